@@ -1,0 +1,162 @@
+# The few functions with which each folder describes itself. DEPS take targets: hindsight::vocabulary, CAF::core, spdlog::spdlog.
+
+# hindsight_library(<folder> [DEPS <target>...] [PRIVATE_DEPS <target>...])
+#
+# Makes the static library hindsight_<folder> (alias hindsight::<folder>) of every <folder>/**/*.cpp, or a header-only library when there
+# is none. main.cpp is left out, so that tests can link what an executable is made of. <folder> is relative to the repository root.
+function(hindsight_library folder)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "DEPS;PRIVATE_DEPS")
+  hindsight_refuse_unparsed("hindsight_library(${folder})" "${arg_UNPARSED_ARGUMENTS}")
+  string(REPLACE "/" "_" name "${folder}")
+  set(target "hindsight_${name}")
+
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/${folder}/*.cpp")
+  list(FILTER sources EXCLUDE REGEX "/main\\.cpp$")
+  if(sources)
+    add_library(${target} STATIC ${sources})
+    target_include_directories(${target} PUBLIC "${PROJECT_SOURCE_DIR}")
+    target_link_libraries(${target} PUBLIC ${arg_DEPS} PRIVATE ${arg_PRIVATE_DEPS})
+  else()
+    add_library(${target} INTERFACE)
+    target_include_directories(${target} INTERFACE "${PROJECT_SOURCE_DIR}")
+    target_link_libraries(${target} INTERFACE ${arg_DEPS} ${arg_PRIVATE_DEPS})
+  endif()
+  add_library(hindsight::${name} ALIAS ${target})
+endfunction()
+
+# hindsight_executable(<name> SOURCES <file>... [DEPS <target>...])
+#
+# Makes the executable <name> at the top of the build folder.
+function(hindsight_executable name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;DEPS")
+  hindsight_refuse_unparsed("hindsight_executable(${name})" "${arg_UNPARSED_ARGUMENTS}")
+  add_executable(${name} ${arg_SOURCES})
+  target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}")
+  target_link_libraries(${name} PRIVATE ${arg_DEPS})
+endfunction()
+
+# hindsight_test(<name> SOURCES <file>... [DEPS <target>...] [LABELS <label>...] [TIMEOUT <seconds>] [SHARDS <n>] [OWN_MAIN])
+#
+# Makes the GoogleTest executable tests/test_<name> and registers it with ctest as <name>: one entry for the whole executable, because a
+# process for each test case costs more than most cases do. The cases are counted from the report that each entry leaves in
+# test-results/. SHARDS cuts a long executable into n entries that run side by side. OWN_MAIN: the sources define main().
+#
+# Labels that ./dev test knows: actors (also run under ThreadSanitizer), e2e (needs a real API server or broker; not run under
+# sanitizers), slow (only with --full).
+function(hindsight_test name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "OWN_MAIN" "TIMEOUT;SHARDS" "SOURCES;DEPS;LABELS")
+  hindsight_refuse_unparsed("hindsight_test(${name})" "${arg_UNPARSED_ARGUMENTS}")
+  find_package(GTest REQUIRED)
+
+  set(target "test_${name}")
+  add_executable(${target} ${arg_SOURCES})
+  set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
+  target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}")
+  target_link_libraries(${target} PRIVATE ${arg_DEPS} GTest::gtest)
+  if(NOT arg_OWN_MAIN)
+    target_link_libraries(${target} PRIVATE GTest::gtest_main)
+  endif()
+
+  hindsight_default(arg_TIMEOUT 300)
+  hindsight_default(arg_SHARDS 1)
+  math(EXPR last_shard "${arg_SHARDS} - 1")
+  foreach(shard RANGE ${last_shard})
+    set(entry "${name}")
+    set(environment "")
+    if(arg_SHARDS GREATER 1)
+      set(entry "${name}.${shard}")
+      set(environment "GTEST_TOTAL_SHARDS=${arg_SHARDS};GTEST_SHARD_INDEX=${shard}")
+    endif()
+    add_test(NAME ${entry}
+      COMMAND ${target} "--gtest_output=json:${PROJECT_BINARY_DIR}/test-results/${entry}.json" --gtest_brief=1
+      WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
+    hindsight_set_test_properties(${entry} "${arg_LABELS};gtest" "${arg_TIMEOUT}" "${environment}")
+  endforeach()
+  hindsight_group_by_label(${target} "${arg_LABELS}")
+endfunction()
+
+# hindsight_check(<name> COMMAND <word>... [LABELS <label>...] [TIMEOUT <seconds>] [DEPENDS <target>...] [ENVIRONMENT <K=V>...])
+#
+# Registers a script with ctest. It runs in the repository root with HINDSIGHT_BUILD_DIR set. A script that prints a line
+# "N passed, N failed" is counted so; any other counts as one. DEPENDS: targets that must be built before.
+function(hindsight_check name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT" "COMMAND;LABELS;DEPENDS;ENVIRONMENT")
+  hindsight_refuse_unparsed("hindsight_check(${name})" "${arg_UNPARSED_ARGUMENTS}")
+  add_test(NAME ${name} COMMAND ${arg_COMMAND} WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
+  hindsight_default(arg_TIMEOUT 300)
+  hindsight_set_test_properties(${name} "${arg_LABELS};script" "${arg_TIMEOUT}" "${arg_ENVIRONMENT}")
+  if(arg_DEPENDS)
+    add_dependencies(hindsight_tests ${arg_DEPENDS})
+  endif()
+endfunction()
+
+# hindsight_bench(<name> SOURCES <file>... [DEPS <target>...])
+#
+# Makes the Google Benchmark executable bench/bench_<name>; ./dev bench runs each of them.
+function(hindsight_bench name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;DEPS")
+  hindsight_refuse_unparsed("hindsight_bench(${name})" "${arg_UNPARSED_ARGUMENTS}")
+  find_package(benchmark REQUIRED)
+  set(target "bench_${name}")
+  add_executable(${target} ${arg_SOURCES})
+  set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bench")
+  target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}")
+  target_link_libraries(${target} PRIVATE ${arg_DEPS} benchmark::benchmark)
+  add_dependencies(hindsight_benches ${target})
+endfunction()
+
+# hindsight_fuzz(<name> SOURCES <file>... [DEPS <target>...])
+#
+# With HINDSIGHT_FUZZ=ON makes the libFuzzer executable fuzz/fuzz_<name>; does nothing otherwise.
+function(hindsight_fuzz name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;DEPS")
+  hindsight_refuse_unparsed("hindsight_fuzz(${name})" "${arg_UNPARSED_ARGUMENTS}")
+  if(NOT HINDSIGHT_FUZZ)
+    return()
+  endif()
+  set(target "fuzz_${name}")
+  add_executable(${target} ${arg_SOURCES})
+  set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/fuzz")
+  target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}")
+  target_link_libraries(${target} PRIVATE ${arg_DEPS})
+  target_link_options(${target} PRIVATE -fsanitize=fuzzer)
+endfunction()
+
+# ---------------------------------------------------------------- used by the functions above
+
+# What ./dev test builds: all test executables; those that run under AddressSanitizer; those that run under ThreadSanitizer.
+add_custom_target(hindsight_tests)
+add_custom_target(hindsight_tests_asan)
+add_custom_target(hindsight_tests_tsan)
+add_custom_target(hindsight_benches)
+
+function(hindsight_group_by_label target labels)
+  add_dependencies(hindsight_tests ${target})
+  if(NOT "e2e" IN_LIST labels)
+    add_dependencies(hindsight_tests_asan ${target})
+  endif()
+  if("actors" IN_LIST labels AND NOT "e2e" IN_LIST labels)
+    add_dependencies(hindsight_tests_tsan ${target})
+  endif()
+endfunction()
+
+function(hindsight_set_test_properties entry labels timeout environment)
+  list(APPEND environment
+    "HINDSIGHT_BUILD_DIR=${PROJECT_BINARY_DIR}"
+    "ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1"
+    "UBSAN_OPTIONS=print_stacktrace=1"
+    "TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1")
+  set_tests_properties(${entry} PROPERTIES LABELS "${labels}" TIMEOUT ${timeout} ENVIRONMENT "${environment}")
+endfunction()
+
+macro(hindsight_default variable value)
+  if(NOT DEFINED ${variable})
+    set(${variable} "${value}")
+  endif()
+endmacro()
+
+function(hindsight_refuse_unparsed where unparsed)
+  if(unparsed)
+    message(FATAL_ERROR "${where}: unknown arguments: ${unparsed}")
+  endif()
+endfunction()

@@ -1,0 +1,68 @@
+# Compiler, linker and warning settings that hold for every target.
+
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
+endif()
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_LINK_DEPENDS_NO_SHARED ON)
+
+# -g1 keeps line numbers for stack traces at a fraction of the size of -g. The development build keeps asserts.
+set(CMAKE_CXX_FLAGS_RELEASE "-O2 -g1 -DNDEBUG")
+set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O1 -g1")
+
+# The main binary lies at the top of the build folder: build/release/hindsight.
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}")
+
+add_compile_options(
+  -Werror -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Wconversion
+  # Designated initialisers leave members at their default on purpose.
+  -Wno-missing-field-initializers)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # g++ 12 reports overlaps inside std::string that are not there (GCC bug 105651).
+  add_compile_options(-Wno-restrict)
+endif()
+if(CMAKE_GENERATOR STREQUAL "Ninja")
+  add_compile_options(-fdiagnostics-color)
+endif()
+
+# Objects must not hold the path of the checkout: equal sources then give equal objects, and ccache hits in every checkout.
+add_compile_options("-ffile-prefix-map=${PROJECT_SOURCE_DIR}=.")
+
+find_program(HINDSIGHT_CCACHE ccache)
+if(HINDSIGHT_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${HINDSIGHT_CCACHE}")
+endif()
+
+find_program(HINDSIGHT_MOLD mold)
+find_program(HINDSIGHT_LLD ld.lld)
+if(HINDSIGHT_MOLD)
+  add_link_options(-fuse-ld=mold)
+elseif(HINDSIGHT_LLD)
+  add_link_options(-fuse-ld=lld)
+endif()
+
+if(HINDSIGHT_SANITIZE)
+  add_compile_options("-fsanitize=${HINDSIGHT_SANITIZE}" -fno-omit-frame-pointer)
+  add_link_options("-fsanitize=${HINDSIGHT_SANITIZE}")
+  if(HINDSIGHT_SANITIZE MATCHES "undefined")
+    # A finding ends the test: a report that scrolls by helps nobody.
+    add_compile_options(-fno-sanitize-recover=all)
+  endif()
+endif()
+if(HINDSIGHT_FUZZ)
+  if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+    message(FATAL_ERROR "HINDSIGHT_FUZZ=ON needs clang++ as CMAKE_CXX_COMPILER, found ${CMAKE_CXX_COMPILER_ID}")
+  endif()
+  add_compile_options(-fsanitize=fuzzer-no-link)
+endif()
+
+# Debian's own interpreter is the one that sees Debian's python3-yaml.
+if(EXISTS /usr/bin/python3 AND NOT DEFINED Python3_EXECUTABLE)
+  set(Python3_EXECUTABLE /usr/bin/python3)
+endif()
+find_package(Python3 REQUIRED COMPONENTS Interpreter)
+find_package(Threads REQUIRED)

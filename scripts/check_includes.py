@@ -1,0 +1,147 @@
+#!/usr/bin/python3
+"""Proves the include direction of the folders, and that every folder says what it is for.
+
+    check_includes.py [--root DIR]
+
+    vocabulary <- admission, schemas <- events <- {actors, projections, connectors, replay} <- cli
+
+Rules, for every C++ file outside tests/ and bench/ (where anything of ours may be included):
+  direction   "folder/file.hpp" may come only from the folders in MAY_INCLUDE
+  root        an include in quotes is written from the repository root and names a file that exists (generated headers: GENERATED)
+  pure        vocabulary/ and admission/ include only the standard library and tl/expected.hpp
+  library     a library in LIBRARY_HOMES is included only in the folders named there; this rule holds in tests/ and bench/ too, where
+              tests/<folder>/ counts as <folder>
+  readme      every folder at the top, and every folder with C++ sources, has a README.md (tests/ and bench/ need one at their top only)
+
+Prints one line for each finding: file:line, what was found, what is allowed. Status 1 if there is any.
+"""
+
+import argparse
+import re
+import sys
+from pathlib import Path
+
+CODE_FOLDERS = ["vocabulary", "admission", "schemas", "events", "actors", "projections", "connectors", "replay", "simulation", "operations", "cli"]
+FREE_FOLDERS = ["tests", "bench"]
+NOT_OURS = ["build", "node_modules", "__pycache__"]
+
+MAY_INCLUDE = {
+    "vocabulary": {"vocabulary"},
+    "admission": {"vocabulary", "admission"},
+    "schemas": {"vocabulary", "schemas"},
+    "events": {"vocabulary", "admission", "schemas", "events"},
+    "actors": {"vocabulary", "admission", "events", "actors"},
+    "projections": {"vocabulary", "admission", "events", "projections"},
+    "connectors": {"vocabulary", "admission", "events", "connectors"},
+    "replay": {"vocabulary", "admission", "schemas", "events", "replay"},
+    "simulation": {"vocabulary", "admission", "events", "connectors", "simulation"},
+    "operations": set(CODE_FOLDERS) - {"cli"},
+    "cli": set(CODE_FOLDERS),
+}
+
+# flatc writes these into the build folder.
+GENERATED = re.compile(r"^schemas/\w+_generated\.h$")
+
+# First path element of a library's headers -> the folders that keep it to themselves.
+LIBRARY_HOMES = {
+    "caf": {"actors"},
+    "flatbuffers": {"schemas", "events", "replay"},
+    "librdkafka": {"events"},
+}
+
+PURE_FOLDERS = ["vocabulary", "admission"]
+PURE_EXTRA = {"tl/expected.hpp"}
+STANDARD_HEADERS = set(
+    """
+    algorithm any array atomic barrier bit bitset cassert cctype cerrno cfenv cfloat charconv chrono cinttypes climits clocale cmath
+    codecvt compare complex concepts condition_variable coroutine csetjmp csignal cstdarg cstddef cstdint cstdio cstdlib cstring ctime
+    cuchar cwchar cwctype deque exception execution filesystem format forward_list fstream functional future initializer_list iomanip
+    ios iosfwd iostream istream iterator latch limits list locale map memory memory_resource mutex new numbers numeric optional ostream
+    queue random ranges ratio regex scoped_allocator semaphore set shared_mutex source_location span sstream stack stdexcept stop_token
+    streambuf string string_view strstream syncstream system_error thread tuple type_traits typeindex typeinfo unordered_map
+    unordered_set utility valarray variant vector version
+    """.split()
+)
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
+
+
+def cpp_files(root):
+    for folder in CODE_FOLDERS + FREE_FOLDERS:
+        for path in sorted((root / folder).rglob("*")):
+            if path.suffix in (".cpp", ".hpp", ".h", ".ipp") and not set(path.relative_to(root).parts) & set(NOT_OURS):
+                yield path
+
+
+def includes(path):
+    """Line number, whether in quotes, and name of each include."""
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+        match = INCLUDE.match(line)
+        if match:
+            yield number, match.group(1) == '"', match.group(2)
+
+
+def role_of(relative):
+    """The folder whose library rules hold for a file: tests/actors/x_test.cpp counts as actors."""
+    parts = relative.parts
+    return parts[1] if parts[0] in FREE_FOLDERS and len(parts) > 2 else parts[0]
+
+
+def check_include(root, relative, quoted, name):
+    """What is wrong with one include, or None."""
+    folder = relative.parts[0]
+    target = name.split("/")[0]
+    if quoted:
+        if not GENERATED.match(name) and not (root / name).is_file():
+            return f'"{name}" is not a file seen from the repository root; allowed: a path from the root'
+        if folder in MAY_INCLUDE and target not in MAY_INCLUDE[folder]:
+            return f'{folder}/ includes "{name}"; allowed: {", ".join(sorted(MAY_INCLUDE[folder]))}'
+        return None
+    if target in CODE_FOLDERS and (root / name).is_file():
+        return f'<{name}> is our own header; allowed: "{name}"'
+    if folder in PURE_FOLDERS and name not in STANDARD_HEADERS and name not in PURE_EXTRA:
+        return f"{folder}/ includes <{name}>; allowed: the standard library and {', '.join(sorted(PURE_EXTRA))}"
+    homes = LIBRARY_HOMES.get(target)
+    if homes is not None and role_of(relative) not in homes:
+        return f"{role_of(relative)}/ includes <{name}>; allowed only in: {', '.join(sorted(homes))}"
+    return None
+
+
+def folders_with_duty(root):
+    """Folders that need a README.md."""
+    wanted = {path for path in root.iterdir() if path.is_dir() and not path.name.startswith(".") and path.name not in NOT_OURS}
+    wanted = {path for path in wanted if any(file.is_file() for file in path.rglob("*"))}
+    for path in cpp_files(root):
+        if path.relative_to(root).parts[0] not in FREE_FOLDERS:
+            wanted.add(path.parent)
+    return sorted(wanted)
+
+
+def check(root):
+    findings = []
+    for path in cpp_files(root):
+        relative = path.relative_to(root)
+        for number, quoted, name in includes(path):
+            problem = check_include(root, relative, quoted, name)
+            if problem:
+                findings.append(f"{relative}:{number}: {problem}")
+    for folder in folders_with_duty(root):
+        if not (folder / "README.md").is_file():
+            findings.append(f"{folder.relative_to(root)}/: no README.md; needed: a few lines on what belongs there and what it may include")
+    return findings
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Proves the include direction of the folders.")
+    parser.add_argument("--root", type=Path, default=Path(__file__).resolve().parent.parent)
+    root = parser.parse_args().root.resolve()
+    findings = check(root)
+    for finding in findings:
+        print(finding)
+    if findings:
+        sys.exit(1)
+    print(f"include direction: {sum(1 for _ in cpp_files(root))} files, nothing found")
+
+
+if __name__ == "__main__":
+    main()

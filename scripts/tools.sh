@@ -1,0 +1,166 @@
+#!/usr/bin/env bash
+# Builds the real components that tests run against (etcd, Kubernetes, KWOK) from the Go modules under tools/.
+#
+#   scripts/tools.sh build [etcd|kwok|kubernetes]...   build what is absent (default: all)
+#   scripts/tools.sh path BINARY                       print where BINARY lies; status 1 if it is not built
+#
+# Binaries lie in ${XDG_CACHE_HOME:-~/.cache}/hindsight/tools/<folder>-<hash>/bin. The hash covers go.mod, go.sum and the linker flags, so
+# a changed version is a new folder and every checkout of the repository shares what is built.
+set -euo pipefail
+
+root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
+cache="${XDG_CACHE_HOME:-$HOME/.cache}/hindsight"
+
+# The toolchain fetched when the installed go is too old for the go lines in tools/*/go.mod.
+go_needed="1.26.0"
+
+say() { echo "tools: $*" >&2; }
+fail() { say "error: $*"; exit 1; }
+
+folder_of() {
+  case "$1" in
+    etcd) echo etcd ;;
+    kwok) echo kwok ;;
+    kube-apiserver | kube-controller-manager | kube-scheduler | kubectl) echo kubernetes ;;
+    *) fail "unknown binary '$1'; allowed: etcd, kwok, kube-apiserver, kube-controller-manager, kube-scheduler, kubectl" ;;
+  esac
+}
+
+packages_of() {
+  case "$1" in
+    etcd) echo go.etcd.io/etcd/server/v3 ;;
+    kwok) echo sigs.k8s.io/kwok/cmd/kwok ;;
+    kubernetes) echo k8s.io/kubernetes/cmd/{kube-apiserver,kube-controller-manager,kube-scheduler,kubectl} ;;
+    *) fail "unknown tool folder '$1'; allowed: etcd, kwok, kubernetes" ;;
+  esac
+}
+
+binaries_of() {
+  case "$1" in
+    kubernetes) echo kube-apiserver kube-controller-manager kube-scheduler kubectl ;;
+    *) echo "$1" ;;
+  esac
+}
+
+# Version of a required module as the folder's go.mod says, without the leading v.
+version_in() { sed -nE "s|^(require)?[[:space:]]*$2 v([^ ]+).*|\2|p" "$root/tools/$1/go.mod" | head -n 1; }
+
+# Without these a server calls itself v0.0.0 and clients refuse it.
+linker_flags_of() {
+  local version major minor
+  case "$1" in
+    kubernetes)
+      version="$(version_in kubernetes k8s.io/kubernetes)"
+      IFS=. read -r major minor _ <<<"$version"
+      local p=k8s.io/component-base/version
+      echo "-s -w -X $p.gitVersion=v$version -X $p.gitMajor=$major -X $p.gitMinor=$minor -X $p.gitTreeState=clean"
+      ;;
+    *) echo "-s -w" ;;
+  esac
+}
+
+bin_folder_of() {
+  local hash
+  hash="$({ cat "$root/tools/$1/go.mod" "$root/tools/$1/go.sum"; linker_flags_of "$1"; } | sha256sum | cut -c1-12)"
+  echo "$cache/tools/$1-$hash/bin"
+}
+
+is_built() {
+  local folder="$1" bin binary
+  bin="$(bin_folder_of "$folder")"
+  for binary in $(binaries_of "$folder"); do
+    [[ -x "$bin/$binary" ]] || return 1
+  done
+}
+
+# "1.26.8" is at least "1.26.0"?
+at_least() { [[ "$(printf '%s\n%s\n' "$1" "$2" | sort -V | head -n 1)" == "$2" ]]; }
+
+go_version() { "$1" version | sed -nE 's/^go version go([0-9.]+).*/\1/p'; }
+
+# Prints a go command of at least $go_needed. Debian 12's go (1.19) cannot switch toolchains by itself, but the toolchain is a Go module
+# like any other, so it can download it.
+find_go() {
+  local candidate
+  for candidate in "$(command -v go || true)" /usr/local/go/bin/go /usr/lib/go/bin/go; do
+    if [[ -x "$candidate" ]] && at_least "$(GOTOOLCHAIN=local go_version "$candidate")" "$go_needed"; then
+      echo "$candidate"
+      return
+    fi
+  done
+
+  local arch
+  case "$(uname -m)" in
+    x86_64) arch=amd64 ;;
+    aarch64) arch=arm64 ;;
+    *) fail "no go toolchain is known for machine '$(uname -m)'; allowed: x86_64, aarch64" ;;
+  esac
+  local home="$cache/go-$go_needed-linux-$arch"
+  if [[ ! -x "$home/bin/go" ]]; then
+    local old
+    old="$(command -v go || true)"
+    [[ -n "$old" ]] || fail "go is not installed; run './dev cluster up' (it installs golang-go) or put go >= $go_needed on PATH"
+    say "$old is version $(GOTOOLCHAIN=local go_version "$old"), $go_needed is needed: fetching that toolchain as a Go module"
+    local scratch module
+    scratch="$(mktemp -d)"
+    (cd "$scratch" && "$old" mod init toolchain >/dev/null 2>&1)
+    module="$(cd "$scratch" && GOTOOLCHAIN=local GOFLAGS=-mod=mod "$old" mod download -json \
+      "golang.org/toolchain@v0.0.1-go$go_needed.linux-$arch" | sed -nE 's/^[[:space:]]*"Dir": "(.*)",?$/\1/p')"
+    rm -rf "$scratch"
+    [[ -d "$module" ]] || fail "the module proxy did not deliver golang.org/toolchain@v0.0.1-go$go_needed.linux-$arch"
+    # The module cache holds files without their execute bits.
+    rm -rf "$home.new"
+    cp -r "$module" "$home.new"
+    chmod -R u+w "$home.new"
+    chmod +x "$home.new"/bin/* "$home.new/pkg/tool/linux_$arch"/*
+    mv "$home.new" "$home"
+  fi
+  echo "$home/bin/go"
+}
+
+build() {
+  local folder="$1" go bin package name start
+  is_built "$folder" && return
+  go="$(find_go)"
+  bin="$(bin_folder_of "$folder")"
+  mkdir -p "$bin"
+  for package in $(packages_of "$folder"); do
+    name="${package##*/}"
+    [[ "$package" == go.etcd.io/etcd/server/v3 ]] && name=etcd
+    [[ -x "$bin/$name" ]] && continue
+    start="$SECONDS"
+    say "building $name (Kubernetes' own take minutes on a cold cache)"
+    # Built aside and moved, so that an interrupted build leaves no half binary.
+    (cd "$root/tools/$folder" && GOTOOLCHAIN=local GOFLAGS="-mod=readonly -buildvcs=false -trimpath" CGO_ENABLED=0 \
+      nice -n 10 "$go" build -ldflags "$(linker_flags_of "$folder")" -o "$bin/.$name.new" "$package")
+    mv "$bin/.$name.new" "$bin/$name"
+    say "built $name in $((SECONDS - start)) s"
+  done
+}
+
+case "${1:-}" in
+  build)
+    shift
+    folders=("$@")
+    [[ ${#folders[@]} -gt 0 ]] || folders=(etcd kubernetes kwok)
+    missing=()
+    for folder in "${folders[@]}"; do
+      packages_of "$folder" >/dev/null
+      is_built "$folder" || missing+=("$folder")
+    done
+    [[ ${#missing[@]} -gt 0 ]] || exit 0
+    mkdir -p "$cache/tools"
+    # Tests that start at the same time wait for one build.
+    exec 9>"$cache/tools/lock"
+    flock 9
+    for folder in "${missing[@]}"; do build "$folder"; done
+    ;;
+  path)
+    [[ $# -eq 2 ]] || fail "usage: scripts/tools.sh path BINARY"
+    folder="$(folder_of "$2")"
+    binary="$(bin_folder_of "$folder")/$2"
+    [[ -x "$binary" ]] || fail "$2 is not built; run scripts/tools.sh build"
+    echo "$binary"
+    ;;
+  *) fail "usage: scripts/tools.sh build [etcd|kwok|kubernetes]... | path BINARY" ;;
+esac
