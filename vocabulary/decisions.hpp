@@ -1,0 +1,214 @@
+#pragma once
+
+// What was decided: the events of one atomic step (rule 2). One `Decisions` record holds all that one scheduling cycle or one
+// round of life-cycle rules decided. Views, as in observations.hpp; the wire form is schemas/decisions.fbs.
+// Events are past tense: applying one never fails; one whose object has meanwhile gone, finished or been deactivated is void.
+
+#include <span>
+#include <variant>
+
+#include "vocabulary/observations.hpp"
+
+namespace hindsight {
+
+/// Names one Workload object. The uid identifies; namespace and name are for readers.
+struct WorkloadRef {
+  Text uid;
+  Text namespace_;
+  Text name;
+};
+
+struct JobRef {
+  Text uid;
+  Text kind;
+  Text group;
+  Text namespace_;
+  Text name;
+};
+
+// ---- the job and its Workload ---------------------------------------------------------------------------------------------
+
+/// The job shall have this Workload (BA-173); the applier creates it from the job's templates.
+struct WorkloadRequested {
+  JobRef job;
+  Text name;
+  Text queue_name;
+  std::int32_t priority = 0;
+  PriorityClassKind priority_class_kind = PriorityClassKind::none;
+  Text priority_class;
+  std::optional<std::int32_t> max_exec_seconds;
+  std::int64_t job_generation = 0;  ///< The version of the job that it was made from.
+};
+
+/// The spec of the Workload shall follow the changed job (in place: suspended job, no reservation), or its changed queue,
+/// priority class or priority value.
+struct WorkloadRevised {
+  WorkloadRef workload;
+  JobRef job;
+  bool pod_sets = false;  ///< Take the pod sets of the job anew.
+  Text queue_name;
+  std::int32_t priority = 0;
+  PriorityClassKind priority_class_kind = PriorityClassKind::none;
+  Text priority_class;
+  std::optional<std::int32_t> max_exec_seconds;
+  std::int64_t job_generation = 0;
+};
+
+/// The Workload shall go: it does not match its running job, or is one too many.
+struct WorkloadRemoved {
+  WorkloadRef workload;
+  Text message;
+};
+
+/// The job shall be suspended although no Workload says so ("Not admitted by cluster queue", missing Workload, removed one).
+struct JobStopped {
+  JobRef job;
+  Text message;
+};
+
+// ---- admission --------------------------------------------------------------------------------------------------------------
+
+/// Quota is reserved; Admitted too when `admitted` (no checks to wait for).
+struct QuotaReserved {
+  WorkloadRef workload;
+  Text cluster_queue;
+  List<PodSetAssignmentFacts> assignments;
+  bool admitted = false;
+  List<CheckFacts> checks;     ///< The synchronised check list where it changed; see `checks_changed`.
+  bool checks_changed = false;
+  std::int32_t borrowing_level = 0;
+};
+
+/// Why an entry was not admitted, in the terms of base-admission §3.4.
+enum class RequeueReason : std::uint8_t {
+  generic = 0,
+  failed_after_nomination = 1,
+  namespace_mismatch = 2,
+  preemption_gated = 3,
+  pending_preemption = 4,
+  pending_migration = 5,
+  preemption_failed = 6,
+  no_fit = 7,
+  preemption_no_candidates = 8,
+};
+
+/// Flavor index to resume behind, for one resource of one pod set; -1: start anew (base-admission §5.4.7).
+struct ScanProgress {
+  Text pod_set;
+  Text resource;
+  std::int32_t flavor_index = -1;
+};
+
+/// The outcome of an entry that did not get quota in a cycle.
+struct EntryRequeued {
+  WorkloadRef workload;
+  Text cluster_queue;
+  RequeueReason requeue_reason = RequeueReason::generic;
+  bool to_heap = false;          ///< Back into the heap, else into the inadmissible set.
+  bool write_status = true;      ///< Conditions are written (not after an internal error).
+  Text reason;                   ///< Reason of QuotaReserved=False.
+  Text message;
+  List<ScanProgress> progress;   ///< Empty: none kept.
+  std::uint64_t bulk_parked = 0; ///< How many equal workloads were parked with it (BA-55), for readers.
+  std::uint64_t scan_generation = 0;  ///< Generation of the ClusterQueue that `progress` was recorded at (§2.3).
+};
+
+/// A victim was chosen: Evicted=True reason Preempted and Preempted=True reason `reason` (BA-116).
+struct WorkloadPreempted {
+  WorkloadRef workload;
+  WorkloadRef preemptor;
+  Text preemptor_cluster_queue;
+  Text reason;   ///< InClusterQueue, InCohortReclamation, InCohortFairSharing, InCohortReclaimWhileBorrowing.
+  Text message;
+};
+
+/// Evicted=True; everything that §8.2 resets is reset.
+struct WorkloadEvicted {
+  WorkloadRef workload;
+  Text reason;
+  Text cause;    ///< Underlying cause; empty: none.
+  Text message;
+  bool has_requeue_state = false;  ///< PodsReady time-out: the new back-off (BA-139).
+  std::int32_t requeue_count = 0;
+  Time requeue_at;
+};
+
+/// QuotaReserved=False after the job is inactive: quota is free (BA-131).
+struct ReservationCleared {
+  WorkloadRef workload;
+  Text reason;
+  Text message;
+  bool writes_requeued = false;  ///< Also set Requeued.
+  bool requeued = false;
+  Text requeued_reason;
+  Text requeued_message;
+};
+
+struct WorkloadAdmitted {
+  WorkloadRef workload;
+};
+
+struct WorkloadFinished {
+  WorkloadRef workload;
+  Text reason;
+  Text message;
+};
+
+/// Any condition that no richer event sets: pending reasons resolved by the controller, Requeued, PodsReady, DeactivationTarget.
+struct ConditionChanged {
+  WorkloadRef workload;
+  ConditionType type = ConditionType::unspecified;
+  ConditionStatus status = ConditionStatus::unknown;
+  Text reason;
+  Text message;
+  bool remove = false;  ///< The condition is taken away.
+};
+
+/// spec.active was set to false because of DeactivationTarget.
+struct WorkloadDeactivated {
+  WorkloadRef workload;
+};
+
+struct ChecksChanged {
+  WorkloadRef workload;
+  List<CheckFacts> checks;
+};
+
+struct RequeueStateChanged {
+  WorkloadRef workload;
+  bool present = false;
+  std::int32_t count = 0;
+  Time at;
+};
+
+struct ReclaimableChanged {
+  WorkloadRef workload;
+  List<PodSetCount> reclaimable;
+};
+
+/// The accumulated execution time was cleared (BA-141).
+struct ExecutionTimeReset {
+  WorkloadRef workload;
+};
+
+// ---- queues -----------------------------------------------------------------------------------------------------------------
+
+/// A batched reactivation was carried out over one tree (§3.7): parked workloads went back to their heaps.
+struct TreeReactivated {
+  Text root;  ///< Root cohort, or the ClusterQueue without one.
+};
+
+using Event = std::variant<WorkloadRequested, WorkloadRevised, WorkloadRemoved, JobStopped, QuotaReserved, EntryRequeued, WorkloadPreempted,
+                           WorkloadEvicted, ReservationCleared, WorkloadAdmitted, WorkloadFinished, ConditionChanged, WorkloadDeactivated,
+                           ChecksChanged, RequeueStateChanged, ReclaimableChanged, ExecutionTimeReset, TreeReactivated>;
+
+enum class StepKind : std::uint8_t { unspecified = 0, life_cycle = 1, timers = 2, cycle = 3 };
+
+/// One atomic step.
+struct Decisions {
+  std::uint64_t base = 0;  ///< Sequence of the last record that was applied when this was decided.
+  StepKind step = StepKind::unspecified;
+  List<Event> events;
+};
+
+}  // namespace hindsight

@@ -1,0 +1,388 @@
+#pragma once
+
+// What the world was seen to be: one struct for every kind of object that the mirror watches, with the facts that
+// admission needs and nothing else. All of them are views: the strings and lists belong to the record's buffer and arena
+// (or, on the way in, to whoever encodes the observation). Since they are level-triggered, a repeated one changes nothing.
+//
+// The wire form is schemas/observations.fbs; add fields at the end of both.
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <variant>
+
+#include "vocabulary/amount.hpp"
+#include "vocabulary/time.hpp"
+
+namespace hindsight {
+
+using Text = std::string_view;
+template <class T>
+using List = std::span<const T>;
+
+// ---- parts ------------------------------------------------------------------------------------------------------------
+
+/// A label, annotation, node selector entry.
+struct Pair {
+  Text key;
+  Text value;
+  friend bool operator==(const Pair&, const Pair&) = default;
+};
+
+enum class ObjectKind : std::uint8_t {
+  unspecified = 0,
+  resource_flavor = 1,
+  cluster_queue = 2,
+  cohort = 3,
+  local_queue = 4,
+  workload_priority_class = 5,
+  priority_class = 6,
+  namespace_ = 7,
+  admission_check = 8,
+  topology = 9,
+  node = 10,
+  job = 11,  ///< Any job kind that an integration manages (batch Job, JobSet, ...).
+  workload = 12,
+  pod = 13,
+};
+
+struct ObjectMeta {
+  Text namespace_;  ///< Empty for cluster-scoped kinds.
+  Text name;
+  Text uid;
+  std::uint64_t resource_version = 0;  ///< 0: unknown. Equal uid and version = the same observation (rule 4).
+  std::int64_t generation = 0;
+  Time created;
+  bool deleting = false;  ///< deletionTimestamp is set.
+  bool in_use_finalizer = false;  ///< Carries finalizer kueue.x-k8s.io/resource-in-use.
+};
+
+enum class TaintEffect : std::uint8_t { unspecified = 0, no_schedule = 1, prefer_no_schedule = 2, no_execute = 3 };
+
+struct Taint {
+  Text key;
+  Text value;
+  TaintEffect effect = TaintEffect::unspecified;
+};
+
+struct Toleration {
+  Text key;     ///< Empty with `exists`: every key.
+  Text value;
+  bool exists = false;  ///< Operator Exists; otherwise Equal.
+  TaintEffect effect = TaintEffect::unspecified;  ///< unspecified: every effect.
+};
+
+enum class SelectorOperator : std::uint8_t { unspecified = 0, in = 1, not_in = 2, exists = 3, does_not_exist = 4, gt = 5, lt = 6 };
+
+/// One requirement of a label selector or of a node selector term.
+struct Requirement {
+  Text key;
+  SelectorOperator op = SelectorOperator::unspecified;
+  List<Text> values;
+};
+
+/// Requirements that are AND-ed; matchLabels become `in` requirements with one value. `unusable`: the term also has
+/// matchFields only, or nothing at all (a node selector term without requirements matches nothing).
+struct SelectorTerm {
+  List<Requirement> requirements;
+};
+
+struct ResourceAmount {
+  Text resource;
+  Amount amount = 0;
+};
+
+/// The part of a pod template that admission looks at (one pod set of a job or of a Workload).
+struct PodSetFacts {
+  Text name;
+  std::int32_t count = 1;
+  std::optional<std::int32_t> min_count;
+  List<ResourceAmount> requests;       ///< Per pod, effective: containers, init steps, sidecars, pod level, overhead (BA-43); sorted by name.
+  List<Pair> node_selector;            ///< Sorted by key.
+  bool has_affinity = false;           ///< requiredDuringScheduling node affinity is present: `affinity_terms` are OR-ed.
+  List<SelectorTerm> affinity_terms;
+  List<Toleration> tolerations;
+  std::uint64_t shape_hash = 0;        ///< Of the scheduling shape of the pod spec (base-admission §3.6).
+  std::uint64_t template_hash = 0;     ///< Of the normalised template: two suspended jobs with equal hash have equal templates.
+  std::uint64_t core_hash = 0;         ///< As above without what a start injects: node selector, tolerations, labels, annotations, gates.
+  Text pod_set_group;                  ///< podset-group-name annotation.
+  Text limits_error;                   ///< Non-empty: "requests must not exceed its limits" finding, ready for the message.
+  Text required_topology, preferred_topology;  ///< Level label; empty: not asked for.
+  bool unconstrained_topology = false;
+};
+
+// ---- configuration kinds ------------------------------------------------------------------------------------------------
+
+struct ResourceFlavorObserved {
+  ObjectMeta meta;
+  List<Pair> node_labels;
+  List<Taint> node_taints;
+  List<Toleration> tolerations;
+  Text topology_name;
+};
+
+struct QuotaFacts {
+  Text resource;
+  Amount nominal = 0;
+  std::optional<Amount> borrowing_limit;
+  std::optional<Amount> lending_limit;
+};
+
+struct FlavorQuotasFacts {
+  Text flavor;
+  List<QuotaFacts> resources;  ///< In the order of covered_resources.
+};
+
+struct ResourceGroupFacts {
+  List<Text> covered_resources;
+  List<FlavorQuotasFacts> flavors;  ///< In try order.
+};
+
+enum class QueueingStrategy : std::uint8_t { best_effort_fifo = 0, strict_fifo = 1 };
+enum class StopPolicy : std::uint8_t { none = 0, hold = 1, hold_and_drain = 2 };
+enum class FungibilityPolicy : std::uint8_t { may_stop_search = 0, try_next_flavor = 1 };
+enum class FungibilityPreference : std::uint8_t { unset = 0, borrowing_over_preemption = 1, preemption_over_borrowing = 2 };
+/// withinClusterQueue, reclaimWithinCohort and borrowWithinCohort.policy in one enum; each field allows some of them.
+enum class PreemptionPolicy : std::uint8_t { never = 0, lower_priority = 1, lower_or_newer_equal_priority = 2, any = 3 };
+enum class AdmissionMode : std::uint8_t { unset = 0, usage_based = 1, none = 2 };
+
+struct AdmissionCheckRule {
+  Text name;
+  List<Text> on_flavors;  ///< Empty: every flavor.
+};
+
+struct ClusterQueueObserved {
+  ObjectMeta meta;
+  Text cohort;
+  List<ResourceGroupFacts> resource_groups;
+  QueueingStrategy queueing_strategy = QueueingStrategy::best_effort_fifo;
+  bool has_namespace_selector = false;  ///< false: null, no namespace matches; true and empty: every namespace.
+  List<Requirement> namespace_selector;
+  FungibilityPolicy when_can_borrow = FungibilityPolicy::may_stop_search;
+  FungibilityPolicy when_can_preempt = FungibilityPolicy::try_next_flavor;
+  FungibilityPreference preference = FungibilityPreference::unset;
+  PreemptionPolicy within_cluster_queue = PreemptionPolicy::never;
+  PreemptionPolicy reclaim_within_cohort = PreemptionPolicy::never;
+  PreemptionPolicy borrow_within_cohort = PreemptionPolicy::never;
+  std::optional<std::int32_t> max_priority_threshold;
+  List<AdmissionCheckRule> admission_checks;
+  StopPolicy stop_policy = StopPolicy::none;
+  bool stop_policy_set = false;  ///< `stopPolicy: None` and an absent field differ for wake-ups (base-api §6.3).
+  std::int64_t fair_weight_nano = 1'000'000'000;
+  AdmissionMode admission_mode = AdmissionMode::unset;
+};
+
+struct CohortObserved {
+  ObjectMeta meta;
+  Text parent;
+  List<ResourceGroupFacts> resource_groups;
+  std::int64_t fair_weight_nano = 1'000'000'000;
+};
+
+struct LocalQueueObserved {
+  ObjectMeta meta;
+  Text cluster_queue;
+  StopPolicy stop_policy = StopPolicy::none;
+  bool stop_policy_set = false;
+  std::int64_t fair_weight_nano = 1'000'000'000;
+};
+
+struct WorkloadPriorityClassObserved {
+  ObjectMeta meta;
+  std::int32_t value = 0;
+};
+
+struct PriorityClassObserved {
+  ObjectMeta meta;
+  std::int32_t value = 0;
+  bool global_default = false;
+};
+
+struct NamespaceObserved {
+  ObjectMeta meta;
+  List<Pair> labels;
+};
+
+struct AdmissionCheckObserved {
+  ObjectMeta meta;
+  Text controller_name;
+  bool active = false;  ///< Condition Active is True.
+};
+
+struct TopologyObserved {
+  ObjectMeta meta;
+  List<Text> levels;  ///< Node labels, highest level first.
+};
+
+struct NodeObserved {
+  ObjectMeta meta;
+  List<Pair> labels;
+  List<Taint> taints;
+  List<ResourceAmount> allocatable;
+  bool ready = false;
+  bool unschedulable = false;
+};
+
+// ---- jobs and workloads ---------------------------------------------------------------------------------------------------
+
+struct PodSetCount {
+  Text pod_set;
+  std::int32_t count = 0;
+};
+
+/// A job as its integration reads it (connectors/jobs): everything that a Workload parent needs to know of it.
+struct JobObserved {
+  ObjectMeta meta;
+  Text kind;            ///< "Job", "JobSet", ...
+  Text group;           ///< API group, "batch".
+  Text queue_name;      ///< Label; empty: not ours unless manageJobsWithoutQueueName.
+  Text priority_class;  ///< Label kueue.x-k8s.io/priority-class (a WorkloadPriorityClass).
+  Text pod_priority_class;  ///< priorityClassName of the integration or of the first pod template.
+  Text prebuilt_workload;
+  std::optional<std::int32_t> max_exec_seconds;
+  bool suspended = false;
+  bool active = false;      ///< Still occupies resources (base-api §7.2).
+  bool pods_ready = false;
+  bool stopping = false;    ///< A stop is in progress: annotation `stopping`.
+  bool finished = false;
+  bool succeeded = false;
+  Text finish_message;
+  bool on_hold = false;
+  bool managed = true;      ///< false: namespace or managed ancestor excludes it (BA-171, BA-172); never queued.
+  Text admission_gated_by;
+  List<PodSetFacts> pod_sets;
+  List<PodSetCount> reclaimable;  ///< Only pod sets with a count above 0.
+  Text workload_name;       ///< The name that its Workload gets (base-api §3).
+  bool elastic = false;     ///< Annotation elastic-job: "true".
+};
+
+enum class ConditionType : std::uint8_t {
+  unspecified = 0,
+  quota_reserved = 1,
+  admitted = 2,
+  finished = 3,
+  pods_ready = 4,
+  evicted = 5,
+  preempted = 6,
+  requeued = 7,
+  deactivation_target = 8,
+  waiting_for_replacement_pods = 9,
+  blocked_on_preemption_gates = 10,
+};
+
+enum class ConditionStatus : std::uint8_t { unknown = 0, true_ = 1, false_ = 2 };
+
+struct ConditionFacts {
+  ConditionType type = ConditionType::unspecified;
+  ConditionStatus status = ConditionStatus::unknown;
+  Text reason;
+  Text message;
+  Time last_transition;
+};
+
+struct FlavorChoice {
+  Text resource;
+  Text flavor;
+};
+
+/// What one pod set was given. `usage` is the total for all `count` pods.
+struct PodSetAssignmentFacts {
+  Text pod_set;
+  std::int32_t count = 0;
+  List<FlavorChoice> flavors;
+  List<ResourceAmount> usage;
+};
+
+enum class CheckState : std::uint8_t { pending = 0, ready = 1, retry = 2, rejected = 3 };
+
+struct CheckFacts {
+  Text name;
+  CheckState state = CheckState::pending;
+  Time last_transition;
+  Text message;
+  std::optional<std::int32_t> requeue_after_seconds;
+  std::optional<std::int32_t> retry_count;
+  Text pod_set_updates;  ///< The JSON text of podSetUpdates, handed through to the start of the job.
+};
+
+struct EvictionCount {
+  Text reason;
+  Text underlying_cause;
+  std::int32_t count = 0;
+};
+
+enum class PriorityClassKind : std::uint8_t { none = 0, workload_priority_class = 1, pod_priority_class = 2 };
+
+struct WorkloadObserved {
+  ObjectMeta meta;
+  Text owner_uid;   ///< Controller owner; empty: no Job owns it.
+  Text owner_kind;
+  Text owner_name;
+  Text queue_name;
+  List<PodSetFacts> pod_sets;
+  std::optional<std::int32_t> priority;
+  PriorityClassKind priority_class_kind = PriorityClassKind::none;
+  Text priority_class;
+  bool active = true;
+  std::optional<std::int32_t> max_exec_seconds;
+  Text admission_gated_by;
+  std::int32_t priority_boost = 0;
+  // status
+  List<ConditionFacts> conditions;
+  bool has_admission = false;
+  Text admission_cluster_queue;
+  List<PodSetAssignmentFacts> assignments;
+  List<CheckFacts> checks;
+  std::int32_t requeue_count = 0;
+  Time requeue_at;  ///< never: not set.
+  bool has_requeue_state = false;
+  List<PodSetCount> reclaimable;
+  std::optional<std::int32_t> accumulated_exec_seconds;
+  List<EvictionCount> evictions;
+  bool has_resource_requests = false;
+};
+
+// ---- the rest -------------------------------------------------------------------------------------------------------------
+
+struct ObjectDeleted {
+  ObjectKind kind = ObjectKind::unspecified;
+  Text namespace_;
+  Text name;
+  Text uid;
+};
+
+/// Time has come to this point; wakes what waits for it (rule 3).
+struct TimerFired {};
+
+/// The mirror has listed everything once since it started; before this no decision is made in a fresh log.
+struct MirrorSynced {};
+
+/// A write of the applier was refused for good (not a conflict): BA-75.
+struct WriteRefused {
+  ObjectKind kind = ObjectKind::unspecified;
+  Text namespace_;
+  Text name;
+  Text uid;
+  std::uint64_t decision_sequence = 0;  ///< What it tried to carry out.
+  std::int32_t http_status = 0;
+  Text message;
+};
+
+/// Settings and feature gates that decisions depend on, canonical JSON of the configuration file (base-api §11).
+struct ConfigurationObserved {
+  Text json;
+};
+
+/// Somebody took the domain: the first record of every epoch (rule 4).
+struct EpochStarted {
+  Text writer;   ///< Host and process, for people.
+  Text release;  ///< Version of the software that decides in this epoch.
+};
+
+using Observation =
+    std::variant<ResourceFlavorObserved, ClusterQueueObserved, CohortObserved, LocalQueueObserved, WorkloadPriorityClassObserved,
+                 PriorityClassObserved, NamespaceObserved, AdmissionCheckObserved, TopologyObserved, NodeObserved, JobObserved,
+                 WorkloadObserved, ObjectDeleted, TimerFired, MirrorSynced, WriteRefused, ConfigurationObserved>;
+
+}  // namespace hindsight
