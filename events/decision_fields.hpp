@@ -1,0 +1,44 @@
+#pragma once
+
+// The registry of what decisions are made of, in the order of schemas/decisions.fbs. New fields go to the end.
+
+#include "events/observation_fields.hpp"
+#include "vocabulary/decisions.hpp"
+
+HINDSIGHT_ENUM(RequeueReason, generic, "Generic", failed_after_nomination, "FailedAfterNomination", namespace_mismatch, "NamespaceMismatch",
+               preemption_gated, "PreemptionGated", pending_preemption, "PendingPreemption", pending_migration, "PendingMigration",
+               preemption_failed, "PreemptionFailed", no_fit, "NoFit", preemption_no_candidates, "PreemptionNoCandidates")
+HINDSIGHT_ENUM(StepKind, unspecified, "Unspecified", life_cycle, "LifeCycle", timers, "Timers", cycle, "Cycle")
+
+HINDSIGHT_RECORD(WorkloadRef, uid, namespace_, name)
+HINDSIGHT_RECORD(JobRef, uid, kind, group, namespace_, name)
+
+// ---- the job and its Workload -------------------------------------------------------------------------------------------
+
+HINDSIGHT_RECORD(WorkloadRequested, job, name, queue_name, priority, priority_class_kind, priority_class, max_exec_seconds, job_generation)
+HINDSIGHT_RECORD(WorkloadRevised, workload, job, pod_sets, queue_name, priority, priority_class_kind, priority_class, max_exec_seconds,
+                 job_generation)
+HINDSIGHT_RECORD(WorkloadRemoved, workload, message)
+HINDSIGHT_RECORD(JobStopped, job, message)
+
+// ---- admission ----------------------------------------------------------------------------------------------------------
+
+HINDSIGHT_RECORD(QuotaReserved, workload, cluster_queue, assignments, admitted, checks, checks_changed, borrowing_level)
+HINDSIGHT_RECORD(ScanProgress, pod_set, resource, flavor_index)
+HINDSIGHT_RECORD(EntryRequeued, workload, cluster_queue, requeue_reason, to_heap, write_status, reason, message, progress, bulk_parked,
+                 scan_generation)
+HINDSIGHT_RECORD(WorkloadPreempted, workload, preemptor, preemptor_cluster_queue, reason, message)
+HINDSIGHT_RECORD(WorkloadEvicted, workload, reason, cause, message, has_requeue_state, requeue_count, requeue_at)
+HINDSIGHT_RECORD(ReservationCleared, workload, reason, message, writes_requeued, requeued, requeued_reason, requeued_message)
+HINDSIGHT_RECORD(WorkloadAdmitted, workload)
+HINDSIGHT_RECORD(WorkloadFinished, workload, reason, message)
+HINDSIGHT_RECORD(ConditionChanged, workload, type, status, reason, message, remove)
+HINDSIGHT_RECORD(WorkloadDeactivated, workload)
+HINDSIGHT_RECORD(ChecksChanged, workload, checks)
+HINDSIGHT_RECORD(RequeueStateChanged, workload, present, count, at)
+HINDSIGHT_RECORD(ReclaimableChanged, workload, reclaimable)
+HINDSIGHT_RECORD(ExecutionTimeReset, workload)
+
+// ---- queues -------------------------------------------------------------------------------------------------------------
+
+HINDSIGHT_RECORD(TreeReactivated, root)

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string>
+
+#include "vocabulary/record.hpp"
+
+namespace hindsight::events {
+
+/// The record as one line of JSON: envelope, `kind`, and `body` with names as in the API. Left out: empty texts and lists,
+/// times that are never, false where that is the default. Amounts are Kubernetes quantities, hashes hexadecimal texts. Bytes that
+/// are not UTF-8 become replacement characters.
+[[nodiscard]] std::string to_json(const RecordView& record);
+
+/// The record as one line for people: sequence, epoch, time, domain, and what it says.
+[[nodiscard]] std::string to_text(const RecordView& record);
+
+}  // namespace hindsight::events

@@ -1,0 +1,111 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "events/record_batch.hpp"
+#include "vocabulary/result.hpp"
+#include "vocabulary/time.hpp"
+
+namespace hindsight::events {
+
+/// How much one read gives at most; one record is given even if it is longer than `bytes`.
+struct ReadLimits {
+  std::size_t records = 1024;
+  std::size_t bytes = std::size_t{8} << 20;
+};
+
+/// The last record of a domain.
+struct DomainTail {
+  std::string domain;
+  std::uint64_t sequence = 0;
+  std::uint64_t epoch = 0;
+  Position offset = 0;
+  friend bool operator==(const DomainTail&, const DomainTail&) = default;
+};
+
+/// What is known of a snapshot without reading it.
+struct SnapshotMeta {
+  Position position = 0;  ///< Offset of the last record that it contains.
+  std::uint64_t epoch = 0;
+  Time time;
+  std::uint32_t schema_version = 0;
+  std::uint64_t state_hash = 0;
+  std::string release;  ///< Version of the software that folded.
+  friend bool operator==(const SnapshotMeta&, const SnapshotMeta&) = default;
+};
+
+struct StoredSnapshot {
+  SnapshotMeta meta;
+  std::vector<std::byte> bytes;
+};
+
+/// Called once with what `append` would return; from any thread. It must not wait for another append.
+using AppendDone = std::function<void(Result<Position>)>;
+
+/// An append-only log of one partition: records of many domains in one order. All functions may be called from any thread.
+/// What a log gives back has passed its checksums, but is not decoded.
+///
+/// Reading back is what counts: an error of `append` of kind io or unavailable leaves open whether the records are in the
+/// log. The writer then starts a new epoch, reads up to it, and decides again (design rule 4).
+class Log {
+ public:
+  Log() = default;
+  Log(const Log&) = delete;
+  Log& operator=(const Log&) = delete;
+  virtual ~Log() = default;
+
+  /// For messages: "sqlite:/var/lib/hindsight/log.db".
+  [[nodiscard]] virtual std::string_view name() const = 0;
+
+  // ---- writing ----
+
+  /// Adds all records or none, in their order, and returns the position of the last one when they are durable. Every domain's
+  /// sequences count on by one and its epochs never fall. `expected` is the position of the log's last record as the caller
+  /// knows it; without it the log takes the records wherever it stands. Errors: conflict (another position, sequence or epoch:
+  /// nothing was added), invalid (a record is empty or too long: nothing was added), io (see above), denied (read-only).
+  [[nodiscard]] virtual Result<Position> append(std::span<const EncodedRecord> records, std::optional<Position> expected) = 0;
+
+  /// The same without waiting; batches are taken in the order of the calls.
+  virtual void append_async(RecordBatch batch, std::optional<Position> expected, AppendDone done) = 0;
+
+  // ---- reading ----
+
+  /// Replaces `out` with records from offset `from` on; empty at the end of the log. When a damaged record follows good ones
+  /// the good ones are given first. Errors: corrupt (the record at `from` is damaged; the message names its offset), io.
+  [[nodiscard]] virtual Result<void> read(Position from, const ReadLimits& limits, RecordBatch& out) const = 0;
+
+  /// Position of the last record; 0: the log is empty.
+  [[nodiscard]] virtual Result<Position> last() const = 0;
+
+  /// Offset of the first record whose time is `time` or later; last() + 1 when there is none.
+  [[nodiscard]] virtual Result<Position> seek(Time time) const = 0;
+
+  /// Waits until the log is longer than `position`, at most `timeout`; returns its last position either way.
+  [[nodiscard]] virtual Result<Position> wait_beyond(Position position, Duration timeout) const = 0;
+
+  /// The last record of each domain, sorted by domain.
+  [[nodiscard]] virtual Result<std::vector<DomainTail>> domains() const = 0;
+
+  // ---- snapshots ----
+
+  /// Keeps a snapshot, in place of an older one at the same position. Errors: invalid (position beyond the log), io, denied.
+  [[nodiscard]] virtual Result<void> put_snapshot(const SnapshotMeta& meta, std::span<const std::byte> bytes) = 0;
+
+  /// All snapshots, newest position first.
+  [[nodiscard]] virtual Result<std::vector<SnapshotMeta>> snapshots() const = 0;
+
+  /// The snapshot at exactly this position. Errors: not_found, corrupt, io.
+  [[nodiscard]] virtual Result<StoredSnapshot> snapshot(Position position) const = 0;
+
+  /// Forgets a snapshot; one that does not exist is no error.
+  [[nodiscard]] virtual Result<void> drop_snapshot(Position position) = 0;
+};
+
+}  // namespace hindsight::events

@@ -1,0 +1,290 @@
+#include "events/settings.hpp"
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "vocabulary/amount.hpp"
+#include "vocabulary/time.hpp"
+
+namespace hindsight::events {
+namespace {
+
+using admission::Settings;
+using nlohmann::json;
+
+/// Walks the document and remembers the first complaint.
+class Reader {
+ public:
+  explicit Reader(Settings& s) : settings_(s) {}
+
+  void read(const json& root) {
+    if (!expect_object(root, "")) return;
+    for (const auto& [key, value] : root.items()) {
+      if (key == "fairSharing")
+        fair_sharing(value);
+      else if (key == "waitForPodsReady")
+        pods_ready(value);
+      else if (key == "resources")
+        resources(value);
+      else if (key == "featureGates")
+        gates(value);
+      else if (key == "manageJobsWithoutQueueName")
+        boolean(value, key, settings_.manage_jobs_without_queue_name);
+      else if (key == "objectRetentionPolicies")
+        retention(value);
+      else if (key == "hindsight")
+        own(value);
+      else if (!is_foreign(key))
+        complain(key, "unknown field", "a field of config.kueue.x-k8s.io/v1beta2 Configuration");
+    }
+  }
+  [[nodiscard]] const std::string& complaint() const { return complaint_; }
+
+ private:
+  static bool is_foreign(std::string_view key) {
+    static constexpr std::array<std::string_view, 17> names = {"apiVersion",
+                                                               "kind",
+                                                               "metadata",
+                                                               "namespace",
+                                                               "webhook",
+                                                               "metrics",
+                                                               "health",
+                                                               "leaderElection",
+                                                               "controller",
+                                                               "tls",
+                                                               "managedJobsNamespaceSelector",
+                                                               "internalCertManagement",
+                                                               "clientConnection",
+                                                               "integrations",
+                                                               "multiKueue",
+                                                               "admissionFairSharing",
+                                                               "visibilityServer"};
+    return std::find(names.begin(), names.end(), key) != names.end();
+  }
+
+  void complain(const std::string& path, const std::string& found, const std::string& allowed) {
+    if (complaint_.empty())
+      complaint_ = "configuration: " + (path.empty() ? std::string("document") : path) + ": " + found + "; allowed: " + allowed;
+  }
+  bool expect_object(const json& v, const std::string& path) {
+    if (v.is_object()) return true;
+    complain(path, std::string("found ") + v.type_name(), "an object");
+    return false;
+  }
+  void boolean(const json& v, const std::string& path, bool& out) {
+    if (v.is_boolean())
+      out = v.get<bool>();
+    else
+      complain(path, "found " + v.dump(), "true or false");
+  }
+  void integer(const json& v, const std::string& path, std::int32_t& out) {
+    if (v.is_number_integer() && v.get<std::int64_t>() >= 0 && v.get<std::int64_t>() <= 2147483647)
+      out = v.get<std::int32_t>();
+    else
+      complain(path, "found " + v.dump(), "a whole number from 0 to 2147483647");
+  }
+  void duration(const json& v, const std::string& path, Duration& out, bool positive) {
+    if (v.is_string())
+      if (const auto d = parse_duration(v.get<std::string>()); d && (!positive || d->micros > 0)) {
+        out = *d;
+        return;
+      }
+    complain(path, "found " + v.dump(), positive ? "a duration above 0 such as \"5m\"" : "a duration such as \"5m\"");
+  }
+
+  void fair_sharing(const json& v) {
+    if (v.is_null() || !expect_object(v, "fairSharing")) return;
+    settings_.fair_sharing = true;
+    for (const auto& [key, x] : v.items()) {
+      if (key == "enable") {
+        boolean(x, "fairSharing.enable", settings_.fair_sharing);
+      } else if (key == "preemptionStrategies") {
+        std::vector<Settings::FairStrategy> list;
+        using S = Settings::FairStrategy;
+        if (!x.is_array()) return complain("fairSharing.preemptionStrategies", "found " + x.dump(), "a list");
+        for (const auto& s : x) {
+          if (s == "LessThanOrEqualToFinalShare")
+            list.push_back(S::less_than_or_equal_to_final_share);
+          else if (s == "LessThanInitialShare")
+            list.push_back(S::less_than_initial_share);
+          else
+            return complain("fairSharing.preemptionStrategies", "found " + s.dump(), "LessThanOrEqualToFinalShare, LessThanInitialShare");
+        }
+        if (list.size() > 2 || (list.size() == 2 && list[0] != S::less_than_or_equal_to_final_share) ||
+            (list.size() == 2 && list[0] == list[1]))
+          return complain("fairSharing.preemptionStrategies", "found " + x.dump(),
+                          "[LessThanOrEqualToFinalShare], [LessThanInitialShare] or [LessThanOrEqualToFinalShare, LessThanInitialShare]");
+        if (!list.empty()) settings_.fair_strategies = list;
+      } else {
+        complain("fairSharing." + key, "unknown field", "preemptionStrategies");
+      }
+    }
+  }
+
+  void pods_ready(const json& v) {
+    if (v.is_null() || !expect_object(v, "waitForPodsReady")) return;
+    bool recovery_given = false;
+    for (const auto& [key, x] : v.items()) {
+      const std::string path = "waitForPodsReady." + key;
+      if (key == "enable") {
+        boolean(x, path, settings_.pods_ready_enabled);
+      } else if (key == "timeout") {
+        duration(x, path, settings_.pods_ready_timeout, true);
+      } else if (key == "blockAdmission") {
+        boolean(x, path, settings_.block_admission);
+      } else if (key == "recoveryTimeout") {
+        recovery_given = true;
+        duration(x, path, settings_.recovery_timeout, false);
+      } else if (key == "requeuingStrategy") {
+        if (!expect_object(x, path)) return;
+        for (const auto& [k, y] : x.items()) {
+          const std::string p = path + "." + k;
+          if (k == "timestamp") {
+            if (y == "Eviction")
+              settings_.requeue_by_eviction_time = true;
+            else if (y == "Creation")
+              settings_.requeue_by_eviction_time = false;
+            else
+              complain(p, "found " + y.dump(), "Eviction, Creation");
+          } else if (k == "backoffLimitCount") {
+            if (y.is_null()) continue;
+            std::int32_t n = 0;
+            integer(y, p, n);
+            settings_.backoff_limit_count = n;
+          } else if (k == "backoffBaseSeconds") {
+            integer(y, p, settings_.backoff_base_seconds);
+          } else if (k == "backoffMaxSeconds") {
+            integer(y, p, settings_.backoff_max_seconds);
+          } else {
+            complain(p, "unknown field", "timestamp, backoffLimitCount, backoffBaseSeconds, backoffMaxSeconds");
+          }
+        }
+      } else {
+        complain(path, "unknown field", "timeout, blockAdmission, recoveryTimeout, requeuingStrategy");
+      }
+    }
+    if (!recovery_given) settings_.recovery_timeout = settings_.pods_ready_timeout;
+  }
+
+  void resources(const json& v) {
+    if (v.is_null() || !expect_object(v, "resources")) return;
+    for (const auto& [key, x] : v.items()) {
+      const std::string path = "resources." + key;
+      if (key == "quotaCheckStrategy") {
+        if (x != "BlockUndeclared" && x != "IgnoreUndeclared")
+          return complain(path, "found " + x.dump(), "BlockUndeclared, IgnoreUndeclared");
+        settings_.ignore_undeclared_resources = x == "IgnoreUndeclared";
+      } else if (key == "excludeResourcePrefixes") {
+        if (!x.is_array()) return complain(path, "found " + x.dump(), "a list of names");
+        for (const auto& p : x) settings_.exclude_resource_prefixes.push_back(p.is_string() ? p.get<std::string>() : p.dump());
+      } else if (key == "transformations") {
+        transformations(x, path);
+      } else if (key != "deviceClassMappings") {
+        complain(path, "unknown field", "quotaCheckStrategy, excludeResourcePrefixes, transformations, deviceClassMappings");
+      }
+    }
+    if (settings_.ignore_undeclared_resources && !settings_.exclude_resource_prefixes.empty())
+      complain("resources.excludeResourcePrefixes", "found with quotaCheckStrategy IgnoreUndeclared", "one of the two");
+  }
+
+  void transformations(const json& list, const std::string& path) {
+    if (!list.is_array()) return complain(path, "found " + list.dump(), "a list");
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      const std::string p = path + "[" + std::to_string(i) + "]";
+      const json& x = list[i];
+      if (!expect_object(x, p)) return;
+      Settings::Transformation t;
+      for (const auto& [k, y] : x.items()) {
+        if (k == "input" && y.is_string()) {
+          t.input = y.get<std::string>();
+        } else if (k == "strategy") {
+          if (y != "Retain" && y != "Replace") return complain(p + ".strategy", "found " + y.dump(), "Retain, Replace");
+          t.replace = y == "Replace";
+        } else if (k == "multiplyBy" && y.is_string()) {
+          t.multiply_by = y.get<std::string>();
+        } else if (k == "outputs" && y.is_object()) {
+          for (const auto& [name, quantity] : y.items()) {
+            const auto nano = parse_nano(quantity.is_string() ? quantity.get<std::string>() : quantity.dump());
+            if (!nano) return complain(p + ".outputs." + name, "found " + quantity.dump(), "a quantity");
+            t.outputs_nano.emplace_back(name, *nano);
+          }
+        } else {
+          return complain(p + "." + k, "found " + y.dump(), "input, strategy, multiplyBy, outputs");
+        }
+      }
+      for (const auto& other : settings_.transformations)
+        if (other.input == t.input) return complain(p + ".input", "found " + t.input + " twice", "unique inputs");
+      settings_.transformations.push_back(std::move(t));
+    }
+  }
+
+  void retention(const json& v) {
+    if (v.is_null() || !expect_object(v, "objectRetentionPolicies")) return;
+    for (const auto& [key, x] : v.items()) {
+      if (key != "workloads") return complain("objectRetentionPolicies." + key, "unknown field", "workloads");
+      if (!expect_object(x, "objectRetentionPolicies.workloads")) return;
+      for (const auto& [k, y] : x.items()) {
+        Duration d;
+        if (k != "afterFinished" && k != "afterDeactivatedByKueue")
+          return complain("objectRetentionPolicies.workloads." + k, "unknown field", "afterFinished, afterDeactivatedByKueue");
+        if (y.is_null()) continue;
+        duration(y, "objectRetentionPolicies.workloads." + k, d, false);
+        (k == "afterFinished" ? settings_.retain_finished : settings_.retain_deactivated) = d;
+      }
+    }
+  }
+
+  void own(const json& v) {
+    if (!expect_object(v, "hindsight")) return;
+    for (const auto& [key, x] : v.items()) {
+      if (key == "reactivationBatch")
+        duration(x, "hindsight.reactivationBatch", settings_.reactivation_batch, false);
+      else
+        complain("hindsight." + key, "unknown field", "reactivationBatch");
+    }
+  }
+
+  void gates(const json& v) {
+    if (v.is_null() || !expect_object(v, "featureGates")) return;
+    const std::map<std::string_view, bool*> read = {
+        {"PartialAdmission", &settings_.partial_admission},
+        {"FlavorFungibility", &settings_.flavor_fungibility},
+        {"PrioritySortingWithinCohort", &settings_.priority_sorting_within_cohort},
+        {"FairSharingPreemptWithinNominal", &settings_.fair_sharing_preempt_within_nominal},
+        {"FairSharingPrioritizeNonBorrowing", &settings_.fair_sharing_prioritize_non_borrowing},
+        {"SchedulingEquivalenceHashing", &settings_.scheduling_equivalence_hashing},
+        {"ReclaimablePods", &settings_.reclaimable_pods},
+        {"PriorityBoost", &settings_.priority_boost},
+        {"UnadmittedWorkloadsExplicitStatus", &settings_.unadmitted_explicit_status},
+        {"FlavorFungibilityPreserveScanProgress", &settings_.preserve_scan_progress},
+        {"RecomputeAssignmentUponPreemptionTargetsOverlap", &settings_.recompute_overlapping},
+        {"FinishOrphanedWorkloads", &settings_.finish_orphaned},
+    };
+    for (const auto& [key, x] : v.items()) {
+      if (!x.is_boolean()) return complain("featureGates." + key, "found " + x.dump(), "true or false");
+      if (const auto it = read.find(key); it != read.end()) *it->second = x.get<bool>();
+    }
+  }
+
+  Settings& settings_;
+  std::string complaint_;
+};
+
+}  // namespace
+
+Result<Settings> read_settings(std::string_view text) {
+  Settings settings;
+  if (text.empty()) return settings;
+  const json document = json::parse(text, nullptr, false);
+  if (document.is_discarded()) return fail(ErrorKind::invalid, "configuration: not a JSON document");
+  Reader reader(settings);
+  reader.read(document);
+  if (!reader.complaint().empty()) return fail(ErrorKind::invalid, reader.complaint());
+  return settings;
+}
+
+}  // namespace hindsight::events

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "events/log.hpp"
+#include "vocabulary/result.hpp"
+
+namespace hindsight::events {
+
+/// Version of schemas/snapshot.fbs that this build writes, and the newest that it reads.
+inline constexpr std::uint32_t snapshot_schema_version = 1;
+
+/// The state of one domain at the position of a snapshot.
+struct DomainState {
+  std::string_view domain;
+  std::uint64_t sequence = 0;  ///< Of the domain's last record that the state contains.
+  std::uint64_t epoch = 0;
+  std::uint64_t state_hash = 0;
+  std::span<const std::byte> state;  ///< In a form of the fold's own; starts at a multiple of 16 when read.
+};
+
+/// The bytes of a snapshot, for Log::put_snapshot. `state_version` is that of the form of the states. `meta.schema_version` is
+/// not looked at: what is written is snapshot_schema_version.
+[[nodiscard]] std::vector<std::byte> encode_snapshot(const SnapshotMeta& meta, std::uint32_t state_version,
+                                                     std::span<const DomainState> domains);
+
+/// A decoded snapshot that owns its bytes; the domains point into them.
+class Snapshot {
+ public:
+  [[nodiscard]] const SnapshotMeta& meta() const { return meta_; }
+  [[nodiscard]] std::uint32_t state_version() const { return state_version_; }
+  [[nodiscard]] std::span<const DomainState> domains() const { return domains_; }
+
+ private:
+  friend Result<std::unique_ptr<const Snapshot>> decode_snapshot(std::vector<std::byte> bytes);
+  std::vector<std::byte> bytes_;
+  SnapshotMeta meta_;
+  std::uint32_t state_version_ = 0;
+  std::vector<DomainState> domains_;
+};
+
+/// Errors: corrupt (does not verify), unsupported (written by a newer release).
+[[nodiscard]] Result<std::unique_ptr<const Snapshot>> decode_snapshot(std::vector<std::byte> bytes);
+
+}  // namespace hindsight::events

@@ -1,0 +1,228 @@
+#include "events/sqlite/writer.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "events/checksum.hpp"
+#include "events/sqlite/layout.hpp"
+
+namespace hindsight::events::sqlite {
+namespace {
+
+const char* synchronous(Durability durability) {
+  switch (durability) {
+    case Durability::fsync:
+      return "PRAGMA synchronous = FULL";
+    case Durability::normal:
+      return "PRAGMA synchronous = NORMAL";
+    case Durability::off:
+      return "PRAGMA synchronous = OFF";
+  }
+  return "";
+}
+
+}  // namespace
+
+Result<Writer> Writer::open(const std::string& path, Durability durability) {
+  auto database = Database::open(path, Database::Mode::read_write);
+  if (!database) return fail(database.error().kind, "log " + path + ": " + database.error().message);
+  if (auto layout = create_layout(*database, path); !layout) return tl::unexpected(layout.error());
+  Writer writer(path, std::move(*database));
+  if (auto ready = writer.prepare(durability); !ready) return tl::unexpected(ready.error());
+  if (auto loaded = writer.load(); !loaded) return tl::unexpected(loaded.error());
+  return writer;
+}
+
+Result<void> Writer::prepare(Durability durability) {
+  // Copies that SQLite has made are not in this mode.
+  const auto mode = database_.query_text("PRAGMA journal_mode = WAL");
+  if (!mode) return failure(mode.error());
+  if (*mode != "wal") return fail(ErrorKind::io, "log " + path_ + ": its file system cannot hold a write-ahead log; use a local disk");
+  // A longer write-ahead log means fewer checkpoints, each of which costs two more fsyncs; 4,000 pages are 16 MiB.
+  for (const char* pragma : {synchronous(durability), "PRAGMA wal_autocheckpoint = 4000", "PRAGMA journal_size_limit = 67108864",
+                             "PRAGMA cell_size_check = ON"}) {
+    if (auto done = database_.execute(pragma); !done) return failure(done.error());
+  }
+  const std::pair<Statement*, const char*> statements[] = {
+      {&begin_, "BEGIN IMMEDIATE"},
+      {&commit_, "COMMIT"},
+      {&insert_, "INSERT INTO records VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)"},
+      {&insert_domain_, "INSERT INTO domains (name, last_sequence, last_epoch, last_offset) VALUES (?1, 0, 0, 0)"},
+      {&update_domain_, "UPDATE domains SET last_sequence = ?2, last_epoch = ?3, last_offset = ?4 WHERE id = ?1"},
+      {&insert_mark_, "INSERT INTO time_marks VALUES (?1, ?2)"},
+      {&put_snapshot_, "INSERT OR REPLACE INTO snapshots VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"},
+      {&drop_snapshot_, "DELETE FROM snapshots WHERE position = ?1"},
+  };
+  for (const auto& [statement, sql] : statements) {
+    auto prepared = database_.prepare(sql);
+    if (!prepared) return failure(prepared.error());
+    *statement = std::move(*prepared);
+  }
+  return {};
+}
+
+Result<void> Writer::load() {
+  const auto last = database_.query_integer("SELECT max(offset) FROM records");
+  if (!last) return failure(last.error());
+  last_ = static_cast<Position>(*last);
+
+  auto domains = database_.prepare("SELECT id, name, last_sequence, last_epoch, last_offset FROM domains");
+  if (!domains) return failure(domains.error());
+  Position known = 0;
+  for (;;) {
+    const auto row = domains->step();
+    if (!row) return failure(row.error());
+    if (!*row) break;
+    const std::string name(domains->text(1));
+    ids_.emplace(name, domains->integer(0));
+    tails_.set({name, domains->number(2), domains->number(3), domains->number(4)});
+    known = std::max(known, domains->number(4));
+  }
+  if (known != last_) {
+    return fail(ErrorKind::corrupt, "log " + path_ + ": its last record is " + std::to_string(last_) + ", but its domains end at " +
+                                        std::to_string(known) + "; check it before it is written again");
+  }
+
+  // The latest time: that of the last mark, and of the records behind it.
+  auto latest = database_.prepare(
+      "SELECT max(t) FROM (SELECT max(time_us) AS t FROM time_marks UNION ALL "
+      "SELECT max(time_us) FROM records WHERE offset > (SELECT coalesce(max(offset), 0) FROM time_marks))");
+  if (!latest) return failure(latest.error());
+  const auto row = latest->step();
+  if (!row) return failure(row.error());
+  latest_ = last_ == 0 ? Time::never() : Time{latest->integer(0)};
+  return {};
+}
+
+tl::unexpected<Error> Writer::failure(const Error& error) const { return fail(error.kind, "log " + path_ + ": " + error.message); }
+
+// ---- records --------------------------------------------------------------------------------------------------------------
+
+void Writer::append(std::span<Request> group) {
+  const Position last = last_;
+  const Time latest = latest_;
+  const auto written = broken_ ? Result<void>(tl::unexpected(*broken_)) : write_group(group);
+  if (written) {
+    tails_.keep();
+    new_domains_.clear();
+    return;
+  }
+  note(written.error());
+  database_.roll_back();
+  last_ = last;
+  latest_ = latest;
+  tails_.back_to(0);
+  for (const auto& domain : std::exchange(new_domains_, {})) ids_.erase(domain);
+  for (Request& request : group) request.outcome = failure(written.error());
+}
+
+void Writer::note(const Error& error) {
+  if (broken_ || error.kind != ErrorKind::io || database_.failed_as_full()) return;
+  broken_ = Error{ErrorKind::io, "it failed while writing and has to be opened again: " + error.message};
+}
+
+Result<void> Writer::write_group(std::span<Request> group) {
+  if (auto begun = begin_.run(); !begun) return begun;
+  for (Request& request : group) {
+    const Position before = last_;
+    const std::size_t mark = tails_.mark();
+    if (auto admitted = admit(request); !admitted) {
+      tails_.back_to(mark);
+      request.outcome = failure(admitted.error());
+      continue;
+    }
+    for (const EncodedRecord& record : request.records) {
+      if (auto inserted = insert(record); !inserted) return inserted;
+    }
+    request.outcome = before + request.records.size();
+  }
+  if (auto tails = write_tails(); !tails) return tails;
+  return commit_.run();
+}
+
+Result<void> Writer::admit(const Request& request) {
+  if (request.expected && *request.expected != last_) {
+    return fail(ErrorKind::conflict,
+                "its last record is " + std::to_string(last_) + ", the writer expected " + std::to_string(*request.expected));
+  }
+  Position offset = last_;
+  for (const EncodedRecord& record : request.records) {
+    if (auto next = tails_.advance(record, ++offset); !next) return next;
+  }
+  return {};
+}
+
+Result<void> Writer::insert(const EncodedRecord& record) {
+  const auto id = domain_id(record.domain);
+  if (!id) return tl::unexpected(id.error());
+  const Position offset = last_ + 1;
+  StoredRecord stored;
+  static_cast<EncodedRecord&>(stored) = record;
+  stored.offset = offset;
+  insert_.bind(1, offset)
+      .bind(2, *id)
+      .bind(3, record.sequence)
+      .bind(4, record.epoch)
+      .bind(5, record.time.micros)
+      .bind(6, checksum(stored))
+      .bind(7, record.bytes);
+  if (auto inserted = insert_.run(); !inserted) return inserted;
+  last_ = offset;
+  latest_ = std::max(latest_, record.time);
+  if (offset % time_mark_interval != 0) return {};
+  return insert_mark_.bind(1, offset).bind(2, latest_.micros).run();
+}
+
+Result<std::int64_t> Writer::domain_id(std::string_view domain) {
+  std::string name(domain);
+  if (const auto it = ids_.find(name); it != ids_.end()) return it->second;
+  if (auto inserted = insert_domain_.bind(1, domain).run(); !inserted) return tl::unexpected(inserted.error());
+  const std::int64_t id = database_.last_insert_id();
+  ids_.emplace(name, id);
+  new_domains_.push_back(std::move(name));
+  return id;
+}
+
+Result<void> Writer::write_tails() {
+  for (const DomainTail* tail : tails_.changed()) {
+    const auto id = domain_id(tail->domain);
+    if (!id) return tl::unexpected(id.error());
+    if (auto updated = update_domain_.bind(1, *id).bind(2, tail->sequence).bind(3, tail->epoch).bind(4, tail->offset).run(); !updated) {
+      return updated;
+    }
+  }
+  return {};
+}
+
+// ---- snapshots ------------------------------------------------------------------------------------------------------------
+
+Result<void> Writer::put_snapshot(const SnapshotMeta& meta, std::span<const std::byte> bytes) {
+  if (broken_) return failure(*broken_);
+  if (meta.position > last_) {
+    return fail(ErrorKind::invalid, "log " + path_ + ": snapshot at position " + std::to_string(meta.position) +
+                                        ", but the last record is " + std::to_string(last_));
+  }
+  put_snapshot_.bind(1, meta.position)
+      .bind(2, meta.epoch)
+      .bind(3, meta.time.micros)
+      .bind(4, static_cast<std::int64_t>(meta.schema_version))
+      .bind(5, meta.state_hash)
+      .bind(6, std::string_view(meta.release))
+      .bind(7, checksum(meta, bytes))
+      .bind(8, bytes);
+  return run_alone(put_snapshot_);
+}
+
+Result<void> Writer::drop_snapshot(Position position) {
+  if (broken_) return failure(*broken_);
+  return run_alone(drop_snapshot_.bind(1, position));
+}
+
+Result<void> Writer::run_alone(Statement& statement) {
+  const auto done = statement.run();
+  if (done) return {};
+  note(done.error());
+  return failure(done.error());
+}
+
+}  // namespace hindsight::events::sqlite

@@ -1,0 +1,83 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "events/domain_tails.hpp"
+#include "events/log.hpp"
+#include "events/sqlite/database.hpp"
+
+namespace hindsight::events::sqlite {
+
+/// When an append counts as done.
+enum class Durability {
+  fsync,   ///< When the disk has it: survives loss of power.
+  normal,  ///< When the system has it: survives the death of the process; loss of power may cost the newest records.
+  off,     ///< As normal, and loss of power may damage the file. For measurements and throw-away logs.
+};
+
+/// Writes a log file, one transaction for each group of appends. Not thread-safe.
+class Writer {
+ public:
+  /// What one caller of append asked for, and what came of it.
+  struct Request {
+    std::span<const EncodedRecord> records;
+    std::optional<Position> expected;
+    Result<Position> outcome;
+  };
+
+  /// Opens or creates the log. Errors: invalid (not a log), unsupported (newer format), corrupt, denied, io.
+  [[nodiscard]] static Result<Writer> open(const std::string& path, Durability durability);
+
+  /// Carries out the requests in their order in one transaction and fills in their outcomes. A request that conflicts fails
+  /// alone; when the transaction fails, all fail. After an error of the disk other than "full" every later request fails: what
+  /// the disk holds is unknown until the log is opened again.
+  void append(std::span<Request> group);
+
+  [[nodiscard]] Result<void> put_snapshot(const SnapshotMeta& meta, std::span<const std::byte> bytes);
+  [[nodiscard]] Result<void> drop_snapshot(Position position);
+
+  [[nodiscard]] Position last() const { return last_; }
+  [[nodiscard]] std::vector<DomainTail> domains() const { return tails_.list(); }
+
+ private:
+  Writer(std::string path, Database database) : path_(std::move(path)), database_(std::move(database)) {}
+  [[nodiscard]] Result<void> prepare(Durability durability);
+  [[nodiscard]] Result<void> load();
+  [[nodiscard]] tl::unexpected<Error> failure(const Error& error) const;
+
+  /// Takes the request's records into the tails, or says why not.
+  [[nodiscard]] Result<void> admit(const Request& request);
+  [[nodiscard]] Result<void> insert(const EncodedRecord& record);
+  [[nodiscard]] Result<std::int64_t> domain_id(std::string_view domain);
+  [[nodiscard]] Result<void> write_tails();
+  [[nodiscard]] Result<void> write_group(std::span<Request> group);
+  /// Runs a statement as a transaction of its own.
+  [[nodiscard]] Result<void> run_alone(Statement& statement);
+  /// Remembers an error after which nothing may be written any more.
+  void note(const Error& error);
+
+  std::string path_;
+  Database database_;
+  Statement begin_;
+  Statement commit_;
+  Statement insert_;
+  Statement insert_domain_;
+  Statement update_domain_;
+  Statement insert_mark_;
+  Statement put_snapshot_;
+  Statement drop_snapshot_;
+
+  Position last_ = 0;  // of the log, with what the open transaction has added
+  Time latest_;        // over all records up to last_
+  DomainTails tails_;
+  std::unordered_map<std::string, std::int64_t> ids_;
+  std::vector<std::string> new_domains_;  // of the open transaction
+  std::optional<Error> broken_;           // why the log must be opened again
+};
+
+}  // namespace hindsight::events::sqlite

@@ -1,0 +1,192 @@
+#include "events/sqlite_log.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <semaphore>
+
+namespace hindsight::events {
+namespace {
+
+/// Bounds of one transaction: a crowd of writers must not hold up the first of them.
+constexpr std::size_t group_records_max = 16'384;
+constexpr std::size_t group_requests_max = 1'024;
+
+/// How often a reader looks whether another process has added something.
+constexpr std::chrono::milliseconds poll_interval{5};
+
+}  // namespace
+
+// ---- opening and closing --------------------------------------------------------------------------------------------------
+
+Result<std::unique_ptr<SqliteLog>> SqliteLog::open(const std::string& path, SqliteLogOptions options) {
+  if (options.read_only) {
+    auto reader = sqlite::Reader::open(path);
+    if (!reader) return tl::unexpected(reader.error());
+    return std::unique_ptr<SqliteLog>(new SqliteLog(path, std::move(*reader)));
+  }
+  auto lock = sqlite::WriterLock::take(path);
+  if (!lock) return tl::unexpected(lock.error());
+  auto writer = sqlite::Writer::open(path, options.durability);
+  if (!writer) return tl::unexpected(writer.error());
+  auto reader = sqlite::Reader::open(path);
+  if (!reader) return tl::unexpected(reader.error());
+  std::unique_ptr<SqliteLog> log(new SqliteLog(path, std::move(*reader)));
+  log->start(std::move(*lock), std::move(*writer));
+  return log;
+}
+
+SqliteLog::SqliteLog(std::string path, sqlite::Reader reader)
+    : path_(std::move(path)), name_("sqlite:" + path_), reader_(std::move(reader)) {}
+
+void SqliteLog::start(sqlite::WriterLock lock, sqlite::Writer writer) {
+  lock_ = std::move(lock);
+  writer_ = std::make_unique<sqlite::Writer>(std::move(writer));
+  committed_ = writer_->last();
+  committer_ = std::jthread([this] { commit_groups(); });
+}
+
+SqliteLog::~SqliteLog() {
+  {
+    const std::lock_guard lock(queue_mutex_);
+    stopping_ = true;
+  }
+  queued_.notify_all();
+}
+
+tl::unexpected<Error> SqliteLog::read_only() const { return fail(ErrorKind::denied, "log " + path_ + ": was opened read-only"); }
+
+// ---- writing --------------------------------------------------------------------------------------------------------------
+
+Result<Position> SqliteLog::append(std::span<const EncodedRecord> records, std::optional<Position> expected) {
+  Result<Position> outcome;
+  std::binary_semaphore finished(0);
+  Waiting waiting;
+  waiting.records = records;
+  waiting.expected = expected;
+  waiting.done = [&](Result<Position> result) {
+    outcome = std::move(result);
+    finished.release();
+  };
+  submit(std::move(waiting));
+  finished.acquire();
+  return outcome;
+}
+
+void SqliteLog::append_async(RecordBatch batch, std::optional<Position> expected, AppendDone done) {
+  Waiting waiting;
+  waiting.batch = std::move(batch);  // a moved batch keeps its memory where it is
+  waiting.views = waiting.batch.views();
+  waiting.records = waiting.views;
+  waiting.expected = expected;
+  waiting.done = std::move(done);
+  submit(std::move(waiting));
+}
+
+void SqliteLog::submit(Waiting waiting) {
+  if (!writer_) return waiting.done(read_only());
+  {
+    const std::lock_guard lock(queue_mutex_);
+    queue_.push_back(std::move(waiting));
+  }
+  queued_.notify_one();
+}
+
+std::vector<SqliteLog::Waiting> SqliteLog::next_group() {
+  std::unique_lock lock(queue_mutex_);
+  queued_.wait(lock, [&] { return stopping_ || !queue_.empty(); });
+  std::vector<Waiting> group;
+  std::size_t records = 0;
+  while (!queue_.empty() && group.size() < group_requests_max) {
+    records += queue_.front().records.size();
+    if (!group.empty() && records > group_records_max) break;
+    group.push_back(std::move(queue_.front()));
+    queue_.pop_front();
+  }
+  return group;
+}
+
+void SqliteLog::commit_groups() {
+  for (std::vector<Waiting> group = next_group(); !group.empty(); group = next_group()) {
+    std::vector<sqlite::Writer::Request> requests;
+    requests.reserve(group.size());
+    for (const Waiting& waiting : group) requests.push_back({waiting.records, waiting.expected, Position{0}});
+    Position last = 0;
+    {
+      const std::lock_guard lock(writing_);
+      writer_->append(requests);
+      last = writer_->last();
+    }
+    {
+      const std::lock_guard lock(queue_mutex_);
+      committed_ = last;
+    }
+    grown_.notify_all();
+    for (std::size_t i = 0; i < group.size(); ++i) group[i].done(std::move(requests[i].outcome));
+  }
+}
+
+Result<void> SqliteLog::put_snapshot(const SnapshotMeta& meta, std::span<const std::byte> bytes) {
+  if (!writer_) return read_only();
+  const std::lock_guard lock(writing_);
+  return writer_->put_snapshot(meta, bytes);
+}
+
+Result<void> SqliteLog::drop_snapshot(Position position) {
+  if (!writer_) return read_only();
+  const std::lock_guard lock(writing_);
+  return writer_->drop_snapshot(position);
+}
+
+// ---- reading --------------------------------------------------------------------------------------------------------------
+
+Result<void> SqliteLog::read(Position from, const ReadLimits& limits, RecordBatch& out) const {
+  const std::lock_guard lock(reading_);
+  return reader_.read(from, limits, out);
+}
+
+Result<Position> SqliteLog::last() const {
+  if (writer_) {
+    const std::lock_guard lock(queue_mutex_);
+    return committed_;
+  }
+  const std::lock_guard lock(reading_);
+  return reader_.last();
+}
+
+Result<Position> SqliteLog::seek(Time time) const {
+  const std::lock_guard lock(reading_);
+  return reader_.seek(time);
+}
+
+Result<Position> SqliteLog::wait_beyond(Position position, Duration timeout) const {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::microseconds(timeout.micros);
+  if (writer_) {
+    std::unique_lock lock(queue_mutex_);
+    grown_.wait_until(lock, deadline, [&] { return committed_ > position; });
+    return committed_;
+  }
+  for (;;) {
+    const auto now_last = last();
+    if (!now_last || *now_last > position) return now_last;
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
+    if (left.count() <= 0) return now_last;
+    std::this_thread::sleep_for(std::min(poll_interval, left));
+  }
+}
+
+Result<std::vector<DomainTail>> SqliteLog::domains() const {
+  const std::lock_guard lock(reading_);
+  return reader_.domains();
+}
+
+Result<std::vector<SnapshotMeta>> SqliteLog::snapshots() const {
+  const std::lock_guard lock(reading_);
+  return reader_.snapshots();
+}
+
+Result<StoredSnapshot> SqliteLog::snapshot(Position position) const {
+  const std::lock_guard lock(reading_);
+  return reader_.snapshot(position);
+}
+
+}  // namespace hindsight::events

@@ -1,0 +1,94 @@
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "events/log.hpp"
+#include "events/log_check.hpp"
+#include "events/sqlite/reader.hpp"
+#include "events/sqlite/writer.hpp"
+#include "events/sqlite/writer_lock.hpp"
+
+namespace hindsight::events {
+
+using sqlite::Durability;
+
+struct SqliteLogOptions {
+  bool read_only = false;
+  Durability durability = Durability::fsync;
+};
+
+/// A log in one SQLite file (docs/log-format.md). One process writes it, any number read it, also while it is written. Appends of
+/// several callers are committed together by a thread of the log; each is told after the commit.
+class SqliteLog final : public Log {
+ public:
+  /// Opens the log; unless read-only, creates the file when there is none. Errors: conflict (another process writes it: the
+  /// message names its number), not_found, invalid (not a log), unsupported (a newer format), corrupt, denied, io.
+  [[nodiscard]] static Result<std::unique_ptr<SqliteLog>> open(const std::string& path, SqliteLogOptions options = {});
+
+  /// Finishes the appends that were asked for. Nobody may be inside another function by then.
+  ~SqliteLog() override;
+
+  /// Walks over everything: pages, records, sequences, epochs, bodies, domains, time marks, snapshots. Reads on behind
+  /// damage. `progress` is called now and then; when it returns false the walk ends early, with what was found so far.
+  [[nodiscard]] Result<CheckReport> check(const CheckProgress& progress = {});
+
+  // ---- Log ----
+
+  [[nodiscard]] std::string_view name() const override { return name_; }
+  [[nodiscard]] Result<Position> append(std::span<const EncodedRecord> records, std::optional<Position> expected) override;
+  void append_async(RecordBatch batch, std::optional<Position> expected, AppendDone done) override;
+  [[nodiscard]] Result<void> read(Position from, const ReadLimits& limits, RecordBatch& out) const override;
+  [[nodiscard]] Result<Position> last() const override;
+  [[nodiscard]] Result<Position> seek(Time time) const override;
+  [[nodiscard]] Result<Position> wait_beyond(Position position, Duration timeout) const override;
+  [[nodiscard]] Result<std::vector<DomainTail>> domains() const override;
+  [[nodiscard]] Result<void> put_snapshot(const SnapshotMeta& meta, std::span<const std::byte> bytes) override;
+  [[nodiscard]] Result<std::vector<SnapshotMeta>> snapshots() const override;
+  [[nodiscard]] Result<StoredSnapshot> snapshot(Position position) const override;
+  [[nodiscard]] Result<void> drop_snapshot(Position position) override;
+
+ private:
+  /// An append that waits for its turn. A caller that waits keeps the records alive; one that does not hands over a batch.
+  struct Waiting {
+    RecordBatch batch;
+    std::vector<EncodedRecord> views;
+    std::span<const EncodedRecord> records;
+    std::optional<Position> expected;
+    AppendDone done;
+  };
+
+  SqliteLog(std::string path, sqlite::Reader reader);
+  void start(sqlite::WriterLock lock, sqlite::Writer writer);
+  void submit(Waiting waiting);
+  void commit_groups();
+  [[nodiscard]] std::vector<Waiting> next_group();
+  [[nodiscard]] tl::unexpected<Error> read_only() const;
+
+  const std::string path_;
+  const std::string name_;
+
+  // In this order: the reader closes first, so that the writer, closing last, can finish the file; then others may write.
+  sqlite::WriterLock lock_;
+  std::mutex writing_;
+  std::unique_ptr<sqlite::Writer> writer_;  // none: read-only
+  mutable std::mutex reading_;
+  mutable sqlite::Reader reader_;
+
+  mutable std::mutex queue_mutex_;
+  mutable std::condition_variable queued_;
+  mutable std::condition_variable grown_;
+  std::deque<Waiting> queue_;
+  Position committed_ = 0;
+  bool stopping_ = false;
+  std::jthread committer_;
+};
+
+}  // namespace hindsight::events

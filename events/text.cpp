@@ -1,0 +1,97 @@
+#include <string>
+
+#include "events/decision_fields.hpp"
+#include "events/json.hpp"
+
+namespace hindsight::events {
+namespace {
+
+std::string full_name(Text space, Text name) { return space.empty() ? std::string(name) : std::string(space) + "/" + std::string(name); }
+
+/// " (reason: message)", with what there is of both.
+std::string because(Text reason, Text message) {
+  if (reason.empty() && message.empty()) return {};
+  std::string out = " (" + std::string(reason);
+  if (!reason.empty() && !message.empty()) out += ": ";
+  return out + std::string(message) + ")";
+}
+
+std::string flavors(List<PodSetAssignmentFacts> assignments) {
+  std::string out;
+  for (const auto& assignment : assignments) {
+    out += out.empty() ? " with " : ", ";
+    out += std::string(assignment.pod_set) + " x" + std::to_string(assignment.count);
+    for (const auto& choice : assignment.flavors) out += " " + std::string(choice.resource) + "=" + std::string(choice.flavor);
+  }
+  return out;
+}
+
+/// What an event or observation is about, from the members that it happens to have.
+template <class T>
+std::string describe(const T& e) {
+  std::string out(Fields<T>::table);
+  if constexpr (requires { e.meta; }) {
+    out += " " + full_name(e.meta.namespace_, e.meta.name);
+    if (e.meta.resource_version != 0) out += " at version " + std::to_string(e.meta.resource_version);
+    if (e.meta.deleting) out += ", deleting";
+  }
+  if constexpr (requires { e.workload; }) out += " " + full_name(e.workload.namespace_, e.workload.name);
+  if constexpr (requires { e.job; }) out += " " + std::string(e.job.kind) + " " + full_name(e.job.namespace_, e.job.name);
+  if constexpr (std::is_same_v<T, ObjectDeleted> || std::is_same_v<T, WriteRefused>) {
+    out += " " + std::string(api_name(e.kind)) + " " + full_name(e.namespace_, e.name);
+  }
+  if constexpr (std::is_same_v<T, WriteRefused>) out += ": HTTP " + std::to_string(e.http_status);
+  if constexpr (std::is_same_v<T, TreeReactivated>) out += " " + std::string(e.root);
+  if constexpr (std::is_same_v<T, EpochStarted>) out += " by " + std::string(e.writer) + ", release " + std::string(e.release);
+  if constexpr (std::is_same_v<T, ConditionChanged>) {
+    out += " " + std::string(api_name(e.type)) + (e.remove ? " removed" : "=" + std::string(api_name(e.status)));
+  }
+  if constexpr (requires { e.cluster_queue; }) {
+    if (!e.cluster_queue.empty()) out += " in " + std::string(e.cluster_queue);
+  }
+  if constexpr (requires { e.preemptor; }) out += " for " + full_name(e.preemptor.namespace_, e.preemptor.name);
+  if constexpr (std::is_same_v<T, QuotaReserved>) out += flavors(e.assignments) + (e.admitted ? ", admitted" : "");
+  if constexpr (std::is_same_v<T, EntryRequeued>) out += " " + std::string(api_name(e.requeue_reason));
+  if constexpr (requires { e.suspended; }) out += e.finished ? ", finished" : e.suspended ? ", suspended" : ", started";
+  if constexpr (requires { e.reason; }) {
+    out += because(e.reason, e.message);
+  } else if constexpr (requires { e.message; }) {
+    out += because({}, e.message);
+  }
+  return out;
+}
+
+std::string describe_body(const Observation& observation) {
+  return std::visit([](const auto& o) { return describe(o); }, observation);
+}
+std::string describe_body(const EpochStarted& started) { return describe(started); }
+std::string describe_body(const Decisions& decisions) {
+  std::string out = "Decisions " + std::string(api_name(decisions.step)) + " on " + std::to_string(decisions.base) + ":";
+  for (std::size_t i = 0; i < decisions.events.size(); ++i) {
+    out += i == 0 ? " " : "; ";
+    out += std::visit([](const auto& e) { return describe(e); }, decisions.events[i]);
+  }
+  if (decisions.events.empty()) out += " nothing";
+  return out;
+}
+
+/// Control characters would break the line or the terminal.
+std::string on_one_line(std::string text) {
+  for (char& c : text) {
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) c = ' ';
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string to_text(const RecordView& record) {
+  const Envelope& e = record.envelope;
+  std::string out = std::to_string(e.sequence) + "  epoch " + std::to_string(e.epoch) + "  " +
+                    (e.time.is_set() ? format_rfc3339_micro(e.time) : "never") + "  " + std::string(e.domain) + "  ";
+  out += std::visit([](const auto& body) { return describe_body(body); }, record.body);
+  if (e.cause != 0) out += "  because of " + std::to_string(e.cause);
+  return on_one_line(std::move(out));
+}
+
+}  // namespace hindsight::events
