@@ -1,0 +1,147 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "vocabulary/observations.hpp"
+#include "vocabulary/symbol.hpp"
+
+namespace hindsight::admission {
+
+// The configuration objects in the form that decisions read: names interned, values owned. Built from observations by
+// the domain, shared by pointer as an immutable whole (`Catalog`), never changed in place once shared.
+
+struct OwnedRequirement {
+  Symbol key;
+  SelectorOperator op = SelectorOperator::unspecified;
+  std::vector<std::string> values;
+};
+
+struct OwnedTerm {
+  std::vector<OwnedRequirement> requirements;
+};
+
+struct OwnedTaint {
+  std::string key, value;
+  TaintEffect effect = TaintEffect::unspecified;
+};
+
+struct OwnedToleration {
+  std::string key, value;
+  bool exists = false;
+  TaintEffect effect = TaintEffect::unspecified;
+};
+
+struct FlavorConfig {
+  Symbol name;
+  std::vector<std::pair<Symbol, std::string>> node_labels;  ///< Sorted by key text.
+  std::vector<OwnedTaint> taints;
+  std::vector<OwnedToleration> tolerations;
+  Symbol topology;
+};
+
+/// Quota of one (flavor, resource) pair on a ClusterQueue or Cohort.
+struct Quota {
+  Amount nominal = 0;
+  std::optional<Amount> borrowing_limit;
+  std::optional<Amount> lending_limit;
+};
+
+struct FlavorQuotas {
+  Symbol flavor;
+  std::vector<Quota> quotas;  ///< One for each covered resource of the group, same order.
+};
+
+struct ResourceGroup {
+  std::vector<Symbol> resources;
+  std::vector<FlavorQuotas> flavors;  ///< In try order.
+};
+
+struct CheckRule {
+  Symbol name;
+  std::vector<Symbol> on_flavors;  ///< Empty: every flavor.
+};
+
+struct QueueConfig {
+  Symbol name;
+  Symbol cohort;  ///< Empty: none.
+  std::vector<ResourceGroup> groups;
+  QueueingStrategy strategy = QueueingStrategy::best_effort_fifo;
+  bool has_namespace_selector = false;
+  std::vector<OwnedRequirement> namespace_selector;
+  FungibilityPolicy when_can_borrow = FungibilityPolicy::may_stop_search;
+  FungibilityPolicy when_can_preempt = FungibilityPolicy::try_next_flavor;
+  FungibilityPreference preference = FungibilityPreference::unset;
+  PreemptionPolicy within_cluster_queue = PreemptionPolicy::never;
+  PreemptionPolicy reclaim_within_cohort = PreemptionPolicy::never;
+  PreemptionPolicy borrow_within_cohort = PreemptionPolicy::never;
+  std::optional<std::int32_t> max_priority_threshold;
+  std::vector<CheckRule> checks;
+  StopPolicy stop_policy = StopPolicy::none;
+  bool stop_policy_set = false;
+  std::int64_t fair_weight_nano = 1'000'000'000;
+  AdmissionMode admission_mode = AdmissionMode::unset;
+  bool deleting = false;
+};
+
+struct CohortConfig {
+  Symbol name;
+  Symbol parent;
+  std::vector<ResourceGroup> groups;
+  std::int64_t fair_weight_nano = 1'000'000'000;
+};
+
+/// Settings that decisions depend on; defaults are those of base-api §11 and §12 (BA-27).
+struct Settings {
+  bool fair_sharing = false;
+  /// In configured order; never empty with fair sharing (an empty list means both, base-admission §7.5).
+  enum class FairStrategy : std::uint8_t { less_than_or_equal_to_final_share, less_than_initial_share };
+  std::vector<FairStrategy> fair_strategies{FairStrategy::less_than_or_equal_to_final_share, FairStrategy::less_than_initial_share};
+  bool ignore_undeclared_resources = false;  ///< quotaCheckStrategy IgnoreUndeclared.
+  std::vector<std::string> exclude_resource_prefixes;
+  struct Transformation {
+    std::string input;
+    bool replace = false;
+    std::string multiply_by;
+    std::vector<std::pair<std::string, std::int64_t>> outputs_nano;  ///< Factor in 10⁻⁹.
+  };
+  std::vector<Transformation> transformations;
+  bool manage_jobs_without_queue_name = false;
+  bool pods_ready_enabled = true;   ///< waitForPodsReady: on by default in v1beta2 (BA-138).
+  Duration pods_ready_timeout = Duration::seconds(30 * 60);
+  bool block_admission = false;
+  Duration recovery_timeout = Duration::seconds(30 * 60);  ///< 0: none.
+  bool requeue_by_eviction_time = true;  ///< requeuingStrategy.timestamp = Eviction.
+  std::optional<std::int32_t> backoff_limit_count;
+  std::int32_t backoff_base_seconds = 60;
+  std::int32_t backoff_max_seconds = 3600;
+  std::optional<Duration> retain_finished;
+  std::optional<Duration> retain_deactivated;
+  Duration reactivation_batch = Duration::seconds(1);  ///< §3.7: requests within this span are carried out together (BA-59).
+  // feature gates with their defaults (base-api §12)
+  bool partial_admission = true;
+  bool flavor_fungibility = true;
+  bool priority_sorting_within_cohort = true;
+  bool fair_sharing_preempt_within_nominal = true;
+  bool fair_sharing_prioritize_non_borrowing = true;
+  bool scheduling_equivalence_hashing = true;
+  bool reclaimable_pods = true;
+  bool priority_boost = false;
+  bool unadmitted_explicit_status = false;
+  bool preserve_scan_progress = true;
+  bool recompute_overlapping = true;
+  bool finish_orphaned = true;
+};
+
+/// Why a ClusterQueue cannot admit now (base-api §6.4); `ready` otherwise.
+struct QueueActivity {
+  bool active = false;
+  std::string reason = "Unknown";
+  std::string message;
+};
+
+}  // namespace hindsight::admission

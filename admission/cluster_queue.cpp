@@ -1,0 +1,348 @@
+#include "admission/cluster_queue.hpp"
+
+#include <algorithm>
+
+namespace hindsight::admission {
+
+void ClusterQueue::receive(Message& message, const Context& c, Outbox& out) {
+  if (const auto* m = std::get_if<msg::Enqueue>(&message.payload)) {
+    enqueue(*m, message.from, c, out);
+  } else if (const auto* m1 = std::get_if<msg::Reserve>(&message.payload)) {
+    reserve(*m1, c, out);
+  } else if (const auto* m2 = std::get_if<msg::Release>(&message.payload)) {
+    release(m2->id, c, out);
+  } else if (const auto* m3 = std::get_if<msg::Dequeue>(&message.payload)) {
+    dequeue(m3->id, m3->quiet, c, out);
+  } else if (const auto* m4 = std::get_if<msg::OfferHead>(&message.payload)) {
+    offer(*m4, message.from, c, out);
+  } else if (const auto* m5 = std::get_if<msg::Requeued>(&message.payload)) {
+    requeued(*m5->event, m5->id, c, out);
+  } else if (std::holds_alternative<msg::Reactivate>(message.payload)) {
+    reactivate(c, out);
+  } else if (const auto* m6 = std::get_if<msg::JoinTree>(&message.payload)) {
+    join(*m6, c, out);
+  } else if (std::holds_alternative<msg::CountersDue>(message.payload)) {
+    refresh_counters(c);
+  }
+}
+
+// ---- heap and inadmissible set --------------------------------------------------------------------------------------------
+
+void ClusterQueue::push(Pending& p) {
+  if (p.in_heap) return;
+  p.by_record = false;
+  p.in_heap = true;
+  heap_.insert(rank(p));
+  ++heap_hashes_[p.info->equivalence_hash];
+}
+
+void ClusterQueue::take_out(Pending& p) {
+  if (!p.in_heap) return;
+  p.in_heap = false;
+  heap_.erase(rank(p));
+  const auto it = heap_hashes_.find(p.info->equivalence_hash);
+  if (it != heap_hashes_.end() && --it->second == 0) heap_hashes_.erase(it);
+}
+
+void ClusterQueue::park(Pending& p) { take_out(p); }
+
+void ClusterQueue::tell_heap_state(Outbox& out) {
+  const bool nonempty = !heap_.empty();
+  if (nonempty == told_nonempty_) return;
+  told_nonempty_ = nonempty;
+  out.send(queue_address(name_), tree_, msg::HeapState{name_, nonempty});
+}
+
+void ClusterQueue::enqueue(const msg::Enqueue& m, Address parent, const Context& c, Outbox& out) {
+  const auto& info = m.workload;
+  auto [it, fresh] = pending_.try_emplace(info->id);
+  Pending& p = it->second;
+  const bool was_in_heap = p.in_heap;
+  if (!fresh) {
+    take_out(p);
+    --local(*p.info).pending;
+  }
+  ++local(*info).pending;
+  p.info = info;
+  p.parent = parent;
+  if (m.force) {
+    push(p);
+  } else if (m.repush || fresh) {
+    const auto* config = c.catalog->queue(name_);
+    const bool hashing = config != nullptr && config->strategy == QueueingStrategy::best_effort_fifo && info->equivalence_hash != 0;
+    const auto record = hashing ? records_.find(info->equivalence_hash) : records_.end();
+    if (!gate_open(*info, c.now)) {
+      park(p);
+    } else if (record != records_.end()) {  // §3.6: pushes with a recorded hash are parked directly
+      park(p);
+      p.by_record = true;
+      out.send(queue_address(name_), parent, msg::ParkedByRecord{info->id, record->second});
+    } else {
+      push(p);
+    }
+  } else if (was_in_heap) {
+    push(p);
+  }
+  refresh_counters(c);
+  tell_heap_state(out);
+}
+
+void ClusterQueue::dequeue(WorkloadId id, bool quiet, const Context& c, Outbox& out) {
+  const auto it = pending_.find(id);
+  if (it == pending_.end()) return;
+  take_out(it->second);
+  if (it->second.info->uid == sticky_uid_) sticky_uid_.clear();
+  --local(*it->second.info).pending;
+  pending_.erase(it);
+  if (!quiet || refreshed_at_ == c.sequence) refresh_counters(c);
+  tell_heap_state(out);
+}
+
+void ClusterQueue::reactivate(const Context& c, Outbox& out) {
+  records_.clear();
+  const auto* config = c.catalog->queue(name_);
+  for (auto& [id, p] : pending_) {  // order does not matter: the heap sorts
+    if (p.in_heap) continue;
+    if (p.by_record) out.send(queue_address(name_), p.parent, msg::ParkedByRecord{id, Symbol()});
+    p.by_record = false;
+    if (!gate_open(*p.info, c.now) || config == nullptr || !c.catalog->namespace_matches(*config, p.info->namespace_)) continue;
+    push(p);
+  }
+  tell_heap_state(out);
+}
+
+void ClusterQueue::requeued(const EntryRequeued& e, WorkloadId id, const Context& c, Outbox& out) {
+  const auto it = pending_.find(id);
+  if (it == pending_.end()) return;
+  Pending& p = it->second;
+  p.scan.entries.clear();
+  for (const auto& x : e.progress) p.scan.entries.push_back({Symbol(x.pod_set), Symbol(x.resource), x.flavor_index});
+  p.scan.cycle = c.cycle;
+  p.scan.generation = e.scan_generation;
+  p.scan.equivalence_hash = p.info->equivalence_hash;
+  if (e.requeue_reason == RequeueReason::pending_preemption || e.requeue_reason == RequeueReason::pending_migration) sticky_uid_ = p.info->uid;
+  if (e.to_heap) {
+    push(p);
+  } else {
+    park(p);
+    const auto* config = c.catalog->queue(name_);
+    const bool fits_nowhere = e.requeue_reason == RequeueReason::no_fit || e.requeue_reason == RequeueReason::preemption_no_candidates;
+    if (fits_nowhere && config != nullptr && config->strategy == QueueingStrategy::best_effort_fifo && p.info->equivalence_hash != 0) {
+      const Symbol reason(e.reason);
+      records_[p.info->equivalence_hash] = reason;
+      if (heap_hashes_.contains(p.info->equivalence_hash))
+        for (auto& [other, q] : pending_) {
+          if (!q.in_heap || q.info->equivalence_hash != p.info->equivalence_hash) continue;
+          park(q);
+          q.by_record = true;
+          out.send(queue_address(name_), q.parent, msg::ParkedByRecord{other, reason});
+        }
+    }
+  }
+  tell_heap_state(out);
+}
+
+// ---- quota ------------------------------------------------------------------------------------------------------------------
+
+QueueCounters& ClusterQueue::local(const WorkloadInfo& w) { return local_[{w.namespace_, w.local_queue}]; }
+
+void ClusterQueue::count_usage(const Holding& h, std::int64_t sign) {
+  for (QueueCounters* counters : {&live_, &local(*h.reservation->workload)}) {
+    counters->reserving += static_cast<std::int32_t>(sign);
+    if (h.admitted) counters->admitted += static_cast<std::int32_t>(sign);
+    for (const auto& charge : h.reservation->charges) {
+      auto& cells = counters->cells;
+      auto it = std::find_if(cells.begin(), cells.end(), [&](const auto& x) { return x.flavor == charge.flavor && x.resource == charge.resource; });
+      if (it == cells.end()) it = cells.insert(cells.end(), {charge.flavor, charge.resource, 0, 0});
+      it->reserved += sign * charge.amount;
+      if (h.admitted) it->used += sign * charge.amount;
+    }
+  }
+}
+
+QueueCounters ClusterQueue::local_counters(Symbol namespace_, Symbol local_queue) const {
+  const auto it = local_.find({namespace_, local_queue});
+  return it == local_.end() ? QueueCounters{} : it->second;
+}
+
+void ClusterQueue::reserve(const msg::Reserve& m, const Context& c, Outbox& out) {
+  const WorkloadId id = m.reservation->workload->id;
+  if (const auto it = pending_.find(id); it != pending_.end()) {
+    take_out(it->second);
+    if (it->second.info->uid == sticky_uid_) sticky_uid_.clear();
+    --local(*it->second.info).pending;
+    pending_.erase(it);
+  }
+  auto [it, fresh] = holding_.try_emplace(id);
+  if (!fresh) {
+    count_usage(it->second, -1);
+    ++generation_;
+  }
+  it->second = {m.reservation, m.admitted};
+  count_usage(it->second, +1);
+  out.send(queue_address(name_), tree_, msg::Charge{name_, m.reservation});
+  refresh_counters(c);
+  tell_heap_state(out);
+}
+
+void ClusterQueue::release(WorkloadId id, const Context& c, Outbox& out) {
+  const auto it = holding_.find(id);
+  if (it == holding_.end()) return;
+  count_usage(it->second, -1);
+  holding_.erase(it);
+  ++generation_;
+  out.send(queue_address(name_), tree_, msg::Discharge{name_, id});
+  refresh_counters(c);
+}
+
+void ClusterQueue::refresh_counters(const Context& c) {
+  refreshed_at_ = c.sequence;
+  live_.pending = static_cast<std::int32_t>(pending_.size());
+  published_ = live_;
+}
+
+void ClusterQueue::join(const msg::JoinTree& m, const Context& c, Outbox& out) {
+  tree_ = m.tree;
+  tree_version_ = m.version;
+  ++generation_;
+  told_nonempty_ = !heap_.empty();
+  msg::Joined j;
+  const auto it = c.catalog->queues.find(name_);
+  if (it != c.catalog->queues.end()) j.config = it->second;
+  j.queue = queue_address(name_);
+  j.active = c.catalog->queue_active(name_);
+  j.nonempty = told_nonempty_;
+  j.reservations = reservations();
+  j.version = m.version;
+  out.send(queue_address(name_), tree_, std::move(j));
+  refresh_counters(c);
+}
+
+// ---- deciding ---------------------------------------------------------------------------------------------------------------
+
+void ClusterQueue::offer(const msg::OfferHead& m, Address to, const Context& c, Outbox& out) const {
+  auto h = std::make_unique<msg::HeadOffered>();
+  h->queue = name_;
+  h->present = false;
+  h->generation = generation_;
+  const auto* config = c.catalog->queue(name_);
+  if (config != nullptr && c.catalog->queue_active(name_) && !heap_.empty()) {
+    WorkloadId id = heap_.begin()->id;
+    if (config->strategy == QueueingStrategy::best_effort_fifo && !sticky_uid_.empty())  // BA-57
+      for (const auto& r : heap_)
+        if (*r.uid == sticky_uid_) id = r.id;
+    const Pending& p = pending_.at(id);
+    h->present = true;
+    h->head.workload = p.info;
+    h->head.cluster_queue = name_;
+    h->head.scan = p.scan;
+    h->gate_open = gate_open(*p.info, c.now);
+    h->sticky = p.info->uid == sticky_uid_;
+    h->strict = config->strategy == QueueingStrategy::strict_fifo;
+    const auto equal = heap_hashes_.find(p.info->equivalence_hash);
+    h->equals = p.info->equivalence_hash == 0 || equal == heap_hashes_.end() ? 0 : equal->second - 1;
+  }
+  (void)m;
+  out.send(queue_address(name_), to, std::move(h));
+}
+
+// ---- reading ----------------------------------------------------------------------------------------------------------------
+
+std::vector<ClusterQueue::Waiting> ClusterQueue::waiting() const {
+  std::vector<std::pair<Rank, Waiting>> all;
+  for (const auto& [id, p] : pending_) all.push_back({rank(p), {p.info, !p.in_heap}});
+  std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<Waiting> out;
+  for (auto& [r, w] : all) out.push_back(std::move(w));
+  return out;
+}
+
+std::vector<std::shared_ptr<const Reservation>> ClusterQueue::reservations() const {
+  std::vector<std::shared_ptr<const Reservation>> out;
+  for (const auto& [id, h] : holding_) out.push_back(h.reservation);
+  std::sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a->workload->uid < b->workload->uid; });
+  return out;
+}
+
+std::uint64_t ClusterQueue::hash() const {
+  StateHash h;
+  h.add(name_);
+  h.add(generation_);
+  h.add(std::string_view(sticky_uid_));
+  for (const auto& [hash, reason] : records_) {
+    h.add(hash);
+    h.add(reason);
+  }
+  std::uint64_t sum = 0;  // the tables have no order
+  for (const auto& [id, p] : pending_) {
+    StateHash one;
+    one.add(std::string_view(p.info->uid));
+    one.add(p.in_heap);
+    one.add(p.by_record);
+    one.add(p.scan.cycle);
+    one.add(p.scan.generation);
+    for (const auto& e : p.scan.entries) {
+      one.add(e.pod_set);
+      one.add(e.resource);
+      one.add(e.flavor_index);
+    }
+    sum += one.value();
+  }
+  for (const auto& [id, x] : holding_) {
+    StateHash one;
+    one.add(std::string_view(x.reservation->workload->uid));
+    one.add(x.admitted);
+    for (const auto& charge : x.reservation->charges) {
+      one.add(charge.flavor);
+      one.add(charge.resource);
+      one.add(charge.amount);
+    }
+    sum += one.value();
+  }
+  h.add(sum);
+  h.add(published_.pending);
+  h.add(published_.reserving);
+  h.add(published_.admitted);
+  return h.value();
+}
+
+ClusterQueue::Image ClusterQueue::image() const {
+  Image i;
+  for (const auto& [id, p] : pending_) i.entries.push_back({p.info->uid, !p.in_heap, p.by_record, p.scan});
+  std::sort(i.entries.begin(), i.entries.end(), [](const auto& a, const auto& b) { return a.uid < b.uid; });
+  i.sticky_uid = sticky_uid_;
+  i.generation = generation_;
+  for (const auto& [hash, reason] : records_) i.records.push_back({hash, reason});
+  i.published = published_;
+  return i;
+}
+
+void ClusterQueue::restore(const Image& image, const Context& c, Outbox& out) {
+  (void)c;
+  std::map<std::string_view, const Image::Entry*> by_uid;
+  for (const auto& e : image.entries) by_uid[e.uid] = &e;
+  for (auto& [id, p] : pending_) {
+    const auto it = by_uid.find(p.info->uid);
+    if (it == by_uid.end()) continue;
+    p.scan = it->second->scan;
+    if (it->second->parked)
+      park(p);
+    else
+      push(p);
+    p.by_record = it->second->by_record;
+  }
+  sticky_uid_ = image.sticky_uid;
+  generation_ = image.generation;
+  records_.clear();
+  for (const auto& r : image.records) records_[r.hash] = r.reason;
+  published_ = image.published;
+  refreshed_at_ = 0;
+  for (auto& [id, p] : pending_)
+    if (p.by_record) {
+      const auto it = records_.find(p.info->equivalence_hash);
+      out.send(queue_address(name_), p.parent, msg::ParkedByRecord{id, it == records_.end() ? Symbol() : it->second});
+    }
+  tell_heap_state(out);
+}
+
+}  // namespace hindsight::admission

@@ -1,0 +1,129 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "admission/messages.hpp"
+#include "admission/workload_info.hpp"
+
+namespace hindsight::admission {
+
+/// Numbers of a ClusterQueue or LocalQueue as its status shows them (§8.12).
+struct QueueCounters {
+  std::int32_t pending = 0, reserving = 0, admitted = 0;
+  struct Cell {
+    Symbol flavor, resource;
+    Amount reserved = 0, used = 0;  ///< By reserving, by admitted workloads.
+  };
+  std::vector<Cell> cells;  ///< Only cells that something uses, in no order.
+};
+
+/// A ClusterQueue: the heap of what waits, the inadmissible set, what holds quota here (base-admission §3). It knows the order of
+/// its own workloads and nothing of quota elsewhere.
+class ClusterQueue final : public Entity {
+ public:
+  explicit ClusterQueue(Symbol name) : name_(name) {}
+
+  void receive(Message& message, const Context& context, Outbox& out) override;
+
+  [[nodiscard]] Symbol name() const { return name_; }
+  [[nodiscard]] const QueueCounters& counters() const { return published_; }
+  /// Of one LocalQueue that feeds this queue; always up to date.
+  [[nodiscard]] QueueCounters local_counters(Symbol namespace_, Symbol local_queue) const;
+  /// Pending workloads in queue order: the heap, the inadmissible set (BA-192).
+  struct Waiting {
+    std::shared_ptr<const WorkloadInfo> workload;
+    bool parked = false;
+  };
+  [[nodiscard]] std::vector<Waiting> waiting() const;
+  [[nodiscard]] std::vector<std::shared_ptr<const Reservation>> reservations() const;
+  [[nodiscard]] std::uint64_t hash() const;
+
+  /// For snapshots: what does not follow from the Workloads.
+  struct Image {
+    struct Entry {
+      std::string uid;
+      bool parked = false;
+      bool by_record = false;
+      ScanState scan;
+    };
+    std::vector<Entry> entries;
+    std::string sticky_uid;
+    std::uint64_t generation = 0;
+    struct Record {
+      std::uint64_t hash = 0;
+      Symbol reason;
+    };
+    std::vector<Record> records;
+    QueueCounters published;
+  };
+  [[nodiscard]] Image image() const;
+  /// Called after the Workloads have announced themselves again.
+  void restore(const Image& image, const Context& context, Outbox& out);
+
+ private:
+  struct Pending {
+    std::shared_ptr<const WorkloadInfo> info;
+    ScanState scan;
+    Address parent;
+    bool in_heap = false;
+    bool by_record = false;  ///< Parked because an equal workload failed, not for its own failure.
+  };
+  struct Rank {
+    std::int64_t priority;
+    Time time;
+    const std::string* uid;
+    WorkloadId id;
+    bool operator<(const Rank& o) const {
+      if (priority != o.priority) return priority > o.priority;
+      if (time != o.time) return time < o.time;
+      return *uid < *o.uid;
+    }
+  };
+  struct Holding {
+    std::shared_ptr<const Reservation> reservation;
+    bool admitted = false;
+  };
+
+  void enqueue(const msg::Enqueue& m, Address parent, const Context& c, Outbox& out);
+  void dequeue(WorkloadId id, bool quiet, const Context& c, Outbox& out);
+  void reserve(const msg::Reserve& m, const Context& c, Outbox& out);
+  void release(WorkloadId id, const Context& c, Outbox& out);
+  void requeued(const EntryRequeued& e, WorkloadId id, const Context& c, Outbox& out);
+  void reactivate(const Context& c, Outbox& out);
+  void offer(const msg::OfferHead& m, Address to, const Context& c, Outbox& out) const;
+  void join(const msg::JoinTree& m, const Context& c, Outbox& out);
+
+  void push(Pending& p);
+  void park(Pending& p);
+  void take_out(Pending& p);
+  void tell_heap_state(Outbox& out);
+  QueueCounters& local(const WorkloadInfo& w);
+  void count_usage(const Holding& h, std::int64_t sign);
+  void refresh_counters(const Context& c);
+  [[nodiscard]] static Rank rank(const Pending& p) { return {p.info->priority, p.info->queue_time, &p.info->uid, p.info->id}; }
+  [[nodiscard]] static bool gate_open(const WorkloadInfo& w, Time now) { return !w.requeued_false && (!w.requeue_at.is_set() || w.requeue_at <= now); }
+
+  Symbol name_;
+  Address tree_{EntityKind::cohort_tree, 0};
+  std::uint64_t tree_version_ = 0;
+  std::unordered_map<WorkloadId, Pending> pending_;
+  std::set<Rank> heap_;
+  std::unordered_map<std::uint64_t, std::uint32_t> heap_hashes_;  ///< How many heap entries carry an equivalence hash.
+  std::map<std::uint64_t, Symbol> records_;                       ///< Hash records with the reason that set them (§3.6).
+  std::string sticky_uid_;                                        ///< The queue's preemptor (§3.5).
+  std::unordered_map<WorkloadId, Holding> holding_;
+  std::uint64_t generation_ = 0;
+  bool told_nonempty_ = false;
+  QueueCounters live_;
+  QueueCounters published_;
+  std::uint64_t refreshed_at_ = 0;  ///< Record whose messages refresh the counters: all of them or none, in whatever order they come.
+  std::unordered_map<Catalog::LocalQueueKey, QueueCounters, Catalog::LocalQueueKeyHash> local_;
+};
+
+}  // namespace hindsight::admission

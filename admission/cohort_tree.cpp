@@ -1,0 +1,226 @@
+#include "admission/cohort_tree.hpp"
+
+#include <algorithm>
+
+#include "admission/workload_state.hpp"
+
+namespace hindsight::admission {
+
+void CohortTree::receive(Message& message, const Context& c, Outbox& out) {
+  if (auto* offered = std::get_if<std::unique_ptr<msg::HeadOffered>>(&message.payload)) {
+    const Symbol queue = (*offered)->queue;
+    if ((*offered)->present) offers_.emplace(queue, std::move(*offered));
+    if (--answers_missing_ == 0) decide(c, out);
+  } else if (const auto* m = std::get_if<msg::RunCycle>(&message.payload)) {
+    run_cycle(m->cycle, c, out);
+  } else if (auto* m1 = std::get_if<msg::Joined>(&message.payload)) {
+    joined(*m1, c);
+  } else if (const auto* m2 = std::get_if<msg::BuildTree>(&message.payload)) {
+    version_ = m2->version;
+    expected_ = m2->members;
+    tree_.reset();
+    ready_.clear();
+    std::erase_if(members_, [&](const auto& entry) { return entry.second.version != version_; });
+    if (members_.size() == expected_) build(c);
+  } else if (const auto* m3 = std::get_if<msg::HeapState>(&message.payload)) {
+    if (auto* member = joining(m3->queue)) {
+      member->nonempty = m3->nonempty;
+    } else if (is_member(m3->queue)) {
+      if (m3->nonempty)
+        ready_.insert(m3->queue);
+      else
+        ready_.erase(m3->queue);
+    }
+  } else if (const auto* m4 = std::get_if<msg::Charge>(&message.payload)) {
+    if (auto* member = joining(m4->queue)) {
+      forget(member->reservations, m4->reservation->workload->id);
+      member->reservations.push_back(m4->reservation);
+    } else if (is_member(m4->queue)) {
+      tree_->reserve(m4->queue, m4->reservation);
+    }
+  } else if (const auto* m5 = std::get_if<msg::Discharge>(&message.payload)) {
+    if (auto* member = joining(m5->queue)) {
+      forget(member->reservations, m5->id);
+    } else if (is_member(m5->queue)) {
+      // its new queue may have charged it before the old one discharges it
+      const auto* entry = tree_->find_reservation(m5->id);
+      if (entry != nullptr && entry->queue == tree_->find_queue(m5->queue)) tree_->release(m5->id);
+    }
+  }
+}
+
+// What a queue says after it joined counts for the tree that is to be built, also when that tree's own order to build comes later. What
+// it said before it joined, or after it left for another tree, counts no more: a queue joins with all that it holds.
+
+msg::Joined* CohortTree::joining(Symbol queue) {
+  const auto it = members_.find(queue);
+  return it == members_.end() ? nullptr : &it->second;
+}
+
+bool CohortTree::is_member(Symbol queue) const { return tree_ && tree_->find_queue(queue) != no_node; }
+
+void CohortTree::forget(std::vector<std::shared_ptr<const Reservation>>& reservations, WorkloadId id) {
+  std::erase_if(reservations, [&](const auto& r) { return r->workload->id == id; });
+}
+
+void CohortTree::joined(msg::Joined& m, const Context& c) {
+  if (m.config == nullptr || m.version < version_) return;
+  const Symbol queue = m.config->name;
+  members_[queue] = std::move(m);
+  if (!tree_ && members_.size() == expected_ && expected_ != 0 && members_.begin()->second.version == version_) build(c);
+}
+
+void CohortTree::build(const Context& c) {
+  std::vector<QuotaTree::Member> members;
+  for (const auto& [queue, m] : members_) {
+    members.push_back({m.config, m.active});
+    if (m.nonempty) ready_.insert(queue);
+  }
+  // every Cohort object on the way from a member to the root, and those that only lend: all whose chain ends here
+  std::vector<std::shared_ptr<const CohortConfig>> cohorts;
+  for (const auto& [name, config] : c.catalog->cohorts) {
+    Symbol at = name;
+    for (std::size_t steps = 0; steps <= c.catalog->cohorts.size(); ++steps) {
+      if (at == root_) {
+        cohorts.push_back(config);
+        break;
+      }
+      const auto it = c.catalog->cohorts.find(at);
+      if (it == c.catalog->cohorts.end() || it->second->parent.empty()) break;
+      at = it->second->parent;
+    }
+  }
+  tree_ = QuotaTree::build(members, cohorts);
+  for (auto& [queue, m] : members_)
+    for (auto& r : m.reservations) tree_->reserve(queue, std::move(r));
+  members_.clear();
+}
+
+// ---- one cycle --------------------------------------------------------------------------------------------------------------
+
+void CohortTree::run_cycle(std::uint64_t cycle, const Context&, Outbox& out) {
+  cycle_ = cycle;
+  offers_.clear();
+  answers_missing_ = tree_ ? static_cast<std::uint32_t>(ready_.size()) : 0;
+  if (answers_missing_ == 0) {
+    out.send(tree_address(root_), domain_address, msg::Proposed{});
+    return;
+  }
+  for (const Symbol queue : ready_) out.send(tree_address(root_), queue_address(queue), msg::OfferHead{cycle});
+}
+
+namespace {
+
+WorkloadRef ref(const WorkloadInfo& w, Arena& a) { return {a.copy(w.uid), w.namespace_.text(), a.copy(w.name)}; }
+
+/// §3.4: where an entry goes that got nothing.
+bool returns_to_heap(RequeueReason reason, const msg::HeadOffered& head, const ScanState& scan) {
+  if (!head.gate_open) return false;
+  if (scan.unfinished()) return true;
+  if (head.strict) return reason != RequeueReason::namespace_mismatch;
+  switch (reason) {
+    case RequeueReason::failed_after_nomination:
+    case RequeueReason::pending_preemption:
+    case RequeueReason::pending_migration:
+    case RequeueReason::preemption_failed:
+      return true;
+    default:
+      return false;
+  }
+}
+
+CycleContext make_cycle_context(const Context& c, std::uint64_t cycle) {
+  CycleContext out;
+  out.now = c.now;
+  out.cycle = cycle;
+  out.settings = &c.catalog->settings;
+  out.flavor = [catalog = c.catalog](Symbol name) { return catalog->flavor(name); };
+  out.namespace_labels = [catalog = c.catalog](Symbol name) -> const NamespaceLabels* {
+    const auto it = catalog->namespaces.find(name);
+    return it == catalog->namespaces.end() ? nullptr : &it->second->labels;
+  };
+  return out;
+}
+
+List<PodSetAssignmentFacts> view(const std::vector<PodSetReservation>& assignment, Arena& a) {
+  auto list = a.make<PodSetAssignmentFacts>(assignment.size());
+  for (std::size_t i = 0; i < assignment.size(); ++i) {
+    const auto& p = assignment[i];
+    list[i].pod_set = p.pod_set.text();
+    list[i].count = p.count;
+    auto flavors = a.make<FlavorChoice>(p.flavors.size());
+    for (std::size_t k = 0; k < p.flavors.size(); ++k) flavors[k] = {p.flavors[k].first.text(), p.flavors[k].second.text()};
+    auto usage = a.make<ResourceAmount>(p.usage.size());
+    for (std::size_t k = 0; k < p.usage.size(); ++k) usage[k] = {p.usage[k].first.text(), p.usage[k].second};
+    list[i].flavors = flavors;
+    list[i].usage = usage;
+  }
+  return list;
+}
+
+}  // namespace
+
+void CohortTree::decide(const Context& c, Outbox& out) {
+  std::vector<Head> heads;
+  heads.reserve(offers_.size());
+  for (const auto& [queue, offer] : offers_) {
+    tree_->set_generation(queue, offer->generation);
+    heads.push_back(offer->head);
+  }
+  const auto context = make_cycle_context(c, cycle_);
+  const auto outcomes = admission::run_cycle(*tree_, std::move(heads), context);
+
+  Proposal p;
+  Arena& a = *p.arena;
+  for (const auto& o : outcomes) {
+    const msg::HeadOffered& offer = *offers_.at(o.cluster_queue);
+    const WorkloadInfo& w = *o.workload;
+    if (o.kind == Outcome::Kind::drop) continue;
+    if (o.kind == Outcome::Kind::admit) {
+      QuotaReserved e;
+      e.workload = ref(w, a);
+      e.cluster_queue = o.cluster_queue.text();
+      e.assignments = view(o.assignment, a);
+      e.borrowing_level = o.borrowing_level;
+      const auto required = required_checks(*c.catalog->queue(o.cluster_queue), &o.assignment);
+      e.admitted = std::all_of(required.begin(), required.end(),
+                               [&](Symbol k) { return std::find(w.ready_checks.begin(), w.ready_checks.end(), k) != w.ready_checks.end(); });
+      p.events.emplace_back(e);
+      continue;
+    }
+    for (const auto& v : o.victims) {
+      const auto* victim = tree_->find_reservation(v.workload);
+      WorkloadPreempted e;
+      e.workload = ref(*victim->reservation->workload, a);
+      e.preemptor = ref(w, a);
+      e.preemptor_cluster_queue = o.cluster_queue.text();
+      e.reason = v.reason.text();
+      e.message = a.copy(v.message);
+      p.events.emplace_back(e);
+    }
+    EntryRequeued e;
+    e.workload = ref(w, a);
+    e.cluster_queue = o.cluster_queue.text();
+    e.requeue_reason = o.requeue_reason;
+    e.to_heap = returns_to_heap(o.requeue_reason, offer, o.scan);
+    e.write_status = !o.reason.empty();
+    e.reason = o.reason.text();
+    e.message = a.copy(o.message);
+    auto progress = a.make<ScanProgress>(o.scan.entries.size());
+    for (std::size_t i = 0; i < o.scan.entries.size(); ++i) progress[i] = {o.scan.entries[i].pod_set.text(), o.scan.entries[i].resource.text(), o.scan.entries[i].flavor_index};
+    e.progress = progress;
+    e.scan_generation = offer.generation;
+    const bool fits_nowhere = o.requeue_reason == RequeueReason::no_fit || o.requeue_reason == RequeueReason::preemption_no_candidates;
+    if (!e.to_heap && fits_nowhere && !offer.strict) e.bulk_parked = offer.equals;
+
+    // a head that would be put back as it was is no event: the cycle is at rest for it (D10)
+    const bool same_status = !e.write_status || (w.pending_reason == o.reason && w.pending_message != nullptr && *w.pending_message == o.message);
+    const bool becomes_sticky = (o.requeue_reason == RequeueReason::pending_preemption || o.requeue_reason == RequeueReason::pending_migration) && !offer.sticky;
+    if (e.to_heap && same_status && !becomes_sticky && o.victims.empty() && o.scan.entries == offer.head.scan.entries) continue;
+    p.events.emplace_back(e);
+  }
+  offers_.clear();
+  out.send(tree_address(root_), domain_address, msg::Proposed{std::move(p)});
+}
+
+}  // namespace hindsight::admission

@@ -1,0 +1,323 @@
+#include "admission/domain.hpp"
+
+#include <algorithm>
+
+namespace hindsight::admission {
+
+// ---- applying ---------------------------------------------------------------------------------------------------------------
+
+Result<void> Domain::begin(const RecordView& record, Outbox& out) {
+  const Envelope& e = record.envelope;
+  if (e.sequence != sequence_ + 1)
+    return fail(ErrorKind::corrupt, "domain " + std::string(e.domain) + ": expected sequence " + std::to_string(sequence_ + 1) + ", found " + std::to_string(e.sequence));
+  sequence_ = e.sequence;
+  if (e.time > now_) now_ = e.time;  // a clock that steps back does not turn time back
+  phase_ = Phase::reconcile;
+  if (const auto* o = std::get_if<Observation>(&record.body)) {
+    route(*o, out);
+  } else if (const auto* d = std::get_if<Decisions>(&record.body)) {
+    // Each decision has a later base than the one before: an equal one is the same once more, written by an append that was repeated.
+    if (e.epoch < epoch_ || (d->base != 0 && d->base <= decided_base_)) {
+      ++stale_decisions_;
+      return {};
+    }
+    route(*d, out);
+  } else if (std::holds_alternative<EpochStarted>(record.body)) {
+    epoch_ = std::max(epoch_, e.epoch);
+    mark_all();  // what the epoch before decided but did not write is lost: everything is asked again
+  }
+  return {};
+}
+
+void Domain::end() {}
+
+void Domain::touched(Address entity) {
+  switch (entity.kind) {
+    case EntityKind::workload_parent:
+      mark_dirty(entity.index);
+      break;
+    case EntityKind::cluster_queue:
+      mark_tree(catalog_->root_of(Symbol::from_id(entity.index)));
+      break;
+    case EntityKind::cohort_tree:
+      mark_tree(Symbol::from_id(entity.index));
+      break;
+    case EntityKind::domain:
+      break;
+  }
+}
+
+void Domain::route(const Observation& o, Outbox& out) {
+  std::visit([&](const auto& x) { apply(x, out); }, o);
+}
+
+void Domain::route(const Decisions& d, Outbox& out) {
+  decided_base_ = std::max(decided_base_, d.base);
+  if (d.step == StepKind::cycle) {
+    ++cycles_;
+    Step s;
+    s.kind = d.step;
+    s.events.assign(d.events.begin(), d.events.end());
+    seen_cycles_.push_back(fingerprint(s));
+  } else if (d.step == StepKind::timers) {
+    seen_cycles_.clear();
+  }
+  for (const Event& e : d.events) route_event(e, out);
+}
+
+namespace {
+
+struct NamedWorkload {
+  Text operator()(const WorkloadRequested&) const { return {}; }
+  Text operator()(const JobStopped&) const { return {}; }
+  Text operator()(const TreeReactivated&) const { return {}; }
+  template <class E>
+  Text operator()(const E& e) const {
+    return e.workload.uid;
+  }
+};
+
+}  // namespace
+
+void Domain::route_event(const Event& e, Outbox& out) {
+  if (const auto* r = std::get_if<TreeReactivated>(&e)) {
+    const Symbol root(r->root);
+    reactivations_.erase(root);
+    for (const auto& [queue, its_root] : catalog_->roots)
+      if (its_root == root) out.send(domain_address, queue_address(queue), msg::Reactivate{});
+    mark_tree(root);
+    return;
+  }
+  if (const auto* r = std::get_if<WorkloadRequested>(&e)) {
+    const auto it = parents_.find(r->job.uid);
+    if (it != parents_.end()) out.send(domain_address, {EntityKind::workload_parent, it->second}, msg::EventApplied{&e, 0});
+    return;
+  }
+  const auto* entry = find_workload(std::visit(NamedWorkload{}, e));
+  if (entry == nullptr) return;  // its object has gone meanwhile
+  out.send(domain_address, {EntityKind::workload_parent, entry->parent}, msg::EventApplied{&e, entry->id});
+  if (const auto* q = std::get_if<QuotaReserved>(&e)) holders_[Symbol(q->cluster_queue)].insert(entry->parent);
+  if (const auto* r = std::get_if<EntryRequeued>(&e)) {
+    const Symbol queue(r->cluster_queue);
+    out.send(domain_address, queue_address(queue), msg::Requeued{r, entry->id});
+    mark_tree(catalog_->root_of(queue));
+  }
+}
+
+// ---- registry -----------------------------------------------------------------------------------------------------------------
+
+const Domain::WorkloadEntry* Domain::find_workload(std::string_view uid) const {
+  const auto it = workloads_.find(uid);
+  return it == workloads_.end() ? nullptr : &it->second;
+}
+
+std::optional<std::uint32_t> Domain::find_parent(std::string_view uid) const {
+  if (const auto* w = find_workload(uid)) return w->parent;
+  const auto it = parents_.find(uid);
+  if (it == parents_.end()) return std::nullopt;
+  return it->second;
+}
+
+std::uint32_t Domain::parent_of(std::string_view key) {
+  if (const auto it = parents_.find(key); it != parents_.end()) return it->second;
+  std::uint32_t index = 0;
+  if (!free_parents_.empty()) {
+    index = free_parents_.back();
+    free_parents_.pop_back();
+  } else {
+    index = static_cast<std::uint32_t>(parent_keys_.size());
+    parent_keys_.emplace_back();
+    is_dirty_.push_back(false);
+    due_of_.push_back(Time::never());
+  }
+  parent_keys_[index] = key;
+  parents_.emplace(key, index);
+  return index;
+}
+
+void Domain::mark_dirty(std::uint32_t parent) {
+  if (parent >= is_dirty_.size() || is_dirty_[parent]) return;
+  is_dirty_[parent] = true;
+  dirty_.push_back(parent);
+}
+
+void Domain::mark_tree(Symbol root) {
+  if (root.empty()) return;  // below a cycle of cohorts: there is no tree
+  if (root.id() >= is_dirty_tree_.size()) is_dirty_tree_.resize(root.id() + 1, false);
+  if (is_dirty_tree_[root.id()]) return;
+  is_dirty_tree_[root.id()] = true;
+  dirty_trees_.push_back(root);
+}
+
+void Domain::mark_all() {
+  for (std::uint32_t parent = 0; parent < parent_keys_.size(); ++parent)
+    if (!parent_keys_[parent].empty()) mark_dirty(parent);
+  for (const auto& [queue, root] : catalog_->roots) mark_tree(root);
+}
+
+void Domain::forget_dirty_trees() {
+  for (const Symbol root : dirty_trees_) is_dirty_tree_[root.id()] = false;
+  dirty_trees_.clear();
+}
+
+// ---- messages to the domain ---------------------------------------------------------------------------------------------------
+
+void Domain::receive(Message& message, Outbox&) {
+  if (auto* p = std::get_if<msg::Proposed>(&message.payload)) {
+    if (!p->proposal.events.empty()) {
+      const bool parent = message.from.kind == EntityKind::workload_parent;
+      std::string key = parent ? parent_keys_[message.from.index] : std::string();
+      if (!parent) key = Symbol::from_id(message.from.index).text();
+      answers_.emplace(std::move(key), std::move(p->proposal));
+    }
+    --waiting_for_;
+  } else if (const auto* m = std::get_if<msg::NextDue>(&message.payload)) {
+    const std::uint32_t parent = message.from.index;
+    if (due_of_[parent].is_set()) due_.erase({due_of_[parent], parent});
+    due_of_[parent] = m->due;
+    if (m->due.is_set()) due_.insert({m->due, parent});
+  } else if (const auto* m1 = std::get_if<msg::ReactivateTreeOf>(&message.payload)) {
+    request_reactivation(m1->cluster_queue);
+  } else if (std::holds_alternative<msg::WorldChanged>(message.payload)) {
+    seen_cycles_.clear();
+  } else if (std::holds_alternative<msg::Retired>(message.payload)) {
+    const std::uint32_t parent = message.from.index;
+    if (parent_keys_[parent].empty()) return;
+    parents_.erase(parent_keys_[parent]);
+    parent_keys_[parent].clear();
+    if (due_of_[parent].is_set()) due_.erase({due_of_[parent], parent});
+    due_of_[parent] = Time::never();
+    free_parents_.push_back(parent);
+  }
+}
+
+void Domain::request_reactivation(Symbol cluster_queue) {
+  const Symbol root = catalog_->root_of(cluster_queue);
+  if (!root.empty()) request_root(root);  // a cyclic tree is ignored
+}
+
+void Domain::request_root(Symbol root) {
+  const Time due = now_ + catalog_->settings.reactivation_batch;
+  const auto [it, fresh] = reactivations_.try_emplace(root, due);
+  if (!fresh && due < it->second) it->second = due;
+}
+
+Time Domain::next_due() const {
+  Time due = due_.empty() ? Time::never() : due_.begin()->first;
+  for (const auto& [root, t] : reactivations_)
+    if (!due.is_set() || t < due) due = t;
+  return due;
+}
+
+// ---- deciding -----------------------------------------------------------------------------------------------------------------
+
+bool Domain::start_deciding(Outbox& out) {
+  step_ = Step{};
+  step_.base = sequence_;
+  step_.time = now_;
+  answers_.clear();
+  waiting_for_ = 0;
+  if (!synced_) return false;
+  if (phase_ == Phase::reconcile) {
+    phase_ = Phase::timers;
+    while (!due_.empty() && due_.begin()->first <= now_) {  // asked once; what stays due is announced again
+      const std::uint32_t parent = due_.begin()->second;
+      mark_dirty(parent);
+      due_.erase(due_.begin());
+      due_of_[parent] = Time::never();
+    }
+    // What a parent proposes depends on its state and on the catalog. All are asked after a change of the latter, so that a domain that has
+    // been running proposes what one that was folded afresh does.
+    if (catalog_changed_)
+      for (std::uint32_t parent = 0; parent < parent_keys_.size(); ++parent) mark_dirty(parent);
+    catalog_changed_ = false;
+    step_.kind = StepKind::life_cycle;
+    for (const std::uint32_t parent : dirty_) {
+      is_dirty_[parent] = false;
+      if (parent_keys_[parent].empty()) continue;
+      ++waiting_for_;
+      out.send(domain_address, {EntityKind::workload_parent, parent}, msg::Reconcile{});
+    }
+    dirty_.clear();
+    if (waiting_for_ != 0) return true;
+  }
+  if (phase_ == Phase::timers) {
+    phase_ = Phase::cycle;
+    step_.kind = StepKind::timers;
+    Proposal p;
+    for (const auto& [root, due] : reactivations_)
+      if (due <= now_) p.events.emplace_back(TreeReactivated{root.text()});
+    if (!p.events.empty()) {
+      answers_.emplace("", std::move(p));
+      return true;
+    }
+  }
+  if (phase_ == Phase::cycle) {
+    phase_ = Phase::rest;
+    step_.kind = StepKind::cycle;
+    for (const Symbol root : dirty_trees_) {
+      ++waiting_for_;
+      out.send(domain_address, tree_address(root), msg::RunCycle{cycles_ + 1});
+    }
+    if (waiting_for_ != 0) return true;
+  }
+  return false;
+}
+
+Domain::Step Domain::take_decisions() {
+  for (auto& [key, p] : answers_) {
+    step_.events.insert(step_.events.end(), p.events.begin(), p.events.end());
+    step_.arenas.push_back(std::move(p.arena));
+  }
+  answers_.clear();
+  if (step_.kind == StepKind::cycle) {
+    // at rest until something changes; what does change marks its tree again
+    if (step_.events.empty()) {
+      forget_dirty_trees();
+    } else if (std::find(seen_cycles_.begin(), seen_cycles_.end(), fingerprint(step_)) != seen_cycles_.end()) {
+      step_.events.clear();  // D10: the same cycle again, without news in between, leads nowhere
+      forget_dirty_trees();
+    }
+  }
+  return std::move(step_);
+}
+
+std::uint64_t Domain::fingerprint(const Step& step) {
+  StateHash h;
+  for (const Event& e : step.events) {
+    h.add(static_cast<std::uint64_t>(e.index()));
+    h.add(std::visit(NamedWorkload{}, e));
+    if (const auto* r = std::get_if<EntryRequeued>(&e)) {
+      h.add(r->requeue_reason);
+      h.add(r->to_heap);
+      h.add(r->reason);
+      h.add(r->message);
+      for (const auto& x : r->progress) h.add(x.flavor_index);
+    } else if (const auto* q = std::get_if<QuotaReserved>(&e)) {
+      for (const auto& a : q->assignments) {
+        h.add(a.count);
+        for (const auto& f : a.flavors) h.add(f.flavor);
+      }
+    }
+  }
+  return h.value();
+}
+
+std::uint64_t Domain::hash() const {
+  StateHash h;
+  h.add(sequence_);
+  h.add(epoch_);
+  h.add(decided_base_);
+  h.add(cycles_);
+  h.add(now_);
+  h.add(synced_);
+  h.add(catalog_->hash());
+  for (const auto& [root, t] : reactivations_) {
+    h.add(root);
+    h.add(t);
+  }
+  for (const auto f : seen_cycles_) h.add(f);
+  return h.value();
+}
+
+}  // namespace hindsight::admission

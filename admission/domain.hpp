@@ -1,0 +1,174 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "admission/messages.hpp"
+#include "vocabulary/record.hpp"
+
+namespace hindsight::admission {
+
+/// The sequencer of one admission domain: it reads the records in order, keeps the catalog, knows which entity each record
+/// concerns, and gathers what the entities propose into one record at a time.
+///
+/// Use: `begin` with a record, deliver what is in the outbox until nothing is under way, `end`. Then, as long as
+/// `start_deciding` finds something to ask, deliver again and look at `take_decisions`. A driver does just that (loop_driver.hpp,
+/// actors/); the explorer does it in every order.
+class Domain {
+ public:
+  /// Reads the controller's configuration (JSON) into settings; a pure function, injected because rules read no JSON.
+  using SettingsReader = std::function<Result<Settings>(Text json)>;
+
+  explicit Domain(SettingsReader reader) : read_settings_(std::move(reader)) {}
+
+  // ---- applying -----------------------------------------------------------------------------------------------------------
+
+  /// Folds one record. Errors: a gap in the sequence, a record of another domain (the log is wrong; stop). A decision of an older epoch
+  /// is ignored, as are repeated observations (rule 4).
+  [[nodiscard]] Result<void> begin(const RecordView& record, Outbox& out);
+  /// All messages of the record have been delivered.
+  void end();
+  /// For the driver: a message was delivered to this entity while applying.
+  void touched(Address entity);
+
+  // ---- deciding -------------------------------------------------------------------------------------------------------------
+
+  /// Asks the entities for the next kind of proposals. False: nothing is left to ask, the domain is at rest.
+  [[nodiscard]] bool start_deciding(Outbox& out);
+  /// What the entities answered, once all have: empty events mean that this kind had nothing; ask on.
+  struct Step {
+    StepKind kind = StepKind::unspecified;
+    std::uint64_t base = 0;
+    Time time;  ///< Time of the base; the record's own time is the writer's.
+    std::vector<std::shared_ptr<Arena>> arenas;
+    std::vector<Event> events;
+  };
+  [[nodiscard]] bool answers_complete() const { return waiting_for_ == 0; }
+  [[nodiscard]] Step take_decisions();
+
+  /// Messages to the domain itself.
+  void receive(Message& message, Outbox& out);
+
+  // ---- reading --------------------------------------------------------------------------------------------------------------
+
+  [[nodiscard]] Context context() const { return {now_, sequence_, decided_base_, cycles_, catalog_.get()}; }
+  [[nodiscard]] const std::shared_ptr<const Catalog>& catalog() const { return shared_catalog_; }
+  [[nodiscard]] std::uint64_t sequence() const { return sequence_; }
+  [[nodiscard]] std::uint64_t epoch() const { return epoch_; }
+  [[nodiscard]] Time now() const { return now_; }
+  [[nodiscard]] bool synced() const { return synced_; }
+  [[nodiscard]] std::uint64_t stale_decisions() const { return stale_decisions_; }
+  /// When a TimerFired is wanted next; never: no timer.
+  [[nodiscard]] Time next_due() const;
+  [[nodiscard]] Symbol root_of(Symbol queue) const { return catalog_->root_of(queue); }
+  /// Index of the parent of a Workload or job, by uid.
+  [[nodiscard]] std::optional<std::uint32_t> find_parent(std::string_view uid) const;
+  [[nodiscard]] std::uint32_t parent_count() const { return static_cast<std::uint32_t>(parent_keys_.size()); }
+  [[nodiscard]] bool parent_exists(std::uint32_t index) const { return index < parent_keys_.size() && !parent_keys_[index].empty(); }
+  [[nodiscard]] std::uint64_t hash() const;
+
+  // ---- snapshots (admission/snapshot.hpp) -------------------------------------------------------------------------------------
+  friend class SnapshotCodec;
+
+ private:
+  struct WorkloadEntry {
+    std::uint32_t parent = 0;
+    WorkloadId id = 0;
+  };
+
+  void route(const Observation& o, Outbox& out);
+  void route(const Decisions& d, Outbox& out);
+  void route_event(const Event& e, Outbox& out);
+
+  void apply(const ResourceFlavorObserved& o, Outbox& out);
+  void apply(const ClusterQueueObserved& o, Outbox& out);
+  void apply(const CohortObserved& o, Outbox& out);
+  void apply(const LocalQueueObserved& o, Outbox& out);
+  void apply(const WorkloadPriorityClassObserved& o, Outbox& out);
+  void apply(const PriorityClassObserved& o, Outbox& out);
+  void apply(const NamespaceObserved& o, Outbox& out);
+  void apply(const AdmissionCheckObserved& o, Outbox& out);
+  void apply(const TopologyObserved& o, Outbox& out);
+  void apply(const NodeObserved& o, Outbox& out);
+  void apply(const JobObserved& o, Outbox& out);
+  void apply(const WorkloadObserved& o, Outbox& out);
+  void apply(const ObjectDeleted& o, Outbox& out);
+  void apply(const TimerFired& o, Outbox& out);
+  void apply(const MirrorSynced& o, Outbox& out);
+  void apply(const WriteRefused& o, Outbox& out);
+  void apply(const ConfigurationObserved& o, Outbox& out);
+
+  Catalog& edit();
+  void queues_changed(const std::set<Symbol, ByText>& queues, Outbox& out);
+  void rebuild_trees(const std::set<Symbol, ByText>& roots, Outbox& out);
+  void refresh_activity_of(const std::function<bool(const QueueConfig&)>& concerned, bool reactivate_all, Outbox& out);
+  void refresh_members(Symbol namespace_, Symbol local_queue, msg::Refresh how, Outbox& out);
+  void refresh_queue_members(Symbol cluster_queue, msg::Refresh how, Outbox& out);
+  void refresh_all(msg::Refresh how, Outbox& out);
+  void request_reactivation(Symbol cluster_queue);
+  void request_root(Symbol root);
+  std::uint32_t parent_of(std::string_view key);
+  void mark_dirty(std::uint32_t parent);
+  void mark_tree(Symbol root);
+  void mark_all();
+  void forget_dirty_trees();
+  [[nodiscard]] const WorkloadEntry* find_workload(std::string_view uid) const;
+  [[nodiscard]] static std::uint64_t fingerprint(const Step& step);
+
+  SettingsReader read_settings_;
+  std::shared_ptr<Catalog> catalog_ = std::make_shared<Catalog>();
+  std::shared_ptr<const Catalog> shared_catalog_ = catalog_;
+
+  // position
+  std::uint64_t sequence_ = 0, epoch_ = 0, decided_base_ = 0, cycles_ = 0, stale_decisions_ = 0;
+  Time now_ = Time{0};
+  bool synced_ = false;
+
+  // registry
+  struct TextHash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view s) const noexcept { return std::hash<std::string_view>{}(s); }
+  };
+  std::unordered_map<std::string, WorkloadEntry, TextHash, std::equal_to<>> workloads_;
+  std::unordered_map<std::string, std::uint32_t, TextHash, std::equal_to<>> parents_;
+  std::vector<std::string> parent_keys_;   ///< Empty: free.
+  std::vector<std::uint32_t> free_parents_;
+  std::vector<WorkloadId> free_workloads_;
+  WorkloadId next_workload_ = 0;
+  std::unordered_map<Catalog::LocalQueueKey, std::unordered_set<std::uint32_t>, Catalog::LocalQueueKeyHash> members_;
+  /// Parents that hold or once held quota of a ClusterQueue, which need not be that of their LocalQueue: who hears of a queue that appears.
+  std::unordered_map<Symbol, std::unordered_set<std::uint32_t>> holders_;
+
+  // time
+  std::set<std::pair<Time, std::uint32_t>> due_;
+  std::vector<Time> due_of_;
+  std::map<Symbol, Time, ByText> reactivations_;   ///< Root → when (§3.7).
+
+  // trees
+  std::uint64_t tree_version_ = 0;
+
+  // cycles that were seen since the world last changed (D10)
+  std::vector<std::uint64_t> seen_cycles_;
+
+  // deciding; caches, no state: what is clean proposes nothing
+  enum class Phase : std::uint8_t { reconcile, timers, cycle, rest };
+  Phase phase_ = Phase::reconcile;
+  bool catalog_changed_ = false;              ///< Since the parents were asked last: any of them may have something to say.
+  std::vector<std::uint32_t> dirty_;
+  std::vector<std::uint32_t> restored_dirty_;  ///< While a snapshot is being read.
+  std::vector<bool> is_dirty_;
+  std::vector<Symbol> dirty_trees_;
+  std::vector<bool> is_dirty_tree_;           ///< By number of the root's symbol.
+  std::uint32_t waiting_for_ = 0;
+  std::map<std::string, Proposal> answers_;   ///< By key of parent or root, so that the record does not depend on arrival order.
+  Step step_;
+};
+
+}  // namespace hindsight::admission

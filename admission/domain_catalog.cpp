@@ -1,0 +1,397 @@
+// How the domain folds the configuration objects and which entities each change concerns (base-admission §2.3, §3.7).
+
+#include <algorithm>
+
+#include "admission/domain.hpp"
+
+namespace hindsight::admission {
+
+/// The catalog for changing: a copy if somebody else still reads the present one.
+Catalog& Domain::edit() {
+  shared_catalog_.reset();
+  if (catalog_.use_count() > 1) catalog_ = std::make_shared<Catalog>(*catalog_);
+  shared_catalog_ = catalog_;
+  catalog_changed_ = true;
+  return *catalog_;
+}
+
+// ---- queues, cohorts, trees -----------------------------------------------------------------------------------------------------
+
+/// Structure, quota or activity of these queues changed: their trees, before and after, are built anew.
+void Domain::queues_changed(const std::set<Symbol, ByText>& queues, Outbox& out) {
+  std::set<Symbol, ByText> roots;
+  for (const Symbol q : queues) roots.insert(catalog_->root_of(q));
+  const auto old_roots = catalog_->roots;
+  for (const Symbol q : edit().refresh_roots()) {
+    roots.insert(catalog_->root_of(q));
+    if (const auto it = old_roots.find(q); it != old_roots.end()) roots.insert(it->second);
+    if (const auto* config = catalog_->queue(q)) catalog_->refresh_activity(*config);
+  }
+  for (const Symbol q : queues) roots.insert(catalog_->root_of(q));
+  roots.erase(Symbol());
+  rebuild_trees(roots, out);
+}
+
+void Domain::rebuild_trees(const std::set<Symbol, ByText>& roots, Outbox& out) {
+  ++tree_version_;
+  for (const Symbol root : roots) {
+    std::vector<Symbol> members;
+    for (const auto& [queue, its_root] : catalog_->roots)
+      if (its_root == root) members.push_back(queue);
+    std::sort(members.begin(), members.end(), ByText{});
+    out.send(domain_address, tree_address(root), msg::BuildTree{root, static_cast<std::uint32_t>(members.size()), tree_version_});
+    for (const Symbol q : members) out.send(domain_address, queue_address(q), msg::JoinTree{tree_address(root), tree_version_});
+    mark_tree(root);
+  }
+}
+
+void Domain::apply(const ClusterQueueObserved& o, Outbox& out) {
+  auto config = std::make_shared<const QueueConfig>(to_config(o));
+  const Symbol name = config->name;
+  const auto* old = catalog_->queue(name);
+  if (old != nullptr && content_hash(*old) == content_hash(*config)) return;
+  const bool created = old == nullptr;
+  const bool stop_changed = !created && (old->stop_policy != config->stop_policy || old->stop_policy_set != config->stop_policy_set || old->deleting != config->deleting);
+  const auto rules = [](const QueueConfig& q) {
+    StateHash h;
+    for (const auto& k : q.checks) {
+      h.add(k.name);
+      for (const Symbol f : k.on_flavors) h.add(f);
+      h.add(std::uint64_t{1});
+    }
+    return h.value();
+  };
+  const bool checks_changed = !created && rules(*old) != rules(*config);
+  seen_cycles_.clear();
+  Catalog& catalog = edit();
+  catalog.put_queue(config);
+  catalog.refresh_activity(*config);
+  if (created) out.send(domain_address, queue_address(name), msg::OpenQueue{name});
+  queues_changed({name}, out);
+  if (created) {
+    if (const auto holders = holders_.find(name); holders != holders_.end())
+      for (const std::uint32_t parent : holders->second)
+        if (!parent_keys_[parent].empty()) out.send(domain_address, {EntityKind::workload_parent, parent}, msg::Refresh{true, false, true});
+    refresh_queue_members(name, {.resolve = true, .force = true}, out);
+  } else if (stop_changed || checks_changed) {
+    refresh_queue_members(name, {.resolve = true, .force = false}, out);
+  }
+  request_reactivation(name);  // created, or any field of the spec
+}
+
+void Domain::apply(const CohortObserved& o, Outbox& out) {
+  auto config = std::make_shared<const CohortConfig>(to_config(o));
+  const Symbol name = config->name;
+  const auto it = catalog_->cohorts.find(name);
+  if (it != catalog_->cohorts.end() && content_hash(*it->second) == content_hash(*config)) return;
+  seen_cycles_.clear();
+  std::set<Symbol, ByText> touched_queues;
+  const auto old_roots = catalog_->roots;
+  edit().cohorts[name] = config;
+  for (const Symbol q : catalog_->refresh_roots()) touched_queues.insert(q);
+  // every queue whose chain passes through this cohort
+  std::set<Symbol, ByText> roots;
+  for (const auto& [queue, qc] : catalog_->queues) {
+    Symbol at = qc->cohort;
+    for (std::size_t steps = 0; !at.empty() && steps <= catalog_->cohorts.size(); ++steps) {
+      if (at == name) {
+        roots.insert(catalog_->root_of(queue));
+        if (const auto old = old_roots.find(queue); old != old_roots.end()) roots.insert(old->second);
+        break;
+      }
+      const auto c = catalog_->cohorts.find(at);
+      at = c == catalog_->cohorts.end() ? Symbol() : c->second->parent;
+    }
+  }
+  // and the tree that it lends to without a queue of its own below it
+  {
+    Symbol at = name;
+    for (std::size_t steps = 0; steps <= catalog_->cohorts.size(); ++steps) {
+      const auto c = catalog_->cohorts.find(at);
+      if (c == catalog_->cohorts.end() || c->second->parent.empty()) break;
+      at = c->second->parent;
+    }
+    roots.insert(at);
+  }
+  for (const Symbol q : touched_queues) {
+    roots.insert(catalog_->root_of(q));
+    if (const auto old = old_roots.find(q); old != old_roots.end()) roots.insert(old->second);
+    if (const auto* qc = catalog_->queue(q)) catalog_->refresh_activity(*qc);
+  }
+  roots.erase(Symbol());
+  rebuild_trees(roots, out);
+  Symbol root = name;
+  for (std::size_t steps = 0; steps <= catalog_->cohorts.size(); ++steps) {
+    const auto c = catalog_->cohorts.find(root);
+    if (c == catalog_->cohorts.end() || c->second->parent.empty()) break;
+    root = c->second->parent;
+  }
+  const bool has_members = std::any_of(catalog_->roots.begin(), catalog_->roots.end(), [&](const auto& x) { return x.second == root; });
+  if (has_members) request_root(root);
+}
+
+/// Activity of the queues that `concerned` names is computed anew; those that became active wake their trees, with `reactivate_all` the others too.
+void Domain::refresh_activity_of(const std::function<bool(const QueueConfig&)>& concerned, bool reactivate_all, Outbox& out) {
+  std::set<Symbol, ByText> changed;
+  std::vector<Symbol> wake;
+  Catalog& catalog = edit();
+  for (const auto& [name, config] : catalog.queues) {
+    if (!concerned(*config)) continue;
+    const bool before = catalog.queue_active(name);
+    catalog.refresh_activity(*config);
+    const bool after = catalog.queue_active(name);
+    if (before != after) changed.insert(name);
+    if (reactivate_all || (!before && after)) wake.push_back(name);
+    out.send(domain_address, queue_address(name), msg::CountersDue{});
+  }
+  if (!changed.empty()) queues_changed(changed, out);
+  for (const Symbol q : wake) request_reactivation(q);
+}
+
+void Domain::apply(const ResourceFlavorObserved& o, Outbox& out) {
+  auto config = std::make_shared<const FlavorConfig>(to_config(o));
+  const Symbol name = config->name;
+  const auto* old = catalog_->flavor(name);
+  if (old != nullptr && content_hash(*old) == content_hash(*config)) return;
+  seen_cycles_.clear();
+  const bool existed = old != nullptr;
+  edit().flavors[name] = std::move(config);
+  refresh_activity_of(
+      [&](const QueueConfig& q) {
+        for (const auto& g : q.groups)
+          for (const auto& f : g.flavors)
+            if (f.flavor == name) return true;
+        return false;
+      },
+      existed, out);
+  for (const auto& [queue, root] : catalog_->roots) mark_tree(root);
+}
+
+void Domain::apply(const AdmissionCheckObserved& o, Outbox& out) {
+  const Symbol name(o.meta.name);
+  const auto it = catalog_->checks.find(name);
+  if (it != catalog_->checks.end() && it->second->controller == o.controller_name && it->second->active == o.active) return;
+  seen_cycles_.clear();
+  edit().checks[name] = std::make_shared<const CheckConfig>(CheckConfig{name, std::string(o.controller_name), o.active});
+  refresh_activity_of([&](const QueueConfig& q) { return std::any_of(q.checks.begin(), q.checks.end(), [&](const CheckRule& r) { return r.name == name; }); }, false, out);
+}
+
+void Domain::apply(const TopologyObserved& o, Outbox& out) {
+  const Symbol name(o.meta.name);
+  std::vector<std::string> levels;
+  for (const Text l : o.levels) levels.emplace_back(l);
+  const auto it = catalog_->topologies.find(name);
+  if (it != catalog_->topologies.end() && it->second == levels) return;
+  seen_cycles_.clear();
+  edit().topologies[name] = std::move(levels);
+  refresh_activity_of(
+      [&](const QueueConfig& q) {
+        for (const auto& g : q.groups)
+          for (const auto& f : g.flavors)
+            if (const auto* config = catalog_->flavor(f.flavor); config != nullptr && config->topology == name) return true;
+        return false;
+      },
+      true, out);
+}
+
+// ---- local queues, classes, namespaces --------------------------------------------------------------------------------------------
+
+void Domain::refresh_members(Symbol namespace_, Symbol local_queue, msg::Refresh how, Outbox& out) {
+  const auto it = members_.find({namespace_, local_queue});
+  if (it == members_.end()) return;
+  for (const std::uint32_t parent : it->second)
+    if (!parent_keys_[parent].empty()) out.send(domain_address, {EntityKind::workload_parent, parent}, how);
+}
+
+void Domain::refresh_queue_members(Symbol cluster_queue, msg::Refresh how, Outbox& out) {
+  for (const auto& [key, lq] : catalog_->local_queues)
+    if (lq.cluster_queue == cluster_queue) refresh_members(key.first, key.second, {how.resolve, how.force && lq.stop_policy == StopPolicy::none}, out);
+}
+
+void Domain::refresh_all(msg::Refresh how, Outbox& out) {
+  for (std::uint32_t parent = 0; parent < parent_keys_.size(); ++parent)
+    if (!parent_keys_[parent].empty()) out.send(domain_address, {EntityKind::workload_parent, parent}, how);
+}
+
+void Domain::apply(const LocalQueueObserved& o, Outbox& out) {
+  const LocalQueueConfig config = to_config(o);
+  const auto* old = catalog_->local_queue(config.namespace_, config.name);
+  const bool created = old == nullptr;
+  if (!created && old->cluster_queue == config.cluster_queue && old->stop_policy == config.stop_policy && old->stop_policy_set == config.stop_policy_set &&
+      old->fair_weight_nano == config.fair_weight_nano)
+    return;
+  seen_cycles_.clear();
+  const bool resumed = !created && old->stop_policy != StopPolicy::none && config.stop_policy == StopPolicy::none;
+  edit().local_queues[{config.namespace_, config.name}] = config;
+  refresh_members(config.namespace_, config.name, {.resolve = true, .force = (created || resumed) && config.stop_policy == StopPolicy::none}, out);
+  out.send(domain_address, queue_address(config.cluster_queue), msg::Notice{});  // its LocalQueue's status follows
+}
+
+void Domain::apply(const WorkloadPriorityClassObserved& o, Outbox& out) {
+  const Symbol name(o.meta.name);
+  const auto it = catalog_->workload_priority_classes.find(name);
+  if (it != catalog_->workload_priority_classes.end() && it->second.value == o.value) return;
+  seen_cycles_.clear();
+  edit().workload_priority_classes[name] = {o.value, false};
+  for (std::uint32_t parent = 0; parent < parent_keys_.size(); ++parent) mark_dirty(parent);  // BA-150; a job without its class waits for it
+  (void)out;
+}
+
+void Domain::apply(const PriorityClassObserved& o, Outbox& out) {
+  (void)out;
+  seen_cycles_.clear();
+  edit().pod_priority_classes[Symbol(o.meta.name)] = {o.value, o.global_default};
+}
+
+void Domain::apply(const NamespaceObserved& o, Outbox& out) {
+  (void)out;
+  auto config = std::make_shared<const NamespaceConfig>(to_config(o));
+  const Symbol name = config->name;
+  const auto it = catalog_->namespaces.find(name);
+  if (it != catalog_->namespaces.end() && it->second->labels == config->labels) return;
+  seen_cycles_.clear();
+  std::vector<Symbol> before;
+  for (const auto& [queue, qc] : catalog_->queues)
+    if (catalog_->namespace_matches(*qc, name)) before.push_back(queue);
+  edit().namespaces[name] = std::move(config);
+  for (const auto& [queue, qc] : catalog_->queues)
+    if (catalog_->namespace_matches(*qc, name) && std::find(before.begin(), before.end(), queue) == before.end()) request_reactivation(queue);
+}
+
+void Domain::apply(const NodeObserved& o, Outbox& out) {
+  (void)o;
+  (void)out;  // nodes matter to topologies only
+}
+
+void Domain::apply(const ConfigurationObserved& o, Outbox& out) {
+  if (catalog_->settings_json == o.json) return;
+  auto settings = read_settings_(o.json);
+  if (!settings) return;  // the connector refuses a bad file before it is written; an unreadable one changes nothing
+  seen_cycles_.clear();
+  Catalog& catalog = edit();
+  catalog.settings = std::move(*settings);
+  catalog.settings_json = o.json;
+  refresh_all({.resolve = false, .force = false}, out);
+}
+
+// ---- jobs and workloads -------------------------------------------------------------------------------------------------------------
+
+void Domain::apply(const JobObserved& o, Outbox& out) {
+  out.send(domain_address, {EntityKind::workload_parent, parent_of(o.meta.uid)}, msg::JobSeen{&o});
+}
+
+void Domain::apply(const WorkloadObserved& o, Outbox& out) {
+  auto it = workloads_.find(o.meta.uid);
+  if (it == workloads_.end()) {
+    WorkloadId id = 0;
+    if (!free_workloads_.empty()) {
+      id = free_workloads_.back();
+      free_workloads_.pop_back();
+    } else {
+      id = next_workload_++;
+    }
+    it = workloads_.emplace(std::string(o.meta.uid), WorkloadEntry{parent_of(o.owner_uid.empty() ? o.meta.uid : o.owner_uid), id}).first;
+  }
+  members_[{Symbol(o.meta.namespace_), Symbol(o.queue_name)}].insert(it->second.parent);
+  if (o.has_admission) holders_[Symbol(o.admission_cluster_queue)].insert(it->second.parent);
+  out.send(domain_address, {EntityKind::workload_parent, it->second.parent}, msg::WorkloadSeen{&o, it->second.id});
+}
+
+void Domain::apply(const ObjectDeleted& o, Outbox& out) {
+  const Symbol name(o.name);
+  switch (o.kind) {
+    case ObjectKind::workload:
+      if (const auto it = workloads_.find(o.uid); it != workloads_.end()) {
+        out.send(domain_address, {EntityKind::workload_parent, it->second.parent}, msg::WorkloadGone{it->second.id});
+        free_workloads_.push_back(it->second.id);
+        workloads_.erase(it);
+      }
+      break;
+    case ObjectKind::job:
+      if (const auto it = parents_.find(o.uid); it != parents_.end()) out.send(domain_address, {EntityKind::workload_parent, it->second}, msg::JobGone{std::string(o.uid)});
+      break;
+    case ObjectKind::cluster_queue:
+      if (catalog_->queue(name) != nullptr) {
+        seen_cycles_.clear();
+        const Symbol root = catalog_->root_of(name);
+        Catalog& catalog = edit();
+        catalog.erase_queue(name);
+        catalog.activity.erase(name);
+        (void)catalog.refresh_roots();
+        out.send(domain_address, queue_address(name), msg::CloseQueue{});
+        if (!root.empty()) rebuild_trees({root}, out);
+        refresh_queue_members(name, {.resolve = true, .force = false}, out);
+      }
+      break;
+    case ObjectKind::cohort:
+      if (catalog_->cohorts.contains(name)) {
+        seen_cycles_.clear();
+        std::set<Symbol, ByText> roots;
+        for (const auto& [queue, root] : catalog_->roots) roots.insert(root);
+        edit().cohorts.erase(name);
+        for (const Symbol q : catalog_->refresh_roots())
+          if (const auto* qc = catalog_->queue(q)) catalog_->refresh_activity(*qc);
+        for (const auto& [queue, root] : catalog_->roots) roots.insert(root);
+        roots.erase(Symbol());
+        rebuild_trees(roots, out);
+      }
+      break;
+    case ObjectKind::local_queue:
+      seen_cycles_.clear();
+      edit().local_queues.erase({Symbol(o.namespace_), name});
+      refresh_members(Symbol(o.namespace_), name, {.resolve = true, .force = false}, out);
+      break;
+    case ObjectKind::resource_flavor:
+      seen_cycles_.clear();
+      edit().flavors.erase(name);
+      refresh_activity_of(
+          [&](const QueueConfig& q) {
+            for (const auto& g : q.groups)
+              for (const auto& f : g.flavors)
+                if (f.flavor == name) return true;
+            return false;
+          },
+          false, out);
+      break;
+    case ObjectKind::admission_check:
+      seen_cycles_.clear();
+      edit().checks.erase(name);
+      refresh_activity_of([&](const QueueConfig& q) { return std::any_of(q.checks.begin(), q.checks.end(), [&](const CheckRule& r) { return r.name == name; }); }, false, out);
+      break;
+    case ObjectKind::topology:
+      seen_cycles_.clear();
+      edit().topologies.erase(name);
+      refresh_activity_of([](const QueueConfig&) { return true; }, false, out);
+      break;
+    case ObjectKind::workload_priority_class:
+      edit().workload_priority_classes.erase(name);
+      break;
+    case ObjectKind::priority_class:
+      edit().pod_priority_classes.erase(name);
+      break;
+    case ObjectKind::namespace_:
+      edit().namespaces.erase(name);
+      break;
+    default:
+      break;
+  }
+}
+
+void Domain::apply(const TimerFired&, Outbox&) {}
+
+void Domain::apply(const MirrorSynced&, Outbox& out) {
+  (void)out;
+  synced_ = true;
+}
+
+void Domain::apply(const WriteRefused& o, Outbox& out) {
+  if (o.kind == ObjectKind::job) {
+    if (const auto it = parents_.find(o.uid); it != parents_.end())
+      out.send(domain_address, {EntityKind::workload_parent, it->second}, msg::WriteRefusedSeen{&o, 0});
+  } else if (const auto* w = find_workload(o.uid)) {
+    out.send(domain_address, {EntityKind::workload_parent, w->parent}, msg::WriteRefusedSeen{&o, w->id});
+    seen_cycles_.clear();
+  }
+}
+
+}  // namespace hindsight::admission

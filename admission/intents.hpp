@@ -1,0 +1,135 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "admission/catalog.hpp"
+#include "vocabulary/observations.hpp"
+
+namespace hindsight::admission {
+
+// What the state wants the world to look like, one struct for an object. Level-triggered (rule 5): the applier compares an intent with
+// the object that the mirror saw last and writes the difference; an intent that is already true causes no write. Owned values:
+// an intent lives until the world agrees or a newer intent for the same object replaces it.
+
+struct WantedCondition {
+  ConditionType type = ConditionType::unspecified;
+  ConditionStatus status = ConditionStatus::unknown;
+  std::string reason;
+  std::string message;
+  Time last_transition;
+};
+
+struct WantedAssignment {
+  std::string pod_set;
+  std::int32_t count = 0;
+  std::vector<std::pair<std::string, std::string>> flavors;  ///< resource → flavor.
+  std::vector<std::pair<std::string, Amount>> usage;         ///< resource → total.
+};
+
+struct WantedCheck {
+  std::string name;
+  CheckState state = CheckState::pending;
+  Time last_transition;
+  std::string message;
+  std::optional<std::int32_t> requeue_after_seconds;
+  std::optional<std::int32_t> retry_count;
+  std::string pod_set_updates;  ///< JSON text as observed.
+};
+
+/// The status of one Workload as the state has it, and whether the object shall exist.
+struct WorkloadIntent {
+  std::string uid, namespace_, name;
+  std::uint64_t decision_sequence = 0;  ///< Newest decision in it; for WriteRefused.
+  bool remove = false;                  ///< Delete the object (drop our finalizer first).
+  bool release_finalizer = false;       ///< Finished or orphaned: our finalizer goes.
+  bool set_inactive = false;            ///< spec.active := false.
+  std::vector<WantedCondition> conditions;  ///< All of ours, in the order of their first appearance.
+  bool has_admission = false;
+  std::string cluster_queue;
+  std::vector<WantedAssignment> assignments;
+  std::vector<WantedCheck> checks;
+  bool has_requeue_state = false;
+  std::int32_t requeue_count = 0;
+  Time requeue_at;
+  std::vector<std::pair<std::string, std::int32_t>> reclaimable;
+  std::optional<std::int32_t> accumulated_exec_seconds;
+  struct Eviction {
+    std::string reason, cause;
+    std::int32_t count = 0;
+  };
+  std::vector<Eviction> evictions;
+  /// status.resourceRequests: what the scheduler saw while not reserved; absent when reserved.
+  std::vector<std::pair<std::string, std::vector<std::pair<std::string, Amount>>>> resource_requests;
+};
+
+/// A Workload object shall exist for this job, made from the templates that the mirror holds of the job.
+struct WorkloadCreateIntent {
+  std::string job_uid, job_kind, job_group, namespace_, job_name;
+  std::string name;
+  std::string queue_name;
+  std::int32_t priority = 0;
+  PriorityClassKind priority_class_kind = PriorityClassKind::none;
+  std::string priority_class;
+  std::optional<std::int32_t> max_exec_seconds;
+  std::uint64_t decision_sequence = 0;
+};
+
+/// The spec of a Workload shall follow its job.
+struct WorkloadReviseIntent {
+  std::string uid, namespace_, name;
+  std::string job_uid, job_kind, job_group, job_name;
+  bool pod_sets = false;
+  std::string queue_name;
+  std::int32_t priority = 0;
+  PriorityClassKind priority_class_kind = PriorityClassKind::none;
+  std::string priority_class;
+  std::optional<std::int32_t> max_exec_seconds;
+  std::uint64_t decision_sequence = 0;
+};
+
+/// What a start injects into one pod set of the job (base-api §7.1).
+struct PodSetStart {
+  std::string name;
+  std::int32_t count = 0;
+  std::vector<std::pair<std::string, std::string>> node_labels;  ///< Of the assigned flavors.
+  std::vector<OwnedToleration> tolerations;                      ///< Of the assigned flavors.
+  std::vector<std::string> pod_set_updates;                      ///< JSON of the Ready checks' entries for this pod set.
+};
+
+/// The job shall run or be stopped.
+struct JobIntent {
+  std::string uid, kind, group, namespace_, name;
+  bool run = false;
+  std::string workload;       ///< Name of the Workload that lets it run, or whose templates a stop restores; may be empty.
+  std::string workload_uid;
+  std::string cluster_queue;
+  std::string local_queue;
+  std::string message;        ///< Why it is stopped.
+  std::vector<PodSetStart> pod_sets;
+  std::uint64_t decision_sequence = 0;
+};
+
+/// Status of a ClusterQueue or LocalQueue (base-api §2.2, §2.4).
+struct QueueStatusIntent {
+  bool local = false;
+  std::string namespace_, name;
+  std::int32_t pending = 0, reserving = 0, admitted = 0;
+  bool active = false;
+  std::string active_reason, active_message;
+  Time active_since;
+  struct Usage {
+    std::string flavor;
+    std::vector<std::pair<std::string, std::pair<Amount, Amount>>> resources;  ///< resource → (total, borrowed).
+  };
+  std::vector<Usage> reservation, usage;
+  std::optional<std::int64_t> weighted_share;
+};
+
+using Intent = std::variant<WorkloadIntent, WorkloadCreateIntent, WorkloadReviseIntent, JobIntent, QueueStatusIntent>;
+
+}  // namespace hindsight::admission

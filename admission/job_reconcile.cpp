@@ -1,0 +1,199 @@
+// What a Workload parent decides about its job: that exactly one matching Workload exists, that it follows the job's labels, and
+// that the job's end, readiness and reclaimable pods show in it (base-api §7.1). Starting and stopping need no decision of
+// their own: they follow from the Workload's conditions (collect_intents).
+
+#include <algorithm>
+
+#include "admission/workload_parent.hpp"
+
+namespace hindsight::admission {
+namespace {
+
+WorkloadRef ref(const WorkloadState& w, Arena& a) { return {a.copy(w.uid), w.namespace_.text(), a.copy(w.name)}; }
+JobRef ref(const JobState& j, Arena& a) { return {a.copy(j.uid), j.kind.text(), j.group.text(), j.namespace_.text(), a.copy(j.name)}; }
+
+}  // namespace
+
+WorkloadParent::Priority WorkloadParent::job_priority(const Catalog& catalog) const {
+  const JobState& j = *job_;
+  if (!j.priority_class.empty()) {
+    const auto it = catalog.workload_priority_classes.find(j.priority_class);
+    if (it == catalog.workload_priority_classes.end()) return {false, 0, PriorityClassKind::none, Symbol()};
+    return {true, it->second.value, PriorityClassKind::workload_priority_class, j.priority_class};
+  }
+  if (!j.pod_priority_class.empty()) {
+    const auto it = catalog.pod_priority_classes.find(j.pod_priority_class);
+    return {true, it == catalog.pod_priority_classes.end() ? 0 : it->second.value, PriorityClassKind::pod_priority_class, j.pod_priority_class};
+  }
+  Priority best;
+  for (const auto& [name, c] : catalog.pod_priority_classes)
+    if (c.global_default && (best.kind == PriorityClassKind::none || c.value < best.value)) best = {true, c.value, PriorityClassKind::pod_priority_class, name};
+  return best;
+}
+
+bool WorkloadParent::matches_job(const WorkloadState& w) const {
+  const JobState& j = *job_;
+  if (w.pod_sets.size() != j.pod_sets.size()) return false;
+  // After a start the job carries what was injected; only the core of its templates can be compared then. The same holds until
+  // a stop has restored them.
+  const bool injected = !j.suspended || j.stopping || w.admitted() || w.evicted();
+  for (std::size_t i = 0; i < w.pod_sets.size(); ++i) {
+    const PodSetSpec& a = w.pod_sets[i];
+    const PodSetSpec& b = j.pod_sets[i];
+    if (a.name != b.name) return false;
+    if (injected ? a.core_hash != b.core_hash : a.template_hash != b.template_hash) return false;
+    if (a.count == b.count) continue;
+    bool lowered = false;  // by partial admission (BA-177)
+    if (w.admission)
+      for (const auto& p : w.admission->pod_sets) lowered |= p.pod_set == a.name && p.count == b.count && a.min_count >= 0;
+    if (!lowered && !(injected && a.min_count >= 0 && b.count < a.count)) return false;
+  }
+  return true;
+}
+
+/// §8.10: the job's WorkloadPriorityClass, or its value, is another than the Workload's. True also of finished ones.
+bool WorkloadParent::wants_class(const WorkloadState& w, const Priority& priority) {
+  return priority.known && priority.kind == PriorityClassKind::workload_priority_class &&
+         (w.priority_class != priority.name || w.priority_class_kind != priority.kind || w.priority.value_or(0) != priority.value);
+}
+
+/// True if something was proposed.
+bool WorkloadParent::reconcile_job(const Context& c, Proposal& p) const {
+  const JobState& j = *job_;
+  const Settings& settings = c.catalog->settings;
+  const std::size_t before = p.events.size();
+
+  if (j.deleting) return false;
+  for (const auto& w : workloads_) {
+    if (!w.finished() || w.revision_pending || w.deleting || w.removal_pending) continue;
+    const auto priority = job_priority(*c.catalog);
+    if (!wants_class(w, priority)) continue;
+    WorkloadRevised e;
+    e.workload = ref(w, *p.arena);
+    e.job = ref(j, *p.arena);
+    e.queue_name = w.queue_name.text();
+    e.priority = priority.value;
+    e.priority_class_kind = priority.kind;
+    e.priority_class = priority.name.text();
+    if (w.max_exec_seconds > 0) e.max_exec_seconds = w.max_exec_seconds;
+    e.job_generation = j.generation;
+    p.events.emplace_back(e);
+  }
+  if (p.events.size() != before) return true;
+  if (j.finished) {
+    for (const auto& w : workloads_)
+      if (!w.finished() && !w.removal_pending) p.events.emplace_back(WorkloadFinished{ref(w, *p.arena), j.succeeded ? "Succeeded" : "Failed", p.arena->copy(j.finish_message)});
+    return p.events.size() != before;
+  }
+  if (!j.managed || (j.queue_name.empty() && !settings.manage_jobs_without_queue_name)) return false;
+
+  const WorkloadState* mine = nullptr;
+  bool any = false;
+  for (const auto& w : workloads_) {
+    if (w.deleting || w.removal_pending) {
+      any = true;
+      continue;
+    }
+    if (w.finished()) return false;  // its end is the job's end
+    any = true;
+    if (mine == nullptr && matches_job(w)) mine = &w;
+  }
+  if (mine == nullptr) {
+    for (const auto& w : workloads_) {
+      if (w.deleting || w.removal_pending || w.revision_pending) continue;
+      if (j.suspended && !j.stopping && !w.reserved()) {  // in place
+        const auto priority = job_priority(*c.catalog);
+        WorkloadRevised e;
+        e.workload = ref(w, *p.arena);
+        e.job = ref(j, *p.arena);
+        e.pod_sets = true;
+        e.queue_name = j.queue_name.text();
+        e.priority = priority.value;
+        e.priority_class_kind = priority.kind;
+        e.priority_class = priority.name.text();
+        if (j.max_exec_seconds > 0) e.max_exec_seconds = j.max_exec_seconds;
+        e.job_generation = j.generation;
+        p.events.emplace_back(e);
+      } else {
+        p.events.emplace_back(WorkloadRemoved{ref(w, *p.arena), "No matching Workload; the job's pod sets changed"});
+      }
+    }
+    if (!any && j.suspended && !j.active && !j.stopping && j.requested_since == 0) {
+      const auto priority = job_priority(*c.catalog);
+      if (!priority.known) return false;  // until the WorkloadPriorityClass appears
+      WorkloadRequested e;
+      e.job = ref(j, *p.arena);
+      e.name = p.arena->copy(j.workload_name);
+      e.queue_name = j.queue_name.text();
+      e.priority = priority.value;
+      e.priority_class_kind = priority.kind;
+      e.priority_class = priority.name.text();
+      if (j.max_exec_seconds > 0) e.max_exec_seconds = j.max_exec_seconds;
+      e.job_generation = j.generation;
+      p.events.emplace_back(e);
+    }
+    return p.events.size() != before;
+  }
+  for (const auto& w : workloads_)  // BA-173: exactly one
+    if (&w != mine && !w.deleting && !w.removal_pending) p.events.emplace_back(WorkloadRemoved{ref(w, *p.arena), "The job has another Workload"});
+
+  const WorkloadState& w = *mine;
+  if (!j.start_error.empty() && w.admitted()) {
+    p.events.emplace_back(WorkloadFinished{ref(w, *p.arena), "FailedToStart", p.arena->copy(j.start_error)});
+    return true;
+  }
+  if (!w.revision_pending) {
+    const auto priority = job_priority(*c.catalog);
+    const bool queue_changed = j.suspended && !w.reserved() && w.queue_name != j.queue_name && !j.queue_name.empty();
+    const bool class_changed = wants_class(w, priority);
+    const bool limit_changed = j.suspended && !w.admitted() && w.max_exec_seconds != j.max_exec_seconds;
+    if (queue_changed || class_changed || limit_changed) {
+      WorkloadRevised e;
+      e.workload = ref(w, *p.arena);
+      e.job = ref(j, *p.arena);
+      e.queue_name = queue_changed ? j.queue_name.text() : w.queue_name.text();
+      e.priority = priority.value;
+      e.priority_class_kind = priority.kind;
+      e.priority_class = priority.name.text();
+      if (j.max_exec_seconds > 0) e.max_exec_seconds = j.max_exec_seconds;
+      e.job_generation = j.generation;
+      p.events.emplace_back(e);
+    }
+  }
+
+  if (settings.reclaimable_pods && !j.reclaimable.empty()) {  // BA-151
+    std::vector<PodSetCount> wanted;
+    for (const auto& [name, n] : j.reclaimable) {
+      std::int32_t cap = 0;
+      for (const auto& s : w.pod_sets)
+        if (s.name == name) cap = s.count;
+      const std::int32_t count = std::max(std::min(n, cap), w.reserved() ? w.reclaimable_of(name) : 0);  // never shrinks while reserved
+      if (count > 0) wanted.push_back({name.text(), count});
+    }
+    const bool same = wanted.size() == w.reclaimable.size() &&
+                      std::all_of(wanted.begin(), wanted.end(), [&](const PodSetCount& x) { return w.reclaimable_of(Symbol(x.pod_set)) == x.count; });
+    if (!same) p.events.emplace_back(ReclaimableChanged{ref(w, *p.arena), p.arena->copy(wanted)});
+  }
+
+  if (settings.pods_ready_enabled) {  // §8.4, BA-138
+    const Condition* now = w.find(ConditionType::pods_ready);
+    const bool running = w.admitted() && !w.evicted();
+    ConditionStatus status = ConditionStatus::false_;
+    std::string_view reason = "WaitForStart";
+    std::string_view message = "Not all pods are ready or succeeded";
+    if (running && j.pods_ready) {
+      status = ConditionStatus::true_;
+      const bool recovered = now != nullptr && (now->reason.text() == "WaitForRecovery" || now->reason.text() == "Recovered");
+      reason = recovered ? "Recovered" : "Started";
+      message = "All pods reached readiness and the workload is running";
+    } else if (running && now != nullptr && (now->is_true() || now->reason.text() == "WaitForRecovery")) {
+      reason = "WaitForRecovery";
+      message = "At least one pod has failed, waiting for recovery";
+    }
+    if (now == nullptr || now->status != status || now->reason.text() != reason)
+      p.events.emplace_back(ConditionChanged{ref(w, *p.arena), ConditionType::pods_ready, status, reason, message, false});
+  }
+  return p.events.size() != before;
+}
+
+}  // namespace hindsight::admission

@@ -1,0 +1,173 @@
+#pragma once
+
+// The exchanges between the entities of one domain. An entity gets a message and a context, changes itself and puts messages into the
+// outbox; who carries them (CAF, a loop, the seeded explorer) is no business of the entity. Messages between two entities keep their
+// order; everything else may arrive in any order, and the result must not depend on it.
+//
+// Two phases. Applying: a record is being folded; messages derived from it change state. Deciding: nothing durable
+// changes; proposals go to the domain, which makes one record of them (design rules 1 and 2).
+
+#include <compare>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "admission/catalog_view.hpp"
+#include "admission/cycle.hpp"
+#include "admission/workload_info.hpp"
+#include "vocabulary/arena.hpp"
+#include "vocabulary/decisions.hpp"
+
+namespace hindsight::admission {
+
+enum class EntityKind : std::uint8_t { domain = 0, cohort_tree = 1, cluster_queue = 2, workload_parent = 3 };
+
+/// Number of an entity in its domain.
+struct Address {
+  EntityKind kind = EntityKind::domain;
+  std::uint32_t index = 0;
+  friend constexpr auto operator<=>(const Address&, const Address&) = default;
+};
+
+inline constexpr Address domain_address{EntityKind::domain, 0};
+
+/// Queues and trees are addressed by the number of their interned name.
+[[nodiscard]] constexpr Address queue_address(Symbol name) { return {EntityKind::cluster_queue, name.id()}; }
+[[nodiscard]] constexpr Address tree_address(Symbol root) { return {EntityKind::cohort_tree, root.id()}; }
+
+/// What every handler may read beside its own state. The catalog does not change while messages of one step are under way.
+struct Context {
+  Time now;                         ///< Time of the record being applied, or of the last applied one when deciding.
+  std::uint64_t sequence = 0;       ///< Sequence of that record.
+  std::uint64_t decided_base = 0;   ///< Highest base of an applied Decisions record (see WorkloadState::resolve_since).
+  std::uint64_t cycle = 0;          ///< Number of cycle steps applied, the present one included.
+  const Catalog* catalog = nullptr;
+};
+
+/// Events that an entity proposes, with the memory of their strings.
+struct Proposal {
+  std::shared_ptr<Arena> arena = std::make_shared<Arena>();
+  std::vector<Event> events;
+};
+
+namespace msg {
+
+// ---- record → parent (pointers live as long as the step) ------------------------------------------------------------
+
+struct JobSeen { const JobObserved* job; };
+struct WorkloadSeen { const WorkloadObserved* workload; WorkloadId id; };
+struct JobGone { std::string uid; };
+struct WorkloadGone { WorkloadId id; };
+struct EventApplied { const Event* event; WorkloadId id; };  ///< id: of the Workload that the event names, if any.
+struct WriteRefusedSeen { const WriteRefused* refused; WorkloadId id; };
+
+/// Something in the catalog that concerns the parent's workloads changed. `resolve`: pending reasons are resolved anew
+/// (base-api §6.3); `force`: pending workloads go to the heap whatever the back-off gate says (§3.7).
+/// `reannounce`: what holds quota says so again, to a queue that has just come into being.
+struct Refresh { bool resolve; bool force; bool reannounce = false; };
+
+// ---- parent → cluster queue -------------------------------------------------------------------------------------------
+
+/// The workload is pending in this queue. `repush`: it changed in a way that lets it try again; otherwise only the stored copy is
+/// replaced. `force`: into the heap whatever gate and hash records say.
+struct Enqueue { std::shared_ptr<const WorkloadInfo> workload; bool repush; bool force; };
+/// It is not pending here any more. `quiet`: because its LocalQueue was stopped; the status counters stay stale (§8.12).
+struct Dequeue { WorkloadId id; bool quiet; };
+/// It holds quota here (or holds another amount than before).
+struct Reserve { std::shared_ptr<const Reservation> reservation; bool admitted; };
+struct Release { WorkloadId id; };
+/// Its status was written or it changed: counters are due (§8.12).
+struct CountersDue {};
+/// Something in the catalog concerns the queue's LocalQueues; nothing changes in the queue itself.
+struct Notice {};
+
+// ---- cluster queue ↔ cohort tree ------------------------------------------------------------------------------------
+
+struct Charge { Symbol queue; std::shared_ptr<const Reservation> reservation; };
+struct Discharge { Symbol queue; WorkloadId id; };
+struct HeapState { Symbol queue; bool nonempty; };
+/// Domain → tree: expect these many members, then build. Domain → queue: you belong to this tree now.
+struct BuildTree { Symbol root; std::uint32_t members; std::uint64_t version; };
+struct JoinTree { Address tree; std::uint64_t version; };
+/// Queue → tree: here I am with what I hold.
+struct Joined {
+  std::shared_ptr<const QueueConfig> config;
+  Address queue;
+  bool active;
+  bool nonempty;
+  std::vector<std::shared_ptr<const Reservation>> reservations;
+  std::uint64_t version;
+};
+
+// ---- domain → cluster queue ---------------------------------------------------------------------------------------------
+
+struct OpenQueue { Symbol name; };
+struct CloseQueue {};
+struct Requeued { const EntryRequeued* event; WorkloadId id; };
+struct Reactivate {};
+
+// ---- cluster queue → parent -----------------------------------------------------------------------------------------
+
+/// The workload sits in the inadmissible set because an equal one failed (`reason`: that of the record), or no more (empty).
+struct ParkedByRecord { WorkloadId id; Symbol reason; };
+
+// ---- deciding -------------------------------------------------------------------------------------------------------------
+
+struct Reconcile {};                           ///< Domain → parent.
+struct RunCycle { std::uint64_t cycle; };      ///< Domain → tree.
+struct OfferHead { std::uint64_t cycle; };     ///< Tree → queue.
+struct HeadOffered { Symbol queue; bool present; Head head; bool gate_open; bool sticky; std::uint64_t generation; std::uint32_t equals; bool strict; };
+struct Proposed { Proposal proposal; };        ///< Parent or tree → domain; may be empty.
+
+// ---- parent → domain ------------------------------------------------------------------------------------------------------
+
+struct ReactivateTreeOf { Symbol cluster_queue; };       ///< Request; batched by the domain (§3.7).
+struct NextDue { Time due; };                  ///< The parent wants to be reconciled at this time; never: no more.
+struct WorldChanged {};                        ///< An observation told something new (not merely our own write).
+struct Retired {};                             ///< The parent holds nothing any more.
+
+}  // namespace msg
+
+using Payload =
+    std::variant<msg::JobSeen, msg::WorkloadSeen, msg::JobGone, msg::WorkloadGone, msg::EventApplied, msg::WriteRefusedSeen, msg::Refresh, msg::Enqueue,
+                 msg::Dequeue, msg::Reserve, msg::Release, msg::CountersDue, msg::Notice, msg::Charge, msg::Discharge, msg::HeapState, msg::BuildTree, msg::JoinTree, msg::Joined,
+                 msg::OpenQueue, msg::CloseQueue, msg::Requeued, msg::Reactivate, msg::ParkedByRecord, msg::Reconcile, msg::RunCycle, msg::OfferHead,
+                 std::unique_ptr<msg::HeadOffered>, msg::Proposed, msg::ReactivateTreeOf, msg::NextDue, msg::WorldChanged, msg::Retired>;
+
+struct Message {
+  Address to;
+  Address from;
+  Payload payload;
+};
+
+/// Where an entity puts what it sends.
+class Outbox {
+ public:
+  template <class P>
+  void send(Address from, Address to, P&& payload) {
+    messages_.push_back(Message{to, from, Payload(std::forward<P>(payload))});
+  }
+  [[nodiscard]] bool empty() const { return messages_.empty(); }
+  [[nodiscard]] std::vector<Message>& messages() { return messages_; }
+
+ private:
+  std::vector<Message> messages_;
+};
+
+/// A state machine that lives in the store of its domain: cohort tree, ClusterQueue or Workload parent.
+class Entity {
+ public:
+  Entity() = default;
+  Entity(const Entity&) = delete;
+  Entity& operator=(const Entity&) = delete;
+  virtual ~Entity() = default;
+
+  /// Changes the entity and puts what it says into `out`. The message may be taken apart.
+  virtual void receive(Message& message, const Context& context, Outbox& out) = 0;
+};
+
+}  // namespace hindsight::admission

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "admission/assignment.hpp"
+#include "admission/flavor_assigner.hpp"
+#include "admission/preemption.hpp"
+
+namespace hindsight::admission {
+
+/// Is stored scan progress of no use any more (base-admission §5.2 a, BA-90)?
+[[nodiscard]] bool outdated(const ScanState& scan, const WorkloadInfo& workload, std::uint64_t cycle, std::uint64_t generation,
+                            const Settings& settings);
+
+/// Flavors and victims for one workload: full counts first, then fewer pods where that is allowed (base-admission §5.2).
+class Nominator {
+ public:
+  Nominator(QuotaTree& tree, const Settings& settings, FlavorAssigner& assigner, Preemption& preemption)
+      : tree_(tree), settings_(settings), assigner_(assigner), preemption_(preemption) {}
+
+  /// `scan` and `pin`: see FlavorAssigner::begin. `targets` stays empty unless the mode is preempt and victims suffice.
+  void nominate(const WorkloadInfo& workload, NodeIndex queue, const ScanState* scan, const Assignment* pin, Assignment& assignment,
+                std::vector<Target>& targets);
+
+ private:
+  [[nodiscard]] bool workable(const WorkloadInfo& workload, NodeIndex queue, const Assignment& assignment, std::vector<Target>& targets);
+  [[nodiscard]] std::vector<Target> targets_for(const WorkloadInfo& workload, NodeIndex queue, const Assignment& assignment);
+  void reduce(const WorkloadInfo& workload, NodeIndex queue, Assignment& assignment, std::vector<Target>& targets);
+
+  QuotaTree& tree_;
+  const Settings& settings_;
+  FlavorAssigner& assigner_;
+  Preemption& preemption_;
+  std::vector<CellIndex> need_;
+};
+
+}  // namespace hindsight::admission

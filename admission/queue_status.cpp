@@ -1,0 +1,89 @@
+#include "admission/queue_status.hpp"
+
+#include <algorithm>
+
+#include "admission/cluster_queue.hpp"
+#include "admission/cohort_tree.hpp"
+#include "admission/domain.hpp"
+
+namespace hindsight::admission {
+namespace {
+
+std::vector<QueueStatusIntent::Usage> usage_view(const QueueCounters& counters, const QueueConfig& config, bool used, bool borrows) {
+  std::vector<QueueStatusIntent::Usage> out;
+  for (const auto& g : config.groups)
+    for (const auto& f : g.flavors) {
+      QueueStatusIntent::Usage u{std::string(f.flavor.text()), {}};
+      for (std::size_t i = 0; i < g.resources.size(); ++i) {
+        Amount total = 0;
+        for (const auto& cell : counters.cells)
+          if (cell.flavor == f.flavor && cell.resource == g.resources[i]) total = used ? cell.used : cell.reserved;
+        const Amount borrowed = borrows && !config.cohort.empty() ? std::max<Amount>(0, subtract(total, f.quotas[i].nominal)) : 0;
+        u.resources.emplace_back(std::string(g.resources[i].text()), std::pair(total, borrowed));
+      }
+      out.push_back(std::move(u));
+    }
+  return out;
+}
+
+}  // namespace
+
+QueueStatusIntent cluster_queue_status(const StateView& state, Symbol name) {
+  QueueStatusIntent i;
+  i.name = name.text();
+  const Catalog& catalog = *state.domain().catalog();
+  const auto* config = catalog.queue(name);
+  const auto* q = state.queue(name);
+  if (config == nullptr || q == nullptr) return i;
+  const QueueCounters& c = q->counters();
+  i.pending = c.pending;
+  i.reserving = c.reserving;
+  i.admitted = c.admitted;
+  i.reservation = usage_view(c, *config, false, true);
+  i.usage = usage_view(c, *config, true, true);
+  if (const auto a = catalog.activity.find(name); a != catalog.activity.end()) {
+    i.active = a->second.active;
+    i.active_reason = a->second.reason;
+    i.active_message = a->second.message;
+  }
+  i.active_since = state.domain().now();
+  if (catalog.settings.fair_sharing)
+    if (const auto* t = state.tree(catalog.root_of(name)); t != nullptr && t->quota() != nullptr)
+      i.weighted_share = t->quota()->weighted_share(name);
+  return i;
+}
+
+QueueStatusIntent local_queue_status(const StateView& state, const LocalQueueConfig& lq) {
+  QueueStatusIntent i;
+  i.local = true;
+  i.namespace_ = lq.namespace_.text();
+  i.name = lq.name.text();
+  const Catalog& catalog = *state.domain().catalog();
+  const auto* config = catalog.queue(lq.cluster_queue);
+  if (const auto* q = state.queue(lq.cluster_queue); q != nullptr && config != nullptr) {
+    const QueueCounters c = q->local_counters(lq.namespace_, lq.name);
+    i.pending = c.pending;
+    i.reserving = c.reserving;
+    i.admitted = c.admitted;
+    i.reservation = usage_view(c, *config, false, false);
+    i.usage = usage_view(c, *config, true, false);
+  }
+  i.active_since = state.domain().now();
+  if (lq.stop_policy != StopPolicy::none) {  // base-api §6.5
+    i.active_reason = "Stopped";
+    i.active_message = "LocalQueue is stopped";
+  } else if (config == nullptr) {
+    i.active_reason = "ClusterQueueDoesNotExist";
+    i.active_message = "Can't submit new workloads to clusterQueue";
+  } else if (!catalog.queue_active(lq.cluster_queue)) {
+    i.active_reason = "ClusterQueueIsInactive";
+    i.active_message = "Can't submit new workloads to clusterQueue";
+  } else {
+    i.active = true;
+    i.active_reason = "Ready";
+    i.active_message = "Can submit new workloads to localQueue";
+  }
+  return i;
+}
+
+}  // namespace hindsight::admission

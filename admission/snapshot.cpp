@@ -1,0 +1,487 @@
+#include "admission/snapshot.hpp"
+
+#include <algorithm>
+
+namespace hindsight::admission {
+
+// ---- how each piece of state is written and read --------------------------------------------------------------------------
+
+namespace {
+
+template <class A>
+void archive(A& a, OwnedRequirement& x);
+template <class A>
+void archive(A& a, OwnedTerm& x);
+template <class A>
+void archive(A& a, OwnedTaint& x);
+template <class A>
+void archive(A& a, OwnedToleration& x);
+template <class A>
+void archive(A& a, FlavorConfig& x);
+template <class A>
+void archive(A& a, Quota& x);
+template <class A>
+void archive(A& a, FlavorQuotas& x);
+template <class A>
+void archive(A& a, ResourceGroup& x);
+template <class A>
+void archive(A& a, CheckRule& x);
+template <class A>
+void archive(A& a, ResourceRequest& x);
+template <class A>
+void archive(A& a, PodSetSpec& x);
+template <class A>
+void archive(A& a, PodSetReservation& x);
+template <class A>
+void archive(A& a, Admission& x);
+template <class A>
+void archive(A& a, Condition& x);
+template <class A>
+void archive(A& a, CheckStatus& x);
+template <class A>
+void archive(A& a, EvictionStat& x);
+template <class A>
+void archive(A& a, WorkloadState& x);
+template <class A>
+void archive(A& a, JobState& x);
+template <class A>
+void archive(A& a, ScanState::Entry& x);
+template <class A>
+void archive(A& a, ScanState& x);
+template <class A>
+void archive(A& a, QueueCounters::Cell& x);
+template <class A>
+void archive(A& a, QueueCounters& x);
+template <class A>
+void archive(A& a, ClusterQueue::Image::Entry& x);
+template <class A>
+void archive(A& a, ClusterQueue::Image::Record& x);
+template <class A>
+void archive(A& a, ClusterQueue::Image& x);
+
+// Lists of the above are found by argument-dependent lookup in their own namespace, which is this one; the generic forms for
+// lists, pairs and optionals come from archive.hpp.
+using hindsight::admission::archive;
+
+template <class A, class T>
+void list(A& a, std::vector<T>& v) {
+  if constexpr (A::reading) {
+    const std::size_t n = a.count();
+    v.clear();
+    for (std::size_t i = 0; i < n && a.ok(); ++i) archive(a, v.emplace_back());
+  } else {
+    a(static_cast<std::uint64_t>(v.size()));
+    for (auto& x : v) archive(a, x);
+  }
+}
+
+template <class A>
+void archive(A& a, OwnedRequirement& x) {
+  archive_all(a, x.key, x.op, x.values);
+}
+template <class A>
+void archive(A& a, OwnedTerm& x) {
+  list(a, x.requirements);
+}
+template <class A>
+void archive(A& a, OwnedTaint& x) {
+  archive_all(a, x.key, x.value, x.effect);
+}
+template <class A>
+void archive(A& a, OwnedToleration& x) {
+  archive_all(a, x.key, x.value, x.exists, x.effect);
+}
+template <class A>
+void archive(A& a, FlavorConfig& x) {
+  archive_all(a, x.name, x.node_labels);
+  list(a, x.taints);
+  list(a, x.tolerations);
+  archive(a, x.topology);
+}
+template <class A>
+void archive(A& a, Quota& x) {
+  archive_all(a, x.nominal, x.borrowing_limit, x.lending_limit);
+}
+template <class A>
+void archive(A& a, FlavorQuotas& x) {
+  archive(a, x.flavor);
+  list(a, x.quotas);
+}
+template <class A>
+void archive(A& a, ResourceGroup& x) {
+  archive(a, x.resources);
+  list(a, x.flavors);
+}
+template <class A>
+void archive(A& a, CheckRule& x) {
+  archive_all(a, x.name, x.on_flavors);
+}
+template <class A>
+void archive_queue(A& a, QueueConfig& x) {
+  archive_all(a, x.name, x.cohort);
+  list(a, x.groups);
+  archive_all(a, x.strategy, x.has_namespace_selector);
+  list(a, x.namespace_selector);
+  archive_all(a, x.when_can_borrow, x.when_can_preempt, x.preference, x.within_cluster_queue, x.reclaim_within_cohort, x.borrow_within_cohort, x.max_priority_threshold);
+  list(a, x.checks);
+  archive_all(a, x.stop_policy, x.stop_policy_set, x.fair_weight_nano, x.admission_mode, x.deleting);
+}
+template <class A>
+void archive_cohort(A& a, CohortConfig& x) {
+  archive_all(a, x.name, x.parent);
+  list(a, x.groups);
+  archive(a, x.fair_weight_nano);
+}
+template <class A>
+void archive(A& a, ResourceRequest& x) {
+  archive_all(a, x.resource, x.amount);
+}
+template <class A>
+void archive(A& a, PodSetSpec& x) {
+  archive_all(a, x.name, x.count, x.min_count);
+  list(a, x.requests);
+  // shapes without constraints are one shared object
+  bool plain = x.shape == nullptr || (x.shape->node_selector.empty() && !x.shape->has_affinity && x.shape->tolerations.empty());
+  archive(a, plain);
+  if (plain) {
+    static const auto shared = std::make_shared<const PodShape>();
+    if constexpr (A::reading) x.shape = shared;
+  } else {
+    PodShape shape;
+    if constexpr (!A::reading) shape = *x.shape;
+    archive_all(a, shape.node_selector, shape.has_affinity);
+    list(a, shape.affinity_terms);
+    list(a, shape.tolerations);
+    if constexpr (A::reading) x.shape = std::make_shared<const PodShape>(std::move(shape));
+  }
+  archive_all(a, x.shape_hash, x.template_hash, x.core_hash, x.group, x.limits_error);
+}
+template <class A>
+void archive(A& a, PodSetReservation& x) {
+  archive_all(a, x.pod_set, x.count, x.flavors, x.usage);
+}
+template <class A>
+void archive(A& a, Admission& x) {
+  archive(a, x.cluster_queue);
+  list(a, x.pod_sets);
+}
+template <class A>
+void archive(A& a, Condition& x) {
+  archive_all(a, x.type, x.status, x.reason, x.message, x.last_transition);
+}
+template <class A>
+void archive(A& a, CheckStatus& x) {
+  archive_all(a, x.name, x.state, x.last_transition, x.message, x.requeue_after_seconds, x.retry_count, x.pod_set_updates);
+}
+template <class A>
+void archive(A& a, EvictionStat& x) {
+  archive_all(a, x.reason, x.cause, x.count);
+}
+template <class A>
+void archive(A& a, WorkloadState& x) {
+  archive_all(a, x.id, x.namespace_, x.name, x.uid, x.owner_uid, x.created, x.resource_version, x.generation, x.deleting, x.in_use_finalizer, x.queue_name);
+  list(a, x.pod_sets);
+  archive_all(a, x.priority, x.priority_class_kind, x.priority_class, x.active, x.max_exec_seconds, x.admission_gated_by, x.priority_boost);
+  list(a, x.conditions);
+  bool has_admission = x.admission.has_value();
+  archive(a, has_admission);
+  if (has_admission) {
+    if constexpr (A::reading) x.admission.emplace();
+    archive(a, *x.admission);
+  }
+  list(a, x.checks);
+  archive_all(a, x.has_requeue_state, x.requeue_count, x.requeue_at, x.reclaimable, x.accumulated_exec_seconds);
+  list(a, x.evictions);
+  archive_all(a, x.unconfirmed, x.last_decision, x.resolve_since, x.revision_pending, x.removal_pending);
+}
+template <class A>
+void archive(A& a, JobState& x) {
+  archive_all(a, x.uid, x.name, x.kind, x.group, x.namespace_, x.resource_version, x.generation, x.deleting, x.queue_name, x.priority_class, x.pod_priority_class,
+              x.prebuilt_workload, x.max_exec_seconds, x.suspended, x.active, x.pods_ready, x.stopping, x.finished, x.succeeded, x.on_hold, x.managed, x.finish_message,
+              x.admission_gated_by, x.workload_name);
+  list(a, x.pod_sets);
+  archive_all(a, x.reclaimable, x.start_error, x.requested_since);
+}
+template <class A>
+void archive(A& a, ScanState::Entry& x) {
+  archive_all(a, x.pod_set, x.resource, x.flavor_index);
+}
+template <class A>
+void archive(A& a, ScanState& x) {
+  list(a, x.entries);
+  archive_all(a, x.cycle, x.generation, x.equivalence_hash);
+}
+template <class A>
+void archive(A& a, QueueCounters::Cell& x) {
+  archive_all(a, x.flavor, x.resource, x.reserved, x.used);
+}
+template <class A>
+void archive(A& a, QueueCounters& x) {
+  archive_all(a, x.pending, x.reserving, x.admitted);
+  list(a, x.cells);
+}
+template <class A>
+void archive(A& a, ClusterQueue::Image::Entry& x) {
+  archive_all(a, x.uid, x.parked, x.by_record);
+  archive(a, x.scan);
+}
+template <class A>
+void archive(A& a, ClusterQueue::Image::Record& x) {
+  archive_all(a, x.hash, x.reason);
+}
+template <class A>
+void archive(A& a, ClusterQueue::Image& x) {
+  list(a, x.entries);
+  archive_all(a, x.sticky_uid, x.generation);
+  list(a, x.records);
+  archive(a, x.published);
+}
+
+template <class A, class T, class F>
+void table(A& a, std::map<Symbol, T, ByText>& m, F&& each) {
+  if constexpr (A::reading) {
+    const std::size_t n = a.count();
+    m.clear();
+    for (std::size_t i = 0; i < n && a.ok(); ++i) {
+      Symbol key;
+      a(key);
+      T value{};
+      each(value);
+      m.emplace(key, std::move(value));
+    }
+  } else {
+    a(static_cast<std::uint64_t>(m.size()));
+    for (auto& [key, value] : m) {
+      a(key);
+      each(value);
+    }
+  }
+}
+
+/// Tables of shared configuration objects.
+template <class A, class T, class F>
+void shared_table(A& a, std::map<Symbol, std::shared_ptr<const T>, ByText>& m, F&& each) {
+  table(a, m, [&](std::shared_ptr<const T>& p) {
+    T value{};
+    if constexpr (!A::reading) value = *p;
+    each(value);
+    if constexpr (A::reading) p = std::make_shared<const T>(std::move(value));
+  });
+}
+
+template <class A>
+void archive_catalog(A& a, Catalog& c) {
+  a(c.settings_json);
+  shared_table(a, c.flavors, [&](FlavorConfig& x) { archive(a, x); });
+  shared_table(a, c.queues, [&](QueueConfig& x) { archive_queue(a, x); });
+  if constexpr (A::reading)
+    for (const auto& [name, config] : Catalog::Table<QueueConfig>(c.queues)) c.put_queue(config);
+  shared_table(a, c.cohorts, [&](CohortConfig& x) { archive_cohort(a, x); });
+  shared_table(a, c.namespaces, [&](NamespaceConfig& x) { archive_all(a, x.name, x.labels); });
+  shared_table(a, c.checks, [&](CheckConfig& x) { archive_all(a, x.name, x.controller, x.active); });
+  table(a, c.topologies, [&](std::vector<std::string>& x) { archive(a, x); });
+  for (auto* classes : {&c.workload_priority_classes, &c.pod_priority_classes}) table(a, *classes, [&](PriorityClassConfig& x) { archive_all(a, x.value, x.global_default); });
+  if constexpr (A::reading) {
+    const std::size_t n = a.count();
+    for (std::size_t i = 0; i < n && a.ok(); ++i) {
+      LocalQueueConfig q;
+      archive_all(a, q.namespace_, q.name, q.cluster_queue, q.stop_policy, q.stop_policy_set, q.fair_weight_nano);
+      c.local_queues[{q.namespace_, q.name}] = q;
+    }
+  } else {
+    a(static_cast<std::uint64_t>(c.local_queues.size()));
+    for (auto& [key, q] : c.local_queues) archive_all(a, q.namespace_, q.name, q.cluster_queue, q.stop_policy, q.stop_policy_set, q.fair_weight_nano);
+  }
+}
+
+}  // namespace
+
+// ---- the domain ---------------------------------------------------------------------------------------------------------------
+
+void SnapshotCodec::write_domain(ArchiveWriter& a, const Domain& domain) {
+  auto& d = const_cast<Domain&>(domain);  // the writer changes nothing; one description serves both directions
+  archive_all(a, d.sequence_, d.epoch_, d.decided_base_, d.cycles_, d.stale_decisions_, d.now_, d.synced_, d.tree_version_, d.next_workload_);
+  archive_catalog(a, *d.catalog_);
+  a(static_cast<std::uint64_t>(d.parent_keys_.size()));
+  for (std::size_t i = 0; i < d.parent_keys_.size(); ++i) {
+    bool dirty = d.is_dirty_[i] || d.catalog_changed_;
+    archive_all(a, d.parent_keys_[i], dirty);
+  }
+  archive_all(a, d.free_parents_, d.free_workloads_);
+  a(static_cast<std::uint64_t>(d.workloads_.size()));
+  for (auto& [uid, entry] : d.workloads_) {
+    a(uid);
+    archive_all(a, entry.parent, entry.id);
+  }
+  a(static_cast<std::uint64_t>(d.members_.size()));
+  for (auto& [key, parents] : d.members_) {
+    a(key.first);
+    a(key.second);
+    std::vector<std::uint32_t> list_of(parents.begin(), parents.end());
+    archive(a, list_of);
+  }
+  a(static_cast<std::uint64_t>(d.holders_.size()));
+  for (auto& [queue, parents] : d.holders_) {
+    a(queue);
+    std::vector<std::uint32_t> list_of(parents.begin(), parents.end());
+    archive(a, list_of);
+  }
+  a(static_cast<std::uint64_t>(d.reactivations_.size()));
+  for (auto& [root, t] : d.reactivations_) {
+    a(root);
+    a(t);
+  }
+  archive(a, d.seen_cycles_);
+}
+
+Result<void> SnapshotCodec::read_domain(ArchiveReader& a, Domain& d) {
+  archive_all(a, d.sequence_, d.epoch_, d.decided_base_, d.cycles_, d.stale_decisions_, d.now_, d.synced_, d.tree_version_, d.next_workload_);
+  archive_catalog(a, d.edit());
+  if (!d.catalog_->settings_json.empty()) {
+    auto settings = d.read_settings_(d.catalog_->settings_json);
+    if (settings) d.catalog_->settings = std::move(*settings);
+  }
+  const std::size_t parents = a.count();
+  d.parent_keys_.assign(parents, {});
+  d.is_dirty_.assign(parents, false);
+  d.due_of_.assign(parents, Time::never());
+  for (std::size_t i = 0; i < parents && a.ok(); ++i) {
+    bool dirty = false;
+    archive_all(a, d.parent_keys_[i], dirty);
+    if (!d.parent_keys_[i].empty()) d.parents_.emplace(d.parent_keys_[i], static_cast<std::uint32_t>(i));
+    if (dirty) d.restored_dirty_.push_back(static_cast<std::uint32_t>(i));
+  }
+  archive_all(a, d.free_parents_, d.free_workloads_);
+  for (std::size_t n = a.count(); n != 0 && a.ok(); --n) {
+    std::string uid;
+    Domain::WorkloadEntry entry;
+    a(uid);
+    archive_all(a, entry.parent, entry.id);
+    d.workloads_.emplace(std::move(uid), entry);
+  }
+  for (std::size_t n = a.count(); n != 0 && a.ok(); --n) {
+    Catalog::LocalQueueKey key;
+    std::vector<std::uint32_t> list_of;
+    a(key.first);
+    a(key.second);
+    archive(a, list_of);
+    d.members_[key].insert(list_of.begin(), list_of.end());
+  }
+  for (std::size_t n = a.count(); n != 0 && a.ok(); --n) {
+    Symbol queue;
+    std::vector<std::uint32_t> list_of;
+    a(queue);
+    archive(a, list_of);
+    d.holders_[queue].insert(list_of.begin(), list_of.end());
+  }
+  for (std::size_t n = a.count(); n != 0 && a.ok(); --n) {
+    Symbol root;
+    Time t;
+    a(root);
+    a(t);
+    d.reactivations_[root] = t;
+  }
+  archive(a, d.seen_cycles_);
+  if (!a.ok()) return fail(ErrorKind::corrupt, "snapshot: the domain's part ends early");
+  return {};
+}
+
+void SnapshotCodec::announce(Domain& d, Outbox& out) {
+  (void)d.edit().refresh_roots();
+  std::set<Symbol, ByText> roots;
+  for (const auto& [name, config] : d.catalog_->queues) {
+    d.catalog_->refresh_activity(*config);
+    out.send(domain_address, queue_address(name), msg::OpenQueue{name});
+    if (const Symbol root = d.catalog_->root_of(name); !root.empty()) roots.insert(root);
+  }
+  const std::uint64_t version = d.tree_version_;
+  d.rebuild_trees(roots, out);
+  d.tree_version_ = version + 1;
+  d.refresh_all({.resolve = false, .force = false}, out);
+}
+
+void SnapshotCodec::settle(Domain& d) {
+  for (const std::uint32_t p : d.dirty_) d.is_dirty_[p] = false;
+  d.dirty_.clear();
+  for (const std::uint32_t p : d.restored_dirty_) d.mark_dirty(p);
+  d.restored_dirty_.clear();
+  d.catalog_changed_ = false;
+  d.phase_ = Domain::Phase::reconcile;
+}
+
+// ---- all entities ---------------------------------------------------------------------------------------------------------------
+
+std::vector<std::byte> SnapshotCodec::write(const Entities& entities) {
+  ArchiveWriter a;
+  std::uint32_t version = snapshot_version;
+  a(version);
+  write_domain(a, entities.domain_);
+  std::uint64_t live = 0;
+  for (const auto& p : entities.parents_) live += p && !p->empty() ? 1 : 0;
+  a(live);
+  for (std::uint32_t i = 0; i < entities.parents_.size(); ++i) {
+    const auto& p = entities.parents_[i];
+    if (!p || p->empty()) continue;
+    a(i);
+    auto image = p->image();
+    bool has_job = image.job.has_value();
+    a(has_job);
+    if (has_job) archive(a, *image.job);
+    list(a, image.workloads);
+  }
+  a(static_cast<std::uint64_t>(entities.queues_.size()));
+  for (const auto& [id, q] : entities.queues_) {
+    Symbol name = q->name();
+    a(name);
+    auto image = q->image();
+    archive(a, image);
+  }
+  return a.take();
+}
+
+Result<void> SnapshotCodec::read(std::span<const std::byte> bytes, Entities& entities) {
+  ArchiveReader a(bytes);
+  std::uint32_t version = 0;
+  a(version);
+  if (version != snapshot_version)
+    return fail(ErrorKind::unsupported, "snapshot: version " + std::to_string(version) + " is not the one that this build reads (" + std::to_string(snapshot_version) + ")");
+  if (auto ok = read_domain(a, entities.domain_); !ok) return ok;
+  for (std::size_t n = a.count(); n != 0 && a.ok(); --n) {
+    std::uint32_t index = 0;
+    bool has_job = false;
+    WorkloadParent::Image image;
+    a(index);
+    a(has_job);
+    if (has_job) {
+      image.job.emplace();
+      archive(a, *image.job);
+    }
+    list(a, image.workloads);
+    if (!a.ok() || index >= entities.domain_.parent_keys_.size()) return fail(ErrorKind::corrupt, "snapshot: a Workload parent that the domain does not know");
+    if (index >= entities.parents_.size()) {
+      entities.parents_.resize(index + 1);
+      entities.parent_touched_.resize(index + 1, false);
+    }
+    entities.parents_[index] = std::make_unique<WorkloadParent>(Address{EntityKind::workload_parent, index});
+    entities.parents_[index]->restore(std::move(image));
+  }
+  std::vector<std::pair<Symbol, ClusterQueue::Image>> queues;
+  for (std::size_t n = a.count(); n != 0 && a.ok(); --n) {
+    auto& [name, image] = queues.emplace_back();
+    a(name);
+    archive(a, image);
+  }
+  if (!a.at_end()) return fail(ErrorKind::corrupt, "snapshot: the bytes end early or go on too long");
+  Outbox out;
+  announce(entities.domain_, out);
+  entities.deliver_all(out, true);
+  const Context context = entities.domain_.context();
+  for (const auto& [name, image] : queues)
+    if (const auto it = entities.queues_.find(name.id()); it != entities.queues_.end()) it->second->restore(image, context, out);
+  entities.deliver_all(out, true);
+  settle(entities.domain_);
+  entities.forget_touched();
+  return {};
+}
+
+}  // namespace hindsight::admission

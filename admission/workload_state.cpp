@@ -1,0 +1,631 @@
+#include "admission/workload_state.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace hindsight::admission {
+namespace {
+
+const Symbol reason_quota_reserved("QuotaReserved");
+const Symbol reason_no_reservation("NoReservation");
+
+constexpr std::uint32_t bit(Section s) { return 1U << static_cast<unsigned>(s); }
+constexpr std::uint32_t bit(ConditionType t) { return 1U << static_cast<unsigned>(t); }
+
+std::shared_ptr<const PodShape> own_shape(const PodSetFacts& f) {
+  static const auto plain = std::make_shared<const PodShape>();
+  if (f.node_selector.empty() && !f.has_affinity && f.tolerations.empty()) return plain;
+  auto shape = std::make_shared<PodShape>();
+  for (const auto& p : f.node_selector) shape->node_selector.emplace_back(Symbol(p.key), std::string(p.value));
+  std::sort(shape->node_selector.begin(), shape->node_selector.end(), [](const auto& a, const auto& b) { return ByText{}(a.first, b.first); });
+  shape->has_affinity = f.has_affinity;
+  for (const auto& t : f.affinity_terms) {
+    OwnedTerm term;
+    for (const auto& r : t.requirements) {
+      OwnedRequirement req{Symbol(r.key), r.op, {}};
+      for (const Text v : r.values) req.values.emplace_back(v);
+      term.requirements.push_back(std::move(req));
+    }
+    shape->affinity_terms.push_back(std::move(term));
+  }
+  for (const auto& t : f.tolerations) shape->tolerations.push_back({std::string(t.key), std::string(t.value), t.exists, t.effect});
+  return shape;
+}
+
+bool same(const Condition& mine, const ConditionFacts& seen) {
+  return mine.status == seen.status && mine.reason.text() == seen.reason && mine.message == seen.message;
+}
+
+bool same(const Admission& mine, const WorkloadObserved& o) {
+  if (mine.cluster_queue.text() != o.admission_cluster_queue || mine.pod_sets.size() != o.assignments.size()) return false;
+  for (std::size_t i = 0; i < mine.pod_sets.size(); ++i) {
+    const auto& a = mine.pod_sets[i];
+    const auto& b = o.assignments[i];
+    if (a.pod_set.text() != b.pod_set || a.count != b.count || a.flavors.size() != b.flavors.size() || a.usage.size() != b.usage.size()) return false;
+    for (const auto& f : b.flavors)
+      if (std::none_of(a.flavors.begin(), a.flavors.end(), [&](const auto& x) { return x.first.text() == f.resource && x.second.text() == f.flavor; })) return false;
+    for (const auto& u : b.usage)
+      if (std::none_of(a.usage.begin(), a.usage.end(), [&](const auto& x) { return x.first.text() == u.resource && x.second == u.amount; })) return false;
+  }
+  return true;
+}
+
+Admission own_admission(const WorkloadObserved& o) {
+  Admission a{Symbol(o.admission_cluster_queue), {}};
+  for (const auto& f : o.assignments) {
+    PodSetReservation r{Symbol(f.pod_set), f.count, {}, {}};
+    for (const auto& c : f.flavors) r.flavors.emplace_back(Symbol(c.resource), Symbol(c.flavor));
+    for (const auto& u : f.usage) r.usage.emplace_back(Symbol(u.resource), u.amount);
+    const auto by_text = [](const auto& x, const auto& y) { return ByText{}(x.first, y.first); };
+    std::sort(r.flavors.begin(), r.flavors.end(), by_text);
+    std::sort(r.usage.begin(), r.usage.end(), by_text);
+    a.pod_sets.push_back(std::move(r));
+  }
+  return a;
+}
+
+template <class T, class U>
+bool assign(T& mine, U&& seen) {
+  if (mine == seen) return false;
+  mine = std::forward<U>(seen);
+  return true;
+}
+
+bool same_pod_sets(const std::vector<PodSetSpec>& mine, List<PodSetFacts> seen) {
+  if (mine.size() != seen.size()) return false;
+  for (std::size_t i = 0; i < mine.size(); ++i)
+    if (mine[i].name.text() != seen[i].name || mine[i].count != seen[i].count || mine[i].min_count != seen[i].min_count.value_or(-1) ||
+        mine[i].template_hash != seen[i].template_hash || mine[i].core_hash != seen[i].core_hash || mine[i].shape_hash != seen[i].shape_hash)
+      return false;
+  return true;
+}
+
+}  // namespace
+
+std::vector<PodSetSpec> own_pod_sets(List<PodSetFacts> facts) {
+  std::vector<PodSetSpec> out;
+  out.reserve(facts.size());
+  for (const auto& f : facts) {
+    PodSetSpec p;
+    p.name = Symbol(f.name);
+    p.count = f.count;
+    p.min_count = f.min_count.value_or(-1);
+    p.requests.reserve(f.requests.size());
+    for (const auto& r : f.requests) p.requests.push_back({Symbol(r.resource), r.amount});
+    std::sort(p.requests.begin(), p.requests.end(), [](const auto& a, const auto& b) { return ByText{}(a.resource, b.resource); });
+    p.shape = own_shape(f);
+    p.shape_hash = f.shape_hash;
+    p.template_hash = f.template_hash;
+    p.core_hash = f.core_hash;
+    p.group = Symbol(f.pod_set_group);
+    p.limits_error = f.limits_error;
+    out.push_back(std::move(p));
+  }
+  return out;
+}
+
+CheckStatus own_check(const CheckFacts& c) {
+  return {Symbol(c.name), c.state, c.last_transition, std::string(c.message), c.requeue_after_seconds.value_or(-1), c.retry_count.value_or(-1), std::string(c.pod_set_updates)};
+}
+
+CheckFacts view_check(const CheckStatus& c, Arena& arena) {
+  CheckFacts f;
+  f.name = c.name.text();
+  f.state = c.state;
+  f.last_transition = c.last_transition;
+  f.message = arena.copy(c.message);
+  if (c.requeue_after_seconds >= 0) f.requeue_after_seconds = c.requeue_after_seconds;
+  if (c.retry_count >= 0) f.retry_count = c.retry_count;
+  f.pod_set_updates = arena.copy(c.pod_set_updates);
+  return f;
+}
+
+// ---- reading ------------------------------------------------------------------------------------------------------------
+
+const Condition* WorkloadState::find(ConditionType type) const {
+  for (const auto& c : conditions)
+    if (c.type == type) return &c;
+  return nullptr;
+}
+
+bool WorkloadState::is_true(ConditionType type) const {
+  const auto* c = find(type);
+  return c != nullptr && c->is_true();
+}
+
+std::int32_t WorkloadState::reclaimable_of(Symbol pod_set) const {
+  for (const auto& [p, n] : reclaimable)
+    if (p == pod_set) return n;
+  return 0;
+}
+
+std::int64_t WorkloadState::effective_priority(const Settings& settings) const {
+  return std::int64_t{priority.value_or(0)} + (settings.priority_boost ? priority_boost : 0);
+}
+
+Time WorkloadState::queue_time(const Settings& settings) const {
+  static const Symbol pods_ready_timeout("PodsReadyTimeout");
+  static const Symbol admission_check("AdmissionCheck");
+  static const Symbol while_borrowing("InCohortReclaimWhileBorrowing");
+  const auto* e = find(ConditionType::evicted);
+  if (e != nullptr && e->is_true()) {
+    if (e->reason == pods_ready_timeout && settings.requeue_by_eviction_time) return e->last_transition;
+    if (e->reason == admission_check) return e->last_transition;
+  }
+  if (!settings.priority_sorting_within_cohort) {
+    const auto* p = find(ConditionType::preempted);
+    if (p != nullptr && p->is_true() && p->reason == while_borrowing) return p->last_transition + Duration::millis(1);
+  }
+  return created;
+}
+
+// ---- changing -----------------------------------------------------------------------------------------------------------
+
+bool WorkloadState::observe(const WorkloadObserved& o, std::uint64_t sequence) {
+  if (o.meta.resource_version != 0 && o.meta.resource_version <= resource_version) return false;
+  bool news = uid.empty();
+  resource_version = o.meta.resource_version;
+  if (uid.empty()) {
+    namespace_ = Symbol(o.meta.namespace_);
+    name = o.meta.name;
+    uid = o.meta.uid;
+    created = o.meta.created;
+  }
+  news |= assign(owner_uid, std::string(o.owner_uid));
+  const bool revised = generation != o.meta.generation;
+  generation = o.meta.generation;
+  news |= assign(deleting, o.meta.deleting);
+  news |= assign(in_use_finalizer, o.meta.in_use_finalizer);
+
+  // spec: the API server's word, but for spec.active while our own deactivation is on its way
+  bool spec_news = assign(queue_name, Symbol(o.queue_name));
+  if (!same_pod_sets(pod_sets, o.pod_sets)) {
+    pod_sets = own_pod_sets(o.pod_sets);
+    spec_news = true;
+  }
+  spec_news |= assign(priority, o.priority);
+  spec_news |= assign(priority_class_kind, o.priority_class_kind);
+  spec_news |= assign(priority_class, Symbol(o.priority_class));
+  spec_news |= assign(max_exec_seconds, o.max_exec_seconds.value_or(0));
+  spec_news |= assign(admission_gated_by, std::string(o.admission_gated_by));
+  spec_news |= assign(priority_boost, o.priority_boost);
+  if (waits_for(Section::active)) {
+    if (o.active == active) unconfirmed &= ~bit(Section::active);
+  } else {
+    spec_news |= assign(active, o.active);
+  }
+  if (revised) revision_pending = false;
+  news |= spec_news;
+
+  // conditions, each on its own
+  for (auto it = conditions.begin(); it != conditions.end();) {
+    const auto seen = std::find_if(o.conditions.begin(), o.conditions.end(), [&](const ConditionFacts& c) { return c.type == it->type; });
+    const std::uint32_t b = bit(it->type);
+    if (seen == o.conditions.end()) {
+      if ((unconfirmed & b) == 0) {
+        it = conditions.erase(it);
+        news = true;
+        continue;
+      }
+    } else if (same(*it, *seen)) {
+      unconfirmed &= ~b;
+    } else if ((unconfirmed & b) == 0) {
+      *it = {seen->type, seen->status, Symbol(seen->reason), std::string(seen->message), seen->last_transition};
+      news = true;
+    }
+    ++it;
+  }
+  for (const auto& c : o.conditions) {
+    if (c.type == ConditionType::unspecified || find(c.type) != nullptr) continue;
+    const std::uint32_t b = bit(c.type);
+    if ((unconfirmed & b) != 0) continue;  // we removed it and the server still shows it
+    conditions.push_back({c.type, c.status, Symbol(c.reason), std::string(c.message), c.last_transition});
+    news = true;
+  }
+  for (unsigned t = 1; t < 16; ++t) {  // removed conditions are confirmed by their absence
+    const auto type = static_cast<ConditionType>(t);
+    if ((unconfirmed >> t & 1U) == 0 || find(type) != nullptr) continue;
+    if (std::none_of(o.conditions.begin(), o.conditions.end(), [&](const ConditionFacts& c) { return c.type == type; })) unconfirmed &= ~bit(type);
+  }
+  // a Finished that somebody else wrote counts at once: nothing of ours comes after it
+  if (!finished()) {
+    for (const auto& c : o.conditions)
+      if (c.type == ConditionType::finished && c.status == ConditionStatus::true_) {
+        remove_condition(ConditionType::finished);
+        conditions.push_back({c.type, c.status, Symbol(c.reason), std::string(c.message), c.last_transition});
+        unconfirmed &= ~bit(ConditionType::finished);
+        news = true;
+      }
+  }
+
+  const bool admission_same = o.has_admission == admission.has_value() && (!o.has_admission || same(*admission, o));
+  if (admission_same) {
+    unconfirmed &= ~bit(Section::admission);
+  } else if (!waits_for(Section::admission)) {
+    if (o.has_admission)
+      admission = own_admission(o);
+    else
+      admission.reset();
+    news = true;
+  }
+
+  std::vector<CheckStatus> seen_checks;
+  for (const auto& c : o.checks) seen_checks.push_back(own_check(c));
+  std::sort(seen_checks.begin(), seen_checks.end(), [](const auto& a, const auto& b) { return ByText{}(a.name, b.name); });
+  const auto check_key = [](const CheckStatus& c) { return std::tie(c.name, c.state, c.message); };
+  const bool checks_same = std::equal(checks.begin(), checks.end(), seen_checks.begin(), seen_checks.end(), [&](const auto& a, const auto& b) { return check_key(a) == check_key(b); });
+  if (checks_same) {
+    unconfirmed &= ~bit(Section::checks);
+    checks = std::move(seen_checks);
+  } else if (!waits_for(Section::checks)) {
+    checks = std::move(seen_checks);
+    news = true;
+  }
+
+  const bool requeue_same = has_requeue_state == o.has_requeue_state && requeue_count == o.requeue_count &&
+                            (requeue_at.is_set() ? requeue_at.floor_seconds() == o.requeue_at.floor_seconds() : !o.requeue_at.is_set());
+  if (requeue_same) {
+    unconfirmed &= ~bit(Section::requeue_state);
+  } else if (!waits_for(Section::requeue_state)) {
+    has_requeue_state = o.has_requeue_state;
+    requeue_count = o.requeue_count;
+    requeue_at = o.requeue_at;
+    news = true;
+  }
+
+  std::vector<std::pair<Symbol, std::int32_t>> seen_reclaimable;
+  for (const auto& r : o.reclaimable) seen_reclaimable.emplace_back(Symbol(r.pod_set), r.count);
+  if (seen_reclaimable == reclaimable) {
+    unconfirmed &= ~bit(Section::reclaimable);
+  } else if (!waits_for(Section::reclaimable)) {
+    reclaimable = std::move(seen_reclaimable);
+    news = true;
+  }
+
+  if (accumulated_exec_seconds == o.accumulated_exec_seconds) {
+    unconfirmed &= ~bit(Section::exec_time);
+  } else if (!waits_for(Section::exec_time)) {
+    accumulated_exec_seconds = o.accumulated_exec_seconds;
+    news = true;
+  }
+
+  bool stats_same = evictions.size() == o.evictions.size();
+  for (std::size_t i = 0; stats_same && i < evictions.size(); ++i)
+    stats_same = evictions[i].reason.text() == o.evictions[i].reason && evictions[i].cause.text() == o.evictions[i].underlying_cause && evictions[i].count == o.evictions[i].count;
+  if (stats_same) {
+    unconfirmed &= ~bit(Section::evictions);
+  } else if (!waits_for(Section::evictions)) {
+    evictions.clear();
+    for (const auto& e : o.evictions) evictions.push_back({Symbol(e.reason), Symbol(e.underlying_cause), e.count});
+    news = true;
+  }
+
+  if (news) resolve_since = sequence;
+  return news;
+}
+
+void WorkloadState::decide_condition(ConditionType type, ConditionStatus status, Symbol reason, std::string_view message, Time now) {
+  constexpr std::size_t message_limit = 32768;  // BA-21
+  for (auto& c : conditions) {
+    if (c.type != type) continue;
+    if (c.status == status && c.reason == reason && c.message == message) return;
+    if (c.status != status) c.last_transition = now;
+    c.status = status;
+    c.reason = reason;
+    c.message = message.size() > message_limit ? std::string(message.substr(0, message_limit - 4)) + " ..." : std::string(message);
+    unconfirmed |= bit(type);
+    return;
+  }
+  conditions.push_back({type, status, reason, message.size() > message_limit ? std::string(message.substr(0, message_limit - 4)) + " ..." : std::string(message), now});
+  unconfirmed |= bit(type);
+}
+
+void WorkloadState::remove_condition(ConditionType type) {
+  const auto it = std::find_if(conditions.begin(), conditions.end(), [&](const Condition& c) { return c.type == type; });
+  if (it == conditions.end()) return;
+  conditions.erase(it);
+  unconfirmed |= bit(type);
+}
+
+void WorkloadState::clear_reservation(Symbol reason, std::string_view message, Time now) {
+  if (admitted()) {
+    const auto* a = find(ConditionType::admitted);
+    const std::int64_t seconds = now.floor_seconds() - a->last_transition.floor_seconds();  // BA-130
+    if (max_exec_seconds > 0) {
+      accumulated_exec_seconds = accumulated_exec_seconds.value_or(0) + static_cast<std::int32_t>(std::max<std::int64_t>(0, seconds));
+      await(Section::exec_time);
+    }
+  }
+  decide_condition(ConditionType::quota_reserved, ConditionStatus::false_, reason, message, now);
+  decide_condition(ConditionType::admitted, ConditionStatus::false_, reason_no_reservation, "The workload has no reservation", now);
+  if (admission) {
+    admission.reset();
+    await(Section::admission);
+  }
+}
+
+void WorkloadState::evict(Symbol reason, Symbol cause, std::string_view message, Time now) {
+  decide_condition(ConditionType::evicted, ConditionStatus::true_, reason, message, now);
+  bool changed = false;
+  for (auto& c : checks) {
+    if (c.state == CheckState::pending) continue;
+    const char* previous = c.state == CheckState::ready ? "Ready" : c.state == CheckState::retry ? "Retry" : "Rejected";
+    c.retry_count = c.state == CheckState::retry ? std::max(c.retry_count, 0) + 1 : -1;
+    c.state = CheckState::pending;
+    c.last_transition = now;
+    c.message = std::string("Reset to Pending after eviction. Previously: ") + previous;
+    c.pod_set_updates.clear();
+    changed = true;
+  }
+  if (changed) await(Section::checks);
+  if (!reserved()) return;  // evicted while pending: no statistics (§8.2)
+  const auto it = std::find_if(evictions.begin(), evictions.end(), [&](const EvictionStat& e) { return e.reason == reason && e.cause == cause; });
+  if (it == evictions.end())
+    evictions.push_back({reason, cause, 1});
+  else
+    ++it->count;
+  await(Section::evictions);
+}
+
+std::uint64_t WorkloadState::hash() const {
+  StateHash h;
+  h.add(std::string_view(uid));
+  h.add(namespace_);
+  h.add(std::string_view(name));
+  h.add(std::string_view(owner_uid));
+  h.add(created);
+  h.add(resource_version);
+  h.add(generation);
+  h.add(deleting);
+  h.add(in_use_finalizer);
+  h.add(queue_name);
+  for (const auto& p : pod_sets) {
+    h.add(p.name);
+    h.add(p.count);
+    h.add(p.min_count);
+    for (const auto& r : p.requests) {
+      h.add(r.resource);
+      h.add(r.amount);
+    }
+    h.add(p.shape_hash);
+    h.add(p.template_hash);
+    h.add(p.core_hash);
+  }
+  h.add(priority);
+  h.add(priority_class_kind);
+  h.add(priority_class);
+  h.add(active);
+  h.add(max_exec_seconds);
+  h.add(std::string_view(admission_gated_by));
+  h.add(priority_boost);
+  for (const auto& c : conditions) {
+    h.add(c.type);
+    h.add(c.status);
+    h.add(c.reason);
+    h.add(std::string_view(c.message));
+    h.add(c.last_transition);
+  }
+  h.add(admission.has_value());
+  if (admission) {
+    h.add(admission->cluster_queue);
+    for (const auto& p : admission->pod_sets) {
+      h.add(p.pod_set);
+      h.add(p.count);
+      for (const auto& [r, f] : p.flavors) {
+        h.add(r);
+        h.add(f);
+      }
+      for (const auto& [r, a] : p.usage) {
+        h.add(r);
+        h.add(a);
+      }
+    }
+  }
+  for (const auto& c : checks) {
+    h.add(c.name);
+    h.add(c.state);
+    h.add(c.last_transition);
+    h.add(std::string_view(c.message));
+    h.add(c.requeue_after_seconds);
+    h.add(c.retry_count);
+  }
+  h.add(has_requeue_state);
+  h.add(requeue_count);
+  h.add(requeue_at);
+  for (const auto& [p, n] : reclaimable) {
+    h.add(p);
+    h.add(n);
+  }
+  h.add(accumulated_exec_seconds);
+  for (const auto& e : evictions) {
+    h.add(e.reason);
+    h.add(e.cause);
+    h.add(e.count);
+  }
+  h.add(unconfirmed);
+  h.add(last_decision);
+  h.add(resolve_since);
+  h.add(revision_pending);
+  h.add(removal_pending);
+  return h.value();
+}
+
+// ---- the scheduler's form -----------------------------------------------------------------------------------------------
+
+namespace {
+
+/// Exclusion and transformation of resource names (BA-44).
+std::vector<ResourceRequest> adjusted(const std::vector<ResourceRequest>& requests, const Settings& settings) {
+  if (settings.exclude_resource_prefixes.empty() && settings.transformations.empty()) return requests;
+  std::vector<ResourceRequest> kept;
+  for (const auto& r : requests) {
+    const bool excluded = std::any_of(settings.exclude_resource_prefixes.begin(), settings.exclude_resource_prefixes.end(), [&](const std::string& p) { return r.resource.text().starts_with(p); });
+    if (!excluded) kept.push_back(r);
+  }
+  std::vector<ResourceRequest> out;
+  const auto add_to = [&](Symbol resource, Amount amount) {
+    for (auto& o : out)
+      if (o.resource == resource) {
+        o.amount = add(o.amount, amount);
+        return;
+      }
+    out.push_back({resource, amount});
+  };
+  for (const auto& r : kept) {
+    const Settings::Transformation* t = nullptr;
+    for (const auto& x : settings.transformations)
+      if (r.resource.text() == x.input) t = &x;
+    if (t == nullptr || !t->replace) add_to(r.resource, r.amount);
+    if (t == nullptr) continue;
+    Amount factor = 1;
+    if (!t->multiply_by.empty()) {
+      factor = 0;
+      for (const auto& k : kept)
+        if (k.resource.text() == t->multiply_by) factor = k.amount;
+    }
+    for (const auto& [name, nano] : t->outputs_nano) {
+      // milli-units of cpu on either side: scale so that the product is in the output's own unit
+      const bool in_milli = t->input == "cpu";
+      const bool out_milli = name == "cpu";
+      WideAmount v = static_cast<WideAmount>(r.amount) * nano * factor;
+      if (out_milli) v *= 1000;
+      WideAmount divisor = static_cast<WideAmount>(1'000'000'000) * (in_milli ? 1000 : 1);
+      if (t->multiply_by == "cpu") divisor *= 1000;
+      WideAmount q = v / divisor;
+      if (v > 0 && v % divisor != 0) ++q;
+      if (q > unlimited) q = unlimited;
+      add_to(Symbol(name), static_cast<Amount>(q < 0 ? 0 : q));
+    }
+  }
+  for (auto& o : out) o.amount = std::max<Amount>(0, o.amount);
+  std::sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return ByText{}(a.resource, b.resource); });
+  return out;
+}
+
+std::uint64_t equivalence_hash(const WorkloadInfo& info, const WorkloadState& w) {
+  StateHash h;
+  for (std::size_t i = 0; i < info.pod_sets.size(); ++i) {
+    const auto& p = info.pod_sets[i];
+    h.add(p.name);
+    h.add(w.pod_sets[i].shape_hash);
+    h.add(p.count);
+    h.add(p.min_count);
+    for (const auto& r : p.requests) {
+      h.add(r.resource);
+      h.add(r.amount);
+    }
+  }
+  h.add(info.priority);
+  const std::uint64_t v = h.value();
+  return v == 0 ? 1 : v;
+}
+
+}  // namespace
+
+std::shared_ptr<const WorkloadInfo> make_info(const WorkloadState& w, const Catalog& catalog, std::string_view job_uid) {
+  static const Symbol pods("pods");
+  auto info = std::make_shared<WorkloadInfo>();
+  info->id = w.id;
+  info->namespace_ = w.namespace_;
+  info->name = w.name;
+  info->uid = w.uid;
+  info->job_uid = job_uid;
+  info->local_queue = w.queue_name;
+  info->base_priority = w.priority.value_or(0);
+  info->priority = w.effective_priority(catalog.settings);
+  info->created = w.created;
+  info->queue_time = w.queue_time(catalog.settings);
+
+  const QueueConfig* queue = nullptr;
+  if (w.admission)
+    queue = catalog.queue(w.admission->cluster_queue);
+  else if (const auto* lq = catalog.local_queue(w.namespace_, w.queue_name))
+    queue = catalog.queue(lq->cluster_queue);
+  bool covers_pods = false;
+  if (queue != nullptr)
+    for (const auto& g : queue->groups) covers_pods |= std::find(g.resources.begin(), g.resources.end(), pods) != g.resources.end();
+
+  info->pod_sets.reserve(w.pod_sets.size());
+  for (const auto& p : w.pod_sets) {
+    PodSetInfo out;
+    out.name = p.name;
+    out.count = std::max(0, p.count - w.reclaimable_of(p.name));
+    out.min_count = catalog.settings.partial_admission ? p.min_count : -1;
+    out.requests = adjusted(p.requests, catalog.settings);
+    if (covers_pods) {  // BA-42: one pod is one unit
+      out.requests.push_back({pods, 1});
+      std::sort(out.requests.begin(), out.requests.end(), [](const auto& a, const auto& b) { return ByText{}(a.resource, b.resource); });
+    }
+    out.shape = p.shape;
+    out.group = p.group;
+    if (!p.limits_error.empty()) info->limits_error += (info->limits_error.empty() ? "" : ", ") + p.limits_error;
+    info->pod_sets.push_back(std::move(out));
+  }
+  info->equivalence_hash = catalog.settings.scheduling_equivalence_hashing ? equivalence_hash(*info, w) : 0;
+  info->evicted = w.evicted();
+  for (const auto& c : w.checks) {
+    info->failed_checks |= c.state == CheckState::retry || c.state == CheckState::rejected;
+    if (c.state == CheckState::ready) info->ready_checks.push_back(c.name);
+  }
+  if (const auto* r = w.find(ConditionType::requeued)) info->requeued_false = r->is_false();
+  if (w.has_requeue_state) info->requeue_at = w.requeue_at;
+  if (const auto* q = w.find(ConditionType::quota_reserved)) {
+    if (q->is_true()) {
+      info->reserved_at = q->last_transition;
+    } else if (q->is_false()) {
+      info->pending_reason = q->reason;
+      info->pending_message = std::make_shared<const std::string>(q->message);
+    }
+  }
+  return info;
+}
+
+std::shared_ptr<const Reservation> make_reservation(const WorkloadState& w, std::shared_ptr<const WorkloadInfo> info) {
+  auto r = std::make_shared<Reservation>();
+  r->workload = std::move(info);
+  if (!w.admission) return r;
+  r->pod_sets = w.admission->pod_sets;
+  for (const auto& p : w.admission->pod_sets) {
+    if (p.count <= 0) continue;
+    std::int32_t spec_count = p.count;
+    for (const auto& s : w.pod_sets)
+      if (s.name == p.pod_set) spec_count = s.count;
+    const std::int32_t n = std::max(0, std::min(p.count, spec_count - w.reclaimable_of(p.pod_set)));  // BA-209
+    for (const auto& [resource, total] : p.usage) {
+      Symbol flavor;
+      for (const auto& [res, f] : p.flavors)
+        if (res == resource) flavor = f;
+      if (flavor.empty()) continue;
+      const Amount amount = n == p.count ? total : static_cast<Amount>(static_cast<WideAmount>(total) / p.count * n);
+      const auto it = std::find_if(r->charges.begin(), r->charges.end(), [&](const auto& c) { return c.flavor == flavor && c.resource == resource; });
+      if (it == r->charges.end())
+        r->charges.push_back({flavor, resource, amount});
+      else
+        it->amount = add(it->amount, amount);
+    }
+  }
+  std::sort(r->charges.begin(), r->charges.end(), [](const auto& a, const auto& b) {
+    return a.flavor != b.flavor ? ByText{}(a.flavor, b.flavor) : ByText{}(a.resource, b.resource);
+  });
+  return r;
+}
+
+std::vector<Symbol> required_checks(const QueueConfig& queue, const std::vector<PodSetReservation>* assignment) {
+  std::vector<Symbol> out;
+  for (const auto& rule : queue.checks) {
+    bool needed = rule.on_flavors.empty();
+    if (!needed && assignment != nullptr) {
+      for (const auto& p : *assignment)
+        for (const auto& [resource, flavor] : p.flavors) needed |= std::find(rule.on_flavors.begin(), rule.on_flavors.end(), flavor) != rule.on_flavors.end();
+    } else if (!needed) {
+      needed = true;
+      for (const auto& g : queue.groups)
+        for (const auto& f : g.flavors) needed &= std::find(rule.on_flavors.begin(), rule.on_flavors.end(), f.flavor) != rule.on_flavors.end();
+    }
+    if (needed) out.push_back(rule.name);
+  }
+  std::sort(out.begin(), out.end(), ByText{});
+  return out;
+}
+
+}  // namespace hindsight::admission

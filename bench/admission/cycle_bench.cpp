@@ -1,0 +1,197 @@
+// What one scheduling cycle costs. Every benchmark counts heads: items_per_second is entries decided a second on one core.
+
+#include <benchmark/benchmark.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "admission/cycle.hpp"
+#include "admission/quota_tree.hpp"
+
+namespace hindsight::admission {
+namespace {
+
+const Symbol cpu("cpu"), memory("memory"), default_namespace("default"), main_set("main");
+
+enum class Shape { flat, hierarchical };
+
+/// One tree of `queues` ClusterQueues and what a cycle reads beside it.
+struct Bench {
+  Settings settings;
+  FlavorConfig flavor;
+  NamespaceLabels labels;
+  QuotaTree tree;
+  std::vector<Symbol> names;
+  CycleContext context;
+  WorkloadId next_id = 1;
+
+  Bench(int queues, Amount nominal, Shape shape) {
+    std::vector<QuotaTree::Member> members;
+    std::vector<std::shared_ptr<const CohortConfig>> cohorts;
+    for (int i = 0; i < queues; ++i) {
+      auto q = std::make_shared<QueueConfig>();
+      q->name = Symbol("queue-" + std::to_string(i));
+      q->cohort = Symbol(shape == Shape::flat ? "root" : "team-" + std::to_string(i / 10));
+      q->has_namespace_selector = true;
+      q->within_cluster_queue = PreemptionPolicy::lower_priority;
+      q->reclaim_within_cohort = PreemptionPolicy::any;
+      ResourceGroup g;
+      g.resources = {cpu, memory};
+      for (const auto* f : {"on-demand", "spot"}) g.flavors.push_back({Symbol(f), {{nominal, {}, {}}, {nominal, {}, {}}}});
+      q->groups.push_back(std::move(g));
+      names.push_back(q->name);
+      members.push_back({std::move(q), true});
+    }
+    if (shape == Shape::hierarchical) {
+      for (int i = 0; i < (queues + 9) / 10; ++i) {
+        auto c = std::make_shared<CohortConfig>();
+        c->name = Symbol("team-" + std::to_string(i));
+        c->parent = Symbol("root");
+        cohorts.push_back(std::move(c));
+      }
+    }
+    tree = QuotaTree::build(members, cohorts);
+    context.now = Time::from_seconds(1000);
+    context.cycle = 1;
+    context.settings = &settings;
+    context.flavor = [this](Symbol) { return &flavor; };
+    context.namespace_labels = [this](Symbol) { return &labels; };
+  }
+  Bench(const Bench&) = delete;
+
+  std::shared_ptr<WorkloadInfo> workload(Amount amount, std::int64_t priority) {
+    auto w = std::make_shared<WorkloadInfo>();
+    w->id = next_id++;
+    w->uid = "00000000-0000-0000-0000-" + std::to_string(100'000'000'000 + w->id);
+    w->namespace_ = default_namespace;
+    w->priority = priority;
+    w->queue_time = Time::from_seconds(w->id % 97);
+    w->reserved_at = Time::from_seconds(w->id % 89);
+    PodSetInfo p;
+    p.name = main_set;
+    p.count = 1;
+    p.requests = {{cpu, amount}, {memory, amount}};
+    w->pod_sets.push_back(std::move(p));
+    return w;
+  }
+  std::vector<Head> heads(Amount amount, std::int64_t priority) {
+    std::vector<Head> out;
+    for (const Symbol q : names) out.push_back({workload(amount, priority), q, {}});
+    return out;
+  }
+  void run(Symbol queue, const char* flavor_name, Amount amount, std::int64_t priority) {
+    Reservation r;
+    r.workload = workload(amount, priority);
+    r.charges = {{Symbol(flavor_name), cpu, amount}, {Symbol(flavor_name), memory, amount}};
+    tree.reserve(queue, std::move(r));
+  }
+
+  /// Cycles over the same heads again and again; nothing is applied.
+  void cycles(benchmark::State& state, const std::vector<Head>& heads, Outcome::Kind expected) {
+    std::int64_t done = 0;
+    for (auto _ : state) {
+      const auto outcomes = run_cycle(tree, heads, context);
+      if (outcomes.back().kind != expected) state.SkipWithError("another outcome than the benchmark is about");
+      done += static_cast<std::int64_t>(outcomes.size());
+    }
+    state.SetItemsProcessed(done);
+  }
+};
+
+Reservation reservation_of(const Outcome& o) {
+  Reservation r;
+  r.workload = o.workload;
+  r.pod_sets = o.assignment;
+  for (std::size_t i = 0; i < o.assignment[0].flavors.size(); ++i) {
+    r.charges.push_back({o.assignment[0].flavors[i].second, o.assignment[0].usage[i].first, o.assignment[0].usage[i].second});
+  }
+  return r;
+}
+
+/// Heads that fit at once.
+void fit(benchmark::State& state) {
+  Bench b(static_cast<int>(state.range(0)), 1000, Shape::flat);
+  b.cycles(state, b.heads(5, 0), Outcome::Kind::admit);
+}
+BENCHMARK(fit)->Arg(1)->Arg(100)->Arg(1000);
+
+/// The same, and every admission is applied to the tree and ends again.
+void fit_and_apply(benchmark::State& state) {
+  Bench b(static_cast<int>(state.range(0)), 1000, Shape::flat);
+  const auto heads = b.heads(5, 0);
+  std::int64_t done = 0;
+  for (auto _ : state) {
+    const auto outcomes = run_cycle(b.tree, heads, b.context);
+    for (const Outcome& o : outcomes) b.tree.reserve(o.cluster_queue, reservation_of(o));
+    for (const Outcome& o : outcomes) b.tree.release(o.workload->id);
+    done += static_cast<std::int64_t>(outcomes.size());
+  }
+  state.SetItemsProcessed(done);
+}
+BENCHMARK(fit_and_apply)->Arg(100);
+
+/// Heads that borrow, ordered by shares.
+void fair_fit(benchmark::State& state) {
+  Bench b(static_cast<int>(state.range(0)), 1000, static_cast<Shape>(state.range(1)));
+  b.settings.fair_sharing = true;
+  for (std::size_t i = 0; i < b.names.size(); i += 2) b.run(b.names[i], "on-demand", 1000 + static_cast<Amount>(i), 0);
+  b.cycles(state, b.heads(5, 0), Outcome::Kind::admit);
+}
+BENCHMARK(fair_fit)->ArgsProduct({{100, 1000}, {0, 1}});
+
+/// Heads that have to wait and may preempt nobody.
+void wait_without_candidates(benchmark::State& state) {
+  Bench b(100, 1000, Shape::flat);
+  for (const Symbol q : b.names)
+    for (const auto* f : {"on-demand", "spot"}) b.run(q, f, 1000, 9);
+  b.cycles(state, b.heads(5, 0), Outcome::Kind::requeue);
+}
+BENCHMARK(wait_without_candidates);
+
+/// Every head preempts three of twenty workloads of its own queue in each flavor.
+void preempt_own(benchmark::State& state) {
+  Bench b(100, 1000, static_cast<Shape>(state.range(0)));
+  for (const Symbol q : b.names)
+    for (int i = 0; i < 20; ++i)
+      for (const auto* f : {"on-demand", "spot"}) b.run(q, f, 50, i % 5);
+  b.settings.fair_sharing = state.range(1) != 0;
+  b.cycles(state, b.heads(150, 9), Outcome::Kind::requeue);
+}
+BENCHMARK(preempt_own)->ArgsProduct({{0, 1}, {0, 1}});
+
+/// Half of the queues borrow all that the others have; the others want it back.
+void reclaim(benchmark::State& state) {
+  Bench b(100, 1000, static_cast<Shape>(state.range(0)));
+  for (std::size_t i = 0; i < b.names.size(); i += 2)
+    for (int n = 0; n < 40; ++n)
+      for (const auto* f : {"on-demand", "spot"}) b.run(b.names[i], f, 50, n % 5);
+  b.settings.fair_sharing = state.range(1) != 0;
+  std::vector<Head> heads = b.heads(100, 9);
+  std::vector<Head> owners;
+  for (std::size_t i = 1; i < heads.size(); i += 2) owners.push_back(heads[i]);
+  b.cycles(state, owners, Outcome::Kind::requeue);
+}
+BENCHMARK(reclaim)->ArgsProduct({{0, 1}, {0, 1}});
+
+void reserve_and_release(benchmark::State& state) {
+  Bench b(100, 1000, Shape::flat);
+  std::vector<std::pair<Symbol, std::shared_ptr<const Reservation>>> all;
+  for (int i = 0; i < 1000; ++i) {
+    Reservation r;
+    r.workload = b.workload(5, 0);
+    r.charges = {{Symbol("spot"), cpu, 5}, {Symbol("spot"), memory, 5}};
+    all.emplace_back(b.names[static_cast<std::size_t>(i % 100)], std::make_shared<const Reservation>(std::move(r)));
+  }
+  for (auto _ : state) {
+    for (const auto& [queue, r] : all) b.tree.reserve(queue, r);
+    for (const auto& [queue, r] : all) b.tree.release(r->workload->id);
+  }
+  state.SetItemsProcessed(state.iterations() * 1000);
+}
+BENCHMARK(reserve_and_release);
+
+}  // namespace
+}  // namespace hindsight::admission
+
+BENCHMARK_MAIN();
