@@ -1,0 +1,205 @@
+#include "actors/appender.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace hindsight::actors {
+
+using events::StoredRecord;
+
+Appender::Appender(events::Log& log, const Clock& clock, Options options)
+    : log_(log), clock_(clock), options_(std::move(options)), thread_([this](const std::stop_token& stop) { run(stop); }) {}
+
+Appender::~Appender() {
+  {
+    const std::lock_guard lock(mutex_);
+    refusing_ = true;
+    open_ = false;
+  }
+  thread_.request_stop();
+  wake_.notify_all();
+  credit_.notify_all();
+  if (thread_.joinable()) thread_.join();
+}
+
+// ---- putting into the queue ---------------------------------------------------------------------------------------------------------
+
+/// With the lock held. Sequence and epoch are those of now; while closed they are put right by `open`. Returns the length in bytes.
+std::size_t Appender::put(Queue& queue, Kind kind, const Body& body, std::uint64_t cause, Time time) {
+  RecordView r;
+  r.envelope = {options_.domain, next_sequence_, epoch_, time, cause};
+  r.body = body;
+  const auto bytes = encoder_.encode(r);
+  queue.records.add({options_.domain, next_sequence_, epoch_, time, bytes});
+  queue.kinds.push_back(kind);
+  ++next_sequence_;
+  return bytes.size();
+}
+
+/// The same observation with the sequence and epoch of now.
+void Appender::put_again(Queue& queue, const StoredRecord& record) {
+  const auto read = reader_.read(record.bytes);
+  if (!read) throw std::logic_error("the appender cannot read what it has encoded: " + read.error().message);
+  const RecordView& view = **read;
+  (void)put(queue, Kind::observation, view.body, view.envelope.cause, view.envelope.time);
+}
+
+/// Moves observations behind what is in `to`; decisions are dropped.
+void Appender::keep_observations(Queue& from, Queue& to) {
+  for (std::size_t i = 0; i < from.kinds.size(); ++i) {
+    const StoredRecord record = from.records[i];
+    if (from.kinds[i] == Kind::observation) {
+      put_again(to, record);
+    } else {
+      --in_flight_records_;
+      in_flight_bytes_ -= record.bytes.size();
+    }
+  }
+  from.clear();
+}
+
+Credit Appender::observe(std::span<const Observation> observations) {
+  const std::lock_guard lock(mutex_);
+  if (refusing_) return Credit::stopped;
+  const Time now = clock_.now();
+  for (const auto& o : observations) in_flight_bytes_ += put(queue_, Kind::observation, Body{o}, 0, now);
+  taken_ += observations.size();
+  in_flight_records_ += observations.size();
+  if (open_) wake_.notify_one();
+  if (has_credit()) return Credit::more;
+  paused_ = true;
+  return Credit::pause;
+}
+
+bool Appender::wait_for_credit(std::chrono::milliseconds timeout) {
+  std::unique_lock lock(mutex_);
+  return credit_.wait_for(lock, timeout, [&] { return refusing_ || has_credit(); }) && !refusing_;
+}
+
+Appender::Load Appender::load() const {
+  const std::lock_guard lock(mutex_);
+  return {taken_, applied_, in_flight_records_, in_flight_bytes_, open_};
+}
+
+// ---- the sequencer's side ------------------------------------------------------------------------------------------------------------
+
+void Appender::open(std::uint64_t sequence, events::Position position, std::uint64_t epoch, const EpochStarted& started,
+                    std::chrono::milliseconds pause) {
+  const std::lock_guard lock(mutex_);
+  Queue waiting;
+  std::swap(waiting, queue_);
+  next_sequence_ = sequence + 1;
+  position_ = position;
+  epoch_ = epoch;
+  in_flight_bytes_ += put(queue_, Kind::epoch, Body{started}, 0, clock_.now());
+  ++in_flight_records_;
+  keep_observations(waiting, queue_);
+  not_before_ = std::chrono::steady_clock::now() + pause;
+  open_ = true;
+  wake_.notify_one();
+}
+
+bool Appender::decide(const admission::Domain::Step& step) {
+  const std::lock_guard lock(mutex_);
+  if (!open_) return false;
+  in_flight_bytes_ += put(queue_, Kind::decision, Body{Decisions{step.base, step.kind, step.events}}, step.base, clock_.now());
+  ++in_flight_records_;
+  wake_.notify_one();
+  return true;
+}
+
+void Appender::applied(std::uint64_t sequence) {
+  std::unique_lock lock(mutex_);
+  applied_sequence_ = std::max(applied_sequence_, sequence);
+  while (!written_.empty() && written_.front().sequence <= sequence) {
+    if (written_.front().kind == Kind::observation) ++applied_;
+    --in_flight_records_;
+    in_flight_bytes_ -= written_.front().bytes;
+    written_.pop_front();
+  }
+  give_credit(lock);
+}
+
+/// Resumes below half of the limits, so that it does not go back and forth with every record.
+void Appender::give_credit(std::unique_lock<std::mutex>& lock) {
+  if (!has_credit()) return;
+  credit_.notify_all();
+  if (!paused_ || in_flight_records_ > options_.records_max / 2 || in_flight_bytes_ > options_.bytes_max / 2) return;
+  paused_ = false;
+  lock.unlock();
+  if (options_.resume) options_.resume();
+}
+
+void Appender::close() {
+  std::unique_lock lock(mutex_);
+  open_ = false;
+  idle_.wait(lock, [&] { return !appending_; });
+  Queue waiting;
+  std::swap(waiting, queue_);
+  keep_observations(waiting, queue_);
+}
+
+void Appender::refuse() {
+  const std::lock_guard lock(mutex_);
+  refusing_ = true;
+  credit_.notify_all();
+}
+
+// ---- the thread ----------------------------------------------------------------------------------------------------------------------
+
+void Appender::run(const std::stop_token& stop) {
+  std::unique_lock lock(mutex_);
+  while (!stop.stop_requested()) {
+    wake_.wait(lock, [&] { return stop.stop_requested() || (open_ && !queue_.kinds.empty()); });
+    const auto due = [&] { return stop.stop_requested() || std::chrono::steady_clock::now() >= not_before_; };
+    if (!due()) wake_.wait_until(lock, not_before_, due);
+    if (!stop.stop_requested() && open_ && !queue_.kinds.empty()) write(lock);
+  }
+}
+
+/// Appends all that has gathered. The lock is not held while the log works.
+void Appender::write(std::unique_lock<std::mutex>& lock) {
+  std::swap(queue_, writing_);
+  for (std::size_t i = 0; i < writing_.kinds.size(); ++i) {
+    const StoredRecord r = writing_.records[i];
+    written_.push_back({r.sequence, r.bytes.size(), writing_.kinds[i]});  // before: it may be read back before `append` returns
+  }
+  appending_ = true;
+  const events::Position expected = position_;
+  lock.unlock();
+  const auto result = log_.append(writing_.records.views(), expected);
+  lock.lock();
+  appending_ = false;
+  if (result) {
+    position_ = *result;
+    writing_.clear();
+  } else {
+    give_up_writing();
+  }
+  idle_.notify_all();
+  if (result || !options_.lost) return;
+  lock.unlock();
+  options_.lost(result.error());
+  lock.lock();
+}
+
+/// What came back in spite of the failure is done. Of the rest the observations wait for the next epoch, before those that came later.
+void Appender::give_up_writing() {
+  open_ = false;
+  const std::uint64_t first = writing_.records[0].sequence;
+  while (!written_.empty() && written_.back().sequence >= first) written_.pop_back();
+  Queue left;
+  for (std::size_t i = 0; i < writing_.kinds.size(); ++i) {
+    const StoredRecord r = writing_.records[i];
+    if (r.sequence <= applied_sequence_) continue;
+    left.records.add(r);
+    left.kinds.push_back(writing_.kinds[i]);
+  }
+  writing_.clear();
+  Queue behind;
+  std::swap(behind, queue_);
+  keep_observations(left, queue_);
+  keep_observations(behind, queue_);
+}
+
+}  // namespace hindsight::actors

@@ -1,0 +1,134 @@
+#include "actors/node_core.hpp"
+
+#include <array>
+
+#include <spdlog/spdlog.h>
+#include <caf/all.hpp>
+
+namespace hindsight::actors {
+
+NodeCore::NodeCore(events::Log& of, NodeOptions given) : log(of), options(std::move(given)), allowed_(options.decide_from_start) {
+  Appender::Options writes;
+  writes.domain = options.domain;
+  writes.records_max = options.credit_records;
+  writes.bytes_max = options.credit_bytes;
+  writes.resume = options.on_credit;
+  writes.lost = [this](const Error& e) { send_error(e); };
+  appender = std::make_unique<Appender>(log, *options.clock, std::move(writes));
+  timekeeper = std::make_unique<Timekeeper>(*options.clock, [this] {
+    const std::array<Observation, 1> now{TimerFired{}};
+    (void)appender->observe(now);
+  });
+  tail = std::make_unique<Tail>(log, [this](const Error& e) { give_up(e); });
+}
+
+void NodeCore::set_sequencer(SequencerActor actor) {
+  const std::lock_guard lock(mutex_);
+  sequencer_ = std::move(actor);
+}
+
+SequencerActor NodeCore::sequencer() const {
+  const std::lock_guard lock(mutex_);
+  return sequencer_;
+}
+
+void NodeCore::send_error(const Error& error) {
+  if (const auto actor = sequencer()) caf::anon_send(actor, std::make_shared<const Error>(error));
+}
+
+void NodeCore::give_up(Error error) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (error_) return;
+    error_ = error;
+    status_.error = error.message;
+    rests_.reset();
+  }
+  spdlog::critical("domain {}: {}", options.domain, error.message);
+  appender->refuse();
+  if (const auto actor = sequencer()) caf::anon_send_exit(actor, caf::exit_reason::normal);
+  changed_.notify_all();
+  if (options.on_failure) options.on_failure(error);
+}
+
+std::optional<Error> NodeCore::given_up() const {
+  const std::lock_guard lock(mutex_);
+  return error_;
+}
+
+void NodeCore::end() {
+  const std::lock_guard lock(mutex_);
+  ended_ = true;
+  changed_.notify_all();
+}
+
+void NodeCore::wait_for_end() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return ended_; });
+}
+
+bool NodeCore::wait_for_end(std::chrono::milliseconds timeout) {
+  std::unique_lock lock(mutex_);
+  return changed_.wait_for(lock, timeout, [&] { return ended_; });
+}
+
+void NodeCore::notice(const std::string& text) const {
+  spdlog::warn("domain {}: {}", options.domain, text);
+  if (options.on_notice) options.on_notice(text);
+}
+
+void NodeCore::report(const std::function<void(NodeStatus&)>& change) {
+  const std::lock_guard lock(mutex_);
+  change(status_);
+}
+
+NodeStatus NodeCore::status() const {
+  const auto load = appender->load();
+  const std::lock_guard lock(mutex_);
+  NodeStatus s = status_;
+  s.observations = load.taken;
+  s.in_flight_records = load.records;
+  s.in_flight_bytes = load.bytes;
+  s.at_rest = rests_ && *rests_ == load.taken;
+  return s;
+}
+
+void NodeCore::rest(std::uint64_t observations) {
+  const std::lock_guard lock(mutex_);
+  rests_ = observations;
+  changed_.notify_all();
+}
+
+void NodeCore::unrest() {
+  const std::lock_guard lock(mutex_);
+  rests_.reset();
+}
+
+Result<void> NodeCore::wait_until_rest() {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    if (error_) return tl::unexpected(*error_);
+    if (ended_) return fail(ErrorKind::unavailable, "the node has been stopped");
+    if (rests_) {
+      const auto rested = rests_;
+      lock.unlock();
+      const bool quiet = appender->load().taken == *rested && !timekeeper->pending();
+      lock.lock();
+      if (quiet && rests_ == rested && !error_) return {};
+    }
+    // what makes it unrest shows in `taken` or the clock before it shows here
+    changed_.wait_for(lock, std::chrono::milliseconds(5));
+  }
+}
+
+bool NodeCore::decisions_allowed() const {
+  const std::lock_guard lock(mutex_);
+  return allowed_;
+}
+
+void NodeCore::allow_decisions() {
+  const std::lock_guard lock(mutex_);
+  allowed_ = true;
+}
+
+}  // namespace hindsight::actors

@@ -1,0 +1,76 @@
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "actors/interfaces.hpp"
+#include "actors/node.hpp"
+#include "actors/tail.hpp"
+#include "actors/timekeeper.hpp"
+
+namespace hindsight::actors {
+
+/// Work for the sequencer that waits its turn (Node::call, Node::inspect).
+struct Job {
+  std::uint64_t after = 0;  ///< Not before so many observations have been applied.
+  std::function<void(admission::Entities&)> work;
+};
+
+/// What the node, its threads and its actors share. Everything in it is thread-safe or does not change.
+class NodeCore {
+ public:
+  NodeCore(events::Log& log, NodeOptions options);
+
+  events::Log& log;
+  const NodeOptions options;
+
+  /// Who has the domain now; null between two lives of the sequencer.
+  void set_sequencer(SequencerActor actor);
+  [[nodiscard]] SequencerActor sequencer() const;
+
+  /// The node cannot go on: remembered, told, and the end of everything. Only the first one counts.
+  void give_up(Error error);
+  [[nodiscard]] std::optional<Error> given_up() const;
+  /// All actors have ended.
+  void end();
+  /// Waits until all actors have ended.
+  void wait_for_end();
+  [[nodiscard]] bool wait_for_end(std::chrono::milliseconds timeout);
+
+  void notice(const std::string& text) const;
+
+  /// Changes what `status` shows.
+  void report(const std::function<void(NodeStatus&)>& change);
+  [[nodiscard]] NodeStatus status() const;
+  /// The sequencer has nothing to do after so many observations.
+  void rest(std::uint64_t observations);
+  void unrest();
+  Result<void> wait_until_rest();
+
+  [[nodiscard]] bool decisions_allowed() const;
+  void allow_decisions();
+
+  // Last: their threads end first.
+  std::unique_ptr<Appender> appender;
+  std::unique_ptr<Timekeeper> timekeeper;
+  std::unique_ptr<Tail> tail;
+
+ private:
+  void send_error(const Error& error);
+
+  mutable std::mutex mutex_;
+  mutable std::condition_variable changed_;
+  SequencerActor sequencer_;
+  std::optional<Error> error_;
+  bool ended_ = false, allowed_ = false;
+  std::optional<std::uint64_t> rests_;  ///< After so many observations.
+  NodeStatus status_;
+};
+
+}  // namespace hindsight::actors

@@ -1,0 +1,292 @@
+#include "actors/sequencer.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+#include <spdlog/spdlog.h>
+#include <caf/all.hpp>
+
+#include "actors/defaults.hpp"
+
+namespace hindsight::actors {
+
+namespace {
+
+constexpr unsigned append_failures_max = 30;
+
+std::chrono::milliseconds pause_after(unsigned failures) {
+  if (failures == 0) return std::chrono::milliseconds(0);
+  return std::chrono::milliseconds(std::min(1000U, 10U << std::min(failures, 7U)));
+}
+
+EngineOptions engine_options(const NodeOptions& o) {
+  EngineOptions e;
+  e.shells_max = o.shells_max;
+  e.inline_receivers = o.inline_receivers;
+  e.hook = o.hook;
+  return e;
+}
+
+}  // namespace
+
+Sequencer::Sequencer(caf::scheduled_actor* self, std::shared_ptr<NodeCore> core) : self_(self), core_(std::move(core)) {}
+
+// ---- following and claiming ----------------------------------------------------------------------------------------------------------
+
+void Sequencer::begin() {
+  const NodeOptions& options = core_->options;
+  constexpr unsigned snapshots_tried_max = 16;
+  for (unsigned attempt = 0;; ++attempt) {
+    engine_ = std::make_unique<StepEngine>(self_, options.settings_reader, engine_options(options));
+    position_ = 0;
+    if (!options.restore || attempt == snapshots_tried_max) break;
+    auto restored = options.restore(engine_->entities(), attempt);
+    if (restored) {
+      position_ = *restored;
+      break;
+    }
+    core_->notice("a snapshot is not used: " + restored.error().message);
+  }
+  core_->tail->follow(position_,
+                      [actor = caf::actor_cast<SequencerActor>(self_)](RecordsPtr records) { caf::anon_send(actor, std::move(records)); });
+  follow_to_the_end();
+  go_on();
+}
+
+/// Whatever may be in the log by now is applied before anything is decided.
+void Sequencer::follow_to_the_end() {
+  phase_ = Phase::following;
+  core_->report([](NodeStatus& s) { s.caught_up = false; });
+  in_flight_.reset();
+  nothing_to_decide_ = false;
+  core_->appender->close();
+  const auto last = core_->log.last();
+  if (!last) {
+    give_up(last.error());
+    return;
+  }
+  target_ = *last;
+}
+
+void Sequencer::claim() {
+  phase_ = Phase::claiming;
+  own_epoch_ = std::max(domain().epoch(), own_epoch_) + 1;
+  core_->appender->open(domain().sequence(), position_, own_epoch_, {core_->options.writer, core_->options.release},
+                        pause_after(failures_));
+  core_->report([](NodeStatus& s) { ++s.epochs_begun; });
+}
+
+void Sequencer::append_failed(const Error& error) {
+  if (phase_ == Phase::ended || phase_ == Phase::following) return;
+  if (error.kind == ErrorKind::denied || error.kind == ErrorKind::invalid || error.kind == ErrorKind::unsupported ||
+      ++failures_ > append_failures_max) {
+    give_up(error);
+    return;
+  }
+  core_->notice("an append failed, a new epoch begins: " + error.message);
+  follow_to_the_end();
+  go_on();
+}
+
+// ---- the loop ------------------------------------------------------------------------------------------------------------------------
+
+void Sequencer::end_round() {
+  engine_->end_round();
+  go_on();
+}
+
+void Sequencer::records(RecordsPtr records) {
+  batches_.push_back(std::move(records));
+  go_on();
+}
+
+void Sequencer::add(JobPtr job) {
+  jobs_.push_back(std::move(job));
+  go_on();
+}
+
+void Sequencer::look_again() {
+  nothing_to_decide_ = false;
+  go_on();
+}
+
+void Sequencer::drain() {
+  draining_ = true;
+  go_on();
+}
+
+/// Does the next thing until a step is under way or nothing is left.
+void Sequencer::go_on() {
+  while (phase_ != Phase::ended && !engine_->busy()) {
+    if (applying_ != nullptr) record_applied();
+    if (asking_) answered();
+    if (phase_ == Phase::ended) return;
+    if (do_job() || next_record()) continue;
+    if (phase_ == Phase::following && position_ >= target_) {
+      claim();
+      continue;
+    }
+    if (!ask()) break;
+  }
+  if (phase_ != Phase::ended && draining_ && !engine_->busy() && core_->appender->load().records == 0) finish();
+}
+
+bool Sequencer::do_job() {
+  if (jobs_.empty()) return false;
+  const auto applied = core_->appender->load().applied;
+  const auto it = std::find_if(jobs_.begin(), jobs_.end(), [&](const auto& j) { return j->after <= applied; });
+  if (it == jobs_.end()) return false;
+  const auto job = std::move(*it);
+  jobs_.erase(it);
+  job->work(engine_->entities());
+  return true;
+}
+
+// ---- applying ------------------------------------------------------------------------------------------------------------------------
+
+/// Begins to apply the next record of this domain; false: there is none.
+bool Sequencer::next_record() {
+  while (!batches_.empty()) {
+    const events::RecordBatch& batch = batches_.front()->batch;
+    if (next_in_batch_ == batch.size()) {
+      batch_applied();
+      continue;
+    }
+    const auto stored = batch[next_in_batch_++];
+    position_ = stored.offset;
+    if (stored.domain != core_->options.domain) continue;
+    auto read = reader_.read(stored.bytes);
+    if (!read) {
+      give_up(
+          {read.error().kind, std::string(core_->log.name()) + ", record " + std::to_string(stored.offset) + ": " + read.error().message});
+      return false;
+    }
+    if (auto ok = apply(**read); !ok) {
+      give_up({ok.error().kind, std::string(core_->log.name()) + ", record " + std::to_string(stored.offset) + ": " + ok.error().message});
+      return false;
+    }
+    applying_ = *read;
+    return true;
+  }
+  return false;
+}
+
+Result<void> Sequencer::apply(const RecordView& record) {
+  nothing_to_decide_ = false;
+  return phase_ == Phase::following ? engine_->fold(record) : engine_->apply(record);
+}
+
+void Sequencer::record_applied() {
+  const RecordView& record = *applying_;
+  applying_ = nullptr;
+  const Envelope& e = record.envelope;
+  core_->appender->applied(e.sequence);
+  if (const auto* d = std::get_if<Decisions>(&record.body)) {
+    if (in_flight_ && e.epoch == own_epoch_ && d->base == *in_flight_) {
+      in_flight_.reset();
+      failures_ = 0;
+      core_->report([](NodeStatus& s) { ++s.decisions; });
+    }
+  } else if (std::holds_alternative<EpochStarted>(record.body)) {
+    if (phase_ == Phase::claiming && e.epoch == own_epoch_) {
+      phase_ = Phase::leading;
+      failures_ = 0;
+      core_->report([](NodeStatus& s) { s.caught_up = true; });
+      engine_->entities().forget_touched();
+      tell(engine_->entities().all_intents());
+    } else if (phase_ != Phase::following && e.epoch > own_epoch_) {
+      give_up({ErrorKind::conflict, "domain " + core_->options.domain + ": found epoch " + std::to_string(e.epoch) +
+                                        " of another writer in " + std::string(core_->log.name()) + "; this node had epoch " +
+                                        std::to_string(own_epoch_)});
+    }
+  }
+  if (core_->options.on_record) core_->options.on_record(record, position_);
+}
+
+void Sequencer::batch_applied() {
+  batches_.pop_front();
+  next_in_batch_ = 0;
+  core_->tail->taken();
+  if (phase_ == Phase::leading) tell(engine_->entities().collect_intents());
+  core_->report([&](NodeStatus& s) {
+    s.position = position_;
+    s.sequence = domain().sequence();
+    s.epoch = domain().epoch();
+    s.synced = domain().synced();
+    s.stale_decisions = domain().stale_decisions();
+    s.shells = engine_->shells();
+    s.rounds = engine_->rounds();
+    s.next_due = domain().next_due();
+  });
+  if (core_->options.on_batch) core_->options.on_batch(engine_->entities(), position_, domain().now());
+}
+
+void Sequencer::tell(std::vector<admission::Intent> intents) const {
+  if (!intents.empty() && core_->options.on_intents) core_->options.on_intents(std::move(intents));
+}
+
+// ---- deciding ------------------------------------------------------------------------------------------------------------------------
+
+/// Begins to ask for the next kind of decisions; false: there is nothing to ask now.
+bool Sequencer::ask() {
+  if (phase_ != Phase::leading || draining_ || in_flight_ || nothing_to_decide_) return false;
+  if (core_->decisions_allowed() && engine_->ask()) {
+    asking_ = true;
+    return true;
+  }
+  nothing_to_decide_ = true;
+  at_rest();
+  return false;
+}
+
+void Sequencer::answered() {
+  asking_ = false;
+  const auto step = engine_->answer();
+  if (step.events.empty() || phase_ != Phase::leading) return;  // ask for the next kind
+  in_flight_ = step.base;
+  // When it is closed its failure is on the way here, and all is asked again in the next epoch.
+  (void)core_->appender->decide(step);
+}
+
+void Sequencer::at_rest() {
+  const Time due = domain().next_due();
+  core_->timekeeper->wait_for(due, domain().now());
+  core_->report([&](NodeStatus& s) { s.next_due = due; });
+  const auto load = core_->appender->load();
+  if (load.records == 0 && batches_.empty() && jobs_.empty()) core_->rest(load.taken);
+}
+
+// ---- ending --------------------------------------------------------------------------------------------------------------------------
+
+void Sequencer::give_up(Error error) {
+  phase_ = Phase::ended;
+  core_->give_up(std::move(error));
+  finish();
+}
+
+void Sequencer::finish() {
+  phase_ = Phase::ended;
+  core_->tail->follow(position_, nullptr);
+  self_->quit();
+}
+
+SequencerActor::behavior_type sequencer_actor(SequencerActor::stateful_pointer<std::unique_ptr<Sequencer>> self,
+                                              std::shared_ptr<NodeCore> core) {
+  install_defaults(self, "sequencer");
+  self->set_down_handler([self](caf::scheduled_actor*, caf::down_msg& m) {
+    if (!StepEngine::is_failure(m)) return;
+    self->quit(std::move(m.reason));
+  });
+  self->state = std::make_unique<Sequencer>(self, std::move(core));
+  return {
+      [self](start_atom) { self->state->begin(); },
+      [self](round_over) { self->state->end_round(); },
+      [self](const JobPtr& job) { self->state->add(job); },
+      [self](const RecordsPtr& records) { self->state->records(records); },
+      [self](const ErrorPtr& error) { self->state->append_failed(*error); },
+      [self](look_again) { self->state->look_again(); },
+      [self](stop_atom) { self->state->drain(); },
+  };
+}
+
+}  // namespace hindsight::actors

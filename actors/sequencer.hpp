@@ -1,0 +1,75 @@
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <optional>
+
+#include "actors/node_core.hpp"
+#include "actors/step_engine.hpp"
+#include "events/record.hpp"
+
+namespace hindsight::actors {
+
+/// The sequencer of one domain: applies what is read back, decides when there is nothing to apply, and hands the decision to the appender.
+///
+/// It first follows the log to where it ended when it asked; then it claims the domain by an epoch of its own; when that is
+/// read back it leads: only then it decides and tells intents. While a decision is being written records may come back and be
+/// applied, but nothing is decided before the decision came back. An append that failed means to follow and claim again.
+class Sequencer {
+ public:
+  Sequencer(caf::scheduled_actor* self, std::shared_ptr<NodeCore> core);
+
+  /// Reads the snapshot and begins to follow the log.
+  void begin();
+  void end_round();
+  void records(RecordsPtr records);
+  void append_failed(const Error& error);
+  void add(JobPtr job);
+  /// Called when something outside has changed.
+  void look_again();
+  void drain();
+
+ private:
+  enum class Phase : std::uint8_t { following, claiming, leading, ended };
+
+  void go_on();
+  [[nodiscard]] bool do_job();
+  [[nodiscard]] bool next_record();
+  void record_applied();
+  void batch_applied();
+  [[nodiscard]] bool ask();
+  void answered();
+  void at_rest();
+  void follow_to_the_end();
+  void claim();
+  void tell(std::vector<admission::Intent> intents) const;
+  void give_up(Error error);
+  void finish();
+  [[nodiscard]] Result<void> apply(const RecordView& record);
+  [[nodiscard]] admission::Domain& domain() { return engine_->entities().domain(); }
+
+  caf::scheduled_actor* self_;
+  std::shared_ptr<NodeCore> core_;
+  std::unique_ptr<StepEngine> engine_;
+
+  Phase phase_ = Phase::following;
+  bool draining_ = false;
+  events::Position position_ = 0;  ///< Of the last applied record.
+  events::Position target_ = 0;    ///< Following: where the log ended.
+  std::uint64_t own_epoch_ = 0;    ///< Claimed or had.
+  unsigned failures_ = 0;          ///< Appends in a row that failed.
+
+  std::deque<RecordsPtr> batches_;
+  std::size_t next_in_batch_ = 0;
+  events::RecordReader reader_;
+  const RecordView* applying_ = nullptr;    ///< The record whose step is under way.
+  bool asking_ = false;                     ///< A question is under way.
+  bool nothing_to_decide_ = false;          ///< Since the last record.
+  std::optional<std::uint64_t> in_flight_;  ///< Base of the decision that was not read back yet.
+  std::deque<JobPtr> jobs_;
+};
+
+SequencerActor::behavior_type sequencer_actor(SequencerActor::stateful_pointer<std::unique_ptr<Sequencer>> self,
+                                              std::shared_ptr<NodeCore> core);
+
+}  // namespace hindsight::actors

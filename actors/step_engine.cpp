@@ -1,0 +1,192 @@
+#include "actors/step_engine.hpp"
+
+#include <caf/all.hpp>
+
+#include "actors/entity_shell.hpp"
+
+namespace hindsight::actors {
+
+using admission::Address;
+using admission::Entities;
+using admission::Entity;
+using admission::EntityKind;
+using admission::Message;
+using admission::Outbox;
+
+StepEngine::StepEngine(caf::scheduled_actor* self, admission::Domain::SettingsReader reader, EngineOptions options)
+    : self_(self),
+      entities_(std::make_shared<Entities>(std::move(reader))),
+      options_(std::move(options)),
+      counter_(std::make_shared<RoundCounter>()) {
+  counter_->sequencer = caf::actor_cast<caf::actor>(self);
+  counter_->hook = options_.hook;
+}
+
+StepEngine::~StepEngine() = default;
+
+// ---- steps --------------------------------------------------------------------------------------------------------------------------
+
+Result<void> StepEngine::apply(const RecordView& record) {
+  Outbox out;
+  if (auto ok = entities_->domain().begin(record, out); !ok) return ok;
+  applying_ = true;
+  take(out);
+  begin_round();
+  return {};
+}
+
+Result<void> StepEngine::fold(const RecordView& record) {
+  Outbox out;
+  if (auto ok = entities_->domain().begin(record, out); !ok) return ok;
+  entities_->deliver_all(out, true);
+  entities_->domain().end();
+  return {};
+}
+
+bool StepEngine::ask() {
+  Outbox out;
+  if (!entities_->domain().start_deciding(out)) return false;
+  applying_ = false;
+  take(out);
+  begin_round();
+  return true;
+}
+
+// ---- rounds -------------------------------------------------------------------------------------------------------------------------
+
+void StepEngine::take(Outbox& out) {
+  for (auto& m : out.messages()) waiting_.push_back(std::move(m));
+  out.messages().clear();
+}
+
+void StepEngine::begin_round() {
+  while (!waiting_.empty()) {
+    ++rounds_;
+    receivers_.clear();
+    std::vector<Message> now;
+    now.swap(waiting_);
+    for (auto& m : now) {
+      if (m.to.kind == EntityKind::domain) {
+        Outbox out;
+        entities_->domain().receive(m, out);
+        take(out);
+      } else if (auto* entity = entities_->receiver(m, applying_)) {
+        put(m, entity);
+      } else if (std::holds_alternative<admission::msg::CloseQueue>(m.payload)) {
+        drop(m.to);
+      }
+    }
+    now.clear();
+    if (waiting_.empty()) waiting_.swap(now);  // keep the memory
+    if (receivers_.empty()) continue;
+    if (receivers_.size() > options_.inline_receivers) {
+      dispatch();
+      return;
+    }
+    work_inline();
+  }
+  in_round_ = false;
+  entities_->sweep();
+  if (applying_) entities_->domain().end();
+  passivate();
+}
+
+/// Into the batch of its receiver.
+void StepEngine::put(Message& m, Entity* entity) {
+  Slot& s = slot(m.to);
+  if (s.round != rounds_) {
+    s.round = rounds_;
+    s.batch = static_cast<std::uint32_t>(receivers_.size());
+    receivers_.push_back({m.to, entity});
+    if (receivers_.size() > batches_.size()) batches_.push_back(std::make_shared<Batch>(counter_));
+  }
+  batches_[s.batch]->messages.push_back(std::move(m));
+}
+
+void StepEngine::dispatch() {
+  in_round_ = true;
+  const admission::Context context = entities_->domain().context();
+  const auto& catalog = entities_->domain().catalog();
+  counter_->missing.store(receivers_.size(), std::memory_order_relaxed);
+  for (std::size_t i = 0; i < receivers_.size(); ++i) {
+    const Receiver& r = receivers_[i];
+    const BatchPtr& batch = batches_[i];
+    batch->context = context;
+    batch->catalog = catalog;
+    Slot& s = slot(r.address);
+    if (!s.shell) {
+      s.shell = self_->spawn<caf::lazy_init + caf::monitored>(entity_shell, entities_, r.entity);
+      if (r.address.kind == EntityKind::workload_parent) ++shells_;
+    }
+    if (r.address.kind == EntityKind::workload_parent) used(r.address.index);
+    caf::actor_cast<caf::abstract_actor*>(s.shell)->eq_impl(caf::make_message_id(), nullptr, self_->context(), batch);
+  }
+}
+
+void StepEngine::work_inline() {
+  const admission::Context context = entities_->domain().context();
+  for (std::size_t i = 0; i < receivers_.size(); ++i) {
+    Batch& batch = *batches_[i];
+    for (auto& m : batch.messages) {
+      if (options_.hook) options_.hook(m);
+      receivers_[i].entity->receive(m, context, batch.out);
+    }
+    batch.messages.clear();
+    take(batch.out);
+  }
+}
+
+void StepEngine::end_round() {
+  for (std::size_t i = 0; i < receivers_.size(); ++i) {
+    Batch& batch = *batches_[i];
+    batch.messages.clear();
+    batch.catalog.reset();  // the domain may change it in place when nobody reads it
+    take(batch.out);
+  }
+  begin_round();
+}
+
+// ---- shells -------------------------------------------------------------------------------------------------------------------------
+
+StepEngine::Slot& StepEngine::slot(Address address) {
+  auto& table = address.kind == EntityKind::workload_parent ? parents_ : address.kind == EntityKind::cluster_queue ? queues_ : trees_;
+  if (address.index >= table.size()) table.resize(address.index + 1);
+  return table[address.index];
+}
+
+void StepEngine::drop(Address address) {
+  Slot& s = slot(address);
+  if (!s.shell) return;
+  s.shell = nullptr;  // nobody else holds it: it ends as unreachable
+}
+
+void StepEngine::used(std::uint32_t parent) {
+  if (newest_ == parent) return;
+  Slot& s = parents_[parent];
+  if (s.older != none || s.newer != none || oldest_ == parent) unlink(parent);
+  s.older = newest_;
+  s.newer = none;
+  if (newest_ != none) parents_[newest_].newer = parent;
+  newest_ = parent;
+  if (oldest_ == none) oldest_ = parent;
+}
+
+void StepEngine::unlink(std::uint32_t parent) {
+  Slot& s = parents_[parent];
+  (s.newer == none ? newest_ : parents_[s.newer].older) = s.older;
+  (s.older == none ? oldest_ : parents_[s.older].newer) = s.newer;
+  s.newer = s.older = none;
+}
+
+void StepEngine::passivate() {
+  while (shells_ > options_.shells_max) {
+    const std::uint32_t parent = oldest_;
+    unlink(parent);
+    drop({EntityKind::workload_parent, parent});
+    --shells_;
+  }
+}
+
+bool StepEngine::is_failure(const caf::down_msg& m) { return m.reason != caf::exit_reason::unreachable; }
+
+}  // namespace hindsight::actors

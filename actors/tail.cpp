@@ -1,0 +1,89 @@
+#include "actors/tail.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+namespace hindsight::actors {
+
+namespace {
+
+/// How long one wait for new records lasts: the most that an end of this thread takes.
+constexpr Duration wait_max = Duration::millis(200);
+constexpr unsigned failures_max = 30;
+
+}  // namespace
+
+Tail::Tail(const events::Log& log, Failed failed, Options options)
+    : log_(log), failed_(std::move(failed)), options_(options), thread_([this](const std::stop_token& stop) { run(stop); }) {}
+
+Tail::~Tail() {
+  {
+    const std::lock_guard lock(mutex_);
+    thread_.request_stop();
+  }
+  changed_.notify_all();
+  if (thread_.joinable()) thread_.join();
+}
+
+void Tail::follow(events::Position position, Deliver deliver) {
+  const std::lock_guard lock(mutex_);
+  position_ = position;
+  deliver_ = std::move(deliver);
+  handed_over_ = 0;
+  ++follows_;
+  changed_.notify_all();
+}
+
+void Tail::taken() {
+  const std::lock_guard lock(mutex_);
+  if (handed_over_ != 0) --handed_over_;
+  changed_.notify_all();
+}
+
+void Tail::run(const std::stop_token& stop) {
+  unsigned failures = 0;
+  while (!stop.stop_requested()) {
+    events::Position from = 0;
+    std::uint64_t follows = 0;
+    {
+      std::unique_lock lock(mutex_);
+      changed_.wait(lock, [&] { return stop.stop_requested() || (deliver_ && handed_over_ < options_.ahead); });
+      if (stop.stop_requested()) return;
+      from = position_;
+      follows = follows_;
+    }
+    auto read = std::make_shared<RecordsRead>();
+    auto result = log_.read(from + 1, options_.limits, read->batch);
+    if (result && read->batch.empty()) {
+      auto grown = log_.wait_beyond(from, wait_max);
+      if (grown) continue;
+      result = tl::unexpected(grown.error());
+    }
+    if (!result) {
+      if (pause_after(result.error(), failures, stop)) continue;
+      if (!stop.stop_requested()) failed_(result.error());
+      return;
+    }
+    failures = 0;
+    Deliver deliver;
+    {
+      const std::lock_guard lock(mutex_);
+      if (follows != follows_) continue;  // somebody else wants other records
+      position_ = read->batch[read->batch.size() - 1].offset;
+      ++handed_over_;
+      deliver = deliver_;
+    }
+    deliver(std::move(read));
+  }
+}
+
+/// False: there is no use in trying again.
+bool Tail::pause_after(const Error& error, unsigned& failures, const std::stop_token& stop) {
+  const bool passing = error.kind == ErrorKind::io || error.kind == ErrorKind::unavailable;
+  if (!passing || ++failures > failures_max) return false;
+  std::unique_lock lock(mutex_);
+  changed_.wait_for(lock, std::chrono::milliseconds(std::min(1000U, 10U << std::min(failures, 7U))), [&] { return stop.stop_requested(); });
+  return !stop.stop_requested();
+}
+
+}  // namespace hindsight::actors

@@ -1,0 +1,139 @@
+// Admissions a second, without I/O: 1,000 ClusterQueues in 10 cohorts, 100,000 pending Workloads, until all are admitted. Under the loop
+// (one core) and under CAF. Also what a pending Workload costs in memory.
+
+#include <benchmark/benchmark.h>
+#include <malloc.h>
+
+#include <cstdlib>
+
+#include "actors/actor_driver.hpp"
+#include "admission/loop_driver.hpp"
+#include "bench/actors/big_domain.hpp"
+
+namespace hindsight::bench {
+namespace {
+
+using admission::Domain;
+
+void must(const Result<void>& ok) {
+  if (!ok) {
+    std::fprintf(stderr, "error: %s\n", ok.error().message.c_str());
+    std::abort();
+  }
+}
+
+/// The loop driver with the interface of the actors' one.
+class Loop {
+ public:
+  explicit Loop(Domain::SettingsReader reader) : driver_(std::move(reader)) {}
+  Result<void> apply(const RecordView& r) { return driver_.apply(r); }
+  Result<std::optional<Domain::Step>> decide() { return driver_.decide(); }
+
+ private:
+  admission::LoopDriver driver_;
+};
+
+template <class Driver>
+class Run {
+ public:
+  Run(Driver& driver, BigDomain& facts, const Shape& shape) : driver_(driver), facts_(facts), shape_(shape) {}
+
+  void apply(Body body) {
+    must(driver_.apply(record_after(sequence_, now_, std::move(body))));
+    ++sequence_;
+  }
+  void tell_everything() {
+    for (const auto& o : facts_.configuration()) apply(o);
+    for (std::size_t i = 0; i < shape_.workloads; ++i) apply(facts_.workload(i));
+    now_ = now_ + Duration::seconds(2);
+    apply(Observation{TimerFired{}});
+  }
+  /// Decides until at rest; returns the number of admissions.
+  [[gnu::noinline]] std::size_t decide_everything() {
+    std::size_t admitted = 0;
+    for (;;) {
+      auto step = driver_.decide();
+      if (!step) must(fail(step.error().kind, step.error().message));
+      if (!*step) return admitted;
+      for (const Event& e : (*step)->events) admitted += std::holds_alternative<QuotaReserved>(e) ? 1 : 0;
+      apply(Decisions{(*step)->base, (*step)->kind, (*step)->events});
+    }
+  }
+
+ private:
+  Driver& driver_;
+  BigDomain& facts_;
+  Shape shape_;
+  std::uint64_t sequence_ = 0;
+  Time now_ = Time::from_seconds(1'700'001'000);
+};
+
+template <class Make>
+void admit_all(benchmark::State& state, const Shape& shape, Make make) {
+  std::size_t admitted = 0;
+  for (auto _ : state) {
+    state.PauseTiming();
+    {
+      BigDomain facts(shape);
+      auto driver = make(facts);
+      Run run(*driver, facts, shape);
+      run.tell_everything();
+      state.ResumeTiming();
+      admitted += run.decide_everything();
+      state.PauseTiming();
+    }
+    state.ResumeTiming();
+  }
+  if (admitted != shape.workloads * static_cast<std::size_t>(state.iterations())) state.SkipWithError("not all Workloads were admitted");
+  state.counters["admissions/s"] = benchmark::Counter(static_cast<double>(admitted), benchmark::Counter::kIsRate);
+}
+
+Shape shape_of(const benchmark::State& state) {
+  Shape shape;
+  shape.fair_sharing = state.range(0) != 0;
+  if (const char* n = std::getenv("HINDSIGHT_BENCH_WORKLOADS")) shape.workloads = std::strtoul(n, nullptr, 10);  // for profilers
+  return shape;
+}
+
+void loop(benchmark::State& state) {
+  admit_all(state, shape_of(state), [](const BigDomain& facts) { return std::make_unique<Loop>(facts.settings_reader()); });
+}
+
+void actors_under_caf(benchmark::State& state) {
+  admit_all(state, shape_of(state), [&](const BigDomain& facts) {
+    actors::ActorDriver::Options options;
+    options.stealing = state.range(1) != 0;
+    options.inline_receivers = static_cast<std::size_t>(state.range(2));
+    return std::make_unique<actors::ActorDriver>(facts.settings_reader(), std::move(options));
+  });
+}
+
+void memory_of_pending(benchmark::State& state) {
+  for (auto _ : state) {
+    const Shape shape;
+    BigDomain facts(shape);
+    Loop driver(facts.settings_reader());
+    Run run(driver, facts, shape);
+    malloc_trim(0);
+    const auto before = mallinfo2().uordblks;
+    run.tell_everything();
+    const auto after = mallinfo2().uordblks;
+    state.counters["bytes/workload"] = static_cast<double>(after - before) / static_cast<double>(shape.workloads);
+  }
+}
+
+BENCHMARK(loop)->ArgNames({"fair"})->Arg(0)->Arg(1)->Unit(benchmark::kMillisecond)->Iterations(2);
+BENCHMARK(actors_under_caf)
+    ->ArgNames({"fair", "stealing", "inline"})
+    ->Args({0, 0, 0})
+    ->Args({0, 1, 0})
+    ->Args({0, 0, 1})
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime()
+    ->Iterations(2);
+BENCHMARK(memory_of_pending)->Iterations(1)->Unit(benchmark::kMillisecond);
+
+}  // namespace
+}  // namespace hindsight::bench
+
+BENCHMARK_MAIN();

@@ -1,0 +1,186 @@
+// What goes wrong: entities that throw, logs that fail, other writers, damage (design rule 4; a crash is a replay).
+
+#include <chrono>
+#include <set>
+#include <thread>
+
+#include "tests/actors/node_fixture.hpp"
+
+namespace hindsight::actors::testing {
+namespace {
+
+class NodeSupervision : public NodeFixture {
+ protected:
+  /// Entities throw at each of these messages, counted over all lives of the domain.
+  void throw_at(std::set<std::uint64_t> messages) {
+    options.hook = [this, messages = std::move(messages)](const admission::Message&) {
+      if (messages.contains(++seen_)) throw std::runtime_error("an invariant does not hold");
+    };
+  }
+  std::atomic<std::uint64_t> seen_ = 0;
+};
+
+TEST_F(NodeSupervision, AnEntityThatThrowsTakesItsDomainDownAndItIsBuiltAgain) {
+  throw_at({30});
+  start();
+  set_up_queue(3'000);
+  for (int i = 0; i < 10; ++i) observe(facts.workload("w" + std::to_string(i), "lq", 1'000));
+  rest();
+  EXPECT_EQ(node->status().restarts, 1U);
+  EXPECT_EQ(admitted(), 3);
+  EXPECT_EQ(count_bodies<EpochStarted>(), 2U);
+  expect_state_of_log();
+  ASSERT_FALSE(notices.empty());
+  EXPECT_NE(notices.front().find("an invariant does not hold"), std::string::npos) << notices.front();
+}
+
+// Wherever the fault strikes, what the log says afterwards is the same domain.
+TEST_F(NodeSupervision, EveryMomentOfFailureLeadsToTheSameAdmissions) {
+  for (std::uint64_t moment = 1; moment < 60; moment += 3) {
+    events::MemoryLog own_log;
+    seen_ = 0;
+    throw_at({moment, moment + 1});
+    auto started = Node::start(own_log, options);
+    ASSERT_TRUE(started);
+    node = std::move(*started);
+    set_up_queue(2'000, PreemptionPolicy::lower_priority);
+    observe(facts.workload("low", "lq", 2'000, 0));
+    rest();
+    observe(facts.workload("high", "lq", 2'000, 10));
+    rest();
+    const auto hash = node->state_hash();
+    ASSERT_TRUE(hash) << hash.error().message;
+    bool evicted = false;
+    ASSERT_TRUE(node->inspect([&](const admission::StateView& view) {
+      const auto index = view.domain().find_parent("uid-low");
+      evicted = index && view.parent(*index)->workloads().front().evicted();
+    }));
+    EXPECT_TRUE(evicted) << "fault at message " << moment;
+    node.reset();
+  }
+}
+
+TEST_F(NodeSupervision, TooManyFailuresStopTheNodeWithAClearError) {
+  options.restarts_max = 3;
+  options.hook = [](const admission::Message& m) {
+    if (m.to.kind == admission::EntityKind::cluster_queue) throw std::runtime_error("a queue cannot count");
+  };
+  std::atomic<int> told = 0;
+  options.on_failure = [&](const Error&) { ++told; };
+  start();
+  set_up_queue(1'000);
+  const auto ended = node->wait();
+  ASSERT_FALSE(ended);
+  EXPECT_EQ(ended.error().kind, ErrorKind::unavailable);
+  EXPECT_NE(ended.error().message.find("domain default failed 4 times within 60 s (allowed: 3)"), std::string::npos) << ended.error().message;
+  EXPECT_NE(ended.error().message.find("a queue cannot count"), std::string::npos) << ended.error().message;
+  EXPECT_EQ(told, 1);
+  EXPECT_EQ(node->observe({}), Credit::stopped);
+  EXPECT_FALSE(node->wait_until_rest());
+  EXPECT_EQ(node->status().restarts, 3U);
+  EXPECT_EQ(node->status().error, ended.error().message);
+  EXPECT_FALSE(node->stop()) << "the result stays an error";
+}
+
+TEST_F(NodeSupervision, AnExceptionOfAnotherKindIsNoDifferent) {
+  options.hook = [this](const admission::Message&) {
+    if (++seen_ == 12) throw 42;
+  };
+  start();
+  set_up_queue(1'000);
+  observe(facts.workload("w", "lq", 1'000));
+  rest();
+  EXPECT_EQ(node->status().restarts, 1U);
+  EXPECT_EQ(admitted(), 1);
+}
+
+class NodeOverABadLog : public NodeSupervision, public ::testing::WithParamInterface<events::AppendFault> {};
+
+// Nobody knows whether the records are in the log: a new epoch, the observations again, the decisions anew.
+TEST_P(NodeOverABadLog, AFailedAppendLeadsToANewEpochAndTheSameAdmissions) {
+  std::atomic<int> appends = 0;
+  log.on_append([&](std::span<const events::EncodedRecord>) { return ++appends % 3 == 0 ? GetParam() : events::AppendFault::none; });
+  start();
+  set_up_queue(5'000);
+  rest();
+  for (int i = 0; i < 12; ++i) {
+    observe(facts.workload("w" + std::to_string(i), "lq", 1'000));
+    rest();
+  }
+  EXPECT_EQ(admitted(), 5);
+  EXPECT_GT(node->status().epochs_begun, 1U);
+  EXPECT_EQ(node->status().restarts, 0U) << "a log that fails is no failure of the domain";
+  expect_state_of_log();
+  std::set<std::string_view> seen;
+  const auto all = records();
+  std::set<std::uint64_t> bases;
+  for (const auto& r : all) {
+    if (const auto* o = std::get_if<Observation>(&r->view().body)) {
+      if (const auto* w = std::get_if<WorkloadObserved>(o)) seen.insert(w->meta.name);
+    } else if (const auto* d = std::get_if<Decisions>(&r->view().body)) {
+      EXPECT_TRUE(bases.insert(d->base).second) << "a decision was written twice";
+    }
+  }
+  EXPECT_EQ(seen.size(), 12U);
+}
+
+INSTANTIATE_TEST_SUITE_P(Faults, NodeOverABadLog,
+                         ::testing::Values(events::AppendFault::refused, events::AppendFault::possibly_persisted, events::AppendFault::torn),
+                         [](const auto& info) {
+                           const char* names[] = {"none", "Refused", "PossiblyPersisted", "Torn"};
+                           return std::string(names[static_cast<int>(info.param)]);
+                         });
+
+TEST_F(NodeSupervision, ALogThatNeverTakesAnythingStopsTheNode) {
+  log.on_append([](std::span<const events::EncodedRecord>) { return events::AppendFault::refused; });
+  start();
+  const auto ended = node->wait();
+  ASSERT_FALSE(ended);
+  EXPECT_EQ(ended.error().kind, ErrorKind::io);
+}
+
+TEST_F(NodeSupervision, AnotherWriterFencesThisOne) {
+  start();
+  set_up_queue(1'000);
+  rest();
+  auto other = Node::start(log, options);
+  ASSERT_TRUE(other);
+  const auto ended = node->wait();
+  ASSERT_FALSE(ended);
+  EXPECT_EQ(ended.error().kind, ErrorKind::conflict);
+  EXPECT_NE(ended.error().message.find("found epoch 2 of another writer"), std::string::npos) << ended.error().message;
+  const Observation w = facts.workload("w", "lq", 1'000);
+  ASSERT_TRUE((*other)->wait_until_rest());
+  EXPECT_EQ(node->observe({&w, 1}), Credit::stopped);
+  ASSERT_NE((*other)->observe({&w, 1}), Credit::stopped);
+  ASSERT_TRUE((*other)->wait_until_rest());
+  EXPECT_EQ((*other)->status().epoch, 2U);
+  EXPECT_EQ((*other)->status().decisions, 1U);
+}
+
+TEST_F(NodeSupervision, ADamagedRecordStopsTheNodeAndIsNamed) {
+  start();
+  set_up_queue(1'000);
+  rest();
+  ASSERT_TRUE(node->stop());
+  log.damage(3);
+  start();
+  const auto ended = node->wait();
+  ASSERT_FALSE(ended);
+  EXPECT_EQ(ended.error().kind, ErrorKind::corrupt);
+  EXPECT_NE(ended.error().message.find("3"), std::string::npos) << ended.error().message;
+}
+
+TEST_F(NodeSupervision, ANodeThatIsBusyWithFailingStillStops) {
+  options.restarts_max = 1'000'000;
+  options.hook = [](const admission::Message&) { throw std::runtime_error("always"); };
+  start();
+  set_up_queue(1'000);
+  while (node->status().restarts < 3) std::this_thread::yield();
+  options.stop_timeout = std::chrono::milliseconds(100);
+  (void)node->stop();
+  EXPECT_EQ(node->observe({}), Credit::stopped);
+}
+
+}  // namespace
+}  // namespace hindsight::actors::testing
