@@ -1,0 +1,32 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "connectors/kubernetes/connection.hpp"
+
+namespace hindsight::connectors::kubernetes::bench {
+
+/// A merge patch: where and what.
+struct Patch {
+  std::string path;
+  std::string body;
+};
+
+/// Sends the patches as fast as plain libcurl can: one HTTP/2 connection, `in_flight` transfers at a time, handles reused, nothing read
+/// from the answers but their status. Returns how many got status 200.
+class BareLoop {
+ public:
+  BareLoop(const Connection& connection, std::size_t in_flight);
+  ~BareLoop();
+  BareLoop(const BareLoop&) = delete;
+  BareLoop& operator=(const BareLoop&) = delete;
+
+  std::size_t send(const std::vector<Patch>& patches);
+
+ private:
+  struct State;
+  State* state_;
+};
+
+}  // namespace hindsight::connectors::kubernetes::bench

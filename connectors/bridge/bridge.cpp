@@ -1,0 +1,362 @@
+#include "connectors/bridge/bridge.hpp"
+
+#include <algorithm>
+
+#include "connectors/jobs/integrations.hpp"
+#include "connectors/json/json_value.hpp"
+#include "connectors/objects/observe.hpp"
+#include "connectors/objects/plan.hpp"
+#include "vocabulary/arena.hpp"
+
+namespace hindsight::connectors {
+namespace {
+
+using admission::Intent;
+using admission::JobIntent;
+using admission::QueueStatusIntent;
+using admission::WorkloadCreateIntent;
+using admission::WorkloadIntent;
+using admission::WorkloadReviseIntent;
+
+/// A want is named after its object and the part of it that the intent speaks of.
+std::string key_of(const Intent& intent) {
+  struct Name {
+    std::string operator()(const WorkloadIntent& i) const { return "status/" + i.uid; }
+    std::string operator()(const WorkloadCreateIntent& i) const { return "create/" + i.job_uid; }
+    std::string operator()(const WorkloadReviseIntent& i) const { return "revise/" + i.uid; }
+    std::string operator()(const JobIntent& i) const { return "job/" + i.uid; }
+    std::string operator()(const QueueStatusIntent& i) const { return (i.local ? "lq/" + i.namespace_ + "/" : "cq/") + i.name; }
+  };
+  return std::visit(Name{}, intent);
+}
+
+/// Uids of the objects whose change can let the want go on.
+std::vector<std::string> looks_at(const Intent& intent) {
+  struct Uids {
+    std::vector<std::string> operator()(const WorkloadIntent& i) const { return {i.uid}; }
+    std::vector<std::string> operator()(const WorkloadCreateIntent& i) const { return {i.job_uid}; }
+    std::vector<std::string> operator()(const WorkloadReviseIntent& i) const { return {i.uid, i.job_uid}; }
+    std::vector<std::string> operator()(const JobIntent& i) const { return {i.uid, i.workload_uid}; }
+    std::vector<std::string> operator()(const QueueStatusIntent&) const { return {}; }
+  };
+  return std::visit(Uids{}, intent);
+}
+
+std::optional<Json> parse(const Mirror::ObjectText& text) {
+  if (text == nullptr) return std::nullopt;
+  Json j = Json::parse(*text, nullptr, false);
+  if (j.is_discarded()) return std::nullopt;
+  return j;
+}
+
+/// The message of a Status, or what came instead of one.
+std::string status_message(const WriteAnswer& answer) {
+  const Json j = Json::parse(answer.body, nullptr, false);
+  if (j.is_object())
+    if (const auto m = text_member(j, "message"); !m.empty()) return std::string(m);
+  return "HTTP " + std::to_string(answer.http_status);
+}
+
+constexpr std::uint32_t rounds_max = 12;  // a stop takes three writes; more than this is a circle
+
+}  // namespace
+
+Bridge::Bridge(Cluster& cluster, Mirror& mirror, Emit emit, BridgeOptions options)
+    : cluster_(cluster), mirror_(mirror), emit_(std::move(emit)), options_(std::move(options)) {
+  for (const auto* t : options_.synced_kinds) kinds_to_sync_.insert(std::string(t->plural));
+}
+
+Bridge::~Bridge() { *alive_ = false; }
+
+// ---- in -------------------------------------------------------------------------------------------------------------------------
+
+void Bridge::on_watch(const WatchEvent& event) {
+  const ResourceType& type = *event.resource;
+  if (event.type == WatchEvent::Type::synced) {
+    kinds_to_sync_.erase(std::string(type.plural));
+    if (kinds_to_sync_.empty() && !synced_) {
+      synced_ = true;
+      emit_(MirrorSynced{});
+    }
+    return;
+  }
+  if (event.type == WatchEvent::Type::deleted) {
+    Arena arena;
+    const auto o = observe_deleted_text(type, event.object, arena);
+    if (!o) return options_.notice(o.error().message);
+    const auto& gone = std::get<ObjectDeleted>(*o);
+    const std::string uid(gone.uid);
+    emit_(*o);
+    counts_by_owner_.erase(uid);
+    if (const auto it = keys_by_uid_.find(uid); it != keys_by_uid_.end()) {
+      const auto keys = it->second;
+      keys_by_uid_.erase(it);
+      for (const auto& key : keys)
+        if (const auto w = wants_.find(key); w != wants_.end() && !w->second.in_flight && looks_at(w->second.intent).front() == uid) wants_.erase(w);
+    }
+    return;
+  }
+  observe_one(type, event.object);
+}
+
+void Bridge::observe_one(const ResourceType& type, std::string_view text) {
+  Arena arena;
+  JobContext context;
+  std::vector<PodSetCount> counts;
+  if (object_kind(type) == ObjectKind::job) {
+    // the uid is needed before the object is read; a second look at the text is cheaper than a second pass over jobs
+    Arena scratch;
+    if (const auto first = observe_text(type, text, scratch)) {
+      const auto it = counts_by_owner_.find(std::string(std::get<JobObserved>(*first).meta.uid));
+      if (it != counts_by_owner_.end())
+        for (const auto& [name, n] : it->second) counts.push_back({name, n});
+    }
+    context.workload_counts = counts;
+  }
+  const auto o = observe_text(type, text, arena, context);
+  if (!o) {
+    if (o.error().kind != ErrorKind::unsupported) options_.notice(o.error().message);
+    return;
+  }
+  emit_(*o);
+  if (const auto* w = std::get_if<WorkloadObserved>(&*o)) {
+    if (!w->owner_uid.empty()) {
+      std::vector<std::pair<std::string, std::int32_t>> now;
+      for (const auto& p : w->pod_sets) now.emplace_back(std::string(p.name), p.count);
+      auto& known = counts_by_owner_[std::string(w->owner_uid)];
+      if (known != now) {
+        known = std::move(now);
+        reobserve_job(w->owner_uid);
+      }
+    }
+    wake(w->meta.uid);
+  } else if (const auto* j = std::get_if<JobObserved>(&*o)) {
+    wake(j->meta.uid);
+  } else if (const auto* q = std::get_if<ClusterQueueObserved>(&*o)) {
+    if (const auto key = "cq/" + std::string(q->meta.name); wants_.contains(key)) advance(key);
+  } else if (const auto* l = std::get_if<LocalQueueObserved>(&*o)) {
+    if (const auto key = "lq/" + std::string(l->meta.namespace_) + "/" + std::string(l->meta.name); wants_.contains(key)) advance(key);
+  }
+}
+
+/// EJ-60: what is reclaimable of a job depends on the counts of its Workload. Without a version, so that it is no repetition.
+void Bridge::reobserve_job(std::string_view uid) {
+  const auto text = mirror_.find_by_uid(uid);
+  if (text == nullptr) return;
+  const auto j = parse(text);
+  if (!j) return;
+  const auto kind = text_member(*j, "kind");
+  const ResourceType* type = kind.empty() ? &types::job : nullptr;
+  for (const auto* t : all_resource_types)
+    if (object_kind(*t) == ObjectKind::job && t->kind == kind) type = t;
+  if (type == nullptr) return;
+  Arena arena;
+  std::vector<PodSetCount> counts;
+  for (const auto& [name, n] : counts_by_owner_[std::string(uid)]) counts.push_back({name, n});
+  JobContext context;
+  context.workload_counts = counts;
+  auto o = observe_text(*type, *text, arena, context);
+  if (!o) return;
+  std::get<JobObserved>(*o).meta.resource_version = 0;
+  emit_(*o);
+}
+
+void Bridge::wake(std::string_view uid) {
+  const auto it = keys_by_uid_.find(std::string(uid));
+  if (it == keys_by_uid_.end()) return;
+  const auto keys = it->second;  // advancing may change the list
+  for (const auto& key : keys)
+    if (const auto w = wants_.find(key); w != wants_.end()) {
+      w->second.waiting = false;
+      advance(key);
+    }
+}
+
+// ---- out ------------------------------------------------------------------------------------------------------------------------
+
+void Bridge::want(std::vector<Intent> intents) {
+  for (auto& intent : intents) {
+    const std::string key = key_of(intent);
+    for (const auto& uid : looks_at(intent)) {
+      if (uid.empty()) continue;
+      auto& keys = keys_by_uid_[uid];
+      if (std::find(keys.begin(), keys.end(), key) == keys.end()) keys.push_back(key);
+    }
+    Want& w = wants_[key];
+    w.intent = std::move(intent);
+    ++w.version;
+    w.waiting = false;
+    w.rounds = 0;
+    advance(key);
+  }
+}
+
+void Bridge::retry() {
+  std::vector<std::string> keys;
+  for (auto& [key, w] : wants_)
+    if (!w.in_flight) {
+      w.waiting = false;
+      w.rounds = 0;
+      keys.push_back(key);
+    }
+  for (const auto& key : keys)
+    if (wants_.contains(key)) advance(key);
+}
+
+Bridge::Plan Bridge::plan(const Intent& intent) const {
+  Plan out;
+  const auto take = [&](auto&& result) {
+    if (result)
+      out.writes = std::move(*result);
+    else
+      out.error = result.error();
+  };
+  if (const auto* i = std::get_if<WorkloadIntent>(&intent)) {
+    const auto raw = parse(mirror_.find_by_uid(i->uid));
+    if (raw)
+      out.writes = plan_workload(*i, *raw);
+    else
+      out.not_yet = true;
+  } else if (const auto* c = std::get_if<WorkloadCreateIntent>(&intent)) {
+    const auto job = parse(mirror_.find_by_uid(c->job_uid));
+    if (!job) {
+      out.not_yet = true;
+    } else if (auto write = plan_create(*c, *job); write) {
+      out.writes.push_back(std::move(*write));
+    } else {
+      out.error = write.error();
+    }
+  } else if (const auto* r = std::get_if<WorkloadReviseIntent>(&intent)) {
+    const auto raw = parse(mirror_.find_by_uid(r->uid));
+    const auto job = r->job_uid.empty() ? std::optional<Json>(Json::object()) : parse(mirror_.find_by_uid(r->job_uid));
+    if (raw && job)
+      take(plan_revise(*r, *raw, *job));
+    else
+      out.not_yet = true;
+  } else if (const auto* j = std::get_if<JobIntent>(&intent)) {
+    const auto job = parse(mirror_.find_by_uid(j->uid));
+    const auto workload = j->workload_uid.empty() ? std::nullopt : parse(mirror_.find_by_uid(j->workload_uid));
+    if (job)
+      take(plan_job(*j, *job, workload ? *workload : Json::object(), options_.template_mutability));
+    else
+      out.not_yet = true;
+  } else if (const auto* q = std::get_if<QueueStatusIntent>(&intent)) {
+    const auto raw = parse(q->local ? mirror_.find(types::local_queue, q->namespace_, q->name) : mirror_.find(types::cluster_queue, "", q->name));
+    if (!raw)
+      out.not_yet = true;
+    else if (auto write = plan_queue_status(*q, *raw))
+      out.writes.push_back(std::move(*write));
+  }
+  return out;
+}
+
+void Bridge::advance(const std::string& key) {
+  const auto it = wants_.find(key);
+  if (it == wants_.end() || it->second.in_flight || it->second.waiting) return;
+  Want& w = it->second;
+  Plan p = plan(w.intent);
+  if (p.error) {
+    const Intent intent = w.intent;
+    const std::string message = p.error->message;
+    wants_.erase(it);
+    refused(intent, 0, message);
+    return;
+  }
+  if (p.not_yet) {
+    w.waiting = true;
+    return;
+  }
+  if (p.writes.empty()) {
+    for (const auto& uid : looks_at(w.intent)) {
+      const auto keys = keys_by_uid_.find(uid);
+      if (keys == keys_by_uid_.end()) continue;
+      std::erase(keys->second, key);
+      if (keys->second.empty()) keys_by_uid_.erase(keys);
+    }
+    wants_.erase(it);
+    return;
+  }
+  if (++w.rounds > rounds_max) {
+    options_.notice("write " + key + ": the object does not take what is written; trying again later");
+    w.waiting = true;
+    return;
+  }
+  w.in_flight = true;
+  ++writes_;
+  Write write = std::move(p.writes.front());
+  const ResourceType& type = *write.type;
+  const auto verb = write.verb;
+  cluster_.submit(std::move(write), [this, alive = alive_, key, version = w.version, &type, verb](WriteAnswer answer) {
+    if (*alive) answered(key, version, type, verb, std::move(answer));
+  });
+}
+
+void Bridge::answered(const std::string& key, std::uint64_t version, const ResourceType& type, Write::Verb verb, WriteAnswer answer) {
+  const int status = answer.http_status;
+  const bool ok = status >= 200 && status < 300;
+  if (ok && verb != Write::Verb::delete_) mirror_.offer(type, std::move(answer.body));
+  const auto it = wants_.find(key);
+  if (it == wants_.end()) return;
+  Want& w = it->second;
+  w.in_flight = false;
+  const bool newest = w.version == version;
+  if (ok) {
+    const bool once = verb == Write::Verb::create || verb == Write::Verb::delete_;
+    if (once && newest) {
+      wants_.erase(it);  // done; what comes of it is observed
+      return;
+    }
+    advance(key);
+    return;
+  }
+  if (status == 404) {
+    if (newest)
+      wants_.erase(it);
+    else
+      advance(key);
+    return;
+  }
+  if (status == 409 || status == 0 || status == 429 || status >= 500) {
+    if (status == 409) ++conflicts_;
+    if (newest && status == 409 && verb == Write::Verb::create) {  // it exists already: the mirror will show whose it is
+      wants_.erase(it);
+      return;
+    }
+    w.waiting = true;
+    return;
+  }
+  const Intent intent = w.intent;
+  if (!newest) {
+    advance(key);
+    return;
+  }
+  wants_.erase(it);
+  refused(intent, status, status_message(answer));
+}
+
+void Bridge::refused(const Intent& intent, int status, std::string_view message) {
+  WriteRefused r;
+  r.http_status = status;
+  r.message = message;
+  const auto name = [&](ObjectKind kind, const std::string& uid, const std::string& namespace_, const std::string& object, std::uint64_t decision) {
+    r.kind = kind;
+    r.uid = uid;
+    r.namespace_ = namespace_;
+    r.name = object;
+    r.decision_sequence = decision;
+  };
+  if (const auto* i = std::get_if<WorkloadIntent>(&intent))
+    name(ObjectKind::workload, i->uid, i->namespace_, i->name, i->decision_sequence);
+  else if (const auto* c = std::get_if<WorkloadCreateIntent>(&intent))
+    name(ObjectKind::job, c->job_uid, c->namespace_, c->job_name, c->decision_sequence);
+  else if (const auto* v = std::get_if<WorkloadReviseIntent>(&intent))
+    name(ObjectKind::workload, v->uid, v->namespace_, v->name, v->decision_sequence);
+  else if (const auto* j = std::get_if<JobIntent>(&intent))
+    name(ObjectKind::job, j->uid, j->namespace_, j->name, j->decision_sequence);
+  else
+    return options_.notice("status of " + key_of(intent) + " was refused: " + std::string(message));
+  options_.notice("write to " + std::string(r.namespace_) + "/" + std::string(r.name) + " was refused: " + std::string(message));
+  emit_(r);
+}
+
+}  // namespace hindsight::connectors

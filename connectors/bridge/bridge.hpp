@@ -1,0 +1,100 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "admission/intents.hpp"
+#include "connectors/cluster.hpp"
+#include "connectors/jobs/job_integration.hpp"
+#include "connectors/objects/resource_types.hpp"
+#include "vocabulary/observations.hpp"
+
+namespace hindsight::connectors {
+
+/// The newest known text of each object, as the mirror keeps it.
+class Mirror {
+ public:
+  using ObjectText = std::shared_ptr<const std::string>;
+  virtual ~Mirror() = default;
+  /// Null: not seen (or gone).
+  [[nodiscard]] virtual ObjectText find(const ResourceType& type, std::string_view namespace_, std::string_view name) const = 0;
+  [[nodiscard]] virtual ObjectText find_by_uid(std::string_view uid) const = 0;
+  /// The answer to a write of ours, so that the next plan starts from it.
+  virtual void offer(const ResourceType& type, std::string object) = 0;
+};
+
+struct BridgeOptions {
+  TemplateMutability template_mutability = TemplateMutability::suspended;
+  /// Kinds whose first list must be complete before MirrorSynced is said.
+  std::vector<const ResourceType*> synced_kinds;
+  /// Something that a person should know: an object that cannot be read, a write that was refused.
+  std::function<void(const std::string&)> notice = [](const std::string&) {};
+};
+
+/// Carries facts in and wishes out. For every object at most one write is under way; after its answer the newest intent is compared
+/// again with the newest text, until there is no difference (rule 5). A conflict waits for the mirror's next version.
+class Bridge {
+ public:
+  /// Takes an observation; its views are valid during the call only.
+  using Emit = std::function<void(const Observation&)>;
+
+  Bridge(Cluster& cluster, Mirror& mirror, Emit emit, BridgeOptions options);
+  ~Bridge();
+
+  void on_watch(const WatchEvent& event);
+  void want(std::vector<admission::Intent> intents);
+  /// Tries again what waits after a conflict or a failure; called now and then (a second apart is fine).
+  void retry();
+
+  /// Intents that the world does not show yet.
+  [[nodiscard]] std::size_t outstanding() const { return wants_.size(); }
+  [[nodiscard]] std::uint64_t writes() const { return writes_; }
+  [[nodiscard]] std::uint64_t conflicts() const { return conflicts_; }
+  [[nodiscard]] bool synced() const { return synced_; }
+
+ private:
+  /// One object's newest intent.
+  struct Want {
+    admission::Intent intent;
+    bool in_flight = false;
+    bool waiting = false;          ///< After a conflict: for the mirror, or the next retry.
+    std::uint64_t version = 0;     ///< Rises with every new intent.
+    std::uint32_t rounds = 0;      ///< Writes since the intent came; a guard against writing in circles.
+  };
+  struct Plan {
+    std::vector<Write> writes;
+    std::optional<Error> error;
+    bool not_yet = false;          ///< What it needs is not in the mirror.
+  };
+
+  void observe_one(const ResourceType& type, std::string_view text);
+  void reobserve_job(std::string_view uid);
+  void advance(const std::string& key);
+  [[nodiscard]] Plan plan(const admission::Intent& intent) const;
+  void answered(const std::string& key, std::uint64_t version, const ResourceType& type, Write::Verb verb, WriteAnswer answer);
+  void refused(const admission::Intent& intent, int status, std::string_view message);
+  void wake(std::string_view uid);
+
+  Cluster& cluster_;
+  Mirror& mirror_;
+  Emit emit_;
+  BridgeOptions options_;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  ///< Answers that come after our end are dropped.
+
+  std::map<std::string, Want> wants_;
+  std::unordered_map<std::string, std::vector<std::string>> keys_by_uid_;  ///< Object → wants that look at it.
+  std::unordered_map<std::string, std::vector<std::pair<std::string, std::int32_t>>> counts_by_owner_;  ///< Job uid → counts of its Workload.
+  std::unordered_set<std::string> kinds_to_sync_;
+  bool synced_ = false;
+  std::uint64_t writes_ = 0, conflicts_ = 0;
+};
+
+}  // namespace hindsight::connectors

@@ -1,0 +1,223 @@
+#include "connectors/events/decision_events.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <variant>
+
+#include "admission/domain.hpp"
+#include "connectors/objects/resource_types.hpp"
+
+namespace hindsight::connectors {
+namespace {
+
+using kubernetes::KubernetesEvent;
+
+/// Events of type Warning (W in base-api §8.1), beside the reasons of QuotaReserved=False that the scheduler writes.
+constexpr std::array<std::string_view, 7> warnings{
+    "AdmissionCheckRejected", "MaximumExecutionTimeExceeded", "SecondPassFailed", "FailedCreate", "ErrWorkloadCompose",
+    "JobNestingTooDeep",      "WorkloadPriorityClassNotFound"};
+
+/// Prefix of the condition's message and of the event's (6915 §2.3).
+constexpr std::string_view gated_condition = "Admission is gated by: ";
+constexpr std::string_view gated_event = "Workload admission is gated by: ";
+constexpr std::string_view gate_cleared_condition = "AdmissionGatedBy cleared, waiting for quota reservation";
+
+std::string joined(std::initializer_list<std::string_view> parts) {
+  std::string out;
+  for (const auto part : parts) out.append(part);
+  return out;
+}
+
+/// As Kueue prints spans: whole seconds, rounded half to even.
+std::string seconds_between(Time from, Time to) {
+  const double seconds = static_cast<double>(std::max<std::int64_t>(0, (to - from).micros)) / 1e6;
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.0f", seconds);
+  return text.data();
+}
+
+std::string priorities(const WorkloadFacts& preemptor, const WorkloadFacts& victim) {
+  const auto of = [](const WorkloadFacts& w) {
+    return joined({"effective priority: ", std::to_string(w.priority), " (base: ", std::to_string(w.priority - w.boost),
+                   ", boost: ", std::to_string(w.boost), ")"});
+  };
+  return joined({"; preemptor ", of(preemptor), "; preemptee ", of(victim)});
+}
+
+KubernetesEvent event_about(const ResourceType* type, std::string namespace_, std::string name, std::string uid, std::string_view reason,
+                            std::string message, Time now) {
+  KubernetesEvent event;
+  event.type = type;
+  event.namespace_ = std::move(namespace_);
+  event.name = std::move(name);
+  event.uid = std::move(uid);
+  event.is_warning = std::find(warnings.begin(), warnings.end(), reason) != warnings.end();
+  event.reason = reason;
+  event.message = std::move(message);
+  event.first = event.last = now;
+  return event;
+}
+
+class Translator {
+ public:
+  Translator(Time now, const FactSource& facts, std::vector<KubernetesEvent>& out) : now_(now), facts_(facts), out_(out) {}
+
+  // ---- the job and its Workload
+
+  void operator()(const WorkloadRequested& e) {
+    about(e.job, "CreatedWorkload", joined({"Created Workload: ", e.job.namespace_, "/", e.name}));
+  }
+
+  void operator()(const WorkloadRevised& e) {
+    if (e.pod_sets) about(e.job, "UpdatedWorkload", joined({"Updated not matching Workload for suspended job: ", key(e.workload)}));
+  }
+
+  void operator()(const WorkloadRemoved& e) {
+    const auto w = facts_(e.workload.uid);
+    if (!w) return;
+    if (w->finished) return about(e.workload, "Deleted", std::string(e.message));  // Its time of retention is over (§8.9).
+    if (!w->job) return;
+    if (!w->job->suspended) about(*w->job, "Stopped", std::string(e.message));
+    about(*w->job, "DeletedWorkload", joined({"Deleted not matching Workload: ", key(e.workload)}));
+  }
+
+  void operator()(const JobStopped& e) { about(e.job, "Stopped", std::string(e.message)); }
+
+  void operator()(const WorkloadFinished& e) {
+    const auto w = facts_(e.workload.uid);
+    if (w && w->job) about(*w->job, "FinishedWorkload", joined({"Workload '", key(e.workload), "' is declared finished"}));
+  }
+
+  // ---- admission
+
+  void operator()(const QuotaReserved& e) {
+    const auto w = facts_(e.workload.uid);
+    if (!w || !w->reserved || w->cluster_queue != e.cluster_queue || w->reserved_at != now_) return;
+    const Time queued = w->requeued_at.is_set() ? w->requeued_at : w->created;
+    about(
+        e.workload, "QuotaReserved",
+        joined({"Quota reserved in ClusterQueue ", e.cluster_queue, ", wait time since queued was ", seconds_between(queued, now_), "s"}));
+    if (e.admitted) admitted(e.workload, *w);
+  }
+
+  void operator()(const WorkloadAdmitted& e) {
+    const auto w = facts_(e.workload.uid);
+    if (w && w->admitted && w->admitted_at == now_) admitted(e.workload, *w);
+  }
+
+  void operator()(const EntryRequeued& e) {
+    if (!e.write_status || e.reason.empty()) return;
+    const auto w = facts_(e.workload.uid);
+    if (!w || w->finished || !w->active || w->reserved) return;
+    about(e.workload, e.reason, std::string(e.message));
+    out_.back().is_warning = true;  // BA-67
+  }
+
+  // ---- eviction
+
+  void operator()(const WorkloadPreempted& e) {
+    const auto victim = facts_(e.workload.uid);
+    if (!victim || !victim->evicted || victim->evicted_at != now_) return;
+    evicted(e.workload, *victim, "EvictedDueToPreempted", e.message);
+    const auto preemptor = facts_(e.preemptor.uid);
+    if (!preemptor) return about(e.workload, "Preempted", std::string(e.message));
+    const std::string both = priorities(*preemptor, *victim);
+    about(e.workload, "Preempted", joined({e.message, both}));
+    about(e.preemptor, "PreemptedWorkload",
+          joined({"Preempted workload ", key(e.workload), " (UID: ", e.workload.uid, ") in ClusterQueue ", victim->cluster_queue, both}));
+  }
+
+  void operator()(const WorkloadEvicted& e) {
+    const auto w = facts_(e.workload.uid);
+    // Evicted while pending: the condition says enough (§8.2).
+    if (!w || w->finished || !w->reserved) return;
+    const bool caused = e.reason == "Deactivated" && !e.cause.empty();
+    evicted(e.workload, *w, joined({"EvictedDueTo", e.reason, caused ? "DueTo" : "", caused ? e.cause : ""}), e.message);
+  }
+
+  void operator()(const ConditionChanged& e) {
+    const auto w = facts_(e.workload.uid);
+    if (!w || w->finished || e.remove) return;
+    if (e.type == ConditionType::deactivation_target && e.status == ConditionStatus::true_) {
+      if (e.reason == "AdmissionCheck") about(e.workload, "AdmissionCheckRejected", joined({"Deactivated due to ", e.message}));
+      if (e.reason == "MaximumExecutionTimeExceeded")
+        about(e.workload, "MaximumExecutionTimeExceeded",
+              joined({"The maximum execution time (", std::to_string(w->max_exec_seconds), "s) exceeded"}));
+    }
+    if (e.type == ConditionType::quota_reserved && e.status == ConditionStatus::false_ && !w->reserved) {
+      if (e.reason == "AdmissionGated" && e.message.starts_with(gated_condition))
+        about(e.workload, "AdmissionGated", joined({gated_event, e.message.substr(gated_condition.size())}));
+      if (e.message == gate_cleared_condition)
+        about(e.workload, "AdmissionGateCleared", "Admission gate cleared, workload is now admissible");
+    }
+  }
+
+  // ---- what is seen in conditions and fields, or concerns no single object
+  void operator()(const ReservationCleared&) {}
+  void operator()(const WorkloadDeactivated&) {}
+  void operator()(const ChecksChanged&) {}
+  void operator()(const RequeueStateChanged&) {}
+  void operator()(const ReclaimableChanged&) {}
+  void operator()(const ExecutionTimeReset&) {}
+  void operator()(const TreeReactivated&) {}
+
+ private:
+  static std::string key(const WorkloadRef& w) { return joined({w.namespace_, "/", w.name}); }
+
+  void about(const WorkloadRef& w, std::string_view reason, std::string message) {
+    out_.push_back(workload_event(w, reason, std::move(message), now_));
+  }
+  void about(const JobRef& job, std::string_view reason, std::string message) {
+    auto event = job_event(job, reason, std::move(message), now_);
+    if (event.type != nullptr) out_.push_back(std::move(event));
+  }
+  void about(const JobFacts& job, std::string_view reason, std::string message) {
+    about(JobRef{.uid = job.uid, .kind = job.kind, .group = job.group, .namespace_ = job.namespace_, .name = job.name}, reason,
+          std::move(message));
+  }
+
+  void admitted(const WorkloadRef& ref, const WorkloadFacts& w) {
+    about(ref, "Admitted",
+          joined({"Admitted by ClusterQueue ", w.cluster_queue, ", wait time since reservation was ", seconds_between(w.reserved_at, now_),
+                  "s"}));
+    if (w.job) about(*w.job, "Started", joined({"Admitted by clusterQueue ", w.cluster_queue}));
+  }
+
+  void evicted(const WorkloadRef& ref, const WorkloadFacts& w, std::string_view reason, std::string_view message) {
+    about(ref, reason, std::string(message));
+    // A job that was never admitted is suspended still, and nothing is stopped.
+    if (w.job && w.admitted) about(*w.job, "Stopped", std::string(message));
+  }
+
+  Time now_;
+  const FactSource& facts_;
+  std::vector<KubernetesEvent>& out_;
+};
+
+}  // namespace
+
+std::vector<KubernetesEvent> decision_events(const Decisions& decisions, Time now, const FactSource& facts) {
+  std::vector<KubernetesEvent> out;
+  Translator translator(now, facts, out);
+  for (const auto& event : decisions.events) std::visit(translator, event);
+  return out;
+}
+
+std::vector<KubernetesEvent> record_events(const RecordView& record, const admission::StateView& state) {
+  const auto* decisions = std::get_if<Decisions>(&record.body);
+  if (decisions == nullptr || record.envelope.epoch < state.domain().epoch()) return {};
+  return decision_events(*decisions, state.domain().now(), facts_of(state));
+}
+
+KubernetesEvent job_event(const JobRef& job, std::string_view reason, std::string message, Time now) {
+  return event_about(find_resource_type(job.kind, job.group), std::string(job.namespace_), std::string(job.name), std::string(job.uid),
+                     reason, std::move(message), now);
+}
+
+KubernetesEvent workload_event(const WorkloadRef& workload, std::string_view reason, std::string message, Time now) {
+  return event_about(&types::workload, std::string(workload.namespace_), std::string(workload.name), std::string(workload.uid), reason,
+                     std::move(message), now);
+}
+
+}  // namespace hindsight::connectors

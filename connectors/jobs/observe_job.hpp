@@ -1,0 +1,17 @@
+#pragma once
+
+#include <simdjson.h>
+
+#include "connectors/jobs/job_integration.hpp"
+#include "vocabulary/arena.hpp"
+#include "vocabulary/observations.hpp"
+#include "vocabulary/result.hpp"
+
+namespace hindsight::connectors {
+
+/// Reads a job: what all kinds have in common, then what its integration reads. `managed` stays true: the mirror walks the owners.
+/// The result lives as long as the arena. Errors: invalid.
+[[nodiscard]] Result<JobObserved> observe_job(const JobIntegration& integration, simdjson::dom::element job, Arena& arena,
+                                              const JobContext& context);
+
+}  // namespace hindsight::connectors

@@ -1,0 +1,75 @@
+#include "connectors/json/json_value.hpp"
+
+#include <limits>
+#include <string>
+
+namespace hindsight::connectors {
+
+using simdjson::dom::element;
+using simdjson::dom::element_type;
+
+Json to_json(element value) {
+  switch (value.type()) {
+    case element_type::STRING:
+      return std::string(std::string_view(value));
+    case element_type::INT64:
+      return std::int64_t(value);
+    case element_type::UINT64:
+      return std::uint64_t(value);
+    case element_type::DOUBLE:
+      return double(value);
+    case element_type::BOOL:
+      return bool(value);
+    case element_type::NULL_VALUE:
+      return nullptr;
+    case element_type::ARRAY: {
+      Json out = Json::array();
+      for (const auto item : simdjson::dom::array(value)) out.push_back(to_json(item));
+      return out;
+    }
+    case element_type::OBJECT: {
+      Json out = Json::object();
+      for (const auto field : simdjson::dom::object(value)) out[std::string(field.key)] = to_json(field.value);
+      return out;
+    }
+  }
+  return nullptr;
+}
+
+const Json* member(const Json& object, std::string_view key) {
+  if (!object.is_object()) return nullptr;
+  const auto it = object.find(key);
+  return it == object.end() || it->is_null() ? nullptr : &*it;
+}
+
+const Json& object_or_empty(const Json& object, std::string_view key) {
+  static const Json empty = Json::object();
+  const auto* value = member(object, key);
+  return value == nullptr || !value->is_object() ? empty : *value;
+}
+
+const Json& list_or_empty(const Json& object, std::string_view key) {
+  static const Json empty = Json::array();
+  const auto* value = member(object, key);
+  return value == nullptr || !value->is_array() ? empty : *value;
+}
+
+std::string_view text_member(const Json& object, std::string_view key) {
+  const auto* value = member(object, key);
+  return value != nullptr && value->is_string() ? std::string_view(value->get_ref<const std::string&>()) : std::string_view{};
+}
+
+std::optional<std::int32_t> int_member(const Json& object, std::string_view key) {
+  const auto* value = member(object, key);
+  if (value == nullptr || !value->is_number_integer()) return std::nullopt;
+  const auto number = value->get<std::int64_t>();
+  if (number < std::numeric_limits<std::int32_t>::min() || number > std::numeric_limits<std::int32_t>::max()) return std::nullopt;
+  return static_cast<std::int32_t>(number);
+}
+
+bool flag_member(const Json& object, std::string_view key) {
+  const auto* value = member(object, key);
+  return value != nullptr && value->is_boolean() && value->get<bool>();
+}
+
+}  // namespace hindsight::connectors

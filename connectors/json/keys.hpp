@@ -1,0 +1,35 @@
+#pragma once
+
+#include <string_view>
+
+/// Labels and annotations of jobs, templates and Workloads (base-api §5).
+namespace hindsight::connectors::keys {
+
+inline constexpr std::string_view queue_name = "kueue.x-k8s.io/queue-name";
+inline constexpr std::string_view priority_class = "kueue.x-k8s.io/priority-class";
+inline constexpr std::string_view prebuilt_workload_name = "kueue.x-k8s.io/prebuilt-workload-name";
+inline constexpr std::string_view max_exec_time_seconds = "kueue.x-k8s.io/max-exec-time-seconds";
+inline constexpr std::string_view job_uid = "kueue.x-k8s.io/job-uid";
+inline constexpr std::string_view pod_set = "kueue.x-k8s.io/podset";
+inline constexpr std::string_view cluster_queue_name = "kueue.x-k8s.io/cluster-queue-name";
+inline constexpr std::string_view local_queue_name = "kueue.x-k8s.io/local-queue-name";
+inline constexpr std::string_view workload = "kueue.x-k8s.io/workload";
+inline constexpr std::string_view job_min_parallelism = "kueue.x-k8s.io/job-min-parallelism";
+inline constexpr std::string_view job_completions_equal_parallelism = "kueue.x-k8s.io/job-completions-equal-parallelism";
+inline constexpr std::string_view stopping = "kueue.x-k8s.io/stopping";
+inline constexpr std::string_view admission_gated_by = "kueue.x-k8s.io/admission-gated-by";
+inline constexpr std::string_view elastic_job = "kueue.x-k8s.io/elastic-job";
+inline constexpr std::string_view priority_boost = "kueue.x-k8s.io/priority-boost";
+inline constexpr std::string_view provisioning_parameter_prefix = "provreq.kueue.x-k8s.io/";
+
+inline constexpr std::string_view required_topology = "kueue.x-k8s.io/podset-required-topology";
+inline constexpr std::string_view preferred_topology = "kueue.x-k8s.io/podset-preferred-topology";
+inline constexpr std::string_view unconstrained_topology = "kueue.x-k8s.io/podset-unconstrained-topology";
+inline constexpr std::string_view slice_required_topology = "kueue.x-k8s.io/podset-slice-required-topology";
+inline constexpr std::string_view slice_size = "kueue.x-k8s.io/podset-slice-size";
+inline constexpr std::string_view slice_constraints = "kueue.x-k8s.io/podset-slice-required-topology-constraints";
+inline constexpr std::string_view pod_set_group_name = "kueue.x-k8s.io/podset-group-name";
+
+inline constexpr std::string_view completion_index = "batch.kubernetes.io/job-completion-index";
+
+}  // namespace hindsight::connectors::keys

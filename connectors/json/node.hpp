@@ -1,0 +1,160 @@
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <simdjson.h>
+
+#include "vocabulary/amount.hpp"
+#include "vocabulary/arena.hpp"
+#include "vocabulary/observations.hpp"
+#include "vocabulary/result.hpp"
+#include "vocabulary/time.hpp"
+
+namespace hindsight::connectors {
+
+class Node;
+
+/// The reading of one object. The first thing that is not as the API has it is kept as the error; from then on everything
+/// reads as absent, so that a reader asks once, at the end. Fields that nobody asks for are not looked at.
+class Reading {
+ public:
+  /// `what` names the object in errors: "Workload default/wl-a".
+  Reading(Arena& arena, simdjson::dom::element root, std::string what);
+
+  [[nodiscard]] Node root();
+  [[nodiscard]] Arena& arena() { return *arena_; }
+  [[nodiscard]] bool failed() const { return error_.has_value(); }
+  [[nodiscard]] Error take_error() { return std::move(*error_); }
+
+  /// Keeps "<what>: <path>: found <found>, allowed: <allowed>" unless something was found before.
+  void refuse(std::int32_t frame, std::string_view key, std::string_view found, std::string_view allowed);
+
+  /// A step of the path to a node: a member, or (with an empty key) an element of a list. Returns its number.
+  std::int32_t push(std::int32_t parent, std::string_view key, std::int64_t index);
+
+  /// "spec.podSets[0].count".
+  [[nodiscard]] std::string path(std::int32_t frame, std::string_view key) const;
+
+ private:
+  struct Frame {
+    std::int32_t parent;
+    std::int64_t index;  ///< −1: a member.
+    std::string_view key;
+  };
+
+  Arena* arena_;
+  simdjson::dom::element root_;
+  std::string what_;
+  std::vector<Frame> frames_;
+  std::optional<Error> error_;
+};
+
+/// What was found, for an error: texts in quotes and cut, numbers as they are, "an object", "a list".
+[[nodiscard]] std::string shown(simdjson::dom::element value);
+
+/// An object inside the object being read, or nothing. All functions take the name of a member; an absent member and one that is
+/// null are the same.
+class Node {
+ public:
+  Node() = default;  ///< Nothing: everything in it is absent.
+
+  [[nodiscard]] bool present() const { return reading_ != nullptr; }
+  [[nodiscard]] simdjson::dom::element value() const { return element_; }
+  [[nodiscard]] Reading& reading() const { return *reading_; }
+  [[nodiscard]] bool has(std::string_view key) const;
+  /// The member itself, whatever it is.
+  [[nodiscard]] std::optional<simdjson::dom::element> raw(std::string_view key) const;
+
+  [[nodiscard]] Node object(std::string_view key) const;
+  [[nodiscard]] Text text(std::string_view key) const;
+  [[nodiscard]] Text required_text(std::string_view key) const;
+  [[nodiscard]] bool flag(std::string_view key, bool fallback = false) const;
+  [[nodiscard]] std::optional<bool> flag_if_set(std::string_view key) const;
+  [[nodiscard]] std::optional<std::int32_t> int32(std::string_view key, std::int32_t min = std::numeric_limits<std::int32_t>::min()) const;
+  [[nodiscard]] std::int32_t int32_or(std::string_view key, std::int32_t fallback, std::int32_t min = 0) const;
+  [[nodiscard]] std::optional<std::int64_t> int64(std::string_view key) const;
+  [[nodiscard]] Time time(std::string_view key) const;  ///< RFC 3339; never when absent.
+  /// A quantity of `resource`: a text, or a number as YAML writers leave it.
+  [[nodiscard]] std::optional<Amount> quantity(std::string_view key, std::string_view resource) const;
+  /// A quantity in units of 10⁻⁹.
+  [[nodiscard]] std::optional<std::int64_t> nano(std::string_view key) const;
+
+  [[nodiscard]] List<Text> texts(std::string_view key) const;
+  [[nodiscard]] List<Pair> pairs(std::string_view key) const;              ///< A map of texts, sorted by key.
+  [[nodiscard]] List<ResourceAmount> amounts(std::string_view key) const;  ///< A resource list, sorted by name.
+  /// The value of one member of a map of texts (labels, annotations); nothing when it is absent.
+  [[nodiscard]] std::optional<Text> entry(std::string_view map, std::string_view key) const;
+
+  /// One of a set of texts; `fallback` when absent or empty, an error that lists the set otherwise.
+  template <class E>
+  [[nodiscard]] E choice(std::string_view key, std::initializer_list<std::pair<std::string_view, E>> allowed, E fallback) const {
+    const auto value = plain_text(key);
+    if (value.empty()) return fallback;
+    for (const auto& [name, e] : allowed)
+      if (name == value) return e;
+    std::string names;
+    for (const auto& [name, e] : allowed) names.append(names.empty() ? "" : ", ").append(name);
+    refuse_value(key, names);
+    return fallback;
+  }
+
+  /// Number of elements of the list `key`; 0 when absent.
+  [[nodiscard]] std::size_t count(std::string_view key) const;
+  /// Calls f(Node) for every object in the list `key`.
+  template <class F>
+  void each(std::string_view key, F f) const {
+    simdjson::dom::array list;
+    if (!array(key, list)) return;
+    const auto frame = reading_->push(frame_, key, -1);
+    std::int64_t i = 0;
+    for (const auto item : list) {
+      if (const Node node = item_object(frame, i++, item); node.present()) f(node);
+    }
+  }
+  /// Calls f(key, value) for every member of the object `key`.
+  template <class F>
+  void each_member(std::string_view key, F f) const {
+    const Node node = object(key);
+    if (!node.present()) return;
+    for (const auto field : simdjson::dom::object(node.element_)) f(field.key, field.value);
+  }
+
+  /// Reads every object of the list `key` with f(Node) → T.
+  template <class T, class F>
+  [[nodiscard]] List<T> list(std::string_view key, F f) const {
+    const auto n = count(key);
+    if (n == 0) return {};
+    const auto out = reading_->arena().template make<T>(n);
+    std::size_t i = 0;
+    each(key, [&](const Node& item) { out[i++] = f(item); });
+    return out.first(i);
+  }
+
+  void refuse_value(std::string_view key, std::string_view allowed) const;
+
+ private:
+  friend class Reading;
+  Node(Reading* reading, simdjson::dom::element element, std::int32_t frame) : reading_(reading), element_(element), frame_(frame) {}
+
+  /// The member when it is there and not null.
+  [[nodiscard]] bool find(std::string_view key, simdjson::dom::element& out) const;
+  [[nodiscard]] bool array(std::string_view key, simdjson::dom::array& out) const;
+  [[nodiscard]] std::string_view plain_text(std::string_view key) const;  ///< Not copied to the arena.
+  [[nodiscard]] Node item_object(std::int32_t list_frame, std::int64_t index, simdjson::dom::element item) const;
+
+  Reading* reading_ = nullptr;
+  simdjson::dom::element element_;
+  std::int32_t frame_ = -1;
+};
+
+/// The text of a quantity that may stand as text or number; empty: neither. `buffer` holds the digits of a number.
+[[nodiscard]] std::string_view quantity_text(simdjson::dom::element value, std::string& buffer);
+
+}  // namespace hindsight::connectors

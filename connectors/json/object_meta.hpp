@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include <simdjson.h>
+
+#include "connectors/json/node.hpp"
+#include "vocabulary/observations.hpp"
+
+namespace hindsight::connectors {
+
+/// "Workload default/wl-a", as far as the object says; never fails.
+[[nodiscard]] std::string object_title(std::string_view kind, simdjson::dom::element object);
+
+/// Reads metadata; refuses an object without a name.
+[[nodiscard]] ObjectMeta read_meta(const Node& object);
+
+/// The finalizer of flavors, queues, checks and Workloads (base-api §5).
+inline constexpr std::string_view in_use_finalizer = "kueue.x-k8s.io/resource-in-use";
+
+}  // namespace hindsight::connectors

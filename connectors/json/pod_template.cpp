@@ -1,0 +1,110 @@
+#include "connectors/json/pod_template.hpp"
+
+#include <string>
+
+#include "connectors/json/keys.hpp"
+#include "connectors/json/pod_requests.hpp"
+#include "connectors/json/template_hash.hpp"
+#include "connectors/json/text.hpp"
+
+namespace hindsight::connectors {
+namespace {
+
+TaintEffect read_effect(const Node& node) {
+  return node.choice<TaintEffect>("effect",
+                                  {{"NoSchedule", TaintEffect::no_schedule},
+                                   {"PreferNoSchedule", TaintEffect::prefer_no_schedule},
+                                   {"NoExecute", TaintEffect::no_execute}},
+                                  TaintEffect::unspecified);
+}
+
+Requirement read_requirement(const Node& node) {
+  Requirement out;
+  out.key = node.required_text("key");
+  out.op = node.choice<SelectorOperator>("operator",
+                                         {{"In", SelectorOperator::in},
+                                          {"NotIn", SelectorOperator::not_in},
+                                          {"Exists", SelectorOperator::exists},
+                                          {"DoesNotExist", SelectorOperator::does_not_exist},
+                                          {"Gt", SelectorOperator::gt},
+                                          {"Lt", SelectorOperator::lt}},
+                                         SelectorOperator::unspecified);
+  if (out.op == SelectorOperator::unspecified) node.refuse_value("operator", "In, NotIn, Exists, DoesNotExist, Gt, Lt");
+  out.values = node.texts("values");
+  return out;
+}
+
+void read_affinity(const Node& spec, PodSetFacts& out) {
+  const auto required = spec.object("affinity").object("nodeAffinity").object("requiredDuringSchedulingIgnoredDuringExecution");
+  if (!required.present()) return;
+  out.has_affinity = true;
+  out.affinity_terms = required.list<SelectorTerm>("nodeSelectorTerms", [](const Node& term) {
+    // matchFields select by node name, which no flavor has: such a term says nothing of flavors.
+    return SelectorTerm{term.list<Requirement>("matchExpressions", read_requirement)};
+  });
+}
+
+}  // namespace
+
+List<Toleration> read_tolerations(const Node& parent, std::string_view key) {
+  enum class Operator { equal, exists, comparison };
+  const auto n = parent.count(key);
+  if (n == 0) return {};
+  const auto out = parent.reading().arena().make<Toleration>(n);
+  std::size_t i = 0;
+  parent.each(key, [&](const Node& node) {
+    const auto op = node.choice<Operator>(
+        "operator", {{"Equal", Operator::equal}, {"Exists", Operator::exists}, {"Lt", Operator::comparison}, {"Gt", Operator::comparison}},
+        Operator::equal);
+    const Toleration t{node.text("key"), node.text("value"), op == Operator::exists, read_effect(node)};
+    if (op != Operator::comparison) out[i++] = t;
+  });
+  return out.first(i);
+}
+
+List<Taint> read_taints(const Node& parent, std::string_view key) {
+  return parent.list<Taint>(key, [](const Node& node) {
+    const Taint taint{node.required_text("key"), node.text("value"), read_effect(node)};
+    if (taint.effect == TaintEffect::unspecified) node.refuse_value("effect", "NoSchedule, PreferNoSchedule, NoExecute");
+    return taint;
+  });
+}
+
+List<Requirement> read_label_selector(const Node& selector) {
+  if (!selector.present()) return {};
+  const auto labels = selector.pairs("matchLabels");
+  const auto expressions = selector.list<Requirement>("matchExpressions", read_requirement);
+  auto& arena = selector.reading().arena();
+  const auto out = arena.make<Requirement>(labels.size() + expressions.size());
+  std::size_t i = 0;
+  for (const auto& label : labels) {
+    const auto value = arena.make<Text>(1);
+    value[0] = label.value;
+    out[i++] = {label.key, SelectorOperator::in, value};
+  }
+  for (const auto& expression : expressions) out[i++] = expression;
+  return out;
+}
+
+void read_pod_template(const Node& pod_template, const TemplateContext& context, PodSetFacts& out) {
+  const auto spec = pod_template.object("spec");
+  read_pod_requests(spec, context, out);
+  if (!pod_template.present()) return;
+  out.node_selector = spec.pairs("nodeSelector");
+  read_affinity(spec, out);
+  out.tolerations = read_tolerations(spec, "tolerations");
+
+  const auto hashes = hash_template(pod_template.value());
+  out.shape_hash = hashes.shape;
+  out.template_hash = hashes.whole;
+  out.core_hash = hashes.core;
+
+  const auto meta = pod_template.object("metadata");
+  if (!meta.has("annotations")) return;
+  out.pod_set_group = meta.entry("annotations", keys::pod_set_group_name).value_or(Text{});
+  out.required_topology = meta.entry("annotations", keys::required_topology).value_or(Text{});
+  out.preferred_topology = meta.entry("annotations", keys::preferred_topology).value_or(Text{});
+  out.unconstrained_topology = is_true(meta.entry("annotations", keys::unconstrained_topology).value_or(Text{}));
+}
+
+}  // namespace hindsight::connectors

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <curl/curl.h>
+
+#include <functional>
+
+#include "connectors/kubernetes/loop.hpp"
+
+namespace hindsight::connectors::kubernetes {
+
+/// A set of libcurl transfers with their own pool of connections, driven by the loop. Lives on the loop's thread.
+class CurlMulti {
+ public:
+  using OnDone = std::function<void(CURL*, CURLcode)>;
+
+  /// `on_done` is called when a transfer has ended, never from inside libcurl.
+  CurlMulti(Loop& loop, OnDone on_done);
+  ~CurlMulti();
+  CurlMulti(const CurlMulti&) = delete;
+  CurlMulti& operator=(const CurlMulti&) = delete;
+
+  [[nodiscard]] CURLM* get() const { return multi_; }
+  /// Whether libcurl is calling us: then transfers may be neither added nor removed.
+  [[nodiscard]] bool inside() const { return depth_ > 0; }
+
+  CURLMcode add(CURL* easy);
+  void remove(CURL* easy);
+  void unpause(CURL* easy);
+
+ private:
+  static int on_socket(CURL* easy, curl_socket_t socket, int what, void* self, void* unused);
+  static int on_timer(CURLM* multi, long milliseconds, void* self);
+  void act(curl_socket_t socket, int events);
+  void collect();
+
+  Loop& loop_;
+  OnDone on_done_;
+  CURLM* multi_;
+  Loop::TimerId timer_ = 0;
+  int depth_ = 0;
+};
+
+}  // namespace hindsight::connectors::kubernetes

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <functional>
+
+#include "connectors/kubernetes/http_client.hpp"
+#include "connectors/kubernetes/lease_election.hpp"
+
+namespace hindsight::connectors::kubernetes {
+
+/// Runs a LeaseElection over HTTP. Lives on the loop's thread. Its requests go before all others, so that a full queue of
+/// writes cannot cost the lease.
+class LeaderElector {
+ public:
+  /// `on_change(true)`: we lead from now on; `on_change(false)`: not any more. Nobody leads beside us before that, provided that
+  /// `on_change` returns within leaseDuration - renewDeadline (5 s) and that clocks run at about the same speed.
+  LeaderElector(HttpClient& http, LeaseSettings settings, std::function<void(bool)> on_change);
+  ~LeaderElector() { stop(); }
+  LeaderElector(const LeaderElector&) = delete;
+  LeaderElector& operator=(const LeaderElector&) = delete;
+
+  void start() { tick(); }
+  /// Stands down: `on_change(false)` if we led, then gives the lease away. `done` is called when that is answered.
+  void resign(std::function<void()> done);
+  void stop();
+  [[nodiscard]] bool leads() const { return leads_; }
+  [[nodiscard]] const std::string& holder() const { return election_.holder(); }
+
+ private:
+  void tick();
+  void send(const LeaseElection::Request& request, HttpClient::OnAnswer on_answer);
+  void release(int tries_left, const std::function<void()>& done);
+  void tell();
+
+  HttpClient& http_;
+  LeaseElection election_;
+  std::function<void(bool)> on_change_;
+  HttpClient::RequestId request_ = 0;
+  Loop::TimerId timer_ = 0;
+  bool leads_ = false;
+  bool resigned_ = false;
+};
+
+}  // namespace hindsight::connectors::kubernetes

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+#include <unordered_map>
+
+#include "connectors/cluster.hpp"
+#include "connectors/kubernetes/backoff.hpp"
+#include "connectors/kubernetes/http_client.hpp"
+
+namespace hindsight::connectors::kubernetes {
+
+struct WriterStatistics {
+  std::uint64_t submitted = 0;
+  std::uint64_t answered = 0;   ///< Handed to the caller, whatever the status.
+  std::uint64_t conflicts = 0;  ///< Of those: 409.
+  std::uint64_t refused = 0;    ///< Of those: other 4xx and 5xx.
+  std::uint64_t retries = 0;
+};
+
+/// How a write looks on the wire. For a deletion, `write.body` may be empty, DeleteOptions, or an object whose
+/// metadata.uid and metadata.resourceVersion become the preconditions; the default is background propagation.
+[[nodiscard]] HttpRequest request_for(const Write& write);
+
+/// Carries writes out: many at the same time, those of one object in the order of submission and never two at once. Retried
+/// until answered or stopped: no answer (connection), 429 and 503 (not before Retry-After). Retried a few times: 500, 502
+/// and 504. Retried while the server settles after it was away: 401, 403 and 404 for the kind. All else goes to the caller: success, 409,
+/// refusals, and 401 after the credentials were renewed once. A retried create may find that its first attempt succeeded (409
+/// AlreadyExists). Lives on the loop's thread.
+class ObjectWriter {
+ public:
+  using Done = std::function<void(WriteAnswer)>;
+
+  ObjectWriter(HttpClient& http, Backoff backoff, Random random) : http_(http), backoff_(backoff), random_(std::move(random)) {}
+
+  void submit(Write write, Done done);
+  /// Answers everything that waits with http_status 0 and takes no more.
+  void stop();
+  [[nodiscard]] const WriterStatistics& statistics() const { return statistics_; }
+  /// Objects with a write that is not answered.
+  [[nodiscard]] std::size_t busy_objects() const { return queues_.size(); }
+
+ private:
+  struct Pending {
+    HttpRequest request;
+    Done done;
+    unsigned failures = 0;
+    unsigned server_errors = 0;
+    HttpClient::RequestId sent = 0;
+    Loop::TimerId timer = 0;
+  };
+  /// Writes to one object; the first is under way.
+  using Queue = std::deque<Pending>;
+
+  void send(const std::string& key, Pending& pending);
+  void take_answer(const std::string& key, HttpAnswer answer);
+  void retry(const std::string& key, Pending& pending, int retry_after_seconds);
+
+  HttpClient& http_;
+  Backoff backoff_;
+  Random random_;
+  std::unordered_map<std::string, Queue> queues_;  ///< By kind, namespace and name.
+  bool stopped_ = false;
+  WriterStatistics statistics_;
+};
+
+}  // namespace hindsight::connectors::kubernetes

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "connectors/manifests/schema.hpp"
+#include "vocabulary/time.hpp"
+
+namespace hindsight::connectors::manifests {
+
+/// Names the newest Workload of a job, in place of a name.
+struct OwnerName {
+  std::string kind;
+  std::string name;
+};
+
+/// A JSON merge patch (RFC 7386) on one object.
+struct PatchAction {
+  std::string kind;
+  std::string namespace_ = "default";
+  std::string name;  ///< Empty: `owner` names it.
+  std::optional<OwnerName> owner;
+  bool status = false;  ///< On the status subresource.
+  Json merge;
+};
+
+/// All pods of a job have succeeded (or failed).
+struct FinishAction {
+  std::string kind;  ///< Job or JobSet.
+  std::string namespace_ = "default";
+  std::string name;
+  bool failed = false;
+};
+
+struct DeleteAction {
+  std::string kind;
+  std::string namespace_ = "default";
+  std::string name;
+};
+
+/// What happens at one moment, in the order of the members.
+struct ScenarioStep {
+  Duration at;              ///< Since the start.
+  std::vector<Json> apply;  ///< Manifests: create, or merge into what exists.
+  std::vector<PatchAction> patch;
+  std::vector<FinishAction> finish;
+  std::vector<DeleteAction> delete_;
+};
+
+/// hindsight.dev/v1alpha1 Scenario: what happens to a cluster in virtual time.
+struct Scenario {
+  std::string name;    ///< The name of its file without ending, or metadata.name where a file holds several.
+  std::string source;  ///< "quota-001.yaml:1".
+  Json config;         ///< Fields of the controller's configuration file; null: none.
+  Json feature_gates;  ///< Object of booleans; null: none.
+  std::vector<ScenarioStep> steps;
+};
+
+}  // namespace hindsight::connectors::manifests

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "admission/intents.hpp"
+#include "connectors/cluster.hpp"
+#include "connectors/jobs/job_integration.hpp"
+#include "connectors/json/json_value.hpp"
+#include "vocabulary/result.hpp"
+
+namespace hindsight::connectors {
+
+// From what the state wants to the writes that are missing (rule 5). Pure functions of the intent and of the objects as the mirror saw
+// them last, as whole JSON objects. An intent that is already true gives no write. Where more than one write is missing they
+// come in the order in which they are to be made; each that replaces something carries uid and resourceVersion, so that after each
+// the plan is to be made anew from the answer. An object with another uid than the intent's is not touched.
+
+/// Settings that plans depend on (base-api §11, §12).
+struct PlanSettings {
+  bool partial_admission = true;                ///< Gate PartialAdmission; off: minCount is dropped.
+  std::vector<std::string> label_keys_to_copy;  ///< integrations.labelKeysToCopy.
+  TemplateMutability template_mutability = TemplateMutability::suspended;
+};
+
+/// Status, spec.active, finalizer and existence of a Workload. `remove` drops our finalizer and deletes the object; its status does not
+/// matter any more. Conditions and checks that an intent names are ours, conditions of unknown types stay as they are.
+[[nodiscard]] std::vector<Write> plan_workload(const admission::WorkloadIntent& intent, const Json& workload);
+
+/// The Workload of a job (base-api §3). Errors: unsupported when no integration knows the kind.
+[[nodiscard]] Result<Write> plan_create(const admission::WorkloadCreateIntent& intent, const Json& job, const PlanSettings& settings = {});
+
+/// The spec of a Workload after its job: pod sets when the intent says so, queue, priority, maximum execution time, and the job's
+/// admission-gated-by in the same write (SG-62). `job` may be empty when the intent names none. Errors: as plan_create().
+[[nodiscard]] Result<std::vector<Write>> plan_revise(const admission::WorkloadReviseIntent& intent, const Json& workload, const Json& job,
+                                                     const PlanSettings& settings = {});
+
+/// Starts or stops a job (base-api §7.1). A stop that was begun is completed before a start; it may give no write while it waits for the
+/// job's status to change. `workload`: the one whose templates a stop restores; may be empty.
+/// Errors: invalid when the job can never be started so (FailedToStart); unsupported as plan_create().
+[[nodiscard]] Result<std::vector<Write>> plan_job(const admission::JobIntent& intent, const Json& job, const Json& workload,
+                                                  TemplateMutability mutability = TemplateMutability::suspended);
+
+/// Status of a ClusterQueue or LocalQueue (base-api §2.2, §2.4).
+[[nodiscard]] std::optional<Write> plan_queue_status(const admission::QueueStatusIntent& intent, const Json& queue);
+
+/// A mirrored object in the form that plans take: without metadata.managedFields, which are half of many objects.
+/// Faster than Json::parse. Errors: invalid.
+[[nodiscard]] Result<Json> parse_object(std::string_view text);
+
+}  // namespace hindsight::connectors

@@ -1,0 +1,188 @@
+// Making a Workload for a job, and bringing it in line with a job that changed.
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "connectors/jobs/integrations.hpp"
+#include "connectors/jobs/template_change.hpp"
+#include "connectors/json/document.hpp"
+#include "connectors/json/keys.hpp"
+#include "connectors/json/merge_patch.hpp"
+#include "connectors/json/object_meta.hpp"
+#include "connectors/json/template_hash.hpp"
+#include "connectors/json/text.hpp"
+#include "connectors/objects/plan.hpp"
+#include "connectors/objects/resource_types.hpp"
+#include "connectors/objects/write_parts.hpp"
+
+namespace hindsight::connectors {
+namespace {
+
+using admission::WorkloadCreateIntent;
+using admission::WorkloadReviseIntent;
+
+Result<const JobIntegration*> integration_for(std::string_view kind, std::string_view group, std::string_view namespace_,
+                                              std::string_view name) {
+  const auto* integration = find_integration(kind, group);
+  if (integration != nullptr && find_resource_type(kind, group) != nullptr) return integration;
+  return fail(ErrorKind::unsupported, std::string(kind) + " " + std::string(namespace_) + "/" + std::string(name) +
+                                          ": no integration for kind " + std::string(kind) + " of group \"" + std::string(group) + "\"");
+}
+
+Json pod_sets_for(const JobIntegration& integration, const Json& job, const PlanSettings& settings) {
+  auto out = integration.pod_sets(job);
+  for (auto& pod_set : out) {
+    pod_set["template"] = workload_template(pod_set["template"]);
+    if (!settings.partial_admission) pod_set.erase("minCount");
+  }
+  return out;
+}
+
+Json priority_class_ref(PriorityClassKind kind, const std::string& name) {
+  switch (kind) {
+    case PriorityClassKind::workload_priority_class:
+      return {{"group", "kueue.x-k8s.io"}, {"kind", "WorkloadPriorityClass"}, {"name", name}};
+    case PriorityClassKind::pod_priority_class:
+      return {{"group", "scheduling.k8s.io"}, {"kind", "PriorityClass"}, {"name", name}};
+    case PriorityClassKind::none:
+      break;
+  }
+  return nullptr;
+}
+
+Json workload_labels(const WorkloadCreateIntent& intent, const Json& job, const PlanSettings& settings) {
+  Json out = Json::object();
+  const auto& labels = object_or_empty(object_or_empty(job, "metadata"), "labels");
+  for (const auto& key : settings.label_keys_to_copy)
+    if (const auto* value = member(labels, key)) out[key] = *value;
+  if (!intent.job_uid.empty() && is_label_value(intent.job_uid)) out[std::string(keys::job_uid)] = intent.job_uid;
+  return out;
+}
+
+Json workload_annotations(const Json& job) {
+  Json out = Json::object();
+  for (const auto& [key, value] : object_or_empty(object_or_empty(job, "metadata"), "annotations").items()) {
+    const bool copied = key.starts_with(keys::provisioning_parameter_prefix) || key == keys::admission_gated_by ||
+                        (key == keys::elastic_job && value == "true");
+    if (copied) out[key] = value;
+  }
+  return out;
+}
+
+/// Lists of pod sets that mean the same: counts, topology, and templates by hash, for the server adds defaults to what we write.
+bool same_pod_sets(const Json& a, const Json& b) {
+  if (a.size() != b.size()) return false;
+  const auto hash = [](const Json& pod_set) {
+    const auto document = Document::parse(object_or_empty(pod_set, "template").dump());
+    return document ? hash_template(document->root()).whole : 0;
+  };
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    const bool same = text_member(a[i], "name") == text_member(b[i], "name") &&
+                      int_member(a[i], "count").value_or(1) == int_member(b[i], "count").value_or(1) &&
+                      int_member(a[i], "minCount") == int_member(b[i], "minCount") &&
+                      object_or_empty(a[i], "topologyRequest") == object_or_empty(b[i], "topologyRequest") && hash(a[i]) == hash(b[i]);
+    if (!same) return false;
+  }
+  return true;
+}
+
+void put(Json& object, std::string_view key, Json value) {
+  if (value.is_null()) {
+    object.erase(std::string(key));
+  } else {
+    object[std::string(key)] = std::move(value);
+  }
+}
+
+}  // namespace
+
+Result<Json> parse_object(std::string_view text) {
+  const auto document = Document::parse(text);
+  if (!document) return tl::unexpected(document.error());
+  simdjson::dom::object root;
+  if (document->root().get(root) != simdjson::SUCCESS) return fail(ErrorKind::invalid, "an object: found " + shown(document->root()));
+  Json out = Json::object();
+  for (const auto field : root) {
+    simdjson::dom::object metadata;
+    if (field.key != "metadata" || field.value.get(metadata) != simdjson::SUCCESS) {
+      out[std::string(field.key)] = to_json(field.value);
+      continue;
+    }
+    Json kept = Json::object();
+    for (const auto part : metadata)
+      if (part.key != "managedFields") kept[std::string(part.key)] = to_json(part.value);
+    out["metadata"] = std::move(kept);
+  }
+  return out;
+}
+
+Result<Write> plan_create(const WorkloadCreateIntent& intent, const Json& job, const PlanSettings& settings) {
+  const auto integration = integration_for(intent.job_kind, intent.job_group, intent.namespace_, intent.job_name);
+  if (!integration) return tl::unexpected(integration.error());
+  const auto& job_type = *find_resource_type(intent.job_kind, intent.job_group);
+
+  Json metadata{{"name", intent.name},
+                {"namespace", intent.namespace_},
+                {"finalizers", {in_use_finalizer}},
+                {"ownerReferences",
+                 {{{"apiVersion", api_version(job_type)},
+                   {"kind", intent.job_kind},
+                   {"name", intent.job_name},
+                   {"uid", intent.job_uid},
+                   {"controller", true},
+                   {"blockOwnerDeletion", true}}}}};
+  if (auto labels = workload_labels(intent, job, settings); !labels.empty()) metadata["labels"] = std::move(labels);
+  if (auto annotations = workload_annotations(job); !annotations.empty()) metadata["annotations"] = std::move(annotations);
+
+  Json spec{{"podSets", pod_sets_for(**integration, job, settings)}, {"priority", intent.priority}};
+  if (!intent.queue_name.empty()) spec["queueName"] = intent.queue_name;
+  put(spec, "priorityClassRef", priority_class_ref(intent.priority_class_kind, intent.priority_class));
+  if (intent.max_exec_seconds) spec["maximumExecutionTimeSeconds"] = *intent.max_exec_seconds;
+
+  Write out;
+  out.verb = Write::Verb::create;
+  out.type = &types::workload;
+  out.namespace_ = intent.namespace_;
+  out.name = intent.name;
+  out.body = Json{{"apiVersion", api_version(types::workload)},
+                  {"kind", types::workload.kind},
+                  {"metadata", std::move(metadata)},
+                  {"spec", std::move(spec)}}
+                 .dump();
+  return out;
+}
+
+Result<std::vector<Write>> plan_revise(const WorkloadReviseIntent& intent, const Json& workload, const Json& job,
+                                       const PlanSettings& settings) {
+  std::vector<Write> out;
+  if (!is_meant(workload, intent.uid) || is_deleting(workload)) return out;
+  const auto& spec = object_or_empty(workload, "spec");
+  Json wanted = spec;
+  if (intent.pod_sets && is_meant(job, intent.job_uid)) {
+    const auto integration = integration_for(intent.job_kind, intent.job_group, intent.namespace_, intent.job_name);
+    if (!integration) return tl::unexpected(integration.error());
+    auto pod_sets = pod_sets_for(**integration, job, settings);
+    if (!same_pod_sets(list_or_empty(spec, "podSets"), pod_sets)) wanted["podSets"] = std::move(pod_sets);
+  }
+  put(wanted, "queueName", intent.queue_name.empty() ? Json() : Json(intent.queue_name));
+  put(wanted, "priorityClassRef", priority_class_ref(intent.priority_class_kind, intent.priority_class));
+  wanted["priority"] = intent.priority;
+  put(wanted, "maximumExecutionTimeSeconds", intent.max_exec_seconds ? Json(*intent.max_exec_seconds) : Json());
+
+  Json body = Json::object();
+  if (auto difference = merge_difference(spec, wanted); !difference.empty()) body["spec"] = std::move(difference);
+  if (is_meant(job, intent.job_uid)) {
+    const std::string key(keys::admission_gated_by);
+    const auto value_in = [&](const Json& object) {
+      const auto* value = member(object_or_empty(object_or_empty(object, "metadata"), "annotations"), key);
+      return value == nullptr ? Json() : *value;
+    };
+    if (auto gate = value_in(job); gate != value_in(workload)) body["metadata"]["annotations"][key] = std::move(gate);
+  }
+  if (!body.empty()) out.push_back(merge_patch_of(types::workload, workload, "", std::move(body)));
+  return out;
+}
+
+}  // namespace hindsight::connectors

@@ -1,0 +1,102 @@
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "connectors/jobs/integrations.hpp"
+#include "connectors/jobs/template_change.hpp"
+#include "connectors/json/keys.hpp"
+#include "connectors/json/text.hpp"
+#include "connectors/objects/plan.hpp"
+#include "connectors/objects/resource_types.hpp"
+#include "connectors/objects/write_parts.hpp"
+
+namespace hindsight::connectors {
+namespace {
+
+using admission::JobIntent;
+using admission::PodSetStart;
+
+Json toleration_json(const admission::OwnedToleration& toleration) {
+  Json out = Json::object();
+  if (!toleration.key.empty()) out["key"] = toleration.key;
+  out["operator"] = toleration.exists ? "Exists" : "Equal";
+  if (!toleration.value.empty()) out["value"] = toleration.value;
+  switch (toleration.effect) {
+    case TaintEffect::unspecified:
+      break;
+    case TaintEffect::no_schedule:
+      out["effect"] = "NoSchedule";
+      break;
+    case TaintEffect::prefer_no_schedule:
+      out["effect"] = "PreferNoSchedule";
+      break;
+    case TaintEffect::no_execute:
+      out["effect"] = "NoExecute";
+      break;
+  }
+  return out;
+}
+
+/// What the flavors, the checks and we ourselves put into one pod set (base-api §7.1, BA-137).
+Result<PodSetInjection> injection_of(const JobIntent& intent, const PodSetStart& start) {
+  PodSetInjection out;
+  out.name = start.name;
+  out.count = start.count;
+  for (const auto& [key, value] : start.node_labels) out.node_selector[key] = value;
+  for (const auto& toleration : start.tolerations) out.tolerations.push_back(toleration_json(toleration));
+  for (const auto& text : start.pod_set_updates) {
+    const auto update = Json::parse(text, nullptr, false);
+    if (update.is_discarded()) {
+      return fail(ErrorKind::invalid, "podSetUpdates of pod set " + start.name + ": found " + text + ", allowed: JSON");
+    }
+    for (const auto& entry : update.is_array() ? update : Json::array({update})) {
+      const auto name = text_member(entry, "name");
+      if (!name.empty() && name != start.name) continue;
+      if (auto added = add_update(out, entry); !added) return tl::unexpected(added.error());
+    }
+  }
+  out.owned_labels[std::string(keys::pod_set)] = start.name;
+  // Names that are no label value cannot be set; the pods run without the label.
+  if (is_dns_label(intent.cluster_queue)) out.owned_labels[std::string(keys::cluster_queue_name)] = intent.cluster_queue;
+  if (!intent.local_queue.empty() && is_label_value(intent.local_queue)) {
+    out.owned_labels[std::string(keys::local_queue_name)] = intent.local_queue;
+  }
+  if (!intent.workload.empty()) out.owned_annotations[std::string(keys::workload)] = intent.workload;
+  return out;
+}
+
+Result<std::vector<JobPatch>> start_patches(const JobIntent& intent, const JobIntegration& integration, const Json& job) {
+  std::vector<PodSetInjection> injections;
+  for (const auto& start : intent.pod_sets) {
+    auto injection = injection_of(intent, start);
+    if (!injection) return tl::unexpected(std::move(injection.error()));
+    injections.push_back(std::move(*injection));
+  }
+  return integration.start(job, injections);
+}
+
+}  // namespace
+
+Result<std::vector<Write>> plan_job(const JobIntent& intent, const Json& job, const Json& workload, TemplateMutability mutability) {
+  std::vector<Write> out;
+  const auto* integration = find_integration(intent.kind, intent.group);
+  const auto* type = find_resource_type(intent.kind, intent.group);
+  const auto title = intent.kind + " " + intent.namespace_ + "/" + intent.name;
+  if (integration == nullptr || type == nullptr) {
+    return fail(ErrorKind::unsupported, title + ": no integration for kind " + intent.kind + " of group \"" + intent.group + "\"");
+  }
+  if (!is_meant(job, intent.uid) || is_deleting(job)) return out;
+
+  std::vector<JobPatch> patches;
+  if (intent.run && !integration->stop_in_progress(job)) {
+    auto started = start_patches(intent, *integration, job);
+    if (!started) return fail(started.error().kind, title + ": " + started.error().message);
+    patches = std::move(*started);
+  } else {
+    patches = integration->stop(job, list_or_empty(object_or_empty(workload, "spec"), "podSets"), mutability);
+  }
+  for (auto& patch : patches) out.push_back(merge_patch_of(*type, job, patch.subresource, std::move(patch.body)));
+  return out;
+}
+
+}  // namespace hindsight::connectors

@@ -1,0 +1,87 @@
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "connectors/json/merge_patch.hpp"
+#include "connectors/objects/conditions.hpp"
+#include "connectors/objects/plan.hpp"
+#include "connectors/objects/resource_types.hpp"
+#include "connectors/objects/write_parts.hpp"
+
+namespace hindsight::connectors {
+namespace {
+
+using Usage = admission::QueueStatusIntent::Usage;
+
+/// Does an entry say these amounts? A missing quantity is 0.
+bool says(const Json& resource, std::string_view name, const std::pair<Amount, Amount>& amounts, bool local) {
+  const auto amount_is = [&](std::string_view key, Amount wanted) {
+    const auto* quantity = member(resource, key);
+    return quantity == nullptr ? wanted == 0 : is_amount(quantity, name, wanted);
+  };
+  return text_member(resource, "name") == name && amount_is("total", amounts.first) && (local || amount_is("borrowed", amounts.second));
+}
+
+bool says(const Json& list, const std::vector<Usage>& wanted, bool local) {
+  if (list.size() != wanted.size()) return false;
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    const auto& resources = list_or_empty(list[i], "resources");
+    if (text_member(list[i], "name") != wanted[i].flavor || resources.size() != wanted[i].resources.size()) return false;
+    for (std::size_t k = 0; k < resources.size(); ++k)
+      if (!says(resources[k], wanted[i].resources[k].first, wanted[i].resources[k].second, local)) return false;
+  }
+  return true;
+}
+
+Json usage_json(const std::vector<Usage>& usage, bool local) {
+  Json out = Json::array();
+  for (const auto& flavor : usage) {
+    Json resources = Json::array();
+    for (const auto& [resource, amounts] : flavor.resources) {
+      Json entry{{"name", resource}, {"total", format_amount(amounts.first, resource)}};
+      if (!local) entry["borrowed"] = format_amount(amounts.second, resource);
+      resources.push_back(std::move(entry));
+    }
+    out.push_back({{"name", flavor.flavor}, {"resources", std::move(resources)}});
+  }
+  return out;
+}
+
+void put_usage(Json& status, std::string_view key, const std::vector<Usage>& usage, bool local) {
+  if (says(list_or_empty(status, key), usage, local)) return;
+  if (usage.empty()) {
+    status.erase(std::string(key));
+  } else {
+    status[std::string(key)] = usage_json(usage, local);
+  }
+}
+
+bool is_active(std::string_view type) { return type == "Active"; }
+
+}  // namespace
+
+std::optional<Write> plan_queue_status(const admission::QueueStatusIntent& intent, const Json& queue) {
+  if (!is_meant(queue, {})) return std::nullopt;
+  const auto& status = object_or_empty(queue, "status");
+  Json wanted = status;
+  wanted["pendingWorkloads"] = intent.pending;
+  wanted["reservingWorkloads"] = intent.reserving;
+  wanted["admittedWorkloads"] = intent.admitted;
+  put_usage(wanted, "flavorsReservation", intent.reservation, intent.local);
+  put_usage(wanted, "flavorsUsage", intent.usage, intent.local);
+  wanted["conditions"] =
+      merged_conditions(list_or_empty(status, "conditions"),
+                        {{"Active", intent.active ? "True" : "False", intent.active_reason, intent.active_message, intent.active_since}},
+                        is_active, generation_of(queue));
+  if (intent.weighted_share) {
+    wanted["fairSharing"]["weightedShare"] = *intent.weighted_share;
+  } else if (!intent.local) {
+    wanted.erase("fairSharing");  // That of a LocalQueue also holds consumed usage, which is not of this intent.
+  }
+  auto patch = merge_difference(status, wanted);
+  if (patch.empty()) return std::nullopt;
+  return merge_patch_of(intent.local ? types::local_queue : types::cluster_queue, queue, "status", {{"status", std::move(patch)}});
+}
+
+}  // namespace hindsight::connectors

@@ -1,0 +1,211 @@
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "connectors/json/document.hpp"
+#include "connectors/json/merge_patch.hpp"
+#include "connectors/json/object_meta.hpp"
+#include "connectors/json/text.hpp"
+#include "connectors/objects/conditions.hpp"
+#include "connectors/objects/plan.hpp"
+#include "connectors/objects/resource_types.hpp"
+#include "connectors/objects/wire_names.hpp"
+#include "connectors/objects/write_parts.hpp"
+
+namespace hindsight::connectors {
+namespace {
+
+using admission::WantedAssignment;
+using admission::WantedCheck;
+using admission::WorkloadIntent;
+
+// Each of the functions below gives a part of the status as it shall be; null: the part shall be absent. What says the same as the part
+// that is there is kept in the form that it has, so that other spellings of a quantity or a time are no difference.
+
+bool is_workload_condition(std::string_view type) { return condition_type(type) != ConditionType::unspecified; }
+
+Json conditions_of(const WorkloadIntent& intent, const Json& now, std::int64_t generation) {
+  std::vector<ConditionText> wanted;
+  for (const auto& c : intent.conditions)
+    wanted.push_back({wire_name(c.type), wire_name(c.status), c.reason, c.message, c.last_transition});
+  auto out = merged_conditions(now, wanted, is_workload_condition, generation);
+  return out.empty() ? Json() : out;
+}
+
+bool says(const Json& assignment, const WantedAssignment& wanted) {
+  const auto& flavors = object_or_empty(assignment, "flavors");
+  return text_member(assignment, "name") == wanted.pod_set && int_member(assignment, "count").value_or(0) == wanted.count &&
+         flavors.size() == wanted.flavors.size() &&
+         std::all_of(wanted.flavors.begin(), wanted.flavors.end(),
+                     [&](const auto& choice) { return text_member(flavors, choice.first) == choice.second; }) &&
+         same_amounts(object_or_empty(assignment, "resourceUsage"), wanted.usage);
+}
+
+Json assignment_json(const WantedAssignment& wanted) {
+  Json out{{"name", wanted.pod_set}, {"count", wanted.count}};
+  for (const auto& [resource, flavor] : wanted.flavors) out["flavors"][resource] = flavor;
+  if (!wanted.usage.empty()) out["resourceUsage"] = quantities(wanted.usage);
+  return out;
+}
+
+Json admission_of(const WorkloadIntent& intent, const Json& now) {
+  if (!intent.has_admission) return nullptr;
+  const auto& assignments = list_or_empty(now, "podSetAssignments");
+  bool same = text_member(now, "clusterQueue") == intent.cluster_queue && assignments.size() == intent.assignments.size();
+  for (std::size_t i = 0; same && i < intent.assignments.size(); ++i) same = says(assignments[i], intent.assignments[i]);
+  if (same) return now;
+  Json list = Json::array();
+  for (const auto& wanted : intent.assignments) list.push_back(assignment_json(wanted));
+  return Json{{"clusterQueue", intent.cluster_queue}, {"podSetAssignments", std::move(list)}};
+}
+
+void set_or_erase(Json& object, std::string_view key, const std::optional<std::int32_t>& value) {
+  if (value) {
+    object[std::string(key)] = *value;
+  } else {
+    object.erase(std::string(key));
+  }
+}
+
+Json check_json(const WantedCheck& wanted, const Json* old) {
+  Json out = old == nullptr ? Json{{"name", wanted.name}} : *old;
+  out["state"] = wire_name(wanted.state);
+  out["message"] = cut_message(wanted.message, condition_message_max);
+  if (!is_time(text_member(out, "lastTransitionTime"), wanted.last_transition)) {
+    out["lastTransitionTime"] = format_rfc3339(wanted.last_transition.is_set() ? wanted.last_transition : Time::from_seconds(0));
+  }
+  set_or_erase(out, "requeueAfterSeconds", wanted.requeue_after_seconds);
+  set_or_erase(out, "retryCount", wanted.retry_count);
+  auto updates = Json::parse(wanted.pod_set_updates, nullptr, false);
+  if (updates.is_array() && !updates.empty()) {
+    out["podSetUpdates"] = std::move(updates);
+  } else {
+    out.erase("podSetUpdates");
+  }
+  return out;
+}
+
+Json checks_of(const WorkloadIntent& intent, const Json& now) {
+  if (intent.checks.empty()) return nullptr;
+  Json out = Json::array();
+  for (const auto& wanted : intent.checks) {
+    const auto old = std::find_if(now.begin(), now.end(), [&](const Json& c) { return text_member(c, "name") == wanted.name; });
+    out.push_back(check_json(wanted, old == now.end() ? nullptr : &*old));
+  }
+  return out;
+}
+
+Json requeue_state_of(const WorkloadIntent& intent, const Json& now) {
+  if (!intent.has_requeue_state) return nullptr;
+  Json out = now;
+  if (int_member(out, "count").value_or(0) != intent.requeue_count || !out.contains("count")) out["count"] = intent.requeue_count;
+  if (!intent.requeue_at.is_set()) {
+    out.erase("requeueAt");
+  } else if (!is_time(text_member(out, "requeueAt"), intent.requeue_at)) {
+    out["requeueAt"] = format_rfc3339(intent.requeue_at);
+  }
+  return out;
+}
+
+Json reclaimable_of(const WorkloadIntent& intent, const Json& now) {
+  if (intent.reclaimable.empty()) return nullptr;
+  Json out = Json::array();
+  for (const auto& [pod_set, count] : intent.reclaimable) out.push_back({{"name", pod_set}, {"count", count}});
+  // The list is a map by name: order says nothing.
+  const bool same = now.size() == out.size() && std::all_of(out.begin(), out.end(), [&](const Json& entry) {
+                      return std::find(now.begin(), now.end(), entry) != now.end();
+                    });
+  return same ? now : out;
+}
+
+Json scheduling_stats_of(const WorkloadIntent& intent, const Json& now) {
+  Json out = now;
+  Json evictions = Json::array();
+  for (const auto& e : intent.evictions) evictions.push_back({{"reason", e.reason}, {"underlyingCause", e.cause}, {"count", e.count}});
+  if (evictions.empty()) {
+    out.erase("evictions");
+  } else {
+    out["evictions"] = std::move(evictions);
+  }
+  return out.empty() ? Json() : out;
+}
+
+Json resource_requests_of(const WorkloadIntent& intent, const Json& now) {
+  if (intent.resource_requests.empty()) return nullptr;
+  bool same = now.size() == intent.resource_requests.size();
+  Json out = Json::array();
+  for (std::size_t i = 0; i < intent.resource_requests.size(); ++i) {
+    const auto& [pod_set, amounts] = intent.resource_requests[i];
+    same = same && text_member(now[i], "name") == pod_set && same_amounts(object_or_empty(now[i], "resources"), amounts);
+    Json entry{{"name", pod_set}};
+    if (!amounts.empty()) entry["resources"] = quantities(amounts);
+    out.push_back(std::move(entry));
+  }
+  return same ? now : out;
+}
+
+void put(Json& status, std::string_view key, Json value) {
+  if (value.is_null()) {
+    status.erase(std::string(key));
+  } else {
+    status[std::string(key)] = std::move(value);
+  }
+}
+
+Json wanted_status(const WorkloadIntent& intent, const Json& status, std::int64_t generation) {
+  Json out = status;
+  put(out, "conditions", conditions_of(intent, list_or_empty(status, "conditions"), generation));
+  put(out, "admission", admission_of(intent, object_or_empty(status, "admission")));
+  put(out, "admissionChecks", checks_of(intent, list_or_empty(status, "admissionChecks")));
+  put(out, "requeueState", requeue_state_of(intent, object_or_empty(status, "requeueState")));
+  put(out, "reclaimablePods", reclaimable_of(intent, list_or_empty(status, "reclaimablePods")));
+  put(out, "schedulingStats", scheduling_stats_of(intent, object_or_empty(status, "schedulingStats")));
+  put(out, "resourceRequests", resource_requests_of(intent, list_or_empty(status, "resourceRequests")));
+  const auto accumulated = int_member(status, "accumulatedPastExecutionTimeSeconds");
+  if (intent.accumulated_exec_seconds.value_or(0) != accumulated.value_or(0)) {
+    put(out, "accumulatedPastExecutionTimeSeconds", intent.accumulated_exec_seconds ? Json(*intent.accumulated_exec_seconds) : Json());
+  }
+  return out;
+}
+
+/// The list of finalizers without ours; nothing when ours is not in it.
+std::optional<Json> finalizers_without_ours(const Json& workload) {
+  Json rest = Json::array();
+  bool found = false;
+  for (const auto& finalizer : list_or_empty(object_or_empty(workload, "metadata"), "finalizers")) {
+    if (finalizer == in_use_finalizer) {
+      found = true;
+    } else {
+      rest.push_back(finalizer);
+    }
+  }
+  if (!found) return std::nullopt;
+  return rest;
+}
+
+}  // namespace
+
+std::vector<Write> plan_workload(const WorkloadIntent& intent, const Json& workload) {
+  std::vector<Write> out;
+  if (!is_meant(workload, intent.uid)) return out;
+
+  if (!intent.remove) {
+    const auto& status = object_or_empty(workload, "status");
+    auto patch = merge_difference(status, wanted_status(intent, status, generation_of(workload)));
+    if (!patch.empty()) out.push_back(merge_patch_of(types::workload, workload, "status", {{"status", std::move(patch)}}));
+    const auto* active = member(object_or_empty(workload, "spec"), "active");
+    if (intent.set_inactive && (active == nullptr || *active != false)) {
+      out.push_back(merge_patch_of(types::workload, workload, "", {{"spec", {{"active", false}}}}, false));
+    }
+  }
+  if (intent.remove || intent.release_finalizer) {
+    if (auto rest = finalizers_without_ours(workload)) {
+      out.push_back(merge_patch_of(types::workload, workload, "", {{"metadata", {{"finalizers", std::move(*rest)}}}}));
+    }
+  }
+  if (intent.remove && !is_deleting(workload)) out.push_back(deletion_of(types::workload, workload));
+  return out;
+}
+
+}  // namespace hindsight::connectors

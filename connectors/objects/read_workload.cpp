@@ -1,0 +1,149 @@
+// Workload (base-api §2.5).
+
+#include <simdjson.h>
+
+#include "connectors/json/keys.hpp"
+#include "connectors/json/object_meta.hpp"
+#include "connectors/json/pod_template.hpp"
+#include "connectors/json/text.hpp"
+#include "connectors/objects/readers.hpp"
+#include "connectors/objects/wire_names.hpp"
+
+namespace hindsight::connectors::readers {
+namespace {
+
+constexpr std::string_view default_pod_set = "main";
+
+Text pod_set_name(const Node& node) {
+  const auto name = node.text("name");
+  return name.empty() ? default_pod_set : name;
+}
+
+PodSetFacts read_pod_set(const Node& node, const JobContext& context, Text namespace_, std::size_t index) {
+  PodSetFacts out;
+  out.name = pod_set_name(node);
+  out.count = node.int32_or("count", 1);
+  out.min_count = node.int32("minCount", 0);
+  const auto pod_template = node.object("template");
+  if (!pod_template.present()) node.refuse_value("template", "an object");
+  read_pod_template(pod_template, {context.defaults, namespace_, index}, out);
+
+  // The request of the Workload is what counts; annotations of the template were its source when the Workload was made.
+  const auto topology = node.object("topologyRequest");
+  out.required_topology = topology.text("required");
+  out.preferred_topology = topology.text("preferred");
+  out.unconstrained_topology = topology.flag("unconstrained");
+  if (const auto group = topology.text("podSetGroupName"); !group.empty()) out.pod_set_group = group;
+  return out;
+}
+
+void read_owner(const Node& meta, WorkloadObserved& out) {
+  meta.each("ownerReferences", [&](const Node& owner) {
+    if (!out.owner_uid.empty() || !owner.flag("controller")) return;
+    out.owner_uid = owner.text("uid");
+    out.owner_kind = owner.text("kind");
+    out.owner_name = owner.text("name");
+  });
+}
+
+void read_spec(const Node& spec, const JobContext& context, WorkloadObserved& out) {
+  std::size_t index = 0;
+  out.pod_sets =
+      spec.list<PodSetFacts>("podSets", [&](const Node& node) { return read_pod_set(node, context, out.meta.namespace_, index++); });
+  out.queue_name = spec.text("queueName");
+  out.priority = spec.int32("priority");
+  if (const auto ref = spec.object("priorityClassRef"); ref.present()) {
+    out.priority_class_kind = ref.choice<PriorityClassKind>(
+        "kind",
+        {{"WorkloadPriorityClass", PriorityClassKind::workload_priority_class}, {"PriorityClass", PriorityClassKind::pod_priority_class}},
+        PriorityClassKind::none);
+    out.priority_class = ref.text("name");
+  }
+  out.active = spec.flag("active", true);
+  out.max_exec_seconds = spec.int32("maximumExecutionTimeSeconds", 1);
+}
+
+ConditionStatus read_status(const Node& condition) {
+  return condition.choice<ConditionStatus>(
+      "status", {{"True", ConditionStatus::true_}, {"False", ConditionStatus::false_}, {"Unknown", ConditionStatus::unknown}},
+      ConditionStatus::unknown);
+}
+
+List<ConditionFacts> read_conditions(const Node& status) {
+  const auto n = status.count("conditions");
+  if (n == 0) return {};
+  const auto out = status.reading().arena().make<ConditionFacts>(n);
+  std::size_t i = 0;
+  status.each("conditions", [&](const Node& condition) {
+    const auto type = condition_type(condition.text("type"));
+    if (type == ConditionType::unspecified) return;  // of others
+    out[i++] = {type, read_status(condition), condition.text("reason"), condition.text("message"), condition.time("lastTransitionTime")};
+  });
+  return out.first(i);
+}
+
+PodSetAssignmentFacts read_assignment(const Node& node) {
+  PodSetAssignmentFacts out;
+  out.pod_set = pod_set_name(node);
+  out.count = node.int32_or("count", 0);
+  const auto flavors = node.pairs("flavors");
+  const auto choices = node.reading().arena().make<FlavorChoice>(flavors.size());
+  for (std::size_t i = 0; i < flavors.size(); ++i) choices[i] = {flavors[i].key, flavors[i].value};
+  out.flavors = choices;
+  out.usage = node.amounts("resourceUsage");
+  return out;
+}
+
+CheckFacts read_check(const Node& node) {
+  CheckFacts out;
+  out.name = node.required_text("name");
+  out.state = node.choice<CheckState>(
+      "state",
+      {{"Pending", CheckState::pending}, {"Ready", CheckState::ready}, {"Retry", CheckState::retry}, {"Rejected", CheckState::rejected}},
+      CheckState::pending);
+  out.last_transition = node.time("lastTransitionTime");
+  out.message = node.text("message");
+  out.requeue_after_seconds = node.int32("requeueAfterSeconds", 0);
+  out.retry_count = node.int32("retryCount", 0);
+  if (node.count("podSetUpdates") > 0) out.pod_set_updates = node.reading().arena().copy(simdjson::minify(*node.raw("podSetUpdates")));
+  return out;
+}
+
+void read_status(const Node& status, WorkloadObserved& out) {
+  out.conditions = read_conditions(status);
+  if (const auto admission = status.object("admission"); admission.present()) {
+    out.has_admission = true;
+    out.admission_cluster_queue = admission.required_text("clusterQueue");
+    out.assignments = admission.list<PodSetAssignmentFacts>("podSetAssignments", read_assignment);
+  }
+  out.checks = status.list<CheckFacts>("admissionChecks", read_check);
+  if (const auto requeue = status.object("requeueState"); requeue.present()) {
+    out.has_requeue_state = true;
+    out.requeue_count = requeue.int32_or("count", 0);
+    out.requeue_at = requeue.time("requeueAt");
+  }
+  out.reclaimable = status.list<PodSetCount>("reclaimablePods", [](const Node& node) {
+    return PodSetCount{node.required_text("name"), node.int32_or("count", 0)};
+  });
+  out.accumulated_exec_seconds = status.int32("accumulatedPastExecutionTimeSeconds", 0);
+  out.evictions = status.object("schedulingStats").list<EvictionCount>("evictions", [](const Node& node) {
+    return EvictionCount{node.text("reason"), node.text("underlyingCause"), node.int32_or("count", 0)};
+  });
+  out.has_resource_requests = status.count("resourceRequests") > 0;
+}
+
+}  // namespace
+
+WorkloadObserved workload(const Node& object, const JobContext& context) {
+  WorkloadObserved out;
+  out.meta = read_meta(object);
+  const auto meta = object.object("metadata");
+  read_owner(meta, out);
+  out.admission_gated_by = meta.entry("annotations", keys::admission_gated_by).value_or(Text{});
+  out.priority_boost = parse_int32(meta.entry("annotations", keys::priority_boost).value_or(Text{})).value_or(0);
+  read_spec(object.object("spec"), context, out);
+  read_status(object.object("status"), out);
+  return out;
+}
+
+}  // namespace hindsight::connectors::readers

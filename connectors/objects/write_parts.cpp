@@ -1,0 +1,77 @@
+#include "connectors/objects/write_parts.hpp"
+
+#include <string>
+
+namespace hindsight::connectors {
+namespace {
+
+Write write_of(Write::Verb verb, const ResourceType& type, const Json& object) {
+  const auto& metadata = object_or_empty(object, "metadata");
+  Write out;
+  out.verb = verb;
+  out.type = &type;
+  out.namespace_ = text_member(metadata, "namespace");
+  out.name = text_member(metadata, "name");
+  return out;
+}
+
+}  // namespace
+
+bool is_meant(const Json& object, std::string_view uid) {
+  const auto& metadata = object_or_empty(object, "metadata");
+  if (metadata.empty()) return false;
+  return uid.empty() || text_member(metadata, "uid") == uid;
+}
+
+bool is_deleting(const Json& object) { return member(object_or_empty(object, "metadata"), "deletionTimestamp") != nullptr; }
+
+Write merge_patch_of(const ResourceType& type, const Json& object, std::string_view subresource, Json body, bool exact) {
+  const auto& metadata = object_or_empty(object, "metadata");
+  Json& out = body["metadata"];
+  if (!out.is_object()) out = Json::object();
+  for (const auto* key : {"uid", "resourceVersion"}) {
+    const auto value = text_member(metadata, key);
+    if (!value.empty() && (exact || std::string_view(key) == "uid")) out[key] = value;
+  }
+  if (out.empty()) body.erase("metadata");
+  auto write = write_of(Write::Verb::merge_patch, type, object);
+  write.subresource = subresource;
+  write.body = body.dump();
+  return write;
+}
+
+Write deletion_of(const ResourceType& type, const Json& object) {
+  auto write = write_of(Write::Verb::delete_, type, object);
+  write.body = Json{{"apiVersion", "v1"},
+                    {"kind", "DeleteOptions"},
+                    {"propagationPolicy", "Background"},
+                    {"preconditions", {{"uid", text_member(object_or_empty(object, "metadata"), "uid")}}}}
+                   .dump();
+  return write;
+}
+
+Json quantities(const NamedAmounts& amounts) {
+  Json out = Json::object();
+  for (const auto& [resource, amount] : amounts) out[resource] = format_amount(amount, resource);
+  return out;
+}
+
+bool is_amount(const Json* quantity, std::string_view resource, Amount amount) {
+  if (quantity == nullptr || !(quantity->is_string() || quantity->is_number())) return false;
+  const auto parsed = parse_quantity(quantity->is_string() ? quantity->get_ref<const std::string&>() : quantity->dump(), resource);
+  return parsed && *parsed == amount;
+}
+
+bool same_amounts(const Json& resource_list, const NamedAmounts& amounts) {
+  if (!resource_list.is_object() || resource_list.size() != amounts.size()) return false;
+  for (const auto& [resource, amount] : amounts)
+    if (!is_amount(member(resource_list, resource), resource, amount)) return false;
+  return true;
+}
+
+bool is_time(std::string_view text, Time time) {
+  const auto parsed = parse_rfc3339(text);
+  return parsed && parsed->floor_seconds() == time.floor_seconds();
+}
+
+}  // namespace hindsight::connectors

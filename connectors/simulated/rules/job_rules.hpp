@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string_view>
+
+#include "connectors/simulated/rules/finding.hpp"
+
+namespace hindsight::connectors::simulated {
+
+// batch/v1 Job as the API server of Kubernetes 1.36 keeps it, with its default feature gates.
+
+/// Defaults of the spec and its pod template.
+void default_job(Json& job);
+
+/// The selector and the labels that tie pods to the job; only on creation.
+void generate_job_selector(Json& job);
+
+/// What holds for every Job.
+void check_job(const ObjectView& job, Findings& findings);
+
+/// What a change of spec must leave alone. The template may change only while the job is suspended, and only when it never started or
+/// its condition Suspended is True, and no pod is active: then node selector, node affinity, tolerations, labels, annotations,
+/// scheduling gates and the resources of containers.
+void check_job_change(const ObjectView& now, const ObjectView& before, Findings& findings);
+
+/// Which states of the status may follow which.
+void check_job_status_change(const ObjectView& now, const ObjectView& before, Findings& findings);
+
+/// Drops the counters that are 0, as the API server does.
+void compact_job_status(Json& status);
+
+}  // namespace hindsight::connectors::simulated

@@ -1,0 +1,180 @@
+#include "connectors/simulated/rules/pod_rules.hpp"
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "connectors/manifests/syntax.hpp"
+
+namespace hindsight::connectors::simulated {
+namespace {
+
+void put(Json& object, const char* name, Json value) {
+  if (!object.contains(name)) object[name] = std::move(value);
+}
+
+/// "latest" or no tag at all.
+bool pulls_always(std::string_view image) {
+  if (image.find('@') != std::string_view::npos) return false;
+  const auto slash = image.rfind('/');
+  const auto name = slash == std::string_view::npos ? image : image.substr(slash + 1);
+  const auto colon = name.find(':');
+  return colon == std::string_view::npos || name.substr(colon + 1) == "latest";
+}
+
+void default_probe(Json& container, const char* name) {
+  const auto probe = container.find(name);
+  if (probe == container.end() || !probe->is_object()) return;
+  put(*probe, "timeoutSeconds", 1);
+  put(*probe, "periodSeconds", 10);
+  put(*probe, "successThreshold", 1);
+  put(*probe, "failureThreshold", 3);
+  if (const auto get = probe->find("httpGet"); get != probe->end() && get->is_object()) {
+    put(*get, "path", "/");
+    put(*get, "scheme", "HTTP");
+  }
+}
+
+void default_container(Json& container) {
+  if (!container.is_object()) return;
+  put(container, "imagePullPolicy", pulls_always(text(container, "image")) ? "Always" : "IfNotPresent");
+  put(container, "terminationMessagePath", "/dev/termination-log");
+  put(container, "terminationMessagePolicy", "File");
+  put(container, "resources", Json::object());
+  for (const char* probe : {"livenessProbe", "readinessProbe", "startupProbe"}) default_probe(container, probe);
+  if (const auto ports = container.find("ports"); ports != container.end() && ports->is_array()) {
+    for (auto& port : *ports)
+      if (port.is_object()) put(port, "protocol", "TCP");
+  }
+  if (const auto env = container.find("env"); env != container.end() && env->is_array()) {
+    for (auto& variable : *env) {
+      const Json& source = member(variable, "valueFrom", "fieldRef");
+      if (source.is_object()) put(variable["valueFrom"]["fieldRef"], "apiVersion", "v1");
+    }
+  }
+}
+
+struct Amount {
+  long double value = 0;
+  bool good = false;
+};
+
+Amount amount_of(const Json& value) {
+  if (value.is_number()) return {value.get<double>(), true};
+  if (!value.is_string()) return {};
+  const auto parsed = manifests::quantity_value(value.get_ref<const std::string&>());
+  return parsed ? Amount{*parsed, true} : Amount{};
+}
+
+void check_resources(const Json& container, const std::string& path, Findings& findings) {
+  const Json& requests = member(container, "resources", "requests");
+  const Json& limits = member(container, "resources", "limits");
+  for (const auto& [list, name] : {std::pair{&requests, "requests"}, std::pair{&limits, "limits"}}) {
+    if (!list->is_object()) continue;
+    for (const auto& [resource, value] : list->get_ref<const Json::object_t&>()) {
+      const std::string field = path + ".resources." + name + "[" + resource + "]";
+      if (!manifests::is_qualified_name(resource)) findings.invalid(field, Json(resource), "must be a valid resource type name");
+      if (amount_of(value).value < 0) findings.invalid(field, value, "must be greater than or equal to 0");
+      const bool standard =
+          resource == "cpu" || resource == "memory" || resource == "ephemeral-storage" || resource.starts_with("hugepages-");
+      if (resource.find('/') == std::string::npos && !standard)
+        findings.invalid(field, Json(resource), "must be a standard resource type or fully qualified");
+    }
+  }
+  if (!requests.is_object() || !limits.is_object()) return;
+  for (const auto& [resource, request] : requests.get_ref<const Json::object_t&>()) {
+    const Json& limit = member(limits, resource);
+    if (!limit.is_null() && amount_of(request).value > amount_of(limit).value) {
+      findings.invalid(
+          path + ".resources.requests", request,
+          "must be less than or equal to " + resource + " limit of " + (limit.is_string() ? limit.get<std::string>() : limit.dump()));
+    }
+  }
+}
+
+void check_containers(const Json& pod_spec, const char* list, const std::string& path, std::set<std::string>& names, Findings& findings) {
+  each_item(pod_spec, list, path, [&](const Json& container, const std::string& field) {
+    const auto name = text(container, "name");
+    if (name.empty()) {
+      findings.required(field + ".name", "");
+    } else if (!manifests::is_dns_label(name)) {
+      findings.invalid(field + ".name", Json(name), "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-'");
+    } else if (!names.emplace(name).second) {
+      findings.duplicate(field + ".name", Json(name));
+    }
+    check_resources(container, field, findings);
+  });
+}
+
+void check_selector(const Json& labels, const std::string& field, Findings& findings) {
+  if (!labels.is_object()) return;
+  for (const auto& [key, value] : labels.get_ref<const Json::object_t&>()) {
+    if (!manifests::is_qualified_name(key)) findings.invalid(field, Json(key), "name part must be a label key");
+    if (value.is_string() && !manifests::is_label_value(value.get_ref<const std::string&>()))
+      findings.invalid(field, value, "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.'");
+  }
+}
+
+void check_pod_tolerations(const Json& pod_spec, const std::string& path, Findings& findings) {
+  each_item(pod_spec, "tolerations", path, [&](const Json& toleration, const std::string& field) {
+    const auto key = text(toleration, "key");
+    const auto op = text(toleration, "operator");
+    const auto effect = text(toleration, "effect");
+    if (!key.empty() && !manifests::is_qualified_name(key)) findings.invalid(field + ".key", Json(key), "name part must be a label key");
+    if (key.empty() && op != "Exists")
+      findings.invalid(field + ".operator", Json(op),
+                       "operator must be Exists when `key` is empty, which means \"match all values and all keys\"");
+    if (toleration.contains("tolerationSeconds") && effect != "NoExecute")
+      findings.invalid(field + ".effect", Json(effect), "effect must be 'NoExecute' when `tolerationSeconds` is set");
+    if (op == "Exists") {
+      if (!text(toleration, "value").empty())
+        findings.invalid(field + ".operator", toleration, "value must be empty when `operator` is 'Exists'");
+    } else if (!op.empty() && op != "Equal") {
+      findings.add(ProblemKind::not_supported, field + ".operator", Json(op), "supported values: \"Equal\", \"Exists\"");
+    } else if (!manifests::is_label_value(text(toleration, "value"))) {
+      findings.invalid(field + ".operator", member(toleration, "value"),
+                       "a valid label must be an empty string or consist of alphanumeric characters");
+    }
+    if (!effect.empty() && effect != "NoSchedule" && effect != "PreferNoSchedule" && effect != "NoExecute")
+      findings.add(ProblemKind::not_supported, field + ".effect", Json(effect),
+                   "supported values: \"NoSchedule\", \"PreferNoSchedule\", \"NoExecute\"");
+  });
+}
+
+}  // namespace
+
+void default_pod_spec(Json& pod_spec) {
+  put(pod_spec, "dnsPolicy", "ClusterFirst");
+  put(pod_spec, "restartPolicy", "Always");
+  put(pod_spec, "securityContext", Json::object());
+  put(pod_spec, "terminationGracePeriodSeconds", 30);
+  put(pod_spec, "schedulerName", "default-scheduler");
+  if (const auto account = text(pod_spec, "serviceAccountName"); !account.empty()) put(pod_spec, "serviceAccount", account);
+  for (const char* list : {"containers", "initContainers"}) {
+    const auto it = pod_spec.find(list);
+    if (it == pod_spec.end() || !it->is_array()) continue;
+    for (auto& container : *it) default_container(container);
+  }
+}
+
+void check_pod_spec(const Json& pod_spec, const std::string& path, Findings& findings) {
+  if (member(pod_spec, "containers").empty()) findings.required(path + ".containers", "must be given");
+  std::set<std::string> names;
+  check_containers(pod_spec, "containers", path, names, findings);
+  check_containers(pod_spec, "initContainers", path, names, findings);
+  each_item(pod_spec, "containers", path, [&](const Json& container, const std::string& field) {
+    if (text(container, "image").empty()) findings.required(field + ".image", "must be given");
+  });
+  check_selector(member(pod_spec, "nodeSelector"), path + ".nodeSelector", findings);
+  check_pod_tolerations(pod_spec, path, findings);
+  each_item(pod_spec, "schedulingGates", path, [&](const Json& gate, const std::string& field) {
+    if (!manifests::is_qualified_name(text(gate, "name")))
+      findings.invalid(field, member(gate, "name"), "name part must be a qualified name");
+  });
+}
+
+void check_template_metadata(const Json& metadata, const std::string& path, Findings& findings) {
+  check_selector(member(metadata, "labels"), path + ".labels", findings);
+}
+
+}  // namespace hindsight::connectors::simulated

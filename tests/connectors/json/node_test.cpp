@@ -1,0 +1,123 @@
+// What is not as the API has it is named by object, path, finding and what is allowed; nothing else of the object is looked at.
+
+#include "connectors/json/node.hpp"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+
+#include "connectors/json/document.hpp"
+
+namespace hindsight::connectors {
+namespace {
+
+/// The error that reading `json` with `read` gives; empty: none.
+std::string error_of(std::string_view json, const std::function<void(const Node&)>& read) {
+  const auto document = Document::parse(json);
+  if (!document) return document.error().message;
+  Arena arena;
+  Reading reading(arena, document->root(), "Thing ns/name");
+  read(reading.root());
+  return reading.failed() ? reading.take_error().message : "";
+}
+
+TEST(Node, NamesThePathOfAWrongMember) {
+  struct Case {
+    std::string_view json;
+    std::function<void(const Node&)> read;
+    std::string_view error;
+  };
+  const Case cases[] = {
+      {R"({"spec":{"count":"x"}})", [](const Node& n) { (void)n.object("spec").int32("count", 0); },
+       R"(Thing ns/name: spec.count: found "x", allowed: an integer from 0 to 2147483647)"},
+      {R"({"spec":{"count":-1}})", [](const Node& n) { (void)n.object("spec").int32("count", 0); },
+       "Thing ns/name: spec.count: found -1, allowed: an integer from 0 to 2147483647"},
+      {R"({"spec":{"count":2147483648}})", [](const Node& n) { (void)n.object("spec").int32("count", 0); },
+       "Thing ns/name: spec.count: found 2147483648, allowed: an integer from 0 to 2147483647"},
+      {R"({"spec":[]})", [](const Node& n) { (void)n.object("spec"); }, "Thing ns/name: spec: found a list, allowed: an object"},
+      {R"({"a":[{"b":[{},{"c":1}]}]})",
+       [](const Node& n) { n.each("a", [](const Node& a) { a.each("b", [](const Node& b) { (void)b.text("c"); }); }); },
+       "Thing ns/name: a[0].b[1].c: found 1, allowed: a text"},
+      {R"({"a":[1]})", [](const Node& n) { n.each("a", [](const Node&) {}); }, "Thing ns/name: a[0]: found 1, allowed: an object"},
+      {R"({"a":["x",2]})", [](const Node& n) { (void)n.texts("a"); }, "Thing ns/name: a[1]: found 2, allowed: a text"},
+      {R"({"metadata":{"labels":{"kueue.x-k8s.io/queue-name":true}}})", [](const Node& n) { (void)n.object("metadata").pairs("labels"); },
+       "Thing ns/name: metadata.labels[kueue.x-k8s.io/queue-name]: found true, allowed: a text"},
+      {R"({"m":"two","x":1})",
+       [](const Node& n) {
+         (void)n.choice<int>("m", {{"one", 1}, {"three", 3}}, 0);
+       },
+       R"(Thing ns/name: m: found "two", allowed: one, three)"},
+      {R"({"t":"yesterday"})", [](const Node& n) { (void)n.time("t"); },
+       R"(Thing ns/name: t: found "yesterday", allowed: a time such as 2026-01-01T00:00:00Z)"},
+      {R"({"q":{"cpu":"1x"}})", [](const Node& n) { (void)n.amounts("q"); },
+       R"(Thing ns/name: q.cpu: found "1x", allowed: a quantity such as 500m, 2 or 1Gi)"},
+      {R"({"f":"true"})", [](const Node& n) { (void)n.flag("f"); }, R"(Thing ns/name: f: found "true", allowed: true, false)"},
+      {R"({})", [](const Node& n) { (void)n.required_text("name"); },
+       "Thing ns/name: name: found nothing, allowed: a text that is not empty"},
+      {R"([])", [](const Node& n) { (void)n.text("x"); }, "Thing ns/name: found a list, allowed: an object"},
+  };
+  for (const auto& c : cases) EXPECT_EQ(error_of(c.json, c.read), c.error) << c.json;
+}
+
+TEST(Node, KeepsOnlyTheFirstError) {
+  const auto error = error_of(R"({"a":1,"b":2})", [](const Node& n) {
+    (void)n.text("a");
+    (void)n.text("b");
+  });
+  EXPECT_EQ(error, "Thing ns/name: a: found 1, allowed: a text");
+}
+
+TEST(Node, TakesNullAndMissingForTheSame) {
+  const auto error = error_of(R"({"a":null})", [](const Node& n) {
+    for (const auto* key : {"a", "b"}) {
+      EXPECT_FALSE(n.has(key));
+      EXPECT_EQ(n.text(key), "");
+      EXPECT_EQ(n.int32(key), std::nullopt);
+      EXPECT_EQ(n.count(key), 0U);
+      EXPECT_TRUE(n.pairs(key).empty());
+      EXPECT_FALSE(n.object(key).present());
+      EXPECT_FALSE(n.object(key).object("deeper").has("still"));
+      EXPECT_FALSE(n.time(key).is_set());
+      EXPECT_TRUE(n.flag(key, true));
+    }
+  });
+  EXPECT_EQ(error, "");
+}
+
+TEST(Node, ReadsQuantitiesFromTextsAndNumbers) {
+  const auto error = error_of(R"({"a":{"cpu":2,"memory":"1Gi","gpu":0.5,"x":"1500m"},"w":0.5})", [](const Node& n) {
+    const auto amounts = n.amounts("a");
+    ASSERT_EQ(amounts.size(), 4U);
+    EXPECT_EQ(amounts[0].resource, "cpu");
+    EXPECT_EQ(amounts[0].amount, 2000);
+    EXPECT_EQ(amounts[1].resource, "gpu");
+    EXPECT_EQ(amounts[1].amount, 1);
+    EXPECT_EQ(amounts[2].amount, 1LL << 30);
+    EXPECT_EQ(amounts[3].amount, 2);
+    EXPECT_EQ(n.nano("w"), 500'000'000);
+  });
+  EXPECT_EQ(error, "");
+}
+
+TEST(Document, RefusesWhatIsNotJson) {
+  for (const auto* text : {"", "{", "{\"a\":}", "nope", "{\"a\":\"\xff\"}"}) {
+    const auto document = Document::parse(text);
+    ASSERT_FALSE(document) << text;
+    EXPECT_EQ(document.error().kind, ErrorKind::invalid);
+    EXPECT_EQ(document.error().message.rfind("not a JSON text: ", 0), 0U) << document.error().message;
+  }
+}
+
+TEST(Document, KeepsDocumentsApart) {
+  std::vector<Document> documents;
+  for (int i = 0; i < 10; ++i) {
+    auto document = Document::parse("{\"n\":" + std::to_string(i) + "}");
+    ASSERT_TRUE(document);
+    documents.push_back(std::move(*document));
+  }
+  for (int i = 0; i < 10; ++i) EXPECT_EQ(std::int64_t(documents[static_cast<std::size_t>(i)].root()["n"]), i);
+}
+
+}  // namespace
+}  // namespace hindsight::connectors

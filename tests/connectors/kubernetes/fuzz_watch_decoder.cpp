@@ -1,0 +1,26 @@
+// libFuzzer entry: bytes as the stream of a watch. The first byte says how large the chunks are.
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "connectors/kubernetes/watch_decoder.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace hindsight::connectors::kubernetes;
+  if (size == 0) return 0;
+  const std::size_t chunk = 1U + data[0];
+  const std::string_view stream(reinterpret_cast<const char*>(data) + 1, size - 1);
+  WatchDecoder decoder(4096);
+  std::string copy;
+  for (std::size_t at = 0; at < stream.size(); at += chunk) {
+    decoder.feed(stream.substr(at, chunk));
+    for (;;) {
+      const auto line = decoder.next();
+      if (!line) return 0;
+      if (!*line) break;
+      if ((*line)->type != WatchLine::Type::error) copy_without_managed_fields((*line)->object, copy);
+    }
+  }
+  return 0;
+}

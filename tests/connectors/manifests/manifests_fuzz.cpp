@@ -1,0 +1,15 @@
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "connectors/manifests/manifest_reader.hpp"
+
+/// Any bytes are read as a file or refused with an error.
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  hindsight::connectors::manifests::ReadLimits limits;
+  limits.values = 100'000;
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  const auto input = hindsight::connectors::manifests::read_text(text, "fuzz.yaml", limits);
+  if (!input && !input.error().message.starts_with("fuzz.yaml:")) __builtin_trap();
+  return 0;
+}

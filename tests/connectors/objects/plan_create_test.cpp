@@ -1,0 +1,257 @@
+// The Workload of a job, and its revision after the job changed.
+
+#include <gtest/gtest.h>
+
+#include "connectors/objects/plan.hpp"
+#include "connectors/objects/resource_types.hpp"
+#include "tests/connectors/objects/applying.hpp"
+#include "tests/connectors/objects/observing.hpp"
+
+namespace hindsight::connectors {
+namespace {
+
+using admission::WorkloadCreateIntent;
+using admission::WorkloadReviseIntent;
+
+Json job() {
+  return Json::parse(R"({"apiVersion":"batch/v1","kind":"Job",
+    "metadata":{"name":"j","namespace":"ns","uid":"78d1e61a","generation":1,
+      "labels":{"kueue.x-k8s.io/queue-name":"lq","team":"a","other":"b"},
+      "annotations":{"provreq.kueue.x-k8s.io/ValidUntilSeconds":"0","note":"x","kueue.x-k8s.io/job-min-parallelism":"2",
+        "kueue.x-k8s.io/admission-gated-by":"example.com/g"}},
+    "spec":{"parallelism":5,"completions":4,"suspend":true,"template":{
+      "metadata":{"creationTimestamp":null,"name":"ignored","annotations":{"kueue.x-k8s.io/podset-required-topology":"rack"},
+        "labels":{"app":"a","batch.kubernetes.io/controller-uid":"78d1e61a","batch.kubernetes.io/job-name":"j","controller-uid":"78d1e61a","job-name":"j"}},
+      "spec":{"restartPolicy":"Never","containers":[{"name":"c","image":"i:1","resources":{"requests":{"cpu":"1"}},
+        "env":[{"name":"A","value":"1"},{"name":"B","value":"2"},{"name":"A","value":"3"}]}]}}}})");
+}
+
+WorkloadCreateIntent create() {
+  WorkloadCreateIntent out;
+  out.job_uid = "78d1e61a";
+  out.job_kind = "Job";
+  out.job_group = "batch";
+  out.namespace_ = "ns";
+  out.job_name = "j";
+  out.name = "job-j-12345";
+  out.queue_name = "lq";
+  out.priority = 100;
+  out.priority_class_kind = PriorityClassKind::workload_priority_class;
+  out.priority_class = "high";
+  out.max_exec_seconds = 60;
+  return out;
+}
+
+// BA-173, base-api §3
+TEST(PlanCreate, MakesTheWorkloadOfAJob) {
+  const auto write = plan_create(create(), job(), {true, {"team", "absent"}, {}});
+  ASSERT_TRUE(write);
+  EXPECT_EQ(write->verb, Write::Verb::create);
+  EXPECT_EQ(write->type, &types::workload);
+  EXPECT_EQ(write->namespace_, "ns");
+  EXPECT_EQ(write->name, "job-j-12345");
+  EXPECT_EQ(Json::parse(write->body), Json::parse(R"({"apiVersion":"kueue.x-k8s.io/v1beta2","kind":"Workload",
+    "metadata":{"name":"job-j-12345","namespace":"ns","finalizers":["kueue.x-k8s.io/resource-in-use"],
+      "labels":{"kueue.x-k8s.io/job-uid":"78d1e61a","team":"a"},
+      "annotations":{"provreq.kueue.x-k8s.io/ValidUntilSeconds":"0","kueue.x-k8s.io/admission-gated-by":"example.com/g"},
+      "ownerReferences":[{"apiVersion":"batch/v1","kind":"Job","name":"j","uid":"78d1e61a","controller":true,"blockOwnerDeletion":true}]},
+    "spec":{"queueName":"lq","priority":100,"maximumExecutionTimeSeconds":60,
+      "priorityClassRef":{"group":"kueue.x-k8s.io","kind":"WorkloadPriorityClass","name":"high"},
+      "podSets":[{"name":"main","count":4,"minCount":2,
+        "topologyRequest":{"required":"rack","podIndexLabel":"batch.kubernetes.io/job-completion-index"},
+        "template":{"metadata":{"labels":{"app":"a"},"annotations":{"kueue.x-k8s.io/podset-required-topology":"rack"}},
+          "spec":{"restartPolicy":"Never","containers":[{"name":"c","image":"i:1","resources":{"requests":{"cpu":"1"}},
+            "env":[{"name":"A","value":"3"},{"name":"B","value":"2"}]}]}}}]}})"));
+}
+
+// BA-173: the Workload matches the job that it was made from, also after the server's defaulting.
+TEST(PlanCreate, MakesPodSetsThatReadLikeTheJobs) {
+  const auto write = plan_create(create(), job());
+  ASSERT_TRUE(write);
+  auto stored = Json::parse(write->body);
+  auto& spec = stored["spec"]["podSets"][0]["template"]["spec"];
+  spec["dnsPolicy"] = "ClusterFirst";
+  spec["containers"][0]["imagePullPolicy"] = "IfNotPresent";
+  Arena arena;
+  const auto w = observed<WorkloadObserved>(types::workload, stored.dump(), arena);
+  const auto j = observed<JobObserved>(types::job, job().dump(), arena);
+  ASSERT_EQ(w.pod_sets.size(), j.pod_sets.size());
+  EXPECT_EQ(w.pod_sets[0].name, j.pod_sets[0].name);
+  EXPECT_EQ(w.pod_sets[0].count, j.pod_sets[0].count);
+  EXPECT_EQ(w.pod_sets[0].min_count, j.pod_sets[0].min_count);
+  EXPECT_EQ(w.pod_sets[0].template_hash, j.pod_sets[0].template_hash);
+  EXPECT_EQ(w.pod_sets[0].core_hash, j.pod_sets[0].core_hash);
+  EXPECT_EQ(w.pod_sets[0].shape_hash, j.pod_sets[0].shape_hash);
+  EXPECT_EQ(w.pod_sets[0].required_topology, j.pod_sets[0].required_topology);
+  EXPECT_EQ(w.owner_uid, "78d1e61a");
+  EXPECT_EQ(w.max_exec_seconds, 60);
+}
+
+TEST(PlanCreate, LeavesOutWhatThereIsNot) {
+  auto intent = create();
+  intent.job_uid = "not a label value!";
+  intent.queue_name = "";
+  intent.priority_class_kind = PriorityClassKind::none;
+  intent.max_exec_seconds.reset();
+  auto plain = job();
+  plain["metadata"].erase("annotations");
+  plain["spec"]["template"].erase("metadata");
+  const auto body = Json::parse(plan_create(intent, plain)->body);
+  EXPECT_FALSE(body["metadata"].contains("labels"));
+  EXPECT_FALSE(body["metadata"].contains("annotations"));
+  for (const auto* key : {"queueName", "priorityClassRef", "maximumExecutionTimeSeconds"}) EXPECT_FALSE(body["spec"].contains(key)) << key;
+  for (const auto* key : {"minCount", "topologyRequest"}) EXPECT_FALSE(body["spec"]["podSets"][0].contains(key)) << key;
+  EXPECT_FALSE(body["spec"]["podSets"][0]["template"].contains("metadata"));
+  EXPECT_FALSE(Json::parse(plan_create(create(), job(), {false, {}, {}})->body)["spec"]["podSets"][0].contains("minCount"));
+}
+
+TEST(PlanCreate, CopiesOnlyAnElasticMarkThatMeansSomething) {
+  auto elastic = job();
+  elastic["metadata"]["annotations"]["kueue.x-k8s.io/elastic-job"] = "true";
+  EXPECT_EQ(Json::parse(plan_create(create(), elastic)->body)["metadata"]["annotations"]["kueue.x-k8s.io/elastic-job"], "true");
+  elastic["metadata"]["annotations"]["kueue.x-k8s.io/elastic-job"] = "1";
+  EXPECT_FALSE(Json::parse(plan_create(create(), elastic)->body)["metadata"]["annotations"].contains("kueue.x-k8s.io/elastic-job"));
+}
+
+// BA-169
+TEST(PlanCreate, MakesOnePodSetForEachReplicatedJob) {
+  auto intent = create();
+  intent.job_kind = "JobSet";
+  intent.job_group = "jobset.x-k8s.io";
+  const auto set = Json::parse(R"({"metadata":{"name":"j","namespace":"ns","uid":"78d1e61a"},"spec":{"replicatedJobs":[
+    {"name":"leader","template":{"spec":{"template":{"spec":{"containers":[]}}}}},
+    {"name":"workers","replicas":3,"template":{"spec":{"parallelism":2,"template":{
+      "metadata":{"annotations":{"kueue.x-k8s.io/podset-unconstrained-topology":"true","kueue.x-k8s.io/podset-group-name":"g",
+        "kueue.x-k8s.io/podset-slice-required-topology":"host","kueue.x-k8s.io/podset-slice-size":"2"}},
+      "spec":{"containers":[]}}}}}]}})");
+  const auto body = Json::parse(plan_create(intent, set)->body);
+  EXPECT_EQ(body["metadata"]["ownerReferences"][0]["apiVersion"], "jobset.x-k8s.io/v1alpha2");
+  const auto& pod_sets = body["spec"]["podSets"];
+  ASSERT_EQ(pod_sets.size(), 2U);
+  EXPECT_EQ(pod_sets[0]["name"], "leader");
+  EXPECT_EQ(pod_sets[0]["count"], 1);
+  EXPECT_FALSE(pod_sets[0].contains("topologyRequest"));
+  EXPECT_EQ(pod_sets[1]["count"], 6);
+  EXPECT_EQ(pod_sets[1]["topologyRequest"], Json::parse(R"({"unconstrained":true,"podSetGroupName":"g",
+      "podIndexLabel":"batch.kubernetes.io/job-completion-index","subGroupIndexLabel":"jobset.sigs.k8s.io/job-index","subGroupCount":3,
+      "podSetSliceRequiredTopology":"host","podSetSliceSize":2})"));
+}
+
+TEST(PlanCreate, NamesAKindThatNoIntegrationKnows) {
+  auto intent = create();
+  intent.job_kind = "CronJob";
+  const auto write = plan_create(intent, job());
+  ASSERT_FALSE(write);
+  EXPECT_EQ(write.error().kind, ErrorKind::unsupported);
+  EXPECT_EQ(write.error().message, "CronJob ns/j: no integration for kind CronJob of group \"batch\"");
+}
+
+// ---- revision ---------------------------------------------------------------------------------------------------------------
+
+WorkloadReviseIntent revise() {
+  const auto c = create();
+  WorkloadReviseIntent out;
+  out.uid = "w";
+  out.namespace_ = c.namespace_;
+  out.name = c.name;
+  out.job_uid = c.job_uid;
+  out.job_kind = c.job_kind;
+  out.job_group = c.job_group;
+  out.job_name = c.job_name;
+  out.queue_name = c.queue_name;
+  out.priority = c.priority;
+  out.priority_class_kind = c.priority_class_kind;
+  out.priority_class = c.priority_class;
+  out.max_exec_seconds = c.max_exec_seconds;
+  return out;
+}
+
+Json stored_workload() {
+  auto out = Json::parse(plan_create(create(), job())->body);
+  out["metadata"]["uid"] = "w";
+  out["metadata"]["resourceVersion"] = "3";
+  out["spec"]["active"] = false;
+  out["spec"]["podSets"][0]["template"]["spec"]["containers"][0]["terminationMessagePolicy"] = "File";
+  return out;
+}
+
+/// Settles and gives the number of writes.
+int settle_revision(Json& object, const WorkloadReviseIntent& intent, const Json& from) {
+  return settle(object, [&](const Json& o) {
+    auto writes = plan_revise(intent, o, from);
+    EXPECT_TRUE(writes);
+    return writes ? *writes : std::vector<Write>{};
+  });
+}
+
+TEST(PlanRevise, WritesNothingThatIsTrueAlready) {
+  auto object = stored_workload();
+  auto intent = revise();
+  intent.pod_sets = true;
+  EXPECT_EQ(settle_revision(object, intent, job()), 0);
+}
+
+// MR-62: the same Workload follows its job and stays deactivated.
+TEST(PlanRevise, TakesThePodSetsOfTheChangedJob) {
+  auto object = stored_workload();
+  auto changed = job();
+  changed["spec"]["template"]["spec"]["containers"][0]["resources"]["requests"]["cpu"] = "2";
+  EXPECT_EQ(settle_revision(object, revise(), changed), 0) << "without pod_sets the templates stay";
+  auto intent = revise();
+  intent.pod_sets = true;
+  EXPECT_EQ(settle_revision(object, intent, changed), 1);
+  EXPECT_EQ(object["spec"]["podSets"][0]["template"]["spec"]["containers"][0]["resources"]["requests"]["cpu"], "2");
+  EXPECT_EQ(object["spec"]["active"], false);
+
+  changed["spec"]["parallelism"] = 3;
+  EXPECT_EQ(settle_revision(object, intent, changed), 1);
+  EXPECT_EQ(object["spec"]["podSets"][0]["count"], 3);
+}
+
+// SG-62
+TEST(PlanRevise, CarriesQueueAndGateInOneWrite) {
+  auto object = stored_workload();
+  auto changed = job();
+  changed["metadata"]["annotations"].erase("kueue.x-k8s.io/admission-gated-by");
+  auto intent = revise();
+  intent.queue_name = "other";
+  const auto writes = plan_revise(intent, object, changed);
+  ASSERT_TRUE(writes);
+  ASSERT_EQ(writes->size(), 1U);
+  EXPECT_EQ(Json::parse(writes->front().body), Json::parse(R"({"metadata":{"uid":"w","resourceVersion":"3",
+      "annotations":{"kueue.x-k8s.io/admission-gated-by":null}},"spec":{"queueName":"other"}})"));
+  EXPECT_EQ(settle_revision(object, intent, changed), 1);
+  changed["metadata"]["annotations"]["kueue.x-k8s.io/admission-gated-by"] = "example.com/h";
+  EXPECT_EQ(settle_revision(object, intent, changed), 1);
+  EXPECT_EQ(object["metadata"]["annotations"]["kueue.x-k8s.io/admission-gated-by"], "example.com/h");
+}
+
+// BA-150
+TEST(PlanRevise, FollowsPriorityAndExecutionTime) {
+  auto object = stored_workload();
+  auto intent = revise();
+  intent.job_uid = "";  // a Workload without a job in the mirror
+  intent.priority = -1;
+  intent.priority_class_kind = PriorityClassKind::pod_priority_class;
+  intent.priority_class = "pods";
+  intent.max_exec_seconds.reset();
+  EXPECT_EQ(settle_revision(object, intent, Json::object()), 1);
+  EXPECT_EQ(object["spec"]["priority"], -1);
+  EXPECT_EQ(object["spec"]["priorityClassRef"], Json::parse(R"({"group":"scheduling.k8s.io","kind":"PriorityClass","name":"pods"})"));
+  EXPECT_FALSE(object["spec"].contains("maximumExecutionTimeSeconds"));
+  EXPECT_EQ(object["metadata"]["annotations"]["kueue.x-k8s.io/admission-gated-by"], "example.com/g");
+  intent.priority_class_kind = PriorityClassKind::none;
+  EXPECT_EQ(settle_revision(object, intent, Json::object()), 1);
+  EXPECT_FALSE(object["spec"].contains("priorityClassRef"));
+}
+
+TEST(ParseObject, LeavesOutManagedFields) {
+  const auto object = parse_object(R"({"metadata":{"name":"x","managedFields":[{"a":1}]},"spec":{"managedFields":1},"n":null})");
+  ASSERT_TRUE(object);
+  EXPECT_EQ(*object, Json::parse(R"({"metadata":{"name":"x"},"spec":{"managedFields":1},"n":null})"));
+  EXPECT_FALSE(parse_object("[1]"));
+  EXPECT_FALSE(parse_object("{"));
+}
+
+}  // namespace
+}  // namespace hindsight::connectors
