@@ -1,0 +1,78 @@
+#include "replay/lookahead.hpp"
+
+#include <algorithm>
+
+namespace hindsight::replay {
+namespace {
+
+constexpr std::size_t bytes_ahead_max = std::size_t{64} << 20;
+
+}  // namespace
+
+std::optional<events::StoredRecord> Lookahead::next() {
+  for (;;) {
+    if (!ahead_.empty() && ahead_.front()->given == ahead_.front()->batch.size()) {
+      bytes_ahead_ -= ahead_.front()->batch.bytes();
+      ahead_.pop_front();
+      continue;
+    }
+    if (ahead_.empty()) {
+      if (!read_more()) return std::nullopt;
+      continue;
+    }
+    Ahead& first = *ahead_.front();
+    const auto record = first.batch[first.given++];
+    if (!decisions_.empty() && decisions_.front().offset <= record.offset) decisions_.pop_front();
+    if (record.domain == domain_) return record;
+  }
+}
+
+std::optional<ComingDecision> Lookahead::next_decision() {
+  for (;;) {
+    if (!decisions_.empty()) return decisions_.front();
+    for (auto& ahead : ahead_) {
+      if (scan(*ahead)) return decisions_.front();
+    }
+    if (bytes_ahead_ > bytes_ahead_max || !read_more()) return std::nullopt;
+  }
+}
+
+bool Lookahead::read_more() {
+  if (at_end_) return false;
+  auto ahead = std::make_unique<Ahead>();
+  if (auto ok = log_.read(read_to_ + 1, {}, ahead->batch); !ok) {
+    error_ = ok.error();
+    at_end_ = true;
+    return false;
+  }
+  if (ahead->batch.empty()) {
+    at_end_ = true;
+    return false;
+  }
+  read_to_ = ahead->batch[ahead->batch.size() - 1].offset;
+  bytes_ahead_ += ahead->batch.bytes();
+  ahead_.push_back(std::move(ahead));
+  return true;
+}
+
+/// Looks for decisions in the records that were not looked at; true once it has found one.
+bool Lookahead::scan(Ahead& ahead) {
+  ahead.scanned = std::max(ahead.scanned, ahead.given);
+  while (ahead.scanned < ahead.batch.size()) {
+    const auto stored = ahead.batch[ahead.scanned++];
+    if (stored.domain != domain_) continue;
+    const auto record = reader_.read(stored.bytes);
+    if (!record) continue;  // who applies it will say so
+    // the rule of Domain::begin
+    const std::uint64_t epoch = (*record)->envelope.epoch;
+    if (std::holds_alternative<EpochStarted>((*record)->body)) epoch_ = std::max(epoch_, epoch);
+    const auto* decisions = std::get_if<Decisions>(&(*record)->body);
+    if (decisions == nullptr || epoch < epoch_ || (decisions->base != 0 && decisions->base <= decided_base_)) continue;
+    decided_base_ = std::max(decided_base_, decisions->base);
+    decisions_.push_back({stored.offset, decisions->base});
+    return true;
+  }
+  return false;
+}
+
+}  // namespace hindsight::replay

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "events/log.hpp"
+#include "events/record.hpp"
+#include "vocabulary/result.hpp"
+
+namespace hindsight::replay {
+
+/// A decision that comes further on in the log.
+struct ComingDecision {
+  events::Position offset = 0;
+  std::uint64_t base = 0;
+};
+
+/// The records of one domain in order, and a look ahead to what the next decision is based on: whoever wants to decide again must
+/// do so before the records behind the base are applied.
+class Lookahead {
+ public:
+  /// Starts behind `from`. `epoch` and `decided_base` are those of the state there.
+  Lookahead(const events::Log& log, std::string domain, events::Position from, std::uint64_t epoch, std::uint64_t decided_base)
+      : log_(log), domain_(std::move(domain)), read_to_(from), epoch_(epoch), decided_base_(decided_base) {}
+
+  /// The next record; nothing at the end of what was readable. Its bytes live until the next call.
+  [[nodiscard]] std::optional<events::StoredRecord> next();
+
+  /// The next decision that counts (not of an older epoch, no repetition), as far as it comes within 64 MiB of records.
+  [[nodiscard]] std::optional<ComingDecision> next_decision();
+
+  /// Why reading ended before the end of the log. Errors are met while looking ahead; records before them still come.
+  [[nodiscard]] const std::optional<Error>& error() const { return error_; }
+  /// Offset of the first record that was not read.
+  [[nodiscard]] events::Position read_to() const { return read_to_; }
+
+ private:
+  struct Ahead {
+    events::RecordBatch batch;
+    std::size_t given = 0;    ///< Records that `next` gave.
+    std::size_t scanned = 0;  ///< Records in which decisions were looked for.
+  };
+
+  bool read_more();
+  bool scan(Ahead& ahead);
+
+  const events::Log& log_;
+  std::string domain_;
+  events::RecordReader reader_;
+  std::deque<std::unique_ptr<Ahead>> ahead_;
+  std::size_t bytes_ahead_ = 0;
+  std::deque<ComingDecision> decisions_;
+  events::Position read_to_;
+  std::uint64_t epoch_;
+  std::uint64_t decided_base_;
+  bool at_end_ = false;
+  std::optional<Error> error_;
+};
+
+}  // namespace hindsight::replay

@@ -1,0 +1,83 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "admission/loop_driver.hpp"
+#include "events/log.hpp"
+#include "events/record.hpp"
+#include "vocabulary/result.hpp"
+
+namespace hindsight::replay {
+
+using admission::LoopDriver;
+using events::Log;
+using events::Position;
+
+/// Called now and then with how far a fold has come.
+using Progress = std::function<void(Position done, Position total)>;
+
+struct PastOptions {
+  bool use_snapshots = true;
+  Progress progress;
+};
+
+/// The state of one domain at any position of a log: time travel. Folding forward is cheap; going back starts again from a snapshot
+/// or from the beginning. Reads only; the log may grow meanwhile. Not thread-safe.
+class Past {
+ public:
+  /// Sees each record of the domain that is folded, before or after it is applied. The view dies with the call.
+  using Hook = std::function<void(Position offset, const RecordView& record)>;
+
+  explicit Past(const Log& log, std::string domain, PastOptions options = {});
+
+  /// Brings the state to what it was after the record at `target`. Errors: corrupt, unsupported, io, each naming the offset; the state then
+  /// is that of `position()`.
+  [[nodiscard]] Result<void> go_to(Position target);
+  /// The same record by record, without a jump to a snapshot; forward only.
+  [[nodiscard]] Result<void> fold_to(Position target);
+  /// From now on; empty: nobody looks on.
+  void look_on(Hook before, Hook after) {
+    before_ = std::move(before);
+    after_ = std::move(after);
+  }
+
+  [[nodiscard]] Position position() const { return position_; }
+  [[nodiscard]] const std::string& domain_name() const { return domain_; }
+  [[nodiscard]] LoopDriver& driver() { return *driver_; }
+  [[nodiscard]] const LoopDriver& driver() const { return *driver_; }
+
+  /// Records of the domain that were folded so far, over all calls.
+  [[nodiscard]] std::uint64_t folded() const { return folded_; }
+  /// Position of the snapshot that the present state started from; 0: from the beginning.
+  [[nodiscard]] Position started_from() const { return started_from_; }
+  /// Snapshots that could not be used, and why.
+  [[nodiscard]] const std::vector<std::string>& notices() const { return notices_; }
+
+ private:
+  [[nodiscard]] Result<void> jump(Position target);
+
+  const Log& log_;
+  std::string domain_;
+  PastOptions options_;
+  Hook before_, after_;
+  std::unique_ptr<LoopDriver> driver_;
+  events::RecordReader reader_;
+  Position position_ = 0;
+  Position started_from_ = 0;
+  std::uint64_t folded_ = 0;
+  std::vector<std::string> notices_;
+};
+
+/// A driver without state, as every fold starts.
+[[nodiscard]] std::unique_ptr<LoopDriver> new_driver();
+
+/// "log sqlite:f.db, record 12: what"
+[[nodiscard]] tl::unexpected<Error> at_record(const Log& log, Position offset, const Error& error);
+
+}  // namespace hindsight::replay

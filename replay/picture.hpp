@@ -1,0 +1,27 @@
+#pragma once
+
+#include <compare>
+#include <map>
+#include <string>
+
+#include "admission/state_view.hpp"
+
+namespace hindsight::replay {
+
+struct ObjectName {
+  std::string kind;  ///< "Workload", "Job", "ClusterQueue", "Configuration", ...
+  std::string namespace_;
+  std::string name;
+  friend auto operator<=>(const ObjectName&, const ObjectName&) = default;
+};
+
+/// What is worth telling of a state, as texts: for each object its fields by their paths ("status.conditions[Admitted]",
+/// "spec.quota[default/cpu].nominalQuota"). Made to be compared: equal states give equal pictures.
+struct Picture {
+  using FieldTexts = std::map<std::string, std::string>;
+  std::map<ObjectName, FieldTexts> objects;
+};
+
+[[nodiscard]] Picture picture_of(const admission::StateView& state);
+
+}  // namespace hindsight::replay

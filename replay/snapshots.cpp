@@ -1,0 +1,86 @@
+#include "replay/snapshots.hpp"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "admission/snapshot.hpp"
+#include "events/snapshot.hpp"
+
+namespace hindsight::replay {
+
+using admission::SnapshotCodec;
+
+EncodedSnapshot encode_state(const admission::Entities& entities, std::string_view domain, Position position, std::string_view release) {
+  const auto state = SnapshotCodec::write(entities);
+  EncodedSnapshot out;
+  out.meta.position = position;
+  out.meta.epoch = entities.domain().epoch();
+  out.meta.time = entities.domain().now();
+  out.meta.schema_version = events::snapshot_schema_version;
+  out.meta.state_hash = entities.state_hash();
+  out.meta.release = release;
+  const events::DomainState one{domain, entities.domain().sequence(), out.meta.epoch, out.meta.state_hash, state};
+  out.bytes = events::encode_snapshot(out.meta, admission::snapshot_version, std::span(&one, 1));
+  return out;
+}
+
+Result<SnapshotMeta> load_state(const Log& log, Position position, std::string_view domain, admission::Entities& entities) {
+  const std::string where = "snapshot at " + std::to_string(position) + " of log " + std::string(log.name());
+  auto stored = log.snapshot(position);
+  if (!stored) return tl::unexpected(stored.error());
+  const auto decoded = events::decode_snapshot(std::move(stored->bytes));
+  if (!decoded) return fail(decoded.error().kind, where + ": " + decoded.error().message);
+  const events::Snapshot& snapshot = **decoded;
+  if (snapshot.state_version() != admission::snapshot_version) {
+    return fail(ErrorKind::unsupported, where + ": found state version " + std::to_string(snapshot.state_version()) +
+                                            "; allowed: " + std::to_string(admission::snapshot_version));
+  }
+  for (const auto& state : snapshot.domains()) {
+    if (state.domain != domain) continue;
+    if (auto ok = SnapshotCodec::read(state.state, entities); !ok) return fail(ok.error().kind, where + ": " + ok.error().message);
+    if (entities.state_hash() != state.state_hash || entities.domain().sequence() != state.sequence) {
+      return fail(ErrorKind::corrupt, where + ": the state that it holds does not have the hash that it names");
+    }
+    return stored->meta;
+  }
+  return fail(ErrorKind::not_found, where + " holds no state of domain " + std::string(domain));
+}
+
+Result<void> SnapshotWriter::open() {
+  const auto all = log_.snapshots();
+  if (!all) return tl::unexpected(all.error());
+  if (all->empty()) return {};
+  last_position_ = all->front().position;
+  last_time_ = all->front().time;
+  return {};
+}
+
+bool SnapshotWriter::due(Position position, Time now) {
+  if (!last_time_.is_set()) last_time_ = now;  // the interval counts from the first question
+  if (position <= last_position_) return false;
+  if (policy_.records != 0 && position - last_position_ >= policy_.records) return true;
+  return policy_.interval.micros > 0 && now - last_time_ >= policy_.interval;
+}
+
+Result<void> SnapshotWriter::store(const EncodedSnapshot& snapshot) {
+  // noted in any case: a log that cannot take it now is not asked again for every record
+  last_position_ = snapshot.meta.position;
+  last_time_ = snapshot.meta.time;
+  if (auto ok = log_.put_snapshot(snapshot.meta, snapshot.bytes); !ok) return ok;
+  return forget_old();
+}
+
+Result<void> SnapshotWriter::forget_old() {
+  const auto all = log_.snapshots();
+  if (!all) return tl::unexpected(all.error());
+  std::set<std::uint64_t> stretches;
+  const std::size_t old = all->size() > policy_.newest ? all->size() - policy_.newest : 0;
+  for (auto it = all->rbegin(); it != all->rbegin() + static_cast<std::ptrdiff_t>(old); ++it) {
+    if (policy_.spacing != 0 && stretches.insert(it->position / policy_.spacing).second) continue;
+    if (auto ok = log_.drop_snapshot(it->position); !ok) return ok;
+  }
+  return {};
+}
+
+}  // namespace hindsight::replay

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "admission/entities.hpp"
+#include "events/log.hpp"
+#include "vocabulary/result.hpp"
+
+namespace hindsight::replay {
+
+using events::Log;
+using events::Position;
+using events::SnapshotMeta;
+
+/// When snapshots are due, and which of them stay.
+struct SnapshotPolicy {
+  std::uint64_t records = 100'000;             ///< Due after this many records; 0: records alone make none due.
+  Duration interval = Duration::seconds(600);  ///< Due after this much time if there was any record; 0: time alone makes none due.
+  std::size_t newest = 3;                      ///< As many of the newest stay in any case.
+  std::uint64_t spacing = 1'000'000;           ///< Of the older ones, the first in each stretch of so many records stays; 0: none.
+};
+
+/// A snapshot on its way into a log.
+struct EncodedSnapshot {
+  SnapshotMeta meta;
+  std::vector<std::byte> bytes;
+};
+
+/// The state of a domain between two records as a snapshot. `position`: offset of the record applied last; `release`: who folded.
+/// Slow (it walks over the whole state) and pure: what it gives may be stored from another thread.
+[[nodiscard]] EncodedSnapshot encode_state(const admission::Entities& entities, std::string_view domain, Position position,
+                                           std::string_view release);
+
+/// Reads the state of `domain` out of the snapshot at `position` into fresh entities, and checks its hash. Whatever the outcome but
+/// success, the entities are of no use afterwards. Errors: not_found (no such snapshot, or without this domain), unsupported
+/// (another version: the fold starts earlier), corrupt, io.
+[[nodiscard]] Result<SnapshotMeta> load_state(const Log& log, Position position, std::string_view domain, admission::Entities& entities);
+
+/// Decides when a snapshot is due, stores it, and forgets those that the policy does not keep. Not thread-safe.
+///
+///     if (writer.due(position, now)) {
+///       auto snapshot = encode_state(entities, domain, position, release);
+///       if (auto ok = writer.store(snapshot); !ok) ...   // a log without snapshots is only slower
+///     }
+class SnapshotWriter {
+ public:
+  SnapshotWriter(Log& log, SnapshotPolicy policy) : log_(log), policy_(policy) {}
+
+  /// Reads which snapshots there are, so that a restart does not write one at once. Optional.
+  [[nodiscard]] Result<void> open();
+  /// `position`: of the last applied record; `now`: the time of that record.
+  [[nodiscard]] bool due(Position position, Time now);
+  [[nodiscard]] Result<void> store(const EncodedSnapshot& snapshot);
+
+ private:
+  [[nodiscard]] Result<void> forget_old();
+
+  Log& log_;
+  SnapshotPolicy policy_;
+  Position last_position_ = 0;
+  Time last_time_;
+};
+
+}  // namespace hindsight::replay

@@ -1,0 +1,164 @@
+#include "replay/verify.hpp"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "replay/lookahead.hpp"
+#include "replay/snapshots.hpp"
+
+namespace hindsight::replay {
+namespace {
+
+using admission::Domain;
+using events::SnapshotMeta;
+
+std::string hex(std::uint64_t v) {
+  static constexpr char digits[] = "0123456789abcdef";
+  std::string out(16, '0');
+  for (std::size_t i = 16; i-- > 0; v >>= 4) out[i] = digits[v & 15];
+  return out;
+}
+
+class Verifier {
+ public:
+  Verifier(const Log& log, std::string domain, const VerifyOptions& options) : log_(log), domain_(std::move(domain)), options_(options) {}
+
+  Result<VerifyReport> run() {
+    const auto last = log_.last();
+    if (!last) return tl::unexpected(last.error());
+    const auto snapshots = log_.snapshots();
+    if (!snapshots) return tl::unexpected(snapshots.error());
+    for (const auto& s : *snapshots) snapshots_.emplace(s.position, s);
+    last_ = std::min(options_.to.value_or(*last), *last);
+    driver_ = new_driver();
+    if (options_.from_snapshot) start_from_snapshot(*options_.from_snapshot);
+    walk();
+    report_.state_hash = driver_->state_hash();
+    return std::move(report_);
+  }
+
+ private:
+  void start_from_snapshot(Position newest) {
+    for (auto it = snapshots_.rbegin(); it != snapshots_.rend(); ++it) {
+      if (it->first > std::min(newest, last_)) continue;
+      auto fresh = new_driver();
+      if (const auto loaded = load_state(log_, it->first, domain_, fresh->entities()); !loaded) {
+        judge_unusable(it->first, loaded.error());
+        continue;
+      }
+      driver_ = std::move(fresh);
+      report_.from = report_.to = it->first;
+      return;
+    }
+  }
+
+  void walk() {
+    const auto& domain = driver_->domain();
+    Lookahead records(log_, domain_, report_.from, domain.epoch(), domain.context().decided_base);
+    while (report_.to < last_) {
+      if (options_.progress && report_.records % 1024 == 0) options_.progress(report_.to - report_.from, last_ - report_.from);
+      decide_if_due(records);
+      const auto stored = records.next();
+      if (!stored || stored->offset > last_) break;
+      if (!apply(*stored)) return;
+      report_.to = stored->offset;
+      check_snapshot(stored->offset);
+    }
+    if (records.error() && report_.to < last_) report_.damage = records.error();
+    if (options_.progress) options_.progress(last_ - report_.from, last_ - report_.from);
+  }
+
+  /// Decides now if the next decision on record was made at this state.
+  void decide_if_due(Lookahead& records) {
+    const auto coming = records.next_decision();
+    if (!coming || computed_at_ == coming->offset || coming->base != driver_->domain().sequence()) return;
+    computed_ = driver_->decide();
+    computed_at_ = coming->offset;
+  }
+
+  bool apply(const events::StoredRecord& stored) {
+    const auto record = reader_.read(stored.bytes);
+    if (!record) {
+      report_.damage = at_record(log_, stored.offset, record.error()).value();
+      return false;
+    }
+    if (const auto* started = std::get_if<EpochStarted>(&(*record)->body)) release_ = started->release;
+    const std::uint64_t stale = driver_->domain().stale_decisions();
+    if (auto ok = driver_->apply(**record); !ok) {
+      report_.damage = at_record(log_, stored.offset, ok.error()).value();
+      return false;
+    }
+    driver_->forget_touched();
+    ++report_.records;
+    if (const auto* decisions = std::get_if<Decisions>(&(*record)->body)) {
+      if (driver_->domain().stale_decisions() != stale) {
+        ++report_.stale_decisions;
+      } else {
+        compare(stored, *decisions);
+      }
+    }
+    return true;
+  }
+
+  void compare(const events::StoredRecord& stored, const Decisions& recorded) {
+    if (computed_at_ != stored.offset) {
+      report_.undecidable.push_back(stored.offset);
+      return;
+    }
+    ++report_.decisions;
+    const Domain::Step nothing;
+    const Domain::Step& step = computed_ ? *computed_ : nothing;
+    auto difference = first_difference(recorded, Decisions{step.base, step.kind, step.events});
+    computed_.reset();
+    if (!difference) return;
+    ++report_.mismatched_decisions;
+    if (report_.mismatches.size() >= mismatches_max) return;
+    report_.mismatches.push_back({stored.offset, recorded.base, stored.epoch, release_, std::move(*difference)});
+  }
+
+  void check_snapshot(Position position) {
+    const auto it = snapshots_.find(position);
+    if (it == snapshots_.end()) return;
+    const std::uint64_t expected = driver_->state_hash();
+    if (it->second.state_hash != expected) {
+      report_.snapshot_mismatches.push_back(
+          {position, "names state hash " + hex(it->second.state_hash) + ", the records lead to " + hex(expected)});
+      return;
+    }
+    auto fresh = new_driver();
+    if (const auto loaded = load_state(log_, position, domain_, fresh->entities()); !loaded) {
+      judge_unusable(position, loaded.error());
+      return;
+    }
+    ++report_.snapshots;
+    if (const std::uint64_t found = fresh->state_hash(); found != expected) {
+      report_.snapshot_mismatches.push_back({position, "holds a state with hash " + hex(found) + ", the records lead to " + hex(expected)});
+    }
+  }
+
+  void judge_unusable(Position position, const Error& error) {
+    auto& list = error.kind == ErrorKind::unsupported ? report_.unread_snapshots : report_.snapshot_mismatches;
+    list.push_back({position, error.message});
+  }
+
+  const Log& log_;
+  const std::string domain_;
+  const VerifyOptions& options_;
+  std::map<Position, SnapshotMeta> snapshots_;
+  Position last_ = 0;
+  std::unique_ptr<LoopDriver> driver_;
+  events::RecordReader reader_;
+  std::string release_;
+  std::optional<Domain::Step> computed_;
+  Position computed_at_ = 0;
+  VerifyReport report_;
+};
+
+}  // namespace
+
+Result<VerifyReport> verify(const Log& log, const std::string& domain, const VerifyOptions& options) {
+  return Verifier(log, domain, options).run();
+}
+
+}  // namespace hindsight::replay

@@ -1,0 +1,83 @@
+// Moments as people name them, on logs as they are.
+
+#include "replay/moment.hpp"
+
+#include <gtest/gtest.h>
+
+#include "events/memory_log.hpp"
+#include "tests/replay/worlds.hpp"
+
+namespace hindsight::replay {
+namespace {
+
+using hindsight::testing::LogWorld;
+
+TEST(Moment, IsReadInAllItsForms) {
+  EXPECT_EQ(parse_moment("latest")->kind, Moment::Kind::latest);
+  EXPECT_EQ(parse_moment("0")->position, 0U);
+  EXPECT_EQ(parse_moment("120")->position, 120U);
+  EXPECT_EQ(parse_moment("2026-01-01T00:00:10Z")->time, Time::from_seconds(1'767'225'610));
+  EXPECT_EQ(parse_moment("2026-01-01T01:00:10.5+01:00")->time.micros, 1'767'225'610'500'000);
+  EXPECT_EQ(parse_moment("-1m30s")->ago, Duration::seconds(90));
+}
+
+TEST(Moment, WhatIsNoMomentIsRefusedWithWhatIsAllowed) {
+  for (const char* text : {"", "yesterday", "-", "-5", "5m", "12x", "99999999999999999999", "2026-13-01T00:00:00Z", "2026-01-01"}) {
+    const auto m = parse_moment(text);
+    ASSERT_FALSE(m) << text;
+    EXPECT_EQ(m.error().kind, ErrorKind::invalid);
+    EXPECT_NE(m.error().message.find("found \"" + std::string(text) + "\""), std::string::npos) << m.error().message;
+    EXPECT_NE(m.error().message.find("a position (120)"), std::string::npos);
+  }
+}
+
+class Resolving : public ::testing::Test {
+ protected:
+  Resolving() {
+    LogWorld w(log);  // record 1 at second 0
+    w.tick(Duration::seconds(10));
+    w.tick(Duration::seconds(10));
+    w.tick(Duration{0});  // records 3 and 4 at second 20
+    w.flush();
+  }
+  Position at(std::string_view text) { return resolve(log, *parse_moment(text)).value(); }
+  std::string why_not(std::string_view text) { return resolve(log, *parse_moment(text)).error().message; }
+  events::MemoryLog log;
+};
+
+TEST_F(Resolving, ATimeMeansAllRecordsUpToIt) {
+  EXPECT_EQ(at("latest"), 4U);
+  EXPECT_EQ(at("2"), 2U);
+  EXPECT_EQ(at("0"), 0U);
+  EXPECT_EQ(at("2026-01-01T00:00:00Z"), 1U);
+  EXPECT_EQ(at("2026-01-01T00:00:09.999999Z"), 1U);
+  EXPECT_EQ(at("2026-01-01T00:00:10Z"), 2U);
+  EXPECT_EQ(at("2026-01-01T00:00:20Z"), 4U);
+  EXPECT_EQ(at("2030-01-01T00:00:00Z"), 4U);
+  EXPECT_EQ(at("-0s"), 4U);
+  EXPECT_EQ(at("-5s"), 2U);
+  EXPECT_EQ(at("-20s"), 1U);
+}
+
+TEST_F(Resolving, WhatLiesOutsideTheLogIsNamed) {
+  EXPECT_EQ(why_not("5"), "position 5 lies behind the end of log memory, which is 4");
+  EXPECT_EQ(why_not("2025-12-31T23:59:59Z"), "log memory begins at 2026-01-01T00:00:00.000000Z, after 2025-12-31T23:59:59.000000Z");
+  EXPECT_EQ(why_not("-21s"), "log memory begins at 2026-01-01T00:00:00.000000Z, after 2025-12-31T23:59:59.000000Z");
+}
+
+TEST(ChooseDomain, TheOnlyOneNeedsNoName) {
+  events::MemoryLog log;
+  EXPECT_EQ(choose_domain(log, ""), "default");
+  LogWorld a(log, "east");
+  a.flush();
+  EXPECT_EQ(choose_domain(log, ""), "east");
+  EXPECT_EQ(choose_domain(log, "east"), "east");
+  EXPECT_EQ(choose_domain(log, "west").error().message, "log memory has no domain \"west\"; it has: east");
+  LogWorld b(log, "west");
+  b.flush();
+  EXPECT_EQ(choose_domain(log, "").error().message, "log memory has several domains: name one of east, west");
+  EXPECT_EQ(choose_domain(log, "west"), "west");
+}
+
+}  // namespace
+}  // namespace hindsight::replay

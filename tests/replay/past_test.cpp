@@ -1,0 +1,139 @@
+// Time travel: every position that was ever folded can be folded again, from wherever one stands.
+
+#include "replay/past.hpp"
+
+#include <gtest/gtest.h>
+
+#include "events/memory_log.hpp"
+#include "events/snapshot.hpp"
+#include "tests/replay/worlds.hpp"
+
+namespace hindsight::replay {
+namespace {
+
+using hindsight::testing::LogWorld;
+using hindsight::testing::two_teams;
+
+class TimeTravel : public ::testing::TestWithParam<bool> {
+ protected:
+  TimeTravel() : w(log) { two_teams(w, true); }
+  events::MemoryLog log;
+  LogWorld w;
+};
+
+// BA-154: the state at any moment follows from the records alone
+TEST_P(TimeTravel, EveryPositionForwardGivesTheStateThatWas) {
+  Past past(log, "default", {.use_snapshots = GetParam()});
+  for (Position p = 0; p <= w.position(); ++p) {
+    ASSERT_TRUE(past.go_to(p));
+    ASSERT_EQ(past.driver().state_hash(), w.hashes()[p]) << p;
+  }
+}
+
+TEST_P(TimeTravel, EveryPositionBackwardToo) {
+  Past past(log, "default", {.use_snapshots = GetParam()});
+  for (Position p = w.position() + 1; p-- > 0;) {
+    ASSERT_TRUE(past.go_to(p));
+    ASSERT_EQ(past.position(), p);
+    ASSERT_EQ(past.driver().state_hash(), w.hashes()[p]) << p;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(WithAndWithoutSnapshots, TimeTravel, ::testing::Bool(),
+                         [](const auto& test) { return test.param ? "snapshots" : "records"; });
+
+TEST(Past, StartsFromTheNewestSnapshotAtOrBeforeTheTarget) {
+  events::MemoryLog log;
+  LogWorld w(log);
+  two_teams(w, true);
+  const auto snapshots = log.snapshots().value();
+  ASSERT_EQ(snapshots.size(), 3U);
+  Past past(log, "default");
+  ASSERT_TRUE(past.go_to(w.position()));
+  EXPECT_EQ(past.started_from(), snapshots[0].position);
+  EXPECT_EQ(past.folded(), w.position() - snapshots[0].position);
+  ASSERT_TRUE(past.go_to(snapshots[1].position));
+  EXPECT_EQ(past.started_from(), snapshots[1].position);
+  ASSERT_TRUE(past.go_to(snapshots[1].position + 2));  // forward a little: no reason to load anything
+  EXPECT_EQ(past.folded(), w.position() - snapshots[0].position + 2);
+}
+
+TEST(Past, ASnapshotThatCannotBeUsedIsPassedOver) {
+  events::MemoryLog log;
+  LogWorld w(log);
+  two_teams(w, true);
+  const auto snapshots = log.snapshots().value();
+  auto damaged = log.snapshot(snapshots[0].position).value();
+  damaged.bytes.resize(damaged.bytes.size() / 2);
+  ASSERT_TRUE(log.put_snapshot(damaged.meta, damaged.bytes));
+  Past past(log, "default");
+  ASSERT_TRUE(past.go_to(w.position()));
+  EXPECT_EQ(past.started_from(), snapshots[1].position);
+  EXPECT_EQ(past.driver().state_hash(), w.hashes().back());
+  ASSERT_EQ(past.notices().size(), 1U);
+  EXPECT_NE(past.notices()[0].find("snapshot at " + std::to_string(snapshots[0].position)), std::string::npos) << past.notices()[0];
+}
+
+TEST(Past, DamageIsNamedAndWhatIsBeforeStaysUsable) {
+  events::MemoryLog log;
+  LogWorld w(log);
+  two_teams(w);
+  log.damage(20);
+  Past past(log, "default");
+  const auto ok = past.go_to(w.position());
+  ASSERT_FALSE(ok);
+  EXPECT_EQ(ok.error().kind, ErrorKind::corrupt);
+  EXPECT_NE(ok.error().message.find("20"), std::string::npos) << ok.error().message;
+  EXPECT_EQ(past.position(), 19U);
+  EXPECT_EQ(past.driver().state_hash(), w.hashes()[19]);
+}
+
+TEST(Past, ASnapshotBehindTheDamageMakesWhatFollowsUsable) {
+  events::MemoryLog log;
+  LogWorld w(log);
+  two_teams(w, true);
+  log.damage(5);
+  Past past(log, "default");
+  ASSERT_TRUE(past.go_to(w.position()));
+  EXPECT_EQ(past.driver().state_hash(), w.hashes().back());
+}
+
+TEST(Past, DomainsOfOneLogDoNotMix) {
+  events::MemoryLog log;
+  LogWorld east(log, "east"), west(log, "west");
+  for (auto* w : {&east, &west}) {
+    w->set_up({{.name = "cq", .quotas = {{.nominal = w == &east ? 1000 : 2000}}}});
+    w->submit({.name = "one", .cpu = 2000});
+    w->settle();
+    w->flush();
+  }
+  const auto last = log.last().value();
+  for (auto* w : {&east, &west}) {
+    Past past(log, w == &east ? "east" : "west");
+    ASSERT_TRUE(past.go_to(last));
+    EXPECT_EQ(past.driver().state_hash(), w->hashes().back());
+  }
+}
+
+TEST(Past, WhoLooksOnSeesEachRecordBeforeAndAfter) {
+  events::MemoryLog log;
+  LogWorld w(log);
+  two_teams(w);
+  Past past(log, "default");
+  std::vector<Position> before, after;
+  past.look_on(
+      [&](Position p, const RecordView&) {
+        before.push_back(p);
+        EXPECT_EQ(past.driver().domain().sequence(), p - 1);
+      },
+      [&](Position p, const RecordView& r) {
+        after.push_back(p);
+        EXPECT_EQ(past.driver().domain().sequence(), r.envelope.sequence);
+      });
+  ASSERT_TRUE(past.go_to(7));
+  EXPECT_EQ(before, (std::vector<Position>{1, 2, 3, 4, 5, 6, 7}));
+  EXPECT_EQ(after, before);
+}
+
+}  // namespace
+}  // namespace hindsight::replay

@@ -1,0 +1,106 @@
+// When snapshots are written, which stay, and that what is read back is what was there.
+
+#include "replay/snapshots.hpp"
+
+#include <gtest/gtest.h>
+
+#include "events/memory_log.hpp"
+#include "replay/past.hpp"
+#include "tests/replay/worlds.hpp"
+
+namespace hindsight::replay {
+namespace {
+
+using hindsight::testing::LogWorld;
+using hindsight::testing::two_teams;
+
+std::vector<Position> positions(const Log& log) {
+  std::vector<Position> out;
+  const auto all = log.snapshots().value();
+  for (const auto& s : all) out.push_back(s.position);
+  return out;
+}
+
+TEST(SnapshotWriter, IsDueAfterSoManyRecords) {
+  events::MemoryLog log;
+  SnapshotWriter writer(log, {.records = 10, .interval = {}});
+  const Time now = Time::from_seconds(1);
+  EXPECT_FALSE(writer.due(0, now));
+  EXPECT_FALSE(writer.due(9, now));
+  EXPECT_TRUE(writer.due(10, now));
+}
+
+TEST(SnapshotWriter, IsDueAfterSoMuchTimeIfThereWasARecord) {
+  events::MemoryLog log;
+  SnapshotWriter writer(log, {.records = 0, .interval = Duration::seconds(60)});
+  EXPECT_FALSE(writer.due(5, Time::from_seconds(1000)));
+  EXPECT_FALSE(writer.due(6, Time::from_seconds(1059)));
+  EXPECT_TRUE(writer.due(7, Time::from_seconds(1060)));
+  LogWorld w(log);
+  w.flush();
+  const auto snapshot = encode_state(w.driver().entities(), "default", 1, "1.0");
+  ASSERT_TRUE(writer.store(snapshot));
+  EXPECT_FALSE(writer.due(1, w.now + Duration::seconds(600)));  // nothing new
+  EXPECT_TRUE(writer.due(2, w.now + Duration::seconds(600)));
+}
+
+TEST(SnapshotWriter, CountsFromTheSnapshotsThatARestartFinds) {
+  events::MemoryLog log;
+  LogWorld w(log);
+  two_teams(w, true);
+  SnapshotWriter writer(log, {.records = 1000, .interval = Duration::seconds(600)});
+  ASSERT_TRUE(writer.open());
+  const auto newest = positions(log).front();
+  EXPECT_FALSE(writer.due(newest, w.now + Duration::seconds(6000)));
+  EXPECT_FALSE(writer.due(newest + 999, w.now));
+  EXPECT_TRUE(writer.due(newest + 1000, w.now));
+}
+
+TEST(SnapshotWriter, KeepsTheNewestAndOneOfEachStretch) {
+  events::MemoryLog log;
+  LogWorld w(log);
+  SnapshotWriter writer(log, {.records = 5, .interval = {}, .newest = 2, .spacing = 20});
+  while (w.position() < 60) {
+    w.tick(Duration::seconds(1));
+    w.flush();
+    if (writer.due(w.position(), w.now)) {
+      ASSERT_TRUE(writer.store(encode_state(w.driver().entities(), "default", w.position(), "1.0")));
+    }
+  }
+  EXPECT_EQ(positions(log), (std::vector<Position>{60, 55, 40, 20, 5}));
+}
+
+TEST(LoadState, GivesBackWhatWasWritten) {
+  events::MemoryLog log;
+  LogWorld w(log);
+  two_teams(w, true);
+  const auto all = log.snapshots().value();
+  for (const auto& meta : all) {
+    auto fresh = new_driver();
+    const auto loaded = load_state(log, meta.position, "default", fresh->entities());
+    ASSERT_TRUE(loaded);
+    EXPECT_EQ(*loaded, meta);
+    EXPECT_EQ(fresh->state_hash(), w.hashes()[meta.position]);
+    EXPECT_EQ(meta.state_hash, w.hashes()[meta.position]);
+  }
+}
+
+TEST(LoadState, SaysWhyASnapshotIsOfNoUse) {
+  events::MemoryLog log;
+  LogWorld w(log);
+  two_teams(w, true);
+  const auto at = positions(log).front();
+  const auto why_not = [&](Position p, std::string_view domain) {
+    auto fresh = new_driver();
+    return load_state(log, p, domain, fresh->entities()).error();
+  };
+  EXPECT_EQ(why_not(at + 1, "default").kind, ErrorKind::not_found);
+  EXPECT_EQ(why_not(at, "other").kind, ErrorKind::not_found);
+  auto stored = log.snapshot(at).value();
+  stored.bytes[stored.bytes.size() / 2] ^= std::byte{1};
+  ASSERT_TRUE(log.put_snapshot(stored.meta, stored.bytes));
+  EXPECT_EQ(why_not(at, "default").kind, ErrorKind::corrupt);
+}
+
+}  // namespace
+}  // namespace hindsight::replay
