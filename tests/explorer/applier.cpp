@@ -1,0 +1,172 @@
+#include "tests/explorer/applier.hpp"
+
+#include <algorithm>
+
+namespace hindsight::explorer {
+
+using admission::Intent;
+using admission::JobIntent;
+using admission::QueueStatusIntent;
+using admission::WorkloadCreateIntent;
+using admission::WorkloadIntent;
+using admission::WorkloadReviseIntent;
+
+namespace {
+
+/// metav1.Time: the API stores whole seconds.
+Time stored(Time t) { return t.is_set() ? Time::from_seconds(t.floor_seconds()) : Time::never(); }
+
+WorkloadStatus wanted_status(const WorkloadIntent& i) {
+  WorkloadStatus s;
+  for (const auto& c : i.conditions) s.conditions.push_back({c.type, c.status, c.reason, c.message, stored(c.last_transition)});
+  if (i.has_admission) s.cluster_queue = i.cluster_queue;
+  for (const auto& a : i.assignments) s.assignments.push_back({a.pod_set, a.count, a.flavors, a.usage});
+  for (const auto& c : i.checks)
+    s.checks.push_back({c.name, c.state, stored(c.last_transition), c.message, c.requeue_after_seconds, c.retry_count});
+  s.has_requeue_state = i.has_requeue_state;
+  s.requeue_count = i.requeue_count;
+  s.requeue_at = stored(i.requeue_at);
+  s.reclaimable = i.reclaimable;
+  s.accumulated_exec_seconds = i.accumulated_exec_seconds;
+  s.evictions = i.evictions;
+  return s;
+}
+
+bool equal(const WorkloadStatus& a, const WorkloadStatus& b) {
+  const auto same_eviction = [](const auto& x, const auto& y) { return x.reason == y.reason && x.cause == y.cause && x.count == y.count; };
+  return a.conditions == b.conditions && a.cluster_queue == b.cluster_queue && a.assignments == b.assignments && a.checks == b.checks &&
+         a.has_requeue_state == b.has_requeue_state && a.requeue_count == b.requeue_count && a.requeue_at == b.requeue_at &&
+         a.reclaimable == b.reclaimable && a.accumulated_exec_seconds == b.accumulated_exec_seconds &&
+         std::equal(a.evictions.begin(), a.evictions.end(), b.evictions.begin(), b.evictions.end(), same_eviction);
+}
+
+}  // namespace
+
+std::string Applier::key_of(const Intent& intent) {
+  struct Key {
+    std::string operator()(const WorkloadIntent& i) const { return "workload/" + i.uid; }
+    std::string operator()(const WorkloadCreateIntent& i) const { return "create/" + i.job_uid; }
+    std::string operator()(const WorkloadReviseIntent& i) const { return "revise/" + i.uid; }
+    std::string operator()(const JobIntent& i) const { return "job/" + i.uid; }
+    std::string operator()(const QueueStatusIntent& i) const { return "queue/" + i.namespace_ + "/" + i.name; }
+  };
+  return std::visit(Key{}, intent);
+}
+
+void Applier::take(std::vector<Intent> intents) {
+  for (auto& i : intents)
+    if (!std::holds_alternative<QueueStatusIntent>(i)) waiting_.insert_or_assign(key_of(i), std::move(i));
+}
+
+void Applier::step(ApiServer& server, Random& random, bool faults) {
+  if (waiting_.empty()) return;
+  auto it = waiting_.begin();
+  std::advance(it, static_cast<std::ptrdiff_t>(random.below(waiting_.size())));
+  if (faults && random.chance(10)) return;  // lost on the way
+  if (std::visit([&](const auto& i) { return write(server, i); }, it->second)) waiting_.erase(it);
+}
+
+/// True: done, or nobody left to do it to. False: the precondition failed, try again.
+bool Applier::write(ApiServer& server, const WorkloadIntent& i) {
+  const auto it = server.workloads.find(i.uid);
+  if (it == server.workloads.end()) return true;
+  Workload& w = it->second;
+  if (!server.is_told(ApiServer::key_of(w))) return false;
+  if (i.remove) {
+    w.finalizer = false;
+    server.remove_workload(i.uid);
+    return true;
+  }
+  if (i.release_finalizer) {
+    w.finalizer = false;
+    if (w.deleting) {
+      server.remove_workload(i.uid);
+      return true;
+    }
+  }
+  const WorkloadStatus wanted = wanted_status(i);
+  const bool deactivate = i.set_inactive && w.active;
+  const bool status_only_named = i.conditions.empty() && !i.has_admission && i.release_finalizer;
+  if (!deactivate && !i.release_finalizer && (status_only_named || equal(w.status, wanted))) return true;
+  if (!status_only_named) w.status = wanted;
+  if (deactivate) {
+    w.active = false;
+    ++w.generation;
+  }
+  server.publish(w);
+  return true;
+}
+
+bool Applier::write(ApiServer& server, const WorkloadCreateIntent& i) {
+  const auto job = server.jobs.find(i.job_uid);
+  if (job == server.jobs.end()) return true;
+  if (!server.is_told(ApiServer::key_of(job->second))) return false;
+  for (const auto& [uid, w] : server.workloads)
+    if (w.name == i.name && w.namespace_ == i.namespace_) return true;  // exists already
+  Workload w;
+  w.name = i.name;
+  w.uid = server.new_uid(i.name);
+  w.job_uid = i.job_uid;
+  w.created = stored(server.now);
+  w.namespace_ = i.namespace_;
+  w.queue = i.queue_name;
+  w.pod_sets = job->second.templates;
+  w.priority = i.priority;
+  w.priority_class_kind = i.priority_class_kind;
+  w.priority_class = i.priority_class;
+  w.max_exec_seconds = i.max_exec_seconds.value_or(0);
+  auto& stored_workload = server.workloads[w.uid] = w;
+  server.publish(stored_workload);
+  return true;
+}
+
+bool Applier::write(ApiServer& server, const WorkloadReviseIntent& i) {
+  const auto it = server.workloads.find(i.uid);
+  if (it == server.workloads.end()) return true;
+  Workload& w = it->second;
+  if (!server.is_told(ApiServer::key_of(w))) return false;
+  if (i.pod_sets) {
+    const auto job = server.jobs.find(i.job_uid);
+    if (job != server.jobs.end()) {
+      if (!server.is_told(ApiServer::key_of(job->second))) return false;
+      w.pod_sets = job->second.templates;
+    }
+  }
+  w.queue = i.queue_name;
+  w.priority = i.priority;
+  w.priority_class_kind = i.priority_class_kind;
+  w.priority_class = i.priority_class;
+  if (i.job_uid.empty() == false) w.max_exec_seconds = i.max_exec_seconds.value_or(0);
+  ++w.generation;
+  server.publish(w);
+  return true;
+}
+
+bool Applier::write(ApiServer& server, const JobIntent& i) {
+  const auto it = server.jobs.find(i.uid);
+  if (it == server.jobs.end()) return true;
+  Job& j = it->second;
+  if (!server.is_told(ApiServer::key_of(j))) return false;
+  if (j.finished || j.suspended != i.run) return true;
+  if (i.run) {
+    j.suspended = false;
+    j.active = true;
+    j.running_counts.clear();
+    for (const auto& t : j.templates) {
+      std::int32_t count = t.count;
+      for (const auto& p : i.pod_sets)
+        if (p.name == t.name) count = p.count;
+      j.running_counts.push_back(count);
+    }
+  } else {
+    j.suspended = true;
+    j.pods_ready = false;
+    j.running_counts.clear();
+    j.reclaimable = 0;
+  }
+  ++j.generation;
+  server.publish(j);
+  return true;
+}
+
+}  // namespace hindsight::explorer

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "admission/intents.hpp"
+#include "tests/explorer/api_server.hpp"
+#include "tests/explorer/random.hpp"
+
+namespace hindsight::explorer {
+
+/// A model of the applier: holds the newest intent for each object and makes the API server follow it some time later. A write needs
+/// that the watcher has been told of the newest version (its precondition); a lost write is tried again.
+class Applier {
+ public:
+  void take(std::vector<admission::Intent> intents);
+  [[nodiscard]] bool idle() const { return waiting_.empty(); }
+  /// Tries one of the waiting intents.
+  void step(ApiServer& server, Random& random, bool faults);
+  /// The write for this Workload was refused for good.
+  void refused(const std::string& workload_uid) { waiting_.erase("workload/" + workload_uid); }
+  /// A restart: whatever was not written is forgotten.
+  void forget() { waiting_.clear(); }
+
+ private:
+  [[nodiscard]] static std::string key_of(const admission::Intent& intent);
+  static bool write(ApiServer& server, const admission::WorkloadIntent& i);
+  static bool write(ApiServer& server, const admission::WorkloadCreateIntent& i);
+  static bool write(ApiServer& server, const admission::WorkloadReviseIntent& i);
+  static bool write(ApiServer& server, const admission::JobIntent& i);
+  static bool write(ApiServer&, const admission::QueueStatusIntent&) { return true; }
+
+  std::map<std::string, admission::Intent> waiting_;  ///< By object and kind of intent.
+};
+
+}  // namespace hindsight::explorer

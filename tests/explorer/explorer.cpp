@@ -1,0 +1,285 @@
+#include "tests/explorer/explorer.hpp"
+
+#include <algorithm>
+
+#include "events/json.hpp"
+#include "events/record.hpp"
+
+namespace hindsight::explorer {
+
+using admission::Domain;
+using admission::LoopDriver;
+using admission::Settings;
+
+namespace {
+
+constexpr std::string_view domain_name = "default";
+
+std::string encoded(const Domain::Step& step) {
+  static thread_local events::Encoder encoder;
+  RecordView r;
+  r.envelope.domain = domain_name;
+  r.body = Body{Decisions{step.base, step.kind, step.events}};
+  const auto bytes = encoder.encode(r);
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+}  // namespace
+
+std::string difference(const admission::StateView& a, const admission::StateView& b) {
+  std::string out;
+  if (a.domain().hash() != b.domain().hash()) out += " domain";
+  for (const auto& [name, config] : a.domain().catalog()->queues) {
+    const auto* mine = a.queue(name);
+    const auto* other = b.queue(name);
+    if (mine == nullptr || other == nullptr || mine->hash() != other->hash()) out += " ClusterQueue " + std::string(name.text());
+  }
+  for (std::uint32_t i = 0; i < std::max(a.domain().parent_count(), b.domain().parent_count()); ++i) {
+    const auto* mine = a.parent(i);
+    const auto* other = b.parent(i);
+    const bool here = mine != nullptr && !mine->empty();
+    const bool there = other != nullptr && !other->empty();
+    if (here != there || (here && mine->hash() != other->hash())) out += " parent " + std::to_string(i);
+  }
+  return out;
+}
+
+bool same_step(const Domain::Step& a, const Domain::Step& b) {
+  return a.base == b.base && a.kind == b.kind && a.events.size() == b.events.size() && encoded(a) == encoded(b);
+}
+
+std::string describe(const Domain::Step& step) {
+  RecordView r;
+  r.envelope.domain = domain_name;
+  r.body = Body{Decisions{step.base, step.kind, step.events}};
+  return events::to_json(r);
+}
+
+Result<Settings> read_settings(Text text) {
+  Settings s;
+  if (text == "fair") {
+    s.fair_sharing = true;
+  } else if (text == "impatient") {
+    s.pods_ready_timeout = Duration::seconds(20);
+    s.recovery_timeout = Duration::seconds(10);
+    s.backoff_base_seconds = 1;
+    s.backoff_limit_count = 3;
+    s.retain_finished = Duration::seconds(30);
+  } else if (text == "plain") {
+    s.scheduling_equivalence_hashing = false;
+    s.partial_admission = false;
+    s.pods_ready_enabled = false;
+    s.preserve_scan_progress = false;
+  } else if (text != "default") {
+    return hindsight::fail(ErrorKind::invalid, "settings: found " + std::string(text) + "; allowed: default, fair, impatient, plain");
+  }
+  return s;
+}
+
+Explorer::Explorer(std::uint64_t seed)
+    : random_(seed), order_(seed ^ 0x5DEECE66DULL), users_(server_, random_), leader_(new_driver(false)), follower_(new_driver(true)) {
+  server_.now = Time::from_seconds(1'700'000'000);
+}
+
+// ---- drivers ----------------------------------------------------------------------------------------------------------------------
+
+admission::DeliveryOrder Explorer::shuffled_order() {
+  return [this](std::size_t waiting) { return order_.below(waiting); };
+}
+
+std::unique_ptr<LoopDriver> Explorer::new_driver(bool shuffled) {
+  return std::make_unique<LoopDriver>(read_settings, shuffled ? shuffled_order() : admission::DeliveryOrder{});
+}
+
+std::unique_ptr<LoopDriver> Explorer::folded(bool shuffled) {
+  auto driver = new_driver(shuffled);
+  for (const auto& r : history_.records())
+    if (auto ok = driver->apply(r.view); !ok) fail("replay: " + ok.error().message);
+  if (driver->state_hash() != leader_->state_hash()) fail("replay gives another state than live:" + difference(*driver, *leader_));
+  return driver;
+}
+
+void Explorer::record(const HistoryRecord& r) {
+  at_rest_ = false;
+  for (auto* driver : {leader_.get(), follower_.get()})
+    if (auto ok = driver->apply(r.view); !ok) fail(ok.error().message);
+  if (leader_->state_hash() != follower_->state_hash())
+    fail("another order of delivery gives another state:" + difference(*leader_, *follower_));
+  if (auto finding = invariants_.check(*leader_, r.view); !finding.empty()) fail(finding);
+  applier_.take(leader_->collect_intents());
+  follower_->forget_touched();
+}
+
+// ---- actions ------------------------------------------------------------------------------------------------------------------------
+
+void Explorer::observe() {
+  if (auto o = server_.watch(random_, true)) {
+    decisions_in_a_row_ = 0;
+    record(history_.append(std::move(*o), server_.now, epoch_));
+  }
+}
+
+void Explorer::tick() {
+  const Time due = leader_->domain().next_due();
+  if (due > server_.now && random_.chance(50)) server_.now = due;
+  decisions_in_a_row_ = 0;
+  record(history_.append(OwnedObservation{nullptr, TimerFired{}}, server_.now, epoch_));
+}
+
+void Explorer::decide() {
+  if (in_flight_ || at_rest_) return;
+  auto mine = leader_->decide();
+  auto other = follower_->decide();
+  if (mine.has_value() != other.has_value() || (mine && !same_step(*mine, *other)))
+    fail("another order of delivery decides otherwise: " + (mine ? describe(*mine) : "nothing") + " against " +
+         (other ? describe(*other) : "nothing"));
+  if (!mine) {
+    at_rest_ = true;
+    return;
+  }
+  decided_.push_back({mine->base, *mine});
+  in_flight_ = std::move(mine);
+  constexpr int decisions_in_a_row_max = 400;
+  if (++decisions_in_a_row_ > decisions_in_a_row_max) fail("the domain does not come to rest: " + describe(*in_flight_));
+}
+
+void Explorer::append_decision() {
+  if (!in_flight_) return;
+  const auto step = std::move(*in_flight_);
+  in_flight_.reset();
+  record(history_.append(step, server_.now, epoch_));
+  if (random_.chance(2)) record(history_.append(step, server_.now, epoch_));  // its writer believed it lost, and wrote it again
+}
+
+void Explorer::take_over(std::uint64_t epoch) {
+  epoch_ = epoch;
+  record(history_.start_epoch(server_.now, epoch));
+  applier_.take(leader_->all_intents());
+}
+
+void Explorer::crash() {
+  leader_ = folded(random_.chance(50));
+  applier_.forget();
+  const auto lost = std::move(in_flight_);
+  in_flight_.reset();
+  const auto old_epoch = epoch_;
+  const auto fate = random_.below(3);
+  if (lost && fate == 0) record(history_.append(*lost, server_.now, old_epoch));  // it had been written
+  take_over(old_epoch + 1);
+  if (lost && fate == 1) record(history_.append(*lost, server_.now, old_epoch));  // it is written too late: void
+}
+
+void Explorer::refuse_a_write() {
+  for (std::uint32_t i = 0; i < leader_->domain().parent_count(); ++i) {
+    const auto* parent = leader_->parent(i);
+    if (parent == nullptr) continue;
+    for (const auto& w : parent->workloads()) {
+      if (!w.reserved() || !w.waits_for(admission::Section::admission)) continue;
+      auto arena = std::make_shared<Arena>();
+      WriteRefused o;
+      o.kind = ObjectKind::workload;
+      o.namespace_ = w.namespace_.text();
+      o.name = arena->copy(w.name);
+      o.uid = arena->copy(w.uid);
+      o.decision_sequence = w.last_decision;
+      o.http_status = 422;
+      o.message = "refused";
+      applier_.refused(w.uid);
+      record(history_.append(OwnedObservation{std::move(arena), o}, server_.now, epoch_));
+      return;
+    }
+  }
+}
+
+/// What is kept only to decide faster must not decide: a driver that has just read the log decides the same.
+void Explorer::compare_with_fresh_fold() {
+  if (in_flight_ || at_rest_) return;
+  const auto fresh = folded(random_.chance(50));
+  const auto step = fresh->decide();
+  decide();
+  if (step.has_value() != in_flight_.has_value() || (step && !same_step(*step, *in_flight_)))
+    fail("a fresh fold decides otherwise: " + (step ? describe(*step) : "nothing") + " against " +
+         (in_flight_ ? describe(*in_flight_) : "nothing"));
+}
+
+void Explorer::one_action(bool faults) {
+  server_.now = server_.now + Duration::millis(static_cast<std::int64_t>(random_.below(1500)));
+  const auto dice = random_.below(200);
+  if (dice < 34)
+    users_.act();
+  else if (dice < 96)
+    observe();
+  else if (dice < 136)
+    applier_.step(server_, random_, true);
+  else if (dice < 160)
+    decide();
+  else if (dice < 180)
+    append_decision();
+  else if (dice < 188)
+    (void)users_.let_run();
+  else if (dice < 195)
+    tick();
+  else if (dice < 197)
+    refuse_a_write();
+  else if (dice < 198)
+    compare_with_fresh_fold();
+  else if (faults)
+    crash();
+}
+
+// ---- the run ------------------------------------------------------------------------------------------------------------------------
+
+void Explorer::bring_to_rest() {
+  users_.make_everything_possible();
+  constexpr int rounds_max = 4000;
+  for (int i = 0; i < rounds_max; ++i) {
+    server_.now = server_.now + Duration::millis(20);
+    if (!server_.all_told()) {
+      record(history_.append(std::move(*server_.watch(random_, false)), server_.now, epoch_));
+      decisions_in_a_row_ = 0;
+      continue;
+    }
+    decide();
+    if (in_flight_) {
+      append_decision();
+      continue;
+    }
+    if (!applier_.idle()) {
+      applier_.step(server_, random_, false);
+      continue;
+    }
+    if (users_.let_run()) continue;
+    if (users_.everything_finished()) return;
+    const Time due = leader_->domain().next_due();
+    if (due.is_set() && due > leader_->domain().now()) {
+      if (due > server_.now) server_.now = due;
+      record(history_.append(OwnedObservation{nullptr, TimerFired{}}, server_.now, epoch_));
+      continue;
+    }
+    if (!users_.waiting_for_luck()) fail("nothing is left to do, yet not everything has finished: " + users_.unfinished());
+  }
+  fail("the history does not come to an end: " + users_.unfinished());
+}
+
+std::string Explorer::run() {
+  try {
+    take_over(1);
+    const char* settings[] = {"default", "fair", "impatient", "plain"};
+    users_.set_up();
+    record(history_.append(OwnedObservation{nullptr, ConfigurationObserved{settings[random_.below(4)]}}, server_.now, epoch_));
+    const auto told_first = random_.below(20);
+    for (std::size_t i = 0; i < told_first; ++i) observe();
+    record(history_.append(OwnedObservation{nullptr, MirrorSynced{}}, server_.now, epoch_));
+    const auto actions = 100 + random_.below(200);
+    for (std::size_t i = 0; i < actions; ++i) one_action(true);
+    append_decision();
+    bring_to_rest();
+    (void)folded(true);
+  } catch (const Failure& f) {
+    const auto n = history_.records().size();
+    return f.what + " (after record " + std::to_string(n) + ": " + (n == 0 ? "" : events::to_text(history_.records().back().view)) + ")";
+  }
+  return {};
+}
+
+}  // namespace hindsight::explorer

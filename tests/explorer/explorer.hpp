@@ -1,0 +1,84 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "admission/loop_driver.hpp"
+#include "tests/explorer/api_server.hpp"
+#include "tests/explorer/applier.hpp"
+#include "tests/explorer/history.hpp"
+#include "tests/explorer/invariants.hpp"
+#include "tests/explorer/random.hpp"
+#include "tests/explorer/users.hpp"
+
+namespace hindsight::explorer {
+
+/// Settings by seed; the JSON of the observation is only a number here.
+[[nodiscard]] Result<admission::Settings> read_settings(Text text);
+
+/// A decision that was made and recorded, for other drivers to make again: at this sequence `step` was decided.
+struct RecordedDecision {
+  std::uint64_t base = 0;
+  admission::Domain::Step step;
+};
+
+/// One random history. A leader folds the records, decides, and loses its memory now and then; a follower folds the same records with
+/// another order of delivery; users, watcher and applier are models. The constructor's seed determines everything.
+class Explorer {
+ public:
+  explicit Explorer(std::uint64_t seed);
+
+  /// Empty: every check held. Otherwise what was wrong, and after which record.
+  [[nodiscard]] std::string run();
+
+  [[nodiscard]] const History& history() const { return history_; }
+  [[nodiscard]] const std::vector<RecordedDecision>& decisions() const { return decided_; }
+  [[nodiscard]] std::uint64_t final_hash() const { return leader_->state_hash(); }
+
+ private:
+  struct Failure {
+    std::string what;
+  };
+
+  void one_action(bool faults);
+  void observe();
+  void record(const HistoryRecord& r);
+  void decide();
+  void append_decision();
+  void tick();
+  void crash();
+  void take_over(std::uint64_t epoch);
+  void refuse_a_write();
+  void compare_with_fresh_fold();
+  void bring_to_rest();
+  [[nodiscard]] std::unique_ptr<admission::LoopDriver> new_driver(bool shuffled);
+  [[nodiscard]] std::unique_ptr<admission::LoopDriver> folded(bool shuffled);
+  [[nodiscard]] admission::DeliveryOrder shuffled_order();
+  [[noreturn]] void fail(const std::string& what) const { throw Failure{what}; }
+
+  Random random_, order_;  ///< The second one only for orders of delivery.
+  ApiServer server_;
+  Users users_;
+  Applier applier_;
+  History history_;
+  Invariants invariants_;
+  std::unique_ptr<admission::LoopDriver> leader_, follower_;
+  std::optional<admission::Domain::Step> in_flight_;  ///< Decided, not read back yet.
+  std::uint64_t epoch_ = 0;
+  bool at_rest_ = false;  ///< Nothing left to decide since the last record.
+  int decisions_in_a_row_ = 0;
+  std::vector<RecordedDecision> decided_;
+};
+
+/// Equal kinds, bases and events, whatever memory they live in.
+[[nodiscard]] bool same_step(const admission::Domain::Step& a, const admission::Domain::Step& b);
+/// For messages: which parts of the state differ.
+[[nodiscard]] std::string difference(const admission::StateView& a, const admission::StateView& b);
+/// For messages: the events in words.
+[[nodiscard]] std::string describe(const admission::Domain::Step& step);
+
+}  // namespace hindsight::explorer

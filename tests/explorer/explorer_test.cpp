@@ -1,0 +1,48 @@
+// Random histories against invariants (design rules 1 to 5). HINDSIGHT_SEEDS: how many seeds (default below). HINDSIGHT_SEED: only
+// this one, with its records. HINDSIGHT_FIRST_SEED: where to begin.
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <string>
+
+#include "events/json.hpp"
+#include "tests/explorer/explorer.hpp"
+
+namespace hindsight::explorer {
+namespace {
+
+std::uint64_t number(const char* variable, std::uint64_t otherwise) {
+  const char* text = std::getenv(variable);
+  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
+}
+
+/// The one command that repeats a seed.
+std::string again(std::uint64_t seed) {
+  return "HINDSIGHT_SEED=" + std::to_string(seed) + " " + ::testing::internal::GetArgvs().front() +
+         " --gtest_filter=Explorer.FindsNoBrokenInvariantInRandomHistories";
+}
+
+TEST(Explorer, FindsNoBrokenInvariantInRandomHistories) {
+  if (const auto only = number("HINDSIGHT_SEED", 0); only != 0) {
+    Explorer explorer(only);
+    const std::string finding = explorer.run();
+    if (std::getenv("HINDSIGHT_QUIET") == nullptr)
+      for (const auto& r : explorer.history().records()) std::printf("%s\n", events::to_json(r.view).c_str());
+    EXPECT_EQ(finding, "");
+    return;
+  }
+  constexpr std::uint64_t seeds_of_the_suite = 10'000;
+  const std::uint64_t first = number("HINDSIGHT_FIRST_SEED", 1);
+  const std::uint64_t seeds = number("HINDSIGHT_SEEDS", seeds_of_the_suite);
+  int failures = 0;
+  for (std::uint64_t seed = first; seed < first + seeds && failures < 5; ++seed) {
+    Explorer explorer(seed);
+    const std::string finding = explorer.run();
+    EXPECT_EQ(finding, "") << "repeat with: " << again(seed);
+    if (!finding.empty()) ++failures;
+  }
+}
+
+}  // namespace
+}  // namespace hindsight::explorer

@@ -1,0 +1,184 @@
+#include "tests/explorer/invariants.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <vector>
+
+#include "admission/cluster_queue.hpp"
+#include "admission/cohort_tree.hpp"
+#include "admission/domain.hpp"
+#include "admission/workload_parent.hpp"
+
+namespace hindsight::explorer {
+namespace {
+
+using admission::Catalog;
+using admission::ClusterQueue;
+using admission::StateView;
+using admission::WorkloadParent;
+using admission::WorkloadState;
+
+bool holds_quota(const WorkloadState& w) { return w.reserved() && w.active && !w.finished(); }
+
+/// May it wait in a queue (base-admission §3.1)?
+bool admissible(const WorkloadState& w, const WorkloadParent& parent, const Catalog& catalog) {
+  if (!w.active || w.finished() || w.deleting || w.removal_pending || w.reserved() || !w.admission_gated_by.empty()) return false;
+  if (parent.job() && parent.job()->on_hold) return false;
+  const auto* lq = catalog.local_queue(w.namespace_, w.queue_name);
+  return lq != nullptr && lq->stop_policy == StopPolicy::none && catalog.queue(lq->cluster_queue) != nullptr;
+}
+
+struct BySymbols {
+  bool operator()(const std::pair<Symbol, Symbol>& a, const std::pair<Symbol, Symbol>& b) const {
+    return a.first != b.first ? ByText{}(a.first, b.first) : ByText{}(a.second, b.second);
+  }
+};
+
+using Usage = std::map<std::pair<Symbol, Symbol>, Amount, BySymbols>;
+
+struct Books {
+  std::map<Symbol, std::multiset<std::string>, ByText> pending, reserving;
+  std::map<Symbol, Usage, ByText> usage;
+};
+
+Books expected_books(const StateView& state) {
+  Books b;
+  const Catalog& catalog = *state.domain().catalog();
+  for (std::uint32_t i = 0; i < state.domain().parent_count(); ++i) {
+    const auto* parent = state.parent(i);
+    if (parent == nullptr) continue;
+    for (const auto& w : parent->workloads()) {
+      if (holds_quota(w)) {
+        const Symbol q = w.admission->cluster_queue;
+        b.reserving[q].insert(w.uid);
+        const auto reservation = admission::make_reservation(w, admission::make_info(w, catalog, ""));
+        for (const auto& charge : reservation->charges) b.usage[q][{charge.flavor, charge.resource}] += charge.amount;
+      } else if (admissible(w, *parent, catalog)) {
+        b.pending[catalog.local_queue(w.namespace_, w.queue_name)->cluster_queue].insert(w.uid);
+      }
+    }
+  }
+  return b;
+}
+
+std::string list(const std::multiset<std::string>& uids) {
+  std::string out = "{";
+  for (const auto& u : uids) out += (out.size() > 1 ? ", " : "") + u;
+  return out + "}";
+}
+
+std::string check_books(const StateView& state) {
+  const Books books = expected_books(state);
+  std::set<std::string> seen;
+  for (const auto& [name, config] : state.domain().catalog()->queues) {
+    const ClusterQueue* q = state.queue(name);
+    const std::string text(name.text());
+    if (q == nullptr) return "ClusterQueue " + text + " is observed but has no entity";
+    std::multiset<std::string> pending, reserving;
+    Usage usage;
+    for (const auto& w : q->waiting()) pending.insert(w.workload->uid);
+    for (const auto& r : q->reservations()) {
+      reserving.insert(r->workload->uid);
+      for (const auto& charge : r->charges) usage[{charge.flavor, charge.resource}] += charge.amount;
+    }
+    for (const auto* uids : {&pending, &reserving})
+      for (const auto& uid : *uids)
+        if (!seen.insert(uid).second) return "Workload " + uid + " stands twice in the queues, the second time in " + text;
+    const auto expected = [&](const auto& table) {
+      const auto it = table.find(name);
+      return it == table.end() ? std::multiset<std::string>{} : it->second;
+    };
+    if (pending != expected(books.pending))
+      return "ClusterQueue " + text + ": pending " + list(pending) + ", by their states " + list(expected(books.pending));
+    if (reserving != expected(books.reserving))
+      return "ClusterQueue " + text + ": reserving " + list(reserving) + ", by their states " + list(expected(books.reserving));
+    const auto it = books.usage.find(name);
+    if (usage != (it == books.usage.end() ? Usage{} : it->second))
+      return "ClusterQueue " + text + ": its charges differ from what the Workloads' states say";
+
+    const Symbol root = state.domain().catalog()->root_of(name);
+    if (root.empty()) continue;  // below a circle of cohorts: no tree
+    const auto* tree = state.tree(root);
+    if (tree == nullptr || tree->quota() == nullptr)
+      return "ClusterQueue " + text + ": its tree " + std::string(root.text()) + " is not built";
+    std::multiset<std::string> in_tree;
+    for (const auto id : tree->quota()->reservations_of(name))
+      in_tree.insert(tree->quota()->find_reservation(id)->reservation->workload->uid);
+    if (in_tree != reserving) return "ClusterQueue " + text + ": reserving " + list(reserving) + ", in its tree " + list(in_tree);
+    for (const auto& [pair, amount] : usage)
+      if (const Amount charged = tree->quota()->usage(name, pair.first, pair.second); charged != amount)
+        return "ClusterQueue " + text + ": uses " + std::to_string(amount) + " " + std::string(pair.second.text()) + " of " +
+               std::string(pair.first.text()) + ", its tree says " + std::to_string(charged);
+  }
+  return {};
+}
+
+/// Every (flavor, resource) that any queue or cohort of the catalog names.
+std::set<std::pair<Symbol, Symbol>, BySymbols> all_pairs(const Catalog& catalog) {
+  std::set<std::pair<Symbol, Symbol>, BySymbols> out;
+  const auto take = [&](const auto& config) {
+    for (const auto& g : config.groups)
+      for (const auto& f : g.flavors)
+        for (const Symbol r : g.resources) out.emplace(f.flavor, r);
+  };
+  for (const auto& [name, q] : catalog.queues) take(*q);
+  for (const auto& [name, c] : catalog.cohorts) take(*c);
+  return out;
+}
+
+bool is_configuration(const RecordView& record) {
+  const auto* o = std::get_if<Observation>(&record.body);
+  if (o == nullptr) return false;
+  if (const auto* gone = std::get_if<ObjectDeleted>(o)) return gone->kind != ObjectKind::workload && gone->kind != ObjectKind::job;
+  return !std::holds_alternative<WorkloadObserved>(*o) && !std::holds_alternative<JobObserved>(*o) &&
+         !std::holds_alternative<TimerFired>(*o) && !std::holds_alternative<WriteRefused>(*o);
+}
+
+}  // namespace
+
+std::string Invariants::check(const StateView& state, const RecordView& record) {
+  if (auto finding = check_books(state); !finding.empty()) return finding;
+
+  const Catalog& catalog = *state.domain().catalog();
+  std::map<Cell, Amount> over, usage;
+  std::set<Symbol, ByText> roots;
+  for (const auto& [queue, root] : catalog.roots)
+    if (!root.empty()) roots.insert(root);
+  const auto pairs = all_pairs(catalog);
+  for (const Symbol root : roots) {
+    const auto& tree = *state.tree(root)->quota();
+    for (const auto& [flavor, resource] : pairs) {
+      const auto note = [&](std::string_view kind, Symbol node, const admission::QuotaTree::Figures& f) {
+        const Cell cell =
+            std::string(kind) + " " + std::string(node.text()) + ", " + std::string(flavor.text()) + ", " + std::string(resource.text());
+        over[cell] = std::max<Amount>(0, subtract(f.usage, std::max<Amount>(0, f.potential)));
+        usage[cell] = f.usage;
+      };
+      for (const Symbol q : tree.queue_names()) note("ClusterQueue", q, tree.queue_figures(q, flavor, resource));
+      for (const Symbol c : tree.cohort_names()) note("Cohort", c, tree.cohort_figures(c, flavor, resource));
+    }
+  }
+
+  std::string finding;
+  const auto* decisions = std::get_if<Decisions>(&record.body);
+  if (decisions == nullptr) {
+    bool raised = over != over_ || is_configuration(record);
+    for (const auto& [cell, amount] : usage) {
+      const auto before = usage_.find(cell);
+      raised |= amount > (before == usage_.end() ? 0 : before->second);
+    }
+    if (raised) changed_ = record.envelope.sequence;
+  } else if (decisions->base >= changed_) {
+    for (const auto& [cell, amount] : over) {
+      const auto before = over_.find(cell);
+      if (amount > (before == over_.end() ? 0 : before->second))
+        finding = cell + ": a decision took usage " + std::to_string(amount) + " beyond the maximum";
+    }
+  }
+  over_ = std::move(over);
+  usage_ = std::move(usage);
+  return finding;
+}
+
+}  // namespace hindsight::explorer

@@ -1,0 +1,56 @@
+#pragma once
+
+#include "tests/explorer/api_server.hpp"
+#include "tests/explorer/random.hpp"
+
+namespace hindsight::explorer {
+
+/// Everybody who writes to the API server beside us: administrators, makers of jobs, kubelets, check controllers. Seeded.
+class Users {
+ public:
+  Users(ApiServer& server, Random& random) : server_(server), random_(random) {}
+
+  /// The first configuration: flavors, cohorts, queues, classes, checks.
+  void set_up();
+  /// Somebody does something.
+  void act();
+  /// What happens in a cluster that is left alone: pods start and end, jobs finish, evictions are completed. True if there was something.
+  bool let_run();
+  /// Quota for all, no stops, no checks: from now on every job can be admitted.
+  void make_everything_possible();
+  /// True when all jobs have finished, but those that were deactivated.
+  [[nodiscard]] bool everything_finished() const;
+  /// Something runs that `let_run` would have ended, had the dice been kinder.
+  [[nodiscard]] bool waiting_for_luck() const;
+  /// For messages: the names of what has not finished.
+  [[nodiscard]] std::string unfinished() const;
+
+ private:
+  void create_job();
+  void create_workload();
+  void change_job();
+  void change_workload();
+  void change_quota();
+  void change_queue();
+  void change_cohort();
+  void change_local_queue();
+  void change_classes_and_checks();
+  void judge_checks();
+  void finish(Workload& w);
+  [[nodiscard]] std::vector<PodSet> random_pod_sets();
+  [[nodiscard]] QuotaHolder random_quota(const std::string& name);
+  template <class T>
+  [[nodiscard]] T* any(std::map<std::string, T>& objects) {
+    if (objects.empty()) return nullptr;
+    auto it = objects.begin();
+    std::advance(it, static_cast<std::ptrdiff_t>(random_.below(objects.size())));
+    return &it->second;
+  }
+
+  ApiServer& server_;
+  Random& random_;
+  std::vector<std::string> flavor_names_, resource_names_, cohort_names_, queue_names_;
+  int made_ = 0;
+};
+
+}  // namespace hindsight::explorer
