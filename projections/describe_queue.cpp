@@ -1,0 +1,188 @@
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "admission/cluster_queue.hpp"
+#include "admission/domain.hpp"
+#include "admission/queue_status.hpp"
+#include "events/decision_fields.hpp"
+#include "projections/describe.hpp"
+#include "projections/format.hpp"
+#include "projections/quota_report.hpp"
+
+namespace hindsight::projections {
+namespace {
+
+using events::api_name;
+
+constexpr std::size_t shown_max = 100;  // of those who hold or wait; `get` lists them all
+
+std::string text(Symbol s) { return std::string(s.text()); }
+
+Json quota(const std::vector<QuotaLine>& lines) {
+  Json out = Json::array();
+  for (const auto& l : lines) {
+    const auto amount = [&](Amount a) { return amount_text(a, l.resource); };
+    Json one{{"flavor", text(l.flavor)}, {"resource", text(l.resource)}, {"nominal", amount(l.nominal)}};
+    one["borrowingLimit"] = l.borrowing_limit ? amount(*l.borrowing_limit) : "-";
+    one["lendingLimit"] = l.lending_limit ? amount(*l.lending_limit) : "-";
+    one["used"] = amount(l.figures.usage);
+    one["borrowed"] = amount(l.figures.borrowed);
+    one["available"] = amount(std::max<Amount>(0, l.figures.available));
+    one["maximum"] = amount(l.figures.potential);
+    out.push_back(std::move(one));
+  }
+  return out;
+}
+
+/// Those who hold quota, in the order of their uids' names; `wanted` says which.
+Json holding(const admission::ClusterQueue& queue, const auto& wanted) {
+  std::vector<const admission::Reservation*> list;
+  const auto all = queue.reservations();
+  for (const auto& r : all)
+    if (wanted(*r->workload)) list.push_back(r.get());
+  std::sort(list.begin(), list.end(), [](const auto* a, const auto* b) {
+    return std::pair(a->workload->namespace_.text(), std::string_view(a->workload->name)) <
+           std::pair(b->workload->namespace_.text(), std::string_view(b->workload->name));
+  });
+  Json out = Json::array();
+  for (const auto* r : list) {
+    if (out.size() == shown_max) break;
+    std::vector<std::string> uses;
+    for (const auto& c : r->charges) uses.push_back(text(c.flavor) + "/" + text(c.resource) + " " + amount_text(c.amount, c.resource));
+    out.push_back({{"workload", full_name(r->workload->namespace_.text(), r->workload->name)},
+                   {"priority", r->workload->priority},
+                   {"uses", joined(uses)},
+                   {"evicted", r->workload->evicted ? "yes" : ""}});
+  }
+  return out;
+}
+
+Json waiting(const admission::ClusterQueue& queue, const auto& wanted) {
+  Json out = Json::array();
+  std::size_t position = 0;
+  for (const auto& x : queue.waiting()) {
+    const auto& w = *x.workload;
+    if (!wanted(w)) {
+      ++position;
+      continue;
+    }
+    if (out.size() == shown_max) break;
+    out.push_back({{"position", position++},
+                   {"workload", full_name(w.namespace_.text(), w.name)},
+                   {"priority", w.priority},
+                   {"queuedAt", format_rfc3339(w.queue_time)},
+                   {"state", x.parked ? "parked" : "ready"},
+                   {"reason", text(w.pending_reason)}});
+  }
+  return out;
+}
+
+void put_status(Json& out, const admission::QueueStatusIntent& s) {
+  out["active"] = (s.active ? "True, " : "False, ") + s.active_reason + ": " + s.active_message;
+  out["pendingWorkloads"] = s.pending;
+  out["reservingWorkloads"] = s.reserving;
+  out["admittedWorkloads"] = s.admitted;
+  if (s.weighted_share) out["weightedShare"] = *s.weighted_share;
+}
+
+std::string selector_text(const admission::QueueConfig& q) {
+  if (!q.has_namespace_selector) return "no namespace";
+  if (q.namespace_selector.empty()) return "every namespace";
+  std::vector<std::string> parts;
+  for (const auto& r : q.namespace_selector)
+    parts.push_back(text(r.key) + " " + std::string(api_name(r.op)) + (r.values.empty() ? "" : " " + joined(r.values, "|")));
+  return joined(parts);
+}
+
+}  // namespace
+
+Json describe_cluster_queue(const StateView& state, const admission::QueueConfig& q) {
+  const auto status = admission::cluster_queue_status(state, q.name);
+  Json out{{"name", text(q.name)}};
+  std::vector<Symbol> path = cohorts_above(state, q.name);
+  std::reverse(path.begin(), path.end());
+  out["cohort"] = path.empty() ? "none" : joined(path, " > ");
+  out["queueingStrategy"] = api_name(q.strategy);
+  out["namespaceSelector"] = selector_text(q);
+  if (q.stop_policy != StopPolicy::none) out["stopPolicy"] = api_name(q.stop_policy);
+  if (q.deleting) out["deleting"] = true;
+  out["preemption"] = {{"withinClusterQueue", api_name(q.within_cluster_queue)},
+                       {"reclaimWithinCohort", api_name(q.reclaim_within_cohort)},
+                       {"borrowWithinCohort", api_name(q.borrow_within_cohort)}};
+  if (q.max_priority_threshold) out["preemption"]["maxPriorityThreshold"] = *q.max_priority_threshold;
+  out["flavorFungibility"] = {{"whenCanBorrow", api_name(q.when_can_borrow)}, {"whenCanPreempt", api_name(q.when_can_preempt)}};
+  if (q.preference != FungibilityPreference::unset) out["flavorFungibility"]["preference"] = api_name(q.preference);
+  for (const auto& c : q.checks)
+    out["admissionChecks"].push_back({{"name", text(c.name)}, {"onFlavors", c.on_flavors.empty() ? "all" : joined(c.on_flavors)}});
+  if (q.fair_weight_nano != 1'000'000'000) out["fairSharingWeight"] = weight_text(q.fair_weight_nano);
+  put_status(out, status);
+  out["quota"] = quota(quota_of_queue(state, q.name));
+  if (const auto* queue = state.queue(q.name)) {
+    const auto all = [](const admission::WorkloadInfo&) { return true; };
+    out["holdingQuota"] = holding(*queue, all);
+    out["pending"] = waiting(*queue, all);
+  }
+  return out;
+}
+
+Json describe_local_queue(const StateView& state, const admission::LocalQueueConfig& q) {
+  Json out{{"name", text(q.name)}, {"namespace", text(q.namespace_)}, {"clusterQueue", text(q.cluster_queue)}};
+  if (q.stop_policy != StopPolicy::none) out["stopPolicy"] = api_name(q.stop_policy);
+  put_status(out, admission::local_queue_status(state, q));
+  if (const auto* queue = state.queue(q.cluster_queue)) {
+    const auto own = [&](const admission::WorkloadInfo& w) { return w.namespace_ == q.namespace_ && w.local_queue == q.name; };
+    out["holdingQuota"] = holding(*queue, own);
+    out["pending"] = waiting(*queue, own);
+  }
+  return out;
+}
+
+Json describe_cohort(const StateView& state, Symbol cohort) {
+  const auto& catalog = *state.domain().catalog();
+  Json out{{"name", text(cohort)}};
+  const auto it = catalog.cohorts.find(cohort);
+  out["parent"] = it == catalog.cohorts.end() || it->second->parent.empty() ? "none" : text(it->second->parent);
+  if (it == catalog.cohorts.end()) out["exists"] = "no: it is only named by its members";
+  if (it != catalog.cohorts.end() && it->second->fair_weight_nano != 1'000'000'000)
+    out["fairSharingWeight"] = weight_text(it->second->fair_weight_nano);
+  if (const auto* tree = tree_of_cohort(state, cohort); tree != nullptr && catalog.settings.fair_sharing)
+    out["weightedShare"] = tree->cohort_weighted_share(cohort);
+  out["quota"] = quota(quota_of_cohort(state, cohort));
+  out["cohorts"] = Json::array();
+  for (const auto& [name, config] : catalog.cohorts)
+    if (config->parent == cohort) out["cohorts"].push_back(text(name));
+  out["clusterQueues"] = Json::array();
+  for (const auto& [name, config] : catalog.queues) {
+    if (config->cohort != cohort) continue;
+    for (const auto& l : quota_of_queue(state, name)) {
+      out["clusterQueues"].push_back({{"name", text(name)},
+                                      {"flavor", text(l.flavor)},
+                                      {"resource", text(l.resource)},
+                                      {"nominal", amount_text(l.nominal, l.resource)},
+                                      {"used", amount_text(l.figures.usage, l.resource)},
+                                      {"borrowed", amount_text(l.figures.borrowed, l.resource)}});
+    }
+  }
+  return out;
+}
+
+Json describe_resource_flavor(const StateView& state, const admission::FlavorConfig& f) {
+  Json out{{"name", text(f.name)}, {"nodeLabels", Json::array()}, {"taints", Json::array()}, {"tolerations", Json::array()}};
+  for (const auto& [key, value] : f.node_labels) out["nodeLabels"].push_back(text(key) + "=" + value);
+  for (const auto& t : f.taints) out["taints"].push_back(t.key + "=" + t.value + ":" + std::string(api_name(t.effect)));
+  for (const auto& t : f.tolerations) out["tolerations"].push_back((t.key.empty() ? "*" : t.key) + (t.exists ? " exists" : "=" + t.value));
+  if (!f.topology.empty()) out["topology"] = text(f.topology);
+  out["quota"] = Json::array();
+  for (const auto& [name, config] : state.domain().catalog()->queues) {
+    for (const auto& l : quota_of_queue(state, name)) {
+      if (l.flavor != f.name) continue;
+      out["quota"].push_back({{"clusterQueue", text(name)},
+                              {"resource", text(l.resource)},
+                              {"nominal", amount_text(l.nominal, l.resource)},
+                              {"used", amount_text(l.figures.usage, l.resource)}});
+    }
+  }
+  return out;
+}
+
+}  // namespace hindsight::projections

@@ -1,0 +1,143 @@
+#include <nlohmann/json.hpp>
+
+#include "admission/domain.hpp"
+#include "events/decision_fields.hpp"
+#include "projections/describe.hpp"
+#include "projections/format.hpp"
+#include "projections/objects.hpp"
+#include "projections/phase.hpp"
+#include "projections/queue_place.hpp"
+
+namespace hindsight::projections {
+namespace {
+
+using events::api_name;
+
+std::string text(Symbol s) { return std::string(s.text()); }
+
+Json conditions(const WorkloadState& w, Time now) {
+  Json out = Json::array();
+  for (const auto& c : w.conditions) {
+    out.push_back({{"type", api_name(c.type)},
+                   {"status", api_name(c.status)},
+                   {"since", c.last_transition.is_set() ? format_rfc3339(c.last_transition) : ""},
+                   {"age", age(c.last_transition, now)},
+                   {"reason", text(c.reason)},
+                   {"message", c.message}});
+  }
+  return out;
+}
+
+Json pod_sets(const WorkloadState& w) {
+  Json out = Json::array();
+  for (const auto& p : w.pod_sets) {
+    Json one{{"name", text(p.name)}, {"count", p.count}};
+    if (p.min_count >= 0) one["atLeast"] = p.min_count;
+    if (const auto n = w.reclaimable_of(p.name); n > 0) one["reclaimable"] = n;
+    std::vector<std::string> requests;
+    for (const auto& r : p.requests) requests.push_back(text(r.resource) + " " + amount_text(r.amount, r.resource));
+    one["requestsPerPod"] = joined(requests);
+    if (p.shape != nullptr) {
+      std::vector<std::string> selector;
+      for (const auto& [key, value] : p.shape->node_selector) selector.push_back(text(key) + "=" + value);
+      if (!selector.empty()) one["nodeSelector"] = joined(selector);
+      if (p.shape->has_affinity) one["nodeAffinity"] = counted(p.shape->affinity_terms.size(), "required term");
+      std::vector<std::string> tolerations;
+      for (const auto& t : p.shape->tolerations) tolerations.push_back((t.key.empty() ? "*" : t.key) + (t.exists ? "" : "=" + t.value));
+      if (!tolerations.empty()) one["tolerations"] = joined(tolerations);
+    }
+    if (!p.group.empty()) one["group"] = text(p.group);
+    out.push_back(std::move(one));
+  }
+  return out;
+}
+
+Json assignment(const admission::Admission& a) {
+  Json out = Json::array();
+  for (const auto& p : a.pod_sets)
+    for (const auto& [resource, flavor] : p.flavors) {
+      Amount total = 0;
+      for (const auto& [used, amount] : p.usage)
+        if (used == resource) total = amount;
+      out.push_back({{"podSet", text(p.pod_set)},
+                     {"count", p.count},
+                     {"resource", text(resource)},
+                     {"flavor", text(flavor)},
+                     {"usage", amount_text(total, resource)}});
+    }
+  return out;
+}
+
+Json checks(const WorkloadState& w) {
+  Json out = Json::array();
+  for (const auto& c : w.checks) {
+    Json one{{"name", text(c.name)},
+             {"state", api_name(c.state)},
+             {"since", c.last_transition.is_set() ? format_rfc3339(c.last_transition) : ""},
+             {"message", c.message}};
+    if (c.retry_count >= 0) one["retries"] = c.retry_count;
+    out.push_back(std::move(one));
+  }
+  return out;
+}
+
+Json place(const QueuePlace& p) {
+  Json out{{"clusterQueue", text(p.queue)}, {"position", p.position}, {"waiting", p.waiting}, {"positionInLocalQueue", p.local_position}};
+  out["state"] = p.parked ? "parked until something in the cohort tree changes" : "ready to be tried";
+  if (p.sticky) out["preempting"] = true;
+  if (!p.equal_to.empty()) out["parkedWith"] = p.equal_to + (p.record_reason.empty() ? "" : " (" + p.record_reason + ")");
+  return out;
+}
+
+Json job_of(const admission::JobState& j) {
+  std::vector<std::string> is;
+  is.push_back(j.suspended ? "suspended" : "unsuspended");
+  if (j.active) is.push_back("active");
+  if (j.pods_ready) is.push_back("pods ready");
+  if (j.stopping) is.push_back("stopping");
+  if (j.on_hold) is.push_back("on hold");
+  if (j.finished) is.push_back(j.succeeded ? "succeeded" : "failed");
+  Json out{{"kind", text(j.kind)}, {"name", j.name}, {"uid", j.uid}, {"state", joined(is)}};
+  if (!j.finish_message.empty()) out["message"] = j.finish_message;
+  if (!j.start_error.empty()) out["startError"] = j.start_error;
+  return out;
+}
+
+}  // namespace
+
+Json describe_workload(const StateView& state, const WorkloadAt& at) {
+  const WorkloadState& w = *at.workload;
+  const Time now = state.domain().now();
+  const auto& settings = state.domain().catalog()->settings;
+  Json out{{"name", w.name}, {"namespace", text(w.namespace_)}, {"uid", w.uid}};
+  out["created"] = (w.created.is_set() ? format_rfc3339(w.created) + " (" + age(w.created, now) + " ago)" : std::string("unknown"));
+  if (w.deleting) out["deleting"] = true;
+  const std::string reason = reason_of(w);
+  out["status"] = std::string(name_of(phase_of(w))) + (reason.empty() ? "" : "/" + reason);
+  out["localQueue"] = text(w.queue_name);
+  out["clusterQueue"] = text(w.admission ? w.admission->cluster_queue : queue_of(state, w));
+  out["priority"] = w.effective_priority(settings);
+  if (!w.priority_class.empty()) out["priorityClass"] = text(w.priority_class) + " (" + std::string(api_name(w.priority_class_kind)) + ")";
+  out["active"] = w.active;
+  if (w.max_exec_seconds > 0) out["maximumExecutionTime"] = human_duration(Duration::seconds(w.max_exec_seconds));
+  if (w.accumulated_exec_seconds) out["pastExecutionTime"] = human_duration(Duration::seconds(*w.accumulated_exec_seconds));
+  if (!w.admission_gated_by.empty()) out["admissionGatedBy"] = w.admission_gated_by;
+  if (const auto& job = at.parent->job()) out["job"] = job_of(*job);
+  out["podSets"] = pod_sets(w);
+  if (const auto p = place_of(state, at)) out["queue"] = place(*p);
+  if (w.has_requeue_state) {
+    out["requeues"] = std::to_string(w.requeue_count) + (w.requeue_at.is_set() ? ", next not before " + format_rfc3339(w.requeue_at) : "");
+  }
+  if (w.admission) out["assignment"] = assignment(*w.admission);
+  if (!w.checks.empty()) out["admissionChecks"] = checks(w);
+  for (const auto& e : w.evictions) {
+    Json one{{"reason", text(e.reason)}};
+    if (!e.cause.empty()) one["cause"] = text(e.cause);
+    one["count"] = e.count;
+    out["evictions"].push_back(std::move(one));
+  }
+  out["conditions"] = conditions(w, now);
+  return out;
+}
+
+}  // namespace hindsight::projections

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "vocabulary/amount.hpp"
+#include "vocabulary/symbol.hpp"
+#include "vocabulary/time.hpp"
+
+namespace hindsight::projections {
+
+// How values are written for people; the same everywhere.
+
+/// As kubectl writes ages: "45s", "5m30s", "3h", "2d4h", "400d".
+[[nodiscard]] std::string human_duration(Duration d);
+/// The time between two moments as an age; "<unknown>" if one is not set.
+[[nodiscard]] std::string age(Time since, Time now);
+/// A quantity of the resource; "unlimited" for a quota without end.
+[[nodiscard]] std::string amount_text(Amount amount, Symbol resource);
+/// A fair sharing weight, kept in 10⁻⁹: "1", "0.5".
+[[nodiscard]] std::string weight_text(std::int64_t nano);
+[[nodiscard]] std::string joined(const std::vector<std::string>& parts, std::string_view separator = ", ");
+[[nodiscard]] std::string joined(const std::vector<Symbol>& parts, std::string_view separator = ", ");
+/// "namespace/name", or the name alone.
+[[nodiscard]] std::string full_name(std::string_view namespace_, std::string_view name);
+/// "1 workload", "2 workloads".
+[[nodiscard]] std::string counted(std::size_t n, std::string_view noun);
+
+}  // namespace hindsight::projections

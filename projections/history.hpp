@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "projections/json.hpp"
+#include "projections/mentions.hpp"
+#include "projections/queue_place.hpp"
+
+namespace hindsight::projections {
+
+/// One thing that happened to a workload.
+struct HistoryEntry {
+  std::uint64_t offset = 0;    ///< Position in the log.
+  std::uint64_t sequence = 0;  ///< In its domain.
+  std::uint64_t epoch = 0;
+  Time time;
+  bool decided = false;     ///< By us; otherwise it was observed.
+  std::uint64_t cause = 0;  ///< Of a decision its base, of an observation the record that led to it; 0: the outside world.
+  std::string object;       ///< "Workload default/w1", "Job default/train".
+  std::string kind;         ///< In one word, for programs: "created", "quotaReserved", "preempted", ...
+  std::string text;         ///< For people.
+  bool void_ = false;       ///< A decision without effect, because the object had moved on.
+};
+
+/// The history of one workload and its job: what each record changed, told by comparing the states before and after. Feed it every record
+/// of the domain, `before` and `after` it is applied; observations that change nothing (our own writes coming back) are left out.
+class History {
+ public:
+  explicit History(Target target) : mentions_(std::move(target)) {}
+
+  void before(const RecordView& record, const StateView& state);
+  void after(std::uint64_t offset, const RecordView& record, const StateView& state);
+
+  [[nodiscard]] const std::vector<HistoryEntry>& entries() const { return entries_; }
+
+ private:
+  /// What is known of the workload between two records.
+  struct Known {
+    std::optional<WorkloadState> workload;
+    std::optional<admission::JobState> job;
+  };
+  [[nodiscard]] Known look(const StateView& state, std::string_view workload_uid, std::string_view job_uid) const;
+  void observed(const Observation& o, const Known& now, const StateView& state);
+  void compare_jobs(const Known& now);
+  void compare_workloads(const Known& now, const StateView& state);
+  void decided(const Decisions& d, const Known& now);
+  void moved(const StateView& state);
+  void say(std::string object, std::string kind, std::string text, bool is_void = false);
+
+  Mentions mentions_;
+  bool concerned_ = false;
+  bool may_move_ = false;  ///< The record may change its place in the queue without naming it.
+  Known was_;
+  std::optional<QueuePlace> place_;
+  HistoryEntry blank_;
+  std::vector<HistoryEntry> entries_;
+};
+
+[[nodiscard]] Json to_json(const HistoryEntry& entry);
+
+}  // namespace hindsight::projections

@@ -1,0 +1,117 @@
+#include "projections/history_words.hpp"
+
+#include "events/decision_fields.hpp"
+#include "projections/format.hpp"
+
+namespace hindsight::projections {
+namespace {
+
+using events::api_name;
+
+std::string in_brackets(Text reason, Text message) {
+  if (reason.empty()) return message.empty() ? std::string() : ": " + std::string(message);
+  return ": " + std::string(reason) + (message.empty() ? "" : ", " + std::string(message));
+}
+
+std::string name(const WorkloadRef& w) { return full_name(w.namespace_, w.name); }
+
+struct Words {
+  bool as_preemptor = false;
+
+  EventWords operator()(const WorkloadRequested& e) const {
+    return {"workloadRequested",
+            "Workload " + std::string(e.name) + " requested in LocalQueue " + std::string(e.queue_name) + ", priority " +
+                std::to_string(e.priority),
+            false};
+  }
+  EventWords operator()(const WorkloadRevised& e) const {
+    return {"revised", std::string("to follow its job: ") + (e.pod_sets ? "pod sets, " : "") + "queue " + std::string(e.queue_name) +
+                           ", priority " + std::to_string(e.priority)};
+  }
+  EventWords operator()(const WorkloadRemoved& e) const { return {"removed", "to be deleted" + in_brackets({}, e.message)}; }
+  EventWords operator()(const JobStopped& e) const { return {"jobStopped", "job to be suspended" + in_brackets({}, e.message), false}; }
+  EventWords operator()(const QuotaReserved& e) const {
+    std::string text = "quota reserved in " + std::string(e.cluster_queue) + ": " + assignment_words(e.assignments);
+    if (e.borrowing_level > 0) text += ", borrowing";
+    return {e.admitted ? "admitted" : "quotaReserved", text + (e.admitted ? "; admitted" : "; waits for admission checks")};
+  }
+  EventWords operator()(const EntryRequeued& e) const {
+    std::string text = "tried in " + std::string(e.cluster_queue) + in_brackets(e.reason, e.message);
+    text += e.to_heap ? "; stays in line" : "; parked";
+    if (e.bulk_parked > 0) text += ", with " + counted(e.bulk_parked, "equal workload");
+    return {"tried", text, false};
+  }
+  EventWords operator()(const WorkloadPreempted& e) const {
+    if (as_preemptor) return {"preempts", "preempts " + name(e.workload) + ": " + std::string(e.reason), false};
+    return {"preempted",
+            "preempted by " + name(e.preemptor) + " of " + std::string(e.preemptor_cluster_queue) + in_brackets(e.reason, e.message)};
+  }
+  EventWords operator()(const WorkloadEvicted& e) const {
+    std::string text = "evicted" + in_brackets(e.reason, e.message);
+    if (e.has_requeue_state && e.requeue_at.is_set()) text += "; not before " + format_rfc3339(e.requeue_at);
+    return {"evicted", text};
+  }
+  EventWords operator()(const ReservationCleared& e) const {
+    std::string text = "quota given back" + in_brackets(e.reason, e.message);
+    if (e.writes_requeued) text += e.requeued ? "; requeued" : "; not requeued yet";
+    return {"quotaReleased", text};
+  }
+  EventWords operator()(const WorkloadAdmitted&) const { return {"admitted", "admitted: all checks are ready"}; }
+  EventWords operator()(const WorkloadFinished& e) const { return {"finished", "finished" + in_brackets(e.reason, e.message)}; }
+  EventWords operator()(const ConditionChanged& e) const {
+    const std::string type(api_name(e.type));
+    if (e.remove) return {"condition", type + " taken away"};
+    if (e.type == ConditionType::quota_reserved && e.status == ConditionStatus::false_)
+      return {"pending", "pending" + in_brackets(e.reason, e.message)};
+    return {"condition", type + "=" + std::string(api_name(e.status)) + in_brackets(e.reason, e.message)};
+  }
+  EventWords operator()(const WorkloadDeactivated&) const { return {"deactivated", "deactivated"}; }
+  EventWords operator()(const ChecksChanged& e) const {
+    std::vector<std::string> checks;
+    for (const auto& c : e.checks) checks.push_back(std::string(c.name) + " " + std::string(api_name(c.state)));
+    return {"checks", "admission checks: " + (checks.empty() ? std::string("none") : joined(checks))};
+  }
+  EventWords operator()(const RequeueStateChanged& e) const {
+    if (!e.present) return {"requeueState", "count of requeues cleared"};
+    return {"requeueState", "requeued " + std::to_string(e.count) + " times" +
+                                (e.at.is_set() ? ", not before " + format_rfc3339(e.at) : ", back-off over")};
+  }
+  EventWords operator()(const ReclaimableChanged& e) const {
+    std::vector<std::string> counts;
+    for (const auto& c : e.reclaimable) counts.push_back(std::string(c.pod_set) + " " + std::to_string(c.count));
+    return {"reclaimable", "reclaimable pods: " + joined(counts)};
+  }
+  EventWords operator()(const ExecutionTimeReset&) const { return {"executionTimeReset", "count of execution time cleared"}; }
+  EventWords operator()(const TreeReactivated& e) const { return {"reactivated", "tree " + std::string(e.root) + " reactivated", false}; }
+};
+
+}  // namespace
+
+EventWords words_for(const Event& event, bool as_preemptor) { return std::visit(Words{as_preemptor}, event); }
+
+std::string assignment_words(List<PodSetAssignmentFacts> assignments) {
+  std::vector<std::string> parts;
+  for (const auto& p : assignments) {
+    std::string part = std::string(p.pod_set) + " x" + std::to_string(p.count);
+    for (const auto& choice : p.flavors) {
+      part += " " + std::string(choice.flavor) + "/" + std::string(choice.resource);
+      for (const auto& u : p.usage)
+        if (u.resource == choice.resource) part += " " + format_amount(u.amount, u.resource);
+    }
+    parts.push_back(std::move(part));
+  }
+  return joined(parts);
+}
+
+std::string pod_set_words(const std::vector<admission::PodSetSpec>& pod_sets) {
+  std::vector<std::string> parts;
+  for (const auto& p : pod_sets) {
+    std::vector<std::string> requests;
+    for (const auto& r : p.requests) requests.push_back(std::string(r.resource.text()) + " " + amount_text(r.amount, r.resource));
+    parts.push_back(std::string(p.name.text()) + " x" + std::to_string(p.count) +
+                    (requests.empty() ? "" : " (" + joined(requests) + " each)"));
+  }
+  return joined(parts);
+}
+
+}  // namespace hindsight::projections

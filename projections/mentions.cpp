@@ -1,0 +1,73 @@
+#include "projections/mentions.hpp"
+
+#include <algorithm>
+#include <cctype>
+
+namespace hindsight::projections {
+namespace {
+
+bool equal_kind(std::string_view kind, std::string_view lower) {
+  return std::equal(kind.begin(), kind.end(), lower.begin(), lower.end(),
+                    [](char a, char b) { return std::tolower(static_cast<unsigned char>(a)) == static_cast<unsigned char>(b); });
+}
+
+}  // namespace
+
+void Mentions::note_workload(std::string_view uid) {
+  if (uid.empty()) return;
+  workload_uids_.emplace(uid);
+  latest_workload_ = uid;
+}
+
+void Mentions::note_job(std::string_view uid) {
+  if (uid.empty()) return;
+  job_uids_.emplace(uid);
+  latest_job_ = uid;
+}
+
+bool Mentions::see(const WorkloadObserved& w) {
+  const bool named = target_.is_workload() && w.meta.namespace_ == target_.namespace_ && w.meta.name == target_.name;
+  const bool owned = !target_.is_workload() && knows_job(w.owner_uid);
+  if (!named && !owned) return false;
+  note_workload(w.meta.uid);
+  if (named) note_job(w.owner_uid);
+  return true;
+}
+
+bool Mentions::see(const JobObserved& j) {
+  if (j.meta.namespace_ != target_.namespace_) return false;
+  // the job of a Workload is known by the Workload's name before there is one
+  const bool named = target_.is_workload() ? j.workload_name == target_.name || j.prebuilt_workload == target_.name || knows_job(j.meta.uid)
+                                           : j.meta.name == target_.name && equal_kind(j.kind, target_.kind);
+  if (!named) return false;
+  note_job(j.meta.uid);
+  return true;
+}
+
+bool Mentions::concerns(const Observation& o) {
+  if (const auto* w = std::get_if<WorkloadObserved>(&o)) return see(*w);
+  if (const auto* j = std::get_if<JobObserved>(&o)) return see(*j);
+  if (const auto* d = std::get_if<ObjectDeleted>(&o)) return knows_workload(d->uid) || knows_job(d->uid);
+  if (const auto* r = std::get_if<WriteRefused>(&o)) return knows_workload(r->uid) || knows_job(r->uid);
+  return false;
+}
+
+bool Mentions::concerns(const Event& event) const {
+  return std::visit(
+      [&]<class E>(const E& e) {
+        bool out = false;
+        if constexpr (requires { e.workload; }) out = out || knows_workload(e.workload.uid);
+        if constexpr (requires { e.job; }) out = out || knows_job(e.job.uid);
+        if constexpr (requires { e.preemptor; }) out = out || knows_workload(e.preemptor.uid);
+        return out;
+      },
+      event);
+}
+
+bool Mentions::concerns(const RecordView& record) {
+  if (const auto* o = std::get_if<Observation>(&record.body)) return concerns(*o);
+  const auto* d = std::get_if<Decisions>(&record.body);
+  return d != nullptr && std::any_of(d->events.begin(), d->events.end(), [&](const Event& e) { return concerns(e); });
+}
+
+}  // namespace hindsight::projections

@@ -1,0 +1,223 @@
+#include "projections/metrics.hpp"
+
+#include <prometheus/counter.h>
+#include <prometheus/histogram.h>
+#include <prometheus/registry.h>
+#include <prometheus/text_serializer.h>
+
+#include <map>
+#include <mutex>
+
+#include "admission/domain.hpp"
+#include "projections/lookup.hpp"
+#include "projections/metrics_gauges.hpp"
+#include "projections/queue_place.hpp"
+#include "projections/quota_report.hpp"
+
+namespace hindsight::projections {
+namespace {
+
+using Labels = std::map<std::string, std::string>;
+using prometheus::Histogram;
+
+/// 1, 2.5, 5, 10, 20, … (base-api §8).
+Histogram::BucketBoundaries exponential(std::size_t n) {
+  Histogram::BucketBoundaries out{1};
+  for (double bound = 2.5; out.size() < n; bound *= 2) out.push_back(bound);
+  return out;
+}
+
+double seconds(Duration d) { return static_cast<double>(d.micros) / 1e6; }
+
+/// Since when it waits for quota: its creation, or when it was requeued last.
+Time queued_since(const WorkloadState& w) {
+  const auto* requeued = w.find(ConditionType::requeued);
+  return requeued == nullptr ? w.created : requeued->last_transition;
+}
+
+}  // namespace
+
+struct Metrics::Counters {
+  explicit Counters(std::string role) : replica_role(std::move(role)) {}
+
+  mutable std::mutex mutex;
+  std::string replica_role;
+  prometheus::Registry registry;
+
+  void count(const char* name, const char* help, Labels labels) {
+    labels["replica_role"] = replica_role;
+    prometheus::BuildCounter().Name(std::string("kueue_") + name).Help(help).Register(registry).Add(labels).Increment();
+  }
+  void measure(const char* name, const char* help, Labels labels, double value, const Histogram::BucketBoundaries& bounds) {
+    labels["replica_role"] = replica_role;
+    prometheus::BuildHistogram().Name(std::string("kueue_") + name).Help(help).Register(registry).Add(labels, bounds).Observe(value);
+  }
+
+  /// One event of an applied decision.
+  class Counting {
+   public:
+    Counting(Counters& counters, const StateView& state, bool local_queues)
+        : c_(counters), state_(state), now_(state.domain().now()), local_queues_(local_queues) {}
+
+    void operator()(const QuotaReserved& e) {
+      const auto* w = changed_now(e.workload, ConditionType::quota_reserved, true);
+      if (w == nullptr || !w->reserved()) return;
+      count_both("quota_reserved_workloads_total", "Workloads that got quota", *w);
+      measure_both("quota_reserved_wait_time_seconds", "From queueing to the reservation of quota", *w, now_ - queued_since(*w), 14, 14);
+      if (e.admitted) admitted(*w);
+    }
+    void operator()(const WorkloadAdmitted& e) {
+      if (const auto* w = changed_now(e.workload, ConditionType::admitted, true)) admitted(*w);
+    }
+    void operator()(const WorkloadPreempted& e) {
+      const auto* w = changed_now(e.workload, ConditionType::evicted, true);
+      if (w == nullptr) return;
+      c_.count("preempted_workloads_total", "Preemptions by the ClusterQueue that preempts",
+               {{"preempting_cluster_queue", std::string(e.preemptor_cluster_queue)}, {"reason", std::string(e.reason)}});
+      evicted(*w, "Preempted", "");
+    }
+    void operator()(const WorkloadEvicted& e) {
+      const auto* w = changed_now(e.workload, ConditionType::evicted, true);
+      if (w != nullptr && w->admission) evicted(*w, std::string(e.reason), std::string(e.cause));
+    }
+    void operator()(const ReservationCleared& e) {
+      const auto* w = changed_now(e.workload, ConditionType::quota_reserved, false);
+      const auto* eviction = w == nullptr ? nullptr : w->find(ConditionType::evicted);
+      if (eviction == nullptr || !eviction->is_true()) return;
+      c_.measure("workload_eviction_latency_seconds", "From the eviction to the release of quota",
+                 {{"cluster_queue", queue_name(*w)}, {"reason", std::string(eviction->reason.text())}},
+                 seconds(now_ - eviction->last_transition), exponential(14));
+    }
+    void operator()(const WorkloadFinished& e) {
+      const auto* w = changed_now(e.workload, ConditionType::finished, true);
+      if (w == nullptr) return;
+      count_both("finished_workloads_total", "Workloads that finished", *w);
+      const auto* admitted = w->find(ConditionType::admitted);
+      if (admitted != nullptr && admitted->is_true()) {
+        measure_both("execution_time_seconds", "From admission to the end", *w, now_ - admitted->last_transition, 16, 16);
+      }
+    }
+    void operator()(const ConditionChanged& e) {
+      if (e.type != ConditionType::pods_ready || e.status != ConditionStatus::true_) return;
+      const auto* w = changed_now(e.workload, ConditionType::pods_ready, true);
+      const auto* admitted = w == nullptr ? nullptr : w->find(ConditionType::admitted);
+      if (admitted == nullptr || !admitted->is_true()) return;
+      measure_both("ready_wait_time_seconds", "From queueing to all pods ready", *w, now_ - queued_since(*w), 14, 14);
+      measure_both("admitted_until_ready_wait_time_seconds", "From admission to all pods ready", *w, now_ - admitted->last_transition, 14,
+                   14);
+    }
+    template <class E>
+    void operator()(const E&) {}
+
+   private:
+    /// The Workload, if this condition came to this status by the record just applied; else the event was void.
+    const WorkloadState* changed_now(const WorkloadRef& ref, ConditionType type, bool status) const {
+      const WorkloadAt at = find_by_uid(state_, ref.uid);
+      const auto* c = at.workload == nullptr ? nullptr : at.workload->find(type);
+      const bool now = c != nullptr && (status ? c->is_true() : c->is_false()) && c->last_transition == now_;
+      return now ? at.workload : nullptr;
+    }
+    [[nodiscard]] std::string queue_name(const WorkloadState& w) const {
+      return std::string((w.admission ? w.admission->cluster_queue : queue_of(state_, w)).text());
+    }
+    static std::string class_of(const WorkloadState& w) { return std::string(w.priority_class.text()); }
+    static Labels local_labels(const WorkloadState& w) {
+      return {{"name", std::string(w.queue_name.text())}, {"namespace", std::string(w.namespace_.text())}, {"priority_class", class_of(w)}};
+    }
+
+    void count_both(const char* name, const char* help, const WorkloadState& w) {
+      c_.count(name, help, {{"cluster_queue", queue_name(w)}, {"priority_class", class_of(w)}});
+      if (local_queues_) c_.count((std::string("local_queue_") + name).c_str(), help, local_labels(w));
+    }
+    void measure_both(const char* name, const char* help, const WorkloadState& w, Duration d, std::size_t bounds,
+                      std::size_t local_bounds) {
+      c_.measure(name, help, {{"cluster_queue", queue_name(w)}, {"priority_class", class_of(w)}}, seconds(d), exponential(bounds));
+      if (local_queues_)
+        c_.measure((std::string("local_queue_") + name).c_str(), help, local_labels(w), seconds(d), exponential(local_bounds));
+    }
+    void admitted(const WorkloadState& w) {
+      count_both("admitted_workloads_total", "Workloads that were admitted", w);
+      measure_both("admission_wait_time_seconds", "From queueing to admission", w, now_ - queued_since(w), 16, 14);
+      const auto* reserved = w.find(ConditionType::quota_reserved);
+      if (!w.checks.empty() && reserved != nullptr) {
+        measure_both("admission_checks_wait_time_seconds", "From the reservation of quota to admission", w,
+                     now_ - reserved->last_transition, 14, 14);
+      }
+      for (const Symbol cohort : cohorts_above(state_, w.admission ? w.admission->cluster_queue : Symbol())) {
+        c_.count("cohort_subtree_admitted_workloads_total", "Workloads that were admitted below the cohort",
+                 {{"cohort", std::string(cohort.text())}, {"priority_class", class_of(w)}});
+      }
+    }
+    void evicted(const WorkloadState& w, const std::string& reason, const std::string& cause) {
+      const Labels labels{
+          {"cluster_queue", queue_name(w)}, {"reason", reason}, {"underlying_cause", cause}, {"priority_class", class_of(w)}};
+      c_.count("evicted_workloads_total", "Evictions", labels);
+      std::int32_t before = 0;
+      for (const auto& e : w.evictions) before += e.count;
+      if (before == 1) c_.count("evicted_workloads_once_total", "Workloads that were evicted at least once", labels);
+      if (local_queues_) {
+        Labels local = local_labels(w);
+        local["reason"] = reason;
+        local["underlying_cause"] = cause;
+        c_.count("local_queue_evicted_workloads_total", "Evictions", local);
+      }
+      const auto* ready = w.find(ConditionType::pods_ready);
+      if (ready != nullptr && ready->is_true()) {
+        c_.measure("pods_ready_to_evicted_time_seconds", "From all pods ready to the eviction",
+                   {{"cluster_queue", queue_name(w)}, {"reason", reason}, {"underlying_cause", cause}},
+                   seconds(now_ - ready->last_transition), exponential(14));
+      }
+    }
+
+    Counters& c_;
+    const StateView& state_;
+    Time now_;
+    bool local_queues_;
+  };
+};
+
+Metrics::Metrics(MetricsOptions options) : options_(std::move(options)), counters_(std::make_unique<Counters>(options_.replica_role)) {}
+Metrics::~Metrics() = default;
+
+void Metrics::set_replica_role(const std::string& role) {
+  const std::lock_guard lock(counters_->mutex);
+  counters_->replica_role = role;
+}
+
+void Metrics::record(const RecordView& record, const StateView& after) {
+  const auto* decisions = std::get_if<Decisions>(&record.body);
+  if (decisions == nullptr) return;
+  const std::lock_guard lock(counters_->mutex);
+  Counters::Counting counting(*counters_, after, options_.local_queues);
+  bool admitted_any = false;
+  for (const Event& e : decisions->events) {
+    admitted_any = admitted_any || std::holds_alternative<QuotaReserved>(e);
+    std::visit(counting, e);
+  }
+  if (decisions->step == StepKind::cycle) {
+    counters_->count("admission_attempts_total", "Scheduling cycles", {{"result", admitted_any ? "success" : "inadmissible"}});
+  }
+}
+
+void Metrics::observe_attempt(Duration taken, bool admitted_any) {
+  static const Histogram::BucketBoundaries bounds{0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025,
+                                                  0.05,   0.1,     0.25,   0.5,   1,      2.5,   5,    10};
+  const std::lock_guard lock(counters_->mutex);
+  counters_->measure("admission_attempt_duration_seconds", "How long a scheduling cycle took",
+                     {{"result", admitted_any ? "success" : "inadmissible"}}, seconds(taken), bounds);
+}
+
+std::string Metrics::text(const StateView& state) const {
+  MetricsOptions options = options_;
+  std::vector<prometheus::MetricFamily> families;
+  {
+    const std::lock_guard lock(counters_->mutex);
+    families = counters_->registry.Collect();
+    options.replica_role = counters_->replica_role;
+  }
+  auto gauges = gauges_of(state, options);
+  families.insert(families.end(), std::make_move_iterator(gauges.begin()), std::make_move_iterator(gauges.end()));
+  return prometheus::TextSerializer().Serialize(families);
+}
+
+}  // namespace hindsight::projections

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "admission/state_view.hpp"
+#include "vocabulary/record.hpp"
+#include "vocabulary/time.hpp"
+
+namespace hindsight::projections {
+
+struct MetricsOptions {
+  std::string replica_role = "standalone";  ///< leader, follower, standalone: the label of all metrics.
+  std::string release;
+  bool cluster_queue_resources = false;  ///< metrics.enableClusterQueueResources (base-api §11).
+  bool local_queues = true;              ///< metrics.localQueueMetrics.enable.
+};
+
+/// The metrics of base-api §8 under Kueue's names, in the Prometheus text format. Counters and histograms count decisions as they are
+/// applied, from when this was made; gauges are read from the state. Times are those of records, not of this process.
+///
+/// `record` and `text` must not run while a record is being applied; they may run at the same time as each other.
+class Metrics {
+ public:
+  explicit Metrics(MetricsOptions options);
+  ~Metrics();
+  Metrics(const Metrics&) = delete;
+  Metrics& operator=(const Metrics&) = delete;
+
+  /// Counts what a record decided. `after`: the state with the record applied.
+  void record(const RecordView& record, const admission::StateView& after);
+  /// How long a scheduling cycle took on the wall clock, which no record knows.
+  void observe_attempt(Duration taken, bool admitted_any);
+  void set_replica_role(const std::string& role);
+
+  [[nodiscard]] std::string text(const admission::StateView& state) const;
+
+ private:
+  struct Counters;
+  MetricsOptions options_;
+  std::unique_ptr<Counters> counters_;
+};
+
+}  // namespace hindsight::projections

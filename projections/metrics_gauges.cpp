@@ -1,0 +1,231 @@
+#include "projections/metrics_gauges.hpp"
+
+#include <prometheus/gauge.h>
+#include <prometheus/registry.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <map>
+
+#include "admission/cluster_queue.hpp"
+#include "admission/domain.hpp"
+#include "admission/queue_status.hpp"
+#include "projections/lookup.hpp"
+#include "projections/phase.hpp"
+#include "projections/queue_place.hpp"
+#include "projections/quota_report.hpp"
+
+namespace hindsight::projections {
+namespace {
+
+using namespace admission;
+using Labels = std::map<std::string, std::string>;
+
+std::string text(Symbol s) { return std::string(s.text()); }
+
+/// CPU in cores, everything else in its unit; no limit is +Inf.
+double value_of(Amount a, Symbol resource) {
+  if (a == unlimited) return std::numeric_limits<double>::infinity();
+  return resource.text() == "cpu" ? static_cast<double>(a) / 1000 : static_cast<double>(a);
+}
+
+class Gauges {
+ public:
+  Gauges(const StateView& state, const MetricsOptions& options) : state_(state), catalog_(*state.domain().catalog()), options_(options) {}
+
+  std::vector<prometheus::MetricFamily> collect() {
+    process();
+    count_workloads();
+    for (const auto& [name, config] : catalog_.queues) cluster_queue(*config);
+    if (options_.local_queues)
+      for (const auto& [key, config] : catalog_.local_queues) local_queue(config);
+    for (const Symbol name : all_cohorts(state_)) cohort(name);
+    return registry_.Collect();
+  }
+
+ private:
+  void set(const char* name, const char* help, Labels labels, double value) {
+    labels["replica_role"] = options_.replica_role;
+    prometheus::BuildGauge().Name(name).Help(help).Register(registry_).Add(labels).Set(value);
+  }
+
+  void process() {
+    prometheus::BuildGauge()
+        .Name("kueue_build_info")
+        .Help("The release")
+        .Register(registry_)
+        .Add({{"git_version", options_.release}, {"compiler", __VERSION__}})
+        .Set(1);
+    set("hindsight_sequence", "Sequence of the record applied last", {}, static_cast<double>(state_.domain().sequence()));
+    set("hindsight_epoch", "The epoch of the domain", {}, static_cast<double>(state_.domain().epoch()));
+    set("hindsight_stale_decisions", "Decisions of replaced writers that were ignored", {},
+        static_cast<double>(state_.domain().stale_decisions()));
+  }
+
+  /// One walk over all Workloads: those that finished, and those that wait and why.
+  void count_workloads() {
+    std::map<std::string, double> finished;
+    std::map<std::pair<std::string, std::string>, double> finished_local;
+    std::map<std::array<std::string, 3>, double> unadmitted;
+    std::map<std::array<std::string, 5>, double> unadmitted_local;
+    for (const auto& at : all_workloads(state_)) {
+      const WorkloadState& w = *at.workload;
+      const std::string queue = text(w.admission ? w.admission->cluster_queue : queue_of(state_, w));
+      if (w.finished()) {
+        ++finished[queue];
+        ++finished_local[{text(w.queue_name), text(w.namespace_)}];
+        continue;
+      }
+      if (w.admitted()) continue;
+      const auto* a = w.find(ConditionType::admitted);
+      const auto* q = w.find(ConditionType::quota_reserved);
+      const std::string reason = a == nullptr ? "NoReservation" : text(a->reason);
+      const std::string cause = q == nullptr ? "PendingEvaluation" : q->is_true() ? "" : text(q->reason);
+      ++unadmitted[{queue, reason, cause}];
+      ++unadmitted_local[{text(w.queue_name), text(w.namespace_), queue, reason, cause}];
+    }
+    for (const auto& [queue, n] : finished)
+      set("kueue_finished_workloads", "Workloads that have finished and still exist", {{"cluster_queue", queue}}, n);
+    for (const auto& [k, n] : unadmitted) {
+      set("kueue_unadmitted_workloads", "Workloads that are not admitted, by why",
+          {{"cluster_queue", k[0]}, {"reason", k[1]}, {"underlying_cause", k[2]}}, n);
+    }
+    if (!options_.local_queues) return;
+    for (const auto& [k, n] : finished_local) {
+      set("kueue_local_queue_finished_workloads", "Workloads that have finished and still exist",
+          {{"name", k.first}, {"namespace", k.second}}, n);
+    }
+    for (const auto& [k, n] : unadmitted_local) {
+      set("kueue_local_queue_unadmitted_workloads", "Workloads that are not admitted, by why",
+          {{"name", k[0]}, {"namespace", k[1]}, {"cluster_queue", k[2]}, {"reason", k[3]}, {"underlying_cause", k[4]}}, n);
+    }
+  }
+
+  void cluster_queue(const QueueConfig& config) {
+    const std::string name = text(config.name);
+    const auto* queue = state_.queue(config.name);
+    if (queue == nullptr) return;
+    double active = 0, parked = 0;
+    for (const auto& w : queue->waiting()) {
+      ++(w.parked ? parked : active);
+      auto& local = pending_[{w.workload->namespace_, w.workload->local_queue}];
+      ++(w.parked ? local.second : local.first);
+    }
+    set("kueue_pending_workloads", "Pending workloads", {{"cluster_queue", name}, {"status", "active"}}, active);
+    set("kueue_pending_workloads", "Pending workloads", {{"cluster_queue", name}, {"status", "inadmissible"}}, parked);
+    const auto& counters = queue->counters();
+    set("kueue_reserving_active_workloads", "Workloads that hold quota", {{"cluster_queue", name}}, counters.reserving);
+    set("kueue_admitted_active_workloads", "Admitted workloads that have not finished", {{"cluster_queue", name}}, counters.admitted);
+    const bool is_active = catalog_.queue_active(config.name);
+    const char* status = config.deleting ? "terminating" : is_active ? "active" : "pending";
+    for (const char* s : {"pending", "active", "terminating"}) {
+      set("kueue_cluster_queue_status", "1 for the status that the ClusterQueue has", {{"cluster_queue", name}, {"status", s}},
+          std::string_view(s) == status ? 1 : 0);
+    }
+    const Symbol root = catalog_.root_of(config.name);
+    set("kueue_cluster_queue_info", "Where the ClusterQueue stands",
+        {{"cluster_queue", name}, {"parent_cohort", text(config.cohort)}, {"root_cohort", config.cohort.empty() ? "" : text(root)}}, 1);
+    if (const auto* tree = tree_of(state_, config.name); tree != nullptr && catalog_.settings.fair_sharing) {
+      set("kueue_cluster_queue_weighted_share", "Dominant resource share", {{"cluster_queue", name}, {"cohort", text(config.cohort)}},
+          static_cast<double>(tree->weighted_share(config.name)));
+    }
+    if (options_.cluster_queue_resources) resources(config, counters);
+  }
+
+  void resources(const QueueConfig& config, const QueueCounters& counters) {
+    for (const auto& g : config.groups)
+      for (const auto& f : g.flavors)
+        for (std::size_t i = 0; i < g.resources.size() && i < f.quotas.size(); ++i) {
+          const Symbol r = g.resources[i];
+          const auto& q = f.quotas[i];
+          const Labels labels{
+              {"cohort", text(config.cohort)}, {"cluster_queue", text(config.name)}, {"flavor", text(f.flavor)}, {"resource", text(r)}};
+          Amount reserved = 0, used = 0;
+          for (const auto& cell : counters.cells) {
+            if (cell.flavor != f.flavor || cell.resource != r) continue;
+            reserved = cell.reserved;
+            used = cell.used;
+          }
+          set("kueue_cluster_queue_resource_reservation", "Quota reserved", labels, value_of(reserved, r));
+          set("kueue_cluster_queue_resource_usage", "Quota used by admitted workloads", labels, value_of(used, r));
+          set("kueue_cluster_queue_nominal_quota", "Nominal quota", labels, value_of(q.nominal, r));
+          set("kueue_cluster_queue_borrowing_limit", "Borrowing limit", labels, value_of(q.borrowing_limit.value_or(unlimited), r));
+          set("kueue_cluster_queue_lending_limit", "Lending limit", labels, value_of(q.lending_limit.value_or(unlimited), r));
+        }
+    std::map<std::string, std::pair<Symbol, Amount>> pending;
+    if (const auto* queue = state_.queue(config.name)) {
+      for (const auto& w : queue->waiting())
+        for (const auto& p : w.workload->pod_sets)
+          for (const auto& r : p.requests) {
+            auto& sum = pending[text(r.resource)];
+            sum = {r.resource, add(sum.second, multiply(r.amount, p.count))};
+          }
+    }
+    for (const auto& [name, sum] : pending) {
+      set("kueue_cluster_queue_resource_pending", "What pending workloads ask for",
+          {{"cluster_queue", text(config.name)}, {"resource", name}}, value_of(sum.second, sum.first));
+    }
+  }
+
+  void local_queue(const LocalQueueConfig& config) {
+    const auto status = local_queue_status(state_, config);
+    const Labels labels{{"name", status.name}, {"namespace", status.namespace_}};
+    const auto with = [&](const char* key, const char* value) {
+      Labels out = labels;
+      out[key] = value;
+      return out;
+    };
+    const auto pending = pending_[{config.namespace_, config.name}];
+    set("kueue_local_queue_pending_workloads", "Pending workloads", with("status", "active"), pending.first);
+    set("kueue_local_queue_pending_workloads", "Pending workloads", with("status", "inadmissible"), pending.second);
+    set("kueue_local_queue_reserving_active_workloads", "Workloads that hold quota", labels, status.reserving);
+    set("kueue_local_queue_admitted_active_workloads", "Admitted workloads that have not finished", labels, status.admitted);
+    for (const char* s : {"True", "False", "Unknown"}) {
+      set("kueue_local_queue_status", "1 for the status that the LocalQueue has", with("active", s),
+          std::string_view(s) == (status.active ? "True" : "False") ? 1 : 0);
+    }
+  }
+
+  void cohort(Symbol name) {
+    const auto it = catalog_.cohorts.find(name);
+    const Symbol parent = it == catalog_.cohorts.end() ? Symbol() : it->second->parent;
+    const auto* tree = tree_of_cohort(state_, name);
+    double admitted = 0;
+    Symbol root = name;
+    for (const auto& [queue, config] : catalog_.queues) {
+      const auto above = cohorts_above(state_, queue);
+      if (std::find(above.begin(), above.end(), name) == above.end()) continue;
+      if (const auto* q = state_.queue(queue)) admitted += q->counters().admitted;
+      root = catalog_.root_of(queue);
+    }
+    set("kueue_cohort_info", "Where the cohort stands",
+        {{"cohort", text(name)}, {"parent_cohort", text(parent)}, {"root_cohort", text(root)}}, 1);
+    set("kueue_cohort_subtree_admitted_active_workloads", "Admitted workloads below the cohort", {{"cohort", text(name)}}, admitted);
+    if (tree == nullptr) return;
+    for (const auto& line : quota_of_cohort(state_, name)) {
+      const Labels labels{{"cohort", text(name)}, {"flavor", text(line.flavor)}, {"resource", text(line.resource)}};
+      set("kueue_cohort_subtree_quota", "Quota of the cohort and of what its members lend", labels,
+          value_of(line.figures.subtree, line.resource));
+      set("kueue_cohort_subtree_resource_reservations", "Quota of the cohort that is reserved", labels,
+          value_of(line.figures.usage, line.resource));
+    }
+    if (catalog_.settings.fair_sharing)
+      set("kueue_cohort_weighted_share", "Dominant resource share", {{"cohort", text(name)}},
+          static_cast<double>(tree->cohort_weighted_share(name)));
+  }
+
+  const StateView& state_;
+  const Catalog& catalog_;
+  const MetricsOptions& options_;
+  prometheus::Registry registry_;
+  std::unordered_map<Catalog::LocalQueueKey, std::pair<double, double>, Catalog::LocalQueueKeyHash> pending_;  ///< Active, parked.
+};
+
+}  // namespace
+
+std::vector<prometheus::MetricFamily> gauges_of(const StateView& state, const MetricsOptions& options) {
+  return Gauges(state, options).collect();
+}
+
+}  // namespace hindsight::projections

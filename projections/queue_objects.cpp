@@ -1,0 +1,171 @@
+#include <nlohmann/json.hpp>
+
+#include "admission/domain.hpp"
+#include "admission/queue_status.hpp"
+#include "events/decision_fields.hpp"
+#include "projections/format.hpp"
+#include "projections/objects.hpp"
+#include "projections/quota_report.hpp"
+
+namespace hindsight::projections {
+namespace {
+
+using admission::QueueStatusIntent;
+using admission::ResourceGroup;
+using events::api_name;
+
+std::string text(Symbol s) { return std::string(s.text()); }
+
+Json head(const char* kind, Symbol name) {
+  return {{"apiVersion", "kueue.x-k8s.io/v1beta2"}, {"kind", kind}, {"metadata", {{"name", text(name)}}}};
+}
+
+Json groups_json(const std::vector<ResourceGroup>& groups) {
+  Json out = Json::array();
+  for (const auto& g : groups) {
+    Json one{{"coveredResources", Json::array()}, {"flavors", Json::array()}};
+    for (const Symbol r : g.resources) one["coveredResources"].push_back(text(r));
+    for (const auto& f : g.flavors) {
+      Json flavor{{"name", text(f.flavor)}, {"resources", Json::array()}};
+      for (std::size_t i = 0; i < g.resources.size() && i < f.quotas.size(); ++i) {
+        const auto& q = f.quotas[i];
+        Json quota{{"name", text(g.resources[i])}, {"nominalQuota", amount_text(q.nominal, g.resources[i])}};
+        if (q.borrowing_limit) quota["borrowingLimit"] = amount_text(*q.borrowing_limit, g.resources[i]);
+        if (q.lending_limit) quota["lendingLimit"] = amount_text(*q.lending_limit, g.resources[i]);
+        flavor["resources"].push_back(std::move(quota));
+      }
+      one["flavors"].push_back(std::move(flavor));
+    }
+    out.push_back(std::move(one));
+  }
+  return out;
+}
+
+Json selector_json(const std::vector<admission::OwnedRequirement>& requirements) {
+  Json out = Json::object();
+  for (const auto& r : requirements) {
+    Json one{{"key", text(r.key)}, {"operator", api_name(r.op)}};
+    if (!r.values.empty()) one["values"] = r.values;
+    out["matchExpressions"].push_back(std::move(one));
+  }
+  return out;
+}
+
+void put_weight(Json& spec, std::int64_t nano) {
+  if (nano != 1'000'000'000) spec["fairSharing"] = {{"weight", weight_text(nano)}};
+}
+
+Json usage_json(const std::vector<QueueStatusIntent::Usage>& usage, bool with_borrowed) {
+  Json out = Json::array();
+  for (const auto& u : usage) {
+    Json flavor{{"name", u.flavor}, {"resources", Json::array()}};
+    for (const auto& [resource, amounts] : u.resources) {
+      Json one{{"name", resource}, {"total", format_amount(amounts.first, resource)}};
+      if (with_borrowed) one["borrowed"] = format_amount(amounts.second, resource);
+      flavor["resources"].push_back(std::move(one));
+    }
+    out.push_back(std::move(flavor));
+  }
+  return out;
+}
+
+Json status_json(const QueueStatusIntent& s) {
+  Json out{
+      {"conditions",
+       Json::array(
+           {{{"type", "Active"}, {"status", s.active ? "True" : "False"}, {"reason", s.active_reason}, {"message", s.active_message}}})},
+      {"pendingWorkloads", s.pending},
+      {"reservingWorkloads", s.reserving},
+      {"admittedWorkloads", s.admitted},
+      {"flavorsReservation", usage_json(s.reservation, !s.local)},
+      {"flavorsUsage", usage_json(s.usage, !s.local)}};
+  if (s.weighted_share) out["fairSharing"] = {{"weightedShare", *s.weighted_share}};
+  return out;
+}
+
+}  // namespace
+
+Json cluster_queue_object(const StateView& state, const admission::QueueConfig& q) {
+  Json out = head("ClusterQueue", q.name);
+  Json spec = Json::object();
+  if (!q.cohort.empty()) spec["cohortName"] = text(q.cohort);
+  spec["resourceGroups"] = groups_json(q.groups);
+  spec["queueingStrategy"] = api_name(q.strategy);
+  if (q.has_namespace_selector) spec["namespaceSelector"] = selector_json(q.namespace_selector);
+  spec["flavorFungibility"] = {{"whenCanBorrow", api_name(q.when_can_borrow)}, {"whenCanPreempt", api_name(q.when_can_preempt)}};
+  if (q.preference != FungibilityPreference::unset) spec["flavorFungibility"]["preference"] = api_name(q.preference);
+  spec["preemption"] = {{"withinClusterQueue", api_name(q.within_cluster_queue)},
+                        {"reclaimWithinCohort", api_name(q.reclaim_within_cohort)},
+                        {"borrowWithinCohort", {{"policy", api_name(q.borrow_within_cohort)}}}};
+  if (q.max_priority_threshold) spec["preemption"]["borrowWithinCohort"]["maxPriorityThreshold"] = *q.max_priority_threshold;
+  for (const auto& check : q.checks) {
+    Json rule{{"name", text(check.name)}};
+    for (const Symbol f : check.on_flavors) rule["onFlavors"].push_back(text(f));
+    spec["admissionChecksStrategy"]["admissionChecks"].push_back(std::move(rule));
+  }
+  if (q.stop_policy_set || q.stop_policy != StopPolicy::none) spec["stopPolicy"] = api_name(q.stop_policy);
+  put_weight(spec, q.fair_weight_nano);
+  if (q.admission_mode != AdmissionMode::unset) spec["admissionScope"] = {{"admissionMode", api_name(q.admission_mode)}};
+  out["spec"] = std::move(spec);
+  out["status"] = status_json(admission::cluster_queue_status(state, q.name));
+  return out;
+}
+
+Json local_queue_object(const StateView& state, const admission::LocalQueueConfig& q) {
+  Json out = head("LocalQueue", q.name);
+  out["metadata"]["namespace"] = text(q.namespace_);
+  out["spec"] = {{"clusterQueue", text(q.cluster_queue)}};
+  if (q.stop_policy_set || q.stop_policy != StopPolicy::none) out["spec"]["stopPolicy"] = api_name(q.stop_policy);
+  put_weight(out["spec"], q.fair_weight_nano);
+  out["status"] = status_json(admission::local_queue_status(state, q));
+  return out;
+}
+
+Json cohort_object(const StateView& state, Symbol cohort) {
+  Json out = head("Cohort", cohort);
+  const auto& catalog = *state.domain().catalog();
+  if (const auto it = catalog.cohorts.find(cohort); it != catalog.cohorts.end()) {
+    Json spec = Json::object();
+    if (!it->second->parent.empty()) spec["parentName"] = text(it->second->parent);
+    if (!it->second->groups.empty()) spec["resourceGroups"] = groups_json(it->second->groups);
+    put_weight(spec, it->second->fair_weight_nano);
+    out["spec"] = std::move(spec);
+  }
+  if (const auto* tree = tree_of_cohort(state, cohort); tree != nullptr && catalog.settings.fair_sharing) {
+    out["status"] = {{"fairSharing", {{"weightedShare", tree->cohort_weighted_share(cohort)}}}};
+  }
+  return out;
+}
+
+Json resource_flavor_object(const admission::FlavorConfig& f) {
+  Json out = head("ResourceFlavor", f.name);
+  Json spec = Json::object();
+  for (const auto& [key, value] : f.node_labels) spec["nodeLabels"][text(key)] = value;
+  for (const auto& t : f.taints) spec["nodeTaints"].push_back({{"key", t.key}, {"value", t.value}, {"effect", api_name(t.effect)}});
+  for (const auto& t : f.tolerations) {
+    Json one = Json::object();
+    if (!t.key.empty()) one["key"] = t.key;
+    one["operator"] = t.exists ? "Exists" : "Equal";
+    if (!t.exists) one["value"] = t.value;
+    if (t.effect != TaintEffect::unspecified) one["effect"] = api_name(t.effect);
+    spec["tolerations"].push_back(std::move(one));
+  }
+  if (!f.topology.empty()) spec["topologyName"] = text(f.topology);
+  out["spec"] = std::move(spec);
+  return out;
+}
+
+Json admission_check_object(const admission::CheckConfig& c) {
+  Json out = head("AdmissionCheck", c.name);
+  out["spec"] = {{"controllerName", c.controller}};
+  out["status"] = {{"conditions", Json::array({{{"type", "Active"}, {"status", c.active ? "True" : "False"}}})}};
+  return out;
+}
+
+Json priority_class_object(Symbol name, const admission::PriorityClassConfig& c) {
+  Json out = head("WorkloadPriorityClass", name);
+  out["value"] = c.value;
+  return out;
+}
+
+}  // namespace hindsight::projections

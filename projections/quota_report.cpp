@@ -1,0 +1,132 @@
+#include "projections/quota_report.hpp"
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+
+#include "admission/cluster_queue.hpp"
+#include "admission/cohort_tree.hpp"
+#include "admission/domain.hpp"
+
+namespace hindsight::projections {
+namespace {
+
+using admission::Catalog;
+using admission::QuotaTree;
+
+void add_configured(const std::vector<admission::ResourceGroup>& groups, std::vector<QuotaLine>& out) {
+  for (const auto& g : groups)
+    for (const auto& f : g.flavors)
+      for (std::size_t i = 0; i < g.resources.size() && i < f.quotas.size(); ++i) {
+        const auto& q = f.quotas[i];
+        out.push_back({f.flavor, g.resources[i], q.nominal, q.borrowing_limit, q.lending_limit, {}});
+      }
+}
+
+Symbol parent_of(const Catalog& catalog, Symbol cohort) {
+  const auto it = catalog.cohorts.find(cohort);
+  return it == catalog.cohorts.end() ? Symbol() : it->second->parent;
+}
+
+}  // namespace
+
+const QuotaTree* tree_of(const StateView& state, Symbol cluster_queue) {
+  const Symbol root = state.domain().catalog()->root_of(cluster_queue);
+  const auto* tree = root.empty() ? nullptr : state.tree(root);
+  return tree == nullptr ? nullptr : tree->quota();
+}
+
+const QuotaTree* tree_of_cohort(const StateView& state, Symbol cohort) {
+  const Catalog& catalog = *state.domain().catalog();
+  std::set<Symbol, ByText> seen;
+  Symbol root = cohort;
+  for (Symbol up = parent_of(catalog, root); !up.empty(); up = parent_of(catalog, root)) {
+    if (!seen.insert(root).second) return nullptr;
+    root = up;
+  }
+  const auto* tree = state.tree(root);
+  if (tree == nullptr || tree->quota() == nullptr || tree->quota()->find_cohort(cohort) == admission::no_node) return nullptr;
+  return tree->quota();
+}
+
+std::vector<QuotaLine> quota_of_queue(const StateView& state, Symbol cluster_queue) {
+  std::vector<QuotaLine> out;
+  const auto* config = state.domain().catalog()->queue(cluster_queue);
+  if (config == nullptr) return out;
+  add_configured(config->groups, out);
+  if (const auto* tree = tree_of(state, cluster_queue))
+    for (auto& line : out) line.figures = tree->queue_figures(cluster_queue, line.flavor, line.resource);
+  return out;
+}
+
+std::vector<QuotaLine> quota_of_cohort(const StateView& state, Symbol cohort) {
+  std::vector<QuotaLine> out;
+  const Catalog& catalog = *state.domain().catalog();
+  if (const auto it = catalog.cohorts.find(cohort); it != catalog.cohorts.end()) add_configured(it->second->groups, out);
+  const auto* tree = tree_of_cohort(state, cohort);
+  if (tree == nullptr) return out;
+  const auto node = tree->find_cohort(cohort);
+  for (const auto cell : tree->table().cells_of(node)) {
+    const auto& column = tree->table().columns()[cell];
+    const bool known =
+        std::any_of(out.begin(), out.end(), [&](const QuotaLine& l) { return l.flavor == column.flavor && l.resource == column.resource; });
+    if (!known) out.push_back({column.flavor, column.resource, 0, {}, {}, {}});
+  }
+  for (auto& line : out) line.figures = tree->cohort_figures(cohort, line.flavor, line.resource);
+  return out;
+}
+
+std::vector<Holder> holders_of(const StateView& state, const std::vector<Symbol>& queues, Symbol flavor, Symbol resource) {
+  std::vector<Holder> out;
+  for (const Symbol name : queues) {
+    const auto* queue = state.queue(name);
+    if (queue == nullptr) continue;
+    for (const auto& r : queue->reservations()) {
+      Amount amount = 0;
+      for (const auto& charge : r->charges)
+        if (charge.flavor == flavor && charge.resource == resource) amount = add(amount, charge.amount);
+      if (amount == 0) continue;
+      const auto& w = *r->workload;
+      out.push_back({std::string(w.namespace_.text()), w.name, w.uid, name, w.priority, amount, w.evicted});
+    }
+  }
+  std::sort(out.begin(), out.end(), [](const Holder& a, const Holder& b) {
+    return a.amount != b.amount ? a.amount > b.amount : std::tie(a.namespace_, a.name) < std::tie(b.namespace_, b.name);
+  });
+  return out;
+}
+
+std::vector<Symbol> queues_of_tree(const StateView& state, Symbol cluster_queue) {
+  const Catalog& catalog = *state.domain().catalog();
+  const Symbol root = catalog.root_of(cluster_queue);
+  if (root.empty()) return {cluster_queue};
+  std::vector<Symbol> out;
+  for (const auto& [name, config] : catalog.queues)
+    if (catalog.root_of(name) == root) out.push_back(name);
+  return out;
+}
+
+std::vector<Symbol> cohorts_above(const StateView& state, Symbol cluster_queue) {
+  const Catalog& catalog = *state.domain().catalog();
+  std::vector<Symbol> out;
+  const auto* config = catalog.queue(cluster_queue);
+  for (Symbol at = config == nullptr ? Symbol() : config->cohort; !at.empty(); at = parent_of(catalog, at)) {
+    if (std::find(out.begin(), out.end(), at) != out.end()) break;
+    out.push_back(at);
+  }
+  return out;
+}
+
+std::vector<Symbol> all_cohorts(const StateView& state) {
+  const Catalog& catalog = *state.domain().catalog();
+  std::set<Symbol, ByText> names;
+  for (const auto& [name, config] : catalog.cohorts) {
+    names.insert(name);
+    if (!config->parent.empty()) names.insert(config->parent);
+  }
+  for (const auto& [name, config] : catalog.queues)
+    if (!config->cohort.empty()) names.insert(config->cohort);
+  return {names.begin(), names.end()};
+}
+
+}  // namespace hindsight::projections

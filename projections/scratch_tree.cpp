@@ -1,0 +1,111 @@
+#include "projections/scratch_tree.hpp"
+
+#include <algorithm>
+
+#include "admission/cluster_queue.hpp"
+#include "admission/domain.hpp"
+#include "admission/flavor_assigner.hpp"
+#include "admission/nomination.hpp"
+#include "admission/preemption.hpp"
+
+namespace hindsight::projections {
+namespace {
+
+using namespace admission;
+
+void edit_groups(std::vector<ResourceGroup>& groups, const QuotaEdit& edit) {
+  for (auto& g : groups)
+    for (auto& f : g.flavors) {
+      if (f.flavor != edit.flavor) continue;
+      for (std::size_t i = 0; i < g.resources.size() && i < f.quotas.size(); ++i) {
+        if (g.resources[i] != edit.resource) continue;
+        if (edit.nominal) f.quotas[i].nominal = *edit.nominal;
+        if (edit.borrowing_limit) f.quotas[i].borrowing_limit = *edit.borrowing_limit;
+      }
+    }
+}
+
+template <class Config>
+std::shared_ptr<const Config> edited(const std::shared_ptr<const Config>& config, bool is_cohort, const std::vector<QuotaEdit>& edits) {
+  std::shared_ptr<Config> copy;
+  for (const auto& e : edits) {
+    if (e.node != config->name || e.is_cohort != is_cohort) continue;
+    if (!copy) copy = std::make_shared<Config>(*config);
+    edit_groups(copy->groups, e);
+  }
+  return copy ? copy : config;
+}
+
+}  // namespace
+
+struct ScratchTree::Nomination {
+  AssignmentMode mode = AssignmentMode::no_fit;
+  std::vector<Target> targets;
+};
+
+ScratchTree::ScratchTree(const StateView& state, Symbol cluster_queue, QuotaTree tree)
+    : state_(&state), cluster_queue_(cluster_queue), tree_(std::move(tree)) {}
+
+std::optional<ScratchTree> ScratchTree::of(const StateView& state, Symbol cluster_queue, const std::vector<QuotaEdit>& edits) {
+  const Catalog& catalog = *state.domain().catalog();
+  const auto* original = tree_of(state, cluster_queue);
+  if (catalog.queue(cluster_queue) == nullptr || original == nullptr) return std::nullopt;
+  std::vector<QuotaTree::Member> members;
+  for (const Symbol name : queues_of_tree(state, cluster_queue)) {
+    members.push_back({edited(catalog.queues.at(name), false, edits), catalog.queue_active(name)});
+  }
+  std::vector<std::shared_ptr<const CohortConfig>> cohorts;
+  for (const Symbol name : original->cohort_names())
+    if (const auto it = catalog.cohorts.find(name); it != catalog.cohorts.end()) cohorts.push_back(edited(it->second, true, edits));
+  ScratchTree out(state, cluster_queue, QuotaTree::build(members, cohorts));
+  for (const auto& m : members) {
+    const auto* queue = state.queue(m.config->name);
+    if (queue == nullptr) continue;
+    for (auto& r : queue->reservations()) {
+      out.tree_.reserve(m.config->name, r);
+      out.reservations_.emplace_back(m.config->name, std::move(r));
+    }
+  }
+  return out;
+}
+
+ScratchTree::Nomination ScratchTree::nominate(const WorkloadInfo& workload) {
+  const Catalog& catalog = *state_->domain().catalog();
+  const std::function<const FlavorConfig*(Symbol)> find = [&](Symbol name) { return catalog.flavor(name); };
+  FlavorLookup flavors(tree_, find);
+  Preemption preemption(tree_, catalog.settings, state_->domain().now());
+  FlavorAssigner assigner(tree_, catalog.settings, flavors, preemption);
+  Nominator nominator(tree_, catalog.settings, assigner, preemption);
+  Nomination out;
+  Assignment assignment;
+  nominator.nominate(workload, tree_.find_queue(cluster_queue_), nullptr, nullptr, assignment, out.targets);
+  out.mode = assignment.mode;
+  return out;
+}
+
+bool ScratchTree::fits(const WorkloadInfo& workload) { return nominate(workload).mode == AssignmentMode::fit; }
+
+std::vector<Holder> ScratchTree::victims_of(const WorkloadInfo& workload) {
+  const auto nomination = nominate(workload);
+  std::vector<Holder> out;
+  if (nomination.mode != AssignmentMode::preempt) return out;
+  for (const auto& target : nomination.targets) {
+    const auto& w = *tree_.entry(target.entry).reservation->workload;
+    out.push_back({std::string(w.namespace_.text()), w.name, w.uid, tree_.name(target.queue), w.priority, 0, w.evicted});
+  }
+  return out;
+}
+
+void ScratchTree::release(const Holder& holder) {
+  const auto it =
+      std::find_if(reservations_.begin(), reservations_.end(), [&](const auto& r) { return r.second->workload->uid == holder.uid; });
+  if (it != reservations_.end()) tree_.release(it->second->workload->id);
+}
+
+void ScratchTree::restore(const Holder& holder) {
+  const auto it =
+      std::find_if(reservations_.begin(), reservations_.end(), [&](const auto& r) { return r.second->workload->uid == holder.uid; });
+  if (it != reservations_.end()) tree_.reserve(it->first, it->second);
+}
+
+}  // namespace hindsight::projections

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "admission/quota_tree.hpp"
+#include "admission/state_view.hpp"
+#include "projections/quota_report.hpp"
+
+namespace hindsight::projections {
+
+/// A change of one limit of a queue or cohort.
+struct QuotaEdit {
+  Symbol node;
+  bool is_cohort = false;
+  Symbol flavor, resource;
+  std::optional<Amount> nominal, borrowing_limit;
+};
+
+/// A copy of the quota tree of a queue to try things on, with the rules of the scheduler. Nothing that happens here reaches the state.
+class ScratchTree {
+ public:
+  /// Nothing: there is no such queue, or it belongs to no tree. `edits` are limits as they might be.
+  [[nodiscard]] static std::optional<ScratchTree> of(const StateView& state, Symbol cluster_queue,
+                                                     const std::vector<QuotaEdit>& edits = {});
+
+  /// Would the workload be given quota now, without preempting anybody?
+  [[nodiscard]] bool fits(const admission::WorkloadInfo& workload);
+  /// Whom it would preempt now; empty: nobody, because it fits or because it must not.
+  [[nodiscard]] std::vector<Holder> victims_of(const admission::WorkloadInfo& workload);
+
+  /// Takes a reservation away and puts it back.
+  void release(const Holder& holder);
+  void restore(const Holder& holder);
+
+ private:
+  ScratchTree(const StateView& state, Symbol cluster_queue, admission::QuotaTree tree);
+  struct Nomination;
+  [[nodiscard]] Nomination nominate(const admission::WorkloadInfo& workload);
+
+  const StateView* state_;
+  Symbol cluster_queue_;
+  admission::QuotaTree tree_;
+  std::vector<std::pair<Symbol, std::shared_ptr<const admission::Reservation>>> reservations_;
+};
+
+}  // namespace hindsight::projections

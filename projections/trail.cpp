@@ -1,0 +1,68 @@
+#include "projections/trail.hpp"
+
+#include "projections/format.hpp"
+
+namespace hindsight::projections {
+namespace {
+
+std::string name(const WorkloadRef& w) { return full_name(w.namespace_, w.name); }
+
+struct Collect {
+  TrailFact fact;  ///< With where and when.
+  const Mentions& mentions;
+  std::vector<TrailFact>& out;
+
+  void put(TrailFact::Kind kind, const WorkloadRef& w, Text reason, Text message) {
+    fact.kind = kind;
+    fact.workload_uid = w.uid;
+    fact.reason = reason;
+    fact.message = message;
+    out.push_back(fact);
+  }
+  void operator()(const QuotaReserved& e) {
+    fact.borrowing_level = e.borrowing_level;
+    put(TrailFact::Kind::reserved, e.workload, {}, {});
+    if (e.admitted) put(TrailFact::Kind::admitted, e.workload, {}, {});
+  }
+  void operator()(const WorkloadAdmitted& e) { put(TrailFact::Kind::admitted, e.workload, {}, {}); }
+  void operator()(const EntryRequeued& e) { put(TrailFact::Kind::tried, e.workload, e.reason, e.message); }
+  void operator()(const WorkloadPreempted& e) {
+    const bool victim = mentions.knows_workload(e.workload.uid);
+    fact.other = name(victim ? e.preemptor : e.workload);
+    fact.other_queue = e.preemptor_cluster_queue;
+    put(victim ? TrailFact::Kind::preempted : TrailFact::Kind::preempts, e.workload, e.reason, e.message);
+  }
+  void operator()(const WorkloadEvicted& e) { put(TrailFact::Kind::evicted, e.workload, e.reason, e.message); }
+  void operator()(const ReservationCleared& e) { put(TrailFact::Kind::released, e.workload, e.reason, e.message); }
+  void operator()(const WorkloadDeactivated& e) { put(TrailFact::Kind::deactivated, e.workload, {}, {}); }
+  void operator()(const WorkloadFinished& e) { put(TrailFact::Kind::finished, e.workload, e.reason, e.message); }
+  void operator()(const ConditionChanged& e) {
+    if (e.type == ConditionType::quota_reserved) put(TrailFact::Kind::pending, e.workload, e.reason, e.message);
+  }
+  template <class E>
+  void operator()(const E&) {}
+};
+
+}  // namespace
+
+void Trail::add(std::uint64_t offset, const RecordView& record) {
+  if (!mentions_.concerns(record)) return;
+  const auto* d = std::get_if<Decisions>(&record.body);
+  if (d == nullptr) return;
+  for (const Event& e : d->events) {
+    if (!mentions_.concerns(e)) continue;
+    TrailFact blank;
+    blank.offset = offset;
+    blank.sequence = record.envelope.sequence;
+    blank.time = record.envelope.time;
+    std::visit(Collect{std::move(blank), mentions_, facts_}, e);
+  }
+}
+
+const TrailFact* Trail::last(TrailFact::Kind kind, std::string_view workload_uid) const {
+  for (auto it = facts_.rbegin(); it != facts_.rend(); ++it)
+    if (it->kind == kind && it->workload_uid == workload_uid) return &*it;
+  return nullptr;
+}
+
+}  // namespace hindsight::projections

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "projections/mentions.hpp"
+
+namespace hindsight::projections {
+
+/// One decision about a workload, as the records tell it.
+struct TrailFact {
+  enum class Kind { reserved, admitted, tried, preempted, preempts, evicted, released, deactivated, finished, pending };
+  Kind kind = Kind::tried;
+  std::uint64_t offset = 0, sequence = 0;
+  Time time;
+  std::string workload_uid;  ///< Whom it was about; of `preempts` the victim.
+  std::string other;         ///< "namespace/name": the preemptor of `preempted`, the victim of `preempts`.
+  std::string other_queue;   ///< ClusterQueue of the preemptor.
+  std::string reason, message;
+  std::int32_t borrowing_level = 0;
+};
+
+/// Gathers what `why` needs to know of the past: give it every record of the domain up to the moment that is asked about. From records
+/// alone; whether a decision took effect is for the state to say.
+class Trail {
+ public:
+  explicit Trail(Target target) : mentions_(std::move(target)) {}
+  void add(std::uint64_t offset, const RecordView& record);
+
+  [[nodiscard]] const std::vector<TrailFact>& facts() const { return facts_; }
+  /// The newest of a kind about this Workload; null: none.
+  [[nodiscard]] const TrailFact* last(TrailFact::Kind kind, std::string_view workload_uid) const;
+  /// Any object of the name was seen.
+  [[nodiscard]] bool met() const { return mentions_.met(); }
+  [[nodiscard]] bool is_mine(std::string_view workload_uid) const { return mentions_.knows_workload(workload_uid); }
+
+ private:
+  Mentions mentions_;
+  std::vector<TrailFact> facts_;
+};
+
+}  // namespace hindsight::projections

@@ -1,0 +1,96 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "projections/json.hpp"
+#include "projections/lookup.hpp"
+#include "projections/phase.hpp"
+#include "projections/queue_place.hpp"
+#include "projections/quota_report.hpp"
+#include "projections/trail.hpp"
+
+namespace hindsight::projections {
+
+/// One flavor for one resource of one pod set, as the scheduler looks at it.
+struct FlavorTrial {
+  enum class Verdict { fits, fits_borrowing, short_now, exceeds_maximum, no_match };
+  std::string pod_set;
+  Symbol flavor, resource;
+  Amount requested = 0;  ///< By this pod set, all its pods.
+  Amount earlier = 0;    ///< By earlier pod sets of the same workload on the same flavor.
+  QuotaLine quota;
+  Verdict verdict = Verdict::fits;
+  std::string mismatch;  ///< no_match: the taint or the affinity.
+  Amount missing = 0;    ///< What is not available now.
+  std::string
+      blocked_by;  ///< The limit that it runs into: "nominalQuota of ClusterQueue a", "borrowingLimit of …", "capacity of Cohort c".
+};
+
+/// Who holds a pair that is short.
+struct PairUsers {
+  Symbol flavor, resource;
+  Amount own_total = 0, tree_total = 0;
+  std::vector<Holder> own, others;  ///< Largest first, the first few.
+};
+
+/// A change that lets the workload in; tried on a copy of the quota tree.
+struct Remedy {
+  enum class Kind { fits_now, free, raise_nominal, raise_borrowing_limit, raise_cohort };
+  struct Step {
+    Symbol flavor, resource;
+    Amount amount = 0;        ///< To be freed, or to be added.
+    Amount from = 0, to = 0;  ///< Of the limit.
+  };
+  Kind kind = Kind::free;
+  std::string object;  ///< "ClusterQueue a", "Cohort c"; empty for `free`.
+  std::vector<Step> steps;
+  std::vector<Holder> ending;  ///< free: it would fit if these ended.
+};
+
+/// The smallest set of facts that says why a workload is where it is.
+struct Why {
+  std::string object;  ///< "Workload default/w1".
+  std::string job;     ///< "Job/train"; empty: none.
+  Phase phase = Phase::pending;
+  std::string headline;            ///< One sentence.
+  std::string reason, message;     ///< Of the condition that says so.
+  Time since;                      ///< Of that condition.
+  std::vector<std::string> facts;  ///< What else one must know, in order of weight.
+  struct Event {
+    std::uint64_t offset = 0;
+    Time time;
+    std::string text;
+  };
+  std::vector<Event> events;  ///< The decisions that led here.
+  std::optional<QueuePlace> place;
+  std::vector<FlavorTrial> trials;
+  std::vector<PairUsers> users;
+  std::vector<std::string> preemption;  ///< Why it does not simply preempt, or whom it would.
+  std::vector<Remedy> remedies;
+};
+
+/// Why it is pending, admitted, evicted, finished... `trail` has seen the records up to this state.
+[[nodiscard]] Why explain(const StateView& state, const WorkloadAt& at, const Trail& trail);
+
+[[nodiscard]] std::string to_text(const Why& why);
+[[nodiscard]] Json to_json(const Why& why);
+
+// ---- parts ------------------------------------------------------------------------------------------------------------------------
+
+/// Every flavor of its ClusterQueue for every pod set and resource, in the order in which they are tried.
+[[nodiscard]] std::vector<FlavorTrial> try_flavors(const StateView& state, const admission::WorkloadInfo& workload, Symbol cluster_queue);
+/// Resources that no group of the queue covers, though they are asked for.
+[[nodiscard]] std::vector<Symbol> uncovered_resources(const StateView& state, const admission::WorkloadInfo& workload,
+                                                      Symbol cluster_queue);
+/// Who holds the pairs on which it is short.
+[[nodiscard]] std::vector<PairUsers> users_of(const StateView& state, const std::vector<FlavorTrial>& trials, Symbol cluster_queue);
+[[nodiscard]] std::vector<std::string> preemption_facts(const StateView& state, const admission::WorkloadInfo& workload,
+                                                        Symbol cluster_queue, const std::vector<FlavorTrial>& trials);
+/// What would let it in, smallest first.
+[[nodiscard]] std::vector<Remedy> find_remedies(const StateView& state, const admission::WorkloadInfo& workload, Symbol cluster_queue,
+                                                const std::vector<FlavorTrial>& trials);
+[[nodiscard]] std::string remedy_text(const Remedy& remedy);
+
+}  // namespace hindsight::projections

@@ -1,0 +1,265 @@
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "admission/domain.hpp"
+#include "projections/format.hpp"
+#include "projections/scratch_tree.hpp"
+#include "projections/why.hpp"
+
+namespace hindsight::projections {
+namespace {
+
+using admission::WorkloadInfo;
+using Verdict = FlavorTrial::Verdict;
+
+constexpr std::size_t holders_max = 500;  // more are not tried out one by one
+constexpr int doublings_max = 12;
+
+/// What a workload lacks if it goes for one flavor.
+struct Plan {
+  struct Lack {
+    Symbol flavor, resource;
+    Amount missing = 0;
+    QuotaLine quota;
+  };
+  std::vector<Lack> lacks;
+
+  [[nodiscard]] double weight() const {  // of the nominal quota; only for the order of proposals
+    double sum = 0;
+    for (const auto& l : lacks) sum += static_cast<double>(l.missing) / static_cast<double>(std::max<Amount>(1, l.quota.nominal));
+    return sum;
+  }
+};
+
+/// One plan for each flavor: pod sets that it does not match take the first flavor that does.
+std::vector<Plan> plans_of(const std::vector<FlavorTrial>& trials) {
+  std::vector<Symbol> flavors;
+  for (const auto& t : trials)
+    if (t.verdict != Verdict::no_match && std::find(flavors.begin(), flavors.end(), t.flavor) == flavors.end()) flavors.push_back(t.flavor);
+  std::vector<Plan> out;
+  std::set<std::vector<std::pair<std::string, std::string>>> seen;
+  for (const Symbol wanted : flavors) {
+    std::map<std::pair<std::string, std::string>, Plan::Lack> lacks;  // by flavor and resource
+    std::set<std::pair<std::string, std::string>> served;             // pod set and resource
+    bool possible = true;
+    for (const auto& t : trials) served.emplace(t.pod_set, t.resource.text());
+    for (const auto& [pod_set, resource] : served) {
+      const FlavorTrial* choice = nullptr;
+      for (const auto& t : trials) {
+        if (t.pod_set != pod_set || t.resource.text() != resource || t.verdict == Verdict::no_match) continue;
+        if (choice == nullptr || t.flavor == wanted) choice = &t;
+      }
+      if (choice == nullptr) {
+        possible = false;
+        break;
+      }
+      if (choice->missing == 0) continue;
+      auto& lack = lacks[{std::string(choice->flavor.text()), resource}];
+      lack.flavor = choice->flavor;
+      lack.resource = choice->resource;
+      lack.quota = choice->quota;
+      lack.missing = std::max(lack.missing, choice->missing);  // that of the last pod set has the earlier ones in it
+    }
+    if (!possible) continue;
+    std::vector<std::pair<std::string, std::string>> key;
+    Plan plan;
+    for (auto& [pair, lack] : lacks) {
+      key.push_back(pair);
+      plan.lacks.push_back(std::move(lack));
+    }
+    if (seen.insert(std::move(key)).second) out.push_back(std::move(plan));
+  }
+  std::stable_sort(out.begin(), out.end(), [](const Plan& a, const Plan& b) {
+    return a.lacks.size() != b.lacks.size() ? a.lacks.size() < b.lacks.size() : a.weight() < b.weight();
+  });
+  return out;
+}
+
+class Trials {
+ public:
+  Trials(const StateView& state, const WorkloadInfo& workload, Symbol queue) : state_(state), workload_(workload), queue_(queue) {}
+
+  [[nodiscard]] bool fits_with(const std::vector<QuotaEdit>& edits) const {
+    auto scratch = ScratchTree::of(state_, queue_, edits);
+    return scratch && scratch->fits(workload_);
+  }
+
+  /// Raises one kind of limit of a node for all that is lacking; nothing: no such raise lets it in.
+  template <class EditOf>
+  [[nodiscard]] std::optional<std::vector<Amount>> smallest_raise(const Plan& plan, const EditOf& edit_of) const {
+    const auto edits = [&](const std::vector<Amount>& raise) {
+      std::vector<QuotaEdit> out;
+      for (std::size_t i = 0; i < plan.lacks.size(); ++i) out.push_back(edit_of(plan.lacks[i], raise[i]));
+      return out;
+    };
+    std::vector<Amount> raise;
+    for (const auto& l : plan.lacks) raise.push_back(l.missing);
+    int doublings = 0;
+    while (!fits_with(edits(raise))) {
+      if (++doublings > doublings_max) return std::nullopt;
+      for (auto& r : raise) r = multiply(r, 2);
+    }
+    for (std::size_t i = 0; i < raise.size(); ++i) {  // each as small as can be while the others stay
+      Amount low = 0, high = raise[i];                // low: not enough, or nothing
+      const auto enough = [&](Amount r) {
+        auto probe = raise;
+        probe[i] = r;
+        return fits_with(edits(probe));
+      };
+      if (high > 0 && !enough(high - 1)) continue;  // the guess was exact, as it mostly is
+      while (low + 1 < high) {
+        const Amount middle = low + (high - low) / 2;
+        (enough(middle) ? high : low) = middle;
+      }
+      raise[i] = high;
+    }
+    return raise;
+  }
+
+  /// A small set of workloads whose end would make room.
+  [[nodiscard]] std::vector<Holder> enough_to_end(const Plan& plan) const {
+    auto scratch = ScratchTree::of(state_, queue_);
+    if (!scratch) return {};
+    std::map<std::string, Holder> by_uid;
+    const auto queues = queues_of_tree(state_, queue_);
+    for (const auto& lack : plan.lacks)
+      for (auto& h : holders_of(state_, queues, lack.flavor, lack.resource)) by_uid.try_emplace(h.uid, h);
+    std::vector<Holder> all;
+    for (auto& [uid, h] : by_uid) all.push_back(std::move(h));
+    std::sort(all.begin(), all.end(), [](const Holder& a, const Holder& b) {
+      return std::tie(a.amount, a.priority, a.namespace_, a.name) < std::tie(b.amount, b.priority, b.namespace_, b.name);
+    });
+    if (all.size() > holders_max) all.erase(all.begin(), all.end() - static_cast<std::ptrdiff_t>(holders_max));
+    for (const auto& h : all) {  // the smallest single one that is enough
+      scratch->release(h);
+      const bool enough = scratch->fits(workload_);
+      if (enough) return {h};
+      scratch->restore(h);
+    }
+    std::vector<Holder> out;
+    for (auto h = all.rbegin(); h != all.rend(); ++h) {  // else the largest first
+      scratch->release(*h);
+      out.push_back(*h);
+      if (scratch->fits(workload_)) break;
+    }
+    if (!scratch->fits(workload_)) return {};
+    for (std::size_t i = out.size(); i-- > 0;) {  // and without those that are not needed after all
+      scratch->restore(out[i]);
+      if (scratch->fits(workload_)) {
+        out.erase(out.begin() + static_cast<std::ptrdiff_t>(i));
+      } else {
+        scratch->release(out[i]);
+      }
+    }
+    return out;
+  }
+
+ private:
+  const StateView& state_;
+  const WorkloadInfo& workload_;
+  Symbol queue_;
+};
+
+Remedy raise(Remedy::Kind kind, std::string object, const Plan& plan, const std::vector<Amount>& amounts, const std::vector<Amount>& from) {
+  Remedy out{kind, std::move(object), {}, {}};
+  for (std::size_t i = 0; i < plan.lacks.size(); ++i) {
+    if (amounts[i] == 0) continue;
+    out.steps.push_back({plan.lacks[i].flavor, plan.lacks[i].resource, amounts[i], from[i], add(from[i], amounts[i])});
+  }
+  return out;
+}
+
+void add_remedies(const StateView& state, const Trials& trials, Symbol queue, const Plan& plan, std::vector<Remedy>& out) {
+  if (auto ending = trials.enough_to_end(plan); !ending.empty()) {
+    Remedy free{Remedy::Kind::free, {}, {}, std::move(ending)};
+    for (const auto& l : plan.lacks) free.steps.push_back({l.flavor, l.resource, l.missing, 0, 0});
+    out.push_back(std::move(free));
+  }
+  std::vector<Amount> nominal, limit;
+  bool limited = true;
+  for (const auto& l : plan.lacks) {
+    nominal.push_back(l.quota.nominal);
+    limit.push_back(l.quota.borrowing_limit.value_or(0));
+    limited = limited && l.quota.borrowing_limit.has_value();
+  }
+  const std::string object = "ClusterQueue " + std::string(queue.text());
+  if (limited) {
+    const auto amounts = trials.smallest_raise(plan, [&](const Plan::Lack& l, Amount by) {
+      return QuotaEdit{queue, false, l.flavor, l.resource, {}, add(l.quota.borrowing_limit.value_or(0), by)};
+    });
+    if (amounts) out.push_back(raise(Remedy::Kind::raise_borrowing_limit, object, plan, *amounts, limit));
+  }
+  const auto amounts = trials.smallest_raise(
+      plan, [&](const Plan::Lack& l, Amount by) { return QuotaEdit{queue, false, l.flavor, l.resource, add(l.quota.nominal, by), {}}; });
+  if (amounts) out.push_back(raise(Remedy::Kind::raise_nominal, object, plan, *amounts, nominal));
+
+  // a cohort above that has quota of its own for all of it
+  for (const Symbol cohort : cohorts_above(state, queue)) {
+    const auto lines = quota_of_cohort(state, cohort);
+    const auto& catalog = *state.domain().catalog();
+    const auto config = catalog.cohorts.find(cohort);
+    if (config == catalog.cohorts.end() || config->second->groups.empty()) continue;
+    std::vector<Amount> own;
+    for (const auto& l : plan.lacks)
+      for (const auto& line : lines)
+        if (line.flavor == l.flavor && line.resource == l.resource) own.push_back(line.nominal);
+    if (own.size() != plan.lacks.size()) continue;
+    const auto by = trials.smallest_raise(plan, [&](const Plan::Lack& l, Amount extra) {
+      for (std::size_t i = 0; i < plan.lacks.size(); ++i)
+        if (plan.lacks[i].flavor == l.flavor && plan.lacks[i].resource == l.resource)
+          return QuotaEdit{cohort, true, l.flavor, l.resource, add(own[i], extra), {}};
+      return QuotaEdit{cohort, true, l.flavor, l.resource, {}, {}};
+    });
+    if (!by) continue;
+    out.push_back(raise(Remedy::Kind::raise_cohort, "Cohort " + std::string(cohort.text()), plan, *by, own));
+    break;
+  }
+}
+
+std::string pair_text(const Remedy::Step& s) { return std::string(s.resource.text()) + " in flavor " + std::string(s.flavor.text()); }
+
+}  // namespace
+
+std::vector<Remedy> find_remedies(const StateView& state, const WorkloadInfo& workload, Symbol cluster_queue,
+                                  const std::vector<FlavorTrial>& trials) {
+  std::vector<Remedy> out;
+  const Trials tries(state, workload, cluster_queue);
+  if (tries.fits_with({})) {
+    out.push_back({Remedy::Kind::fits_now, {}, {}, {}});
+    return out;
+  }
+  for (const auto& plan : plans_of(trials)) {
+    if (plan.lacks.empty()) continue;
+    add_remedies(state, tries, cluster_queue, plan, out);
+  }
+  return out;
+}
+
+std::string remedy_text(const Remedy& r) {
+  std::vector<std::string> parts;
+  switch (r.kind) {
+    case Remedy::Kind::fits_now:
+      return "it fits now: it only has to be tried";
+    case Remedy::Kind::free: {
+      for (const auto& s : r.steps) parts.push_back(amount_text(s.amount, s.resource) + " of " + pair_text(s));
+      std::vector<std::string> names;
+      for (const auto& h : r.ending) names.push_back(full_name(h.namespace_, h.name));
+      return "if " + joined(parts, " and ") + " got free, for instance by the end of " + joined(names);
+    }
+    case Remedy::Kind::raise_nominal:
+    case Remedy::Kind::raise_cohort:
+      for (const auto& s : r.steps)
+        parts.push_back("nominalQuota of " + pair_text(s) + " were " + amount_text(s.to, s.resource) + " instead of " +
+                        amount_text(s.from, s.resource));
+      return "if in " + r.object + " the " + joined(parts, " and ");
+    case Remedy::Kind::raise_borrowing_limit:
+      for (const auto& s : r.steps)
+        parts.push_back("borrowingLimit of " + pair_text(s) + " were " + amount_text(s.to, s.resource) + " instead of " +
+                        amount_text(s.from, s.resource));
+      return "if in " + r.object + " the " + joined(parts, " and ");
+  }
+  return {};
+}
+
+}  // namespace hindsight::projections

@@ -1,0 +1,241 @@
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "projections/format.hpp"
+#include "projections/table.hpp"
+#include "projections/why.hpp"
+
+namespace hindsight::projections {
+namespace {
+
+using Verdict = FlavorTrial::Verdict;
+
+constexpr std::size_t ahead_max = 10;
+
+std::string verdict_text(const FlavorTrial& t) {
+  switch (t.verdict) {
+    case Verdict::fits:
+      return "fits";
+    case Verdict::fits_borrowing:
+      return "fits by borrowing";
+    case Verdict::short_now:
+      return amount_text(t.missing, t.resource) + " short: " + t.blocked_by;
+    case Verdict::exceeds_maximum:
+      return "more than can ever be had: " + t.blocked_by;
+    case Verdict::no_match:
+      return "no match: " + t.mismatch;
+  }
+  return {};
+}
+
+const char* verdict_name(Verdict v) {
+  switch (v) {
+    case Verdict::fits:
+      return "fits";
+    case Verdict::fits_borrowing:
+      return "fitsBorrowing";
+    case Verdict::short_now:
+      return "short";
+    case Verdict::exceeds_maximum:
+      return "exceedsMaximum";
+    case Verdict::no_match:
+      return "noMatch";
+  }
+  return "";
+}
+
+const char* kind_name(Remedy::Kind k) {
+  switch (k) {
+    case Remedy::Kind::fits_now:
+      return "fitsNow";
+    case Remedy::Kind::free:
+      return "free";
+    case Remedy::Kind::raise_nominal:
+      return "raiseNominalQuota";
+    case Remedy::Kind::raise_borrowing_limit:
+      return "raiseBorrowingLimit";
+    case Remedy::Kind::raise_cohort:
+      return "raiseCohortNominalQuota";
+  }
+  return "";
+}
+
+std::string name_of(const admission::ClusterQueue::Waiting& w) { return full_name(w.workload->namespace_.text(), w.workload->name); }
+
+void write_place(const QueuePlace& p, std::string& out) {
+  out += "Queue: position " + std::to_string(p.position) + " of " + std::to_string(p.waiting) + " in ClusterQueue " +
+         std::string(p.queue.text());
+  if (p.ahead.empty()) {
+    out += ", nobody ahead\n";
+    return;
+  }
+  out += "; ahead of it: ";
+  std::vector<std::string> names;
+  for (const auto& a : p.ahead) {
+    if (names.size() == ahead_max) {
+      names.push_back("and " + std::to_string(p.ahead.size() - ahead_max) + " more");
+      break;
+    }
+    names.push_back(name_of(a) + " (priority " + std::to_string(a.workload->priority) + (a.parked ? ", parked)" : ")"));
+  }
+  out += joined(names) + "\n";
+}
+
+void write_trials(const std::vector<FlavorTrial>& trials, std::string& out) {
+  Table t;
+  t.columns = {{"POD SET"},
+               {"FLAVOR"},
+               {"RESOURCE"},
+               {"ASKED", false, true},
+               {"NOMINAL", false, true},
+               {"USED", false, true},
+               {"BORROWED", false, true},
+               {"AVAILABLE", false, true},
+               {"MAXIMUM", false, true},
+               {"VERDICT"}};
+  for (const auto& x : trials) {
+    const auto amount = [&](Amount a) { return amount_text(a, x.resource); };
+    const std::string asked = amount(x.requested) + (x.earlier == 0 ? "" : " after " + amount(x.earlier));
+    t.rows.push_back({x.pod_set, std::string(x.flavor.text()), std::string(x.resource.text()), asked, amount(x.quota.nominal),
+                      amount(x.quota.figures.usage), amount(x.quota.figures.borrowed),
+                      amount(std::max<Amount>(0, x.quota.figures.available)), amount(x.quota.figures.potential), verdict_text(x)});
+  }
+  out += "Quota, in the order in which flavors are tried:\n" + render(t, {.indent = "  "});
+}
+
+void write_users(const std::vector<PairUsers>& users, std::string& out) {
+  out += "Who uses it:\n";
+  for (const auto& u : users) {
+    const auto list = [&](const std::vector<Holder>& holders, bool with_queue) {
+      std::vector<std::string> parts;
+      for (const auto& h : holders) {
+        parts.push_back(full_name(h.namespace_, h.name) + " " + amount_text(h.amount, u.resource) + " (" +
+                        (with_queue ? std::string(h.queue.text()) + ", " : "") + "priority " + std::to_string(h.priority) +
+                        (h.evicted ? ", evicted)" : ")"));
+      }
+      return joined(parts);
+    };
+    const std::string pair = "  " + std::string(u.flavor.text()) + "/" + std::string(u.resource.text());
+    if (!u.own.empty()) out += pair + ", " + amount_text(u.own_total, u.resource) + " in its ClusterQueue: " + list(u.own, false) + "\n";
+    if (!u.others.empty())
+      out += pair + ", " + amount_text(subtract(u.tree_total, u.own_total), u.resource) +
+             " elsewhere in the cohort: " + list(u.others, true) + "\n";
+  }
+}
+
+Json place_json(const QueuePlace& p) {
+  Json out{{"clusterQueue", p.queue.text()}, {"position", p.position}, {"positionInLocalQueue", p.local_position},
+           {"waiting", p.waiting},           {"parked", p.parked},     {"preempting", p.sticky}};
+  if (!p.equal_to.empty()) out["equalTo"] = p.equal_to;
+  if (!p.record_reason.empty()) out["recordReason"] = p.record_reason;
+  out["ahead"] = Json::array();
+  for (const auto& a : p.ahead)
+    out["ahead"].push_back({{"workload", name_of(a)}, {"priority", a.workload->priority}, {"parked", a.parked}});
+  return out;
+}
+
+Json trial_json(const FlavorTrial& t) {
+  const auto amount = [&](Amount a) { return amount_text(a, t.resource); };
+  Json out{{"podSet", t.pod_set}, {"flavor", t.flavor.text()}, {"resource", t.resource.text()}, {"requested", amount(t.requested)}};
+  if (t.earlier != 0) out["earlierPodSets"] = amount(t.earlier);
+  out["nominal"] = amount(t.quota.nominal);
+  if (t.quota.borrowing_limit) out["borrowingLimit"] = amount(*t.quota.borrowing_limit);
+  if (t.quota.lending_limit) out["lendingLimit"] = amount(*t.quota.lending_limit);
+  out["used"] = amount(t.quota.figures.usage);
+  out["borrowed"] = amount(t.quota.figures.borrowed);
+  out["available"] = amount(std::max<Amount>(0, t.quota.figures.available));
+  out["maximum"] = amount(t.quota.figures.potential);
+  out["verdict"] = verdict_name(t.verdict);
+  if (!t.mismatch.empty()) out["mismatch"] = t.mismatch;
+  if (t.missing != 0) out["missing"] = amount(t.missing);
+  if (!t.blocked_by.empty()) out["blockedBy"] = t.blocked_by;
+  return out;
+}
+
+Json holders_json(const std::vector<Holder>& holders, Symbol resource) {
+  Json out = Json::array();
+  for (const auto& h : holders) {
+    Json one{{"workload", full_name(h.namespace_, h.name)}, {"clusterQueue", h.queue.text()}, {"priority", h.priority}};
+    if (h.amount != 0) one["amount"] = amount_text(h.amount, resource);
+    if (h.evicted) one["evicted"] = true;
+    out.push_back(std::move(one));
+  }
+  return out;
+}
+
+Json remedy_json(const Remedy& r) {
+  Json out{{"kind", kind_name(r.kind)}};
+  if (!r.object.empty()) out["object"] = r.object;
+  for (const auto& s : r.steps) {
+    Json step{{"flavor", s.flavor.text()}, {"resource", s.resource.text()}, {"amount", amount_text(s.amount, s.resource)}};
+    if (r.kind != Remedy::Kind::free) {
+      step["from"] = amount_text(s.from, s.resource);
+      step["to"] = amount_text(s.to, s.resource);
+    }
+    out["steps"].push_back(std::move(step));
+  }
+  if (!r.ending.empty()) out["ending"] = holders_json(r.ending, r.steps.front().resource);
+  out["text"] = remedy_text(r);
+  return out;
+}
+
+}  // namespace
+
+std::string to_text(const Why& why) {
+  std::string out = why.object + (why.job.empty() ? "" : " (" + why.job + ")") + ": " + std::string(name_of(why.phase)) + "\n";
+  out += why.headline + "\n";
+  if (!why.message.empty()) out += "  " + why.message + "\n";
+  if (why.since.is_set()) out += "  since " + format_rfc3339(why.since) + "\n";
+  for (const auto& f : why.facts) out += "- " + f + "\n";
+  if (!why.events.empty()) {
+    Table t;
+    t.columns = {{"OFFSET", false, true}, {"TIME"}, {"WHAT"}};
+    for (const auto& e : why.events) t.rows.push_back({std::to_string(e.offset), format_rfc3339_micro(e.time), e.text});
+    out += "Decisions:\n" + render(t, {.indent = "  "});
+  }
+  if (why.place) write_place(*why.place, out);
+  if (!why.trials.empty()) write_trials(why.trials, out);
+  if (!why.users.empty()) write_users(why.users, out);
+  if (!why.preemption.empty()) {
+    out += "Preemption:\n";
+    for (const auto& p : why.preemption) out += "  " + p + "\n";
+  }
+  if (!why.remedies.empty()) {
+    out += "It would be given quota (tried on a copy of the quota tree):\n";
+    for (const auto& r : why.remedies) out += "  " + remedy_text(r) + "\n";
+  }
+  return out;
+}
+
+Json to_json(const Why& why) {
+  Json out{{"object", why.object}};
+  if (!why.job.empty()) out["job"] = why.job;
+  out["phase"] = name_of(why.phase);
+  out["headline"] = why.headline;
+  out["reason"] = why.reason;
+  out["message"] = why.message;
+  if (why.since.is_set()) out["since"] = format_rfc3339(why.since);
+  out["facts"] = why.facts;
+  out["decisions"] = Json::array();
+  for (const auto& e : why.events)
+    out["decisions"].push_back({{"offset", e.offset}, {"time", format_rfc3339_micro(e.time)}, {"text", e.text}});
+  if (why.phase != Phase::pending) return out;
+  if (why.place) out["queue"] = place_json(*why.place);
+  out["quota"] = Json::array();
+  for (const auto& t : why.trials) out["quota"].push_back(trial_json(t));
+  out["users"] = Json::array();
+  for (const auto& u : why.users) {
+    out["users"].push_back({{"flavor", u.flavor.text()},
+                            {"resource", u.resource.text()},
+                            {"inQueue", amount_text(u.own_total, u.resource)},
+                            {"inCohort", amount_text(u.tree_total, u.resource)},
+                            {"own", holders_json(u.own, u.resource)},
+                            {"others", holders_json(u.others, u.resource)}});
+  }
+  out["preemption"] = why.preemption;
+  out["remedies"] = Json::array();
+  for (const auto& r : why.remedies) out["remedies"].push_back(remedy_json(r));
+  return out;
+}
+
+}  // namespace hindsight::projections
