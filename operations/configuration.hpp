@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "admission/catalog.hpp"
+#include "connectors/kubernetes/lease_election.hpp"
+#include "operations/feature_gates.hpp"
+#include "operations/listen_address.hpp"
+
+namespace hindsight::operations {
+
+/// A label selector; all requirements must hold. See admission::matches().
+using LabelRequirements = std::vector<admission::OwnedRequirement>;
+
+/// A label or annotation of an object that becomes a label of metrics, "custom_<name>" (gate CustomMetricLabels).
+struct CustomMetricLabel {
+  std::string name;
+  std::string label_key, annotation_key;  ///< At most one is set; none: the label called `name`.
+  std::string source_kind;                ///< ClusterQueue, LocalQueue, Cohort or Workload.
+  std::vector<std::string> tracked_values;
+};
+
+/// The controller's configuration, complete with defaults (base-api §11, BA-27).
+struct Configuration {
+  /// Everything as JSON of v1beta2, every default and every feature gate written out, members in order: equal configurations give equal
+  /// texts, whichever way they were written. This is what ConfigurationObserved carries. A waitForPodsReady that is off stands as
+  /// {"enable": false}, which no file of v1beta2 can say.
+  std::string json;
+  /// What is accepted and has no effect, or not the wished one; for people.
+  std::vector<std::string> warnings;
+
+  std::string namespace_;  ///< Where the process itself belongs.
+  GateValues gates;        ///< All of them.
+  [[nodiscard]] bool gate(std::string_view name) const {
+    const auto it = gates.find(name);
+    return it != gates.end() && it->second;
+  }
+
+  bool leader_elect = true;
+  connectors::kubernetes::LeaseSettings lease;  ///< Without identity.
+
+  bool manage_jobs_without_queue_name = false;
+  LabelRequirements managed_jobs_namespaces;  ///< managedJobsNamespaceSelector (BA-172).
+  std::vector<std::string> frameworks;        ///< integrations.frameworks, as given.
+  std::vector<std::string> external_frameworks;
+  std::vector<std::string> label_keys_to_copy;
+
+  std::optional<ListenAddress> metrics_address;  ///< Nothing: no metrics.
+  std::optional<ListenAddress> health_address;   ///< Nothing: no probes.
+  bool cluster_queue_resource_metrics = false;
+  bool local_queue_metrics = true;
+  LabelRequirements local_queue_metrics_selector;  ///< Empty: all.
+  std::vector<CustomMetricLabel> custom_metric_labels;
+
+  ListenAddress webhook_address{"", 9443};
+  std::string webhook_certificates;  ///< Folder.
+  ListenAddress visibility_address{"", 8082};
+
+  double client_qps = 300;  ///< Below 0: no limit.
+  std::int32_t client_burst = 500;
+};
+
+}  // namespace hindsight::operations

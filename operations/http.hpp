@@ -1,0 +1,68 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace hindsight::operations {
+
+struct HttpRequest {
+  std::string method;  ///< "GET"; HEAD arrives as GET.
+  std::string path;    ///< Decoded, without the query.
+  std::string rest;    ///< What `/*` at the end of the route stands for; empty for other routes.
+  std::multimap<std::string, std::string> query;
+  std::string accept;  ///< The Accept header.
+  std::string body;
+  std::string peer;  ///< IP address of the client.
+
+  /// From this machine, or through "kubectl port-forward".
+  [[nodiscard]] bool is_from_loopback() const;
+  /// The first value of a query parameter; empty: not given.
+  [[nodiscard]] std::string_view parameter(const std::string& name) const {
+    const auto it = query.find(name);
+    return it == query.end() ? std::string_view() : std::string_view(it->second);
+  }
+};
+
+struct HttpResponse {
+  int status = 200;
+  std::string content_type = "application/json";
+  std::string body;
+  std::vector<std::pair<std::string, std::string>> headers;
+};
+
+/// Called on one of the server's threads, several at the same time. An exception becomes status 500 and a line in the log.
+using HttpHandler = std::function<HttpResponse(const HttpRequest&)>;
+
+/// {"error":"…"} with a line feed.
+[[nodiscard]] HttpResponse http_error(int status, std::string_view message);
+
+/// Which handler answers which request. Filled before the server starts.
+class HttpRoutes {
+ public:
+  /// `path` is compared whole; one that ends in "/*" stands for all below it, and the longest that fits is taken. Bodies are
+  /// read for whole paths only. A path that is there already, or one without a leading '/', is a bug.
+  void add(std::string method, std::string path, HttpHandler handler);
+
+  struct Match {
+    const HttpHandler* handler = nullptr;  ///< Null: no such path, or not with this method.
+    std::string rest;
+    std::vector<std::string> allowed;  ///< Methods of the path; empty: there is no such path.
+  };
+  [[nodiscard]] Match find(std::string_view method, std::string_view path) const;
+
+  struct Route {
+    std::string method;
+    std::string path;
+    HttpHandler handler;
+  };
+  [[nodiscard]] const std::vector<Route>& all() const { return routes_; }
+
+ private:
+  std::vector<Route> routes_;
+};
+
+}  // namespace hindsight::operations

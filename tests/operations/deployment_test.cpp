@@ -1,0 +1,112 @@
+// The manifest in deploy/ and the program agree with each other.
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <map>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "connectors/manifests/yaml_reader.hpp"
+#include "operations/config_file.hpp"
+#include "operations/health.hpp"
+
+namespace hindsight::operations {
+namespace {
+
+using nlohmann::json;
+
+/// Objects of a manifest by "Kind/name".
+std::map<std::string, json> objects_of(const char* file) {
+  std::ifstream stream(file);
+  const std::string text{std::istreambuf_iterator<char>(stream), {}};
+  const auto documents = connectors::manifests::read_yaml(text);
+  EXPECT_TRUE(documents.has_value()) << file << ": " << (documents ? "" : documents.error().message);
+  std::map<std::string, json> out;
+  if (documents)
+    for (const auto& d : *documents)
+      out[d.value.at("kind").get<std::string>() + "/" + d.value.at("metadata").at("name").get<std::string>()] = d.value;
+  return out;
+}
+
+class DeploymentTest : public ::testing::Test {
+ protected:
+  std::map<std::string, json> objects_ = objects_of("deploy/hindsight.yaml");
+  json pod_ = objects_.at("Deployment/hindsight").at("spec").at("template").at("spec");
+  json container_ = pod_.at("containers").at(0);
+
+  [[nodiscard]] std::string argument(const std::string& name) const {
+    for (const auto& a : container_.at("args")) {
+      const auto text = a.get<std::string>();
+      if (text.starts_with("--" + name + "=")) return text.substr(name.size() + 3);
+    }
+    return {};
+  }
+};
+
+TEST_F(DeploymentTest, ItsConfigurationIsReadWithoutAnyWarning) {
+  const std::string text = objects_.at("ConfigMap/hindsight-config").at("data").at("config.yaml");
+  const auto configuration = read_configuration(text, "config.yaml", {.own_namespace = "hindsight-system", .feature_gates = std::nullopt});
+  ASSERT_TRUE(configuration.has_value()) << configuration.error().message;
+  EXPECT_EQ(configuration->warnings, std::vector<std::string>());
+  EXPECT_TRUE(configuration->leader_elect);
+}
+
+TEST_F(DeploymentTest, ProbesAskForPathsThatTheServerHas) {
+  HttpRoutes routes;
+  add_operational_routes(routes, {});
+  const auto address = parse_listen_address(argument("http"));
+  ASSERT_TRUE(address.has_value()) << address.error().message;
+  EXPECT_EQ(address->host, "");
+  EXPECT_EQ(container_.at("ports").at(0), (json{{"name", "http"}, {"containerPort", address->port}}));
+  for (const char* probe : {"startupProbe", "livenessProbe", "readinessProbe"}) {
+    const json get = container_.at(probe).at("httpGet");
+    EXPECT_EQ(get.at("port"), "http");
+    EXPECT_NE(routes.find("GET", get.at("path").get<std::string>()).handler, nullptr) << probe;
+  }
+}
+
+TEST_F(DeploymentTest, FilesLieOnVolumesThatAreThere) {
+  std::vector<std::string> volumes, mounts;
+  for (const auto& v : pod_.at("volumes")) volumes.push_back(v.at("name"));
+  for (const auto& m : container_.at("volumeMounts")) {
+    EXPECT_NE(std::find(volumes.begin(), volumes.end(), m.at("name").get<std::string>()), volumes.end()) << m;
+    mounts.push_back(m.at("mountPath").get<std::string>() + "/");
+    if (argument("log").starts_with("sqlite:" + mounts.back())) {
+      EXPECT_FALSE(m.value("readOnly", false));
+    }
+  }
+  for (const std::string path : {argument("config"), argument("log").substr(std::string("sqlite:").size())})
+    EXPECT_TRUE(std::any_of(mounts.begin(), mounts.end(), [&](const std::string& m) { return path.starts_with(m); })) << path;
+  EXPECT_TRUE(objects_.contains("PersistentVolumeClaim/hindsight-log"));
+}
+
+TEST_F(DeploymentTest, OneCopyAtATimeHasTheLog) {
+  const json spec = objects_.at("Deployment/hindsight").at("spec");
+  EXPECT_EQ(spec.at("replicas"), 1);
+  EXPECT_EQ(spec.at("strategy").at("type"), "Recreate");
+}
+
+TEST_F(DeploymentTest, NamespaceAndServiceAccountAreThoseOfTheRights) {
+  const auto rights = objects_of("deploy/rbac.yaml");
+  for (const char* key : {"Namespace/hindsight-system", "ServiceAccount/hindsight"}) EXPECT_EQ(objects_.at(key), rights.at(key));
+  EXPECT_EQ(pod_.at("serviceAccountName"), "hindsight");
+  for (const auto& [key, object] : objects_) {
+    if (key != "Namespace/hindsight-system") {
+      EXPECT_EQ(object.at("metadata").at("namespace"), "hindsight-system") << key;
+    }
+  }
+}
+
+TEST_F(DeploymentTest, ThePodHasNoMoreRightsThanItNeeds) {
+  EXPECT_EQ(pod_.at("securityContext").at("runAsNonRoot"), true);
+  EXPECT_EQ(pod_.at("securityContext").at("seccompProfile").at("type"), "RuntimeDefault");
+  const json security = container_.at("securityContext");
+  EXPECT_EQ(security.at("allowPrivilegeEscalation"), false);
+  EXPECT_EQ(security.at("readOnlyRootFilesystem"), true);
+  EXPECT_EQ(security.at("capabilities").at("drop"), json{"ALL"});
+}
+
+}  // namespace
+}  // namespace hindsight::operations
