@@ -1,0 +1,90 @@
+#include "simulation/run_scenario.hpp"
+
+#include "connectors/objects/resource_types.hpp"
+#include "connectors/simulated/scenario_player.hpp"
+#include "events/settings.hpp"
+
+namespace hindsight::simulation {
+namespace {
+
+using connectors::Json;
+
+/// The configuration that the scenario runs under, as canonical JSON.
+Result<std::string> configuration_of(const connectors::manifests::Scenario& scenario, const std::string& base) {
+  Json config = Json::object();
+  if (!base.empty()) {
+    config = Json::parse(base, nullptr, false);
+    if (!config.is_object()) return fail(ErrorKind::invalid, "configuration: not a JSON object");
+  }
+  if (scenario.config.is_object()) config.update(scenario.config, true);
+  if (scenario.feature_gates.is_object()) config["featureGates"].update(scenario.feature_gates);
+  if (config.empty()) return std::string();
+  std::string text = config.dump();
+  if (auto settings = events::read_settings(text); !settings) return fail(settings.error().kind, scenario.source + ": " + settings.error().message);
+  return text;
+}
+
+const std::vector<const connectors::ResourceType*>& watched() {
+  namespace t = connectors::types;
+  static const std::vector<const connectors::ResourceType*> types = {
+      &t::namespace_, &t::priority_class, &t::workload_priority_class, &t::resource_flavor, &t::topology, &t::admission_check, &t::cohort,
+      &t::cluster_queue, &t::local_queue, &t::node, &t::job, &t::job_set, &t::workload};
+  return types;
+}
+
+}  // namespace
+
+Result<ScenarioResult> run_scenario(connectors::manifests::Scenario scenario, const ScenarioOptions& options) {
+  auto configuration = configuration_of(scenario, options.configuration);
+  if (!configuration) return tl::unexpected(configuration.error());
+
+  ScenarioResult out;
+  out.world = std::make_unique<SimulatedWorld>();
+  auto& cluster = out.world->simulated();
+  out.start = cluster.now();
+  EngineOptions engine_options;
+  engine_options.configuration = std::move(*configuration);
+  engine_options.log = options.log;
+  engine_options.release = options.release;
+  if (options.on_record)
+    engine_options.on_record = [&options, &out](const RecordView& r) { options.on_record(r, *out.engine); };
+  out.engine = std::make_unique<Engine>(*out.world, std::move(engine_options));
+  Engine& engine = *out.engine;
+  cluster.watch(watched(), [&engine](const connectors::WatchEvent& e) { engine.on_watch(e); });
+
+  connectors::simulated::ScenarioPlayer player(cluster, std::move(scenario));
+  const std::string name = player.scenario().name;
+  const std::size_t steps = player.scenario().steps.size();
+  Json states = Json::array();
+  constexpr Duration calm = Duration::seconds(1);
+  if (auto ok = engine.run_until(cluster.now()); !ok) return tl::unexpected(ok.error());
+  while (const auto at = player.next_step()) {
+    // what falls due on the way happens before the step; the step itself comes first among what happens at its moment
+    if (*at > engine.now())
+      if (auto ok = engine.run_until(*at - Duration{1}); !ok) return tl::unexpected(ok.error());
+    engine.step_to(*at);
+    const std::size_t step = player.steps_done();
+    auto refused = player.run_step();
+    if (!refused) return tl::unexpected(refused.error());
+    for (const auto& r : *refused)
+      out.refused.push_back("step " + std::to_string(step) + ": " + r.verb + " " + r.kind + " " + r.name + ": " + std::to_string(r.http_status) + " " + r.message);
+    const auto next = player.next_step();
+    if (auto ok = engine.settle(calm, next ? *next : Time::never()); !ok) return tl::unexpected(ok.error());
+    if (options.states) states.push_back(player.state());
+    if (options.on_step) options.on_step(step + 1, steps);
+  }
+  if (options.to_the_end) {
+    const Time limit = engine.now() + options.limit;
+    if (auto ok = engine.settle(options.limit, limit); !ok) return tl::unexpected(ok.error());
+  }
+  if (auto ok = engine.flush(); !ok) return tl::unexpected(ok.error());
+  out.states = Json{{"case", name}, {"states", std::move(states)}};
+  out.notices = engine.notices();
+  out.records = engine.records();
+  out.decisions = engine.decisions();
+  out.state_hash = engine.driver().state_hash();
+  out.end = engine.now();
+  return out;
+}
+
+}  // namespace hindsight::simulation

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "connectors/manifests/scenario.hpp"
+#include "connectors/simulated/job_simulator.hpp"
+#include "connectors/simulated/simulated_cluster.hpp"
+#include "simulation/engine.hpp"
+
+namespace hindsight::simulation {
+
+/// The simulated cluster with its job controller, as the engine's world.
+class SimulatedWorld final : public World {
+ public:
+  explicit SimulatedWorld(connectors::simulated::ClusterOptions options = {}) : cluster_(options), jobs_(cluster_) {}
+
+  [[nodiscard]] connectors::simulated::SimulatedCluster& simulated() { return cluster_; }
+  [[nodiscard]] connectors::Cluster& cluster() override { return cluster_; }
+  [[nodiscard]] Time next_event() const override { return jobs_.next_due(); }
+  void advance_to(Time t) override {
+    cluster_.set_time(t);
+    jobs_.run_due();
+  }
+
+ private:
+  connectors::simulated::SimulatedCluster cluster_;
+  connectors::simulated::JobSimulator jobs_;
+};
+
+struct ScenarioOptions {
+  std::string configuration;   ///< JSON of a configuration file; the scenario's own fields come on top.
+  bool states = false;         ///< Record a state after each step.
+  bool to_the_end = false;     ///< After the last step go on until nothing is due any more, at most `limit` of virtual time.
+  Duration limit = Duration::seconds(400 * 24 * 3600);
+  events::Log* log = nullptr;
+  std::string release = "dev";
+  std::function<void(const RecordView&, const Engine&)> on_record;
+  std::function<void(std::size_t step, std::size_t steps)> on_step;
+};
+
+struct ScenarioResult {
+  connectors::Json states;     ///< {"case", "states"}; without `states` an empty list.
+  std::vector<std::string> refused;   ///< "step 3: apply Job default/j: 422 ...".
+  std::vector<std::string> notices;
+  std::uint64_t records = 0, decisions = 0, state_hash = 0;
+  Time start, end;
+  std::unique_ptr<SimulatedWorld> world;
+  std::unique_ptr<Engine> engine;     ///< For looking at the end; uses `world`.
+};
+
+/// Plays a scenario in virtual time (base-admission D10). Errors: what the scenario may not do, a bad configuration, a log that
+/// cannot be written.
+[[nodiscard]] Result<ScenarioResult> run_scenario(connectors::manifests::Scenario scenario, const ScenarioOptions& options);
+
+}  // namespace hindsight::simulation

@@ -1,0 +1,112 @@
+// Jobs in virtual time, from manifest to end.
+
+#include <gtest/gtest.h>
+
+#include "admission/cluster_queue.hpp"
+#include "connectors/manifests/manifest_reader.hpp"
+#include "connectors/simulated/scenario_player.hpp"
+#include "events/memory_log.hpp"
+#include "simulation/run_scenario.hpp"
+
+namespace hindsight::simulation {
+namespace {
+
+constexpr const char* queues = R"(
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: ResourceFlavor
+metadata: {name: default}
+spec: {nodeLabels: {pool: a}}
+---
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: ClusterQueue
+metadata: {name: cq}
+spec:
+  namespaceSelector: {}
+  preemption: {withinClusterQueue: LowerPriority}
+  resourceGroups:
+  - coveredResources: [cpu]
+    flavors: [{name: default, resources: [{name: cpu, nominalQuota: 4}]}]
+---
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: LocalQueue
+metadata: {name: lq, namespace: default}
+spec: {clusterQueue: cq}
+---
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: WorkloadPriorityClass
+metadata: {name: high}
+value: 100
+)";
+
+std::string job(const std::string& name, int cpu, int run_seconds, int arrives, const std::string& priority = "") {
+  return "---\napiVersion: batch/v1\nkind: Job\nmetadata:\n  name: " + name + "\n  namespace: default\n  annotations: {hindsight.dev/run-seconds: '" + std::to_string(run_seconds) +
+         "', hindsight.dev/arrive-seconds: '" + std::to_string(arrives) + "'}\n  labels: {kueue.x-k8s.io/queue-name: lq" +
+         (priority.empty() ? "" : ", kueue.x-k8s.io/priority-class: " + priority) +
+         "}\nspec:\n  suspend: true\n  parallelism: 1\n  completions: 1\n  template:\n    spec:\n      restartPolicy: Never\n      containers:\n      - {name: c, image: i, resources: {requests: {cpu: '" +
+         std::to_string(cpu) + "'}}}\n";
+}
+
+ScenarioResult play(const std::string& text, events::Log* log = nullptr) {
+  auto input = connectors::manifests::read_text(text, "test.yaml");
+  if (!input) throw std::runtime_error(input.error().message);
+  ScenarioOptions options;
+  options.to_the_end = true;
+  options.log = log;
+  auto result = run_scenario(connectors::simulated::scenario_of(std::move(input->manifests), "test"), options);
+  if (!result) throw std::runtime_error(result.error().message);
+  return std::move(*result);
+}
+
+std::string condition(const ScenarioResult& r, const std::string& job_name, const std::string& type) {
+  for (const auto& [key, stored] : r.world->simulated().store().of_kind("Workload")) {
+    if (key.find("job-" + job_name + "-") == std::string::npos) continue;
+    for (const auto& c : stored->status().value("conditions", connectors::Json::array()))
+      if (c["type"] == type) return c["status"].get<std::string>() + " " + c["reason"].get<std::string>();
+    return "absent";
+  }
+  return "no workload";
+}
+
+// BA-41, BA-169, BA-173: a Job is admitted, runs, finishes, and frees its quota for the next
+TEST(RunScenario, JobsRunOneAfterTheOther) {
+  const auto r = play(std::string(queues) + job("a", 3, 60, 0) + job("b", 3, 60, 1));
+  EXPECT_EQ(condition(r, "a", "Finished"), "True Succeeded");
+  EXPECT_EQ(condition(r, "b", "Finished"), "True Succeeded");
+  EXPECT_GE((r.end - r.start).micros, Duration::seconds(120).micros);
+  EXPECT_EQ(r.engine->driver().queue(Symbol("cq"))->counters().reserving, 0);
+  EXPECT_TRUE(r.notices.empty());
+}
+
+// BA-101, BA-116, BA-131, BA-176: a preempted Job stops, its template is as before, and it runs again later
+TEST(RunScenario, APreemptedJobComesBack) {
+  const auto r = play(std::string(queues) + job("low", 4, 60, 0) + job("urgent", 4, 30, 10, "high"));
+  EXPECT_EQ(condition(r, "low", "Finished"), "True Succeeded");
+  EXPECT_EQ(condition(r, "urgent", "Finished"), "True Succeeded");
+  EXPECT_EQ(condition(r, "low", "Preempted"), "False QuotaReserved");
+  EXPECT_GE((r.end - r.start).micros, Duration::seconds(100).micros);
+}
+
+// BA-84: what can never fit says so and holds up nobody
+TEST(RunScenario, AJobTooLargeWaitsForEver) {
+  const auto r = play(std::string(queues) + job("huge", 40, 10, 0) + job("small", 1, 10, 1));
+  EXPECT_EQ(condition(r, "huge", "QuotaReserved"), "False ExceedsMaxQuota");
+  EXPECT_EQ(condition(r, "small", "Finished"), "True Succeeded");
+}
+
+// the same input gives the same records and the same state
+TEST(RunScenario, TwoRunsAgreeToTheLastByte) {
+  const std::string text = std::string(queues) + job("low", 4, 60, 0) + job("urgent", 4, 30, 10, "high") + job("huge", 40, 10, 0);
+  events::MemoryLog first, second;
+  const auto a = play(text, &first);
+  const auto b = play(text, &second);
+  EXPECT_EQ(a.state_hash, b.state_hash);
+  ASSERT_EQ(first.last().value(), second.last().value());
+  events::RecordBatch x, y;
+  ASSERT_TRUE(first.read(1, {}, x));
+  ASSERT_TRUE(second.read(1, {}, y));
+  ASSERT_EQ(x.size(), y.size());
+  for (std::size_t i = 0; i < x.size(); ++i) EXPECT_TRUE(std::ranges::equal(x[i].bytes, y[i].bytes)) << i;
+}
+
+}  // namespace
+}  // namespace hindsight::simulation
