@@ -1,0 +1,103 @@
+#include "cli/application.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <ostream>
+#include <sstream>
+
+#include "cli/commands.hpp"
+#include "replay/moment.hpp"
+
+namespace hindsight::cli {
+namespace {
+
+/// The name of the command that was meant, as far as it was understood: "hindsight log cat".
+std::string full_command(const CLI::App& app) {
+  std::string out = app.get_name();
+  for (const CLI::App* at = &app;;) {
+    const auto chosen = at->get_subcommands();
+    if (chosen.empty()) return out;
+    at = chosen.front();
+    out += " " + at->get_name();
+  }
+}
+
+std::string on_one_line(std::string text) {
+  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back())) != 0) text.pop_back();
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  return text;
+}
+
+/// "-5m" is a moment and no bundle of short options: none of ours is a digit.
+bool is_duration_back(const std::string& argument) {
+  return argument.size() > 1 && argument[0] == '-' && std::isdigit(static_cast<unsigned char>(argument[1])) != 0 &&
+         replay::parse_moment(argument);
+}
+
+/// A form of it that the parser takes for a value: it is turned back by `restore`.
+constexpr const char* back_prefix = "\x01";
+
+void restore(CLI::App& app) {
+  for (auto* option : app.get_options()) {
+    // transformations run before checks, in the order in which they were added first
+    option->transform([](const std::string& value) { return value.starts_with(back_prefix) ? value.substr(1) : value; }, "", "");
+  }
+  for (auto* sub : app.get_subcommands([](CLI::App*) { return true; })) restore(*sub);
+}
+
+}  // namespace
+
+std::unique_ptr<CLI::App> make_application(Session& session) {
+  auto app = std::make_unique<CLI::App>("Batch admission control for Kubernetes that never forgets", "hindsight");
+  app->require_subcommand(1);
+  app->footer(
+      "Every command explains itself: hindsight COMMAND --help.\nThe log can also be named by the environment variable HINDSIGHT_LOG.");
+  app->set_help_all_flag("--help-all", "Help on all commands");
+#ifdef HINDSIGHT_HAS_RUN
+  add_run(*app, session);
+#endif
+#ifdef HINDSIGHT_HAS_SIMULATE
+  add_simulate(*app, session);
+#endif
+  add_get(*app, session);
+  add_describe(*app, session);
+  add_history(*app, session);
+  add_why(*app, session);
+  add_diff(*app, session);
+  add_verify(*app, session);
+  add_replay(*app, session);
+  add_log(*app, session);
+  add_version(*app, session);
+  add_completion(*app, session);
+  restore(*app);
+  return app;
+}
+
+int run_application(Session& session, std::vector<std::string> arguments) {
+  const auto app = make_application(session);
+  for (auto& a : arguments)
+    if (is_duration_back(a)) a = back_prefix + a;
+  std::reverse(arguments.begin(), arguments.end());  // as the parser wants them
+  try {
+    app->parse(std::move(arguments));
+  } catch (const CLI::ParseError& e) {
+    if (e.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) return app->exit(e, session.out, session.err), exit_ok;
+    const std::string command = full_command(*app);
+    session.err << "hindsight: error: " << on_one_line(e.what()) << " (see '" << command << " --help')" << std::endl;
+    return exit_usage;
+  }
+  if (!session.action) return exit_ok;
+  const auto done = session.action();
+  session.out.flush();
+  if (!done) {
+    session.err << "hindsight: error: " << on_one_line(done.error().message) << std::endl;
+    return exit_failure;
+  }
+  if (!session.out) {
+    session.err << "hindsight: error: standard output cannot be written" << std::endl;
+    return exit_failure;
+  }
+  return *done;
+}
+
+}  // namespace hindsight::cli

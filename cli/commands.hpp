@@ -1,0 +1,31 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include "cli/session.hpp"
+
+namespace hindsight::cli {
+
+// Every command adds itself with its options; the session must outlive the application.
+
+void add_get(CLI::App& app, Session& session);
+void add_describe(CLI::App& app, Session& session);
+void add_history(CLI::App& app, Session& session);
+void add_why(CLI::App& app, Session& session);
+void add_diff(CLI::App& app, Session& session);
+void add_verify(CLI::App& app, Session& session);
+void add_replay(CLI::App& app, Session& session);
+void add_log(CLI::App& app, Session& session);  ///< log cat, log stats, log check.
+void add_version(CLI::App& app, Session& session);
+void add_completion(CLI::App& app, Session& session);
+
+// What acts on the present, if this build has it (run.cpp, simulate.cpp).
+void add_run(CLI::App& app, Session& session);
+void add_simulate(CLI::App& app, Session& session);
+
+// The parts of `log`.
+void add_log_cat(CLI::App& log, Session& session);
+void add_log_stats(CLI::App& log, Session& session);
+void add_log_check(CLI::App& log, Session& session);
+
+}  // namespace hindsight::cli

@@ -1,0 +1,106 @@
+#include <algorithm>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <ostream>
+
+#include "cli/commands.hpp"
+#include "cli/output.hpp"
+#include "cli/past_options.hpp"
+#include "cli/progress.hpp"
+#include "cli/scan.hpp"
+#include "projections/history.hpp"
+#include "projections/table.hpp"
+
+namespace hindsight::cli {
+namespace {
+
+using projections::HistoryEntry;
+using replay::Position;
+
+struct HistoryOptions {
+  PastOptions past;
+  std::string workload, namespace_ = "default", format;
+};
+
+/// The first and the last record that name the workload; (0, 0): none does.
+Result<std::pair<Position, Position>> span_of(const Session& session, const events::Log& log, const std::string& domain, Position to,
+                                              const projections::Target& target) {
+  ProgressBar bar(session, "reading");
+  projections::Mentions mentions(target);
+  std::pair<Position, Position> out{0, 0};
+  const auto see = [&](const events::StoredRecord& stored, const RecordView& record) {
+    if (!mentions.concerns(record)) return true;
+    if (out.first == 0) out.first = stored.offset;
+    out.second = stored.offset;
+    return true;
+  };
+  if (auto ok = scan(log, domain, 1, to, see, bar.callback()); !ok) return tl::unexpected(ok.error());
+  return out;
+}
+
+void print_text(const Session& session, const std::vector<HistoryEntry>& entries) {
+  projections::Table table;
+  table.columns = {{"OFFSET", false, true}, {"TIME"}, {"CAUSE"}, {"OBJECT"}, {"WHAT"}};
+  for (const auto& e : entries) {
+    const std::string cause = e.decided      ? "decided at " + std::to_string(e.cause)
+                              : e.cause != 0 ? "after " + std::to_string(e.cause)
+                                             : "observed";
+    table.rows.push_back({std::to_string(e.offset),
+                          format_rfc3339_micro(e.time),
+                          cause,
+                          e.object,
+                          {e.text, e.void_ ? projections::Tone::faint : projections::Tone::plain}});
+  }
+  session.out << projections::render(table, {.colour = session.colour});
+}
+
+Result<int> history(const Session& session, const HistoryOptions& o) {
+  const auto target = projections::parse_target(o.workload, o.namespace_);
+  if (!target) return tl::unexpected(target.error());
+  auto log = open_for_reading(o.past.log);
+  if (!log) return tl::unexpected(log.error());
+  const auto domain = replay::choose_domain(**log, o.past.domain);
+  if (!domain) return tl::unexpected(domain.error());
+  const auto to = replay::resolve(**log, replay::parse_moment(o.past.at).value());
+  if (!to) return tl::unexpected(to.error());
+  const auto span = span_of(session, **log, *domain, *to, *target);
+  if (!span) return tl::unexpected(span.error());
+  if (span->first == 0)
+    return fail(ErrorKind::not_found,
+                target->text() + " is nowhere in log " + std::string((*log)->name()) + " up to " + std::to_string(*to));
+
+  ProgressBar bar(session, "folding");
+  replay::Past past(**log, *domain, {.progress = bar.callback()});
+  if (auto ok = past.go_to(span->first - 1); !ok) return tl::unexpected(ok.error());
+  projections::History story(*target);
+  past.look_on([&](Position, const RecordView& r) { story.before(r, past.driver()); },
+               [&](Position offset, const RecordView& r) { story.after(offset, r, past.driver()); });
+  if (auto ok = past.fold_to(span->second); !ok) return tl::unexpected(ok.error());
+  bar.clear();
+
+  if (o.format == "text") {
+    print_text(session, story.entries());
+  } else {
+    Json list = Json::array();
+    for (const auto& e : story.entries()) list.push_back(projections::to_json(e));
+    print_document(session, list, o.format);
+  }
+  return exit_ok;
+}
+
+}  // namespace
+
+void add_history(CLI::App& app, Session& session) {
+  const auto o = std::make_shared<HistoryOptions>();
+  auto* c = add_command(app, session, "history",
+                        "Every record that changed one workload or its job: what was seen, what was decided, and from what",
+                        "  hindsight history job/train --log hindsight.db\n"
+                        "  hindsight history team-a/job-train-1f2e3 -o json --log hindsight.db",
+                        [o, &session] { return history(session, *o); });
+  c->add_option("workload", o->workload, "NAME, NAMESPACE/NAME, job/NAME, job/NAMESPACE/NAME")->required();
+  c->add_option("-n,--namespace", o->namespace_, "The namespace")->default_str("default");
+  add_output(*c, o->format, {"text", "json", "yaml"});
+  add_past_options(*c, o->past, true);
+}
+
+}  // namespace hindsight::cli

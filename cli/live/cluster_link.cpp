@@ -1,0 +1,143 @@
+#include "cli/live/cluster_link.hpp"
+
+#include <chrono>
+#include <condition_variable>
+
+#include "connectors/bridge/absent_objects.hpp"
+#include "connectors/objects/resource_types.hpp"
+
+namespace hindsight::cli {
+
+using connectors::kubernetes::Flow;
+
+namespace {
+
+constexpr std::size_t tasks_high = 20'000;
+constexpr std::size_t tasks_low = 2'000;
+
+namespace t = connectors::types;
+
+const std::vector<const connectors::ResourceType*>& watched() {
+  static const std::vector<const connectors::ResourceType*> types = {
+      &t::namespace_,  &t::priority_class, &t::workload_priority_class, &t::resource_flavor, &t::topology, &t::admission_check, &t::cohort,
+      &t::cluster_queue, &t::local_queue,  &t::job,                     &t::job_set,         &t::workload};
+  return types;
+}
+
+}  // namespace
+
+/// Answers come on the client's thread; the bridge wants them on its own.
+class ClusterLink::PostingCluster final : public connectors::Cluster {
+ public:
+  PostingCluster(connectors::Cluster& cluster, TaskQueue& tasks) : cluster_(cluster), tasks_(tasks) {}
+  void submit(connectors::Write write, std::function<void(connectors::WriteAnswer)> done) override {
+    cluster_.submit(std::move(write), [this, done = std::move(done)](connectors::WriteAnswer answer) {
+      tasks_.post([done, answer = std::move(answer)]() mutable { done(std::move(answer)); });
+    });
+  }
+
+ private:
+  connectors::Cluster& cluster_;
+  TaskQueue& tasks_;
+};
+
+class ClusterLink::StoreMirror final : public connectors::Mirror {
+ public:
+  explicit StoreMirror(connectors::kubernetes::MirrorStore& store) : store_(store) {}
+  [[nodiscard]] ObjectText find(const connectors::ResourceType& type, std::string_view namespace_, std::string_view name) const override {
+    return store_.find(type, namespace_, name);
+  }
+  [[nodiscard]] ObjectText find_by_uid(std::string_view uid) const override { return store_.find_by_uid(uid); }
+  void offer(const connectors::ResourceType& type, std::string object) override { store_.offer(type, std::move(object)); }
+
+ private:
+  connectors::kubernetes::MirrorStore& store_;
+};
+
+ClusterLink::ClusterLink(connectors::kubernetes::KubernetesCluster& cluster, std::function<void(const std::string&)> notice)
+    : cluster_(cluster),
+      notice_(std::move(notice)),
+      mirror_(std::make_unique<StoreMirror>(cluster.mirror())),
+      posting_(std::make_unique<PostingCluster>(cluster, tasks_)) {
+  connectors::BridgeOptions options;
+  options.synced_kinds = watched();
+  options.notice = notice_;
+  bridge_ = std::make_unique<connectors::Bridge>(*posting_, *mirror_, [this](const Observation& o) { on_emit(o); }, std::move(options));
+}
+
+ClusterLink::~ClusterLink() { stop(); }
+
+void ClusterLink::start(DomainRunner& runner, const std::string& configuration) {
+  runner_ = &runner;
+  if (!configuration.empty()) runner.observe(ConfigurationObserved{configuration});
+  for (const auto* type : watched()) {
+    connectors::kubernetes::ReflectorOptions options;
+    options.is_optional = type == &t::job_set;
+    cluster_.watch(
+        *type,
+        [this](const connectors::WatchEvent& event) {
+          auto text = std::make_shared<std::string>(event.object);
+          const auto waiting = tasks_.post([this, kind = event.type, resource = event.resource, text] {
+            bridge_->on_watch({kind, resource, *text});
+            if (paused_ && tasks_.size() < tasks_low && paused_.exchange(false)) cluster_.resume();
+          });
+          if (waiting < tasks_high) return Flow::more;
+          paused_ = true;
+          return Flow::pause;
+        },
+        options);
+  }
+  retries_ = std::jthread([this](std::stop_token stop) {
+    std::mutex m;
+    std::condition_variable_any cv;
+    std::unique_lock lock(m);
+    while (!cv.wait_for(lock, stop, std::chrono::seconds(1), [] { return false; })) {
+      if (stop.stop_requested()) return;
+      tasks_.post([this] {
+        bridge_->retry();
+        writes_ = bridge_->writes();
+        conflicts_ = bridge_->conflicts();
+        outstanding_ = bridge_->outstanding();
+      });
+    }
+  });
+}
+
+void ClusterLink::stop() {
+  stopping_ = true;
+  retries_.request_stop();
+  if (retries_.joinable()) retries_.join();
+  tasks_.stop();
+}
+
+void ClusterLink::want(std::vector<admission::Intent> intents) {
+  auto shared = std::make_shared<std::vector<admission::Intent>>(std::move(intents));
+  tasks_.post([this, shared] { bridge_->want(std::move(*shared)); });
+}
+
+void ClusterLink::on_emit(const Observation& o) {
+  if (stopping_) return;
+  if (std::holds_alternative<MirrorSynced>(o)) return on_synced();
+  runner_->observe(o);
+}
+
+/// All lists are complete. What the state knows and the cluster has no more was deleted while nobody watched.
+void ClusterLink::on_synced() {
+  runner_->call([this](admission::Entities& entities) {
+    auto absent = std::make_shared<std::vector<connectors::AbsentObject>>(connectors::find_absent(entities, *mirror_));
+    tasks_.post([this, absent] {
+      for (const auto& gone : *absent) runner_->observe(gone.view());
+      runner_->observe(MirrorSynced{});
+      runner_->call([this](admission::Entities& e) {
+        auto intents = std::make_shared<std::vector<admission::Intent>>(e.all_intents());
+        tasks_.post([this, intents] { bridge_->want(std::move(*intents)); });
+        runner_->allow_decisions();
+        synced_ = true;
+      });
+    });
+  });
+}
+
+ClusterLink::Figures ClusterLink::figures() const { return {writes_, conflicts_, outstanding_, tasks_.size()}; }
+
+}  // namespace hindsight::cli

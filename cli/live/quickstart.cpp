@@ -1,0 +1,174 @@
+#include "cli/live/quickstart.hpp"
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdio>
+#include <map>
+#include <mutex>
+
+#include "cli/live/domain_runner.hpp"
+#include "cli/live/story.hpp"
+#include "connectors/bridge/bridge.hpp"
+#include "connectors/bridge/memory_mirror.hpp"
+#include "connectors/manifests/manifest_reader.hpp"
+#include "connectors/objects/resource_types.hpp"
+#include "connectors/simulated/scenario_player.hpp"
+#include "projections/tables.hpp"
+#include "simulation/run_scenario.hpp"
+
+namespace hindsight::cli {
+namespace {
+
+namespace t = connectors::types;
+
+const std::vector<const connectors::ResourceType*>& watched() {
+  static const std::vector<const connectors::ResourceType*> types = {
+      &t::namespace_, &t::priority_class, &t::workload_priority_class, &t::resource_flavor, &t::topology, &t::admission_check, &t::cohort,
+      &t::cluster_queue, &t::local_queue, &t::job, &t::job_set, &t::workload};
+  return types;
+}
+
+/// Seconds since the start, as they stand before each line.
+std::string moment(Time now, Time start) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%7.1f s  ", static_cast<double>((now - start).micros) / 1e6);
+  return text;
+}
+
+/// Whom the closing commands are about: a Workload that was preempted, one that waits.
+struct Cast {
+  std::string preempted, waiting;
+
+  void meet(const RecordView& r) {
+    const auto* d = std::get_if<Decisions>(&r.body);
+    if (d == nullptr) return;
+    for (const auto& e : d->events) {
+      if (const auto* p = std::get_if<WorkloadPreempted>(&e); p != nullptr && preempted.empty()) preempted = std::string(p->workload.namespace_) + "/" + std::string(p->workload.name);
+      if (const auto* q = std::get_if<EntryRequeued>(&e); q != nullptr && q->reason == "ExceedsMaxQuota") waiting = std::string(q->workload.namespace_) + "/" + std::string(q->workload.name);
+    }
+  }
+};
+
+}  // namespace
+
+Result<void> run_quickstart(events::Log& log, const QuickstartOptions& options, std::stop_token stop) {
+  auto input = connectors::manifests::read_input(options.inputs);
+  if (!input) return tl::unexpected(input.error());
+
+  simulation::SimulatedWorld world;
+  auto& cluster = world.simulated();
+  const Time start = cluster.now();
+  std::atomic<std::int64_t> clock = start.micros;
+
+  std::mutex mutex;
+  std::vector<admission::Intent> intents;
+  Cast cast;
+  std::uint64_t records = 0;
+  std::map<std::string, std::string> told;  ///< The last line about each Workload.
+  RunnerOptions runner_options;
+  runner_options.clock = [&] { return Time{clock.load()}; };
+  runner_options.writer = "quickstart";
+  runner_options.on_intents = [&](std::vector<admission::Intent> list) {
+    const std::lock_guard lock(mutex);
+    for (auto& i : list) intents.push_back(std::move(i));
+  };
+  runner_options.on_record = [&](const RecordView& r) {
+    ++records;
+    cast.meet(r);
+    for (const auto& line : story_of(r)) {
+      std::string& last = told[line.substr(0, line.find("  "))];
+      if (last == line) continue;  // tried again, with the same outcome
+      last = line;
+      std::printf("%s%s\n", moment(r.envelope.time, start).c_str(), line.c_str());
+    }
+    std::fflush(stdout);
+  };
+  runner_options.on_notice = [](const std::string& text) { std::fprintf(stderr, "hindsight: %s\n", text.c_str()); };
+  DomainRunner runner(log, runner_options);
+  if (auto ok = runner.start(); !ok) return ok;
+
+  connectors::MemoryMirror mirror;
+  connectors::BridgeOptions bridge_options;
+  bridge_options.notice = runner_options.on_notice;
+  connectors::Bridge bridge(cluster, mirror, [&](const Observation& o) { runner.observe(o); }, std::move(bridge_options));
+  if (!options.configuration.empty()) runner.observe(ConfigurationObserved{options.configuration});
+  runner.observe(MirrorSynced{});
+  cluster.watch(watched(), [&](const connectors::WatchEvent& event) {
+    if (event.type == connectors::WatchEvent::Type::synced) return;
+    mirror.on_watch(event);
+    bridge.on_watch(event);
+  });
+
+  const auto settle = [&]() -> bool {  // all that this moment entails
+    for (;;) {
+      runner.wait_until_rest();
+      std::vector<admission::Intent> now;
+      {
+        const std::lock_guard lock(mutex);
+        now.swap(intents);
+      }
+      if (!runner.status().error.empty()) return false;
+      if (now.empty()) return true;
+      bridge.want(std::move(now));
+    }
+  };
+  connectors::simulated::ScenarioPlayer player(cluster, input->scenarios.empty() ? connectors::simulated::scenario_of(std::move(input->manifests), "quickstart")
+                                                                                  : std::move(input->scenarios.front()));
+  while (!stop.stop_requested()) {
+    if (!settle()) return fail(ErrorKind::io, runner.status().error);
+    Time next = runner.status().next_due;
+    const auto earlier = [&](Time x) {
+      if (x.is_set() && (!next.is_set() || x < next)) next = x;
+    };
+    earlier(world.next_event());
+    const auto step = player.next_step();
+    if (step) earlier(*step);
+    if (!next.is_set()) break;
+    clock = std::max(clock.load(), next.micros);
+    world.advance_to(Time{clock.load()});
+    if (step && *step <= Time{clock.load()}) {
+      auto refused = player.run_step();
+      if (!refused) return tl::unexpected(refused.error());
+      for (const auto& r : *refused) std::fprintf(stderr, "hindsight: %s %s %s was refused: %s\n", r.verb.c_str(), r.kind.c_str(), r.name.c_str(), r.message.c_str());
+    }
+    runner.poke();
+  }
+
+  std::string queues, workloads;
+  runner.call([&](admission::Entities& e) {
+    projections::TableStyle style;
+    style.colour = options.colour;
+    queues = projections::render(projections::cluster_queues_table(e, {}), style);
+    workloads = projections::render(projections::workloads_table(e, {}), style);
+  });
+  runner.wait_until_rest();
+  const auto status = runner.status();
+  std::printf("\n%s\n%s\n", queues.c_str(), workloads.c_str());
+  std::printf("%llu records, %llu decisions, %.0f s of virtual time. The log is %s. Try:\n\n", static_cast<unsigned long long>(records),
+              static_cast<unsigned long long>(status.decisions), static_cast<double>((Time{clock.load()} - start).micros) / 1e6, options.log_file.c_str());
+  const auto print = [&](const std::string& command) { std::printf("  %s %s --log %s\n", options.program.c_str(), command.c_str(), options.log_file.c_str()); };
+  print("get workloads -A");
+  print("get workloads -A --at " + format_rfc3339(start + Duration::seconds(15)));
+  print("get clusterqueues --at " + std::to_string(status.position / 2));
+  if (!cast.preempted.empty()) {
+    print("history " + cast.preempted);
+    print("why " + cast.preempted);
+  }
+  if (!cast.waiting.empty()) print("why " + cast.waiting);
+  print("diff " + std::to_string(status.position / 2) + " " + std::to_string(status.position));
+  print("verify");
+  print("log stats");
+  std::fflush(stdout);
+  if (options.keep && !stop.stop_requested()) {
+    std::printf("\nStaying until interrupted (--keep).\n");
+    std::fflush(stdout);
+    std::mutex m;
+    std::condition_variable_any cv;
+    std::unique_lock lock(m);
+    cv.wait(lock, stop, [] { return false; });
+  }
+  runner.stop();
+  return {};
+}
+
+}  // namespace hindsight::cli

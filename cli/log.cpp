@@ -1,0 +1,13 @@
+#include "cli/commands.hpp"
+
+namespace hindsight::cli {
+
+void add_log(CLI::App& app, Session& session) {
+  auto* log = app.add_subcommand("log", "The records themselves: print, count, check");
+  log->require_subcommand(1);
+  add_log_cat(*log, session);
+  add_log_stats(*log, session);
+  add_log_check(*log, session);
+}
+
+}  // namespace hindsight::cli

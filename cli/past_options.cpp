@@ -1,0 +1,58 @@
+#include "cli/past_options.hpp"
+
+#include <utility>
+
+#include "cli/log_location.hpp"
+#include "cli/progress.hpp"
+
+namespace hindsight::cli {
+
+CLI::Validator is_moment() {
+  return {[](std::string& text) {
+            const auto moment = replay::parse_moment(text);
+            return moment ? std::string() : moment.error().message;
+          },
+          "MOMENT"};
+}
+
+void add_past_options(CLI::App& command, PastOptions& options, bool with_at) {
+  command.add_option("--log", options.log, "The log: sqlite:FILE, or FILE")->required()->envname("HINDSIGHT_LOG")->type_name("LOG");
+  command.add_option("--domain", options.domain, "The admission domain; needed if the log has several")->type_name("NAME");
+  if (with_at) {
+    command.add_option("--at", options.at, "The state after this position, at this time, or this long before the end (-5m)")
+        ->check(is_moment())
+        ->default_str("latest");
+  }
+}
+
+Result<std::unique_ptr<events::SqliteLog>> open_for_reading(const std::string& location) { return open_log(location, {.read_only = true}); }
+
+Result<Journey> travel(const Session& session, const PastOptions& options) {
+  Journey out;
+  auto log = open_for_reading(options.log);
+  if (!log) return tl::unexpected(log.error());
+  out.log = std::move(*log);
+  const auto domain = replay::choose_domain(*out.log, options.domain);
+  if (!domain) return tl::unexpected(domain.error());
+  const auto moment = replay::parse_moment(options.at);
+  if (!moment) return tl::unexpected(moment.error());
+  const auto position = replay::resolve(*out.log, *moment);
+  if (!position) return tl::unexpected(position.error());
+  ProgressBar bar(session, "folding");
+  out.past = std::make_unique<replay::Past>(*out.log, *domain, replay::PastOptions{.progress = bar.callback()});
+  if (auto ok = out.past->go_to(*position); !ok) {
+    bar.clear();
+    Error error = ok.error();
+    if (out.past->position() > 0) error.message += " (what is before stays usable: --at " + std::to_string(out.past->position()) + ")";
+    return tl::unexpected(std::move(error));
+  }
+  bar.clear();
+  for (const auto& notice : out.past->notices()) session.warn(notice);
+  return out;
+}
+
+std::string moment_text(replay::Position position, Time time) {
+  return std::to_string(position) + (time.is_set() && time.micros > 0 ? ", " + format_rfc3339_micro(time) : std::string());
+}
+
+}  // namespace hindsight::cli

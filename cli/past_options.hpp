@@ -1,0 +1,44 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <string>
+
+#include "cli/session.hpp"
+#include "events/sqlite_log.hpp"
+#include "replay/moment.hpp"
+#include "replay/past.hpp"
+
+namespace hindsight::cli {
+
+/// Options of every command that reads a log.
+struct PastOptions {
+  std::string log;
+  std::string domain;
+  std::string at = "latest";
+};
+
+/// Adds --log and --domain, and --at where one moment is looked at.
+void add_past_options(CLI::App& command, PastOptions& options, bool with_at);
+
+/// Refuses what is no moment, as wrong usage.
+[[nodiscard]] CLI::Validator is_moment();
+
+/// Opens what --log names; works beside a live writer and on a copy. Errors: see open_log.
+[[nodiscard]] Result<std::unique_ptr<events::SqliteLog>> open_for_reading(const std::string& location);
+
+/// A log and the state of one of its domains at the moment that was asked for.
+struct Journey {
+  std::unique_ptr<events::SqliteLog> log;
+  std::unique_ptr<replay::Past> past;
+
+  [[nodiscard]] const admission::StateView& state() const { return past->driver(); }
+  [[nodiscard]] replay::Position position() const { return past->position(); }
+};
+
+[[nodiscard]] Result<Journey> travel(const Session& session, const PastOptions& options);
+
+/// A time as people want it, to microseconds where it has some.
+[[nodiscard]] std::string moment_text(replay::Position position, Time time);
+
+}  // namespace hindsight::cli

@@ -1,0 +1,286 @@
+#include <unistd.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <random>
+
+#include "cli/commands.hpp"
+#include "cli/live/cluster_link.hpp"
+#include "cli/live/domain_runner.hpp"
+#include "cli/live/quickstart.hpp"
+#include "cli/log_location.hpp"
+#include "cli/release.hpp"
+#include "connectors/kubernetes/kubeconfig.hpp"
+#include "operations/http_server.hpp"
+#include "operations/logging.hpp"
+#include "operations/signals.hpp"
+
+namespace hindsight::cli {
+namespace {
+
+using operations::LogLevel;
+
+struct RunOptions {
+  std::vector<std::string> quickstart;
+  bool keep = false, in_cluster = false, no_lease = false;
+  std::string kubeconfig, context, log, durability = "fsync", http = "127.0.0.1:0", log_level = "info", lease_namespace = "kueue-system";
+  std::size_t max_in_flight = 64;
+};
+
+int complain(const Error& e) {
+  std::fprintf(stderr, "hindsight: error: %s\n", e.message.c_str());
+  return e.kind == ErrorKind::invalid || e.kind == ErrorKind::not_found ? 2 : 1;
+}
+
+std::string identity() {
+  char host[256] = "host";
+  (void)gethostname(host, sizeof host - 1);
+  std::random_device random;
+  return std::string(host) + "_" + std::to_string(getpid()) + "_" + std::to_string(random());
+}
+
+Time wall_clock() {
+  return Time{std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::system_clock::now().time_since_epoch()).count()};
+}
+
+operations::HttpResponse text_response(int status, std::string body) { return {status, "text/plain; charset=utf-8", std::move(body), {}}; }
+
+int quickstart(const RunOptions& o, events::Log& log, std::stop_token stop) {
+  QuickstartOptions q;
+  q.inputs = o.quickstart;
+  q.log_file = o.log.starts_with("sqlite:") ? o.log.substr(7) : o.log;
+  q.program = "build/release/hindsight";
+  q.keep = o.keep;
+  q.colour = isatty(STDOUT_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr;
+  if (auto ok = run_quickstart(log, q, std::move(stop)); !ok) return complain(ok.error());
+  return 0;
+}
+
+/// Waits until we lead, or are told to stop.
+class Leadership {
+ public:
+  void change(bool leads) {
+    const std::lock_guard lock(mutex_);
+    leads_ = leads;
+    if (!leads && led_) lost_ = true;
+    led_ |= leads;
+    changed_.notify_all();
+  }
+  bool wait(std::stop_token stop) {
+    std::unique_lock lock(mutex_);
+    return changed_.wait(lock, stop, [&] { return leads_; });
+  }
+  /// True: the lease was lost; false: stop.
+  bool wait_for_loss(std::stop_token stop, const std::function<bool()>& failed) {
+    std::unique_lock lock(mutex_);
+    while (!stop.stop_requested() && !failed()) {
+      if (changed_.wait_for(lock, stop, std::chrono::milliseconds(200), [&] { return lost_; })) return true;
+    }
+    return false;
+  }
+  [[nodiscard]] bool leads() const {
+    const std::lock_guard lock(mutex_);
+    return leads_;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::condition_variable_any changed_;
+  bool leads_ = false, led_ = false, lost_ = false;
+};
+
+int run_on_cluster(const RunOptions& o, operations::Signals& signals) {
+  namespace k = connectors::kubernetes;
+  auto connection = k::find_connection({o.kubeconfig, o.context});
+  if (!connection) return complain(connection.error());
+  k::KubernetesClusterOptions cluster_options;
+  cluster_options.max_in_flight = o.max_in_flight;
+  cluster_options.on_notice = [](const k::Notice& n) { operations::log(LogLevel::warning, n.message); };
+  auto cluster = k::KubernetesCluster::connect(*connection, std::move(cluster_options));
+  if (!cluster) return complain(cluster.error());
+  operations::log(LogLevel::info, "connected", {{"server", connection->server}, {"release", release}});
+
+  Leadership leadership;
+  const auto stop = signals.stop_token();
+  if (o.no_lease) {
+    leadership.change(true);
+  } else {
+    k::LeaseSettings lease;
+    lease.namespace_ = o.lease_namespace;
+    lease.identity = identity();
+    (*cluster)->elect(lease, [&](bool leads) {
+      operations::log(LogLevel::info, leads ? "the lease is ours" : "the lease is not ours");
+      leadership.change(leads);
+    });
+  }
+
+  std::unique_ptr<ClusterLink> link;
+  std::unique_ptr<DomainRunner> runner;
+  std::atomic<ClusterLink*> link_now = nullptr;
+  std::atomic<DomainRunner*> runner_now = nullptr;
+  auto address = operations::parse_listen_address(o.http);
+  if (!address) return complain(address.error());
+  operations::HttpRoutes routes;
+  routes.add("GET", "/healthz", [&](const operations::HttpRequest&) {
+    auto* r = runner_now.load();
+    const std::string error = r == nullptr ? "" : r->status().error;
+    return error.empty() ? text_response(200, "ok\n") : text_response(503, error + "\n");
+  });
+  routes.add("GET", "/readyz", [&](const operations::HttpRequest&) {
+    auto* r = runner_now.load();
+    auto* l = link_now.load();
+    const bool leads = leadership.leads();
+    const bool caught_up = r != nullptr && r->status().caught_up;
+    const bool synced = l != nullptr && l->synced();
+    const std::string body = std::string("lease ") + (leads ? "held" : "standby") + "\nlog " + (caught_up ? "caught up" : "behind") +
+                             "\nmirror " + (synced ? "synced" : "not synced") + "\n";
+    return text_response(caught_up && synced ? 200 : 503, body);
+  });
+  routes.add("GET", "/metrics", [&](const operations::HttpRequest&) {
+    auto* r = runner_now.load();
+    auto* l = link_now.load();
+    std::string body;
+    const auto add = [&](const char* name, const char* kind, std::uint64_t v) {
+      body += std::string("# TYPE ") + name + " " + kind + "\n" + name + " " + std::to_string(v) + "\n";
+    };
+    if (r != nullptr) {
+      const auto s = r->status();
+      add("hindsight_log_position", "gauge", s.position);
+      add("hindsight_epoch", "gauge", s.epoch);
+      add("hindsight_decisions_total", "counter", s.decisions);
+      add("hindsight_inbox", "gauge", s.inbox);
+      add("hindsight_domain_restarts_total", "counter", s.restarts);
+    }
+    if (l != nullptr) {
+      const auto f = l->figures();
+      add("hindsight_writes_total", "counter", f.writes);
+      add("hindsight_write_conflicts_total", "counter", f.conflicts);
+      add("hindsight_intents_outstanding", "gauge", f.outstanding);
+      add("hindsight_watch_events_waiting", "gauge", f.queued);
+    }
+    return text_response(200, body);
+  });
+  routes.add("GET", "/log-level", [](const operations::HttpRequest&) {
+    return text_response(200, std::string(operations::log_level_name(operations::log_level())) + "\n");
+  });
+  routes.add("PUT", "/log-level", [](const operations::HttpRequest& request) {
+    std::string name = request.body;
+    while (!name.empty() && (name.back() == '\n' || name.back() == ' ')) name.pop_back();
+    const auto level = operations::parse_log_level(name);
+    if (!level) return operations::http_error(400, level.error().message);
+    operations::change_log_level(*level, "HTTP");
+    return text_response(200, name + "\n");
+  });
+  auto server = operations::HttpServer::start({.address = *address}, std::move(routes));
+  if (!server) return complain(server.error());
+  operations::log(LogLevel::info, "HTTP listens", {{"address", operations::to_string((*server)->address())}});
+
+  int status = 0;
+  if (leadership.wait(stop)) {
+    events::SqliteLogOptions log_options;
+    log_options.durability = o.durability == "off"      ? events::Durability::off
+                             : o.durability == "normal" ? events::Durability::normal
+                                                        : events::Durability::fsync;
+    auto log = open_log(o.log, log_options);
+    if (!log) {
+      status = complain(log.error());
+    } else {
+      link = std::make_unique<ClusterLink>(**cluster, [](const std::string& text) { operations::log(LogLevel::warning, text); });
+      RunnerOptions runner_options;
+      runner_options.release = release;
+      runner_options.writer = identity();
+      runner_options.clock = wall_clock;
+      runner_options.decide_from_start = false;
+      runner_options.on_intents = [&](std::vector<admission::Intent> intents) { link->want(std::move(intents)); };
+      runner_options.on_notice = [](const std::string& text) { operations::log(LogLevel::warning, text); };
+      runner = std::make_unique<DomainRunner>(**log, runner_options);
+      if (auto ok = runner->start(); !ok) {
+        status = complain(ok.error());
+      } else {
+        runner_now = runner.get();
+        link_now = link.get();
+        operations::log(LogLevel::info, "the domain runs",
+                        {{"position", std::to_string(runner->status().position)}, {"epoch", std::to_string(runner->status().epoch)}});
+        link->start(*runner, "");
+        if (leadership.wait_for_loss(stop, [&] { return !runner->status().error.empty(); })) {
+          operations::log(LogLevel::error, "the lease was lost; another copy may act now");
+          status = 1;
+        } else if (const auto error = runner->status().error; !error.empty()) {
+          operations::log(LogLevel::critical, error);
+          status = 1;
+        }
+      }
+      operations::log(LogLevel::info, "stopping");
+      (*server)->stop();
+      runner_now = nullptr;
+      link_now = nullptr;
+      (*cluster)->resign();
+      (*cluster)->stop();
+      runner->stop();
+      link->stop();
+      operations::log(LogLevel::info, "stopped", {{"position", std::to_string(runner->status().position)}});
+      runner.reset();
+      link.reset();
+      return status;
+    }
+  }
+  (*server)->stop();
+  (*cluster)->resign();
+  (*cluster)->stop();
+  return status;
+}
+
+int run(const RunOptions& o) {
+  auto level = operations::parse_log_level(o.log_level);
+  if (!level) return complain(level.error());
+  operations::set_up_logging({.level = *level});
+  operations::flush_log_on_exit();
+  if (o.quickstart.empty()) {
+    RunOptions on_cluster = o;
+    if (on_cluster.log.empty()) on_cluster.log = "sqlite:hindsight.db";
+    operations::Signals signals([](const char* name) { operations::log(LogLevel::info, "told to stop", {{"signal", name}}); });
+    return run_on_cluster(on_cluster, signals);
+  }
+  operations::Signals signals;
+  RunOptions with_log = o;
+  if (o.log.empty()) {  // each quick start begins a log of its own, in place of the last one's
+    std::error_code ignored;
+    const std::filesystem::path folder = std::filesystem::is_directory("build", ignored) ? "build" : ".";
+    const std::string file = (folder / "quickstart.db").lexically_normal().string();
+    for (const char* suffix : {"", "-wal", "-shm", ".lock"}) std::filesystem::remove(file + suffix, ignored);
+    with_log.log = "sqlite:" + file;
+  }
+  auto log = open_log(with_log.log);
+  if (!log) return complain(log.error());
+  if (const auto last = (*log)->last(); !last || *last != 0)
+    return complain({ErrorKind::conflict, "--log: " + with_log.log + " has records already; allowed with --quickstart: a new file"});
+  return quickstart(with_log, **log, signals.stop_token());
+}
+
+}  // namespace
+
+void add_run(CLI::App& app, Session& session) {
+  auto o = std::make_shared<RunOptions>();
+  auto* command = app.add_subcommand("run", "The control plane: on a cluster until it is stopped, or on the simulated one");
+  command->add_option("--quickstart", o->quickstart, "Run on the simulated cluster, fed with these manifests (files or folders)");
+  command->add_flag("--keep", o->keep, "With --quickstart: stay until interrupted");
+  command->add_option("--kubeconfig", o->kubeconfig, "Which cluster; else KUBECONFIG, the service account, ~/.kube/config");
+  command->add_option("--context", o->context, "Context of the kubeconfig");
+  command->add_option("--log", o->log, "The log: sqlite:FILE; default hindsight.db, with --quickstart a new build/quickstart.db");
+  command->add_option("--durability", o->durability, "fsync: a decision is acted upon after it is on disk; normal, off: faster and weaker")
+      ->check(CLI::IsMember({"fsync", "normal", "off"}))
+      ->capture_default_str();
+  command->add_option("--http", o->http, "Where /healthz, /readyz, /metrics, /log-level listen; port 0: any free one")
+      ->capture_default_str();
+  command->add_option("--max-in-flight", o->max_in_flight, "Requests to the API server at the same time")
+      ->check(CLI::Range(1, 10000))
+      ->capture_default_str();
+  command->add_option("--lease-namespace", o->lease_namespace, "Namespace of the lease that lets one of several copies act")
+      ->capture_default_str();
+  command->add_flag("--no-lease", o->no_lease, "Act without a lease; for a single copy only");
+  command->add_option("--log-level", o->log_level, "trace, debug, info, warning, error, critical or off")->capture_default_str();
+  command->footer("Example: hindsight run --kubeconfig build/cluster/kubeconfig --log sqlite:hindsight.db");
+  command->callback([o, &session] { session.action = [o]() -> Result<int> { return run(*o); }; });
+}
+
+}  // namespace hindsight::cli

@@ -1,0 +1,71 @@
+#include "projections/why.hpp"
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <ostream>
+
+#include "admission/domain.hpp"
+#include "cli/commands.hpp"
+#include "cli/output.hpp"
+#include "cli/past_options.hpp"
+#include "cli/progress.hpp"
+#include "cli/scan.hpp"
+
+namespace hindsight::cli {
+namespace {
+
+struct WhyOptions {
+  PastOptions past;
+  std::string workload, namespace_ = "default", format;
+};
+
+Result<int> why(const Session& session, const WhyOptions& o) {
+  const auto target = projections::parse_target(o.workload, o.namespace_);
+  if (!target) return tl::unexpected(target.error());
+  const auto journey = travel(session, o.past);
+  if (!journey) return tl::unexpected(journey.error());
+
+  projections::Trail trail(*target);
+  ProgressBar bar(session, "reading");
+  const auto see = [&](const events::StoredRecord& stored, const RecordView& record) {
+    trail.add(stored.offset, record);
+    return true;
+  };
+  if (auto ok = scan(*journey->log, journey->past->domain_name(), 1, journey->position(), see, bar.callback()); !ok)
+    return tl::unexpected(ok.error());
+  bar.clear();
+
+  const auto at = projections::find_workload(journey->state(), *target);
+  if (!at) {
+    Error error = at.error();
+    if (trail.met() && error.kind == ErrorKind::not_found)
+      error.message += " at " + std::to_string(journey->position()) + ": it was there before; 'hindsight history' tells what became of it";
+    return tl::unexpected(std::move(error));
+  }
+  const auto explanation = projections::explain(journey->state(), *at, trail);
+  if (o.format == "text") {
+    session.out << "At " << moment_text(journey->position(), journey->state().domain().now()) << "\n" << projections::to_text(explanation);
+  } else {
+    Json out{{"position", journey->position()}, {"time", format_rfc3339_micro(journey->state().domain().now())}};
+    out.update(projections::to_json(explanation));
+    print_document(session, out, o.format);
+  }
+  return exit_ok;
+}
+
+}  // namespace
+
+void add_why(CLI::App& app, Session& session) {
+  const auto o = std::make_shared<WhyOptions>();
+  auto* c = add_command(app, session, "why",
+                        "Why a workload waits, was admitted, evicted or preempted, and what would let it in, now or at any past moment",
+                        "  hindsight why job/train --log hindsight.db\n"
+                        "  hindsight why team-a/job-train-1f2e3 --at 2026-01-01T00:00:10Z -o json --log hindsight.db",
+                        [o, &session] { return why(session, *o); });
+  c->add_option("workload", o->workload, "NAME, NAMESPACE/NAME, job/NAME, job/NAMESPACE/NAME")->required();
+  c->add_option("-n,--namespace", o->namespace_, "The namespace")->default_str("default");
+  add_output(*c, o->format, {"text", "json", "yaml"});
+  add_past_options(*c, o->past, true);
+}
+
+}  // namespace hindsight::cli
