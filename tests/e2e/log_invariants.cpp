@@ -1,0 +1,84 @@
+// Folds a log record by record and checks after each one what must hold at every moment: no quota is exceeded, and what a queue counts is what
+// its Workloads hold. Prints the first violation and exits with 1. BA-36, BA-41, BA-46
+//
+// usage: log_invariants FILE
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+
+#include "admission/cluster_queue.hpp"
+#include "admission/cohort_tree.hpp"
+#include "admission/domain.hpp"
+#include "admission/workload_parent.hpp"
+#include "cli/log_location.hpp"
+#include "replay/moment.hpp"
+#include "replay/past.hpp"
+
+using namespace hindsight;
+
+namespace {
+
+bool holds(const admission::StateView& state, std::uint64_t offset) {
+  const auto& catalog = *state.domain().catalog();
+  std::map<std::pair<std::string, std::string>, Amount> held;  // queue, flavor/resource → sum over Workloads
+  for (std::uint32_t i = 0; i < state.domain().parent_count(); ++i) {
+    const auto* p = state.parent(i);
+    if (p == nullptr) continue;
+    int admitted = 0;
+    for (const auto& w : p->workloads()) {
+      if (!w.reserved() || w.finished() || !w.active) continue;
+      ++admitted;
+      for (const auto& charge : admission::make_reservation(w, nullptr)->charges)  // less what its pods gave back (BA-209)
+        held[{std::string(w.admission->cluster_queue.text()), std::string(charge.flavor.text()) + "/" + std::string(charge.resource.text())}] += charge.amount;
+    }
+    if (admitted > 1) {
+      std::printf("record %llu: a job holds quota twice\n", static_cast<unsigned long long>(offset));
+      return false;
+    }
+  }
+  for (const auto& [name, config] : catalog.queues) {
+    const auto* tree = state.tree(catalog.root_of(name));
+    if (tree == nullptr || tree->quota() == nullptr) continue;
+    for (const auto& group : config->groups)
+      for (const auto& flavor : group.flavors)
+        for (const Symbol resource : group.resources) {
+          const auto f = tree->quota()->queue_figures(name, flavor.flavor, resource);
+          const std::string cell = std::string(flavor.flavor.text()) + "/" + std::string(resource.text());
+          const Amount sum = held[{std::string(name.text()), cell}];
+          if (f.usage != sum) {
+            std::printf("record %llu: %s %s: usage %lld, its Workloads hold %lld\n", static_cast<unsigned long long>(offset), std::string(name.text()).c_str(), cell.c_str(),
+                        static_cast<long long>(f.usage), static_cast<long long>(sum));
+            return false;
+          }
+          if (f.usage > f.potential || f.available < 0) {
+            std::printf("record %llu: %s %s: usage %lld, potential %lld, available %lld\n", static_cast<unsigned long long>(offset), std::string(name.text()).c_str(), cell.c_str(),
+                        static_cast<long long>(f.usage), static_cast<long long>(f.potential), static_cast<long long>(f.available));
+            return false;
+          }
+        }
+  }
+  return true;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 2) return 2;
+  auto log = cli::open_log(argv[1], {.read_only = true});
+  if (!log) return std::printf("%s\n", log.error().message.c_str()), 1;
+  auto domain = replay::choose_domain(**log, "");
+  if (!domain) return std::printf("%s\n", domain.error().message.c_str()), 1;
+  replay::Past past(**log, *domain, {.use_snapshots = false, .progress = {}});
+  bool good = true;
+  std::uint64_t records = 0;
+  past.look_on({}, [&](replay::Position offset, const RecordView&) {
+    ++records;
+    good = good && holds(past.driver(), offset);
+  });
+  const auto last = (*log)->last();
+  if (!last) return std::printf("%s\n", last.error().message.c_str()), 1;
+  if (auto ok = past.go_to(*last); !ok) return std::printf("%s\n", ok.error().message.c_str()), 1;
+  if (good) std::printf("%llu records: no quota exceeded, every sum right\n", static_cast<unsigned long long>(records));
+  return good ? 0 : 1;
+}
