@@ -124,6 +124,8 @@ void Entities::touch(Symbol queue) {
   touched_queues_.push_back(queue);
 }
 
+bool Entities::touched(Symbol queue) const { return queue.id() < queue_touched_.size() && queue_touched_[queue.id()]; }
+
 // ---- reading ------------------------------------------------------------------------------------------------------------------
 
 const ClusterQueue* Entities::queue(Symbol name) const {
@@ -157,8 +159,8 @@ std::vector<Intent> Entities::collect_intents() {
   if (!touched_queues_.empty()) {
     for (const Symbol q : touched_queues_) out.emplace_back(cluster_queue_status(*this, q));
     for (const auto& [key, lq] : domain_.catalog()->local_queues)
-      if (touched_queues_.contains(lq.cluster_queue) || queue(lq.cluster_queue) == nullptr) out.emplace_back(local_queue_status(*this, lq));
-    touched_queues_.clear();
+      if (touched(lq.cluster_queue) || queue(lq.cluster_queue) == nullptr) out.emplace_back(local_queue_status(*this, lq));
+    forget_touched_queues();
   }
   return out;
 }
@@ -177,6 +179,11 @@ std::vector<Intent> Entities::all_intents() {
 void Entities::forget_touched() {
   for (const std::uint32_t index : touched_parents_) parent_touched_[index] = false;
   touched_parents_.clear();
+  forget_touched_queues();
+}
+
+void Entities::forget_touched_queues() {
+  for (const Symbol q : touched_queues_) queue_touched_[q.id()] = false;
   touched_queues_.clear();
 }
 

@@ -98,7 +98,7 @@ TEST(StateEventsTest, AdmissionWaitingAndPreemptionAreToldFromTheState) {
   World world;
   world.workload("low", 3000, 1);
   world.pass(Duration::seconds(7));
-  EXPECT_EQ(world.settle(), (std::vector<std::string>{"QuotaReserved low: Quota reserved in ClusterQueue cq, wait time since queued was 0s",
+  EXPECT_EQ(world.settle(), (std::vector<std::string>{"QuotaReserved low: Quota reserved in ClusterQueue cq, wait time since queued was 7s",
                                                       "Admitted low: Admitted by ClusterQueue cq, wait time since reservation was 0s"}));
   world.pass(Duration::seconds(5));
   world.workload("high", 2000, 9);
