@@ -32,14 +32,14 @@ void ClusterQueue::push(Pending& p) {
   if (p.in_heap) return;
   p.by_record = false;
   p.in_heap = true;
-  heap_.insert(rank(p));
+  p.place = heap_.insert(rank(p)).first;
   ++heap_hashes_[p.info->equivalence_hash];
 }
 
 void ClusterQueue::take_out(Pending& p) {
   if (!p.in_heap) return;
   p.in_heap = false;
-  heap_.erase(rank(p));
+  heap_.erase(p.place);
   const auto it = heap_hashes_.find(p.info->equivalence_hash);
   if (it != heap_hashes_.end() && --it->second == 0) heap_hashes_.erase(it);
 }
@@ -60,9 +60,10 @@ void ClusterQueue::enqueue(const msg::Enqueue& m, Address parent, const Context&
   const bool was_in_heap = p.in_heap;
   if (!fresh) {
     take_out(p);
-    --local(*p.info).pending;
+    --p.local->pending;
   }
-  ++local(*info).pending;
+  p.local = local(*info);
+  ++p.local->pending;
   p.info = info;
   p.parent = parent;
   if (m.force) {
@@ -92,7 +93,7 @@ void ClusterQueue::dequeue(WorkloadId id, bool quiet, const Context& c, Outbox& 
   if (it == pending_.end()) return;
   take_out(it->second);
   if (it->second.info->uid == sticky_uid_) sticky_uid_.clear();
-  --local(*it->second.info).pending;
+  --it->second.local->pending;
   pending_.erase(it);
   if (!quiet || refreshed_at_ == c.sequence) refresh_counters(c);
   tell_heap_state(out);
@@ -144,10 +145,8 @@ void ClusterQueue::requeued(const EntryRequeued& e, WorkloadId id, const Context
 
 // ---- quota ------------------------------------------------------------------------------------------------------------------
 
-QueueCounters& ClusterQueue::local(const WorkloadInfo& w) { return local_[{w.namespace_, w.local_queue}]; }
-
 void ClusterQueue::count_usage(const Holding& h, std::int64_t sign) {
-  for (QueueCounters* counters : {&live_, &local(*h.reservation->workload)}) {
+  for (QueueCounters* counters : {&live_, h.local}) {
     counters->reserving += static_cast<std::int32_t>(sign);
     if (h.admitted) counters->admitted += static_cast<std::int32_t>(sign);
     for (const auto& charge : h.reservation->charges) {
@@ -170,7 +169,7 @@ void ClusterQueue::reserve(const msg::Reserve& m, const Context& c, Outbox& out)
   if (const auto it = pending_.find(id); it != pending_.end()) {
     take_out(it->second);
     if (it->second.info->uid == sticky_uid_) sticky_uid_.clear();
-    --local(*it->second.info).pending;
+    --it->second.local->pending;
     pending_.erase(it);
   }
   auto [it, fresh] = holding_.try_emplace(id);
@@ -178,7 +177,7 @@ void ClusterQueue::reserve(const msg::Reserve& m, const Context& c, Outbox& out)
     count_usage(it->second, -1);
     ++generation_;
   }
-  it->second = {m.reservation, m.admitted};
+  it->second = {m.reservation, m.admitted, local(*m.reservation->workload)};
   count_usage(it->second, +1);
   out.send(queue_address(name_), tree_, msg::Charge{name_, m.reservation});
   refresh_counters(c);

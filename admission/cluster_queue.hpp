@@ -67,13 +67,6 @@ class ClusterQueue final : public Entity {
   void restore(const Image& image, const Context& context, Outbox& out);
 
  private:
-  struct Pending {
-    std::shared_ptr<const WorkloadInfo> info;
-    ScanState scan;
-    Address parent;
-    bool in_heap = false;
-    bool by_record = false;  ///< Parked because an equal workload failed, not for its own failure.
-  };
   struct Rank {
     std::int64_t priority;
     Time time;
@@ -85,9 +78,20 @@ class ClusterQueue final : public Entity {
       return *uid < *o.uid;
     }
   };
+  using Heap = std::set<Rank>;
+  struct Pending {
+    std::shared_ptr<const WorkloadInfo> info;
+    ScanState scan;
+    Address parent;
+    bool in_heap = false;
+    bool by_record = false;           ///< Parked because an equal workload failed, not for its own failure.
+    Heap::iterator place;             ///< In the heap.
+    QueueCounters* local = nullptr;   ///< Of its LocalQueue.
+  };
   struct Holding {
     std::shared_ptr<const Reservation> reservation;
     bool admitted = false;
+    QueueCounters* local = nullptr;  ///< Of its LocalQueue.
   };
 
   void enqueue(const msg::Enqueue& m, Address parent, const Context& c, Outbox& out);
@@ -103,7 +107,7 @@ class ClusterQueue final : public Entity {
   void park(Pending& p);
   void take_out(Pending& p);
   void tell_heap_state(Outbox& out);
-  QueueCounters& local(const WorkloadInfo& w);
+  [[nodiscard]] QueueCounters* local(const WorkloadInfo& w) { return &local_[{w.namespace_, w.local_queue}]; }
   void count_usage(const Holding& h, std::int64_t sign);
   void refresh_counters(const Context& c);
   [[nodiscard]] static Rank rank(const Pending& p) { return {p.info->priority, p.info->queue_time, &p.info->uid, p.info->id}; }
@@ -113,7 +117,7 @@ class ClusterQueue final : public Entity {
   Address tree_{EntityKind::cohort_tree, 0};
   std::uint64_t tree_version_ = 0;
   std::unordered_map<WorkloadId, Pending> pending_;
-  std::set<Rank> heap_;
+  Heap heap_;
   std::unordered_map<std::uint64_t, std::uint32_t> heap_hashes_;  ///< How many heap entries carry an equivalence hash.
   std::map<std::uint64_t, Symbol> records_;                       ///< Hash records with the reason that set them (§3.6).
   std::string sticky_uid_;                                        ///< The queue's preemptor (§3.5).
@@ -123,7 +127,7 @@ class ClusterQueue final : public Entity {
   QueueCounters live_;
   QueueCounters published_;
   std::uint64_t refreshed_at_ = 0;  ///< Record whose messages refresh the counters: all of them or none, in whatever order they come.
-  std::unordered_map<Catalog::LocalQueueKey, QueueCounters, Catalog::LocalQueueKeyHash> local_;
+  std::unordered_map<Catalog::LocalQueueKey, QueueCounters, Catalog::LocalQueueKeyHash> local_;  ///< Entries stay for ever, in their place.
 };
 
 }  // namespace hindsight::admission

@@ -89,50 +89,40 @@ void Domain::route_event(const Event& e, Outbox& out) {
     return;
   }
   if (const auto* r = std::get_if<WorkloadRequested>(&e)) {
-    const auto it = parents_.find(r->job.uid);
-    if (it != parents_.end()) out.send(domain_address, {EntityKind::workload_parent, it->second}, msg::EventApplied{&e, 0});
+    const std::uint32_t parent = registry_.find_parent(r->job.uid);
+    if (parent != Registry::none) out.send(domain_address, {EntityKind::workload_parent, parent}, msg::EventApplied{&e, 0});
     return;
   }
-  const auto* entry = find_workload(std::visit(NamedWorkload{}, e));
-  if (entry == nullptr) return;  // its object has gone meanwhile
-  out.send(domain_address, {EntityKind::workload_parent, entry->parent}, msg::EventApplied{&e, entry->id});
-  if (const auto* q = std::get_if<QuotaReserved>(&e)) holders_[Symbol(q->cluster_queue)].insert(entry->parent);
+  const auto entry = registry_.find_workload(std::visit(NamedWorkload{}, e));
+  if (!entry) return;  // its object has gone meanwhile
+  out.send(domain_address, {EntityKind::workload_parent, entry.parent}, msg::EventApplied{&e, entry.id});
+  if (const auto* q = std::get_if<QuotaReserved>(&e)) holders_[Symbol(q->cluster_queue)].insert(entry.parent);
   if (const auto* r = std::get_if<EntryRequeued>(&e)) {
     const Symbol queue(r->cluster_queue);
-    out.send(domain_address, queue_address(queue), msg::Requeued{r, entry->id});
+    out.send(domain_address, queue_address(queue), msg::Requeued{r, entry.id});
     mark_tree(catalog_->root_of(queue));
   }
 }
 
 // ---- registry -----------------------------------------------------------------------------------------------------------------
 
-const Domain::WorkloadEntry* Domain::find_workload(std::string_view uid) const {
-  const auto it = workloads_.find(uid);
-  return it == workloads_.end() ? nullptr : &it->second;
-}
-
 std::optional<std::uint32_t> Domain::find_parent(std::string_view uid) const {
-  if (const auto* w = find_workload(uid)) return w->parent;
-  const auto it = parents_.find(uid);
-  if (it == parents_.end()) return std::nullopt;
-  return it->second;
+  if (const auto w = registry_.find_workload(uid)) return w.parent;
+  const std::uint32_t parent = registry_.find_parent(uid);
+  if (parent == Registry::none) return std::nullopt;
+  return parent;
 }
 
 std::uint32_t Domain::parent_of(std::string_view key) {
-  if (const auto it = parents_.find(key); it != parents_.end()) return it->second;
-  std::uint32_t index = 0;
-  if (!free_parents_.empty()) {
-    index = free_parents_.back();
-    free_parents_.pop_back();
-  } else {
-    index = static_cast<std::uint32_t>(parent_keys_.size());
-    parent_keys_.emplace_back();
-    is_dirty_.push_back(false);
-    due_of_.push_back(Time::never());
-  }
-  parent_keys_[index] = key;
-  parents_.emplace(key, index);
-  return index;
+  const std::uint32_t parent = registry_.add_parent(key);
+  know(parent);
+  return parent;
+}
+
+void Domain::know(std::uint32_t parent) {
+  if (parent < is_dirty_.size()) return;
+  is_dirty_.resize(parent + 1, false);
+  due_of_.resize(parent + 1, Time::never());
 }
 
 void Domain::mark_dirty(std::uint32_t parent) {
@@ -150,8 +140,8 @@ void Domain::mark_tree(Symbol root) {
 }
 
 void Domain::mark_all() {
-  for (std::uint32_t parent = 0; parent < parent_keys_.size(); ++parent)
-    if (!parent_keys_[parent].empty()) mark_dirty(parent);
+  for (std::uint32_t parent = 0; parent < registry_.parents_end(); ++parent)
+    if (registry_.has_parent(parent)) mark_dirty(parent);
   for (const auto& [queue, root] : catalog_->roots) mark_tree(root);
 }
 
@@ -166,7 +156,7 @@ void Domain::receive(Message& message, Outbox&) {
   if (auto* p = std::get_if<msg::Proposed>(&message.payload)) {
     if (!p->proposal.events.empty()) {
       const bool parent = message.from.kind == EntityKind::workload_parent;
-      std::string key = parent ? parent_keys_[message.from.index] : std::string();
+      std::string key = parent ? registry_.key(message.from.index) : std::string();
       if (!parent) key = Symbol::from_id(message.from.index).text();
       answers_.emplace(std::move(key), std::move(p->proposal));
     }
@@ -182,12 +172,10 @@ void Domain::receive(Message& message, Outbox&) {
     seen_cycles_.clear();
   } else if (std::holds_alternative<msg::Retired>(message.payload)) {
     const std::uint32_t parent = message.from.index;
-    if (parent_keys_[parent].empty()) return;
-    parents_.erase(parent_keys_[parent]);
-    parent_keys_[parent].clear();
+    if (!registry_.has_parent(parent)) return;
+    registry_.remove_parent(parent);
     if (due_of_[parent].is_set()) due_.erase({due_of_[parent], parent});
     due_of_[parent] = Time::never();
-    free_parents_.push_back(parent);
   }
 }
 
@@ -229,12 +217,12 @@ bool Domain::start_deciding(Outbox& out) {
     // What a parent proposes depends on its state and on the catalog. All are asked after a change of the latter, so that a domain that has
     // been running proposes what one that was folded afresh does.
     if (catalog_changed_)
-      for (std::uint32_t parent = 0; parent < parent_keys_.size(); ++parent) mark_dirty(parent);
+      for (std::uint32_t parent = 0; parent < registry_.parents_end(); ++parent) mark_dirty(parent);
     catalog_changed_ = false;
     step_.kind = StepKind::life_cycle;
     for (const std::uint32_t parent : dirty_) {
       is_dirty_[parent] = false;
-      if (parent_keys_[parent].empty()) continue;
+      if (!registry_.has_parent(parent)) continue;
       ++waiting_for_;
       out.send(domain_address, {EntityKind::workload_parent, parent}, msg::Reconcile{});
     }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "admission/messages.hpp"
+#include "admission/registry.hpp"
 #include "vocabulary/record.hpp"
 
 namespace hindsight::admission {
@@ -70,19 +71,14 @@ class Domain {
   [[nodiscard]] Symbol root_of(Symbol queue) const { return catalog_->root_of(queue); }
   /// Index of the parent of a Workload or job, by uid.
   [[nodiscard]] std::optional<std::uint32_t> find_parent(std::string_view uid) const;
-  [[nodiscard]] std::uint32_t parent_count() const { return static_cast<std::uint32_t>(parent_keys_.size()); }
-  [[nodiscard]] bool parent_exists(std::uint32_t index) const { return index < parent_keys_.size() && !parent_keys_[index].empty(); }
+  [[nodiscard]] std::uint32_t parent_count() const { return registry_.parents_end(); }
+  [[nodiscard]] bool parent_exists(std::uint32_t index) const { return registry_.has_parent(index); }
   [[nodiscard]] std::uint64_t hash() const;
 
   // ---- snapshots (admission/snapshot.hpp) -------------------------------------------------------------------------------------
   friend class SnapshotCodec;
 
  private:
-  struct WorkloadEntry {
-    std::uint32_t parent = 0;
-    WorkloadId id = 0;
-  };
-
   void route(const Observation& o, Outbox& out);
   void route(const Decisions& d, Outbox& out);
   void route_event(const Event& e, Outbox& out);
@@ -115,11 +111,11 @@ class Domain {
   void request_reactivation(Symbol cluster_queue);
   void request_root(Symbol root);
   std::uint32_t parent_of(std::string_view key);
+  void know(std::uint32_t parent);
   void mark_dirty(std::uint32_t parent);
   void mark_tree(Symbol root);
   void mark_all();
   void forget_dirty_trees();
-  [[nodiscard]] const WorkloadEntry* find_workload(std::string_view uid) const;
   [[nodiscard]] static std::uint64_t fingerprint(const Step& step);
 
   SettingsReader read_settings_;
@@ -131,17 +127,8 @@ class Domain {
   Time now_ = Time{0};
   bool synced_ = false;
 
-  // registry
-  struct TextHash {
-    using is_transparent = void;
-    std::size_t operator()(std::string_view s) const noexcept { return std::hash<std::string_view>{}(s); }
-  };
-  std::unordered_map<std::string, WorkloadEntry, TextHash, std::equal_to<>> workloads_;
-  std::unordered_map<std::string, std::uint32_t, TextHash, std::equal_to<>> parents_;
-  std::vector<std::string> parent_keys_;   ///< Empty: free.
-  std::vector<std::uint32_t> free_parents_;
-  std::vector<WorkloadId> free_workloads_;
-  WorkloadId next_workload_ = 0;
+  // who is who
+  Registry registry_;
   std::unordered_map<Catalog::LocalQueueKey, std::unordered_set<std::uint32_t>, Catalog::LocalQueueKeyHash> members_;
   /// Parents that hold or once held quota of a ClusterQueue, which need not be that of their LocalQueue: who hears of a queue that appears.
   std::unordered_map<Symbol, std::unordered_set<std::uint32_t>> holders_;

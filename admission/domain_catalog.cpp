@@ -71,7 +71,7 @@ void Domain::apply(const ClusterQueueObserved& o, Outbox& out) {
   if (created) {
     if (const auto holders = holders_.find(name); holders != holders_.end())
       for (const std::uint32_t parent : holders->second)
-        if (!parent_keys_[parent].empty()) out.send(domain_address, {EntityKind::workload_parent, parent}, msg::Refresh{true, false, true});
+        if (registry_.has_parent(parent)) out.send(domain_address, {EntityKind::workload_parent, parent}, msg::Refresh{true, false, true});
     refresh_queue_members(name, {.resolve = true, .force = true}, out);
   } else if (stop_changed || checks_changed) {
     refresh_queue_members(name, {.resolve = true, .force = false}, out);
@@ -200,7 +200,7 @@ void Domain::refresh_members(Symbol namespace_, Symbol local_queue, msg::Refresh
   const auto it = members_.find({namespace_, local_queue});
   if (it == members_.end()) return;
   for (const std::uint32_t parent : it->second)
-    if (!parent_keys_[parent].empty()) out.send(domain_address, {EntityKind::workload_parent, parent}, how);
+    if (registry_.has_parent(parent)) out.send(domain_address, {EntityKind::workload_parent, parent}, how);
 }
 
 void Domain::refresh_queue_members(Symbol cluster_queue, msg::Refresh how, Outbox& out) {
@@ -209,8 +209,8 @@ void Domain::refresh_queue_members(Symbol cluster_queue, msg::Refresh how, Outbo
 }
 
 void Domain::refresh_all(msg::Refresh how, Outbox& out) {
-  for (std::uint32_t parent = 0; parent < parent_keys_.size(); ++parent)
-    if (!parent_keys_[parent].empty()) out.send(domain_address, {EntityKind::workload_parent, parent}, how);
+  for (std::uint32_t parent = 0; parent < registry_.parents_end(); ++parent)
+    if (registry_.has_parent(parent)) out.send(domain_address, {EntityKind::workload_parent, parent}, how);
 }
 
 void Domain::apply(const LocalQueueObserved& o, Outbox& out) {
@@ -233,7 +233,7 @@ void Domain::apply(const WorkloadPriorityClassObserved& o, Outbox& out) {
   if (it != catalog_->workload_priority_classes.end() && it->second.value == o.value) return;
   seen_cycles_.clear();
   edit().workload_priority_classes[name] = {o.value, false};
-  for (std::uint32_t parent = 0; parent < parent_keys_.size(); ++parent) mark_dirty(parent);  // BA-150; a job without its class waits for it
+  for (std::uint32_t parent = 0; parent < registry_.parents_end(); ++parent) mark_dirty(parent);  // BA-150; a job without its class waits for it
   (void)out;
 }
 
@@ -281,34 +281,28 @@ void Domain::apply(const JobObserved& o, Outbox& out) {
 }
 
 void Domain::apply(const WorkloadObserved& o, Outbox& out) {
-  auto it = workloads_.find(o.meta.uid);
-  if (it == workloads_.end()) {
-    WorkloadId id = 0;
-    if (!free_workloads_.empty()) {
-      id = free_workloads_.back();
-      free_workloads_.pop_back();
-    } else {
-      id = next_workload_++;
-    }
-    it = workloads_.emplace(std::string(o.meta.uid), WorkloadEntry{parent_of(o.owner_uid.empty() ? o.meta.uid : o.owner_uid), id}).first;
+  auto w = registry_.find_workload(o.meta.uid);
+  if (!w) {
+    w = registry_.add_workload(o.meta.uid, o.owner_uid.empty() ? o.meta.uid : o.owner_uid);
+    know(w.parent);
   }
-  members_[{Symbol(o.meta.namespace_), Symbol(o.queue_name)}].insert(it->second.parent);
-  if (o.has_admission) holders_[Symbol(o.admission_cluster_queue)].insert(it->second.parent);
-  out.send(domain_address, {EntityKind::workload_parent, it->second.parent}, msg::WorkloadSeen{&o, it->second.id});
+  members_[{Symbol(o.meta.namespace_), Symbol(o.queue_name)}].insert(w.parent);
+  if (o.has_admission) holders_[Symbol(o.admission_cluster_queue)].insert(w.parent);
+  out.send(domain_address, {EntityKind::workload_parent, w.parent}, msg::WorkloadSeen{&o, w.id});
 }
 
 void Domain::apply(const ObjectDeleted& o, Outbox& out) {
   const Symbol name(o.name);
   switch (o.kind) {
     case ObjectKind::workload:
-      if (const auto it = workloads_.find(o.uid); it != workloads_.end()) {
-        out.send(domain_address, {EntityKind::workload_parent, it->second.parent}, msg::WorkloadGone{it->second.id});
-        free_workloads_.push_back(it->second.id);
-        workloads_.erase(it);
+      if (const auto w = registry_.find_workload(o.uid)) {
+        out.send(domain_address, {EntityKind::workload_parent, w.parent}, msg::WorkloadGone{w.id});
+        registry_.remove_workload(o.uid);
       }
       break;
     case ObjectKind::job:
-      if (const auto it = parents_.find(o.uid); it != parents_.end()) out.send(domain_address, {EntityKind::workload_parent, it->second}, msg::JobGone{std::string(o.uid)});
+      if (const auto parent = registry_.find_parent(o.uid); parent != Registry::none)
+        out.send(domain_address, {EntityKind::workload_parent, parent}, msg::JobGone{std::string(o.uid)});
       break;
     case ObjectKind::cluster_queue:
       if (catalog_->queue(name) != nullptr) {
@@ -386,10 +380,10 @@ void Domain::apply(const MirrorSynced&, Outbox& out) {
 
 void Domain::apply(const WriteRefused& o, Outbox& out) {
   if (o.kind == ObjectKind::job) {
-    if (const auto it = parents_.find(o.uid); it != parents_.end())
-      out.send(domain_address, {EntityKind::workload_parent, it->second}, msg::WriteRefusedSeen{&o, 0});
-  } else if (const auto* w = find_workload(o.uid)) {
-    out.send(domain_address, {EntityKind::workload_parent, w->parent}, msg::WriteRefusedSeen{&o, w->id});
+    if (const auto parent = registry_.find_parent(o.uid); parent != Registry::none)
+      out.send(domain_address, {EntityKind::workload_parent, parent}, msg::WriteRefusedSeen{&o, 0});
+  } else if (const auto w = registry_.find_workload(o.uid)) {
+    out.send(domain_address, {EntityKind::workload_parent, w.parent}, msg::WriteRefusedSeen{&o, w.id});
     seen_cycles_.clear();
   }
 }

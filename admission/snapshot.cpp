@@ -300,19 +300,10 @@ void archive_catalog(A& a, Catalog& c) {
 
 void SnapshotCodec::write_domain(ArchiveWriter& a, const Domain& domain) {
   auto& d = const_cast<Domain&>(domain);  // the writer changes nothing; one description serves both directions
-  archive_all(a, d.sequence_, d.epoch_, d.decided_base_, d.cycles_, d.stale_decisions_, d.now_, d.synced_, d.tree_version_, d.next_workload_);
+  archive_all(a, d.sequence_, d.epoch_, d.decided_base_, d.cycles_, d.stale_decisions_, d.now_, d.synced_, d.tree_version_);
   archive_catalog(a, *d.catalog_);
-  a(static_cast<std::uint64_t>(d.parent_keys_.size()));
-  for (std::size_t i = 0; i < d.parent_keys_.size(); ++i) {
-    bool dirty = d.is_dirty_[i] || d.catalog_changed_;
-    archive_all(a, d.parent_keys_[i], dirty);
-  }
-  archive_all(a, d.free_parents_, d.free_workloads_);
-  a(static_cast<std::uint64_t>(d.workloads_.size()));
-  for (auto& [uid, entry] : d.workloads_) {
-    a(uid);
-    archive_all(a, entry.parent, entry.id);
-  }
+  d.registry_.write(a);
+  for (std::uint32_t parent = 0; parent < d.registry_.parents_end(); ++parent) a(d.is_dirty_[parent] || d.catalog_changed_);
   a(static_cast<std::uint64_t>(d.members_.size()));
   for (auto& [key, parents] : d.members_) {
     a(key.first);
@@ -335,29 +326,19 @@ void SnapshotCodec::write_domain(ArchiveWriter& a, const Domain& domain) {
 }
 
 Result<void> SnapshotCodec::read_domain(ArchiveReader& a, Domain& d) {
-  archive_all(a, d.sequence_, d.epoch_, d.decided_base_, d.cycles_, d.stale_decisions_, d.now_, d.synced_, d.tree_version_, d.next_workload_);
+  archive_all(a, d.sequence_, d.epoch_, d.decided_base_, d.cycles_, d.stale_decisions_, d.now_, d.synced_, d.tree_version_);
   archive_catalog(a, d.edit());
   if (!d.catalog_->settings_json.empty()) {
     auto settings = d.read_settings_(d.catalog_->settings_json);
     if (settings) d.catalog_->settings = std::move(*settings);
   }
-  const std::size_t parents = a.count();
-  d.parent_keys_.assign(parents, {});
-  d.is_dirty_.assign(parents, false);
-  d.due_of_.assign(parents, Time::never());
-  for (std::size_t i = 0; i < parents && a.ok(); ++i) {
+  d.registry_.read(a);
+  d.is_dirty_.assign(d.registry_.parents_end(), false);
+  d.due_of_.assign(d.registry_.parents_end(), Time::never());
+  for (std::uint32_t parent = 0; parent < d.registry_.parents_end() && a.ok(); ++parent) {
     bool dirty = false;
-    archive_all(a, d.parent_keys_[i], dirty);
-    if (!d.parent_keys_[i].empty()) d.parents_.emplace(d.parent_keys_[i], static_cast<std::uint32_t>(i));
-    if (dirty) d.restored_dirty_.push_back(static_cast<std::uint32_t>(i));
-  }
-  archive_all(a, d.free_parents_, d.free_workloads_);
-  for (std::size_t n = a.count(); n != 0 && a.ok(); --n) {
-    std::string uid;
-    Domain::WorkloadEntry entry;
-    a(uid);
-    archive_all(a, entry.parent, entry.id);
-    d.workloads_.emplace(std::move(uid), entry);
+    a(dirty);
+    if (dirty) d.restored_dirty_.push_back(parent);
   }
   for (std::size_t n = a.count(); n != 0 && a.ok(); --n) {
     Catalog::LocalQueueKey key;
@@ -457,7 +438,7 @@ Result<void> SnapshotCodec::read(std::span<const std::byte> bytes, Entities& ent
       archive(a, *image.job);
     }
     list(a, image.workloads);
-    if (!a.ok() || index >= entities.domain_.parent_keys_.size()) return fail(ErrorKind::corrupt, "snapshot: a Workload parent that the domain does not know");
+    if (!a.ok() || index >= entities.domain_.registry_.parents_end()) return fail(ErrorKind::corrupt, "snapshot: a Workload parent that the domain does not know");
     if (index >= entities.parents_.size()) {
       entities.parents_.resize(index + 1);
       entities.parent_touched_.resize(index + 1, false);
