@@ -19,7 +19,6 @@ class ActorDriver {
  public:
   struct Options {
     std::size_t threads = 0;                              ///< 0: one a core.
-    bool stealing = false;                                ///< Scheduler: work stealing instead of one shared queue.
     std::optional<std::uint64_t> schedule_seed;           ///< Runs everything in the calling thread; the seed picks which actor runs next.
     std::size_t shells_max = 10'000;                      ///< See EngineOptions.
     std::size_t inline_receivers = 0;                     ///< See EngineOptions.

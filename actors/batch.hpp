@@ -28,6 +28,7 @@ struct Batch {
   explicit Batch(std::shared_ptr<RoundCounter> of) : counter(std::move(of)) {}
 
   std::shared_ptr<RoundCounter> counter;
+  admission::Entity* entity = nullptr;  ///< Whom the messages are for.
   admission::Context context;
   std::shared_ptr<const admission::Catalog> catalog;  ///< Keeps what `context` points to.
   std::vector<admission::Message> messages;

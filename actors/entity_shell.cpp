@@ -6,14 +6,14 @@
 
 namespace hindsight::actors {
 
-EntityShell::behavior_type entity_shell(EntityShell::pointer self, std::shared_ptr<admission::Entities> store, admission::Entity* entity) {
+EntityShell::behavior_type entity_shell(EntityShell::pointer self, std::shared_ptr<admission::Entities> store) {
   install_defaults(self, "entity");
   return {
-      [self, store = std::move(store), entity](const BatchPtr& batch) {
+      [self, store = std::move(store)](const BatchPtr& batch) {
         RoundCounter& round = *batch->counter;
         for (auto& m : batch->messages) {
           if (round.hook) round.hook(m);
-          entity->receive(m, batch->context, batch->out);
+          batch->entity->receive(m, batch->context, batch->out);
         }
         if (round.missing.fetch_sub(1, std::memory_order_acq_rel) == 1)
           caf::actor_cast<caf::abstract_actor*>(round.sequencer)

@@ -18,7 +18,7 @@ namespace {
 
 /// CAF's system with what it needs to live as long.
 struct System {
-  explicit System(std::size_t threads) : config(SchedulerPolicy::sharing, threads), actors(config) {}
+  explicit System(std::size_t threads) : config(SchedulerPolicy::batching, threads), actors(config) {}
   SystemConfig config;
   caf::actor_system actors;
 };

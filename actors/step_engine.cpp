@@ -113,12 +113,14 @@ void StepEngine::dispatch() {
     const BatchPtr& batch = batches_[i];
     batch->context = context;
     batch->catalog = catalog;
+    batch->entity = r.entity;
     Slot& s = slot(r.address);
-    if (!s.shell) {
-      s.shell = self_->spawn<caf::lazy_init + caf::monitored>(entity_shell, entities_, r.entity);
-      if (r.address.kind == EntityKind::workload_parent) ++shells_;
+    if (r.address.kind == EntityKind::workload_parent) {
+      if (!s.shell) s.shell = shell_for_parent();
+      used(r.address.index);
+    } else if (!s.shell) {
+      s.shell = self_->spawn<caf::lazy_init + caf::monitored>(entity_shell, entities_);
     }
-    if (r.address.kind == EntityKind::workload_parent) used(r.address.index);
     caf::actor_cast<caf::abstract_actor*>(s.shell)->eq_impl(caf::make_message_id(), nullptr, self_->context(), batch);
   }
 }
@@ -158,6 +160,17 @@ void StepEngine::drop(Address address) {
   Slot& s = slot(address);
   if (!s.shell) return;
   s.shell = nullptr;  // nobody else holds it: it ends as unreachable
+}
+
+/// To make an actor costs more than most batches do: once there are enough, the one that has been idle longest changes hands.
+EntityShell StepEngine::shell_for_parent() {
+  if (shells_ >= options_.shells_max && oldest_ != none && parents_[oldest_].round != rounds_) {
+    const std::uint32_t idle = oldest_;
+    unlink(idle);
+    return std::exchange(parents_[idle].shell, nullptr);
+  }
+  ++shells_;
+  return self_->spawn<caf::lazy_init + caf::monitored>(entity_shell, entities_);
 }
 
 void StepEngine::used(std::uint32_t parent) {

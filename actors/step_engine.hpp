@@ -76,6 +76,7 @@ class StepEngine {
   void put(admission::Message& m, admission::Entity* entity);
   [[nodiscard]] Slot& slot(admission::Address address);
   void drop(admission::Address address);
+  [[nodiscard]] EntityShell shell_for_parent();
   void used(std::uint32_t parent);
   void unlink(std::uint32_t parent);
   void passivate();

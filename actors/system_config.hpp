@@ -7,8 +7,7 @@
 namespace hindsight::actors {
 
 enum class SchedulerPolicy {
-  sharing,   ///< One queue for all workers: a message wakes a sleeping worker at once.
-  stealing,  ///< A queue a worker, cheaper under load, but an idle worker may sleep up to ten milliseconds.
+  batching,  ///< BatchSharing: a thread for each core.
   testing,   ///< No threads: a test picks who runs next.
 };
 

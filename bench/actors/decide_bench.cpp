@@ -2,9 +2,11 @@
 // (one core) and under CAF. Also what a pending Workload costs in memory.
 
 #include <benchmark/benchmark.h>
-#include <malloc.h>
+#include <mimalloc.h>
+#include <unistd.h>
 
 #include <cstdlib>
+#include <fstream>
 
 #include "actors/actor_driver.hpp"
 #include "admission/loop_driver.hpp"
@@ -20,6 +22,14 @@ void must(const Result<void>& ok) {
     std::fprintf(stderr, "error: %s\n", ok.error().message.c_str());
     std::abort();
   }
+}
+
+/// Bytes of this process in memory.
+std::size_t resident() {
+  std::ifstream statm("/proc/self/statm");
+  std::size_t total = 0, pages = 0;
+  statm >> total >> pages;
+  return pages * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
 }
 
 /// The loop driver with the interface of the actors' one.
@@ -102,8 +112,7 @@ void loop(benchmark::State& state) {
 void actors_under_caf(benchmark::State& state) {
   admit_all(state, shape_of(state), [&](const BigDomain& facts) {
     actors::ActorDriver::Options options;
-    options.stealing = state.range(1) != 0;
-    options.inline_receivers = static_cast<std::size_t>(state.range(2));
+    options.inline_receivers = static_cast<std::size_t>(state.range(1));
     return std::make_unique<actors::ActorDriver>(facts.settings_reader(), std::move(options));
   });
 }
@@ -114,20 +123,21 @@ void memory_of_pending(benchmark::State& state) {
     BigDomain facts(shape);
     Loop driver(facts.settings_reader());
     Run run(driver, facts, shape);
-    malloc_trim(0);
-    const auto before = mallinfo2().uordblks;
+    mi_collect(true);
+    const std::size_t before = resident();
     run.tell_everything();
-    const auto after = mallinfo2().uordblks;
+    mi_collect(true);
+    const std::size_t after = resident();
     state.counters["bytes/workload"] = static_cast<double>(after - before) / static_cast<double>(shape.workloads);
   }
 }
 
 BENCHMARK(loop)->ArgNames({"fair"})->Arg(0)->Arg(1)->Unit(benchmark::kMillisecond)->Iterations(2);
 BENCHMARK(actors_under_caf)
-    ->ArgNames({"fair", "stealing", "inline"})
-    ->Args({0, 0, 0})
-    ->Args({0, 1, 0})
-    ->Args({0, 0, 1})
+    ->ArgNames({"fair", "inline"})
+    ->Args({0, 0})
+    ->Args({0, 4})
+    ->Args({1, 4})
     ->Unit(benchmark::kMillisecond)
     ->UseRealTime()
     ->Iterations(2);

@@ -62,7 +62,7 @@ TEST(ExplorerUnderActors, RealThreadsGiveTheStateAndDecisionsOfTheLoop) {
     ASSERT_EQ(explorer.run(), "") << "seed " << seed;
     actors::ActorDriver::Options options;
     options.threads = 1 + seed % 4;
-    options.stealing = seed % 2 == 0;
+    options.inline_receivers = seed % 2 == 0 ? 0 : 3;
     options.shells_max = 2 + seed % 7;
     actors::ActorDriver driver(read_settings, std::move(options));
     ASSERT_EQ(compare_with_loop(explorer, driver), "") << "seed " << seed;
