@@ -29,17 +29,15 @@ void ClusterQueue::receive(Message& message, const Context& c, Outbox& out) {
 // ---- heap and inadmissible set --------------------------------------------------------------------------------------------
 
 void ClusterQueue::push(Pending& p) {
-  if (p.in_heap) return;
+  if (p.in_heap()) return;
   p.by_record = false;
-  p.in_heap = true;
-  p.place = heap_.insert(rank(p)).first;
+  heap_.push(p, rank(p));
   ++heap_hashes_[p.info->equivalence_hash];
 }
 
 void ClusterQueue::take_out(Pending& p) {
-  if (!p.in_heap) return;
-  p.in_heap = false;
-  heap_.erase(p.place);
+  if (!p.in_heap()) return;
+  heap_.erase(p);
   const auto it = heap_hashes_.find(p.info->equivalence_hash);
   if (it != heap_hashes_.end() && --it->second == 0) heap_hashes_.erase(it);
 }
@@ -57,7 +55,7 @@ void ClusterQueue::enqueue(const msg::Enqueue& m, Address parent, const Context&
   const auto& info = m.workload;
   auto [it, fresh] = pending_.try_emplace(info->id);
   Pending& p = it->second;
-  const bool was_in_heap = p.in_heap;
+  const bool was_in_heap = p.in_heap();
   if (!fresh) {
     take_out(p);
     --p.local->pending;
@@ -103,7 +101,7 @@ void ClusterQueue::reactivate(const Context& c, Outbox& out) {
   records_.clear();
   const auto* config = c.catalog->queue(name_);
   for (auto& [id, p] : pending_) {  // order does not matter: the heap sorts
-    if (p.in_heap) continue;
+    if (p.in_heap()) continue;
     if (p.by_record) out.send(queue_address(name_), p.parent, msg::ParkedByRecord{id, Symbol()});
     p.by_record = false;
     if (!gate_open(*p.info, c.now) || config == nullptr || !c.catalog->namespace_matches(*config, p.info->namespace_)) continue;
@@ -133,7 +131,7 @@ void ClusterQueue::requeued(const EntryRequeued& e, WorkloadId id, const Context
       records_[p.info->equivalence_hash] = reason;
       if (heap_hashes_.contains(p.info->equivalence_hash))
         for (auto& [other, q] : pending_) {
-          if (!q.in_heap || q.info->equivalence_hash != p.info->equivalence_hash) continue;
+          if (!q.in_heap() || q.info->equivalence_hash != p.info->equivalence_hash) continue;
           park(q);
           q.by_record = true;
           out.send(queue_address(name_), q.parent, msg::ParkedByRecord{other, reason});
@@ -226,11 +224,11 @@ void ClusterQueue::offer(const msg::OfferHead& m, Address to, const Context& c, 
   h->generation = generation_;
   const auto* config = c.catalog->queue(name_);
   if (config != nullptr && c.catalog->queue_active(name_) && !heap_.empty()) {
-    WorkloadId id = heap_.begin()->id;
+    const Pending* head = &heap_.top();
     if (config->strategy == QueueingStrategy::best_effort_fifo && !sticky_uid_.empty())  // BA-57
-      for (const auto& r : heap_)
-        if (*r.uid == sticky_uid_) id = r.id;
-    const Pending& p = pending_.at(id);
+      for (const auto& [id, other] : pending_)
+        if (other.in_heap() && other.info->uid == sticky_uid_) head = &other;
+    const Pending& p = *head;
     h->present = true;
     h->head.workload = p.info;
     h->head.cluster_queue = name_;
@@ -248,9 +246,9 @@ void ClusterQueue::offer(const msg::OfferHead& m, Address to, const Context& c, 
 // ---- reading ----------------------------------------------------------------------------------------------------------------
 
 std::vector<ClusterQueue::Waiting> ClusterQueue::waiting() const {
-  std::vector<std::pair<Rank, Waiting>> all;
-  for (const auto& [id, p] : pending_) all.push_back({rank(p), {p.info, !p.in_heap}});
-  std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<std::pair<Heap::Rank, Waiting>> all;
+  for (const auto& [id, p] : pending_) all.push_back({rank(p), {p.info, !p.in_heap()}});
+  std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.first.before(b.first); });
   std::vector<Waiting> out;
   for (auto& [r, w] : all) out.push_back(std::move(w));
   return out;
@@ -276,7 +274,7 @@ std::uint64_t ClusterQueue::hash() const {
   for (const auto& [id, p] : pending_) {
     StateHash one;
     one.add(std::string_view(p.info->uid));
-    one.add(p.in_heap);
+    one.add(p.in_heap());
     one.add(p.by_record);
     one.add(p.scan.cycle);
     one.add(p.scan.generation);
@@ -307,7 +305,7 @@ std::uint64_t ClusterQueue::hash() const {
 
 ClusterQueue::Image ClusterQueue::image() const {
   Image i;
-  for (const auto& [id, p] : pending_) i.entries.push_back({p.info->uid, !p.in_heap, p.by_record, p.scan});
+  for (const auto& [id, p] : pending_) i.entries.push_back({p.info->uid, !p.in_heap(), p.by_record, p.scan});
   std::sort(i.entries.begin(), i.entries.end(), [](const auto& a, const auto& b) { return a.uid < b.uid; });
   i.sticky_uid = sticky_uid_;
   i.generation = generation_;

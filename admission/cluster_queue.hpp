@@ -3,12 +3,12 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "admission/messages.hpp"
+#include "admission/pending_heap.hpp"
 #include "admission/workload_info.hpp"
 
 namespace hindsight::admission {
@@ -67,26 +67,16 @@ class ClusterQueue final : public Entity {
   void restore(const Image& image, const Context& context, Outbox& out);
 
  private:
-  struct Rank {
-    std::int64_t priority;
-    Time time;
-    const std::string* uid;
-    WorkloadId id;
-    bool operator<(const Rank& o) const {
-      if (priority != o.priority) return priority > o.priority;
-      if (time != o.time) return time < o.time;
-      return *uid < *o.uid;
-    }
-  };
-  using Heap = std::set<Rank>;
+  struct Pending;
+  using Heap = PendingHeap<Pending>;
   struct Pending {
     std::shared_ptr<const WorkloadInfo> info;
     ScanState scan;
     Address parent;
-    bool in_heap = false;
     bool by_record = false;           ///< Parked because an equal workload failed, not for its own failure.
-    Heap::iterator place;             ///< In the heap.
+    std::size_t place = Heap::nowhere;
     QueueCounters* local = nullptr;   ///< Of its LocalQueue.
+    [[nodiscard]] bool in_heap() const { return place != Heap::nowhere; }
   };
   struct Holding {
     std::shared_ptr<const Reservation> reservation;
@@ -110,13 +100,13 @@ class ClusterQueue final : public Entity {
   [[nodiscard]] QueueCounters* local(const WorkloadInfo& w) { return &local_[{w.namespace_, w.local_queue}]; }
   void count_usage(const Holding& h, std::int64_t sign);
   void refresh_counters(const Context& c);
-  [[nodiscard]] static Rank rank(const Pending& p) { return {p.info->priority, p.info->queue_time, &p.info->uid, p.info->id}; }
+  [[nodiscard]] static Heap::Rank rank(const Pending& p) { return {p.info->priority, p.info->queue_time, p.info->uid}; }
   [[nodiscard]] static bool gate_open(const WorkloadInfo& w, Time now) { return !w.requeued_false && (!w.requeue_at.is_set() || w.requeue_at <= now); }
 
   Symbol name_;
   Address tree_{EntityKind::cohort_tree, 0};
   std::uint64_t tree_version_ = 0;
-  std::unordered_map<WorkloadId, Pending> pending_;
+  std::unordered_map<WorkloadId, Pending> pending_;  ///< Elements stay in their place.
   Heap heap_;
   std::unordered_map<std::uint64_t, std::uint32_t> heap_hashes_;  ///< How many heap entries carry an equivalence hash.
   std::map<std::uint64_t, Symbol> records_;                       ///< Hash records with the reason that set them (§3.6).
