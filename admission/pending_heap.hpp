@@ -1,0 +1,95 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "vocabulary/time.hpp"
+
+namespace hindsight::admission {
+
+/// The heap of a ClusterQueue: what is next by priority, then queue timestamp, then uid (§3.2). Elements are any T with `std::size_t place`, in
+/// which the heap notes where they are, so that each of them can be taken out; they must not move meanwhile.
+template <class T>
+class PendingHeap {
+ public:
+  static constexpr std::size_t nowhere = ~std::size_t{0};  ///< Of an element that is in no heap.
+
+  /// The order, without a look at the element in nearly all cases. `uid` must live as long as the element is here.
+  struct Rank {
+    Rank(std::int64_t priority_, Time time_, std::string_view uid_) : priority(priority_), time(time_), uid(uid_) {}
+    std::int64_t priority;
+    Time time;
+    std::string_view uid;
+    [[nodiscard]] bool before(const Rank& o) const {
+      if (priority != o.priority) return priority > o.priority;
+      if (time != o.time) return time < o.time;
+      return uid < o.uid;
+    }
+  };
+
+  [[nodiscard]] bool empty() const { return nodes_.empty(); }
+  [[nodiscard]] T& top() const { return *nodes_.front().element; }
+
+  /// `element` must be nowhere.
+  void push(T& element, const Rank& rank) {
+    nodes_.push_back({rank, &element});
+    rise(nodes_.size() - 1);
+  }
+
+  /// `element` must be here.
+  void erase(T& element) {
+    const std::size_t hole = element.place;
+    element.place = nowhere;
+    if (hole + 1 == nodes_.size()) {
+      nodes_.pop_back();
+      return;
+    }
+    nodes_[hole] = nodes_.back();
+    nodes_.pop_back();
+    if (hole != 0 && nodes_[hole].rank.before(nodes_[parent(hole)].rank))
+      rise(hole);
+    else
+      sink(hole);
+  }
+
+ private:
+  struct Node {
+    Rank rank;
+    T* element;
+  };
+  static constexpr std::size_t children = 4;  ///< Of a node: fewer levels than a binary heap, each within one or two cache lines.
+  [[nodiscard]] static std::size_t parent(std::size_t i) { return (i - 1) / children; }
+
+  void put(std::size_t i, const Node& n) {
+    nodes_[i] = n;
+    n.element->place = i;
+  }
+  void rise(std::size_t i) {
+    const Node n = nodes_[i];
+    while (i != 0 && n.rank.before(nodes_[parent(i)].rank)) {
+      put(i, nodes_[parent(i)]);
+      i = parent(i);
+    }
+    put(i, n);
+  }
+  void sink(std::size_t i) {
+    const Node n = nodes_[i];
+    for (;;) {
+      const std::size_t first = i * children + 1;
+      if (first >= nodes_.size()) break;
+      std::size_t best = first;
+      for (std::size_t c = first + 1; c < first + children && c < nodes_.size(); ++c)
+        if (nodes_[c].rank.before(nodes_[best].rank)) best = c;
+      if (!nodes_[best].rank.before(n.rank)) break;
+      put(i, nodes_[best]);
+      i = best;
+    }
+    put(i, n);
+  }
+
+  std::vector<Node> nodes_;
+};
+
+}  // namespace hindsight::admission
