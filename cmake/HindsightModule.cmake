@@ -36,16 +36,17 @@ function(hindsight_executable name)
   hindsight_use_allocator(${name})
 endfunction()
 
-# hindsight_test(<name> SOURCES <file>... [DEPS <target>...] [LABELS <label>...] [TIMEOUT <seconds>] [SHARDS <n>] [OWN_MAIN])
+# hindsight_test(<name> SOURCES <file>... [DEPS <target>...] [LABELS <label>...] [TIMEOUT <seconds>] [SHARDS <n>] [OWN_MAIN] [PLAIN])
 #
 # Makes the GoogleTest executable tests/test_<name> and registers it with ctest as <name>: one entry for the whole executable, because a
 # process for each test case costs more than most cases do. The cases are counted from the report that each entry leaves in
-# test-results/. SHARDS cuts a long executable into n entries that run side by side. OWN_MAIN: the sources define main().
+# test-results/. SHARDS cuts a long executable into n entries that run side by side. OWN_MAIN: the sources define main(). PLAIN: runs
+# without sanitizers even where the same run has it under AddressSanitizer, because it is too slow there to do all that it does.
 #
 # Labels that ./dev test knows: actors (also run under ThreadSanitizer), e2e (needs a real API server or broker; not run under
 # sanitizers), slow (only with --full).
 function(hindsight_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "OWN_MAIN" "TIMEOUT;SHARDS" "SOURCES;DEPS;LABELS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "OWN_MAIN;PLAIN" "TIMEOUT;SHARDS" "SOURCES;DEPS;LABELS")
   hindsight_refuse_unparsed("hindsight_test(${name})" "${arg_UNPARSED_ARGUMENTS}")
   find_package(GTest REQUIRED)
 
@@ -60,6 +61,10 @@ function(hindsight_test name)
 
   hindsight_default(arg_TIMEOUT 300)
   hindsight_default(arg_SHARDS 1)
+  set(labels "${arg_LABELS};gtest")
+  if(NOT arg_PLAIN AND NOT "e2e" IN_LIST arg_LABELS)
+    list(APPEND labels sanitized)  # where suite asan runs too, suite unit leaves it out
+  endif()
   math(EXPR last_shard "${arg_SHARDS} - 1")
   foreach(shard RANGE ${last_shard})
     set(entry "${name}")
@@ -71,9 +76,9 @@ function(hindsight_test name)
     add_test(NAME ${entry}
       COMMAND ${target} "--gtest_output=json:${PROJECT_BINARY_DIR}/test-results/${entry}.json" --gtest_brief=1
       WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
-    hindsight_set_test_properties(${entry} "${arg_LABELS};gtest" "${arg_TIMEOUT}" "${environment}")
+    hindsight_set_test_properties(${entry} "${labels}" "${arg_TIMEOUT}" "${environment}")
   endforeach()
-  hindsight_group_by_label(${target} "${arg_LABELS}")
+  hindsight_group_by_label(${target} "${labels}")
 endfunction()
 
 # hindsight_check(<name> COMMAND <word>... [LABELS <label>...] [TIMEOUT <seconds>] [DEPENDS <target>...] [ENVIRONMENT <K=V>...])
@@ -88,6 +93,11 @@ function(hindsight_check name)
   hindsight_set_test_properties(${name} "${arg_LABELS};script" "${arg_TIMEOUT}" "${arg_ENVIRONMENT}")
   if(arg_DEPENDS)
     add_dependencies(hindsight_tests ${arg_DEPENDS})
+    if("e2e" IN_LIST arg_LABELS)
+      add_dependencies(hindsight_tests_e2e ${arg_DEPENDS})
+    else()
+      add_dependencies(hindsight_tests_plain ${arg_DEPENDS})
+    endif()
   endif()
 endfunction()
 
@@ -126,8 +136,11 @@ endfunction()
 
 # ---------------------------------------------------------------- used by the functions above
 
-# What ./dev test builds: all test executables; those that run under AddressSanitizer; those that run under ThreadSanitizer.
+# What ./dev test builds: all test executables; those that no sanitizer's suite runs; those of the end-to-end tests; those that run under
+# AddressSanitizer; those that run under ThreadSanitizer.
 add_custom_target(hindsight_tests)
+add_custom_target(hindsight_tests_plain)
+add_custom_target(hindsight_tests_e2e)
 add_custom_target(hindsight_tests_asan)
 add_custom_target(hindsight_tests_tsan)
 add_custom_target(hindsight_benches)
@@ -143,8 +156,13 @@ endfunction()
 
 function(hindsight_group_by_label target labels)
   add_dependencies(hindsight_tests ${target})
-  if(NOT "e2e" IN_LIST labels)
+  if("e2e" IN_LIST labels)
+    add_dependencies(hindsight_tests_e2e ${target})
+  else()
     add_dependencies(hindsight_tests_asan ${target})
+    if(NOT "sanitized" IN_LIST labels)
+      add_dependencies(hindsight_tests_plain ${target})
+    endif()
   endif()
   if("actors" IN_LIST labels AND NOT "e2e" IN_LIST labels)
     add_dependencies(hindsight_tests_tsan ${target})
