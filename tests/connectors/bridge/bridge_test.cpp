@@ -173,6 +173,44 @@ TEST_F(BridgeTest, AFinalizerIsSetOnceAndTakenAwayFromWhatIsBeingDeleted) {
   EXPECT_TRUE(sent_.empty()) << "too late";
 }
 
+// base-api §5: the Workload may come after the job that names it
+TEST_F(BridgeTest, APrebuiltWorkloadGetsItsOwnerWhenItAppears) {
+  bridge_.want({admission::WorkloadAdoptIntent{"ns", "w", "job-uid", "Job", "batch", "j"}});
+  EXPECT_TRUE(sent_.empty());
+  add(types::workload, workload("w", "7", asks_nothing));
+  ASSERT_EQ(sent_.size(), 1U);
+  EXPECT_EQ(Json::parse(sent_[0].write.body),
+            Json::parse(R"({"metadata":{"uid":"uid-w","resourceVersion":"7","labels":{"kueue.x-k8s.io/job-uid":"job-uid"},
+              "ownerReferences":[{"apiVersion":"batch/v1","kind":"Job","name":"j","uid":"job-uid","controller":true,"blockOwnerDeletion":true}]}})"));
+  answer(409);
+  auto owned = Json::parse(workload("w", "8", asks_nothing));
+  owned["metadata"]["ownerReferences"] = Json::parse(R"([{"apiVersion":"batch/v1","kind":"Job","name":"other","uid":"x","controller":true}])");
+  change(types::workload, owned.dump());
+  bridge_.retry();
+  EXPECT_TRUE(sent_.empty()) << "somebody else was faster";
+  EXPECT_EQ(bridge_.outstanding(), 0U);
+}
+
+// BA-148
+TEST_F(BridgeTest, AJobThatShallGoIsDeletedInTheBackground) {
+  add(types::job, R"({"metadata":{"namespace":"ns","name":"j","uid":"u","resourceVersion":"3"},
+    "spec":{"suspend":true,"template":{"spec":{"containers":[]}}}})");
+  admission::JobIntent intent;
+  intent.uid = "u";
+  intent.kind = "Job";
+  intent.group = "batch";
+  intent.namespace_ = "ns";
+  intent.name = "j";
+  intent.remove = true;
+  bridge_.want({intent});
+  ASSERT_EQ(sent_.size(), 1U);
+  EXPECT_EQ(sent_[0].write.verb, Write::Verb::delete_);
+  EXPECT_EQ(Json::parse(sent_[0].write.body)["propagationPolicy"], "Background");
+  EXPECT_EQ(Json::parse(sent_[0].write.body)["preconditions"]["uid"], "u");
+  answer(200);
+  EXPECT_EQ(bridge_.outstanding(), 0U);
+}
+
 // What is wanted of an object that goes away is wanted no more.
 TEST_F(BridgeTest, NothingIsWantedOfWhatHasGone) {
   const std::string flavor = R"({"metadata":{"name":"f","uid":"u","resourceVersion":"1"},"spec":{}})";
