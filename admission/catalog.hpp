@@ -34,6 +34,7 @@ struct OwnedToleration {
   std::string key, value;
   bool exists = false;
   TaintEffect effect = TaintEffect::unspecified;
+  std::optional<std::int64_t> seconds;  ///< tolerationSeconds, for the pods.
 };
 
 struct FlavorConfig {
@@ -111,6 +112,9 @@ struct Settings {
   };
   std::vector<Transformation> transformations;
   bool manage_jobs_without_queue_name = false;
+  /// managedJobsNamespaceSelector; as given here it leaves out what the system's own namespaces are called (BA-172).
+  std::vector<OwnedRequirement> managed_jobs_namespaces{
+      {Symbol("kubernetes.io/metadata.name"), SelectorOperator::not_in, {"kube-system", "kueue-system"}}};
   bool pods_ready_enabled = true;   ///< waitForPodsReady: on by default in v1beta2 (BA-138).
   Duration pods_ready_timeout = Duration::seconds(30 * 60);
   bool block_admission = false;

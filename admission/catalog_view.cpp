@@ -73,7 +73,7 @@ FlavorConfig to_config(const ResourceFlavorObserved& o) {
   c.name = Symbol(o.meta.name);
   c.node_labels = own(o.node_labels);
   for (const auto& t : o.node_taints) c.taints.push_back({std::string(t.key), std::string(t.value), t.effect});
-  for (const auto& t : o.tolerations) c.tolerations.push_back({std::string(t.key), std::string(t.value), t.exists, t.effect});
+  for (const auto& t : o.tolerations) c.tolerations.push_back({std::string(t.key), std::string(t.value), t.exists, t.effect, t.seconds});
   c.topology = Symbol(o.topology_name);
   return c;
 }
@@ -140,6 +140,7 @@ std::uint64_t content_hash(const FlavorConfig& c) {
     h.add(std::string_view(t.value));
     h.add(t.exists);
     h.add(t.effect);
+    h.add(t.seconds);
   }
   h.add(c.topology);
   return h.value();
@@ -211,17 +212,6 @@ bool matches(const std::vector<OwnedRequirement>& selector, const std::vector<st
 
 // ---- Catalog ------------------------------------------------------------------------------------------------------------
 
-void Catalog::put_queue(std::shared_ptr<const QueueConfig> config) {
-  const Symbol name = config->name;
-  queue_index_[name] = config.get();
-  queues[name] = std::move(config);
-}
-
-void Catalog::erase_queue(Symbol name) {
-  queue_index_.erase(name);
-  queues.erase(name);
-}
-
 const LocalQueueConfig* Catalog::local_queue(Symbol namespace_, Symbol name) const {
   const auto it = local_queues.find({namespace_, name});
   return it == local_queues.end() ? nullptr : &it->second;
@@ -237,15 +227,17 @@ bool Catalog::queue_active(Symbol name) const {
   return it != activity.end() && it->second.active;
 }
 
-Symbol Catalog::root_of(Symbol queue) const {
-  const auto it = roots.find(queue);
-  return it == roots.end() ? Symbol() : it->second;
-}
-
 bool Catalog::namespace_matches(const QueueConfig& queue, Symbol namespace_) const {
   if (!queue.has_namespace_selector) return false;
   const auto it = namespaces.find(namespace_);
   return it != namespaces.end() && matches(queue.namespace_selector, it->second->labels);
+}
+
+bool Catalog::manages_jobs_in(Symbol namespace_) const {
+  static const Symbol name_label("kubernetes.io/metadata.name");
+  const auto it = namespaces.find(namespace_);
+  if (it != namespaces.end()) return matches(settings.managed_jobs_namespaces, it->second->labels);
+  return matches(settings.managed_jobs_namespaces, {{name_label, std::string(namespace_.text())}});
 }
 
 void Catalog::refresh_activity(const QueueConfig& queue) {
@@ -293,42 +285,6 @@ void Catalog::refresh_activity(const QueueConfig& queue) {
     a.message = "Can admit new workloads";
   }
   activity[queue.name] = std::move(a);
-}
-
-std::vector<Symbol> Catalog::refresh_roots() {
-  std::vector<Symbol> changed;
-  std::unordered_map<Symbol, Symbol> fresh;
-  fresh.reserve(queues.size());
-  std::unordered_map<Symbol, Symbol> cohort_roots;  // memo; empty symbol: on or below a cycle
-  for (const auto& [name, config] : queues) {
-    Symbol root = name;
-    if (!config->cohort.empty()) {
-      std::vector<Symbol> path;
-      Symbol at = config->cohort;
-      for (;;) {
-        if (const auto memo = cohort_roots.find(at); memo != cohort_roots.end()) {
-          root = memo->second;
-          break;
-        }
-        if (std::find(path.begin(), path.end(), at) != path.end()) {
-          root = Symbol();
-          break;
-        }
-        path.push_back(at);
-        const auto it = cohorts.find(at);
-        if (it == cohorts.end() || it->second->parent.empty()) {
-          root = at;
-          break;
-        }
-        at = it->second->parent;
-      }
-      for (const Symbol p : path) cohort_roots[p] = root;
-    }
-    fresh.emplace(name, root);
-    if (const auto old = roots.find(name); old == roots.end() || old->second != root) changed.push_back(name);
-  }
-  roots = std::move(fresh);
-  return changed;
 }
 
 std::uint64_t Catalog::hash() const {

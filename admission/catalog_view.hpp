@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "admission/catalog.hpp"
@@ -53,24 +54,32 @@ class Catalog {
   Settings settings;
   std::string settings_json;  ///< As observed, for snapshots.
   Table<FlavorConfig> flavors;
-  Table<QueueConfig> queues;  ///< Changed by put_queue and erase_queue only.
-  Table<CohortConfig> cohorts;
+  Table<QueueConfig> queues;    ///< Changed by put_queue and erase_queue only.
+  Table<CohortConfig> cohorts;  ///< Changed by put_cohort and erase_cohort only.
   Table<NamespaceConfig> namespaces;
   Table<CheckConfig> checks;
   std::map<Symbol, std::vector<std::string>, ByText> topologies;
   std::map<Symbol, PriorityClassConfig, ByText> workload_priority_classes;
   std::map<Symbol, PriorityClassConfig, ByText> pod_priority_classes;
-  std::unordered_map<LocalQueueKey, LocalQueueConfig, LocalQueueKeyHash> local_queues;
+  std::unordered_map<LocalQueueKey, LocalQueueConfig, LocalQueueKeyHash>
+      local_queues;  ///< Changed by put_local_queue and erase_local_queue only.
 
-  // ---- derived; `refresh_queue` and `refresh_roots` keep them ----------------------------------------------------
+  // ---- derived; `refresh_activity` and the `refresh_roots` functions keep them ------------------------------------
 
   /// Why a queue is active or not (base-api §6.4).
   std::unordered_map<Symbol, QueueActivity> activity;
   /// Root of each queue's tree: the topmost cohort, or the queue itself. Queues below a cycle map to the empty symbol.
   std::unordered_map<Symbol, Symbol> roots;
 
+  using Names = std::set<Symbol, ByText>;
+  using LocalQueueKeys = std::unordered_set<LocalQueueKey, LocalQueueKeyHash>;
+
   void put_queue(std::shared_ptr<const QueueConfig> config);
-  void erase_queue(Symbol name);
+  void erase_queue(Symbol name);  ///< Its root is forgotten too.
+  void put_cohort(std::shared_ptr<const CohortConfig> config);
+  void erase_cohort(Symbol name);
+  void put_local_queue(const LocalQueueConfig& config);
+  void erase_local_queue(Symbol namespace_, Symbol name);
   [[nodiscard]] const QueueConfig* queue(Symbol name) const {
     const auto it = queue_index_.find(name);
     return it == queue_index_.end() ? nullptr : it->second;
@@ -79,18 +88,39 @@ class Catalog {
   [[nodiscard]] const FlavorConfig* flavor(Symbol name) const;
   [[nodiscard]] bool queue_active(Symbol name) const;
   [[nodiscard]] Symbol root_of(Symbol queue) const;
+  /// The queues of a tree, by name.
+  [[nodiscard]] const Names& members(Symbol root) const;
+  /// The topmost cohort above this one, itself included; empty: on or below a cycle.
+  [[nodiscard]] Symbol topmost(Symbol cohort) const;
+  /// This cohort and all whose chain of parents goes through it, whether there are objects of that name or not; no order.
+  [[nodiscard]] std::vector<Symbol> below(Symbol cohort) const;
+  /// The LocalQueues that feed a ClusterQueue, which need not exist.
+  [[nodiscard]] const LocalQueueKeys& local_queues_of(Symbol cluster_queue) const;
   /// Does the namespace exist, and do its labels match the queue's selector (BA-152)?
   [[nodiscard]] bool namespace_matches(const QueueConfig& queue, Symbol namespace_) const;
+  /// Are jobs of this namespace looked after (managedJobsNamespaceSelector, BA-172)? One that was not seen has the label with its name.
+  [[nodiscard]] bool manages_jobs_in(Symbol namespace_) const;
 
   void refresh_activity(const QueueConfig& queue);
-  /// Recomputes `roots`; returns the queues whose root changed.
-  std::vector<Symbol> refresh_roots();
+  /// A queue whose place in the forest was looked at; `before` is empty for one that had none.
+  struct Root {
+    Symbol queue, before, after;
+    bool changed = false;  ///< Also true for a queue that had no place.
+  };
+  /// Recomputes `roots` of all queues; of one; of those below a cohort (all whose chain of parents goes through it).
+  std::vector<Root> refresh_roots();
+  Root refresh_root(Symbol queue);
+  std::vector<Root> refresh_roots_below(Symbol cohort);
 
   /// Position-independent hash of everything observed.
   [[nodiscard]] std::uint64_t hash() const;
 
  private:
   std::unordered_map<Symbol, const QueueConfig*> queue_index_;  ///< Of `queues`, for the hot path: no comparison of texts.
+  std::unordered_map<Symbol, Names> queues_in_;                 ///< Cohort → queues that name it.
+  std::unordered_map<Symbol, Names> cohorts_in_;                ///< Cohort → cohorts that name it as their parent.
+  std::unordered_map<Symbol, Names> members_;                   ///< `roots`, the other way round.
+  std::unordered_map<Symbol, LocalQueueKeys> local_queues_of_;
 };
 
 // ---- observation → owned configuration ----------------------------------------------------------------------------------

@@ -42,6 +42,7 @@ class ClusterQueue final : public Entity {
   };
   [[nodiscard]] std::vector<Waiting> waiting() const;
   [[nodiscard]] std::vector<std::shared_ptr<const Reservation>> reservations() const;
+  [[nodiscard]] bool holds_quota() const { return !holding_.empty(); }  ///< Some workload reserves in it.
   [[nodiscard]] std::uint64_t hash() const;
 
   /// For snapshots: what does not follow from the Workloads.

@@ -12,7 +12,7 @@ void CohortTree::receive(Message& message, const Context& c, Outbox& out) {
     if ((*offered)->present) offers_.emplace(queue, std::move(*offered));
     if (--answers_missing_ == 0) decide(c, out);
   } else if (const auto* m = std::get_if<msg::RunCycle>(&message.payload)) {
-    run_cycle(m->cycle, c, out);
+    run_cycle(*m, out);
   } else if (auto* m1 = std::get_if<msg::Joined>(&message.payload)) {
     joined(*m1, c);
   } else if (const auto* m2 = std::get_if<msg::BuildTree>(&message.payload)) {
@@ -77,19 +77,11 @@ void CohortTree::build(const Context& c) {
     if (m.nonempty) ready_.insert(queue);
   }
   // every Cohort object on the way from a member to the root, and those that only lend: all whose chain ends here
+  std::vector<Symbol> names = c.catalog->below(root_);
+  std::sort(names.begin(), names.end(), ByText{});
   std::vector<std::shared_ptr<const CohortConfig>> cohorts;
-  for (const auto& [name, config] : c.catalog->cohorts) {
-    Symbol at = name;
-    for (std::size_t steps = 0; steps <= c.catalog->cohorts.size(); ++steps) {
-      if (at == root_) {
-        cohorts.push_back(config);
-        break;
-      }
-      const auto it = c.catalog->cohorts.find(at);
-      if (it == c.catalog->cohorts.end() || it->second->parent.empty()) break;
-      at = it->second->parent;
-    }
-  }
+  for (const Symbol name : names)
+    if (const auto it = c.catalog->cohorts.find(name); it != c.catalog->cohorts.end()) cohorts.push_back(it->second);
   tree_ = QuotaTree::build(members, cohorts);
   for (auto& [queue, m] : members_)
     for (auto& r : m.reservations) tree_->reserve(queue, std::move(r));
@@ -98,15 +90,16 @@ void CohortTree::build(const Context& c) {
 
 // ---- one cycle --------------------------------------------------------------------------------------------------------------
 
-void CohortTree::run_cycle(std::uint64_t cycle, const Context&, Outbox& out) {
-  cycle_ = cycle;
+void CohortTree::run_cycle(const msg::RunCycle& m, Outbox& out) {
+  cycle_ = m.cycle;
+  blocked_ = m.blocked;
   offers_.clear();
   answers_missing_ = tree_ ? static_cast<std::uint32_t>(ready_.size()) : 0;
   if (answers_missing_ == 0) {
     out.send(tree_address(root_), domain_address, msg::Proposed{});
     return;
   }
-  for (const Symbol queue : ready_) out.send(tree_address(root_), queue_address(queue), msg::OfferHead{cycle});
+  for (const Symbol queue : ready_) out.send(tree_address(root_), queue_address(queue), msg::OfferHead{cycle_});
 }
 
 namespace {
@@ -134,6 +127,7 @@ CycleContext make_cycle_context(const Context& c, std::uint64_t cycle) {
   out.now = c.now;
   out.cycle = cycle;
   out.settings = &c.catalog->settings;
+  out.admitted_not_ready = c.admitted_not_ready;
   out.flavor = [catalog = c.catalog](Symbol name) { return catalog->flavor(name); };
   out.namespace_labels = [catalog = c.catalog](Symbol name) -> const NamespaceLabels* {
     const auto it = catalog->namespaces.find(name);
@@ -167,10 +161,12 @@ void CohortTree::decide(const Context& c, Outbox& out) {
     tree_->set_generation(queue, offer->generation);
     heads.push_back(offer->head);
   }
-  const auto context = make_cycle_context(c, cycle_);
+  auto context = make_cycle_context(c, cycle_);
+  context.admitted_not_ready |= blocked_;
   const auto outcomes = admission::run_cycle(*tree_, std::move(heads), context);
 
   Proposal p;
+  std::optional<msg::EntryRank> admits;
   Arena& a = *p.arena;
   for (const auto& o : outcomes) {
     const msg::HeadOffered& offer = *offers_.at(o.cluster_queue);
@@ -186,6 +182,7 @@ void CohortTree::decide(const Context& c, Outbox& out) {
       e.admitted = std::all_of(required.begin(), required.end(),
                                [&](Symbol k) { return std::find(w.ready_checks.begin(), w.ready_checks.end(), k) != w.ready_checks.end(); });
       p.events.emplace_back(e);
+      if (c.catalog->settings.block_admission && !admits) admits = msg::EntryRank{o.borrowing_level, w.priority, w.queue_time, w.uid};
       continue;
     }
     for (const auto& v : o.victims) {
@@ -220,7 +217,7 @@ void CohortTree::decide(const Context& c, Outbox& out) {
     p.events.emplace_back(e);
   }
   offers_.clear();
-  out.send(tree_address(root_), domain_address, msg::Proposed{std::move(p)});
+  out.send(tree_address(root_), domain_address, msg::Proposed{std::move(p), std::move(admits)});
 }
 
 }  // namespace hindsight::admission

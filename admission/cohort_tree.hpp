@@ -31,7 +31,7 @@ class CohortTree final : public Entity {
   [[nodiscard]] msg::Joined* joining(Symbol queue);
   [[nodiscard]] bool is_member(Symbol queue) const;
   static void forget(std::vector<std::shared_ptr<const Reservation>>& reservations, WorkloadId id);
-  void run_cycle(std::uint64_t cycle, const Context& c, Outbox& out);
+  void run_cycle(const msg::RunCycle& m, Outbox& out);
   void decide(const Context& c, Outbox& out);
 
   Symbol root_;
@@ -43,6 +43,7 @@ class CohortTree final : public Entity {
 
   // one cycle
   std::uint64_t cycle_ = 0;
+  bool blocked_ = false;  ///< Another tree admits first (BA-76).
   std::uint32_t answers_missing_ = 0;
   std::map<Symbol, std::unique_ptr<msg::HeadOffered>, ByText> offers_;
 };

@@ -13,6 +13,7 @@ Result<void> Domain::begin(const RecordView& record, Outbox& out) {
   sequence_ = e.sequence;
   if (e.time > now_) now_ = e.time;  // a clock that steps back does not turn time back
   phase_ = Phase::reconcile;
+  contenders_.clear();
   if (const auto* o = std::get_if<Observation>(&record.body)) {
     route(*o, out);
   } else if (const auto* d = std::get_if<Decisions>(&record.body)) {
@@ -24,6 +25,7 @@ Result<void> Domain::begin(const RecordView& record, Outbox& out) {
     route(*d, out);
   } else if (std::holds_alternative<EpochStarted>(record.body)) {
     epoch_ = std::max(epoch_, e.epoch);
+    listed_ = false;
     mark_all();  // what the epoch before decided but did not write is lost: everything is asked again
   }
   return {};
@@ -83,8 +85,7 @@ void Domain::route_event(const Event& e, Outbox& out) {
   if (const auto* r = std::get_if<TreeReactivated>(&e)) {
     const Symbol root(r->root);
     reactivations_.erase(root);
-    for (const auto& [queue, its_root] : catalog_->roots)
-      if (its_root == root) out.send(domain_address, queue_address(queue), msg::Reactivate{});
+    for (const Symbol queue : catalog_->members(root)) out.send(domain_address, queue_address(queue), msg::Reactivate{});
     mark_tree(root);
     return;
   }
@@ -123,6 +124,7 @@ void Domain::know(std::uint32_t parent) {
   if (parent < is_dirty_.size()) return;
   is_dirty_.resize(parent + 1, false);
   due_of_.resize(parent + 1, Time::never());
+  job_kinds_.resize(parent + 1, JobKind::none);
 }
 
 void Domain::mark_dirty(std::uint32_t parent) {
@@ -152,12 +154,13 @@ void Domain::forget_dirty_trees() {
 
 // ---- messages to the domain ---------------------------------------------------------------------------------------------------
 
-void Domain::receive(Message& message, Outbox&) {
+void Domain::receive(Message& message, Outbox& out) {
   if (auto* p = std::get_if<msg::Proposed>(&message.payload)) {
     if (!p->proposal.events.empty()) {
       const bool parent = message.from.kind == EntityKind::workload_parent;
       std::string key = parent ? registry_.key(message.from.index) : std::string();
       if (!parent) key = Symbol::from_id(message.from.index).text();
+      if (p->admits) admitting_.emplace(key, std::move(*p->admits));
       answers_.emplace(std::move(key), std::move(p->proposal));
     }
     --waiting_for_;
@@ -168,6 +171,15 @@ void Domain::receive(Message& message, Outbox&) {
     if (m->due.is_set()) due_.insert({m->due, parent});
   } else if (const auto* m1 = std::get_if<msg::ReactivateTreeOf>(&message.payload)) {
     request_reactivation(m1->cluster_queue);
+  } else if (const auto* m2 = std::get_if<msg::NotReady>(&message.payload)) {
+    if (m2->not_ready) {
+      not_ready_.insert(m2->id);
+    } else if (not_ready_.erase(m2->id) != 0 && not_ready_.empty()) {  // whoever waited for this may be admitted now (BA-76)
+      seen_cycles_.clear();
+      for (const auto& [queue, root] : catalog_->roots) mark_tree(root);
+    }
+  } else if (const auto* m3 = std::get_if<msg::Runs>(&message.payload)) {
+    tell_descendants(message.from.index, m3->runs, out);
   } else if (std::holds_alternative<msg::WorldChanged>(message.payload)) {
     seen_cycles_.clear();
   } else if (std::holds_alternative<msg::Retired>(message.payload)) {
@@ -200,10 +212,18 @@ Time Domain::next_due() const {
 // ---- deciding -----------------------------------------------------------------------------------------------------------------
 
 bool Domain::start_deciding(Outbox& out) {
+  if (!contenders_.empty()) {  // the second half of a cycle: these know now that they may not admit
+    for (const Symbol root : std::exchange(contenders_, {})) {
+      ++waiting_for_;
+      out.send(domain_address, tree_address(root), msg::RunCycle{cycles_ + 1, true});
+    }
+    return true;
+  }
   step_ = Step{};
   step_.base = sequence_;
   step_.time = now_;
   answers_.clear();
+  admitting_.clear();
   waiting_for_ = 0;
   if (!synced_) return false;
   if (phase_ == Phase::reconcile) {
@@ -253,6 +273,20 @@ bool Domain::start_deciding(Outbox& out) {
 }
 
 Domain::Step Domain::take_decisions() {
+  if (admitting_.size() > 1) {
+    // BA-76: one admission at a time, and the first in the order of entries goes first; nobody else gets quota in this cycle
+    const auto first =
+        std::min_element(admitting_.begin(), admitting_.end(), [](const auto& a, const auto& b) { return a.second < b.second; })->first;
+    for (const auto& [key, rank] : admitting_) {
+      if (key == first) continue;
+      answers_.erase(key);
+      contenders_.emplace_back(key);
+    }
+    admitting_.clear();
+    Step none;
+    none.kind = step_.kind;
+    return none;
+  }
   for (auto& [key, p] : answers_) {
     step_.events.insert(step_.events.end(), p.events.begin(), p.events.end());
     step_.arenas.push_back(std::move(p.arena));
@@ -300,6 +334,13 @@ std::uint64_t Domain::hash() const {
   h.add(now_);
   h.add(synced_);
   h.add(catalog_->hash());
+  h.add(listed_);
+  for (const auto& [key, held] : held_) {
+    h.add(key.kind);
+    h.add(key.name);
+    h.add(held.deleting);
+    h.add(held.finalizer);
+  }
   for (const auto& [root, t] : reactivations_) {
     h.add(root);
     h.add(t);

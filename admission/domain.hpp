@@ -8,6 +8,7 @@
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "admission/messages.hpp"
@@ -59,7 +60,7 @@ class Domain {
 
   // ---- reading --------------------------------------------------------------------------------------------------------------
 
-  [[nodiscard]] Context context() const { return {now_, sequence_, decided_base_, cycles_, catalog_.get()}; }
+  [[nodiscard]] Context context() const { return {now_, sequence_, decided_base_, cycles_, !not_ready_.empty(), catalog_.get()}; }
   [[nodiscard]] const std::shared_ptr<const Catalog>& catalog() const { return shared_catalog_; }
   [[nodiscard]] std::uint64_t sequence() const { return sequence_; }
   [[nodiscard]] std::uint64_t epoch() const { return epoch_; }
@@ -74,6 +75,24 @@ class Domain {
   [[nodiscard]] std::uint32_t parent_count() const { return registry_.parents_end(); }
   [[nodiscard]] bool parent_exists(std::uint32_t index) const { return registry_.has_parent(index); }
   [[nodiscard]] std::uint64_t hash() const;
+
+  // ---- finalizers (§8.8) --------------------------------------------------------------------------------------------------------
+
+  /// ClusterQueue, ResourceFlavor or AdmissionCheck: what was seen of it that says whether it may go.
+  struct Held {
+    bool deleting = false;
+    bool finalizer = false;  ///< Carries resource-in-use.
+  };
+  struct HeldKey {
+    ObjectKind kind = ObjectKind::unspecified;
+    Symbol name;
+    friend bool operator<(const HeldKey& a, const HeldKey& b) { return a.kind != b.kind ? a.kind < b.kind : ByText{}(a.name, b.name); }
+  };
+  [[nodiscard]] const std::map<HeldKey, Held>& held() const { return held_; }
+  /// Have all kinds been listed since this epoch began? Before that somebody unseen may still use what is being deleted.
+  [[nodiscard]] bool listed() const { return listed_; }
+  /// Those that changed, or whose users did, since the last call.
+  [[nodiscard]] std::set<HeldKey> take_held_changes() { return std::exchange(held_changes_, {}); }
 
   // ---- snapshots (admission/snapshot.hpp) -------------------------------------------------------------------------------------
   friend class SnapshotCodec;
@@ -103,6 +122,7 @@ class Domain {
 
   Catalog& edit();
   void queues_changed(const std::set<Symbol, ByText>& queues, Outbox& out);
+  void roots_changed(const std::vector<Catalog::Root>& changes, std::set<Symbol, ByText> roots, Outbox& out);
   void rebuild_trees(const std::set<Symbol, ByText>& roots, Outbox& out);
   void refresh_activity_of(const std::function<bool(const QueueConfig&)>& concerned, bool reactivate_all, Outbox& out);
   void refresh_members(Symbol namespace_, Symbol local_queue, msg::Refresh how, Outbox& out);
@@ -118,6 +138,26 @@ class Domain {
   void forget_dirty_trees();
   [[nodiscard]] static std::uint64_t fingerprint(const Step& step);
 
+  void note_held(ObjectKind kind, const ObjectMeta& meta);
+  void forget_held(ObjectKind kind, Text name);
+  void users_changed(const QueueConfig& queue);
+
+  // managed ancestors (managed_jobs.cpp)
+  enum class JobKind : std::uint8_t { none, unqueued, queued };  ///< What a parent stands for: no job, one without queue name, one with.
+  /// Of a job that another object owns.
+  struct Lineage {
+    std::string owner_uid;  ///< Controller owner.
+    bool child = false;     ///< It has a managed ancestor.
+    std::string ancestor;   ///< Uid of the topmost one; empty when `child` is kept although the owner has gone.
+  };
+  void link_job(std::uint32_t index, const JobObserved& o, Outbox& out);
+  void unlink_job(std::uint32_t index, Outbox& out);
+  void leave_ancestor(std::uint32_t index, const std::string& ancestor, Outbox& out);
+  void relink(std::uint32_t index, Outbox& out);
+  void relink_below(const std::string& uid, Outbox& out);
+  void relink_all(Outbox& out);
+  void tell_descendants(std::uint32_t ancestor, bool runs, Outbox& out);
+
   SettingsReader read_settings_;
   std::shared_ptr<Catalog> catalog_ = std::make_shared<Catalog>();
   std::shared_ptr<const Catalog> shared_catalog_ = catalog_;
@@ -132,6 +172,16 @@ class Domain {
   std::unordered_map<Catalog::LocalQueueKey, std::unordered_set<std::uint32_t>, Catalog::LocalQueueKeyHash> members_;
   /// Parents that hold or once held quota of a ClusterQueue, which need not be that of their LocalQueue: who hears of a queue that appears.
   std::unordered_map<Symbol, std::unordered_set<std::uint32_t>> holders_;
+
+  std::vector<JobKind> job_kinds_;  ///< By number of the parent.
+  std::map<std::uint32_t, Lineage> lineages_;
+  std::map<std::string, std::set<std::uint32_t>> owned_;        ///< Uid of an owner → parents of the jobs that it owns.
+  std::map<std::string, std::set<std::uint32_t>> descendants_;  ///< Uid of a topmost managed ancestor → parents below it.
+  std::set<std::string> running_ancestors_;                     ///< Those whose Workload is admitted.
+  std::map<HeldKey, Held> held_;
+  std::set<HeldKey> held_changes_;  ///< A cache, no state.
+  bool listed_ = false;             ///< Follows from the records since the epoch began.
+  std::set<WorkloadId> not_ready_;  ///< With blockAdmission: admitted, but not PodsReady (BA-76).
 
   // time
   std::set<std::pair<Time, std::uint32_t>> due_;
@@ -155,6 +205,8 @@ class Domain {
   std::vector<bool> is_dirty_tree_;           ///< By number of the root's symbol.
   std::uint32_t waiting_for_ = 0;
   std::map<std::string, Proposal> answers_;   ///< By key of parent or root, so that the record does not depend on arrival order.
+  std::map<std::string, msg::EntryRank> admitting_;  ///< With blockAdmission: trees that would admit, by key.
+  std::vector<Symbol> contenders_;                   ///< Trees that are to be asked once more, because another one admits first.
   Step step_;
 };
 

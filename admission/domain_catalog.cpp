@@ -19,26 +19,27 @@ Catalog& Domain::edit() {
 
 /// Structure, quota or activity of these queues changed: their trees, before and after, are built anew.
 void Domain::queues_changed(const std::set<Symbol, ByText>& queues, Outbox& out) {
-  std::set<Symbol, ByText> roots;
-  for (const Symbol q : queues) roots.insert(catalog_->root_of(q));
-  const auto old_roots = catalog_->roots;
-  for (const Symbol q : edit().refresh_roots()) {
-    roots.insert(catalog_->root_of(q));
-    if (const auto it = old_roots.find(q); it != old_roots.end()) roots.insert(it->second);
-    if (const auto* config = catalog_->queue(q)) catalog_->refresh_activity(*config);
+  std::vector<Catalog::Root> changes;
+  Catalog& catalog = edit();
+  for (const Symbol q : queues) changes.push_back(catalog.refresh_root(q));
+  roots_changed(changes, {}, out);
+}
+
+/// The trees that these queues left or joined are built anew, and `roots` too.
+void Domain::roots_changed(const std::vector<Catalog::Root>& changes, std::set<Symbol, ByText> roots, Outbox& out) {
+  for (const auto& change : changes) {
+    roots.insert(change.before);
+    roots.insert(change.after);
+    if (change.changed) catalog_->refresh_activity(*catalog_->queue(change.queue));
   }
-  for (const Symbol q : queues) roots.insert(catalog_->root_of(q));
-  roots.erase(Symbol());
+  roots.erase(Symbol());  // below a circle of cohorts there is no tree
   rebuild_trees(roots, out);
 }
 
 void Domain::rebuild_trees(const std::set<Symbol, ByText>& roots, Outbox& out) {
   ++tree_version_;
   for (const Symbol root : roots) {
-    std::vector<Symbol> members;
-    for (const auto& [queue, its_root] : catalog_->roots)
-      if (its_root == root) members.push_back(queue);
-    std::sort(members.begin(), members.end(), ByText{});
+    const auto& members = catalog_->members(root);
     out.send(domain_address, tree_address(root), msg::BuildTree{root, static_cast<std::uint32_t>(members.size()), tree_version_});
     for (const Symbol q : members) out.send(domain_address, queue_address(q), msg::JoinTree{tree_address(root), tree_version_});
     mark_tree(root);
@@ -46,6 +47,7 @@ void Domain::rebuild_trees(const std::set<Symbol, ByText>& roots, Outbox& out) {
 }
 
 void Domain::apply(const ClusterQueueObserved& o, Outbox& out) {
+  note_held(ObjectKind::cluster_queue, o.meta);
   auto config = std::make_shared<const QueueConfig>(to_config(o));
   const Symbol name = config->name;
   const auto* old = catalog_->queue(name);
@@ -63,6 +65,7 @@ void Domain::apply(const ClusterQueueObserved& o, Outbox& out) {
   };
   const bool checks_changed = !created && rules(*old) != rules(*config);
   seen_cycles_.clear();
+  if (old != nullptr) users_changed(*old);
   Catalog& catalog = edit();
   catalog.put_queue(config);
   catalog.refresh_activity(*config);
@@ -85,49 +88,14 @@ void Domain::apply(const CohortObserved& o, Outbox& out) {
   const auto it = catalog_->cohorts.find(name);
   if (it != catalog_->cohorts.end() && content_hash(*it->second) == content_hash(*config)) return;
   seen_cycles_.clear();
-  std::set<Symbol, ByText> touched_queues;
-  const auto old_roots = catalog_->roots;
-  edit().cohorts[name] = config;
-  for (const Symbol q : catalog_->refresh_roots()) touched_queues.insert(q);
-  // every queue whose chain passes through this cohort
-  std::set<Symbol, ByText> roots;
-  for (const auto& [queue, qc] : catalog_->queues) {
-    Symbol at = qc->cohort;
-    for (std::size_t steps = 0; !at.empty() && steps <= catalog_->cohorts.size(); ++steps) {
-      if (at == name) {
-        roots.insert(catalog_->root_of(queue));
-        if (const auto old = old_roots.find(queue); old != old_roots.end()) roots.insert(old->second);
-        break;
-      }
-      const auto c = catalog_->cohorts.find(at);
-      at = c == catalog_->cohorts.end() ? Symbol() : c->second->parent;
-    }
-  }
-  // and the tree that it lends to without a queue of its own below it
-  {
-    Symbol at = name;
-    for (std::size_t steps = 0; steps <= catalog_->cohorts.size(); ++steps) {
-      const auto c = catalog_->cohorts.find(at);
-      if (c == catalog_->cohorts.end() || c->second->parent.empty()) break;
-      at = c->second->parent;
-    }
-    roots.insert(at);
-  }
-  for (const Symbol q : touched_queues) {
-    roots.insert(catalog_->root_of(q));
-    if (const auto old = old_roots.find(q); old != old_roots.end()) roots.insert(old->second);
-    if (const auto* qc = catalog_->queue(q)) catalog_->refresh_activity(*qc);
-  }
-  roots.erase(Symbol());
-  rebuild_trees(roots, out);
-  Symbol root = name;
-  for (std::size_t steps = 0; steps <= catalog_->cohorts.size(); ++steps) {
-    const auto c = catalog_->cohorts.find(root);
-    if (c == catalog_->cohorts.end() || c->second->parent.empty()) break;
-    root = c->second->parent;
-  }
-  const bool has_members = std::any_of(catalog_->roots.begin(), catalog_->roots.end(), [&](const auto& x) { return x.second == root; });
-  if (has_members) request_root(root);
+  Catalog& catalog = edit();
+  // the trees that it lends to, before and after, may have no queue below it
+  std::set<Symbol, ByText> roots{catalog.topmost(name)};
+  catalog.put_cohort(config);
+  const Symbol root = catalog.topmost(name);
+  roots.insert(root);
+  roots_changed(catalog.refresh_roots_below(name), std::move(roots), out);
+  if (!root.empty() && !catalog.members(root).empty()) request_root(root);
 }
 
 /// Activity of the queues that `concerned` names is computed anew; those that became active wake their trees, with `reactivate_all` the others too.
@@ -149,6 +117,7 @@ void Domain::refresh_activity_of(const std::function<bool(const QueueConfig&)>& 
 }
 
 void Domain::apply(const ResourceFlavorObserved& o, Outbox& out) {
+  note_held(ObjectKind::resource_flavor, o.meta);
   auto config = std::make_shared<const FlavorConfig>(to_config(o));
   const Symbol name = config->name;
   const auto* old = catalog_->flavor(name);
@@ -168,6 +137,7 @@ void Domain::apply(const ResourceFlavorObserved& o, Outbox& out) {
 }
 
 void Domain::apply(const AdmissionCheckObserved& o, Outbox& out) {
+  note_held(ObjectKind::admission_check, o.meta);
   const Symbol name(o.meta.name);
   const auto it = catalog_->checks.find(name);
   if (it != catalog_->checks.end() && it->second->controller == o.controller_name && it->second->active == o.active) return;
@@ -204,8 +174,10 @@ void Domain::refresh_members(Symbol namespace_, Symbol local_queue, msg::Refresh
 }
 
 void Domain::refresh_queue_members(Symbol cluster_queue, msg::Refresh how, Outbox& out) {
-  for (const auto& [key, lq] : catalog_->local_queues)
-    if (lq.cluster_queue == cluster_queue) refresh_members(key.first, key.second, {how.resolve, how.force && lq.stop_policy == StopPolicy::none}, out);
+  for (const auto& key : catalog_->local_queues_of(cluster_queue)) {
+    const bool runs = catalog_->local_queue(key.first, key.second)->stop_policy == StopPolicy::none;
+    refresh_members(key.first, key.second, {how.resolve, how.force && runs}, out);
+  }
 }
 
 void Domain::refresh_all(msg::Refresh how, Outbox& out) {
@@ -222,7 +194,7 @@ void Domain::apply(const LocalQueueObserved& o, Outbox& out) {
     return;
   seen_cycles_.clear();
   const bool resumed = !created && old->stop_policy != StopPolicy::none && config.stop_policy == StopPolicy::none;
-  edit().local_queues[{config.namespace_, config.name}] = config;
+  edit().put_local_queue(config);
   refresh_members(config.namespace_, config.name, {.resolve = true, .force = (created || resumed) && config.stop_policy == StopPolicy::none}, out);
   out.send(domain_address, queue_address(config.cluster_queue), msg::Notice{});  // its LocalQueue's status follows
 }
@@ -271,21 +243,28 @@ void Domain::apply(const ConfigurationObserved& o, Outbox& out) {
   Catalog& catalog = edit();
   catalog.settings = std::move(*settings);
   catalog.settings_json = o.json;
+  relink_all(out);
   refresh_all({.resolve = false, .force = false}, out);
 }
 
 // ---- jobs and workloads -------------------------------------------------------------------------------------------------------------
 
 void Domain::apply(const JobObserved& o, Outbox& out) {
-  out.send(domain_address, {EntityKind::workload_parent, parent_of(o.meta.uid)}, msg::JobSeen{&o});
+  const std::uint32_t parent = parent_of(o.meta.uid);
+  out.send(domain_address, {EntityKind::workload_parent, parent}, msg::JobSeen{&o});
+  link_job(parent, o, out);
 }
 
 void Domain::apply(const WorkloadObserved& o, Outbox& out) {
   auto w = registry_.find_workload(o.meta.uid);
+  const Text key = o.owner_uid.empty() ? o.meta.uid : o.owner_uid;
   if (!w) {
-    w = registry_.add_workload(o.meta.uid, o.owner_uid.empty() ? o.meta.uid : o.owner_uid);
-    know(w.parent);
+    w = registry_.add_workload(o.meta.uid, key);
+  } else if (registry_.key(w.parent) != key) {  // a job took it over, or lost it
+    out.send(domain_address, {EntityKind::workload_parent, w.parent}, msg::WorkloadGone{w.id});
+    w = registry_.move_workload(o.meta.uid, key);
   }
+  know(w.parent);
   members_[{Symbol(o.meta.namespace_), Symbol(o.queue_name)}].insert(w.parent);
   if (o.has_admission) holders_[Symbol(o.admission_cluster_queue)].insert(w.parent);
   out.send(domain_address, {EntityKind::workload_parent, w.parent}, msg::WorkloadSeen{&o, w.id});
@@ -301,17 +280,20 @@ void Domain::apply(const ObjectDeleted& o, Outbox& out) {
       }
       break;
     case ObjectKind::job:
-      if (const auto parent = registry_.find_parent(o.uid); parent != Registry::none)
+      if (const auto parent = registry_.find_parent(o.uid); parent != Registry::none) {
         out.send(domain_address, {EntityKind::workload_parent, parent}, msg::JobGone{std::string(o.uid)});
+        unlink_job(parent, out);
+      }
       break;
     case ObjectKind::cluster_queue:
-      if (catalog_->queue(name) != nullptr) {
+      forget_held(o.kind, o.name);
+      if (const auto* config = catalog_->queue(name); config != nullptr) {
         seen_cycles_.clear();
+        users_changed(*config);
         const Symbol root = catalog_->root_of(name);
         Catalog& catalog = edit();
         catalog.erase_queue(name);
         catalog.activity.erase(name);
-        (void)catalog.refresh_roots();
         out.send(domain_address, queue_address(name), msg::CloseQueue{});
         if (!root.empty()) rebuild_trees({root}, out);
         refresh_queue_members(name, {.resolve = true, .force = false}, out);
@@ -320,22 +302,19 @@ void Domain::apply(const ObjectDeleted& o, Outbox& out) {
     case ObjectKind::cohort:
       if (catalog_->cohorts.contains(name)) {
         seen_cycles_.clear();
-        std::set<Symbol, ByText> roots;
-        for (const auto& [queue, root] : catalog_->roots) roots.insert(root);
-        edit().cohorts.erase(name);
-        for (const Symbol q : catalog_->refresh_roots())
-          if (const auto* qc = catalog_->queue(q)) catalog_->refresh_activity(*qc);
-        for (const auto& [queue, root] : catalog_->roots) roots.insert(root);
-        roots.erase(Symbol());
-        rebuild_trees(roots, out);
+        Catalog& catalog = edit();
+        std::set<Symbol, ByText> roots{catalog.topmost(name)};
+        catalog.erase_cohort(name);
+        roots_changed(catalog.refresh_roots_below(name), std::move(roots), out);
       }
       break;
     case ObjectKind::local_queue:
       seen_cycles_.clear();
-      edit().local_queues.erase({Symbol(o.namespace_), name});
+      edit().erase_local_queue(Symbol(o.namespace_), name);
       refresh_members(Symbol(o.namespace_), name, {.resolve = true, .force = false}, out);
       break;
     case ObjectKind::resource_flavor:
+      forget_held(o.kind, o.name);
       seen_cycles_.clear();
       edit().flavors.erase(name);
       refresh_activity_of(
@@ -348,6 +327,7 @@ void Domain::apply(const ObjectDeleted& o, Outbox& out) {
           false, out);
       break;
     case ObjectKind::admission_check:
+      forget_held(o.kind, o.name);
       seen_cycles_.clear();
       edit().checks.erase(name);
       refresh_activity_of([&](const QueueConfig& q) { return std::any_of(q.checks.begin(), q.checks.end(), [&](const CheckRule& r) { return r.name == name; }); }, false, out);
@@ -376,6 +356,9 @@ void Domain::apply(const TimerFired&, Outbox&) {}
 void Domain::apply(const MirrorSynced&, Outbox& out) {
   (void)out;
   synced_ = true;
+  listed_ = true;
+  for (const auto& [key, held] : held_)
+    if (held.deleting) held_changes_.insert(key);
 }
 
 void Domain::apply(const WriteRefused& o, Outbox& out) {

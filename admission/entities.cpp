@@ -1,5 +1,7 @@
 #include "admission/entities.hpp"
 
+#include "admission/finalizers.hpp"
+
 #include <deque>
 
 #include "admission/queue_status.hpp"
@@ -43,6 +45,8 @@ Entity* Entities::parent_for(const Message& m, bool applying) {
 Entity* Entities::queue_for(const Message& m, bool applying) {
   const Symbol name = Symbol::from_id(m.to.index);
   auto it = queues_.find(m.to.index);
+  if (std::holds_alternative<msg::Notice>(m.payload) || std::holds_alternative<msg::CloseQueue>(m.payload))
+    touch(name);  // the status of its LocalQueues follows, whether it exists or not
   if (it == queues_.end()) {
     // A queue lives as long as the catalog has it: others may write to it before it hears from the domain that it exists.
     if (domain_.catalog()->queue(name) == nullptr) return nullptr;
@@ -124,8 +128,6 @@ void Entities::touch(Symbol queue) {
   touched_queues_.push_back(queue);
 }
 
-bool Entities::touched(Symbol queue) const { return queue.id() < queue_touched_.size() && queue_touched_[queue.id()]; }
-
 // ---- reading ------------------------------------------------------------------------------------------------------------------
 
 const ClusterQueue* Entities::queue(Symbol name) const {
@@ -156,12 +158,19 @@ std::vector<Intent> Entities::collect_intents() {
     if (parents_[index]) parents_[index]->collect_intents(context, out);
   }
   touched_parents_.clear();
+  auto held = domain_.take_held_changes();
   if (!touched_queues_.empty()) {
-    for (const Symbol q : touched_queues_) out.emplace_back(cluster_queue_status(*this, q));
-    for (const auto& [key, lq] : domain_.catalog()->local_queues)
-      if (touched(lq.cluster_queue) || queue(lq.cluster_queue) == nullptr) out.emplace_back(local_queue_status(*this, lq));
+    const Catalog& catalog = *domain_.catalog();
+    for (const Symbol q : touched_queues_) {
+      if (catalog.queue(q) != nullptr) out.emplace_back(cluster_queue_status(*this, q));
+      for (const auto& [namespace_, name] : catalog.local_queues_of(q))
+        out.emplace_back(local_queue_status(*this, *catalog.local_queue(namespace_, name)));
+      if (domain_.held().contains({ObjectKind::cluster_queue, q})) held.insert({ObjectKind::cluster_queue, q});
+    }
     forget_touched_queues();
   }
+  for (const auto& key : held)
+    if (auto intent = finalizer_intent(*this, key)) out.emplace_back(std::move(*intent));
   return out;
 }
 
@@ -173,12 +182,15 @@ std::vector<Intent> Entities::all_intents() {
     if (p) p->collect_intents(context, out);
   for (const auto& [name, config] : domain_.catalog()->queues) out.emplace_back(cluster_queue_status(*this, name));
   for (const auto& [key, lq] : domain_.catalog()->local_queues) out.emplace_back(local_queue_status(*this, lq));
+  for (const auto& [key, held] : domain_.held())
+    if (auto intent = finalizer_intent(*this, key)) out.emplace_back(std::move(*intent));
   return out;
 }
 
 void Entities::forget_touched() {
   for (const std::uint32_t index : touched_parents_) parent_touched_[index] = false;
   touched_parents_.clear();
+  (void)domain_.take_held_changes();
   forget_touched_queues();
 }
 

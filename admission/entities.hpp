@@ -60,7 +60,6 @@ class Entities final : public StateView {
   void deliver(Message& message, Outbox& out, bool applying);
   void deliver_shuffled(Outbox& out, bool applying, const DeliveryOrder& order);
   void touch(Symbol queue);
-  [[nodiscard]] bool touched(Symbol queue) const;
   void forget_touched_queues();
   [[nodiscard]] Entity* parent_for(const Message& m, bool applying);
   [[nodiscard]] Entity* queue_for(const Message& m, bool applying);

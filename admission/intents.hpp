@@ -53,6 +53,8 @@ struct WorkloadIntent {
   std::string cluster_queue;
   std::vector<WantedAssignment> assignments;
   std::vector<WantedCheck> checks;
+  bool checks_decided = true;      ///< The list is a decision that waits to be written; else it is only what was seen last.
+  std::uint64_t seen_version = 0;  ///< resourceVersion that all this was decided on; 0: unknown.
   bool has_requeue_state = false;
   std::int32_t requeue_count = 0;
   Time requeue_at;
@@ -77,6 +79,12 @@ struct WorkloadCreateIntent {
   std::string priority_class;
   std::optional<std::int32_t> max_exec_seconds;
   std::uint64_t decision_sequence = 0;
+};
+
+/// A Workload that was made beforehand shall belong to the job that names it (label prebuilt-workload-name), if nobody else owns it.
+struct WorkloadAdoptIntent {
+  std::string namespace_, name;
+  std::string job_uid, job_kind, job_group, job_name;
 };
 
 /// The spec of a Workload shall follow its job.
@@ -105,6 +113,7 @@ struct PodSetStart {
 struct JobIntent {
   std::string uid, kind, group, namespace_, name;
   bool run = false;
+  bool remove = false;        ///< The job shall be deleted in the background.
   std::string workload;       ///< Name of the Workload that lets it run, or whose templates a stop restores; may be empty.
   std::string workload_uid;
   std::string cluster_queue;
@@ -130,6 +139,14 @@ struct QueueStatusIntent {
   std::optional<std::int64_t> weighted_share;
 };
 
-using Intent = std::variant<WorkloadIntent, WorkloadCreateIntent, WorkloadReviseIntent, JobIntent, QueueStatusIntent>;
+/// The finalizer resource-in-use of a ClusterQueue, ResourceFlavor or AdmissionCheck (§8.8).
+struct FinalizerIntent {
+  ObjectKind kind = ObjectKind::unspecified;
+  std::string name;
+  bool held = true;  ///< false: the object is being deleted and may go.
+};
+
+using Intent = std::variant<WorkloadIntent, WorkloadCreateIntent, WorkloadReviseIntent, JobIntent, QueueStatusIntent, FinalizerIntent,
+                            WorkloadAdoptIntent>;
 
 }  // namespace hindsight::admission

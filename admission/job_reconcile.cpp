@@ -14,6 +14,8 @@ JobRef ref(const JobState& j, Arena& a) { return {a.copy(j.uid), j.kind.text(), 
 
 }  // namespace
 
+JobRef WorkloadParent::job_ref(Arena& arena) const { return ref(*job_, arena); }
+
 WorkloadParent::Priority WorkloadParent::job_priority(const Catalog& catalog) const {
   const JobState& j = *job_;
   if (!j.priority_class.empty()) {
@@ -63,7 +65,13 @@ bool WorkloadParent::reconcile_job(const Context& c, Proposal& p) const {
   const Settings& settings = c.catalog->settings;
   const std::size_t before = p.events.size();
 
-  if (j.deleting) return false;
+  if (j.deleting || !managed(*c.catalog)) return false;
+  if (child_) {  // never queued itself (BA-171)
+    for (const auto& w : workloads_)
+      if (!w.finished() && !w.deleting && !w.removal_pending)
+        p.events.emplace_back(WorkloadRemoved{ref(w, *p.arena), "The job has an ancestor that is queued", {}});
+    return p.events.size() != before;
+  }
   for (const auto& w : workloads_) {
     if (!w.finished() || w.revision_pending || w.deleting || w.removal_pending) continue;
     const auto priority = job_priority(*c.catalog);
@@ -85,8 +93,9 @@ bool WorkloadParent::reconcile_job(const Context& c, Proposal& p) const {
       if (!w.finished() && !w.removal_pending) p.events.emplace_back(WorkloadFinished{ref(w, *p.arena), j.succeeded ? "Succeeded" : "Failed", p.arena->copy(j.finish_message)});
     return p.events.size() != before;
   }
-  if (!j.managed || (j.queue_name.empty() && !settings.manage_jobs_without_queue_name)) return false;
+  if (j.queue_name.empty() && !settings.manage_jobs_without_queue_name) return false;
 
+  const bool prebuilt = !j.prebuilt_workload.empty();
   const WorkloadState* mine = nullptr;
   bool any = false;
   for (const auto& w : workloads_) {
@@ -96,12 +105,18 @@ bool WorkloadParent::reconcile_job(const Context& c, Proposal& p) const {
     }
     if (w.finished()) return false;  // its end is the job's end
     any = true;
+    if (prebuilt && w.name != j.prebuilt_workload) continue;
     if (mine == nullptr && matches_job(w)) mine = &w;
   }
   if (mine == nullptr) {
     for (const auto& w : workloads_) {
       if (w.deleting || w.removal_pending || w.revision_pending) continue;
-      if (j.suspended && !j.stopping && !w.reserved()) {  // in place
+      if (prebuilt) {  // BA-175: it is what its maker wanted, and the job is something else
+        if (w.name == j.prebuilt_workload)
+          p.events.emplace_back(WorkloadFinished{ref(w, *p.arena), "OutOfSync", "The prebuilt workload is out of sync with its user job"});
+        else
+          p.events.emplace_back(WorkloadRemoved{ref(w, *p.arena), "The job names another Workload", {}});
+      } else if (j.suspended && !j.stopping && !w.reserved()) {  // in place
         const auto priority = job_priority(*c.catalog);
         WorkloadRevised e;
         e.workload = ref(w, *p.arena);
@@ -115,10 +130,10 @@ bool WorkloadParent::reconcile_job(const Context& c, Proposal& p) const {
         e.job_generation = j.generation;
         p.events.emplace_back(e);
       } else {
-        p.events.emplace_back(WorkloadRemoved{ref(w, *p.arena), "No matching Workload; the job's pod sets changed"});
+        p.events.emplace_back(WorkloadRemoved{ref(w, *p.arena), "No matching Workload; the job's pod sets changed", {}});
       }
     }
-    if (!any && j.suspended && !j.active && !j.stopping && j.requested_since == 0) {
+    if (!any && !prebuilt && j.suspended && !j.active && !j.stopping && j.requested_since == 0) {
       const auto priority = job_priority(*c.catalog);
       if (!priority.known) return false;  // until the WorkloadPriorityClass appears
       WorkloadRequested e;
@@ -135,7 +150,8 @@ bool WorkloadParent::reconcile_job(const Context& c, Proposal& p) const {
     return p.events.size() != before;
   }
   for (const auto& w : workloads_)  // BA-173: exactly one
-    if (&w != mine && !w.deleting && !w.removal_pending) p.events.emplace_back(WorkloadRemoved{ref(w, *p.arena), "The job has another Workload"});
+    if (&w != mine && !w.deleting && !w.removal_pending)
+      p.events.emplace_back(WorkloadRemoved{ref(w, *p.arena), "The job has another Workload", {}});
 
   const WorkloadState& w = *mine;
   if (!j.start_error.empty() && w.admitted()) {

@@ -45,6 +45,7 @@ struct Context {
   std::uint64_t sequence = 0;       ///< Sequence of that record.
   std::uint64_t decided_base = 0;   ///< Highest base of an applied Decisions record (see WorkloadState::resolve_since).
   std::uint64_t cycle = 0;          ///< Number of cycle steps applied, the present one included.
+  bool admitted_not_ready = false;  ///< With blockAdmission: some admitted Workload anywhere is not PodsReady (BA-76).
   const Catalog* catalog = nullptr;
 };
 
@@ -69,6 +70,16 @@ struct WriteRefusedSeen { const WriteRefused* refused; WorkloadId id; };
 /// (base-api §6.3); `force`: pending workloads go to the heap whatever the back-off gate says (§3.7).
 /// `reannounce`: what holds quota says so again, to a queue that has just come into being.
 struct Refresh { bool resolve; bool force; bool reannounce = false; };
+
+/// The job has a managed ancestor (BA-171): it is never queued itself. `runs`: the ancestor's Workload is admitted.
+struct Descends {
+  bool child;
+  bool runs;
+};
+/// Others descend from the job: say whether its Workload is admitted, now and whenever that changes.
+struct WatchRuns {
+  bool watched;
+};
 
 // ---- parent → cluster queue -------------------------------------------------------------------------------------------
 
@@ -118,25 +129,54 @@ struct ParkedByRecord { WorkloadId id; Symbol reason; };
 // ---- deciding -------------------------------------------------------------------------------------------------------------
 
 struct Reconcile {};                           ///< Domain → parent.
-struct RunCycle { std::uint64_t cycle; };      ///< Domain → tree.
+/// Domain → tree. `blocked`: another tree is about to admit, so with blockAdmission this one may not.
+struct RunCycle {
+  std::uint64_t cycle;
+  bool blocked = false;
+};
 struct OfferHead { std::uint64_t cycle; };     ///< Tree → queue.
 struct HeadOffered { Symbol queue; bool present; Head head; bool gate_open; bool sticky; std::uint64_t generation; std::uint32_t equals; bool strict; };
-struct Proposed { Proposal proposal; };        ///< Parent or tree → domain; may be empty.
+/// Where an entry stands among those of all trees (§6.1, classical order).
+struct EntryRank {
+  std::int32_t level = 0;
+  std::int64_t priority = 0;
+  Time time;
+  std::string uid;
+  friend bool operator<(const EntryRank& a, const EntryRank& b) {
+    if (a.level != b.level) return a.level < b.level;
+    if (a.priority != b.priority) return a.priority > b.priority;
+    if (a.time != b.time) return a.time < b.time;
+    return a.uid < b.uid;
+  }
+};
+/// Parent or tree → domain; may be empty. `admits`: with blockAdmission, the first entry that gets quota.
+struct Proposed {
+  Proposal proposal;
+  std::optional<EntryRank> admits;
+};
 
 // ---- parent → domain ------------------------------------------------------------------------------------------------------
 
 struct ReactivateTreeOf { Symbol cluster_queue; };       ///< Request; batched by the domain (§3.7).
 struct NextDue { Time due; };                  ///< The parent wants to be reconciled at this time; never: no more.
+struct NotReady {
+  WorkloadId id;
+  bool not_ready;
+};  ///< With blockAdmission: it is admitted and its pods are not ready, or no more so.
+struct Runs {
+  bool runs;
+};                                             ///< Whether the job's Workload is admitted, for those that descend from it.
 struct WorldChanged {};                        ///< An observation told something new (not merely our own write).
 struct Retired {};                             ///< The parent holds nothing any more.
 
 }  // namespace msg
 
-using Payload =
-    std::variant<msg::JobSeen, msg::WorkloadSeen, msg::JobGone, msg::WorkloadGone, msg::EventApplied, msg::WriteRefusedSeen, msg::Refresh, msg::Enqueue,
-                 msg::Dequeue, msg::Reserve, msg::Release, msg::CountersDue, msg::Notice, msg::Charge, msg::Discharge, msg::HeapState, msg::BuildTree, msg::JoinTree, msg::Joined,
-                 msg::OpenQueue, msg::CloseQueue, msg::Requeued, msg::Reactivate, msg::ParkedByRecord, msg::Reconcile, msg::RunCycle, msg::OfferHead,
-                 std::unique_ptr<msg::HeadOffered>, msg::Proposed, msg::ReactivateTreeOf, msg::NextDue, msg::WorldChanged, msg::Retired>;
+using Payload = std::variant<msg::JobSeen, msg::WorkloadSeen, msg::JobGone, msg::WorkloadGone, msg::EventApplied, msg::WriteRefusedSeen,
+                             msg::Refresh, msg::Descends, msg::WatchRuns, msg::Enqueue, msg::Dequeue, msg::Reserve, msg::Release,
+                             msg::CountersDue, msg::Notice, msg::Charge, msg::Discharge, msg::HeapState, msg::BuildTree, msg::JoinTree,
+                             msg::Joined, msg::OpenQueue, msg::CloseQueue, msg::Requeued, msg::Reactivate, msg::ParkedByRecord,
+                             msg::Reconcile, msg::RunCycle, msg::OfferHead, std::unique_ptr<msg::HeadOffered>, msg::Proposed,
+                             msg::ReactivateTreeOf, msg::NextDue, msg::NotReady, msg::Runs, msg::WorldChanged, msg::Retired>;
 
 struct Message {
   Address to;

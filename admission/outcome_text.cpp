@@ -47,11 +47,6 @@ std::string joined(const Parts&... parts) {
   return out;
 }
 
-std::string priorities(const WorkloadInfo& w) {
-  return joined("effective priority: ", std::to_string(w.priority), " (base: ", std::to_string(w.base_priority),
-                ", boost: ", std::to_string(w.priority - w.base_priority), ")");
-}
-
 }  // namespace
 
 Symbol reason_symbol(NoFitReason r) {
@@ -137,10 +132,6 @@ std::string preempted_message(const WorkloadInfo& preemptor, VictimReason reason
                               std::string_view victim_path) {
   return joined("Preempted to accommodate a workload (UID: ", known(preemptor.uid), ", JobUID: ", known(preemptor.job_uid), ") due to ",
                 why(reason), "; preemptor path: ", known(preemptor_path), "; preemptee path: ", known(victim_path));
-}
-
-std::string preempted_event(std::string_view message, const WorkloadInfo& preemptor, const WorkloadInfo& victim) {
-  return joined(message, "; preemptor ", priorities(preemptor), "; preemptee ", priorities(victim));
 }
 
 }  // namespace hindsight::admission

@@ -36,7 +36,5 @@ inline const Symbol waiting_for_quota{"WaitingForQuota"};
 /// Message of both conditions of a victim (BA-114). Paths are "/root/…/queue"; what is empty prints UNKNOWN.
 [[nodiscard]] std::string preempted_message(const WorkloadInfo& preemptor, VictimReason reason, std::string_view preemptor_path,
                                             std::string_view victim_path);
-/// Text of the events `Preempted` and `PreemptedWorkload`: the message with the effective priorities behind it (BA-114).
-[[nodiscard]] std::string preempted_event(std::string_view message, const WorkloadInfo& preemptor, const WorkloadInfo& victim);
 
 }  // namespace hindsight::admission

@@ -53,6 +53,15 @@ Registry::Workload Registry::add_workload(std::string_view uid, std::string_view
   return {workloads_[id].parent, id};
 }
 
+Registry::Workload Registry::move_workload(std::string_view uid, std::string_view parent_key) {
+  const Workload old = find_workload(uid);
+  workload_index_.erase(uid, old.id);
+  const Workload moved = add_workload(uid, parent_key);
+  workloads_[old.id] = {};
+  free_workloads_.push_back(old.id);
+  return moved;
+}
+
 void Registry::remove_workload(std::string_view uid) {
   const Workload w = find_workload(uid);
   if (!w) return;

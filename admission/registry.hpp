@@ -38,6 +38,8 @@ class Registry {
   [[nodiscard]] Workload find_workload(std::string_view uid) const;
   Workload add_workload(std::string_view uid, std::string_view parent_key);  ///< The uid must not be known.
   void remove_workload(std::string_view uid);
+  /// To another parent, and under another number: what is under way may still name the old one.
+  Workload move_workload(std::string_view uid, std::string_view parent_key);
 
   // ---- snapshots
 

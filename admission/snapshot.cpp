@@ -89,7 +89,7 @@ void archive(A& a, OwnedTaint& x) {
 }
 template <class A>
 void archive(A& a, OwnedToleration& x) {
-  archive_all(a, x.key, x.value, x.exists, x.effect);
+  archive_all(a, x.key, x.value, x.exists, x.effect, x.seconds);
 }
 template <class A>
 void archive(A& a, FlavorConfig& x) {
@@ -154,7 +154,7 @@ void archive(A& a, PodSetSpec& x) {
     list(a, shape.tolerations);
     if constexpr (A::reading) x.shape = std::make_shared<const PodShape>(std::move(shape));
   }
-  archive_all(a, x.shape_hash, x.template_hash, x.core_hash, x.group, x.limits_error);
+  archive_all(a, x.shape_hash, x.template_hash, x.core_hash, x.group, x.limits_error, x.limit_range_error);
 }
 template <class A>
 void archive(A& a, PodSetReservation& x) {
@@ -179,7 +179,8 @@ void archive(A& a, EvictionStat& x) {
 }
 template <class A>
 void archive(A& a, WorkloadState& x) {
-  archive_all(a, x.id, x.namespace_, x.name, x.uid, x.owner_uid, x.created, x.resource_version, x.generation, x.deleting, x.in_use_finalizer, x.queue_name);
+  archive_all(a, x.id, x.namespace_, x.name, x.uid, x.owner_uid, x.created, x.resource_version, x.generation, x.deleting,
+              x.in_use_finalizer, x.job_made, x.queue_name);
   list(a, x.pod_sets);
   archive_all(a, x.priority, x.priority_class_kind, x.priority_class, x.active, x.max_exec_seconds, x.admission_gated_by, x.priority_boost);
   list(a, x.conditions);
@@ -200,7 +201,7 @@ void archive(A& a, JobState& x) {
               x.prebuilt_workload, x.max_exec_seconds, x.suspended, x.active, x.pods_ready, x.stopping, x.finished, x.succeeded, x.on_hold, x.managed, x.finish_message,
               x.admission_gated_by, x.workload_name);
   list(a, x.pod_sets);
-  archive_all(a, x.reclaimable, x.start_error, x.requested_since);
+  archive_all(a, x.reclaimable, x.start_error, x.requested_since, x.removal_pending);
 }
 template <class A>
 void archive(A& a, ScanState::Entry& x) {
@@ -277,6 +278,8 @@ void archive_catalog(A& a, Catalog& c) {
   if constexpr (A::reading)
     for (const auto& [name, config] : Catalog::Table<QueueConfig>(c.queues)) c.put_queue(config);
   shared_table(a, c.cohorts, [&](CohortConfig& x) { archive_cohort(a, x); });
+  if constexpr (A::reading)
+    for (const auto& [name, config] : Catalog::Table<CohortConfig>(c.cohorts)) c.put_cohort(config);
   shared_table(a, c.namespaces, [&](NamespaceConfig& x) { archive_all(a, x.name, x.labels); });
   shared_table(a, c.checks, [&](CheckConfig& x) { archive_all(a, x.name, x.controller, x.active); });
   table(a, c.topologies, [&](std::vector<std::string>& x) { archive(a, x); });
@@ -286,7 +289,7 @@ void archive_catalog(A& a, Catalog& c) {
     for (std::size_t i = 0; i < n && a.ok(); ++i) {
       LocalQueueConfig q;
       archive_all(a, q.namespace_, q.name, q.cluster_queue, q.stop_policy, q.stop_policy_set, q.fair_weight_nano);
-      c.local_queues[{q.namespace_, q.name}] = q;
+      c.put_local_queue(q);
     }
   } else {
     a(static_cast<std::uint64_t>(c.local_queues.size()));
@@ -323,6 +326,19 @@ void SnapshotCodec::write_domain(ArchiveWriter& a, const Domain& domain) {
     a(t);
   }
   archive(a, d.seen_cycles_);
+  archive(a, d.job_kinds_);
+  a(static_cast<std::uint64_t>(d.lineages_.size()));
+  for (auto& [index, lineage] : d.lineages_) {
+    a(index);
+    archive_all(a, lineage.owner_uid, lineage.child, lineage.ancestor);
+  }
+  archive(a, d.listed_);
+  a(static_cast<std::uint64_t>(d.held_.size()));
+  for (auto& [key, held] : d.held_) {
+    a(key.kind);
+    a(key.name);
+    archive_all(a, held.deleting, held.finalizer);
+  }
 }
 
 Result<void> SnapshotCodec::read_domain(ArchiveReader& a, Domain& d) {
@@ -363,6 +379,23 @@ Result<void> SnapshotCodec::read_domain(ArchiveReader& a, Domain& d) {
     d.reactivations_[root] = t;
   }
   archive(a, d.seen_cycles_);
+  archive(a, d.job_kinds_);
+  d.job_kinds_.resize(d.registry_.parents_end(), Domain::JobKind::none);
+  for (std::size_t n = a.count(); n != 0 && a.ok(); --n) {
+    std::uint32_t index = 0;
+    a(index);
+    auto& lineage = d.lineages_[index];
+    archive_all(a, lineage.owner_uid, lineage.child, lineage.ancestor);
+    if (!lineage.owner_uid.empty()) d.owned_[lineage.owner_uid].insert(index);
+    if (!lineage.ancestor.empty()) d.descendants_[lineage.ancestor].insert(index);
+  }
+  archive(a, d.listed_);
+  for (std::size_t n = a.count(); n != 0 && a.ok(); --n) {
+    Domain::HeldKey key;
+    a(key.kind);
+    a(key.name);
+    archive_all(a, d.held_[key].deleting, d.held_[key].finalizer);
+  }
   if (!a.ok()) return fail(ErrorKind::corrupt, "snapshot: the domain's part ends early");
   return {};
 }
@@ -379,6 +412,11 @@ void SnapshotCodec::announce(Domain& d, Outbox& out) {
   d.rebuild_trees(roots, out);
   d.tree_version_ = version + 1;
   d.refresh_all({.resolve = false, .force = false}, out);
+  for (const auto& [index, lineage] : d.lineages_)
+    if (lineage.child) out.send(domain_address, {EntityKind::workload_parent, index}, msg::Descends{true, false});
+  for (const auto& [ancestor, below] : d.descendants_)
+    if (const auto parent = d.registry_.find_parent(ancestor); parent != Registry::none)
+      out.send(domain_address, {EntityKind::workload_parent, parent}, msg::WatchRuns{true});
 }
 
 void SnapshotCodec::settle(Domain& d) {

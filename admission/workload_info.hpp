@@ -58,7 +58,7 @@ struct WorkloadInfo {
   std::vector<Symbol> ready_checks;  ///< Checks in state Ready.
   bool requeued_false = false;  ///< Condition Requeued is False: the back-off gate is closed (§3.3).
   Time requeue_at;          ///< Gate closed until then; never: no back-off.
-  std::string limits_error; ///< Non-empty: Misconfigured.
+  std::string limits_error;  ///< Non-empty: Misconfigured, with this message.
   Time reserved_at;         ///< Transition of QuotaReserved=True.
   // What the Workload shows now; a cycle that would write the same again changes nothing.
   Symbol pending_reason;    ///< Reason of QuotaReserved=False; empty: no condition.

@@ -19,6 +19,18 @@ Symbol target_queue(const WorkloadState& w, const Catalog& catalog) {
   return lq == nullptr ? Symbol() : lq->cluster_queue;
 }
 
+std::uint64_t requests_hash(const WorkloadState& w) {
+  StateHash h;
+  for (const auto& p : w.pod_sets) {
+    for (const auto& r : p.requests) {
+      h.add(r.resource);
+      h.add(r.amount);
+    }
+    h.add(p.limits_error.empty() && p.limit_range_error.empty());
+  }
+  return h.value();
+}
+
 bool admissible(const WorkloadState& w, const JobState* job, const Catalog& catalog) {
   if (!w.active || w.finished() || w.deleting || w.removal_pending || w.reserved()) return false;
   if (!w.admission_gated_by.empty() || (job != nullptr && job->on_hold)) return false;
@@ -57,6 +69,8 @@ std::uint64_t JobState::hash() const {
     h.add(n);
   }
   h.add(std::string_view(start_error));
+  h.add(std::string_view(prebuilt_workload));
+  h.add(removal_pending);
   h.add(requested_since);
   return h.value();
 }
@@ -112,6 +126,12 @@ void WorkloadParent::receive(Message& message, const Context& c, Outbox& out) {
       const bool reserving = placements_[i].kind == Placement::Kind::reserving;
       publish(i, {.repush = m3->force, .force = m3->force, .touched = !reserving || m3->reannounce}, c, out);
     }
+  } else if (const auto* d = std::get_if<msg::Descends>(&message.payload)) {
+    child_ = d->child;
+    ancestor_runs_ = d->runs;
+  } else if (const auto* wr = std::get_if<msg::WatchRuns>(&message.payload)) {
+    watched_ = wr->watched;
+    told_runs_ = false;
   } else if (const auto* m4 = std::get_if<msg::ParkedByRecord>(&message.payload)) {
     for (std::size_t i = 0; i < workloads_.size(); ++i)
       if (workloads_[i].id == m4->id) placements_[i].record_reason = m4->reason;
@@ -126,11 +146,14 @@ void WorkloadParent::receive(Message& message, const Context& c, Outbox& out) {
     if (empty()) out.send(self_, domain_address, msg::Retired{});
   } else if (std::holds_alternative<msg::JobGone>(message.payload)) {
     job_.reset();
+    child_ = false;
+    tell_runs(out);
     for (std::size_t i = 0; i < workloads_.size(); ++i) publish(i, {}, c, out);
     out.send(self_, domain_address, msg::WorldChanged{});
     if (empty()) out.send(self_, domain_address, msg::Retired{});
   } else if (const auto* m6 = std::get_if<msg::WriteRefusedSeen>(&message.payload)) {
     if (m6->refused->kind == ObjectKind::job) {
+      if (job_) job_->removal_pending = false;
       if (job_ && m6->refused->http_status == 0) job_->start_error = m6->refused->message;
       announce_due(c, out);
       return;
@@ -152,6 +175,21 @@ void WorkloadParent::receive(Message& message, const Context& c, Outbox& out) {
     }
   }
   announce_due(c, out);
+  if (watched_) tell_runs(out);
+}
+
+/// Those that descend from this job may run while its Workload is admitted.
+void WorkloadParent::tell_runs(Outbox& out) {
+  const bool runs = job_ && running_workload() != nullptr;
+  if (!watched_ || runs == told_runs_) return;
+  told_runs_ = runs;
+  out.send(self_, domain_address, msg::Runs{runs});
+}
+
+void WorkloadParent::tell_not_ready(std::size_t index, bool not_ready, Outbox& out) {
+  if (placements_[index].not_ready == not_ready) return;
+  placements_[index].not_ready = not_ready;
+  out.send(self_, domain_address, msg::NotReady{workloads_[index].id, not_ready});
 }
 
 // ---- applying observations ------------------------------------------------------------------------------------------------
@@ -162,7 +200,7 @@ void WorkloadParent::apply_job(const JobObserved& o, const Context& c, Outbox& o
   if (first) job_.emplace();
   JobState& j = *job_;
   const std::uint64_t before = first ? 0 : j.outside_hash();
-  j.resource_version = o.meta.resource_version;
+  if (o.meta.resource_version != 0) j.resource_version = o.meta.resource_version;
   if (first) {
     j.uid = o.meta.uid;
     j.name = o.meta.name;
@@ -220,10 +258,11 @@ void WorkloadParent::apply_workload(const WorkloadObserved& o, WorkloadId id, co
   const bool was_inactive = !w.active;
   const auto old_reclaimable = w.reclaimable;
   const auto old_priority = w.priority;
+  const auto old_requests = requests_hash(w);
 
   const bool news = w.observe(o, c.sequence);
   if (news) out.send(self_, domain_address, msg::WorldChanged{});
-  const bool repush = first || gate(w) != before;
+  const bool repush = first || gate(w) != before || requests_hash(w) != old_requests;  // a LimitRange or RuntimeClass changed (§3.7)
   publish(index, {.repush = repush, .force = false, .touched = true}, c, out);
 
   // §3.7: what wakes the tree, beside leaving a reservation (publish sees to that)
@@ -237,6 +276,7 @@ void WorkloadParent::remove_workload(std::size_t index, const Context& c, Outbox
   const Placement& at = placements_[index];
   if (at.kind == Placement::Kind::pending) out.send(self_, queue_address(at.queue), msg::Dequeue{w.id, false});
   if (at.kind == Placement::Kind::reserving) out.send(self_, queue_address(at.queue), msg::Release{w.id});
+  tell_not_ready(index, false, out);
   request_reactivation(w, c, out);
   workloads_.erase(workloads_.begin() + static_cast<std::ptrdiff_t>(index));
   placements_.erase(placements_.begin() + static_cast<std::ptrdiff_t>(index));
@@ -266,6 +306,11 @@ void WorkloadParent::publish(std::size_t index, Publish how, const Context& c, O
     kind = Kind::pending;
     queue = target_queue(w, *c.catalog);
   }
+
+  const Settings& settings = c.catalog->settings;
+  tell_not_ready(index,
+                 settings.block_admission && settings.pods_ready_enabled && holds && w.admitted() && !w.is_true(ConditionType::pods_ready),
+                 out);
 
   if (at.kind != Kind::none && (kind == Kind::none || queue != at.queue)) {
     if (at.kind == Kind::pending) {
@@ -435,7 +480,9 @@ struct ApplyEvent {
     w.await(Section::exec_time);
   }
   void operator()(const WorkloadRevised&) const { w.revision_pending = true; }
-  void operator()(const WorkloadRemoved&) const { w.removal_pending = true; }
+  void operator()(const WorkloadRemoved& e) const {
+    if (e.job.uid.empty()) w.removal_pending = true;  // else it goes with its job
+  }
   void operator()(const WorkloadRequested&) const {}
   void operator()(const JobStopped&) const {}
   void operator()(const TreeReactivated&) const {}
@@ -460,6 +507,8 @@ void WorkloadParent::apply_event(const Event& e, WorkloadId id, const Context& c
     const auto old_reclaimable = w.reclaimable;
     const bool was_reserving = placements_[i].kind == Placement::Kind::reserving;
     std::visit(ApplyEvent{w, c}, e);
+    if (const auto* removed = std::get_if<WorkloadRemoved>(&e); removed != nullptr && job_ && removed->job.uid == job_->uid)
+      job_->removal_pending = true;
     w.last_decision = c.sequence;
     w.resolve_since = c.sequence;
     publish(i, {.repush = gate(w) != before, .force = false, .touched = true}, c, out);
@@ -481,6 +530,8 @@ Time WorkloadParent::next_due(const Context& c) const {
       if (s.retain_finished && !w.removal_pending && !w.deleting) consider(w.find(ConditionType::finished)->last_transition + *s.retain_finished);
       continue;
     }
+    if (!w.removal_pending && !w.deleting && !(job_ && (job_->removal_pending || job_->deleting || job_->finished)))
+      consider(job_retained_until(w, s));
     if (w.has_requeue_state && w.requeue_at.is_set() && !w.reserved()) consider(w.requeue_at);
     if (w.active && w.admitted() && !w.evicted()) {
       const Time since = w.find(ConditionType::admitted)->last_transition;
@@ -521,6 +572,8 @@ WorkloadIntent status_intent(const WorkloadState& w, const Settings& settings, c
   i.namespace_ = w.namespace_.text();
   i.name = w.name;
   i.decision_sequence = w.last_decision;
+  i.seen_version = w.resource_version;
+  i.checks_decided = w.waits_for(Section::checks);
   i.set_inactive = !w.active && w.waits_for(Section::active);
   for (const auto& c : w.conditions) i.conditions.push_back({c.type, c.status, std::string(c.reason.text()), c.message, c.last_transition});
   if (w.admission) {
@@ -556,6 +609,16 @@ WorkloadIntent status_intent(const WorkloadState& w, const Settings& settings, c
 }
 
 }  // namespace
+
+JobIntent WorkloadParent::job_intent() const {
+  JobIntent i;
+  i.uid = job_->uid;
+  i.kind = job_->kind.text();
+  i.group = job_->group.text();
+  i.namespace_ = job_->namespace_.text();
+  i.name = job_->name;
+  return i;
+}
 
 void WorkloadParent::collect_intents(const Context& c, std::vector<Intent>& out) const {
   for (std::size_t n = 0; n < workloads_.size(); ++n) {
@@ -601,6 +664,19 @@ void WorkloadParent::collect_intents(const Context& c, std::vector<Intent>& out)
     return;
   }
   const JobState& j = *job_;
+  if (!managed(*c.catalog)) return;
+  if (child_) {  // its ancestor starts it; all that is left to us is to see that it does not run before that
+    if (!j.finished && !j.deleting && !j.suspended && !ancestor_runs_) {
+      out.push_back(job_intent());
+      std::get<JobIntent>(out.back()).message = "Kueue managed child job suspended";
+    }
+    return;
+  }
+  if (j.removal_pending && !j.deleting) {
+    out.push_back(job_intent());
+    std::get<JobIntent>(out.back()).remove = true;
+    return;
+  }
   for (const auto& w : workloads_) {
     if (!w.revision_pending || w.deleting || w.removal_pending) continue;
     WorkloadReviseIntent i;
@@ -626,13 +702,8 @@ void WorkloadParent::collect_intents(const Context& c, std::vector<Intent>& out)
   if (j.finished || j.deleting) return;
   const auto* running = running_workload();
   const bool ours = !workloads_.empty() || !j.queue_name.empty() || c.catalog->settings.manage_jobs_without_queue_name;
-  if (ours && j.managed && (j.suspended ? running != nullptr : running == nullptr)) {
-    JobIntent i;
-    i.uid = j.uid;
-    i.kind = j.kind.text();
-    i.group = j.group.text();
-    i.namespace_ = j.namespace_.text();
-    i.name = j.name;
+  if (ours && (j.suspended ? running != nullptr : running == nullptr)) {
+    JobIntent i = job_intent();
     i.run = running != nullptr;
     const auto* source = running;
     if (source == nullptr)
@@ -670,18 +741,17 @@ void WorkloadParent::collect_intents(const Context& c, std::vector<Intent>& out)
     out.push_back(std::move(i));
   } else if (j.stopping && j.suspended && !workloads_.empty()) {
     // a stop that was cut off before it restored the templates goes on
-    JobIntent i;
-    i.uid = j.uid;
-    i.kind = j.kind.text();
-    i.group = j.group.text();
-    i.namespace_ = j.namespace_.text();
-    i.name = j.name;
+    JobIntent i = job_intent();
     i.workload = workloads_.back().name;
     i.workload_uid = workloads_.back().uid;
     i.local_queue = workloads_.back().queue_name.text();
     i.decision_sequence = workloads_.back().last_decision;
     out.push_back(std::move(i));
   }
+  if (!j.prebuilt_workload.empty() &&
+      std::none_of(workloads_.begin(), workloads_.end(), [&](const WorkloadState& w) { return w.name == j.prebuilt_workload; }))
+    out.emplace_back(WorkloadAdoptIntent{std::string(j.namespace_.text()), j.prebuilt_workload, j.uid, std::string(j.kind.text()),
+                                         std::string(j.group.text()), j.name});
   if (j.requested_since != 0 && workloads_.empty() && j.suspended) {
     WorkloadCreateIntent i;
     i.job_uid = j.uid;

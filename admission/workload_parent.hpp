@@ -26,6 +26,7 @@ struct JobState {
   std::vector<PodSetSpec> pod_sets;
   std::vector<std::pair<Symbol, std::int32_t>> reclaimable;
   std::string start_error;            ///< Why the job cannot be started as assigned; permanent (base-api §7.1).
+  bool removal_pending = false;       ///< It was decided that the job shall be deleted.
   std::uint64_t requested_since = 0;  ///< Sequence of a WorkloadRequested whose object has not been seen; 0: none.
 
   [[nodiscard]] std::uint64_t hash() const;
@@ -65,6 +66,7 @@ class WorkloadParent final : public Entity {
     std::shared_ptr<const WorkloadInfo> info;
     bool admitted = false;
     Symbol record_reason;  ///< Set while parked by a hash record.
+    bool not_ready = false;  ///< As the domain was told (BA-76).
     friend class WorkloadParent;
   };
 
@@ -98,6 +100,14 @@ class WorkloadParent final : public Entity {
     Symbol name;
   };
   [[nodiscard]] Priority job_priority(const Catalog& catalog) const;
+  /// Is the job looked after, or does its namespace keep it out (BA-172)?
+  [[nodiscard]] bool managed(const Catalog& catalog) const { return job_->managed && catalog.manages_jobs_in(job_->namespace_); }
+  /// When the job is to be deleted because its Workload was deactivated by us (BA-148); never: not at all.
+  [[nodiscard]] static Time job_retained_until(const WorkloadState& w, const Settings& settings);
+  [[nodiscard]] JobRef job_ref(Arena& arena) const;
+  [[nodiscard]] JobIntent job_intent() const;
+  void tell_runs(Outbox& out);
+  void tell_not_ready(std::size_t index, bool not_ready, Outbox& out);
   [[nodiscard]] static bool wants_class(const WorkloadState& w, const Priority& priority);
   [[nodiscard]] bool matches_job(const WorkloadState& w) const;
 
@@ -106,6 +116,11 @@ class WorkloadParent final : public Entity {
   std::vector<WorkloadState> workloads_;
   std::vector<Placement> placements_;  ///< Parallel to workloads_.
   Time announced_due_;
+  // What the domain says of ancestors and descendants (BA-171); it says so again after a snapshot was read.
+  bool child_ = false;          ///< The job has a managed ancestor.
+  bool ancestor_runs_ = false;  ///< Whose Workload is admitted.
+  bool watched_ = false;        ///< Other jobs descend from this one.
+  bool told_runs_ = false;
 };
 
 }  // namespace hindsight::admission

@@ -47,6 +47,13 @@ bool is_any(Symbol reason, std::initializer_list<std::string_view> texts) {
 
 }  // namespace
 
+Time WorkloadParent::job_retained_until(const WorkloadState& w, const Settings& settings) {
+  const Condition* evicted = w.find(ConditionType::evicted);
+  if (!settings.retain_deactivated || w.finished() || w.active || evicted == nullptr || !evicted->is_true()) return Time::never();
+  if (!evicted->reason.text().starts_with("DeactivatedDueTo")) return Time::never();
+  return evicted->last_transition + *settings.retain_deactivated;
+}
+
 void WorkloadParent::reconcile(const Context& c, Proposal& p) const {
   if (job_ && reconcile_job(c, p)) return;
   for (std::size_t i = 0; i < workloads_.size(); ++i) reconcile_workload(i, c, p);
@@ -59,12 +66,20 @@ void WorkloadParent::reconcile_workload(std::size_t index, const Context& c, Pro
   if (w.removal_pending) return;
   if (w.finished()) {
     if (settings.retain_finished && !w.deleting && c.now >= w.find(ConditionType::finished)->last_transition + *settings.retain_finished)  // BA-148
-      p.events.emplace_back(WorkloadRemoved{ref(w, *p.arena), "Deleted finished workload due to elapsed retention"});
+      p.events.emplace_back(WorkloadRemoved{ref(w, *p.arena), "Deleted finished workload due to elapsed retention", {}});
     return;
   }
-  if (w.deleting) {
-    if (w.owner_uid.empty() && settings.finish_orphaned)  // BA-149
-      p.events.emplace_back(WorkloadFinished{ref(w, *p.arena), "OwnerNotFound", "The owner of the workload was not found"});
+  const bool orphaned = w.owner_uid.empty() && (w.deleting || w.job_made);  // BA-149
+  if (orphaned && settings.finish_orphaned) {
+    p.events.emplace_back(WorkloadFinished{ref(w, *p.arena), "OwnerNotFound", "The owner of the workload was not found"});
+    return;
+  }
+  if (w.deleting) return;
+  if (const Time until = job_retained_until(w, settings); until.is_set() && c.now >= until) {  // BA-148
+    if (job_ && !job_->removal_pending && !job_->deleting && !job_->finished)
+      p.events.emplace_back(WorkloadRemoved{ref(w, *p.arena), "Deleted job: deactivation retention period expired", job_ref(*p.arena)});
+    if (!job_ && w.owner_uid.empty())
+      p.events.emplace_back(WorkloadRemoved{ref(w, *p.arena), "Deleted workload: deactivation retention period expired", {}});
     return;
   }
 
@@ -323,7 +338,7 @@ bool WorkloadParent::resolve_pending(const WorkloadState& w, const Placement& at
     message = "workload namespace doesn't match ClusterQueue selector";
   } else if (at.info != nullptr && !at.info->limits_error.empty()) {
     reason = "Misconfigured";
-    message = "resources validation failed: " + at.info->limits_error;
+    message = at.info->limits_error;
   } else if (!w.admission_gated_by.empty()) {
     reason = "AdmissionGated";
     message = "Admission is gated by: " + w.admission_gated_by;

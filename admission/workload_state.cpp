@@ -28,7 +28,8 @@ std::shared_ptr<const PodShape> own_shape(const PodSetFacts& f) {
     }
     shape->affinity_terms.push_back(std::move(term));
   }
-  for (const auto& t : f.tolerations) shape->tolerations.push_back({std::string(t.key), std::string(t.value), t.exists, t.effect});
+  for (const auto& t : f.tolerations)
+    shape->tolerations.push_back({std::string(t.key), std::string(t.value), t.exists, t.effect, t.seconds});
   return shape;
 }
 
@@ -71,11 +72,23 @@ bool assign(T& mine, U&& seen) {
   return true;
 }
 
+/// The same template may ask for something else when a LimitRange or a RuntimeClass has changed.
+bool same_requests(const PodSetSpec& mine, const PodSetFacts& seen) {
+  if (mine.limits_error != seen.limits_error || mine.limit_range_error != seen.limit_range_error ||
+      mine.requests.size() != seen.requests.size())
+    return false;
+  return std::all_of(seen.requests.begin(), seen.requests.end(), [&](const ResourceAmount& r) {
+    return std::any_of(mine.requests.begin(), mine.requests.end(),
+                       [&](const ResourceRequest& m) { return m.resource.text() == r.resource && m.amount == r.amount; });
+  });
+}
+
 bool same_pod_sets(const std::vector<PodSetSpec>& mine, List<PodSetFacts> seen) {
   if (mine.size() != seen.size()) return false;
   for (std::size_t i = 0; i < mine.size(); ++i)
     if (mine[i].name.text() != seen[i].name || mine[i].count != seen[i].count || mine[i].min_count != seen[i].min_count.value_or(-1) ||
-        mine[i].template_hash != seen[i].template_hash || mine[i].core_hash != seen[i].core_hash || mine[i].shape_hash != seen[i].shape_hash)
+        mine[i].template_hash != seen[i].template_hash || mine[i].core_hash != seen[i].core_hash ||
+        mine[i].shape_hash != seen[i].shape_hash || !same_requests(mine[i], seen[i]))
       return false;
   return true;
 }
@@ -99,6 +112,7 @@ std::vector<PodSetSpec> own_pod_sets(List<PodSetFacts> facts) {
     p.core_hash = f.core_hash;
     p.group = Symbol(f.pod_set_group);
     p.limits_error = f.limits_error;
+    p.limit_range_error = f.limit_range_error;
     out.push_back(std::move(p));
   }
   return out;
@@ -164,7 +178,7 @@ Time WorkloadState::queue_time(const Settings& settings) const {
 bool WorkloadState::observe(const WorkloadObserved& o, std::uint64_t sequence) {
   if (o.meta.resource_version != 0 && o.meta.resource_version <= resource_version) return false;
   bool news = uid.empty();
-  resource_version = o.meta.resource_version;
+  if (o.meta.resource_version != 0) resource_version = o.meta.resource_version;  // 0: the same version seen in another light
   if (uid.empty()) {
     namespace_ = Symbol(o.meta.namespace_);
     name = o.meta.name;
@@ -176,6 +190,7 @@ bool WorkloadState::observe(const WorkloadObserved& o, std::uint64_t sequence) {
   generation = o.meta.generation;
   news |= assign(deleting, o.meta.deleting);
   news |= assign(in_use_finalizer, o.meta.in_use_finalizer);
+  news |= assign(job_made, !o.job_uid.empty());
 
   // spec: the API server's word, but for spec.active while our own deactivation is on its way
   bool spec_news = assign(queue_name, Symbol(o.queue_name));
@@ -378,6 +393,7 @@ std::uint64_t WorkloadState::hash() const {
   h.add(generation);
   h.add(deleting);
   h.add(in_use_finalizer);
+  h.add(job_made);
   h.add(queue_name);
   for (const auto& p : pod_sets) {
     h.add(p.name);
@@ -390,6 +406,8 @@ std::uint64_t WorkloadState::hash() const {
     h.add(p.shape_hash);
     h.add(p.template_hash);
     h.add(p.core_hash);
+    h.add(std::string_view(p.limits_error));
+    h.add(std::string_view(p.limit_range_error));
   }
   h.add(priority);
   h.add(priority_class_kind);
@@ -522,6 +540,29 @@ std::uint64_t equivalence_hash(const WorkloadInfo& info, const WorkloadState& w)
 
 }  // namespace
 
+namespace {
+
+/// Findings in the form of an aggregated Kubernetes error: several stand in brackets.
+std::string aggregate(const std::vector<PodSetSpec>& pod_sets, const std::string PodSetSpec::*findings) {
+  constexpr std::string_view mark = ": Invalid value: ";  // once in each finding
+  std::string out;
+  for (const auto& p : pod_sets)
+    if (!(p.*findings).empty()) out += (out.empty() ? "" : ", ") + p.*findings;
+  const auto first = out.find(mark);
+  const bool several = first != std::string::npos && out.find(mark, first + mark.size()) != std::string::npos;
+  return several ? '[' + out + ']' : out;
+}
+
+/// base-admission §4 step 3: limits of the templates first, then LimitRanges.
+std::string limits_message(const std::vector<PodSetSpec>& pod_sets) {
+  if (auto own = aggregate(pod_sets, &PodSetSpec::limits_error); !own.empty()) return "resources validation failed: " + own;
+  if (auto range = aggregate(pod_sets, &PodSetSpec::limit_range_error); !range.empty())
+    return "resources didn't satisfy LimitRange constraints: " + range;
+  return {};
+}
+
+}  // namespace
+
 std::shared_ptr<const WorkloadInfo> make_info(const WorkloadState& w, const Catalog& catalog, std::string_view job_uid) {
   static const Symbol pods("pods");
   auto info = std::make_shared<WorkloadInfo>();
@@ -558,9 +599,9 @@ std::shared_ptr<const WorkloadInfo> make_info(const WorkloadState& w, const Cata
     }
     out.shape = p.shape;
     out.group = p.group;
-    if (!p.limits_error.empty()) info->limits_error += (info->limits_error.empty() ? "" : ", ") + p.limits_error;
     info->pod_sets.push_back(std::move(out));
   }
+  info->limits_error = limits_message(w.pod_sets);
   info->equivalence_hash = catalog.settings.scheduling_equivalence_hashing ? equivalence_hash(*info, w) : 0;
   info->evicted = w.evicted();
   for (const auto& c : w.checks) {

@@ -36,7 +36,8 @@ struct PodSetSpec {
   std::shared_ptr<const PodShape> shape;
   std::uint64_t shape_hash = 0, template_hash = 0, core_hash = 0;
   Symbol group;
-  std::string limits_error;
+  std::string limits_error;       ///< As observed: what exceeds the template's own limits.
+  std::string limit_range_error;  ///< What breaks a LimitRange of the namespace.
 };
 
 [[nodiscard]] std::vector<PodSetSpec> own_pod_sets(List<PodSetFacts> facts);
@@ -80,6 +81,7 @@ class WorkloadState {
   std::int64_t generation = 0;
   bool deleting = false;
   bool in_use_finalizer = false;
+  bool job_made = false;  ///< A job owned it when it was made (label job-uid).
   Symbol queue_name;
   std::vector<PodSetSpec> pod_sets;
   std::optional<std::int32_t> priority;

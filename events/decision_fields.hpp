@@ -18,7 +18,7 @@ HINDSIGHT_RECORD(JobRef, uid, kind, group, namespace_, name)
 HINDSIGHT_RECORD(WorkloadRequested, job, name, queue_name, priority, priority_class_kind, priority_class, max_exec_seconds, job_generation)
 HINDSIGHT_RECORD(WorkloadRevised, workload, job, pod_sets, queue_name, priority, priority_class_kind, priority_class, max_exec_seconds,
                  job_generation)
-HINDSIGHT_RECORD(WorkloadRemoved, workload, message)
+HINDSIGHT_RECORD(WorkloadRemoved, workload, message, job)
 HINDSIGHT_RECORD(JobStopped, job, message)
 
 // ---- admission ----------------------------------------------------------------------------------------------------------

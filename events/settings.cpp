@@ -23,6 +23,8 @@ class Reader {
 
   void read(const json& root) {
     if (!expect_object(root, "")) return;
+    if (const auto own_namespace = root.find("namespace"); own_namespace != root.end() && own_namespace->is_string())
+      settings_.managed_jobs_namespaces.front().values = {"kube-system", own_namespace->get<std::string>()};
     for (const auto& [key, value] : root.items()) {
       if (key == "fairSharing")
         fair_sharing(value);
@@ -34,6 +36,8 @@ class Reader {
         gates(value);
       else if (key == "manageJobsWithoutQueueName")
         boolean(value, key, settings_.manage_jobs_without_queue_name);
+      else if (key == "managedJobsNamespaceSelector")
+        managed_namespaces(value);
       else if (key == "objectRetentionPolicies")
         retention(value);
       else if (key == "hindsight")
@@ -46,7 +50,7 @@ class Reader {
 
  private:
   static bool is_foreign(std::string_view key) {
-    static constexpr std::array<std::string_view, 17> names = {"apiVersion",
+    static constexpr std::array<std::string_view, 16> names = {"apiVersion",
                                                                "kind",
                                                                "metadata",
                                                                "namespace",
@@ -56,7 +60,6 @@ class Reader {
                                                                "leaderElection",
                                                                "controller",
                                                                "tls",
-                                                               "managedJobsNamespaceSelector",
                                                                "internalCertManagement",
                                                                "clientConnection",
                                                                "integrations",
@@ -236,6 +239,48 @@ class Reader {
         (k == "afterFinished" ? settings_.retain_finished : settings_.retain_deactivated) = d;
       }
     }
+  }
+
+  void managed_namespaces(const json& v) {
+    const std::string path = "managedJobsNamespaceSelector";
+    if (v.is_null() || !expect_object(v, path)) return;
+    std::vector<admission::OwnedRequirement> out;
+    for (const auto& [key, x] : v.items()) {
+      if (key == "matchLabels" && x.is_object()) {
+        for (const auto& [label, value] : x.items()) {
+          if (!value.is_string()) return complain(path + ".matchLabels." + label, "found " + value.dump(), "text");
+          out.push_back({Symbol(label), SelectorOperator::in, {value.get<std::string>()}});
+        }
+      } else if (key == "matchExpressions" && x.is_array()) {
+        for (std::size_t i = 0; i < x.size(); ++i)
+          if (!requirement(x[i], path + ".matchExpressions[" + std::to_string(i) + "]", out)) return;
+      } else {
+        return complain(path + "." + key, "found " + x.dump(), "matchLabels (an object), matchExpressions (a list)");
+      }
+    }
+    settings_.managed_jobs_namespaces = std::move(out);
+  }
+
+  bool requirement(const json& v, const std::string& path, std::vector<admission::OwnedRequirement>& out) {
+    static const std::map<std::string_view, SelectorOperator> operators = {{"In", SelectorOperator::in},
+                                                                           {"NotIn", SelectorOperator::not_in},
+                                                                           {"Exists", SelectorOperator::exists},
+                                                                           {"DoesNotExist", SelectorOperator::does_not_exist}};
+    if (!expect_object(v, path)) return false;
+    const auto op =
+        operators.find(v.value("operator", json()).is_string() ? std::string_view(v["operator"].get_ref<const std::string&>()) : "");
+    if (op == operators.end()) {
+      complain(path + ".operator", "found " + v.value("operator", json()).dump(), "In, NotIn, Exists, DoesNotExist");
+      return false;
+    }
+    if (!v.value("key", json()).is_string() || !v.value("values", json::array()).is_array()) {
+      complain(path, "found " + v.dump(), "key (text), operator, values (a list)");
+      return false;
+    }
+    admission::OwnedRequirement r{Symbol(v["key"].get_ref<const std::string&>()), op->second, {}};
+    for (const auto& x : v.value("values", json::array())) r.values.push_back(x.is_string() ? x.get<std::string>() : x.dump());
+    out.push_back(std::move(r));
+    return true;
   }
 
   void own(const json& v) {

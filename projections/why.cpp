@@ -252,7 +252,8 @@ class Explanation {
     if (!w_.admission_gated_by.empty()) fact("its admission is gated by " + w_.admission_gated_by);
     if (w_.is_true(ConditionType::waiting_for_replacement_pods)) fact("it waits for replacements of failed pods");
     for (const auto& p : w_.pod_sets)
-      if (!p.limits_error.empty()) fact("pod set " + text(p.name) + ": " + p.limits_error);
+      for (const auto* finding : {&p.limits_error, &p.limit_range_error})
+        if (!finding->empty()) fact("pod set " + text(p.name) + ": " + *finding);
     if (w_.has_requeue_state && w_.requeue_at.is_set() && w_.requeue_at > state_.domain().now()) {
       fact("it backs off after " + counted(static_cast<std::size_t>(std::max(0, w_.requeue_count)), "eviction") + " until " +
            format_rfc3339(w_.requeue_at) + ", " + human_duration(w_.requeue_at - state_.domain().now()) + " from now");

@@ -54,10 +54,11 @@ struct WorkloadRevised {
   std::int64_t job_generation = 0;
 };
 
-/// The Workload shall go: it does not match its running job, or is one too many.
+/// The Workload shall go: it does not match its running job, or is one too many, or its time of retention is over.
 struct WorkloadRemoved {
   WorkloadRef workload;
   Text message;
+  JobRef job;  ///< With a uid: this job shall be deleted, and the Workload goes with it (BA-148).
 };
 
 /// The job shall be suspended although no Workload says so ("Not admitted by cluster queue", missing Workload, removed one).

@@ -71,6 +71,7 @@ struct Toleration {
   Text value;
   bool exists = false;  ///< Operator Exists; otherwise Equal.
   TaintEffect effect = TaintEffect::unspecified;  ///< unspecified: every effect.
+  std::optional<std::int64_t> seconds;            ///< tolerationSeconds; absent: for ever. Says nothing of flavors, but goes into the pods.
 };
 
 enum class SelectorOperator : std::uint8_t { unspecified = 0, in = 1, not_in = 2, exists = 3, does_not_exist = 4, gt = 5, lt = 6 };
@@ -110,6 +111,7 @@ struct PodSetFacts {
   Text limits_error;                   ///< Non-empty: "requests must not exceed its limits" finding, ready for the message.
   Text required_topology, preferred_topology;  ///< Level label; empty: not asked for.
   bool unconstrained_topology = false;
+  Text limit_range_error;  ///< Non-empty: what of it breaks a LimitRange, ready for the message; looked at only without `limits_error`.
 };
 
 // ---- configuration kinds ------------------------------------------------------------------------------------------------
@@ -255,6 +257,9 @@ struct JobObserved {
   List<PodSetCount> reclaimable;  ///< Only pod sets with a count above 0.
   Text workload_name;       ///< The name that its Workload gets (base-api §3).
   bool elastic = false;     ///< Annotation elastic-job: "true".
+  Text owner_uid;           ///< Controller owner; empty: none. A managed one makes this job its child (BA-171).
+  Text owner_kind;
+  Text owner_name;
 };
 
 enum class ConditionType : std::uint8_t {
@@ -341,6 +346,7 @@ struct WorkloadObserved {
   std::optional<std::int32_t> accumulated_exec_seconds;
   List<EvictionCount> evictions;
   bool has_resource_requests = false;
+  Text job_uid;  ///< Label job-uid: a job owned it when it was made. Without owner it is orphaned (BA-149).
 };
 
 // ---- the rest -------------------------------------------------------------------------------------------------------------

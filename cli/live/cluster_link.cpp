@@ -18,9 +18,20 @@ constexpr std::size_t tasks_low = 2'000;
 namespace t = connectors::types;
 
 const std::vector<const connectors::ResourceType*>& watched() {
-  static const std::vector<const connectors::ResourceType*> types = {
-      &t::namespace_,  &t::priority_class, &t::workload_priority_class, &t::resource_flavor, &t::topology, &t::admission_check, &t::cohort,
-      &t::cluster_queue, &t::local_queue,  &t::job,                     &t::job_set,         &t::workload};
+  static const std::vector<const connectors::ResourceType*> types = {&t::namespace_,
+                                                                     &t::priority_class,
+                                                                     &t::workload_priority_class,
+                                                                     &t::resource_flavor,
+                                                                     &t::topology,
+                                                                     &t::admission_check,
+                                                                     &t::cohort,
+                                                                     &t::cluster_queue,
+                                                                     &t::local_queue,
+                                                                     &t::job,
+                                                                     &t::job_set,
+                                                                     &t::workload,
+                                                                     &t::limit_range,
+                                                                     &t::runtime_class};
   return types;
 }
 

@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include "connectors/jobs/integrations.hpp"
+#include "connectors/json/document.hpp"
 #include "connectors/json/json_value.hpp"
+#include "connectors/json/object_meta.hpp"
 #include "connectors/objects/observe.hpp"
 #include "connectors/objects/plan.hpp"
 #include "vocabulary/arena.hpp"
@@ -11,12 +13,23 @@
 namespace hindsight::connectors {
 namespace {
 
+using admission::FinalizerIntent;
 using admission::Intent;
 using admission::JobIntent;
 using admission::QueueStatusIntent;
+using admission::WorkloadAdoptIntent;
 using admission::WorkloadCreateIntent;
 using admission::WorkloadIntent;
 using admission::WorkloadReviseIntent;
+
+std::string finalizer_key(ObjectKind kind, std::string_view name) {
+  const auto* type = held_type(kind);
+  return "finalizer/" + std::string(type == nullptr ? "" : type->plural) + "/" + std::string(name);
+}
+
+std::string adopt_key(std::string_view namespace_, std::string_view name) {
+  return std::string("adopt/").append(namespace_).append("/").append(name);
+}
 
 /// A want is named after its object and the part of it that the intent speaks of.
 std::string key_of(const Intent& intent) {
@@ -26,6 +39,8 @@ std::string key_of(const Intent& intent) {
     std::string operator()(const WorkloadReviseIntent& i) const { return "revise/" + i.uid; }
     std::string operator()(const JobIntent& i) const { return "job/" + i.uid; }
     std::string operator()(const QueueStatusIntent& i) const { return (i.local ? "lq/" + i.namespace_ + "/" : "cq/") + i.name; }
+    std::string operator()(const FinalizerIntent& i) const { return finalizer_key(i.kind, i.name); }
+    std::string operator()(const WorkloadAdoptIntent& i) const { return adopt_key(i.namespace_, i.name); }
   };
   return std::visit(Name{}, intent);
 }
@@ -38,15 +53,21 @@ std::vector<std::string> looks_at(const Intent& intent) {
     std::vector<std::string> operator()(const WorkloadReviseIntent& i) const { return {i.uid, i.job_uid}; }
     std::vector<std::string> operator()(const JobIntent& i) const { return {i.uid, i.workload_uid}; }
     std::vector<std::string> operator()(const QueueStatusIntent&) const { return {}; }
+    std::vector<std::string> operator()(const FinalizerIntent&) const { return {}; }
+    std::vector<std::string> operator()(const WorkloadAdoptIntent& i) const { return {i.job_uid}; }
   };
   return std::visit(Uids{}, intent);
 }
 
 std::optional<Json> parse(const Mirror::ObjectText& text) {
   if (text == nullptr) return std::nullopt;
-  Json j = Json::parse(*text, nullptr, false);
-  if (j.is_discarded()) return std::nullopt;
-  return j;
+  auto object = parse_object(*text);
+  if (!object) return std::nullopt;
+  return std::move(*object);
+}
+
+bool is_defaults(const ResourceType& type) {
+  return type.kind == types::limit_range.kind || (type.kind == types::runtime_class.kind && type.group == types::runtime_class.group);
 }
 
 /// The message of a Status, or what came instead of one.
@@ -80,13 +101,19 @@ void Bridge::on_watch(const WatchEvent& event) {
     }
     return;
   }
+  if (is_defaults(type)) return on_defaults(event);
   if (event.type == WatchEvent::Type::deleted) {
     Arena arena;
     const auto o = observe_deleted_text(type, event.object, arena);
     if (!o) return options_.notice(o.error().message);
     const auto& gone = std::get<ObjectDeleted>(*o);
     const std::string uid(gone.uid);
+    if (gone.kind == ObjectKind::workload)
+      if (const auto in = pending_.find(gone.namespace_); in != pending_.end()) in->second.erase(uid);
     emit_(*o);
+    if (gone.kind == ObjectKind::cluster_queue) forget_want("cq/" + std::string(gone.name));
+    if (gone.kind == ObjectKind::local_queue) forget_want("lq/" + std::string(gone.namespace_) + "/" + std::string(gone.name));
+    if (held_type(gone.kind) != nullptr) forget_want(finalizer_key(gone.kind, gone.name));
     counts_by_owner_.erase(uid);
     if (const auto it = keys_by_uid_.find(uid); it != keys_by_uid_.end()) {
       const auto keys = it->second;
@@ -102,6 +129,7 @@ void Bridge::on_watch(const WatchEvent& event) {
 void Bridge::observe_one(const ResourceType& type, std::string_view text) {
   Arena arena;
   JobContext context;
+  context.defaults = &defaults_;
   std::vector<PodSetCount> counts;
   if (object_kind(type) == ObjectKind::job) {
     // the uid is needed before the object is read; a second look at the text is cheaper than a second pass over jobs
@@ -120,6 +148,7 @@ void Bridge::observe_one(const ResourceType& type, std::string_view text) {
   }
   emit_(*o);
   if (const auto* w = std::get_if<WorkloadObserved>(&*o)) {
+    note_pending(*w);
     if (!w->owner_uid.empty()) {
       std::vector<std::pair<std::string, std::int32_t>> now;
       for (const auto& p : w->pod_sets) now.emplace_back(std::string(p.name), p.count);
@@ -130,13 +159,31 @@ void Bridge::observe_one(const ResourceType& type, std::string_view text) {
       }
     }
     wake(w->meta.uid);
+    if (w->owner_uid.empty()) wake_want(adopt_key(w->meta.namespace_, w->meta.name));
   } else if (const auto* j = std::get_if<JobObserved>(&*o)) {
     wake(j->meta.uid);
   } else if (const auto* q = std::get_if<ClusterQueueObserved>(&*o)) {
-    if (const auto key = "cq/" + std::string(q->meta.name); wants_.contains(key)) advance(key);
+    wake_want("cq/" + std::string(q->meta.name));
+    wake_want(finalizer_key(ObjectKind::cluster_queue, q->meta.name));
   } else if (const auto* l = std::get_if<LocalQueueObserved>(&*o)) {
-    if (const auto key = "lq/" + std::string(l->meta.namespace_) + "/" + std::string(l->meta.name); wants_.contains(key)) advance(key);
+    wake_want("lq/" + std::string(l->meta.namespace_) + "/" + std::string(l->meta.name));
+  } else if (const auto* f = std::get_if<ResourceFlavorObserved>(&*o)) {
+    wake_want(finalizer_key(ObjectKind::resource_flavor, f->meta.name));
+  } else if (const auto* k = std::get_if<AdmissionCheckObserved>(&*o)) {
+    wake_want(finalizer_key(ObjectKind::admission_check, k->meta.name));
   }
+}
+
+void Bridge::wake_want(const std::string& key) {
+  const auto it = wants_.find(key);
+  if (it == wants_.end()) return;
+  it->second.waiting = false;
+  advance(key);
+}
+
+/// What is wanted of an object that has gone is wanted no more.
+void Bridge::forget_want(const std::string& key) {
+  if (const auto it = wants_.find(key); it != wants_.end() && !it->second.in_flight) wants_.erase(it);
 }
 
 /// EJ-60: what is reclaimable of a job depends on the counts of its Workload. Without a version, so that it is no repetition.
@@ -154,11 +201,73 @@ void Bridge::reobserve_job(std::string_view uid) {
   std::vector<PodSetCount> counts;
   for (const auto& [name, n] : counts_by_owner_[std::string(uid)]) counts.push_back({name, n});
   JobContext context;
+  context.defaults = &defaults_;
   context.workload_counts = counts;
   auto o = observe_text(*type, *text, arena, context);
   if (!o) return;
   std::get<JobObserved>(*o).meta.resource_version = 0;
   emit_(*o);
+}
+
+// ---- what the cluster adds to every pod (base-admission §1.3 a, b) ------------------------------------------------------------------
+
+/// A LimitRange or RuntimeClass changed: pending Workloads of the namespace, or of the class, ask for something else now (§3.7). What
+/// holds quota is charged as it was admitted and is observed anew when that ends.
+void Bridge::on_defaults(const WatchEvent& event) {
+  const bool range = event.resource->kind == types::limit_range.kind;
+  const auto complain = [&](const Error& e) { options_.notice(std::string(event.resource->kind) + ": " + e.message); };
+  const auto document = Document::parse(event.object);
+  if (!document) return complain(document.error());
+  Arena arena;
+  Reading reading(arena, document->root(), object_title(event.resource->kind, document->root()));
+  const auto meta = read_meta(reading.root());
+  if (reading.failed()) return complain(reading.take_error());
+  if (event.type == WatchEvent::Type::deleted) {
+    if (range)
+      defaults_.remove_limit_range(meta.namespace_, meta.name);
+    else
+      defaults_.remove_runtime_class(meta.name);
+  } else if (auto done = range ? defaults_.set_limit_range(document->root()) : defaults_.set_runtime_class(document->root()); !done) {
+    return complain(done.error());
+  }
+  if (range) {
+    reobserve_pending(std::string(meta.namespace_), {});
+  } else {
+    std::vector<std::string> namespaces;
+    for (const auto& [name, uids] : pending_) namespaces.push_back(name);
+    const std::string quoted = '"' + std::string(meta.name) + '"';
+    for (const auto& name : namespaces) reobserve_pending(name, quoted);
+  }
+}
+
+/// Those whose text has `mention`. Without a version, so that it is no repetition.
+void Bridge::reobserve_pending(const std::string& namespace_, std::string_view mention) {
+  const auto it = pending_.find(namespace_);
+  if (it == pending_.end()) return;
+  std::vector<std::string> uids(it->second.begin(), it->second.end());
+  std::sort(uids.begin(), uids.end());
+  JobContext context;
+  context.defaults = &defaults_;
+  for (const auto& uid : uids) {
+    const auto text = mirror_.find_by_uid(uid);
+    if (text == nullptr || (!mention.empty() && text->find(mention) == std::string::npos)) continue;
+    Arena arena;
+    auto o = observe_text(types::workload, *text, arena, context);
+    if (!o) continue;  // it was complained of when it came
+    std::get<WorkloadObserved>(*o).meta.resource_version = 0;
+    emit_(*o);
+  }
+}
+
+void Bridge::note_pending(const WorkloadObserved& w) {
+  const bool finished = std::any_of(w.conditions.begin(), w.conditions.end(), [](const ConditionFacts& c) {
+    return c.type == ConditionType::finished && c.status == ConditionStatus::true_;
+  });
+  if (w.has_admission || finished) {
+    if (const auto it = pending_.find(w.meta.namespace_); it != pending_.end()) it->second.erase(std::string(w.meta.uid));
+  } else {
+    pending_[std::string(w.meta.namespace_)].emplace(w.meta.uid);
+  }
 }
 
 void Bridge::wake(std::string_view uid) {
@@ -221,7 +330,7 @@ Bridge::Plan Bridge::plan(const Intent& intent) const {
     const auto job = parse(mirror_.find_by_uid(c->job_uid));
     if (!job) {
       out.not_yet = true;
-    } else if (auto write = plan_create(*c, *job); write) {
+    } else if (auto write = plan_create(*c, *job, options_.plans); write) {
       out.writes.push_back(std::move(*write));
     } else {
       out.error = write.error();
@@ -230,14 +339,14 @@ Bridge::Plan Bridge::plan(const Intent& intent) const {
     const auto raw = parse(mirror_.find_by_uid(r->uid));
     const auto job = r->job_uid.empty() ? std::optional<Json>(Json::object()) : parse(mirror_.find_by_uid(r->job_uid));
     if (raw && job)
-      take(plan_revise(*r, *raw, *job));
+      take(plan_revise(*r, *raw, *job, options_.plans));
     else
       out.not_yet = true;
   } else if (const auto* j = std::get_if<JobIntent>(&intent)) {
     const auto job = parse(mirror_.find_by_uid(j->uid));
     const auto workload = j->workload_uid.empty() ? std::nullopt : parse(mirror_.find_by_uid(j->workload_uid));
     if (job)
-      take(plan_job(*j, *job, workload ? *workload : Json::object(), options_.template_mutability));
+      take(plan_job(*j, *job, workload ? *workload : Json::object(), options_.plans.template_mutability));
     else
       out.not_yet = true;
   } else if (const auto* q = std::get_if<QueueStatusIntent>(&intent)) {
@@ -245,6 +354,19 @@ Bridge::Plan Bridge::plan(const Intent& intent) const {
     if (!raw)
       out.not_yet = true;
     else if (auto write = plan_queue_status(*q, *raw))
+      out.writes.push_back(std::move(*write));
+  } else if (const auto* a = std::get_if<WorkloadAdoptIntent>(&intent)) {
+    const auto raw = parse(mirror_.find(types::workload, a->namespace_, a->name));
+    if (!raw)
+      out.not_yet = true;
+    else if (auto write = plan_adopt(*a, *raw))
+      out.writes.push_back(std::move(*write));
+  } else if (const auto* f = std::get_if<FinalizerIntent>(&intent)) {
+    const auto* type = held_type(f->kind);
+    const auto raw = type == nullptr ? std::nullopt : parse(mirror_.find(*type, "", f->name));
+    if (!raw)
+      out.not_yet = true;
+    else if (auto write = plan_finalizer(*f, *raw))
       out.writes.push_back(std::move(*write));
   }
   return out;

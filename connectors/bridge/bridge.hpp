@@ -14,6 +14,8 @@
 #include "admission/intents.hpp"
 #include "connectors/cluster.hpp"
 #include "connectors/jobs/job_integration.hpp"
+#include "connectors/json/pod_defaults.hpp"
+#include "connectors/objects/plan.hpp"
 #include "connectors/objects/resource_types.hpp"
 #include "vocabulary/observations.hpp"
 
@@ -32,7 +34,7 @@ class Mirror {
 };
 
 struct BridgeOptions {
-  TemplateMutability template_mutability = TemplateMutability::suspended;
+  PlanSettings plans;
   /// Kinds whose first list must be complete before MirrorSynced is said.
   std::vector<const ResourceType*> synced_kinds;
   /// Something that a person should know: an object that cannot be read, a write that was refused.
@@ -77,11 +79,16 @@ class Bridge {
 
   void observe_one(const ResourceType& type, std::string_view text);
   void reobserve_job(std::string_view uid);
+  void on_defaults(const WatchEvent& event);
+  void reobserve_pending(const std::string& namespace_, std::string_view mention);
+  void note_pending(const WorkloadObserved& w);
   void advance(const std::string& key);
   [[nodiscard]] Plan plan(const admission::Intent& intent) const;
   void answered(const std::string& key, std::uint64_t version, const ResourceType& type, Write::Verb verb, WriteAnswer answer);
   void refused(const admission::Intent& intent, int status, std::string_view message);
   void wake(std::string_view uid);
+  void wake_want(const std::string& key);
+  void forget_want(const std::string& key);
 
   Cluster& cluster_;
   Mirror& mirror_;
@@ -92,6 +99,8 @@ class Bridge {
   std::map<std::string, Want> wants_;
   std::unordered_map<std::string, std::vector<std::string>> keys_by_uid_;  ///< Object → wants that look at it.
   std::unordered_map<std::string, std::vector<std::pair<std::string, std::int32_t>>> counts_by_owner_;  ///< Job uid → counts of its Workload.
+  ClusterDefaults defaults_;  ///< Of the LimitRanges and RuntimeClasses seen; part of every request that is observed (BA-43).
+  std::map<std::string, std::unordered_set<std::string>, std::less<>> pending_;  ///< Namespace → uids of Workloads without admission.
   std::unordered_set<std::string> kinds_to_sync_;
   bool synced_ = false;
   std::uint64_t writes_ = 0, conflicts_ = 0;

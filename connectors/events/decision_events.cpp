@@ -76,6 +76,7 @@ class Translator {
   void operator()(const WorkloadRemoved& e) {
     const auto w = facts_(e.workload.uid);
     if (!w) return;
+    if (!e.job.uid.empty()) return about(e.job, "Deleted", std::string(e.message));
     if (w->finished) return about(e.workload, "Deleted", std::string(e.message));  // Its time of retention is over (§8.9).
     if (!w->job) return;
     if (!w->job->suspended) about(*w->job, "Stopped", std::string(e.message));

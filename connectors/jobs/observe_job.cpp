@@ -30,6 +30,13 @@ Result<JobObserved> observe_job(const JobIntegration& integration, simdjson::dom
   out.admission_gated_by = annotation(keys::admission_gated_by);
   out.elastic = annotation(keys::elastic_job) == "true";
 
+  meta.each("ownerReferences", [&](const Node& owner) {
+    if (!out.owner_uid.empty() || !owner.flag("controller")) return;
+    out.owner_uid = owner.text("uid");
+    out.owner_kind = owner.text("kind");
+    out.owner_name = owner.text("name");
+  });
+
   // Slices of an elastic job are told apart by the job's generation (77 §2.4).
   const auto extra = out.elastic ? std::to_string(out.meta.generation) : std::string();
   out.workload_name = arena.copy(workload_name(out.kind, out.group, out.meta.name, out.meta.uid, extra));

@@ -209,17 +209,19 @@ void read_pod_requests(const Node& spec, const TemplateContext& context, PodSetF
   check_containers(pod.init, "initContainers", findings);
   check_containers(pod.main, "containers", findings);
   findings.add(".resources", greater(pod_requests, pod_limits), above_limits);
-  if (findings.text().empty() && limits != nullptr) {
-    if (limits->container) {
-      check_ranges(pod.init, "initContainers", *limits->container, findings);
-      check_ranges(pod.main, "containers", *limits->container, findings);
-    }
-    if (limits->pod) {
-      findings.add("", greater(total, limits->pod->max), above_max);
-      findings.add("", less(total, limits->pod->min), below_min);
-    }
-  }
   out.limits_error = arena.copy(findings.text());
+
+  if (limits == nullptr) return;
+  Findings ranges(context.pod_set_index);
+  if (limits->container) {
+    check_ranges(pod.init, "initContainers", *limits->container, ranges);
+    check_ranges(pod.main, "containers", *limits->container, ranges);
+  }
+  if (limits->pod) {
+    ranges.add("", greater(total, limits->pod->max), above_max);
+    ranges.add("", less(total, limits->pod->min), below_min);
+  }
+  out.limit_range_error = arena.copy(ranges.text());
 }
 
 }  // namespace hindsight::connectors

@@ -6,8 +6,8 @@
 
 namespace hindsight::connectors {
 
-/// Finds the effective request of one pod of `spec` (base-admission §1.3, BA-43) and what of it breaks a limit: `requests` and
-/// `limits_error` of `out`.
+/// Finds the effective request of one pod of `spec` (base-admission §1.3, BA-43) and what of it breaks a limit: `requests`,
+/// `limits_error` (its own limits) and `limit_range_error` (those of the namespace) of `out`.
 ///
 /// The steps: (a) overhead of the RuntimeClass where the spec has none; (b) LimitRange defaults where nothing is given; (c) limits for
 /// missing requests. Then the larger of the containers with all sidecars and of each init step with the sidecars started

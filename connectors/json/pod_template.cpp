@@ -56,7 +56,7 @@ List<Toleration> read_tolerations(const Node& parent, std::string_view key) {
     const auto op = node.choice<Operator>(
         "operator", {{"Equal", Operator::equal}, {"Exists", Operator::exists}, {"Lt", Operator::comparison}, {"Gt", Operator::comparison}},
         Operator::equal);
-    const Toleration t{node.text("key"), node.text("value"), op == Operator::exists, read_effect(node)};
+    const Toleration t{node.text("key"), node.text("value"), op == Operator::exists, read_effect(node), node.int64("tolerationSeconds")};
     if (op != Operator::comparison) out[i++] = t;
   });
   return out.first(i);

@@ -25,11 +25,16 @@ struct PlanSettings {
 };
 
 /// Status, spec.active, finalizer and existence of a Workload. `remove` drops our finalizer and deletes the object; its status does not
-/// matter any more. Conditions and checks that an intent names are ours, conditions of unknown types stay as they are.
+/// matter any more. Conditions that an intent names are ours, conditions of unknown types stay as they are. Checks are written by their
+/// controllers too: they stay as they are where the intent decides nothing about them, or was made before the version at hand was known;
+/// it comes again when that is.
 [[nodiscard]] std::vector<Write> plan_workload(const admission::WorkloadIntent& intent, const Json& workload);
 
 /// The Workload of a job (base-api §3). Errors: unsupported when no integration knows the kind.
 [[nodiscard]] Result<Write> plan_create(const admission::WorkloadCreateIntent& intent, const Json& job, const PlanSettings& settings = {});
+
+/// A prebuilt Workload becomes the job's, unless it has a controller already.
+[[nodiscard]] std::optional<Write> plan_adopt(const admission::WorkloadAdoptIntent& intent, const Json& workload);
 
 /// The spec of a Workload after its job: pod sets when the intent says so, queue, priority, maximum execution time, and the job's
 /// admission-gated-by in the same write (SG-62). `job` may be empty when the intent names none. Errors: as plan_create().
@@ -41,6 +46,12 @@ struct PlanSettings {
 /// Errors: invalid when the job can never be started so (FailedToStart); unsupported as plan_create().
 [[nodiscard]] Result<std::vector<Write>> plan_job(const admission::JobIntent& intent, const Json& job, const Json& workload,
                                                   TemplateMutability mutability = TemplateMutability::suspended);
+
+/// The finalizer resource-in-use of a configuration object. One that is being deleted gets none any more.
+[[nodiscard]] std::optional<Write> plan_finalizer(const admission::FinalizerIntent& intent, const Json& object);
+
+/// The kind of object that a FinalizerIntent speaks of; nullptr: none of ours.
+[[nodiscard]] const ResourceType* held_type(ObjectKind kind);
 
 /// Status of a ClusterQueue or LocalQueue (base-api §2.2, §2.4).
 [[nodiscard]] std::optional<Write> plan_queue_status(const admission::QueueStatusIntent& intent, const Json& queue);

@@ -71,6 +71,11 @@ Json workload_annotations(const Json& job) {
   return out;
 }
 
+Json owner_reference(const ResourceType& job_type, const std::string& name, const std::string& uid) {
+  return {{"apiVersion", api_version(job_type)}, {"kind", job_type.kind}, {"name", name}, {"uid", uid}, {"controller", true},
+          {"blockOwnerDeletion", true}};
+}
+
 /// Lists of pod sets that mean the same: counts, topology, and templates by hash, for the server adds defaults to what we write.
 bool same_pod_sets(const Json& a, const Json& b) {
   if (a.size() != b.size()) return false;
@@ -118,6 +123,19 @@ Result<Json> parse_object(std::string_view text) {
   return out;
 }
 
+std::optional<Write> plan_adopt(const admission::WorkloadAdoptIntent& intent, const Json& workload) {
+  const auto* job_type = find_resource_type(intent.job_kind, intent.job_group);
+  if (job_type == nullptr || !is_meant(workload, {}) || is_deleting(workload)) return std::nullopt;
+  Json owners = list_or_empty(object_or_empty(workload, "metadata"), "ownerReferences");
+  if (!owners.is_array()) owners = Json::array();
+  for (const auto& owner : owners)
+    if (flag_member(owner, "controller")) return std::nullopt;
+  owners.push_back(owner_reference(*job_type, intent.job_name, intent.job_uid));
+  Json metadata{{"ownerReferences", std::move(owners)}};
+  if (is_label_value(intent.job_uid)) metadata["labels"][std::string(keys::job_uid)] = intent.job_uid;
+  return merge_patch_of(types::workload, workload, "", {{"metadata", std::move(metadata)}});
+}
+
 Result<Write> plan_create(const WorkloadCreateIntent& intent, const Json& job, const PlanSettings& settings) {
   const auto integration = integration_for(intent.job_kind, intent.job_group, intent.namespace_, intent.job_name);
   if (!integration) return tl::unexpected(integration.error());
@@ -126,13 +144,7 @@ Result<Write> plan_create(const WorkloadCreateIntent& intent, const Json& job, c
   Json metadata{{"name", intent.name},
                 {"namespace", intent.namespace_},
                 {"finalizers", {in_use_finalizer}},
-                {"ownerReferences",
-                 {{{"apiVersion", api_version(job_type)},
-                   {"kind", intent.job_kind},
-                   {"name", intent.job_name},
-                   {"uid", intent.job_uid},
-                   {"controller", true},
-                   {"blockOwnerDeletion", true}}}}};
+                {"ownerReferences", Json::array({owner_reference(job_type, intent.job_name, intent.job_uid)})}};
   if (auto labels = workload_labels(intent, job, settings); !labels.empty()) metadata["labels"] = std::move(labels);
   if (auto annotations = workload_annotations(job); !annotations.empty()) metadata["annotations"] = std::move(annotations);
 

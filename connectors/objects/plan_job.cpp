@@ -34,6 +34,7 @@ Json toleration_json(const admission::OwnedToleration& toleration) {
       out["effect"] = "NoExecute";
       break;
   }
+  if (toleration.seconds) out["tolerationSeconds"] = *toleration.seconds;
   return out;
 }
 
@@ -86,6 +87,10 @@ Result<std::vector<Write>> plan_job(const JobIntent& intent, const Json& job, co
     return fail(ErrorKind::unsupported, title + ": no integration for kind " + intent.kind + " of group \"" + intent.group + "\"");
   }
   if (!is_meant(job, intent.uid) || is_deleting(job)) return out;
+  if (intent.remove) {
+    out.push_back(deletion_of(*type, job));
+    return out;
+  }
 
   std::vector<JobPatch> patches;
   if (intent.run && !integration->stop_in_progress(job)) {

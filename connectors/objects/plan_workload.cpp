@@ -86,7 +86,9 @@ Json check_json(const WantedCheck& wanted, const Json* old) {
   return out;
 }
 
-Json checks_of(const WorkloadIntent& intent, const Json& now) {
+Json checks_of(const WorkloadIntent& intent, const Json& now, std::uint64_t version) {
+  const bool overtaken = intent.seen_version != 0 && version > intent.seen_version;
+  if (!intent.checks_decided || overtaken) return now.empty() ? Json() : now;
   if (intent.checks.empty()) return nullptr;
   Json out = Json::array();
   for (const auto& wanted : intent.checks) {
@@ -153,11 +155,11 @@ void put(Json& status, std::string_view key, Json value) {
   }
 }
 
-Json wanted_status(const WorkloadIntent& intent, const Json& status, std::int64_t generation) {
+Json wanted_status(const WorkloadIntent& intent, const Json& status, std::int64_t generation, std::uint64_t version) {
   Json out = status;
   put(out, "conditions", conditions_of(intent, list_or_empty(status, "conditions"), generation));
   put(out, "admission", admission_of(intent, object_or_empty(status, "admission")));
-  put(out, "admissionChecks", checks_of(intent, list_or_empty(status, "admissionChecks")));
+  put(out, "admissionChecks", checks_of(intent, list_or_empty(status, "admissionChecks"), version));
   put(out, "requeueState", requeue_state_of(intent, object_or_empty(status, "requeueState")));
   put(out, "reclaimablePods", reclaimable_of(intent, list_or_empty(status, "reclaimablePods")));
   put(out, "schedulingStats", scheduling_stats_of(intent, object_or_empty(status, "schedulingStats")));
@@ -169,21 +171,6 @@ Json wanted_status(const WorkloadIntent& intent, const Json& status, std::int64_
   return out;
 }
 
-/// The list of finalizers without ours; nothing when ours is not in it.
-std::optional<Json> finalizers_without_ours(const Json& workload) {
-  Json rest = Json::array();
-  bool found = false;
-  for (const auto& finalizer : list_or_empty(object_or_empty(workload, "metadata"), "finalizers")) {
-    if (finalizer == in_use_finalizer) {
-      found = true;
-    } else {
-      rest.push_back(finalizer);
-    }
-  }
-  if (!found) return std::nullopt;
-  return rest;
-}
-
 }  // namespace
 
 std::vector<Write> plan_workload(const WorkloadIntent& intent, const Json& workload) {
@@ -192,7 +179,7 @@ std::vector<Write> plan_workload(const WorkloadIntent& intent, const Json& workl
 
   if (!intent.remove) {
     const auto& status = object_or_empty(workload, "status");
-    auto patch = merge_difference(status, wanted_status(intent, status, generation_of(workload)));
+    auto patch = merge_difference(status, wanted_status(intent, status, generation_of(workload), version_of(workload)));
     if (!patch.empty()) out.push_back(merge_patch_of(types::workload, workload, "status", {{"status", std::move(patch)}}));
     const auto* active = member(object_or_empty(workload, "spec"), "active");
     if (intent.set_inactive && (active == nullptr || *active != false)) {

@@ -140,6 +140,7 @@ WorkloadObserved workload(const Node& object, const JobContext& context) {
   const auto meta = object.object("metadata");
   read_owner(meta, out);
   out.admission_gated_by = meta.entry("annotations", keys::admission_gated_by).value_or(Text{});
+  out.job_uid = meta.entry("labels", keys::job_uid).value_or(Text{});
   out.priority_boost = parse_int32(meta.entry("annotations", keys::priority_boost).value_or(Text{})).value_or(0);
   read_spec(object.object("spec"), context, out);
   read_status(object.object("status"), out);

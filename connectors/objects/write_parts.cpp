@@ -1,6 +1,9 @@
 #include "connectors/objects/write_parts.hpp"
 
+#include <charconv>
 #include <string>
+
+#include "connectors/json/object_meta.hpp"
 
 namespace hindsight::connectors {
 namespace {
@@ -48,6 +51,27 @@ Write deletion_of(const ResourceType& type, const Json& object) {
                     {"preconditions", {{"uid", text_member(object_or_empty(object, "metadata"), "uid")}}}}
                    .dump();
   return write;
+}
+
+std::optional<Json> finalizers_without_ours(const Json& object) {
+  Json rest = Json::array();
+  bool found = false;
+  for (const auto& finalizer : list_or_empty(object_or_empty(object, "metadata"), "finalizers")) {
+    if (finalizer == in_use_finalizer) {
+      found = true;
+    } else {
+      rest.push_back(finalizer);
+    }
+  }
+  if (!found) return std::nullopt;
+  return rest;
+}
+
+std::uint64_t version_of(const Json& object) {
+  const auto text = text_member(object_or_empty(object, "metadata"), "resourceVersion");
+  std::uint64_t version = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), version);
+  return error == std::errc() && end == text.data() + text.size() ? version : 0;
 }
 
 Json quantities(const NamedAmounts& amounts) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -21,6 +22,12 @@ namespace hindsight::connectors {
                                    bool exact = true);
 /// A deletion in the background, of exactly this object.
 [[nodiscard]] Write deletion_of(const ResourceType& type, const Json& object);
+
+/// resourceVersion as a number; 0: unknown.
+[[nodiscard]] std::uint64_t version_of(const Json& object);
+
+/// The list of finalizers without ours; nothing when ours is not in it.
+[[nodiscard]] std::optional<Json> finalizers_without_ours(const Json& object);
 
 using NamedAmounts = std::vector<std::pair<std::string, Amount>>;
 /// {"cpu":"500m"}: quantities as Kubernetes prints them.

@@ -313,12 +313,12 @@ def test_the_controller_may_do_what_it_needs_and_no_more(cluster):
                               "localqueues/status": "patch", "cohorts/status": "patch", "resourceflavors": "list watch patch", "topologies": "list patch",
                               "admissionchecks/status": "patch", "workloadpriorityclasses": "watch", "multikueueconfigs": "watch",
                               "provisioningrequestconfigs": "watch"},
-           "batch": {"jobs": "get list watch update patch", "jobs/status": "update patch", "jobs/finalizers": "update"},
+           "batch": {"jobs": "get list watch update patch delete", "jobs/status": "update patch", "jobs/finalizers": "update"},
            "": {"pods": "get list watch patch", "nodes": "get list watch", "namespaces": "get list watch", "limitranges": "get list watch", "events": "create patch"},
            "events.k8s.io": {"events": "create patch"}, "scheduling.k8s.io": {"priorityclasses": "get list watch"},
            "node.k8s.io": {"runtimeclasses": "get list watch"}}
     may_not = {"": {"secrets": "get list", "pods": "create delete", "nodes": "patch update", "namespaces": "create patch"},
-               "batch": {"jobs": "create delete"}, "rbac.authorization.k8s.io": {"clusterroles": "get update bind"},
+               "batch": {"jobs": "create"}, "rbac.authorization.k8s.io": {"clusterroles": "get update bind"},
                "kueue.x-k8s.io": {"clusterqueues": "create delete", "localqueues": "create update patch delete", "workloadpriorityclasses": "update"},
                "apiextensions.k8s.io": {"customresourcedefinitions": "get patch"}}
     for expected, table in ((True, may), (False, may_not)):

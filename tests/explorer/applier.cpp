@@ -4,9 +4,11 @@
 
 namespace hindsight::explorer {
 
+using admission::FinalizerIntent;
 using admission::Intent;
 using admission::JobIntent;
 using admission::QueueStatusIntent;
+using admission::WorkloadAdoptIntent;
 using admission::WorkloadCreateIntent;
 using admission::WorkloadIntent;
 using admission::WorkloadReviseIntent;
@@ -49,13 +51,16 @@ std::string Applier::key_of(const Intent& intent) {
     std::string operator()(const WorkloadReviseIntent& i) const { return "revise/" + i.uid; }
     std::string operator()(const JobIntent& i) const { return "job/" + i.uid; }
     std::string operator()(const QueueStatusIntent& i) const { return "queue/" + i.namespace_ + "/" + i.name; }
+    std::string operator()(const FinalizerIntent& i) const { return "finalizer/" + i.name; }
+    std::string operator()(const WorkloadAdoptIntent& i) const { return "adopt/" + i.name; }
   };
   return std::visit(Key{}, intent);
 }
 
 void Applier::take(std::vector<Intent> intents) {
   for (auto& i : intents)
-    if (!std::holds_alternative<QueueStatusIntent>(i)) waiting_.insert_or_assign(key_of(i), std::move(i));
+    if (!std::holds_alternative<QueueStatusIntent>(i) && !std::holds_alternative<FinalizerIntent>(i))
+      waiting_.insert_or_assign(key_of(i), std::move(i));
 }
 
 void Applier::step(ApiServer& server, Random& random, bool faults) {

@@ -105,6 +105,10 @@ TEST(ConfigFileTest, DecisionsReadTheCanonicalText) {
 
   const auto s = settings(R"(
 manageJobsWithoutQueueName: true
+managedJobsNamespaceSelector:
+  matchLabels: {team: a}
+  matchExpressions:
+  - {key: kubernetes.io/metadata.name, operator: NotIn, values: [kube-system, hindsight-system]}
 waitForPodsReady:
   timeout: 1m30s
   blockAdmission: true
@@ -123,6 +127,13 @@ featureGates: {PartialAdmission: false, PriorityBoost: true}
 hindsight: {reactivationBatch: 250ms}
 )");
   EXPECT_TRUE(s.manage_jobs_without_queue_name);
+  ASSERT_EQ(s.managed_jobs_namespaces.size(), 2U);  // BA-172
+  const auto& in = s.managed_jobs_namespaces[s.managed_jobs_namespaces[0].op == SelectorOperator::in ? 0 : 1];
+  EXPECT_EQ(in.key.text(), "team");
+  EXPECT_EQ(in.values, std::vector<std::string>{"a"});
+  ASSERT_EQ(from_file.managed_jobs_namespaces.size(), 1U);
+  EXPECT_EQ(from_file.managed_jobs_namespaces[0].op, SelectorOperator::not_in);
+  EXPECT_EQ(from_file.managed_jobs_namespaces[0].values, (std::vector<std::string>{"kube-system", "hindsight-system"}));
   EXPECT_EQ(s.pods_ready_timeout, Duration::seconds(90));
   EXPECT_EQ(s.recovery_timeout, Duration{0});
   EXPECT_TRUE(s.block_admission);

@@ -12,7 +12,7 @@ namespace hindsight::admission::testing {
 /// A domain with the loop driver, fed with facts in plain form; the world's answers are written by the test. One record a call.
 class FactWorld {
  public:
-  FactWorld() : driver_([](Text) -> Result<Settings> { return Settings{}; }) {}
+  FactWorld() : driver_([this](Text) -> Result<Settings> { return settings_; }) {}
 
   LoopDriver& driver() { return driver_; }
   Time now = Time::from_seconds(1'000'000);
@@ -25,14 +25,30 @@ class FactWorld {
   /// Decides and applies until at rest; returns what was decided.
   std::vector<std::string> settle();
 
-  void flavor(std::string_view name) {
+  /// What an observed configuration means from now on.
+  void use(Settings settings) { settings_ = std::move(settings); }
+  /// A new writer.
+  void observe_epoch() { append(Body{EpochStarted{"test", "test"}}, driver_.domain().epoch() + 1); }
+  /// As if the configuration file said so.
+  void configure(Settings settings) {
+    settings_ = std::move(settings);
+    observe(ConfigurationObserved{keep("{\"n\":" + std::to_string(++version_) + "}")});
+  }
+  void flavor(std::string_view name, bool deleting = false, bool finalizer = true) {
     ResourceFlavorObserved f;
     f.meta.name = keep(name);
+    f.meta.deleting = deleting;
+    f.meta.in_use_finalizer = finalizer;
     observe(f);
   }
-  void namespace_(std::string_view name) {
+  void namespace_(std::string_view name, std::string_view label = {}) {
     NamespaceObserved n;
     n.meta.name = keep(name);
+    if (!label.empty()) {
+      auto labels = arena_.make<Pair>(1);
+      labels[0] = {keep(label), "yes"};
+      n.labels = labels;
+    }
     observe(n);
   }
   struct Queue {
@@ -41,10 +57,14 @@ class FactWorld {
     PreemptionPolicy within = PreemptionPolicy::never, reclaim = PreemptionPolicy::never;
     QueueingStrategy strategy = QueueingStrategy::best_effort_fifo;
     StopPolicy stop = StopPolicy::none;
+    bool deleting = false;
+    bool finalizer = true;
   };
   void queue(const Queue& q) {
     ClusterQueueObserved o;
     o.meta.name = keep(q.name);
+    o.meta.deleting = q.deleting;
+    o.meta.in_use_finalizer = q.finalizer;
     o.cohort = keep(q.cohort);
     auto quotas = arena_.make<QuotaFacts>(1);
     quotas[0] = {"cpu", q.cpu, {}, {}};
@@ -90,19 +110,69 @@ class FactWorld {
     w.pod_sets = pods;
     return w;
   }
+  /// A Job with one pod set that was just made, suspended.
+  JobObserved job(std::string_view name, std::string_view local_queue, Amount cpu = 1'000, std::string_view owner = {}) {
+    JobObserved j;
+    j.meta.namespace_ = "default";
+    j.meta.name = keep(name);
+    j.meta.uid = arena_.copy("job-" + std::string(name));
+    j.meta.resource_version = ++version_;
+    j.meta.generation = 1;
+    j.meta.created = Time::from_seconds(now.floor_seconds());
+    j.kind = "Job";
+    j.group = "batch";
+    j.queue_name = keep(local_queue);
+    j.suspended = true;
+    j.workload_name = arena_.copy("job-" + std::string(name));
+    if (!owner.empty()) {
+      j.owner_uid = arena_.copy("job-" + std::string(owner));
+      j.owner_kind = "JobSet";
+      j.owner_name = keep(owner);
+    }
+    auto requests = arena_.make<ResourceAmount>(1);
+    requests[0] = {"cpu", cpu};
+    auto pods = arena_.make<PodSetFacts>(1);
+    pods[0].name = "main";
+    pods[0].requests = requests;
+    pods[0].shape_hash = pods[0].template_hash = pods[0].core_hash = static_cast<std::uint64_t>(cpu) + 7;
+    j.pod_sets = pods;
+    return j;
+  }
+  /// The Workload that was made for this job.
+  WorkloadObserved workload_of(const JobObserved& j) {
+    auto w = workload(j.meta.name, j.queue_name, j.pod_sets[0].requests[0].amount);
+    w.owner_uid = j.meta.uid;
+    w.owner_kind = j.kind;
+    w.owner_name = j.meta.name;
+    return w;
+  }
   std::uint64_t next_version() { return ++version_; }
   [[nodiscard]] const WorkloadState& state(std::string_view name) const {
     const auto parent = driver_.domain().find_parent("uid-" + std::string(name));
     return driver_.parent(*parent)->workloads().front();
   }
+  /// Reason and message of QuotaReserved of one Workload; empty without the condition.
+  [[nodiscard]] std::string pending(std::string_view name) const {
+    const auto* c = state(name).find(ConditionType::quota_reserved);
+    return c == nullptr ? "" : std::string(c->reason.text()) + ": " + c->message;
+  }
+  /// What the domain wants of the world since it was asked last, of one kind.
+  template <class I>
+  std::vector<I> wanted() {
+    std::vector<I> out;
+    for (auto& intent : driver_.collect_intents())
+      if (auto* i = std::get_if<I>(&intent)) out.push_back(std::move(*i));
+    return out;
+  }
   std::string_view keep(std::string_view s) { return arena_.copy(s); }
 
  private:
-  void append(Body body) {
+  void append(Body body) { append(std::move(body), driver_.domain().epoch()); }
+  void append(Body body, std::uint64_t epoch) {
     RecordView r;
     r.envelope.domain = "default";
     r.envelope.sequence = driver_.domain().sequence() + 1;
-    r.envelope.epoch = driver_.domain().epoch();
+    r.envelope.epoch = epoch;
     r.envelope.time = now;
     r.body = std::move(body);
     const auto ok = driver_.apply(r);
@@ -110,6 +180,7 @@ class FactWorld {
   }
 
   Arena arena_;
+  Settings settings_;
   LoopDriver driver_;
   std::uint64_t version_ = 0;
 };
@@ -125,6 +196,8 @@ inline std::vector<std::string> FactWorld::settle() {
       if (const auto* p = std::get_if<WorkloadPreempted>(&e)) out.push_back("preempted " + std::string(p->workload.name) + " " + std::string(p->reason));
       if (const auto* t = std::get_if<TreeReactivated>(&e)) out.push_back("reactivated " + std::string(t->root));
       if (const auto* f = std::get_if<WorkloadFinished>(&e)) out.push_back("finished " + std::string(f->workload.name));
+      if (const auto* w = std::get_if<WorkloadRequested>(&e)) out.push_back("requested " + std::string(w->name));
+      if (const auto* x = std::get_if<WorkloadRemoved>(&e)) out.push_back("removed " + std::string(x->workload.name));
       if (const auto* c = std::get_if<ConditionChanged>(&e)) out.push_back("condition " + std::string(c->workload.name) + " " + std::string(c->reason));
     }
     Decisions d{step->base, step->kind, step->events};

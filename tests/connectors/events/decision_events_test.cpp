@@ -241,6 +241,9 @@ TEST_F(DecisionEventsTest, ARemovalIsADeletedWorkloadOfTheJobOrTheEndOfARetentio
   EXPECT_EQ(texts({WorkloadRemoved{.workload = workload, .message = "No matching Workload"}}),
             (Texts{"Normal Job ns/a Stopped: No matching Workload",
                    "Normal Job ns/a DeletedWorkload: Deleted not matching Workload: ns/job-a-12345"}));
+  // BA-148
+  EXPECT_EQ(texts({WorkloadRemoved{.workload = workload, .message = "Deleted job: deactivation retention period expired", .job = job}}),
+            (Texts{"Normal Job ns/a Deleted: Deleted job: deactivation retention period expired"}));
   facts_["u1"].finished = true;
   EXPECT_EQ(texts({WorkloadRemoved{.workload = workload, .message = "Deleted finished workload due to elapsed retention"}}),
             (Texts{"Normal Workload ns/job-a-12345 Deleted: Deleted finished workload due to elapsed retention"}));

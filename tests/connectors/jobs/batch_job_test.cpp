@@ -57,6 +57,18 @@ TEST(BatchJob, PrefersTheAnnotationForAPrebuiltWorkload) {
             "a");
 }
 
+// BA-171
+TEST(BatchJob, ReadsItsControllerOwner) {
+  Arena arena;
+  const auto j = observed_job(job("{}", "{}", R"({"ownerReferences":[
+      {"apiVersion":"v1","kind":"ConfigMap","name":"m","uid":"u1"},
+      {"apiVersion":"jobset.x-k8s.io/v1alpha2","kind":"JobSet","name":"s","uid":"u2","controller":true}]})"),
+                              arena);
+  EXPECT_EQ(j.owner_uid, "u2");
+  EXPECT_EQ(j.owner_kind, "JobSet");
+  EXPECT_EQ(j.owner_name, "s");
+}
+
 // EJ-9: slices are named by the generation of the job.
 TEST(BatchJob, NamesTheWorkloadOfAnElasticJobByItsGeneration) {
   Arena arena;

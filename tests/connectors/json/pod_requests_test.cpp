@@ -16,6 +16,7 @@ namespace {
 struct Outcome {
   std::map<std::string, Amount> requests;
   std::string limits_error;
+  std::string limit_range_error;
 };
 
 Outcome read(std::string_view spec, const ClusterDefaults* defaults = nullptr) {
@@ -28,6 +29,7 @@ Outcome read(std::string_view spec, const ClusterDefaults* defaults = nullptr) {
   Outcome out;
   for (const auto& r : facts.requests) out.requests.emplace(r.resource, r.amount);
   out.limits_error = facts.limits_error;
+  out.limit_range_error = facts.limit_range_error;
   return out;
 }
 
@@ -150,13 +152,16 @@ TEST(PodRequests, NameWhatBreaksALimitRange) {
       {"type":"Container","max":{"cpu":"4"},"min":{"cpu":"500m"}},{"type":"Container","max":{"cpu":"2"}},
       {"type":"Pod","max":{"cpu":"3"},"min":{"memory":"1Gi"}}]}})",
         false);
-  EXPECT_EQ(read(R"({"containers":[{"resources":{"requests":{"cpu":"1"}}}]})", &defaults).limits_error, "");
-  EXPECT_EQ(read(R"({"containers":[{"resources":{"requests":{"cpu":"1"},"limits":{"cpu":"3"}}}]})", &defaults).limits_error,
+  EXPECT_EQ(read(R"({"containers":[{"resources":{"requests":{"cpu":"1"}}}]})", &defaults).limit_range_error, "");
+  EXPECT_EQ(read(R"({"containers":[{"resources":{"requests":{"cpu":"1"},"limits":{"cpu":"3"}}}]})", &defaults).limit_range_error,
             "spec.podSets[2].template.spec.containers[0]: Invalid value: [\"cpu\"]: requests must not be above the limitRange max");
-  EXPECT_EQ(read(R"({"containers":[{"resources":{"requests":{"cpu":"100m"}}}]})", &defaults).limits_error,
+  EXPECT_EQ(read(R"({"containers":[{"resources":{"requests":{"cpu":"100m"}}}]})", &defaults).limit_range_error,
             "spec.podSets[2].template.spec.containers[0]: Invalid value: [\"cpu\"]: requests must not be below the limitRange min");
+  const auto both = read(R"({"containers":[{"resources":{"requests":{"cpu":"9"},"limits":{"cpu":"8"}}}]})", &defaults);
+  EXPECT_NE(both.limits_error, "");  // the message names these alone (base-admission §4)
+  EXPECT_NE(both.limit_range_error, "");
   const std::string two = R"({"resources":{"requests":{"cpu":"2"}}},{"resources":{"requests":{"cpu":"2","memory":"1Mi"}}})";
-  EXPECT_EQ(read(R"({"containers":[)" + two + "]}", &defaults).limits_error,
+  EXPECT_EQ(read(R"({"containers":[)" + two + "]}", &defaults).limit_range_error,
             "spec.podSets[2].template.spec: Invalid value: [\"cpu\"]: requests must not be above the limitRange max, "
             "spec.podSets[2].template.spec: Invalid value: [\"memory\"]: requests must not be below the limitRange min");
 }

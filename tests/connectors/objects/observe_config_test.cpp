@@ -15,7 +15,7 @@ TEST(ObserveResourceFlavor, ReadsLabelsTaintsAndTolerations) {
       "deletionTimestamp":"2026-01-01T00:00:09Z","finalizers":["x","kueue.x-k8s.io/resource-in-use"]},
     "spec":{"nodeLabels":{"zone":"b","instance":"spot"},"topologyName":"racks","unknown":[1],
       "nodeTaints":[{"key":"spot","value":"yes","effect":"NoSchedule"},{"key":"x","effect":"NoExecute"}],
-      "tolerations":[{"operator":"Exists"},{"key":"a","value":"b","effect":"PreferNoSchedule"},{"key":"n","operator":"Gt","value":"5"}]}})",
+      "tolerations":[{"operator":"Exists"},{"key":"a","value":"b","effect":"PreferNoSchedule","tolerationSeconds":0},{"key":"n","operator":"Gt","value":"5"}]}})",
                                                        arena);
   EXPECT_EQ(flavor.meta.name, "spot");
   EXPECT_EQ(flavor.meta.namespace_, "");
@@ -35,6 +35,8 @@ TEST(ObserveResourceFlavor, ReadsLabelsTaintsAndTolerations) {
   EXPECT_EQ(flavor.tolerations[0].effect, TaintEffect::unspecified);
   EXPECT_FALSE(flavor.tolerations[1].exists);
   EXPECT_EQ(flavor.tolerations[1].value, "b");
+  EXPECT_FALSE(flavor.tolerations[0].seconds);  // 0 is at once, absent is for ever
+  EXPECT_EQ(flavor.tolerations[1].seconds, 0);
   EXPECT_EQ(flavor.topology_name, "racks");
 }
 

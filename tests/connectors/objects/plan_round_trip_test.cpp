@@ -188,7 +188,7 @@ TEST(PlanRoundTrip, StartsAndStopsLeaveAnyJobAsItWas) {
       intent.run = true;
       intent.pod_sets = {{"main", static_cast<std::int32_t>(random.below(parallelism + 1)), {{"flavor", random.pick({"x", "y"})}}, {}, {}}};
       if (random.coin())
-        intent.pod_sets[0].tolerations = {{"k", "", true, TaintEffect::unspecified}, {"l", "v", false, TaintEffect::no_execute}};
+        intent.pod_sets[0].tolerations = {{"k", "", true, TaintEffect::unspecified}, {"l", "v", false, TaintEffect::no_execute, 90}};
       if (random.coin()) intent.pod_sets[0].pod_set_updates = {R"({"annotations":{"check":"done"}})"};
       const auto plan = [&](const Json& o) { return *plan_job(intent, o, workload); };
       ASSERT_EQ(settle(object, plan), 1);

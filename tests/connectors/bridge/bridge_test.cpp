@@ -1,0 +1,228 @@
+// What the bridge observes and writes, with a mirror in memory and a cluster that keeps the writes for the test to answer.
+
+#include "connectors/bridge/bridge.hpp"
+
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "connectors/bridge/memory_mirror.hpp"
+#include "connectors/json/json_value.hpp"
+
+namespace hindsight::connectors {
+namespace {
+
+class BridgeTest : public ::testing::Test, private Cluster {
+ protected:
+  struct Sent {
+    Write write;
+    std::function<void(WriteAnswer)> done;
+  };
+  struct Seen {
+    std::string name;
+    std::uint64_t version = 0;
+    std::string requests, limits_error, limit_range_error;
+    friend bool operator==(const Seen&, const Seen&) = default;
+  };
+
+  void tell(WatchEvent::Type kind, const ResourceType& type, const std::string& object) {
+    const WatchEvent event{kind, &type, object};
+    mirror_.on_watch(event);
+    bridge_.on_watch(event);
+  }
+  void add(const ResourceType& type, const std::string& object) { tell(WatchEvent::Type::added, type, object); }
+  void change(const ResourceType& type, const std::string& object) { tell(WatchEvent::Type::modified, type, object); }
+  void remove(const ResourceType& type, const std::string& object) { tell(WatchEvent::Type::deleted, type, object); }
+
+  static std::string workload(const std::string& name, const std::string& version, const std::string& container,
+                              const std::string& more = "", const std::string& ns = "ns") {
+    return R"({"metadata":{"namespace":")" + ns + R"(","name":")" + name + R"(","uid":"uid-)" + name + R"(","resourceVersion":")" +
+           version +
+           R"(","generation":1},"spec":{"queueName":"lq","podSets":[{"name":"main","count":1,"template":{"spec":{"containers":[)" +
+           container + "]" + more + "}}}]}}";
+  }
+  static std::string limit_range(const std::string& limits) {
+    return R"({"metadata":{"namespace":"ns","name":"r"},"spec":{"limits":[)" + limits + "]}}";
+  }
+  /// The answer to the oldest write.
+  void answer(int status, const std::string& body = "{}") {
+    ASSERT_FALSE(sent_.empty());
+    auto sent = std::move(sent_.front());
+    sent_.pop_front();
+    sent.done({status, body});
+  }
+
+  std::vector<Seen> seen_;
+  std::vector<std::string> notices_;
+  std::deque<Sent> sent_;
+  MemoryMirror mirror_;
+  Bridge bridge_{*this, mirror_, [this](const Observation& o) { note(o); }, options()};
+
+ private:
+  void submit(Write write, std::function<void(WriteAnswer)> done) override { sent_.push_back({std::move(write), std::move(done)}); }
+  BridgeOptions options() {
+    BridgeOptions out;
+    out.notice = [this](const std::string& text) { notices_.push_back(text); };
+    return out;
+  }
+  void note(const Observation& o) {
+    const auto* w = std::get_if<WorkloadObserved>(&o);
+    if (w == nullptr) return;
+    Seen s{std::string(w->meta.name), w->meta.resource_version, "", std::string(w->pod_sets[0].limits_error),
+           std::string(w->pod_sets[0].limit_range_error)};
+    for (const auto& r : w->pod_sets[0].requests) s.requests += std::string(r.resource) + "=" + std::to_string(r.amount) + " ";
+    seen_.push_back(std::move(s));
+  }
+};
+
+const std::string asks_nothing = R"({"name":"c"})";
+
+// BA-43, base-admission §3.7
+TEST_F(BridgeTest, ALimitRangeGivesDefaultsToWhatIsPendingInItsNamespace) {
+  add(types::workload, workload("a", "7", asks_nothing));
+  add(types::workload, workload("far", "8", asks_nothing, "", "elsewhere"));
+  ASSERT_EQ(seen_.size(), 2U);
+  EXPECT_EQ(seen_[0].requests, "");
+  seen_.clear();
+
+  const auto range = limit_range(R"({"type":"Container","defaultRequest":{"cpu":"2"},"max":{"memory":"1Gi"}})");
+  add(types::limit_range, range);
+  ASSERT_EQ(seen_.size(), 1U);
+  EXPECT_EQ(seen_[0], (Seen{"a", 0, "cpu=2000 ", "", ""})) << "without a version, so that it is no repetition";
+
+  seen_.clear();
+  add(types::workload, workload("b", "9", R"({"name":"c","resources":{"requests":{"memory":"2Gi"}}})"));
+  ASSERT_EQ(seen_.size(), 1U);
+  EXPECT_EQ(seen_[0].requests, "cpu=2000 memory=2147483648 ");
+  EXPECT_EQ(seen_[0].limit_range_error,
+            "spec.podSets[0].template.spec.containers[0]: Invalid value: [\"memory\"]: requests must not be above the limitRange max");
+
+  seen_.clear();
+  remove(types::limit_range, range);
+  ASSERT_EQ(seen_.size(), 2U);
+  EXPECT_EQ(seen_[0], (Seen{"a", 0, "", "", ""}));
+  EXPECT_EQ(seen_[1], (Seen{"b", 0, "memory=2147483648 ", "", ""}));
+  EXPECT_TRUE(notices_.empty());
+}
+
+// §3.7: only of the class that changed
+TEST_F(BridgeTest, ARuntimeClassAddsItsOverhead) {
+  add(types::workload, workload("a", "7", asks_nothing, R"(,"runtimeClassName":"gvisor")"));
+  add(types::workload, workload("b", "8", asks_nothing, R"(,"runtimeClassName":"other")"));
+  seen_.clear();
+  add(types::runtime_class, R"({"metadata":{"name":"gvisor"},"handler":"x","overhead":{"podFixed":{"cpu":"250m"}}})");
+  ASSERT_EQ(seen_.size(), 1U);
+  EXPECT_EQ(seen_[0], (Seen{"a", 0, "cpu=250 ", "", ""}));
+}
+
+// What holds quota is charged as it was admitted: it is not observed anew.
+TEST_F(BridgeTest, WhatIsAdmittedFinishedOrGoneIsNotSeenAnew) {
+  const auto status = [](const std::string& object, const std::string& s) {
+    return object.substr(0, object.size() - 1) + R"(,"status":)" + s + "}";
+  };
+  add(types::workload, status(workload("admitted", "1", asks_nothing), R"({"admission":{"clusterQueue":"cq"}})"));
+  add(types::workload, status(workload("finished", "2", asks_nothing),
+                              R"({"conditions":[{"type":"Finished","status":"True","reason":"Succeeded","message":"m"}]})"));
+  add(types::workload, workload("gone", "3", asks_nothing));
+  remove(types::workload, workload("gone", "3", asks_nothing));
+  add(types::workload, workload("back", "4", asks_nothing));
+  change(types::workload, status(workload("back", "5", asks_nothing), R"({"admission":{"clusterQueue":"cq"}})"));
+  change(types::workload, workload("back", "6", asks_nothing));
+  seen_.clear();
+  add(types::limit_range, limit_range(R"({"type":"Container","default":{"cpu":"1"}})"));
+  ASSERT_EQ(seen_.size(), 1U);
+  EXPECT_EQ(seen_[0].name, "back");
+}
+
+TEST_F(BridgeTest, ALimitRangeThatCannotBeReadIsTold) {
+  add(types::limit_range, limit_range(R"({"type":"Container","default":{"cpu":"much"}})"));
+  ASSERT_EQ(notices_.size(), 1U);
+  EXPECT_NE(notices_[0].find("LimitRange ns/r: spec.limits[0].default.cpu: found \"much\""), std::string::npos) << notices_[0];
+}
+
+// BA-4, BA-146
+TEST_F(BridgeTest, AFinalizerIsSetOnceAndTakenAwayFromWhatIsBeingDeleted) {
+  const auto flavor = [](const std::string& version, const std::string& more) {
+    return R"({"metadata":{"name":"f","uid":"u","resourceVersion":")" + version + "\"" + more + R"(},"spec":{}})";
+  };
+  const std::string ours = R"(,"finalizers":["example.com/x","kueue.x-k8s.io/resource-in-use"])";
+  const std::string going = R"(,"deletionTimestamp":"2026-01-01T00:00:00Z")";
+  add(types::resource_flavor, flavor("1", R"(,"finalizers":["example.com/x"])"));
+  bridge_.want({admission::FinalizerIntent{ObjectKind::resource_flavor, "f", true}});
+  ASSERT_EQ(sent_.size(), 1U);
+  const auto body = Json::parse(sent_[0].write.body);
+  EXPECT_EQ(body, Json::parse(
+                      R"({"metadata":{"uid":"u","resourceVersion":"1","finalizers":["example.com/x","kueue.x-k8s.io/resource-in-use"]}})"));
+  answer(409);  // somebody was faster; the mirror brings what they wrote
+  EXPECT_TRUE(sent_.empty());
+  change(types::resource_flavor, flavor("2", ours));
+  EXPECT_TRUE(sent_.empty());
+  EXPECT_EQ(bridge_.outstanding(), 0U);
+
+  bridge_.want({admission::FinalizerIntent{ObjectKind::resource_flavor, "f", false}});
+  EXPECT_TRUE(sent_.empty()) << "it is not being deleted";
+  change(types::resource_flavor, flavor("3", ours + going));
+  bridge_.want({admission::FinalizerIntent{ObjectKind::resource_flavor, "f", false}});
+  ASSERT_EQ(sent_.size(), 1U);
+  EXPECT_EQ(Json::parse(sent_[0].write.body)["metadata"]["finalizers"], Json::parse(R"(["example.com/x"])"));
+  answer(200, flavor("4", R"(,"finalizers":["example.com/x"])" + going));
+  EXPECT_EQ(bridge_.outstanding(), 0U);
+  bridge_.want({admission::FinalizerIntent{ObjectKind::resource_flavor, "f", true}});
+  EXPECT_TRUE(sent_.empty()) << "too late";
+}
+
+// base-api §5: the Workload may come after the job that names it
+TEST_F(BridgeTest, APrebuiltWorkloadGetsItsOwnerWhenItAppears) {
+  bridge_.want({admission::WorkloadAdoptIntent{"ns", "w", "job-uid", "Job", "batch", "j"}});
+  EXPECT_TRUE(sent_.empty());
+  add(types::workload, workload("w", "7", asks_nothing));
+  ASSERT_EQ(sent_.size(), 1U);
+  EXPECT_EQ(Json::parse(sent_[0].write.body),
+            Json::parse(R"({"metadata":{"uid":"uid-w","resourceVersion":"7","labels":{"kueue.x-k8s.io/job-uid":"job-uid"},
+              "ownerReferences":[{"apiVersion":"batch/v1","kind":"Job","name":"j","uid":"job-uid","controller":true,"blockOwnerDeletion":true}]}})"));
+  answer(409);
+  auto owned = Json::parse(workload("w", "8", asks_nothing));
+  owned["metadata"]["ownerReferences"] = Json::parse(R"([{"apiVersion":"batch/v1","kind":"Job","name":"other","uid":"x","controller":true}])");
+  change(types::workload, owned.dump());
+  bridge_.retry();
+  EXPECT_TRUE(sent_.empty()) << "somebody else was faster";
+  EXPECT_EQ(bridge_.outstanding(), 0U);
+}
+
+// BA-148
+TEST_F(BridgeTest, AJobThatShallGoIsDeletedInTheBackground) {
+  add(types::job, R"({"metadata":{"namespace":"ns","name":"j","uid":"u","resourceVersion":"3"},
+    "spec":{"suspend":true,"template":{"spec":{"containers":[]}}}})");
+  admission::JobIntent intent;
+  intent.uid = "u";
+  intent.kind = "Job";
+  intent.group = "batch";
+  intent.namespace_ = "ns";
+  intent.name = "j";
+  intent.remove = true;
+  bridge_.want({intent});
+  ASSERT_EQ(sent_.size(), 1U);
+  EXPECT_EQ(sent_[0].write.verb, Write::Verb::delete_);
+  EXPECT_EQ(Json::parse(sent_[0].write.body)["propagationPolicy"], "Background");
+  EXPECT_EQ(Json::parse(sent_[0].write.body)["preconditions"]["uid"], "u");
+  answer(200);
+  EXPECT_EQ(bridge_.outstanding(), 0U);
+}
+
+// What is wanted of an object that goes away is wanted no more.
+TEST_F(BridgeTest, NothingIsWantedOfWhatHasGone) {
+  const std::string flavor = R"({"metadata":{"name":"f","uid":"u","resourceVersion":"1"},"spec":{}})";
+  bridge_.want({admission::FinalizerIntent{ObjectKind::resource_flavor, "f", true}});
+  EXPECT_EQ(bridge_.outstanding(), 1U);
+  EXPECT_TRUE(sent_.empty());
+  add(types::resource_flavor, flavor);  // now it can be written
+  ASSERT_EQ(sent_.size(), 1U);
+  answer(500);
+  remove(types::resource_flavor, flavor);
+  EXPECT_EQ(bridge_.outstanding(), 0U);
+}
+
+}  // namespace
+}  // namespace hindsight::connectors
