@@ -1,8 +1,12 @@
 #include "actors/step_engine.hpp"
 
+#include <stdexcept>
+
 #include <caf/all.hpp>
 
+#include "actors/delivery.hpp"
 #include "actors/entity_shell.hpp"
+#include "actors/exception_text.hpp"
 
 namespace hindsight::actors {
 
@@ -38,7 +42,12 @@ Result<void> StepEngine::apply(const RecordView& record) {
 Result<void> StepEngine::fold(const RecordView& record) {
   Outbox out;
   if (auto ok = entities_->domain().begin(record, out); !ok) return ok;
-  entities_->deliver_all(out, true);
+  try {
+    entities_->deliver_all(out, true);
+  } catch (...) {
+    throw std::runtime_error("an entity failed when record " + std::to_string(record.envelope.sequence) + " was folded: " +
+                             text_of(std::current_exception()));
+  }
   entities_->domain().end();
   return {};
 }
@@ -114,9 +123,10 @@ void StepEngine::dispatch() {
     batch->context = context;
     batch->catalog = catalog;
     Slot& s = slot(r.address);
-    if (!s.shell) {
+    if (!s.shell || s.entity != r.entity) {  // the number may have gone to another entity since
+      if (!s.shell && r.address.kind == EntityKind::workload_parent) ++shells_;
       s.shell = self_->spawn<caf::lazy_init + caf::monitored>(entity_shell, entities_, r.entity);
-      if (r.address.kind == EntityKind::workload_parent) ++shells_;
+      s.entity = r.entity;
     }
     if (r.address.kind == EntityKind::workload_parent) used(r.address.index);
     caf::actor_cast<caf::abstract_actor*>(s.shell)->eq_impl(caf::make_message_id(), nullptr, self_->context(), batch);
@@ -127,10 +137,7 @@ void StepEngine::work_inline() {
   const admission::Context context = entities_->domain().context();
   for (std::size_t i = 0; i < receivers_.size(); ++i) {
     Batch& batch = *batches_[i];
-    for (auto& m : batch.messages) {
-      if (options_.hook) options_.hook(m);
-      receivers_[i].entity->receive(m, context, batch.out);
-    }
+    work_on(batch, *receivers_[i].entity, context, options_.hook);
     batch.messages.clear();
     take(batch.out);
   }

@@ -64,6 +64,7 @@ class StepEngine {
   /// What the engine keeps of one entity.
   struct Slot {
     EntityShell shell;
+    const admission::Entity* entity = nullptr;  ///< Whom the shell lends.
     std::uint64_t round = 0;                   ///< In which it got its batch last.
     std::uint32_t batch = 0;                   ///< Which of that round.
     std::uint32_t newer = none, older = none;  ///< Neighbours in the order of use; Workload parents with a shell only.
