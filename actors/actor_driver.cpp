@@ -41,7 +41,7 @@ DriverActor::behavior_type driver_actor(DriverActor::stateful_pointer<DriverStat
     if (!StepEngine::is_failure(m)) return;
     {
       const std::lock_guard lock(obituary->mutex);
-      obituary->text = self->system().render(m.reason);
+      obituary->text = text_of(self->system(), m.reason);
     }
     self->quit(std::move(m.reason));
   });

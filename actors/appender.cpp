@@ -10,13 +10,13 @@ using events::StoredRecord;
 Appender::Appender(events::Log& log, const Clock& clock, Options options)
     : log_(log), clock_(clock), options_(std::move(options)), thread_([this](const std::stop_token& stop) { run(stop); }) {}
 
-Appender::~Appender() {
+void Appender::stop() {
   {
     const std::lock_guard lock(mutex_);
     refusing_ = true;
     open_ = false;
+    thread_.request_stop();
   }
-  thread_.request_stop();
   wake_.notify_all();
   credit_.notify_all();
   if (thread_.joinable()) thread_.join();
@@ -26,6 +26,7 @@ Appender::~Appender() {
 
 /// With the lock held. Sequence and epoch are those of now; while closed they are put right by `open`. Returns the length in bytes.
 std::size_t Appender::put(Queue& queue, Kind kind, const Body& body, std::uint64_t cause, Time time) {
+  time = latest_ = std::max(time, latest_);
   RecordView r;
   r.envelope = {options_.domain, next_sequence_, epoch_, time, cause};
   r.body = body;
@@ -83,13 +84,13 @@ Appender::Load Appender::load() const {
 
 // ---- the sequencer's side ------------------------------------------------------------------------------------------------------------
 
-void Appender::open(std::uint64_t sequence, events::Position position, std::uint64_t epoch, const EpochStarted& started,
-                    std::chrono::milliseconds pause) {
+void Appender::open(const End& end, std::uint64_t epoch, const EpochStarted& started, std::chrono::milliseconds pause) {
   const std::lock_guard lock(mutex_);
   Queue waiting;
   std::swap(waiting, queue_);
-  next_sequence_ = sequence + 1;
-  position_ = position;
+  next_sequence_ = end.sequence + 1;
+  position_ = end.position;
+  latest_ = std::max(latest_, end.time);
   epoch_ = epoch;
   in_flight_bytes_ += put(queue_, Kind::epoch, Body{started}, 0, clock_.now());
   ++in_flight_records_;

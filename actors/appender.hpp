@@ -43,8 +43,7 @@ class Appender {
   };
 
   Appender(events::Log& log, const Clock& clock, Options options);
-  /// Drops what has not been written.
-  ~Appender();
+  ~Appender() { stop(); }
 
   // ---- anybody ----------------------------------------------------------------------------------------------------------------
 
@@ -63,10 +62,14 @@ class Appender {
 
   // ---- the sequencer ------------------------------------------------------------------------------------------------------------
 
-  /// Begins an epoch: EpochStarted goes first, then what has waited. `sequence` and `position` are those of the log's end. `pause`: not
-  /// before so much time has passed (after failures).
-  void open(std::uint64_t sequence, events::Position position, std::uint64_t epoch, const EpochStarted& started,
-            std::chrono::milliseconds pause);
+  /// The log's end, as the domain knows it.
+  struct End {
+    std::uint64_t sequence = 0;
+    events::Position position = 0;
+    Time time;  ///< No record gets an earlier one, whatever the clock says.
+  };
+  /// Begins an epoch: EpochStarted goes first, then what has waited. `pause`: not before so much time has passed (after failures).
+  void open(const End& end, std::uint64_t epoch, const EpochStarted& started, std::chrono::milliseconds pause);
   /// One step, decided in the epoch that it was opened with. False: it is closed; the step is lost.
   [[nodiscard]] bool decide(const admission::Domain::Step& step);
   /// Everything up to this sequence was read back and applied.
@@ -75,6 +78,8 @@ class Appender {
   void close();
   /// Nothing is taken any more; what was taken is written on.
   void refuse();
+  /// Drops what has not been written and ends the thread.
+  void stop();
 
  private:
   enum class Kind : std::uint8_t { observation, decision, epoch };
@@ -114,6 +119,7 @@ class Appender {
   std::chrono::steady_clock::time_point not_before_;
   std::uint64_t next_sequence_ = 0, epoch_ = 0;
   events::Position position_ = 0;
+  Time latest_;  ///< Of all records so far.
   Queue queue_, writing_;
   std::deque<Written> written_;  ///< In the log, or on the way there; not applied yet.
   std::uint64_t applied_sequence_ = 0;

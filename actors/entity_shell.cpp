@@ -3,6 +3,7 @@
 #include <caf/all.hpp>
 
 #include "actors/defaults.hpp"
+#include "actors/delivery.hpp"
 
 namespace hindsight::actors {
 
@@ -11,10 +12,7 @@ EntityShell::behavior_type entity_shell(EntityShell::pointer self, std::shared_p
   return {
       [self, store = std::move(store)](const BatchPtr& batch) {
         RoundCounter& round = *batch->counter;
-        for (auto& m : batch->messages) {
-          if (round.hook) round.hook(m);
-          batch->entity->receive(m, batch->context, batch->out);
-        }
+        work_on(*batch, *batch->entity, batch->context, round.hook);
         if (round.missing.fetch_sub(1, std::memory_order_acq_rel) == 1)
           caf::actor_cast<caf::abstract_actor*>(round.sequencer)
               ->eq_impl(caf::make_message_id(), nullptr, self->context(), round_over::value);

@@ -26,7 +26,6 @@ class StepEngine;   // step_engine.hpp
 
 using round_over = caf::atom_constant<caf::atom("roundover")>;
 using start_atom = caf::atom_constant<caf::atom("start")>;
-using look_again = caf::atom_constant<caf::atom("lookagain")>;
 using stop_atom = caf::atom_constant<caf::atom("stop")>;
 using RecordsPtr = std::shared_ptr<const RecordsRead>;
 using JobPtr = std::shared_ptr<Job>;
@@ -51,8 +50,6 @@ using SequencerActor = caf::typed_actor<
     caf::reacts_to<ErrorPtr>,
     // node: do this between two records
     caf::reacts_to<JobPtr>,
-    // node: deciding was allowed
-    caf::reacts_to<look_again>,
     // supervisor: decide nothing more, and quit when all that was taken is applied
     caf::reacts_to<stop_atom>>;
 

@@ -3,50 +3,22 @@
 #include <future>
 #include <mutex>
 #include <optional>
-#include <thread>
 
-#include <spdlog/spdlog.h>
 #include <caf/all.hpp>
 
 #include "actors/node_core.hpp"
 #include "actors/supervisor.hpp"
-#include "actors/system_config.hpp"
+#include "actors/system_thread.hpp"
 
 namespace hindsight::actors {
 
-namespace {
-
-/// CAF's system with what it needs to live as long.
-struct System {
-  explicit System(std::size_t threads) : config(SchedulerPolicy::batching, threads), actors(config) {}
-  SystemConfig config;
-  caf::actor_system actors;
-};
-
-/// Ends the system. False: some actor does not end; its threads are left behind, for waiting would be for ever.
-bool end_system(std::unique_ptr<System> system, std::chrono::milliseconds timeout) {
-  auto done = std::make_shared<std::promise<void>>();
-  auto future = done->get_future();
-  std::thread ender([system = std::move(system), done]() mutable {
-    system.reset();
-    done->set_value();
-  });
-  if (future.wait_for(timeout) == std::future_status::ready) {
-    ender.join();
-    return true;
-  }
-  ender.detach();
-  return false;
-}
-
-}  // namespace
-
 class Node::Impl {
  public:
-  Impl(events::Log& log, NodeOptions options)
-      : core(std::make_shared<NodeCore>(log, std::move(options))), system_(std::make_unique<System>(core->options.threads)) {
-    supervisor_ = system_->actors.spawn(supervisor_actor, core);
-    caf::anon_send(supervisor_, start_atom::value);
+  Impl(events::Log& log, NodeOptions options) : core(std::make_shared<NodeCore>(log, std::move(options))) {
+    system_ = std::make_unique<SystemThread>(core->options.threads, [this](caf::actor_system& system) {
+      supervisor_ = system.spawn(supervisor_actor, core);
+      caf::anon_send(supervisor_, start_atom::value);
+    });
   }
 
   ~Impl() { (void)stop(); }
@@ -64,9 +36,10 @@ class Node::Impl {
       core->end();
     }
     supervisor_ = nullptr;
-    core->tail->follow(0, nullptr);
     core->set_sequencer(SequencerActor());
-    clean &= end_system(std::move(system_), timeout);
+    core->end_threads();  // before the system: they hold handles of its actors
+    clean &= system_->end(timeout);
+    system_.reset();
     if (const auto error = core->given_up())
       stop_result_ = tl::unexpected(*error);
     else if (!clean)
@@ -80,7 +53,7 @@ class Node::Impl {
  private:
   std::mutex stop_mutex_;
   Result<void> stop_result_;
-  std::unique_ptr<System> system_;
+  std::unique_ptr<SystemThread> system_;
   SupervisorActor supervisor_;
 };
 
@@ -106,7 +79,7 @@ bool Node::observe_and_wait(const Observation& observation) {
 
 void Node::allow_decisions() {
   impl_->core->allow_decisions();
-  if (const auto sequencer = impl_->core->sequencer()) caf::anon_send(sequencer, look_again::value);
+  call([](admission::Entities&) {});  // it looks again after each job
 }
 
 Result<void> Node::stop() { return impl_->stop(); }
@@ -135,7 +108,7 @@ NodeStatus Node::status() const { return impl_->core->status(); }
 Result<void> Node::inspect(std::function<void(const admission::StateView&)> look) {
   auto promise = std::make_shared<std::promise<void>>();
   auto future = promise->get_future();
-  auto job = std::make_shared<Job>();
+  auto job = std::make_shared<Job>(impl_->core->open_jobs);
   job->work = [look = std::move(look), promise](admission::Entities& entities) {
     look(entities);
     promise->set_value();
@@ -159,7 +132,8 @@ Result<std::uint64_t> Node::state_hash() {
 }
 
 void Node::call(std::function<void(admission::Entities&)> work) {
-  auto job = std::make_shared<Job>();
+  auto job = std::make_shared<Job>(impl_->core->open_jobs);
+  job->leading = true;
   job->after = impl_->core->appender->load().taken;
   job->work = std::move(work);
   if (const auto sequencer = impl_->core->sequencer()) caf::anon_send(sequencer, std::move(job));

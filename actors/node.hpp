@@ -26,13 +26,15 @@ struct NodeOptions {
 
   // ---- what happens, told on the sequencer's thread; must not block, must not call functions of the node that wait -----------------
 
-  /// What the state wants of the world. Only after the records that it follows from were read back, and only while this node has the
-  /// domain (design rules 1 and 4).
+  /// What the state wants of the world: of the whole state when the node may decide first in an epoch, then of what has changed. Only
+  /// after the records that it follows from were read back, and only while this node has the domain (design rules 1 and 4).
   std::function<void(std::vector<admission::Intent>)> on_intents;
   /// Every record after it was applied, also while the log is folded at the start.
   std::function<void(const RecordView&, events::Position)> on_record;
   /// Between two records, after a batch of them was applied: the place to take snapshots.
   std::function<void(const admission::Entities&, events::Position, Time)> on_batch;
+  /// The node has the domain: its epoch was read back, and `position` is where. Again after each epoch that it has to begin anew.
+  std::function<void(std::uint64_t epoch, events::Position position)> on_lead;
   /// There is credit again after Credit::pause. Any thread.
   std::function<void()> on_credit;
   /// Something that an operator should read (a restart, an append that failed). Any thread.
@@ -56,7 +58,7 @@ struct NodeOptions {
   unsigned restarts_max = 5;         ///< Of the domain within `restart_window`, then the node stops.
   std::chrono::seconds restart_window{60};
   std::chrono::milliseconds stop_timeout{5000};
-  bool decide_from_start = true;  ///< Else only after `allow_decisions`.
+  bool decide_from_start = true;  ///< Else neither decisions nor intents before `allow_decisions`.
 
   /// For tests of supervision: sees each message before its entity; what it throws counts as thrown by the entity.
   std::function<void(const admission::Message&)> hook;
@@ -120,11 +122,12 @@ class Node {
   // ---- reading ----------------------------------------------------------------------------------------------------------------------
 
   [[nodiscard]] NodeStatus status() const;
-  /// Calls `look` between two records and waits for it. Errors: unavailable (the domain is being built anew, or the node has stopped).
+  /// Calls `look` between two records and waits for it, also while the log is being folded. Errors: unavailable (the domain is being built
+  /// anew, or the node has stopped).
   Result<void> inspect(std::function<void(const admission::StateView&)> look);
   [[nodiscard]] Result<std::uint64_t> state_hash();
-  /// Does `work` between two records, after all observations that were taken before have been applied. Does not wait. Work that an
-  /// end or rebuilding of the domain comes before is lost.
+  /// Does `work` between two records, once the node has the domain and all observations that were taken before have been applied. Does
+  /// not wait. Work that an end or rebuilding of the domain comes before is lost.
   void call(std::function<void(admission::Entities&)> work);
 
  private:

@@ -44,11 +44,13 @@ void NodeCore::give_up(Error error) {
     status_.error = error.message;
     rests_.reset();
   }
-  spdlog::critical("domain {}: {}", options.domain, error.message);
   appender->refuse();
   if (const auto actor = sequencer()) caf::anon_send_exit(actor, caf::exit_reason::normal);
   changed_.notify_all();
-  if (options.on_failure) options.on_failure(error);
+  if (options.on_failure)
+    options.on_failure(error);
+  else
+    spdlog::critical("domain {}: {}", options.domain, error.message);
 }
 
 std::optional<Error> NodeCore::given_up() const {
@@ -73,8 +75,16 @@ bool NodeCore::wait_for_end(std::chrono::milliseconds timeout) {
 }
 
 void NodeCore::notice(const std::string& text) const {
-  spdlog::warn("domain {}: {}", options.domain, text);
-  if (options.on_notice) options.on_notice(text);
+  if (options.on_notice)
+    options.on_notice(text);
+  else
+    spdlog::warn("domain {}: {}", options.domain, text);
+}
+
+void NodeCore::end_threads() {
+  tail->stop();
+  timekeeper->stop();
+  appender->stop();
 }
 
 void NodeCore::report(const std::function<void(NodeStatus&)>& change) {
@@ -112,7 +122,7 @@ Result<void> NodeCore::wait_until_rest() {
     if (rests_) {
       const auto rested = rests_;
       lock.unlock();
-      const bool quiet = appender->load().taken == *rested && !timekeeper->pending();
+      const bool quiet = appender->load().taken == *rested && !timekeeper->pending() && open_jobs->load() == 0;
       lock.lock();
       if (quiet && rests_ == rested && !error_) return {};
     }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
@@ -18,7 +19,14 @@ namespace hindsight::actors {
 
 /// Work for the sequencer that waits its turn (Node::call, Node::inspect).
 struct Job {
-  std::uint64_t after = 0;  ///< Not before so many observations have been applied.
+  explicit Job(std::shared_ptr<std::atomic<std::size_t>> jobs) : open(std::move(jobs)) { ++*open; }
+  ~Job() { --*open; }
+  Job(const Job&) = delete;
+  Job& operator=(const Job&) = delete;
+
+  std::shared_ptr<std::atomic<std::size_t>> open;  ///< How many of the node's jobs are neither done nor lost.
+  bool leading = false;                            ///< Not before the node has the domain.
+  std::uint64_t after = 0;                         ///< Not before so many observations have been applied.
   std::function<void(admission::Entities&)> work;
 };
 
@@ -26,9 +34,14 @@ struct Job {
 class NodeCore {
  public:
   NodeCore(events::Log& log, NodeOptions options);
+  ~NodeCore() { end_threads(); }
+  NodeCore(const NodeCore&) = delete;
+  NodeCore& operator=(const NodeCore&) = delete;
 
   events::Log& log;
   const NodeOptions options;
+  const std::shared_ptr<std::atomic<std::size_t>> open_jobs = std::make_shared<std::atomic<std::size_t>>(0);
+  std::atomic<std::uint64_t> claimed_epoch = 0;  ///< The newest that this node began or was about to begin.
 
   /// Who has the domain now; null between two lives of the sequencer.
   void set_sequencer(SequencerActor actor);
@@ -56,7 +69,9 @@ class NodeCore {
   [[nodiscard]] bool decisions_allowed() const;
   void allow_decisions();
 
-  // Last: their threads end first.
+  /// Ends the three threads; what was not written yet is dropped.
+  void end_threads();
+
   std::unique_ptr<Appender> appender;
   std::unique_ptr<Timekeeper> timekeeper;
   std::unique_ptr<Tail> tail;

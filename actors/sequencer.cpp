@@ -70,8 +70,10 @@ void Sequencer::follow_to_the_end() {
 
 void Sequencer::claim() {
   phase_ = Phase::claiming;
-  own_epoch_ = std::max(domain().epoch(), own_epoch_) + 1;
-  core_->appender->open(domain().sequence(), position_, own_epoch_, {core_->options.writer, core_->options.release},
+  own_epoch_ = std::max(domain().epoch(), core_->claimed_epoch.load()) + 1;
+  core_->claimed_epoch = own_epoch_;
+  told_all_ = false;
+  core_->appender->open({domain().sequence(), position_, domain().now()}, own_epoch_, {core_->options.writer, core_->options.release},
                         pause_after(failures_));
   core_->report([](NodeStatus& s) { ++s.epochs_begun; });
 }
@@ -105,11 +107,6 @@ void Sequencer::add(JobPtr job) {
   go_on();
 }
 
-void Sequencer::look_again() {
-  nothing_to_decide_ = false;
-  go_on();
-}
-
 void Sequencer::drain() {
   draining_ = true;
   go_on();
@@ -134,11 +131,14 @@ void Sequencer::go_on() {
 bool Sequencer::do_job() {
   if (jobs_.empty()) return false;
   const auto applied = core_->appender->load().applied;
-  const auto it = std::find_if(jobs_.begin(), jobs_.end(), [&](const auto& j) { return j->after <= applied; });
+  const auto it = std::find_if(jobs_.begin(), jobs_.end(),
+                               [&](const auto& j) { return j->after <= applied && (!j->leading || phase_ == Phase::leading); });
   if (it == jobs_.end()) return false;
   const auto job = std::move(*it);
   jobs_.erase(it);
+  core_->unrest();  // before the job counts as done
   job->work(engine_->entities());
+  nothing_to_decide_ = false;
   return true;
 }
 
@@ -191,13 +191,17 @@ void Sequencer::record_applied() {
     if (phase_ == Phase::claiming && e.epoch == own_epoch_) {
       phase_ = Phase::leading;
       failures_ = 0;
-      core_->report([](NodeStatus& s) { s.caught_up = true; });
-      engine_->entities().forget_touched();
-      tell(engine_->entities().all_intents());
-    } else if (phase_ != Phase::following && e.epoch > own_epoch_) {
+      core_->report([&](NodeStatus& s) {
+        s.caught_up = true;
+        s.position = position_;
+        s.epoch = own_epoch_;
+      });
+      if (core_->options.on_lead) core_->options.on_lead(own_epoch_, position_);
+    } else if (const auto claimed = core_->claimed_epoch.load(); claimed != 0 && e.epoch > claimed) {
+      // Also while following: whoever loses an append to another writer must not take the domain back.
       give_up({ErrorKind::conflict, "domain " + core_->options.domain + ": found epoch " + std::to_string(e.epoch) +
                                         " of another writer in " + std::string(core_->log.name()) + "; this node had epoch " +
-                                        std::to_string(own_epoch_)});
+                                        std::to_string(claimed)});
     }
   }
   if (core_->options.on_record) core_->options.on_record(record, position_);
@@ -207,7 +211,7 @@ void Sequencer::batch_applied() {
   batches_.pop_front();
   next_in_batch_ = 0;
   core_->tail->taken();
-  if (phase_ == Phase::leading) tell(engine_->entities().collect_intents());
+  tell_intents();
   core_->report([&](NodeStatus& s) {
     s.position = position_;
     s.sequence = domain().sequence();
@@ -221,7 +225,17 @@ void Sequencer::batch_applied() {
   if (core_->options.on_batch) core_->options.on_batch(engine_->entities(), position_, domain().now());
 }
 
-void Sequencer::tell(std::vector<admission::Intent> intents) const {
+/// Between two batches: everything that an intent follows from was read back. First those of the whole state, then of what was touched.
+void Sequencer::tell_intents() {
+  if (phase_ != Phase::leading || !core_->decisions_allowed()) return;
+  std::vector<admission::Intent> intents;
+  if (told_all_) {
+    intents = engine_->entities().collect_intents();
+  } else {
+    told_all_ = true;
+    engine_->entities().forget_touched();
+    intents = engine_->entities().all_intents();
+  }
   if (!intents.empty() && core_->options.on_intents) core_->options.on_intents(std::move(intents));
 }
 
@@ -230,6 +244,7 @@ void Sequencer::tell(std::vector<admission::Intent> intents) const {
 /// Begins to ask for the next kind of decisions; false: there is nothing to ask now.
 bool Sequencer::ask() {
   if (phase_ != Phase::leading || draining_ || in_flight_ || nothing_to_decide_) return false;
+  if (!told_all_) tell_intents();
   if (core_->decisions_allowed() && engine_->ask()) {
     asking_ = true;
     return true;
@@ -284,7 +299,6 @@ SequencerActor::behavior_type sequencer_actor(SequencerActor::stateful_pointer<s
       [self](const JobPtr& job) { self->state->add(job); },
       [self](const RecordsPtr& records) { self->state->records(records); },
       [self](const ErrorPtr& error) { self->state->append_failed(*error); },
-      [self](look_again) { self->state->look_again(); },
       [self](stop_atom) { self->state->drain(); },
   };
 }

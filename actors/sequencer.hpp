@@ -25,8 +25,6 @@ class Sequencer {
   void records(RecordsPtr records);
   void append_failed(const Error& error);
   void add(JobPtr job);
-  /// Called when something outside has changed.
-  void look_again();
   void drain();
 
  private:
@@ -42,7 +40,7 @@ class Sequencer {
   void at_rest();
   void follow_to_the_end();
   void claim();
-  void tell(std::vector<admission::Intent> intents) const;
+  void tell_intents();
   void give_up(Error error);
   void finish();
   [[nodiscard]] Result<void> apply(const RecordView& record);
@@ -54,6 +52,7 @@ class Sequencer {
 
   Phase phase_ = Phase::following;
   bool draining_ = false;
+  bool told_all_ = false;          ///< What the whole state wants was told since this node has the domain.
   events::Position position_ = 0;  ///< Of the last applied record.
   events::Position target_ = 0;    ///< Following: where the log ended.
   std::uint64_t own_epoch_ = 0;    ///< Claimed or had.

@@ -1,8 +1,12 @@
 #include "actors/step_engine.hpp"
 
+#include <stdexcept>
+
 #include <caf/all.hpp>
 
+#include "actors/delivery.hpp"
 #include "actors/entity_shell.hpp"
+#include "actors/exception_text.hpp"
 
 namespace hindsight::actors {
 
@@ -38,7 +42,12 @@ Result<void> StepEngine::apply(const RecordView& record) {
 Result<void> StepEngine::fold(const RecordView& record) {
   Outbox out;
   if (auto ok = entities_->domain().begin(record, out); !ok) return ok;
-  entities_->deliver_all(out, true);
+  try {
+    entities_->deliver_all(out, true);
+  } catch (...) {
+    throw std::runtime_error("an entity failed when record " + std::to_string(record.envelope.sequence) + " was folded: " +
+                             text_of(std::current_exception()));
+  }
   entities_->domain().end();
   return {};
 }
@@ -129,10 +138,7 @@ void StepEngine::work_inline() {
   const admission::Context context = entities_->domain().context();
   for (std::size_t i = 0; i < receivers_.size(); ++i) {
     Batch& batch = *batches_[i];
-    for (auto& m : batch.messages) {
-      if (options_.hook) options_.hook(m);
-      receivers_[i].entity->receive(m, context, batch.out);
-    }
+    work_on(batch, *receivers_[i].entity, context, options_.hook);
     batch.messages.clear();
     take(batch.out);
   }

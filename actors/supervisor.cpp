@@ -34,7 +34,7 @@ void sequencer_ended(Self self, const caf::down_msg& m) {
   s.sequencer = nullptr;
   const bool wanted = s.stopping || s.core->given_up().has_value();
   if (!wanted) {
-    const std::string why = self->system().render(m.reason);
+    const std::string why = text_of(self->system(), m.reason);
     if (may_restart(s)) {
       s.core->report([](NodeStatus& status) {
         ++status.restarts;

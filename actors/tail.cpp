@@ -8,7 +8,7 @@ namespace hindsight::actors {
 namespace {
 
 /// How long one wait for new records lasts: the most that an end of this thread takes.
-constexpr Duration wait_max = Duration::millis(200);
+constexpr Duration wait_max = Duration::millis(100);
 constexpr unsigned failures_max = 30;
 
 }  // namespace
@@ -16,7 +16,7 @@ constexpr unsigned failures_max = 30;
 Tail::Tail(const events::Log& log, Failed failed, Options options)
     : log_(log), failed_(std::move(failed)), options_(options), thread_([this](const std::stop_token& stop) { run(stop); }) {}
 
-Tail::~Tail() {
+void Tail::stop() {
   {
     const std::lock_guard lock(mutex_);
     thread_.request_stop();
@@ -26,7 +26,8 @@ Tail::~Tail() {
 }
 
 void Tail::follow(events::Position position, Deliver deliver) {
-  const std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return !delivering_; });  // so that whom it delivered to may go
   position_ = position;
   deliver_ = std::move(deliver);
   handed_over_ = 0;
@@ -68,12 +69,19 @@ void Tail::run(const std::stop_token& stop) {
     Deliver deliver;
     {
       const std::lock_guard lock(mutex_);
-      if (follows != follows_) continue;  // somebody else wants other records
+      if (follows != follows_ || !deliver_) continue;  // somebody else wants other records
       position_ = read->batch[read->batch.size() - 1].offset;
       ++handed_over_;
       deliver = deliver_;
+      delivering_ = true;
     }
     deliver(std::move(read));
+    deliver = nullptr;
+    {
+      const std::lock_guard lock(mutex_);
+      delivering_ = false;
+    }
+    changed_.notify_all();
   }
 }
 

@@ -32,12 +32,14 @@ class Tail {
 
   Tail(const events::Log& log, Failed failed) : Tail(log, std::move(failed), Options()) {}
   Tail(const events::Log& log, Failed failed, Options options);
-  ~Tail();
+  ~Tail() { stop(); }
 
-  /// From now on what stands behind `position` goes to `deliver`, nothing to the one before.
+  /// From now on what stands behind `position` goes to `deliver`, nothing to the one before. Not from inside `deliver`.
   void follow(events::Position position, Deliver deliver);
   /// A batch was worked through.
   void taken();
+  /// Ends the thread.
+  void stop();
 
  private:
   void run(const std::stop_token& stop);
@@ -53,6 +55,7 @@ class Tail {
   std::uint64_t follows_ = 0;      ///< Counts calls of follow().
   std::size_t handed_over_ = 0;    ///< Batches not taken yet.
   Deliver deliver_;
+  bool delivering_ = false;  ///< A copy of it is being called.
   std::jthread thread_;
 };
 

@@ -13,7 +13,7 @@ Timekeeper::Timekeeper(Clock& clock, std::function<void()> fire) : clock_(clock)
   thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
 }
 
-Timekeeper::~Timekeeper() {
+void Timekeeper::stop() {
   clock_.forget(listener_);
   {
     const std::lock_guard lock(mutex_);

@@ -15,13 +15,15 @@ class Timekeeper {
  public:
   /// `fire` is called on the timekeeper's thread.
   Timekeeper(Clock& clock, std::function<void()> fire);
-  ~Timekeeper();
+  ~Timekeeper() { stop(); }
 
   /// The domain has applied everything up to the time `applied` and wants to be woken at `due`; never: not at all. A due time that is not
   /// after `applied` was already there when the domain looked last, and wakes nobody.
   void wait_for(Time due, Time applied);
   /// Is it about to fire, or has it fired without `wait_for` having been called since?
   [[nodiscard]] bool pending() const;
+  /// Ends the thread.
+  void stop();
 
  private:
   void run(const std::stop_token& stop);

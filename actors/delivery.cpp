@@ -1,0 +1,52 @@
+#include "actors/delivery.hpp"
+
+#include <stdexcept>
+
+#include "actors/exception_text.hpp"
+#include "admission/cluster_queue.hpp"
+#include "admission/cohort_tree.hpp"
+#include "admission/workload_parent.hpp"
+
+namespace hindsight::actors {
+
+using admission::Message;
+
+namespace {
+
+std::string of_namespace(std::string_view namespace_, std::string_view name) { return std::string(namespace_) + "/" + std::string(name); }
+
+std::string name_of_parent(const admission::WorkloadParent& parent, const Message& message) {
+  if (const auto& job = parent.job()) return std::string(job->kind.text()) + " " + of_namespace(job->namespace_.text(), job->name);
+  if (!parent.workloads().empty()) {
+    const auto& w = parent.workloads().front();
+    return "Workload " + of_namespace(w.namespace_.text(), w.name);
+  }
+  if (const auto* seen = std::get_if<admission::msg::JobSeen>(&message.payload))
+    return std::string(seen->job->kind) + " " + of_namespace(seen->job->meta.namespace_, seen->job->meta.name);
+  if (const auto* seen = std::get_if<admission::msg::WorkloadSeen>(&message.payload))
+    return "Workload " + of_namespace(seen->workload->meta.namespace_, seen->workload->meta.name);
+  return "a Workload";
+}
+
+}  // namespace
+
+std::string name_of(const admission::Entity& entity, const Message& message) {
+  if (const auto* queue = dynamic_cast<const admission::ClusterQueue*>(&entity)) return "ClusterQueue " + std::string(queue->name().text());
+  if (const auto* tree = dynamic_cast<const admission::CohortTree*>(&entity)) return "cohort tree " + std::string(tree->root().text());
+  if (const auto* parent = dynamic_cast<const admission::WorkloadParent*>(&entity)) return name_of_parent(*parent, message);
+  return "an entity";
+}
+
+void work_on(Batch& batch, admission::Entity& entity, const admission::Context& context, const MessageHook& hook) {
+  for (auto& m : batch.messages) {
+    try {
+      if (hook) hook(m);
+      entity.receive(m, context, batch.out);
+    } catch (...) {
+      throw std::runtime_error(name_of(entity, m) + " failed at record " + std::to_string(context.sequence) + ": " +
+                               text_of(std::current_exception()));
+    }
+  }
+}
+
+}  // namespace hindsight::actors
