@@ -303,6 +303,16 @@ TEST(Why, AQueueThatIsNotActiveIsTheReason) {
 
 // ---- at a past moment -------------------------------------------------------------------------------------------------------------------
 
+TEST(Why, CohortsInACycleAreNamed) {
+  const auto cohort = [](const std::string& name, const std::string& parent) {
+    return "---\napiVersion: kueue.x-k8s.io/v1beta2\nkind: Cohort\nmetadata: {name: " + name + "}\nspec: {parentName: " + parent + "}\n";
+  };
+  Played run(basics + cohort("a", "b") + cohort("b", "a") + queue_text({.name = "cq", .cohort = "a"}) + job_text({.name = "one"}));
+  const Why w = run.why("job/one", run.end());
+  EXPECT_EQ(w.phase, Phase::pending);
+  EXPECT_TRUE(mentions(w.facts, "its cohorts form a cycle: a -> b -> a")) << ::testing::PrintToString(w.facts);
+}
+
 TEST(Why, EveryMomentOfOneLogHasItsOwnAnswer) {
   Played run(holder_and_waiter("4"));
   std::vector<Phase> phases;
