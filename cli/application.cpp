@@ -6,6 +6,8 @@
 #include <sstream>
 
 #include "cli/commands.hpp"
+#include "projections/format.hpp"
+#include "projections/lookup.hpp"
 #include "replay/moment.hpp"
 
 namespace hindsight::cli {
@@ -22,10 +24,33 @@ std::string full_command(const CLI::App& app) {
   }
 }
 
-std::string on_one_line(std::string text) {
+std::string trimmed(std::string text) {
   while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back())) != 0) text.pop_back();
+  return text;
+}
+
+std::string on_one_line(std::string text) {
+  text = trimmed(std::move(text));
   std::replace(text.begin(), text.end(), '\n', ' ');
   return text;
+}
+
+/// The parser says of a word that is no command only that a command is missing: what was found, what was meant, what is allowed.
+std::string unknown_command(const CLI::App& app, const std::vector<std::string>& arguments) {
+  const CLI::App* at = &app;
+  for (const auto& word : arguments) {
+    if (at->get_subcommands([](const CLI::App*) { return true; }).empty() || word.starts_with("-")) return {};
+    const auto all = at->get_subcommands([](const CLI::App*) { return true; });
+    const auto it = std::find_if(all.begin(), all.end(), [&](const CLI::App* sub) { return sub->get_name() == word; });
+    if (it != all.end()) {
+      at = *it;
+      continue;
+    }
+    std::vector<std::string> names;
+    for (const auto* sub : all) names.push_back(sub->get_name());
+    return "found command \"" + word + "\"" + projections::did_you_mean(word, names) + "; allowed: " + projections::joined(names);
+  }
+  return {};
 }
 
 /// "-5m" is a moment and no bundle of short options: none of ours is a digit.
@@ -77,21 +102,24 @@ int run_application(Session& session, std::vector<std::string> arguments) {
   const auto app = make_application(session);
   for (auto& a : arguments)
     if (is_duration_back(a)) a = back_prefix + a;
+  const std::vector<std::string> as_given = arguments;
   std::reverse(arguments.begin(), arguments.end());  // as the parser wants them
   try {
     app->parse(std::move(arguments));
   } catch (const CLI::ParseError& e) {
     if (e.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) return app->exit(e, session.out, session.err), exit_ok;
     const std::string command = full_command(*app);
-    session.err << "hindsight: error: " << on_one_line(e.what()) << " (see '" << command << " --help')" << std::endl;
+    std::string what = unknown_command(*app, as_given);
+    if (what.empty()) what = on_one_line(e.what());
+    session.err << "hindsight: error: " << what << " (see '" << command << " --help')" << std::endl;
     return exit_usage;
   }
   if (!session.action) return exit_ok;
   const auto done = session.action();
   session.out.flush();
   if (!done) {
-    session.err << "hindsight: error: " << on_one_line(done.error().message) << std::endl;
-    return exit_failure;
+    session.err << "hindsight: error: " << trimmed(done.error().message) << std::endl;
+    return done.error().kind == ErrorKind::invalid ? exit_usage : exit_failure;
   }
   if (!session.out) {
     session.err << "hindsight: error: standard output cannot be written" << std::endl;

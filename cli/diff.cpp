@@ -32,7 +32,7 @@ struct Side {
 Result<Side> look(replay::Past& past, const events::Log& log, const std::string& moment) {
   const auto position = replay::resolve(log, replay::parse_moment(moment).value());
   if (!position) return tl::unexpected(position.error());
-  if (auto ok = past.go_to(*position); !ok) return tl::unexpected(ok.error());
+  if (auto ok = fold(past, *position); !ok) return tl::unexpected(ok.error());
   return Side{*position, past.driver().domain().now(), past.driver().state_hash(), replay::picture_of(past.driver())};
 }
 

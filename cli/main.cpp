@@ -1,9 +1,11 @@
+#include <csignal>
 #include <string>
 #include <vector>
 
 #include "cli/application.hpp"
 
 int main(int argc, char** argv) {
+  std::signal(SIGXFSZ, SIG_IGN);  // a limit on the size of files is an error of the write that meets it
   auto session = hindsight::cli::standard_session();
   return hindsight::cli::run_application(session, std::vector<std::string>(argv + 1, argv + argc));
 }

@@ -27,6 +27,13 @@ void add_past_options(CLI::App& command, PastOptions& options, bool with_at) {
 
 Result<std::unique_ptr<events::SqliteLog>> open_for_reading(const std::string& location) { return open_log(location, {.read_only = true}); }
 
+Result<void> fold(replay::Past& past, replay::Position to) {
+  auto done = past.go_to(to);
+  if (!done && past.position() > 0)
+    done.error().message += " (what is before stays usable, up to position " + std::to_string(past.position()) + ")";
+  return done;
+}
+
 Result<Journey> travel(const Session& session, const PastOptions& options) {
   Journey out;
   auto log = open_for_reading(options.log);
@@ -40,13 +47,9 @@ Result<Journey> travel(const Session& session, const PastOptions& options) {
   if (!position) return tl::unexpected(position.error());
   ProgressBar bar(session, "folding");
   out.past = std::make_unique<replay::Past>(*out.log, *domain, replay::PastOptions{.progress = bar.callback()});
-  if (auto ok = out.past->go_to(*position); !ok) {
-    bar.clear();
-    Error error = ok.error();
-    if (out.past->position() > 0) error.message += " (what is before stays usable: --at " + std::to_string(out.past->position()) + ")";
-    return tl::unexpected(std::move(error));
-  }
+  const auto folded = fold(*out.past, *position);
   bar.clear();
+  if (!folded) return tl::unexpected(folded.error());
   for (const auto& notice : out.past->notices()) session.warn(notice);
   return out;
 }

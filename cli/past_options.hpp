@@ -36,6 +36,9 @@ struct Journey {
   [[nodiscard]] replay::Position position() const { return past->position(); }
 };
 
+/// Errors of a fold say up to where the log stays usable.
+[[nodiscard]] Result<void> fold(replay::Past& past, replay::Position to);
+
 [[nodiscard]] Result<Journey> travel(const Session& session, const PastOptions& options);
 
 /// A time as people want it, to microseconds where it has some.

@@ -26,7 +26,7 @@ Result<int> replay_log(const Session& session, const ReplayCommand& o) {
   ProgressBar bar(session, "folding");
   const Stopwatch watch;
   replay::Past past(**log, *domain, {.use_snapshots = !o.from_start, .progress = bar.callback()});
-  if (auto ok = past.go_to(*position); !ok) return tl::unexpected(ok.error());
+  if (auto ok = fold(past, *position); !ok) return tl::unexpected(ok.error());
   bar.clear();
   const double seconds = watch.seconds();
   for (const auto& notice : past.notices()) session.warn(notice);

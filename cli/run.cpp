@@ -5,12 +5,16 @@
 #include <random>
 
 #include "cli/commands.hpp"
+#include "cli/first_contact.hpp"
 #include "cli/live/cluster_link.hpp"
 #include "cli/live/domain_runner.hpp"
 #include "cli/live/quickstart.hpp"
+#include "cli/live_projections.hpp"
 #include "cli/log_location.hpp"
 #include "cli/release.hpp"
+#include "cli/run_configuration.hpp"
 #include "connectors/kubernetes/kubeconfig.hpp"
+#include "operations/health.hpp"
 #include "operations/http_server.hpp"
 #include "operations/logging.hpp"
 #include "operations/signals.hpp"
@@ -23,8 +27,10 @@ using operations::LogLevel;
 struct RunOptions {
   std::vector<std::string> quickstart;
   bool keep = false, in_cluster = false, no_lease = false;
-  std::string kubeconfig, context, log, durability = "fsync", http = "127.0.0.1:0", log_level = "info", lease_namespace = "kueue-system";
+  std::string kubeconfig, context, log, durability = "fsync", http = "127.0.0.1:0", log_level = "info", lease_namespace, config,
+                                        feature_gates;
   std::size_t max_in_flight = 64;
+  unsigned connect_timeout = 60;
 };
 
 int complain(const Error& e) {
@@ -43,14 +49,13 @@ Time wall_clock() {
   return Time{std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::system_clock::now().time_since_epoch()).count()};
 }
 
-operations::HttpResponse text_response(int status, std::string body) { return {status, "text/plain; charset=utf-8", std::move(body), {}}; }
-
-int quickstart(const RunOptions& o, events::Log& log, std::stop_token stop) {
+int quickstart(const RunOptions& o, const operations::Configuration& configuration, events::Log& log, std::stop_token stop) {
   QuickstartOptions q;
   q.inputs = o.quickstart;
   q.log_file = o.log.starts_with("sqlite:") ? o.log.substr(7) : o.log;
   q.program = "build/release/hindsight";
   q.keep = o.keep;
+  if (!o.config.empty() || !o.feature_gates.empty()) q.configuration = configuration.json;
   q.colour = isatty(STDOUT_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr;
   if (auto ok = run_quickstart(log, q, std::move(stop)); !ok) return complain(ok.error());
   return 0;
@@ -89,8 +94,10 @@ class Leadership {
   bool leads_ = false, led_ = false, lost_ = false;
 };
 
-int run_on_cluster(const RunOptions& o, operations::Signals& signals) {
+int run_on_cluster(const RunOptions& o, const operations::Configuration& configuration, operations::Signals& signals) {
   namespace k = connectors::kubernetes;
+  auto address = operations::parse_listen_address(o.http);
+  if (!address) return complain({ErrorKind::invalid, "--http: " + address.error().message});
   auto connection = k::find_connection({o.kubeconfig, o.context});
   if (!connection) return complain(connection.error());
   k::KubernetesClusterOptions cluster_options;
@@ -98,15 +105,16 @@ int run_on_cluster(const RunOptions& o, operations::Signals& signals) {
   cluster_options.on_notice = [](const k::Notice& n) { operations::log(LogLevel::warning, n.message); };
   auto cluster = k::KubernetesCluster::connect(*connection, std::move(cluster_options));
   if (!cluster) return complain(cluster.error());
-  operations::log(LogLevel::info, "connected", {{"server", connection->server}, {"release", release}});
+  operations::log(LogLevel::info, "starting", {{"server", connection->server}, {"release", release}});
 
   Leadership leadership;
   const auto stop = signals.stop_token();
-  if (o.no_lease) {
+  const bool elects = configuration.leader_elect && !o.no_lease;
+  if (!elects) {
     leadership.change(true);
   } else {
-    k::LeaseSettings lease;
-    lease.namespace_ = o.lease_namespace;
+    k::LeaseSettings lease = configuration.lease;
+    if (!o.lease_namespace.empty()) lease.namespace_ = o.lease_namespace;
     lease.identity = identity();
     (*cluster)->elect(lease, [&](bool leads) {
       operations::log(LogLevel::info, leads ? "the lease is ours" : "the lease is not ours");
@@ -118,38 +126,42 @@ int run_on_cluster(const RunOptions& o, operations::Signals& signals) {
   std::unique_ptr<DomainRunner> runner;
   std::atomic<ClusterLink*> link_now = nullptr;
   std::atomic<DomainRunner*> runner_now = nullptr;
-  auto address = operations::parse_listen_address(o.http);
-  if (!address) return complain(address.error());
+  std::unique_ptr<connectors::EventSender> events;
+  std::unique_ptr<LiveProjections> projections;
+  std::atomic<LiveProjections*> projections_now = nullptr;
   operations::HttpRoutes routes;
-  routes.add("GET", "/healthz", [&](const operations::HttpRequest&) {
+  operations::HealthSources sources;
+  sources.alive = [&] {
     auto* r = runner_now.load();
     const std::string error = r == nullptr ? "" : r->status().error;
-    return error.empty() ? text_response(200, "ok\n") : text_response(503, error + "\n");
-  });
-  routes.add("GET", "/readyz", [&](const operations::HttpRequest&) {
+    return std::vector<operations::HealthCondition>{{"domain", error.empty(), error.empty() ? "runs" : error}};
+  };
+  sources.ready = [&] {
     auto* r = runner_now.load();
     auto* l = link_now.load();
-    const bool leads = leadership.leads();
     const bool caught_up = r != nullptr && r->status().caught_up;
     const bool synced = l != nullptr && l->synced();
-    const std::string body = std::string("lease ") + (leads ? "held" : "standby") + "\nlog " + (caught_up ? "caught up" : "behind") +
-                             "\nmirror " + (synced ? "synced" : "not synced") + "\n";
-    return text_response(caught_up && synced ? 200 : 503, body);
-  });
-  routes.add("GET", "/metrics", [&](const operations::HttpRequest&) {
+    return std::vector<operations::HealthCondition>{{"lease", true,
+                                                     !elects              ? "not asked for"
+                                                     : leadership.leads() ? "held"
+                                                                          : "standby"},
+                                                    {"log", caught_up, caught_up ? "caught up" : "behind"},
+                                                    {"mirror", synced, synced ? "synced" : "not synced"}};
+  };
+  sources.metrics = [&] {
     auto* r = runner_now.load();
     auto* l = link_now.load();
-    std::string body;
+    auto* p = projections_now.load();
+    std::string body = p == nullptr ? std::string() : p->metrics_text();
     const auto add = [&](const char* name, const char* kind, std::uint64_t v) {
       body += std::string("# TYPE ") + name + " " + kind + "\n" + name + " " + std::to_string(v) + "\n";
     };
     if (r != nullptr) {
-      const auto s = r->status();
-      add("hindsight_log_position", "gauge", s.position);
-      add("hindsight_epoch", "gauge", s.epoch);
-      add("hindsight_decisions_total", "counter", s.decisions);
-      add("hindsight_inbox", "gauge", s.inbox);
-      add("hindsight_domain_restarts_total", "counter", s.restarts);
+      const auto status_now = r->status();
+      add("hindsight_log_position", "gauge", status_now.position);
+      add("hindsight_decisions_total", "counter", status_now.decisions);
+      add("hindsight_inbox", "gauge", status_now.inbox);
+      add("hindsight_domain_restarts_total", "counter", status_now.restarts);
     }
     if (l != nullptr) {
       const auto f = l->figures();
@@ -158,25 +170,18 @@ int run_on_cluster(const RunOptions& o, operations::Signals& signals) {
       add("hindsight_intents_outstanding", "gauge", f.outstanding);
       add("hindsight_watch_events_waiting", "gauge", f.queued);
     }
-    return text_response(200, body);
-  });
-  routes.add("GET", "/log-level", [](const operations::HttpRequest&) {
-    return text_response(200, std::string(operations::log_level_name(operations::log_level())) + "\n");
-  });
-  routes.add("PUT", "/log-level", [](const operations::HttpRequest& request) {
-    std::string name = request.body;
-    while (!name.empty() && (name.back() == '\n' || name.back() == ' ')) name.pop_back();
-    const auto level = operations::parse_log_level(name);
-    if (!level) return operations::http_error(400, level.error().message);
-    operations::change_log_level(*level, "HTTP");
-    return text_response(200, name + "\n");
-  });
+    return body;
+  };
+  operations::add_operational_routes(routes, std::move(sources));
   auto server = operations::HttpServer::start({.address = *address}, std::move(routes));
   if (!server) return complain(server.error());
   operations::log(LogLevel::info, "HTTP listens", {{"address", operations::to_string((*server)->address())}});
 
   int status = 0;
-  if (leadership.wait(stop)) {
+  const auto contact = first_contact(**cluster, std::chrono::seconds(o.connect_timeout), stop);
+  if (!contact) {
+    status = complain(contact.error());
+  } else if (leadership.wait(stop)) {
     events::SqliteLogOptions log_options;
     log_options.durability = o.durability == "off"      ? events::Durability::off
                              : o.durability == "normal" ? events::Durability::normal
@@ -197,11 +202,26 @@ int run_on_cluster(const RunOptions& o, operations::Signals& signals) {
       if (auto ok = runner->start(); !ok) {
         status = complain(ok.error());
       } else {
+        events = std::make_unique<connectors::EventSender>(**cluster);
+        events->start_ticking();
+        LiveProjectionsOptions look_on;
+        look_on.metrics = {.replica_role = elects ? "leader" : "standalone",
+                           .release = release,
+                           .cluster_queue_resources = configuration.cluster_queue_resource_metrics,
+                           .local_queues = configuration.local_queue_metrics};
+        look_on.events = events.get();
+        look_on.on_notice = runner_options.on_notice;
+        auto looking = LiveProjections::start(**log, std::move(look_on));
+        if (looking)
+          projections = std::move(*looking);
+        else
+          operations::log(LogLevel::warning, "no metrics of the domain: " + looking.error().message);
         runner_now = runner.get();
         link_now = link.get();
+        projections_now = projections.get();
         operations::log(LogLevel::info, "the domain runs",
                         {{"position", std::to_string(runner->status().position)}, {"epoch", std::to_string(runner->status().epoch)}});
-        link->start(*runner, "");
+        link->start(*runner, configuration.json);
         if (leadership.wait_for_loss(stop, [&] { return !runner->status().error.empty(); })) {
           operations::log(LogLevel::error, "the lease was lost; another copy may act now");
           status = 1;
@@ -214,6 +234,9 @@ int run_on_cluster(const RunOptions& o, operations::Signals& signals) {
       (*server)->stop();
       runner_now = nullptr;
       link_now = nullptr;
+      projections_now = nullptr;
+      projections.reset();  // reads the log, and tells events through the cluster
+      events.reset();
       (*cluster)->resign();
       (*cluster)->stop();
       runner->stop();
@@ -235,11 +258,13 @@ int run(const RunOptions& o) {
   if (!level) return complain(level.error());
   operations::set_up_logging({.level = *level});
   operations::flush_log_on_exit();
+  auto configuration = run_configuration(o.config, o.feature_gates);
+  if (!configuration) return complain(configuration.error());
   if (o.quickstart.empty()) {
     RunOptions on_cluster = o;
     if (on_cluster.log.empty()) on_cluster.log = "sqlite:hindsight.db";
     operations::Signals signals([](const char* name) { operations::log(LogLevel::info, "told to stop", {{"signal", name}}); });
-    return run_on_cluster(on_cluster, signals);
+    return run_on_cluster(on_cluster, *configuration, signals);
   }
   operations::Signals signals;
   RunOptions with_log = o;
@@ -254,7 +279,7 @@ int run(const RunOptions& o) {
   if (!log) return complain(log.error());
   if (const auto last = (*log)->last(); !last || *last != 0)
     return complain({ErrorKind::conflict, "--log: " + with_log.log + " has records already; allowed with --quickstart: a new file"});
-  return quickstart(with_log, **log, signals.stop_token());
+  return quickstart(with_log, *configuration, **log, signals.stop_token());
 }
 
 }  // namespace
@@ -267,6 +292,10 @@ void add_run(CLI::App& app, Session& session) {
   command->add_option("--kubeconfig", o->kubeconfig, "Which cluster; else KUBECONFIG, the service account, ~/.kube/config");
   command->add_option("--context", o->context, "Context of the kubeconfig");
   command->add_option("--log", o->log, "The log: sqlite:FILE; default hindsight.db, with --quickstart a new build/quickstart.db");
+  command->add_option("--config", o->config, "Configuration of config.kueue.x-k8s.io/v1beta2 or v1beta1, YAML or JSON; else the defaults")
+      ->type_name("FILE");
+  command->add_option("--feature-gates", o->feature_gates, "A=true,B=false; not together with featureGates in the file")
+      ->type_name("GATES");
   command->add_option("--durability", o->durability, "fsync: a decision is acted upon after it is on disk; normal, off: faster and weaker")
       ->check(CLI::IsMember({"fsync", "normal", "off"}))
       ->capture_default_str();
@@ -275,8 +304,11 @@ void add_run(CLI::App& app, Session& session) {
   command->add_option("--max-in-flight", o->max_in_flight, "Requests to the API server at the same time")
       ->check(CLI::Range(1, 10000))
       ->capture_default_str();
-  command->add_option("--lease-namespace", o->lease_namespace, "Namespace of the lease that lets one of several copies act")
+  command->add_option("--connect-timeout", o->connect_timeout, "Seconds to wait for the API server at the start; 0: for ever")
       ->capture_default_str();
+  command->add_option(
+      "--lease-namespace", o->lease_namespace,
+      "Namespace of the lease that lets one of several copies act; else that of the configuration, by default kueue-system");
   command->add_flag("--no-lease", o->no_lease, "Act without a lease; for a single copy only");
   command->add_option("--log-level", o->log_level, "trace, debug, info, warning, error, critical or off")->capture_default_str();
   command->footer("Example: hindsight run --kubeconfig build/cluster/kubeconfig --log sqlite:hindsight.db");

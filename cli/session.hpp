@@ -13,7 +13,7 @@ namespace hindsight::cli {
 enum ExitCode : int {
   exit_ok = 0,
   exit_failure = 1,  ///< It could not be done, or what was looked for was found (verify, log check).
-  exit_usage = 2,    ///< Wrong options or arguments.
+  exit_usage = 2,    ///< Wrong options, arguments or input files: what an action returns as ErrorKind::invalid.
 };
 
 /// One call of the binary: where to write, what the terminal can do, and what is to be done once all options are read.
@@ -30,6 +30,12 @@ struct Session {
   /// "hindsight: warning: …" on standard error.
   void warn(const std::string& text) const;
 };
+
+/// The error as one of use: an input file that is not there was named by the user.
+[[nodiscard]] inline tl::unexpected<Error> wrong_input(Error error) {
+  if (error.kind == ErrorKind::not_found) error.kind = ErrorKind::invalid;
+  return tl::unexpected(std::move(error));
+}
 
 /// What this process writes to.
 [[nodiscard]] Session standard_session();

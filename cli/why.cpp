@@ -39,7 +39,7 @@ Result<int> why(const Session& session, const WhyOptions& o) {
   if (!at) {
     Error error = at.error();
     if (trail.met() && error.kind == ErrorKind::not_found)
-      error.message += " at " + std::to_string(journey->position()) + ": it was there before; 'hindsight history' tells what became of it";
+      error.message += " at " + std::to_string(journey->position()) + "; 'hindsight history' tells when it was there";
     return tl::unexpected(std::move(error));
   }
   const auto explanation = projections::explain(journey->state(), *at, trail);

@@ -7,6 +7,7 @@
 
 #include <map>
 #include <mutex>
+#include <optional>
 
 #include "admission/domain.hpp"
 #include "projections/lookup.hpp"
@@ -42,6 +43,7 @@ struct Metrics::Counters {
 
   mutable std::mutex mutex;
   std::string replica_role;
+  std::optional<std::uint64_t> stale_decisions;  ///< Of the domain after the last record that was seen.
   prometheus::Registry registry;
 
   void count(const char* name, const char* help, Labels labels) {
@@ -185,9 +187,13 @@ void Metrics::set_replica_role(const std::string& role) {
 }
 
 void Metrics::record(const RecordView& record, const StateView& after) {
-  const auto* decisions = std::get_if<Decisions>(&record.body);
-  if (decisions == nullptr) return;
   const std::lock_guard lock(counters_->mutex);
+  // The domain counts the decisions that it ignored: those of replaced writers, and those that stand in the log twice.
+  const auto stale = after.domain().stale_decisions();
+  const bool ignored = counters_->stale_decisions && stale > *counters_->stale_decisions;
+  counters_->stale_decisions = stale;
+  const auto* decisions = std::get_if<Decisions>(&record.body);
+  if (decisions == nullptr || ignored || record.envelope.epoch < after.domain().epoch()) return;
   Counters::Counting counting(*counters_, after, options_.local_queues);
   bool admitted_any = false;
   for (const Event& e : decisions->events) {

@@ -27,7 +27,7 @@ class Metrics {
   Metrics(const Metrics&) = delete;
   Metrics& operator=(const Metrics&) = delete;
 
-  /// Counts what a record decided. `after`: the state with the record applied.
+  /// Counts what a record decided; to be told of every record of the domain, in order. `after`: the state with the record applied.
   void record(const RecordView& record, const admission::StateView& after);
   /// How long a scheduling cycle took on the wall clock, which no record knows.
   void observe_attempt(Duration taken, bool admitted_any);

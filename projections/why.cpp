@@ -275,6 +275,7 @@ class Explanation {
     }
     if (const auto a = catalog_.activity.find(name); a != catalog_.activity.end() && !a->second.active) {
       fact("ClusterQueue " + text(name) + " is not active, " + a->second.reason + ": " + a->second.message);
+      cohort_cycle(queue->cohort);
     }
     if (catalog_.namespace_matches(*queue, w_.namespace_)) return;
     const auto it = catalog_.namespaces.find(w_.namespace_);
@@ -287,6 +288,21 @@ class Explanation {
     fact("the namespaceSelector of ClusterQueue " + text(name) + " does not match namespace " + text(w_.namespace_) + ": it asks for " +
          (queue->has_namespace_selector ? joined(wanted) : std::string("no namespace at all")) + "; the labels are " +
          (labels.empty() ? "none" : joined(labels)));
+  }
+
+  /// The reason of an inactive queue does not say so (base-admission §2.1).
+  void cohort_cycle(Symbol cohort) {
+    std::vector<Symbol> way;
+    for (Symbol at = cohort; !at.empty();) {
+      if (const auto seen = std::find(way.begin(), way.end(), at); seen != way.end()) {
+        std::vector<Symbol> cycle(seen, way.end());
+        cycle.push_back(at);
+        return fact("its cohorts form a cycle: " + joined(cycle, " -> "));
+      }
+      way.push_back(at);
+      const auto config = catalog_.cohorts.find(at);
+      at = config == catalog_.cohorts.end() ? Symbol() : config->second->parent;
+    }
   }
 
   void queue_facts(const QueuePlace& p) {

@@ -97,7 +97,6 @@ void judge(const QuotaTree* tree, Symbol cluster_queue, FlavorTrial& t) {
   }
 }
 
-
 /// How many holders of the pairs in `queues` the policy would let it preempt, and the lowest priority among all of them.
 struct Candidates {
   std::size_t holders = 0, allowed = 0;
@@ -138,8 +137,10 @@ std::string policy_fact(std::string_view field, PreemptionPolicy policy, const C
   if (policy == PreemptionPolicy::never) return head + ": it preempts nobody " + std::string(where);
   if (c.holders == 0) return head + ", but nobody " + std::string(where) + " holds what it needs";
   if (c.allowed == 0) {
-    return head + ", but all " + counted(c.holders, "workload") + " " + std::string(where) + " that hold what it needs have priority " +
-           std::to_string(c.lowest) + " or more, and its own is " + std::to_string(w.priority);
+    const bool one = c.holders == 1;
+    return head + ", but " + (one ? "the only workload" : "all " + counted(c.holders, "workload")) + " " + std::string(where) +
+           (one ? " that holds what it needs has priority " : " that hold what it needs have priority ") + std::to_string(c.lowest) +
+           (one ? "" : " or more") + ", and its own is " + std::to_string(w.priority);
   }
   return head + ": " + std::to_string(c.allowed) + " of " + counted(c.holders, "workload") + " " + std::string(where) +
          " could be preempted";

@@ -20,15 +20,26 @@ Result<std::string> configuration_of(const connectors::manifests::Scenario& scen
   if (scenario.feature_gates.is_object()) config["featureGates"].update(scenario.feature_gates);
   if (config.empty()) return std::string();
   std::string text = config.dump();
-  if (auto settings = events::read_settings(text); !settings) return fail(settings.error().kind, scenario.source + ": " + settings.error().message);
+  if (auto settings = events::read_settings(text); !settings)
+    return fail(settings.error().kind, scenario.source + ": " + settings.error().message);
   return text;
 }
 
 const std::vector<const connectors::ResourceType*>& watched() {
   namespace t = connectors::types;
-  static const std::vector<const connectors::ResourceType*> types = {
-      &t::namespace_, &t::priority_class, &t::workload_priority_class, &t::resource_flavor, &t::topology, &t::admission_check, &t::cohort,
-      &t::cluster_queue, &t::local_queue, &t::node, &t::job, &t::job_set, &t::workload};
+  static const std::vector<const connectors::ResourceType*> types = {&t::namespace_,
+                                                                     &t::priority_class,
+                                                                     &t::workload_priority_class,
+                                                                     &t::resource_flavor,
+                                                                     &t::topology,
+                                                                     &t::admission_check,
+                                                                     &t::cohort,
+                                                                     &t::cluster_queue,
+                                                                     &t::local_queue,
+                                                                     &t::node,
+                                                                     &t::job,
+                                                                     &t::job_set,
+                                                                     &t::workload};
   return types;
 }
 
@@ -46,8 +57,7 @@ Result<ScenarioResult> run_scenario(connectors::manifests::Scenario scenario, co
   engine_options.configuration = std::move(*configuration);
   engine_options.log = options.log;
   engine_options.release = options.release;
-  if (options.on_record)
-    engine_options.on_record = [&options, &out](const RecordView& r) { options.on_record(r, *out.engine); };
+  if (options.on_record) engine_options.on_record = [&options, &out](const RecordView& r) { options.on_record(r, *out.engine); };
   out.engine = std::make_unique<Engine>(*out.world, std::move(engine_options));
   Engine& engine = *out.engine;
   cluster.watch(watched(), [&engine](const connectors::WatchEvent& e) { engine.on_watch(e); });
@@ -57,6 +67,7 @@ Result<ScenarioResult> run_scenario(connectors::manifests::Scenario scenario, co
   const std::size_t steps = player.scenario().steps.size();
   Json states = Json::array();
   constexpr Duration calm = Duration::seconds(1);
+  engine.step_to(cluster.now());
   if (auto ok = engine.run_until(cluster.now()); !ok) return tl::unexpected(ok.error());
   while (const auto at = player.next_step()) {
     // what falls due on the way happens before the step; the step itself comes first among what happens at its moment
@@ -67,7 +78,8 @@ Result<ScenarioResult> run_scenario(connectors::manifests::Scenario scenario, co
     auto refused = player.run_step();
     if (!refused) return tl::unexpected(refused.error());
     for (const auto& r : *refused)
-      out.refused.push_back("step " + std::to_string(step) + ": " + r.verb + " " + r.kind + " " + r.name + ": " + std::to_string(r.http_status) + " " + r.message);
+      out.refused.push_back("step " + std::to_string(step) + ": " + r.verb + " " + r.kind + " " + r.name + ": " +
+                            std::to_string(r.http_status) + " " + r.message);
     const auto next = player.next_step();
     if (auto ok = engine.settle(calm, next ? *next : Time::never()); !ok) return tl::unexpected(ok.error());
     if (options.states) states.push_back(player.state());

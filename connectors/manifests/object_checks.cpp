@@ -26,6 +26,8 @@ void check_amount(const Json& value, std::string_view path, std::vector<Problem>
   if (!amount) return;
   if (*amount < 0) problems.push_back({ProblemKind::invalid, std::string(path), shortened(value), "must be greater than or equal to 0"});
   if (*amount > most_countable(path)) {
+    // A number of this size was read as one with a fraction, and found fault with as such; this says it better.
+    std::erase_if(problems, [&](const Problem& p) { return p.field == path; });
     problems.push_back({ProblemKind::invalid, std::string(path), shortened(value),
                         "is more than can be counted; allowed: at most 9223372036854775807 units, cpu in thousandths"});
   }

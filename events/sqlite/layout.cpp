@@ -41,13 +41,18 @@ CREATE VIEW log AS
   FROM records r JOIN domains d ON d.id = r.domain;
 )";
 
+tl::unexpected<Error> not_readable(const std::string& path, const Error& error) {
+  if (error.kind != ErrorKind::corrupt) return fail(error.kind, "log " + path + ": " + error.message);
+  return fail(error.kind, "log " + path + ": not a Hindsight log, or its first page is damaged: " + error.message);
+}
+
 tl::unexpected<Error> within(const std::string& path, const Error& error) { return fail(error.kind, "log " + path + ": " + error.message); }
 
 }  // namespace
 
 Result<void> check_layout(Database& database, const std::string& path) {
   const auto id = database.query_integer("PRAGMA application_id");
-  if (!id) return within(path, id.error());
+  if (!id) return not_readable(path, id.error());
   if (*id != application_id) {
     return fail(ErrorKind::invalid, "log " + path + ": not a Hindsight log: application id is " + std::to_string(*id) + ", expected " +
                                         std::to_string(application_id));

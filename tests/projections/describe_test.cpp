@@ -14,7 +14,8 @@ namespace {
 class Describe : public Reading {
  protected:
   void SetUp() override {
-    w.set_up({{.name = "team-a", .cohort = "all", .quotas = {{.nominal = 4000, .borrowing_limit = 1000}}}, {.name = "team-b", .cohort = "all", .quotas = {{.nominal = 2000}}}});
+    w.set_up({{.name = "team-a", .cohort = "all", .quotas = {{.nominal = 4000, .borrowing_limit = 1000}}},
+              {.name = "team-b", .cohort = "all", .quotas = {{.nominal = 2000}}}});
     w.submit({.name = "holder", .cpu = 4500, .priority = 2});
     w.settle();
     w.submit({.name = "waiting", .cpu = 3000, .priority = 1});
@@ -32,7 +33,7 @@ TEST_F(Describe, AWaitingWorkloadHasItsPlaceAndItsConditionsWithTimes) {
   EXPECT_EQ(d["podSets"][0]["requestsPerPod"], "cpu 4");
   EXPECT_EQ(d["conditions"][0]["type"], "QuotaReserved");
   EXPECT_EQ(d["conditions"][0]["since"], "2026-01-01T00:00:02Z");
-  EXPECT_NE(render_tree(d).find("Status:            Pending/WaitingForQuota\n"), std::string::npos) << render_tree(d);
+  EXPECT_NE(render_tree(d).find("Status:         Pending/WaitingForQuota\n"), std::string::npos) << render_tree(d);
 }
 
 TEST_F(Describe, AnAdmittedWorkloadHasItsAssignment) {
@@ -46,8 +47,9 @@ TEST_F(Describe, AnAdmittedWorkloadHasItsAssignment) {
 TEST_F(Describe, AClusterQueueHasItsFiguresHoldersAndLine) {
   const auto d = describe_cluster_queue(w.driver(), *w.driver().domain().catalog()->queue(Symbol("team-a")));
   EXPECT_EQ(d["cohort"], "all");
-  EXPECT_EQ(d["quota"].dump(),
-            R"([{"flavor":"default","resource":"cpu","nominal":"4","borrowingLimit":"1","lendingLimit":"-","used":"4500m","borrowed":"500m","available":"500m","maximum":"5"}])");
+  EXPECT_EQ(
+      d["quota"].dump(),
+      R"([{"flavor":"default","resource":"cpu","nominal":"4","borrowingLimit":"1","lendingLimit":"-","used":"4500m","borrowed":"500m","available":"500m","maximum":"5"}])");
   EXPECT_EQ(d["holdingQuota"][0]["workload"], "default/holder");
   EXPECT_EQ(d["holdingQuota"][0]["uses"], "default/cpu 4500m");
   ASSERT_EQ(d["pending"].size(), 2U);

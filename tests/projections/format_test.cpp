@@ -13,10 +13,11 @@ namespace hindsight::projections {
 namespace {
 
 TEST(HumanDuration, IsWrittenAsKubectlDoes) {
-  const std::pair<std::int64_t, const char*> cases[] = {{0, "0s"},      {119, "119s"},    {120, "2m"},         {330, "5m30s"},       {600, "10m"},
-                                                        {10799, "179m"}, {10800, "3h"},    {3 * 3600 + 1800, "3h30m"}, {8 * 3600, "8h"}, {47 * 3600, "47h"},
-                                                        {48 * 3600, "2d"}, {52 * 3600, "2d4h"}, {8 * 86400, "8d"},  {400 * 86400, "400d"}, {730 * 86400, "2y"},
-                                                        {800 * 86400, "2y70d"}};
+  const std::pair<std::int64_t, const char*> cases[] = {
+      {0, "0s"},         {119, "119s"},         {120, "2m"},         {330, "5m30s"},
+      {600, "10m"},      {10799, "179m"},       {10800, "3h"},       {3 * 3600 + 1800, "3h30m"},
+      {8 * 3600, "8h"},  {47 * 3600, "47h"},    {48 * 3600, "2d"},   {52 * 3600, "2d4h"},
+      {8 * 86400, "8d"}, {400 * 86400, "400d"}, {730 * 86400, "2y"}, {800 * 86400, "2y70d"}};
   for (const auto& [seconds, text] : cases) EXPECT_EQ(human_duration(Duration::seconds(seconds)), text) << seconds;
   EXPECT_EQ(human_duration(Duration::seconds(-5)), "0s");
   EXPECT_EQ(age(Time::never(), Time::from_seconds(5)), "<unknown>");

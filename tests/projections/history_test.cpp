@@ -30,20 +30,21 @@ TEST_F(HistoryOf, AJobFromItsCreationToItsEnd) {
     j.finish_message = "Job finished successfully";
   });
   w.settle();
-  EXPECT_EQ(story("job/train"), (Lines{
-                                    "observed Job default/train: created for LocalQueue lq, suspended: main x2 (cpu 1500m each)",
-                                    "decided Job default/train: Workload job-train requested in LocalQueue lq, priority 0",
-                                    "observed Workload default/job-train: created in LocalQueue lq of ClusterQueue cq, priority 3: main x2 (cpu 1500m each)",
-                                    "decided Workload default/job-train: quota reserved in cq: main x2 default/cpu 3; admitted",
-                                    "observed Job default/train: started",
-                                    "decided Workload default/job-train: PodsReady=False: WaitForStart, Not all pods are ready or succeeded",
-                                    "observed Job default/train: pods are active",
-                                    "observed Job default/train: all pods are ready",
-                                    "decided Workload default/job-train: PodsReady=True: Started, All pods reached readiness and the workload is running",
-                                    "observed Job default/train: no pod is active",
-                                    "observed Job default/train: succeeded: Job finished successfully",
-                                    "decided Workload default/job-train: finished: Succeeded, Job finished successfully",
-                                }));
+  EXPECT_EQ(story("job/train"),
+            (Lines{
+                "observed Job default/train: created for LocalQueue lq, suspended: main x2 (cpu 1500m each)",
+                "decided Job default/train: Workload job-train requested in LocalQueue lq, priority 0",
+                "observed Workload default/job-train: created in LocalQueue lq of ClusterQueue cq, priority 3: main x2 (cpu 1500m each)",
+                "decided Workload default/job-train: PodsReady=False: WaitForStart, Not all pods are ready or succeeded",
+                "decided Workload default/job-train: quota reserved in cq: main x2 default/cpu 3; admitted",
+                "observed Job default/train: started",
+                "observed Job default/train: pods are active",
+                "observed Job default/train: all pods are ready",
+                "decided Workload default/job-train: PodsReady=True: Started, All pods reached readiness and the workload is running",
+                "observed Job default/train: no pod is active",
+                "observed Job default/train: succeeded: Job finished successfully",
+                "decided Workload default/job-train: finished: Succeeded, Job finished successfully",
+            }));
   EXPECT_EQ(story("job-train").size(), story("job/train").size());
 }
 
@@ -61,7 +62,9 @@ TEST_F(HistoryOf, APreemptionHasTwoSides) {
   const auto has = [](const Lines& lines, const std::string& part) {
     return std::any_of(lines.begin(), lines.end(), [&](const auto& l) { return l.find(part) != std::string::npos; });
   };
-  EXPECT_TRUE(has(low, "decided Workload default/low: preempted by default/high of cq: InClusterQueue, Preempted to accommodate a workload")) << ::testing::PrintToString(low);
+  EXPECT_TRUE(
+      has(low, "decided Workload default/low: preempted by default/high of cq: InClusterQueue, Preempted to accommodate a workload"))
+      << ::testing::PrintToString(low);
   EXPECT_TRUE(has(low, "observed Workload default/low: admission cleared"));
   EXPECT_TRUE(has(low, "decided Workload default/low: tried in cq: WaitingForQuota"));
   const auto high = story("high");
@@ -80,14 +83,16 @@ TEST_F(HistoryOf, WhatOthersDoToItsPlaceIsTold) {
   w.finish("holder");
   w.wake();
   w.local_queue("lq", "cq", StopPolicy::hold);
-  EXPECT_EQ(story("second"), (Lines{
-                                 "observed Workload default/second: created in LocalQueue lq of ClusterQueue cq, priority 0: main x1 (cpu 3 each)",
-                                 "observed Workload default/second: parked together with default/first, which is equal: WaitingForQuota",
-                                 "observed Workload default/second: back in line: something changed in the cohort tree of cq",
-                                 "decided Workload default/second: tried in cq: WaitingForQuota, couldn't assign flavors to pod set main: insufficient unused quota for cpu in "
-                                 "flavor default, 2 more needed; parked",
-                                 "observed Workload default/second: taken out of ClusterQueue cq",
-                             }));
+  EXPECT_EQ(story("second"),
+            (Lines{
+                "observed Workload default/second: created in LocalQueue lq of ClusterQueue cq, priority 0: main x1 (cpu 3 each)",
+                "observed Workload default/second: parked together with default/first, which is equal: WaitingForQuota",
+                "observed Workload default/second: back in line: something changed in the cohort tree of cq",
+                "decided Workload default/second: tried in cq: WaitingForQuota, couldn't assign flavors to pod set main: insufficient "
+                "unused quota for cpu in "
+                "flavor default, 2 more needed; parked",
+                "observed Workload default/second: taken out of ClusterQueue cq",
+            }));
 }
 
 TEST_F(HistoryOf, ADeletedWorkloadStillHasOne) {

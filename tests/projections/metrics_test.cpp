@@ -24,7 +24,8 @@ class MetricsOf : public Reading {
 };
 
 TEST_F(MetricsOf, AdmissionsAreCountedAndTimed) {
-  w.set_up({{.name = "cq", .cohort = "all", .quotas = {{.nominal = 4000, .borrowing_limit = 500}}}, {.name = "other", .cohort = "all", .quotas = {{.nominal = 1000}}}});
+  w.set_up({{.name = "cq", .cohort = "all", .quotas = {{.nominal = 4000, .borrowing_limit = 500}}},
+            {.name = "other", .cohort = "all", .quotas = {{.nominal = 1000}}}});
   w.submit({.name = "one", .cpu = 3000});
   w.now = w.now + Duration::seconds(3);
   w.tick({});
@@ -35,7 +36,8 @@ TEST_F(MetricsOf, AdmissionsAreCountedAndTimed) {
   const auto t = text();
   expect_line(t, R"(kueue_quota_reserved_workloads_total{cluster_queue="cq",priority_class="",replica_role="standalone"} 1)");
   expect_line(t, R"(kueue_admitted_workloads_total{cluster_queue="cq",priority_class="",replica_role="standalone"} 1)");
-  expect_line(t, R"(kueue_local_queue_admitted_workloads_total{name="lq",namespace="default",priority_class="",replica_role="standalone"} 1)");
+  expect_line(t,
+              R"(kueue_local_queue_admitted_workloads_total{name="lq",namespace="default",priority_class="",replica_role="standalone"} 1)");
   expect_line(t, R"(kueue_admission_wait_time_seconds_sum{cluster_queue="cq",priority_class="",replica_role="standalone"} 3)");
   expect_line(t, R"(kueue_admission_wait_time_seconds_bucket{cluster_queue="cq",priority_class="",replica_role="standalone",le="2.5"} 0)");
   expect_line(t, R"(kueue_admission_wait_time_seconds_bucket{cluster_queue="cq",priority_class="",replica_role="standalone",le="5"} 1)");
@@ -43,13 +45,25 @@ TEST_F(MetricsOf, AdmissionsAreCountedAndTimed) {
   expect_line(t, R"(kueue_admission_attempts_total{replica_role="standalone",result="success"} 1)");
   expect_line(t, R"(kueue_pending_workloads{cluster_queue="cq",replica_role="standalone",status="inadmissible"} 2)");
   expect_line(t, R"(kueue_pending_workloads{cluster_queue="cq",replica_role="standalone",status="active"} 0)");
-  expect_line(t, R"(kueue_unadmitted_workloads{cluster_queue="cq",reason="NoReservation",replica_role="standalone",underlying_cause="WaitingForQuota"} 1)");
-  expect_line(t, R"(kueue_unadmitted_workloads{cluster_queue="cq",reason="NoReservation",replica_role="standalone",underlying_cause="ExceedsMaxQuota"} 1)");
+  expect_line(
+      t,
+      R"(kueue_unadmitted_workloads{cluster_queue="cq",reason="NoReservation",replica_role="standalone",underlying_cause="WaitingForQuota"} 1)");
+  expect_line(
+      t,
+      R"(kueue_unadmitted_workloads{cluster_queue="cq",reason="NoReservation",replica_role="standalone",underlying_cause="ExceedsMaxQuota"} 1)");
   expect_line(t, R"(kueue_cluster_queue_status{cluster_queue="cq",replica_role="standalone",status="active"} 1)");
-  expect_line(t, R"(kueue_cluster_queue_resource_usage{cluster_queue="cq",cohort="all",flavor="default",replica_role="standalone",resource="cpu"} 3)");
-  expect_line(t, R"(kueue_cluster_queue_nominal_quota{cluster_queue="cq",cohort="all",flavor="default",replica_role="standalone",resource="cpu"} 4)");
-  expect_line(t, R"(kueue_cluster_queue_borrowing_limit{cluster_queue="cq",cohort="all",flavor="default",replica_role="standalone",resource="cpu"} 0.5)");
-  expect_line(t, R"(kueue_cluster_queue_lending_limit{cluster_queue="cq",cohort="all",flavor="default",replica_role="standalone",resource="cpu"} +Inf)");
+  expect_line(
+      t,
+      R"(kueue_cluster_queue_resource_usage{cluster_queue="cq",cohort="all",flavor="default",replica_role="standalone",resource="cpu"} 3)");
+  expect_line(
+      t,
+      R"(kueue_cluster_queue_nominal_quota{cluster_queue="cq",cohort="all",flavor="default",replica_role="standalone",resource="cpu"} 4)");
+  expect_line(
+      t,
+      R"(kueue_cluster_queue_borrowing_limit{cluster_queue="cq",cohort="all",flavor="default",replica_role="standalone",resource="cpu"} 0.5)");
+  expect_line(
+      t,
+      R"(kueue_cluster_queue_lending_limit{cluster_queue="cq",cohort="all",flavor="default",replica_role="standalone",resource="cpu"} +Inf)");
   expect_line(t, R"(kueue_cohort_subtree_quota{cohort="all",flavor="default",replica_role="standalone",resource="cpu"} 5)");
   expect_line(t, R"(kueue_cluster_queue_info{cluster_queue="cq",parent_cohort="all",replica_role="standalone",root_cohort="all"} 1)");
   expect_line(t, "# TYPE kueue_admission_wait_time_seconds histogram");
@@ -63,8 +77,12 @@ TEST_F(MetricsOf, PreemptionsAreCountedOnBothSides) {
   w.settle();
   const auto t = text();
   expect_line(t, R"(kueue_preempted_workloads_total{preempting_cluster_queue="cq",reason="InClusterQueue",replica_role="standalone"} 1)");
-  expect_line(t, R"(kueue_evicted_workloads_total{cluster_queue="cq",priority_class="",reason="Preempted",replica_role="standalone",underlying_cause=""} 1)");
-  expect_line(t, R"(kueue_evicted_workloads_once_total{cluster_queue="cq",priority_class="",reason="Preempted",replica_role="standalone",underlying_cause=""} 1)");
+  expect_line(
+      t,
+      R"(kueue_evicted_workloads_total{cluster_queue="cq",priority_class="",reason="Preempted",replica_role="standalone",underlying_cause=""} 1)");
+  expect_line(
+      t,
+      R"(kueue_evicted_workloads_once_total{cluster_queue="cq",priority_class="",reason="Preempted",replica_role="standalone",underlying_cause=""} 1)");
 }
 
 // A decision that is repeated, or comes from a writer that was replaced, must not count twice.
@@ -72,7 +90,8 @@ TEST_F(MetricsOf, WhatHasNoEffectIsNotCounted) {
   w.set_up({{.name = "cq", .quotas = {{.nominal = 4000}}}});
   w.submit({.name = "one"});
   const auto step = w.driver().decide();
-  w.settle();
+  w.decide(step.value(), 1);
+  w.decide(step.value(), 1);  // at the very same time
   w.tick(Duration::seconds(1));
   w.decide(step.value(), 1);
   w.start_epoch(2);

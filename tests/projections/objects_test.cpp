@@ -2,6 +2,8 @@
 
 #include "projections/objects.hpp"
 
+#include <map>
+
 #include <nlohmann/json.hpp>
 
 #include "admission/domain.hpp"
@@ -28,22 +30,29 @@ TEST_F(Objects, AWorkloadLooksAsTheApiGivesIt) {
   EXPECT_EQ(o["spec"]["podSets"][0]["count"], 2);
   EXPECT_EQ(o["spec"]["podSets"][0]["template"]["spec"]["containers"][0]["resources"]["requests"]["cpu"], "1500m");
   EXPECT_EQ(o["spec"]["podSets"][0]["template"]["spec"]["nodeSelector"]["zone"], "a");
-  EXPECT_EQ(o["status"]["admission"].dump(),
-            R"({"clusterQueue":"cq","podSetAssignments":[{"name":"main","flavors":{"cpu":"default"},"resourceUsage":{"cpu":"3"},"count":2}]})");
-  EXPECT_EQ(o["status"]["conditions"][0]["type"], "QuotaReserved");
-  EXPECT_EQ(o["status"]["conditions"][0]["message"], "Quota reserved in ClusterQueue cq");
+  EXPECT_EQ(
+      o["status"]["admission"].dump(),
+      R"({"clusterQueue":"cq","podSetAssignments":[{"name":"main","flavors":{"cpu":"default"},"resourceUsage":{"cpu":"3"},"count":2}]})");
+  std::map<std::string, std::string> conditions;
+  for (const auto& c : o["status"]["conditions"])
+    conditions[c["type"]] = c["status"].get<std::string>() + ": " + c["message"].get<std::string>();
+  EXPECT_EQ(conditions["QuotaReserved"], "True: Quota reserved in ClusterQueue cq");
+  EXPECT_EQ(conditions["Admitted"], "True: The workload is admitted");
+  EXPECT_EQ(conditions["PodsReady"], "False: Not all pods are ready or succeeded");
 }
 
 // BA-46
 TEST_F(Objects, AClusterQueueShowsSpecAndUsage) {
-  w.set_up({{.name = "cq", .cohort = "all", .quotas = {{.nominal = 4000, .borrowing_limit = 2000}}, .within = PreemptionPolicy::lower_priority},
-            {.name = "lender", .cohort = "all", .quotas = {{.nominal = 4000}}}});
+  w.set_up(
+      {{.name = "cq", .cohort = "all", .quotas = {{.nominal = 4000, .borrowing_limit = 2000}}, .within = PreemptionPolicy::lower_priority},
+       {.name = "lender", .cohort = "all", .quotas = {{.nominal = 4000}}}});
   w.submit({.name = "one", .cpu = 5000});
   w.settle();
   const auto& catalog = *w.driver().domain().catalog();
   const auto o = cluster_queue_object(w.driver(), *catalog.queue(Symbol("cq")));
   EXPECT_EQ(o["spec"]["cohortName"], "all");
-  EXPECT_EQ(o["spec"]["resourceGroups"][0]["flavors"][0]["resources"][0].dump(), R"({"name":"cpu","nominalQuota":"4","borrowingLimit":"2"})");
+  EXPECT_EQ(o["spec"]["resourceGroups"][0]["flavors"][0]["resources"][0].dump(),
+            R"({"name":"cpu","nominalQuota":"4","borrowingLimit":"2"})");
   EXPECT_EQ(o["spec"]["preemption"]["withinClusterQueue"], "LowerPriority");
   EXPECT_EQ(o["status"]["flavorsUsage"][0]["resources"][0].dump(), R"({"name":"cpu","total":"5","borrowed":"1"})");
   EXPECT_EQ(o["status"]["admittedWorkloads"], 1);

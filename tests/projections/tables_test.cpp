@@ -15,8 +15,10 @@ class Tables : public Reading {
     w.submit({.name = "big", .cpu = 3000, .priority = 7, .count = 2});  // borrows 2
     w.settle();
     w.tick(Duration::seconds(90));
-    w.submit({.name = "late", .queue = "lq-team-b", .cpu = 3000});
     w.submit({.name = "done", .cpu = 100});
+    w.settle();
+    w.confirm();
+    w.submit({.name = "late", .queue = "lq-team-b", .cpu = 3000});
     w.settle();
     w.finish("done");
     w.wake();
@@ -65,7 +67,8 @@ TEST_F(Tables, ClusterQueuesWideShowWhatIsBorrowed) {
             "team-b   all                      1\n");
   EXPECT_EQ(render(cluster_queues_table(w.driver(), {.names = {"team-a"}}), {.wide = true}),
             "NAME     COHORT   STRATEGY         PENDING WORKLOADS   RESERVING WORKLOADS   ADMITTED WORKLOADS   ACTIVE   USAGE\n"
-            "team-a   all      BestEffortFIFO                   0                     1                    1   True     default/cpu 6/4 +2 borrowed\n");
+            "team-a   all      BestEffortFIFO                   0                     1                    1   True     default/cpu 6/4 +2 "
+            "borrowed\n");
 }
 
 TEST_F(Tables, TheOtherKinds) {

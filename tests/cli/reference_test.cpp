@@ -1,0 +1,130 @@
+// docs/commands.md says what the program does: the options of every command stand there as the program describes them, and every example is
+// run, with the output that stands there. HINDSIGHT_WRITE_DOCS=1 writes both anew.
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <iostream>
+#include <set>
+#include <sstream>
+
+#include "cli/application.hpp"
+#include "tests/cli/worlds.hpp"
+
+namespace hindsight::test {
+namespace {
+
+const std::string reference = "docs/commands.md";
+const std::string begin_mark = "<!-- options: ", end_mark = "<!-- end -->";
+
+/// "log cat" -> the command. What has sub-commands has no section of its own.
+std::map<std::string, const CLI::App*> commands_of(const CLI::App& app, const std::string& path = "") {
+  std::map<std::string, const CLI::App*> out;
+  for (const auto* sub : app.get_subcommands([](const CLI::App*) { return true; })) {
+    const std::string name = path.empty() ? sub->get_name() : path + " " + sub->get_name();
+    auto below = commands_of(*sub, name);
+    if (below.empty()) out[name] = sub;
+    out.merge(below);
+  }
+  return out;
+}
+
+std::string in_cell(std::string text) {
+  for (std::size_t at = 0; (at = text.find('|', at)) != std::string::npos; at += 2) text.insert(at, 1, '\\');
+  return text;
+}
+
+/// What the program says of a command, as Markdown.
+std::string options_text(const CLI::App& command) {
+  std::string out = command.get_description() + ".\n\n| argument or option | what |\n|---|---|\n";
+  for (const auto* option : command.get_options()) {
+    const bool flag = option->get_expected_max() == 0;
+    std::string type = flag ? std::string() : option->get_type_name();
+    const auto values = type.find(":{");
+    std::string what = option->get_description();
+    if (values != std::string::npos) what += ": one of " + type.substr(values + 2, type.size() - values - 3);
+    if (values != std::string::npos) type.erase(values);
+    const bool positional = option->nonpositional() == false;
+    out += "| `" + in_cell(option->get_name(positional, !positional)) + (flag || positional ? "" : " " + type.substr(0, type.find(' '))) +
+           "` | " + in_cell(what);
+    if (option->get_required()) out += "; required";
+    if (!option->get_default_str().empty() && !flag) out += "; default `" + option->get_default_str() + "`";
+    if (!option->get_envname().empty()) out += "; environment: `" + option->get_envname() + "`";
+    out += " |\n";
+  }
+  return out;
+}
+
+/// Runs a line as a shell in a folder where `hindsight` is the program; what it prints, both streams.
+std::string run(const std::string& line, const std::string& folder) {
+  const std::string program = std::filesystem::path(HINDSIGHT_BINARY).parent_path().string();
+  const std::string command = "cd " + folder + " && export PATH=" + program + ":$PATH && { " + line + "; } 2>&1 </dev/null";
+  std::string out;
+  FILE* pipe = popen(command.c_str(), "r");
+  if (pipe == nullptr) return "no pipe";
+  std::array<char, 4096> buffer{};
+  for (std::size_t n = 0; (n = fread(buffer.data(), 1, buffer.size(), pipe)) > 0;) out.append(buffer.data(), n);
+  pclose(pipe);
+  return out;
+}
+
+/// The page as it has to be: its own text, with options and outputs as they are now.
+std::string refreshed(const std::string& page, const std::map<std::string, const CLI::App*>& commands, const std::string& folder,
+                      std::set<std::string>& described, std::map<std::string, int>& examples) {
+  std::istringstream in(page);
+  std::string out, section, line;
+  bool more = static_cast<bool>(std::getline(in, line));
+  while (more) {
+    out += line + "\n";
+    if (line.starts_with(begin_mark)) {
+      section = line.substr(begin_mark.size(), line.find(" -->") - begin_mark.size());
+      described.insert(section);
+      const auto it = commands.find(section);
+      if (it != commands.end()) out += options_text(*it->second);
+      while ((more = static_cast<bool>(std::getline(in, line))) && line != end_mark) {}
+      continue;
+    }
+    if (!line.starts_with("    $ ")) {
+      more = static_cast<bool>(std::getline(in, line));
+      continue;
+    }
+    ++examples[section];
+    std::istringstream printed(run(line.substr(6), folder));
+    for (std::string l; std::getline(printed, l);) out += (l.empty() ? "" : "    " + l) + "\n";
+    // the old output goes: up to the next command, or the next text
+    while ((more = static_cast<bool>(std::getline(in, line))) && !line.starts_with("    $ ") &&
+           (line.empty() || line.starts_with("    "))) {}
+    if (more && !line.starts_with("    $ ")) out += "\n";
+  }
+  return out;
+}
+
+TEST(Reference, SaysWhatEveryCommandDoes) {
+  std::ostringstream nowhere;
+  cli::Session session{nowhere, nowhere};
+  const auto app = cli::make_application(session);
+  const auto commands = commands_of(*app);
+  ASSERT_GE(commands.size(), 14U);
+
+  TemporaryFolder folder;
+  std::filesystem::create_directory_symlink(std::filesystem::absolute("examples"), folder.path() / "examples");
+  const std::string page = contents(reference);
+  std::set<std::string> described;
+  std::map<std::string, int> examples;
+  const std::string now = refreshed(page, commands, folder.path().string(), described, examples);
+  for (const auto& [name, command] : commands) {
+    EXPECT_TRUE(described.count(name) > 0) << reference << " has no section with " << begin_mark << name << " -->";
+    EXPECT_GT(examples[name], 0) << reference << " has no example of " << name;
+  }
+  for (const auto& name : described) EXPECT_TRUE(commands.count(name) > 0) << reference << " describes " << name << ", which is no command";
+  if (std::getenv("HINDSIGHT_WRITE_DOCS") != nullptr) {
+    write(reference, now);
+  } else {
+    EXPECT_EQ(page, now) << "HINDSIGHT_WRITE_DOCS=1 writes " << reference << " anew";
+  }
+}
+
+}  // namespace
+}  // namespace hindsight::test
