@@ -38,11 +38,11 @@ std::size_t Appender::put(Queue& queue, Kind kind, const Body& body, std::uint64
 }
 
 /// The same observation with the sequence and epoch of now.
-void Appender::put_again(Queue& queue, const StoredRecord& record) {
+std::size_t Appender::put_again(Queue& queue, const StoredRecord& record) {
   const auto read = reader_.read(record.bytes);
   if (!read) throw std::logic_error("the appender cannot read what it has encoded: " + read.error().message);
   const RecordView& view = **read;
-  (void)put(queue, Kind::observation, view.body, view.envelope.cause, view.envelope.time);
+  return put(queue, Kind::observation, view.body, view.envelope.cause, view.envelope.time);
 }
 
 /// Moves observations behind what is in `to`; decisions are dropped.
@@ -50,11 +50,11 @@ void Appender::keep_observations(Queue& from, Queue& to) {
   for (std::size_t i = 0; i < from.kinds.size(); ++i) {
     const StoredRecord record = from.records[i];
     if (from.kinds[i] == Kind::observation) {
-      put_again(to, record);
+      in_flight_bytes_ += put_again(to, record);  // the numbers in the envelope may take more or fewer bytes now
     } else {
       --in_flight_records_;
-      in_flight_bytes_ -= record.bytes.size();
     }
+    in_flight_bytes_ -= record.bytes.size();
   }
   from.clear();
 }

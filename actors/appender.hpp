@@ -100,7 +100,7 @@ class Appender {
 
   void run(const std::stop_token& stop);
   std::size_t put(Queue& queue, Kind kind, const Body& body, std::uint64_t cause, Time time);
-  void put_again(Queue& queue, const events::StoredRecord& record);
+  std::size_t put_again(Queue& queue, const events::StoredRecord& record);
   void keep_observations(Queue& from, Queue& to);
   void write(std::unique_lock<std::mutex>& lock);
   void give_up_writing();

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <deque>
 #include <memory>
 #include <optional>
@@ -57,6 +58,7 @@ class Sequencer {
   events::Position target_ = 0;    ///< Following: where the log ended.
   std::uint64_t own_epoch_ = 0;    ///< Claimed or had.
   unsigned failures_ = 0;          ///< Appends in a row that failed.
+  std::chrono::milliseconds pause_{0};  ///< Before the next claim.
 
   std::deque<RecordsPtr> batches_;
   std::size_t next_in_batch_ = 0;

@@ -4,13 +4,15 @@
 #include <filesystem>
 #include <random>
 
+#include "actors/node.hpp"
 #include "cli/commands.hpp"
 #include "cli/live/cluster_link.hpp"
-#include "cli/live/domain_runner.hpp"
+#include "cli/live/node_snapshots.hpp"
 #include "cli/live/quickstart.hpp"
 #include "cli/log_location.hpp"
 #include "cli/release.hpp"
 #include "connectors/kubernetes/kubeconfig.hpp"
+#include "events/settings.hpp"
 #include "operations/http_server.hpp"
 #include "operations/logging.hpp"
 #include "operations/signals.hpp"
@@ -37,10 +39,6 @@ std::string identity() {
   (void)gethostname(host, sizeof host - 1);
   std::random_device random;
   return std::string(host) + "_" + std::to_string(getpid()) + "_" + std::to_string(random());
-}
-
-Time wall_clock() {
-  return Time{std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::system_clock::now().time_since_epoch()).count()};
 }
 
 operations::HttpResponse text_response(int status, std::string body) { return {status, "text/plain; charset=utf-8", std::move(body), {}}; }
@@ -70,13 +68,16 @@ class Leadership {
     std::unique_lock lock(mutex_);
     return changed_.wait(lock, stop, [&] { return leads_; });
   }
-  /// True: the lease was lost; false: stop.
-  bool wait_for_loss(std::stop_token stop, const std::function<bool()>& failed) {
+  /// Until the lease is lost (true), something has failed, or we are told to stop.
+  bool wait_for_loss(std::stop_token stop) {
     std::unique_lock lock(mutex_);
-    while (!stop.stop_requested() && !failed()) {
-      if (changed_.wait_for(lock, stop, std::chrono::milliseconds(200), [&] { return lost_; })) return true;
-    }
-    return false;
+    changed_.wait(lock, stop, [&] { return lost_ || failed_; });
+    return lost_;
+  }
+  void fail() {
+    const std::lock_guard lock(mutex_);
+    failed_ = true;
+    changed_.notify_all();
   }
   [[nodiscard]] bool leads() const {
     const std::lock_guard lock(mutex_);
@@ -86,7 +87,7 @@ class Leadership {
  private:
   mutable std::mutex mutex_;
   std::condition_variable_any changed_;
-  bool leads_ = false, led_ = false, lost_ = false;
+  bool leads_ = false, led_ = false, lost_ = false, failed_ = false;
 };
 
 int run_on_cluster(const RunOptions& o, operations::Signals& signals) {
@@ -115,40 +116,41 @@ int run_on_cluster(const RunOptions& o, operations::Signals& signals) {
   }
 
   std::unique_ptr<ClusterLink> link;
-  std::unique_ptr<DomainRunner> runner;
+  std::unique_ptr<NodeSnapshots> snapshots;
+  std::unique_ptr<actors::Node> node;
   std::atomic<ClusterLink*> link_now = nullptr;
-  std::atomic<DomainRunner*> runner_now = nullptr;
+  std::atomic<actors::Node*> node_now = nullptr;
   auto address = operations::parse_listen_address(o.http);
   if (!address) return complain(address.error());
   operations::HttpRoutes routes;
   routes.add("GET", "/healthz", [&](const operations::HttpRequest&) {
-    auto* r = runner_now.load();
-    const std::string error = r == nullptr ? "" : r->status().error;
+    auto* n = node_now.load();
+    const std::string error = n == nullptr ? "" : n->status().error;
     return error.empty() ? text_response(200, "ok\n") : text_response(503, error + "\n");
   });
   routes.add("GET", "/readyz", [&](const operations::HttpRequest&) {
-    auto* r = runner_now.load();
+    auto* n = node_now.load();
     auto* l = link_now.load();
     const bool leads = leadership.leads();
-    const bool caught_up = r != nullptr && r->status().caught_up;
+    const bool caught_up = n != nullptr && n->status().caught_up;
     const bool synced = l != nullptr && l->synced();
     const std::string body = std::string("lease ") + (leads ? "held" : "standby") + "\nlog " + (caught_up ? "caught up" : "behind") +
                              "\nmirror " + (synced ? "synced" : "not synced") + "\n";
     return text_response(caught_up && synced ? 200 : 503, body);
   });
   routes.add("GET", "/metrics", [&](const operations::HttpRequest&) {
-    auto* r = runner_now.load();
+    auto* n = node_now.load();
     auto* l = link_now.load();
     std::string body;
     const auto add = [&](const char* name, const char* kind, std::uint64_t v) {
       body += std::string("# TYPE ") + name + " " + kind + "\n" + name + " " + std::to_string(v) + "\n";
     };
-    if (r != nullptr) {
-      const auto s = r->status();
+    if (n != nullptr) {
+      const auto s = n->status();
       add("hindsight_log_position", "gauge", s.position);
       add("hindsight_epoch", "gauge", s.epoch);
       add("hindsight_decisions_total", "counter", s.decisions);
-      add("hindsight_inbox", "gauge", s.inbox);
+      add("hindsight_inbox", "gauge", s.in_flight_records);
       add("hindsight_domain_restarts_total", "counter", s.restarts);
     }
     if (l != nullptr) {
@@ -185,41 +187,52 @@ int run_on_cluster(const RunOptions& o, operations::Signals& signals) {
     if (!log) {
       status = complain(log.error());
     } else {
-      link = std::make_unique<ClusterLink>(**cluster, [](const std::string& text) { operations::log(LogLevel::warning, text); });
-      RunnerOptions runner_options;
-      runner_options.release = release;
-      runner_options.writer = identity();
-      runner_options.clock = wall_clock;
-      runner_options.decide_from_start = false;
-      runner_options.on_intents = [&](std::vector<admission::Intent> intents) { link->want(std::move(intents)); };
-      runner_options.on_notice = [](const std::string& text) { operations::log(LogLevel::warning, text); };
-      runner = std::make_unique<DomainRunner>(**log, runner_options);
-      if (auto ok = runner->start(); !ok) {
-        status = complain(ok.error());
+      const auto notice = [](const std::string& text) { operations::log(LogLevel::warning, text); };
+      link = std::make_unique<ClusterLink>(**cluster, notice);
+      snapshots = std::make_unique<NodeSnapshots>(**log, notice);
+      actors::NodeOptions node_options;
+      node_options.release = release;
+      node_options.writer = identity();
+      node_options.settings_reader = [](Text json) { return events::read_settings(json); };
+      node_options.decide_from_start = false;
+      node_options.on_intents = [&](std::vector<admission::Intent> intents) { link->want(std::move(intents)); };
+      node_options.on_notice = notice;
+      node_options.on_failure = [&](const Error&) { leadership.fail(); };
+      node_options.on_lead = [](std::uint64_t epoch, events::Position position) {
+        operations::log(LogLevel::info, "the domain runs", {{"position", std::to_string(position)}, {"epoch", std::to_string(epoch)}});
+      };
+      snapshots->attach(node_options);
+      auto started = actors::Node::start(**log, std::move(node_options));
+      if (!started) {
+        status = complain(started.error());
       } else {
-        runner_now = runner.get();
+        node = std::move(*started);
+        node_now = node.get();
         link_now = link.get();
-        operations::log(LogLevel::info, "the domain runs",
-                        {{"position", std::to_string(runner->status().position)}, {"epoch", std::to_string(runner->status().epoch)}});
-        link->start(*runner, "");
-        if (leadership.wait_for_loss(stop, [&] { return !runner->status().error.empty(); })) {
+        link->start(*node, "");
+        if (leadership.wait_for_loss(stop)) {
           operations::log(LogLevel::error, "the lease was lost; another copy may act now");
           status = 1;
-        } else if (const auto error = runner->status().error; !error.empty()) {
-          operations::log(LogLevel::critical, error);
-          status = 1;
         }
+        operations::log(LogLevel::info, "stopping");
       }
-      operations::log(LogLevel::info, "stopping");
       (*server)->stop();
-      runner_now = nullptr;
+      node_now = nullptr;
       link_now = nullptr;
       (*cluster)->resign();
       (*cluster)->stop();
-      runner->stop();
+      if (node) {
+        const auto stopped = node->stop();
+        if (const auto error = node->status().error; !error.empty()) {
+          operations::log(LogLevel::critical, error);
+          status = 1;
+        } else if (!stopped) {
+          operations::log(LogLevel::warning, stopped.error().message);
+        }
+        operations::log(LogLevel::info, "stopped", {{"position", std::to_string(node->status().position)}});
+      }
       link->stop();
-      operations::log(LogLevel::info, "stopped", {{"position", std::to_string(runner->status().position)}});
-      runner.reset();
+      node.reset();
       link.reset();
       return status;
     }
