@@ -175,6 +175,7 @@ bool Sequencer::next_record() {
       return false;
     }
     applying_ = *read;
+    stored_ = stored;
     return true;
   }
   return false;
@@ -189,15 +190,15 @@ void Sequencer::record_applied() {
   const RecordView& record = *applying_;
   applying_ = nullptr;
   const Envelope& e = record.envelope;
-  core_->appender->applied(e.sequence);
+  core_->appender->applied(stored_);
   if (const auto* d = std::get_if<Decisions>(&record.body)) {
     if (in_flight_ && e.epoch == own_epoch_ && d->base == *in_flight_) {
       in_flight_.reset();
       failures_ = 0;
       core_->report([](NodeStatus& s) { ++s.decisions; });
     }
-  } else if (std::holds_alternative<EpochStarted>(record.body)) {
-    if (phase_ == Phase::claiming && e.epoch == own_epoch_) {
+  } else if (const auto* started = std::get_if<EpochStarted>(&record.body)) {
+    if (phase_ == Phase::claiming && e.epoch == own_epoch_ && started->writer == core_->options.writer) {
       phase_ = Phase::leading;
       failures_ = 0;
       core_->report([&](NodeStatus& s) {

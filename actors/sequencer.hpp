@@ -64,6 +64,7 @@ class Sequencer {
   std::size_t next_in_batch_ = 0;
   events::RecordReader reader_;
   const RecordView* applying_ = nullptr;    ///< The record whose step is under way.
+  events::StoredRecord stored_;             ///< The same as it stands in the log.
   bool asking_ = false;                     ///< A question is under way.
   bool nothing_to_decide_ = false;          ///< Since the last record.
   std::optional<std::uint64_t> in_flight_;  ///< Base of the decision that was not read back yet.

@@ -213,6 +213,7 @@ TEST_F(NodeSupervision, AWriterThatIsFencedInTheMidstOfItsWritesStaysFenced) {
     ASSERT_TRUE((*newer)->wait_until_rest());
     EXPECT_EQ((*newer)->status().error, "");
     EXPECT_TRUE((*newer)->status().caught_up);
+    EXPECT_EQ((*newer)->status().in_flight_records, 0U);
   }
 }
 
