@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "events/checksum.hpp"
+
 namespace hindsight::actors {
 
 using events::StoredRecord;
@@ -38,11 +40,11 @@ std::size_t Appender::put(Queue& queue, Kind kind, const Body& body, std::uint64
 }
 
 /// The same observation with the sequence and epoch of now.
-void Appender::put_again(Queue& queue, const StoredRecord& record) {
+std::size_t Appender::put_again(Queue& queue, const StoredRecord& record) {
   const auto read = reader_.read(record.bytes);
   if (!read) throw std::logic_error("the appender cannot read what it has encoded: " + read.error().message);
   const RecordView& view = **read;
-  (void)put(queue, Kind::observation, view.body, view.envelope.cause, view.envelope.time);
+  return put(queue, Kind::observation, view.body, view.envelope.cause, view.envelope.time);
 }
 
 /// Moves observations behind what is in `to`; decisions are dropped.
@@ -50,11 +52,11 @@ void Appender::keep_observations(Queue& from, Queue& to) {
   for (std::size_t i = 0; i < from.kinds.size(); ++i) {
     const StoredRecord record = from.records[i];
     if (from.kinds[i] == Kind::observation) {
-      put_again(to, record);
+      in_flight_bytes_ += put_again(to, record);  // the numbers in the envelope may take more or fewer bytes now
     } else {
       --in_flight_records_;
-      in_flight_bytes_ -= record.bytes.size();
     }
+    in_flight_bytes_ -= record.bytes.size();
   }
   from.clear();
 }
@@ -109,13 +111,19 @@ bool Appender::decide(const admission::Domain::Step& step) {
   return true;
 }
 
-void Appender::applied(std::uint64_t sequence) {
+void Appender::applied(events::StoredRecord record) {
+  record.offset = 0;  // not known when it was written
   std::unique_lock lock(mutex_);
-  applied_sequence_ = std::max(applied_sequence_, sequence);
-  while (!written_.empty() && written_.front().sequence <= sequence) {
-    if (written_.front().kind == Kind::observation) ++applied_;
+  while (!written_.empty() && written_.front().sequence <= record.sequence) {
+    const Written& w = written_.front();
+    if (w.sequence > certain_) {
+      // Another writer's record may have come first and taken the number; then the append is about to fail.
+      if (w.sequence != record.sequence || w.checksum != events::checksum(record)) break;
+      came_back_ = w.sequence;
+    }
+    if (w.kind == Kind::observation) ++applied_;
     --in_flight_records_;
-    in_flight_bytes_ -= written_.front().bytes;
+    in_flight_bytes_ -= w.bytes;
     written_.pop_front();
   }
   give_credit(lock);
@@ -163,9 +171,10 @@ void Appender::write(std::unique_lock<std::mutex>& lock) {
   std::swap(queue_, writing_);
   for (std::size_t i = 0; i < writing_.kinds.size(); ++i) {
     const StoredRecord r = writing_.records[i];
-    written_.push_back({r.sequence, r.bytes.size(), writing_.kinds[i]});  // before: it may be read back before `append` returns
+    written_.push_back({r.sequence, r.bytes.size(), events::checksum(r), writing_.kinds[i]});  // before: it may be read back before `append` returns
   }
   appending_ = true;
+  came_back_ = 0;
   const events::Position expected = position_;
   lock.unlock();
   const auto result = log_.append(writing_.records.views(), expected);
@@ -173,6 +182,7 @@ void Appender::write(std::unique_lock<std::mutex>& lock) {
   appending_ = false;
   if (result) {
     position_ = *result;
+    certain_ = writing_.records[writing_.kinds.size() - 1].sequence;
     writing_.clear();
   } else {
     give_up_writing();
@@ -192,7 +202,7 @@ void Appender::give_up_writing() {
   Queue left;
   for (std::size_t i = 0; i < writing_.kinds.size(); ++i) {
     const StoredRecord r = writing_.records[i];
-    if (r.sequence <= applied_sequence_) continue;
+    if (r.sequence <= came_back_) continue;
     left.records.add(r);
     left.kinds.push_back(writing_.kinds[i]);
   }

@@ -72,8 +72,8 @@ class Appender {
   void open(const End& end, std::uint64_t epoch, const EpochStarted& started, std::chrono::milliseconds pause);
   /// One step, decided in the epoch that it was opened with. False: it is closed; the step is lost.
   [[nodiscard]] bool decide(const admission::Domain::Step& step);
-  /// Everything up to this sequence was read back and applied.
-  void applied(std::uint64_t sequence);
+  /// This record, and with it everything before, was read back and applied.
+  void applied(events::StoredRecord record);
   /// Closes, drops decisions, and waits for the append that is under way.
   void close();
   /// Nothing is taken any more; what was taken is written on.
@@ -95,12 +95,13 @@ class Appender {
   struct Written {
     std::uint64_t sequence = 0;
     std::size_t bytes = 0;
+    std::uint64_t checksum = 0;
     Kind kind = Kind::observation;
   };
 
   void run(const std::stop_token& stop);
   std::size_t put(Queue& queue, Kind kind, const Body& body, std::uint64_t cause, Time time);
-  void put_again(Queue& queue, const events::StoredRecord& record);
+  std::size_t put_again(Queue& queue, const events::StoredRecord& record);
   void keep_observations(Queue& from, Queue& to);
   void write(std::unique_lock<std::mutex>& lock);
   void give_up_writing();
@@ -122,7 +123,8 @@ class Appender {
   Time latest_;  ///< Of all records so far.
   Queue queue_, writing_;
   std::deque<Written> written_;  ///< In the log, or on the way there; not applied yet.
-  std::uint64_t applied_sequence_ = 0;
+  std::uint64_t certain_ = 0;    ///< Own records up to this sequence are in the log.
+  std::uint64_t came_back_ = 0;  ///< Of the append under way: up to this sequence they are in the log, whatever `append` will say.
   std::size_t in_flight_records_ = 0, in_flight_bytes_ = 0;
   std::uint64_t taken_ = 0, applied_ = 0;
   events::Encoder encoder_;

@@ -114,14 +114,14 @@ Result<void> Node::inspect(std::function<void(const admission::StateView&)> look
     promise->set_value();
   };
   promise.reset();
+  impl_->core->keep(job);
   if (const auto sequencer = impl_->core->sequencer()) caf::anon_send(sequencer, std::move(job));
   job.reset();
   try {
     future.get();
     return {};
-  } catch (const std::future_error&) {  // the job went down with its sequencer, or never reached one
-    return fail(ErrorKind::unavailable,
-                "domain " + impl_->core->options.domain + " cannot be read now: it is being built again, or the node has stopped");
+  } catch (const std::future_error&) {  // the job was dropped
+    return fail(ErrorKind::unavailable, "domain " + impl_->core->options.domain + " cannot be read: the node has stopped");
   }
 }
 
@@ -136,6 +136,7 @@ void Node::call(std::function<void(admission::Entities&)> work) {
   job->leading = true;
   job->after = impl_->core->appender->load().taken;
   job->work = std::move(work);
+  impl_->core->keep(job);
   if (const auto sequencer = impl_->core->sequencer()) caf::anon_send(sequencer, std::move(job));
 }
 

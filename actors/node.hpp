@@ -57,6 +57,7 @@ struct NodeOptions {
   std::size_t threads = 0;           ///< 0: one a core.
   unsigned restarts_max = 5;         ///< Of the domain within `restart_window`, then the node stops.
   std::chrono::seconds restart_window{60};
+  unsigned append_failures_max = 30;  ///< In a row, with pauses that grow to a second; then the node stops.
   std::chrono::milliseconds stop_timeout{5000};
   bool decide_from_start = true;  ///< Else neither decisions nor intents before `allow_decisions`.
 
@@ -122,12 +123,11 @@ class Node {
   // ---- reading ----------------------------------------------------------------------------------------------------------------------
 
   [[nodiscard]] NodeStatus status() const;
-  /// Calls `look` between two records and waits for it, also while the log is being folded. Errors: unavailable (the domain is being built
-  /// anew, or the node has stopped).
+  /// Calls `look` between two records and waits for it, also while the log is being folded. Errors: unavailable (the node has stopped).
   Result<void> inspect(std::function<void(const admission::StateView&)> look);
   [[nodiscard]] Result<std::uint64_t> state_hash();
   /// Does `work` between two records, once the node has the domain and all observations that were taken before have been applied. Does
-  /// not wait. Work that an end or rebuilding of the domain comes before is lost.
+  /// not wait. Work that the end of the node comes before is lost.
   void call(std::function<void(admission::Entities&)> work);
 
  private:

@@ -61,6 +61,7 @@ std::optional<Error> NodeCore::given_up() const {
 void NodeCore::end() {
   const std::lock_guard lock(mutex_);
   ended_ = true;
+  kept_.clear();
   changed_.notify_all();
 }
 
@@ -72,6 +73,21 @@ void NodeCore::wait_for_end() {
 bool NodeCore::wait_for_end(std::chrono::milliseconds timeout) {
   std::unique_lock lock(mutex_);
   return changed_.wait_for(lock, timeout, [&] { return ended_; });
+}
+
+void NodeCore::keep(JobPtr job) {
+  const std::lock_guard lock(mutex_);
+  if (!ended_) kept_.push_back(std::move(job));
+}
+
+void NodeCore::forget(const JobPtr& job) {
+  const std::lock_guard lock(mutex_);
+  std::erase(kept_, job);
+}
+
+std::vector<JobPtr> NodeCore::kept() const {
+  const std::lock_guard lock(mutex_);
+  return kept_;
 }
 
 void NodeCore::notice(const std::string& text) const {

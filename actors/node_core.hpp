@@ -27,6 +27,7 @@ struct Job {
   std::shared_ptr<std::atomic<std::size_t>> open;  ///< How many of the node's jobs are neither done nor lost.
   bool leading = false;                            ///< Not before the node has the domain.
   std::uint64_t after = 0;                         ///< Not before so many observations have been applied.
+  std::atomic<bool> done = false;                  ///< Set when it begins.
   std::function<void(admission::Entities&)> work;
 };
 
@@ -56,6 +57,12 @@ class NodeCore {
   void wait_for_end();
   [[nodiscard]] bool wait_for_end(std::chrono::milliseconds timeout);
 
+  /// Remembers a job over the lives of the sequencer, until it is done.
+  void keep(JobPtr job);
+  void forget(const JobPtr& job);
+  /// What was kept and not forgotten, oldest first.
+  [[nodiscard]] std::vector<JobPtr> kept() const;
+
   void notice(const std::string& text) const;
 
   /// Changes what `status` shows.
@@ -84,6 +91,7 @@ class NodeCore {
   SequencerActor sequencer_;
   std::optional<Error> error_;
   bool ended_ = false, allowed_ = false;
+  std::vector<JobPtr> kept_;
   std::optional<std::uint64_t> rests_;  ///< After so many observations.
   NodeStatus status_;
 };

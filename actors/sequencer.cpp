@@ -12,10 +12,7 @@ namespace hindsight::actors {
 
 namespace {
 
-constexpr unsigned append_failures_max = 30;
-
 std::chrono::milliseconds pause_after(unsigned failures) {
-  if (failures == 0) return std::chrono::milliseconds(0);
   return std::chrono::milliseconds(std::min(1000U, 10U << std::min(failures, 7U)));
 }
 
@@ -49,6 +46,7 @@ void Sequencer::begin() {
   }
   core_->tail->follow(position_,
                       [actor = caf::actor_cast<SequencerActor>(self_)](RecordsPtr records) { caf::anon_send(actor, std::move(records)); });
+  for (auto& job : core_->kept()) jobs_.push_back(std::move(job));
   follow_to_the_end();
   go_on();
 }
@@ -74,17 +72,24 @@ void Sequencer::claim() {
   core_->claimed_epoch = own_epoch_;
   told_all_ = false;
   core_->appender->open({domain().sequence(), position_, domain().now()}, own_epoch_, {core_->options.writer, core_->options.release},
-                        pause_after(failures_));
+                        pause_);
+  pause_ = std::chrono::milliseconds(0);
   core_->report([](NodeStatus& s) { ++s.epochs_begun; });
 }
 
 void Sequencer::append_failed(const Error& error) {
   if (phase_ == Phase::ended || phase_ == Phase::following) return;
-  if (error.kind == ErrorKind::denied || error.kind == ErrorKind::invalid || error.kind == ErrorKind::unsupported ||
-      ++failures_ > append_failures_max) {
+  if (error.kind == ErrorKind::denied || error.kind == ErrorKind::invalid || error.kind == ErrorKind::unsupported) {
     give_up(error);
     return;
   }
+  if (++failures_ > core_->options.append_failures_max) {
+    give_up({error.kind, error.message + " (" + std::to_string(failures_) + " appends in a row failed; allowed: " +
+                             std::to_string(core_->options.append_failures_max) + ")"});
+    return;
+  }
+  // A log that has grown under us is well: whoever waits only lets it grow on.
+  pause_ = error.kind == ErrorKind::conflict ? std::chrono::milliseconds(0) : pause_after(failures_);
   core_->notice("an append failed, a new epoch begins: " + error.message);
   follow_to_the_end();
   go_on();
@@ -103,6 +108,8 @@ void Sequencer::records(RecordsPtr records) {
 }
 
 void Sequencer::add(JobPtr job) {
+  // A kept one may have been found in the core before its message came.
+  if (job->done || std::find(jobs_.begin(), jobs_.end(), job) != jobs_.end()) return;
   jobs_.push_back(std::move(job));
   go_on();
 }
@@ -137,6 +144,8 @@ bool Sequencer::do_job() {
   const auto job = std::move(*it);
   jobs_.erase(it);
   core_->unrest();  // before the job counts as done
+  job->done = true;  // also when it fails: it is not tried again
+  core_->forget(job);
   job->work(engine_->entities());
   nothing_to_decide_ = false;
   return true;
@@ -166,6 +175,7 @@ bool Sequencer::next_record() {
       return false;
     }
     applying_ = *read;
+    stored_ = stored;
     return true;
   }
   return false;
@@ -180,15 +190,15 @@ void Sequencer::record_applied() {
   const RecordView& record = *applying_;
   applying_ = nullptr;
   const Envelope& e = record.envelope;
-  core_->appender->applied(e.sequence);
+  core_->appender->applied(stored_);
   if (const auto* d = std::get_if<Decisions>(&record.body)) {
     if (in_flight_ && e.epoch == own_epoch_ && d->base == *in_flight_) {
       in_flight_.reset();
       failures_ = 0;
       core_->report([](NodeStatus& s) { ++s.decisions; });
     }
-  } else if (std::holds_alternative<EpochStarted>(record.body)) {
-    if (phase_ == Phase::claiming && e.epoch == own_epoch_) {
+  } else if (const auto* started = std::get_if<EpochStarted>(&record.body)) {
+    if (phase_ == Phase::claiming && e.epoch == own_epoch_ && started->writer == core_->options.writer) {
       phase_ = Phase::leading;
       failures_ = 0;
       core_->report([&](NodeStatus& s) {

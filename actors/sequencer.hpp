@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <deque>
 #include <memory>
 #include <optional>
@@ -57,11 +58,13 @@ class Sequencer {
   events::Position target_ = 0;    ///< Following: where the log ended.
   std::uint64_t own_epoch_ = 0;    ///< Claimed or had.
   unsigned failures_ = 0;          ///< Appends in a row that failed.
+  std::chrono::milliseconds pause_{0};  ///< Before the next claim.
 
   std::deque<RecordsPtr> batches_;
   std::size_t next_in_batch_ = 0;
   events::RecordReader reader_;
   const RecordView* applying_ = nullptr;    ///< The record whose step is under way.
+  events::StoredRecord stored_;             ///< The same as it stands in the log.
   bool asking_ = false;                     ///< A question is under way.
   bool nothing_to_decide_ = false;          ///< Since the last record.
   std::optional<std::uint64_t> in_flight_;  ///< Base of the decision that was not read back yet.

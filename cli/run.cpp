@@ -4,10 +4,11 @@
 #include <filesystem>
 #include <random>
 
+#include "actors/node.hpp"
 #include "cli/commands.hpp"
 #include "cli/first_contact.hpp"
 #include "cli/live/cluster_link.hpp"
-#include "cli/live/domain_runner.hpp"
+#include "cli/live/node_snapshots.hpp"
 #include "cli/live/quickstart.hpp"
 #include "cli/live_projections.hpp"
 #include "cli/log_location.hpp"
@@ -15,6 +16,7 @@
 #include "cli/run_configuration.hpp"
 #include "connectors/kubernetes/kubeconfig.hpp"
 #include "operations/health.hpp"
+#include "events/settings.hpp"
 #include "operations/http_server.hpp"
 #include "operations/logging.hpp"
 #include "operations/signals.hpp"
@@ -45,10 +47,6 @@ std::string identity() {
   return std::string(host) + "_" + std::to_string(getpid()) + "_" + std::to_string(random());
 }
 
-Time wall_clock() {
-  return Time{std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::system_clock::now().time_since_epoch()).count()};
-}
-
 int quickstart(const RunOptions& o, const operations::Configuration& configuration, events::Log& log, std::stop_token stop) {
   QuickstartOptions q;
   q.inputs = o.quickstart;
@@ -75,13 +73,16 @@ class Leadership {
     std::unique_lock lock(mutex_);
     return changed_.wait(lock, stop, [&] { return leads_; });
   }
-  /// True: the lease was lost; false: stop.
-  bool wait_for_loss(std::stop_token stop, const std::function<bool()>& failed) {
+  /// Until the lease is lost (true), something has failed, or we are told to stop.
+  bool wait_for_loss(std::stop_token stop) {
     std::unique_lock lock(mutex_);
-    while (!stop.stop_requested() && !failed()) {
-      if (changed_.wait_for(lock, stop, std::chrono::milliseconds(200), [&] { return lost_; })) return true;
-    }
-    return false;
+    changed_.wait(lock, stop, [&] { return lost_ || failed_; });
+    return lost_;
+  }
+  void fail() {
+    const std::lock_guard lock(mutex_);
+    failed_ = true;
+    changed_.notify_all();
   }
   [[nodiscard]] bool leads() const {
     const std::lock_guard lock(mutex_);
@@ -91,7 +92,7 @@ class Leadership {
  private:
   mutable std::mutex mutex_;
   std::condition_variable_any changed_;
-  bool leads_ = false, led_ = false, lost_ = false;
+  bool leads_ = false, led_ = false, lost_ = false, failed_ = false;
 };
 
 int run_on_cluster(const RunOptions& o, const operations::Configuration& configuration, operations::Signals& signals) {
@@ -123,23 +124,24 @@ int run_on_cluster(const RunOptions& o, const operations::Configuration& configu
   }
 
   std::unique_ptr<ClusterLink> link;
-  std::unique_ptr<DomainRunner> runner;
+  std::unique_ptr<NodeSnapshots> snapshots;
+  std::unique_ptr<actors::Node> node;
   std::atomic<ClusterLink*> link_now = nullptr;
-  std::atomic<DomainRunner*> runner_now = nullptr;
+  std::atomic<actors::Node*> node_now = nullptr;
   std::unique_ptr<connectors::EventSender> events;
   std::unique_ptr<LiveProjections> projections;
   std::atomic<LiveProjections*> projections_now = nullptr;
   operations::HttpRoutes routes;
   operations::HealthSources sources;
   sources.alive = [&] {
-    auto* r = runner_now.load();
-    const std::string error = r == nullptr ? "" : r->status().error;
+    auto* n = node_now.load();
+    const std::string error = n == nullptr ? "" : n->status().error;
     return std::vector<operations::HealthCondition>{{"domain", error.empty(), error.empty() ? "runs" : error}};
   };
   sources.ready = [&] {
-    auto* r = runner_now.load();
+    auto* n = node_now.load();
     auto* l = link_now.load();
-    const bool caught_up = r != nullptr && r->status().caught_up;
+    const bool caught_up = n != nullptr && n->status().caught_up;
     const bool synced = l != nullptr && l->synced();
     return std::vector<operations::HealthCondition>{{"lease", true,
                                                      !elects              ? "not asked for"
@@ -149,19 +151,20 @@ int run_on_cluster(const RunOptions& o, const operations::Configuration& configu
                                                     {"mirror", synced, synced ? "synced" : "not synced"}};
   };
   sources.metrics = [&] {
-    auto* r = runner_now.load();
+    auto* n = node_now.load();
     auto* l = link_now.load();
     auto* p = projections_now.load();
     std::string body = p == nullptr ? std::string() : p->metrics_text();
     const auto add = [&](const char* name, const char* kind, std::uint64_t v) {
       body += std::string("# TYPE ") + name + " " + kind + "\n" + name + " " + std::to_string(v) + "\n";
     };
-    if (r != nullptr) {
-      const auto status_now = r->status();
-      add("hindsight_log_position", "gauge", status_now.position);
-      add("hindsight_decisions_total", "counter", status_now.decisions);
-      add("hindsight_inbox", "gauge", status_now.inbox);
-      add("hindsight_domain_restarts_total", "counter", status_now.restarts);
+    if (n != nullptr) {
+      const auto s = n->status();
+      add("hindsight_log_position", "gauge", s.position);
+      add("hindsight_epoch", "gauge", s.epoch);
+      add("hindsight_decisions_total", "counter", s.decisions);
+      add("hindsight_inbox", "gauge", s.in_flight_records);
+      add("hindsight_domain_restarts_total", "counter", s.restarts);
     }
     if (l != nullptr) {
       const auto f = l->figures();
@@ -190,18 +193,26 @@ int run_on_cluster(const RunOptions& o, const operations::Configuration& configu
     if (!log) {
       status = complain(log.error());
     } else {
-      link = std::make_unique<ClusterLink>(**cluster, [](const std::string& text) { operations::log(LogLevel::warning, text); });
-      RunnerOptions runner_options;
-      runner_options.release = release;
-      runner_options.writer = identity();
-      runner_options.clock = wall_clock;
-      runner_options.decide_from_start = false;
-      runner_options.on_intents = [&](std::vector<admission::Intent> intents) { link->want(std::move(intents)); };
-      runner_options.on_notice = [](const std::string& text) { operations::log(LogLevel::warning, text); };
-      runner = std::make_unique<DomainRunner>(**log, runner_options);
-      if (auto ok = runner->start(); !ok) {
-        status = complain(ok.error());
+      const auto notice = [](const std::string& text) { operations::log(LogLevel::warning, text); };
+      link = std::make_unique<ClusterLink>(**cluster, notice);
+      snapshots = std::make_unique<NodeSnapshots>(**log, notice);
+      actors::NodeOptions node_options;
+      node_options.release = release;
+      node_options.writer = identity();
+      node_options.settings_reader = [](Text json) { return events::read_settings(json); };
+      node_options.decide_from_start = false;
+      node_options.on_intents = [&](std::vector<admission::Intent> intents) { link->want(std::move(intents)); };
+      node_options.on_notice = notice;
+      node_options.on_failure = [&](const Error&) { leadership.fail(); };
+      node_options.on_lead = [](std::uint64_t epoch, events::Position position) {
+        operations::log(LogLevel::info, "the domain runs", {{"position", std::to_string(position)}, {"epoch", std::to_string(epoch)}});
+      };
+      snapshots->attach(node_options);
+      auto started = actors::Node::start(**log, std::move(node_options));
+      if (!started) {
+        status = complain(started.error());
       } else {
+        node = std::move(*started);
         events = std::make_unique<connectors::EventSender>(**cluster);
         events->start_ticking();
         LiveProjectionsOptions look_on;
@@ -210,39 +221,42 @@ int run_on_cluster(const RunOptions& o, const operations::Configuration& configu
                            .cluster_queue_resources = configuration.cluster_queue_resource_metrics,
                            .local_queues = configuration.local_queue_metrics};
         look_on.events = events.get();
-        look_on.on_notice = runner_options.on_notice;
+        look_on.on_notice = notice;
         auto looking = LiveProjections::start(**log, std::move(look_on));
         if (looking)
           projections = std::move(*looking);
         else
           operations::log(LogLevel::warning, "no metrics of the domain: " + looking.error().message);
-        runner_now = runner.get();
+        node_now = node.get();
         link_now = link.get();
         projections_now = projections.get();
-        operations::log(LogLevel::info, "the domain runs",
-                        {{"position", std::to_string(runner->status().position)}, {"epoch", std::to_string(runner->status().epoch)}});
-        link->start(*runner, configuration.json);
-        if (leadership.wait_for_loss(stop, [&] { return !runner->status().error.empty(); })) {
+        link->start(*node, configuration.json);
+        if (leadership.wait_for_loss(stop)) {
           operations::log(LogLevel::error, "the lease was lost; another copy may act now");
           status = 1;
-        } else if (const auto error = runner->status().error; !error.empty()) {
-          operations::log(LogLevel::critical, error);
-          status = 1;
         }
+        operations::log(LogLevel::info, "stopping");
       }
-      operations::log(LogLevel::info, "stopping");
       (*server)->stop();
-      runner_now = nullptr;
+      node_now = nullptr;
       link_now = nullptr;
       projections_now = nullptr;
       projections.reset();  // reads the log, and tells events through the cluster
       events.reset();
       (*cluster)->resign();
       (*cluster)->stop();
-      runner->stop();
+      if (node) {
+        const auto stopped = node->stop();
+        if (const auto error = node->status().error; !error.empty()) {
+          operations::log(LogLevel::critical, error);
+          status = 1;
+        } else if (!stopped) {
+          operations::log(LogLevel::warning, stopped.error().message);
+        }
+        operations::log(LogLevel::info, "stopped", {{"position", std::to_string(node->status().position)}});
+      }
       link->stop();
-      operations::log(LogLevel::info, "stopped", {{"position", std::to_string(runner->status().position)}});
-      runner.reset();
+      node.reset();
       link.reset();
       return status;
     }

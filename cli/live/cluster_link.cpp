@@ -78,9 +78,9 @@ ClusterLink::ClusterLink(connectors::kubernetes::KubernetesCluster& cluster, std
 
 ClusterLink::~ClusterLink() { stop(); }
 
-void ClusterLink::start(DomainRunner& runner, const std::string& configuration) {
-  runner_ = &runner;
-  if (!configuration.empty()) runner.observe(ConfigurationObserved{configuration});
+void ClusterLink::start(actors::Node& node, const std::string& configuration) {
+  node_ = &node;
+  if (!configuration.empty()) node.observe_and_wait(ConfigurationObserved{configuration});
   for (const auto* type : watched()) {
     connectors::kubernetes::ReflectorOptions options;
     options.is_optional = type == &t::job_set;
@@ -129,20 +129,18 @@ void ClusterLink::want(std::vector<admission::Intent> intents) {
 void ClusterLink::on_emit(const Observation& o) {
   if (stopping_) return;
   if (std::holds_alternative<MirrorSynced>(o)) return on_synced();
-  runner_->observe(o);
+  node_->observe_and_wait(o);  // false when the node stops: the next one sees the object again
 }
 
 /// All lists are complete. What the state knows and the cluster has no more was deleted while nobody watched.
 void ClusterLink::on_synced() {
-  runner_->call([this](admission::Entities& entities) {
+  node_->call([this](admission::Entities& entities) {
     auto absent = std::make_shared<std::vector<connectors::AbsentObject>>(connectors::find_absent(entities, *mirror_));
     tasks_.post([this, absent] {
-      for (const auto& gone : *absent) runner_->observe(gone.view());
-      runner_->observe(MirrorSynced{});
-      runner_->call([this](admission::Entities& e) {
-        auto intents = std::make_shared<std::vector<admission::Intent>>(e.all_intents());
-        tasks_.post([this, intents] { bridge_->want(std::move(*intents)); });
-        runner_->allow_decisions();
+      for (const auto& gone : *absent) node_->observe_and_wait(gone.view());
+      node_->observe_and_wait(MirrorSynced{});
+      node_->call([this](admission::Entities&) {
+        node_->allow_decisions();  // and the node tells what the whole state wants
         synced_ = true;
       });
     });

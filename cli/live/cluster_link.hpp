@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/live/domain_runner.hpp"
+#include "actors/node.hpp"
 #include "cli/live/task_queue.hpp"
 #include "connectors/bridge/bridge.hpp"
 #include "connectors/kubernetes/kubernetes_cluster.hpp"
@@ -21,11 +21,11 @@ class ClusterLink {
   ~ClusterLink();
 
   /// Starts to watch; when all lists are complete, tells the domain what was deleted meanwhile, and lets it decide. `configuration`: JSON
-  /// for ConfigurationObserved, or empty.
-  void start(DomainRunner& runner, const std::string& configuration);
+  /// for ConfigurationObserved, or empty. The node must not have been allowed to decide.
+  void start(actors::Node& node, const std::string& configuration);
   void stop();
 
-  /// For RunnerOptions::on_intents.
+  /// For NodeOptions::on_intents.
   void want(std::vector<admission::Intent> intents);
   [[nodiscard]] bool synced() const { return synced_; }
   struct Figures {
@@ -43,7 +43,7 @@ class ClusterLink {
 
   connectors::kubernetes::KubernetesCluster& cluster_;
   std::function<void(const std::string&)> notice_;
-  DomainRunner* runner_ = nullptr;
+  actors::Node* node_ = nullptr;
   std::unique_ptr<StoreMirror> mirror_;
   std::unique_ptr<PostingCluster> posting_;
   std::unique_ptr<connectors::Bridge> bridge_;

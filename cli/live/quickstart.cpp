@@ -1,18 +1,18 @@
 #include "cli/live/quickstart.hpp"
 
-#include <atomic>
 #include <condition_variable>
 #include <cstdio>
 #include <map>
 #include <mutex>
 
-#include "cli/live/domain_runner.hpp"
+#include "cli/live/node_snapshots.hpp"
 #include "cli/live/story.hpp"
 #include "connectors/bridge/bridge.hpp"
 #include "connectors/bridge/memory_mirror.hpp"
 #include "connectors/manifests/manifest_reader.hpp"
 #include "connectors/objects/resource_types.hpp"
 #include "connectors/simulated/scenario_player.hpp"
+#include "events/settings.hpp"
 #include "projections/tables.hpp"
 #include "simulation/run_scenario.hpp"
 
@@ -58,21 +58,22 @@ Result<void> run_quickstart(events::Log& log, const QuickstartOptions& options, 
   simulation::SimulatedWorld world;
   auto& cluster = world.simulated();
   const Time start = cluster.now();
-  std::atomic<std::int64_t> clock = start.micros;
+  const auto clock = std::make_shared<actors::VirtualClock>(start);
 
   std::mutex mutex;
   std::vector<admission::Intent> intents;
   Cast cast;
   std::uint64_t records = 0;
   std::map<std::string, std::string> told;  ///< The last line about each Workload.
-  RunnerOptions runner_options;
-  runner_options.clock = [&] { return Time{clock.load()}; };
-  runner_options.writer = "quickstart";
-  runner_options.on_intents = [&](std::vector<admission::Intent> list) {
+  actors::NodeOptions node_options;
+  node_options.clock = clock;
+  node_options.writer = "quickstart";
+  node_options.settings_reader = [](Text json) { return events::read_settings(json); };
+  node_options.on_intents = [&](std::vector<admission::Intent> list) {
     const std::lock_guard lock(mutex);
     for (auto& i : list) intents.push_back(std::move(i));
   };
-  runner_options.on_record = [&](const RecordView& r) {
+  node_options.on_record = [&](const RecordView& r, events::Position) {
     ++records;
     cast.meet(r);
     for (const auto& line : story_of(r)) {
@@ -83,40 +84,44 @@ Result<void> run_quickstart(events::Log& log, const QuickstartOptions& options, 
     }
     std::fflush(stdout);
   };
-  runner_options.on_notice = [](const std::string& text) { std::fprintf(stderr, "hindsight: %s\n", text.c_str()); };
-  DomainRunner runner(log, runner_options);
-  if (auto ok = runner.start(); !ok) return ok;
+  const auto notice = [](const std::string& text) { std::fprintf(stderr, "hindsight: %s\n", text.c_str()); };
+  node_options.on_notice = notice;
+  node_options.on_failure = [](const Error&) {};  // shows when it is waited for
+  NodeSnapshots snapshots(log, notice);
+  snapshots.attach(node_options);
+  auto started = actors::Node::start(log, std::move(node_options));
+  if (!started) return tl::unexpected(started.error());
+  actors::Node& node = **started;
 
   connectors::MemoryMirror mirror;
   connectors::BridgeOptions bridge_options;
-  bridge_options.notice = runner_options.on_notice;
-  connectors::Bridge bridge(cluster, mirror, [&](const Observation& o) { runner.observe(o); }, std::move(bridge_options));
-  if (!options.configuration.empty()) runner.observe(ConfigurationObserved{options.configuration});
-  runner.observe(MirrorSynced{});
+  bridge_options.notice = notice;
+  connectors::Bridge bridge(cluster, mirror, [&](const Observation& o) { node.observe_and_wait(o); }, std::move(bridge_options));
+  if (!options.configuration.empty()) node.observe_and_wait(ConfigurationObserved{options.configuration});
+  node.observe_and_wait(MirrorSynced{});
   cluster.watch(watched(), [&](const connectors::WatchEvent& event) {
     if (event.type == connectors::WatchEvent::Type::synced) return;
     mirror.on_watch(event);
     bridge.on_watch(event);
   });
 
-  const auto settle = [&]() -> bool {  // all that this moment entails
+  const auto settle = [&]() -> Result<void> {  // all that this moment entails
     for (;;) {
-      runner.wait_until_rest();
+      if (auto ok = node.wait_until_rest(); !ok) return ok;
       std::vector<admission::Intent> now;
       {
         const std::lock_guard lock(mutex);
         now.swap(intents);
       }
-      if (!runner.status().error.empty()) return false;
-      if (now.empty()) return true;
+      if (now.empty()) return {};
       bridge.want(std::move(now));
     }
   };
   connectors::simulated::ScenarioPlayer player(cluster, input->scenarios.empty() ? connectors::simulated::scenario_of(std::move(input->manifests), "quickstart")
                                                                                   : std::move(input->scenarios.front()));
   while (!stop.stop_requested()) {
-    if (!settle()) return fail(ErrorKind::io, runner.status().error);
-    Time next = runner.status().next_due;
+    if (auto ok = settle(); !ok) return ok;
+    Time next = node.status().next_due;
     const auto earlier = [&](Time x) {
       if (x.is_set() && (!next.is_set() || x < next)) next = x;
     };
@@ -124,28 +129,29 @@ Result<void> run_quickstart(events::Log& log, const QuickstartOptions& options, 
     const auto step = player.next_step();
     if (step) earlier(*step);
     if (!next.is_set()) break;
-    clock = std::max(clock.load(), next.micros);
-    world.advance_to(Time{clock.load()});
-    if (step && *step <= Time{clock.load()}) {
+    clock->advance_to(next);
+    if (auto ok = node.wait_until_rest(); !ok) return ok;  // the domain's own timers first, so that equal input gives an equal log
+    const Time now = clock->now();
+    world.advance_to(now);
+    if (step && *step <= now) {
       auto refused = player.run_step();
       if (!refused) return tl::unexpected(refused.error());
       for (const auto& r : *refused) std::fprintf(stderr, "hindsight: %s %s %s was refused: %s\n", r.verb.c_str(), r.kind.c_str(), r.name.c_str(), r.message.c_str());
     }
-    runner.poke();
   }
 
   std::string queues, workloads;
-  runner.call([&](admission::Entities& e) {
+  const auto shown = node.inspect([&](const admission::StateView& e) {
     projections::TableStyle style;
     style.colour = options.colour;
     queues = projections::render(projections::cluster_queues_table(e, {}), style);
     workloads = projections::render(projections::workloads_table(e, {}), style);
   });
-  runner.wait_until_rest();
-  const auto status = runner.status();
+  if (!shown) return shown;
+  const auto status = node.status();
   std::printf("\n%s\n%s\n", queues.c_str(), workloads.c_str());
   std::printf("%llu records, %llu decisions, %.0f s of virtual time. The log is %s. Try:\n\n", static_cast<unsigned long long>(records),
-              static_cast<unsigned long long>(status.decisions), static_cast<double>((Time{clock.load()} - start).micros) / 1e6, options.log_file.c_str());
+              static_cast<unsigned long long>(status.decisions), static_cast<double>((clock->now() - start).micros) / 1e6, options.log_file.c_str());
   const auto print = [&](const std::string& command) { std::printf("  %s %s --log %s\n", options.program.c_str(), command.c_str(), options.log_file.c_str()); };
   print("get workloads -A");
   print("get workloads -A --at " + format_rfc3339(start + Duration::seconds(15)));
@@ -167,8 +173,7 @@ Result<void> run_quickstart(events::Log& log, const QuickstartOptions& options, 
     std::unique_lock lock(m);
     cv.wait(lock, stop, [] { return false; });
   }
-  runner.stop();
-  return {};
+  return node.stop();
 }
 
 }  // namespace hindsight::cli

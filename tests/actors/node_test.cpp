@@ -34,6 +34,7 @@ TEST_F(NodePipeline, DecidesWhatIsObservedAndStandsWhereTheLogStands) {
   EXPECT_EQ(status.position, records().size());
   EXPECT_EQ(status.sequence, records().size());
   EXPECT_EQ(status.in_flight_records, 0U);
+  EXPECT_EQ(status.in_flight_bytes, 0U);
 }
 
 TEST_F(NodePipeline, TellsIntentsOnlyAfterTheirDecisionWasReadBack) {
@@ -78,6 +79,42 @@ TEST_F(NodePipeline, DecidesOnlyWhenItIsAllowedTo) {
   node->allow_decisions();
   rest();
   EXPECT_EQ(admitted(), 1);
+}
+
+TEST_F(NodePipeline, TellsTheWishesOfTheWholeStateWhenItMayDecideFirst) {
+  start();
+  set_up_queue(1'000);
+  observe(facts.workload("w1", "lq", 1'000));
+  rest();
+  ASSERT_TRUE(node->stop());
+  intents.clear();
+
+  options.decide_from_start = false;
+  std::atomic<std::uint64_t> led = 0;
+  options.on_lead = [&](std::uint64_t epoch, events::Position) { led = epoch; };
+  start();
+  rest();
+  EXPECT_EQ(led, 2U);
+  EXPECT_TRUE(intents.empty()) << "nobody may act yet";
+  node->allow_decisions();
+  rest();
+  const std::lock_guard lock(mutex);
+  const auto about_w1 = [](const admission::Intent& i) {
+    const auto* w = std::get_if<admission::WorkloadIntent>(&i);
+    return w != nullptr && w->name == "w1" && w->has_admission;
+  };
+  EXPECT_EQ(std::count_if(intents.begin(), intents.end(), about_w1), 1);
+}
+
+// Work that waits for observations is done after them, and counts as something under way.
+TEST_F(NodePipeline, CallsWorkAfterWhatWasObservedBefore) {
+  start();
+  set_up_queue(1'000);
+  for (int i = 0; i < 50; ++i) observe(facts.workload("w" + std::to_string(i), "lq", 1'000));
+  std::uint32_t parents = 0;
+  node->call([&](admission::Entities& entities) { parents = entities.domain().parent_count(); });
+  rest();
+  EXPECT_EQ(parents, 50U);
 }
 
 TEST_F(NodePipeline, GoesOnWhereTheLogEndsAfterARestart) {

@@ -60,6 +60,23 @@ TEST_F(NodeSupervision, EveryMomentOfFailureLeadsToTheSameAdmissions) {
   }
 }
 
+TEST_F(NodeSupervision, WorkThatWasAskedForOutlivesItsDomain) {
+  throw_at({40});
+  start();
+  set_up_queue(3'000);
+  for (int i = 0; i < 10; ++i) observe(facts.workload("w" + std::to_string(i), "lq", 1'000));
+  std::atomic<int> done = 0;
+  std::uint32_t parents = 0;
+  node->call([&](admission::Entities& entities) {
+    ++done;
+    parents = entities.domain().parent_count();
+  });
+  rest();
+  EXPECT_EQ(node->status().restarts, 1U);
+  EXPECT_EQ(done, 1);
+  EXPECT_EQ(parents, 10U);
+}
+
 TEST_F(NodeSupervision, TooManyFailuresStopTheNodeWithAClearError) {
   options.restarts_max = 3;
   options.hook = [](const admission::Message& m) {
@@ -151,10 +168,12 @@ INSTANTIATE_TEST_SUITE_P(Faults, NodeOverABadLog,
 
 TEST_F(NodeSupervision, ALogThatNeverTakesAnythingStopsTheNode) {
   log.on_append([](std::span<const events::EncodedRecord>) { return events::AppendFault::refused; });
+  options.append_failures_max = 3;
   start();
   const auto ended = node->wait();
   ASSERT_FALSE(ended);
   EXPECT_EQ(ended.error().kind, ErrorKind::io);
+  EXPECT_NE(ended.error().message.find("4 appends in a row failed; allowed: 3"), std::string::npos) << ended.error().message;
 }
 
 TEST_F(NodeSupervision, AnotherWriterFencesThisOne) {
@@ -174,6 +193,28 @@ TEST_F(NodeSupervision, AnotherWriterFencesThisOne) {
   ASSERT_TRUE((*other)->wait_until_rest());
   EXPECT_EQ((*other)->status().epoch, 2U);
   EXPECT_EQ((*other)->status().decisions, 1U);
+}
+
+// The append of an older writer fails because the log has grown under it. It must not take the domain back, however that falls together.
+TEST_F(NodeSupervision, AWriterThatIsFencedInTheMidstOfItsWritesStaysFenced) {
+  for (int round = 0; round < 20; ++round) {
+    events::MemoryLog own_log;
+    auto older = Node::start(own_log, options);
+    ASSERT_TRUE(older);
+    std::jthread writes([&] {
+      while ((*older)->observe_and_wait(facts.namespace_()) && (*older)->wait_until_rest()) continue;
+    });
+    while ((*older)->status().observations < 20) std::this_thread::yield();
+    auto newer = Node::start(own_log, options);
+    ASSERT_TRUE(newer);
+    const auto ended = (*older)->wait();
+    ASSERT_FALSE(ended);
+    EXPECT_EQ(ended.error().kind, ErrorKind::conflict) << ended.error().message;
+    ASSERT_TRUE((*newer)->wait_until_rest());
+    EXPECT_EQ((*newer)->status().error, "");
+    EXPECT_TRUE((*newer)->status().caught_up);
+    EXPECT_EQ((*newer)->status().in_flight_records, 0U);
+  }
 }
 
 TEST_F(NodeSupervision, ADamagedRecordStopsTheNodeAndIsNamed) {
