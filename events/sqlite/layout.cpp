@@ -69,7 +69,7 @@ Result<void> check_layout(Database& database, const std::string& path) {
 
 Result<void> create_layout(Database& database, const std::string& path) {
   const auto id = database.query_integer("PRAGMA application_id");
-  if (!id) return within(path, id.error());
+  if (!id) return not_readable(path, id.error());
   const auto objects = database.query_integer("SELECT count(*) FROM sqlite_schema");
   if (!objects) return within(path, objects.error());
   if (*id != 0 || *objects != 0) return check_layout(database, path);

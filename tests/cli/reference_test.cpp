@@ -46,6 +46,8 @@ std::string options_text(const CLI::App& command) {
     std::string what = option->get_description();
     if (values != std::string::npos) what += ": one of " + type.substr(values + 2, type.size() - values - 3);
     if (values != std::string::npos) type.erase(values);
+    if (const auto last = type.find_last_of(':'); last != std::string::npos) type.erase(0, last + 1);
+    if (option->get_lnames() == std::vector<std::string>{"help"} || option->get_lnames() == std::vector<std::string>{"help-all"}) continue;
     const bool positional = option->nonpositional() == false;
     out += "| `" + in_cell(option->get_name(positional, !positional)) + (flag || positional ? "" : " " + type.substr(0, type.find(' '))) +
            "` | " + in_cell(what);
