@@ -95,7 +95,7 @@ class ConfigurationTest(unittest.TestCase):
     def test_defaults_and_limits_of_the_namespace(self):
         ns = "limits"
         self.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": ns}})
-        self.apply(config("LimitRange", "r", {"limits": [{"type": "Container", "defaultRequest": {"cpu": "1"}, "max": {"cpu": "2"}}]}, "v1", namespace=ns),
+        self.apply(config("LimitRange", "r", {"limits": [{"type": "Container", "defaultRequest": {"cpu": "1"}, "min": {"cpu": "500m"}}]}, "v1", namespace=ns),
                    {"apiVersion": "node.k8s.io/v1", "kind": "RuntimeClass", "metadata": {"name": "heavy"}, "handler": "x", "overhead": {"podFixed": {"cpu": "250m"}}},
                    config("ResourceFlavor", "limited", {}))
         cq, lq = queue("limits", 10)
@@ -104,7 +104,7 @@ class ConfigurationTest(unittest.TestCase):
         self.apply(cq, lq)
         heavy = plain_job("heavy", "limits", namespace=ns)
         heavy["spec"]["template"]["spec"]["runtimeClassName"] = "heavy"
-        self.apply(plain_job("defaulted", "limits", namespace=ns), heavy, plain_job("large", "limits", cpu="3", namespace=ns))
+        self.apply(plain_job("defaulted", "limits", namespace=ns), heavy, plain_job("small", "limits", cpu="100m", namespace=ns))
 
         def usage(name):
             w = self.workload_of(name, ns) or {}
@@ -117,12 +117,12 @@ class ConfigurationTest(unittest.TestCase):
 
         self.assertEqual(self.until(lambda: usage("defaulted"), "defaulted is admitted"), {"cpu": "1"})
         self.assertEqual(self.until(lambda: usage("heavy"), "heavy is admitted"), {"cpu": "1250m"})
-        found = self.until(lambda: pending("large"), "large is refused")
+        found = self.until(lambda: pending("small"), "small is refused")
         self.assertEqual((found["reason"], found["message"]),
                          ("Misconfigured", "resources didn't satisfy LimitRange constraints: spec.podSets[0].template.spec.containers[0]: "
-                          "Invalid value: [\"cpu\"]: requests must not be above the limitRange max"))
+                          "Invalid value: [\"cpu\"]: requests must not be below the limitRange min"))
         self.cluster.kubectl("delete", "limitrange", "r", "-n", ns)
-        self.assertEqual(self.until(lambda: usage("large"), "large is admitted once nothing forbids it"), {"cpu": "3"})
+        self.assertEqual(self.until(lambda: usage("small"), "small is admitted once nothing forbids it"), {"cpu": "100m"})
 
     # BA-4, BA-146, BA-147
     def test_what_is_in_use_stays_until_it_is_not(self):
