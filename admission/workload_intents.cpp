@@ -1,0 +1,218 @@
+// What the state of a parent wants of the world: writes of status, creations, revisions, starting and stopping the job.
+#include "admission/workload_parent.hpp"
+
+namespace hindsight::admission {
+const WorkloadState* WorkloadParent::running_workload() const {
+  for (const auto& w : workloads_)
+    if (w.admitted() && w.reserved() && !w.evicted() && w.active && !w.finished() && !w.deleting && !w.removal_pending) return &w;
+  return nullptr;
+}
+
+namespace {
+
+WorkloadIntent status_intent(const WorkloadState& w, const Settings& settings, const WorkloadInfo* info) {
+  WorkloadIntent i;
+  i.uid = w.uid;
+  i.namespace_ = w.namespace_.text();
+  i.name = w.name;
+  i.decision_sequence = w.last_decision;
+  i.seen_version = w.resource_version;
+  i.checks_decided = w.waits_for(Section::checks);
+  i.set_inactive = !w.active && w.waits_for(Section::active);
+  for (const auto& c : w.conditions) i.conditions.push_back({c.type, c.status, std::string(c.reason.text()), c.message, c.last_transition});
+  if (w.admission) {
+    i.has_admission = true;
+    i.cluster_queue = w.admission->cluster_queue.text();
+    for (const auto& p : w.admission->pod_sets) {
+      WantedAssignment a{std::string(p.pod_set.text()), p.count, {}, {}};
+      for (const auto& [r, f] : p.flavors) a.flavors.emplace_back(r.text(), f.text());
+      for (const auto& [r, u] : p.usage) a.usage.emplace_back(r.text(), u);
+      i.assignments.push_back(std::move(a));
+    }
+  } else if (info != nullptr && w.find(ConditionType::quota_reserved) != nullptr) {
+    for (const auto& p : info->pod_sets) {
+      std::vector<std::pair<std::string, Amount>> resources;
+      for (const auto& r : p.requests) resources.emplace_back(r.resource.text(), multiply(r.amount, p.count));
+      i.resource_requests.emplace_back(std::string(p.name.text()), std::move(resources));
+    }
+  }
+  for (const auto& k : w.checks) {
+    WantedCheck x{std::string(k.name.text()), k.state, k.last_transition, k.message, {}, {}, k.pod_set_updates};
+    if (k.requeue_after_seconds >= 0) x.requeue_after_seconds = k.requeue_after_seconds;
+    if (k.retry_count >= 0) x.retry_count = k.retry_count;
+    i.checks.push_back(std::move(x));
+  }
+  i.has_requeue_state = w.has_requeue_state;
+  i.requeue_count = w.requeue_count;
+  i.requeue_at = w.requeue_at;
+  for (const auto& [p, n] : w.reclaimable) i.reclaimable.emplace_back(p.text(), n);
+  i.accumulated_exec_seconds = w.accumulated_exec_seconds;
+  for (const auto& e : w.evictions) i.evictions.push_back({std::string(e.reason.text()), std::string(e.cause.text()), e.count});
+  (void)settings;
+  return i;
+}
+
+}  // namespace
+
+JobIntent WorkloadParent::job_intent() const {
+  JobIntent i;
+  i.uid = job_->uid;
+  i.kind = job_->kind.text();
+  i.group = job_->group.text();
+  i.namespace_ = job_->namespace_.text();
+  i.name = job_->name;
+  return i;
+}
+
+void WorkloadParent::collect_intents(const Context& c, std::vector<Intent>& out) const {
+  for (std::size_t n = 0; n < workloads_.size(); ++n) {
+    const WorkloadState& w = workloads_[n];
+    const bool job_stopped = !job_ || (job_->suspended && !job_->active) || job_->finished;
+    WorkloadIntent i;
+    bool due = (w.unconfirmed & ~(1U << static_cast<unsigned>(Section::spec))) != 0 && !w.uid.empty();
+    if (due)
+      i = status_intent(w, c.catalog->settings, placements_[n].info.get());
+    else {
+      i.uid = w.uid;
+      i.namespace_ = w.namespace_.text();
+      i.name = w.name;
+    }
+    if (w.in_use_finalizer && (w.finished() || (w.deleting && job_stopped))) {
+      if (!due) i = status_intent(w, c.catalog->settings, placements_[n].info.get());
+      i.release_finalizer = true;
+      due = true;
+    }
+    if (w.removal_pending && !w.deleting) {
+      i.remove = true;
+      due = true;
+    }
+    if (due) out.push_back(std::move(i));
+  }
+  if (!job_) {  // the class of a Workload without a job changed its value (BA-150)
+    for (const auto& w : workloads_) {
+      if (!w.revision_pending || w.finished() || w.deleting) continue;
+      const auto it = c.catalog->workload_priority_classes.find(w.priority_class);
+      if (it == c.catalog->workload_priority_classes.end()) continue;
+      WorkloadReviseIntent i;
+      i.uid = w.uid;
+      i.namespace_ = w.namespace_.text();
+      i.name = w.name;
+      i.queue_name = w.queue_name.text();
+      i.priority = it->second.value;
+      i.priority_class_kind = w.priority_class_kind;
+      i.priority_class = w.priority_class.text();
+      if (w.max_exec_seconds > 0) i.max_exec_seconds = w.max_exec_seconds;
+      i.decision_sequence = w.last_decision;
+      out.push_back(std::move(i));
+    }
+    return;
+  }
+  const JobState& j = *job_;
+  if (!managed(*c.catalog)) return;
+  if (child_) {  // its ancestor starts it; all that is left to us is to see that it does not run before that
+    if (!j.finished && !j.deleting && !j.suspended && !ancestor_runs_) {
+      out.push_back(job_intent());
+      std::get<JobIntent>(out.back()).message = "Kueue managed child job suspended";
+    }
+    return;
+  }
+  if (j.removal_pending && !j.deleting) {
+    out.push_back(job_intent());
+    std::get<JobIntent>(out.back()).remove = true;
+    return;
+  }
+  for (const auto& w : workloads_) {
+    if (!w.revision_pending || w.deleting || w.removal_pending) continue;
+    WorkloadReviseIntent i;
+    i.uid = w.uid;
+    i.namespace_ = w.namespace_.text();
+    i.name = w.name;
+    i.job_uid = j.uid;
+    i.job_kind = j.kind.text();
+    i.job_group = j.group.text();
+    i.job_name = j.name;
+    const bool settled = w.reserved() || w.finished();  // only its class can follow the job now
+    i.pod_sets = !settled && j.suspended && !matches_job(w);
+    const auto priority = job_priority(*c.catalog);
+    i.queue_name = settled ? w.queue_name.text() : j.queue_name.text();
+    i.priority = priority.value;
+    i.priority_class_kind = priority.kind;
+    i.priority_class = priority.name.text();
+    const std::int32_t limit = settled ? w.max_exec_seconds : j.max_exec_seconds;
+    if (limit > 0) i.max_exec_seconds = limit;
+    i.decision_sequence = w.last_decision;
+    out.push_back(std::move(i));
+  }
+  if (j.finished || j.deleting) return;
+  const auto* running = running_workload();
+  const bool ours = !workloads_.empty() || !j.queue_name.empty() || c.catalog->settings.manage_jobs_without_queue_name;
+  if (ours && (j.suspended ? running != nullptr : running == nullptr)) {
+    JobIntent i = job_intent();
+    i.run = running != nullptr;
+    const auto* source = running;
+    if (source == nullptr)
+      for (const auto& w : workloads_)
+        if (!w.finished()) source = &w;
+    if (source != nullptr) {
+      i.workload = source->name;
+      i.workload_uid = source->uid;
+      i.local_queue = source->queue_name.text();
+      i.decision_sequence = source->last_decision;
+    }
+    if (running != nullptr) {
+      i.cluster_queue = running->admission->cluster_queue.text();
+      for (const auto& p : running->admission->pod_sets) {
+        PodSetStart s;
+        s.name = p.pod_set.text();
+        s.count = p.count;
+        std::vector<Symbol> seen;
+        for (const auto& [resource, flavor] : p.flavors) {
+          if (std::find(seen.begin(), seen.end(), flavor) != seen.end()) continue;
+          seen.push_back(flavor);
+          const auto* config = c.catalog->flavor(flavor);
+          if (config == nullptr) continue;
+          for (const auto& [k, v] : config->node_labels) s.node_labels.emplace_back(k.text(), v);
+          for (const auto& t : config->tolerations) s.tolerations.push_back(t);
+        }
+        for (const auto& k : running->checks)
+          if (k.state == CheckState::ready && !k.pod_set_updates.empty()) s.pod_set_updates.push_back(k.pod_set_updates);
+        i.pod_sets.push_back(std::move(s));
+      }
+    } else {
+      const auto* e = source != nullptr ? source->find(ConditionType::evicted) : nullptr;
+      i.message = e != nullptr && e->is_true() ? e->message : "Not admitted by cluster queue";
+    }
+    out.push_back(std::move(i));
+  } else if (j.stopping && j.suspended && !workloads_.empty()) {
+    // a stop that was cut off before it restored the templates goes on
+    JobIntent i = job_intent();
+    i.workload = workloads_.back().name;
+    i.workload_uid = workloads_.back().uid;
+    i.local_queue = workloads_.back().queue_name.text();
+    i.decision_sequence = workloads_.back().last_decision;
+    out.push_back(std::move(i));
+  }
+  if (!j.prebuilt_workload.empty() &&
+      std::none_of(workloads_.begin(), workloads_.end(), [&](const WorkloadState& w) { return w.name == j.prebuilt_workload; }))
+    out.emplace_back(WorkloadAdoptIntent{std::string(j.namespace_.text()), j.prebuilt_workload, j.uid, std::string(j.kind.text()),
+                                         std::string(j.group.text()), j.name});
+  if (j.requested_since != 0 && workloads_.empty() && j.suspended) {
+    WorkloadCreateIntent i;
+    i.job_uid = j.uid;
+    i.job_kind = j.kind.text();
+    i.job_group = j.group.text();
+    i.namespace_ = j.namespace_.text();
+    i.job_name = j.name;
+    i.name = j.workload_name;
+    const auto priority = job_priority(*c.catalog);
+    i.queue_name = j.queue_name.text();
+    i.priority = priority.value;
+    i.priority_class_kind = priority.kind;
+    i.priority_class = priority.name.text();
+    if (j.max_exec_seconds > 0) i.max_exec_seconds = j.max_exec_seconds;
+    i.decision_sequence = j.requested_since;
+    out.push_back(std::move(i));
+  }
+}
+
+}  // namespace hindsight::admission
