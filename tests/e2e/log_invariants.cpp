@@ -29,7 +29,8 @@ bool holds(const admission::StateView& state, std::uint64_t offset) {
     for (const auto& w : p->workloads()) {
       if (!w.reserved() || w.finished() || !w.active) continue;
       ++admitted;
-      for (const auto& charge : admission::make_reservation(w, nullptr)->charges)  // less what its pods gave back (BA-209)
+      const auto reservation = admission::make_reservation(w, nullptr);  // less what its pods gave back (BA-209)
+      for (const auto& charge : reservation->charges)
         held[{std::string(w.admission->cluster_queue.text()), std::string(charge.flavor.text()) + "/" + std::string(charge.resource.text())}] += charge.amount;
     }
     if (admitted > 1) {
