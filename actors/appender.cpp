@@ -171,7 +171,8 @@ void Appender::write(std::unique_lock<std::mutex>& lock) {
   std::swap(queue_, writing_);
   for (std::size_t i = 0; i < writing_.kinds.size(); ++i) {
     const StoredRecord r = writing_.records[i];
-    written_.push_back({r.sequence, r.bytes.size(), events::checksum(r), writing_.kinds[i]});  // before: it may be read back before `append` returns
+    written_.push_back(
+        {r.sequence, r.bytes.size(), events::checksum(r), writing_.kinds[i]});  // before: it may be read back before `append` returns
   }
   appending_ = true;
   came_back_ = 0;

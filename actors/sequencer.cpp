@@ -84,8 +84,8 @@ void Sequencer::append_failed(const Error& error) {
     return;
   }
   if (++failures_ > core_->options.append_failures_max) {
-    give_up({error.kind, error.message + " (" + std::to_string(failures_) + " appends in a row failed; allowed: " +
-                             std::to_string(core_->options.append_failures_max) + ")"});
+    give_up({error.kind, error.message + " (" + std::to_string(failures_) +
+                             " appends in a row failed; allowed: " + std::to_string(core_->options.append_failures_max) + ")"});
     return;
   }
   // A log that has grown under us is well: whoever waits only lets it grow on.
@@ -143,7 +143,7 @@ bool Sequencer::do_job() {
   if (it == jobs_.end()) return false;
   const auto job = std::move(*it);
   jobs_.erase(it);
-  core_->unrest();  // before the job counts as done
+  core_->unrest();   // before the job counts as done
   job->done = true;  // also when it fails: it is not tried again
   core_->forget(job);
   job->work(engine_->entities());

@@ -53,11 +53,11 @@ class Sequencer {
 
   Phase phase_ = Phase::following;
   bool draining_ = false;
-  bool told_all_ = false;          ///< What the whole state wants was told since this node has the domain.
-  events::Position position_ = 0;  ///< Of the last applied record.
-  events::Position target_ = 0;    ///< Following: where the log ended.
-  std::uint64_t own_epoch_ = 0;    ///< Claimed or had.
-  unsigned failures_ = 0;          ///< Appends in a row that failed.
+  bool told_all_ = false;               ///< What the whole state wants was told since this node has the domain.
+  events::Position position_ = 0;       ///< Of the last applied record.
+  events::Position target_ = 0;         ///< Following: where the log ended.
+  std::uint64_t own_epoch_ = 0;         ///< Claimed or had.
+  unsigned failures_ = 0;               ///< Appends in a row that failed.
   std::chrono::milliseconds pause_{0};  ///< Before the next claim.
 
   std::deque<RecordsPtr> batches_;

@@ -45,8 +45,8 @@ Result<void> StepEngine::fold(const RecordView& record) {
   try {
     entities_->deliver_all(out, true);
   } catch (...) {
-    throw std::runtime_error("an entity failed when record " + std::to_string(record.envelope.sequence) + " was folded: " +
-                             text_of(std::current_exception()));
+    throw std::runtime_error("an entity failed when record " + std::to_string(record.envelope.sequence) +
+                             " was folded: " + text_of(std::current_exception()));
   }
   entities_->domain().end();
   return {};

@@ -49,8 +49,8 @@ BINARY = {
     "kwok": "kwok",
 }
 
-READY_SECONDS_MAX = 90
-STOP_SECONDS_MAX = 15
+READY_SECONDS_MAX = 240
+STOP_SECONDS_MAX = 30
 
 # Below the range from which the kernel takes ports of outgoing connections: nobody else picks these by chance.
 PORT_RANGE = (20000, 32000)

@@ -12,8 +12,8 @@ void NodeSnapshots::attach(actors::NodeOptions& options) {
     if (!loaded) return tl::unexpected(loaded.error());
     return loaded->position;
   };
-  options.on_batch = [this, domain = options.domain, release = options.release](const admission::Entities& entities, events::Position position,
-                                                                                Time now) {
+  options.on_batch = [this, domain = options.domain, release = options.release](const admission::Entities& entities,
+                                                                                events::Position position, Time now) {
     if (!writer_.due(position, now)) return;
     if (auto ok = writer_.store(replay::encode_state(entities, domain, position, release)); !ok)
       notice_("a snapshot was not stored: " + ok.error().message);

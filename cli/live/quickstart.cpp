@@ -23,8 +23,9 @@ namespace t = connectors::types;
 
 const std::vector<const connectors::ResourceType*>& watched() {
   static const std::vector<const connectors::ResourceType*> types = {
-      &t::namespace_, &t::priority_class, &t::workload_priority_class, &t::resource_flavor, &t::topology, &t::admission_check, &t::cohort,
-      &t::cluster_queue, &t::local_queue, &t::job, &t::job_set, &t::workload};
+      &t::namespace_,      &t::priority_class, &t::workload_priority_class, &t::resource_flavor, &t::topology,
+      &t::admission_check, &t::cohort,         &t::cluster_queue,           &t::local_queue,     &t::job,
+      &t::job_set,         &t::workload};
   return types;
 }
 
@@ -43,8 +44,10 @@ struct Cast {
     const auto* d = std::get_if<Decisions>(&r.body);
     if (d == nullptr) return;
     for (const auto& e : d->events) {
-      if (const auto* p = std::get_if<WorkloadPreempted>(&e); p != nullptr && preempted.empty()) preempted = std::string(p->workload.namespace_) + "/" + std::string(p->workload.name);
-      if (const auto* q = std::get_if<EntryRequeued>(&e); q != nullptr && q->reason == "ExceedsMaxQuota") waiting = std::string(q->workload.namespace_) + "/" + std::string(q->workload.name);
+      if (const auto* p = std::get_if<WorkloadPreempted>(&e); p != nullptr && preempted.empty())
+        preempted = std::string(p->workload.namespace_) + "/" + std::string(p->workload.name);
+      if (const auto* q = std::get_if<EntryRequeued>(&e); q != nullptr && q->reason == "ExceedsMaxQuota")
+        waiting = std::string(q->workload.namespace_) + "/" + std::string(q->workload.name);
     }
   }
 };
@@ -96,7 +99,8 @@ Result<void> run_quickstart(events::Log& log, const QuickstartOptions& options, 
   connectors::MemoryMirror mirror;
   connectors::BridgeOptions bridge_options;
   bridge_options.notice = notice;
-  connectors::Bridge bridge(cluster, mirror, [&](const Observation& o) { node.observe_and_wait(o); }, std::move(bridge_options));
+  connectors::Bridge bridge(
+      cluster, mirror, [&](const Observation& o) { node.observe_and_wait(o); }, std::move(bridge_options));
   if (!options.configuration.empty()) node.observe_and_wait(ConfigurationObserved{options.configuration});
   node.observe_and_wait(MirrorSynced{});
   cluster.watch(watched(), [&](const connectors::WatchEvent& event) {
@@ -117,8 +121,9 @@ Result<void> run_quickstart(events::Log& log, const QuickstartOptions& options, 
       bridge.want(std::move(now));
     }
   };
-  connectors::simulated::ScenarioPlayer player(cluster, input->scenarios.empty() ? connectors::simulated::scenario_of(std::move(input->manifests), "quickstart")
-                                                                                  : std::move(input->scenarios.front()));
+  connectors::simulated::ScenarioPlayer player(cluster, input->scenarios.empty()
+                                                            ? connectors::simulated::scenario_of(std::move(input->manifests), "quickstart")
+                                                            : std::move(input->scenarios.front()));
   while (!stop.stop_requested()) {
     if (auto ok = settle(); !ok) return ok;
     Time next = node.status().next_due;
@@ -136,7 +141,8 @@ Result<void> run_quickstart(events::Log& log, const QuickstartOptions& options, 
     if (step && *step <= now) {
       auto refused = player.run_step();
       if (!refused) return tl::unexpected(refused.error());
-      for (const auto& r : *refused) std::fprintf(stderr, "hindsight: %s %s %s was refused: %s\n", r.verb.c_str(), r.kind.c_str(), r.name.c_str(), r.message.c_str());
+      for (const auto& r : *refused)
+        std::fprintf(stderr, "hindsight: %s %s %s was refused: %s\n", r.verb.c_str(), r.kind.c_str(), r.name.c_str(), r.message.c_str());
     }
   }
 
@@ -151,8 +157,11 @@ Result<void> run_quickstart(events::Log& log, const QuickstartOptions& options, 
   const auto status = node.status();
   std::printf("\n%s\n%s\n", queues.c_str(), workloads.c_str());
   std::printf("%llu records, %llu decisions, %.0f s of virtual time. The log is %s. Try:\n\n", static_cast<unsigned long long>(records),
-              static_cast<unsigned long long>(status.decisions), static_cast<double>((clock->now() - start).micros) / 1e6, options.log_file.c_str());
-  const auto print = [&](const std::string& command) { std::printf("  %s %s --log %s\n", options.program.c_str(), command.c_str(), options.log_file.c_str()); };
+              static_cast<unsigned long long>(status.decisions), static_cast<double>((clock->now() - start).micros) / 1e6,
+              options.log_file.c_str());
+  const auto print = [&](const std::string& command) {
+    std::printf("  %s %s --log %s\n", options.program.c_str(), command.c_str(), options.log_file.c_str());
+  };
   print("get workloads -A");
   print("get workloads -A --at " + format_rfc3339(start + Duration::seconds(15)));
   print("get clusterqueues --at " + std::to_string(status.position / 2));

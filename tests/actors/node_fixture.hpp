@@ -42,7 +42,8 @@ class NodeFixture : public ::testing::Test {
   void observe(const Observation& o) { ASSERT_NE(node->observe({&o, 1}), Credit::stopped); }
   /// One queue "cq" with so much cpu, behind LocalQueue "lq".
   void set_up_queue(Amount cpu, PreemptionPolicy within = PreemptionPolicy::never) {
-    for (const auto& o : {facts.flavor(), facts.namespace_(), facts.queue("cq", cpu, within), facts.local_queue("lq", "cq"), Observation(MirrorSynced{})})
+    for (const auto& o :
+         {facts.flavor(), facts.namespace_(), facts.queue("cq", cpu, within), facts.local_queue("lq", "cq"), Observation(MirrorSynced{})})
       observe(o);
   }
   void rest() {
@@ -101,9 +102,9 @@ class NodeFixture : public ::testing::Test {
   std::shared_ptr<VirtualClock> clock = std::make_shared<VirtualClock>(facts.now);
   NodeOptions options;
   std::mutex mutex;
-  std::vector<admission::Intent> intents;   ///< Guarded by `mutex`.
-  std::vector<std::string> notices;         ///< Guarded by `mutex`.
-  std::unique_ptr<Node> node;               ///< Last: ends before what it uses.
+  std::vector<admission::Intent> intents;  ///< Guarded by `mutex`.
+  std::vector<std::string> notices;        ///< Guarded by `mutex`.
+  std::unique_ptr<Node> node;              ///< Last: ends before what it uses.
 };
 
 }  // namespace hindsight::actors::testing

@@ -85,7 +85,8 @@ TEST_F(NodeSupervision, TooManyFailuresStopTheNodeWithAClearError) {
   std::atomic<int> told = 0;
   options.on_failure = [&](const Error&) { ++told; };
   start();
-  for (const auto& o : {facts.flavor(), facts.namespace_(), facts.queue("cq", 1'000), facts.local_queue("lq", "cq"), Observation(MirrorSynced{})})
+  for (const auto& o :
+       {facts.flavor(), facts.namespace_(), facts.queue("cq", 1'000), facts.local_queue("lq", "cq"), Observation(MirrorSynced{})})
     (void)node->observe({&o, 1});
   // A record that was in the log when the domain was built again is folded without the hook; each new one strikes again.
   for (int i = 0; node->wait_until_rest(); ++i) {
@@ -95,8 +96,10 @@ TEST_F(NodeSupervision, TooManyFailuresStopTheNodeWithAClearError) {
   const auto ended = node->wait();
   ASSERT_FALSE(ended);
   EXPECT_EQ(ended.error().kind, ErrorKind::unavailable);
-  EXPECT_NE(ended.error().message.find("domain default failed 4 times within 60 s (allowed: 3)"), std::string::npos) << ended.error().message;
-  EXPECT_NE(ended.error().message.find("ClusterQueue cq failed at record "), std::string::npos) << "names the object: " << ended.error().message;
+  EXPECT_NE(ended.error().message.find("domain default failed 4 times within 60 s (allowed: 3)"), std::string::npos)
+      << ended.error().message;
+  EXPECT_NE(ended.error().message.find("ClusterQueue cq failed at record "), std::string::npos)
+      << "names the object: " << ended.error().message;
   EXPECT_NE(ended.error().message.find("a queue cannot count"), std::string::npos) << ended.error().message;
   EXPECT_EQ(told, 1);
   EXPECT_EQ(node->observe({}), Credit::stopped);
@@ -163,7 +166,8 @@ std::string fault_name(const ::testing::TestParamInfo<events::AppendFault>& faul
 }
 
 INSTANTIATE_TEST_SUITE_P(Faults, NodeOverABadLog,
-                         ::testing::Values(events::AppendFault::refused, events::AppendFault::possibly_persisted, events::AppendFault::torn),
+                         ::testing::Values(events::AppendFault::refused, events::AppendFault::possibly_persisted,
+                                           events::AppendFault::torn),
                          fault_name);
 
 TEST_F(NodeSupervision, ALogThatNeverTakesAnythingStopsTheNode) {

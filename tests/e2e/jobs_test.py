@@ -14,11 +14,45 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 ARGS = None
 
 
-def run(*words, check=True, timeout=120, **more):
-    done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=timeout, **more)
+# Deadlines only bound a hang: a slow machine with two busy cores needs minutes where a free one needs seconds.
+COMMAND_SECONDS_MAX = 300
+STALL_SECONDS_MAX = 300  # without any Job finishing
+STOP_SECONDS_MAX = 60
+SERVER_SECONDS_MAX = 120
+
+# What kubectl says when it is the server that does not answer.
+NO_SERVER = ("connection refused", "Unable to connect", "connection reset", "unexpected EOF", "i/o timeout", "TLS handshake timeout",
+             "the server is currently unable", "ServiceUnavailable", "etcdserver:", "request timed out", "http2: client connection lost")
+
+
+class CommandFailed(AssertionError):
+    def __init__(self, words, status, output):
+        how = f"killed by signal {signal.Signals(-status).name}" if isinstance(status, int) and status < 0 else f"status {status}"
+        super().__init__(f"{' '.join(words)}: {how}\n{output[-4000:]}")
+        self.output = output
+
+
+def run(*words, check=True, timeout=COMMAND_SECONDS_MAX, **more):
+    try:
+        done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=timeout, **more)
+    except subprocess.TimeoutExpired as late:
+        output = late.stdout or b""
+        raise CommandFailed(words, f"not over after {timeout} s", output.decode(errors="replace") if isinstance(output, bytes) else output) from late
     if check and done.returncode != 0:
-        raise AssertionError(f"{' '.join(words)}: status {done.returncode}\n{done.stdout[-4000:]}")
+        raise CommandFailed(words, done.returncode, done.stdout)
     return done.stdout
+
+
+def eventually(look, seconds=STALL_SECONDS_MAX):
+    """Calls `look` until it does not fail; after so many seconds its failure is ours."""
+    deadline = time.monotonic() + seconds
+    while True:
+        try:
+            return look()
+        except AssertionError:
+            if time.monotonic() > deadline:
+                raise
+        time.sleep(0.5)
 
 
 class Cluster:
@@ -29,10 +63,18 @@ class Cluster:
         self.kubeconfig = os.path.join(folder, "kubeconfig")
 
     def command(self, *words):
-        return run(self.dev, "cluster", *words, "--dir", self.folder, timeout=120)
+        return run(self.dev, "cluster", *words, "--dir", self.folder)
 
     def kubectl(self, *words, **more):
-        return run(self.dev, "cluster", "kubectl", "--dir", self.folder, "--", *words, **more)
+        """Repeated while the server is not there, which need not be its fault: it is stopped and started here. May so be done twice."""
+        deadline = time.monotonic() + SERVER_SECONDS_MAX
+        while True:
+            try:
+                return run(self.dev, "cluster", "kubectl", "--dir", self.folder, "--", *words, **more)
+            except CommandFailed as failure:
+                if time.monotonic() > deadline or not any(sign in failure.output for sign in NO_SERVER):
+                    raise
+            time.sleep(0.5)
 
     def down(self):
         self.command("down")
@@ -61,7 +103,7 @@ class Controller:
         if self.process is None or self.process.poll() is not None:
             return None
         self.process.send_signal(signal.SIGTERM)
-        return self.process.wait(timeout=15)
+        return self.process.wait(timeout=STOP_SECONDS_MAX)
 
 
 def queue(name, cpu):
@@ -92,10 +134,13 @@ class JobsTest(unittest.TestCase):
         cls.addClassCleanup(cls.cluster.down)
         for crd in sorted(glob.glob(os.path.join(ROOT, "deploy", "crds", "*.yaml"))):
             cls.cluster.kubectl("apply", "-f", crd)
-        for attempt in range(30):  # the API server serves a new kind a moment later
-            if "clusterqueues" in cls.cluster.kubectl("api-resources", "--api-group=kueue.x-k8s.io", check=False):
-                break
-            time.sleep(0.5)
+
+        def served():  # a moment later
+            kinds = cls.cluster.kubectl("api-resources", "--api-group=kueue.x-k8s.io", check=False)
+            for kind in ("clusterqueues", "localqueues", "resourceflavors", "workloads"):
+                assert kind in kinds, f"{kind} is not served: {kinds}"
+
+        eventually(served)
 
     def apply(self, objects):
         text = json.dumps({"apiVersion": "v1", "kind": "List", "items": objects})
@@ -111,6 +156,7 @@ class JobsTest(unittest.TestCase):
         log = os.path.join(self.folder, "log.db")
         controller = Controller(self.cluster.kubeconfig, log, os.path.join(self.folder, "hindsight.out"))
         controller.start()
+        self.addCleanup(self.tell, log, controller)
         try:
             self.apply([{"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "ResourceFlavor", "metadata": {"name": "any"}, "spec": {}}])
             self.apply([o for name, cpu in (("red", 6), ("green", 4), ("blue", 2)) for o in queue(name, cpu)])
@@ -126,21 +172,12 @@ class JobsTest(unittest.TestCase):
                     self.disturb(events.pop(), controller, rng)
             self.wait_for_jobs(names, controller)
             self.assertEqual(controller.stop(), 0, "SIGTERM ends it with status 0")
-        except BaseException:
-            with open(controller.output, errors="replace") as out:
-                sys.stderr.write(out.read()[-6000:])
-            raise
         finally:
             if controller.process.poll() is None:
                 controller.kill()
 
         self.assertGreater(controller.starts, ARGS.kills)
-        pods = self.get("pods")
-        for j in self.get("jobs"):
-            name = j["metadata"]["name"]
-            wanted = j["spec"]["completions"]
-            self.assertEqual(j["status"].get("succeeded"), wanted, name)
-            self.assertEqual(len([p for p in pods if p["metadata"].get("labels", {}).get("job-name") == name]), wanted, f"{name} ran once")
+        eventually(self.check_pods)  # those of a preempted Job go in their own time
         workloads = self.get("workloads.kueue.x-k8s.io")
         self.assertEqual(len(workloads), ARGS.jobs)
         for w in workloads:
@@ -152,6 +189,30 @@ class JobsTest(unittest.TestCase):
             self.assertEqual((q["status"].get("pendingWorkloads", 0), q["status"].get("reservingWorkloads", 0)), (0, 0), q["metadata"]["name"])
         print(run(ARGS.hindsight, "verify", "--log", log), flush=True)
         print(run(ARGS.invariants, log), flush=True)
+
+    def check_pods(self):
+        pods = self.get("pods")
+        for j in self.get("jobs"):
+            name = j["metadata"]["name"]
+            wanted = j["spec"]["completions"]
+            self.assertEqual(j["status"].get("succeeded"), wanted, name)
+            self.assertEqual(len([p for p in pods if p["metadata"].get("labels", {}).get("job-name") == name]), wanted, f"{name} ran once")
+
+    def tell(self, log, controller):
+        """After a failure: what the controller said, what stands in the cluster and in the log. The log stays in build/."""
+        if self._outcome.success:
+            return
+        kept = os.path.join(ROOT, "build", "jobs_test-failed.db")
+        for suffix in ("", "-wal"):
+            if os.path.exists(log + suffix):
+                shutil.copyfile(log + suffix, kept + suffix)
+        with open(controller.output, errors="replace") as out:
+            print(f"---- what hindsight said last\n{out.read()[-8000:]}", flush=True)
+        for words in (("get", "jobs", "-A"), ("get", "workloads.kueue.x-k8s.io", "-A"), ("get", "clusterqueues.kueue.x-k8s.io"), ("get", "pods", "-A")):
+            print(f"---- kubectl {' '.join(words)}\n{run(self.cluster.dev, 'cluster', 'kubectl', '--dir', self.cluster.folder, '--', *words, check=False)[-6000:]}", flush=True)
+        for words in (("log", "stats"), ("get", "workloads", "-A"), ("get", "clusterqueues")):
+            print(f"---- hindsight {' '.join(words)}\n{run(ARGS.hindsight, *words, '--log', log, check=False)[-6000:]}", flush=True)
+        print(f"---- the log is kept as {os.path.relpath(kept, ROOT)}", flush=True)
 
     def disturb(self, what, controller, rng):
         print("disturb:", what, flush=True)
@@ -168,18 +229,25 @@ class JobsTest(unittest.TestCase):
             self.cluster.command("compact", "--expire-watches")
 
     def wait_for_jobs(self, names, controller):
-        deadline = time.time() + 240
-        open_jobs = names
-        while time.time() < deadline:
+        """Until all Jobs are complete, all Workloads finished and all quota is free; fails when nothing of it moves any more."""
+        def has(o, condition):
+            return any(c["type"] == condition and c["status"] == "True" for c in o.get("status", {}).get("conditions", []))
+
+        left, last_change = None, time.monotonic()
+        while True:
             self.assertIsNone(controller.process.poll(), "the controller runs")
-            complete = {j["metadata"]["name"] for j in self.get("jobs") if any(c["type"] == "Complete" and c["status"] == "True" for c in j["status"].get("conditions", []))}
-            open_jobs = [n for n in names if n not in complete]
-            finished = [w for w in self.get("workloads.kueue.x-k8s.io") if any(c["type"] == "Finished" and c["status"] == "True" for c in w.get("status", {}).get("conditions", []))]
-            busy = [q for q in self.get("clusterqueues.kueue.x-k8s.io") if q.get("status", {}).get("reservingWorkloads", 0) or q.get("status", {}).get("pendingWorkloads", 0)]
-            if not open_jobs and len(finished) == len(names) and not busy:
+            complete = {j["metadata"]["name"] for j in self.get("jobs") if has(j, "Complete")}
+            unfinished = [w["metadata"]["name"] for w in self.get("workloads.kueue.x-k8s.io") if not has(w, "Finished")]
+            busy = [q["metadata"]["name"] for q in self.get("clusterqueues.kueue.x-k8s.io")
+                    if q.get("status", {}).get("reservingWorkloads", 0) or q.get("status", {}).get("pendingWorkloads", 0)]
+            now_left = {"Jobs not complete": [n for n in names if n not in complete], "Workloads not finished": unfinished, "ClusterQueues in use": busy}
+            if not any(now_left.values()):
                 return
+            if now_left != left:
+                left, last_change = now_left, time.monotonic()
+            if time.monotonic() - last_change > STALL_SECONDS_MAX:
+                self.fail(f"nothing has changed for {STALL_SECONDS_MAX} s: {left}")
             time.sleep(1)
-        self.fail(f"not finished: {open_jobs}")
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
-// Folds a log record by record and checks after each one what must hold at every moment: no quota is exceeded, and what a queue counts is what
-// its Workloads hold. Prints the first violation and exits with 1. BA-36, BA-41, BA-46
+// Folds a log record by record and checks after each one what must hold at every moment: no quota is exceeded, and what a queue counts is
+// what its Workloads hold. Prints the first violation and exits with 1. BA-36, BA-41, BA-46
 //
 // usage: log_invariants FILE
 
@@ -29,8 +29,10 @@ bool holds(const admission::StateView& state, std::uint64_t offset) {
     for (const auto& w : p->workloads()) {
       if (!w.reserved() || w.finished() || !w.active) continue;
       ++admitted;
-      for (const auto& charge : admission::make_reservation(w, nullptr)->charges)  // less what its pods gave back (BA-209)
-        held[{std::string(w.admission->cluster_queue.text()), std::string(charge.flavor.text()) + "/" + std::string(charge.resource.text())}] += charge.amount;
+      const auto reservation = admission::make_reservation(w, nullptr);  // less what its pods gave back (BA-209)
+      for (const auto& charge : reservation->charges)
+        held[{std::string(w.admission->cluster_queue.text()),
+              std::string(charge.flavor.text()) + "/" + std::string(charge.resource.text())}] += charge.amount;
     }
     if (admitted > 1) {
       std::printf("record %llu: a job holds quota twice\n", static_cast<unsigned long long>(offset));
@@ -47,13 +49,14 @@ bool holds(const admission::StateView& state, std::uint64_t offset) {
           const std::string cell = std::string(flavor.flavor.text()) + "/" + std::string(resource.text());
           const Amount sum = held[{std::string(name.text()), cell}];
           if (f.usage != sum) {
-            std::printf("record %llu: %s %s: usage %lld, its Workloads hold %lld\n", static_cast<unsigned long long>(offset), std::string(name.text()).c_str(), cell.c_str(),
-                        static_cast<long long>(f.usage), static_cast<long long>(sum));
+            std::printf("record %llu: %s %s: usage %lld, its Workloads hold %lld\n", static_cast<unsigned long long>(offset),
+                        std::string(name.text()).c_str(), cell.c_str(), static_cast<long long>(f.usage), static_cast<long long>(sum));
             return false;
           }
           if (f.usage > f.potential || f.available < 0) {
-            std::printf("record %llu: %s %s: usage %lld, potential %lld, available %lld\n", static_cast<unsigned long long>(offset), std::string(name.text()).c_str(), cell.c_str(),
-                        static_cast<long long>(f.usage), static_cast<long long>(f.potential), static_cast<long long>(f.available));
+            std::printf("record %llu: %s %s: usage %lld, potential %lld, available %lld\n", static_cast<unsigned long long>(offset),
+                        std::string(name.text()).c_str(), cell.c_str(), static_cast<long long>(f.usage),
+                        static_cast<long long>(f.potential), static_cast<long long>(f.available));
             return false;
           }
         }
