@@ -104,7 +104,8 @@ Json scalar_value(const std::string& tag, const std::string& text, int line) {
 /// Turns the events of yaml-cpp into trees.
 class TreeBuilder : public YAML::EventHandler {
  public:
-  explicit TreeBuilder(const ReadLimits& limits) : budget_(limits.values), most_values_(limits.values) {}
+  explicit TreeBuilder(const ReadLimits& limits) 
+      : budget_(limits.values), most_values_(limits.values), most_repeated_(std::min(limits.values, limits.repeated_values)) {}
 
   std::vector<YamlDocument> documents;
 
@@ -122,6 +123,9 @@ class TreeBuilder : public YAML::EventHandler {
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     const auto it = anchors_.find(anchor);
     if (it == anchors_.end()) throw Refusal(line_at(mark), "an alias stands inside what it names");
+    repeated_ += it->second.values;  // before anything is copied
+    if (repeated_ > most_repeated_)
+      throw Refusal(line_at(mark), "aliases repeat more than " + std::to_string(most_repeated_) + " values");
     attach(it->second.value, mark, 0, it->second.values);
   }
 
@@ -221,7 +225,9 @@ class TreeBuilder : public YAML::EventHandler {
 
   std::size_t budget_;
   std::size_t most_values_;
+  std::size_t most_repeated_;
   std::size_t used_ = 0;
+  std::size_t repeated_ = 0;
   int document_line_ = 1;
   std::vector<Frame> frames_;
   std::map<YAML::anchor_t, Anchored> anchors_;

@@ -326,8 +326,9 @@ TEST_F(Run, TheQuickStartEndsByItselfAndItsHintsWorkAsPrinted) {
 }
 
 TEST_F(Run, TheQuickStartTakesAConfigurationThatReplaysKnow) {
-  const std::string config =
-      write(folder_.file("config.yaml"), "apiVersion: config.kueue.x-k8s.io/v1beta2\nkind: Configuration\nfairSharing: {}\n");
+  const std::string config = write(
+      folder_.file("config.yaml"),
+      "apiVersion: config.kueue.x-k8s.io/v1beta2\nkind: Configuration\nfairSharing: {preemptionStrategies: [LessThanInitialShare]}\n");
   ASSERT_EQ(hindsight({"run", "--quickstart", "examples/quickstart", "--config", config, "--log", "sqlite:" + log_}).status, 0);
   const auto observed = text_of(on(log_, {"log", "cat", "--kind", "ConfigurationObserved", "-o", "json"}));
   EXPECT_NE(observed.find("fairSharing"), std::string::npos) << observed;
