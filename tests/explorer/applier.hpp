@@ -29,7 +29,10 @@ class Applier {
   static bool write(ApiServer& server, const admission::WorkloadCreateIntent& i);
   static bool write(ApiServer& server, const admission::WorkloadReviseIntent& i);
   static bool write(ApiServer& server, const admission::JobIntent& i);
+  // Nobody reads these back here: no object of the model shows a queue's status, waits with its end for a finalizer, or is prebuilt.
   static bool write(ApiServer&, const admission::QueueStatusIntent&) { return true; }
+  static bool write(ApiServer&, const admission::FinalizerIntent&) { return true; }
+  static bool write(ApiServer&, const admission::WorkloadAdoptIntent&) { return true; }
 
   std::map<std::string, admission::Intent> waiting_;  ///< By object and kind of intent.
 };
