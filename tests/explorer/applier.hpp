@@ -30,6 +30,9 @@ class Applier {
   static bool write(ApiServer& server, const admission::WorkloadReviseIntent& i);
   static bool write(ApiServer& server, const admission::JobIntent& i);
   static bool write(ApiServer&, const admission::QueueStatusIntent&) { return true; }
+  // its objects have no finalizers but those of Workloads, and no job names a Workload that was made beforehand
+  static bool write(ApiServer&, const admission::FinalizerIntent&) { return true; }
+  static bool write(ApiServer&, const admission::WorkloadAdoptIntent&) { return true; }
 
   std::map<std::string, admission::Intent> waiting_;  ///< By object and kind of intent.
 };
