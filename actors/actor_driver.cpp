@@ -62,8 +62,7 @@ DriverActor::behavior_type driver_actor(DriverActor::stateful_pointer<DriverStat
 class ActorDriver::Impl {
  public:
   Impl(Domain::SettingsReader reader, Options options)
-      : config_(options.schedule_seed ? SchedulerPolicy::testing : SchedulerPolicy::batching,
-                options.threads),
+      : config_(options.schedule_seed ? SchedulerPolicy::testing : SchedulerPolicy::batching, options.threads),
         system_(config_),
         seed_(options.schedule_seed.value_or(0)),
         manual_(options.schedule_seed.has_value()) {

@@ -14,9 +14,9 @@
 
 namespace hindsight::actors {
 
-/// A scheduling policy for CAF: what an actor wakes waits in its own worker's queue, and half of that queue goes to the shared one when another
-/// worker is hungry. A round of the step engine wakes a thousand shells that work for a microsecond each; CAF's work sharing pays a lock
-/// and often a system call for every one of them, its work stealing a walk along the victim's queue. Here a lock is paid once a batch.
+/// A scheduling policy for CAF: what an actor wakes waits in its own worker's queue, and half of that queue goes to the shared one when
+/// another worker is hungry. A round of the step engine wakes a thousand shells that work for a microsecond each; CAF's work sharing pays a
+/// lock and often a system call for every one of them, its work stealing a walk along the victim's queue. Here a lock is paid once a batch.
 ///
 /// A job may wait in its worker's queue until the job before it has ended, so none may block.
 class BatchSharing : public caf::policy::unprofiled {
@@ -90,8 +90,8 @@ class BatchSharing : public caf::policy::unprofiled {
   }
 
  private:
-  static constexpr std::size_t share_from = 16;         ///< Own jobs from which on an enqueue shares.
-  static constexpr std::size_t fetch_max = 32;          ///< Jobs taken at a time.
+  static constexpr std::size_t share_from = 16;  ///< Own jobs from which on an enqueue shares.
+  static constexpr std::size_t fetch_max = 32;   ///< Jobs taken at a time.
   static constexpr unsigned own_in_a_row_max = 64;
   static constexpr unsigned looks_before_sleep = 1000;  ///< Some ten microseconds: shorter than going to sleep and being woken.
 

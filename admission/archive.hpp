@@ -29,10 +29,8 @@ class ArchiveWriter {
     out_.insert(out_.end(), p, p + size);
   }
   template <class T>
-    requires std::is_arithmetic_v<T> || std::is_enum_v<T>
-  void operator()(const T& v) {
-    bytes(&v, sizeof v);
-  }
+  requires std::is_arithmetic_v<T> || std::is_enum_v<T>
+  void operator()(const T& v) { bytes(&v, sizeof v); }
   void operator()(const std::string& s) { text(s); }
   void operator()(Symbol s) { text(s.text()); }
   void operator()(Time t) { (*this)(t.micros); }
@@ -54,7 +52,7 @@ class ArchiveReader {
   explicit ArchiveReader(std::span<const std::byte> in) : in_(in) {}
 
   template <class T>
-    requires std::is_arithmetic_v<T> || std::is_enum_v<T>
+  requires std::is_arithmetic_v<T> || std::is_enum_v<T>
   void operator()(T& v) {
     if (const auto* p = take(sizeof v)) std::memcpy(&v, p, sizeof v);
   }
@@ -94,12 +92,12 @@ class ArchiveReader {
 };
 
 template <class A, class T>
-concept Primitive = requires(A& a, T& v) { a(v); };
+concept Primitive = requires(A& a, T& v) {
+  a(v);
+};
 
 template <class A, class T>
-void archive(A& a, T& v)
-  requires Primitive<A, T>
-{
+void archive(A& a, T& v) requires Primitive<A, T> {
   a(v);
 }
 

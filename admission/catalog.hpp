@@ -115,11 +115,11 @@ struct Settings {
   /// managedJobsNamespaceSelector; as given here it leaves out what the system's own namespaces are called (BA-172).
   std::vector<OwnedRequirement> managed_jobs_namespaces{
       {Symbol("kubernetes.io/metadata.name"), SelectorOperator::not_in, {"kube-system", "kueue-system"}}};
-  bool pods_ready_enabled = true;   ///< waitForPodsReady: on by default in v1beta2 (BA-138).
+  bool pods_ready_enabled = true;  ///< waitForPodsReady: on by default in v1beta2 (BA-138).
   Duration pods_ready_timeout = Duration::seconds(30 * 60);
   bool block_admission = false;
   Duration recovery_timeout = Duration::seconds(30 * 60);  ///< 0: none.
-  bool requeue_by_eviction_time = true;  ///< requeuingStrategy.timestamp = Eviction.
+  bool requeue_by_eviction_time = true;                    ///< requeuingStrategy.timestamp = Eviction.
   std::optional<std::int32_t> backoff_limit_count;
   std::int32_t backoff_base_seconds = 60;
   std::int32_t backoff_max_seconds = 3600;

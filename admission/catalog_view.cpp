@@ -263,8 +263,10 @@ void Catalog::refresh_activity(const QueueConfig& queue) {
       inactive_checks.push_back(rule.name.text());
   }
   if (!missing_flavors.empty()) findings.emplace_back("FlavorNotFound", "references missing ResourceFlavor(s): " + joined(missing_flavors));
-  if (!missing_checks.empty()) findings.emplace_back("AdmissionCheckNotFound", "references missing AdmissionCheck(s): " + joined(missing_checks));
-  if (!inactive_checks.empty()) findings.emplace_back("AdmissionCheckInactive", "references inactive AdmissionCheck(s): " + joined(inactive_checks));
+  if (!missing_checks.empty())
+    findings.emplace_back("AdmissionCheckNotFound", "references missing AdmissionCheck(s): " + joined(missing_checks));
+  if (!inactive_checks.empty())
+    findings.emplace_back("AdmissionCheckInactive", "references inactive AdmissionCheck(s): " + joined(inactive_checks));
   for (const auto& [topology, flavor_name] : missing_topologies)
     findings.emplace_back("TopologyNotFound", "there is no Topology \"" + topology + "\" for TAS flavor \"" + flavor_name + "\"");
 

@@ -119,7 +119,8 @@ void ClusterQueue::requeued(const EntryRequeued& e, WorkloadId id, const Context
   p.scan.cycle = c.cycle;
   p.scan.generation = e.scan_generation;
   p.scan.equivalence_hash = p.info->equivalence_hash;
-  if (e.requeue_reason == RequeueReason::pending_preemption || e.requeue_reason == RequeueReason::pending_migration) sticky_uid_ = p.info->uid;
+  if (e.requeue_reason == RequeueReason::pending_preemption || e.requeue_reason == RequeueReason::pending_migration)
+    sticky_uid_ = p.info->uid;
   if (e.to_heap) {
     push(p);
   } else {
@@ -149,7 +150,8 @@ void ClusterQueue::count_usage(const Holding& h, std::int64_t sign) {
     if (h.admitted) counters->admitted += static_cast<std::int32_t>(sign);
     for (const auto& charge : h.reservation->charges) {
       auto& cells = counters->cells;
-      auto it = std::find_if(cells.begin(), cells.end(), [&](const auto& x) { return x.flavor == charge.flavor && x.resource == charge.resource; });
+      auto it = std::find_if(cells.begin(), cells.end(),
+                             [&](const auto& x) { return x.flavor == charge.flavor && x.resource == charge.resource; });
       if (it == cells.end()) it = cells.insert(cells.end(), {charge.flavor, charge.resource, 0, 0});
       it->reserved += sign * charge.amount;
       if (h.admitted) it->used += sign * charge.amount;

@@ -74,9 +74,9 @@ class ClusterQueue final : public Entity {
     std::shared_ptr<const WorkloadInfo> info;
     ScanState scan;
     Address parent;
-    bool by_record = false;           ///< Parked because an equal workload failed, not for its own failure.
+    bool by_record = false;  ///< Parked because an equal workload failed, not for its own failure.
     std::size_t place = Heap::nowhere;
-    QueueCounters* local = nullptr;   ///< Of its LocalQueue.
+    QueueCounters* local = nullptr;  ///< Of its LocalQueue.
     [[nodiscard]] bool in_heap() const { return place != Heap::nowhere; }
   };
   struct Holding {
@@ -102,7 +102,9 @@ class ClusterQueue final : public Entity {
   void count_usage(const Holding& h, std::int64_t sign);
   void refresh_counters(const Context& c);
   [[nodiscard]] static Heap::Rank rank(const Pending& p) { return {p.info->priority, p.info->queue_time, p.info->uid}; }
-  [[nodiscard]] static bool gate_open(const WorkloadInfo& w, Time now) { return !w.requeued_false && (!w.requeue_at.is_set() || w.requeue_at <= now); }
+  [[nodiscard]] static bool gate_open(const WorkloadInfo& w, Time now) {
+    return !w.requeued_false && (!w.requeue_at.is_set() || w.requeue_at <= now);
+  }
 
   Symbol name_;
   Address tree_{EntityKind::cohort_tree, 0};

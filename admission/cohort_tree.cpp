@@ -179,8 +179,9 @@ void CohortTree::decide(const Context& c, Outbox& out) {
       e.assignments = view(o.assignment, a);
       e.borrowing_level = o.borrowing_level;
       const auto required = required_checks(*c.catalog->queue(o.cluster_queue), &o.assignment);
-      e.admitted = std::all_of(required.begin(), required.end(),
-                               [&](Symbol k) { return std::find(w.ready_checks.begin(), w.ready_checks.end(), k) != w.ready_checks.end(); });
+      e.admitted = std::all_of(required.begin(), required.end(), [&](Symbol k) {
+        return std::find(w.ready_checks.begin(), w.ready_checks.end(), k) != w.ready_checks.end();
+      });
       p.events.emplace_back(e);
       if (c.catalog->settings.block_admission && !admits) admits = msg::EntryRank{o.borrowing_level, w.priority, w.queue_time, w.uid};
       continue;
@@ -204,15 +205,18 @@ void CohortTree::decide(const Context& c, Outbox& out) {
     e.reason = o.reason.text();
     e.message = a.copy(o.message);
     auto progress = a.make<ScanProgress>(o.scan.entries.size());
-    for (std::size_t i = 0; i < o.scan.entries.size(); ++i) progress[i] = {o.scan.entries[i].pod_set.text(), o.scan.entries[i].resource.text(), o.scan.entries[i].flavor_index};
+    for (std::size_t i = 0; i < o.scan.entries.size(); ++i)
+      progress[i] = {o.scan.entries[i].pod_set.text(), o.scan.entries[i].resource.text(), o.scan.entries[i].flavor_index};
     e.progress = progress;
     e.scan_generation = offer.generation;
     const bool fits_nowhere = o.requeue_reason == RequeueReason::no_fit || o.requeue_reason == RequeueReason::preemption_no_candidates;
     if (!e.to_heap && fits_nowhere && !offer.strict) e.bulk_parked = offer.equals;
 
     // a head that would be put back as it was is no event: the cycle is at rest for it (D10)
-    const bool same_status = !e.write_status || (w.pending_reason == o.reason && w.pending_message != nullptr && *w.pending_message == o.message);
-    const bool becomes_sticky = (o.requeue_reason == RequeueReason::pending_preemption || o.requeue_reason == RequeueReason::pending_migration) && !offer.sticky;
+    const bool same_status =
+        !e.write_status || (w.pending_reason == o.reason && w.pending_message != nullptr && *w.pending_message == o.message);
+    const bool becomes_sticky =
+        (o.requeue_reason == RequeueReason::pending_preemption || o.requeue_reason == RequeueReason::pending_migration) && !offer.sticky;
     if (e.to_heap && same_status && !becomes_sticky && o.victims.empty() && o.scan.entries == offer.head.scan.entries) continue;
     p.events.emplace_back(e);
   }

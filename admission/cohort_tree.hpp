@@ -38,8 +38,8 @@ class CohortTree final : public Entity {
   std::uint64_t version_ = 0;
   std::uint32_t expected_ = 0;
   std::optional<QuotaTree> tree_;
-  std::map<Symbol, msg::Joined, ByText> members_;   ///< While joining.
-  std::set<Symbol, ByText> ready_;                  ///< Queues with a non-empty heap.
+  std::map<Symbol, msg::Joined, ByText> members_;  ///< While joining.
+  std::set<Symbol, ByText> ready_;                 ///< Queues with a non-empty heap.
 
   // one cycle
   std::uint64_t cycle_ = 0;

@@ -9,7 +9,8 @@ namespace hindsight::admission {
 Result<void> Domain::begin(const RecordView& record, Outbox& out) {
   const Envelope& e = record.envelope;
   if (e.sequence != sequence_ + 1)
-    return fail(ErrorKind::corrupt, "domain " + std::string(e.domain) + ": expected sequence " + std::to_string(sequence_ + 1) + ", found " + std::to_string(e.sequence));
+    return fail(ErrorKind::corrupt, "domain " + std::string(e.domain) + ": expected sequence " + std::to_string(sequence_ + 1) +
+                                        ", found " + std::to_string(e.sequence));
   sequence_ = e.sequence;
   if (e.time > now_) now_ = e.time;  // a clock that steps back does not turn time back
   phase_ = Phase::reconcile;

@@ -186,7 +186,7 @@ class Domain {
   // time
   std::set<std::pair<Time, std::uint32_t>> due_;
   std::vector<Time> due_of_;
-  std::map<Symbol, Time, ByText> reactivations_;   ///< Root → when (§3.7).
+  std::map<Symbol, Time, ByText> reactivations_;  ///< Root → when (§3.7).
 
   // trees
   std::uint64_t tree_version_ = 0;
@@ -197,14 +197,14 @@ class Domain {
   // deciding; caches, no state: what is clean proposes nothing
   enum class Phase : std::uint8_t { reconcile, timers, cycle, rest };
   Phase phase_ = Phase::reconcile;
-  bool catalog_changed_ = false;              ///< Since the parents were asked last: any of them may have something to say.
+  bool catalog_changed_ = false;  ///< Since the parents were asked last: any of them may have something to say.
   std::vector<std::uint32_t> dirty_;
   std::vector<std::uint32_t> restored_dirty_;  ///< While a snapshot is being read.
   std::vector<bool> is_dirty_;
   std::vector<Symbol> dirty_trees_;
-  std::vector<bool> is_dirty_tree_;           ///< By number of the root's symbol.
+  std::vector<bool> is_dirty_tree_;  ///< By number of the root's symbol.
   std::uint32_t waiting_for_ = 0;
-  std::map<std::string, Proposal> answers_;   ///< By key of parent or root, so that the record does not depend on arrival order.
+  std::map<std::string, Proposal> answers_;          ///< By key of parent or root, so that the record does not depend on arrival order.
   std::map<std::string, msg::EntryRank> admitting_;  ///< With blockAdmission: trees that would admit, by key.
   std::vector<Symbol> contenders_;                   ///< Trees that are to be asked once more, because another one admits first.
   Step step_;

@@ -53,7 +53,8 @@ void Domain::apply(const ClusterQueueObserved& o, Outbox& out) {
   const auto* old = catalog_->queue(name);
   if (old != nullptr && content_hash(*old) == content_hash(*config)) return;
   const bool created = old == nullptr;
-  const bool stop_changed = !created && (old->stop_policy != config->stop_policy || old->stop_policy_set != config->stop_policy_set || old->deleting != config->deleting);
+  const bool stop_changed = !created && (old->stop_policy != config->stop_policy || old->stop_policy_set != config->stop_policy_set ||
+                                         old->deleting != config->deleting);
   const auto rules = [](const QueueConfig& q) {
     StateHash h;
     for (const auto& k : q.checks) {
@@ -98,7 +99,8 @@ void Domain::apply(const CohortObserved& o, Outbox& out) {
   if (!root.empty() && !catalog.members(root).empty()) request_root(root);
 }
 
-/// Activity of the queues that `concerned` names is computed anew; those that became active wake their trees, with `reactivate_all` the others too.
+/// Activity of the queues that `concerned` names is computed anew; those that became active wake their trees, with `reactivate_all` the
+/// others too.
 void Domain::refresh_activity_of(const std::function<bool(const QueueConfig&)>& concerned, bool reactivate_all, Outbox& out) {
   std::set<Symbol, ByText> changed;
   std::vector<Symbol> wake;
@@ -143,7 +145,11 @@ void Domain::apply(const AdmissionCheckObserved& o, Outbox& out) {
   if (it != catalog_->checks.end() && it->second->controller == o.controller_name && it->second->active == o.active) return;
   seen_cycles_.clear();
   edit().checks[name] = std::make_shared<const CheckConfig>(CheckConfig{name, std::string(o.controller_name), o.active});
-  refresh_activity_of([&](const QueueConfig& q) { return std::any_of(q.checks.begin(), q.checks.end(), [&](const CheckRule& r) { return r.name == name; }); }, false, out);
+  refresh_activity_of(
+      [&](const QueueConfig& q) {
+        return std::any_of(q.checks.begin(), q.checks.end(), [&](const CheckRule& r) { return r.name == name; });
+      },
+      false, out);
 }
 
 void Domain::apply(const TopologyObserved& o, Outbox& out) {
@@ -189,13 +195,14 @@ void Domain::apply(const LocalQueueObserved& o, Outbox& out) {
   const LocalQueueConfig config = to_config(o);
   const auto* old = catalog_->local_queue(config.namespace_, config.name);
   const bool created = old == nullptr;
-  if (!created && old->cluster_queue == config.cluster_queue && old->stop_policy == config.stop_policy && old->stop_policy_set == config.stop_policy_set &&
-      old->fair_weight_nano == config.fair_weight_nano)
+  if (!created && old->cluster_queue == config.cluster_queue && old->stop_policy == config.stop_policy &&
+      old->stop_policy_set == config.stop_policy_set && old->fair_weight_nano == config.fair_weight_nano)
     return;
   seen_cycles_.clear();
   const bool resumed = !created && old->stop_policy != StopPolicy::none && config.stop_policy == StopPolicy::none;
   edit().put_local_queue(config);
-  refresh_members(config.namespace_, config.name, {.resolve = true, .force = (created || resumed) && config.stop_policy == StopPolicy::none}, out);
+  refresh_members(config.namespace_, config.name,
+                  {.resolve = true, .force = (created || resumed) && config.stop_policy == StopPolicy::none}, out);
   out.send(domain_address, queue_address(config.cluster_queue), msg::Notice{});  // its LocalQueue's status follows
 }
 
@@ -205,7 +212,8 @@ void Domain::apply(const WorkloadPriorityClassObserved& o, Outbox& out) {
   if (it != catalog_->workload_priority_classes.end() && it->second.value == o.value) return;
   seen_cycles_.clear();
   edit().workload_priority_classes[name] = {o.value, false};
-  for (std::uint32_t parent = 0; parent < registry_.parents_end(); ++parent) mark_dirty(parent);  // BA-150; a job without its class waits for it
+  for (std::uint32_t parent = 0; parent < registry_.parents_end(); ++parent)
+    mark_dirty(parent);  // BA-150; a job without its class waits for it
   (void)out;
 }
 
@@ -227,7 +235,8 @@ void Domain::apply(const NamespaceObserved& o, Outbox& out) {
     if (catalog_->namespace_matches(*qc, name)) before.push_back(queue);
   edit().namespaces[name] = std::move(config);
   for (const auto& [queue, qc] : catalog_->queues)
-    if (catalog_->namespace_matches(*qc, name) && std::find(before.begin(), before.end(), queue) == before.end()) request_reactivation(queue);
+    if (catalog_->namespace_matches(*qc, name) && std::find(before.begin(), before.end(), queue) == before.end())
+      request_reactivation(queue);
 }
 
 void Domain::apply(const NodeObserved& o, Outbox& out) {
@@ -330,7 +339,11 @@ void Domain::apply(const ObjectDeleted& o, Outbox& out) {
       forget_held(o.kind, o.name);
       seen_cycles_.clear();
       edit().checks.erase(name);
-      refresh_activity_of([&](const QueueConfig& q) { return std::any_of(q.checks.begin(), q.checks.end(), [&](const CheckRule& r) { return r.name == name; }); }, false, out);
+      refresh_activity_of(
+          [&](const QueueConfig& q) {
+            return std::any_of(q.checks.begin(), q.checks.end(), [&](const CheckRule& r) { return r.name == name; });
+          },
+          false, out);
       break;
     case ObjectKind::topology:
       seen_cycles_.clear();

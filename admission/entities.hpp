@@ -73,8 +73,8 @@ class Entities final : public StateView {
   std::vector<std::uint32_t> touched_parents_;
   std::vector<bool> parent_touched_;
   std::vector<Symbol> touched_queues_;
-  std::vector<bool> queue_touched_;   ///< By number of the symbol.
-  std::vector<Message> wave_;         ///< Empty between steps; keeps its memory.
+  std::vector<bool> queue_touched_;  ///< By number of the symbol.
+  std::vector<Message> wave_;        ///< Empty between steps; keeps its memory.
 };
 
 }  // namespace hindsight::admission

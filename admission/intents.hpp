@@ -44,10 +44,10 @@ struct WantedCheck {
 /// The status of one Workload as the state has it, and whether the object shall exist.
 struct WorkloadIntent {
   std::string uid, namespace_, name;
-  std::uint64_t decision_sequence = 0;  ///< Newest decision in it; for WriteRefused.
-  bool remove = false;                  ///< Delete the object (drop our finalizer first).
-  bool release_finalizer = false;       ///< Finished or orphaned: our finalizer goes.
-  bool set_inactive = false;            ///< spec.active := false.
+  std::uint64_t decision_sequence = 0;      ///< Newest decision in it; for WriteRefused.
+  bool remove = false;                      ///< Delete the object (drop our finalizer first).
+  bool release_finalizer = false;           ///< Finished or orphaned: our finalizer goes.
+  bool set_inactive = false;                ///< spec.active := false.
   std::vector<WantedCondition> conditions;  ///< All of ours, in the order of their first appearance.
   bool has_admission = false;
   std::string cluster_queue;
@@ -113,12 +113,12 @@ struct PodSetStart {
 struct JobIntent {
   std::string uid, kind, group, namespace_, name;
   bool run = false;
-  bool remove = false;        ///< The job shall be deleted in the background.
-  std::string workload;       ///< Name of the Workload that lets it run, or whose templates a stop restores; may be empty.
+  bool remove = false;   ///< The job shall be deleted in the background.
+  std::string workload;  ///< Name of the Workload that lets it run, or whose templates a stop restores; may be empty.
   std::string workload_uid;
   std::string cluster_queue;
   std::string local_queue;
-  std::string message;        ///< Why it is stopped.
+  std::string message;  ///< Why it is stopped.
   std::vector<PodSetStart> pod_sets;
   std::uint64_t decision_sequence = 0;
 };

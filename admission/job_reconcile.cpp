@@ -25,11 +25,13 @@ WorkloadParent::Priority WorkloadParent::job_priority(const Catalog& catalog) co
   }
   if (!j.pod_priority_class.empty()) {
     const auto it = catalog.pod_priority_classes.find(j.pod_priority_class);
-    return {true, it == catalog.pod_priority_classes.end() ? 0 : it->second.value, PriorityClassKind::pod_priority_class, j.pod_priority_class};
+    return {true, it == catalog.pod_priority_classes.end() ? 0 : it->second.value, PriorityClassKind::pod_priority_class,
+            j.pod_priority_class};
   }
   Priority best;
   for (const auto& [name, c] : catalog.pod_priority_classes)
-    if (c.global_default && (best.kind == PriorityClassKind::none || c.value < best.value)) best = {true, c.value, PriorityClassKind::pod_priority_class, name};
+    if (c.global_default && (best.kind == PriorityClassKind::none || c.value < best.value))
+      best = {true, c.value, PriorityClassKind::pod_priority_class, name};
   return best;
 }
 
@@ -90,7 +92,8 @@ bool WorkloadParent::reconcile_job(const Context& c, Proposal& p) const {
   if (p.events.size() != before) return true;
   if (j.finished) {
     for (const auto& w : workloads_)
-      if (!w.finished() && !w.removal_pending) p.events.emplace_back(WorkloadFinished{ref(w, *p.arena), j.succeeded ? "Succeeded" : "Failed", p.arena->copy(j.finish_message)});
+      if (!w.finished() && !w.removal_pending)
+        p.events.emplace_back(WorkloadFinished{ref(w, *p.arena), j.succeeded ? "Succeeded" : "Failed", p.arena->copy(j.finish_message)});
     return p.events.size() != before;
   }
   if (j.queue_name.empty() && !settings.manage_jobs_without_queue_name) return false;
@@ -186,8 +189,9 @@ bool WorkloadParent::reconcile_job(const Context& c, Proposal& p) const {
       const std::int32_t count = std::max(std::min(n, cap), w.reserved() ? w.reclaimable_of(name) : 0);  // never shrinks while reserved
       if (count > 0) wanted.push_back({name.text(), count});
     }
-    const bool same = wanted.size() == w.reclaimable.size() &&
-                      std::all_of(wanted.begin(), wanted.end(), [&](const PodSetCount& x) { return w.reclaimable_of(Symbol(x.pod_set)) == x.count; });
+    const bool same = wanted.size() == w.reclaimable.size() && std::all_of(wanted.begin(), wanted.end(), [&](const PodSetCount& x) {
+                        return w.reclaimable_of(Symbol(x.pod_set)) == x.count;
+                      });
     if (!same) p.events.emplace_back(ReclaimableChanged{ref(w, *p.arena), p.arena->copy(wanted)});
   }
 

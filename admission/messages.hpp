@@ -59,17 +59,36 @@ namespace msg {
 
 // ---- record → parent (pointers live as long as the step) ------------------------------------------------------------
 
-struct JobSeen { const JobObserved* job; };
-struct WorkloadSeen { const WorkloadObserved* workload; WorkloadId id; };
-struct JobGone { std::string uid; };
-struct WorkloadGone { WorkloadId id; };
-struct EventApplied { const Event* event; WorkloadId id; };  ///< id: of the Workload that the event names, if any.
-struct WriteRefusedSeen { const WriteRefused* refused; WorkloadId id; };
+struct JobSeen {
+  const JobObserved* job;
+};
+struct WorkloadSeen {
+  const WorkloadObserved* workload;
+  WorkloadId id;
+};
+struct JobGone {
+  std::string uid;
+};
+struct WorkloadGone {
+  WorkloadId id;
+};
+struct EventApplied {
+  const Event* event;
+  WorkloadId id;
+};  ///< id: of the Workload that the event names, if any.
+struct WriteRefusedSeen {
+  const WriteRefused* refused;
+  WorkloadId id;
+};
 
 /// Something in the catalog that concerns the parent's workloads changed. `resolve`: pending reasons are resolved anew
 /// (base-api §6.3); `force`: pending workloads go to the heap whatever the back-off gate says (§3.7).
 /// `reannounce`: what holds quota says so again, to a queue that has just come into being.
-struct Refresh { bool resolve; bool force; bool reannounce = false; };
+struct Refresh {
+  bool resolve;
+  bool force;
+  bool reannounce = false;
+};
 
 /// The job has a managed ancestor (BA-171): it is never queued itself. `runs`: the ancestor's Workload is admitted.
 struct Descends {
@@ -85,12 +104,24 @@ struct WatchRuns {
 
 /// The workload is pending in this queue. `repush`: it changed in a way that lets it try again; otherwise only the stored copy is
 /// replaced. `force`: into the heap whatever gate and hash records say.
-struct Enqueue { std::shared_ptr<const WorkloadInfo> workload; bool repush; bool force; };
+struct Enqueue {
+  std::shared_ptr<const WorkloadInfo> workload;
+  bool repush;
+  bool force;
+};
 /// It is not pending here any more. `quiet`: because its LocalQueue was stopped; the status counters stay stale (§8.12).
-struct Dequeue { WorkloadId id; bool quiet; };
+struct Dequeue {
+  WorkloadId id;
+  bool quiet;
+};
 /// It holds quota here (or holds another amount than before).
-struct Reserve { std::shared_ptr<const Reservation> reservation; bool admitted; };
-struct Release { WorkloadId id; };
+struct Reserve {
+  std::shared_ptr<const Reservation> reservation;
+  bool admitted;
+};
+struct Release {
+  WorkloadId id;
+};
 /// Its status was written or it changed: counters are due (§8.12).
 struct CountersDue {};
 /// Something in the catalog concerns the queue's LocalQueues; nothing changes in the queue itself.
@@ -98,12 +129,28 @@ struct Notice {};
 
 // ---- cluster queue ↔ cohort tree ------------------------------------------------------------------------------------
 
-struct Charge { Symbol queue; std::shared_ptr<const Reservation> reservation; };
-struct Discharge { Symbol queue; WorkloadId id; };
-struct HeapState { Symbol queue; bool nonempty; };
+struct Charge {
+  Symbol queue;
+  std::shared_ptr<const Reservation> reservation;
+};
+struct Discharge {
+  Symbol queue;
+  WorkloadId id;
+};
+struct HeapState {
+  Symbol queue;
+  bool nonempty;
+};
 /// Domain → tree: expect these many members, then build. Domain → queue: you belong to this tree now.
-struct BuildTree { Symbol root; std::uint32_t members; std::uint64_t version; };
-struct JoinTree { Address tree; std::uint64_t version; };
+struct BuildTree {
+  Symbol root;
+  std::uint32_t members;
+  std::uint64_t version;
+};
+struct JoinTree {
+  Address tree;
+  std::uint64_t version;
+};
 /// Queue → tree: here I am with what I hold.
 struct Joined {
   std::shared_ptr<const QueueConfig> config;
@@ -116,26 +163,45 @@ struct Joined {
 
 // ---- domain → cluster queue ---------------------------------------------------------------------------------------------
 
-struct OpenQueue { Symbol name; };
+struct OpenQueue {
+  Symbol name;
+};
 struct CloseQueue {};
-struct Requeued { const EntryRequeued* event; WorkloadId id; };
+struct Requeued {
+  const EntryRequeued* event;
+  WorkloadId id;
+};
 struct Reactivate {};
 
 // ---- cluster queue → parent -----------------------------------------------------------------------------------------
 
 /// The workload sits in the inadmissible set because an equal one failed (`reason`: that of the record), or no more (empty).
-struct ParkedByRecord { WorkloadId id; Symbol reason; };
+struct ParkedByRecord {
+  WorkloadId id;
+  Symbol reason;
+};
 
 // ---- deciding -------------------------------------------------------------------------------------------------------------
 
-struct Reconcile {};                           ///< Domain → parent.
+struct Reconcile {};  ///< Domain → parent.
 /// Domain → tree. `blocked`: another tree is about to admit, so with blockAdmission this one may not.
 struct RunCycle {
   std::uint64_t cycle;
   bool blocked = false;
 };
-struct OfferHead { std::uint64_t cycle; };     ///< Tree → queue.
-struct HeadOffered { Symbol queue; bool present; Head head; bool gate_open; bool sticky; std::uint64_t generation; std::uint32_t equals; bool strict; };
+struct OfferHead {
+  std::uint64_t cycle;
+};  ///< Tree → queue.
+struct HeadOffered {
+  Symbol queue;
+  bool present;
+  Head head;
+  bool gate_open;
+  bool sticky;
+  std::uint64_t generation;
+  std::uint32_t equals;
+  bool strict;
+};
 /// Where an entry stands among those of all trees (§6.1, classical order).
 struct EntryRank {
   std::int32_t level = 0;
@@ -157,17 +223,21 @@ struct Proposed {
 
 // ---- parent → domain ------------------------------------------------------------------------------------------------------
 
-struct ReactivateTreeOf { Symbol cluster_queue; };       ///< Request; batched by the domain (§3.7).
-struct NextDue { Time due; };                  ///< The parent wants to be reconciled at this time; never: no more.
+struct ReactivateTreeOf {
+  Symbol cluster_queue;
+};  ///< Request; batched by the domain (§3.7).
+struct NextDue {
+  Time due;
+};  ///< The parent wants to be reconciled at this time; never: no more.
 struct NotReady {
   WorkloadId id;
   bool not_ready;
 };  ///< With blockAdmission: it is admitted and its pods are not ready, or no more so.
 struct Runs {
   bool runs;
-};                                             ///< Whether the job's Workload is admitted, for those that descend from it.
-struct WorldChanged {};                        ///< An observation told something new (not merely our own write).
-struct Retired {};                             ///< The parent holds nothing any more.
+};                       ///< Whether the job's Workload is admitted, for those that descend from it.
+struct WorldChanged {};  ///< An observation told something new (not merely our own write).
+struct Retired {};       ///< The parent holds nothing any more.
 
 }  // namespace msg
 

@@ -9,8 +9,8 @@
 
 namespace hindsight::admission {
 
-/// The heap of a ClusterQueue: what is next by priority, then queue timestamp, then uid (§3.2). Elements are any T with `std::size_t place`, in
-/// which the heap notes where they are, so that each of them can be taken out; they must not move meanwhile.
+/// The heap of a ClusterQueue: what is next by priority, then queue timestamp, then uid (§3.2). Elements are any T with `std::size_t
+/// place`, in which the heap notes where they are, so that each of them can be taken out; they must not move meanwhile.
 template <class T>
 class PendingHeap {
  public:

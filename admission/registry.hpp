@@ -10,8 +10,8 @@
 
 namespace hindsight::admission {
 
-/// Who is who in a domain: numbers of Workload parents by their key (uid of the job, or of the Workload that no job owns), and of Workloads by uid.
-/// Numbers are given out again after an entry has gone.
+/// Who is who in a domain: numbers of Workload parents by their key (uid of the job, or of the Workload that no job owns), and of Workloads
+/// by uid. Numbers are given out again after an entry has gone.
 class Registry {
  public:
   static constexpr std::uint32_t none = TextIndex::none;
@@ -54,7 +54,9 @@ class Registry {
     std::uint32_t parent = none;
   };
 
-  [[nodiscard]] std::string_view uid(WorkloadId id) const { return workloads_[id].uid.empty() ? keys_[workloads_[id].parent] : workloads_[id].uid; }
+  [[nodiscard]] std::string_view uid(WorkloadId id) const {
+    return workloads_[id].uid.empty() ? keys_[workloads_[id].parent] : workloads_[id].uid;
+  }
 
   std::vector<std::string> keys_;  ///< Empty: free.
   std::vector<std::uint32_t> free_parents_;

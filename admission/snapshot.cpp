@@ -122,7 +122,8 @@ void archive_queue(A& a, QueueConfig& x) {
   list(a, x.groups);
   archive_all(a, x.strategy, x.has_namespace_selector);
   list(a, x.namespace_selector);
-  archive_all(a, x.when_can_borrow, x.when_can_preempt, x.preference, x.within_cluster_queue, x.reclaim_within_cohort, x.borrow_within_cohort, x.max_priority_threshold);
+  archive_all(a, x.when_can_borrow, x.when_can_preempt, x.preference, x.within_cluster_queue, x.reclaim_within_cohort,
+              x.borrow_within_cohort, x.max_priority_threshold);
   list(a, x.checks);
   archive_all(a, x.stop_policy, x.stop_policy_set, x.fair_weight_nano, x.admission_mode, x.deleting);
 }
@@ -197,9 +198,9 @@ void archive(A& a, WorkloadState& x) {
 }
 template <class A>
 void archive(A& a, JobState& x) {
-  archive_all(a, x.uid, x.name, x.kind, x.group, x.namespace_, x.resource_version, x.generation, x.deleting, x.queue_name, x.priority_class, x.pod_priority_class,
-              x.prebuilt_workload, x.max_exec_seconds, x.suspended, x.active, x.pods_ready, x.stopping, x.finished, x.succeeded, x.on_hold, x.managed, x.finish_message,
-              x.admission_gated_by, x.workload_name);
+  archive_all(a, x.uid, x.name, x.kind, x.group, x.namespace_, x.resource_version, x.generation, x.deleting, x.queue_name, x.priority_class,
+              x.pod_priority_class, x.prebuilt_workload, x.max_exec_seconds, x.suspended, x.active, x.pods_ready, x.stopping, x.finished,
+              x.succeeded, x.on_hold, x.managed, x.finish_message, x.admission_gated_by, x.workload_name);
   list(a, x.pod_sets);
   archive_all(a, x.reclaimable, x.start_error, x.requested_since, x.removal_pending);
 }
@@ -283,7 +284,8 @@ void archive_catalog(A& a, Catalog& c) {
   shared_table(a, c.namespaces, [&](NamespaceConfig& x) { archive_all(a, x.name, x.labels); });
   shared_table(a, c.checks, [&](CheckConfig& x) { archive_all(a, x.name, x.controller, x.active); });
   table(a, c.topologies, [&](std::vector<std::string>& x) { archive(a, x); });
-  for (auto* classes : {&c.workload_priority_classes, &c.pod_priority_classes}) table(a, *classes, [&](PriorityClassConfig& x) { archive_all(a, x.value, x.global_default); });
+  for (auto* classes : {&c.workload_priority_classes, &c.pod_priority_classes})
+    table(a, *classes, [&](PriorityClassConfig& x) { archive_all(a, x.value, x.global_default); });
   if constexpr (A::reading) {
     const std::size_t n = a.count();
     for (std::size_t i = 0; i < n && a.ok(); ++i) {
@@ -293,7 +295,8 @@ void archive_catalog(A& a, Catalog& c) {
     }
   } else {
     a(static_cast<std::uint64_t>(c.local_queues.size()));
-    for (auto& [key, q] : c.local_queues) archive_all(a, q.namespace_, q.name, q.cluster_queue, q.stop_policy, q.stop_policy_set, q.fair_weight_nano);
+    for (auto& [key, q] : c.local_queues)
+      archive_all(a, q.namespace_, q.name, q.cluster_queue, q.stop_policy, q.stop_policy_set, q.fair_weight_nano);
   }
 }
 
@@ -463,7 +466,8 @@ Result<void> SnapshotCodec::read(std::span<const std::byte> bytes, Entities& ent
   std::uint32_t version = 0;
   a(version);
   if (version != snapshot_version)
-    return fail(ErrorKind::unsupported, "snapshot: version " + std::to_string(version) + " is not the one that this build reads (" + std::to_string(snapshot_version) + ")");
+    return fail(ErrorKind::unsupported, "snapshot: version " + std::to_string(version) + " is not the one that this build reads (" +
+                                            std::to_string(snapshot_version) + ")");
   if (auto ok = read_domain(a, entities.domain_); !ok) return ok;
   for (std::size_t n = a.count(); n != 0 && a.ok(); --n) {
     std::uint32_t index = 0;
@@ -476,7 +480,8 @@ Result<void> SnapshotCodec::read(std::span<const std::byte> bytes, Entities& ent
       archive(a, *image.job);
     }
     list(a, image.workloads);
-    if (!a.ok() || index >= entities.domain_.registry_.parents_end()) return fail(ErrorKind::corrupt, "snapshot: a Workload parent that the domain does not know");
+    if (!a.ok() || index >= entities.domain_.registry_.parents_end())
+      return fail(ErrorKind::corrupt, "snapshot: a Workload parent that the domain does not know");
     if (index >= entities.parents_.size()) {
       entities.parents_.resize(index + 1);
       entities.parent_touched_.resize(index + 1, false);

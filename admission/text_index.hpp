@@ -8,8 +8,8 @@
 
 namespace hindsight::admission {
 
-/// Finds the numbers of texts that stand elsewhere: open addressing over 8 bytes a slot, which hold 32 bits of the text's hash and the number.
-/// `text_of(number)` gives the text of a number that was inserted. Iteration is not offered, so that no order can leak.
+/// Finds the numbers of texts that stand elsewhere: open addressing over 8 bytes a slot, which hold 32 bits of the text's hash and the
+/// number. `text_of(number)` gives the text of a number that was inserted. Iteration is not offered, so that no order can leak.
 class TextIndex {
  public:
   static constexpr std::uint32_t none = ~std::uint32_t{0};

@@ -55,7 +55,8 @@ struct ApplyEvent {
     w.admission = Admission{Symbol(e.cluster_queue), own_assignments(e.assignments)};
     w.await(Section::admission);
     reset_previous(w, c.now);
-    w.decide_condition(ConditionType::quota_reserved, ConditionStatus::true_, quota_reserved, "Quota reserved in ClusterQueue " + std::string(e.cluster_queue), c.now);
+    w.decide_condition(ConditionType::quota_reserved, ConditionStatus::true_, quota_reserved,
+                       "Quota reserved in ClusterQueue " + std::string(e.cluster_queue), c.now);
     if (e.checks_changed) set_checks(w, e.checks);
     if (e.admitted)
       w.decide_condition(ConditionType::admitted, ConditionStatus::true_, admitted, "The workload is admitted", c.now);
@@ -97,7 +98,8 @@ struct ApplyEvent {
     if (w.finished() || !w.reserved()) return;
     w.clear_reservation(Symbol(e.reason), e.message, c.now);
     if (e.writes_requeued)
-      w.decide_condition(ConditionType::requeued, e.requeued ? ConditionStatus::true_ : ConditionStatus::false_, Symbol(e.requeued_reason), e.requeued_message, c.now);
+      w.decide_condition(ConditionType::requeued, e.requeued ? ConditionStatus::true_ : ConditionStatus::false_, Symbol(e.requeued_reason),
+                         e.requeued_message, c.now);
   }
   void operator()(const WorkloadAdmitted&) const {
     if (w.finished() || !w.reserved() || w.evicted() || w.admitted()) return;

@@ -32,11 +32,12 @@ struct PodShape {
 
 struct PodSetInfo {
   Symbol name;
-  std::int32_t count = 0;      ///< Effective: spec count − reclaimable (§1.3).
-  std::int32_t min_count = -1; ///< −1: none.
-  std::vector<ResourceRequest> requests;  ///< Per pod, after exclusion and transformation (BA-44), sorted by resource text; zero amounts kept.
+  std::int32_t count = 0;       ///< Effective: spec count − reclaimable (§1.3).
+  std::int32_t min_count = -1;  ///< −1: none.
+  std::vector<ResourceRequest>
+      requests;  ///< Per pod, after exclusion and transformation (BA-44), sorted by resource text; zero amounts kept.
   std::shared_ptr<const PodShape> shape;
-  Symbol group;                ///< podset-group-name; empty: alone.
+  Symbol group;  ///< podset-group-name; empty: alone.
 };
 
 /// Everything that the scheduler needs to know of a pending or reserving Workload. Immutable; a changed Workload gets a new one.
@@ -45,23 +46,23 @@ struct WorkloadInfo {
   Symbol namespace_;
   std::string name;
   std::string uid;
-  std::string job_uid;      ///< Label kueue.x-k8s.io/job-uid, for messages; empty: UNKNOWN.
+  std::string job_uid;  ///< Label kueue.x-k8s.io/job-uid, for messages; empty: UNKNOWN.
   Symbol local_queue;
   std::int64_t priority = 0;  ///< Effective priority (§3.2).
   std::int64_t base_priority = 0;
   Time created;
-  Time queue_time;          ///< Queue timestamp (§3.2).
+  Time queue_time;  ///< Queue timestamp (§3.2).
   std::vector<PodSetInfo> pod_sets;
   std::uint64_t equivalence_hash = 0;  ///< §3.6; 0: unknown.
-  bool evicted = false;     ///< Evicted=True.
-  bool failed_checks = false;  ///< Some check is in Retry or Rejected.
-  std::vector<Symbol> ready_checks;  ///< Checks in state Ready.
-  bool requeued_false = false;  ///< Condition Requeued is False: the back-off gate is closed (§3.3).
-  Time requeue_at;          ///< Gate closed until then; never: no back-off.
-  std::string limits_error;  ///< Non-empty: Misconfigured, with this message.
-  Time reserved_at;         ///< Transition of QuotaReserved=True.
+  bool evicted = false;                ///< Evicted=True.
+  bool failed_checks = false;          ///< Some check is in Retry or Rejected.
+  std::vector<Symbol> ready_checks;    ///< Checks in state Ready.
+  bool requeued_false = false;         ///< Condition Requeued is False: the back-off gate is closed (§3.3).
+  Time requeue_at;                     ///< Gate closed until then; never: no back-off.
+  std::string limits_error;            ///< Non-empty: Misconfigured, with this message.
+  Time reserved_at;                    ///< Transition of QuotaReserved=True.
   // What the Workload shows now; a cycle that would write the same again changes nothing.
-  Symbol pending_reason;    ///< Reason of QuotaReserved=False; empty: no condition.
+  Symbol pending_reason;  ///< Reason of QuotaReserved=False; empty: no condition.
   std::shared_ptr<const std::string> pending_message;
 };
 
@@ -69,8 +70,8 @@ struct WorkloadInfo {
 struct PodSetReservation {
   Symbol pod_set;
   std::int32_t count = 0;
-  std::vector<std::pair<Symbol, Symbol>> flavors;    ///< resource → flavor, sorted by resource text.
-  std::vector<std::pair<Symbol, Amount>> usage;      ///< resource → total for `count` pods, sorted by resource text.
+  std::vector<std::pair<Symbol, Symbol>> flavors;  ///< resource → flavor, sorted by resource text.
+  std::vector<std::pair<Symbol, Amount>> usage;    ///< resource → total for `count` pods, sorted by resource text.
 };
 
 /// What a reserving Workload holds.
@@ -94,9 +95,9 @@ struct ScanState {
     std::int32_t flavor_index = -1;
     friend bool operator==(const Entry&, const Entry&) = default;
   };
-  std::vector<Entry> entries;      ///< Empty: none kept.
-  std::uint64_t cycle = 0;         ///< Number of the cycle that recorded it.
-  std::uint64_t generation = 0;    ///< Generation of the ClusterQueue then (§2.3).
+  std::vector<Entry> entries;    ///< Empty: none kept.
+  std::uint64_t cycle = 0;       ///< Number of the cycle that recorded it.
+  std::uint64_t generation = 0;  ///< Generation of the ClusterQueue then (§2.3).
   std::uint64_t equivalence_hash = 0;
 
   [[nodiscard]] bool unfinished() const {

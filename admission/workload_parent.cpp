@@ -5,7 +5,6 @@
 namespace hindsight::admission {
 namespace {
 
-
 /// The queue that a workload is bound for: that of its LocalQueue.
 Symbol target_queue(const WorkloadState& w, const Catalog& catalog) {
   const auto* lq = catalog.local_queue(w.namespace_, w.queue_name);
@@ -243,7 +242,8 @@ void WorkloadParent::apply_workload(const WorkloadObserved& o, WorkloadId id, co
   const auto gate = [](const WorkloadState& s) {
     const auto* e = s.find(ConditionType::evicted);
     const auto* r = s.find(ConditionType::requeued);
-    return std::tuple(s.generation, s.active, s.priority, s.priority_boost, e != nullptr && e->is_true(), r != nullptr && r->is_false(), s.reclaimable, s.queue_name);
+    return std::tuple(s.generation, s.active, s.priority, s.priority_boost, e != nullptr && e->is_true(), r != nullptr && r->is_false(),
+                      s.reclaimable, s.queue_name);
   };
   const auto before = gate(w);
   const bool was_reserving = placements_[index].kind == Placement::Kind::reserving;
@@ -260,7 +260,8 @@ void WorkloadParent::apply_workload(const WorkloadObserved& o, WorkloadId id, co
 
   // §3.7: what wakes the tree, beside leaving a reservation (publish sees to that)
   if (was_finished || (was_inactive && !w.active)) request_reactivation(w, c, out);
-  if (was_reserving && placements_[index].kind == Placement::Kind::reserving && (w.reclaimable != old_reclaimable || w.priority != old_priority))
+  if (was_reserving && placements_[index].kind == Placement::Kind::reserving &&
+      (w.reclaimable != old_reclaimable || w.priority != old_priority))
     request_reactivation(w, c, out);
 }
 
@@ -280,7 +281,6 @@ void WorkloadParent::request_reactivation(const WorkloadState& w, const Context&
   if (lq == nullptr || lq->stop_policy != StopPolicy::none) return;  // D12
   out.send(self_, domain_address, msg::ReactivateTreeOf{lq->cluster_queue});
 }
-
 
 // ---- placement ------------------------------------------------------------------------------------------------------------
 
@@ -349,7 +349,8 @@ Time WorkloadParent::next_due(const Context& c) const {
   const Settings& s = c.catalog->settings;
   for (const auto& w : workloads_) {
     if (w.finished()) {
-      if (s.retain_finished && !w.removal_pending && !w.deleting) consider(w.find(ConditionType::finished)->last_transition + *s.retain_finished);
+      if (s.retain_finished && !w.removal_pending && !w.deleting)
+        consider(w.find(ConditionType::finished)->last_transition + *s.retain_finished);
       continue;
     }
     if (!w.removal_pending && !w.deleting && !(job_ && (job_->removal_pending || job_->deleting || job_->finished)))

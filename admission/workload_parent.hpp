@@ -21,7 +21,8 @@ struct JobState {
   Symbol queue_name, priority_class, pod_priority_class;
   std::string prebuilt_workload;
   std::int32_t max_exec_seconds = 0;
-  bool suspended = false, active = false, pods_ready = false, stopping = false, finished = false, succeeded = false, on_hold = false, managed = true;
+  bool suspended = false, active = false, pods_ready = false, stopping = false, finished = false, succeeded = false, on_hold = false,
+       managed = true;
   std::string finish_message, admission_gated_by, workload_name;
   std::vector<PodSetSpec> pod_sets;
   std::vector<std::pair<Symbol, std::int32_t>> reclaimable;
@@ -65,7 +66,7 @@ class WorkloadParent final : public Entity {
     Symbol queue;
     std::shared_ptr<const WorkloadInfo> info;
     bool admitted = false;
-    Symbol record_reason;  ///< Set while parked by a hash record.
+    Symbol record_reason;    ///< Set while parked by a hash record.
     bool not_ready = false;  ///< As the domain was told (BA-76).
     friend class WorkloadParent;
   };

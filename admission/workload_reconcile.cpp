@@ -11,7 +11,8 @@ namespace {
 
 WorkloadRef ref(const WorkloadState& w, Arena& a) { return {a.copy(w.uid), w.namespace_.text(), a.copy(w.name)}; }
 
-void condition(Proposal& p, const WorkloadState& w, ConditionType type, ConditionStatus status, std::string_view reason, std::string_view message) {
+void condition(Proposal& p, const WorkloadState& w, ConditionType type, ConditionStatus status, std::string_view reason,
+               std::string_view message) {
   p.events.emplace_back(ConditionChanged{ref(w, *p.arena), type, status, p.arena->copy(reason), p.arena->copy(message), false});
 }
 
@@ -65,7 +66,8 @@ void WorkloadParent::reconcile_workload(std::size_t index, const Context& c, Pro
 
   if (w.removal_pending) return;
   if (w.finished()) {
-    if (settings.retain_finished && !w.deleting && c.now >= w.find(ConditionType::finished)->last_transition + *settings.retain_finished)  // BA-148
+    if (settings.retain_finished && !w.deleting &&
+        c.now >= w.find(ConditionType::finished)->last_transition + *settings.retain_finished)  // BA-148
       p.events.emplace_back(WorkloadRemoved{ref(w, *p.arena), "Deleted finished workload due to elapsed retention", {}});
     return;
   }
@@ -106,7 +108,8 @@ void WorkloadParent::reconcile_workload(std::size_t index, const Context& c, Pro
     return;
   }
   if (!w.active && !w.evicted()) {
-    evicted(p, w, "Deactivated", targeted ? target->reason.text() : "", targeted ? "The workload is deactivated due to " + target->message : "The workload is deactivated");
+    evicted(p, w, "Deactivated", targeted ? target->reason.text() : "",
+            targeted ? "The workload is deactivated due to " + target->message : "The workload is deactivated");
     return;
   }
 
@@ -123,11 +126,13 @@ void WorkloadParent::reconcile_workload(std::size_t index, const Context& c, Pro
   const bool lq_runs = lq != nullptr && lq->stop_policy == StopPolicy::none;
   if (gate_closed && !w.reserved() && lq_runs && w.active) {
     if (requeued->reason.text() == "LocalQueueStopped") {
-      condition(p, w, ConditionType::requeued, ConditionStatus::true_, "LocalQueueRestarted", "The LocalQueue was restarted after being stopped");
+      condition(p, w, ConditionType::requeued, ConditionStatus::true_, "LocalQueueRestarted",
+                "The LocalQueue was restarted after being stopped");
       return;
     }
     if (requeued->reason.text() == "ClusterQueueStopped" && cq != nullptr && cq->stop_policy == StopPolicy::none) {
-      condition(p, w, ConditionType::requeued, ConditionStatus::true_, "ClusterQueueRestarted", "The ClusterQueue was restarted after being stopped");
+      condition(p, w, ConditionType::requeued, ConditionStatus::true_, "ClusterQueueRestarted",
+                "The ClusterQueue was restarted after being stopped");
       return;
     }
   }
@@ -154,7 +159,8 @@ bool WorkloadParent::sync_checks(const WorkloadState& w, const Context& c, Propo
   const auto* cq = c.catalog->queue(w.admission ? w.admission->cluster_queue : lq->cluster_queue);
   if (cq == nullptr) return false;
   const auto required = required_checks(*cq, w.admission ? &w.admission->pod_sets : nullptr);
-  const bool same = std::equal(w.checks.begin(), w.checks.end(), required.begin(), required.end(), [](const CheckStatus& k, Symbol n) { return k.name == n; });
+  const bool same = std::equal(w.checks.begin(), w.checks.end(), required.begin(), required.end(),
+                               [](const CheckStatus& k, Symbol n) { return k.name == n; });
   if (same) return false;
   auto list = p.arena->make<CheckFacts>(required.size());
   for (std::size_t i = 0; i < required.size(); ++i) {
@@ -207,7 +213,8 @@ bool WorkloadParent::reconcile_reserved(const WorkloadState& w, const Context& c
     WorkloadEvicted e;
     e.workload = ref(w, *p.arena);
     e.reason = "AdmissionCheck";
-    e.message = p.arena->copy("Evicted due to " + std::string(retry.size() > 1 ? "AdmissionChecks" : "AdmissionCheck") + " in Retry state: " + quoted_messages(retry));
+    e.message = p.arena->copy("Evicted due to " + std::string(retry.size() > 1 ? "AdmissionChecks" : "AdmissionCheck") +
+                              " in Retry state: " + quoted_messages(retry));
     Time at = w.has_requeue_state ? w.requeue_at : Time::never();
     bool later = false;
     for (const auto& k : w.checks) {
@@ -269,7 +276,8 @@ bool WorkloadParent::reconcile_reserved(const WorkloadState& w, const Context& c
 
   // maximum execution time (§8.5)
   if (w.max_exec_seconds > 0 && c.now >= admitted_at + Duration::seconds(w.max_exec_seconds - w.accumulated_exec_seconds.value_or(0))) {
-    condition(p, w, ConditionType::deactivation_target, ConditionStatus::true_, "MaximumExecutionTimeExceeded", "exceeding the maximum execution time");
+    condition(p, w, ConditionType::deactivation_target, ConditionStatus::true_, "MaximumExecutionTimeExceeded",
+              "exceeding the maximum execution time");
     if (w.accumulated_exec_seconds) p.events.emplace_back(ExecutionTimeReset{ref(w, *p.arena)});
     return true;
   }
@@ -282,7 +290,8 @@ bool WorkloadParent::reconcile_reserved(const WorkloadState& w, const Context& c
     if ((!recovering || settings.recovery_timeout.micros > 0) && c.now >= deadline) {
       const std::int32_t count = (w.has_requeue_state ? w.requeue_count : 0) + 1;
       if (settings.backoff_limit_count && count > *settings.backoff_limit_count) {  // BA-140
-        condition(p, w, ConditionType::deactivation_target, ConditionStatus::true_, "RequeuingLimitExceeded", "exceeding the maximum number of re-queuing retries");
+        condition(p, w, ConditionType::deactivation_target, ConditionStatus::true_, "RequeuingLimitExceeded",
+                  "exceeding the maximum number of re-queuing retries");
         return true;
       }
       std::int64_t seconds = settings.backoff_base_seconds;
@@ -342,14 +351,15 @@ bool WorkloadParent::resolve_pending(const WorkloadState& w, const Placement& at
   } else if (!w.admission_gated_by.empty()) {
     reason = "AdmissionGated";
     message = "Admission is gated by: " + w.admission_gated_by;
-  } else if (!at.record_reason.empty() &&
-             (current == "Deactivated" || current == "PendingEvaluation" || current == "Suspended" || current == "Pending" || (now != nullptr && current.empty()))) {
+  } else if (!at.record_reason.empty() && (current == "Deactivated" || current == "PendingEvaluation" || current == "Suspended" ||
+                                           current == "Pending" || (now != nullptr && current.empty()))) {
     reason = at.record_reason.text();
     message = "Bypassed scheduling evaluation because an equivalent workload recently failed";
   } else if (now == nullptr) {
     return false;
-  } else if (current == "WaitingForQuota" || current == "NoMatchingFlavor" || current == "ExceedsMaxQuota" || current == "TopologyPlacementFailed" ||
-             current == "WaitingForPreemptedWorkloads" || current == "WaitingForPodsReady" || current == "PendingEvaluation") {
+  } else if (current == "WaitingForQuota" || current == "NoMatchingFlavor" || current == "ExceedsMaxQuota" ||
+             current == "TopologyPlacementFailed" || current == "WaitingForPreemptedWorkloads" || current == "WaitingForPodsReady" ||
+             current == "PendingEvaluation") {
     return false;
   } else {
     reason = "PendingEvaluation";

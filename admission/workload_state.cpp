@@ -17,7 +17,8 @@ std::shared_ptr<const PodShape> own_shape(const PodSetFacts& f) {
   if (f.node_selector.empty() && !f.has_affinity && f.tolerations.empty()) return plain;
   auto shape = std::make_shared<PodShape>();
   for (const auto& p : f.node_selector) shape->node_selector.emplace_back(Symbol(p.key), std::string(p.value));
-  std::sort(shape->node_selector.begin(), shape->node_selector.end(), [](const auto& a, const auto& b) { return ByText{}(a.first, b.first); });
+  std::sort(shape->node_selector.begin(), shape->node_selector.end(),
+            [](const auto& a, const auto& b) { return ByText{}(a.first, b.first); });
   shape->has_affinity = f.has_affinity;
   for (const auto& t : f.affinity_terms) {
     OwnedTerm term;
@@ -42,11 +43,15 @@ bool same(const Admission& mine, const WorkloadObserved& o) {
   for (std::size_t i = 0; i < mine.pod_sets.size(); ++i) {
     const auto& a = mine.pod_sets[i];
     const auto& b = o.assignments[i];
-    if (a.pod_set.text() != b.pod_set || a.count != b.count || a.flavors.size() != b.flavors.size() || a.usage.size() != b.usage.size()) return false;
+    if (a.pod_set.text() != b.pod_set || a.count != b.count || a.flavors.size() != b.flavors.size() || a.usage.size() != b.usage.size())
+      return false;
     for (const auto& f : b.flavors)
-      if (std::none_of(a.flavors.begin(), a.flavors.end(), [&](const auto& x) { return x.first.text() == f.resource && x.second.text() == f.flavor; })) return false;
+      if (std::none_of(a.flavors.begin(), a.flavors.end(),
+                       [&](const auto& x) { return x.first.text() == f.resource && x.second.text() == f.flavor; }))
+        return false;
     for (const auto& u : b.usage)
-      if (std::none_of(a.usage.begin(), a.usage.end(), [&](const auto& x) { return x.first.text() == u.resource && x.second == u.amount; })) return false;
+      if (std::none_of(a.usage.begin(), a.usage.end(), [&](const auto& x) { return x.first.text() == u.resource && x.second == u.amount; }))
+        return false;
   }
   return true;
 }
@@ -119,7 +124,13 @@ std::vector<PodSetSpec> own_pod_sets(List<PodSetFacts> facts) {
 }
 
 CheckStatus own_check(const CheckFacts& c) {
-  return {Symbol(c.name), c.state, c.last_transition, std::string(c.message), c.requeue_after_seconds.value_or(-1), c.retry_count.value_or(-1), std::string(c.pod_set_updates)};
+  return {Symbol(c.name),
+          c.state,
+          c.last_transition,
+          std::string(c.message),
+          c.requeue_after_seconds.value_or(-1),
+          c.retry_count.value_or(-1),
+          std::string(c.pod_set_updates)};
 }
 
 CheckFacts view_check(const CheckStatus& c, Arena& arena) {
@@ -240,7 +251,8 @@ bool WorkloadState::observe(const WorkloadObserved& o, std::uint64_t sequence) {
   for (unsigned t = 1; t < 16; ++t) {  // removed conditions are confirmed by their absence
     const auto type = static_cast<ConditionType>(t);
     if ((unconfirmed >> t & 1U) == 0 || find(type) != nullptr) continue;
-    if (std::none_of(o.conditions.begin(), o.conditions.end(), [&](const ConditionFacts& c) { return c.type == type; })) unconfirmed &= ~bit(type);
+    if (std::none_of(o.conditions.begin(), o.conditions.end(), [&](const ConditionFacts& c) { return c.type == type; }))
+      unconfirmed &= ~bit(type);
   }
   // a Finished that somebody else wrote counts at once: nothing of ours comes after it
   if (!finished()) {
@@ -268,7 +280,8 @@ bool WorkloadState::observe(const WorkloadObserved& o, std::uint64_t sequence) {
   for (const auto& c : o.checks) seen_checks.push_back(own_check(c));
   std::sort(seen_checks.begin(), seen_checks.end(), [](const auto& a, const auto& b) { return ByText{}(a.name, b.name); });
   const auto check_key = [](const CheckStatus& c) { return std::tie(c.name, c.state, c.message); };
-  const bool checks_same = std::equal(checks.begin(), checks.end(), seen_checks.begin(), seen_checks.end(), [&](const auto& a, const auto& b) { return check_key(a) == check_key(b); });
+  const bool checks_same = std::equal(checks.begin(), checks.end(), seen_checks.begin(), seen_checks.end(),
+                                      [&](const auto& a, const auto& b) { return check_key(a) == check_key(b); });
   if (checks_same) {
     unconfirmed &= ~bit(Section::checks);
     checks = std::move(seen_checks);
@@ -306,7 +319,8 @@ bool WorkloadState::observe(const WorkloadObserved& o, std::uint64_t sequence) {
 
   bool stats_same = evictions.size() == o.evictions.size();
   for (std::size_t i = 0; stats_same && i < evictions.size(); ++i)
-    stats_same = evictions[i].reason.text() == o.evictions[i].reason && evictions[i].cause.text() == o.evictions[i].underlying_cause && evictions[i].count == o.evictions[i].count;
+    stats_same = evictions[i].reason.text() == o.evictions[i].reason && evictions[i].cause.text() == o.evictions[i].underlying_cause &&
+                 evictions[i].count == o.evictions[i].count;
   if (stats_same) {
     unconfirmed &= ~bit(Section::evictions);
   } else if (!waits_for(Section::evictions)) {
@@ -331,7 +345,9 @@ void WorkloadState::decide_condition(ConditionType type, ConditionStatus status,
     unconfirmed |= bit(type);
     return;
   }
-  conditions.push_back({type, status, reason, message.size() > message_limit ? std::string(message.substr(0, message_limit - 4)) + " ..." : std::string(message), now});
+  conditions.push_back({type, status, reason,
+                        message.size() > message_limit ? std::string(message.substr(0, message_limit - 4)) + " ..." : std::string(message),
+                        now});
   unconfirmed |= bit(type);
 }
 
@@ -374,7 +390,8 @@ void WorkloadState::evict(Symbol reason, Symbol cause, std::string_view message,
   }
   if (changed) await(Section::checks);
   if (!reserved()) return;  // evicted while pending: no statistics (§8.2)
-  const auto it = std::find_if(evictions.begin(), evictions.end(), [&](const EvictionStat& e) { return e.reason == reason && e.cause == cause; });
+  const auto it =
+      std::find_if(evictions.begin(), evictions.end(), [&](const EvictionStat& e) { return e.reason == reason && e.cause == cause; });
   if (it == evictions.end())
     evictions.push_back({reason, cause, 1});
   else
@@ -477,7 +494,8 @@ std::vector<ResourceRequest> adjusted(const std::vector<ResourceRequest>& reques
   if (settings.exclude_resource_prefixes.empty() && settings.transformations.empty()) return requests;
   std::vector<ResourceRequest> kept;
   for (const auto& r : requests) {
-    const bool excluded = std::any_of(settings.exclude_resource_prefixes.begin(), settings.exclude_resource_prefixes.end(), [&](const std::string& p) { return r.resource.text().starts_with(p); });
+    const bool excluded = std::any_of(settings.exclude_resource_prefixes.begin(), settings.exclude_resource_prefixes.end(),
+                                      [&](const std::string& p) { return r.resource.text().starts_with(p); });
     if (!excluded) kept.push_back(r);
   }
   std::vector<ResourceRequest> out;
@@ -638,7 +656,8 @@ std::shared_ptr<const Reservation> make_reservation(const WorkloadState& w, std:
         if (res == resource) flavor = f;
       if (flavor.empty()) continue;
       const Amount amount = n == p.count ? total : static_cast<Amount>(static_cast<WideAmount>(total) / p.count * n);
-      const auto it = std::find_if(r->charges.begin(), r->charges.end(), [&](const auto& c) { return c.flavor == flavor && c.resource == resource; });
+      const auto it =
+          std::find_if(r->charges.begin(), r->charges.end(), [&](const auto& c) { return c.flavor == flavor && c.resource == resource; });
       if (it == r->charges.end())
         r->charges.push_back({flavor, resource, amount});
       else
@@ -657,11 +676,13 @@ std::vector<Symbol> required_checks(const QueueConfig& queue, const std::vector<
     bool needed = rule.on_flavors.empty();
     if (!needed && assignment != nullptr) {
       for (const auto& p : *assignment)
-        for (const auto& [resource, flavor] : p.flavors) needed |= std::find(rule.on_flavors.begin(), rule.on_flavors.end(), flavor) != rule.on_flavors.end();
+        for (const auto& [resource, flavor] : p.flavors)
+          needed |= std::find(rule.on_flavors.begin(), rule.on_flavors.end(), flavor) != rule.on_flavors.end();
     } else if (!needed) {
       needed = true;
       for (const auto& g : queue.groups)
-        for (const auto& f : g.flavors) needed &= std::find(rule.on_flavors.begin(), rule.on_flavors.end(), f.flavor) != rule.on_flavors.end();
+        for (const auto& f : g.flavors)
+          needed &= std::find(rule.on_flavors.begin(), rule.on_flavors.end(), f.flavor) != rule.on_flavors.end();
     }
     if (needed) out.push_back(rule.name);
   }

@@ -10,8 +10,8 @@
 #include "admission/catalog_view.hpp"
 #include "admission/intents.hpp"
 #include "admission/workload_info.hpp"
-#include "vocabulary/decisions.hpp"
 #include "vocabulary/arena.hpp"
+#include "vocabulary/decisions.hpp"
 #include "vocabulary/state_hash.hpp"
 
 namespace hindsight::admission {
@@ -64,7 +64,17 @@ struct EvictionStat {
 };
 
 /// Parts of a Workload that this program writes, each of which may await the confirmation that the API server shows it.
-enum class Section : std::uint8_t { conditions = 0, admission = 16, checks = 17, requeue_state = 18, reclaimable = 19, exec_time = 20, evictions = 21, active = 22, spec = 23 };
+enum class Section : std::uint8_t {
+  conditions = 0,
+  admission = 16,
+  checks = 17,
+  requeue_state = 18,
+  reclaimable = 19,
+  exec_time = 20,
+  evictions = 21,
+  active = 22,
+  spec = 23
+};
 
 /// One Workload object: what was observed of it and what was decided about it since.
 ///
@@ -104,11 +114,11 @@ class WorkloadState {
   std::vector<EvictionStat> evictions;
 
   // ---- bookkeeping ------------------------------------------------------------------------------------------------------
-  std::uint32_t unconfirmed = 0;          ///< Bits by condition type and Section.
-  std::uint64_t last_decision = 0;        ///< Sequence of the newest decision in it.
-  std::uint64_t resolve_since = 0;        ///< Sequence of the last change that asks for the pending reason to be resolved anew (base-api §6.3).
-  bool revision_pending = false;          ///< WorkloadRevised was decided and not seen yet.
-  bool removal_pending = false;           ///< WorkloadRemoved was decided.
+  std::uint32_t unconfirmed = 0;    ///< Bits by condition type and Section.
+  std::uint64_t last_decision = 0;  ///< Sequence of the newest decision in it.
+  std::uint64_t resolve_since = 0;  ///< Sequence of the last change that asks for the pending reason to be resolved anew (base-api §6.3).
+  bool revision_pending = false;    ///< WorkloadRevised was decided and not seen yet.
+  bool removal_pending = false;     ///< WorkloadRemoved was decided.
 
   // ---- reading ----------------------------------------------------------------------------------------------------------
   [[nodiscard]] const Condition* find(ConditionType type) const;

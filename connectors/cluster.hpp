@@ -25,14 +25,14 @@ struct Write {
   const ResourceType* type = nullptr;
   std::string namespace_;
   std::string name;
-  std::string subresource;       ///< "status" or empty.
-  std::string body;              ///< Carries metadata.resourceVersion (and uid) where a precondition is meant.
+  std::string subresource;  ///< "status" or empty.
+  std::string body;         ///< Carries metadata.resourceVersion (and uid) where a precondition is meant.
   std::string field_manager = "hindsight";
 };
 
 /// What the server said: the object as JSON on success, a Status on refusal.
 struct WriteAnswer {
-  int http_status = 0;       ///< 0: no answer at all (connection).
+  int http_status = 0;  ///< 0: no answer at all (connection).
   std::string body;
   int retry_after_seconds = 0;  ///< From 429 and 503.
 };

@@ -15,7 +15,8 @@ Engine::Engine(World& world, EngineOptions options)
     : world_(world), options_(std::move(options)), driver_([](Text json) { return events::read_settings(json); }), now_(Time{0}) {
   connectors::BridgeOptions bridge;
   bridge.notice = [this](const std::string& text) { notices_.push_back(text); };
-  bridge_ = std::make_unique<connectors::Bridge>(world_.cluster(), mirror_, [this](const Observation& o) { emit(o); }, std::move(bridge));
+  bridge_ = std::make_unique<connectors::Bridge>(
+      world_.cluster(), mirror_, [this](const Observation& o) { emit(o); }, std::move(bridge));
 }
 
 Engine::~Engine() = default;
@@ -98,7 +99,8 @@ void Engine::come_to_rest() {
     auto step = driver_.decide();
     if (!step) return;
     if (steps > steps_max) {
-      error_ = Error{ErrorKind::invalid, "the domain does not come to rest: more than " + std::to_string(steps_max) + " steps at one moment"};
+      error_ =
+          Error{ErrorKind::invalid, "the domain does not come to rest: more than " + std::to_string(steps_max) + " steps at one moment"};
       return;
     }
     const Envelope e{options_.domain, driver_.domain().sequence() + 1, driver_.domain().epoch(), now_, step->base};

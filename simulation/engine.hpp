@@ -29,8 +29,8 @@ class World {
 
 struct EngineOptions {
   std::string domain = "default";
-  std::string configuration;           ///< JSON for ConfigurationObserved; empty: defaults.
-  events::Log* log = nullptr;          ///< Where the records go; null: nowhere.
+  std::string configuration;   ///< JSON for ConfigurationObserved; empty: defaults.
+  events::Log* log = nullptr;  ///< Where the records go; null: nowhere.
   std::string release = "dev";
   std::function<void(const RecordView&)> on_record;  ///< Called for every record after it was applied.
 };

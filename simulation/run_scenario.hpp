@@ -32,9 +32,9 @@ class SimulatedWorld final : public World {
 };
 
 struct ScenarioOptions {
-  std::string configuration;   ///< JSON of a configuration file; the scenario's own fields come on top.
-  bool states = false;         ///< Record a state after each step.
-  bool to_the_end = false;     ///< After the last step go on until nothing is due any more, at most `limit` of virtual time.
+  std::string configuration;  ///< JSON of a configuration file; the scenario's own fields come on top.
+  bool states = false;        ///< Record a state after each step.
+  bool to_the_end = false;    ///< After the last step go on until nothing is due any more, at most `limit` of virtual time.
   Duration limit = Duration::seconds(400 * 24 * 3600);
   events::Log* log = nullptr;
   std::string release = "dev";
@@ -43,13 +43,13 @@ struct ScenarioOptions {
 };
 
 struct ScenarioResult {
-  connectors::Json states;     ///< {"case", "states"}; without `states` an empty list.
-  std::vector<std::string> refused;   ///< "step 3: apply Job default/j: 422 ...".
+  connectors::Json states;           ///< {"case", "states"}; without `states` an empty list.
+  std::vector<std::string> refused;  ///< "step 3: apply Job default/j: 422 ...".
   std::vector<std::string> notices;
   std::uint64_t records = 0, decisions = 0, state_hash = 0;
   Time start, end;
   std::unique_ptr<SimulatedWorld> world;
-  std::unique_ptr<Engine> engine;     ///< For looking at the end; uses `world`.
+  std::unique_ptr<Engine> engine;  ///< For looking at the end; uses `world`.
 };
 
 /// Plays a scenario in virtual time (base-admission D10). Errors: what the scenario may not do, a bad configuration, a log that

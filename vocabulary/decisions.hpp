@@ -75,7 +75,7 @@ struct QuotaReserved {
   Text cluster_queue;
   List<PodSetAssignmentFacts> assignments;
   bool admitted = false;
-  List<CheckFacts> checks;     ///< The synchronised check list where it changed; see `checks_changed`.
+  List<CheckFacts> checks;  ///< The synchronised check list where it changed; see `checks_changed`.
   bool checks_changed = false;
   std::int32_t borrowing_level = 0;
 };
@@ -105,12 +105,12 @@ struct EntryRequeued {
   WorkloadRef workload;
   Text cluster_queue;
   RequeueReason requeue_reason = RequeueReason::generic;
-  bool to_heap = false;          ///< Back into the heap, else into the inadmissible set.
-  bool write_status = true;      ///< Conditions are written (not after an internal error).
-  Text reason;                   ///< Reason of QuotaReserved=False.
+  bool to_heap = false;      ///< Back into the heap, else into the inadmissible set.
+  bool write_status = true;  ///< Conditions are written (not after an internal error).
+  Text reason;               ///< Reason of QuotaReserved=False.
   Text message;
-  List<ScanProgress> progress;   ///< Empty: none kept.
-  std::uint64_t bulk_parked = 0; ///< How many equal workloads were parked with it (BA-55), for readers.
+  List<ScanProgress> progress;        ///< Empty: none kept.
+  std::uint64_t bulk_parked = 0;      ///< How many equal workloads were parked with it (BA-55), for readers.
   std::uint64_t scan_generation = 0;  ///< Generation of the ClusterQueue that `progress` was recorded at (§2.3).
 };
 
@@ -119,7 +119,7 @@ struct WorkloadPreempted {
   WorkloadRef workload;
   WorkloadRef preemptor;
   Text preemptor_cluster_queue;
-  Text reason;   ///< InClusterQueue, InCohortReclamation, InCohortFairSharing, InCohortReclaimWhileBorrowing.
+  Text reason;  ///< InClusterQueue, InCohortReclamation, InCohortFairSharing, InCohortReclaimWhileBorrowing.
   Text message;
 };
 
@@ -127,7 +127,7 @@ struct WorkloadPreempted {
 struct WorkloadEvicted {
   WorkloadRef workload;
   Text reason;
-  Text cause;    ///< Underlying cause; empty: none.
+  Text cause;  ///< Underlying cause; empty: none.
   Text message;
   bool has_requeue_state = false;  ///< PodsReady time-out: the new back-off (BA-139).
   std::int32_t requeue_count = 0;

@@ -54,7 +54,7 @@ struct ObjectMeta {
   std::uint64_t resource_version = 0;  ///< 0: unknown. Equal uid and version = the same observation (rule 4).
   std::int64_t generation = 0;
   Time created;
-  bool deleting = false;  ///< deletionTimestamp is set.
+  bool deleting = false;          ///< deletionTimestamp is set.
   bool in_use_finalizer = false;  ///< Carries finalizer kueue.x-k8s.io/resource-in-use.
 };
 
@@ -67,9 +67,9 @@ struct Taint {
 };
 
 struct Toleration {
-  Text key;     ///< Empty with `exists`: every key.
+  Text key;  ///< Empty with `exists`: every key.
   Text value;
-  bool exists = false;  ///< Operator Exists; otherwise Equal.
+  bool exists = false;                            ///< Operator Exists; otherwise Equal.
   TaintEffect effect = TaintEffect::unspecified;  ///< unspecified: every effect.
   std::optional<std::int64_t> seconds;            ///< tolerationSeconds; absent: for ever. Says nothing of flavors, but goes into the pods.
 };
@@ -99,16 +99,16 @@ struct PodSetFacts {
   Text name;
   std::int32_t count = 1;
   std::optional<std::int32_t> min_count;
-  List<ResourceAmount> requests;       ///< Per pod, effective: containers, init steps, sidecars, pod level, overhead (BA-43); sorted by name.
-  List<Pair> node_selector;            ///< Sorted by key.
-  bool has_affinity = false;           ///< requiredDuringScheduling node affinity is present: `affinity_terms` are OR-ed.
+  List<ResourceAmount> requests;  ///< Per pod, effective: containers, init steps, sidecars, pod level, overhead (BA-43); sorted by name.
+  List<Pair> node_selector;       ///< Sorted by key.
+  bool has_affinity = false;      ///< requiredDuringScheduling node affinity is present: `affinity_terms` are OR-ed.
   List<SelectorTerm> affinity_terms;
   List<Toleration> tolerations;
-  std::uint64_t shape_hash = 0;        ///< Of the scheduling shape of the pod spec (base-admission §3.6).
-  std::uint64_t template_hash = 0;     ///< Of the normalised template: two suspended jobs with equal hash have equal templates.
-  std::uint64_t core_hash = 0;         ///< As above without what a start injects: node selector, tolerations, labels, annotations, gates.
-  Text pod_set_group;                  ///< podset-group-name annotation.
-  Text limits_error;                   ///< Non-empty: "requests must not exceed its limits" finding, ready for the message.
+  std::uint64_t shape_hash = 0;     ///< Of the scheduling shape of the pod spec (base-admission §3.6).
+  std::uint64_t template_hash = 0;  ///< Of the normalised template: two suspended jobs with equal hash have equal templates.
+  std::uint64_t core_hash = 0;      ///< As above without what a start injects: node selector, tolerations, labels, annotations, gates.
+  Text pod_set_group;               ///< podset-group-name annotation.
+  Text limits_error;                ///< Non-empty: "requests must not exceed its limits" finding, ready for the message.
   Text required_topology, preferred_topology;  ///< Level label; empty: not asked for.
   bool unconstrained_topology = false;
   Text limit_range_error;  ///< Non-empty: what of it breaks a LimitRange, ready for the message; looked at only without `limits_error`.
@@ -236,28 +236,28 @@ struct PodSetCount {
 /// A job as its integration reads it (connectors/jobs): everything that a Workload parent needs to know of it.
 struct JobObserved {
   ObjectMeta meta;
-  Text kind;            ///< "Job", "JobSet", ...
-  Text group;           ///< API group, "batch".
-  Text queue_name;      ///< Label; empty: not ours unless manageJobsWithoutQueueName.
-  Text priority_class;  ///< Label kueue.x-k8s.io/priority-class (a WorkloadPriorityClass).
+  Text kind;                ///< "Job", "JobSet", ...
+  Text group;               ///< API group, "batch".
+  Text queue_name;          ///< Label; empty: not ours unless manageJobsWithoutQueueName.
+  Text priority_class;      ///< Label kueue.x-k8s.io/priority-class (a WorkloadPriorityClass).
   Text pod_priority_class;  ///< priorityClassName of the integration or of the first pod template.
   Text prebuilt_workload;
   std::optional<std::int32_t> max_exec_seconds;
   bool suspended = false;
-  bool active = false;      ///< Still occupies resources (base-api §7.2).
+  bool active = false;  ///< Still occupies resources (base-api §7.2).
   bool pods_ready = false;
-  bool stopping = false;    ///< A stop is in progress: annotation `stopping`.
+  bool stopping = false;  ///< A stop is in progress: annotation `stopping`.
   bool finished = false;
   bool succeeded = false;
   Text finish_message;
   bool on_hold = false;
-  bool managed = true;      ///< false: namespace or managed ancestor excludes it (BA-171, BA-172); never queued.
+  bool managed = true;  ///< false: namespace or managed ancestor excludes it (BA-171, BA-172); never queued.
   Text admission_gated_by;
   List<PodSetFacts> pod_sets;
   List<PodSetCount> reclaimable;  ///< Only pod sets with a count above 0.
-  Text workload_name;       ///< The name that its Workload gets (base-api §3).
-  bool elastic = false;     ///< Annotation elastic-job: "true".
-  Text owner_uid;           ///< Controller owner; empty: none. A managed one makes this job its child (BA-171).
+  Text workload_name;             ///< The name that its Workload gets (base-api §3).
+  bool elastic = false;           ///< Annotation elastic-job: "true".
+  Text owner_uid;                 ///< Controller owner; empty: none. A managed one makes this job its child (BA-171).
   Text owner_kind;
   Text owner_name;
 };
@@ -321,7 +321,7 @@ enum class PriorityClassKind : std::uint8_t { none = 0, workload_priority_class 
 
 struct WorkloadObserved {
   ObjectMeta meta;
-  Text owner_uid;   ///< Controller owner; empty: no Job owns it.
+  Text owner_uid;  ///< Controller owner; empty: no Job owns it.
   Text owner_kind;
   Text owner_name;
   Text queue_name;

@@ -38,10 +38,8 @@ class StateHash {
   }
   void add(const char* s) { add(std::string_view(s)); }
   template <class E>
-    requires std::is_enum_v<E>
-  void add(E e) {
-    add(static_cast<std::uint64_t>(e));
-  }
+  requires std::is_enum_v<E>
+  void add(E e) { add(static_cast<std::uint64_t>(e)); }
   template <class T>
   void add(const std::optional<T>& v) {
     add(v.has_value());

@@ -1,6 +1,6 @@
-// From an observation to the decision that it leads to, read back from a durable log, while the system is idle: one Workload at a time through
-// actors::Node over a SQLite log with fsync, beside bare writes with fsync to the same folder. The way contains two commits: that of the
-// observation and that of the decision. The folder is $HINDSIGHT_BENCH_DIR, or the current one.
+// From an observation to the decision that it leads to, read back from a durable log, while the system is idle: one Workload at a time
+// through actors::Node over a SQLite log with fsync, beside bare writes with fsync to the same folder. The way contains two commits: that
+// of the observation and that of the decision. The folder is $HINDSIGHT_BENCH_DIR, or the current one.
 
 #include <benchmark/benchmark.h>
 #include <fcntl.h>
@@ -61,7 +61,8 @@ class BareFile {
 
 void observation_to_decision(benchmark::State& state) {
   const char* folder = std::getenv("HINDSIGHT_BENCH_DIR");
-  const std::string path = (std::filesystem::path(folder == nullptr ? "." : folder) / ("bench-latency-" + std::to_string(::getpid()) + ".db")).string();
+  const std::string path =
+      (std::filesystem::path(folder == nullptr ? "." : folder) / ("bench-latency-" + std::to_string(::getpid()) + ".db")).string();
   const auto remove = [&] {
     for (const char* suffix : {"", "-wal", "-shm", ".lock"}) std::filesystem::remove(path + suffix);
   };

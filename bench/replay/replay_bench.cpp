@@ -30,7 +30,9 @@ T must(Result<T> r) {
 /// A log file that goes with its owner.
 class LogFile {
  public:
-  LogFile() : path_((std::filesystem::temp_directory_path() / ("hindsight-bench-" + std::to_string(::getpid()) + ".db")).string()) { remove(); }
+  LogFile() : path_((std::filesystem::temp_directory_path() / ("hindsight-bench-" + std::to_string(::getpid()) + ".db")).string()) {
+    remove();
+  }
   LogFile(const LogFile&) = delete;
   LogFile& operator=(const LogFile&) = delete;
   ~LogFile() { remove(); }
@@ -52,18 +54,22 @@ std::string queue_manifests(int queues) {
   std::string text = R"({"apiVersion":"kueue.x-k8s.io/v1beta2","kind":"ResourceFlavor","metadata":{"name":"f"}})";
   for (int i = 0; i < queues; ++i) {
     const std::string n = std::to_string(i);
-    text += "\n---\n" R"({"apiVersion":"kueue.x-k8s.io/v1beta2","kind":"ClusterQueue","metadata":{"name":"cq)" + n + R"("},"spec":{"cohortName":"c)" +
-            std::to_string(i % 5) +
-            R"(","namespaceSelector":{},"resourceGroups":[{"coveredResources":["cpu"],"flavors":[{"name":"f","resources":[{"name":"cpu","nominalQuota":"200"}]}]}]}})"
-            "\n---\n" R"({"apiVersion":"kueue.x-k8s.io/v1beta2","kind":"LocalQueue","metadata":{"name":"lq)" +
-            n + R"(","namespace":"default"},"spec":{"clusterQueue":"cq)" + n + R"("}})";
+    text +=
+        "\n---\n"
+        R"({"apiVersion":"kueue.x-k8s.io/v1beta2","kind":"ClusterQueue","metadata":{"name":"cq)" +
+        n + R"("},"spec":{"cohortName":"c)" + std::to_string(i % 5) +
+        R"(","namespaceSelector":{},"resourceGroups":[{"coveredResources":["cpu"],"flavors":[{"name":"f","resources":[{"name":"cpu","nominalQuota":"200"}]}]}]}})"
+        "\n---\n"
+        R"({"apiVersion":"kueue.x-k8s.io/v1beta2","kind":"LocalQueue","metadata":{"name":"lq)" +
+        n + R"(","namespace":"default"},"spec":{"clusterQueue":"cq)" + n + R"("}})";
   }
   return text;
 }
 
 std::string job_manifest(int i, int queues) {
-  return "\n---\n" R"({"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"j)" + std::to_string(i) +
-         R"(","namespace":"default","labels":{"kueue.x-k8s.io/queue-name":"lq)" + std::to_string(i % queues) +
+  return "\n---\n"
+         R"({"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"j)" +
+         std::to_string(i) + R"(","namespace":"default","labels":{"kueue.x-k8s.io/queue-name":"lq)" + std::to_string(i % queues) +
          R"("}},"spec":{"suspend":true,"parallelism":1,"completions":1,"template":{"metadata":{"annotations":{"hindsight.dev/run-seconds":")" +
          std::to_string(1 + i % 10) +
          R"("}},"spec":{"restartPolicy":"Never","containers":[{"name":"c","image":"i","resources":{"requests":{"cpu":"1"}}}]}}}})";
@@ -76,7 +82,8 @@ void fold_lives_of_jobs(benchmark::State& state) {
   for (int i = 0; i < jobs; ++i) text += job_manifest(i, queues);
   connectors::manifests::Scenario scenario;
   scenario.steps.emplace_back();
-  for (auto& m : must(connectors::manifests::read_text(text, "bench.yaml")).manifests) scenario.steps[0].apply.push_back(std::move(m.object));
+  for (auto& m : must(connectors::manifests::read_text(text, "bench.yaml")).manifests)
+    scenario.steps[0].apply.push_back(std::move(m.object));
   const LogFile file;
   {
     const auto log = file.write();
@@ -97,7 +104,8 @@ void fold_lives_of_jobs(benchmark::State& state) {
 
 // ---- restart --------------------------------------------------------------------------------------------------------------------
 
-/// 100,000 pending Workloads in 1,000 ClusterQueues: from the open of the log to the state after the last of the 1,000 records behind the snapshot.
+/// 100,000 pending Workloads in 1,000 ClusterQueues: from the open of the log to the state after the last of the 1,000 records behind the
+/// snapshot.
 void restart_with_100000_workloads(benchmark::State& state) {
   const Shape shape;
   BigDomain facts(shape);

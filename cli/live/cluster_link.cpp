@@ -73,7 +73,8 @@ ClusterLink::ClusterLink(connectors::kubernetes::KubernetesCluster& cluster, std
   connectors::BridgeOptions options;
   options.synced_kinds = watched();
   options.notice = notice_;
-  bridge_ = std::make_unique<connectors::Bridge>(*posting_, *mirror_, [this](const Observation& o) { on_emit(o); }, std::move(options));
+  bridge_ = std::make_unique<connectors::Bridge>(
+      *posting_, *mirror_, [this](const Observation& o) { on_emit(o); }, std::move(options));
 }
 
 ClusterLink::~ClusterLink() { stop(); }

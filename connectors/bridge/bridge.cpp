@@ -119,7 +119,8 @@ void Bridge::on_watch(const WatchEvent& event) {
       const auto keys = it->second;
       keys_by_uid_.erase(it);
       for (const auto& key : keys)
-        if (const auto w = wants_.find(key); w != wants_.end() && !w->second.in_flight && looks_at(w->second.intent).front() == uid) wants_.erase(w);
+        if (const auto w = wants_.find(key); w != wants_.end() && !w->second.in_flight && looks_at(w->second.intent).front() == uid)
+          wants_.erase(w);
     }
     return;
   }
@@ -350,7 +351,8 @@ Bridge::Plan Bridge::plan(const Intent& intent) const {
     else
       out.not_yet = true;
   } else if (const auto* q = std::get_if<QueueStatusIntent>(&intent)) {
-    const auto raw = parse(q->local ? mirror_.find(types::local_queue, q->namespace_, q->name) : mirror_.find(types::cluster_queue, "", q->name));
+    const auto raw =
+        parse(q->local ? mirror_.find(types::local_queue, q->namespace_, q->name) : mirror_.find(types::cluster_queue, "", q->name));
     if (!raw)
       out.not_yet = true;
     else if (auto write = plan_queue_status(*q, *raw))
@@ -460,7 +462,8 @@ void Bridge::refused(const Intent& intent, int status, std::string_view message)
   WriteRefused r;
   r.http_status = status;
   r.message = message;
-  const auto name = [&](ObjectKind kind, const std::string& uid, const std::string& namespace_, const std::string& object, std::uint64_t decision) {
+  const auto name = [&](ObjectKind kind, const std::string& uid, const std::string& namespace_, const std::string& object,
+                        std::uint64_t decision) {
     r.kind = kind;
     r.uid = uid;
     r.namespace_ = namespace_;

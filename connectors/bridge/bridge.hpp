@@ -67,14 +67,14 @@ class Bridge {
   struct Want {
     admission::Intent intent;
     bool in_flight = false;
-    bool waiting = false;          ///< After a conflict: for the mirror, or the next retry.
-    std::uint64_t version = 0;     ///< Rises with every new intent.
-    std::uint32_t rounds = 0;      ///< Writes since the intent came; a guard against writing in circles.
+    bool waiting = false;       ///< After a conflict: for the mirror, or the next retry.
+    std::uint64_t version = 0;  ///< Rises with every new intent.
+    std::uint32_t rounds = 0;   ///< Writes since the intent came; a guard against writing in circles.
   };
   struct Plan {
     std::vector<Write> writes;
     std::optional<Error> error;
-    bool not_yet = false;          ///< What it needs is not in the mirror.
+    bool not_yet = false;  ///< What it needs is not in the mirror.
   };
 
   void observe_one(const ResourceType& type, std::string_view text);
@@ -98,7 +98,8 @@ class Bridge {
 
   std::map<std::string, Want> wants_;
   std::unordered_map<std::string, std::vector<std::string>> keys_by_uid_;  ///< Object → wants that look at it.
-  std::unordered_map<std::string, std::vector<std::pair<std::string, std::int32_t>>> counts_by_owner_;  ///< Job uid → counts of its Workload.
+  std::unordered_map<std::string, std::vector<std::pair<std::string, std::int32_t>>>
+      counts_by_owner_;       ///< Job uid → counts of its Workload.
   ClusterDefaults defaults_;  ///< Of the LimitRanges and RuntimeClasses seen; part of every request that is observed (BA-43).
   std::map<std::string, std::unordered_set<std::string>, std::less<>> pending_;  ///< Namespace → uids of Workloads without admission.
   std::unordered_set<std::string> kinds_to_sync_;

@@ -104,7 +104,7 @@ Json scalar_value(const std::string& tag, const std::string& text, int line) {
 /// Turns the events of yaml-cpp into trees.
 class TreeBuilder : public YAML::EventHandler {
  public:
-  explicit TreeBuilder(const ReadLimits& limits) 
+  explicit TreeBuilder(const ReadLimits& limits)
       : budget_(limits.values), most_values_(limits.values), most_repeated_(std::min(limits.values, limits.repeated_values)) {}
 
   std::vector<YamlDocument> documents;
@@ -124,8 +124,7 @@ class TreeBuilder : public YAML::EventHandler {
     const auto it = anchors_.find(anchor);
     if (it == anchors_.end()) throw Refusal(line_at(mark), "an alias stands inside what it names");
     repeated_ += it->second.values;  // before anything is copied
-    if (repeated_ > most_repeated_)
-      throw Refusal(line_at(mark), "aliases repeat more than " + std::to_string(most_repeated_) + " values");
+    if (repeated_ > most_repeated_) throw Refusal(line_at(mark), "aliases repeat more than " + std::to_string(most_repeated_) + " values");
     attach(it->second.value, mark, 0, it->second.values);
   }
 

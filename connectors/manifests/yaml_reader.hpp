@@ -13,7 +13,7 @@ namespace hindsight::connectors::manifests {
 /// Bounds on what a file may ask for; what lies beyond them is refused with an error that names the bound.
 struct ReadLimits {
   std::size_t bytes = std::size_t{256} << 20U;
-  std::size_t values = 20'000'000;         ///< Values after aliases are followed.
+  std::size_t values = 20'000'000;          ///< Values after aliases are followed.
   std::size_t repeated_values = 1'000'000;  ///< Of these, what aliases repeat: a few lines of `&a`, `*a` cannot take all memory.
 };
 

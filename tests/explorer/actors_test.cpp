@@ -27,7 +27,8 @@ std::string compare_with_loop(const Explorer& explorer, actors::ActorDriver& dri
     if (auto ok = driver.apply(r.view); !ok) return ok.error().message + after;
     if (auto ok = loop.apply(r.view); !ok) return ok.error().message + after;
     std::uint64_t hash = 0;
-    if (auto ok = driver.inspect([&](const admission::StateView& view) { hash = view.state_hash(); }); !ok) return ok.error().message + after;
+    if (auto ok = driver.inspect([&](const admission::StateView& view) { hash = view.state_hash(); }); !ok)
+      return ok.error().message + after;
     if (hash != loop.state_hash()) return "the actors' state differs from the loop's" + after;
     if (decision == explorer.decisions().end() || decision->base != r.view.envelope.sequence) continue;
     auto step = driver.decide();

@@ -1,7 +1,7 @@
-// Every recorded scenario of the families whose rules are in: after each step the state is the one that the real Kueue produced, in every field.
-// A scenario names what it is about; together they hold BA-29, BA-32, BA-33, BA-36, BA-41, BA-46, BA-50, BA-51, BA-52, BA-55, BA-58, BA-63, BA-68, BA-79,
-// BA-80, BA-86, BA-91, BA-95, BA-97, BA-104, BA-107, BA-109, BA-116, BA-118, BA-120, BA-128, BA-129, BA-131, BA-133, BA-134, BA-135, BA-136, BA-142, BA-143,
-// BA-144, BA-150, BA-153, BA-203, BA-204, BA-205, BA-206, BA-207, BA-208.
+// Every recorded scenario of the families whose rules are in: after each step the state is the one that the real Kueue produced, in every
+// field. A scenario names what it is about; together they hold BA-29, BA-32, BA-33, BA-36, BA-41, BA-46, BA-50, BA-51, BA-52, BA-55, BA-58,
+// BA-63, BA-68, BA-79, BA-80, BA-86, BA-91, BA-95, BA-97, BA-104, BA-107, BA-109, BA-116, BA-118, BA-120, BA-128, BA-129, BA-131, BA-133,
+// BA-134, BA-135, BA-136, BA-142, BA-143, BA-144, BA-150, BA-153, BA-203, BA-204, BA-205, BA-206, BA-207, BA-208.
 
 #include <filesystem>
 #include <fstream>
@@ -46,7 +46,8 @@ TEST_P(Conformance, StatesAreThoseOfKueue) {
   const Json& found = result->states["states"];
   ASSERT_EQ(found.size(), expected["states"].size());
   for (std::size_t i = 0; i < found.size(); ++i)
-    ASSERT_EQ(found[i], expected["states"][i]) << GetParam() << " step " << i << "\n" << Json::diff(expected["states"][i], found[i]).dump(1);
+    ASSERT_EQ(found[i], expected["states"][i]) << GetParam() << " step " << i << "\n"
+                                               << Json::diff(expected["states"][i], found[i]).dump(1);
 }
 
 std::string test_name(const ::testing::TestParamInfo<std::string>& info) {

@@ -39,10 +39,12 @@ value: 100
 )";
 
 std::string job(const std::string& name, int cpu, int run_seconds, int arrives, const std::string& priority = "") {
-  return "---\napiVersion: batch/v1\nkind: Job\nmetadata:\n  name: " + name + "\n  namespace: default\n  annotations: {hindsight.dev/run-seconds: '" + std::to_string(run_seconds) +
+  return "---\napiVersion: batch/v1\nkind: Job\nmetadata:\n  name: " + name +
+         "\n  namespace: default\n  annotations: {hindsight.dev/run-seconds: '" + std::to_string(run_seconds) +
          "', hindsight.dev/arrive-seconds: '" + std::to_string(arrives) + "'}\n  labels: {kueue.x-k8s.io/queue-name: lq" +
          (priority.empty() ? "" : ", kueue.x-k8s.io/priority-class: " + priority) +
-         "}\nspec:\n  suspend: true\n  parallelism: 1\n  completions: 1\n  template:\n    spec:\n      restartPolicy: Never\n      containers:\n      - {name: c, image: i, resources: {requests: {cpu: '" +
+         "}\nspec:\n  suspend: true\n  parallelism: 1\n  completions: 1\n  template:\n    spec:\n      restartPolicy: Never\n      "
+         "containers:\n      - {name: c, image: i, resources: {requests: {cpu: '" +
          std::to_string(cpu) + "'}}}\n";
 }
 

@@ -191,14 +191,18 @@ inline std::vector<std::string> FactWorld::settle() {
     auto step = driver_.decide();
     if (!step) return out;
     for (const Event& e : step->events) {
-      if (const auto* q = std::get_if<QuotaReserved>(&e)) out.push_back("reserved " + std::string(q->workload.name) + (q->admitted ? " admitted" : ""));
-      if (const auto* r = std::get_if<EntryRequeued>(&e)) out.push_back("requeued " + std::string(r->workload.name) + " " + std::string(r->reason));
-      if (const auto* p = std::get_if<WorkloadPreempted>(&e)) out.push_back("preempted " + std::string(p->workload.name) + " " + std::string(p->reason));
+      if (const auto* q = std::get_if<QuotaReserved>(&e))
+        out.push_back("reserved " + std::string(q->workload.name) + (q->admitted ? " admitted" : ""));
+      if (const auto* r = std::get_if<EntryRequeued>(&e))
+        out.push_back("requeued " + std::string(r->workload.name) + " " + std::string(r->reason));
+      if (const auto* p = std::get_if<WorkloadPreempted>(&e))
+        out.push_back("preempted " + std::string(p->workload.name) + " " + std::string(p->reason));
       if (const auto* t = std::get_if<TreeReactivated>(&e)) out.push_back("reactivated " + std::string(t->root));
       if (const auto* f = std::get_if<WorkloadFinished>(&e)) out.push_back("finished " + std::string(f->workload.name));
       if (const auto* w = std::get_if<WorkloadRequested>(&e)) out.push_back("requested " + std::string(w->name));
       if (const auto* x = std::get_if<WorkloadRemoved>(&e)) out.push_back("removed " + std::string(x->workload.name));
-      if (const auto* c = std::get_if<ConditionChanged>(&e)) out.push_back("condition " + std::string(c->workload.name) + " " + std::string(c->reason));
+      if (const auto* c = std::get_if<ConditionChanged>(&e))
+        out.push_back("condition " + std::string(c->workload.name) + " " + std::string(c->reason));
     }
     Decisions d{step->base, step->kind, step->events};
     append(Body{d});

@@ -9,7 +9,6 @@ namespace {
 
 using Lines = std::vector<std::string>;
 
-
 class Queueing : public ::testing::Test {
  protected:
   FactWorld w;
@@ -100,7 +99,8 @@ TEST_F(Queueing, APreemptorWaitsUntilItsVictimIsGone) {
   w.observe(seen);
   EXPECT_EQ(w.state("low").unconfirmed, 0U);
   for (auto& c : shown)
-    if (c.type == ConditionType::quota_reserved || c.type == ConditionType::admitted) c = {c.type, ConditionStatus::false_, c.type == ConditionType::admitted ? "NoReservation" : "PendingEvaluation", "evicted", w.now};
+    if (c.type == ConditionType::quota_reserved || c.type == ConditionType::admitted)
+      c = {c.type, ConditionStatus::false_, c.type == ConditionType::admitted ? "NoReservation" : "PendingEvaluation", "evicted", w.now};
   seen.meta.resource_version = w.next_version();
   seen.has_admission = false;
   seen.assignments = {};

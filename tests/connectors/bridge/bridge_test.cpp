@@ -184,7 +184,8 @@ TEST_F(BridgeTest, APrebuiltWorkloadGetsItsOwnerWhenItAppears) {
               "ownerReferences":[{"apiVersion":"batch/v1","kind":"Job","name":"j","uid":"job-uid","controller":true,"blockOwnerDeletion":true}]}})"));
   answer(409);
   auto owned = Json::parse(workload("w", "8", asks_nothing));
-  owned["metadata"]["ownerReferences"] = Json::parse(R"([{"apiVersion":"batch/v1","kind":"Job","name":"other","uid":"x","controller":true}])");
+  owned["metadata"]["ownerReferences"] =
+      Json::parse(R"([{"apiVersion":"batch/v1","kind":"Job","name":"other","uid":"x","controller":true}])");
   change(types::workload, owned.dump());
   bridge_.retry();
   EXPECT_TRUE(sent_.empty()) << "somebody else was faster";
