@@ -78,12 +78,8 @@ std::unique_ptr<CLI::App> make_application(Session& session) {
   app->footer(
       "Every command explains itself: hindsight COMMAND --help.\nThe log can also be named by the environment variable HINDSIGHT_LOG.");
   app->set_help_all_flag("--help-all", "Help on all commands");
-#ifdef HINDSIGHT_HAS_RUN
   add_run(*app, session);
-#endif
-#ifdef HINDSIGHT_HAS_SIMULATE
   add_simulate(*app, session);
-#endif
   add_get(*app, session);
   add_describe(*app, session);
   add_history(*app, session);
