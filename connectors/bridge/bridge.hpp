@@ -17,6 +17,7 @@
 #include "connectors/json/pod_defaults.hpp"
 #include "connectors/objects/plan.hpp"
 #include "connectors/objects/resource_types.hpp"
+#include "events/record.hpp"
 #include "vocabulary/observations.hpp"
 
 namespace hindsight::connectors {
@@ -82,6 +83,7 @@ class Bridge {
   void on_defaults(const WatchEvent& event);
   void reobserve_pending(const std::string& namespace_, std::string_view mention);
   void note_pending(const WorkloadObserved& w);
+  [[nodiscard]] bool is_news(Observation o);
   void advance(const std::string& key);
   [[nodiscard]] Plan plan(const admission::Intent& intent) const;
   void answered(const std::string& key, std::uint64_t version, const ResourceType& type, Write::Verb verb, WriteAnswer answer);
@@ -102,6 +104,8 @@ class Bridge {
       counts_by_owner_;       ///< Job uid → counts of its Workload.
   ClusterDefaults defaults_;  ///< Of the LimitRanges and RuntimeClasses seen; part of every request that is observed (BA-43).
   std::map<std::string, std::unordered_set<std::string>, std::less<>> pending_;  ///< Namespace → uids of Workloads without admission.
+  std::unordered_map<std::string, std::uint64_t> queues_told_;  ///< Uid of a queue → hash of what was told of it, but its version.
+  events::Encoder encoder_;
   std::unordered_set<std::string> kinds_to_sync_;
   bool synced_ = false;
   std::uint64_t writes_ = 0, conflicts_ = 0;

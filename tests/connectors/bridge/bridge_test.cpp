@@ -55,6 +55,7 @@ class BridgeTest : public ::testing::Test, private Cluster {
   }
 
   std::vector<Seen> seen_;
+  int queues_seen_ = 0;
   std::vector<std::string> notices_;
   std::deque<Sent> sent_;
   MemoryMirror mirror_;
@@ -68,6 +69,7 @@ class BridgeTest : public ::testing::Test, private Cluster {
     return out;
   }
   void note(const Observation& o) {
+    if (std::holds_alternative<ClusterQueueObserved>(o)) ++queues_seen_;
     const auto* w = std::get_if<WorkloadObserved>(&o);
     if (w == nullptr) return;
     Seen s{std::string(w->meta.name), w->meta.resource_version, "", std::string(w->pod_sets[0].limits_error),
@@ -76,6 +78,24 @@ class BridgeTest : public ::testing::Test, private Cluster {
     seen_.push_back(std::move(s));
   }
 };
+
+// BA-1: what we write into the status of a queue ourselves is no news.
+TEST_F(BridgeTest, AQueueIsToldAgainOnlyWhenMoreThanItsStatusHasChanged) {
+  const auto queue = [](const std::string& version, const std::string& stop, int pending) {
+    return R"({"metadata":{"name":"cq","uid":"uid-cq","resourceVersion":")" + version +
+           R"("},"spec":{"namespaceSelector":{},"stopPolicy":")" + stop + R"("},"status":{"pendingWorkloads":)" + std::to_string(pending) +
+           "}}";
+  };
+  add(types::cluster_queue, queue("1", "None", 0));
+  add(types::cluster_queue, queue("2", "None", 1));
+  EXPECT_EQ(queues_seen_, 1);
+  add(types::cluster_queue, queue("3", "Hold", 1));
+  add(types::cluster_queue, queue("4", "None", 1));
+  EXPECT_EQ(queues_seen_, 3);
+  remove(types::cluster_queue, queue("5", "None", 1));
+  add(types::cluster_queue, queue("6", "None", 0));
+  EXPECT_EQ(queues_seen_, 4) << "after its end it is another one";
+}
 
 const std::string asks_nothing = R"({"name":"c"})";
 
