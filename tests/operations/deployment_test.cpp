@@ -77,7 +77,7 @@ TEST_F(DeploymentTest, FilesLieOnVolumesThatAreThere) {
       EXPECT_FALSE(m.value("readOnly", false));
     }
   }
-  for (const std::string path : {argument("config"), argument("log").substr(std::string("sqlite:").size())})
+  for (const std::string& path : {argument("config"), argument("log").substr(std::string("sqlite:").size())})
     EXPECT_TRUE(std::any_of(mounts.begin(), mounts.end(), [&](const std::string& m) { return path.starts_with(m); })) << path;
   EXPECT_TRUE(objects_.contains("PersistentVolumeClaim/hindsight-log"));
 }
