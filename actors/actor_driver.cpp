@@ -91,6 +91,11 @@ class ActorDriver::Impl {
     try {
       return future.get();
     } catch (const std::future_error&) {  // the task went down with its actor
+      // Other shells of the round may still be at work on what belongs to our caller.
+      if (manual_)
+        run_jobs([] { return false; });
+      else
+        system_.await_all_actors_done();
       const std::lock_guard lock(obituary_->mutex);
       return fail(ErrorKind::unavailable, obituary_->text);
     }
@@ -128,7 +133,7 @@ Result<void> ActorDriver::apply(const RecordView& record) {
       return false;
     }
     begun = true;
-    if (auto ok = engine.apply(record); !ok) {
+    if (auto ok = engine.apply(record, nullptr); !ok) {  // the caller's: it waits for all shells, whatever comes
       promise.set_value(std::move(ok));
       return false;
     }

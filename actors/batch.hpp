@@ -20,6 +20,8 @@ struct RoundCounter {
   std::atomic<std::size_t> missing{0};
   caf::actor sequencer;
   MessageHook hook;
+  /// What the messages of the step point into. When the sequencer ends in the midst of a round, other shells are still at work.
+  std::shared_ptr<const void> memory;
 };
 
 /// What one entity gets in one round, and what it says to it. The sequencer fills `messages`, hands the batch to the shell, and looks

@@ -164,7 +164,8 @@ bool Sequencer::next_record() {
     const auto stored = batch[next_in_batch_++];
     position_ = stored.offset;
     if (stored.domain != core_->options.domain) continue;
-    auto read = reader_.read(stored.bytes);
+    reading_->records = batches_.front();
+    auto read = reading_->reader.read(stored.bytes);
     if (!read) {
       give_up(
           {read.error().kind, std::string(core_->log.name()) + ", record " + std::to_string(stored.offset) + ": " + read.error().message});
@@ -183,7 +184,7 @@ bool Sequencer::next_record() {
 
 Result<void> Sequencer::apply(const RecordView& record) {
   nothing_to_decide_ = false;
-  return phase_ == Phase::following ? engine_->fold(record) : engine_->apply(record);
+  return phase_ == Phase::following ? engine_->fold(record) : engine_->apply(record, reading_);
 }
 
 void Sequencer::record_applied() {

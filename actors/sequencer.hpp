@@ -62,7 +62,12 @@ class Sequencer {
 
   std::deque<RecordsPtr> batches_;
   std::size_t next_in_batch_ = 0;
-  events::RecordReader reader_;
+  /// The memory of the record that is being applied.
+  struct Reading {
+    RecordsPtr records;
+    events::RecordReader reader;
+  };
+  std::shared_ptr<Reading> reading_ = std::make_shared<Reading>();
   const RecordView* applying_ = nullptr;    ///< The record whose step is under way.
   events::StoredRecord stored_;             ///< The same as it stands in the log.
   bool asking_ = false;                     ///< A question is under way.

@@ -30,9 +30,10 @@ StepEngine::~StepEngine() = default;
 
 // ---- steps --------------------------------------------------------------------------------------------------------------------------
 
-Result<void> StepEngine::apply(const RecordView& record) {
+Result<void> StepEngine::apply(const RecordView& record, std::shared_ptr<const void> memory) {
   Outbox out;
   if (auto ok = entities_->domain().begin(record, out); !ok) return ok;
+  counter_->memory = std::move(memory);
   applying_ = true;
   take(out);
   begin_round();

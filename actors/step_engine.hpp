@@ -36,8 +36,9 @@ class StepEngine {
 
   // ---- steps; only while not busy -----------------------------------------------------------------------------------------
 
-  /// Begins to apply a record, which must live until the step is over. Errors: those of Domain::begin.
-  [[nodiscard]] Result<void> apply(const RecordView& record);
+  /// Begins to apply a record. `memory` is what its views point into; it is held until the next record, and by shells that outlive the
+  /// engine until they are done. Errors: those of Domain::begin.
+  [[nodiscard]] Result<void> apply(const RecordView& record, std::shared_ptr<const void> memory);
   /// The same without shells, over when it returns: for folding what was decided long ago.
   [[nodiscard]] Result<void> fold(const RecordView& record);
   /// Begins to ask for the next kind of decisions; false: nothing is left to ask. When the step is over, `answer` has what was answered.
