@@ -127,8 +127,12 @@ tl::expected<std::unique_ptr<Child>, std::string> spawn(const Connection& connec
   posix_spawnattr_t attributes{};
   posix_spawnattr_init(&attributes);
   // A group of its own, so that what the command starts is killed with it.
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
   posix_spawnattr_setpgroup(&attributes, 0);
+  // And signals as every program expects them: our threads block some.
+  sigset_t none{};
+  sigemptyset(&none);
+  posix_spawnattr_setsigmask(&attributes, &none);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
   pid_t pid = 0;
   const int error = ::posix_spawnp(&pid, exec.command.c_str(), &files, &attributes, pointers(words).data(), pointers(variables).data());
   posix_spawnattr_destroy(&attributes);

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <condition_variable>
 #include <system_error>
 
@@ -132,6 +133,11 @@ void Loop::unwatch(int descriptor) {
 }
 
 void Loop::work() {
+  // libcurl and OpenSSL write to connections that the other side may have closed, which must be an error and not the end of the process.
+  sigset_t broken_pipe{};
+  sigemptyset(&broken_pipe);
+  sigaddset(&broken_pipe, SIGPIPE);
+  ::pthread_sigmask(SIG_BLOCK, &broken_pipe, nullptr);
   { const std::lock_guard started(mutex_); }
   std::array<epoll_event, 64> events{};
   for (;;) {

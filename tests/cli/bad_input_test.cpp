@@ -128,7 +128,7 @@ TEST_F(BadManifests, FilesThatCannotBeRead) {
     for (int k = 0; k < 9; ++k) laughs += ", " + before;
     laughs += "]\n";
   }
-  expect_refused(laughs, {"m.yaml: line 7: aliases repeat more than 1000000 values"});
+  expect_refused(laughs, {"m.yaml: line 6: aliases repeat more than 1000000 values"});
 }
 
 // BA-33: what Kueue takes and cannot serve is taken here too, and the queue says why it does not admit

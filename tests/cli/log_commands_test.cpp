@@ -90,7 +90,8 @@ TEST_F(LogCommands, DescribeTellsAllOfEachKind) {
   EXPECT_EQ(json_of(on(quick, {"describe", "workload", "job/team-a/train-1"}))["status"], "Finished/Succeeded");
   EXPECT_EQ(json_of(on(quick, {"describe", "clusterqueue", "team-b"}))["cohort"], "research");
   std::set<std::string> members;
-  for (const auto& line : json_of(on(quick, {"describe", "cohort", "research"}))["clusterQueues"]) members.insert(line["name"]);
+  const Json research = json_of(on(quick, {"describe", "cohort", "research"}));
+  for (const auto& line : research["clusterQueues"]) members.insert(line["name"]);
   EXPECT_EQ(members, (std::set<std::string>{"team-a", "team-b"}));
   EXPECT_NE(text_of(on(quick, {"describe", "flavor", "standard"})).find("team-a"), std::string::npos);
   EXPECT_NE(text_of(on(quick, {"describe", "lq", "jobs", "-n", "team-a", "-o", "yaml"})).find("team-a"), std::string::npos);
