@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <csignal>
 #include <sstream>
 #include <stdexcept>
 
@@ -153,6 +154,11 @@ void FakeApiServer::listen() {
 }
 
 void FakeApiServer::accept_all() {
+  // OpenSSL writes to what a client may have closed already. The threads of connections inherit it.
+  sigset_t broken_pipe{};
+  sigemptyset(&broken_pipe);
+  sigaddset(&broken_pipe, SIGPIPE);
+  ::pthread_sigmask(SIG_BLOCK, &broken_pipe, nullptr);
   for (;;) {
     const int socket = ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
     if (socket < 0) return;
