@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <csignal>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -68,6 +69,11 @@ class TlsServer {
 
  private:
   void accept_all() {
+    // OpenSSL writes to what a client may have closed already. The threads of connections inherit it.
+    sigset_t broken_pipe{};
+    sigemptyset(&broken_pipe);
+    sigaddset(&broken_pipe, SIGPIPE);
+    ::pthread_sigmask(SIG_BLOCK, &broken_pipe, nullptr);
     for (int socket = 0; (socket = ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC)) >= 0;) {
       const std::lock_guard lock(mutex_);
       sockets_.push_back(socket);
