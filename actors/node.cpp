@@ -109,6 +109,7 @@ Result<void> Node::inspect(std::function<void(const admission::StateView&)> look
   auto promise = std::make_shared<std::promise<void>>();
   auto future = promise->get_future();
   auto job = std::make_shared<Job>(impl_->core->open_jobs);
+  job->looks = true;
   job->work = [look = std::move(look), promise](admission::Entities& entities) {
     look(entities);
     promise->set_value();

@@ -25,6 +25,7 @@ struct Job {
   Job& operator=(const Job&) = delete;
 
   std::shared_ptr<std::atomic<std::size_t>> open;  ///< How many of the node's jobs are neither done nor lost.
+  bool looks = false;                              ///< Changes nothing: there is nothing to decide after it that was not there before.
   bool leading = false;                            ///< Not before the node has the domain.
   std::uint64_t after = 0;                         ///< Not before so many observations have been applied.
   std::atomic<bool> done = false;                  ///< Set when it begins.

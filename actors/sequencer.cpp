@@ -143,11 +143,11 @@ bool Sequencer::do_job() {
   if (it == jobs_.end()) return false;
   const auto job = std::move(*it);
   jobs_.erase(it);
-  core_->unrest();   // before the job counts as done
-  job->done = true;  // also when it fails: it is not tried again
+  if (!job->looks) core_->unrest();  // before the job counts as done
+  job->done = true;                  // also when it fails: it is not tried again
   core_->forget(job);
   job->work(engine_->entities());
-  nothing_to_decide_ = false;
+  if (!job->looks) nothing_to_decide_ = false;
   return true;
 }
 
@@ -215,6 +215,8 @@ void Sequencer::record_applied() {
                                         std::to_string(claimed)});
     }
   }
+  if (const auto* o = std::get_if<Observation>(&record.body); o != nullptr && std::holds_alternative<TimerFired>(*o))
+    core_->timekeeper->heard();
   if (core_->options.on_record) core_->options.on_record(record, position_);
 }
 

@@ -25,9 +25,14 @@ void Timekeeper::stop() {
 
 void Timekeeper::wait_for(Time due, Time applied) {
   const std::lock_guard lock(mutex_);
+  if (fired_) return;  // the domain has not seen it yet, and would be told of the same moment twice
   due_ = due > applied ? due : Time::never();
-  fired_ = false;
   changed_.notify_all();
+}
+
+void Timekeeper::heard() {
+  const std::lock_guard lock(mutex_);
+  fired_ = false;
 }
 
 bool Timekeeper::pending() const {

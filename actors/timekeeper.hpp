@@ -19,8 +19,11 @@ class Timekeeper {
 
   /// The domain has applied everything up to the time `applied` and wants to be woken at `due`; never: not at all. A due time that is not
   /// after `applied` was already there when the domain looked last, and wakes nobody.
+  /// While what it said last is on its way to the domain it does not listen.
   void wait_for(Time due, Time applied);
-  /// Is it about to fire, or has it fired without `wait_for` having been called since?
+  /// What it said has been applied.
+  void heard();
+  /// Is it about to fire, or has it fired without having been heard?
   [[nodiscard]] bool pending() const;
   /// Ends the thread.
   void stop();
