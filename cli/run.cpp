@@ -5,6 +5,7 @@
 #include <random>
 
 #include "actors/node.hpp"
+#include "cli/call_name.hpp"
 #include "cli/commands.hpp"
 #include "cli/first_contact.hpp"
 #include "cli/live/cluster_link.hpp"
@@ -15,6 +16,7 @@
 #include "cli/release.hpp"
 #include "cli/run_configuration.hpp"
 #include "connectors/kubernetes/kubeconfig.hpp"
+#include "connectors/manifests/manifest_reader.hpp"
 #include "events/settings.hpp"
 #include "operations/health.hpp"
 #include "operations/http_server.hpp"
@@ -47,15 +49,15 @@ std::string identity() {
   return std::string(host) + "_" + std::to_string(getpid()) + "_" + std::to_string(random());
 }
 
-int quickstart(const RunOptions& o, const operations::Configuration& configuration, events::Log& log, std::stop_token stop) {
+int quickstart(const RunOptions& o, connectors::manifests::Input input, const operations::Configuration& configuration, events::Log& log,
+               std::stop_token stop) {
   QuickstartOptions q;
-  q.inputs = o.quickstart;
   q.log_file = o.log.starts_with("sqlite:") ? o.log.substr(7) : o.log;
-  q.program = "build/release/hindsight";
+  q.program = call_name();
   q.keep = o.keep;
   if (!o.config.empty() || !o.feature_gates.empty()) q.configuration = configuration.json;
   q.colour = isatty(STDOUT_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr;
-  if (auto ok = run_quickstart(log, q, std::move(stop)); !ok) return complain(ok.error());
+  if (auto ok = run_quickstart(log, std::move(input), q, std::move(stop)); !ok) return complain(ok.error());
   return 0;
 }
 
@@ -281,6 +283,8 @@ int run(const RunOptions& o) {
     return run_on_cluster(on_cluster, *configuration, signals);
   }
   operations::Signals signals;
+  auto input = connectors::manifests::read_input(o.quickstart);  // before there is a log: what cannot be read leaves none behind
+  if (!input) return complain(input.error());
   RunOptions with_log = o;
   if (o.log.empty()) {  // each quick start begins a log of its own, in place of the last one's
     std::error_code ignored;
@@ -293,7 +297,7 @@ int run(const RunOptions& o) {
   if (!log) return complain(log.error());
   if (const auto last = (*log)->last(); !last || *last != 0)
     return complain({ErrorKind::conflict, "--log: " + with_log.log + " has records already; allowed with --quickstart: a new file"});
-  return quickstart(with_log, *configuration, **log, signals.stop_token());
+  return quickstart(with_log, std::move(*input), *configuration, **log, signals.stop_token());
 }
 
 }  // namespace

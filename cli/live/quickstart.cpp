@@ -5,11 +5,11 @@
 #include <map>
 #include <mutex>
 
+#include "cli/call_name.hpp"
 #include "cli/live/node_snapshots.hpp"
 #include "cli/live/story.hpp"
 #include "connectors/bridge/bridge.hpp"
 #include "connectors/bridge/memory_mirror.hpp"
-#include "connectors/manifests/manifest_reader.hpp"
 #include "connectors/objects/resource_types.hpp"
 #include "connectors/simulated/scenario_player.hpp"
 #include "events/settings.hpp"
@@ -54,10 +54,7 @@ struct Cast {
 
 }  // namespace
 
-Result<void> run_quickstart(events::Log& log, const QuickstartOptions& options, std::stop_token stop) {
-  auto input = connectors::manifests::read_input(options.inputs);
-  if (!input) return tl::unexpected(input.error());
-
+Result<void> run_quickstart(events::Log& log, connectors::manifests::Input input, const QuickstartOptions& options, std::stop_token stop) {
   simulation::SimulatedWorld world;
   auto& cluster = world.simulated();
   const Time start = cluster.now();
@@ -121,9 +118,9 @@ Result<void> run_quickstart(events::Log& log, const QuickstartOptions& options, 
       bridge.want(std::move(now));
     }
   };
-  connectors::simulated::ScenarioPlayer player(cluster, input->scenarios.empty()
-                                                            ? connectors::simulated::scenario_of(std::move(input->manifests), "quickstart")
-                                                            : std::move(input->scenarios.front()));
+  connectors::simulated::ScenarioPlayer player(cluster, input.scenarios.empty()
+                                                            ? connectors::simulated::scenario_of(std::move(input.manifests), "quickstart")
+                                                            : std::move(input.scenarios.front()));
   while (!stop.stop_requested()) {
     if (auto ok = settle(); !ok) return ok;
     Time next = node.status().next_due;
@@ -160,7 +157,7 @@ Result<void> run_quickstart(events::Log& log, const QuickstartOptions& options, 
               static_cast<unsigned long long>(status.decisions), static_cast<double>((clock->now() - start).micros) / 1e6,
               options.log_file.c_str());
   const auto print = [&](const std::string& command) {
-    std::printf("  %s %s --log %s\n", options.program.c_str(), command.c_str(), options.log_file.c_str());
+    std::printf("  %s %s --log %s\n", options.program.c_str(), command.c_str(), shell_word(options.log_file).c_str());
   };
   print("get workloads -A");
   print("get workloads -A --at " + format_rfc3339(start + Duration::seconds(15)));

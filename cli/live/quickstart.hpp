@@ -4,22 +4,23 @@
 #include <string>
 #include <vector>
 
+#include "connectors/manifests/manifest_reader.hpp"
 #include "events/log.hpp"
 #include "vocabulary/result.hpp"
 
 namespace hindsight::cli {
 
 struct QuickstartOptions {
-  std::vector<std::string> inputs;  ///< Manifests.
-  std::string log_file;             ///< For the commands that are printed at the end.
-  std::string program;              ///< How the user called us.
-  std::string configuration;        ///< JSON; empty: defaults.
-  bool keep = false;                ///< Stay until `stop` when everything has ended.
+  std::string log_file;       ///< For the commands that are printed at the end.
+  std::string program;        ///< How the user calls us, as a word of the shell.
+  std::string configuration;  ///< JSON; empty: defaults.
+  bool keep = false;          ///< Stay until `stop` when everything has ended.
   bool colour = false;
 };
 
 /// Runs the control plane, actors and log as in production, on the simulated cluster: virtual time passes as soon as nothing is left to do
-/// at a moment. Tells on standard output what happens. Errors: manifests that cannot be read, a log that cannot be written.
-[[nodiscard]] Result<void> run_quickstart(events::Log& log, const QuickstartOptions& options, std::stop_token stop);
+/// at a moment. Tells on standard output what happens. Errors: a log that cannot be written.
+[[nodiscard]] Result<void> run_quickstart(events::Log& log, connectors::manifests::Input input, const QuickstartOptions& options,
+                                          std::stop_token stop);
 
 }  // namespace hindsight::cli

@@ -69,7 +69,8 @@ class BadManifests : public ::testing::Test {
   void expect_refused(const std::string& text, const Words& parts) {
     expect_error(simulate(text), 2, parts);
     EXPECT_FALSE(std::filesystem::exists(log_));
-    expect_error(hindsight({"run", "--quickstart", file_, "--log", "sqlite:" + folder_.file("run.db")}), 2, parts);
+    expect_error(hindsight({"run", "--quickstart", file_, "--log", "sqlite:" + log_}), 2, parts);
+    EXPECT_FALSE(std::filesystem::exists(log_));
   }
   TemporaryFolder folder_;
   std::string file_ = folder_.file("m.yaml"), log_ = folder_.file("log.db");

@@ -308,21 +308,44 @@ TEST_F(Run, ALogThatIsNoneIsLeftAlone) {
 // ---- quick start
 // ----------------------------------------------------------------------------------------------------------------------------
 
-TEST_F(Run, TheQuickStartEndsByItselfAndItsHintsWorkAsPrinted) {
-  const Outcome done = hindsight({"run", "--quickstart", "examples/quickstart", "--log", "sqlite:" + log_});
-  ASSERT_EQ(done.status, 0) << done.err;
-  for (const char* part : {"preempt", "ExceedsMaxQuota", "finished: Succeeded", "Try:"})
-    EXPECT_NE(done.out.find(part), std::string::npos) << part;
+/// Carries out each command that the quick start prints, in the folder where it ran and with the PATH that it had.
+void expect_hints_to_work(const Outcome& done, const std::string& folder, const std::string& path, const std::string& program) {
   std::istringstream lines(done.out.substr(done.out.find("Try:")));
   int tried = 0;
   for (std::string line; std::getline(lines, line);) {
-    const auto at = line.find("/hindsight ");
-    if (!line.starts_with("  ") || at == std::string::npos) continue;
-    const std::string command = std::string(HINDSIGHT_BINARY) + line.substr(at + 10) + " > " + folder_.file("out") + " 2>&1";
-    EXPECT_EQ(std::system(command.c_str()), 0) << line << "\n" << contents(folder_.file("out"));
+    if (!line.starts_with("  ")) continue;
+    EXPECT_TRUE(line.starts_with("  " + program + " ")) << line;
+    const std::string said = folder + "/said";
+    const std::string command = "cd '" + folder + "' && export PATH='" + path + "' && { " + line + "; } > '" + said + "' 2>&1";
+    EXPECT_EQ(std::system(command.c_str()), 0) << line << "\n" << contents(said);
     ++tried;
   }
   EXPECT_GE(tried, 8) << done.out;
+}
+
+TEST_F(Run, TheQuickStartEndsByItselfAndItsHintsWorkAsPrinted) {
+  const std::string examples = std::filesystem::absolute("examples/quickstart").string();
+  const std::filesystem::path binary = std::filesystem::canonical(HINDSIGHT_BINARY);
+  const std::string elsewhere = folder_.file("other place");  // a name that a shell would take for two words
+  std::filesystem::create_directory(elsewhere);
+  const std::string plain = "/usr/bin:/bin";
+  const std::string with_us = plain + ":" + binary.parent_path().string();
+
+  const Outcome done = hindsight({"run", "--quickstart", examples}, {.environment = {{"PATH", plain}}, .folder = elsewhere});
+  ASSERT_EQ(done.status, 0) << done.err;
+  for (const char* part : {"preempt", "ExceedsMaxQuota", "finished: Succeeded", "Try:"})
+    EXPECT_NE(done.out.find(part), std::string::npos) << part;
+  expect_hints_to_work(done, elsewhere, plain, binary.string());
+
+  const Outcome beside = hindsight({"run", "--quickstart", examples, "--log", "sqlite:" + elsewhere + "/my log.db"},
+                                   {.environment = {{"PATH", plain}}, .folder = binary.parent_path().parent_path().string()});
+  ASSERT_EQ(beside.status, 0) << beside.err;
+  const std::string below = binary.parent_path().filename().string() + "/" + binary.filename().string();
+  EXPECT_NE(beside.out.find("\n  " + below + " verify --log '" + elsewhere + "/my log.db'\n"), std::string::npos) << beside.out;
+
+  const Outcome by_name = hindsight({"run", "--quickstart", examples}, {.environment = {{"PATH", with_us}}, .folder = elsewhere});
+  ASSERT_EQ(by_name.status, 0) << by_name.err;
+  expect_hints_to_work(by_name, elsewhere, with_us, "hindsight");
 }
 
 TEST_F(Run, TheQuickStartTakesAConfigurationThatReplaysKnow) {
