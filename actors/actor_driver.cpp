@@ -34,7 +34,7 @@ struct DriverState {
 };
 
 DriverActor::behavior_type driver_actor(DriverActor::stateful_pointer<DriverState> self, Domain::SettingsReader reader,
-                                        EngineOptions options, std::shared_ptr<Obituary> obituary) {
+                                        EngineOptions options, const std::shared_ptr<Obituary>& obituary) {
   install_defaults(self, "driver");
   self->state.engine = std::make_unique<StepEngine>(self, std::move(reader), std::move(options));
   self->set_down_handler([self, obituary](caf::scheduled_actor*, caf::down_msg& m) {

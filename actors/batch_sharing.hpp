@@ -23,7 +23,7 @@ class BatchSharing : public caf::policy::unprofiled {
  public:
   using Queue = std::deque<caf::resumable*>;
 
-  struct coordinator_data {
+  struct coordinator_data {  // NOLINT(readability-identifier-naming): CAF asks for this name
     explicit coordinator_data(caf::scheduler::abstract_coordinator*) {}
 
     std::mutex mutex;
@@ -34,7 +34,7 @@ class BatchSharing : public caf::policy::unprofiled {
     std::atomic<std::size_t> hungry{0};  ///< Workers that have nothing.
   };
 
-  struct worker_data {
+  struct worker_data {  // NOLINT(readability-identifier-naming): likewise
     explicit worker_data(caf::scheduler::abstract_coordinator*) {}
 
     Queue own;                      ///< Touched by the worker's thread alone.

@@ -125,7 +125,7 @@ struct Settings {
   std::int32_t backoff_max_seconds = 3600;
   std::optional<Duration> retain_finished;
   std::optional<Duration> retain_deactivated;
-  Duration reactivation_batch = Duration::seconds(1);  ///< §3.7: requests within this span are carried out together (BA-59).
+  Duration reactivation_batch = Duration::millis(100);  ///< §3.7: requests within this span are carried out together (BA-59; Kueue: 1 s).
   // feature gates with their defaults (base-api §12)
   bool partial_admission = true;
   bool flavor_fungibility = true;

@@ -28,7 +28,7 @@ class Cycle {
         flavors_(tree, context.flavor),
         preemption_(tree, settings_, context.now),
         assigner_(tree, settings_, flavors_, preemption_),
-        nominator_(tree, settings_, assigner_, preemption_),
+        nominator_(settings_, assigner_, preemption_),
         not_ready_(context.admitted_not_ready) {}
 
   std::vector<Outcome> run(std::vector<Head> heads) {

@@ -319,7 +319,7 @@ bool FlavorAssigner::try_next(const Fitness& fitness) const {
 std::size_t FlavorAssigner::first_flavor(Symbol pod_set, Symbol resource) const {
   if (scan_ == nullptr || !settings_.flavor_fungibility) return 0;
   for (const auto& e : scan_->entries)
-    if (e.pod_set == pod_set && e.resource == resource) return static_cast<std::size_t>(e.flavor_index + 1);
+    if (e.pod_set == pod_set && e.resource == resource) return static_cast<std::size_t>(e.flavor_index) + 1;
   return 0;
 }
 

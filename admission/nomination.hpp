@@ -16,8 +16,8 @@ namespace hindsight::admission {
 /// Flavors and victims for one workload: full counts first, then fewer pods where that is allowed (base-admission §5.2).
 class Nominator {
  public:
-  Nominator(QuotaTree& tree, const Settings& settings, FlavorAssigner& assigner, Preemption& preemption)
-      : tree_(tree), settings_(settings), assigner_(assigner), preemption_(preemption) {}
+  Nominator(const Settings& settings, FlavorAssigner& assigner, Preemption& preemption)
+      : settings_(settings), assigner_(assigner), preemption_(preemption) {}
 
   /// `scan` and `pin`: see FlavorAssigner::begin. `targets` stays empty unless the mode is preempt and victims suffice.
   void nominate(const WorkloadInfo& workload, NodeIndex queue, const ScanState* scan, const Assignment* pin, Assignment& assignment,
@@ -28,7 +28,6 @@ class Nominator {
   [[nodiscard]] std::vector<Target> targets_for(const WorkloadInfo& workload, NodeIndex queue, const Assignment& assignment);
   void reduce(const WorkloadInfo& workload, NodeIndex queue, Assignment& assignment, std::vector<Target>& targets);
 
-  QuotaTree& tree_;
   const Settings& settings_;
   FlavorAssigner& assigner_;
   Preemption& preemption_;

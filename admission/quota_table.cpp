@@ -4,8 +4,8 @@
 
 namespace hindsight::admission {
 
-QuotaTable::QuotaTable(std::vector<Node> nodes, std::vector<Column> columns, std::vector<OwnQuota> own,
-                       std::vector<std::vector<CellIndex>> node_cells)
+QuotaTable::QuotaTable(std::vector<Node> nodes, std::vector<Column> columns, const std::vector<OwnQuota>& own,
+                       const std::vector<std::vector<CellIndex>>& node_cells)
     : nodes_(std::move(nodes)), columns_(std::move(columns)), cells_(nodes_.size() * columns_.size()) {
   assert(own.size() == cells_.size() && node_cells.size() == nodes_.size());
   node_cells_begin_.reserve(nodes_.size() + 1);

@@ -64,8 +64,8 @@ class QuotaTable {
 
   /// `nodes` in preorder, `columns` sorted, `own` one row of columns.size() for each node, `node_cells` the cells that a node's
   /// subtree has quota for or may use, ascending.
-  QuotaTable(std::vector<Node> nodes, std::vector<Column> columns, std::vector<OwnQuota> own,
-             std::vector<std::vector<CellIndex>> node_cells);
+  QuotaTable(std::vector<Node> nodes, std::vector<Column> columns, const std::vector<OwnQuota>& own,
+             const std::vector<std::vector<CellIndex>>& node_cells);
   QuotaTable() = default;
 
   // ---- structure ------------------------------------------------------------------------------------------------------

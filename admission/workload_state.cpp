@@ -656,8 +656,8 @@ std::shared_ptr<const Reservation> make_reservation(const WorkloadState& w, std:
         if (res == resource) flavor = f;
       if (flavor.empty()) continue;
       const Amount amount = n == p.count ? total : static_cast<Amount>(static_cast<WideAmount>(total) / p.count * n);
-      const auto it =
-          std::find_if(r->charges.begin(), r->charges.end(), [&](const auto& c) { return c.flavor == flavor && c.resource == resource; });
+      const auto it = std::find_if(r->charges.begin(), r->charges.end(),
+                                   [&flavor, wanted = resource](const auto& c) { return c.flavor == flavor && c.resource == wanted; });
       if (it == r->charges.end())
         r->charges.push_back({flavor, resource, amount});
       else

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # Builds the real components that tests run against (etcd, Kubernetes, KWOK) from the Go modules under tools/.
 #
-#   scripts/tools.sh build [etcd|kwok|kubernetes]...   build what is absent (default: all)
-#   scripts/tools.sh path BINARY                       print where BINARY lies; status 1 if it is not built
+#   scripts/tools.sh build [etcd|kwok|kubernetes|jobset]...   build what is absent (default: all)
+#   scripts/tools.sh path NAME                                print where the binary or manifest lies; status 1 if it is not built
 #
-# Binaries lie in ${XDG_CACHE_HOME:-~/.cache}/hindsight/tools/<folder>-<hash>/bin. The hash covers go.mod, go.sum and the linker flags, so
+# Of JobSet it is the CRD alone: jobset-crd.yaml. All of it lies in ${XDG_CACHE_HOME:-~/.cache}/hindsight/tools/<folder>-<hash>/bin. The hash covers go.mod, go.sum and the linker flags, so
 # a changed version is a new folder and every checkout of the repository shares what is built.
 set -euo pipefail
 
@@ -22,7 +22,8 @@ folder_of() {
     etcd) echo etcd ;;
     kwok) echo kwok ;;
     kube-apiserver | kube-controller-manager | kube-scheduler | kubectl) echo kubernetes ;;
-    *) fail "unknown binary '$1'; allowed: etcd, kwok, kube-apiserver, kube-controller-manager, kube-scheduler, kubectl" ;;
+    jobset-crd.yaml) echo jobset ;;
+    *) fail "unknown name '$1'; allowed: etcd, kwok, kube-apiserver, kube-controller-manager, kube-scheduler, kubectl, jobset-crd.yaml" ;;
   esac
 }
 
@@ -31,13 +32,15 @@ packages_of() {
     etcd) echo go.etcd.io/etcd/server/v3 ;;
     kwok) echo sigs.k8s.io/kwok/cmd/kwok ;;
     kubernetes) echo k8s.io/kubernetes/cmd/{kube-apiserver,kube-controller-manager,kube-scheduler,kubectl} ;;
-    *) fail "unknown tool folder '$1'; allowed: etcd, kwok, kubernetes" ;;
+    jobset) ;;
+    *) fail "unknown tool folder '$1'; allowed: etcd, kwok, kubernetes, jobset" ;;
   esac
 }
 
 binaries_of() {
   case "$1" in
     kubernetes) echo kube-apiserver kube-controller-manager kube-scheduler kubectl ;;
+    jobset) echo jobset-crd.yaml ;;
     *) echo "$1" ;;
   esac
 }
@@ -69,7 +72,7 @@ is_built() {
   local folder="$1" bin binary
   bin="$(bin_folder_of "$folder")"
   for binary in $(binaries_of "$folder"); do
-    [[ -x "$bin/$binary" ]] || return 1
+    [[ -e "$bin/$binary" ]] || return 1
   done
 }
 
@@ -118,12 +121,24 @@ find_go() {
   echo "$home/bin/go"
 }
 
+copy_jobset_crd() {
+  local go="$1" bin="$2" module
+  (cd "$root/tools/jobset" && GOTOOLCHAIN=local "$go" mod download sigs.k8s.io/jobset)
+  module="$(cd "$root/tools/jobset" && GOTOOLCHAIN=local GOFLAGS=-mod=readonly "$go" list -m -f '{{.Dir}}' sigs.k8s.io/jobset)"
+  install -m 644 "$module/config/components/crd/bases/jobset.x-k8s.io_jobsets.yaml" "$bin/.jobset-crd.yaml.new"
+  mv "$bin/.jobset-crd.yaml.new" "$bin/jobset-crd.yaml"
+}
+
 build() {
   local folder="$1" go bin package name start
   is_built "$folder" && return
   go="$(find_go)"
   bin="$(bin_folder_of "$folder")"
   mkdir -p "$bin"
+  if [[ "$folder" == jobset ]]; then
+    copy_jobset_crd "$go" "$bin"
+    return
+  fi
   for package in $(packages_of "$folder"); do
     name="${package##*/}"
     [[ "$package" == go.etcd.io/etcd/server/v3 ]] && name=etcd
@@ -142,7 +157,7 @@ case "${1:-}" in
   build)
     shift
     folders=("$@")
-    [[ ${#folders[@]} -gt 0 ]] || folders=(etcd kubernetes kwok)
+    [[ ${#folders[@]} -gt 0 ]] || folders=(etcd kubernetes kwok jobset)
     missing=()
     for folder in "${folders[@]}"; do
       packages_of "$folder" >/dev/null
@@ -159,8 +174,8 @@ case "${1:-}" in
     [[ $# -eq 2 ]] || fail "usage: scripts/tools.sh path BINARY"
     folder="$(folder_of "$2")"
     binary="$(bin_folder_of "$folder")/$2"
-    [[ -x "$binary" ]] || fail "$2 is not built; run scripts/tools.sh build"
+    [[ -e "$binary" ]] || fail "$2 is not built; run scripts/tools.sh build"
     echo "$binary"
     ;;
-  *) fail "usage: scripts/tools.sh build [etcd|kwok|kubernetes]... | path BINARY" ;;
+  *) fail "usage: scripts/tools.sh build [etcd|kwok|kubernetes|jobset]... | path NAME" ;;
 esac

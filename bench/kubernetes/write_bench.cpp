@@ -237,8 +237,8 @@ int main(int argc, char** argv) {
                           : option == "--rounds"    ? &settings.rounds
                           : option == "--in-flight" ? &settings.in_flight
                                                     : nullptr;
-    if (number != nullptr && std::atol(value) > 0) {
-      *number = static_cast<std::size_t>(std::atol(value));
+    if (const long given = std::strtol(value, nullptr, 10); number != nullptr && given > 0) {
+      *number = static_cast<std::size_t>(given);
     } else if (option == "--kubeconfig") {
       settings.kubeconfig = value;
     } else {

@@ -181,9 +181,9 @@ TEST_F(NodePipeline, TimeEntersTheLogWhenItIsDue) {
   rest();
   observe(facts.finished(w1));
   rest();
-  EXPECT_EQ(admitted(), 0) << "what was parked is tried again a second later";
+  EXPECT_EQ(admitted(), 0) << "what was parked is tried again a little later";
   const Time due = node->status().next_due;
-  EXPECT_EQ(due, clock->now() + Duration::seconds(1));
+  EXPECT_EQ(due, clock->now() + admission::Settings{}.reactivation_batch);
   clock->advance_to(due - Duration::millis(1));
   rest();
   EXPECT_EQ(admitted(), 0);

@@ -56,10 +56,10 @@ def eventually(look, seconds=STALL_SECONDS_MAX):
 
 
 class Cluster:
-    def __init__(self, folder):
+    def __init__(self, folder, *options):
         self.folder = folder
         self.dev = os.path.join(ROOT, "dev")
-        run(self.dev, "cluster", "up", "--dir", folder, timeout=900)
+        run(self.dev, "cluster", "up", "--dir", folder, *options, timeout=900)
         self.kubeconfig = os.path.join(folder, "kubeconfig")
 
     def command(self, *words):
@@ -83,8 +83,8 @@ class Cluster:
 class Controller:
     """One `hindsight run`, which may be killed and started again."""
 
-    def __init__(self, kubeconfig, log, output):
-        self.words = [ARGS.hindsight, "run", "--kubeconfig", kubeconfig, "--log", "sqlite:" + log, "--no-lease"]
+    def __init__(self, kubeconfig, log, output, *options):
+        self.words = [ARGS.hindsight, "run", "--kubeconfig", kubeconfig, "--log", "sqlite:" + log, "--no-lease", *options]
         self.output = output
         self.process = None
         self.starts = 0

@@ -45,7 +45,8 @@ TEST_F(Queueing, StrictFifoLetsNothingPassAnUnfitHead) {
   EXPECT_EQ(w.state("w2").find(ConditionType::quota_reserved), nullptr);
 }
 
-// BA-41, BA-58, BA-59, BA-128: a finished Workload frees its quota, and what was parked is tried again a second later
+// BA-41, BA-58, BA-59, BA-128: a finished Workload frees its quota, and what was parked is tried again when the requests of a
+// moment have gathered
 TEST_F(Queueing, AFinishedWorkloadWakesWhatWasParked) {
   set_up({.name = "cq", .cpu = 4'000});
   auto first = w.workload("w1", "lq", 4'000);
@@ -58,8 +59,9 @@ TEST_F(Queueing, AFinishedWorkloadWakesWhatWasParked) {
   first.conditions = conditions;
   w.observe(first);
   EXPECT_EQ(w.settle(), Lines{});
-  EXPECT_EQ(w.driver().domain().next_due(), w.now + Duration::seconds(1));
-  w.tick(Duration::seconds(1));
+  const Duration batch = Settings{}.reactivation_batch;
+  EXPECT_EQ(w.driver().domain().next_due(), w.now + batch);
+  w.tick(batch);
   EXPECT_EQ(w.settle(), (Lines{"reactivated cq", "reserved w2 admitted"}));
 }
 

@@ -1,0 +1,278 @@
+#include "bench/generator/virtual_run.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <queue>
+#include <string>
+#include <unordered_map>
+
+#include "admission/loop_driver.hpp"
+#include "bench/actors/big_domain.hpp"
+#include "vocabulary/arena.hpp"
+
+namespace hindsight::bench {
+
+namespace {
+
+const Time origin = Time::from_seconds(1'700'000'000);
+constexpr std::string_view space = "default";
+
+class World {
+ public:
+  World(const Generator& generator, Duration batch)
+      : generator_(generator),
+        arrivals_(arrivals(generator)),
+        state_(arrivals_.size()),
+        driver_([batch](Text) -> Result<admission::Settings> {
+          admission::Settings s;
+          s.reactivation_batch = batch;
+          return s;
+        }) {
+    outcome_.waits.resize(generator.classes.size());
+    numbers_.reserve(arrivals_.size());
+  }
+
+  Outcome run() {
+    configure();
+    std::size_t next = 0;
+    std::size_t ended = 0;
+    while (ended < arrivals_.size()) {
+      Time t = next < arrivals_.size() ? origin + arrivals_[next].at : Time::never();
+      if (!ends_.empty() && (!t.is_set() || ends_.top().at < t)) t = ends_.top().at;
+      const Time due = driver_.domain().next_due();
+      if (due.is_set() && due > now_ && (!t.is_set() || due < t)) t = due;
+      if (!t.is_set()) give_up("nothing is left to happen, but not all Workloads have ended");
+      pass_to(t);
+      bool told = false;
+      for (; !ends_.empty() && ends_.top().at <= now_; ends_.pop()) {
+        const End& e = ends_.top();
+        if (state_[e.workload].admissions != e.admission) continue;  // evicted since
+        finish(e.workload);
+        ++ended;
+        told = true;
+      }
+      for (; next < arrivals_.size() && origin + arrivals_[next].at <= now_; ++next) {
+        tell(static_cast<std::uint32_t>(next));
+        told = true;
+      }
+      if (!told) apply(Observation{TimerFired{}});
+      decide();
+    }
+    outcome_.makespan = now_ - origin;
+    const double quota = static_cast<double>(generator_.nominal) * static_cast<double>(generator_.queue_count()) *
+                         static_cast<double>(outcome_.makespan.micros);
+    outcome_.usage = used_ / quota;
+    return outcome_;
+  }
+
+ private:
+  struct Workload {
+    std::string name, uid, queue;
+    ResourceAmount request;
+    FlavorChoice flavor{"cpu", "default-flavor"};
+    PodSetAssignmentFacts assignment;
+    PodSetFacts pod_set;
+    WorkloadObserved facts;
+    std::uint32_t admissions = 0;
+    bool runs = false;
+    Duration wait;
+  };
+  struct End {
+    Time at;
+    std::uint32_t workload = 0, admission = 0;
+    bool operator<(const End& other) const { return at > other.at; }  // the earliest on top
+  };
+
+  [[noreturn]] static void give_up(const std::string& why) {
+    std::fprintf(stderr, "error: %s\n", why.c_str());
+    std::abort();
+  }
+
+  void pass_to(Time t) {
+    used_ += static_cast<double>(in_use_) * static_cast<double>((t - now_).micros);
+    now_ = t;
+  }
+
+  void apply(Body body) {
+    if (auto ok = driver_.apply(record_after(sequence_++, now_, std::move(body))); !ok) give_up(ok.error().message);
+  }
+
+  void configure() {
+    apply(Observation{ConfigurationObserved{"{}"}});  // so that the settings are read
+    ResourceFlavorObserved flavor;
+    flavor.meta = meta("default-flavor", {});
+    apply(Observation{flavor});
+    NamespaceObserved n;
+    n.meta = meta(std::string(space), {});
+    apply(Observation{n});
+    for (std::size_t i = 0; i < generator_.queue_count(); ++i) {
+      ClusterQueueObserved q;
+      q.meta = meta(queue_name(i), {});
+      q.cohort = arena_.copy(cohort_name(generator_, i));
+      auto quotas = arena_.make<QuotaFacts>(1);
+      quotas[0] = {"cpu", generator_.nominal, generator_.borrowing_limit, {}};
+      auto flavors = arena_.make<FlavorQuotasFacts>(1);
+      flavors[0] = {"default-flavor", quotas};
+      auto resources = arena_.make<Text>(1);
+      resources[0] = "cpu";
+      auto groups = arena_.make<ResourceGroupFacts>(1);
+      groups[0] = {resources, flavors};
+      q.resource_groups = groups;
+      q.has_namespace_selector = true;
+      q.within_cluster_queue = PreemptionPolicy::lower_priority;
+      q.reclaim_within_cohort = PreemptionPolicy::any;
+      apply(Observation{q});
+      LocalQueueObserved local;
+      local.meta = meta(queue_name(i), space);
+      local.cluster_queue = q.meta.name;
+      apply(Observation{local});
+    }
+    apply(Observation{MirrorSynced{}});
+  }
+
+  ObjectMeta meta(const std::string& name, std::string_view namespace_) {
+    ObjectMeta m;
+    m.name = arena_.copy(name);
+    m.uid = arena_.copy("uid-" + name + "-" + std::string(namespace_));
+    m.namespace_ = namespace_;
+    m.resource_version = ++version_;
+    m.generation = 1;
+    m.created = origin;
+    return m;
+  }
+
+  void tell(std::uint32_t i) {
+    const Arrival& a = arrivals_[i];
+    const WorkloadClass& c = generator_.classes[a.kind];
+    Workload& w = state_[i];
+    w.name = workload_name(generator_, a);
+    w.uid = "6ba7b810-9dad-11d1-80b4-" + std::to_string(100'000'000'000 + i);
+    w.queue = queue_name(a.queue);
+    w.request = {"cpu", c.cpu};
+    w.pod_set.name = "main";
+    w.pod_set.count = 1;
+    w.pod_set.requests = {&w.request, 1};
+    w.pod_set.shape_hash = w.pod_set.template_hash = w.pod_set.core_hash = 7 + a.kind;
+    w.facts.meta.namespace_ = space;
+    w.facts.meta.name = w.name;
+    w.facts.meta.uid = w.uid;
+    w.facts.meta.generation = 1;
+    w.facts.meta.created = Time::from_seconds(now_.micros / 1'000'000);
+    w.facts.queue_name = w.queue;
+    w.facts.priority = c.priority;
+    w.facts.pod_sets = {&w.pod_set, 1};
+    numbers_.emplace(w.uid, i);
+    observe(w, {});
+  }
+
+  void observe(Workload& w, std::span<const ConditionFacts> conditions) {
+    w.facts.meta.resource_version = ++version_;
+    w.facts.conditions = conditions;
+    apply(Observation{w.facts});
+  }
+
+  void finish(std::uint32_t i) {
+    Workload& w = state_[i];
+    stop(i);
+    outcome_.waits[arrivals_[i].kind].add(w.wait);
+    const ConditionFacts done{ConditionType::finished, ConditionStatus::true_, "Succeeded", "the run time is over", now_};
+    observe(w, {&done, 1});
+    ObjectDeleted gone;
+    gone.kind = ObjectKind::workload;
+    gone.namespace_ = space;
+    gone.name = w.name;
+    gone.uid = w.uid;
+    apply(Observation{gone});
+  }
+
+  void start(std::uint32_t i) {
+    Workload& w = state_[i];
+    const WorkloadClass& c = generator_.classes[arrivals_[i].kind];
+    w.runs = true;
+    in_use_ += c.cpu;
+    ends_.push({now_ + c.runs, i, ++w.admissions});
+    w.wait = now_ - (origin + arrivals_[i].at);
+  }
+
+  void stop(std::uint32_t i) {
+    if (!state_[i].runs) return;
+    state_[i].runs = false;
+    in_use_ -= generator_.classes[arrivals_[i].kind].cpu;
+  }
+
+  /// What the decision wants has been written: the reservation, and whether it is being evicted.
+  void echo(std::uint32_t i, bool evicted) {
+    Workload& w = state_[i];
+    w.facts.has_admission = true;
+    w.facts.admission_cluster_queue = w.queue;
+    w.assignment = {"main", 1, {&w.flavor, 1}, {&w.request, 1}};
+    w.facts.assignments = {&w.assignment, 1};
+    std::array<ConditionFacts, 4> conditions{{
+        {ConditionType::quota_reserved, ConditionStatus::true_, "QuotaReserved", "", now_},
+        {ConditionType::admitted, ConditionStatus::true_, "Admitted", "", now_},
+        {ConditionType::evicted, ConditionStatus::true_, "Preempted", "", now_},
+        {ConditionType::preempted, ConditionStatus::true_, "InClusterQueue", "", now_},
+    }};
+    observe(w, std::span(conditions).first(evicted ? 4 : 2));
+  }
+
+  /// Whoever made a Workload that no Job owns completes its eviction: the reservation goes.
+  void complete_eviction(std::uint32_t i) {
+    Workload& w = state_[i];
+    stop(i);
+    ++w.admissions;
+    ++outcome_.evictions;
+    echo(i, true);
+    w.facts.has_admission = false;
+    w.facts.assignments = {};
+    w.facts.admission_cluster_queue = {};
+    const std::array<ConditionFacts, 4> conditions{{
+        {ConditionType::quota_reserved, ConditionStatus::false_, "Pending", "", now_},
+        {ConditionType::admitted, ConditionStatus::false_, "NoReservation", "", now_},
+        {ConditionType::evicted, ConditionStatus::true_, "Preempted", "", now_},
+        {ConditionType::preempted, ConditionStatus::true_, "InClusterQueue", "", now_},
+    }};
+    observe(w, conditions);
+  }
+
+  void decide() {
+    while (auto step = driver_.decide()) {
+      apply(Decisions{step->base, step->kind, step->events});
+      reserved_.clear();
+      evicted_.clear();
+      for (const Event& e : step->events) {
+        if (const auto* r = std::get_if<QuotaReserved>(&e)) {
+          reserved_.push_back(number_of(r->workload));
+          start(reserved_.back());
+        }
+        if (const auto* p = std::get_if<WorkloadPreempted>(&e)) evicted_.push_back(number_of(p->workload));
+      }
+      for (const auto i : reserved_) echo(i, false);
+      for (const auto i : evicted_) complete_eviction(i);
+    }
+  }
+
+  std::uint32_t number_of(const WorkloadRef& w) const { return numbers_.find(w.uid)->second; }
+
+  const Generator& generator_;
+  const std::vector<Arrival> arrivals_;
+  std::vector<Workload> state_;
+  std::unordered_map<std::string_view, std::uint32_t> numbers_;  ///< By uid.
+  admission::LoopDriver driver_;
+  Arena arena_;
+  std::priority_queue<End> ends_;
+  std::vector<std::uint32_t> reserved_, evicted_;  ///< By the step that was just applied.
+  Outcome outcome_;
+  Time now_ = origin;
+  std::uint64_t sequence_ = 0, version_ = 0;
+  Amount in_use_ = 0;
+  double used_ = 0;  ///< Milli-cpu × microseconds.
+};
+
+}  // namespace
+
+Outcome virtual_run(const Generator& generator, Duration batch) { return World(generator, batch).run(); }
+
+}  // namespace hindsight::bench
