@@ -75,7 +75,7 @@ ScratchTree::Nomination ScratchTree::nominate(const WorkloadInfo& workload) {
   FlavorLookup flavors(tree_, find);
   Preemption preemption(tree_, catalog.settings, state_->domain().now());
   FlavorAssigner assigner(tree_, catalog.settings, flavors, preemption);
-  Nominator nominator(tree_, catalog.settings, assigner, preemption);
+  Nominator nominator(catalog.settings, assigner, preemption);
   Nomination out;
   Assignment assignment;
   nominator.nominate(workload, tree_.find_queue(cluster_queue_), nullptr, nullptr, assignment, out.targets);
