@@ -31,13 +31,15 @@ struct Finding {
     untolerated_taint,  ///< `taint`.
     affinity_mismatch,
     exceeds_potential,    ///< `a` earlier pod sets + `b` this one > `c` maximum capacity.
-    insufficient_unused,  ///< `a` more needed.
+    insufficient_unused,  ///< `a` more needed; with `b`: the whole `b` > `c` maximum capacity, though the difference is not.
+    other_flavor,         ///< The slice that it replaces has flavor `original`.
   };
   Kind kind = Kind::resource_unavailable;
   Symbol resource;
   Symbol flavor;
   Amount a = 0, b = 0, c = 0;
   const OwnedTaint* taint = nullptr;  ///< Lives as long as the catalog of the cycle.
+  Symbol original;
 };
 
 /// The flavor for one resource of one pod set.
@@ -63,7 +65,7 @@ struct PodSetAssignment {
 /// What the flavor assigner made of a workload (§5). A podset that fails is the last one.
 struct Assignment {
   std::vector<PodSetAssignment> pod_sets;  ///< In the order of decision.
-  std::vector<CellAmount> usage;           ///< Sum over pod sets, ascending by cell, amounts above 0.
+  std::vector<CellAmount> usage;           ///< Sum over pod sets, less what a replaced slice holds; ascending by cell, amounts above 0.
   AssignmentMode mode = AssignmentMode::no_fit;
   std::int32_t level = 0;  ///< Highest borrowing level of its resources.
   NoFitReason no_fit_reason = NoFitReason::none;

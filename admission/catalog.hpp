@@ -125,6 +125,7 @@ struct Settings {
   std::int32_t backoff_max_seconds = 3600;
   std::optional<Duration> retain_finished;
   std::optional<Duration> retain_deactivated;
+  std::optional<std::int32_t> slice_history;           ///< Replaced slices that are kept of one elastic job (EJ-100); absent: all of them.
   Duration reactivation_batch = Duration::millis(100);  ///< §3.7: requests within this span are carried out together (BA-59; Kueue: 1 s).
   // feature gates with their defaults (base-api §12)
   bool partial_admission = true;
@@ -139,6 +140,7 @@ struct Settings {
   bool preserve_scan_progress = true;
   bool recompute_overlapping = true;
   bool finish_orphaned = true;
+  bool elastic_jobs = true;
 };
 
 /// Why a ClusterQueue cannot admit now (base-api §6.4); `ready` otherwise.

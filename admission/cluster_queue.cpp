@@ -227,7 +227,7 @@ void ClusterQueue::offer(const msg::OfferHead& m, Address to, const Context& c, 
   const auto* config = c.catalog->queue(name_);
   if (config != nullptr && c.catalog->queue_active(name_) && !heap_.empty()) {
     const Pending* head = &heap_.top();
-    if (config->strategy == QueueingStrategy::best_effort_fifo && !sticky_uid_.empty())  // BA-57
+    if (config->strategy == QueueingStrategy::best_effort_fifo && !sticky_uid_.empty() && !head->info->asks_nothing)  // BA-57
       for (const auto& [id, other] : pending_)
         if (other.in_heap() && other.info->uid == sticky_uid_) head = &other;
     const Pending& p = *head;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <memory>
 #include <string>
@@ -101,7 +102,10 @@ class ClusterQueue final : public Entity {
   [[nodiscard]] QueueCounters* local(const WorkloadInfo& w) { return &local_[{w.namespace_, w.local_queue}]; }
   void count_usage(const Holding& h, std::int64_t sign);
   void refresh_counters(const Context& c);
-  [[nodiscard]] static Heap::Rank rank(const Pending& p) { return {p.info->priority, p.info->queue_time, p.info->uid}; }
+  /// Who asks for nothing goes before all others: no quota and no older head may hold it back (EJ-20).
+  [[nodiscard]] static Heap::Rank rank(const Pending& p) {
+    return {p.info->asks_nothing ? std::numeric_limits<std::int64_t>::max() : p.info->priority, p.info->queue_time, p.info->uid};
+  }
   [[nodiscard]] static bool gate_open(const WorkloadInfo& w, Time now) {
     return !w.requeued_false && (!w.requeue_at.is_set() || w.requeue_at <= now);
   }

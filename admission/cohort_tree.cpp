@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "admission/outcome_text.hpp"
 #include "admission/workload_state.hpp"
 
 namespace hindsight::admission {
@@ -152,6 +153,25 @@ List<PodSetAssignmentFacts> view(const std::vector<PodSetReservation>& assignmen
   return list;
 }
 
+/// The old slice ends in the record in which the new one is admitted (EJ-55).
+SliceReplaced replacement(const WorkloadInfo& w, const std::vector<PodSetReservation>& assignment, const Reservation& old, Arena& a) {
+  SliceReplaced e;
+  e.workload = ref(*old.workload, a);
+  e.replacement = ref(w, a);
+  e.job.uid = a.copy(w.job_uid);
+  e.job.namespace_ = w.namespace_.text();
+  e.slice_name = a.copy(w.slice_name);
+  e.message = a.copy(replaced_message(w.uid, w.job_uid));
+  const auto delta = slice_delta(assignment, old.effective);
+  auto amounts = a.make<ResourceAmount>(delta.size());
+  for (std::size_t i = 0; i < delta.size(); ++i) amounts[i] = {delta[i].first.text(), delta[i].second};
+  e.delta = amounts;
+  auto counts = a.make<PodSetCount>(assignment.size());
+  for (std::size_t i = 0; i < assignment.size(); ++i) counts[i] = {assignment[i].pod_set.text(), assignment[i].count};
+  e.counts = counts;
+  return e;
+}
+
 }  // namespace
 
 void CohortTree::decide(const Context& c, Outbox& out) {
@@ -182,7 +202,11 @@ void CohortTree::decide(const Context& c, Outbox& out) {
       e.admitted = std::all_of(required.begin(), required.end(), [&](Symbol k) {
         return std::find(w.ready_checks.begin(), w.ready_checks.end(), k) != w.ready_checks.end();
       });
+      const auto entry = tree_->entry_of(w.replaces);
+      const bool replaces = entry != FlatIndex::none && tree_->entry(entry).queue == tree_->find_queue(o.cluster_queue);
+      if (replaces) e.replaces = ref(*tree_->entry(entry).reservation->workload, a);
       p.events.emplace_back(e);
+      if (replaces && e.admitted) p.events.emplace_back(replacement(w, o.assignment, *tree_->entry(entry).reservation, a));
       if (c.catalog->settings.block_admission && !admits) admits = msg::EntryRank{o.borrowing_level, w.priority, w.queue_time, w.uid};
       continue;
     }

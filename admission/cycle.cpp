@@ -119,6 +119,11 @@ class Cycle {
   // ---- processing (§6.2) --------------------------------------------------------------------------------------------------
 
   void process(CycleEntry& e) {
+    const std::uint32_t replaced = replaced_entry(e);
+    if (replaced != FlatIndex::none && holder(replaced).removed) {  // the whole job is being preempted
+      skip(e, overlapping).preemption_skipped = true;
+      return;
+    }
     if (settings_.recompute_overlapping && overlaps(e)) recompute(e);
     switch (e.assignment.mode) {
       case AssignmentMode::no_fit:
@@ -148,11 +153,15 @@ class Cycle {
       skip(e, no_longer_fits).preemption_skipped = preempts;
       return;
     }
-    if (preempts) issue(e);
+    const bool blocked = settings_.block_admission && not_ready_;
+    if (preempts)
+      issue(e);
+    else if (replaced != FlatIndex::none && !blocked)
+      retire(replaced);
     charge(e, e.assignment.usage);
     if (preempts) {
       preempt(e);
-    } else if (settings_.block_admission && not_ready_) {
+    } else if (blocked) {
       // It waits for its turn, not for another flavor: the next scan starts where this one did.
       requeue(e, RequeueReason::failed_after_nomination, reason::waiting_for_pods_ready,
               "waiting for all admitted workloads to be in PodsReady condition")
@@ -166,7 +175,24 @@ class Cycle {
     return projected_ && std::any_of(e.targets.begin(), e.targets.end(), [&](const Target& t) { return holder(t).removed; });
   }
 
-  [[nodiscard]] QuotaTree::Holder& holder(const Target& t) const { return tree_.queue(t.queue).holders[tree_.entry(t.entry).position]; }
+  [[nodiscard]] QuotaTree::Holder& holder(std::uint32_t entry) const {
+    return tree_.queue(tree_.entry(entry).queue).holders[tree_.entry(entry).position];
+  }
+  [[nodiscard]] QuotaTree::Holder& holder(const Target& t) const { return holder(t.entry); }
+
+  /// The slice that the entry replaces here; FlatIndex::none: it replaces nothing.
+  [[nodiscard]] std::uint32_t replaced_entry(const CycleEntry& e) const {
+    const std::uint32_t entry = tree_.entry_of(e.workload->replaces);
+    return entry != FlatIndex::none && tree_.entry(entry).queue == e.queue ? entry : FlatIndex::none;
+  }
+
+  /// What a replaced slice holds belongs to its replacement from now on: nobody may count on it as a victim (EJ-40). It stays charged, for
+  /// its replacement is charged the difference only.
+  void retire(std::uint32_t entry) {
+    if (!projected_) projected_ = table_;
+    holder(entry).removed = true;
+    issued_.push_back({entry, tree_.entry(entry).queue, VictimReason::in_cluster_queue});
+  }
 
   /// Charges what the entry asks for to the rest of the cycle.
   void charge(const CycleEntry& e, std::span<const CellAmount> usage) {
@@ -321,7 +347,7 @@ class Cycle {
   Nominator nominator_;
   std::vector<CycleEntry> entries_;
   std::vector<Outcome> outcomes_;
-  std::vector<Target> issued_;           ///< Victims of the preemptions issued in this cycle.
+  std::vector<Target> issued_;           ///< Victims of the preemptions issued in this cycle, and slices that were replaced.
   std::optional<QuotaTable> projected_;  ///< The state without them, from the first one on.
   std::vector<std::pair<Symbol, const NamespaceLabels*>> namespaces_;
   bool not_ready_ = false;  ///< Some admitted workload is not PodsReady.

@@ -54,6 +54,11 @@ void FlavorAssigner::begin(const WorkloadInfo& workload, NodeIndex queue, const 
   scan_ = scan;
   pin_ = pin;
   simulations_.clear();
+  replaced_ = nullptr;
+  if (const auto entry = tree_.entry_of(workload.replaces); entry != FlatIndex::none && tree_.entry(entry).queue == queue) {
+    replaced_ = tree_.entry(entry).reservation.get();
+    scan_ = nullptr;  // EJ-151
+  }
 }
 
 void FlavorAssigner::assign(std::span<const std::int32_t> counts, Assignment& out) {
@@ -63,21 +68,36 @@ void FlavorAssigner::assign(std::span<const std::int32_t> counts, Assignment& ou
   out.level = 0;
   out.no_fit_reason = NoFitReason::none;
 
+  if (replaced_ == nullptr) {
+    each_unit([&](std::span<const std::uint32_t> members) { return assign_group(members, counts, out); });
+    return;
+  }
+  difference_.clear();
+  each_unit([&](std::span<const std::uint32_t> members) {
+    credit(members, counts);
+    return true;
+  });
+  each_unit([&](std::span<const std::uint32_t> members) { return assign_group(members, counts, out); });
+  for (const CellAmount& d : difference_) add_usage(out.usage, d.cell, d.amount);
+}
+
+/// The pod sets one by one, those of a podset group together where the first of them stands (BA-94), until `visit` says false.
+template <class Visit>
+void FlavorAssigner::each_unit(Visit visit) {
   const auto& pod_sets = workload_->pod_sets;
   std::vector<std::uint32_t> members;
   for (std::uint32_t i = 0; i < pod_sets.size(); ++i) {
     const Symbol group = pod_sets[i].group;
     if (group.empty()) {
-      if (!assign_group(std::array{i}, counts, out)) return;
+      if (!visit(std::span<const std::uint32_t>(&i, 1))) return;
       continue;
     }
-    // A podset group is decided as a whole where its first member stands (BA-94).
     const auto same = [&](const PodSetInfo& p) { return p.group == group; };
     if (std::any_of(pod_sets.begin(), pod_sets.begin() + i, same)) continue;
     members.clear();
     for (std::uint32_t j = i; j < pod_sets.size(); ++j)
       if (same(pod_sets[j])) members.push_back(j);
-    if (!assign_group(members, counts, out)) return;
+    if (!visit(std::span<const std::uint32_t>(members))) return;
   }
 }
 
@@ -100,6 +120,53 @@ void FlavorAssigner::collect_requests(std::span<const std::uint32_t> members, st
     }
     if (queue_->covers_pods) request(pods(), count);  // BA-42
   }
+  if (replaced_ == nullptr) return;
+  for (auto& [resource, amount] : requests_)
+    for (const std::uint32_t i : members) amount = subtract(amount, held(workload_->pod_sets[i].name, resource));
+}
+
+Amount FlavorAssigner::held(Symbol pod_set, Symbol resource) const {
+  for (const PodSetReservation& p : replaced_->effective) {
+    if (p.pod_set != pod_set) continue;
+    for (const auto& [name, amount] : p.usage)
+      if (name == resource) return amount;
+  }
+  return 0;
+}
+
+/// The flavor that the replaced slice has for one of the wanted resources of the group; empty: none is recorded (EJ-36).
+Symbol FlavorAssigner::original_flavor(const QuotaTree::Group& group, std::span<const std::uint32_t> members) const {
+  for (const Wanted& w : wanted_)
+    for (const std::uint32_t i : members)
+      for (const PodSetReservation& p : replaced_->pod_sets) {
+        if (p.pod_set != workload_->pod_sets[i].name) continue;
+        for (const auto& [resource, flavor] : p.flavors)
+          if (resource == group.resources[w.position]) return flavor;
+      }
+  return {};
+}
+
+void FlavorAssigner::count_difference(CellIndex cell, Amount amount) {
+  for (CellAmount& d : difference_) {
+    if (d.cell != cell) continue;
+    d.amount = add(d.amount, amount);
+    return;
+  }
+  difference_.push_back({cell, amount});
+}
+
+void FlavorAssigner::credit(std::span<const std::uint32_t> members, std::span<const std::int32_t> counts) {
+  collect_requests(members, counts);
+  for (const QuotaTree::Group& group : queue_->groups) {
+    wanted_.clear();
+    for (std::uint32_t r = 0; r < group.resources.size(); ++r)
+      for (const auto& [resource, amount] : requests_)
+        if (resource == group.resources[r]) wanted_.push_back({r, amount});
+    const Symbol flavor = original_flavor(group, members);
+    for (const Wanted& w : wanted_)
+      if (w.amount < 0)
+        if (const CellIndex cell = tree_.find_cell(flavor, group.resources[w.position]); cell != no_cell) count_difference(cell, w.amount);
+  }
 }
 
 bool FlavorAssigner::assign_group(std::span<const std::uint32_t> members, std::span<const std::int32_t> counts, Assignment& out) {
@@ -113,7 +180,7 @@ bool FlavorAssigner::assign_group(std::span<const std::uint32_t> members, std::s
   // A resource that no group has: free where undeclared ones are ignored or nothing is asked for (BA-45).
   Symbol unavailable;
   for (const auto& [resource, amount] : requests_) {
-    if (amount == 0 || settings_.ignore_undeclared_resources) continue;
+    if (amount <= 0 || settings_.ignore_undeclared_resources) continue;
     const auto covers = [name = resource](const QuotaTree::Group& g) {
       return std::find(g.resources.begin(), g.resources.end(), name) != g.resources.end();
     };
@@ -133,7 +200,7 @@ bool FlavorAssigner::assign_group(std::span<const std::uint32_t> members, std::s
         if (resource == group.resources[r]) wanted_.push_back({r, amount});
     }
     if (wanted_.empty()) continue;
-    scan_flavors(group, members, out.usage, scan_result_);
+    scan_flavors(group, members, replaced_ == nullptr ? out.usage : difference_, scan_result_);
     reason = std::max(reason, scan_result_.reason);
     if (scan_result_.best.empty()) {
       failed = true;
@@ -164,11 +231,14 @@ bool FlavorAssigner::assign_group(std::span<const std::uint32_t> members, std::s
       own.amount = is_pods ? result.count : multiply(asked->amount, result.count);
       result.mode = std::min(result.mode, api_mode(own.mode));
       out.level = std::max(out.level, own.level);
-      add_usage(out.usage, own.cell, own.amount);
+      if (replaced_ == nullptr) add_usage(out.usage, own.cell, own.amount);
       result.choices.push_back(own);
     }
     out.mode = std::min(out.mode, result.mode);
   }
+  if (replaced_ != nullptr && !failed)
+    for (const ResourceChoice& c : choices)
+      if (c.amount > 0) count_difference(c.cell, c.amount);
   if (!failed) return true;
   out.mode = AssignmentMode::no_fit;
   out.no_fit_reason = !unavailable.empty() || reason == NoFitReason::none ? NoFitReason::no_matching_flavor : reason;
@@ -191,6 +261,16 @@ void FlavorAssigner::scan_flavors(const QuotaTree::Group& group, std::span<const
     if (pin_ != nullptr && !pinned(members, first_resource, group.flavors[f])) {
       out.findings.push_back({Finding::Kind::not_nominated, first_resource, group.flavors[f]});
       continue;
+    }
+    if (replaced_ != nullptr) {
+      const Symbol original = original_flavor(group, members);
+      if (!original.empty() && original != group.flavors[f]) {
+        Finding finding{Finding::Kind::other_flavor, first_resource, group.flavors[f]};
+        finding.original = original;
+        out.findings.push_back(finding);
+        blame(NoFitReason::no_matching_flavor);
+        continue;
+      }
     }
     if (!flavor_matches(group, f, members, out)) {
       blame(NoFitReason::no_matching_flavor);
@@ -226,7 +306,7 @@ void FlavorAssigner::scan_flavors(const QuotaTree::Group& group, std::span<const
       best = flavor;
     }
   }
-  const bool at_end = last + 1 >= group.flavors.size();
+  const bool at_end = last + 1 >= group.flavors.size() || replaced_ != nullptr;
   for (ResourceChoice& c : out.best) c.tried_index = at_end || !settings_.flavor_fungibility ? -1 : static_cast<std::int32_t>(last);
   if (best.mode == FlavorMode::fit) out.findings.clear();
 }
@@ -262,6 +342,7 @@ FlavorAssigner::Fitness FlavorAssigner::fitness(const QuotaTree::Group& group, s
   const QuotaCell& q = table_.cell(queue_node_, cell);
   const Amount earlier = used_of(used, cell);
   const Amount amount = add(earlier, wanted.amount);
+  if (replaced_ != nullptr && (wanted.amount <= 0 || amount <= 0)) return {FlavorMode::fit, 0};  // it asks for nothing (EJ-20)
   if (amount > q.potential) {
     out.findings.push_back(
         {Finding::Kind::exceeds_potential, group.resources[wanted.position], group.flavors[flavor], earlier, wanted.amount, q.potential});
@@ -274,6 +355,15 @@ FlavorAssigner::Fitness FlavorAssigner::fitness(const QuotaTree::Group& group, s
 
   out.findings.push_back(
       {Finding::Kind::insufficient_unused, group.resources[wanted.position], group.flavors[flavor], subtract(amount, offered)});
+  if (replaced_ != nullptr) {
+    Amount total = amount;
+    for (const auto& c : replaced_->charges)
+      if (c.flavor == group.flavors[flavor] && c.resource == group.resources[wanted.position]) total = add(total, c.amount);
+    if (total > q.potential) {
+      out.findings.back().b = total;
+      out.findings.back().c = q.potential;
+    }
+  }
   const QueueConfig& config = *queue_->config;
   const bool may_preempt_while_borrowing = config.borrow_within_cohort != PreemptionPolicy::never ||
                                            (settings_.fair_sharing && config.reclaim_within_cohort != PreemptionPolicy::never);

@@ -72,6 +72,8 @@ class FlavorAssigner {
     NoFitReason reason = NoFitReason::none;  ///< Least severe of the flavors that are no fit.
   };
 
+  template <class Visit>
+  void each_unit(Visit visit);
   void collect_requests(std::span<const std::uint32_t> members, std::span<const std::int32_t> counts);
   bool assign_group(std::span<const std::uint32_t> members, std::span<const std::int32_t> counts, Assignment& out);
   void scan_flavors(const QuotaTree::Group& group, std::span<const std::uint32_t> members, std::span<const CellAmount> used, Scan& out);
@@ -81,6 +83,12 @@ class FlavorAssigner {
   [[nodiscard]] Fitness simulate(CellIndex cell, Amount amount);
   [[nodiscard]] bool try_next(const Fitness& fitness) const;
   [[nodiscard]] std::size_t first_flavor(Symbol pod_set, Symbol resource) const;
+  // a slice that replaces another
+  [[nodiscard]] Amount held(Symbol pod_set, Symbol resource) const;
+  [[nodiscard]] Symbol original_flavor(const QuotaTree::Group& group, std::span<const std::uint32_t> members) const;
+  void credit(std::span<const std::uint32_t> members, std::span<const std::int32_t> counts);
+  void count_difference(CellIndex cell, Amount amount);
+
   [[nodiscard]] bool pinned(std::span<const std::uint32_t> members, Symbol resource, Symbol flavor) const;
 
   QuotaTree& tree_;
@@ -94,11 +102,15 @@ class FlavorAssigner {
   const QuotaTree::Queue* queue_ = nullptr;
   const ScanState* scan_ = nullptr;
   const Assignment* pin_ = nullptr;
+  /// What the workload replaces, when it is a slice whose predecessor holds quota here: it is charged the difference (EJ-32), and gets the
+  /// same flavors (EJ-35).
+  const Reservation* replaced_ = nullptr;
   std::vector<Simulation> simulations_;
 
   // Scratch, kept for its memory.
   std::vector<std::pair<Symbol, Amount>> requests_;
   std::vector<Wanted> wanted_;
+  std::vector<CellAmount> difference_;  ///< Of a slice: by cell, with sign; what shrinks is credited before anything is asked for (EJ-33).
   std::vector<ResourceChoice> current_;
   Scan scan_result_;
 };

@@ -79,6 +79,10 @@ struct WorkloadCreateIntent {
   std::string priority_class;
   std::optional<std::int32_t> max_exec_seconds;
   std::uint64_t decision_sequence = 0;
+  // A slice of an elastic job (EJ-8): the templates are those of the slice that it replaces (EJ-149).
+  std::string slice_name;    ///< Name of the chain's origin; empty: no slice.
+  std::string replaces_uid;  ///< Empty: none.
+  std::string replaces;      ///< "<namespace>/<name>".
 };
 
 /// A Workload that was made beforehand shall belong to the job that names it (label prebuilt-workload-name), if nobody else owns it.
@@ -92,6 +96,7 @@ struct WorkloadReviseIntent {
   std::string uid, namespace_, name;
   std::string job_uid, job_kind, job_group, job_name;
   bool pod_sets = false;
+  std::vector<std::pair<std::string, std::int32_t>> counts;  ///< The pod sets take these counts; empty: they stay as they are.
   std::string queue_name;
   std::int32_t priority = 0;
   PriorityClassKind priority_class_kind = PriorityClassKind::none;
@@ -118,7 +123,8 @@ struct JobIntent {
   std::string workload_uid;
   std::string cluster_queue;
   std::string local_queue;
-  std::string message;  ///< Why it is stopped.
+  std::string message;     ///< Why it is stopped.
+  std::string slice_name;  ///< Of an elastic job: name of the chain's origin.
   std::vector<PodSetStart> pod_sets;
   std::uint64_t decision_sequence = 0;
 };

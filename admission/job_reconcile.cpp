@@ -35,17 +35,24 @@ WorkloadParent::Priority WorkloadParent::job_priority(const Catalog& catalog) co
   return best;
 }
 
-bool WorkloadParent::matches_job(const WorkloadState& w) const {
+bool WorkloadParent::same_templates(const WorkloadState& w) const {
   const JobState& j = *job_;
-  if (w.pod_sets.size() != j.pod_sets.size()) return false;
   // After a start the job carries what was injected; only the core of its templates can be compared then. The same holds until
   // a stop has restored them.
+  const bool injected = !j.suspended || j.stopping || w.admitted() || w.evicted();
+  return std::equal(w.pod_sets.begin(), w.pod_sets.end(), j.pod_sets.begin(), j.pod_sets.end(),
+                    [&](const PodSetSpec& a, const PodSetSpec& b) {
+                      return a.name == b.name && (injected ? a.core_hash == b.core_hash : a.template_hash == b.template_hash);
+                    });
+}
+
+bool WorkloadParent::matches_job(const WorkloadState& w) const {
+  if (!same_templates(w)) return false;
+  const JobState& j = *job_;
   const bool injected = !j.suspended || j.stopping || w.admitted() || w.evicted();
   for (std::size_t i = 0; i < w.pod_sets.size(); ++i) {
     const PodSetSpec& a = w.pod_sets[i];
     const PodSetSpec& b = j.pod_sets[i];
-    if (a.name != b.name) return false;
-    if (injected ? a.core_hash != b.core_hash : a.template_hash != b.template_hash) return false;
     if (a.count == b.count) continue;
     bool lowered = false;  // by partial admission (BA-177)
     if (w.admission)
@@ -75,7 +82,7 @@ bool WorkloadParent::reconcile_job(const Context& c, Proposal& p) const {
     return p.events.size() != before;
   }
   for (const auto& w : workloads_) {
-    if (!w.finished() || w.revision_pending || w.deleting || w.removal_pending) continue;
+    if (!w.finished() || w.revision_pending || w.deleting || w.removal_pending || is_superseded(w)) continue;
     const auto priority = job_priority(*c.catalog);
     if (!wants_class(w, priority)) continue;
     WorkloadRevised e;
@@ -99,6 +106,7 @@ bool WorkloadParent::reconcile_job(const Context& c, Proposal& p) const {
   if (j.queue_name.empty() && !settings.manage_jobs_without_queue_name) return false;
 
   const bool prebuilt = !j.prebuilt_workload.empty();
+  if (j.elastic && settings.elastic_jobs && !prebuilt) return reconcile_slices(c, p);
   const WorkloadState* mine = nullptr;
   bool any = false;
   for (const auto& w : workloads_) {
@@ -106,6 +114,7 @@ bool WorkloadParent::reconcile_job(const Context& c, Proposal& p) const {
       any = true;
       continue;
     }
+    if (is_superseded(w) && !prebuilt) continue;
     if (w.finished()) return false;  // its end is the job's end
     any = true;
     if (prebuilt && w.name != j.prebuilt_workload) continue;
@@ -113,7 +122,7 @@ bool WorkloadParent::reconcile_job(const Context& c, Proposal& p) const {
   }
   if (mine == nullptr) {
     for (const auto& w : workloads_) {
-      if (w.deleting || w.removal_pending || w.revision_pending) continue;
+      if (w.deleting || w.removal_pending || w.revision_pending || is_superseded(w)) continue;
       if (prebuilt) {  // BA-175: it is what its maker wanted, and the job is something else
         if (w.name == j.prebuilt_workload)
           p.events.emplace_back(WorkloadFinished{ref(w, *p.arena), "OutOfSync", "The prebuilt workload is out of sync with its user job"});
@@ -136,24 +145,11 @@ bool WorkloadParent::reconcile_job(const Context& c, Proposal& p) const {
         p.events.emplace_back(WorkloadRemoved{ref(w, *p.arena), "No matching Workload; the job's pod sets changed", {}});
       }
     }
-    if (!any && !prebuilt && j.suspended && !j.active && !j.stopping && j.requested_since == 0) {
-      const auto priority = job_priority(*c.catalog);
-      if (!priority.known) return false;  // until the WorkloadPriorityClass appears
-      WorkloadRequested e;
-      e.job = ref(j, *p.arena);
-      e.name = p.arena->copy(j.workload_name);
-      e.queue_name = j.queue_name.text();
-      e.priority = priority.value;
-      e.priority_class_kind = priority.kind;
-      e.priority_class = priority.name.text();
-      if (j.max_exec_seconds > 0) e.max_exec_seconds = j.max_exec_seconds;
-      e.job_generation = j.generation;
-      p.events.emplace_back(e);
-    }
+    if (!any && !prebuilt && j.suspended && !j.active && !j.stopping && j.requested_since == 0) request_workload(nullptr, c, p);
     return p.events.size() != before;
   }
   for (const auto& w : workloads_)  // BA-173: exactly one
-    if (&w != mine && !w.deleting && !w.removal_pending)
+    if (&w != mine && !w.deleting && !w.removal_pending && !is_superseded(w))
       p.events.emplace_back(WorkloadRemoved{ref(w, *p.arena), "The job has another Workload", {}});
 
   const WorkloadState& w = *mine;
@@ -195,25 +191,55 @@ bool WorkloadParent::reconcile_job(const Context& c, Proposal& p) const {
     if (!same) p.events.emplace_back(ReclaimableChanged{ref(w, *p.arena), p.arena->copy(wanted)});
   }
 
-  if (settings.pods_ready_enabled) {  // §8.4, BA-138
-    const Condition* now = w.find(ConditionType::pods_ready);
-    const bool running = w.admitted() && !w.evicted();
-    ConditionStatus status = ConditionStatus::false_;
-    std::string_view reason = "WaitForStart";
-    std::string_view message = "Not all pods are ready or succeeded";
-    if (running && j.pods_ready) {
-      status = ConditionStatus::true_;
-      const bool recovered = now != nullptr && (now->reason.text() == "WaitForRecovery" || now->reason.text() == "Recovered");
-      reason = recovered ? "Recovered" : "Started";
-      message = "All pods reached readiness and the workload is running";
-    } else if (running && now != nullptr && (now->is_true() || now->reason.text() == "WaitForRecovery")) {
-      reason = "WaitForRecovery";
-      message = "At least one pod has failed, waiting for recovery";
-    }
-    if (now == nullptr || now->status != status || now->reason.text() != reason)
-      p.events.emplace_back(ConditionChanged{ref(w, *p.arena), ConditionType::pods_ready, status, reason, message, false});
-  }
+  if (settings.pods_ready_enabled) follow_readiness(w, j.pods_ready, p);
   return p.events.size() != before;
+}
+
+/// The job shall have a Workload: its first, or one that replaces the slice that it runs on (EJ-8, EJ-9).
+void WorkloadParent::request_workload(const WorkloadState* replaces, const Context& c, Proposal& p) const {
+  const JobState& j = *job_;
+  const auto priority = job_priority(*c.catalog);
+  if (replaces == nullptr && !priority.known) return;  // until the WorkloadPriorityClass appears
+  WorkloadRequested e;
+  e.job = ref(j, *p.arena);
+  e.name = p.arena->copy(j.workload_name);
+  e.queue_name = j.queue_name.text();
+  e.priority = priority.value;
+  e.priority_class_kind = priority.kind;
+  e.priority_class = priority.name.text();
+  if (replaces != nullptr) {
+    e.replaces = ref(*replaces, *p.arena);
+    e.slice_name = p.arena->copy(chain_name(*replaces));
+    e.queue_name = replaces->queue_name.text();
+    e.priority = replaces->priority.value_or(0);
+    e.priority_class_kind = replaces->priority_class_kind;
+    e.priority_class = replaces->priority_class.text();
+  }
+  if (j.max_exec_seconds > 0) e.max_exec_seconds = j.max_exec_seconds;
+  e.job_generation = j.generation;
+  if (j.elastic && c.catalog->settings.elastic_jobs) e.counts = job_counts(*p.arena);
+  p.events.emplace_back(e);
+}
+
+/// §8.4, BA-138. `ready`: all pods of the Workload are; nothing: that is not known, and what is shown stays.
+void WorkloadParent::follow_readiness(const WorkloadState& w, std::optional<bool> ready, Proposal& p) const {
+  const Condition* now = w.find(ConditionType::pods_ready);
+  const bool running = w.admitted() && !w.evicted();
+  if (running && now != nullptr && !ready) return;
+  ConditionStatus status = ConditionStatus::false_;
+  std::string_view reason = "WaitForStart";
+  std::string_view message = "Not all pods are ready or succeeded";
+  if (running && ready.value_or(false)) {
+    status = ConditionStatus::true_;
+    const bool recovered = now != nullptr && (now->reason.text() == "WaitForRecovery" || now->reason.text() == "Recovered");
+    reason = recovered ? "Recovered" : "Started";
+    message = "All pods reached readiness and the workload is running";
+  } else if (running && now != nullptr && (now->is_true() || now->reason.text() == "WaitForRecovery")) {
+    reason = "WaitForRecovery";
+    message = "At least one pod has failed, waiting for recovery";
+  }
+  if (now == nullptr || now->status != status || now->reason.text() != reason)
+    p.events.emplace_back(ConditionChanged{ref(w, *p.arena), ConditionType::pods_ready, status, reason, message, false});
 }
 
 }  // namespace hindsight::admission

@@ -103,7 +103,12 @@ std::string text_of(const Finding& f) {
       return joined("insufficient quota for ", resource, " in flavor ", flavor, ", previously considered podsets requests (", amount(f.a),
                     ") + current podset request (", amount(f.b), ") > maximum capacity (", amount(f.c), ")");
     case Finding::Kind::insufficient_unused:
+      if (f.b > 0)  // EJ-37
+        return joined("insufficient unused quota for ", resource, " in flavor ", flavor, ", ", amount(f.a), " more needed (total ",
+                      amount(f.b), " > maximum capacity ", amount(f.c), ")");
       return joined("insufficient unused quota for ", resource, " in flavor ", flavor, ", ", amount(f.a), " more needed");
+    case Finding::Kind::other_flavor:
+      return joined("could not assign ", flavor, " flavor since the original workload is assigned: ", f.original.text());
   }
   return {};
 }
@@ -126,6 +131,11 @@ std::string assignment_message(const WorkloadInfo& workload, const Assignment& a
     }
   }
   return out;
+}
+
+std::string replaced_message(std::string_view uid, std::string_view job_uid) {
+  return joined("Replaced to accommodate a workload (UID: ", known(uid), ", JobUID: ", known(job_uid),
+                ") due to workload slice aggregation");
 }
 
 std::string preempted_message(const WorkloadInfo& preemptor, VictimReason reason, std::string_view preemptor_path,

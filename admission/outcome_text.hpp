@@ -33,6 +33,9 @@ inline const Symbol waiting_for_quota{"WaitingForQuota"};
 /// "couldn't assign flavors to pod set P: …" for every pod set that does not fit at once (BA-93).
 [[nodiscard]] std::string assignment_message(const WorkloadInfo& workload, const Assignment& assignment);
 
+/// Of the condition Finished of a slice that gave its place to another (77 §2.3).
+[[nodiscard]] std::string replaced_message(std::string_view uid, std::string_view job_uid);
+
 /// Message of both conditions of a victim (BA-114). Paths are "/root/…/queue"; what is empty prints UNKNOWN.
 [[nodiscard]] std::string preempted_message(const WorkloadInfo& preemptor, VictimReason reason, std::string_view preemptor_path,
                                             std::string_view victim_path);

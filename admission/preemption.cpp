@@ -12,6 +12,7 @@ std::vector<Target> Preemption::find_targets(const Preemptor& preemptor) {
 void Preemption::begin(const Preemptor& preemptor) {
   preemptor_ = &preemptor;
   config_ = tree_.queue(preemptor.queue).config.get();
+  own_slice_ = tree_.entry_of(preemptor.workload->replaces);
   need_mask_ = 0;
   for (const CellIndex c : preemptor.need) need_mask_ |= std::uint64_t{1} << (c % 64);
   hierarchy_.clear();
@@ -41,7 +42,7 @@ bool Preemption::settle(Cursor& c) const {
       }
       if (h.priority == priority && preemptor_->workload->queue_time >= h.queue_time) continue;
     }
-    if (!h.removed && uses_need(h)) return true;
+    if (!h.removed && h.entry != own_slice_ && uses_need(h)) return true;
   }
   return false;
 }

@@ -111,6 +111,7 @@ class Preemption {
   const Preemptor* preemptor_ = nullptr;
   const QueueConfig* config_ = nullptr;
   std::uint64_t need_mask_ = 0;
+  std::uint32_t own_slice_ = no_spot;  ///< Entry of the slice that the preemptor replaces: never a victim (EJ-39).
   CandidateList hierarchy_, priority_, same_queue_;
   std::vector<Cursor> heap_;
   std::vector<CellAmount> rest_;

@@ -123,6 +123,10 @@ class QuotaTree {
   [[nodiscard]] Queue& queue(NodeIndex n) { return queues_[queue_of_[n]]; }
   [[nodiscard]] std::span<const Symbol> flavor_names() const { return flavor_names_; }
   [[nodiscard]] const Entry& entry(std::uint32_t index) const { return entries_[index]; }
+  /// Index of the entry of a workload; the largest number: it holds nothing here.
+  [[nodiscard]] std::uint32_t entry_of(WorkloadId workload) const {
+    return workload == no_workload ? FlatIndex::none : entry_of_.find(workload);
+  }
 
   /// Is `a` a better victim than `b`, of the same queue or of two others (§7.2)? `now` stands for a missing time of reservation.
   [[nodiscard]] bool better_victim(const Holder& a, const Holder& b, Time now) const;

@@ -183,7 +183,8 @@ void archive(A& a, WorkloadState& x) {
   archive_all(a, x.id, x.namespace_, x.name, x.uid, x.owner_uid, x.created, x.resource_version, x.generation, x.deleting,
               x.in_use_finalizer, x.job_made, x.queue_name);
   list(a, x.pod_sets);
-  archive_all(a, x.priority, x.priority_class_kind, x.priority_class, x.active, x.max_exec_seconds, x.admission_gated_by, x.priority_boost);
+  archive_all(a, x.priority, x.priority_class_kind, x.priority_class, x.active, x.max_exec_seconds, x.admission_gated_by, x.priority_boost,
+              x.elastic, x.replacement_for, x.slice_name);
   list(a, x.conditions);
   bool has_admission = x.admission.has_value();
   archive(a, has_admission);
@@ -194,7 +195,7 @@ void archive(A& a, WorkloadState& x) {
   list(a, x.checks);
   archive_all(a, x.has_requeue_state, x.requeue_count, x.requeue_at, x.reclaimable, x.accumulated_exec_seconds);
   list(a, x.evictions);
-  archive_all(a, x.unconfirmed, x.last_decision, x.resolve_since, x.revision_pending, x.removal_pending);
+  archive_all(a, x.unconfirmed, x.last_decision, x.resolve_since, x.revision_pending, x.revised_for, x.removal_pending);
 }
 template <class A>
 void archive(A& a, JobState& x) {
@@ -202,7 +203,8 @@ void archive(A& a, JobState& x) {
               x.pod_priority_class, x.prebuilt_workload, x.max_exec_seconds, x.suspended, x.active, x.pods_ready, x.stopping, x.finished,
               x.succeeded, x.on_hold, x.managed, x.finish_message, x.admission_gated_by, x.workload_name);
   list(a, x.pod_sets);
-  archive_all(a, x.reclaimable, x.start_error, x.requested_since, x.removal_pending);
+  archive_all(a, x.reclaimable, x.remaining, x.ready_pods, x.elastic, x.start_error, x.requested_since, x.requested_name, x.requested_for,
+              x.removal_pending);
 }
 template <class A>
 void archive(A& a, ScanState::Entry& x) {

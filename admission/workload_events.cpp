@@ -145,20 +145,39 @@ struct ApplyEvent {
     w.accumulated_exec_seconds.reset();
     w.await(Section::exec_time);
   }
-  void operator()(const WorkloadRevised&) const { w.revision_pending = true; }
+  void operator()(const WorkloadRevised& e) const {
+    w.revision_pending = true;
+    w.revised_for = e.job_generation;
+  }
   void operator()(const WorkloadRemoved& e) const {
     if (e.job.uid.empty()) w.removal_pending = true;  // else it goes with its job
   }
   void operator()(const WorkloadRequested&) const {}
   void operator()(const JobStopped&) const {}
+  void operator()(const SliceReplaced&) const {}  // concerns two: see apply_replacement
   void operator()(const TreeReactivated&) const {}
 };
 
 }  // namespace
 
+/// Was a slice given quota against another that is no longer there or on its way out, or for fewer pods than it now has? Then it stays in
+/// its queue and is tried again.
+bool WorkloadParent::overtaken(const QuotaReserved& e, const WorkloadState& w) const {
+  for (const auto& p : w.pod_sets)
+    for (const auto& a : e.assignments)
+      if (a.pod_set == p.name.text() && p.count - w.reclaimable_of(p.name) > a.count) return true;
+  if (e.replaces.uid.empty()) return false;
+  return std::none_of(workloads_.begin(), workloads_.end(), [&](const WorkloadState& other) {
+    return other.uid == e.replaces.uid && is_live(other) && other.reserved() && !is_leaving(other);
+  });
+}
+
 void WorkloadParent::apply_event(const Event& e, WorkloadId id, const Context& c, Outbox& out) {
-  if (std::holds_alternative<WorkloadRequested>(e)) {
-    if (job_ && workloads_.empty()) job_->requested_since = c.sequence;
+  if (const auto* r = std::get_if<WorkloadRequested>(&e)) {
+    if (!job_ || (!workloads_.empty() && !job_->elastic)) return;
+    job_->requested_since = c.sequence;
+    job_->requested_name = r->name;
+    job_->requested_for = r->replaces.uid;
     return;
   }
   for (std::size_t i = 0; i < workloads_.size(); ++i) {
@@ -169,6 +188,8 @@ void WorkloadParent::apply_event(const Event& e, WorkloadId id, const Context& c
       const auto* rq = s.find(ConditionType::requeued);
       return std::tuple(ev != nullptr && ev->is_true(), rq != nullptr && rq->is_false(), s.requeue_at, s.reclaimable);
     };
+    if (const auto* replaced = std::get_if<SliceReplaced>(&e)) return apply_replacement(*replaced, i, c, out);
+    if (const auto* q = std::get_if<QuotaReserved>(&e); q != nullptr && w.elastic && overtaken(*q, w)) return;
     const auto before = gate(w);
     const auto old_reclaimable = w.reclaimable;
     const bool was_reserving = placements_[i].kind == Placement::Kind::reserving;

@@ -16,6 +16,7 @@ namespace hindsight::admission {
 
 /// Number of a Workload object inside its domain; given out by the domain, reused after deletion. Not for ordering.
 using WorkloadId = std::uint32_t;
+inline constexpr WorkloadId no_workload = ~WorkloadId{0};
 
 struct ResourceRequest {
   Symbol resource;
@@ -61,6 +62,10 @@ struct WorkloadInfo {
   Time requeue_at;                     ///< Gate closed until then; never: no back-off.
   std::string limits_error;            ///< Non-empty: Misconfigured, with this message.
   Time reserved_at;                    ///< Transition of QuotaReserved=True.
+  /// The slice of the same job that it is to replace and that holds quota in its queue: it is charged the difference only (EJ-32).
+  WorkloadId replaces = no_workload;
+  std::string slice_name;     ///< Of an elastic slice: name of the chain's origin.
+  bool asks_nothing = false;  ///< The difference is zero or negative everywhere: it goes before all others (EJ-20).
   // What the Workload shows now; a cycle that would write the same again changes nothing.
   Symbol pending_reason;  ///< Reason of QuotaReserved=False; empty: no condition.
   std::shared_ptr<const std::string> pending_message;
@@ -83,9 +88,16 @@ struct Reservation {
     Symbol flavor;
     Symbol resource;
     Amount amount = 0;
+    friend bool operator==(const Charge&, const Charge&) = default;
   };
   std::vector<Charge> charges;  ///< Sorted by flavor text, then resource text.
+  /// Of elastic slices: `pod_sets` with counts and usage cut to what counts now (EJ-31).
+  std::vector<PodSetReservation> effective;
 };
+
+/// What a slice with `now` uses more than one with `before`, by resource; sorted by resource text, zeros left out.
+[[nodiscard]] std::vector<std::pair<Symbol, Amount>> slice_delta(const std::vector<PodSetReservation>& now,
+                                                                 const std::vector<PodSetReservation>& before);
 
 /// Where a flavor scan stopped, per pod set and resource (§5.4.7).
 struct ScanState {

@@ -1,4 +1,6 @@
 // What the state of a parent wants of the world: writes of status, creations, revisions, starting and stopping the job.
+#include <algorithm>
+
 #include "admission/workload_parent.hpp"
 
 namespace hindsight::admission {
@@ -70,6 +72,7 @@ void WorkloadParent::collect_intents(const Context& c, std::vector<Intent>& out)
     const bool job_stopped = !job_ || (job_->suspended && !job_->active) || job_->finished;
     WorkloadIntent i;
     bool due = (w.unconfirmed & ~(1U << static_cast<unsigned>(Section::spec))) != 0 && !w.uid.empty();
+    if (due && end_is_early(w)) due = false;  // first the replacement's reservation, then the end of the old slice (EJ-50)
     if (due)
       i = status_intent(w, c.catalog->settings, placements_[n].info.get());
     else {
@@ -77,7 +80,7 @@ void WorkloadParent::collect_intents(const Context& c, std::vector<Intent>& out)
       i.namespace_ = w.namespace_.text();
       i.name = w.name;
     }
-    if (w.in_use_finalizer && (w.finished() || (w.deleting && job_stopped))) {
+    if (w.in_use_finalizer && ((w.finished() && !end_is_early(w)) || (w.deleting && job_stopped))) {
       if (!due) i = status_intent(w, c.catalog->settings, placements_[n].info.get());
       i.release_finalizer = true;
       due = true;
@@ -132,12 +135,26 @@ void WorkloadParent::collect_intents(const Context& c, std::vector<Intent>& out)
     i.job_group = j.group.text();
     i.job_name = j.name;
     const bool settled = w.reserved() || w.finished();  // only its class can follow the job now
-    i.pod_sets = !settled && j.suspended && !matches_job(w);
+    const bool slice = j.elastic && c.catalog->settings.elastic_jobs && same_templates(w);
+    i.pod_sets = !settled && j.suspended && !slice && !matches_job(w);
+    if (slice && !w.finished()) {
+      bool higher = false;
+      for (std::size_t k = 0; k < w.pod_sets.size(); ++k) {
+        higher = higher || j.pod_sets[k].count > w.pod_sets[k].count;
+        i.counts.emplace_back(j.pod_sets[k].name.text(), j.pod_sets[k].count);
+      }
+      if (w.reserved() && higher) i.counts.clear();  // EJ-103; a new slice is on its way
+    }
     const auto priority = job_priority(*c.catalog);
-    i.queue_name = settled ? w.queue_name.text() : j.queue_name.text();
+    i.queue_name = settled || !j.suspended ? w.queue_name.text() : j.queue_name.text();
     i.priority = priority.value;
     i.priority_class_kind = priority.kind;
     i.priority_class = priority.name.text();
+    if (slice && (!priority.known || (w.reserved() && w.priority_class.empty()))) {  // EJ-94
+      i.priority = w.priority.value_or(0);
+      i.priority_class_kind = w.priority_class_kind;
+      i.priority_class = w.priority_class.text();
+    }
     const std::int32_t limit = settled ? w.max_exec_seconds : j.max_exec_seconds;
     if (limit > 0) i.max_exec_seconds = limit;
     i.decision_sequence = w.last_decision;
@@ -157,6 +174,7 @@ void WorkloadParent::collect_intents(const Context& c, std::vector<Intent>& out)
       i.workload = source->name;
       i.workload_uid = source->uid;
       i.local_queue = source->queue_name.text();
+      if (j.elastic && c.catalog->settings.elastic_jobs) i.slice_name = chain_name(*source);
       i.decision_sequence = source->last_decision;
     }
     if (running != nullptr) {
@@ -196,19 +214,33 @@ void WorkloadParent::collect_intents(const Context& c, std::vector<Intent>& out)
       std::none_of(workloads_.begin(), workloads_.end(), [&](const WorkloadState& w) { return w.name == j.prebuilt_workload; }))
     out.emplace_back(WorkloadAdoptIntent{std::string(j.namespace_.text()), j.prebuilt_workload, j.uid, std::string(j.kind.text()),
                                          std::string(j.group.text()), j.name});
-  if (j.requested_since != 0 && workloads_.empty() && j.suspended) {
+  const bool sliced_job = j.elastic && c.catalog->settings.elastic_jobs;
+  const bool unseen =
+      std::none_of(workloads_.begin(), workloads_.end(), [&](const WorkloadState& w) { return w.name == j.requested_name; });
+  if (j.requested_since != 0 && (sliced_job ? unseen && (j.suspended || !j.requested_for.empty()) : workloads_.empty() && j.suspended)) {
     WorkloadCreateIntent i;
     i.job_uid = j.uid;
     i.job_kind = j.kind.text();
     i.job_group = j.group.text();
     i.namespace_ = j.namespace_.text();
     i.job_name = j.name;
-    i.name = j.workload_name;
+    i.name = sliced_job ? j.requested_name : j.workload_name;
     const auto priority = job_priority(*c.catalog);
     i.queue_name = j.queue_name.text();
     i.priority = priority.value;
     i.priority_class_kind = priority.kind;
     i.priority_class = priority.name.text();
+    if (sliced_job) i.slice_name = j.requested_name;
+    for (const auto& w : workloads_) {
+      if (!sliced_job || w.uid != j.requested_for) continue;
+      i.slice_name = chain_name(w);
+      i.replaces_uid = w.uid;
+      i.replaces = std::string(w.namespace_.text()) + "/" + w.name;
+      i.queue_name = w.queue_name.text();
+      i.priority = w.priority.value_or(0);
+      i.priority_class_kind = w.priority_class_kind;
+      i.priority_class = w.priority_class.text();
+    }
     if (j.max_exec_seconds > 0) i.max_exec_seconds = j.max_exec_seconds;
     i.decision_sequence = j.requested_since;
     out.push_back(std::move(i));

@@ -23,6 +23,12 @@ std::uint64_t requests_hash(const WorkloadState& w) {
   return h.value();
 }
 
+std::uint64_t counts_hash(const WorkloadState& w) {
+  StateHash h;
+  for (const auto& p : w.pod_sets) h.add(p.count);
+  return h.value();
+}
+
 bool admissible(const WorkloadState& w, const JobState* job, const Catalog& catalog) {
   if (!w.active || w.finished() || w.deleting || w.removal_pending || w.reserved()) return false;
   if (!w.admission_gated_by.empty() || (job != nullptr && job->on_hold)) return false;
@@ -64,6 +70,14 @@ std::uint64_t JobState::hash() const {
   h.add(std::string_view(prebuilt_workload));
   h.add(removal_pending);
   h.add(requested_since);
+  h.add(elastic);
+  h.add(ready_pods);
+  for (const auto& [p, n] : remaining) {
+    h.add(p);
+    h.add(n);
+  }
+  h.add(std::string_view(requested_name));
+  h.add(std::string_view(requested_for));
   return h.value();
 }
 
@@ -76,11 +90,15 @@ std::uint64_t JobState::outside_hash() const {
   h.add(max_exec_seconds);
   for (const bool b : {finished, succeeded, on_hold, managed}) h.add(b);
   h.add(std::string_view(admission_gated_by));
-  for (const auto& p : pod_sets) h.add(p.core_hash);
-  for (const auto& [p, n] : reclaimable) {
-    h.add(p);
-    h.add(n);
+  for (const auto& p : pod_sets) {
+    h.add(p.core_hash);
+    if (elastic) h.add(p.count);  // counts of other jobs change by our own hand, too
   }
+  for (const auto* list : {&reclaimable, &remaining})
+    for (const auto& [p, n] : *list) {
+      h.add(p);
+      h.add(n);
+    }
   return h.value();
 }
 
@@ -131,6 +149,7 @@ void WorkloadParent::receive(Message& message, const Context& c, Outbox& out) {
   } else if (const auto* m5 = std::get_if<msg::WorkloadGone>(&message.payload)) {
     for (std::size_t i = 0; i < workloads_.size(); ++i)
       if (workloads_[i].id == m5->id) {
+        (void)undo_replacement(workloads_[i], c, out);
         remove_workload(i, c, out);
         break;
       }
@@ -157,6 +176,7 @@ void WorkloadParent::receive(Message& message, const Context& c, Outbox& out) {
       w.revision_pending = false;
       w.removal_pending = false;
       if (w.reserved() && w.waits_for(Section::admission)) {
+        (void)undo_replacement(w, c, out);
         w.admission.reset();
         w.remove_condition(ConditionType::quota_reserved);
         w.remove_condition(ConditionType::admitted);
@@ -166,6 +186,7 @@ void WorkloadParent::receive(Message& message, const Context& c, Outbox& out) {
       publish(i, {.repush = true}, c, out);
     }
   }
+  publish_again(c, out);
   announce_due(c, out);
   if (watched_) tell_runs(out);
 }
@@ -221,6 +242,10 @@ void WorkloadParent::apply_job(const JobObserved& o, const Context& c, Outbox& o
   j.pod_sets = own_pod_sets(o.pod_sets);
   j.reclaimable.clear();
   for (const auto& r : o.reclaimable) j.reclaimable.emplace_back(Symbol(r.pod_set), r.count);
+  j.remaining.clear();
+  for (const auto& r : o.remaining) j.remaining.emplace_back(Symbol(r.pod_set), r.count);
+  j.ready_pods = o.ready_pods;
+  j.elastic = o.elastic;
   const bool news = first || j.outside_hash() != before;
   if (news) out.send(self_, domain_address, msg::WorldChanged{});
   for (std::size_t i = 0; i < workloads_.size(); ++i) publish(i, {}, c, out);
@@ -234,7 +259,7 @@ void WorkloadParent::apply_workload(const WorkloadObserved& o, WorkloadId id, co
     workloads_.emplace_back();
     workloads_.back().id = id;
     placements_.emplace_back();
-    if (job_) job_->requested_since = 0;
+    if (job_ && (job_->requested_name.empty() || job_->requested_name == o.meta.name)) job_->requested_since = 0;
   }
   WorkloadState& w = workloads_[index];
   if (!first && o.meta.resource_version != 0 && o.meta.resource_version <= w.resource_version) return;  // a repeat, or told late
@@ -252,16 +277,18 @@ void WorkloadParent::apply_workload(const WorkloadObserved& o, WorkloadId id, co
   const auto old_reclaimable = w.reclaimable;
   const auto old_priority = w.priority;
   const auto old_requests = requests_hash(w);
+  const auto old_counts = counts_hash(w);
 
   const bool news = w.observe(o, c.sequence);
   if (news) out.send(self_, domain_address, msg::WorldChanged{});
-  const bool repush = first || gate(w) != before || requests_hash(w) != old_requests;  // a LimitRange or RuntimeClass changed (§3.7)
+  // a LimitRange or RuntimeClass changed (§3.7), or the job its size (EJ-16)
+  const bool repush = first || gate(w) != before || requests_hash(w) != old_requests || counts_hash(w) != old_counts;
   publish(index, {.repush = repush, .force = false, .touched = true}, c, out);
 
   // §3.7: what wakes the tree, beside leaving a reservation (publish sees to that)
   if (was_finished || (was_inactive && !w.active)) request_reactivation(w, c, out);
   if (was_reserving && placements_[index].kind == Placement::Kind::reserving &&
-      (w.reclaimable != old_reclaimable || w.priority != old_priority))
+      (w.reclaimable != old_reclaimable || w.priority != old_priority || counts_hash(w) != old_counts))  // EJ-58
     request_reactivation(w, c, out);
 }
 
@@ -295,7 +322,7 @@ void WorkloadParent::publish(std::size_t index, Publish how, const Context& c, O
   if (holds) {
     kind = Kind::reserving;
     queue = w.admission->cluster_queue;
-  } else if (admissible(w, job_ ? &*job_ : nullptr, *c.catalog)) {
+  } else if (admissible(w, job_ ? &*job_ : nullptr, *c.catalog) && !withheld(index, c)) {
     kind = Kind::pending;
     queue = target_queue(w, *c.catalog);
   }
@@ -326,11 +353,16 @@ void WorkloadParent::publish(std::size_t index, Publish how, const Context& c, O
   }
   const bool moved = at.kind != kind || at.queue != queue;
   if (moved || how.touched || how.repush || how.force || at.admitted != w.admitted()) {
-    auto info = make_info(w, *c.catalog, job_ ? std::string_view(job_->uid) : std::string_view(w.owner_uid));
-    if (kind == Kind::pending)
+    const WorkloadState* replaced = replaced_by(index, c);
+    auto info = make_info(w, *c.catalog, job_ ? std::string_view(job_->uid) : std::string_view(w.owner_uid), replaced);
+    at.held.reset();
+    if (kind == Kind::pending) {
       out.send(self_, queue_address(queue), msg::Enqueue{info, moved || how.repush, how.force});
-    else
-      out.send(self_, queue_address(queue), msg::Reserve{make_reservation(w, info), w.admitted()});
+    } else {
+      auto reservation = make_reservation(w, info, replaced);
+      if (w.elastic) at.held = reservation;
+      out.send(self_, queue_address(queue), msg::Reserve{std::move(reservation), w.admitted()});
+    }
     at.info = std::move(info);
   }
   if (moved) at.record_reason = Symbol();

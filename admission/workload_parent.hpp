@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "admission/messages.hpp"
+#include "admission/slices.hpp"
 #include "admission/workload_state.hpp"
 
 namespace hindsight::admission {
@@ -26,9 +27,14 @@ struct JobState {
   std::string finish_message, admission_gated_by, workload_name;
   std::vector<PodSetSpec> pod_sets;
   std::vector<std::pair<Symbol, std::int32_t>> reclaimable;
-  std::string start_error;            ///< Why the job cannot be started as assigned; permanent (base-api §7.1).
-  bool removal_pending = false;       ///< It was decided that the job shall be deleted.
-  std::uint64_t requested_since = 0;  ///< Sequence of a WorkloadRequested whose object has not been seen; 0: none.
+  std::vector<std::pair<Symbol, std::int32_t>> remaining;  ///< Of elastic jobs: pods that have still to run to the end, where told.
+  std::int32_t ready_pods = -1;                            ///< Ready or succeeded; -1: not told.
+  bool elastic = false;                                    ///< Annotation elastic-job: "true".
+  std::string start_error;                                 ///< Why the job cannot be started as assigned; permanent (base-api §7.1).
+  bool removal_pending = false;                            ///< It was decided that the job shall be deleted.
+  std::uint64_t requested_since = 0;                       ///< Sequence of a WorkloadRequested whose object has not been seen; 0: none.
+  std::string requested_name;                              ///< Of that object.
+  std::string requested_for;                               ///< Uid of the slice that it shall replace; empty: none.
 
   [[nodiscard]] std::uint64_t hash() const;
   /// Only of what others than we change: a job that starts and stops because we say so is no news (D10).
@@ -65,6 +71,7 @@ class WorkloadParent final : public Entity {
     enum class Kind : std::uint8_t { none, pending, reserving } kind = Kind::none;
     Symbol queue;
     std::shared_ptr<const WorkloadInfo> info;
+    std::shared_ptr<const Reservation> held;  ///< Of an elastic slice: as its queue was told.
     bool admitted = false;
     Symbol record_reason;    ///< Set while parked by a hash record.
     bool not_ready = false;  ///< As the domain was told (BA-76).
@@ -81,12 +88,36 @@ class WorkloadParent final : public Entity {
     bool repush = false, force = false, touched = false;
   };
   void publish(std::size_t index, Publish how, const Context& c, Outbox& out);
+  void publish_again(const Context& c, Outbox& out);
   void announce_due(const Context& c, Outbox& out);
   void request_reactivation(const WorkloadState& w, const Context& c, Outbox& out) const;
 
-  // deciding (workload_reconcile.cpp, job_reconcile.cpp)
+  // slices of an elastic job (slice_parent.cpp)
+  /// Do Workloads of this parent stand for each other as slices?
+  [[nodiscard]] bool sliced(const Context& c) const;
+  /// The slice that `index` is to replace and whose quota counts for it; null: none (EJ-28).
+  [[nodiscard]] const WorkloadState* replaced_by(std::size_t index, const Context& c) const;
+  /// May the slice not be nominated now, although it waits (EJ-91, EJ-152, or it is about to be resized)?
+  [[nodiscard]] bool withheld(std::size_t index, const Context& c) const;
+  void apply_replacement(const SliceReplaced& e, std::size_t index, const Context& c, Outbox& out);
+  [[nodiscard]] bool overtaken(const QuotaReserved& e, const WorkloadState& w) const;
+  bool undo_replacement(const WorkloadState& replacement, const Context& c, Outbox& out);
+  /// Finished by a replacement that the API server has not taken yet (EJ-50).
+  [[nodiscard]] bool end_is_early(const WorkloadState& w) const;
+
+  // deciding (workload_reconcile.cpp, job_reconcile.cpp, slice_reconcile.cpp)
   void reconcile(const Context& c, Proposal& p) const;
   [[nodiscard]] bool reconcile_job(const Context& c, Proposal& p) const;
+  [[nodiscard]] bool reconcile_slices(const Context& c, Proposal& p) const;
+  void end_slices(const SliceChain& chain, Proposal& p) const;
+  void evict_chain(const SliceChain& chain, Proposal& p) const;
+  void resize(const SliceChain& chain, const Context& c, Proposal& p) const;
+  void replace_templates(const SliceChain& chain, const Context& c, Proposal& p) const;
+  void follow_job(const WorkloadState& w, const SliceChain& chain, const Context& c, Proposal& p) const;
+  void forget_slices(const Context& c, Proposal& p) const;
+  void request_workload(const WorkloadState* replaces, const Context& c, Proposal& p) const;
+  void follow_readiness(const WorkloadState& w, std::optional<bool> ready, Proposal& p) const;
+  void replace_slice(const WorkloadState& w, const Context& c, Proposal& p) const;
   void reconcile_workload(std::size_t index, const Context& c, Proposal& p) const;
   [[nodiscard]] bool resolve_pending(const WorkloadState& w, const Placement& at, const Context& c, Proposal& p) const;
   [[nodiscard]] bool reconcile_reserved(const WorkloadState& w, const Context& c, Proposal& p) const;
@@ -106,11 +137,14 @@ class WorkloadParent final : public Entity {
   /// When the job is to be deleted because its Workload was deactivated by us (BA-148); never: not at all.
   [[nodiscard]] static Time job_retained_until(const WorkloadState& w, const Settings& settings);
   [[nodiscard]] JobRef job_ref(Arena& arena) const;
+  [[nodiscard]] List<PodSetCount> job_counts(Arena& arena) const;
   [[nodiscard]] JobIntent job_intent() const;
   void tell_runs(Outbox& out);
   void tell_not_ready(std::size_t index, bool not_ready, Outbox& out);
   [[nodiscard]] static bool wants_class(const WorkloadState& w, const Priority& priority);
   [[nodiscard]] bool matches_job(const WorkloadState& w) const;
+  /// The same pod sets with the same templates, whatever their counts.
+  [[nodiscard]] bool same_templates(const WorkloadState& w) const;
 
   Address self_;
   std::optional<JobState> job_;

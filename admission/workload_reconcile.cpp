@@ -180,7 +180,8 @@ bool WorkloadParent::reconcile_reserved(const WorkloadState& w, const Context& c
   const Settings& settings = c.catalog->settings;
   if (w.evicted()) {
     // §8.2: once the job is inactive its reservation goes; a Workload without a job is its maker's business
-    if (!job_ || !(job_->suspended && !job_->active)) return false;
+    const bool runs_on = sliced(c) && running_workload() != nullptr;  // on another slice: nothing of this one drains (EJ-46)
+    if (!runs_on && (!job_ || !(job_->suspended && !job_->active))) return false;
     const Condition* e = w.find(ConditionType::evicted);
     ReservationCleared out;
     out.workload = ref(w, *p.arena);
@@ -197,6 +198,7 @@ bool WorkloadParent::reconcile_reserved(const WorkloadState& w, const Context& c
   // checks (§8.3): Admitted first, then Rejected before Retry
   if (!w.admitted() && std::all_of(w.checks.begin(), w.checks.end(), [](const CheckStatus& k) { return k.state == CheckState::ready; })) {
     p.events.emplace_back(WorkloadAdmitted{ref(w, *p.arena)});
+    replace_slice(w, c, p);
     return true;
   }
   std::vector<const CheckStatus*> rejected, retry;

@@ -101,6 +101,9 @@ class WorkloadState {
   std::int32_t max_exec_seconds = 0;  ///< 0: no limit.
   std::string admission_gated_by;
   std::int32_t priority_boost = 0;
+  bool elastic = false;         ///< A slice of an elastic job.
+  std::string replacement_for;  ///< "<namespace>/<name>" of the slice that it is to replace; empty: none.
+  std::string slice_name;       ///< Name of the chain's origin; empty: its own.
 
   // ---- status -----------------------------------------------------------------------------------------------------------
   std::vector<Condition> conditions;
@@ -118,6 +121,7 @@ class WorkloadState {
   std::uint64_t last_decision = 0;  ///< Sequence of the newest decision in it.
   std::uint64_t resolve_since = 0;  ///< Sequence of the last change that asks for the pending reason to be resolved anew (base-api §6.3).
   bool revision_pending = false;    ///< WorkloadRevised was decided and not seen yet.
+  std::int64_t revised_for = 0;     ///< Generation of the job that the newest WorkloadRevised was about.
   bool removal_pending = false;     ///< WorkloadRemoved was decided.
 
   // ---- reading ----------------------------------------------------------------------------------------------------------
@@ -127,6 +131,7 @@ class WorkloadState {
   [[nodiscard]] bool evicted() const { return is_true(ConditionType::evicted); }
   [[nodiscard]] bool reserved() const { return is_true(ConditionType::quota_reserved) && admission.has_value(); }
   [[nodiscard]] bool admitted() const { return is_true(ConditionType::admitted); }
+  [[nodiscard]] bool waits_for(ConditionType t) const { return (unconfirmed >> static_cast<unsigned>(t) & 1U) != 0; }
   [[nodiscard]] bool waits_for(Section s) const { return (unconfirmed >> static_cast<unsigned>(s) & 1U) != 0; }
   [[nodiscard]] std::int32_t reclaimable_of(Symbol pod_set) const;
   [[nodiscard]] std::int64_t effective_priority(const Settings& settings) const;
@@ -154,10 +159,15 @@ class WorkloadState {
 [[nodiscard]] CheckStatus own_check(const CheckFacts& c);
 [[nodiscard]] CheckFacts view_check(const CheckStatus& c, Arena& arena);
 
-/// The scheduler's form of a pending or reserving Workload.
-[[nodiscard]] std::shared_ptr<const WorkloadInfo> make_info(const WorkloadState& w, const Catalog& catalog, std::string_view job_uid);
-/// What it holds; `info` must be its current form.
-[[nodiscard]] std::shared_ptr<const Reservation> make_reservation(const WorkloadState& w, std::shared_ptr<const WorkloadInfo> info);
+/// The scheduler's form of a pending or reserving Workload. `replaced`: the slice that holds quota and that it is to replace.
+[[nodiscard]] std::shared_ptr<const WorkloadInfo> make_info(const WorkloadState& w, const Catalog& catalog, std::string_view job_uid,
+                                                            const WorkloadState* replaced = nullptr);
+/// What it holds; `info` must be its current form. `replaced`: as above; what that one holds is not charged a second time, so that both
+/// together hold the larger of the two (EJ-45).
+[[nodiscard]] std::shared_ptr<const Reservation> make_reservation(const WorkloadState& w, std::shared_ptr<const WorkloadInfo> info,
+                                                                  const WorkloadState* replaced = nullptr);
+/// What of the admission counts now, by pod set (EJ-31); empty without admission.
+[[nodiscard]] std::vector<PodSetReservation> effective_usage(const WorkloadState& w);
 
 /// The checks that a queue asks of a Workload: with assigned flavors those that concern one of them, without those for all flavors
 /// of the queue (§8.3). Sorted by name.

@@ -15,15 +15,16 @@ HINDSIGHT_RECORD(JobRef, uid, kind, group, namespace_, name)
 
 // ---- the job and its Workload -------------------------------------------------------------------------------------------
 
-HINDSIGHT_RECORD(WorkloadRequested, job, name, queue_name, priority, priority_class_kind, priority_class, max_exec_seconds, job_generation)
+HINDSIGHT_RECORD(WorkloadRequested, job, name, queue_name, priority, priority_class_kind, priority_class, max_exec_seconds, job_generation,
+                 replaces, slice_name, counts)
 HINDSIGHT_RECORD(WorkloadRevised, workload, job, pod_sets, queue_name, priority, priority_class_kind, priority_class, max_exec_seconds,
-                 job_generation)
+                 job_generation, counts)
 HINDSIGHT_RECORD(WorkloadRemoved, workload, message, job)
 HINDSIGHT_RECORD(JobStopped, job, message)
 
 // ---- admission ----------------------------------------------------------------------------------------------------------
 
-HINDSIGHT_RECORD(QuotaReserved, workload, cluster_queue, assignments, admitted, checks, checks_changed, borrowing_level)
+HINDSIGHT_RECORD(QuotaReserved, workload, cluster_queue, assignments, admitted, checks, checks_changed, borrowing_level, replaces)
 HINDSIGHT_RECORD(ScanProgress, pod_set, resource, flavor_index)
 HINDSIGHT_RECORD(EntryRequeued, workload, cluster_queue, requeue_reason, to_heap, write_status, reason, message, progress, bulk_parked,
                  scan_generation)
@@ -32,6 +33,7 @@ HINDSIGHT_RECORD(WorkloadEvicted, workload, reason, cause, message, has_requeue_
 HINDSIGHT_RECORD(ReservationCleared, workload, reason, message, writes_requeued, requeued, requeued_reason, requeued_message)
 HINDSIGHT_RECORD(WorkloadAdmitted, workload)
 HINDSIGHT_RECORD(WorkloadFinished, workload, reason, message)
+HINDSIGHT_RECORD(SliceReplaced, workload, replacement, job, slice_name, message, delta, counts)
 HINDSIGHT_RECORD(ConditionChanged, workload, type, status, reason, message, remove)
 HINDSIGHT_RECORD(WorkloadDeactivated, workload)
 HINDSIGHT_RECORD(ChecksChanged, workload, checks)

@@ -67,7 +67,7 @@ HINDSIGHT_RECORD(NodeObserved, meta, labels, taints, allocatable, ready, unsched
 HINDSIGHT_RECORD(PodSetCount, pod_set, count)
 HINDSIGHT_RECORD(JobObserved, meta, kind, group, queue_name, priority_class, pod_priority_class, prebuilt_workload, max_exec_seconds,
                  suspended, active, pods_ready, stopping, finished, succeeded, finish_message, on_hold, managed, admission_gated_by,
-                 pod_sets, reclaimable, workload_name, elastic, owner_uid, owner_kind, owner_name)
+                 pod_sets, reclaimable, workload_name, elastic, owner_uid, owner_kind, owner_name, remaining, ready_pods)
 HINDSIGHT_RECORD(ConditionFacts, type, status, reason, message, last_transition)
 HINDSIGHT_RECORD(FlavorChoice, resource, flavor)
 HINDSIGHT_RECORD(PodSetAssignmentFacts, pod_set, count, flavors, usage)
@@ -76,7 +76,7 @@ HINDSIGHT_RECORD(EvictionCount, reason, underlying_cause, count)
 HINDSIGHT_RECORD(WorkloadObserved, meta, owner_uid, owner_kind, owner_name, queue_name, pod_sets, priority, priority_class_kind,
                  priority_class, active, max_exec_seconds, admission_gated_by, priority_boost, conditions, has_admission,
                  admission_cluster_queue, assignments, checks, requeue_count, requeue_at, has_requeue_state, reclaimable,
-                 accumulated_exec_seconds, evictions, has_resource_requests, job_uid)
+                 accumulated_exec_seconds, evictions, has_resource_requests, job_uid, elastic, replacement_for, slice_name)
 
 // ---- the rest -----------------------------------------------------------------------------------------------------------
 

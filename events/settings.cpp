@@ -288,9 +288,18 @@ class Reader {
     for (const auto& [key, x] : v.items()) {
       if (key == "reactivationBatch")
         duration(x, "hindsight.reactivationBatch", settings_.reactivation_batch, false);
+      else if (key == "preemptedWorkloadSliceHistory")
+        slice_history(x);
       else
-        complain("hindsight." + key, "unknown field", "reactivationBatch");
+        complain("hindsight." + key, "unknown field", "reactivationBatch, preemptedWorkloadSliceHistory");
     }
+  }
+
+  void slice_history(const json& v) {
+    if (v.is_null()) return;
+    std::int32_t limit = 0;
+    integer(v, "hindsight.preemptedWorkloadSliceHistory", limit);
+    settings_.slice_history = limit;
   }
 
   void gates(const json& v) {
@@ -308,6 +317,7 @@ class Reader {
         {"FlavorFungibilityPreserveScanProgress", &settings_.preserve_scan_progress},
         {"RecomputeAssignmentUponPreemptionTargetsOverlap", &settings_.recompute_overlapping},
         {"FinishOrphanedWorkloads", &settings_.finish_orphaned},
+        {"ElasticJobsViaWorkloadSlices", &settings_.elastic_jobs},
     };
     for (const auto& [key, x] : v.items()) {
       if (!x.is_boolean()) return complain("featureGates." + key, "found " + x.dump(), "true or false");

@@ -15,6 +15,20 @@ std::string in_brackets(Text reason, Text message) {
 
 std::string name(const WorkloadRef& w) { return full_name(w.namespace_, w.name); }
 
+std::string count_words(List<PodSetCount> counts) {
+  std::vector<std::string> parts;
+  for (const auto& c : counts) parts.push_back(std::string(c.pod_set) + " x" + std::to_string(c.count));
+  return joined(parts);
+}
+
+/// With sign: a difference.
+std::string amount_words(List<ResourceAmount> amounts) {
+  std::vector<std::string> parts;
+  for (const auto& a : amounts)
+    parts.push_back(std::string(a.resource) + " " + (a.amount > 0 ? "+" : "") + format_amount(a.amount, a.resource));
+  return parts.empty() ? std::string("none") : joined(parts);
+}
+
 struct Words {
   bool as_preemptor = false;
 
@@ -58,6 +72,13 @@ struct Words {
   }
   EventWords operator()(const WorkloadAdmitted&) const { return {"admitted", "admitted: all checks are ready"}; }
   EventWords operator()(const WorkloadFinished& e) const { return {"finished", "finished" + in_brackets(e.reason, e.message)}; }
+  EventWords operator()(const SliceReplaced& e) const {
+    if (as_preemptor)
+      return {"replaces", "replaces slice " + name(e.workload) + ": " + count_words(e.counts) + ", difference " + amount_words(e.delta),
+              false};
+    return {"replaced",
+            "replaced by slice " + name(e.replacement) + ": " + count_words(e.counts) + ", difference " + amount_words(e.delta)};
+  }
   EventWords operator()(const ConditionChanged& e) const {
     const std::string type(api_name(e.type));
     if (e.remove) return {"condition", type + " taken away"};

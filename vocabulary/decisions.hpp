@@ -38,6 +38,10 @@ struct WorkloadRequested {
   Text priority_class;
   std::optional<std::int32_t> max_exec_seconds;
   std::int64_t job_generation = 0;  ///< The version of the job that it was made from.
+  // Of elastic jobs (EJ-7, EJ-8):
+  WorkloadRef replaces;      ///< The slice that the new one shall replace; empty uid: none.
+  Text slice_name;           ///< Name of the chain's origin; empty: the new one is the origin, or the job is not elastic.
+  List<PodSetCount> counts;  ///< The size that was asked for.
 };
 
 /// The spec of the Workload shall follow the changed job (in place: suspended job, no reservation), or its changed queue,
@@ -52,6 +56,7 @@ struct WorkloadRevised {
   Text priority_class;
   std::optional<std::int32_t> max_exec_seconds;
   std::int64_t job_generation = 0;
+  List<PodSetCount> counts;  ///< Of elastic jobs: the slice takes these counts and keeps its templates (EJ-16, EJ-17, EJ-19).
 };
 
 /// The Workload shall go: it does not match its running job, or is one too many, or its time of retention is over.
@@ -78,6 +83,7 @@ struct QuotaReserved {
   List<CheckFacts> checks;  ///< The synchronised check list where it changed; see `checks_changed`.
   bool checks_changed = false;
   std::int32_t borrowing_level = 0;
+  WorkloadRef replaces;  ///< The slice that it replaces and against whose quota it was charged; empty uid: none.
 };
 
 /// Why an entry was not admitted, in the terms of base-admission §3.4.
@@ -155,6 +161,18 @@ struct WorkloadFinished {
   Text message;
 };
 
+/// The slice `workload` of an elastic job gives its place to `replacement`, which is admitted: it is finished, and what it held belongs to
+/// the other (EJ-51). Void when the replacement is not admitted after all, so that the job never stands without an admitted slice (EJ-55).
+struct SliceReplaced {
+  WorkloadRef workload;
+  WorkloadRef replacement;
+  JobRef job;
+  Text slice_name;             ///< Name of the chain's origin.
+  Text message;                ///< Of the condition Finished.
+  List<ResourceAmount> delta;  ///< What the replacement is charged more (or less) than the old slice, by resource.
+  List<PodSetCount> counts;    ///< Pods that the replacement was granted.
+};
+
 /// Any condition that no richer event sets: pending reasons resolved by the controller, Requeued, PodsReady, DeactivationTarget.
 struct ConditionChanged {
   WorkloadRef workload;
@@ -201,7 +219,7 @@ struct TreeReactivated {
 
 using Event = std::variant<WorkloadRequested, WorkloadRevised, WorkloadRemoved, JobStopped, QuotaReserved, EntryRequeued, WorkloadPreempted,
                            WorkloadEvicted, ReservationCleared, WorkloadAdmitted, WorkloadFinished, ConditionChanged, WorkloadDeactivated,
-                           ChecksChanged, RequeueStateChanged, ReclaimableChanged, ExecutionTimeReset, TreeReactivated>;
+                           ChecksChanged, RequeueStateChanged, ReclaimableChanged, ExecutionTimeReset, TreeReactivated, SliceReplaced>;
 
 enum class StepKind : std::uint8_t { unspecified = 0, life_cycle = 1, timers = 2, cycle = 3 };
 

@@ -260,6 +260,9 @@ struct JobObserved {
   Text owner_uid;                 ///< Controller owner; empty: none. A managed one makes this job its child (BA-171).
   Text owner_kind;
   Text owner_name;
+  /// Of elastic jobs: how many pods have still to run to the end, for the pod sets that reclaim pods (EJ-60); absent: all of them.
+  List<PodSetCount> remaining;
+  std::int32_t ready_pods = -1;  ///< Pods that are ready or have succeeded; -1: not told.
 };
 
 enum class ConditionType : std::uint8_t {
@@ -346,7 +349,10 @@ struct WorkloadObserved {
   std::optional<std::int32_t> accumulated_exec_seconds;
   List<EvictionCount> evictions;
   bool has_resource_requests = false;
-  Text job_uid;  ///< Label job-uid: a job owned it when it was made. Without owner it is orphaned (BA-149).
+  Text job_uid;          ///< Label job-uid: a job owned it when it was made. Without owner it is orphaned (BA-149).
+  bool elastic = false;  ///< Annotation elastic-job: "true".
+  Text replacement_for;  ///< Annotation workload-slice-replacement-for: "<namespace>/<name>"; empty: none.
+  Text slice_name;       ///< Annotation workload-slice-name: name of the chain's origin; empty: its own name.
 };
 
 // ---- the rest -------------------------------------------------------------------------------------------------------------

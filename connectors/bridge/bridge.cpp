@@ -49,7 +49,7 @@ std::string key_of(const Intent& intent) {
 std::vector<std::string> looks_at(const Intent& intent) {
   struct Uids {
     std::vector<std::string> operator()(const WorkloadIntent& i) const { return {i.uid}; }
-    std::vector<std::string> operator()(const WorkloadCreateIntent& i) const { return {i.job_uid}; }
+    std::vector<std::string> operator()(const WorkloadCreateIntent& i) const { return {i.job_uid, i.replaces_uid}; }
     std::vector<std::string> operator()(const WorkloadReviseIntent& i) const { return {i.uid, i.job_uid}; }
     std::vector<std::string> operator()(const JobIntent& i) const { return {i.uid, i.workload_uid}; }
     std::vector<std::string> operator()(const QueueStatusIntent&) const { return {}; }
@@ -345,9 +345,10 @@ Bridge::Plan Bridge::plan(const Intent& intent) const {
       out.not_yet = true;
   } else if (const auto* c = std::get_if<WorkloadCreateIntent>(&intent)) {
     const auto job = parse(mirror_.find_by_uid(c->job_uid));
-    if (!job) {
+    const auto replaced = c->replaces_uid.empty() ? std::optional<Json>(Json::object()) : parse(mirror_.find_by_uid(c->replaces_uid));
+    if (!job || !replaced) {
       out.not_yet = true;
-    } else if (auto write = plan_create(*c, *job, options_.plans); write) {
+    } else if (auto write = plan_create(*c, *job, options_.plans, *replaced); write) {
       out.writes.push_back(std::move(*write));
     } else {
       out.error = write.error();

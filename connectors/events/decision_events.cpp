@@ -115,6 +115,11 @@ class Translator {
     out_.back().is_warning = true;  // BA-67
   }
 
+  void operator()(const SliceReplaced& e) {
+    const auto w = facts_(e.workload.uid);
+    if (w && w->finished) about(e.workload, "WorkloadSliceReplaced", std::string(e.message));
+  }
+
   // ---- eviction
 
   void operator()(const WorkloadPreempted& e) {

@@ -1,6 +1,7 @@
 // batch/v1 Job (base-api §7.2, 77 EJ-60 and EJ-61, 5440 MR-59 and MR-60).
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
@@ -96,7 +97,9 @@ class BatchJob final : public JobIntegration {
     out.active = status.int32_or("active", 0) != 0;
     const auto succeeded = status.int32_or("succeeded", 0);
     const auto uncounted = status.object("uncountedTerminatedPods").count("succeeded");
-    out.pods_ready = std::int64_t{succeeded} + status.int32_or("ready", 0) + static_cast<std::int64_t>(uncounted) >= count;
+    const auto ready = std::int64_t{succeeded} + status.int32_or("ready", 0) + static_cast<std::int64_t>(uncounted);
+    out.pods_ready = ready >= count;
+    if (out.elastic) out.ready_pods = static_cast<std::int32_t>(std::min<std::int64_t>(ready, std::numeric_limits<std::int32_t>::max()));
     status.each("conditions", [&](const Node& condition) {
       const auto type = condition.text("type");
       if (out.finished || (type != "Complete" && type != "Failed") || condition.text("status") != "True") return;
@@ -122,6 +125,11 @@ class BatchJob final : public JobIntegration {
     for (const auto& c : context.workload_counts)
       if (c.pod_set == pod_set_name) workload_count = c.count;
     const auto all = completions.value_or(parallelism);
+    if (const auto terminal = terminal_pods(spec, status, all); out.elastic && parallelism > 1 && terminal > 0) {
+      const auto remaining = arena.make<PodSetCount>(1);
+      remaining[0] = {pod_set_name, static_cast<std::int32_t>(std::max<std::int64_t>(all - terminal, 0))};
+      out.remaining = remaining;
+    }
     if (const auto n = reclaimable_pods(workload_count, parallelism, all, terminal_pods(spec, status, all)); n > 0) {
       const auto reclaimable = arena.make<PodSetCount>(1);
       reclaimable[0] = {pod_set_name, n};

@@ -30,8 +30,10 @@ struct PlanSettings {
 /// it comes again when that is.
 [[nodiscard]] std::vector<Write> plan_workload(const admission::WorkloadIntent& intent, const Json& workload);
 
-/// The Workload of a job (base-api §3). Errors: unsupported when no integration knows the kind.
-[[nodiscard]] Result<Write> plan_create(const admission::WorkloadCreateIntent& intent, const Json& job, const PlanSettings& settings = {});
+/// The Workload of a job (base-api §3). `replaced`: the slice that the new one shall replace, if the intent names one; its templates are
+/// taken, since those of the job carry what the start injected (EJ-149). Errors: unsupported when no integration knows the kind.
+[[nodiscard]] Result<Write> plan_create(const admission::WorkloadCreateIntent& intent, const Json& job, const PlanSettings& settings = {},
+                                        const Json& replaced = Json::object());
 
 /// A prebuilt Workload becomes the job's, unless it has a controller already.
 [[nodiscard]] std::optional<Write> plan_adopt(const admission::WorkloadAdoptIntent& intent, const Json& workload);

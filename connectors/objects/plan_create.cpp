@@ -93,6 +93,22 @@ bool same_pod_sets(const Json& a, const Json& b) {
   return true;
 }
 
+using Counts = std::vector<std::pair<std::string, std::int32_t>>;
+
+Counts counts_of(const Json& pod_sets) {
+  Counts out;
+  for (const auto& pod_set : pod_sets) out.emplace_back(text_member(pod_set, "name"), int_member(pod_set, "count").value_or(1));
+  return out;
+}
+
+/// The pod sets as they are, with other counts.
+Json with_counts(Json pod_sets, const Counts& counts) {
+  for (auto& pod_set : pod_sets)
+    for (const auto& [name, count] : counts)
+      if (text_member(pod_set, "name") == name && int_member(pod_set, "count").value_or(1) != count) pod_set["count"] = count;
+  return pod_sets;
+}
+
 void put(Json& object, std::string_view key, Json value) {
   if (value.is_null()) {
     object.erase(std::string(key));
@@ -136,7 +152,7 @@ std::optional<Write> plan_adopt(const admission::WorkloadAdoptIntent& intent, co
   return merge_patch_of(types::workload, workload, "", {{"metadata", std::move(metadata)}});
 }
 
-Result<Write> plan_create(const WorkloadCreateIntent& intent, const Json& job, const PlanSettings& settings) {
+Result<Write> plan_create(const WorkloadCreateIntent& intent, const Json& job, const PlanSettings& settings, const Json& replaced) {
   const auto integration = integration_for(intent.job_kind, intent.job_group, intent.namespace_, intent.job_name);
   if (!integration) return tl::unexpected(integration.error());
   const auto& job_type = *find_resource_type(intent.job_kind, intent.job_group);
@@ -146,9 +162,20 @@ Result<Write> plan_create(const WorkloadCreateIntent& intent, const Json& job, c
                 {"finalizers", {in_use_finalizer}},
                 {"ownerReferences", Json::array({owner_reference(job_type, intent.job_name, intent.job_uid)})}};
   if (auto labels = workload_labels(intent, job, settings); !labels.empty()) metadata["labels"] = std::move(labels);
-  if (auto annotations = workload_annotations(job); !annotations.empty()) metadata["annotations"] = std::move(annotations);
+  auto annotations = workload_annotations(job);
+  auto pod_sets = pod_sets_for(**integration, job, settings);
+  if (!intent.slice_name.empty()) {
+    annotations[std::string(keys::elastic_job)] = "true";
+    annotations[std::string(keys::slice_name)] = intent.slice_name;
+    for (auto& pod_set : pod_sets) pod_set.erase("minCount");  // EJ-102
+  }
+  if (!intent.replaces.empty()) {
+    annotations[std::string(keys::slice_replacement_for)] = intent.replaces;
+    pod_sets = with_counts(list_or_empty(object_or_empty(replaced, "spec"), "podSets"), counts_of(pod_sets));
+  }
+  if (!annotations.empty()) metadata["annotations"] = std::move(annotations);
 
-  Json spec{{"podSets", pod_sets_for(**integration, job, settings)}, {"priority", intent.priority}};
+  Json spec{{"podSets", std::move(pod_sets)}, {"priority", intent.priority}};
   if (!intent.queue_name.empty()) spec["queueName"] = intent.queue_name;
   put(spec, "priorityClassRef", priority_class_ref(intent.priority_class_kind, intent.priority_class));
   if (intent.max_exec_seconds) spec["maximumExecutionTimeSeconds"] = *intent.max_exec_seconds;
@@ -178,6 +205,7 @@ Result<std::vector<Write>> plan_revise(const WorkloadReviseIntent& intent, const
     auto pod_sets = pod_sets_for(**integration, job, settings);
     if (!same_pod_sets(list_or_empty(spec, "podSets"), pod_sets)) wanted["podSets"] = std::move(pod_sets);
   }
+  if (!intent.counts.empty()) wanted["podSets"] = with_counts(list_or_empty(spec, "podSets"), intent.counts);
   put(wanted, "queueName", intent.queue_name.empty() ? Json() : Json(intent.queue_name));
   put(wanted, "priorityClassRef", priority_class_ref(intent.priority_class_kind, intent.priority_class));
   wanted["priority"] = intent.priority;

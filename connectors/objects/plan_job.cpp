@@ -63,6 +63,7 @@ Result<PodSetInjection> injection_of(const JobIntent& intent, const PodSetStart&
     out.owned_labels[std::string(keys::local_queue_name)] = intent.local_queue;
   }
   if (!intent.workload.empty()) out.owned_annotations[std::string(keys::workload)] = intent.workload;
+  if (!intent.slice_name.empty()) out.owned_annotations[std::string(keys::slice_name)] = intent.slice_name;
   return out;
 }
 

@@ -141,6 +141,9 @@ WorkloadObserved workload(const Node& object, const JobContext& context) {
   read_owner(meta, out);
   out.admission_gated_by = meta.entry("annotations", keys::admission_gated_by).value_or(Text{});
   out.job_uid = meta.entry("labels", keys::job_uid).value_or(Text{});
+  out.elastic = meta.entry("annotations", keys::elastic_job).value_or(Text{}) == "true";
+  out.replacement_for = meta.entry("annotations", keys::slice_replacement_for).value_or(Text{});
+  out.slice_name = meta.entry("annotations", keys::slice_name).value_or(Text{});
   out.priority_boost = parse_int32(meta.entry("annotations", keys::priority_boost).value_or(Text{})).value_or(0);
   read_spec(object.object("spec"), context, out);
   read_status(object.object("status"), out);

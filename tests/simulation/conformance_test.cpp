@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <sstream>
 
 #include <gtest/gtest.h>
@@ -22,11 +23,17 @@ std::vector<std::string> cases() {
   std::vector<std::string> out;
   for (const auto& entry : fs::directory_iterator(fs::path(HINDSIGHT_CONFORMANCE) / "cases")) {
     const std::string name = entry.path().stem().string();
-    for (const char* family : {"quota-", "fair-", "life-"})
+    for (const char* family : {"quota-", "fair-", "life-", "elastic-"})
       if (name.starts_with(family)) out.push_back(name);
   }
   std::sort(out.begin(), out.end());
   return out;
+}
+
+/// Cases in which the specification departs from what was recorded, each with the step from which on; docs/deviations.md says why.
+const std::map<std::string, std::size_t>& deviations() {
+  static const std::map<std::string, std::size_t> steps{{"elastic-038", 5}};
+  return steps;
 }
 
 class Conformance : public ::testing::TestWithParam<std::string> {};
@@ -45,6 +52,11 @@ TEST_P(Conformance, StatesAreThoseOfKueue) {
   ASSERT_TRUE(result) << result.error().message;
   const Json& found = result->states["states"];
   ASSERT_EQ(found.size(), expected["states"].size());
+  if (const auto deviation = deviations().find(GetParam()); deviation != deviations().end()) {
+    for (std::size_t i = 0; i < deviation->second; ++i) ASSERT_EQ(found[i], expected["states"][i]) << GetParam() << " step " << i;
+    EXPECT_NE(found[deviation->second], expected["states"][deviation->second]) << GetParam() << " agrees: it is no deviation any more";
+    return;
+  }
   for (std::size_t i = 0; i < found.size(); ++i)
     ASSERT_EQ(found[i], expected["states"][i]) << GetParam() << " step " << i << "\n"
                                                << Json::diff(expected["states"][i], found[i]).dump(1);

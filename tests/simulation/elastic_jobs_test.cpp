@@ -1,0 +1,487 @@
+// Elastic jobs by workload slices, from the Job's spec to the objects in the cluster: the worked examples of 77 §4 that batch Jobs can
+// play, and what users ran into (77 §6).
+
+#include <algorithm>
+#include <map>
+
+#include <gtest/gtest.h>
+
+#include "connectors/manifests/manifest_reader.hpp"
+#include "events/memory_log.hpp"
+#include "simulation/run_scenario.hpp"
+
+namespace hindsight::simulation {
+namespace {
+
+using connectors::Json;
+using Lines = std::vector<std::string>;
+
+/// Steps ten seconds apart, each with its verbs as YAML in flow style.
+class Story {
+ public:
+  Story& flavor(const std::string& name) {
+    return apply("{apiVersion: kueue.x-k8s.io/v1beta2, kind: ResourceFlavor, metadata: {name: " + name + "}, spec: {}}");
+  }
+  /// `flavors`: name → nominal cpu, in order. `more`: further fields of spec.
+  Story& queue(const std::string& name, const std::vector<std::pair<std::string, std::string>>& flavors, const std::string& more = "") {
+    std::string list;
+    for (const auto& [flavor, cpu] : flavors)
+      list += (list.empty() ? "" : ", ") + ("{name: " + flavor + ", resources: [{name: cpu, nominalQuota: '" + cpu + "'}]}");
+    apply("{apiVersion: kueue.x-k8s.io/v1beta2, kind: ClusterQueue, metadata: {name: " + name + "}, spec: {namespaceSelector: {}, " + more +
+          "resourceGroups: [{coveredResources: [cpu], flavors: [" + list + "]}]}}");
+    return apply("{apiVersion: kueue.x-k8s.io/v1beta2, kind: LocalQueue, metadata: {name: lq-" + name +
+                 ", namespace: default}, spec: {clusterQueue: " + name + "}}");
+  }
+  Story& priority(const std::string& name, int value) {
+    return apply("{apiVersion: kueue.x-k8s.io/v1beta2, kind: WorkloadPriorityClass, metadata: {name: " + name +
+                 "}, value: " + std::to_string(value) + "}");
+  }
+  Story& job(const std::string& name, const std::string& queue, int parallelism, const std::string& cpu, bool elastic = true,
+             const std::string& priority = "", int completions = 100) {
+    return apply(
+        "{apiVersion: batch/v1, kind: Job, metadata: {name: " + name + ", namespace: default, labels: {kueue.x-k8s.io/queue-name: lq-" +
+        queue + (priority.empty() ? "" : ", kueue.x-k8s.io/priority-class: " + priority) + "}, annotations: {" +
+        (elastic ? "kueue.x-k8s.io/elastic-job: 'true'" : "") + "}}, spec: {suspend: true, parallelism: " + std::to_string(parallelism) +
+        ", completions: " + std::to_string(completions) +
+        ", template: {spec: {restartPolicy: Never, containers: [{name: c, image: i, resources: {requests: {cpu: '" + cpu + "'}}}]}}}}");
+  }
+  Story& step() {
+    steps_.emplace_back();
+    return *this;
+  }
+  Story& parallelism(const std::string& job, int n) { return patch("Job", job, false, "{spec: {parallelism: " + std::to_string(n) + "}}"); }
+  Story& status(const std::string& job, const std::string& status) { return patch("Job", job, true, "{status: " + status + "}"); }
+  Story& patch(const std::string& kind, const std::string& name, bool status, const std::string& merge) {
+    current().patch += "    - {kind: " + kind + ", namespace: default, name: " + name + (status ? ", subresource: status" : "") +
+                       ", merge: " + merge + "}\n";
+    return *this;
+  }
+  Story& finish(const std::string& job) {
+    current().finish += "    - {kind: Job, namespace: default, name: " + job + "}\n";
+    return *this;
+  }
+  Story& remove(const std::string& kind, const std::string& name) {
+    current().remove += "    - {kind: " + kind + ", namespace: default, name: " + name + "}\n";
+    return *this;
+  }
+  Story& configure(const std::string& json) {
+    configuration_ = json;
+    return *this;
+  }
+
+  Story& manifest(const std::string& text) { return apply(text); }
+
+  ScenarioResult play(events::Log* log = nullptr) const {
+    std::string text = "apiVersion: hindsight.dev/v1alpha1\nkind: Scenario\nmetadata: {name: story}\nspec:\n  steps:\n";
+    for (std::size_t i = 0; i < steps_.size(); ++i) {
+      text += "  - at: " + std::to_string(10 * i) + "s\n";
+      const Step& s = steps_[i];
+      for (const auto& [verb, items] : {std::pair{"apply", &s.apply}, {"patch", &s.patch}, {"finish", &s.finish}, {"delete", &s.remove}})
+        if (!items->empty()) text += std::string("    ") + verb + ":\n" + *items;
+    }
+    auto input = connectors::manifests::read_text(text, "story.yaml");
+    if (!input) throw std::runtime_error(input.error().message);
+    ScenarioOptions options;
+    options.states = true;
+    options.log = log;
+    options.configuration = configuration_;
+    auto result = run_scenario(std::move(input->scenarios.front()), options);
+    if (!result) throw std::runtime_error(result.error().message);
+    if (!result->refused.empty()) throw std::runtime_error(result->refused.front());
+    return std::move(*result);
+  }
+
+ private:
+  struct Step {
+    std::string apply, patch, finish, remove;
+  };
+  Step& current() {
+    if (steps_.empty()) steps_.emplace_back();
+    return steps_.back();
+  }
+  Story& apply(const std::string& manifest) {
+    current().apply += "    - " + manifest + "\n";
+    return *this;
+  }
+  std::vector<Step> steps_;
+  std::string configuration_;
+};
+
+/// "count admitted/pending/finished:Reason" of each slice of a job after a step, oldest first.
+Lines slices(const ScenarioResult& r, std::size_t step, const std::string& job) {
+  const Json& workloads = r.states["states"][step]["workloads"];
+  Lines out;
+  for (int n = 0;; ++n) {
+    const auto it = workloads.find("Job/default/" + job + (n == 0 ? "" : "#" + std::to_string(n)));
+    if (it == workloads.end()) return out;
+    const Json& conditions = (*it)["conditions"];
+    const auto is = [&](const char* type) { return conditions.contains(type) && conditions[type][0] == "True"; };
+    std::string line = std::to_string((*it)["counts"]["main"].get<int>()) + " ";
+    if (is("Finished"))
+      line += "finished:" + conditions["Finished"][1].get<std::string>();
+    else if (is("Evicted") && is("QuotaReserved"))
+      line += "leaving";
+    else if (is("Admitted"))
+      line += "admitted";
+    else if (is("QuotaReserved"))
+      line += "reserved";
+    else
+      line += "pending" + (conditions.contains("QuotaReserved") ? ":" + conditions["QuotaReserved"][1].get<std::string>() : "");
+    out.push_back(std::move(line));
+  }
+}
+
+std::string used(const ScenarioResult& r, std::size_t step, const std::string& queue, const std::string& flavor = "default") {
+  return r.states["states"][step]["clusterQueues"][queue]["flavorsReservation"][flavor]["cpu"][0].get<std::string>();
+}
+
+bool suspended(const ScenarioResult& r, std::size_t step, const std::string& job) {
+  return r.states["states"][step]["jobs"]["Job/default/" + job]["suspended"].get<bool>();
+}
+
+/// The Workload objects at the end, by owner, oldest first.
+std::vector<connectors::simulated::StoredPointer> objects(const ScenarioResult& r, const std::string& job) {
+  std::vector<connectors::simulated::StoredPointer> out;
+  for (const auto& o : r.world->simulated().store().owned_by("Job", "default", job))
+    if (o->kind->type->kind == "Workload") out.push_back(o);
+  return out;
+}
+
+std::string message(const connectors::simulated::StoredPointer& w, const std::string& type) {
+  for (const auto& c : w->status().value("conditions", Json::array()))
+    if (c["type"] == type) return c["message"].get<std::string>();
+  return "";
+}
+
+Story one_queue(const std::string& cpu, const std::string& more = "") {
+  Story s;
+  s.flavor("default").queue("cq", {{"default", cpu}}, more);
+  return s;
+}
+
+// EJ-5, EJ-7, EJ-17, EJ-31, EJ-57, EJ-58; a leak of quota after a scale-down, and nobody woken by it (#6384)
+TEST(ElasticJobs, S1AScaleDownGivesQuotaBackAtOnce) {
+  const auto r =
+      one_queue("5").job("train", "cq", 3, "1").step().job("other", "cq", 3, "1", false).step().parallelism("train", 2).step().play();
+  EXPECT_EQ(slices(r, 0, "train"), Lines{"3 admitted"});
+  EXPECT_FALSE(suspended(r, 0, "train"));
+  EXPECT_EQ(slices(r, 1, "other"), Lines{"3 pending:WaitingForQuota"});
+  EXPECT_EQ(slices(r, 2, "train"), Lines{"2 admitted"});
+  EXPECT_EQ(slices(r, 2, "other"), Lines{"3 admitted"});
+  EXPECT_EQ(used(r, 2, "cq"), "5");
+  const auto w = objects(r, "train");
+  ASSERT_EQ(w.size(), 1U) << "no slice is made for a scale-down";
+  const Json& assignment = w[0]->status()["admission"]["podSetAssignments"][0];
+  EXPECT_EQ(assignment["count"], 3) << "the recorded admission is never rewritten";
+  EXPECT_EQ(assignment["resourceUsage"]["cpu"], "3");
+  EXPECT_EQ(w[0]->metadata()["annotations"]["kueue.x-k8s.io/workload-slice-name"], w[0]->name);
+  EXPECT_FALSE(w[0]->metadata()["annotations"].contains("kueue.x-k8s.io/workload-slice-replacement-for"));
+}
+
+// EJ-8, EJ-9, EJ-32, EJ-34, EJ-51, EJ-149, EJ-150; old and new counted both (#9322)
+TEST(ElasticJobs, S2AScaleUpReplacesTheSliceAndIsChargedTheDifference) {
+  const auto r = one_queue("10").job("train", "cq", 3, "1").step().parallelism("train", 10).step().play();
+  EXPECT_EQ(slices(r, 1, "train"), (Lines{"3 finished:WorkloadSliceReplaced", "10 admitted"}));
+  EXPECT_EQ(used(r, 1, "cq"), "10");
+  EXPECT_FALSE(suspended(r, 1, "train"));
+  const auto w = objects(r, "train");
+  ASSERT_EQ(w.size(), 2U);
+  EXPECT_NE(w[0]->name, w[1]->name);
+  const Json& annotations = w[1]->metadata()["annotations"];
+  EXPECT_EQ(annotations["kueue.x-k8s.io/elastic-job"], "true");
+  EXPECT_EQ(annotations["kueue.x-k8s.io/workload-slice-replacement-for"], "default/" + w[0]->name);
+  EXPECT_EQ(annotations["kueue.x-k8s.io/workload-slice-name"], w[0]->name);
+  const Json& assignment = w[1]->status()["admission"]["podSetAssignments"][0];
+  EXPECT_EQ(assignment["count"], 10);
+  EXPECT_EQ(assignment["resourceUsage"]["cpu"], "10");
+  EXPECT_EQ(w[0]->spec()["podSets"][0]["template"], w[1]->spec()["podSets"][0]["template"]);
+  const std::string uid = w[0]->metadata()["ownerReferences"][0]["uid"];
+  EXPECT_EQ(message(w[0], "Finished"),
+            "Replaced to accommodate a workload (UID: " + w[1]->uid + ", JobUID: " + uid + ") due to workload slice aggregation");
+  EXPECT_EQ(message(w[0], "Evicted"), "");
+  EXPECT_TRUE(w[0]->status().contains("admission")) << "it stays as it was";
+}
+
+// EJ-16, EJ-19, EJ-20, EJ-37, EJ-56
+TEST(ElasticJobs, S3GrowingWhilePendingAndBack) {
+  const auto story = [] {
+    Story s = one_queue("9");
+    s.job("fixed", "cq", 3, "1", false).job("train", "cq", 3, "1").step().parallelism("train", 13).step().parallelism("train", 8);
+    return s;
+  };
+  const auto a = story().step().parallelism("train", 6).step().play();
+  EXPECT_EQ(slices(a, 1, "train"), (Lines{"3 admitted", "13 pending:ExceedsMaxQuota"}));
+  EXPECT_EQ(used(a, 1, "cq"), "6");
+  EXPECT_EQ(slices(a, 2, "train"), (Lines{"3 admitted", "8 pending:WaitingForQuota"})) << "the same slice, of another size";
+  EXPECT_EQ(slices(a, 3, "train"), (Lines{"3 finished:WorkloadSliceReplaced", "6 admitted"}));
+  EXPECT_EQ(used(a, 3, "cq"), "9");
+  const auto b = story().step().parallelism("train", 2).step().play();
+  EXPECT_EQ(slices(b, 3, "train"), (Lines{"3 finished:WorkloadSliceReplaced", "2 admitted"}));
+  EXPECT_EQ(used(b, 3, "cq"), "5");
+}
+
+// EJ-20: neither a queue that is over its quota nor an older head of a StrictFIFO queue holds back who asks for nothing
+TEST(ElasticJobs, WhoAsksForNothingIsHeldBackByNobody) {
+  Story s = one_queue("6", "queueingStrategy: StrictFIFO, ");
+  s.priority("high", 100).job("train", "cq", 4, "1").step().job("head", "cq", 6, "1", false, "high");
+  s.step().parallelism("train", 8);
+  s.step().patch(
+      "ClusterQueue", "cq", false,
+      "{spec: {resourceGroups: [{coveredResources: [cpu], flavors: [{name: default, resources: [{name: cpu, nominalQuota: '2'}]}]}]}}");
+  const auto r = s.step().parallelism("train", 4).step().play();
+  EXPECT_EQ(slices(r, 3, "train")[0], "4 admitted");
+  EXPECT_EQ(slices(r, 4, "train"), (Lines{"4 finished:WorkloadSliceReplaced", "4 admitted"}));
+  EXPECT_EQ(used(r, 4, "cq"), "4");
+  EXPECT_EQ(slices(r, 4, "head")[0].substr(0, 9), "6 pending");
+}
+
+// EJ-35, EJ-37
+TEST(ElasticJobs, S4TheFlavorSticks) {
+  Story s;
+  s.flavor("smaller-flavor").flavor("larger-flavor").queue("cq", {{"smaller-flavor", "1"}, {"larger-flavor", "1500m"}});
+  s.job("train", "cq", 1, "100m").step().parallelism("train", 12);
+  const auto first = s.play();
+  EXPECT_EQ(slices(first, 1, "train"), (Lines{"1 admitted", "12 pending:ExceedsMaxQuota"}));
+  EXPECT_EQ(
+      message(objects(first, "train")[1], "QuotaReserved"),
+      "couldn't assign flavors to pod set main: could not assign larger-flavor flavor since the original workload is assigned: "
+      "smaller-flavor, insufficient quota for cpu in flavor smaller-flavor, previously considered podsets requests (0) + current podset "
+      "request (1100m) > maximum capacity (1)");
+  const auto second = s.step().parallelism("train", 11).play();
+  EXPECT_EQ(slices(second, 2, "train"), (Lines{"1 admitted", "11 pending:WaitingForQuota"}));
+  EXPECT_EQ(
+      message(objects(second, "train")[1], "QuotaReserved"),
+      "couldn't assign flavors to pod set main: could not assign larger-flavor flavor since the original workload is assigned: "
+      "smaller-flavor, insufficient unused quota for cpu in flavor smaller-flavor, 100m more needed (total 1100m > maximum capacity 1)");
+  const auto third = s.step().parallelism("train", 10).play();
+  EXPECT_EQ(slices(third, 3, "train"), (Lines{"1 finished:WorkloadSliceReplaced", "10 admitted"}));
+  EXPECT_EQ(used(third, 3, "cq", "smaller-flavor"), "1");
+  EXPECT_EQ(used(third, 3, "cq", "larger-flavor"), "0");
+}
+
+// EJ-38, EJ-39, EJ-54; a scale-up did not preempt (#6969)
+TEST(ElasticJobs, S5AScaleUpPreemptsAnotherJobAndGivesBack) {
+  Story s = one_queue("2", "preemption: {withinClusterQueue: LowerOrNewerEqualPriority}, ");
+  s.priority("low", -1).priority("high", 100);
+  s.job("low", "cq", 1, "1", false, "low").job("train", "cq", 1, "1", true, "high").step().status("low", "{active: 1}");
+  s.step().parallelism("train", 2).step().status("low", "{active: 0}").step().parallelism("train", 1);
+  const auto r = s.step().play();
+  EXPECT_EQ(slices(r, 2, "train"), (Lines{"1 admitted", "2 pending:WaitingForPreemptedWorkloads"}));
+  EXPECT_EQ(slices(r, 2, "low"), Lines{"1 leaving"});
+  EXPECT_EQ(used(r, 2, "cq"), "2");
+  EXPECT_EQ(slices(r, 3, "train"), (Lines{"1 finished:WorkloadSliceReplaced", "2 admitted"}));
+  EXPECT_EQ(used(r, 3, "cq"), "2");
+  EXPECT_EQ(slices(r, 4, "train")[1], "1 admitted");
+  EXPECT_EQ(slices(r, 4, "low"), Lines{"1 admitted"});
+}
+
+// EJ-83, EJ-84, EJ-85, EJ-86, EJ-152, EJ-154; quota free while pods ran (#15661)
+TEST(ElasticJobs, S6APendingScaleUpDoesNotSaveTheJobFromPreemption) {
+  Story s = one_queue("4", "preemption: {withinClusterQueue: LowerPriority}, ");
+  s.priority("high", 100).job("train", "cq", 3, "1").job("x", "cq", 1, "1", false, "high").step().status("train", "{active: 3}");
+  s.step().parallelism("train", 4).step().job("urgent", "cq", 2, "1", false, "high");
+  s.step().status("train", "{active: 0}").step().finish("x").finish("urgent");
+  const auto r = s.step().play();
+  EXPECT_EQ(slices(r, 2, "train"), (Lines{"3 admitted", "4 pending:WaitingForQuota"}));
+  EXPECT_EQ(slices(r, 3, "train")[0], "3 leaving");
+  EXPECT_TRUE(suspended(r, 3, "train"));
+  EXPECT_EQ(used(r, 3, "cq"), "4") << "the pods still run";
+  EXPECT_EQ(slices(r, 3, "urgent")[0].substr(0, 9), "2 pending");
+  ASSERT_EQ(slices(r, 4, "train").size(), 2U);
+  EXPECT_EQ(slices(r, 4, "train")[0], "3 finished:WorkloadSliceReplaced");
+  EXPECT_EQ(slices(r, 4, "train")[1].substr(0, 9), "4 pending");
+  EXPECT_EQ(slices(r, 4, "urgent"), Lines{"2 admitted"});
+  EXPECT_EQ(used(r, 4, "cq"), "3");
+  EXPECT_EQ(slices(r, 5, "train")[1], "4 admitted");
+  EXPECT_FALSE(suspended(r, 5, "train"));
+  EXPECT_EQ(used(r, 5, "cq"), "4");
+}
+
+// EJ-87, EJ-153: a job that is resized while it drains comes back with its new size, and no slice is made for it
+TEST(ElasticJobs, AResizeWhileTheJobDrainsIsKept) {
+  Story s = one_queue("4", "preemption: {withinClusterQueue: LowerPriority}, ");
+  s.priority("high", 100)
+      .job("train", "cq", 3, "1")
+      .step()
+      .status("train", "{active: 3}")
+      .step()
+      .job("urgent", "cq", 2, "1", false, "high");
+  s.step().parallelism("train", 4).step().status("train", "{active: 0}").step().finish("urgent");
+  const auto r = s.step().play();
+  EXPECT_EQ(slices(r, 3, "train"), Lines{"3 leaving"});
+  ASSERT_EQ(slices(r, 4, "train").size(), 1U);
+  EXPECT_EQ(slices(r, 4, "train")[0].substr(0, 9), "4 pending");
+  EXPECT_EQ(slices(r, 5, "train"), Lines{"4 admitted"});
+}
+
+// EJ-40
+TEST(ElasticJobs, S9TwoHeadsOfACohortDoNotOverAdmit) {
+  Story s;
+  s.flavor("default").queue("a", {{"default", "5"}}, "cohortName: both, ").queue("b", {{"default", "5"}}, "cohortName: both, ");
+  s.job("train", "a", 3, "1").step().parallelism("train", 10).job("p", "b", 3, "1", false);
+  const auto r = s.step().play();
+  EXPECT_EQ(slices(r, 1, "p"), Lines{"3 admitted"});
+  EXPECT_EQ(slices(r, 1, "train"), (Lines{"3 admitted", "10 pending:WaitingForQuota"}));
+  EXPECT_EQ(used(r, 1, "a"), "3");
+}
+
+// EJ-60, EJ-62, EJ-64, EJ-156; reclaimable pods after a scale-down (#12670, #12958, #13117)
+TEST(ElasticJobs, S11ReclaimablePodsFollowTheSize) {
+  Story s = one_queue("5");
+  s.job("train", "cq", 20, "100m", true, "", 20).step().status("train", "{active: 5, succeeded: 15}").step().parallelism("train", 10);
+  const auto r = s.step().play();
+  EXPECT_EQ(used(r, 1, "cq"), "500m");
+  EXPECT_EQ(slices(r, 2, "train"), Lines{"10 admitted"});
+  EXPECT_EQ(used(r, 2, "cq"), "500m");
+  EXPECT_EQ(r.states["states"][2]["workloads"]["Job/default/train"]["reclaimable"]["main"], 5);
+}
+
+// EJ-96
+TEST(ElasticJobs, S13TheEndOfTheJobEndsAllItsSlices) {
+  const auto r = one_queue("3").job("train", "cq", 3, "1").step().parallelism("train", 5).step().finish("train").step().play();
+  EXPECT_EQ(slices(r, 1, "train"), (Lines{"3 admitted", "5 pending:WaitingForQuota"}));
+  EXPECT_EQ(slices(r, 2, "train"), (Lines{"3 finished:Succeeded", "5 finished:Succeeded"}));
+  EXPECT_EQ(used(r, 2, "cq"), "0");
+}
+
+// EJ-59, EJ-148, EJ-150, EJ-159
+TEST(ElasticJobs, S14ShrinkLendAndGrowAgain) {
+  Story s;
+  s.flavor("f0")
+      .queue("q0", {{"f0", "5"}}, "cohortName: c, ")
+      .queue("q1", {{"f0", "2"}}, "cohortName: c, preemption: {withinClusterQueue: Never}, ");
+  s.job("first", "q0", 1, "1", false).job("j0", "q1", 2, "1").step().parallelism("j0", 5);
+  s.step().job("j2", "q1", 2, "1", false).job("j3", "q1", 2, "1", false).step().parallelism("j0", 4).step().parallelism("j0", 1);
+  s.step().parallelism("j0", 3).step().parallelism("j0", 1);
+  const auto r = s.step().play();
+  EXPECT_EQ(used(r, 1, "q1", "f0"), "5");
+  EXPECT_EQ(used(r, 3, "q1", "f0"), "6");
+  EXPECT_EQ(slices(r, 3, "j0"), (Lines{"2 finished:WorkloadSliceReplaced", "4 admitted"}));
+  EXPECT_EQ(used(r, 4, "q1", "f0"), "5");
+  EXPECT_EQ(slices(r, 5, "j0"), (Lines{"2 finished:WorkloadSliceReplaced", "1 admitted", "3 pending:WaitingForQuota"}));
+  EXPECT_EQ(slices(r, 6, "j0"), (Lines{"2 finished:WorkloadSliceReplaced", "1 finished:WorkloadSliceReplaced", "1 admitted"}));
+  EXPECT_EQ(used(r, 6, "q1", "f0"), "5");
+}
+
+// EJ-155
+TEST(ElasticJobs, S15VictimsOfAScaleUp) {
+  Story s = one_queue("6", "preemption: {withinClusterQueue: LowerPriority}, ");
+  s.priority("mid", 100).priority("high", 200).job("j0", "cq", 1, "1").job("j1", "cq", 5, "1", true, "high").step().parallelism("j1", 1);
+  s.step().job("j2", "cq", 1, "1", false, "mid").step().job("j5", "cq", 3, "1", false, "mid").step().parallelism("j1", 5);
+  const auto r = s.step().play();
+  EXPECT_EQ(used(r, 3, "cq"), "6");
+  EXPECT_EQ(slices(r, 4, "j1"), (Lines{"1 finished:WorkloadSliceReplaced", "5 admitted"}));
+  EXPECT_EQ(slices(r, 4, "j2"), Lines{"1 admitted"});
+  EXPECT_EQ(used(r, 4, "cq"), "6");
+}
+
+// EJ-1, EJ-2: without the gate a change of the running job's size suspends it and queues it anew
+TEST(ElasticJobs, WithoutTheGateAResizeIsAnotherJob) {
+  Story s = one_queue("10");
+  s.configure(R"({"featureGates":{"ElasticJobsViaWorkloadSlices":false}})");
+  const auto r = s.job("train", "cq", 3, "1").step().parallelism("train", 4).step().play();
+  EXPECT_EQ(slices(r, 1, "train"), Lines{"4 admitted"});
+  EXPECT_EQ(objects(r, "train").size(), 1U);
+  EXPECT_FALSE(objects(r, "train")[0]->metadata()["annotations"].contains("kueue.x-k8s.io/workload-slice-name"));
+}
+
+// EJ-14, EJ-15: another template is no resize
+TEST(ElasticJobs, AnotherTemplateIsAnotherJob) {
+  Story s = one_queue("10");
+  s.job("train", "cq", 3, "1").step().patch("Job", "train", false, "{spec: {suspend: true}}");
+  const auto r = s.step().play();
+  EXPECT_EQ(slices(r, 1, "train"), Lines{"3 admitted"});
+  EXPECT_FALSE(suspended(r, 1, "train")) << "EJ-154: its slice is admitted, so it runs";
+}
+
+// EJ-21, EJ-22: the size is the smaller of parallelism and completions; zero is a size
+TEST(ElasticJobs, ZeroIsASize) {
+  Story s = one_queue("4");
+  s.job("train", "cq", 3, "1", true, "", 3).step().parallelism("train", 9).step().parallelism("train", 0).step().parallelism("train", 2);
+  const auto r = s.step().play();
+  EXPECT_EQ(slices(r, 1, "train"), Lines{"3 admitted"}) << "no more pods than completions";
+  EXPECT_EQ(slices(r, 2, "train"), Lines{"0 admitted"});
+  EXPECT_EQ(used(r, 2, "cq"), "0");
+  EXPECT_EQ(slices(r, 3, "train"), (Lines{"0 finished:WorkloadSliceReplaced", "2 admitted"}));
+  EXPECT_EQ(used(r, 3, "cq"), "2");
+}
+
+// EJ-97: nothing is left of a job that was deleted
+TEST(ElasticJobs, ADeletedJobLeavesNothing) {
+  const auto r = one_queue("3")
+                     .job("train", "cq", 1, "1")
+                     .step()
+                     .parallelism("train", 2)
+                     .step()
+                     .parallelism("train", 5)
+                     .step()
+                     .remove("Job", "train")
+                     .step()
+                     .play();
+  EXPECT_EQ(slices(r, 2, "train"), (Lines{"1 finished:WorkloadSliceReplaced", "2 admitted", "5 pending:WaitingForQuota"}));
+  EXPECT_TRUE(slices(r, 3, "train").empty());
+  EXPECT_EQ(used(r, 3, "cq"), "0");
+}
+
+// EJ-100
+TEST(ElasticJobs, OnlyTheNewestReplacedSlicesAreKept) {
+  Story s = one_queue("10");
+  s.configure(R"({"hindsight":{"preemptedWorkloadSliceHistory":1}})");
+  s.job("train", "cq", 1, "1");
+  for (int n = 2; n <= 5; ++n) s.step().parallelism("train", n);
+  const auto r = s.step().play();
+  EXPECT_EQ(slices(r, 4, "train"), (Lines{"4 finished:WorkloadSliceReplaced", "5 admitted"}));
+}
+
+// EJ-91: a job that was deactivated stays so, whatever slice waits
+TEST(ElasticJobs, ADeactivatedJobDoesNotComeBackByItsPendingSlice) {
+  Story s = one_queue("4");
+  s.job("train", "cq", 3, "1").step().parallelism("train", 5);
+  auto names = s.play();
+  const std::string origin = objects(names, "train")[0]->name;
+  const auto r = s.step().patch("Workload", origin, false, "{spec: {active: false}}").step().parallelism("train", 2).step().play();
+  EXPECT_TRUE(suspended(r, 2, "train"));
+  EXPECT_TRUE(suspended(r, 3, "train"));
+  EXPECT_EQ(used(r, 3, "cq"), "0");
+  ASSERT_FALSE(slices(r, 3, "train").empty());
+  EXPECT_EQ(slices(r, 3, "train")[0].substr(0, 9), "2 pending");
+}
+
+// EJ-45, EJ-46, EJ-71: while its checks are not ready a replacement holds the difference, and the old slice runs on
+TEST(ElasticJobs, AReplacementThatWaitsForItsChecks) {
+  Story s;
+  s.flavor("default");
+  s.queue("cq", {{"default", "10"}}, "admissionChecksStrategy: {admissionChecks: [{name: budget}]}, ");
+  const std::string check =
+      "{apiVersion: kueue.x-k8s.io/v1beta2, kind: AdmissionCheck, metadata: {name: budget}, spec: {controllerName: example.com/c}, "
+      "status: {conditions: [{type: Active, status: 'True', reason: R, message: '', lastTransitionTime: '2026-01-01T00:00:00Z'}]}}";
+  s.manifest(check).job("train", "cq", 3, "1");
+  const auto ready = [](const std::string& state) {
+    return "{status: {admissionChecks: [{name: budget, state: " + state + ", message: m, lastTransitionTime: '2026-01-01T00:00:00Z'}]}}";
+  };
+  const std::string first = objects(s.play(), "train")[0]->name;
+  s.step().patch("Workload", first, true, ready("Ready")).step().parallelism("train", 7);
+  const auto waiting = s.play();
+  EXPECT_EQ(slices(waiting, 2, "train"), (Lines{"3 admitted", "7 reserved"}));
+  EXPECT_EQ(used(waiting, 2, "cq"), "7") << "the larger of the two, not both";
+  const std::string second = objects(waiting, "train")[1]->name;
+
+  Story retried = s;
+  const auto retry = retried.step().patch("Workload", second, true, ready("Retry")).step().play();
+  EXPECT_EQ(slices(retry, 3, "train")[0], "3 admitted");
+  EXPECT_FALSE(suspended(retry, 3, "train"));
+
+  Story shrunk = s;
+  EXPECT_EQ(slices(shrunk.step().parallelism("train", 5).step().play(), 3, "train"), (Lines{"3 admitted", "5 reserved"}));
+  Story grown = s;
+  const auto again = grown.step().parallelism("train", 9).step().play();
+  EXPECT_EQ(slices(again, 3, "train"), (Lines{"3 admitted", "7 finished:OutOfSync", "9 reserved"}));
+  EXPECT_EQ(used(again, 3, "cq"), "9");
+
+  const auto admitted = s.step().patch("Workload", second, true, ready("Ready")).step().play();
+  EXPECT_EQ(slices(admitted, 3, "train"), (Lines{"3 finished:WorkloadSliceReplaced", "7 admitted"}));
+  EXPECT_EQ(used(admitted, 3, "cq"), "7");
+}
+
+}  // namespace
+}  // namespace hindsight::simulation
