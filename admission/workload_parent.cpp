@@ -250,7 +250,7 @@ void WorkloadParent::apply_workload(const WorkloadObserved& o, WorkloadId id, co
   const bool was_finished = w.finished();
   const bool was_inactive = !w.active;
   const auto old_reclaimable = w.reclaimable;
-  const auto old_priority = w.priority;
+  const auto old_priority = w.effective_priority(c.catalog->settings);
   const auto old_requests = requests_hash(w);
 
   const bool news = w.observe(o, c.sequence);
@@ -261,7 +261,7 @@ void WorkloadParent::apply_workload(const WorkloadObserved& o, WorkloadId id, co
   // §3.7: what wakes the tree, beside leaving a reservation (publish sees to that)
   if (was_finished || (was_inactive && !w.active)) request_reactivation(w, c, out);
   if (was_reserving && placements_[index].kind == Placement::Kind::reserving &&
-      (w.reclaimable != old_reclaimable || w.priority != old_priority))
+      (w.reclaimable != old_reclaimable || w.effective_priority(c.catalog->settings) != old_priority))
     request_reactivation(w, c, out);
 }
 
@@ -330,7 +330,7 @@ void WorkloadParent::publish(std::size_t index, Publish how, const Context& c, O
     if (kind == Kind::pending)
       out.send(self_, queue_address(queue), msg::Enqueue{info, moved || how.repush, how.force});
     else
-      out.send(self_, queue_address(queue), msg::Reserve{make_reservation(w, info), w.admitted()});
+      out.send(self_, queue_address(queue), msg::Reserve{make_reservation(w, info), w.admitted(), how.assumed});
     at.info = std::move(info);
   }
   if (moved) at.record_reason = Symbol();
