@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "vocabulary/amount.hpp"
 #include "vocabulary/symbol.hpp"
 #include "vocabulary/time.hpp"
 
@@ -31,6 +32,7 @@ class ArchiveWriter {
   template <class T>
   requires std::is_arithmetic_v<T> || std::is_enum_v<T>
   void operator()(const T& v) { bytes(&v, sizeof v); }
+  void operator()(const WideAmount& v) { bytes(&v, sizeof v); }
   void operator()(const std::string& s) { text(s); }
   void operator()(Symbol s) { text(s.text()); }
   void operator()(Time t) { (*this)(t.micros); }
@@ -54,6 +56,9 @@ class ArchiveReader {
   template <class T>
   requires std::is_arithmetic_v<T> || std::is_enum_v<T>
   void operator()(T& v) {
+    if (const auto* p = take(sizeof v)) std::memcpy(&v, p, sizeof v);
+  }
+  void operator()(WideAmount& v) {
     if (const auto* p = take(sizeof v)) std::memcpy(&v, p, sizeof v);
   }
   void operator()(std::string& s) {

@@ -102,6 +102,13 @@ struct Settings {
   /// In configured order; never empty with fair sharing (an empty list means both, base-admission §7.5).
   enum class FairStrategy : std::uint8_t { less_than_or_equal_to_final_share, less_than_initial_share };
   std::vector<FairStrategy> fair_strategies{FairStrategy::less_than_or_equal_to_final_share, FairStrategy::less_than_initial_share};
+  /// admissionFairSharing (base-admission §10); absent: off.
+  struct AdmissionFairSharing {
+    Duration half_life;  ///< 0: usage has no memory.
+    Duration sampling_interval = Duration::seconds(5 * 60);
+    std::vector<std::pair<Symbol, double>> resource_weights;  ///< Those given; all others weigh 1.
+  };
+  std::optional<AdmissionFairSharing> admission_fair_sharing;
   bool ignore_undeclared_resources = false;  ///< quotaCheckStrategy IgnoreUndeclared.
   std::vector<std::string> exclude_resource_prefixes;
   struct Transformation {
@@ -125,7 +132,7 @@ struct Settings {
   std::int32_t backoff_max_seconds = 3600;
   std::optional<Duration> retain_finished;
   std::optional<Duration> retain_deactivated;
-  std::optional<std::int32_t> slice_history;           ///< Replaced slices that are kept of one elastic job (EJ-100); absent: all of them.
+  std::optional<std::int32_t> slice_history;            ///< Replaced slices that are kept of one elastic job (EJ-100); absent: all of them.
   Duration reactivation_batch = Duration::millis(100);  ///< §3.7: requests within this span are carried out together (BA-59; Kueue: 1 s).
   // feature gates with their defaults (base-api §12)
   bool partial_admission = true;
@@ -136,6 +143,7 @@ struct Settings {
   bool scheduling_equivalence_hashing = true;
   bool reclaimable_pods = true;
   bool priority_boost = false;
+  bool prioritize_preemptors = false;  ///< PrioritizePreemptorWorkloads (BA-196).
   bool unadmitted_explicit_status = false;
   bool preserve_scan_progress = true;
   bool recompute_overlapping = true;

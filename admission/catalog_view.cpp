@@ -262,11 +262,30 @@ void Catalog::refresh_activity(const QueueConfig& queue) {
     else if (!it->second->active)
       inactive_checks.push_back(rule.name.text());
   }
+  std::vector<std::string_view> multikueue, per_flavor, provisioning;
+  for (const auto& rule : queue.checks) {
+    const auto it = checks.find(rule.name);
+    if (it == checks.end()) continue;
+    if (it->second->controller == "kueue.x-k8s.io/provisioning-request") provisioning.push_back(rule.name.text());
+    if (it->second->controller != "kueue.x-k8s.io/multikueue") continue;
+    multikueue.push_back(rule.name.text());
+    if (!rule.on_flavors.empty()) per_flavor.push_back(rule.name.text());
+  }
   if (!missing_flavors.empty()) findings.emplace_back("FlavorNotFound", "references missing ResourceFlavor(s): " + joined(missing_flavors));
   if (!missing_checks.empty())
     findings.emplace_back("AdmissionCheckNotFound", "references missing AdmissionCheck(s): " + joined(missing_checks));
   if (!inactive_checks.empty())
     findings.emplace_back("AdmissionCheckInactive", "references inactive AdmissionCheck(s): " + joined(inactive_checks));
+  if (multikueue.size() > 1)  // BA-163
+    findings.emplace_back("MultipleMultiKueueAdmissionChecks",
+                          "Cannot use multiple MultiKueue AdmissionChecks on the same ClusterQueue, found: " + joined(multikueue));
+  if (!per_flavor.empty())
+    findings.emplace_back("MultiKueueAdmissionCheckAppliedPerFlavor",
+                          "Cannot specify MultiKueue AdmissionCheck per flavor, found: " + joined(per_flavor));
+  if (!multikueue.empty() && !provisioning.empty())
+    findings.emplace_back("MultiKueueWithProvisioningRequest",
+                          "Cannot use both MultiKueue and ProvisioningRequest AdmissionChecks together, found: " + joined(multikueue) +
+                              ", " + joined(provisioning));
   for (const auto& [topology, flavor_name] : missing_topologies)
     findings.emplace_back("TopologyNotFound", "there is no Topology \"" + topology + "\" for TAS flavor \"" + flavor_name + "\"");
 

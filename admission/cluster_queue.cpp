@@ -23,6 +23,12 @@ void ClusterQueue::receive(Message& message, const Context& c, Outbox& out) {
     join(*m6, c, out);
   } else if (std::holds_alternative<msg::CountersDue>(message.payload)) {
     refresh_counters(c);
+  } else if (std::holds_alternative<msg::Notice>(message.payload)) {
+    follow_catalog(c, out);
+  } else if (const auto* m7 = std::get_if<msg::ConsumedSeen>(&message.payload)) {
+    consumed_seen(*m7, c, out);
+  } else if (std::holds_alternative<msg::SampleUsage>(message.payload)) {
+    sample_usage(c, out);
   }
 }
 
@@ -31,13 +37,13 @@ void ClusterQueue::receive(Message& message, const Context& c, Outbox& out) {
 void ClusterQueue::push(Pending& p) {
   if (p.in_heap()) return;
   p.by_record = false;
-  heap_.push(p, rank(p));
+  heap_.push(lane_of(p), p, rank(p));
   ++heap_hashes_[p.info->equivalence_hash];
 }
 
 void ClusterQueue::take_out(Pending& p) {
   if (!p.in_heap()) return;
-  heap_.erase(p);
+  heap_.erase(lane_of(p), p);
   const auto it = heap_hashes_.find(p.info->equivalence_hash);
   if (it != heap_hashes_.end() && --it->second == 0) heap_hashes_.erase(it);
 }
@@ -58,10 +64,10 @@ void ClusterQueue::enqueue(const msg::Enqueue& m, Address parent, const Context&
   const bool was_in_heap = p.in_heap();
   if (!fresh) {
     take_out(p);
-    --p.local->pending;
+    --p.local->counters.pending;
   }
-  p.local = local(*info);
-  ++p.local->pending;
+  p.local = local(*info, c);
+  ++p.local->counters.pending;
   p.info = info;
   p.parent = parent;
   if (m.force) {
@@ -90,8 +96,8 @@ void ClusterQueue::dequeue(WorkloadId id, bool quiet, const Context& c, Outbox& 
   const auto it = pending_.find(id);
   if (it == pending_.end()) return;
   take_out(it->second);
-  if (it->second.info->uid == sticky_uid_) sticky_uid_.clear();
-  --it->second.local->pending;
+  if (sticky_ == &it->second) sticky_ = nullptr;
+  --it->second.local->counters.pending;
   pending_.erase(it);
   if (!quiet || refreshed_at_ == c.sequence) refresh_counters(c);
   tell_heap_state(out);
@@ -119,8 +125,10 @@ void ClusterQueue::requeued(const EntryRequeued& e, WorkloadId id, const Context
   p.scan.cycle = c.cycle;
   p.scan.generation = e.scan_generation;
   p.scan.equivalence_hash = p.info->equivalence_hash;
-  if (e.requeue_reason == RequeueReason::pending_preemption || e.requeue_reason == RequeueReason::pending_migration)
-    sticky_uid_ = p.info->uid;
+  if (e.requeue_reason == RequeueReason::pending_preemption || e.requeue_reason == RequeueReason::pending_migration) {
+    sticky_ = &p;
+    sticky_generation_ = p.info->generation;
+  }
   if (e.to_heap) {
     push(p);
   } else {
@@ -145,7 +153,7 @@ void ClusterQueue::requeued(const EntryRequeued& e, WorkloadId id, const Context
 // ---- quota ------------------------------------------------------------------------------------------------------------------
 
 void ClusterQueue::count_usage(const Holding& h, std::int64_t sign) {
-  for (QueueCounters* counters : {&live_, h.local}) {
+  for (QueueCounters* counters : {&live_, &h.local->counters}) {
     counters->reserving += static_cast<std::int32_t>(sign);
     if (h.admitted) counters->admitted += static_cast<std::int32_t>(sign);
     for (const auto& charge : h.reservation->charges) {
@@ -157,28 +165,52 @@ void ClusterQueue::count_usage(const Holding& h, std::int64_t sign) {
       if (h.admitted) it->used += sign * charge.amount;
     }
   }
+  if (fair_ && h.admitted)
+    for (const auto& charge : h.reservation->charges)
+      h.local->ledger.count_admitted(charge.resource, sign * to_nano(charge.amount, charge.resource));
+}
+
+ClusterQueue::Local* ClusterQueue::local(const WorkloadInfo& w, const Context& c) {
+  const Catalog::LocalQueueKey key{w.namespace_, w.local_queue};
+  const auto [it, fresh] = local_.try_emplace(key);
+  if (fresh) it->second.key = key;
+  if (fresh && fair_) weigh(it->second, c);
+  return &it->second;
 }
 
 QueueCounters ClusterQueue::local_counters(Symbol namespace_, Symbol local_queue) const {
   const auto it = local_.find({namespace_, local_queue});
-  return it == local_.end() ? QueueCounters{} : it->second;
+  return it == local_.end() ? QueueCounters{} : it->second.counters;
 }
 
 void ClusterQueue::reserve(const msg::Reserve& m, const Context& c, Outbox& out) {
   const WorkloadId id = m.reservation->workload->id;
   if (const auto it = pending_.find(id); it != pending_.end()) {
     take_out(it->second);
-    if (it->second.info->uid == sticky_uid_) sticky_uid_.clear();
-    --it->second.local->pending;
+    if (sticky_ == &it->second) sticky_ = nullptr;
+    --it->second.local->counters.pending;
     pending_.erase(it);
   }
   auto [it, fresh] = holding_.try_emplace(id);
+  Holding& h = it->second;
+  Local* const target = local(*m.reservation->workload, c);
+  begin_ledger(*target, c);
   if (!fresh) {
-    count_usage(it->second, -1);
+    begin_ledger(*h.local, c);
+    count_usage(h, -1);
     ++generation_;
+    if (h.local != target) {  // moved to another LocalQueue: what the old one paid is dropped
+      h.local->ledger.drop_penalty(h.penalty);
+      h.penalty.clear();
+      usage_changed(*h.local, c, out);
+    }
   }
-  it->second = {m.reservation, m.admitted, local(*m.reservation->workload)};
-  count_usage(it->second, +1);
+  h.reservation = m.reservation;
+  h.admitted = m.admitted;
+  h.local = target;
+  count_usage(h, +1);
+  pay(h, fresh && m.assumed, c);
+  usage_changed(*target, c, out);
   out.send(queue_address(name_), tree_, msg::Charge{name_, m.reservation});
   refresh_counters(c);
   tell_heap_state(out);
@@ -187,8 +219,12 @@ void ClusterQueue::reserve(const msg::Reserve& m, const Context& c, Outbox& out)
 void ClusterQueue::release(WorkloadId id, const Context& c, Outbox& out) {
   const auto it = holding_.find(id);
   if (it == holding_.end()) return;
+  Local& l = *it->second.local;
+  begin_ledger(l, c);
   count_usage(it->second, -1);
+  l.ledger.drop_penalty(it->second.penalty);
   holding_.erase(it);
+  usage_changed(l, c, out);
   ++generation_;
   out.send(queue_address(name_), tree_, msg::Discharge{name_, id});
   refresh_counters(c);
@@ -203,6 +239,7 @@ void ClusterQueue::refresh_counters(const Context& c) {
 void ClusterQueue::join(const msg::JoinTree& m, const Context& c, Outbox& out) {
   tree_ = m.tree;
   tree_version_ = m.version;
+  follow_catalog(c, out);
   ++generation_;
   told_nonempty_ = !heap_.empty();
   msg::Joined j;
@@ -212,6 +249,7 @@ void ClusterQueue::join(const msg::JoinTree& m, const Context& c, Outbox& out) {
   j.active = c.catalog->queue_active(name_);
   j.nonempty = told_nonempty_;
   j.reservations = reservations();
+  j.local_usage = local_usage();
   j.version = m.version;
   out.send(queue_address(name_), tree_, std::move(j));
   refresh_counters(c);
@@ -227,16 +265,17 @@ void ClusterQueue::offer(const msg::OfferHead& m, Address to, const Context& c, 
   const auto* config = c.catalog->queue(name_);
   if (config != nullptr && c.catalog->queue_active(name_) && !heap_.empty()) {
     const Pending* head = &heap_.top();
-    if (config->strategy == QueueingStrategy::best_effort_fifo && !sticky_uid_.empty() && !head->info->asks_nothing)  // BA-57
-      for (const auto& [id, other] : pending_)
-        if (other.in_heap() && other.info->uid == sticky_uid_) head = &other;
+    if (config->strategy == QueueingStrategy::best_effort_fifo && sticky_ != nullptr && sticky_->in_heap() && !head->info->asks_nothing &&
+        (!fair_ || sticky_->local->lane.usage == heap_.first().usage))  // BA-57; a lower usage of its LocalQueue comes first (§3.2)
+      head = sticky_;
     const Pending& p = *head;
     h->present = true;
     h->head.workload = p.info;
     h->head.cluster_queue = name_;
     h->head.scan = p.scan;
     h->gate_open = gate_open(*p.info, c.now);
-    h->sticky = p.info->uid == sticky_uid_;
+    h->sticky = &p == sticky_;
+    h->head.preemptor = h->sticky && p.info->generation == sticky_generation_;
     h->strict = config->strategy == QueueingStrategy::strict_fifo;
     const auto equal = heap_hashes_.find(p.info->equivalence_hash);
     h->equals = p.info->equivalence_hash == 0 || equal == heap_hashes_.end() ? 0 : equal->second - 1;
@@ -248,11 +287,11 @@ void ClusterQueue::offer(const msg::OfferHead& m, Address to, const Context& c, 
 // ---- reading ----------------------------------------------------------------------------------------------------------------
 
 std::vector<ClusterQueue::Waiting> ClusterQueue::waiting() const {
-  std::vector<std::pair<Heap::Rank, Waiting>> all;
-  for (const auto& [id, p] : pending_) all.push_back({rank(p), {p.info, !p.in_heap()}});
-  std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.first.before(b.first); });
+  std::vector<const Pending*> all;
+  for (const auto& [id, p] : pending_) all.push_back(&p);
+  std::sort(all.begin(), all.end(), [this](const Pending* a, const Pending* b) { return served_before(*a, *b); });
   std::vector<Waiting> out;
-  for (auto& [r, w] : all) out.push_back(std::move(w));
+  for (const Pending* p : all) out.push_back({p->info, !p->in_heap()});
   return out;
 }
 
@@ -267,7 +306,8 @@ std::uint64_t ClusterQueue::hash() const {
   StateHash h;
   h.add(name_);
   h.add(generation_);
-  h.add(std::string_view(sticky_uid_));
+  if (sticky_ != nullptr) h.add(sticky_generation_);
+  h.add(sticky_ == nullptr ? std::string_view() : std::string_view(sticky_->info->uid));
   for (const auto& [hash, reason] : records_) {
     h.add(hash);
     h.add(reason);
@@ -296,8 +336,18 @@ std::uint64_t ClusterQueue::hash() const {
       one.add(charge.resource);
       one.add(charge.amount);
     }
+    x.penalty.add_to(one);
     sum += one.value();
   }
+  if (fair_)
+    for (const auto& [key, l] : local_) {
+      if (!l.ledger.sampled_at().is_set()) continue;
+      StateHash one;
+      one.add(key.first);
+      one.add(key.second);
+      one.add(l.ledger.hash());
+      sum += one.value();
+    }
   h.add(sum);
   h.add(published_.pending);
   h.add(published_.reserving);
@@ -309,15 +359,18 @@ ClusterQueue::Image ClusterQueue::image() const {
   Image i;
   for (const auto& [id, p] : pending_) i.entries.push_back({p.info->uid, !p.in_heap(), p.by_record, p.scan});
   std::sort(i.entries.begin(), i.entries.end(), [](const auto& a, const auto& b) { return a.uid < b.uid; });
-  i.sticky_uid = sticky_uid_;
+  if (sticky_ != nullptr) {
+    i.sticky_uid = sticky_->info->uid;
+    i.sticky_generation = sticky_generation_;
+  }
   i.generation = generation_;
   for (const auto& [hash, reason] : records_) i.records.push_back({hash, reason});
   i.published = published_;
+  put_ledgers(i);
   return i;
 }
 
 void ClusterQueue::restore(const Image& image, const Context& c, Outbox& out) {
-  (void)c;
   std::map<std::string_view, const Image::Entry*> by_uid;
   for (const auto& e : image.entries) by_uid[e.uid] = &e;
   for (auto& [id, p] : pending_) {
@@ -330,7 +383,11 @@ void ClusterQueue::restore(const Image& image, const Context& c, Outbox& out) {
       push(p);
     p.by_record = it->second->by_record;
   }
-  sticky_uid_ = image.sticky_uid;
+  sticky_ = nullptr;
+  sticky_generation_ = image.sticky_generation;
+  for (auto& [id, p] : pending_)
+    if (!image.sticky_uid.empty() && p.info->uid == image.sticky_uid) sticky_ = &p;
+  take_ledgers(image, c, out);
   generation_ = image.generation;
   records_.clear();
   for (const auto& r : image.records) records_[r.hash] = r.reason;

@@ -24,8 +24,8 @@ struct QueueCounters {
   std::vector<Cell> cells;  ///< Only cells that something uses, in no order.
 };
 
-/// A ClusterQueue: the heap of what waits, the inadmissible set, what holds quota here (base-admission §3). It knows the order of
-/// its own workloads and nothing of quota elsewhere.
+/// A ClusterQueue: the heap of what waits, the inadmissible set, what holds quota here (base-admission §3), and with admission fair sharing
+/// the ledgers of its LocalQueues (§10). It knows the order of its own workloads and nothing of quota elsewhere.
 class ClusterQueue final : public Entity {
  public:
   explicit ClusterQueue(Symbol name) : name_(name) {}
@@ -36,6 +36,8 @@ class ClusterQueue final : public Entity {
   [[nodiscard]] const QueueCounters& counters() const { return published_; }
   /// Of one LocalQueue that feeds this queue; always up to date.
   [[nodiscard]] QueueCounters local_counters(Symbol namespace_, Symbol local_queue) const;
+  /// What one LocalQueue has used, with admission fair sharing; null without.
+  [[nodiscard]] const UsageLedger* ledger(Symbol namespace_, Symbol local_queue) const;
   /// Pending workloads in queue order: the heap, the inadmissible set (BA-192).
   struct Waiting {
     std::shared_ptr<const WorkloadInfo> workload;
@@ -56,6 +58,7 @@ class ClusterQueue final : public Entity {
     };
     std::vector<Entry> entries;
     std::string sticky_uid;
+    std::int64_t sticky_generation = 0;
     std::uint64_t generation = 0;
     struct Record {
       std::uint64_t hash = 0;
@@ -63,6 +66,17 @@ class ClusterQueue final : public Entity {
     };
     std::vector<Record> records;
     QueueCounters published;
+    struct Ledger {
+      Symbol namespace_, name;
+      Time sampled_at;
+      std::vector<std::pair<Symbol, NanoAmount>> consumed;
+    };
+    std::vector<Ledger> ledgers;
+    struct Penalty {
+      std::string uid;
+      std::vector<std::pair<Symbol, NanoAmount>> amounts;
+    };
+    std::vector<Penalty> penalties;
   };
   [[nodiscard]] Image image() const;
   /// Called after the Workloads have announced themselves again.
@@ -70,20 +84,29 @@ class ClusterQueue final : public Entity {
 
  private:
   struct Pending;
-  using Heap = PendingHeap<Pending>;
+  using Lanes = PendingLanes<Pending>;
+  /// What is known of one LocalQueue that feeds this queue.
+  struct Local {
+    Catalog::LocalQueueKey key;
+    QueueCounters counters;
+    // with admission fair sharing
+    UsageLedger ledger;
+    Lanes::Lane lane;
+  };
   struct Pending {
     std::shared_ptr<const WorkloadInfo> info;
     ScanState scan;
     Address parent;
     bool by_record = false;  ///< Parked because an equal workload failed, not for its own failure.
-    std::size_t place = Heap::nowhere;
-    QueueCounters* local = nullptr;  ///< Of its LocalQueue.
-    [[nodiscard]] bool in_heap() const { return place != Heap::nowhere; }
+    std::size_t place = PendingHeap<Pending>::nowhere;
+    Local* local = nullptr;  ///< Its LocalQueue.
+    [[nodiscard]] bool in_heap() const { return place != PendingHeap<Pending>::nowhere; }
   };
   struct Holding {
     std::shared_ptr<const Reservation> reservation;
     bool admitted = false;
-    QueueCounters* local = nullptr;  ///< Of its LocalQueue.
+    Local* local = nullptr;  ///< Its LocalQueue.
+    UsageVector penalty;     ///< That the LocalQueue pays until it is admitted (BA-166).
   };
 
   void enqueue(const msg::Enqueue& m, Address parent, const Context& c, Outbox& out);
@@ -99,11 +122,28 @@ class ClusterQueue final : public Entity {
   void park(Pending& p);
   void take_out(Pending& p);
   void tell_heap_state(Outbox& out);
-  [[nodiscard]] QueueCounters* local(const WorkloadInfo& w) { return &local_[{w.namespace_, w.local_queue}]; }
+  [[nodiscard]] Local* local(const WorkloadInfo& w, const Context& c);
   void count_usage(const Holding& h, std::int64_t sign);
   void refresh_counters(const Context& c);
+
+  // admission fair sharing (fair_ledgers.cpp)
+  void follow_catalog(const Context& c, Outbox& out);
+  void consumed_seen(const msg::ConsumedSeen& m, const Context& c, Outbox& out);
+  void put_ledgers(Image& image) const;
+  void take_ledgers(const Image& image, const Context& c, Outbox& out);
+  void sample_usage(const Context& c, Outbox& out);
+  void begin_ledger(Local& local, const Context& c);
+  void pay(Holding& h, bool assumed, const Context& c);
+  void usage_changed(Local& local, const Context& c, Outbox& out);
+  void weigh(Local& local, const Context& c);
+  void announce_sampling(Time due, Outbox& out);
+  [[nodiscard]] std::vector<std::pair<Catalog::LocalQueueKey, double>> local_usage() const;
+  [[nodiscard]] Lanes::Lane& lane_of(Pending& p) { return fair_ ? p.local->lane : shared_lane_; }
+  /// Is `a` served before `b`?
+  [[nodiscard]] bool served_before(const Pending& a, const Pending& b) const;
+
   /// Who asks for nothing goes before all others: no quota and no older head may hold it back (EJ-20).
-  [[nodiscard]] static Heap::Rank rank(const Pending& p) {
+  [[nodiscard]] static QueueRank rank(const Pending& p) {
     return {p.info->asks_nothing ? std::numeric_limits<std::int64_t>::max() : p.info->priority, p.info->queue_time, p.info->uid};
   }
   [[nodiscard]] static bool gate_open(const WorkloadInfo& w, Time now) {
@@ -114,17 +154,21 @@ class ClusterQueue final : public Entity {
   Address tree_{EntityKind::cohort_tree, 0};
   std::uint64_t tree_version_ = 0;
   std::unordered_map<WorkloadId, Pending> pending_;  ///< Elements stay in their place.
-  Heap heap_;
+  Lanes heap_;
+  Lanes::Lane shared_lane_;                                       ///< Of all, without admission fair sharing.
   std::unordered_map<std::uint64_t, std::uint32_t> heap_hashes_;  ///< How many heap entries carry an equivalence hash.
   std::map<std::uint64_t, Symbol> records_;                       ///< Hash records with the reason that set them (§3.6).
-  std::string sticky_uid_;                                        ///< The queue's preemptor (§3.5).
+  Pending* sticky_ = nullptr;                                     ///< The queue's preemptor (§3.5).
+  std::int64_t sticky_generation_ = 0;                            ///< Of the preemptor's spec when it became that (BA-196).
   std::unordered_map<WorkloadId, Holding> holding_;
   std::uint64_t generation_ = 0;
   bool told_nonempty_ = false;
   QueueCounters live_;
   QueueCounters published_;
   std::uint64_t refreshed_at_ = 0;  ///< Record whose messages refresh the counters: all of them or none, in whatever order they come.
-  std::unordered_map<Catalog::LocalQueueKey, QueueCounters, Catalog::LocalQueueKeyHash> local_;  ///< Entries stay for ever, in their place.
+  std::unordered_map<Catalog::LocalQueueKey, Local, Catalog::LocalQueueKeyHash> local_;  ///< Entries stay for ever, in their place.
+  bool fair_ = false;                                                                    ///< Admission fair sharing is on for this queue.
+  Time sampling_due_;                                                                    ///< As the domain was told.
 };
 
 }  // namespace hindsight::admission

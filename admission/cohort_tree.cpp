@@ -32,6 +32,13 @@ void CohortTree::receive(Message& message, const Context& c, Outbox& out) {
       else
         ready_.erase(m3->queue);
     }
+  } else if (auto* usage = std::get_if<msg::LocalUsage>(&message.payload)) {
+    if (auto* member = joining(usage->queue)) {
+      if (usage->whole) member->local_usage.clear();
+      for (auto& u : usage->usage) member->local_usage.push_back(std::move(u));  // of two the later one counts
+    } else if (is_member(usage->queue)) {
+      tree_->weigh_local_queues(usage->queue, usage->usage, usage->whole);
+    }
   } else if (const auto* m4 = std::get_if<msg::Charge>(&message.payload)) {
     if (auto* member = joining(m4->queue)) {
       forget(member->reservations, m4->reservation->workload->id);
@@ -84,8 +91,10 @@ void CohortTree::build(const Context& c) {
   for (const Symbol name : names)
     if (const auto it = c.catalog->cohorts.find(name); it != c.catalog->cohorts.end()) cohorts.push_back(it->second);
   tree_ = QuotaTree::build(members, cohorts);
-  for (auto& [queue, m] : members_)
+  for (auto& [queue, m] : members_) {
     for (auto& r : m.reservations) tree_->reserve(queue, std::move(r));
+    tree_->weigh_local_queues(queue, m.local_usage, true);
+  }
   members_.clear();
 }
 

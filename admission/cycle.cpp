@@ -74,6 +74,7 @@ class Cycle {
     CycleEntry& e = entries_.emplace_back();
     e.workload = std::move(head.workload);
     e.queue = queue;
+    e.preemptor = settings_.prioritize_preemptors && head.preemptor;
     nominator_.nominate(*e.workload, queue, scan, nullptr, e.assignment, e.targets);
   }
 
@@ -234,9 +235,9 @@ class Cycle {
     return result;
   }
 
-  /// Keeps others from taking what this entry waits for, unless its queue can always get it back (BA-72).
+  /// Keeps others from taking what this entry waits for, unless its queue can always get it back (BA-72, BA-196).
   void reserve_unreclaimable(const CycleEntry& e) {
-    if (tree_.queue(e.queue).config->reclaim_within_cohort == PreemptionPolicy::any) return;
+    if (tree_.queue(e.queue).config->reclaim_within_cohort == PreemptionPolicy::any && !e.preemptor) return;
     std::vector<CellAmount> reserved;
     for (const CellAmount& u : e.assignment.usage) {
       const QuotaCell& q = table_.cell(e.queue, u.cell);

@@ -16,8 +16,8 @@ namespace hindsight::admission {
 struct Head {
   std::shared_ptr<const WorkloadInfo> workload;
   Symbol cluster_queue;
-  ScanState scan;                  ///< As kept by the queue.
-  bool last_outcome_same = false;  ///< Unused by the cycle itself; the tree compares outcomes.
+  ScanState scan;          ///< As kept by the queue.
+  bool preemptor = false;  ///< The queue's preemptor, and as it was when it became that (BA-196).
 };
 
 /// What a cycle made of one head.

@@ -170,6 +170,8 @@ void Domain::receive(Message& message, Outbox& out) {
     if (due_of_[parent].is_set()) due_.erase({due_of_[parent], parent});
     due_of_[parent] = m->due;
     if (m->due.is_set()) due_.insert({m->due, parent});
+  } else if (const auto* sampling = std::get_if<msg::SamplingDue>(&message.payload)) {
+    sampling_due(Symbol::from_id(message.from.index), sampling->due);
   } else if (const auto* m1 = std::get_if<msg::ReactivateTreeOf>(&message.payload)) {
     request_reactivation(m1->cluster_queue);
   } else if (const auto* m2 = std::get_if<msg::NotReady>(&message.payload)) {
@@ -207,7 +209,15 @@ Time Domain::next_due() const {
   Time due = due_.empty() ? Time::never() : due_.begin()->first;
   for (const auto& [root, t] : reactivations_)
     if (!due.is_set() || t < due) due = t;
+  if (!sampling_.empty() && (!due.is_set() || sampling_.begin()->first < due)) due = sampling_.begin()->first;
   return due;
+}
+
+void Domain::sampling_due(Symbol queue, Time due) {
+  Time& known = sampling_of_[queue.id()];
+  if (known.is_set()) sampling_.erase({known, queue.id()});
+  known = due;
+  if (due.is_set()) sampling_.insert({due, queue.id()});
 }
 
 // ---- deciding -----------------------------------------------------------------------------------------------------------------
@@ -347,6 +357,16 @@ std::uint64_t Domain::hash() const {
     h.add(t);
   }
   for (const auto f : seen_cycles_) h.add(f);
+  std::uint64_t consumed = 0;  // a sum: the table has no order
+  for (const auto& [key, seen] : consumed_) {
+    StateHash one;
+    one.add(key.first);
+    one.add(key.second);
+    one.add(seen.at);
+    seen.usage.add_to(one);
+    consumed += one.value();
+  }
+  if (consumed != 0) h.add(consumed);
   return h.value();
 }
 

@@ -156,6 +156,8 @@ class Domain {
   void relink(std::uint32_t index, Outbox& out);
   void relink_below(const std::string& uid, Outbox& out);
   void relink_all(Outbox& out);
+  void see_consumed(const LocalQueueObserved& o, Outbox& out);
+  void sampling_due(Symbol queue, Time due);
   void tell_descendants(std::uint32_t ancestor, bool runs, Outbox& out);
 
   SettingsReader read_settings_;
@@ -187,6 +189,16 @@ class Domain {
   std::set<std::pair<Time, std::uint32_t>> due_;
   std::vector<Time> due_of_;
   std::map<Symbol, Time, ByText> reactivations_;  ///< Root → when (§3.7).
+
+  // admission fair sharing (§10)
+  /// What the status of a LocalQueue said last; a ClusterQueue that comes into being starts from it.
+  struct Consumed {
+    UsageVector usage;
+    Time at;
+  };
+  std::unordered_map<Catalog::LocalQueueKey, Consumed, Catalog::LocalQueueKeyHash> consumed_;
+  std::set<std::pair<Time, std::uint32_t>> sampling_;  ///< When, and number of the queue's symbol.
+  std::unordered_map<std::uint32_t, Time> sampling_of_;
 
   // trees
   std::uint64_t tree_version_ = 0;

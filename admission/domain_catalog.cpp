@@ -77,10 +77,14 @@ void Domain::apply(const ClusterQueueObserved& o, Outbox& out) {
       for (const std::uint32_t parent : holders->second)
         if (registry_.has_parent(parent)) out.send(domain_address, {EntityKind::workload_parent, parent}, msg::Refresh{true, false, true});
     refresh_queue_members(name, {.resolve = true, .force = true}, out);
+    for (const auto& key : catalog_->local_queues_of(name))
+      if (const auto it = consumed_.find(key); it != consumed_.end())
+        out.send(domain_address, queue_address(name), msg::ConsumedSeen{key, it->second.usage, it->second.at});
   } else if (stop_changed || checks_changed) {
     refresh_queue_members(name, {.resolve = true, .force = false}, out);
   }
-  request_reactivation(name);  // created, or any field of the spec
+  out.send(domain_address, queue_address(name), msg::Notice{});  // also where no tree is built, below a circle of cohorts
+  request_reactivation(name);                                    // created, or any field of the spec
 }
 
 void Domain::apply(const CohortObserved& o, Outbox& out) {
@@ -192,6 +196,7 @@ void Domain::refresh_all(msg::Refresh how, Outbox& out) {
 }
 
 void Domain::apply(const LocalQueueObserved& o, Outbox& out) {
+  see_consumed(o, out);
   const LocalQueueConfig config = to_config(o);
   const auto* old = catalog_->local_queue(config.namespace_, config.name);
   const bool created = old == nullptr;
@@ -204,6 +209,19 @@ void Domain::apply(const LocalQueueObserved& o, Outbox& out) {
   refresh_members(config.namespace_, config.name,
                   {.resolve = true, .force = (created || resumed) && config.stop_policy == StopPolicy::none}, out);
   out.send(domain_address, queue_address(config.cluster_queue), msg::Notice{});  // its LocalQueue's status follows
+}
+
+/// The status of a LocalQueue is where admission fair sharing keeps what was consumed (BA-168). What this log has counted itself is newer.
+void Domain::see_consumed(const LocalQueueObserved& o, Outbox& out) {
+  if (!o.consumed_at.is_set()) return;
+  const Catalog::LocalQueueKey key{Symbol(o.meta.namespace_), Symbol(o.meta.name)};
+  Consumed& seen = consumed_[key];
+  seen.at = o.consumed_at;
+  seen.usage.clear();
+  for (const auto& [resource, quantity] : o.consumed)
+    if (const auto amount = parse_nano_amount(quantity)) seen.usage.add(Symbol(resource), *amount);  // the connector refuses anything else
+  if (catalog_->local_queue(key.first, key.second) == nullptr)
+    out.send(domain_address, queue_address(Symbol(o.cluster_queue)), msg::ConsumedSeen{key, seen.usage, seen.at});
 }
 
 void Domain::apply(const WorkloadPriorityClassObserved& o, Outbox& out) {
@@ -253,6 +271,7 @@ void Domain::apply(const ConfigurationObserved& o, Outbox& out) {
   catalog.settings = std::move(*settings);
   catalog.settings_json = o.json;
   relink_all(out);
+  for (const auto& [name, config] : catalog_->queues) out.send(domain_address, queue_address(name), msg::Notice{});
   refresh_all({.resolve = false, .force = false}, out);
 }
 
@@ -304,6 +323,7 @@ void Domain::apply(const ObjectDeleted& o, Outbox& out) {
         catalog.erase_queue(name);
         catalog.activity.erase(name);
         out.send(domain_address, queue_address(name), msg::CloseQueue{});
+        sampling_due(name, Time::never());
         if (!root.empty()) rebuild_trees({root}, out);
         refresh_queue_members(name, {.resolve = true, .force = false}, out);
       }
@@ -319,6 +339,9 @@ void Domain::apply(const ObjectDeleted& o, Outbox& out) {
       break;
     case ObjectKind::local_queue:
       seen_cycles_.clear();
+      consumed_.erase({Symbol(o.namespace_), name});
+      if (const auto* lq = catalog_->local_queue(Symbol(o.namespace_), name))
+        out.send(domain_address, queue_address(lq->cluster_queue), msg::ConsumedSeen{{Symbol(o.namespace_), name}, {}, Time::never()});
       edit().erase_local_queue(Symbol(o.namespace_), name);
       refresh_members(Symbol(o.namespace_), name, {.resolve = true, .force = false}, out);
       break;
@@ -364,7 +387,14 @@ void Domain::apply(const ObjectDeleted& o, Outbox& out) {
   }
 }
 
-void Domain::apply(const TimerFired&, Outbox&) {}
+void Domain::apply(const TimerFired&, Outbox& out) {
+  while (!sampling_.empty() && sampling_.begin()->first <= now_) {
+    const Symbol queue = Symbol::from_id(sampling_.begin()->second);
+    sampling_due(queue, Time::never());
+    out.send(domain_address, queue_address(queue), msg::SampleUsage{});
+    seen_cycles_.clear();  // another LocalQueue may be first now
+  }
+}
 
 void Domain::apply(const MirrorSynced&, Outbox& out) {
   (void)out;

@@ -48,6 +48,7 @@ void EntryOrder::sort() {
   sorted_.resize(entries_.size());
   for (std::uint32_t i = 0; i < sorted_.size(); ++i) sorted_[i] = i;
   std::sort(sorted_.begin(), sorted_.end(), [this](std::uint32_t a, std::uint32_t b) {
+    if (entries_[a].preemptor != entries_[b].preemptor) return entries_[a].preemptor;
     const std::int32_t a_level = entries_[a].assignment.level;
     const std::int32_t b_level = entries_[b].assignment.level;
     return a_level != b_level ? a_level < b_level : ahead(entries_[a], entries_[b]);
@@ -55,6 +56,7 @@ void EntryOrder::sort() {
 }
 
 bool EntryOrder::ahead(const Bid& a, const Bid& b) const {
+  if (entries_[a.entry].preemptor != entries_[b.entry].preemptor) return entries_[a.entry].preemptor;
   if (settings_.fair_sharing_prioritize_non_borrowing && a.borrows != b.borrows) return b.borrows;
   const auto order = compare(a.share, b.share);
   if (order != 0) return order < 0;

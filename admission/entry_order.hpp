@@ -20,6 +20,7 @@ struct CycleEntry {
   NodeIndex queue = no_node;
   Assignment assignment;
   std::vector<Target> targets;
+  bool preemptor = false;  ///< Of its queue; see Head.
 };
 
 /// The order in which the entries of a cycle are processed (base-admission §6.1). With fair sharing it depends on what processing has

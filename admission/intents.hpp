@@ -143,6 +143,9 @@ struct QueueStatusIntent {
   };
   std::vector<Usage> reservation, usage;
   std::optional<std::int64_t> weighted_share;
+  /// Of a LocalQueue with admission fair sharing: what it consumed, resource → quantity, sorted; and when that was sampled.
+  std::optional<std::vector<std::pair<std::string, std::string>>> consumed;
+  Time consumed_at;
 };
 
 /// The finalizer resource-in-use of a ClusterQueue, ResourceFlavor or AdmissionCheck (§8.8).

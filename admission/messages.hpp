@@ -18,6 +18,7 @@
 
 #include "admission/catalog_view.hpp"
 #include "admission/cycle.hpp"
+#include "admission/usage_ledger.hpp"
 #include "admission/workload_info.hpp"
 #include "vocabulary/arena.hpp"
 #include "vocabulary/decisions.hpp"
@@ -118,14 +119,23 @@ struct Dequeue {
 struct Reserve {
   std::shared_ptr<const Reservation> reservation;
   bool admitted;
+  bool assumed = false;  ///< It was just decided: the LocalQueue pays an entry penalty until it is admitted (BA-166).
 };
 struct Release {
   WorkloadId id;
 };
 /// Its status was written or it changed: counters are due (§8.12).
 struct CountersDue {};
-/// Something in the catalog concerns the queue's LocalQueues; nothing changes in the queue itself.
+/// Something in the catalog concerns the queue's LocalQueues, or how it weighs them.
 struct Notice {};
+/// Domain → queue: what the status of a LocalQueue says that was consumed (§10). Without a time: the LocalQueue is no more.
+struct ConsumedSeen {
+  Catalog::LocalQueueKey local_queue;
+  UsageVector consumed;
+  Time at;
+};
+/// Domain → queue: the time to sample the usage of LocalQueues has come (§10).
+struct SampleUsage {};
 
 // ---- cluster queue ↔ cohort tree ------------------------------------------------------------------------------------
 
@@ -140,6 +150,12 @@ struct Discharge {
 struct HeapState {
   Symbol queue;
   bool nonempty;
+};
+/// With admission fair sharing: how LocalQueues compare, for the choice of victims (§7.2). `whole`: these and no others.
+struct LocalUsage {
+  Symbol queue;
+  std::vector<std::pair<Catalog::LocalQueueKey, double>> usage;
+  bool whole;
 };
 /// Domain → tree: expect these many members, then build. Domain → queue: you belong to this tree now.
 struct BuildTree {
@@ -158,6 +174,7 @@ struct Joined {
   bool active;
   bool nonempty;
   std::vector<std::shared_ptr<const Reservation>> reservations;
+  std::vector<std::pair<Catalog::LocalQueueKey, double>> local_usage;  ///< As LocalUsage, whole.
   std::uint64_t version;
 };
 
@@ -179,6 +196,13 @@ struct Reactivate {};
 struct ParkedByRecord {
   WorkloadId id;
   Symbol reason;
+};
+
+// ---- cluster queue → domain -----------------------------------------------------------------------------------------
+
+/// When the queue wants to sample; never: no more.
+struct SamplingDue {
+  Time due;
 };
 
 // ---- deciding -------------------------------------------------------------------------------------------------------------
@@ -241,12 +265,13 @@ struct Retired {};       ///< The parent holds nothing any more.
 
 }  // namespace msg
 
-using Payload = std::variant<msg::JobSeen, msg::WorkloadSeen, msg::JobGone, msg::WorkloadGone, msg::EventApplied, msg::WriteRefusedSeen,
-                             msg::Refresh, msg::Descends, msg::WatchRuns, msg::Enqueue, msg::Dequeue, msg::Reserve, msg::Release,
-                             msg::CountersDue, msg::Notice, msg::Charge, msg::Discharge, msg::HeapState, msg::BuildTree, msg::JoinTree,
-                             msg::Joined, msg::OpenQueue, msg::CloseQueue, msg::Requeued, msg::Reactivate, msg::ParkedByRecord,
-                             msg::Reconcile, msg::RunCycle, msg::OfferHead, std::unique_ptr<msg::HeadOffered>, msg::Proposed,
-                             msg::ReactivateTreeOf, msg::NextDue, msg::NotReady, msg::Runs, msg::WorldChanged, msg::Retired>;
+using Payload =
+    std::variant<msg::JobSeen, msg::WorkloadSeen, msg::JobGone, msg::WorkloadGone, msg::EventApplied, msg::WriteRefusedSeen, msg::Refresh,
+                 msg::Descends, msg::WatchRuns, msg::Enqueue, msg::Dequeue, msg::Reserve, msg::Release, msg::CountersDue, msg::Notice,
+                 msg::ConsumedSeen, msg::SampleUsage, msg::LocalUsage, msg::SamplingDue, msg::Charge, msg::Discharge, msg::HeapState,
+                 msg::BuildTree, msg::JoinTree, msg::Joined, msg::OpenQueue, msg::CloseQueue, msg::Requeued, msg::Reactivate,
+                 msg::ParkedByRecord, msg::Reconcile, msg::RunCycle, msg::OfferHead, std::unique_ptr<msg::HeadOffered>, msg::Proposed,
+                 msg::ReactivateTreeOf, msg::NextDue, msg::NotReady, msg::Runs, msg::WorldChanged, msg::Retired>;
 
 struct Message {
   Address to;

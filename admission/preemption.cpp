@@ -37,7 +37,7 @@ bool Preemption::settle(Cursor& c) const {
     const QuotaTree::Holder& h = holders[c.position];
     if (policy != PreemptionPolicy::any) {
       if (h.priority > priority || (h.priority == priority && policy == PreemptionPolicy::lower_priority)) {
-        if (h.evicted) continue;
+        if (h.evicted || !tree_.queue(c.queue).local_usage.empty()) continue;
         break;  // behind the evicted ones priorities ascend: there is nothing more
       }
       if (h.priority == priority && preemptor_->workload->queue_time >= h.queue_time) continue;

@@ -67,6 +67,11 @@ QueueStatusIntent local_queue_status(const StateView& state, const LocalQueueCon
     i.admitted = c.admitted;
     i.reservation = usage_view(c, *config, false, false);
     i.usage = usage_view(c, *config, true, false);
+    if (const auto* ledger = q->ledger(lq.namespace_, lq.name); ledger != nullptr && ledger->sampled_at().is_set()) {
+      i.consumed.emplace();
+      for (const auto& part : ledger->consumed().parts()) i.consumed->emplace_back(part.resource.text(), format_nano_amount(part.amount));
+      i.consumed_at = ledger->sampled_at();
+    }
   }
   i.active_since = state.domain().now();
   if (lq.stop_policy != StopPolicy::none) {  // base-api §6.5

@@ -207,7 +207,7 @@ void QuotaTree::place(std::uint32_t index) {
   Entry& e = entries_[index];
   Queue& q = queue(e.queue);
   const WorkloadInfo& w = *e.reservation->workload;
-  Holder holder{w.priority, w.queue_time, w.reserved_at, prefix_of(w.uid), 0, index, w.evicted, false};
+  Holder holder{w.priority, w.queue_time, w.reserved_at, prefix_of(w.uid), 0, index, 0, w.evicted, false};
   e.cells.clear();
   for (const auto& charge : e.reservation->charges) {
     if (charge.amount <= 0) continue;
@@ -285,6 +285,7 @@ bool QuotaTree::release(WorkloadId workload) {
 
 bool QuotaTree::better_victim(const Holder& a, const Holder& b, Time now) const {
   if (a.evicted != b.evicted) return a.evicted;
+  if (a.local_usage != b.local_usage && entries_[a.entry].queue == entries_[b.entry].queue) return a.local_usage > b.local_usage;
   if (a.priority != b.priority) return a.priority < b.priority;
   const Time a_reserved = a.reserved_at.is_set() ? a.reserved_at : now;
   const Time b_reserved = b.reserved_at.is_set() ? b.reserved_at : now;
@@ -296,6 +297,11 @@ bool QuotaTree::better_victim(const Holder& a, const Holder& b, Time now) const 
 void QuotaTree::rank_holders(NodeIndex node, Time now) {
   Queue& q = queue(node);
   if (q.ranked_at.is_set() && (!q.rank_has_missing || q.ranked_at == now)) return;
+  for (Holder& h : q.holders) {
+    const WorkloadInfo& w = *entries_[h.entry].reservation->workload;
+    const std::uint32_t local = q.local_usage.empty() ? FlatIndex::none : q.local_usage_of.find(key(w.namespace_, w.local_queue));
+    h.local_usage = local == FlatIndex::none ? 0 : q.local_usage[local];
+  }
   std::sort(q.holders.begin(), q.holders.end(), [&](const Holder& a, const Holder& b) { return better_victim(a, b, now); });
   q.rank_has_missing = false;
   for (std::uint32_t i = 0; i < q.holders.size(); ++i) {
@@ -328,6 +334,28 @@ std::uint64_t QuotaTree::generation(Symbol cluster_queue) const {
 
 void QuotaTree::set_generation(Symbol cluster_queue, std::uint64_t generation) {
   if (const NodeIndex n = find_queue(cluster_queue); n != no_node) queue(n).generation = generation;
+}
+
+void QuotaTree::weigh_local_queues(Symbol cluster_queue, std::span<const LocalUsage> usage, bool whole) {
+  const NodeIndex n = find_queue(cluster_queue);
+  if (n == no_node) return;
+  Queue& q = queue(n);
+  if (usage.empty() && q.local_usage.empty()) return;
+  if (whole) {
+    q.local_usage_of.clear();
+    q.local_usage.clear();
+  }
+  for (const auto& [local_queue, value] : usage) {
+    const std::uint64_t k = key(local_queue.first, local_queue.second);
+    std::uint32_t position = q.local_usage_of.find(k);
+    if (position == FlatIndex::none) {
+      position = static_cast<std::uint32_t>(q.local_usage.size());
+      q.local_usage_of.set(k, position);
+      q.local_usage.push_back(0);
+    }
+    q.local_usage[position] = value;
+  }
+  q.ranked_at = Time::never();
 }
 
 // ---------------------------------------------------------------- questions

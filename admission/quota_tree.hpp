@@ -39,6 +39,7 @@ class QuotaTree {
     std::uint64_t uid_prefix = 0;  ///< First eight bytes of the uid, so that comparing these compares uids, mostly.
     std::uint64_t cell_mask = 0;   ///< Bit (cell mod 64) of every cell that it uses.
     std::uint32_t entry = 0;       ///< See `entry`.
+    double local_usage = 0;        ///< Of its LocalQueue, with admission fair sharing; as of the last ranking.
     bool evicted = false;
     bool removed = false;  ///< Taken out for the time being (§6.2 step 1): no candidate.
   };
@@ -59,6 +60,8 @@ class QuotaTree {
     std::vector<Holder> holders;  ///< In no particular order; see `rank_holders`.
     Time ranked_at;               ///< The holders are ranked, with this time for missing ones; never: they are not.
     bool rank_has_missing = false;
+    FlatIndex local_usage_of;         ///< LocalQueue → position in `local_usage`.
+    std::vector<double> local_usage;  ///< With admission fair sharing (§7.2); empty without.
   };
 
   // ---- construction ---------------------------------------------------------------------------------------------------
@@ -80,6 +83,10 @@ class QuotaTree {
   [[nodiscard]] const Entry* find_reservation(WorkloadId workload) const;
   [[nodiscard]] std::uint64_t generation(Symbol cluster_queue) const;
   void set_generation(Symbol cluster_queue, std::uint64_t generation);
+  /// With admission fair sharing: how the LocalQueues of a queue compare when victims are chosen among their workloads (§7.2).
+  /// `whole`: by these and no others; without any they do not compare.
+  using LocalUsage = std::pair<std::pair<Symbol, Symbol>, double>;  ///< namespace and name, usage
+  void weigh_local_queues(Symbol cluster_queue, std::span<const LocalUsage> usage, bool whole);
 
   // ---- questions of projections and `why` -------------------------------------------------------------------------------
 

@@ -57,6 +57,10 @@ void archive(A& a, ClusterQueue::Image::Entry& x);
 template <class A>
 void archive(A& a, ClusterQueue::Image::Record& x);
 template <class A>
+void archive(A& a, ClusterQueue::Image::Ledger& x);
+template <class A>
+void archive(A& a, ClusterQueue::Image::Penalty& x);
+template <class A>
 void archive(A& a, ClusterQueue::Image& x);
 
 // Lists of the above are found by argument-dependent lookup in their own namespace, which is this one; the generic forms for
@@ -234,11 +238,21 @@ void archive(A& a, ClusterQueue::Image::Record& x) {
   archive_all(a, x.hash, x.reason);
 }
 template <class A>
+void archive(A& a, ClusterQueue::Image::Ledger& x) {
+  archive_all(a, x.namespace_, x.name, x.sampled_at, x.consumed);
+}
+template <class A>
+void archive(A& a, ClusterQueue::Image::Penalty& x) {
+  archive_all(a, x.uid, x.amounts);
+}
+template <class A>
 void archive(A& a, ClusterQueue::Image& x) {
   list(a, x.entries);
-  archive_all(a, x.sticky_uid, x.generation);
+  archive_all(a, x.sticky_uid, x.sticky_generation, x.generation);
   list(a, x.records);
   archive(a, x.published);
+  list(a, x.ledgers);
+  list(a, x.penalties);
 }
 
 template <class A, class T, class F>
@@ -344,6 +358,17 @@ void SnapshotCodec::write_domain(ArchiveWriter& a, const Domain& domain) {
     a(key.name);
     archive_all(a, held.deleting, held.finalizer);
   }
+  a(static_cast<std::uint64_t>(d.consumed_.size()));
+  for (auto& [key, seen] : d.consumed_) {
+    a(key.first);
+    a(key.second);
+    a(seen.at);
+    a(static_cast<std::uint64_t>(seen.usage.parts().size()));
+    for (const auto& part : seen.usage.parts()) {
+      a(part.resource);
+      a(part.amount);
+    }
+  }
 }
 
 Result<void> SnapshotCodec::read_domain(ArchiveReader& a, Domain& d) {
@@ -401,6 +426,20 @@ Result<void> SnapshotCodec::read_domain(ArchiveReader& a, Domain& d) {
     a(key.name);
     archive_all(a, d.held_[key].deleting, d.held_[key].finalizer);
   }
+  for (std::size_t n = a.count(); n != 0 && a.ok(); --n) {
+    Catalog::LocalQueueKey key;
+    a(key.first);
+    a(key.second);
+    auto& seen = d.consumed_[key];
+    a(seen.at);
+    for (std::size_t parts = a.count(); parts != 0 && a.ok(); --parts) {
+      Symbol resource;
+      NanoAmount amount = 0;
+      a(resource);
+      a(amount);
+      seen.usage.add(resource, amount);
+    }
+  }
   if (!a.ok()) return fail(ErrorKind::corrupt, "snapshot: the domain's part ends early");
   return {};
 }
@@ -411,6 +450,7 @@ void SnapshotCodec::announce(Domain& d, Outbox& out) {
   for (const auto& [name, config] : d.catalog_->queues) {
     d.catalog_->refresh_activity(*config);
     out.send(domain_address, queue_address(name), msg::OpenQueue{name});
+    out.send(domain_address, queue_address(name), msg::Notice{});
     if (const Symbol root = d.catalog_->root_of(name); !root.empty()) roots.insert(root);
   }
   const std::uint64_t version = d.tree_version_;

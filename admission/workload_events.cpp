@@ -198,7 +198,8 @@ void WorkloadParent::apply_event(const Event& e, WorkloadId id, const Context& c
       job_->removal_pending = true;
     w.last_decision = c.sequence;
     w.resolve_since = c.sequence;
-    publish(i, {.repush = gate(w) != before, .force = false, .touched = true}, c, out);
+    const bool assumed = std::holds_alternative<QuotaReserved>(e);
+    publish(i, {.repush = gate(w) != before, .force = false, .touched = true, .assumed = assumed}, c, out);
     if (was_reserving && w.reclaimable != old_reclaimable) request_reactivation(w, c, out);
     return;
   }

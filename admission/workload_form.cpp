@@ -41,8 +41,10 @@ std::vector<ResourceRequest> adjusted(const std::vector<ResourceRequest>& reques
       // milli-units of cpu on either side: scale so that the product is in the output's own unit
       const bool in_milli = t->input == "cpu";
       const bool out_milli = name == "cpu";
-      WideAmount v = static_cast<WideAmount>(r.amount) * nano * factor;
-      if (out_milli) v *= 1000;
+      WideAmount v = static_cast<WideAmount>(r.amount) * nano;  // 126 bits at most
+      const bool beyond = __builtin_mul_overflow(v, static_cast<WideAmount>(factor), &v) ||
+                          (out_milli && __builtin_mul_overflow(v, static_cast<WideAmount>(1000), &v));
+      if (beyond) v = (nano < 0) != (factor < 0) ? 0 : static_cast<WideAmount>(unlimited) * 1'000'000'000 * 1'000'000;
       WideAmount divisor = static_cast<WideAmount>(1'000'000'000) * (in_milli ? 1000 : 1);
       if (t->multiply_by == "cpu") divisor *= 1000;
       WideAmount q = v / divisor;
@@ -58,12 +60,14 @@ std::vector<ResourceRequest> adjusted(const std::vector<ResourceRequest>& reques
 
 std::uint64_t equivalence_hash(const WorkloadInfo& info, const WorkloadState& w) {
   StateHash h;
+  h.add(static_cast<std::uint64_t>(info.pod_sets.size()));
   for (std::size_t i = 0; i < info.pod_sets.size(); ++i) {
     const auto& p = info.pod_sets[i];
     h.add(p.name);
     h.add(w.pod_sets[i].shape_hash);
     h.add(p.count);
     h.add(p.min_count);
+    h.add(static_cast<std::uint64_t>(p.requests.size()));
     for (const auto& r : p.requests) {
       h.add(r.resource);
       h.add(r.amount);
@@ -126,6 +130,7 @@ std::shared_ptr<const WorkloadInfo> make_info(const WorkloadState& w, const Cata
   info->local_queue = w.queue_name;
   info->base_priority = w.priority.value_or(0);
   info->priority = w.effective_priority(catalog.settings);
+  info->generation = w.generation;
   info->created = w.created;
   info->queue_time = w.queue_time(catalog.settings);
 

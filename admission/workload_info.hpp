@@ -51,6 +51,7 @@ struct WorkloadInfo {
   Symbol local_queue;
   std::int64_t priority = 0;  ///< Effective priority (§3.2).
   std::int64_t base_priority = 0;
+  std::int64_t generation = 0;  ///< Of its spec.
   Time created;
   Time queue_time;  ///< Queue timestamp (§3.2).
   std::vector<PodSetInfo> pod_sets;

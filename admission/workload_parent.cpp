@@ -275,7 +275,7 @@ void WorkloadParent::apply_workload(const WorkloadObserved& o, WorkloadId id, co
   const bool was_finished = w.finished();
   const bool was_inactive = !w.active;
   const auto old_reclaimable = w.reclaimable;
-  const auto old_priority = w.priority;
+  const auto old_priority = w.effective_priority(c.catalog->settings);
   const auto old_requests = requests_hash(w);
   const auto old_counts = counts_hash(w);
 
@@ -288,7 +288,8 @@ void WorkloadParent::apply_workload(const WorkloadObserved& o, WorkloadId id, co
   // §3.7: what wakes the tree, beside leaving a reservation (publish sees to that)
   if (was_finished || (was_inactive && !w.active)) request_reactivation(w, c, out);
   if (was_reserving && placements_[index].kind == Placement::Kind::reserving &&
-      (w.reclaimable != old_reclaimable || w.priority != old_priority || counts_hash(w) != old_counts))  // EJ-58
+      (w.reclaimable != old_reclaimable || w.effective_priority(c.catalog->settings) != old_priority ||
+       counts_hash(w) != old_counts))  // EJ-58
     request_reactivation(w, c, out);
 }
 
@@ -361,7 +362,7 @@ void WorkloadParent::publish(std::size_t index, Publish how, const Context& c, O
     } else {
       auto reservation = make_reservation(w, info, replaced);
       if (w.elastic) at.held = reservation;
-      out.send(self_, queue_address(queue), msg::Reserve{std::move(reservation), w.admitted()});
+      out.send(self_, queue_address(queue), msg::Reserve{std::move(reservation), w.admitted(), how.assumed});
     }
     at.info = std::move(info);
   }

@@ -86,6 +86,7 @@ class WorkloadParent final : public Entity {
   /// Tells the queues what changed since `publish` was called last. `touched`: the stored copy is replaced in any case.
   struct Publish {
     bool repush = false, force = false, touched = false;
+    bool assumed = false;  ///< The reservation was just decided.
   };
   void publish(std::size_t index, Publish how, const Context& c, Outbox& out);
   void publish_again(const Context& c, Outbox& out);

@@ -38,6 +38,8 @@ class Reader {
         boolean(value, key, settings_.manage_jobs_without_queue_name);
       else if (key == "managedJobsNamespaceSelector")
         managed_namespaces(value);
+      else if (key == "admissionFairSharing")
+        admission_fair_sharing(value);
       else if (key == "objectRetentionPolicies")
         retention(value);
       else if (key == "hindsight")
@@ -45,12 +47,13 @@ class Reader {
       else if (!is_foreign(key))
         complain(key, "unknown field", "a field of config.kueue.x-k8s.io/v1beta2 Configuration");
     }
+    if (!admission_fair_sharing_) settings_.admission_fair_sharing.reset();
   }
   [[nodiscard]] const std::string& complaint() const { return complaint_; }
 
  private:
   static bool is_foreign(std::string_view key) {
-    static constexpr std::array<std::string_view, 16> names = {"apiVersion",
+    static constexpr std::array<std::string_view, 15> names = {"apiVersion",
                                                                "kind",
                                                                "metadata",
                                                                "namespace",
@@ -64,7 +67,6 @@ class Reader {
                                                                "clientConnection",
                                                                "integrations",
                                                                "multiKueue",
-                                                               "admissionFairSharing",
                                                                "visibilityServer"};
     return std::find(names.begin(), names.end(), key) != names.end();
   }
@@ -126,6 +128,30 @@ class Reader {
         complain("fairSharing." + key, "unknown field", "preemptionStrategies");
       }
     }
+  }
+
+  void admission_fair_sharing(const json& v) {
+    const std::string path = "admissionFairSharing";
+    if (v.is_null() || !expect_object(v, path)) return;
+    Settings::AdmissionFairSharing out;
+    for (const auto& [key, x] : v.items()) {
+      if (key == "usageHalfLifeTime") {
+        duration(x, path + "." + key, out.half_life, false);
+      } else if (key == "usageSamplingInterval") {
+        duration(x, path + "." + key, out.sampling_interval, true);
+      } else if (key == "resourceWeights") {
+        if (x.is_null()) continue;
+        if (!expect_object(x, path + "." + key)) return;
+        for (const auto& [resource, weight] : x.items()) {
+          if (!weight.is_number() || !(weight.get<double>() >= 0))
+            return complain(path + "." + key + "." + resource, "found " + weight.dump(), "a number from 0");
+          out.resource_weights.emplace_back(Symbol(resource), weight.get<double>());
+        }
+      } else {
+        return complain(path + "." + key, "unknown field", "usageHalfLifeTime, usageSamplingInterval, resourceWeights");
+      }
+    }
+    settings_.admission_fair_sharing = std::move(out);
   }
 
   void pods_ready(const json& v) {
@@ -313,6 +339,7 @@ class Reader {
         {"SchedulingEquivalenceHashing", &settings_.scheduling_equivalence_hashing},
         {"ReclaimablePods", &settings_.reclaimable_pods},
         {"PriorityBoost", &settings_.priority_boost},
+        {"PrioritizePreemptorWorkloads", &settings_.prioritize_preemptors},
         {"UnadmittedWorkloadsExplicitStatus", &settings_.unadmitted_explicit_status},
         {"FlavorFungibilityPreserveScanProgress", &settings_.preserve_scan_progress},
         {"RecomputeAssignmentUponPreemptionTargetsOverlap", &settings_.recompute_overlapping},
@@ -322,11 +349,13 @@ class Reader {
     for (const auto& [key, x] : v.items()) {
       if (!x.is_boolean()) return complain("featureGates." + key, "found " + x.dump(), "true or false");
       if (const auto it = read.find(key); it != read.end()) *it->second = x.get<bool>();
+      if (key == "AdmissionFairSharing") admission_fair_sharing_ = x.get<bool>();
     }
   }
 
   Settings& settings_;
   std::string complaint_;
+  bool admission_fair_sharing_ = true;  ///< The feature gate, which the section needs to have an effect.
 };
 
 }  // namespace

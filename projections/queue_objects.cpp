@@ -80,6 +80,13 @@ Json status_json(const QueueStatusIntent& s) {
       {"flavorsReservation", usage_json(s.reservation, !s.local)},
       {"flavorsUsage", usage_json(s.usage, !s.local)}};
   if (s.weighted_share) out["fairSharing"] = {{"weightedShare", *s.weighted_share}};
+  if (s.consumed) {
+    Json consumed = Json::object();
+    for (const auto& [resource, quantity] : *s.consumed) consumed[resource] = quantity;
+    out["fairSharing"]["weightedShare"] = 0;  // the API requires it
+    out["fairSharing"]["admissionFairSharingStatus"] = {{"consumedResources", std::move(consumed)},
+                                                        {"lastUpdate", format_rfc3339(s.consumed_at)}};
+  }
   return out;
 }
 

@@ -159,6 +159,31 @@ Result<std::int64_t> parse_nano(std::string_view text) {
   return in_units(std::move(*number), 9);
 }
 
+Result<NanoAmount> parse_nano_amount(std::string_view text) {
+  auto number = read(text);
+  if (!number) return tl::unexpected(std::move(number.error()));
+  constexpr NanoAmount limit = static_cast<NanoAmount>(unlimited) * 1'000'000'000;
+  if (number->negative || number->digits.empty()) return NanoAmount{0};
+  for (int i = 0; i < number->binary; i += 10) times_1024(number->digits);
+  const std::int64_t point = number->decimal + 9;  // how many zeros to append (or digits to cut off)
+  const auto size = static_cast<std::int64_t>(number->digits.size());
+  if (size + point > 29) return limit;
+  NanoAmount value = 0;  // 29 digits fit
+  for (std::int64_t i = 0; i < size + point; ++i) value = value * 10 + (i < size ? number->digits[static_cast<std::size_t>(i)] - '0' : 0);
+  return value < limit ? value : limit;
+}
+
+std::string format_nano_amount(NanoAmount amount) {
+  if (amount <= 0) return "0";
+  int exponent = -9;
+  for (; amount % 1000 == 0 && exponent < 18; exponent += 3) amount /= 1000;
+  std::string digits;
+  for (; amount > 0; amount /= 10) digits.insert(digits.begin(), static_cast<char>('0' + static_cast<int>(amount % 10)));
+  for (const auto& s : decimal_suffixes)
+    if (s.decimal == exponent) return digits + std::string(s.text);
+  return digits;  // not reached: the table has every exponent
+}
+
 std::string format_amount(Amount amount, std::string_view resource) {
   if (amount == 0) return "0";
   const bool negative = amount < 0;

@@ -50,6 +50,15 @@ inline constexpr Amount amount_min = std::numeric_limits<Amount>::min();
 /// Reads a quantity in units of 10⁻⁹ (fair sharing weights); rounded up, clamped.
 [[nodiscard]] Result<std::int64_t> parse_nano(std::string_view text);
 
+/// An amount in units of 10⁻⁹ of a core, a byte or a piece, where whole ones are too coarse (decayed usage, base-admission §10).
+using NanoAmount = WideAmount;
+
+/// As a quantity: never below 0 and never above 2⁶³ whole units; digits behind the ninth decimal are cut off. Errors: not a quantity.
+[[nodiscard]] Result<NanoAmount> parse_nano_amount(std::string_view text);
+
+/// The canonical text of a quantity that is not negative: 6828427124 → "6828427124n", 1500000000 → "1500m", 2000000000 → "2".
+[[nodiscard]] std::string format_nano_amount(NanoAmount amount);
+
 /// The canonical Kubernetes text of an amount as the Go library prints it: cpu 1500 → "1500m", 2000 → "2"; other resources as
 /// decimal; `binary` as 2^10 multiples where exact (memory, ephemeral-storage and hugepages print so).
 [[nodiscard]] std::string format_amount(Amount amount, std::string_view resource);

@@ -188,6 +188,8 @@ struct LocalQueueObserved {
   StopPolicy stop_policy = StopPolicy::none;
   bool stop_policy_set = false;
   std::int64_t fair_weight_nano = 1'000'000'000;
+  List<Pair> consumed;  ///< status.fairSharing.admissionFairSharingStatus.consumedResources: resource → quantity; sorted by resource.
+  Time consumed_at;     ///< Its lastUpdate; never: there is no such status.
 };
 
 struct WorkloadPriorityClassObserved {

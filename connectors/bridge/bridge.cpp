@@ -181,7 +181,11 @@ void Bridge::observe_one(const ResourceType& type, std::string_view text) {
 bool Bridge::is_news(Observation o) {
   ObjectMeta* meta = nullptr;
   if (auto* q = std::get_if<ClusterQueueObserved>(&o)) meta = &q->meta;
-  if (auto* l = std::get_if<LocalQueueObserved>(&o)) meta = &l->meta;
+  if (auto* l = std::get_if<LocalQueueObserved>(&o)) {
+    meta = &l->meta;
+    l->consumed = {};  // ours too; what a log starts from is what comes first
+    l->consumed_at = Time::never();
+  }
   if (meta == nullptr) return true;
   meta->resource_version = 0;
   const std::string uid(meta->uid);

@@ -301,6 +301,24 @@ List<ResourceAmount> Node::amounts(std::string_view key) const {
   return read;
 }
 
+List<Pair> Node::quantities(std::string_view key) const {
+  const Node map = object(key);
+  if (!map.present()) return {};
+  const simdjson::dom::object members(map.element_);
+  std::size_t n = 0;
+  for ([[maybe_unused]] const auto member : members) ++n;
+  const auto out = reading_->arena().make<Pair>(n);
+  std::size_t i = 0;
+  for (const auto member : members) {
+    if (!map.quantity(member.key, member.key)) continue;
+    std::string buffer;
+    out[i++] = {reading_->arena().copy(member.key), reading_->arena().copy(quantity_text(member.value, buffer))};
+  }
+  const auto read = out.first(i);
+  std::stable_sort(read.begin(), read.end(), [](const Pair& a, const Pair& b) { return a.key < b.key; });
+  return read;
+}
+
 std::optional<Text> Node::entry(std::string_view map, std::string_view key) const {
   const Node node = object(map);
   element e;

@@ -89,6 +89,7 @@ class Node {
   [[nodiscard]] List<Text> texts(std::string_view key) const;
   [[nodiscard]] List<Pair> pairs(std::string_view key) const;              ///< A map of texts, sorted by key.
   [[nodiscard]] List<ResourceAmount> amounts(std::string_view key) const;  ///< A resource list, sorted by name.
+  [[nodiscard]] List<Pair> quantities(std::string_view key) const;         ///< A resource list as texts, exact, sorted by name.
   /// The value of one member of a map of texts (labels, annotations); nothing when it is absent.
   [[nodiscard]] std::optional<Text> entry(std::string_view map, std::string_view key) const;
 

@@ -79,6 +79,13 @@ std::optional<Write> plan_queue_status(const admission::QueueStatusIntent& inten
   } else if (!intent.local) {
     wanted.erase("fairSharing");  // That of a LocalQueue also holds consumed usage, which is not of this intent.
   }
+  if (intent.consumed) {
+    Json consumed = Json::object();
+    for (const auto& [resource, quantity] : *intent.consumed) consumed[resource] = quantity;
+    if (!wanted["fairSharing"].contains("weightedShare")) wanted["fairSharing"]["weightedShare"] = 0;  // the API requires it
+    wanted["fairSharing"]["admissionFairSharingStatus"] = {{"consumedResources", std::move(consumed)},
+                                                           {"lastUpdate", format_rfc3339(intent.consumed_at)}};
+  }
   auto patch = merge_difference(status, wanted);
   if (patch.empty()) return std::nullopt;
   return merge_patch_of(intent.local ? types::local_queue : types::cluster_queue, queue, "status", {{"status", std::move(patch)}});

@@ -59,6 +59,8 @@ class FactWorld {
     StopPolicy stop = StopPolicy::none;
     bool deleting = false;
     bool finalizer = true;
+    AdmissionMode mode = AdmissionMode::unset;
+    std::string_view check = {};  ///< An admission check for all flavors.
   };
   void queue(const Queue& q) {
     ClusterQueueObserved o;
@@ -80,10 +82,24 @@ class FactWorld {
     o.reclaim_within_cohort = q.reclaim;
     o.queueing_strategy = q.strategy;
     o.stop_policy = q.stop;
+    o.admission_mode = q.mode;
+    if (!q.check.empty()) {
+      auto checks = arena_.make<AdmissionCheckRule>(1);
+      checks[0].name = keep(q.check);
+      o.admission_checks = checks;
+    }
     observe(o);
   }
-  void local_queue(std::string_view name, std::string_view cluster_queue) {
+  void check(std::string_view name, bool active = true) {
+    AdmissionCheckObserved o;
+    o.meta.name = keep(name);
+    o.controller_name = "test";
+    o.active = active;
+    observe(o);
+  }
+  void local_queue(std::string_view name, std::string_view cluster_queue, std::int64_t weight_nano = 1'000'000'000) {
     LocalQueueObserved o;
+    o.fair_weight_nano = weight_nano;
     o.meta.namespace_ = "default";
     o.meta.name = keep(name);
     o.cluster_queue = keep(cluster_queue);
@@ -108,8 +124,74 @@ class FactWorld {
     pods[0].requests = requests;
     pods[0].shape_hash = pods[0].template_hash = pods[0].core_hash = static_cast<std::uint64_t>(cpu) + 7;
     w.pod_sets = pods;
+    specs_[std::string(name)] = w;
     return w;
   }
+  /// As if it had been admitted by somebody, at this moment.
+  void admit(WorkloadObserved& w, std::string_view cluster_queue) {
+    w.has_admission = true;
+    w.admission_cluster_queue = keep(cluster_queue);
+    auto assignments = arena_.make<PodSetAssignmentFacts>(w.pod_sets.size());
+    for (std::size_t i = 0; i < w.pod_sets.size(); ++i) {
+      const auto& p = w.pod_sets[i];
+      auto flavors = arena_.make<FlavorChoice>(p.requests.size());
+      auto usage = arena_.make<ResourceAmount>(p.requests.size());
+      for (std::size_t k = 0; k < p.requests.size(); ++k) {
+        flavors[k] = {p.requests[k].resource, "default"};
+        usage[k] = {p.requests[k].resource, p.requests[k].amount * p.count};
+      }
+      assignments[i] = {p.name, p.count, flavors, usage};
+    }
+    w.assignments = assignments;
+    auto conditions = arena_.make<ConditionFacts>(2);
+    conditions[0] = {ConditionType::quota_reserved, ConditionStatus::true_, "QuotaReserved", "Quota reserved", now};
+    conditions[1] = {ConditionType::admitted, ConditionStatus::true_, "Admitted", "The workload is admitted", now};
+    w.conditions = conditions;
+  }
+  /// The Workload as the API server shows it when everything that was decided has been written; spec as last made by `workload`.
+  WorkloadObserved seen_as(std::string_view name) {
+    WorkloadObserved w = specs_.at(std::string(name));
+    const WorkloadState& s = state(name);
+    w.meta.resource_version = ++version_;
+    w.meta.generation = s.generation;
+    w.active = s.active;
+    auto conditions = arena_.make<ConditionFacts>(s.conditions.size());
+    for (std::size_t i = 0; i < s.conditions.size(); ++i) {
+      const Condition& c = s.conditions[i];
+      conditions[i] = {c.type, c.status, c.reason.text(), keep(c.message), c.last_transition};
+    }
+    w.conditions = conditions;
+    w.has_admission = s.admission.has_value();
+    if (s.admission) {
+      w.admission_cluster_queue = s.admission->cluster_queue.text();
+      auto assignments = arena_.make<PodSetAssignmentFacts>(s.admission->pod_sets.size());
+      for (std::size_t i = 0; i < s.admission->pod_sets.size(); ++i) {
+        const PodSetReservation& p = s.admission->pod_sets[i];
+        auto flavors = arena_.make<FlavorChoice>(p.flavors.size());
+        for (std::size_t k = 0; k < p.flavors.size(); ++k) flavors[k] = {p.flavors[k].first.text(), p.flavors[k].second.text()};
+        auto usage = arena_.make<ResourceAmount>(p.usage.size());
+        for (std::size_t k = 0; k < p.usage.size(); ++k) usage[k] = {p.usage[k].first.text(), p.usage[k].second};
+        assignments[i] = {p.pod_set.text(), p.count, flavors, usage};
+      }
+      w.assignments = assignments;
+    }
+    auto checks = arena_.make<CheckFacts>(s.checks.size());
+    for (std::size_t i = 0; i < s.checks.size(); ++i) checks[i] = view_check(s.checks[i], arena_);
+    w.checks = checks;
+    w.has_requeue_state = s.has_requeue_state;
+    w.requeue_count = s.requeue_count;
+    w.requeue_at = s.requeue_at;
+    auto reclaimable = arena_.make<PodSetCount>(s.reclaimable.size());
+    for (std::size_t i = 0; i < s.reclaimable.size(); ++i) reclaimable[i] = {s.reclaimable[i].first.text(), s.reclaimable[i].second};
+    w.reclaimable = reclaimable;
+    w.accumulated_exec_seconds = s.accumulated_exec_seconds;
+    auto evictions = arena_.make<EvictionCount>(s.evictions.size());
+    for (std::size_t i = 0; i < s.evictions.size(); ++i)
+      evictions[i] = {s.evictions[i].reason.text(), s.evictions[i].cause.text(), s.evictions[i].count};
+    w.evictions = evictions;
+    return w;
+  }
+  Arena& arena() { return arena_; }
   /// A Job with one pod set that was just made, suspended.
   JobObserved job(std::string_view name, std::string_view local_queue, Amount cpu = 1'000, std::string_view owner = {}) {
     JobObserved j;
@@ -183,6 +265,7 @@ class FactWorld {
   Settings settings_;
   LoopDriver driver_;
   std::uint64_t version_ = 0;
+  std::map<std::string, WorkloadObserved> specs_;  ///< By name.
 };
 
 inline std::vector<std::string> FactWorld::settle() {
