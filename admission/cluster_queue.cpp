@@ -70,6 +70,7 @@ void ClusterQueue::enqueue(const msg::Enqueue& m, Address parent, const Context&
   ++p.local->counters.pending;
   p.info = info;
   p.parent = parent;
+  p.told_at = c.sequence;
   if (m.force) {
     push(p);
   } else if (m.repush || fresh) {
@@ -81,13 +82,15 @@ void ClusterQueue::enqueue(const msg::Enqueue& m, Address parent, const Context&
     } else if (record != records_.end()) {  // §3.6: pushes with a recorded hash are parked directly
       park(p);
       p.by_record = true;
-      out.send(queue_address(name_), parent, msg::ParkedByRecord{info->id, record->second});
     } else {
       push(p);
     }
   } else if (was_in_heap) {
     push(p);
   }
+  if (p.by_record)
+    if (const auto record = records_.find(info->equivalence_hash); record != records_.end())
+      out.send(queue_address(name_), parent, msg::ParkedByRecord{info->id, record->second});
   refresh_counters(c);
   tell_heap_state(out);
 }
@@ -108,7 +111,7 @@ void ClusterQueue::reactivate(const Context& c, Outbox& out) {
   const auto* config = c.catalog->queue(name_);
   for (auto& [id, p] : pending_) {  // order does not matter: the heap sorts
     if (p.in_heap()) continue;
-    if (p.by_record) out.send(queue_address(name_), p.parent, msg::ParkedByRecord{id, Symbol()});
+    if (p.by_record && wants_to_know(p, c)) out.send(queue_address(name_), p.parent, msg::ParkedByRecord{id, Symbol()});
     p.by_record = false;
     if (!gate_open(*p.info, c.now) || config == nullptr || !c.catalog->namespace_matches(*config, p.info->namespace_)) continue;
     push(p);
@@ -143,7 +146,7 @@ void ClusterQueue::requeued(const EntryRequeued& e, WorkloadId id, const Context
           if (!q.in_heap() || q.info->equivalence_hash != p.info->equivalence_hash) continue;
           park(q);
           q.by_record = true;
-          out.send(queue_address(name_), q.parent, msg::ParkedByRecord{other, reason});
+          if (wants_to_know(q, c)) out.send(queue_address(name_), q.parent, msg::ParkedByRecord{other, reason});
         }
     }
   }
@@ -382,6 +385,7 @@ void ClusterQueue::restore(const Image& image, const Context& c, Outbox& out) {
     else
       push(p);
     p.by_record = it->second->by_record;
+    p.told_at = c.sequence;
   }
   sticky_ = nullptr;
   sticky_generation_ = image.sticky_generation;

@@ -97,7 +97,8 @@ class ClusterQueue final : public Entity {
     std::shared_ptr<const WorkloadInfo> info;
     ScanState scan;
     Address parent;
-    bool by_record = false;  ///< Parked because an equal workload failed, not for its own failure.
+    bool by_record = false;     ///< Parked because an equal workload failed, not for its own failure.
+    std::uint64_t told_at = 0;  ///< Sequence of the last Enqueue.
     std::size_t place = PendingHeap<Pending>::nowhere;
     Local* local = nullptr;  ///< Its LocalQueue.
     [[nodiscard]] bool in_heap() const { return place != PendingHeap<Pending>::nowhere; }
@@ -146,6 +147,9 @@ class ClusterQueue final : public Entity {
   [[nodiscard]] static QueueRank rank(const Pending& p) {
     return {p.info->asks_nothing ? std::numeric_limits<std::int64_t>::max() : p.info->priority, p.info->queue_time, p.info->uid};
   }
+  /// A parent asks why its workload is parked only until a decision was made that knew its last change (WorkloadState::resolve_since);
+  /// after the next change it is told again. So thousands of equal workloads are parked and woken without a message to each.
+  [[nodiscard]] static bool wants_to_know(const Pending& p, const Context& c) { return p.told_at > c.decided_base; }
   [[nodiscard]] static bool gate_open(const WorkloadInfo& w, Time now) {
     return !w.requeued_false && (!w.requeue_at.is_set() || w.requeue_at <= now);
   }

@@ -358,6 +358,7 @@ void WorkloadParent::publish(std::size_t index, Publish how, const Context& c, O
     auto info = make_info(w, *c.catalog, job_ ? std::string_view(job_->uid) : std::string_view(w.owner_uid), replaced);
     at.held.reset();
     if (kind == Kind::pending) {
+      at.record_reason = Symbol();  // the queue answers if there is one
       out.send(self_, queue_address(queue), msg::Enqueue{info, moved || how.repush, how.force});
     } else {
       auto reservation = make_reservation(w, info, replaced);

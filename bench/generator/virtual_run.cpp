@@ -90,6 +90,16 @@ class World {
     std::abort();
   }
 
+  /// As random as the API server's are: the same in every run.
+  static std::string uid(std::uint32_t i) {
+    const std::uint64_t x = (i + 1) * 0x9E3779B97F4A7C15;
+    char text[40];
+    std::snprintf(text, sizeof text, "%08x-%04x-4%03x-8%03x-%012llx", static_cast<unsigned>(x >> 32),
+                  static_cast<unsigned>(x >> 16 & 0xffff), static_cast<unsigned>(x >> 4 & 0xfff), static_cast<unsigned>(x >> 20 & 0xfff),
+                  static_cast<unsigned long long>(i));
+    return text;
+  }
+
   void pass_to(Time t) {
     used_ += static_cast<double>(in_use_) * static_cast<double>((t - now_).micros);
     now_ = t;
@@ -148,7 +158,7 @@ class World {
     const WorkloadClass& c = generator_.classes[a.kind];
     Workload& w = state_[i];
     w.name = workload_name(generator_, a);
-    w.uid = "6ba7b810-9dad-11d1-80b4-" + std::to_string(100'000'000'000 + i);
+    w.uid = uid(i);
     w.queue = queue_name(a.queue);
     w.request = {"cpu", c.cpu};
     w.pod_set.name = "main";
