@@ -45,6 +45,8 @@ void archive(A& a, WorkloadState& x);
 template <class A>
 void archive(A& a, JobState& x);
 template <class A>
+void archive(A& a, PodState& x);
+template <class A>
 void archive(A& a, ScanState::Entry& x);
 template <class A>
 void archive(A& a, ScanState& x);
@@ -207,6 +209,10 @@ void archive(A& a, JobState& x) {
               x.removal_pending);
 }
 template <class A>
+void archive(A& a, PodState& x) {
+  archive_all(a, x.uid, x.name, x.pod_set, x.index, x.resource_version, x.gated, x.ended, x.released, x.released_at);
+}
+template <class A>
 void archive(A& a, ScanState::Entry& x) {
   archive_all(a, x.pod_set, x.resource, x.flavor_index);
 }
@@ -344,6 +350,11 @@ void SnapshotCodec::write_domain(ArchiveWriter& a, const Domain& domain) {
     a(key.name);
     archive_all(a, held.deleting, held.finalizer);
   }
+  a(static_cast<std::uint64_t>(d.pods_.size()));
+  for (auto& [uid, parent] : d.pods_) {
+    a(uid);
+    a(parent);
+  }
 }
 
 Result<void> SnapshotCodec::read_domain(ArchiveReader& a, Domain& d) {
@@ -401,6 +412,11 @@ Result<void> SnapshotCodec::read_domain(ArchiveReader& a, Domain& d) {
     a(key.name);
     archive_all(a, d.held_[key].deleting, d.held_[key].finalizer);
   }
+  for (std::size_t n = a.count(); n != 0 && a.ok(); --n) {
+    std::string uid;
+    a(uid);
+    a(d.pods_[uid]);
+  }
   if (!a.ok()) return fail(ErrorKind::corrupt, "snapshot: the domain's part ends early");
   return {};
 }
@@ -452,6 +468,7 @@ std::vector<std::byte> SnapshotCodec::write(const Entities& entities) {
     a(has_job);
     if (has_job) archive(a, *image.job);
     list(a, image.workloads);
+    list(a, image.pods);
   }
   a(static_cast<std::uint64_t>(entities.queues_.size()));
   for (const auto& [id, q] : entities.queues_) {
@@ -482,6 +499,7 @@ Result<void> SnapshotCodec::read(std::span<const std::byte> bytes, Entities& ent
       archive(a, *image.job);
     }
     list(a, image.workloads);
+    list(a, image.pods);
     if (!a.ok() || index >= entities.domain_.registry_.parents_end())
       return fail(ErrorKind::corrupt, "snapshot: a Workload parent that the domain does not know");
     if (index >= entities.parents_.size()) {

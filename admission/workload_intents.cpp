@@ -110,6 +110,7 @@ void WorkloadParent::collect_intents(const Context& c, std::vector<Intent>& out)
     }
     return;
   }
+  collect_pod_intents(out);
   const JobState& j = *job_;
   if (!managed(*c.catalog)) return;
   if (child_) {  // its ancestor starts it; all that is left to us is to see that it does not run before that
