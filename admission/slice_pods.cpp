@@ -86,7 +86,8 @@ void WorkloadParent::release_pods(Proposal& p) const {
 
 void WorkloadParent::collect_pod_intents(std::vector<Intent>& out) const {
   for (const auto& pod : pods_)
-    if (pod.gated && pod.released) out.emplace_back(PodReleaseIntent{pod.uid, std::string(job_->namespace_.text()), pod.name, pod.released_at});
+    if (pod.gated && pod.released)
+      out.emplace_back(PodReleaseIntent{pod.uid, std::string(job_->namespace_.text()), pod.name, pod.released_at});
 }
 
 }  // namespace hindsight::admission

@@ -134,8 +134,8 @@ void WorkloadParent::receive(Message& message, const Context& c, Outbox& out) {
     apply_workload(*m1->workload, m1->id, c, out);
   } else if (const auto* m2 = std::get_if<msg::JobSeen>(&message.payload)) {
     apply_job(*m2->job, c, out);
-  } else if (const auto* pod = std::get_if<msg::PodSeen>(&message.payload)) {
-    return apply_pod(*pod->pod, out);
+  } else if (const auto* seen = std::get_if<msg::PodSeen>(&message.payload)) {
+    return apply_pod(*seen->pod, out);
   } else if (const auto* gone = std::get_if<msg::PodGone>(&message.payload)) {
     return apply_pod_gone(gone->uid, out);
   } else if (std::holds_alternative<msg::Reconcile>(message.payload)) {

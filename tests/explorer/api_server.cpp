@@ -113,8 +113,8 @@ void ApiServer::publish(Job& job) {
     for (const auto& t : job.templates) pods += t.count;
     o.ready_pods = job.pods_ready ? pods : 0;
     if (job.reclaimable > 0)
-      o.remaining = view(std::vector<std::pair<std::string, std::int32_t>>{
-                             {job.templates.front().name, std::max(0, job.templates.front().count - job.reclaimable)}},
+      o.remaining = view(std::vector<std::pair<std::string, std::int32_t>>{{job.templates.front().name,
+                                                                            std::max(0, job.templates.front().count - job.reclaimable)}},
                          a);
   } else if (job.reclaimable > 0)
     o.reclaimable = view(std::vector<std::pair<std::string, std::int32_t>>{{job.templates.front().name, job.reclaimable}}, a);

@@ -184,7 +184,8 @@ std::string check_replacements(const StateView& state, const RecordView& record)
     const auto* slice = r == nullptr ? nullptr : find(r->replacement.uid);
     if (old == nullptr || slice == nullptr || slice->finished()) continue;
     if (old->finished() != slice->admitted() && old->last_decision == record.envelope.sequence)
-      return "slices " + old->name + " and " + slice->name + ": " + (old->finished() ? "neither" : "both") + " hold quota after a replacement";
+      return "slices " + old->name + " and " + slice->name + ": " + (old->finished() ? "neither" : "both") +
+             " hold quota after a replacement";
   }
   return {};
 }
