@@ -201,6 +201,7 @@ void WorkloadParent::apply_event(const Event& e, WorkloadId id, const Context& c
     w.last_decision = c.sequence;
     w.resolve_since = c.sequence;
     publish(i, {.repush = gate(w) != before, .force = false, .touched = true}, c, out);
+    if (std::holds_alternative<QuotaReserved>(e)) end_elsewhere(w, c, out);
     if (was_reserving && w.reclaimable != old_reclaimable) request_reactivation(w, c, out);
     return;
   }

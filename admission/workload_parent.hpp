@@ -119,6 +119,7 @@ class WorkloadParent final : public Entity {
   [[nodiscard]] bool sliced(const Context& c) const;
   void apply_replacement(const SliceReplaced& e, std::size_t index, const Context& c, Outbox& out);
   [[nodiscard]] bool overtaken(const QuotaReserved& e, const WorkloadState& w) const;
+  void end_elsewhere(const WorkloadState& slice, const Context& c, Outbox& out);
   bool undo_replacement(const WorkloadState& replacement, const Context& c, Outbox& out);
   /// Finished by a replacement that the API server has not taken yet (EJ-50).
   [[nodiscard]] bool end_is_early(const WorkloadState& w) const;

@@ -281,7 +281,7 @@ Lines gated(const ScenarioResult& r) {
 
 std::string uid_of(const ScenarioResult& r, const std::string& job) { return r.world->simulated().find("Job", "default", job)->uid; }
 
-// EJ-69, EJ-70, EJ-72, EJ-73, EJ-74, EJ-75, EJ-76, EJ-77, EJ-80: no pod beyond the quota (#11977, #12045), and none forgotten (#9879)
+// EJ-67, EJ-69, EJ-70, EJ-71, EJ-72, EJ-73, EJ-74, EJ-75, EJ-76, EJ-77, EJ-80: no pod beyond the quota (#11977, #12045), and none forgotten (#9879)
 TEST(ElasticJobs, S12AsManyPodsAreReleasedAsTheActiveSliceGrants) {
   Story s = one_queue("5");
   s.job("train", "cq", 3, "1");
@@ -547,7 +547,7 @@ TEST(ElasticJobs, ADeactivatedJobDoesNotComeBackByItsPendingSlice) {
   EXPECT_EQ(slices(r, 3, "train")[0].substr(0, 9), "2 pending");
 }
 
-// EJ-45, EJ-46, EJ-71: while its checks are not ready a replacement holds the difference, and the old slice runs on
+// EJ-44, EJ-45, EJ-46, EJ-147: while its checks are not ready a replacement holds the difference, and the old slice runs on
 TEST(ElasticJobs, AReplacementThatWaitsForItsChecks) {
   Story s;
   s.flavor("default");
