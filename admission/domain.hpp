@@ -119,6 +119,7 @@ class Domain {
   void apply(const MirrorSynced& o, Outbox& out);
   void apply(const WriteRefused& o, Outbox& out);
   void apply(const ConfigurationObserved& o, Outbox& out);
+  void apply(const PodObserved& o, Outbox& out);
 
   Catalog& edit();
   void queues_changed(const std::set<Symbol, ByText>& queues, Outbox& out);
@@ -179,6 +180,7 @@ class Domain {
   std::map<std::uint32_t, Lineage> lineages_;
   std::map<std::string, std::set<std::uint32_t>> owned_;        ///< Uid of an owner → parents of the jobs that it owns.
   std::map<std::string, std::set<std::uint32_t>> descendants_;  ///< Uid of a topmost managed ancestor → parents below it.
+  std::map<std::string, std::uint32_t> pods_;                   ///< Uid of a pod of an elastic job → parent of the job.
   std::set<std::string> running_ancestors_;                     ///< Those whose Workload is admitted.
   std::map<HeldKey, Held> held_;
   std::set<HeldKey> held_changes_;  ///< A cache, no state.

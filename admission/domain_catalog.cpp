@@ -298,6 +298,13 @@ void Domain::apply(const WorkloadObserved& o, Outbox& out) {
   out.send(domain_address, {EntityKind::workload_parent, w.parent}, msg::WorkloadSeen{&o, w.id});
 }
 
+void Domain::apply(const PodObserved& o, Outbox& out) {
+  if (o.owner_uid.empty()) return;
+  const std::uint32_t parent = parent_of(o.owner_uid);  // it may be told before its job
+  pods_[std::string(o.meta.uid)] = parent;
+  out.send(domain_address, {EntityKind::workload_parent, parent}, msg::PodSeen{&o});
+}
+
 void Domain::apply(const ObjectDeleted& o, Outbox& out) {
   const Symbol name(o.name);
   switch (o.kind) {
@@ -311,6 +318,13 @@ void Domain::apply(const ObjectDeleted& o, Outbox& out) {
       if (const auto parent = registry_.find_parent(o.uid); parent != Registry::none) {
         out.send(domain_address, {EntityKind::workload_parent, parent}, msg::JobGone{std::string(o.uid)});
         unlink_job(parent, out);
+      }
+      break;
+    case ObjectKind::pod:
+      if (const auto it = pods_.find(std::string(o.uid)); it != pods_.end()) {
+        if (registry_.has_parent(it->second))
+          out.send(domain_address, {EntityKind::workload_parent, it->second}, msg::PodGone{std::string(o.uid)});
+        pods_.erase(it);
       }
       break;
     case ObjectKind::cluster_queue:
@@ -408,6 +422,9 @@ void Domain::apply(const WriteRefused& o, Outbox& out) {
   if (o.kind == ObjectKind::job) {
     if (const auto parent = registry_.find_parent(o.uid); parent != Registry::none)
       out.send(domain_address, {EntityKind::workload_parent, parent}, msg::WriteRefusedSeen{&o, 0});
+  } else if (o.kind == ObjectKind::pod) {
+    if (const auto it = pods_.find(std::string(o.uid)); it != pods_.end() && registry_.has_parent(it->second))
+      out.send(domain_address, {EntityKind::workload_parent, it->second}, msg::WriteRefusedSeen{&o, 0});
   } else if (const auto w = registry_.find_workload(o.uid)) {
     out.send(domain_address, {EntityKind::workload_parent, w.parent}, msg::WriteRefusedSeen{&o, w.id});
     seen_cycles_.clear();

@@ -155,7 +155,13 @@ struct FinalizerIntent {
   bool held = true;  ///< false: the object is being deleted and may go.
 };
 
+/// A pod shall lose the scheduling gate elastic-job.
+struct PodReleaseIntent {
+  std::string uid, namespace_, name;
+  std::uint64_t decision_sequence = 0;
+};
+
 using Intent = std::variant<WorkloadIntent, WorkloadCreateIntent, WorkloadReviseIntent, JobIntent, QueueStatusIntent, FinalizerIntent,
-                            WorkloadAdoptIntent>;
+                            WorkloadAdoptIntent, PodReleaseIntent>;
 
 }  // namespace hindsight::admission

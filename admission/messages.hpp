@@ -70,6 +70,12 @@ struct WorkloadSeen {
 struct JobGone {
   std::string uid;
 };
+struct PodSeen {
+  const PodObserved* pod;
+};
+struct PodGone {
+  std::string uid;
+};
 struct WorkloadGone {
   WorkloadId id;
 };
@@ -266,12 +272,12 @@ struct Retired {};       ///< The parent holds nothing any more.
 }  // namespace msg
 
 using Payload =
-    std::variant<msg::JobSeen, msg::WorkloadSeen, msg::JobGone, msg::WorkloadGone, msg::EventApplied, msg::WriteRefusedSeen, msg::Refresh,
-                 msg::Descends, msg::WatchRuns, msg::Enqueue, msg::Dequeue, msg::Reserve, msg::Release, msg::CountersDue, msg::Notice,
-                 msg::ConsumedSeen, msg::SampleUsage, msg::LocalUsage, msg::SamplingDue, msg::Charge, msg::Discharge, msg::HeapState,
-                 msg::BuildTree, msg::JoinTree, msg::Joined, msg::OpenQueue, msg::CloseQueue, msg::Requeued, msg::Reactivate,
-                 msg::ParkedByRecord, msg::Reconcile, msg::RunCycle, msg::OfferHead, std::unique_ptr<msg::HeadOffered>, msg::Proposed,
-                 msg::ReactivateTreeOf, msg::NextDue, msg::NotReady, msg::Runs, msg::WorldChanged, msg::Retired>;
+    std::variant<msg::JobSeen, msg::WorkloadSeen, msg::JobGone, msg::WorkloadGone, msg::PodSeen, msg::PodGone, msg::EventApplied,
+                 msg::WriteRefusedSeen, msg::Refresh, msg::Descends, msg::WatchRuns, msg::Enqueue, msg::Dequeue, msg::Reserve, msg::Release,
+                 msg::CountersDue, msg::Notice, msg::ConsumedSeen, msg::SampleUsage, msg::LocalUsage, msg::SamplingDue, msg::Charge,
+                 msg::Discharge, msg::HeapState, msg::BuildTree, msg::JoinTree, msg::Joined, msg::OpenQueue, msg::CloseQueue, msg::Requeued,
+                 msg::Reactivate, msg::ParkedByRecord, msg::Reconcile, msg::RunCycle, msg::OfferHead, std::unique_ptr<msg::HeadOffered>,
+                 msg::Proposed, msg::ReactivateTreeOf, msg::NextDue, msg::NotReady, msg::Runs, msg::WorldChanged, msg::Retired>;
 
 struct Message {
   Address to;

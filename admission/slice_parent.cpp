@@ -85,6 +85,20 @@ void WorkloadParent::apply_replacement(const SliceReplaced& e, std::size_t index
   }
 }
 
+/// A slice that was admitted in another ClusterQueue than the one that it names was charged in full there (EJ-28). The job has a place once
+/// all the same: the old slice ends with that admission.
+void WorkloadParent::end_elsewhere(const WorkloadState& slice, const Context& c, Outbox& out) {
+  static const Symbol replaced("WorkloadSliceReplaced");
+  if (!slice.elastic || slice.replacement_for.empty() || !slice.admitted() || !slice.reserved()) return;
+  for (std::size_t i = 0; i < workloads_.size(); ++i) {
+    WorkloadState& old = workloads_[i];
+    if (!is_live(old) || !old.reserved() || !names(slice, old) || old.admission->cluster_queue == slice.admission->cluster_queue) continue;
+    old.decide_condition(ConditionType::finished, ConditionStatus::true_, replaced, "Replaced to accommodate a new workload slice", c.now);
+    old.last_decision = c.sequence;
+    publish(i, {.touched = true}, c, out);
+  }
+}
+
 bool WorkloadParent::end_is_early(const WorkloadState& w) const {
   if (!w.finished() || !w.waits_for(ConditionType::finished) || !is_superseded(w) || !w.reserved()) return false;
   return std::any_of(workloads_.begin(), workloads_.end(), [&](const WorkloadState& other) {

@@ -240,8 +240,10 @@ void WorkloadParent::forget_slices(const Context& c, Proposal& p) const {
 
 /// The replacement is admitted: with it the old slice gives its place away, in the same record (EJ-45, EJ-55).
 void WorkloadParent::replace_slice(const WorkloadState& w, const Context& c, Proposal& p) const {
-  const WorkloadState* old = replaced_by(static_cast<std::size_t>(&w - workloads_.data()), c);
-  if (old == nullptr || !w.admission) return;
+  if (!sliced(c) || !w.admission) return;
+  const SliceChain chain = slice_chain(workloads_);
+  if (chain.pending == SliceChain::none || &workloads_[chain.pending] != &w) return;
+  const WorkloadState* old = &workloads_[chain.holder];  // also one in another ClusterQueue
   SliceReplaced e;
   e.workload = ref(*old, *p.arena);
   e.replacement = ref(w, *p.arena);

@@ -45,6 +45,8 @@ void archive(A& a, WorkloadState& x);
 template <class A>
 void archive(A& a, JobState& x);
 template <class A>
+void archive(A& a, PodState& x);
+template <class A>
 void archive(A& a, ScanState::Entry& x);
 template <class A>
 void archive(A& a, ScanState& x);
@@ -211,6 +213,10 @@ void archive(A& a, JobState& x) {
               x.removal_pending);
 }
 template <class A>
+void archive(A& a, PodState& x) {
+  archive_all(a, x.uid, x.name, x.pod_set, x.index, x.resource_version, x.gated, x.ended, x.released, x.released_at);
+}
+template <class A>
 void archive(A& a, ScanState::Entry& x) {
   archive_all(a, x.pod_set, x.resource, x.flavor_index);
 }
@@ -369,6 +375,11 @@ void SnapshotCodec::write_domain(ArchiveWriter& a, const Domain& domain) {
       a(part.amount);
     }
   }
+  a(static_cast<std::uint64_t>(d.pods_.size()));
+  for (auto& [uid, parent] : d.pods_) {
+    a(uid);
+    a(parent);
+  }
 }
 
 Result<void> SnapshotCodec::read_domain(ArchiveReader& a, Domain& d) {
@@ -440,6 +451,11 @@ Result<void> SnapshotCodec::read_domain(ArchiveReader& a, Domain& d) {
       seen.usage.add(resource, amount);
     }
   }
+  for (std::size_t n = a.count(); n != 0 && a.ok(); --n) {
+    std::string uid;
+    a(uid);
+    a(d.pods_[uid]);
+  }
   if (!a.ok()) return fail(ErrorKind::corrupt, "snapshot: the domain's part ends early");
   return {};
 }
@@ -492,6 +508,7 @@ std::vector<std::byte> SnapshotCodec::write(const Entities& entities) {
     a(has_job);
     if (has_job) archive(a, *image.job);
     list(a, image.workloads);
+    list(a, image.pods);
   }
   a(static_cast<std::uint64_t>(entities.queues_.size()));
   for (const auto& [id, q] : entities.queues_) {
@@ -522,6 +539,7 @@ Result<void> SnapshotCodec::read(std::span<const std::byte> bytes, Entities& ent
       archive(a, *image.job);
     }
     list(a, image.workloads);
+    list(a, image.pods);
     if (!a.ok() || index >= entities.domain_.registry_.parents_end())
       return fail(ErrorKind::corrupt, "snapshot: a Workload parent that the domain does not know");
     if (index >= entities.parents_.size()) {

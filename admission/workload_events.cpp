@@ -154,6 +154,7 @@ struct ApplyEvent {
   }
   void operator()(const WorkloadRequested&) const {}
   void operator()(const JobStopped&) const {}
+  void operator()(const PodsReleased&) const {}   // its pods
   void operator()(const SliceReplaced&) const {}  // concerns two: see apply_replacement
   void operator()(const TreeReactivated&) const {}
 };
@@ -188,6 +189,7 @@ void WorkloadParent::apply_event(const Event& e, WorkloadId id, const Context& c
       const auto* rq = s.find(ConditionType::requeued);
       return std::tuple(ev != nullptr && ev->is_true(), rq != nullptr && rq->is_false(), s.requeue_at, s.reclaimable);
     };
+    if (const auto* released = std::get_if<PodsReleased>(&e)) return apply_released(*released, c);
     if (const auto* replaced = std::get_if<SliceReplaced>(&e)) return apply_replacement(*replaced, i, c, out);
     if (const auto* q = std::get_if<QuotaReserved>(&e); q != nullptr && w.elastic && overtaken(*q, w)) return;
     const auto before = gate(w);
@@ -200,6 +202,7 @@ void WorkloadParent::apply_event(const Event& e, WorkloadId id, const Context& c
     w.resolve_since = c.sequence;
     const bool assumed = std::holds_alternative<QuotaReserved>(e);
     publish(i, {.repush = gate(w) != before, .force = false, .touched = true, .assumed = assumed}, c, out);
+    if (assumed) end_elsewhere(w, c, out);
     if (was_reserving && w.reclaimable != old_reclaimable) request_reactivation(w, c, out);
     return;
   }

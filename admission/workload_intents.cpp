@@ -110,6 +110,7 @@ void WorkloadParent::collect_intents(const Context& c, std::vector<Intent>& out)
     }
     return;
   }
+  collect_pod_intents(out);
   const JobState& j = *job_;
   if (!managed(*c.catalog)) return;
   if (child_) {  // its ancestor starts it; all that is left to us is to see that it does not run before that
@@ -146,11 +147,11 @@ void WorkloadParent::collect_intents(const Context& c, std::vector<Intent>& out)
       if (w.reserved() && higher) i.counts.clear();  // EJ-103; a new slice is on its way
     }
     const auto priority = job_priority(*c.catalog);
-    i.queue_name = settled || !j.suspended ? w.queue_name.text() : j.queue_name.text();
+    i.queue_name = settled || (slice && !j.suspended) ? w.queue_name.text() : j.queue_name.text();
     i.priority = priority.value;
     i.priority_class_kind = priority.kind;
     i.priority_class = priority.name.text();
-    if (slice && (!priority.known || (w.reserved() && w.priority_class.empty()))) {  // EJ-94
+    if (slice && !w.finished() && (!priority.known || (w.reserved() && w.priority_class.empty()))) {  // EJ-94
       i.priority = w.priority.value_or(0);
       i.priority_class_kind = w.priority_class_kind;
       i.priority_class = w.priority_class.text();

@@ -107,12 +107,22 @@ std::uint64_t WorkloadParent::hash() const {
   h.add(job_.has_value());
   if (job_) h.add(job_->hash());
   for (const auto& w : workloads_) h.add(w.hash());
+  for (const auto& pod : pods_) {
+    h.add(std::string_view(pod.uid));
+    h.add(std::string_view(pod.name));
+    h.add(pod.pod_set);
+    h.add(pod.index);
+    h.add(pod.resource_version);
+    for (const bool b : {pod.gated, pod.ended, pod.released}) h.add(b);
+    h.add(pod.released_at);
+  }
   return h.value();
 }
 
 void WorkloadParent::restore(Image image) {
   job_ = std::move(image.job);
   workloads_ = std::move(image.workloads);
+  pods_ = std::move(image.pods);
   placements_.assign(workloads_.size(), {});
   announced_due_ = Time::never();
 }
@@ -124,6 +134,10 @@ void WorkloadParent::receive(Message& message, const Context& c, Outbox& out) {
     apply_workload(*m1->workload, m1->id, c, out);
   } else if (const auto* m2 = std::get_if<msg::JobSeen>(&message.payload)) {
     apply_job(*m2->job, c, out);
+  } else if (const auto* seen = std::get_if<msg::PodSeen>(&message.payload)) {
+    return apply_pod(*seen->pod, out);
+  } else if (const auto* gone = std::get_if<msg::PodGone>(&message.payload)) {
+    return apply_pod_gone(gone->uid, out);
   } else if (std::holds_alternative<msg::Reconcile>(message.payload)) {
     Proposal p;
     reconcile(c, p);
@@ -157,6 +171,7 @@ void WorkloadParent::receive(Message& message, const Context& c, Outbox& out) {
     if (empty()) out.send(self_, domain_address, msg::Retired{});
   } else if (std::holds_alternative<msg::JobGone>(message.payload)) {
     job_.reset();
+    pods_.clear();
     child_ = false;
     tell_runs(out);
     for (std::size_t i = 0; i < workloads_.size(); ++i) publish(i, {}, c, out);
@@ -167,6 +182,11 @@ void WorkloadParent::receive(Message& message, const Context& c, Outbox& out) {
       if (job_) job_->removal_pending = false;
       if (job_ && m6->refused->http_status == 0) job_->start_error = m6->refused->message;
       announce_due(c, out);
+      return;
+    }
+    if (m6->refused->kind == ObjectKind::pod) {
+      for (auto& pod : pods_)
+        if (pod.uid == m6->refused->uid) pod.released = false;
       return;
     }
     // The reservation could not be written (BA-75): quota is given back, and the workload may try again at once.
@@ -300,6 +320,7 @@ void WorkloadParent::remove_workload(std::size_t index, const Context& c, Outbox
   if (at.kind == Placement::Kind::reserving) out.send(self_, queue_address(at.queue), msg::Release{w.id});
   tell_not_ready(index, false, out);
   request_reactivation(w, c, out);
+  if (job_ && job_->requested_for == w.uid && job_->requested_since != 0) job_->requested_since = 0;  // there is nothing to replace any more
   workloads_.erase(workloads_.begin() + static_cast<std::ptrdiff_t>(index));
   placements_.erase(placements_.begin() + static_cast<std::ptrdiff_t>(index));
 }

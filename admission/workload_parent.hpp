@@ -41,6 +41,18 @@ struct JobState {
   [[nodiscard]] std::uint64_t outside_hash() const;
 };
 
+/// A pod of an elastic job, as far as its scheduling gate goes.
+struct PodState {
+  std::string uid, name;
+  Symbol pod_set;           ///< Empty: it belongs to none.
+  std::int32_t index = -1;  ///< Completion index; -1: none.
+  std::uint64_t resource_version = 0;
+  bool gated = false;
+  bool ended = false;
+  bool released = false;          ///< Its gate was decided to go, and is still seen.
+  std::uint64_t released_at = 0;  ///< Sequence of that decision.
+};
+
 /// The actor that stands for a job through resizes, evictions and restarts, or for a Workload that no job owns. It owns the life
 /// cycle (base-admission §8, base-api §6.3 and §7.1): the job's state and its Workload objects.
 class WorkloadParent final : public Entity {
@@ -54,15 +66,22 @@ class WorkloadParent final : public Entity {
 
   [[nodiscard]] const std::optional<JobState>& job() const { return job_; }
   [[nodiscard]] const std::vector<WorkloadState>& workloads() const { return workloads_; }
-  [[nodiscard]] bool empty() const { return !job_ && workloads_.empty(); }
+  [[nodiscard]] const std::vector<PodState>& pods() const { return pods_; }
+  [[nodiscard]] bool empty() const { return !job_ && workloads_.empty() && pods_.empty(); }
   [[nodiscard]] std::uint64_t hash() const;
+
+  /// The slice that `index` is to replace and whose quota counts for it; null: none (EJ-28).
+  [[nodiscard]] const WorkloadState* replaced_by(std::size_t index, const Context& c) const;
+  /// May the slice not be nominated now, although it waits (EJ-91, EJ-152, or it is about to be resized)?
+  [[nodiscard]] bool withheld(std::size_t index, const Context& c) const;
 
   /// For snapshots: the state whole, and back. After `restore` the parent announces itself to its queues on the next Refresh.
   struct Image {
     std::optional<JobState> job;
     std::vector<WorkloadState> workloads;
+    std::vector<PodState> pods;
   };
-  [[nodiscard]] Image image() const { return {job_, workloads_}; }
+  [[nodiscard]] Image image() const { return {job_, workloads_, pods_}; }
   void restore(Image image);
 
  private:
@@ -81,6 +100,9 @@ class WorkloadParent final : public Entity {
   // applying
   void apply_job(const JobObserved& o, const Context& c, Outbox& out);
   void apply_workload(const WorkloadObserved& o, WorkloadId id, const Context& c, Outbox& out);
+  void apply_pod(const PodObserved& o, Outbox& out);
+  void apply_pod_gone(std::string_view uid, Outbox& out);
+  void apply_released(const PodsReleased& e, const Context& c);
   void apply_event(const Event& e, WorkloadId id, const Context& c, Outbox& out);
   void remove_workload(std::size_t index, const Context& c, Outbox& out);
   /// Tells the queues what changed since `publish` was called last. `touched`: the stored copy is replaced in any case.
@@ -96,12 +118,9 @@ class WorkloadParent final : public Entity {
   // slices of an elastic job (slice_parent.cpp)
   /// Do Workloads of this parent stand for each other as slices?
   [[nodiscard]] bool sliced(const Context& c) const;
-  /// The slice that `index` is to replace and whose quota counts for it; null: none (EJ-28).
-  [[nodiscard]] const WorkloadState* replaced_by(std::size_t index, const Context& c) const;
-  /// May the slice not be nominated now, although it waits (EJ-91, EJ-152, or it is about to be resized)?
-  [[nodiscard]] bool withheld(std::size_t index, const Context& c) const;
   void apply_replacement(const SliceReplaced& e, std::size_t index, const Context& c, Outbox& out);
   [[nodiscard]] bool overtaken(const QuotaReserved& e, const WorkloadState& w) const;
+  void end_elsewhere(const WorkloadState& slice, const Context& c, Outbox& out);
   bool undo_replacement(const WorkloadState& replacement, const Context& c, Outbox& out);
   /// Finished by a replacement that the API server has not taken yet (EJ-50).
   [[nodiscard]] bool end_is_early(const WorkloadState& w) const;
@@ -118,6 +137,10 @@ class WorkloadParent final : public Entity {
   void forget_slices(const Context& c, Proposal& p) const;
   void request_workload(const WorkloadState* replaces, const Context& c, Proposal& p) const;
   void follow_readiness(const WorkloadState& w, std::optional<bool> ready, Proposal& p) const;
+  /// The slice whose size caps how many pods run (EJ-69); null: none.
+  [[nodiscard]] const WorkloadState* active_slice() const;
+  void release_pods(Proposal& p) const;
+  void collect_pod_intents(std::vector<Intent>& out) const;
   void replace_slice(const WorkloadState& w, const Context& c, Proposal& p) const;
   void reconcile_workload(std::size_t index, const Context& c, Proposal& p) const;
   [[nodiscard]] bool resolve_pending(const WorkloadState& w, const Placement& at, const Context& c, Proposal& p) const;
@@ -151,6 +174,7 @@ class WorkloadParent final : public Entity {
   std::optional<JobState> job_;
   std::vector<WorkloadState> workloads_;
   std::vector<Placement> placements_;  ///< Parallel to workloads_.
+  std::vector<PodState> pods_;         ///< By uid. Only those of elastic jobs.
   Time announced_due_;
   // What the domain says of ancestors and descendants (BA-171); it says so again after a snapshot was read.
   bool child_ = false;          ///< The job has a managed ancestor.

@@ -58,6 +58,7 @@ Time WorkloadParent::job_retained_until(const WorkloadState& w, const Settings& 
 void WorkloadParent::reconcile(const Context& c, Proposal& p) const {
   if (job_ && reconcile_job(c, p)) return;
   for (std::size_t i = 0; i < workloads_.size(); ++i) reconcile_workload(i, c, p);
+  if (p.events.empty()) release_pods(p);
 }
 
 void WorkloadParent::reconcile_workload(std::size_t index, const Context& c, Proposal& p) const {

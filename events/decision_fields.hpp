@@ -41,6 +41,9 @@ HINDSIGHT_RECORD(RequeueStateChanged, workload, present, count, at)
 HINDSIGHT_RECORD(ReclaimableChanged, workload, reclaimable)
 HINDSIGHT_RECORD(ExecutionTimeReset, workload)
 
+HINDSIGHT_RECORD(PodRef, uid, namespace_, name, pod_set)
+HINDSIGHT_RECORD(PodsReleased, workload, job, slice_name, pods)
+
 // ---- queues -------------------------------------------------------------------------------------------------------------
 
 HINDSIGHT_RECORD(TreeReactivated, root)

@@ -78,6 +78,8 @@ HINDSIGHT_RECORD(WorkloadObserved, meta, owner_uid, owner_kind, owner_name, queu
                  admission_cluster_queue, assignments, checks, requeue_count, requeue_at, has_requeue_state, reclaimable,
                  accumulated_exec_seconds, evictions, has_resource_requests, job_uid, elastic, replacement_for, slice_name)
 
+HINDSIGHT_RECORD(PodObserved, meta, owner_uid, pod_set, slice_name, gated, ended, index)
+
 // ---- the rest -----------------------------------------------------------------------------------------------------------
 
 HINDSIGHT_RECORD(ObjectDeleted, kind, namespace_, name, uid)

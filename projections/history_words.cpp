@@ -35,11 +35,12 @@ struct Words {
   EventWords operator()(const WorkloadRequested& e) const {
     return {"workloadRequested",
             "Workload " + std::string(e.name) + " requested in LocalQueue " + std::string(e.queue_name) + ", priority " +
-                std::to_string(e.priority),
+                std::to_string(e.priority) + (e.counts.empty() ? "" : ": " + count_words(e.counts)) +
+                (e.replaces.uid.empty() ? "" : ", to replace slice " + name(e.replaces)),
             false};
   }
   EventWords operator()(const WorkloadRevised& e) const {
-    return {"revised", std::string("to follow its job: ") + (e.pod_sets ? "pod sets, " : "") + "queue " + std::string(e.queue_name) +
+    return {"revised", std::string("to follow its job: ") + (e.pod_sets ? "pod sets, " : "") + (e.counts.empty() ? "" : count_words(e.counts) + ", ") + "queue " + std::string(e.queue_name) +
                            ", priority " + std::to_string(e.priority)};
   }
   EventWords operator()(const WorkloadRemoved& e) const { return {"removed", "to be deleted" + in_brackets({}, e.message)}; }
@@ -47,6 +48,7 @@ struct Words {
   EventWords operator()(const QuotaReserved& e) const {
     std::string text = "quota reserved in " + std::string(e.cluster_queue) + ": " + assignment_words(e.assignments);
     if (e.borrowing_level > 0) text += ", borrowing";
+    if (!e.replaces.uid.empty()) text += ", charged the difference to slice " + name(e.replaces);
     return {e.admitted ? "admitted" : "quotaReserved", text + (e.admitted ? "; admitted" : "; waits for admission checks")};
   }
   EventWords operator()(const EntryRequeued& e) const {
@@ -78,6 +80,11 @@ struct Words {
               false};
     return {"replaced",
             "replaced by slice " + name(e.replacement) + ": " + count_words(e.counts) + ", difference " + amount_words(e.delta)};
+  }
+  EventWords operator()(const PodsReleased& e) const {
+    std::vector<std::string> pods;
+    for (const auto& pod : e.pods) pods.emplace_back(pod.name);
+    return {"podsReleased", counted(e.pods.size(), "gated pod") + " released: " + joined(pods), false};
   }
   EventWords operator()(const ConditionChanged& e) const {
     const std::string type(api_name(e.type));

@@ -58,6 +58,8 @@ bool Mentions::concerns(const Event& event) const {
         bool out = false;
         if constexpr (requires { e.workload; }) out = out || knows_workload(e.workload.uid);
         if constexpr (requires { e.job; }) out = out || knows_job(e.job.uid);
+        if constexpr (requires { e.replacement; }) out = out || knows_workload(e.replacement.uid);
+        if constexpr (requires { e.replaces; }) out = out || knows_workload(e.replaces.uid);
         if constexpr (requires { e.preemptor; }) out = out || knows_workload(e.preemptor.uid);
         return out;
       },

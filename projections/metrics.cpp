@@ -99,6 +99,10 @@ struct Metrics::Counters {
         measure_both("execution_time_seconds", "From admission to the end", *w, now_ - admitted->last_transition, 16, 16);
       }
     }
+    void operator()(const SliceReplaced& e) {
+      if (const auto* w = changed_now(e.workload, ConditionType::finished, true))
+        c_.count("replaced_workload_slices_total", "Slices of elastic jobs that another replaced", {{"cluster_queue", queue_name(*w)}});
+    }
     void operator()(const ConditionChanged& e) {
       if (e.type != ConditionType::pods_ready || e.status != ConditionStatus::true_) return;
       const auto* w = changed_now(e.workload, ConditionType::pods_ready, true);

@@ -36,6 +36,10 @@ struct Collect {
   void operator()(const ReservationCleared& e) { put(TrailFact::Kind::released, e.workload, e.reason, e.message); }
   void operator()(const WorkloadDeactivated& e) { put(TrailFact::Kind::deactivated, e.workload, {}, {}); }
   void operator()(const WorkloadFinished& e) { put(TrailFact::Kind::finished, e.workload, e.reason, e.message); }
+  void operator()(const SliceReplaced& e) {
+    fact.other = name(e.replacement);
+    put(TrailFact::Kind::finished, e.workload, "WorkloadSliceReplaced", e.message);
+  }
   void operator()(const ConditionChanged& e) {
     if (e.type == ConditionType::quota_reserved) put(TrailFact::Kind::pending, e.workload, e.reason, e.message);
   }

@@ -141,7 +141,7 @@ class Explanation {
   void finished() {
     condition(w_.find(ConditionType::finished));
     out_.headline = "It has finished: " + out_.reason;
-    if (const auto* f = trail_.last(Kind::finished, w_.uid)) event(*f, "finished: " + f->reason);
+    if (const auto* f = trail_.last(Kind::finished, w_.uid)) event(*f, "finished: " + f->reason + (f->other.empty() ? "" : " by " + f->other));
   }
 
   void admitted() {
@@ -202,6 +202,7 @@ class Explanation {
     condition(c);
     out_.headline = c == nullptr ? "It waits, and nothing was decided about it yet" : "It waits: " + out_.reason;
     before_it_waited();
+    slice_facts();
     blockers();
     out_.place = place_of(state_, at_);
     if (!out_.place) return;
@@ -226,6 +227,35 @@ class Explanation {
       event(*evicted, "evicted: " + evicted->reason + (evicted->message.empty() ? "" : ", " + evicted->message));
     }
     if (released != nullptr) event(*released, "its quota was given back");
+  }
+
+  /// Of a slice that waits to replace another (77): which, since when, and what it is charged.
+  void slice_facts() {
+    if (w_.replacement_for.empty()) return;
+    const auto chain = admission::slice_chain(parent_.workloads());
+    const auto holder = chain.holder;
+    if (holder == admission::SliceChain::none || !admission::names(w_, parent_.workloads()[holder])) return;
+    const WorkloadState& old = parent_.workloads()[holder];
+    fact("it is a slice that was requested at " + format_rfc3339(w_.created) + " to replace " + w_.replacement_for +
+         (admission::is_leaving(old) ? ", which is on its way out; until that has given its quota back it is not tried"
+                                     : ", which runs on until then: " + sizes(old.pod_sets) + " -> " + sizes(w_.pod_sets)));
+    std::vector<admission::PodSetReservation> asked;
+    for (const auto& p : w_.pod_sets) {
+      auto& pod_set = asked.emplace_back();
+      pod_set.pod_set = p.name;
+      const auto pods = std::max(0, p.count - w_.reclaimable_of(p.name));
+      for (const auto& r : p.requests) pod_set.usage.emplace_back(r.resource, multiply(r.amount, pods));
+    }
+    std::vector<std::string> parts;
+    for (const auto& [resource, amount] : admission::slice_delta(asked, admission::effective_usage(old)))
+      parts.push_back(text(resource) + " " + (amount > 0 ? "+" : "") + amount_text(amount, resource));
+    fact("it is charged the difference only: " + (parts.empty() ? std::string("nothing") : joined(parts)));
+  }
+
+  static std::string sizes(const std::vector<admission::PodSetSpec>& pod_sets) {
+    std::vector<std::string> parts;
+    for (const auto& p : pod_sets) parts.push_back(text(p.name) + " x" + std::to_string(p.count));
+    return joined(parts);
   }
 
   /// What keeps it out of the queue, or from being tried (base-api §6.3, in that order).

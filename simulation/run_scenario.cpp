@@ -39,6 +39,7 @@ const std::vector<const connectors::ResourceType*>& watched() {
                                                                      &t::node,
                                                                      &t::job,
                                                                      &t::job_set,
+                                                                     &t::pod,
                                                                      &t::workload};
   return types;
 }

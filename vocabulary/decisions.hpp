@@ -210,6 +210,22 @@ struct ExecutionTimeReset {
   WorkloadRef workload;
 };
 
+/// One pod, named as a Workload is.
+struct PodRef {
+  Text uid;
+  Text namespace_;
+  Text name;
+  Text pod_set;
+};
+
+/// These pods shall lose the scheduling gate elastic-job: the slice grants their place (EJ-70).
+struct PodsReleased {
+  WorkloadRef workload;  ///< The active slice.
+  JobRef job;
+  Text slice_name;  ///< Name of the chain's origin.
+  List<PodRef> pods;
+};
+
 // ---- queues -----------------------------------------------------------------------------------------------------------------
 
 /// A batched reactivation was carried out over one tree (§3.7): parked workloads went back to their heaps.
@@ -219,7 +235,7 @@ struct TreeReactivated {
 
 using Event = std::variant<WorkloadRequested, WorkloadRevised, WorkloadRemoved, JobStopped, QuotaReserved, EntryRequeued, WorkloadPreempted,
                            WorkloadEvicted, ReservationCleared, WorkloadAdmitted, WorkloadFinished, ConditionChanged, WorkloadDeactivated,
-                           ChecksChanged, RequeueStateChanged, ReclaimableChanged, ExecutionTimeReset, TreeReactivated, SliceReplaced>;
+                           ChecksChanged, RequeueStateChanged, ReclaimableChanged, ExecutionTimeReset, TreeReactivated, SliceReplaced, PodsReleased>;
 
 enum class StepKind : std::uint8_t { unspecified = 0, life_cycle = 1, timers = 2, cycle = 3 };
 

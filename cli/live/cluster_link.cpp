@@ -4,6 +4,7 @@
 #include <condition_variable>
 
 #include "connectors/bridge/absent_objects.hpp"
+#include "connectors/json/keys.hpp"
 #include "connectors/objects/resource_types.hpp"
 
 namespace hindsight::cli {
@@ -30,6 +31,7 @@ const std::vector<const connectors::ResourceType*>& watched() {
                                                                      &t::job,
                                                                      &t::job_set,
                                                                      &t::workload,
+                                                                     &t::pod,
                                                                      &t::limit_range,
                                                                      &t::runtime_class};
   return types;
@@ -84,7 +86,8 @@ void ClusterLink::start(actors::Node& node, const std::string& configuration) {
   if (!configuration.empty()) node.observe_and_wait(ConfigurationObserved{configuration});
   for (const auto* type : watched()) {
     connectors::kubernetes::ReflectorOptions options;
-    options.is_optional = type == &t::job_set;
+    options.is_optional = type == &t::job_set || type == &t::pod;
+    if (type == &t::pod) options.label_selector = connectors::keys::pod_set;  // those that a start has stamped
     cluster_.watch(
         *type,
         [this](const connectors::WatchEvent& event) {

@@ -17,6 +17,8 @@ std::vector<AbsentObject> find_absent(const admission::StateView& state, const M
     if (p == nullptr) continue;
     for (const auto& w : p->workloads())
       if (mirror.find_by_uid(w.uid) == nullptr) out.push_back({ObjectKind::workload, std::string(w.namespace_.text()), w.name, w.uid});
+    for (const auto& pod : p->pods())
+      if (mirror.find_by_uid(pod.uid) == nullptr) out.push_back({ObjectKind::pod, "", pod.name, pod.uid});
     if (p->job() && mirror.find_by_uid(p->job()->uid) == nullptr)
       out.push_back({ObjectKind::job, std::string(p->job()->namespace_.text()), p->job()->name, p->job()->uid});
   }

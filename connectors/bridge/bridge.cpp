@@ -16,6 +16,7 @@ namespace {
 using admission::FinalizerIntent;
 using admission::Intent;
 using admission::JobIntent;
+using admission::PodReleaseIntent;
 using admission::QueueStatusIntent;
 using admission::WorkloadAdoptIntent;
 using admission::WorkloadCreateIntent;
@@ -41,6 +42,7 @@ std::string key_of(const Intent& intent) {
     std::string operator()(const QueueStatusIntent& i) const { return (i.local ? "lq/" + i.namespace_ + "/" : "cq/") + i.name; }
     std::string operator()(const FinalizerIntent& i) const { return finalizer_key(i.kind, i.name); }
     std::string operator()(const WorkloadAdoptIntent& i) const { return adopt_key(i.namespace_, i.name); }
+    std::string operator()(const PodReleaseIntent& i) const { return "pod/" + i.uid; }
   };
   return std::visit(Name{}, intent);
 }
@@ -55,6 +57,7 @@ std::vector<std::string> looks_at(const Intent& intent) {
     std::vector<std::string> operator()(const QueueStatusIntent&) const { return {}; }
     std::vector<std::string> operator()(const FinalizerIntent&) const { return {}; }
     std::vector<std::string> operator()(const WorkloadAdoptIntent& i) const { return {i.job_uid}; }
+    std::vector<std::string> operator()(const PodReleaseIntent& i) const { return {i.uid}; }
   };
   return std::visit(Uids{}, intent);
 }
@@ -108,6 +111,7 @@ void Bridge::on_watch(const WatchEvent& event) {
     if (!o) return options_.notice(o.error().message);
     const auto& gone = std::get<ObjectDeleted>(*o);
     const std::string uid(gone.uid);
+    if (gone.kind == ObjectKind::pod && !queues_told_.contains(uid)) return;
     if (gone.kind == ObjectKind::workload)
       if (const auto in = pending_.find(gone.namespace_); in != pending_.end()) in->second.erase(uid);
     emit_(*o);
@@ -164,6 +168,8 @@ void Bridge::observe_one(const ResourceType& type, std::string_view text) {
     if (w->owner_uid.empty()) wake_want(adopt_key(w->meta.namespace_, w->meta.name));
   } else if (const auto* j = std::get_if<JobObserved>(&*o)) {
     wake(j->meta.uid);
+  } else if (const auto* d = std::get_if<PodObserved>(&*o)) {
+    wake(d->meta.uid);
   } else if (const auto* q = std::get_if<ClusterQueueObserved>(&*o)) {
     wake_want("cq/" + std::string(q->meta.name));
     wake_want(finalizer_key(ObjectKind::cluster_queue, q->meta.name));
@@ -185,6 +191,10 @@ bool Bridge::is_news(Observation o) {
     meta = &l->meta;
     l->consumed = {};  // ours too; what a log starts from is what comes first
     l->consumed_at = Time::never();
+  }
+  if (auto* p = std::get_if<PodObserved>(&o)) {  // a pod says much about itself, and little that matters here
+    if (!p->gated && p->slice_name.empty()) return false;
+    meta = &p->meta;
   }
   if (meta == nullptr) return true;
   meta->resource_version = 0;
@@ -384,6 +394,12 @@ Bridge::Plan Bridge::plan(const Intent& intent) const {
       out.not_yet = true;
     else if (auto write = plan_adopt(*a, *raw))
       out.writes.push_back(std::move(*write));
+  } else if (const auto* d = std::get_if<PodReleaseIntent>(&intent)) {
+    const auto raw = parse(mirror_.find_by_uid(d->uid));
+    if (!raw)
+      out.not_yet = true;
+    else if (auto write = plan_release(*d, *raw))
+      out.writes.push_back(std::move(*write));
   } else if (const auto* f = std::get_if<FinalizerIntent>(&intent)) {
     const auto* type = held_type(f->kind);
     const auto raw = type == nullptr ? std::nullopt : parse(mirror_.find(*type, "", f->name));
@@ -499,6 +515,8 @@ void Bridge::refused(const Intent& intent, int status, std::string_view message)
     name(ObjectKind::workload, v->uid, v->namespace_, v->name, v->decision_sequence);
   else if (const auto* j = std::get_if<JobIntent>(&intent))
     name(ObjectKind::job, j->uid, j->namespace_, j->name, j->decision_sequence);
+  else if (const auto* d = std::get_if<PodReleaseIntent>(&intent))
+    name(ObjectKind::pod, d->uid, d->namespace_, d->name, d->decision_sequence);
   else
     return options_.notice("status of " + key_of(intent) + " was refused: " + std::string(message));
   options_.notice("write to " + std::string(r.namespace_) + "/" + std::string(r.name) + " was refused: " + std::string(message));

@@ -161,6 +161,7 @@ class Translator {
 
   // ---- what is seen in conditions and fields, or concerns no single object
   void operator()(const ReservationCleared&) {}
+  void operator()(const PodsReleased&) {}
   void operator()(const WorkloadDeactivated&) {}
   void operator()(const ChecksChanged&) {}
   void operator()(const RequeueStateChanged&) {}

@@ -35,6 +35,8 @@ Observation read(ObjectKind kind, const Node& object, const JobContext& context)
       return readers::topology(object);
     case ObjectKind::node:
       return readers::node(object);
+    case ObjectKind::pod:
+      return readers::pod(object);
     case ObjectKind::workload:
       return readers::workload(object, context);
     default:
@@ -68,7 +70,7 @@ Result<Observation> observe(const ResourceType& type, simdjson::dom::element obj
     if (!job) return tl::unexpected(std::move(job.error()));
     return Observation(*job);
   }
-  if (kind == ObjectKind::unspecified || kind == ObjectKind::pod) return tl::unexpected(unsupported(type));
+  if (kind == ObjectKind::unspecified) return tl::unexpected(unsupported(type));
   Reading reading(arena, object, object_title(type.kind, object));
   const auto root = reading.root();
   if (!root.present()) return tl::unexpected(reading.take_error());

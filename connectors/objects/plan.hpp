@@ -43,6 +43,9 @@ struct PlanSettings {
 [[nodiscard]] Result<std::vector<Write>> plan_revise(const admission::WorkloadReviseIntent& intent, const Json& workload, const Json& job,
                                                      const PlanSettings& settings = {});
 
+/// Takes the scheduling gate elastic-job from a pod; other gates stay (EJ-76).
+[[nodiscard]] std::optional<Write> plan_release(const admission::PodReleaseIntent& intent, const Json& pod);
+
 /// Starts or stops a job (base-api §7.1). A stop that was begun is completed before a start; it may give no write while it waits for the
 /// job's status to change. `workload`: the one whose templates a stop restores; may be empty.
 /// Errors: invalid when the job can never be started so (FailedToStart); unsupported as plan_create().

@@ -17,6 +17,7 @@ namespace hindsight::connectors::readers {
 [[nodiscard]] AdmissionCheckObserved admission_check(const Node& object);
 [[nodiscard]] TopologyObserved topology(const Node& object);
 [[nodiscard]] NodeObserved node(const Node& object);
+[[nodiscard]] PodObserved pod(const Node& object);
 [[nodiscard]] WorkloadObserved workload(const Node& object, const JobContext& context);
 
 /// Has the object's status the condition `type` with status True?

@@ -107,9 +107,18 @@ void ApiServer::publish(Job& job) {
   o.succeeded = job.succeeded;
   o.finish_message = job.finished ? "done" : "";
   o.pod_sets = view(job.templates, job.running_counts, a);
-  if (job.reclaimable > 0)
+  o.elastic = job.elastic;
+  if (job.elastic) {
+    std::int32_t pods = 0;
+    for (const auto& t : job.templates) pods += t.count;
+    o.ready_pods = job.pods_ready ? pods : 0;
+    if (job.reclaimable > 0)
+      o.remaining = view(std::vector<std::pair<std::string, std::int32_t>>{{job.templates.front().name,
+                                                                            std::max(0, job.templates.front().count - job.reclaimable)}},
+                         a);
+  } else if (job.reclaimable > 0)
     o.reclaimable = view(std::vector<std::pair<std::string, std::int32_t>>{{job.templates.front().name, job.reclaimable}}, a);
-  o.workload_name = a.copy("job-" + job.name);
+  o.workload_name = a.copy("job-" + job.name + (job.elastic ? "-" + std::to_string(job.generation) : ""));
   enqueue(key_of(job), {std::move(arena), o});
 }
 
@@ -126,6 +135,9 @@ void ApiServer::publish(Workload& w) {
   o.queue_name = a.copy(w.queue);
   o.pod_sets = view(w.pod_sets, {}, a);
   o.priority = w.priority;
+  o.elastic = w.elastic;
+  o.replacement_for = a.copy(w.replacement_for);
+  o.slice_name = a.copy(w.slice_name);
   o.priority_class_kind = w.priority_class_kind;
   o.priority_class = a.copy(w.priority_class);
   o.active = w.active;

@@ -33,6 +33,7 @@ struct Job {
   std::int32_t max_exec_seconds = 0;
   bool suspended = true, active = false, pods_ready = false, finished = false, succeeded = false;
   std::int32_t reclaimable = 0;
+  bool elastic = false;
 };
 
 struct Condition {
@@ -89,6 +90,8 @@ struct Workload {
   std::string priority_class;
   std::int32_t max_exec_seconds = 0;
   bool active = true, deleting = false, finalizer = true;
+  bool elastic = false;
+  std::string replacement_for, slice_name;
   WorkloadStatus status;
 };
 

@@ -34,6 +34,20 @@ WorkloadStatus wanted_status(const WorkloadIntent& i) {
   return s;
 }
 
+using Counts = std::vector<std::pair<std::string, std::int32_t>>;
+
+Counts counts_of(const Job& job) {
+  Counts out;
+  for (const auto& t : job.templates) out.emplace_back(t.name, t.count);
+  return out;
+}
+
+void set_counts(std::vector<PodSet>& pod_sets, const Counts& counts) {
+  for (auto& p : pod_sets)
+    for (const auto& [name, n] : counts)
+      if (p.name == name) p.count = n;
+}
+
 bool equal(const WorkloadStatus& a, const WorkloadStatus& b) {
   const auto same_eviction = [](const auto& x, const auto& y) { return x.reason == y.reason && x.cause == y.cause && x.count == y.count; };
   return a.conditions == b.conditions && a.cluster_queue == b.cluster_queue && a.assignments == b.assignments && a.checks == b.checks &&
@@ -53,6 +67,7 @@ std::string Applier::key_of(const Intent& intent) {
     std::string operator()(const QueueStatusIntent& i) const { return "queue/" + i.namespace_ + "/" + i.name; }
     std::string operator()(const FinalizerIntent& i) const { return "finalizer/" + i.name; }
     std::string operator()(const WorkloadAdoptIntent& i) const { return "adopt/" + i.name; }
+    std::string operator()(const admission::PodReleaseIntent& i) const { return "pod/" + i.uid; }
   };
   return std::visit(Key{}, intent);
 }
@@ -116,6 +131,15 @@ bool Applier::write(ApiServer& server, const WorkloadCreateIntent& i) {
   w.namespace_ = i.namespace_;
   w.queue = i.queue_name;
   w.pod_sets = job->second.templates;
+  w.elastic = !i.slice_name.empty();
+  w.slice_name = i.slice_name;
+  w.replacement_for = i.replaces;
+  if (!i.replaces_uid.empty()) {
+    const auto replaced = server.workloads.find(i.replaces_uid);
+    if (replaced == server.workloads.end()) return true;  // the newest intent will say what is wanted instead
+    w.pod_sets = replaced->second.pod_sets;
+    set_counts(w.pod_sets, counts_of(job->second));
+  }
   w.priority = i.priority;
   w.priority_class_kind = i.priority_class_kind;
   w.priority_class = i.priority_class;
@@ -137,6 +161,7 @@ bool Applier::write(ApiServer& server, const WorkloadReviseIntent& i) {
       w.pod_sets = job->second.templates;
     }
   }
+  set_counts(w.pod_sets, i.counts);
   w.queue = i.queue_name;
   w.priority = i.priority;
   w.priority_class_kind = i.priority_class_kind;
@@ -160,7 +185,7 @@ bool Applier::write(ApiServer& server, const JobIntent& i) {
     for (const auto& t : j.templates) {
       std::int32_t count = t.count;
       for (const auto& p : i.pod_sets)
-        if (p.name == t.name) count = p.count;
+        if (p.name == t.name && !j.elastic) count = p.count;
       j.running_counts.push_back(count);
     }
   } else {

@@ -33,6 +33,7 @@ class Applier {
   static bool write(ApiServer&, const admission::QueueStatusIntent&) { return true; }
   static bool write(ApiServer&, const admission::FinalizerIntent&) { return true; }
   static bool write(ApiServer&, const admission::WorkloadAdoptIntent&) { return true; }
+  static bool write(ApiServer&, const admission::PodReleaseIntent&) { return true; }
 
   std::map<std::string, admission::Intent> waiting_;  ///< By object and kind of intent.
 };

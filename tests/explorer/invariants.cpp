@@ -48,13 +48,15 @@ Books expected_books(const StateView& state) {
   for (std::uint32_t i = 0; i < state.domain().parent_count(); ++i) {
     const auto* parent = state.parent(i);
     if (parent == nullptr) continue;
-    for (const auto& w : parent->workloads()) {
+    for (std::size_t n = 0; n < parent->workloads().size(); ++n) {
+      const auto& w = parent->workloads()[n];
+      const auto* replaced = parent->replaced_by(n, state.domain().context());
       if (holds_quota(w)) {
         const Symbol q = w.admission->cluster_queue;
         b.reserving[q].insert(w.uid);
-        const auto reservation = admission::make_reservation(w, admission::make_info(w, catalog, ""));
+        const auto reservation = admission::make_reservation(w, admission::make_info(w, catalog, "", replaced), replaced);
         for (const auto& charge : reservation->charges) b.usage[q][{charge.flavor, charge.resource}] += charge.amount;
-      } else if (admissible(w, *parent, catalog)) {
+      } else if (admissible(w, *parent, catalog) && !parent->withheld(n, state.domain().context())) {
         b.pending[catalog.local_queue(w.namespace_, w.queue_name)->cluster_queue].insert(w.uid);
       }
     }
@@ -127,6 +129,67 @@ std::set<std::pair<Symbol, Symbol>, BySymbols> all_pairs(const Catalog& catalog)
   return out;
 }
 
+/// EJ-19, EJ-23, EJ-55: at most two unfinished slices of a job, one of them admitted at most; what both hold is never the sum of the two.
+std::string check_slices(const StateView& state) {
+  for (std::uint32_t i = 0; i < state.domain().parent_count(); ++i) {
+    const auto* parent = state.parent(i);
+    if (parent == nullptr || !parent->job() || !parent->job()->elastic) continue;
+    const auto& workloads = parent->workloads();
+    int live = 0, admitted = 0;
+    for (const auto& w : workloads) {
+      if (!admission::is_live(w)) continue;
+      ++live;
+      admitted += w.reserved() && w.admitted() ? 1 : 0;
+    }
+    const std::string job = "job " + parent->job()->name + ": ";
+    if (live > 2) return job + std::to_string(live) + " unfinished slices";
+    if (admitted > 1) return job + std::to_string(admitted) + " admitted slices";
+    const auto chain = admission::slice_chain(workloads);
+    if (chain.holder == admission::SliceChain::none || chain.pending == admission::SliceChain::none) continue;
+    const auto& holder = workloads[chain.holder];
+    const auto& pending = workloads[chain.pending];
+    const auto* queue = pending.reserved() && pending.active && holder.active ? state.queue(holder.admission->cluster_queue) : nullptr;
+    if (queue == nullptr || pending.admission->cluster_queue != holder.admission->cluster_queue) continue;
+    std::map<std::pair<Symbol, Symbol>, Amount, BySymbols> larger, held;
+    for (const auto* w : {&holder, &pending})
+      for (const auto& p : admission::effective_usage(*w))
+        for (const auto& [resource, flavor] : p.flavors)
+          for (const auto& [name, amount] : p.usage)
+            if (name == resource) (w == &holder ? held : larger)[{flavor, resource}] += amount;
+    for (const auto& [pair, amount] : held) larger[pair] = std::max(larger[pair], amount);
+    for (const auto& r : queue->reservations())
+      if (r->workload->uid == holder.uid || r->workload->uid == pending.uid)
+        for (const auto& charge : r->charges) larger[{charge.flavor, charge.resource}] -= charge.amount;
+    for (const auto& [pair, rest] : larger)
+      if (rest != 0) return job + "its two slices do not hold the larger of the two of " + std::string(pair.second.text());
+  }
+  return {};
+}
+
+/// A slice that was replaced by this record has given its place to one that is admitted.
+std::string check_replacements(const StateView& state, const RecordView& record) {
+  const auto* decisions = std::get_if<Decisions>(&record.body);
+  if (decisions == nullptr) return {};
+  const auto find = [&](Text uid) -> const WorkloadState* {
+    const auto index = state.domain().find_parent(uid);
+    const auto* parent = index ? state.parent(*index) : nullptr;
+    if (parent != nullptr)
+      for (const auto& w : parent->workloads())
+        if (w.uid == uid) return &w;
+    return nullptr;
+  };
+  for (const Event& e : decisions->events) {
+    const auto* r = std::get_if<SliceReplaced>(&e);
+    const auto* old = r == nullptr ? nullptr : find(r->workload.uid);
+    const auto* slice = r == nullptr ? nullptr : find(r->replacement.uid);
+    if (old == nullptr || slice == nullptr || slice->finished()) continue;
+    if (old->finished() != slice->admitted() && old->last_decision == record.envelope.sequence)
+      return "slices " + old->name + " and " + slice->name + ": " + (old->finished() ? "neither" : "both") +
+             " hold quota after a replacement";
+  }
+  return {};
+}
+
 bool is_configuration(const RecordView& record) {
   const auto* o = std::get_if<Observation>(&record.body);
   if (o == nullptr) return false;
@@ -139,6 +202,8 @@ bool is_configuration(const RecordView& record) {
 
 std::string Invariants::check(const StateView& state, const RecordView& record) {
   if (auto finding = check_books(state); !finding.empty()) return finding;
+  if (auto finding = check_slices(state); !finding.empty()) return finding;
+  if (auto finding = check_replacements(state, record); !finding.empty()) return finding;
 
   const Catalog& catalog = *state.domain().catalog();
   std::map<Cell, Amount> over, usage;

@@ -108,6 +108,9 @@ void Users::create_job() {
   j.queue = "local-" + std::to_string(random_.below(queue_names_.size()));
   if (random_.chance(40)) j.priority_class = random_.chance(50) ? "high" : "low";
   j.templates = random_pod_sets();
+  j.elastic = random_.chance(35);
+  if (j.elastic)
+    for (auto& t : j.templates) t.min_count.reset();
   if (random_.chance(10)) j.max_exec_seconds = static_cast<std::int32_t>(random_.between(5, 60));
   auto& kept = server_.jobs[j.uid] = j;
   server_.publish(kept);
@@ -135,7 +138,7 @@ void Users::create_workload() {
 void Users::change_job() {
   Job* j = any(server_.jobs);
   if (j == nullptr) return;
-  switch (random_.below(6)) {
+  switch (random_.below(9)) {
     case 0:
       server_.remove_job(std::string(j->uid));
       return;
@@ -148,6 +151,13 @@ void Users::change_job() {
     case 3:
       if (!j->suspended || j->finished) return;
       j->templates = random_pod_sets();
+      if (j->elastic)
+        for (auto& t : j->templates) t.min_count.reset();
+      break;
+    case 6:
+    case 7:
+    case 8:
+      if (!resize(*j)) return;
       break;
     case 4:
       if (j->suspended || j->finished) return;
@@ -160,6 +170,18 @@ void Users::change_job() {
   }
   ++j->generation;
   server_.publish(*j);
+}
+
+/// The size of an elastic job, in one or all of its pod sets, up or down.
+bool Users::resize(Job& j) {
+  if (!j.elastic || j.finished) return false;
+  for (std::size_t i = 0; i < j.templates.size(); ++i) {
+    if (i > 0 && random_.chance(50)) continue;
+    j.templates[i].count = static_cast<std::int32_t>(random_.between(0, 6));
+    if (!j.running_counts.empty()) j.running_counts[i] = j.templates[i].count;
+  }
+  j.pods_ready = false;
+  return true;
 }
 
 void Users::change_workload() {

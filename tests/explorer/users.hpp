@@ -29,6 +29,7 @@ class Users {
   void create_job();
   void create_workload();
   void change_job();
+  [[nodiscard]] bool resize(Job& j);
   void change_workload();
   void change_quota();
   void change_queue();

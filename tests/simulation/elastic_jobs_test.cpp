@@ -8,6 +8,7 @@
 
 #include "connectors/manifests/manifest_reader.hpp"
 #include "events/memory_log.hpp"
+#include "events/record.hpp"
 #include "simulation/run_scenario.hpp"
 
 namespace hindsight::simulation {
@@ -63,6 +64,16 @@ class Story {
   Story& remove(const std::string& kind, const std::string& name) {
     current().remove += "    - {kind: " + kind + ", namespace: default, name: " + name + "}\n";
     return *this;
+  }
+  /// A pod of a job, as its controller makes it; `gates` beside, as names.
+  Story& pod(const std::string& name, const std::string& job, const std::string& uid, const std::string& phase, bool gated,
+             const std::string& pod_set = "main") {
+    return apply("{apiVersion: v1, kind: Pod, metadata: {name: " + name + ", namespace: default, labels: {" +
+                 (pod_set.empty() ? "" : "kueue.x-k8s.io/podset: " + pod_set) +
+                 "}, annotations: {kueue.x-k8s.io/workload-slice-name: chain}, ownerReferences: [{apiVersion: batch/v1, kind: Job, name: " +
+                 job + ", uid: " + uid + ", controller: true}]}, spec: {restartPolicy: Never, containers: [{name: c, image: i}]" +
+                 (gated ? ", schedulingGates: [{name: example.com/other}, {name: kueue.x-k8s.io/elastic-job}]" : "") +
+                 "}, status: {phase: " + phase + "}}");
   }
   Story& configure(const std::string& json) {
     configuration_ = json;
@@ -259,6 +270,92 @@ TEST(ElasticJobs, S4TheFlavorSticks) {
   EXPECT_EQ(used(third, 3, "cq", "larger-flavor"), "0");
 }
 
+/// Pods that still carry the gate, by name; others that lost a foreign gate are marked.
+Lines gated(const ScenarioResult& r) {
+  Lines out;
+  for (const auto& [key, pod] : r.world->simulated().store().of_kind("Pod"))
+    for (const auto& gate : pod->spec().value("schedulingGates", Json::array()))
+      if (gate["name"] == "kueue.x-k8s.io/elastic-job") out.push_back(pod->name);
+  return out;
+}
+
+std::string uid_of(const ScenarioResult& r, const std::string& job) { return r.world->simulated().find("Job", "default", job)->uid; }
+
+// EJ-67, EJ-69, EJ-70, EJ-71, EJ-72, EJ-73, EJ-74, EJ-75, EJ-76, EJ-77, EJ-80: no pod beyond the quota (#11977, #12045), and none forgotten (#9879)
+TEST(ElasticJobs, S12AsManyPodsAreReleasedAsTheActiveSliceGrants) {
+  Story s = one_queue("5");
+  s.job("train", "cq", 3, "1");
+  const std::string uid = uid_of(s.play(), "train");
+  s.step().pod("p-1", "train", uid, "Running", false).pod("p-2", "train", uid, "Succeeded", false);
+  s.pod("p-5", "train", uid, "Pending", true).pod("p-3", "train", uid, "Pending", true).pod("p-4", "train", uid, "Pending", true);
+  s.pod("q-0", "train", uid, "Pending", true, "");
+  const auto first = s.play();
+  EXPECT_EQ(gated(first), (Lines{"p-5", "q-0"})) << "in order of names, up to the size of the slice";
+  const auto other = first.world->simulated().find("Pod", "default", "p-3");
+  EXPECT_EQ(other->spec()["schedulingGates"], Json::parse(R"([{"name":"example.com/other"}])")) << "foreign gates stay";
+
+  Story failed = s;
+  EXPECT_EQ(gated(failed.step().patch("Pod", "p-3", true, "{status: {phase: Failed}}").play()), Lines{"q-0"}) << "its place is free";
+  Story larger = s;
+  EXPECT_EQ(gated(larger.step().parallelism("train", 6).play()), (Lines{"p-5", "q-0"})) << "a slice that waits grants nothing";
+  Story grown = s;
+  EXPECT_EQ(gated(grown.step().parallelism("train", 4).play()), Lines{"q-0"}) << "granted with the admission of the new slice";
+
+  Story evicted = s;
+  evicted.step().status("train", "{active: 3}").step().patch("ClusterQueue", "cq", false, "{spec: {stopPolicy: HoldAndDrain}}");
+  const auto leaving = evicted.step().patch("Pod", "p-3", true, "{status: {phase: Failed}}").play();
+  EXPECT_EQ(slices(leaving, 3, "train"), Lines{"3 leaving"});
+  EXPECT_EQ(gated(leaving), (Lines{"p-5", "q-0"})) << "nothing is released while the job is evicted";
+}
+
+// EJ-6: with the gate off, pods that were made gated are let go all the same
+TEST(ElasticJobs, WithoutTheGateNoPodStaysBehindIts) {
+  Story s = one_queue("5");
+  s.configure(R"({"featureGates":{"ElasticJobsViaWorkloadSlices":false}})").job("train", "cq", 2, "1");
+  const std::string uid = uid_of(s.play(), "train");
+  const auto r = s.step()
+                     .pod("p-1", "train", uid, "Pending", true)
+                     .pod("p-2", "train", uid, "Pending", true)
+                     .pod("p-3", "train", uid, "Pending", true)
+                     .play();
+  EXPECT_EQ(gated(r), Lines{"p-3"});
+}
+
+// EJ-136: what was decided can be folded again, and gives the same
+TEST(ElasticJobs, TheLogTellsTheWholeStory) {
+  Story s = one_queue("9");
+  s.job("fixed", "cq", 3, "1", false);
+  s.job("train", "cq", 3, "1").step().parallelism("train", 13).step().parallelism("train", 8).step().parallelism("train", 2);
+  events::MemoryLog first, second;
+  const auto a = s.play(&first);
+  const auto b = s.play(&second);
+  EXPECT_EQ(a.state_hash, b.state_hash);
+  events::RecordBatch records;
+  ASSERT_TRUE(first.read(1, {}, records));
+  std::map<std::string, int> seen;
+  events::RecordReader reader;
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    const auto record = reader.read(records[i].bytes);
+    ASSERT_TRUE(record);
+    const auto* d = std::get_if<Decisions>(&(*record)->body);
+    if (d == nullptr) continue;
+    for (const Event& e : d->events) {
+      if (const auto* q = std::get_if<WorkloadRequested>(&e); q != nullptr && !q->counts.empty()) {
+        ++seen[q->replaces.uid.empty() ? "first" : "scale-up"];
+        EXPECT_EQ(q->counts.size(), 1U);
+      }
+      if (const auto* v = std::get_if<WorkloadRevised>(&e); v != nullptr && !v->counts.empty()) ++seen["resized"];
+      if (const auto* x = std::get_if<SliceReplaced>(&e)) {
+        ++seen["replaced"];
+        ASSERT_EQ(x->delta.size(), 1U);
+        EXPECT_EQ(x->delta[0].amount, -1000);
+        EXPECT_EQ(x->counts[0].count, 2);
+      }
+    }
+  }
+  EXPECT_EQ(seen, (std::map<std::string, int>{{"first", 1}, {"scale-up", 1}, {"resized", 2}, {"replaced", 1}}));
+}
+
 // EJ-38, EJ-39, EJ-54; a scale-up did not preempt (#6969)
 TEST(ElasticJobs, S5AScaleUpPreemptsAnotherJobAndGivesBack) {
   Story s = one_queue("2", "preemption: {withinClusterQueue: LowerOrNewerEqualPriority}, ");
@@ -385,13 +482,16 @@ TEST(ElasticJobs, WithoutTheGateAResizeIsAnotherJob) {
   EXPECT_FALSE(objects(r, "train")[0]->metadata()["annotations"].contains("kueue.x-k8s.io/workload-slice-name"));
 }
 
-// EJ-14, EJ-15: another template is no resize
-TEST(ElasticJobs, AnotherTemplateIsAnotherJob) {
-  Story s = one_queue("10");
-  s.job("train", "cq", 3, "1").step().patch("Job", "train", false, "{spec: {suspend: true}}");
+// EJ-154: an elastic job runs if and only if one of its slices is admitted
+TEST(ElasticJobs, NobodyStartsOrStopsTheJobByHand) {
+  Story s = one_queue("4");
+  s.job("train", "cq", 3, "1").job("waits", "cq", 3, "1").step().patch("Job", "train", false, "{spec: {suspend: true}}");
+  s.patch("Job", "waits", false, "{spec: {suspend: false}}");
   const auto r = s.step().play();
   EXPECT_EQ(slices(r, 1, "train"), Lines{"3 admitted"});
-  EXPECT_FALSE(suspended(r, 1, "train")) << "EJ-154: its slice is admitted, so it runs";
+  EXPECT_FALSE(suspended(r, 1, "train"));
+  EXPECT_EQ(slices(r, 1, "waits")[0].substr(0, 9), "3 pending");
+  EXPECT_TRUE(suspended(r, 1, "waits"));
 }
 
 // EJ-21, EJ-22: the size is the smaller of parallelism and completions; zero is a size
@@ -447,7 +547,7 @@ TEST(ElasticJobs, ADeactivatedJobDoesNotComeBackByItsPendingSlice) {
   EXPECT_EQ(slices(r, 3, "train")[0].substr(0, 9), "2 pending");
 }
 
-// EJ-45, EJ-46, EJ-71: while its checks are not ready a replacement holds the difference, and the old slice runs on
+// EJ-44, EJ-45, EJ-46, EJ-147: while its checks are not ready a replacement holds the difference, and the old slice runs on
 TEST(ElasticJobs, AReplacementThatWaitsForItsChecks) {
   Story s;
   s.flavor("default");

@@ -191,7 +191,15 @@ bool only_lowers_counts(const Json& now, const Json& before) {
   return patched == now;
 }
 
+constexpr std::string_view elastic = "kueue.x-k8s.io/elastic-job";  // the annotation, and the scheduling gate
+
 void check_reclaimable(const ObjectView& now, const ObjectView& before, bool reserved, Findings& findings) {
+  const bool slice = text(member(now.metadata, "annotations"), elastic) == "true";
+  const auto old_of = [&](std::string_view name) {
+    for (const auto& old : member(before.status, "reclaimablePods"))
+      if (text(old, "name") == name) return number(old, "count").value_or(0);
+    return std::int64_t{-1};
+  };
   std::map<std::string_view, std::int64_t> counts, reclaimed;
   for (const auto& pod_set : member(now.spec, "podSets")) counts[text(pod_set, "name")] = number(pod_set, "count").value_or(1);
   each_item(now.status, "reclaimablePods", "status", [&](const Json& entry, const std::string& field) {
@@ -201,12 +209,18 @@ void check_reclaimable(const ObjectView& now, const ObjectView& before, bool res
     const auto it = counts.find(name);
     if (it == counts.end())
       findings.add(ProblemKind::not_supported, field + ".name", member(entry, "name"), "must be the name of a podset");
-    else if (count > it->second)
+    else if (count > it->second && !(slice && count == old_of(name)))  // EJ-63
       findings.invalid(field + ".count", member(entry, "count"), "should be less or equal to " + std::to_string(it->second));
   });
   if (!reserved) return;
+  const auto shrunk = [&](std::string_view name) {
+    for (const auto& assignment : member(member(now.status, "admission"), "podSetAssignments"))
+      if (text(assignment, "name") == name && counts.contains(name)) return counts[name] < number(assignment, "count").value_or(0);
+    return false;
+  };
   for (const auto& old : member(before.status, "reclaimablePods")) {
     const auto it = reclaimed.find(text(old, "name"));
+    if (slice && shrunk(text(old, "name"))) continue;
     const std::string field = "status.reclaimablePods[" + std::string(text(old, "name")) + "]";
     if (it == reclaimed.end())
       findings.required(field, "cannot be removed");
@@ -278,7 +292,14 @@ void apply_webhook_defaults(const Kind& kind, Json& object, const ObjectStore& s
   if (label("kueue.x-k8s.io/queue-name").empty()) return;
   if (label("kueue.x-k8s.io/priority-class").empty() && store.find("WorkloadPriorityClass", "", "default"))
     metadata["labels"]["kueue.x-k8s.io/priority-class"] = "default";
-  if (object.contains("spec") && object["spec"].is_object()) object["spec"]["suspend"] = true;
+  if (!object.contains("spec") || !object["spec"].is_object()) return;
+  object["spec"]["suspend"] = true;
+  if (name == "Job" && text(member(metadata, "annotations"), elastic) == "true") {  // EJ-65
+    Json& gates = object["spec"]["template"]["spec"]["schedulingGates"];
+    if (!gates.is_array()) gates = Json::array();
+    if (std::none_of(gates.begin(), gates.end(), [](const Json& gate) { return text(gate, "name") == elastic; }))
+      gates.push_back({{"name", elastic}});
+  }
 }
 
 void check_webhook_rules(const Kind& kind, const ObjectView& now, const ObjectView& before, Findings& findings) {

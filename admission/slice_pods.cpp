@@ -1,0 +1,93 @@
+// Pods of an elastic job wait behind a scheduling gate; the active slice says how many of each pod set may run (77 §3.8).
+
+#include <algorithm>
+
+#include "admission/slices.hpp"
+#include "admission/workload_parent.hpp"
+
+namespace hindsight::admission {
+
+void WorkloadParent::apply_pod(const PodObserved& o, Outbox& out) {
+  const std::string_view uid = o.meta.uid;
+  auto it = std::lower_bound(pods_.begin(), pods_.end(), uid, [](const PodState& p, std::string_view u) { return p.uid < u; });
+  if (it == pods_.end() || it->uid != uid) it = pods_.insert(it, PodState{std::string(uid), std::string(o.meta.name)});
+  if (o.meta.resource_version != 0 && o.meta.resource_version <= it->resource_version) return;  // a repeat, or told late
+  it->resource_version = o.meta.resource_version;
+  it->pod_set = Symbol(o.pod_set);
+  it->index = o.index;
+  it->gated = o.gated;
+  it->ended = o.ended;
+  if (!o.gated) it->released = false;
+  out.send(self_, domain_address, msg::WorldChanged{});
+}
+
+void WorkloadParent::apply_pod_gone(std::string_view uid, Outbox& out) {
+  const auto it = std::lower_bound(pods_.begin(), pods_.end(), uid, [](const PodState& p, std::string_view u) { return p.uid < u; });
+  if (it == pods_.end() || it->uid != uid) return;
+  pods_.erase(it);
+  out.send(self_, domain_address, msg::WorldChanged{});
+  if (empty()) out.send(self_, domain_address, msg::Retired{});
+}
+
+void WorkloadParent::apply_released(const PodsReleased& e, const Context& c) {
+  for (const auto& released : e.pods)
+    for (auto& pod : pods_) {
+      if (pod.uid != released.uid || !pod.gated) continue;
+      pod.released = true;
+      pod.released_at = c.sequence;
+    }
+}
+
+const WorkloadState* WorkloadParent::active_slice() const {
+  const WorkloadState* out = nullptr;
+  for (const auto& w : workloads_) {
+    if (!is_live(w) || !w.reserved() || !w.admitted() || is_leaving(w)) continue;
+    if (out == nullptr || earlier(*out, w)) out = &w;
+  }
+  return out;
+}
+
+/// EJ-70 to EJ-75, EJ-79, EJ-80. Whatever the feature gate says: pods that were made gated must not stay so (EJ-6).
+void WorkloadParent::release_pods(Proposal& p) const {
+  if (!job_ || std::none_of(pods_.begin(), pods_.end(), [](const PodState& pod) { return pod.gated; })) return;
+  if (std::any_of(pods_.begin(), pods_.end(), [](const PodState& pod) { return pod.gated && pod.released; })) return;  // under way
+  const WorkloadState* slice = active_slice();
+  if (slice == nullptr) return;
+
+  std::vector<PodRef> released;
+  std::vector<const PodState*> waiting;
+  for (const auto& s : slice->pod_sets) {
+    std::int64_t room = s.count;
+    for (const auto& a : slice->admission->pod_sets)
+      if (a.pod_set == s.name) room = std::min(s.count, a.count);
+    waiting.clear();
+    for (const auto& pod : pods_) {
+      if (pod.pod_set != s.name || pod.ended) continue;
+      if (pod.gated)
+        waiting.push_back(&pod);
+      else
+        --room;
+    }
+    if (room <= 0 || waiting.empty()) continue;
+    std::sort(waiting.begin(), waiting.end(),
+              [](const PodState* a, const PodState* b) { return a->index != b->index ? a->index < b->index : a->name < b->name; });
+    if (static_cast<std::size_t>(room) < waiting.size()) waiting.resize(static_cast<std::size_t>(room));
+    for (const auto* pod : waiting)
+      released.push_back({p.arena->copy(pod->uid), job_->namespace_.text(), p.arena->copy(pod->name), s.name.text()});
+  }
+  if (released.empty()) return;
+  PodsReleased e;
+  e.workload = {p.arena->copy(slice->uid), slice->namespace_.text(), p.arena->copy(slice->name)};
+  e.job = job_ref(*p.arena);
+  e.slice_name = p.arena->copy(chain_name(*slice));
+  e.pods = p.arena->copy(released);
+  p.events.emplace_back(e);
+}
+
+void WorkloadParent::collect_pod_intents(std::vector<Intent>& out) const {
+  for (const auto& pod : pods_)
+    if (pod.gated && pod.released)
+      out.emplace_back(PodReleaseIntent{pod.uid, std::string(job_->namespace_.text()), pod.name, pod.released_at});
+}
+
+}  // namespace hindsight::admission

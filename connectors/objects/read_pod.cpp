@@ -1,0 +1,41 @@
+// Pods of elastic jobs (77 §2.2, §3.8).
+
+#include "connectors/json/keys.hpp"
+#include "connectors/json/object_meta.hpp"
+#include "connectors/json/text.hpp"
+#include "connectors/objects/plan.hpp"
+#include "connectors/objects/readers.hpp"
+#include "connectors/objects/resource_types.hpp"
+#include "connectors/objects/write_parts.hpp"
+
+namespace hindsight::connectors {
+
+PodObserved readers::pod(const Node& object) {
+  PodObserved out;
+  out.meta = read_meta(object);
+  const auto meta = object.object("metadata");
+  meta.each("ownerReferences", [&](const Node& owner) {
+    if (out.owner_uid.empty() && owner.flag("controller")) out.owner_uid = owner.text("uid");
+  });
+  out.pod_set = meta.entry("labels", keys::pod_set).value_or(Text{});
+  out.slice_name = meta.entry("annotations", keys::slice_name).value_or(Text{});
+  auto index = meta.entry("annotations", keys::completion_index);
+  if (!index) index = meta.entry("labels", keys::completion_index);
+  out.index = parse_int32(index.value_or(Text{})).value_or(-1);
+  object.object("spec").each("schedulingGates", [&](const Node& gate) { out.gated |= gate.text("name") == keys::elastic_gate; });
+  const auto phase = object.object("status").text("phase");
+  out.ended = phase == "Succeeded" || phase == "Failed";
+  return out;
+}
+
+std::optional<Write> plan_release(const admission::PodReleaseIntent& intent, const Json& pod) {
+  if (!is_meant(pod, intent.uid) || is_deleting(pod)) return std::nullopt;
+  const auto& gates = list_or_empty(object_or_empty(pod, "spec"), "schedulingGates");
+  Json rest = Json::array();
+  for (const auto& gate : gates)
+    if (text_member(gate, "name") != keys::elastic_gate) rest.push_back(gate);
+  if (rest.size() == gates.size()) return std::nullopt;
+  return merge_patch_of(types::pod, pod, "", {{"spec", {{"schedulingGates", rest.empty() ? Json() : std::move(rest)}}}});
+}
+
+}  // namespace hindsight::connectors
