@@ -248,9 +248,9 @@ void check_cluster_name(const ObjectView& now, const ObjectView& before, Finding
   const auto name = text(now.status, "clusterName");
   const auto old_name = text(before.status, "clusterName");
   if (name == old_name) return;
-  if (!old_name.empty()) {
-    const bool cleared = name.empty() && condition_is(now.status, "Evicted");
-    if (!cleared) findings.invalid("status.clusterName", Json(name), "clusterName is immutable once set");
+  if (!old_name.empty()) {  // Of another name the definition says that it cannot be.
+    if (name.empty() && !condition_is(now.status, "Evicted"))
+      findings.invalid("status.clusterName", Json(name), "clusterName is immutable once set");
     return;
   }
   if (!text(member(now.metadata, "annotations"), replacement_for).empty()) return;
