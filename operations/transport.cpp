@@ -35,7 +35,7 @@ struct FreeSession {
 
 class TlsTransport final : public Transport {
  public:
-  TlsTransport(SSL* session) : session_(session) {}
+  explicit TlsTransport(SSL* session) : session_(session) {}
   ~TlsTransport() override {
     ERR_clear_error();
     if (established_ && !broken_) SSL_shutdown(session_.get());  // tells the client; its answer is not waited for
@@ -47,12 +47,14 @@ class TlsTransport final : public Transport {
   Moved receive(char* to, std::size_t size) override {
     ERR_clear_error();
     std::size_t moved = 0;
-    return result(SSL_read_ex(session_.get(), to, size, &moved), moved);
+    const int done = SSL_read_ex(session_.get(), to, size, &moved);
+    return result(done, moved);
   }
   Moved send(const char* from, std::size_t size) override {
     ERR_clear_error();
     std::size_t moved = 0;
-    return result(SSL_write_ex(session_.get(), from, size, &moved), moved);
+    const int done = SSL_write_ex(session_.get(), from, size, &moved);
+    return result(done, moved);
   }
   Moved shake_hands() override {
     ERR_clear_error();
