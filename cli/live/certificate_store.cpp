@@ -33,8 +33,8 @@ void each_part(Certificates& certificates, Visit visit) {
 
 class SecretStore final : public CertificateStore {
  public:
-  SecretStore(connectors::kubernetes::KubernetesCluster& cluster, std::string namespace_, std::string name)
-      : cluster_(cluster), namespace_(std::move(namespace_)), name_(std::move(name)) {}
+  SecretStore(connectors::kubernetes::KubernetesCluster& cluster, std::string in_namespace, std::string name)
+      : cluster_(cluster), namespace_(std::move(in_namespace)), name_(std::move(name)) {}
 
   Result<SelfSigned> load() override {
     auto secret = read_object(cluster_, connectors::types::secret, namespace_, name_);
