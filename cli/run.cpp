@@ -380,7 +380,7 @@ void add_run(CLI::App& app, Session& session) {
   command->add_flag("--webhooks", o->webhooks,
                     "Serve the admission and conversion webhooks over TLS, and register them; the cluster needs deploy/webhooks.yaml");
   command->add_option("--webhook-address", o->webhook_address, "Where they listen; else webhook.host and webhook.port of the configuration")
-      ->type_name("HOST:PORT");
+      ->type_name("ADDRESS");
   command
       ->add_option("--webhook-url", o->webhook_url,
                    "https://HOST:PORT by which the API server reaches them; else through the Service of internalCertManagement")

@@ -10,6 +10,8 @@ BA-1, BA-4, BA-8, BA-18, BA-23, BA-24, BA-25, BA-26
 import argparse, glob, json, os, shutil, signal, socket, subprocess, sys, tempfile, time, unittest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.join(ROOT, "tests", "deploy"))
+import api_server  # noqa: E402
 ARGS = None
 
 # Deadlines only bound a hang.
@@ -74,17 +76,8 @@ class WebhooksTest(unittest.TestCase):
         cls.addClassCleanup(run, cls.dev, "cluster", "down", "--dir", cls.cluster)
         run(cls.dev, "cluster", "kubectl", "--dir", cls.cluster, "--", "apply", *[w for f in sorted(glob.glob(os.path.join(ROOT, "deploy", "crds", "*.yaml"))) for w in ("-f", f)],
             "-f", os.path.join(ROOT, "deploy", "rbac.yaml"), "-f", os.path.join(ROOT, "deploy", "webhooks.yaml"))
-        configuration = os.path.join(cls.folder, "config.yaml")
-        with open(configuration, "w", encoding="utf-8") as out:
-            out.write(CONFIGURATION)
-        port = free_port()
-        cls.output = os.path.join(cls.folder, "hindsight.out")
-        with open(cls.output, "wb") as out:
-            cls.process = subprocess.Popen(
-                [ARGS.hindsight, "run", "--kubeconfig", os.path.join(cls.cluster, "kubeconfig"), "--log", "sqlite:" + os.path.join(cls.folder, "log.db"), "--no-lease",
-                 "--config", configuration, "--webhooks", "--webhook-address", f"127.0.0.1:{port}", "--webhook-url", f"https://127.0.0.1:{port}",
-                 "--webhook-cert-lifetime", f"{CERTIFICATE_SECONDS}s"], stdout=out, stderr=out)
         cls.addClassCleanup(cls.end)
+        cls.start(CONFIGURATION, "--webhook-cert-lifetime", f"{CERTIFICATE_SECONDS}s")
         try:
             eventually(lambda: cls.heard("webhooks are registered"))
             # The API server hears of it a moment later.
@@ -94,6 +87,20 @@ class WebhooksTest(unittest.TestCase):
             with open(cls.output, encoding="utf-8", errors="replace") as out:
                 print("---- what hindsight said\n" + out.read()[-6000:], flush=True)
             raise
+
+    @classmethod
+    def start(cls, text, *words):
+        """`hindsight run --webhooks` with that configuration, at a port of its own."""
+        configuration = os.path.join(cls.folder, "config.yaml")
+        with open(configuration, "w", encoding="utf-8") as out:
+            out.write(text)
+        cls.port = free_port()
+        cls.output = os.path.join(cls.folder, "hindsight.out")
+        with open(cls.output, "wb") as out:
+            cls.process = subprocess.Popen(
+                [ARGS.hindsight, "run", "--kubeconfig", os.path.join(cls.cluster, "kubeconfig"), "--log", "sqlite:" + os.path.join(cls.folder, "log.db"), "--no-lease",
+                 "--config", configuration, "--webhooks", "--webhook-address", f"127.0.0.1:{cls.port}", "--webhook-url", f"https://127.0.0.1:{cls.port}", *words],
+                stdout=out, stderr=out)
 
     @classmethod
     def end(cls):
@@ -193,7 +200,7 @@ class WebhooksTest(unittest.TestCase):
         self.assertNotIn("concurrentAdmissionPolicy", older["spec"])
         # A change in the older version keeps what only the newer one can say, also when the whole is replaced.
         older["spec"]["stopPolicy"] = "Hold"
-        del older["metadata"]["annotations"]
+        del older["metadata"]["annotations"], older["metadata"]["resourceVersion"]
         self.kubectl("replace", "-f", "-", input=json.dumps(older))
         newer = self.get("clusterqueues.kueue.x-k8s.io", "newer")
         self.assertEqual((newer["spec"]["cohortName"], newer["spec"]["stopPolicy"]), ("c", "Hold"))
@@ -230,45 +237,96 @@ class WebhooksTest(unittest.TestCase):
         self.assertEqual(conversion["strategy"], "Webhook")
         self.assertTrue(conversion["webhook"]["clientConfig"]["caBundle"])
 
+    def test_the_service_account_may_do_what_is_done(self):
+        def may(*words):
+            return self.kubectl("auth", "can-i", *words, "--as=system:serviceaccount:hindsight-system:hindsight", check=False).strip().splitlines()[-1]
+        hooks = "validatingwebhookconfigurations.admissionregistration.k8s.io/"
+        self.assertEqual(may("patch", hooks + "hindsight-validating-webhook-configuration"), "yes")
+        self.assertEqual(may("patch", hooks + "other"), "no")
+        self.assertEqual(may("patch", "customresourcedefinitions.apiextensions.k8s.io/workloads.kueue.x-k8s.io"), "yes")
+        self.assertEqual(may("get", "secrets/hindsight-webhook-server-cert", "-n", "hindsight-system"), "yes")
+        self.assertEqual(may("get", "secrets/other", "-n", "hindsight-system"), "no")
+
     # ---- certificates -------------------------------------------------------------------------------------------------
 
     def test_renewal_is_not_noticed(self):
-        def secret():
-            return self.get("secret", "hindsight-webhook-server-cert", "-n", "hindsight-system")["data"]
-        first = secret()
-        self.assertEqual(set(first), {"ca.crt", "ca.key", "tls.crt", "tls.key"})
-        asked, renewed, thrown_away = 0, False, False
-        deadline = time.monotonic() + 3 * CERTIFICATE_SECONDS + WAIT_SECONDS_MAX
-        probe = json.dumps(kueue("ResourceFlavor", "probe", {"nodeLabels": {"a b": "c"}}))
-        bundle = None
-        while True:
-            # Each is answered by the webhook, whichever certificate it shows.
-            self.refused("vresourceflavor.kb.io", "spec.nodeLabels", "create", "-f", "-", "--dry-run=server", input=probe)
-            self.get("clusterqueues.v1beta1.kueue.x-k8s.io")
-            asked += 1
-            self.assertLess(time.monotonic(), deadline)
-            if not renewed:
-                now = secret()
-                renewed = now["tls.crt"] != first["tls.crt"]
-                if renewed:
-                    self.assertEqual(now["ca.crt"], first["ca.crt"])
-            elif not thrown_away:
-                self.kubectl("delete", "secret", "hindsight-webhook-server-cert", "-n", "hindsight-system")
-                bundle = self.get("validatingwebhookconfiguration", "hindsight-validating-webhook-configuration")["webhooks"][0]["clientConfig"]["caBundle"]
-                thrown_away = True
-            else:
-                there = self.get("validatingwebhookconfiguration", "hindsight-validating-webhook-configuration")["webhooks"][0]["clientConfig"]["caBundle"]
-                if there != bundle:
-                    break
-        self.assertNotEqual(secret()["ca.key"], first["ca.key"])
-        for _ in range(6):
-            self.refused("vresourceflavor.kb.io", "spec.nodeLabels", "create", "-f", "-", "--dry-run=server", input=probe)
-            self.get("clusterqueues.v1beta1.kueue.x-k8s.io")
-        print(f"{asked} requests while certificates changed", flush=True)
+        server = api_server.Cluster(self.cluster)
+        server.connect()
+        self.addCleanup(lambda: server.connection.close())
 
-    def test_zz_it_stops_when_told(self):
+        def call(*words):
+            """Where a definition changes, the server begins anew with its objects and says so (429); clients try again."""
+            while True:
+                try:
+                    return server.call(*words)
+                except api_server.Refused as refused:
+                    if refused.code != 429:
+                        raise
+                time.sleep(0.1)
+
+        def secret():
+            return call("GET", "/api/v1/namespaces/hindsight-system/secrets/hindsight-webhook-server-cert")["data"]
+
+        def bundle():
+            hooks = call("GET", "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/hindsight-validating-webhook-configuration")["webhooks"]
+            return hooks[0]["clientConfig"]["caBundle"]
+
+        def ask():
+            """Two requests that webhooks must answer, whichever certificate they show."""
+            with self.assertRaises(api_server.Refused) as refused:
+                call("POST", "/apis/kueue.x-k8s.io/v1beta2/resourceflavors?dryRun=All", kueue("ResourceFlavor", "probe", {"nodeLabels": {"a b": "c"}}))
+            self.assertIn('admission webhook "vresourceflavor.kb.io" denied the request: spec.nodeLabels', str(refused.exception))
+            self.assertEqual(call("GET", "/apis/kueue.x-k8s.io/v1beta1/clusterqueues")["apiVersion"], "kueue.x-k8s.io/v1beta1")
+
+        first, first_bundle = secret(), bundle()
+        self.assertEqual(set(first), {"ca.crt", "ca.key", "tls.crt", "tls.key"})
+        asked = 0
+
+        def ask_until(done, seconds=WAIT_SECONDS_MAX):
+            nonlocal asked
+            deadline = time.monotonic() + seconds
+            while not done():
+                self.assertLess(time.monotonic(), deadline)
+                ask()
+                asked += 1
+                time.sleep(0.02)
+
+        # Renewed by time: another certificate of the same authority.
+        ask_until(lambda: secret()["tls.crt"] != first["tls.crt"])
+        self.assertEqual((secret()["ca.crt"], bundle()), (first["ca.crt"], first_bundle))
+        # Thrown away: a new authority, which is made known before its work is shown.
+        call("DELETE", "/api/v1/namespaces/hindsight-system/secrets/hindsight-webhook-server-cert")
+        ask_until(lambda: bundle() != first_bundle)
+        self.assertNotEqual(secret()["ca.key"], first["ca.key"])
+        after = time.monotonic() + 5
+        ask_until(lambda: time.monotonic() > after)
+        print(f"{2 * asked} requests while certificates changed", flush=True)
+        self.assertGreater(asked, 10)
+
+    # ---- the last ones ------------------------------------------------------------------------------------------------
+
+    def stop(self):
         self.process.send_signal(signal.SIGTERM)
         self.assertEqual(self.process.wait(timeout=WAIT_SECONDS_MAX), 0)
+
+    def test_zz_certificates_may_be_files(self):
+        self.stop()
+        folder = os.path.join(self.folder, "certificates")
+        by_files = CONFIGURATION.replace("internalCertManagement: {", f"webhook: {{certDir: {folder}}}\ninternalCertManagement: {{enable: false, ")
+        self.start(by_files)
+        eventually(lambda: self.heard("found no tls.crt and tls.key"))
+        self.stop()
+        self.start(CONFIGURATION, "--webhook-cert-dir", folder)  # makes them
+        eventually(lambda: self.heard("webhooks are registered"))
+        self.stop()
+        self.assertEqual({f: oct(os.stat(os.path.join(folder, f)).st_mode)[-3:] for f in sorted(os.listdir(folder))},
+                         {f: "600" for f in ("ca.crt", "ca.key", "tls.crt", "tls.key")})
+        os.remove(os.path.join(folder, "ca.key"))
+        self.start(by_files)  # takes them
+        eventually(lambda: self.heard("webhooks are registered"))
+        eventually(lambda: self.expect('admission webhook "vresourceflavor.kb.io" denied',
+                                       self.kubectl("create", "-f", "-", check=False, input=json.dumps(kueue("ResourceFlavor", "bad", {"nodeLabels": {"a b": "c"}})))))
+        self.stop()
 
 
 if __name__ == "__main__":
