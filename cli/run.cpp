@@ -113,6 +113,8 @@ Result<WebhookOptions> webhook_options(const RunOptions& o, const operations::Co
     return fail(ErrorKind::invalid,
                 "--webhook-cert-lifetime: found \"" + o.webhook_cert_lifetime + "\"; allowed: a duration of at least 10s");
   out.lifetime = *lifetime;
+  if (!o.webhook_url.empty())
+    if (auto host = host_of_webhook_url(o.webhook_url); !host) return tl::unexpected(host.error());
   out.url = o.webhook_url;
   out.tls = configuration.tls;
   out.service = configuration.webhook_service;
@@ -377,20 +379,24 @@ void add_run(CLI::App& app, Session& session) {
       "--lease-namespace", o->lease_namespace,
       "Namespace of the lease that lets one of several copies act; else that of the configuration, by default kueue-system");
   command->add_flag("--no-lease", o->no_lease, "Act without a lease; for a single copy only");
-  command->add_flag("--webhooks", o->webhooks,
-                    "Serve the admission and conversion webhooks over TLS, and register them; the cluster needs deploy/webhooks.yaml");
+  auto* webhooks =
+      command->add_flag("--webhooks", o->webhooks,
+                        "Serve the admission and conversion webhooks over TLS, and register them; the cluster needs deploy/webhooks.yaml");
   command->add_option("--webhook-address", o->webhook_address, "Where they listen; else webhook.host and webhook.port of the configuration")
-      ->type_name("ADDRESS");
+      ->type_name("ADDRESS")
+      ->needs(webhooks);
   command
       ->add_option("--webhook-url", o->webhook_url,
                    "https://HOST:PORT by which the API server reaches them; else through the Service of internalCertManagement")
-      ->type_name("URL");
+      ->type_name("URL")
+      ->needs(webhooks);
   command
       ->add_option(
           "--webhook-cert-dir", o->webhook_cert_dir,
           "Keep the certificates in this folder, else in the Secret of internalCertManagement; where that is not enabled, tls.crt, "
           "tls.key and ca.crt are read from it, else from webhook.certDir")
-      ->type_name("DIR");
+      ->type_name("DIR")
+      ->needs(webhooks);
   command->add_option("--webhook-cert-lifetime", o->webhook_cert_lifetime, "Life of certificates made here; renewed with a third left")
       ->type_name("DURATION")
       ->capture_default_str();

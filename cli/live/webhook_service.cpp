@@ -36,20 +36,6 @@ constexpr milliseconds spreading{2000};
 
 Time now() { return {std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::system_clock::now().time_since_epoch()).count()}; }
 
-/// "https://host:port" → host.
-Result<std::string> host_of(const std::string& url) {
-  constexpr std::string_view scheme = "https://";
-  const auto bad = [&] { return fail(ErrorKind::invalid, "--webhook-url: found \"" + url + "\"; allowed: https://HOST:PORT"); };
-  if (!url.starts_with(scheme)) return bad();
-  std::string rest = url.substr(scheme.size());
-  if (rest.find_first_of("/?#@ ") != std::string::npos) return bad();
-  const auto colon = rest.rfind(':');
-  if (colon != std::string::npos && rest.find(']', colon) == std::string::npos) rest.erase(colon);
-  if (rest.starts_with('[') && rest.ends_with(']')) rest = rest.substr(1, rest.size() - 2);
-  if (rest.empty()) return bad();
-  return rest;
-}
-
 HttpResponse http(w::Answer answer) { return {.status = answer.http_status, .body = std::move(answer.body)}; }
 
 operations::HttpRoutes routes_to(const w::Surroundings& around) {
@@ -64,6 +50,19 @@ operations::HttpRoutes routes_to(const w::Surroundings& around) {
 }
 
 }  // namespace
+
+Result<std::string> host_of_webhook_url(const std::string& url) {
+  constexpr std::string_view scheme = "https://";
+  const auto bad = [&] { return fail(ErrorKind::invalid, "--webhook-url: found \"" + url + "\"; allowed: https://HOST:PORT"); };
+  if (!url.starts_with(scheme)) return bad();
+  std::string rest = url.substr(scheme.size());
+  if (rest.find_first_of("/?#@ ") != std::string::npos) return bad();
+  const auto colon = rest.rfind(':');
+  if (colon != std::string::npos && rest.find(']', colon) == std::string::npos) rest.erase(colon);
+  if (rest.starts_with('[') && rest.ends_with(']')) rest = rest.substr(1, rest.size() - 2);
+  if (rest.empty()) return bad();
+  return rest;
+}
 
 WebhookService::WebhookService(connectors::kubernetes::KubernetesCluster& cluster, WebhookOptions options)
     : cluster_(cluster), options_(std::move(options)) {
@@ -82,7 +81,7 @@ Result<std::unique_ptr<WebhookService>> WebhookService::start(connectors::kubern
                                                               const w::Surroundings& around, WebhookOptions options) {
   std::string host;
   if (!options.url.empty()) {
-    auto found = host_of(options.url);
+    auto found = host_of_webhook_url(options.url);
     if (!found) return tl::unexpected(found.error());
     host = std::move(*found);
   }

@@ -24,6 +24,9 @@ struct WebhookOptions {
   Duration lifetime = Duration::seconds(365 * 24 * 3600);
 };
 
+/// The host of "https://HOST:PORT". Errors: invalid, for anything else.
+[[nodiscard]] Result<std::string> host_of_webhook_url(const std::string& url);
+
 /// The webhooks of a cluster: answers them over TLS, and on a thread of its own keeps the certificates fresh and the API server informed of
 /// whom to trust. New trust is spread before the certificate that needs it is shown, so no request fails for a renewal. What cannot be done
 /// is told once, and tried again.

@@ -92,25 +92,32 @@ void keep_policy(const Json& request, Json& object) {
     (*spec)[policy] = old_policy;
 }
 
+/// Whether an object fits its table; tells what does not.
+bool fits(const Kind& kind, const Json& object, std::vector<Problem>& problems) {
+  manifests::check(*kind.schema, object, "", manifests::UnknownFields::ignored, problems);
+  return problems.empty();
+}
+
 std::vector<Problem> judge(const Kind& kind, const Json& request, const Surroundings& around) {
   std::vector<Problem> problems;
-  const Json& object = member(request, "object");
-  const bool kueue = kind.type->group == kueue_group;
-  // The API server has judged by the definition already; the rules below take no other shape.
-  if (kueue) {
-    manifests::check(*kind.schema, object, "", manifests::UnknownFields::ignored, problems);
-    const Json& old_object = member(request, "oldObject");
-    if (problems.empty() && !old_object.is_null())
-      manifests::check(*kind.schema, old_object, "oldObject", manifests::UnknownFields::ignored, problems);
-  }
-  if (!problems.empty()) return problems;
   Findings findings(problems);
-  const ObjectView now(object);
-  const ObjectView before(member(request, "oldObject"));
-  if (kueue)
-    check_webhook_rules(kind, now, before, around, findings);
-  else
-    check_job_webhook_rules(kind, now, before, around, findings);
+  if (kind.type->group != kueue_group) {
+    check_job_webhook_rules(kind, ObjectView(member(request, "object")), ObjectView(member(request, "oldObject")), around, findings);
+    return problems;
+  }
+  // The rules take no other shape than that of the table. Of the new object the API server has made sure; the old one may have been stored
+  // under an older definition, and then there is nothing to compare with.
+  Json object = member(request, "object"), old_object = member(request, "oldObject");
+  use_newer_fields(object);
+  if (!fits(kind, object, problems)) return problems;
+  if (!old_object.is_object()) {
+    old_object = nullptr;
+  } else {
+    use_newer_fields(old_object);
+    std::vector<Problem> unfit;
+    if (!fits(kind, old_object, unfit)) old_object = nullptr;
+  }
+  check_webhook_rules(kind, ObjectView(object), ObjectView(old_object), around, findings);
   return problems;
 }
 

@@ -101,7 +101,18 @@ void check_elastic(const Kind& kind, const ObjectView& now, const ObjectView& be
     findings.invalid(annotation_field(elastic_job), Json(elastic), "field is immutable");
 }
 
+/// An elastic job is placed slice by slice, so it cannot ask for one place (EJ-107).
+void check_elastic_topology(const ObjectView& now, Findings& findings) {
+  const Json& annotations = member(member(now.spec, "template", "metadata"), "annotations");
+  for (const char* kind : {"required", "preferred"}) {
+    const std::string name = std::string("kueue.x-k8s.io/podset-") + kind + "-topology";
+    if (!member(annotations, name).is_null())
+      findings.forbidden("spec.template.metadata.annotations." + name, std::string(kind) + " topology is not supported with elastic jobs");
+  }
+}
+
 void check_batch_job(const ObjectView& now, const ObjectView& before, bool elastic, Findings& findings) {
+  if (elastic) check_elastic_topology(now, findings);
   const Json& least = annotation(now, min_parallelism);
   const bool new_least = !before.exists() || least != annotation(before, min_parallelism);
   if (least.is_string() && new_least && elastic)

@@ -118,7 +118,7 @@ TEST(Defaults, rename_what_was_stored_before_anybody_converted) {
   EXPECT_EQ(done["spec"], Json::parse(R"({"cohortName":"a","admissionChecksStrategy":{"admissionChecks":[{"name":"x"}]}})"));
 }
 
-// BA-1, CA-142: 8691 V12.
+// BA-1: and 8691 V12.
 TEST(Defaults, keep_the_policy_that_a_writer_of_v1beta1_does_not_know) {
   const Around around;
   const Json before = kueue("ClusterQueue", R"({"spec":{"concurrentAdmissionPolicy":{"migration":{"mode":"RetainFirstAdmission"}}}})");
@@ -166,6 +166,17 @@ TEST(Reviews, of_deletions_pass) {
   Json going = bad;
   going["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z";
   EXPECT_EQ(test::refusal(around, "UPDATE", going, bad), "");
+}
+
+// What was stored under an older definition or before anybody converted can be changed.
+TEST(Reviews, of_changes_do_not_blame_what_was_stored) {
+  const Around around;
+  const Json older_words = kueue("ClusterQueue", R"({"spec":{"cohort":"a","flavorFungibility":{"whenCanBorrow":"Borrow"}}})");
+  const Json older_bounds = kueue("ClusterQueue", R"({"spec":{"queueingStrategy":"Random"}})");
+  const Json now = kueue("ClusterQueue", R"({"spec":{"stopPolicy":"Hold"}})");
+  EXPECT_EQ(test::refusal(around, "UPDATE", now, older_words), "");
+  EXPECT_EQ(test::refusal(around, "UPDATE", now, older_bounds), "");
+  EXPECT_NE(test::refusal(around, "UPDATE", older_bounds, now), "");
 }
 
 // SG spec 2.2: one error alone, several in brackets, equal ones once.

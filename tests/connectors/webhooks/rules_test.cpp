@@ -205,7 +205,7 @@ TEST(WorkloadRules, take_a_worker_cluster_that_was_nominated) {
   EXPECT_EQ(refusal({}, "UPDATE", plain, placed), "status.clusterName: Invalid value: \"\": clusterName is immutable once set");
 }
 
-// BA-13, EJ-12: and 8691 V13, CA-13.
+// BA-13: and 8691 V13.
 TEST(WorkloadRules, hold_for_annotations_and_constraints) {
   Json boost = holding(R"({"kueue.x-k8s.io/priority-boost":""})");
   EXPECT_EQ(
@@ -292,7 +292,7 @@ TEST(JobRules, bind_a_job_to_having_a_class) {
   EXPECT_EQ(refusal({}, "UPDATE", job(R"({"labels":{"kueue.x-k8s.io/priority-class":"low"}})"), job("{}")), "");
 }
 
-// EJ-12: 77 §2.5, and the bounds of partial admission of base-api §5.
+// EJ-107: all of 77 §2.5 that is about batch Jobs and JobSets, and the bounds of partial admission of base-api §5.
 TEST(JobRules, hold_for_annotations) {
   const auto with = [](const char* annotations, const char* spec = waiting) {
     return job((std::string(R"({"annotations":)") + annotations + "}").c_str(), spec);
@@ -315,6 +315,14 @@ TEST(JobRules, hold_for_annotations) {
   EXPECT_EQ(refusal({}, "UPDATE", with(least, R"({"suspend":false,"parallelism":2})"), with(least, running)),
             "spec.parallelism: Forbidden: cannot change when partial admission is enabled and the job is not suspended");
   EXPECT_EQ(refusal({}, "UPDATE", with(least, R"({"suspend":false,"parallelism":2})"), with(least, waiting)), "");
+  for (const std::string kind : {"required", "preferred"}) {
+    Json placed = with(elastic);
+    placed["spec"]["template"]["metadata"]["annotations"]["kueue.x-k8s.io/podset-" + kind + "-topology"] = "rack";
+    EXPECT_EQ(refusal({}, "CREATE", placed), "spec.template.metadata.annotations.kueue.x-k8s.io/podset-" + kind +
+                                                 "-topology: Forbidden: " + kind + " topology is not supported with elastic jobs");
+    placed["metadata"].erase("annotations");
+    EXPECT_EQ(refusal({}, "CREATE", placed), "");
+  }
   Json job_set = with(elastic);
   job_set["apiVersion"] = "jobset.x-k8s.io/v1alpha2";
   job_set["kind"] = "JobSet";
