@@ -9,8 +9,10 @@
 #include "cli/commands.hpp"
 #include "cli/first_contact.hpp"
 #include "cli/live/cluster_link.hpp"
+#include "cli/live/cluster_surroundings.hpp"
 #include "cli/live/node_snapshots.hpp"
 #include "cli/live/quickstart.hpp"
+#include "cli/live/webhook_service.hpp"
 #include "cli/live_projections.hpp"
 #include "cli/log_location.hpp"
 #include "cli/release.hpp"
@@ -35,6 +37,8 @@ struct RunOptions {
                                         feature_gates;
   std::size_t max_in_flight = 64;
   unsigned connect_timeout = 60;
+  bool webhooks = false;
+  std::string webhook_address, webhook_url, webhook_cert_dir, webhook_cert_lifetime = "8760h";
 };
 
 int complain(const Error& e) {
@@ -97,10 +101,38 @@ class Leadership {
   bool leads_ = false, led_ = false, lost_ = false, failed_ = false;
 };
 
+/// What --webhooks and its companions ask for, in addition to the configuration.
+Result<WebhookOptions> webhook_options(const RunOptions& o, const operations::Configuration& configuration) {
+  WebhookOptions out;
+  out.address = configuration.webhook_address;
+  if (!o.webhook_address.empty()) {
+    auto address = operations::parse_listen_address(o.webhook_address);
+    if (!address) return fail(ErrorKind::invalid, "--webhook-address: " + address.error().message);
+    out.address = *address;
+  }
+  auto lifetime = parse_duration(o.webhook_cert_lifetime);
+  if (!lifetime || *lifetime < Duration::seconds(10))
+    return fail(ErrorKind::invalid,
+                "--webhook-cert-lifetime: found \"" + o.webhook_cert_lifetime + "\"; allowed: a duration of at least 10s");
+  out.lifetime = *lifetime;
+  if (!o.webhook_url.empty())
+    if (auto host = host_of_webhook_url(o.webhook_url); !host) return tl::unexpected(host.error());
+  out.url = o.webhook_url;
+  out.tls = configuration.tls;
+  out.service = configuration.webhook_service;
+  out.secret = configuration.webhook_secret;
+  out.namespace_ = configuration.namespace_;
+  out.makes_certificates = configuration.makes_webhook_certificates;
+  out.folder = !o.webhook_cert_dir.empty() || out.makes_certificates ? o.webhook_cert_dir : configuration.webhook_certificates;
+  return out;
+}
+
 int run_on_cluster(const RunOptions& o, const operations::Configuration& configuration, operations::Signals& signals) {
   namespace k = connectors::kubernetes;
   auto address = operations::parse_listen_address(o.http);
   if (!address) return complain({ErrorKind::invalid, "--http: " + address.error().message});
+  auto hooks = webhook_options(o, configuration);
+  if (!hooks) return complain(hooks.error());
   auto connection = k::find_connection({o.kubeconfig, o.context});
   if (!connection) return complain(connection.error());
   k::KubernetesClusterOptions cluster_options;
@@ -133,6 +165,12 @@ int run_on_cluster(const RunOptions& o, const operations::Configuration& configu
   std::unique_ptr<connectors::EventSender> events;
   std::unique_ptr<LiveProjections> projections;
   std::atomic<LiveProjections*> projections_now = nullptr;
+  const ClusterSurroundings around(**cluster, configuration, [&] {
+    auto* l = link_now.load();
+    return l != nullptr && l->synced();
+  });
+  std::unique_ptr<WebhookService> webhooks;
+  std::atomic<WebhookService*> webhooks_now = nullptr;
   operations::HttpRoutes routes;
   operations::HealthSources sources;
   sources.alive = [&] {
@@ -145,12 +183,14 @@ int run_on_cluster(const RunOptions& o, const operations::Configuration& configu
     auto* l = link_now.load();
     const bool caught_up = n != nullptr && n->status().caught_up;
     const bool synced = l != nullptr && l->synced();
-    return std::vector<operations::HealthCondition>{{"lease", true,
-                                                     !elects              ? "not asked for"
-                                                     : leadership.leads() ? "held"
-                                                                          : "standby"},
-                                                    {"log", caught_up, caught_up ? "caught up" : "behind"},
-                                                    {"mirror", synced, synced ? "synced" : "not synced"}};
+    std::vector<operations::HealthCondition> conditions{{"lease", true,
+                                                         !elects              ? "not asked for"
+                                                         : leadership.leads() ? "held"
+                                                                              : "standby"},
+                                                        {"log", caught_up, caught_up ? "caught up" : "behind"},
+                                                        {"mirror", synced, synced ? "synced" : "not synced"}};
+    if (auto* h = webhooks_now.load()) conditions.push_back(h->condition());
+    return conditions;
   };
   sources.metrics = [&] {
     auto* n = node_now.load();
@@ -182,10 +222,23 @@ int run_on_cluster(const RunOptions& o, const operations::Configuration& configu
   if (!server) return complain(server.error());
   operations::log(LogLevel::info, "HTTP listens", {{"address", operations::to_string((*server)->address())}});
 
+  // Copies that stand by answer too: the API server asks any of them.
+  const auto serve_webhooks = [&]() -> Result<void> {
+    if (!o.webhooks) return {};
+    auto started = WebhookService::start(**cluster, around, std::move(*hooks));
+    if (!started) return tl::unexpected(started.error());
+    webhooks = std::move(*started);
+    webhooks_now = webhooks.get();
+    operations::log(LogLevel::info, "webhooks listen", {{"address", operations::to_string(webhooks->address())}});
+    return {};
+  };
+
   int status = 0;
   const auto contact = first_contact(**cluster, std::chrono::seconds(o.connect_timeout), stop);
   if (!contact) {
     status = complain(contact.error());
+  } else if (auto served = serve_webhooks(); !served) {
+    status = complain(served.error());
   } else if (leadership.wait(stop)) {
     events::SqliteLogOptions log_options;
     log_options.durability = o.durability == "off"      ? events::Durability::off
@@ -240,6 +293,7 @@ int run_on_cluster(const RunOptions& o, const operations::Configuration& configu
         operations::log(LogLevel::info, "stopping");
       }
       (*server)->stop();
+      if (webhooks) webhooks->stop();  // asks the mirror and the cluster
       node_now = nullptr;
       link_now = nullptr;
       projections_now = nullptr;
@@ -264,6 +318,7 @@ int run_on_cluster(const RunOptions& o, const operations::Configuration& configu
     }
   }
   (*server)->stop();
+  if (webhooks) webhooks->stop();
   (*cluster)->resign();
   (*cluster)->stop();
   return status;
@@ -328,6 +383,27 @@ void add_run(CLI::App& app, Session& session) {
       "--lease-namespace", o->lease_namespace,
       "Namespace of the lease that lets one of several copies act; else that of the configuration, by default kueue-system");
   command->add_flag("--no-lease", o->no_lease, "Act without a lease; for a single copy only");
+  auto* webhooks =
+      command->add_flag("--webhooks", o->webhooks,
+                        "Serve the admission and conversion webhooks over TLS, and register them; the cluster needs deploy/webhooks.yaml");
+  command->add_option("--webhook-address", o->webhook_address, "Where they listen; else webhook.host and webhook.port of the configuration")
+      ->type_name("ADDRESS")
+      ->needs(webhooks);
+  command
+      ->add_option("--webhook-url", o->webhook_url,
+                   "https://HOST:PORT by which the API server reaches them; else through the Service of internalCertManagement")
+      ->type_name("URL")
+      ->needs(webhooks);
+  command
+      ->add_option(
+          "--webhook-cert-dir", o->webhook_cert_dir,
+          "Keep the certificates in this folder, else in the Secret of internalCertManagement; where that is not enabled, tls.crt, "
+          "tls.key and ca.crt are read from it, else from webhook.certDir")
+      ->type_name("DIR")
+      ->needs(webhooks);
+  command->add_option("--webhook-cert-lifetime", o->webhook_cert_lifetime, "Life of certificates made here; renewed with a third left")
+      ->type_name("DURATION")
+      ->capture_default_str();
   command->add_option("--log-level", o->log_level, "trace, debug, info, warning, error, critical or off")->capture_default_str();
   command->footer("Example: hindsight run --kubeconfig build/cluster/kubeconfig --log sqlite:hindsight.db");
   command->callback([o, &session] { session.action = [o]() -> Result<int> { return run(*o); }; });

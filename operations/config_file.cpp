@@ -186,6 +186,16 @@ class Reader {
     const Json& webhook = root.at("webhook");
     out.webhook_address = {webhook.value("host", ""), webhook.at("port").get<std::uint16_t>()};
     out.webhook_certificates = webhook.at("certDir").get<std::string>();
+    const Json& certificates = root.at("internalCertManagement");
+    out.makes_webhook_certificates = certificates.at("enable").get<bool>();
+    out.webhook_service = certificates.at("webhookServiceName").get<std::string>();
+    out.webhook_secret = certificates.at("webhookSecretName").get<std::string>();
+    if (const auto tls = root.find("tls"); tls != root.end()) {
+      out.tls.min_version = tls->value("minVersion", out.tls.min_version);
+      out.tls.cipher_suites = texts_of(*tls, "cipherSuites");
+      if (const auto curves = tls->find("curvePreferences"); curves != tls->end())
+        for (const auto& curve : *curves) out.tls.curves.push_back(curve.is_string() ? curve.get<std::string>() : curve.dump());
+    }
     const Json& visibility = root.at("visibilityServer");
     out.visibility_address = {visibility.value("bindAddress", ""), visibility.at("bindPort").get<std::uint16_t>()};
     out.client_qps = root.at("clientConnection").at("qps").get<double>();

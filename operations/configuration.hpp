@@ -10,6 +10,7 @@
 #include "connectors/kubernetes/lease_election.hpp"
 #include "operations/feature_gates.hpp"
 #include "operations/listen_address.hpp"
+#include "operations/tls.hpp"
 
 namespace hindsight::operations {
 
@@ -57,7 +58,10 @@ struct Configuration {
   std::vector<CustomMetricLabel> custom_metric_labels;
 
   ListenAddress webhook_address{"", 9443};
-  std::string webhook_certificates;  ///< Folder.
+  std::string webhook_certificates;        ///< Folder.
+  bool makes_webhook_certificates = true;  ///< internalCertManagement.enable; otherwise they are in the folder.
+  std::string webhook_service, webhook_secret;
+  TlsSettings tls;
   ListenAddress visibility_address{"", 8082};
 
   double client_qps = 300;  ///< Below 0: no limit.

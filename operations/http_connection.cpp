@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstring>
 #include <system_error>
+#include <utility>
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -56,12 +57,23 @@ void HttpServerState::stop(milliseconds grace) {
 
 Clock::time_point HttpServerState::last_write() const { return Clock::time_point(Clock::duration(last_write_.load())); }
 
-HttpConnection::HttpConnection(int socket, const HttpLimits& limits, HttpServerState& server)
-    : socket_(socket), limits_(limits), server_(server) {}
+HttpConnection::HttpConnection(int socket, std::unique_ptr<Transport> transport, const HttpLimits& limits, HttpServerState& server)
+    : socket_(socket), transport_(std::move(transport)), limits_(limits), server_(server) {}
 
 HttpConnection::~HttpConnection() {
+  transport_.reset();
   ::shutdown(socket_, SHUT_RDWR);
   ::close(socket_);
+}
+
+bool HttpConnection::shake_hands() {
+  if (!transport_) return false;
+  const auto deadline = Clock::now() + limits_.request_timeout;
+  for (;;) {
+    const Moved moved = transport_->shake_hands();
+    if (moved.bytes > 0) return true;
+    if (moved.wait_for == 0 || !wait(moved.wait_for, deadline, false)) return false;
+  }
 }
 
 bool HttpConnection::wait_for_request() {
@@ -77,26 +89,32 @@ bool HttpConnection::wait_for_request() {
 bool HttpConnection::fill(Clock::time_point deadline, bool give_way) {
   for (;;) {
     if (server_.stopping()) return false;
-    std::array<pollfd, 2> descriptors{{{socket_, POLLIN, 0}, {server_.stop_descriptor(), POLLIN, 0}}};
-    const auto left = until(deadline);
-    const auto wait = give_way ? std::min(left, look_around) : left;
-    const int n = ::poll(descriptors.data(), descriptors.size(), static_cast<int>(wait.count()));
-    if (n < 0 && errno != EINTR) return false;
-    if (n > 0 && descriptors[0].revents != 0) {
-      const ssize_t got = ::recv(socket_, buffer_.data(), buffer_.size(), MSG_DONTWAIT);
-      if (got > 0) {
-        begin_ = 0;
-        end_ = static_cast<std::size_t>(got);
-        return true;
-      }
-      if (got == 0 || (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR)) return false;
+    const Moved moved = transport_->receive(buffer_.data(), buffer_.size());
+    if (moved.bytes > 0) {
+      begin_ = 0;
+      end_ = moved.bytes;
+      return true;
     }
+    if (moved.wait_for == 0 || !wait(moved.wait_for, deadline, give_way)) return false;
+  }
+}
+
+/// Until the socket is ready. False: the time is over, the server stops, or the thread is needed elsewhere.
+bool HttpConnection::wait(short events, Clock::time_point deadline, bool give_way) {
+  for (;;) {
+    if (server_.stopping()) return false;
+    std::array<pollfd, 2> descriptors{{{socket_, events, 0}, {server_.stop_descriptor(), POLLIN, 0}}};
+    const auto left = until(deadline);
+    const auto pause = give_way ? std::min(left, look_around) : left;
+    const int n = ::poll(descriptors.data(), descriptors.size(), static_cast<int>(pause.count()));
+    if (n < 0 && errno != EINTR) return false;
+    if (n > 0 && descriptors[0].revents != 0) return true;
     if (n == 0 && (left.count() == 0 || (give_way && server_.waiting.load() > 0))) return false;
   }
 }
 
 bool HttpConnection::is_readable() const {
-  if (begin_ < end_) return true;
+  if (begin_ < end_ || transport_->holds_bytes()) return true;
   pollfd descriptor{socket_, POLLIN, 0};
   return ::poll(&descriptor, 1, 0) > 0;
 }
@@ -122,14 +140,13 @@ ssize_t HttpConnection::write(const char* from, size_t size) {
     response_deadline_ = Clock::now() + limits_.response_timeout;
   }
   for (;;) {
-    const ssize_t sent = ::send(socket_, from, size, MSG_NOSIGNAL | MSG_DONTWAIT);
-    if (sent >= 0) return sent;
-    if (errno == EINTR) continue;
-    if (errno != EAGAIN && errno != EWOULDBLOCK) return -1;
+    const Moved moved = transport_->send(from, size);
+    if (moved.bytes > 0 || size == 0) return static_cast<ssize_t>(moved.bytes);
+    if (moved.wait_for == 0) return -1;
     const auto deadline = server_.stopping() ? std::min(response_deadline_, server_.last_write()) : response_deadline_;
     const auto left = until(deadline);
     if (left.count() == 0) return -1;
-    pollfd descriptor{socket_, POLLOUT, 0};
+    pollfd descriptor{socket_, moved.wait_for, 0};
     if (::poll(&descriptor, 1, static_cast<int>(std::min(left, look_around).count())) < 0 && errno != EINTR) return -1;
   }
 }

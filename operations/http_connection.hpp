@@ -5,10 +5,13 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 
 #include <httplib.h>
+
+#include "operations/transport.hpp"
 
 namespace hindsight::operations {
 
@@ -50,12 +53,14 @@ class HttpServerState {
 /// One connection of a client, as the library reads and writes it. Every wait has an end: the limits, or the end of the server.
 class HttpConnection final : public httplib::Stream {
  public:
-  /// Takes the socket and closes it at the end.
-  HttpConnection(int socket, const HttpLimits& limits, HttpServerState& server);
+  /// Takes the socket and closes it at the end. Without a transport it does nothing else.
+  HttpConnection(int socket, std::unique_ptr<Transport> transport, const HttpLimits& limits, HttpServerState& server);
   ~HttpConnection() override;
   HttpConnection(const HttpConnection&) = delete;
   HttpConnection& operator=(const HttpConnection&) = delete;
 
+  /// Agrees with the client on how to talk, within the time of a request. False: that came to nothing.
+  [[nodiscard]] bool shake_hands();
   /// Waits for the first byte of the next request. False: the client is gone or silent for too long, the server stops, or others wait
   /// for the thread.
   [[nodiscard]] bool wait_for_request();
@@ -74,8 +79,10 @@ class HttpConnection final : public httplib::Stream {
   using Clock = std::chrono::steady_clock;
 
   [[nodiscard]] bool fill(Clock::time_point deadline, bool give_way);
+  [[nodiscard]] bool wait(short events, Clock::time_point deadline, bool give_way);
 
   int socket_;
+  std::unique_ptr<Transport> transport_;
   const HttpLimits& limits_;
   HttpServerState& server_;
   std::array<char, 4096> buffer_{};

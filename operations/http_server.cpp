@@ -132,6 +132,8 @@ class HttpServer::Implementation final : private httplib::Server {
     limits_.request_timeout = std::chrono::seconds(options.request_seconds);
     limits_.response_timeout = std::chrono::seconds(options.response_seconds);
     limits_.idle_timeout = std::chrono::seconds(options.idle_seconds);
+    limits_.body_bytes_max = options.body_bytes_max;
+    limits_.request_bytes_max = options.body_bytes_max + 2 * limits_.header_bytes_max;
 
     new_task_queue = [this] { return new BoundedThreads(std::max(1U, options_.threads), options_.waiting_max, state_); };
     // Not SO_REUSEPORT, which the library would set: a second process on the same port is a mistake that must show.
@@ -155,7 +157,7 @@ class HttpServer::Implementation final : private httplib::Server {
       if (r.method == "PATCH") Patch(pattern, handler);
       if (r.method == "DELETE") Delete(pattern, handler);
     }
-    set_error_handler([](const httplib::Request&, httplib::Response& a) {
+    set_error_handler([this](const httplib::Request&, httplib::Response& a) {
       if (!a.body.empty()) return;  // Said by ourselves.
       fill(a, http_error(a.status, "the request cannot be served: " + reason_of(a.status)));
       close_after(a);
@@ -219,14 +221,21 @@ class HttpServer::Implementation final : private httplib::Server {
 
  private:
   bool process_and_close_socket(socket_t socket) override {
-    HttpConnection connection(socket, limits_, state_);
+    const bool tls = options_.tls != nullptr;
+    HttpConnection connection(socket,
+                              turning_away ? nullptr
+                              : tls        ? tls_transport(socket, *options_.tls)
+                                           : plain_transport(socket),
+                              limits_, state_);
     if (turning_away) {
       rejected_.fetch_add(1, std::memory_order_relaxed);
+      if (tls) return true;  // There is no talking before the hands are shaken.
       static constexpr std::string_view busy =
           "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nConnection: close\r\nRetry-After: 1\r\n\r\n";
       ::send(socket, busy.data(), busy.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
       return true;
     }
+    if (!connection.shake_hands()) return true;
     for (std::size_t served = 1; connection.wait_for_request(); ++served) {
       const bool last = served >= limits_.requests_per_connection_max || state_.stopping() || state_.waiting.load() > 0;
       close_after_answer = false;
@@ -298,12 +307,12 @@ class HttpServer::Implementation final : private httplib::Server {
     }
   }
 
-  static std::string reason_of(int status) {
+  [[nodiscard]] std::string reason_of(int status) const {
     switch (status) {
       case 400:
         return "it is not well-formed";
       case 413:
-        return "its body is longer than 65536 bytes";
+        return "its body is longer than " + std::to_string(limits_.body_bytes_max) + " bytes";
       case 414:
         return "its target is too long";
       case 416:

@@ -5,6 +5,7 @@
 
 #include "operations/http.hpp"
 #include "operations/listen_address.hpp"
+#include "operations/tls.hpp"
 #include "vocabulary/result.hpp"
 
 namespace hindsight::operations {
@@ -16,6 +17,8 @@ struct HttpServerOptions {
   std::uint32_t request_seconds = 5;    ///< A whole request must have arrived by then.
   std::uint32_t response_seconds = 10;  ///< And a whole answer must have been taken.
   std::uint32_t idle_seconds = 30;      ///< An open connection may be silent for so long, unless others wait.
+  std::size_t body_bytes_max = 64 * 1024;
+  std::shared_ptr<const TlsIdentity> tls;  ///< Null: plain text. A connection that comes before the first certificate is closed.
 };
 
 struct HttpServerStatistics {
@@ -25,9 +28,10 @@ struct HttpServerStatistics {
   std::uint64_t rejected = 0;  ///< Connections that found no place to wait.
 };
 
-/// A small HTTP/1.1 server on threads of its own. Plain text, no authorization: it listens on the loopback address unless told otherwise.
+/// A small HTTP/1.1 server on threads of its own, in plain text or over TLS. It asks nobody who he is: it listens on the loopback address
+/// unless told otherwise.
 ///
-/// Headers are read up to 16 KiB and bodies up to 64 KiB. Byte ranges are not served.
+/// Headers are read up to 16 KiB and bodies up to body_bytes_max. Byte ranges are not served.
 class HttpServer {
  public:
   /// Listens, and answers from then on. Errors: unavailable, when the address cannot be had; names it and why.

@@ -72,7 +72,14 @@ class Converter {
       if (it == spec->end()) continue;
       Json value = std::move(*it);
       spec->erase(name);
-      (*spec)["clusterSource"][name] = std::move(value);
+      Json& source = (*spec)["clusterSource"];
+      if (source.is_null()) source = Json::object();
+      if (!source.is_object()) continue;
+      if (source.contains(name))
+        problems_.push_back({ProblemKind::invalid, std::string("spec.") + name, shortened(value),
+                             std::string("is the older name of clusterSource.") + name + "; give one of them"});
+      else
+        source[name] = std::move(value);
     }
   }
 

@@ -35,6 +35,15 @@ inline constexpr ResourceType multikueue_cluster{"MultiKueueCluster", "kueue.x-k
 inline constexpr ResourceType provisioning_request_config{"ProvisioningRequestConfig", "kueue.x-k8s.io", "v1beta2",
                                                           "provisioningrequestconfigs", false};
 
+// What the process itself needs around its webhooks; never watched.
+inline constexpr ResourceType secret{"Secret", "", "v1", "secrets", true};
+inline constexpr ResourceType custom_resource_definition{"CustomResourceDefinition", "apiextensions.k8s.io", "v1",
+                                                         "customresourcedefinitions", false};
+inline constexpr ResourceType mutating_webhook_configuration{"MutatingWebhookConfiguration", "admissionregistration.k8s.io", "v1",
+                                                             "mutatingwebhookconfigurations", false};
+inline constexpr ResourceType validating_webhook_configuration{"ValidatingWebhookConfiguration", "admissionregistration.k8s.io", "v1",
+                                                               "validatingwebhookconfigurations", false};
+
 }  // namespace types
 
 inline constexpr std::array<const ResourceType*, 20> all_resource_types{&types::namespace_,

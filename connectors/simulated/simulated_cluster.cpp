@@ -12,7 +12,8 @@
 #include "connectors/simulated/rules/crd_rules.hpp"
 #include "connectors/simulated/rules/job_rules.hpp"
 #include "connectors/simulated/rules/metadata_rules.hpp"
-#include "connectors/simulated/rules/webhook_rules.hpp"
+#include "connectors/simulated/store_surroundings.hpp"
+#include "connectors/webhooks/rules/webhook_rules.hpp"
 
 namespace hindsight::connectors::simulated {
 namespace {
@@ -102,7 +103,7 @@ Reply SimulatedCluster::create(Json object) {
   for (const char* field : {"uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "generation", "managedFields",
                             "selfLink", "resourceVersion"})
     metadata.erase(field);
-  if (options_.webhooks) apply_webhook_defaults(kind, object, store_);
+  if (options_.webhooks) webhooks::apply_webhook_defaults(kind, object, StoreSurroundings(store_));
 
   std::vector<Problem> problems;
   manifests::check(*kind.schema, object, "", manifests::UnknownFields::ignored, problems);
@@ -150,8 +151,9 @@ void SimulatedCluster::check_main(const Kind& kind, const Json& object, const Js
     check_core_rules(kind, now, before, findings);
   }
   if (options_.webhooks) {
-    check_webhook_rules(kind, now, before, findings);
-    check_job_webhook_rules(kind, now, before, store_, findings);
+    const StoreSurroundings around(store_);
+    webhooks::check_webhook_rules(kind, now, before, around, findings);
+    webhooks::check_job_webhook_rules(kind, now, before, around, findings);
   }
 }
 
@@ -205,7 +207,7 @@ Reply SimulatedCluster::patch_status(const StoredPointer& stored, const Json& pa
     check_crd_rules(kind, now, before, findings);
   else if (kind.type->kind == "Job")
     check_job_status_change(now, before, findings);
-  if (options_.webhooks) check_webhook_rules(kind, now, before, findings);
+  if (options_.webhooks) webhooks::check_webhook_rules(kind, now, before, StoreSurroundings(store_), findings);
   if (!problems.empty()) return invalid(kind, stored->name, std::move(problems));
 
   if (status.is_null())

@@ -247,12 +247,14 @@ class Generator:
         group, plural = self.api["group"], kind["plural"]
         names = {"kind": kind["kind"], "listKind": kind["kind"] + "List", "plural": plural, "singular": kind["kind"].lower(),
                  "shortNames": kind["short"]}
-        conversion = {"strategy": self.conversion}
+        # None is what the API server takes when nothing is said. Nothing is said, so that applying a definition again leaves alone the
+        # converter that a running Hindsight put there.
+        conversion = {}
         if self.conversion == "Webhook":
-            conversion["webhook"] = self.api["conversionWebhook"]
+            conversion = {"conversion": {"strategy": "Webhook", "webhook": self.api["conversionWebhook"]}}
         return {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
                 "metadata": {"name": f"{plural}.{group}"},
-                "spec": {"group": group, "names": names, "scope": kind["scope"], "conversion": conversion,
+                "spec": {"group": group, "names": names, "scope": kind["scope"], **conversion,
                          "versions": [self.version(kind, version, source) for version in self.api["versions"]]}}
 
     def files(self):

@@ -242,6 +242,8 @@ clientConnection: {qps: -1.5, burst: 7}
   EXPECT_EQ(c.health_address, (ListenAddress{"127.0.0.1", 0}));
   EXPECT_EQ(c.webhook_address, (ListenAddress{"10.0.0.1", 1}));
   EXPECT_EQ(c.webhook_certificates, "/certs");
+  EXPECT_TRUE(c.makes_webhook_certificates);
+  EXPECT_EQ(c.webhook_secret, "kueue-webhook-server-cert");
   EXPECT_EQ(c.visibility_address, (ListenAddress{"::1", 65535}));
   EXPECT_EQ(c.client_qps, -1.5);
   EXPECT_EQ(c.client_burst, 7);

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "connectors/manifests/yaml_reader.hpp"
+#include "connectors/webhooks/reviews.hpp"
 #include "operations/config_file.hpp"
 #include "operations/health.hpp"
 
@@ -80,6 +81,46 @@ TEST_F(DeploymentTest, FilesLieOnVolumesThatAreThere) {
   for (const std::string& path : {argument("config"), argument("log").substr(std::string("sqlite:").size())})
     EXPECT_TRUE(std::any_of(mounts.begin(), mounts.end(), [&](const std::string& m) { return path.starts_with(m); })) << path;
   EXPECT_TRUE(objects_.contains("PersistentVolumeClaim/hindsight-log"));
+}
+
+// BA-27: internalCertManagement of the configuration, and what deploy/webhooks.yaml is made for.
+TEST_F(DeploymentTest, WebhooksAreAskedForWhereTheyAnswer) {
+  const auto hooks = objects_of("deploy/webhooks.yaml");
+  const auto configuration = read_configuration(objects_.at("ConfigMap/hindsight-config").at("data").at("config.yaml").get<std::string>(),
+                                                "config.yaml", {.own_namespace = "", .feature_gates = std::nullopt});
+  ASSERT_TRUE(configuration) << configuration.error().message;
+  const json service = hooks.at("Service/" + configuration->webhook_service);
+  EXPECT_EQ(service.at("metadata").at("namespace"), configuration->namespace_);
+  EXPECT_EQ(service.at("spec").at("ports").at(0).at("targetPort"), configuration->webhook_address.port);
+  EXPECT_EQ(service.at("spec").at("selector"), objects_.at("Deployment/hindsight").at("spec").at("selector").at("matchLabels"));
+  EXPECT_EQ(container_.at("ports").at(1).at("containerPort"), configuration->webhook_address.port);
+  EXPECT_EQ(hooks.at("Role/hindsight-webhooks").at("rules").at(1).at("resourceNames"), json::array({configuration->webhook_secret}));
+
+  std::map<std::string, std::string> paths;  // of every webhook that answers
+  std::vector<std::string> definitions;
+  for (const auto& one : connectors::webhooks::reviewed_kinds()) {
+    const auto& type = *one.kind->type;
+    std::string kind(type.kind);
+    std::transform(kind.begin(), kind.end(), kind.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+    paths["m" + kind + ".kb.io"] = one.mutating_path;
+    if (!one.validating_path.empty()) paths["v" + kind + ".kb.io"] = one.validating_path;
+    if (type.group == "kueue.x-k8s.io") definitions.push_back(std::string(type.plural) + "." + std::string(type.group));
+  }
+  std::sort(definitions.begin(), definitions.end());
+  EXPECT_EQ(hooks.at("ClusterRole/hindsight-webhooks").at("rules").at(2).at("resourceNames"), definitions);
+  std::size_t judged = 0;
+  for (const char* configuration_name : {"MutatingWebhookConfiguration/hindsight-mutating-webhook-configuration",
+                                         "ValidatingWebhookConfiguration/hindsight-validating-webhook-configuration"})
+    for (const auto& hook : hooks.at(configuration_name).at("webhooks")) {
+      const std::string name = hook.at("name");
+      EXPECT_EQ(hook.at("clientConfig").at("service").at("path"), paths.at(name)) << name;
+      EXPECT_EQ(hook.at("clientConfig").at("service").at("name"), configuration->webhook_service) << name;
+      EXPECT_EQ(hook.at("failurePolicy"), "Fail");
+      judged += name.starts_with("v") ? 1 : 0;
+    }
+  // Every kind that we judge is brought before us.
+  EXPECT_EQ(judged,
+            static_cast<std::size_t>(std::count_if(paths.begin(), paths.end(), [](const auto& p) { return p.first.starts_with("v"); })));
 }
 
 TEST_F(DeploymentTest, OneCopyAtATimeHasTheLog) {

@@ -55,6 +55,8 @@ TEST(V1beta1, refuses_what_says_the_same_thing_twice) {
   const std::vector<Row> rows{
       {"ClusterQueue", R"({"spec":{"cohort":"a","cohortName":"b"}})", "spec.cohort"},
       {"ClusterQueue", R"({"spec":{"admissionChecks":["x"],"admissionChecksStrategy":{}}})", "spec.admissionChecks"},
+      {"MultiKueueCluster", R"({"spec":{"kubeConfig":{"location":"a"},"clusterSource":{"kubeConfig":{"location":"b"}}}})",
+       "spec.kubeConfig"},
       {"Workload", R"({"spec":{"priorityClassName":"p","priorityClassSource":"else"}})", "spec.priorityClassSource"}};
   for (const auto& row : rows) {
     Json object = Json::parse(row.before);
@@ -66,9 +68,9 @@ TEST(V1beta1, refuses_what_says_the_same_thing_twice) {
 }
 
 TEST(V1beta1, takes_any_shape_without_harm) {
-  for (const char* text :
-       {R"({})", R"({"spec":5,"status":[]})", R"({"spec":{"admissionChecks":5},"status":{"admission":{"podSetAssignments":[7]}}})",
-        R"({"status":{"admission":{"podSetAssignments":[{"topologyAssignment":{"levels":7,"domains":[1]}}]}}})"}) {
+  for (const char* text : {R"({})", R"({"spec":5,"status":[]})", R"({"spec":{"kubeConfig":{},"clusterSource":"x"}})",
+                           R"({"spec":{"admissionChecks":5},"status":{"admission":{"podSetAssignments":[7]}}})",
+                           R"({"status":{"admission":{"podSetAssignments":[{"topologyAssignment":{"levels":7,"domains":[1]}}]}}})"}) {
     for (const char* kind : {"ClusterQueue", "LocalQueue", "Workload", "AdmissionCheck", "MultiKueueCluster", "Cohort"}) {
       Json object = Json::parse(text);
       std::vector<Problem> problems;

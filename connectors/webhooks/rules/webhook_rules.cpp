@@ -1,4 +1,4 @@
-#include "connectors/simulated/rules/webhook_rules.hpp"
+#include "connectors/webhooks/rules/webhook_rules.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -9,8 +9,19 @@
 #include "connectors/manifests/syntax.hpp"
 #include "vocabulary/amount.hpp"
 
-namespace hindsight::connectors::simulated {
+namespace hindsight::connectors::webhooks {
 namespace {
+
+using manifests::at;
+using manifests::condition_is;
+using manifests::each_item;
+using manifests::member;
+using manifests::number;
+using manifests::text;
+
+constexpr const char* elastic_job = "kueue.x-k8s.io/elastic-job";
+constexpr const char* replacement_for = "kueue.x-k8s.io/workload-slice-replacement-for";
+constexpr const char* priority_boost = "kueue.x-k8s.io/priority-boost";
 
 constexpr std::size_t most_flavors = 256;
 constexpr std::size_t most_resources = 256;
@@ -112,16 +123,23 @@ void check_label_selector(const Json& selector, const std::string& field, Findin
   });
 }
 
-void check_cluster_queue(const ObjectView& now, const ObjectView& before, Findings& findings) {
+std::set<std::string_view> flavor_names(const Json& spec) {
+  std::set<std::string_view> names;
+  for (const auto& group : member(spec, "resourceGroups"))
+    for (const auto& flavor : member(group, "flavors")) names.insert(text(flavor, "name"));
+  return names;
+}
+
+void check_cluster_queue(const ObjectView& now, const ObjectView& before, const Surroundings& around, Findings& findings) {
   const Json& spec = now.spec;
   check_groups(spec, {spec.contains("cohortName"), "cohort", true}, findings);
   check_weight(spec, findings);
   check_label_selector(member(spec, "namespaceSelector"), "spec.namespaceSelector", findings);
   const Json& checks = member(spec, "admissionChecksStrategy");
-  if (before.exists() && checks == member(before.spec, "admissionChecksStrategy")) return;
-  std::set<std::string_view> flavors;
-  for (const auto& group : member(spec, "resourceGroups"))
-    for (const auto& flavor : member(group, "flavors")) flavors.insert(text(flavor, "name"));
+  auto flavors = flavor_names(spec);
+  // What is stored and wrong may stay while neither the checks nor the flavors change.
+  const bool same = before.exists() && checks == member(before.spec, "admissionChecksStrategy") && flavors == flavor_names(before.spec);
+  if (same && !around.gate("RejectUpdatesToCQWithInvalidOnFlavors")) return;
   each_item(checks, "admissionChecks", "spec.admissionChecksStrategy", [&](const Json& check, const std::string& field) {
     each_item(check, "onFlavors", field, [&](const Json& flavor, const std::string& inner) {
       if (!flavors.contains(flavor.get_ref<const std::string&>()))
@@ -143,7 +161,7 @@ void check_flavor(const ObjectView& now, Findings& findings) {
 
 // ---- Workload -------------------------------------------------------------------------------------------------------------
 
-void check_requests(const Json& template_, const std::string& field, Findings& findings) {
+void check_requests(const Json& template_, const std::string& field, bool not_negative, Findings& findings) {
   const auto check_list = [&](const Json& resources, const std::string& path) {
     for (const char* name : {"requests", "limits"}) {
       const Json& list = member(resources, name);
@@ -151,7 +169,7 @@ void check_requests(const Json& template_, const std::string& field, Findings& f
       for (const auto& [resource, value] : list.get_ref<const Json::object_t&>()) {
         const std::string inner = path + "." + name + "[" + resource + "]";
         if (resource == "pods") findings.invalid(inner, Json(resource), "the key is reserved for internal kueue use");
-        if (amount_of(value) < 0) findings.invalid(inner, value, "must be greater than or equal to 0");
+        if (not_negative && amount_of(value) < 0) findings.invalid(inner, value, "must be greater than or equal to 0");
       }
     }
   };
@@ -191,41 +209,76 @@ bool only_lowers_counts(const Json& now, const Json& before) {
   return patched == now;
 }
 
-constexpr std::string_view elastic = "kueue.x-k8s.io/elastic-job";  // the annotation, and the scheduling gate
+std::map<std::string_view, std::int64_t> counts_of(const Json& list, std::int64_t unless_said) {
+  std::map<std::string_view, std::int64_t> counts;
+  for (const auto& entry : list) counts[text(entry, "name")] = number(entry, "count").value_or(unless_said);
+  return counts;
+}
 
-void check_reclaimable(const ObjectView& now, const ObjectView& before, bool reserved, Findings& findings) {
-  const bool slice = text(member(now.metadata, "annotations"), elastic) == "true";
-  const auto old_of = [&](std::string_view name) {
-    for (const auto& old : member(before.status, "reclaimablePods"))
-      if (text(old, "name") == name) return number(old, "count").value_or(0);
-    return std::int64_t{-1};
-  };
-  std::map<std::string_view, std::int64_t> counts, reclaimed;
-  for (const auto& pod_set : member(now.spec, "podSets")) counts[text(pod_set, "name")] = number(pod_set, "count").value_or(1);
-  each_item(now.status, "reclaimablePods", "status", [&](const Json& entry, const std::string& field) {
-    const auto name = text(entry, "name");
-    const auto count = number(entry, "count").value_or(0);
-    reclaimed[name] = count;
+/// `elastic`: a scale-down takes reclaimable pods with it, and the entry that is stored may be too high until it is written again (EJ-63).
+void check_reclaimable(const ObjectView& now, const ObjectView& before, bool reserved, bool elastic, Findings& findings) {
+  const auto counts = counts_of(member(now.spec, "podSets"), 1);
+  const auto admitted = counts_of(member(member(now.status, "admission"), "podSetAssignments"), 0);
+  const auto reclaimed = counts_of(member(now.status, "reclaimablePods"), 0);
+  const auto old_reclaimed = counts_of(member(before.status, "reclaimablePods"), 0);
+  const auto field_of = [](std::string_view name) { return "status.reclaimablePods[" + std::string(name) + "]"; };
+  for (const auto& [name, count] : reclaimed) {
     const auto it = counts.find(name);
+    const auto old = old_reclaimed.find(name);
     if (it == counts.end())
-      findings.add(ProblemKind::not_supported, field + ".name", member(entry, "name"), "must be the name of a podset");
-    else if (count > it->second && !(slice && count == old_of(name)))  // EJ-63
-      findings.invalid(field + ".count", member(entry, "count"), "should be less or equal to " + std::to_string(it->second));
-  });
+      findings.add(ProblemKind::not_supported, field_of(name) + ".name", Json(name), "must be the name of a podset");
+    else if (count > it->second && !(elastic && old != old_reclaimed.end() && old->second == count))
+      findings.invalid(field_of(name) + ".count", Json(count), "should be less or equal to " + std::to_string(it->second));
+  }
   if (!reserved) return;
-  const auto shrunk = [&](std::string_view name) {
-    for (const auto& assignment : member(member(now.status, "admission"), "podSetAssignments"))
-      if (text(assignment, "name") == name && counts.contains(name)) return counts[name] < number(assignment, "count").value_or(0);
-    return false;
-  };
-  for (const auto& old : member(before.status, "reclaimablePods")) {
-    const auto it = reclaimed.find(text(old, "name"));
-    if (slice && shrunk(text(old, "name"))) continue;
-    const std::string field = "status.reclaimablePods[" + std::string(text(old, "name")) + "]";
+  for (const auto& [name, old_count] : old_reclaimed) {
+    const auto pods = counts.find(name);
+    const auto given = admitted.find(name);
+    if (elastic && pods != counts.end() && given != admitted.end() && pods->second < given->second) continue;
+    const auto it = reclaimed.find(name);
     if (it == reclaimed.end())
-      findings.required(field, "cannot be removed");
-    else if (it->second < number(old, "count").value_or(0))
-      findings.invalid(field + ".count", Json(it->second), "cannot be less than " + member(old, "count").dump());
+      findings.required(field_of(name), "cannot be removed");
+    else if (it->second < old_count)
+      findings.invalid(field_of(name) + ".count", Json(it->second), "cannot be less than " + std::to_string(old_count));
+  }
+}
+
+/// The worker cluster: one of those that were nominated, and unset only by an eviction (BA-18, EJ-105).
+void check_cluster_name(const ObjectView& now, const ObjectView& before, Findings& findings) {
+  const auto name = text(now.status, "clusterName");
+  const auto old_name = text(before.status, "clusterName");
+  if (name == old_name) return;
+  if (!old_name.empty()) {  // Of another name the definition says that it cannot be.
+    if (name.empty() && !condition_is(now.status, "Evicted"))
+      findings.invalid("status.clusterName", Json(name), "clusterName is immutable once set");
+    return;
+  }
+  if (!text(member(now.metadata, "annotations"), replacement_for).empty()) return;
+  const Json& nominated = member(before.status, "nominatedClusterNames");
+  if (std::find(nominated.begin(), nominated.end(), Json(name)) == nominated.end())
+    findings.invalid("status.clusterName", Json(name), "when setting clusterName it must be one of the nominatedClusterNames");
+}
+
+/// Flavors that the Workload holds stay allowed (8691 V13).
+void check_constraints(const ObjectView& now, const ObjectView& before, Findings& findings) {
+  const Json& allowed = member(now.spec, "admissionConstraints", "allowedResourceFlavors");
+  if (allowed.empty() || allowed == member(before.spec, "admissionConstraints", "allowedResourceFlavors")) return;
+  for (const auto& assignment : member(member(now.status, "admission"), "podSetAssignments"))
+    for (const auto& flavor : member(assignment, "flavors"))
+      if (std::find(allowed.begin(), allowed.end(), flavor) == allowed.end())
+        return findings.invalid("spec.admissionConstraints", allowed, "must keep the assigned flavors while quota is reserved");
+}
+
+/// The syntax of what is copied into pods.
+void check_pod_metadata(const Json& holder, const char* labels, const std::string& field, bool values_too, Findings& findings) {
+  const Json& map = member(holder, labels);
+  if (!map.is_object()) return;
+  for (const auto& [key, value] : map.get_ref<const Json::object_t&>()) {
+    if (!manifests::is_qualified_name(key)) findings.invalid(field + "." + labels, Json(key), "name part must be a qualified name");
+    if (values_too && value.is_string() && !manifests::is_label_value(value.get_ref<const std::string&>()))
+      findings.invalid(field + "." + labels, value,
+                       "a valid label must be an empty string or consist of alphanumeric characters, "
+                       "'-', '_' or '.', and must start and end with an alphanumeric character");
   }
 }
 
@@ -241,20 +294,41 @@ Json without_topology(const Json& admission) {
   return out;
 }
 
-void check_workload(const ObjectView& now, const ObjectView& before, Findings& findings) {
-  const Json& spec = now.spec;
+void check_pod_sets(const ObjectView& now, bool elastic, const Surroundings& around, Findings& findings) {
+  const bool not_negative = around.gate("WorkloadValidateResourcesAreNonNegative");
+  const bool metadata_too = around.gate("WorkloadValidationForPodSetMetadata");
   std::size_t reducible = 0;
-  each_item(spec, "podSets", "spec", [&](const Json& pod_set, const std::string& field) {
-    check_requests(member(pod_set, "template"), field + ".template.spec", findings);
+  each_item(now.spec, "podSets", "spec", [&](const Json& pod_set, const std::string& field) {
+    const Json& template_ = member(pod_set, "template");
+    check_requests(template_, field + ".template.spec", not_negative, findings);
+    if (metadata_too) {
+      check_pod_metadata(member(template_, "metadata"), "labels", field + ".template.metadata", true, findings);
+      check_pod_metadata(member(template_, "metadata"), "annotations", field + ".template.metadata", false, findings);
+    }
     if (pod_set.contains("minCount") && ++reducible == 2) findings.invalid("spec.podSets", Json(), "at most one podSet can use minCount");
   });
-  const Json& boost = member(member(now.metadata, "annotations"), "kueue.x-k8s.io/priority-boost");
+  if (elastic && reducible > 0)
+    findings.invalid("spec.podSets", Json(reducible), "partial admission and elastic job cannot be used together");
+  each_item(now.status, "admissionChecks", "status", [&](const Json& check, const std::string& field) {
+    each_item(check, "podSetUpdates", field, [&](const Json& update, const std::string& inner) {
+      check_pod_metadata(update, "labels", inner, true, findings);
+      check_pod_metadata(update, "annotations", inner, false, findings);
+      check_pod_metadata(update, "nodeSelector", inner, true, findings);
+    });
+  });
+}
+
+void check_workload(const ObjectView& now, const ObjectView& before, const Surroundings& around, Findings& findings) {
+  const bool gate = around.gate("ElasticJobsViaWorkloadSlices");
+  const bool elastic = gate && text(member(now.metadata, "annotations"), elastic_job) == "true";
+  check_pod_sets(now, elastic, around, findings);
+  const Json& boost = member(member(now.metadata, "annotations"), priority_boost);
   if (boost.is_string()) {
     const auto& value = boost.get_ref<const std::string&>();
     std::int32_t parsed = 0;
     const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), parsed);
     if (error != std::errc() || end != value.data() + value.size() || value.empty())
-      findings.invalid("metadata.annotations[kueue.x-k8s.io/priority-boost]", boost,
+      findings.invalid(std::string("metadata.annotations[") + priority_boost + "]", boost,
                        "must be a valid signed integer; use \"0\" explicitly, empty string is not allowed");
   }
   const bool reserved = condition_is(now.status, "QuotaReserved");
@@ -266,46 +340,23 @@ void check_workload(const ObjectView& now, const ObjectView& before, Findings& f
   check_assignments(now, findings);
   if (!admission.is_null() && !old_admission.is_null() && without_topology(admission) != without_topology(old_admission))
     findings.invalid("status.admission", Json(), "field is immutable");
-  const Json& pod_sets = member(spec, "podSets");
+  const Json& pod_sets = member(now.spec, "podSets");
   const Json& old_pod_sets = member(before.spec, "podSets");
-  if (reserved && was_reserved && pod_sets != old_pod_sets && !only_lowers_counts(pod_sets, old_pod_sets))
+  if (reserved && was_reserved && pod_sets != old_pod_sets && !(gate && only_lowers_counts(pod_sets, old_pod_sets)))
     findings.invalid("spec.podSets", Json(), "field is immutable");
-  check_reclaimable(now, before, reserved && was_reserved, findings);
+  check_reclaimable(now, before, reserved && was_reserved, elastic, findings);
+  if (!before.exists()) return;
+  check_cluster_name(now, before, findings);
+  if (reserved && was_reserved) check_constraints(now, before, findings);
 }
 
 }  // namespace
 
-void apply_webhook_defaults(const Kind& kind, Json& object, const ObjectStore& store) {
+void check_webhook_rules(const Kind& kind, const ObjectView& now, const ObjectView& before, const Surroundings& around,
+                         Findings& findings) {
   const auto name = kind.type->kind;
-  if (name == "ClusterQueue" || name == "ResourceFlavor" || name == "AdmissionCheck") {
-    constexpr const char* in_use = "kueue.x-k8s.io/resource-in-use";
-    Json& finalizers = object["metadata"]["finalizers"];
-    if (!finalizers.is_array()) finalizers = Json::array();
-    if (std::find(finalizers.begin(), finalizers.end(), in_use) == finalizers.end()) finalizers.push_back(in_use);
-  }
-  if (name != "Job" && name != "JobSet") return;
-  Json& metadata = object["metadata"];
-  const auto owner_manages = member(metadata, "ownerReferences").size() > 0;
-  const auto label = [&](const char* key) { return text(member(metadata, "labels"), key); };
-  if (label("kueue.x-k8s.io/queue-name").empty() && !owner_manages && store.find("LocalQueue", text(metadata, "namespace"), "default"))
-    metadata["labels"]["kueue.x-k8s.io/queue-name"] = "default";
-  if (label("kueue.x-k8s.io/queue-name").empty()) return;
-  if (label("kueue.x-k8s.io/priority-class").empty() && store.find("WorkloadPriorityClass", "", "default"))
-    metadata["labels"]["kueue.x-k8s.io/priority-class"] = "default";
-  if (!object.contains("spec") || !object["spec"].is_object()) return;
-  object["spec"]["suspend"] = true;
-  if (name == "Job" && text(member(metadata, "annotations"), elastic) == "true") {  // EJ-65
-    Json& gates = object["spec"]["template"]["spec"]["schedulingGates"];
-    if (!gates.is_array()) gates = Json::array();
-    if (std::none_of(gates.begin(), gates.end(), [](const Json& gate) { return text(gate, "name") == elastic; }))
-      gates.push_back({{"name", elastic}});
-  }
-}
-
-void check_webhook_rules(const Kind& kind, const ObjectView& now, const ObjectView& before, Findings& findings) {
-  const auto name = kind.type->kind;
-  if (name == "Workload") check_workload(now, before, findings);
-  if (name == "ClusterQueue") check_cluster_queue(now, before, findings);
+  if (name == "Workload") check_workload(now, before, around, findings);
+  if (name == "ClusterQueue") check_cluster_queue(now, before, around, findings);
   if (name == "ResourceFlavor") check_flavor(now, findings);
   if (name == "LocalQueue") check_weight(now.spec, findings);
   if (name == "Cohort") {
@@ -315,4 +366,4 @@ void check_webhook_rules(const Kind& kind, const ObjectView& now, const ObjectVi
   }
 }
 
-}  // namespace hindsight::connectors::simulated
+}  // namespace hindsight::connectors::webhooks

@@ -1,6 +1,6 @@
-#include "connectors/simulated/json_views.hpp"
+#include "connectors/manifests/json_views.hpp"
 
-namespace hindsight::connectors::simulated {
+namespace hindsight::connectors::manifests {
 namespace {
 
 const Json nothing;
@@ -45,4 +45,4 @@ bool condition_is(const Json& status, std::string_view type, std::string_view va
   return text(condition(status, type), "status") == value;
 }
 
-}  // namespace hindsight::connectors::simulated
+}  // namespace hindsight::connectors::manifests

@@ -1,0 +1,135 @@
+#include "cli/live/certificate_store.hpp"
+
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <system_error>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "cli/live/cluster_requests.hpp"
+#include "connectors/kubernetes/base64.hpp"
+#include "connectors/manifests/json_views.hpp"
+#include "connectors/objects/resource_types.hpp"
+
+namespace hindsight::cli {
+namespace {
+
+using connectors::manifests::member;
+using operations::SelfSigned;
+
+constexpr std::size_t file_bytes_max = 1 << 20;
+
+/// The parts of a store by the names of their files.
+template <class Certificates, class Visit>
+void each_part(Certificates& certificates, Visit visit) {
+  visit("ca.crt", certificates.authorities);
+  visit("ca.key", certificates.authority_key);
+  visit("tls.crt", certificates.serving.certificate);
+  visit("tls.key", certificates.serving.key);
+}
+
+class SecretStore final : public CertificateStore {
+ public:
+  SecretStore(connectors::kubernetes::KubernetesCluster& cluster, std::string in_namespace, std::string name)
+      : cluster_(cluster), namespace_(std::move(in_namespace)), name_(std::move(name)) {}
+
+  Result<SelfSigned> load() override {
+    auto secret = read_object(cluster_, connectors::types::secret, namespace_, name_);
+    if (!secret) return tl::unexpected(secret.error());
+    SelfSigned out;
+    version_.clear();
+    if (!*secret) return out;
+    version_ = connectors::manifests::text(member(**secret, "metadata"), "resourceVersion");
+    each_part(out, [&](const char* name, std::string& part) {
+      const auto encoded = connectors::manifests::text(member(**secret, "data"), name);
+      part = connectors::kubernetes::decode_base64(encoded).value_or("");
+    });
+    return out;
+  }
+
+  Result<void> save(const SelfSigned& certificates) override {
+    Json secret = {{"apiVersion", "v1"}, {"kind", "Secret"}, {"metadata", {{"name", name_}, {"namespace", namespace_}}}};
+    each_part(certificates,
+              [&](const char* name, const std::string& part) { secret["data"][name] = connectors::kubernetes::encode_base64(part); });
+    connectors::Write write;
+    write.type = &connectors::types::secret;
+    write.namespace_ = namespace_;
+    write.name = name_;
+    if (version_.empty()) {
+      write.verb = connectors::Write::Verb::create;
+      secret["type"] = "kubernetes.io/tls";
+      secret["metadata"]["labels"] = {{"app.kubernetes.io/name", "hindsight"}};
+    } else {
+      secret["metadata"]["resourceVersion"] = version_;
+    }
+    write.body = secret.dump();
+    return write_object(cluster_, std::move(write));
+  }
+
+ private:
+  connectors::kubernetes::KubernetesCluster& cluster_;
+  std::string namespace_, name_;
+  std::string version_;  ///< Of what was loaded; empty: there was none.
+};
+
+class FolderStore final : public CertificateStore {
+ public:
+  explicit FolderStore(std::string folder) : folder_(std::move(folder)) {}
+
+  Result<SelfSigned> load() override {
+    SelfSigned out;
+    each_part(out, [&](const char* name, std::string& part) {
+      std::ifstream file(folder_ / name, std::ios::binary);
+      if (!file) return;
+      part.resize(file_bytes_max);
+      file.read(part.data(), static_cast<std::streamsize>(part.size()));
+      part.resize(static_cast<std::size_t>(file.gcount()));
+    });
+    return out;
+  }
+
+  Result<void> save(const SelfSigned& certificates) override {
+    std::error_code why;
+    std::filesystem::create_directories(folder_, why);
+    if (why) return fail(ErrorKind::io, folder_.string() + ": " + why.message());
+    Result<void> done;
+    each_part(certificates, [&](const char* name, const std::string& part) {
+      if (done) done = write_file(folder_ / name, part);
+    });
+    return done;
+  }
+
+ private:
+  /// Whoever reads meanwhile sees the old file or the new one.
+  static Result<void> write_file(const std::filesystem::path& path, const std::string& text) {
+    const std::string fresh = path.string() + ".new";
+    const auto failed = [&] { return fail(ErrorKind::io, path.string() + ": " + std::generic_category().message(errno)); };
+    const int file = ::open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    if (file < 0) return failed();
+    const ssize_t written = ::write(file, text.data(), text.size());
+    const bool whole = written == static_cast<ssize_t>(text.size()) && ::fsync(file) == 0;
+    if (!whole) {
+      ::close(file);
+      return failed();
+    }
+    ::close(file);
+    if (::rename(fresh.c_str(), path.c_str()) != 0) return failed();
+    return {};
+  }
+
+  std::filesystem::path folder_;
+};
+
+}  // namespace
+
+std::unique_ptr<CertificateStore> secret_store(connectors::kubernetes::KubernetesCluster& cluster, std::string namespace_,
+                                               std::string name) {
+  return std::make_unique<SecretStore>(cluster, std::move(namespace_), std::move(name));
+}
+
+std::unique_ptr<CertificateStore> folder_store(std::string folder) { return std::make_unique<FolderStore>(std::move(folder)); }
+
+}  // namespace hindsight::cli

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "connectors/kubernetes/kubernetes_cluster.hpp"
+#include "connectors/manifests/schema.hpp"
+#include "vocabulary/result.hpp"
+
+namespace hindsight::cli {
+
+using connectors::manifests::Json;
+
+// Requests of threads that may wait; not for the cluster's own. Each waits for the answer at most `request_patience`.
+inline constexpr auto request_patience = std::chrono::seconds(5);
+
+/// The object; null: there is none. Errors: unavailable without an answer in time, denied, or what the server said.
+[[nodiscard]] Result<std::shared_ptr<const Json>> read_object(connectors::kubernetes::KubernetesCluster& cluster,
+                                                              const connectors::ResourceType& type, const std::string& namespace_,
+                                                              const std::string& name);
+
+/// Writes and waits for the answer. Errors as above, and conflict when somebody else was first.
+[[nodiscard]] Result<void> write_object(connectors::kubernetes::KubernetesCluster& cluster, connectors::Write write);
+
+}  // namespace hindsight::cli

@@ -1,0 +1,52 @@
+#include "cli/live/cluster_surroundings.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "admission/catalog_view.hpp"
+#include "cli/live/cluster_requests.hpp"
+#include "connectors/manifests/json_text.hpp"
+#include "connectors/manifests/json_views.hpp"
+#include "connectors/manifests/kinds.hpp"
+#include "operations/configuration_schema.hpp"
+
+namespace hindsight::cli {
+
+using connectors::manifests::member;
+
+std::shared_ptr<const Json> ClusterSurroundings::find(std::string_view kind, std::string_view namespace_, std::string_view name) const {
+  const auto* known = connectors::manifests::find_kind(kind);
+  if (known == nullptr) return nullptr;
+  if (mirror_is_complete_()) {
+    const auto text = cluster_.mirror().find(*known->type, known->type->namespaced ? namespace_ : std::string_view(), name);
+    if (!text) return nullptr;
+    auto object = connectors::manifests::parse_json(*text);
+    if (!object) throw std::runtime_error(object.error().message);
+    return std::make_shared<const Json>(std::move(*object));
+  }
+  auto object = read_object(cluster_, *known->type, known->type->namespaced ? std::string(namespace_) : std::string(), std::string(name));
+  if (!object) throw std::runtime_error(object.error().message);
+  return *object;
+}
+
+bool ClusterSurroundings::manages_namespace(std::string_view namespace_) const {
+  std::vector<std::pair<Symbol, std::string>> labels;
+  const auto space = find("Namespace", "", namespace_);
+  const Json nothing;
+  const Json& given = member(space ? *space : nothing, "metadata", "labels");
+  if (given.is_object())
+    for (const auto& [key, value] : given.items())
+      if (value.is_string()) labels.emplace_back(Symbol(key), value.get<std::string>());
+  if (labels.empty()) labels.emplace_back(Symbol("kubernetes.io/metadata.name"), std::string(namespace_));
+  return admission::matches(configuration_.managed_jobs_namespaces, labels);
+}
+
+bool ClusterSurroundings::manages_kind(std::string_view kind, std::string_view group) const {
+  const auto& wanted = configuration_.frameworks;
+  const auto known = operations::frameworks();
+  return std::any_of(known.begin(), known.end(), [&](const operations::Framework& framework) {
+    return framework.kind == kind && framework.group == group && std::find(wanted.begin(), wanted.end(), framework.name) != wanted.end();
+  });
+}
+
+}  // namespace hindsight::cli

@@ -1,0 +1,78 @@
+#pragma once
+
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "cli/live/certificate_store.hpp"
+#include "connectors/webhooks/registration.hpp"
+#include "connectors/webhooks/surroundings.hpp"
+#include "operations/health.hpp"
+#include "operations/http_server.hpp"
+
+namespace hindsight::cli {
+
+struct WebhookOptions {
+  operations::ListenAddress address;
+  operations::TlsSettings tls;
+  std::string url;                          ///< By which the API server reaches us; empty: through the Service.
+  std::string service, secret, namespace_;  ///< Of internalCertManagement.
+  bool makes_certificates = true;           ///< Otherwise tls.crt and tls.key, and ca.crt if it shall be registered, are in the folder.
+  std::string folder;                       ///< Keeps certificates here; empty: in the Secret.
+  Duration lifetime = Duration::seconds(365 * 24 * 3600);
+};
+
+/// The host of "https://HOST:PORT". Errors: invalid, for anything else.
+[[nodiscard]] Result<std::string> host_of_webhook_url(const std::string& url);
+
+/// The webhooks of a cluster: answers them over TLS, and on a thread of its own keeps the certificates fresh and the API server informed of
+/// whom to trust. New trust is spread before the certificate that needs it is shown, so no request fails for a renewal. What cannot be done
+/// is told once, and tried again.
+class WebhookService {
+ public:
+  /// Listens and begins. `around` and `cluster` must outlive it. Errors: unavailable, when the address cannot be had; invalid, for an URL
+  /// that is none.
+  [[nodiscard]] static Result<std::unique_ptr<WebhookService>> start(connectors::kubernetes::KubernetesCluster& cluster,
+                                                                     const connectors::webhooks::Surroundings& around,
+                                                                     WebhookOptions options);
+  ~WebhookService();
+  WebhookService(const WebhookService&) = delete;
+  WebhookService& operator=(const WebhookService&) = delete;
+
+  void stop();
+  [[nodiscard]] const operations::ListenAddress& address() const { return server_->address(); }
+  /// Good when a certificate is shown that the API server was told to trust.
+  [[nodiscard]] operations::HealthCondition condition() const;
+
+ private:
+  WebhookService(connectors::kubernetes::KubernetesCluster& cluster, WebhookOptions options);
+
+  void keep(std::stop_token stop);
+  Result<void> look_after_all(std::stop_token stop);
+  Result<operations::SelfSigned> present_certificates();
+  Result<void> register_everywhere();
+  Result<void> register_at(const connectors::ResourceType& type, const std::string& name, const std::string& file);
+  void tell(const Result<void>& outcome);
+
+  connectors::kubernetes::KubernetesCluster& cluster_;
+  WebhookOptions options_;
+  connectors::webhooks::ClientConfig client_;
+  operations::SelfSignedWish wish_;
+  std::unique_ptr<CertificateStore> store_;
+  std::shared_ptr<operations::TlsIdentity> identity_ = std::make_shared<operations::TlsIdentity>();
+  std::unique_ptr<operations::HttpServer> server_;
+
+  operations::SelfSigned shown_;  ///< What is in use; of the keeper's thread, as the next two.
+  std::string registered_;        ///< The authorities that the API server was told of.
+  std::chrono::steady_clock::time_point definitions_seen_{};
+
+  mutable std::mutex mutex_;
+  std::condition_variable_any changed_;
+  std::string detail_ = "no certificate yet";
+  bool good_ = false;
+  std::jthread keeper_;
+};
+
+}  // namespace hindsight::cli

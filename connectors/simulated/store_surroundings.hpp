@@ -1,0 +1,28 @@
+#pragma once
+
+#include "connectors/simulated/object_store.hpp"
+#include "connectors/webhooks/surroundings.hpp"
+
+namespace hindsight::connectors::simulated {
+
+/// What webhooks see of a simulated cluster: all its objects, and the settings as they are unless set.
+class StoreSurroundings final : public webhooks::Surroundings {
+ public:
+  explicit StoreSurroundings(const ObjectStore& store) : store_(store) {}
+
+  [[nodiscard]] std::shared_ptr<const Json> find(std::string_view kind, std::string_view namespace_, std::string_view name) const override {
+    const auto stored = store_.find(kind, namespace_, name);
+    return stored ? std::shared_ptr<const Json>(stored, &stored->object) : nullptr;
+  }
+  [[nodiscard]] bool gate(std::string_view name) const override { return webhooks::gate_by_default(name); }
+  [[nodiscard]] bool manages_namespace(std::string_view) const override { return true; }
+  [[nodiscard]] bool manages_jobs_without_queue_name() const override { return false; }
+  [[nodiscard]] bool manages_kind(std::string_view kind, std::string_view group) const override {
+    return (kind == "Job" && group == "batch") || (kind == "JobSet" && group == "jobset.x-k8s.io");
+  }
+
+ private:
+  const ObjectStore& store_;
+};
+
+}  // namespace hindsight::connectors::simulated

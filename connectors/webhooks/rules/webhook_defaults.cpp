@@ -1,0 +1,118 @@
+#include <algorithm>
+#include <set>
+
+#include "connectors/webhooks/rules/webhook_rules.hpp"
+
+namespace hindsight::connectors::webhooks {
+namespace {
+
+using manifests::flag;
+using manifests::member;
+using manifests::text;
+
+constexpr const char* in_use = "kueue.x-k8s.io/resource-in-use";
+constexpr const char* queue_name = "kueue.x-k8s.io/queue-name";
+constexpr const char* priority_class = "kueue.x-k8s.io/priority-class";
+constexpr std::string_view elastic_job = "kueue.x-k8s.io/elastic-job";  // the annotation, and the scheduling gate
+constexpr int most_owners = 10;                                         // As far as Kueue looks (base-api §7.1, 3).
+
+void add_finalizer(Json& object) {
+  Json& finalizers = object["metadata"]["finalizers"];
+  if (!finalizers.is_array()) finalizers = Json::array();
+  if (std::find(finalizers.begin(), finalizers.end(), in_use) == finalizers.end()) finalizers.push_back(in_use);
+}
+
+/// The controller among the owners; null: none.
+const Json& controller_of(const Json& object) {
+  static const Json nothing;
+  const Json& owners = member(member(object, "metadata"), "ownerReferences");
+  if (!owners.is_array()) return nothing;
+  const auto it = std::find_if(owners.begin(), owners.end(), [](const Json& owner) { return flag(owner, "controller"); });
+  return it == owners.end() ? nothing : *it;
+}
+
+std::string_view group_of(const Json& reference) {
+  const auto version = text(reference, "apiVersion");
+  const auto slash = version.find('/');
+  return slash == std::string_view::npos ? std::string_view() : version.substr(0, slash);
+}
+
+/// Whether a job above this one is managed: the whole runs when that one does, and this one waits in no queue of its own.
+bool has_managed_ancestor(const Json& object, const Surroundings& around) {
+  const auto space = text(member(object, "metadata"), "namespace");
+  std::set<std::string> seen;
+  std::shared_ptr<const Json> holder;
+  const Json* at = &object;
+  for (int step = 0; step < most_owners; ++step) {
+    const Json& owner = controller_of(*at);
+    if (owner.is_null() || !seen.emplace(text(owner, "uid")).second) return false;
+    const auto kind = text(owner, "kind");
+    const bool integrated = around.manages_kind(kind, group_of(owner));
+    auto next = around.find(kind, space, text(owner, "name"));
+    if (next == nullptr || text(member(*next, "metadata"), "uid") != text(owner, "uid")) return false;
+    if (integrated && (!text(member(member(*next, "metadata"), "labels"), queue_name).empty() || around.manages_jobs_without_queue_name()))
+      return true;
+    holder = std::move(next);
+    at = holder.get();
+  }
+  return false;
+}
+
+/// Pods of an elastic Job wait until a slice that covers them is admitted (EJ-65).
+void add_elastic_gate(Json& object, const Surroundings& around) {
+  if (!around.gate("ElasticJobsViaWorkloadSlices") || text(member(member(object, "metadata"), "annotations"), elastic_job) != "true")
+    return;
+  Json* at = &object;
+  for (const char* name : {"spec", "template", "spec"}) {
+    const auto next = at->find(name);
+    if (next == at->end() || !next->is_object()) return;
+    at = &*next;
+  }
+  Json& gates = (*at)["schedulingGates"];
+  if (gates.is_null()) gates = Json::array();
+  if (!gates.is_array()) return;
+  if (std::none_of(gates.begin(), gates.end(), [](const Json& gate) { return text(gate, "name") == elastic_job; }))
+    gates.push_back({{"name", elastic_job}});
+}
+
+/// False: the job is not ours to manage.
+bool default_job(Json& object, const Surroundings& around) {
+  Json& metadata = object["metadata"];
+  const std::string space(text(metadata, "namespace"));
+  const auto label = [&](const char* key) { return text(member(metadata, "labels"), key); };
+  const bool managed_namespace = around.manages_namespace(space);
+  if (!managed_namespace || has_managed_ancestor(object, around)) return false;
+  if (!metadata.contains("labels") || metadata["labels"].is_null()) metadata["labels"] = Json::object();
+  if (!metadata["labels"].is_object()) return false;
+  if (label(queue_name).empty() && around.find("LocalQueue", space, "default")) metadata["labels"][queue_name] = "default";
+  const bool queued = !label(queue_name).empty();
+  if (queued && label(priority_class).empty() && around.gate("WorkloadPriorityClassDefaulting") &&
+      around.find("WorkloadPriorityClass", "", "default"))
+    metadata["labels"][priority_class] = "default";
+  if (metadata["labels"].empty()) metadata.erase("labels");
+  if (!queued && !around.manages_jobs_without_queue_name()) return false;
+  if (object.contains("spec") && object["spec"].is_object()) object["spec"]["suspend"] = true;
+  return true;
+}
+
+/// Without partial admission there is no lower bound (base-api §2.5).
+void drop_least_counts(Json& object) {
+  const auto spec = object.find("spec");
+  if (spec == object.end() || !spec->is_object()) return;
+  const auto pod_sets = spec->find("podSets");
+  if (pod_sets == spec->end() || !pod_sets->is_array()) return;
+  for (auto& pod_set : *pod_sets)
+    if (pod_set.is_object()) pod_set.erase("minCount");
+}
+
+}  // namespace
+
+void apply_webhook_defaults(const Kind& kind, Json& object, const Surroundings& around) {
+  if (!object.is_object() || !member(object, "metadata").is_object()) return;
+  const auto name = kind.type->kind;
+  if (name == "ClusterQueue" || name == "ResourceFlavor" || name == "AdmissionCheck") add_finalizer(object);
+  if (name == "Workload" && !around.gate("PartialAdmission")) drop_least_counts(object);
+  if (around.manages_kind(name, kind.type->group) && default_job(object, around) && name == "Job") add_elastic_gate(object, around);
+}
+
+}  // namespace hindsight::connectors::webhooks

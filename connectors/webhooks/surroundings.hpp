@@ -1,0 +1,30 @@
+#pragma once
+
+#include <memory>
+#include <string_view>
+
+#include "connectors/manifests/schema.hpp"
+
+namespace hindsight::connectors::webhooks {
+
+/// What defaults and rules may ask about the rest of the cluster and the settings. Asked from several threads at the same time.
+class Surroundings {
+ public:
+  virtual ~Surroundings() = default;
+  /// The object as it is known now; null: there is none, or its kind is not looked at.
+  [[nodiscard]] virtual std::shared_ptr<const manifests::Json> find(std::string_view kind, std::string_view namespace_,
+                                                                    std::string_view name) const = 0;
+  /// Whether the feature gate of that name is on.
+  [[nodiscard]] virtual bool gate(std::string_view name) const = 0;
+  /// Whether jobs of that namespace are looked after (managedJobsNamespaceSelector, BA-172).
+  [[nodiscard]] virtual bool manages_namespace(std::string_view namespace_) const = 0;
+  /// manageJobsWithoutQueueName.
+  [[nodiscard]] virtual bool manages_jobs_without_queue_name() const = 0;
+  /// Whether jobs of that kind are integrated (integrations.frameworks).
+  [[nodiscard]] virtual bool manages_kind(std::string_view kind, std::string_view group) const = 0;
+};
+
+/// The gates that rules ask for, as they are unless set (base-api §12).
+[[nodiscard]] bool gate_by_default(std::string_view name);
+
+}  // namespace hindsight::connectors::webhooks
