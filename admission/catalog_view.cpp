@@ -117,7 +117,11 @@ CohortConfig to_config(const CohortObserved& o) {
 NamespaceConfig to_config(const NamespaceObserved& o) { return {Symbol(o.meta.name), own(o.labels)}; }
 
 LocalQueueConfig to_config(const LocalQueueObserved& o) {
-  return {Symbol(o.meta.namespace_), Symbol(o.meta.name), Symbol(o.cluster_queue), o.stop_policy, o.stop_policy_set, o.fair_weight_nano};
+  LocalQueueConfig out{
+      Symbol(o.meta.namespace_), Symbol(o.meta.name), Symbol(o.cluster_queue), o.stop_policy, o.stop_policy_set, o.fair_weight_nano, {}};
+  for (const auto& [key, value] : o.labels) out.labels.emplace_back(Symbol(key), std::string(value));
+  std::sort(out.labels.begin(), out.labels.end(), [](const auto& a, const auto& b) { return ByText{}(a.first, b.first); });
+  return out;
 }
 
 std::uint64_t content_hash(const FlavorConfig& c) {
@@ -345,6 +349,10 @@ std::uint64_t Catalog::hash() const {
     one.add(q.stop_policy);
     one.add(q.stop_policy_set);
     one.add(q.fair_weight_nano);
+    for (const auto& [k, v] : q.labels) {
+      one.add(k);
+      one.add(std::string_view(v));
+    }
     local += one.value();
   }
   h.add(local);

@@ -20,6 +20,7 @@ struct LocalQueueConfig {
   StopPolicy stop_policy = StopPolicy::none;
   bool stop_policy_set = false;
   std::int64_t fair_weight_nano = 1'000'000'000;
+  std::vector<std::pair<Symbol, std::string>> labels;  ///< Sorted by key text.
 };
 
 struct NamespaceConfig {

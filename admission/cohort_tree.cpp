@@ -242,6 +242,8 @@ void CohortTree::decide(const Context& c, Outbox& out) {
       progress[i] = {o.scan.entries[i].pod_set.text(), o.scan.entries[i].resource.text(), o.scan.entries[i].flavor_index};
     e.progress = progress;
     e.scan_generation = offer.generation;
+    e.preemption_skipped = o.preemption_skipped;
+    e.recomputed = o.recomputed;
     const bool fits_nowhere = o.requeue_reason == RequeueReason::no_fit || o.requeue_reason == RequeueReason::preemption_no_candidates;
     if (!e.to_heap && fits_nowhere && !offer.strict) e.bulk_parked = offer.equals;
 

@@ -125,7 +125,8 @@ class Cycle {
       skip(e, overlapping).preemption_skipped = true;
       return;
     }
-    if (settings_.recompute_overlapping && overlaps(e)) recompute(e);
+    e.recomputed = settings_.recompute_overlapping && overlaps(e);
+    if (e.recomputed) recompute(e);
     switch (e.assignment.mode) {
       case AssignmentMode::no_fit:
         requeue(e, RequeueReason::no_fit, reason_symbol(e.assignment.no_fit_reason), assignment_message(*e.workload, e.assignment));
@@ -309,6 +310,10 @@ class Cycle {
     o.workload = std::move(e.workload);
     o.cluster_queue = tree_.name(e.queue);
     o.borrowing_level = e.assignment.level;
+    if (e.recomputed)
+      o.recomputed = e.assignment.mode == AssignmentMode::deferred_fit                    ? Recomputation::deferred_fit
+                     : e.assignment.mode == AssignmentMode::preempt && !e.targets.empty() ? Recomputation::new_targets
+                                                                                          : Recomputation::skipped;
     return o;
   }
 

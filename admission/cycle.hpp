@@ -44,6 +44,7 @@ struct Outcome {
   ScanState scan;                   ///< To keep from now on; empty entries: forget.
   std::vector<Victim> victims;      ///< Preemptions issued now (not the already evicted targets).
   bool preemption_skipped = false;  ///< Counts in admission_cycle_preemption_skips (BA-74).
+  Recomputation recomputed = Recomputation::none;
 };
 
 /// A namespace as the cycle asks for it: nullptr when the Namespace object is unknown.

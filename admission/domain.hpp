@@ -69,9 +69,16 @@ class Domain {
   [[nodiscard]] std::uint64_t stale_decisions() const { return stale_decisions_; }
   /// When a TimerFired is wanted next; never: no timer.
   [[nodiscard]] Time next_due() const;
+  /// When the parked workloads of a tree are tried again (§3.7); never: nobody asked for it.
+  [[nodiscard]] Time reactivation_due(Symbol root) const {
+    const auto it = reactivations_.find(root);
+    return it == reactivations_.end() ? Time::never() : it->second;
+  }
   [[nodiscard]] Symbol root_of(Symbol queue) const { return catalog_->root_of(queue); }
   /// Index of the parent of a Workload or job, by uid.
   [[nodiscard]] std::optional<std::uint32_t> find_parent(std::string_view uid) const;
+  /// Has the job more owners above it than are searched for one that is queued (base-api §7.1)?
+  [[nodiscard]] bool nested_too_deep(std::uint32_t parent) const;
   [[nodiscard]] std::uint32_t parent_count() const { return registry_.parents_end(); }
   [[nodiscard]] bool parent_exists(std::uint32_t index) const { return registry_.has_parent(index); }
   [[nodiscard]] std::uint64_t hash() const;

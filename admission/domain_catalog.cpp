@@ -201,7 +201,7 @@ void Domain::apply(const LocalQueueObserved& o, Outbox& out) {
   const auto* old = catalog_->local_queue(config.namespace_, config.name);
   const bool created = old == nullptr;
   if (!created && old->cluster_queue == config.cluster_queue && old->stop_policy == config.stop_policy &&
-      old->stop_policy_set == config.stop_policy_set && old->fair_weight_nano == config.fair_weight_nano)
+      old->stop_policy_set == config.stop_policy_set && old->fair_weight_nano == config.fair_weight_nano && old->labels == config.labels)
     return;
   seen_cycles_.clear();
   const bool resumed = !created && old->stop_policy != StopPolicy::none && config.stop_policy == StopPolicy::none;
@@ -406,7 +406,6 @@ void Domain::apply(const TimerFired&, Outbox& out) {
     const Symbol queue = Symbol::from_id(sampling_.begin()->second);
     sampling_due(queue, Time::never());
     out.send(domain_address, queue_address(queue), msg::SampleUsage{});
-    seen_cycles_.clear();  // another LocalQueue may be first now
   }
 }
 

@@ -21,6 +21,7 @@ struct CycleEntry {
   Assignment assignment;
   std::vector<Target> targets;
   bool preemptor = false;  ///< Of its queue; see Head.
+  bool recomputed = false;
 };
 
 /// The order in which the entries of a cycle are processed (base-admission §6.1). With fair sharing it depends on what processing has

@@ -45,6 +45,7 @@ void ClusterQueue::follow_catalog(const Context& c, Outbox& out) {
 }
 
 void ClusterQueue::weigh(Local& l, const Context& c) {
+  if (!c.catalog->settings.admission_fair_sharing) return;  // the news that it is off is still on its way here
   const auto* config = c.catalog->local_queue(l.key.first, l.key.second);
   heap_.weigh(l.lane,
               l.ledger.usage(*c.catalog->settings.admission_fair_sharing, config == nullptr ? 1'000'000'000 : config->fair_weight_nano));
@@ -56,7 +57,7 @@ void ClusterQueue::begin_ledger(Local& local, const Context& c) {
 
 /// The entry penalty of one reservation: charged when it is assumed, usage when it is admitted (BA-166).
 void ClusterQueue::pay(Holding& h, bool assumed, const Context& c) {
-  if (!fair_) return;
+  if (!fair_ || !c.catalog->settings.admission_fair_sharing) return;
   const auto& settings = *c.catalog->settings.admission_fair_sharing;
   if (assumed) {
     const Fraction share = decay(settings.sampling_interval, settings.half_life);
@@ -75,7 +76,7 @@ void ClusterQueue::pay(Holding& h, bool assumed, const Context& c) {
 
 /// After any change of a ledger: its lane moves, the tree hears of it, and the next sampling is asked for.
 void ClusterQueue::usage_changed(Local& l, const Context& c, Outbox& out) {
-  if (!fair_) return;
+  if (!fair_ || !c.catalog->settings.admission_fair_sharing) return;
   const double before = l.lane.usage;
   weigh(l, c);
   if (l.lane.usage != before) out.send(queue_address(name_), tree_, msg::LocalUsage{name_, {{l.key, l.lane.usage}}, false});
@@ -89,18 +90,23 @@ void ClusterQueue::announce_sampling(Time due, Outbox& out) {
   out.send(queue_address(name_), domain_address, msg::SamplingDue{due});
 }
 
-/// One LocalQueue is due; all of them are sampled, which comes to the same and wakes the domain once.
+/// The first of the ledgers that is due decides: then all are sampled, which comes to the same and wakes the domain once. What was
+/// announced may be too early, for a settlement samples too; it follows from nothing that a snapshot holds and must change nothing.
 void ClusterQueue::sample_usage(const Context& c, Outbox& out) {
   sampling_due_ = Time::never();
-  if (!fair_) return;
+  if (!fair_ || !c.catalog->settings.admission_fair_sharing) return;
   const auto& settings = *c.catalog->settings.admission_fair_sharing;
+  bool due = false;
+  for (const auto& [key, l] : local_) due = due || (!l.ledger.dormant() && l.ledger.sampled_at() + settings.sampling_interval <= c.now);
   for (auto& [key, l] : local_) {
     if (l.ledger.dormant()) continue;
-    l.ledger.begin(c.sequence, c.now);
-    l.ledger.sample(c.now, settings);
+    if (due) {
+      l.ledger.begin(c.sequence, c.now);
+      l.ledger.sample(c.now, settings);
+    }
     usage_changed(l, c, out);
   }
-  if (!sampling_due_.is_set()) announce_sampling(sampling_due_, out);
+  if (due) out.send(queue_address(name_), domain_address, msg::WorldChanged{});  // another LocalQueue may be first now
 }
 
 void ClusterQueue::consumed_seen(const msg::ConsumedSeen& m, const Context& c, Outbox& out) {

@@ -35,6 +35,12 @@ WorkloadParent::Priority WorkloadParent::job_priority(const Catalog& catalog) co
   return best;
 }
 
+bool WorkloadParent::lacks_priority_class(const Catalog& catalog) const {
+  if (!job_ || child_ || !workloads_.empty() || job_->finished || job_->deleting || !managed(catalog)) return false;
+  if (job_->queue_name.empty() && !catalog.settings.manage_jobs_without_queue_name) return false;
+  return job_->prebuilt_workload.empty() && !job_priority(catalog).known;
+}
+
 bool WorkloadParent::same_templates(const WorkloadState& w) const {
   const JobState& j = *job_;
   // After a start the job carries what was injected; only the core of its templates can be compared then. The same holds until

@@ -82,6 +82,17 @@ void Domain::relink(std::uint32_t index, Outbox& out) {
   out.send(domain_address, {EntityKind::workload_parent, index}, msg::Descends{child, running_ancestors_.contains(top)});
 }
 
+bool Domain::nested_too_deep(std::uint32_t parent) const {
+  for (int steps = 0; steps <= owners_max; ++steps) {
+    const auto lineage = lineages_.find(parent);
+    if (lineage == lineages_.end() || lineage->second.owner_uid.empty()) return false;
+    const auto above = registry_.find_parent(lineage->second.owner_uid);
+    if (above == Registry::none || above == parent || job_kinds_[above] == JobKind::none) return false;
+    parent = above;
+  }
+  return true;
+}
+
 void Domain::relink_below(const std::string& uid, Outbox& out) {
   std::vector<std::string> found{uid};
   for (std::size_t i = 0; i < found.size() && i <= lineages_.size(); ++i) {  // a circle of owners comes to an end

@@ -312,13 +312,13 @@ void archive_catalog(A& a, Catalog& c) {
     const std::size_t n = a.count();
     for (std::size_t i = 0; i < n && a.ok(); ++i) {
       LocalQueueConfig q;
-      archive_all(a, q.namespace_, q.name, q.cluster_queue, q.stop_policy, q.stop_policy_set, q.fair_weight_nano);
+      archive_all(a, q.namespace_, q.name, q.cluster_queue, q.stop_policy, q.stop_policy_set, q.fair_weight_nano, q.labels);
       c.put_local_queue(q);
     }
   } else {
     a(static_cast<std::uint64_t>(c.local_queues.size()));
     for (auto& [key, q] : c.local_queues)
-      archive_all(a, q.namespace_, q.name, q.cluster_queue, q.stop_policy, q.stop_policy_set, q.fair_weight_nano);
+      archive_all(a, q.namespace_, q.name, q.cluster_queue, q.stop_policy, q.stop_policy_set, q.fair_weight_nano, q.labels);
   }
 }
 

@@ -320,7 +320,8 @@ void WorkloadParent::remove_workload(std::size_t index, const Context& c, Outbox
   if (at.kind == Placement::Kind::reserving) out.send(self_, queue_address(at.queue), msg::Release{w.id});
   tell_not_ready(index, false, out);
   request_reactivation(w, c, out);
-  if (job_ && job_->requested_for == w.uid && job_->requested_since != 0) job_->requested_since = 0;  // there is nothing to replace any more
+  if (job_ && job_->requested_for == w.uid && job_->requested_since != 0)
+    job_->requested_since = 0;  // there is nothing to replace any more
   workloads_.erase(workloads_.begin() + static_cast<std::ptrdiff_t>(index));
   placements_.erase(placements_.begin() + static_cast<std::ptrdiff_t>(index));
 }

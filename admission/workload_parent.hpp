@@ -68,6 +68,12 @@ class WorkloadParent final : public Entity {
   [[nodiscard]] const std::vector<WorkloadState>& workloads() const { return workloads_; }
   [[nodiscard]] const std::vector<PodState>& pods() const { return pods_; }
   [[nodiscard]] bool empty() const { return !job_ && workloads_.empty() && pods_.empty(); }
+  /// The job runs although it has a managed ancestor whose Workload is not admitted: it is to be suspended (BA-171).
+  [[nodiscard]] bool runs_before_its_ancestor() const {
+    return job_ && child_ && !ancestor_runs_ && !job_->suspended && !job_->finished && !job_->deleting;
+  }
+  /// The job waits for a WorkloadPriorityClass that does not exist, and has no Workload because of it (base-api §7.1).
+  [[nodiscard]] bool lacks_priority_class(const Catalog& catalog) const;
   [[nodiscard]] std::uint64_t hash() const;
 
   /// The slice that `index` is to replace and whose quota counts for it; null: none (EJ-28).

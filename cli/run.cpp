@@ -274,7 +274,8 @@ int run_on_cluster(const RunOptions& o, const operations::Configuration& configu
         look_on.metrics = {.replica_role = elects ? "leader" : "standalone",
                            .release = release,
                            .cluster_queue_resources = configuration.cluster_queue_resource_metrics,
-                           .local_queues = configuration.local_queue_metrics};
+                           .local_queues = configuration.local_queue_metrics,
+                           .local_queue_selector = configuration.local_queue_metrics_selector};
         look_on.events = events.get();
         look_on.on_notice = notice;
         auto looking = LiveProjections::start(**log, std::move(look_on));

@@ -8,6 +8,7 @@
 HINDSIGHT_ENUM(RequeueReason, generic, "Generic", failed_after_nomination, "FailedAfterNomination", namespace_mismatch, "NamespaceMismatch",
                preemption_gated, "PreemptionGated", pending_preemption, "PendingPreemption", pending_migration, "PendingMigration",
                preemption_failed, "PreemptionFailed", no_fit, "NoFit", preemption_no_candidates, "PreemptionNoCandidates")
+HINDSIGHT_ENUM(Recomputation, none, "", new_targets, "new_targets", deferred_fit, "deferred_fit", skipped, "skipped")
 HINDSIGHT_ENUM(StepKind, unspecified, "Unspecified", life_cycle, "LifeCycle", timers, "Timers", cycle, "Cycle")
 
 HINDSIGHT_RECORD(WorkloadRef, uid, namespace_, name)
@@ -27,7 +28,7 @@ HINDSIGHT_RECORD(JobStopped, job, message)
 HINDSIGHT_RECORD(QuotaReserved, workload, cluster_queue, assignments, admitted, checks, checks_changed, borrowing_level, replaces)
 HINDSIGHT_RECORD(ScanProgress, pod_set, resource, flavor_index)
 HINDSIGHT_RECORD(EntryRequeued, workload, cluster_queue, requeue_reason, to_heap, write_status, reason, message, progress, bulk_parked,
-                 scan_generation)
+                 scan_generation, preemption_skipped, recomputed)
 HINDSIGHT_RECORD(WorkloadPreempted, workload, preemptor, preemptor_cluster_queue, reason, message)
 HINDSIGHT_RECORD(WorkloadEvicted, workload, reason, cause, message, has_requeue_state, requeue_count, requeue_at)
 HINDSIGHT_RECORD(ReservationCleared, workload, reason, message, writes_requeued, requeued, requeued_reason, requeued_message)

@@ -54,7 +54,7 @@ HINDSIGHT_RECORD(ClusterQueueObserved, meta, cohort, resource_groups, queueing_s
                  when_can_borrow, when_can_preempt, preference, within_cluster_queue, reclaim_within_cohort, borrow_within_cohort,
                  max_priority_threshold, admission_checks, stop_policy, stop_policy_set, fair_weight_nano, admission_mode)
 HINDSIGHT_RECORD(CohortObserved, meta, parent, resource_groups, fair_weight_nano)
-HINDSIGHT_RECORD(LocalQueueObserved, meta, cluster_queue, stop_policy, stop_policy_set, fair_weight_nano, consumed, consumed_at)
+HINDSIGHT_RECORD(LocalQueueObserved, meta, cluster_queue, stop_policy, stop_policy_set, fair_weight_nano, consumed, consumed_at, labels)
 HINDSIGHT_RECORD(WorkloadPriorityClassObserved, meta, value)
 HINDSIGHT_RECORD(PriorityClassObserved, meta, value, global_default)
 HINDSIGHT_RECORD(NamespaceObserved, meta, labels)

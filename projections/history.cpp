@@ -187,8 +187,8 @@ void History::decided(const Decisions& d, const Known& now) {
     if (!mentions_.concerns(e)) continue;
     const auto* p = std::get_if<WorkloadPreempted>(&e);
     const auto* r = std::get_if<SliceReplaced>(&e);
-    const bool as_preemptor = (p != nullptr && !mentions_.knows_workload(p->workload.uid)) ||
-                              (r != nullptr && r->replacement.uid == mentions_.latest_workload());
+    const bool as_preemptor =
+        (p != nullptr && !mentions_.knows_workload(p->workload.uid)) || (r != nullptr && r->replacement.uid == mentions_.latest_workload());
     auto words = words_for(e, as_preemptor);
     std::string object = now.workload ? object_of(*now.workload) : now.job ? object_of(*now.job) : std::string();
     if (std::holds_alternative<WorkloadRequested>(e) && now.job) object = object_of(*now.job);

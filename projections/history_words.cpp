@@ -40,8 +40,9 @@ struct Words {
             false};
   }
   EventWords operator()(const WorkloadRevised& e) const {
-    return {"revised", std::string("to follow its job: ") + (e.pod_sets ? "pod sets, " : "") + (e.counts.empty() ? "" : count_words(e.counts) + ", ") + "queue " + std::string(e.queue_name) +
-                           ", priority " + std::to_string(e.priority)};
+    return {"revised", std::string("to follow its job: ") + (e.pod_sets ? "pod sets, " : "") +
+                           (e.counts.empty() ? "" : count_words(e.counts) + ", ") + "queue " + std::string(e.queue_name) + ", priority " +
+                           std::to_string(e.priority)};
   }
   EventWords operator()(const WorkloadRemoved& e) const { return {"removed", "to be deleted" + in_brackets({}, e.message)}; }
   EventWords operator()(const JobStopped& e) const { return {"jobStopped", "job to be suspended" + in_brackets({}, e.message), false}; }

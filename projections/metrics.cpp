@@ -1,6 +1,7 @@
 #include "projections/metrics.hpp"
 
 #include <prometheus/counter.h>
+#include <prometheus/gauge.h>
 #include <prometheus/histogram.h>
 #include <prometheus/registry.h>
 #include <prometheus/text_serializer.h>
@@ -10,6 +11,7 @@
 #include <optional>
 
 #include "admission/domain.hpp"
+#include "events/decision_fields.hpp"
 #include "projections/lookup.hpp"
 #include "projections/metrics_gauges.hpp"
 #include "projections/queue_place.hpp"
@@ -45,6 +47,7 @@ struct Metrics::Counters {
   std::string replica_role;
   std::optional<std::uint64_t> stale_decisions;  ///< Of the domain after the last record that was seen.
   prometheus::Registry registry;
+  std::map<std::string, double> skips;  ///< In the last cycle, by ClusterQueue: entries that would have preempted.
 
   void count(const char* name, const char* help, Labels labels) {
     labels["replica_role"] = replica_role;
@@ -103,6 +106,12 @@ struct Metrics::Counters {
       if (const auto* w = changed_now(e.workload, ConditionType::finished, true))
         c_.count("replaced_workload_slices_total", "Slices of elastic jobs that another replaced", {{"cluster_queue", queue_name(*w)}});
     }
+    void operator()(const EntryRequeued& e) {
+      if (e.preemption_skipped) ++c_.skips[std::string(e.cluster_queue)];
+      if (e.recomputed != Recomputation::none)
+        c_.count("preemption_target_recomputations_total", "Entries whose victims were chosen anew within a cycle",
+                 {{"cluster_queue", std::string(e.cluster_queue)}, {"result", std::string(events::api_name(e.recomputed))}});
+    }
     void operator()(const ConditionChanged& e) {
       if (e.type != ConditionType::pods_ready || e.status != ConditionStatus::true_) return;
       const auto* w = changed_now(e.workload, ConditionType::pods_ready, true);
@@ -158,9 +167,11 @@ struct Metrics::Counters {
       const Labels labels{
           {"cluster_queue", queue_name(w)}, {"reason", reason}, {"underlying_cause", cause}, {"priority_class", class_of(w)}};
       c_.count("evicted_workloads_total", "Evictions", labels);
-      std::int32_t before = 0;
-      for (const auto& e : w.evictions) before += e.count;
-      if (before == 1) c_.count("evicted_workloads_once_total", "Workloads that were evicted at least once", labels);
+      std::int32_t times = 0;  // for this reason and cause, this time included
+      const std::string full = reason == "Deactivated" && !cause.empty() ? "DeactivatedDueTo" + cause : reason;
+      for (const auto& e : w.evictions)
+        if (e.reason.text() == full && e.cause.text() == cause) times = e.count;
+      if (times == 1) c_.count("evicted_workloads_once_total", "Workloads that were evicted at least once", labels);
       if (local_queues_) {
         Labels local = local_labels(w);
         local["reason"] = reason;
@@ -200,6 +211,8 @@ void Metrics::record(const RecordView& record, const StateView& after) {
   if (decisions == nullptr || ignored || record.envelope.epoch < after.domain().epoch()) return;
   Counters::Counting counting(*counters_, after, options_.local_queues);
   bool admitted_any = false;
+  if (decisions->step == StepKind::cycle)
+    for (auto& [queue, n] : counters_->skips) n = 0;
   for (const Event& e : decisions->events) {
     admitted_any = admitted_any || std::holds_alternative<QuotaReserved>(e);
     std::visit(counting, e);
@@ -224,6 +237,30 @@ std::string Metrics::text(const StateView& state) const {
     const std::lock_guard lock(counters_->mutex);
     families = counters_->registry.Collect();
     options.replica_role = counters_->replica_role;
+    if (!counters_->skips.empty()) {
+      prometheus::Registry skips;
+      for (const auto& [queue, n] : counters_->skips)
+        prometheus::BuildGauge()
+            .Name("kueue_admission_cycle_preemption_skips")
+            .Help("Entries of the last cycle that would have preempted, had no earlier one been in the way")
+            .Register(skips)
+            .Add({{"cluster_queue", queue}, {"replica_role", options.replica_role}})
+            .Set(n);
+      auto more = skips.Collect();
+      families.insert(families.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+    }
+  }
+  // BA-187: what was counted of a LocalQueue shows as long as the selector matches it
+  for (auto& family : families) {
+    if (!family.name.starts_with("kueue_local_queue_")) continue;
+    std::erase_if(family.metric, [&](const prometheus::ClientMetric& m) {
+      Symbol name, namespace_;
+      for (const auto& label : m.label) {
+        if (label.name == "name") name = Symbol(label.value);
+        if (label.name == "namespace") namespace_ = Symbol(label.value);
+      }
+      return !selects(options, state, namespace_, name);
+    });
   }
   auto gauges = gauges_of(state, options);
   families.insert(families.end(), std::make_move_iterator(gauges.begin()), std::make_move_iterator(gauges.end()));

@@ -2,7 +2,9 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
+#include "admission/catalog.hpp"
 #include "admission/state_view.hpp"
 #include "vocabulary/record.hpp"
 #include "vocabulary/time.hpp"
@@ -12,8 +14,9 @@ namespace hindsight::projections {
 struct MetricsOptions {
   std::string replica_role = "standalone";  ///< leader, follower, standalone: the label of all metrics.
   std::string release;
-  bool cluster_queue_resources = false;  ///< metrics.enableClusterQueueResources (base-api §11).
-  bool local_queues = true;              ///< metrics.localQueueMetrics.enable.
+  bool cluster_queue_resources = false;                           ///< metrics.enableClusterQueueResources (base-api §11).
+  bool local_queues = true;                                       ///< metrics.localQueueMetrics.enable.
+  std::vector<admission::OwnedRequirement> local_queue_selector;  ///< metrics.localQueueMetrics.localQueueSelector; empty: all.
 };
 
 /// The metrics of base-api §8 under Kueue's names, in the Prometheus text format. Counters and histograms count decisions as they are

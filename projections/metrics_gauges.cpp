@@ -7,6 +7,7 @@
 #include <array>
 #include <limits>
 #include <map>
+#include <set>
 
 #include "admission/cluster_queue.hpp"
 #include "admission/domain.hpp"
@@ -39,7 +40,8 @@ class Gauges {
     count_workloads();
     for (const auto& [name, config] : catalog_.queues) cluster_queue(*config);
     if (options_.local_queues)
-      for (const auto& [key, config] : catalog_.local_queues) local_queue(config);
+      for (const auto& [key, config] : catalog_.local_queues)
+        if (selects(options_, state_, key.first, key.second)) local_queue(config);
     for (const Symbol name : all_cohorts(state_)) cohort(name);
     return registry_.Collect();
   }
@@ -74,7 +76,7 @@ class Gauges {
       const std::string queue = text(w.admission ? w.admission->cluster_queue : queue_of(state_, w));
       if (w.finished()) {
         ++finished[queue];
-        ++finished_local[{text(w.queue_name), text(w.namespace_)}];
+        if (selects(options_, state_, w.namespace_, w.queue_name)) ++finished_local[{text(w.queue_name), text(w.namespace_)}];
         continue;
       }
       if (w.admitted()) continue;
@@ -83,7 +85,8 @@ class Gauges {
       const std::string reason = a == nullptr ? "NoReservation" : text(a->reason);
       const std::string cause = q == nullptr ? "PendingEvaluation" : q->is_true() ? "" : text(q->reason);
       ++unadmitted[{queue, reason, cause}];
-      ++unadmitted_local[{text(w.queue_name), text(w.namespace_), queue, reason, cause}];
+      if (selects(options_, state_, w.namespace_, w.queue_name))
+        ++unadmitted_local[{text(w.queue_name), text(w.namespace_), queue, reason, cause}];
     }
     for (const auto& [queue, n] : finished)
       set("kueue_finished_workloads", "Workloads that have finished and still exist", {{"cluster_queue", queue}}, n);
@@ -107,13 +110,21 @@ class Gauges {
     const auto* queue = state_.queue(config.name);
     if (queue == nullptr) return;
     double active = 0, parked = 0;
+    std::set<std::uint64_t> active_hashes, parked_hashes;
     for (const auto& w : queue->waiting()) {
+      if (w.workload->equivalence_hash != 0) (w.parked ? parked_hashes : active_hashes).insert(w.workload->equivalence_hash);
       ++(w.parked ? parked : active);
       auto& local = pending_[{w.workload->namespace_, w.workload->local_queue}];
       ++(w.parked ? local.second : local.first);
     }
     set("kueue_pending_workloads", "Pending workloads", {{"cluster_queue", name}, {"status", "active"}}, active);
     set("kueue_pending_workloads", "Pending workloads", {{"cluster_queue", name}, {"status", "inadmissible"}}, parked);
+    if (catalog_.settings.scheduling_equivalence_hashing) {
+      set("kueue_pending_scheduling_hashes", "Kinds of pending workloads that are equal for scheduling",
+          {{"cluster_queue", name}, {"status", "active"}}, static_cast<double>(active_hashes.size()));
+      set("kueue_pending_scheduling_hashes", "Kinds of pending workloads that are equal for scheduling",
+          {{"cluster_queue", name}, {"status", "inadmissible"}}, static_cast<double>(parked_hashes.size()));
+    }
     const auto& counters = queue->counters();
     set("kueue_reserving_active_workloads", "Workloads that hold quota", {{"cluster_queue", name}}, counters.reserving);
     set("kueue_admitted_active_workloads", "Admitted workloads that have not finished", {{"cluster_queue", name}}, counters.admitted);
@@ -181,10 +192,39 @@ class Gauges {
     set("kueue_local_queue_pending_workloads", "Pending workloads", with("status", "inadmissible"), pending.second);
     set("kueue_local_queue_reserving_active_workloads", "Workloads that hold quota", labels, status.reserving);
     set("kueue_local_queue_admitted_active_workloads", "Admitted workloads that have not finished", labels, status.admitted);
+    local_resources(config, labels);
     for (const char* s : {"True", "False", "Unknown"}) {
       set("kueue_local_queue_status", "1 for the status that the LocalQueue has", with("active", s),
           std::string_view(s) == (status.active ? "True" : "False") ? 1 : 0);
     }
+  }
+
+  void local_resources(const LocalQueueConfig& config, const Labels& labels) {
+    const auto* queue = state_.queue(config.cluster_queue);
+    const auto* queue_config = catalog_.queue(config.cluster_queue);
+    if (queue == nullptr || queue_config == nullptr) return;
+    const QueueCounters counters = queue->local_counters(config.namespace_, config.name);
+    for (const auto& g : queue_config->groups)
+      for (const auto& f : g.flavors)
+        for (const Symbol r : g.resources) {
+          Amount reserved = 0, used = 0;
+          for (const auto& cell : counters.cells) {
+            if (cell.flavor != f.flavor || cell.resource != r) continue;
+            reserved = cell.reserved;
+            used = cell.used;
+          }
+          Labels all = labels;
+          all["flavor"] = text(f.flavor);
+          all["resource"] = text(r);
+          set("kueue_local_queue_resource_reservation", "Quota reserved", all, value_of(reserved, r));
+          set("kueue_local_queue_resource_usage", "Quota used by admitted workloads", all, value_of(used, r));
+        }
+    const auto* ledger = queue->ledger(config.namespace_, config.name);
+    if (ledger == nullptr || !catalog_.settings.admission_fair_sharing) return;
+    Labels all = labels;
+    all["cluster_queue"] = text(config.cluster_queue);
+    set("kueue_local_queue_admission_fair_sharing_usage", "What admission fair sharing compares LocalQueues by", all,
+        ledger->usage(*catalog_.settings.admission_fair_sharing, config.fair_weight_nano));
   }
 
   void cohort(Symbol name) {
@@ -223,6 +263,13 @@ class Gauges {
 };
 
 }  // namespace
+
+bool selects(const MetricsOptions& options, const StateView& state, Symbol namespace_, Symbol local_queue) {
+  if (!options.local_queues) return false;
+  if (options.local_queue_selector.empty()) return true;
+  const auto* config = state.domain().catalog()->local_queue(namespace_, local_queue);
+  return config != nullptr && matches(options.local_queue_selector, config->labels);
+}
 
 std::vector<prometheus::MetricFamily> gauges_of(const StateView& state, const MetricsOptions& options) {
   return Gauges(state, options).collect();

@@ -141,7 +141,8 @@ class Explanation {
   void finished() {
     condition(w_.find(ConditionType::finished));
     out_.headline = "It has finished: " + out_.reason;
-    if (const auto* f = trail_.last(Kind::finished, w_.uid)) event(*f, "finished: " + f->reason + (f->other.empty() ? "" : " by " + f->other));
+    if (const auto* f = trail_.last(Kind::finished, w_.uid))
+      event(*f, "finished: " + f->reason + (f->other.empty() ? "" : " by " + f->other));
   }
 
   void admitted() {

@@ -106,6 +106,9 @@ struct ScanProgress {
   std::int32_t flavor_index = -1;
 };
 
+/// What came of choosing victims anew, because an earlier entry of the cycle had taken them (base-admission §6.2 step 1).
+enum class Recomputation : std::uint8_t { none = 0, new_targets = 1, deferred_fit = 2, skipped = 3 };
+
 /// The outcome of an entry that did not get quota in a cycle.
 struct EntryRequeued {
   WorkloadRef workload;
@@ -118,6 +121,8 @@ struct EntryRequeued {
   List<ScanProgress> progress;        ///< Empty: none kept.
   std::uint64_t bulk_parked = 0;      ///< How many equal workloads were parked with it (BA-55), for readers.
   std::uint64_t scan_generation = 0;  ///< Generation of the ClusterQueue that `progress` was recorded at (§2.3).
+  bool preemption_skipped = false;    ///< It would have preempted, and an earlier entry was in the way (BA-74).
+  Recomputation recomputed = Recomputation::none;
 };
 
 /// A victim was chosen: Evicted=True reason Preempted and Preempted=True reason `reason` (BA-116).

@@ -190,6 +190,7 @@ struct LocalQueueObserved {
   std::int64_t fair_weight_nano = 1'000'000'000;
   List<Pair> consumed;  ///< status.fairSharing.admissionFairSharingStatus.consumedResources: resource → quantity; sorted by resource.
   Time consumed_at;     ///< Its lastUpdate; never: there is no such status.
+  List<Pair> labels;    ///< For the selector of metrics; sorted by key.
 };
 
 struct WorkloadPriorityClassObserved {

@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "admission/domain.hpp"
+#include "admission/workload_parent.hpp"
 #include "connectors/objects/resource_types.hpp"
 
 namespace hindsight::connectors {
@@ -211,7 +212,33 @@ std::vector<KubernetesEvent> decision_events(const Decisions& decisions, Time no
   return out;
 }
 
+namespace {
+
+std::vector<KubernetesEvent> job_events(const JobObserved& o, const admission::StateView& state) {
+  std::vector<KubernetesEvent> out;
+  const auto index = state.domain().find_parent(o.meta.uid);
+  const auto* parent = index ? state.parent(*index) : nullptr;
+  if (parent == nullptr || !parent->job() || parent->job()->resource_version != o.meta.resource_version) return out;  // told late
+  const JobRef job{o.meta.uid, o.kind, o.group, o.meta.namespace_, o.meta.name};
+  const auto add = [&](std::string_view reason, std::string message) {
+    if (auto event = job_event(job, reason, std::move(message), state.domain().now()); event.type != nullptr)
+      out.push_back(std::move(event));
+  };
+  if (parent->lacks_priority_class(*state.domain().catalog()))
+    add("WorkloadPriorityClassNotFound", joined({"WorkloadPriorityClass ", o.priority_class, " not found"}));
+  if (state.domain().nested_too_deep(*index))
+    add("JobNestingTooDeep", "Terminated the search for a managed ancestor because the job has more than 10 owners above it");
+  if (parent->runs_before_its_ancestor()) add("Suspended", "Suspended because the workload of its managed ancestor is not admitted");
+  return out;
+}
+
+}  // namespace
+
 std::vector<KubernetesEvent> record_events(const RecordView& record, const admission::StateView& state) {
+  if (const auto* o = std::get_if<Observation>(&record.body)) {
+    const auto* job = std::get_if<JobObserved>(o);
+    return job == nullptr ? std::vector<KubernetesEvent>{} : job_events(*job, state);
+  }
   const auto* decisions = std::get_if<Decisions>(&record.body);
   if (decisions == nullptr || record.envelope.epoch < state.domain().epoch()) return {};
   return decision_events(*decisions, state.domain().now(), facts_of(state));

@@ -126,6 +126,7 @@ LocalQueueObserved local_queue(const Node& object) {
   out.stop_policy = read_stop_policy(spec);
   out.stop_policy_set = spec.has("stopPolicy");
   out.fair_weight_nano = read_weight(spec);
+  out.labels = object.object("metadata").pairs("labels");
   const auto sharing = object.object("status").object("fairSharing").object("admissionFairSharingStatus");
   out.consumed_at = sharing.time("lastUpdate");
   if (out.consumed_at.is_set()) out.consumed = sharing.quantities("consumedResources");

@@ -227,6 +227,7 @@ void ApiServer::publish_queue(const std::string& name) {
   o.when_can_preempt = q.when_can_preempt;
   o.stop_policy = q.stop;
   o.fair_weight_nano = q.weight_nano;
+  o.admission_mode = q.mode;
   auto rules = a.make<AdmissionCheckRule>(q.checks.size());
   for (std::size_t i = 0; i < q.checks.size(); ++i) rules[i].name = a.copy(q.checks[i]);
   o.admission_checks = rules;
@@ -251,6 +252,7 @@ void ApiServer::publish_local_queue(const std::string& name) {
   o.meta = config_meta(*arena, q.namespace_, name, ++versions_);
   o.cluster_queue = arena->copy(q.cluster_queue);
   o.stop_policy = q.stop;
+  o.fair_weight_nano = q.weight_nano;
   enqueue("localqueue/" + name, {std::move(arena), o});
 }
 

@@ -111,12 +111,14 @@ struct QuotaHolder {
   PreemptionPolicy within = PreemptionPolicy::never, reclaim = PreemptionPolicy::never, borrow_within = PreemptionPolicy::never;
   FungibilityPolicy when_can_borrow = FungibilityPolicy::may_stop_search, when_can_preempt = FungibilityPolicy::try_next_flavor;
   StopPolicy stop = StopPolicy::none;
+  AdmissionMode mode = AdmissionMode::unset;
   std::vector<std::string> checks;
 };
 
 struct LocalQueue {
   std::string namespace_, name, cluster_queue;
   StopPolicy stop = StopPolicy::none;
+  std::int64_t weight_nano = 1'000'000'000;
 };
 
 // ---- the server ------------------------------------------------------------------------------------------------------------

@@ -70,8 +70,12 @@ Result<Settings> read_settings(Text text) {
     s.partial_admission = false;
     s.pods_ready_enabled = false;
     s.preserve_scan_progress = false;
+  } else if (text == "sharing") {
+    s.admission_fair_sharing = Settings::AdmissionFairSharing{Duration::seconds(60), Duration::seconds(7), {}};
+    s.prioritize_preemptors = true;
   } else if (text != "default") {
-    return hindsight::fail(ErrorKind::invalid, "settings: found " + std::string(text) + "; allowed: default, fair, impatient, plain");
+    return hindsight::fail(ErrorKind::invalid,
+                           "settings: found " + std::string(text) + "; allowed: default, fair, impatient, plain, sharing");
   }
   return s;
 }
@@ -101,11 +105,15 @@ std::unique_ptr<LoopDriver> Explorer::folded(bool shuffled) {
 
 void Explorer::record(const HistoryRecord& r) {
   at_rest_ = false;
+  if (auto finding = queue_rules_.before(*leader_, r.view); !finding.empty()) fail(finding);
   for (auto* driver : {leader_.get(), follower_.get()})
     if (auto ok = driver->apply(r.view); !ok) fail(ok.error().message);
   if (leader_->state_hash() != follower_->state_hash())
     fail("another order of delivery gives another state:" + difference(*leader_, *follower_));
   if (auto finding = invariants_.check(*leader_, r.view); !finding.empty()) fail(finding);
+  queue_rules_.after(*leader_, r.view);
+  // D13: under fair sharing with minCount this is what Kueue's rules lead to
+  if (auto finding = pairs_.see(r.view); !finding.empty() && !leader_->domain().catalog()->settings.fair_sharing) fail(finding);
   applier_.take(leader_->collect_intents());
   follower_->forget_touched();
 }
@@ -135,6 +143,10 @@ void Explorer::decide() {
          (other ? describe(*other) : "nothing"));
   if (!mine) {
     at_rest_ = true;
+    if (!leader_->domain().synced()) return;
+    if (auto finding = queue_rules_.check_rest(*leader_); !finding.empty()) fail(finding);
+    if (look_)
+      if (auto finding = look_(*leader_); !finding.empty()) fail(finding);
     return;
   }
   decided_.push_back({mine->base, *mine});
@@ -204,10 +216,12 @@ void Explorer::compare_with_fresh_fold() {
 
 void Explorer::one_action(bool faults) {
   server_.now = server_.now + Duration::millis(static_cast<std::int64_t>(random_.below(1500)));
+  ++steps_;
   const auto dice = random_.below(200);
-  if (dice < 34)
+  if (dice < 34) {
     users_.act();
-  else if (dice < 96)
+    pairs_.outside_event();
+  } else if (dice < 96)
     observe();
   else if (dice < 136)
     applier_.step(server_, random_, true);
@@ -232,7 +246,9 @@ void Explorer::one_action(bool faults) {
 void Explorer::bring_to_rest() {
   users_.make_everything_possible();
   constexpr int rounds_max = 4000;
+  pairs_.outside_event();
   for (int i = 0; i < rounds_max; ++i) {
+    ++steps_;
     server_.now = server_.now + Duration::millis(20);
     if (!server_.all_told()) {
       record(history_.append(std::move(*server_.watch(random_, false)), server_.now, epoch_));
@@ -264,9 +280,9 @@ void Explorer::bring_to_rest() {
 std::string Explorer::run() {
   try {
     take_over(1);
-    const char* settings[] = {"default", "fair", "impatient", "plain"};
+    const char* settings[] = {"default", "fair", "impatient", "plain", "sharing"};
     users_.set_up();
-    record(history_.append(OwnedObservation{nullptr, ConfigurationObserved{settings[random_.below(4)]}}, server_.now, epoch_));
+    record(history_.append(OwnedObservation{nullptr, ConfigurationObserved{settings[random_.below(5)]}}, server_.now, epoch_));
     const auto told_first = random_.below(20);
     for (std::size_t i = 0; i < told_first; ++i) observe();
     record(history_.append(OwnedObservation{nullptr, MirrorSynced{}}, server_.now, epoch_));

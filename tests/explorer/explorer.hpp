@@ -13,6 +13,7 @@
 #include "tests/explorer/history.hpp"
 #include "tests/explorer/invariants.hpp"
 #include "tests/explorer/random.hpp"
+#include "tests/explorer/rest_rules.hpp"
 #include "tests/explorer/users.hpp"
 
 namespace hindsight::explorer {
@@ -35,6 +36,12 @@ class Explorer {
   /// Empty: every check held. Otherwise what was wrong, and after which record.
   [[nodiscard]] std::string run();
 
+  /// Called whenever there is nothing left to decide; what it returns is a finding.
+  using Look = std::function<std::string(const admission::LoopDriver&)>;
+  void look_when_at_rest(Look look) { look_ = std::move(look); }
+
+  [[nodiscard]] std::uint64_t steps() const { return steps_; }  ///< Actions of users, watcher, applier, clock and domain.
+  [[nodiscard]] std::size_t parked_looked_at() const { return queue_rules_.looked_at(); }
   [[nodiscard]] const History& history() const { return history_; }
   [[nodiscard]] const std::vector<RecordedDecision>& decisions() const { return decided_; }
   [[nodiscard]] std::uint64_t final_hash() const { return leader_->state_hash(); }
@@ -66,6 +73,10 @@ class Explorer {
   Applier applier_;
   History history_;
   Invariants invariants_;
+  QueueRules queue_rules_;
+  EvictionPairs pairs_;
+  Look look_;
+  std::uint64_t steps_ = 0;
   std::unique_ptr<admission::LoopDriver> leader_, follower_;
   std::optional<admission::Domain::Step> in_flight_;  ///< Decided, not read back yet.
   std::uint64_t epoch_ = 0;

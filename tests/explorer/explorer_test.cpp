@@ -41,12 +41,48 @@ TEST(Explorer, FindsNoBrokenInvariantInRandomHistories) {
   const std::uint64_t first = number("HINDSIGHT_FIRST_SEED", 1);
   const std::uint64_t seeds = number("HINDSIGHT_SEEDS", seeds_of_the_suite);
   int failures = 0;
+  std::uint64_t steps = 0;
+  std::size_t parked = 0;
   for (std::uint64_t seed = first; seed < first + seeds && failures < 5; ++seed) {
     Explorer explorer(seed);
     const std::string finding = explorer.run();
+    steps += explorer.steps();
+    parked += explorer.parked_looked_at();
     EXPECT_EQ(finding, "") << "repeat with: " << again(seed);
     if (!finding.empty()) ++failures;
   }
+  std::printf("%llu steps; at rest %zu parked workloads were tried in vain\n", static_cast<unsigned long long>(steps), parked);
+#ifndef __SANITIZE_ADDRESS__
+  if (failures == 0 && seeds >= seeds_of_the_suite) {
+    EXPECT_GE(steps, 1'000'000U);
+    EXPECT_GT(parked, 10'000U);
+  }
+#endif
+}
+
+// What the detector finds and what it does not: a pair, each of which preempted the other again and again.
+TEST(EvictionPairs, AreReportedWhenBothKeepEvictingEachOther) {
+  EvictionPairs pairs;
+  std::vector<Event> events(1);
+  const auto preempt = [&](Text victim, Text preemptor) {
+    WorkloadPreempted e;
+    e.workload.uid = victim;
+    e.preemptor.uid = preemptor;
+    events[0] = e;
+    RecordView r;
+    r.body = Body{Decisions{1, StepKind::cycle, events}};
+    return pairs.see(r);
+  };
+  for (int i = 0; i < 10; ++i) EXPECT_EQ(preempt("a", "b"), "") << "one way only";
+  EXPECT_EQ(preempt("b", "a"), "");
+  EXPECT_EQ(preempt("b", "a"), "");
+  pairs.outside_event();
+  for (int i = 0; i < EvictionPairs::often - 1; ++i) {
+    EXPECT_EQ(preempt("a", "b"), "");
+    EXPECT_EQ(preempt("b", "a"), "");
+  }
+  EXPECT_EQ(preempt("a", "b"), "");
+  EXPECT_EQ(preempt("b", "a"), "Workloads a and b keep evicting each other");
 }
 
 }  // namespace

@@ -41,6 +41,7 @@ QuotaHolder Users::random_quota(const std::string& name) {
   if (random_.chance(30)) q.when_can_borrow = FungibilityPolicy::try_next_flavor;
   if (random_.chance(30)) q.when_can_preempt = FungibilityPolicy::may_stop_search;
   q.weight_nano = random_.between(0, 3) * 500'000'000;
+  if (random_.chance(60)) q.mode = AdmissionMode::usage_based;
   return q;
 }
 
@@ -317,6 +318,8 @@ void Users::change_local_queue() {
   } else if (random_.chance(20)) {
     server_.remove_local_queue(name);
     return;
+  } else if (random_.chance(20)) {
+    it->second.weight_nano = random_.between(0, 3) * 500'000'000;
   } else if (random_.chance(20)) {
     it->second.cluster_queue = random_.pick(queue_names_);
   } else {

@@ -116,6 +116,7 @@ waitForPodsReady:
   requeuingStrategy: {timestamp: Creation, backoffLimitCount: 3, backoffBaseSeconds: 10, backoffMaxSeconds: 20}
 fairSharing:
   preemptionStrategies: [LessThanInitialShare]
+admissionFairSharing: {usageHalfLifeTime: 10m, resourceWeights: {cpu: 2, memory: 0.5}}
 resources:
   excludeResourcePrefixes: [example.com/]
   transformations:
@@ -148,6 +149,14 @@ hindsight: {reactivationBatch: 250ms}
   EXPECT_FALSE(s.partial_admission);
   EXPECT_TRUE(s.priority_boost);
   EXPECT_EQ(s.reactivation_batch, Duration::millis(250));
+  ASSERT_TRUE(s.admission_fair_sharing.has_value());
+  EXPECT_EQ(s.admission_fair_sharing->half_life, Duration::seconds(600));
+  EXPECT_EQ(s.admission_fair_sharing->sampling_interval, Duration::seconds(300));
+  EXPECT_EQ(s.admission_fair_sharing->resource_weights,
+            (std::vector<std::pair<Symbol, double>>{{Symbol("cpu"), 2.0}, {Symbol("memory"), 0.5}}));
+  EXPECT_FALSE(from_nothing.admission_fair_sharing.has_value());
+  const auto off = settings("admissionFairSharing: {usageHalfLifeTime: 10m}\nfeatureGates: {AdmissionFairSharing: false}\n");
+  EXPECT_FALSE(off.admission_fair_sharing.has_value()) << "the gate is off";
 }
 
 TEST(ConfigFileTest, EqualConfigurationsGiveEqualTextsWhicheverWayTheyAreWritten) {

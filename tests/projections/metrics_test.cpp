@@ -69,6 +69,7 @@ TEST_F(MetricsOf, AdmissionsAreCountedAndTimed) {
   expect_line(t, "# TYPE kueue_admission_wait_time_seconds histogram");
 }
 
+// BA-190
 TEST_F(MetricsOf, PreemptionsAreCountedOnBothSides) {
   w.set_up({{.name = "cq", .quotas = {{.nominal = 4000}}, .within = PreemptionPolicy::lower_priority}});
   w.submit({.name = "low", .cpu = 4000});
@@ -99,6 +100,102 @@ TEST_F(MetricsOf, WhatHasNoEffectIsNotCounted) {
   expect_line(text(), R"(kueue_admitted_workloads_total{cluster_queue="cq",priority_class="",replica_role="standalone"} 1)");
 }
 
+// BA-185: every metric that has a source here is there, with its type
+TEST_F(MetricsOf, AllNamesAndTypesAreThere) {
+  w.set_up({{.name = "cq", .cohort = "all", .quotas = {{.nominal = 4000}}, .within = PreemptionPolicy::lower_priority}});
+  w.submit({.name = "low", .cpu = 4000});
+  w.settle();
+  w.submit({.name = "high", .cpu = 4000, .priority = 10});
+  w.settle();
+  const auto t = text();
+  for (const char* gauge : {"build_info",
+                            "pending_workloads",
+                            "pending_scheduling_hashes",
+                            "local_queue_pending_workloads",
+                            "reserving_active_workloads",
+                            "local_queue_reserving_active_workloads",
+                            "admitted_active_workloads",
+                            "local_queue_admitted_active_workloads",
+                            "cluster_queue_status",
+                            "local_queue_status",
+                            "unadmitted_workloads",
+                            "local_queue_unadmitted_workloads",
+                            "cluster_queue_resource_reservation",
+                            "cluster_queue_resource_usage",
+                            "cluster_queue_resource_pending",
+                            "cluster_queue_nominal_quota",
+                            "cluster_queue_borrowing_limit",
+                            "cluster_queue_lending_limit",
+                            "local_queue_resource_reservation",
+                            "local_queue_resource_usage",
+                            "cohort_subtree_quota",
+                            "cohort_subtree_resource_reservations",
+                            "cohort_subtree_admitted_active_workloads",
+                            "cohort_info",
+                            "cluster_queue_info"})
+    expect_line(t, std::string("# TYPE kueue_") + gauge + " gauge");
+  for (const char* counter : {"admission_attempts_total", "quota_reserved_workloads_total", "local_queue_quota_reserved_workloads_total",
+                              "admitted_workloads_total", "local_queue_admitted_workloads_total", "evicted_workloads_total",
+                              "local_queue_evicted_workloads_total", "evicted_workloads_once_total", "preempted_workloads_total",
+                              "cohort_subtree_admitted_workloads_total"})
+    expect_line(t, std::string("# TYPE kueue_") + counter + " counter");
+  for (const char* histogram : {"quota_reserved_wait_time_seconds", "local_queue_quota_reserved_wait_time_seconds",
+                                "admission_wait_time_seconds", "local_queue_admission_wait_time_seconds"})
+    expect_line(t, std::string("# TYPE kueue_") + histogram + " histogram");
+  // 16 bounds for a ClusterQueue, 14 for a LocalQueue
+  EXPECT_NE(
+      t.find(R"(kueue_admission_wait_time_seconds_bucket{cluster_queue="cq",priority_class="",replica_role="standalone",le="40960"})"),
+      std::string::npos);
+  EXPECT_EQ(t.find(R"(namespace="default",priority_class="",replica_role="standalone",le="20480"})"), std::string::npos);
+}
+
+// BA-186, BA-188: each pending Workload is counted once
+TEST_F(MetricsOf, PendingWorkloadsAddUp) {
+  w.set_up({{.name = "cq", .quotas = {{.nominal = 4000}}}});
+  for (int i = 0; i < 3; ++i) w.submit({.name = "fits" + std::to_string(i), .cpu = 2000});
+  for (int i = 0; i < 4; ++i) w.submit({.name = "big" + std::to_string(i), .cpu = 9000});
+  w.settle();
+  w.submit({.name = "new", .cpu = 1000});
+  const auto t = text();
+  const auto sum = [&](const std::string& name) {
+    double total = 0;
+    for (std::size_t at = t.find("\n" + name + "{"); at != std::string::npos; at = t.find("\n" + name + "{", at + 1))
+      total += std::stod(t.substr(t.find("} ", at) + 2));
+    return total;
+  };
+  EXPECT_EQ(sum("kueue_pending_workloads"), 6);
+  EXPECT_EQ(sum("kueue_local_queue_pending_workloads"), 6);
+  EXPECT_EQ(sum("kueue_unadmitted_workloads"), 6);
+  EXPECT_EQ(sum("kueue_local_queue_unadmitted_workloads"), 6);
+  expect_line(t, R"(kueue_pending_scheduling_hashes{cluster_queue="cq",replica_role="standalone",status="inadmissible"} 2)");
+}
+
+// BA-187
+TEST_F(MetricsOf, TheSelectorChoosesLocalQueues) {
+  w.set_up({{.name = "cq", .quotas = {{.nominal = 4000}}}});
+  w.submit({.name = "one", .cpu = 1000});
+  w.settle();
+  MetricsOptions chosen;
+  chosen.local_queue_selector = {{Symbol("team"), SelectorOperator::in, {"a"}}};
+  EXPECT_EQ(text(chosen).find("kueue_local_queue_"), std::string::npos) << "lq has no such label";
+  LocalQueueObserved o;
+  o.meta.namespace_ = "default";
+  o.meta.name = "lq";
+  o.cluster_queue = "cq";
+  const std::vector<Pair> labels{{"team", "a"}};
+  o.labels = labels;
+  w.observe(o);
+  const auto t = text(chosen);
+  expect_line(t,
+              R"(kueue_local_queue_admitted_workloads_total{name="lq",namespace="default",priority_class="",replica_role="standalone"} 1)");
+  expect_line(
+      t, R"(kueue_local_queue_resource_usage{flavor="default",name="lq",namespace="default",replica_role="standalone",resource="cpu"} 1)");
+  o.labels = {};
+  w.observe(o);
+  EXPECT_EQ(text(chosen).find("kueue_local_queue_"), std::string::npos) << "it matches no more";
+}
+
+// BA-189, BA-187
 TEST_F(MetricsOf, OptionsLeaveGroupsOut) {
   w.set_up({{.name = "cq", .quotas = {{.nominal = 4000}}}});
   const auto t = text({.replica_role = "leader", .local_queues = false});

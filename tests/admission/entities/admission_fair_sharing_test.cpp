@@ -300,6 +300,9 @@ TEST_F(AdmissionFairSharing, ASnapshotGoesOnAlike) {
   EXPECT_EQ(copy.driver().domain().next_due(), w.driver().domain().next_due());
   (void)copy.workload("a", "x", 3'000);  // for seen_as
   for (FactWorld* f : {&w, &copy}) {
+    auto shown = f->seen_as("a");  // what we wrote is there before the check's controller answers
+    shown.meta.resource_version = 999'999;
+    f->observe(shown);
     auto ready = f->seen_as("a");
     auto checks = f->arena().make<CheckFacts>(1);
     checks[0].name = "k";

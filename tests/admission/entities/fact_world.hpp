@@ -25,6 +25,9 @@ class FactWorld {
   /// Decides and applies until at rest; returns what was decided.
   std::vector<std::string> settle();
 
+  /// Appends what was decided.
+  void observe_decision(const Domain::Step& step) { append(Body{Decisions{step.base, step.kind, step.events}}); }
+
   /// What an observed configuration means from now on.
   void use(Settings settings) { settings_ = std::move(settings); }
   /// A new writer.
@@ -192,6 +195,8 @@ class FactWorld {
     return w;
   }
   Arena& arena() { return arena_; }
+  /// For `seen_as`: the spec of this Workload, where a test made it otherwise than `workload` does.
+  void remember(const WorkloadObserved& w) { specs_[std::string(w.meta.name)] = w; }
   /// A Job with one pod set that was just made, suspended.
   JobObserved job(std::string_view name, std::string_view local_queue, Amount cpu = 1'000, std::string_view owner = {}) {
     JobObserved j;

@@ -77,6 +77,35 @@ TEST(ClassicalOrder, ReservesNothingWhereReclaimIsAlwaysPossible) {
   }
 }
 
+// BA-196: with the gate a queue's preemptor comes first, whatever its level, and reserves also where reclaim is always possible
+TEST(ClassicalOrder, APreemptorComesFirstAndReserves) {
+  for (const bool gate : {false, true}) {
+    World w({in_root("a", 6).reclaim(any), in_root("b", 6), in_root("c", 0)});
+    w.settings.prioritize_preemptors = gate;
+    w.run(Work("own", "a").cpu(4));
+    w.run(Work("other", "b").cpu(6));
+    w.pend(Work("w", "a").cpu(4).at(2));  // borrows, and nobody can be preempted for it
+    w.heads.back().preemptor = true;
+    w.pend(Work("v", "c").cpu(2).priority(9).at(1)).cycle();
+    EXPECT_EQ(w.order(), gate ? "w v" : "v w");
+    EXPECT_EQ(w.verdict("v"), gate ? "WaitingForQuota" : "admit f");
+  }
+}
+
+// BA-196: so it is with fair sharing
+TEST(FairOrder, APreemptorWinsTheTournament) {
+  for (const bool gate : {false, true}) {
+    World w({in_root("a", 4), in_root("b", 4)});
+    w.settings.fair_sharing = true;
+    w.settings.prioritize_preemptors = gate;
+    w.run(Work("own", "a").cpu(4));
+    w.pend(Work("w", "a").cpu(4));  // borrows
+    w.heads.back().preemptor = true;
+    w.pend(Work("v", "b").cpu(2)).cycle();
+    EXPECT_EQ(w.order(), gate ? "w v" : "v w");
+  }
+}
+
 // BA-72: how much is reserved
 TEST(ClassicalOrder, ReservesUpToTheBorrowingLimit) {
   for (const std::int64_t left : {1, 2}) {

@@ -62,6 +62,32 @@ class World {
     observe(w);
   }
 
+  /// Observes a Job; gives the events of that.
+  std::vector<std::string> job(Text name, Text queue, Text owner = {}, Text priority_class = {}, bool suspended = true) {
+    JobObserved j;
+    j.meta.namespace_ = "ns";
+    j.meta.name = name;
+    j.meta.uid = name;
+    j.meta.resource_version = ++version_;
+    j.kind = "Job";
+    j.group = "batch";
+    j.queue_name = queue;
+    j.priority_class = priority_class;
+    j.suspended = suspended;
+    j.active = !suspended;
+    j.workload_name = name;
+    if (!owner.empty()) {
+      j.owner_uid = owner;
+      j.owner_kind = "Job";
+      j.owner_name = owner;
+    }
+    observe(j);
+    std::vector<std::string> out;
+    for (const auto& e : record_events(record_, driver_))
+      out.push_back((e.is_warning ? "W " : "") + e.reason + " " + e.name + ": " + e.message);
+    return out;
+  }
+
   /// Decides until at rest; gives "reason name: message" for each event.
   std::vector<std::string> settle() {
     std::vector<std::string> out;
@@ -127,6 +153,30 @@ TEST(StateEventsTest, ObservationsAndDecisionsOfAnOldEpochGiveNone) {
   EXPECT_TRUE(record_events(world.last_record(), world.driver()).empty());
   world.append(Decisions{.base = 1, .step = StepKind::cycle, .events = events}, 2);
   EXPECT_EQ(record_events(world.last_record(), world.driver()).size(), 1U);
+}
+
+// BA-191: what is seen of a job that cannot go on as it is
+TEST(StateEventsTest, JobsThatCannotGoOnAreTold) {
+  World world;
+  using Lines = std::vector<std::string>;
+  EXPECT_EQ(world.job("fine", "lq"), Lines{});
+  EXPECT_EQ(world.job("classless", "lq", "", "nowhere"),
+            (Lines{"W WorkloadPriorityClassNotFound classless: WorkloadPriorityClass nowhere not found"}));
+  WorkloadPriorityClassObserved c;
+  c.meta.name = "nowhere";
+  world.observe(c);
+  EXPECT_EQ(world.job("classless", "lq", "", "nowhere"), Lines{}) << "it is there now";
+  EXPECT_EQ(world.job("child", "", "fine"), Lines{});
+  EXPECT_EQ(world.job("child", "", "fine", "", false),
+            (Lines{"Suspended child: Suspended because the workload of its managed ancestor is not admitted"}));
+  // a chain of owners: the tenth above is the last that is looked at
+  EXPECT_EQ(world.job("n0", "lq"), Lines{});
+  std::vector<std::string> names{"n0"};
+  for (int i = 1; i <= 12; ++i) names.push_back("n" + std::to_string(i));
+  for (std::size_t i = 1; i <= 10; ++i) EXPECT_EQ(world.job(names[i], "", names[i - 1]), Lines{}) << i;
+  EXPECT_EQ(
+      world.job(names[11], "", names[10]),
+      (Lines{"W JobNestingTooDeep n11: Terminated the search for a managed ancestor because the job has more than 10 owners above it"}));
 }
 
 }  // namespace

@@ -47,6 +47,7 @@ TEST(TemplateHash, ForgetsWhatTheServerAddsByDefault) {
   EXPECT_EQ(a.shape, b.shape);
 }
 
+// BA-56: with what the entities add to it (requeue_rules_test)
 TEST(TemplateHash, ChangesExactlyWhereAFieldBelongs) {
   struct Case {
     std::string_view what, from, to;
@@ -68,6 +69,9 @@ TEST(TemplateHash, ChangesExactlyWhereAFieldBelongs) {
       {"affinity", R"("nodeSelector")", R"("affinity":{"nodeAffinity":{"x":[1]}},"nodeSelector")", true, true, true},
       {"priority class", R"("nodeSelector")", R"("priorityClassName":"p","nodeSelector")", true, true, false},
       {"runtime class", R"("nodeSelector")", R"("runtimeClassName":"p","nodeSelector")", true, true, true},
+      {"priority", R"("nodeSelector")", R"("priority":5,"nodeSelector")", true, true, true},
+      {"spread constraints", R"("nodeSelector")", R"("topologySpreadConstraints":[{"maxSkew":1}],"nodeSelector")", true, true, true},
+      {"resource claims", R"("nodeSelector")", R"("resourceClaims":[{"name":"r"}],"nodeSelector")", true, true, true},
       {"overhead", R"("nodeSelector")", R"("overhead":{"cpu":"1"},"nodeSelector")", true, true, true},
       {"pod-level resources", R"("nodeSelector")", R"("resources":{"requests":{"cpu":"1"}},"nodeSelector")", true, true, true},
       {"restart policy", R"("restartPolicy":"Never")", R"("restartPolicy":"OnFailure")", true, true, false},

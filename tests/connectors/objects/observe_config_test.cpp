@@ -142,6 +142,16 @@ TEST(ObserveSmallKinds, ReadTheirFields) {
   EXPECT_EQ(queue.cluster_queue, "cq");
   EXPECT_EQ(queue.stop_policy, StopPolicy::hold_and_drain);
   EXPECT_EQ(queue.fair_weight_nano, 2'000'000'000);
+  EXPECT_FALSE(queue.consumed_at.is_set());
+
+  // BA-168: what admission fair sharing kept in the status
+  const auto used = observed<LocalQueueObserved>(types::local_queue, R"({"metadata":{"name":"lq","namespace":"ns","labels":{"team":"a"}},
+    "spec":{"clusterQueue":"cq"},"status":{"fairSharing":{"weightedShare":0,"admissionFairSharingStatus":{
+      "consumedResources":{"memory":"1500m","cpu":"6828427124n"},"lastUpdate":"2026-01-01T00:00:05Z"}}}})",
+                                                 arena);
+  EXPECT_EQ(joined(used.consumed), "cpu=6828427124n memory=1500m");
+  EXPECT_EQ(used.consumed_at, Time::from_seconds(1767225605));
+  EXPECT_EQ(joined(used.labels), "team=a");
 
   EXPECT_EQ(observed<WorkloadPriorityClassObserved>(types::workload_priority_class, R"({"metadata":{"name":"p"},"value":-7})", arena).value,
             -7);

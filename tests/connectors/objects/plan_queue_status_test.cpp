@@ -71,6 +71,20 @@ TEST(PlanQueueStatus, WritesALocalQueueWithoutBorrowing) {
   EXPECT_EQ(object["status"]["conditions"].size(), 2U);
 }
 
+// BA-168
+TEST(PlanQueueStatus, WritesWhatALocalQueueConsumed) {
+  auto object = queue(true);
+  auto used = intent(true);
+  used.consumed = {{"cpu", "6828427124n"}};
+  used.consumed_at = Time::from_seconds(1767225605);
+  EXPECT_EQ(settle(object, [&](const Json& o) { return plan(used, o); }), 1);
+  EXPECT_EQ(object["status"]["fairSharing"], Json::parse(R"({"weightedShare":0,"admissionFairSharingStatus":{
+      "consumedResources":{"cpu":"6828427124n"},"lastUpdate":"2026-01-01T00:00:05Z"}})"));
+  used.consumed->clear();  // forgotten
+  settle(object, [&](const Json& o) { return plan(used, o); });
+  EXPECT_TRUE(object["status"]["fairSharing"]["admissionFairSharingStatus"]["consumedResources"].empty());
+}
+
 TEST(PlanQueueStatus, SetsAndClearsTheWeightedShare) {
   auto object = queue(false);
   auto shared = intent(false);

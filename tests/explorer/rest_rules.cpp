@@ -1,0 +1,121 @@
+#include "tests/explorer/rest_rules.hpp"
+
+#include <algorithm>
+
+#include "admission/cluster_queue.hpp"
+#include "admission/cohort_tree.hpp"
+#include "admission/cycle.hpp"
+#include "admission/domain.hpp"
+
+namespace hindsight::explorer {
+namespace {
+
+using admission::Catalog;
+using admission::StateView;
+using admission::WorkloadInfo;
+
+bool gate_open(const WorkloadInfo& w, Time now) { return !w.requeued_false && (!w.requeue_at.is_set() || w.requeue_at <= now); }
+
+/// Nothing wakes those that wait when these change, or it does so too late.
+bool wakes_nobody(const RecordView& record) {
+  const auto* o = std::get_if<Observation>(&record.body);
+  if (o == nullptr) return false;
+  if (const auto* gone = std::get_if<ObjectDeleted>(o)) return gone->kind != ObjectKind::workload && gone->kind != ObjectKind::job;
+  return std::holds_alternative<ClusterQueueObserved>(*o) || std::holds_alternative<CohortObserved>(*o) ||
+         std::holds_alternative<ConfigurationObserved>(*o) || std::holds_alternative<LocalQueueObserved>(*o);
+}
+
+admission::CycleContext context_of(const StateView& state) {
+  const auto catalog = state.domain().catalog();
+  admission::CycleContext out;
+  out.now = state.domain().now();
+  out.settings = &catalog->settings;
+  out.flavor = [catalog](Symbol name) { return catalog->flavor(name); };
+  out.namespace_labels = [catalog](Symbol name) -> const admission::NamespaceLabels* {
+    const auto it = catalog->namespaces.find(name);
+    return it == catalog->namespaces.end() ? nullptr : &it->second->labels;
+  };
+  return out;
+}
+
+}  // namespace
+
+std::string QueueRules::before(const StateView& state, const RecordView& record) {
+  const auto* d = std::get_if<Decisions>(&record.body);
+  if (d == nullptr || d->step != StepKind::cycle || d->base != state.domain().sequence()) return {};  // overtaken: decided on another state
+  if (record.envelope.epoch < state.domain().epoch()) return {};
+  const Catalog& catalog = *state.domain().catalog();
+  for (const Event& e : d->events) {
+    const auto* reserved = std::get_if<QuotaReserved>(&e);
+    if (reserved == nullptr) continue;
+    const Symbol name(reserved->cluster_queue);
+    const auto* queue = state.queue(name);
+    const auto* config = catalog.queue(name);
+    if (queue == nullptr || config == nullptr) continue;
+    if (queue->image().sticky_uid == reserved->workload.uid) continue;  // §3.5
+    const bool strict = config->strategy == QueueingStrategy::strict_fifo && !unsettled_.contains(catalog.root_of(name));
+    for (const auto& w : queue->waiting()) {
+      if (w.workload->uid == reserved->workload.uid) break;
+      const bool may_wait = w.parked && (!strict || !gate_open(*w.workload, state.domain().now()) || w.workload->failed_checks ||
+                                         !catalog.namespace_matches(*config, w.workload->namespace_));
+      if (!may_wait)
+        return "ClusterQueue " + std::string(name.text()) + ": Workload " + std::string(reserved->workload.uid) +
+               " got quota, although Workload " + w.workload->uid + " was before it";
+    }
+  }
+  return {};
+}
+
+void QueueRules::after(const StateView& state, const RecordView& record) {
+  const Catalog& catalog = *state.domain().catalog();
+  if (wakes_nobody(record))
+    for (const auto& [queue, root] : catalog.roots) unsettled_.insert(root);
+  const auto* d = std::get_if<Decisions>(&record.body);
+  if (d == nullptr || record.envelope.epoch < state.domain().epoch()) return;
+  for (const Event& e : d->events)
+    if (const auto* r = std::get_if<TreeReactivated>(&e)) unsettled_.erase(Symbol(r->root));
+}
+
+std::string QueueRules::check_rest(const StateView& state) {
+  const Catalog& catalog = *state.domain().catalog();
+  // D12: what ends in a stopped or missing LocalQueue wakes nobody
+  for (const auto& [key, lq] : catalog.local_queues)
+    if (lq.stop_policy != StopPolicy::none || catalog.queue(lq.cluster_queue) == nullptr)
+      unsettled_.insert(catalog.root_of(lq.cluster_queue));
+  const auto context = context_of(state);
+  for (const auto& [name, config] : catalog.queues) {
+    const Symbol root = catalog.root_of(name);
+    if (root.empty() || unsettled_.contains(root) || state.domain().reactivation_due(root).is_set()) continue;
+    const auto* tree = state.tree(root);
+    const auto* queue = state.queue(name);
+    if (!catalog.queue_active(name) || tree == nullptr || tree->quota() == nullptr || queue == nullptr) continue;
+    for (const auto& w : queue->waiting()) {
+      if (!w.parked || !gate_open(*w.workload, state.domain().now()) || w.workload->failed_checks) continue;
+      if (w.workload->pending_reason.text() == "PendingEvaluation") continue;  // its checks had failed when it was looked at
+      ++looked_at_;
+      admission::QuotaTree copy = *tree->quota();
+      const auto outcomes = admission::run_cycle(copy, {admission::Head{w.workload, name, {}, false}}, context);
+      if (outcomes.size() == 1 && outcomes[0].kind == admission::Outcome::Kind::admit)
+        return "ClusterQueue " + std::string(name.text()) + ": Workload " + w.workload->uid +
+               " is parked, although it would get quota if it were tried";
+    }
+  }
+  return {};
+}
+
+std::string EvictionPairs::see(const RecordView& record) {
+  const auto* d = std::get_if<Decisions>(&record.body);
+  if (d == nullptr) return {};
+  for (const Event& e : d->events) {
+    const auto* p = std::get_if<WorkloadPreempted>(&e);
+    if (p == nullptr) continue;
+    const std::string victim(p->workload.uid), preemptor(p->preemptor.uid);
+    const int mine = ++preempted_[{victim, preemptor}];
+    const auto back = preempted_.find({preemptor, victim});
+    if (back != preempted_.end() && std::min(mine, back->second) >= often)
+      return "Workloads " + std::min(victim, preemptor) + " and " + std::max(victim, preemptor) + " keep evicting each other";
+  }
+  return {};
+}
+
+}  // namespace hindsight::explorer

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "admission/state_view.hpp"
+#include "vocabulary/record.hpp"
+#include "vocabulary/symbol.hpp"
+
+namespace hindsight::explorer {
+
+/// What is promised of the order in which queues are served, and of what still waits when a domain is at rest.
+class QueueRules {
+ public:
+  /// To be told of every record, before and after it is applied. Empty, or what a decision got wrong: it gave quota to a workload although
+  /// another one of its queue was before it.
+  [[nodiscard]] std::string before(const admission::StateView& state, const RecordView& record);
+  void after(const admission::StateView& state, const RecordView& record);
+
+  /// When there is nothing left to decide. Empty, or a parked workload that would get quota were it only tried.
+  [[nodiscard]] std::string check_rest(const admission::StateView& state);
+  [[nodiscard]] std::size_t looked_at() const { return looked_at_; }  ///< Parked workloads that were tried.
+
+ private:
+  /// Trees in which something changed that wakes nobody (§3.7: queues and cohorts that go, stopped LocalQueues) since they were woken last.
+  std::set<Symbol, ByText> unsettled_;
+  std::size_t looked_at_ = 0;
+};
+
+/// Finds two Workloads that keep evicting each other while nothing happens outside.
+class EvictionPairs {
+ public:
+  /// What was counted so far says nothing any more: somebody changed the world.
+  void outside_event() { preempted_.clear(); }
+  /// Empty, or the pair: each of the two has preempted the other `often` times.
+  [[nodiscard]] std::string see(const RecordView& record);
+
+  static constexpr int often = 3;
+
+ private:
+  std::map<std::pair<std::string, std::string>, int> preempted_;  ///< Victim, preemptor (uids) → how often.
+};
+
+}  // namespace hindsight::explorer
