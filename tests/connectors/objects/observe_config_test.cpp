@@ -225,11 +225,30 @@ TEST(Observe, NamesObjectPathFindingAndWhatIsAllowed) {
 
 TEST(Observe, SaysWhichKindsHaveNoObservation) {
   Arena arena;
-  for (const auto* type : {&types::pod, &types::limit_range, &types::runtime_class, &types::multikueue_config}) {
+  for (const auto* type : {&types::limit_range, &types::runtime_class, &types::multikueue_config}) {
     const auto result = observe_text(*type, R"({"metadata":{"name":"x"}})", arena);
     ASSERT_FALSE(result) << type->kind;
     EXPECT_EQ(result.error().kind, ErrorKind::unsupported);
   }
+}
+
+// EJ-70, EJ-75: of a pod only what its scheduling gate is about
+TEST(Observe, ReadsTheGateOfAPod) {
+  Arena arena;
+  const auto result = observe_text(types::pod,
+                                   R"({"metadata":{"name":"p","namespace":"ns","uid":"u","labels":{"kueue.x-k8s.io/podset":"main"},
+      "annotations":{"kueue.x-k8s.io/workload-slice-name":"s","batch.kubernetes.io/job-completion-index":"4"},
+      "ownerReferences":[{"kind":"Job","uid":"j","controller":true}]},
+      "spec":{"schedulingGates":[{"name":"other"},{"name":"kueue.x-k8s.io/elastic-job"}]},"status":{"phase":"Pending"}})",
+                                   arena);
+  ASSERT_TRUE(result) << result.error().message;
+  const auto& pod = std::get<PodObserved>(*result);
+  EXPECT_EQ(pod.owner_uid, "j");
+  EXPECT_EQ(pod.pod_set, "main");
+  EXPECT_EQ(pod.slice_name, "s");
+  EXPECT_EQ(pod.index, 4);
+  EXPECT_TRUE(pod.gated);
+  EXPECT_FALSE(pod.ended);
 }
 
 TEST(Observe, TellsWhatWasDeleted) {
