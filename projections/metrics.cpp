@@ -262,6 +262,7 @@ std::string Metrics::text(const StateView& state) const {
       return !selects(options, state, namespace_, name);
     });
   }
+  std::erase_if(families, [](const prometheus::MetricFamily& f) { return f.metric.empty(); });
   auto gauges = gauges_of(state, options);
   families.insert(families.end(), std::make_move_iterator(gauges.begin()), std::make_move_iterator(gauges.end()));
   return prometheus::TextSerializer().Serialize(families);

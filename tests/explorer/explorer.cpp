@@ -243,6 +243,36 @@ void Explorer::one_action(bool faults) {
 
 // ---- the run ------------------------------------------------------------------------------------------------------------------------
 
+/// Everybody stops, and nothing that runs ends: all is told, decided and written, and who was to be woken is awake. Whoever still waits
+/// then had better have a reason.
+void Explorer::calm() {
+  users_.resume_local_queues();
+  constexpr int rounds_max = 1000;
+  for (int i = 0; i < rounds_max; ++i) {
+    ++steps_;
+    server_.now = server_.now + Duration::millis(20);
+    if (!server_.all_told()) {
+      record(history_.append(std::move(*server_.watch(random_, false)), server_.now, epoch_));
+      decisions_in_a_row_ = 0;
+      continue;
+    }
+    decide();
+    if (in_flight_) {
+      append_decision();
+      continue;
+    }
+    if (!applier_.idle()) {
+      applier_.step(server_, random_, false);
+      continue;
+    }
+    const Time due = leader_->domain().next_due();
+    if (!due.is_set() || due > server_.now + Duration::seconds(2)) return;
+    if (due > server_.now) server_.now = due;
+    decisions_in_a_row_ = 0;
+    record(history_.append(OwnedObservation{nullptr, TimerFired{}}, server_.now, epoch_));
+  }
+}
+
 void Explorer::bring_to_rest() {
   users_.make_everything_possible();
   constexpr int rounds_max = 4000;
@@ -289,6 +319,7 @@ std::string Explorer::run() {
     const auto actions = 100 + random_.below(200);
     for (std::size_t i = 0; i < actions; ++i) one_action(true);
     append_decision();
+    calm();
     bring_to_rest();
     (void)folded(true);
   } catch (const Failure& f) {

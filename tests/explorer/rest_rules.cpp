@@ -16,13 +16,27 @@ using admission::WorkloadInfo;
 
 bool gate_open(const WorkloadInfo& w, Time now) { return !w.requeued_false && (!w.requeue_at.is_set() || w.requeue_at <= now); }
 
-/// Nothing wakes those that wait when these change, or it does so too late.
-bool wakes_nobody(const RecordView& record) {
+/// The trees that a change of configuration concerns, as the catalog has them: those in it are woken too late, or not at all.
+std::set<Symbol, ByText> concerned(const Catalog& catalog, const RecordView& record) {
+  std::set<Symbol, ByText> out;
   const auto* o = std::get_if<Observation>(&record.body);
-  if (o == nullptr) return false;
-  if (const auto* gone = std::get_if<ObjectDeleted>(o)) return gone->kind != ObjectKind::workload && gone->kind != ObjectKind::job;
-  return std::holds_alternative<ClusterQueueObserved>(*o) || std::holds_alternative<CohortObserved>(*o) ||
-         std::holds_alternative<ConfigurationObserved>(*o) || std::holds_alternative<LocalQueueObserved>(*o);
+  if (o == nullptr) return out;
+  const auto all = [&] {
+    for (const auto& [queue, root] : catalog.roots) out.insert(root);
+  };
+  if (const auto* q = std::get_if<ClusterQueueObserved>(o)) {
+    out.insert(catalog.root_of(Symbol(q->meta.name)));
+  } else if (const auto* c = std::get_if<CohortObserved>(o)) {
+    out.insert(catalog.topmost(Symbol(c->meta.name)));
+    for (const Symbol below : catalog.below(Symbol(c->meta.name))) out.insert(catalog.topmost(below));
+  } else if (const auto* lq = std::get_if<LocalQueueObserved>(o)) {
+    out.insert(catalog.root_of(Symbol(lq->cluster_queue)));
+  } else if (std::holds_alternative<ConfigurationObserved>(*o)) {
+    all();
+  } else if (const auto* gone = std::get_if<ObjectDeleted>(o)) {
+    if (gone->kind != ObjectKind::workload && gone->kind != ObjectKind::job) all();
+  }
+  return out;
 }
 
 admission::CycleContext context_of(const StateView& state) {
@@ -41,6 +55,7 @@ admission::CycleContext context_of(const StateView& state) {
 }  // namespace
 
 std::string QueueRules::before(const StateView& state, const RecordView& record) {
+  unsettled_.merge(concerned(*state.domain().catalog(), record));
   const auto* d = std::get_if<Decisions>(&record.body);
   if (d == nullptr || d->step != StepKind::cycle || d->base != state.domain().sequence()) return {};  // overtaken: decided on another state
   if (record.envelope.epoch < state.domain().epoch()) return {};
@@ -68,20 +83,26 @@ std::string QueueRules::before(const StateView& state, const RecordView& record)
 
 void QueueRules::after(const StateView& state, const RecordView& record) {
   const Catalog& catalog = *state.domain().catalog();
-  if (wakes_nobody(record))
-    for (const auto& [queue, root] : catalog.roots) unsettled_.insert(root);
+  unsettled_.merge(concerned(catalog, record));
+  if (const auto* o = std::get_if<Observation>(&record.body)) {
+    const auto* gone = std::get_if<ObjectDeleted>(o);
+    if (gone != nullptr && gone->kind == ObjectKind::local_queue) missing_.insert({Symbol(gone->namespace_), Symbol(gone->name)});
+    if (const auto* lq = std::get_if<LocalQueueObserved>(o)) missing_.erase({Symbol(lq->meta.namespace_), Symbol(lq->meta.name)});
+  }
   const auto* d = std::get_if<Decisions>(&record.body);
   if (d == nullptr || record.envelope.epoch < state.domain().epoch()) return;
   for (const Event& e : d->events)
     if (const auto* r = std::get_if<TreeReactivated>(&e)) unsettled_.erase(Symbol(r->root));
-}
-
-std::string QueueRules::check_rest(const StateView& state) {
-  const Catalog& catalog = *state.domain().catalog();
   // D12: what ends in a stopped or missing LocalQueue wakes nobody
   for (const auto& [key, lq] : catalog.local_queues)
     if (lq.stop_policy != StopPolicy::none || catalog.queue(lq.cluster_queue) == nullptr)
       unsettled_.insert(catalog.root_of(lq.cluster_queue));
+  if (!missing_.empty())
+    for (const auto& [queue, root] : catalog.roots) unsettled_.insert(root);
+}
+
+std::string QueueRules::check_rest(const StateView& state) {
+  const Catalog& catalog = *state.domain().catalog();
   const auto context = context_of(state);
   for (const auto& [name, config] : catalog.queues) {
     const Symbol root = catalog.root_of(name);

@@ -24,8 +24,14 @@ class QueueRules {
   [[nodiscard]] std::size_t looked_at() const { return looked_at_; }  ///< Parked workloads that were tried.
 
  private:
+  struct BySymbols {
+    bool operator()(const std::pair<Symbol, Symbol>& a, const std::pair<Symbol, Symbol>& b) const {
+      return a.first != b.first ? ByText{}(a.first, b.first) : ByText{}(a.second, b.second);
+    }
+  };
   /// Trees in which something changed that wakes nobody (§3.7: queues and cohorts that go, stopped LocalQueues) since they were woken last.
   std::set<Symbol, ByText> unsettled_;
+  std::set<std::pair<Symbol, Symbol>, BySymbols> missing_;  ///< LocalQueues that went: namespace and name.
   std::size_t looked_at_ = 0;
 };
 

@@ -411,6 +411,16 @@ bool Users::let_run() {
   return false;
 }
 
+void Users::resume_local_queues() {
+  for (std::size_t i = 0; i < queue_names_.size(); ++i) {
+    const std::string name = "local-" + std::to_string(i);
+    auto [it, fresh] = server_.local_queues.try_emplace(name, LocalQueue{"default", name, queue_names_[i], StopPolicy::none});
+    if (!fresh && it->second.stop == StopPolicy::none) continue;
+    it->second.stop = StopPolicy::none;
+    server_.publish_local_queue(name);
+  }
+}
+
 void Users::make_everything_possible() {
   for (const auto& f : flavor_names_)
     if (std::find(server_.flavors.begin(), server_.flavors.end(), f) == server_.flavors.end()) {

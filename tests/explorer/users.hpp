@@ -16,6 +16,8 @@ class Users {
   void act();
   /// What happens in a cluster that is left alone: pods start and end, jobs finish, evictions are completed. True if there was something.
   bool let_run();
+  /// Those that were stopped or taken away are there and run.
+  void resume_local_queues();
   /// Quota for all, no stops, no checks: from now on every job can be admitted.
   void make_everything_possible();
   /// True when all jobs have finished, but those that were deactivated.
