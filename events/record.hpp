@@ -14,7 +14,7 @@ namespace hindsight::events {
 
 /// Version of schemas/ that this build writes, and the newest that it reads. Rises by one with every release whose schemas
 /// differ from those of the release before.
-inline constexpr std::uint32_t schema_version = 1;
+inline constexpr std::uint32_t schema_version = 2;
 
 /// The longest record that a log takes. Far above what one step decides; a limit against runaway input.
 inline constexpr std::size_t record_bytes_max = std::size_t{64} << 20;

@@ -22,10 +22,19 @@ namespace {
 namespace t = connectors::types;
 
 const std::vector<const connectors::ResourceType*>& watched() {
-  static const std::vector<const connectors::ResourceType*> types = {
-      &t::namespace_,      &t::priority_class, &t::workload_priority_class, &t::resource_flavor, &t::topology,
-      &t::admission_check, &t::cohort,         &t::cluster_queue,           &t::local_queue,     &t::job,
-      &t::job_set,         &t::workload,       &t::pod};
+  static const std::vector<const connectors::ResourceType*> types = {&t::namespace_,
+                                                                     &t::priority_class,
+                                                                     &t::workload_priority_class,
+                                                                     &t::resource_flavor,
+                                                                     &t::topology,
+                                                                     &t::admission_check,
+                                                                     &t::cohort,
+                                                                     &t::cluster_queue,
+                                                                     &t::local_queue,
+                                                                     &t::job,
+                                                                     &t::job_set,
+                                                                     &t::workload,
+                                                                     &t::pod};
   return types;
 }
 

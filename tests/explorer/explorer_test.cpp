@@ -36,7 +36,7 @@ TEST(Explorer, FindsNoBrokenInvariantInRandomHistories) {
 #ifdef __SANITIZE_ADDRESS__
   constexpr std::uint64_t seeds_of_the_suite = 400;
 #else
-  constexpr std::uint64_t seeds_of_the_suite = 6'000;
+  constexpr std::uint64_t seeds_of_the_suite = 10'000;
 #endif
   const std::uint64_t first = number("HINDSIGHT_FIRST_SEED", 1);
   const std::uint64_t seeds = number("HINDSIGHT_SEEDS", seeds_of_the_suite);
