@@ -75,7 +75,7 @@ TEST(PlanQueueStatus, WritesALocalQueueWithoutBorrowing) {
 TEST(PlanQueueStatus, WritesWhatALocalQueueConsumed) {
   auto object = queue(true);
   auto used = intent(true);
-  used.consumed = {{"cpu", "6828427124n"}};
+  used.consumed.emplace().emplace_back("cpu", "6828427124n");
   used.consumed_at = Time::from_seconds(1767225605);
   EXPECT_EQ(settle(object, [&](const Json& o) { return plan(used, o); }), 1);
   EXPECT_EQ(object["status"]["fairSharing"], Json::parse(R"({"weightedShare":0,"admissionFairSharingStatus":{
