@@ -168,23 +168,29 @@ class Remedies {
     if (remedies.empty()) return {};
     const auto snapshot = admission::SnapshotCodec::write(state.entities());
     for (const auto& r : remedies) {
-      if (!lets_in(snapshot, state, info, r, 0)) return "Workload " + info.uid + ": is not let in " + remedy_text(r);
+      if (!lets_in(snapshot, state, info, queue, r, 0)) return "Workload " + info.uid + ": is not let in " + remedy_text(r);
       ++tried;
     }
     return {};
   }
 
-  static bool lets_in(std::span<const std::byte> snapshot, const LoopDriver& state, const admission::WorkloadInfo& info, const Remedy& r,
-                      Amount less) {
+  static bool lets_in(std::span<const std::byte> snapshot, const LoopDriver& state, const admission::WorkloadInfo& info, Symbol queue,
+                      const Remedy& r, Amount less) {
     Copy copy(snapshot);
     for (const auto& [name, config] : state.domain().catalog()->queues)
-      if (const auto* queue = state.queue(name))
-        for (const auto& other : queue->waiting())
+      if (const auto* holder = state.queue(name))
+        for (const auto& other : holder->waiting())
           if (other.workload->uid != info.uid) copy.remove(other.workload->uid);
     for (const auto& h : r.ending) copy.remove(h.uid);
-    // A scan that goes on where it stopped may miss the flavor at the first try: a second change begins it anew.
+    const bool raises = r.kind != Remedy::Kind::fits_now && r.kind != Remedy::Kind::free;
+    const Remedy woken{Remedy::Kind::raise_nominal, "ClusterQueue " + std::string(queue.text()), {}, {}};
+    // A scan that goes on where it stopped may miss the flavor at the first try, and the end of a workload whose LocalQueue is stopped
+    // wakes nobody (§3.7, D12): a second change has it tried anew.
     for (const bool again : {false, true}) {
-      if (r.kind != Remedy::Kind::fits_now && r.kind != Remedy::Kind::free) copy.raise(r, less, again);
+      if (raises)
+        copy.raise(r, less, again);
+      else if (again)
+        copy.raise(woken, 0, true);
       copy.settle();
       if (less != 0 && copy.others_left) return false;  // that was not the remedy
       if (copy.reserved(info.uid)) return true;

@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <stdexcept>
+#include <string>
 
 #include "events/memory_log.hpp"
 #include "replay/snapshots.hpp"
@@ -178,6 +180,11 @@ std::string_view json_of(std::string_view settings) {
     return R"({"waitForPodsReady": {"enable": false}, "featureGates": {"SchedulingEquivalenceHashing": false,
                "PartialAdmission": false, "FlavorFungibilityPreserveScanProgress": false}})";
   }
+  if (settings == "sharing") {
+    return R"({"admissionFairSharing": {"usageHalfLifeTime": "60s", "usageSamplingInterval": "7s"},
+               "featureGates": {"PrioritizePreemptorWorkloads": true}})";
+  }
+  if (settings != "default") throw std::logic_error("settings without JSON: " + std::string(settings));
   return "{}";
 }
 

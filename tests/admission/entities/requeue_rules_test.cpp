@@ -264,7 +264,7 @@ TEST_F(RequeueRules, ANewPriorityOfAReservingWorkloadWakesItsTree) {
   (void)w.settle();
   ASSERT_TRUE(parked("b", "waiting"));
   change("running", [](WorkloadObserved& o) { o.priority = 5, ++o.meta.generation; });
-  EXPECT_EQ(w.driver().domain().next_due(), w.now + Duration::seconds(1));
+  EXPECT_EQ(w.driver().domain().next_due(), w.now + Settings{}.reactivation_batch);
   EXPECT_EQ(pass(1).front(), "reactivated c");
 }
 
@@ -304,7 +304,7 @@ TEST_F(RequeueRules, ChangesOfFinishedAndInactiveWorkloadsWakeTheTree) {
   ASSERT_FALSE(w.driver().domain().next_due().is_set());
   for (const char* name : {"done", "off"}) {
     change(name, [](WorkloadObserved&) {});  // nothing but another version
-    EXPECT_EQ(w.driver().domain().next_due(), w.now + Duration::seconds(1)) << name;
+    EXPECT_EQ(w.driver().domain().next_due(), w.now + Settings{}.reactivation_batch) << name;
     EXPECT_EQ(pass(1), (Lines{"reactivated a"})) << name;
   }
 }
