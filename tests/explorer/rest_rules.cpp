@@ -92,7 +92,17 @@ void QueueRules::after(const StateView& state, const RecordView& record) {
   const auto* d = std::get_if<Decisions>(&record.body);
   if (d == nullptr || record.envelope.epoch < state.domain().epoch()) return;
   for (const Event& e : d->events)
-    if (const auto* r = std::get_if<TreeReactivated>(&e)) unsettled_.erase(Symbol(r->root));
+    if (const auto* r = std::get_if<TreeReactivated>(&e)) {
+      unsettled_.erase(Symbol(r->root));
+    } else if (const auto* q = std::get_if<EntryRequeued>(&e)) {
+      const std::string uid(q->workload.uid);
+      if (unfinished_.erase(uid) != 0)
+        resumed_.insert(uid);
+      else
+        resumed_.erase(uid);
+      const bool left = std::any_of(q->progress.begin(), q->progress.end(), [](const ScanProgress& p) { return p.flavor_index != -1; });
+      if (left) unfinished_.insert(uid);
+    }
   // D12: what ends in a stopped or missing LocalQueue wakes nobody
   for (const auto& [key, lq] : catalog.local_queues)
     if (lq.stop_policy != StopPolicy::none || catalog.queue(lq.cluster_queue) == nullptr)
@@ -112,6 +122,7 @@ std::string QueueRules::check_rest(const StateView& state) {
     if (!catalog.queue_active(name) || tree == nullptr || tree->quota() == nullptr || queue == nullptr) continue;
     for (const auto& w : queue->waiting()) {
       if (!w.parked || !gate_open(*w.workload, state.domain().now()) || w.workload->failed_checks) continue;
+      if (resumed_.contains(w.workload->uid)) continue;
       if (w.workload->pending_reason.text() == "PendingEvaluation") continue;  // its checks had failed when it was looked at
       ++looked_at_;
       admission::QuotaTree copy = *tree->quota();

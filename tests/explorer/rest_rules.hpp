@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -32,6 +33,9 @@ class QueueRules {
   /// Trees in which something changed that wakes nobody (§3.7: queues and cohorts that go, stopped LocalQueues) since they were woken last.
   std::set<Symbol, ByText> unsettled_;
   std::set<std::pair<Symbol, Symbol>, BySymbols> missing_;  ///< LocalQueues that went: namespace and name.
+  /// Workloads (uids) whose last try ended with flavors left to try, and those whose last try therefore began behind the first flavor: they
+  /// are parked without having been held against the flavors before it, as Kueue does (§5.2, BA-90).
+  std::set<std::string, std::less<>> unfinished_, resumed_;
   std::size_t looked_at_ = 0;
 };
 
