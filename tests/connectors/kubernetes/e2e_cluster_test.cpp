@@ -331,9 +331,12 @@ TEST_F(ApiServerE2e, SaysOnceThatItsCredentialsAreWrong) {
   client.watch(options);
   EXPECT_EQ(client.write(create_config_map(namespace_, "a")).http_status, 401);
   while (client.cluster->statistics().kinds[0].reflector.failures < 5) std::this_thread::yield();
-  const auto notices = client.notices.get();
-  ASSERT_EQ(notices.size(), 1U);
-  EXPECT_EQ(notices[0].kind, Notice::Kind::credentials_refused);
+  auto notices = client.notices.get();
+  std::string all;
+  for (const auto& n : notices) all += n.message + "\n";
+  // A server that is busy may have something else said about it in between.
+  std::erase_if(notices, [](const Notice& n) { return n.kind != Notice::Kind::credentials_refused; });
+  ASSERT_EQ(notices.size(), 1U) << all;
   EXPECT_NE(notices[0].message.find(connection.server), std::string::npos);
   EXPECT_NE(notices[0].message.find("user \"hindsight\""), std::string::npos) << notices[0].message;
   EXPECT_EQ(notices[0].message.find("not-the-token"), std::string::npos);
