@@ -88,7 +88,7 @@ void KubernetesCluster::resume() {
 void KubernetesCluster::elect(LeaseSettings settings, std::function<void(bool)> on_change) {
   loop_.post([this, settings = std::move(settings), on_change = std::move(on_change)]() mutable {
     if (stopped_) return;
-    elector_ = std::make_unique<LeaderElector>(*http_, std::move(settings), std::move(on_change));
+    elector_ = std::make_unique<LeaderElector>(*http_, std::move(settings), std::move(on_change), options_.on_notice);
     elector_->start();
   });
 }

@@ -20,14 +20,15 @@ std::chrono::milliseconds milliseconds(Duration duration) { return std::chrono::
 
 }  // namespace
 
-LeaderElector::LeaderElector(HttpClient& http, LeaseSettings settings, std::function<void(bool)> on_change)
-    : http_(http), election_(std::move(settings)), on_change_(std::move(on_change)) {}
+LeaderElector::LeaderElector(HttpClient& http, LeaseSettings settings, std::function<void(bool)> on_change, OnNotice on_notice)
+    : http_(http), election_(std::move(settings)), on_change_(std::move(on_change)), on_notice_(std::move(on_notice)) {}
 
 void LeaderElector::tick() {
   timer_ = 0;
   if (resigned_) return;
   if (const auto request = election_.next(monotonic_now(), wall_now())) {
-    send(*request, [this](const HttpAnswer& answer) {
+    send(*request, [this, verb = request->verb](const HttpAnswer& answer) {
+      note_refusal(verb, answer);
       election_.answer(monotonic_now(), answer.status, answer.body);
       tell();
       http_.loop().cancel(timer_);
@@ -64,6 +65,40 @@ void LeaderElector::send(const LeaseElection::Request& request, HttpClient::OnAn
   }
   if (!request.body.empty()) out.body = std::make_shared<const std::string>(request.body);
   request_ = http_.send(std::move(out), std::move(on_answer));
+}
+
+void LeaderElector::note_refusal(LeaseElection::Request::Verb verb, const HttpAnswer& answer) {
+  using Verb = LeaseElection::Request::Verb;
+  const bool absent = answer.status == 404 && verb == Verb::get;  // it is made next
+  if (answer.status < 300 || answer.status >= 500) {
+    refused_ = refused_ && (answer.status < 200 || answer.status >= 300);
+    return;
+  }
+  if (absent || answer.status == 401 || answer.status == 409 || answer.status == 429) return;  // told elsewhere, or everyday
+  if (answer.status == 404 && verb == Verb::create && !made_namespace_) {
+    make_namespace();
+    return;
+  }
+  if (std::exchange(refused_, true) || !on_notice_) return;
+  const LeaseSettings& settings = election_.settings();
+  on_notice_(
+      {Notice::Kind::lease_refused, nullptr,
+       "the lease " + settings.namespace_ + "/" + settings.name + " cannot be had: found status " + std::to_string(answer.status) +
+           (answer.status == 404 ? " (its namespace does not exist)" : "") +
+           "; nothing is done until it can. Allowed: --lease-namespace with a namespace where leases may be written, or --no-lease"});
+}
+
+/// A cluster on which nothing was installed has no such namespace.
+void LeaderElector::make_namespace() {
+  made_namespace_ = true;
+  HttpRequest out;
+  out.lane = HttpRequest::Lane::urgent;
+  out.method = HttpRequest::Method::post;
+  out.content = HttpRequest::Content::json;
+  out.path = "/api/v1/namespaces";
+  out.body = std::make_shared<const std::string>(R"({"apiVersion":"v1","kind":"Namespace","metadata":{"name":")" +
+                                                 election_.settings().namespace_ + R"("}})");
+  (void)http_.send(std::move(out), [](const HttpAnswer&) {});  // the next try of the lease shows whether there is one now
 }
 
 void LeaderElector::tell() {

@@ -4,6 +4,7 @@
 
 #include "connectors/kubernetes/http_client.hpp"
 #include "connectors/kubernetes/lease_election.hpp"
+#include "connectors/kubernetes/notice.hpp"
 
 namespace hindsight::connectors::kubernetes {
 
@@ -13,7 +14,8 @@ class LeaderElector {
  public:
   /// `on_change(true)`: we lead from now on; `on_change(false)`: not any more. Nobody leads beside us before that, provided that
   /// `on_change` returns within leaseDuration - renewDeadline (5 s) and that clocks run at about the same speed.
-  LeaderElector(HttpClient& http, LeaseSettings settings, std::function<void(bool)> on_change);
+  /// A namespace of the lease that does not exist is made, once; what else refuses the lease is told by `on_notice`, once.
+  LeaderElector(HttpClient& http, LeaseSettings settings, std::function<void(bool)> on_change, OnNotice on_notice = {});
   ~LeaderElector() { stop(); }
   LeaderElector(const LeaderElector&) = delete;
   LeaderElector& operator=(const LeaderElector&) = delete;
@@ -30,14 +32,19 @@ class LeaderElector {
   void send(const LeaseElection::Request& request, HttpClient::OnAnswer on_answer);
   void release(int tries_left, const std::function<void()>& done);
   void tell();
+  void note_refusal(LeaseElection::Request::Verb verb, const HttpAnswer& answer);
+  void make_namespace();
 
   HttpClient& http_;
   LeaseElection election_;
   std::function<void(bool)> on_change_;
+  OnNotice on_notice_;
   HttpClient::RequestId request_ = 0;
   Loop::TimerId timer_ = 0;
   bool leads_ = false;
   bool resigned_ = false;
+  bool refused_ = false;         ///< And told so.
+  bool made_namespace_ = false;  ///< Or tried to.
 };
 
 }  // namespace hindsight::connectors::kubernetes

@@ -21,6 +21,7 @@ struct Notice {
     kind_absent,           ///< The server does not know the kind (its CRD is not installed).
     list_complete,         ///< After list_refused or kind_absent.
     relisted,              ///< A watch was too old and the kind was listed again.
+    lease_refused,         ///< The lease cannot be read or written; nobody acts until it can.
   };
   Kind kind = Kind::unreachable;
   const ResourceType* resource = nullptr;  ///< Of the kinds that concern one.
@@ -29,7 +30,7 @@ struct Notice {
 
 [[nodiscard]] constexpr bool is_trouble(Notice::Kind kind) {
   using enum Notice::Kind;
-  return kind == unreachable || kind == credentials_refused || kind == list_refused;
+  return kind == unreachable || kind == credentials_refused || kind == list_refused || kind == lease_refused;
 }
 
 /// Called on the loop's thread.

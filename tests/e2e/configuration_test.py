@@ -37,6 +37,7 @@ class ConfigurationTest(unittest.TestCase):
             cls.cluster.kubectl("apply", "-f", crd)
         cls.until(lambda: "clusterqueues" in cls.cluster.kubectl("api-resources", "--api-group=kueue.x-k8s.io", check=False), "CRDs are served")
         cls.controller = Controller(cls.cluster.kubeconfig, os.path.join(cls.folder, "log.db"), os.path.join(cls.folder, "hindsight.out"))
+        cls.controller.words.remove("--no-lease")  # as on a cluster where nothing was installed: the lease's namespace is not there yet
         cls.controller.start()
         cls.addClassCleanup(cls.controller.stop)
 
