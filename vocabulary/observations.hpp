@@ -361,12 +361,12 @@ struct WorkloadObserved {
 /// A pod of an elastic job: one that waits behind the gate elastic-job, or that belongs to a chain of slices.
 struct PodObserved {
   ObjectMeta meta;
-  Text owner_uid;            ///< Controller owner.
-  Text pod_set;              ///< Label podset; empty: it belongs to none (EJ-75).
-  Text slice_name;           ///< Annotation workload-slice-name, else workload.
-  bool gated = false;        ///< Carries the scheduling gate elastic-job.
-  bool ended = false;        ///< Succeeded or Failed.
-  std::int32_t index = -1;   ///< Completion index; -1: none.
+  Text owner_uid;           ///< Controller owner.
+  Text pod_set;             ///< Label podset; empty: it belongs to none (EJ-75).
+  Text slice_name;          ///< Annotation workload-slice-name, else workload.
+  bool gated = false;       ///< Carries the scheduling gate elastic-job.
+  bool ended = false;       ///< Succeeded or Failed.
+  std::int32_t index = -1;  ///< Completion index; -1: none.
 };
 
 // ---- the rest -------------------------------------------------------------------------------------------------------------

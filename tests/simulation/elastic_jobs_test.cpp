@@ -281,7 +281,8 @@ Lines gated(const ScenarioResult& r) {
 
 std::string uid_of(const ScenarioResult& r, const std::string& job) { return r.world->simulated().find("Job", "default", job)->uid; }
 
-// EJ-67, EJ-69, EJ-70, EJ-71, EJ-72, EJ-73, EJ-74, EJ-75, EJ-76, EJ-77, EJ-80: no pod beyond the quota (#11977, #12045), and none forgotten (#9879)
+// EJ-67, EJ-69, EJ-70, EJ-71, EJ-72, EJ-73, EJ-74, EJ-75, EJ-76, EJ-77, EJ-80: no pod beyond the quota (#11977, #12045), and none forgotten
+// (#9879)
 TEST(ElasticJobs, S12AsManyPodsAreReleasedAsTheActiveSliceGrants) {
   Story s = one_queue("5");
   s.job("train", "cq", 3, "1");
