@@ -32,9 +32,7 @@ Entity* Entities::parent_for(const Message& m, bool applying) {
   }
   auto& p = parents_[index];
   if (!p) p = std::make_unique<WorkloadParent>(m.to);
-  // Where a workload is parked changes nothing that it wants, and what it may propose follows from what it is told beside it: thousands of
-  // equal ones are told at once.
-  if (applying && !std::holds_alternative<msg::ParkedByRecord>(m.payload)) {
+  if (applying) {
     domain_.touched(m.to);
     if (!parent_touched_[index]) {
       parent_touched_[index] = true;

@@ -16,6 +16,19 @@ JobRef ref(const JobState& j, Arena& a) { return {a.copy(j.uid), j.kind.text(), 
 
 JobRef WorkloadParent::job_ref(Arena& arena) const { return ref(*job_, arena); }
 
+WorkloadRevised WorkloadParent::revision(const WorkloadState& w, Symbol queue, const Priority& priority, Arena& arena) const {
+  WorkloadRevised e;
+  e.workload = ref(w, arena);
+  e.job = job_ref(arena);
+  e.queue_name = queue.text();
+  e.priority = priority.value;
+  e.priority_class_kind = priority.kind;
+  e.priority_class = priority.name.text();
+  if (job_->max_exec_seconds > 0) e.max_exec_seconds = job_->max_exec_seconds;
+  e.job_generation = job_->generation;
+  return e;
+}
+
 WorkloadParent::Priority WorkloadParent::job_priority(const Catalog& catalog) const {
   const JobState& j = *job_;
   if (!j.priority_class.empty()) {
@@ -135,17 +148,8 @@ bool WorkloadParent::reconcile_job(const Context& c, Proposal& p) const {
         else
           p.events.emplace_back(WorkloadRemoved{ref(w, *p.arena), "The job names another Workload", {}});
       } else if (j.suspended && !j.stopping && !w.reserved()) {  // in place
-        const auto priority = job_priority(*c.catalog);
-        WorkloadRevised e;
-        e.workload = ref(w, *p.arena);
-        e.job = ref(j, *p.arena);
+        auto e = revision(w, j.queue_name, job_priority(*c.catalog), *p.arena);
         e.pod_sets = true;
-        e.queue_name = j.queue_name.text();
-        e.priority = priority.value;
-        e.priority_class_kind = priority.kind;
-        e.priority_class = priority.name.text();
-        if (j.max_exec_seconds > 0) e.max_exec_seconds = j.max_exec_seconds;
-        e.job_generation = j.generation;
         p.events.emplace_back(e);
       } else {
         p.events.emplace_back(WorkloadRemoved{ref(w, *p.arena), "No matching Workload; the job's pod sets changed", {}});
@@ -169,16 +173,7 @@ bool WorkloadParent::reconcile_job(const Context& c, Proposal& p) const {
     const bool class_changed = wants_class(w, priority);
     const bool limit_changed = j.suspended && !w.admitted() && w.max_exec_seconds != j.max_exec_seconds;
     if (queue_changed || class_changed || limit_changed) {
-      WorkloadRevised e;
-      e.workload = ref(w, *p.arena);
-      e.job = ref(j, *p.arena);
-      e.queue_name = queue_changed ? j.queue_name.text() : w.queue_name.text();
-      e.priority = priority.value;
-      e.priority_class_kind = priority.kind;
-      e.priority_class = priority.name.text();
-      if (j.max_exec_seconds > 0) e.max_exec_seconds = j.max_exec_seconds;
-      e.job_generation = j.generation;
-      p.events.emplace_back(e);
+      p.events.emplace_back(revision(w, queue_changed ? j.queue_name : w.queue_name, priority, *p.arena));
     }
   }
 

@@ -154,17 +154,8 @@ void WorkloadParent::replace_templates(const SliceChain& chain, const Context& c
       p.events.emplace_back(WorkloadRemoved{ref(w, *p.arena), "No matching Workload; the job's pod sets changed", {}});
       continue;
     }
-    const auto priority = job_priority(*c.catalog);
-    WorkloadRevised e;
-    e.workload = ref(w, *p.arena);
-    e.job = job_ref(*p.arena);
+    auto e = revision(w, j.queue_name, job_priority(*c.catalog), *p.arena);
     e.pod_sets = true;
-    e.queue_name = j.queue_name.text();
-    e.priority = priority.value;
-    e.priority_class_kind = priority.kind;
-    e.priority_class = priority.name.text();
-    if (j.max_exec_seconds > 0) e.max_exec_seconds = j.max_exec_seconds;
-    e.job_generation = j.generation;
     p.events.emplace_back(e);
   }
 }
@@ -185,16 +176,7 @@ void WorkloadParent::follow_job(const WorkloadState& w, const SliceChain& chain,
     const bool class_changed = wants_class(w, priority) && !(w.reserved() && w.priority_class.empty());  // EJ-94
     const bool limit_changed = j.suspended && !w.admitted() && w.max_exec_seconds != j.max_exec_seconds;
     if (queue_changed || class_changed || limit_changed) {
-      WorkloadRevised e;
-      e.workload = ref(w, *p.arena);
-      e.job = job_ref(*p.arena);
-      e.queue_name = queue_changed ? j.queue_name.text() : w.queue_name.text();
-      e.priority = priority.value;
-      e.priority_class_kind = priority.kind;
-      e.priority_class = priority.name.text();
-      if (j.max_exec_seconds > 0) e.max_exec_seconds = j.max_exec_seconds;
-      e.job_generation = j.generation;
-      p.events.emplace_back(e);
+      p.events.emplace_back(revision(w, queue_changed ? j.queue_name : w.queue_name, priority, *p.arena));
     }
   }
 

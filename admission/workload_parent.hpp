@@ -167,6 +167,8 @@ class WorkloadParent final : public Entity {
   /// When the job is to be deleted because its Workload was deactivated by us (BA-148); never: not at all.
   [[nodiscard]] static Time job_retained_until(const WorkloadState& w, const Settings& settings);
   [[nodiscard]] JobRef job_ref(Arena& arena) const;
+  /// The Workload shall stand in this queue and carry the priority and the limit of time of its job.
+  [[nodiscard]] WorkloadRevised revision(const WorkloadState& w, Symbol queue, const Priority& priority, Arena& arena) const;
   [[nodiscard]] List<PodSetCount> job_counts(Arena& arena) const;
   [[nodiscard]] JobIntent job_intent() const;
   void tell_runs(Outbox& out);

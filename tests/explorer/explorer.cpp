@@ -243,28 +243,32 @@ void Explorer::one_action(bool faults) {
 
 // ---- the run ------------------------------------------------------------------------------------------------------------------------
 
+/// Tells, decides or writes the next thing that is under way, without faults; false: nothing is.
+bool Explorer::go_on_without_users() {
+  ++steps_;
+  server_.now = server_.now + Duration::millis(20);
+  if (!server_.all_told()) {
+    record(history_.append(std::move(*server_.watch(random_, false)), server_.now, epoch_));
+    decisions_in_a_row_ = 0;
+    return true;
+  }
+  decide();
+  if (in_flight_) {
+    append_decision();
+    return true;
+  }
+  if (applier_.idle()) return false;
+  applier_.step(server_, random_, false);
+  return true;
+}
+
 /// Everybody stops, and nothing that runs ends: all is told, decided and written, and who was to be woken is awake. Whoever still waits
 /// then had better have a reason.
 void Explorer::calm() {
   users_.resume_local_queues();
   constexpr int rounds_max = 1000;
   for (int i = 0; i < rounds_max; ++i) {
-    ++steps_;
-    server_.now = server_.now + Duration::millis(20);
-    if (!server_.all_told()) {
-      record(history_.append(std::move(*server_.watch(random_, false)), server_.now, epoch_));
-      decisions_in_a_row_ = 0;
-      continue;
-    }
-    decide();
-    if (in_flight_) {
-      append_decision();
-      continue;
-    }
-    if (!applier_.idle()) {
-      applier_.step(server_, random_, false);
-      continue;
-    }
+    if (go_on_without_users()) continue;
     const Time due = leader_->domain().next_due();
     if (!due.is_set() || due > server_.now + Duration::seconds(2)) return;
     if (due > server_.now) server_.now = due;
@@ -278,22 +282,7 @@ void Explorer::bring_to_rest() {
   constexpr int rounds_max = 4000;
   pairs_.outside_event();
   for (int i = 0; i < rounds_max; ++i) {
-    ++steps_;
-    server_.now = server_.now + Duration::millis(20);
-    if (!server_.all_told()) {
-      record(history_.append(std::move(*server_.watch(random_, false)), server_.now, epoch_));
-      decisions_in_a_row_ = 0;
-      continue;
-    }
-    decide();
-    if (in_flight_) {
-      append_decision();
-      continue;
-    }
-    if (!applier_.idle()) {
-      applier_.step(server_, random_, false);
-      continue;
-    }
+    if (go_on_without_users()) continue;
     if (users_.let_run()) continue;
     if (users_.everything_finished()) return;
     const Time due = leader_->domain().next_due();

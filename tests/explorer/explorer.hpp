@@ -61,6 +61,7 @@ class Explorer {
   void take_over(std::uint64_t epoch);
   void refuse_a_write();
   void compare_with_fresh_fold();
+  bool go_on_without_users();
   void calm();
   void bring_to_rest();
   [[nodiscard]] std::unique_ptr<admission::LoopDriver> new_driver(bool shuffled);
