@@ -197,10 +197,7 @@ void WorkloadParent::receive(Message& message, const Context& c, Outbox& out) {
       w.removal_pending = false;
       if (w.reserved() && w.waits_for(Section::admission)) {
         (void)undo_replacement(w, c, out);
-        w.admission.reset();
-        w.remove_condition(ConditionType::quota_reserved);
-        w.remove_condition(ConditionType::admitted);
-        w.unconfirmed = 0;
+        w.take_back_reservation();
       }
       w.last_decision = c.sequence;
       publish(i, {.repush = true}, c, out);

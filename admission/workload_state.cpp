@@ -378,6 +378,13 @@ void WorkloadState::clear_reservation(Symbol reason, std::string_view message, T
   }
 }
 
+void WorkloadState::take_back_reservation() {
+  admission.reset();
+  remove_condition(ConditionType::quota_reserved);
+  remove_condition(ConditionType::admitted);
+  unconfirmed &= ~(bit(Section::admission) | bit(ConditionType::quota_reserved) | bit(ConditionType::admitted));
+}
+
 void WorkloadState::evict(Symbol reason, Symbol cause, std::string_view message, Time now) {
   decide_condition(ConditionType::evicted, ConditionStatus::true_, reason, message, now);
   bool changed = false;

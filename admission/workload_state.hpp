@@ -149,6 +149,8 @@ class WorkloadState {
 
   /// QuotaReserved=False with everything that goes with it (§8.1).
   void clear_reservation(Symbol reason, std::string_view message, Time now);
+  /// As if it had never been reserved, because that could not be written (BA-75). Other decisions still await their confirmation.
+  void take_back_reservation();
   /// Everything that an eviction resets (§8.2).
   void evict(Symbol reason, Symbol cause, std::string_view message, Time now);
 

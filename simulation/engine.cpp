@@ -8,6 +8,7 @@ namespace {
 constexpr std::size_t log_batch = 1000;
 // Between two events of the outside a domain comes to rest after a few steps per object; this many means that it does not.
 constexpr std::uint64_t steps_max = 2'000'000;
+constexpr Duration retry_interval = Duration::seconds(1);
 
 }  // namespace
 
@@ -97,7 +98,13 @@ void Engine::come_to_rest() {
     bridge_->want(driver_.collect_intents());
     if (!queued_.empty()) continue;
     auto step = driver_.decide();
-    if (!step) return;
+    if (!step) {
+      if (!bridge_->backs_off())
+        retry_at_ = Time::never();
+      else if (!retry_at_.is_set())
+        retry_at_ = now_ + retry_interval;
+      return;
+    }
     if (steps > steps_max) {
       error_ =
           Error{ErrorKind::invalid, "the domain does not come to rest: more than " + std::to_string(steps_max) + " steps at one moment"};
@@ -110,8 +117,8 @@ void Engine::come_to_rest() {
 
 Time Engine::next_due() const {
   Time due = driver_.domain().next_due();
-  const Time event = world_.next_event();
-  if (event.is_set() && (!due.is_set() || event < due)) due = event;
+  for (const Time t : {world_.next_event(), retry_at_})
+    if (t.is_set() && (!due.is_set() || t < due)) due = t;
   return due;
 }
 
@@ -120,6 +127,10 @@ void Engine::pass_to(Time t) {
   world_.advance_to(now_);
   const Time timer = driver_.domain().next_due();
   if (timer.is_set() && timer <= now_) emit(TimerFired{});
+  if (retry_at_.is_set() && retry_at_ <= now_) {
+    retry_at_ = Time::never();
+    bridge_->retry();
+  }
 }
 
 Result<void> Engine::run_until(Time until) {

@@ -83,6 +83,7 @@ class Engine {
   std::deque<std::vector<std::byte>> queued_;  ///< Observations, encoded: views do not outlive the call that made them.
   events::RecordBatch unwritten_;
   Time now_;
+  Time retry_at_ = Time::never();  ///< When what was refused is tried again.
   std::uint64_t records_ = 0, decisions_ = 0;
   std::vector<std::string> notices_;
   std::optional<Error> error_;

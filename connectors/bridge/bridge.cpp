@@ -215,6 +215,7 @@ void Bridge::wake_want(const std::string& key) {
 /// What is wanted of an object that has gone is wanted no more.
 void Bridge::forget_want(const std::string& key) {
   if (const auto it = wants_.find(key); it != wants_.end() && !it->second.in_flight) wants_.erase(it);
+  refusals_.erase(key);
 }
 
 /// EJ-60: what is reclaimable of a job depends on the counts of its Workload. Without a version, so that it is no repetition.
@@ -332,6 +333,8 @@ void Bridge::want(std::vector<Intent> intents) {
 }
 
 void Bridge::retry() {
+  for (auto& [key, refusal] : refusals_)
+    if (refusal.retries_to_wait > 0) --refusal.retries_to_wait;
   std::vector<std::string> keys;
   for (auto& [key, w] : wants_)
     if (!w.in_flight) {
@@ -415,6 +418,10 @@ void Bridge::advance(const std::string& key) {
   const auto it = wants_.find(key);
   if (it == wants_.end() || it->second.in_flight || it->second.waiting) return;
   Want& w = it->second;
+  if (backs_off(key)) {
+    w.waiting = true;
+    return;
+  }
   Plan p = plan(w.intent);
   if (p.error) {
     const Intent intent = w.intent;
@@ -435,6 +442,7 @@ void Bridge::advance(const std::string& key) {
       if (keys->second.empty()) keys_by_uid_.erase(keys);
     }
     wants_.erase(it);
+    refusals_.erase(key);
     return;
   }
   if (++w.rounds > rounds_max) {
@@ -462,6 +470,7 @@ void Bridge::answered(const std::string& key, std::uint64_t version, const Resou
   w.in_flight = false;
   const bool newest = w.version == version;
   if (ok) {
+    refusals_.erase(key);
     const bool once = verb == Write::Verb::create || verb == Write::Verb::delete_;
     if (once && newest) {
       wants_.erase(it);  // done; what comes of it is observed
@@ -495,7 +504,20 @@ void Bridge::answered(const std::string& key, std::uint64_t version, const Resou
   refused(intent, status, status_message(answer));
 }
 
+bool Bridge::backs_off(const std::string& key) const {
+  const auto it = refusals_.find(key);
+  return it != refusals_.end() && it->second.retries_to_wait > 0;
+}
+
+bool Bridge::backs_off() const {
+  return std::any_of(wants_.begin(), wants_.end(), [this](const auto& want) { return backs_off(want.first); });
+}
+
 void Bridge::refused(const Intent& intent, int status, std::string_view message) {
+  constexpr std::uint32_t longest_wait = 64;
+  Refusal& refusal = refusals_[key_of(intent)];
+  refusal.times = std::min(refusal.times + 1, 7U);
+  refusal.retries_to_wait = std::min(1U << (refusal.times - 1), longest_wait);
   WriteRefused r;
   r.http_status = status;
   r.message = message;
@@ -517,8 +539,10 @@ void Bridge::refused(const Intent& intent, int status, std::string_view message)
     name(ObjectKind::job, j->uid, j->namespace_, j->name, j->decision_sequence);
   else if (const auto* d = std::get_if<PodReleaseIntent>(&intent))
     name(ObjectKind::pod, d->uid, d->namespace_, d->name, d->decision_sequence);
-  else
+  else {  // no decision stands behind it, so it is just tried again
+    wants_.insert_or_assign(key_of(intent), Want{.intent = intent, .waiting = true});
     return options_.notice("status of " + key_of(intent) + " was refused: " + std::string(message));
+  }
   options_.notice("write to " + std::string(r.namespace_) + "/" + std::string(r.name) + " was refused: " + std::string(message));
   emit_(r);
 }

@@ -54,8 +54,10 @@ class Bridge {
 
   void on_watch(const WatchEvent& event);
   void want(std::vector<admission::Intent> intents);
-  /// Tries again what waits after a conflict or a failure; called now and then (a second apart is fine).
+  /// Tries again what waits after a conflict, a failure or a refusal; called about once a second.
   void retry();
+  /// Is there something that was refused and waits for a `retry` to come?
+  [[nodiscard]] bool backs_off() const;
 
   /// Intents that the world does not show yet.
   [[nodiscard]] std::size_t outstanding() const { return wants_.size(); }
@@ -71,6 +73,12 @@ class Bridge {
     bool waiting = false;       ///< After a conflict: for the mirror, or the next retry.
     std::uint64_t version = 0;  ///< Rises with every new intent.
     std::uint32_t rounds = 0;   ///< Writes since the intent came; a guard against writing in circles.
+  };
+  /// What the API server refused for good is still wanted as long as the state says so: it is tried again after one call of `retry`,
+  /// then after two, four and so on, so that neither the server nor the log is flooded (design rule 5).
+  struct Refusal {
+    std::uint32_t times = 0;
+    std::uint32_t retries_to_wait = 0;
   };
   struct Plan {
     std::vector<Write> writes;
@@ -88,6 +96,7 @@ class Bridge {
   [[nodiscard]] Plan plan(const admission::Intent& intent) const;
   void answered(const std::string& key, std::uint64_t version, const ResourceType& type, Write::Verb verb, WriteAnswer answer);
   void refused(const admission::Intent& intent, int status, std::string_view message);
+  [[nodiscard]] bool backs_off(const std::string& key) const;
   void wake(std::string_view uid);
   void wake_want(const std::string& key);
   void forget_want(const std::string& key);
@@ -99,6 +108,7 @@ class Bridge {
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  ///< Answers that come after our end are dropped.
 
   std::map<std::string, Want> wants_;
+  std::unordered_map<std::string, Refusal> refusals_;                      ///< By key of the want.
   std::unordered_map<std::string, std::vector<std::string>> keys_by_uid_;  ///< Object → wants that look at it.
   std::unordered_map<std::string, std::vector<std::pair<std::string, std::int32_t>>>
       counts_by_owner_;       ///< Job uid → counts of its Workload.

@@ -241,6 +241,23 @@ TEST_F(RequeueRules, ARefusedReservationIsReleasedAndTriedAtOnce) {
   EXPECT_EQ(w.settle(), (Lines{"reserved first admitted"})) << "without a timer in between";
 }
 
+// BA-75: only the reservation is taken back; what else was decided and is not seen yet is still to be written
+TEST_F(RequeueRules, ARefusedReservationLeavesOtherDecisionsStanding) {
+  set_up({{.name = "a", .cpu = 4'000}});
+  w.observe(w.workload("first", "l-a", 4'000, 10));
+  (void)w.settle();
+  w.observe_decision({.kind = StepKind::life_cycle,
+                      .base = w.driver().domain().sequence(),
+                      .events = {WorkloadDeactivated{{.uid = "uid-first", .namespace_ = "default", .name = "first"}}}});
+  w.observe(WriteRefused{ObjectKind::workload, "default", "first", "uid-first", w.driver().domain().sequence(), 422, "refused"});
+  EXPECT_FALSE(w.state("first").reserved());
+  EXPECT_FALSE(w.state("first").active);
+  auto seen = w.workload("first", "l-a", 4'000, 10);
+  seen.meta.resource_version = 1'000;
+  w.observe(seen);
+  EXPECT_FALSE(w.state("first").active) << "the API server has not been told yet";
+}
+
 // BA-198: of a pending Workload only itself is tried again
 TEST_F(RequeueRules, ANewPriorityOfAPendingWorkloadWakesItAlone) {
   set_up({{.name = "a", .cpu = 4'000}});

@@ -56,6 +56,7 @@ class BridgeTest : public ::testing::Test, private Cluster {
 
   std::vector<Seen> seen_;
   int queues_seen_ = 0;
+  int refusals_seen_ = 0;
   std::vector<std::string> notices_;
   std::deque<Sent> sent_;
   MemoryMirror mirror_;
@@ -70,6 +71,7 @@ class BridgeTest : public ::testing::Test, private Cluster {
   }
   void note(const Observation& o) {
     if (std::holds_alternative<ClusterQueueObserved>(o)) ++queues_seen_;
+    if (std::holds_alternative<WriteRefused>(o)) ++refusals_seen_;
     const auto* w = std::get_if<WorkloadObserved>(&o);
     if (w == nullptr) return;
     Seen s{std::string(w->meta.name), w->meta.resource_version, "", std::string(w->pod_sets[0].limits_error),
@@ -230,6 +232,45 @@ TEST_F(BridgeTest, AJobThatShallGoIsDeletedInTheBackground) {
   EXPECT_EQ(Json::parse(sent_[0].write.body)["preconditions"]["uid"], "u");
   answer(200);
   EXPECT_EQ(bridge_.outstanding(), 0U);
+}
+
+// BA-75: what the server refuses is still wanted while the state says so, and asked for ever more rarely: neither it nor the log is
+// flooded.
+TEST_F(BridgeTest, WhatWasRefusedIsTriedAgainEverMoreRarely) {
+  add(types::workload, workload("w", "7", asks_nothing));
+  admission::WorkloadIntent intent;
+  intent.uid = "uid-w";
+  intent.namespace_ = "ns";
+  intent.name = "w";
+  intent.set_inactive = true;
+  bridge_.want({intent});
+  for (const int wait : {1, 2, 4, 8, 16, 32, 64, 64}) {
+    ASSERT_EQ(sent_.size(), 1U) << "before the wait of " << wait;
+    answer(403);
+    bridge_.want({intent});  // the refusal is a record, which touches the Workload: the state says again what it wants
+    EXPECT_TRUE(bridge_.backs_off());
+    for (int i = 1; i < wait; ++i) bridge_.retry();
+    ASSERT_TRUE(sent_.empty()) << "within the wait of " << wait;
+    bridge_.retry();
+  }
+  EXPECT_EQ(refusals_seen_, 8);
+  ASSERT_EQ(sent_.size(), 1U);
+  auto inactive = Json::parse(workload("w", "8", asks_nothing));
+  inactive["spec"]["active"] = false;
+  answer(200, inactive.dump());
+  EXPECT_FALSE(bridge_.backs_off());
+}
+
+// No decision stands behind a finalizer or the status of a queue: nobody would ask for it again.
+TEST_F(BridgeTest, ARefusedFinalizerStaysWanted) {
+  add(types::resource_flavor, R"({"metadata":{"name":"f","uid":"u","resourceVersion":"1"},"spec":{}})");
+  bridge_.want({admission::FinalizerIntent{ObjectKind::resource_flavor, "f", true}});
+  answer(403);
+  EXPECT_EQ(refusals_seen_, 0);
+  EXPECT_EQ(notices_.size(), 1U);
+  EXPECT_EQ(bridge_.outstanding(), 1U);
+  bridge_.retry();
+  EXPECT_EQ(sent_.size(), 1U);
 }
 
 // What is wanted of an object that goes away is wanted no more.
