@@ -25,25 +25,6 @@ Result<std::string> configuration_of(const connectors::manifests::Scenario& scen
   return text;
 }
 
-const std::vector<const connectors::ResourceType*>& watched() {
-  namespace t = connectors::types;
-  static const std::vector<const connectors::ResourceType*> types = {&t::namespace_,
-                                                                     &t::priority_class,
-                                                                     &t::workload_priority_class,
-                                                                     &t::resource_flavor,
-                                                                     &t::topology,
-                                                                     &t::admission_check,
-                                                                     &t::cohort,
-                                                                     &t::cluster_queue,
-                                                                     &t::local_queue,
-                                                                     &t::node,
-                                                                     &t::job,
-                                                                     &t::job_set,
-                                                                     &t::pod,
-                                                                     &t::workload};
-  return types;
-}
-
 }  // namespace
 
 Result<ScenarioResult> run_scenario(connectors::manifests::Scenario scenario, const ScenarioOptions& options) {
@@ -61,7 +42,7 @@ Result<ScenarioResult> run_scenario(connectors::manifests::Scenario scenario, co
   if (options.on_record) engine_options.on_record = [&options, &out](const RecordView& r) { options.on_record(r, *out.engine); };
   out.engine = std::make_unique<Engine>(*out.world, std::move(engine_options));
   Engine& engine = *out.engine;
-  cluster.watch(watched(), [&engine](const connectors::WatchEvent& e) { engine.on_watch(e); });
+  cluster.watch(connectors::watched_resource_types, [&engine](const connectors::WatchEvent& e) { engine.on_watch(e); });
 
   connectors::simulated::ScenarioPlayer player(cluster, std::move(scenario));
   const std::string name = player.scenario().name;

@@ -18,25 +18,6 @@ constexpr std::size_t tasks_low = 2'000;
 
 namespace t = connectors::types;
 
-const std::vector<const connectors::ResourceType*>& watched() {
-  static const std::vector<const connectors::ResourceType*> types = {&t::namespace_,
-                                                                     &t::priority_class,
-                                                                     &t::workload_priority_class,
-                                                                     &t::resource_flavor,
-                                                                     &t::topology,
-                                                                     &t::admission_check,
-                                                                     &t::cohort,
-                                                                     &t::cluster_queue,
-                                                                     &t::local_queue,
-                                                                     &t::job,
-                                                                     &t::job_set,
-                                                                     &t::workload,
-                                                                     &t::pod,
-                                                                     &t::limit_range,
-                                                                     &t::runtime_class};
-  return types;
-}
-
 }  // namespace
 
 /// Answers come on the client's thread; the bridge wants them on its own.
@@ -73,7 +54,7 @@ ClusterLink::ClusterLink(connectors::kubernetes::KubernetesCluster& cluster, std
       mirror_(std::make_unique<StoreMirror>(cluster.mirror())),
       posting_(std::make_unique<PostingCluster>(cluster, tasks_)) {
   connectors::BridgeOptions options;
-  options.synced_kinds = watched();
+  options.synced_kinds = connectors::watched_resource_types;
   options.notice = notice_;
   bridge_ = std::make_unique<connectors::Bridge>(
       *posting_, *mirror_, [this](const Observation& o) { on_emit(o); }, std::move(options));
@@ -84,7 +65,7 @@ ClusterLink::~ClusterLink() { stop(); }
 void ClusterLink::start(actors::Node& node, const std::string& configuration) {
   node_ = &node;
   if (!configuration.empty()) node.observe_and_wait(ConfigurationObserved{configuration});
-  for (const auto* type : watched()) {
+  for (const auto* type : connectors::watched_resource_types) {
     connectors::kubernetes::ReflectorOptions options;
     options.is_optional = type == &t::job_set || type == &t::pod;
     if (type == &t::pod) options.label_selector = connectors::keys::pod_set;  // those that a start has stamped

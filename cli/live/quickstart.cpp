@@ -19,25 +19,6 @@
 namespace hindsight::cli {
 namespace {
 
-namespace t = connectors::types;
-
-const std::vector<const connectors::ResourceType*>& watched() {
-  static const std::vector<const connectors::ResourceType*> types = {&t::namespace_,
-                                                                     &t::priority_class,
-                                                                     &t::workload_priority_class,
-                                                                     &t::resource_flavor,
-                                                                     &t::topology,
-                                                                     &t::admission_check,
-                                                                     &t::cohort,
-                                                                     &t::cluster_queue,
-                                                                     &t::local_queue,
-                                                                     &t::job,
-                                                                     &t::job_set,
-                                                                     &t::workload,
-                                                                     &t::pod};
-  return types;
-}
-
 /// Seconds since the start, as they stand before each line.
 std::string moment(Time now, Time start) {
   char text[32];
@@ -109,7 +90,7 @@ Result<void> run_quickstart(events::Log& log, connectors::manifests::Input input
       cluster, mirror, [&](const Observation& o) { node.observe_and_wait(o); }, std::move(bridge_options));
   if (!options.configuration.empty()) node.observe_and_wait(ConfigurationObserved{options.configuration});
   node.observe_and_wait(MirrorSynced{});
-  cluster.watch(watched(), [&](const connectors::WatchEvent& event) {
+  cluster.watch(connectors::watched_resource_types, [&](const connectors::WatchEvent& event) {
     if (event.type == connectors::WatchEvent::Type::synced) return;
     mirror.on_watch(event);
     bridge.on_watch(event);

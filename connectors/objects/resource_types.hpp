@@ -3,6 +3,7 @@
 #include <array>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "connectors/cluster.hpp"
 #include "vocabulary/observations.hpp"
@@ -66,6 +67,13 @@ inline constexpr std::array<const ResourceType*, 20> all_resource_types{&types::
                                                                         &types::multikueue_config,
                                                                         &types::multikueue_cluster,
                                                                         &types::provisioning_request_config};
+
+/// What a control plane watches, on a real cluster as on a simulated one: first what decisions depend on, then what they are about, so that
+/// a fresh log begins in an order that asks for little to be decided twice.
+inline const std::vector<const ResourceType*> watched_resource_types{
+    &types::namespace_,      &types::limit_range, &types::runtime_class,   &types::priority_class, &types::workload_priority_class,
+    &types::resource_flavor, &types::topology,    &types::admission_check, &types::cohort,         &types::cluster_queue,
+    &types::local_queue,     &types::job,         &types::job_set,         &types::workload,       &types::pod};
 
 /// nullptr: not in the table.
 [[nodiscard]] constexpr const ResourceType* find_resource_type(std::string_view kind, std::string_view group) {

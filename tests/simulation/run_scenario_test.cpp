@@ -96,6 +96,28 @@ TEST(RunScenario, AJobTooLargeWaitsForEver) {
 }
 
 // the same input gives the same records and the same state
+// BA-43: what LimitRanges and RuntimeClasses add counts in virtual time as it does on a cluster
+TEST(RunScenario, DefaultsAndOverheadOfTheNamespaceCount) {
+  const std::string defaults = R"(---
+apiVersion: v1
+kind: LimitRange
+metadata: {name: sizes, namespace: default}
+spec: {limits: [{type: Container, defaultRequest: {cpu: "2"}}]}
+---
+apiVersion: node.k8s.io/v1
+kind: RuntimeClass
+metadata: {name: sandboxed}
+handler: sandboxed
+overhead: {podFixed: {cpu: "1"}}
+)";
+  std::string asks_nothing = job("a", 1, 60, 0);
+  asks_nothing.replace(asks_nothing.find("resources: {requests: {cpu: '1'}}"), 33, "args: []");
+  asks_nothing.replace(asks_nothing.find("restartPolicy: Never"), 20, "restartPolicy: Never\n      runtimeClassName: sandboxed");
+  const auto r = play(std::string(queues) + defaults + asks_nothing + job("b", 2, 60, 1));
+  EXPECT_EQ(condition(r, "b", "Finished"), "True Succeeded");
+  EXPECT_GE((r.end - r.start).micros, Duration::seconds(120).micros) << "3 and 2 of 4 cores do not fit at once";
+}
+
 TEST(RunScenario, TwoRunsAgreeToTheLastByte) {
   const std::string text = std::string(queues) + job("low", 4, 60, 0) + job("urgent", 4, 30, 10, "high") + job("huge", 40, 10, 0);
   events::MemoryLog first, second;
