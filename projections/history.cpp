@@ -24,6 +24,18 @@ std::string in_brackets(Symbol reason, const std::string& message) { return ": "
 
 bool same(const Condition& a, const Condition& b) { return a.status == b.status && a.reason == b.reason && a.message == b.message; }
 
+/// The Workload that an event is about; one without a uid: it is about the job.
+WorkloadRef subject(const Event& event) {
+  return std::visit(
+      []<class E>(const E& e) {
+        if constexpr (requires { e.workload; })
+          return e.workload;
+        else
+          return WorkloadRef{};
+      },
+      event);
+}
+
 /// Is the record of a kind that can take the workload out of its queue, or put it in, without naming it?
 bool may_move(const RecordView& record) {
   if (const auto* o = std::get_if<Observation>(&record.body)) {
@@ -39,10 +51,22 @@ bool may_move(const RecordView& record) {
 
 }  // namespace
 
-History::Known History::look(const StateView& state, std::string_view workload_uid, std::string_view job_uid) const {
+const WorkloadState* History::Known::find(std::string_view uid) const {
+  const auto it = workloads.find(uid);
+  return it == workloads.end() ? nullptr : &it->second;
+}
+
+History::Known History::look(const RecordView& record, const StateView& state) const {
   Known out;
-  const WorkloadAt at = workload_uid.empty() ? WorkloadAt{} : find_by_uid(state, workload_uid);
-  if (at.workload != nullptr) out.workload = *at.workload;
+  const auto keep = [&](std::string_view uid) {
+    if (uid.empty() || out.find(uid) != nullptr) return;
+    if (const WorkloadAt at = find_by_uid(state, uid); at.workload != nullptr) out.workloads.emplace(uid, *at.workload);
+  };
+  for (const auto& uid : mentions_.workloads()) keep(uid);
+  if (const auto* d = std::get_if<Decisions>(&record.body))
+    for (const Event& e : d->events)
+      if (mentions_.concerns(e)) keep(subject(e).uid);
+  const std::string& job_uid = mentions_.latest_job();
   const auto index = job_uid.empty() ? std::nullopt : state.domain().find_parent(job_uid);
   const auto* parent = index ? state.parent(*index) : nullptr;
   if (parent != nullptr && parent->job() && parent->job()->uid == job_uid) out.job = parent->job();
@@ -51,20 +75,20 @@ History::Known History::look(const StateView& state, std::string_view workload_u
 
 void History::before(const RecordView& record, const StateView& state) {
   concerned_ = mentions_.concerns(record);
-  may_move_ = !concerned_ && !mentions_.latest_workload().empty() && may_move(record);
-  if (concerned_) was_ = look(state, mentions_.latest_workload(), mentions_.latest_job());
-  place_.reset();
+  may_move_ = !concerned_ && !mentions_.workloads().empty() && may_move(record);
+  if (concerned_) was_ = look(record, state);
+  places_.clear();
   if (!may_move_) return;
-  const WorkloadAt at = find_by_uid(state, mentions_.latest_workload());
-  if (at.workload != nullptr) place_ = place_of(state, at);
+  for (const auto& uid : mentions_.workloads())
+    if (const WorkloadAt at = find_by_uid(state, uid); at.workload != nullptr) places_.emplace(uid, place_of(state, at));
 }
 
 void History::after(std::uint64_t offset, const RecordView& record, const StateView& state) {
   const Envelope& e = record.envelope;
   blank_ = {offset, e.sequence, e.epoch, e.time, false, e.cause, {}, {}, {}, false};
-  if (may_move_) moved(state);
+  for (const auto& [uid, place] : places_) moved(uid, place, state);
   if (!concerned_) return;
-  const Known now = look(state, mentions_.latest_workload(), mentions_.latest_job());
+  const Known now = look(record, state);
   if (const auto* o = std::get_if<Observation>(&record.body)) observed(*o, now, state);
   if (const auto* d = std::get_if<Decisions>(&record.body)) {
     blank_.decided = true;
@@ -90,7 +114,7 @@ void History::observed(const Observation& o, const Known& now, const StateView& 
         "a write was refused" + status + ": " + std::string(refused->message));
   }
   compare_jobs(now);
-  compare_workloads(now, state);
+  for (const auto& uid : mentions_.workloads()) compare_workloads(was_.find(uid), now.find(uid), state);
 }
 
 void History::compare_jobs(const Known& now) {
@@ -121,19 +145,21 @@ void History::compare_jobs(const Known& now) {
   }
 }
 
-void History::compare_workloads(const Known& now, const StateView& state) {
-  if (!was_.workload && !now.workload) return;
-  if (!now.workload) return say(object_of(*was_.workload), "deleted", "deleted");
-  const WorkloadState& w = *now.workload;
+void History::compare_workloads(const WorkloadState* before, const WorkloadState* now, const StateView& state) {
+  if (now == nullptr) {
+    if (before != nullptr) say(object_of(*before), "deleted", "deleted");
+    return;
+  }
+  const WorkloadState& w = *now;
   const std::string object = object_of(w);
-  if (!was_.workload) {
+  if (before == nullptr) {
     const Symbol queue = queue_of(state, w);
     say(object, "created",
         "created in LocalQueue " + text(w.queue_name) + (queue.empty() ? " (which does not exist)" : " of ClusterQueue " + text(queue)) +
             ", priority " + std::to_string(w.effective_priority(state.domain().catalog()->settings)) + ": " + pod_set_words(w.pod_sets));
     return;
   }
-  const WorkloadState& b = *was_.workload;
+  const WorkloadState& b = *before;
   if (b.queue_name != w.queue_name) say(object, "queue", "LocalQueue " + text(b.queue_name) + " -> " + text(w.queue_name));
   if (b.priority != w.priority || b.priority_boost != w.priority_boost) {
     const auto& settings = state.domain().catalog()->settings;
@@ -151,8 +177,8 @@ void History::compare_workloads(const Known& now, const StateView& state) {
         w.admission ? "admission set to ClusterQueue " + text(w.admission->cluster_queue) : "admission cleared");
   }
   for (const auto& c : w.conditions) {
-    const auto* before = b.find(c.type);
-    if (before != nullptr && same(*before, c)) continue;
+    const auto* earlier = b.find(c.type);
+    if (earlier != nullptr && same(*earlier, c)) continue;
     const bool finished = c.type == ConditionType::finished && c.is_true();
     say(object, finished ? "finished" : "condition",
         (finished ? std::string("finished") : std::string(api_name(c.type)) + "=" + std::string(api_name(c.status))) +
@@ -161,8 +187,8 @@ void History::compare_workloads(const Known& now, const StateView& state) {
   for (const auto& c : b.conditions)
     if (w.find(c.type) == nullptr) say(object, "condition", std::string(api_name(c.type)) + " taken away");
   for (const auto& c : w.checks) {
-    const auto before = std::find_if(b.checks.begin(), b.checks.end(), [&](const CheckStatus& x) { return x.name == c.name; });
-    if (before != b.checks.end() && before->state == c.state && before->message == c.message) continue;
+    const auto earlier = std::find_if(b.checks.begin(), b.checks.end(), [&](const CheckStatus& x) { return x.name == c.name; });
+    if (earlier != b.checks.end() && earlier->state == c.state && earlier->message == c.message) continue;
     say(object, "check", "check " + text(c.name) + " is " + std::string(api_name(c.state)) + (c.message.empty() ? "" : ": " + c.message));
   }
   if (b.reclaimable != w.reclaimable) {
@@ -176,42 +202,43 @@ void History::compare_workloads(const Known& now, const StateView& state) {
 
 void History::decided(const Decisions& d, const Known& now) {
   // the hash leaves out what no reader cares for but takes in the number of the decision: compare without it
-  const auto essence = [](const Known& k) {
-    if (!k.workload) return std::uint64_t{0};
-    WorkloadState w = *k.workload;
+  const auto essence = [](const WorkloadState* workload) {
+    if (workload == nullptr) return std::uint64_t{0};
+    WorkloadState w = *workload;
     w.last_decision = w.resolve_since = 0;
     return w.hash();
   };
-  const bool changed = essence(was_) != essence(now) || was_.job.has_value() != now.job.has_value();
   for (const Event& e : d.events) {
     if (!mentions_.concerns(e)) continue;
     const auto* p = std::get_if<WorkloadPreempted>(&e);
     const auto* r = std::get_if<SliceReplaced>(&e);
-    const bool as_preemptor =
-        (p != nullptr && !mentions_.knows_workload(p->workload.uid)) || (r != nullptr && r->replacement.uid == mentions_.latest_workload());
-    auto words = words_for(e, as_preemptor);
-    std::string object = now.workload ? object_of(*now.workload) : now.job ? object_of(*now.job) : std::string();
-    if (std::holds_alternative<WorkloadRequested>(e) && now.job) object = object_of(*now.job);
-    const bool is_void = words.writes && !changed;
+    const bool as_preemptor = p != nullptr && !mentions_.knows_workload(p->workload.uid);
+    const bool as_replacement = r != nullptr && !mentions_.knows_workload(r->workload.uid);
+    auto words = words_for(e, as_preemptor || as_replacement);
+    const WorkloadRef about = as_preemptor ? p->preemptor : as_replacement ? r->replacement : subject(e);
+    const bool is_void = words.writes && !about.uid.empty() && essence(was_.find(about.uid)) == essence(now.find(about.uid)) &&
+                         was_.job.has_value() == now.job.has_value();
     if (is_void) words.text += " (without effect: it had moved on)";
+    std::string object = !about.name.empty() ? "Workload " + full_name(about.namespace_, about.name) : now.job ? object_of(*now.job) : "";
+    if (about.name.empty() && !now.job && was_.job) object = object_of(*was_.job);
     say(std::move(object), std::move(words.kind), std::move(words.text), is_void);
   }
 }
 
 /// What records about others did to its place in the queue.
-void History::moved(const StateView& state) {
-  const WorkloadAt at = find_by_uid(state, mentions_.latest_workload());
+void History::moved(const std::string& uid, const std::optional<QueuePlace>& before, const StateView& state) {
+  const WorkloadAt at = find_by_uid(state, uid);
   if (at.workload == nullptr) return;
   const auto now = place_of(state, at);
   const std::string object = object_of(*at.workload);
-  if (place_ && !now && !at.workload->reserved()) return say(object, "leftQueue", "taken out of ClusterQueue " + text(place_->queue));
-  if (!place_ && now) return say(object, "enteredQueue", "queued in ClusterQueue " + text(now->queue));
-  if (!place_ || !now) return;
-  if (place_->queue != now->queue)
-    return say(object, "enteredQueue", "queued in ClusterQueue " + text(now->queue) + " instead of " + text(place_->queue));
-  if (place_->parked && !now->parked)
+  if (before && !now && !at.workload->reserved()) return say(object, "leftQueue", "taken out of ClusterQueue " + text(before->queue));
+  if (!before && now) return say(object, "enteredQueue", "queued in ClusterQueue " + text(now->queue));
+  if (!before || !now) return;
+  if (before->queue != now->queue)
+    return say(object, "enteredQueue", "queued in ClusterQueue " + text(now->queue) + " instead of " + text(before->queue));
+  if (before->parked && !now->parked)
     return say(object, "woken", "back in line: something changed in the cohort tree of " + text(now->queue));
-  if (!place_->parked && now->parked && !now->equal_to.empty()) {
+  if (!before->parked && now->parked && !now->equal_to.empty()) {
     say(object, "parked", "parked together with " + now->equal_to + ", which is equal: " + now->record_reason);
   }
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -37,24 +38,26 @@ class History {
   [[nodiscard]] const std::vector<HistoryEntry>& entries() const { return entries_; }
 
  private:
-  /// What is known of the workload between two records.
+  /// What is known between two records: of an elastic job several Workloads live at once, its slices.
   struct Known {
-    std::optional<WorkloadState> workload;
+    std::map<std::string, WorkloadState, std::less<>> workloads;  ///< By uid.
     std::optional<admission::JobState> job;
+    [[nodiscard]] const WorkloadState* find(std::string_view uid) const;
   };
-  [[nodiscard]] Known look(const StateView& state, std::string_view workload_uid, std::string_view job_uid) const;
+  /// Of the Workloads that were met, and those that the record's decisions name.
+  [[nodiscard]] Known look(const RecordView& record, const StateView& state) const;
   void observed(const Observation& o, const Known& now, const StateView& state);
   void compare_jobs(const Known& now);
-  void compare_workloads(const Known& now, const StateView& state);
+  void compare_workloads(const WorkloadState* before, const WorkloadState* now, const StateView& state);
   void decided(const Decisions& d, const Known& now);
-  void moved(const StateView& state);
+  void moved(const std::string& uid, const std::optional<QueuePlace>& before, const StateView& state);
   void say(std::string object, std::string kind, std::string text, bool is_void = false);
 
   Mentions mentions_;
   bool concerned_ = false;
   bool may_move_ = false;  ///< The record may change its place in the queue without naming it.
   Known was_;
-  std::optional<QueuePlace> place_;
+  std::map<std::string, std::optional<QueuePlace>> places_;  ///< Of the Workloads that live, by uid.
   HistoryEntry blank_;
   std::vector<HistoryEntry> entries_;
 };

@@ -16,7 +16,6 @@ bool equal_kind(std::string_view kind, std::string_view lower) {
 void Mentions::note_workload(std::string_view uid) {
   if (uid.empty()) return;
   workload_uids_.emplace(uid);
-  latest_workload_ = uid;
 }
 
 void Mentions::note_job(std::string_view uid) {

@@ -20,8 +20,8 @@ class Mentions {
 
   [[nodiscard]] bool knows_workload(std::string_view uid) const { return workload_uids_.contains(uid); }
   [[nodiscard]] bool knows_job(std::string_view uid) const { return job_uids_.contains(uid); }
-  /// Of the Workload that was seen last; empty: none was.
-  [[nodiscard]] const std::string& latest_workload() const { return latest_workload_; }
+  /// All Workload objects that were seen, by uid.
+  [[nodiscard]] const std::set<std::string, std::less<>>& workloads() const { return workload_uids_; }
   [[nodiscard]] const std::string& latest_job() const { return latest_job_; }
   /// Any object of this name was seen.
   [[nodiscard]] bool met() const { return !workload_uids_.empty() || !job_uids_.empty(); }
@@ -35,7 +35,7 @@ class Mentions {
 
   Target target_;
   std::set<std::string, std::less<>> workload_uids_, job_uids_;
-  std::string latest_workload_, latest_job_;
+  std::string latest_job_;
 };
 
 }  // namespace hindsight::projections

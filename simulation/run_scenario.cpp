@@ -1,5 +1,7 @@
 #include "simulation/run_scenario.hpp"
 
+#include <algorithm>
+
 #include "connectors/objects/resource_types.hpp"
 #include "connectors/simulated/scenario_player.hpp"
 #include "events/settings.hpp"
@@ -25,6 +27,20 @@ Result<std::string> configuration_of(const connectors::manifests::Scenario& scen
   return text;
 }
 
+/// See ScenarioOptions::to_the_end.
+Result<void> play_to_the_end(Engine& engine, const SimulatedWorld& world, Duration limit) {
+  constexpr Duration idle = Duration::seconds(24 * 3600);
+  const Time last = engine.now() + limit;
+  for (;;) {
+    const std::uint64_t ended = world.jobs_ended();
+    const Time next_end = world.next_event();
+    const Time until = (next_end.is_set() ? std::max(next_end, engine.now()) : engine.now()) + idle;
+    if (auto ok = engine.settle(limit, std::min(until, last)); !ok) return ok;
+    const bool goes_on = world.next_event().is_set() || world.jobs_ended() != ended;
+    if (!goes_on || until >= last) return {};
+  }
+}
+
 }  // namespace
 
 Result<ScenarioResult> run_scenario(connectors::manifests::Scenario scenario, const ScenarioOptions& options) {
@@ -32,7 +48,9 @@ Result<ScenarioResult> run_scenario(connectors::manifests::Scenario scenario, co
   if (!configuration) return tl::unexpected(configuration.error());
 
   ScenarioResult out;
-  out.world = std::make_unique<SimulatedWorld>();
+  using Jobs = SimulatedWorld::Jobs;
+  out.world =
+      std::make_unique<SimulatedWorld>(connectors::simulated::ClusterOptions{}, scenario.runs_every_job ? Jobs::all : Jobs::with_run_time);
   auto& cluster = out.world->simulated();
   out.start = cluster.now();
   EngineOptions engine_options;
@@ -67,10 +85,8 @@ Result<ScenarioResult> run_scenario(connectors::manifests::Scenario scenario, co
     if (options.states) states.push_back(player.state());
     if (options.on_step) options.on_step(step + 1, steps);
   }
-  if (options.to_the_end) {
-    const Time limit = engine.now() + options.limit;
-    if (auto ok = engine.settle(options.limit, limit); !ok) return tl::unexpected(ok.error());
-  }
+  if (options.to_the_end)
+    if (auto ok = play_to_the_end(engine, *out.world, options.limit); !ok) return tl::unexpected(ok.error());
   if (auto ok = engine.flush(); !ok) return tl::unexpected(ok.error());
   out.states = Json{{"case", name}, {"states", std::move(states)}};
   out.notices = engine.notices();

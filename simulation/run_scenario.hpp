@@ -16,11 +16,14 @@ namespace hindsight::simulation {
 /// The simulated cluster with its job controller, as the engine's world.
 class SimulatedWorld final : public World {
  public:
-  explicit SimulatedWorld(connectors::simulated::ClusterOptions options = {}) : cluster_(options), jobs_(cluster_) {}
+  using Jobs = connectors::simulated::SimulatedJobs;
+  explicit SimulatedWorld(connectors::simulated::ClusterOptions options = {}, Jobs which = Jobs::with_run_time)
+      : cluster_(options), jobs_(cluster_, which) {}
 
   [[nodiscard]] connectors::simulated::SimulatedCluster& simulated() { return cluster_; }
   [[nodiscard]] connectors::Cluster& cluster() override { return cluster_; }
   [[nodiscard]] Time next_event() const override { return jobs_.next_due(); }
+  [[nodiscard]] std::uint64_t jobs_ended() const { return jobs_.ended(); }
   void advance_to(Time t) override {
     cluster_.set_time(t);
     jobs_.run_due();
@@ -34,7 +37,9 @@ class SimulatedWorld final : public World {
 struct ScenarioOptions {
   std::string configuration;  ///< JSON of a configuration file; the scenario's own fields come on top.
   bool states = false;        ///< Record a state after each step.
-  bool to_the_end = false;    ///< After the last step go on until nothing is due any more, at most `limit` of virtual time.
+  /// After the last step go on until nothing is due any more, or what is due goes round in circles: no job runs towards an end, and none
+  /// has come to one for a day. At most `limit` of virtual time.
+  bool to_the_end = false;
   Duration limit = Duration::seconds(400 * 24 * 3600);
   events::Log* log = nullptr;
   std::string release = "dev";

@@ -55,6 +55,9 @@ struct Scenario {
   Json config;         ///< Fields of the controller's configuration file; null: none.
   Json feature_gates;  ///< Object of booleans; null: none.
   std::vector<ScenarioStep> steps;
+  /// Pods of every job that is started run and are ready, also of those without hindsight.dev/run-seconds, which have no end. False: what
+  /// becomes of those stands in the steps.
+  bool runs_every_job = false;
 };
 
 }  // namespace hindsight::connectors::manifests

@@ -17,7 +17,7 @@ std::optional<Duration> seconds_of(const Json& annotated) {
   return seconds ? *seconds : std::nullopt;
 }
 
-/// How long the job runs; nothing: it is none of ours.
+/// How long the job runs; nothing: it does not say.
 std::optional<Duration> run_time(const StoredObject& job) {
   if (const auto own = seconds_of(job.object)) return own;
   if (!is_job_set(job)) return seconds_of(member(job.spec(), "template"));
@@ -79,7 +79,7 @@ bool started(const StoredObject& job) {
 
 }  // namespace
 
-JobSimulator::JobSimulator(SimulatedCluster& cluster) : cluster_(cluster) {
+JobSimulator::JobSimulator(SimulatedCluster& cluster, SimulatedJobs which) : cluster_(cluster), which_(which) {
   cluster_.observe([this](const ObjectChange& change) { follow(change); });
   for (const char* kind : {"Job", "JobSet"}) {
     std::vector<StoredPointer> jobs;  // Following one writes to the cluster.
@@ -91,7 +91,7 @@ JobSimulator::JobSimulator(SimulatedCluster& cluster) : cluster_(cluster) {
 Time JobSimulator::next_due() const { return due_.empty() ? Time::never() : due_.begin()->first.first; }
 
 std::size_t JobSimulator::run_due() {
-  std::size_t ended = 0;
+  const std::uint64_t before = ended_;
   while (!due_.empty() && due_.begin()->first.first <= cluster_.now()) {
     const auto [moment, run] = *due_.begin();
     forget(moment.second);
@@ -103,9 +103,9 @@ std::size_t JobSimulator::run_due() {
       cluster_.merge_patch(run.kind, run.namespace_, run.name, Part::status, patch);
     }
     ending_ = 0;
-    ++ended;
+    ++ended_;
   }
-  return ended;
+  return ended_ - before;
 }
 
 void JobSimulator::follow(const ObjectChange& change) {
@@ -114,22 +114,22 @@ void JobSimulator::follow(const ObjectChange& change) {
   if ((kind != "Job" && kind != "JobSet") || job.created_order == ending_) return;
   if (change.type == WatchEvent::Type::deleted || finished(job)) return forget(job.created_order);
   const auto runs = run_time(job);
-  if (!runs) return;
+  if (!runs && which_ == SimulatedJobs::with_run_time) return;
   const bool running = ends_.contains(job.created_order);
   if (flag(job.spec(), "suspend")) {
     forget(job.created_order);
     if (running || started(job)) stop(job);
   } else if (!running) {
-    start(job, *runs);
+    start(job, runs);
   } else {
     follow_parallelism(job);
   }
 }
 
-void JobSimulator::start(const StoredObject& job, Duration runs) {
-  const Time end = cluster_.now() + runs;
+void JobSimulator::start(const StoredObject& job, std::optional<Duration> runs) {
+  const Time end = runs ? cluster_.now() + *runs : Time::never();
   ends_[job.created_order] = end;
-  due_[{end, job.created_order}] = {std::string(job.kind->type->kind), job.namespace_, job.name, job.uid};
+  if (runs) due_[{end, job.created_order}] = {std::string(job.kind->type->kind), job.namespace_, job.name, job.uid};
   if (is_job_set(job)) return write_status(job, {{"replicatedJobsStatus", parts_status(job, "running")}});
   Json status = {{"startTime", format_rfc3339(cluster_.now())}, {"active", width(job)}, {"ready", width(job)}};
   if (condition_is(job.status(), "Suspended")) status["conditions"] = with_suspended(job, false, cluster_.now());

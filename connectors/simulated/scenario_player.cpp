@@ -162,6 +162,7 @@ manifests::Scenario scenario_of(std::vector<manifests::Manifest> manifests, std:
   manifests::Scenario scenario;
   scenario.name = std::move(name);
   scenario.source = scenario.name;
+  scenario.runs_every_job = true;
   for (auto& [at, objects] : moments) {
     std::stable_sort(objects.begin(), objects.end(), [](const auto& a, const auto& b) { return a.kind < b.kind; });
     manifests::ScenarioStep step;

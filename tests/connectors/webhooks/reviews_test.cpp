@@ -87,6 +87,25 @@ TEST(Defaults, suspend_what_is_managed) {
   EXPECT_TRUE(labels_of(done).empty());
 }
 
+// EJ-65, EJ-101
+TEST(Defaults, gate_the_pods_of_elastic_jobs) {
+  Around around;
+  constexpr const char* elastic = R"({"labels":{"kueue.x-k8s.io/queue-name":"q"},"annotations":{"kueue.x-k8s.io/elastic-job":"true"}})";
+  const auto gates = [&](const char* metadata, const char* pod) {
+    const Json done = defaulted(around, job(metadata, (std::string(R"({"template":{"spec":)") + pod + "}}").c_str()));
+    return done["spec"]["template"]["spec"].value("schedulingGates", Json());
+  };
+  const Json gate = Json::parse(R"([{"name":"kueue.x-k8s.io/elastic-job"}])");
+  EXPECT_EQ(gates(elastic, R"({"restartPolicy":"Never"})"), gate);
+  EXPECT_EQ(gates(elastic, R"({"schedulingGates":[{"name":"kueue.x-k8s.io/elastic-job"}]})"), gate) << "once";
+  EXPECT_EQ(gates(elastic, R"({"schedulingGates":[{"name":"example.com/other"}]})"),
+            Json::parse(R"([{"name":"example.com/other"},{"name":"kueue.x-k8s.io/elastic-job"}])"));
+  EXPECT_EQ(gates(R"({"labels":{"kueue.x-k8s.io/queue-name":"q"}})", "{}"), Json());
+  EXPECT_EQ(gates(R"({"labels":{"kueue.x-k8s.io/queue-name":"q"},"annotations":{"kueue.x-k8s.io/elastic-job":"false"}})", "{}"), Json());
+  around.gates["ElasticJobsViaWorkloadSlices"] = false;
+  EXPECT_EQ(gates(elastic, "{}"), Json());
+}
+
 // BA-4: and what Workloads stand on is held while it is used.
 TEST(Defaults, hold_what_is_used) {
   const Around around;

@@ -205,7 +205,7 @@ TEST(WorkloadRules, take_a_worker_cluster_that_was_nominated) {
   EXPECT_EQ(refusal({}, "UPDATE", plain, placed), "status.clusterName: Invalid value: \"\": clusterName is immutable once set");
 }
 
-// BA-13: and 8691 V13.
+// BA-13, EJ-102: and 8691 V13.
 TEST(WorkloadRules, hold_for_annotations_and_constraints) {
   Json boost = holding(R"({"kueue.x-k8s.io/priority-boost":""})");
   EXPECT_EQ(
@@ -246,11 +246,15 @@ TEST(JobRules, keep_the_queue_where_the_namespace_has_one) {
   EXPECT_EQ(refusal(around, "UPDATE", job("{}"), job("{}")), "");
 }
 
-// BA-26, EJ-104
+// BA-26, EJ-104, EJ-106
 TEST(JobRules, fix_identity_while_a_job_runs) {
-  const Json other_queue = job(R"({"labels":{"kueue.x-k8s.io/queue-name":"p"}})", running);
-  EXPECT_EQ(refusal({}, "UPDATE", other_queue, job(queued, running)),
-            "metadata.labels[kueue.x-k8s.io/queue-name]: Invalid value: \"p\": field is immutable");
+  for (const bool elastic : {false, true}) {
+    Json other_queue = job(R"({"labels":{"kueue.x-k8s.io/queue-name":"p"}})", running), first_queue = job(queued, running);
+    if (elastic)
+      for (Json* one : {&other_queue, &first_queue}) (*one)["metadata"]["annotations"]["kueue.x-k8s.io/elastic-job"] = "true";
+    EXPECT_EQ(refusal({}, "UPDATE", other_queue, first_queue),
+              "metadata.labels[kueue.x-k8s.io/queue-name]: Invalid value: \"p\": field is immutable");
+  }
   EXPECT_EQ(refusal({}, "UPDATE", job(R"({"labels":{"kueue.x-k8s.io/queue-name":"p"}})"), job(queued)), "");
 
   const auto prebuilt = [](const char* where, const char* name, const char* spec, bool elastic = false) {
@@ -292,7 +296,7 @@ TEST(JobRules, bind_a_job_to_having_a_class) {
   EXPECT_EQ(refusal({}, "UPDATE", job(R"({"labels":{"kueue.x-k8s.io/priority-class":"low"}})"), job("{}")), "");
 }
 
-// EJ-107: all of 77 §2.5 that is about batch Jobs and JobSets, and the bounds of partial admission of base-api §5.
+// EJ-101, EJ-102, EJ-107: all of 77 §2.5 that is about batch Jobs and JobSets, and the bounds of partial admission of base-api §5.
 TEST(JobRules, hold_for_annotations) {
   const auto with = [](const char* annotations, const char* spec = waiting) {
     return job((std::string(R"({"annotations":)") + annotations + "}").c_str(), spec);
