@@ -25,6 +25,18 @@ Result<std::string> configuration_of(const connectors::manifests::Scenario& scen
   return text;
 }
 
+/// `configuration` was judged before.
+connectors::simulated::ClusterOptions cluster_options(const std::string& configuration, const ScenarioOptions& options) {
+  connectors::simulated::ClusterOptions out;
+  out.webhooks = options.webhooks;
+  if (configuration.empty()) return out;
+  const Json document = Json::parse(configuration);
+  const auto gates = document.find("featureGates");
+  if (gates == document.end() || !gates->is_object()) return out;
+  for (const auto& [name, value] : gates->items()) out.gates[name] = value.get<bool>();
+  return out;
+}
+
 const std::vector<const connectors::ResourceType*>& watched() {
   namespace t = connectors::types;
   static const std::vector<const connectors::ResourceType*> types = {&t::namespace_,
@@ -51,7 +63,7 @@ Result<ScenarioResult> run_scenario(connectors::manifests::Scenario scenario, co
   if (!configuration) return tl::unexpected(configuration.error());
 
   ScenarioResult out;
-  out.world = std::make_unique<SimulatedWorld>();
+  out.world = std::make_unique<SimulatedWorld>(cluster_options(*configuration, options));
   auto& cluster = out.world->simulated();
   out.start = cluster.now();
   EngineOptions engine_options;

@@ -16,7 +16,7 @@ namespace hindsight::simulation {
 /// The simulated cluster with its job controller, as the engine's world.
 class SimulatedWorld final : public World {
  public:
-  explicit SimulatedWorld(connectors::simulated::ClusterOptions options = {}) : cluster_(options), jobs_(cluster_) {}
+  explicit SimulatedWorld(connectors::simulated::ClusterOptions options = {}) : cluster_(std::move(options)), jobs_(cluster_) {}
 
   [[nodiscard]] connectors::simulated::SimulatedCluster& simulated() { return cluster_; }
   [[nodiscard]] connectors::Cluster& cluster() override { return cluster_; }
@@ -33,6 +33,7 @@ class SimulatedWorld final : public World {
 
 struct ScenarioOptions {
   std::string configuration;  ///< JSON of a configuration file; the scenario's own fields come on top.
+  bool webhooks = false;      ///< The admission webhooks default and judge what comes in, with the feature gates of the configuration.
   bool states = false;        ///< Record a state after each step.
   bool to_the_end = false;    ///< After the last step go on until nothing is due any more, at most `limit` of virtual time.
   Duration limit = Duration::seconds(400 * 24 * 3600);

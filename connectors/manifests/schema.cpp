@@ -278,7 +278,7 @@ std::string describe(const Problem& problem) {
     case ProblemKind::unknown_field:
       return text + "unknown field; " + problem.message;
     case ProblemKind::required:
-      return text + "Required value: " + problem.message;
+      return text + "Required value" + (problem.message.empty() ? "" : ": " + problem.message);
     case ProblemKind::not_supported:
       text += "Unsupported value: ";
       break;
