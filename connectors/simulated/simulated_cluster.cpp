@@ -146,7 +146,7 @@ void SimulatedCluster::check_main(const Kind& kind, const Json& object, const Js
     check_crd_rules(kind, now, before, findings);
   } else if (kind.type->kind == "Job") {
     check_job(now, findings);
-    if (before.exists()) check_job_change(now, before, findings);
+    if (before.exists()) check_job_change(now, before, options_.jobs, findings);
   } else {
     check_core_rules(kind, now, before, findings);
   }
