@@ -14,6 +14,7 @@ constexpr std::uint64_t steps_max = 2'000'000;
 Engine::Engine(World& world, EngineOptions options)
     : world_(world), options_(std::move(options)), driver_([](Text json) { return events::read_settings(json); }), now_(Time{0}) {
   connectors::BridgeOptions bridge;
+  bridge.plans.template_mutability = options_.template_mutability;
   bridge.notice = [this](const std::string& text) { notices_.push_back(text); };
   bridge_ = std::make_unique<connectors::Bridge>(
       world_.cluster(), mirror_, [this](const Observation& o) { emit(o); }, std::move(bridge));

@@ -16,7 +16,8 @@ namespace hindsight::simulation {
 /// The simulated cluster with its job controller, as the engine's world.
 class SimulatedWorld final : public World {
  public:
-  explicit SimulatedWorld(connectors::simulated::ClusterOptions options = {}) : cluster_(std::move(options)), jobs_(cluster_) {}
+  explicit SimulatedWorld(connectors::simulated::ClusterOptions options = {}, connectors::simulated::JobSimulatorOptions jobs = {})
+      : cluster_(std::move(options)), jobs_(cluster_, jobs) {}
 
   [[nodiscard]] connectors::simulated::SimulatedCluster& simulated() { return cluster_; }
   [[nodiscard]] connectors::Cluster& cluster() override { return cluster_; }
@@ -34,8 +35,10 @@ class SimulatedWorld final : public World {
 struct ScenarioOptions {
   std::string configuration;  ///< JSON of a configuration file; the scenario's own fields come on top.
   bool webhooks = false;      ///< The admission webhooks default and judge what comes in, with the feature gates of the configuration.
-  bool states = false;        ///< Record a state after each step.
-  bool to_the_end = false;    ///< After the last step go on until nothing is due any more, at most `limit` of virtual time.
+  connectors::simulated::JobRules job_rules;        ///< Of which release the API server is.
+  connectors::simulated::JobSimulatorOptions jobs;  ///< How its Job controller behaves.
+  bool states = false;                              ///< Record a state after each step.
+  bool to_the_end = false;  ///< After the last step go on until nothing is due any more, at most `limit` of virtual time.
   Duration limit = Duration::seconds(400 * 24 * 3600);
   events::Log* log = nullptr;
   std::string release = "dev";
