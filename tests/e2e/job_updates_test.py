@@ -4,7 +4,7 @@
 usage: job_updates_test.py
 
 One cluster for each column of the level that the server has; its Jobs are in the states of the table, since no controller looks after them.
-MR-4, MR-6, MR-11, MR-12, MR-14, MR-15, MR-17, MR-18, MR-20, MR-24, MR-25, MR-88, MR-90
+MR-4, MR-6, MR-11, MR-12, MR-14, MR-15, MR-17, MR-18, MR-20, MR-24, MR-90
 """
 import base64, concurrent.futures, json, os, shutil, ssl, subprocess, sys, tempfile, unittest, urllib.error, urllib.request
 

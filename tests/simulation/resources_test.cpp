@@ -86,9 +86,27 @@ class Story {
                  "{spec: {template: {spec: {containers: [{name: c, image: i, resources: {requests: {cpu: '" + cpu + "'}}}]}}}}");
   }
   /// A patch of the only Workload of a job.
-  Story& workload(const std::string& job, const std::string& merge) {
-    steps_.back().patch += "    - {kind: Workload, namespace: default, owner: {kind: Job, name: " + job + "}, merge: " + merge + "}\n";
+  Story& workload(const std::string& job, const std::string& merge, const std::string& more = "") {
+    steps_.back().patch +=
+        "    - {kind: Workload, namespace: default, owner: {kind: Job, name: " + job + "}" + more + ", merge: " + merge + "}\n";
     return *this;
+  }
+  /// An admission check "budget" of the queue, whose controller is active.
+  Story& check() {
+    return apply(
+               "{apiVersion: kueue.x-k8s.io/v1beta2, kind: AdmissionCheck, metadata: {name: budget}, spec: {controllerName: "
+               "example.com/c}}")
+        .status("AdmissionCheck", "budget",
+                "{status: {conditions: [{type: Active, status: 'True', reason: Active, message: ok, lastTransitionTime: "
+                "'2026-01-01T00:00:00Z'}]}}")
+        .patch("ClusterQueue", "cq", "{spec: {admissionChecksStrategy: {admissionChecks: [{name: budget}]}}}");
+  }
+  Story& ready(const std::string& job, const std::string& updates) {
+    return workload(job,
+                    "{status: {admissionChecks: [{name: budget, state: Ready, message: m, lastTransitionTime: '2026-01-01T00:00:10Z', "
+                    "podSetUpdates: [{name: main, " +
+                        updates + "}]}]}}",
+                    ", subresource: status");
   }
   Story& apply(const std::string& manifest) {
     steps_.back().apply += "    - " + manifest + "\n";
@@ -124,7 +142,7 @@ class Story {
   std::vector<Step> steps_{1};
 };
 
-// MR-6, MR-22, MR-39, MR-47, MR-55, MR-62, MR-64, MR-72, MR-92, MR-94
+// MR-6, MR-22, MR-39, MR-47, MR-55, MR-62, MR-64, MR-72, MR-92
 TEST(Resources, E2AQueuedJobThatIsMadeSmallerKeepsItsWorkloadAndIsAdmitted) {
   Story s;
   s.job("j", "6");
@@ -164,7 +182,7 @@ TEST(Resources, E2AQueuedJobThatIsMadeSmallerKeepsItsWorkloadAndIsAdmitted) {
   EXPECT_EQ(refused.workloads("j").at(0), before) << "its Workload is as it was";
 }
 
-// MR-10, MR-27, MR-29, MR-31, MR-33, MR-35, MR-36, MR-60, MR-65, MR-67, MR-68, MR-69, MR-73
+// MR-10, MR-27, MR-29, MR-31, MR-33, MR-36, MR-60, MR-65, MR-67, MR-68, MR-69, MR-73
 TEST(Resources, E3AnOversizedJobIsSuspendedMadeSmallerAndResumed) {
   for (const bool failed_policy : {false, true}) {
     Story s;
@@ -231,7 +249,7 @@ TEST(Resources, E4ARunningJobIsProtected) {
   EXPECT_EQ(gone.job("j")["status"].value("failed", 0), 0) << "deleted pods have not failed";
 }
 
-// MR-6, MR-30, MR-32, MR-80
+// MR-6, MR-30, MR-32
 TEST(Resources, E6AFreshJobAtThreeLevels) {
   const auto at = [](JobApiLevel level, int seconds) {
     Story s(seconds);
@@ -255,7 +273,7 @@ TEST(Resources, E6AFreshJobAtThreeLevels) {
   EXPECT_EQ(fresh.play().job_condition("j"), "");
 }
 
-// MR-34, MR-48, MR-57, MR-59, MR-60, MR-61, MR-83
+// MR-28, MR-34, MR-48, MR-59, MR-60, MR-61, MR-67
 TEST(Resources, E7AnEvictionMakesNoWriteThatFails) {
   for (const auto level : {JobApiLevel::v1_36_2, JobApiLevel::v1_36_0, JobApiLevel::v1_34}) {
     Story s;
@@ -290,13 +308,7 @@ TEST(Resources, E7AnEvictionMakesNoWriteThatFails) {
 // MR-63: with quota reserved and checks to come, a changed job gets another Workload.
 TEST(Resources, AChangeAfterTheReservationMakesANewWorkload) {
   Story s;
-  s.apply("{apiVersion: kueue.x-k8s.io/v1beta2, kind: AdmissionCheck, metadata: {name: budget}, spec: {controllerName: example.com/c}}")
-      .status("AdmissionCheck", "budget",
-              "{status: {conditions: [{type: Active, status: 'True', reason: Active, message: ok, lastTransitionTime: "
-              "'2026-01-01T00:00:00Z'}]}}")
-      .patch("ClusterQueue", "cq", "{spec: {admissionChecksStrategy: {admissionChecks: [{name: budget}]}}}")
-      .step()
-      .job("j", "3");
+  s.check().step().job("j", "3");
   const auto reserved = s.play();
   ASSERT_EQ(reserved.result.refused, Lines{});
   ASSERT_EQ(reserved.workloads("j").size(), 1U);
@@ -308,6 +320,19 @@ TEST(Resources, AChangeAfterTheReservationMakesANewWorkload) {
   EXPECT_EQ(changed.workloads("j")[0]["spec"]["podSets"][0]["template"]["spec"]["containers"][0]["resources"]["requests"]["cpu"], "2");
   EXPECT_EQ(changed.count("Job j DeletedWorkload: Deleted not matching Workload: default/"), 1U);
   EXPECT_EQ(changed.count("Job j CreatedWorkload: "), 2U);
+}
+
+// MR-54, MR-57: checks add labels, annotations, node selectors and tolerations, and nothing else; what contradicts the job is for good.
+TEST(Resources, AChecksUpdateCannotChangeResourcesNorContradict) {
+  Story s;
+  s.check().step().job("j", "3");
+  const auto started = Story(s).step().ready("j", "labels: {from: check}, resources: {requests: {cpu: 1}}").play();
+  EXPECT_EQ(started.job("j")["spec"]["suspend"], false);
+  EXPECT_EQ(started.job("j")["spec"]["template"]["metadata"]["labels"]["from"], "check");
+  EXPECT_EQ(started.cpu("j"), "3");
+  const auto failed = Story(s).step().ready("j", "nodeSelector: {zone: b}").play();
+  EXPECT_EQ(Played::condition(failed.workloads("j").at(0), "Finished"), "True/FailedToStart");
+  EXPECT_EQ(failed.job("j")["spec"]["suspend"], true);
 }
 
 // MR-37

@@ -28,9 +28,7 @@ JobRules rules_of(const Json& column) {
 }
 
 /// A cluster with one Job "j" in a state of the table.
-SimulatedCluster with_job(const JobRules& rules, const Json& spec, const Json& state) {
-  ClusterOptions options;
-  options.jobs = rules;
+SimulatedCluster with_job(const ClusterOptions& options, const Json& spec, const Json& state) {
   SimulatedCluster cluster = test::fresh(options);
   Json job{{"apiVersion", "batch/v1"}, {"kind", "Job"}, {"metadata", {{"name", "j"}, {"namespace", "default"}}}, {"spec", spec}};
   job["spec"]["suspend"] = state["suspend"];
@@ -39,6 +37,12 @@ SimulatedCluster with_job(const JobRules& rules, const Json& spec, const Json& s
   const auto told = cluster.merge_patch("Job", "default", "j", Part::status, {{"status", state["status"]}});
   if (!told.accepted()) throw std::runtime_error(told.message);
   return cluster;
+}
+
+SimulatedCluster with_job(const JobRules& rules, const Json& spec, const Json& state) {
+  ClusterOptions options;
+  options.jobs = rules;
+  return with_job(options, spec, state);
 }
 
 /// "reason field: message", and E1 and E2 for a frozen template.
@@ -85,6 +89,19 @@ TEST(JobUpdates, AreJudgedAsTheTableSays) {
   }
 }
 
+// MR-25: our webhook leaves templates to the server.
+TEST(JobUpdates, WebhooksSayNothingOfThem) {
+  ClusterOptions options;
+  options.webhooks = true;
+  for (const auto& update : table()["updates"]) {
+    const Json& spec = table()["jobs"][update.value("job", "plain")];
+    const Json& state = table()["states"][update["state"].get<std::string>()];
+    auto cluster = with_job(options, spec, state);
+    EXPECT_EQ(findings(cluster.merge_patch("Job", "default", "j", Part::main, update["patch"])), expected(update, "1.36.2"))
+        << update["name"];
+  }
+}
+
 const Json& state(const char* name) { return table()["states"][name]; }
 
 Json with_cpu(const char* cpu) {
@@ -107,14 +124,14 @@ Json cpu_patch(const char* cpu) {
 
 // MR-18, MR-19, MR-22, MR-23
 TEST(JobUpdates, EqualAmountsAreNoChange) {
-  auto cluster = with_job({}, with_cpu("1"), state("running"));
+  auto cluster = with_job(JobRules{}, with_cpu("1"), state("running"));
   const auto job = [&]() -> const Json& { return cluster.find("Job", "default", "j")->object; };
   const auto generation = job()["metadata"]["generation"].get<int>();
   EXPECT_TRUE(cluster.merge_patch("Job", "default", "j", Part::main, cpu_patch("1000m")).accepted());
   EXPECT_EQ(job()["metadata"]["generation"], generation);
   EXPECT_EQ(cluster.merge_patch("Job", "default", "j", Part::main, cpu_patch("2")).http_status, 422);
 
-  auto suspended = with_job({}, with_cpu("1"), state("fresh"));
+  auto suspended = with_job(JobRules{}, with_cpu("1"), state("fresh"));
   const auto stored = suspended.find("Job", "default", "j");
   EXPECT_TRUE(suspended.merge_patch("Job", "default", "j", Part::main, cpu_patch("0.0001")).accepted());
   EXPECT_EQ(stored->object["spec"]["template"]["spec"]["containers"][1]["resources"]["requests"]["cpu"], "1m") << "rounded up";
@@ -147,14 +164,13 @@ TEST(JobUpdates, StrictRulesKeepClaimsAndMetadata) {
 TEST(JobUpdates, AnUnknownLevelIsRefused) {
   const auto level = read_job_api_level("1.33");
   ASSERT_FALSE(level.has_value());
-  EXPECT_EQ(level.error().message,
-            "level of the Kubernetes API: found \"1.33\"; allowed: \"1.34\", \"1.35\", \"1.36.0\", \"1.36.2\"");
+  EXPECT_EQ(level.error().message, "level of the Kubernetes API: found \"1.33\"; allowed: \"1.34\", \"1.35\", \"1.36.0\", \"1.36.2\"");
 }
 
 // MR-26
 TEST(JobUpdates, TheStartTimeOfARunningJobStays) {
   const auto write = [](const char* from, const char* status) {
-    auto cluster = with_job({}, table()["jobs"]["plain"], state(from));
+    auto cluster = with_job(JobRules{}, table()["jobs"]["plain"], state(from));
     return findings(cluster.merge_patch("Job", "default", "j", Part::status, {{"status", Json::parse(status)}}));
   };
   const char* none = R"({"startTime": null})";
