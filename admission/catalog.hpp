@@ -149,6 +149,8 @@ struct Settings {
   bool recompute_overlapping = true;
   bool finish_orphaned = true;
   bool elastic_jobs = true;
+  bool scheduling_gated_by = false;
+  bool admission_gated_by = true;
 };
 
 /// Why a ClusterQueue cannot admit now (base-api §6.4); `ready` otherwise.

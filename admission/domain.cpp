@@ -70,6 +70,17 @@ void Domain::route(const Decisions& d, Outbox& out) {
 
 namespace {
 
+/// The job that an event is about, where it is about no Workload.
+struct OnlyJob {
+  const JobRef* operator()(const WorkloadRequested& e) const { return &e.job; }
+  const JobRef* operator()(const JobStopped& e) const { return &e.job; }
+  const JobRef* operator()(const GateChanged& e) const { return e.workload.uid.empty() ? &e.job : nullptr; }
+  template <class E>
+  const JobRef* operator()(const E&) const {
+    return nullptr;
+  }
+};
+
 struct NamedWorkload {
   Text operator()(const WorkloadRequested&) const { return {}; }
   Text operator()(const JobStopped&) const { return {}; }
@@ -90,8 +101,8 @@ void Domain::route_event(const Event& e, Outbox& out) {
     mark_tree(root);
     return;
   }
-  if (const auto* r = std::get_if<WorkloadRequested>(&e)) {
-    const std::uint32_t parent = registry_.find_parent(r->job.uid);
+  if (const JobRef* job = std::visit(OnlyJob{}, e); job != nullptr) {
+    const std::uint32_t parent = registry_.find_parent(job->uid);
     if (parent != Registry::none) out.send(domain_address, {EntityKind::workload_parent, parent}, msg::EventApplied{&e, 0});
     return;
   }

@@ -78,6 +78,7 @@ struct WorkloadCreateIntent {
   PriorityClassKind priority_class_kind = PriorityClassKind::none;
   std::string priority_class;
   std::optional<std::int32_t> max_exec_seconds;
+  std::string admission_gated_by;  ///< The annotation; empty: none.
   std::uint64_t decision_sequence = 0;
   // A slice of an elastic job (EJ-8): the templates are those of the slice that it replaces (EJ-149).
   std::string slice_name;    ///< Name of the chain's origin; empty: no slice.
@@ -102,6 +103,7 @@ struct WorkloadReviseIntent {
   PriorityClassKind priority_class_kind = PriorityClassKind::none;
   std::string priority_class;
   std::optional<std::int32_t> max_exec_seconds;
+  std::optional<std::string> admission_gated_by;  ///< The annotation takes this value, or goes when it is empty; nothing: it stays.
   std::uint64_t decision_sequence = 0;
 };
 

@@ -124,6 +124,7 @@ bool WorkloadParent::reconcile_job(const Context& c, Proposal& p) const {
   }
   if (j.queue_name.empty() && !settings.manage_jobs_without_queue_name) return false;
 
+  if (hold_back(c, p)) return true;
   const bool prebuilt = !j.prebuilt_workload.empty();
   if (j.elastic && settings.elastic_jobs && !prebuilt) return reconcile_slices(c, p);
   const WorkloadState* mine = nullptr;
@@ -172,7 +173,7 @@ bool WorkloadParent::reconcile_job(const Context& c, Proposal& p) const {
     const bool queue_changed = j.suspended && !w.reserved() && w.queue_name != j.queue_name && !j.queue_name.empty();
     const bool class_changed = wants_class(w, priority);
     const bool limit_changed = j.suspended && !w.admitted() && w.max_exec_seconds != j.max_exec_seconds;
-    if (queue_changed || class_changed || limit_changed) {
+    if (queue_changed || class_changed || limit_changed || wants_gate(w, settings)) {
       p.events.emplace_back(revision(w, queue_changed ? j.queue_name : w.queue_name, priority, *p.arena));
     }
   }

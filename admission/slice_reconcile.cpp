@@ -175,7 +175,7 @@ void WorkloadParent::follow_job(const WorkloadState& w, const SliceChain& chain,
     const bool queue_changed = j.suspended && !w.reserved() && w.queue_name != j.queue_name && !j.queue_name.empty();
     const bool class_changed = wants_class(w, priority) && !(w.reserved() && w.priority_class.empty());  // EJ-94
     const bool limit_changed = j.suspended && !w.admitted() && w.max_exec_seconds != j.max_exec_seconds;
-    if (queue_changed || class_changed || limit_changed) {
+    if (queue_changed || class_changed || limit_changed || wants_gate(w, settings)) {  // SG-50
       p.events.emplace_back(revision(w, queue_changed ? j.queue_name : w.queue_name, priority, *p.arena));
     }
   }

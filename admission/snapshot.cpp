@@ -201,7 +201,8 @@ void archive(A& a, WorkloadState& x) {
   list(a, x.checks);
   archive_all(a, x.has_requeue_state, x.requeue_count, x.requeue_at, x.reclaimable, x.accumulated_exec_seconds);
   list(a, x.evictions);
-  archive_all(a, x.unconfirmed, x.last_decision, x.resolve_since, x.revision_pending, x.revised_for, x.removal_pending);
+  archive_all(a, x.unconfirmed, x.last_decision, x.resolve_since, x.revision_pending, x.revised_for, x.removal_pending, x.gate_noted,
+              x.gated_since);
 }
 template <class A>
 void archive(A& a, JobState& x) {
@@ -210,7 +211,7 @@ void archive(A& a, JobState& x) {
               x.succeeded, x.on_hold, x.managed, x.finish_message, x.admission_gated_by, x.workload_name);
   list(a, x.pod_sets);
   archive_all(a, x.reclaimable, x.remaining, x.ready_pods, x.elastic, x.start_error, x.requested_since, x.requested_name, x.requested_for,
-              x.removal_pending);
+              x.removal_pending, x.scheduling_gated_by, x.gate_noted, x.gated_since, x.gate_ignored, x.stop_noted);
 }
 template <class A>
 void archive(A& a, PodState& x) {

@@ -155,6 +155,7 @@ struct ApplyEvent {
   void operator()(const WorkloadRequested&) const {}
   void operator()(const JobStopped&) const {}
   void operator()(const PodsReleased&) const {}   // its pods
+  void operator()(const GateChanged&) const {}    // see apply_gate
   void operator()(const SliceReplaced&) const {}  // concerns two: see apply_replacement
   void operator()(const TreeReactivated&) const {}
 };
@@ -179,6 +180,11 @@ void WorkloadParent::apply_event(const Event& e, WorkloadId id, const Context& c
     job_->requested_since = c.sequence;
     job_->requested_name = r->name;
     job_->requested_for = r->replaces.uid;
+    return;
+  }
+  if (const auto* gate = std::get_if<GateChanged>(&e)) return apply_gate(*gate);
+  if (std::holds_alternative<JobStopped>(e)) {
+    if (job_) job_->stop_noted = true;
     return;
   }
   for (std::size_t i = 0; i < workloads_.size(); ++i) {

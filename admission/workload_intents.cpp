@@ -158,6 +158,7 @@ void WorkloadParent::collect_intents(const Context& c, std::vector<Intent>& out)
     }
     const std::int32_t limit = settled ? w.max_exec_seconds : j.max_exec_seconds;
     if (limit > 0) i.max_exec_seconds = limit;
+    if (wants_gate(w, c.catalog->settings)) i.admission_gated_by = j.admission_gated_by;
     i.decision_sequence = w.last_decision;
     out.push_back(std::move(i));
   }
@@ -211,7 +212,7 @@ void WorkloadParent::collect_intents(const Context& c, std::vector<Intent>& out)
     i.decision_sequence = workloads_.back().last_decision;
     out.push_back(std::move(i));
   }
-  if (!j.prebuilt_workload.empty() &&
+  if (!j.prebuilt_workload.empty() && !gated(*c.catalog) &&
       std::none_of(workloads_.begin(), workloads_.end(), [&](const WorkloadState& w) { return w.name == j.prebuilt_workload; }))
     out.emplace_back(WorkloadAdoptIntent{std::string(j.namespace_.text()), j.prebuilt_workload, j.uid, std::string(j.kind.text()),
                                          std::string(j.group.text()), j.name});
@@ -243,6 +244,7 @@ void WorkloadParent::collect_intents(const Context& c, std::vector<Intent>& out)
       i.priority_class = w.priority_class.text();
     }
     if (j.max_exec_seconds > 0) i.max_exec_seconds = j.max_exec_seconds;
+    if (c.catalog->settings.admission_gated_by && i.replaces.empty()) i.admission_gated_by = j.admission_gated_by;  // SG-49, SG-59
     i.decision_sequence = j.requested_since;
     out.push_back(std::move(i));
   }

@@ -29,9 +29,10 @@ std::uint64_t counts_hash(const WorkloadState& w) {
   return h.value();
 }
 
-bool admissible(const WorkloadState& w, const JobState* job, const Catalog& catalog) {
+/// `gated`: its admission gate holds it back.
+bool admissible(const WorkloadState& w, const JobState* job, bool gated, const Catalog& catalog) {
   if (!w.active || w.finished() || w.deleting || w.removal_pending || w.reserved()) return false;
-  if (!w.admission_gated_by.empty() || (job != nullptr && job->on_hold)) return false;
+  if (gated || (job != nullptr && job->on_hold)) return false;
   if (w.is_true(ConditionType::waiting_for_replacement_pods)) return false;
   const auto* lq = catalog.local_queue(w.namespace_, w.queue_name);
   return lq != nullptr && lq->stop_policy == StopPolicy::none && catalog.queue(lq->cluster_queue) != nullptr;
@@ -78,6 +79,11 @@ std::uint64_t JobState::hash() const {
   }
   h.add(std::string_view(requested_name));
   h.add(std::string_view(requested_for));
+  h.add(std::string_view(scheduling_gated_by));
+  h.add(std::string_view(gate_noted));
+  h.add(gated_since);
+  h.add(gate_ignored);
+  h.add(stop_noted);
   return h.value();
 }
 
@@ -90,6 +96,7 @@ std::uint64_t JobState::outside_hash() const {
   h.add(max_exec_seconds);
   for (const bool b : {finished, succeeded, on_hold, managed}) h.add(b);
   h.add(std::string_view(admission_gated_by));
+  h.add(std::string_view(scheduling_gated_by));
   for (const auto& p : pod_sets) {
     h.add(p.core_hash);
     if (elastic) h.add(p.count);  // counts of other jobs change by our own hand, too
@@ -255,6 +262,8 @@ void WorkloadParent::apply_job(const JobObserved& o, const Context& c, Outbox& o
   j.on_hold = o.on_hold;
   j.managed = o.managed;
   j.admission_gated_by = o.admission_gated_by;
+  j.scheduling_gated_by = o.scheduling_gated_by;
+  if (j.suspended) j.stop_noted = false;
   j.workload_name = o.workload_name;
   j.pod_sets = own_pod_sets(o.pod_sets);
   j.reclaimable.clear();
@@ -342,7 +351,7 @@ void WorkloadParent::publish(std::size_t index, Publish how, const Context& c, O
   if (holds) {
     kind = Kind::reserving;
     queue = w.admission->cluster_queue;
-  } else if (admissible(w, job_ ? &*job_ : nullptr, *c.catalog) && !withheld(index, c)) {
+  } else if (admissible(w, job_ ? &*job_ : nullptr, !admission_gate(w, *c.catalog).empty(), *c.catalog) && !withheld(index, c)) {
     kind = Kind::pending;
     queue = target_queue(w, *c.catalog);
   }

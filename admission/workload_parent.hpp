@@ -35,6 +35,11 @@ struct JobState {
   std::uint64_t requested_since = 0;                       ///< Sequence of a WorkloadRequested whose object has not been seen; 0: none.
   std::string requested_name;                              ///< Of that object.
   std::string requested_for;                               ///< Uid of the slice that it shall replace; empty: none.
+  std::string scheduling_gated_by;                         ///< The annotation (6915, contract S).
+  std::string gate_noted;                                  ///< Its value as the log tells of it, while it holds the job back.
+  Time gated_since;                                        ///< Of `gate_noted`.
+  bool gate_ignored = false;                               ///< It came when the job had a Workload (SG-5).
+  bool stop_noted = false;                                 ///< JobStopped was decided, and the job is not seen suspended yet.
 
   [[nodiscard]] std::uint64_t hash() const;
   /// Only of what others than we change: a job that starts and stops because we say so is no news (D10).
@@ -72,6 +77,10 @@ class WorkloadParent final : public Entity {
   [[nodiscard]] bool runs_before_its_ancestor() const {
     return job_ && child_ && !ancestor_runs_ && !job_->suspended && !job_->finished && !job_->deleting;
   }
+  /// The job is held back by its annotation scheduling-gated-by: it gets no Workload (SG-23).
+  [[nodiscard]] bool gated(const Catalog& catalog) const;
+  /// The value of admission-gated-by that keeps the Workload from being admissible; empty: none (SG-60).
+  [[nodiscard]] std::string_view admission_gate(const WorkloadState& w, const Catalog& catalog) const;
   /// The job waits for a WorkloadPriorityClass that does not exist, and has no Workload because of it (base-api §7.1).
   [[nodiscard]] bool lacks_priority_class(const Catalog& catalog) const;
   [[nodiscard]] std::uint64_t hash() const;
@@ -109,6 +118,7 @@ class WorkloadParent final : public Entity {
   void apply_pod(const PodObserved& o, Outbox& out);
   void apply_pod_gone(std::string_view uid, Outbox& out);
   void apply_released(const PodsReleased& e, const Context& c);
+  void apply_gate(const GateChanged& e);
   void apply_event(const Event& e, WorkloadId id, const Context& c, Outbox& out);
   void remove_workload(std::size_t index, const Context& c, Outbox& out);
   /// Tells the queues what changed since `publish` was called last. `touched`: the stored copy is replaced in any case.
@@ -134,6 +144,10 @@ class WorkloadParent final : public Entity {
   // deciding (workload_reconcile.cpp, job_reconcile.cpp, slice_reconcile.cpp)
   void reconcile(const Context& c, Proposal& p) const;
   [[nodiscard]] bool reconcile_job(const Context& c, Proposal& p) const;
+  [[nodiscard]] bool hold_back(const Context& c, Proposal& p) const;
+  void note_gate(const WorkloadState& w, const Context& c, Proposal& p) const;
+  /// The Workload shall take over the shorter list of gates that its job has now (SG-62).
+  [[nodiscard]] bool wants_gate(const WorkloadState& w, const Settings& settings) const;
   [[nodiscard]] bool reconcile_slices(const Context& c, Proposal& p) const;
   void end_slices(const SliceChain& chain, Proposal& p) const;
   void evict_chain(const SliceChain& chain, Proposal& p) const;

@@ -9,6 +9,8 @@
 namespace hindsight::admission {
 namespace {
 
+constexpr std::string_view gated_by = "Admission is gated by: ";  // 6915 §2.3
+
 WorkloadRef ref(const WorkloadState& w, Arena& a) { return {a.copy(w.uid), w.namespace_.text(), a.copy(w.name)}; }
 
 void condition(Proposal& p, const WorkloadState& w, ConditionType type, ConditionStatus status, std::string_view reason,
@@ -78,6 +80,7 @@ void WorkloadParent::reconcile_workload(std::size_t index, const Context& c, Pro
     return;
   }
   if (w.deleting) return;
+  note_gate(w, c, p);
   if (const Time until = job_retained_until(w, settings); until.is_set() && c.now >= until) {  // BA-148
     if (job_ && !job_->removal_pending && !job_->deleting && !job_->finished)
       p.events.emplace_back(WorkloadRemoved{ref(w, *p.arena), "Deleted job: deactivation retention period expired", job_ref(*p.arena)});
@@ -193,6 +196,11 @@ bool WorkloadParent::reconcile_reserved(const WorkloadState& w, const Context& c
     out.requeued_reason = e->reason.text();
     out.requeued_message = out.message;
     p.events.emplace_back(out);
+    return true;
+  }
+
+  if (const auto gate = admission_gate(w, *c.catalog); !w.admitted() && !gate.empty()) {  // SG-63
+    cleared(p, w, "AdmissionGated", std::string(gated_by) + std::string(gate));
     return true;
   }
 
@@ -351,9 +359,12 @@ bool WorkloadParent::resolve_pending(const WorkloadState& w, const Placement& at
   } else if (at.info != nullptr && !at.info->limits_error.empty()) {
     reason = "Misconfigured";
     message = at.info->limits_error;
-  } else if (!w.admission_gated_by.empty()) {
+  } else if (const auto gate = admission_gate(w, *c.catalog); !gate.empty()) {
     reason = "AdmissionGated";
-    message = "Admission is gated by: " + w.admission_gated_by;
+    message = std::string(gated_by) + std::string(gate);
+  } else if (current == "AdmissionGated" && now->message.starts_with(gated_by)) {
+    reason = "PendingEvaluation";
+    message = "AdmissionGatedBy cleared, waiting for quota reservation";
   } else if (!at.record_reason.empty() && (current == "Deactivated" || current == "PendingEvaluation" || current == "Suspended" ||
                                            current == "Pending" || (now != nullptr && current.empty()))) {
     reason = at.record_reason.text();

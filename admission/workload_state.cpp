@@ -197,7 +197,7 @@ bool WorkloadState::observe(const WorkloadObserved& o, std::uint64_t sequence) {
     created = o.meta.created;
   }
   news |= assign(owner_uid, std::string(o.owner_uid));
-  const bool revised = generation != o.meta.generation;
+  const bool revised = generation != o.meta.generation || admission_gated_by != o.admission_gated_by;
   generation = o.meta.generation;
   news |= assign(deleting, o.meta.deleting);
   news |= assign(in_use_finalizer, o.meta.in_use_finalizer);
@@ -496,6 +496,8 @@ std::uint64_t WorkloadState::hash() const {
   h.add(revision_pending);
   h.add(revised_for);
   h.add(removal_pending);
+  h.add(std::string_view(gate_noted));
+  h.add(gated_since);
   return h.value();
 }
 

@@ -123,6 +123,8 @@ class WorkloadState {
   bool revision_pending = false;    ///< WorkloadRevised was decided and not seen yet.
   std::int64_t revised_for = 0;     ///< Generation of the job that the newest WorkloadRevised was about.
   bool removal_pending = false;     ///< WorkloadRemoved was decided.
+  std::string gate_noted;           ///< Value of admission-gated-by as the log tells of it; empty: it is not held back.
+  Time gated_since;                 ///< Of `gate_noted`.
 
   // ---- reading ----------------------------------------------------------------------------------------------------------
   [[nodiscard]] const Condition* find(ConditionType type) const;

@@ -11,6 +11,7 @@
 #include "cli/output.hpp"
 #include "cli/past_options.hpp"
 #include "projections/format.hpp"
+#include "projections/gates.hpp"
 #include "projections/objects.hpp"
 #include "projections/quota_report.hpp"
 #include "projections/tables.hpp"
@@ -64,6 +65,8 @@ Json objects_of(const admission::StateView& state, const KnownKind& kind, const 
     for (const auto& at : projections::select_workloads(state, filter)) out.push_back(projections::workload_object(state, at));
   } else if (kind.plural == "localqueues") {
     for (const auto* q : projections::select_local_queues(state, filter)) out.push_back(projections::local_queue_object(state, *q));
+  } else if (kind.plural == "gates") {
+    for (const auto& gated : projections::gated_objects(state, filter)) out.push_back(projections::to_json(gated));
   } else if (kind.plural == "clusterqueues") {
     each(catalog.queues, [&](Symbol, const auto& q) { return projections::cluster_queue_object(state, *q); });
   } else if (kind.plural == "cohorts") {
@@ -80,6 +83,7 @@ Json objects_of(const admission::StateView& state, const KnownKind& kind, const 
 }
 
 Table table_of(const admission::StateView& state, const KnownKind& kind, const Filter& filter) {
+  if (kind.plural == "gates") return projections::gates_table(state, filter);
   if (kind.plural == "workloads") return projections::workloads_table(state, filter);
   if (kind.plural == "localqueues") return projections::local_queues_table(state, filter);
   if (kind.plural == "clusterqueues") return projections::cluster_queues_table(state, filter);
@@ -141,7 +145,7 @@ void add_get(CLI::App& app, Session& session) {
                         "  hindsight get wl -c team-a --status pending --at -5m --log hindsight.db",
                         [o, &session] { return get(session, *o); });
   c->add_option("kind", o->kind,
-                "workloads, clusterqueues, localqueues, cohorts, resourceflavors, admissionchecks, workloadpriorityclasses")
+                "workloads, clusterqueues, localqueues, cohorts, resourceflavors, admissionchecks, workloadpriorityclasses, gates")
       ->required()
       ->check(is_kind());
   c->add_option("name", o->names, "Only these");

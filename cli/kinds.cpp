@@ -13,6 +13,7 @@ const std::vector<KnownKind>& known_kinds() {
       {"cohorts", false, {"cohort", "cohorts", "co"}},
       {"resourceflavors", false, {"resourceflavor", "resourceflavors", "flavor", "flavors", "rf"}},
       {"admissionchecks", false, {"admissioncheck", "admissionchecks", "ac"}},
+      {"gates", true, {"gate", "gates"}},
       {"workloadpriorityclasses", false, {"workloadpriorityclass", "workloadpriorityclasses", "wpc"}},
   };
   return kinds;

@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <ostream>
 
 #include "admission/domain.hpp"
@@ -10,6 +11,7 @@
 #include "cli/past_options.hpp"
 #include "cli/progress.hpp"
 #include "cli/scan.hpp"
+#include "projections/gates.hpp"
 
 namespace hindsight::cli {
 namespace {
@@ -36,18 +38,22 @@ Result<int> why(const Session& session, const WhyOptions& o) {
   bar.clear();
 
   const auto at = projections::find_workload(journey->state(), *target);
-  if (!at) {
+  std::optional<projections::Why> explanation;
+  if (at)
+    explanation = projections::explain(journey->state(), *at, trail);
+  else
+    explanation = projections::explain_gate(journey->state(), *target);
+  if (!explanation) {
     Error error = at.error();
     if (trail.met() && error.kind == ErrorKind::not_found)
       error.message += " at " + std::to_string(journey->position()) + "; 'hindsight history' tells when it was there";
     return tl::unexpected(std::move(error));
   }
-  const auto explanation = projections::explain(journey->state(), *at, trail);
   if (o.format == "text") {
-    session.out << "At " << moment_text(journey->position(), journey->state().domain().now()) << "\n" << projections::to_text(explanation);
+    session.out << "At " << moment_text(journey->position(), journey->state().domain().now()) << "\n" << projections::to_text(*explanation);
   } else {
     Json out{{"position", journey->position()}, {"time", format_rfc3339_micro(journey->state().domain().now())}};
-    out.update(projections::to_json(explanation));
+    out.update(projections::to_json(*explanation));
     print_document(session, out, o.format);
   }
   return exit_ok;

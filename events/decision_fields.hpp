@@ -45,6 +45,12 @@ HINDSIGHT_RECORD(ExecutionTimeReset, workload)
 HINDSIGHT_RECORD(PodRef, uid, namespace_, name, pod_set)
 HINDSIGHT_RECORD(PodsReleased, workload, job, slice_name, pods)
 
+// ---- gates --------------------------------------------------------------------------------------------------------------
+
+HINDSIGHT_ENUM(GateContract, scheduling, "Scheduling", admission, "Admission")
+HINDSIGHT_ENUM(GateChange, observed, "Observed", shrunk, "Shrunk", cleared, "Cleared", ignored, "Ignored")
+HINDSIGHT_RECORD(GateChanged, workload, job, contract, change, value, job_generation, since)
+
 // ---- queues -------------------------------------------------------------------------------------------------------------
 
 HINDSIGHT_RECORD(TreeReactivated, root)

@@ -345,6 +345,8 @@ class Reader {
         {"RecomputeAssignmentUponPreemptionTargetsOverlap", &settings_.recompute_overlapping},
         {"FinishOrphanedWorkloads", &settings_.finish_orphaned},
         {"ElasticJobsViaWorkloadSlices", &settings_.elastic_jobs},
+        {"SchedulingGatedBy", &settings_.scheduling_gated_by},
+        {"AdmissionGatedBy", &settings_.admission_gated_by},
     };
     for (const auto& [key, x] : v.items()) {
       if (!x.is_boolean()) return complain("featureGates." + key, "found " + x.dump(), "true or false");

@@ -45,6 +45,7 @@ std::string describe(const T& e) {
   }
   if constexpr (std::is_same_v<T, WriteRefused>) out += ": HTTP " + std::to_string(e.http_status);
   if constexpr (std::is_same_v<T, TreeReactivated>) out += " " + std::string(e.root);
+  if constexpr (std::is_same_v<T, GateChanged>) out += " " + std::string(api_name(e.change)) + " " + std::string(e.value);
   if constexpr (std::is_same_v<T, EpochStarted>) out += " by " + std::string(e.writer) + ", release " + std::string(e.release);
   if constexpr (std::is_same_v<T, ConditionChanged>) {
     out += " " + std::string(api_name(e.type)) + (e.remove ? " removed" : "=" + std::string(api_name(e.status)));

@@ -138,6 +138,8 @@ void History::compare_jobs(const Known& now) {
   if (b.pods_ready != j.pods_ready)
     say(object, j.pods_ready ? "podsReady" : "podsNotReady", j.pods_ready ? "all pods are ready" : "pods are not ready");
   if (b.on_hold != j.on_hold) say(object, j.on_hold ? "onHold" : "offHold", j.on_hold ? "put on hold" : "taken off hold");
+  if (b.scheduling_gated_by != j.scheduling_gated_by)
+    say(object, "gate", j.scheduling_gated_by.empty() ? "scheduling gate taken away" : "scheduling gated by " + j.scheduling_gated_by);
   if (b.deleting != j.deleting) say(object, "jobDeleting", "is being deleted");
   if (b.finished != j.finished) {
     say(object, "jobFinished",

@@ -87,6 +87,20 @@ struct Words {
     for (const auto& pod : e.pods) pods.emplace_back(pod.name);
     return {"podsReleased", counted(e.pods.size(), "gated pod") + " released: " + joined(pods), false};
   }
+  EventWords operator()(const GateChanged& e) const {
+    const std::string gate = (e.contract == GateContract::scheduling ? "scheduling gate " : "admission gate ") + std::string(e.value);
+    switch (e.change) {
+      case GateChange::observed:
+        return {"gated", "held back by " + gate, false};
+      case GateChange::shrunk:
+        return {"gated", "still held back by " + gate, false};
+      case GateChange::cleared:
+        return {"gateCleared", "released: " + gate + " was taken away", false};
+      case GateChange::ignored:
+        break;
+    }
+    return {"gateIgnored", gate + " is ignored: there is a Workload already", false};
+  }
   EventWords operator()(const ConditionChanged& e) const {
     const std::string type(api_name(e.type));
     if (e.remove) return {"condition", type + " taken away"};

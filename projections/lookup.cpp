@@ -115,7 +115,11 @@ Result<WorkloadAt> find_workload(const StateView& state, const Target& target) {
       continue;
     }
     const auto& all = parent->workloads();
-    if (all.empty()) return fail(ErrorKind::not_found, target.text() + " has no Workload");
+    if (all.empty())
+      return fail(ErrorKind::not_found, target.text() + " has no Workload" +
+                                            (parent->gated(*state.domain().catalog())
+                                                 ? ": it is held back by annotation scheduling-gated-by, " + job->scheduling_gated_by
+                                                 : std::string()));
     const auto live = std::find_if(all.rbegin(), all.rend(), [](const WorkloadState& w) { return !w.finished(); });
     return WorkloadAt{parent, live == all.rend() ? &all.back() : &*live};
   }

@@ -106,6 +106,13 @@ struct Metrics::Counters {
       if (const auto* w = changed_now(e.workload, ConditionType::finished, true))
         c_.count("replaced_workload_slices_total", "Slices of elastic jobs that another replaced", {{"cluster_queue", queue_name(*w)}});
     }
+    void operator()(const GateChanged& e) {
+      if (e.change != GateChange::cleared) return;
+      const bool of_job = e.contract == GateContract::scheduling;
+      c_.measure("gated_time_seconds", "From the observation of a gate annotation to its end",
+                 {{"contract", of_job ? "scheduling" : "admission"}, {"kind", of_job ? std::string(e.job.kind) : "Workload"}},
+                 seconds(now_ - e.since), exponential(16));
+    }
     void operator()(const EntryRequeued& e) {
       if (e.preemption_skipped) ++c_.skips[std::string(e.cluster_queue)];
       if (e.recomputed != Recomputation::none)

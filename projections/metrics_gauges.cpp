@@ -12,6 +12,7 @@
 #include "admission/cluster_queue.hpp"
 #include "admission/domain.hpp"
 #include "admission/queue_status.hpp"
+#include "projections/gates.hpp"
 #include "projections/lookup.hpp"
 #include "projections/phase.hpp"
 #include "projections/queue_place.hpp"
@@ -38,6 +39,7 @@ class Gauges {
   std::vector<prometheus::MetricFamily> collect() {
     process();
     count_workloads();
+    gates();
     for (const auto& [name, config] : catalog_.queues) cluster_queue(*config);
     if (options_.local_queues)
       for (const auto& [key, config] : catalog_.local_queues)
@@ -50,6 +52,15 @@ class Gauges {
   void set(const char* name, const char* help, Labels labels, double value) {
     labels["replica_role"] = options_.replica_role;
     prometheus::BuildGauge().Name(name).Help(help).Register(registry_).Add(labels).Set(value);
+  }
+
+  /// SG-71: by contract and kind, not by value, which has no bound.
+  void gates() {
+    std::map<std::pair<std::string, std::string>, double> counts;
+    for (const auto& gated : gated_objects(state_))
+      ++counts[{gated.contract == GateContract::scheduling ? "scheduling" : "admission", gated.kind}];
+    for (const auto& [key, n] : counts)
+      set("kueue_gated_jobs", "Jobs and Workloads that a gate annotation holds back", {{"contract", key.first}, {"kind", key.second}}, n);
   }
 
   void process() {

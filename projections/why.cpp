@@ -280,7 +280,11 @@ class Explanation {
         fact("LocalQueue " + text(lq->name) + " is stopped: stopPolicy " + std::string(api_name(lq->stop_policy)));
       cluster_queue_blockers(lq->cluster_queue);
     }
-    if (!w_.admission_gated_by.empty()) fact("its admission is gated by " + w_.admission_gated_by);
+    if (const auto gate = parent_.admission_gate(w_, catalog_); !gate.empty())
+      fact("its admission is gated by " + std::string(gate) +
+           (w_.gated_since.is_set() ? " since " + format_rfc3339(w_.gated_since) : std::string()) +
+           "; the annotation admission-gated-by of " + (w_.admission_gated_by == gate && !parent_.job() ? "the Workload" : "its job") +
+           " is to be taken away");
     if (w_.is_true(ConditionType::waiting_for_replacement_pods)) fact("it waits for replacements of failed pods");
     for (const auto& p : w_.pod_sets)
       for (const auto* finding : {&p.limits_error, &p.limit_range_error})

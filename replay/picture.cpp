@@ -243,6 +243,7 @@ FieldTexts fields_of(const JobState& j) {
   put_flag(out, "onHold", j.on_hold);
   put_flag(out, "unmanaged", !j.managed);
   put(out, "admissionGatedBy", j.admission_gated_by);
+  put(out, "schedulingGatedBy", j.scheduling_gated_by);
   if (j.finished) put(out, "finished", (j.succeeded ? "succeeded" : "failed") + (j.finish_message.empty() ? "" : ": " + j.finish_message));
   put(out, "startError", j.start_error);
   put_pod_sets(out, j.pod_sets);

@@ -15,6 +15,7 @@ constexpr Duration retry_interval = Duration::seconds(1);
 Engine::Engine(World& world, EngineOptions options)
     : world_(world), options_(std::move(options)), driver_([](Text json) { return events::read_settings(json); }), now_(Time{0}) {
   connectors::BridgeOptions bridge;
+  bridge.plans.template_mutability = options_.template_mutability;
   bridge.notice = [this](const std::string& text) { notices_.push_back(text); };
   bridge_ = std::make_unique<connectors::Bridge>(
       world_.cluster(), mirror_, [this](const Observation& o) { emit(o); }, std::move(bridge));

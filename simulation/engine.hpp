@@ -32,6 +32,8 @@ struct EngineOptions {
   std::string configuration;   ///< JSON for ConfigurationObserved; empty: defaults.
   events::Log* log = nullptr;  ///< Where the records go; null: nowhere.
   std::string release = "dev";
+  /// When the world's API server lets the template of a stopped job be restored.
+  connectors::TemplateMutability template_mutability = connectors::TemplateMutability::suspended;
   std::function<void(const RecordView&)> on_record;  ///< Called for every record after it was applied.
 };
 

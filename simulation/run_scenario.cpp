@@ -41,6 +41,26 @@ Result<void> play_to_the_end(Engine& engine, const SimulatedWorld& world, Durati
   }
 }
 
+connectors::TemplateMutability mutability_of(const connectors::simulated::JobRules& rules) {
+  using connectors::TemplateMutability;
+  using connectors::simulated::JobApiLevel;
+  if (rules.level == JobApiLevel::v1_34 || !rules.mutable_directives) return TemplateMutability::never_started;
+  return rules.level == JobApiLevel::v1_36_2 ? TemplateMutability::suspended : TemplateMutability::suspended_condition;
+}
+
+/// `configuration` was judged before.
+connectors::simulated::ClusterOptions cluster_options(const std::string& configuration, const ScenarioOptions& options) {
+  connectors::simulated::ClusterOptions out;
+  out.webhooks = options.webhooks;
+  out.jobs = options.job_rules;
+  if (configuration.empty()) return out;
+  const Json document = Json::parse(configuration);
+  const auto gates = document.find("featureGates");
+  if (gates == document.end() || !gates->is_object()) return out;
+  for (const auto& [name, value] : gates->items()) out.gates[name] = value.get<bool>();
+  return out;
+}
+
 }  // namespace
 
 Result<ScenarioResult> run_scenario(connectors::manifests::Scenario scenario, const ScenarioOptions& options) {
@@ -48,15 +68,16 @@ Result<ScenarioResult> run_scenario(connectors::manifests::Scenario scenario, co
   if (!configuration) return tl::unexpected(configuration.error());
 
   ScenarioResult out;
-  using Jobs = SimulatedWorld::Jobs;
-  out.world =
-      std::make_unique<SimulatedWorld>(connectors::simulated::ClusterOptions{}, scenario.runs_every_job ? Jobs::all : Jobs::with_run_time);
+  auto jobs = options.jobs;
+  jobs.every_job |= scenario.runs_every_job;
+  out.world = std::make_unique<SimulatedWorld>(cluster_options(*configuration, options), jobs);
   auto& cluster = out.world->simulated();
   out.start = cluster.now();
   EngineOptions engine_options;
   engine_options.configuration = std::move(*configuration);
   engine_options.log = options.log;
   engine_options.release = options.release;
+  engine_options.template_mutability = mutability_of(options.job_rules);
   if (options.on_record) engine_options.on_record = [&options, &out](const RecordView& r) { options.on_record(r, *out.engine); };
   out.engine = std::make_unique<Engine>(*out.world, std::move(engine_options));
   Engine& engine = *out.engine;

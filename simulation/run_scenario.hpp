@@ -16,9 +16,8 @@ namespace hindsight::simulation {
 /// The simulated cluster with its job controller, as the engine's world.
 class SimulatedWorld final : public World {
  public:
-  using Jobs = connectors::simulated::SimulatedJobs;
-  explicit SimulatedWorld(connectors::simulated::ClusterOptions options = {}, Jobs which = Jobs::with_run_time)
-      : cluster_(options), jobs_(cluster_, which) {}
+  explicit SimulatedWorld(connectors::simulated::ClusterOptions options = {}, connectors::simulated::JobSimulatorOptions jobs = {})
+      : cluster_(std::move(options)), jobs_(cluster_, jobs) {}
 
   [[nodiscard]] connectors::simulated::SimulatedCluster& simulated() { return cluster_; }
   [[nodiscard]] connectors::Cluster& cluster() override { return cluster_; }
@@ -36,7 +35,10 @@ class SimulatedWorld final : public World {
 
 struct ScenarioOptions {
   std::string configuration;  ///< JSON of a configuration file; the scenario's own fields come on top.
-  bool states = false;        ///< Record a state after each step.
+  bool webhooks = false;      ///< The admission webhooks default and judge what comes in, with the feature gates of the configuration.
+  connectors::simulated::JobRules job_rules;        ///< Of which release the API server is.
+  connectors::simulated::JobSimulatorOptions jobs;  ///< How its Job controller behaves.
+  bool states = false;                              ///< Record a state after each step.
   /// After the last step go on until nothing is due any more, or what is due goes round in circles: no job runs towards an end, and none
   /// has come to one for a day. At most `limit` of virtual time.
   bool to_the_end = false;

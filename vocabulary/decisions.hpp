@@ -231,6 +231,32 @@ struct PodsReleased {
   List<PodRef> pods;
 };
 
+// ---- gates ------------------------------------------------------------------------------------------------------------------
+
+/// Which of the two gate annotations (6915 §1).
+enum class GateContract : std::uint8_t {
+  scheduling = 0,  ///< scheduling-gated-by: the job gets no Workload.
+  admission = 1,   ///< admission-gated-by: the Workload is not admissible.
+};
+
+enum class GateChange : std::uint8_t {
+  observed = 0,  ///< It holds something back from now on.
+  shrunk = 1,    ///< Its value is another; it holds on.
+  cleared = 2,   ///< Released.
+  ignored = 3,   ///< The job has a Workload already: it comes too late (SG-5).
+};
+
+/// A gate annotation holds a job or its Workload back, or no more (SG-74).
+struct GateChanged {
+  WorkloadRef workload;  ///< Empty uid: the gate holds back the job itself, and there is no Workload.
+  JobRef job;            ///< Empty uid: the gate stands on the Workload alone.
+  GateContract contract = GateContract::scheduling;
+  GateChange change = GateChange::observed;
+  Text value;  ///< As it is now; of one that was cleared: as it was.
+  std::int64_t job_generation = 0;
+  Time since;  ///< When it was observed.
+};
+
 // ---- queues -----------------------------------------------------------------------------------------------------------------
 
 /// A batched reactivation was carried out over one tree (§3.7): parked workloads went back to their heaps.
@@ -238,10 +264,10 @@ struct TreeReactivated {
   Text root;  ///< Root cohort, or the ClusterQueue without one.
 };
 
-using Event =
-    std::variant<WorkloadRequested, WorkloadRevised, WorkloadRemoved, JobStopped, QuotaReserved, EntryRequeued, WorkloadPreempted,
-                 WorkloadEvicted, ReservationCleared, WorkloadAdmitted, WorkloadFinished, ConditionChanged, WorkloadDeactivated,
-                 ChecksChanged, RequeueStateChanged, ReclaimableChanged, ExecutionTimeReset, TreeReactivated, SliceReplaced, PodsReleased>;
+using Event = std::variant<WorkloadRequested, WorkloadRevised, WorkloadRemoved, JobStopped, QuotaReserved, EntryRequeued, WorkloadPreempted,
+                           WorkloadEvicted, ReservationCleared, WorkloadAdmitted, WorkloadFinished, ConditionChanged, WorkloadDeactivated,
+                           ChecksChanged, RequeueStateChanged, ReclaimableChanged, ExecutionTimeReset, TreeReactivated, SliceReplaced,
+                           PodsReleased, GateChanged>;
 
 enum class StepKind : std::uint8_t { unspecified = 0, life_cycle = 1, timers = 2, cycle = 3 };
 

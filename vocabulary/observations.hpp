@@ -266,6 +266,7 @@ struct JobObserved {
   /// Of elastic jobs: how many pods have still to run to the end, for the pod sets that reclaim pods (EJ-60); absent: all of them.
   List<PodSetCount> remaining;
   std::int32_t ready_pods = -1;  ///< Pods that are ready or have succeeded; -1: not told.
+  Text scheduling_gated_by;      ///< Annotation scheduling-gated-by: no Workload is made until it has gone (6915).
 };
 
 enum class ConditionType : std::uint8_t {

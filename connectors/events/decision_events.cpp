@@ -15,14 +15,9 @@ namespace {
 using kubernetes::KubernetesEvent;
 
 /// Events of type Warning (W in base-api §8.1), beside the reasons of QuotaReserved=False that the scheduler writes.
-constexpr std::array<std::string_view, 7> warnings{
-    "AdmissionCheckRejected", "MaximumExecutionTimeExceeded", "SecondPassFailed", "FailedCreate", "ErrWorkloadCompose",
-    "JobNestingTooDeep",      "WorkloadPriorityClassNotFound"};
-
-/// Prefix of the condition's message and of the event's (6915 §2.3).
-constexpr std::string_view gated_condition = "Admission is gated by: ";
-constexpr std::string_view gated_event = "Workload admission is gated by: ";
-constexpr std::string_view gate_cleared_condition = "AdmissionGatedBy cleared, waiting for quota reservation";
+constexpr std::array<std::string_view, 8> warnings{"AdmissionCheckRejected", "MaximumExecutionTimeExceeded", "SecondPassFailed",
+                                                   "FailedCreate",           "ErrWorkloadCompose",           "JobNestingTooDeep",
+                                                   "SchedulingGateIgnored",  "WorkloadPriorityClassNotFound"};
 
 std::string joined(std::initializer_list<std::string_view> parts) {
   std::string out;
@@ -152,12 +147,17 @@ class Translator {
         about(e.workload, "MaximumExecutionTimeExceeded",
               joined({"The maximum execution time (", std::to_string(w->max_exec_seconds), "s) exceeded"}));
     }
-    if (e.type == ConditionType::quota_reserved && e.status == ConditionStatus::false_ && !w->reserved) {
-      if (e.reason == "AdmissionGated" && e.message.starts_with(gated_condition))
-        about(e.workload, "AdmissionGated", joined({gated_event, e.message.substr(gated_condition.size())}));
-      if (e.message == gate_cleared_condition)
-        about(e.workload, "AdmissionGateCleared", "Admission gate cleared, workload is now admissible");
-    }
+  }
+
+  // ---- gates (6915 §2.3, §2.4)
+
+  void operator()(const GateChanged& e) {
+    if (e.contract == GateContract::scheduling) return scheduling_gate(e);
+    const bool cleared = e.change == GateChange::cleared;
+    if (e.change != GateChange::observed && !e.job.uid.empty())
+      about(e.job, "UpdatedWorkload", joined({"Updated workload AdmissionGatedBy to \"", cleared ? Text() : e.value, "\""}));
+    if (e.change == GateChange::observed) about(e.workload, "AdmissionGated", joined({"Workload admission is gated by: ", e.value}));
+    if (cleared) about(e.workload, "AdmissionGateCleared", "Admission gate cleared, workload is now admissible");
   }
 
   // ---- what is seen in conditions and fields, or concerns no single object
@@ -183,6 +183,19 @@ class Translator {
   void about(const JobFacts& job, std::string_view reason, std::string message) {
     about(JobRef{.uid = job.uid, .kind = job.kind, .group = job.group, .namespace_ = job.namespace_, .name = job.name}, reason,
           std::move(message));
+  }
+
+  void scheduling_gate(const GateChanged& e) {
+    switch (e.change) {
+      case GateChange::observed:
+        return about(e.job, "SchedulingGated", joined({"Workload creation is gated by: ", e.value}));
+      case GateChange::cleared:
+        return about(e.job, "SchedulingGateCleared", "Scheduling gate cleared");
+      case GateChange::ignored:
+        return about(e.job, "SchedulingGateIgnored", joined({"The job has a Workload already; its scheduling gate is ignored: ", e.value}));
+      case GateChange::shrunk:
+        return;
+    }
   }
 
   void admitted(const WorkloadRef& ref, const WorkloadFacts& w) {

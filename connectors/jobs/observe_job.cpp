@@ -28,6 +28,7 @@ Result<JobObserved> observe_job(const JobIntegration& integration, simdjson::dom
   // The webhook refuses anything else here; a label that got past it says nothing.
   if (const auto seconds = parse_int32(label(keys::max_exec_time_seconds)); seconds && *seconds > 0) out.max_exec_seconds = seconds;
   out.admission_gated_by = annotation(keys::admission_gated_by);
+  out.scheduling_gated_by = annotation(keys::scheduling_gated_by);
   out.elastic = annotation(keys::elastic_job) == "true";
 
   meta.each("ownerReferences", [&](const Node& owner) {

@@ -278,7 +278,7 @@ std::string describe(const Problem& problem) {
     case ProblemKind::unknown_field:
       return text + "unknown field; " + problem.message;
     case ProblemKind::required:
-      return text + "Required value: " + problem.message;
+      return text + "Required value" + (problem.message.empty() ? "" : ": " + problem.message);
     case ProblemKind::not_supported:
       text += "Unsupported value: ";
       break;
@@ -291,6 +291,9 @@ std::string describe(const Problem& problem) {
     case ProblemKind::duplicate:
       text += "Duplicate value: ";
       break;
+    case ProblemKind::not_found:
+      text += "Not found: ";
+      break;
     case ProblemKind::forbidden:
       return text + "Forbidden: " + problem.message;
     case ProblemKind::type:
@@ -298,7 +301,7 @@ std::string describe(const Problem& problem) {
       text += "Invalid value: ";
       break;
   }
-  if (!problem.found.empty()) text += problem.found + ": ";
+  if (!problem.found.empty()) text += problem.found + (problem.message.empty() ? "" : ": ");
   return text + problem.message;
 }
 

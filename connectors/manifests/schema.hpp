@@ -59,7 +59,18 @@ struct Schema {
 };
 
 /// What is wrong with a field, in the terms of the API server's causes.
-enum class ProblemKind : std::uint8_t { unknown_field, type, required, not_supported, invalid, too_long, too_many, duplicate, forbidden };
+enum class ProblemKind : std::uint8_t {
+  unknown_field,
+  type,
+  required,
+  not_supported,
+  invalid,
+  too_long,
+  too_many,
+  duplicate,
+  forbidden,
+  not_found
+};
 
 struct Problem {
   ProblemKind kind = ProblemKind::invalid;

@@ -38,7 +38,7 @@ struct PlanSettings {
 /// A prebuilt Workload becomes the job's, unless it has a controller already.
 [[nodiscard]] std::optional<Write> plan_adopt(const admission::WorkloadAdoptIntent& intent, const Json& workload);
 
-/// The spec of a Workload after its job: pod sets when the intent says so, queue, priority, maximum execution time, and the job's
+/// The spec of a Workload after its job: pod sets when the intent says so, queue, priority, maximum execution time, and annotation
 /// admission-gated-by in the same write (SG-62). `job` may be empty when the intent names none. Errors: as plan_create().
 [[nodiscard]] Result<std::vector<Write>> plan_revise(const admission::WorkloadReviseIntent& intent, const Json& workload, const Json& job,
                                                      const PlanSettings& settings = {});

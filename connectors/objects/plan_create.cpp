@@ -64,8 +64,7 @@ Json workload_labels(const WorkloadCreateIntent& intent, const Json& job, const 
 Json workload_annotations(const Json& job) {
   Json out = Json::object();
   for (const auto& [key, value] : object_or_empty(object_or_empty(job, "metadata"), "annotations").items()) {
-    const bool copied = key.starts_with(keys::provisioning_parameter_prefix) || key == keys::admission_gated_by ||
-                        (key == keys::elastic_job && value == "true");
+    const bool copied = key.starts_with(keys::provisioning_parameter_prefix) || (key == keys::elastic_job && value == "true");
     if (copied) out[key] = value;
   }
   return out;
@@ -163,6 +162,7 @@ Result<Write> plan_create(const WorkloadCreateIntent& intent, const Json& job, c
                 {"ownerReferences", Json::array({owner_reference(job_type, intent.job_name, intent.job_uid)})}};
   if (auto labels = workload_labels(intent, job, settings); !labels.empty()) metadata["labels"] = std::move(labels);
   auto annotations = workload_annotations(job);
+  if (!intent.admission_gated_by.empty()) annotations[std::string(keys::admission_gated_by)] = intent.admission_gated_by;
   auto pod_sets = pod_sets_for(**integration, job, settings);
   if (!intent.slice_name.empty()) {
     annotations[std::string(keys::elastic_job)] = "true";
@@ -213,13 +213,10 @@ Result<std::vector<Write>> plan_revise(const WorkloadReviseIntent& intent, const
 
   Json body = Json::object();
   if (auto difference = merge_difference(spec, wanted); !difference.empty()) body["spec"] = std::move(difference);
-  if (is_meant(job, intent.job_uid)) {
+  if (const auto& gate = intent.admission_gated_by) {
     const std::string key(keys::admission_gated_by);
-    const auto value_in = [&](const Json& object) {
-      const auto* value = member(object_or_empty(object_or_empty(object, "metadata"), "annotations"), key);
-      return value == nullptr ? Json() : *value;
-    };
-    if (auto gate = value_in(job); gate != value_in(workload)) body["metadata"]["annotations"][key] = std::move(gate);
+    const auto held = text_member(object_or_empty(object_or_empty(workload, "metadata"), "annotations"), key);
+    if (held != *gate) body["metadata"]["annotations"][key] = gate->empty() ? Json() : Json(*gate);
   }
   if (!body.empty()) out.push_back(merge_patch_of(types::workload, workload, "", std::move(body)));
   return out;

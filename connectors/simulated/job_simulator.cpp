@@ -31,10 +31,16 @@ bool finished(const StoredObject& job) {
   return condition_is(status, "Complete") || condition_is(status, "Failed") || condition_is(status, "Completed");
 }
 
-/// Pods that run at once.
-std::int64_t width(const StoredObject& job) {
-  const auto parallelism = number(job.spec(), "parallelism").value_or(1);
-  return std::min(parallelism, number(job.spec(), "completions").value_or(parallelism));
+std::int64_t count(const StoredObject& job, const char* name) { return number(job.status(), name).value_or(0); }
+
+/// Whether pods are replaced only when they have ended for good.
+bool waits_for_the_end(const StoredObject& job) {
+  return text(job.spec(), "podReplacementPolicy") == "Failed" || job.spec().contains("podFailurePolicy");
+}
+
+bool is_managed_elsewhere(const StoredObject& job) {
+  const auto manager = text(job.spec(), "managedBy");
+  return !manager.empty() && manager != "kubernetes.io/job-controller";
 }
 
 /// The condition list with Suspended as it now is; False is only written over True.
@@ -79,7 +85,7 @@ bool started(const StoredObject& job) {
 
 }  // namespace
 
-JobSimulator::JobSimulator(SimulatedCluster& cluster, SimulatedJobs which) : cluster_(cluster), which_(which) {
+JobSimulator::JobSimulator(SimulatedCluster& cluster, JobSimulatorOptions options) : cluster_(cluster), options_(options) {
   cluster_.observe([this](const ObjectChange& change) { follow(change); });
   for (const char* kind : {"Job", "JobSet"}) {
     std::vector<StoredPointer> jobs;  // Following one writes to the cluster.
@@ -88,10 +94,19 @@ JobSimulator::JobSimulator(SimulatedCluster& cluster, SimulatedJobs which) : clu
   }
 }
 
-Time JobSimulator::next_due() const { return due_.empty() ? Time::never() : due_.begin()->first.first; }
+Time JobSimulator::next_due() const {
+  Time next = due_.empty() ? Time::never() : due_.begin()->first.first;
+  if (!syncs_.empty() && (!next.is_set() || syncs_.begin()->first.first < next)) next = syncs_.begin()->first.first;
+  return next;
+}
 
 std::size_t JobSimulator::run_due() {
   const std::uint64_t before = ended_;
+  while (!syncs_.empty() && syncs_.begin()->first.first <= cluster_.now()) {
+    const auto [moment, sync] = *syncs_.begin();
+    syncs_.erase(syncs_.begin());
+    run_sync(sync, moment.second);
+  }
   while (!due_.empty() && due_.begin()->first.first <= cluster_.now()) {
     const auto [moment, run] = *due_.begin();
     forget(moment.second);
@@ -114,11 +129,15 @@ void JobSimulator::follow(const ObjectChange& change) {
   if ((kind != "Job" && kind != "JobSet") || job.created_order == ending_) return;
   if (change.type == WatchEvent::Type::deleted || finished(job)) return forget(job.created_order);
   const auto runs = run_time(job);
-  if (!runs && which_ == SimulatedJobs::with_run_time) return;
+  if ((!runs && !options_.every_job) || is_managed_elsewhere(job)) return;
   const bool running = ends_.contains(job.created_order);
   if (flag(job.spec(), "suspend")) {
     forget(job.created_order);
-    if (running || started(job)) stop(job);
+    const bool told = condition_is(job.status(), "Suspended");
+    if (running || (started(job) && !told) || (count(job, "active") > 0 && !is_planned(job, Sync::Kind::retry)))
+      stop(job);
+    else if (options_.suspended_after && !told && !is_job_set(job) && !is_planned(job, Sync::Kind::told_suspended))
+      plan(job, *options_.suspended_after, Sync::Kind::told_suspended);
   } else if (!running) {
     start(job, runs);
   } else {
@@ -131,19 +150,69 @@ void JobSimulator::start(const StoredObject& job, std::optional<Duration> runs) 
   ends_[job.created_order] = end;
   if (runs) due_[{end, job.created_order}] = {std::string(job.kind->type->kind), job.namespace_, job.name, job.uid};
   if (is_job_set(job)) return write_status(job, {{"replicatedJobsStatus", parts_status(job, "running")}});
-  Json status = {{"startTime", format_rfc3339(cluster_.now())}, {"active", width(job)}, {"ready", width(job)}};
+  const auto pods = wanted_pods(job);
+  Json status = {{"startTime", format_rfc3339(cluster_.now())}, {"active", pods}, {"ready", pods}};
   if (condition_is(job.status(), "Suspended")) status["conditions"] = with_suspended(job, false, cluster_.now());
   write_status(job, std::move(status));
 }
 
 void JobSimulator::stop(const StoredObject& job) {
   if (is_job_set(job)) return write_status(job, {{"replicatedJobsStatus", parts_status(job, "suspended")}});
-  write_status(job, {{"startTime", nullptr}, {"active", 0}, {"ready", 0}, {"conditions", with_suspended(job, true, cluster_.now())}});
+  const auto active = count(job, "active");
+  const auto failed = std::min(options_.failing_deletions, active);
+  options_.failing_deletions -= failed;
+  Json status = {{"active", failed}, {"ready", std::min(failed, count(job, "ready"))}};
+  status["conditions"] = with_suspended(job, true, cluster_.now());
+  if (options_.clears_start_time) status["startTime"] = nullptr;
+  if (failed > 0) plan(job, options_.retry, Sync::Kind::retry);
+  if (options_.termination.micros > 0 && active > failed) {
+    status["terminating"] = count(job, "terminating") + active - failed;
+    plan(job, options_.termination, Sync::Kind::terminated, active - failed);
+  }
+  write_status(job, std::move(status));
+}
+
+void JobSimulator::run_sync(const Sync& sync, std::uint64_t created_order) {
+  const auto found = cluster_.find(sync.run.kind, sync.run.namespace_, sync.run.name);
+  if (!found || found->uid != sync.run.uid || found->created_order != created_order || finished(*found)) return;
+  const StoredObject& job = *found;
+  const bool suspended = flag(job.spec(), "suspend");
+  switch (sync.kind) {
+    case Sync::Kind::terminated:
+      write_status(job, {{"terminating", std::max<std::int64_t>(0, count(job, "terminating") - sync.pods)}});
+      break;
+    case Sync::Kind::told_suspended:
+      if (suspended && !condition_is(job.status(), "Suspended"))
+        write_status(job, {{"conditions", with_suspended(job, true, cluster_.now())}});
+      break;
+    case Sync::Kind::retry:
+      if (suspended && count(job, "active") > 0) stop(job);
+      break;
+  }
+}
+
+void JobSimulator::plan(const StoredObject& job, Duration after, Sync::Kind kind, std::int64_t pods) {
+  const Run run{std::string(job.kind->type->kind), job.namespace_, job.name, job.uid};
+  syncs_.emplace(Moment{cluster_.now() + after, job.created_order}, Sync{kind, run, pods});
+}
+
+bool JobSimulator::is_planned(const StoredObject& job, Sync::Kind kind) const {
+  return std::any_of(syncs_.begin(), syncs_.end(),
+                     [&](const auto& planned) { return planned.first.second == job.created_order && planned.second.kind == kind; });
+}
+
+std::int64_t JobSimulator::wanted_pods(const StoredObject& job) const {
+  auto pods = number(job.spec(), "parallelism").value_or(1);
+  if (const auto completions = number(job.spec(), "completions")) pods = std::min(pods, *completions - count(job, "succeeded"));
+  if (waits_for_the_end(job)) pods -= count(job, "terminating");
+  return std::max<std::int64_t>(pods, 0);
 }
 
 void JobSimulator::follow_parallelism(const StoredObject& job) {
-  if (is_job_set(job) || number(job.status(), "active").value_or(0) == width(job)) return;
-  write_status(job, {{"active", width(job)}, {"ready", width(job)}});
+  if (is_job_set(job)) return;
+  const auto pods = wanted_pods(job);
+  if (count(job, "active") == pods) return;
+  write_status(job, {{"active", pods}, {"ready", pods}});
 }
 
 void JobSimulator::forget(std::uint64_t created_order) {

@@ -39,6 +39,8 @@ const char* reason_of(ProblemKind kind) {
       return "FieldValueDuplicate";
     case ProblemKind::forbidden:
       return "FieldValueForbidden";
+    case ProblemKind::not_found:
+      return "FieldValueNotFound";
   }
   return "FieldValueInvalid";
 }

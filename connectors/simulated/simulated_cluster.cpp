@@ -103,7 +103,7 @@ Reply SimulatedCluster::create(Json object) {
   for (const char* field : {"uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "generation", "managedFields",
                             "selfLink", "resourceVersion"})
     metadata.erase(field);
-  if (options_.webhooks) webhooks::apply_webhook_defaults(kind, object, StoreSurroundings(store_));
+  if (options_.webhooks) webhooks::apply_webhook_defaults(kind, object, StoreSurroundings(store_, options_.gates));
 
   std::vector<Problem> problems;
   manifests::check(*kind.schema, object, "", manifests::UnknownFields::ignored, problems);
@@ -146,12 +146,12 @@ void SimulatedCluster::check_main(const Kind& kind, const Json& object, const Js
     check_crd_rules(kind, now, before, findings);
   } else if (kind.type->kind == "Job") {
     check_job(now, findings);
-    if (before.exists()) check_job_change(now, before, findings);
+    if (before.exists()) check_job_change(now, before, options_.jobs, findings);
   } else {
     check_core_rules(kind, now, before, findings);
   }
   if (options_.webhooks) {
-    const StoreSurroundings around(store_);
+    const StoreSurroundings around(store_, options_.gates);
     webhooks::check_webhook_rules(kind, now, before, around, findings);
     webhooks::check_job_webhook_rules(kind, now, before, around, findings);
   }
@@ -207,7 +207,7 @@ Reply SimulatedCluster::patch_status(const StoredPointer& stored, const Json& pa
     check_crd_rules(kind, now, before, findings);
   else if (kind.type->kind == "Job")
     check_job_status_change(now, before, findings);
-  if (options_.webhooks) webhooks::check_webhook_rules(kind, now, before, StoreSurroundings(store_), findings);
+  if (options_.webhooks) webhooks::check_webhook_rules(kind, now, before, StoreSurroundings(store_, options_.gates), findings);
   if (!problems.empty()) return invalid(kind, stored->name, std::move(problems));
 
   if (status.is_null())

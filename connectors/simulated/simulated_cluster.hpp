@@ -10,6 +10,8 @@
 #include "connectors/cluster.hpp"
 #include "connectors/simulated/object_store.hpp"
 #include "connectors/simulated/reply.hpp"
+#include "connectors/simulated/rules/template_update.hpp"
+#include "connectors/webhooks/surroundings.hpp"
 #include "vocabulary/time.hpp"
 
 namespace hindsight::connectors::simulated {
@@ -21,6 +23,8 @@ struct ClusterOptions {
   Time start = virtual_start;
   std::uint64_t seed = 1;       ///< Of the uids.
   bool webhooks = false;        ///< The control plane's admission webhooks default and judge too.
+  webhooks::GateValues gates;   ///< Of the webhooks, where they are not as by default.
+  JobRules jobs;                ///< Of which release the API server is, as far as Jobs go.
   bool collect_garbage = true;  ///< What all owners of an object are gone for goes too.
 };
 

@@ -5,16 +5,20 @@
 
 namespace hindsight::connectors::simulated {
 
-/// What webhooks see of a simulated cluster: all its objects, and the settings as they are unless set.
+/// What webhooks see of a simulated cluster: all its objects, the feature gates that it was given, and all other settings as they are
+/// unless set.
 class StoreSurroundings final : public webhooks::Surroundings {
  public:
-  explicit StoreSurroundings(const ObjectStore& store) : store_(store) {}
+  StoreSurroundings(const ObjectStore& store, const webhooks::GateValues& gates) : store_(store), gates_(gates) {}
 
   [[nodiscard]] std::shared_ptr<const Json> find(std::string_view kind, std::string_view namespace_, std::string_view name) const override {
     const auto stored = store_.find(kind, namespace_, name);
     return stored ? std::shared_ptr<const Json>(stored, &stored->object) : nullptr;
   }
-  [[nodiscard]] bool gate(std::string_view name) const override { return webhooks::gate_by_default(name); }
+  [[nodiscard]] bool gate(std::string_view name) const override {
+    const auto given = gates_.find(name);
+    return given == gates_.end() ? webhooks::gate_by_default(name) : given->second;
+  }
   [[nodiscard]] bool manages_namespace(std::string_view) const override { return true; }
   [[nodiscard]] bool manages_jobs_without_queue_name() const override { return false; }
   [[nodiscard]] bool manages_kind(std::string_view kind, std::string_view group) const override {
@@ -23,6 +27,7 @@ class StoreSurroundings final : public webhooks::Surroundings {
 
  private:
   const ObjectStore& store_;
+  const webhooks::GateValues& gates_;
 };
 
 }  // namespace hindsight::connectors::simulated

@@ -6,7 +6,8 @@
 namespace hindsight::connectors::webhooks {
 
 bool gate_by_default(std::string_view name) {
-  static constexpr std::array<std::string_view, 6> on{"ElasticJobsViaWorkloadSlices",
+  static constexpr std::array<std::string_view, 7> on{"AdmissionGatedBy",
+                                                      "ElasticJobsViaWorkloadSlices",
                                                       "PartialAdmission",
                                                       "WorkloadIdentifierAnnotations",
                                                       "WorkloadPriorityClassDefaulting",

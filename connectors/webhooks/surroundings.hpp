@@ -1,6 +1,9 @@
 #pragma once
 
+#include <functional>
+#include <map>
 #include <memory>
+#include <string>
 #include <string_view>
 
 #include "connectors/manifests/schema.hpp"
@@ -23,6 +26,9 @@ class Surroundings {
   /// Whether jobs of that kind are integrated (integrations.frameworks).
   [[nodiscard]] virtual bool manages_kind(std::string_view kind, std::string_view group) const = 0;
 };
+
+/// Feature gates that were switched, by name.
+using GateValues = std::map<std::string, bool, std::less<>>;
 
 /// The gates that rules ask for, as they are unless set (base-api §12).
 [[nodiscard]] bool gate_by_default(std::string_view name);

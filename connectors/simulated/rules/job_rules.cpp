@@ -89,55 +89,6 @@ void check_restart_policy(const Json& spec, Findings& findings) {
     findings.invalid(field, policy, "only \"Never\" is supported when podFailurePolicy is specified");
 }
 
-void take_over(Json& to, const Json& from, const char* name) {
-  const Json& value = member(from, name);
-  if (value.is_null())
-    to.erase(name);
-  else
-    to[name] = value;
-}
-
-/// The old template with what a suspended job may change taken from the new one.
-Json with_mutable_parts(const Json& before, const Json& now) {
-  Json out = before;
-  Json& pod = out["spec"];
-  const Json& new_pod = member(now, "spec");
-  for (const char* name : {"nodeSelector", "tolerations", "schedulingGates"}) take_over(pod, new_pod, name);
-  if (!member(new_pod, "affinity").is_null() || !member(pod, "affinity").is_null()) {
-    Json affinity = member(pod, "affinity").is_null() ? Json::object() : pod["affinity"];
-    take_over(affinity, member(new_pod, "affinity"), "nodeAffinity");
-    if (affinity.empty() && member(new_pod, "affinity").is_null())
-      pod.erase("affinity");
-    else
-      pod["affinity"] = std::move(affinity);
-  }
-  for (const char* list : {"containers", "initContainers"}) {
-    const Json& new_list = member(new_pod, list);
-    if (!pod.contains(list) || new_list.size() != pod[list].size()) continue;
-    for (std::size_t i = 0; i < new_list.size(); ++i)
-      if (text(new_list[i], "name") == text(pod[list][i], "name")) take_over(pod[list][i], new_list[i], "resources");
-  }
-  Json metadata = member(out, "metadata").is_object() ? out["metadata"] : Json::object();
-  for (const char* name : {"annotations", "labels"}) take_over(metadata, member(now, "metadata"), name);
-  if (metadata.empty())
-    out.erase("metadata");
-  else
-    out["metadata"] = std::move(metadata);
-  return out;
-}
-
-void check_template_change(const ObjectView& now, const ObjectView& before, Findings& findings) {
-  const Json& new_template = member(now.spec, "template");
-  const Json& old_template = member(before.spec, "template");
-  if (new_template == old_template) return;
-  const Json& status = before.status;
-  const bool never_started = member(status, "startTime").is_null();
-  const bool open =
-      flag(before.spec, "suspend") && (never_started || condition_is(status, "Suspended")) && number(status, "active").value_or(0) == 0;
-  if (!open || new_template != with_mutable_parts(old_template, new_template))
-    findings.invalid("spec.template", Json(), "field is immutable");
-}
-
 void check_completions_change(const Json& now, const Json& before, Findings& findings) {
   const Json& completions = member(now, "completions");
   if (!indexed(now)) return findings.immutable("spec.completions", completions, member(before, "completions"));
@@ -191,13 +142,13 @@ void check_job(const ObjectView& job, Findings& findings) {
   check_restart_policy(spec, findings);
 }
 
-void check_job_change(const ObjectView& now, const ObjectView& before, Findings& findings) {
+void check_job_change(const ObjectView& now, const ObjectView& before, const JobRules& rules, Findings& findings) {
   const Json& spec = now.spec;
   const Json& old_spec = before.spec;
   check_completions_change(spec, old_spec, findings);
   for (const char* name : {"selector", "completionMode", "podFailurePolicy", "backoffLimitPerIndex", "managedBy", "successPolicy"})
     findings.immutable(std::string("spec.") + name, member(spec, name), member(old_spec, name));
-  check_template_change(now, before, findings);
+  check_template_update(now, before, rules, findings);
 }
 
 void compact_job_status(Json& status) {

@@ -3,10 +3,11 @@
 #include <string_view>
 
 #include "connectors/simulated/rules/finding.hpp"
+#include "connectors/simulated/rules/template_update.hpp"
 
 namespace hindsight::connectors::simulated {
 
-// batch/v1 Job as the API server of Kubernetes 1.36 keeps it, with its default feature gates.
+// batch/v1 Job as the API server of Kubernetes 1.36 keeps it; updates of pod templates also as its predecessors judged them.
 
 /// Defaults of the spec and its pod template.
 void default_job(Json& job);
@@ -17,10 +18,8 @@ void generate_job_selector(Json& job);
 /// What holds for every Job.
 void check_job(const ObjectView& job, Findings& findings);
 
-/// What a change of spec must leave alone. The template may change only while the job is suspended, and only when it never started or
-/// its condition Suspended is True, and no pod is active: then node selector, node affinity, tolerations, labels, annotations,
-/// scheduling gates and the resources of containers.
-void check_job_change(const ObjectView& now, const ObjectView& before, Findings& findings);
+/// What a change of spec must leave alone; of the template see template_update.hpp.
+void check_job_change(const ObjectView& now, const ObjectView& before, const JobRules& rules, Findings& findings);
 
 /// Which states of the status may follow which.
 void check_job_status_change(const ObjectView& now, const ObjectView& before, Findings& findings);

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "connectors/manifests/syntax.hpp"
+#include "connectors/simulated/rules/container_resources.hpp"
 
 namespace hindsight::connectors::simulated {
 namespace {
@@ -41,6 +42,7 @@ void default_container(Json& container) {
   put(container, "terminationMessagePath", "/dev/termination-log");
   put(container, "terminationMessagePolicy", "File");
   put(container, "resources", Json::object());
+  normalise_resources(container);
   for (const char* probe : {"livenessProbe", "readinessProbe", "startupProbe"}) default_probe(container, probe);
   if (const auto ports = container.find("ports"); ports != container.end() && ports->is_array()) {
     for (auto& port : *ports)
@@ -54,45 +56,9 @@ void default_container(Json& container) {
   }
 }
 
-struct Amount {
-  long double value = 0;
-  bool good = false;
-};
-
-Amount amount_of(const Json& value) {
-  if (value.is_number()) return {value.get<double>(), true};
-  if (!value.is_string()) return {};
-  const auto parsed = manifests::quantity_value(value.get_ref<const std::string&>());
-  return parsed ? Amount{*parsed, true} : Amount{};
-}
-
-void check_resources(const Json& container, const std::string& path, Findings& findings) {
-  const Json& requests = member(container, "resources", "requests");
-  const Json& limits = member(container, "resources", "limits");
-  for (const auto& [list, name] : {std::pair{&requests, "requests"}, std::pair{&limits, "limits"}}) {
-    if (!list->is_object()) continue;
-    for (const auto& [resource, value] : list->get_ref<const Json::object_t&>()) {
-      const std::string field = path + ".resources." + name + "[" + resource + "]";
-      if (!manifests::is_qualified_name(resource)) findings.invalid(field, Json(resource), "must be a valid resource type name");
-      if (amount_of(value).value < 0) findings.invalid(field, value, "must be greater than or equal to 0");
-      const bool standard =
-          resource == "cpu" || resource == "memory" || resource == "ephemeral-storage" || resource.starts_with("hugepages-");
-      if (resource.find('/') == std::string::npos && !standard)
-        findings.invalid(field, Json(resource), "must be a standard resource type or fully qualified");
-    }
-  }
-  if (!requests.is_object() || !limits.is_object()) return;
-  for (const auto& [resource, request] : requests.get_ref<const Json::object_t&>()) {
-    const Json& limit = member(limits, resource);
-    if (!limit.is_null() && amount_of(request).value > amount_of(limit).value) {
-      findings.invalid(
-          path + ".resources.requests", request,
-          "must be less than or equal to " + resource + " limit of " + (limit.is_string() ? limit.get<std::string>() : limit.dump()));
-    }
-  }
-}
-
 void check_containers(const Json& pod_spec, const char* list, const std::string& path, std::set<std::string>& names, Findings& findings) {
+  std::set<std::string> claims;
+  for (const auto& claim : member(pod_spec, "resourceClaims")) claims.emplace(text(claim, "name"));
   each_item(pod_spec, list, path, [&](const Json& container, const std::string& field) {
     const auto name = text(container, "name");
     if (name.empty()) {
@@ -102,7 +68,7 @@ void check_containers(const Json& pod_spec, const char* list, const std::string&
     } else if (!names.emplace(name).second) {
       findings.duplicate(field + ".name", Json(name));
     }
-    check_resources(container, field, findings);
+    check_container_resources(container, claims, field, findings);
   });
 }
 

@@ -2,6 +2,7 @@
 #include <optional>
 
 #include "connectors/manifests/syntax.hpp"
+#include "connectors/webhooks/rules/gate_rules.hpp"
 #include "connectors/webhooks/rules/webhook_rules.hpp"
 
 namespace hindsight::connectors::webhooks {
@@ -146,6 +147,7 @@ void check_job_webhook_rules(const Kind& kind, const ObjectView& now, const Obje
   const bool elastic_gate = around.gate("ElasticJobsViaWorkloadSlices");
   const bool elastic = elastic_gate && annotation(now, elastic_job) == "true";
   check_alone(now, around, findings);
+  check_job_gates(now, before, around, findings);
   if (before.exists()) check_change(now, before, elastic, around, findings);
   if (elastic_gate) check_elastic(kind, now, before, findings);
   if (kind.type->kind == "Job") check_batch_job(now, before, elastic, findings);

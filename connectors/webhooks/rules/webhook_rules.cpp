@@ -7,6 +7,7 @@
 #include <set>
 
 #include "connectors/manifests/syntax.hpp"
+#include "connectors/webhooks/rules/gate_rules.hpp"
 #include "vocabulary/amount.hpp"
 
 namespace hindsight::connectors::webhooks {
@@ -322,6 +323,7 @@ void check_workload(const ObjectView& now, const ObjectView& before, const Surro
   const bool gate = around.gate("ElasticJobsViaWorkloadSlices");
   const bool elastic = gate && text(member(now.metadata, "annotations"), elastic_job) == "true";
   check_pod_sets(now, elastic, around, findings);
+  check_workload_gates(now, before, around, findings);
   const Json& boost = member(member(now.metadata, "annotations"), priority_boost);
   if (boost.is_string()) {
     const auto& value = boost.get_ref<const std::string&>();

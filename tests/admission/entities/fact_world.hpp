@@ -289,6 +289,11 @@ inline std::vector<std::string> FactWorld::settle() {
       if (const auto* f = std::get_if<WorkloadFinished>(&e)) out.push_back("finished " + std::string(f->workload.name));
       if (const auto* w = std::get_if<WorkloadRequested>(&e)) out.push_back("requested " + std::string(w->name));
       if (const auto* x = std::get_if<WorkloadRemoved>(&e)) out.push_back("removed " + std::string(x->workload.name));
+      if (const auto* g = std::get_if<GateChanged>(&e)) {
+        constexpr const char* changes[] = {"observed", "shrunk", "cleared", "ignored"};
+        out.push_back(std::string("gate ") + changes[static_cast<std::size_t>(g->change)] + " " + std::string(g->value));
+      }
+      if (const auto* s = std::get_if<JobStopped>(&e)) out.push_back("stopped " + std::string(s->job.name));
       if (const auto* c = std::get_if<ConditionChanged>(&e))
         out.push_back("condition " + std::string(c->workload.name) + " " + std::string(c->reason));
     }

@@ -206,19 +206,29 @@ TEST_F(DecisionEventsTest, DeactivationTargetsAreWarnings) {
   EXPECT_TRUE(texts({target("RequeuingLimitExceeded", "exceeding the maximum number of re-queuing retries")}).empty());
 }
 
-// 6915 §2.3
+// SG-62, SG-64, SG-66; 6915 §2.3
 TEST_F(DecisionEventsTest, AdmissionGatesAreTold) {
-  const auto pending_for = [](Text reason, Text message) {
-    return ConditionChanged{.workload = workload,
-                            .type = ConditionType::quota_reserved,
-                            .status = ConditionStatus::false_,
-                            .reason = reason,
-                            .message = message};
+  const auto gate = [](GateChange change, const JobRef& of, Text value) {
+    return GateChanged{.workload = workload, .job = of, .contract = GateContract::admission, .change = change, .value = value};
   };
-  EXPECT_EQ(texts({pending_for("AdmissionGated", "Admission is gated by: a.io/x,b.io/y")}),
+  EXPECT_EQ(texts({gate(GateChange::observed, job, "a.io/x,b.io/y")}),
             (Texts{"Normal Workload ns/job-a-12345 AdmissionGated: Workload admission is gated by: a.io/x,b.io/y"}));
-  EXPECT_EQ(texts({pending_for("PendingEvaluation", "AdmissionGatedBy cleared, waiting for quota reservation")}),
-            (Texts{"Normal Workload ns/job-a-12345 AdmissionGateCleared: Admission gate cleared, workload is now admissible"}));
+  EXPECT_EQ(texts({gate(GateChange::shrunk, job, "b.io/y")}),
+            (Texts{"Normal Job ns/a UpdatedWorkload: Updated workload AdmissionGatedBy to \"b.io/y\""}));
+  EXPECT_TRUE(texts({gate(GateChange::shrunk, {}, "b.io/y")}).empty()) << "somebody else changed the Workload";
+  EXPECT_EQ(texts({gate(GateChange::cleared, job, "b.io/y")}),
+            (Texts{"Normal Job ns/a UpdatedWorkload: Updated workload AdmissionGatedBy to \"\"",
+                   "Normal Workload ns/job-a-12345 AdmissionGateCleared: Admission gate cleared, workload is now admissible"}));
+}
+
+// SG-5, SG-69; 6915 §2.4
+TEST_F(DecisionEventsTest, SchedulingGatesAreToldOnTheJob) {
+  const auto gate = [](GateChange change) { return GateChanged{.job = job, .change = change, .value = "a.io/x"}; };
+  EXPECT_EQ(texts({gate(GateChange::observed)}), (Texts{"Normal Job ns/a SchedulingGated: Workload creation is gated by: a.io/x"}));
+  EXPECT_TRUE(texts({gate(GateChange::shrunk)}).empty());
+  EXPECT_EQ(texts({gate(GateChange::cleared)}), (Texts{"Normal Job ns/a SchedulingGateCleared: Scheduling gate cleared"}));
+  EXPECT_EQ(texts({gate(GateChange::ignored)}),
+            (Texts{"Warning Job ns/a SchedulingGateIgnored: The job has a Workload already; its scheduling gate is ignored: a.io/x"}));
 }
 
 TEST_F(DecisionEventsTest, TheLifeOfAJobsWorkloadIsToldOnTheJob) {

@@ -39,6 +39,7 @@ WorkloadCreateIntent create() {
   out.priority_class_kind = PriorityClassKind::workload_priority_class;
   out.priority_class = "high";
   out.max_exec_seconds = 60;
+  out.admission_gated_by = "example.com/g";
   return out;
 }
 
@@ -211,18 +212,18 @@ TEST(PlanRevise, TakesThePodSetsOfTheChangedJob) {
 // SG-62
 TEST(PlanRevise, CarriesQueueAndGateInOneWrite) {
   auto object = stored_workload();
-  auto changed = job();
-  changed["metadata"]["annotations"].erase("kueue.x-k8s.io/admission-gated-by");
   auto intent = revise();
+  EXPECT_EQ(settle_revision(object, intent, job()), 0) << "an intent that says nothing of the gate leaves it";
   intent.queue_name = "other";
-  const auto writes = plan_revise(intent, object, changed);
+  intent.admission_gated_by = "";
+  const auto writes = plan_revise(intent, object, job());
   ASSERT_TRUE(writes);
   ASSERT_EQ(writes->size(), 1U);
   EXPECT_EQ(Json::parse(writes->front().body), Json::parse(R"({"metadata":{"uid":"w","resourceVersion":"3",
       "annotations":{"kueue.x-k8s.io/admission-gated-by":null}},"spec":{"queueName":"other"}})"));
-  EXPECT_EQ(settle_revision(object, intent, changed), 1);
-  changed["metadata"]["annotations"]["kueue.x-k8s.io/admission-gated-by"] = "example.com/h";
-  EXPECT_EQ(settle_revision(object, intent, changed), 1);
+  EXPECT_EQ(settle_revision(object, intent, job()), 1);
+  intent.admission_gated_by = "example.com/h";
+  EXPECT_EQ(settle_revision(object, intent, job()), 1);
   EXPECT_EQ(object["metadata"]["annotations"]["kueue.x-k8s.io/admission-gated-by"], "example.com/h");
 }
 
