@@ -118,6 +118,35 @@ overhead: {podFixed: {cpu: "1"}}
   EXPECT_GE((r.end - r.start).micros, Duration::seconds(120).micros) << "3 and 2 of 4 cores do not fit at once";
 }
 
+// A job that does not say how long it runs holds its quota to the end, which comes when nobody else is left that ends.
+TEST(RunScenario, AJobWithoutATimeRunsOn) {
+  std::string endless = job("a", 3, 60, 0);
+  endless.replace(endless.find("hindsight.dev/run-seconds: '60'"), 31, "example.com/note: none");
+  const auto r = play(std::string(queues) + endless + job("b", 3, 60, 1) + job("c", 1, 3'000'000, 1));
+  EXPECT_EQ(condition(r, "a", "PodsReady"), "True Started");
+  EXPECT_EQ(condition(r, "a", "Evicted"), "absent");
+  EXPECT_EQ(condition(r, "b", "Admitted"), "absent");
+  EXPECT_EQ(condition(r, "c", "Finished"), "True Succeeded");
+  EXPECT_LT(r.records, 100U);
+}
+
+// Pods of which nobody says that they are ready: an eviction follows the other, and no run waits for ever for that to change.
+TEST(RunScenario, WhatOnlyGoesRoundInCirclesEnds) {
+  std::string endless = job("a", 3, 60, 0);
+  endless.replace(endless.find("hindsight.dev/run-seconds: '60'"), 31, "example.com/note: none");
+  auto input = connectors::manifests::read_text(std::string(queues) + endless, "test.yaml");
+  ASSERT_TRUE(input);
+  auto scenario = connectors::simulated::scenario_of(std::move(input->manifests), "test");
+  scenario.runs_every_job = false;
+  ScenarioOptions options;
+  options.to_the_end = true;
+  options.configuration = R"({"waitForPodsReady":{"timeout":"5m"}})";
+  const auto r = run_scenario(std::move(scenario), options);
+  ASSERT_TRUE(r);
+  EXPECT_GE((r->end - r->start).micros, Duration::seconds(12 * 3600).micros);
+  EXPECT_LE((r->end - r->start).micros, Duration::seconds(24 * 3600 + 1).micros);
+}
+
 TEST(RunScenario, TwoRunsAgreeToTheLastByte) {
   const std::string text = std::string(queues) + job("low", 4, 60, 0) + job("urgent", 4, 30, 10, "high") + job("huge", 40, 10, 0);
   events::MemoryLog first, second;

@@ -73,6 +73,19 @@ TEST(JobSimulator, leaves_jobs_without_a_time_alone) {
   EXPECT_FALSE(jobs.next_due().is_set());
 }
 
+TEST(JobSimulator, runs_every_job_where_it_is_told_to) {
+  SimulatedCluster cluster = fresh();
+  JobSimulator jobs(cluster, {.every_job = true});
+  ASSERT_TRUE(cluster.create(test::job("j")).accepted());
+  ASSERT_TRUE(suspend(cluster, false).accepted());
+  EXPECT_EQ(cluster.find("Job", "default", "j")->status()["ready"], 1);
+  EXPECT_FALSE(jobs.next_due().is_set()) << "it has no end";
+  EXPECT_EQ(jobs.running(), 1U);
+  ASSERT_TRUE(suspend(cluster, true).accepted());
+  EXPECT_EQ(cluster.find("Job", "default", "j")->status()["active"], 0);
+  EXPECT_EQ(jobs.running(), 0U);
+}
+
 TEST(JobSimulator, takes_the_time_from_the_pod_template_too) {
   SimulatedCluster cluster = fresh();
   JobSimulator jobs(cluster);
