@@ -54,6 +54,6 @@ class VisibilityService {
 };
 
 /// The merge patch that makes an APIService trust these authorities (PEM); nothing: it does, or there are none to tell.
-[[nodiscard]] std::optional<std::string> api_service_patch(const Json& api_service, const std::string& authorities);
+[[nodiscard]] std::optional<std::string> api_service_patch(const connectors::manifests::Json& api_service, const std::string& authorities);
 
 }  // namespace hindsight::cli

@@ -13,6 +13,7 @@
 namespace hindsight::cli {
 namespace {
 
+using connectors::manifests::Json;
 using nlohmann::json;
 using operations::HttpRequest;
 using operations::HttpResponse;
