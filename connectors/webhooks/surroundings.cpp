@@ -6,8 +6,11 @@
 namespace hindsight::connectors::webhooks {
 
 bool gate_by_default(std::string_view name) {
-  static constexpr std::array<std::string_view, 6> on{"ElasticJobsViaWorkloadSlices",
+  static constexpr std::array<std::string_view, 9> on{"ElasticJobsViaWorkloadSlices",
                                                       "PartialAdmission",
+                                                      "TASMultiLayerTopology",
+                                                      "TASValidateWorkloadSliceSize",
+                                                      "TopologyAwareScheduling",
                                                       "WorkloadIdentifierAnnotations",
                                                       "WorkloadPriorityClassDefaulting",
                                                       "WorkloadValidateResourcesAreNonNegative",
