@@ -26,6 +26,7 @@ class VisibilityApi : public ::testing::Test {
     world_.submit({.name = "first"});
     world_.settle();
     for (const char* name : {"one", "two", "three"}) {
+      world_.tick(Duration::seconds(1));
       world_.submit_job({.name = name, .queue = "user-queue"});
       world_.settle();
     }
@@ -64,11 +65,11 @@ TEST_F(VisibilityApi, ListsPendingWorkloadsOfAClusterQueue) {
   ASSERT_EQ(summary.at("items").size(), 3U);
   const json second = {
       {"metadata",
-       {{"name", "job-three"},
+       {{"name", "job-two"},
         {"namespace", "default"},
         {"creationTimestamp", summary.at("items").at(1).at("metadata").at("creationTimestamp")},
         {"ownerReferences",
-         json::array({{{"apiVersion", "batch/v1"}, {"kind", "Job"}, {"name", "three"}, {"uid", "job-uid-three"}}})}}},
+         json::array({{{"apiVersion", "batch/v1"}, {"kind", "Job"}, {"name", "two"}, {"uid", "job-uid-two"}}})}}},
       {"priority", 0},
       {"localQueueName", "user-queue"},
       {"positionInClusterQueue", 1},

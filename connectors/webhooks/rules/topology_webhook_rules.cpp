@@ -192,8 +192,12 @@ void check_groups(const std::vector<TemplateRequest>& templates, Findings& findi
   for (const auto& t : templates) {
     const Json& name = member(t.annotations, group_name);
     if (!name.is_string()) continue;
-    auto it = std::find_if(groups.begin(), groups.end(), [&](const auto& g) { return g.first == name.get_ref<const std::string&>(); });
-    if (it == groups.end()) it = groups.insert(groups.end(), {name.get<std::string>(), {}});
+    const auto& group = name.get_ref<const std::string&>();
+    auto it = std::find_if(groups.begin(), groups.end(), [&](const auto& g) { return g.first == group; });
+    if (it == groups.end()) {
+      groups.emplace_back(group, std::vector<const TemplateRequest*>());
+      it = groups.end() - 1;
+    }
     it->second.push_back(&t);
   }
   for (const auto& [name, members] : groups) {
