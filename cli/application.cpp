@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstdlib>
 #include <ostream>
 #include <sstream>
 
 #include "cli/commands.hpp"
+#include "cli/remote/pass_through.hpp"
 #include "projections/format.hpp"
 #include "projections/lookup.hpp"
 #include "replay/moment.hpp"
@@ -70,10 +72,26 @@ void restore(CLI::App& app) {
   for (auto* sub : app.get_subcommands([](CLI::App*) { return true; })) restore(*sub);
 }
 
+/// Examples in the help call the program as its user does.
+void name_as(CLI::App& app, const std::string& program) {
+  std::string footer = app.get_footer();
+  const std::string plain = "hindsight ";
+  for (std::size_t at = 0; (at = footer.find(plain, at)) != std::string::npos; at += program.size() + 1)
+    footer.replace(at, plain.size(), program + " ");
+  app.footer(footer);
+  for (auto* sub : app.get_subcommands([](CLI::App*) { return true; })) name_as(*sub, program);
+}
+
 }  // namespace
 
+std::string program_of(std::string_view called_as) {
+  const auto slash = called_as.rfind('/');
+  const std::string_view name = slash == std::string_view::npos ? called_as : called_as.substr(slash + 1);
+  return name == "kubectl-hindsight" ? "kubectl hindsight" : name == "kubectl-kueue" ? "kubectl kueue" : "hindsight";
+}
+
 std::unique_ptr<CLI::App> make_application(Session& session) {
-  auto app = std::make_unique<CLI::App>("Batch admission control for Kubernetes that never forgets", "hindsight");
+  auto app = std::make_unique<CLI::App>("Batch admission control for Kubernetes that never forgets", session.program);
   app->require_subcommand(1);
   app->footer(
       "Every command explains itself: hindsight COMMAND --help.\nThe log can also be named by the environment variable HINDSIGHT_LOG.");
@@ -88,13 +106,23 @@ std::unique_ptr<CLI::App> make_application(Session& session) {
   add_verify(*app, session);
   add_replay(*app, session);
   add_log(*app, session);
+  add_list(*app, session);
+  add_create(*app, session);
+  add_stop_and_resume(*app, session);
+  add_pass_through_commands(*app, session);
   add_version(*app, session);
   add_completion(*app, session);
   restore(*app);
+  if (session.program != "hindsight") name_as(*app, session.program);
   return app;
 }
 
 int run_application(Session& session, std::vector<std::string> arguments) {
+  if (is_for_cluster(session.program, arguments, std::getenv("HINDSIGHT_LOG") != nullptr)) {
+    const auto failed = become_kubectl(kubectl_words(arguments));  // does not come back otherwise
+    session.err << "hindsight: error: " << failed.error().message << std::endl;
+    return exit_failure;
+  }
   const auto app = make_application(session);
   for (auto& a : arguments)
     if (is_duration_back(a)) a = back_prefix + a;

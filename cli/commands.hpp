@@ -23,6 +23,13 @@ void add_completion(CLI::App& app, Session& session);
 void add_run(CLI::App& app, Session& session);
 void add_simulate(CLI::App& app, Session& session);
 
+// What asks and changes a cluster (cli/remote/).
+void add_create(CLI::App& app, Session& session);
+void add_list(CLI::App& app, Session& session);
+void add_stop_and_resume(CLI::App& app, Session& session);
+void add_pass_through_commands(CLI::App& app, Session& session);  ///< edit, patch, delete.
+void add_delete_workload(CLI::App& parent, Session& session);
+
 // The parts of `log`.
 void add_log_cat(CLI::App& log, Session& session);
 void add_log_stats(CLI::App& log, Session& session);

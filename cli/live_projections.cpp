@@ -38,6 +38,12 @@ std::string LiveProjections::metrics_text() const {
   return folded_ ? metrics_.text(past_.driver()) : std::string();
 }
 
+bool LiveProjections::look(const std::function<void(const admission::StateView&)>& reader) const {
+  const std::lock_guard lock(mutex_);
+  if (folded_) reader(past_.driver());
+  return folded_;
+}
+
 Result<void> LiveProjections::fold_on(events::Position to) {
   const std::lock_guard lock(mutex_);
   return past_.fold_to(to);

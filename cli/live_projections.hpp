@@ -30,6 +30,8 @@ class LiveProjections {
   LiveProjections(const LiveProjections&) = delete;
   LiveProjections& operator=(const LiveProjections&) = delete;
 
+  /// Calls back with the state of now; nothing is folded meanwhile. False: the log has not been folded yet, and nobody was called.
+  bool look(const std::function<void(const admission::StateView&)>& reader) const;
   /// Prometheus text format; empty until the log has been folded once.
   [[nodiscard]] std::string metrics_text() const;
 

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <csignal>
 #include <string>
 #include <vector>
@@ -7,5 +8,6 @@
 int main(int argc, char** argv) {
   std::signal(SIGXFSZ, SIG_IGN);  // a limit on the size of files is an error of the write that meets it
   auto session = hindsight::cli::standard_session();
-  return hindsight::cli::run_application(session, std::vector<std::string>(argv + 1, argv + argc));
+  session.program = hindsight::cli::program_of(argc > 0 ? argv[0] : "");
+  return hindsight::cli::run_application(session, std::vector<std::string>(argv + std::min(argc, 1), argv + argc));
 }

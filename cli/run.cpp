@@ -17,6 +17,7 @@
 #include "cli/log_location.hpp"
 #include "cli/release.hpp"
 #include "cli/run_configuration.hpp"
+#include "cli/run_visibility.hpp"
 #include "connectors/kubernetes/kubeconfig.hpp"
 #include "connectors/manifests/manifest_reader.hpp"
 #include "events/settings.hpp"
@@ -39,6 +40,7 @@ struct RunOptions {
   unsigned connect_timeout = 60;
   bool webhooks = false;
   std::string webhook_address, webhook_url, webhook_cert_dir, webhook_cert_lifetime = "8760h";
+  VisibilityRunOptions visibility;
 };
 
 int complain(const Error& e) {
@@ -133,6 +135,8 @@ int run_on_cluster(const RunOptions& o, const operations::Configuration& configu
   if (!address) return complain({ErrorKind::invalid, "--http: " + address.error().message});
   auto hooks = webhook_options(o, configuration);
   if (!hooks) return complain(hooks.error());
+  auto visible = visibility_options(o.visibility, configuration);
+  if (!visible) return complain(visible.error());
   auto connection = k::find_connection({o.kubeconfig, o.context});
   if (!connection) return complain(connection.error());
   k::KubernetesClusterOptions cluster_options;
@@ -171,6 +175,8 @@ int run_on_cluster(const RunOptions& o, const operations::Configuration& configu
   });
   std::unique_ptr<WebhookService> webhooks;
   std::atomic<WebhookService*> webhooks_now = nullptr;
+  std::unique_ptr<VisibilityService> visibility;
+  std::atomic<VisibilityService*> visibility_now = nullptr;
   operations::HttpRoutes routes;
   operations::HealthSources sources;
   sources.alive = [&] {
@@ -190,6 +196,7 @@ int run_on_cluster(const RunOptions& o, const operations::Configuration& configu
                                                         {"log", caught_up, caught_up ? "caught up" : "behind"},
                                                         {"mirror", synced, synced ? "synced" : "not synced"}};
     if (auto* h = webhooks_now.load()) conditions.push_back(h->condition());
+    if (auto* v = visibility_now.load()) conditions.push_back(v->condition());
     return conditions;
   };
   sources.metrics = [&] {
@@ -233,12 +240,28 @@ int run_on_cluster(const RunOptions& o, const operations::Configuration& configu
     return {};
   };
 
+  const auto serve_visibility = [&]() -> Result<void> {
+    if (!o.visibility.serve) return {};
+    const StateReader look = [&](const std::function<void(const admission::StateView&)>& reader) {
+      auto* p = projections_now.load();
+      return p != nullptr && p->look(reader);
+    };
+    auto started = VisibilityService::start(**cluster, look, std::move(*visible));
+    if (!started) return tl::unexpected(started.error());
+    visibility = std::move(*started);
+    visibility_now = visibility.get();
+    operations::log(LogLevel::info, "visibility listens", {{"address", operations::to_string(visibility->address())}});
+    return {};
+  };
+
   int status = 0;
   const auto contact = first_contact(**cluster, std::chrono::seconds(o.connect_timeout), stop);
   if (!contact) {
     status = complain(contact.error());
   } else if (auto served = serve_webhooks(); !served) {
     status = complain(served.error());
+  } else if (auto shown = serve_visibility(); !shown) {
+    status = complain(shown.error());
   } else if (leadership.wait(stop)) {
     events::SqliteLogOptions log_options;
     log_options.durability = o.durability == "off"      ? events::Durability::off
@@ -294,7 +317,8 @@ int run_on_cluster(const RunOptions& o, const operations::Configuration& configu
         operations::log(LogLevel::info, "stopping");
       }
       (*server)->stop();
-      if (webhooks) webhooks->stop();  // asks the mirror and the cluster
+      if (webhooks) webhooks->stop();      // asks the mirror and the cluster
+      if (visibility) visibility->stop();  // asks the projections and the cluster
       node_now = nullptr;
       link_now = nullptr;
       projections_now = nullptr;
@@ -320,6 +344,7 @@ int run_on_cluster(const RunOptions& o, const operations::Configuration& configu
   }
   (*server)->stop();
   if (webhooks) webhooks->stop();
+  if (visibility) visibility->stop();
   (*cluster)->resign();
   (*cluster)->stop();
   return status;
@@ -405,6 +430,7 @@ void add_run(CLI::App& app, Session& session) {
   command->add_option("--webhook-cert-lifetime", o->webhook_cert_lifetime, "Life of certificates made here; renewed with a third left")
       ->type_name("DURATION")
       ->capture_default_str();
+  add_visibility_options(*command, o->visibility);
   command->add_option("--log-level", o->log_level, "trace, debug, info, warning, error, critical or off")->capture_default_str();
   command->footer("Example: hindsight run --kubeconfig build/cluster/kubeconfig --log sqlite:hindsight.db");
   command->callback([o, &session] { session.action = [o]() -> Result<int> { return run(*o); }; });

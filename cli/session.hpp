@@ -26,6 +26,8 @@ struct Session {
 
   /// Set by the command that was chosen.
   std::function<Result<int>()> action;
+  /// How it was called: "hindsight", or as a plugin "kubectl hindsight", "kubectl kueue".
+  std::string program = "hindsight";
 
   /// "hindsight: warning: …" on standard error.
   void warn(const std::string& text) const;

@@ -14,12 +14,18 @@ struct HttpRequest {
   std::string path;    ///< Decoded, without the query.
   std::string rest;    ///< What `/*` at the end of the route stands for; empty for other routes.
   std::multimap<std::string, std::string> query;
-  std::string accept;  ///< The Accept header.
+  std::map<std::string, std::string> headers;  ///< By name in lower case; of repeated ones the first.
   std::string body;
-  std::string peer;  ///< IP address of the client.
+  std::string peer;    ///< IP address of the client.
+  std::string client;  ///< Common name of the certificate that it showed and that is good; empty: none (TlsIdentity::ask_clients).
 
   /// From this machine, or through "kubectl port-forward".
   [[nodiscard]] bool is_from_loopback() const;
+  /// Empty: not given. `name`: in lower case.
+  [[nodiscard]] std::string_view header(const std::string& name) const {
+    const auto it = headers.find(name);
+    return it == headers.end() ? std::string_view() : std::string_view(it->second);
+  }
   /// The first value of a query parameter; empty: not given.
   [[nodiscard]] std::string_view parameter(const std::string& name) const {
     const auto it = query.find(name);

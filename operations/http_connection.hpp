@@ -61,6 +61,8 @@ class HttpConnection final : public httplib::Stream {
 
   /// Agrees with the client on how to talk, within the time of a request. False: that came to nothing.
   [[nodiscard]] bool shake_hands();
+  /// Common name of the good certificate that the client has shown; empty: none.
+  [[nodiscard]] std::string client() const { return transport_->client(); }
   /// Waits for the first byte of the next request. False: the client is gone or silent for too long, the server stops, or others wait
   /// for the thread.
   [[nodiscard]] bool wait_for_request();

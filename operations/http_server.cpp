@@ -115,6 +115,19 @@ void close_after(httplib::Response& response) {
   if (!response.has_header("Connection")) response.set_header("Connection", "close");
 }
 
+/// Of the connection that this thread works on: who its client has proved to be.
+thread_local std::string client_of_connection;
+
+std::map<std::string, std::string> headers_of(const httplib::Request& request) {
+  std::map<std::string, std::string> out;
+  for (const auto& [name, value] : request.headers) {
+    std::string lower = name;
+    for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+    out.emplace(std::move(lower), value);
+  }
+  return out;
+}
+
 void fill(httplib::Response& response, HttpResponse answer) {
   response.status = answer.status;
   response.body = std::move(answer.body);
@@ -236,6 +249,7 @@ class HttpServer::Implementation final : private httplib::Server {
       return true;
     }
     if (!connection.shake_hands()) return true;
+    client_of_connection = connection.client();
     for (std::size_t served = 1; connection.wait_for_request(); ++served) {
       const bool last = served >= limits_.requests_per_connection_max || state_.stopping() || state_.waiting.load() > 0;
       close_after_answer = false;
@@ -293,9 +307,10 @@ class HttpServer::Implementation final : private httplib::Server {
                   .path = request.path,
                   .rest = std::move(rest),
                   .query = {request.params.begin(), request.params.end()},
-                  .accept = request.get_header_value("Accept"),
+                  .headers = headers_of(request),
                   .body = request.body,
-                  .peer = request.remote_addr};
+                  .peer = request.remote_addr,
+                  .client = client_of_connection};
     try {
       fill(response, handler(q));
     } catch (const std::exception& e) {

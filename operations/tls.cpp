@@ -58,6 +58,24 @@ std::unique_ptr<BIO, Free> bytes_of(const std::string& text) {
   return std::unique_ptr<BIO, Free>(BIO_new_mem_buf(text.data(), static_cast<int>(text.size())));
 }
 
+/// Clients are asked for a certificate by one of these. No session is taken up again: it would stand for what was believed before.
+Result<void> ask(SSL_CTX* context, const std::string& authorities_pem) {
+  const auto text = bytes_of(authorities_pem);
+  int found = 0;
+  while (true) {
+    const std::unique_ptr<X509, Free> one(PEM_read_bio_X509(text.get(), nullptr, nullptr, nullptr));
+    if (!one) break;
+    found += X509_STORE_add_cert(SSL_CTX_get_cert_store(context), one.get());
+  }
+  ERR_clear_error();  // the end of the text
+  if (found == 0) return fail(ErrorKind::invalid, "TLS authorities of clients: found no certificate; allowed: PEM");
+  SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nullptr);
+  SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
+  SSL_CTX_set_options(context, SSL_OP_NO_TICKET);
+  SSL_CTX_set_num_tickets(context, 0);
+  return {};
+}
+
 Result<void> show(SSL_CTX* context, const std::string& certificate_pem, const std::string& key_pem) {
   const auto bad = [](const char* what) {
     return fail(ErrorKind::invalid, std::string("TLS ") + what + ": " + take_tls_error() + "; allowed: PEM");
@@ -86,6 +104,23 @@ std::string take_tls_error() {
 }
 
 Result<void> TlsIdentity::use(const std::string& certificate_pem, const std::string& key_pem) {
+  const std::lock_guard lock(mutex_);
+  Shown next = shown_;
+  next.certificate = certificate_pem;
+  next.key = key_pem;
+  return change(std::move(next));
+}
+
+Result<void> TlsIdentity::ask_clients(const std::string& authorities_pem) {
+  const std::lock_guard lock(mutex_);
+  if (shown_.client_authorities == authorities_pem) return {};
+  Shown next = shown_;
+  next.client_authorities = authorities_pem;
+  return change(std::move(next));
+}
+
+/// The mutex is held.
+Result<void> TlsIdentity::change(Shown next) {
   ERR_clear_error();
   const std::shared_ptr<SSL_CTX> context(SSL_CTX_new(TLS_server_method()), SSL_CTX_free);
   if (!context) return fail(ErrorKind::io, "TLS: " + take_tls_error());
@@ -100,9 +135,13 @@ Result<void> TlsIdentity::use(const std::string& certificate_pem, const std::str
   }
   if (const auto groups = groups_of(settings_.curves); !groups.empty() && SSL_CTX_set1_groups_list(context.get(), groups.c_str()) != 1)
     return fail(ErrorKind::invalid, "tls.curvePreferences: " + take_tls_error());
-  if (auto shown = show(context.get(), certificate_pem, key_pem); !shown) return shown;
-  const std::lock_guard lock(mutex_);
-  context_ = context;
+  if (!next.client_authorities.empty())
+    if (auto asked = ask(context.get(), next.client_authorities); !asked) return asked;
+  const bool complete = !next.certificate.empty();
+  if (complete)
+    if (auto shown = show(context.get(), next.certificate, next.key); !shown) return shown;
+  shown_ = std::move(next);
+  if (complete) context_ = context;
   return {};
 }
 

@@ -30,13 +30,24 @@ class TlsIdentity {
   /// its key, or the settings name what the library does not have.
   [[nodiscard]] Result<void> use(const std::string& certificate_pem, const std::string& key_pem);
 
+  /// Asks clients for a certificate from now on, signed by one of these (PEM): one that is not good ends the connection, none at all is for
+  /// the handler to judge (HttpRequest::client). Errors: invalid, when none reads.
+  [[nodiscard]] Result<void> ask_clients(const std::string& authorities_pem);
+
   /// The server's side of a connection on that socket; null before the first certificate. To be freed with SSL_free.
   [[nodiscard]] ssl_st* begin(int socket) const;
 
  private:
+  struct Shown {
+    std::string certificate, key;
+    std::string client_authorities;  ///< Empty: clients are not asked.
+  };
+  Result<void> change(Shown shown);
+
   TlsSettings settings_;
   mutable std::mutex mutex_;
-  std::shared_ptr<ssl_ctx_st> context_;
+  Shown shown_;
+  std::shared_ptr<ssl_ctx_st> context_;  ///< Null before the first certificate.
 };
 
 /// What OpenSSL's error queue says last, and empties it.

@@ -32,6 +32,9 @@ class PlainTransport final : public Transport {
 struct FreeSession {
   void operator()(SSL* session) const { SSL_free(session); }
 };
+struct FreeCertificate {
+  void operator()(X509* certificate) const { X509_free(certificate); }
+};
 
 class TlsTransport final : public Transport {
  public:
@@ -61,6 +64,19 @@ class TlsTransport final : public Transport {
     const int done = SSL_accept(session_.get());
     established_ = done == 1;
     return result(done, 1);
+  }
+  [[nodiscard]] std::string client() const override {
+    const std::unique_ptr<X509, FreeCertificate> shown(SSL_get1_peer_certificate(session_.get()));
+    if (!shown || SSL_get_verify_result(session_.get()) != X509_V_OK) return {};
+    const X509_NAME* subject = X509_get_subject_name(shown.get());
+    const int at = X509_NAME_get_index_by_NID(subject, NID_commonName, -1);
+    if (at < 0) return {};
+    unsigned char* text = nullptr;
+    const int size = ASN1_STRING_to_UTF8(&text, X509_NAME_ENTRY_get_data(X509_NAME_get_entry(subject, at)));
+    if (size < 0) return {};
+    std::string name(reinterpret_cast<const char*>(text), static_cast<std::size_t>(size));
+    OPENSSL_free(text);
+    return name;
   }
   [[nodiscard]] bool holds_bytes() const override { return SSL_has_pending(session_.get()) == 1; }
 

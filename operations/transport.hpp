@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <string>
 
 #include <poll.h>
 #include <sys/types.h>
@@ -24,6 +25,8 @@ class Transport {
   virtual Moved send(const char* from, std::size_t size) = 0;
   /// Bytes 1: there is nothing (more) to agree on with the client.
   virtual Moved shake_hands() { return {1, 0}; }
+  /// Common name of the good certificate that the client has shown; empty: none.
+  [[nodiscard]] virtual std::string client() const { return {}; }
   /// Bytes are here that no poll() of the socket would tell of.
   [[nodiscard]] virtual bool holds_bytes() const { return false; }
 };

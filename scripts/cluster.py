@@ -286,6 +286,14 @@ class Cluster:
             *["x509", "-req", "-in", "apiserver.csr", "-CA", "ca.crt", "-CAkey", "ca.key", "-CAcreateserial"],
             *["-extfile", "apiserver.ext", "-days", "3650", "-out", "apiserver.crt"],
         )
+        # The front proxy, as which the API server shows itself to aggregated API servers, has an authority of its own.
+        openssl("req", "-x509", *key, "-keyout", "proxy-ca.key", "-out", "proxy-ca.crt", "-days", "3650", "-subj", "/CN=hindsight-local-proxy-ca")
+        openssl("req", *key, "-keyout", "proxy-client.key", "-out", "proxy-client.csr", "-subj", "/CN=front-proxy-client")
+        (pki / "proxy-client.ext").write_text("extendedKeyUsage=clientAuth\n")
+        openssl(
+            *["x509", "-req", "-in", "proxy-client.csr", "-CA", "proxy-ca.crt", "-CAkey", "proxy-ca.key", "-CAcreateserial"],
+            *["-extfile", "proxy-client.ext", "-days", "3650", "-out", "proxy-client.crt"],
+        )
         openssl("genrsa", "-out", "service-account.key", "2048")
 
     def create_kubeconfig(self, name, user):
@@ -345,6 +353,13 @@ class Cluster:
                 f"--service-account-key-file={pki / 'service-account.key'}",
                 f"--service-account-signing-key-file={pki / 'service-account.key'}",
                 f"--token-auth-file={self.dir / 'tokens.csv'}",
+                f"--requestheader-client-ca-file={pki / 'proxy-ca.crt'}",
+                "--requestheader-allowed-names=front-proxy-client",
+                "--requestheader-username-headers=X-Remote-User",
+                "--requestheader-group-headers=X-Remote-Group",
+                "--requestheader-extra-headers-prefix=X-Remote-Extra-",
+                f"--proxy-client-cert-file={pki / 'proxy-client.crt'}",
+                f"--proxy-client-key-file={pki / 'proxy-client.key'}",
                 "--authorization-mode=RBAC",
                 # Pods need no token here; nothing of them runs.
                 "--disable-admission-plugins=ServiceAccount",

@@ -1,5 +1,6 @@
 #include "cli/live/certificate_store.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
@@ -131,5 +132,14 @@ std::unique_ptr<CertificateStore> secret_store(connectors::kubernetes::Kubernete
 }
 
 std::unique_ptr<CertificateStore> folder_store(std::string folder) { return std::make_unique<FolderStore>(std::move(folder)); }
+
+operations::SelfSignedWish server_wish(const std::string& service, const std::string& namespace_, Duration lifetime) {
+  operations::SelfSignedWish wish;
+  wish.lifetime = lifetime;
+  wish.authority_lifetime = {std::max(wish.authority_lifetime.micros, lifetime.micros * 10)};
+  const std::string in_namespace = service + "." + namespace_;
+  wish.names = {in_namespace + ".svc", in_namespace, in_namespace + ".svc.cluster.local"};
+  return wish;
+}
 
 }  // namespace hindsight::cli

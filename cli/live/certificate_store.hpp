@@ -24,4 +24,7 @@ class CertificateStore {
 /// Files in a folder, which is made when it is not there; keys are readable by their owner only. For one process.
 [[nodiscard]] std::unique_ptr<CertificateStore> folder_store(std::string folder);
 
+/// What a server that is reached through a Service wants; its authority lives ten times as long as its certificate, at least ten years.
+[[nodiscard]] operations::SelfSignedWish server_wish(const std::string& service, const std::string& namespace_, Duration lifetime);
+
 }  // namespace hindsight::cli

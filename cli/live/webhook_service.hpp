@@ -1,12 +1,10 @@
 #pragma once
 
-#include <condition_variable>
+#include <chrono>
 #include <memory>
-#include <mutex>
 #include <string>
-#include <thread>
 
-#include "cli/live/certificate_store.hpp"
+#include "cli/live/certificate_keeper.hpp"
 #include "connectors/webhooks/registration.hpp"
 #include "connectors/webhooks/surroundings.hpp"
 #include "operations/health.hpp"
@@ -27,9 +25,8 @@ struct WebhookOptions {
 /// The host of "https://HOST:PORT". Errors: invalid, for anything else.
 [[nodiscard]] Result<std::string> host_of_webhook_url(const std::string& url);
 
-/// The webhooks of a cluster: answers them over TLS, and on a thread of its own keeps the certificates fresh and the API server informed of
-/// whom to trust. New trust is spread before the certificate that needs it is shown, so no request fails for a renewal. What cannot be done
-/// is told once, and tried again.
+/// The webhooks of a cluster: answers them over TLS, and keeps the certificates fresh and the API server informed of whom to trust
+/// (CertificateKeeper).
 class WebhookService {
  public:
   /// Listens and begins. `around` and `cluster` must outlive it. Errors: unavailable, when the address cannot be had; invalid, for an URL
@@ -44,35 +41,24 @@ class WebhookService {
   void stop();
   [[nodiscard]] const operations::ListenAddress& address() const { return server_->address(); }
   /// Good when a certificate is shown that the API server was told to trust.
-  [[nodiscard]] operations::HealthCondition condition() const;
+  [[nodiscard]] operations::HealthCondition condition() const { return keeper_->condition(); }
 
  private:
   WebhookService(connectors::kubernetes::KubernetesCluster& cluster, WebhookOptions options);
 
-  void keep(std::stop_token stop);
-  Result<void> look_after_all(std::stop_token stop);
-  Result<operations::SelfSigned> present_certificates();
+  /// In configurations and definitions.
   Result<void> register_everywhere();
   Result<void> register_at(const connectors::ResourceType& type, const std::string& name, const std::string& file);
-  void tell(const Result<void>& outcome);
 
   connectors::kubernetes::KubernetesCluster& cluster_;
   WebhookOptions options_;
   connectors::webhooks::ClientConfig client_;
-  operations::SelfSignedWish wish_;
-  std::unique_ptr<CertificateStore> store_;
-  std::shared_ptr<operations::TlsIdentity> identity_ = std::make_shared<operations::TlsIdentity>();
+  std::shared_ptr<operations::TlsIdentity> identity_;
   std::unique_ptr<operations::HttpServer> server_;
 
-  operations::SelfSigned shown_;  ///< What is in use; of the keeper's thread, as the next two.
-  std::string registered_;        ///< The authorities that the API server was told of.
+  std::string registered_;  ///< The authorities that the API server was told of; of the keeper's thread, as the next.
   std::chrono::steady_clock::time_point definitions_seen_{};
-
-  mutable std::mutex mutex_;
-  std::condition_variable_any changed_;
-  std::string detail_ = "no certificate yet";
-  bool good_ = false;
-  std::jthread keeper_;
+  std::unique_ptr<CertificateKeeper> keeper_;
 };
 
 }  // namespace hindsight::cli

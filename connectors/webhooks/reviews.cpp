@@ -6,6 +6,7 @@
 #include "connectors/kubernetes/base64.hpp"
 #include "connectors/manifests/json_text.hpp"
 #include "connectors/webhooks/conversion.hpp"
+#include "connectors/webhooks/rules/concurrent_admission_rules.hpp"
 #include "connectors/webhooks/rules/webhook_rules.hpp"
 
 namespace hindsight::connectors::webhooks {
@@ -121,6 +122,12 @@ std::vector<Problem> judge(const Kind& kind, const Json& request, const Surround
   return problems;
 }
 
+/// What the writer should know of an object that is taken.
+std::vector<std::string> warnings_of(const Kind& kind, const Json& request, const Surroundings& around) {
+  if (kind.type->kind != "ClusterQueue") return {};
+  return concurrent_admission_warnings(member(request, "object", "spec"), around);
+}
+
 std::string path_of(std::string_view verb, const ResourceType& type) {
   std::string group(type.group);
   std::replace(group.begin(), group.end(), '.', '-');
@@ -163,7 +170,11 @@ Answer answer_validation(std::string_view body, const Surroundings& around) {
   const bool goes = !member(member(request, "object", "metadata"), "deletionTimestamp").is_null();
   if ((operation != "CREATE" && operation != "UPDATE") || goes) return answer_with(*review, {{"allowed", true}});
   const auto problems = judge(**kind, request, around);
-  if (problems.empty()) return answer_with(*review, {{"allowed", true}});
+  if (problems.empty()) {
+    Json response = {{"allowed", true}};
+    if (auto warnings = warnings_of(**kind, request, around); !warnings.empty()) response["warnings"] = std::move(warnings);
+    return answer_with(*review, std::move(response));
+  }
   return answer_with(*review, {{"allowed", false}, {"status", {{"code", 403}, {"reason", "Forbidden"}, {"message", list_of(problems)}}}});
 }
 

@@ -49,6 +49,8 @@ TEST_F(BadUse, EachMistakeNamesWhatWasFoundAndWhatIsAllowed) {
       {{"run", "--webhooks", "--webhook-cert-lifetime", "1s", "--log-level", "off"},
        {"--webhook-cert-lifetime: found \"1s\"; allowed: a duration of at least 10s"}},
       {{"run", "--webhook-cert-dir", "d"}, {"--webhook-cert-dir requires --webhooks"}},
+      {{"run", "--visibility", "--visibility-address", "x", "--log-level", "off"}, {"--visibility-address", "found \"x\"; allowed: HOST:PORT"}},
+      {{"run", "--visibility-service", "s"}, {"--visibility-service requires --visibility"}},
       {{"run", "--log-level", "loud"}, {"log level: found \"loud\"; allowed: trace, debug"}},
       {{"run", "--durability", "some"}, {"--durability: some not in {fsync,normal,off}"}},
       {{"run", "--max-in-flight", "0"}, {"--max-in-flight: Value 0 not in range 1 to 10000"}},

@@ -123,6 +123,24 @@ TEST_F(DeploymentTest, WebhooksAreAskedForWhereTheyAnswer) {
             static_cast<std::size_t>(std::count_if(paths.begin(), paths.end(), [](const auto& p) { return p.first.starts_with("v"); })));
 }
 
+// BA-27: visibilityServer of the configuration, and what deploy/visibility.yaml is made for.
+TEST_F(DeploymentTest, VisibilityIsAskedForWhereItAnswers) {
+  const auto objects = objects_of("deploy/visibility.yaml");
+  const auto configuration = read_configuration(objects_.at("ConfigMap/hindsight-config").at("data").at("config.yaml").get<std::string>(),
+                                                "config.yaml", {.own_namespace = "", .feature_gates = std::nullopt});
+  ASSERT_TRUE(configuration) << configuration.error().message;
+  const json service = objects.at("Service/hindsight-visibility-server");
+  EXPECT_EQ(service.at("metadata").at("namespace"), configuration->namespace_);
+  EXPECT_EQ(service.at("spec").at("ports").at(0).at("targetPort"), configuration->visibility_address.port);
+  EXPECT_EQ(service.at("spec").at("selector"), objects_.at("Deployment/hindsight").at("spec").at("selector").at("matchLabels"));
+  EXPECT_EQ(container_.at("ports").at(2).at("containerPort"), configuration->visibility_address.port);
+  for (const std::string version : {"v1beta1", "v1beta2"}) {
+    const json spec = objects.at("APIService/" + version + ".visibility.kueue.x-k8s.io").at("spec");
+    EXPECT_EQ(spec.at("service"), (json{{"name", "hindsight-visibility-server"}, {"namespace", configuration->namespace_}, {"port", 443}}));
+    EXPECT_FALSE(spec.contains("insecureSkipTLSVerify"));
+  }
+}
+
 TEST_F(DeploymentTest, OneCopyAtATimeHasTheLog) {
   const json spec = objects_.at("Deployment/hindsight").at("spec");
   EXPECT_EQ(spec.at("replicas"), 1);

@@ -5,6 +5,7 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <openssl/ec.h>
 #include <openssl/err.h>
 #include <openssl/pem.h>
 #include <openssl/ssl.h>
@@ -15,7 +16,8 @@
 
 namespace hindsight::operations {
 
-std::string ask_over_tls(std::uint16_t port, const std::string& authorities, const std::string& name, const std::string& requests) {
+std::string ask_over_tls(std::uint16_t port, const std::string& authorities, const std::string& name, const std::string& requests,
+                         const CertificatePair& own) {
   const std::unique_ptr<SSL_CTX, decltype(&SSL_CTX_free)> context(SSL_CTX_new(TLS_client_method()), SSL_CTX_free);
   SSL_CTX_set_verify(context.get(), SSL_VERIFY_PEER, nullptr);
   BIO* bytes = BIO_new_mem_buf(authorities.data(), static_cast<int>(authorities.size()));
@@ -24,6 +26,18 @@ std::string ask_over_tls(std::uint16_t port, const std::string& authorities, con
     X509_free(one);
   }
   BIO_free(bytes);
+  if (!own.certificate.empty()) {
+    BIO* certificate = BIO_new_mem_buf(own.certificate.data(), static_cast<int>(own.certificate.size()));
+    BIO* key = BIO_new_mem_buf(own.key.data(), static_cast<int>(own.key.size()));
+    X509* x509 = PEM_read_bio_X509(certificate, nullptr, nullptr, nullptr);
+    EVP_PKEY* pkey = PEM_read_bio_PrivateKey(key, nullptr, nullptr, nullptr);
+    SSL_CTX_use_certificate(context.get(), x509);
+    SSL_CTX_use_PrivateKey(context.get(), pkey);
+    X509_free(x509);
+    EVP_PKEY_free(pkey);
+    BIO_free(certificate);
+    BIO_free(key);
+  }
   const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   const timeval patience{20, 0};
   ::setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
@@ -50,6 +64,37 @@ std::string ask_over_tls(std::uint16_t port, const std::string& authorities, con
   }
   ::close(socket);
   ERR_clear_error();
+  return out;
+}
+
+CertificatePair self_signed_client(const std::string& name) {
+  EVP_PKEY* key = EVP_EC_gen("P-256");
+  X509* certificate = X509_new();
+  X509_set_version(certificate, 2);
+  ASN1_INTEGER_set(X509_get_serialNumber(certificate), 1);
+  X509_gmtime_adj(X509_getm_notBefore(certificate), -60);
+  X509_gmtime_adj(X509_getm_notAfter(certificate), 86'400);
+  X509_set_pubkey(certificate, key);
+  X509_NAME* subject = X509_get_subject_name(certificate);
+  X509_NAME_add_entry_by_txt(subject, "CN", MBSTRING_UTF8, reinterpret_cast<const unsigned char*>(name.c_str()), -1, -1, 0);
+  X509_set_issuer_name(certificate, subject);
+  X509_sign(certificate, key, EVP_sha256());
+  BIO* bytes = BIO_new(BIO_s_mem());
+  const auto taken = [&] {
+    char* data = nullptr;
+    const auto size = BIO_get_mem_data(bytes, &data);
+    std::string out(data, static_cast<std::size_t>(size));
+    (void)BIO_reset(bytes);
+    return out;
+  };
+  CertificatePair out;
+  PEM_write_bio_X509(bytes, certificate);
+  out.certificate = taken();
+  PEM_write_bio_PrivateKey(bytes, key, nullptr, nullptr, 0, nullptr, nullptr);
+  out.key = taken();
+  BIO_free(bytes);
+  X509_free(certificate);
+  EVP_PKEY_free(key);
   return out;
 }
 

@@ -97,6 +97,9 @@ class TlsServerTest : public ::testing::Test {
     made_ = fresh({}, wish(), now());
     identity_ = std::make_shared<TlsIdentity>(std::move(settings));
     HttpRoutes routes;
+    routes.add("GET", "/who", [](const HttpRequest& q) {
+      return HttpResponse{.content_type = "text/plain", .body = "<" + q.client + "> for <" + std::string(q.header("x-remote-user")) + ">"};
+    });
     routes.add("POST", "/echo", [](const HttpRequest& q) { return HttpResponse{.content_type = "text/plain", .body = "got " + q.body}; });
     auto server = HttpServer::start({.request_seconds = 2, .body_bytes_max = body_bytes_max, .tls = identity_}, std::move(routes));
     ASSERT_TRUE(server) << server.error().message;
@@ -174,6 +177,29 @@ TEST_F(TlsServerTest, speaks_what_the_configuration_asks_for) {
   const auto shown = none.use(made_.serving.certificate, made_.serving.key);
   ASSERT_FALSE(shown);
   EXPECT_EQ(shown.error().message, "tls.cipherSuites: found none that this library has; allowed: at least one");
+}
+
+// Who shows a good certificate is known by its name; who shows none is nobody; who shows another one is not talked to.
+TEST_F(TlsServerTest, knows_clients_by_their_certificates) {
+  start();
+  show(made_);
+  const std::string who = "GET /who HTTP/1.1\r\nHost: x\r\nX-Remote-User: anna\r\nConnection: close\r\n\r\n";
+  const auto ask_as = [&](const CertificatePair& own) { return ask_over_tls(port_, made_.authorities, service, who, own); };
+  const auto proxy = self_signed_client("front-proxy-client"), stranger = self_signed_client("front-proxy-client");
+  EXPECT_TRUE(ask_as(proxy).ends_with("<> for <anna>"));  // nobody asked
+  ASSERT_TRUE(identity_->ask_clients(proxy.certificate));
+  EXPECT_TRUE(ask_as(proxy).ends_with("<front-proxy-client> for <anna>"));
+  EXPECT_TRUE(ask_as({}).ends_with("<> for <anna>"));
+  EXPECT_EQ(ask_as(stranger).find("front-proxy-client"), std::string::npos);
+  EXPECT_EQ(ask_as(made_.serving).find("200 OK"), std::string::npos);
+  // Both certificates change on their own, and what does not read changes nothing.
+  ASSERT_TRUE(identity_->ask_clients(stranger.certificate + proxy.certificate));
+  EXPECT_TRUE(ask_as(stranger).ends_with("<front-proxy-client> for <anna>"));
+  const auto refused = identity_->ask_clients("no certificate");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().message, "TLS authorities of clients: found no certificate; allowed: PEM");
+  show(fresh(made_, wish(), now() + Duration::seconds(250LL * 86'400)));
+  EXPECT_TRUE(ask_as(proxy).ends_with("<front-proxy-client> for <anna>"));
 }
 
 // Whoever sends plain text, noise, or nothing at all gets nothing and holds up nobody.

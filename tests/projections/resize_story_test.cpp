@@ -71,8 +71,8 @@ TEST_F(Resize, SaysWhyTheNewSliceWaits) {
   const auto names = slices();
   ASSERT_EQ(names.size(), 2U);
   const auto parked = run.at(12);
-  EXPECT_EQ(with(render(run.why(names[1].substr(8), parked)), names), "");
-  EXPECT_EQ(with(render(run.why("job/train", run.end())), names), "");
+  EXPECT_EQ(with(to_text(run.why(names[1].substr(8), parked)), names), "");
+  EXPECT_EQ(with(to_text(run.why("job/train", run.end())), names), "");
 }
 
 }  // namespace

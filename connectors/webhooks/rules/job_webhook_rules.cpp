@@ -1,8 +1,13 @@
+#include <algorithm>
 #include <charconv>
 #include <optional>
 
 #include "connectors/manifests/syntax.hpp"
+<<<<<<< HEAD
 #include "connectors/webhooks/rules/gate_rules.hpp"
+=======
+#include "connectors/webhooks/rules/topology_webhook_rules.hpp"
+>>>>>>> h3
 #include "connectors/webhooks/rules/webhook_rules.hpp"
 
 namespace hindsight::connectors::webhooks {
@@ -139,6 +144,15 @@ void check_batch_job(const ObjectView& now, const ObjectView& before, bool elast
   }
 }
 
+/// Whether nothing is asked of topologies that was not asked before. Of a job that runs the count may be what it was admitted with.
+bool asks_as_before(const Kind& kind, const ObjectView& now, const ObjectView& before) {
+  if (!before.exists()) return false;
+  const auto templates = templates_of(kind, now), old_templates = templates_of(kind, before);
+  return std::equal(templates.begin(), templates.end(), old_templates.begin(), old_templates.end(), [&](const auto& a, const auto& b) {
+    return a.annotations == b.annotations && (a.count == b.count || !flag(now.spec, "suspend"));
+  });
+}
+
 }  // namespace
 
 void check_job_webhook_rules(const Kind& kind, const ObjectView& now, const ObjectView& before, const Surroundings& around,
@@ -151,6 +165,8 @@ void check_job_webhook_rules(const Kind& kind, const ObjectView& now, const Obje
   if (before.exists()) check_change(now, before, elastic, around, findings);
   if (elastic_gate) check_elastic(kind, now, before, findings);
   if (kind.type->kind == "Job") check_batch_job(now, before, elastic, findings);
+  if (around.gate("TopologyAwareScheduling") && !asks_as_before(kind, now, before))
+    check_topology_requests(templates_of(kind, now), around, findings);
 }
 
 }  // namespace hindsight::connectors::webhooks

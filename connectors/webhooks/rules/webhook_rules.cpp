@@ -7,7 +7,12 @@
 #include <set>
 
 #include "connectors/manifests/syntax.hpp"
+<<<<<<< HEAD
 #include "connectors/webhooks/rules/gate_rules.hpp"
+=======
+#include "connectors/webhooks/rules/concurrent_admission_rules.hpp"
+#include "connectors/webhooks/rules/topology_webhook_rules.hpp"
+>>>>>>> h3
 #include "vocabulary/amount.hpp"
 
 namespace hindsight::connectors::webhooks {
@@ -136,6 +141,7 @@ void check_cluster_queue(const ObjectView& now, const ObjectView& before, const 
   check_groups(spec, {spec.contains("cohortName"), "cohort", true}, findings);
   check_weight(spec, findings);
   check_label_selector(member(spec, "namespaceSelector"), "spec.namespaceSelector", findings);
+  check_concurrent_admission(spec, around, findings);
   const Json& checks = member(spec, "admissionChecksStrategy");
   auto flavors = flavor_names(spec);
   // What is stored and wrong may stay while neither the checks nor the flavors change.
@@ -323,7 +329,11 @@ void check_workload(const ObjectView& now, const ObjectView& before, const Surro
   const bool gate = around.gate("ElasticJobsViaWorkloadSlices");
   const bool elastic = gate && text(member(now.metadata, "annotations"), elastic_job) == "true";
   check_pod_sets(now, elastic, around, findings);
+<<<<<<< HEAD
   check_workload_gates(now, before, around, findings);
+=======
+  check_workload_topology(now, before, around, findings);
+>>>>>>> h3
   const Json& boost = member(member(now.metadata, "annotations"), priority_boost);
   if (boost.is_string()) {
     const auto& value = boost.get_ref<const std::string&>();

@@ -22,7 +22,8 @@ TEST(Gates, are_by_default_what_the_table_of_gates_says) {
   for (const auto& gate : operations::feature_gates()) {
     for (const char* asked :
          {"ElasticJobsViaWorkloadSlices", "PartialAdmission", "WorkloadIdentifierAnnotations", "WorkloadPriorityClassDefaulting",
-          "WorkloadValidateResourcesAreNonNegative", "WorkloadValidationForPodSetMetadata", "RejectUpdatesToCQWithInvalidOnFlavors"}) {
+          "WorkloadValidateResourcesAreNonNegative", "WorkloadValidationForPodSetMetadata", "RejectUpdatesToCQWithInvalidOnFlavors",
+          "ConcurrentAdmission", "TASMultiLayerTopology", "TASValidateWorkloadSliceSize", "TopologyAwareScheduling"}) {
       if (gate.name == asked) {
         EXPECT_EQ(gate.enabled, gate_by_default(asked)) << asked;
       }

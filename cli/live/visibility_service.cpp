@@ -1,0 +1,110 @@
+#include "cli/live/visibility_service.hpp"
+
+#include <array>
+
+#include "cli/live/cluster_requests.hpp"
+#include "connectors/kubernetes/base64.hpp"
+#include "connectors/manifests/json_views.hpp"
+#include "connectors/objects/served_types.hpp"
+
+namespace hindsight::cli {
+namespace {
+
+namespace t = connectors::types;
+using connectors::manifests::member;
+using connectors::manifests::text;
+using operations::HttpRequest;
+using operations::HttpResponse;
+
+constexpr std::array<const char*, 2> api_services{"v1beta2.visibility.kueue.x-k8s.io", "v1beta1.visibility.kueue.x-k8s.io"};
+/// The API server keeps a connection open for each request under way; each holds a thread.
+constexpr unsigned threads = 8;
+constexpr std::uint32_t waiting_max = 256;
+
+}  // namespace
+
+std::optional<std::string> api_service_patch(const Json& api_service, const std::string& authorities) {
+  if (authorities.empty()) return std::nullopt;
+  const std::string bundle = connectors::kubernetes::encode_base64(authorities);
+  const Json& spec = member(api_service, "spec");
+  if (text(spec, "caBundle") == bundle && !connectors::manifests::flag(spec, "insecureSkipTLSVerify")) return std::nullopt;
+  return Json{{"metadata", {{"resourceVersion", text(member(api_service, "metadata"), "resourceVersion")}}},
+              {"spec", {{"caBundle", bundle}, {"insecureSkipTLSVerify", nullptr}}}}
+      .dump();
+}
+
+VisibilityService::VisibilityService(connectors::kubernetes::KubernetesCluster& cluster, StateReader state,
+                                     const operations::TlsSettings& tls)
+    : cluster_(cluster), state_(std::move(state)), identity_(std::make_shared<operations::TlsIdentity>(tls)) {}
+
+Result<std::unique_ptr<VisibilityService>> VisibilityService::start(connectors::kubernetes::KubernetesCluster& cluster, StateReader state,
+                                                                    VisibilityOptions options) {
+  std::unique_ptr<VisibilityService> service(new VisibilityService(cluster, std::move(state), options.tls));
+  operations::HttpRoutes routes;
+  routes.add("GET", "/*", [raw = service.get()](const HttpRequest& q) { return raw->answer(q); });
+  auto server = operations::HttpServer::start(
+      {.address = options.address, .threads = threads, .waiting_max = waiting_max, .tls = service->identity_}, std::move(routes));
+  if (!server) return fail(server.error().kind, "visibility: " + server.error().message);
+  service->server_ = std::move(*server);
+  CertificateKeeperOptions keeper;
+  keeper.what = "visibility";
+  keeper.registered = "the visibility API is registered";
+  keeper.wish = server_wish(options.service, options.namespace_, operations::SelfSignedWish{}.lifetime);
+  keeper.store = options.folder.empty() ? secret_store(cluster, options.namespace_, options.secret) : folder_store(options.folder);
+  keeper.makes_certificates = options.makes_certificates;
+  keeper.folder = options.folder;
+  keeper.identity = service->identity_;
+  keeper.spread = [raw = service.get()](const std::string& authorities) { return raw->register_at_proxy(authorities); };
+  service->keeper_ = std::make_unique<CertificateKeeper>(std::move(keeper));
+  return service;
+}
+
+VisibilityService::~VisibilityService() { stop(); }
+
+void VisibilityService::stop() {
+  if (keeper_) keeper_->stop();
+  if (server_) server_->stop();
+}
+
+HttpResponse VisibilityService::answer(const HttpRequest& request) const {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!proxy_) return status_response(503, "ServiceUnavailable", "it is not known yet whose requests are good; ask again later");
+    if (auto refusal = judge_origin(request, *proxy_); refusal.status != 200) return refusal;
+  }
+  return answer_visibility(request, state_);
+}
+
+Result<void> VisibilityService::learn_front_proxy() {
+  auto config_map = read_object(cluster_, t::config_map, "kube-system", "extension-apiserver-authentication");
+  if (!config_map) return tl::unexpected(config_map.error());
+  if (!*config_map)
+    return fail(ErrorKind::not_found,
+                "ConfigMap kube-system/extension-apiserver-authentication: is not there; allowed: what the API server writes");
+  auto proxy = read_front_proxy(**config_map);
+  if (!proxy) return tl::unexpected(proxy.error());
+  if (auto asked = identity_->ask_clients(proxy->authorities); !asked) return asked;
+  const std::lock_guard lock(mutex_);
+  proxy_ = std::move(*proxy);
+  return {};
+}
+
+Result<void> VisibilityService::register_at_proxy(const std::string& authorities) {
+  if (auto learned = learn_front_proxy(); !learned) return learned;
+  for (const char* name : api_services) {
+    auto object = read_object(cluster_, t::api_service, "", name);
+    if (!object) return tl::unexpected(object.error());
+    if (!*object)
+      return fail(ErrorKind::not_found, std::string("APIService ") + name + ": is not there; allowed: what stands in deploy/visibility.yaml");
+    const auto patch = api_service_patch(**object, authorities);
+    if (!patch) continue;
+    connectors::Write write;
+    write.type = &t::api_service;
+    write.name = name;
+    write.body = *patch;
+    if (auto written = write_object(cluster_, std::move(write)); !written) return written;
+  }
+  return {};
+}
+
+}  // namespace hindsight::cli
