@@ -23,7 +23,8 @@ Result<std::unique_ptr<events::Log>> open_kafka(const std::string& location, con
 
 CLI::Option* add_log_config(CLI::App& command, std::string& file) {
   return command
-      .add_option("--log-config", file, "Settings of the way to Kafka, one KEY=VALUE a line, as librdkafka calls them: TLS, SASL, compression")
+      .add_option("--log-config", file,
+                  "Settings of the way to Kafka, one KEY=VALUE a line, as librdkafka calls them: TLS, SASL, compression")
       ->envname("HINDSIGHT_LOG_CONFIG")
       ->type_name("FILE");
 }
@@ -48,7 +49,8 @@ Result<std::unique_ptr<events::Log>> open_log(const std::string& location, const
     return fail(ErrorKind::invalid, "--log: found " + location + allowed);
   if (path.empty()) return fail(ErrorKind::invalid, std::string("--log: found no file") + allowed);
   std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored)) return fail(ErrorKind::invalid, "--log: found " + path + ", which is a folder" + allowed);
+  if (std::filesystem::is_directory(path, ignored))
+    return fail(ErrorKind::invalid, "--log: found " + path + ", which is a folder" + allowed);
   return events::SqliteLog::open(path, {.read_only = access.read_only, .durability = access.durability});
 }
 

@@ -103,13 +103,14 @@ Result<void> KafkaLog::admit(const WaitingAppend& waiting, Position position) {
   // Records that do not count may have come behind the last that the caller knows.
   const Position counted = position == position_ ? counted_ : position;
   if (waiting.expected && (*waiting.expected < counted || *waiting.expected > position))
-    return error(ErrorKind::conflict, "its last record is " + std::to_string(position) + ", the writer expected " + std::to_string(*waiting.expected));
+    return error(ErrorKind::conflict,
+                 "its last record is " + std::to_string(position) + ", the writer expected " + std::to_string(*waiting.expected));
   for (const auto& record : waiting.records) {
     if (auto ok = tails_.advance(record, ++position); !ok) return error(ok.error().kind, ok.error().message);
     if (const std::size_t size = record.bytes.size() + kafka::record_head_bytes + record.domain.size() + 100; size > message_bytes_max_)
-      return error(ErrorKind::invalid, "record of domain \"" + std::string(record.domain) + "\": its message takes " + std::to_string(size) +
-                                           " bytes; allowed: max.message.bytes of topic " + access_.location.record_topic() + ", " +
-                                           std::to_string(message_bytes_max_));
+      return error(ErrorKind::invalid, "record of domain \"" + std::string(record.domain) + "\": its message takes " +
+                                           std::to_string(size) + " bytes; allowed: max.message.bytes of topic " +
+                                           access_.location.record_topic() + ", " + std::to_string(message_bytes_max_));
   }
   return {};
 }
@@ -127,8 +128,8 @@ Result<void> KafkaLog::send(std::span<const EncodedRecord> records) {
   for (std::size_t i = 0; i < sent.offsets.size(); ++i) {
     const Position expected = position_ + i + 1;
     if (const Position found = static_cast<Position>(sent.offsets[i]) + 1; found != expected)
-      return error(ErrorKind::io, "another writer wrote at the same time: a record that was to become " + std::to_string(expected) + " is " +
-                                      std::to_string(found));
+      return error(ErrorKind::io, "another writer wrote at the same time: a record that was to become " + std::to_string(expected) +
+                                      " is " + std::to_string(found));
   }
   return {};
 }
@@ -195,11 +196,10 @@ Result<Position> KafkaLog::first() const {
 }
 
 Result<Position> KafkaLog::last() const {
-  const auto extent = cursors_.extent();
-  if (!extent) return tl::unexpected(extent.error());
-  for (Position known = known_last_; known < extent->last && !known_last_.compare_exchange_weak(known, extent->last);) {
-  }
-  return extent->last;
+  const auto end = cursors_.last();
+  if (!end) return end;
+  for (Position known = known_last_; known < *end && !known_last_.compare_exchange_weak(known, *end);) {}
+  return *end;
 }
 
 Result<Position> KafkaLog::seek(Time time) const {

@@ -93,9 +93,9 @@ class KafkaLog final : public Log {
 
   // What the writing thread knows.
   kafka::Producer producer_;
-  bool certain_ = false;    ///< Nothing can be in the partition that is not known here, but for what others write.
-  Position position_ = 0;   ///< Of the last record.
-  Position counted_ = 0;    ///< Of the last one that counted.
+  bool certain_ = false;   ///< Nothing can be in the partition that is not known here, but for what others write.
+  Position position_ = 0;  ///< Of the last record.
+  Position counted_ = 0;   ///< Of the last one that counted.
   DomainTails tails_;
   AppendQueue appends_;
   std::jthread writer_;

@@ -89,7 +89,8 @@ Result<CheckReport> walk(const Log& log, RecordChecker checker, const CheckProgr
   for (Position offset = *first; offset <= *last && report.complete;) {
     report.complete = report.findings.size() < findings_max && (!progress || progress(offset - *first, *last - *first + 1));
     const auto read = log.read(offset, {}, batch);
-    if (!read && read.error().kind != ErrorKind::corrupt && read.error().kind != ErrorKind::unsupported) return tl::unexpected(read.error());
+    if (!read && read.error().kind != ErrorKind::corrupt && read.error().kind != ErrorKind::unsupported)
+      return tl::unexpected(read.error());
     if (!read) {
       report.findings.push_back({offset++, read.error().message});
       checker.skip();

@@ -2,9 +2,7 @@
 
 #include <librdkafka/rdkafkacpp.h>
 
-#include <algorithm>
 #include <stdexcept>
-#include <thread>
 
 namespace hindsight::events::kafka {
 namespace {
@@ -142,24 +140,6 @@ ClientSetup::~ClientSetup() = default;
 void ClientSetup::set(const std::string& key, const std::string& value) {
   std::string why;
   if (conf_->set(key, value, why) != RdKafka::Conf::CONF_OK) throw std::logic_error("Kafka client: " + key + "=" + value + ": " + why);
-}
-
-// ---- where a partition begins and ends ------------------------------------------------------------------------------------
-
-Result<Extent> extent_of(RdKafka::Handle& handle, const Access& access, const std::string& topic, std::int32_t partition,
-                         std::chrono::milliseconds patience, const LastWords& words) {
-  using Clock = std::chrono::steady_clock;
-  const auto deadline = Clock::now() + patience;
-  for (;;) {
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now());
-    std::int64_t low = 0;
-    std::int64_t high = 0;
-    const auto code = handle.query_watermark_offsets(topic, partition, &low, &high, std::max(1, static_cast<int>(std::min<std::int64_t>(left.count(), 5'000))));
-    if (code == RdKafka::ERR_NO_ERROR) return Extent{static_cast<std::uint64_t>(low) + 1, static_cast<std::uint64_t>(high)};
-    if (!is_passing(code) || Clock::now() >= deadline)
-      return tl::unexpected(error_of(access, "the end of partition " + std::to_string(partition) + " of topic " + topic + " is not known", code, words));
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  }
 }
 
 }  // namespace hindsight::events::kafka

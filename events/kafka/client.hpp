@@ -1,7 +1,5 @@
 #pragma once
 
-#include <chrono>
-#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -13,7 +11,6 @@
 namespace RdKafka {
 class Conf;
 class EventCb;
-class Handle;
 }  // namespace RdKafka
 
 namespace hindsight::events::kafka {
@@ -42,7 +39,8 @@ class LastWords {
   std::string text_;
 };
 
-/// Settings of librdkafka that all clients of a log share, with callbacks that tell `words`. `code` of functions below is RdKafka::ErrorCode.
+/// Settings of librdkafka that all clients of a log share, with callbacks that tell `words`. `code` of functions below is
+/// RdKafka::ErrorCode.
 class ClientSetup {
  public:
   ClientSetup(const Access& access, LastWords& words);
@@ -68,13 +66,5 @@ class ClientSetup {
 
 /// Whether waiting may help: brokers come back, leaders are elected.
 [[nodiscard]] bool is_passing(int code);
-
-/// First and last position that a partition holds: {1, 0} when it is empty. Takes part in no election of topics: it makes none.
-struct Extent {
-  std::uint64_t first = 1;
-  std::uint64_t last = 0;
-};
-[[nodiscard]] Result<Extent> extent_of(RdKafka::Handle& handle, const Access& access, const std::string& topic, std::int32_t partition,
-                                       std::chrono::milliseconds patience, const LastWords& words);
 
 }  // namespace hindsight::events::kafka

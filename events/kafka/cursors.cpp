@@ -28,7 +28,8 @@ Result<Cursors::Cursor> Cursors::take(Position from) {
       return out;
     }
   }
-  auto reader = Reader::open(access_, words_, access_.location.record_topic(), access_.location.partition, kilobytes_ahead);
+  auto reader =
+      Reader::open(access_, words_, access_.location.record_topic(), access_.location.partition, {.kilobytes_ahead = kilobytes_ahead});
   if (!reader) return tl::unexpected(reader.error());
   return Cursor{std::move(*reader), {}};
 }
@@ -81,8 +82,10 @@ Result<void> Cursors::fill(Cursor& cursor, Position from, Position end, const Re
     });
     if (!came) return tl::unexpected(came.error());
     if (!taken) return taken;
-    if (!*came) return fail(ErrorKind::unavailable, "log " + access_.location.text() + ": record " + std::to_string(expected) + ": no broker gave it within " +
-                                                        std::to_string(access_.settings.patience.count()) + " ms" + words_.in_brackets());
+    if (!*came)
+      return fail(ErrorKind::unavailable, "log " + access_.location.text() + ": record " + std::to_string(expected) +
+                                              ": no broker gave it within " + std::to_string(access_.settings.patience.count()) + " ms" +
+                                              words_.in_brackets());
   }
   return {};
 }
@@ -91,6 +94,14 @@ Result<Extent> Cursors::extent() {
   auto cursor = take(0);
   if (!cursor) return tl::unexpected(cursor.error());
   auto out = cursor->reader->extent(access_.settings.patience);
+  give_back(std::move(*cursor));
+  return out;
+}
+
+Result<Position> Cursors::last() {
+  auto cursor = take(0);
+  if (!cursor) return tl::unexpected(cursor.error());
+  auto out = cursor->reader->last(access_.settings.patience);
   give_back(std::move(*cursor));
   return out;
 }

@@ -21,6 +21,7 @@ class Cursors {
 
   /// Asks the brokers.
   [[nodiscard]] Result<Extent> extent();
+  [[nodiscard]] Result<Position> last();
   /// Position of the first record whose message has this timestamp in milliseconds or a later one; none: std::nullopt.
   [[nodiscard]] Result<std::optional<Position>> position_at(std::int64_t timestamp);
   /// Whether the brokers put their own time in place of the record's, so that position_at knows nothing of our time.

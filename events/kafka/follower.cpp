@@ -38,7 +38,8 @@ Follower::~Follower() {
 }
 
 Result<void> Follower::start(const TailsEntry& from) {
-  auto reader = Reader::open(access_, words_, access_.location.record_topic(), access_.location.partition, kilobytes_ahead);
+  auto reader = Reader::open(access_, words_, access_.location.record_topic(), access_.location.partition,
+                             {.kilobytes_ahead = kilobytes_ahead, .keep = std::chrono::milliseconds(500)});
   if (!reader) return tl::unexpected(reader.error());
   reader_ = std::move(*reader);
   if (auto ok = reader_->start(static_cast<std::int64_t>(from.position)); !ok) return ok;
@@ -127,9 +128,9 @@ Result<void> Follower::reach(Position target, std::chrono::milliseconds patience
       before = standing_.position;
       deadline = std::chrono::steady_clock::now() + patience;
     } else if (!error_ && std::chrono::steady_clock::now() >= deadline) {
-      return fail(ErrorKind::unavailable, "log " + access_.location.text() + ": nothing came behind record " + std::to_string(before) + " for " +
-                                              std::to_string(patience.count()) + " ms, the log ends at " + std::to_string(target) +
-                                              words_.in_brackets());
+      return fail(ErrorKind::unavailable, "log " + access_.location.text() + ": nothing came behind record " + std::to_string(before) +
+                                              " for " + std::to_string(patience.count()) + " ms, the log ends at " +
+                                              std::to_string(target) + words_.in_brackets());
     }
   }
   return {};

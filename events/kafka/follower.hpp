@@ -18,8 +18,8 @@
 
 namespace hindsight::events::kafka {
 
-/// Reads a partition of records as it grows, in a thread of its own: knows where its end and every domain stand, wakes who waits, and keeps the
-/// newest records in memory, so that those who read along ask no broker. Thread-safe.
+/// Reads a partition of records as it grows, in a thread of its own: knows where its end and every domain stand, wakes who waits, and keeps
+/// the newest records in memory, so that those who read along ask no broker. Thread-safe.
 class Follower {
  public:
   /// `recent_bytes` bounds the memory of the newest records.

@@ -9,7 +9,8 @@ namespace {
 constexpr std::string_view form = "kafka:HOST:PORT[,HOST:PORT]...[/PREFIX][?partition=N]";
 
 tl::unexpected<Error> refuse(std::string_view part, std::string_view found, std::string_view allowed) {
-  return fail(ErrorKind::invalid, "Kafka log: " + std::string(part) + " is \"" + std::string(found) + "\"; allowed: " + std::string(allowed));
+  return fail(ErrorKind::invalid,
+              "Kafka log: " + std::string(part) + " is \"" + std::string(found) + "\"; allowed: " + std::string(allowed));
 }
 
 template <class Number>

@@ -22,14 +22,15 @@ void write_record(const EncodedRecord& record, std::byte* out);
 /// The record in a message; it points into key and value. An error says what is wrong with the message, not where it stands.
 [[nodiscard]] Result<StoredRecord> read_record(std::string_view key, std::span<const std::byte> value, Position offset);
 
-/// The timestamp of the message of a record, in milliseconds: rises with the record's time, and is never 0, which Kafka's clients take for "now".
+/// The timestamp of the message of a record, in milliseconds: rises with the record's time, and is never 0, which Kafka's clients take for
+/// "now".
 [[nodiscard]] std::int64_t message_timestamp(Time time);
 
 /// What is written of a snapshot when all its parts are in the log: with it the snapshot counts.
 struct SnapshotEntry {
   SnapshotMeta meta;
   std::uint64_t bytes = 0;
-  std::uint64_t checksum = 0;          ///< As events::checksum gives it.
+  std::uint64_t checksum = 0;              ///< As events::checksum gives it.
   std::vector<std::int64_t> part_offsets;  ///< Of the parts in the partition of bodies, in order.
   friend bool operator==(const SnapshotEntry&, const SnapshotEntry&) = default;
 };
@@ -51,7 +52,8 @@ inline constexpr std::string_view tails_key = "tails";
 /// "snapshot/00000000000000000042"
 [[nodiscard]] std::string snapshot_key(Position position);
 [[nodiscard]] std::optional<Position> position_of_snapshot_key(std::string_view key);
-/// "part/00000000000000000042/0123456789abcdef/3": of one snapshot's bytes, so that another one at the same position takes none of them away.
+/// "part/00000000000000000042/0123456789abcdef/3": of one snapshot's bytes, so that another one at the same position takes none of them
+/// away.
 [[nodiscard]] std::string part_key(Position position, std::uint64_t checksum, std::size_t part);
 
 }  // namespace hindsight::events::kafka

@@ -7,12 +7,19 @@
 #include <vector>
 
 namespace hindsight::events::kafka {
+namespace {
+
+// What ListOffsets takes in place of a timestamp.
+constexpr std::int64_t latest = -1;
+constexpr std::int64_t earliest = -2;
+
+}  // namespace
 
 Reader::Reader(const Access& access, LastWords& words, std::string topic, std::int32_t partition)
     : access_(access), words_(words), topic_name_(std::move(topic)), partition_(partition) {}
 
 Result<std::unique_ptr<Reader>> Reader::open(const Access& access, LastWords& words, std::string topic, std::int32_t partition,
-                                             unsigned kilobytes_ahead, bool sees_end) {
+                                             const Options& options) {
   ClientSetup setup(access, words);
   if (!setup.outcome()) return tl::unexpected(setup.outcome().error());
   setup.set("enable.auto.commit", "false");
@@ -21,10 +28,11 @@ Result<std::unique_ptr<Reader>> Reader::open(const Access& access, LastWords& wo
   setup.set("isolation.level", "read_committed");
   setup.set("check.crcs", "true");
   setup.set("allow.auto.create.topics", "false");
-  setup.set("enable.partition.eof", sees_end ? "true" : "false");
-  setup.set("queued.max.messages.kbytes", std::to_string(kilobytes_ahead));
-  setup.set("fetch.message.max.bytes", std::to_string(std::min(kilobytes_ahead, 4096U) * 1024));
+  setup.set("enable.partition.eof", options.sees_end ? "true" : "false");
+  setup.set("queued.max.messages.kbytes", std::to_string(options.kilobytes_ahead));
+  setup.set("fetch.message.max.bytes", std::to_string(std::min(options.kilobytes_ahead, 4096U) * 1024));
   setup.set("fetch.error.backoff.ms", "50");
+  setup.set("fetch.wait.max.ms", std::to_string(options.keep.count()));
   std::unique_ptr<Reader> out(new Reader(access, words, std::move(topic), partition));
   std::string why;
   out->consumer_.reset(RdKafka::Consumer::create(&setup.conf(), why));
@@ -81,9 +89,8 @@ Result<bool> Reader::next(std::chrono::milliseconds timeout, const std::function
     if (message->err() == RdKafka::ERR__AUTO_OFFSET_RESET || message->err() == RdKafka::ERR_OFFSET_OUT_OF_RANGE) {
       const std::int64_t at = at_;
       stop();
-      return fail(ErrorKind::not_found,
-                  "log " + access_.location.text() + ": partition " + std::to_string(partition_) + " of topic " + topic_name_ +
-                      " holds no offset " + std::to_string(at) + " (any more)");
+      return fail(ErrorKind::not_found, "log " + access_.location.text() + ": partition " + std::to_string(partition_) + " of topic " +
+                                            topic_name_ + " holds no offset " + std::to_string(at) + " (any more)");
     }
     if (!is_passing(message->err())) {
       stop();
@@ -94,28 +101,45 @@ Result<bool> Reader::next(std::chrono::milliseconds timeout, const std::function
   }
 }
 
-Result<Extent> Reader::extent(std::chrono::milliseconds patience) {
-  return extent_of(*consumer_, access_, topic_name_, partition_, patience, words_);
-}
-
-Result<std::optional<std::int64_t>> Reader::offset_at(std::int64_t timestamp, std::chrono::milliseconds patience) {
-  const std::unique_ptr<RdKafka::TopicPartition> asked(RdKafka::TopicPartition::create(topic_name_, partition_, timestamp));
+/// What Kafka's ListOffsets says to a timestamp, or to `earliest` and `latest`. The call that librdkafka has for the last two alone waits
+/// for a broker that is away as long as it stays away.
+Result<std::int64_t> Reader::ask_offset(std::int64_t what, std::chrono::milliseconds patience) {
+  const std::unique_ptr<RdKafka::TopicPartition> asked(RdKafka::TopicPartition::create(topic_name_, partition_));
   const auto deadline = std::chrono::steady_clock::now() + patience;
   for (;;) {
-    asked->set_offset(timestamp);
+    asked->set_offset(what);
     std::vector<RdKafka::TopicPartition*> list{asked.get()};
-    auto code = consumer_->offsetsForTimes(list, static_cast<int>(std::min<std::int64_t>(patience.count(), 5'000)));
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
+    auto code = consumer_->offsetsForTimes(list, std::max(1, static_cast<int>(std::min<std::int64_t>(left.count(), 5'000))));
+    consumer_->poll(0);
     if (code == RdKafka::ERR_NO_ERROR) code = asked->err();
-    if (code == RdKafka::ERR_NO_ERROR) {
-      if (asked->offset() < 0) return std::optional<std::int64_t>();
-      return std::optional(asked->offset());
-    }
+    if (code == RdKafka::ERR_NO_ERROR) return asked->offset();
     if (!is_passing(code) || std::chrono::steady_clock::now() >= deadline)
-      return tl::unexpected(error_of(access_, "topic " + topic_name_ + ": no offset is known for a time", code, words_));
+      return tl::unexpected(
+          error_of(access_, "the brokers do not say what partition " + std::to_string(partition_) + " of topic " + topic_name_ + " holds",
+                   code, words_));
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
 }
 
-RdKafka::Handle& Reader::handle() { return *consumer_; }
+Result<Extent> Reader::extent(std::chrono::milliseconds patience) {
+  const auto first = ask_offset(earliest, patience);
+  if (!first) return tl::unexpected(first.error());
+  const auto end = last(patience);
+  if (!end) return tl::unexpected(end.error());
+  return Extent{static_cast<Position>(*first) + 1, *end};
+}
+
+Result<Position> Reader::last(std::chrono::milliseconds patience) {
+  const auto end = ask_offset(latest, patience);
+  if (!end) return tl::unexpected(end.error());
+  return static_cast<Position>(*end);
+}
+
+Result<std::optional<std::int64_t>> Reader::offset_at(std::int64_t timestamp, std::chrono::milliseconds patience) {
+  const auto offset = ask_offset(timestamp, patience);
+  if (!offset) return tl::unexpected(offset.error());
+  return *offset < 0 ? std::optional<std::int64_t>() : std::optional(*offset);
+}
 
 }  // namespace hindsight::events::kafka

@@ -28,14 +28,26 @@ struct RawMessage {
   bool tombstone = false;
 };
 
+/// First and last position that a partition holds; the last before the first: it is empty.
+struct Extent {
+  Position first = 1;
+  Position last = 0;
+};
+
 /// Reads one partition of one topic from offset to offset, with a client of its own and without a group. Not thread-safe. Closing it
 /// waits for nobody: it never belonged to a group.
 class Reader {
  public:
-  /// `kilobytes_ahead` bounds what is fetched and not read yet. With `sees_end` the end of the partition moves `at` over messages that a
-  /// compaction took away. Errors: invalid (settings), io.
-  [[nodiscard]] static Result<std::unique_ptr<Reader>> open(const Access& access, LastWords& words, std::string topic, std::int32_t partition,
-                                                            unsigned kilobytes_ahead, bool sees_end = false);
+  struct Options {
+    unsigned kilobytes_ahead = 4096;  ///< Bounds what is fetched and not read yet.
+    /// How long a broker without news keeps a request. While one is kept, a new start waits for its end.
+    std::chrono::milliseconds keep{50};
+    /// The end of the partition moves `at` over messages that a compaction took away.
+    bool sees_end = false;
+  };
+  /// Errors: invalid (settings), io.
+  [[nodiscard]] static Result<std::unique_ptr<Reader>> open(const Access& access, LastWords& words, std::string topic,
+                                                            std::int32_t partition, const Options& options);
   ~Reader();
   Reader(const Reader&) = delete;
   Reader& operator=(const Reader&) = delete;
@@ -50,15 +62,17 @@ class Reader {
   [[nodiscard]] Result<bool> next(std::chrono::milliseconds timeout, const std::function<void(const RawMessage&)>& take);
 
   [[nodiscard]] Result<Extent> extent(std::chrono::milliseconds patience);
+  /// Position of the last message; 0: there is none.
+  [[nodiscard]] Result<Position> last(std::chrono::milliseconds patience);
   /// Offset of the first message with this timestamp in milliseconds or a later one; none: std::nullopt.
   [[nodiscard]] Result<std::optional<std::int64_t>> offset_at(std::int64_t timestamp, std::chrono::milliseconds patience);
   /// Whether the last message had the time of the broker instead of the record's.
   [[nodiscard]] bool broker_time() const { return broker_time_; }
-  [[nodiscard]] RdKafka::Handle& handle();
 
  private:
   Reader(const Access& access, LastWords& words, std::string topic, std::int32_t partition);
   void stop();
+  [[nodiscard]] Result<std::int64_t> ask_offset(std::int64_t what, std::chrono::milliseconds patience);
 
   const Access& access_;
   LastWords& words_;

@@ -59,8 +59,8 @@ Result<int> number(const std::string& key, const std::string& value, const std::
   int out = 0;
   const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), out);
   if (error == std::errc{} && end == value.data() + value.size() && out >= from && out <= to) return out;
-  return fail(ErrorKind::invalid, where + ": " + key + " is \"" + value + "\"; allowed: a number from " + std::to_string(from) + " to " +
-                                      std::to_string(to));
+  return fail(ErrorKind::invalid,
+              where + ": " + key + " is \"" + value + "\"; allowed: a number from " + std::to_string(from) + " to " + std::to_string(to));
 }
 
 /// A password is not repeated in messages.
@@ -78,9 +78,9 @@ Result<void> set(Settings& settings, const std::string& key, const std::string& 
     settings.patience = std::chrono::milliseconds(*millis);
     return {};
   }
-  for (const auto& [name, field, to] : {std::tuple{"replication.factor", &settings.replication_factor, 100},
-                                        std::tuple{"min.insync.replicas", &settings.min_insync_replicas, 100},
-                                        std::tuple{"partitions", &settings.partitions, 10'000}}) {
+  for (const auto& [name, field, to] :
+       {std::tuple{"replication.factor", &settings.replication_factor, 100},
+        std::tuple{"min.insync.replicas", &settings.min_insync_replicas, 100}, std::tuple{"partitions", &settings.partitions, 10'000}}) {
     if (key != name) continue;
     const auto found = number(key, value, where, 1, to);
     if (!found) return tl::unexpected(found.error());

@@ -25,7 +25,8 @@ struct Settings {
   friend bool operator==(const Settings&, const Settings&) = default;
 };
 
-/// One setting, checked. `where` begins the message of an error: "line 3". Errors: invalid, naming the key, what was found and what is allowed.
+/// One setting, checked. `where` begins the message of an error: "line 3". Errors: invalid, naming the key, what was found and what is
+/// allowed.
 [[nodiscard]] Result<void> set(Settings& settings, const std::string& key, const std::string& value, const std::string& where);
 
 /// Reads lines "key=value"; empty lines and lines that begin with # say nothing. Errors: invalid, naming `source` and line.

@@ -10,7 +10,6 @@ namespace {
 
 /// Below the 1 MB that brokers take without being told otherwise.
 constexpr std::size_t part_bytes_max = 900'000;
-constexpr unsigned kilobytes_ahead = 4 * 1024;
 constexpr std::chrono::milliseconds step{100};
 
 }  // namespace
@@ -22,7 +21,8 @@ SnapshotStore::SnapshotStore(const Access& access, LastWords& words)
       body_producer_(access, words, access.location.snapshot_topic(), access.location.body_partition()) {}
 
 tl::unexpected<Error> SnapshotStore::damaged(Position position, const std::string& why) const {
-  return fail(ErrorKind::corrupt, "log " + access_.location.text() + ": snapshot at position " + std::to_string(position) + " is damaged: " + why);
+  return fail(ErrorKind::corrupt,
+              "log " + access_.location.text() + ": snapshot at position " + std::to_string(position) + " is damaged: " + why);
 }
 
 // ---- what there is --------------------------------------------------------------------------------------------------------
@@ -30,7 +30,7 @@ tl::unexpected<Error> SnapshotStore::damaged(Position position, const std::strin
 /// Reads what was told since the last time.
 Result<void> SnapshotStore::refresh() {
   if (!index_reader_) {
-    auto reader = Reader::open(access_, words_, access_.location.snapshot_topic(), access_.location.index_partition(), kilobytes_ahead, true);
+    auto reader = Reader::open(access_, words_, access_.location.snapshot_topic(), access_.location.index_partition(), {.sees_end = true});
     if (!reader) return tl::unexpected(reader.error());
     index_reader_ = std::move(*reader);
   }
@@ -49,7 +49,8 @@ Result<void> SnapshotStore::refresh() {
     if (!came) return tl::unexpected(came.error());
     if (reader.at() > before) deadline = std::chrono::steady_clock::now() + access_.settings.patience;
     if (std::chrono::steady_clock::now() >= deadline)
-      return fail(ErrorKind::unavailable, "log " + access_.location.text() + ": the snapshots cannot be listed: no broker answers" + words_.in_brackets());
+      return fail(ErrorKind::unavailable,
+                  "log " + access_.location.text() + ": the snapshots cannot be listed: no broker answers" + words_.in_brackets());
   }
   return {};
 }
@@ -86,7 +87,7 @@ Result<std::optional<TailsEntry>> SnapshotStore::tails() {
 
 Result<Reader*> SnapshotStore::bodies() {
   if (!body_reader_) {
-    auto reader = Reader::open(access_, words_, access_.location.snapshot_topic(), access_.location.body_partition(), kilobytes_ahead);
+    auto reader = Reader::open(access_, words_, access_.location.snapshot_topic(), access_.location.body_partition(), {});
     if (!reader) return tl::unexpected(reader.error());
     body_reader_ = std::move(*reader);
   }
@@ -113,11 +114,13 @@ Result<StoredSnapshot> SnapshotStore::get(Position position) {
       if (found) out.bytes.insert(out.bytes.end(), message.value.begin(), message.value.end());
     });
     if (!came) return tl::unexpected(came.error());
-    if (!*came) return fail(ErrorKind::unavailable, "log " + access_.location.text() + ": snapshot at position " + std::to_string(position) +
-                                                        ": no broker gives its part " + std::to_string(part) + words_.in_brackets());
+    if (!*came)
+      return fail(ErrorKind::unavailable, "log " + access_.location.text() + ": snapshot at position " + std::to_string(position) +
+                                              ": no broker gives its part " + std::to_string(part) + words_.in_brackets());
     if (!found) return damaged(position, "part " + std::to_string(part) + " at offset " + std::to_string(offset) + " is missing");
   }
-  if (out.bytes.size() != entry.bytes || checksum(out.meta, out.bytes) != entry.checksum) return damaged(position, "its checksum does not fit its bytes");
+  if (out.bytes.size() != entry.bytes || checksum(out.meta, out.bytes) != entry.checksum)
+    return damaged(position, "its checksum does not fit its bytes");
   return out;
 }
 

@@ -39,9 +39,7 @@ std::vector<Rule> record_rules() {
           {"unclean.leader.election.enable", "false", false}};
 }
 
-std::vector<Rule> snapshot_rules() {
-  return {{"cleanup.policy", "compact", true}, {"unclean.leader.election.enable", "false", false}};
-}
+std::vector<Rule> snapshot_rules() { return {{"cleanup.policy", "compact", true}, {"unclean.leader.election.enable", "false", false}}; }
 
 /// Asks about topics and makes them, with a client of its own.
 class Administrator {
@@ -199,8 +197,10 @@ Result<void> check_in_sync(const TopicFacts& topic) {
   const auto it = topic.settings->find("min.insync.replicas");
   if (it == topic.settings->end()) return {};
   const int found = std::atoi(it->second.c_str());
-  if (topic.replicas >= 3 && found < 2) return unfit(topic, "min.insync.replicas", it->second, "2 or more with " + std::to_string(topic.replicas) + " replicas");
-  if (found > topic.replicas) return unfit(topic, "min.insync.replicas", it->second, "at most the number of replicas, " + std::to_string(topic.replicas));
+  if (topic.replicas >= 3 && found < 2)
+    return unfit(topic, "min.insync.replicas", it->second, "2 or more with " + std::to_string(topic.replicas) + " replicas");
+  if (found > topic.replicas)
+    return unfit(topic, "min.insync.replicas", it->second, "at most the number of replicas, " + std::to_string(topic.replicas));
   return {};
 }
 
@@ -219,11 +219,15 @@ Result<std::vector<TopicOutcome>> make_topics(const Access& access) {
   };
   const Location& location = access.location;
   const int partitions = std::max(access.settings.partitions, location.partition + 1);
-  const std::vector<Wanted> all{
-      // records of a simulated future are as good as any, and one record may be as long as a log takes
-      {location.record_topic(), partitions, location.partition + 1, record_rules(),
-       {{"max.message.bytes", "70000000"}, {"message.timestamp.after.max.ms", "9223372036854775807"}, {"message.timestamp.before.max.ms", "9223372036854775807"}}},
-      {location.snapshot_topic(), 2 * partitions, location.body_partition() + 1, snapshot_rules(), {}}};
+  const std::vector<Wanted> all{// records of a simulated future are as good as any, and one record may be as long as a log takes
+                                {location.record_topic(),
+                                 partitions,
+                                 location.partition + 1,
+                                 record_rules(),
+                                 {{"max.message.bytes", "70000000"},
+                                  {"message.timestamp.after.max.ms", "9223372036854775807"},
+                                  {"message.timestamp.before.max.ms", "9223372036854775807"}}},
+                                {location.snapshot_topic(), 2 * partitions, location.body_partition() + 1, snapshot_rules(), {}}};
 
   std::vector<TopicOutcome> out;
   for (const Wanted& wanted : all) {
@@ -261,8 +265,8 @@ Result<TopicFacts> check_topics(const Access& access, LastWords& words, bool for
     auto found = administrator.describe(name);
     if (!found) return tl::unexpected(found.error());
     if (!*found)
-      return fail(ErrorKind::not_found, "log " + location.text() + ": there is no topic " + name + "; 'hindsight log init --log " + location.text() +
-                                            "' makes it");
+      return fail(ErrorKind::not_found, "log " + location.text() + ": there is no topic " + name + "; 'hindsight log init --log " +
+                                            location.text() + "' makes it");
     if (auto ok = check_partitions(**found, partitions); !ok) return tl::unexpected(ok.error());
     if (for_writing)
       if (auto ok = check_settings(**found, rules, true); !ok) return tl::unexpected(ok.error());
