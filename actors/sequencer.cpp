@@ -171,10 +171,12 @@ bool Sequencer::next_record() {
           {read.error().kind, std::string(core_->log.name()) + ", record " + std::to_string(stored.offset) + ": " + read.error().message});
       return false;
     }
+    const bool counts = domain().counts((*read)->envelope);
     if (auto ok = apply(**read); !ok) {
       give_up({ok.error().kind, std::string(core_->log.name()) + ", record " + std::to_string(stored.offset) + ": " + ok.error().message});
       return false;
     }
+    if (!counts) continue;  // what a replaced writer left behind is nobody's news
     applying_ = *read;
     stored_ = stored;
     return true;

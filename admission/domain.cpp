@@ -2,16 +2,24 @@
 
 #include <algorithm>
 
+#include "vocabulary/record_order.hpp"
+
 namespace hindsight::admission {
 
 // ---- applying ---------------------------------------------------------------------------------------------------------------
 
 Result<void> Domain::begin(const RecordView& record, Outbox& out) {
   const Envelope& e = record.envelope;
-  if (e.sequence != sequence_ + 1)
+  const RecordOrder order = record_order(sequence_, epoch_, e.sequence, e.epoch);
+  if (order == RecordOrder::gap)
     return fail(ErrorKind::corrupt, "domain " + std::string(e.domain) + ": expected sequence " + std::to_string(sequence_ + 1) +
                                         ", found " + std::to_string(e.sequence));
+  if (order == RecordOrder::passed_over) {
+    if (std::holds_alternative<Decisions>(record.body)) ++stale_decisions_;
+    return {};
+  }
   sequence_ = e.sequence;
+  epoch_ = std::max(epoch_, e.epoch);
   if (e.time > now_) now_ = e.time;  // a clock that steps back does not turn time back
   phase_ = Phase::reconcile;
   contenders_.clear();
@@ -19,13 +27,12 @@ Result<void> Domain::begin(const RecordView& record, Outbox& out) {
     route(*o, out);
   } else if (const auto* d = std::get_if<Decisions>(&record.body)) {
     // Each decision has a later base than the one before: an equal one is the same once more, written by an append that was repeated.
-    if (e.epoch < epoch_ || (d->base != 0 && d->base <= decided_base_)) {
+    if (d->base != 0 && d->base <= decided_base_) {
       ++stale_decisions_;
       return {};
     }
     route(*d, out);
   } else if (std::holds_alternative<EpochStarted>(record.body)) {
-    epoch_ = std::max(epoch_, e.epoch);
     listed_ = false;
     mark_all();  // what the epoch before decided but did not write is lost: everything is asked again
   }
@@ -33,6 +40,10 @@ Result<void> Domain::begin(const RecordView& record, Outbox& out) {
 }
 
 void Domain::end() {}
+
+bool Domain::counts(const Envelope& envelope) const {
+  return record_order(sequence_, epoch_, envelope.sequence, envelope.epoch) == RecordOrder::next;
+}
 
 void Domain::touched(Address entity) {
   switch (entity.kind) {

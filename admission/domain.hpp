@@ -32,11 +32,13 @@ class Domain {
 
   // ---- applying -----------------------------------------------------------------------------------------------------------
 
-  /// Folds one record. Errors: a gap in the sequence, a record of another domain (the log is wrong; stop). A decision of an older epoch
-  /// is ignored, as are repeated observations (rule 4).
+  /// Folds one record. Errors: a gap in the sequence (the log is wrong; stop). A record that does not count (vocabulary/record_order.hpp)
+  /// changes nothing, and neither does a decision that was written twice or a repeated observation (rule 4).
   [[nodiscard]] Result<void> begin(const RecordView& record, Outbox& out);
   /// All messages of the record have been delivered.
   void end();
+  /// Whether this record would count.
+  [[nodiscard]] bool counts(const Envelope& envelope) const;
   /// For the driver: a message was delivered to this entity while applying.
   void touched(Address entity);
 

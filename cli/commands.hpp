@@ -15,7 +15,7 @@ void add_why(CLI::App& app, Session& session);
 void add_diff(CLI::App& app, Session& session);
 void add_verify(CLI::App& app, Session& session);
 void add_replay(CLI::App& app, Session& session);
-void add_log(CLI::App& app, Session& session);  ///< log cat, log stats, log check.
+void add_log(CLI::App& app, Session& session);  ///< log cat, stats, check, init, copy.
 void add_version(CLI::App& app, Session& session);
 void add_completion(CLI::App& app, Session& session);
 
@@ -34,5 +34,7 @@ void add_delete_workload(CLI::App& parent, Session& session);
 void add_log_cat(CLI::App& log, Session& session);
 void add_log_stats(CLI::App& log, Session& session);
 void add_log_check(CLI::App& log, Session& session);
+void add_log_init(CLI::App& log, Session& session);
+void add_log_copy(CLI::App& log, Session& session);
 
 }  // namespace hindsight::cli

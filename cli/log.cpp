@@ -3,11 +3,13 @@
 namespace hindsight::cli {
 
 void add_log(CLI::App& app, Session& session) {
-  auto* log = app.add_subcommand("log", "The records themselves: print, count, check");
+  auto* log = app.add_subcommand("log", "The records themselves: print, count, check, copy");
   log->require_subcommand(1);
   add_log_cat(*log, session);
   add_log_stats(*log, session);
   add_log_check(*log, session);
+  add_log_init(*log, session);
+  add_log_copy(*log, session);
 }
 
 }  // namespace hindsight::cli

@@ -29,9 +29,9 @@ Result<events::Position> first_position(const events::Log& log, const std::strin
 }
 
 Result<int> cat(const Session& session, const CatOptions& o) {
-  const auto log = open_for_reading(o.past.log);
+  const auto log = open_for_reading(o.past);
   if (!log) return tl::unexpected(log.error());
-  const auto from = o.from == "1" ? Result<events::Position>(1) : first_position(**log, o.from);
+  const auto from = o.from == "1" ? (*log)->first() : first_position(**log, o.from);
   if (!from) return tl::unexpected(from.error());
   const auto to = o.follow ? (*log)->last() : replay::resolve(**log, replay::parse_moment(o.to).value());
   if (!to) return tl::unexpected(to.error());

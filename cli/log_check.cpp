@@ -5,6 +5,7 @@
 #include <ostream>
 
 #include "cli/commands.hpp"
+#include "cli/log_location.hpp"
 #include "cli/output.hpp"
 #include "cli/past_options.hpp"
 #include "cli/progress.hpp"
@@ -13,11 +14,11 @@ namespace hindsight::cli {
 namespace {
 
 struct CheckOptions {
-  std::string log, format;
+  std::string log, log_config, format;
 };
 
 Result<int> check(const Session& session, const CheckOptions& o) {
-  const auto log = open_for_reading(o.log);
+  const auto log = open_for_reading(o.log, o.log_config);
   if (!log) return tl::unexpected(log.error());
   ProgressBar bar(session, "checking");
   const auto report = (*log)->check([&](events::Position done, events::Position total) {
@@ -29,6 +30,7 @@ Result<int> check(const Session& session, const CheckOptions& o) {
   if (o.format == "text") {
     for (const auto& f : report->findings)
       session.out << (f.offset == 0 ? std::string("log") : std::to_string(f.offset)) << ": " << f.what << "\n";
+    if (report->passed_over > 0) session.out << with_commas(report->passed_over) << " records of replaced writers do not count\n";
     if (!report->complete) session.out << "... ended early: too many findings\n";
     session.out << with_commas(report->records) << " records, " << report->snapshots << " snapshots read, "
                 << (report->findings.empty() ? std::string("nothing found") : with_commas(report->findings.size()) + " findings") << "\n";
@@ -37,6 +39,7 @@ Result<int> check(const Session& session, const CheckOptions& o) {
     for (const auto& f : report->findings) findings.push_back({{"offset", f.offset}, {"what", f.what}});
     print_document(session,
                    Json{{"records", report->records},
+                        {"passedOver", report->passed_over},
                         {"snapshots", report->snapshots},
                         {"last", report->last},
                         {"complete", report->complete},
@@ -56,7 +59,8 @@ void add_log_check(CLI::App& log, Session& session) {
                         "  hindsight log check -o json --log copy.db",
                         [o, &session] { return check(session, *o); });
   add_output(*c, o->format, {"text", "json", "yaml"});
-  c->add_option("--log", o->log, "The log: sqlite:FILE, or FILE")->required()->envname("HINDSIGHT_LOG")->type_name("LOG");
+  c->add_option("--log", o->log, log_help)->required()->envname("HINDSIGHT_LOG")->type_name("LOG");
+  add_log_config(*c, o->log_config);
 }
 
 }  // namespace hindsight::cli

@@ -1,27 +1,35 @@
 #pragma once
 
-#include <filesystem>
+#include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
 
+#include "events/kafka/location.hpp"
+#include "events/kafka/settings.hpp"
+#include "events/log.hpp"
 #include "events/sqlite_log.hpp"
 #include "vocabulary/result.hpp"
 
 namespace hindsight::cli {
 
-/// Opens what --log names: "sqlite:FILE", or the file itself. Errors: invalid for other schemes, and those of SqliteLog::open.
-[[nodiscard]] inline Result<std::unique_ptr<events::SqliteLog>> open_log(const std::string& location,
-                                                                         events::SqliteLogOptions options = {}) {
-  std::string path = location;
-  if (path.starts_with("sqlite:"))
-    path = path.substr(7);
-  else if (const auto colon = path.find(':'); colon != std::string::npos && path.find('/') > colon)
-    return fail(ErrorKind::invalid, "--log: found " + location + "; allowed: sqlite:FILE or a file's path");
-  if (path.empty()) return fail(ErrorKind::invalid, "--log: found no file; allowed: sqlite:FILE or a file's path");
-  std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored))
-    return fail(ErrorKind::invalid, "--log: found " + path + ", which is a folder; allowed: sqlite:FILE or a file's path");
-  return events::SqliteLog::open(path, options);
-}
+/// How a log is opened.
+struct LogAccess {
+  bool read_only = false;
+  events::Durability durability = events::Durability::fsync;  ///< Of a file.
+  std::string kafka_config;                                   ///< File with settings of the way to Kafka; empty: none.
+};
+
+/// What the help of every command says of --log.
+inline constexpr const char* log_help = "The log: sqlite:FILE, FILE, or kafka:HOST:PORT[,...][/PREFIX][?partition=N]";
+
+/// Adds --log-config.
+CLI::Option* add_log_config(CLI::App& command, std::string& file);
+
+[[nodiscard]] bool is_kafka(const std::string& location);
+/// The settings of the way to Kafka that `access` names. Errors: invalid, naming file, line, key, what was found and what is allowed.
+[[nodiscard]] Result<events::kafka::Settings> kafka_settings(const LogAccess& access);
+
+/// Opens what --log names. Errors: invalid for other schemes, and those of SqliteLog::open and KafkaLog::open.
+[[nodiscard]] Result<std::unique_ptr<events::Log>> open_log(const std::string& location, const LogAccess& access = {});
 
 }  // namespace hindsight::cli

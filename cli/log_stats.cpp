@@ -94,7 +94,7 @@ Json document(const events::Log& log, const Statistics& s, const std::vector<eve
 }
 
 Result<int> stats(const Session& session, const StatsOptions& o) {
-  const auto log = open_for_reading(o.past.log);
+  const auto log = open_for_reading(o.past);
   if (!log) return tl::unexpected(log.error());
   const auto last = (*log)->last();
   if (!last) return tl::unexpected(last.error());
@@ -112,7 +112,9 @@ Result<int> stats(const Session& session, const StatsOptions& o) {
     statistics.see(stored, record);
     return true;
   };
-  const auto ok = scan(**log, o.past.domain, 1, *last, see, bar.callback());
+  const auto first = (*log)->first();
+  if (!first) return tl::unexpected(first.error());
+  const auto ok = scan(**log, o.past.domain, *first, *last, see, bar.callback());
   bar.clear();
   const Json out = document(**log, statistics, *domains, *snapshots, o.format == "text");
   if (o.format == "text") {

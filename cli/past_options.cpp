@@ -16,7 +16,8 @@ CLI::Validator is_moment() {
 }
 
 void add_past_options(CLI::App& command, PastOptions& options, bool with_at) {
-  command.add_option("--log", options.log, "The log: sqlite:FILE, or FILE")->required()->envname("HINDSIGHT_LOG")->type_name("LOG");
+  command.add_option("--log", options.log, log_help)->required()->envname("HINDSIGHT_LOG")->type_name("LOG");
+  add_log_config(command, options.log_config);
   command.add_option("--domain", options.domain, "The admission domain; needed if the log has several")->type_name("NAME");
   if (with_at) {
     command.add_option("--at", options.at, "The state after this position, at this time, or this long before the end (-5m)")
@@ -25,7 +26,9 @@ void add_past_options(CLI::App& command, PastOptions& options, bool with_at) {
   }
 }
 
-Result<std::unique_ptr<events::SqliteLog>> open_for_reading(const std::string& location) { return open_log(location, {.read_only = true}); }
+Result<std::unique_ptr<events::Log>> open_for_reading(const std::string& location, const std::string& log_config) {
+  return open_log(location, {.read_only = true, .kafka_config = log_config});
+}
 
 Result<void> fold(replay::Past& past, replay::Position to) {
   auto done = past.go_to(to);
@@ -36,7 +39,7 @@ Result<void> fold(replay::Past& past, replay::Position to) {
 
 Result<Journey> travel(const Session& session, const PastOptions& options) {
   Journey out;
-  auto log = open_for_reading(options.log);
+  auto log = open_for_reading(options);
   if (!log) return tl::unexpected(log.error());
   out.log = std::move(*log);
   const auto domain = replay::choose_domain(*out.log, options.domain);

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "cli/session.hpp"
-#include "events/sqlite_log.hpp"
+#include "events/log.hpp"
 #include "replay/moment.hpp"
 #include "replay/past.hpp"
 
@@ -13,7 +13,7 @@ namespace hindsight::cli {
 
 /// Options of every command that reads a log.
 struct PastOptions {
-  std::string log;
+  std::string log, log_config;
   std::string domain;
   std::string at = "latest";
 };
@@ -25,11 +25,14 @@ void add_past_options(CLI::App& command, PastOptions& options, bool with_at);
 [[nodiscard]] CLI::Validator is_moment();
 
 /// Opens what --log names; works beside a live writer and on a copy. Errors: see open_log.
-[[nodiscard]] Result<std::unique_ptr<events::SqliteLog>> open_for_reading(const std::string& location);
+[[nodiscard]] Result<std::unique_ptr<events::Log>> open_for_reading(const std::string& location, const std::string& log_config);
+[[nodiscard]] inline Result<std::unique_ptr<events::Log>> open_for_reading(const PastOptions& options) {
+  return open_for_reading(options.log, options.log_config);
+}
 
 /// A log and the state of one of its domains at the moment that was asked for.
 struct Journey {
-  std::unique_ptr<events::SqliteLog> log;
+  std::unique_ptr<events::Log> log;
   std::unique_ptr<replay::Past> past;
 
   [[nodiscard]] const admission::StateView& state() const { return past->driver(); }

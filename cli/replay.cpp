@@ -17,7 +17,7 @@ struct ReplayCommand {
 };
 
 Result<int> replay_log(const Session& session, const ReplayCommand& o) {
-  const auto log = open_for_reading(o.past.log);
+  const auto log = open_for_reading(o.past);
   if (!log) return tl::unexpected(log.error());
   const auto domain = replay::choose_domain(**log, o.past.domain);
   if (!domain) return tl::unexpected(domain.error());

@@ -34,8 +34,8 @@ using operations::LogLevel;
 struct RunOptions {
   std::vector<std::string> quickstart;
   bool keep = false, in_cluster = false, no_lease = false;
-  std::string kubeconfig, context, log, durability = "fsync", http = "127.0.0.1:0", log_level = "info", lease_namespace, config,
-                                        feature_gates;
+  std::string kubeconfig, context, log, log_config, durability = "fsync", http = "127.0.0.1:0", log_level = "info", lease_namespace, config,
+                                                    feature_gates;
   std::size_t max_in_flight = 64;
   unsigned connect_timeout = 60;
   bool webhooks = false;
@@ -263,11 +263,11 @@ int run_on_cluster(const RunOptions& o, const operations::Configuration& configu
   } else if (auto shown = serve_visibility(); !shown) {
     status = complain(shown.error());
   } else if (leadership.wait(stop)) {
-    events::SqliteLogOptions log_options;
-    log_options.durability = o.durability == "off"      ? events::Durability::off
-                             : o.durability == "normal" ? events::Durability::normal
-                                                        : events::Durability::fsync;
-    auto log = open_log(o.log, log_options);
+    LogAccess access{.kafka_config = o.log_config};
+    access.durability = o.durability == "off"      ? events::Durability::off
+                        : o.durability == "normal" ? events::Durability::normal
+                                                   : events::Durability::fsync;
+    auto log = open_log(o.log, access);
     if (!log) {
       status = complain(log.error());
     } else {
@@ -374,10 +374,11 @@ int run(const RunOptions& o) {
     for (const char* suffix : {"", "-wal", "-shm", ".lock"}) std::filesystem::remove(file + suffix, ignored);
     with_log.log = "sqlite:" + file;
   }
-  auto log = open_log(with_log.log);
+  auto log = open_log(with_log.log, {.kafka_config = o.log_config});
   if (!log) return complain(log.error());
   if (const auto last = (*log)->last(); !last || *last != 0)
-    return complain({ErrorKind::conflict, "--log: " + with_log.log + " has records already; allowed with --quickstart: a new file"});
+    return complain(
+        {ErrorKind::conflict, "--log: " + with_log.log + " has records already; allowed with --quickstart: a new file, or empty topics"});
   return quickstart(with_log, std::move(*input), *configuration, **log, signals.stop_token());
 }
 
@@ -390,7 +391,10 @@ void add_run(CLI::App& app, Session& session) {
   command->add_flag("--keep", o->keep, "With --quickstart: stay until interrupted");
   command->add_option("--kubeconfig", o->kubeconfig, "Which cluster; else KUBECONFIG, the service account, ~/.kube/config");
   command->add_option("--context", o->context, "Context of the kubeconfig");
-  command->add_option("--log", o->log, "The log: sqlite:FILE; default hindsight.db, with --quickstart a new build/quickstart.db");
+  command->add_option("--log", o->log,
+                      "The log: sqlite:FILE or kafka:HOST:PORT[,...][/PREFIX][?partition=N]; default hindsight.db, with --quickstart a new "
+                      "build/quickstart.db");
+  add_log_config(*command, o->log_config);
   command->add_option("--config", o->config, "Configuration of config.kueue.x-k8s.io/v1beta2 or v1beta1, YAML or JSON; else the defaults")
       ->type_name("FILE");
   command->add_option("--feature-gates", o->feature_gates, "A=true,B=false; not together with featureGates in the file")

@@ -27,7 +27,7 @@ Result<int> simulate(const Session& session, const SimulateOptions& o) {
   if (scenarios.empty()) return fail(ErrorKind::invalid, "nothing to simulate: no manifests and no scenarios in the files given");
   if (!o.log.empty() && scenarios.size() > 1)
     return fail(ErrorKind::invalid, "--log: found with " + std::to_string(scenarios.size()) + " scenarios; allowed: one");
-  std::unique_ptr<events::SqliteLog> log;  // only now: bad input leaves no empty log behind
+  std::unique_ptr<events::Log> log;  // only now: bad input leaves no empty log behind
   if (!o.log.empty()) {
     auto opened = open_log(o.log, {.durability = events::Durability::normal});
     if (!opened) return tl::unexpected(opened.error());

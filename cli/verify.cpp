@@ -79,7 +79,7 @@ void print_text(const Session& session, const VerifyReport& r, double seconds) {
 }
 
 Result<int> verify(const Session& session, const VerifyCommand& o) {
-  const auto log = open_for_reading(o.past.log);
+  const auto log = open_for_reading(o.past);
   if (!log) return tl::unexpected(log.error());
   const auto domain = replay::choose_domain(**log, o.past.domain);
   if (!domain) return tl::unexpected(domain.error());

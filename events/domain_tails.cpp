@@ -30,6 +30,12 @@ Result<void> DomainTails::advance(const EncodedRecord& record, Position offset) 
   return {};
 }
 
+RecordOrder DomainTails::order(const EncodedRecord& record) const {
+  const auto it = tails_.find(record.domain);
+  if (it == tails_.end()) return record_order(0, 0, record.sequence, record.epoch);
+  return record_order(it->second.sequence, it->second.epoch, record.sequence, record.epoch);
+}
+
 void DomainTails::back_to(std::size_t mark) {
   for (; undo_.size() > mark; undo_.pop_back()) {
     const Step& step = undo_.back();

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "events/log.hpp"
+#include "vocabulary/record_order.hpp"
 
 namespace hindsight::events {
 
@@ -18,6 +19,9 @@ class DomainTails {
   /// its bytes are of a length that a log takes. Errors: conflict, invalid, with a message that names domain, found and expected;
   /// nothing has changed then.
   [[nodiscard]] Result<void> advance(const EncodedRecord& record, Position offset);
+
+  /// How a record that is in the log already stands to the last of its domain.
+  [[nodiscard]] RecordOrder order(const EncodedRecord& record) const;
 
   /// The steps since the last keep(): a mark to go back to.
   [[nodiscard]] std::size_t mark() const { return undo_.size(); }

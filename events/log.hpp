@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "events/check_report.hpp"
 #include "events/record_batch.hpp"
 #include "vocabulary/result.hpp"
 #include "vocabulary/time.hpp"
@@ -78,8 +79,12 @@ class Log {
   // ---- reading ----
 
   /// Replaces `out` with records from offset `from` on; empty at the end of the log. When a damaged record follows good ones
-  /// the good ones are given first. Errors: corrupt (the record at `from` is damaged; the message names its offset), io.
+  /// the good ones are given first. Errors: corrupt (the record at `from` is damaged; the message names its offset), not_found (it is not
+  /// kept any more; the message names the first that is), io.
   [[nodiscard]] virtual Result<void> read(Position from, const ReadLimits& limits, RecordBatch& out) const = 0;
+
+  /// Position of the first record that is kept. Some logs forget old records (Kafka's retention); 1 in others, also when they are empty.
+  [[nodiscard]] virtual Result<Position> first() const { return Position{1}; }
 
   /// Position of the last record; 0: the log is empty.
   [[nodiscard]] virtual Result<Position> last() const = 0;
@@ -106,6 +111,12 @@ class Log {
 
   /// Forgets a snapshot; one that does not exist is no error.
   [[nodiscard]] virtual Result<void> drop_snapshot(Position position) = 0;
+
+  // ---- checking ----
+
+  /// Walks over everything that is in it. Reads on behind damage. `progress` is called now and then; when it returns false the walk ends
+  /// early, with what was found so far.
+  [[nodiscard]] virtual Result<CheckReport> check(const CheckProgress& progress = {});
 };
 
 }  // namespace hindsight::events

@@ -1,5 +1,10 @@
 #include "events/log_check.hpp"
 
+#include <algorithm>
+
+#include "events/snapshot.hpp"
+#include "vocabulary/record_order.hpp"
+
 namespace hindsight::events {
 
 void RecordChecker::check(const StoredRecord& record, std::vector<Finding>& findings) {
@@ -24,6 +29,10 @@ void RecordChecker::check_order(const StoredRecord& record, std::vector<Finding>
   auto it = tails_.find(record.domain);
   if (it == tails_.end()) it = tails_.emplace(record.domain, DomainTail{.domain = std::string(record.domain)}).first;
   DomainTail& tail = it->second;
+  if (strays_ && record_order(tail.sequence, tail.epoch, record.sequence, record.epoch) == RecordOrder::passed_over) {
+    ++passed_over_;
+    return;
+  }
   const std::string domain = "domain \"" + std::string(record.domain) + "\": ";
   const bool counts_on = gap_ ? record.sequence > tail.sequence : record.sequence == tail.sequence + 1;
   if (!counts_on) {
@@ -37,5 +46,76 @@ void RecordChecker::check_order(const StoredRecord& record, std::vector<Finding>
   tail.epoch = record.epoch;
   tail.offset = record.offset;
 }
+
+// ---- a whole log ----------------------------------------------------------------------------------------------------------
+
+bool same_snapshot(SnapshotMeta inside, const SnapshotMeta& beside) {
+  inside.schema_version = beside.schema_version;
+  return inside == beside;
+}
+
+namespace {
+
+void check_snapshot(const Log& log, const SnapshotMeta& meta, Position last, std::vector<Finding>& findings) {
+  const auto find = [&](const std::string& what) {
+    findings.push_back({meta.position, "snapshot at position " + std::to_string(meta.position) + ": " + what});
+  };
+  if (meta.position > last) find("the log ends at " + std::to_string(last));
+  auto stored = log.snapshot(meta.position);
+  if (!stored) {
+    findings.push_back({meta.position, stored.error().message});
+    return;
+  }
+  const auto decoded = decode_snapshot(std::move(stored->bytes));
+  if (!decoded) {
+    // one of a newer release is none of our business
+    if (decoded.error().kind != ErrorKind::unsupported) find(decoded.error().message);
+  } else if (!same_snapshot((*decoded)->meta(), meta)) {
+    find("what it says of itself differs from what the log says of it");
+  }
+}
+
+}  // namespace
+
+Result<CheckReport> walk(const Log& log, RecordChecker checker, const CheckProgress& progress) {
+  CheckReport report;
+  const auto first = log.first();
+  if (!first) return tl::unexpected(first.error());
+  const auto last = log.last();
+  if (!last) return tl::unexpected(last.error());
+  report.last = *last;
+  if (*first > 1) checker.skip();  // what was before is not kept
+  RecordBatch batch;
+  for (Position offset = *first; offset <= *last && report.complete;) {
+    report.complete = report.findings.size() < findings_max && (!progress || progress(offset - *first, *last - *first + 1));
+    const auto read = log.read(offset, {}, batch);
+    if (!read && read.error().kind != ErrorKind::corrupt && read.error().kind != ErrorKind::unsupported)
+      return tl::unexpected(read.error());
+    if (!read) {
+      report.findings.push_back({offset++, read.error().message});
+      checker.skip();
+      continue;
+    }
+    if (batch.empty()) break;
+    for (const auto& record : batch) checker.check(record, report.findings);
+    report.records += batch.size();
+    offset = batch[batch.size() - 1].offset + 1;
+  }
+  report.passed_over = checker.passed_over();
+  const auto snapshots = log.snapshots();
+  if (!snapshots) return tl::unexpected(snapshots.error());
+  for (const auto& meta : *snapshots) {
+    if (!report.complete) break;
+    ++report.snapshots;
+    check_snapshot(log, meta, *last, report.findings);
+  }
+  if (report.findings.size() > findings_max) {
+    report.findings.resize(findings_max);
+    report.complete = false;
+  }
+  return report;
+}
+
+Result<CheckReport> Log::check(const CheckProgress& progress) { return walk(*this, RecordChecker(), progress); }
 
 }  // namespace hindsight::events

@@ -17,6 +17,14 @@ void MemoryLog::damage(Position offset) {
   entries_.at(offset - 1).damaged = true;
 }
 
+void MemoryLog::slip_in(const EncodedRecord& record) {
+  const std::lock_guard lock(mutex_);
+  if (tails_.order(record) != RecordOrder::passed_over)
+    tails_.set({std::string(record.domain), record.sequence, record.epoch, entries_.size() + 1});
+  store(record);
+  grown_.notify_all();
+}
+
 void MemoryLog::truncate(Position last) {
   const std::lock_guard lock(mutex_);
   entries_.resize(std::min<std::size_t>(entries_.size(), last));

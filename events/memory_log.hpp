@@ -31,6 +31,8 @@ class MemoryLog final : public Log {
   void on_append(std::function<AppendFault(std::span<const EncodedRecord>)> hook);
   /// Flips a bit of the record's bytes: reading it fails as corrupt from now on.
   void damage(Position offset);
+  /// Puts a record behind all others whatever its numbers, as a replaced writer can where nothing keeps it from writing.
+  void slip_in(const EncodedRecord& record);
   /// Forgets the records behind `last`, as if a machine had lost them.
   void truncate(Position last);
 

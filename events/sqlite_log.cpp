@@ -2,14 +2,9 @@
 
 #include <algorithm>
 #include <chrono>
-#include <semaphore>
 
 namespace hindsight::events {
 namespace {
-
-/// Bounds of one transaction: a crowd of writers must not hold up the first of them.
-constexpr std::size_t group_records_max = 16'384;
-constexpr std::size_t group_requests_max = 1'024;
 
 /// How often a reader looks whether another process has added something.
 constexpr std::chrono::milliseconds poll_interval{5};
@@ -45,71 +40,27 @@ void SqliteLog::start(sqlite::WriterLock lock, sqlite::Writer writer) {
   committer_ = std::jthread([this] { commit_groups(); });
 }
 
-SqliteLog::~SqliteLog() {
-  {
-    const std::lock_guard lock(queue_mutex_);
-    stopping_ = true;
-  }
-  queued_.notify_all();
-}
+SqliteLog::~SqliteLog() { appends_.stop(); }
 
 tl::unexpected<Error> SqliteLog::read_only() const { return fail(ErrorKind::denied, "log " + path_ + ": was opened read-only"); }
 
 // ---- writing --------------------------------------------------------------------------------------------------------------
 
 Result<Position> SqliteLog::append(std::span<const EncodedRecord> records, std::optional<Position> expected) {
-  Result<Position> outcome;
-  std::binary_semaphore finished(0);
-  Waiting waiting;
-  waiting.records = records;
-  waiting.expected = expected;
-  waiting.done = [&](Result<Position> result) {
-    outcome = std::move(result);
-    finished.release();
-  };
-  submit(std::move(waiting));
-  finished.acquire();
-  return outcome;
+  if (!writer_) return read_only();
+  return appends_.put_and_wait(records, expected);
 }
 
 void SqliteLog::append_async(RecordBatch batch, std::optional<Position> expected, AppendDone done) {
-  Waiting waiting;
-  waiting.batch = std::move(batch);  // a moved batch keeps its memory where it is
-  waiting.views = waiting.batch.views();
-  waiting.records = waiting.views;
-  waiting.expected = expected;
-  waiting.done = std::move(done);
-  submit(std::move(waiting));
-}
-
-void SqliteLog::submit(Waiting waiting) {
-  if (!writer_) return waiting.done(read_only());
-  {
-    const std::lock_guard lock(queue_mutex_);
-    queue_.push_back(std::move(waiting));
-  }
-  queued_.notify_one();
-}
-
-std::vector<SqliteLog::Waiting> SqliteLog::next_group() {
-  std::unique_lock lock(queue_mutex_);
-  queued_.wait(lock, [&] { return stopping_ || !queue_.empty(); });
-  std::vector<Waiting> group;
-  std::size_t records = 0;
-  while (!queue_.empty() && group.size() < group_requests_max) {
-    records += queue_.front().records.size();
-    if (!group.empty() && records > group_records_max) break;
-    group.push_back(std::move(queue_.front()));
-    queue_.pop_front();
-  }
-  return group;
+  if (!writer_) return done(read_only());
+  appends_.put(std::move(batch), expected, std::move(done));
 }
 
 void SqliteLog::commit_groups() {
-  for (std::vector<Waiting> group = next_group(); !group.empty(); group = next_group()) {
+  for (auto group = appends_.next_group(); !group.empty(); group = appends_.next_group()) {
     std::vector<sqlite::Writer::Request> requests;
     requests.reserve(group.size());
-    for (const Waiting& waiting : group) requests.push_back({waiting.records, waiting.expected, Position{0}});
+    for (const WaitingAppend& waiting : group) requests.push_back({waiting.records, waiting.expected, Position{0}});
     Position last = 0;
     {
       const std::lock_guard lock(writing_);
@@ -117,7 +68,7 @@ void SqliteLog::commit_groups() {
       last = writer_->last();
     }
     {
-      const std::lock_guard lock(queue_mutex_);
+      const std::lock_guard lock(committed_mutex_);
       committed_ = last;
     }
     grown_.notify_all();
@@ -146,7 +97,7 @@ Result<void> SqliteLog::read(Position from, const ReadLimits& limits, RecordBatc
 
 Result<Position> SqliteLog::last() const {
   if (writer_) {
-    const std::lock_guard lock(queue_mutex_);
+    const std::lock_guard lock(committed_mutex_);
     return committed_;
   }
   const std::lock_guard lock(reading_);
@@ -161,7 +112,7 @@ Result<Position> SqliteLog::seek(Time time) const {
 Result<Position> SqliteLog::wait_beyond(Position position, Duration timeout) const {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::microseconds(timeout.micros);
   if (writer_) {
-    std::unique_lock lock(queue_mutex_);
+    std::unique_lock lock(committed_mutex_);
     grown_.wait_until(lock, deadline, [&] { return committed_ > position; });
     return committed_;
   }

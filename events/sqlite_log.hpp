@@ -2,14 +2,13 @@
 
 #include <atomic>
 #include <condition_variable>
-#include <deque>
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "events/append_queue.hpp"
 #include "events/log.hpp"
 #include "events/log_check.hpp"
 #include "events/sqlite/reader.hpp"
@@ -36,10 +35,6 @@ class SqliteLog final : public Log {
   /// Finishes the appends that were asked for. Nobody may be inside another function by then.
   ~SqliteLog() override;
 
-  /// Walks over everything: pages, records, sequences, epochs, bodies, domains, time marks, snapshots. Reads on behind
-  /// damage. `progress` is called now and then; when it returns false the walk ends early, with what was found so far.
-  [[nodiscard]] Result<CheckReport> check(const CheckProgress& progress = {});
-
   // ---- Log ----
 
   [[nodiscard]] std::string_view name() const override { return name_; }
@@ -54,22 +49,13 @@ class SqliteLog final : public Log {
   [[nodiscard]] Result<std::vector<SnapshotMeta>> snapshots() const override;
   [[nodiscard]] Result<StoredSnapshot> snapshot(Position position) const override;
   [[nodiscard]] Result<void> drop_snapshot(Position position) override;
+  /// Beside what every log checks: pages, the table of domains, time marks.
+  [[nodiscard]] Result<CheckReport> check(const CheckProgress& progress = {}) override;
 
  private:
-  /// An append that waits for its turn. A caller that waits keeps the records alive; one that does not hands over a batch.
-  struct Waiting {
-    RecordBatch batch;
-    std::vector<EncodedRecord> views;
-    std::span<const EncodedRecord> records;
-    std::optional<Position> expected;
-    AppendDone done;
-  };
-
   SqliteLog(std::string path, sqlite::Reader reader);
   void start(sqlite::WriterLock lock, sqlite::Writer writer);
-  void submit(Waiting waiting);
   void commit_groups();
-  [[nodiscard]] std::vector<Waiting> next_group();
   [[nodiscard]] tl::unexpected<Error> read_only() const;
 
   const std::string path_;
@@ -82,12 +68,10 @@ class SqliteLog final : public Log {
   mutable std::mutex reading_;
   mutable sqlite::Reader reader_;
 
-  mutable std::mutex queue_mutex_;
-  mutable std::condition_variable queued_;
+  AppendQueue appends_;
+  mutable std::mutex committed_mutex_;
   mutable std::condition_variable grown_;
-  std::deque<Waiting> queue_;
   Position committed_ = 0;
-  bool stopping_ = false;
   std::jthread committer_;
 };
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "vocabulary/record_order.hpp"
+
 namespace hindsight::replay {
 namespace {
 
@@ -63,11 +65,13 @@ bool Lookahead::scan(Ahead& ahead) {
     if (stored.domain != domain_) continue;
     const auto record = reader_.read(stored.bytes);
     if (!record) continue;  // who applies it will say so
-    // the rule of Domain::begin
-    const std::uint64_t epoch = (*record)->envelope.epoch;
-    if (std::holds_alternative<EpochStarted>((*record)->body)) epoch_ = std::max(epoch_, epoch);
+    // the rules of Domain::begin
+    const Envelope& envelope = (*record)->envelope;
+    if (record_order(sequence_, epoch_, envelope.sequence, envelope.epoch) == RecordOrder::passed_over) continue;
+    sequence_ = envelope.sequence;
+    epoch_ = envelope.epoch;
     const auto* decisions = std::get_if<Decisions>(&(*record)->body);
-    if (decisions == nullptr || epoch < epoch_ || (decisions->base != 0 && decisions->base <= decided_base_)) continue;
+    if (decisions == nullptr || (decisions->base != 0 && decisions->base <= decided_base_)) continue;
     decided_base_ = std::max(decided_base_, decisions->base);
     decisions_.push_back({stored.offset, decisions->base});
     return true;

@@ -23,9 +23,10 @@ struct ComingDecision {
 /// do so before the records behind the base are applied.
 class Lookahead {
  public:
-  /// Starts behind `from`. `epoch` and `decided_base` are those of the state there.
-  Lookahead(const events::Log& log, std::string domain, events::Position from, std::uint64_t epoch, std::uint64_t decided_base)
-      : log_(log), domain_(std::move(domain)), read_to_(from), epoch_(epoch), decided_base_(decided_base) {}
+  /// Starts behind `from`. `sequence`, `epoch` and `decided_base` are those of the state there.
+  Lookahead(const events::Log& log, std::string domain, events::Position from, std::uint64_t sequence, std::uint64_t epoch,
+            std::uint64_t decided_base)
+      : log_(log), domain_(std::move(domain)), read_to_(from), sequence_(sequence), epoch_(epoch), decided_base_(decided_base) {}
 
   /// The next record; nothing at the end of what was readable. Its bytes live until the next call.
   [[nodiscard]] std::optional<events::StoredRecord> next();
@@ -55,6 +56,7 @@ class Lookahead {
   std::size_t bytes_ahead_ = 0;
   std::deque<ComingDecision> decisions_;
   events::Position read_to_;
+  std::uint64_t sequence_;
   std::uint64_t epoch_;
   std::uint64_t decided_base_;
   bool at_end_ = false;

@@ -55,7 +55,7 @@ class Verifier {
 
   void walk() {
     const auto& domain = driver_->domain();
-    Lookahead records(log_, domain_, report_.from, domain.epoch(), domain.context().decided_base);
+    Lookahead records(log_, domain_, report_.from, domain.sequence(), domain.epoch(), domain.context().decided_base);
     while (report_.to < last_) {
       if (options_.progress && report_.records % 1024 == 0) options_.progress(report_.to - report_.from, last_ - report_.from);
       decide_if_due(records);
@@ -83,7 +83,8 @@ class Verifier {
       report_.damage = at_record(log_, stored.offset, record.error()).value();
       return false;
     }
-    if (const auto* started = std::get_if<EpochStarted>(&(*record)->body)) release_ = started->release;
+    const auto* started = std::get_if<EpochStarted>(&(*record)->body);
+    if (started != nullptr && driver_->domain().counts((*record)->envelope)) release_ = started->release;
     const std::uint64_t stale = driver_->domain().stale_decisions();
     if (auto ok = driver_->apply(**record); !ok) {
       report_.damage = at_record(log_, stored.offset, ok.error()).value();

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Builds the real components that tests run against (etcd, Kubernetes, KWOK) from the Go modules under tools/.
+# Builds the real components that tests run against (etcd, Kubernetes, KWOK) from the Go modules under tools/, and fetches Kafka.
 #
-#   scripts/tools.sh build [etcd|kwok|kubernetes|jobset]...   build what is absent (default: all)
+#   scripts/tools.sh build [etcd|kwok|kubernetes|jobset|kafka]...   build what is absent (default: all but kafka, which needs Maven)
 #   scripts/tools.sh path NAME                                print where the binary or manifest lies; status 1 if it is not built
 #
-# Of JobSet it is the CRD alone: jobset-crd.yaml. All of it lies in ${XDG_CACHE_HOME:-~/.cache}/hindsight/tools/<folder>-<hash>/bin. The hash covers go.mod, go.sum and the linker flags, so
+# Of JobSet it is the CRD alone: jobset-crd.yaml; of Kafka a folder of jars: kafka. All of it lies in ${XDG_CACHE_HOME:-~/.cache}/hindsight/tools/<folder>-<hash>/bin. The hash covers go.mod, go.sum and the linker flags, so
 # a changed version is a new folder and every checkout of the repository shares what is built.
 set -euo pipefail
 
@@ -23,7 +23,8 @@ folder_of() {
     kwok) echo kwok ;;
     kube-apiserver | kube-controller-manager | kube-scheduler | kubectl) echo kubernetes ;;
     jobset-crd.yaml) echo jobset ;;
-    *) fail "unknown name '$1'; allowed: etcd, kwok, kube-apiserver, kube-controller-manager, kube-scheduler, kubectl, jobset-crd.yaml" ;;
+    kafka) echo kafka ;;
+    *) fail "unknown name '$1'; allowed: etcd, kwok, kube-apiserver, kube-controller-manager, kube-scheduler, kubectl, jobset-crd.yaml, kafka" ;;
   esac
 }
 
@@ -32,8 +33,8 @@ packages_of() {
     etcd) echo go.etcd.io/etcd/server/v3 ;;
     kwok) echo sigs.k8s.io/kwok/cmd/kwok ;;
     kubernetes) echo k8s.io/kubernetes/cmd/{kube-apiserver,kube-controller-manager,kube-scheduler,kubectl} ;;
-    jobset) ;;
-    *) fail "unknown tool folder '$1'; allowed: etcd, kwok, kubernetes, jobset" ;;
+    jobset | kafka) ;;
+    *) fail "unknown tool folder '$1'; allowed: etcd, kwok, kubernetes, jobset, kafka" ;;
   esac
 }
 
@@ -64,7 +65,11 @@ linker_flags_of() {
 
 bin_folder_of() {
   local hash
-  hash="$({ cat "$root/tools/$1/go.mod" "$root/tools/$1/go.sum"; linker_flags_of "$1"; } | sha256sum | cut -c1-12)"
+  if [[ "$1" == kafka ]]; then
+    hash="$(sha256sum <"$root/tools/kafka/pom.xml" | cut -c1-12)"
+  else
+    hash="$({ cat "$root/tools/$1/go.mod" "$root/tools/$1/go.sum"; linker_flags_of "$1"; } | sha256sum | cut -c1-12)"
+  fi
   echo "$cache/tools/$1-$hash/bin"
 }
 
@@ -129,12 +134,26 @@ copy_jobset_crd() {
   mv "$bin/.jobset-crd.yaml.new" "$bin/jobset-crd.yaml"
 }
 
+# Moved when complete, so that an interrupted download leaves no half folder.
+fetch_kafka() {
+  local bin="$1"
+  command -v mvn >/dev/null || fail "mvn is not installed; run './dev kafka up' (it installs maven)"
+  say "fetching Kafka from Maven Central"
+  rm -rf "$bin/.kafka.new"
+  (cd "$root/tools/kafka" && mvn -q -B dependency:copy-dependencies -DoutputDirectory="$bin/.kafka.new") >&2
+  mv "$bin/.kafka.new" "$bin/kafka"
+}
+
 build() {
   local folder="$1" go bin package name start
   is_built "$folder" && return
-  go="$(find_go)"
   bin="$(bin_folder_of "$folder")"
   mkdir -p "$bin"
+  if [[ "$folder" == kafka ]]; then
+    fetch_kafka "$bin"
+    return
+  fi
+  go="$(find_go)"
   if [[ "$folder" == jobset ]]; then
     copy_jobset_crd "$go" "$bin"
     return

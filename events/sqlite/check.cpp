@@ -8,12 +8,6 @@
 namespace hindsight::events {
 namespace {
 
-/// The schema version inside is that of the bytes, whatever the one beside them counts.
-bool same_snapshot(SnapshotMeta inside, const SnapshotMeta& beside) {
-  inside.schema_version = beside.schema_version;
-  return inside == beside;
-}
-
 /// One walk over a log file, through a connection of its own.
 class Walk {
  public:

@@ -172,6 +172,29 @@ TEST_F(NodePipeline, FoldsOnlyWhatCameAfterTheSnapshot) {
   expect_state_of_log();
 }
 
+// Design rule 4: where nothing keeps a replaced writer from writing, what it writes does not count, in no driver, and the node goes on.
+TEST_F(NodePipeline, PassesOverWhatAReplacedWriterLeavesBehind) {
+  start();
+  set_up_queue(4000);
+  observe(facts.workload("first", "lq", 1000));
+  rest();
+  ASSERT_EQ(admitted(), 1);
+  const auto hash = node->state_hash().value();
+  const auto status = node->status();
+  // The same numbers once more, and the next number of an epoch that is over.
+  for (const auto& [sequence, epoch] : {std::pair{status.sequence, status.epoch}, std::pair{status.sequence + 1, status.epoch - 1}}) {
+    RecordView stray{{"default", sequence, epoch, facts.now, 0}, Observation(ObjectDeleted{ObjectKind::cluster_queue, "", "cq", "cq"})};
+    const auto bytes = events::encode(stray);
+    log.slip_in({"default", sequence, epoch, facts.now, bytes});
+  }
+  observe(facts.workload("second", "lq", 1000));
+  rest();
+  EXPECT_NE(node->state_hash().value(), hash);
+  EXPECT_EQ(admitted(), 2);
+  EXPECT_EQ(node->status().error, "");
+  expect_state_of_log();
+}
+
 TEST_F(NodePipeline, TimeEntersTheLogWhenItIsDue) {
   start();
   set_up_queue(1'000);

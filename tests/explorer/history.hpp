@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <vector>
 
@@ -29,33 +30,38 @@ class History {
     HistoryRecord r = blank(time, epoch);
     r.arenas.push_back(std::move(o.arena));
     r.view.body = Body{std::move(o.observation)};
-    records_.push_back(std::move(r));
-    return records_.back();
+    return keep(std::move(r));
   }
   const HistoryRecord& append(const admission::Domain::Step& step, Time time, std::uint64_t epoch) {
     HistoryRecord r = blank(time, epoch);
     r.arenas = step.arenas;
     r.events = std::make_shared<const std::vector<Event>>(step.events);
     r.view.body = Body{Decisions{step.base, step.kind, *r.events}};
-    records_.push_back(std::move(r));
-    return records_.back();
+    return keep(std::move(r));
   }
   const HistoryRecord& start_epoch(Time time, std::uint64_t epoch) {
     HistoryRecord r = blank(time, epoch);
     r.view.body = Body{EpochStarted{"explorer", "test"}};
-    records_.push_back(std::move(r));
-    return records_.back();
+    return keep(std::move(r));
   }
   [[nodiscard]] const std::vector<HistoryRecord>& records() const { return records_; }
 
  private:
   [[nodiscard]] HistoryRecord blank(Time time, std::uint64_t epoch) const {
     HistoryRecord r;
-    r.view.envelope = {"default", records_.size() + 1, epoch, time, 0};
+    r.view.envelope = {"default", sequence_ + 1, epoch, time, 0};
     return r;
+  }
+  const HistoryRecord& keep(HistoryRecord r) {
+    // One of an older epoch takes no number away from those that count.
+    if (r.view.envelope.epoch >= epoch_) ++sequence_;
+    epoch_ = std::max(epoch_, r.view.envelope.epoch);
+    records_.push_back(std::move(r));
+    return records_.back();
   }
 
   std::vector<HistoryRecord> records_;
+  std::uint64_t sequence_ = 0, epoch_ = 0;
 };
 
 }  // namespace hindsight::explorer

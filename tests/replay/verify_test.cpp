@@ -198,16 +198,13 @@ TEST(Verify, RandomHistoriesAreClean) {
     ASSERT_EQ(e.run(), "") << "seed " << seed;
     events::MemoryLog log;
     events::Encoder encoder;
-    std::uint64_t epoch = 0;
     for (const auto& r : e.history().records()) {
       RecordView view = r.view;
       // its settings are numbers of its own; the real reader knows them as JSON
       if (auto* o = std::get_if<Observation>(&view.body))
         if (auto* c = std::get_if<ConfigurationObserved>(o)) c->json = json_of(c->json);
       const auto& v = view.envelope;
-      epoch = std::max(epoch, v.epoch);  // a log of our own refuses late writers; others (Kafka) do not
-      const events::EncodedRecord one{v.domain, v.sequence, epoch, v.time, encoder.encode(view)};
-      ASSERT_TRUE(log.append(std::span(&one, 1), std::nullopt)) << "seed " << seed;
+      log.slip_in({v.domain, v.sequence, v.epoch, v.time, encoder.encode(view)});  // some logs (Kafka) take what late writers write
     }
     const auto report = verify(log, "default").value();
     ASSERT_TRUE(report.clean()) << "seed " << seed << ": " << first_finding(report);

@@ -1,0 +1,57 @@
+#include "cli/log_location.hpp"
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "events/kafka_log.hpp"
+
+namespace hindsight::cli {
+namespace {
+
+constexpr const char* allowed = "; allowed: sqlite:FILE, a file's path, or kafka:HOST:PORT[,...][/PREFIX][?partition=N]";
+
+Result<std::unique_ptr<events::Log>> open_kafka(const std::string& location, const LogAccess& access) {
+  const auto where = events::kafka::parse_location(location);
+  if (!where) return fail(where.error().kind, "--log: " + where.error().message);
+  auto settings = kafka_settings(access);
+  if (!settings) return tl::unexpected(settings.error());
+  return events::KafkaLog::open(*where, {.read_only = access.read_only, .settings = std::move(*settings)});
+}
+
+}  // namespace
+
+CLI::Option* add_log_config(CLI::App& command, std::string& file) {
+  return command
+      .add_option("--log-config", file,
+                  "Settings of the way to Kafka, one KEY=VALUE a line, as librdkafka calls them: TLS, SASL, compression")
+      ->envname("HINDSIGHT_LOG_CONFIG")
+      ->type_name("FILE");
+}
+
+bool is_kafka(const std::string& location) { return location.starts_with("kafka:"); }
+
+Result<events::kafka::Settings> kafka_settings(const LogAccess& access) {
+  if (access.kafka_config.empty()) return events::kafka::Settings();
+  std::ifstream file(access.kafka_config);
+  if (!file) return fail(ErrorKind::invalid, "--log-config: " + access.kafka_config + " cannot be read");
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  return events::kafka::parse_settings(text, "--log-config " + access.kafka_config);
+}
+
+Result<std::unique_ptr<events::Log>> open_log(const std::string& location, const LogAccess& access) {
+  if (is_kafka(location)) return open_kafka(location, access);
+  if (!access.kafka_config.empty()) return fail(ErrorKind::invalid, "--log-config: is for logs on Kafka; --log is " + location);
+  std::string path = location;
+  if (path.starts_with("sqlite:"))
+    path = path.substr(7);
+  else if (const auto colon = path.find(':'); colon != std::string::npos && path.find('/') > colon)
+    return fail(ErrorKind::invalid, "--log: found " + location + allowed);
+  if (path.empty()) return fail(ErrorKind::invalid, std::string("--log: found no file") + allowed);
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored))
+    return fail(ErrorKind::invalid, "--log: found " + path + ", which is a folder" + allowed);
+  return events::SqliteLog::open(path, {.read_only = access.read_only, .durability = access.durability});
+}
+
+}  // namespace hindsight::cli

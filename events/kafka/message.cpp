@@ -1,0 +1,208 @@
+#include "events/kafka/message.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <charconv>
+#include <cstring>
+
+#include "events/checksum.hpp"
+#include "events/record.hpp"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+namespace hindsight::events::kafka {
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "messages hold little-endian numbers");
+
+constexpr std::array<char, 8> record_magic{'H', 'S', 'L', 'G', 'R', 'E', 'C', '1'};
+constexpr std::array<char, 8> snapshot_magic{'H', 'S', 'L', 'G', 'S', 'N', 'A', '1'};
+constexpr std::array<char, 8> tails_magic{'H', 'S', 'L', 'G', 'T', 'A', 'I', '1'};
+
+/// A message of another version of this format, or none of ours?
+tl::unexpected<Error> wrong_magic(std::span<const std::byte> value, const std::array<char, 8>& magic) {
+  if (value.size() >= magic.size() && std::memcmp(value.data(), magic.data(), magic.size() - 1) == 0)
+    return fail(ErrorKind::unsupported, "the message has format version " + std::string(1, static_cast<char>(value[magic.size() - 1])) +
+                                            ", this release reads version 1: a newer release wrote it");
+  return fail(ErrorKind::corrupt, "the message is none of this log");
+}
+
+/// Puts numbers and texts one behind another; the checksum of all before comes last.
+class Packer {
+ public:
+  explicit Packer(const std::array<char, 8>& magic) { raw(magic.data(), magic.size()); }
+  Packer& number(std::uint64_t value) { return raw(&value, sizeof value); }
+  Packer& text(std::string_view value) { return number(value.size()).raw(value.data(), value.size()); }
+  std::vector<std::byte> finish() {
+    number(XXH3_64bits(bytes_.data(), bytes_.size()));
+    return std::move(bytes_);
+  }
+
+ private:
+  Packer& raw(const void* data, std::size_t size) {
+    const auto* begin = static_cast<const std::byte*>(data);
+    bytes_.insert(bytes_.end(), begin, begin + size);
+    return *this;
+  }
+  std::vector<std::byte> bytes_;
+};
+
+/// The way back; what is not there reads as zero, and `sound` is false then.
+class Unpacker {
+ public:
+  explicit Unpacker(std::span<const std::byte> bytes) : bytes_(bytes) {}
+
+  /// Checks magic and checksum and leaves what is between.
+  Result<void> open(const std::array<char, 8>& magic) {
+    if (bytes_.size() < magic.size() + sizeof(std::uint64_t) || std::memcmp(bytes_.data(), magic.data(), magic.size()) != 0)
+      return wrong_magic(bytes_, magic);
+    const std::size_t end = bytes_.size() - sizeof(std::uint64_t);
+    std::uint64_t stated = 0;
+    std::memcpy(&stated, bytes_.data() + end, sizeof stated);
+    if (stated != XXH3_64bits(bytes_.data(), end)) return fail(ErrorKind::corrupt, "the checksum of the message does not fit its bytes");
+    bytes_ = bytes_.subspan(magic.size(), end - magic.size());
+    return {};
+  }
+  std::uint64_t number() {
+    std::uint64_t out = 0;
+    if (!take(sizeof out)) return 0;
+    std::memcpy(&out, taken_.data(), sizeof out);
+    return out;
+  }
+  std::string text() {
+    const std::uint64_t size = number();
+    if (!take(size)) return {};
+    return {reinterpret_cast<const char*>(taken_.data()), taken_.size()};
+  }
+  /// A number of things of at least `each` bytes that can still follow.
+  std::uint64_t count(std::size_t each) {
+    const std::uint64_t out = number();
+    if (out <= bytes_.size() / each) return out;
+    sound_ = false;
+    return 0;
+  }
+  [[nodiscard]] bool sound() const { return sound_ && bytes_.empty(); }
+
+ private:
+  bool take(std::uint64_t size) {
+    if (size > bytes_.size()) {
+      sound_ = false;
+      taken_ = {};
+      return false;
+    }
+    taken_ = bytes_.first(size);
+    bytes_ = bytes_.subspan(size);
+    return true;
+  }
+  std::span<const std::byte> bytes_, taken_;
+  bool sound_ = true;
+};
+
+std::string padded(Position position) {
+  std::string digits = std::to_string(position);
+  return std::string(20 - std::min<std::size_t>(20, digits.size()), '0') + digits;
+}
+
+}  // namespace
+
+// ---- records --------------------------------------------------------------------------------------------------------------
+
+void write_record(const EncodedRecord& record, std::byte* out) {
+  const std::array<std::uint64_t, 4> numbers{record.sequence, record.epoch, static_cast<std::uint64_t>(record.time.micros),
+                                             checksum(StoredRecord{record, 0})};
+  std::memcpy(out, record_magic.data(), record_magic.size());
+  std::memcpy(out + record_magic.size(), numbers.data(), sizeof numbers);
+  std::memcpy(out + record_head_bytes, record.bytes.data(), record.bytes.size());
+}
+
+Result<StoredRecord> read_record(std::string_view key, std::span<const std::byte> value, Position offset) {
+  if (value.size() < record_head_bytes || std::memcmp(value.data(), record_magic.data(), record_magic.size()) != 0)
+    return wrong_magic(value, record_magic);
+  std::array<std::uint64_t, 4> numbers{};
+  std::memcpy(numbers.data(), value.data() + record_magic.size(), sizeof numbers);
+  StoredRecord out{{key, numbers[0], numbers[1], Time{static_cast<std::int64_t>(numbers[2])}, value.subspan(record_head_bytes)}, 0};
+  if (checksum(out) != numbers[3]) return fail(ErrorKind::corrupt, "the checksum of the record does not fit its bytes");
+  out.offset = offset;
+  return out;
+}
+
+std::int64_t message_timestamp(Time time) { return std::max<std::int64_t>(1, time.micros / 1000); }
+
+// ---- snapshots ------------------------------------------------------------------------------------------------------------
+
+std::vector<std::byte> write_snapshot_entry(const SnapshotEntry& entry) {
+  Packer out(snapshot_magic);
+  out.number(entry.meta.position).number(entry.meta.epoch).number(static_cast<std::uint64_t>(entry.meta.time.micros));
+  out.number(entry.meta.schema_version).number(entry.meta.state_hash).text(entry.meta.release);
+  out.number(entry.bytes).number(entry.checksum).number(entry.part_offsets.size());
+  for (const auto offset : entry.part_offsets) out.number(static_cast<std::uint64_t>(offset));
+  return out.finish();
+}
+
+Result<SnapshotEntry> read_snapshot_entry(std::span<const std::byte> value) {
+  Unpacker in(value);
+  if (auto ok = in.open(snapshot_magic); !ok) return tl::unexpected(ok.error());
+  SnapshotEntry out;
+  out.meta.position = in.number();
+  out.meta.epoch = in.number();
+  out.meta.time = Time{static_cast<std::int64_t>(in.number())};
+  out.meta.schema_version = static_cast<std::uint32_t>(in.number());
+  out.meta.state_hash = in.number();
+  out.meta.release = in.text();
+  out.bytes = in.number();
+  out.checksum = in.number();
+  out.part_offsets.resize(in.count(sizeof(std::uint64_t)));
+  for (auto& offset : out.part_offsets) offset = static_cast<std::int64_t>(in.number());
+  if (!in.sound()) return fail(ErrorKind::corrupt, "the message about a snapshot is too short or too long");
+  return out;
+}
+
+// ---- tails ----------------------------------------------------------------------------------------------------------------
+
+std::vector<std::byte> write_tails(const TailsEntry& entry) {
+  Packer out(tails_magic);
+  out.number(entry.position).number(entry.tails.size());
+  for (const auto& tail : entry.tails) out.text(tail.domain).number(tail.sequence).number(tail.epoch).number(tail.offset);
+  return out.finish();
+}
+
+Result<TailsEntry> read_tails(std::span<const std::byte> value) {
+  Unpacker in(value);
+  if (auto ok = in.open(tails_magic); !ok) return tl::unexpected(ok.error());
+  TailsEntry out;
+  out.position = in.number();
+  out.tails.resize(in.count(4 * sizeof(std::uint64_t)));
+  for (auto& tail : out.tails) {
+    tail.domain = in.text();
+    tail.sequence = in.number();
+    tail.epoch = in.number();
+    tail.offset = in.number();
+  }
+  if (!in.sound()) return fail(ErrorKind::corrupt, "the message about the domains is too short or too long");
+  return out;
+}
+
+// ---- keys -----------------------------------------------------------------------------------------------------------------
+
+std::string snapshot_key(Position position) { return "snapshot/" + padded(position); }
+
+std::optional<Position> position_of_snapshot_key(std::string_view key) {
+  constexpr std::string_view prefix = "snapshot/";
+  if (!key.starts_with(prefix)) return std::nullopt;
+  key.remove_prefix(prefix.size());
+  Position out = 0;
+  const auto [end, error] = std::from_chars(key.data(), key.data() + key.size(), out);
+  if (error != std::errc{} || end != key.data() + key.size()) return std::nullopt;
+  return out;
+}
+
+std::string part_key(Position position, std::uint64_t checksum, std::size_t part) {
+  static constexpr char digits[] = "0123456789abcdef";
+  std::string hash(16, '0');
+  for (std::size_t i = 16; i-- > 0; checksum >>= 4) hash[i] = digits[checksum & 15];
+  return "part/" + padded(position) + "/" + hash + "/" + std::to_string(part);
+}
+
+}  // namespace hindsight::events::kafka

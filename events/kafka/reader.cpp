@@ -1,0 +1,145 @@
+#include "events/kafka/reader.hpp"
+
+#include <librdkafka/rdkafkacpp.h>
+
+#include <algorithm>
+#include <thread>
+#include <vector>
+
+namespace hindsight::events::kafka {
+namespace {
+
+// What ListOffsets takes in place of a timestamp.
+constexpr std::int64_t latest = -1;
+constexpr std::int64_t earliest = -2;
+
+}  // namespace
+
+Reader::Reader(const Access& access, LastWords& words, std::string topic, std::int32_t partition)
+    : access_(access), words_(words), topic_name_(std::move(topic)), partition_(partition) {}
+
+Result<std::unique_ptr<Reader>> Reader::open(const Access& access, LastWords& words, std::string topic, std::int32_t partition,
+                                             const Options& options) {
+  ClientSetup setup(access, words);
+  if (!setup.outcome()) return tl::unexpected(setup.outcome().error());
+  setup.set("enable.auto.commit", "false");
+  setup.set("enable.auto.offset.store", "false");
+  setup.set("auto.offset.reset", "error");  // the default would pass over history without a word
+  setup.set("isolation.level", "read_committed");
+  setup.set("check.crcs", "true");
+  setup.set("allow.auto.create.topics", "false");
+  setup.set("enable.partition.eof", options.sees_end ? "true" : "false");
+  setup.set("queued.max.messages.kbytes", std::to_string(options.kilobytes_ahead));
+  setup.set("fetch.message.max.bytes", std::to_string(std::min(options.kilobytes_ahead, 4096U) * 1024));
+  setup.set("fetch.error.backoff.ms", "50");
+  setup.set("fetch.wait.max.ms", std::to_string(options.keep.count()));
+  std::unique_ptr<Reader> out(new Reader(access, words, std::move(topic), partition));
+  std::string why;
+  out->consumer_.reset(RdKafka::Consumer::create(&setup.conf(), why));
+  if (!out->consumer_) return fail(ErrorKind::invalid, "log " + access.location.text() + ": no Kafka client can be made: " + why);
+  out->topic_.reset(RdKafka::Topic::create(out->consumer_.get(), out->topic_name_, nullptr, why));
+  if (!out->topic_) return fail(ErrorKind::io, "log " + access.location.text() + ": topic " + out->topic_name_ + ": " + why);
+  return out;
+}
+
+Reader::~Reader() {
+  stop();
+  topic_.reset();
+}
+
+void Reader::stop() {
+  if (at_ >= 0) consumer_->stop(topic_.get(), partition_);
+  at_ = -1;
+}
+
+Result<void> Reader::start(std::int64_t offset) {
+  if (at_ == offset) return {};
+  stop();
+  if (const auto code = consumer_->start(topic_.get(), partition_, offset); code != RdKafka::ERR_NO_ERROR)
+    return tl::unexpected(error_of(access_, "topic " + topic_name_ + " cannot be read", code, words_));
+  at_ = offset;
+  return {};
+}
+
+Result<bool> Reader::next(std::chrono::milliseconds timeout, const std::function<void(const RawMessage&)>& take) {
+  const auto deadline = std::chrono::steady_clock::now() + timeout;
+  for (;;) {
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
+    const std::unique_ptr<RdKafka::Message> message(
+        consumer_->consume(topic_.get(), partition_, std::max(0, static_cast<int>(left.count()))));
+    consumer_->poll(0);  // errors of the way to the brokers are told here
+    if (message->err() == RdKafka::ERR_NO_ERROR) {
+      if (message->offset() < at_) continue;
+      RawMessage raw;
+      raw.offset = message->offset();
+      if (message->key_pointer() != nullptr) raw.key = {static_cast<const char*>(message->key_pointer()), message->key_len()};
+      raw.value = {static_cast<const std::byte*>(message->payload()), message->len()};
+      raw.tombstone = message->payload() == nullptr;
+      at_ = raw.offset + 1;
+      broker_time_ = message->timestamp().type == RdKafka::MessageTimestamp::MSG_TIMESTAMP_LOG_APPEND_TIME;
+      take(raw);
+      return true;
+    }
+    if (message->err() == RdKafka::ERR__TIMED_OUT) return false;
+    if (message->err() == RdKafka::ERR__PARTITION_EOF) {
+      at_ = std::max(at_, message->offset());
+      return false;
+    }
+    const std::string what = "partition " + std::to_string(partition_) + " of topic " + topic_name_ + ", offset " + std::to_string(at_);
+    if (message->err() == RdKafka::ERR__AUTO_OFFSET_RESET || message->err() == RdKafka::ERR_OFFSET_OUT_OF_RANGE) {
+      const std::int64_t at = at_;
+      stop();
+      return fail(ErrorKind::not_found, "log " + access_.location.text() + ": partition " + std::to_string(partition_) + " of topic " +
+                                            topic_name_ + " holds no offset " + std::to_string(at) + " (any more)");
+    }
+    if (!is_passing(message->err())) {
+      stop();
+      return tl::unexpected(error_of(access_, what, message->err(), words_));
+    }
+    words_.say(message->errstr());
+    if (std::chrono::steady_clock::now() >= deadline) return false;
+  }
+}
+
+/// What Kafka's ListOffsets says to a timestamp, or to `earliest` and `latest`. The call that librdkafka has for the last two alone waits
+/// for a broker that is away as long as it stays away.
+Result<std::int64_t> Reader::ask_offset(std::int64_t what, std::chrono::milliseconds patience) {
+  const std::unique_ptr<RdKafka::TopicPartition> asked(RdKafka::TopicPartition::create(topic_name_, partition_));
+  const auto deadline = std::chrono::steady_clock::now() + patience;
+  for (;;) {
+    asked->set_offset(what);
+    std::vector<RdKafka::TopicPartition*> list{asked.get()};
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
+    auto code = consumer_->offsetsForTimes(list, std::max(1, static_cast<int>(std::min<std::int64_t>(left.count(), 5'000))));
+    consumer_->poll(0);
+    if (code == RdKafka::ERR_NO_ERROR) code = asked->err();
+    if (code == RdKafka::ERR_NO_ERROR) return asked->offset();
+    if (!is_passing(code) || std::chrono::steady_clock::now() >= deadline)
+      return tl::unexpected(
+          error_of(access_, "the brokers do not say what partition " + std::to_string(partition_) + " of topic " + topic_name_ + " holds",
+                   code, words_));
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+}
+
+Result<Extent> Reader::extent(std::chrono::milliseconds patience) {
+  const auto first = ask_offset(earliest, patience);
+  if (!first) return tl::unexpected(first.error());
+  const auto end = last(patience);
+  if (!end) return tl::unexpected(end.error());
+  return Extent{static_cast<Position>(*first) + 1, *end};
+}
+
+Result<Position> Reader::last(std::chrono::milliseconds patience) {
+  const auto end = ask_offset(latest, patience);
+  if (!end) return tl::unexpected(end.error());
+  return static_cast<Position>(*end);
+}
+
+Result<std::optional<std::int64_t>> Reader::offset_at(std::int64_t timestamp, std::chrono::milliseconds patience) {
+  const auto offset = ask_offset(timestamp, patience);
+  if (!offset) return tl::unexpected(offset.error());
+  return *offset < 0 ? std::optional<std::int64_t>() : std::optional(*offset);
+}
+
+}  // namespace hindsight::events::kafka

@@ -1,0 +1,178 @@
+#include "events/kafka/snapshot_store.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "events/checksum.hpp"
+
+namespace hindsight::events::kafka {
+namespace {
+
+/// Below the 1 MB that brokers take without being told otherwise.
+constexpr std::size_t part_bytes_max = 900'000;
+constexpr std::chrono::milliseconds step{100};
+
+}  // namespace
+
+SnapshotStore::SnapshotStore(const Access& access, LastWords& words)
+    : access_(access),
+      words_(words),
+      index_producer_(access, words, access.location.snapshot_topic(), access.location.index_partition()),
+      body_producer_(access, words, access.location.snapshot_topic(), access.location.body_partition()) {}
+
+tl::unexpected<Error> SnapshotStore::damaged(Position position, const std::string& why) const {
+  return fail(ErrorKind::corrupt,
+              "log " + access_.location.text() + ": snapshot at position " + std::to_string(position) + " is damaged: " + why);
+}
+
+// ---- what there is --------------------------------------------------------------------------------------------------------
+
+/// Reads what was told since the last time.
+Result<void> SnapshotStore::refresh() {
+  if (!index_reader_) {
+    auto reader = Reader::open(access_, words_, access_.location.snapshot_topic(), access_.location.index_partition(), {.sees_end = true});
+    if (!reader) return tl::unexpected(reader.error());
+    index_reader_ = std::move(*reader);
+  }
+  Reader& reader = *index_reader_;
+  const auto extent = reader.extent(access_.settings.patience);
+  if (!extent) return tl::unexpected(extent.error());
+  if (reader.at() < 0) {
+    entries_.clear();
+    tails_.reset();
+    if (auto ok = reader.start(static_cast<std::int64_t>(extent->first) - 1); !ok) return ok;
+  }
+  auto deadline = std::chrono::steady_clock::now() + access_.settings.patience;
+  while (reader.at() < static_cast<std::int64_t>(extent->last)) {
+    const std::int64_t before = reader.at();
+    const auto came = reader.next(step, [&](const RawMessage& message) { take(message); });
+    if (!came) return tl::unexpected(came.error());
+    if (reader.at() > before) deadline = std::chrono::steady_clock::now() + access_.settings.patience;
+    if (std::chrono::steady_clock::now() >= deadline)
+      return fail(ErrorKind::unavailable,
+                  "log " + access_.location.text() + ": the snapshots cannot be listed: no broker answers" + words_.in_brackets());
+  }
+  return {};
+}
+
+/// What cannot be read of the index counts as not there: a snapshot only saves time.
+void SnapshotStore::take(const RawMessage& message) {
+  if (message.key == tails_key) {
+    tails_.reset();
+    if (auto tails = read_tails(message.value)) tails_ = std::move(*tails);
+    return;
+  }
+  const auto position = position_of_snapshot_key(message.key);
+  if (!position) return;
+  entries_.erase(*position);
+  if (message.tombstone) return;
+  if (auto entry = read_snapshot_entry(message.value); entry && entry->meta.position == *position) entries_[*position] = std::move(*entry);
+}
+
+Result<std::vector<SnapshotMeta>> SnapshotStore::list() {
+  const std::lock_guard lock(mutex_);
+  if (auto ok = refresh(); !ok) return tl::unexpected(ok.error());
+  std::vector<SnapshotMeta> out;
+  for (auto it = entries_.rbegin(); it != entries_.rend(); ++it) out.push_back(it->second.meta);
+  return out;
+}
+
+Result<std::optional<TailsEntry>> SnapshotStore::tails() {
+  const std::lock_guard lock(mutex_);
+  if (auto ok = refresh(); !ok) return tl::unexpected(ok.error());
+  return tails_;
+}
+
+// ---- reading one ----------------------------------------------------------------------------------------------------------
+
+Result<Reader*> SnapshotStore::bodies() {
+  if (!body_reader_) {
+    auto reader = Reader::open(access_, words_, access_.location.snapshot_topic(), access_.location.body_partition(), {});
+    if (!reader) return tl::unexpected(reader.error());
+    body_reader_ = std::move(*reader);
+  }
+  return body_reader_.get();
+}
+
+Result<StoredSnapshot> SnapshotStore::get(Position position) {
+  const std::lock_guard lock(mutex_);
+  if (auto ok = refresh(); !ok) return tl::unexpected(ok.error());
+  const auto it = entries_.find(position);
+  if (it == entries_.end())
+    return fail(ErrorKind::not_found, "log " + access_.location.text() + ": no snapshot at position " + std::to_string(position));
+  const SnapshotEntry& entry = it->second;
+  const auto opened = bodies();
+  if (!opened) return tl::unexpected(opened.error());
+  Reader& reader = **opened;
+  StoredSnapshot out{entry.meta, {}};
+  for (std::size_t part = 0; part < entry.part_offsets.size(); ++part) {
+    const std::int64_t offset = entry.part_offsets[part];
+    if (auto ok = reader.start(offset); !ok) return tl::unexpected(ok.error());
+    bool found = false;
+    const auto came = reader.next(access_.settings.patience, [&](const RawMessage& message) {
+      found = message.offset == offset && message.key == part_key(position, entry.checksum, part);
+      if (found) out.bytes.insert(out.bytes.end(), message.value.begin(), message.value.end());
+    });
+    if (!came) return tl::unexpected(came.error());
+    if (!*came)
+      return fail(ErrorKind::unavailable, "log " + access_.location.text() + ": snapshot at position " + std::to_string(position) +
+                                              ": no broker gives its part " + std::to_string(part) + words_.in_brackets());
+    if (!found) return damaged(position, "part " + std::to_string(part) + " at offset " + std::to_string(offset) + " is missing");
+  }
+  if (out.bytes.size() != entry.bytes || checksum(out.meta, out.bytes) != entry.checksum)
+    return damaged(position, "its checksum does not fit its bytes");
+  return out;
+}
+
+// ---- writing --------------------------------------------------------------------------------------------------------------
+
+Result<void> SnapshotStore::tell(std::string_view key, std::span<const std::byte> value) {
+  Outgoing message{.key = key, .size = value.size(), .timestamp = 0, .fill = {}};
+  if (!value.empty()) message.fill = [value](std::byte* out) { std::memcpy(out, value.data(), value.size()); };
+  return index_producer_.send({&message, 1}).error;
+}
+
+Result<void> SnapshotStore::put(const SnapshotMeta& meta, std::span<const std::byte> bytes) {
+  const std::lock_guard lock(mutex_);
+  if (auto ok = refresh(); !ok) return ok;
+  SnapshotEntry entry{meta, bytes.size(), checksum(meta, bytes), {}};
+  const std::size_t parts = (bytes.size() + part_bytes_max - 1) / part_bytes_max;
+  std::vector<std::string> keys;
+  std::vector<Outgoing> messages;
+  for (std::size_t part = 0; part < parts; ++part) keys.push_back(part_key(meta.position, entry.checksum, part));
+  for (std::size_t part = 0; part < parts; ++part) {
+    const auto piece = bytes.subspan(part * part_bytes_max, std::min(part_bytes_max, bytes.size() - part * part_bytes_max));
+    messages.push_back({keys[part], piece.size(), 0, [piece](std::byte* out) { std::memcpy(out, piece.data(), piece.size()); }});
+  }
+  auto sent = body_producer_.send(messages);
+  if (!sent.error) return sent.error;
+  entry.part_offsets = std::move(sent.offsets);
+  if (auto ok = tell(snapshot_key(meta.position), write_snapshot_entry(entry)); !ok) return ok;
+  const auto before = entries_.find(meta.position);
+  return before == entries_.end() || before->second.checksum == entry.checksum ? Result<void>() : drop_parts(before->second);
+}
+
+Result<void> SnapshotStore::drop(Position position) {
+  const std::lock_guard lock(mutex_);
+  if (auto ok = refresh(); !ok) return ok;
+  const auto it = entries_.find(position);
+  if (it == entries_.end()) return {};
+  if (auto ok = tell(snapshot_key(position), {}); !ok) return ok;
+  return drop_parts(it->second);
+}
+
+/// Tombstones: the brokers forget the parts when they compact next.
+Result<void> SnapshotStore::drop_parts(const SnapshotEntry& entry) {
+  std::vector<std::string> keys;
+  std::vector<Outgoing> messages;
+  for (std::size_t part = 0; part < entry.part_offsets.size(); ++part) keys.push_back(part_key(entry.meta.position, entry.checksum, part));
+  for (const auto& key : keys) messages.push_back({key, 0, 0, {}});
+  return body_producer_.send(messages).error;
+}
+
+Result<void> SnapshotStore::put_tails(const TailsEntry& tails) {
+  const std::lock_guard lock(mutex_);
+  return tell(tails_key, write_tails(tails));
+}
+
+}  // namespace hindsight::events::kafka

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "events/kafka/message.hpp"
+#include "events/kafka/producer.hpp"
+#include "events/kafka/reader.hpp"
+#include "events/log.hpp"
+
+namespace hindsight::events::kafka {
+
+/// The snapshots of a log in two partitions of a compacted topic: one tells what there is, the other holds the bytes in parts that
+/// every broker takes. What is told of a snapshot is written last, so that one counts only when it is whole. Thread-safe.
+class SnapshotStore {
+ public:
+  SnapshotStore(const Access& access, LastWords& words);
+
+  [[nodiscard]] Result<void> put(const SnapshotMeta& meta, std::span<const std::byte> bytes);
+  [[nodiscard]] Result<void> drop(Position position);
+  /// Newest position first.
+  [[nodiscard]] Result<std::vector<SnapshotMeta>> list();
+  /// Errors: not_found, corrupt (parts are missing or damaged), unavailable, io.
+  [[nodiscard]] Result<StoredSnapshot> get(Position position);
+
+  /// Where the domains stood, written beside the snapshots.
+  [[nodiscard]] Result<void> put_tails(const TailsEntry& tails);
+  [[nodiscard]] Result<std::optional<TailsEntry>> tails();
+
+ private:
+  [[nodiscard]] Result<void> refresh();
+  void take(const RawMessage& message);
+  [[nodiscard]] Result<void> drop_parts(const SnapshotEntry& entry);
+  [[nodiscard]] Result<void> tell(std::string_view key, std::span<const std::byte> value);
+  [[nodiscard]] Result<Reader*> bodies();
+  [[nodiscard]] tl::unexpected<Error> damaged(Position position, const std::string& why) const;
+
+  const Access& access_;
+  LastWords& words_;
+  std::mutex mutex_;
+  std::unique_ptr<Reader> index_reader_, body_reader_;
+  Producer index_producer_, body_producer_;
+  std::map<Position, SnapshotEntry> entries_;
+  std::optional<TailsEntry> tails_;
+};
+
+}  // namespace hindsight::events::kafka

@@ -1,0 +1,265 @@
+#include "events/kafka_log.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+#include "events/kafka/message.hpp"
+#include "events/kafka/topics.hpp"
+#include "events/log_check.hpp"
+
+namespace hindsight::events {
+
+// ---- opening and closing --------------------------------------------------------------------------------------------------
+
+Result<std::unique_ptr<KafkaLog>> KafkaLog::open(const kafka::Location& location, KafkaLogOptions options) {
+  kafka::Access access{location, options.settings};
+  const bool read_only = options.read_only;
+  std::unique_ptr<KafkaLog> log(new KafkaLog(std::move(access), std::move(options)));
+  const auto topic = kafka::check_topics(log->access_, log->words_, !read_only);
+  if (!topic) return tl::unexpected(topic.error());
+  if (topic->settings) {
+    if (const auto it = topic->settings->find("max.message.bytes"); it != topic->settings->end())
+      std::from_chars(it->second.data(), it->second.data() + it->second.size(), log->message_bytes_max_);
+  }
+  if (read_only) return log;
+  if (auto ok = log->catch_up(); !ok) return tl::unexpected(ok.error());
+  log->writer_ = std::jthread([raw = log.get()] { raw->write_groups(); });
+  return log;
+}
+
+KafkaLog::KafkaLog(kafka::Access access, KafkaLogOptions options)
+    : access_(std::move(access)),
+      options_(std::move(options)),
+      name_(access_.location.text()),
+      cursors_(access_, words_),
+      snapshots_(access_, words_),
+      follower_(access_, words_, options_.recent_bytes),
+      producer_(access_, words_, access_.location.record_topic(), access_.location.partition) {}
+
+KafkaLog::~KafkaLog() {
+  appends_.stop();
+  if (writer_.joinable()) writer_.join();
+}
+
+tl::unexpected<Error> KafkaLog::error(ErrorKind kind, const std::string& what) const { return fail(kind, "log " + name_ + ": " + what); }
+
+// ---- following ------------------------------------------------------------------------------------------------------------
+
+Result<void> KafkaLog::follow() const {
+  const std::lock_guard lock(following_);
+  if (follower_.started()) return {};
+  const auto extent = cursors_.extent();
+  if (!extent) return tl::unexpected(extent.error());
+  auto tails = snapshots_.tails();
+  if (!tails) return tl::unexpected(tails.error());
+  // What was noted of domains helps only if the records behind it are there.
+  const Position before_first = extent->first - 1;
+  const bool usable = *tails && (*tails)->position >= before_first && (*tails)->position <= extent->last;
+  return follower_.start(usable ? **tails : kafka::TailsEntry{before_first, {}});
+}
+
+Result<Position> KafkaLog::followed_to_the_end() const {
+  if (auto ok = follow(); !ok) return tl::unexpected(ok.error());
+  const auto end = last();
+  if (!end) return end;
+  if (auto ok = follower_.reach(*end, access_.settings.patience); !ok) return tl::unexpected(ok.error());
+  return *end;
+}
+
+// ---- writing --------------------------------------------------------------------------------------------------------------
+
+Result<Position> KafkaLog::append(std::span<const EncodedRecord> records, std::optional<Position> expected) {
+  if (options_.read_only) return error(ErrorKind::denied, "was opened read-only");
+  return appends_.put_and_wait(records, expected);
+}
+
+void KafkaLog::append_async(RecordBatch batch, std::optional<Position> expected, AppendDone done) {
+  if (options_.read_only) return done(error(ErrorKind::denied, "was opened read-only"));
+  appends_.put(std::move(batch), expected, std::move(done));
+}
+
+void KafkaLog::write_groups() {
+  for (auto group = appends_.next_group(); !group.empty(); group = appends_.next_group()) write(group);
+}
+
+/// Takes over what was read back, unless this thread knows more: what it has written itself and nobody has read yet.
+Result<void> KafkaLog::catch_up() {
+  if (!certain_) {
+    if (auto end = followed_to_the_end(); !end) return tl::unexpected(end.error());
+  } else if (follower_.position() <= position_) {
+    return {};
+  }
+  auto standing = follower_.standing();
+  if (!standing) return tl::unexpected(standing.error());
+  position_ = standing->position;
+  counted_ = standing->counted;
+  for (auto& tail : standing->tails) tails_.set(std::move(tail));
+  certain_ = true;
+  return {};
+}
+
+/// Takes the records into the tails, or says why not. `position`: of the log's last record by then.
+Result<void> KafkaLog::admit(const WaitingAppend& waiting, Position position) {
+  // Records that do not count may have come behind the last that the caller knows.
+  const Position counted = position == position_ ? counted_ : position;
+  if (waiting.expected && (*waiting.expected < counted || *waiting.expected > position))
+    return error(ErrorKind::conflict,
+                 "its last record is " + std::to_string(position) + ", the writer expected " + std::to_string(*waiting.expected));
+  for (const auto& record : waiting.records) {
+    if (auto ok = tails_.advance(record, ++position); !ok) return error(ok.error().kind, ok.error().message);
+    if (const std::size_t size = record.bytes.size() + kafka::record_head_bytes + record.domain.size() + 100; size > message_bytes_max_)
+      return error(ErrorKind::invalid, "record of domain \"" + std::string(record.domain) + "\": its message takes " +
+                                           std::to_string(size) + " bytes; allowed: max.message.bytes of topic " +
+                                           access_.location.record_topic() + ", " + std::to_string(message_bytes_max_));
+  }
+  return {};
+}
+
+/// Writes the records behind position_. An error leaves open which of them are in the log.
+Result<void> KafkaLog::send(std::span<const EncodedRecord> records) {
+  std::vector<kafka::Outgoing> messages;
+  messages.reserve(records.size());
+  for (const auto& record : records) {
+    messages.push_back({record.domain, kafka::record_head_bytes + record.bytes.size(), kafka::message_timestamp(record.time),
+                        [&record](std::byte* out) { kafka::write_record(record, out); }});
+  }
+  const auto sent = producer_.send(messages);
+  if (!sent.error) return sent.error;
+  for (std::size_t i = 0; i < sent.offsets.size(); ++i) {
+    const Position expected = position_ + i + 1;
+    if (const Position found = static_cast<Position>(sent.offsets[i]) + 1; found != expected)
+      return error(ErrorKind::io, "another writer wrote at the same time: a record that was to become " + std::to_string(expected) +
+                                      " is " + std::to_string(found));
+  }
+  return {};
+}
+
+void KafkaLog::write(std::vector<WaitingAppend>& group) {
+  const auto fail_all = [&](const Error& e) {
+    for (auto& waiting : group) waiting.done(tl::unexpected(e));
+  };
+  if (auto ok = catch_up(); !ok) return fail_all(ok.error());
+
+  std::vector<Result<Position>> outcomes;
+  std::vector<EncodedRecord> records;
+  for (const auto& waiting : group) {
+    const std::size_t mark = tails_.mark();
+    const Position position = position_ + records.size();
+    if (auto ok = admit(waiting, position); !ok) {
+      tails_.back_to(mark);
+      outcomes.emplace_back(tl::unexpected(ok.error()));
+      continue;
+    }
+    records.insert(records.end(), waiting.records.begin(), waiting.records.end());
+    outcomes.emplace_back(position_ + records.size());
+  }
+  if (!records.empty()) {
+    if (auto ok = send(records); !ok) {
+      tails_.back_to(0);
+      certain_ = false;
+      for (std::size_t i = 0; i < group.size(); ++i)
+        if (outcomes[i] && !group[i].records.empty()) outcomes[i] = tl::unexpected(ok.error());
+    } else {
+      tails_.keep();
+      position_ = counted_ = position_ + records.size();
+      known_last_ = position_;
+    }
+  }
+  for (std::size_t i = 0; i < group.size(); ++i) group[i].done(std::move(outcomes[i]));
+}
+
+// ---- reading --------------------------------------------------------------------------------------------------------------
+
+Result<void> KafkaLog::read(Position from, const ReadLimits& limits, RecordBatch& out) const {
+  out.clear();
+  from = std::max<Position>(from, 1);
+  if (follower_.read(from, limits, out)) return {};
+  Position end = known_last_;
+  if (from > end) {
+    const auto now_last = last();
+    if (!now_last) return tl::unexpected(now_last.error());
+    end = *now_last;
+    if (from > end) return {};
+  }
+  if (follower_.started() && from > follower_.position()) {
+    // The end is on its way into our memory.
+    if (auto ok = follower_.reach(from, access_.settings.patience); !ok) return ok;
+    if (follower_.read(from, limits, out)) return {};
+  }
+  return cursors_.read(from, end, limits, out);
+}
+
+Result<Position> KafkaLog::first() const {
+  const auto extent = cursors_.extent();
+  if (!extent) return tl::unexpected(extent.error());
+  return extent->first;
+}
+
+Result<Position> KafkaLog::last() const {
+  const auto end = cursors_.last();
+  if (!end) return end;
+  for (Position known = known_last_; known < *end && !known_last_.compare_exchange_weak(known, *end);) {}
+  return *end;
+}
+
+Result<Position> KafkaLog::seek(Time time) const {
+  const auto extent = cursors_.extent();
+  if (!extent) return tl::unexpected(extent.error());
+  const auto near = cursors_.position_at(kafka::message_timestamp(time));
+  if (!near) return tl::unexpected(near.error());
+  // Messages carry whole milliseconds, and those of a topic that was made otherwise the time of the broker.
+  Position from = cursors_.broker_time() ? extent->first : near->value_or(extent->last + 1);
+  RecordBatch batch;
+  while (from <= extent->last) {
+    if (auto ok = read(from, {}, batch); !ok) return tl::unexpected(ok.error());
+    if (cursors_.broker_time() && from > extent->first && near->value_or(0) == from) {
+      from = extent->first;
+      continue;
+    }
+    for (const auto& record : batch)
+      if (record.time >= time) return record.offset;
+    from += batch.size();
+  }
+  return extent->last + 1;
+}
+
+Result<Position> KafkaLog::wait_beyond(Position position, Duration timeout) const {
+  if (auto ok = follow(); !ok) return tl::unexpected(ok.error());
+  return follower_.wait_beyond(position, std::chrono::microseconds(timeout.micros));
+}
+
+Result<std::vector<DomainTail>> KafkaLog::domains() const {
+  if (auto end = followed_to_the_end(); !end) return tl::unexpected(end.error());
+  auto standing = follower_.standing();
+  if (!standing) return tl::unexpected(standing.error());
+  return std::move(standing->tails);
+}
+
+// ---- snapshots ------------------------------------------------------------------------------------------------------------
+
+Result<void> KafkaLog::put_snapshot(const SnapshotMeta& meta, std::span<const std::byte> bytes) {
+  if (options_.read_only) return error(ErrorKind::denied, "was opened read-only");
+  if (meta.position > known_last_) {
+    const auto end = last();
+    if (!end) return tl::unexpected(end.error());
+    if (meta.position > *end)
+      return error(ErrorKind::invalid,
+                   "snapshot at position " + std::to_string(meta.position) + ", but the last record is " + std::to_string(*end));
+  }
+  if (auto ok = snapshots_.put(meta, bytes); !ok) return ok;
+  const auto standing = follower_.standing();
+  return standing ? snapshots_.put_tails({standing->position, standing->tails}) : Result<void>();
+}
+
+Result<std::vector<SnapshotMeta>> KafkaLog::snapshots() const { return snapshots_.list(); }
+
+Result<StoredSnapshot> KafkaLog::snapshot(Position position) const { return snapshots_.get(position); }
+
+Result<void> KafkaLog::drop_snapshot(Position position) {
+  if (options_.read_only) return error(ErrorKind::denied, "was opened read-only");
+  return snapshots_.drop(position);
+}
+
+Result<CheckReport> KafkaLog::check(const CheckProgress& progress) { return walk(*this, RecordChecker(true), progress); }
+
+}  // namespace hindsight::events

@@ -1,0 +1,188 @@
+#include "events/log_copy.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include "events/checksum.hpp"
+#include "events/domain_tails.hpp"
+
+namespace hindsight::events {
+namespace {
+
+constexpr ReadLimits limits{.records = 2000, .bytes = std::size_t{8} << 20};
+
+std::uint64_t joined(std::uint64_t hash, StoredRecord record, Position offset) {
+  record.offset = offset;
+  return (hash ^ checksum(record)) * 0x9E3779B97F4A7C15ULL;
+}
+
+std::string named(const Log& log) { return "log " + std::string(log.name()); }
+
+/// The records of a log that count, one after another, as a log without the others would number them.
+class Source {
+ public:
+  Source(const Log& log, Position last) : log_(log), last_(last) {}
+
+  /// The next; none at the end. Lives until the next call.
+  Result<std::optional<StoredRecord>> next() {
+    for (;;) {
+      if (index_ == batch_.size()) {
+        if (read_ >= last_) return std::optional<StoredRecord>();
+        if (auto ok = log_.read(read_ + 1, limits, batch_); !ok) return tl::unexpected(ok.error());
+        if (batch_.empty()) return std::optional<StoredRecord>();
+        index_ = 0;
+      }
+      StoredRecord record = batch_[index_++];
+      read_ = record.offset;
+      if (read_ > last_) return std::optional<StoredRecord>();
+      switch (tails_.order(record)) {
+        case RecordOrder::gap:
+          return fail(ErrorKind::corrupt, named(log_) + ": record " + std::to_string(read_) + ": records of domain \"" +
+                                              std::string(record.domain) + "\" before sequence " + std::to_string(record.sequence) +
+                                              " are missing");
+        case RecordOrder::passed_over:
+          if (passed_over_++ == 0) first_passed_over_ = read_;
+          continue;
+        case RecordOrder::next:
+          break;
+      }
+      tails_.set({std::string(record.domain), record.sequence, record.epoch, record.offset});
+      record.offset = read_ - passed_over_;
+      return std::optional(record);
+    }
+  }
+
+  [[nodiscard]] Position read() const { return read_; }
+  [[nodiscard]] std::uint64_t passed_over() const { return passed_over_; }
+  /// Positions before it are those of the copy too.
+  [[nodiscard]] Position first_passed_over() const { return first_passed_over_ == 0 ? last_ + 1 : first_passed_over_; }
+
+ private:
+  const Log& log_;
+  const Position last_;
+  RecordBatch batch_;
+  std::size_t index_ = 0;
+  Position read_ = 0;
+  DomainTails tails_;
+  std::uint64_t passed_over_ = 0;
+  Position first_passed_over_ = 0;
+};
+
+bool equal(const StoredRecord& a, const StoredRecord& b) {
+  return a.domain == b.domain && a.sequence == b.sequence && a.epoch == b.epoch && a.time == b.time && std::ranges::equal(a.bytes, b.bytes);
+}
+
+class Copy {
+ public:
+  Copy(const Log& from, Log& to, const CopyProgress& progress) : from_(from), to_(to), progress_(progress) {}
+
+  Result<CopyReport> run() {
+    const auto first = from_.first();
+    if (!first) return tl::unexpected(first.error());
+    if (*first > 1)
+      return fail(ErrorKind::unsupported,
+                  named(from_) + " begins with record " + std::to_string(*first) + "; allowed: a log that has kept all its records");
+    const auto last = from_.last();
+    if (!last) return tl::unexpected(last.error());
+    last_ = *last;
+    Source source(from_, last_);
+    for (auto step : {&Copy::compare_beginning, &Copy::copy_rest, &Copy::compare_hashes, &Copy::copy_snapshots})
+      if (auto ok = (this->*step)(source); !ok) return tl::unexpected(ok.error());
+    report_.passed_over = source.passed_over();
+    return report_;
+  }
+
+ private:
+  /// What `to` holds must be how the source begins.
+  Result<void> compare_beginning(Source& source) {
+    const auto held = to_.last();
+    if (!held) return tl::unexpected(held.error());
+    RecordBatch batch;
+    for (Position at = 1; at <= *held;) {
+      if (auto ok = to_.read(at, limits, batch); !ok) return ok;
+      if (batch.empty()) return fail(ErrorKind::corrupt, named(to_) + " has no record " + std::to_string(at));
+      for (const auto& theirs : batch) {
+        const auto ours = source.next();
+        if (!ours) return tl::unexpected(ours.error());
+        if (!*ours || !equal(**ours, theirs))
+          return fail(ErrorKind::conflict, named(to_) + ": record " + std::to_string(theirs.offset) + " is not that of " + named(from_) +
+                                               "; allowed: an empty log, or one with the same beginning");
+        report_.hash = joined(report_.hash, **ours, ++report_.found);
+      }
+      at = batch[batch.size() - 1].offset + 1;
+      tell(source.read());
+    }
+    report_.last = report_.found;
+    return {};
+  }
+
+  Result<void> copy_rest(Source& source) {
+    for (;;) {
+      RecordBatch batch;
+      Result<std::optional<StoredRecord>> record;
+      while (batch.size() < limits.records && batch.bytes() < limits.bytes) {
+        record = source.next();
+        if (!record) return tl::unexpected(record.error());
+        if (!*record) break;
+        batch.add(**record);
+        report_.hash = joined(report_.hash, **record, report_.last + batch.size());
+      }
+      if (batch.empty()) return {};
+      const auto position = to_.append(batch.views(), report_.last);
+      if (!position) return tl::unexpected(position.error());
+      report_.copied += batch.size();
+      report_.last = *position;
+      tell(source.read());
+    }
+  }
+
+  /// What was written is what comes back.
+  Result<void> compare_hashes(Source&) {
+    std::uint64_t hash = 0;
+    RecordBatch batch;
+    for (Position at = 1; at <= report_.last; at += batch.size()) {
+      if (auto ok = to_.read(at, limits, batch); !ok) return ok;
+      if (batch.empty()) return fail(ErrorKind::corrupt, named(to_) + " has no record " + std::to_string(at));
+      for (const auto& record : batch) hash = joined(hash, record, record.offset);
+      tell(at);
+    }
+    if (hash == report_.hash) return {};
+    return fail(ErrorKind::corrupt,
+                named(to_) + " differs from " + named(from_) + " although every record was written: nobody else may write to it");
+  }
+
+  Result<void> copy_snapshots(Source& source) {
+    const auto theirs = to_.snapshots();
+    if (!theirs) return tl::unexpected(theirs.error());
+    const auto all = from_.snapshots();
+    if (!all) return tl::unexpected(all.error());
+    for (const auto& meta : *all) {
+      if (meta.position >= source.first_passed_over() || meta.position > report_.last) {
+        ++report_.snapshots_left;
+        continue;
+      }
+      if (std::find(theirs->begin(), theirs->end(), meta) != theirs->end()) continue;
+      const auto stored = from_.snapshot(meta.position);
+      if (!stored) return tl::unexpected(stored.error());
+      if (auto ok = to_.put_snapshot(meta, stored->bytes); !ok) return ok;
+      ++report_.snapshots;
+    }
+    return {};
+  }
+
+  void tell(Position done) const {
+    if (progress_) progress_(done, last_);
+  }
+
+  const Log& from_;
+  Log& to_;
+  const CopyProgress& progress_;
+  Position last_ = 0;
+  CopyReport report_;
+};
+
+}  // namespace
+
+Result<CopyReport> copy_log(const Log& from, Log& to, const CopyProgress& progress) { return Copy(from, to, progress).run(); }
+
+}  // namespace hindsight::events

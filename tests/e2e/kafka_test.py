@@ -1,0 +1,164 @@
+#!/usr/bin/python3
+"""hindsight on a real Kafka broker: the quick start and every command that reads a log, copies in both directions, what is said when something is
+wrong, a broker that restarts under a running control plane. Usage: kafka_test.py HINDSIGHT"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+HINDSIGHT = sys.argv[1]
+BUILD = Path(os.environ.get("HINDSIGHT_BUILD_DIR", ROOT / "build"))
+
+passed = failed = 0
+
+
+def check(what, good, found=""):
+    global passed, failed
+    if good:
+        passed += 1
+    else:
+        failed += 1
+        print(f"FAILED: {what}: found {found}", flush=True)
+
+
+def hindsight(*arguments, timeout=300):
+    return subprocess.run([HINDSIGHT, *arguments], cwd=ROOT, capture_output=True, text=True, timeout=timeout, check=False)
+
+
+def output(*arguments):
+    run = hindsight(*arguments)
+    check(" ".join(arguments), run.returncode == 0, f"{run.returncode}: {run.stdout[-300:]} {run.stderr[-600:]}")
+    return run.stdout
+
+
+def document(*arguments):
+    try:
+        return json.loads(output(*arguments, "-o", "json"))
+    except json.JSONDecodeError as error:
+        check(" ".join(arguments), False, error)
+        return {}
+
+
+def refused(what, words, *arguments, status=1):
+    run = hindsight(*arguments)
+    lines = run.stderr.strip().splitlines()
+    good = run.returncode == status and len(lines) == 1 and all(word in run.stderr for word in words)
+    check(what, good, f"{run.returncode}: {run.stderr[-800:]}")
+
+
+def kafka(folder, *arguments):
+    command = ["/usr/bin/python3", ROOT / "scripts" / "kafka.py", *arguments, "--dir", folder]
+    return subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
+
+
+def quick_start_and_readers(log, folder):
+    refused("a log without topics", ["no topic hindsight.log", "hindsight log init"], "log", "stats", "--log", log)
+    made = document("log", "init", "--log", log)
+    check("both topics are made", [t["made"] for t in made["topics"]] == [True, True], made)
+    again = document("log", "init", "--log", log)
+    check("and fit the second time", [t["made"] for t in again["topics"]] == [False, False], again)
+
+    run = hindsight("run", "--quickstart", "examples/quickstart", "--log", log)
+    check("the quick start", run.returncode == 0, run.stderr[-800:])
+    check("the commands that it names read this log", f"--log {log}" in run.stdout, run.stdout[-600:])
+    refused("a second quick start on it", ["has records already"], "run", "--quickstart", "examples/quickstart", "--log", log)
+
+    verified = document("verify", "--log", log)
+    check("verify is clean", verified.get("clean") is True and verified.get("decisions", 0) > 0, verified)
+    checked = document("log", "check", "--log", log)
+    check("log check finds nothing", checked.get("findings") == [] and checked.get("records", 0) > 0, checked)
+    stats = document("log", "stats", "--log", log)
+    check("log stats counts every record", stats.get("records") == checked.get("last"), stats)
+    lines = output("log", "cat", "--log", log, "-o", "json").splitlines()
+    check("log cat gives every record", len(lines) == stats["records"], len(lines))
+    workloads = document("get", "workloads", "--log", log)
+    check("get workloads", len(workloads) > 0, workloads)
+    output("get", "workloads", "--at", str(stats["records"] // 2), "--log", log)
+    output("get", "clusterqueues", "--at", stats["firstTime"], "--log", log)
+    output("diff", "1", "latest", "--log", log)
+    output("history", "--log", log, *first_workload(log))
+    output("why", "--log", log, *first_workload(log))
+
+    # There and back: the same states on either log.
+    here = folder / "copy.db"
+    copied = document("log", "copy", log, str(here))
+    check("a copy has every record", copied.get("copied") == stats["records"], copied)
+    again = document("log", "copy", log, str(here))
+    check("a second copy adds nothing", (again.get("copied"), again.get("found")) == (0, stats["records"]), again)
+    back = f"{log}/back"
+    output("log", "init", "--log", back)
+    document("log", "copy", str(here), back)
+    hashes = {name: document("replay", "--log", name).get("hash") for name in (log, str(here), back)}
+    check("all three lead to one state", len(set(hashes.values())) == 1, hashes)
+    check("the copy is clean", document("verify", "--log", str(here)).get("clean") is True)
+    other = f"{log}/other"
+    output("log", "init", "--log", other)
+    hindsight("run", "--quickstart", "examples/quickstart", "--log", other)
+    refused("a copy onto another log", ["is not that of"], "log", "copy", other, str(here))
+
+
+def first_workload(log):
+    workloads = document("get", "workloads", "--log", log)
+    items = workloads.get("items", workloads) if isinstance(workloads, dict) else workloads
+    item = items[0]
+    return [f"{item['namespace']}/{item['name']}"]
+
+
+def wrong_ways(log, folder):
+    config = folder / "kafka.properties"
+    config.write_text("patience.ms=1000\n")
+    refused("no broker there", ["kafka:127.0.0.1:9", "127.0.0.1:9"], "log", "stats", "--log", "kafka:127.0.0.1:9", "--log-config", str(config))
+    config.write_text("acks=1\n")
+    refused("a key that is not allowed", ["line 1", '"acks"', "security.protocol"], "log", "stats", "--log", log, "--log-config", str(config), status=2)
+    refused("a wrong location", ["a broker is", "HOST:PORT"], "log", "stats", "--log", "kafka:nowhere", status=2)
+    refused("settings of Kafka for a file", ["--log-config"], "log", "stats", "--log", "x.db", "--log-config", str(config), status=2)
+    refused("init of a file", ["needs no preparation"], "log", "init", "--log", "x.db", status=2)
+    config.write_text("security.protocol=ssl\npatience.ms=2000\n")
+    refused("TLS where there is none", ["log kafka:"], "log", "stats", "--log", log, "--log-config", str(config))
+
+
+def broker_restarts_under_a_quick_start(broker_folder, log):
+    """The quick start stays (--keep) while the broker is killed and comes back; it then ends well, or was done before."""
+    name = f"{log}/restart"
+    output("log", "init", "--log", name)
+    process = subprocess.Popen(
+        [HINDSIGHT, "run", "--quickstart", "examples/quickstart", "--keep", "--log", name],
+        cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+    )
+    try:
+        time.sleep(1)
+        kafka(broker_folder, "kill", "1")
+        kafka(broker_folder, "start", "1")
+        grew = time.monotonic() + 60
+        while time.monotonic() < grew and document("log", "stats", "--log", name).get("records", 0) < 10:
+            time.sleep(1)
+        check("it is still there", process.poll() is None, process.poll())
+    finally:
+        process.kill()  # -9: nothing is finished or flushed
+        process.wait()
+    check("nothing is broken after kill -9", document("verify", "--log", name).get("clean") is True)
+    check("and the log is whole", document("log", "check", "--log", name).get("findings") == [])
+
+
+def main():
+    folder = Path(tempfile.mkdtemp(prefix="kafka-e2e-", dir=BUILD))
+    brokers = folder / "kafka"
+    try:
+        log = f"kafka:{kafka(brokers, 'up')}"
+        quick_start_and_readers(log, folder)
+        wrong_ways(log, folder)
+        broker_restarts_under_a_quick_start(brokers, log)
+    finally:
+        kafka(brokers, "down")
+        shutil.rmtree(folder, ignore_errors=True)
+    print(f"{passed} passed, {failed} failed")
+    sys.exit(1 if failed else 0)
+
+
+main()

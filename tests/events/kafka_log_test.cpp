@@ -1,0 +1,165 @@
+#include "events/kafka_log.hpp"
+
+#include <gtest/gtest.h>
+#include <librdkafka/rdkafkacpp.h>
+
+#include "events/kafka/topics.hpp"
+#include "tests/events/kafka_broker.hpp"
+#include "tests/events/log_contract.hpp"
+
+namespace hindsight::test {
+namespace {
+
+using events::KafkaLog;
+
+std::unique_ptr<KafkaLog> open(const events::kafka::Location& location, events::KafkaLogOptions options = {}) {
+  auto log = KafkaLog::open(location, std::move(options));
+  EXPECT_TRUE(log.has_value()) << (log ? "" : log.error().message);
+  return log ? std::move(*log) : nullptr;
+}
+
+struct KafkaLogMaker {
+  std::unique_ptr<events::Log> make() { return open(KafkaBroker::instance().new_topics()); }
+};
+
+INSTANTIATE_TYPED_TEST_SUITE_P(Kafka, LogContract, KafkaLogMaker);
+
+class KafkaLogTest : public testing::Test {
+ protected:
+  KafkaBroker& broker_ = KafkaBroker::instance();
+  events::kafka::Location location_ = broker_.new_topics();
+};
+
+TEST_F(KafkaLogTest, goes_on_where_the_writer_before_ended) {
+  {
+    const auto log = open(location_);
+    ASSERT_TRUE(log->append(Records::run("a", 1, 3).list(), 0));
+    ASSERT_TRUE(log->append(Records().add("b", 1, 7).list(), 3));
+  }
+  const auto log = open(location_);
+  EXPECT_EQ(log->last().value(), 4u);
+  const std::vector<events::DomainTail> tails{{"a", 3, 1, 3}, {"b", 1, 7, 4}};
+  EXPECT_EQ(log->domains().value(), tails);
+  EXPECT_EQ(log->append(Records().add("a", 3).list(), {}).error().kind, ErrorKind::conflict);
+  EXPECT_EQ(log->append(Records().add("a", 4).list(), 4).value(), 5u);
+}
+
+TEST_F(KafkaLogTest, tells_readers_beside_the_writer_at_once) {
+  const auto writer = open(location_);
+  const auto reader = open(location_, {.read_only = true});
+  EXPECT_EQ(reader->wait_beyond(0, Duration::millis(1)).value(), 0u);
+  events::Position seen = 0;
+  {
+    std::jthread waiter([&] { seen = reader->wait_beyond(0, Duration::seconds(60)).value(); });
+    ASSERT_TRUE(writer->append(Records::run("a", 1, 3).list(), 0));
+  }
+  EXPECT_GE(seen, 1u);
+  EXPECT_EQ(read_all(*reader), read_all(*writer));
+  EXPECT_EQ(reader->append(Records().add("a", 4).list(), {}).error().kind, ErrorKind::denied);
+}
+
+TEST_F(KafkaLogTest, passes_over_what_a_replaced_writer_leaves_behind) {
+  const auto first = open(location_);
+  ASSERT_TRUE(first->append(Records().add("a", 1, 1).list(), 0));
+  const auto second = open(location_);
+  ASSERT_TRUE(second->append(Records().add("a", 2, 2).add("a", 3, 2).list(), 1));
+  // The first knows of one record and writes its second: it lands, but not where it should.
+  const auto late = first->append(Records().add("a", 2, 1).list(), 1);
+  if (!late) {
+    EXPECT_TRUE(late.error().kind == ErrorKind::io || late.error().kind == ErrorKind::conflict) << late.error().message;
+  } else {
+    FAIL() << "nobody noticed";
+  }
+  // For the second nothing has happened: what it expects still holds.
+  ASSERT_TRUE(second->append(Records().add("a", 4, 2).list(), 3)) << "the domain is lost";
+  const auto tails = second->domains().value();
+  ASSERT_EQ(tails.size(), 1u);
+  EXPECT_EQ(tails[0].sequence, 4u);
+  EXPECT_EQ(tails[0].epoch, 2u);
+  const auto report = second->check();
+  ASSERT_TRUE(report.has_value());
+  EXPECT_LE(report->passed_over, 1u);
+}
+
+TEST_F(KafkaLogTest, keeps_snapshots_that_are_longer_than_a_message) {
+  const auto log = open(location_);
+  ASSERT_TRUE(log->append(Records::run("a", 1, 10).list(), 0));
+  std::vector<std::byte> bytes(5'000'000);
+  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::byte>((i * 2654435761U) >> 13);
+  ASSERT_TRUE(log->put_snapshot({.position = 7, .release = "0.1.0"}, bytes));
+  const auto other = open(location_, {.read_only = true});
+  const auto stored = other->snapshot(7);
+  ASSERT_TRUE(stored.has_value()) << stored.error().message;
+  EXPECT_EQ(stored->bytes, bytes);
+  ASSERT_TRUE(log->put_snapshot({.position = 7, .release = "0.1.1"}, std::span(bytes).first(1'000'000)));
+  EXPECT_EQ(other->snapshot(7).value().bytes.size(), 1'000'000u);
+  ASSERT_TRUE(log->drop_snapshot(7));
+  EXPECT_EQ(other->snapshot(7).error().kind, ErrorKind::not_found);
+}
+
+TEST_F(KafkaLogTest, takes_records_of_several_megabytes) {
+  const auto log = open(location_);
+  const std::string bytes(8'000'000, 'x');
+  ASSERT_EQ(log->append(Records().add("a", 1, 1, 5, bytes).list(), 0).value(), 1u);
+  events::RecordBatch batch;
+  ASSERT_TRUE(open(location_, {.read_only = true})->read(1, {}, batch));
+  ASSERT_EQ(batch.size(), 1u);
+  EXPECT_EQ(batch[0].bytes.size(), bytes.size());
+}
+
+TEST_F(KafkaLogTest, names_the_topics_that_are_missing_and_the_command_that_makes_them) {
+  const auto log = KafkaLog::open(broker_.new_location());
+  ASSERT_FALSE(log.has_value());
+  EXPECT_EQ(log.error().kind, ErrorKind::not_found);
+  EXPECT_NE(log.error().message.find("hindsight log init"), std::string::npos) << log.error().message;
+}
+
+TEST_F(KafkaLogTest, makes_topics_once_and_finds_them_fit_later) {
+  const auto again = events::kafka::make_topics({location_, {}});
+  ASSERT_TRUE(again.has_value()) << again.error().message;
+  ASSERT_EQ(again->size(), 2u);
+  EXPECT_FALSE((*again)[0].made);
+  EXPECT_EQ((*again)[0].facts.settings.value().at("cleanup.policy"), "delete");
+  EXPECT_EQ((*again)[1].facts.settings.value().at("cleanup.policy"), "compact");
+  // With snapshots where records should be the topic is compacted.
+  auto wrong = location_;
+  wrong.prefix = location_.prefix + ".wrong";
+  (void)wrong;
+}
+
+TEST(KafkaAway, says_that_no_broker_answers) {
+  const auto settings = events::kafka::parse_settings("patience.ms=500", "test").value();
+  const auto log = KafkaLog::open(events::kafka::parse_location("kafka:127.0.0.1:9").value(), {.settings = settings});
+  ASSERT_FALSE(log.has_value());
+  EXPECT_EQ(log.error().kind, ErrorKind::unavailable) << log.error().message;
+  EXPECT_NE(log.error().message.find("127.0.0.1:9"), std::string::npos) << log.error().message;
+}
+
+// Last in this file: the broker goes away and comes back.
+TEST_F(KafkaLogTest, rides_out_a_broker_that_restarts_and_reports_one_that_stays_away) {
+  auto settings = events::kafka::parse_settings("patience.ms=2000", "test").value();
+  const auto log = open(location_, {.settings = settings});
+  const auto reader = open(location_, {.read_only = true, .settings = settings});
+  ASSERT_TRUE(log->append(Records::run("a", 1, 3).list(), 0));
+  EXPECT_EQ(read_all(*reader).size(), 3u);
+  broker_.kill();
+  const auto away = log->append(Records().add("a", 4).list(), 3);
+  ASSERT_FALSE(away.has_value());
+  EXPECT_EQ(away.error().kind, ErrorKind::unavailable) << away.error().message;
+  EXPECT_EQ(log->last().error().kind, ErrorKind::unavailable);
+  broker_.start();
+  // Whatever became of the record: the writer looks, and goes on behind it.
+  Result<events::Position> last = log->last();
+  for (int i = 0; i < 60 && !last; ++i) last = log->last();
+  ASSERT_TRUE(last.has_value()) << last.error().message;
+  const auto tails = log->domains();
+  ASSERT_TRUE(tails.has_value()) << tails.error().message;
+  const auto next = tails->front().sequence + 1;
+  const auto position = log->append(Records().add("a", next, 2).list(), {});
+  ASSERT_TRUE(position.has_value()) << position.error().message;
+  EXPECT_EQ(log->producers(), 2u);
+  EXPECT_EQ(read_all(*reader).size(), *position);
+}
+
+}  // namespace
+}  // namespace hindsight::test
