@@ -6,20 +6,16 @@
 namespace hindsight::connectors::webhooks {
 
 bool gate_by_default(std::string_view name) {
-<<<<<<< HEAD
-  static constexpr std::array<std::string_view, 7> on{"AdmissionGatedBy",
-                                                      "ElasticJobsViaWorkloadSlices",
-=======
-  static constexpr std::array<std::string_view, 9> on{"ElasticJobsViaWorkloadSlices",
->>>>>>> h3
-                                                      "PartialAdmission",
-                                                      "TASMultiLayerTopology",
-                                                      "TASValidateWorkloadSliceSize",
-                                                      "TopologyAwareScheduling",
-                                                      "WorkloadIdentifierAnnotations",
-                                                      "WorkloadPriorityClassDefaulting",
-                                                      "WorkloadValidateResourcesAreNonNegative",
-                                                      "WorkloadValidationForPodSetMetadata"};
+  static constexpr std::array<std::string_view, 10> on{"AdmissionGatedBy",
+                                                       "ElasticJobsViaWorkloadSlices",
+                                                       "PartialAdmission",
+                                                       "TASMultiLayerTopology",
+                                                       "TASValidateWorkloadSliceSize",
+                                                       "TopologyAwareScheduling",
+                                                       "WorkloadIdentifierAnnotations",
+                                                       "WorkloadPriorityClassDefaulting",
+                                                       "WorkloadValidateResourcesAreNonNegative",
+                                                       "WorkloadValidationForPodSetMetadata"};
   return std::find(on.begin(), on.end(), name) != on.end();
 }
 

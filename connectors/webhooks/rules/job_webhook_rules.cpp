@@ -3,11 +3,8 @@
 #include <optional>
 
 #include "connectors/manifests/syntax.hpp"
-<<<<<<< HEAD
 #include "connectors/webhooks/rules/gate_rules.hpp"
-=======
 #include "connectors/webhooks/rules/topology_webhook_rules.hpp"
->>>>>>> h3
 #include "connectors/webhooks/rules/webhook_rules.hpp"
 
 namespace hindsight::connectors::webhooks {

@@ -7,12 +7,9 @@
 #include <set>
 
 #include "connectors/manifests/syntax.hpp"
-<<<<<<< HEAD
-#include "connectors/webhooks/rules/gate_rules.hpp"
-=======
 #include "connectors/webhooks/rules/concurrent_admission_rules.hpp"
+#include "connectors/webhooks/rules/gate_rules.hpp"
 #include "connectors/webhooks/rules/topology_webhook_rules.hpp"
->>>>>>> h3
 #include "vocabulary/amount.hpp"
 
 namespace hindsight::connectors::webhooks {
@@ -329,11 +326,8 @@ void check_workload(const ObjectView& now, const ObjectView& before, const Surro
   const bool gate = around.gate("ElasticJobsViaWorkloadSlices");
   const bool elastic = gate && text(member(now.metadata, "annotations"), elastic_job) == "true";
   check_pod_sets(now, elastic, around, findings);
-<<<<<<< HEAD
   check_workload_gates(now, before, around, findings);
-=======
   check_workload_topology(now, before, around, findings);
->>>>>>> h3
   const Json& boost = member(member(now.metadata, "annotations"), priority_boost);
   if (boost.is_string()) {
     const auto& value = boost.get_ref<const std::string&>();
