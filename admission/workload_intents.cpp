@@ -165,7 +165,8 @@ void WorkloadParent::collect_intents(const Context& c, std::vector<Intent>& out)
   if (j.finished || j.deleting) return;
   const auto* running = running_workload();
   const bool ours = !workloads_.empty() || !j.queue_name.empty() || c.catalog->settings.manage_jobs_without_queue_name;
-  if (ours && (j.suspended ? running != nullptr : running == nullptr)) {
+  const bool undecided = gated(*c.catalog) && !j.stop_noted;  // JobStopped comes first (SG-26)
+  if (ours && !undecided && (j.suspended ? running != nullptr : running == nullptr)) {
     JobIntent i = job_intent();
     i.run = running != nullptr;
     const auto* source = running;

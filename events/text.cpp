@@ -35,7 +35,9 @@ std::string describe(const T& e) {
     if (e.meta.resource_version != 0) out += " at version " + std::to_string(e.meta.resource_version);
     if (e.meta.deleting) out += ", deleting";
   }
-  if constexpr (requires { e.workload; }) out += " " + full_name(e.workload.namespace_, e.workload.name);
+  if constexpr (requires { e.workload; }) {
+    if (!e.workload.name.empty()) out += " " + full_name(e.workload.namespace_, e.workload.name);
+  }
   if constexpr (std::is_same_v<T, SliceReplaced>) out += " by " + full_name(e.replacement.namespace_, e.replacement.name);
   if constexpr (std::is_same_v<T, PodsReleased>) out += ", " + std::to_string(e.pods.size()) + " pods,";
   if constexpr (requires { e.job; } && !std::is_same_v<T, SliceReplaced>)
