@@ -125,7 +125,7 @@ TEST(RunScenario, AJobWithoutATimeRunsOn) {
   const auto r = play(std::string(queues) + endless + job("b", 3, 60, 1) + job("c", 1, 3'000'000, 1));
   EXPECT_EQ(condition(r, "a", "PodsReady"), "True Started");
   EXPECT_EQ(condition(r, "a", "Evicted"), "absent");
-  EXPECT_EQ(condition(r, "b", "Admitted"), "absent");
+  EXPECT_EQ(condition(r, "b", "Admitted"), "False NoReservation");
   EXPECT_EQ(condition(r, "c", "Finished"), "True Succeeded");
   EXPECT_LT(r.records, 100U);
 }

