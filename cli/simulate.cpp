@@ -84,7 +84,8 @@ void add_simulate(CLI::App& app, Session& session) {
       ->capture_default_str();
   command->add_option("--log", o->log, "Keep the log of the run: sqlite:FILE, a new file");
   command->footer(
-      "Jobs run for annotation hindsight.dev/run-seconds; objects arrive at hindsight.dev/arrive-seconds.\nExample: hindsight simulate "
+      "Jobs run for annotation hindsight.dev/run-seconds, those of manifests without one to the end; objects arrive at "
+      "hindsight.dev/arrive-seconds.\nExample: hindsight simulate "
       "examples/quickstart --log sqlite:sim.db");
   command->callback([o, &session] { session.action = [o, &session] { return simulate(session, *o); }; });
 }

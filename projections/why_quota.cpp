@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <map>
+#include <optional>
 
 #include "admission/cohort_tree.hpp"
 #include "admission/domain.hpp"
@@ -75,6 +76,38 @@ const ResourceGroup* group_with(const QueueConfig& queue, Symbol resource) {
   return nullptr;
 }
 
+/// What the slice that a Workload is to replace holds for one of its pod sets (EJ-32, EJ-35).
+struct Held {
+  Symbol flavor;
+  Amount amount = 0;
+};
+
+/// Nothing: it replaces none, or that one has no flavor for the resource.
+std::optional<Held> held_by_replaced(const QuotaTree* tree, const WorkloadInfo& w, Symbol pod_set, Symbol resource) {
+  if (tree == nullptr || w.replaces == no_workload) return std::nullopt;
+  const auto entry = tree->entry_of(w.replaces);
+  if (entry == FlatIndex::none) return std::nullopt;
+  for (const auto& p : tree->entry(entry).reservation->effective) {
+    if (p.pod_set != pod_set) continue;
+    Held out;
+    for (const auto& [name, flavor] : p.flavors)
+      if (name == resource) out.flavor = flavor;
+    for (const auto& [name, amount] : p.usage)
+      if (name == resource) out.amount = amount;
+    if (!out.flavor.empty()) return out;
+  }
+  return std::nullopt;
+}
+
+/// What a pod set asks for beyond what it replaces.
+Amount asked_by(const QuotaTree* tree, const WorkloadInfo& w, const PodSetInfo& pod_set, Symbol resource) {
+  Amount total = 0;
+  for (const auto& r : pod_set.requests)
+    if (r.resource == resource) total = add(total, multiply(r.amount, pod_set.count));
+  const auto held = held_by_replaced(tree, w, pod_set.name, resource);
+  return held ? std::max<Amount>(0, subtract(total, held->amount)) : total;
+}
+
 void judge(const QuotaTree* tree, Symbol cluster_queue, FlavorTrial& t) {
   if (!t.mismatch.empty() || tree == nullptr) {
     t.verdict = Verdict::no_match;
@@ -110,6 +143,7 @@ Candidates count_candidates(const StateView& state, const std::vector<Symbol>& q
     const auto* queue = state.queue(name);
     if (queue == nullptr) continue;
     for (const auto& r : queue->reservations()) {
+      if (r->workload->id == w.replaces) continue;  // never its victim
       const bool uses = std::any_of(r->charges.begin(), r->charges.end(), [&](const auto& charge) {
         return std::any_of(trials.begin(), trials.end(), [&](const FlavorTrial& t) {
           return t.missing > 0 && t.verdict == Verdict::short_now && t.flavor == charge.flavor && t.resource == charge.resource;
@@ -167,14 +201,15 @@ std::vector<FlavorTrial> try_flavors(const StateView& state, const WorkloadInfo&
           t.pod_set = pod_set.name.text();
           t.flavor = f.flavor;
           t.resource = resource;
-          t.requested = multiply(asked->amount, pod_set.count);
+          t.requested = asked_by(tree, w, pod_set, resource);
           for (std::size_t e = 0; e < p; ++e) {  // as if the earlier ones took the same flavor
             if (!mismatch_of(catalog, f.flavor, w.pod_sets[e]).empty()) continue;
-            for (const auto& r : w.pod_sets[e].requests)
-              if (r.resource == resource) t.earlier = add(t.earlier, multiply(r.amount, w.pod_sets[e].count));
+            t.earlier = add(t.earlier, asked_by(tree, w, w.pod_sets[e], resource));
           }
           t.quota = line_of(lines, f.flavor, resource);
           t.mismatch = mismatch_of(catalog, f.flavor, pod_set);
+          if (const auto held = held_by_replaced(tree, w, pod_set.name, resource); held && held->flavor != f.flavor)
+            t.mismatch = "the slice that it replaces uses flavor " + std::string(held->flavor.text());
           judge(tree, cluster_queue, t);
           out.push_back(std::move(t));
         }

@@ -2,6 +2,8 @@
 
 #include "projections/gates.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include "admission/domain.hpp"
 #include "projections/metrics.hpp"
 #include "tests/projections/reading.hpp"
