@@ -30,14 +30,13 @@ struct PendingPage {
   std::size_t limit = 1000;
 };
 
-// In the order of the queue. Nothing: there is no such queue. In a LocalQueue whose ClusterQueue does not exist nobody waits. Names come from
-// anybody who asks, so they are not interned.
+// In the order of the queue. Nothing: there is no such queue. In a LocalQueue whose ClusterQueue does not exist nobody waits. Names come
+// from anybody who asks, so they are not interned.
 
 [[nodiscard]] std::optional<std::vector<PendingWorkload>> pending_in_cluster_queue(const StateView& state, std::string_view name,
                                                                                    PendingPage page);
 /// `offset` and `limit` count those of the LocalQueue only.
 [[nodiscard]] std::optional<std::vector<PendingWorkload>> pending_in_local_queue(const StateView& state, std::string_view namespace_,
-                                                                                 std::string_view name,
-                                                                                 PendingPage page);
+                                                                                 std::string_view name, PendingPage page);
 
 }  // namespace hindsight::projections

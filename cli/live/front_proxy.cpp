@@ -39,9 +39,10 @@ Result<FrontProxy> read_front_proxy(const Json& config_map) {
   FrontProxy out;
   out.authorities = text(data, "requestheader-client-ca-file");
   if (out.authorities.empty())
-    return fail(ErrorKind::invalid,
-                "ConfigMap kube-system/extension-apiserver-authentication: data.requestheader-client-ca-file: found nothing; allowed: PEM, as "
-                "an API server with --requestheader-client-ca-file writes it");
+    return fail(
+        ErrorKind::invalid,
+        "ConfigMap kube-system/extension-apiserver-authentication: data.requestheader-client-ca-file: found nothing; allowed: PEM, as "
+        "an API server with --requestheader-client-ca-file writes it");
   auto names = names_in(data, "requestheader-allowed-names");
   if (!names) return tl::unexpected(names.error());
   out.allowed_names = std::move(*names);

@@ -17,8 +17,8 @@ struct FrontProxy {
   std::vector<std::string> user_headers;   ///< In lower case; the first that is there names the user.
 };
 
-/// Reads ConfigMap kube-system/extension-apiserver-authentication, which every API server keeps. Errors: invalid, when it does not say what is
-/// needed: the API server has no --requestheader-client-ca-file.
+/// Reads ConfigMap kube-system/extension-apiserver-authentication, which every API server keeps. Errors: invalid, when it does not say what
+/// is needed: the API server has no --requestheader-client-ca-file.
 [[nodiscard]] Result<FrontProxy> read_front_proxy(const connectors::manifests::Json& config_map);
 
 /// The answer to a request that does not come from the front proxy; its status is 200 if it does.

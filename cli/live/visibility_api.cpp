@@ -40,17 +40,13 @@ struct Queue {
   std::string_view plural, singular, kind;
   bool namespaced = false;
 };
-constexpr std::array<Queue, 2> queues{{{"clusterqueues", "clusterqueue", "ClusterQueue", false},
-                                       {"localqueues", "localqueue", "LocalQueue", true}}};
+constexpr std::array<Queue, 2> queues{
+    {{"clusterqueues", "clusterqueue", "ClusterQueue", false}, {"localqueues", "localqueue", "LocalQueue", true}}};
 
 Json api_group() {
   Json list = Json::array();
   for (const auto version : versions) list.push_back({{"groupVersion", group_version(version)}, {"version", version}});
-  return {{"kind", "APIGroup"},
-          {"apiVersion", "v1"},
-          {"name", visibility_group},
-          {"versions", list},
-          {"preferredVersion", list.front()}};
+  return {{"kind", "APIGroup"}, {"apiVersion", "v1"}, {"name", visibility_group}, {"versions", list}, {"preferredVersion", list.front()}};
 }
 
 Json api_resources(std::string_view version) {
@@ -110,8 +106,7 @@ HttpResponse groups(const HttpRequest& request) {
 Json open_api_info(std::string_view version) { return {{"title", "Hindsight visibility"}, {"version", version}}; }
 
 std::optional<HttpResponse> open_api(std::string_view path) {
-  if (path == "/openapi/v2")
-    return json_response({{"swagger", "2.0"}, {"info", open_api_info("unversioned")}, {"paths", Json::object()}});
+  if (path == "/openapi/v2") return json_response({{"swagger", "2.0"}, {"info", open_api_info("unversioned")}, {"paths", Json::object()}});
   Json all = Json::object();
   for (const auto version : versions) {
     const std::string name = "apis/" + group_version(version);
@@ -209,7 +204,8 @@ HttpResponse pending_workloads(const HttpRequest& request, const Asked& asked, c
 }  // namespace
 
 HttpResponse status_response(int code, const std::string& reason, const std::string& message, const StatusDetails& details) {
-  Json body{{"kind", "Status"}, {"apiVersion", "v1"}, {"metadata", Json::object()}, {"status", "Failure"}, {"message", message}, {"reason", reason}};
+  Json body{{"kind", "Status"},    {"apiVersion", "v1"}, {"metadata", Json::object()},
+            {"status", "Failure"}, {"message", message}, {"reason", reason}};
   if (!details.kind.empty()) body["details"] = {{"name", details.name}, {"group", visibility_group}, {"kind", details.kind}};
   body["code"] = code;
   return json_response(body, code);

@@ -95,7 +95,8 @@ Result<void> VisibilityService::register_at_proxy(const std::string& authorities
     auto object = read_object(cluster_, t::api_service, "", name);
     if (!object) return tl::unexpected(object.error());
     if (!*object)
-      return fail(ErrorKind::not_found, std::string("APIService ") + name + ": is not there; allowed: what stands in deploy/visibility.yaml");
+      return fail(ErrorKind::not_found,
+                  std::string("APIService ") + name + ": is not there; allowed: what stands in deploy/visibility.yaml");
     const auto patch = api_service_patch(**object, authorities);
     if (!patch) continue;
     connectors::Write write;

@@ -20,8 +20,8 @@ struct ListSelection {
   std::string label_selector, field_selector;
 };
 
-/// One API server, asked one request after the other. Each waits for its answer for at most half a minute. Errors: unavailable, denied, not_found,
-/// conflict, or invalid, with what the server says.
+/// One API server, asked one request after the other. Each waits for its answer for at most half a minute. Errors: unavailable, denied,
+/// not_found, conflict, or invalid, with what the server says.
 class ApiClient {
  public:
   /// Reads the kubeconfig as kubectl does; nothing is sent yet.
@@ -38,7 +38,8 @@ class ApiClient {
   [[nodiscard]] Result<Json> get_path(const std::string& path);
   /// All objects, page by page.
   [[nodiscard]] Result<std::vector<Json>> list(const connectors::ResourceType& type, const ListSelection& selection);
-  [[nodiscard]] Result<Json> create(const connectors::ResourceType& type, const std::string& namespace_, const Json& object, DryRun dry_run);
+  [[nodiscard]] Result<Json> create(const connectors::ResourceType& type, const std::string& namespace_, const Json& object,
+                                    DryRun dry_run);
   [[nodiscard]] Result<Json> merge_patch(const connectors::ResourceType& type, const std::string& namespace_, const std::string& name,
                                          const Json& patch, DryRun dry_run);
   /// Only the object with this uid, if one is given; what depends on it goes in the background.

@@ -165,23 +165,17 @@ Table resource_flavor_list(const std::vector<Json>& items, Time now) {
     std::set<std::string> labels;
     const Json& given = at(flavor, {"spec", "nodeLabels"});
     if (given.is_object())
-      for (const auto& [key, value] : given.items()) labels.insert(key + "=" + (value.is_string() ? value.get<std::string>() : value.dump()));
+      for (const auto& [key, value] : given.items())
+        labels.insert(key + "=" + (value.is_string() ? value.get<std::string>() : value.dump()));
     add(out, {name_of(flavor), joined(labels), age(flavor, now)}, flavor, false);
   }
   return out;
 }
 
 Table workload_list(const std::vector<Json>& items, const WorkloadSurroundings& around, Time now, bool namespaces) {
-  Table out = table_with({{"NAME"},
-                          {"JOB TYPE"},
-                          {"JOB NAME"},
-                          {"LOCALQUEUE"},
-                          {"CLUSTERQUEUE"},
-                          {"STATUS"},
-                          {"POSITION IN QUEUE"},
-                          {"EXEC TIME"},
-                          {"AGE"}},
-                         namespaces);
+  Table out = table_with(
+      {{"NAME"}, {"JOB TYPE"}, {"JOB NAME"}, {"LOCALQUEUE"}, {"CLUSTERQUEUE"}, {"STATUS"}, {"POSITION IN QUEUE"}, {"EXEC TIME"}, {"AGE"}},
+      namespaces);
   for (const auto& w : items) {
     std::set<std::string> types, names;
     const Json& owners = at(w, {"metadata", "ownerReferences"});

@@ -22,7 +22,8 @@ struct WorkloadSurroundings {
   std::map<std::string, std::string> cluster_queues;  ///< Of LocalQueues.
   std::map<std::string, std::string> positions;       ///< Of pending Workloads in their LocalQueue, from 0.
 };
-[[nodiscard]] projections::Table workload_list(const std::vector<Json>& items, const WorkloadSurroundings& around, Time now, bool namespaces);
+[[nodiscard]] projections::Table workload_list(const std::vector<Json>& items, const WorkloadSurroundings& around, Time now,
+                                               bool namespaces);
 
 /// "finished", "admitted", "quotareserved" or "pending".
 [[nodiscard]] std::string status_of_workload(const Json& workload);

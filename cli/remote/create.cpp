@@ -54,7 +54,8 @@ void add_create_cluster_queue(CLI::App& create, Session& session) {
   c->add_option("--cohort", o->wanted.cohort, "The cohort that it belongs to");
   c->add_option("--queuing-strategy", o->wanted.queueing_strategy, "In which order workloads are tried; else BestEffortFIFO")
       ->check(CLI::IsMember({"StrictFIFO", "BestEffortFIFO"}));
-  c->add_option("--namespace-selector", o->wanted.namespace_selector, "Labels of the namespaces whose workloads it takes; else every namespace")
+  c->add_option("--namespace-selector", o->wanted.namespace_selector,
+                "Labels of the namespaces whose workloads it takes; else every namespace")
       ->type_name("KEY=VALUE,...");
   c->add_option("--reclaim-within-cohort", o->wanted.reclaim_within_cohort, "Whom it may preempt to get back what others have borrowed")
       ->check(CLI::IsMember({"Never", "LowerPriority", "Any"}));
@@ -62,7 +63,8 @@ void add_create_cluster_queue(CLI::App& create, Session& session) {
       ->check(CLI::IsMember({"Never", "LowerPriority", "LowerOrNewerEqualPriority"}));
   constexpr const char* quotas = "FLAVOR:RESOURCE=QUANTITY;...,...";
   c->add_option("--nominal-quota", o->wanted.quotas.nominal_quota, "What it may use of each flavor")->type_name(quotas);
-  c->add_option("--borrowing-limit", o->wanted.quotas.borrowing_limit, "What it may borrow of its cohort; else all that is free")->type_name(quotas);
+  c->add_option("--borrowing-limit", o->wanted.quotas.borrowing_limit, "What it may borrow of its cohort; else all that is free")
+      ->type_name(quotas);
   c->add_option("--lending-limit", o->wanted.quotas.lending_limit, "What it lends to its cohort; else all that is free")->type_name(quotas);
   add_common(*c, *o, o->wanted.name);
 }
@@ -116,9 +118,10 @@ Result<int> create_resource_flavor(const Session& session, const ResourceFlavorO
 
 void add_create_resource_flavor(CLI::App& create, Session& session) {
   const auto o = std::make_shared<ResourceFlavorOptions>();
-  auto* c = add_command(create, session, "resourceflavor", "A ResourceFlavor: a kind of nodes",
-                        "  hindsight create resourceflavor spot --node-labels cloud.provider.com/spot=true --node-taints spot=true:NoSchedule",
-                        [o, &session] { return create_resource_flavor(session, *o); });
+  auto* c =
+      add_command(create, session, "resourceflavor", "A ResourceFlavor: a kind of nodes",
+                  "  hindsight create resourceflavor spot --node-labels cloud.provider.com/spot=true --node-taints spot=true:NoSchedule",
+                  [o, &session] { return create_resource_flavor(session, *o); });
   c->alias("rf");
   c->add_option("--node-labels", o->wanted.node_labels, "Labels of its nodes")->type_name("KEY=VALUE,...");
   c->add_option("--node-taints", o->wanted.node_taints, "Taints of its nodes")->type_name("KEY[=VALUE]:EFFECT,...");

@@ -47,7 +47,9 @@ std::unique_ptr<OwnerToDelete> read_owner(const Json& reference) {
   return out;
 }
 
-std::string resource_text(const OwnerToDelete& owner) { return owner.plural + (owner.group.empty() ? "" : "." + owner.group) + "/" + owner.name; }
+std::string resource_text(const OwnerToDelete& owner) {
+  return owner.plural + (owner.group.empty() ? "" : "." + owner.group) + "/" + owner.name;
+}
 
 struct Victim {
   Json workload;

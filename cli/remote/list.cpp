@@ -193,7 +193,8 @@ void add_list(CLI::App& app, Session& session) {
   o = options();
   c = add_list_of(*list, session, o, "workload", {"workloads", "wl", "kwl", "kueueworkload", "kueueworkloads"},
                   "Workloads, with the places of those that wait",
-                  "  hindsight list workload -q user-queue --status pending\n  hindsight list workload --for job/train -A", &list_workloads);
+                  "  hindsight list workload -q user-queue --status pending\n  hindsight list workload --for job/train -A",
+                  &list_workloads);
   c->add_option("-c,--clusterqueue", o->cluster_queue, "Only those of this ClusterQueue");
   c->add_option("-q,--localqueue", o->local_queue, "Only those of this LocalQueue");
   c->add_option("--status", o->statuses, "Only those that stand so; may be repeated")

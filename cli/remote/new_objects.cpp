@@ -52,7 +52,8 @@ Result<TaintText> read_taint_text(const std::string& option, const std::string& 
   if (out.has_effect) out.effect = text.substr(colon + 1);
   static const std::set<std::string> effects{"NoSchedule", "PreferNoSchedule", "NoExecute"};
   if (out.has_effect && !effects.contains(out.effect))
-    return fail(ErrorKind::invalid, option + ": \"" + text + "\": found effect \"" + out.effect + "\"; allowed: NoSchedule, PreferNoSchedule, NoExecute");
+    return fail(ErrorKind::invalid,
+                option + ": \"" + text + "\": found effect \"" + out.effect + "\"; allowed: NoSchedule, PreferNoSchedule, NoExecute");
   const auto equals = before.find('=');
   out.key = before.substr(0, equals);
   out.has_value = equals != std::string::npos;
@@ -72,7 +73,8 @@ Result<Json> read_taints(const std::string& text) {
     if (taint->key.empty() || !taint->has_effect)
       return fail(ErrorKind::invalid, std::string(option) + ": found \"" + part + "\"; allowed: " + form);
     if (!seen.emplace(taint->key, taint->effect).second)
-      return fail(ErrorKind::invalid, std::string(option) + ": found key " + taint->key + " with effect " + taint->effect + " twice; allowed: once");
+      return fail(ErrorKind::invalid,
+                  std::string(option) + ": found key " + taint->key + " with effect " + taint->effect + " twice; allowed: once");
     Json one{{"key", taint->key}};
     if (taint->has_value) one["value"] = taint->value;
     one["effect"] = taint->effect;

@@ -6,8 +6,8 @@
 
 namespace hindsight::cli {
 
-// Objects of kueue.x-k8s.io/v1beta2 as `create` makes them of its options (base-api §10). What is not given is left to the defaults of the API,
-// but for the namespace selector: a ClusterQueue that is made by hand takes workloads of every namespace.
+// Objects of kueue.x-k8s.io/v1beta2 as `create` makes them of its options (base-api §10). What is not given is left to the defaults of the
+// API, but for the namespace selector: a ClusterQueue that is made by hand takes workloads of every namespace.
 
 struct NewClusterQueue {
   std::string name, cohort, queueing_strategy, namespace_selector, reclaim_within_cohort, within_cluster_queue;

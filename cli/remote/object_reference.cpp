@@ -32,7 +32,8 @@ constexpr std::array<JobPods, 10> job_pods{{{"job", "batch.kubernetes.io/job-nam
 Result<ObjectReference> read_reference(const std::string& text) {
   const auto slash = text.find('/');
   if (slash == std::string::npos || slash == 0 || slash + 1 == text.size() || text.find('/', slash + 1) != std::string::npos)
-    return fail(ErrorKind::invalid, "--for: found \"" + text + "\"; allowed: TYPE[.GROUP]/NAME, as job/train or jobset.jobset.x-k8s.io/train");
+    return fail(ErrorKind::invalid,
+                "--for: found \"" + text + "\"; allowed: TYPE[.GROUP]/NAME, as job/train or jobset.jobset.x-k8s.io/train");
   ObjectReference out;
   const std::string type = lower(text.substr(0, slash));
   const auto dot = type.find('.');

@@ -58,7 +58,8 @@ Result<int> become_kubectl(const std::vector<std::string>& words) {
   for (auto& word : all) pointers.push_back(word.data());
   pointers.push_back(nullptr);
   ::execvp("kubectl", pointers.data());
-  return fail(ErrorKind::not_found, std::string("cannot start kubectl: ") + std::strerror(errno) + "; allowed: a kubectl in one of the folders of PATH");
+  return fail(ErrorKind::not_found,
+              std::string("cannot start kubectl: ") + std::strerror(errno) + "; allowed: a kubectl in one of the folders of PATH");
 }
 
 void add_pass_through_commands(CLI::App& app, Session& session) {

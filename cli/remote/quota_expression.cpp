@@ -105,7 +105,8 @@ Result<void> add(std::vector<Flavor>& flavors, const std::string& option, const 
       for (const auto& q : said.quantities) it->resources.push_back(q.resource);
     }
     if (resources_of(said) != std::set<std::string>(it->resources.begin(), it->resources.end()))
-      return fail(ErrorKind::invalid, option + ": flavor " + said.flavor + ": found other resources than in the options before it; allowed: the same");
+      return fail(ErrorKind::invalid,
+                  option + ": flavor " + said.flavor + ": found other resources than in the options before it; allowed: the same");
     for (const auto& q : said.quantities) it->quotas[q.resource][field] = q.quantity;
   }
   return {};

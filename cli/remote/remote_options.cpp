@@ -17,7 +17,9 @@ void add_namespace_options(CLI::App& command, RemoteOptions& options, bool all) 
 }
 
 void add_dry_run(CLI::App& command, RemoteOptions& options) {
-  command.add_option("--dry-run", options.dry_run, "client: print only what would be sent; server: let the API server judge it, and keep nothing")
+  command
+      .add_option("--dry-run", options.dry_run,
+                  "client: print only what would be sent; server: let the API server judge it, and keep nothing")
       ->check(CLI::IsMember({"none", "client", "server"}))
       ->capture_default_str();
 }
@@ -36,7 +38,8 @@ void print_done(const Session& session, const RemoteOptions& options, const Json
     if (shown.contains("metadata")) shown["metadata"].erase("managedFields");
     return print_document(session, shown, options.format);
   }
-  session.out << resource_name(object.value("apiVersion", ""), object.value("kind", ""), object.value("metadata", Json::object()).value("name", ""));
+  session.out << resource_name(object.value("apiVersion", ""), object.value("kind", ""),
+                               object.value("metadata", Json::object()).value("name", ""));
   if (options.format != "name") {
     session.out << " " << done;
     if (options.how() != DryRun::none) session.out << (options.how() == DryRun::client ? " (client dry run)" : " (server dry run)");

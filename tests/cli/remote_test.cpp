@@ -32,25 +32,31 @@ TEST(QuotaExpressions, FlavorsWithTheSameResourcesAreOneGroup) {
     {"coveredResources": ["gpu"], "flavors": [
       {"name": "beta", "resources": [{"name": "gpu", "nominalQuota": "3", "lendingLimit": "0"}]}]}])"));
   EXPECT_EQ(*read_resource_groups({}), Json::array());
-  EXPECT_EQ(*read_resource_groups({.lending_limit = "a: cpu = 1 "}),
-            parsed(R"([{"coveredResources": ["cpu"], "flavors": [{"name": "a", "resources": [{"name": "cpu", "nominalQuota": "0", "lendingLimit": "1"}]}]}])"));
+  EXPECT_EQ(
+      *read_resource_groups({.lending_limit = "a: cpu = 1 "}),
+      parsed(
+          R"([{"coveredResources": ["cpu"], "flavors": [{"name": "a", "resources": [{"name": "cpu", "nominalQuota": "0", "lendingLimit": "1"}]}]}])"));
 }
 
 // BA-193
 TEST(QuotaExpressions, WhatDoesNotReadIsNamed) {
   const auto nominal = [](const char* text) { return error_of(read_resource_groups({.nominal_quota = text})); };
-  EXPECT_EQ(nominal("alpha"), "--nominal-quota: found \"alpha\" for a flavor; allowed: flavor:resource=quantity;resource=quantity,flavor:…");
-  EXPECT_EQ(nominal("alpha:cpu"), "--nominal-quota: found \"cpu\" for a resource; allowed: resource=quantity, as in "
-                                  "flavor:resource=quantity;resource=quantity,flavor:…");
+  EXPECT_EQ(nominal("alpha"),
+            "--nominal-quota: found \"alpha\" for a flavor; allowed: flavor:resource=quantity;resource=quantity,flavor:…");
+  EXPECT_EQ(nominal("alpha:cpu"),
+            "--nominal-quota: found \"cpu\" for a resource; allowed: resource=quantity, as in "
+            "flavor:resource=quantity;resource=quantity,flavor:…");
   for (const char* quantity : {"many", "-1", "", "1 2", "1Zi"})
-    EXPECT_EQ(nominal((std::string("alpha:cpu=") + quantity).c_str()),
-              std::string("--nominal-quota: cpu: found \"") + quantity + "\"; allowed: a Kubernetes quantity of at least 0, as 500m, 4 or 16Gi");
+    EXPECT_EQ(
+        nominal((std::string("alpha:cpu=") + quantity).c_str()),
+        std::string("--nominal-quota: cpu: found \"") + quantity + "\"; allowed: a Kubernetes quantity of at least 0, as 500m, 4 or 16Gi");
   EXPECT_EQ(nominal("a:cpu=1,a:cpu=2"), "--nominal-quota: found flavor a twice; allowed: once");
   EXPECT_EQ(nominal("a:cpu=1;cpu=2"), "--nominal-quota: flavor a: found resource cpu twice; allowed: once");
   EXPECT_NE(nominal("a:cpu=1,b:cpu=1;memory=1").find("flavor b: found resource cpu, which another flavor has"), std::string::npos);
   EXPECT_EQ(error_of(read_resource_groups({.nominal_quota = "a:cpu=1", .borrowing_limit = "a:memory=1"})),
             "--borrowing-limit: flavor a: found other resources than in the options before it; allowed: the same");
-  for (const char* bad : {",", ":", "a:", "a:;", "a:=", ";", "a:cpu=1,", ":cpu=1"}) EXPECT_NE(nominal(bad).find("allowed: "), std::string::npos) << bad;
+  for (const char* bad : {",", ":", "a:", "a:;", "a:=", ";", "a:cpu=1,", ":cpu=1"})
+    EXPECT_NE(nominal(bad).find("allowed: "), std::string::npos) << bad;
 }
 
 // ---- objects ----------------------------------------------------------------------------------------------------------------------
@@ -65,7 +71,8 @@ TEST(NewObjects, ClusterQueue) {
                                         .within_cluster_queue = "LowerPriority",
                                         .quotas = {}});
   ASSERT_TRUE(queue) << queue.error().message;
-  EXPECT_EQ(*queue, parsed(R"({"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "ClusterQueue", "metadata": {"name": "my-cluster-queue"}, "spec": {
+  EXPECT_EQ(*queue,
+            parsed(R"({"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "ClusterQueue", "metadata": {"name": "my-cluster-queue"}, "spec": {
     "cohortName": "cohortname", "queueingStrategy": "StrictFIFO", "namespaceSelector": {"matchLabels": {"fooX": "barX", "fooY": "barY"}},
     "preemption": {"reclaimWithinCohort": "Any", "withinClusterQueue": "LowerPriority"}}})"));
   EXPECT_EQ((*new_cluster_queue({.name = "plain", .quotas = {}}))["spec"], parsed(R"({"namespaceSelector": {}})"));
@@ -75,8 +82,10 @@ TEST(NewObjects, ClusterQueue) {
 
 // BA-193
 TEST(NewObjects, LocalQueueAndResourceFlavor) {
-  EXPECT_EQ(new_local_queue({"lq", "team", "cq"}),
-            parsed(R"({"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "LocalQueue", "metadata": {"name": "lq", "namespace": "team"}, "spec": {"clusterQueue": "cq"}})"));
+  EXPECT_EQ(
+      new_local_queue({"lq", "team", "cq"}),
+      parsed(
+          R"({"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "LocalQueue", "metadata": {"name": "lq", "namespace": "team"}, "spec": {"clusterQueue": "cq"}})"));
   const auto flavor = new_resource_flavor({.name = "rf",
                                            .node_labels = "kubernetes.io/arch=arm64,kubernetes.io/os=linux",
                                            .node_taints = "key1=value:NoSchedule,key2:NoExecute",
@@ -109,7 +118,8 @@ TEST(NewObjects, BadFlavorsAreNamed) {
 TEST(References, AreRead) {
   const Json owner = parsed(R"({"apiVersion": "batch/v1", "kind": "Job", "name": "train", "uid": "u"})");
   for (const char* good : {"job/train", "jobs/train", "Job.batch/train"}) EXPECT_TRUE(means(owner, *read_reference(good))) << good;
-  for (const char* other : {"job/other", "jobset/train", "job.other.example/train"}) EXPECT_FALSE(means(owner, *read_reference(other))) << other;
+  for (const char* other : {"job/other", "jobset/train", "job.other.example/train"})
+    EXPECT_FALSE(means(owner, *read_reference(other))) << other;
   for (const char* bad : {"train", "/train", "job/", "job/a/b", ""}) EXPECT_FALSE(read_reference(bad)) << bad;
   EXPECT_EQ(*pod_selector(*read_reference("job/train")), "batch.kubernetes.io/job-name=train");
   EXPECT_EQ(*pod_selector(*read_reference("jobset.jobset.x-k8s.io/train")), "jobset.sigs.k8s.io/jobset-name=train");
@@ -137,10 +147,13 @@ TEST(ClusterTables, Queues) {
   EXPECT_EQ(projections::render(local_queue_list(local, now, true)),
             "NAMESPACE   NAME   CLUSTERQUEUE   PENDING WORKLOADS   ADMITTED WORKLOADS   AGE\n"
             "team        lq     a              2                   0                    60m\n");
-  EXPECT_EQ(projections::render(resource_flavor_list(
-                {parsed(R"({"metadata": {"name": "rf", "creationTimestamp": "2026-01-01T00:00:00Z"}, "spec": {"nodeLabels": {"z": "1", "a": "2"}}})")}, now)),
-            "NAME   NODE LABELS   AGE\n"
-            "rf     a=2, z=1      60m\n");
+  EXPECT_EQ(
+      projections::render(resource_flavor_list(
+          {parsed(
+              R"({"metadata": {"name": "rf", "creationTimestamp": "2026-01-01T00:00:00Z"}, "spec": {"nodeLabels": {"z": "1", "a": "2"}}})")},
+          now)),
+      "NAME   NODE LABELS   AGE\n"
+      "rf     a=2, z=1      60m\n");
 }
 
 // BA-193
@@ -164,9 +177,11 @@ TEST(ClusterTables, Workloads) {
 // BA-193
 TEST(ClusterTables, Pods) {
   const std::vector<Json> pods{
-      parsed(R"({"metadata": {"name": "p", "namespace": "team", "creationTimestamp": "2026-01-01T00:00:00Z"}, "spec": {"containers": [{}, {}]},
+      parsed(
+          R"({"metadata": {"name": "p", "namespace": "team", "creationTimestamp": "2026-01-01T00:00:00Z"}, "spec": {"containers": [{}, {}]},
                  "status": {"phase": "Running", "containerStatuses": [{"ready": true, "restartCount": 2}, {"ready": false, "restartCount": 1}]}})"),
-      parsed(R"({"metadata": {"name": "q", "creationTimestamp": "2026-01-01T00:00:00Z"}, "spec": {"containers": [{}], "schedulingGates": [{"name": "g"}]},
+      parsed(
+          R"({"metadata": {"name": "q", "creationTimestamp": "2026-01-01T00:00:00Z"}, "spec": {"containers": [{}], "schedulingGates": [{"name": "g"}]},
                  "status": {"phase": "Pending"}})")};
   EXPECT_EQ(projections::render(pod_list(pods, now, false)),
             "NAME   READY   STATUS            RESTARTS   AGE\n"
@@ -177,8 +192,10 @@ TEST(ClusterTables, Pods) {
 // Objects of any shape are printed without a crash.
 TEST(ClusterTables, StrangeObjects) {
   std::vector<Json> strange;
-  for (const char* text : {"{}", "null", "[]", R"({"metadata": 1, "spec": [], "status": {"conditions": {}}})",
-                           R"({"metadata": {"name": 5, "ownerReferences": [1, null, {"kind": 2}]}, "status": {"conditions": [1, {}], "containerStatuses": [7]}})"})
+  for (
+      const char* text :
+      {"{}", "null", "[]", R"({"metadata": 1, "spec": [], "status": {"conditions": {}}})",
+       R"({"metadata": {"name": 5, "ownerReferences": [1, null, {"kind": 2}]}, "status": {"conditions": [1, {}], "containerStatuses": [7]}})"})
     strange.push_back(parsed(text));
   for (const auto& table : {cluster_queue_list(strange, now), local_queue_list(strange, now, true), resource_flavor_list(strange, now),
                             workload_list(strange, {}, now, true), pod_list(strange, now, true)})

@@ -68,8 +68,7 @@ TEST_F(VisibilityApi, ListsPendingWorkloadsOfAClusterQueue) {
        {{"name", "job-two"},
         {"namespace", "default"},
         {"creationTimestamp", summary.at("items").at(1).at("metadata").at("creationTimestamp")},
-        {"ownerReferences",
-         json::array({{{"apiVersion", "batch/v1"}, {"kind", "Job"}, {"name", "two"}, {"uid", "job-uid-two"}}})}}},
+        {"ownerReferences", json::array({{{"apiVersion", "batch/v1"}, {"kind", "Job"}, {"name", "two"}, {"uid", "job-uid-two"}}})}}},
       {"priority", 0},
       {"localQueueName", "user-queue"},
       {"positionInClusterQueue", 1},
@@ -81,8 +80,7 @@ TEST_F(VisibilityApi, ListsPendingWorkloadsOfAClusterQueue) {
 // BA-192
 TEST_F(VisibilityApi, ListsPendingWorkloadsOfALocalQueueInBothVersions) {
   for (const std::string version : {"v1beta1", "v1beta2"}) {
-    const json summary =
-        get("/apis/visibility.kueue.x-k8s.io/" + version + "/namespaces/default/localqueues/user-queue/pendingworkloads");
+    const json summary = get("/apis/visibility.kueue.x-k8s.io/" + version + "/namespaces/default/localqueues/user-queue/pendingworkloads");
     EXPECT_EQ(summary.at("apiVersion"), "visibility.kueue.x-k8s.io/" + version);
     EXPECT_EQ(names(summary), names(get(in_cluster_queue_)));
   }
@@ -123,10 +121,11 @@ TEST_F(VisibilityApi, UnknownQueuesAreNotFound) {
   const auto local_queue = ask(base_ + "/namespaces/other/localqueues/user-queue/pendingworkloads");
   EXPECT_EQ(local_queue.status, 404);
   EXPECT_EQ(json::parse(local_queue.body).at("message"), "localqueue.visibility.kueue.x-k8s.io \"user-queue\" not found");
-  for (const char* path : {"/", "/apis/", "/apis/other", "/openapi/", "/openapi/v4", "/apis/visibility.kueue.x-k8s.io/v1",
-                           "/apis/visibility.kueue.x-k8s.io/v1beta2/clusterqueues", "/apis/visibility.kueue.x-k8s.io/v1beta2/clusterqueues/x",
-                           "/apis/visibility.kueue.x-k8s.io/v1beta2/clusterqueues//pendingworkloads",
-                           "/apis/visibility.kueue.x-k8s.io/v1beta2/namespaces/d/clusterqueues/cluster-queue/pendingworkloads"}) {
+  for (const char* path :
+       {"/", "/apis/", "/apis/other", "/openapi/", "/openapi/v4", "/apis/visibility.kueue.x-k8s.io/v1",
+        "/apis/visibility.kueue.x-k8s.io/v1beta2/clusterqueues", "/apis/visibility.kueue.x-k8s.io/v1beta2/clusterqueues/x",
+        "/apis/visibility.kueue.x-k8s.io/v1beta2/clusterqueues//pendingworkloads",
+        "/apis/visibility.kueue.x-k8s.io/v1beta2/namespaces/d/clusterqueues/cluster-queue/pendingworkloads"}) {
     const auto response = ask(path);
     EXPECT_EQ(response.status, 404) << path;
     EXPECT_EQ(json::parse(response.body).at("kind"), "Status") << path;
@@ -175,9 +174,7 @@ TEST_F(VisibilityApi, ACopyThatStandsBySaysSo) {
 
 Json authentication(const char* names, const char* headers) {
   return {{"data",
-           {{"requestheader-client-ca-file", "PEM"},
-            {"requestheader-allowed-names", names},
-            {"requestheader-username-headers", headers}}}};
+           {{"requestheader-client-ca-file", "PEM"}, {"requestheader-allowed-names", names}, {"requestheader-username-headers", headers}}}};
 }
 
 TEST(FrontProxyTest, IsReadFromItsConfigMap) {

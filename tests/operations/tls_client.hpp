@@ -8,7 +8,8 @@
 namespace hindsight::operations {
 
 /// What a client that trusts `authorities` (PEM) and asks for the server `name` gets from a port of 127.0.0.1: the answers to `requests`
-/// sent one after the other over one connection. Empty: hands were not shaken. `own`: the certificate that it shows when it is asked for one.
+/// sent one after the other over one connection. Empty: hands were not shaken. `own`: the certificate that it shows when it is asked for
+/// one.
 std::string ask_over_tls(std::uint16_t port, const std::string& authorities, const std::string& name, const std::string& requests,
                          const CertificatePair& own = {});
 

@@ -33,8 +33,7 @@ class PendingWorkloads : public Reading {
   static std::vector<std::string> lines(const std::optional<std::vector<PendingWorkload>>& found) {
     std::vector<std::string> out;
     if (!found) return {"no such queue"};
-    for (const auto& one : *found)
-      out.push_back(one.name + " " + std::to_string(one.position) + "/" + std::to_string(one.local_position));
+    for (const auto& one : *found) out.push_back(one.name + " " + std::to_string(one.position) + "/" + std::to_string(one.local_position));
     return out;
   }
   using Lines = std::vector<std::string>;
@@ -43,8 +42,7 @@ class PendingWorkloads : public Reading {
 // BA-192: heap and inadmissible set together, in queue order, with positions from 0.
 TEST_F(PendingWorkloads, ClusterQueueInItsOrder) {
   fill();
-  EXPECT_EQ(lines(pending_in_cluster_queue(w.driver(), "team", {})),
-            (Lines{"urgent 0/0", "huge 1/0", "a 2/1", "b 3/2", "elsewhere 4/0"}));
+  EXPECT_EQ(lines(pending_in_cluster_queue(w.driver(), "team", {})), (Lines{"urgent 0/0", "huge 1/0", "a 2/1", "b 3/2", "elsewhere 4/0"}));
   EXPECT_EQ(lines(pending_in_cluster_queue(w.driver(), "other", {})), Lines{});
 }
 

@@ -109,7 +109,8 @@ std::vector<std::string> concurrent_admission_warnings(const Json& spec, const S
   for (std::size_t i = 1; i < options.size(); ++i) {
     if (rank_of(options[i], flavors) >= rank_of(options[i - 1], flavors)) continue;
     out.push_back(at(list, i) + ": option \"" + std::string(text(options[i], "name")) + "\" stands after \"" +
-                  std::string(text(options[i - 1], "name")) + "\" but is preferred to it: the order of flavors in the ClusterQueue decides");
+                  std::string(text(options[i - 1], "name")) +
+                  "\" but is preferred to it: the order of flavors in the ClusterQueue decides");
   }
   if (text(seed, "onSuccess") == "RemoveOther")
     each_item(seed, "explicitOptions", "spec.concurrentAdmission", [&](const Json& option, const std::string& field) {

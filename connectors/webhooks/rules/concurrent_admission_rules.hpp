@@ -7,8 +7,8 @@
 
 namespace hindsight::connectors::webhooks {
 
-/// What only webhooks can judge of a ClusterQueue with concurrent admission, in either form (8691 §2.11: V1 to V4, V8, V10). Nothing while the gate
-/// is off.
+/// What only webhooks can judge of a ClusterQueue with concurrent admission, in either form (8691 §2.11: V1 to V4, V8, V10). Nothing while
+/// the gate is off.
 void check_concurrent_admission(const Json& spec, const Surroundings& around, Findings& findings);
 
 /// What is allowed and probably not meant (V9), for the writer to read.

@@ -177,7 +177,9 @@ void check_pair(const std::string& name, const TemplateRequest& a, const Templat
                        "can only define groups where at least one pod set has only 1 replica, got: " + std::to_string(a.count) +
                            " replica(s) and " + std::to_string(b.count) + " replica(s) in the group");
     });
-  const auto asks = [](const TemplateRequest& t) { return !member(t.annotations, required).is_null() || !member(t.annotations, preferred).is_null(); };
+  const auto asks = [](const TemplateRequest& t) {
+    return !member(t.annotations, required).is_null() || !member(t.annotations, preferred).is_null();
+  };
   const auto same = [&](const char* key) { return member(a.annotations, key) == member(b.annotations, key); };
   if (asks(a) && asks(b) && same(required) && same(preferred)) return;
   each([&](const TemplateRequest& one, const TemplateRequest& other) {

@@ -55,7 +55,8 @@ TEST_F(ConcurrentAdmissionRules, NotWithStrictFifo) {
     Json strict = queue({{"a"}}, form);
     strict["spec"]["queueingStrategy"] = "StrictFIFO";
     EXPECT_EQ(refused(strict),
-              "spec.queueingStrategy: Invalid value: \"StrictFIFO\": StrictFIFO queueing strategy cannot be used when ConcurrentAdmissionPolicy is "
+              "spec.queueingStrategy: Invalid value: \"StrictFIFO\": StrictFIFO queueing strategy cannot be used when "
+              "ConcurrentAdmissionPolicy is "
               "defined");
     around.gates["ConcurrentAdmission"] = false;
     EXPECT_EQ(refused(strict), "");
@@ -71,9 +72,11 @@ TEST_F(ConcurrentAdmissionRules, OneGroupUnlessOptionsAreExplicit) {
   };
   EXPECT_EQ(refused(queue({{"a"}, {"b"}}, lower)), message(2));
   EXPECT_EQ(refused(queue({}, retain)), message(0));
-  EXPECT_EQ(refused(queue({{"a"}, {"b"}},
-                          R"({"concurrentAdmission":{"onSuccess":"RemoveLower","explicitOptions":[{"name":"o","allowedResourceFlavors":["a","b"]}]}})")),
-            "");
+  EXPECT_EQ(
+      refused(queue(
+          {{"a"}, {"b"}},
+          R"({"concurrentAdmission":{"onSuccess":"RemoveLower","explicitOptions":[{"name":"o","allowedResourceFlavors":["a","b"]}]}})")),
+      "");
 }
 
 // V3
@@ -100,19 +103,26 @@ TEST_F(ConcurrentAdmissionRules, AtMostSixteenOptions) {
 TEST_F(ConcurrentAdmissionRules, FlavorsAreThoseOfTheQueue) {
   const char* kueue_form =
       R"({"concurrentAdmissionPolicy":{"migration":{"mode":"TryPreferredFlavors","constraints":{"lastAcceptableFlavorName":"c"}}}})";
-  const char* seed_form = R"({"concurrentAdmission":{"onSuccess":"RemoveBelowTarget","removeBelowTargetConfig":{"targetResourceFlavor":"c"}}})";
+  const char* seed_form =
+      R"({"concurrentAdmission":{"onSuccess":"RemoveBelowTarget","removeBelowTargetConfig":{"targetResourceFlavor":"c"}}})";
   EXPECT_EQ(refused(queue({{"a", "c"}}, kueue_form)), "");
   EXPECT_EQ(refused(queue({{"a", "c"}}, seed_form)), "");
   EXPECT_EQ(refused(queue({{"b", "a"}}, kueue_form)),
-            "spec.concurrentAdmissionPolicy.migration.constraints.lastAcceptableFlavorName: Invalid value: \"c\": must be one of the flavors defined in "
+            "spec.concurrentAdmissionPolicy.migration.constraints.lastAcceptableFlavorName: Invalid value: \"c\": must be one of the "
+            "flavors defined in "
             "the ClusterQueue: [b a]");
   EXPECT_EQ(refused(queue({{"b", "a"}}, seed_form)),
-            "spec.concurrentAdmission.removeBelowTargetConfig.targetResourceFlavor: Invalid value: \"c\": must be one of the flavors defined in the "
+            "spec.concurrentAdmission.removeBelowTargetConfig.targetResourceFlavor: Invalid value: \"c\": must be one of the flavors "
+            "defined in the "
             "ClusterQueue: [b a]");
   EXPECT_NE(refusal(around, "UPDATE", queue({{"b", "a"}}, seed_form), queue({{"a", "c"}}, seed_form)), "");
-  EXPECT_EQ(refused(queue({{"a"}}, R"({"concurrentAdmission":{"onSuccess":"RemoveOther","explicitOptions":[{"name":"o","allowedResourceFlavors":["a","x"]}]}})")),
-            "spec.concurrentAdmission.explicitOptions[0].allowedResourceFlavors[1]: Invalid value: \"x\": must be one of the flavors defined in the "
-            "ClusterQueue: [a]");
+  EXPECT_EQ(
+      refused(queue(
+          {{"a"}},
+          R"({"concurrentAdmission":{"onSuccess":"RemoveOther","explicitOptions":[{"name":"o","allowedResourceFlavors":["a","x"]}]}})")),
+      "spec.concurrentAdmission.explicitOptions[0].allowedResourceFlavors[1]: Invalid value: \"x\": must be one of the flavors defined in "
+      "the "
+      "ClusterQueue: [a]");
 }
 
 // V9, CA-145
@@ -123,17 +133,22 @@ TEST_F(ConcurrentAdmissionRules, WarnOfWhatIsProbablyNotMeant) {
     return out;
   };
   using Warnings = std::vector<std::string>;
-  EXPECT_EQ(warnings(with("RemoveLower", R"([{"name":"x","allowedResourceFlavors":["a","c"]},{"name":"y","allowedResourceFlavors":["b"],"createDelaySeconds":5}])")),
+  EXPECT_EQ(warnings(with(
+                "RemoveLower",
+                R"([{"name":"x","allowedResourceFlavors":["a","c"]},{"name":"y","allowedResourceFlavors":["b"],"createDelaySeconds":5}])")),
             Warnings{});
   EXPECT_EQ(warnings(with("RemoveLower", R"([{"name":"x","allowedResourceFlavors":["a"],"createDelaySeconds":5}])")),
-            Warnings{"spec.concurrentAdmission.explicitOptions: every option has createDelaySeconds above 0: nothing is tried before the first delay is over"});
-  EXPECT_EQ(warnings(with("RemoveLower", R"([{"name":"x","allowedResourceFlavors":["c","a"]},{"name":"y","allowedResourceFlavors":["a"]}])")),
-            Warnings{"spec.concurrentAdmission.explicitOptions[1]: option \"y\" stands after \"x\" but is preferred to it: the order of flavors in the "
-                     "ClusterQueue decides"});
+            Warnings{"spec.concurrentAdmission.explicitOptions: every option has createDelaySeconds above 0: nothing is tried before the "
+                     "first delay is over"});
+  EXPECT_EQ(
+      warnings(with("RemoveLower", R"([{"name":"x","allowedResourceFlavors":["c","a"]},{"name":"y","allowedResourceFlavors":["a"]}])")),
+      Warnings{"spec.concurrentAdmission.explicitOptions[1]: option \"y\" stands after \"x\" but is preferred to it: the order of flavors "
+               "in the "
+               "ClusterQueue decides"});
   const char* deleted = R"([{"name":"x","allowedResourceFlavors":["a"],"deleteDelaySeconds":5}])";
   EXPECT_EQ(warnings(with("RemoveLower", deleted)), Warnings{});
-  EXPECT_EQ(warnings(with("RemoveOther", deleted)),
-            Warnings{"spec.concurrentAdmission.explicitOptions[0].deleteDelaySeconds: has no effect with onSuccess RemoveOther: all other options end at once"});
+  EXPECT_EQ(warnings(with("RemoveOther", deleted)), Warnings{"spec.concurrentAdmission.explicitOptions[0].deleteDelaySeconds: has no "
+                                                             "effect with onSuccess RemoveOther: all other options end at once"});
 }
 
 // V10: both forms say the same or are refused (8691 §2.4).

@@ -67,7 +67,8 @@ TEST(TopologyRules, SlicesHaveASizeThatDividesTheCount) {
             here + "Forbidden: may not be set when 'kueue.x-k8s.io/podset-slice-required-topology' is not specified");
   // Every size is either taken and divides, or refused.
   for (int pods = 1; pods <= 12; ++pods)
-    for (int size = 1; size <= 14; ++size) EXPECT_EQ(slice(std::to_string(size), pods).empty(), size <= pods && pods % size == 0) << size << "/" << pods;
+    for (int size = 1; size <= 14; ++size)
+      EXPECT_EQ(slice(std::to_string(size), pods).empty(), size <= pods && pods % size == 0) << size << "/" << pods;
 }
 
 // TAS-42
@@ -77,13 +78,15 @@ TEST(TopologyRules, LayersOfSlices) {
   EXPECT_EQ(layers(R"([{"topology":"block","size":6},{"topology":"rack","size":3},{"topology":"kubernetes.io/hostname","size":1}])"), "");
   EXPECT_TRUE(layers("{").starts_with(here + ": Invalid value: \"{\": must be a valid JSON array: ")) << layers("{");
   EXPECT_TRUE(layers(R"([{"topology":"r","size":"2"}])").find("must be a valid JSON array: ") != std::string::npos);
-  for (const char* text : {"[]", R"([{"topology":"a","size":1},{"topology":"b","size":1},{"topology":"c","size":1},{"topology":"d","size":1}])"})
+  for (const char* text :
+       {"[]", R"([{"topology":"a","size":1},{"topology":"b","size":1},{"topology":"c","size":1},{"topology":"d","size":1}])"})
     EXPECT_NE(layers(text).find("topology constraints must contain between 1 and 3 entries"), std::string::npos) << text;
   EXPECT_EQ(layers(R"([{"topology":"a","size":6},{"topology":"b","size":4}])"),
             here + "[1].size: Invalid value: 4: must evenly divide the parent layer size 6");
   EXPECT_EQ(layers(R"([{"topology":"a","size":0}])"), here + "[0].size: Invalid value: 0: must be greater than or equal to 1");
   EXPECT_EQ(layers(R"([{"topology":"a b","size":1}])"), here + "[0].topology: Invalid value: \"a b\": " + label_key);
-  EXPECT_NE(layers(R"([{"topology":"a","size":2},{"topology":"a","size":1}])").find(here + "[1].topology: Duplicate value: \"a (also at index 0)\""),
+  EXPECT_NE(layers(R"([{"topology":"a","size":2},{"topology":"a","size":1}])")
+                .find(here + "[1].topology: Duplicate value: \"a (also at index 0)\""),
             std::string::npos);
   EXPECT_EQ(layers(R"([{"topology":"a","size":13}])"), here + ": Invalid value: 13: must not be greater than pod set count 12");
   EXPECT_EQ(layers(R"([{"topology":"a","size":5}])"), here + ": Invalid value: 5: must evenly divide the pod set count 12");
@@ -103,7 +106,9 @@ Json job_set(const std::map<std::string, std::string>& leader, const std::map<st
   out["kind"] = "JobSet";
   out["spec"]["suspend"] = true;
   const auto add = [&](const char* name, int replicas, const auto& annotations) {
-    Json one = {{"name", name}, {"replicas", replicas}, {"template", {{"spec", {{"parallelism", 2}, {"completions", 1}, {"template", Json::object()}}}}}};
+    Json one = {{"name", name},
+                {"replicas", replicas},
+                {"template", {{"spec", {{"parallelism", 2}, {"completions", 1}, {"template", Json::object()}}}}}};
     for (const auto& [key, value] : annotations) one["template"]["spec"]["template"]["metadata"]["annotations"][prefix + key] = value;
     out["spec"]["replicatedJobs"].push_back(one);
   };
@@ -117,12 +122,15 @@ TEST(TopologyRules, GroupsArePairsOfALeaderAndWorkers) {
   const std::map<std::string, std::string> grouped{{"podset-group-name", "g"}, {"podset-required-topology", "block"}};
   const auto field = [](int i) { return "spec.replicatedJobs[" + std::to_string(i) + "].template.spec.template.metadata.annotations"; };
   const auto group = [&](int i) { return field(i) + "[kueue.x-k8s.io/podset-group-name]: "; };
-  const auto set = [&](const auto& leader, const auto& worker, int leaders = 1) { return refusal({}, "CREATE", job_set(leader, worker, leaders)); };
+  const auto set = [&](const auto& leader, const auto& worker, int leaders = 1) {
+    return refusal({}, "CREATE", job_set(leader, worker, leaders));
+  };
   EXPECT_EQ(set(grouped, grouped), "");
   EXPECT_EQ(set(grouped, std::map<std::string, std::string>{}),
             group(0) + "Invalid value: \"g\": can only define groups of exactly 2 pod sets, got: 1 pod set(s)");
   const std::string sizes =
-      "Invalid value: \"g\": can only define groups where at least one pod set has only 1 replica, got: 2 replica(s) and 4 replica(s) in the group";
+      "Invalid value: \"g\": can only define groups where at least one pod set has only 1 replica, got: 2 replica(s) and 4 replica(s) in "
+      "the group";
   EXPECT_EQ(set(grouped, grouped, 2), "[" + group(0) + sizes + ", " + group(1) + sizes + "]");
   auto other = grouped;
   other["podset-required-topology"] = "rack";
@@ -136,10 +144,14 @@ TEST(TopologyRules, GroupsArePairsOfALeaderAndWorkers) {
   auto number = grouped;
   number["podset-group-name"] = "12";
   EXPECT_NE(set(number, number).find(group(0) + "Invalid value: \"12\": must not be a number"), std::string::npos);
-  EXPECT_NE(refused({{"podset-group-name", "g"}}).find(
-                "Forbidden: may not be set when neither 'kueue.x-k8s.io/podset-preferred-topology' nor 'kueue.x-k8s.io/podset-required-topology' is specified"),
+  EXPECT_NE(refused({{"podset-group-name", "g"}})
+                .find("Forbidden: may not be set when neither 'kueue.x-k8s.io/podset-preferred-topology' nor "
+                      "'kueue.x-k8s.io/podset-required-topology' is specified"),
             std::string::npos);
-  EXPECT_NE(refused({{"podset-group-name", "g"}, {"podset-required-topology", "a"}, {"podset-slice-size", "1"}, {"podset-slice-required-topology", "r"}})
+  EXPECT_NE(refused({{"podset-group-name", "g"},
+                     {"podset-required-topology", "a"},
+                     {"podset-slice-size", "1"},
+                     {"podset-slice-required-topology", "r"}})
                 .find(at_key("podset-group-name") + "Forbidden: may not be set when 'kueue.x-k8s.io/podset-slice-size' is specified"),
             std::string::npos);
 }
@@ -147,7 +159,8 @@ TEST(TopologyRules, GroupsArePairsOfALeaderAndWorkers) {
 TEST(TopologyRules, OffsetsOfIndexes) {
   EXPECT_EQ(refused({{"pod-index-offset", "1"}}), "");
   for (const char* bad : {"-1", "one", ""})
-    EXPECT_EQ(refused({{"pod-index-offset", bad}}), at_key("pod-index-offset") + "Invalid value: \"" + bad + "\": must be a non-negative integer");
+    EXPECT_EQ(refused({{"pod-index-offset", bad}}),
+              at_key("pod-index-offset") + "Invalid value: \"" + bad + "\": must be a non-negative integer");
 }
 
 // TAS-38: changes are judged too; what was there before stands in nobody's way.
@@ -182,9 +195,11 @@ TEST(TopologyRules, WorkloadsWrittenByHand) {
             here + "Forbidden: may not be set when podSetSliceRequiredTopology is not specified");
   EXPECT_EQ(refusal({}, "CREATE", with(sliced, 2)), here + "Invalid value: 3: must not be greater than pod set count 2");
   EXPECT_EQ(refusal({}, "CREATE", with(sliced, 7)), here + "Invalid value: 3: must evenly divide the pod set count 7");
-  EXPECT_EQ(refusal({}, "CREATE", with(R"({"podsetSliceRequiredTopologyConstraints":[{"topology":"a","size":6},{"topology":"b","size":4}]})")),
-            "spec.podSets[0].topologyRequest.podsetSliceRequiredTopologyConstraints[1].size: Invalid value: 4: must evenly divide the parent layer "
-            "size 6");
+  EXPECT_EQ(
+      refusal({}, "CREATE", with(R"({"podsetSliceRequiredTopologyConstraints":[{"topology":"a","size":6},{"topology":"b","size":4}]})")),
+      "spec.podSets[0].topologyRequest.podsetSliceRequiredTopologyConstraints[1].size: Invalid value: 4: must evenly divide the parent "
+      "layer "
+      "size 6");
   EXPECT_EQ(refusal({}, "UPDATE", with(sliced, 7), with(sliced, 7)), "");
   Around off;
   off.gates["TASValidateWorkloadSliceSize"] = false;
@@ -193,8 +208,9 @@ TEST(TopologyRules, WorkloadsWrittenByHand) {
 
 // Templates of any shape are judged without a crash.
 TEST(TopologyRules, StrangeTemplates) {
-  for (const char* template_ : {"null", "1", "[]", R"({"metadata":7})", R"({"metadata":{"annotations":[1]}})",
-                                R"({"metadata":{"annotations":{"kueue.x-k8s.io/podset-slice-size":5,"kueue.x-k8s.io/podset-group-name":null}}})"}) {
+  for (const char* template_ :
+       {"null", "1", "[]", R"({"metadata":7})", R"({"metadata":{"annotations":[1]}})",
+        R"({"metadata":{"annotations":{"kueue.x-k8s.io/podset-slice-size":5,"kueue.x-k8s.io/podset-group-name":null}}})"}) {
     Json strange = asking({});
     strange["spec"]["template"] = Json::parse(template_);
     EXPECT_EQ(refusal({}, "CREATE", strange), "") << template_;
