@@ -4,7 +4,8 @@
 usage: visibility_test.py HINDSIGHT
 
 What deploy/crds, deploy/rbac.yaml and deploy/visibility.yaml say is applied, but that the Service leads to a process outside of the cluster.
-Hindsight runs with no more rights than those files give, makes its certificate, registers itself, and answers nobody but the API server.
+Hindsight runs as its service account, with the rights that those files give, makes its certificate, registers itself, and answers nobody but the
+API server.
 BA-192
 """
 import argparse, glob, json, os, shutil, signal, socket, ssl, subprocess, sys, tempfile, time, unittest, urllib.error, urllib.request
@@ -78,7 +79,7 @@ class VisibilityTest(unittest.TestCase):
 
     @classmethod
     def manifests(cls):
-        """deploy/visibility.yaml, reached at 127.0.0.1, and its rights for the user whom the local cluster calls hindsight."""
+        """deploy/visibility.yaml, reached at 127.0.0.1, and rights on JobSets, which are looked for where nobody knows them as well."""
         said = cls.kubectl("create", "--dry-run=client", "-o", "json", "-f", os.path.join(ROOT, "deploy", "visibility.yaml"))
         objects, at, decoder = [], 0, json.JSONDecoder()
         while at < len(said.rstrip()):
@@ -91,12 +92,24 @@ class VisibilityTest(unittest.TestCase):
                 one["spec"] = {"type": "ExternalName", "externalName": "localhost"}
             elif one["kind"] == "APIService":
                 one["spec"]["service"]["port"] = cls.port
-            elif one["kind"].endswith("Binding"):
-                one["subjects"] = [{"kind": "User", "apiGroup": "rbac.authorization.k8s.io", "name": "hindsight"}]
-        rights = json.loads(cls.kubectl("get", "clusterrolebinding", "hindsight", "-o", "json"))
-        rights["subjects"] = [{"kind": "User", "apiGroup": "rbac.authorization.k8s.io", "name": "hindsight"}]
-        rights["metadata"] = {"name": "hindsight"}
-        return objects + [rights]
+        role = {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole", "metadata": {"name": "job-sets"},
+                "rules": [{"apiGroups": ["jobset.x-k8s.io"], "resources": ["jobsets"], "verbs": ["get", "list", "watch"]}]}
+        binding = {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRoleBinding", "metadata": {"name": "job-sets"},
+                   "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "job-sets"},
+                   "subjects": [{"kind": "ServiceAccount", "name": "hindsight", "namespace": "hindsight-system"}]}
+        return objects + [role, binding]
+
+    @classmethod
+    def service_account(cls):
+        """A kubeconfig that acts as the service account of deploy/rbac.yaml."""
+        with open(os.path.join(cls.cluster, "kubeconfig"), encoding="utf-8") as text:
+            config = json.load(text)
+        for user in config["users"]:
+            user["user"]["as"] = "system:serviceaccount:hindsight-system:hindsight"
+        path = os.path.join(cls.folder, "kubeconfig")
+        with open(path, "w", encoding="utf-8") as out:
+            json.dump(config, out)
+        return path
 
     @classmethod
     def start(cls):
@@ -106,7 +119,7 @@ class VisibilityTest(unittest.TestCase):
         cls.output = os.path.join(cls.folder, "hindsight.out")
         with open(cls.output, "wb") as out:
             cls.process = subprocess.Popen(
-                [ARGS.hindsight, "run", "--kubeconfig", os.path.join(cls.cluster, "hindsight.kubeconfig"), "--log", "sqlite:" + os.path.join(cls.folder, "log.db"),
+                [ARGS.hindsight, "run", "--kubeconfig", cls.service_account(), "--log", "sqlite:" + os.path.join(cls.folder, "log.db"),
                  "--no-lease", "--config", configuration, "--visibility", "--visibility-address", f"127.0.0.1:{cls.port}"], stdout=out, stderr=out)
 
     @classmethod
