@@ -94,7 +94,7 @@ Json document(const Side& before, const Side& after, const std::vector<ObjectCha
 }
 
 Result<int> diff(const Session& session, const DiffOptions& o) {
-  const auto log = open_for_reading(o.past.log);
+  const auto log = open_for_reading(o.past);
   if (!log) return tl::unexpected(log.error());
   const auto domain = replay::choose_domain(**log, o.past.domain);
   if (!domain) return tl::unexpected(domain.error());

@@ -57,7 +57,7 @@ void print_text(const Session& session, const std::vector<HistoryEntry>& entries
 Result<int> history(const Session& session, const HistoryOptions& o) {
   const auto target = projections::parse_target(o.workload, o.namespace_);
   if (!target) return tl::unexpected(target.error());
-  auto log = open_for_reading(o.past.log);
+  auto log = open_for_reading(o.past);
   if (!log) return tl::unexpected(log.error());
   const auto domain = replay::choose_domain(**log, o.past.domain);
   if (!domain) return tl::unexpected(domain.error());

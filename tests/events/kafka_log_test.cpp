@@ -1,7 +1,10 @@
 #include "events/kafka_log.hpp"
 
 #include <gtest/gtest.h>
+#include <librdkafka/rdkafka.h>
 #include <librdkafka/rdkafkacpp.h>
+
+#include <map>
 
 #include "events/kafka/topics.hpp"
 #include "tests/events/kafka_broker.hpp"
@@ -121,10 +124,97 @@ TEST_F(KafkaLogTest, makes_topics_once_and_finds_them_fit_later) {
   EXPECT_FALSE((*again)[0].made);
   EXPECT_EQ((*again)[0].facts.settings.value().at("cleanup.policy"), "delete");
   EXPECT_EQ((*again)[1].facts.settings.value().at("cleanup.policy"), "compact");
-  // With snapshots where records should be the topic is compacted.
-  auto wrong = location_;
-  wrong.prefix = location_.prefix + ".wrong";
-  (void)wrong;
+}
+
+/// A topic as somebody else made it.
+void make_topic(const std::string& brokers, const std::string& name, const std::map<std::string, std::string>& settings) {
+  std::unique_ptr<RdKafka::Conf> conf(RdKafka::Conf::create(RdKafka::Conf::CONF_GLOBAL));
+  std::string why(256, '\0');
+  conf->set("bootstrap.servers", brokers, why);
+  const std::unique_ptr<RdKafka::Producer> client(RdKafka::Producer::create(conf.get(), why));
+  rd_kafka_NewTopic_t* topic = rd_kafka_NewTopic_new(name.c_str(), 2, 1, why.data(), why.size());
+  for (const auto& [key, value] : settings) rd_kafka_NewTopic_set_config(topic, key.c_str(), value.c_str());
+  rd_kafka_queue_t* queue = rd_kafka_queue_new(client->c_ptr());
+  rd_kafka_CreateTopics(client->c_ptr(), &topic, 1, nullptr, queue);
+  rd_kafka_event_t* event = rd_kafka_queue_poll(queue, 30'000);
+  EXPECT_NE(event, nullptr);
+  rd_kafka_event_destroy(event);
+  rd_kafka_queue_destroy(queue);
+  rd_kafka_NewTopic_destroy(topic);
+}
+
+TEST_F(KafkaLogTest, refuses_topics_that_would_lose_records_and_says_why) {
+  const std::map<std::string, std::string> wrong{{"cleanup.policy", "compact"},
+                                                 {"message.timestamp.type", "LogAppendTime"},
+                                                 {"retention.ms", "3600000"},
+                                                 {"unclean.leader.election.enable", "true"},
+                                                 {"min.insync.replicas", "2"}};
+  for (const auto& [key, value] : wrong) {
+    const auto location = broker_.new_location();
+    std::map<std::string, std::string> settings{{"retention.ms", "-1"}};
+    settings[key] = value;
+    make_topic(broker_.address(), location.record_topic(), settings);
+    const auto made = events::kafka::make_topics({location, {}});
+    ASSERT_FALSE(made.has_value()) << key;
+    EXPECT_EQ(made.error().kind, ErrorKind::unsupported);
+    EXPECT_NE(made.error().message.find("topic " + location.record_topic() + ": " + key + " is " + value + "; allowed: "),
+              std::string::npos)
+        << made.error().message;
+  }
+}
+
+TEST_F(KafkaLogTest, begins_behind_what_a_retention_has_taken) {
+  {
+    const auto log = open(location_);
+    ASSERT_TRUE(log->append(Records::run("a", 1, 10).list(), 0));
+  }
+  // What an operator's DeleteRecords does.
+  std::unique_ptr<RdKafka::Conf> conf(RdKafka::Conf::create(RdKafka::Conf::CONF_GLOBAL));
+  std::string why;
+  conf->set("bootstrap.servers", broker_.address(), why);
+  const std::unique_ptr<RdKafka::Producer> client(RdKafka::Producer::create(conf.get(), why));
+  rd_kafka_topic_partition_list_t* before = rd_kafka_topic_partition_list_new(1);
+  rd_kafka_topic_partition_list_add(before, location_.record_topic().c_str(), 0)->offset = 6;
+  rd_kafka_DeleteRecords_t* wish = rd_kafka_DeleteRecords_new(before);
+  rd_kafka_topic_partition_list_destroy(before);
+  rd_kafka_queue_t* queue = rd_kafka_queue_new(client->c_ptr());
+  rd_kafka_DeleteRecords(client->c_ptr(), &wish, 1, nullptr, queue);
+  rd_kafka_event_t* event = rd_kafka_queue_poll(queue, 30'000);
+  ASSERT_NE(event, nullptr);
+  EXPECT_EQ(rd_kafka_event_error(event), RD_KAFKA_RESP_ERR_NO_ERROR);
+  rd_kafka_event_destroy(event);
+  rd_kafka_queue_destroy(queue);
+  rd_kafka_DeleteRecords_destroy(wish);
+
+  const auto log = open(location_);
+  EXPECT_EQ(log->first().value(), 7u);
+  EXPECT_EQ(log->last().value(), 10u);
+  EXPECT_EQ(read_all(*log, 7).size(), 4u);
+  events::RecordBatch batch;
+  const auto gone = log->read(3, {}, batch);
+  ASSERT_FALSE(gone.has_value());
+  EXPECT_EQ(gone.error().kind, ErrorKind::not_found);
+  EXPECT_NE(gone.error().message.find("the first that is kept is 7"), std::string::npos) << gone.error().message;
+  EXPECT_EQ(log->append(Records().add("a", 11).list(), 10).value(), 11u);
+}
+
+TEST_F(KafkaLogTest, names_partition_and_offset_of_what_is_no_record) {
+  const auto log = open(location_);
+  ASSERT_TRUE(log->append(Records::run("a", 1, 2).list(), 0));
+  std::unique_ptr<RdKafka::Conf> conf(RdKafka::Conf::create(RdKafka::Conf::CONF_GLOBAL));
+  std::string why, junk = "junk";
+  conf->set("bootstrap.servers", broker_.address(), why);
+  const std::unique_ptr<RdKafka::Producer> client(RdKafka::Producer::create(conf.get(), why));
+  client->produce(location_.record_topic(), 0, RdKafka::Producer::RK_MSG_COPY, junk.data(), junk.size(), "a", 1, 0, nullptr);
+  ASSERT_EQ(client->flush(30'000), RdKafka::ERR_NO_ERROR);
+  const auto reader = open(location_, {.read_only = true});
+  const auto all = read_all(*reader);
+  ASSERT_EQ(all.size(), 3u);
+  EXPECT_NE(all[2].find("record 3 (partition 0, offset 2): the message is none of this log"), std::string::npos) << all[2];
+  const auto report = reader->check();
+  ASSERT_TRUE(report.has_value()) << report.error().message;
+  // Bytes of these tests decode as nothing; the junk is told as what it is.
+  EXPECT_EQ(report->findings.back().offset, 3u);
 }
 
 TEST(KafkaAway, says_that_no_broker_answers) {
@@ -147,6 +237,7 @@ TEST_F(KafkaLogTest, rides_out_a_broker_that_restarts_and_reports_one_that_stays
   ASSERT_FALSE(away.has_value());
   EXPECT_EQ(away.error().kind, ErrorKind::unavailable) << away.error().message;
   EXPECT_EQ(log->last().error().kind, ErrorKind::unavailable);
+  EXPECT_FALSE(reader->wait_beyond(3, Duration::millis(10)).value_or(0) > 3);
   broker_.start();
   // Whatever became of the record: the writer looks, and goes on behind it.
   Result<events::Position> last = log->last();
