@@ -34,28 +34,24 @@ bool WorkloadParent::wants_gate(const WorkloadState& w, const Settings& settings
 /// Contract S. True: the job is held back, or something was said about its gate; nothing else is decided about it now.
 bool WorkloadParent::hold_back(const Context& c, Proposal& p) const {
   const JobState& j = *job_;
+  const bool wanted = c.catalog->settings.scheduling_gated_by && !j.scheduling_gated_by.empty();
+  if (wanted ? j.gate_ignored : j.gate_noted.empty()) return false;
   GateChanged e;
   e.job = job_ref(*p.arena);
   e.job_generation = j.generation;
   e.since = j.gate_noted.empty() ? c.now : j.gated_since;
-  if (!c.catalog->settings.scheduling_gated_by || j.scheduling_gated_by.empty()) {  // SG-6: as if released
-    if (j.gate_noted.empty()) return false;
-    e.change = GateChange::cleared;
-    e.value = p.arena->copy(j.gate_noted);
-  } else if (j.gate_ignored) {
-    return false;
+  e.value = p.arena->copy(wanted ? j.scheduling_gated_by : j.gate_noted);
+  if (!wanted) {
+    e.change = GateChange::cleared;  // also when the feature gate was switched off (SG-6)
+  } else if (!workloads_.empty() || j.requested_since != 0) {
+    e.change = GateChange::ignored;  // SG-5
+  } else if (j.gate_noted.empty()) {
+    e.change = GateChange::observed;
+  } else if (j.gate_noted != j.scheduling_gated_by) {
+    e.change = GateChange::shrunk;
   } else {
-    e.value = p.arena->copy(j.scheduling_gated_by);
-    if (!workloads_.empty() || j.requested_since != 0) {
-      e.change = GateChange::ignored;  // SG-5
-    } else if (j.gate_noted.empty()) {
-      e.change = GateChange::observed;
-    } else if (j.gate_noted != j.scheduling_gated_by) {
-      e.change = GateChange::shrunk;
-    } else {
-      if (!j.suspended && !j.stopping && !j.stop_noted) p.events.emplace_back(JobStopped{e.job, not_restorable});  // SG-26
-      return true;
-    }
+    if (!j.suspended && !j.stopping && !j.stop_noted) p.events.emplace_back(JobStopped{e.job, not_restorable});  // SG-26
+    return true;
   }
   p.events.emplace_back(e);
   return true;
