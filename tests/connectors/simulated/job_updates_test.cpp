@@ -84,7 +84,9 @@ TEST(JobUpdates, AreJudgedAsTheTableSays) {
       const Json before = cluster.find("Job", "default", "j")->object;
       const auto reply = cluster.merge_patch("Job", "default", "j", Part::main, update["patch"]);
       EXPECT_EQ(findings(reply), expected(update, name)) << name << ": " << update["name"];
-      if (!reply.accepted()) EXPECT_EQ(cluster.find("Job", "default", "j")->object, before) << update["name"];
+      if (!reply.accepted()) {
+        EXPECT_EQ(cluster.find("Job", "default", "j")->object, before) << update["name"];
+      }
     }
   }
 }
@@ -202,7 +204,9 @@ TEST(JobUpdates, BrokenObjectsAreAnswered) {
         Findings out(problems);
         check_template_update(ObjectView(now), ObjectView(before), rules, out);
         found += problems.size();
-        if (now == before) EXPECT_TRUE(problems.empty());
+        if (now == before) {
+          EXPECT_TRUE(problems.empty());
+        }
       }
   EXPECT_GT(found, 0U);
 }
