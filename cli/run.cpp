@@ -351,6 +351,8 @@ int run_on_cluster(const RunOptions& o, const operations::Configuration& configu
 }
 
 int run(const RunOptions& o) {
+  if (is_kafka(o.log) && o.durability != "fsync")
+    return complain({ErrorKind::invalid, "--durability: is for files; on Kafka the topic's min.insync.replicas decides"});
   auto level = operations::parse_log_level(o.log_level);
   if (!level) return complain(level.error());
   operations::set_up_logging({.level = *level});

@@ -49,11 +49,11 @@ class History {
  private:
   [[nodiscard]] HistoryRecord blank(Time time, std::uint64_t epoch) const {
     HistoryRecord r;
-    r.view.envelope = {"default", sequence_ + 1, epoch, time, 0};
+    // A writer that has been replaced knows nothing of the record that took its number.
+    r.view.envelope = {"default", epoch < epoch_ ? sequence_ : sequence_ + 1, epoch, time, 0};
     return r;
   }
   const HistoryRecord& keep(HistoryRecord r) {
-    // One of an older epoch takes no number away from those that count.
     if (r.view.envelope.epoch >= epoch_) ++sequence_;
     epoch_ = std::max(epoch_, r.view.envelope.epoch);
     records_.push_back(std::move(r));
