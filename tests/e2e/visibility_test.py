@@ -92,12 +92,7 @@ class VisibilityTest(unittest.TestCase):
                 one["spec"] = {"type": "ExternalName", "externalName": "localhost"}
             elif one["kind"] == "APIService":
                 one["spec"]["service"]["port"] = cls.port
-        role = {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole", "metadata": {"name": "job-sets"},
-                "rules": [{"apiGroups": ["jobset.x-k8s.io"], "resources": ["jobsets"], "verbs": ["get", "list", "watch"]}]}
-        binding = {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRoleBinding", "metadata": {"name": "job-sets"},
-                   "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "job-sets"},
-                   "subjects": [{"kind": "ServiceAccount", "name": "hindsight", "namespace": "hindsight-system"}]}
-        return objects + [role, binding]
+        return objects
 
     @classmethod
     def service_account(cls):
