@@ -10,6 +10,7 @@
 
 #include "admission/loop_driver.hpp"
 #include "events/log.hpp"
+#include "events/memory_log.hpp"
 #include "events/record.hpp"
 #include "events/settings.hpp"
 #include "replay/snapshots.hpp"
@@ -57,7 +58,8 @@ class LogWorld {
   Time now = Time::from_seconds(1'767'225'600);  // 2026-01-01T00:00:00Z
 
   [[nodiscard]] admission::LoopDriver& driver() { return driver_; }
-  [[nodiscard]] std::uint64_t position() const { return driver_.domain().sequence(); }
+  /// Of the last record. Records that do not count have a position too, so it can be ahead of the domain's sequence.
+  [[nodiscard]] std::uint64_t position() const { return hashes_.empty() ? 0 : hashes_.size() - 1; }
 
   // ---- records ----------------------------------------------------------------------------------------------------------------
 
@@ -89,6 +91,13 @@ class LogWorld {
     if (unwritten_.empty()) return;
     if (auto ok = log_.append(unwritten_.views(), std::nullopt); !ok) throw std::runtime_error(ok.error().message);
     unwritten_.clear();
+  }
+  /// What a writer that has been replaced leaves behind, where nothing keeps it from writing.
+  void slip_in(const events::EncodedRecord& record) {
+    auto* log = dynamic_cast<events::MemoryLog*>(&log_);
+    if (log == nullptr) throw std::logic_error("only a log in memory takes late writers");
+    flush();
+    log->slip_in(record);
   }
   void snapshot() {
     flush();
@@ -282,11 +291,16 @@ class LogWorld {
   void append(Body body, std::uint64_t epoch, std::uint64_t cause = 0) {
     if (hashes_.empty()) hashes_.push_back(driver_.state_hash());
     RecordView r;
-    r.envelope = {domain_, driver_.domain().sequence() + 1, epoch, now, cause};
+    // A writer that has been replaced knows nothing of the record that took its number.
+    const bool late = epoch < driver_.domain().epoch();
+    r.envelope = {domain_, driver_.domain().sequence() + (late ? 0 : 1), epoch, now, cause};
     r.body = std::move(body);
     const auto bytes = encoder_.encode(r);
-    // a log of our own refuses a late writer; others (Kafka) do not, so his bytes get in here
-    unwritten_.add({domain_, r.envelope.sequence, std::max(epoch, driver_.domain().epoch()), now, bytes});
+    const events::EncodedRecord encoded{domain_, r.envelope.sequence, epoch, now, bytes};
+    if (late)
+      slip_in(encoded);
+    else
+      unwritten_.add(encoded);
     if (const auto ok = driver_.apply(r); !ok) throw std::runtime_error(ok.error().message);
     hashes_.push_back(driver_.state_hash());
   }
