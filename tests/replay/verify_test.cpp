@@ -75,7 +75,7 @@ void copy_with_change(const Log& from, Log& to, Position at, F&& change) {
         d.events = events;
       }
       const events::EncodedRecord one{stored.domain, stored.sequence, stored.epoch, stored.time, encoder.encode(r)};
-      ASSERT_TRUE(to.append(std::span(&one, 1), std::nullopt));
+      to.slip_in(one);  // also what does not count
     }
   }
 }
