@@ -104,6 +104,7 @@ std::string take_tls_error() {
 }
 
 Result<void> TlsIdentity::use(const std::string& certificate_pem, const std::string& key_pem) {
+  if (certificate_pem.empty()) return fail(ErrorKind::invalid, "TLS certificate: found none; allowed: PEM");
   const std::lock_guard lock(mutex_);
   Shown next = shown_;
   next.certificate = certificate_pem;

@@ -8,7 +8,6 @@ namespace {
 constexpr std::size_t log_batch = 1000;
 // Between two events of the outside a domain comes to rest after a few steps per object; this many means that it does not.
 constexpr std::uint64_t steps_max = 2'000'000;
-constexpr Duration retry_interval = Duration::seconds(1);
 
 }  // namespace
 
@@ -100,10 +99,7 @@ void Engine::come_to_rest() {
     if (!queued_.empty()) continue;
     auto step = driver_.decide();
     if (!step) {
-      if (!bridge_->backs_off())
-        retry_at_ = Time::never();
-      else if (!retry_at_.is_set())
-        retry_at_ = now_ + retry_interval;
+      plan_retries();
       return;
     }
     if (steps > steps_max) {
@@ -114,6 +110,16 @@ void Engine::come_to_rest() {
     const Envelope e{options_.domain, driver_.domain().sequence() + 1, driver_.domain().epoch(), now_, step->base};
     append(e, Decisions{step->base, step->kind, step->events});
   }
+}
+
+/// What was refused is tried again as on a cluster, where `retry` is called every second; seconds in which nothing comes of it are left
+/// out.
+void Engine::plan_retries() {
+  const std::uint32_t retries = bridge_->retries_until_next();
+  const Time at = retries == 0 ? Time::never() : now_ + Duration::seconds(retries);
+  if (retries != 0 && retry_at_.is_set() && retry_at_ <= at) return;
+  retries_ = retries;
+  retry_at_ = at;
 }
 
 Time Engine::next_due() const {
@@ -130,7 +136,7 @@ void Engine::pass_to(Time t) {
   if (timer.is_set() && timer <= now_) emit(TimerFired{});
   if (retry_at_.is_set() && retry_at_ <= now_) {
     retry_at_ = Time::never();
-    bridge_->retry();
+    for (std::uint32_t i = 0; i < retries_; ++i) bridge_->retry();
   }
 }
 

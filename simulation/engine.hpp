@@ -72,6 +72,7 @@ class Engine {
   void append(const Envelope& envelope, const Body& body);
   void apply_queued();
   void come_to_rest();
+  void plan_retries();
   [[nodiscard]] Time next_due() const;
   void pass_to(Time t);
 
@@ -85,7 +86,8 @@ class Engine {
   std::deque<std::vector<std::byte>> queued_;  ///< Observations, encoded: views do not outlive the call that made them.
   events::RecordBatch unwritten_;
   Time now_;
-  Time retry_at_ = Time::never();  ///< When what was refused is tried again.
+  Time retry_at_ = Time::never();  ///< When what was refused is tried again,
+  std::uint32_t retries_ = 0;      ///< so many seconds after that was planned.
   std::uint64_t records_ = 0, decisions_ = 0;
   std::vector<std::string> notices_;
   std::optional<Error> error_;

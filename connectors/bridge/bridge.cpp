@@ -509,8 +509,12 @@ bool Bridge::backs_off(const std::string& key) const {
   return it != refusals_.end() && it->second.retries_to_wait > 0;
 }
 
-bool Bridge::backs_off() const {
-  return std::any_of(wants_.begin(), wants_.end(), [this](const auto& want) { return backs_off(want.first); });
+std::uint32_t Bridge::retries_until_next() const {
+  std::uint32_t out = 0;
+  for (const auto& [key, refusal] : refusals_)
+    if (wants_.contains(key) && refusal.retries_to_wait > 0)
+      out = out == 0 ? refusal.retries_to_wait : std::min(out, refusal.retries_to_wait);
+  return out;
 }
 
 void Bridge::refused(const Intent& intent, int status, std::string_view message) {

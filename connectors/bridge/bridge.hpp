@@ -56,8 +56,8 @@ class Bridge {
   void want(std::vector<admission::Intent> intents);
   /// Tries again what waits after a conflict, a failure or a refusal; called about once a second.
   void retry();
-  /// Is there something that was refused and waits for a `retry` to come?
-  [[nodiscard]] bool backs_off() const;
+  /// After how many calls of `retry` something that was refused is tried again; 0: nothing is.
+  [[nodiscard]] std::uint32_t retries_until_next() const;
 
   /// Intents that the world does not show yet.
   [[nodiscard]] std::size_t outstanding() const { return wants_.size(); }

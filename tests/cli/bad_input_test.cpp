@@ -38,7 +38,7 @@ TEST_F(BadUse, EachMistakeNamesWhatWasFoundAndWhatIsAllowed) {
       {on(small, {"get", "wl", "--at", "yesterday"}), {"--at: found \"yesterday\" for a moment; allowed: a position (120), a time"}},
       {on(small, {"diff", "never"}), {"found \"never\" for a moment"}},
       {on(small, {"why", "a/b/c"}), {"found \"a/b/c\" for a workload; allowed: NAME, NAMESPACE/NAME"}},
-      {{"get", "wl", "--log", "kafka:x"}, {"--log: found kafka:x; allowed: sqlite:FILE"}},
+      {{"get", "wl", "--log", "kafka:x"}, {"--log: Kafka log: a broker is \"x\"; allowed: HOST:PORT"}},
       {{"get", "wl", "--log", "sqlite:"}, {"--log: found no file; allowed: sqlite:FILE"}},
       {{"get", "wl", "--log", "/tmp"}, {"--log: found /tmp, which is a folder; allowed: sqlite:FILE"}},
       {{"run", "--http", "nonsense", "--log-level", "off"}, {"--http", "found \"nonsense\"; allowed: HOST:PORT"}},

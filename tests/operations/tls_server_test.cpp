@@ -198,8 +198,9 @@ TEST_F(TlsServerTest, knows_clients_by_their_certificates) {
   const auto refused = identity_->ask_clients("no certificate");
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().message, "TLS authorities of clients: found no certificate; allowed: PEM");
-  show(fresh(made_, wish(), now() + Duration::seconds(250LL * 86'400)));
-  EXPECT_TRUE(ask_as(proxy).ends_with("<front-proxy-client> for <anna>"));
+  const SelfSigned other = fresh({}, wish(), now());
+  show(other);
+  EXPECT_TRUE(ask_over_tls(port_, other.authorities, service, who, proxy).ends_with("<front-proxy-client> for <anna>"));
 }
 
 // Whoever sends plain text, noise, or nothing at all gets nothing and holds up nobody.

@@ -279,6 +279,7 @@ TEST(Resources, E7AnEvictionMakesNoWriteThatFails) {
     Story s;
     s.options.job_rules = JobRules::of(level);
     s.options.jobs.clears_start_time = level != JobApiLevel::v1_34;
+    s.options.jobs.suspended_after = Duration{};
     s.options.jobs.failing_deletions = 1;
     s.options.jobs.retry = Duration::seconds(15);
     s.options.jobs.termination = Duration::seconds(3);
@@ -287,6 +288,11 @@ TEST(Resources, E7AnEvictionMakesNoWriteThatFails) {
         .job("urgent", "4", "parallelism: 1, completions: 1", ", kueue.x-k8s.io/priority-class: high");
     const auto evicted = s.play();
     EXPECT_EQ(evicted.count("Job victim Stopped: "), 1U);
+    // At 1.36.0 the start comes before the condition Suspended, is refused, and is tried again a second later; the eviction adds nothing.
+    Lines early;
+    if (level == JobApiLevel::v1_36_0)
+      early = {"write to default/victim was refused: Job.batch \"victim\" is invalid: spec.template: Invalid value: field is immutable"};
+    EXPECT_EQ(evicted.result.notices, early);
     EXPECT_EQ(evicted.job("victim")["spec"]["suspend"], true);
     EXPECT_EQ(evicted.job("victim")["status"]["active"], 1);
     if (level != JobApiLevel::v1_34) {
@@ -300,7 +306,7 @@ TEST(Resources, E7AnEvictionMakesNoWriteThatFails) {
     EXPECT_EQ(Played::condition(restored.workloads("victim").at(0), "QuotaReserved").substr(0, 6), "False/");
     EXPECT_EQ(Played::condition(restored.workloads("urgent").at(0), "Admitted"), "True/Admitted");
     EXPECT_EQ(restored.count("Job victim Stopped: "), 1U) << "told once";
-    EXPECT_EQ(restored.result.notices, Lines{}) << "no write was refused";
+    EXPECT_EQ(restored.result.notices, early) << "no write was refused";
     EXPECT_EQ(restored.job("victim")["status"].value("failed", 0), 0);
   }
 }

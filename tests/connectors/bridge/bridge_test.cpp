@@ -248,7 +248,7 @@ TEST_F(BridgeTest, WhatWasRefusedIsTriedAgainEverMoreRarely) {
     ASSERT_EQ(sent_.size(), 1U) << "before the wait of " << wait;
     answer(403);
     bridge_.want({intent});  // the refusal is a record, which touches the Workload: the state says again what it wants
-    EXPECT_TRUE(bridge_.backs_off());
+    EXPECT_EQ(bridge_.retries_until_next(), static_cast<std::uint32_t>(wait));
     for (int i = 1; i < wait; ++i) bridge_.retry();
     ASSERT_TRUE(sent_.empty()) << "within the wait of " << wait;
     bridge_.retry();
@@ -258,7 +258,7 @@ TEST_F(BridgeTest, WhatWasRefusedIsTriedAgainEverMoreRarely) {
   auto inactive = Json::parse(workload("w", "8", asks_nothing));
   inactive["spec"]["active"] = false;
   answer(200, inactive.dump());
-  EXPECT_FALSE(bridge_.backs_off());
+  EXPECT_EQ(bridge_.retries_until_next(), 0U);
 }
 
 // No decision stands behind a finalizer or the status of a queue: nobody would ask for it again.

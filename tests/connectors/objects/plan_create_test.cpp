@@ -94,6 +94,7 @@ TEST(PlanCreate, LeavesOutWhatThereIsNot) {
   intent.queue_name = "";
   intent.priority_class_kind = PriorityClassKind::none;
   intent.max_exec_seconds.reset();
+  intent.admission_gated_by = "";
   auto plain = job();
   plain["metadata"].erase("annotations");
   plain["spec"]["template"].erase("metadata");
