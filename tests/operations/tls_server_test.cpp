@@ -200,7 +200,7 @@ TEST_F(TlsServerTest, knows_clients_by_their_certificates) {
   EXPECT_EQ(refused.error().message, "TLS authorities of clients: found no certificate; allowed: PEM");
   const SelfSigned other = fresh({}, wish(), now());
   show(other);
-  EXPECT_TRUE(ask_over_tls(port_, other.authorities, service, who, proxy).ends_with("<front-proxy-client> for <anna>"));
+  EXPECT_TRUE(ask_over_tls(port_, other.authorities, service, who, stranger).ends_with("<front-proxy-client> for <anna>"));
 }
 
 // Whoever sends plain text, noise, or nothing at all gets nothing and holds up nobody.
