@@ -58,7 +58,7 @@ TEST(Verify, EndsWhereItIsToldTo) {
 
 /// Copies a log, letting `change` alter the events of the record at `at`.
 template <class F>
-void copy_with_change(const Log& from, Log& to, Position at, F&& change) {
+void copy_with_change(const Log& from, events::MemoryLog& to, Position at, F&& change) {
   events::RecordBatch batch;
   events::RecordReader reader;
   events::Encoder encoder;
