@@ -70,6 +70,13 @@ std::unique_ptr<RdKafka::Conf> bare_settings() {
   return conf;
 }
 
+/// Without one, flush() looks for its end every 10 ms only.
+class Delivered final : public RdKafka::DeliveryReportCb {
+ public:
+  void dr_cb(RdKafka::Message& message) override { failed += message.err() == RdKafka::ERR_NO_ERROR ? 0 : 1; }
+  int failed = 0;
+};
+
 /// The yardstick of appends.
 void bare_producer_batches_of_100(benchmark::State& state) {
   if (broker() == nullptr) return state.SkipWithError("HINDSIGHT_BENCH_KAFKA is not set");
@@ -79,6 +86,8 @@ void bare_producer_batches_of_100(benchmark::State& state) {
   conf->set("enable.idempotence", "true", why);
   conf->set("acks", "all", why);
   conf->set("queue.buffering.max.messages", "1000000", why);
+  Delivered delivered;
+  conf->set("dr_cb", &delivered, why);
   const std::unique_ptr<RdKafka::Producer> producer(RdKafka::Producer::create(conf.get(), why));
   const auto in_flight = static_cast<std::size_t>(state.range(0));
   Feed feed;
@@ -97,6 +106,7 @@ void bare_producer_batches_of_100(benchmark::State& state) {
     }
     if (producer->flush(30'000) != RdKafka::ERR_NO_ERROR) state.SkipWithError("flush failed");
   }
+  if (delivered.failed > 0) state.SkipWithError("a delivery failed");
   state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(in_flight * batch_size));
 }
 

@@ -7,8 +7,9 @@
 namespace hindsight::events::kafka {
 namespace {
 
-constexpr std::size_t idle_max = 4;
-constexpr unsigned kilobytes_ahead = 16 * 1024;
+constexpr std::size_t idle_max = 2;
+/// librdkafka looks only once a second whether a queue that was full has room again. So it must hold what a fold takes in a second.
+constexpr unsigned kilobytes_ahead = 128 * 1024;
 
 }  // namespace
 

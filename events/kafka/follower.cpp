@@ -9,7 +9,7 @@ namespace {
 
 /// How long the end of this thread may take.
 constexpr std::chrono::milliseconds step{100};
-constexpr unsigned kilobytes_ahead = 16 * 1024;
+constexpr unsigned kilobytes_ahead = 32 * 1024;
 constexpr std::size_t piece_bytes = std::size_t{256} << 10;
 
 }  // namespace

@@ -29,6 +29,7 @@ Result<std::unique_ptr<Reader>> Reader::open(const Access& access, LastWords& wo
   setup.set("check.crcs", "true");
   setup.set("allow.auto.create.topics", "false");
   setup.set("enable.partition.eof", options.sees_end ? "true" : "false");
+  setup.set("queued.min.messages", "1000000");  // the bytes are what bounds it
   setup.set("queued.max.messages.kbytes", std::to_string(options.kilobytes_ahead));
   setup.set("fetch.message.max.bytes", std::to_string(std::min(options.kilobytes_ahead, 4096U) * 1024));
   setup.set("fetch.error.backoff.ms", "50");
