@@ -10,8 +10,9 @@ set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 set(CMAKE_LINK_DEPENDS_NO_SHARED ON)
 
-# -g1 keeps line numbers for stack traces at a fraction of the size of -g. The development build keeps asserts.
-set(CMAKE_CXX_FLAGS_RELEASE "-O2 -g1 -DNDEBUG")
+# The release is built without line numbers, which cost a sixth of the first build; names of functions are there all the same, for
+# profiles. In the others -g1 keeps line numbers for stack traces at a fraction of the size of -g. The development build keeps asserts.
+set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
 set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O1 -g1")
 
 # The main binary lies at the top of the build folder: build/release/hindsight.
