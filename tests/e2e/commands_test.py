@@ -7,32 +7,11 @@ Queues and flavors are created, listed, stopped, resumed and deleted, with dry r
 their jobs; kubectl finds the binary as a plugin.
 BA-193
 """
-import argparse, glob, json, os, shutil, subprocess, sys, tempfile, time, unittest
+import argparse, glob, json, os, shutil, sys, tempfile, unittest
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from steps import ROOT, WAIT_SECONDS_MAX, eventually, run
+
 ARGS = None
-
-# Deadlines only bound a hang.
-COMMAND_SECONDS_MAX = 300
-WAIT_SECONDS_MAX = 180
-
-
-def run(*words, check=True, **more):
-    done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=COMMAND_SECONDS_MAX, **more)
-    if check and done.returncode != 0:
-        raise AssertionError(f"{' '.join(words)}: status {done.returncode}\n{done.stdout[-4000:]}")
-    return done.stdout
-
-
-def eventually(look, seconds=WAIT_SECONDS_MAX):
-    deadline = time.monotonic() + seconds
-    while True:
-        try:
-            return look()
-        except AssertionError:
-            if time.monotonic() > deadline:
-                raise
-        time.sleep(0.3)
 
 
 def workload(name, queue, owner=None):

@@ -10,12 +10,11 @@ BA-41, BA-154, BA-169, BA-173, BA-174
 """
 import argparse, glob, json, os, random, shutil, signal, subprocess, sys, tempfile, time, unittest
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import steps
+from steps import ROOT, CommandFailed, run
+
 ARGS = None
 
-
-# Deadlines only bound a hang: a slow machine with two busy cores needs minutes where a free one needs seconds.
-COMMAND_SECONDS_MAX = 300
 STALL_SECONDS_MAX = 300  # without any Job finishing
 STOP_SECONDS_MAX = 60
 SERVER_SECONDS_MAX = 120
@@ -25,34 +24,8 @@ NO_SERVER = ("connection refused", "Unable to connect", "connection reset", "une
              "the server is currently unable", "ServiceUnavailable", "etcdserver:", "request timed out", "http2: client connection lost")
 
 
-class CommandFailed(AssertionError):
-    def __init__(self, words, status, output):
-        how = f"killed by signal {signal.Signals(-status).name}" if isinstance(status, int) and status < 0 else f"status {status}"
-        super().__init__(f"{' '.join(words)}: {how}\n{output[-4000:]}")
-        self.output = output
-
-
-def run(*words, check=True, timeout=COMMAND_SECONDS_MAX, **more):
-    try:
-        done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=timeout, **more)
-    except subprocess.TimeoutExpired as late:
-        output = late.stdout or b""
-        raise CommandFailed(words, f"not over after {timeout} s", output.decode(errors="replace") if isinstance(output, bytes) else output) from late
-    if check and done.returncode != 0:
-        raise CommandFailed(words, done.returncode, done.stdout)
-    return done.stdout
-
-
 def eventually(look, seconds=STALL_SECONDS_MAX):
-    """Calls `look` until it does not fail; after so many seconds its failure is ours."""
-    deadline = time.monotonic() + seconds
-    while True:
-        try:
-            return look()
-        except AssertionError:
-            if time.monotonic() > deadline:
-                raise
-        time.sleep(0.5)
+    return steps.eventually(look, seconds)
 
 
 class Cluster:

@@ -8,45 +8,17 @@ Hindsight runs as its service account, with the rights that those files give, ma
 API server.
 BA-192
 """
-import argparse, glob, json, os, shutil, signal, socket, ssl, subprocess, sys, tempfile, time, unittest, urllib.error, urllib.request
+import argparse, glob, json, os, shutil, signal, ssl, subprocess, sys, tempfile, unittest, urllib.error, urllib.request
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from steps import ROOT, WAIT_SECONDS_MAX, eventually, free_port, run
+
 ARGS = None
-
-# Deadlines only bound a hang.
-COMMAND_SECONDS_MAX = 300
-WAIT_SECONDS_MAX = 180
 
 GROUP = "/apis/visibility.kueue.x-k8s.io"
 CONFIGURATION = """apiVersion: config.kueue.x-k8s.io/v1beta2
 kind: Configuration
 namespace: hindsight-system
 """
-
-
-def run(*words, check=True, **more):
-    done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=COMMAND_SECONDS_MAX, **more)
-    if check and done.returncode != 0:
-        raise AssertionError(f"{' '.join(words)}: status {done.returncode}\n{done.stdout[-4000:]}")
-    return done.stdout
-
-
-def eventually(look, seconds=WAIT_SECONDS_MAX):
-    """Calls `look` until it does not fail; after so many seconds its failure is ours."""
-    deadline = time.monotonic() + seconds
-    while True:
-        try:
-            return look()
-        except AssertionError:
-            if time.monotonic() > deadline:
-                raise
-        time.sleep(0.3)
-
-
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
 
 
 def kueue(kind, name, spec, namespace=None):

@@ -7,16 +7,15 @@ What deploy/crds and deploy/webhooks.yaml say is applied; Hindsight makes its ce
 defaulted and refused as specified, read and written in both versions, and all of it goes on while certificates are renewed.
 BA-1, BA-4, BA-8, BA-18, BA-23, BA-24, BA-25, BA-26
 """
-import argparse, glob, json, os, shutil, signal, socket, subprocess, sys, tempfile, time, unittest
+import argparse, glob, json, os, shutil, signal, subprocess, sys, tempfile, time, unittest
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from steps import ROOT, WAIT_SECONDS_MAX, eventually, free_port, run
+
 sys.path.insert(0, os.path.join(ROOT, "tests", "deploy"))
 import api_server  # noqa: E402
+
 ARGS = None
 
-# Deadlines only bound a hang.
-COMMAND_SECONDS_MAX = 120
-WAIT_SECONDS_MAX = 120
 CERTIFICATE_SECONDS = 15
 
 CONFIGURATION = """apiVersion: config.kueue.x-k8s.io/v1beta2
@@ -24,31 +23,6 @@ kind: Configuration
 namespace: hindsight-system
 internalCertManagement: {webhookServiceName: hindsight-webhook-service, webhookSecretName: hindsight-webhook-server-cert}
 """
-
-
-def run(*words, check=True, **more):
-    done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=COMMAND_SECONDS_MAX * 8, **more)
-    if check and done.returncode != 0:
-        raise AssertionError(f"{' '.join(words)}: status {done.returncode}\n{done.stdout[-4000:]}")
-    return done.stdout
-
-
-def eventually(look, seconds=WAIT_SECONDS_MAX):
-    """Calls `look` until it does not fail; after so many seconds its failure is ours."""
-    deadline = time.monotonic() + seconds
-    while True:
-        try:
-            return look()
-        except AssertionError:
-            if time.monotonic() > deadline:
-                raise
-        time.sleep(0.3)
-
-
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
 
 
 def group(**limits):
@@ -72,7 +46,7 @@ class WebhooksTest(unittest.TestCase):
         cls.addClassCleanup(shutil.rmtree, cls.folder, ignore_errors=True)
         cls.dev = os.path.join(ROOT, "dev")
         cls.cluster = os.path.join(cls.folder, "cluster")
-        run(cls.dev, "cluster", "up", "--dir", cls.cluster, "--no-kwok", "--no-controller-manager", "--no-scheduler")
+        run(cls.dev, "cluster", "up", "--dir", cls.cluster, "--no-kwok", "--no-controller-manager", "--no-scheduler", timeout=960)
         cls.addClassCleanup(run, cls.dev, "cluster", "down", "--dir", cls.cluster)
         run(cls.dev, "cluster", "kubectl", "--dir", cls.cluster, "--", "apply", *[w for f in sorted(glob.glob(os.path.join(ROOT, "deploy", "crds", "*.yaml"))) for w in ("-f", f)],
             "-f", os.path.join(ROOT, "deploy", "rbac.yaml"), "-f", os.path.join(ROOT, "deploy", "webhooks.yaml"))
