@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "events/checksum.hpp"
+#include "vocabulary/record_order.hpp"
 
 namespace hindsight::actors {
 
@@ -29,13 +30,16 @@ void Appender::stop() {
 /// With the lock held. Sequence and epoch are those of now; while closed they are put right by `open`. Returns the length in bytes.
 std::size_t Appender::put(Queue& queue, Kind kind, const Body& body, std::uint64_t cause, Time time) {
   time = latest_ = std::max(time, latest_);
+  const std::uint64_t sequence = options_.shared ? numbered_by_reader : next_serial_;
+  const std::uint64_t epoch = options_.shared && kind == Kind::observation ? 0 : epoch_;
   RecordView r;
-  r.envelope = {options_.domain, next_sequence_, epoch_, time, cause};
+  r.envelope = {options_.domain, sequence, epoch, time, cause};
   r.body = body;
   const auto bytes = encoder_.encode(r);
-  queue.records.add({options_.domain, next_sequence_, epoch_, time, bytes});
+  if (queue.kinds.empty()) queue.first_serial = next_serial_;
+  queue.records.add({options_.domain, sequence, epoch, time, bytes});
   queue.kinds.push_back(kind);
-  ++next_sequence_;
+  ++next_serial_;
   return bytes.size();
 }
 
@@ -87,15 +91,26 @@ Appender::Load Appender::load() const {
 // ---- the sequencer's side ------------------------------------------------------------------------------------------------------------
 
 void Appender::open(const End& end, std::uint64_t epoch, const EpochStarted& started, std::chrono::milliseconds pause) {
+  begin(end, epoch, &started, pause);
+}
+
+void Appender::open(const End& end, std::chrono::milliseconds pause) {
+  if (!options_.shared) throw std::logic_error("the appender of a log that is not shared needs an epoch");
+  begin(end, 0, nullptr, pause);
+}
+
+void Appender::begin(const End& end, std::uint64_t epoch, const EpochStarted* started, std::chrono::milliseconds pause) {
   const std::lock_guard lock(mutex_);
   Queue waiting;
   std::swap(waiting, queue_);
-  next_sequence_ = end.sequence + 1;
+  if (!options_.shared) next_serial_ = end.sequence + 1;
   position_ = end.position;
   latest_ = std::max(latest_, end.time);
   epoch_ = epoch;
-  in_flight_bytes_ += put(queue_, Kind::epoch, Body{started}, 0, clock_.now());
-  ++in_flight_records_;
+  if (started != nullptr) {
+    in_flight_bytes_ += put(queue_, Kind::epoch, Body{*started}, 0, clock_.now());
+    ++in_flight_records_;
+  }
   keep_observations(waiting, queue_);
   not_before_ = std::chrono::steady_clock::now() + pause;
   open_ = true;
@@ -114,19 +129,32 @@ bool Appender::decide(const admission::Domain::Step& step) {
 void Appender::applied(events::StoredRecord record) {
   record.offset = 0;  // not known when it was written
   std::unique_lock lock(mutex_);
-  while (!written_.empty() && written_.front().sequence <= record.sequence) {
-    const Written& w = written_.front();
-    if (w.sequence > certain_) {
-      // Another writer's record may have come first and taken the number; then the append is about to fail.
-      if (w.sequence != record.sequence || w.checksum != events::checksum(record)) break;
-      came_back_ = w.sequence;
+  if (options_.shared) {
+    // Ours come back in the order in which they were written, with others' between.
+    if (!written_.empty() && written_.front().checksum == events::checksum(record)) {
+      if (written_.front().serial > certain_) came_back_ = written_.front().serial;
+      came_back(written_.front());
     }
-    if (w.kind == Kind::observation) ++applied_;
-    --in_flight_records_;
-    in_flight_bytes_ -= w.bytes;
-    written_.pop_front();
+    return give_credit(lock);
+  }
+  while (!written_.empty() && written_.front().serial <= record.sequence) {
+    const Written& w = written_.front();
+    if (w.serial > certain_) {
+      // Another writer's record may have come first and taken the number; then the append is about to fail.
+      if (w.serial != record.sequence || w.checksum != events::checksum(record)) break;
+      came_back_ = w.serial;
+    }
+    came_back(w);
   }
   give_credit(lock);
+}
+
+/// The oldest of what was written is in the log and applied.
+void Appender::came_back(const Written& written) {
+  if (written.kind == Kind::observation) ++applied_;
+  --in_flight_records_;
+  in_flight_bytes_ -= written.bytes;
+  written_.pop_front();
 }
 
 /// Resumes below half of the limits, so that it does not go back and forth with every record.
@@ -171,19 +199,19 @@ void Appender::write(std::unique_lock<std::mutex>& lock) {
   std::swap(queue_, writing_);
   for (std::size_t i = 0; i < writing_.kinds.size(); ++i) {
     const StoredRecord r = writing_.records[i];
-    written_.push_back(
-        {r.sequence, r.bytes.size(), events::checksum(r), writing_.kinds[i]});  // before: it may be read back before `append` returns
+    written_.push_back({writing_.first_serial + i, r.bytes.size(), events::checksum(r),
+                        writing_.kinds[i]});  // before: it may be read back before `append` returns
   }
   appending_ = true;
   came_back_ = 0;
-  const events::Position expected = position_;
+  const auto expected = options_.shared ? std::optional<events::Position>() : std::optional(position_);
   lock.unlock();
   const auto result = log_.append(writing_.records.views(), expected);
   lock.lock();
   appending_ = false;
   if (result) {
     position_ = *result;
-    certain_ = writing_.records[writing_.kinds.size() - 1].sequence;
+    certain_ = writing_.first_serial + writing_.kinds.size() - 1;
     writing_.clear();
   } else {
     give_up_writing();
@@ -198,12 +226,11 @@ void Appender::write(std::unique_lock<std::mutex>& lock) {
 /// What came back in spite of the failure is done. Of the rest the observations wait for the next epoch, before those that came later.
 void Appender::give_up_writing() {
   open_ = false;
-  const std::uint64_t first = writing_.records[0].sequence;
-  while (!written_.empty() && written_.back().sequence >= first) written_.pop_back();
+  while (!written_.empty() && written_.back().serial >= writing_.first_serial) written_.pop_back();
   Queue left;
   for (std::size_t i = 0; i < writing_.kinds.size(); ++i) {
     const StoredRecord r = writing_.records[i];
-    if (r.sequence <= came_back_) continue;
+    if (writing_.first_serial + i <= came_back_) continue;
     left.records.add(r);
     left.kinds.push_back(writing_.kinds[i]);
   }

@@ -36,6 +36,7 @@ class Appender {
  public:
   struct Options {
     std::string domain;
+    bool shared = false;                            ///< Others write too: readers number the records (vocabulary/record_order.hpp).
     std::size_t records_max = 4096;                 ///< Credit: more than so many records taken and not applied: pause.
     std::size_t bytes_max = std::size_t{32} << 20;  ///< The same in bytes.
     std::function<void()> resume;                   ///< There is credit again after `pause`. Must not block.
@@ -70,6 +71,8 @@ class Appender {
   };
   /// Begins an epoch: EpochStarted goes first, then what has waited. `pause`: not before so much time has passed (after failures).
   void open(const End& end, std::uint64_t epoch, const EpochStarted& started, std::chrono::milliseconds pause);
+  /// For observations alone, which need no epoch in a shared log.
+  void open(const End& end, std::chrono::milliseconds pause);
   /// One step, decided in the epoch that it was opened with. False: it is closed; the step is lost.
   [[nodiscard]] bool decide(const admission::Domain::Step& step);
   /// This record, and with it everything before, was read back and applied.
@@ -86,14 +89,16 @@ class Appender {
 
   struct Queue {
     events::RecordBatch records;
-    std::vector<Kind> kinds;  ///< Parallel to `records`.
+    std::vector<Kind> kinds;         ///< Parallel to `records`, as the next.
+    std::uint64_t first_serial = 0;  ///< The others count on from it.
     void clear() {
       records.clear();
       kinds.clear();
     }
   };
+  /// Serials are sequences, where this is the only writer; else they only count our own records.
   struct Written {
-    std::uint64_t sequence = 0;
+    std::uint64_t serial = 0;
     std::size_t bytes = 0;
     std::uint64_t checksum = 0;
     Kind kind = Kind::observation;
@@ -102,6 +107,8 @@ class Appender {
   void run(const std::stop_token& stop);
   std::size_t put(Queue& queue, Kind kind, const Body& body, std::uint64_t cause, Time time);
   std::size_t put_again(Queue& queue, const events::StoredRecord& record);
+  void begin(const End& end, std::uint64_t epoch, const EpochStarted* started, std::chrono::milliseconds pause);
+  void came_back(const Written& written);
   void keep_observations(Queue& from, Queue& to);
   void write(std::unique_lock<std::mutex>& lock);
   void give_up_writing();
@@ -118,13 +125,13 @@ class Appender {
   std::condition_variable idle_;    ///< close(): the append has ended.
   bool open_ = false, appending_ = false, refusing_ = false, paused_ = false;
   std::chrono::steady_clock::time_point not_before_;
-  std::uint64_t next_sequence_ = 0, epoch_ = 0;
+  std::uint64_t next_serial_ = 1, epoch_ = 0;
   events::Position position_ = 0;
   Time latest_;  ///< Of all records so far.
   Queue queue_, writing_;
   std::deque<Written> written_;  ///< In the log, or on the way there; not applied yet.
-  std::uint64_t certain_ = 0;    ///< Own records up to this sequence are in the log.
-  std::uint64_t came_back_ = 0;  ///< Of the append under way: up to this sequence they are in the log, whatever `append` will say.
+  std::uint64_t certain_ = 0;    ///< Own records up to this serial are in the log.
+  std::uint64_t came_back_ = 0;  ///< Of the append under way: up to this serial they are in the log, whatever `append` will say.
   std::size_t in_flight_records_ = 0, in_flight_bytes_ = 0;
   std::uint64_t taken_ = 0, applied_ = 0;
   events::Encoder encoder_;

@@ -17,8 +17,16 @@
 
 namespace hindsight::actors {
 
+/// What a node does for its domain. All but `whole` share the log with others, and readers number the records.
+enum class Role : std::uint8_t {
+  whole,      ///< Everything; the only writer of the domain.
+  connector,  ///< Takes observations and tells intents, follows the decisions of others and makes none.
+  decider,    ///< Decides in epochs of its own, once a connector has seen the whole world; observes nothing but the time.
+};
+
 struct NodeOptions {
   std::string domain = "default";
+  Role role = Role::whole;
   std::string writer = "hindsight";  ///< Host and process, for EpochStarted.
   std::string release = "dev";
   admission::Domain::SettingsReader settings_reader;
@@ -33,7 +41,8 @@ struct NodeOptions {
   std::function<void(const RecordView&, events::Position)> on_record;
   /// Between two records, after a batch of them was applied: the place to take snapshots.
   std::function<void(const admission::Entities&, events::Position, Time)> on_batch;
-  /// The node has the domain: its epoch was read back, and `position` is where. Again after each epoch that it has to begin anew.
+  /// The node has the domain: its epoch was read back, and `position` is where. Again after each epoch that it has to begin anew. Never of
+  /// a connector.
   std::function<void(std::uint64_t epoch, events::Position position)> on_lead;
   /// There is credit again after Credit::pause. Any thread.
   std::function<void()> on_credit;
@@ -68,7 +77,7 @@ struct NodeOptions {
 struct NodeStatus {
   events::Position position = 0;  ///< Of the last applied record in the log.
   std::uint64_t sequence = 0, epoch = 0;
-  bool caught_up = false;  ///< It has the domain: its own epoch was read back.
+  bool caught_up = false;  ///< It has the domain: its own epoch was read back. A connector: it has read what was in the log.
   bool synced = false;
   bool at_rest = false;         ///< Nothing is under way and nothing left to decide.
   std::uint64_t decisions = 0;  ///< Steps decided and read back by this node.

@@ -10,6 +10,7 @@ namespace hindsight::actors {
 NodeCore::NodeCore(events::Log& of, NodeOptions given) : log(of), options(std::move(given)), allowed_(options.decide_from_start) {
   Appender::Options writes;
   writes.domain = options.domain;
+  writes.shared = options.role != Role::whole;
   writes.records_max = options.credit_records;
   writes.bytes_max = options.credit_bytes;
   writes.resume = options.on_credit;

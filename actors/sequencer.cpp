@@ -66,6 +66,20 @@ void Sequencer::follow_to_the_end() {
   target_ = *last;
 }
 
+/// All that was in the log is applied.
+void Sequencer::caught_up() { core_->options.role == Role::connector ? observe() : claim(); }
+
+void Sequencer::observe() {
+  phase_ = Phase::observing;
+  told_all_ = false;
+  core_->appender->open({domain().sequence(), position_, domain().now()}, pause_);
+  pause_ = std::chrono::milliseconds(0);
+  core_->report([&](NodeStatus& s) {
+    s.caught_up = true;
+    s.position = position_;
+  });
+}
+
 void Sequencer::claim() {
   phase_ = Phase::claiming;
   own_epoch_ = std::max(domain().epoch(), core_->claimed_epoch.load()) + 1;
@@ -103,6 +117,7 @@ void Sequencer::end_round() {
 }
 
 void Sequencer::records(RecordsPtr records) {
+  if (core_->options.role != Role::whole) core_->unrest();  // what others write comes without being announced
   batches_.push_back(std::move(records));
   go_on();
 }
@@ -127,7 +142,7 @@ void Sequencer::go_on() {
     if (phase_ == Phase::ended) return;
     if (do_job() || next_record()) continue;
     if (phase_ == Phase::following && position_ >= target_) {
-      claim();
+      caught_up();
       continue;
     }
     if (!ask()) break;
@@ -138,8 +153,7 @@ void Sequencer::go_on() {
 bool Sequencer::do_job() {
   if (jobs_.empty()) return false;
   const auto applied = core_->appender->load().applied;
-  const auto it = std::find_if(jobs_.begin(), jobs_.end(),
-                               [&](const auto& j) { return j->after <= applied && (!j->leading || phase_ == Phase::leading); });
+  const auto it = std::find_if(jobs_.begin(), jobs_.end(), [&](const auto& j) { return j->after <= applied && (!j->leading || acts()); });
   if (it == jobs_.end()) return false;
   const auto job = std::move(*it);
   jobs_.erase(it);
@@ -177,6 +191,7 @@ bool Sequencer::next_record() {
       return false;
     }
     if (!counts) continue;  // what a replaced writer left behind is nobody's news
+    reading_->reader.number(domain().sequence());
     applying_ = *read;
     stored_ = stored;
     return true;
@@ -186,7 +201,7 @@ bool Sequencer::next_record() {
 
 Result<void> Sequencer::apply(const RecordView& record) {
   nothing_to_decide_ = false;
-  return phase_ == Phase::following ? engine_->fold(record) : engine_->apply(record, reading_);
+  return phase_ == Phase::following || phase_ == Phase::observing ? engine_->fold(record) : engine_->apply(record, reading_);
 }
 
 void Sequencer::record_applied() {
@@ -201,25 +216,37 @@ void Sequencer::record_applied() {
       core_->report([](NodeStatus& s) { ++s.decisions; });
     }
   } else if (const auto* started = std::get_if<EpochStarted>(&record.body)) {
-    if (phase_ == Phase::claiming && e.epoch == own_epoch_ && started->writer == core_->options.writer) {
-      phase_ = Phase::leading;
-      failures_ = 0;
-      core_->report([&](NodeStatus& s) {
-        s.caught_up = true;
-        s.position = position_;
-        s.epoch = own_epoch_;
-      });
-      if (core_->options.on_lead) core_->options.on_lead(own_epoch_, position_);
-    } else if (const auto claimed = core_->claimed_epoch.load(); claimed != 0 && e.epoch > claimed) {
-      // Also while following: whoever loses an append to another writer must not take the domain back.
-      give_up({ErrorKind::conflict, "domain " + core_->options.domain + ": found epoch " + std::to_string(e.epoch) +
-                                        " of another writer in " + std::string(core_->log.name()) + "; this node had epoch " +
-                                        std::to_string(claimed)});
-    }
+    epoch_began(e, *started);
+  } else if (phase_ == Phase::observing) {
+    failures_ = 0;
   }
   if (const auto* o = std::get_if<Observation>(&record.body); o != nullptr && std::holds_alternative<TimerFired>(*o))
     core_->timekeeper->heard();
   if (core_->options.on_record) core_->options.on_record(record, position_);
+}
+
+void Sequencer::epoch_began(const Envelope& e, const EpochStarted& started) {
+  const bool own = started.writer == core_->options.writer;
+  if (phase_ == Phase::claiming && e.epoch == own_epoch_ && own) {
+    phase_ = Phase::leading;
+    failures_ = 0;
+    core_->report([&](NodeStatus& s) {
+      s.caught_up = true;
+      s.position = position_;
+      s.epoch = own_epoch_;
+    });
+    if (core_->options.on_lead) core_->options.on_lead(own_epoch_, position_);
+    return;
+  }
+  // Of two that begin the same epoch in a shared log the first has it; a leading node has seen its own come first.
+  const auto claimed = core_->claimed_epoch.load();
+  const bool lost_race = phase_ == Phase::claiming && e.epoch == own_epoch_ && !own;
+  // Also while following: whoever loses an append to another writer must not take the domain back.
+  if (lost_race || (claimed != 0 && e.epoch > claimed)) {
+    give_up({ErrorKind::conflict, "domain " + core_->options.domain + ": found epoch " + std::to_string(e.epoch) +
+                                      " of another writer in " + std::string(core_->log.name()) + "; this node had epoch " +
+                                      std::to_string(claimed)});
+  }
 }
 
 void Sequencer::batch_applied() {
@@ -242,7 +269,8 @@ void Sequencer::batch_applied() {
 
 /// Between two batches: everything that an intent follows from was read back. First those of the whole state, then of what was touched.
 void Sequencer::tell_intents() {
-  if (phase_ != Phase::leading || !core_->decisions_allowed()) return;
+  if (!acts() || !core_->decisions_allowed()) return;
+  if (!core_->options.on_intents) return engine_->entities().forget_touched();
   std::vector<admission::Intent> intents;
   if (told_all_) {
     intents = engine_->entities().collect_intents();
@@ -251,16 +279,16 @@ void Sequencer::tell_intents() {
     engine_->entities().forget_touched();
     intents = engine_->entities().all_intents();
   }
-  if (!intents.empty() && core_->options.on_intents) core_->options.on_intents(std::move(intents));
+  if (!intents.empty()) core_->options.on_intents(std::move(intents));
 }
 
 // ---- deciding ------------------------------------------------------------------------------------------------------------------------
 
 /// Begins to ask for the next kind of decisions; false: there is nothing to ask now.
 bool Sequencer::ask() {
-  if (phase_ != Phase::leading || draining_ || in_flight_ || nothing_to_decide_) return false;
+  if (!acts() || draining_ || in_flight_ || nothing_to_decide_) return false;
   if (!told_all_) tell_intents();
-  if (core_->decisions_allowed() && engine_->ask()) {
+  if (phase_ == Phase::leading && core_->decisions_allowed() && engine_->ask()) {
     asking_ = true;
     return true;
   }
@@ -279,7 +307,7 @@ void Sequencer::answered() {
 }
 
 void Sequencer::at_rest() {
-  const Time due = domain().next_due();
+  const Time due = phase_ == Phase::leading ? domain().next_due() : Time::never();
   core_->timekeeper->wait_for(due, domain().now());
   core_->report([&](NodeStatus& s) { s.next_due = due; });
   const auto load = core_->appender->load();

@@ -14,8 +14,9 @@ namespace hindsight::actors {
 /// The sequencer of one domain: applies what is read back, decides when there is nothing to apply, and hands the decision to the appender.
 ///
 /// It first follows the log to where it ended when it asked; then it claims the domain by an epoch of its own; when that is
-/// read back it leads: only then it decides and tells intents. While a decision is being written records may come back and be
-/// applied, but nothing is decided before the decision came back. An append that failed means to follow and claim again.
+/// read back it leads: only then it decides and tells intents. A connector has nothing to claim: it observes. While a decision is being
+/// written records may come back and be applied, but nothing is decided before the decision came back. An append that failed means to
+/// follow and claim again.
 class Sequencer {
  public:
   Sequencer(caf::scheduled_actor* self, std::shared_ptr<NodeCore> core);
@@ -29,7 +30,8 @@ class Sequencer {
   void drain();
 
  private:
-  enum class Phase : std::uint8_t { following, claiming, leading, ended };
+  /// A connector goes from following to observing, all others to claiming and leading.
+  enum class Phase : std::uint8_t { following, observing, claiming, leading, ended };
 
   void go_on();
   [[nodiscard]] bool do_job();
@@ -40,7 +42,12 @@ class Sequencer {
   void answered();
   void at_rest();
   void follow_to_the_end();
+  void caught_up();
+  void observe();
   void claim();
+  void epoch_began(const Envelope& envelope, const EpochStarted& started);
+  /// Work that changes the world may be done.
+  [[nodiscard]] bool acts() const { return phase_ == Phase::leading || phase_ == Phase::observing; }
   void tell_intents();
   void give_up(Error error);
   void finish();

@@ -30,7 +30,7 @@ std::vector<ResourceGroup> own(List<ResourceGroupFacts> groups) {
   return out;
 }
 
-void add(StateHash& h, const std::vector<ResourceGroup>& groups) {
+void hash_list(StateHash& h, const std::vector<ResourceGroup>& groups) {
   h.add(static_cast<std::uint64_t>(groups.size()));
   for (const auto& g : groups) {
     h.add(static_cast<std::uint64_t>(g.resources.size()));
@@ -47,7 +47,7 @@ void add(StateHash& h, const std::vector<ResourceGroup>& groups) {
   }
 }
 
-void add(StateHash& h, const std::vector<OwnedRequirement>& requirements) {
+void hash_list(StateHash& h, const std::vector<OwnedRequirement>& requirements) {
   h.add(static_cast<std::uint64_t>(requirements.size()));
   for (const auto& r : requirements) {
     h.add(r.key);
@@ -154,10 +154,10 @@ std::uint64_t content_hash(const QueueConfig& c) {
   StateHash h;
   h.add(c.name);
   h.add(c.cohort);
-  add(h, c.groups);
+  hash_list(h, c.groups);
   h.add(c.strategy);
   h.add(c.has_namespace_selector);
-  add(h, c.namespace_selector);
+  hash_list(h, c.namespace_selector);
   h.add(c.when_can_borrow);
   h.add(c.when_can_preempt);
   h.add(c.preference);
@@ -183,7 +183,7 @@ std::uint64_t content_hash(const CohortConfig& c) {
   StateHash h;
   h.add(c.name);
   h.add(c.parent);
-  add(h, c.groups);
+  hash_list(h, c.groups);
   h.add(c.fair_weight_nano);
   return h.value();
 }

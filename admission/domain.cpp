@@ -18,7 +18,7 @@ Result<void> Domain::begin(const RecordView& record, Outbox& out) {
     if (std::holds_alternative<Decisions>(record.body)) ++stale_decisions_;
     return {};
   }
-  sequence_ = e.sequence;
+  ++sequence_;
   epoch_ = std::max(epoch_, e.epoch);
   if (e.time > now_) now_ = e.time;  // a clock that steps back does not turn time back
   phase_ = Phase::reconcile;
@@ -33,7 +33,8 @@ Result<void> Domain::begin(const RecordView& record, Outbox& out) {
     }
     route(*d, out);
   } else if (std::holds_alternative<EpochStarted>(record.body)) {
-    listed_ = false;
+    // Where connectors are processes of their own, they go on observing, and carry nothing out before they have listed everything.
+    if (e.sequence != numbered_by_reader) listed_ = false;
     mark_all();  // what the epoch before decided but did not write is lost: everything is asked again
   }
   return {};

@@ -9,7 +9,6 @@
 namespace hindsight::admission {
 namespace {
 
-WorkloadRef ref(const WorkloadState& w, Arena& a) { return {a.copy(w.uid), w.namespace_.text(), a.copy(w.name)}; }
 JobRef ref(const JobState& j, Arena& a) { return {a.copy(j.uid), j.kind.text(), j.group.text(), j.namespace_.text(), a.copy(j.name)}; }
 
 }  // namespace

@@ -10,8 +10,6 @@
 namespace hindsight::admission {
 namespace {
 
-WorkloadRef ref(const WorkloadState& w, Arena& a) { return {a.copy(w.uid), w.namespace_.text(), a.copy(w.name)}; }
-
 constexpr std::string_view slice_replaced = "WorkloadSliceReplaced";
 constexpr std::string_view out_of_sync = "OutOfSync";
 constexpr std::string_view out_of_sync_message = "The workload slice is out of sync with its parent job";

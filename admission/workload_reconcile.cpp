@@ -11,8 +11,6 @@ namespace {
 
 constexpr std::string_view gated_by = "Admission is gated by: ";  // 6915 §2.3
 
-WorkloadRef ref(const WorkloadState& w, Arena& a) { return {a.copy(w.uid), w.namespace_.text(), a.copy(w.name)}; }
-
 void condition(Proposal& p, const WorkloadState& w, ConditionType type, ConditionStatus status, std::string_view reason,
                std::string_view message) {
   p.events.emplace_back(ConditionChanged{ref(w, *p.arena), type, status, p.arena->copy(reason), p.arena->copy(message), false});

@@ -170,6 +170,8 @@ class WorkloadState {
 /// together hold the larger of the two (EJ-45).
 [[nodiscard]] std::shared_ptr<const Reservation> make_reservation(const WorkloadState& w, std::shared_ptr<const WorkloadInfo> info,
                                                                   const WorkloadState* replaced = nullptr);
+[[nodiscard]] inline WorkloadRef ref(const WorkloadState& w, Arena& a) { return {a.copy(w.uid), w.namespace_.text(), a.copy(w.name)}; }
+
 /// What of the admission counts now, by pod set (EJ-31); empty without admission.
 [[nodiscard]] std::vector<PodSetReservation> effective_usage(const WorkloadState& w);
 

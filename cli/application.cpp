@@ -26,13 +26,13 @@ std::string full_command(const CLI::App& app) {
   }
 }
 
-std::string trimmed(std::string text) {
+std::string without_line_end(std::string text) {
   while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back())) != 0) text.pop_back();
   return text;
 }
 
 std::string on_one_line(std::string text) {
-  text = trimmed(std::move(text));
+  text = without_line_end(std::move(text));
   std::replace(text.begin(), text.end(), '\n', ' ');
   return text;
 }
@@ -142,7 +142,7 @@ int run_application(Session& session, std::vector<std::string> arguments) {
   const auto done = session.action();
   session.out.flush();
   if (!done) {
-    session.err << "hindsight: error: " << trimmed(done.error().message) << std::endl;
+    session.err << "hindsight: error: " << without_line_end(done.error().message) << std::endl;
     return done.error().kind == ErrorKind::invalid ? exit_usage : exit_failure;
   }
   if (!session.out) {

@@ -11,7 +11,7 @@ namespace {
 
 /// Between two of these a scrape gets its turn, and a stop is noticed.
 constexpr events::Position stretch = 2'000;
-constexpr Duration patience = Duration::millis(200);
+constexpr Duration wait_step = Duration::millis(200);
 
 Time wall_time() {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
@@ -63,7 +63,7 @@ void LiveProjections::follow(const std::stop_token& stop) {
     });
   }
   for (events::Position at = begin_; !stop.stop_requested();) {
-    const auto last = log_.wait_beyond(at, patience);
+    const auto last = log_.wait_beyond(at, wait_step);
     if (!last) return give_up(last.error());
     const events::Position to = std::min(*last, at + stretch);
     if (to <= at) continue;

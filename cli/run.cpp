@@ -17,6 +17,7 @@
 #include "cli/log_location.hpp"
 #include "cli/release.hpp"
 #include "cli/run_configuration.hpp"
+#include "cli/run_decider.hpp"
 #include "cli/run_visibility.hpp"
 #include "connectors/kubernetes/kubeconfig.hpp"
 #include "connectors/manifests/manifest_reader.hpp"
@@ -38,6 +39,8 @@ struct RunOptions {
                                                     feature_gates;
   std::size_t max_in_flight = 64;
   unsigned connect_timeout = 60;
+  std::string role = "all", domain = "default", group = "hindsight", member;
+  unsigned session_timeout = 6;
   bool webhooks = false;
   std::string webhook_address, webhook_url, webhook_cert_dir, webhook_cert_lifetime = "8760h";
   VisibilityRunOptions visibility;
@@ -275,6 +278,8 @@ int run_on_cluster(const RunOptions& o, const operations::Configuration& configu
       link = std::make_unique<ClusterLink>(**cluster, notice);
       snapshots = std::make_unique<NodeSnapshots>(**log, notice);
       actors::NodeOptions node_options;
+      node_options.domain = o.domain;
+      if (o.role == "connector") node_options.role = actors::Role::connector;
       node_options.release = release;
       node_options.writer = identity();
       node_options.settings_reader = [](Text json) { return events::read_settings(json); };
@@ -294,6 +299,7 @@ int run_on_cluster(const RunOptions& o, const operations::Configuration& configu
         events = std::make_unique<connectors::EventSender>(**cluster);
         events->start_ticking();
         LiveProjectionsOptions look_on;
+        look_on.domain = o.domain;
         look_on.metrics = {.replica_role = elects ? "leader" : "standalone",
                            .release = release,
                            .cluster_queue_resources = configuration.cluster_queue_resource_metrics,
@@ -359,6 +365,22 @@ int run(const RunOptions& o) {
   operations::flush_log_on_exit();
   auto configuration = run_configuration(o.config, o.feature_gates);
   if (!configuration) return complain(configuration.error());
+  if (o.role != "all" && !is_kafka(o.log))
+    return complain({ErrorKind::invalid, "--role " + o.role + ": --log is " + (o.log.empty() ? std::string("not given") : o.log) +
+                                             "; allowed: kafka:HOST:PORT[,...][/PREFIX], a log that several processes can write to"});
+  if (o.role != "all" && !o.quickstart.empty())
+    return complain({ErrorKind::invalid, "--role " + o.role + ": not with --quickstart, which does everything in one process"});
+  if (o.role == "node") {
+    operations::Signals signals([](const char* name) { operations::log(LogLevel::info, "told to stop", {{"signal", name}}); });
+    return run_decider({.log = o.log,
+                        .log_config = o.log_config,
+                        .http = o.http,
+                        .group = o.group,
+                        .member = o.member,
+                        .session_timeout_seconds = o.session_timeout,
+                        .identity = identity()},
+                       signals);
+  }
   if (o.quickstart.empty()) {
     RunOptions on_cluster = o;
     if (on_cluster.log.empty()) on_cluster.log = "sqlite:hindsight.db";
@@ -401,6 +423,27 @@ void add_run(CLI::App& app, Session& session) {
       ->type_name("FILE");
   command->add_option("--feature-gates", o->feature_gates, "A=true,B=false; not together with featureGates in the file")
       ->type_name("GATES");
+  command
+      ->add_option("--role", o->role,
+                   "all: everything; connector: mirror a cluster into the log and carry decisions out; node: decide, and share the log's "
+                   "partitions with other nodes")
+      ->check(CLI::IsMember({"all", "connector", "node"}))
+      ->capture_default_str();
+  command->add_option("--domain", o->domain, "Name of this cluster's domain in the log; clusters that share a log have one each")
+      ->type_name("NAME")
+      ->capture_default_str();
+  command->add_option("--group", o->group, "With --role node: the consumer group of the nodes that share the partitions")
+      ->type_name("NAME")
+      ->capture_default_str();
+  command
+      ->add_option("--member", o->member,
+                   "With --role node: the name of this one, by which it gets its partitions again when it is back within the session "
+                   "timeout; without it they go to others at once")
+      ->type_name("NAME");
+  command
+      ->add_option("--session-timeout", o->session_timeout, "With --role node: seconds of silence after which others take its partitions")
+      ->check(CLI::Range(1, 300))
+      ->capture_default_str();
   command->add_option("--durability", o->durability, "fsync: a decision is acted upon after it is on disk; normal, off: faster and weaker")
       ->check(CLI::IsMember({"fsync", "normal", "off"}))
       ->capture_default_str();

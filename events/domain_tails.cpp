@@ -14,20 +14,33 @@ Result<void> DomainTails::advance(const EncodedRecord& record, Position offset) 
   auto it = tails_.find(record.domain);
   if (it == tails_.end()) it = tails_.emplace(record.domain, DomainTail{.domain = std::string(record.domain)}).first;
   DomainTail& tail = it->second;
-  if (record.sequence != tail.sequence + 1) {
+  if (record.sequence != numbered_by_reader && record.sequence != tail.sequence + 1) {
     return refuse(ErrorKind::conflict, "sequence", record.sequence, std::to_string(tail.sequence + 1));
   }
-  if (record.epoch < tail.epoch) {
+  const bool of_nobody = record.sequence == numbered_by_reader && record.epoch == 0;
+  if (record.epoch < tail.epoch && !of_nobody) {
     return refuse(ErrorKind::conflict, "epoch", record.epoch, std::to_string(tail.epoch) + " or later");
   }
   if (record.bytes.empty() || record.bytes.size() > record_bytes_max) {
     return refuse(ErrorKind::invalid, "length in bytes", record.bytes.size(), "1 to " + std::to_string(record_bytes_max));
   }
   undo_.push_back({&tail, {{}, tail.sequence, tail.epoch, tail.offset}});
-  tail.sequence = record.sequence;
-  tail.epoch = record.epoch;
+  ++tail.sequence;
+  tail.epoch = std::max(tail.epoch, record.epoch);
   tail.offset = offset;
   return {};
+}
+
+RecordOrder DomainTails::take(const StoredRecord& record) {
+  const RecordOrder order = this->order(record);
+  if (order == RecordOrder::passed_over) return order;
+  auto it = tails_.find(record.domain);
+  if (it == tails_.end()) it = tails_.emplace(record.domain, DomainTail{.domain = std::string(record.domain)}).first;
+  DomainTail& tail = it->second;
+  tail.sequence = order == RecordOrder::gap ? record.sequence : tail.sequence + 1;
+  tail.epoch = std::max(tail.epoch, record.epoch);
+  tail.offset = record.offset;
+  return order;
 }
 
 RecordOrder DomainTails::order(const EncodedRecord& record) const {

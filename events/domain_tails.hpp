@@ -20,6 +20,8 @@ class DomainTails {
   /// nothing has changed then.
   [[nodiscard]] Result<void> advance(const EncodedRecord& record, Position offset);
 
+  /// Counts a record that is in the log already, if it counts. Behind a gap the domain goes on; whoever folds the records stops there.
+  RecordOrder take(const StoredRecord& record);
   /// How a record that is in the log already stands to the last of its domain.
   [[nodiscard]] RecordOrder order(const EncodedRecord& record) const;
 

@@ -115,23 +115,26 @@ Result<void> KafkaLog::admit(const WaitingAppend& waiting, Position position) {
   return {};
 }
 
-/// Writes the records behind position_. An error leaves open which of them are in the log.
-Result<void> KafkaLog::send(std::span<const EncodedRecord> records) {
+/// Writes the records behind position_ and returns their offsets. An error leaves open which of them are in the log.
+Result<std::vector<std::int64_t>> KafkaLog::send(std::span<const EncodedRecord> records) {
   std::vector<kafka::Outgoing> messages;
   messages.reserve(records.size());
   for (const auto& record : records) {
     messages.push_back({record.domain, kafka::record_head_bytes + record.bytes.size(), kafka::message_timestamp(record.time),
                         [&record](std::byte* out) { kafka::write_record(record, out); }});
   }
-  const auto sent = producer_.send(messages);
-  if (!sent.error) return sent.error;
+  auto sent = producer_.send(messages);
+  if (!sent.error) return tl::unexpected(sent.error.error());
+  // What readers number may have others' records between.
+  const bool shared = std::ranges::all_of(records, [](const EncodedRecord& r) { return r.sequence == numbered_by_reader; });
+  if (shared) return std::move(sent.offsets);
   for (std::size_t i = 0; i < sent.offsets.size(); ++i) {
     const Position expected = position_ + i + 1;
     if (const Position found = static_cast<Position>(sent.offsets[i]) + 1; found != expected)
       return error(ErrorKind::io, "another writer wrote at the same time: a record that was to become " + std::to_string(expected) +
                                       " is " + std::to_string(found));
   }
-  return {};
+  return std::move(sent.offsets);
 }
 
 void KafkaLog::write(std::vector<WaitingAppend>& group) {
@@ -151,18 +154,27 @@ void KafkaLog::write(std::vector<WaitingAppend>& group) {
       continue;
     }
     records.insert(records.end(), waiting.records.begin(), waiting.records.end());
-    outcomes.emplace_back(position_ + records.size());
+    outcomes.emplace_back(records.size());  // how many by then; their positions are known when they are written
   }
+  const Position before = position_;
+  Result<std::vector<std::int64_t>> offsets;
   if (!records.empty()) {
-    if (auto ok = send(records); !ok) {
+    offsets = send(records);
+    if (offsets) {
+      tails_.keep();
+      position_ = counted_ = static_cast<Position>(offsets->back()) + 1;
+      for (Position known = known_last_; known < position_ && !known_last_.compare_exchange_weak(known, position_);) {}
+    } else {
       tails_.back_to(0);
       certain_ = false;
-      for (std::size_t i = 0; i < group.size(); ++i)
-        if (outcomes[i] && !group[i].records.empty()) outcomes[i] = tl::unexpected(ok.error());
+    }
+  }
+  for (std::size_t i = 0; i < group.size(); ++i) {
+    if (!outcomes[i]) continue;
+    if (!offsets && !group[i].records.empty()) {
+      outcomes[i] = tl::unexpected(offsets.error());
     } else {
-      tails_.keep();
-      position_ = counted_ = position_ + records.size();
-      known_last_ = position_;
+      outcomes[i] = offsets && *outcomes[i] > 0 ? static_cast<Position>((*offsets)[*outcomes[i] - 1]) + 1 : before;
     }
   }
   for (std::size_t i = 0; i < group.size(); ++i) group[i].done(std::move(outcomes[i]));

@@ -76,7 +76,7 @@ class KafkaLog final : public Log {
   void write(std::vector<WaitingAppend>& group);
   [[nodiscard]] Result<void> catch_up();
   [[nodiscard]] Result<void> admit(const WaitingAppend& waiting, Position position);
-  [[nodiscard]] Result<void> send(std::span<const EncodedRecord> records);
+  [[nodiscard]] Result<std::vector<std::int64_t>> send(std::span<const EncodedRecord> records);
   [[nodiscard]] tl::unexpected<Error> error(ErrorKind kind, const std::string& what) const;
 
   const kafka::Access access_;

@@ -34,16 +34,17 @@ void RecordChecker::check_order(const StoredRecord& record, std::vector<Finding>
     return;
   }
   const std::string domain = "domain \"" + std::string(record.domain) + "\": ";
-  const bool counts_on = gap_ ? record.sequence > tail.sequence : record.sequence == tail.sequence + 1;
+  const bool by_reader = record.sequence == numbered_by_reader;
+  const bool counts_on = by_reader || (gap_ ? record.sequence > tail.sequence : record.sequence == tail.sequence + 1);
   if (!counts_on) {
     findings.push_back(
         {record.offset, domain + "sequence " + std::to_string(record.sequence) + " follows " + std::to_string(tail.sequence)});
   }
-  if (record.epoch < tail.epoch) {
+  if (record.epoch < tail.epoch && !(by_reader && record.epoch == 0)) {
     findings.push_back({record.offset, domain + "epoch " + std::to_string(record.epoch) + " follows " + std::to_string(tail.epoch)});
   }
-  tail.sequence = record.sequence;
-  tail.epoch = record.epoch;
+  tail.sequence = by_reader ? tail.sequence + 1 : record.sequence;
+  tail.epoch = std::max(tail.epoch, record.epoch);
   tail.offset = record.offset;
 }
 

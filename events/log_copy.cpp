@@ -35,7 +35,7 @@ class Source {
       StoredRecord record = batch_[index_++];
       read_ = record.offset;
       if (read_ > last_) return std::optional<StoredRecord>();
-      switch (tails_.order(record)) {
+      switch (tails_.take(record)) {
         case RecordOrder::gap:
           return fail(ErrorKind::corrupt, named(log_) + ": record " + std::to_string(read_) + ": records of domain \"" +
                                               std::string(record.domain) + "\" before sequence " + std::to_string(record.sequence) +
@@ -46,7 +46,6 @@ class Source {
         case RecordOrder::next:
           break;
       }
-      tails_.set({std::string(record.domain), record.sequence, record.epoch, record.offset});
       record.offset = read_ - passed_over_;
       return std::optional(record);
     }

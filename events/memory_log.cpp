@@ -19,8 +19,10 @@ void MemoryLog::damage(Position offset) {
 
 void MemoryLog::slip_in(const EncodedRecord& record) {
   const std::lock_guard lock(mutex_);
-  if (tails_.order(record) != RecordOrder::passed_over)
-    tails_.set({std::string(record.domain), record.sequence, record.epoch, entries_.size() + 1});
+  StoredRecord stored;
+  static_cast<EncodedRecord&>(stored) = record;
+  stored.offset = entries_.size() + 1;
+  tails_.take(stored);
   store(record);
   grown_.notify_all();
 }
@@ -29,7 +31,12 @@ void MemoryLog::truncate(Position last) {
   const std::lock_guard lock(mutex_);
   entries_.resize(std::min<std::size_t>(entries_.size(), last));
   tails_ = DomainTails();
-  for (std::size_t i = 0; i < entries_.size(); ++i) tails_.set({entries_[i].domain, entries_[i].sequence, entries_[i].epoch, i + 1});
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    StoredRecord stored;
+    static_cast<EncodedRecord&>(stored) = view(entries_[i]);
+    stored.offset = i + 1;
+    tails_.take(stored);
+  }
   std::erase_if(snapshots_, [last](const auto& entry) { return entry.first > last; });
 }
 

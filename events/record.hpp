@@ -8,6 +8,7 @@
 
 #include "vocabulary/arena.hpp"
 #include "vocabulary/record.hpp"
+#include "vocabulary/record_order.hpp"
 #include "vocabulary/result.hpp"
 
 namespace hindsight::events {
@@ -51,6 +52,11 @@ class RecordReader {
 
   /// The view stays valid until the next call, and only while `bytes` does. Errors: as `decode`.
   [[nodiscard]] Result<const RecordView*> read(std::span<const std::byte> bytes);
+  /// Gives the view its sequence, if the reader has to number it (vocabulary/record_order.hpp). For those who look at a record after it was
+  /// applied: whether it counts is to be judged before.
+  void number(std::uint64_t sequence) {
+    if (view_.envelope.sequence == numbered_by_reader) view_.envelope.sequence = sequence;
+  }
 
  private:
   std::vector<std::byte> first_block_;

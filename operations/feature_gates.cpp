@@ -13,7 +13,7 @@ using connectors::manifests::ProblemKind;
 
 constexpr std::string_view tas = "TopologyAwareScheduling";
 constexpr std::string_view elastic = "ElasticJobsViaWorkloadSlices";
-constexpr std::string_view replacement = "TASFailedNodeReplacement";
+constexpr std::string_view failed_node_replacement = "TASFailedNodeReplacement";
 
 constexpr auto alpha = GateStage::alpha;
 constexpr auto beta = GateStage::beta;
@@ -84,14 +84,14 @@ constexpr FeatureGate gates[] = {
     {"TASCacheTopologyTree", beta, true, tas, ""},
     {"TASCachingRemainingResources", beta, true, tas, ""},
     {"TASFailedNodeReplacement", beta, true, tas, ""},
-    {"TASFailedNodeReplacementFailFast", beta, true, tas, replacement},
+    {"TASFailedNodeReplacementFailFast", beta, true, tas, failed_node_replacement},
     {"TASHandleOverlappingFlavors", beta, true, tas, ""},
     {"TASMultiLayerTopology", beta, true, tas, ""},
     {"TASProfileMixed", beta, true, tas, ""},
     {"TASRecomputeAssignmentWithinSchedulingCycle", beta, true, tas, ""},
-    {"TASReplaceNodeDueToNotReadyOverFixedTime", deprecated, false, tas, replacement},
-    {"TASReplaceNodeOnNodeTaints", beta, true, tas, replacement},
-    {"TASReplaceNodeOnPodTermination", beta, true, tas, replacement},
+    {"TASReplaceNodeDueToNotReadyOverFixedTime", deprecated, false, tas, failed_node_replacement},
+    {"TASReplaceNodeOnNodeTaints", beta, true, tas, failed_node_replacement},
+    {"TASReplaceNodeOnPodTermination", beta, true, tas, failed_node_replacement},
     {"TASRespectNodeAffinityPreferred", alpha, false, tas, ""},
     {"TASValidateWorkloadSliceSize", beta, true, tas, ""},
     {"TLSOptions", stable, true, "", ""},

@@ -6,7 +6,7 @@
 namespace hindsight::operations {
 namespace {
 
-constexpr std::string_view replacement = "\xEF\xBF\xBD";  // U+FFFD
+constexpr std::string_view replacement_character = "\xEF\xBF\xBD";  // U+FFFD
 
 /// Length in bytes of the UTF-8 character at the front; 0: not one (overlong forms and surrogates are none).
 std::size_t character_size(std::string_view text) {
@@ -43,7 +43,7 @@ void append_clean(std::string& out, std::string_view text, Escape escape) {
     const std::size_t size = character_size(text);
     const auto first = static_cast<unsigned char>(text[0]);
     if (size == 0) {
-      out += replacement;
+      out += replacement_character;
       text.remove_prefix(1);
       continue;
     }

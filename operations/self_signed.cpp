@@ -11,29 +11,21 @@
 #include <openssl/rand.h>
 #include <openssl/x509v3.h>
 
+#include "operations/openssl_owner.hpp"
 #include "operations/tls.hpp"
 
 namespace hindsight::operations {
 namespace {
 
-struct Free {
-  void operator()(BIO* p) const { BIO_free_all(p); }
-  void operator()(X509* p) const { X509_free(p); }
-  void operator()(X509_EXTENSION* p) const { X509_EXTENSION_free(p); }
-  void operator()(EVP_PKEY* p) const { EVP_PKEY_free(p); }
-  void operator()(GENERAL_NAMES* p) const { GENERAL_NAMES_free(p); }
-};
-using Certificate = std::unique_ptr<X509, Free>;
-using Key = std::unique_ptr<EVP_PKEY, Free>;
-using Bytes = std::unique_ptr<BIO, Free>;
+using Certificate = OpensslOwner<X509>;
+using Key = OpensslOwner<EVP_PKEY>;
+using Bytes = OpensslOwner<BIO>;
 
 constexpr const char* authority_name = "hindsight-webhook-ca";
 constexpr const char* organization = "hindsight";
 /// Clocks of a cluster differ by this much.
 constexpr Duration clock_skew = Duration::seconds(300);
 constexpr std::size_t most_authorities = 3;
-
-Bytes bytes_of(const std::string& text) { return Bytes(BIO_new_mem_buf(text.data(), static_cast<int>(text.size()))); }
 
 std::string text_of(BIO* bytes) {
   char* data = nullptr;
@@ -82,7 +74,7 @@ bool is_address(const std::string& name) {
 
 std::vector<std::string> names_of(X509* certificate) {
   std::vector<std::string> out;
-  const std::unique_ptr<GENERAL_NAMES, Free> names(
+  const OpensslOwner<GENERAL_NAMES> names(
       static_cast<GENERAL_NAMES*>(X509_get_ext_d2i(certificate, NID_subject_alt_name, nullptr, nullptr)));
   for (int i = 0; names && i < sk_GENERAL_NAME_num(names.get()); ++i) {
     const GENERAL_NAME* name = sk_GENERAL_NAME_value(names.get(), i);
@@ -108,7 +100,7 @@ bool add_extension(X509* certificate, X509* issuer, int id, const std::string& v
   X509V3_CTX context;
   X509V3_set_ctx_nodb(&context);
   X509V3_set_ctx(&context, issuer, certificate, nullptr, nullptr, 0);
-  const std::unique_ptr<X509_EXTENSION, Free> extension(X509V3_EXT_conf_nid(nullptr, &context, id, value.c_str()));
+  const OpensslOwner<X509_EXTENSION> extension(X509V3_EXT_conf_nid(nullptr, &context, id, value.c_str()));
   return extension && X509_add_ext(certificate, extension.get(), -1) == 1;
 }
 

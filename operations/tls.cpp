@@ -7,14 +7,10 @@
 #include <openssl/pem.h>
 #include <openssl/ssl.h>
 
+#include "operations/openssl_owner.hpp"
+
 namespace hindsight::operations {
 namespace {
-
-struct Free {
-  void operator()(BIO* p) const { BIO_free_all(p); }
-  void operator()(X509* p) const { X509_free(p); }
-  void operator()(EVP_PKEY* p) const { EVP_PKEY_free(p); }
-};
 
 int version_of(std::string_view name) {
   if (name == "VersionTLS13") return TLS1_3_VERSION;
@@ -54,16 +50,12 @@ std::string groups_of(const std::vector<std::string>& curves) {
   return list;
 }
 
-std::unique_ptr<BIO, Free> bytes_of(const std::string& text) {
-  return std::unique_ptr<BIO, Free>(BIO_new_mem_buf(text.data(), static_cast<int>(text.size())));
-}
-
 /// Clients are asked for a certificate by one of these. No session is taken up again: it would stand for what was believed before.
 Result<void> ask(SSL_CTX* context, const std::string& authorities_pem) {
   const auto text = bytes_of(authorities_pem);
   int found = 0;
   while (true) {
-    const std::unique_ptr<X509, Free> one(PEM_read_bio_X509(text.get(), nullptr, nullptr, nullptr));
+    const OpensslOwner<X509> one(PEM_read_bio_X509(text.get(), nullptr, nullptr, nullptr));
     if (!one) break;
     found += X509_STORE_add_cert(SSL_CTX_get_cert_store(context), one.get());
   }
@@ -81,12 +73,12 @@ Result<void> show(SSL_CTX* context, const std::string& certificate_pem, const st
     return fail(ErrorKind::invalid, std::string("TLS ") + what + ": " + take_tls_error() + "; allowed: PEM");
   };
   const auto chain = bytes_of(certificate_pem);
-  const std::unique_ptr<X509, Free> first(PEM_read_bio_X509(chain.get(), nullptr, nullptr, nullptr));
+  const OpensslOwner<X509> first(PEM_read_bio_X509(chain.get(), nullptr, nullptr, nullptr));
   if (!first || SSL_CTX_use_certificate(context, first.get()) != 1) return bad("certificate");
   while (X509* more = PEM_read_bio_X509(chain.get(), nullptr, nullptr, nullptr))
     if (SSL_CTX_add0_chain_cert(context, more) != 1) X509_free(more);
   ERR_clear_error();  // the end of the text
-  const std::unique_ptr<EVP_PKEY, Free> key(PEM_read_bio_PrivateKey(bytes_of(key_pem).get(), nullptr, nullptr, nullptr));
+  const OpensslOwner<EVP_PKEY> key(PEM_read_bio_PrivateKey(bytes_of(key_pem).get(), nullptr, nullptr, nullptr));
   if (!key) return bad("key");
   if (SSL_CTX_use_PrivateKey(context, key.get()) != 1 || SSL_CTX_check_private_key(context) != 1)
     return fail(ErrorKind::invalid, "TLS key: found one that does not belong to the certificate; allowed: its own");

@@ -16,8 +16,6 @@ using events::api_name;
 
 constexpr std::size_t shown_max = 100;  // of those who hold or wait; `get` lists them all
 
-std::string text(Symbol s) { return std::string(s.text()); }
-
 Json quota(const std::vector<QuotaLine>& lines) {
   Json out = Json::array();
   for (const auto& l : lines) {

@@ -13,8 +13,6 @@ namespace {
 
 using events::api_name;
 
-std::string text(Symbol s) { return std::string(s.text()); }
-
 Json conditions(const WorkloadState& w, Time now) {
   Json out = Json::array();
   for (const auto& c : w.conditions) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "vocabulary/amount.hpp"
+#include "vocabulary/decisions.hpp"
 #include "vocabulary/symbol.hpp"
 #include "vocabulary/time.hpp"
 
@@ -23,8 +24,10 @@ namespace hindsight::projections {
 [[nodiscard]] std::string weight_text(std::int64_t nano);
 [[nodiscard]] std::string joined(const std::vector<std::string>& parts, std::string_view separator = ", ");
 [[nodiscard]] std::string joined(const std::vector<Symbol>& parts, std::string_view separator = ", ");
+[[nodiscard]] inline std::string text(Symbol s) { return std::string(s.text()); }
 /// "namespace/name", or the name alone.
 [[nodiscard]] std::string full_name(std::string_view namespace_, std::string_view name);
+[[nodiscard]] inline std::string full_name(const WorkloadRef& w) { return full_name(w.namespace_, w.name); }
 /// "1 workload", "2 workloads".
 [[nodiscard]] std::string counted(std::size_t n, std::string_view noun);
 

@@ -7,17 +7,13 @@
 
 #include "admission/domain.hpp"
 #include "projections/format.hpp"
+#include "vocabulary/ascii.hpp"
 
 namespace hindsight::projections {
 namespace {
 
 const char* annotation_of(GateContract contract) {
   return contract == GateContract::scheduling ? "kueue.x-k8s.io/scheduling-gated-by" : "kueue.x-k8s.io/admission-gated-by";
-}
-
-bool equal_kind(std::string_view kind, std::string_view lower) {
-  return std::equal(kind.begin(), kind.end(), lower.begin(), lower.end(),
-                    [](char a, char b) { return std::tolower(static_cast<unsigned char>(a)) == b; });
 }
 
 void add_gated(const WorkloadParent& parent, const admission::Catalog& catalog, std::vector<GatedObject>& out) {
@@ -79,7 +75,7 @@ std::optional<Why> explain_gate(const StateView& state, const Target& target) {
     const auto* parent = state.parent(i);
     if (parent == nullptr || !parent->gated(*state.domain().catalog())) continue;
     const auto& j = *parent->job();
-    if (j.name != target.name || j.namespace_.text() != target.namespace_ || !equal_kind(j.kind.text(), target.kind)) continue;
+    if (j.name != target.name || j.namespace_.text() != target.namespace_ || !is_lower_of(j.kind.text(), target.kind)) continue;
     Why out;
     const std::string kind(j.kind.text());
     out.object = kind + " " + full_name(j.namespace_.text(), j.name);

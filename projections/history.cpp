@@ -16,7 +16,6 @@ using admission::Condition;
 using admission::JobState;
 using events::api_name;
 
-std::string text(Symbol s) { return std::string(s.text()); }
 std::string object_of(const WorkloadState& w) { return "Workload " + full_name(w.namespace_.text(), w.name); }
 std::string object_of(const JobState& j) { return text(j.kind) + " " + full_name(j.namespace_.text(), j.name); }
 

@@ -13,8 +13,6 @@ std::string in_brackets(Text reason, Text message) {
   return ": " + std::string(reason) + (message.empty() ? "" : ", " + std::string(message));
 }
 
-std::string name(const WorkloadRef& w) { return full_name(w.namespace_, w.name); }
-
 std::string count_words(List<PodSetCount> counts) {
   std::vector<std::string> parts;
   for (const auto& c : counts) parts.push_back(std::string(c.pod_set) + " x" + std::to_string(c.count));
@@ -36,7 +34,7 @@ struct Words {
     return {"workloadRequested",
             "Workload " + std::string(e.name) + " requested in LocalQueue " + std::string(e.queue_name) + ", priority " +
                 std::to_string(e.priority) + (e.counts.empty() ? "" : ": " + count_words(e.counts)) +
-                (e.replaces.uid.empty() ? "" : ", to replace slice " + name(e.replaces)),
+                (e.replaces.uid.empty() ? "" : ", to replace slice " + full_name(e.replaces)),
             false};
   }
   EventWords operator()(const WorkloadRevised& e) const {
@@ -49,7 +47,7 @@ struct Words {
   EventWords operator()(const QuotaReserved& e) const {
     std::string text = "quota reserved in " + std::string(e.cluster_queue) + ": " + assignment_words(e.assignments);
     if (e.borrowing_level > 0) text += ", borrowing";
-    if (!e.replaces.uid.empty()) text += ", charged the difference to slice " + name(e.replaces);
+    if (!e.replaces.uid.empty()) text += ", charged the difference to slice " + full_name(e.replaces);
     return {e.admitted ? "admitted" : "quotaReserved", text + (e.admitted ? "; admitted" : "; waits for admission checks")};
   }
   EventWords operator()(const EntryRequeued& e) const {
@@ -59,9 +57,9 @@ struct Words {
     return {"tried", text, false};
   }
   EventWords operator()(const WorkloadPreempted& e) const {
-    if (as_preemptor) return {"preempts", "preempts " + name(e.workload) + ": " + std::string(e.reason), false};
+    if (as_preemptor) return {"preempts", "preempts " + full_name(e.workload) + ": " + std::string(e.reason), false};
     return {"preempted",
-            "preempted by " + name(e.preemptor) + " of " + std::string(e.preemptor_cluster_queue) + in_brackets(e.reason, e.message)};
+            "preempted by " + full_name(e.preemptor) + " of " + std::string(e.preemptor_cluster_queue) + in_brackets(e.reason, e.message)};
   }
   EventWords operator()(const WorkloadEvicted& e) const {
     std::string text = "evicted" + in_brackets(e.reason, e.message);
@@ -77,10 +75,10 @@ struct Words {
   EventWords operator()(const WorkloadFinished& e) const { return {"finished", "finished" + in_brackets(e.reason, e.message)}; }
   EventWords operator()(const SliceReplaced& e) const {
     if (as_preemptor)
-      return {"replaces", "replaces slice " + name(e.workload) + ": " + count_words(e.counts) + ", difference " + amount_words(e.delta),
-              false};
+      return {"replaces",
+              "replaces slice " + full_name(e.workload) + ": " + count_words(e.counts) + ", difference " + amount_words(e.delta), false};
     return {"replaced",
-            "replaced by slice " + name(e.replacement) + ": " + count_words(e.counts) + ", difference " + amount_words(e.delta)};
+            "replaced by slice " + full_name(e.replacement) + ": " + count_words(e.counts) + ", difference " + amount_words(e.delta)};
   }
   EventWords operator()(const PodsReleased& e) const {
     std::vector<std::string> pods;

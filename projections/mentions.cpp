@@ -3,15 +3,10 @@
 #include <algorithm>
 #include <cctype>
 
+#include "vocabulary/ascii.hpp"
+
 namespace hindsight::projections {
-namespace {
-
-bool equal_kind(std::string_view kind, std::string_view lower) {
-  return std::equal(kind.begin(), kind.end(), lower.begin(), lower.end(),
-                    [](char a, char b) { return std::tolower(static_cast<unsigned char>(a)) == static_cast<unsigned char>(b); });
-}
-
-}  // namespace
+namespace {}  // namespace
 
 void Mentions::note_workload(std::string_view uid) {
   if (uid.empty()) return;
@@ -37,7 +32,7 @@ bool Mentions::see(const JobObserved& j) {
   if (j.meta.namespace_ != target_.namespace_) return false;
   // the job of a Workload is known by the Workload's name before there is one
   const bool named = target_.is_workload() ? j.workload_name == target_.name || j.prebuilt_workload == target_.name || knows_job(j.meta.uid)
-                                           : j.meta.name == target_.name && equal_kind(j.kind, target_.kind);
+                                           : j.meta.name == target_.name && is_lower_of(j.kind, target_.kind);
   if (!named) return false;
   note_job(j.meta.uid);
   return true;

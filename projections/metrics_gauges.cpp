@@ -12,6 +12,7 @@
 #include "admission/cluster_queue.hpp"
 #include "admission/domain.hpp"
 #include "admission/queue_status.hpp"
+#include "projections/format.hpp"
 #include "projections/gates.hpp"
 #include "projections/lookup.hpp"
 #include "projections/phase.hpp"
@@ -23,8 +24,6 @@ namespace {
 
 using namespace admission;
 using Labels = std::map<std::string, std::string>;
-
-std::string text(Symbol s) { return std::string(s.text()); }
 
 /// CPU in cores, everything else in its unit; no limit is +Inf.
 double value_of(Amount a, Symbol resource) {

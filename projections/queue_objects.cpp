@@ -14,8 +14,6 @@ using admission::QueueStatusIntent;
 using admission::ResourceGroup;
 using events::api_name;
 
-std::string text(Symbol s) { return std::string(s.text()); }
-
 Json head(const char* kind, Symbol name) {
   return {{"apiVersion", "kueue.x-k8s.io/v1beta2"}, {"kind", kind}, {"metadata", {{"name", text(name)}}}};
 }

@@ -40,7 +40,7 @@ std::shared_ptr<const Config> edited(const std::shared_ptr<const Config>& config
 
 struct ScratchTree::Nomination {
   AssignmentMode mode = AssignmentMode::no_fit;
-  std::vector<Target> targets;
+  std::vector<admission::Target> targets;
 };
 
 ScratchTree::ScratchTree(const StateView& state, Symbol cluster_queue, QuotaTree tree)

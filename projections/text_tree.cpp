@@ -9,7 +9,7 @@
 namespace hindsight::projections {
 namespace {
 
-constexpr std::size_t step = 2;
+constexpr std::size_t indent_step = 2;
 
 /// "clusterQueue" → "Cluster Queue". Names of flavors and resources (with other characters than letters) stay as they are.
 std::string in_words(const std::string& key) {
@@ -78,14 +78,14 @@ void write(const Json& object, std::size_t indent, std::string& out) {
       out += padded() + "<none>\n";
     } else if (value.is_object()) {
       out += label + "\n";
-      write(value, indent + step, out);
+      write(value, indent + indent_step, out);
     } else if (std::all_of(value.begin(), value.end(), is_scalar)) {
       out += padded() + scalar(value) + "\n";
     } else if (std::all_of(value.begin(), value.end(), is_flat)) {
-      out += label + "\n" + rows(value, indent + step);
+      out += label + "\n" + rows(value, indent + indent_step);
     } else {
       out += label + "\n";
-      for (const auto& entry : value) write(entry, indent + step, out);
+      for (const auto& entry : value) write(entry, indent + indent_step, out);
     }
   }
 }

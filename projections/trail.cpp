@@ -5,8 +5,6 @@
 namespace hindsight::projections {
 namespace {
 
-std::string name(const WorkloadRef& w) { return full_name(w.namespace_, w.name); }
-
 struct Collect {
   TrailFact fact;  ///< With where and when.
   const Mentions& mentions;
@@ -28,7 +26,7 @@ struct Collect {
   void operator()(const EntryRequeued& e) { put(TrailFact::Kind::tried, e.workload, e.reason, e.message); }
   void operator()(const WorkloadPreempted& e) {
     const bool victim = mentions.knows_workload(e.workload.uid);
-    fact.other = name(victim ? e.preemptor : e.workload);
+    fact.other = full_name(victim ? e.preemptor : e.workload);
     fact.other_queue = e.preemptor_cluster_queue;
     put(victim ? TrailFact::Kind::preempted : TrailFact::Kind::preempts, e.workload, e.reason, e.message);
   }
@@ -37,7 +35,7 @@ struct Collect {
   void operator()(const WorkloadDeactivated& e) { put(TrailFact::Kind::deactivated, e.workload, {}, {}); }
   void operator()(const WorkloadFinished& e) { put(TrailFact::Kind::finished, e.workload, e.reason, e.message); }
   void operator()(const SliceReplaced& e) {
-    fact.other = name(e.replacement);
+    fact.other = full_name(e.replacement);
     put(TrailFact::Kind::finished, e.workload, "WorkloadSliceReplaced", e.message);
   }
   void operator()(const ConditionChanged& e) {

@@ -13,8 +13,6 @@ using namespace admission;
 using events::api_name;
 using Kind = TrailFact::Kind;
 
-std::string text(Symbol s) { return std::string(s.text()); }
-
 /// Builds the explanation of one workload piece by piece.
 class Explanation {
  public:

@@ -10,8 +10,6 @@ namespace {
 
 using events::api_name;
 
-std::string text(Symbol s) { return std::string(s.text()); }
-
 void put(Json& out, const char* key, std::string value) {
   if (!value.empty()) out[key] = std::move(value);
 }

@@ -68,8 +68,8 @@ bool Lookahead::scan(Ahead& ahead) {
     // the rules of Domain::begin
     const Envelope& envelope = (*record)->envelope;
     if (record_order(sequence_, epoch_, envelope.sequence, envelope.epoch) == RecordOrder::passed_over) continue;
-    sequence_ = envelope.sequence;
-    epoch_ = envelope.epoch;
+    ++sequence_;
+    epoch_ = std::max(epoch_, envelope.epoch);
     const auto* decisions = std::get_if<Decisions>(&(*record)->body);
     if (decisions == nullptr || (decisions->base != 0 && decisions->base <= decided_base_)) continue;
     decided_base_ = std::max(decided_base_, decisions->base);

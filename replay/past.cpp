@@ -68,6 +68,7 @@ Result<void> Past::fold_to(Position target) {
         if (!record) return at_record(log_, stored.offset, record.error());
         if (before_) before_(stored.offset, **record);
         if (auto ok = driver_->apply(**record); !ok) return at_record(log_, stored.offset, ok.error());
+        reader_.number(driver_->entities().domain().sequence());
         ++folded_;
         if (after_) after_(stored.offset, **record);
       }

@@ -3,10 +3,10 @@
 #include <array>
 #include <optional>
 
+#include "vocabulary/ascii.hpp"
+
 namespace hindsight {
 namespace {
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 /// value = digits · 10^decimal · 2^binary, with its sign apart.
 struct Number {

@@ -4,12 +4,12 @@
 #include <chrono>
 #include <cstdio>
 
+#include "vocabulary/ascii.hpp"
+
 namespace hindsight {
 namespace {
 
 __extension__ using Wide = __int128;  // -Wpedantic does not know the type by its plain name
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 /// Takes characters off the front of a text.
 class Scanner {

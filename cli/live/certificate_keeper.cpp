@@ -16,7 +16,9 @@ constexpr milliseconds longest_pause{30'000};
 /// An API server hears of changed configurations by a watch.
 constexpr milliseconds spreading{2000};
 
-Time now() { return {std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::system_clock::now().time_since_epoch()).count()}; }
+Time wall_clock() {
+  return {std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::system_clock::now().time_since_epoch()).count()};
+}
 
 }  // namespace
 
@@ -58,7 +60,7 @@ Result<operations::SelfSigned> CertificateKeeper::present_certificates() {
   }
   // What was thrown away is made anew, but what others still show is believed a while longer.
   if (stored->authorities.empty()) stored->authorities = shown_.authorities;
-  auto fresh = operations::keep_fresh(*stored, options_.wish, now());
+  auto fresh = operations::keep_fresh(*stored, options_.wish, wall_clock());
   if (!fresh || *fresh == *stored) return fresh;
   if (auto saved = options_.store->save(*fresh); !saved) return tl::unexpected(saved.error());
   operations::log(LogLevel::info, "made certificates",
@@ -77,7 +79,7 @@ Result<void> CertificateKeeper::look_after_all(std::stop_token stop) {
   if (auto done = options_.spread(certificates->authorities); !done) {
     // An old certificate serves nobody any more: the new one cannot be worse.
     const auto facts = operations::read_certificate(shown_.serving.certificate);
-    if (!facts || facts->not_after <= now()) (void)show();
+    if (!facts || facts->not_after <= wall_clock()) (void)show();
     return done;
   }
   const bool new_trust = std::exchange(spread_, certificates->authorities) != certificates->authorities;

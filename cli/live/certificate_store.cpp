@@ -52,7 +52,7 @@ class SecretStore final : public CertificateStore {
   }
 
   Result<void> save(const SelfSigned& certificates) override {
-    Json secret = {{"apiVersion", "v1"}, {"kind", "Secret"}, {"metadata", {{"name", name_}, {"namespace", namespace_}}}};
+    ObjectJson secret = {{"apiVersion", "v1"}, {"kind", "Secret"}, {"metadata", {{"name", name_}, {"namespace", namespace_}}}};
     each_part(certificates,
               [&](const char* name, const std::string& part) { secret["data"][name] = connectors::kubernetes::encode_base64(part); });
     connectors::Write write;

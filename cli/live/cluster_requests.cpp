@@ -25,8 +25,9 @@ Error refusal(const std::string& what, int status, const std::string& body) {
 
 }  // namespace
 
-Result<std::shared_ptr<const Json>> read_object(connectors::kubernetes::KubernetesCluster& cluster, const connectors::ResourceType& type,
-                                                const std::string& namespace_, const std::string& name) {
+Result<std::shared_ptr<const ObjectJson>> read_object(connectors::kubernetes::KubernetesCluster& cluster,
+                                                      const connectors::ResourceType& type, const std::string& namespace_,
+                                                      const std::string& name) {
   const std::string what = about(type, namespace_, name);
   const auto promise = std::make_shared<std::promise<connectors::kubernetes::HttpAnswer>>();
   auto future = promise->get_future();
@@ -38,7 +39,7 @@ Result<std::shared_ptr<const Json>> read_object(connectors::kubernetes::Kubernet
   if (answer.status != 200) return tl::unexpected(refusal(what, answer.status, answer.body));
   auto object = connectors::manifests::parse_json(answer.body);
   if (!object) return fail(ErrorKind::invalid, what + ": " + object.error().message);
-  return std::make_shared<const Json>(std::move(*object));
+  return std::make_shared<const ObjectJson>(std::move(*object));
 }
 
 Result<void> write_object(connectors::kubernetes::KubernetesCluster& cluster, connectors::Write write) {

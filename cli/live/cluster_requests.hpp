@@ -9,15 +9,16 @@
 
 namespace hindsight::cli {
 
-using connectors::manifests::Json;
+/// Objects as the API server gives them; not what commands print, which keeps its order.
+using ObjectJson = connectors::manifests::Json;
 
 // Requests of threads that may wait; not for the cluster's own. Each waits for the answer at most `request_patience`.
 inline constexpr auto request_patience = std::chrono::seconds(5);
 
 /// The object; null: there is none. Errors: unavailable without an answer in time, denied, or what the server said.
-[[nodiscard]] Result<std::shared_ptr<const Json>> read_object(connectors::kubernetes::KubernetesCluster& cluster,
-                                                              const connectors::ResourceType& type, const std::string& namespace_,
-                                                              const std::string& name);
+[[nodiscard]] Result<std::shared_ptr<const ObjectJson>> read_object(connectors::kubernetes::KubernetesCluster& cluster,
+                                                                    const connectors::ResourceType& type, const std::string& namespace_,
+                                                                    const std::string& name);
 
 /// Writes and waits for the answer. Errors as above, and conflict when somebody else was first.
 [[nodiscard]] Result<void> write_object(connectors::kubernetes::KubernetesCluster& cluster, connectors::Write write);

@@ -14,7 +14,8 @@ namespace hindsight::cli {
 
 using connectors::manifests::member;
 
-std::shared_ptr<const Json> ClusterSurroundings::find(std::string_view kind, std::string_view namespace_, std::string_view name) const {
+std::shared_ptr<const ObjectJson> ClusterSurroundings::find(std::string_view kind, std::string_view namespace_,
+                                                            std::string_view name) const {
   const auto* known = connectors::manifests::find_kind(kind);
   if (known == nullptr) return nullptr;
   if (mirror_is_complete_()) {
@@ -22,7 +23,7 @@ std::shared_ptr<const Json> ClusterSurroundings::find(std::string_view kind, std
     if (!text) return nullptr;
     auto object = connectors::manifests::parse_json(*text);
     if (!object) throw std::runtime_error(object.error().message);
-    return std::make_shared<const Json>(std::move(*object));
+    return std::make_shared<const ObjectJson>(std::move(*object));
   }
   auto object = read_object(cluster_, *known->type, known->type->namespaced ? std::string(namespace_) : std::string(), std::string(name));
   if (!object) throw std::runtime_error(object.error().message);
@@ -32,8 +33,8 @@ std::shared_ptr<const Json> ClusterSurroundings::find(std::string_view kind, std
 bool ClusterSurroundings::manages_namespace(std::string_view namespace_) const {
   std::vector<std::pair<Symbol, std::string>> labels;
   const auto space = find("Namespace", "", namespace_);
-  const Json nothing;
-  const Json& given = member(space ? *space : nothing, "metadata", "labels");
+  const ObjectJson nothing;
+  const ObjectJson& given = member(space ? *space : nothing, "metadata", "labels");
   if (given.is_object())
     for (const auto& [key, value] : given.items())
       if (value.is_string()) labels.emplace_back(Symbol(key), value.get<std::string>());

@@ -5,21 +5,23 @@
 #include "cli/live/visibility_api.hpp"
 #include "connectors/manifests/json_text.hpp"
 #include "connectors/manifests/json_views.hpp"
+#include "vocabulary/ascii.hpp"
 
 namespace hindsight::cli {
 namespace {
 
-using connectors::manifests::Json;
+using ObjectJson = connectors::manifests::Json;
 using connectors::manifests::member;
 using connectors::manifests::text;
 
 /// A member of `data` that is a JSON list of texts; nothing when it is absent.
-Result<std::vector<std::string>> names_in(const Json& data, const char* name) {
+Result<std::vector<std::string>> names_in(const ObjectJson& data, const char* name) {
   std::vector<std::string> out;
   const auto written = text(data, name);
   if (written.empty()) return out;
   const auto list = connectors::manifests::parse_json(written);
-  const bool good = list && list->is_array() && std::all_of(list->begin(), list->end(), [](const Json& one) { return one.is_string(); });
+  const bool good =
+      list && list->is_array() && std::all_of(list->begin(), list->end(), [](const ObjectJson& one) { return one.is_string(); });
   if (!good)
     return fail(ErrorKind::invalid, "ConfigMap kube-system/extension-apiserver-authentication: data." + std::string(name) + ": found \"" +
                                         std::string(written) + "\"; allowed: a JSON list of texts");
@@ -27,15 +29,10 @@ Result<std::vector<std::string>> names_in(const Json& data, const char* name) {
   return out;
 }
 
-std::string lower(std::string name) {
-  for (char& c : name) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
-  return name;
-}
-
 }  // namespace
 
-Result<FrontProxy> read_front_proxy(const Json& config_map) {
-  const Json& data = member(config_map, "data");
+Result<FrontProxy> read_front_proxy(const ObjectJson& config_map) {
+  const ObjectJson& data = member(config_map, "data");
   FrontProxy out;
   out.authorities = text(data, "requestheader-client-ca-file");
   if (out.authorities.empty())
@@ -48,7 +45,7 @@ Result<FrontProxy> read_front_proxy(const Json& config_map) {
   out.allowed_names = std::move(*names);
   auto headers = names_in(data, "requestheader-username-headers");
   if (!headers) return tl::unexpected(headers.error());
-  for (auto& header : *headers) out.user_headers.push_back(lower(std::move(header)));
+  for (auto& header : *headers) out.user_headers.push_back(lower(header));
   if (out.user_headers.empty()) out.user_headers.emplace_back("x-remote-user");
   return out;
 }

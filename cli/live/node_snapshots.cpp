@@ -12,6 +12,7 @@ void NodeSnapshots::attach(actors::NodeOptions& options) {
     if (!loaded) return tl::unexpected(loaded.error());
     return loaded->position;
   };
+  if (options.role == actors::Role::connector) return;  // those who decide write them
   options.on_batch = [this, domain = options.domain, release = options.release](const admission::Entities& entities,
                                                                                 events::Position position, Time now) {
     if (!writer_.due(position, now)) return;

@@ -18,18 +18,18 @@ using operations::HttpResponse;
 
 constexpr std::array<const char*, 2> api_services{"v1beta2.visibility.kueue.x-k8s.io", "v1beta1.visibility.kueue.x-k8s.io"};
 /// The API server keeps a connection open for each request under way; each holds a thread.
-constexpr unsigned threads = 8;
-constexpr std::uint32_t waiting_max = 256;
+constexpr unsigned visibility_threads = 8;
+constexpr std::uint32_t visibility_waiting_max = 256;
 
 }  // namespace
 
-std::optional<std::string> api_service_patch(const Json& api_service, const std::string& authorities) {
+std::optional<std::string> api_service_patch(const ObjectJson& api_service, const std::string& authorities) {
   if (authorities.empty()) return std::nullopt;
   const std::string bundle = connectors::kubernetes::encode_base64(authorities);
-  const Json& spec = member(api_service, "spec");
+  const ObjectJson& spec = member(api_service, "spec");
   if (text(spec, "caBundle") == bundle && !connectors::manifests::flag(spec, "insecureSkipTLSVerify")) return std::nullopt;
-  return Json{{"metadata", {{"resourceVersion", text(member(api_service, "metadata"), "resourceVersion")}}},
-              {"spec", {{"caBundle", bundle}, {"insecureSkipTLSVerify", nullptr}}}}
+  return ObjectJson{{"metadata", {{"resourceVersion", text(member(api_service, "metadata"), "resourceVersion")}}},
+                    {"spec", {{"caBundle", bundle}, {"insecureSkipTLSVerify", nullptr}}}}
       .dump();
 }
 
@@ -43,7 +43,8 @@ Result<std::unique_ptr<VisibilityService>> VisibilityService::start(connectors::
   operations::HttpRoutes routes;
   routes.add("GET", "/*", [raw = service.get()](const HttpRequest& q) { return raw->answer(q); });
   auto server = operations::HttpServer::start(
-      {.address = options.address, .threads = threads, .waiting_max = waiting_max, .tls = service->identity_}, std::move(routes));
+      {.address = options.address, .threads = visibility_threads, .waiting_max = visibility_waiting_max, .tls = service->identity_},
+      std::move(routes));
   if (!server) return fail(server.error().kind, "visibility: " + server.error().message);
   service->server_ = std::move(*server);
   CertificateKeeperOptions keeper;

@@ -18,8 +18,8 @@ constexpr const char* validating_name = "hindsight-validating-webhook-configurat
 /// Lists of the API server are converted page by page, 500 objects of up to tens of KiB at a time.
 constexpr std::size_t body_bytes_max = 32U << 20U;
 /// The API server keeps about as many connections open as it has requests under way; each holds a thread.
-constexpr unsigned threads = 32;
-constexpr std::uint32_t waiting_max = 1024;
+constexpr unsigned webhook_threads = 32;
+constexpr std::uint32_t webhook_waiting_max = 1024;
 
 /// Definitions are large, and seldom changed by others.
 constexpr auto definitions_pause = std::chrono::minutes(10);
@@ -75,8 +75,8 @@ Result<std::unique_ptr<WebhookService>> WebhookService::start(connectors::kubern
   keeper.folder = options.folder;
   std::unique_ptr<WebhookService> service(new WebhookService(cluster, std::move(options)));
   auto server = operations::HttpServer::start({.address = service->options_.address,
-                                               .threads = threads,
-                                               .waiting_max = waiting_max,
+                                               .threads = webhook_threads,
+                                               .waiting_max = webhook_waiting_max,
                                                .request_seconds = 10,
                                                .body_bytes_max = body_bytes_max,
                                                .tls = service->identity_},

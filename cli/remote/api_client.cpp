@@ -16,7 +16,7 @@ using connectors::ResourceType;
 using Method = k::HttpRequest::Method;
 using Content = k::HttpRequest::Content;
 
-constexpr auto patience = std::chrono::seconds(40);  // longer than a request's own limit
+constexpr auto answer_timeout = std::chrono::seconds(40);  // longer than a request's own limit
 constexpr int page_size = 500;
 
 /// "?dryRun=All" where the server shall only judge.
@@ -65,9 +65,9 @@ Result<Json> ApiClient::send(k::HttpRequest request) {
     cluster_->http().send(std::move(request), [promise](k::HttpAnswer answer) { promise->set_value(std::move(answer)); });
   });
   const std::string& server = cluster_->connection().server;
-  if (future.wait_for(patience) != std::future_status::ready)
+  if (future.wait_for(answer_timeout) != std::future_status::ready)
     return fail(ErrorKind::unavailable, "cannot reach the API server " + server + ": no answer within " +
-                                            std::to_string(std::chrono::seconds(patience).count()) + " s");
+                                            std::to_string(std::chrono::seconds(answer_timeout).count()) + " s");
   const k::HttpAnswer answer = future.get();
   if (answer.status / 100 != 2) return tl::unexpected(refusal(server, answer));
   Json body = Json::parse(answer.body, nullptr, false);

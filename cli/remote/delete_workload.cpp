@@ -9,6 +9,7 @@
 #include "cli/remote/cluster_tables.hpp"
 #include "cli/remote/remote_options.hpp"
 #include "connectors/objects/resource_types.hpp"
+#include "vocabulary/ascii.hpp"
 
 namespace hindsight::cli {
 namespace {
@@ -25,11 +26,6 @@ struct OwnerToDelete {
   connectors::ResourceType type;
   std::string group, version, plural, name, uid;  ///< What `type` points into.
 };
-
-std::string lower(std::string text) {
-  for (char& c : text) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
-  return text;
-}
 
 /// Owners stay where they are: `type` points into them.
 std::unique_ptr<OwnerToDelete> read_owner(const Json& reference) {

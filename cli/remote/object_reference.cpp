@@ -4,13 +4,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include "vocabulary/ascii.hpp"
+
 namespace hindsight::cli {
 namespace {
-
-std::string lower(std::string text) {
-  for (char& c : text) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
-  return text;
-}
 
 struct JobPods {
   const char* type;

@@ -45,8 +45,6 @@ std::string_view annotation(const Json& job, std::string_view key) {
   return text_member(object_or_empty(object_or_empty(job, "metadata"), "annotations"), key);
 }
 
-bool is_suspended(const Json& job) { return flag_member(object_or_empty(job, "spec"), "suspend"); }
-
 std::optional<std::int32_t> min_parallelism(const Json& job) { return parse_int32(annotation(job, keys::job_min_parallelism)); }
 
 /// Counts under partial admission: parallelism, and completions where they shall stay equal to it (BA-177).

@@ -21,6 +21,9 @@ struct JobContext {
   List<PodSetCount> workload_counts;
 };
 
+/// `spec.suspend` of the kinds that have it there.
+[[nodiscard]] inline bool is_suspended(const Json& job) { return flag_member(object_or_empty(job, "spec"), "suspend"); }
+
 /// What a start puts into the template of one pod set (base-api §7.1).
 struct PodSetInjection {
   std::string name;

@@ -30,8 +30,6 @@ const Json& replicated_jobs(const Json& job) { return list_or_empty(object_or_em
 
 const Json& job_spec(const Json& replicated_job) { return object_or_empty(object_or_empty(replicated_job, "template"), "spec"); }
 
-bool is_suspended(const Json& job) { return flag_member(object_or_empty(job, "spec"), "suspend"); }
-
 /// The replicated jobs with `change(name, template)` → template applied.
 template <class F>
 Result<Json> with_templates(const Json& job, F change) {

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "connectors/kubernetes/base64.hpp"
+#include "connectors/kubernetes/text_of.hpp"
 
 extern char** environ;
 
@@ -143,11 +144,6 @@ tl::expected<std::unique_ptr<Child>, std::string> spawn(const Connection& connec
     return tl::unexpected<std::string>(std::strerror(error));
   }
   return std::make_unique<Child>(pid, pipe[0]);
-}
-
-std::string text_of(const nlohmann::json& object, const char* key) {
-  const auto found = object.find(key);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
 }  // namespace

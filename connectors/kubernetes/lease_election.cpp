@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "connectors/kubernetes/text_of.hpp"
+
 namespace hindsight::connectors::kubernetes {
 namespace {
 
@@ -10,11 +12,6 @@ using nlohmann::json;
 std::int64_t whole_seconds(Duration duration) { return (duration.micros + 999'999) / 1'000'000; }
 
 Duration plus(Duration a, Duration b) { return {a.micros + b.micros}; }
-
-std::string text_of(const json& object, const char* key) {
-  const auto found = object.find(key);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
 
 std::int64_t number_of(const json& object, const char* key) {
   const auto found = object.find(key);

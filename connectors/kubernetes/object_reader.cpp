@@ -5,6 +5,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "connectors/kubernetes/text_of.hpp"
+
 namespace hindsight::connectors::kubernetes {
 namespace {
 
@@ -235,10 +237,6 @@ StatusText read_status(std::string_view body) {
   StatusText out;
   const auto json = nlohmann::json::parse(body, nullptr, false);
   if (json.is_object() && json.value("kind", nlohmann::json()) == "Status") {
-    const auto text_of = [](const nlohmann::json& object, const char* key) {
-      const auto found = object.find(key);
-      return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
-    };
     if (const auto code = json.find("code"); code != json.end() && code->is_number_integer()) out.code = code->get<int>();
     out.reason = text_of(json, "reason");
     out.message = text_of(json, "message");

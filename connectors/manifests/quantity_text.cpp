@@ -4,18 +4,17 @@
 #include <array>
 
 #include "connectors/manifests/syntax.hpp"
+#include "vocabulary/ascii.hpp"
 
 namespace hindsight::connectors::manifests {
 namespace {
 
 using Millis = MilliQuantity::Millis;
-using Form = MilliQuantity::Form;
+using SuffixForm = MilliQuantity::Form;
 
-constexpr Millis most = Millis{9'223'372'036'854'775'807} * 1000;
+constexpr Millis most_millis = Millis{9'223'372'036'854'775'807} * 1000;
 constexpr std::string_view decimal_suffixes = "kMGTPE";
 constexpr std::string_view binary_suffixes = "KMGTPE";
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 /// Stays at `bound` once it is there.
 Millis times(Millis a, Millis b, Millis bound) { return a > bound / b ? bound : a * b; }
@@ -30,7 +29,7 @@ Millis power_of_ten(int exponent, Millis bound) {
 struct Scale {
   int ten = 0;
   int kibi = 0;
-  Form form = Form::decimal;
+  SuffixForm form = SuffixForm::decimal;
 };
 
 Scale scale_of(std::string_view suffix) {
@@ -38,13 +37,13 @@ Scale scale_of(std::string_view suffix) {
   if (suffix.empty()) return out;
   if (suffix.size() == 2 && suffix[1] == 'i') {
     out.kibi = static_cast<int>(binary_suffixes.find(suffix[0])) + 1;
-    out.form = Form::binary;
+    out.form = SuffixForm::binary;
   } else if (suffix.size() == 1) {
     const auto large = decimal_suffixes.find(suffix[0]);
     out.ten = large != std::string_view::npos ? 3 * static_cast<int>(large + 1) : suffix[0] == 'm' ? -3 : suffix[0] == 'u' ? -6 : -9;
   } else {  // "e3", "E-3"
     constexpr int far = 1000;
-    out.form = Form::exponent;
+    out.form = SuffixForm::exponent;
     const bool negative = suffix[1] == '-';
     for (const char c : suffix.substr(1))
       if (is_digit(c)) out.ten = std::min(far, out.ten * 10 + (c - '0'));
@@ -117,7 +116,7 @@ std::optional<MilliQuantity> read_milli_quantity(std::string_view text) {
   }
   if (lost && value == 0) value = 1;
   MilliQuantity out;
-  out.millis = std::min(value, most);
+  out.millis = std::min(value, most_millis);
   if (negative) out.millis = -out.millis;
   out.form = scale.form;
   return out;
@@ -126,8 +125,8 @@ std::optional<MilliQuantity> read_milli_quantity(std::string_view text) {
 std::string canonical_text(const MilliQuantity& quantity) {
   const std::string sign = quantity.millis < 0 ? "-" : "";
   const Millis millis = quantity.millis < 0 ? -quantity.millis : quantity.millis;
-  if (quantity.form == Form::binary && millis >= 1024 * 1000) return sign + binary_text(millis / 1000 + (millis % 1000 != 0 ? 1 : 0));
-  return sign + decimal_text(millis, quantity.form == Form::exponent);
+  if (quantity.form == SuffixForm::binary && millis >= 1024 * 1000) return sign + binary_text(millis / 1000 + (millis % 1000 != 0 ? 1 : 0));
+  return sign + decimal_text(millis, quantity.form == SuffixForm::exponent);
 }
 
 }  // namespace hindsight::connectors::manifests

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "vocabulary/ascii.hpp"
 #include "vocabulary/time.hpp"
 
 namespace hindsight::connectors::manifests {
@@ -10,9 +11,7 @@ namespace {
 
 constexpr bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
 constexpr bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
-constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
 constexpr bool is_alnum(char c) { return is_lower(c) || is_upper(c) || is_digit(c); }
-constexpr char lowered(char c) { return is_upper(c) ? static_cast<char>(c - 'A' + 'a') : c; }
 
 bool is_label_of_subdomain(std::string_view text) {
   if (text.empty()) return false;
@@ -110,7 +109,7 @@ std::size_t distance(std::string_view a, std::string_view b) {
     std::size_t diagonal = row[0];
     row[0] = i;
     for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t change = diagonal + (lowered(a[i - 1]) == lowered(b[j - 1]) ? 0 : 1);
+      const std::size_t change = diagonal + (lower(a[i - 1]) == lower(b[j - 1]) ? 0 : 1);
       diagonal = row[j];
       row[j] = std::min({change, row[j] + 1, row[j - 1] + 1});
     }

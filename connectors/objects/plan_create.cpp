@@ -108,14 +108,6 @@ Json with_counts(Json pod_sets, const Counts& counts) {
   return pod_sets;
 }
 
-void put(Json& object, std::string_view key, Json value) {
-  if (value.is_null()) {
-    object.erase(std::string(key));
-  } else {
-    object[std::string(key)] = std::move(value);
-  }
-}
-
 }  // namespace
 
 Result<Json> parse_object(std::string_view text) {

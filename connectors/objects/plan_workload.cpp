@@ -147,14 +147,6 @@ Json resource_requests_of(const WorkloadIntent& intent, const Json& now) {
   return same ? now : out;
 }
 
-void put(Json& status, std::string_view key, Json value) {
-  if (value.is_null()) {
-    status.erase(std::string(key));
-  } else {
-    status[std::string(key)] = std::move(value);
-  }
-}
-
 Json wanted_status(const WorkloadIntent& intent, const Json& status, std::int64_t generation, std::uint64_t version) {
   Json out = status;
   put(out, "conditions", conditions_of(intent, list_or_empty(status, "conditions"), generation));

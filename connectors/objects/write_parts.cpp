@@ -80,6 +80,14 @@ Json quantities(const NamedAmounts& amounts) {
   return out;
 }
 
+void put(Json& object, std::string_view key, Json value) {
+  if (value.is_null()) {
+    object.erase(std::string(key));
+  } else {
+    object[std::string(key)] = std::move(value);
+  }
+}
+
 bool is_amount(const Json* quantity, std::string_view resource, Amount amount) {
   if (quantity == nullptr || !(quantity->is_string() || quantity->is_number())) return false;
   const auto parsed = parse_quantity(quantity->is_string() ? quantity->get_ref<const std::string&>() : quantity->dump(), resource);

@@ -34,6 +34,8 @@ using NamedAmounts = std::vector<std::pair<std::string, Amount>>;
 [[nodiscard]] Json quantities(const NamedAmounts& amounts);
 /// Does a resource list say the same amounts, in whatever form?
 [[nodiscard]] bool same_amounts(const Json& resource_list, const NamedAmounts& amounts);
+/// Sets a member; null takes it away.
+void put(Json& object, std::string_view key, Json value);
 /// Is a quantity, as text or number, this amount?
 [[nodiscard]] bool is_amount(const Json* quantity, std::string_view resource, Amount amount);
 /// Is a text this time, to the second?

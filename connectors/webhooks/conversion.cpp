@@ -17,7 +17,7 @@ using manifests::text;
 constexpr std::string_view v1beta1 = "kueue.x-k8s.io/v1beta1";
 constexpr std::string_view v1beta2 = "kueue.x-k8s.io/v1beta2";
 constexpr std::int64_t retry_delay_by_default = 15;
-constexpr const char* layers = "podsetSliceRequiredTopologyConstraints";
+constexpr const char* constraint_layers = "podsetSliceRequiredTopologyConstraints";
 
 /// The member `name` if it is an object; nullptr otherwise.
 Json* inner(Json* object, std::string_view name) {
@@ -97,7 +97,7 @@ void restore_v1beta2(std::string_view kind, Json& object, const Json& memory) {
   if (pod_sets == spec->end() || !pod_sets->is_array()) return;
   for (auto& pod_set : *pod_sets)
     if (Json* request = inner(&pod_set, "topologyRequest"))
-      put_if_absent(*request, layers, member(member(memory, layers), text(pod_set, "name")));
+      put_if_absent(*request, constraint_layers, member(member(memory, constraint_layers), text(pod_set, "name")));
 }
 
 // ---- v1beta2 → v1beta1 ----------------------------------------------------------------------------------------------------
@@ -139,8 +139,8 @@ Result<void> workload_to_v1beta1(Json& object, Json* spec, const Json& spelling,
     if (Json gates = take(spec, "preemptionGates"); !gates.is_null()) memory["preemptionGates"] = std::move(gates);
     if (const auto pod_sets = spec->find("podSets"); pod_sets != spec->end() && pod_sets->is_array()) {
       for (auto& pod_set : *pod_sets)
-        if (Json value = take(inner(&pod_set, "topologyRequest"), layers); !value.is_null())
-          memory[layers][std::string(text(pod_set, "name"))] = std::move(value);
+        if (Json value = take(inner(&pod_set, "topologyRequest"), constraint_layers); !value.is_null())
+          memory[constraint_layers][std::string(text(pod_set, "name"))] = std::move(value);
     }
   }
   Json* status = inner(&object, "status");

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t idle_max = 2;
 /// librdkafka looks only once a second whether a queue that was full has room again. So it must hold what a fold takes in a second.
-constexpr unsigned kilobytes_ahead = 128 * 1024;
+constexpr unsigned cursor_kilobytes_ahead = 128 * 1024;
 
 }  // namespace
 
@@ -29,8 +29,8 @@ Result<Cursors::Cursor> Cursors::take(Position from) {
       return out;
     }
   }
-  auto reader =
-      Reader::open(access_, words_, access_.location.record_topic(), access_.location.partition, {.kilobytes_ahead = kilobytes_ahead});
+  auto reader = Reader::open(access_, words_, access_.location.record_topic(), access_.location.partition,
+                             {.kilobytes_ahead = cursor_kilobytes_ahead});
   if (!reader) return tl::unexpected(reader.error());
   return Cursor{std::move(*reader), {}};
 }

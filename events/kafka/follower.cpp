@@ -8,8 +8,8 @@ namespace hindsight::events::kafka {
 namespace {
 
 /// How long the end of this thread may take.
-constexpr std::chrono::milliseconds step{100};
-constexpr unsigned kilobytes_ahead = 32 * 1024;
+constexpr std::chrono::milliseconds poll_step{100};
+constexpr unsigned follower_kilobytes_ahead = 32 * 1024;
 constexpr std::size_t piece_bytes = std::size_t{256} << 10;
 
 }  // namespace
@@ -39,7 +39,7 @@ Follower::~Follower() {
 
 Result<void> Follower::start(const TailsEntry& from) {
   auto reader = Reader::open(access_, words_, access_.location.record_topic(), access_.location.partition,
-                             {.kilobytes_ahead = kilobytes_ahead, .keep = std::chrono::milliseconds(500)});
+                             {.kilobytes_ahead = follower_kilobytes_ahead, .keep = std::chrono::milliseconds(500)});
   if (!reader) return tl::unexpected(reader.error());
   reader_ = std::move(*reader);
   if (auto ok = reader_->start(static_cast<std::int64_t>(from.position)); !ok) return ok;
@@ -63,7 +63,7 @@ bool Follower::started() const {
 void Follower::run(const std::stop_token& stop) {
   while (!stop.stop_requested()) {
     Result<void> taken;
-    const auto came = reader_->next(step, [&](const RawMessage& message) { taken = take(message); });
+    const auto came = reader_->next(poll_step, [&](const RawMessage& message) { taken = take(message); });
     if (!came) return end(came.error());
     if (!taken) return end(taken.error());
   }
@@ -74,11 +74,7 @@ Result<void> Follower::take(const RawMessage& message) {
   const auto record = record_of(access_, message, standing_.position + 1);
   if (!record) return tl::unexpected(record.error());
   standing_.position = record->offset;
-  // Behind a gap the domain goes on in the eyes of the log; whoever folds the records stops there.
-  if (tails_.order(*record) != RecordOrder::passed_over) {
-    standing_.counted = record->offset;
-    tails_.set({std::string(record->domain), record->sequence, record->epoch, record->offset});
-  }
+  if (tails_.take(*record) != RecordOrder::passed_over) standing_.counted = record->offset;
   remember(*record);
   grown_.notify_all();
   return {};

@@ -10,7 +10,7 @@ namespace {
 
 /// Below the 1 MB that brokers take without being told otherwise.
 constexpr std::size_t part_bytes_max = 900'000;
-constexpr std::chrono::milliseconds step{100};
+constexpr std::chrono::milliseconds read_step{100};
 
 }  // namespace
 
@@ -45,7 +45,7 @@ Result<void> SnapshotStore::refresh() {
   auto deadline = std::chrono::steady_clock::now() + access_.settings.patience;
   while (reader.at() < static_cast<std::int64_t>(extent->last)) {
     const std::int64_t before = reader.at();
-    const auto came = reader.next(step, [&](const RawMessage& message) { take(message); });
+    const auto came = reader.next(read_step, [&](const RawMessage& message) { take(message); });
     if (!came) return tl::unexpected(came.error());
     if (reader.at() > before) deadline = std::chrono::steady_clock::now() + access_.settings.patience;
     if (std::chrono::steady_clock::now() >= deadline)

@@ -82,7 +82,8 @@ class Walk {
     if (record.offset % sqlite::time_mark_interval == 0) marks_.emplace_back(record.offset, latest_);
     if (const auto it = tails_.find(record.offset); it != tails_.end()) {
       const DomainTail& tail = it->second;
-      if (tail.domain == record.domain && tail.sequence == record.sequence && tail.epoch == record.epoch) tails_.erase(it);
+      const bool equal = record.sequence == numbered_by_reader || (tail.sequence == record.sequence && tail.epoch == record.epoch);
+      if (tail.domain == record.domain && equal) tails_.erase(it);
     }
   }
 

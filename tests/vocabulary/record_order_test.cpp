@@ -20,6 +20,14 @@ TEST(RecordOrder, counts_on_by_one_and_lets_no_epoch_fall) {
   EXPECT_EQ(record_order(7, 2, 9, 2), RecordOrder::gap);
 }
 
+TEST(RecordOrder, of_records_that_the_reader_numbers_only_the_epoch_counts) {
+  EXPECT_EQ(record_order(0, 0, numbered_by_reader, 0), RecordOrder::next);
+  EXPECT_EQ(record_order(7, 2, numbered_by_reader, 0), RecordOrder::next);  // an observation
+  EXPECT_EQ(record_order(7, 2, numbered_by_reader, 2), RecordOrder::next);
+  EXPECT_EQ(record_order(7, 2, numbered_by_reader, 3), RecordOrder::next);
+  EXPECT_EQ(record_order(7, 2, numbered_by_reader, 1), RecordOrder::passed_over);  // its writer was replaced
+}
+
 struct Written {
   std::uint64_t sequence = 0, epoch = 0;
 };

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "connectors/manifests/syntax.hpp"
+#include "connectors/simulated/rules/defaults.hpp"
 #include "connectors/simulated/rules/pod_rules.hpp"
 
 namespace hindsight::connectors::simulated {
@@ -13,10 +14,6 @@ namespace {
 constexpr std::int64_t max_indexed_parallelism = 100'000;
 constexpr std::array<std::string_view, 2> controller_uid_labels{"batch.kubernetes.io/controller-uid", "controller-uid"};
 constexpr std::array<std::string_view, 2> job_name_labels{"batch.kubernetes.io/job-name", "job-name"};
-
-void put(Json& object, const char* name, Json value) {
-  if (!object.contains(name)) object[name] = std::move(value);
-}
 
 bool indexed(const Json& spec) { return text(spec, "completionMode") == "Indexed"; }
 
@@ -103,12 +100,12 @@ void default_job(Json& job) {
   Json& spec = job["spec"];
   if (!spec.is_object()) return;
   if (!spec.contains("completions") && !spec.contains("parallelism")) spec["completions"] = 1;
-  put(spec, "parallelism", 1);
-  put(spec, "backoffLimit", spec.contains("backoffLimitPerIndex") ? Json(std::numeric_limits<std::int32_t>::max()) : Json(6));
-  put(spec, "completionMode", "NonIndexed");
-  put(spec, "suspend", false);
-  put(spec, "podReplacementPolicy", spec.contains("podFailurePolicy") ? "Failed" : "TerminatingOrFailed");
-  put(spec, "manualSelector", false);
+  put_default(spec, "parallelism", 1);
+  put_default(spec, "backoffLimit", spec.contains("backoffLimitPerIndex") ? Json(std::numeric_limits<std::int32_t>::max()) : Json(6));
+  put_default(spec, "completionMode", "NonIndexed");
+  put_default(spec, "suspend", false);
+  put_default(spec, "podReplacementPolicy", spec.contains("podFailurePolicy") ? "Failed" : "TerminatingOrFailed");
+  put_default(spec, "manualSelector", false);
   Json& pod = spec["template"]["spec"];
   if (pod.is_null()) pod = Json::object();
   if (pod.is_object()) default_pod_spec(pod);

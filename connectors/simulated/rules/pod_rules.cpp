@@ -6,13 +6,10 @@
 
 #include "connectors/manifests/syntax.hpp"
 #include "connectors/simulated/rules/container_resources.hpp"
+#include "connectors/simulated/rules/defaults.hpp"
 
 namespace hindsight::connectors::simulated {
 namespace {
-
-void put(Json& object, const char* name, Json value) {
-  if (!object.contains(name)) object[name] = std::move(value);
-}
 
 /// "latest" or no tag at all.
 bool pulls_always(std::string_view image) {
@@ -26,32 +23,32 @@ bool pulls_always(std::string_view image) {
 void default_probe(Json& container, const char* name) {
   const auto probe = container.find(name);
   if (probe == container.end() || !probe->is_object()) return;
-  put(*probe, "timeoutSeconds", 1);
-  put(*probe, "periodSeconds", 10);
-  put(*probe, "successThreshold", 1);
-  put(*probe, "failureThreshold", 3);
+  put_default(*probe, "timeoutSeconds", 1);
+  put_default(*probe, "periodSeconds", 10);
+  put_default(*probe, "successThreshold", 1);
+  put_default(*probe, "failureThreshold", 3);
   if (const auto get = probe->find("httpGet"); get != probe->end() && get->is_object()) {
-    put(*get, "path", "/");
-    put(*get, "scheme", "HTTP");
+    put_default(*get, "path", "/");
+    put_default(*get, "scheme", "HTTP");
   }
 }
 
 void default_container(Json& container) {
   if (!container.is_object()) return;
-  put(container, "imagePullPolicy", pulls_always(text(container, "image")) ? "Always" : "IfNotPresent");
-  put(container, "terminationMessagePath", "/dev/termination-log");
-  put(container, "terminationMessagePolicy", "File");
-  put(container, "resources", Json::object());
+  put_default(container, "imagePullPolicy", pulls_always(text(container, "image")) ? "Always" : "IfNotPresent");
+  put_default(container, "terminationMessagePath", "/dev/termination-log");
+  put_default(container, "terminationMessagePolicy", "File");
+  put_default(container, "resources", Json::object());
   normalise_resources(container);
   for (const char* probe : {"livenessProbe", "readinessProbe", "startupProbe"}) default_probe(container, probe);
   if (const auto ports = container.find("ports"); ports != container.end() && ports->is_array()) {
     for (auto& port : *ports)
-      if (port.is_object()) put(port, "protocol", "TCP");
+      if (port.is_object()) put_default(port, "protocol", "TCP");
   }
   if (const auto env = container.find("env"); env != container.end() && env->is_array()) {
     for (auto& variable : *env) {
       const Json& source = member(variable, "valueFrom", "fieldRef");
-      if (source.is_object()) put(variable["valueFrom"]["fieldRef"], "apiVersion", "v1");
+      if (source.is_object()) put_default(variable["valueFrom"]["fieldRef"], "apiVersion", "v1");
     }
   }
 }
@@ -110,12 +107,12 @@ void check_pod_tolerations(const Json& pod_spec, const std::string& path, Findin
 }  // namespace
 
 void default_pod_spec(Json& pod_spec) {
-  put(pod_spec, "dnsPolicy", "ClusterFirst");
-  put(pod_spec, "restartPolicy", "Always");
-  put(pod_spec, "securityContext", Json::object());
-  put(pod_spec, "terminationGracePeriodSeconds", 30);
-  put(pod_spec, "schedulerName", "default-scheduler");
-  if (const auto account = text(pod_spec, "serviceAccountName"); !account.empty()) put(pod_spec, "serviceAccount", account);
+  put_default(pod_spec, "dnsPolicy", "ClusterFirst");
+  put_default(pod_spec, "restartPolicy", "Always");
+  put_default(pod_spec, "securityContext", Json::object());
+  put_default(pod_spec, "terminationGracePeriodSeconds", 30);
+  put_default(pod_spec, "schedulerName", "default-scheduler");
+  if (const auto account = text(pod_spec, "serviceAccountName"); !account.empty()) put_default(pod_spec, "serviceAccount", account);
   for (const char* list : {"containers", "initContainers"}) {
     const auto it = pod_spec.find(list);
     if (it == pod_spec.end() || !it->is_array()) continue;

@@ -2,6 +2,7 @@
 #include <charconv>
 #include <optional>
 
+#include "connectors/json/keys.hpp"
 #include "connectors/manifests/syntax.hpp"
 #include "connectors/webhooks/rules/gate_rules.hpp"
 #include "connectors/webhooks/rules/topology_webhook_rules.hpp"
@@ -15,14 +16,6 @@ using manifests::member;
 using manifests::number;
 using manifests::text;
 
-constexpr const char* queue_name = "kueue.x-k8s.io/queue-name";
-constexpr const char* priority_class = "kueue.x-k8s.io/priority-class";
-constexpr const char* max_exec_time = "kueue.x-k8s.io/max-exec-time-seconds";
-constexpr const char* prebuilt_name = "kueue.x-k8s.io/prebuilt-workload-name";
-constexpr const char* min_parallelism = "kueue.x-k8s.io/job-min-parallelism";
-constexpr const char* completions_equal = "kueue.x-k8s.io/job-completions-equal-parallelism";
-constexpr const char* elastic_job = "kueue.x-k8s.io/elastic-job";
-
 constexpr const char* subdomain_wanted =
     "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an "
     "alphanumeric character";
@@ -34,11 +27,11 @@ std::optional<std::int64_t> integer(std::string_view digits) {
   return value;
 }
 
-std::string label_field(const char* name) { return std::string("metadata.labels[") + name + "]"; }
-std::string annotation_field(const char* name) { return std::string("metadata.annotations[") + name + "]"; }
+std::string label_field(std::string_view name) { return "metadata.labels[" + std::string(name) + "]"; }
+std::string annotation_field(std::string_view name) { return "metadata.annotations[" + std::string(name) + "]"; }
 
-const Json& label(const ObjectView& job, const char* name) { return member(member(job.metadata, "labels"), name); }
-const Json& annotation(const ObjectView& job, const char* name) { return member(member(job.metadata, "annotations"), name); }
+const Json& label(const ObjectView& job, std::string_view name) { return member(member(job.metadata, "labels"), name); }
+const Json& annotation(const ObjectView& job, std::string_view name) { return member(member(job.metadata, "annotations"), name); }
 
 /// The Workload that a job names as its own, and where it does. The annotation goes before the label (base-api §5).
 struct Prebuilt {
@@ -47,9 +40,10 @@ struct Prebuilt {
 };
 
 Prebuilt prebuilt_of(const ObjectView& job, const Surroundings& around) {
-  const Json& annotated = annotation(job, prebuilt_name);
-  if (annotated.is_string() && around.gate("WorkloadIdentifierAnnotations")) return {annotation_field(prebuilt_name), annotated};
-  return {label_field(prebuilt_name), label(job, prebuilt_name)};
+  const Json& annotated = annotation(job, keys::prebuilt_workload_name);
+  if (annotated.is_string() && around.gate("WorkloadIdentifierAnnotations"))
+    return {annotation_field(keys::prebuilt_workload_name), annotated};
+  return {label_field(keys::prebuilt_workload_name), label(job, keys::prebuilt_workload_name)};
 }
 
 void check_subdomain(const std::string& field, const Json& name, Findings& findings) {
@@ -58,50 +52,51 @@ void check_subdomain(const std::string& field, const Json& name, Findings& findi
 }
 
 void check_alone(const ObjectView& now, const Surroundings& around, Findings& findings) {
-  check_subdomain(label_field(queue_name), label(now, queue_name), findings);
+  check_subdomain(label_field(keys::queue_name), label(now, keys::queue_name), findings);
   const Prebuilt prebuilt = prebuilt_of(now, around);
   check_subdomain(prebuilt.field, prebuilt.name, findings);
-  check_subdomain(label_field(priority_class), label(now, priority_class), findings);
-  const Json& seconds = label(now, max_exec_time);
+  check_subdomain(label_field(keys::priority_class), label(now, keys::priority_class), findings);
+  const Json& seconds = label(now, keys::max_exec_time_seconds);
   if (seconds.is_string()) {
     const auto value = integer(seconds.get_ref<const std::string&>());
-    if (!value || *value <= 0) findings.invalid(label_field(max_exec_time), seconds, "should be greater than 0");
+    if (!value || *value <= 0) findings.invalid(label_field(keys::max_exec_time_seconds), seconds, "should be greater than 0");
   }
 }
 
 void check_change(const ObjectView& now, const ObjectView& before, bool elastic, const Surroundings& around, Findings& findings) {
   const bool suspended = flag(now.spec, "suspend");
   const bool was_suspended = flag(before.spec, "suspend");
-  const Json& queue = label(now, queue_name);
+  const Json& queue = label(now, keys::queue_name);
   if (!suspended) {
-    findings.immutable(label_field(queue_name), queue, label(before, queue_name));
+    findings.immutable(label_field(keys::queue_name), queue, label(before, keys::queue_name));
     // MultiKueue moves the slices of an elastic job while it runs (EJ-104).
     const Prebuilt prebuilt = prebuilt_of(now, around);
     if (!elastic) findings.immutable(prebuilt.field, prebuilt.name, prebuilt_of(before, around).name);
   }
   if (!(suspended && was_suspended))
-    findings.immutable(label_field(max_exec_time), label(now, max_exec_time), label(before, max_exec_time));
+    findings.immutable(label_field(keys::max_exec_time_seconds), label(now, keys::max_exec_time_seconds),
+                       label(before, keys::max_exec_time_seconds));
   const auto space = text(now.metadata, "namespace");
-  if ((queue.is_null() || queue == "") && !text(member(before.metadata, "labels"), queue_name).empty() && around.manages_namespace(space) &&
-      around.find("LocalQueue", space, "default") != nullptr)
-    findings.invalid(label_field(queue_name), Json(""), "queue-name must not be empty in namespace with default queue");
-  const Json& class_ = label(now, priority_class);
-  const Json& old_class = label(before, priority_class);
+  if ((queue.is_null() || queue == "") && !text(member(before.metadata, "labels"), keys::queue_name).empty() &&
+      around.manages_namespace(space) && around.find("LocalQueue", space, "default") != nullptr)
+    findings.invalid(label_field(keys::queue_name), Json(""), "queue-name must not be empty in namespace with default queue");
+  const Json& class_ = label(now, keys::priority_class);
+  const Json& old_class = label(before, keys::priority_class);
   if (!old_class.is_null() && class_.is_null())
-    findings.invalid(label_field(priority_class), old_class, "WorkloadPriorityClass cannot be removed from a workload");
+    findings.invalid(label_field(keys::priority_class), old_class, "WorkloadPriorityClass cannot be removed from a workload");
   if (!class_.is_null() && old_class.is_null() && !suspended)
-    findings.invalid(label_field(priority_class), class_, "WorkloadPriorityClass cannot be added to a non-suspended workload");
+    findings.invalid(label_field(keys::priority_class), class_, "WorkloadPriorityClass cannot be added to a non-suspended workload");
 }
 
 /// Which kinds can be elastic, and that a job is elastic for its whole life (77 §2.5).
 void check_elastic(const Kind& kind, const ObjectView& now, const ObjectView& before, Findings& findings) {
-  const bool elastic = annotation(now, elastic_job) == "true";
+  const bool elastic = annotation(now, keys::elastic_job) == "true";
   if (elastic && kind.type->kind != "Job")
-    findings.forbidden(annotation_field(elastic_job), "elastic job is not supported for \"" + std::string(kind.type->group) + "/" +
-                                                          std::string(kind.type->version) + ", Kind=" + std::string(kind.type->kind) +
-                                                          "\"");
-  if (before.exists() && elastic != (annotation(before, elastic_job) == "true"))
-    findings.invalid(annotation_field(elastic_job), Json(elastic), "field is immutable");
+    findings.forbidden(annotation_field(keys::elastic_job), "elastic job is not supported for \"" + std::string(kind.type->group) + "/" +
+                                                                std::string(kind.type->version) + ", Kind=" + std::string(kind.type->kind) +
+                                                                "\"");
+  if (before.exists() && elastic != (annotation(before, keys::elastic_job) == "true"))
+    findings.invalid(annotation_field(keys::elastic_job), Json(elastic), "field is immutable");
 }
 
 /// An elastic job is placed slice by slice, so it cannot ask for one place (EJ-107).
@@ -116,14 +111,14 @@ void check_elastic_topology(const ObjectView& now, Findings& findings) {
 
 void check_batch_job(const ObjectView& now, const ObjectView& before, bool elastic, Findings& findings) {
   if (elastic) check_elastic_topology(now, findings);
-  const Json& least = annotation(now, min_parallelism);
-  const bool new_least = !before.exists() || least != annotation(before, min_parallelism);
+  const Json& least = annotation(now, keys::job_min_parallelism);
+  const bool new_least = !before.exists() || least != annotation(before, keys::job_min_parallelism);
   if (least.is_string() && new_least && elastic)
-    findings.invalid(annotation_field(min_parallelism), least, "partial admission and elastic job cannot be used together");
+    findings.invalid(annotation_field(keys::job_min_parallelism), least, "partial admission and elastic job cannot be used together");
   if (before.exists()) {
     // Later the count that was admitted stands in parallelism, and nobody else may write there.
     const bool runs = !flag(before.spec, "suspend") && !flag(now.spec, "suspend");
-    if (annotation(before, min_parallelism).is_string() && runs &&
+    if (annotation(before, keys::job_min_parallelism).is_string() && runs &&
         number(now.spec, "parallelism").value_or(1) != number(before.spec, "parallelism").value_or(1))
       findings.forbidden("spec.parallelism", "cannot change when partial admission is enabled and the job is not suspended");
     return;
@@ -132,12 +127,13 @@ void check_batch_job(const ObjectView& now, const ObjectView& before, bool elast
     const auto most = number(now.spec, "parallelism").value_or(1) - 1;
     const auto value = integer(least.get_ref<const std::string&>());
     if (!value || *value <= 0 || *value > most)
-      findings.invalid(annotation_field(min_parallelism), least, "should be between 0 and " + std::to_string(most));
+      findings.invalid(annotation_field(keys::job_min_parallelism), least, "should be between 0 and " + std::to_string(most));
   }
-  if (const Json& equal = annotation(now, completions_equal); equal.is_string()) {
-    if (equal != "true" && equal != "false") findings.invalid(annotation_field(completions_equal), equal, "must be true or false");
+  if (const Json& equal = annotation(now, keys::job_completions_equal_parallelism); equal.is_string()) {
+    if (equal != "true" && equal != "false")
+      findings.invalid(annotation_field(keys::job_completions_equal_parallelism), equal, "must be true or false");
     if (equal == "true" && text(now.spec, "completionMode") != "Indexed")
-      findings.invalid(annotation_field(completions_equal), equal, "should not be enabled for NonIndexed jobs");
+      findings.invalid(annotation_field(keys::job_completions_equal_parallelism), equal, "should not be enabled for NonIndexed jobs");
   }
 }
 
@@ -156,7 +152,7 @@ void check_job_webhook_rules(const Kind& kind, const ObjectView& now, const Obje
                              Findings& findings) {
   if (!around.manages_kind(kind.type->kind, kind.type->group)) return;
   const bool elastic_gate = around.gate("ElasticJobsViaWorkloadSlices");
-  const bool elastic = elastic_gate && annotation(now, elastic_job) == "true";
+  const bool elastic = elastic_gate && annotation(now, keys::elastic_job) == "true";
   check_alone(now, around, findings);
   check_job_gates(now, before, around, findings);
   if (before.exists()) check_change(now, before, elastic, around, findings);

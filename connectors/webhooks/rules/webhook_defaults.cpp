@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <set>
 
+#include "connectors/json/keys.hpp"
 #include "connectors/webhooks/rules/webhook_rules.hpp"
 
 namespace hindsight::connectors::webhooks {
@@ -11,10 +12,7 @@ using manifests::member;
 using manifests::text;
 
 constexpr const char* in_use = "kueue.x-k8s.io/resource-in-use";
-constexpr const char* queue_name = "kueue.x-k8s.io/queue-name";
-constexpr const char* priority_class = "kueue.x-k8s.io/priority-class";
-constexpr std::string_view elastic_job = "kueue.x-k8s.io/elastic-job";  // the annotation, and the scheduling gate
-constexpr int most_owners = 10;                                         // As far as Kueue looks (base-api §7.1, 3).
+constexpr int most_owners = 10;  // As far as Kueue looks (base-api §7.1, 3).
 
 void add_finalizer(Json& object) {
   Json& finalizers = object["metadata"]["finalizers"];
@@ -50,7 +48,8 @@ bool has_managed_ancestor(const Json& object, const Surroundings& around) {
     const bool integrated = around.manages_kind(kind, group_of(owner));
     auto next = around.find(kind, space, text(owner, "name"));
     if (next == nullptr || text(member(*next, "metadata"), "uid") != text(owner, "uid")) return false;
-    if (integrated && (!text(member(member(*next, "metadata"), "labels"), queue_name).empty() || around.manages_jobs_without_queue_name()))
+    if (integrated &&
+        (!text(member(member(*next, "metadata"), "labels"), keys::queue_name).empty() || around.manages_jobs_without_queue_name()))
       return true;
     holder = std::move(next);
     at = holder.get();
@@ -60,7 +59,7 @@ bool has_managed_ancestor(const Json& object, const Surroundings& around) {
 
 /// Pods of an elastic Job wait until a slice that covers them is admitted (EJ-65).
 void add_elastic_gate(Json& object, const Surroundings& around) {
-  if (!around.gate("ElasticJobsViaWorkloadSlices") || text(member(member(object, "metadata"), "annotations"), elastic_job) != "true")
+  if (!around.gate("ElasticJobsViaWorkloadSlices") || text(member(member(object, "metadata"), "annotations"), keys::elastic_job) != "true")
     return;
   Json* at = &object;
   for (const char* name : {"spec", "template", "spec"}) {
@@ -71,24 +70,24 @@ void add_elastic_gate(Json& object, const Surroundings& around) {
   Json& gates = (*at)["schedulingGates"];
   if (gates.is_null()) gates = Json::array();
   if (!gates.is_array()) return;
-  if (std::none_of(gates.begin(), gates.end(), [](const Json& gate) { return text(gate, "name") == elastic_job; }))
-    gates.push_back({{"name", elastic_job}});
+  if (std::none_of(gates.begin(), gates.end(), [](const Json& gate) { return text(gate, "name") == keys::elastic_job; }))
+    gates.push_back({{"name", keys::elastic_job}});
 }
 
 /// False: the job is not ours to manage.
 bool default_job(Json& object, const Surroundings& around) {
   Json& metadata = object["metadata"];
   const std::string space(text(metadata, "namespace"));
-  const auto label = [&](const char* key) { return text(member(metadata, "labels"), key); };
+  const auto label = [&](std::string_view key) { return text(member(metadata, "labels"), key); };
   const bool managed_namespace = around.manages_namespace(space);
   if (!managed_namespace || has_managed_ancestor(object, around)) return false;
   if (!metadata.contains("labels") || metadata["labels"].is_null()) metadata["labels"] = Json::object();
   if (!metadata["labels"].is_object()) return false;
-  if (label(queue_name).empty() && around.find("LocalQueue", space, "default")) metadata["labels"][queue_name] = "default";
-  const bool queued = !label(queue_name).empty();
-  if (queued && label(priority_class).empty() && around.gate("WorkloadPriorityClassDefaulting") &&
+  if (label(keys::queue_name).empty() && around.find("LocalQueue", space, "default")) metadata["labels"][keys::queue_name] = "default";
+  const bool queued = !label(keys::queue_name).empty();
+  if (queued && label(keys::priority_class).empty() && around.gate("WorkloadPriorityClassDefaulting") &&
       around.find("WorkloadPriorityClass", "", "default"))
-    metadata["labels"][priority_class] = "default";
+    metadata["labels"][keys::priority_class] = "default";
   if (metadata["labels"].empty()) metadata.erase("labels");
   if (!queued && !around.manages_jobs_without_queue_name()) return false;
   if (object.contains("spec") && object["spec"].is_object()) object["spec"]["suspend"] = true;

@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 
+#include "connectors/json/keys.hpp"
 #include "connectors/manifests/syntax.hpp"
 #include "connectors/webhooks/rules/concurrent_admission_rules.hpp"
 #include "connectors/webhooks/rules/gate_rules.hpp"
@@ -21,10 +22,6 @@ using manifests::each_item;
 using manifests::member;
 using manifests::number;
 using manifests::text;
-
-constexpr const char* elastic_job = "kueue.x-k8s.io/elastic-job";
-constexpr const char* replacement_for = "kueue.x-k8s.io/workload-slice-replacement-for";
-constexpr const char* priority_boost = "kueue.x-k8s.io/priority-boost";
 
 constexpr std::size_t most_flavors = 256;
 constexpr std::size_t most_resources = 256;
@@ -257,7 +254,7 @@ void check_cluster_name(const ObjectView& now, const ObjectView& before, Finding
       findings.invalid("status.clusterName", Json(name), "clusterName is immutable once set");
     return;
   }
-  if (!text(member(now.metadata, "annotations"), replacement_for).empty()) return;
+  if (!text(member(now.metadata, "annotations"), keys::slice_replacement_for).empty()) return;
   const Json& nominated = member(before.status, "nominatedClusterNames");
   if (std::find(nominated.begin(), nominated.end(), Json(name)) == nominated.end())
     findings.invalid("status.clusterName", Json(name), "when setting clusterName it must be one of the nominatedClusterNames");
@@ -324,17 +321,17 @@ void check_pod_sets(const ObjectView& now, bool elastic, const Surroundings& aro
 
 void check_workload(const ObjectView& now, const ObjectView& before, const Surroundings& around, Findings& findings) {
   const bool gate = around.gate("ElasticJobsViaWorkloadSlices");
-  const bool elastic = gate && text(member(now.metadata, "annotations"), elastic_job) == "true";
+  const bool elastic = gate && text(member(now.metadata, "annotations"), keys::elastic_job) == "true";
   check_pod_sets(now, elastic, around, findings);
   check_workload_gates(now, before, around, findings);
   check_workload_topology(now, before, around, findings);
-  const Json& boost = member(member(now.metadata, "annotations"), priority_boost);
+  const Json& boost = member(member(now.metadata, "annotations"), keys::priority_boost);
   if (boost.is_string()) {
     const auto& value = boost.get_ref<const std::string&>();
     std::int32_t parsed = 0;
     const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), parsed);
     if (error != std::errc() || end != value.data() + value.size() || value.empty())
-      findings.invalid(std::string("metadata.annotations[") + priority_boost + "]", boost,
+      findings.invalid("metadata.annotations[" + std::string(keys::priority_boost) + "]", boost,
                        "must be a valid signed integer; use \"0\" explicitly, empty string is not allowed");
   }
   const bool reserved = condition_is(now.status, "QuotaReserved");

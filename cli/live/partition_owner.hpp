@@ -1,0 +1,80 @@
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "actors/node.hpp"
+#include "cli/live/node_snapshots.hpp"
+#include "events/log.hpp"
+#include "vocabulary/result.hpp"
+
+namespace hindsight::cli {
+
+/// Decides for every domain that lies in the partitions that are this node's, and stops when another node has taken one over. Which
+/// partitions those are is told from outside (events/kafka/membership.hpp); who is right when two nodes believe it is said by the epochs in
+/// the log.
+class PartitionOwner {
+ public:
+  struct Options {
+    /// Opens the log of a partition. Called again until it works.
+    std::function<Result<std::unique_ptr<events::Log>>(std::int32_t)> open;
+    std::string writer;  ///< Names this process in the log.
+    std::string release;
+    std::chrono::milliseconds look{500};  ///< How often it looks for new domains, and for those that have ended.
+    /// Whoever lost a domain to another node does not take it back for so long, unless it is told anew that the partition is its own: else
+    /// one that was paused and has not heard yet that it was replaced would begin a quarrel.
+    std::chrono::milliseconds hold_back{15'000};
+    std::function<void(const std::string&)> on_notice;
+  };
+  explicit PartitionOwner(Options options);
+  /// Stops all; what was decided is written.
+  ~PartitionOwner();
+
+  /// All partitions that are this node's from now on. Never blocks.
+  void own(std::vector<std::int32_t> partitions);
+
+  struct Domain {
+    std::int32_t partition = 0;
+    std::string name;
+    actors::NodeStatus status;
+  };
+  [[nodiscard]] std::vector<Domain> domains() const;
+  /// Those that are wanted, and of them those whose log is open.
+  struct Standing {
+    std::vector<std::int32_t> wanted, open;
+  };
+  [[nodiscard]] Standing standing() const;
+
+ private:
+  /// One domain of a partition.
+  struct Decider {
+    std::unique_ptr<NodeSnapshots> snapshots;
+    std::unique_ptr<actors::Node> node;
+  };
+  struct Partition {
+    std::unique_ptr<events::Log> log;
+    std::map<std::string, Decider> deciders;
+    std::map<std::string, std::chrono::steady_clock::time_point> held_back;  ///< Until when.
+  };
+  void run(const std::stop_token& stop);
+  void look();
+  void look_at(std::int32_t number, Partition& partition);
+  [[nodiscard]] Result<Decider> decider(Partition& partition, const std::string& domain, bool alone);
+
+  const Options options_;
+  mutable std::mutex mutex_;  ///< Of the two below; what the partitions hold changes on the thread only.
+  std::condition_variable_any changed_;
+  std::vector<std::int32_t> wanted_;
+  std::map<std::int32_t, Partition> partitions_;
+  bool news_ = false;  ///< Since the last look it was told what is its own.
+  std::jthread thread_;
+};
+
+}  // namespace hindsight::cli

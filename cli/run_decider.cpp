@@ -1,0 +1,125 @@
+#include "cli/run_decider.hpp"
+
+#include <condition_variable>
+#include <cstdio>
+#include <mutex>
+
+#include "cli/live/partition_owner.hpp"
+#include "cli/log_location.hpp"
+#include "cli/release.hpp"
+#include "events/kafka/membership.hpp"
+#include "operations/health.hpp"
+#include "operations/http_server.hpp"
+#include "operations/logging.hpp"
+
+namespace hindsight::cli {
+namespace {
+
+using operations::LogLevel;
+
+int complain(const Error& e) {
+  std::fprintf(stderr, "hindsight: error: %s\n", e.message.c_str());
+  return e.kind == ErrorKind::invalid || e.kind == ErrorKind::not_found ? 2 : 1;
+}
+
+/// What went wrong with the group, once.
+class Failure {
+ public:
+  void set(const Error& error) {
+    const std::lock_guard lock(mutex_);
+    if (!error_) error_ = error;
+    changed_.notify_all();
+  }
+  std::optional<Error> wait(std::stop_token stop) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, std::move(stop), [&] { return error_.has_value(); });
+    return error_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable_any changed_;
+  std::optional<Error> error_;
+};
+
+operations::HealthSources health_of(const PartitionOwner& owner) {
+  operations::HealthSources out;
+  out.alive = [] { return std::vector<operations::HealthCondition>{{"process", true, "runs"}}; };
+  out.ready = [&owner] {
+    const auto standing = owner.standing();
+    const auto domains = owner.domains();
+    const auto ready = std::ranges::count_if(domains, [](const auto& d) { return d.status.caught_up; });
+    return std::vector<operations::HealthCondition>{
+        {"partitions", standing.open.size() == standing.wanted.size(),
+         std::to_string(standing.open.size()) + " of " + std::to_string(standing.wanted.size()) + " open"},
+        {"domains", static_cast<std::size_t>(ready) == domains.size(),
+         std::to_string(ready) + " of " + std::to_string(domains.size()) + " decided here"}};
+  };
+  out.metrics = [&owner] {
+    std::string body;
+    const auto family = [&](const char* name, const char* kind, auto value) {
+      body += std::string("# TYPE ") + name + " " + kind + "\n";
+      for (const auto& d : owner.domains())
+        body += std::string(name) + "{partition=\"" + std::to_string(d.partition) + "\",domain=\"" + d.name + "\"} " +
+                std::to_string(value(d.status)) + "\n";
+    };
+    family("hindsight_log_position", "gauge", [](const auto& s) { return s.position; });
+    family("hindsight_epoch", "gauge", [](const auto& s) { return s.epoch; });
+    family("hindsight_decisions_total", "counter", [](const auto& s) { return s.decisions; });
+    family("hindsight_domain_restarts_total", "counter", [](const auto& s) { return s.restarts; });
+    return body;
+  };
+  return out;
+}
+
+}  // namespace
+
+int run_decider(const DeciderRunOptions& o, operations::Signals& signals) {
+  if (!is_kafka(o.log))
+    return complain({ErrorKind::invalid, "--role node: --log is " + (o.log.empty() ? std::string("not given") : o.log) +
+                                             "; allowed: kafka:HOST:PORT[,...][/PREFIX], a log that several processes can write to"});
+  auto location = events::kafka::parse_location(o.log);
+  if (!location) return complain(location.error());
+  auto settings = kafka_settings({.kafka_config = o.log_config});
+  if (!settings) return complain(settings.error());
+  auto address = operations::parse_listen_address(o.http);
+  if (!address) return complain({ErrorKind::invalid, "--http: " + address.error().message});
+  if (auto probe = open_log(location->text(), {.read_only = true, .kafka_config = o.log_config}); !probe) return complain(probe.error());
+
+  PartitionOwner owner({.open =
+                            [&](std::int32_t partition) {
+                              auto one = *location;
+                              one.partition = partition;
+                              return open_log(one.text(), {.kafka_config = o.log_config});
+                            },
+                        .writer = o.identity,
+                        .release = release,
+                        .on_notice = [](const std::string& text) { operations::log(LogLevel::info, text); }});
+  operations::HttpRoutes routes;
+  operations::add_operational_routes(routes, health_of(owner));
+  auto server = operations::HttpServer::start({.address = *address}, std::move(routes));
+  if (!server) return complain(server.error());
+  operations::log(LogLevel::info, "HTTP listens", {{"address", operations::to_string((*server)->address())}});
+
+  Failure failure;
+  auto membership = events::kafka::Membership::join(
+      {*location, *settings}, {.group = o.group,
+                               .member = o.member,
+                               .session_timeout = std::chrono::seconds(o.session_timeout_seconds),
+                               .on_assigned =
+                                   [&](const std::vector<std::int32_t>& partitions) {
+                                     std::string text;
+                                     for (const auto p : partitions) text += (text.empty() ? "" : ", ") + std::to_string(p);
+                                     operations::log(LogLevel::info, "partitions of this node", {{"partitions", text}});
+                                     owner.own(partitions);
+                                   },
+                               .on_failure = [&](const Error& e) { failure.set(e); }});
+  if (!membership) return complain(membership.error());
+  const auto failed = failure.wait(signals.stop_token());
+  operations::log(LogLevel::info, "stopping");
+  membership->reset();
+  (*server)->stop();
+  return failed ? complain(*failed) : 0;
+}
+
+}  // namespace hindsight::cli

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+
+#include "operations/signals.hpp"
+
+namespace hindsight::cli {
+
+/// What `run --role node` needs.
+struct DeciderRunOptions {
+  std::string log, log_config;  ///< On Kafka.
+  std::string http;             ///< Where /healthz and the others listen.
+  std::string group = "hindsight";
+  std::string member;  ///< Empty: none, the partitions go to others at once when this process ends.
+  unsigned session_timeout_seconds = 6;
+  std::string identity;  ///< Of this process, in the log.
+};
+
+/// Shares the partitions of a log with other nodes and decides for the domains in its own, until it is told to stop. The exit code.
+[[nodiscard]] int run_decider(const DeciderRunOptions& options, operations::Signals& signals);
+
+}  // namespace hindsight::cli
