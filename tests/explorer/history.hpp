@@ -20,6 +20,7 @@ struct OwnedObservation {
 struct HistoryRecord {
   std::vector<std::shared_ptr<Arena>> arenas;
   std::shared_ptr<const std::vector<Event>> events;
+  std::shared_ptr<const std::string> writer;  ///< Of a log with several.
   RecordView view;
 };
 
