@@ -67,6 +67,9 @@ void Fleet::append(HistoryRecord r) {
     if (counts && epochs_.emplace(e.epoch, std::string(started->writer)).second) ++figures_.epochs;
   } else if (std::holds_alternative<Decisions>(view.body)) {
     if (!counts) ++figures_.stale_decisions;
+    if (counts && e.epoch != epochs_.rbegin()->first)
+      fail("a decision of epoch " + std::to_string(e.epoch) + " counts, though epoch " + std::to_string(epochs_.rbegin()->first) +
+           " has begun");
     // A decision says nothing of its writer; it came with the name of the epoch's claimant.
     if (counts && epochs_.at(e.epoch) != *log_.back().writer)
       fail("epoch " + std::to_string(e.epoch) + " is that of " + epochs_.at(e.epoch) + ", and " + *log_.back().writer + " decides in it");

@@ -34,6 +34,7 @@ class Fleet {
     std::uint64_t records = 0, epochs = 0, races_lost = 0, stale_decisions = 0, restores = 0;
   };
   [[nodiscard]] const Figures& figures() const { return figures_; }
+  [[nodiscard]] const std::vector<HistoryRecord>& log() const { return log_; }
 
  private:
   struct Failure {

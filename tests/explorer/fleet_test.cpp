@@ -1,11 +1,13 @@
 // A log that several processes write to, against what must hold whoever dies, stands still or believes to be the owner (design rule 4).
-// HINDSIGHT_SEEDS: how many seeds (default below). HINDSIGHT_SEED: only this one. HINDSIGHT_FIRST_SEED: where to begin.
+// HINDSIGHT_SEEDS: how many seeds (default below). HINDSIGHT_SEED: only this one, with its records. HINDSIGHT_FIRST_SEED: where to begin.
 
 #include "tests/explorer/fleet.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+
+#include "events/json.hpp"
 
 namespace hindsight::explorer {
 namespace {
@@ -33,6 +35,8 @@ TEST(Fleet, NoInterleavingOfWritersBreaksAnInvariant) {
     EXPECT_EQ(finding, "") << "repeat with: HINDSIGHT_SEED=" << seed << " " << ::testing::internal::GetArgvs().front()
                            << " --gtest_filter=Fleet.*";
     if (!finding.empty()) ++failures;
+    if (only != 0)
+      for (const auto& r : fleet.log()) std::printf("%s\n", events::to_json(r.view).c_str());
     steps += fleet.steps();
     const auto& f = fleet.figures();
     all.records += f.records;
