@@ -63,6 +63,7 @@ void Domain::touched(Address entity) {
 }
 
 void Domain::route(const Observation& o, Outbox& out) {
+  if (seen_.is_late(o)) return;
   std::visit([&](const auto& x) { apply(x, out); }, o);
 }
 
@@ -380,6 +381,7 @@ std::uint64_t Domain::hash() const {
     h.add(t);
   }
   for (const auto f : seen_cycles_) h.add(f);
+  seen_.add_to(h);
   std::uint64_t consumed = 0;  // a sum: the table has no order
   for (const auto& [key, seen] : consumed_) {
     StateHash one;

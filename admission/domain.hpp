@@ -13,6 +13,7 @@
 
 #include "admission/messages.hpp"
 #include "admission/registry.hpp"
+#include "admission/seen_versions.hpp"
 #include "vocabulary/record.hpp"
 
 namespace hindsight::admission {
@@ -216,6 +217,7 @@ class Domain {
 
   // cycles that were seen since the world last changed (D10)
   std::vector<std::uint64_t> seen_cycles_;
+  SeenVersions seen_;
 
   // deciding; caches, no state: what is clean proposes nothing
   enum class Phase : std::uint8_t { reconcile, timers, cycle, rest };

@@ -70,11 +70,22 @@ ObjectMeta meta(Arena& a, const std::string& namespace_, const std::string& name
   return m;
 }
 
-ObjectMeta config_meta(Arena& a, const std::string& namespace_, const std::string& name, std::uint64_t version) {
-  return meta(a, namespace_, name, name, version, 1, Time::from_seconds(1));
+}  // namespace
+
+/// An object of the configuration that is made again under its old name is another one.
+std::string ApiServer::config_uid(const std::string& key, const std::string& name) const {
+  const auto it = lives_.find(key);
+  return it == lives_.end() ? name : name + "#" + std::to_string(it->second);
 }
 
-}  // namespace
+ObjectMeta ApiServer::config_meta(Arena& a, const std::string& key, const std::string& namespace_, const std::string& name) {
+  return meta(a, namespace_, name, config_uid(key, name), ++versions_, 1, Time::from_seconds(1));
+}
+
+void ApiServer::config_gone(const std::string& key, ObjectKind kind, const std::string& namespace_, const std::string& name) {
+  gone(key, kind, namespace_, name, config_uid(key, name));
+  ++lives_[key];
+}
 
 const Condition* WorkloadStatus::find(ConditionType type) const {
   for (const auto& c : conditions)
@@ -215,7 +226,7 @@ void ApiServer::publish_queue(const std::string& name) {
   auto arena = std::make_shared<Arena>();
   Arena& a = *arena;
   ClusterQueueObserved o;
-  o.meta = config_meta(a, "", name, ++versions_);
+  o.meta = config_meta(a, "queue/" + name, "", name);
   o.cohort = a.copy(q.cohort);
   o.resource_groups = groups_of(q, a);
   o.has_namespace_selector = true;
@@ -238,7 +249,7 @@ void ApiServer::publish_cohort(const std::string& name) {
   const QuotaHolder& c = cohorts.at(name);
   auto arena = std::make_shared<Arena>();
   CohortObserved o;
-  o.meta = config_meta(*arena, "", name, ++versions_);
+  o.meta = config_meta(*arena, "cohort/" + name, "", name);
   o.parent = arena->copy(c.cohort);
   o.resource_groups = groups_of(c, *arena);
   o.fair_weight_nano = c.weight_nano;
@@ -249,7 +260,7 @@ void ApiServer::publish_local_queue(const std::string& name) {
   const LocalQueue& q = local_queues.at(name);
   auto arena = std::make_shared<Arena>();
   LocalQueueObserved o;
-  o.meta = config_meta(*arena, q.namespace_, name, ++versions_);
+  o.meta = config_meta(*arena, "localqueue/" + name, q.namespace_, name);
   o.cluster_queue = arena->copy(q.cluster_queue);
   o.stop_policy = q.stop;
   o.fair_weight_nano = q.weight_nano;
@@ -259,7 +270,7 @@ void ApiServer::publish_local_queue(const std::string& name) {
 void ApiServer::publish_priority_class(const std::string& name) {
   auto arena = std::make_shared<Arena>();
   WorkloadPriorityClassObserved o;
-  o.meta = config_meta(*arena, "", name, ++versions_);
+  o.meta = config_meta(*arena, "class/" + name, "", name);
   o.value = priority_classes.at(name);
   enqueue("class/" + name, {std::move(arena), o});
 }
@@ -267,7 +278,7 @@ void ApiServer::publish_priority_class(const std::string& name) {
 void ApiServer::publish_check(const std::string& name) {
   auto arena = std::make_shared<Arena>();
   AdmissionCheckObserved o;
-  o.meta = config_meta(*arena, "", name, ++versions_);
+  o.meta = config_meta(*arena, "check/" + name, "", name);
   o.controller_name = "example.com/checker";
   o.active = checks.at(name);
   enqueue("check/" + name, {std::move(arena), o});
@@ -276,38 +287,38 @@ void ApiServer::publish_check(const std::string& name) {
 void ApiServer::publish_flavor(const std::string& name) {
   auto arena = std::make_shared<Arena>();
   ResourceFlavorObserved o;
-  o.meta = config_meta(*arena, "", name, ++versions_);
+  o.meta = config_meta(*arena, "flavor/" + name, "", name);
   enqueue("flavor/" + name, {std::move(arena), o});
 }
 
 void ApiServer::publish_namespace(const std::string& name) {
   auto arena = std::make_shared<Arena>();
   NamespaceObserved o;
-  o.meta = config_meta(*arena, "", name, ++versions_);
+  o.meta = config_meta(*arena, "namespace/" + name, "", name);
   enqueue("namespace/" + name, {std::move(arena), o});
 }
 
 void ApiServer::publish_as(const std::string& key, OwnedObservation o) { enqueue(key, std::move(o)); }
 
 void ApiServer::remove_queue(const std::string& name) {
-  if (queues.erase(name) != 0) gone("queue/" + name, ObjectKind::cluster_queue, "", name, name);
+  if (queues.erase(name) != 0) config_gone("queue/" + name, ObjectKind::cluster_queue, "", name);
 }
 
 void ApiServer::remove_cohort(const std::string& name) {
-  if (cohorts.erase(name) != 0) gone("cohort/" + name, ObjectKind::cohort, "", name, name);
+  if (cohorts.erase(name) != 0) config_gone("cohort/" + name, ObjectKind::cohort, "", name);
 }
 
 void ApiServer::remove_local_queue(const std::string& name) {
   const auto it = local_queues.find(name);
   if (it == local_queues.end()) return;
-  gone("localqueue/" + name, ObjectKind::local_queue, it->second.namespace_, name, name);
+  config_gone("localqueue/" + name, ObjectKind::local_queue, it->second.namespace_, name);
   local_queues.erase(it);
 }
 
 void ApiServer::remove_flavor(const std::string& name) {
   const auto it = std::find(flavors.begin(), flavors.end(), name);
   if (it == flavors.end()) return;
-  gone("flavor/" + name, ObjectKind::resource_flavor, "", name, name);
+  config_gone("flavor/" + name, ObjectKind::resource_flavor, "", name);
   flavors.erase(it);
 }
 

@@ -179,6 +179,11 @@ class ApiServer {
   std::map<std::string, std::deque<OwnedObservation>> waiting_;  ///< By object.
   std::deque<OwnedObservation> told_;                            ///< The last ones.
   std::deque<OwnedObservation> again_;                           ///< To be told once more.
+  [[nodiscard]] std::string config_uid(const std::string& key, const std::string& name) const;
+  [[nodiscard]] ObjectMeta config_meta(Arena& a, const std::string& key, const std::string& namespace_, const std::string& name);
+  void config_gone(const std::string& key, ObjectKind kind, const std::string& namespace_, const std::string& name);
+
+  std::map<std::string, int> lives_;  ///< How often an object of the configuration was made again.
   std::uint64_t versions_ = 0, uids_ = 0;
 };
 
