@@ -340,10 +340,7 @@ class Cycle {
 
   /// Only unfinished scans are worth keeping: all else starts anew anyway.
   [[nodiscard]] ScanState scan_of(const WorkloadInfo& workload, const CycleEntry& e) const {
-    ScanState scan;
-    for (const PodSetAssignment& p : e.assignment.pod_sets)
-      for (const ResourceChoice& c : p.choices)
-        if (c.tried_index != -1) scan.entries.push_back({workload.pod_sets[p.pod_set].name, c.resource, c.tried_index});
+    ScanState scan = unfinished_scan(workload, e.assignment);
     if (scan.entries.empty()) return scan;
     scan.cycle = context_.cycle;
     scan.generation = tree_.queue(e.queue).generation;
