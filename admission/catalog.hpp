@@ -134,6 +134,8 @@ struct Settings {
   std::optional<Duration> retain_deactivated;
   std::optional<std::int32_t> slice_history;            ///< Replaced slices that are kept of one elastic job (EJ-100); absent: all of them.
   Duration reactivation_batch = Duration::millis(100);  ///< §3.7: requests within this span are carried out together (BA-59; Kueue: 1 s).
+  /// How often one Workload may preempt the same other one without news from outside (D13; repeated_preemptions.hpp); 0: without limit.
+  std::int32_t repeated_preemptions = 3;
   // feature gates with their defaults (base-api §12)
   bool partial_admission = true;
   bool flavor_fungibility = true;

@@ -138,6 +138,7 @@ CycleContext make_cycle_context(const Context& c, std::uint64_t cycle) {
   out.cycle = cycle;
   out.settings = &c.catalog->settings;
   out.admitted_not_ready = c.admitted_not_ready;
+  out.repeated = c.repeated;
   out.flavor = [catalog = c.catalog](Symbol name) { return catalog->flavor(name); };
   out.namespace_labels = [catalog = c.catalog](Symbol name) -> const NamespaceLabels* {
     const auto it = catalog->namespaces.find(name);

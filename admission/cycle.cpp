@@ -26,7 +26,7 @@ class Cycle {
         context_(context),
         settings_(*context.settings),
         flavors_(tree, context.flavor),
-        preemption_(tree, settings_, context.now),
+        preemption_(tree, settings_, context.now, context.repeated),
         assigner_(tree, settings_, flavors_, preemption_),
         nominator_(settings_, assigner_, preemption_),
         not_ready_(context.admitted_not_ready) {}
@@ -134,7 +134,8 @@ class Cycle {
       case AssignmentMode::preempt:
         if (!e.targets.empty()) break;
         reserve_unreclaimable(e);
-        requeue(e, RequeueReason::preemption_no_candidates, reason::waiting_for_quota, assignment_message(*e.workload, e.assignment));
+        requeue(e, RequeueReason::preemption_no_candidates, reason::waiting_for_quota,
+                assignment_message(*e.workload, e.assignment) + left_alone_message(left_alone_by(e)));
         return;
       case AssignmentMode::deferred_fit:
         charge(e, e.assignment.usage);
@@ -175,6 +176,13 @@ class Cycle {
 
   [[nodiscard]] bool overlaps(const CycleEntry& e) const {
     return projected_ && std::any_of(e.targets.begin(), e.targets.end(), [&](const Target& t) { return holder(t).removed; });
+  }
+
+  /// How many of those that hold quota here it preempts no more (D13).
+  [[nodiscard]] std::size_t left_alone_by(const CycleEntry& e) const {
+    if (context_.repeated == nullptr) return 0;
+    const auto list = context_.repeated->left_alone_by(e.workload->uid);
+    return list.size();
   }
 
   [[nodiscard]] QuotaTree::Holder& holder(std::uint32_t entry) const {
@@ -332,10 +340,7 @@ class Cycle {
 
   /// Only unfinished scans are worth keeping: all else starts anew anyway.
   [[nodiscard]] ScanState scan_of(const WorkloadInfo& workload, const CycleEntry& e) const {
-    ScanState scan;
-    for (const PodSetAssignment& p : e.assignment.pod_sets)
-      for (const ResourceChoice& c : p.choices)
-        if (c.tried_index != -1) scan.entries.push_back({workload.pod_sets[p.pod_set].name, c.resource, c.tried_index});
+    ScanState scan = unfinished_scan(workload, e.assignment);
     if (scan.entries.empty()) return scan;
     scan.cycle = context_.cycle;
     scan.generation = tree_.queue(e.queue).generation;

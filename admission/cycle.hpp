@@ -8,6 +8,7 @@
 
 #include "admission/catalog.hpp"
 #include "admission/quota_tree.hpp"
+#include "admission/repeated_preemptions.hpp"
 #include "admission/workload_info.hpp"
 
 namespace hindsight::admission {
@@ -57,6 +58,7 @@ struct CycleContext {
   const Settings* settings = nullptr;
   /// With blockAdmission: some admitted Workload anywhere is not PodsReady (BA-76).
   bool admitted_not_ready = false;
+  const RepeatedPreemptions* repeated = nullptr;  ///< Whom preemptors leave alone (D13); null: nobody.
   /// nullptr: there is no such ResourceFlavor. Asked at most once for each flavor and cycle.
   std::function<const FlavorConfig*(Symbol)> flavor;
   std::function<const NamespaceLabels*(Symbol)> namespace_labels;

@@ -64,7 +64,10 @@ void Domain::touched(Address entity) {
 
 void Domain::route(const Observation& o, Outbox& out) {
   if (seen_.is_late(o)) return;
+  const bool changed_before = std::exchange(catalog_changed_, false);
   std::visit([&](const auto& x) { apply(x, out); }, o);
+  if (catalog_changed_ && repeated_.clear()) mark_trees();  // other rules, another matter (D13)
+  catalog_changed_ = catalog_changed_ || changed_before;
 }
 
 void Domain::route(const Decisions& d, Outbox& out) {
@@ -127,6 +130,10 @@ void Domain::route_event(const Event& e, Outbox& out) {
     const Symbol queue(r->cluster_queue);
     out.send(domain_address, queue_address(queue), msg::Requeued{r, entry.id});
     mark_tree(catalog_->root_of(queue));
+  } else if (const auto* p = std::get_if<WorkloadPreempted>(&e)) {
+    repeated_.note(p->preemptor.uid, p->workload.uid, sequence_, static_cast<std::uint32_t>(catalog_->settings.repeated_preemptions));
+  } else if (std::holds_alternative<WorkloadEvicted>(e) || std::holds_alternative<WorkloadFinished>(e)) {
+    if (repeated_.forget(std::visit(NamedWorkload{}, e))) mark_trees();
   }
 }
 
@@ -166,10 +173,20 @@ void Domain::mark_tree(Symbol root) {
   dirty_trees_.push_back(root);
 }
 
+void Domain::mark_trees() {
+  for (const auto& [queue, root] : catalog_->roots) mark_tree(root);
+}
+
 void Domain::mark_all() {
   for (std::uint32_t parent = 0; parent < registry_.parents_end(); ++parent)
     if (registry_.has_parent(parent)) mark_dirty(parent);
-  for (const auto& [queue, root] : catalog_->roots) mark_tree(root);
+  mark_trees();
+}
+
+/// Somebody changed the world: what led nowhere may lead somewhere now (D10, D13).
+void Domain::news() {
+  seen_cycles_.clear();
+  if (repeated_.news(sequence_, static_cast<std::uint32_t>(catalog_->settings.repeated_preemptions))) mark_trees();
 }
 
 void Domain::forget_dirty_trees() {
@@ -203,12 +220,15 @@ void Domain::receive(Message& message, Outbox& out) {
       not_ready_.insert(m2->id);
     } else if (not_ready_.erase(m2->id) != 0 && not_ready_.empty()) {  // whoever waited for this may be admitted now (BA-76)
       seen_cycles_.clear();
-      for (const auto& [queue, root] : catalog_->roots) mark_tree(root);
+      mark_trees();
     }
   } else if (const auto* m3 = std::get_if<msg::Runs>(&message.payload)) {
     tell_descendants(message.from.index, m3->runs, out);
   } else if (std::holds_alternative<msg::WorldChanged>(message.payload)) {
-    seen_cycles_.clear();
+    if (message.from.kind == EntityKind::workload_parent)
+      news();
+    else
+      seen_cycles_.clear();  // a queue sampled its usage: time went by, no more
   } else if (std::holds_alternative<msg::Retired>(message.payload)) {
     const std::uint32_t parent = message.from.index;
     if (!registry_.has_parent(parent)) return;
@@ -382,6 +402,7 @@ std::uint64_t Domain::hash() const {
   }
   for (const auto f : seen_cycles_) h.add(f);
   seen_.add_to(h);
+  repeated_.add_to(h);
   std::uint64_t consumed = 0;  // a sum: the table has no order
   for (const auto& [key, seen] : consumed_) {
     StateHash one;

@@ -13,6 +13,7 @@
 
 #include "admission/messages.hpp"
 #include "admission/registry.hpp"
+#include "admission/repeated_preemptions.hpp"
 #include "admission/seen_versions.hpp"
 #include "vocabulary/record.hpp"
 
@@ -63,7 +64,9 @@ class Domain {
 
   // ---- reading --------------------------------------------------------------------------------------------------------------
 
-  [[nodiscard]] Context context() const { return {now_, sequence_, decided_base_, cycles_, !not_ready_.empty(), catalog_.get()}; }
+  [[nodiscard]] Context context() const {
+    return {now_, sequence_, decided_base_, cycles_, !not_ready_.empty(), catalog_.get(), repeated_.any() ? &repeated_ : nullptr};
+  }
   [[nodiscard]] const std::shared_ptr<const Catalog>& catalog() const { return shared_catalog_; }
   [[nodiscard]] std::uint64_t sequence() const { return sequence_; }
   [[nodiscard]] std::uint64_t epoch() const { return epoch_; }
@@ -77,6 +80,8 @@ class Domain {
     const auto it = reactivations_.find(root);
     return it == reactivations_.end() ? Time::never() : it->second;
   }
+  /// Who keeps preempting whom, and who is left alone therefore (D13).
+  [[nodiscard]] const RepeatedPreemptions& repeated_preemptions() const { return repeated_; }
   [[nodiscard]] Symbol root_of(Symbol queue) const { return catalog_->root_of(queue); }
   /// Index of the parent of a Workload or job, by uid.
   [[nodiscard]] std::optional<std::uint32_t> find_parent(std::string_view uid) const;
@@ -145,7 +150,9 @@ class Domain {
   void know(std::uint32_t parent);
   void mark_dirty(std::uint32_t parent);
   void mark_tree(Symbol root);
+  void mark_trees();
   void mark_all();
+  void news();
   void forget_dirty_trees();
   [[nodiscard]] static std::uint64_t fingerprint(const Step& step);
 
@@ -218,6 +225,7 @@ class Domain {
   // cycles that were seen since the world last changed (D10)
   std::vector<std::uint64_t> seen_cycles_;
   SeenVersions seen_;
+  RepeatedPreemptions repeated_;
 
   // deciding; caches, no state: what is clean proposes nothing
   enum class Phase : std::uint8_t { reconcile, timers, cycle, rest };

@@ -312,6 +312,7 @@ void Domain::apply(const ObjectDeleted& o, Outbox& out) {
       if (const auto w = registry_.find_workload(o.uid)) {
         out.send(domain_address, {EntityKind::workload_parent, w.parent}, msg::WorkloadGone{w.id});
         registry_.remove_workload(o.uid);
+        if (repeated_.forget(o.uid)) mark_trees();
       }
       break;
     case ObjectKind::job:

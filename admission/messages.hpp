@@ -25,6 +25,8 @@
 
 namespace hindsight::admission {
 
+class RepeatedPreemptions;
+
 enum class EntityKind : std::uint8_t { domain = 0, cohort_tree = 1, cluster_queue = 2, workload_parent = 3 };
 
 /// Number of an entity in its domain.
@@ -48,6 +50,7 @@ struct Context {
   std::uint64_t cycle = 0;          ///< Number of cycle steps applied, the present one included.
   bool admitted_not_ready = false;  ///< With blockAdmission: some admitted Workload anywhere is not PodsReady (BA-76).
   const Catalog* catalog = nullptr;
+  const RepeatedPreemptions* repeated = nullptr;  ///< Whom preemptors leave alone (D13); null: nobody.
 };
 
 /// Events that an entity proposes, with the memory of their strings.

@@ -15,6 +15,14 @@ bool outdated(const ScanState& scan, const WorkloadInfo& workload, std::uint64_t
   return generation > scan.generation;
 }
 
+ScanState unfinished_scan(const WorkloadInfo& workload, const Assignment& assignment) {
+  ScanState scan;
+  for (const PodSetAssignment& p : assignment.pod_sets)
+    for (const ResourceChoice& c : p.choices)
+      if (c.tried_index != -1) scan.entries.push_back({workload.pod_sets[p.pod_set].name, c.resource, c.tried_index});
+  return scan;
+}
+
 void Nominator::nominate(const WorkloadInfo& workload, NodeIndex queue, const ScanState* scan, const Assignment* pin,
                          Assignment& assignment, std::vector<Target>& targets) {
   assigner_.begin(workload, queue, scan, pin);

@@ -13,6 +13,10 @@ namespace hindsight::admission {
 [[nodiscard]] bool outdated(const ScanState& scan, const WorkloadInfo& workload, std::uint64_t cycle, std::uint64_t generation,
                             const Settings& settings);
 
+/// How far the scan of flavors got for each resource of an assignment that came to nothing, where there are flavors left; nothing else of
+/// it is filled in. No entries: the next scan starts anew (§5.4 step 7).
+[[nodiscard]] ScanState unfinished_scan(const WorkloadInfo& workload, const Assignment& assignment);
+
 /// Flavors and victims for one workload: full counts first, then fewer pods where that is allowed (base-admission §5.2).
 class Nominator {
  public:

@@ -133,6 +133,11 @@ std::string assignment_message(const WorkloadInfo& workload, const Assignment& a
   return out;
 }
 
+std::string left_alone_message(std::size_t victims) {
+  if (victims == 0) return {};
+  return ". Not preempting " + std::to_string(victims) + " workload(s) again, which came back each time, before something else changes";
+}
+
 std::string replaced_message(std::string_view uid, std::string_view job_uid) {
   return joined("Replaced to accommodate a workload (UID: ", known(uid), ", JobUID: ", known(job_uid),
                 ") due to workload slice aggregation");

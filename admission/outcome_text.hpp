@@ -33,6 +33,9 @@ inline const Symbol waiting_for_quota{"WaitingForQuota"};
 /// "couldn't assign flavors to pod set P: …" for every pod set that does not fit at once (BA-93).
 [[nodiscard]] std::string assignment_message(const WorkloadInfo& workload, const Assignment& assignment);
 
+/// Follows the message of a workload that preempts some victims no more, because they come back each time (D13); 0: nothing.
+[[nodiscard]] std::string left_alone_message(std::size_t victims);
+
 /// Of the condition Finished of a slice that gave its place to another (77 §2.3).
 [[nodiscard]] std::string replaced_message(std::string_view uid, std::string_view job_uid);
 

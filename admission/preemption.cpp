@@ -13,6 +13,8 @@ void Preemption::begin(const Preemptor& preemptor) {
   preemptor_ = &preemptor;
   config_ = tree_.queue(preemptor.queue).config.get();
   own_slice_ = tree_.entry_of(preemptor.workload->replaces);
+  left_alone_.clear();
+  if (repeated_ != nullptr) left_alone_ = repeated_->left_alone_by(preemptor.workload->uid);
   need_mask_ = 0;
   for (const CellIndex c : preemptor.need) need_mask_ |= std::uint64_t{1} << (c % 64);
   hierarchy_.clear();
@@ -29,6 +31,13 @@ bool Preemption::uses_need(const QuotaTree::Holder& holder) const {
                      [&](const CellAmount& a) { return std::find(need.begin(), need.end(), a.cell) != need.end(); });
 }
 
+/// One that is evicted already costs nothing: it is on its way out whatever is decided.
+bool Preemption::is_left_alone(const QuotaTree::Holder& holder) const {
+  if (left_alone_.empty() || holder.evicted) return false;
+  const std::string& uid = tree_.entry(holder.entry).reservation->workload->uid;
+  return std::any_of(left_alone_.begin(), left_alone_.end(), [&](const auto* c) { return c->victim == uid; });
+}
+
 bool Preemption::settle(Cursor& c) const {
   const PreemptionPolicy policy = c.common_ancestor == no_node ? config_->within_cluster_queue : config_->reclaim_within_cohort;
   const std::int64_t priority = preemptor_->workload->priority;
@@ -42,7 +51,7 @@ bool Preemption::settle(Cursor& c) const {
       }
       if (h.priority == priority && preemptor_->workload->queue_time >= h.queue_time) continue;
     }
-    if (!h.removed && h.entry != own_slice_ && uses_need(h)) return true;
+    if (!h.removed && h.entry != own_slice_ && uses_need(h) && !is_left_alone(h)) return true;
   }
   return false;
 }

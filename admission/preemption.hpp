@@ -7,6 +7,7 @@
 #include "admission/catalog.hpp"
 #include "admission/fair_share.hpp"
 #include "admission/quota_tree.hpp"
+#include "admission/repeated_preemptions.hpp"
 #include "admission/workload_info.hpp"
 
 namespace hindsight::admission {
@@ -40,8 +41,9 @@ struct Preemptor {
 /// as it needs to.
 class Preemption {
  public:
-  /// `now` stands for a missing time of reservation.
-  Preemption(QuotaTree& tree, const Settings& settings, Time now) : tree_(tree), table_(tree.table()), settings_(settings), now_(now) {}
+  /// `now` stands for a missing time of reservation. `repeated`: who is left alone (D13); null: nobody.
+  Preemption(QuotaTree& tree, const Settings& settings, Time now, const RepeatedPreemptions* repeated = nullptr)
+      : tree_(tree), table_(tree.table()), settings_(settings), now_(now), repeated_(repeated) {}
 
   /// The targets in the order of the search (D6); empty: there is no way.
   [[nodiscard]] std::vector<Target> find_targets(const Preemptor& preemptor);
@@ -72,6 +74,7 @@ class Preemption {
   /// Moves to the next candidate that the policy accepts; false: there is none.
   [[nodiscard]] bool settle(Cursor& c) const;
   [[nodiscard]] bool uses_need(const QuotaTree::Holder& holder) const;
+  [[nodiscard]] bool is_left_alone(const QuotaTree::Holder& holder) const;
   void list_candidates(NodeIndex queue, NodeIndex common_ancestor, bool advantage, CandidateList& list);
   [[nodiscard]] bool fits(bool allow_borrowing) const;
   void remove(const Cursor& c) { table_.remove(c.queue, tree_.entry(holder(c).entry).cells); }
@@ -106,12 +109,14 @@ class Preemption {
   QuotaTable& table_;
   const Settings& settings_;
   Time now_;
+  const RepeatedPreemptions* repeated_;
 
   // The search under way, and its scratch.
   const Preemptor* preemptor_ = nullptr;
   const QueueConfig* config_ = nullptr;
   std::uint64_t need_mask_ = 0;
   std::uint32_t own_slice_ = no_spot;  ///< Entry of the slice that the preemptor replaces: never a victim (EJ-39).
+  std::vector<const RepeatedPreemptions::Count*> left_alone_;
   CandidateList hierarchy_, priority_, same_queue_;
   std::vector<Cursor> heap_;
   std::vector<CellAmount> rest_;

@@ -62,7 +62,8 @@ void SeenVersions::archive_with(Archive& a) {
   } else {
     a(static_cast<std::uint64_t>(seen_.size()));
     for (const auto& entry : seen_) {
-      auto [key, seen] = entry;  // a copy: what reads and writes takes what it may change
+      Key key = entry.first;  // copies: what reads and writes takes what it may change
+      Seen seen = entry.second;
       fields(key, seen);
     }
   }

@@ -353,6 +353,7 @@ void SnapshotCodec::write_domain(ArchiveWriter& a, const Domain& domain) {
   }
   archive(a, d.seen_cycles_);
   d.seen_.archive_with(a);
+  d.repeated_.archive_with(a);
   archive(a, d.job_kinds_);
   a(static_cast<std::uint64_t>(d.lineages_.size()));
   for (auto& [index, lineage] : d.lineages_) {
@@ -423,6 +424,7 @@ Result<void> SnapshotCodec::read_domain(ArchiveReader& a, Domain& d) {
   }
   archive(a, d.seen_cycles_);
   d.seen_.archive_with(a);
+  d.repeated_.archive_with(a);
   archive(a, d.job_kinds_);
   d.job_kinds_.resize(d.registry_.parents_end(), Domain::JobKind::none);
   for (std::size_t n = a.count(); n != 0 && a.ok(); --n) {

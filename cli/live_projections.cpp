@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "connectors/events/decision_events.hpp"
+#include "projections/repeated_preemptions.hpp"
 
 namespace hindsight::cli {
 namespace {
@@ -59,6 +60,8 @@ void LiveProjections::follow(const std::stop_token& stop) {
     folded_ = true;
     past_.look_on({}, [this](events::Position, const RecordView& record) {
       metrics_.record(record, past_.driver());
+      if (options_.on_notice)
+        for (const auto& line : projections::repeated_preemption_notices(record, past_.driver())) options_.on_notice(line);
       if (options_.events != nullptr) options_.events->offer(connectors::record_events(record, past_.driver()), wall_time());
     });
   }

@@ -316,8 +316,10 @@ class Reader {
         duration(x, "hindsight.reactivationBatch", settings_.reactivation_batch, false);
       else if (key == "preemptedWorkloadSliceHistory")
         slice_history(x);
+      else if (key == "repeatedPreemptions")
+        integer(x, "hindsight.repeatedPreemptions", settings_.repeated_preemptions);
       else
-        complain("hindsight." + key, "unknown field", "reactivationBatch, preemptedWorkloadSliceHistory");
+        complain("hindsight." + key, "unknown field", "reactivationBatch, preemptedWorkloadSliceHistory, repeatedPreemptions");
     }
   }
 

@@ -114,6 +114,7 @@ constexpr std::string_view table_text = R"(
   hindsight
     preemptedWorkloadSliceHistory int32 min=0
     reactivationBatch     string
+    repeatedPreemptions   int32 min=0 max=1000
 @QueueVisibility
   updateIntervalSeconds   int32 min=1
   clusterQueues

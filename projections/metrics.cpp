@@ -30,6 +30,13 @@ Histogram::BucketBoundaries exponential(std::size_t n) {
   return out;
 }
 
+/// first, 2·first, 4·first, …
+Histogram::BucketBoundaries doubling(double first, std::size_t n) {
+  Histogram::BucketBoundaries out;
+  for (double bound = first; out.size() < n; bound *= 2) out.push_back(bound);
+  return out;
+}
+
 double seconds(Duration d) { return static_cast<double>(d.micros) / 1e6; }
 
 /// Since when it waits for quota: its creation, or when it was requeued last.
@@ -48,6 +55,7 @@ struct Metrics::Counters {
   std::optional<std::uint64_t> stale_decisions;  ///< Of the domain after the last record that was seen.
   prometheus::Registry registry;
   std::map<std::string, double> skips;  ///< In the last cycle, by ClusterQueue: entries that would have preempted.
+  std::map<std::string, Time, std::less<>> jobs_without_workload;  ///< Uids of queued jobs, with their creation.
 
   void count(const char* name, const char* help, Labels labels) {
     labels["replica_role"] = replica_role;
@@ -56,6 +64,24 @@ struct Metrics::Counters {
   void measure(const char* name, const char* help, Labels labels, double value, const Histogram::BucketBoundaries& bounds) {
     labels["replica_role"] = replica_role;
     prometheus::BuildHistogram().Name(std::string("kueue_") + name).Help(help).Register(registry).Add(labels, bounds).Observe(value);
+  }
+
+  /// Remembers when jobs were made, until they have a Workload.
+  void see(const Observation& o, const StateView& state) {
+    if (const auto* job = std::get_if<JobObserved>(&o)) {
+      const auto index = state.domain().find_parent(job->meta.uid);
+      const auto* parent = index ? state.parent(*index) : nullptr;
+      const bool waits = parent != nullptr && parent->workloads().empty() && job->managed && !job->finished && !job->meta.deleting;
+      if (waits && job->meta.created.is_set())
+        jobs_without_workload.try_emplace(std::string(job->meta.uid), job->meta.created);
+      else
+        forget_job(job->meta.uid);
+    } else if (const auto* gone = std::get_if<ObjectDeleted>(&o); gone != nullptr && gone->kind == ObjectKind::job) {
+      forget_job(gone->uid);
+    }
+  }
+  void forget_job(Text uid) {
+    if (const auto it = jobs_without_workload.find(uid); it != jobs_without_workload.end()) jobs_without_workload.erase(it);
   }
 
   /// One event of an applied decision.
@@ -105,6 +131,22 @@ struct Metrics::Counters {
     void operator()(const SliceReplaced& e) {
       if (const auto* w = changed_now(e.workload, ConditionType::finished, true))
         c_.count("replaced_workload_slices_total", "Slices of elastic jobs that another replaced", {{"cluster_queue", queue_name(*w)}});
+    }
+    void operator()(const WorkloadRequested& e) {
+      const auto job = c_.jobs_without_workload.find(e.job.uid);
+      if (job == c_.jobs_without_workload.end()) return;
+      c_.measure("workload_creation_latency_seconds", "From the creation of a job to that of its Workload",
+                 {{"job_kind", std::string(e.job.kind)}}, seconds(now_ - job->second), doubling(0.01, 11));
+      c_.jobs_without_workload.erase(job);
+    }
+    void operator()(const PodsReleased& e) {
+      const WorkloadAt at = find_by_uid(state_, e.workload.uid);
+      const auto* admitted = at.workload == nullptr ? nullptr : at.workload->find(ConditionType::admitted);
+      if (admitted == nullptr || !admitted->is_true()) return;
+      for (std::size_t i = 0; i < e.pods.size(); ++i)
+        c_.measure("pod_scheduling_gate_removal_seconds", "From admission to the removal of the scheduling gate of a pod",
+                   {{"name", "kueue.x-k8s.io/elastic-job"}, {"cluster_queue", queue_name(*at.workload)}, {"is_group", "false"}},
+                   seconds(now_ - admitted->last_transition), exponential(14));
     }
     void operator()(const GateChanged& e) {
       if (e.change != GateChange::cleared) return;
@@ -214,6 +256,7 @@ void Metrics::record(const RecordView& record, const StateView& after) {
   const auto stale = after.domain().stale_decisions();
   const bool ignored = counters_->stale_decisions && stale > *counters_->stale_decisions;
   counters_->stale_decisions = stale;
+  if (const auto* o = std::get_if<Observation>(&record.body)) counters_->see(*o, after);
   const auto* decisions = std::get_if<Decisions>(&record.body);
   if (decisions == nullptr || ignored || record.envelope.epoch < after.domain().epoch()) return;
   Counters::Counting counting(*counters_, after, options_.local_queues);

@@ -73,6 +73,8 @@ class Gauges {
     set("hindsight_epoch", "The epoch of the domain", {}, static_cast<double>(state_.domain().epoch()));
     set("hindsight_stale_decisions", "Decisions of replaced writers that were ignored", {},
         static_cast<double>(state_.domain().stale_decisions()));
+    set("hindsight_repeated_preemptions", "Pairs of Workloads of which one preempts the other no more, because it came back each time", {},
+        static_cast<double>(state_.domain().repeated_preemptions().left_alone_count()));
   }
 
   /// One walk over all Workloads: those that finished, and those that wait and why.

@@ -36,6 +36,19 @@ std::shared_ptr<const Config> edited(const std::shared_ptr<const Config>& config
   return copy ? copy : config;
 }
 
+/// How far the scan of a waiting workload got at its last try, if that still counts at the next one.
+ScanState kept_scan(const StateView& state, Symbol cluster_queue, const WorkloadInfo& workload) {
+  const auto* queue = state.queue(cluster_queue);
+  if (queue == nullptr) return {};
+  const auto context = state.domain().context();
+  for (auto& entry : queue->image().entries) {
+    if (entry.uid != workload.uid || entry.scan.entries.empty()) continue;
+    const std::uint64_t changed = entry.scan.generation + 1;  // whatever lets it in changes the tree
+    if (!outdated(entry.scan, workload, context.cycle + 1, changed, context.catalog->settings)) return std::move(entry.scan);
+  }
+  return {};
+}
+
 }  // namespace
 
 struct ScratchTree::Nomination {
@@ -73,14 +86,24 @@ ScratchTree::Nomination ScratchTree::nominate(const WorkloadInfo& workload) {
   const Catalog& catalog = *state_->domain().catalog();
   const std::function<const FlavorConfig*(Symbol)> find = [&](Symbol name) { return catalog.flavor(name); };
   FlavorLookup flavors(tree_, find);
-  Preemption preemption(tree_, catalog.settings, state_->domain().now());
+  Preemption preemption(tree_, catalog.settings, state_->domain().now(), state_->domain().context().repeated);
   FlavorAssigner assigner(tree_, catalog.settings, flavors, preemption);
   Nominator nominator(catalog.settings, assigner, preemption);
   Nomination out;
-  Assignment assignment;
-  nominator.nominate(workload, tree_.find_queue(cluster_queue_), nullptr, nullptr, assignment, out.targets);
-  out.mode = assignment.mode;
-  return out;
+  // A scan that ended early goes on where it stopped in the next cycles, so that another pod set may find room (BA-54); one that has come
+  // to its end starts anew. It may also go round without ever trying all flavors together (D11).
+  std::vector<ScanState> scans{kept_scan(*state_, cluster_queue_, workload)};
+  for (;;) {
+    Assignment assignment;
+    const ScanState* scan = scans.back().entries.empty() ? nullptr : &scans.back();
+    nominator.nominate(workload, tree_.find_queue(cluster_queue_), scan, nullptr, assignment, out.targets);
+    out.mode = assignment.mode;
+    if (out.mode == AssignmentMode::fit || !out.targets.empty()) return out;
+    ScanState next = unfinished_scan(workload, assignment);
+    const bool again = std::any_of(scans.begin(), scans.end(), [&](const ScanState& s) { return s.entries == next.entries; });
+    if (again) return out;
+    scans.push_back(std::move(next));
+  }
 }
 
 bool ScratchTree::fits(const WorkloadInfo& workload) { return nominate(workload).mode == AssignmentMode::fit; }

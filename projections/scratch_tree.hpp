@@ -27,7 +27,7 @@ class ScratchTree {
   [[nodiscard]] static std::optional<ScratchTree> of(const StateView& state, Symbol cluster_queue,
                                                      const std::vector<QuotaEdit>& edits = {});
 
-  /// Would the workload be given quota now, without preempting anybody?
+  /// Would the workload be given quota now, without preempting anybody, at the first try or as its scan of the flavors goes on?
   [[nodiscard]] bool fits(const admission::WorkloadInfo& workload);
   /// Whom it would preempt now; empty: nobody, because it fits or because it must not.
   [[nodiscard]] std::vector<Holder> victims_of(const admission::WorkloadInfo& workload);

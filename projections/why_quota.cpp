@@ -7,6 +7,7 @@
 #include "admission/node_match.hpp"
 #include "events/decision_fields.hpp"
 #include "projections/format.hpp"
+#include "projections/repeated_preemptions.hpp"
 #include "projections/scratch_tree.hpp"
 #include "projections/why.hpp"
 
@@ -261,6 +262,9 @@ std::vector<std::string> preemption_facts(const StateView& state, const Workload
     for (const auto& victim : scratch->victims_of(w)) names.push_back(full_name(victim.namespace_, victim.name));
     if (!names.empty()) out.push_back("it can preempt " + joined(names));
   }
+  for (const auto* count : state.domain().repeated_preemptions().left_alone_by(w.uid))
+    out.push_back("it has preempted " + preempted_how_often(state, *count) +
+                  ", which came back each time: it does not again until something else changes");
   out.push_back(policy_fact("withinClusterQueue", queue->within_cluster_queue,
                             count_candidates(state, {cluster_queue}, trials, w, queue->within_cluster_queue), w,
                             "in its own ClusterQueue"));

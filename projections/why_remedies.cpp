@@ -15,6 +15,7 @@ using Verdict = FlavorTrial::Verdict;
 
 constexpr std::size_t holders_max = 500;  // more are not tried out one by one
 constexpr int doublings_max = 12;
+constexpr std::int32_t savings_max = 64;  // pods fewer; sizes below are found by halving only
 
 /// What a workload lacks if it goes for one flavor.
 struct Plan {
@@ -22,6 +23,8 @@ struct Plan {
     Symbol flavor, resource;
     Amount missing = 0;
     QuotaLine quota;
+    /// What single pod sets and several together miss here, ascending: with less than `missing` one of them may go elsewhere and make room.
+    std::set<Amount> steps;
   };
   std::vector<Lack> lacks;
 
@@ -32,8 +35,22 @@ struct Plan {
   }
 };
 
+/// What fewer pods would spare of a resource, ascending, 0 first: of the pod set with minCount, where there is one (§5.2 c).
+std::vector<Amount> savings_of(const WorkloadInfo& workload, const std::vector<FlavorTrial>& trials, Symbol resource) {
+  std::vector<Amount> out{0};
+  for (const auto& p : workload.pod_sets) {
+    if (p.min_count < 0 || p.min_count >= p.count) continue;
+    const auto trial = std::find_if(trials.begin(), trials.end(),
+                                    [&](const FlavorTrial& t) { return t.pod_set == p.name.text() && t.resource == resource; });
+    if (trial == trials.end()) continue;
+    const std::int32_t fewer_max = std::min(p.count - p.min_count, savings_max);
+    for (std::int32_t fewer = 1; fewer <= fewer_max; ++fewer) out.push_back(multiply(trial->requested / p.count, fewer));
+  }
+  return out;
+}
+
 /// One plan for each flavor: pod sets that it does not match take the first flavor that does.
-std::vector<Plan> plans_of(const std::vector<FlavorTrial>& trials) {
+std::vector<Plan> plans_of(const WorkloadInfo& workload, const std::vector<FlavorTrial>& trials) {
   std::vector<Symbol> flavors;
   for (const auto& t : trials)
     if (t.verdict != Verdict::no_match && std::find(flavors.begin(), flavors.end(), t.flavor) == flavors.end()) flavors.push_back(t.flavor);
@@ -60,6 +77,9 @@ std::vector<Plan> plans_of(const std::vector<FlavorTrial>& trials) {
       lack.resource = choice->resource;
       lack.quota = choice->quota;
       lack.missing = std::max(lack.missing, choice->missing);  // that of the last pod set has the earlier ones in it
+      for (const Amount saving : savings_of(workload, trials, choice->resource))
+        for (const Amount step : {choice->missing - saving, choice->missing - choice->earlier - saving})
+          if (step > 0) lack.steps.insert(step);
     }
     if (!possible) continue;
     std::vector<std::pair<std::string, std::string>> key;
@@ -86,6 +106,12 @@ class Trials {
   }
 
   /// Raises one kind of limit of a node for all that is lacking; nothing: no such raise lets it in.
+  ///
+  /// The smallest raise: it lets the workload in without preempting anybody, and with any one of its amounts one unit less, the others as
+  /// they are, it does not. There can be more than one such choice: of several limits less of one may cost more of another; and of one
+  /// limit more can be worse than less, when the first pod set then takes what the second needs, or preempts instead. Of these it is the
+  /// least that gives some pod sets, alone or together, with all or fewer pods, just what they miss. An amount of 0: this limit is high
+  /// enough.
   template <class EditOf>
   [[nodiscard]] std::optional<std::vector<Amount>> smallest_raise(const Plan& plan, const EditOf& edit_of) const {
     const auto edits = [&](const std::vector<Amount>& raise) {
@@ -100,21 +126,36 @@ class Trials {
       if (++doublings > doublings_max) return std::nullopt;
       for (auto& r : raise) r = multiply(r, 2);
     }
-    for (std::size_t i = 0; i < raise.size(); ++i) {  // each as small as can be while the others stay
-      Amount low = 0, high = raise[i];                // low: not enough, or nothing
-      const auto enough = [&](Amount r) {
-        auto probe = raise;
-        probe[i] = r;
-        return fits_with(edits(probe));
-      };
-      if (high > 0 && !enough(high - 1)) continue;  // the guess was exact, as it mostly is
-      while (low + 1 < high) {
-        const Amount middle = low + (high - low) / 2;
-        (enough(middle) ? high : low) = middle;
+    const auto enough = [&](std::size_t i, Amount amount) {
+      auto probe = raise;
+      probe[i] = amount;
+      return fits_with(edits(probe));
+    };
+    // Less of one may make less of another enough: a second pod set goes for another flavor when the first has less room. So until none
+    // can be lowered any more.
+    for (bool lowered = true; lowered;) {
+      lowered = false;
+      for (std::size_t i = 0; i < raise.size(); ++i) {
+        if (raise[i] == 0) continue;
+        Amount least = raise[i];
+        for (const Amount step : plan.lacks[i].steps)
+          if (step < least && enough(i, step)) least = step;
+        if (enough(i, least - 1)) least = enough(i, 0) ? 0 : least_enough(least - 1, [&](Amount amount) { return enough(i, amount); });
+        lowered = lowered || least < raise[i];
+        raise[i] = least;
       }
-      raise[i] = high;
     }
     return raise;
+  }
+
+  /// Below this amount, which is enough, one that is enough and of which one unit less is not. 0 is not enough.
+  template <class Enough>
+  [[nodiscard]] static Amount least_enough(Amount high, const Enough& enough) {
+    for (Amount low = 0; low + 1 < high;) {
+      const Amount middle = low + (high - low) / 2;
+      (enough(middle) ? high : low) = middle;
+    }
+    return high;
   }
 
   /// A small set of workloads whose end would make room.
@@ -229,7 +270,7 @@ std::vector<Remedy> find_remedies(const StateView& state, const WorkloadInfo& wo
     out.push_back({Remedy::Kind::fits_now, {}, {}, {}});
     return out;
   }
-  for (const auto& plan : plans_of(trials)) {
+  for (const auto& plan : plans_of(workload, trials)) {
     if (plan.lacks.empty()) continue;
     add_remedies(state, tries, cluster_queue, plan, out);
   }

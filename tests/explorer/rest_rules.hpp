@@ -47,7 +47,8 @@ class EvictionPairs {
   /// Empty, or the pair: each of the two has preempted the other `often` times.
   [[nodiscard]] std::string see(const RecordView& record);
 
-  static constexpr int often = 3;
+  /// More often than a domain allows (Settings::repeated_preemptions), though some of what happened outside before is told late.
+  static constexpr int often = 10;
 
  private:
   std::map<std::pair<std::string, std::string>, int> preempted_;  ///< Victim, preemptor (uids) → how often.

@@ -125,7 +125,7 @@ resources:
     outputs: {example.com/memory: 5Ki, example.com/credits: 10}
 objectRetentionPolicies: {workloads: {afterFinished: 1h, afterDeactivatedByKueue: 0s}}
 featureGates: {PartialAdmission: false, PriorityBoost: true}
-hindsight: {reactivationBatch: 250ms}
+hindsight: {reactivationBatch: 250ms, repeatedPreemptions: 5}
 )");
   EXPECT_TRUE(s.manage_jobs_without_queue_name);
   ASSERT_EQ(s.managed_jobs_namespaces.size(), 2U);  // BA-172
@@ -149,6 +149,7 @@ hindsight: {reactivationBatch: 250ms}
   EXPECT_FALSE(s.partial_admission);
   EXPECT_TRUE(s.priority_boost);
   EXPECT_EQ(s.reactivation_batch, Duration::millis(250));
+  EXPECT_EQ(s.repeated_preemptions, 5);  // D13
   ASSERT_TRUE(s.admission_fair_sharing.has_value());
   EXPECT_EQ(s.admission_fair_sharing->half_life, Duration::seconds(600));
   EXPECT_EQ(s.admission_fair_sharing->sampling_interval, Duration::seconds(300));
@@ -521,6 +522,7 @@ constexpr FieldCase field_cases[] = {
      "IP address"},
     {"visibilityServer: {bindPort: 1}", "visibilityServer: {bindPort: 65536}", "visibilityServer.bindPort", "65535"},
     {"hindsight: {reactivationBatch: 0s}", "hindsight: {reactivationBatch: 1}", "hindsight.reactivationBatch", "must be a string"},
+    {"hindsight: {repeatedPreemptions: 0}", "hindsight: {repeatedPreemptions: -1}", "hindsight.repeatedPreemptions", "equal to 0"},
     {"hindsight: {}", "hindsight: {reactivationBath: 1s}", "hindsight.reactivationBath", "reactivationBatch"},
 };
 

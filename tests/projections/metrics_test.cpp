@@ -2,6 +2,7 @@
 
 #include "projections/metrics.hpp"
 
+#include "admission/workload_parent.hpp"
 #include "tests/projections/reading.hpp"
 
 namespace hindsight::projections {
@@ -202,6 +203,57 @@ TEST_F(MetricsOf, OptionsLeaveGroupsOut) {
   EXPECT_EQ(t.find("kueue_local_queue_"), std::string::npos);
   EXPECT_EQ(t.find("kueue_cluster_queue_nominal_quota"), std::string::npos);
   expect_line(t, R"(kueue_admitted_active_workloads{cluster_queue="cq",replica_role="leader"} 0)");
+}
+
+// BA-185: from the creation of a job to the decision to make its Workload; once for each Workload
+TEST_F(MetricsOf, TheMakingOfWorkloadsIsTimedByKindOfJob) {
+  w.set_up({{.name = "cq", .quotas = {{.nominal = 4000}}}});
+  const std::vector<ResourceAmount> requests{{"cpu", 1000}};
+  std::vector<PodSetFacts> pods(1);
+  pods[0].name = "main";
+  pods[0].count = 1;
+  pods[0].requests = requests;
+  JobObserved job;
+  job.meta = {.namespace_ = "default", .name = "j", .uid = "job-j", .resource_version = 77};
+  job.meta.created = w.now - Duration::seconds(3);
+  job.kind = "Job";
+  job.group = "batch";
+  job.queue_name = "lq";
+  job.suspended = true;
+  job.managed = true;
+  job.workload_name = "job-j";
+  job.pod_sets = pods;
+  w.observe(job);
+  w.settle();
+  job.meta.resource_version = 78;
+  w.observe(job);
+  w.settle();
+  const auto t = text();
+  expect_line(t, R"(kueue_workload_creation_latency_seconds_count{job_kind="Job",replica_role="standalone"} 1)");
+  expect_line(t, R"(kueue_workload_creation_latency_seconds_sum{job_kind="Job",replica_role="standalone"} 3)");
+  expect_line(t, R"(kueue_workload_creation_latency_seconds_bucket{job_kind="Job",replica_role="standalone",le="2.56"} 0)");
+  expect_line(t, R"(kueue_workload_creation_latency_seconds_bucket{job_kind="Job",replica_role="standalone",le="5.12"} 1)");
+  expect_line(t, R"(kueue_workload_creation_latency_seconds_bucket{job_kind="Job",replica_role="standalone",le="10.24"} 1)");
+}
+
+// BA-185: each pod of an elastic job that is let go, from the admission of its slice
+TEST_F(MetricsOf, ReleasedPodsAreTimedFromAdmission) {
+  w.set_up({{.name = "cq", .quotas = {{.nominal = 4000}}}});
+  w.submit({.name = "slice", .cpu = 1000});
+  w.settle();
+  w.tick(Duration::seconds(4));
+  const WorkloadRef slice{.uid = w.driver().parent(0)->workloads().front().uid, .namespace_ = "default", .name = "slice"};
+  const std::vector<PodRef> pods(2);
+  const std::vector<Event> events{PodsReleased{.workload = slice, .pods = pods}};
+  RecordView record;
+  record.envelope.epoch = w.driver().domain().epoch();
+  record.body = Decisions{1, StepKind::life_cycle, events};
+  Metrics metrics({});
+  metrics.record(record, w.driver());
+  const auto t = metrics.text(w.driver());
+  const std::string labels = R"({cluster_queue="cq",is_group="false",name="kueue.x-k8s.io/elastic-job",replica_role="standalone"} )";
+  expect_line(t, "kueue_pod_scheduling_gate_removal_seconds_count" + labels + "2");
+  expect_line(t, "kueue_pod_scheduling_gate_removal_seconds_sum" + labels + "8");
 }
 
 }  // namespace

@@ -64,6 +64,7 @@ class FactWorld {
     bool finalizer = true;
     AdmissionMode mode = AdmissionMode::unset;
     std::string_view check = {};  ///< An admission check for all flavors.
+    std::int64_t weight_nano = 1'000'000'000;
   };
   void queue(const Queue& q) {
     ClusterQueueObserved o;
@@ -86,6 +87,7 @@ class FactWorld {
     o.queueing_strategy = q.strategy;
     o.stop_policy = q.stop;
     o.admission_mode = q.mode;
+    o.fair_weight_nano = q.weight_nano;
     if (!q.check.empty()) {
       auto checks = arena_.make<AdmissionCheckRule>(1);
       checks[0].name = keep(q.check);
