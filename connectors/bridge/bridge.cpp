@@ -81,11 +81,20 @@ std::string status_message(const WriteAnswer& answer) {
   return "HTTP " + std::to_string(answer.http_status);
 }
 
-/// Does the write leave alone whether the Workload is admitted, exists and may run? Then it tells readers why it waits.
+/// Does the intent leave alone whether the Workload is admitted, exists and may run? Then it tells readers why it waits.
+bool leaves_waiting(const WorkloadIntent& intent) {
+  return !intent.has_admission && !intent.remove && !intent.release_finalizer && !intent.set_inactive;
+}
+
 bool only_tells(const WorkloadIntent& intent, const Json& workload) {
-  const auto& status = object_or_empty(workload, "status");
-  return !intent.has_admission && member(status, "admission") == nullptr && !intent.remove && !intent.release_finalizer &&
-         !intent.set_inactive;
+  return leaves_waiting(intent) && member(object_or_empty(workload, "status"), "admission") == nullptr;
+}
+
+/// Known without a look at the object. What has its turn to wait for anyway need not be compared before: on a busy server that would be
+/// most of the work.
+bool surely_only_tells(const Intent& intent, bool queued) {
+  if (const auto* w = std::get_if<WorkloadIntent>(&intent)) return queued && leaves_waiting(*w);
+  return std::holds_alternative<QueueStatusIntent>(intent);
 }
 
 constexpr std::uint32_t rounds_max = 12;  // a stop takes three writes; more than this is a circle
@@ -432,6 +441,11 @@ void Bridge::advance(const std::string& key) {
     w.waiting = true;
     return;
   }
+  const bool reports_wait = reports_in_flight_ >= options_.reports_in_flight_max;
+  if (reports_wait && surely_only_tells(w.intent, w.queued)) {
+    if (!std::exchange(w.queued, true)) reports_.push_back(key);
+    return;
+  }
   Plan p = plan(w.intent);
   if (p.error) {
     const Intent intent = w.intent;
@@ -455,7 +469,7 @@ void Bridge::advance(const std::string& key) {
     refusals_.erase(key);
     return;
   }
-  if (p.only_tells && reports_in_flight_ >= options_.reports_in_flight_max) {
+  if (p.only_tells && reports_wait) {
     if (!std::exchange(w.queued, true)) reports_.push_back(key);
     return;
   }
