@@ -1,6 +1,7 @@
 #include "admission/cluster_queue.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace hindsight::admission {
 
@@ -36,19 +37,35 @@ void ClusterQueue::receive(Message& message, const Context& c, Outbox& out) {
 
 void ClusterQueue::push(Pending& p) {
   if (p.in_heap()) return;
-  p.by_record = false;
-  heap_.push(lane_of(p), p, rank(p));
-  ++heap_hashes_[p.info->equivalence_hash];
+  take_out(p);
+  heap_.push(lane_of(p), p.info->equivalence_hash, p, rank(p));
+}
+
+/// Beside equal ones that are parked.
+void ClusterQueue::push_parked(Pending& p) {
+  take_out(p);
+  heap_.push_parked(lane_of(p), p.info->equivalence_hash, p, rank(p));
+}
+
+void ClusterQueue::park_alone(Pending& p, bool by_record) {
+  take_out(p);
+  p.alone_by_record = by_record;
+  p.place = alone_.size();
+  alone_.push_back(&p);
 }
 
 void ClusterQueue::take_out(Pending& p) {
-  if (!p.in_heap()) return;
-  heap_.erase(lane_of(p), p);
-  const auto it = heap_hashes_.find(p.info->equivalence_hash);
-  if (it != heap_hashes_.end() && --it->second == 0) heap_hashes_.erase(it);
+  if (p.place == PendingHeap<Pending>::nowhere) return;
+  if (p.group != nullptr) {
+    heap_.erase(lane_of(p), p);
+    return;
+  }
+  alone_[p.place] = alone_.back();
+  alone_[p.place]->place = p.place;
+  alone_.pop_back();
+  p.place = PendingHeap<Pending>::nowhere;
+  p.alone_by_record = false;
 }
-
-void ClusterQueue::park(Pending& p) { take_out(p); }
 
 void ClusterQueue::tell_heap_state(Outbox& out) {
   const bool nonempty = !heap_.empty();
@@ -62,6 +79,7 @@ void ClusterQueue::enqueue(const msg::Enqueue& m, Address parent, const Context&
   auto [it, fresh] = pending_.try_emplace(info->id);
   Pending& p = it->second;
   const bool was_in_heap = p.in_heap();
+  const bool was_parked_by_record = p.by_record();
   if (!fresh) {
     take_out(p);
     --p.local->counters.pending;
@@ -70,25 +88,26 @@ void ClusterQueue::enqueue(const msg::Enqueue& m, Address parent, const Context&
   ++p.local->counters.pending;
   p.info = info;
   p.parent = parent;
-  p.told_at = c.sequence;
+  note_told(p, c);
   if (m.force) {
     push(p);
   } else if (m.repush || fresh) {
     const auto* config = c.catalog->queue(name_);
     const bool hashing = config != nullptr && config->strategy == QueueingStrategy::best_effort_fifo && info->equivalence_hash != 0;
-    const auto record = hashing ? records_.find(info->equivalence_hash) : records_.end();
-    if (!gate_open(*info, c.now)) {
-      park(p);
-    } else if (record != records_.end()) {  // §3.6: pushes with a recorded hash are parked directly
-      park(p);
-      p.by_record = true;
-    } else {
+    if (!gate_open(*info, c.now))
+      park_alone(p, was_parked_by_record);
+    else if (hashing && records_.contains(info->equivalence_hash))  // §3.6: pushes with a recorded hash are parked directly
+      push_parked(p);
+    else
       push(p);
-    }
   } else if (was_in_heap) {
     push(p);
+  } else if (was_parked_by_record && gate_open(*info, c.now)) {
+    push_parked(p);
+  } else {
+    park_alone(p, was_parked_by_record);
   }
-  if (p.by_record)
+  if (p.by_record())
     if (const auto record = records_.find(info->equivalence_hash); record != records_.end())
       out.send(queue_address(name_), parent, msg::ParkedByRecord{info->id, record->second});
   refresh_counters(c);
@@ -106,17 +125,76 @@ void ClusterQueue::dequeue(WorkloadId id, bool quiet, const Context& c, Outbox& 
   tell_heap_state(out);
 }
 
+void ClusterQueue::note_told(Pending& p, const Context& c) {
+  if (std::exchange(p.told_at, c.sequence) != c.sequence) told_.emplace_back(c.sequence, p.info->id);
+  forget_told(c);
+}
+
+/// A parent asks why its workload is parked only until a decision was made that knew its last change (WorkloadState::resolve_since); after
+/// the next change it is told again. So thousands of equal workloads are parked and woken without a message to each.
+void ClusterQueue::forget_told(const Context& c) {
+  while (!told_.empty() && told_.front().first <= c.decided_base) told_.pop_front();
+}
+
+/// Tells the parents of those that `about` means and whose parents want to know why they are parked.
+void ClusterQueue::tell_parents(const Context& c, Outbox& out, const std::function<bool(const Pending&)>& about, Symbol reason) {
+  forget_told(c);
+  for (const auto& [sequence, id] : told_) {
+    const auto it = pending_.find(id);
+    if (it == pending_.end() || it->second.told_at != sequence || !about(it->second)) continue;
+    out.send(queue_address(name_), it->second.parent, msg::ParkedByRecord{id, reason});
+  }
+}
+
 void ClusterQueue::reactivate(const Context& c, Outbox& out) {
   records_.clear();
-  const auto* config = c.catalog->queue(name_);
-  for (auto& [id, p] : pending_) {  // order does not matter: the heap sorts
-    if (p.in_heap()) continue;
-    if (p.by_record && wants_to_know(p, c)) out.send(queue_address(name_), p.parent, msg::ParkedByRecord{id, Symbol()});
-    p.by_record = false;
-    if (!gate_open(*p.info, c.now) || config == nullptr || !c.catalog->namespace_matches(*config, p.info->namespace_)) continue;
-    push(p);
-  }
+  tell_parents(
+      c, out, [](const Pending& p) { return p.by_record(); }, Symbol());
+  wake_all(c);
   tell_heap_state(out);
+}
+
+/// All that is parked waits again, but for what must not yet.
+void ClusterQueue::wake_all(const Context& c) {
+  const auto* config = c.catalog->queue(name_);
+  const auto may_wait = [&](Symbol namespace_) { return config != nullptr && c.catalog->namespace_matches(*config, namespace_); };
+  for (Pending* p : std::vector<Pending*>(alone_)) {  // order does not matter: the heap sorts
+    p->alone_by_record = false;
+    if (gate_open(*p->info, c.now) && may_wait(p->info->namespace_)) push(*p);
+  }
+  const bool all_may = std::all_of(local_.begin(), local_.end(), [&](const auto& l) { return may_wait(l.first.first); });
+  if (!all_may) {
+    for (auto& [id, p] : pending_)
+      if (p.group != nullptr && !p.in_heap() && !may_wait(p.info->namespace_)) park_alone(p, false);
+  }
+  const auto wake = [&](Lanes::Lane& lane) {
+    for (auto& [hash, group] : lane.groups) heap_.wake(lane, group);
+  };
+  if (!fair_) return wake(shared_lane_);
+  for (auto& [key, l] : local_) wake(l.lane);
+}
+
+/// Workloads equal to one that fits nowhere need not be tried (§3.6).
+void ClusterQueue::park_equals(std::uint64_t hash, Symbol reason, const Context& c, Outbox& out) {
+  const auto means = [hash](const Pending& p) { return p.in_heap() && p.info->equivalence_hash == hash; };
+  tell_parents(c, out, means, reason);
+  const auto park = [&](Lanes::Lane& lane) {
+    if (const auto group = lane.groups.find(hash); group != lane.groups.end()) heap_.park(lane, group->second);
+  };
+  if (!fair_) return park(shared_lane_);
+  for (auto& [key, l] : local_) park(l.lane);
+}
+
+/// How many that wait in the heap have this equivalence hash.
+std::size_t ClusterQueue::waiting_equals(std::uint64_t hash) const {
+  const auto count = [&](const Lanes::Lane& lane) {
+    const auto group = lane.groups.find(hash);
+    return group == lane.groups.end() ? 0 : group->second.waiting().size();
+  };
+  if (!fair_) return count(shared_lane_);
+  std::size_t sum = 0;
+  for (const auto& [key, l] : local_) sum += count(l.lane);
+  return sum;
 }
 
 void ClusterQueue::requeued(const EntryRequeued& e, WorkloadId id, const Context& c, Outbox& out) {
@@ -135,19 +213,12 @@ void ClusterQueue::requeued(const EntryRequeued& e, WorkloadId id, const Context
   if (e.to_heap) {
     push(p);
   } else {
-    park(p);
+    if (p.in_heap()) park_alone(p, false);
     const auto* config = c.catalog->queue(name_);
     const bool fits_nowhere = e.requeue_reason == RequeueReason::no_fit || e.requeue_reason == RequeueReason::preemption_no_candidates;
     if (fits_nowhere && config != nullptr && config->strategy == QueueingStrategy::best_effort_fifo && p.info->equivalence_hash != 0) {
-      const Symbol reason(e.reason);
-      records_[p.info->equivalence_hash] = reason;
-      if (heap_hashes_.contains(p.info->equivalence_hash))
-        for (auto& [other, q] : pending_) {
-          if (!q.in_heap() || q.info->equivalence_hash != p.info->equivalence_hash) continue;
-          park(q);
-          q.by_record = true;
-          if (wants_to_know(q, c)) out.send(queue_address(name_), q.parent, msg::ParkedByRecord{other, reason});
-        }
+      records_[p.info->equivalence_hash] = Symbol(e.reason);
+      park_equals(p.info->equivalence_hash, Symbol(e.reason), c, out);
     }
   }
   tell_heap_state(out);
@@ -280,8 +351,7 @@ void ClusterQueue::offer(const msg::OfferHead& m, Address to, const Context& c, 
     h->sticky = &p == sticky_;
     h->head.preemptor = h->sticky && p.info->generation == sticky_generation_;
     h->strict = config->strategy == QueueingStrategy::strict_fifo;
-    const auto equal = heap_hashes_.find(p.info->equivalence_hash);
-    h->equals = p.info->equivalence_hash == 0 || equal == heap_hashes_.end() ? 0 : equal->second - 1;
+    h->equals = p.info->equivalence_hash == 0 ? 0 : static_cast<std::uint32_t>(waiting_equals(p.info->equivalence_hash) - 1);
   }
   (void)m;
   out.send(queue_address(name_), to, std::move(h));
@@ -320,7 +390,7 @@ std::uint64_t ClusterQueue::hash() const {
     StateHash one;
     one.add(std::string_view(p.info->uid));
     one.add(p.in_heap());
-    one.add(p.by_record);
+    one.add(p.by_record());
     one.add(p.scan.cycle);
     one.add(p.scan.generation);
     for (const auto& e : p.scan.entries) {
@@ -360,7 +430,7 @@ std::uint64_t ClusterQueue::hash() const {
 
 ClusterQueue::Image ClusterQueue::image() const {
   Image i;
-  for (const auto& [id, p] : pending_) i.entries.push_back({p.info->uid, !p.in_heap(), p.by_record, p.scan});
+  for (const auto& [id, p] : pending_) i.entries.push_back({p.info->uid, !p.in_heap(), p.by_record(), p.scan});
   std::sort(i.entries.begin(), i.entries.end(), [](const auto& a, const auto& b) { return a.uid < b.uid; });
   if (sticky_ != nullptr) {
     i.sticky_uid = sticky_->info->uid;
@@ -380,12 +450,13 @@ void ClusterQueue::restore(const Image& image, const Context& c, Outbox& out) {
     const auto it = by_uid.find(p.info->uid);
     if (it == by_uid.end()) continue;
     p.scan = it->second->scan;
-    if (it->second->parked)
-      park(p);
-    else
+    if (!it->second->parked)
       push(p);
-    p.by_record = it->second->by_record;
-    p.told_at = c.sequence;
+    else if (it->second->by_record && gate_open(*p.info, c.now))
+      push_parked(p);
+    else
+      park_alone(p, it->second->by_record);
+    note_told(p, c);
   }
   sticky_ = nullptr;
   sticky_generation_ = image.sticky_generation;
@@ -398,7 +469,7 @@ void ClusterQueue::restore(const Image& image, const Context& c, Outbox& out) {
   published_ = image.published;
   refreshed_at_ = 0;
   for (auto& [id, p] : pending_)
-    if (p.by_record) {
+    if (p.by_record()) {
       const auto it = records_.find(p.info->equivalence_hash);
       out.send(queue_address(name_), p.parent, msg::ParkedByRecord{id, it == records_.end() ? Symbol() : it->second});
     }

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
+#include <functional>
 #include <limits>
 #include <map>
 #include <memory>
@@ -9,7 +11,7 @@
 #include <vector>
 
 #include "admission/messages.hpp"
-#include "admission/pending_heap.hpp"
+#include "admission/pending_lanes.hpp"
 #include "admission/workload_info.hpp"
 
 namespace hindsight::admission {
@@ -97,11 +99,16 @@ class ClusterQueue final : public Entity {
     std::shared_ptr<const WorkloadInfo> info;
     ScanState scan;
     Address parent;
-    bool by_record = false;     ///< Parked because an equal workload failed, not for its own failure.
     std::uint64_t told_at = 0;  ///< Sequence of the last Enqueue.
+    Local* local = nullptr;     ///< Its LocalQueue.
+    // Where it is: in a group, waiting in the heap or parked because an equal one failed; or parked alone.
     std::size_t place = PendingHeap<Pending>::nowhere;
-    Local* local = nullptr;  ///< Its LocalQueue.
-    [[nodiscard]] bool in_heap() const { return place != PendingHeap<Pending>::nowhere; }
+    Lanes::Group* group = nullptr;
+    std::uint8_t side = 0;
+    bool alone_by_record = false;  ///< Parked alone now, and before because an equal one failed: its parent was told so.
+    [[nodiscard]] bool in_heap() const { return Lanes::waits(*this); }
+    /// Parked because an equal workload failed, not for its own failure.
+    [[nodiscard]] bool by_record() const { return group == nullptr ? alone_by_record : Lanes::is_parked(*this); }
   };
   struct Holding {
     std::shared_ptr<const Reservation> reservation;
@@ -120,8 +127,15 @@ class ClusterQueue final : public Entity {
   void join(const msg::JoinTree& m, const Context& c, Outbox& out);
 
   void push(Pending& p);
-  void park(Pending& p);
+  void push_parked(Pending& p);
+  void park_alone(Pending& p, bool by_record);
   void take_out(Pending& p);
+  void park_equals(std::uint64_t hash, Symbol reason, const Context& c, Outbox& out);
+  void wake_all(const Context& c);
+  void note_told(Pending& p, const Context& c);
+  void forget_told(const Context& c);
+  void tell_parents(const Context& c, Outbox& out, const std::function<bool(const Pending&)>& about, Symbol reason);
+  [[nodiscard]] std::size_t waiting_equals(std::uint64_t hash) const;
   void tell_heap_state(Outbox& out);
   [[nodiscard]] Local* local(const WorkloadInfo& w, const Context& c);
   void count_usage(const Holding& h, std::int64_t sign);
@@ -147,9 +161,6 @@ class ClusterQueue final : public Entity {
   [[nodiscard]] static QueueRank rank(const Pending& p) {
     return {p.info->asks_nothing ? std::numeric_limits<std::int64_t>::max() : p.info->priority, p.info->queue_time, p.info->uid};
   }
-  /// A parent asks why its workload is parked only until a decision was made that knew its last change (WorkloadState::resolve_since);
-  /// after the next change it is told again. So thousands of equal workloads are parked and woken without a message to each.
-  [[nodiscard]] static bool wants_to_know(const Pending& p, const Context& c) { return p.told_at > c.decided_base; }
   [[nodiscard]] static bool gate_open(const WorkloadInfo& w, Time now) {
     return !w.requeued_false && (!w.requeue_at.is_set() || w.requeue_at <= now);
   }
@@ -159,11 +170,12 @@ class ClusterQueue final : public Entity {
   std::uint64_t tree_version_ = 0;
   std::unordered_map<WorkloadId, Pending> pending_;  ///< Elements stay in their place.
   Lanes heap_;
-  Lanes::Lane shared_lane_;                                       ///< Of all, without admission fair sharing.
-  std::unordered_map<std::uint64_t, std::uint32_t> heap_hashes_;  ///< How many heap entries carry an equivalence hash.
-  std::map<std::uint64_t, Symbol> records_;                       ///< Hash records with the reason that set them (§3.6).
-  Pending* sticky_ = nullptr;                                     ///< The queue's preemptor (§3.5).
-  std::int64_t sticky_generation_ = 0;                            ///< Of the preemptor's spec when it became that (BA-196).
+  Lanes::Lane shared_lane_;                                ///< Of all, without admission fair sharing.
+  std::vector<Pending*> alone_;                            ///< Parked, each for its own reason; in no order.
+  std::deque<std::pair<std::uint64_t, WorkloadId>> told_;  ///< Each Enqueue, oldest first, as long as its parent may want to know.
+  std::map<std::uint64_t, Symbol> records_;                ///< Hash records with the reason that set them (§3.6).
+  Pending* sticky_ = nullptr;                              ///< The queue's preemptor (§3.5).
+  std::int64_t sticky_generation_ = 0;                     ///< Of the preemptor's spec when it became that (BA-196).
   std::unordered_map<WorkloadId, Holding> holding_;
   std::uint64_t generation_ = 0;
   bool told_nonempty_ = false;

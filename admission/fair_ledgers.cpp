@@ -14,17 +14,19 @@ void ClusterQueue::follow_catalog(const Context& c, Outbox& out) {
   const bool fair = config != nullptr && config->admission_mode == AdmissionMode::usage_based && settings.has_value();
   if (!fair && !fair_) return;
   if (fair != fair_) {
-    std::vector<Pending*> waiting;
+    std::vector<Pending*> waiting, parked;  // those that are parked alone are in no lane
     for (auto& [id, p] : pending_)
-      if (p.in_heap()) waiting.push_back(&p);
-    for (Pending* p : waiting) heap_.erase(lane_of(*p), *p);
+      if (p.group != nullptr) (p.in_heap() ? waiting : parked).push_back(&p);
+    for (const auto* list : {&waiting, &parked})
+      for (Pending* p : *list) take_out(*p);
     for (auto& [key, l] : local_) {
       l.ledger = {};
       l.lane.usage = 0;
     }
     for (auto& [id, h] : holding_) h.penalty.clear();
     fair_ = fair;
-    for (Pending* p : waiting) heap_.push(lane_of(*p), *p, rank(*p));
+    for (Pending* p : waiting) push(*p);
+    for (Pending* p : parked) push_parked(*p);
     if (fair_)
       for (auto& [id, h] : holding_) {
         begin_ledger(*h.local, c);

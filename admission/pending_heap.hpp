@@ -30,6 +30,7 @@ class PendingHeap {
   static constexpr std::size_t nowhere = ~std::size_t{0};  ///< Of an element that is in no heap.
 
   [[nodiscard]] bool empty() const { return nodes_.empty(); }
+  [[nodiscard]] std::size_t size() const { return nodes_.size(); }
   [[nodiscard]] T& top() const { return *nodes_.front().element; }
   [[nodiscard]] const Rank& top_rank() const { return nodes_.front().rank; }
 
@@ -91,59 +92,6 @@ class PendingHeap {
   }
 
   std::vector<Node> nodes_;
-};
-
-/// The pending workloads of a ClusterQueue in lanes: the lane with the lowest usage is served first, among equal ones that whose first
-/// workload ranks first. Without admission fair sharing all are in one lane; with it each LocalQueue has its own (BA-164), so that a change
-/// of its usage moves one lane and no workload. T is as in PendingHeap.
-template <class T>
-class PendingLanes {
- public:
-  struct Lane {
-    PendingHeap<T> heap;
-    double usage = 0;
-    std::size_t place = PendingHeap<T>::nowhere;  ///< Among the lanes that are not empty.
-  };
-
-  [[nodiscard]] bool empty() const { return lanes_.empty(); }
-  [[nodiscard]] Lane& first() const { return lanes_.top(); }
-  [[nodiscard]] T& top() const { return lanes_.top().heap.top(); }
-
-  /// `element` must be nowhere; the lane must not move while it has elements.
-  void push(Lane& lane, T& element, const QueueRank& rank) {
-    const bool leads = lane.heap.empty() || rank.before(lane.heap.top_rank());
-    if (leads) leave(lane);
-    lane.heap.push(element, rank);
-    if (leads) enter(lane);
-  }
-  /// `element` must be in this lane.
-  void erase(Lane& lane, T& element) {
-    const bool leads = &lane.heap.top() == &element;
-    if (leads) leave(lane);
-    lane.heap.erase(element);
-    if (leads) enter(lane);
-  }
-  void weigh(Lane& lane, double usage) {
-    if (lane.usage == usage) return;
-    leave(lane);
-    lane.usage = usage;
-    enter(lane);
-  }
-
- private:
-  struct LaneRank {
-    double usage;
-    QueueRank first;
-    [[nodiscard]] bool before(const LaneRank& o) const { return usage != o.usage ? usage < o.usage : first.before(o.first); }
-  };
-  void leave(Lane& lane) {
-    if (lane.place != PendingHeap<T>::nowhere) lanes_.erase(lane);
-  }
-  void enter(Lane& lane) {
-    if (!lane.heap.empty()) lanes_.push(lane, {lane.usage, lane.heap.top_rank()});
-  }
-
-  PendingHeap<Lane, LaneRank> lanes_;
 };
 
 }  // namespace hindsight::admission

@@ -226,6 +226,12 @@ bool WorkloadState::observe(const WorkloadObserved& o, std::uint64_t sequence) {
   if (revised) revision_pending = false;
   news |= spec_news;
 
+  // a Finished that somebody else wrote counts at once, and what of ours was not written by then comes too late
+  const bool ended = !finished() && std::any_of(o.conditions.begin(), o.conditions.end(), [](const ConditionFacts& c) {
+    return c.type == ConditionType::finished && c.status == ConditionStatus::true_;
+  });
+  if (ended) unconfirmed &= bit(Section::spec) | bit(Section::active);
+
   // conditions, each on its own
   for (auto it = conditions.begin(); it != conditions.end();) {
     const auto seen = std::find_if(o.conditions.begin(), o.conditions.end(), [&](const ConditionFacts& c) { return c.type == it->type; });
@@ -257,17 +263,6 @@ bool WorkloadState::observe(const WorkloadObserved& o, std::uint64_t sequence) {
     if (std::none_of(o.conditions.begin(), o.conditions.end(), [&](const ConditionFacts& c) { return c.type == type; }))
       unconfirmed &= ~bit(type);
   }
-  // a Finished that somebody else wrote counts at once: nothing of ours comes after it
-  if (!finished()) {
-    for (const auto& c : o.conditions)
-      if (c.type == ConditionType::finished && c.status == ConditionStatus::true_) {
-        remove_condition(ConditionType::finished);
-        conditions.push_back({c.type, c.status, Symbol(c.reason), std::string(c.message), c.last_transition});
-        unconfirmed &= ~bit(ConditionType::finished);
-        news = true;
-      }
-  }
-
   const bool admission_same = o.has_admission == admission.has_value() && (!o.has_admission || same(*admission, o));
   if (admission_same) {
     unconfirmed &= ~bit(Section::admission);

@@ -2,6 +2,7 @@
 """Runs a real Kubernetes control plane on 127.0.0.1, with KWOK in place of machines.
 
     cluster.py up [--dir D] [--nodes N] [--no-kwok] [--no-controller-manager] [--no-scheduler] [--feature-gates X] [--runtime-config X]
+                  [--endpoint-routing]
     cluster.py down [--dir D] [--keep]      stop everything; --keep leaves the data for the next up
     cluster.py status [--dir D] [-o json]   what runs where; status 1 if a part is down
     cluster.py stop|start COMPONENT [--dir D]
@@ -367,6 +368,7 @@ class Cluster:
                 "--max-requests-inflight=2000",
                 "--max-mutating-requests-inflight=1000",
                 *([f"--runtime-config={options['runtime_config']}"] if options["runtime_config"] else []),
+                *(["--enable-aggregator-routing=true"] if options.get("endpoint_routing") else []),
                 *gates,
             ],
             "controller-manager": [
@@ -523,13 +525,15 @@ def require_settings(cluster):
 
 
 def command_up(cluster, arguments):
-    defaults = {"nodes": 4, "kwok": True, "controller-manager": True, "scheduler": True, "feature_gates": "", "runtime_config": ""}
+    defaults = {"nodes": 4, "kwok": True, "controller-manager": True, "scheduler": True, "feature_gates": "", "runtime_config": "",
+                "endpoint_routing": False}
     given = {key: getattr(arguments, key.replace("-", "_")) for key in defaults if getattr(arguments, key.replace("-", "_")) is not None}
     if cluster.settings is not None:
         for key, value in given.items():
-            if cluster.settings["options"][key] != value:
+            present = cluster.settings["options"].get(key, defaults[key])
+            if present != value:
                 raise ClusterError(
-                    f"the cluster in {cluster.dir} has {key}={cluster.settings['options'][key]}, asked for is {value};"
+                    f"the cluster in {cluster.dir} has {key}={present}, asked for is {value};"
                     " allowed: the same, or './dev cluster down' first"
                 )
     if subprocess.run([ROOT / "scripts" / "tools.sh", "build"], check=False).returncode != 0:
@@ -629,6 +633,8 @@ def parse():
     up.add_argument("--no-scheduler", dest="scheduler", action="store_false", default=None)
     up.add_argument("--feature-gates", default=None, help="for all Kubernetes components, as A=true,B=false")
     up.add_argument("--runtime-config", default=None, help="for the API server, as api/all=true")
+    routing = "the API server reaches Services (webhooks, aggregated APIs) by their EndpointSlices; nobody here stands behind the service network"
+    up.add_argument("--endpoint-routing", action="store_true", default=None, help=routing)
     command("down", command_down).add_argument("--keep", action="store_true", help="keep the data for the next up")
     command("status", command_status).add_argument("-o", "--output", choices=["table", "json"], default="table")
     for name in ("start", "stop"):

@@ -7,14 +7,15 @@
 
 namespace hindsight::connectors::kubernetes::bench {
 
-/// A merge patch: where and what.
-struct Patch {
+/// A request that writes: where and what.
+struct BareWrite {
   std::string path;
   std::string body;
+  bool creates = false;  ///< POST; else a merge patch.
 };
 
-/// Sends the patches as fast as plain libcurl can: one HTTP/2 connection, `in_flight` transfers at a time, handles reused, nothing read
-/// from the answers but their status. Returns how many got status 200.
+/// Sends writes as fast as plain libcurl can: one HTTP/2 connection, `in_flight` transfers at a time, handles reused, nothing read from the
+/// answers but their status. Returns how many got status 200 or 201.
 class BareLoop {
  public:
   BareLoop(const Connection& connection, std::size_t in_flight);
@@ -22,7 +23,7 @@ class BareLoop {
   BareLoop(const BareLoop&) = delete;
   BareLoop& operator=(const BareLoop&) = delete;
 
-  std::size_t send(const std::vector<Patch>& patches);
+  std::size_t send(const std::vector<BareWrite>& writes);
 
  private:
   struct State;

@@ -188,7 +188,7 @@ int run(const Settings& settings) {
   std::vector<Rate> our_rates;
   std::size_t number = 0;
   const auto run_bare = [&] {
-    std::vector<Patch> patches;
+    std::vector<BareWrite> patches;
     ++number;
     for (std::size_t i = 0; i < settings.objects; ++i) {
       patches.push_back({object_path(work_type, "default", name_of(i), "status") + "?fieldManager=hindsight", status_body(number, i)});

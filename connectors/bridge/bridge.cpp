@@ -81,6 +81,22 @@ std::string status_message(const WriteAnswer& answer) {
   return "HTTP " + std::to_string(answer.http_status);
 }
 
+/// Does the intent leave alone whether the Workload is admitted, exists and may run? Then it tells readers why it waits.
+bool leaves_waiting(const WorkloadIntent& intent) {
+  return !intent.has_admission && !intent.remove && !intent.release_finalizer && !intent.set_inactive;
+}
+
+bool only_tells(const WorkloadIntent& intent, const Json& workload) {
+  return leaves_waiting(intent) && member(object_or_empty(workload, "status"), "admission") == nullptr;
+}
+
+/// Known without a look at the object. What has its turn to wait for anyway need not be compared before: on a busy server that would be
+/// most of the work.
+bool surely_only_tells(const Intent& intent, bool queued) {
+  if (const auto* w = std::get_if<WorkloadIntent>(&intent)) return queued && leaves_waiting(*w);
+  return std::holds_alternative<QueueStatusIntent>(intent);
+}
+
 constexpr std::uint32_t rounds_max = 12;  // a stop takes three writes; more than this is a circle
 
 }  // namespace
@@ -337,7 +353,7 @@ void Bridge::retry() {
     if (refusal.retries_to_wait > 0) --refusal.retries_to_wait;
   std::vector<std::string> keys;
   for (auto& [key, w] : wants_)
-    if (!w.in_flight) {
+    if (!w.in_flight && !w.queued) {
       w.waiting = false;
       w.rounds = 0;
       keys.push_back(key);
@@ -356,10 +372,12 @@ Bridge::Plan Bridge::plan(const Intent& intent) const {
   };
   if (const auto* i = std::get_if<WorkloadIntent>(&intent)) {
     const auto raw = parse(mirror_.find_by_uid(i->uid));
-    if (raw)
+    if (raw) {
       out.writes = plan_workload(*i, *raw);
-    else
+      out.only_tells = only_tells(*i, *raw);
+    } else {
       out.not_yet = true;
+    }
   } else if (const auto* c = std::get_if<WorkloadCreateIntent>(&intent)) {
     const auto job = parse(mirror_.find_by_uid(c->job_uid));
     const auto replaced = c->replaces_uid.empty() ? std::optional<Json>(Json::object()) : parse(mirror_.find_by_uid(c->replaces_uid));
@@ -387,6 +405,7 @@ Bridge::Plan Bridge::plan(const Intent& intent) const {
   } else if (const auto* q = std::get_if<QueueStatusIntent>(&intent)) {
     const auto raw =
         parse(q->local ? mirror_.find(types::local_queue, q->namespace_, q->name) : mirror_.find(types::cluster_queue, "", q->name));
+    out.only_tells = true;
     if (!raw)
       out.not_yet = true;
     else if (auto write = plan_queue_status(*q, *raw))
@@ -422,6 +441,11 @@ void Bridge::advance(const std::string& key) {
     w.waiting = true;
     return;
   }
+  const bool reports_wait = reports_in_flight_ >= options_.reports_in_flight_max;
+  if (reports_wait && surely_only_tells(w.intent, w.queued)) {
+    if (!std::exchange(w.queued, true)) reports_.push_back(key);
+    return;
+  }
   Plan p = plan(w.intent);
   if (p.error) {
     const Intent intent = w.intent;
@@ -445,19 +469,44 @@ void Bridge::advance(const std::string& key) {
     refusals_.erase(key);
     return;
   }
+  if (p.only_tells && reports_wait) {
+    if (!std::exchange(w.queued, true)) reports_.push_back(key);
+    return;
+  }
   if (++w.rounds > rounds_max) {
     options_.notice("write " + key + ": the object does not take what is written; trying again later");
     w.waiting = true;
     return;
   }
-  w.in_flight = true;
+  send(key, w, std::move(p));
+}
+
+void Bridge::send(const std::string& key, Want& want, Plan plan) {
+  want.in_flight = true;
   ++writes_;
-  Write write = std::move(p.writes.front());
+  if (plan.only_tells) ++reports_in_flight_;
+  Write write = std::move(plan.writes.front());
   const ResourceType& type = *write.type;
   const auto verb = write.verb;
-  cluster_.submit(std::move(write), [this, alive = alive_, key, version = w.version, &type, verb](WriteAnswer answer) {
-    if (*alive) answered(key, version, type, verb, std::move(answer));
-  });
+  cluster_.submit(std::move(write),
+                  [this, alive = alive_, key, version = want.version, &type, verb, only_tells = plan.only_tells](WriteAnswer answer) {
+                    if (!*alive) return;
+                    if (only_tells) --reports_in_flight_;
+                    answered(key, version, type, verb, std::move(answer));
+                    send_reports();
+                  });
+}
+
+/// What waits for its turn is compared anew when it comes: much of it has become true or was overtaken.
+void Bridge::send_reports() {
+  while (!reports_.empty() && reports_in_flight_ < options_.reports_in_flight_max) {
+    const std::string key = std::move(reports_.front());
+    reports_.pop_front();
+    const auto it = wants_.find(key);
+    if (it == wants_.end()) continue;
+    it->second.queued = false;
+    advance(key);
+  }
 }
 
 void Bridge::answered(const std::string& key, std::uint64_t version, const ResourceType& type, Write::Verb verb, WriteAnswer answer) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -38,6 +39,10 @@ struct BridgeOptions {
   PlanSettings plans;
   /// Kinds whose first list must be complete before MirrorSynced is said.
   std::vector<const ResourceType*> synced_kinds;
+  /// Writes at the same time that only tell readers something: why a Workload waits, what a queue counts. On a calm server that is no
+  /// limit; on a busy one such writes give way to those that let work go on, and of what changes faster than it can be told only the last
+  /// is written.
+  std::size_t reports_in_flight_max = 2;
   /// Something that a person should know: an object that cannot be read, a write that was refused.
   std::function<void(const std::string&)> notice = [](const std::string&) {};
 };
@@ -73,6 +78,7 @@ class Bridge {
     bool waiting = false;       ///< After a conflict: for the mirror, or the next retry.
     std::uint64_t version = 0;  ///< Rises with every new intent.
     std::uint32_t rounds = 0;   ///< Writes since the intent came; a guard against writing in circles.
+    bool queued = false;        ///< In reports_.
   };
   /// What the API server refused for good is still wanted as long as the state says so: it is tried again after one call of `retry`,
   /// then after two, four and so on, so that neither the server nor the log is flooded (design rule 5).
@@ -83,7 +89,8 @@ class Bridge {
   struct Plan {
     std::vector<Write> writes;
     std::optional<Error> error;
-    bool not_yet = false;  ///< What it needs is not in the mirror.
+    bool not_yet = false;     ///< What it needs is not in the mirror.
+    bool only_tells = false;  ///< See BridgeOptions::reports_in_flight_max.
   };
 
   void observe_one(const ResourceType& type, std::string_view text);
@@ -94,7 +101,9 @@ class Bridge {
   [[nodiscard]] bool is_news(Observation o);
   void advance(const std::string& key);
   [[nodiscard]] Plan plan(const admission::Intent& intent) const;
+  void send(const std::string& key, Want& want, Plan plan);
   void answered(const std::string& key, std::uint64_t version, const ResourceType& type, Write::Verb verb, WriteAnswer answer);
+  void send_reports();
   void refused(const admission::Intent& intent, int status, std::string_view message);
   [[nodiscard]] bool backs_off(const std::string& key) const;
   void wake(std::string_view uid);
@@ -108,6 +117,8 @@ class Bridge {
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  ///< Answers that come after our end are dropped.
 
   std::map<std::string, Want> wants_;
+  std::deque<std::string> reports_;  ///< Keys of wants whose write waits for its turn.
+  std::size_t reports_in_flight_ = 0;
   std::unordered_map<std::string, Refusal> refusals_;                      ///< By key of the want.
   std::unordered_map<std::string, std::vector<std::string>> keys_by_uid_;  ///< Object → wants that look at it.
   std::unordered_map<std::string, std::vector<std::pair<std::string, std::int32_t>>>

@@ -15,7 +15,7 @@ namespace hindsight::connectors {
 struct EventSenderOptions {
   EventCorrelatorOptions correlator;
   std::size_t waiting_max = 1000;  ///< Events beyond this push out the oldest.
-  std::size_t in_flight_max = 4;   ///< Writes at the same time.
+  std::size_t in_flight_max = 1;   ///< Writes at the same time: one is plenty for a calm server, and on a busy one a small share.
   std::uint32_t per_second = 50;   ///< Writes a second on average; a tenth of what one API server takes. 0: no limit.
   std::uint32_t burst = 100;       ///< And so many at once after a rest.
 };

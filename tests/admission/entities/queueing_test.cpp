@@ -65,6 +65,28 @@ TEST_F(Queueing, AFinishedWorkloadWakesWhatWasParked) {
   EXPECT_EQ(w.settle(), (Lines{"reactivated cq", "reserved w2 admitted"}));
 }
 
+// BA-41: what ended before its eviction could be written is over; nothing is written to it any more
+TEST_F(Queueing, AnEvictionThatCameTooLateIsNotWritten) {
+  set_up({.name = "cq", .cpu = 4'000, .within = PreemptionPolicy::lower_priority});
+  auto victim = w.workload("low", "lq", 4'000, 0);
+  w.observe(victim);
+  (void)w.settle();
+  w.admit(victim, "cq");
+  w.observe(victim);
+  w.observe(w.workload("high", "lq", 4'000, 10));
+  EXPECT_EQ(w.settle().front(), "preempted low InClusterQueue");
+  auto conditions = std::vector<ConditionFacts>(victim.conditions.begin(), victim.conditions.end());
+  conditions.push_back({ConditionType::finished, ConditionStatus::true_, "Succeeded", "done", w.now});
+  victim.meta.resource_version = w.next_version();
+  victim.conditions = conditions;
+  w.observe(victim);
+  EXPECT_FALSE(w.state("low").evicted());
+  w.tick(Settings{}.reactivation_batch);
+  (void)w.settle();
+  EXPECT_TRUE(w.state("high").reserved());
+  for (const auto& intent : w.wanted<WorkloadIntent>()) EXPECT_NE(intent.name, "low");
+}
+
 // BA-55, S11: one evaluation parks a hundred equal ones
 TEST_F(Queueing, EqualWorkloadsAreParkedTogether) {
   set_up({.name = "cq", .cpu = 3'000});

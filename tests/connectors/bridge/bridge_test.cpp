@@ -286,5 +286,61 @@ TEST_F(BridgeTest, NothingIsWantedOfWhatHasGone) {
   EXPECT_EQ(bridge_.outstanding(), 0U);
 }
 
+admission::WorkloadIntent status_of(const std::string& name, const std::string& why) {
+  admission::WorkloadIntent out;
+  out.uid = "uid-" + name;
+  out.namespace_ = "ns";
+  out.name = name;
+  out.conditions = {{ConditionType::quota_reserved, ConditionStatus::false_, "Pending", why, Time::from_seconds(1)}};
+  return out;
+}
+
+admission::WorkloadIntent admission_of(const std::string& name) {
+  auto out = status_of(name, "");
+  out.conditions = {{ConditionType::quota_reserved, ConditionStatus::true_, "QuotaReserved", "", Time::from_seconds(2)}};
+  out.has_admission = true;
+  out.cluster_queue = "cq";
+  return out;
+}
+
+std::string said_in(const Write& write) { return Json::parse(write.body)["status"]["conditions"][0]["message"]; }
+
+// One write for an admission, and on a busy server none for a reason that was overtaken. What lets work go on does not wait for what
+// only tells why something waits.
+TEST_F(BridgeTest, WhatOnlyTellsReadersGivesWay) {
+  for (const char* name : {"a", "b", "c", "d", "e"}) add(types::workload, workload(name, "7", asks_nothing));
+  add(types::cluster_queue, R"({"metadata":{"name":"cq","uid":"u","resourceVersion":"1"},"spec":{}})");
+  admission::QueueStatusIntent counts;
+  counts.name = "cq";
+  counts.pending = 5;
+  bridge_.want({status_of("a", "one"), status_of("b", "one"), status_of("c", "one"), status_of("d", "one"), counts});
+  ASSERT_EQ(sent_.size(), 2U) << "as many as may be under way at a time";
+  EXPECT_EQ(sent_[0].write.name, "a");
+  EXPECT_EQ(sent_[1].write.name, "b");
+
+  bridge_.want({admission_of("e")});
+  ASSERT_EQ(sent_.size(), 3U) << "an admission waits for none of them";
+  EXPECT_EQ(sent_[2].write.name, "e");
+  bridge_.want({admission_of("c")});
+  ASSERT_EQ(sent_.size(), 4U) << "nor when its own reason was still waiting";
+  bridge_.want({status_of("d", "two")});
+  bridge_.want({status_of("d", "three")});
+  bridge_.retry();
+  EXPECT_EQ(sent_.size(), 4U);
+
+  auto told = Json::parse(workload("a", "8", asks_nothing));
+  told["status"] = Json::parse(sent_[0].write.body)["status"];
+  answer(200, told.dump());
+  ASSERT_EQ(sent_.size(), 4U);
+  EXPECT_EQ(sent_[3].write.name, "d") << "that of c is not told any more";
+  EXPECT_EQ(said_in(sent_[3].write), "three") << "only the last is told";
+  counts.pending = 4;
+  bridge_.want({counts});
+  answer(409);  // of b: it waits for the mirror, and the next may go
+  ASSERT_EQ(sent_.size(), 4U);
+  EXPECT_EQ(sent_[3].write.type, &types::cluster_queue);
+  EXPECT_EQ(Json::parse(sent_[3].write.body)["status"]["pendingWorkloads"], 4);
+}
+
 }  // namespace
 }  // namespace hindsight::connectors
