@@ -156,6 +156,7 @@ struct Discharge {
 struct HeapState {
   Symbol queue;
   bool nonempty;
+  bool waiting;  ///< Something is pending, in the heap or parked.
 };
 /// With admission fair sharing: how LocalQueues compare, for the choice of victims (§7.2). `whole`: these and no others.
 struct LocalUsage {
@@ -179,6 +180,7 @@ struct Joined {
   Address queue;
   bool active;
   bool nonempty;
+  bool waiting;  ///< As HeapState.
   std::vector<std::shared_ptr<const Reservation>> reservations;
   std::vector<std::pair<Catalog::LocalQueueKey, double>> local_usage;  ///< As LocalUsage, whole.
   std::uint64_t version;
@@ -231,6 +233,7 @@ struct HeadOffered {
   std::uint64_t generation;
   std::uint32_t equals;
   bool strict;
+  bool alone;  ///< Nothing else is pending in the queue.
 };
 /// Where an entry stands among those of all trees (§6.1, classical order).
 struct EntryRank {

@@ -54,6 +54,7 @@ struct ApplyEvent {
     if (w.finished() || !w.active || w.reserved() || w.deleting) return;
     w.admission = Admission{Symbol(e.cluster_queue), own_assignments(e.assignments)};
     w.await(Section::admission);
+    w.set_plan(own_plan(e.plan));
     reset_previous(w, c.now);
     w.decide_condition(ConditionType::quota_reserved, ConditionStatus::true_, quota_reserved,
                        "Quota reserved in ClusterQueue " + std::string(e.cluster_queue), c.now);
@@ -151,6 +152,12 @@ struct ApplyEvent {
   }
   void operator()(const WorkloadRemoved& e) const {
     if (e.job.uid.empty()) w.removal_pending = true;  // else it goes with its job
+  }
+  void operator()(const SizingBarred& e) const {
+    w.sizing_barred = e.barred;
+    w.sizing_barred_at = e.barred ? c.now : Time::never();
+    w.plan_refusals = 0;
+    w.plan_refusal.clear();
   }
   void operator()(const WorkloadRequested&) const {}
   void operator()(const JobStopped&) const {}

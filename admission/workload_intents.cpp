@@ -12,6 +12,13 @@ const WorkloadState* WorkloadParent::running_workload() const {
 
 namespace {
 
+std::vector<WantedSize> wanted_sizes(const SizingPlan& plan) {
+  std::vector<WantedSize> out;
+  for (const auto& p : plan)
+    out.push_back({std::string(p.pod_set.text()), p.container, std::string(p.resource.text()), p.original, p.amount});
+  return out;
+}
+
 WorkloadIntent status_intent(const WorkloadState& w, const Settings& settings, const WorkloadInfo* info) {
   WorkloadIntent i;
   i.uid = w.uid;
@@ -44,6 +51,7 @@ WorkloadIntent status_intent(const WorkloadState& w, const Settings& settings, c
     if (k.retry_count >= 0) x.retry_count = k.retry_count;
     i.checks.push_back(std::move(x));
   }
+  i.plan = wanted_sizes(w.plan);
   i.has_requeue_state = w.has_requeue_state;
   i.requeue_count = w.requeue_count;
   i.requeue_at = w.requeue_at;
@@ -138,6 +146,7 @@ void WorkloadParent::collect_intents(const Context& c, std::vector<Intent>& out)
     const bool settled = w.reserved() || w.finished();  // only its class can follow the job now
     const bool slice = j.elastic && c.catalog->settings.elastic_jobs && same_templates(w);
     i.pod_sets = !settled && j.suspended && !slice && !matches_job(w);
+    i.resource_bounds = !settled && j.suspended && !slice;
     if (slice && !w.finished()) {
       bool higher = false;
       for (std::size_t k = 0; k < w.pod_sets.size(); ++k) {
@@ -182,6 +191,7 @@ void WorkloadParent::collect_intents(const Context& c, std::vector<Intent>& out)
     }
     if (running != nullptr) {
       i.cluster_queue = running->admission->cluster_queue.text();
+      i.sizes = wanted_sizes(running->plan);
       for (const auto& p : running->admission->pod_sets) {
         PodSetStart s;
         s.name = p.pod_set.text();
@@ -200,6 +210,7 @@ void WorkloadParent::collect_intents(const Context& c, std::vector<Intent>& out)
         i.pod_sets.push_back(std::move(s));
       }
     } else {
+      i.sizes = wanted_sizes(j.plan);
       const auto* e = source != nullptr ? source->find(ConditionType::evicted) : nullptr;
       i.message = e != nullptr && e->is_true() ? e->message : "Not admitted by cluster queue";
     }
@@ -211,6 +222,7 @@ void WorkloadParent::collect_intents(const Context& c, std::vector<Intent>& out)
     i.workload_uid = workloads_.back().uid;
     i.local_queue = workloads_.back().queue_name.text();
     i.decision_sequence = workloads_.back().last_decision;
+    i.sizes = wanted_sizes(j.plan);
     out.push_back(std::move(i));
   }
   if (!j.prebuilt_workload.empty() && !gated(*c.catalog) &&
