@@ -2,6 +2,7 @@
 #include <charconv>
 #include <optional>
 
+#include "connectors/json/resource_bounds.hpp"
 #include "connectors/manifests/syntax.hpp"
 #include "connectors/webhooks/rules/gate_rules.hpp"
 #include "connectors/webhooks/rules/topology_webhook_rules.hpp"
@@ -22,6 +23,8 @@ constexpr const char* prebuilt_name = "kueue.x-k8s.io/prebuilt-workload-name";
 constexpr const char* min_parallelism = "kueue.x-k8s.io/job-min-parallelism";
 constexpr const char* completions_equal = "kueue.x-k8s.io/job-completions-equal-parallelism";
 constexpr const char* elastic_job = "kueue.x-k8s.io/elastic-job";
+constexpr const char* resource_policy = "hindsight.dev/resource-policy";
+constexpr const char* resource_bounds = "hindsight.dev/resource-bounds";
 
 constexpr const char* subdomain_wanted =
     "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an "
@@ -141,6 +144,24 @@ void check_batch_job(const ObjectView& now, const ObjectView& before, bool elast
   }
 }
 
+/// Annotations about sizes (5440 §2.4, MR-75), judged where they are new or have changed.
+void check_resource_bounds(const ObjectView& now, const ObjectView& before, bool elastic, Findings& findings) {
+  const auto text_of = [](const ObjectView& job, const char* name) {
+    const Json& value = annotation(job, name);
+    return value.is_string() ? value.get<std::string>() : std::string();
+  };
+  const auto policy = text_of(now, resource_policy), bounds = text_of(now, resource_bounds);
+  if (before.exists() && policy == text_of(before, resource_policy) && bounds == text_of(before, resource_bounds)) return;
+  const auto which = parse_resource_policy(policy);
+  if (!which) return findings.invalid(annotation_field(resource_policy), Json(policy), "must be None, Shrink or Fit");
+  if (const auto read = parse_resource_bounds(policy, bounds); !read)
+    findings.invalid(annotation_field(resource_bounds), Json(bounds), read.error().message);
+  if (*which == ResourcePolicy::none) return;
+  if (elastic) findings.forbidden(annotation_field(resource_policy), "resources cannot be adjusted together with an elastic job");
+  if (annotation(now, min_parallelism).is_string())
+    findings.forbidden(annotation_field(resource_policy), "resources cannot be adjusted together with partial admission");
+}
+
 /// Whether nothing is asked of topologies that was not asked before. Of a job that runs the count may be what it was admitted with.
 bool asks_as_before(const Kind& kind, const ObjectView& now, const ObjectView& before) {
   if (!before.exists()) return false;
@@ -162,6 +183,7 @@ void check_job_webhook_rules(const Kind& kind, const ObjectView& now, const Obje
   if (before.exists()) check_change(now, before, elastic, around, findings);
   if (elastic_gate) check_elastic(kind, now, before, findings);
   if (kind.type->kind == "Job") check_batch_job(now, before, elastic, findings);
+  if (kind.type->kind == "Job" && around.gate("AdjustResourcesOnAdmission")) check_resource_bounds(now, before, elastic, findings);
   if (around.gate("TopologyAwareScheduling") && !asks_as_before(kind, now, before))
     check_topology_requests(templates_of(kind, now), around, findings);
 }
