@@ -166,10 +166,12 @@ struct FinalizerIntent {
   bool held = true;  ///< false: the object is being deleted and may go.
 };
 
-/// A pod shall lose the scheduling gate elastic-job.
+/// A pod shall lose the scheduling gate elastic-job, and carry what a start puts into the pods of its pod set (EJ-68).
 struct PodReleaseIntent {
   std::string uid, namespace_, name;
   std::uint64_t decision_sequence = 0;
+  std::vector<std::pair<std::string, std::string>> node_labels;  ///< Of the flavors of its slice.
+  std::vector<OwnedToleration> tolerations;                      ///< Of the flavors of its slice.
 };
 
 using Intent = std::variant<WorkloadIntent, WorkloadCreateIntent, WorkloadReviseIntent, JobIntent, QueueStatusIntent, FinalizerIntent,

@@ -74,6 +74,23 @@ JobIntent WorkloadParent::job_intent() const {
   return i;
 }
 
+/// What the flavors of one pod set bring.
+PodSetStart WorkloadParent::start_of(const PodSetReservation& assigned, const Catalog& catalog) {
+  PodSetStart s;
+  s.name = assigned.pod_set.text();
+  s.count = assigned.count;
+  std::vector<Symbol> seen;
+  for (const auto& [resource, flavor] : assigned.flavors) {
+    if (std::find(seen.begin(), seen.end(), flavor) != seen.end()) continue;
+    seen.push_back(flavor);
+    const auto* config = catalog.flavor(flavor);
+    if (config == nullptr) continue;
+    for (const auto& [k, v] : config->node_labels) s.node_labels.emplace_back(k.text(), v);
+    for (const auto& t : config->tolerations) s.tolerations.push_back(t);
+  }
+  return s;
+}
+
 void WorkloadParent::collect_intents(const Context& c, std::vector<Intent>& out) const {
   for (std::size_t n = 0; n < workloads_.size(); ++n) {
     const WorkloadState& w = workloads_[n];
@@ -118,7 +135,7 @@ void WorkloadParent::collect_intents(const Context& c, std::vector<Intent>& out)
     }
     return;
   }
-  collect_pod_intents(out);
+  collect_pod_intents(c, out);
   const JobState& j = *job_;
   if (!managed(*c.catalog)) return;
   if (child_) {  // its ancestor starts it; all that is left to us is to see that it does not run before that
@@ -193,18 +210,7 @@ void WorkloadParent::collect_intents(const Context& c, std::vector<Intent>& out)
       i.cluster_queue = running->admission->cluster_queue.text();
       i.sizes = wanted_sizes(running->plan);
       for (const auto& p : running->admission->pod_sets) {
-        PodSetStart s;
-        s.name = p.pod_set.text();
-        s.count = p.count;
-        std::vector<Symbol> seen;
-        for (const auto& [resource, flavor] : p.flavors) {
-          if (std::find(seen.begin(), seen.end(), flavor) != seen.end()) continue;
-          seen.push_back(flavor);
-          const auto* config = c.catalog->flavor(flavor);
-          if (config == nullptr) continue;
-          for (const auto& [k, v] : config->node_labels) s.node_labels.emplace_back(k.text(), v);
-          for (const auto& t : config->tolerations) s.tolerations.push_back(t);
-        }
+        PodSetStart s = start_of(p, *c.catalog);
         for (const auto& k : running->checks)
           if (k.state == CheckState::ready && !k.pod_set_updates.empty()) s.pod_set_updates.push_back(k.pod_set_updates);
         i.pod_sets.push_back(std::move(s));

@@ -163,7 +163,7 @@ class WorkloadParent final : public Entity {
   /// The slice whose size caps how many pods run (EJ-69); null: none.
   [[nodiscard]] const WorkloadState* active_slice() const;
   void release_pods(Proposal& p) const;
-  void collect_pod_intents(std::vector<Intent>& out) const;
+  void collect_pod_intents(const Context& c, std::vector<Intent>& out) const;
   void replace_slice(const WorkloadState& w, const Context& c, Proposal& p) const;
   void reconcile_workload(std::size_t index, const Context& c, Proposal& p) const;
   [[nodiscard]] bool resolve_pending(const WorkloadState& w, const Placement& at, const Context& c, Proposal& p) const;
@@ -188,6 +188,7 @@ class WorkloadParent final : public Entity {
   [[nodiscard]] WorkloadRevised revision(const WorkloadState& w, Symbol queue, const Priority& priority, Arena& arena) const;
   [[nodiscard]] List<PodSetCount> job_counts(Arena& arena) const;
   [[nodiscard]] JobIntent job_intent() const;
+  [[nodiscard]] static PodSetStart start_of(const PodSetReservation& assigned, const Catalog& catalog);
   void tell_runs(Outbox& out);
   void tell_not_ready(std::size_t index, bool not_ready, Outbox& out);
   [[nodiscard]] static bool wants_class(const WorkloadState& w, const Priority& priority);

@@ -16,28 +16,6 @@ namespace {
 using admission::JobIntent;
 using admission::PodSetStart;
 
-Json toleration_json(const admission::OwnedToleration& toleration) {
-  Json out = Json::object();
-  if (!toleration.key.empty()) out["key"] = toleration.key;
-  out["operator"] = toleration.exists ? "Exists" : "Equal";
-  if (!toleration.value.empty()) out["value"] = toleration.value;
-  switch (toleration.effect) {
-    case TaintEffect::unspecified:
-      break;
-    case TaintEffect::no_schedule:
-      out["effect"] = "NoSchedule";
-      break;
-    case TaintEffect::prefer_no_schedule:
-      out["effect"] = "PreferNoSchedule";
-      break;
-    case TaintEffect::no_execute:
-      out["effect"] = "NoExecute";
-      break;
-  }
-  if (toleration.seconds) out["tolerationSeconds"] = *toleration.seconds;
-  return out;
-}
-
 /// What the flavors, the checks and we ourselves put into one pod set (base-api §7.1, BA-137).
 Result<PodSetInjection> injection_of(const JobIntent& intent, const PodSetStart& start) {
   PodSetInjection out;

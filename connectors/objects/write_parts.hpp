@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "admission/intents.hpp"
 #include "connectors/cluster.hpp"
 #include "connectors/json/json_value.hpp"
 #include "vocabulary/amount.hpp"
@@ -36,6 +37,7 @@ using NamedAmounts = std::vector<std::pair<std::string, Amount>>;
 [[nodiscard]] bool same_amounts(const Json& resource_list, const NamedAmounts& amounts);
 /// Is a quantity, as text or number, this amount?
 [[nodiscard]] bool is_amount(const Json* quantity, std::string_view resource, Amount amount);
+[[nodiscard]] Json toleration_json(const admission::OwnedToleration& toleration);
 /// Is a text this time, to the second?
 [[nodiscard]] bool is_time(std::string_view text, Time time);
 
