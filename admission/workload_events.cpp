@@ -214,7 +214,8 @@ void WorkloadParent::apply_event(const Event& e, WorkloadId id, const Context& c
     w.last_decision = c.sequence;
     w.resolve_since = c.sequence;
     const bool assumed = std::holds_alternative<QuotaReserved>(e);
-    publish(i, {.repush = gate(w) != before, .force = false, .touched = true, .assumed = assumed}, c, out);
+    const bool resized = std::holds_alternative<SizingBarred>(e);  // it asks for something else now
+    publish(i, {.repush = resized || gate(w) != before, .force = false, .touched = true, .assumed = assumed}, c, out);
     if (assumed) end_elsewhere(w, c, out);
     if (was_reserving && w.reclaimable != old_reclaimable) request_reactivation(w, c, out);
     return;
