@@ -159,7 +159,9 @@ TEST(Ray, StartsAndStopsInOneWriteEach) {
     EXPECT_EQ(started["headGroupSpec"]["template"]["spec"]["containers"].size(), 1U) << "the autoscaler is added by KubeRay";
     EXPECT_EQ(started["workerGroupSpecs"][0]["template"]["spec"]["nodeSelector"]["zone"], "small");
     EXPECT_EQ(started["workerGroupSpecs"][1]["template"]["spec"]["nodeSelector"]["zone"], "large");
-    if (kind == "RayJob") EXPECT_EQ(object["spec"]["submitterPodTemplate"]["spec"]["nodeSelector"]["zone"], "submitter");
+    if (kind == "RayJob") {
+      EXPECT_EQ(object["spec"]["submitterPodTemplate"]["spec"]["nodeSelector"]["zone"], "submitter");
+    }
     EXPECT_TRUE(plan_job(intent_for(object, true), object, workload)->empty()) << "done";
 
     Arena arena;

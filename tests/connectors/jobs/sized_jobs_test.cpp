@@ -103,7 +103,7 @@ TEST(SizedJob, ItsBoundsAreRead) {
   const auto high = [&](const std::string& policy, const std::string& bounds) {
     Arena own;
     const auto j = observed<JobObserved>(types::job, job(policy, bounds).dump(), own);
-    return j.pod_sets[0].sized.empty() ? -1 : j.pod_sets[0].sized[0].amounts.at(0).high;
+    return j.pod_sets[0].sized.empty() ? -1 : j.pod_sets[0].sized[0].amounts[0].high;
   };
   EXPECT_EQ(high("Shrink", one_gpu_at_least), 4) << "never above the template";
   EXPECT_EQ(high("Fit", R"({"t":{"cpu":{"min":"1","max":"100","step":"1"}}})"), 10000) << "nor above a limit of its own";
