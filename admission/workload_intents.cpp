@@ -192,7 +192,11 @@ void WorkloadParent::collect_intents(const Context& c, std::vector<Intent>& out)
   const auto* running = running_workload();
   const bool ours = !workloads_.empty() || !j.queue_name.empty() || c.catalog->settings.manage_jobs_without_queue_name;
   const bool undecided = gated(*c.catalog) && !j.stop_noted;  // JobStopped comes first (SG-26)
-  if (ours && !undecided && (j.suspended ? running != nullptr : running == nullptr)) {
+  // A reservation that was just taken back may have left a start that was wanted and not made; nothing is wanted of a job that waits.
+  const bool taken_back = std::any_of(workloads_.begin(), workloads_.end(), [](const WorkloadState& w) {
+    return !w.reserved() && !w.finished() && w.waits_for(Section::admission);
+  });
+  if (ours && !undecided && (j.suspended ? running != nullptr || taken_back : running == nullptr)) {
     JobIntent i = job_intent();
     i.run = running != nullptr;
     const auto* source = running;

@@ -91,7 +91,10 @@ void observe_pod_sets(const Json& pod_sets, const Node& job, const JobContext& c
     facts.count = node.int32_or("count", 1);
     const auto pod_template = node.object("template");
     const auto pod_spec = pod_template.object("spec");
-    if (!pod_spec.present()) (pod_template.present() ? pod_template : node).refuse_value("spec", "an object");
+    if (!pod_template.present())
+      node.refuse_value("template", "an object");
+    else if (!pod_spec.present())
+      pod_template.refuse_value("spec", "an object");
     if (pod_spec.present() && pod_spec.count("containers") == 0) pod_spec.refuse_value("containers", "at least one");
     read_pod_template(pod_template, {context.defaults, out.meta.namespace_, i}, facts);
     if (i++ == 0) out.pod_priority_class = pod_spec.text("priorityClassName");

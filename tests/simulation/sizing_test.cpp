@@ -166,7 +166,7 @@ TEST(Sizing, E8AServerWithoutTheFeatureLeavesTheJobAsItIs) {
   const auto w = refused.workloads("train").at(0);
   EXPECT_EQ(Played::condition(w, "QuotaReserved").substr(0, 6), "False/") << "the reservation is given back";
   EXPECT_FALSE(w["metadata"].value("annotations", Json::object()).contains("hindsight.dev/resource-plan"));
-  const auto fits = Story(s).step().patch("ClusterQueue", "cq", quota(100, 4)).play();
+  const auto fits = Story(s).step().patch("ClusterQueue", "cq", quota(100, 4)).step().play();
   EXPECT_EQ(fits.job("train")["spec"]["suspend"], false) << "with its own resources it can start";
   EXPECT_EQ(fits.result.notices.size(), 3U);
   for (int i = 0; i < 370; ++i) s.step();
