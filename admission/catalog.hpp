@@ -153,6 +153,7 @@ struct Settings {
   bool elastic_jobs = true;
   bool scheduling_gated_by = false;
   bool admission_gated_by = true;
+  bool adjust_resources = false;  ///< AdjustResourcesOnAdmission (5440 §2.4).
 };
 
 /// Why a ClusterQueue cannot admit now (base-api §6.4); `ready` otherwise.

@@ -69,9 +69,11 @@ void ClusterQueue::take_out(Pending& p) {
 
 void ClusterQueue::tell_heap_state(Outbox& out) {
   const bool nonempty = !heap_.empty();
-  if (nonempty == told_nonempty_) return;
+  const bool waiting = !pending_.empty();
+  if (nonempty == told_nonempty_ && waiting == told_waiting_) return;
   told_nonempty_ = nonempty;
-  out.send(queue_address(name_), tree_, msg::HeapState{name_, nonempty});
+  told_waiting_ = waiting;
+  out.send(queue_address(name_), tree_, msg::HeapState{name_, nonempty, waiting});
 }
 
 void ClusterQueue::enqueue(const msg::Enqueue& m, Address parent, const Context& c, Outbox& out) {
@@ -316,12 +318,14 @@ void ClusterQueue::join(const msg::JoinTree& m, const Context& c, Outbox& out) {
   follow_catalog(c, out);
   ++generation_;
   told_nonempty_ = !heap_.empty();
+  told_waiting_ = !pending_.empty();
   msg::Joined j;
   const auto it = c.catalog->queues.find(name_);
   if (it != c.catalog->queues.end()) j.config = it->second;
   j.queue = queue_address(name_);
   j.active = c.catalog->queue_active(name_);
   j.nonempty = told_nonempty_;
+  j.waiting = told_waiting_;
   j.reservations = reservations();
   j.local_usage = local_usage();
   j.version = m.version;
@@ -350,6 +354,7 @@ void ClusterQueue::offer(const msg::OfferHead& m, Address to, const Context& c, 
     h->gate_open = gate_open(*p.info, c.now);
     h->sticky = &p == sticky_;
     h->head.preemptor = h->sticky && p.info->generation == sticky_generation_;
+    h->alone = pending_.size() == 1;
     h->strict = config->strategy == QueueingStrategy::strict_fifo;
     h->equals = p.info->equivalence_hash == 0 ? 0 : static_cast<std::uint32_t>(waiting_equals(p.info->equivalence_hash) - 1);
   }

@@ -179,6 +179,7 @@ class ClusterQueue final : public Entity {
   std::unordered_map<WorkloadId, Holding> holding_;
   std::uint64_t generation_ = 0;
   bool told_nonempty_ = false;
+  bool told_waiting_ = false;
   QueueCounters live_;
   QueueCounters published_;
   std::uint64_t refreshed_at_ = 0;  ///< Record whose messages refresh the counters: all of them or none, in whatever order they come.

@@ -21,16 +21,22 @@ void CohortTree::receive(Message& message, const Context& c, Outbox& out) {
     expected_ = m2->members;
     tree_.reset();
     ready_.clear();
+    waiting_.clear();
     std::erase_if(members_, [&](const auto& entry) { return entry.second.version != version_; });
     if (members_.size() == expected_) build(c);
   } else if (const auto* m3 = std::get_if<msg::HeapState>(&message.payload)) {
     if (auto* member = joining(m3->queue)) {
       member->nonempty = m3->nonempty;
+      member->waiting = m3->waiting;
     } else if (is_member(m3->queue)) {
-      if (m3->nonempty)
-        ready_.insert(m3->queue);
-      else
-        ready_.erase(m3->queue);
+      const auto set = [&](auto& queues, bool in) {
+        if (in)
+          queues.insert(m3->queue);
+        else
+          queues.erase(m3->queue);
+      };
+      set(ready_, m3->nonempty);
+      set(waiting_, m3->waiting);
     }
   } else if (auto* usage = std::get_if<msg::LocalUsage>(&message.payload)) {
     if (auto* member = joining(usage->queue)) {
@@ -83,6 +89,7 @@ void CohortTree::build(const Context& c) {
   for (const auto& [queue, m] : members_) {
     members.push_back({m.config, m.active});
     if (m.nonempty) ready_.insert(queue);
+    if (m.waiting) waiting_.insert(queue);
   }
   // every Cohort object on the way from a member to the root, and those that only lend: all whose chain ends here
   std::vector<Symbol> names = c.catalog->below(root_);
@@ -163,6 +170,13 @@ List<PodSetAssignmentFacts> view(const std::vector<PodSetReservation>& assignmen
   return list;
 }
 
+List<PlannedAmount> view(const SizingPlan& plan, Arena& a) {
+  auto list = a.make<PlannedAmount>(plan.size());
+  for (std::size_t i = 0; i < plan.size(); ++i)
+    list[i] = {plan[i].pod_set.text(), a.copy(plan[i].container), plan[i].resource.text(), plan[i].original, plan[i].amount};
+  return list;
+}
+
 /// The old slice ends in the record in which the new one is admitted (EJ-55).
 SliceReplaced replacement(const WorkloadInfo& w, const std::vector<PodSetReservation>& assignment, const Reservation& old, Arena& a) {
   SliceReplaced e;
@@ -190,6 +204,7 @@ void CohortTree::decide(const Context& c, Outbox& out) {
   for (const auto& [queue, offer] : offers_) {
     tree_->set_generation(queue, offer->generation);
     heads.push_back(offer->head);
+    heads.back().alone = offer->alone && waiting_.size() == 1;
   }
   auto context = make_cycle_context(c, cycle_);
   context.admitted_not_ready |= blocked_;
@@ -208,6 +223,7 @@ void CohortTree::decide(const Context& c, Outbox& out) {
       e.cluster_queue = o.cluster_queue.text();
       e.assignments = view(o.assignment, a);
       e.borrowing_level = o.borrowing_level;
+      e.plan = view(o.plan, a);
       const auto required = required_checks(*c.catalog->queue(o.cluster_queue), &o.assignment);
       e.admitted = std::all_of(required.begin(), required.end(), [&](Symbol k) {
         return std::find(w.ready_checks.begin(), w.ready_checks.end(), k) != w.ready_checks.end();

@@ -40,6 +40,7 @@ class CohortTree final : public Entity {
   std::optional<QuotaTree> tree_;
   std::map<Symbol, msg::Joined, ByText> members_;  ///< While joining.
   std::set<Symbol, ByText> ready_;                 ///< Queues with a non-empty heap.
+  std::set<Symbol, ByText> waiting_;               ///< Queues with something pending, also where all of it is parked.
 
   // one cycle
   std::uint64_t cycle_ = 0;

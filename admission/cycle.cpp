@@ -76,6 +76,7 @@ class Cycle {
     e.queue = queue;
     e.preemptor = settings_.prioritize_preemptors && head.preemptor;
     nominator_.nominate(*e.workload, queue, scan, nullptr, e.assignment, e.targets);
+    if (e.workload->sizing != nullptr) e.plan = nominator_.size(*e.workload, queue, head.alone, e.assignment, e.targets);
   }
 
   bool admissible(Head& head, NodeIndex queue) {
@@ -278,6 +279,7 @@ class Cycle {
     if (settings_.block_admission && admitted_at_once(e)) not_ready_ = true;
     Outcome& o = outcome(e);
     o.kind = Outcome::Kind::admit;
+    o.plan = std::move(e.plan);
     o.assignment.resize(o.workload->pod_sets.size());
     for (const PodSetAssignment& p : e.assignment.pod_sets) {
       PodSetReservation& r = o.assignment[p.pod_set];

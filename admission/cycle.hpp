@@ -18,6 +18,7 @@ struct Head {
   std::shared_ptr<const WorkloadInfo> workload;
   Symbol cluster_queue;
   ScanState scan;          ///< As kept by the queue.
+  bool alone = false;      ///< No other workload of the tree is pending.
   bool preemptor = false;  ///< The queue's preemptor, and as it was when it became that (BA-196).
 };
 
@@ -38,6 +39,7 @@ struct Outcome {
   std::shared_ptr<const WorkloadInfo> workload;
   Symbol cluster_queue;
   std::vector<PodSetReservation> assignment;  ///< kind admit.
+  SizingPlan plan;                            ///< kind admit.
   std::int32_t borrowing_level = 0;
   RequeueReason requeue_reason = RequeueReason::generic;
   Symbol reason;

@@ -21,6 +21,7 @@ struct CycleEntry {
   Assignment assignment;
   std::vector<Target> targets;
   bool preemptor = false;  ///< Of its queue; see Head.
+  SizingPlan plan;         ///< Sizes that the assignment is for; empty: those of the template.
   bool recomputed = false;
 };
 

@@ -41,6 +41,12 @@ struct WantedCheck {
   std::string pod_set_updates;  ///< JSON text as observed.
 };
 
+/// What one resource of one container of a job shall be, and what it is in the job's own template.
+struct WantedSize {
+  std::string pod_set, container, resource;
+  Amount original = 0, amount = 0;
+};
+
 /// The status of one Workload as the state has it, and whether the object shall exist.
 struct WorkloadIntent {
   std::string uid, namespace_, name;
@@ -65,6 +71,7 @@ struct WorkloadIntent {
     std::int32_t count = 0;
   };
   std::vector<Eviction> evictions;
+  std::vector<WantedSize> plan;  ///< Sizes in force, shown in an annotation.
   /// status.resourceRequests: what the scheduler saw while not reserved; absent when reserved.
   std::vector<std::pair<std::string, std::vector<std::pair<std::string, Amount>>>> resource_requests;
 };
@@ -103,6 +110,7 @@ struct WorkloadReviseIntent {
   PriorityClassKind priority_class_kind = PriorityClassKind::none;
   std::string priority_class;
   std::optional<std::int32_t> max_exec_seconds;
+  bool resource_bounds = false;                   ///< The annotations about sizes follow the job, too.
   std::optional<std::string> admission_gated_by;  ///< The annotation takes this value, or goes when it is empty; nothing: it stays.
   std::uint64_t decision_sequence = 0;
 };
@@ -128,6 +136,7 @@ struct JobIntent {
   std::string message;     ///< Why it is stopped.
   std::string slice_name;  ///< Of an elastic job: name of the chain's origin.
   std::vector<PodSetStart> pod_sets;
+  std::vector<WantedSize> sizes;  ///< A start: the containers get these. A stop: they have these, and get back what they had.
   std::uint64_t decision_sequence = 0;
 };
 
@@ -157,10 +166,12 @@ struct FinalizerIntent {
   bool held = true;  ///< false: the object is being deleted and may go.
 };
 
-/// A pod shall lose the scheduling gate elastic-job.
+/// A pod shall lose the scheduling gate elastic-job, and carry what a start puts into the pods of its pod set (EJ-68).
 struct PodReleaseIntent {
   std::string uid, namespace_, name;
   std::uint64_t decision_sequence = 0;
+  std::vector<std::pair<std::string, std::string>> node_labels;  ///< Of the flavors of its slice.
+  std::vector<OwnedToleration> tolerations;                      ///< Of the flavors of its slice.
 };
 
 using Intent = std::variant<WorkloadIntent, WorkloadCreateIntent, WorkloadReviseIntent, JobIntent, QueueStatusIntent, FinalizerIntent,

@@ -58,10 +58,14 @@ bool WorkloadParent::same_templates(const WorkloadState& w) const {
   // After a start the job carries what was injected; only the core of its templates can be compared then. The same holds until
   // a stop has restored them.
   const bool injected = !j.suspended || j.stopping || w.admitted() || w.evicted();
-  return std::equal(w.pod_sets.begin(), w.pod_sets.end(), j.pod_sets.begin(), j.pod_sets.end(),
-                    [&](const PodSetSpec& a, const PodSetSpec& b) {
-                      return a.name == b.name && (injected ? a.core_hash == b.core_hash : a.template_hash == b.template_hash);
-                    });
+  const bool same =
+      std::equal(w.pod_sets.begin(), w.pod_sets.end(), j.pod_sets.begin(), j.pod_sets.end(), [&](const PodSetSpec& a, const PodSetSpec& b) {
+        if (a.name != b.name) return false;
+        if (!injected) return a.template_hash == b.template_hash;
+        if (a.sized.empty()) return a.core_hash == b.core_hash;
+        return a.bare_hash == b.bare_hash || !same_bounds(w);
+      });
+  return same && (!injected || has_sizes_of(w));
 }
 
 bool WorkloadParent::matches_job(const WorkloadState& w) const {
@@ -172,7 +176,8 @@ bool WorkloadParent::reconcile_job(const Context& c, Proposal& p) const {
     const bool queue_changed = j.suspended && !w.reserved() && w.queue_name != j.queue_name && !j.queue_name.empty();
     const bool class_changed = wants_class(w, priority);
     const bool limit_changed = j.suspended && !w.admitted() && w.max_exec_seconds != j.max_exec_seconds;
-    if (queue_changed || class_changed || limit_changed || wants_gate(w, settings)) {
+    const bool bounds_changed = j.suspended && !w.reserved() && !prebuilt && !same_bounds(w);
+    if (queue_changed || class_changed || limit_changed || bounds_changed || wants_gate(w, settings)) {
       p.events.emplace_back(revision(w, queue_changed ? j.queue_name : w.queue_name, priority, *p.arena));
     }
   }

@@ -159,6 +159,7 @@ struct Discharge {
 struct HeapState {
   Symbol queue;
   bool nonempty;
+  bool waiting;  ///< Something is pending, in the heap or parked.
 };
 /// With admission fair sharing: how LocalQueues compare, for the choice of victims (§7.2). `whole`: these and no others.
 struct LocalUsage {
@@ -182,6 +183,7 @@ struct Joined {
   Address queue;
   bool active;
   bool nonempty;
+  bool waiting;  ///< As HeapState.
   std::vector<std::shared_ptr<const Reservation>> reservations;
   std::vector<std::pair<Catalog::LocalQueueKey, double>> local_usage;  ///< As LocalUsage, whole.
   std::uint64_t version;
@@ -234,6 +236,7 @@ struct HeadOffered {
   std::uint64_t generation;
   std::uint32_t equals;
   bool strict;
+  bool alone;  ///< Nothing else is pending in the queue.
 };
 /// Where an entry stands among those of all trees (§6.1, classical order).
 struct EntryRank {

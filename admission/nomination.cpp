@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "admission/sizing.hpp"
+
 namespace hindsight::admission {
 
 bool outdated(const ScanState& scan, const WorkloadInfo& workload, std::uint64_t cycle, std::uint64_t generation,
@@ -50,6 +52,24 @@ std::vector<Target> Nominator::targets_for(const WorkloadInfo& workload, NodeInd
     if (const auto* known = assigner_.simulated(assignment.usage.front().cell, assignment.usage.front().amount)) return *known;
   }
   return preemption_.find_targets({&workload, queue, assignment.usage, need_});
+}
+
+SizingPlan Nominator::size(const WorkloadInfo& workload, NodeIndex queue, bool alone, Assignment& assignment,
+                           std::vector<Target>& targets) {
+  const bool fits = assignment.mode == AssignmentMode::fit;
+  if (workload.sizing == nullptr || (fits && !(alone && workload.sizing->policy == ResourcePolicy::fit))) return {};
+  Assignment probe;
+  const auto ask = [&](const WorkloadInfo& sized) {
+    assigner_.begin(sized, queue, nullptr, nullptr);
+    assigner_.assign({}, probe);
+    return probe.mode == AssignmentMode::fit;
+  };
+  SizeSearch search(workload, settings_);
+  auto found = fits ? search.grow(ask) : search.shrink(ask);
+  if (!found || !ask(found->workload)) return {};
+  assignment = std::move(probe);
+  targets.clear();
+  return std::move(found->plan);
 }
 
 void Nominator::reduce(const WorkloadInfo& workload, NodeIndex queue, Assignment& assignment, std::vector<Target>& targets) {

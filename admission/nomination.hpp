@@ -27,6 +27,11 @@ class Nominator {
   void nominate(const WorkloadInfo& workload, NodeIndex queue, const ScanState* scan, const Assignment* pin, Assignment& assignment,
                 std::vector<Target>& targets);
 
+  /// Sizes for a workload whose containers may have others (5440 MR-41). `assignment`: as nominate() left it; another one takes its place
+  /// where there is a plan. `alone`: no other workload of the tree is pending, so that it may grow.
+  [[nodiscard]] SizingPlan size(const WorkloadInfo& workload, NodeIndex queue, bool alone, Assignment& assignment,
+                                std::vector<Target>& targets);
+
  private:
   [[nodiscard]] bool workable(const WorkloadInfo& workload, NodeIndex queue, const Assignment& assignment, std::vector<Target>& targets);
   [[nodiscard]] std::vector<Target> targets_for(const WorkloadInfo& workload, NodeIndex queue, const Assignment& assignment);

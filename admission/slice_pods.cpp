@@ -84,10 +84,21 @@ void WorkloadParent::release_pods(Proposal& p) const {
   p.events.emplace_back(e);
 }
 
-void WorkloadParent::collect_pod_intents(std::vector<Intent>& out) const {
-  for (const auto& pod : pods_)
-    if (pod.gated && pod.released)
-      out.emplace_back(PodReleaseIntent{pod.uid, std::string(job_->namespace_.text()), pod.name, pod.released_at});
+/// A pod that was made while its job ran on an older slice, or before any was admitted, lacks what a start injects (EJ-68).
+void WorkloadParent::collect_pod_intents(const Context& c, std::vector<Intent>& out) const {
+  const WorkloadState* slice = active_slice();
+  for (const auto& pod : pods_) {
+    if (!pod.gated || !pod.released) continue;
+    PodReleaseIntent i{pod.uid, std::string(job_->namespace_.text()), pod.name, pod.released_at, {}, {}};
+    if (slice != nullptr)
+      for (const auto& assigned : slice->admission->pod_sets) {
+        if (assigned.pod_set != pod.pod_set) continue;
+        auto start = start_of(assigned, *c.catalog);
+        i.node_labels = std::move(start.node_labels);
+        i.tolerations = std::move(start.tolerations);
+      }
+    out.emplace_back(std::move(i));
+  }
 }
 
 }  // namespace hindsight::admission

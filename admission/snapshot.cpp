@@ -29,6 +29,12 @@ void archive(A& a, CheckRule& x);
 template <class A>
 void archive(A& a, ResourceRequest& x);
 template <class A>
+void archive(A& a, SizedResource& x);
+template <class A>
+void archive(A& a, SizedPart& x);
+template <class A>
+void archive(A& a, PlannedSize& x);
+template <class A>
 void archive(A& a, PodSetSpec& x);
 template <class A>
 void archive(A& a, PodSetReservation& x);
@@ -144,6 +150,19 @@ void archive(A& a, ResourceRequest& x) {
   archive_all(a, x.resource, x.amount);
 }
 template <class A>
+void archive(A& a, SizedResource& x) {
+  archive_all(a, x.resource, x.request, x.limit, x.low, x.high, x.step);
+}
+template <class A>
+void archive(A& a, SizedPart& x) {
+  archive_all(a, x.container, x.role);
+  list(a, x.amounts);
+}
+template <class A>
+void archive(A& a, PlannedSize& x) {
+  archive_all(a, x.pod_set, x.container, x.resource, x.original, x.amount);
+}
+template <class A>
 void archive(A& a, PodSetSpec& x) {
   archive_all(a, x.name, x.count, x.min_count);
   list(a, x.requests);
@@ -161,7 +180,8 @@ void archive(A& a, PodSetSpec& x) {
     list(a, shape.tolerations);
     if constexpr (A::reading) x.shape = std::make_shared<const PodShape>(std::move(shape));
   }
-  archive_all(a, x.shape_hash, x.template_hash, x.core_hash, x.group, x.limits_error, x.limit_range_error);
+  archive_all(a, x.shape_hash, x.template_hash, x.core_hash, x.group, x.limits_error, x.limit_range_error, x.bare_hash);
+  list(a, x.sized);
 }
 template <class A>
 void archive(A& a, PodSetReservation& x) {
@@ -202,7 +222,8 @@ void archive(A& a, WorkloadState& x) {
   archive_all(a, x.has_requeue_state, x.requeue_count, x.requeue_at, x.reclaimable, x.accumulated_exec_seconds);
   list(a, x.evictions);
   archive_all(a, x.unconfirmed, x.last_decision, x.resolve_since, x.revision_pending, x.revised_for, x.removal_pending, x.gate_noted,
-              x.gated_since);
+              x.gated_since, x.resource_policy, x.resource_bounds, x.plan_refusals, x.plan_refusal, x.sizing_barred, x.sizing_barred_at);
+  list(a, x.plan);
 }
 template <class A>
 void archive(A& a, JobState& x) {
@@ -211,7 +232,9 @@ void archive(A& a, JobState& x) {
               x.succeeded, x.on_hold, x.managed, x.finish_message, x.admission_gated_by, x.workload_name);
   list(a, x.pod_sets);
   archive_all(a, x.reclaimable, x.remaining, x.ready_pods, x.elastic, x.start_error, x.requested_since, x.requested_name, x.requested_for,
-              x.removal_pending, x.scheduling_gated_by, x.gate_noted, x.gated_since, x.gate_ignored, x.stop_noted);
+              x.removal_pending, x.scheduling_gated_by, x.gate_noted, x.gated_since, x.gate_ignored, x.stop_noted, x.resource_policy,
+              x.resource_bounds);
+  list(a, x.plan);
 }
 template <class A>
 void archive(A& a, PodState& x) {

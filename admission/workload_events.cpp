@@ -54,6 +54,7 @@ struct ApplyEvent {
     if (w.finished() || !w.active || w.reserved() || w.deleting) return;
     w.admission = Admission{Symbol(e.cluster_queue), own_assignments(e.assignments)};
     w.await(Section::admission);
+    w.set_plan(own_plan(e.plan));
     reset_previous(w, c.now);
     w.decide_condition(ConditionType::quota_reserved, ConditionStatus::true_, quota_reserved,
                        "Quota reserved in ClusterQueue " + std::string(e.cluster_queue), c.now);
@@ -152,6 +153,12 @@ struct ApplyEvent {
   void operator()(const WorkloadRemoved& e) const {
     if (e.job.uid.empty()) w.removal_pending = true;  // else it goes with its job
   }
+  void operator()(const SizingBarred& e) const {
+    w.sizing_barred = e.barred;
+    w.sizing_barred_at = e.barred ? c.now : Time::never();
+    w.plan_refusals = 0;
+    w.plan_refusal.clear();
+  }
   void operator()(const WorkloadRequested&) const {}
   void operator()(const JobStopped&) const {}
   void operator()(const PodsReleased&) const {}   // its pods
@@ -207,7 +214,8 @@ void WorkloadParent::apply_event(const Event& e, WorkloadId id, const Context& c
     w.last_decision = c.sequence;
     w.resolve_since = c.sequence;
     const bool assumed = std::holds_alternative<QuotaReserved>(e);
-    publish(i, {.repush = gate(w) != before, .force = false, .touched = true, .assumed = assumed}, c, out);
+    const bool resized = std::holds_alternative<SizingBarred>(e);  // it asks for something else now
+    publish(i, {.repush = resized || gate(w) != before, .force = false, .touched = true, .assumed = assumed}, c, out);
     if (assumed) end_elsewhere(w, c, out);
     if (was_reserving && w.reclaimable != old_reclaimable) request_reactivation(w, c, out);
     return;

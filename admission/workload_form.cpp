@@ -101,6 +101,21 @@ std::string limits_message(const std::vector<PodSetSpec>& pod_sets) {
   return {};
 }
 
+/// May its containers be sized when it is admitted? Counts that may be lowered, or change while the job runs, exclude that (5440 MR-75).
+bool is_sizable(const WorkloadState& w, const Settings& settings) {
+  if (!settings.adjust_resources || w.resource_policy == ResourcePolicy::none || w.sizing_barred || w.elastic) return false;
+  const auto partial = [](const PodSetSpec& p) { return p.min_count >= 0; };
+  const auto bounded = [](const PodSetSpec& p) { return !p.sized.empty(); };
+  return std::none_of(w.pod_sets.begin(), w.pod_sets.end(), partial) && std::any_of(w.pod_sets.begin(), w.pod_sets.end(), bounded);
+}
+
+std::shared_ptr<const SizingInfo> sizing_of(const WorkloadState& w, bool covers_pods) {
+  auto out = std::make_shared<SizingInfo>();
+  out->policy = w.resource_policy;
+  for (const auto& p : w.pod_sets) out->pod_sets.push_back({p.requests, p.sized, covers_pods});
+  return out;
+}
+
 /// Does the workload ask for no more than the slice that it is to replace has, pod set by pod set?
 bool asks_nothing(const WorkloadInfo& info, const WorkloadState& replaced) {
   const auto has = effective_usage(replaced);
@@ -117,6 +132,16 @@ bool asks_nothing(const WorkloadInfo& info, const WorkloadState& replaced) {
 }
 
 }  // namespace
+
+std::vector<ResourceRequest> countable_requests(const std::vector<ResourceRequest>& requests, const Settings& settings, bool covers_pods) {
+  static const Symbol pods("pods");
+  auto out = adjusted(requests, settings);
+  if (covers_pods) {
+    out.push_back({pods, 1});
+    std::sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return ByText{}(a.resource, b.resource); });
+  }
+  return out;
+}
 
 std::shared_ptr<const WorkloadInfo> make_info(const WorkloadState& w, const Catalog& catalog, std::string_view job_uid,
                                               const WorkloadState* replaced) {
@@ -149,11 +174,7 @@ std::shared_ptr<const WorkloadInfo> make_info(const WorkloadState& w, const Cata
     out.name = p.name;
     out.count = std::max(0, p.count - w.reclaimable_of(p.name));
     out.min_count = catalog.settings.partial_admission && !w.elastic ? p.min_count : -1;  // EJ-102
-    out.requests = adjusted(p.requests, catalog.settings);
-    if (covers_pods) {  // BA-42: one pod is one unit
-      out.requests.push_back({pods, 1});
-      std::sort(out.requests.begin(), out.requests.end(), [](const auto& a, const auto& b) { return ByText{}(a.resource, b.resource); });
-    }
+    out.requests = countable_requests(p.requests, catalog.settings, covers_pods);
     out.shape = p.shape;
     out.group = p.group;
     info->pod_sets.push_back(std::move(out));
@@ -161,6 +182,10 @@ std::shared_ptr<const WorkloadInfo> make_info(const WorkloadState& w, const Cata
   info->limits_error = limits_message(w.pod_sets);
   // the shape of a replacement tells neither its difference nor its flavor: it is like no other (EJ-43)
   info->equivalence_hash = catalog.settings.scheduling_equivalence_hashing && replaced == nullptr ? equivalence_hash(*info, w) : 0;
+  if (is_sizable(w, catalog.settings)) {
+    info->sizing = sizing_of(w, covers_pods);
+    info->equivalence_hash = 0;  // nor is one that may be made to fit
+  }
   if (w.elastic) info->slice_name = w.slice_name.empty() ? w.name : w.slice_name;
   if (replaced != nullptr) {
     info->replaces = replaced->id;

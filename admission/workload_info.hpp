@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "admission/catalog.hpp"
+#include "admission/sized_resources.hpp"
 #include "vocabulary/amount.hpp"
 #include "vocabulary/decisions.hpp"
 #include "vocabulary/symbol.hpp"
@@ -17,11 +18,6 @@ namespace hindsight::admission {
 /// Number of a Workload object inside its domain; given out by the domain, reused after deletion. Not for ordering.
 using WorkloadId = std::uint32_t;
 inline constexpr WorkloadId no_workload = ~WorkloadId{0};
-
-struct ResourceRequest {
-  Symbol resource;
-  Amount amount = 0;  ///< Per pod.
-};
 
 /// What the scheduling constraints of a pod template are; equal ones are shared by pointer between workloads.
 struct PodShape {
@@ -65,8 +61,9 @@ struct WorkloadInfo {
   Time reserved_at;                    ///< Transition of QuotaReserved=True.
   /// The slice of the same job that it is to replace and that holds quota in its queue: it is charged the difference only (EJ-32).
   WorkloadId replaces = no_workload;
-  std::string slice_name;     ///< Of an elastic slice: name of the chain's origin.
-  bool asks_nothing = false;  ///< The difference is zero or negative everywhere: it goes before all others (EJ-20).
+  std::string slice_name;                    ///< Of an elastic slice: name of the chain's origin.
+  bool asks_nothing = false;                 ///< The difference is zero or negative everywhere: it goes before all others (EJ-20).
+  std::shared_ptr<const SizingInfo> sizing;  ///< Null: its resources are as they are.
   // What the Workload shows now; a cycle that would write the same again changes nothing.
   Symbol pending_reason;  ///< Reason of QuotaReserved=False; empty: no condition.
   std::shared_ptr<const std::string> pending_message;
@@ -99,6 +96,11 @@ struct Reservation {
 /// What a slice with `now` uses more than one with `before`, by resource; sorted by resource text, zeros left out.
 [[nodiscard]] std::vector<std::pair<Symbol, Amount>> slice_delta(const std::vector<PodSetReservation>& now,
                                                                  const std::vector<PodSetReservation>& before);
+
+/// What of the requests of a pod counts against quota, under which names (BA-44): after exclusion and transformation, sorted by resource
+/// text. `covers_pods`: the queue has quota for resource "pods", of which one pod is one unit (BA-42).
+[[nodiscard]] std::vector<ResourceRequest> countable_requests(const std::vector<ResourceRequest>& requests, const Settings& settings,
+                                                              bool covers_pods);
 
 /// Where a flavor scan stopped, per pod set and resource (§5.4.7).
 struct ScanState {

@@ -12,6 +12,13 @@ const WorkloadState* WorkloadParent::running_workload() const {
 
 namespace {
 
+std::vector<WantedSize> wanted_sizes(const SizingPlan& plan) {
+  std::vector<WantedSize> out;
+  for (const auto& p : plan)
+    out.push_back({std::string(p.pod_set.text()), p.container, std::string(p.resource.text()), p.original, p.amount});
+  return out;
+}
+
 WorkloadIntent status_intent(const WorkloadState& w, const Settings& settings, const WorkloadInfo* info) {
   WorkloadIntent i;
   i.uid = w.uid;
@@ -44,6 +51,7 @@ WorkloadIntent status_intent(const WorkloadState& w, const Settings& settings, c
     if (k.retry_count >= 0) x.retry_count = k.retry_count;
     i.checks.push_back(std::move(x));
   }
+  i.plan = wanted_sizes(w.plan);
   i.has_requeue_state = w.has_requeue_state;
   i.requeue_count = w.requeue_count;
   i.requeue_at = w.requeue_at;
@@ -64,6 +72,23 @@ JobIntent WorkloadParent::job_intent() const {
   i.namespace_ = job_->namespace_.text();
   i.name = job_->name;
   return i;
+}
+
+/// What the flavors of one pod set bring.
+PodSetStart WorkloadParent::start_of(const PodSetReservation& assigned, const Catalog& catalog) {
+  PodSetStart s;
+  s.name = assigned.pod_set.text();
+  s.count = assigned.count;
+  std::vector<Symbol> seen;
+  for (const auto& [resource, flavor] : assigned.flavors) {
+    if (std::find(seen.begin(), seen.end(), flavor) != seen.end()) continue;
+    seen.push_back(flavor);
+    const auto* config = catalog.flavor(flavor);
+    if (config == nullptr) continue;
+    for (const auto& [k, v] : config->node_labels) s.node_labels.emplace_back(k.text(), v);
+    for (const auto& t : config->tolerations) s.tolerations.push_back(t);
+  }
+  return s;
 }
 
 void WorkloadParent::collect_intents(const Context& c, std::vector<Intent>& out) const {
@@ -110,7 +135,7 @@ void WorkloadParent::collect_intents(const Context& c, std::vector<Intent>& out)
     }
     return;
   }
-  collect_pod_intents(out);
+  collect_pod_intents(c, out);
   const JobState& j = *job_;
   if (!managed(*c.catalog)) return;
   if (child_) {  // its ancestor starts it; all that is left to us is to see that it does not run before that
@@ -138,6 +163,7 @@ void WorkloadParent::collect_intents(const Context& c, std::vector<Intent>& out)
     const bool settled = w.reserved() || w.finished();  // only its class can follow the job now
     const bool slice = j.elastic && c.catalog->settings.elastic_jobs && same_templates(w);
     i.pod_sets = !settled && j.suspended && !slice && !matches_job(w);
+    i.resource_bounds = !settled && j.suspended && !slice;
     if (slice && !w.finished()) {
       bool higher = false;
       for (std::size_t k = 0; k < w.pod_sets.size(); ++k) {
@@ -166,7 +192,11 @@ void WorkloadParent::collect_intents(const Context& c, std::vector<Intent>& out)
   const auto* running = running_workload();
   const bool ours = !workloads_.empty() || !j.queue_name.empty() || c.catalog->settings.manage_jobs_without_queue_name;
   const bool undecided = gated(*c.catalog) && !j.stop_noted;  // JobStopped comes first (SG-26)
-  if (ours && !undecided && (j.suspended ? running != nullptr : running == nullptr)) {
+  // A reservation that was just taken back may have left a start that was wanted and not made; nothing is wanted of a job that waits.
+  const bool taken_back = std::any_of(workloads_.begin(), workloads_.end(), [](const WorkloadState& w) {
+    return !w.reserved() && !w.finished() && w.waits_for(Section::admission);
+  });
+  if (ours && !undecided && (j.suspended ? running != nullptr || taken_back : running == nullptr)) {
     JobIntent i = job_intent();
     i.run = running != nullptr;
     const auto* source = running;
@@ -182,24 +212,15 @@ void WorkloadParent::collect_intents(const Context& c, std::vector<Intent>& out)
     }
     if (running != nullptr) {
       i.cluster_queue = running->admission->cluster_queue.text();
+      i.sizes = wanted_sizes(running->plan);
       for (const auto& p : running->admission->pod_sets) {
-        PodSetStart s;
-        s.name = p.pod_set.text();
-        s.count = p.count;
-        std::vector<Symbol> seen;
-        for (const auto& [resource, flavor] : p.flavors) {
-          if (std::find(seen.begin(), seen.end(), flavor) != seen.end()) continue;
-          seen.push_back(flavor);
-          const auto* config = c.catalog->flavor(flavor);
-          if (config == nullptr) continue;
-          for (const auto& [k, v] : config->node_labels) s.node_labels.emplace_back(k.text(), v);
-          for (const auto& t : config->tolerations) s.tolerations.push_back(t);
-        }
+        PodSetStart s = start_of(p, *c.catalog);
         for (const auto& k : running->checks)
           if (k.state == CheckState::ready && !k.pod_set_updates.empty()) s.pod_set_updates.push_back(k.pod_set_updates);
         i.pod_sets.push_back(std::move(s));
       }
     } else {
+      i.sizes = wanted_sizes(j.plan);
       const auto* e = source != nullptr ? source->find(ConditionType::evicted) : nullptr;
       i.message = e != nullptr && e->is_true() ? e->message : "Not admitted by cluster queue";
     }
@@ -211,6 +232,7 @@ void WorkloadParent::collect_intents(const Context& c, std::vector<Intent>& out)
     i.workload_uid = workloads_.back().uid;
     i.local_queue = workloads_.back().queue_name.text();
     i.decision_sequence = workloads_.back().last_decision;
+    i.sizes = wanted_sizes(j.plan);
     out.push_back(std::move(i));
   }
   if (!j.prebuilt_workload.empty() && !gated(*c.catalog) &&

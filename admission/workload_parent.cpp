@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "admission/sizing.hpp"
+
 namespace hindsight::admission {
 namespace {
 
@@ -84,6 +86,11 @@ std::uint64_t JobState::hash() const {
   h.add(gated_since);
   h.add(gate_ignored);
   h.add(stop_noted);
+  h.add(resource_policy);
+  h.add(std::string_view(resource_bounds));
+  for (const auto& p : pod_sets)
+    if (!p.sized.empty()) h.add(sizes_hash(p.sized));
+  add_plan(h, plan);
   return h.value();
 }
 
@@ -97,9 +104,11 @@ std::uint64_t JobState::outside_hash() const {
   for (const bool b : {finished, succeeded, on_hold, managed}) h.add(b);
   h.add(std::string_view(admission_gated_by));
   h.add(std::string_view(scheduling_gated_by));
+  h.add(resource_policy);
+  h.add(std::string_view(resource_bounds));
   for (const auto& p : pod_sets) {
-    h.add(p.core_hash);
-    if (elastic) h.add(p.count);  // counts of other jobs change by our own hand, too
+    h.add(p.sized.empty() ? p.core_hash : p.bare_hash);  // what is sized changes by our own hand, too
+    if (elastic) h.add(p.count);                         // counts of other jobs change by our own hand, too
   }
   for (const auto* list : {&reclaimable, &remaining})
     for (const auto& [p, n] : *list) {
@@ -188,6 +197,7 @@ void WorkloadParent::receive(Message& message, const Context& c, Outbox& out) {
     if (m6->refused->kind == ObjectKind::job) {
       if (job_) job_->removal_pending = false;
       if (job_ && m6->refused->http_status == 0) job_->start_error = m6->refused->message;
+      note_refused_start(*m6->refused);
       announce_due(c, out);
       return;
     }
@@ -263,6 +273,8 @@ void WorkloadParent::apply_job(const JobObserved& o, const Context& c, Outbox& o
   j.managed = o.managed;
   j.admission_gated_by = o.admission_gated_by;
   j.scheduling_gated_by = o.scheduling_gated_by;
+  j.resource_policy = o.resource_policy;
+  j.resource_bounds = o.resource_bounds;
   if (j.suspended) j.stop_noted = false;
   j.workload_name = o.workload_name;
   j.pod_sets = own_pod_sets(o.pod_sets);
@@ -272,6 +284,7 @@ void WorkloadParent::apply_job(const JobObserved& o, const Context& c, Outbox& o
   for (const auto& r : o.remaining) j.remaining.emplace_back(Symbol(r.pod_set), r.count);
   j.ready_pods = o.ready_pods;
   j.elastic = o.elastic;
+  note_sizes();
   const bool news = first || j.outside_hash() != before;
   if (news) out.send(self_, domain_address, msg::WorldChanged{});
   for (std::size_t i = 0; i < workloads_.size(); ++i) publish(i, {}, c, out);
@@ -418,6 +431,7 @@ Time WorkloadParent::next_due(const Context& c) const {
     if (!w.removal_pending && !w.deleting && !(job_ && (job_->removal_pending || job_->deleting || job_->finished)))
       consider(job_retained_until(w, s));
     if (w.has_requeue_state && w.requeue_at.is_set() && !w.reserved()) consider(w.requeue_at);
+    if (w.sizing_barred && !w.reserved()) consider(w.sizing_barred_at + sizing_barred_for);
     if (w.active && w.admitted() && !w.evicted()) {
       const Time since = w.find(ConditionType::admitted)->last_transition;
       if (w.max_exec_seconds > 0) consider(since + Duration::seconds(w.max_exec_seconds - w.accumulated_exec_seconds.value_or(0)));

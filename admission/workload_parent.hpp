@@ -40,6 +40,9 @@ struct JobState {
   Time gated_since;                                        ///< Of `gate_noted`.
   bool gate_ignored = false;                               ///< It came when the job had a Workload (SG-5).
   bool stop_noted = false;                                 ///< JobStopped was decided, and the job is not seen suspended yet.
+  ResourcePolicy resource_policy = ResourcePolicy::none;
+  std::string resource_bounds;
+  SizingPlan plan;  ///< The sizes that its containers were seen with, where these are not its own.
 
   [[nodiscard]] std::uint64_t hash() const;
   /// Only of what others than we change: a job that starts and stops because we say so is no news (D10).
@@ -160,7 +163,7 @@ class WorkloadParent final : public Entity {
   /// The slice whose size caps how many pods run (EJ-69); null: none.
   [[nodiscard]] const WorkloadState* active_slice() const;
   void release_pods(Proposal& p) const;
-  void collect_pod_intents(std::vector<Intent>& out) const;
+  void collect_pod_intents(const Context& c, std::vector<Intent>& out) const;
   void replace_slice(const WorkloadState& w, const Context& c, Proposal& p) const;
   void reconcile_workload(std::size_t index, const Context& c, Proposal& p) const;
   [[nodiscard]] bool resolve_pending(const WorkloadState& w, const Placement& at, const Context& c, Proposal& p) const;
@@ -185,10 +188,20 @@ class WorkloadParent final : public Entity {
   [[nodiscard]] WorkloadRevised revision(const WorkloadState& w, Symbol queue, const Priority& priority, Arena& arena) const;
   [[nodiscard]] List<PodSetCount> job_counts(Arena& arena) const;
   [[nodiscard]] JobIntent job_intent() const;
+  [[nodiscard]] static PodSetStart start_of(const PodSetReservation& assigned, const Catalog& catalog);
   void tell_runs(Outbox& out);
   void tell_not_ready(std::size_t index, bool not_ready, Outbox& out);
   [[nodiscard]] static bool wants_class(const WorkloadState& w, const Priority& priority);
   [[nodiscard]] bool matches_job(const WorkloadState& w) const;
+  // sizes of containers (sizing_parent.cpp)
+  /// Does the job ask for what the Workload does, or, once it may have been started, for what its plan makes of it (MR-55)?
+  [[nodiscard]] bool has_sizes_of(const WorkloadState& w) const;
+  [[nodiscard]] bool same_bounds(const WorkloadState& w) const {
+    return w.resource_policy == job_->resource_policy && w.resource_bounds == job_->resource_bounds;
+  }
+  void note_sizes();
+  void note_refused_start(const WriteRefused& refused);
+  [[nodiscard]] bool reconcile_sizing(const WorkloadState& w, const Context& c, Proposal& p) const;
   /// The same pod sets with the same templates, whatever their counts.
   [[nodiscard]] bool same_templates(const WorkloadState& w) const;
 

@@ -151,6 +151,7 @@ void WorkloadParent::reconcile_workload(std::size_t index, const Context& c, Pro
 
   if (sync_checks(w, c, p)) return;
   if (w.reserved() && reconcile_reserved(w, c, p)) return;
+  if (!w.reserved() && reconcile_sizing(w, c, p)) return;
   if (!w.reserved()) (void)resolve_pending(w, placements_[index], c, p);
 }
 
@@ -193,9 +194,12 @@ bool WorkloadParent::reconcile_reserved(const WorkloadState& w, const Context& c
     out.requeued = is_any(e->reason, {"Preempted", "NodeFailures"});  // BA-133
     out.requeued_reason = e->reason.text();
     out.requeued_message = out.message;
+    out.resources_restored = w.admitted() && !w.plan.empty() && job_ && job_->plan.empty();
     p.events.emplace_back(out);
     return true;
   }
+
+  if (reconcile_sizing(w, c, p)) return true;
 
   if (const auto gate = admission_gate(w, *c.catalog); !w.admitted() && !gate.empty()) {  // SG-63
     cleared(p, w, "AdmissionGated", std::string(gated_by) + std::string(gate));

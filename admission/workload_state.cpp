@@ -77,6 +77,16 @@ bool assign(T& mine, U&& seen) {
   return true;
 }
 
+std::vector<SizedPart> own_sized(List<SizedContainer> facts) {
+  std::vector<SizedPart> out;
+  for (const auto& f : facts) {
+    SizedPart part{std::string(f.name), f.role, {}};
+    for (const auto& a : f.amounts) part.amounts.push_back({Symbol(a.resource), a.request, a.limit, a.low, a.high, a.step});
+    out.push_back(std::move(part));
+  }
+  return out;
+}
+
 /// The same template may ask for something else when a LimitRange or a RuntimeClass has changed.
 bool same_requests(const PodSetSpec& mine, const PodSetFacts& seen) {
   if (mine.limits_error != seen.limits_error || mine.limit_range_error != seen.limit_range_error ||
@@ -93,12 +103,18 @@ bool same_pod_sets(const std::vector<PodSetSpec>& mine, List<PodSetFacts> seen) 
   for (std::size_t i = 0; i < mine.size(); ++i)
     if (mine[i].name.text() != seen[i].name || mine[i].count != seen[i].count || mine[i].min_count != seen[i].min_count.value_or(-1) ||
         mine[i].template_hash != seen[i].template_hash || mine[i].core_hash != seen[i].core_hash ||
-        mine[i].shape_hash != seen[i].shape_hash || !same_requests(mine[i], seen[i]))
+        mine[i].shape_hash != seen[i].shape_hash || !same_requests(mine[i], seen[i]) || mine[i].sized != own_sized(seen[i].sized))
       return false;
   return true;
 }
 
 }  // namespace
+
+SizingPlan own_plan(List<PlannedAmount> facts) {
+  SizingPlan out;
+  for (const auto& p : facts) out.push_back({Symbol(p.pod_set), std::string(p.container), Symbol(p.resource), p.original, p.amount});
+  return out;
+}
 
 std::vector<PodSetSpec> own_pod_sets(List<PodSetFacts> facts) {
   std::vector<PodSetSpec> out;
@@ -118,6 +134,8 @@ std::vector<PodSetSpec> own_pod_sets(List<PodSetFacts> facts) {
     p.group = Symbol(f.pod_set_group);
     p.limits_error = f.limits_error;
     p.limit_range_error = f.limit_range_error;
+    p.sized = own_sized(f.sized);
+    p.bare_hash = f.bare_hash;
     out.push_back(std::move(p));
   }
   return out;
@@ -188,7 +206,8 @@ Time WorkloadState::queue_time(const Settings& settings) const {
 
 bool WorkloadState::observe(const WorkloadObserved& o, std::uint64_t sequence) {
   if (o.meta.resource_version != 0 && o.meta.resource_version <= resource_version) return false;
-  bool news = uid.empty();
+  const bool first = uid.empty();
+  bool news = first;
   if (o.meta.resource_version != 0) resource_version = o.meta.resource_version;  // 0: the same version seen in another light
   if (uid.empty()) {
     namespace_ = Symbol(o.meta.namespace_);
@@ -197,7 +216,8 @@ bool WorkloadState::observe(const WorkloadObserved& o, std::uint64_t sequence) {
     created = o.meta.created;
   }
   news |= assign(owner_uid, std::string(o.owner_uid));
-  const bool revised = generation != o.meta.generation || admission_gated_by != o.admission_gated_by;
+  const bool revised = generation != o.meta.generation || admission_gated_by != o.admission_gated_by ||
+                       resource_policy != o.resource_policy || resource_bounds != o.resource_bounds;
   generation = o.meta.generation;
   news |= assign(deleting, o.meta.deleting);
   news |= assign(in_use_finalizer, o.meta.in_use_finalizer);
@@ -218,6 +238,8 @@ bool WorkloadState::observe(const WorkloadObserved& o, std::uint64_t sequence) {
   spec_news |= assign(elastic, o.elastic);
   spec_news |= assign(replacement_for, std::string(o.replacement_for));
   spec_news |= assign(slice_name, std::string(o.slice_name));
+  spec_news |= assign(resource_policy, o.resource_policy);
+  spec_news |= assign(resource_bounds, std::string(o.resource_bounds));
   if (waits_for(Section::active)) {
     if (o.active == active) unconfirmed &= ~bit(Section::active);
   } else {
@@ -273,6 +295,13 @@ bool WorkloadState::observe(const WorkloadObserved& o, std::uint64_t sequence) {
       admission.reset();
     news = true;
   }
+
+  // The plan is ours alone: where a log begins it is taken over with the admission; after that a changed annotation is written again.
+  if (first && o.has_admission) plan = own_plan(o.plan);
+  if (own_plan(o.plan) == plan)
+    unconfirmed &= ~bit(Section::plan);
+  else
+    await(Section::plan);
 
   std::vector<CheckStatus> seen_checks;
   for (const auto& c : o.checks) seen_checks.push_back(own_check(c));
@@ -371,10 +400,18 @@ void WorkloadState::clear_reservation(Symbol reason, std::string_view message, T
     admission.reset();
     await(Section::admission);
   }
+  set_plan({});
+}
+
+void WorkloadState::set_plan(SizingPlan wanted) {
+  if (plan == wanted) return;
+  plan = std::move(wanted);
+  await(Section::plan);
 }
 
 void WorkloadState::take_back_reservation() {
   admission.reset();
+  set_plan({});
   remove_condition(ConditionType::quota_reserved);
   remove_condition(ConditionType::admitted);
   unconfirmed &= ~(bit(Section::admission) | bit(ConditionType::quota_reserved) | bit(ConditionType::admitted));
@@ -404,6 +441,16 @@ void WorkloadState::evict(Symbol reason, Symbol cause, std::string_view message,
   await(Section::evictions);
 }
 
+void add_plan(StateHash& h, const SizingPlan& plan) {
+  for (const auto& p : plan) {
+    h.add(p.pod_set);
+    h.add(std::string_view(p.container));
+    h.add(p.resource);
+    h.add(p.original);
+    h.add(p.amount);
+  }
+}
+
 std::uint64_t WorkloadState::hash() const {
   StateHash h;
   h.add(std::string_view(uid));
@@ -430,6 +477,17 @@ std::uint64_t WorkloadState::hash() const {
     h.add(p.core_hash);
     h.add(std::string_view(p.limits_error));
     h.add(std::string_view(p.limit_range_error));
+    for (const auto& part : p.sized) {
+      h.add(std::string_view(part.container));
+      h.add(part.role);
+      for (const auto& a : part.amounts) {
+        h.add(a.resource);
+        h.add(a.request);
+        h.add(a.limit);
+        for (const Amount x : {a.low, a.high, a.step}) h.add(x);
+      }
+    }
+    h.add(p.bare_hash);
   }
   h.add(priority);
   h.add(priority_class_kind);
@@ -493,6 +551,13 @@ std::uint64_t WorkloadState::hash() const {
   h.add(removal_pending);
   h.add(std::string_view(gate_noted));
   h.add(gated_since);
+  h.add(resource_policy);
+  h.add(std::string_view(resource_bounds));
+  add_plan(h, plan);
+  h.add(plan_refusals);
+  h.add(std::string_view(plan_refusal));
+  h.add(sizing_barred);
+  h.add(sizing_barred_at);
   return h.value();
 }
 

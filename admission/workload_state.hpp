@@ -38,9 +38,13 @@ struct PodSetSpec {
   Symbol group;
   std::string limits_error;       ///< As observed: what exceeds the template's own limits.
   std::string limit_range_error;  ///< What breaks a LimitRange of the namespace.
+  std::vector<SizedPart> sized;   ///< Its containers, where bounds apply to some.
+  std::uint64_t bare_hash = 0;    ///< With `sized`: core_hash without what the bounds are about.
 };
 
 [[nodiscard]] std::vector<PodSetSpec> own_pod_sets(List<PodSetFacts> facts);
+[[nodiscard]] SizingPlan own_plan(List<PlannedAmount> facts);
+void add_plan(StateHash& h, const SizingPlan& plan);
 
 struct CheckStatus {
   Symbol name;
@@ -73,7 +77,8 @@ enum class Section : std::uint8_t {
   exec_time = 20,
   evictions = 21,
   active = 22,
-  spec = 23
+  spec = 23,
+  plan = 24
 };
 
 /// One Workload object: what was observed of it and what was decided about it since.
@@ -104,6 +109,8 @@ class WorkloadState {
   bool elastic = false;         ///< A slice of an elastic job.
   std::string replacement_for;  ///< "<namespace>/<name>" of the slice that it is to replace; empty: none.
   std::string slice_name;       ///< Name of the chain's origin; empty: its own.
+  ResourcePolicy resource_policy = ResourcePolicy::none;
+  std::string resource_bounds;  ///< The annotation as it is.
 
   // ---- status -----------------------------------------------------------------------------------------------------------
   std::vector<Condition> conditions;
@@ -115,6 +122,7 @@ class WorkloadState {
   std::vector<std::pair<Symbol, std::int32_t>> reclaimable;
   std::optional<std::int32_t> accumulated_exec_seconds;
   std::vector<EvictionStat> evictions;
+  SizingPlan plan;  ///< Of the reservation: what its job is to be started with; empty: as it is (5440 MR-45).
 
   // ---- bookkeeping ------------------------------------------------------------------------------------------------------
   std::uint32_t unconfirmed = 0;    ///< Bits by condition type and Section.
@@ -125,6 +133,11 @@ class WorkloadState {
   bool removal_pending = false;     ///< WorkloadRemoved was decided.
   std::string gate_noted;           ///< Value of admission-gated-by as the log tells of it; empty: it is not held back.
   Time gated_since;                 ///< Of `gate_noted`.
+  // Refused starts with a plan (5440 MR-51, MR-53).
+  std::int32_t plan_refusals = 0;  ///< In a row.
+  std::string plan_refusal;        ///< What the API server said last.
+  bool sizing_barred = false;      ///< Its resources are left as they are.
+  Time sizing_barred_at;
 
   // ---- reading ----------------------------------------------------------------------------------------------------------
   [[nodiscard]] const Condition* find(ConditionType type) const;
@@ -151,6 +164,8 @@ class WorkloadState {
 
   /// QuotaReserved=False with everything that goes with it (§8.1).
   void clear_reservation(Symbol reason, std::string_view message, Time now);
+  /// The sizes of the reservation; they are shown in an annotation.
+  void set_plan(SizingPlan wanted);
   /// As if it had never been reserved, because that could not be written (BA-75). Other decisions still await their confirmation.
   void take_back_reservation();
   /// Everything that an eviction resets (§8.2).

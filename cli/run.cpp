@@ -7,6 +7,7 @@
 #include "actors/node.hpp"
 #include "cli/call_name.hpp"
 #include "cli/commands.hpp"
+#include "cli/complain.hpp"
 #include "cli/first_contact.hpp"
 #include "cli/live/cluster_link.hpp"
 #include "cli/live/cluster_surroundings.hpp"
@@ -45,11 +46,6 @@ struct RunOptions {
   std::string webhook_address, webhook_url, webhook_cert_dir, webhook_cert_lifetime = "8760h";
   VisibilityRunOptions visibility;
 };
-
-int complain(const Error& e) {
-  std::fprintf(stderr, "hindsight: error: %s\n", e.message.c_str());
-  return e.kind == ErrorKind::invalid || e.kind == ErrorKind::not_found ? 2 : 1;
-}
 
 std::string identity() {
   char host[256] = "host";

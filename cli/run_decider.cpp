@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <mutex>
 
+#include "cli/complain.hpp"
 #include "cli/live/partition_owner.hpp"
 #include "cli/log_location.hpp"
 #include "cli/release.hpp"
@@ -16,11 +17,6 @@ namespace hindsight::cli {
 namespace {
 
 using operations::LogLevel;
-
-int complain(const Error& e) {
-  std::fprintf(stderr, "hindsight: error: %s\n", e.message.c_str());
-  return e.kind == ErrorKind::invalid || e.kind == ErrorKind::not_found ? 2 : 1;
-}
 
 /// What went wrong with the group, once.
 class Failure {

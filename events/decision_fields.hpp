@@ -25,13 +25,14 @@ HINDSIGHT_RECORD(JobStopped, job, message)
 
 // ---- admission ----------------------------------------------------------------------------------------------------------
 
-HINDSIGHT_RECORD(QuotaReserved, workload, cluster_queue, assignments, admitted, checks, checks_changed, borrowing_level, replaces)
+HINDSIGHT_RECORD(QuotaReserved, workload, cluster_queue, assignments, admitted, checks, checks_changed, borrowing_level, replaces, plan)
 HINDSIGHT_RECORD(ScanProgress, pod_set, resource, flavor_index)
 HINDSIGHT_RECORD(EntryRequeued, workload, cluster_queue, requeue_reason, to_heap, write_status, reason, message, progress, bulk_parked,
                  scan_generation, preemption_skipped, recomputed)
 HINDSIGHT_RECORD(WorkloadPreempted, workload, preemptor, preemptor_cluster_queue, reason, message)
 HINDSIGHT_RECORD(WorkloadEvicted, workload, reason, cause, message, has_requeue_state, requeue_count, requeue_at)
-HINDSIGHT_RECORD(ReservationCleared, workload, reason, message, writes_requeued, requeued, requeued_reason, requeued_message)
+HINDSIGHT_RECORD(ReservationCleared, workload, reason, message, writes_requeued, requeued, requeued_reason, requeued_message,
+                 resources_restored)
 HINDSIGHT_RECORD(WorkloadAdmitted, workload)
 HINDSIGHT_RECORD(WorkloadFinished, workload, reason, message)
 HINDSIGHT_RECORD(SliceReplaced, workload, replacement, job, slice_name, message, delta, counts)
@@ -42,6 +43,7 @@ HINDSIGHT_RECORD(RequeueStateChanged, workload, present, count, at)
 HINDSIGHT_RECORD(ReclaimableChanged, workload, reclaimable)
 HINDSIGHT_RECORD(ExecutionTimeReset, workload)
 
+HINDSIGHT_RECORD(SizingBarred, workload, job, barred, unsupported, message)
 HINDSIGHT_RECORD(PodRef, uid, namespace_, name, pod_set)
 HINDSIGHT_RECORD(PodsReleased, workload, job, slice_name, pods)
 

@@ -39,9 +39,14 @@ HINDSIGHT_RECORD(Toleration, key, value, exists, effect, seconds)
 HINDSIGHT_RECORD(Requirement, key, op, values)
 HINDSIGHT_RECORD(SelectorTerm, requirements)
 HINDSIGHT_RECORD(ResourceAmount, resource, amount)
+HINDSIGHT_ENUM(ResourcePolicy, none, "", shrink, "Shrink", fit, "Fit")
+HINDSIGHT_ENUM(ContainerRole, main, "", init, "init", sidecar, "sidecar")
+HINDSIGHT_RECORD(SizedAmount, resource, request, limit, low, high, step)
+HINDSIGHT_RECORD(SizedContainer, name, role, amounts)
+HINDSIGHT_RECORD(PlannedAmount, pod_set, container, resource, original, amount)
 HINDSIGHT_RECORD(PodSetFacts, name, count, min_count, requests, node_selector, has_affinity, affinity_terms, tolerations, shape_hash,
                  template_hash, core_hash, pod_set_group, limits_error, required_topology, preferred_topology, unconstrained_topology,
-                 limit_range_error)
+                 limit_range_error, sized, bare_hash)
 
 // ---- configuration kinds ------------------------------------------------------------------------------------------------
 
@@ -68,7 +73,7 @@ HINDSIGHT_RECORD(PodSetCount, pod_set, count)
 HINDSIGHT_RECORD(JobObserved, meta, kind, group, queue_name, priority_class, pod_priority_class, prebuilt_workload, max_exec_seconds,
                  suspended, active, pods_ready, stopping, finished, succeeded, finish_message, on_hold, managed, admission_gated_by,
                  pod_sets, reclaimable, workload_name, elastic, owner_uid, owner_kind, owner_name, remaining, ready_pods,
-                 scheduling_gated_by)
+                 scheduling_gated_by, resource_policy, resource_bounds)
 HINDSIGHT_RECORD(ConditionFacts, type, status, reason, message, last_transition)
 HINDSIGHT_RECORD(FlavorChoice, resource, flavor)
 HINDSIGHT_RECORD(PodSetAssignmentFacts, pod_set, count, flavors, usage)
@@ -77,7 +82,8 @@ HINDSIGHT_RECORD(EvictionCount, reason, underlying_cause, count)
 HINDSIGHT_RECORD(WorkloadObserved, meta, owner_uid, owner_kind, owner_name, queue_name, pod_sets, priority, priority_class_kind,
                  priority_class, active, max_exec_seconds, admission_gated_by, priority_boost, conditions, has_admission,
                  admission_cluster_queue, assignments, checks, requeue_count, requeue_at, has_requeue_state, reclaimable,
-                 accumulated_exec_seconds, evictions, has_resource_requests, job_uid, elastic, replacement_for, slice_name)
+                 accumulated_exec_seconds, evictions, has_resource_requests, job_uid, elastic, replacement_for, slice_name, resource_policy,
+                 resource_bounds, plan)
 
 HINDSIGHT_RECORD(PodObserved, meta, owner_uid, pod_set, slice_name, gated, ended, index)
 

@@ -349,6 +349,7 @@ class Reader {
         {"ElasticJobsViaWorkloadSlices", &settings_.elastic_jobs},
         {"SchedulingGatedBy", &settings_.scheduling_gated_by},
         {"AdmissionGatedBy", &settings_.admission_gated_by},
+        {"AdjustResourcesOnAdmission", &settings_.adjust_resources},
     };
     for (const auto& [key, x] : v.items()) {
       if (!x.is_boolean()) return complain("featureGates." + key, "found " + x.dump(), "true or false");

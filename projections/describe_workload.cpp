@@ -127,6 +127,12 @@ Json describe_workload(const StateView& state, const WorkloadAt& at) {
     out["requeues"] = std::to_string(w.requeue_count) + (w.requeue_at.is_set() ? ", next not before " + format_rfc3339(w.requeue_at) : "");
   }
   if (w.admission) out["assignment"] = assignment(*w.admission);
+  for (const auto& p : w.plan)
+    out["resourcePlan"].push_back({{"podSet", text(p.pod_set)},
+                                   {"container", p.container},
+                                   {"resource", text(p.resource)},
+                                   {"own", format_amount(p.original, p.resource.text())},
+                                   {"inForce", format_amount(p.amount, p.resource.text())}});
   if (!w.checks.empty()) out["admissionChecks"] = checks(w);
   for (const auto& e : w.evictions) {
     Json one{{"reason", text(e.reason)}};

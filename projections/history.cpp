@@ -131,7 +131,16 @@ void History::compare_jobs(const Known& now) {
   if (b.queue_name != j.queue_name) say(object, "jobQueue", "LocalQueue " + text(b.queue_name) + " -> " + text(j.queue_name));
   if (b.priority_class != j.priority_class)
     say(object, "jobPriorityClass", "priority class " + text(b.priority_class) + " -> " + text(j.priority_class));
-  if (pod_set_words(b.pod_sets) != pod_set_words(j.pod_sets)) say(object, "jobPodSets", "pod sets: " + pod_set_words(j.pod_sets));
+  if (pod_set_words(b.pod_sets) != pod_set_words(j.pod_sets)) {
+    // Sizes are ours where a plan came into force or ended; all else is its user's doing (5440 MR-84).
+    const bool planned = !j.plan.empty() && b.plan != j.plan, restored = j.plan.empty() && !b.plan.empty();
+    say(object, "jobPodSets",
+        "pod sets" +
+            std::string(planned    ? ", sized at admission: "
+                        : restored ? ", its own again: "
+                                   : ": ") +
+            pod_set_words(j.pod_sets));
+  }
   if (b.suspended != j.suspended) say(object, j.suspended ? "suspended" : "started", j.suspended ? "suspended" : "started");
   if (b.active != j.active) say(object, j.active ? "active" : "inactive", j.active ? "pods are active" : "no pod is active");
   if (b.pods_ready != j.pods_ready)

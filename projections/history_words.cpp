@@ -47,6 +47,7 @@ struct Words {
   EventWords operator()(const QuotaReserved& e) const {
     std::string text = "quota reserved in " + std::string(e.cluster_queue) + ": " + assignment_words(e.assignments);
     if (e.borrowing_level > 0) text += ", borrowing";
+    if (!e.plan.empty()) text += ", sized: " + plan_words(e.plan);
     if (!e.replaces.uid.empty()) text += ", charged the difference to slice " + full_name(e.replaces);
     return {e.admitted ? "admitted" : "quotaReserved", text + (e.admitted ? "; admitted" : "; waits for admission checks")};
   }
@@ -68,6 +69,7 @@ struct Words {
   }
   EventWords operator()(const ReservationCleared& e) const {
     std::string text = "quota given back" + in_brackets(e.reason, e.message);
+    if (e.resources_restored) text += "; the job has its own resources again";
     if (e.writes_requeued) text += e.requeued ? "; requeued" : "; not requeued yet";
     return {"quotaReleased", text};
   }
@@ -79,6 +81,10 @@ struct Words {
               "replaces slice " + full_name(e.workload) + ": " + count_words(e.counts) + ", difference " + amount_words(e.delta), false};
     return {"replaced",
             "replaced by slice " + full_name(e.replacement) + ": " + count_words(e.counts) + ", difference " + amount_words(e.delta)};
+  }
+  EventWords operator()(const SizingBarred& e) const {
+    if (!e.barred) return {"sizing", "its resources may be adjusted again", false};
+    return {"sizing", "its resources stay as they are for an hour: the API server said " + std::string(e.message), false};
   }
   EventWords operator()(const PodsReleased& e) const {
     std::vector<std::string> pods;
@@ -129,6 +135,14 @@ struct Words {
 }  // namespace
 
 EventWords words_for(const Event& event, bool as_preemptor) { return std::visit(Words{as_preemptor}, event); }
+
+std::string plan_words(List<PlannedAmount> plan) {
+  std::vector<std::string> parts;
+  for (const auto& p : plan)
+    parts.push_back(std::string(p.container) + " " + std::string(p.resource) + " " + format_amount(p.original, p.resource) + " -> " +
+                    format_amount(p.amount, p.resource));
+  return joined(parts);
+}
 
 std::string assignment_words(List<PodSetAssignmentFacts> assignments) {
   std::vector<std::string> parts;

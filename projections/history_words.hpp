@@ -17,6 +17,7 @@ struct EventWords {
 [[nodiscard]] EventWords words_for(const Event& event, bool as_preemptor);
 
 /// "reserved … with main x3: cpu=default 3".
+[[nodiscard]] std::string plan_words(List<PlannedAmount> plan);
 [[nodiscard]] std::string assignment_words(List<PodSetAssignmentFacts> assignments);
 
 /// "main x3 (cpu 1, memory 2Gi each)" for all pod sets.

@@ -24,10 +24,14 @@ std::string kind_of(std::string_view prefix) {
       "workload", "workloads", "wl", "kwl", "kueueworkload", "kueueworkloads", "workload.kueue.x-k8s.io"};
   static constexpr std::array<std::string_view, 4> job{"job", "jobs", "job.batch", "jobs.batch"};
   static constexpr std::array<std::string_view, 3> job_set{"jobset", "jobsets", "jobset.jobset.x-k8s.io"};
+  static constexpr std::array<std::string_view, 3> ray_cluster{"raycluster", "rayclusters", "raycluster.ray.io"};
+  static constexpr std::array<std::string_view, 3> ray_job{"rayjob", "rayjobs", "rayjob.ray.io"};
   const auto in = [&](const auto& names) { return std::find(names.begin(), names.end(), p) != names.end(); };
   if (in(workload)) return "Workload";
   if (in(job)) return "job";
   if (in(job_set)) return "jobset";
+  if (in(ray_cluster)) return "raycluster";
+  if (in(ray_job)) return "rayjob";
   return {};
 }
 

@@ -7,7 +7,7 @@
 namespace hindsight::projections {
 namespace {
 
-std::string name_of(const StateView& state, const std::string& uid) {
+std::string name_of_uid(const StateView& state, const std::string& uid) {
   const WorkloadAt at = find_by_uid(state, uid);
   return at.workload == nullptr ? "of uid " + uid : full_name(at.workload->namespace_.text(), at.workload->name);
 }
@@ -16,7 +16,7 @@ std::string name_of(const StateView& state, const std::string& uid) {
 
 std::string preempted_how_often(const StateView& state, const admission::RepeatedPreemptions::Count& count) {
   const auto limit = static_cast<std::uint32_t>(state.domain().catalog()->settings.repeated_preemptions);
-  const std::string victim = name_of(state, count.victim) + " ";
+  const std::string victim = name_of_uid(state, count.victim) + " ";
   return count.in_a_row >= limit ? victim + std::to_string(count.in_a_row) + " times in a row"
                                  : victim + std::to_string(count.in_all) + " times in all";
 }

@@ -176,6 +176,12 @@ void add_configuration(const StateView& state, Picture& out) {
 
 // ---- jobs and workloads -----------------------------------------------------------------------------------------------------------
 
+void put_plan(FieldTexts& out, const std::string& field, const admission::SizingPlan& plan) {
+  for (const auto& p : plan)
+    put(out, field + "[" + text(p.pod_set) + "/" + p.container + "/" + text(p.resource) + "]",
+        format_amount(p.original, p.resource.text()) + " -> " + format_amount(p.amount, p.resource.text()));
+}
+
 void put_pod_sets(FieldTexts& out, const std::vector<PodSetSpec>& pod_sets) {
   for (const auto& p : pod_sets) {
     std::string value = std::to_string(p.count) + (p.min_count >= 0 ? " (at least " + std::to_string(p.min_count) + ")" : "");
@@ -226,6 +232,7 @@ FieldTexts fields_of(const WorkloadState& w) {
   for (const auto& e : w.evictions) {
     put_number(out, "status.evictions[" + text(e.reason) + (e.cause.empty() ? "" : "/" + text(e.cause)) + "]", e.count);
   }
+  put_plan(out, "resourcePlan", w.plan);
   if (w.accumulated_exec_seconds) put_number(out, "status.accumulatedPastExecutionTimeSeconds", *w.accumulated_exec_seconds);
   return out;
 }
@@ -247,6 +254,7 @@ FieldTexts fields_of(const JobState& j) {
   if (j.finished) put(out, "finished", (j.succeeded ? "succeeded" : "failed") + (j.finish_message.empty() ? "" : ": " + j.finish_message));
   put(out, "startError", j.start_error);
   put_pod_sets(out, j.pod_sets);
+  put_plan(out, "resourcesInForce", j.plan);
   for (const auto& [pod_set, n] : j.reclaimable) put_number(out, "reclaimablePods[" + text(pod_set) + "]", n);
   return out;
 }

@@ -83,7 +83,8 @@ struct QuotaReserved {
   List<CheckFacts> checks;  ///< The synchronised check list where it changed; see `checks_changed`.
   bool checks_changed = false;
   std::int32_t borrowing_level = 0;
-  WorkloadRef replaces;  ///< The slice that it replaces and against whose quota it was charged; empty uid: none.
+  WorkloadRef replaces;      ///< The slice that it replaces and against whose quota it was charged; empty uid: none.
+  List<PlannedAmount> plan;  ///< Sizes other than those of the template, which the job shall be started with; empty: none.
 };
 
 /// Why an entry was not admitted, in the terms of base-admission §3.4.
@@ -154,6 +155,7 @@ struct ReservationCleared {
   bool requeued = false;
   Text requeued_reason;
   Text requeued_message;
+  bool resources_restored = false;  ///< The job ran with other sizes than its own, and has its own again.
 };
 
 struct WorkloadAdmitted {
@@ -215,6 +217,16 @@ struct ExecutionTimeReset {
   WorkloadRef workload;
 };
 
+/// The API server does not take the sizes of this job, which is admitted as it is from now on; or may be asked for them again (5440 MR-51,
+/// MR-53).
+struct SizingBarred {
+  WorkloadRef workload;
+  JobRef job;
+  bool barred = true;
+  bool unsupported = false;  ///< Resources of jobs cannot be changed at all.
+  Text message;              ///< What the API server said.
+};
+
 /// One pod, named as a Workload is.
 struct PodRef {
   Text uid;
@@ -267,7 +279,7 @@ struct TreeReactivated {
 using Event = std::variant<WorkloadRequested, WorkloadRevised, WorkloadRemoved, JobStopped, QuotaReserved, EntryRequeued, WorkloadPreempted,
                            WorkloadEvicted, ReservationCleared, WorkloadAdmitted, WorkloadFinished, ConditionChanged, WorkloadDeactivated,
                            ChecksChanged, RequeueStateChanged, ReclaimableChanged, ExecutionTimeReset, TreeReactivated, SliceReplaced,
-                           PodsReleased, GateChanged>;
+                           PodsReleased, GateChanged, SizingBarred>;
 
 enum class StepKind : std::uint8_t { unspecified = 0, life_cycle = 1, timers = 2, cycle = 3 };
 

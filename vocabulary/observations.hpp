@@ -94,6 +94,37 @@ struct ResourceAmount {
   Amount amount = 0;
 };
 
+/// How far the resources of a job may be changed when it is admitted (5440 §2.4).
+enum class ResourcePolicy : std::uint8_t { none = 0, shrink = 1, fit = 2 };
+
+/// One resource of one container of a job that may be sized. Values are those of the template.
+struct SizedAmount {
+  Text resource;
+  std::optional<Amount> request;
+  std::optional<Amount> limit;
+  Amount low = 0;   ///< The least that a plan may give.
+  Amount high = 0;  ///< The most.
+  Amount step = 0;  ///< 0: the container is not bounded, and keeps what it has.
+};
+
+enum class ContainerRole : std::uint8_t { main = 0, init = 1, sidecar = 2 };
+
+/// A container of a job that may be sized, with the resources that any container of its pod set has bounds for.
+struct SizedContainer {
+  Text name;
+  ContainerRole role = ContainerRole::main;
+  List<SizedAmount> amounts;  ///< Sorted by resource.
+};
+
+/// What a plan makes of one resource of one container. Requests and limits that were equal stay equal.
+struct PlannedAmount {
+  Text pod_set;
+  Text container;
+  Text resource;
+  Amount original = 0;
+  Amount amount = 0;
+};
+
 /// The part of a pod template that admission looks at (one pod set of a job or of a Workload).
 struct PodSetFacts {
   Text name;
@@ -112,6 +143,9 @@ struct PodSetFacts {
   Text required_topology, preferred_topology;  ///< Level label; empty: not asked for.
   bool unconstrained_topology = false;
   Text limit_range_error;  ///< Non-empty: what of it breaks a LimitRange, ready for the message; looked at only without `limits_error`.
+  /// All containers, where bounds apply to some: containers, then init containers, in the order of the template.
+  List<SizedContainer> sized;
+  std::uint64_t bare_hash = 0;  ///< With `sized`: as core_hash, without what the bounds are about.
 };
 
 // ---- configuration kinds ------------------------------------------------------------------------------------------------
@@ -267,6 +301,8 @@ struct JobObserved {
   List<PodSetCount> remaining;
   std::int32_t ready_pods = -1;  ///< Pods that are ready or have succeeded; -1: not told.
   Text scheduling_gated_by;      ///< Annotation scheduling-gated-by: no Workload is made until it has gone (6915).
+  ResourcePolicy resource_policy = ResourcePolicy::none;
+  Text resource_bounds;  ///< The annotation as it is.
 };
 
 enum class ConditionType : std::uint8_t {
@@ -357,6 +393,9 @@ struct WorkloadObserved {
   bool elastic = false;  ///< Annotation elastic-job: "true".
   Text replacement_for;  ///< Annotation workload-slice-replacement-for: "<namespace>/<name>"; empty: none.
   Text slice_name;       ///< Annotation workload-slice-name: name of the chain's origin; empty: its own name.
+  ResourcePolicy resource_policy = ResourcePolicy::none;
+  Text resource_bounds;
+  List<PlannedAmount> plan;  ///< Annotation resource-plan: the sizes in force.
 };
 
 /// A pod of an elastic job: one that waits behind the gate elastic-job, or that belongs to a chain of slices.

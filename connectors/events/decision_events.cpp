@@ -15,9 +15,11 @@ namespace {
 using kubernetes::KubernetesEvent;
 
 /// Events of type Warning (W in base-api §8.1), beside the reasons of QuotaReserved=False that the scheduler writes.
-constexpr std::array<std::string_view, 8> warnings{"AdmissionCheckRejected", "MaximumExecutionTimeExceeded", "SecondPassFailed",
-                                                   "FailedCreate",           "ErrWorkloadCompose",           "JobNestingTooDeep",
-                                                   "SchedulingGateIgnored",  "WorkloadPriorityClassNotFound"};
+constexpr std::array<std::string_view, 10> warnings{"AdmissionCheckRejected",    "MaximumExecutionTimeExceeded",
+                                                    "SecondPassFailed",          "FailedCreate",
+                                                    "ErrWorkloadCompose",        "JobNestingTooDeep",
+                                                    "SchedulingGateIgnored",     "WorkloadPriorityClassNotFound",
+                                                    "ResourceUpdateUnsupported", "ResourceUpdateRejected"};
 
 std::string joined(std::initializer_list<std::string_view> parts) {
   std::string out;
@@ -95,6 +97,7 @@ class Translator {
     about(
         e.workload, "QuotaReserved",
         joined({"Quota reserved in ClusterQueue ", e.cluster_queue, ", wait time since queued was ", seconds_between(queued, now_), "s"}));
+    if (!e.plan.empty() && w->job) about(*w->job, "ResourcesAdjusted", joined({"Resources adjusted at admission: ", sizes(e.plan)}));
     if (e.admitted) admitted(e.workload, *w);
   }
 
@@ -109,6 +112,16 @@ class Translator {
     if (!w || w->finished || !w->active || w->reserved) return;
     about(e.workload, e.reason, std::string(e.message));
     out_.back().is_warning = true;  // BA-67
+  }
+
+  void operator()(const ReservationCleared& e) {
+    const auto w = facts_(e.workload.uid);
+    if (w && w->job && e.resources_restored) about(*w->job, "ResourcesRestored", "Resources are again as the job was made with");
+  }
+
+  void operator()(const SizingBarred& e) {
+    if (!e.barred) return;
+    about(e.job, e.unsupported ? "ResourceUpdateUnsupported" : "ResourceUpdateRejected", std::string(e.message));
   }
 
   void operator()(const SliceReplaced& e) {
@@ -161,7 +174,6 @@ class Translator {
   }
 
   // ---- what is seen in conditions and fields, or concerns no single object
-  void operator()(const ReservationCleared&) {}
   void operator()(const PodsReleased&) {}
   void operator()(const WorkloadDeactivated&) {}
   void operator()(const ChecksChanged&) {}
@@ -171,6 +183,13 @@ class Translator {
   void operator()(const TreeReactivated&) {}
 
  private:
+  static std::string sizes(List<PlannedAmount> plan) {
+    std::string out;
+    for (const auto& p : plan)
+      out += joined({out.empty() ? "" : ", ", "container ", p.container, " ", p.resource, " ", format_amount(p.original, p.resource),
+                     " -> ", format_amount(p.amount, p.resource)});
+    return out;
+  }
   static std::string key(const WorkloadRef& w) { return joined({w.namespace_, "/", w.name}); }
 
   void about(const WorkloadRef& w, std::string_view reason, std::string message) {

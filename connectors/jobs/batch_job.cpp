@@ -13,6 +13,7 @@
 #include "connectors/json/keys.hpp"
 #include "connectors/json/merge_patch.hpp"
 #include "connectors/json/pod_template.hpp"
+#include "connectors/json/resource_bounds.hpp"
 #include "connectors/json/text.hpp"
 
 namespace hindsight::connectors {
@@ -57,7 +58,8 @@ void set_counts(const Json& job, std::int32_t count, Json& spec_patch) {
   }
 }
 
-bool may_restore(const Json& job, TemplateMutability mutability) {
+/// 5440 §2.1.
+bool may_change_template(const Json& job, TemplateMutability mutability) {
   const auto& status = object_or_empty(job, "status");
   const bool never_started = member(status, "startTime") == nullptr;
   bool suspended = false;
@@ -73,6 +75,12 @@ bool may_restore(const Json& job, TemplateMutability mutability) {
       return inactive && (never_started || suspended);
   }
   return false;
+}
+
+/// What makes the template of a suspended job mutable: mostly the Job controller's next status (MR-60).
+std::vector<JobPatch> wait_for_template(TemplateMutability mutability) {
+  if (mutability == TemplateMutability::never_started) return {{"status", {{"status", {{"startTime", nullptr}}}}}};
+  return {};
 }
 
 class BatchJob final : public JobIntegration {
@@ -115,7 +123,11 @@ class BatchJob final : public JobIntegration {
     const auto pod_template = spec.object("template");
     if (!spec.present()) job.refuse_value("spec", "an object");
     if (!pod_template.present()) spec.refuse_value("template", "an object");
-    read_pod_template(pod_template, {context.defaults, out.meta.namespace_, 0}, main);
+    const auto policy = meta.entry("annotations", keys::resource_policy).value_or(Text{});
+    out.resource_policy = parse_resource_policy(policy).value_or(ResourcePolicy::none);
+    out.resource_bounds = meta.entry("annotations", keys::resource_bounds).value_or(Text{});
+    const auto bounds = bounds_of(policy, out.resource_bounds);
+    read_pod_template(pod_template, {context.defaults, out.meta.namespace_, 0, bounds ? &*bounds : nullptr}, main);
     out.pod_sets = pod_sets;
     out.pod_priority_class = pod_template.object("spec").text("priorityClassName");
 
@@ -135,6 +147,8 @@ class BatchJob final : public JobIntegration {
     }
   }
 
+  [[nodiscard]] bool sizes_containers() const override { return true; }
+
   [[nodiscard]] Json pod_sets(const Json& job) const override {
     const auto& spec = object_or_empty(job, "spec");
     const auto& pod_template = object_or_empty(spec, "template");
@@ -147,7 +161,8 @@ class BatchJob final : public JobIntegration {
     return Json::array({std::move(out)});
   }
 
-  [[nodiscard]] Result<std::vector<JobPatch>> start(const Json& job, const std::vector<PodSetInjection>& pod_sets) const override {
+  [[nodiscard]] Result<std::vector<JobPatch>> start(const Json& job, const std::vector<PodSetInjection>& pod_sets,
+                                                    TemplateMutability mutability) const override {
     if (!is_suspended(job)) return std::vector<JobPatch>{};
     if (pod_sets.size() != 1) {
       return fail(ErrorKind::invalid, "invalid podset infos: expecting 1 podset, got " + std::to_string(pod_sets.size()));
@@ -157,7 +172,10 @@ class BatchJob final : public JobIntegration {
     if (!changed) return tl::unexpected(changed.error());
     Json spec{{"suspend", false}};
     set_counts(job, pod_sets[0].count, spec);
-    if (auto difference = merge_difference(pod_template, *changed); !difference.empty()) spec["template"] = std::move(difference);
+    if (auto difference = merge_difference(pod_template, *changed); !difference.empty()) {
+      if (!may_change_template(job, mutability)) return wait_for_template(mutability);
+      spec["template"] = std::move(difference);
+    }
     return std::vector<JobPatch>{{"", {{"spec", std::move(spec)}}}};
   }
 
@@ -182,9 +200,8 @@ class BatchJob final : public JobIntegration {
       return {{"", {{"metadata", mark}, {"spec", {{"suspend", true}}}}}};
     }
     if (spec.empty()) return {{"", {{"metadata", unmark}}}};
-    if (may_restore(job, mutability)) return {{"", {{"metadata", unmark}, {"spec", std::move(spec)}}}};
-    if (mutability == TemplateMutability::never_started) return {{"status", {{"status", {{"startTime", nullptr}}}}}};
-    return {};  // The Job controller's next status brings it further (MR-60).
+    if (may_change_template(job, mutability)) return {{"", {{"metadata", unmark}, {"spec", std::move(spec)}}}};
+    return wait_for_template(mutability);
   }
 
   [[nodiscard]] bool stop_in_progress(const Json& job) const override { return annotation(job, keys::stopping) == "true"; }

@@ -5,7 +5,7 @@
 namespace hindsight::connectors {
 
 std::span<const JobIntegration* const> all_integrations() {
-  static const std::array<const JobIntegration*, 2> all{&batch_job(), &job_set()};
+  static const std::array<const JobIntegration*, 4> all{&batch_job(), &job_set(), &ray_cluster(), &ray_job()};
   return all;
 }
 

@@ -16,5 +16,7 @@ namespace hindsight::connectors {
 /// The integrations themselves, one a file.
 [[nodiscard]] const JobIntegration& batch_job();
 [[nodiscard]] const JobIntegration& job_set();
+[[nodiscard]] const JobIntegration& ray_cluster();
+[[nodiscard]] const JobIntegration& ray_job();
 
 }  // namespace hindsight::connectors

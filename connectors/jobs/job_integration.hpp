@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "connectors/jobs/template_resources.hpp"
 #include "connectors/json/json_value.hpp"
 #include "connectors/json/node.hpp"
 #include "connectors/json/pod_defaults.hpp"
@@ -21,8 +22,9 @@ struct JobContext {
   List<PodSetCount> workload_counts;
 };
 
+[[nodiscard]] inline const Json& spec_of(const Json& job) { return object_or_empty(job, "spec"); }
 /// `spec.suspend` of the kinds that have it there.
-[[nodiscard]] inline bool is_suspended(const Json& job) { return flag_member(object_or_empty(job, "spec"), "suspend"); }
+[[nodiscard]] inline bool is_suspended(const Json& job) { return flag_member(spec_of(job), "suspend"); }
 
 /// What a start puts into the template of one pod set (base-api §7.1).
 struct PodSetInjection {
@@ -34,6 +36,7 @@ struct PodSetInjection {
   Json tolerations = Json::array();
   Json owned_labels = Json::object();       ///< Labels that only we write: a value left over from an earlier start is replaced.
   Json owned_annotations = Json::object();  ///< Annotations likewise.
+  std::vector<ResourceChange> resources;    ///< Sizes of containers.
 };
 
 /// When the API server lets a suspended Job's template be changed after it has run (5440 §2.1).
@@ -62,15 +65,20 @@ class JobIntegration {
   /// pod_priority_class.
   virtual void observe(const Node& job, const JobContext& context, JobObserved& out) const = 0;
 
+  /// Containers may be given other resources at admission: observe() tells of bounds, start() and stop() keep to them (5440 MR-79).
+  [[nodiscard]] virtual bool sizes_containers() const { return false; }
+
   /// The pod sets of a Workload for this job, in the form of spec.podSets; templates are as the job has them.
   [[nodiscard]] virtual Json pod_sets(const Json& job) const = 0;
 
-  /// The patches that unsuspend a suspended job with what was assigned; none when it runs already. Errors: invalid, when a
-  /// key stands in a template with another value or the pod sets are not those of the job; no retry helps (FailedToStart).
-  [[nodiscard]] virtual Result<std::vector<JobPatch>> start(const Json& job, const std::vector<PodSetInjection>& pod_sets) const = 0;
+  /// The next patches that unsuspend a suspended job with what was assigned; none when it runs already, or when the API server does not let
+  /// its template be changed before its status changes (MR-48). Errors: invalid, when a key stands in a template with another value or the
+  /// pod sets are not those of the job; no retry helps (FailedToStart).
+  [[nodiscard]] virtual Result<std::vector<JobPatch>> start(const Json& job, const std::vector<PodSetInjection>& pod_sets,
+                                                            TemplateMutability mutability) const = 0;
 
-  /// The next patches of a stop that restores what `originals` (spec.podSets of the Workload; empty: unknown) holds. None when
-  /// the job is stopped, or when the stop has to wait for the job's status to change.
+  /// The next patches of a stop that restores what `originals` (spec.podSets of the Workload; empty: unknown) holds; resources as far as
+  /// the originals have containers. None when the job is stopped, or when the stop has to wait for the job's status to change.
   [[nodiscard]] virtual std::vector<JobPatch> stop(const Json& job, const Json& originals, TemplateMutability mutability) const = 0;
 
   /// A stop has begun and is not complete: it must go on before anything else is done to the job.

@@ -119,7 +119,8 @@ class JobSet final : public JobIntegration {
     return out;
   }
 
-  [[nodiscard]] Result<std::vector<JobPatch>> start(const Json& job, const std::vector<PodSetInjection>& pod_sets) const override {
+  [[nodiscard]] Result<std::vector<JobPatch>> start(const Json& job, const std::vector<PodSetInjection>& pod_sets,
+                                                    TemplateMutability /*mutability*/) const override {
     if (!is_suspended(job)) return std::vector<JobPatch>{};
     const auto& before = replicated_jobs(job);
     if (pod_sets.size() != before.size()) {

@@ -87,7 +87,7 @@ void keep_last_variables(Json& containers) {
 bool same_toleration(const Json& a, const Json& b) { return normal(a) == normal(b); }
 
 Result<Json> inject(const Json& pod_template, const PodSetInjection& injection) {
-  Json out = pod_template;
+  Json out = with_resources(pod_template, injection.resources);
   auto& metadata = object_at(out, "metadata");
   auto& spec = object_at(out, "spec");
 
@@ -140,6 +140,7 @@ Json restore(const Json& pod_template, const Json& original) {
   replace(spec, "schedulingGates", member(original_spec, "schedulingGates"));
   if (!same_tolerations(member(spec, "tolerations"), member(original_spec, "tolerations")))
     replace(spec, "tolerations", member(original_spec, "tolerations"));
+  restore_resources(spec, original_spec);
   return out;
 }
 

@@ -16,7 +16,7 @@ namespace hindsight::connectors {
 [[nodiscard]] Result<void> add_update(PodSetInjection& injection, const Json& update);
 
 /// The template with labels, annotations, node selector, tolerations and scheduling gates as `original` has them (BA-176). Labels of
-/// the Job controller stay.
+/// the Job controller stay. Resources of the containers that `original` has are restored, too.
 [[nodiscard]] Json restore(const Json& pod_template, const Json& original);
 
 /// The template as a Workload holds it: metadata cut to labels and annotations, without labels of the Job controller, and of environment

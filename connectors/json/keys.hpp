@@ -25,6 +25,11 @@ inline constexpr std::string_view slice_name = "kueue.x-k8s.io/workload-slice-na
 inline constexpr std::string_view priority_boost = "kueue.x-k8s.io/priority-boost";
 inline constexpr std::string_view provisioning_parameter_prefix = "provreq.kueue.x-k8s.io/";
 
+// Our own: how far resources may be changed at admission (5440 §2.4).
+inline constexpr std::string_view resource_policy = "hindsight.dev/resource-policy";
+inline constexpr std::string_view resource_bounds = "hindsight.dev/resource-bounds";
+inline constexpr std::string_view resource_plan = "hindsight.dev/resource-plan";
+
 inline constexpr std::string_view required_topology = "kueue.x-k8s.io/podset-required-topology";
 inline constexpr std::string_view preferred_topology = "kueue.x-k8s.io/podset-preferred-topology";
 inline constexpr std::string_view unconstrained_topology = "kueue.x-k8s.io/podset-unconstrained-topology";

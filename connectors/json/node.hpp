@@ -32,6 +32,10 @@ class Reading {
   [[nodiscard]] Arena& arena() { return *arena_; }
   [[nodiscard]] bool failed() const { return error_.has_value(); }
   [[nodiscard]] Error take_error() { return std::move(*error_); }
+  /// Keeps the error of another reading that was made for this one, unless something was found before.
+  void adopt(Error error) {
+    if (!error_) error_ = std::move(error);
+  }
 
   /// Keeps "<what>: <path>: found <found>, allowed: <allowed>" unless something was found before.
   void refuse(std::int32_t frame, std::string_view key, std::string_view found, std::string_view allowed);

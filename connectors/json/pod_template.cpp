@@ -4,6 +4,7 @@
 
 #include "connectors/json/keys.hpp"
 #include "connectors/json/pod_requests.hpp"
+#include "connectors/json/resource_bounds.hpp"
 #include "connectors/json/template_hash.hpp"
 #include "connectors/json/text.hpp"
 
@@ -98,6 +99,7 @@ void read_pod_template(const Node& pod_template, const TemplateContext& context,
   out.shape_hash = hashes.shape;
   out.template_hash = hashes.whole;
   out.core_hash = hashes.core;
+  if (context.bounds != nullptr) read_sized_containers(pod_template, context, out);
 
   const auto meta = pod_template.object("metadata");
   if (!meta.has("annotations")) return;

@@ -8,11 +8,14 @@
 
 namespace hindsight::connectors {
 
+struct ResourceBounds;
+
 /// The surroundings of a pod template.
 struct TemplateContext {
   const ClusterDefaults* defaults = nullptr;  ///< nullptr: no RuntimeClasses and LimitRanges are known.
   Text namespace_;
-  std::size_t pod_set_index = 0;  ///< Position among the pod sets, for paths in `limits_error`.
+  std::size_t pod_set_index = 0;           ///< Position among the pod sets, for paths in `limits_error`.
+  const ResourceBounds* bounds = nullptr;  ///< nullptr: resources stay as they are.
 };
 
 /// Reads a PodTemplateSpec into the facts of its pod set: everything but name, count, min_count and a Workload's topologyRequest

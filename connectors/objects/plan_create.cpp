@@ -61,10 +61,12 @@ Json workload_labels(const WorkloadCreateIntent& intent, const Json& job, const 
   return out;
 }
 
-Json workload_annotations(const Json& job) {
+/// `sizable`: the kind's containers can be sized.
+Json workload_annotations(const Json& job, bool sizable) {
   Json out = Json::object();
   for (const auto& [key, value] : object_or_empty(object_or_empty(job, "metadata"), "annotations").items()) {
-    const bool copied = key.starts_with(keys::provisioning_parameter_prefix) || (key == keys::elastic_job && value == "true");
+    const bool copied = key.starts_with(keys::provisioning_parameter_prefix) || (key == keys::elastic_job && value == "true") ||
+                        (sizable && (key == keys::resource_policy || key == keys::resource_bounds));
     if (copied) out[key] = value;
   }
   return out;
@@ -153,7 +155,7 @@ Result<Write> plan_create(const WorkloadCreateIntent& intent, const Json& job, c
                 {"finalizers", {in_use_finalizer}},
                 {"ownerReferences", Json::array({owner_reference(job_type, intent.job_name, intent.job_uid)})}};
   if (auto labels = workload_labels(intent, job, settings); !labels.empty()) metadata["labels"] = std::move(labels);
-  auto annotations = workload_annotations(job);
+  auto annotations = workload_annotations(job, (*integration)->sizes_containers());
   if (!intent.admission_gated_by.empty()) annotations[std::string(keys::admission_gated_by)] = intent.admission_gated_by;
   auto pod_sets = pod_sets_for(**integration, job, settings);
   if (!intent.slice_name.empty()) {
@@ -209,6 +211,16 @@ Result<std::vector<Write>> plan_revise(const WorkloadReviseIntent& intent, const
     const std::string key(keys::admission_gated_by);
     const auto held = text_member(object_or_empty(object_or_empty(workload, "metadata"), "annotations"), key);
     if (held != *gate) body["metadata"]["annotations"][key] = gate->empty() ? Json() : Json(*gate);
+  }
+  if (intent.resource_bounds && is_meant(job, intent.job_uid)) {
+    const auto annotations = [](const Json& object) -> const Json& {
+      return object_or_empty(object_or_empty(object, "metadata"), "annotations");
+    };
+    for (const auto key : {keys::resource_policy, keys::resource_bounds}) {
+      const auto* wanted_value = member(annotations(job), key);
+      if (text_member(annotations(workload), key) == text_member(annotations(job), key)) continue;
+      body["metadata"]["annotations"][std::string(key)] = wanted_value == nullptr ? Json() : *wanted_value;
+    }
   }
   if (!body.empty()) out.push_back(merge_patch_of(types::workload, workload, "", std::move(body)));
   return out;

@@ -16,28 +16,6 @@ namespace {
 using admission::JobIntent;
 using admission::PodSetStart;
 
-Json toleration_json(const admission::OwnedToleration& toleration) {
-  Json out = Json::object();
-  if (!toleration.key.empty()) out["key"] = toleration.key;
-  out["operator"] = toleration.exists ? "Exists" : "Equal";
-  if (!toleration.value.empty()) out["value"] = toleration.value;
-  switch (toleration.effect) {
-    case TaintEffect::unspecified:
-      break;
-    case TaintEffect::no_schedule:
-      out["effect"] = "NoSchedule";
-      break;
-    case TaintEffect::prefer_no_schedule:
-      out["effect"] = "PreferNoSchedule";
-      break;
-    case TaintEffect::no_execute:
-      out["effect"] = "NoExecute";
-      break;
-  }
-  if (toleration.seconds) out["tolerationSeconds"] = *toleration.seconds;
-  return out;
-}
-
 /// What the flavors, the checks and we ourselves put into one pod set (base-api §7.1, BA-137).
 Result<PodSetInjection> injection_of(const JobIntent& intent, const PodSetStart& start) {
   PodSetInjection out;
@@ -67,14 +45,62 @@ Result<PodSetInjection> injection_of(const JobIntent& intent, const PodSetStart&
   return out;
 }
 
-Result<std::vector<JobPatch>> start_patches(const JobIntent& intent, const JobIntegration& integration, const Json& job) {
+std::vector<ResourceChange> changes_of(const JobIntent& intent, std::string_view pod_set) {
+  std::vector<ResourceChange> out;
+  for (const auto& s : intent.sizes)
+    if (s.pod_set == pod_set) out.push_back({s.container, s.resource, s.original, s.amount});
+  return out;
+}
+
+/// A plan is for the resources that the Workload has. A job that asks for others has been changed since; it is not started before the
+/// log knows (5440 MR-49).
+bool changed_since(const JobIntent& intent, const Json& job_pod_sets, const Json& originals) {
+  if (intent.sizes.empty()) return false;
+  for (const auto& pod_set : job_pod_sets) {
+    const auto name = text_member(pod_set, "name");
+    const auto* original = find_pod_set(originals, name);
+    if (original == nullptr || resource_origin(object_or_empty(pod_set, "template"), object_or_empty(*original, "template"),
+                                               changes_of(intent, name)) == ResourceOrigin::other)
+      return true;
+  }
+  return false;
+}
+
+/// What a stop restores. The resources of a job that runs with a plan are its own again, but where its user has changed them meanwhile,
+/// what the user wanted stays (MR-65): those are taken out. Without a Workload the plan still tells what they were (MR-70).
+Json restorable(const JobIntent& intent, const Json& job_pod_sets, Json originals) {
+  const bool known = !originals.empty();
+  if (!known && !intent.sizes.empty()) originals = job_pod_sets;
+  if (!originals.is_array()) return originals;
+  for (auto& original : originals) {
+    const auto* pod_set = find_pod_set(job_pod_sets, text_member(original, "name"));
+    if (pod_set == nullptr || !original.contains("template") || !original["template"].contains("spec")) continue;
+    const auto changes = changes_of(intent, text_member(*pod_set, "name"));
+    auto& pod_template = original["template"];
+    if (!known) {
+      auto back = changes;
+      for (auto& c : back) std::swap(c.from, c.to);
+      pod_template = with_resources(pod_template, back);
+      continue;
+    }
+    if (!changes.empty() && resource_origin(object_or_empty(*pod_set, "template"), pod_template, changes) == ResourceOrigin::changed)
+      continue;
+    pod_template["spec"].erase("containers");
+    pod_template["spec"].erase("initContainers");
+  }
+  return originals;
+}
+
+Result<std::vector<JobPatch>> start_patches(const JobIntent& intent, const JobIntegration& integration, const Json& job,
+                                            TemplateMutability mutability) {
   std::vector<PodSetInjection> injections;
   for (const auto& start : intent.pod_sets) {
     auto injection = injection_of(intent, start);
     if (!injection) return tl::unexpected(std::move(injection.error()));
+    injection->resources = changes_of(intent, start.name);
     injections.push_back(std::move(*injection));
   }
-  return integration.start(job, injections);
+  return integration.start(job, injections, mutability);
 }
 
 }  // namespace
@@ -94,12 +120,14 @@ Result<std::vector<Write>> plan_job(const JobIntent& intent, const Json& job, co
   }
 
   std::vector<JobPatch> patches;
+  const Json& originals = list_or_empty(object_or_empty(workload, "spec"), "podSets");
   if (intent.run && !integration->stop_in_progress(job)) {
-    auto started = start_patches(intent, *integration, job);
+    if (!intent.sizes.empty() && changed_since(intent, integration->pod_sets(job), originals)) return out;
+    auto started = start_patches(intent, *integration, job, mutability);
     if (!started) return fail(started.error().kind, title + ": " + started.error().message);
     patches = std::move(*started);
   } else {
-    patches = integration->stop(job, list_or_empty(object_or_empty(workload, "spec"), "podSets"), mutability);
+    patches = integration->stop(job, restorable(intent, integration->pod_sets(job), originals), mutability);
   }
   for (auto& patch : patches) out.push_back(merge_patch_of(*type, job, patch.subresource, std::move(patch.body)));
   return out;

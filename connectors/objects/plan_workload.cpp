@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "connectors/json/document.hpp"
+#include "connectors/json/keys.hpp"
 #include "connectors/json/merge_patch.hpp"
 #include "connectors/json/object_meta.hpp"
 #include "connectors/json/text.hpp"
@@ -163,6 +164,18 @@ Json wanted_status(const WorkloadIntent& intent, const Json& status, std::int64_
   return out;
 }
 
+/// Annotation resource-plan, where it does not say what is in force.
+std::optional<Json> changed_plan(const WorkloadIntent& intent, const Json& workload) {
+  const std::string key(keys::resource_plan);
+  const auto* now = member(object_or_empty(object_or_empty(workload, "metadata"), "annotations"), key);
+  if (intent.plan.empty()) return now == nullptr ? std::nullopt : std::optional<Json>(Json{{key, nullptr}});
+  Json sizes = Json::object();
+  for (const auto& p : intent.plan) sizes[p.pod_set][p.container][p.resource] = format_amount(p.amount, p.resource);
+  const auto text = sizes.dump();
+  if (now != nullptr && *now == text) return std::nullopt;
+  return Json{{key, text}};
+}
+
 }  // namespace
 
 std::vector<Write> plan_workload(const WorkloadIntent& intent, const Json& workload) {
@@ -173,6 +186,8 @@ std::vector<Write> plan_workload(const WorkloadIntent& intent, const Json& workl
     const auto& status = object_or_empty(workload, "status");
     auto patch = merge_difference(status, wanted_status(intent, status, generation_of(workload), version_of(workload)));
     if (!patch.empty()) out.push_back(merge_patch_of(types::workload, workload, "status", {{"status", std::move(patch)}}));
+    if (auto annotation = changed_plan(intent, workload))
+      out.push_back(merge_patch_of(types::workload, workload, "", {{"metadata", {{"annotations", std::move(*annotation)}}}}));
     const auto* active = member(object_or_empty(workload, "spec"), "active");
     if (intent.set_inactive && (active == nullptr || *active != false)) {
       out.push_back(merge_patch_of(types::workload, workload, "", {{"spec", {{"active", false}}}}, false));

@@ -1,5 +1,8 @@
 // Pods of elastic jobs (77 §2.2, §3.8).
 
+#include <algorithm>
+
+#include "connectors/jobs/template_change.hpp"
 #include "connectors/json/keys.hpp"
 #include "connectors/json/object_meta.hpp"
 #include "connectors/json/text.hpp"
@@ -35,7 +38,21 @@ std::optional<Write> plan_release(const admission::PodReleaseIntent& intent, con
   for (const auto& gate : gates)
     if (text_member(gate, "name") != keys::elastic_gate) rest.push_back(gate);
   if (rest.size() == gates.size()) return std::nullopt;
-  return merge_patch_of(types::pod, pod, "", {{"spec", {{"schedulingGates", rest.empty() ? Json() : std::move(rest)}}}});
+  Json spec{{"schedulingGates", rest.empty() ? Json() : std::move(rest)}};
+  // The API server lets a gated pod get more of both, and nothing taken away or replaced.
+  const auto& selector = object_or_empty(object_or_empty(pod, "spec"), "nodeSelector");
+  for (const auto& [key, value] : intent.node_labels)
+    if (!selector.contains(key)) spec["nodeSelector"][key] = value;
+  Json tolerations = list_or_empty(object_or_empty(pod, "spec"), "tolerations");
+  if (!tolerations.is_array()) tolerations = Json::array();
+  const auto count = tolerations.size();
+  for (const auto& wanted : intent.tolerations) {
+    auto toleration = toleration_json(wanted);
+    const bool there = std::any_of(tolerations.begin(), tolerations.end(), [&](const Json& t) { return same_toleration(t, toleration); });
+    if (!there) tolerations.push_back(std::move(toleration));
+  }
+  if (tolerations.size() != count) spec["tolerations"] = std::move(tolerations);
+  return merge_patch_of(types::pod, pod, "", {{"spec", std::move(spec)}});
 }
 
 }  // namespace hindsight::connectors

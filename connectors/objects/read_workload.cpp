@@ -5,6 +5,7 @@
 #include "connectors/json/keys.hpp"
 #include "connectors/json/object_meta.hpp"
 #include "connectors/json/pod_template.hpp"
+#include "connectors/json/resource_bounds.hpp"
 #include "connectors/json/text.hpp"
 #include "connectors/objects/readers.hpp"
 #include "connectors/objects/wire_names.hpp"
@@ -19,14 +20,14 @@ Text pod_set_name(const Node& node) {
   return name.empty() ? default_pod_set : name;
 }
 
-PodSetFacts read_pod_set(const Node& node, const JobContext& context, Text namespace_, std::size_t index) {
+PodSetFacts read_pod_set(const Node& node, const TemplateContext& context) {
   PodSetFacts out;
   out.name = pod_set_name(node);
   out.count = node.int32_or("count", 1);
   out.min_count = node.int32("minCount", 0);
   const auto pod_template = node.object("template");
   if (!pod_template.present()) node.refuse_value("template", "an object");
-  read_pod_template(pod_template, {context.defaults, namespace_, index}, out);
+  read_pod_template(pod_template, context, out);
 
   // The request of the Workload is what counts; annotations of the template were its source when the Workload was made.
   const auto topology = node.object("topologyRequest");
@@ -46,10 +47,13 @@ void read_owner(const Node& meta, WorkloadObserved& out) {
   });
 }
 
-void read_spec(const Node& spec, const JobContext& context, WorkloadObserved& out) {
-  std::size_t index = 0;
-  out.pod_sets =
-      spec.list<PodSetFacts>("podSets", [&](const Node& node) { return read_pod_set(node, context, out.meta.namespace_, index++); });
+void read_spec(const Node& spec, const JobContext& context, const ResourceBounds* bounds, WorkloadObserved& out) {
+  TemplateContext around{context.defaults, out.meta.namespace_, 0, bounds};
+  out.pod_sets = spec.list<PodSetFacts>("podSets", [&](const Node& node) {
+    auto pod_set = read_pod_set(node, around);
+    ++around.pod_set_index;
+    return pod_set;
+  });
   out.queue_name = spec.text("queueName");
   out.priority = spec.int32("priority");
   if (const auto ref = spec.object("priorityClassRef"); ref.present()) {
@@ -145,7 +149,12 @@ WorkloadObserved workload(const Node& object, const JobContext& context) {
   out.replacement_for = meta.entry("annotations", keys::slice_replacement_for).value_or(Text{});
   out.slice_name = meta.entry("annotations", keys::slice_name).value_or(Text{});
   out.priority_boost = parse_int32(meta.entry("annotations", keys::priority_boost).value_or(Text{})).value_or(0);
-  read_spec(object.object("spec"), context, out);
+  const auto policy = meta.entry("annotations", keys::resource_policy).value_or(Text{});
+  out.resource_policy = parse_resource_policy(policy).value_or(ResourcePolicy::none);
+  out.resource_bounds = meta.entry("annotations", keys::resource_bounds).value_or(Text{});
+  const auto bounds = bounds_of(policy, out.resource_bounds);
+  read_spec(object.object("spec"), context, bounds ? &*bounds : nullptr, out);
+  out.plan = read_resource_plan(meta.entry("annotations", keys::resource_plan).value_or(Text{}), out.pod_sets, object.reading().arena());
   read_status(object.object("status"), out);
   return out;
 }

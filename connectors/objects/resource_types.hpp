@@ -22,6 +22,8 @@ inline constexpr ResourceType priority_class{"PriorityClass", "scheduling.k8s.io
 inline constexpr ResourceType runtime_class{"RuntimeClass", "node.k8s.io", "v1", "runtimeclasses", false};
 inline constexpr ResourceType job{"Job", "batch", "v1", "jobs", true};
 inline constexpr ResourceType job_set{"JobSet", "jobset.x-k8s.io", "v1alpha2", "jobsets", true};
+inline constexpr ResourceType ray_cluster{"RayCluster", "ray.io", "v1", "rayclusters", true};
+inline constexpr ResourceType ray_job{"RayJob", "ray.io", "v1", "rayjobs", true};
 inline constexpr ResourceType resource_flavor{"ResourceFlavor", "kueue.x-k8s.io", "v1beta2", "resourceflavors", false};
 inline constexpr ResourceType cluster_queue{"ClusterQueue", "kueue.x-k8s.io", "v1beta2", "clusterqueues", false};
 inline constexpr ResourceType cohort{"Cohort", "kueue.x-k8s.io", "v1beta2", "cohorts", false};
@@ -47,7 +49,7 @@ inline constexpr ResourceType validating_webhook_configuration{"ValidatingWebhoo
 
 }  // namespace types
 
-inline constexpr std::array<const ResourceType*, 20> all_resource_types{&types::namespace_,
+inline constexpr std::array<const ResourceType*, 22> all_resource_types{&types::namespace_,
                                                                         &types::node,
                                                                         &types::pod,
                                                                         &types::event,
@@ -56,6 +58,8 @@ inline constexpr std::array<const ResourceType*, 20> all_resource_types{&types::
                                                                         &types::runtime_class,
                                                                         &types::job,
                                                                         &types::job_set,
+                                                                        &types::ray_cluster,
+                                                                        &types::ray_job,
                                                                         &types::resource_flavor,
                                                                         &types::cluster_queue,
                                                                         &types::cohort,
@@ -73,7 +77,8 @@ inline constexpr std::array<const ResourceType*, 20> all_resource_types{&types::
 inline const std::vector<const ResourceType*> watched_resource_types{
     &types::namespace_,      &types::limit_range, &types::runtime_class,   &types::priority_class, &types::workload_priority_class,
     &types::resource_flavor, &types::topology,    &types::admission_check, &types::cohort,         &types::cluster_queue,
-    &types::local_queue,     &types::job,         &types::job_set,         &types::workload,       &types::pod};
+    &types::local_queue,     &types::job,         &types::job_set,         &types::ray_cluster,    &types::ray_job,
+    &types::workload,        &types::pod};
 
 /// nullptr: not in the table.
 [[nodiscard]] constexpr const ResourceType* find_resource_type(std::string_view kind, std::string_view group) {

@@ -106,4 +106,26 @@ bool is_time(std::string_view text, Time time) {
   return parsed && parsed->floor_seconds() == time.floor_seconds();
 }
 
+Json toleration_json(const admission::OwnedToleration& toleration) {
+  Json out = Json::object();
+  if (!toleration.key.empty()) out["key"] = toleration.key;
+  out["operator"] = toleration.exists ? "Exists" : "Equal";
+  if (!toleration.value.empty()) out["value"] = toleration.value;
+  switch (toleration.effect) {
+    case TaintEffect::unspecified:
+      break;
+    case TaintEffect::no_schedule:
+      out["effect"] = "NoSchedule";
+      break;
+    case TaintEffect::prefer_no_schedule:
+      out["effect"] = "PreferNoSchedule";
+      break;
+    case TaintEffect::no_execute:
+      out["effect"] = "NoExecute";
+      break;
+  }
+  if (toleration.seconds) out["tolerationSeconds"] = *toleration.seconds;
+  return out;
+}
+
 }  // namespace hindsight::connectors

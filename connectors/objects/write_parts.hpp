@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "admission/intents.hpp"
 #include "connectors/cluster.hpp"
 #include "connectors/json/json_value.hpp"
 #include "vocabulary/amount.hpp"
@@ -38,6 +39,7 @@ using NamedAmounts = std::vector<std::pair<std::string, Amount>>;
 void put(Json& object, std::string_view key, Json value);
 /// Is a quantity, as text or number, this amount?
 [[nodiscard]] bool is_amount(const Json* quantity, std::string_view resource, Amount amount);
+[[nodiscard]] Json toleration_json(const admission::OwnedToleration& toleration);
 /// Is a text this time, to the second?
 [[nodiscard]] bool is_time(std::string_view text, Time time);
 

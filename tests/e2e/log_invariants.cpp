@@ -1,5 +1,6 @@
 // Folds a log record by record and checks after each one what must hold at every moment: no quota is exceeded, and what a queue counts is
-// what its Workloads hold. Prints the first violation and exits with 1. BA-36, BA-41, BA-46
+// what its Workloads hold; and whenever pods of an elastic job were released, no more of them run than their slice was granted. Prints the
+// first violation and exits with 1. BA-36, BA-41, BA-46, EJ-69
 //
 // usage: log_invariants FILE
 
@@ -64,6 +65,32 @@ bool holds(const admission::StateView& state, std::uint64_t offset) {
   return true;
 }
 
+/// Pods that run or were told to, of each pod set of a job whose pods this record releases.
+bool stays_in_its_slice(const RecordView& record, const admission::StateView& state, std::uint64_t offset) {
+  const auto* decisions = std::get_if<Decisions>(&record.body);
+  if (decisions == nullptr) return true;
+  for (const auto& event : decisions->events) {
+    const auto* released = std::get_if<PodsReleased>(&event);
+    if (released == nullptr) continue;
+    const auto index = state.domain().find_parent(released->job.uid);
+    const auto* parent = index ? state.parent(*index) : nullptr;
+    if (parent == nullptr) continue;
+    for (const auto& w : parent->workloads()) {
+      if (w.uid != released->workload.uid || !w.admission) continue;
+      for (const auto& granted : w.admission->pod_sets) {
+        const auto running = std::count_if(parent->pods().begin(), parent->pods().end(), [&](const admission::PodState& pod) {
+          return pod.pod_set == granted.pod_set && !pod.ended && (!pod.gated || pod.released);
+        });
+        if (running <= granted.count) continue;
+        std::printf("record %llu: slice %s was granted %d pods, %lld run or were released\n", static_cast<unsigned long long>(offset),
+                    w.name.c_str(), granted.count, static_cast<long long>(running));
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -75,9 +102,9 @@ int main(int argc, char** argv) {
   replay::Past past(**log, *domain, {.use_snapshots = false, .progress = {}});
   bool good = true;
   std::uint64_t records = 0;
-  past.look_on({}, [&](replay::Position offset, const RecordView&) {
+  past.look_on({}, [&](replay::Position offset, const RecordView& record) {
     ++records;
-    good = good && holds(past.driver(), offset);
+    good = good && holds(past.driver(), offset) && stays_in_its_slice(record, past.driver(), offset);
   });
   const auto last = (*log)->last();
   if (!last) return std::printf("%s\n", last.error().message.c_str()), 1;

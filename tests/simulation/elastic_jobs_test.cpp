@@ -152,6 +152,31 @@ TEST(ElasticJobs, S12AsManyPodsAreReleasedAsTheActiveSliceGrants) {
   EXPECT_EQ(gated(leaving), (Lines{"p-5", "q-0"})) << "nothing is released while the job is evicted";
 }
 
+// EJ-68: what a start puts into the template came too late for a pod that was made before; it gets that with the release of its gate.
+TEST(ElasticJobs, AReleasedPodCarriesWhatItsFlavorAsksFor) {
+  Story s;
+  s.manifest(
+      "{apiVersion: kueue.x-k8s.io/v1beta2, kind: ResourceFlavor, metadata: {name: spot}, spec: {nodeLabels: {zone: a, arch: arm}, "
+      "tolerations: "
+      "[{key: spot, operator: Exists, effect: NoSchedule}]}}");
+  s.queue("cq", {{"spot", "4"}}).job("train", "cq", 2, "1").step();
+  const std::string uid = uid_of(s.play(), "train");
+  s.manifest(
+      "{apiVersion: v1, kind: Pod, metadata: {name: p-1, namespace: default, labels: {kueue.x-k8s.io/podset: main}, annotations: "
+      "{kueue.x-k8s.io/workload-slice-name: chain}, ownerReferences: [{apiVersion: batch/v1, kind: Job, name: train, uid: " +
+      uid +
+      ", controller: true}]}, spec: {restartPolicy: Never, nodeSelector: {zone: b}, containers: [{name: c, image: i}], schedulingGates: "
+      "[{name: example.com/other}, {name: kueue.x-k8s.io/elastic-job}]}}");
+  s.step();
+  const auto r = s.play();
+  const Json spec = r.world->simulated().find("Pod", "default", "p-1")->object["spec"];
+  EXPECT_EQ(spec["schedulingGates"].size(), 1U) << "only ours goes";
+  EXPECT_EQ(spec["nodeSelector"]["arch"], "arm");
+  EXPECT_EQ(spec["nodeSelector"]["zone"], "b") << "what it has already cannot be replaced";
+  ASSERT_EQ(spec["tolerations"].size(), 1U);
+  EXPECT_EQ(spec["tolerations"][0]["key"], "spot");
+}
+
 // EJ-6: with the gate off, pods that were made gated are let go all the same
 TEST(ElasticJobs, WithoutTheGateNoPodStaysBehindIts) {
   Story s = one_queue("5");

@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "connectors/json/keys.hpp"
+#include "connectors/json/resource_bounds.hpp"
 #include "connectors/manifests/syntax.hpp"
 #include "connectors/webhooks/rules/gate_rules.hpp"
 #include "connectors/webhooks/rules/topology_webhook_rules.hpp"
@@ -137,6 +138,24 @@ void check_batch_job(const ObjectView& now, const ObjectView& before, bool elast
   }
 }
 
+/// Annotations about sizes (5440 §2.4, MR-75), judged where they are new or have changed.
+void check_resource_bounds(const ObjectView& now, const ObjectView& before, bool elastic, Findings& findings) {
+  const auto text_of = [](const ObjectView& job, std::string_view name) {
+    const Json& value = annotation(job, name);
+    return value.is_string() ? value.get<std::string>() : std::string();
+  };
+  const auto policy = text_of(now, keys::resource_policy), bounds = text_of(now, keys::resource_bounds);
+  if (before.exists() && policy == text_of(before, keys::resource_policy) && bounds == text_of(before, keys::resource_bounds)) return;
+  const auto which = parse_resource_policy(policy);
+  if (!which) return findings.invalid(annotation_field(keys::resource_policy), Json(policy), "must be None, Shrink or Fit");
+  if (const auto read = parse_resource_bounds(policy, bounds); !read)
+    findings.invalid(annotation_field(keys::resource_bounds), Json(bounds), read.error().message);
+  if (*which == ResourcePolicy::none) return;
+  if (elastic) findings.forbidden(annotation_field(keys::resource_policy), "resources cannot be adjusted together with an elastic job");
+  if (annotation(now, min_parallelism).is_string())
+    findings.forbidden(annotation_field(keys::resource_policy), "resources cannot be adjusted together with partial admission");
+}
+
 /// Whether nothing is asked of topologies that was not asked before. Of a job that runs the count may be what it was admitted with.
 bool asks_as_before(const Kind& kind, const ObjectView& now, const ObjectView& before) {
   if (!before.exists()) return false;
@@ -158,6 +177,7 @@ void check_job_webhook_rules(const Kind& kind, const ObjectView& now, const Obje
   if (before.exists()) check_change(now, before, elastic, around, findings);
   if (elastic_gate) check_elastic(kind, now, before, findings);
   if (kind.type->kind == "Job") check_batch_job(now, before, elastic, findings);
+  if (kind.type->kind == "Job" && around.gate("AdjustResourcesOnAdmission")) check_resource_bounds(now, before, elastic, findings);
   if (around.gate("TopologyAwareScheduling") && !asks_as_before(kind, now, before))
     check_topology_requests(templates_of(kind, now), around, findings);
 }

@@ -234,6 +234,47 @@ TEST_F(BridgeTest, AJobThatShallGoIsDeletedInTheBackground) {
   EXPECT_EQ(bridge_.outstanding(), 0U);
 }
 
+// MR-50, MR-96: a start with a plan that was not answered, or overtaken, counts as not done; the Job is looked at again before the next
+// try, for it may have been stored. No record tells of it.
+TEST_F(BridgeTest, AStartWithAPlanIsRepeatedUntilItShows) {
+  const auto job = [](const std::string& version, const std::string& cpu, bool suspend) {
+    return R"({"metadata":{"namespace":"ns","name":"j","uid":"u","resourceVersion":")" + version + R"("},"spec":{"suspend":)" +
+           (suspend ? "true" : "false") + R"(,"template":{"spec":{"containers":[{"name":"c","resources":{"requests":{"cpu":")" + cpu +
+           R"("}}}]}}}})";
+  };
+  add(types::job, job("3", "4", true));
+  add(types::workload, workload("w", "5", R"({"name":"c","resources":{"requests":{"cpu":"4"}}})"));
+  admission::JobIntent intent;
+  intent.uid = "u";
+  intent.kind = "Job";
+  intent.group = "batch";
+  intent.namespace_ = "ns";
+  intent.name = "j";
+  intent.run = true;
+  intent.workload_uid = "uid-w";
+  intent.pod_sets = {{"main", 1, {}, {}, {}}};
+  intent.sizes = {{"main", "c", "cpu", 4000, 2000}};
+  bridge_.want({intent});
+  for (const int status : {0, 503, 500}) {
+    ASSERT_EQ(sent_.size(), 1U) << status;
+    EXPECT_EQ(Json::parse(sent_[0].write.body)["spec"]["template"]["spec"]["containers"][0]["resources"]["requests"]["cpu"], "2");
+    answer(status);
+    EXPECT_TRUE(sent_.empty()) << "it waits";
+    bridge_.retry();
+  }
+  answer(409);
+  EXPECT_TRUE(sent_.empty()) << "the newer version comes first";
+  change(types::job, job("4", "4", true));
+  ASSERT_EQ(sent_.size(), 1U);
+  EXPECT_EQ(Json::parse(sent_[0].write.body)["metadata"]["resourceVersion"], "4");
+  answer(0);
+  change(types::job, job("5", "2", false));  // it had been stored all the same
+  bridge_.retry();
+  EXPECT_TRUE(sent_.empty());
+  EXPECT_EQ(bridge_.outstanding(), 0U);
+  EXPECT_EQ(refusals_seen_, 0);
+}
+
 // BA-75: what the server refuses is still wanted while the state says so, and asked for ever more rarely: neither it nor the log is
 // flooded.
 TEST_F(BridgeTest, WhatWasRefusedIsTriedAgainEverMoreRarely) {

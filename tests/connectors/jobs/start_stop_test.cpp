@@ -354,12 +354,12 @@ TEST(PlanJob, LeavesADeletedOrAnotherJobAlone) {
 
 TEST(PlanJob, NamesAKindThatNoIntegrationKnows) {
   auto intent = start();
-  intent.kind = "RayJob";
+  intent.kind = "RayService";
   intent.group = "ray.io";
   const auto writes = plan_job(intent, job(), Json::object());
   ASSERT_FALSE(writes);
   EXPECT_EQ(writes.error().kind, ErrorKind::unsupported);
-  EXPECT_EQ(writes.error().message, "RayJob ns/j: no integration for kind RayJob of group \"ray.io\"");
+  EXPECT_EQ(writes.error().message, "RayService ns/j: no integration for kind RayService of group \"ray.io\"");
 }
 
 // ---- JobSet -----------------------------------------------------------------------------------------------------------------
