@@ -77,7 +77,9 @@ void Fleet::append(HistoryRecord r) {
   if (auto ok = auditor_->apply(view); !ok) fail(ok.error().message);
   auditor_->forget_touched();
   if (log_.size() % hash_every == 0) hashes_.push_back(auditor_->state_hash());
-  if (auto finding = invariants_.check(*auditor_, view); !finding.empty()) fail(finding);
+  RecordView numbered = view;
+  numbered.envelope.sequence = auditor_->domain().sequence();
+  if (auto finding = invariants_.check(*auditor_, numbered); !finding.empty()) fail(finding);
 }
 
 // ---- processes ------------------------------------------------------------------------------------------------------------------------
