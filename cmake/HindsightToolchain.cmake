@@ -25,9 +25,8 @@ add_compile_options(
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # g++ 12 reports overlaps inside std::string that are not there (GCC bug 105651).
   add_compile_options(-Wno-restrict)
-  # The release is compiled eight files at a time, which takes a third of the time: headers are read once for all of them. Then g++ takes
-  # the files for headers, and warns of types without a name outside of them.
-  if(CMAKE_UNITY_BUILD)
+  # Where several files are compiled at a time g++ takes them for headers, and warns of types without a name outside of them.
+  if(HINDSIGHT_UNITY)
     add_compile_options(-Wno-subobject-linkage)
   endif()
 endif()
