@@ -67,7 +67,7 @@ void ClusterLink::start(actors::Node& node, const std::string& configuration) {
   if (!configuration.empty()) node.observe_and_wait(ConfigurationObserved{configuration});
   for (const auto* type : connectors::watched_resource_types) {
     connectors::kubernetes::ReflectorOptions options;
-    options.is_optional = type == &t::job_set || type == &t::pod;
+    options.is_optional = connectors::may_be_missing(*type) || type == &t::pod;
     if (type == &t::pod) options.label_selector = connectors::keys::pod_set;  // those that a start has stamped
     cluster_.watch(
         *type,

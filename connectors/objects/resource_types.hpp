@@ -80,6 +80,11 @@ inline const std::vector<const ResourceType*> watched_resource_types{
     &types::local_queue,     &types::job,         &types::job_set,         &types::ray_cluster,    &types::ray_job,
     &types::workload,        &types::pod};
 
+/// Whether the definition of the kind comes from another project, so that a cluster may be without it.
+[[nodiscard]] constexpr bool may_be_missing(const ResourceType& type) {
+  return type.group == types::job_set.group || type.group == types::ray_cluster.group || type.group == types::ray_job.group;
+}
+
 /// nullptr: not in the table.
 [[nodiscard]] constexpr const ResourceType* find_resource_type(std::string_view kind, std::string_view group) {
   for (const auto* type : all_resource_types)

@@ -152,7 +152,7 @@ void check_resource_bounds(const ObjectView& now, const ObjectView& before, bool
     findings.invalid(annotation_field(keys::resource_bounds), Json(bounds), read.error().message);
   if (*which == ResourcePolicy::none) return;
   if (elastic) findings.forbidden(annotation_field(keys::resource_policy), "resources cannot be adjusted together with an elastic job");
-  if (annotation(now, min_parallelism).is_string())
+  if (annotation(now, keys::job_min_parallelism).is_string())
     findings.forbidden(annotation_field(keys::resource_policy), "resources cannot be adjusted together with partial admission");
 }
 
