@@ -111,10 +111,33 @@ Json requeue_state_of(const WorkloadIntent& intent, const Json& now) {
   return out;
 }
 
-Json reclaimable_of(const WorkloadIntent& intent, const Json& now) {
-  if (intent.reclaimable.empty()) return nullptr;
+const Json* named(const Json& list, std::string_view name) {
+  const auto it = std::find_if(list.begin(), list.end(), [&](const Json& entry) { return text_member(entry, "name") == name; });
+  return it == list.end() ? nullptr : &*it;
+}
+
+/// While quota is reserved the API takes no fewer pods back than it was told before, but of a pod set that was made smaller than its
+/// admission (base-api §4.3). A job that grows again can have fewer: what was said stays, and the domain counts by what it knows.
+Json reclaimable_of(const WorkloadIntent& intent, const Json& status, const Json& pod_sets) {
+  const Json& now = list_or_empty(status, "reclaimablePods");
   Json out = Json::array();
   for (const auto& [pod_set, count] : intent.reclaimable) out.push_back({{"name", pod_set}, {"count", count}});
+  if (intent.has_admission) {
+    const Json& given = list_or_empty(object_or_empty(status, "admission"), "podSetAssignments");
+    for (const auto& before : now) {
+      const auto name = text_member(before, "name");
+      const auto* assigned = named(given, name);
+      const auto* pod_set = named(pod_sets, name);
+      if (assigned == nullptr || pod_set == nullptr) continue;
+      if (int_member(*pod_set, "count").value_or(1) < int_member(*assigned, "count").value_or(0)) continue;
+      const auto it = std::find_if(out.begin(), out.end(), [&](const Json& entry) { return text_member(entry, "name") == name; });
+      if (it == out.end())
+        out.push_back(before);
+      else if (int_member(*it, "count").value_or(0) < int_member(before, "count").value_or(0))
+        *it = before;
+    }
+  }
+  if (out.empty()) return nullptr;
   // The list is a map by name: order says nothing.
   const bool same = now.size() == out.size() && std::all_of(out.begin(), out.end(), [&](const Json& entry) {
                       return std::find(now.begin(), now.end(), entry) != now.end();
@@ -148,13 +171,13 @@ Json resource_requests_of(const WorkloadIntent& intent, const Json& now) {
   return same ? now : out;
 }
 
-Json wanted_status(const WorkloadIntent& intent, const Json& status, std::int64_t generation, std::uint64_t version) {
+Json wanted_status(const WorkloadIntent& intent, const Json& status, const Json& pod_sets, std::int64_t generation, std::uint64_t version) {
   Json out = status;
   put(out, "conditions", conditions_of(intent, list_or_empty(status, "conditions"), generation));
   put(out, "admission", admission_of(intent, object_or_empty(status, "admission")));
   put(out, "admissionChecks", checks_of(intent, list_or_empty(status, "admissionChecks"), version));
   put(out, "requeueState", requeue_state_of(intent, object_or_empty(status, "requeueState")));
-  put(out, "reclaimablePods", reclaimable_of(intent, list_or_empty(status, "reclaimablePods")));
+  put(out, "reclaimablePods", reclaimable_of(intent, status, pod_sets));
   put(out, "schedulingStats", scheduling_stats_of(intent, object_or_empty(status, "schedulingStats")));
   put(out, "resourceRequests", resource_requests_of(intent, list_or_empty(status, "resourceRequests")));
   const auto accumulated = int_member(status, "accumulatedPastExecutionTimeSeconds");
@@ -184,7 +207,8 @@ std::vector<Write> plan_workload(const WorkloadIntent& intent, const Json& workl
 
   if (!intent.remove) {
     const auto& status = object_or_empty(workload, "status");
-    auto patch = merge_difference(status, wanted_status(intent, status, generation_of(workload), version_of(workload)));
+    auto patch = merge_difference(status, wanted_status(intent, status, list_or_empty(object_or_empty(workload, "spec"), "podSets"),
+                                                        generation_of(workload), version_of(workload)));
     if (!patch.empty()) out.push_back(merge_patch_of(types::workload, workload, "status", {{"status", std::move(patch)}}));
     if (auto annotation = changed_plan(intent, workload))
       out.push_back(merge_patch_of(types::workload, workload, "", {{"metadata", {{"annotations", std::move(*annotation)}}}}));

@@ -114,7 +114,7 @@ class Fixture(unittest.TestCase):
         return self.job(name)["spec"]["template"]
 
     def workloads(self, name):
-        return [w for w in self.get("workloads.kueue.x-k8s.io")["items"] if any(o["name"] == name for o in w["metadata"].get("ownerReferences", []))]
+        return [w for w in (self.get("workloads.kueue.x-k8s.io") or {"items": []})["items"] if any(o["name"] == name for o in w["metadata"].get("ownerReferences", []))]
 
     def condition(self, name, kind="QuotaReserved"):
         for w in self.workloads(name):

@@ -187,6 +187,35 @@ TEST(PlanWorkload, WritesAndClearsTheSmallParts) {
   }
 }
 
+// The API refuses fewer reclaimable pods while quota is reserved, and with them everything else that is written (found by the soak of
+// elastic jobs: a job that grew again was never marked as finished). EJ-60
+TEST(PlanWorkload, TakesNoReclaimablePodsBackWhileQuotaIsReserved) {
+  auto object = workload();
+  auto intent = admitted();
+  const auto plan = [&](const Json& o) { return plan_workload(intent, o); };
+  const auto count = [&] { return object["status"]["reclaimablePods"][0]["count"].get<int>(); };
+  intent.reclaimable = {{"main", 2}};
+  EXPECT_EQ(settle(object, plan), 1);
+  EXPECT_EQ(count(), 2);
+  intent.reclaimable = {{"main", 1}};
+  EXPECT_TRUE(plan(object).empty());
+  intent.reclaimable.clear();
+  EXPECT_TRUE(plan(object).empty());
+  intent.reclaimable = {{"main", 3}};
+  EXPECT_EQ(settle(object, plan), 1);
+  EXPECT_EQ(count(), 3);
+
+  // A pod set that was made smaller than its admission may have fewer.
+  object["spec"]["podSets"][0]["count"] = 2;
+  intent.reclaimable = {{"main", 1}};
+  EXPECT_EQ(settle(object, plan), 1);
+  EXPECT_EQ(count(), 1);
+
+  intent = as_it_is();
+  EXPECT_EQ(settle(object, plan), 1);
+  EXPECT_FALSE(object["status"].contains("reclaimablePods")) << "without a reservation all is new";
+}
+
 // BA-139: a back-off that ended leaves the count and takes the time away.
 TEST(PlanWorkload, TakesOnlyTheTimeOfARequeueStateAway) {
   auto object = workload();
