@@ -13,6 +13,11 @@ namespace {
 constexpr std::int64_t latest = -1;
 constexpr std::int64_t earliest = -2;
 
+/// A broker that has just started may not know its partitions for a moment; that they exist was seen when the log was opened.
+bool is_unknown(int code) {
+  return code == RdKafka::ERR__UNKNOWN_PARTITION || code == RdKafka::ERR__UNKNOWN_TOPIC || code == RdKafka::ERR_UNKNOWN_TOPIC_OR_PART;
+}
+
 }  // namespace
 
 Reader::Reader(const Access& access, LastWords& words, std::string topic, std::int32_t partition)
@@ -115,7 +120,7 @@ Result<std::int64_t> Reader::ask_offset(std::int64_t what, std::chrono::millisec
     consumer_->poll(0);
     if (code == RdKafka::ERR_NO_ERROR) code = asked->err();
     if (code == RdKafka::ERR_NO_ERROR) return asked->offset();
-    if (!is_passing(code) || std::chrono::steady_clock::now() >= deadline)
+    if (!(is_passing(code) || is_unknown(code)) || std::chrono::steady_clock::now() >= deadline)
       return tl::unexpected(
           error_of(access_, "the brokers do not say what partition " + std::to_string(partition_) + " of topic " + topic_name_ + " holds",
                    code, words_));

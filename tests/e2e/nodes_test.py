@@ -101,7 +101,6 @@ class NodesTest(unittest.TestCase):
                          *(["--member", f"node-{i}"] if i == 0 else []))  # one of them as a static member
                  for i in range(ARGS.nodes)]
         everybody = [connector, *nodes]
-        self.addCleanup(self.tell, everybody)
         try:
             for one in everybody:
                 one.start()
@@ -120,6 +119,9 @@ class NodesTest(unittest.TestCase):
             self.wait_for_jobs(names, everybody)
             for one in reversed(everybody):
                 self.assertEqual(one.stop(), 0, f"SIGTERM ends {one.name} with status 0")
+        except BaseException:
+            self.tell(everybody)
+            raise
         finally:
             for one in everybody:
                 if one.runs():
@@ -179,8 +181,6 @@ class NodesTest(unittest.TestCase):
             time.sleep(1)
 
     def tell(self, everybody):
-        if self._outcome.success:
-            return
         for one in everybody:
             print(f"---- what {one.name} said last\n{one.said()[-5000:]}", flush=True)
         for words in (("log", "stats"), ("get", "workloads", "-A"), ("get", "clusterqueues")):
