@@ -58,7 +58,7 @@ TYPED_TEST_P(LogContract, refuses_a_wrong_expected_position_and_names_both) {
 
 TYPED_TEST_P(LogContract, refuses_sequences_that_do_not_count_on) {
   this->append(Records::run("a", 1, 2));
-  for (const std::uint64_t wrong : {0, 1, 2, 4}) {
+  for (const std::uint64_t wrong : {1, 2, 4}) {
     const auto message = this->error_of_append(Records().add("a", wrong), {}, ErrorKind::conflict);
     EXPECT_NE(message.find("record of domain \"a\": sequence is " + std::to_string(wrong) + ", expected 3"), std::string::npos) << message;
   }

@@ -205,14 +205,14 @@ TEST(ConfigFileTest, PodsReadyIsSwitchedOffByItsGate) {
 TEST(ConfigFileTest, WhatIsAcceptedWithoutEffectIsToldAsAWarning) {
   const auto c = good(R"(
 metrics: {customLabels: [{name: team}]}
-integrations: {frameworks: [batch/job, ray.io/rayjob]}
+integrations: {frameworks: [batch/job, kubeflow.org/mpijob]}
 resources: {quotaCheckStrategy: IgnoreUndeclared}
 featureGates: {QuotaCheckStrategy: false}
 pprofBindAddress: ":8083"
 )");
   EXPECT_EQ(c.warnings, (std::vector<std::string>{"metrics.customLabels has no effect: the feature gate CustomMetricLabels is off",
                                                   "resources.quotaCheckStrategy has no effect: the feature gate QuotaCheckStrategy is off",
-                                                  "integrations.frameworks: ray.io/rayjob is not managed by this release"}));
+                                                  "integrations.frameworks: kubeflow.org/mpijob is not managed by this release"}));
   EXPECT_EQ(json::parse(c.json).at("resources").at("quotaCheckStrategy"), "BlockUndeclared");
   EXPECT_TRUE(c.custom_metric_labels.empty());
   const auto on =

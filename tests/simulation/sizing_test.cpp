@@ -87,7 +87,7 @@ TEST(Sizing, E1AJobGetsTheGpusThatAreFreeAndItsOwnBackAfterwards) {
   EXPECT_EQ(preempted.job("train")["spec"]["suspend"], true);
   EXPECT_EQ(resources(preempted, "train"), own);
   EXPECT_FALSE(preempted.pod("train").contains("nodeSelector"));
-  const auto& annotations = preempted.workloads("train").at(0)["metadata"]["annotations"];
+  const Json annotations = preempted.workloads("train").at(0)["metadata"]["annotations"];
   EXPECT_FALSE(annotations.contains("hindsight.dev/resource-plan"));
   EXPECT_EQ(preempted.count("Job train ResourcesRestored: "), 1U);
   EXPECT_EQ(preempted.workloads("train").size(), 1U);
