@@ -253,7 +253,12 @@ Time Domain::next_due() const {
   Time due = due_.empty() ? Time::never() : due_.begin()->first;
   for (const auto& [root, t] : reactivations_)
     if (!due.is_set() || t < due) due = t;
-  if (!sampling_.empty() && (!due.is_set() || sampling_.begin()->first < due)) due = sampling_.begin()->first;
+  if (!sampling_.empty()) {
+    // Only a timer samples. When another record has moved the time beyond that, the next moment is due: a time that has passed wakes
+    // nobody.
+    const Time sampling = std::max(sampling_.begin()->first, now_ + Duration{1});
+    if (!due.is_set() || sampling < due) due = sampling;
+  }
   return due;
 }
 

@@ -292,7 +292,9 @@ void Explorer::bring_to_rest() {
       record(history_.append(OwnedObservation{nullptr, TimerFired{}}, server_.now, epoch_));
       continue;
     }
-    if (!users_.waiting_for_luck()) fail("nothing is left to do, yet not everything has finished: " + users_.unfinished());
+    if (!users_.waiting_for_luck())
+      fail("nothing is left to do, yet not everything has finished: " + users_.unfinished() + "; next due " + format_rfc3339_micro(due) +
+           ", it is " + format_rfc3339_micro(leader_->domain().now()) + "; server " + format_rfc3339_micro(server_.now));
   }
   fail("the history does not come to an end: " + users_.unfinished());
 }

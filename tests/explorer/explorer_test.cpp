@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
-#include <set>
 #include <string>
 
 #include "events/json.hpp"
@@ -23,10 +22,6 @@ std::string again(std::uint64_t seed) {
   return "HINDSIGHT_SEED=" + std::to_string(seed) + " " + ::testing::internal::GetArgvs().front() +
          " --gtest_filter=Explorer.FindsNoBrokenInvariantInRandomHistories";
 }
-
-/// Open findings, which are not to be forgotten: a job that was evicted because its pods were not ready stays pending at the end, though
-/// there is room for it (docs/deviations.md).
-const std::set<std::uint64_t> known_findings = {7755, 9256};
 
 TEST(Explorer, FindsNoBrokenInvariantInRandomHistories) {
   if (const auto only = number("HINDSIGHT_SEED", 0); only != 0) {
@@ -53,10 +48,6 @@ TEST(Explorer, FindsNoBrokenInvariantInRandomHistories) {
     const std::string finding = explorer.run();
     steps += explorer.steps();
     parked += explorer.parked_looked_at();
-    if (known_findings.contains(seed)) {
-      EXPECT_NE(finding, "") << "what was found with seed " << seed << " is mended: take it off the list";
-      continue;
-    }
     EXPECT_EQ(finding, "") << "repeat with: " << again(seed);
     if (!finding.empty()) ++failures;
   }
