@@ -9,9 +9,9 @@ endpoints that a pod's address would give, EndpointSlices lead to 127.0.0.1. So 
 and trusts the certificate only because it is made out to that name and its authority was filled in.
 BA-1, BA-4, BA-23, BA-24, BA-26, BA-192
 """
-import argparse, base64, glob, json, os, shutil, signal, socket, ssl, subprocess, sys, tempfile, unittest
+import argparse, base64, glob, json, os, shutil, socket, ssl, sys, tempfile, unittest
 
-from steps import ROOT, WAIT_SECONDS_MAX, eventually, free_port, run
+from steps import ROOT, WAIT_SECONDS_MAX, Program, eventually, free_port, run
 from visibility_test import job, kueue
 
 ARGS = None
@@ -38,13 +38,12 @@ class InClusterTest(unittest.TestCase):
         cls.ports = {service: free_port() for service, _, _ in SERVED}
         cls.kubectl("apply", "-f", "-", input=json.dumps({"apiVersion": "v1", "kind": "List", "items": [
             cls.slice(service, name, cls.ports[service]) for service, name, _ in SERVED]}))
-        cls.addClassCleanup(cls.end)
         cls.start()
         try:
-            eventually(lambda: cls.heard("webhooks are registered"))
-            eventually(lambda: cls.heard("the visibility API is registered"))
+            eventually(lambda: cls.program.heard("webhooks are registered"))
+            eventually(lambda: cls.program.heard("the visibility API is registered"))
         except BaseException:
-            print("---- what hindsight said\n" + cls.said()[-6000:], flush=True)
+            print("---- what hindsight said\n" + cls.program.said()[-6000:], flush=True)
             raise
 
     @staticmethod
@@ -75,26 +74,9 @@ class InClusterTest(unittest.TestCase):
         account = os.path.join(cls.folder, "kubeconfig")
         with open(account, "w", encoding="utf-8") as out:
             json.dump(kubeconfig, out)
-        cls.output = os.path.join(cls.folder, "hindsight.out")
-        with open(cls.output, "wb") as out:
-            cls.process = subprocess.Popen([ARGS.hindsight, *words, "--kubeconfig", account], stdout=out, stderr=out)
-
-    @classmethod
-    def end(cls):
-        if cls.process.poll() is None:
-            cls.process.kill()
-            cls.process.wait()
-
-    @classmethod
-    def said(cls):
-        with open(cls.output, encoding="utf-8", errors="replace") as out:
-            return out.read()
-
-    @classmethod
-    def heard(cls, text):
-        if cls.process.poll() is not None:
-            raise RuntimeError("hindsight has ended: " + cls.said()[-3000:])
-        assert text in cls.said(), f"{text!r}: {cls.said()[-3000:]}"
+        cls.program = Program("hindsight", os.path.join(cls.folder, "hindsight.out"), ARGS.hindsight, *words, "--kubeconfig", account)
+        cls.addClassCleanup(cls.program.kill)
+        cls.program.start()
 
     @classmethod
     def kubectl(cls, *words, **more):
@@ -151,19 +133,20 @@ class InClusterTest(unittest.TestCase):
     def test_5_jobs_are_held_back_admitted_and_shown(self):  # BA-24, BA-192
         def unsuspended(name):
             return {**job(name, "lq"), "spec": {**job(name, "lq")["spec"], "suspend": False}}
-        self.create(unsuspended("first"))
-        self.create(unsuspended("second"))
+        def suspended():
+            return {j["metadata"]["name"]: j["spec"]["suspend"] for j in self.get("jobs", "-n", "default")["items"]}
 
         def one_runs():
-            jobs = {j["metadata"]["name"]: j["spec"]["suspend"] for j in self.get("jobs", "-n", "default")["items"]}
-            self.assertEqual(jobs, {"first": False, "second": True})
+            self.assertEqual(suspended(), {"first": False, "second": True})
             pending = json.loads(self.kubectl("get", "--raw", "/apis/visibility.kueue.x-k8s.io/v1beta2/clusterqueues/cq/pendingworkloads"))["items"]
             self.assertEqual([w["metadata"]["ownerReferences"][0]["name"] for w in pending], ["second"])
+        self.create(unsuspended("first"))
+        eventually(lambda: self.assertEqual(suspended(), {"first": False}))
+        self.create(unsuspended("second"))  # not before: of two of the same second either may go first
         eventually(one_runs)
 
     def test_6_it_ends_when_told_to(self):
-        self.process.send_signal(signal.SIGTERM)
-        self.assertEqual(self.process.wait(timeout=WAIT_SECONDS_MAX), 0, self.said()[-3000:])
+        self.assertEqual(self.program.stop(), 0, self.program.said()[-3000:])
 
 
 if __name__ == "__main__":

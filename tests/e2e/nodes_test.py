@@ -11,49 +11,13 @@ quota was exceeded at any recorded moment, decisions of replaced nodes did not c
 import argparse, glob, json, os, random, shutil, signal, subprocess, sys, tempfile, time, unittest
 
 import jobs_test
-import steps
 from jobs_test import Cluster, eventually, job, queue
-from steps import ROOT, run
+from steps import ROOT, Program, run
 
 ARGS = None
 
 SESSION_SECONDS = 6  # the shortest that a broker allows
 STALL_SECONDS_MAX = 300
-
-
-class Process:
-    """One `hindsight run`, which may be killed, paused and started again."""
-
-    def __init__(self, name, output, *options):
-        self.name, self.output = name, output
-        self.words = [ARGS.hindsight, "run", *options]
-        self.process = None
-        self.starts = 0
-
-    def start(self):
-        with open(self.output, "ab") as out:
-            self.process = subprocess.Popen(self.words, stdout=out, stderr=out)
-        self.starts += 1
-
-    def signal(self, number):
-        self.process.send_signal(number)
-
-    def kill(self):
-        self.process.kill()
-        self.process.wait()
-
-    def runs(self):
-        return self.process is not None and self.process.poll() is None
-
-    def stop(self):
-        if not self.runs():
-            return None
-        self.signal(signal.SIGTERM)
-        return self.process.wait(timeout=jobs_test.STOP_SECONDS_MAX)
-
-    def said(self):
-        with open(self.output, errors="replace") as out:
-            return out.read()
 
 
 class NodesTest(unittest.TestCase):
@@ -95,9 +59,9 @@ class NodesTest(unittest.TestCase):
         print("seed", seed, flush=True)
         rng = random.Random(seed)
         output = lambda name: os.path.join(self.folder, name + ".out")
-        connector = Process("connector", output("connector"), "--role", "connector", "--kubeconfig", self.cluster.kubeconfig, "--log", self.log,
+        connector = Program("connector", output("connector"), ARGS.hindsight, "run", "--role", "connector", "--kubeconfig", self.cluster.kubeconfig, "--log", self.log,
                             "--no-lease")
-        nodes = [Process(f"node-{i}", output(f"node-{i}"), "--role", "node", "--log", self.log, "--session-timeout", str(SESSION_SECONDS),
+        nodes = [Program(f"node-{i}", output(f"node-{i}"), ARGS.hindsight, "run", "--role", "node", "--log", self.log, "--session-timeout", str(SESSION_SECONDS),
                          *(["--member", f"node-{i}"] if i == 0 else []))  # one of them as a static member
                  for i in range(ARGS.nodes)]
         everybody = [connector, *nodes]
@@ -124,8 +88,7 @@ class NodesTest(unittest.TestCase):
             raise
         finally:
             for one in everybody:
-                if one.runs():
-                    one.kill()
+                one.kill()
         eventually(lambda: jobs_test.JobsTest.check_pods(self))
         verified = json.loads(run(ARGS.hindsight, "verify", "--log", self.log, "-o", "json"))
         print(json.dumps(verified), flush=True)

@@ -42,3 +42,44 @@ def free_port():
     with socket.socket() as s:
         s.bind(("127.0.0.1", 0))
         return s.getsockname()[1]
+
+
+class Program:
+    """One process that may be killed, paused, stopped and started again; what it says is kept in a file."""
+
+    def __init__(self, name, output, *words):
+        self.name, self.output, self.words = name, output, words
+        self.process = None
+        self.starts = 0
+
+    def start(self):
+        with open(self.output, "ab") as out:
+            self.process = subprocess.Popen(self.words, stdout=out, stderr=out)
+        self.starts += 1
+
+    def runs(self):
+        return self.process is not None and self.process.poll() is None
+
+    def signal(self, number):
+        self.process.send_signal(number)
+
+    def kill(self):
+        if self.runs():
+            self.process.kill()
+            self.process.wait()
+
+    def stop(self):
+        """SIGTERM; returns the exit code, None if it did not run."""
+        if not self.runs():
+            return None
+        self.signal(signal.SIGTERM)
+        return self.process.wait(timeout=WAIT_SECONDS_MAX)
+
+    def said(self):
+        with open(self.output, encoding="utf-8", errors="replace") as out:
+            return out.read()
+
+    def heard(self, text, times=1):
+        if not self.runs():
+            raise RuntimeError(f"{self.name} has ended: {self.said()[-3000:]}")
+        assert self.said().count(text) >= times, f"{text!r}: {self.said()[-3000:]}"

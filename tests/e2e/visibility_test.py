@@ -8,9 +8,9 @@ Hindsight runs as its service account, with the rights that those files give, ma
 API server.
 BA-192
 """
-import argparse, glob, json, os, shutil, signal, ssl, subprocess, sys, tempfile, unittest, urllib.error, urllib.request
+import argparse, glob, json, os, shutil, ssl, sys, tempfile, unittest, urllib.error, urllib.request
 
-from steps import ROOT, WAIT_SECONDS_MAX, eventually, free_port, run
+from steps import ROOT, WAIT_SECONDS_MAX, Program, eventually, free_port, run
 
 ARGS = None
 
@@ -46,7 +46,6 @@ class VisibilityTest(unittest.TestCase):
                     "-f", os.path.join(ROOT, "deploy", "rbac.yaml"))
         cls.port = free_port()
         cls.kubectl("apply", "-f", "-", input=json.dumps({"apiVersion": "v1", "kind": "List", "items": cls.manifests()}))
-        cls.addClassCleanup(cls.end)
         cls.start()
 
     @classmethod
@@ -83,28 +82,11 @@ class VisibilityTest(unittest.TestCase):
         configuration = os.path.join(cls.folder, "config.yaml")
         with open(configuration, "w", encoding="utf-8") as out:
             out.write(CONFIGURATION)
-        cls.output = os.path.join(cls.folder, "hindsight.out")
-        with open(cls.output, "wb") as out:
-            cls.process = subprocess.Popen(
-                [ARGS.hindsight, "run", "--kubeconfig", cls.service_account(), "--log", "sqlite:" + os.path.join(cls.folder, "log.db"),
-                 "--no-lease", "--config", configuration, "--visibility", "--visibility-address", f"127.0.0.1:{cls.port}"], stdout=out, stderr=out)
-
-    @classmethod
-    def end(cls):
-        if cls.process.poll() is None:
-            cls.process.kill()
-            cls.process.wait()
-
-    @classmethod
-    def said(cls):
-        with open(cls.output, encoding="utf-8", errors="replace") as out:
-            return out.read()
-
-    @classmethod
-    def heard(cls, text):
-        if cls.process.poll() is not None:
-            raise RuntimeError("hindsight has ended: " + cls.said()[-3000:])
-        assert text in cls.said(), f"{text!r}: {cls.said()[-3000:]}"
+        cls.program = Program("hindsight", os.path.join(cls.folder, "hindsight.out"), ARGS.hindsight, "run", "--kubeconfig", cls.service_account(),
+                              "--log", "sqlite:" + os.path.join(cls.folder, "log.db"), "--no-lease", "--config", configuration,
+                              "--visibility", "--visibility-address", f"127.0.0.1:{cls.port}")
+        cls.addClassCleanup(cls.program.kill)
+        cls.program.start()
 
     @classmethod
     def kubectl(cls, *words, **more):
@@ -114,7 +96,7 @@ class VisibilityTest(unittest.TestCase):
         return json.loads(self.kubectl("get", "--raw", f"{GROUP}/{version}/{path}", *words))
 
     def test_1_it_registers_itself(self):
-        eventually(lambda: self.heard("the visibility API is registered"))
+        eventually(lambda: self.program.heard("the visibility API is registered"))
         for version in ("v1beta2", "v1beta1"):
             self.kubectl("wait", "--for=condition=Available", f"apiservice/{version}.visibility.kueue.x-k8s.io", f"--timeout={WAIT_SECONDS_MAX}s")
         self.assertIn("visibility.kueue.x-k8s.io/v1beta2", self.kubectl("api-versions"))
@@ -192,8 +174,7 @@ class VisibilityTest(unittest.TestCase):
         self.assertEqual(ask("proxy-client", **{"X-Remote-User": "system:admin"}), 200)
 
     def test_5_it_ends_when_told_to(self):
-        self.process.send_signal(signal.SIGTERM)
-        self.assertEqual(self.process.wait(timeout=WAIT_SECONDS_MAX), 0, self.said()[-3000:])
+        self.assertEqual(self.program.stop(), 0, self.program.said()[-3000:])
 
 
 if __name__ == "__main__":

@@ -7,9 +7,9 @@ What deploy/crds and deploy/webhooks.yaml say is applied; Hindsight makes its ce
 defaulted and refused as specified, read and written in both versions, and all of it goes on while certificates are renewed.
 BA-1, BA-4, BA-8, BA-18, BA-23, BA-24, BA-25, BA-26
 """
-import argparse, glob, json, os, shutil, signal, subprocess, sys, tempfile, time, unittest
+import argparse, glob, json, os, shutil, sys, tempfile, time, unittest
 
-from steps import ROOT, WAIT_SECONDS_MAX, eventually, free_port, run
+from steps import ROOT, WAIT_SECONDS_MAX, Program, eventually, free_port, run
 
 sys.path.insert(0, os.path.join(ROOT, "tests", "deploy"))
 import api_server  # noqa: E402
@@ -50,16 +50,14 @@ class WebhooksTest(unittest.TestCase):
         cls.addClassCleanup(run, cls.dev, "cluster", "down", "--dir", cls.cluster)
         run(cls.dev, "cluster", "kubectl", "--dir", cls.cluster, "--", "apply", *[w for f in sorted(glob.glob(os.path.join(ROOT, "deploy", "crds", "*.yaml"))) for w in ("-f", f)],
             "-f", os.path.join(ROOT, "deploy", "rbac.yaml"), "-f", os.path.join(ROOT, "deploy", "webhooks.yaml"))
-        cls.addClassCleanup(cls.end)
         cls.start(CONFIGURATION, "--webhook-cert-lifetime", f"{CERTIFICATE_SECONDS}s")
         try:
-            eventually(lambda: cls.heard("webhooks are registered"))
+            eventually(lambda: cls.program.heard("webhooks are registered"))
             # The API server hears of it a moment later.
             eventually(lambda: cls.expect("resource-in-use", cls.kubectl("create", "-f", "-", "-o", "json", "--dry-run=server", input=json.dumps(kueue("ResourceFlavor", "probe")))))
             eventually(lambda: cls.kubectl("get", "clusterqueues.v1beta1.kueue.x-k8s.io"))
         except BaseException:
-            with open(cls.output, encoding="utf-8", errors="replace") as out:
-                print("---- what hindsight said\n" + out.read()[-6000:], flush=True)
+            print("---- what hindsight said\n" + cls.program.said()[-6000:], flush=True)
             raise
 
     @classmethod
@@ -69,26 +67,11 @@ class WebhooksTest(unittest.TestCase):
         with open(configuration, "w", encoding="utf-8") as out:
             out.write(text)
         cls.port = free_port()
-        cls.output = os.path.join(cls.folder, "hindsight.out")
-        with open(cls.output, "wb") as out:
-            cls.process = subprocess.Popen(
-                [ARGS.hindsight, "run", "--kubeconfig", os.path.join(cls.cluster, "kubeconfig"), "--log", "sqlite:" + os.path.join(cls.folder, "log.db"), "--no-lease",
-                 "--config", configuration, "--webhooks", "--webhook-address", f"127.0.0.1:{cls.port}", "--webhook-url", f"https://127.0.0.1:{cls.port}", *words],
-                stdout=out, stderr=out)
-
-    @classmethod
-    def end(cls):
-        if cls.process.poll() is None:
-            cls.process.kill()
-            cls.process.wait()
-
-    @classmethod
-    def heard(cls, text, times=1):
-        if cls.process.poll() is not None:
-            raise RuntimeError("hindsight has ended")
-        with open(cls.output, encoding="utf-8", errors="replace") as out:
-            said = out.read()
-        assert said.count(text) >= times, f"{text!r}, {times} times: {said[-3000:]}"
+        cls.program = Program("hindsight", os.path.join(cls.folder, f"hindsight-{cls.port}.out"), ARGS.hindsight, "run", "--kubeconfig", os.path.join(cls.cluster, "kubeconfig"),
+                              "--log", "sqlite:" + os.path.join(cls.folder, "log.db"), "--no-lease", "--config", configuration, "--webhooks",
+                              "--webhook-address", f"127.0.0.1:{cls.port}", "--webhook-url", f"https://127.0.0.1:{cls.port}", *words)
+        cls.addClassCleanup(cls.program.kill)
+        cls.program.start()
 
     @staticmethod
     def expect(part, whole):
@@ -280,24 +263,23 @@ class WebhooksTest(unittest.TestCase):
     # ---- the last ones ------------------------------------------------------------------------------------------------
 
     def stop(self):
-        self.process.send_signal(signal.SIGTERM)
-        self.assertEqual(self.process.wait(timeout=WAIT_SECONDS_MAX), 0)
+        self.assertEqual(self.program.stop(), 0)
 
     def test_zz_certificates_may_be_files(self):
         self.stop()
         folder = os.path.join(self.folder, "certificates")
         by_files = CONFIGURATION.replace("internalCertManagement: {", f"webhook: {{certDir: {folder}}}\ninternalCertManagement: {{enable: false, ")
         self.start(by_files)
-        eventually(lambda: self.heard("found no tls.crt and tls.key"))
+        eventually(lambda: self.program.heard("found no tls.crt and tls.key"))
         self.stop()
         self.start(CONFIGURATION, "--webhook-cert-dir", folder)  # makes them
-        eventually(lambda: self.heard("webhooks are registered"))
+        eventually(lambda: self.program.heard("webhooks are registered"))
         self.stop()
         self.assertEqual({f: oct(os.stat(os.path.join(folder, f)).st_mode)[-3:] for f in sorted(os.listdir(folder))},
                          {f: "600" for f in ("ca.crt", "ca.key", "tls.crt", "tls.key")})
         os.remove(os.path.join(folder, "ca.key"))
         self.start(by_files)  # takes them
-        eventually(lambda: self.heard("webhooks are registered"))
+        eventually(lambda: self.program.heard("webhooks are registered"))
         eventually(lambda: self.expect('admission webhook "vresourceflavor.kb.io" denied',
                                        self.kubectl("create", "-f", "-", check=False, input=json.dumps(kueue("ResourceFlavor", "bad", {"nodeLabels": {"a b": "c"}})))))
         self.stop()

@@ -23,7 +23,7 @@ Fleet::Fleet(std::uint64_t seed) : random_(seed), order_(seed ^ 0x2545F4914F6CDD
   server_.now = Time::from_seconds(1'700'000'000);
   connector_.name = "connector";
   for (std::size_t i = 0; i < nodes_.size(); ++i) nodes_[i].name = "node" + std::to_string(i);
-  for (auto* p : {&connector_, &nodes_[0], &nodes_[1], &nodes_[2]}) {
+  for (auto* p : everybody()) {
     p->driver = new_driver();
     lose_producer(*p);
   }
@@ -229,7 +229,7 @@ bool Fleet::go_on() {
   bool moved = false;
   for (std::size_t i = 0; i < ways_.size(); ++i)
     for (; !ways_[i]->empty(); moved = true) arrive(i);
-  for (auto* p : {&connector_, &nodes_[0], &nodes_[1], &nodes_[2]}) {
+  for (auto* p : everybody()) {
     moved = moved || p->read < log_.size();
     read_all(*p);
   }
@@ -280,7 +280,7 @@ std::string Fleet::run() {
     const auto actions = 60 + random_.below(120);
     for (std::size_t i = 0; i < actions; ++i) one_action();
     bring_to_rest();
-    for (auto* p : {&connector_, &nodes_[0], &nodes_[1], &nodes_[2]})
+    for (auto* p : everybody())
       if (p->driver->state_hash() != auditor_->state_hash()) fail(p->name + " has another state in the end");
   } catch (const Failure& f) {
     const auto n = log_.size();

@@ -79,6 +79,7 @@ class Fleet {
   void bring_to_rest();
   [[nodiscard]] HistoryRecord observation(OwnedObservation o) const;
   [[nodiscard]] HistoryRecord blank(std::uint64_t epoch) const;
+  [[nodiscard]] std::array<Process*, 4> everybody() { return {&connector_, &nodes_[0], &nodes_[1], &nodes_[2]}; }
   [[nodiscard]] Process& any_node() { return nodes_[random_.below(nodes_.size())]; }
   [[nodiscard]] std::unique_ptr<admission::LoopDriver> new_driver();
   [[noreturn]] void fail(const std::string& what) const { throw Failure{what}; }
