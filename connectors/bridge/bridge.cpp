@@ -62,6 +62,10 @@ std::vector<std::string> looks_at(const Intent& intent) {
   return std::visit(Uids{}, intent);
 }
 
+std::string object_key(const ResourceType& type, std::string_view namespace_, std::string_view name) {
+  return std::string(type.plural).append("/").append(namespace_).append("/").append(name);
+}
+
 std::optional<Json> parse(const Mirror::ObjectText& text) {
   if (text == nullptr) return std::nullopt;
   auto object = parse_object(*text);
@@ -473,6 +477,11 @@ void Bridge::advance(const std::string& key) {
     if (!std::exchange(w.queued, true)) reports_.push_back(key);
     return;
   }
+  const Write& next = p.writes.front();
+  if (const auto busy = busy_.find(object_key(*next.type, next.namespace_, next.name)); busy != busy_.end()) {
+    if (std::find(busy->second.begin(), busy->second.end(), key) == busy->second.end()) busy->second.push_back(key);
+    return;
+  }
   if (++w.rounds > rounds_max) {
     options_.notice("write " + key + ": the object does not take what is written; trying again later");
     w.waiting = true;
@@ -486,15 +495,22 @@ void Bridge::send(const std::string& key, Want& want, Plan plan) {
   ++writes_;
   if (plan.only_tells) ++reports_in_flight_;
   Write write = std::move(plan.writes.front());
-  const ResourceType& type = *write.type;
-  const auto verb = write.verb;
-  cluster_.submit(std::move(write),
-                  [this, alive = alive_, key, version = want.version, &type, verb, only_tells = plan.only_tells](WriteAnswer answer) {
-                    if (!*alive) return;
-                    if (only_tells) --reports_in_flight_;
-                    answered(key, version, type, verb, std::move(answer));
-                    send_reports();
-                  });
+  Sent sent{.version = want.version,
+            .type = write.type,
+            .verb = write.verb,
+            .namespace_ = write.namespace_,
+            .name = write.name,
+            .seen = mirror_.find(*write.type, write.namespace_, write.name),
+            .only_tells = plan.only_tells};
+  busy_.try_emplace(object_key(*sent.type, sent.namespace_, sent.name));
+  cluster_.submit(std::move(write), [this, alive = alive_, key, sent = std::move(sent)](WriteAnswer answer) {
+    if (!*alive) return;
+    if (sent.only_tells) --reports_in_flight_;
+    const auto others = std::move(busy_.extract(object_key(*sent.type, sent.namespace_, sent.name)).mapped());
+    answered(key, sent, std::move(answer));
+    for (const auto& other : others) advance(other);
+    send_reports();
+  });
 }
 
 /// What waits for its turn is compared anew when it comes: much of it has become true or was overtaken.
@@ -509,15 +525,16 @@ void Bridge::send_reports() {
   }
 }
 
-void Bridge::answered(const std::string& key, std::uint64_t version, const ResourceType& type, Write::Verb verb, WriteAnswer answer) {
+void Bridge::answered(const std::string& key, const Sent& sent, WriteAnswer answer) {
+  const auto verb = sent.verb;
   const int status = answer.http_status;
   const bool ok = status >= 200 && status < 300;
-  if (ok && verb != Write::Verb::delete_) mirror_.offer(type, std::move(answer.body));
+  if (ok && verb != Write::Verb::delete_) mirror_.offer(*sent.type, std::move(answer.body));
   const auto it = wants_.find(key);
   if (it == wants_.end()) return;
   Want& w = it->second;
   w.in_flight = false;
-  const bool newest = w.version == version;
+  const bool newest = w.version == sent.version;
   if (ok) {
     refusals_.erase(key);
     const bool once = verb == Write::Verb::create || verb == Write::Verb::delete_;
@@ -542,6 +559,8 @@ void Bridge::answered(const std::string& key, std::uint64_t version, const Resou
       return;
     }
     w.waiting = true;
+    // What overtook the write may have been seen before its answer came; then nothing else would wake the want.
+    if (status == 409 && mirror_.find(*sent.type, sent.namespace_, sent.name) != sent.seen) wake_want(key);
     return;
   }
   const Intent intent = w.intent;

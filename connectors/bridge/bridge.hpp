@@ -47,8 +47,9 @@ struct BridgeOptions {
   std::function<void(const std::string&)> notice = [](const std::string&) {};
 };
 
-/// Carries facts in and wishes out. For every object at most one write is under way; after its answer the newest intent is compared
-/// again with the newest text, until there is no difference (rule 5). A conflict waits for the mirror's next version.
+/// Carries facts in and wishes out. For every object at most one write is under way; after its answer the newest intents are compared
+/// again with the newest text, until there is no difference (rule 5). A conflict waits for a version that the mirror did not have when
+/// the write was made.
 class Bridge {
  public:
   /// Takes an observation; its views are valid during the call only.
@@ -93,6 +94,16 @@ class Bridge {
     bool only_tells = false;  ///< See BridgeOptions::reports_in_flight_max.
   };
 
+  /// What has to be known of a write when its answer comes.
+  struct Sent {
+    std::uint64_t version = 0;  ///< Of the want.
+    const ResourceType* type = nullptr;
+    Write::Verb verb = Write::Verb::merge_patch;
+    std::string namespace_, name;
+    Mirror::ObjectText seen;  ///< The mirror's text of the object when the write was made.
+    bool only_tells = false;
+  };
+
   void observe_one(const ResourceType& type, std::string_view text);
   void reobserve_job(std::string_view uid);
   void on_defaults(const WatchEvent& event);
@@ -102,7 +113,7 @@ class Bridge {
   void advance(const std::string& key);
   [[nodiscard]] Plan plan(const admission::Intent& intent) const;
   void send(const std::string& key, Want& want, Plan plan);
-  void answered(const std::string& key, std::uint64_t version, const ResourceType& type, Write::Verb verb, WriteAnswer answer);
+  void answered(const std::string& key, const Sent& sent, WriteAnswer answer);
   void send_reports();
   void refused(const admission::Intent& intent, int status, std::string_view message);
   [[nodiscard]] bool backs_off(const std::string& key) const;
@@ -117,6 +128,9 @@ class Bridge {
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  ///< Answers that come after our end are dropped.
 
   std::map<std::string, Want> wants_;
+  /// Objects with a write under way → keys of other wants about them, which are compared again when it is answered. Written at the same
+  /// time, all but one would come back as conflicts.
+  std::unordered_map<std::string, std::vector<std::string>> busy_;
   std::deque<std::string> reports_;  ///< Keys of wants whose write waits for its turn.
   std::size_t reports_in_flight_ = 0;
   std::unordered_map<std::string, Refusal> refusals_;                      ///< By key of the want.

@@ -383,5 +383,33 @@ TEST_F(BridgeTest, WhatOnlyTellsReadersGivesWay) {
   EXPECT_EQ(Json::parse(sent_[3].write.body)["status"]["pendingWorkloads"], 4);
 }
 
+// Two parts of an object have one resourceVersion: written at the same time, the second would only come back as a conflict.
+TEST_F(BridgeTest, AnObjectIsWrittenByOneWantAfterTheOther) {
+  const std::string held = R"(,"finalizers":["kueue.x-k8s.io/resource-in-use"])";
+  const auto queue = [](const std::string& version, const std::string& more) {
+    return R"({"metadata":{"name":"cq","uid":"u","resourceVersion":")" + version + "\"" + more + R"(},"spec":{}})";
+  };
+  add(types::cluster_queue, queue("1", ""));
+  admission::QueueStatusIntent counts;
+  counts.name = "cq";
+  counts.pending = 5;
+  bridge_.want({admission::FinalizerIntent{ObjectKind::cluster_queue, "cq", true}, counts});
+  ASSERT_EQ(sent_.size(), 1U);
+  EXPECT_EQ(sent_[0].write.subresource, "");
+  answer(200, queue("2", held));
+  ASSERT_EQ(sent_.size(), 1U) << "without a wait for the watch";
+  const auto body = Json::parse(sent_[0].write.body);
+  EXPECT_EQ(sent_[0].write.subresource, "status");
+  EXPECT_EQ(body["metadata"]["resourceVersion"], "2");
+  EXPECT_EQ(body["status"]["pendingWorkloads"], 5);
+
+  change(types::cluster_queue, queue("3", held));  // somebody else was faster, and is seen before the answer says so
+  answer(409);
+  ASSERT_EQ(sent_.size(), 1U) << "at once: no other version would come";
+  EXPECT_EQ(Json::parse(sent_[0].write.body)["metadata"]["resourceVersion"], "3");
+  answer(409);
+  EXPECT_TRUE(sent_.empty()) << "now the mirror has to bring what was in the way";
+}
+
 }  // namespace
 }  // namespace hindsight::connectors
