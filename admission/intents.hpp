@@ -60,7 +60,7 @@ struct WorkloadIntent {
   std::vector<WantedAssignment> assignments;
   std::vector<WantedCheck> checks;
   bool checks_decided = true;      ///< The list is a decision that waits to be written; else it is only what was seen last.
-  std::uint64_t seen_version = 0;  ///< resourceVersion that all this was decided on; 0: unknown.
+  std::uint64_t seen_version = 0;  ///< resourceVersion that all this was decided on; 0: unknown. It is written over that or our own only.
   bool has_requeue_state = false;
   std::int32_t requeue_count = 0;
   Time requeue_at;

@@ -8,6 +8,7 @@
 #include "connectors/json/object_meta.hpp"
 #include "connectors/objects/observe.hpp"
 #include "connectors/objects/plan.hpp"
+#include "connectors/objects/write_parts.hpp"
 #include "vocabulary/arena.hpp"
 
 namespace hindsight::connectors {
@@ -140,6 +141,7 @@ void Bridge::on_watch(const WatchEvent& event) {
     if (held_type(gone.kind) != nullptr) forget_want(finalizer_key(gone.kind, gone.name));
     counts_by_owner_.erase(uid);
     queues_told_.erase(uid);
+    own_versions_.erase(uid);
     if (const auto it = keys_by_uid_.find(uid); it != keys_by_uid_.end()) {
       const auto keys = it->second;
       keys_by_uid_.erase(it);
@@ -343,6 +345,9 @@ void Bridge::want(std::vector<Intent> intents) {
       auto& keys = keys_by_uid_[uid];
       if (std::find(keys.begin(), keys.end(), key) == keys.end()) keys.push_back(key);
     }
+    if (const auto* workload = std::get_if<WorkloadIntent>(&intent))
+      if (const auto own = own_versions_.find(workload->uid); own != own_versions_.end() && own->second <= workload->seen_version)
+        own_versions_.erase(own);
     Want& w = wants_[key];
     w.intent = std::move(intent);
     ++w.version;
@@ -366,6 +371,14 @@ void Bridge::retry() {
     if (wants_.contains(key)) advance(key);
 }
 
+/// Somebody else wrote the Workload after the version on which the intent was decided: its parts would undo what they wrote, an end for
+/// instance. The domain has not seen that yet, and will say what it wants then. Own writes are no such thing: they were decided before.
+bool Bridge::overtaken(const WorkloadIntent& intent, std::uint64_t version) const {
+  if (intent.seen_version == 0 || version <= intent.seen_version) return false;
+  const auto own = own_versions_.find(intent.uid);
+  return own == own_versions_.end() || own->second != version;
+}
+
 Bridge::Plan Bridge::plan(const Intent& intent) const {
   Plan out;
   const auto take = [&](auto&& result) {
@@ -376,7 +389,7 @@ Bridge::Plan Bridge::plan(const Intent& intent) const {
   };
   if (const auto* i = std::get_if<WorkloadIntent>(&intent)) {
     const auto raw = parse(mirror_.find_by_uid(i->uid));
-    if (raw) {
+    if (raw && !overtaken(*i, version_of(*raw))) {
       out.writes = plan_workload(*i, *raw);
       out.only_tells = only_tells(*i, *raw);
     } else {
@@ -501,7 +514,10 @@ void Bridge::send(const std::string& key, Want& want, Plan plan) {
             .namespace_ = write.namespace_,
             .name = write.name,
             .seen = mirror_.find(*write.type, write.namespace_, write.name),
-            .only_tells = plan.only_tells};
+            .only_tells = plan.only_tells,
+            .workload_uid = {}};
+  const auto* workload = std::get_if<WorkloadIntent>(&want.intent);
+  if (workload != nullptr && (write.subresource == "status" || !workload->set_inactive)) sent.workload_uid = workload->uid;
   busy_.try_emplace(object_key(*sent.type, sent.namespace_, sent.name));
   cluster_.submit(std::move(write), [this, alive = alive_, key, sent = std::move(sent)](WriteAnswer answer) {
     if (!*alive) return;
@@ -529,7 +545,11 @@ void Bridge::answered(const std::string& key, const Sent& sent, WriteAnswer answ
   const auto verb = sent.verb;
   const int status = answer.http_status;
   const bool ok = status >= 200 && status < 300;
-  if (ok && verb != Write::Verb::delete_) mirror_.offer(*sent.type, std::move(answer.body));
+  if (ok && verb != Write::Verb::delete_) {
+    if (!sent.workload_uid.empty())
+      if (const auto written = parse_object(answer.body)) own_versions_[sent.workload_uid] = version_of(*written);
+    mirror_.offer(*sent.type, std::move(answer.body));
+  }
   const auto it = wants_.find(key);
   if (it == wants_.end()) return;
   Want& w = it->second;

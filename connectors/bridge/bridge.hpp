@@ -102,6 +102,7 @@ class Bridge {
     std::string namespace_, name;
     Mirror::ObjectText seen;  ///< The mirror's text of the object when the write was made.
     bool only_tells = false;
+    std::string workload_uid;  ///< Of the Workload whose own intent was written, on the condition that nobody else had; else empty.
   };
 
   void observe_one(const ResourceType& type, std::string_view text);
@@ -114,6 +115,7 @@ class Bridge {
   [[nodiscard]] Plan plan(const admission::Intent& intent) const;
   void send(const std::string& key, Want& want, Plan plan);
   void answered(const std::string& key, const Sent& sent, WriteAnswer answer);
+  [[nodiscard]] bool overtaken(const admission::WorkloadIntent& intent, std::uint64_t version) const;
   void send_reports();
   void refused(const admission::Intent& intent, int status, std::string_view message);
   [[nodiscard]] bool backs_off(const std::string& key) const;
@@ -131,6 +133,8 @@ class Bridge {
   /// Objects with a write under way → keys of other wants about them, which are compared again when it is answered. Written at the same
   /// time, all but one would come back as conflicts.
   std::unordered_map<std::string, std::vector<std::string>> busy_;
+  /// Uids of Workloads → the version that our last write made of what its intent had seen, until an intent has seen that.
+  std::unordered_map<std::string, std::uint64_t> own_versions_;
   std::deque<std::string> reports_;  ///< Keys of wants whose write waits for its turn.
   std::size_t reports_in_flight_ = 0;
   std::unordered_map<std::string, Refusal> refusals_;                      ///< By key of the want.

@@ -87,9 +87,8 @@ Json check_json(const WantedCheck& wanted, const Json* old) {
   return out;
 }
 
-Json checks_of(const WorkloadIntent& intent, const Json& now, std::uint64_t version) {
-  const bool overtaken = intent.seen_version != 0 && version > intent.seen_version;
-  if (!intent.checks_decided || overtaken) return now.empty() ? Json() : now;
+Json checks_of(const WorkloadIntent& intent, const Json& now) {
+  if (!intent.checks_decided) return now.empty() ? Json() : now;
   if (intent.checks.empty()) return nullptr;
   Json out = Json::array();
   for (const auto& wanted : intent.checks) {
@@ -171,11 +170,11 @@ Json resource_requests_of(const WorkloadIntent& intent, const Json& now) {
   return same ? now : out;
 }
 
-Json wanted_status(const WorkloadIntent& intent, const Json& status, const Json& pod_sets, std::int64_t generation, std::uint64_t version) {
+Json wanted_status(const WorkloadIntent& intent, const Json& status, const Json& pod_sets, std::int64_t generation) {
   Json out = status;
   put(out, "conditions", conditions_of(intent, list_or_empty(status, "conditions"), generation));
   put(out, "admission", admission_of(intent, object_or_empty(status, "admission")));
-  put(out, "admissionChecks", checks_of(intent, list_or_empty(status, "admissionChecks"), version));
+  put(out, "admissionChecks", checks_of(intent, list_or_empty(status, "admissionChecks")));
   put(out, "requeueState", requeue_state_of(intent, object_or_empty(status, "requeueState")));
   put(out, "reclaimablePods", reclaimable_of(intent, status, pod_sets));
   put(out, "schedulingStats", scheduling_stats_of(intent, object_or_empty(status, "schedulingStats")));
@@ -207,8 +206,8 @@ std::vector<Write> plan_workload(const WorkloadIntent& intent, const Json& workl
 
   if (!intent.remove) {
     const auto& status = object_or_empty(workload, "status");
-    auto patch = merge_difference(status, wanted_status(intent, status, list_or_empty(object_or_empty(workload, "spec"), "podSets"),
-                                                        generation_of(workload), version_of(workload)));
+    auto patch = merge_difference(
+        status, wanted_status(intent, status, list_or_empty(object_or_empty(workload, "spec"), "podSets"), generation_of(workload)));
     if (!patch.empty()) out.push_back(merge_patch_of(types::workload, workload, "status", {{"status", std::move(patch)}}));
     if (auto annotation = changed_plan(intent, workload))
       out.push_back(merge_patch_of(types::workload, workload, "", {{"metadata", {{"annotations", std::move(*annotation)}}}}));

@@ -411,5 +411,41 @@ TEST_F(BridgeTest, AnObjectIsWrittenByOneWantAfterTheOther) {
   EXPECT_TRUE(sent_.empty()) << "now the mirror has to bring what was in the way";
 }
 
+// What somebody else has written since the decision is not undone (rule 5): the end of a Workload that was about to be evicted, or what the
+// controller of a check says.
+TEST_F(BridgeTest, AWorkloadIsNotWrittenOverWhatTheDomainHasNotSeen) {
+  add(types::workload, workload("a", "7", asks_nothing));
+  auto intent = status_of("a", "one");
+  intent.seen_version = 7;
+  auto ended = Json::parse(workload("a", "8", asks_nothing));
+  ended["status"]["conditions"] = Json::parse(R"([{"type":"Finished","status":"True","reason":"Succeeded","message":""}])");
+  change(types::workload, ended.dump());
+  bridge_.want({intent});
+  bridge_.retry();
+  EXPECT_TRUE(sent_.empty());
+  EXPECT_EQ(bridge_.outstanding(), 1U);
+
+  intent.seen_version = 8;
+  intent.conditions.push_back({ConditionType::finished, ConditionStatus::true_, "Succeeded", "", {}});
+  bridge_.want({intent});
+  ASSERT_EQ(sent_.size(), 1U);
+  EXPECT_EQ(Json::parse(sent_[0].write.body)["metadata"]["resourceVersion"], "8");
+
+  // a decision that was made before our own write is seen may be written over it
+  auto written = ended;
+  written["metadata"]["resourceVersion"] = "9";
+  written["status"]["conditions"] = Json::parse(sent_[0].write.body)["status"]["conditions"];
+  answer(200, written.dump());
+  EXPECT_EQ(bridge_.outstanding(), 0U);
+  intent.conditions[0].message = "two";
+  bridge_.want({intent});
+  ASSERT_EQ(sent_.size(), 1U);
+  EXPECT_EQ(Json::parse(sent_[0].write.body)["metadata"]["resourceVersion"], "9");
+  answer(409);
+  written["metadata"]["resourceVersion"] = "10";
+  change(types::workload, written.dump());
+  EXPECT_TRUE(sent_.empty()) << "that is not our own";
+}
+
 }  // namespace
 }  // namespace hindsight::connectors
