@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "vocabulary/amount.hpp"
+#include "vocabulary/rare_text.hpp"
 #include "vocabulary/symbol.hpp"
 #include "vocabulary/time.hpp"
 
@@ -34,6 +35,7 @@ class ArchiveWriter {
   void operator()(const T& v) { bytes(&v, sizeof v); }
   void operator()(const WideAmount& v) { bytes(&v, sizeof v); }
   void operator()(const std::string& s) { text(s); }
+  void operator()(const RareText& s) { text(s); }
   void operator()(Symbol s) { text(s.text()); }
   void operator()(Time t) { (*this)(t.micros); }
   void text(std::string_view s) {
@@ -65,6 +67,11 @@ class ArchiveReader {
     std::uint32_t n = 0;
     (*this)(n);
     if (const auto* p = take(n)) s.assign(reinterpret_cast<const char*>(p), n);
+  }
+  void operator()(RareText& s) {
+    std::string t;
+    (*this)(t);
+    s = t;
   }
   void operator()(Symbol& s) {
     std::string t;

@@ -96,7 +96,7 @@ class Cycle {
                     RequeueReason::namespace_mismatch);
     }
     if (!head.workload->limits_error.empty()) {
-      return reject(head, reason::misconfigured, head.workload->limits_error);
+      return reject(head, reason::misconfigured, head.workload->limits_error.text());
     }
     return true;
   }

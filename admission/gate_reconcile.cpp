@@ -76,8 +76,8 @@ void WorkloadParent::note_gate(const WorkloadState& w, const Context& c, Proposa
 
 void WorkloadParent::apply_gate(const GateChanged& e) {
   const bool held = e.change == GateChange::observed || e.change == GateChange::shrunk;
-  const auto note = [&](std::string& noted, Time& since) {
-    noted = held ? std::string(e.value) : std::string();
+  const auto note = [&](RareText& noted, Time& since) {
+    noted = held ? e.value : std::string_view();
     since = held ? e.since : Time::never();
   };
   if (e.contract == GateContract::scheduling) {

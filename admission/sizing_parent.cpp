@@ -64,7 +64,7 @@ bool WorkloadParent::reconcile_sizing(const WorkloadState& w, const Context& c, 
     return true;
   }
   if (w.plan_refusals == 0 || !job_ || !job_->suspended) return false;
-  e.unsupported = w.plan_refusal.find(immutable) != std::string::npos;
+  e.unsupported = w.plan_refusal.view().find(immutable) != std::string::npos;
   if (e.unsupported && w.plan_refusals < refusals_max) return false;
   e.message = p.arena->copy(w.plan_refusal);
   p.events.emplace_back(e);

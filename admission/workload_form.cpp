@@ -83,11 +83,11 @@ std::uint64_t equivalence_hash(const WorkloadInfo& info, const WorkloadState& w)
 namespace {
 
 /// Findings in the form of an aggregated Kubernetes error: several stand in brackets.
-std::string aggregate(const std::vector<PodSetSpec>& pod_sets, const std::string PodSetSpec::*findings) {
+std::string aggregate(const std::vector<PodSetSpec>& pod_sets, const RareText PodSetSpec::*findings) {
   constexpr std::string_view mark = ": Invalid value: ";  // once in each finding
   std::string out;
   for (const auto& p : pod_sets)
-    if (!(p.*findings).empty()) out += (out.empty() ? "" : ", ") + p.*findings;
+    if (!(p.*findings).empty()) out.append(out.empty() ? "" : ", ").append((p.*findings).view());
   const auto first = out.find(mark);
   const bool several = first != std::string::npos && out.find(mark, first + mark.size()) != std::string::npos;
   return several ? '[' + out + ']' : out;

@@ -10,6 +10,7 @@
 #include "admission/sized_resources.hpp"
 #include "vocabulary/amount.hpp"
 #include "vocabulary/decisions.hpp"
+#include "vocabulary/rare_text.hpp"
 #include "vocabulary/symbol.hpp"
 #include "vocabulary/time.hpp"
 
@@ -57,11 +58,11 @@ struct WorkloadInfo {
   std::vector<Symbol> ready_checks;    ///< Checks in state Ready.
   bool requeued_false = false;         ///< Condition Requeued is False: the back-off gate is closed (§3.3).
   Time requeue_at;                     ///< Gate closed until then; never: no back-off.
-  std::string limits_error;            ///< Non-empty: Misconfigured, with this message.
+  RareText limits_error;               ///< Non-empty: Misconfigured, with this message.
   Time reserved_at;                    ///< Transition of QuotaReserved=True.
   /// The slice of the same job that it is to replace and that holds quota in its queue: it is charged the difference only (EJ-32).
   WorkloadId replaces = no_workload;
-  std::string slice_name;                    ///< Of an elastic slice: name of the chain's origin.
+  RareText slice_name;                       ///< Of an elastic slice: name of the chain's origin.
   bool asks_nothing = false;                 ///< The difference is zero or negative everywhere: it goes before all others (EJ-20).
   std::shared_ptr<const SizingInfo> sizing;  ///< Null: its resources are as they are.
   // What the Workload shows now; a cycle that would write the same again changes nothing.

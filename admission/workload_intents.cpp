@@ -237,7 +237,7 @@ void WorkloadParent::collect_intents(const Context& c, std::vector<Intent>& out)
   }
   if (!j.prebuilt_workload.empty() && !gated(*c.catalog) &&
       std::none_of(workloads_.begin(), workloads_.end(), [&](const WorkloadState& w) { return w.name == j.prebuilt_workload; }))
-    out.emplace_back(WorkloadAdoptIntent{std::string(j.namespace_.text()), j.prebuilt_workload, j.uid, std::string(j.kind.text()),
+    out.emplace_back(WorkloadAdoptIntent{std::string(j.namespace_.text()), j.prebuilt_workload.text(), j.uid, std::string(j.kind.text()),
                                          std::string(j.group.text()), j.name});
   const bool sliced_job = j.elastic && c.catalog->settings.elastic_jobs;
   const bool unseen =

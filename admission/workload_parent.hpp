@@ -9,6 +9,7 @@
 #include "admission/messages.hpp"
 #include "admission/slices.hpp"
 #include "admission/workload_state.hpp"
+#include "vocabulary/rare_text.hpp"
 
 namespace hindsight::admission {
 
@@ -20,28 +21,29 @@ struct JobState {
   std::int64_t generation = 0;
   bool deleting = false;
   Symbol queue_name, priority_class, pod_priority_class;
-  std::string prebuilt_workload;
+  RareText prebuilt_workload;
   std::int32_t max_exec_seconds = 0;
   bool suspended = false, active = false, pods_ready = false, stopping = false, finished = false, succeeded = false, on_hold = false,
        managed = true;
-  std::string finish_message, admission_gated_by, workload_name;
+  RareText finish_message, admission_gated_by;
+  std::string workload_name;
   std::vector<PodSetSpec> pod_sets;
   std::vector<std::pair<Symbol, std::int32_t>> reclaimable;
   std::vector<std::pair<Symbol, std::int32_t>> remaining;  ///< Of elastic jobs: pods that have still to run to the end, where told.
   std::int32_t ready_pods = -1;                            ///< Ready or succeeded; -1: not told.
   bool elastic = false;                                    ///< Annotation elastic-job: "true".
-  std::string start_error;                                 ///< Why the job cannot be started as assigned; permanent (base-api §7.1).
+  RareText start_error;                                    ///< Why the job cannot be started as assigned; permanent (base-api §7.1).
   bool removal_pending = false;                            ///< It was decided that the job shall be deleted.
   std::uint64_t requested_since = 0;                       ///< Sequence of a WorkloadRequested whose object has not been seen; 0: none.
-  std::string requested_name;                              ///< Of that object.
-  std::string requested_for;                               ///< Uid of the slice that it shall replace; empty: none.
-  std::string scheduling_gated_by;                         ///< The annotation (6915, contract S).
-  std::string gate_noted;                                  ///< Its value as the log tells of it, while it holds the job back.
+  RareText requested_name;                                 ///< Of that object.
+  RareText requested_for;                                  ///< Uid of the slice that it shall replace; empty: none.
+  RareText scheduling_gated_by;                            ///< The annotation (6915, contract S).
+  RareText gate_noted;                                     ///< Its value as the log tells of it, while it holds the job back.
   Time gated_since;                                        ///< Of `gate_noted`.
   bool gate_ignored = false;                               ///< It came when the job had a Workload (SG-5).
   bool stop_noted = false;                                 ///< JobStopped was decided, and the job is not seen suspended yet.
   ResourcePolicy resource_policy = ResourcePolicy::none;
-  std::string resource_bounds;
+  RareText resource_bounds;
   SizingPlan plan;  ///< The sizes that its containers were seen with, where these are not its own.
 
   [[nodiscard]] std::uint64_t hash() const;

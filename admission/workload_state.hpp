@@ -36,10 +36,10 @@ struct PodSetSpec {
   std::shared_ptr<const PodShape> shape;
   std::uint64_t shape_hash = 0, template_hash = 0, core_hash = 0;
   Symbol group;
-  std::string limits_error;       ///< As observed: what exceeds the template's own limits.
-  std::string limit_range_error;  ///< What breaks a LimitRange of the namespace.
-  std::vector<SizedPart> sized;   ///< Its containers, where bounds apply to some.
-  std::uint64_t bare_hash = 0;    ///< With `sized`: core_hash without what the bounds are about.
+  RareText limits_error;         ///< As observed: what exceeds the template's own limits.
+  RareText limit_range_error;    ///< What breaks a LimitRange of the namespace.
+  std::vector<SizedPart> sized;  ///< Its containers, where bounds apply to some.
+  std::uint64_t bare_hash = 0;   ///< With `sized`: core_hash without what the bounds are about.
 };
 
 [[nodiscard]] std::vector<PodSetSpec> own_pod_sets(List<PodSetFacts> facts);
@@ -104,13 +104,13 @@ class WorkloadState {
   Symbol priority_class;
   bool active = true;
   std::int32_t max_exec_seconds = 0;  ///< 0: no limit.
-  std::string admission_gated_by;
+  RareText admission_gated_by;
   std::int32_t priority_boost = 0;
-  bool elastic = false;         ///< A slice of an elastic job.
-  std::string replacement_for;  ///< "<namespace>/<name>" of the slice that it is to replace; empty: none.
-  std::string slice_name;       ///< Name of the chain's origin; empty: its own.
+  bool elastic = false;      ///< A slice of an elastic job.
+  RareText replacement_for;  ///< "<namespace>/<name>" of the slice that it is to replace; empty: none.
+  RareText slice_name;       ///< Name of the chain's origin; empty: its own.
   ResourcePolicy resource_policy = ResourcePolicy::none;
-  std::string resource_bounds;  ///< The annotation as it is.
+  RareText resource_bounds;  ///< The annotation as it is.
 
   // ---- status -----------------------------------------------------------------------------------------------------------
   std::vector<Condition> conditions;
@@ -131,11 +131,11 @@ class WorkloadState {
   bool revision_pending = false;    ///< WorkloadRevised was decided and not seen yet.
   std::int64_t revised_for = 0;     ///< Generation of the job that the newest WorkloadRevised was about.
   bool removal_pending = false;     ///< WorkloadRemoved was decided.
-  std::string gate_noted;           ///< Value of admission-gated-by as the log tells of it; empty: it is not held back.
+  RareText gate_noted;              ///< Value of admission-gated-by as the log tells of it; empty: it is not held back.
   Time gated_since;                 ///< Of `gate_noted`.
   // Refused starts with a plan (5440 MR-51, MR-53).
   std::int32_t plan_refusals = 0;  ///< In a row.
-  std::string plan_refusal;        ///< What the API server said last.
+  RareText plan_refusal;           ///< What the API server said last.
   bool sizing_barred = false;      ///< Its resources are left as they are.
   Time sizing_barred_at;
 

@@ -19,8 +19,8 @@ const char* annotation_of(GateContract contract) {
 void add_gated(const WorkloadParent& parent, const admission::Catalog& catalog, std::vector<GatedObject>& out) {
   if (parent.gated(catalog)) {
     const auto& j = *parent.job();
-    out.push_back({GateContract::scheduling, std::string(j.kind.text()), std::string(j.namespace_.text()), j.name, j.scheduling_gated_by,
-                   j.gated_since});
+    out.push_back({GateContract::scheduling, std::string(j.kind.text()), std::string(j.namespace_.text()), j.name,
+                   j.scheduling_gated_by.text(), j.gated_since});
   }
   for (const auto& w : parent.workloads()) {
     const auto gate = parent.admission_gate(w, catalog);

@@ -21,6 +21,8 @@ std::string amount(Amount a, Symbol resource) { return a == unlimited ? "unlimit
 void put(FieldTexts& out, std::string field, std::string value) {
   if (!value.empty()) out.emplace(std::move(field), std::move(value));
 }
+void put(FieldTexts& out, std::string field, const char* value) { put(out, std::move(field), std::string(value)); }
+void put(FieldTexts& out, std::string field, const RareText& value) { put(out, std::move(field), value.text()); }
 void put(FieldTexts& out, std::string field, Symbol value) { put(out, std::move(field), text(value)); }
 void put_number(FieldTexts& out, std::string field, std::int64_t value) { out.emplace(std::move(field), std::to_string(value)); }
 /// Only what is true is said.
@@ -251,7 +253,8 @@ FieldTexts fields_of(const JobState& j) {
   put_flag(out, "unmanaged", !j.managed);
   put(out, "admissionGatedBy", j.admission_gated_by);
   put(out, "schedulingGatedBy", j.scheduling_gated_by);
-  if (j.finished) put(out, "finished", (j.succeeded ? "succeeded" : "failed") + (j.finish_message.empty() ? "" : ": " + j.finish_message));
+  if (j.finished)
+    put(out, "finished", (j.succeeded ? "succeeded" : "failed") + (j.finish_message.empty() ? std::string() : ": " + j.finish_message));
   put(out, "startError", j.start_error);
   put_pod_sets(out, j.pod_sets);
   put_plan(out, "resourcesInForce", j.plan);
