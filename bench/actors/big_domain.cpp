@@ -46,18 +46,10 @@ BigDomain::BigDomain(const Shape& shape) : shape_(shape) {
     ClusterQueueObserved q;
     q.meta = meta("queue-" + padded(i));
     q.cohort = arena_.copy("cohort-" + std::to_string(i % shape.cohorts));
-    auto quotas = arena_.make<QuotaFacts>(1);
     const bool lends = shape.borrowing && (i / shape.cohorts) % 2 == 0;
     const bool borrows = shape.borrowing && !lends;
     const auto wanted = static_cast<Amount>(in_queue) * 1'000;
-    quotas[0] = {"cpu", lends ? 2 * wanted : borrows ? 0 : wanted, {}, {}};
-    auto flavors = arena_.make<FlavorQuotasFacts>(1);
-    flavors[0] = {"default-flavor", quotas};
-    auto resources = arena_.make<Text>(1);
-    resources[0] = "cpu";
-    auto groups = arena_.make<ResourceGroupFacts>(1);
-    groups[0] = {resources, flavors};
-    q.resource_groups = groups;
+    q.resource_groups = groups(lends ? 2 * wanted : borrows ? 0 : wanted);
     q.has_namespace_selector = true;
     q.within_cluster_queue = PreemptionPolicy::lower_priority;
     q.reclaim_within_cohort = PreemptionPolicy::lower_priority;
@@ -69,6 +61,20 @@ BigDomain::BigDomain(const Shape& shape) : shape_(shape) {
   }
   configuration_.emplace_back(MirrorSynced{});
 }
+
+List<ResourceGroupFacts> BigDomain::groups(Amount nominal) {
+  auto quotas = arena_.make<QuotaFacts>(1);
+  quotas[0] = {"cpu", nominal, {}, {}};
+  auto flavors = arena_.make<FlavorQuotasFacts>(1);
+  flavors[0] = {"default-flavor", quotas};
+  auto resources = arena_.make<Text>(1);
+  resources[0] = "cpu";
+  auto out = arena_.make<ResourceGroupFacts>(1);
+  out[0] = {resources, flavors};
+  return out;
+}
+
+List<ResourceGroupFacts> BigDomain::without_quota() { return groups(0); }
 
 Observation BigDomain::workload(std::size_t i) {
   name_ = "workload-" + padded(i);

@@ -28,10 +28,14 @@ class BigDomain {
   [[nodiscard]] const std::vector<Observation>& configuration() const { return configuration_; }
   /// The i-th Workload, pending; valid until the next call.
   [[nodiscard]] Observation workload(std::size_t i);
+  /// Resource groups as those of its queues, with nothing in them.
+  [[nodiscard]] List<ResourceGroupFacts> without_quota();
   /// For the domain: settings that the configuration asks for.
   [[nodiscard]] admission::Domain::SettingsReader settings_reader() const;
 
  private:
+  List<ResourceGroupFacts> groups(Amount nominal);
+
   Shape shape_;
   Arena arena_;
   std::vector<Observation> configuration_;

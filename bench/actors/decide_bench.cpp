@@ -1,5 +1,5 @@
 // Admissions a second, without I/O: 1,000 ClusterQueues in 10 cohorts, 100,000 pending Workloads, until all are admitted. Under the loop
-// (one core) and under CAF. Also what a pending Workload costs in memory.
+// (one core) and under CAF, and how that grows. Also what a pending Workload costs in memory, and what an arrival in a long queue costs.
 
 #include <benchmark/benchmark.h>
 #include <mimalloc.h>
@@ -132,6 +132,48 @@ void memory_of_pending(benchmark::State& state) {
   }
 }
 
+/// As many pending Workloads as asked, all admitted; with memory for each.
+void loop_growing(benchmark::State& state) {
+  Shape shape;
+  shape.workloads = static_cast<std::size_t>(state.range(0));
+  shape.queues = static_cast<std::size_t>(state.range(1));
+  shape.cohorts = std::min<std::size_t>(shape.cohorts, shape.queues);
+  shape.fair_sharing = true;
+  admit_all(state, shape, [](const BigDomain& facts) { return std::make_unique<Loop>(facts.settings_reader()); });
+}
+
+/// One queue without free quota in which so many wait: a Workload comes, the domain comes to rest again, and it goes.
+void arrival_in_a_long_queue(benchmark::State& state) {
+  Shape shape;
+  shape.cohorts = shape.queues = 1;
+  shape.borrowing = false;
+  shape.workloads = static_cast<std::size_t>(state.range(0));
+  BigDomain facts(shape);
+  Loop driver(facts.settings_reader());
+  Run run(driver, facts, shape);
+  for (const auto& o : facts.configuration()) {
+    auto told = o;
+    if (auto* q = std::get_if<ClusterQueueObserved>(&told)) q->stop_policy = StopPolicy::none, q->resource_groups = facts.without_quota();
+    run.apply(told);
+  }
+  for (std::size_t i = 0; i < shape.workloads; ++i) run.apply(facts.workload(i));
+  if (run.decide_everything() != 0) state.SkipWithError("something was admitted");
+  std::size_t next = shape.workloads;
+  for (auto _ : state) {
+    run.apply(facts.workload(next++));
+    if (run.decide_everything() != 0) state.SkipWithError("something was admitted");
+  }
+}
+
+/// A queue with quota for all that wait in it: nothing waits between its cycles, of which each admits one.
+void drain(benchmark::State& state) {
+  Shape shape;
+  shape.cohorts = shape.queues = 1;
+  shape.borrowing = false;
+  shape.workloads = static_cast<std::size_t>(state.range(0));
+  admit_all(state, shape, [](const BigDomain& facts) { return std::make_unique<Loop>(facts.settings_reader()); });
+}
+
 BENCHMARK(loop)->ArgNames({"fair"})->Arg(0)->Arg(1)->Unit(benchmark::kMillisecond)->Iterations(2);
 BENCHMARK(actors_under_caf)
     ->ArgNames({"fair", "inline"})
@@ -141,6 +183,16 @@ BENCHMARK(actors_under_caf)
     ->Unit(benchmark::kMillisecond)
     ->UseRealTime()
     ->Iterations(2);
+BENCHMARK(loop_growing)
+    ->ArgNames({"workloads", "queues"})
+    ->Args({10'000, 1'000})
+    ->Args({100'000, 100})
+    ->Args({100'000, 10'000})
+    ->Args({1'000'000, 1'000})
+    ->Unit(benchmark::kMillisecond)
+    ->Iterations(1);
+BENCHMARK(arrival_in_a_long_queue)->ArgName("pending")->Arg(1'000)->Arg(10'000)->Arg(100'000)->Unit(benchmark::kMicrosecond);
+BENCHMARK(drain)->ArgName("pending")->Arg(536)->Arg(5'360)->Arg(53'600)->Unit(benchmark::kMillisecond)->Iterations(1);
 BENCHMARK(memory_of_pending)->Iterations(1)->Unit(benchmark::kMillisecond);
 
 }  // namespace

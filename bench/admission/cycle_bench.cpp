@@ -174,6 +174,26 @@ void reclaim(benchmark::State& state) {
 }
 BENCHMARK(reclaim)->ArgsProduct({{0, 1}, {0, 1}});
 
+/// One head, and so many small workloads of queues that borrow among which it looks for its victims: it needs a fifth of what they hold.
+/// Time is that of one whole cycle.
+void search_for_victims(benchmark::State& state) {
+  const auto candidates = static_cast<int>(state.range(0));
+  constexpr int queues = 10;
+  const Amount each = 10;
+  Bench b(queues, candidates * each / (queues - 1) / 2, static_cast<Shape>(state.range(1)));  // the others borrow half of what they hold
+  b.settings.fair_sharing = state.range(2) != 0;
+  for (int n = 0; n < candidates; ++n)
+    for (const auto* f : {"on-demand", "spot"}) b.run(b.names[static_cast<std::size_t>(1 + n % (queues - 1))], f, each, n % 5);
+  for (const auto* f : {"on-demand", "spot"})  // what is left, so that nothing fits
+    if (const Amount rest = queues * (candidates * each / (queues - 1) / 2) - candidates * each; rest > 0) b.run(b.names[1], f, rest, 9);
+  b.cycles(state, {{b.workload(candidates * each / (queues - 1) / 2, 9), b.names[0], {}}}, Outcome::Kind::requeue);
+  state.counters["candidates"] = 2 * candidates;
+}
+BENCHMARK(search_for_victims)
+    ->ArgNames({"of a flavor", "hierarchical", "fair"})
+    ->ArgsProduct({{70, 700, 7000}, {0, 1}, {0, 1}})
+    ->Unit(benchmark::kMicrosecond);
+
 void reserve_and_release(benchmark::State& state) {
   Bench b(100, 1000, Shape::flat);
   std::vector<std::pair<Symbol, std::shared_ptr<const Reservation>>> all;
