@@ -60,6 +60,8 @@ class Bridge {
 
   void on_watch(const WatchEvent& event);
   void want(std::vector<admission::Intent> intents);
+  /// Of which release the API server is, for what is written from now on.
+  void use(TemplateMutability mutability) { options_.plans.template_mutability = mutability; }
   /// Tries again what waits after a conflict, a failure or a refusal; called about once a second.
   void retry();
   /// After how many calls of `retry` something that was refused is tried again; 0: nothing is.

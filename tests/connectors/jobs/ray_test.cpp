@@ -232,6 +232,30 @@ TEST_F(ScalingRayJob, HasTheSizeOfItsCluster) {
   EXPECT_NE(next.substr(23), "rayjob-rj-c0ecf");
 }
 
+// EJ-8, EJ-131: the new slice is as large as the cluster, not as the job's own text says
+TEST_F(ScalingRayJob, ItsNextSliceIsAsLargeAsItsCluster) {
+  admission::WorkloadCreateIntent intent;
+  intent.job_uid = "u";
+  intent.job_kind = "RayJob";
+  intent.job_group = "ray.io";
+  intent.namespace_ = "ns";
+  intent.job_name = "rj";
+  intent.name = intent.slice_name = "first";
+  const auto first = plan_create(intent, job);
+  ASSERT_TRUE(first) << first.error().message;
+  intent.name = "second";
+  intent.replaces_uid = "uid-first";
+  intent.replaces = "ns/first";
+  intent.counts = {{"head", 1}, {"small", 4}, {"large", 6}};
+  const auto second = plan_create(intent, job, {}, Json::parse(first->body));
+  ASSERT_TRUE(second) << second.error().message;
+  const Json pod_sets = Json::parse(second->body)["spec"]["podSets"];
+  ASSERT_EQ(pod_sets.size(), 3U);
+  EXPECT_EQ(pod_sets[1]["count"], 4);
+  EXPECT_EQ(pod_sets[2]["count"], 6);
+  EXPECT_EQ(Json::parse(first->body)["spec"]["podSets"][1]["count"], 1);
+}
+
 // EJ-93, EJ-131: what the job says counts while there is no cluster, and for the next one, which KubeRay makes from it
 TEST_F(ScalingRayJob, HasItsOwnSizeWithoutACluster) {
   const std::string own = as_written + "rayjob-rj-d1fd4";
