@@ -21,7 +21,7 @@ namespace {
 constexpr const char* space = "default";
 
 std::string pod_name(const std::string& prefix, std::size_t i) {
-  std::array<char, 16> digits{};
+  std::array<char, 32> digits{};
   std::snprintf(digits.data(), digits.size(), "-%05zu", i);
   return prefix + digits.data();
 }
