@@ -64,10 +64,13 @@ Json burst_objects(std::size_t pods) {
 }
 
 std::vector<BareWrite> pod_creations(const std::string& prefix, std::size_t count, const std::string& job_uid) {
-  Json metadata{{"namespace", space}, {"labels", {{keys::pod_set, "main"}}}};
-  if (!job_uid.empty())
+  Json metadata{{"namespace", space}};
+  if (!job_uid.empty()) {  // what a start puts into the template, and the Job controller
+    metadata["labels"] = {{keys::pod_set, "main"}};
+    metadata["annotations"] = {{keys::slice_name, ungate_job}};
     metadata["ownerReferences"] = {
         {{"apiVersion", "batch/v1"}, {"kind", "Job"}, {"name", ungate_job}, {"uid", job_uid}, {"controller", true}}};
+  }
   Json pod{{"apiVersion", "v1"}, {"kind", "Pod"}, {"metadata", std::move(metadata)}, {"spec", pod_spec()}};
   const std::string path = connectors::kubernetes::collection_path(types::pod, space);
   std::vector<BareWrite> out;

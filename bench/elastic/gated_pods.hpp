@@ -20,7 +20,8 @@ inline constexpr const char* ungate_job = "train";
 /// A List of the flavor, the ClusterQueue, which is stopped, its LocalQueue, and the elastic Job with so many pods.
 [[nodiscard]] connectors::Json burst_objects(std::size_t pods);
 
-/// Creations of pods named PREFIX-00000 and so on that wait behind the gate of elastic jobs. `job_uid`: whose they are; empty: nobody's.
+/// Creations of pods named PREFIX-00000 and so on that wait behind the gate of elastic jobs. `job_uid`: whose they are; empty: nobody's,
+/// and Hindsight does not see them.
 [[nodiscard]] std::vector<connectors::kubernetes::bench::BareWrite> pod_creations(const std::string& prefix, std::size_t count,
                                                                                   const std::string& job_uid);
 /// What takes the gate of each away, and no more.
