@@ -177,6 +177,8 @@ class Domain {
   void see_consumed(const LocalQueueObserved& o, Outbox& out);
   void sampling_due(Symbol queue, Time due);
   void tell_descendants(std::uint32_t ancestor, bool runs, Outbox& out);
+  [[nodiscard]] std::uint32_t pod_keeper(std::uint32_t owner) const;
+  void hand_over_pods(std::uint32_t owner, Outbox& out);
 
   SettingsReader read_settings_;
   std::shared_ptr<Catalog> catalog_ = std::make_shared<Catalog>();
@@ -197,8 +199,13 @@ class Domain {
   std::map<std::uint32_t, Lineage> lineages_;
   std::map<std::string, std::set<std::uint32_t>> owned_;        ///< Uid of an owner → parents of the jobs that it owns.
   std::map<std::string, std::set<std::uint32_t>> descendants_;  ///< Uid of a topmost managed ancestor → parents below it.
-  std::map<std::string, std::uint32_t> pods_;                   ///< Uid of a pod of an elastic job → parent of the job.
-  std::set<std::string> running_ancestors_;                     ///< Those whose Workload is admitted.
+  /// A pod of an elastic job: whose it is, and who looks after it, which is the ancestor that is queued in place of its owner (EJ-78).
+  struct PodPlace {
+    std::uint32_t owner = Registry::none, keeper = Registry::none;
+  };
+  std::map<std::string, PodPlace> pods_;                           ///< By uid.
+  std::map<std::uint32_t, std::set<std::string>> pods_of_owners_;  ///< Follows from pods_.
+  std::set<std::string> running_ancestors_;                        ///< Those whose Workload is admitted.
   std::map<HeldKey, Held> held_;
   std::set<HeldKey> held_changes_;  ///< A cache, no state.
   bool listed_ = false;             ///< Follows from the records since the epoch began.

@@ -300,9 +300,11 @@ void Domain::apply(const WorkloadObserved& o, Outbox& out) {
 
 void Domain::apply(const PodObserved& o, Outbox& out) {
   if (o.owner_uid.empty()) return;
-  const std::uint32_t parent = parent_of(o.owner_uid);  // it may be told before its job
-  pods_[std::string(o.meta.uid)] = parent;
-  out.send(domain_address, {EntityKind::workload_parent, parent}, msg::PodSeen{&o});
+  const std::uint32_t owner = parent_of(o.owner_uid);  // it may be told before its job
+  PodPlace& place = pods_[std::string(o.meta.uid)];
+  place = {owner, pod_keeper(owner)};
+  pods_of_owners_[owner].emplace(o.meta.uid);
+  out.send(domain_address, {EntityKind::workload_parent, place.keeper}, msg::PodSeen{&o});
 }
 
 void Domain::apply(const ObjectDeleted& o, Outbox& out) {
@@ -323,8 +325,12 @@ void Domain::apply(const ObjectDeleted& o, Outbox& out) {
       break;
     case ObjectKind::pod:
       if (const auto it = pods_.find(std::string(o.uid)); it != pods_.end()) {
-        if (registry_.has_parent(it->second))
-          out.send(domain_address, {EntityKind::workload_parent, it->second}, msg::PodGone{std::string(o.uid)});
+        const PodPlace place = it->second;
+        if (registry_.has_parent(place.keeper))
+          out.send(domain_address, {EntityKind::workload_parent, place.keeper}, msg::PodGone{std::string(o.uid)});
+        auto& others = pods_of_owners_[place.owner];
+        others.erase(it->first);
+        if (others.empty()) pods_of_owners_.erase(place.owner);
         pods_.erase(it);
       }
       break;
@@ -423,8 +429,8 @@ void Domain::apply(const WriteRefused& o, Outbox& out) {
     if (const auto parent = registry_.find_parent(o.uid); parent != Registry::none)
       out.send(domain_address, {EntityKind::workload_parent, parent}, msg::WriteRefusedSeen{&o, 0});
   } else if (o.kind == ObjectKind::pod) {
-    if (const auto it = pods_.find(std::string(o.uid)); it != pods_.end() && registry_.has_parent(it->second))
-      out.send(domain_address, {EntityKind::workload_parent, it->second}, msg::WriteRefusedSeen{&o, 0});
+    if (const auto it = pods_.find(std::string(o.uid)); it != pods_.end() && registry_.has_parent(it->second.keeper))
+      out.send(domain_address, {EntityKind::workload_parent, it->second.keeper}, msg::WriteRefusedSeen{&o, 0});
   } else if (const auto w = registry_.find_workload(o.uid)) {
     out.send(domain_address, {EntityKind::workload_parent, w.parent}, msg::WriteRefusedSeen{&o, w.id});
     seen_cycles_.clear();

@@ -88,9 +88,10 @@ struct WorkloadCreateIntent {
   std::string admission_gated_by;  ///< The annotation; empty: none.
   std::uint64_t decision_sequence = 0;
   // A slice of an elastic job (EJ-8): the templates are those of the slice that it replaces (EJ-149).
-  std::string slice_name;    ///< Name of the chain's origin; empty: no slice.
-  std::string replaces_uid;  ///< Empty: none.
-  std::string replaces;      ///< "<namespace>/<name>".
+  std::string slice_name;                                    ///< Name of the chain's origin; empty: no slice.
+  std::string replaces_uid;                                  ///< Empty: none.
+  std::string replaces;                                      ///< "<namespace>/<name>".
+  std::vector<std::pair<std::string, std::int32_t>> counts;  ///< With `replaces`: the size of the job, which need not stand in its text.
 };
 
 /// A Workload that was made beforehand shall belong to the job that names it (label prebuilt-workload-name), if nobody else owns it.

@@ -80,6 +80,31 @@ void Domain::relink(std::uint32_t index, Outbox& out) {
     below.insert(index);
   }
   out.send(domain_address, {EntityKind::workload_parent, index}, msg::Descends{child, running_ancestors_.contains(top)});
+  hand_over_pods(index, out);
+}
+
+std::uint32_t Domain::pod_keeper(std::uint32_t owner) const {
+  const auto lineage = lineages_.find(owner);
+  if (lineage == lineages_.end() || lineage->second.ancestor.empty()) return owner;
+  const auto above = registry_.find_parent(lineage->second.ancestor);
+  return above == Registry::none ? owner : above;
+}
+
+/// Pods of a cluster that another job made are released by the slices of that job: only it has any (EJ-78). They may have been seen before
+/// it was known whose the cluster is.
+void Domain::hand_over_pods(std::uint32_t owner, Outbox& out) {
+  const auto found = pods_of_owners_.find(owner);
+  if (found == pods_of_owners_.end()) return;
+  const std::uint32_t keeper = pod_keeper(owner);
+  std::map<std::uint32_t, std::vector<std::string>> leaving;  // by whom they have been looked after
+  for (const auto& uid : found->second) {
+    std::uint32_t& now = pods_[uid].keeper;
+    if (now == keeper) continue;
+    leaving[now].push_back(uid);
+    now = keeper;
+  }
+  for (auto& [from, uids] : leaving)
+    out.send(domain_address, {EntityKind::workload_parent, from}, msg::HandOverPods{keeper, std::move(uids)});
 }
 
 bool Domain::nested_too_deep(std::uint32_t parent) const {

@@ -18,6 +18,7 @@
 
 #include "admission/catalog_view.hpp"
 #include "admission/cycle.hpp"
+#include "admission/pod_state.hpp"
 #include "admission/usage_ledger.hpp"
 #include "admission/workload_info.hpp"
 #include "vocabulary/arena.hpp"
@@ -82,6 +83,11 @@ struct PodGone {
 struct WorkloadGone {
   WorkloadId id;
 };
+/// These pods are looked after by another parent from now on, that of the job which is queued in place of their owner (EJ-78).
+struct HandOverPods {
+  std::uint32_t to;
+  std::vector<std::string> uids;
+};
 struct EventApplied {
   const Event* event;
   WorkloadId id;
@@ -108,6 +114,13 @@ struct Descends {
 /// Others descend from the job: say whether its Workload is admitted, now and whenever that changes.
 struct WatchRuns {
   bool watched;
+};
+
+// ---- parent → parent --------------------------------------------------------------------------------------------------
+
+/// An answer to HandOverPods, to the parent that it names.
+struct PodsHandedOver {
+  std::vector<PodState> pods;
 };
 
 // ---- parent → cluster queue -------------------------------------------------------------------------------------------
@@ -278,12 +291,13 @@ struct Retired {};       ///< The parent holds nothing any more.
 }  // namespace msg
 
 using Payload =
-    std::variant<msg::JobSeen, msg::WorkloadSeen, msg::JobGone, msg::WorkloadGone, msg::PodSeen, msg::PodGone, msg::EventApplied,
-                 msg::WriteRefusedSeen, msg::Refresh, msg::Descends, msg::WatchRuns, msg::Enqueue, msg::Dequeue, msg::Reserve, msg::Release,
-                 msg::CountersDue, msg::Notice, msg::ConsumedSeen, msg::SampleUsage, msg::LocalUsage, msg::SamplingDue, msg::Charge,
-                 msg::Discharge, msg::HeapState, msg::BuildTree, msg::JoinTree, msg::Joined, msg::OpenQueue, msg::CloseQueue, msg::Requeued,
-                 msg::Reactivate, msg::ParkedByRecord, msg::Reconcile, msg::RunCycle, msg::OfferHead, std::unique_ptr<msg::HeadOffered>,
-                 msg::Proposed, msg::ReactivateTreeOf, msg::NextDue, msg::NotReady, msg::Runs, msg::WorldChanged, msg::Retired>;
+    std::variant<msg::JobSeen, msg::WorkloadSeen, msg::JobGone, msg::WorkloadGone, msg::PodSeen, msg::PodGone, msg::HandOverPods,
+                 msg::PodsHandedOver, msg::EventApplied, msg::WriteRefusedSeen, msg::Refresh, msg::Descends, msg::WatchRuns, msg::Enqueue,
+                 msg::Dequeue, msg::Reserve, msg::Release, msg::CountersDue, msg::Notice, msg::ConsumedSeen, msg::SampleUsage,
+                 msg::LocalUsage, msg::SamplingDue, msg::Charge, msg::Discharge, msg::HeapState, msg::BuildTree, msg::JoinTree, msg::Joined,
+                 msg::OpenQueue, msg::CloseQueue, msg::Requeued, msg::Reactivate, msg::ParkedByRecord, msg::Reconcile, msg::RunCycle,
+                 msg::OfferHead, std::unique_ptr<msg::HeadOffered>, msg::Proposed, msg::ReactivateTreeOf, msg::NextDue, msg::NotReady,
+                 msg::Runs, msg::WorldChanged, msg::Retired>;
 
 struct Message {
   Address to;

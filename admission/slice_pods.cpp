@@ -29,6 +29,26 @@ void WorkloadParent::apply_pod_gone(std::string_view uid, Outbox& out) {
   if (empty()) out.send(self_, domain_address, msg::Retired{});
 }
 
+void WorkloadParent::hand_over_pods(const msg::HandOverPods& m, Outbox& out) {
+  std::vector<PodState> leaving;
+  std::erase_if(pods_, [&](PodState& pod) {
+    if (std::find(m.uids.begin(), m.uids.end(), pod.uid) == m.uids.end()) return false;
+    leaving.push_back(std::move(pod));
+    return true;
+  });
+  if (leaving.empty()) return;
+  out.send(self_, {EntityKind::workload_parent, m.to}, msg::PodsHandedOver{std::move(leaving)});
+  if (empty()) out.send(self_, domain_address, msg::Retired{});
+}
+
+void WorkloadParent::take_over_pods(std::vector<PodState> pods, Outbox& out) {
+  for (auto& pod : pods) {
+    const auto it = std::lower_bound(pods_.begin(), pods_.end(), pod.uid, [](const PodState& p, std::string_view u) { return p.uid < u; });
+    if (it == pods_.end() || it->uid != pod.uid) pods_.insert(it, std::move(pod));
+  }
+  out.send(self_, domain_address, msg::WorldChanged{});
+}
+
 void WorkloadParent::apply_released(const PodsReleased& e, const Context& c) {
   for (const auto& released : e.pods)
     for (auto& pod : pods_) {

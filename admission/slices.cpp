@@ -7,9 +7,11 @@ namespace hindsight::admission {
 bool is_live(const WorkloadState& w) { return !w.finished() && !w.deleting && !w.removal_pending; }
 
 bool is_superseded(const WorkloadState& w) {
+  static const Symbol replaced("WorkloadSliceReplaced");
+  static const Symbol out_of_sync("OutOfSync");
   const Condition* c = w.find(ConditionType::finished);
   if (c == nullptr || !c->is_true()) return false;
-  return c->reason.text() == "WorkloadSliceReplaced" || (w.elastic && c->reason.text() == "OutOfSync");
+  return c->reason == replaced || (w.elastic && c->reason == out_of_sync);
 }
 
 bool names(const WorkloadState& slice, const WorkloadState& other) {
@@ -106,6 +108,7 @@ SliceChain slice_chain(const std::vector<WorkloadState>& workloads) { return Cha
 
 std::vector<std::size_t> forgotten_slices(const std::vector<WorkloadState>& workloads, std::size_t limit) {
   std::vector<std::size_t> out;
+  if (workloads.size() <= limit) return out;
   for (std::size_t i = 0; i < workloads.size(); ++i)
     if (is_superseded(workloads[i]) && !workloads[i].deleting && !workloads[i].removal_pending) out.push_back(i);
   if (out.size() <= limit) return {};

@@ -402,9 +402,9 @@ void SnapshotCodec::write_domain(ArchiveWriter& a, const Domain& domain) {
     }
   }
   a(static_cast<std::uint64_t>(d.pods_.size()));
-  for (auto& [uid, parent] : d.pods_) {
+  for (auto& [uid, place] : d.pods_) {
     a(uid);
-    a(parent);
+    archive_all(a, place.owner, place.keeper);
   }
 }
 
@@ -482,7 +482,9 @@ Result<void> SnapshotCodec::read_domain(ArchiveReader& a, Domain& d) {
   for (std::size_t n = a.count(); n != 0 && a.ok(); --n) {
     std::string uid;
     a(uid);
-    a(d.pods_[uid]);
+    auto& place = d.pods_[uid];
+    archive_all(a, place.owner, place.keeper);
+    d.pods_of_owners_[place.owner].insert(uid);
   }
   if (!a.ok()) return fail(ErrorKind::corrupt, "snapshot: the domain's part ends early");
   return {};

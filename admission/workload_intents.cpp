@@ -265,6 +265,7 @@ void WorkloadParent::collect_intents(const Context& c, std::vector<Intent>& out)
       i.priority = w.priority.value_or(0);
       i.priority_class_kind = w.priority_class_kind;
       i.priority_class = w.priority_class.text();
+      for (const auto& p : j.pod_sets) i.counts.emplace_back(p.name.text(), p.count);
     }
     if (j.max_exec_seconds > 0) i.max_exec_seconds = j.max_exec_seconds;
     if (c.catalog->settings.admission_gated_by && i.replaces.empty()) i.admission_gated_by = j.admission_gated_by;  // SG-49, SG-59

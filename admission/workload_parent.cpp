@@ -154,6 +154,10 @@ void WorkloadParent::receive(Message& message, const Context& c, Outbox& out) {
     return apply_pod(*seen->pod, out);
   } else if (const auto* gone = std::get_if<msg::PodGone>(&message.payload)) {
     return apply_pod_gone(gone->uid, out);
+  } else if (const auto* away = std::get_if<msg::HandOverPods>(&message.payload)) {
+    return hand_over_pods(*away, out);
+  } else if (auto* here = std::get_if<msg::PodsHandedOver>(&message.payload)) {
+    return take_over_pods(std::move(here->pods), out);
   } else if (std::holds_alternative<msg::Reconcile>(message.payload)) {
     Proposal p;
     reconcile(c, p);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "admission/messages.hpp"
+#include "admission/pod_state.hpp"
 #include "admission/slices.hpp"
 #include "admission/workload_state.hpp"
 #include "vocabulary/rare_text.hpp"
@@ -49,18 +50,6 @@ struct JobState {
   [[nodiscard]] std::uint64_t hash() const;
   /// Only of what others than we change: a job that starts and stops because we say so is no news (D10).
   [[nodiscard]] std::uint64_t outside_hash() const;
-};
-
-/// A pod of an elastic job, as far as its scheduling gate goes.
-struct PodState {
-  std::string uid, name;
-  Symbol pod_set;           ///< Empty: it belongs to none.
-  std::int32_t index = -1;  ///< Completion index; -1: none.
-  std::uint64_t resource_version = 0;
-  bool gated = false;
-  bool ended = false;
-  bool released = false;          ///< Its gate was decided to go, and is still seen.
-  std::uint64_t released_at = 0;  ///< Sequence of that decision.
 };
 
 /// The actor that stands for a job through resizes, evictions and restarts, or for a Workload that no job owns. It owns the life
@@ -122,6 +111,8 @@ class WorkloadParent final : public Entity {
   void apply_workload(const WorkloadObserved& o, WorkloadId id, const Context& c, Outbox& out);
   void apply_pod(const PodObserved& o, Outbox& out);
   void apply_pod_gone(std::string_view uid, Outbox& out);
+  void hand_over_pods(const msg::HandOverPods& m, Outbox& out);
+  void take_over_pods(std::vector<PodState> pods, Outbox& out);
   void apply_released(const PodsReleased& e, const Context& c);
   void apply_gate(const GateChanged& e);
   void apply_event(const Event& e, WorkloadId id, const Context& c, Outbox& out);

@@ -165,17 +165,6 @@ CheckFacts view_check(const CheckStatus& c, Arena& arena) {
 
 // ---- reading ------------------------------------------------------------------------------------------------------------
 
-const Condition* WorkloadState::find(ConditionType type) const {
-  for (const auto& c : conditions)
-    if (c.type == type) return &c;
-  return nullptr;
-}
-
-bool WorkloadState::is_true(ConditionType type) const {
-  const auto* c = find(type);
-  return c != nullptr && c->is_true();
-}
-
 std::int32_t WorkloadState::reclaimable_of(Symbol pod_set) const {
   for (const auto& [p, n] : reclaimable)
     if (p == pod_set) return n;

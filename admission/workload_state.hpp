@@ -140,8 +140,15 @@ class WorkloadState {
   Time sizing_barred_at;
 
   // ---- reading ----------------------------------------------------------------------------------------------------------
-  [[nodiscard]] const Condition* find(ConditionType type) const;
-  [[nodiscard]] bool is_true(ConditionType type) const;
+  [[nodiscard]] const Condition* find(ConditionType type) const {
+    for (const auto& c : conditions)
+      if (c.type == type) return &c;
+    return nullptr;
+  }
+  [[nodiscard]] bool is_true(ConditionType type) const {
+    const auto* c = find(type);
+    return c != nullptr && c->is_true();
+  }
   [[nodiscard]] bool finished() const { return is_true(ConditionType::finished); }
   [[nodiscard]] bool evicted() const { return is_true(ConditionType::evicted); }
   [[nodiscard]] bool reserved() const { return is_true(ConditionType::quota_reserved) && admission.has_value(); }

@@ -4,6 +4,7 @@
 #include <condition_variable>
 
 #include "connectors/bridge/absent_objects.hpp"
+#include "connectors/jobs/template_mutability.hpp"
 #include "connectors/json/keys.hpp"
 #include "connectors/objects/resource_types.hpp"
 
@@ -65,6 +66,7 @@ ClusterLink::~ClusterLink() { stop(); }
 void ClusterLink::start(actors::Node& node, const std::string& configuration) {
   node_ = &node;
   if (!configuration.empty()) node.observe_and_wait(ConfigurationObserved{configuration});
+  ask_for_version();
   for (const auto* type : connectors::watched_resource_types) {
     connectors::kubernetes::ReflectorOptions options;
     options.is_optional = connectors::may_be_missing(*type) || type == &t::pod;
@@ -96,6 +98,18 @@ void ClusterLink::start(actors::Node& node, const std::string& configuration) {
         outstanding_ = bridge_->outstanding();
       });
     }
+  });
+}
+
+/// MR-52: an older API server lets less be changed. Without an answer it counts as a newer one, whose refusals do no harm.
+void ClusterLink::ask_for_version() {
+  cluster_.get_path("/version", [this](connectors::kubernetes::HttpAnswer answer) {
+    tasks_.post([this, answer = std::move(answer)] {
+      const auto mutability = connectors::template_mutability_of(answer.body);
+      if (answer.status == 200 && mutability) return bridge_->use(*mutability);
+      notice_("the version of the API server is not known: " +
+              (answer.status == 200 ? mutability.error().message : "status " + std::to_string(answer.status)));
+    });
   });
 }
 

@@ -40,6 +40,7 @@ class ClusterLink {
 
   void on_emit(const Observation& o);
   void on_synced();
+  void ask_for_version();
 
   connectors::kubernetes::KubernetesCluster& cluster_;
   std::function<void(const std::string&)> notice_;

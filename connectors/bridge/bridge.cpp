@@ -142,6 +142,11 @@ void Bridge::on_watch(const WatchEvent& event) {
     counts_by_owner_.erase(uid);
     queues_told_.erase(uid);
     own_versions_.erase(uid);
+    if (const auto it = clusters_of_jobs_.find(uid); it != clusters_of_jobs_.end()) {
+      const auto job = std::move(it->second.first);
+      clusters_of_jobs_.erase(it);
+      reobserve_job(job);
+    }
     if (const auto it = keys_by_uid_.find(uid); it != keys_by_uid_.end()) {
       const auto keys = it->second;
       keys_by_uid_.erase(it);
@@ -156,8 +161,6 @@ void Bridge::on_watch(const WatchEvent& event) {
 
 void Bridge::observe_one(const ResourceType& type, std::string_view text) {
   Arena arena;
-  JobContext context;
-  context.defaults = &defaults_;
   std::vector<PodSetCount> counts;
   if (object_kind(type) == ObjectKind::job) {
     // the uid is needed before the object is read; a second look at the text is cheaper than a second pass over jobs
@@ -167,9 +170,8 @@ void Bridge::observe_one(const ResourceType& type, std::string_view text) {
       if (it != counts_by_owner_.end())
         for (const auto& [name, n] : it->second) counts.push_back({name, n});
     }
-    context.workload_counts = counts;
   }
-  const auto o = observe_text(type, text, arena, context);
+  const auto o = observe_text(type, text, arena, job_context(counts));
   if (!o) {
     if (o.error().kind != ErrorKind::unsupported) options_.notice(o.error().message);
     return;
@@ -189,6 +191,7 @@ void Bridge::observe_one(const ResourceType& type, std::string_view text) {
     wake(w->meta.uid);
     if (w->owner_uid.empty()) wake_want(adopt_key(w->meta.namespace_, w->meta.name));
   } else if (const auto* j = std::get_if<JobObserved>(&*o)) {
+    if (j->owner_kind == types::ray_job.kind && j->kind == types::ray_cluster.kind) note_cluster(*j);
     wake(j->meta.uid);
   } else if (const auto* d = std::get_if<PodObserved>(&*o)) {
     wake(d->meta.uid);
@@ -254,13 +257,31 @@ void Bridge::reobserve_job(std::string_view uid) {
   Arena arena;
   std::vector<PodSetCount> counts;
   for (const auto& [name, n] : counts_by_owner_[std::string(uid)]) counts.push_back({name, n});
-  JobContext context;
-  context.defaults = &defaults_;
-  context.workload_counts = counts;
-  auto o = observe_text(*type, *text, arena, context);
-  if (!o) return;
+  auto o = observe_text(*type, *text, arena, job_context(counts));
+  if (!o) return options_.notice(o.error().message);
   std::get<JobObserved>(*o).meta.resource_version = 0;
   emit_(*o);
+}
+
+JobContext Bridge::job_context(List<PodSetCount> workload_counts) const {
+  JobContext out;
+  out.defaults = &defaults_;
+  out.workload_counts = workload_counts;
+  out.find = [this](std::string_view kind, std::string_view namespace_, std::string_view name) -> Mirror::ObjectText {
+    for (const auto* type : all_resource_types)
+      if (type->kind == kind) return mirror_.find(*type, namespace_, name);
+    return nullptr;
+  };
+  return out;
+}
+
+/// Status changes often and says nothing of the size; each change of the spec has a generation of its own.
+void Bridge::note_cluster(const JobObserved& cluster) {
+  auto& [job, generation] = clusters_of_jobs_[std::string(cluster.meta.uid)];
+  if (job == cluster.owner_uid && generation == cluster.meta.generation) return;
+  job = cluster.owner_uid;
+  generation = cluster.meta.generation;
+  reobserve_job(job);
 }
 
 // ---- what the cluster adds to every pod (base-admission §1.3 a, b) ------------------------------------------------------------------

@@ -60,6 +60,8 @@ class Bridge {
 
   void on_watch(const WatchEvent& event);
   void want(std::vector<admission::Intent> intents);
+  /// Of which release the API server is, for what is written from now on.
+  void use(TemplateMutability mutability) { options_.plans.template_mutability = mutability; }
   /// Tries again what waits after a conflict, a failure or a refusal; called about once a second.
   void retry();
   /// After how many calls of `retry` something that was refused is tried again; 0: nothing is.
@@ -107,6 +109,9 @@ class Bridge {
 
   void observe_one(const ResourceType& type, std::string_view text);
   void reobserve_job(std::string_view uid);
+  /// What reading a job may look up beside it.
+  [[nodiscard]] JobContext job_context(List<PodSetCount> workload_counts) const;
+  void note_cluster(const JobObserved& cluster);
   void on_defaults(const WatchEvent& event);
   void reobserve_pending(const std::string& namespace_, std::string_view mention);
   void note_pending(const WorkloadObserved& w);
@@ -140,7 +145,9 @@ class Bridge {
   std::unordered_map<std::string, Refusal> refusals_;                      ///< By key of the want.
   std::unordered_map<std::string, std::vector<std::string>> keys_by_uid_;  ///< Object → wants that look at it.
   std::unordered_map<std::string, std::vector<std::pair<std::string, std::int32_t>>>
-      counts_by_owner_;       ///< Job uid → counts of its Workload.
+      counts_by_owner_;  ///< Job uid → counts of its Workload.
+  /// Uid of a RayCluster that a RayJob made → uid of the job and the generation that was seen: the job's size follows from it (EJ-131).
+  std::unordered_map<std::string, std::pair<std::string, std::int64_t>> clusters_of_jobs_;
   ClusterDefaults defaults_;  ///< Of the LimitRanges and RuntimeClasses seen; part of every request that is observed (BA-43).
   std::map<std::string, std::unordered_set<std::string>, std::less<>> pending_;  ///< Namespace → uids of Workloads without admission.
   std::unordered_map<std::string, std::uint64_t> queues_told_;  ///< Uid of a queue → hash of what was told of it, but its version.

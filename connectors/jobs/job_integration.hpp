@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,6 +22,9 @@ struct JobContext {
   /// Counts of the pod sets of the job's Workload, where it has one: reclaimable pods are counted against these (EJ-60), for partial
   /// admission lowers the counts of the job itself. The job is to be observed again when they change.
   List<PodSetCount> workload_counts;
+  /// The text of another object as it was seen last, for jobs whose size is told by one that they made; null: not seen. The job is to be
+  /// observed again when that changes. Empty: nothing is known of other objects.
+  std::function<std::shared_ptr<const std::string>(std::string_view kind, std::string_view namespace_, std::string_view name)> find;
 };
 
 [[nodiscard]] inline const Json& spec_of(const Json& job) { return object_or_empty(job, "spec"); }

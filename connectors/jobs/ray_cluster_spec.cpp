@@ -20,6 +20,10 @@ std::int32_t product(std::int64_t a, std::int64_t b) {
   return static_cast<std::int32_t>(std::clamp<std::int64_t>(a * b, 0, std::numeric_limits<std::int32_t>::max()));
 }
 
+std::int32_t worker_count(const Json& group) {
+  return product(int_member(group, "replicas").value_or(1), std::max(1, int_member(group, "numOfHosts").value_or(1)));
+}
+
 /// KubeRay adds this container to the head's pod where the cluster scales itself (EJ-130).
 Json with_autoscaler(Json pod_template, const Json& cluster_spec) {
   if (!flag_member(cluster_spec, "enableInTreeAutoscaling") || !pod_template.is_object()) return pod_template;
@@ -65,11 +69,16 @@ Json pod_sets(const Json& cluster_spec) {
   Json out = Json::array();
   out.push_back(pod_set(std::string(head), 1,
                         with_autoscaler(object_or_empty(object_or_empty(cluster_spec, "headGroupSpec"), "template"), cluster_spec)));
-  for (const auto& group : list_or_empty(cluster_spec, "workerGroupSpecs")) {
-    const auto hosts = std::max(1, int_member(group, "numOfHosts").value_or(1));
-    out.push_back(pod_set(lower(text_member(group, "groupName")), product(int_member(group, "replicas").value_or(1), hosts),
-                          object_or_empty(group, "template")));
-  }
+  for (const auto& group : list_or_empty(cluster_spec, "workerGroupSpecs"))
+    out.push_back(pod_set(lower(text_member(group, "groupName")), worker_count(group), object_or_empty(group, "template")));
+  return out;
+}
+
+List<PodSetCount> worker_counts(const Json& cluster_spec, Arena& arena) {
+  const auto& groups = list_or_empty(cluster_spec, "workerGroupSpecs");
+  auto out = arena.make<PodSetCount>(groups.size());
+  for (std::size_t i = 0; i < groups.size(); ++i)
+    out[i] = {arena.copy(lower(text_member(groups[i], "groupName"))), worker_count(groups[i])};
   return out;
 }
 

@@ -2,6 +2,7 @@
 
 #include "connectors/jobs/job_integration.hpp"
 #include "connectors/json/json_value.hpp"
+#include "vocabulary/arena.hpp"
 #include "vocabulary/result.hpp"
 
 // What RayCluster and RayJob have in common: the RayClusterSpec, in which a head and groups of workers are described (base-api §7.2, 77
@@ -14,6 +15,9 @@ namespace hindsight::connectors::ray {
 
 /// Reads pod sets as pod_sets() makes them. Errors are told to `job`.
 void observe_pod_sets(const Json& pod_sets, const Node& job, const JobContext& context, JobObserved& out);
+
+/// Counts of the worker groups of another cluster spec, by lower-cased name: what the autoscaler has made of them.
+[[nodiscard]] List<PodSetCount> worker_counts(const Json& cluster_spec, Arena& arena);
 
 /// The cluster spec with what a start injects. Errors: invalid, as inject(), or when a pod set is not told of.
 [[nodiscard]] Result<Json> started(Json cluster_spec, const std::vector<PodSetInjection>& pod_sets);

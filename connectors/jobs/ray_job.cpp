@@ -1,12 +1,17 @@
 // ray.io/v1 RayJob (base-api §7.2): a RayCluster made for one job, and in K8sJobMode the pod that submits the job to it.
 
+#include <algorithm>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 
 #include "connectors/jobs/integrations.hpp"
 #include "connectors/jobs/ray_cluster_spec.hpp"
 #include "connectors/jobs/template_change.hpp"
+#include "connectors/jobs/workload_name.hpp"
 #include "connectors/json/document.hpp"
+#include "connectors/json/keys.hpp"
 #include "connectors/json/merge_patch.hpp"
 
 namespace hindsight::connectors {
@@ -42,6 +47,47 @@ Json all_pod_sets(const Json& job) {
   return out;
 }
 
+/// The RayCluster that KubeRay made for the job, as the mirror has it; nothing: there is none, or it is on its way out.
+std::optional<Json> live_cluster(const Node& status, const JobContext& context, const JobObserved& job) {
+  const auto name = status.text("rayClusterName");
+  if (name.empty() || !context.find) return std::nullopt;
+  const auto text = context.find("RayCluster", job.meta.namespace_, name);
+  if (text == nullptr) return std::nullopt;
+  const auto document = Document::parse(*text);
+  if (!document) return std::nullopt;
+  Json cluster = to_json(document->root());
+  const auto& metadata = object_or_empty(cluster, "metadata");
+  if (member(metadata, "deletionTimestamp") != nullptr) return std::nullopt;
+  for (const auto& owner : list_or_empty(metadata, "ownerReferences"))
+    if (flag_member(owner, "controller") && text_member(owner, "uid") == job.meta.uid) return cluster;
+  return std::nullopt;
+}
+
+/// An elastic job that scales itself has the size that its cluster has (EJ-131), and each step of the autoscaler makes a name of its own
+/// (EJ-132). While it is suspended the job says how large the next cluster will be.
+void follow_live_cluster(const Node& job, const JobContext& context, JobObserved& out) {
+  const auto spec = job.object("spec");
+  if (!out.elastic || out.suspended || !spec.object("rayClusterSpec").flag("enableInTreeAutoscaling")) return;
+  auto generation = std::string(job.object("metadata").entry("annotations", keys::raycluster_generation).value_or(Text{}));
+  auto& arena = job.reading().arena();
+  if (const auto cluster = live_cluster(job.object("status"), context, out)) {
+    const auto facts = arena.make<PodSetFacts>(out.pod_sets.size());
+    std::copy(out.pod_sets.begin(), out.pod_sets.end(), facts.begin());
+    for (const auto& group : ray::worker_counts(spec_of(*cluster), arena)) {
+      const auto found = std::find_if(facts.begin(), facts.end(), [&](const PodSetFacts& p) { return p.name == group.pod_set; });
+      if (found == facts.end())
+        return spec.object("rayClusterSpec")
+            .refuse_value("workerGroupSpecs", "all groups of its RayCluster, which has " + std::string(group.pod_set));
+      found->count = group.count;
+    }
+    out.pod_sets = facts;
+    if (const auto number = member(object_or_empty(*cluster, "metadata"), "generation"); number != nullptr) generation = number->dump();
+  }
+  if (generation.empty()) return;
+  const auto extra = std::to_string(out.meta.generation) + "_" + generation;
+  out.workload_name = arena.copy(workload_name(out.kind, out.group, out.meta.name, out.meta.uid, extra));
+}
+
 class RayJob final : public JobIntegration {
  public:
   [[nodiscard]] std::string_view framework() const override { return "ray.io/rayjob"; }
@@ -65,6 +111,7 @@ class RayJob final : public JobIntegration {
     out.on_hold = deployment == "ValidationFailed";
     if (!out.managed) return;
     ray::observe_pod_sets(all_pod_sets(Json{{"spec", to_json(spec.value())}}), job, context, out);
+    follow_live_cluster(job, context, out);
   }
 
   [[nodiscard]] Json pod_sets(const Json& job) const override { return all_pod_sets(job); }

@@ -19,6 +19,7 @@ inline constexpr std::string_view job_completions_equal_parallelism = "kueue.x-k
 inline constexpr std::string_view stopping = "kueue.x-k8s.io/stopping";
 inline constexpr std::string_view admission_gated_by = "kueue.x-k8s.io/admission-gated-by";
 inline constexpr std::string_view scheduling_gated_by = "kueue.x-k8s.io/scheduling-gated-by";
+inline constexpr std::string_view raycluster_generation = "kueue.x-k8s.io/raycluster-generation";
 inline constexpr std::string_view elastic_job = "kueue.x-k8s.io/elastic-job";
 inline constexpr std::string_view slice_replacement_for = "kueue.x-k8s.io/workload-slice-replacement-for";
 inline constexpr std::string_view slice_name = "kueue.x-k8s.io/workload-slice-name";

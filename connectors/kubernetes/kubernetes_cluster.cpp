@@ -63,7 +63,11 @@ void KubernetesCluster::submit_best_effort(Write write) {
 
 void KubernetesCluster::get(const ResourceType& type, const std::string& namespace_, const std::string& name,
                             std::function<void(HttpAnswer)> done) {
-  loop_.post([this, path = object_path(type, namespace_, name), done = std::move(done)]() mutable {
+  get_path(object_path(type, namespace_, name), std::move(done));
+}
+
+void KubernetesCluster::get_path(std::string path, std::function<void(HttpAnswer)> done) {
+  loop_.post([this, path = std::move(path), done = std::move(done)]() mutable {
     HttpRequest request;
     request.path = std::move(path);
     http_->send(std::move(request), std::move(done));

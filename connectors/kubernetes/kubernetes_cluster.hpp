@@ -55,6 +55,8 @@ class KubernetesCluster final : public Cluster {
   void submit_best_effort(Write write);
   /// One try to read an object: `status`, JSON text. Not answered once this is stopped.
   void get(const ResourceType& type, const std::string& namespace_, const std::string& name, std::function<void(HttpAnswer)> done);
+  /// The same of what is no object: "/version".
+  void get_path(std::string path, std::function<void(HttpAnswer)> done);
 
   /// Starts to mirror a kind. `type` must outlive this. The sink gets `synced` when the first list is complete.
   void watch(const ResourceType& type, WatchSink sink, ReflectorOptions options = {});

@@ -14,10 +14,6 @@ const SchemaTable& table() {
   return instance;
 }
 
-// Kinds that no integration of ours manages yet; scenarios may name them.
-constexpr ResourceType ray_cluster{"RayCluster", "ray.io", "v1", "rayclusters", true};
-constexpr ResourceType ray_job{"RayJob", "ray.io", "v1", "rayjobs", true};
-
 enum class Status { none, subresource };
 using Generation = Kind::Generation;
 
@@ -59,8 +55,8 @@ const std::vector<Kind>& kinds() {
       custom(types::provisioning_request_config, Status::none),
       built_in(types::job, Status::subresource, Generation::counted),
       custom(types::job_set, Status::subresource),
-      not_looked_into(ray_cluster, Status::subresource),
-      not_looked_into(ray_job, Status::subresource),
+      not_looked_into(types::ray_cluster, Status::subresource),
+      not_looked_into(types::ray_job, Status::subresource),
       not_looked_into(types::event, Status::none),
   };
   return instance;

@@ -165,7 +165,8 @@ Result<Write> plan_create(const WorkloadCreateIntent& intent, const Json& job, c
   }
   if (!intent.replaces.empty()) {
     annotations[std::string(keys::slice_replacement_for)] = intent.replaces;
-    pod_sets = with_counts(list_or_empty(object_or_empty(replaced, "spec"), "podSets"), counts_of(pod_sets));
+    pod_sets = with_counts(list_or_empty(object_or_empty(replaced, "spec"), "podSets"),
+                           intent.counts.empty() ? counts_of(pod_sets) : intent.counts);
   }
   if (!annotations.empty()) metadata["annotations"] = std::move(annotations);
 

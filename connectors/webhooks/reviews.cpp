@@ -198,7 +198,8 @@ Answer answer_conversion(std::string_view body) {
 const std::vector<ReviewedKind>& reviewed_kinds() {
   static const std::vector<ReviewedKind> instance = [] {
     // Of the others the definitions say all.
-    const std::set<std::string_view> judged{"ResourceFlavor", "Cohort", "ClusterQueue", "LocalQueue", "Workload", "Job", "JobSet"};
+    const std::set<std::string_view> judged{"ResourceFlavor", "Cohort",     "ClusterQueue", "LocalQueue", "Workload", "Job",
+                                            "JobSet",         "RayCluster", "RayJob"};
     std::vector<ReviewedKind> out;
     for (const auto& kind : manifests::kinds()) {
       const bool kueue = kind.type->group == kueue_group;

@@ -6,6 +6,7 @@
 #include "connectors/json/resource_bounds.hpp"
 #include "connectors/manifests/syntax.hpp"
 #include "connectors/webhooks/rules/gate_rules.hpp"
+#include "connectors/webhooks/rules/ray_webhook_rules.hpp"
 #include "connectors/webhooks/rules/topology_webhook_rules.hpp"
 #include "connectors/webhooks/rules/webhook_rules.hpp"
 
@@ -92,12 +93,28 @@ void check_change(const ObjectView& now, const ObjectView& before, bool elastic,
 /// Which kinds can be elastic, and that a job is elastic for its whole life (77 §2.5).
 void check_elastic(const Kind& kind, const ObjectView& now, const ObjectView& before, Findings& findings) {
   const bool elastic = annotation(now, keys::elastic_job) == "true";
-  if (elastic && kind.type->kind != "Job")
+  const auto name = kind.type->kind;
+  if (elastic && name != "Job" && name != "RayCluster" && name != "RayJob")
     findings.forbidden(annotation_field(keys::elastic_job), "elastic job is not supported for \"" + std::string(kind.type->group) + "/" +
                                                                 std::string(kind.type->version) + ", Kind=" + std::string(kind.type->kind) +
                                                                 "\"");
   if (before.exists() && elastic != (annotation(before, keys::elastic_job) == "true"))
     findings.invalid(annotation_field(keys::elastic_job), Json(elastic), "field is immutable");
+}
+
+/// Concurrent admission tries a job in several forms at a time, which nobody has thought through for jobs of several slices (EJ-49).
+void check_elastic_queue(const ObjectView& now, const ObjectView& before, const Surroundings& around, Findings& findings) {
+  const Json& queue = label(now, keys::queue_name);
+  if (!around.gate("ConcurrentAdmission") || !queue.is_string() || (before.exists() && queue == label(before, keys::queue_name))) return;
+  const auto local = around.find("LocalQueue", text(now.metadata, "namespace"), queue.get_ref<const std::string&>());
+  if (local == nullptr) return;
+  const auto name = text(member(*local, "spec"), "clusterQueue");
+  const auto cluster_queue = around.find("ClusterQueue", "", name);
+  if (cluster_queue == nullptr) return;
+  for (const char* form : {"concurrentAdmissionPolicy", "concurrentAdmission"})
+    if (!member(*cluster_queue, "spec", form).is_null())
+      return findings.forbidden(annotation_field(keys::elastic_job), "elastic job is not supported in ClusterQueue \"" + std::string(name) +
+                                                                         "\", which has concurrent admission");
 }
 
 /// An elastic job is placed slice by slice, so it cannot ask for one place (EJ-107).
@@ -176,7 +193,9 @@ void check_job_webhook_rules(const Kind& kind, const ObjectView& now, const Obje
   check_job_gates(now, before, around, findings);
   if (before.exists()) check_change(now, before, elastic, around, findings);
   if (elastic_gate) check_elastic(kind, now, before, findings);
+  if (elastic) check_elastic_queue(now, before, around, findings);
   if (kind.type->kind == "Job") check_batch_job(now, before, elastic, findings);
+  check_ray_webhook_rules(kind, now, elastic, around, findings);
   if (kind.type->kind == "Job" && around.gate("AdjustResourcesOnAdmission")) check_resource_bounds(now, before, elastic, findings);
   if (around.gate("TopologyAwareScheduling") && !asks_as_before(kind, now, before))
     check_topology_requests(templates_of(kind, now), around, findings);

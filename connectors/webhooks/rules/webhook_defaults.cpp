@@ -2,6 +2,7 @@
 #include <set>
 
 #include "connectors/json/keys.hpp"
+#include "connectors/webhooks/rules/ray_webhook_rules.hpp"
 #include "connectors/webhooks/rules/webhook_rules.hpp"
 
 namespace hindsight::connectors::webhooks {
@@ -57,10 +58,13 @@ bool has_managed_ancestor(const Json& object, const Surroundings& around) {
   return false;
 }
 
+bool is_elastic(const Json& object, const Surroundings& around) {
+  return around.gate("ElasticJobsViaWorkloadSlices") &&
+         text(member(member(object, "metadata"), "annotations"), keys::elastic_job) == "true";
+}
+
 /// Pods of an elastic Job wait until a slice that covers them is admitted (EJ-65).
-void add_elastic_gate(Json& object, const Surroundings& around) {
-  if (!around.gate("ElasticJobsViaWorkloadSlices") || text(member(member(object, "metadata"), "annotations"), keys::elastic_job) != "true")
-    return;
+void add_elastic_gate(Json& object) {
   Json* at = &object;
   for (const char* name : {"spec", "template", "spec"}) {
     const auto next = at->find(name);
@@ -90,6 +94,8 @@ bool default_job(Json& object, const Surroundings& around) {
     metadata["labels"][keys::priority_class] = "default";
   if (metadata["labels"].empty()) metadata.erase("labels");
   if (!queued && !around.manages_jobs_without_queue_name()) return false;
+  // KubeRay takes no RayJob that is suspended and uses a cluster that is there already.
+  if (!member(member(object, "spec"), "clusterSelector").is_null()) return true;
   if (object.contains("spec") && object["spec"].is_object()) object["spec"]["suspend"] = true;
   return true;
 }
@@ -111,7 +117,13 @@ void apply_webhook_defaults(const Kind& kind, Json& object, const Surroundings& 
   const auto name = kind.type->kind;
   if (name == "ClusterQueue" || name == "ResourceFlavor" || name == "AdmissionCheck") add_finalizer(object);
   if (name == "Workload" && !around.gate("PartialAdmission")) drop_least_counts(object);
-  if (around.manages_kind(name, kind.type->group) && default_job(object, around) && name == "Job") add_elastic_gate(object, around);
+  if (!around.manages_kind(name, kind.type->group)) return;
+  // A RayCluster below another job is not queued, but its pods wait for the slices of that job.
+  const bool queued = default_job(object, around);
+  const bool waits = queued || (name == "RayCluster" && has_managed_ancestor(object, around));
+  if (!waits || !is_elastic(object, around)) return;
+  if (name == "Job") add_elastic_gate(object);
+  if (name == "RayCluster") add_gates_to_ray_cluster(object);
 }
 
 }  // namespace hindsight::connectors::webhooks

@@ -249,6 +249,7 @@ TEST_F(ElasticJobs, QuickResizesAskForOneSlice) {
   EXPECT_EQ(creates[0].name, "slice-3") << "the name does not change under way";
   EXPECT_EQ(creates[0].replaces, "default/slice-1");
   EXPECT_EQ(creates[0].slice_name, "slice-1");
+  EXPECT_EQ(creates[0].counts, (std::vector<std::pair<std::string, std::int32_t>>{{"main", 6}})) << "the size that is wanted by now";
   slice("slice-3", {{"main", 5}}, "slice-1");
   (void)w.settle();
   EXPECT_FALSE(find("slice-3")->reserved()) << "it is about to be resized: an admission would be for another size";

@@ -55,6 +55,7 @@ class BridgeTest : public ::testing::Test, private Cluster {
   }
 
   std::vector<Seen> seen_;
+  std::vector<std::string> jobs_;  ///< "name vVERSION pod-set=count", of the last pod set.
   int queues_seen_ = 0;
   int refusals_seen_ = 0;
   std::vector<std::string> notices_;
@@ -72,6 +73,9 @@ class BridgeTest : public ::testing::Test, private Cluster {
   void note(const Observation& o) {
     if (std::holds_alternative<ClusterQueueObserved>(o)) ++queues_seen_;
     if (std::holds_alternative<WriteRefused>(o)) ++refusals_seen_;
+    if (const auto* j = std::get_if<JobObserved>(&o); j != nullptr && !j->pod_sets.empty())
+      jobs_.push_back(std::string(j->meta.name) + " v" + std::to_string(j->meta.resource_version) + " " +
+                      std::string(j->pod_sets.back().name) + "=" + std::to_string(j->pod_sets.back().count));
     const auto* w = std::get_if<WorkloadObserved>(&o);
     if (w == nullptr) return;
     Seen s{std::string(w->meta.name), w->meta.resource_version, "", std::string(w->pod_sets[0].limits_error),
@@ -97,6 +101,36 @@ TEST_F(BridgeTest, AQueueIsToldAgainOnlyWhenMoreThanItsStatusHasChanged) {
   remove(types::cluster_queue, queue("5", "None", 1));
   add(types::cluster_queue, queue("6", "None", 0));
   EXPECT_EQ(queues_seen_, 4) << "after its end it is another one";
+}
+
+// EJ-131, EJ-132: a RayJob is told again when the cluster that it made has another size, and not for what else happens to that
+TEST_F(BridgeTest, ARayJobIsToldAgainWhenItsClusterIsResized) {
+  const std::string workers = R"("headGroupSpec":{"template":{"spec":{"containers":[{"name":"h"}]}}},"workerGroupSpecs":[{"groupName":"w",)"
+                              R"("template":{"spec":{"containers":[{"name":"w"}]}},"replicas":)";
+  const auto cluster = [&](const std::string& version, int generation, int replicas) {
+    return R"({"kind":"RayCluster","metadata":{"namespace":"ns","name":"c","uid":"uid-c","resourceVersion":")" + version +
+           R"(","generation":)" + std::to_string(generation) +
+           R"(,"ownerReferences":[{"kind":"RayJob","name":"j","uid":"uid-j","controller":true}]},"spec":{)" + workers +
+           std::to_string(replicas) + "}]}}";
+  };
+  add(types::ray_job, R"({"kind":"RayJob","metadata":{"namespace":"ns","name":"j","uid":"uid-j","resourceVersion":"1","generation":2,)"
+                      R"("annotations":{"kueue.x-k8s.io/elastic-job":"true"}},"spec":{"submissionMode":"HTTPMode","rayClusterSpec":{)"
+                      R"("enableInTreeAutoscaling":true,)" +
+                          workers + R"(1}]}},"status":{"rayClusterName":"c"}})");
+  using Lines = std::vector<std::string>;
+  EXPECT_EQ(jobs_, Lines{"j v1 w=1"});
+  jobs_.clear();
+  add(types::ray_cluster, cluster("2", 1, 1));
+  EXPECT_EQ(jobs_, (Lines{"c v2 w=1", "j v0 w=1"}));
+  jobs_.clear();
+  change(types::ray_cluster, cluster("3", 1, 1));
+  EXPECT_EQ(jobs_, Lines{"c v3 w=1"}) << "only its status has changed";
+  jobs_.clear();
+  change(types::ray_cluster, cluster("4", 2, 5));
+  EXPECT_EQ(jobs_, (Lines{"c v4 w=5", "j v0 w=5"}));
+  jobs_.clear();
+  remove(types::ray_cluster, cluster("5", 2, 5));
+  EXPECT_EQ(jobs_, Lines{"j v0 w=1"}) << "the next one will be as the job says";
 }
 
 const std::string asks_nothing = R"({"name":"c"})";

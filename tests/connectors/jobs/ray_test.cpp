@@ -182,6 +182,124 @@ TEST(Ray, StartsAndStopsInOneWriteEach) {
   }
 }
 
+// ---- elastic ones that scale themselves -------------------------------------------------------------------------------------
+
+/// A RayJob, and the RayCluster that KubeRay made for it.
+class ScalingRayJob : public ::testing::Test {
+ protected:
+  Json job, cluster;
+  Arena arena;
+
+  void SetUp() override {
+    job = ray("RayJob", false, {{"rayClusterName", "c"}, {"jobDeploymentStatus", "Running"}});
+    job["metadata"]["name"] = "rj";
+    job["metadata"]["uid"] = "11111111-2222-3333-4444-555555555555";
+    job["metadata"]["generation"] = 1;
+    job["metadata"]["annotations"] = {{"kueue.x-k8s.io/elastic-job", "true"}};
+    job["spec"]["submissionMode"] = "HTTPMode";
+    job["spec"]["rayClusterSpec"]["enableInTreeAutoscaling"] = true;
+    cluster = ray("RayCluster", false);
+    cluster["metadata"]["name"] = "c";
+    cluster["metadata"]["generation"] = 3;
+    cluster["metadata"]["ownerReferences"] = {{{"kind", "RayJob"}, {"name", "rj"}, {"uid", job["metadata"]["uid"]}, {"controller", true}}};
+    cluster["spec"]["workerGroupSpecs"][0]["replicas"] = 4;
+  }
+  JobContext context() {
+    JobContext out;
+    out.find = [this](std::string_view kind, std::string_view namespace_, std::string_view name) -> std::shared_ptr<const std::string> {
+      if (kind != "RayCluster" || namespace_ != "ns" || name != "c" || cluster.is_null()) return nullptr;
+      return std::make_shared<const std::string>(cluster.dump());
+    };
+    return out;
+  }
+  std::string counts() {
+    std::string out;
+    const auto seen = observed<JobObserved>(types::ray_job, job.dump(), arena, context());
+    for (const auto& p : seen.pod_sets) out += (out.empty() ? "" : " ") + std::string(p.name) + "=" + std::to_string(p.count);
+    return out + " " + std::string(seen.workload_name);
+  }
+};
+
+const std::string as_written = "head=1 small=1 large=6 ";
+
+// EJ-131, EJ-132: the size is that of the live cluster, and each step of the autoscaler has a name of its own
+TEST_F(ScalingRayJob, HasTheSizeOfItsCluster) {
+  EXPECT_EQ(counts(), "head=1 small=4 large=6 rayjob-rj-c0ecf");
+  cluster["spec"]["workerGroupSpecs"][1]["replicas"] = 1;
+  cluster["metadata"]["generation"] = 4;
+  const auto next = counts();
+  EXPECT_EQ(next.substr(0, 23), "head=1 small=4 large=2 ");
+  EXPECT_NE(next.substr(23), "rayjob-rj-c0ecf");
+}
+
+// EJ-8, EJ-131: the new slice is as large as the cluster, not as the job's own text says
+TEST_F(ScalingRayJob, ItsNextSliceIsAsLargeAsItsCluster) {
+  admission::WorkloadCreateIntent intent;
+  intent.job_uid = "u";
+  intent.job_kind = "RayJob";
+  intent.job_group = "ray.io";
+  intent.namespace_ = "ns";
+  intent.job_name = "rj";
+  intent.name = intent.slice_name = "first";
+  const auto first = plan_create(intent, job);
+  ASSERT_TRUE(first) << first.error().message;
+  intent.name = "second";
+  intent.replaces_uid = "uid-first";
+  intent.replaces = "ns/first";
+  intent.counts = {{"head", 1}, {"small", 4}, {"large", 6}};
+  const auto second = plan_create(intent, job, {}, Json::parse(first->body));
+  ASSERT_TRUE(second) << second.error().message;
+  const Json pod_sets = Json::parse(second->body)["spec"]["podSets"];
+  ASSERT_EQ(pod_sets.size(), 3U);
+  EXPECT_EQ(pod_sets[1]["count"], 4);
+  EXPECT_EQ(pod_sets[2]["count"], 6);
+  EXPECT_EQ(Json::parse(first->body)["spec"]["podSets"][1]["count"], 1);
+}
+
+// EJ-93, EJ-131: what the job says counts while there is no cluster, and for the next one, which KubeRay makes from it
+TEST_F(ScalingRayJob, HasItsOwnSizeWithoutACluster) {
+  const std::string own = as_written + "rayjob-rj-d1fd4";
+  const Json whole = cluster;
+  cluster = nullptr;
+  EXPECT_EQ(counts(), own);
+  cluster = whole;
+  cluster["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z";
+  EXPECT_EQ(counts(), own);
+  cluster = whole;
+  cluster["metadata"]["ownerReferences"][0]["uid"] = "somebody-else";
+  EXPECT_EQ(counts(), own) << "it has the name only";
+  cluster = whole;
+  job["spec"]["suspend"] = true;
+  EXPECT_EQ(counts(), own);
+}
+
+// EJ-1, EJ-131, EJ-132
+TEST_F(ScalingRayJob, OnlyElasticOnesThatScaleThemselvesFollowTheirCluster) {
+  Json plain = job;
+  job["spec"]["rayClusterSpec"]["enableInTreeAutoscaling"] = false;
+  EXPECT_EQ(counts(), as_written + "rayjob-rj-d1fd4") << "elastic, by the generation of the job alone";
+  job = plain;
+  job["metadata"].erase("annotations");
+  EXPECT_EQ(counts().substr(0, as_written.size()), as_written);
+}
+
+// EJ-132: who keeps the annotation may tell of the generation as well
+TEST_F(ScalingRayJob, ReadsTheGenerationFromItsAnnotation) {
+  cluster = nullptr;
+  job["metadata"]["annotations"]["kueue.x-k8s.io/raycluster-generation"] = "3";
+  EXPECT_EQ(counts(), as_written + "rayjob-rj-c0ecf");
+}
+
+// EJ-131
+TEST_F(ScalingRayJob, AGroupThatTheJobDoesNotKnowIsAnError) {
+  cluster["spec"]["workerGroupSpecs"][1]["groupName"] = "New";
+  const auto result = observe_text(types::ray_job, job.dump(), arena, context());
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().message.substr(0, 53), "RayJob ns/rj: spec.rayClusterSpec.workerGroupSpecs: f");
+  EXPECT_NE(result.error().message.find("allowed: all groups of its RayCluster, which has new"), std::string::npos)
+      << result.error().message;
+}
+
 TEST(Ray, NamesWhatIsWrong) {
   EXPECT_EQ(refusal(types::ray_cluster, R"({"metadata":{"name":"r","namespace":"n"}})"),
             "RayCluster n/r: spec: found nothing, allowed: an object");

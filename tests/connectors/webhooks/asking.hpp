@@ -31,7 +31,9 @@ class Around final : public Surroundings {
   }
   [[nodiscard]] bool manages_namespace(std::string_view name) const override { return !unmanaged_namespaces.contains(name); }
   [[nodiscard]] bool manages_jobs_without_queue_name() const override { return without_queue_name; }
-  [[nodiscard]] bool manages_kind(std::string_view kind, std::string_view) const override { return kind == "Job" || kind == "JobSet"; }
+  [[nodiscard]] bool manages_kind(std::string_view kind, std::string_view) const override {
+    return kind == "Job" || kind == "JobSet" || kind == "RayCluster" || kind == "RayJob";
+  }
 };
 
 inline Json review(const char* operation, const Json& object, const Json& old_object = Json()) {
