@@ -345,10 +345,26 @@ void Bridge::want(std::vector<Intent> intents) {
     }
     Want& w = wants_[key];
     w.intent = std::move(intent);
+    w.forgotten = false;
     ++w.version;
     w.waiting = false;
     w.rounds = 0;
     advance(key);
+  }
+}
+
+void Bridge::forget(std::string_view uid) {
+  const auto it = keys_by_uid_.find(std::string(uid));
+  if (it == keys_by_uid_.end()) return;
+  const auto keys = it->second;
+  for (const auto& key : keys) {
+    const auto w = wants_.find(key);
+    if (w == wants_.end() || looks_at(w->second.intent).front() != uid) continue;
+    refusals_.erase(key);
+    if (w->second.in_flight)
+      w->second.forgotten = true;
+    else
+      wants_.erase(w);
   }
 }
 
@@ -534,6 +550,10 @@ void Bridge::answered(const std::string& key, const Sent& sent, WriteAnswer answ
   if (it == wants_.end()) return;
   Want& w = it->second;
   w.in_flight = false;
+  if (w.forgotten) {
+    wants_.erase(it);
+    return;
+  }
   const bool newest = w.version == sent.version;
   if (ok) {
     refusals_.erase(key);

@@ -2,7 +2,7 @@
 // what its Workloads hold; and whenever pods of an elastic job were released, no more of them run than their slice was granted. Prints the
 // first violation and exits with 1. BA-36, BA-41, BA-46, EJ-69
 //
-// usage: log_invariants FILE
+// usage: log_invariants LOG [DOMAIN]
 
 #include <algorithm>
 #include <cstdio>
@@ -94,10 +94,10 @@ bool stays_in_its_slice(const RecordView& record, const admission::StateView& st
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 2) return 2;
+  if (argc != 2 && argc != 3) return 2;
   auto log = cli::open_log(argv[1], {.read_only = true});
   if (!log) return std::printf("%s\n", log.error().message.c_str()), 1;
-  auto domain = replay::choose_domain(**log, "");
+  auto domain = replay::choose_domain(**log, argc == 3 ? argv[2] : "");
   if (!domain) return std::printf("%s\n", domain.error().message.c_str()), 1;
   replay::Past past(**log, *domain, {.use_snapshots = false, .progress = {}});
   bool good = true;

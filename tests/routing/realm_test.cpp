@@ -21,7 +21,7 @@ TEST(Realm, MovingTreesKeepsEveryWorkloadInOneDomainAndEverySumRight) {
 #ifdef __SANITIZE_ADDRESS__
   constexpr std::uint64_t seeds_of_the_suite = 300;
 #else
-  constexpr std::uint64_t seeds_of_the_suite = 5'000;
+  constexpr std::uint64_t seeds_of_the_suite = 2'000;
 #endif
   const auto only = number("HINDSIGHT_SEED", 0);
   const std::uint64_t first = only != 0 ? only : number("HINDSIGHT_FIRST_SEED", 1);
