@@ -5,7 +5,7 @@ usage: trees_test.py HINDSIGHT LOG_INVARIANTS [--jobs N] [--trees N] [--partitio
 
 A connector routes what it sees to one domain a tree, and two nodes share the partitions. While Jobs go through kubectl, queues move to other
 cohorts, cohorts join and split, and the connector is killed, sometimes while a queue moves. Afterwards every Job has run and finished exactly once,
-no job held quota twice, every sum is right in every domain, every domain verifies, and no Workload is left in two.
+no job held quota twice, no decision exceeded a quota, every sum is right in every domain, every domain verifies, and no Workload is left in two.
 """
 import argparse, glob, json, os, random, shutil, sys, tempfile, time, unittest
 
