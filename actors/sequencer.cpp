@@ -267,8 +267,8 @@ void Sequencer::batch_applied() {
   if (core_->options.on_batch) core_->options.on_batch(engine_->entities(), position_, domain().now());
 }
 
-/// Between two batches: everything that an intent follows from was read back. First those of the whole state, then of what was touched. While
-/// the domain waits for the rest of what belongs together nothing is told: half a move looks as if objects were missing.
+/// Between two batches: everything that an intent follows from was read back. First those of the whole state, then of what was touched.
+/// While the domain waits for the rest of what belongs together nothing is told: half a move looks as if objects were missing.
 void Sequencer::tell_intents() {
   if (!acts() || !core_->decisions_allowed()) return;
   if (core_->options.role == Role::connector && !domain().synced()) return;
