@@ -268,8 +268,10 @@ void Sequencer::batch_applied() {
 }
 
 /// Between two batches: everything that an intent follows from was read back. First those of the whole state, then of what was touched.
+/// While the domain waits for the rest of what belongs together nothing is told: half a move looks as if objects were missing.
 void Sequencer::tell_intents() {
   if (!acts() || !core_->decisions_allowed()) return;
+  if (core_->options.role == Role::connector && !domain().synced()) return;
   if (!core_->options.on_intents) return engine_->entities().forget_touched();
   std::vector<admission::Intent> intents;
   if (told_all_) {

@@ -416,9 +416,10 @@ void Domain::apply(const TimerFired&, Outbox& out) {
   }
 }
 
-void Domain::apply(const MirrorSynced&, Outbox& out) {
+void Domain::apply(const MirrorSynced& o, Outbox& out) {
   (void)out;
-  synced_ = true;
+  synced_ = !o.pending;
+  if (o.pending) return;
   listed_ = true;
   for (const auto& [key, held] : held_)
     if (held.deleting) held_changes_.insert(key);

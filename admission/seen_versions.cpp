@@ -56,6 +56,7 @@ bool SeenVersions::is_late(const ObjectDeleted& o) {
   const auto it = seen_.find({o.kind, std::string(o.namespace_), std::string(o.name)});
   if (it == seen_.end()) return false;
   if (!o.uid.empty() && it->second.uid != o.uid) return true;
+  if (!o.departed_to.empty()) return false;  // it lives, and may come back as it was
   if (it->second.gone) return false;
   it->second.gone = true;
   gone_.emplace(it->second.version, it->first);

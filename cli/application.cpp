@@ -105,6 +105,7 @@ std::unique_ptr<CLI::App> make_application(Session& session) {
   add_diff(*app, session);
   add_verify(*app, session);
   add_replay(*app, session);
+  add_nodes(*app, session);
   add_log(*app, session);
   add_list(*app, session);
   add_create(*app, session);

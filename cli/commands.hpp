@@ -14,6 +14,7 @@ void add_history(CLI::App& app, Session& session);
 void add_why(CLI::App& app, Session& session);
 void add_diff(CLI::App& app, Session& session);
 void add_verify(CLI::App& app, Session& session);
+void add_nodes(CLI::App& app, Session& session);
 void add_replay(CLI::App& app, Session& session);
 void add_log(CLI::App& app, Session& session);  ///< log cat, stats, check, init, copy.
 void add_version(CLI::App& app, Session& session);

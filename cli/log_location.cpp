@@ -39,6 +39,20 @@ Result<events::kafka::Settings> kafka_settings(const LogAccess& access) {
   return events::kafka::parse_settings(text, "--log-config " + access.kafka_config);
 }
 
+Result<std::vector<std::string>> partitions_of(const std::string& location, const LogAccess& access) {
+  if (!is_kafka(location) || location.find("?partition=") != std::string::npos) return std::vector<std::string>{location};
+  auto one = events::kafka::parse_location(location);
+  if (!one) return tl::unexpected(one.error());
+  auto settings = kafka_settings(access);
+  if (!settings) return tl::unexpected(settings.error());
+  events::kafka::LastWords words;
+  const auto topic = events::kafka::check_topics({*one, *settings}, words, !access.read_only);
+  if (!topic) return tl::unexpected(topic.error());
+  std::vector<std::string> out;
+  for (one->partition = 0; one->partition < topic->partitions; ++one->partition) out.push_back(one->text());
+  return out;
+}
+
 Result<std::unique_ptr<events::Log>> open_log(const std::string& location, const LogAccess& access) {
   if (is_kafka(location)) return open_kafka(location, access);
   if (!access.kafka_config.empty()) return fail(ErrorKind::invalid, "--log-config: is for logs on Kafka; --log is " + location);

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "events/kafka/location.hpp"
 #include "events/kafka/settings.hpp"
@@ -28,6 +29,10 @@ CLI::Option* add_log_config(CLI::App& command, std::string& file);
 [[nodiscard]] bool is_kafka(const std::string& location);
 /// The settings of the way to Kafka that `access` names. Errors: invalid, naming file, line, key, what was found and what is allowed.
 [[nodiscard]] Result<events::kafka::Settings> kafka_settings(const LogAccess& access);
+
+/// The log in each partition of its topic; a file, and a location that names its partition, is the only one. Errors: invalid, those of
+/// events::kafka::check_topics.
+[[nodiscard]] Result<std::vector<std::string>> partitions_of(const std::string& location, const LogAccess& access);
 
 /// Opens what --log names. Errors: invalid for other schemes, and those of SqliteLog::open and KafkaLog::open.
 [[nodiscard]] Result<std::unique_ptr<events::Log>> open_log(const std::string& location, const LogAccess& access = {});

@@ -1,5 +1,6 @@
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <random>
@@ -11,7 +12,7 @@
 #include "cli/first_contact.hpp"
 #include "cli/live/cluster_link.hpp"
 #include "cli/live/cluster_surroundings.hpp"
-#include "cli/live/node_snapshots.hpp"
+#include "cli/live/one_domain.hpp"
 #include "cli/live/quickstart.hpp"
 #include "cli/live/webhook_service.hpp"
 #include "cli/live_projections.hpp"
@@ -19,6 +20,7 @@
 #include "cli/release.hpp"
 #include "cli/run_configuration.hpp"
 #include "cli/run_decider.hpp"
+#include "cli/run_trees.hpp"
 #include "cli/run_visibility.hpp"
 #include "connectors/kubernetes/kubeconfig.hpp"
 #include "connectors/manifests/manifest_reader.hpp"
@@ -40,7 +42,7 @@ struct RunOptions {
                                                     feature_gates;
   std::size_t max_in_flight = 64;
   unsigned connect_timeout = 60;
-  std::string role = "all", domain = "default", group = "hindsight", member;
+  std::string role = "all", domain = "default", domains = "one", group = "hindsight", member;
   unsigned session_timeout = 6;
   bool webhooks = false;
   std::string webhook_address, webhook_url, webhook_cert_dir, webhook_cert_lifetime = "8760h";
@@ -128,6 +130,22 @@ Result<WebhookOptions> webhook_options(const RunOptions& o, const operations::Co
   return out;
 }
 
+/// The figures of each of many domains.
+std::string domain_metrics(const std::vector<ClusterDomains::Status>& domains) {
+  std::string body;
+  const auto family = [&](const char* name, const char* kind, auto value) {
+    body += std::string("# TYPE ") + name + " " + kind + "\n";
+    for (const auto& d : domains)
+      body += std::string(name) + "{partition=\"" + std::to_string(d.partition) + "\",domain=\"" + d.domain + "\"} " +
+              std::to_string(value(d.node)) + "\n";
+  };
+  family("hindsight_log_position", "gauge", [](const auto& s) { return s.position; });
+  family("hindsight_epoch", "gauge", [](const auto& s) { return s.epoch; });
+  family("hindsight_inbox", "gauge", [](const auto& s) { return s.in_flight_records; });
+  family("hindsight_domain_restarts_total", "counter", [](const auto& s) { return s.restarts; });
+  return body;
+}
+
 int run_on_cluster(const RunOptions& o, const operations::Configuration& configuration, operations::Signals& signals) {
   namespace k = connectors::kubernetes;
   auto address = operations::parse_listen_address(o.http);
@@ -160,11 +178,12 @@ int run_on_cluster(const RunOptions& o, const operations::Configuration& configu
     });
   }
 
+  const bool trees = o.domains == "trees";
   std::unique_ptr<ClusterLink> link;
-  std::unique_ptr<NodeSnapshots> snapshots;
-  std::unique_ptr<actors::Node> node;
+  std::unique_ptr<events::Log> log;  // of all that happens, unless every tree has a domain
+  std::unique_ptr<ClusterDomains> domains;
   std::atomic<ClusterLink*> link_now = nullptr;
-  std::atomic<actors::Node*> node_now = nullptr;
+  std::atomic<ClusterDomains*> domains_now = nullptr;
   std::unique_ptr<connectors::EventSender> events;
   std::unique_ptr<LiveProjections> projections;
   std::atomic<LiveProjections*> projections_now = nullptr;
@@ -178,15 +197,20 @@ int run_on_cluster(const RunOptions& o, const operations::Configuration& configu
   std::atomic<VisibilityService*> visibility_now = nullptr;
   operations::HttpRoutes routes;
   operations::HealthSources sources;
+  const auto status_of_domains = [&] {
+    auto* d = domains_now.load();
+    return d == nullptr ? std::vector<ClusterDomains::Status>{} : d->status();
+  };
   sources.alive = [&] {
-    auto* n = node_now.load();
-    const std::string error = n == nullptr ? "" : n->status().error;
+    std::string error;
+    for (const auto& d : status_of_domains())
+      if (error.empty()) error = d.node.error;
     return std::vector<operations::HealthCondition>{{"domain", error.empty(), error.empty() ? "runs" : error}};
   };
   sources.ready = [&] {
-    auto* n = node_now.load();
     auto* l = link_now.load();
-    const bool caught_up = n != nullptr && n->status().caught_up;
+    const auto all = status_of_domains();
+    const bool caught_up = !all.empty() && std::ranges::all_of(all, [](const auto& d) { return d.node.caught_up; });
     const bool synced = l != nullptr && l->synced();
     std::vector<operations::HealthCondition> conditions{{"lease", true,
                                                          !elects              ? "not asked for"
@@ -199,15 +223,16 @@ int run_on_cluster(const RunOptions& o, const operations::Configuration& configu
     return conditions;
   };
   sources.metrics = [&] {
-    auto* n = node_now.load();
     auto* l = link_now.load();
     auto* p = projections_now.load();
     std::string body = p == nullptr ? std::string() : p->metrics_text();
     const auto add = [&](const char* name, const char* kind, std::uint64_t v) {
       body += std::string("# TYPE ") + name + " " + kind + "\n" + name + " " + std::to_string(v) + "\n";
     };
-    if (n != nullptr) {
-      const auto s = n->status();
+    if (const auto all = status_of_domains(); trees) {
+      body += domain_metrics(all);
+    } else if (!all.empty()) {
+      const auto& s = all.front().node;
       add("hindsight_log_position", "gauge", s.position);
       add("hindsight_epoch", "gauge", s.epoch);
       add("hindsight_decisions_total", "counter", s.decisions);
@@ -262,17 +287,13 @@ int run_on_cluster(const RunOptions& o, const operations::Configuration& configu
   } else if (auto shown = serve_visibility(); !shown) {
     status = complain(shown.error());
   } else if (leadership.wait(stop)) {
-    LogAccess access{.kafka_config = o.log_config};
-    access.durability = o.durability == "off"      ? events::Durability::off
-                        : o.durability == "normal" ? events::Durability::normal
-                                                   : events::Durability::fsync;
-    auto log = open_log(o.log, access);
-    if (!log) {
-      status = complain(log.error());
-    } else {
-      const auto notice = [](const std::string& text) { operations::log(LogLevel::warning, text); };
-      link = std::make_unique<ClusterLink>(**cluster, notice);
-      snapshots = std::make_unique<NodeSnapshots>(**log, notice);
+    const auto notice = [](const std::string& text) { operations::log(LogLevel::warning, text); };
+    connectors::PlanSettings plans;
+    plans.partial_admission = configuration.gate("PartialAdmission");
+    plans.label_keys_to_copy = configuration.label_keys_to_copy;
+    link = std::make_unique<ClusterLink>(**cluster, notice, std::move(plans));
+    events = std::make_unique<connectors::EventSender>(**cluster);
+    const auto start_domains = [&]() -> Result<void> {
       actors::NodeOptions node_options;
       node_options.domain = o.domain;
       if (o.role == "connector") node_options.role = actors::Role::connector;
@@ -286,63 +307,80 @@ int run_on_cluster(const RunOptions& o, const operations::Configuration& configu
       node_options.on_lead = [](std::uint64_t epoch, events::Position position) {
         operations::log(LogLevel::info, "the domain runs", {{"position", std::to_string(position)}, {"epoch", std::to_string(epoch)}});
       };
-      snapshots->attach(node_options);
-      auto started = actors::Node::start(**log, std::move(node_options));
-      if (!started) {
-        status = complain(started.error());
-      } else {
-        node = std::move(*started);
-        events = std::make_unique<connectors::EventSender>(**cluster);
-        events->start_ticking();
-        LiveProjectionsOptions look_on;
-        look_on.domain = o.domain;
-        look_on.metrics = {.replica_role = elects ? "leader" : "standalone",
-                           .release = release,
-                           .cluster_queue_resources = configuration.cluster_queue_resource_metrics,
-                           .local_queues = configuration.local_queue_metrics,
-                           .local_queue_selector = configuration.local_queue_metrics_selector};
-        look_on.events = events.get();
-        look_on.on_notice = notice;
-        auto looking = LiveProjections::start(**log, std::move(look_on));
-        if (looking)
-          projections = std::move(*looking);
-        else
-          operations::log(LogLevel::warning, "no metrics of the domain: " + looking.error().message);
-        node_now = node.get();
-        link_now = link.get();
-        projections_now = projections.get();
-        link->start(*node, configuration.json);
-        if (leadership.wait_for_loss(stop)) {
-          operations::log(LogLevel::error, "the lease was lost; another copy may act now");
-          status = 1;
-        }
-        operations::log(LogLevel::info, "stopping");
+      if (trees) {
+        auto started = start_trees({o.log, o.log_config, o.domain}, std::move(node_options), *link, *events);
+        if (!started) return tl::unexpected(started.error());
+        domains = std::move(*started);
+        return {};
       }
-      (*server)->stop();
-      if (webhooks) webhooks->stop();      // asks the mirror and the cluster
-      if (visibility) visibility->stop();  // asks the projections and the cluster
-      node_now = nullptr;
-      link_now = nullptr;
-      projections_now = nullptr;
-      projections.reset();  // reads the log, and tells events through the cluster
-      events.reset();
-      (*cluster)->resign();
-      (*cluster)->stop();
-      if (node) {
-        const auto stopped = node->stop();
-        if (const auto error = node->status().error; !error.empty()) {
-          operations::log(LogLevel::critical, error);
-          status = 1;
-        } else if (!stopped) {
-          operations::log(LogLevel::warning, stopped.error().message);
-        }
-        operations::log(LogLevel::info, "stopped", {{"position", std::to_string(node->status().position)}});
+      LogAccess access{.kafka_config = o.log_config};
+      access.durability = o.durability == "off"      ? events::Durability::off
+                          : o.durability == "normal" ? events::Durability::normal
+                                                     : events::Durability::fsync;
+      auto opened = open_log(o.log, access);
+      if (!opened) return tl::unexpected(opened.error());
+      log = std::move(*opened);
+      auto started = OneDomain::start(*log, std::move(node_options), [&](std::function<void()> work) { link->post(std::move(work)); });
+      if (!started) return tl::unexpected(started.error());
+      domains = std::move(*started);
+      LiveProjectionsOptions look_on;
+      look_on.domain = o.domain;
+      look_on.metrics = {.replica_role = elects ? "leader" : "standalone",
+                         .release = release,
+                         .cluster_queue_resources = configuration.cluster_queue_resource_metrics,
+                         .local_queues = configuration.local_queue_metrics,
+                         .local_queue_selector = configuration.local_queue_metrics_selector};
+      look_on.events = events.get();
+      look_on.on_notice = notice;
+      auto looking = LiveProjections::start(*log, std::move(look_on));
+      if (looking)
+        projections = std::move(*looking);
+      else
+        operations::log(LogLevel::warning, "no metrics of the domain: " + looking.error().message);
+      return {};
+    };
+    if (auto started = start_domains(); !started) {
+      status = complain(started.error());
+    } else {
+      events->start_ticking();
+      domains_now = domains.get();
+      link_now = link.get();
+      projections_now = projections.get();
+      link->start(*domains, configuration.json);
+      if (leadership.wait_for_loss(stop)) {
+        operations::log(LogLevel::error, "the lease was lost; another copy may act now");
+        status = 1;
       }
-      link->stop();
-      node.reset();
-      link.reset();
-      return status;
+      operations::log(LogLevel::info, "stopping");
     }
+    (*server)->stop();
+    if (webhooks) webhooks->stop();      // asks the mirror and the cluster
+    if (visibility) visibility->stop();  // asks the projections and the cluster
+    domains_now = nullptr;
+    link_now = nullptr;
+    projections_now = nullptr;
+    projections.reset();  // reads the log, and tells events through the cluster
+    if (domains) domains->stop_telling();
+    events.reset();
+    (*cluster)->resign();
+    (*cluster)->stop();
+    if (domains) {
+      const auto stopped = domains->stop();
+      const auto all = domains->status();
+      const auto failed = std::ranges::find_if(all, [](const auto& d) { return !d.node.error.empty(); });
+      if (failed != all.end()) {
+        operations::log(LogLevel::critical, failed->node.error);
+        status = 1;
+      } else if (!stopped) {
+        operations::log(LogLevel::warning, stopped.error().message);
+      }
+      operations::log(LogLevel::info, "stopped",
+                      {{"position", all.empty() ? std::string("0") : std::to_string(all.front().node.position)}});
+    }
+    link->stop();
+    domains.reset();
+    link.reset();
+    return status;
   }
   (*server)->stop();
   if (webhooks) webhooks->stop();
@@ -366,6 +404,17 @@ int run(const RunOptions& o) {
                                              "; allowed: kafka:HOST:PORT[,...][/PREFIX], a log that several processes can write to"});
   if (o.role != "all" && !o.quickstart.empty())
     return complain({ErrorKind::invalid, "--role " + o.role + ": not with --quickstart, which does everything in one process"});
+  if (o.domains == "trees" && o.role == "all")
+    return complain(
+        {ErrorKind::invalid,
+         "--domains trees: --role is all; allowed: connector, with a --role node beside it: in one process one domain decides for all "
+         "trees, and a log that is written by several is needed to share them"});
+  if (o.domains == "trees" && o.domain.find('/') != std::string::npos)
+    return complain(
+        {ErrorKind::invalid, "--domain: found \"" + o.domain +
+                                 "\"; allowed with --domains trees: a name without \"/\", which begins the names of its domains"});
+  if (o.domains == "trees" && o.visibility.serve)
+    return complain({ErrorKind::invalid, "--domains trees: not with --visibility, which answers from the state of one domain"});
   if (o.role == "node") {
     operations::Signals signals([](const char* name) { operations::log(LogLevel::info, "told to stop", {{"signal", name}}); });
     return run_decider({.log = o.log,
@@ -427,6 +476,13 @@ void add_run(CLI::App& app, Session& session) {
       ->capture_default_str();
   command->add_option("--domain", o->domain, "Name of this cluster's domain in the log; clusters that share a log have one each")
       ->type_name("NAME")
+      ->capture_default_str();
+  command
+      ->add_option("--domains", o->domains,
+                   "With --role connector: one: all of the cluster is one domain; trees: each tree of cohorts is a domain, named "
+                   "NAME/cohort/ROOT or "
+                   "NAME/queue/NAME, in the partition that follows from its name")
+      ->check(CLI::IsMember({"one", "trees"}))
       ->capture_default_str();
   command->add_option("--group", o->group, "With --role node: the consumer group of the nodes that share the partitions")
       ->type_name("NAME")

@@ -89,9 +89,9 @@ HINDSIGHT_RECORD(PodObserved, meta, owner_uid, pod_set, slice_name, gated, ended
 
 // ---- the rest -----------------------------------------------------------------------------------------------------------
 
-HINDSIGHT_RECORD(ObjectDeleted, kind, namespace_, name, uid)
+HINDSIGHT_RECORD(ObjectDeleted, kind, namespace_, name, uid, departed_to)
 HINDSIGHT_EMPTY_RECORD(TimerFired)
-HINDSIGHT_EMPTY_RECORD(MirrorSynced)
+HINDSIGHT_RECORD(MirrorSynced, pending)
 HINDSIGHT_RECORD(WriteRefused, kind, namespace_, name, uid, decision_sequence, http_status, message)
 HINDSIGHT_RECORD(ConfigurationObserved, json)
 HINDSIGHT_RECORD(EpochStarted, writer, release)

@@ -45,6 +45,12 @@ std::string describe(const T& e) {
   if constexpr (std::is_same_v<T, ObjectDeleted> || std::is_same_v<T, WriteRefused>) {
     out += " " + std::string(api_name(e.kind)) + " " + full_name(e.namespace_, e.name);
   }
+  if constexpr (std::is_same_v<T, ObjectDeleted>) {
+    if (!e.departed_to.empty()) out += ", now in domain " + std::string(e.departed_to);
+  }
+  if constexpr (std::is_same_v<T, MirrorSynced>) {
+    if (e.pending) out += " pending";
+  }
   if constexpr (std::is_same_v<T, WriteRefused>) out += ": HTTP " + std::to_string(e.http_status);
   if constexpr (std::is_same_v<T, TreeReactivated>) out += " " + std::string(e.root);
   if constexpr (std::is_same_v<T, GateChanged>) out += " " + std::string(api_name(e.change)) + " " + std::string(e.value);

@@ -416,13 +416,18 @@ struct ObjectDeleted {
   Text namespace_;
   Text name;
   Text uid;
+  Text departed_to;  ///< The object is not gone: this domain concerns it no more, and the one of this name does. Empty: it is gone.
 };
 
 /// Time has come to this point; wakes what waits for it (rule 3).
 struct TimerFired {};
 
 /// The mirror has listed everything once since it started; before this no decision is made in a fresh log.
-struct MirrorSynced {};
+struct MirrorSynced {
+  /// The opposite: what follows, up to the next one, belongs together, and nothing is decided before it is complete. So a tree that joins
+  /// or leaves a domain does so in one step, whatever the order of its objects.
+  bool pending = false;
+};
 
 /// A write of the applier was refused for good (not a conflict): BA-75.
 struct WriteRefused {

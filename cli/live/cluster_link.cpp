@@ -3,7 +3,6 @@
 #include <chrono>
 #include <condition_variable>
 
-#include "connectors/bridge/absent_objects.hpp"
 #include "connectors/jobs/template_mutability.hpp"
 #include "connectors/json/keys.hpp"
 #include "connectors/objects/resource_types.hpp"
@@ -49,12 +48,14 @@ class ClusterLink::StoreMirror final : public connectors::Mirror {
   connectors::kubernetes::MirrorStore& store_;
 };
 
-ClusterLink::ClusterLink(connectors::kubernetes::KubernetesCluster& cluster, std::function<void(const std::string&)> notice)
+ClusterLink::ClusterLink(connectors::kubernetes::KubernetesCluster& cluster, std::function<void(const std::string&)> notice,
+                         connectors::PlanSettings plans)
     : cluster_(cluster),
       notice_(std::move(notice)),
       mirror_(std::make_unique<StoreMirror>(cluster.mirror())),
       posting_(std::make_unique<PostingCluster>(cluster, tasks_)) {
   connectors::BridgeOptions options;
+  options.plans = std::move(plans);
   options.synced_kinds = connectors::watched_resource_types;
   options.notice = notice_;
   bridge_ = std::make_unique<connectors::Bridge>(
@@ -63,9 +64,9 @@ ClusterLink::ClusterLink(connectors::kubernetes::KubernetesCluster& cluster, std
 
 ClusterLink::~ClusterLink() { stop(); }
 
-void ClusterLink::start(actors::Node& node, const std::string& configuration) {
-  node_ = &node;
-  if (!configuration.empty()) node.observe_and_wait(ConfigurationObserved{configuration});
+void ClusterLink::start(ClusterDomains& domains, const std::string& configuration) {
+  domains_ = &domains;
+  if (!configuration.empty()) tasks_.post([this, configuration] { domains_->observe(ConfigurationObserved{configuration}); });
   ask_for_version();
   for (const auto* type : connectors::watched_resource_types) {
     connectors::kubernetes::ReflectorOptions options;
@@ -127,23 +128,8 @@ void ClusterLink::want(std::vector<admission::Intent> intents) {
 
 void ClusterLink::on_emit(const Observation& o) {
   if (stopping_) return;
-  if (std::holds_alternative<MirrorSynced>(o)) return on_synced();
-  node_->observe_and_wait(o);  // false when the node stops: the next one sees the object again
-}
-
-/// All lists are complete. What the state knows and the cluster has no more was deleted while nobody watched.
-void ClusterLink::on_synced() {
-  node_->call([this](admission::Entities& entities) {
-    auto absent = std::make_shared<std::vector<connectors::AbsentObject>>(connectors::find_absent(entities, *mirror_));
-    tasks_.post([this, absent] {
-      for (const auto& gone : *absent) node_->observe_and_wait(gone.view());
-      node_->observe_and_wait(MirrorSynced{});
-      node_->call([this](admission::Entities&) {
-        node_->allow_decisions();  // and the node tells what the whole state wants
-        synced_ = true;
-      });
-    });
-  });
+  if (std::holds_alternative<MirrorSynced>(o)) return domains_->synced(*mirror_, [this] { synced_ = true; });
+  domains_->observe(o);
 }
 
 ClusterLink::Figures ClusterLink::figures() const { return {writes_, conflicts_, outstanding_, tasks_.size()}; }

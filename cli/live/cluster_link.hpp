@@ -6,27 +6,33 @@
 #include <string>
 #include <vector>
 
-#include "actors/node.hpp"
+#include "cli/live/cluster_domains.hpp"
 #include "cli/live/task_queue.hpp"
 #include "connectors/bridge/bridge.hpp"
 #include "connectors/kubernetes/kubernetes_cluster.hpp"
 
 namespace hindsight::cli {
 
-/// Ties a real API server to a running domain: mirror and applier. The bridge lives on a thread of its own, which waits when the domain
+/// Ties a real API server to its running domains: mirror and applier. The bridge lives on a thread of its own, which waits when a domain
 /// cannot take more; then the watches are paused, so that a flood slows the mirror and not the memory.
 class ClusterLink {
  public:
-  ClusterLink(connectors::kubernetes::KubernetesCluster& cluster, std::function<void(const std::string&)> notice);
+  ClusterLink(connectors::kubernetes::KubernetesCluster& cluster, std::function<void(const std::string&)> notice,
+              connectors::PlanSettings plans);
   ~ClusterLink();
 
-  /// Starts to watch; when all lists are complete, tells the domain what was deleted meanwhile, and lets it decide. `configuration`: JSON
-  /// for ConfigurationObserved, or empty. The node must not have been allowed to decide.
-  void start(actors::Node& node, const std::string& configuration);
+  /// Starts to watch; when all lists are complete, has the domains compare, and lets them decide. `configuration`: JSON for
+  /// ConfigurationObserved, or empty. Nobody must have allowed the domains to decide.
+  void start(ClusterDomains& domains, const std::string& configuration);
   void stop();
 
+  /// Runs work on the bridge's thread.
+  void post(std::function<void()> work) { tasks_.post(std::move(work)); }
   /// For NodeOptions::on_intents.
   void want(std::vector<admission::Intent> intents);
+  /// On the bridge's thread, see Bridge.
+  void want_now(std::vector<admission::Intent> intents) { bridge_->want(std::move(intents)); }
+  void forget(std::string_view uid) { bridge_->forget(uid); }
   [[nodiscard]] bool synced() const { return synced_; }
   struct Figures {
     std::uint64_t writes = 0, conflicts = 0;
@@ -39,12 +45,11 @@ class ClusterLink {
   class StoreMirror;
 
   void on_emit(const Observation& o);
-  void on_synced();
   void ask_for_version();
 
   connectors::kubernetes::KubernetesCluster& cluster_;
   std::function<void(const std::string&)> notice_;
-  actors::Node* node_ = nullptr;
+  ClusterDomains* domains_ = nullptr;
   std::unique_ptr<StoreMirror> mirror_;
   std::unique_ptr<PostingCluster> posting_;
   std::unique_ptr<connectors::Bridge> bridge_;

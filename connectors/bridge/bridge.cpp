@@ -371,10 +371,27 @@ void Bridge::want(std::vector<Intent> intents) {
         own_versions_.erase(own);
     Want& w = wants_[key];
     w.intent = std::move(intent);
+    w.forgotten = false;
     ++w.version;
     w.waiting = false;
     w.rounds = 0;
     advance(key);
+  }
+}
+
+void Bridge::forget(std::string_view uid) {
+  own_versions_.erase(std::string(uid));  // of another domain now
+  const auto it = keys_by_uid_.find(std::string(uid));
+  if (it == keys_by_uid_.end()) return;
+  const auto keys = it->second;
+  for (const auto& key : keys) {
+    const auto w = wants_.find(key);
+    if (w == wants_.end() || looks_at(w->second.intent).front() != uid) continue;
+    refusals_.erase(key);
+    if (w->second.in_flight)
+      w->second.forgotten = true;
+    else
+      wants_.erase(w);
   }
 }
 
@@ -566,15 +583,20 @@ void Bridge::answered(const std::string& key, const Sent& sent, WriteAnswer answ
   const auto verb = sent.verb;
   const int status = answer.http_status;
   const bool ok = status >= 200 && status < 300;
+  const auto it = wants_.find(key);
+  const bool forgotten = it == wants_.end() || it->second.forgotten;
   if (ok && verb != Write::Verb::delete_) {
-    if (!sent.workload_uid.empty())
+    if (!sent.workload_uid.empty() && !forgotten)
       if (const auto written = parse_object(answer.body)) own_versions_[sent.workload_uid] = version_of(*written);
     mirror_.offer(*sent.type, std::move(answer.body));
   }
-  const auto it = wants_.find(key);
   if (it == wants_.end()) return;
   Want& w = it->second;
   w.in_flight = false;
+  if (w.forgotten) {
+    wants_.erase(it);
+    return;
+  }
   const bool newest = w.version == sent.version;
   if (ok) {
     refusals_.erase(key);

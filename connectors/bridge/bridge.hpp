@@ -62,6 +62,9 @@ class Bridge {
   void want(std::vector<admission::Intent> intents);
   /// Of which release the API server is, for what is written from now on.
   void use(TemplateMutability mutability) { options_.plans.template_mutability = mutability; }
+  /// What was wanted of this object so far is wanted no more: another domain has it now, and says what that one wants. A write that is
+  /// under way is not followed by another.
+  void forget(std::string_view uid);
   /// Tries again what waits after a conflict, a failure or a refusal; called about once a second.
   void retry();
   /// After how many calls of `retry` something that was refused is tried again; 0: nothing is.
@@ -82,6 +85,7 @@ class Bridge {
     std::uint64_t version = 0;  ///< Rises with every new intent.
     std::uint32_t rounds = 0;   ///< Writes since the intent came; a guard against writing in circles.
     bool queued = false;        ///< In reports_.
+    bool forgotten = false;     ///< It is only there for the answer to come.
   };
   /// What the API server refused for good is still wanted as long as the state says so: it is tried again after one call of `retry`,
   /// then after two, four and so on, so that neither the server nor the log is flooded (design rule 5).

@@ -59,6 +59,12 @@ TEST_F(BadUse, EachMistakeNamesWhatWasFoundAndWhatIsAllowed) {
       {{"run", "--visibility-service", "s"}, {"--visibility-service requires --visibility"}},
       {{"run", "--log-level", "loud"}, {"log level: found \"loud\"; allowed: trace, debug"}},
       {{"run", "--durability", "some"}, {"--durability: some not in {fsync,normal,off}"}},
+      {{"run", "--domains", "forests"}, {"--domains: forests not in {one,trees}"}},
+      {{"run", "--domains", "trees", "--log", "sqlite:never.db"}, {"--domains trees: --role is all; allowed: connector"}},
+      {{"run", "--role", "connector", "--domains", "trees", "--log", "kafka:h:1", "--domain", "a/b"},
+       {"--domain: found \"a/b\"; allowed with --domains trees: a name without \"/\""}},
+      {{"run", "--role", "connector", "--domains", "trees", "--log", "kafka:h:1", "--visibility"},
+       {"--domains trees: not with --visibility"}},
       {{"run", "--max-in-flight", "0"}, {"--max-in-flight: Value 0 not in range 1 to 10000"}},
       {{"completion", "fish"}, {"shell: fish not in {bash,zsh}"}}};
   for (const auto& [words, parts] : mistakes) {

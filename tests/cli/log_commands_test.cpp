@@ -207,6 +207,27 @@ TEST_F(LogCommands, LogStatsCountsWhatLogCatPrints) {
   EXPECT_NE(text_of(on(small, {"log", "stats"})).find("QuotaReserved"), std::string::npos);
 }
 
+TEST_F(LogCommands, NodesSaysWhoDecidesWhatAndWhereItStands) {
+  const Json all = json_of(on(small, {"nodes"}));
+  ASSERT_EQ(all.size(), 1U);
+  const Json replayed = json_of(on(small, {"replay"}));
+  const Json epoch = json_of(on(small, {"log", "stats"}))["epochs"][0];
+  const Json& one = all[0];
+  EXPECT_EQ(one["domain"], "default");
+  EXPECT_EQ(one["partition"], 0);
+  EXPECT_EQ(one["epoch"], epoch["epoch"]);
+  EXPECT_EQ(one["owner"], epoch["writer"]);
+  EXPECT_EQ(one["since"], epoch["time"]);
+  EXPECT_EQ(one["position"], replayed["position"]);
+  EXPECT_EQ(one["hash"], replayed["hash"]);
+  EXPECT_TRUE(one["synced"]);
+  EXPECT_LT(one["lag"], one["sequence"]);
+  const auto table = text_of(on(small, {"nodes"}));
+  EXPECT_TRUE(table.starts_with("DOMAIN ")) << table;
+  EXPECT_EQ(lines(table), 2U);
+  expect_error(hindsight(on(small, {"nodes", "--domain", "other"})), 1, {"--domain", "\"other\"", small});
+}
+
 TEST_F(LogCommands, LogCheckFindsNothingInGoodLogs) {
   for (const auto& log : {small, quick}) {
     const Json report = json_of(on(log, {"log", "check"}));

@@ -103,6 +103,9 @@ TEST(OneLineText, says_what_happened) {
             "1  epoch 0  never  team  JobObserved team-a/train at version 5, suspended");
   EXPECT_EQ(to_text({{"team", 1, 0, Time::never(), 0}, Observation(ObjectDeleted{ObjectKind::node, "", "n\n1", "u"})}),
             "1  epoch 0  never  team  ObjectDeleted Node n 1");
+  EXPECT_EQ(to_text({{"team", 1, 0, Time::never(), 0}, Observation(ObjectDeleted{ObjectKind::workload, "ns", "w", "u", "east/queue/b"})}),
+            "1  epoch 0  never  team  ObjectDeleted Workload ns/w, now in domain east/queue/b");
+  EXPECT_EQ(to_text({{"team", 1, 0, Time::never(), 0}, Observation(MirrorSynced{true})}), "1  epoch 0  never  team  MirrorSynced pending");
 }
 
 }  // namespace

@@ -22,6 +22,10 @@ class Applier {
   void refused(const std::string& workload_uid) { waiting_.erase("workload/" + workload_uid); }
   /// A restart: whatever was not written is forgotten.
   void forget() { waiting_.clear(); }
+  /// What was wanted of this object is another domain's matter now.
+  void forget(const std::string& uid) {
+    for (const char* kind : {"workload/", "create/", "revise/", "job/", "pod/"}) waiting_.erase(kind + uid);
+  }
 
  private:
   [[nodiscard]] static std::string key_of(const admission::Intent& intent);

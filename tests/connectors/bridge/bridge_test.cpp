@@ -380,6 +380,30 @@ admission::WorkloadIntent admission_of(const std::string& name) {
 
 std::string said_in(const Write& write) { return Json::parse(write.body)["status"]["conditions"][0]["message"]; }
 
+// Another domain has the object now: what the one before wanted is not tried again, and what that one wants is.
+TEST_F(BridgeTest, WhatWasWantedOfAnObjectThatDepartedIsForgotten) {
+  add(types::workload, workload("w", "7", asks_nothing));
+  bridge_.want({admission_of("w")});
+  ASSERT_EQ(sent_.size(), 1U);
+  bridge_.forget("uid-w");
+  answer(409);
+  EXPECT_EQ(bridge_.outstanding(), 0U) << "its answer was all that was waited for";
+  change(types::workload, workload("w", "8", asks_nothing));
+  EXPECT_TRUE(sent_.empty());
+
+  bridge_.want({admission_of("w")});
+  bridge_.forget("uid-w");
+  bridge_.want({status_of("w", "of another tree")});
+  answer(409);
+  change(types::workload, workload("w", "9", asks_nothing));
+  ASSERT_EQ(sent_.size(), 1U);
+  EXPECT_EQ(said_in(sent_[0].write), "of another tree");
+
+  bridge_.want({status_of("x", "not in the mirror yet")});
+  bridge_.forget("uid-x");
+  EXPECT_EQ(bridge_.outstanding(), 1U);
+}
+
 // One write for an admission, and on a busy server none for a reason that was overtaken. What lets work go on does not wait for what
 // only tells why something waits.
 TEST_F(BridgeTest, WhatOnlyTellsReadersGivesWay) {

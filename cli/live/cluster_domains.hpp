@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "actors/node.hpp"
+#include "connectors/bridge/bridge.hpp"
+#include "vocabulary/observations.hpp"
+#include "vocabulary/result.hpp"
+
+namespace hindsight::cli {
+
+/// The domain, or the domains, in which a cluster is decided: who takes what is seen of it.
+class ClusterDomains {
+ public:
+  ClusterDomains() = default;
+  ClusterDomains(const ClusterDomains&) = delete;
+  ClusterDomains& operator=(const ClusterDomains&) = delete;
+  virtual ~ClusterDomains() = default;
+
+  /// Runs work on the thread of the link, on which `observe` and `synced` are called. From any thread; never waits.
+  using Post = std::function<void(std::function<void()>)>;
+
+  /// Waits while too much is under way. Nothing happens when the domain has stopped: the next process sees the object again.
+  virtual void observe(const Observation& o) = 0;
+  /// All lists are complete. What the log knows and `mirror` has no more was deleted while nobody watched; when that is told, decisions may
+  /// be made and intents are told, and `done` is called on any thread. The mirror must last until `stop`.
+  virtual void synced(const connectors::Mirror& mirror, std::function<void()> done) = 0;
+
+  struct Status {
+    std::string domain;
+    std::int32_t partition = 0;
+    actors::NodeStatus node;
+  };
+  [[nodiscard]] virtual std::vector<Status> status() const = 0;
+  /// The cluster is about to stop: nobody is told Events any more, and no domain is made.
+  virtual void stop_telling() {}
+  /// Finishes what is under way. Error: something did not end in time, or had stopped by itself before.
+  virtual Result<void> stop() = 0;
+};
+
+}  // namespace hindsight::cli

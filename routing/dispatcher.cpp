@@ -1,0 +1,144 @@
+#include "routing/dispatcher.hpp"
+
+#include <algorithm>
+#include <ranges>
+#include <utility>
+
+namespace hindsight::routing {
+namespace {
+
+/// In this order objects arrive: what refers to something after it.
+int rank(ObjectKind kind) {
+  switch (kind) {
+    case ObjectKind::cohort:
+      return 1;
+    case ObjectKind::cluster_queue:
+      return 2;
+    case ObjectKind::local_queue:
+      return 3;
+    case ObjectKind::job:
+      return 4;
+    case ObjectKind::workload:
+      return 5;
+    case ObjectKind::pod:
+      return 6;
+    default:
+      return 0;
+  }
+}
+
+bool arrives_before(const ObjectKey& a, const ObjectKey& b) { return rank(a.kind) != rank(b.kind) ? rank(a.kind) < rank(b.kind) : a < b; }
+
+}  // namespace
+
+// ---- telling ------------------------------------------------------------------------------------------------------------------------
+
+void Dispatcher::remember(const Observation& o) {
+  if (const auto* gone = std::get_if<ObjectDeleted>(&o)) {
+    newest_.erase({gone->kind, std::string(gone->namespace_), std::string(gone->name), std::string(gone->uid)});
+  } else if (const auto key = object_of(o)) {
+    newest_.insert_or_assign(*key, events::encode({.envelope = {}, .body = o}));
+  }
+}
+
+void Dispatcher::tell(Symbol domain, const ObjectKey& object) {
+  const auto it = newest_.find(object);
+  if (it == newest_.end()) return;
+  const auto record = events::decode(it->second);  // we wrote it
+  send_(domain, std::get<Observation>((*record)->view().body));
+}
+
+void Dispatcher::observe(const Observation& o) {
+  remember(o);
+  auto route = router_.observe(o);
+  if (!router_.settled()) return;
+  auto& moves = route.moves;
+  std::ranges::sort(moves, [](const Move& a, const Move& b) { return arrives_before(a.object, b.object); });
+  const auto object = object_of(o);
+  const bool moved = object && std::ranges::any_of(moves, [&](const Move& m) { return m.object == *object; });
+  const bool for_one = !route.everywhere && !route.domain.empty() && !moved;
+
+  std::set<Symbol, ByText> concerned;
+  for (const auto& move : moves) concerned.insert({move.from, move.to});
+  if (for_one && (!moves.empty() || !domains_.contains(route.domain))) concerned.insert(route.domain);
+  for (const Symbol domain : concerned) begin(domain);
+  if (route.everywhere)
+    for (const Symbol domain : domains_) send_(domain, o);
+  if (for_one && !object) send_(route.domain, o);  // of what has gone the end comes first
+  for (const auto& move : std::views::reverse(moves)) send_(move.from, move.object.deleted(move.to.text()));
+  for (const auto& move : moves) tell(move.to, move.object);
+  if (for_one && object) send_(route.domain, o);
+  for (const Symbol domain : concerned) end(domain);
+}
+
+/// A domain that is new is told what is everywhere.
+void Dispatcher::begin(Symbol domain) {
+  send_(domain, MirrorSynced{true});
+  if (!domains_.insert(domain).second) return;
+  for (const auto& [object, bytes] : newest_) {
+    if (object.kind >= ObjectKind::job) break;  // they are the most, and the last
+    if (is_everywhere(object.kind)) tell(domain, object);
+  }
+}
+
+void Dispatcher::end(Symbol domain) {
+  if (!incomplete_.contains(domain)) send_(domain, MirrorSynced{});
+}
+
+// ---- after a start --------------------------------------------------------------------------------------------------------------------
+
+void Dispatcher::list() {
+  router_.settle();
+  std::vector<std::pair<ObjectKey, Symbol>> placed;
+  for (const auto& [object, bytes] : newest_)
+    if (!is_everywhere(object.kind)) placed.emplace_back(object, router_.home(object));
+  std::ranges::stable_sort(placed, [](const auto& a, const auto& b) { return rank(a.first.kind) < rank(b.first.kind); });
+
+  auto all = std::exchange(domains_, {});  // as if they were new: each is told everything
+  all.insert(router_.homeless());
+  for (const auto& [object, home] : placed) all.insert(home);
+  all.erase(Symbol());
+  for (const Symbol domain : all) begin(domain);
+  incomplete_ = domains_;
+  for (const auto& [object, home] : placed)
+    if (!home.empty()) tell(home, object);
+}
+
+void Dispatcher::complete(Symbol domain, std::span<const ObjectKey> held) {
+  std::vector<ObjectKey> ends;
+  for (const auto& object : held) {
+    const bool known = newest_.contains(object);
+    if (!known || (!is_everywhere(object.kind) && router_.home(object) != domain)) ends.push_back(object);
+  }
+  std::ranges::sort(ends, [](const ObjectKey& a, const ObjectKey& b) { return arrives_before(b, a); });
+  for (const auto& object : ends) send_(domain, object.deleted(newest_.contains(object) ? router_.home(object).text() : Text()));
+  incomplete_.erase(domain);
+  end(domain);
+}
+
+// ---- what comes back --------------------------------------------------------------------------------------------------------------------
+
+bool Dispatcher::may_want(Symbol domain, const admission::Intent& intent) const {
+  using namespace admission;
+  struct Owner {
+    const Router& router;
+    Symbol domain;
+    Symbol operator()(const WorkloadIntent& i) const { return router.home_of_uid(i.uid); }
+    Symbol operator()(const WorkloadCreateIntent& i) const { return router.home_of_uid(i.job_uid); }
+    Symbol operator()(const WorkloadReviseIntent& i) const { return router.home_of_uid(i.uid); }
+    Symbol operator()(const JobIntent& i) const { return router.home_of_uid(i.uid); }
+    Symbol operator()(const WorkloadAdoptIntent& i) const { return router.home_of_uid(i.job_uid); }
+    Symbol operator()(const PodReleaseIntent& i) const { return router.home_of_uid(i.uid); }
+    Symbol operator()(const QueueStatusIntent& i) const {
+      return router.home({i.local ? ObjectKind::local_queue : ObjectKind::cluster_queue, i.namespace_, i.name, {}});
+    }
+    Symbol operator()(const FinalizerIntent& i) const {
+      if (i.kind == ObjectKind::cluster_queue) return router.home({i.kind, {}, i.name, {}});
+      // Each domain knows its own queues only; that of the last user asks again when that has gone.
+      return i.held || !router.trees().in_use(i.kind, i.name) ? domain : Symbol();
+    }
+  };
+  return std::visit(Owner{router_, domain}, intent) == domain;
+}
+
+}  // namespace hindsight::routing

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "admission/intents.hpp"
+#include "events/record.hpp"
+#include "routing/router.hpp"
+
+namespace hindsight::routing {
+
+/// Tells each domain of a cluster what concerns it, and carries objects from one to another when the trees change.
+///
+/// A move has three parts. Every domain that takes part is told that what follows belongs together (MirrorSynced, pending), so it decides
+/// nothing in between. Then the old ones are told who has departed: first whoever holds quota, then the queues; that frees the quota there
+/// and writes nothing to the API. Only then the new ones are told what has arrived, as it was observed last: with an admission in its
+/// status a Workload is charged there. So at no moment two domains count the same Workload, and since a queue brings its quota along with
+/// all that it has given away, no tree ever sees quota that somebody still uses. What the old domain decided and nobody carried out yet is
+/// lost, and the new one decides it again.
+///
+/// Keeps the newest observation of each object. One thread.
+class Dispatcher {
+ public:
+  using Send = std::function<void(Symbol domain, const Observation&)>;
+
+  Dispatcher(std::string cluster, Send send) : router_(std::move(cluster)), send_(std::move(send)) {}
+
+  /// Before `list`: a domain of this cluster that is in the log from earlier days.
+  void know(Symbol domain) { domains_.insert(domain); }
+  /// Tells it at once, or remembers it until `list`. MirrorSynced is not for here.
+  void observe(const Observation& o);
+  /// All lists are complete: tells every domain all that concerns it. They decide after `complete`.
+  void list();
+  /// `held`: what the domain's state knows (held_objects). What of that belongs elsewhere, or was deleted while nobody watched, has its end
+  /// told, and the domain may decide.
+  void complete(Symbol domain, std::span<const ObjectKey> held);
+
+  /// Those that were known, and all that something belongs to or ever did.
+  [[nodiscard]] const std::set<Symbol, ByText>& domains() const { return domains_; }
+  [[nodiscard]] const Router& router() const { return router_; }
+  /// May this domain say so? Of what moved away it may have said something before it knew.
+  [[nodiscard]] bool may_want(Symbol domain, const admission::Intent& intent) const;
+
+ private:
+  void remember(const Observation& o);
+  void tell(Symbol domain, const ObjectKey& object);
+  void begin(Symbol domain);
+  void end(Symbol domain);
+
+  Router router_;
+  Send send_;
+  std::map<ObjectKey, std::vector<std::byte>> newest_;
+  std::set<Symbol, ByText> domains_;
+  std::set<Symbol, ByText> incomplete_;  ///< Those that were told all since `list`, and have not been completed.
+};
+
+}  // namespace hindsight::routing

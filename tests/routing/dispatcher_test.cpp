@@ -1,0 +1,180 @@
+#include "routing/dispatcher.hpp"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+
+#include "admission/cluster_queue.hpp"
+#include "admission/loop_driver.hpp"
+#include "routing/held_objects.hpp"
+#include "tests/routing/facts.hpp"
+
+namespace hindsight::routing::testing {
+namespace {
+
+/// A dispatcher before real domains, which decide only when the test says so.
+class DispatcherTest : public ::testing::Test {
+ protected:
+  void start() {
+    dispatcher = std::make_unique<Dispatcher>("c", [this](Symbol name, const Observation& o) { append(name, o); });
+    for (const auto& [name, d] : domains) dispatcher->know(Symbol(name));
+  }
+  void list() {
+    dispatcher->list();
+    const auto all = dispatcher->domains();
+    for (const Symbol name : all) dispatcher->complete(name, held_objects(*domains.at(std::string(name.text()))));
+  }
+  /// Flavor, namespace, queue a in cohort left, queue b in cohort right, each behind a LocalQueue of its name.
+  void set_up() {
+    start();
+    observe(facts.flavor("default"));
+    observe(facts.namespace_());
+    for (const auto& [queue, cohort] : {std::pair("a", "left"), std::pair("b", "right")}) {
+      observe(facts.queue(queue, cohort));
+      observe(facts.local_queue(queue, queue));
+    }
+    list();
+  }
+  void observe(const Observation& o) { dispatcher->observe(o); }
+  void append(Symbol domain, Body body) {
+    auto& driver = domains[std::string(domain.text())];
+    if (!driver)
+      driver = std::make_unique<admission::LoopDriver>([](Text) -> Result<admission::Settings> { return admission::Settings{}; });
+    if (const auto* o = std::get_if<Observation>(&body)) {
+      if (const auto* gone = std::get_if<ObjectDeleted>(o))
+        told.push_back(std::string(domain.text()) + " -" + std::string(gone->name) + ">" + std::string(gone->departed_to));
+      else if (const auto key = object_of(*o))
+        told.push_back(std::string(domain.text()) + " +" + key->name);
+      else if (const auto* synced = std::get_if<MirrorSynced>(o))
+        told.push_back(std::string(domain.text()) + (synced->pending ? " (" : " )"));
+    }
+    const RecordView record{{domain.text(), driver->domain().sequence() + 1, 1, facts.now, 0}, std::move(body)};
+    ASSERT_TRUE(driver->apply(record));
+  }
+  /// All domains decide until they are at rest; the Workloads that got quota.
+  std::vector<std::string> decide() {
+    std::vector<std::string> out;
+    for (const auto& [name, driver] : domains)
+      while (const auto step = driver->decide()) {
+        for (const auto& e : step->events) {
+          if (const auto* q = std::get_if<QuotaReserved>(&e)) out.emplace_back(q->workload.name);
+          EXPECT_FALSE(std::holds_alternative<WorkloadEvicted>(e) || std::holds_alternative<WorkloadPreempted>(e) ||
+                       std::holds_alternative<WorkloadFinished>(e) || std::holds_alternative<WorkloadRemoved>(e))
+              << "moving disturbs nobody";
+        }
+        append(Symbol(name), Decisions{step->base, step->kind, step->events});
+      }
+    return out;
+  }
+  [[nodiscard]] std::size_t held_by(const std::string& domain) const {
+    std::size_t n = 0;
+    for (const auto& object : held_objects(*domains.at(domain))) n += object.kind == ObjectKind::workload ? 1 : 0;
+    return n;
+  }
+
+  Facts facts;
+  std::map<std::string, std::unique_ptr<admission::LoopDriver>> domains;
+  std::vector<std::string> told;
+  std::unique_ptr<Dispatcher> dispatcher;
+};
+
+TEST_F(DispatcherTest, EachTreeHearsOfItsOwnAndOfWhatIsEverywhere) {
+  set_up();
+  EXPECT_EQ(domains.at("c/cohort/left")->domain().catalog()->queues.size(), 1U);
+  EXPECT_EQ(domains.at("c/cohort/right")->domain().catalog()->flavors.size(), 1U);
+  observe(facts.flavor("spot"));
+  for (const auto& [name, driver] : domains) EXPECT_EQ(driver->domain().catalog()->flavors.size(), 2U) << name;
+}
+
+TEST_F(DispatcherTest, AMoveIsOneStepForBothDomainsAndEndsBeforeItBegins) {
+  set_up();
+  observe(facts.workload("w", "a"));
+  told.clear();
+  observe(facts.queue("a", "right"));
+  const std::vector<std::string> expected{"c/cohort/left (",
+                                          "c/cohort/right (",
+                                          "c/cohort/left -w>c/cohort/right",
+                                          "c/cohort/left -a>c/cohort/right",
+                                          "c/cohort/left -a>c/cohort/right",
+                                          "c/cohort/right +a",
+                                          "c/cohort/right +a",
+                                          "c/cohort/right +w",
+                                          "c/cohort/left )",
+                                          "c/cohort/right )"};
+  EXPECT_EQ(told, expected);
+}
+
+// A Workload that runs is charged where its queue went, with nothing written and nobody evicted, and the new tree does not lend out
+// what it uses.
+TEST_F(DispatcherTest, AQueueMovesWithItsRunningWorkloads) {
+  set_up();
+  const auto running = facts.workload("running", "a", {}, 3'000);
+  observe(facts.admitted(running, "a"));
+  EXPECT_EQ(held_by("c/cohort/left"), 1U);
+  observe(facts.workload("greedy", "b", {}, 6'000));  // more than b has, less than a and b have together
+  EXPECT_TRUE(decide().empty());
+  observe(facts.queue("a", "right"));
+  EXPECT_EQ(held_by("c/cohort/left"), 0U);
+  EXPECT_EQ(held_by("c/cohort/right"), 2U);
+  EXPECT_TRUE(decide().empty()) << "a brought its usage along: 3 of 8 are in use";
+  EXPECT_TRUE(domains.at("c/cohort/right")->queue(Symbol("a"))->holds_quota());
+  observe(facts.workload("modest", "b", {}, 5'000));
+  EXPECT_EQ(decide(), std::vector<std::string>{"modest"}) << "what is left of both can be lent";
+}
+
+TEST_F(DispatcherTest, NobodyDecidesInTheMiddleOfAMove) {
+  set_up();
+  append(Symbol("c/cohort/left"), Observation(MirrorSynced{true}));
+  append(Symbol("c/cohort/left"), Observation(facts.workload("w", "a")));
+  EXPECT_FALSE(domains.at("c/cohort/left")->decide().has_value());
+  append(Symbol("c/cohort/left"), Observation(MirrorSynced{}));
+  EXPECT_TRUE(domains.at("c/cohort/left")->decide().has_value());
+}
+
+// A queue that leaves with its cohort has the same version when it comes back.
+TEST_F(DispatcherTest, WhatDepartedMayComeBackAsItWas) {
+  set_up();
+  observe(facts.cohort("left", "right"));
+  EXPECT_TRUE(domains.at("c/cohort/left")->domain().catalog()->queues.empty());
+  observe(facts.cohort("left"));
+  EXPECT_EQ(domains.at("c/cohort/left")->domain().catalog()->queues.size(), 1U);
+  EXPECT_EQ(domains.at("c/cohort/right")->domain().catalog()->queues.size(), 1U);
+}
+
+TEST_F(DispatcherTest, AfterARestartNothingIsInTwoDomains) {
+  set_up();
+  const auto running = facts.admitted(facts.workload("running", "a"), "a");
+  observe(running);
+  observe(facts.workload("deleted", "a"));
+  start();  // it remembers nothing; meanwhile queue a moved, and a Workload was deleted
+  observe(running);
+  observe(facts.local_queue("a", "a"));
+  observe(facts.queue("a", "right"));
+  observe(facts.flavor("default"));
+  list();
+  EXPECT_EQ(held_by("c/cohort/left"), 0U);
+  EXPECT_EQ(held_by("c/cohort/right"), 1U);
+  EXPECT_TRUE(domains.at("c/cohort/right")->domain().catalog()->namespaces.empty()) << "it was not listed any more";
+  EXPECT_TRUE(decide().empty());
+}
+
+TEST_F(DispatcherTest, OnlyTheOwnerOfAnObjectMayWantSomethingOfIt) {
+  set_up();
+  observe(facts.workload("w", "a"));
+  admission::WorkloadIntent intent;
+  intent.uid = "uid-w";
+  EXPECT_TRUE(dispatcher->may_want(Symbol("c/cohort/left"), intent));
+  EXPECT_FALSE(dispatcher->may_want(Symbol("c/cohort/right"), intent));
+  EXPECT_FALSE(dispatcher->may_want(Symbol("c/cohort/left"), admission::QueueStatusIntent{.name = "b"}));
+}
+
+TEST_F(DispatcherTest, AFlavorIsLetGoWhenNoDomainUsesIt) {
+  set_up();
+  const admission::FinalizerIntent release{ObjectKind::resource_flavor, "default", false};
+  EXPECT_FALSE(dispatcher->may_want(Symbol("c/unassigned"), release)) << "two queues use it, in other domains";
+  for (const char* queue : {"a", "b"}) observe(ObjectDeleted{ObjectKind::cluster_queue, "", queue, "", {}});
+  EXPECT_TRUE(dispatcher->may_want(Symbol("c/cohort/right"), release));
+}
+
+}  // namespace
+}  // namespace hindsight::routing::testing
