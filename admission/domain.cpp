@@ -235,6 +235,8 @@ void Domain::receive(Message& message, Outbox& out) {
     registry_.remove_parent(parent);
     if (due_of_[parent].is_set()) due_.erase({due_of_[parent], parent});
     due_of_[parent] = Time::never();
+    if (const auto pods = pods_of_owners_.extract(parent))  // its number is given out again
+      for (const auto& uid : pods.mapped()) pods_[uid].owner = Registry::none;
   }
 }
 

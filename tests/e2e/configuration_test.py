@@ -36,7 +36,12 @@ class ConfigurationTest(unittest.TestCase):
         for crd in sorted(glob.glob(os.path.join(ROOT, "deploy", "crds", "*.yaml"))):
             cls.cluster.kubectl("apply", "-f", crd)
         cls.until(lambda: "clusterqueues" in cls.cluster.kubectl("api-resources", "--api-group=kueue.x-k8s.io", check=False), "CRDs are served")
-        cls.controller = Controller(cls.cluster.kubeconfig, os.path.join(cls.folder, "log.db"), os.path.join(cls.folder, "hindsight.out"))
+        configuration = os.path.join(cls.folder, "config.json")
+        with open(configuration, "w", encoding="utf-8") as file:
+            json.dump({"apiVersion": "config.kueue.x-k8s.io/v1beta2", "kind": "Configuration", "integrations": {"labelKeysToCopy": ["example.com/team"]},
+                       "featureGates": {"PartialAdmission": False}}, file)
+        cls.controller = Controller(cls.cluster.kubeconfig, os.path.join(cls.folder, "log.db"), os.path.join(cls.folder, "hindsight.out"),
+                                    "--config", configuration)
         cls.controller.words.remove("--no-lease")  # as on a cluster where nothing was installed: the lease's namespace is not there yet
         cls.controller.start()
         cls.addClassCleanup(cls.controller.stop)
@@ -178,6 +183,19 @@ class ConfigurationTest(unittest.TestCase):
         self.assertFalse(self.get("jobs", "unnamed")["spec"].get("suspend"))
 
     # BA-176: tolerations come with their seconds and go with them
+    def test_workloads_are_made_as_the_configuration_says(self):
+        """integrations.labelKeysToCopy, and the gate PartialAdmission, which is off."""
+        labels = {QUEUE_NAME: "nowhere", "example.com/team": "a", "example.com/other": "b"}
+        wide = plain_job("wide", "nowhere", labels=labels, annotations={"kueue.x-k8s.io/job-min-parallelism": "1"})
+        wide["spec"].update(parallelism=3, completions=3)
+        self.apply(wide)
+        made = self.until(lambda: self.workload_of("wide"), "the job has a Workload")
+        self.assertEqual(made["metadata"]["labels"].get("example.com/team"), "a")
+        self.assertNotIn("example.com/other", made["metadata"]["labels"])
+        self.assertEqual(made["spec"]["podSets"][0]["count"], 3)
+        self.assertNotIn("minCount", made["spec"]["podSets"][0])
+        self.cluster.kubectl("delete", "job", "wide", "--wait=false")
+
     def test_tolerations_keep_their_seconds(self):
         toleration = {"key": "spot", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 30}
         self.apply(config("ResourceFlavor", "spot", {"tolerations": [toleration]}))
