@@ -4,6 +4,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "events/kafka/topics.hpp"
 #include "events/kafka_log.hpp"
 
 namespace hindsight::cli {
