@@ -21,7 +21,9 @@ bool names(const WorkloadState& slice, const WorkloadState& other) {
          key[space.size()] == '/' && key.ends_with(other.name);
 }
 
-std::string_view chain_name(const WorkloadState& slice) { return slice.slice_name.empty() ? slice.name : slice.slice_name; }
+std::string_view chain_name(const WorkloadState& slice) {
+  return slice.slice_name.empty() ? std::string_view(slice.name) : slice.slice_name.view();
+}
 
 bool earlier(const WorkloadState& a, const WorkloadState& b) { return a.created != b.created ? a.created < b.created : a.uid < b.uid; }
 

@@ -186,7 +186,7 @@ std::shared_ptr<const WorkloadInfo> make_info(const WorkloadState& w, const Cata
     info->sizing = sizing_of(w, covers_pods);
     info->equivalence_hash = 0;  // nor is one that may be made to fit
   }
-  if (w.elastic) info->slice_name = w.slice_name.empty() ? w.name : w.slice_name;
+  if (w.elastic) info->slice_name = w.slice_name.empty() ? std::string_view(w.name) : w.slice_name.view();
   if (replaced != nullptr) {
     info->replaces = replaced->id;
     info->asks_nothing = asks_nothing(*info, *replaced);

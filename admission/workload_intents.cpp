@@ -249,7 +249,7 @@ void WorkloadParent::collect_intents(const Context& c, std::vector<Intent>& out)
     i.job_group = j.group.text();
     i.namespace_ = j.namespace_.text();
     i.job_name = j.name;
-    i.name = sliced_job ? j.requested_name : j.workload_name;
+    i.name = sliced_job ? j.requested_name.view() : std::string_view(j.workload_name);
     const auto priority = job_priority(*c.catalog);
     i.queue_name = j.queue_name.text();
     i.priority = priority.value;
