@@ -121,12 +121,15 @@ TEST_F(NodeSupervision, AnExceptionOfAnotherKindIsNoDifferent) {
   EXPECT_EQ(admitted(), 1);
 }
 
-class NodeOverABadLog : public NodeSupervision, public ::testing::WithParamInterface<events::AppendFault> {};
+class NodeOverABadLog : public NodeSupervision, public ::testing::WithParamInterface<events::AppendFault> {
+ protected:
+  void TearDown() override { node.reset(); }  // it may still write, and counts that
+  std::atomic<int> appends_ = 0;
+};
 
 // Nobody knows whether the records are in the log: a new epoch, the observations again, the decisions anew.
 TEST_P(NodeOverABadLog, AFailedAppendLeadsToANewEpochAndTheSameAdmissions) {
-  std::atomic<int> appends = 0;
-  log.on_append([&](std::span<const events::EncodedRecord>) { return ++appends % 3 == 0 ? GetParam() : events::AppendFault::none; });
+  log.on_append([this](std::span<const events::EncodedRecord>) { return ++appends_ % 3 == 0 ? GetParam() : events::AppendFault::none; });
   start();
   set_up_queue(5'000);
   rest();
