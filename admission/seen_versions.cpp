@@ -1,22 +1,11 @@
 #include "admission/seen_versions.hpp"
 
+#include "vocabulary/observed_kind.hpp"
+
 namespace hindsight::admission {
 namespace {
 
 /// Those whose newest version is kept here; what else is observed has another memory, or none.
-template <class T>
-constexpr ObjectKind kind_of() {
-  if constexpr (std::is_same_v<T, ResourceFlavorObserved>) return ObjectKind::resource_flavor;
-  if constexpr (std::is_same_v<T, ClusterQueueObserved>) return ObjectKind::cluster_queue;
-  if constexpr (std::is_same_v<T, CohortObserved>) return ObjectKind::cohort;
-  if constexpr (std::is_same_v<T, LocalQueueObserved>) return ObjectKind::local_queue;
-  if constexpr (std::is_same_v<T, WorkloadPriorityClassObserved>) return ObjectKind::workload_priority_class;
-  if constexpr (std::is_same_v<T, PriorityClassObserved>) return ObjectKind::priority_class;
-  if constexpr (std::is_same_v<T, NamespaceObserved>) return ObjectKind::namespace_;
-  if constexpr (std::is_same_v<T, AdmissionCheckObserved>) return ObjectKind::admission_check;
-  return ObjectKind::unspecified;
-}
-
 constexpr bool is_configuration(ObjectKind kind) {
   return kind == ObjectKind::resource_flavor || kind == ObjectKind::cluster_queue || kind == ObjectKind::cohort ||
          kind == ObjectKind::local_queue || kind == ObjectKind::workload_priority_class || kind == ObjectKind::priority_class ||
@@ -30,8 +19,8 @@ bool SeenVersions::is_late(const Observation& o) {
       [this]<class T>(const T& x) {
         if constexpr (std::is_same_v<T, ObjectDeleted>) {
           return is_late(x);
-        } else if constexpr (kind_of<T>() != ObjectKind::unspecified) {
-          return is_late(kind_of<T>(), x.meta);
+        } else if constexpr (is_configuration(observed_kind<T>())) {
+          return is_late(observed_kind<T>(), x.meta);
         } else {
           return false;
         }

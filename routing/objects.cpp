@@ -3,28 +3,9 @@
 #include <tuple>
 #include <type_traits>
 
+#include "vocabulary/observed_kind.hpp"
+
 namespace hindsight::routing {
-namespace {
-
-template <class T>
-constexpr ObjectKind kind_of() {
-  if constexpr (std::is_same_v<T, ResourceFlavorObserved>) return ObjectKind::resource_flavor;
-  if constexpr (std::is_same_v<T, ClusterQueueObserved>) return ObjectKind::cluster_queue;
-  if constexpr (std::is_same_v<T, CohortObserved>) return ObjectKind::cohort;
-  if constexpr (std::is_same_v<T, LocalQueueObserved>) return ObjectKind::local_queue;
-  if constexpr (std::is_same_v<T, WorkloadPriorityClassObserved>) return ObjectKind::workload_priority_class;
-  if constexpr (std::is_same_v<T, PriorityClassObserved>) return ObjectKind::priority_class;
-  if constexpr (std::is_same_v<T, NamespaceObserved>) return ObjectKind::namespace_;
-  if constexpr (std::is_same_v<T, AdmissionCheckObserved>) return ObjectKind::admission_check;
-  if constexpr (std::is_same_v<T, TopologyObserved>) return ObjectKind::topology;
-  if constexpr (std::is_same_v<T, NodeObserved>) return ObjectKind::node;
-  if constexpr (std::is_same_v<T, JobObserved>) return ObjectKind::job;
-  if constexpr (std::is_same_v<T, WorkloadObserved>) return ObjectKind::workload;
-  if constexpr (std::is_same_v<T, PodObserved>) return ObjectKind::pod;
-  return ObjectKind::unspecified;
-}
-
-}  // namespace
 
 std::strong_ordering operator<=>(const ObjectKey& a, const ObjectKey& b) {
   if (const auto order = a.kind <=> b.kind; order != 0) return order;
@@ -51,10 +32,10 @@ std::optional<ObjectKey> object_of(const Observation& o) {
       []<class T>(const T& x) -> std::optional<ObjectKey> {
         if constexpr (std::is_same_v<T, ConfigurationObserved>)
           return ObjectKey{};
-        else if constexpr (kind_of<T>() == ObjectKind::unspecified)
+        else if constexpr (observed_kind<T>() == ObjectKind::unspecified)
           return std::nullopt;
         else
-          return ObjectKey{kind_of<T>(), std::string(x.meta.namespace_), std::string(x.meta.name), std::string(x.meta.uid)};
+          return ObjectKey{observed_kind<T>(), std::string(x.meta.namespace_), std::string(x.meta.name), std::string(x.meta.uid)};
       },
       o);
 }

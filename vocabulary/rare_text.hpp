@@ -13,9 +13,8 @@ namespace hindsight {
 class RareText {
  public:
   RareText() = default;
-  RareText(std::string_view text) { *this = text; }                 // NOLINT(google-explicit-constructor): it stands where a string stood
-  RareText(const char* text) : RareText(std::string_view(text)) {}  // NOLINT(google-explicit-constructor)
-  RareText(const std::string& text) : RareText(std::string_view(text)) {}  // NOLINT(google-explicit-constructor)
+  /// Explicit, so that a choice between a string and a rare text (c ? s : r) does not make a temporary of which a view is taken.
+  explicit RareText(std::string_view text) { *this = text; }
   RareText(const RareText& other) { *this = other.view(); }
   RareText(RareText&&) noexcept = default;
   RareText& operator=(const RareText& other) { return *this = other.view(); }
@@ -36,7 +35,7 @@ class RareText {
   [[nodiscard]] bool empty() const { return text_ == nullptr; }
   [[nodiscard]] std::string_view view() const { return text_ == nullptr ? std::string_view() : std::string_view(*text_); }
   [[nodiscard]] std::string text() const { return std::string(view()); }
-  operator std::string_view() const { return view(); }  // NOLINT(google-explicit-constructor)
+  operator std::string_view() const { return view(); }  // NOLINT(google-explicit-constructor): it stands where a string stood
   void clear() { text_.reset(); }
 
   friend bool operator==(const RareText& a, const RareText& b) { return a.view() == b.view(); }

@@ -23,7 +23,7 @@ TEST(RareText, IsAPointerAndReadsAsAText) {
 }
 
 TEST(RareText, IsAValue) {
-  RareText a = "one";
+  RareText a("one");
   RareText b = a;
   b = "two";
   EXPECT_EQ(a, "one");
