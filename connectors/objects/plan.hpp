@@ -26,8 +26,7 @@ struct PlanSettings {
 
 /// Status, spec.active, finalizer and existence of a Workload. `remove` drops our finalizer and deletes the object; its status does not
 /// matter any more. Conditions that an intent names are ours, conditions of unknown types stay as they are. Checks are written by their
-/// controllers too: they stay as they are where the intent decides nothing about them, or was made before the version at hand was known;
-/// it comes again when that is.
+/// controllers too: they stay as they are where the intent decides nothing about them.
 [[nodiscard]] std::vector<Write> plan_workload(const admission::WorkloadIntent& intent, const Json& workload);
 
 /// The Workload of a job (base-api §3). `replaced`: the slice that the new one shall replace, if the intent names one; its templates are
