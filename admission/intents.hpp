@@ -138,6 +138,9 @@ struct JobIntent {
   std::string slice_name;  ///< Of an elastic job: name of the chain's origin.
   std::vector<PodSetStart> pod_sets;
   std::vector<WantedSize> sizes;  ///< A start: the containers get these. A stop: they have these, and get back what they had.
+  /// Of a stop: an earlier start may still be under way. When it is not, and the job is suspended, the job is observed with this as its
+  /// `start_settled`; until then it keeps its quota. 0: nobody waits for that.
+  std::uint64_t settles = 0;
   std::uint64_t decision_sequence = 0;
 };
 

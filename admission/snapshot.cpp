@@ -232,8 +232,8 @@ void archive(A& a, JobState& x) {
               x.succeeded, x.on_hold, x.managed, x.finish_message, x.admission_gated_by, x.workload_name);
   list(a, x.pod_sets);
   archive_all(a, x.reclaimable, x.remaining, x.ready_pods, x.elastic, x.start_error, x.requested_since, x.requested_name, x.requested_for,
-              x.removal_pending, x.scheduling_gated_by, x.gate_noted, x.gated_since, x.gate_ignored, x.stop_noted, x.resource_policy,
-              x.resource_bounds);
+              x.removal_pending, x.scheduling_gated_by, x.gate_noted, x.gated_since, x.gate_ignored, x.stop_noted, x.start_due,
+              x.start_left, x.resource_policy, x.resource_bounds);
   list(a, x.plan);
 }
 template <class A>

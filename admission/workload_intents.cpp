@@ -94,7 +94,7 @@ PodSetStart WorkloadParent::start_of(const PodSetReservation& assigned, const Ca
 void WorkloadParent::collect_intents(const Context& c, std::vector<Intent>& out) const {
   for (std::size_t n = 0; n < workloads_.size(); ++n) {
     const WorkloadState& w = workloads_[n];
-    const bool job_stopped = !job_ || (job_->suspended && !job_->active) || job_->finished;
+    const bool job_stopped = at_rest() || job_->finished;
     WorkloadIntent i;
     bool due = (w.unconfirmed & ~(1U << static_cast<unsigned>(Section::spec))) != 0 && !w.uid.empty();
     if (due && end_is_early(w)) due = false;  // first the replacement's reservation, then the end of the old slice (EJ-50)
@@ -192,13 +192,12 @@ void WorkloadParent::collect_intents(const Context& c, std::vector<Intent>& out)
   const auto* running = running_workload();
   const bool ours = !workloads_.empty() || !j.queue_name.empty() || c.catalog->settings.manage_jobs_without_queue_name;
   const bool undecided = gated(*c.catalog) && !j.stop_noted;  // JobStopped comes first (SG-26)
-  // A reservation that was just taken back may have left a start that was wanted and not made; nothing is wanted of a job that waits.
-  const bool taken_back = std::any_of(workloads_.begin(), workloads_.end(), [](const WorkloadState& w) {
-    return !w.reserved() && !w.finished() && w.waits_for(Section::admission);
-  });
-  if (ours && !undecided && (j.suspended ? running != nullptr || taken_back : running == nullptr)) {
+  const bool run = running != nullptr && !j.stopping;    // a stop in progress comes to its end first
+  const bool settle = j.suspended && j.start_left != 0;  // else nothing is wanted of a job that waits
+  if (ours && (settle || (!undecided && j.suspended == run))) {
     JobIntent i = job_intent();
-    i.run = running != nullptr;
+    i.run = run;
+    i.settles = settle ? j.start_left : 0;
     const auto* source = running;
     if (source == nullptr)
       for (const auto& w : workloads_)
@@ -210,7 +209,7 @@ void WorkloadParent::collect_intents(const Context& c, std::vector<Intent>& out)
       if (j.elastic && c.catalog->settings.elastic_jobs) i.slice_name = chain_name(*source);
       i.decision_sequence = source->last_decision;
     }
-    if (running != nullptr) {
+    if (run) {
       i.cluster_queue = running->admission->cluster_queue.text();
       i.sizes = wanted_sizes(running->plan);
       for (const auto& p : running->admission->pod_sets) {

@@ -56,7 +56,8 @@ std::uint64_t JobState::hash() const {
   h.add(priority_class);
   h.add(pod_priority_class);
   h.add(max_exec_seconds);
-  for (const bool b : {suspended, active, pods_ready, stopping, finished, succeeded, on_hold, managed}) h.add(b);
+  for (const bool b : {suspended, active, pods_ready, stopping, finished, succeeded, on_hold, managed, start_due}) h.add(b);
+  h.add(start_left);
   h.add(std::string_view(finish_message));
   h.add(std::string_view(admission_gated_by));
   for (const auto& p : pod_sets) {
@@ -224,9 +225,26 @@ void WorkloadParent::receive(Message& message, const Context& c, Outbox& out) {
       publish(i, {.repush = true}, c, out);
     }
   }
+  note_start(c);
   publish_again(c, out);
   announce_due(c, out);
   if (watched_) tell_runs(out);
+}
+
+/// Decisions are faster than writes: a job may lose its admission while its start is on the way to the API server. Its quota is free when
+/// the start has come to an end (BA-131).
+void WorkloadParent::note_start(const Context& c) {
+  if (!job_) return;
+  JobState& j = *job_;
+  if (!j.suspended || j.finished || j.deleting || child_ || !managed(*c.catalog)) {
+    j.start_due = false;
+    j.start_left = 0;
+  } else if (running_workload() != nullptr) {
+    j.start_due = true;
+    j.start_left = 0;
+  } else if (j.start_due && j.start_left == 0) {
+    j.start_left = c.sequence;
+  }
 }
 
 /// Those that descend from this job may run while its Workload is admitted.
@@ -280,6 +298,10 @@ void WorkloadParent::apply_job(const JobObserved& o, const Context& c, Outbox& o
   j.resource_policy = o.resource_policy;
   j.resource_bounds = o.resource_bounds;
   if (j.suspended) j.stop_noted = false;
+  if (o.start_settled != 0 && o.start_settled == j.start_left) {
+    j.start_due = false;
+    j.start_left = 0;
+  }
   j.workload_name = o.workload_name;
   j.pod_sets = own_pod_sets(o.pod_sets);
   j.reclaimable.clear();

@@ -43,6 +43,8 @@ struct JobState {
   Time gated_since;                                        ///< Of `gate_noted`.
   bool gate_ignored = false;                               ///< It came when the job had a Workload (SG-5).
   bool stop_noted = false;                                 ///< JobStopped was decided, and the job is not seen suspended yet.
+  bool start_due = false;        ///< It was to be started, and is neither seen to run nor known not to: its pods may come yet.
+  std::uint64_t start_left = 0;  ///< Sequence since which it is not to be started any more, while `start_due`; else 0.
   ResourcePolicy resource_policy = ResourcePolicy::none;
   RareText resource_bounds;
   SizingPlan plan;  ///< The sizes that its containers were seen with, where these are not its own.
@@ -73,6 +75,8 @@ class WorkloadParent final : public Entity {
   }
   /// The job is held back by its annotation scheduling-gated-by: it gets no Workload (SG-23).
   [[nodiscard]] bool gated(const Catalog& catalog) const;
+  /// No pod of the job runs, or comes from a start that was on its way when the job lost its admission.
+  [[nodiscard]] bool at_rest() const { return !job_ || (job_->suspended && !job_->active && !job_->start_due); }
   /// The value of admission-gated-by that keeps the Workload from being admissible; empty: none (SG-60).
   [[nodiscard]] std::string_view admission_gate(const WorkloadState& w, const Catalog& catalog) const;
   /// The job waits for a WorkloadPriorityClass that does not exist, and has no Workload because of it (base-api §7.1).
@@ -182,6 +186,7 @@ class WorkloadParent final : public Entity {
   [[nodiscard]] List<PodSetCount> job_counts(Arena& arena) const;
   [[nodiscard]] JobIntent job_intent() const;
   [[nodiscard]] static PodSetStart start_of(const PodSetReservation& assigned, const Catalog& catalog);
+  void note_start(const Context& c);
   void tell_runs(Outbox& out);
   void tell_not_ready(std::size_t index, bool not_ready, Outbox& out);
   [[nodiscard]] static bool wants_class(const WorkloadState& w, const Priority& priority);

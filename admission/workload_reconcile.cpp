@@ -184,7 +184,7 @@ bool WorkloadParent::reconcile_reserved(const WorkloadState& w, const Context& c
   if (w.evicted()) {
     // §8.2: once the job is inactive its reservation goes; a Workload without a job is its maker's business
     const bool runs_on = sliced(c) && running_workload() != nullptr;  // on another slice: nothing of this one drains (EJ-46)
-    if (!runs_on && (!job_ || !(job_->suspended && !job_->active))) return false;
+    if (!runs_on && (!job_ || !at_rest())) return false;
     const Condition* e = w.find(ConditionType::evicted);
     ReservationCleared out;
     out.workload = ref(w, *p.arena);

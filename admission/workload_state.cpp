@@ -193,6 +193,23 @@ Time WorkloadState::queue_time(const Settings& settings) const {
 
 // ---- changing -----------------------------------------------------------------------------------------------------------
 
+namespace {
+
+/// EJ-64: what is reclaimable was counted from the old size. Were it taken from a smaller one, the pods that still run would seem to hold
+/// nothing until the count is told anew, and others would get their quota.
+void keep_remaining(WorkloadState& w, const std::vector<PodSetSpec>& wanted) {
+  for (auto& [name, n] : w.reclaimable)
+    for (const auto& before : w.pod_sets)
+      for (const auto& after : wanted)
+        if (before.name == name && after.name == name && after.count < before.count) {
+          n = std::max(0, n - (before.count - after.count));
+          w.await(Section::reclaimable);
+        }
+  std::erase_if(w.reclaimable, [](const auto& r) { return r.second == 0; });
+}
+
+}  // namespace
+
 bool WorkloadState::observe(const WorkloadObserved& o, std::uint64_t sequence) {
   if (o.meta.resource_version != 0 && o.meta.resource_version <= resource_version) return false;
   const bool first = uid.empty();
@@ -215,7 +232,9 @@ bool WorkloadState::observe(const WorkloadObserved& o, std::uint64_t sequence) {
   // spec: the API server's word, but for spec.active while our own deactivation is on its way
   bool spec_news = assign(queue_name, Symbol(o.queue_name));
   if (!same_pod_sets(pod_sets, o.pod_sets)) {
-    pod_sets = own_pod_sets(o.pod_sets);
+    auto wanted = own_pod_sets(o.pod_sets);
+    if (elastic && reserved()) keep_remaining(*this, wanted);
+    pod_sets = std::move(wanted);
     spec_news = true;
   }
   spec_news |= assign(priority, o.priority);

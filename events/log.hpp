@@ -78,9 +78,9 @@ class Log {
 
   // ---- reading ----
 
-  /// Replaces `out` with records from offset `from` on; empty at the end of the log. When a damaged record follows good ones
-  /// the good ones are given first. Errors: corrupt (the record at `from` is damaged; the message names its offset), not_found (it is not
-  /// kept any more; the message names the first that is), io.
+  /// Replaces `out` with records from offset `from` on, perhaps fewer than `limits` allows; empty only at the end of the log. Of good
+  /// records before a damaged one the good ones are given first. Errors: corrupt (the record at `from` is damaged; the message names its
+  /// offset), not_found (it is not kept any more; the message names the first that is), io.
   [[nodiscard]] virtual Result<void> read(Position from, const ReadLimits& limits, RecordBatch& out) const = 0;
 
   /// Position of the first record that is kept. Some logs forget old records (Kafka's retention); 1 in others, also when they are empty.

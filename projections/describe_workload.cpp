@@ -93,6 +93,7 @@ Json job_of(const admission::JobState& j) {
   if (j.active) is.push_back("active");
   if (j.pods_ready) is.push_back("pods ready");
   if (j.stopping) is.push_back("stopping");
+  if (j.start_left != 0) is.push_back("an earlier start may be under way");
   if (j.on_hold) is.push_back("on hold");
   if (j.finished) is.push_back(j.succeeded ? "succeeded" : "failed");
   Json out{{"kind", text(j.kind)}, {"name", j.name}, {"uid", j.uid}, {"state", joined(is)}};

@@ -303,6 +303,8 @@ struct JobObserved {
   Text scheduling_gated_by;      ///< Annotation scheduling-gated-by: no Workload is made until it has gone (6915).
   ResourcePolicy resource_policy = ResourcePolicy::none;
   Text resource_bounds;  ///< The annotation as it is.
+  /// What JobIntent::settles named: the job is suspended, and no start of it is under way any more. 0: nothing is said of that.
+  std::uint64_t start_settled = 0;
 };
 
 enum class ConditionType : std::uint8_t {

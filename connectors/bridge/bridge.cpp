@@ -244,7 +244,7 @@ void Bridge::forget_want(const std::string& key) {
 }
 
 /// EJ-60: what is reclaimable of a job depends on the counts of its Workload. Without a version, so that it is no repetition.
-void Bridge::reobserve_job(std::string_view uid) {
+void Bridge::reobserve_job(std::string_view uid, std::uint64_t start_settled) {
   const auto text = mirror_.find_by_uid(uid);
   if (text == nullptr) return;
   const auto j = parse(text);
@@ -259,7 +259,9 @@ void Bridge::reobserve_job(std::string_view uid) {
   for (const auto& [name, n] : counts_by_owner_[std::string(uid)]) counts.push_back({name, n});
   auto o = observe_text(*type, *text, arena, job_context(counts));
   if (!o) return options_.notice(o.error().message);
-  std::get<JobObserved>(*o).meta.resource_version = 0;
+  auto& job = std::get<JobObserved>(*o);
+  job.meta.resource_version = 0;
+  job.start_settled = start_settled;
   emit_(*o);
 }
 
@@ -372,6 +374,7 @@ void Bridge::want(std::vector<Intent> intents) {
     Want& w = wants_[key];
     w.intent = std::move(intent);
     w.forgotten = false;
+    w.checked = false;
     ++w.version;
     w.waiting = false;
     w.rounds = 0;
@@ -453,10 +456,13 @@ Bridge::Plan Bridge::plan(const Intent& intent) const {
   } else if (const auto* j = std::get_if<JobIntent>(&intent)) {
     const auto job = parse(mirror_.find_by_uid(j->uid));
     const auto workload = j->workload_uid.empty() ? std::nullopt : parse(mirror_.find_by_uid(j->workload_uid));
-    if (job)
-      take(plan_job(*j, *job, workload ? *workload : Json::object(), options_.plans.template_mutability));
-    else
+    if (!job) {
       out.not_yet = true;
+    } else {
+      take(plan_job(*j, *job, workload ? *workload : Json::object(), options_.plans.template_mutability));
+      if (j->settles != 0 && !out.error && out.writes.empty() && is_meant(*job, j->uid) && !is_deleting(*job))
+        out.check = merge_patch_of(*find_resource_type(j->kind, j->group), *job, "", Json::object());
+    }
   } else if (const auto* q = std::get_if<QueueStatusIntent>(&intent)) {
     const auto raw =
         parse(q->local ? mirror_.find(types::local_queue, q->namespace_, q->name) : mirror_.find(types::cluster_queue, "", q->name));
@@ -513,7 +519,10 @@ void Bridge::advance(const std::string& key) {
     w.waiting = true;
     return;
   }
+  const bool checks = p.check && !w.checked;
+  if (checks) p.writes.push_back(std::move(*p.check));
   if (p.writes.empty()) {
+    const auto stop = p.check ? std::get<JobIntent>(w.intent) : JobIntent{};
     for (const auto& uid : looks_at(w.intent)) {
       const auto keys = keys_by_uid_.find(uid);
       if (keys == keys_by_uid_.end()) continue;
@@ -522,6 +531,7 @@ void Bridge::advance(const std::string& key) {
     }
     wants_.erase(it);
     refusals_.erase(key);
+    if (p.check) reobserve_job(stop.uid, stop.settles);
     return;
   }
   if (p.only_tells && reports_wait) {
@@ -538,10 +548,10 @@ void Bridge::advance(const std::string& key) {
     w.waiting = true;
     return;
   }
-  send(key, w, std::move(p));
+  send(key, w, std::move(p), checks);
 }
 
-void Bridge::send(const std::string& key, Want& want, Plan plan) {
+void Bridge::send(const std::string& key, Want& want, Plan plan, bool checks) {
   want.in_flight = true;
   ++writes_;
   if (plan.only_tells) ++reports_in_flight_;
@@ -553,6 +563,7 @@ void Bridge::send(const std::string& key, Want& want, Plan plan) {
             .name = write.name,
             .seen = mirror_.find(*write.type, write.namespace_, write.name),
             .only_tells = plan.only_tells,
+            .checks = checks,
             .workload_uid = {}};
   const auto* workload = std::get_if<WorkloadIntent>(&want.intent);
   if (workload != nullptr && (write.subresource == "status" || !workload->set_inactive)) sent.workload_uid = workload->uid;
@@ -600,6 +611,7 @@ void Bridge::answered(const std::string& key, const Sent& sent, WriteAnswer answ
   const bool newest = w.version == sent.version;
   if (ok) {
     refusals_.erase(key);
+    w.checked = w.checked || (sent.checks && newest);
     const bool once = verb == Write::Verb::create || verb == Write::Verb::delete_;
     if (once && newest) {
       wants_.erase(it);  // done; what comes of it is observed

@@ -86,6 +86,7 @@ class Bridge {
     std::uint32_t rounds = 0;   ///< Writes since the intent came; a guard against writing in circles.
     bool queued = false;        ///< In reports_.
     bool forgotten = false;     ///< It is only there for the answer to come.
+    bool checked = false;       ///< Plan::check has been answered.
   };
   /// What the API server refused for good is still wanted as long as the state says so: it is tried again after one call of `retry`,
   /// then after two, four and so on, so that neither the server nor the log is flooded (design rule 5).
@@ -98,6 +99,8 @@ class Bridge {
     std::optional<Error> error;
     bool not_yet = false;     ///< What it needs is not in the mirror.
     bool only_tells = false;  ///< See BridgeOptions::reports_in_flight_max.
+    /// Changes nothing, and is taken only if the mirror has the newest of the object: comes before it is said that no start is under way.
+    std::optional<Write> check;
   };
 
   /// What has to be known of a write when its answer comes.
@@ -108,11 +111,12 @@ class Bridge {
     std::string namespace_, name;
     Mirror::ObjectText seen;  ///< The mirror's text of the object when the write was made.
     bool only_tells = false;
+    bool checks = false;       ///< It is Plan::check.
     std::string workload_uid;  ///< Of the Workload whose own intent was written, on the condition that nobody else had; else empty.
   };
 
   void observe_one(const ResourceType& type, std::string_view text);
-  void reobserve_job(std::string_view uid);
+  void reobserve_job(std::string_view uid, std::uint64_t start_settled = 0);
   /// What reading a job may look up beside it.
   [[nodiscard]] JobContext job_context(List<PodSetCount> workload_counts) const;
   void note_cluster(const JobObserved& cluster);
@@ -122,7 +126,7 @@ class Bridge {
   [[nodiscard]] bool is_news(Observation o);
   void advance(const std::string& key);
   [[nodiscard]] Plan plan(const admission::Intent& intent) const;
-  void send(const std::string& key, Want& want, Plan plan);
+  void send(const std::string& key, Want& want, Plan plan, bool checks);
   void answered(const std::string& key, const Sent& sent, WriteAnswer answer);
   [[nodiscard]] bool overtaken(const admission::WorkloadIntent& intent, std::uint64_t version) const;
   void send_reports();

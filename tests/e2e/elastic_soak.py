@@ -65,14 +65,14 @@ class ElasticSoak(unittest.TestCase):
         self.controller.start()
         try:
             self.soak()
+            print(run(jobs_test.ARGS.hindsight, "verify", "--log", self.log), flush=True)
+            print(run(jobs_test.ARGS.invariants, self.log), flush=True)
         except BaseException:
             self.tell()
             raise
         finally:
             if self.controller.process.poll() is None:
                 self.controller.kill()
-        print(run(jobs_test.ARGS.hindsight, "verify", "--log", self.log), flush=True)
-        print(run(jobs_test.ARGS.invariants, self.log), flush=True)
 
     def soak(self):
         args, rng = jobs_test.ARGS, self.rng

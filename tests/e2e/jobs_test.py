@@ -129,26 +129,30 @@ class JobsTest(unittest.TestCase):
         log = os.path.join(self.folder, "log.db")
         controller = Controller(self.cluster.kubeconfig, log, os.path.join(self.folder, "hindsight.out"))
         controller.start()
-        self.addCleanup(self.tell, log, controller)
         try:
-            self.apply([{"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "ResourceFlavor", "metadata": {"name": "any"}, "spec": {}}])
-            self.apply([o for name, cpu in (("red", 6), ("green", 4), ("blue", 2)) for o in queue(name, cpu)])
-            names = [f"job-{i:02}" for i in range(ARGS.jobs)]
-            jobs = [job(n, rng.choice(["red", "green", "blue"]), rng.randint(1, 2), rng.randint(1, 2)) for n in names]
-            events = ["kill"] * ARGS.kills + ["server", "compact"]
-            rng.shuffle(events)
-            at = sorted(rng.sample(range(1, ARGS.jobs), len(events)))
-            for i, one in enumerate(range(0, ARGS.jobs, 5)):
-                self.apply(jobs[one:one + 5])
-                while at and at[0] < one + 5:
-                    at.pop(0)
-                    self.disturb(events.pop(), controller, rng)
-            self.wait_for_jobs(names, controller)
-            self.assertEqual(controller.stop(), 0, "SIGTERM ends it with status 0")
+            self.disturbed_run(rng, log, controller)
+        except BaseException:
+            self.tell(log, controller)
+            raise
         finally:
             if controller.process.poll() is None:
                 controller.kill()
 
+    def disturbed_run(self, rng, log, controller):
+        self.apply([{"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "ResourceFlavor", "metadata": {"name": "any"}, "spec": {}}])
+        self.apply([o for name, cpu in (("red", 6), ("green", 4), ("blue", 2)) for o in queue(name, cpu)])
+        names = [f"job-{i:02}" for i in range(ARGS.jobs)]
+        jobs = [job(n, rng.choice(["red", "green", "blue"]), rng.randint(1, 2), rng.randint(1, 2)) for n in names]
+        events = ["kill"] * ARGS.kills + ["server", "compact"]
+        rng.shuffle(events)
+        at = sorted(rng.sample(range(1, ARGS.jobs), len(events)))
+        for i, one in enumerate(range(0, ARGS.jobs, 5)):
+            self.apply(jobs[one:one + 5])
+            while at and at[0] < one + 5:
+                at.pop(0)
+                self.disturb(events.pop(), controller, rng)
+        self.wait_for_jobs(names, controller)
+        self.assertEqual(controller.stop(), 0, "SIGTERM ends it with status 0")
         self.assertGreater(controller.starts, ARGS.kills)
         eventually(self.check_pods)  # those of a preempted Job go in their own time
         workloads = self.get("workloads.kueue.x-k8s.io")
@@ -173,15 +177,16 @@ class JobsTest(unittest.TestCase):
 
     def tell(self, log, controller):
         """After a failure: what the controller said, what stands in the cluster and in the log. The log stays in build/."""
-        if self._outcome.success:
-            return
         kept = os.path.join(ROOT, "build", "jobs_test-failed.db")
         for suffix in ("", "-wal"):
             if os.path.exists(log + suffix):
                 shutil.copyfile(log + suffix, kept + suffix)
         with open(controller.output, errors="replace") as out:
             print(f"---- what hindsight said last\n{out.read()[-8000:]}", flush=True)
-        for words in (("get", "jobs", "-A"), ("get", "workloads.kueue.x-k8s.io", "-A"), ("get", "clusterqueues.kueue.x-k8s.io"), ("get", "pods", "-A")):
+        left = [j["metadata"]["name"] for j in self.get("jobs") if j.get("status", {}).get("succeeded") != j["spec"]["completions"]]
+        whole = [words for name in left[:3] for words in (("get", "job", name, "-o", "yaml"), ("get", "pods", "-l", "job-name=" + name, "-o", "yaml"),
+                                                          ("events", "--for", "job/" + name))]
+        for words in (("get", "jobs", "-A"), ("get", "workloads.kueue.x-k8s.io", "-A"), ("get", "clusterqueues.kueue.x-k8s.io"), ("get", "pods", "-A"), *whole):
             print(f"---- kubectl {' '.join(words)}\n{run(self.cluster.dev, 'cluster', 'kubectl', '--dir', self.cluster.folder, '--', *words, check=False)[-6000:]}", flush=True)
         for words in (("log", "stats"), ("get", "workloads", "-A"), ("get", "clusterqueues")):
             print(f"---- hindsight {' '.join(words)}\n{run(ARGS.hindsight, *words, '--log', log, check=False)[-6000:]}", flush=True)

@@ -100,7 +100,7 @@ bool WorkloadStatus::is_true(ConditionType type) const {
 
 // ---- jobs and Workloads -------------------------------------------------------------------------------------------------------
 
-void ApiServer::publish(Job& job) {
+void ApiServer::publish(Job& job, std::uint64_t start_settled) {
   job.version = ++versions_;
   auto arena = std::make_shared<Arena>();
   Arena& a = *arena;
@@ -123,12 +123,11 @@ void ApiServer::publish(Job& job) {
     std::int32_t pods = 0;
     for (const auto& t : job.templates) pods += t.count;
     o.ready_pods = job.pods_ready ? pods : 0;
-    if (job.reclaimable > 0)
-      o.remaining = view(std::vector<std::pair<std::string, std::int32_t>>{{job.templates.front().name,
-                                                                            std::max(0, job.templates.front().count - job.reclaimable)}},
-                         a);
+    if (job.remaining >= 0)
+      o.remaining = view(std::vector<std::pair<std::string, std::int32_t>>{{job.templates.front().name, job.remaining}}, a);
   } else if (job.reclaimable > 0)
     o.reclaimable = view(std::vector<std::pair<std::string, std::int32_t>>{{job.templates.front().name, job.reclaimable}}, a);
+  o.start_settled = start_settled;
   o.workload_name = a.copy("job-" + job.name + (job.elastic ? "-" + std::to_string(job.generation) : ""));
   enqueue(key_of(job), {std::move(arena), o});
 }

@@ -33,6 +33,7 @@ struct Job {
   std::int32_t max_exec_seconds = 0;
   bool suspended = true, active = false, pods_ready = false, finished = false, succeeded = false;
   std::int32_t reclaimable = 0;
+  std::int32_t remaining = -1;  ///< Of an elastic job: pods of its first set that are still to run, whatever its size; -1: nobody knows.
   bool elastic = false;
 };
 
@@ -138,7 +139,7 @@ class ApiServer {
 
   // ---- writing: change the object above, then publish it ---------------------------------------------------------------------
 
-  void publish(Job& job);
+  void publish(Job& job, std::uint64_t start_settled = 0);
   void publish(Workload& workload);
   void publish_queue(const std::string& name);
   void publish_cohort(const std::string& name);

@@ -83,6 +83,21 @@ void Applier::step(ApiServer& server, Random& random, bool faults) {
   auto it = waiting_.begin();
   std::advance(it, static_cast<std::ptrdiff_t>(random.below(waiting_.size())));
   if (faults && random.chance(10)) return;  // lost on the way
+  if (const auto* job = std::get_if<JobIntent>(&it->second)) {
+    // An object is written by one after the other: what else is wanted of the job waits for the end of a start that is under way.
+    if (const auto start = starts_.find(job->uid); start != starts_.end()) {
+      const auto [intent, version] = start->second;
+      starts_.erase(start);
+      const auto at = server.jobs.find(intent.uid);
+      if (at != server.jobs.end() && at->second.version == version) (void)write(server, intent);
+      return;
+    }
+    if (job->run && random.chance(30)) {
+      const auto at = server.jobs.find(job->uid);
+      if (at != server.jobs.end() && server.is_told(ApiServer::key_of(at->second))) starts_[job->uid] = {*job, at->second.version};
+      return;
+    }
+  }
   if (std::visit([&](const auto& i) { return write(server, i); }, it->second)) waiting_.erase(it);
 }
 
@@ -177,6 +192,10 @@ bool Applier::write(ApiServer& server, const JobIntent& i) {
   if (it == server.jobs.end()) return true;
   Job& j = it->second;
   if (!server.is_told(ApiServer::key_of(j))) return false;
+  if (i.settles != 0 && j.suspended) {
+    server.publish(j, i.settles);
+    return true;
+  }
   if (j.finished || j.suspended != i.run) return true;
   if (i.run) {
     j.suspended = false;

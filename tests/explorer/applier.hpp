@@ -16,15 +16,25 @@ class Applier {
  public:
   void take(std::vector<admission::Intent> intents);
   [[nodiscard]] bool idle() const { return waiting_.empty(); }
+  /// Jobs, by uid, that are being started: the write may reach the server any time now.
+  [[nodiscard]] std::vector<std::string> being_started() const {
+    std::vector<std::string> out;
+    for (const auto& [uid, start] : starts_) out.push_back(uid);
+    return out;
+  }
   /// Tries one of the waiting intents.
   void step(ApiServer& server, Random& random, bool faults);
   /// The write for this Workload was refused for good.
   void refused(const std::string& workload_uid) { waiting_.erase("workload/" + workload_uid); }
   /// A restart: whatever was not written is forgotten.
-  void forget() { waiting_.clear(); }
+  void forget() {
+    waiting_.clear();
+    starts_.clear();
+  }
   /// What was wanted of this object is another domain's matter now.
   void forget(const std::string& uid) {
     for (const char* kind : {"workload/", "create/", "revise/", "job/", "pod/"}) waiting_.erase(kind + uid);
+    starts_.erase(uid);
   }
 
  private:
@@ -40,6 +50,8 @@ class Applier {
   static bool write(ApiServer&, const admission::PodReleaseIntent&) { return true; }
 
   std::map<std::string, admission::Intent> waiting_;  ///< By object and kind of intent.
+  /// Starts on their way, by uid of the job, with the version that they need.
+  std::map<std::string, std::pair<admission::JobIntent, std::uint64_t>> starts_;
 };
 
 }  // namespace hindsight::explorer

@@ -103,11 +103,25 @@ std::unique_ptr<LoopDriver> Explorer::folded(bool shuffled) {
   return driver;
 }
 
+/// Those of the jobs being started that hold quota.
+std::vector<std::string> Explorer::reserved_starts() const {
+  std::vector<std::string> out;
+  for (auto& uid : applier_.being_started()) {
+    const auto index = leader_->domain().find_parent(uid);
+    const auto* parent = index ? leader_->parent(*index) : nullptr;
+    if (parent != nullptr && std::ranges::any_of(parent->workloads(), [](const auto& w) { return w.reserved(); })) out.push_back(uid);
+  }
+  return out;
+}
+
 void Explorer::record(const HistoryRecord& r) {
   at_rest_ = false;
   if (auto finding = queue_rules_.before(*leader_, r.view); !finding.empty()) fail(finding);
+  const bool decides = std::holds_alternative<Decisions>(r.view.body);
+  const auto starts = reserved_starts();
   for (auto* driver : {leader_.get(), follower_.get()})
     if (auto ok = driver->apply(r.view); !ok) fail(ok.error().message);
+  if (decides && !std::ranges::includes(reserved_starts(), starts)) fail("a decision took the quota of a job that is being started");
   if (leader_->state_hash() != follower_->state_hash())
     fail("another order of delivery gives another state:" + difference(*leader_, *follower_));
   if (auto finding = invariants_.check(*leader_, r.view); !finding.empty()) fail(finding);

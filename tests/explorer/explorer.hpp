@@ -53,6 +53,7 @@ class Explorer {
 
   void one_action(bool faults);
   void observe();
+  [[nodiscard]] std::vector<std::string> reserved_starts() const;
   void record(const HistoryRecord& r);
   void decide();
   void append_decision();

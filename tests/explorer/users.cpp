@@ -162,7 +162,10 @@ void Users::change_job() {
       break;
     case 4:
       if (j->suspended || j->finished) return;
-      j->reclaimable = std::min(j->reclaimable + 1, j->running_counts.front());
+      if (j->elastic)
+        j->remaining = std::max(0, (j->remaining < 0 ? j->running_counts.front() : j->remaining) - 1);
+      else
+        j->reclaimable = std::min(j->reclaimable + 1, j->running_counts.front());
       break;
     default:
       if (j->suspended || j->finished) return;

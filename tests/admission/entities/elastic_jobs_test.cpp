@@ -47,7 +47,7 @@ class ElasticJobs : public ::testing::Test {
     return out;
   }
   /// The job with these sizes, of the next generation.
-  void job(std::initializer_list<Size> sizes, bool suspended = false, std::uint64_t core = 7) {
+  void job(std::initializer_list<Size> sizes, bool suspended = false, std::uint64_t core = 7, List<PodSetCount> remaining = {}) {
     JobObserved j = w.job("train", "lq");
     j.meta.generation = ++generation_;
     j.elastic = true;
@@ -55,6 +55,7 @@ class ElasticJobs : public ::testing::Test {
     j.active = !suspended;
     j.workload_name = arena.copy("slice-" + std::to_string(generation_));
     j.pod_sets = pod_sets(sizes, core);
+    j.remaining = remaining;
     w.observe(j);
   }
   /// A slice of the job as its Workload object; told again with another size it is of the next generation.
@@ -101,6 +102,25 @@ class ElasticJobs : public ::testing::Test {
   std::map<std::string, std::int64_t> versions_;
   std::map<std::string, Time> created_;
 };
+
+// EJ-62, EJ-64 (#13117): five pods, one of them still to run; when the spec says three, that one holds its quota as before at every moment
+TEST_F(ElasticJobs, AScaleDownKeepsTheQuotaOfPodsThatStillRun) {
+  start({{"worker", 5}});
+  auto one_left = arena.make<PodSetCount>(1);
+  one_left[0] = {"worker", 1};
+  job({{"worker", 5}}, false, 7, one_left);
+  (void)w.settle();
+  EXPECT_EQ(used(), 1'000);
+  job({{"worker", 3}}, false, 7, one_left);
+  (void)w.settle();
+  EXPECT_EQ(used(), 1'000);
+  slice("slice-1", {{"worker", 3}});
+  EXPECT_EQ(used(), 1'000) << "before anything is decided";
+  (void)w.settle();
+  EXPECT_EQ(used(), 1'000);
+  ASSERT_EQ(find("slice-1")->reclaimable.size(), 1U);
+  EXPECT_EQ(find("slice-1")->reclaimable[0].second, 2);
+}
 
 // EJ-17, EJ-18, EJ-31, EJ-32, EJ-33: S7; unchanged pod sets are not counted twice (#9322), and a mixed change is charged exactly (#9329)
 TEST_F(ElasticJobs, OfSeveralPodSetsOnlyTheDifferenceCounts) {

@@ -100,6 +100,115 @@ TEST_F(JobLife, OrphansLiveOnWhereTheGateIsOff) {
   EXPECT_EQ(w.settle(), Lines{"reserved left admitted"});
 }
 
+/// A job of low priority that was admitted a moment ago, and one of high priority that takes its place.
+class HastyPreemption : public JobLife {
+ protected:
+  JobObserved j = w.job("low", "lq", 8'000);
+  void SetUp() override {
+    JobLife::SetUp();
+    w.queue({.name = "cq", .cpu = 10'000, .within = PreemptionPolicy::lower_priority});
+    w.observe(j);
+    (void)w.settle();
+    w.observe(w.workload_of(j));
+    EXPECT_EQ(w.settle().back(), "reserved low admitted");
+    start = the_one();
+    EXPECT_TRUE(start.run);
+    EXPECT_EQ(start.settles, 0U);
+    w.observe(w.workload("high", "lq", 8'000, 100));
+    (void)w.settle();
+    EXPECT_TRUE(w.state("low").evicted());
+  }
+  JobIntent the_one() {
+    auto all = w.wanted<JobIntent>();
+    EXPECT_EQ(all.size(), 1U);
+    return all.empty() ? JobIntent{} : all.back();
+  }
+  void see(bool suspended, std::uint64_t settled = 0) {
+    j.meta.resource_version = settled == 0 ? w.next_version() : 0;
+    j.suspended = suspended;
+    j.active = !suspended;
+    j.start_settled = settled;
+    w.observe(j);
+    (void)w.settle();
+  }
+  JobIntent start;
+};
+
+// BA-131: decisions are faster than writes, and the start may be on its way
+TEST_F(HastyPreemption, AStartThatMayBeUnderWayKeepsItsQuota) {
+  EXPECT_TRUE(w.state("low").reserved());
+  EXPECT_FALSE(w.state("high").reserved());
+  const auto stop = the_one();
+  EXPECT_FALSE(stop.run);
+  ASSERT_NE(stop.settles, 0U);
+  see(true);
+  EXPECT_TRUE(w.state("low").reserved()) << "that it is suspended says nothing of what is under way";
+  EXPECT_EQ(the_one().settles, stop.settles) << "it is asked for again whenever the job is seen";
+  see(true, stop.settles - 1);
+  EXPECT_TRUE(w.state("low").reserved()) << "an answer to another question";
+  see(true, stop.settles);
+  EXPECT_FALSE(w.state("low").reserved());
+  EXPECT_TRUE(w.state("high").admitted());
+  EXPECT_TRUE(w.wanted<JobIntent>().empty());
+}
+
+// BA-131
+TEST_F(HastyPreemption, AStartThatArrivesAfterAllIsStopped) {
+  (void)the_one();
+  see(false);
+  EXPECT_TRUE(w.state("low").reserved());
+  const auto stop = the_one();
+  EXPECT_FALSE(stop.run);
+  EXPECT_EQ(stop.settles, 0U) << "it is seen to run, so it will be seen to stop";
+  see(true);
+  EXPECT_FALSE(w.state("low").reserved());
+  EXPECT_TRUE(w.state("high").admitted());
+}
+
+// BA-131: what was said of an earlier stop does not hold after the job was to be started once more
+TEST_F(HastyPreemption, AnAnswerThatComesTooLateSettlesNothing) {
+  const auto stop = the_one();
+  see(false);
+  see(true);
+  EXPECT_FALSE(w.state("low").reserved());
+  w.observe(ObjectDeleted{.kind = ObjectKind::workload, .uid = "uid-high", .namespace_ = "default", .name = "high"});
+  EXPECT_EQ(w.settle().back(), "reserved low admitted");
+  EXPECT_TRUE(the_one().run);
+  see(true, stop.settles);
+  EXPECT_TRUE(w.state("low").admitted());
+  EXPECT_TRUE(the_one().run);
+  w.observe(w.workload("high", "lq", 8'000, 100));
+  (void)w.settle();
+  EXPECT_TRUE(w.state("low").reserved());
+  EXPECT_GT(the_one().settles, stop.settles);
+}
+
+// MR-59: a stop that was begun comes to its end, also when the job is admitted by then
+TEST_F(JobLife, AStopInProgressEndsBeforeTheNextStart) {
+  auto j = w.job("a", "lq");
+  w.observe(j);
+  (void)w.settle();
+  w.observe(w.workload_of(j));
+  EXPECT_EQ(w.settle().back(), "reserved a admitted");
+  (void)w.wanted<JobIntent>();
+  j.meta.resource_version = w.next_version();
+  j.stopping = true;
+  j.suspended = false;
+  w.observe(j);
+  (void)w.settle();
+  auto wanted = w.wanted<JobIntent>();
+  ASSERT_EQ(wanted.size(), 1U);
+  EXPECT_FALSE(wanted[0].run);
+  j.meta.resource_version = w.next_version();
+  j.stopping = false;
+  j.suspended = true;
+  w.observe(j);
+  (void)w.settle();
+  wanted = w.wanted<JobIntent>();
+  ASSERT_EQ(wanted.size(), 1U);
+  EXPECT_TRUE(wanted[0].run);
+}
+
 class Retention : public JobLife {
  protected:
   void SetUp() override {

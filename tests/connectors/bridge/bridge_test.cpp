@@ -55,6 +55,7 @@ class BridgeTest : public ::testing::Test, private Cluster {
   }
 
   std::vector<Seen> seen_;
+  std::vector<std::uint64_t> settled_;
   std::vector<std::string> jobs_;  ///< "name vVERSION pod-set=count", of the last pod set.
   int queues_seen_ = 0;
   int refusals_seen_ = 0;
@@ -73,6 +74,7 @@ class BridgeTest : public ::testing::Test, private Cluster {
   void note(const Observation& o) {
     if (std::holds_alternative<ClusterQueueObserved>(o)) ++queues_seen_;
     if (std::holds_alternative<WriteRefused>(o)) ++refusals_seen_;
+    if (const auto* j = std::get_if<JobObserved>(&o); j != nullptr && j->start_settled != 0) settled_.push_back(j->start_settled);
     if (const auto* j = std::get_if<JobObserved>(&o); j != nullptr && !j->pod_sets.empty())
       jobs_.push_back(std::string(j->meta.name) + " v" + std::to_string(j->meta.resource_version) + " " +
                       std::string(j->pod_sets.back().name) + "=" + std::to_string(j->pod_sets.back().count));
@@ -265,6 +267,49 @@ TEST_F(BridgeTest, AJobThatShallGoIsDeletedInTheBackground) {
   EXPECT_EQ(Json::parse(sent_[0].write.body)["propagationPolicy"], "Background");
   EXPECT_EQ(Json::parse(sent_[0].write.body)["preconditions"]["uid"], "u");
   answer(200);
+  EXPECT_EQ(bridge_.outstanding(), 0U);
+}
+
+// BA-131: that no start is under way is said when none is, and only of what the server has
+TEST_F(BridgeTest, AStopThatSettlesWaitsForTheStartBeforeIt) {
+  const auto job = [](const std::string& version, bool suspend) {
+    return R"({"metadata":{"namespace":"ns","name":"j","uid":"u","resourceVersion":")" + version + R"("},"spec":{"suspend":)" +
+           (suspend ? "true" : "false") + R"(,"template":{"spec":{"containers":[]}}}})";
+  };
+  add(types::job, job("3", true));
+  admission::JobIntent intent;
+  intent.uid = "u";
+  intent.kind = "Job";
+  intent.group = "batch";
+  intent.namespace_ = "ns";
+  intent.name = "j";
+  intent.run = true;
+  intent.pod_sets = {{"main", 1, {}, {}, {}}};
+  bridge_.want({intent});
+  ASSERT_EQ(sent_.size(), 1U);
+  intent.run = false;
+  intent.settles = 17;
+  bridge_.want({intent});
+  ASSERT_EQ(sent_.size(), 1U) << "the start is under way";
+  answer(200, job("4", false));
+  change(types::job, job("4", false));
+  ASSERT_EQ(sent_.size(), 1U) << "it was stored: it is to be stopped";
+  EXPECT_EQ(Json::parse(sent_[0].write.body)["spec"]["suspend"], true);
+  answer(200, job("5", true));
+  change(types::job, job("5", true));
+  const Json nothing{{"metadata", {{"uid", "u"}, {"resourceVersion", "5"}}}};
+  ASSERT_EQ(sent_.size(), 1U);
+  EXPECT_EQ(Json::parse(sent_[0].write.body), nothing) << "changes nothing, and needs the newest version";
+  EXPECT_TRUE(settled_.empty());
+  answer(409);
+  change(types::job, job("6", true));
+  ASSERT_EQ(sent_.size(), 1U);
+  answer(0);  // nobody knows
+  EXPECT_TRUE(settled_.empty());
+  bridge_.retry();
+  ASSERT_EQ(sent_.size(), 1U);
+  answer(200, job("6", true));
+  EXPECT_EQ(settled_, std::vector<std::uint64_t>{17});
   EXPECT_EQ(bridge_.outstanding(), 0U);
 }
 
