@@ -26,6 +26,7 @@ class StepEngine;   // step_engine.hpp
 
 using round_over = caf::atom_constant<caf::atom("roundover")>;
 using start_atom = caf::atom_constant<caf::atom("start")>;
+using look_atom = caf::atom_constant<caf::atom("look")>;
 using stop_atom = caf::atom_constant<caf::atom("stop")>;
 using RecordsPtr = std::shared_ptr<const RecordsRead>;
 using JobPtr = std::shared_ptr<Job>;
@@ -42,6 +43,8 @@ using EntityShell = caf::typed_actor<
 using SequencerActor = caf::typed_actor<
     // supervisor: read the snapshot, follow the log, take the domain
     caf::reacts_to<start_atom>,
+    // itself: look again for the end of a log that was out of reach
+    caf::reacts_to<look_atom>,
     // last shell of a round: all batches of the round are worked on
     caf::reacts_to<round_over>,
     // tail: these records stand in the log, in this order

@@ -16,6 +16,8 @@ std::chrono::milliseconds pause_after(unsigned failures) {
   return std::chrono::milliseconds(std::min(1000U, 10U << std::min(failures, 7U)));
 }
 
+constexpr std::chrono::milliseconds out_of_reach_pause{1000};
+
 EngineOptions engine_options(const NodeOptions& o) {
   EngineOptions e;
   e.shells_max = o.shells_max;
@@ -58,12 +60,27 @@ void Sequencer::follow_to_the_end() {
   in_flight_.reset();
   nothing_to_decide_ = false;
   core_->appender->close();
+  target_.reset();
+  find_the_end();
+}
+
+/// Brokers may be away for long, and come back with everything: nothing is lost by waiting, and whatever runs in the cluster runs on.
+void Sequencer::find_the_end() {
   const auto last = core_->log.last();
-  if (!last) {
+  if (last) {
+    target_ = *last;
+  } else if (last.error().kind == ErrorKind::unavailable) {
+    core_->notice("the log cannot be reached, nothing is decided until it can: " + last.error().message);
+    caf::delayed_anon_send(caf::actor_cast<SequencerActor>(self_), out_of_reach_pause, look_atom::value);
+  } else {
     give_up(last.error());
-    return;
   }
-  target_ = *last;
+}
+
+void Sequencer::look_again() {
+  if (phase_ != Phase::following || target_) return;
+  find_the_end();
+  go_on();
 }
 
 /// All that was in the log is applied.
@@ -97,13 +114,14 @@ void Sequencer::append_failed(const Error& error) {
     give_up(error);
     return;
   }
-  if (++failures_ > core_->options.append_failures_max) {
+  const bool out_of_reach = error.kind == ErrorKind::unavailable;
+  if (!out_of_reach && ++failures_ > core_->options.append_failures_max) {
     give_up({error.kind, error.message + " (" + std::to_string(failures_) +
                              " appends in a row failed; allowed: " + std::to_string(core_->options.append_failures_max) + ")"});
     return;
   }
   // A log that has grown under us is well: whoever waits only lets it grow on.
-  pause_ = error.kind == ErrorKind::conflict ? std::chrono::milliseconds(0) : pause_after(failures_);
+  pause_ = error.kind == ErrorKind::conflict ? std::chrono::milliseconds(0) : out_of_reach ? out_of_reach_pause : pause_after(failures_);
   core_->notice("an append failed, a new epoch begins: " + error.message);
   follow_to_the_end();
   go_on();
@@ -141,7 +159,7 @@ void Sequencer::go_on() {
     if (asking_) answered();
     if (phase_ == Phase::ended) return;
     if (do_job() || next_record()) continue;
-    if (phase_ == Phase::following && position_ >= target_) {
+    if (phase_ == Phase::following && target_ && position_ >= *target_) {
       caught_up();
       continue;
     }
@@ -340,6 +358,7 @@ SequencerActor::behavior_type sequencer_actor(SequencerActor::stateful_pointer<s
   self->state = std::make_unique<Sequencer>(self, std::move(core));
   return {
       [self](start_atom) { self->state->begin(); },
+      [self](look_atom) { self->state->look_again(); },
       [self](round_over) { self->state->end_round(); },
       [self](const JobPtr& job) { self->state->add(job); },
       [self](const RecordsPtr& records) { self->state->records(records); },

@@ -27,6 +27,8 @@ class Sequencer {
   void records(RecordsPtr records);
   void append_failed(const Error& error);
   void add(JobPtr job);
+  /// The log may be within reach again.
+  void look_again();
   void drain();
 
  private:
@@ -42,6 +44,7 @@ class Sequencer {
   void answered();
   void at_rest();
   void follow_to_the_end();
+  void find_the_end();
   void caught_up();
   void observe();
   void claim();
@@ -60,12 +63,12 @@ class Sequencer {
 
   Phase phase_ = Phase::following;
   bool draining_ = false;
-  bool told_all_ = false;               ///< What the whole state wants was told since this node has the domain.
-  events::Position position_ = 0;       ///< Of the last applied record.
-  events::Position target_ = 0;         ///< Following: where the log ended.
-  std::uint64_t own_epoch_ = 0;         ///< Claimed or had.
-  unsigned failures_ = 0;               ///< Appends in a row that failed.
-  std::chrono::milliseconds pause_{0};  ///< Before the next claim.
+  bool told_all_ = false;                   ///< What the whole state wants was told since this node has the domain.
+  events::Position position_ = 0;           ///< Of the last applied record.
+  std::optional<events::Position> target_;  ///< Following: where the log ended; nothing: it cannot be reached now.
+  std::uint64_t own_epoch_ = 0;             ///< Claimed or had.
+  unsigned failures_ = 0;                   ///< Appends in a row that failed.
+  std::chrono::milliseconds pause_{0};      ///< Before the next claim.
 
   std::deque<RecordsPtr> batches_;
   std::size_t next_in_batch_ = 0;

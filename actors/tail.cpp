@@ -87,10 +87,14 @@ void Tail::run(const std::stop_token& stop) {
 
 /// False: there is no use in trying again.
 bool Tail::pause_after(const Error& error, unsigned& failures, const std::stop_token& stop) {
-  const bool passing = error.kind == ErrorKind::io || error.kind == ErrorKind::unavailable;
-  if (!passing || ++failures > failures_max) return false;
+  constexpr unsigned longest_pause = 1000;
+  unsigned pause = longest_pause;
+  if (error.kind != ErrorKind::unavailable) {  // what is out of reach comes back some time
+    if (error.kind != ErrorKind::io || ++failures > failures_max) return false;
+    pause = std::min(longest_pause, 10U << std::min(failures, 7U));
+  }
   std::unique_lock lock(mutex_);
-  changed_.wait_for(lock, std::chrono::milliseconds(std::min(1000U, 10U << std::min(failures, 7U))), [&] { return stop.stop_requested(); });
+  changed_.wait_for(lock, std::chrono::milliseconds(pause), [&] { return stop.stop_requested(); });
   return !stop.stop_requested();
 }
 

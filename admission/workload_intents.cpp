@@ -192,8 +192,8 @@ void WorkloadParent::collect_intents(const Context& c, std::vector<Intent>& out)
   const auto* running = running_workload();
   const bool ours = !workloads_.empty() || !j.queue_name.empty() || c.catalog->settings.manage_jobs_without_queue_name;
   const bool undecided = gated(*c.catalog) && !j.stop_noted;  // JobStopped comes first (SG-26)
-  const bool run = running != nullptr && !j.stopping;    // a stop in progress comes to its end first
-  const bool settle = j.suspended && j.start_left != 0;  // else nothing is wanted of a job that waits
+  const bool run = running != nullptr && !j.stopping;         // a stop in progress comes to its end first
+  const bool settle = j.suspended && j.start_left != 0;       // else nothing is wanted of a job that waits
   if (ours && (settle || (!undecided && j.suspended == run))) {
     JobIntent i = job_intent();
     i.run = run;

@@ -48,8 +48,16 @@ void MemoryLog::store(const EncodedRecord& record) {
                       std::vector<std::byte>(record.bytes.begin(), record.bytes.end())});
 }
 
+void MemoryLog::be_away(bool away) {
+  const std::lock_guard lock(mutex_);
+  away_ = away;
+}
+
+tl::unexpected<Error> MemoryLog::out_of_reach() const { return fail(ErrorKind::unavailable, "log " + name_ + " is away"); }
+
 Result<Position> MemoryLog::append(std::span<const EncodedRecord> records, std::optional<Position> expected) {
   const std::lock_guard lock(mutex_);
+  if (away_) return out_of_reach();
   if (expected && *expected != entries_.size()) {
     return fail(ErrorKind::conflict, "log " + name_ + ": its last record is " + std::to_string(entries_.size()) + ", the writer expected " +
                                          std::to_string(*expected));
@@ -78,6 +86,7 @@ void MemoryLog::append_async(RecordBatch batch, std::optional<Position> expected
 Result<void> MemoryLog::read(Position from, const ReadLimits& limits, RecordBatch& out) const {
   const std::lock_guard lock(mutex_);
   out.clear();
+  if (away_) return out_of_reach();
   for (Position offset = std::max<Position>(from, 1); offset <= entries_.size() && out.size() < limits.records; ++offset) {
     const Entry& entry = entries_[offset - 1];
     if (!out.empty() && out.bytes() + entry.bytes.size() > limits.bytes) break;
@@ -92,6 +101,7 @@ Result<void> MemoryLog::read(Position from, const ReadLimits& limits, RecordBatc
 
 Result<Position> MemoryLog::last() const {
   const std::lock_guard lock(mutex_);
+  if (away_) return out_of_reach();
   return entries_.size();
 }
 

@@ -29,6 +29,8 @@ class MemoryLog final : public Log {
 
   /// Asked before each append; its answer is what happens. Called with the log locked: it must not call the log.
   void on_append(std::function<AppendFault(std::span<const EncodedRecord>)> hook);
+  /// While it is away, appends, reads and the question for its end fail as unavailable; what is in it stays.
+  void be_away(bool away);
   /// Flips a bit of the record's bytes: reading it fails as corrupt from now on.
   void damage(Position offset);
   /// Puts a record behind all others whatever its numbers, as a replaced writer can where nothing keeps it from writing.
@@ -63,6 +65,7 @@ class MemoryLog final : public Log {
     bool damaged = false;
   };
   [[nodiscard]] static EncodedRecord view(const Entry& entry);
+  [[nodiscard]] tl::unexpected<Error> out_of_reach() const;
   void store(const EncodedRecord& record);
 
   const std::string name_;
@@ -72,6 +75,7 @@ class MemoryLog final : public Log {
   DomainTails tails_;
   std::map<Position, StoredSnapshot> snapshots_;
   std::function<AppendFault(std::span<const EncodedRecord>)> hook_;
+  bool away_ = false;
 };
 
 }  // namespace hindsight::events

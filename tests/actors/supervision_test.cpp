@@ -1,5 +1,6 @@
 // What goes wrong: entities that throw, logs that fail, other writers, damage (design rule 4; a crash is a replay).
 
+#include <algorithm>
 #include <chrono>
 #include <set>
 #include <thread>
@@ -181,6 +182,30 @@ TEST_F(NodeSupervision, ALogThatNeverTakesAnythingStopsTheNode) {
   ASSERT_FALSE(ended);
   EXPECT_EQ(ended.error().kind, ErrorKind::io);
   EXPECT_NE(ended.error().message.find("4 appends in a row failed; allowed: 3"), std::string::npos) << ended.error().message;
+}
+
+// Longer than any number of failed appends that a log with another fault is allowed
+TEST_F(NodeSupervision, ALogThatIsOutOfReachIsWaitedFor) {
+  options.append_failures_max = 0;
+  start();
+  set_up_queue(2'000);
+  observe(facts.workload("before", "lq", 1'000));
+  rest();
+  log.be_away(true);
+  observe(facts.workload("meanwhile", "lq", 1'000));
+  const auto waits = [&] {
+    const std::lock_guard lock(mutex);
+    return std::ranges::any_of(notices, [](const auto& n) { return n.find("nothing is decided until it can") != std::string::npos; });
+  };
+  while (!waits()) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  EXPECT_FALSE(node->status().caught_up) << "not ready meanwhile";
+  log.be_away(false);
+  while (!node->status().caught_up) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  observe(facts.workload("meanwhile", "lq", 1'000));  // what was not taken is told again, as a mirror does after every new epoch
+  rest();
+  EXPECT_EQ(node->status().restarts, 0U);
+  EXPECT_EQ(admitted(), 2);
+  expect_state_of_log();
 }
 
 TEST_F(NodeSupervision, AnotherWriterFencesThisOne) {

@@ -1,6 +1,6 @@
 // Folds a log record by record and checks after each one what must hold at every moment: no quota is exceeded, and what a queue counts is
-// what its Workloads hold; and whenever pods of an elastic job were released, no more of them run than their slice was granted. Prints the
-// first violation and exits with 1. BA-36, BA-41, BA-46, EJ-69
+// what its Workloads hold; a job that runs holds quota; and whenever pods of an elastic job were released, no more of them run than their
+// slice was granted. Prints the first violation and exits with 1. BA-36, BA-41, BA-46, BA-131, EJ-69
 //
 // usage: log_invariants LOG [DOMAIN]
 
@@ -109,6 +109,21 @@ bool stays_in_its_slice(const RecordView& record, const admission::StateView& st
   return true;
 }
 
+/// A job that is seen to run holds quota; nobody but us starts those of the tests.
+bool runs_on_quota(const RecordView& record, const admission::StateView& state, std::uint64_t offset) {
+  const auto* o = std::get_if<Observation>(&record.body);
+  const auto* job = o == nullptr ? nullptr : std::get_if<JobObserved>(o);
+  if (job == nullptr || job->suspended || job->stopping || job->finished || job->meta.deleting) return true;
+  const auto index = state.domain().find_parent(job->meta.uid);
+  const auto* parent = index ? state.parent(*index) : nullptr;
+  if (parent == nullptr || !parent->job() || parent->job()->suspended) return true;  // it was told late
+  const auto& workloads = parent->workloads();
+  if (std::any_of(workloads.begin(), workloads.end(), [](const auto& w) { return w.reserved(); })) return true;
+  std::printf("record %llu: job %s was started and holds no quota\n", static_cast<unsigned long long>(offset),
+              std::string(job->meta.name).c_str());
+  return false;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -122,8 +137,8 @@ int main(int argc, char** argv) {
   std::uint64_t records = 0;
   past.look_on({}, [&](replay::Position offset, const RecordView& record) {
     ++records;
-    good =
-        good && holds(past.driver(), offset, rearranges_trees(record, past.driver())) && stays_in_its_slice(record, past.driver(), offset);
+    good = good && holds(past.driver(), offset, rearranges_trees(record, past.driver())) &&
+           stays_in_its_slice(record, past.driver(), offset) && runs_on_quota(record, past.driver(), offset);
   });
   const auto last = (*log)->last();
   if (!last) return std::printf("%s\n", last.error().message.c_str()), 1;

@@ -5,7 +5,7 @@ usage: nodes_test.py HINDSIGHT LOG_INVARIANTS [--jobs N] [--kills N] [--nodes N]
 
 A connector mirrors the cluster into the log and carries decisions out; nodes share the log's partitions by a consumer group and decide. While
 Jobs go through kubectl, nodes and the connector are killed (SIGKILL) at random moments and started again, the node that decides is paused for
-longer than the session time-out and goes on as a zombie, and the broker is restarted. Afterwards every Job has run and finished exactly once, no
+longer than the session time-out and goes on as a zombie, and the broker is away for longer than one call waits. Afterwards every Job has run and finished exactly once, no
 quota was exceeded at any recorded moment, decisions of replaced nodes did not count, and the log verifies.
 """
 import argparse, glob, json, os, random, shutil, signal, subprocess, sys, tempfile, time, unittest
@@ -17,6 +17,7 @@ from steps import ROOT, Program, run
 ARGS = None
 
 SESSION_SECONDS = 6  # the shortest that a broker allows
+PATIENCE_SECONDS = 3  # of one call of the log
 STALL_SECONDS_MAX = 300
 
 
@@ -58,10 +59,14 @@ class NodesTest(unittest.TestCase):
         seed = ARGS.seed if ARGS.seed is not None else random.randrange(1 << 32)
         print("seed", seed, flush=True)
         rng = random.Random(seed)
+        config = os.path.join(self.folder, "kafka.properties")
+        with open(config, "w") as out:
+            out.write(f"patience.ms={PATIENCE_SECONDS * 1000}\n")
+        log = ["--log", self.log, "--log-config", config]
         output = lambda name: os.path.join(self.folder, name + ".out")
-        connector = Program("connector", output("connector"), ARGS.hindsight, "run", "--role", "connector", "--kubeconfig", self.cluster.kubeconfig, "--log", self.log,
+        connector = Program("connector", output("connector"), ARGS.hindsight, "run", "--role", "connector", "--kubeconfig", self.cluster.kubeconfig, *log,
                             "--no-lease")
-        nodes = [Program(f"node-{i}", output(f"node-{i}"), ARGS.hindsight, "run", "--role", "node", "--log", self.log, "--session-timeout", str(SESSION_SECONDS),
+        nodes = [Program(f"node-{i}", output(f"node-{i}"), ARGS.hindsight, "run", "--role", "node", *log, "--session-timeout", str(SESSION_SECONDS),
                          *(["--member", f"node-{i}"] if i == 0 else []))  # one of them as a static member
                  for i in range(ARGS.nodes)]
         everybody = [connector, *nodes]
@@ -117,7 +122,7 @@ class NodesTest(unittest.TestCase):
             owner.signal(signal.SIGCONT)
         elif what == "broker":
             self.kafka("stop", "1")
-            time.sleep(2)
+            time.sleep(3 * PATIENCE_SECONDS)
             self.kafka("start", "1")
         else:
             victim = {"owner": owner, "connector": connector, "node": rng.choice(nodes)}[what]

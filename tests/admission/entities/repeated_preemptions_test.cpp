@@ -5,6 +5,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "admission/snapshot.hpp"
 #include "tests/admission/entities/fact_world.hpp"
@@ -115,6 +119,7 @@ class ComesBackFirst : public ::testing::Test {
     pass();
     for (const auto& [name, queue] : {std::pair{"own", "l-high"}, std::pair{"back", "l-low"}}) {
       const auto job = w.job(name, queue, 1'500);
+      jobs[std::string(job.meta.uid)] = job;
       w.observe(job);
       pass();
       w.observe(w.workload_of(job));
@@ -122,14 +127,26 @@ class ComesBackFirst : public ::testing::Test {
     }
     w.observe(w.workload("x", "l-high", 4'000, 100));
   }
-  /// A second; whatever is due and decided in it.
+  /// A second; whatever is due and decided in it. No start of a job gets through before the job is evicted.
   std::vector<std::string> pass() {
     w.tick(Duration::seconds(1));
-    auto decided = w.settle();
+    std::vector<std::string> decided;
+    for (bool more = true; std::exchange(more, false);) {
+      for (auto& d : w.settle()) decided.push_back(std::move(d));
+      for (const auto& intent : w.wanted<JobIntent>()) {
+        if (intent.settles == 0) continue;
+        JobObserved job = jobs.at(intent.uid);
+        job.meta.resource_version = 0;
+        job.start_settled = intent.settles;
+        w.observe(job);
+        more = true;
+      }
+    }
     preempted += std::count(decided.begin(), decided.end(), "preempted back InCohortFairSharing");
     return decided;
   }
   mutable FactWorld w;
+  std::map<std::string, JobObserved> jobs;  ///< By uid.
   std::ptrdiff_t preempted = 0;
 };
 
@@ -218,6 +235,7 @@ class AsksForLessThenMore : public ComesBackFirst {
     w.local_queue("l-b", "b");
     w.observe(MirrorSynced{});
     const auto job = w.job("v", "l-b", 3'000);
+    jobs[std::string(job.meta.uid)] = job;
     w.observe(job);
     (void)pass();
     w.observe(w.workload_of(job));
