@@ -109,8 +109,10 @@ bool stays_in_its_slice(const RecordView& record, const admission::StateView& st
   return true;
 }
 
-/// A job that is seen to run holds quota; nobody but us starts those of the tests.
+/// A job that is seen to run holds quota; nobody but us starts those of the tests. Where a log or a domain begins, and where a tree moves,
+/// a job is told before its Workloads.
 bool runs_on_quota(const RecordView& record, const admission::StateView& state, std::uint64_t offset) {
+  if (!state.domain().synced()) return true;
   const auto* o = std::get_if<Observation>(&record.body);
   const auto* job = o == nullptr ? nullptr : std::get_if<JobObserved>(o);
   if (job == nullptr || job->suspended || job->stopping || job->finished || job->meta.deleting) return true;
