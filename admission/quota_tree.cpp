@@ -179,7 +179,7 @@ void QuotaTree::fill_table(std::vector<QuotaTable::Node> nodes) {
     node_cells[n].assign(cells[n].begin(), cells[n].end());
     if (nodes[n].parent != no_node) cells[nodes[n].parent].insert(cells[n].begin(), cells[n].end());
   }
-  table_ = QuotaTable(std::move(nodes), columns_, std::move(own), std::move(node_cells));
+  table_ = QuotaTable(std::move(nodes), columns_, own, node_cells);
 }
 
 void QuotaTree::resolve(Queue& queue) const {

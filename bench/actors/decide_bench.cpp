@@ -118,7 +118,7 @@ void actors_under_caf(benchmark::State& state) {
 }
 
 void memory_of_pending(benchmark::State& state) {
-  for (auto _ : state) {
+  while (state.KeepRunning()) {
     const Shape shape;
     BigDomain facts(shape);
     Loop driver(facts.settings_reader());
@@ -159,7 +159,7 @@ void arrival_in_a_long_queue(benchmark::State& state) {
   for (std::size_t i = 0; i < shape.workloads; ++i) run.apply(facts.workload(i));
   if (run.decide_everything() != 0) state.SkipWithError("something was admitted");
   std::size_t next = shape.workloads;
-  for (auto _ : state) {
+  while (state.KeepRunning()) {
     run.apply(facts.workload(next++));
     if (run.decide_everything() != 0) state.SkipWithError("something was admitted");
   }
