@@ -66,8 +66,8 @@ struct NodeOptions {
   std::size_t threads = 0;           ///< 0: one a core.
   unsigned restarts_max = 5;         ///< Of the domain within `restart_window`, then the node stops.
   std::chrono::seconds restart_window{60};
-  unsigned append_failures_max =
-      30;  ///< In a row, with pauses that grow to a second; then the node stops. A log out of reach is waited for.
+  /// In a row, with pauses that grow to a second; then the node stops. A log that is out of reach is waited for.
+  unsigned append_failures_max = 30;
   std::chrono::milliseconds stop_timeout{5000};
   bool decide_from_start = true;  ///< Else neither decisions nor intents before `allow_decisions`.
 

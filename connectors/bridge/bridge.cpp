@@ -519,10 +519,15 @@ void Bridge::advance(const std::string& key) {
     w.waiting = true;
     return;
   }
-  const bool checks = p.check && !w.checked;
-  if (checks) p.writes.push_back(std::move(*p.check));
+  if (p.check && !w.checked) p.writes.push_back(std::move(*p.check));
   if (p.writes.empty()) {
-    const auto stop = p.check ? std::get<JobIntent>(w.intent) : JobIntent{};
+    std::string settled_job;
+    std::uint64_t settles = 0;
+    if (p.check) {
+      const auto& stop = std::get<JobIntent>(w.intent);
+      settled_job = stop.uid;
+      settles = stop.settles;
+    }
     for (const auto& uid : looks_at(w.intent)) {
       const auto keys = keys_by_uid_.find(uid);
       if (keys == keys_by_uid_.end()) continue;
@@ -531,7 +536,7 @@ void Bridge::advance(const std::string& key) {
     }
     wants_.erase(it);
     refusals_.erase(key);
-    if (p.check) reobserve_job(stop.uid, stop.settles);
+    if (settles != 0) reobserve_job(settled_job, settles);  // last: what is told may change what is wanted
     return;
   }
   if (p.only_tells && reports_wait) {
@@ -548,10 +553,10 @@ void Bridge::advance(const std::string& key) {
     w.waiting = true;
     return;
   }
-  send(key, w, std::move(p), checks);
+  send(key, w, std::move(p));
 }
 
-void Bridge::send(const std::string& key, Want& want, Plan plan, bool checks) {
+void Bridge::send(const std::string& key, Want& want, Plan plan) {
   want.in_flight = true;
   ++writes_;
   if (plan.only_tells) ++reports_in_flight_;
@@ -563,7 +568,7 @@ void Bridge::send(const std::string& key, Want& want, Plan plan, bool checks) {
             .name = write.name,
             .seen = mirror_.find(*write.type, write.namespace_, write.name),
             .only_tells = plan.only_tells,
-            .checks = checks,
+            .checks = plan.check.has_value(),
             .workload_uid = {}};
   const auto* workload = std::get_if<WorkloadIntent>(&want.intent);
   if (workload != nullptr && (write.subresource == "status" || !workload->set_inactive)) sent.workload_uid = workload->uid;

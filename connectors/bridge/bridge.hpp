@@ -99,7 +99,8 @@ class Bridge {
     std::optional<Error> error;
     bool not_yet = false;     ///< What it needs is not in the mirror.
     bool only_tells = false;  ///< See BridgeOptions::reports_in_flight_max.
-    /// Changes nothing, and is taken only if the mirror has the newest of the object: comes before it is said that no start is under way.
+    /// Only where nothing else is to be written: changes nothing, and is taken only if the mirror has the newest of the object. Comes
+    /// before it is said that no start is under way.
     std::optional<Write> check;
   };
 
@@ -126,7 +127,7 @@ class Bridge {
   [[nodiscard]] bool is_news(Observation o);
   void advance(const std::string& key);
   [[nodiscard]] Plan plan(const admission::Intent& intent) const;
-  void send(const std::string& key, Want& want, Plan plan, bool checks);
+  void send(const std::string& key, Want& want, Plan plan);
   void answered(const std::string& key, const Sent& sent, WriteAnswer answer);
   [[nodiscard]] bool overtaken(const admission::WorkloadIntent& intent, std::uint64_t version) const;
   void send_reports();

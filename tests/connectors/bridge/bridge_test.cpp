@@ -46,6 +46,16 @@ class BridgeTest : public ::testing::Test, private Cluster {
   static std::string limit_range(const std::string& limits) {
     return R"({"metadata":{"namespace":"ns","name":"r"},"spec":{"limits":[)" + limits + "]}}";
   }
+  /// Of Job "j", uid "u": nothing yet.
+  static admission::JobIntent job_intent() {
+    admission::JobIntent out;
+    out.uid = "u";
+    out.kind = "Job";
+    out.group = "batch";
+    out.namespace_ = "ns";
+    out.name = "j";
+    return out;
+  }
   /// The answer to the oldest write.
   void answer(int status, const std::string& body = "{}") {
     ASSERT_FALSE(sent_.empty());
@@ -254,12 +264,7 @@ TEST_F(BridgeTest, APrebuiltWorkloadGetsItsOwnerWhenItAppears) {
 TEST_F(BridgeTest, AJobThatShallGoIsDeletedInTheBackground) {
   add(types::job, R"({"metadata":{"namespace":"ns","name":"j","uid":"u","resourceVersion":"3"},
     "spec":{"suspend":true,"template":{"spec":{"containers":[]}}}})");
-  admission::JobIntent intent;
-  intent.uid = "u";
-  intent.kind = "Job";
-  intent.group = "batch";
-  intent.namespace_ = "ns";
-  intent.name = "j";
+  auto intent = job_intent();
   intent.remove = true;
   bridge_.want({intent});
   ASSERT_EQ(sent_.size(), 1U);
@@ -277,12 +282,7 @@ TEST_F(BridgeTest, AStopThatSettlesWaitsForTheStartBeforeIt) {
            (suspend ? "true" : "false") + R"(,"template":{"spec":{"containers":[]}}}})";
   };
   add(types::job, job("3", true));
-  admission::JobIntent intent;
-  intent.uid = "u";
-  intent.kind = "Job";
-  intent.group = "batch";
-  intent.namespace_ = "ns";
-  intent.name = "j";
+  auto intent = job_intent();
   intent.run = true;
   intent.pod_sets = {{"main", 1, {}, {}, {}}};
   bridge_.want({intent});
@@ -323,12 +323,7 @@ TEST_F(BridgeTest, AStartWithAPlanIsRepeatedUntilItShows) {
   };
   add(types::job, job("3", "4", true));
   add(types::workload, workload("w", "5", R"({"name":"c","resources":{"requests":{"cpu":"4"}}})"));
-  admission::JobIntent intent;
-  intent.uid = "u";
-  intent.kind = "Job";
-  intent.group = "batch";
-  intent.namespace_ = "ns";
-  intent.name = "j";
+  auto intent = job_intent();
   intent.run = true;
   intent.workload_uid = "uid-w";
   intent.pod_sets = {{"main", 1, {}, {}, {}}};
