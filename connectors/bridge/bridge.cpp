@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "connectors/bridge/want_names.hpp"
 #include "connectors/jobs/integrations.hpp"
 #include "connectors/json/document.hpp"
 #include "connectors/json/json_value.hpp"
@@ -23,45 +24,6 @@ using admission::WorkloadAdoptIntent;
 using admission::WorkloadCreateIntent;
 using admission::WorkloadIntent;
 using admission::WorkloadReviseIntent;
-
-std::string finalizer_key(ObjectKind kind, std::string_view name) {
-  const auto* type = held_type(kind);
-  return "finalizer/" + std::string(type == nullptr ? "" : type->plural) + "/" + std::string(name);
-}
-
-std::string adopt_key(std::string_view namespace_, std::string_view name) {
-  return std::string("adopt/").append(namespace_).append("/").append(name);
-}
-
-/// A want is named after its object and the part of it that the intent speaks of.
-std::string key_of(const Intent& intent) {
-  struct Name {
-    std::string operator()(const WorkloadIntent& i) const { return "status/" + i.uid; }
-    std::string operator()(const WorkloadCreateIntent& i) const { return "create/" + i.job_uid; }
-    std::string operator()(const WorkloadReviseIntent& i) const { return "revise/" + i.uid; }
-    std::string operator()(const JobIntent& i) const { return "job/" + i.uid; }
-    std::string operator()(const QueueStatusIntent& i) const { return (i.local ? "lq/" + i.namespace_ + "/" : "cq/") + i.name; }
-    std::string operator()(const FinalizerIntent& i) const { return finalizer_key(i.kind, i.name); }
-    std::string operator()(const WorkloadAdoptIntent& i) const { return adopt_key(i.namespace_, i.name); }
-    std::string operator()(const PodReleaseIntent& i) const { return "pod/" + i.uid; }
-  };
-  return std::visit(Name{}, intent);
-}
-
-/// Uids of the objects whose change can let the want go on.
-std::vector<std::string> looks_at(const Intent& intent) {
-  struct Uids {
-    std::vector<std::string> operator()(const WorkloadIntent& i) const { return {i.uid}; }
-    std::vector<std::string> operator()(const WorkloadCreateIntent& i) const { return {i.job_uid, i.replaces_uid}; }
-    std::vector<std::string> operator()(const WorkloadReviseIntent& i) const { return {i.uid, i.job_uid}; }
-    std::vector<std::string> operator()(const JobIntent& i) const { return {i.uid, i.workload_uid}; }
-    std::vector<std::string> operator()(const QueueStatusIntent&) const { return {}; }
-    std::vector<std::string> operator()(const FinalizerIntent&) const { return {}; }
-    std::vector<std::string> operator()(const WorkloadAdoptIntent& i) const { return {i.job_uid}; }
-    std::vector<std::string> operator()(const PodReleaseIntent& i) const { return {i.uid}; }
-  };
-  return std::visit(Uids{}, intent);
-}
 
 std::string object_key(const ResourceType& type, std::string_view namespace_, std::string_view name) {
   return std::string(type.plural).append("/").append(namespace_).append("/").append(name);
@@ -410,6 +372,8 @@ void Bridge::retry() {
     }
   for (const auto& key : keys)
     if (wants_.contains(key)) advance(key);
+  others_since_report_ = options_.writes_for_each_report;
+  send_reports();
 }
 
 /// Somebody else wrote the Workload after the version on which the intent was decided: its parts would undo what they wrote, an end for
@@ -502,8 +466,7 @@ void Bridge::advance(const std::string& key) {
     w.waiting = true;
     return;
   }
-  const bool reports_wait = reports_in_flight_ >= options_.reports_in_flight_max;
-  if (reports_wait && surely_only_tells(w.intent, w.queued)) {
+  if (reports_wait() && surely_only_tells(w.intent, w.queued)) {
     if (!std::exchange(w.queued, true)) reports_.push_back(key);
     return;
   }
@@ -539,7 +502,7 @@ void Bridge::advance(const std::string& key) {
     if (settles != 0) reobserve_job(settled_job, settles);  // last: what is told may change what is wanted
     return;
   }
-  if (p.only_tells && reports_wait) {
+  if (p.only_tells && reports_wait()) {
     if (!std::exchange(w.queued, true)) reports_.push_back(key);
     return;
   }
@@ -559,7 +522,8 @@ void Bridge::advance(const std::string& key) {
 void Bridge::send(const std::string& key, Want& want, Plan plan) {
   want.in_flight = true;
   ++writes_;
-  if (plan.only_tells) ++reports_in_flight_;
+  ++(plan.only_tells ? reports_in_flight_ : others_in_flight_);
+  if (plan.only_tells) others_since_report_ = 0;
   Write write = std::move(plan.writes.front());
   Sent sent{.version = want.version,
             .type = write.type,
@@ -575,7 +539,8 @@ void Bridge::send(const std::string& key, Want& want, Plan plan) {
   busy_.try_emplace(object_key(*sent.type, sent.namespace_, sent.name));
   cluster_.submit(std::move(write), [this, alive = alive_, key, sent = std::move(sent)](WriteAnswer answer) {
     if (!*alive) return;
-    if (sent.only_tells) --reports_in_flight_;
+    --(sent.only_tells ? reports_in_flight_ : others_in_flight_);
+    if (!sent.only_tells) ++others_since_report_;
     const auto others = std::move(busy_.extract(object_key(*sent.type, sent.namespace_, sent.name)).mapped());
     answered(key, sent, std::move(answer));
     for (const auto& other : others) advance(other);
@@ -583,9 +548,14 @@ void Bridge::send(const std::string& key, Want& want, Plan plan) {
   });
 }
 
+bool Bridge::reports_wait() const {
+  return reports_in_flight_ >= options_.reports_in_flight_max ||
+         (others_in_flight_ > 0 && others_since_report_ < options_.writes_for_each_report);
+}
+
 /// What waits for its turn is compared anew when it comes: much of it has become true or was overtaken.
 void Bridge::send_reports() {
-  while (!reports_.empty() && reports_in_flight_ < options_.reports_in_flight_max) {
+  while (!reports_.empty() && !reports_wait()) {
     const std::string key = std::move(reports_.front());
     reports_.pop_front();
     const auto it = wants_.find(key);

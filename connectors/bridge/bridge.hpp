@@ -43,6 +43,8 @@ struct BridgeOptions {
   /// limit; on a busy one such writes give way to those that let work go on, and of what changes faster than it can be told only the last
   /// is written.
   std::size_t reports_in_flight_max = 2;
+  /// While other writes are under way, one of these goes after so many of those; and one after each call of `retry`.
+  std::size_t writes_for_each_report = 16;
   /// Something that a person should know: an object that cannot be read, a write that was refused.
   std::function<void(const std::string&)> notice = [](const std::string&) {};
 };
@@ -130,6 +132,7 @@ class Bridge {
   void send(const std::string& key, Want& want, Plan plan);
   void answered(const std::string& key, const Sent& sent, WriteAnswer answer);
   [[nodiscard]] bool overtaken(const admission::WorkloadIntent& intent, std::uint64_t version) const;
+  [[nodiscard]] bool reports_wait() const;
   void send_reports();
   void refused(const admission::Intent& intent, int status, std::string_view message);
   [[nodiscard]] bool backs_off(const std::string& key) const;
@@ -150,7 +153,8 @@ class Bridge {
   /// Uids of Workloads → the version that our last write made of what its intent had seen, until an intent has seen that.
   std::unordered_map<std::string, std::uint64_t> own_versions_;
   std::deque<std::string> reports_;  ///< Keys of wants whose write waits for its turn.
-  std::size_t reports_in_flight_ = 0;
+  std::size_t reports_in_flight_ = 0, others_in_flight_ = 0;
+  std::size_t others_since_report_ = 0;                                    ///< Other writes that were answered since a report was sent.
   std::unordered_map<std::string, Refusal> refusals_;                      ///< By key of the want.
   std::unordered_map<std::string, std::vector<std::string>> keys_by_uid_;  ///< Object → wants that look at it.
   std::unordered_map<std::string, std::vector<std::pair<std::string, std::int32_t>>>

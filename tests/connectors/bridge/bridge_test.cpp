@@ -475,10 +475,33 @@ TEST_F(BridgeTest, WhatOnlyTellsReadersGivesWay) {
   EXPECT_EQ(said_in(sent_[3].write), "three") << "only the last is told";
   counts.pending = 4;
   bridge_.want({counts});
-  answer(409);  // of b: it waits for the mirror, and the next may go
+  answer(409);  // of b, which waits for the mirror now
+  ASSERT_EQ(sent_.size(), 3U) << "two admissions are under way, and one was told a reason since the last look at all";
+  bridge_.retry();
   ASSERT_EQ(sent_.size(), 4U);
   EXPECT_EQ(sent_[3].write.type, &types::cluster_queue);
   EXPECT_EQ(Json::parse(sent_[3].write.body)["status"]["pendingWorkloads"], 4);
+}
+
+// Of a busy server readers get a seventeenth of what is written, so that their share does not grow with its delay.
+TEST_F(BridgeTest, WhileOtherWritesAreUnderWayReadersGetAFixedShare) {
+  constexpr int admissions = 40;
+  for (int i = 0; i < admissions; ++i) add(types::workload, workload("w" + std::to_string(i), "7", asks_nothing));
+  for (const char* name : {"a", "b", "c", "d"}) add(types::workload, workload(name, "7", asks_nothing));
+  for (int i = 0; i < admissions; ++i) bridge_.want({admission_of("w" + std::to_string(i))});
+  bridge_.want({status_of("a", "one"), status_of("b", "one"), status_of("c", "one"), status_of("d", "one")});
+  std::vector<int> told_after;
+  for (int i = 1; i < admissions; ++i) {
+    answer(404);
+    if (sent_.back().write.name.size() > 1) continue;
+    told_after.push_back(i);
+    auto report = std::move(sent_.back());
+    sent_.pop_back();
+    report.done({404, ""});
+  }
+  answer(404);
+  EXPECT_EQ(told_after, (std::vector<int>{16, 32}));
+  EXPECT_EQ(sent_.size(), 2U) << "nothing else is under way, so both go that are left";
 }
 
 // Two parts of an object have one resourceVersion: written at the same time, the second would only come back as a conflict.

@@ -1,0 +1,56 @@
+#include "connectors/bridge/want_names.hpp"
+
+#include <variant>
+
+#include "connectors/objects/plan.hpp"
+
+namespace hindsight::connectors {
+
+using admission::FinalizerIntent;
+using admission::Intent;
+using admission::JobIntent;
+using admission::PodReleaseIntent;
+using admission::QueueStatusIntent;
+using admission::WorkloadAdoptIntent;
+using admission::WorkloadCreateIntent;
+using admission::WorkloadIntent;
+using admission::WorkloadReviseIntent;
+
+std::string finalizer_key(ObjectKind kind, std::string_view name) {
+  const auto* type = held_type(kind);
+  return "finalizer/" + std::string(type == nullptr ? "" : type->plural) + "/" + std::string(name);
+}
+
+std::string adopt_key(std::string_view namespace_, std::string_view name) {
+  return std::string("adopt/").append(namespace_).append("/").append(name);
+}
+
+std::string key_of(const Intent& intent) {
+  struct Name {
+    std::string operator()(const WorkloadIntent& i) const { return "status/" + i.uid; }
+    std::string operator()(const WorkloadCreateIntent& i) const { return "create/" + i.job_uid; }
+    std::string operator()(const WorkloadReviseIntent& i) const { return "revise/" + i.uid; }
+    std::string operator()(const JobIntent& i) const { return "job/" + i.uid; }
+    std::string operator()(const QueueStatusIntent& i) const { return (i.local ? "lq/" + i.namespace_ + "/" : "cq/") + i.name; }
+    std::string operator()(const FinalizerIntent& i) const { return finalizer_key(i.kind, i.name); }
+    std::string operator()(const WorkloadAdoptIntent& i) const { return adopt_key(i.namespace_, i.name); }
+    std::string operator()(const PodReleaseIntent& i) const { return "pod/" + i.uid; }
+  };
+  return std::visit(Name{}, intent);
+}
+
+std::vector<std::string> looks_at(const Intent& intent) {
+  struct Uids {
+    std::vector<std::string> operator()(const WorkloadIntent& i) const { return {i.uid}; }
+    std::vector<std::string> operator()(const WorkloadCreateIntent& i) const { return {i.job_uid, i.replaces_uid}; }
+    std::vector<std::string> operator()(const WorkloadReviseIntent& i) const { return {i.uid, i.job_uid}; }
+    std::vector<std::string> operator()(const JobIntent& i) const { return {i.uid, i.workload_uid}; }
+    std::vector<std::string> operator()(const QueueStatusIntent&) const { return {}; }
+    std::vector<std::string> operator()(const FinalizerIntent&) const { return {}; }
+    std::vector<std::string> operator()(const WorkloadAdoptIntent& i) const { return {i.job_uid}; }
+    std::vector<std::string> operator()(const PodReleaseIntent& i) const { return {i.uid}; }
+  };
+  return std::visit(Uids{}, intent);
+}
+
+}  // namespace hindsight::connectors

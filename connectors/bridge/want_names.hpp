@@ -1,0 +1,21 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "admission/intents.hpp"
+#include "vocabulary/observations.hpp"
+
+namespace hindsight::connectors {
+
+// What the bridge calls its wants: one for each object and each part of it that intents speak of.
+
+[[nodiscard]] std::string finalizer_key(ObjectKind kind, std::string_view name);
+[[nodiscard]] std::string adopt_key(std::string_view namespace_, std::string_view name);
+/// After its object and the part of it that the intent speaks of.
+[[nodiscard]] std::string key_of(const admission::Intent& intent);
+/// Uids of the objects whose change can let the want go on.
+[[nodiscard]] std::vector<std::string> looks_at(const admission::Intent& intent);
+
+}  // namespace hindsight::connectors
