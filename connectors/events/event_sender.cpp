@@ -14,6 +14,8 @@ namespace hindsight::connectors {
 using kubernetes::KubernetesEvent;
 
 struct EventSender::State : std::enable_shared_from_this<EventSender::State> {
+  using Clock = std::chrono::steady_clock;
+
   State(Submit submit_function, const EventSenderOptions& o)
       : submit(std::move(submit_function)), options(o), correlator(o.correlator), allowance(o.burst) {}
 
@@ -35,7 +37,7 @@ struct EventSender::State : std::enable_shared_from_this<EventSender::State> {
 
   [[nodiscard]] bool may_send() const {
     return !closed && !waiting.empty() && in_flight < std::max<std::size_t>(1, options.in_flight_max) &&
-           (options.per_second == 0 || allowance >= 1);
+           (options.per_second == 0 || allowance >= 1) && options.clock() >= rests_until;
   }
 
   /// Sends what may be sent. A cluster may answer within submit(), on this thread: that answer leaves the work to the loop here.
@@ -57,12 +59,12 @@ struct EventSender::State : std::enable_shared_from_this<EventSender::State> {
 
   void send(const KubernetesEvent& event, Write write) {
     const bool is_patch = write.verb == Write::Verb::merge_patch;
-    submit(std::move(write), [weak = weak_from_this(), event, is_patch](const WriteAnswer& answer) {
+    submit(std::move(write), [weak = weak_from_this(), event, is_patch, sent = options.clock()](const WriteAnswer& answer) {
       const auto self = weak.lock();
       if (self == nullptr) return;
       // The Event of the first was dropped, or its time to live is over: the count needs a new one.
       if (is_patch && answer.http_status == 404 && self->is_open()) return self->send(event, creation_of(event));
-      self->answered(answer);
+      self->answered(answer, sent);
       self->pump();
     });
   }
@@ -82,9 +84,11 @@ struct EventSender::State : std::enable_shared_from_this<EventSender::State> {
     return write;
   }
 
-  void answered(const WriteAnswer& answer) {
+  void answered(const WriteAnswer& answer, Clock::time_point sent) {
+    const auto now = options.clock();
     const std::lock_guard lock(mutex);
     --in_flight;
+    if (now - sent > options.busy_from) rests_until = now + std::min<Clock::duration>(3 * (now - sent), options.longest_rest);
     // A creation that finds itself done was tried twice by the writer below.
     const bool good = (answer.http_status >= 200 && answer.http_status < 300) || answer.http_status == 409;
     ++(good ? statistics.sent : statistics.failed);
@@ -99,6 +103,7 @@ struct EventSender::State : std::enable_shared_from_this<EventSender::State> {
   std::size_t in_flight = 0;
   double allowance;  ///< Writes that the rate allows now.
   Time last_time = Time::never();
+  Clock::time_point rests_until = Clock::time_point::min();
   bool pumping = false;
   bool closed = false;
   EventSenderStatistics statistics;

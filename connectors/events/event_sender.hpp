@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -18,6 +19,11 @@ struct EventSenderOptions {
   std::size_t in_flight_max = 1;   ///< Writes at the same time: one is plenty for a calm server, and on a busy one a small share.
   std::uint32_t per_second = 50;   ///< Writes a second on average; a tenth of what one API server takes. 0: no limit.
   std::uint32_t burst = 100;       ///< And so many at once after a rest.
+  /// An API server that takes longer than this for a write is busy: three times as long as that write took none follows, so that events
+  /// are a small share of what it does however slow it is.
+  std::chrono::milliseconds busy_from{50};
+  std::chrono::milliseconds longest_rest{5000};  ///< One that was away for minutes may be well now.
+  std::function<std::chrono::steady_clock::time_point()> clock = std::chrono::steady_clock::now;
 };
 
 struct EventSenderStatistics {

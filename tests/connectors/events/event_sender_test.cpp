@@ -138,6 +138,31 @@ TEST(EventSenderTest, TheRateOfWritesIsBounded) {
   EXPECT_EQ(cluster.writes.size(), 50U);
 }
 
+TEST(EventSenderTest, ABusyClusterIsLeftAloneForThreeTimesAsLongAsItTook) {
+  SlowCluster cluster;
+  std::chrono::steady_clock::time_point now;
+  EventSender sender(cluster, {.clock = [&now] { return now; }});
+  sender.offer({event("a", at(0)), event("b", at(0)), event("c", at(0))}, at(0));
+  now += std::chrono::milliseconds(50);
+  cluster.answer(201);
+  ASSERT_EQ(cluster.under_way.size(), 1U) << "not yet busy: the next follows at once";
+  now += std::chrono::milliseconds(200);
+  cluster.answer(201);
+  now += std::chrono::milliseconds(599);
+  sender.tick(at(1));
+  EXPECT_TRUE(cluster.under_way.empty());
+  now += std::chrono::milliseconds(1);
+  sender.tick(at(1));
+  ASSERT_EQ(cluster.under_way.size(), 1U);
+
+  sender.offer({event("d", at(2))}, at(2));
+  now += std::chrono::minutes(10);  // it was away
+  cluster.answer(201);
+  now += std::chrono::seconds(5);
+  sender.tick(at(3));
+  EXPECT_EQ(cluster.under_way.size(), 1U);
+}
+
 TEST(EventSenderTest, APromptClusterDoesNotDeepenTheStack) {
   PromptCluster cluster;
   EventSender sender(cluster, {.waiting_max = 200'000, .per_second = 0});
