@@ -16,7 +16,7 @@ fs::path found_in_path(const fs::path& name) {
   std::string_view folders = variable;
   while (!folders.empty()) {
     const auto end = folders.find(':');
-    const fs::path candidate = fs::path(folders.substr(0, end)) / name;
+    fs::path candidate = fs::path(folders.substr(0, end)) / name;
     std::error_code ignored;
     if (fs::is_regular_file(candidate, ignored)) return candidate;
     folders.remove_prefix(end == std::string_view::npos ? folders.size() : end + 1);

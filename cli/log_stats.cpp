@@ -11,6 +11,7 @@
 #include "cli/scan.hpp"
 #include "events/decision_fields.hpp"
 #include "projections/text_tree.hpp"
+#include "replay/snapshots.hpp"
 
 namespace hindsight::cli {
 namespace {
@@ -85,6 +86,7 @@ Json document(const events::Log& log, const Statistics& s, const std::vector<eve
   out["snapshots"] = Json::array();
   for (const auto& m : snapshots) {
     out["snapshots"].push_back({{"position", m.position},
+                                {"domain", m.domain},
                                 {"time", format_rfc3339_micro(m.time)},
                                 {"epoch", m.epoch},
                                 {"hash", hex(m.state_hash)},
@@ -104,7 +106,7 @@ Result<int> stats(const Session& session, const StatsOptions& o) {
     if (auto known = replay::choose_domain(**log, o.past.domain); !known) return tl::unexpected(known.error());
     std::erase_if(*domains, [&](const events::DomainTail& d) { return d.domain != o.past.domain; });
   }
-  const auto snapshots = (*log)->snapshots();
+  const auto snapshots = o.past.domain.empty() ? (*log)->snapshots() : replay::snapshots_of(**log, o.past.domain);
   if (!snapshots) return tl::unexpected(snapshots.error());
   Statistics statistics;
   ProgressBar bar(session, "counting");

@@ -57,14 +57,14 @@ std::string identity() {
 }
 
 int quickstart(const RunOptions& o, connectors::manifests::Input input, const operations::Configuration& configuration, events::Log& log,
-               std::stop_token stop) {
+               const std::stop_token& stop) {
   QuickstartOptions q;
   q.log_file = o.log.starts_with("sqlite:") ? o.log.substr(7) : o.log;
   q.program = call_name();
   q.keep = o.keep;
   if (!o.config.empty() || !o.feature_gates.empty()) q.configuration = configuration.json;
   q.colour = isatty(STDOUT_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr;
-  if (auto ok = run_quickstart(log, std::move(input), q, std::move(stop)); !ok) return complain(ok.error());
+  if (auto ok = run_quickstart(log, std::move(input), q, stop); !ok) return complain(ok.error());
   return 0;
 }
 
@@ -78,12 +78,12 @@ class Leadership {
     led_ |= leads;
     changed_.notify_all();
   }
-  bool wait(std::stop_token stop) {
+  bool wait(const std::stop_token& stop) {
     std::unique_lock lock(mutex_);
     return changed_.wait(lock, stop, [&] { return leads_; });
   }
   /// Until the lease is lost (true), something has failed, or we are told to stop.
-  bool wait_for_loss(std::stop_token stop) {
+  bool wait_for_loss(const std::stop_token& stop) {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, stop, [&] { return lost_ || failed_; });
     return lost_;
@@ -270,7 +270,7 @@ int run_on_cluster(const RunOptions& o, const operations::Configuration& configu
       auto* p = projections_now.load();
       return p != nullptr && p->look(reader);
     };
-    auto started = VisibilityService::start(**cluster, look, std::move(*visible));
+    auto started = VisibilityService::start(**cluster, look, *visible);
     if (!started) return tl::unexpected(started.error());
     visibility = std::move(*started);
     visibility_now = visibility.get();

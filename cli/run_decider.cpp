@@ -26,7 +26,7 @@ class Failure {
     if (!error_) error_ = error;
     changed_.notify_all();
   }
-  std::optional<Error> wait(std::stop_token stop) {
+  std::optional<Error> wait(const std::stop_token& stop) {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, std::move(stop), [&] { return error_.has_value(); });
     return error_;

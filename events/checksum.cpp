@@ -28,7 +28,8 @@ std::uint64_t checksum(const SnapshotMeta& meta, std::span<const std::byte> byte
                                              meta.state_hash};
   const std::uint64_t a = over(0, numbers.data(), sizeof(numbers));
   const std::uint64_t b = over(a, meta.release.data(), meta.release.size());
-  return over(b, bytes.data(), bytes.size());
+  const std::uint64_t c = meta.domain.empty() ? b : over(b, meta.domain.data(), meta.domain.size());
+  return over(c, bytes.data(), bytes.size());
 }
 
 }  // namespace hindsight::events

@@ -60,7 +60,7 @@ Result<void> KafkaLog::follow() const {
 
 Result<Position> KafkaLog::followed_to_the_end() const {
   if (auto ok = follow(); !ok) return tl::unexpected(ok.error());
-  const auto end = last();
+  auto end = last();
   if (!end) return end;
   if (auto ok = follower_.reach(*end, access_.settings.patience); !ok) return tl::unexpected(ok.error());
   return *end;
@@ -208,7 +208,7 @@ Result<Position> KafkaLog::first() const {
 }
 
 Result<Position> KafkaLog::last() const {
-  const auto end = cursors_.last();
+  auto end = cursors_.last();
   if (!end) return end;
   for (Position known = known_last_; known < *end && !known_last_.compare_exchange_weak(known, *end);) {}
   return *end;
@@ -252,7 +252,7 @@ Result<std::vector<DomainTail>> KafkaLog::domains() const {
 Result<void> KafkaLog::put_snapshot(const SnapshotMeta& meta, std::span<const std::byte> bytes) {
   if (options_.read_only) return error(ErrorKind::denied, "was opened read-only");
   if (meta.position > known_last_) {
-    const auto end = last();
+    auto end = last();
     if (!end) return tl::unexpected(end.error());
     if (meta.position > *end)
       return error(ErrorKind::invalid,
@@ -265,11 +265,11 @@ Result<void> KafkaLog::put_snapshot(const SnapshotMeta& meta, std::span<const st
 
 Result<std::vector<SnapshotMeta>> KafkaLog::snapshots() const { return snapshots_.list(); }
 
-Result<StoredSnapshot> KafkaLog::snapshot(Position position) const { return snapshots_.get(position); }
+Result<StoredSnapshot> KafkaLog::snapshot(Position position, std::string_view domain) const { return snapshots_.get(position, domain); }
 
-Result<void> KafkaLog::drop_snapshot(Position position) {
+Result<void> KafkaLog::drop_snapshot(Position position, std::string_view domain) {
   if (options_.read_only) return error(ErrorKind::denied, "was opened read-only");
-  return snapshots_.drop(position);
+  return snapshots_.drop(position, domain);
 }
 
 Result<CheckReport> KafkaLog::check(const CheckProgress& progress) { return walk(*this, RecordChecker(true), progress); }

@@ -55,8 +55,8 @@ class KafkaLog final : public Log {
   [[nodiscard]] Result<std::vector<DomainTail>> domains() const override;
   [[nodiscard]] Result<void> put_snapshot(const SnapshotMeta& meta, std::span<const std::byte> bytes) override;
   [[nodiscard]] Result<std::vector<SnapshotMeta>> snapshots() const override;
-  [[nodiscard]] Result<StoredSnapshot> snapshot(Position position) const override;
-  [[nodiscard]] Result<void> drop_snapshot(Position position) override;
+  [[nodiscard]] Result<StoredSnapshot> snapshot(Position position, std::string_view domain) const override;
+  [[nodiscard]] Result<void> drop_snapshot(Position position, std::string_view domain) override;
   [[nodiscard]] Result<CheckReport> check(const CheckProgress& progress = {}) override;
 
   /// Producers made so far: more than one says that one was thrown away.

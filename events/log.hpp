@@ -33,12 +33,14 @@ struct DomainTail {
 
 /// What is known of a snapshot without reading it.
 struct SnapshotMeta {
-  Position position = 0;  ///< Offset of the last record that it contains.
+  Position position = 0;  ///< Its records are those up to this offset; the last of its domain may stand before it.
   std::uint64_t epoch = 0;
   Time time;
   std::uint32_t schema_version = 0;
   std::uint64_t state_hash = 0;
   std::string release;  ///< Version of the software that folded.
+  /// Whose state it is. Empty: of whatever domains its bytes name, as it was written while a log had one domain.
+  std::string domain;
   friend bool operator==(const SnapshotMeta&, const SnapshotMeta&) = default;
 };
 
@@ -100,17 +102,18 @@ class Log {
 
   // ---- snapshots ----
 
-  /// Keeps a snapshot, in place of an older one at the same position. Errors: invalid (position beyond the log), io, denied.
+  /// Keeps a snapshot, in place of an older one of the same domain at the same position. Errors: invalid (position beyond the log), io,
+  /// denied.
   [[nodiscard]] virtual Result<void> put_snapshot(const SnapshotMeta& meta, std::span<const std::byte> bytes) = 0;
 
-  /// All snapshots, newest position first.
+  /// All snapshots of all domains, newest position first.
   [[nodiscard]] virtual Result<std::vector<SnapshotMeta>> snapshots() const = 0;
 
-  /// The snapshot at exactly this position. Errors: not_found, corrupt, io.
-  [[nodiscard]] virtual Result<StoredSnapshot> snapshot(Position position) const = 0;
+  /// The snapshot at exactly this position whose meta names exactly this domain. Errors: not_found, corrupt, io.
+  [[nodiscard]] virtual Result<StoredSnapshot> snapshot(Position position, std::string_view domain) const = 0;
 
   /// Forgets a snapshot; one that does not exist is no error.
-  [[nodiscard]] virtual Result<void> drop_snapshot(Position position) = 0;
+  [[nodiscard]] virtual Result<void> drop_snapshot(Position position, std::string_view domain) = 0;
 
   // ---- checking ----
 

@@ -161,7 +161,7 @@ class Copy {
         continue;
       }
       if (std::find(theirs->begin(), theirs->end(), meta) != theirs->end()) continue;
-      const auto stored = from_.snapshot(meta.position);
+      const auto stored = from_.snapshot(meta.position, meta.domain);
       if (!stored) return tl::unexpected(stored.error());
       if (auto ok = to_.put_snapshot(meta, stored->bytes); !ok) return ok;
       ++report_.snapshots;

@@ -37,7 +37,7 @@ void MemoryLog::truncate(Position last) {
     stored.offset = i + 1;
     tails_.take(stored);
   }
-  std::erase_if(snapshots_, [last](const auto& entry) { return entry.first > last; });
+  std::erase_if(snapshots_, [last](const auto& entry) { return entry.first.first > last; });
 }
 
 EncodedRecord MemoryLog::view(const Entry& entry) { return {entry.domain, entry.sequence, entry.epoch, entry.time, entry.bytes}; }
@@ -128,7 +128,7 @@ Result<void> MemoryLog::put_snapshot(const SnapshotMeta& meta, std::span<const s
     return fail(ErrorKind::invalid, "log " + name_ + ": snapshot at position " + std::to_string(meta.position) +
                                         ", but the last record is " + std::to_string(entries_.size()));
   }
-  snapshots_.insert_or_assign(meta.position, StoredSnapshot{meta, {bytes.begin(), bytes.end()}});
+  snapshots_.insert_or_assign(std::pair(meta.position, meta.domain), StoredSnapshot{meta, {bytes.begin(), bytes.end()}});
   return {};
 }
 
@@ -139,16 +139,16 @@ Result<std::vector<SnapshotMeta>> MemoryLog::snapshots() const {
   return out;
 }
 
-Result<StoredSnapshot> MemoryLog::snapshot(Position position) const {
+Result<StoredSnapshot> MemoryLog::snapshot(Position position, std::string_view domain) const {
   const std::lock_guard lock(mutex_);
-  const auto it = snapshots_.find(position);
+  const auto it = snapshots_.find({position, std::string(domain)});
   if (it == snapshots_.end()) return fail(ErrorKind::not_found, "log " + name_ + ": no snapshot at position " + std::to_string(position));
   return it->second;
 }
 
-Result<void> MemoryLog::drop_snapshot(Position position) {
+Result<void> MemoryLog::drop_snapshot(Position position, std::string_view domain) {
   const std::lock_guard lock(mutex_);
-  snapshots_.erase(position);
+  snapshots_.erase({position, std::string(domain)});
   return {};
 }
 

@@ -51,8 +51,8 @@ class MemoryLog final : public Log {
   [[nodiscard]] Result<std::vector<DomainTail>> domains() const override;
   [[nodiscard]] Result<void> put_snapshot(const SnapshotMeta& meta, std::span<const std::byte> bytes) override;
   [[nodiscard]] Result<std::vector<SnapshotMeta>> snapshots() const override;
-  [[nodiscard]] Result<StoredSnapshot> snapshot(Position position) const override;
-  [[nodiscard]] Result<void> drop_snapshot(Position position) override;
+  [[nodiscard]] Result<StoredSnapshot> snapshot(Position position, std::string_view domain) const override;
+  [[nodiscard]] Result<void> drop_snapshot(Position position, std::string_view domain) override;
 
  private:
   struct Entry {
@@ -73,7 +73,7 @@ class MemoryLog final : public Log {
   mutable std::condition_variable grown_;
   std::vector<Entry> entries_;
   DomainTails tails_;
-  std::map<Position, StoredSnapshot> snapshots_;
+  std::map<std::pair<Position, std::string>, StoredSnapshot> snapshots_;  ///< By position and domain.
   std::function<AppendFault(std::span<const EncodedRecord>)> hook_;
   bool away_ = false;
 };

@@ -19,6 +19,12 @@ constexpr flatbuffers::uoffset_t verify_tables_max = 4'000'000;
 /// otherwise grow without bound; the encoder shares none, and its records stay below 40.
 constexpr std::size_t growth_max = 64;
 
+/// By number: what a table without fields would be asked for is looked up only when somebody asks.
+template <std::size_t I, class W>
+decltype(auto) field_of(const W& table) {
+  return table.template get_field<I>();
+}
+
 /// Turns verified tables into plain structs. The first problem is kept, reading goes on.
 class Decoder {
  public:
@@ -30,7 +36,7 @@ class Decoder {
 
   template <class T>
   void read_table(const typename Fields<T>::Wire& w, T& out) {
-    for_each_field<T>([&](auto index, const auto& f) { read_field(w.template get_field<decltype(index)::value>(), out.*f.member); });
+    for_each_field<T>([&](auto index, const auto& f) { read_field(field_of<decltype(index)::value>(w), out.*f.member); });
   }
 
   template <class E>

@@ -42,7 +42,7 @@ Result<std::unique_ptr<const Snapshot>> decode_snapshot(std::vector<std::byte> b
   if (w.schema_version() == 0) return fail(ErrorKind::corrupt, "snapshot: it has no schema version");
 
   auto out = std::make_unique<Snapshot>();
-  out->meta_ = {w.position(), w.epoch(), Time{w.time()}, w.schema_version(), w.state_hash(), std::string(text(w.release()))};
+  out->meta_ = {w.position(), w.epoch(), Time{w.time()}, w.schema_version(), w.state_hash(), std::string(text(w.release())), {}};
   out->state_version_ = w.state_version();
   if (w.domains() != nullptr) {
     for (const wire::DomainState* domain : *w.domains()) {
@@ -51,6 +51,7 @@ Result<std::unique_ptr<const Snapshot>> decode_snapshot(std::vector<std::byte> b
       out->domains_.push_back({text(domain->domain()), domain->sequence(), domain->epoch(), domain->state_hash(), state});
     }
   }
+  if (out->domains_.size() == 1) out->meta_.domain = out->domains_.front().domain;
   out->bytes_ = std::move(bytes);  // moving keeps the bytes where they are
   return out;
 }

@@ -82,10 +82,10 @@ Result<void> SqliteLog::put_snapshot(const SnapshotMeta& meta, std::span<const s
   return writer_->put_snapshot(meta, bytes);
 }
 
-Result<void> SqliteLog::drop_snapshot(Position position) {
+Result<void> SqliteLog::drop_snapshot(Position position, std::string_view domain) {
   if (!writer_) return read_only();
   const std::lock_guard lock(writing_);
-  return writer_->drop_snapshot(position);
+  return writer_->drop_snapshot(position, domain);
 }
 
 // ---- reading --------------------------------------------------------------------------------------------------------------
@@ -117,7 +117,7 @@ Result<Position> SqliteLog::wait_beyond(Position position, Duration timeout) con
     return committed_;
   }
   for (;;) {
-    const auto now_last = last();
+    auto now_last = last();
     if (!now_last || *now_last > position) return now_last;
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
     if (left.count() <= 0) return now_last;
@@ -135,9 +135,9 @@ Result<std::vector<SnapshotMeta>> SqliteLog::snapshots() const {
   return reader_.snapshots();
 }
 
-Result<StoredSnapshot> SqliteLog::snapshot(Position position) const {
+Result<StoredSnapshot> SqliteLog::snapshot(Position position, std::string_view domain) const {
   const std::lock_guard lock(reading_);
-  return reader_.snapshot(position);
+  return reader_.snapshot(position, domain);
 }
 
 }  // namespace hindsight::events

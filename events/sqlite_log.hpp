@@ -47,8 +47,8 @@ class SqliteLog final : public Log {
   [[nodiscard]] Result<std::vector<DomainTail>> domains() const override;
   [[nodiscard]] Result<void> put_snapshot(const SnapshotMeta& meta, std::span<const std::byte> bytes) override;
   [[nodiscard]] Result<std::vector<SnapshotMeta>> snapshots() const override;
-  [[nodiscard]] Result<StoredSnapshot> snapshot(Position position) const override;
-  [[nodiscard]] Result<void> drop_snapshot(Position position) override;
+  [[nodiscard]] Result<StoredSnapshot> snapshot(Position position, std::string_view domain) const override;
+  [[nodiscard]] Result<void> drop_snapshot(Position position, std::string_view domain) override;
   /// Beside what every log checks: pages, the table of domains, time marks.
   [[nodiscard]] Result<CheckReport> check(const CheckProgress& progress = {}) override;
 

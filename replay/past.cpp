@@ -28,13 +28,13 @@ Result<void> Past::jump(Position target) {
   const bool back = target < position_;
   const Position here = back ? 0 : position_;
   if (options_.use_snapshots) {
-    const auto all = log_.snapshots();
+    const auto all = snapshots_of(log_, domain_);
     if (!all) return tl::unexpected(all.error());
     for (const auto& meta : *all) {
       if (meta.position > target) continue;
       if (meta.position <= here) break;
       auto fresh = new_driver();
-      if (const auto loaded = load_state(log_, meta.position, domain_, fresh->entities()); !loaded) {
+      if (const auto loaded = load_state(log_, meta, domain_, fresh->entities()); !loaded) {
         notices_.push_back(loaded.error().message);
         continue;
       }

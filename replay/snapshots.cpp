@@ -20,14 +20,21 @@ EncodedSnapshot encode_state(const admission::Entities& entities, std::string_vi
   out.meta.schema_version = events::snapshot_schema_version;
   out.meta.state_hash = entities.state_hash();
   out.meta.release = release;
+  out.meta.domain = domain;
   const events::DomainState one{domain, entities.domain().sequence(), out.meta.epoch, out.meta.state_hash, state};
   out.bytes = events::encode_snapshot(out.meta, admission::snapshot_version, std::span(&one, 1));
   return out;
 }
 
-Result<SnapshotMeta> load_state(const Log& log, Position position, std::string_view domain, admission::Entities& entities) {
-  const std::string where = "snapshot at " + std::to_string(position) + " of log " + std::string(log.name());
-  auto stored = log.snapshot(position);
+Result<std::vector<SnapshotMeta>> snapshots_of(const Log& log, std::string_view domain) {
+  auto all = log.snapshots();
+  if (all) std::erase_if(*all, [&](const SnapshotMeta& meta) { return !meta.domain.empty() && meta.domain != domain; });
+  return all;
+}
+
+Result<void> load_state(const Log& log, const SnapshotMeta& meta, std::string_view domain, admission::Entities& entities) {
+  const std::string where = "snapshot at " + std::to_string(meta.position) + " of log " + std::string(log.name());
+  auto stored = log.snapshot(meta.position, meta.domain);
   if (!stored) return tl::unexpected(stored.error());
   const auto decoded = events::decode_snapshot(std::move(stored->bytes));
   if (!decoded) return fail(decoded.error().kind, where + ": " + decoded.error().message);
@@ -42,13 +49,13 @@ Result<SnapshotMeta> load_state(const Log& log, Position position, std::string_v
     if (entities.state_hash() != state.state_hash || entities.domain().sequence() != state.sequence) {
       return fail(ErrorKind::corrupt, where + ": the state that it holds does not have the hash that it names");
     }
-    return stored->meta;
+    return {};
   }
   return fail(ErrorKind::not_found, where + " holds no state of domain " + std::string(domain));
 }
 
 Result<void> SnapshotWriter::open() {
-  const auto all = log_.snapshots();
+  const auto all = snapshots_of(log_, domain_);
   if (!all) return tl::unexpected(all.error());
   if (all->empty()) return {};
   last_position_ = all->front().position;
@@ -72,13 +79,13 @@ Result<void> SnapshotWriter::store(const EncodedSnapshot& snapshot) {
 }
 
 Result<void> SnapshotWriter::forget_old() {
-  const auto all = log_.snapshots();
+  const auto all = snapshots_of(log_, domain_);
   if (!all) return tl::unexpected(all.error());
   std::set<std::uint64_t> stretches;
   const std::size_t old = all->size() > policy_.newest ? all->size() - policy_.newest : 0;
   for (auto it = all->rbegin(); it != all->rbegin() + static_cast<std::ptrdiff_t>(old); ++it) {
     if (policy_.spacing != 0 && stretches.insert(it->position / policy_.spacing).second) continue;
-    if (auto ok = log_.drop_snapshot(it->position); !ok) return ok;
+    if (auto ok = log_.drop_snapshot(it->position, it->domain); !ok) return ok;
   }
   return {};
 }

@@ -31,17 +31,20 @@ struct EncodedSnapshot {
   std::vector<std::byte> bytes;
 };
 
-/// The state of a domain between two records as a snapshot. `position`: offset of the record applied last; `release`: who folded.
+/// The state of a domain between two records as a snapshot. `position`: its records up to there were applied; `release`: who folded.
 /// Slow (it walks over the whole state) and pure: what it gives may be stored from another thread.
 [[nodiscard]] EncodedSnapshot encode_state(const admission::Entities& entities, std::string_view domain, Position position,
                                            std::string_view release);
 
-/// Reads the state of `domain` out of the snapshot at `position` into fresh entities, and checks its hash. Whatever the outcome but
+/// The snapshots that may hold the state of `domain`, newest position first.
+[[nodiscard]] Result<std::vector<SnapshotMeta>> snapshots_of(const Log& log, std::string_view domain);
+
+/// Reads the state of `domain` out of a snapshot of the log into fresh entities, and checks its hash. Whatever the outcome but
 /// success, the entities are of no use afterwards. Errors: not_found (no such snapshot, or without this domain), unsupported
 /// (another version: the fold starts earlier), corrupt, io.
-[[nodiscard]] Result<SnapshotMeta> load_state(const Log& log, Position position, std::string_view domain, admission::Entities& entities);
+[[nodiscard]] Result<void> load_state(const Log& log, const SnapshotMeta& meta, std::string_view domain, admission::Entities& entities);
 
-/// Decides when a snapshot is due, stores it, and forgets those that the policy does not keep. Not thread-safe.
+/// Decides when a snapshot of a domain is due, stores it, and forgets those of the domain that the policy does not keep. Not thread-safe.
 ///
 ///     if (writer.due(position, now)) {
 ///       auto snapshot = encode_state(entities, domain, position, release);
@@ -49,11 +52,11 @@ struct EncodedSnapshot {
 ///     }
 class SnapshotWriter {
  public:
-  SnapshotWriter(Log& log, SnapshotPolicy policy) : log_(log), policy_(policy) {}
+  SnapshotWriter(Log& log, std::string domain, SnapshotPolicy policy) : log_(log), domain_(std::move(domain)), policy_(policy) {}
 
   /// Reads which snapshots there are, so that a restart does not write one at once. Optional.
   [[nodiscard]] Result<void> open();
-  /// `position`: of the last applied record; `now`: the time of that record.
+  /// `position`: of the last record that was read; `now`: the time of the last that was applied.
   [[nodiscard]] bool due(Position position, Time now);
   [[nodiscard]] Result<void> store(const EncodedSnapshot& snapshot);
 
@@ -61,6 +64,7 @@ class SnapshotWriter {
   [[nodiscard]] Result<void> forget_old();
 
   Log& log_;
+  const std::string domain_;
   SnapshotPolicy policy_;
   Position last_position_ = 0;
   Time last_time_;

@@ -27,12 +27,13 @@ class Verifier {
   Result<VerifyReport> run() {
     const auto last = log_.last();
     if (!last) return tl::unexpected(last.error());
-    const auto snapshots = log_.snapshots();
+    const auto snapshots = snapshots_of(log_, domain_);
     if (!snapshots) return tl::unexpected(snapshots.error());
     for (const auto& s : *snapshots) snapshots_.emplace(s.position, s);
     last_ = std::min(options_.to.value_or(*last), *last);
     driver_ = new_driver();
     if (options_.from_snapshot) start_from_snapshot(*options_.from_snapshot);
+    to_check_ = snapshots_.upper_bound(report_.from);
     walk();
     report_.state_hash = driver_->state_hash();
     return std::move(report_);
@@ -43,7 +44,7 @@ class Verifier {
     for (auto it = snapshots_.rbegin(); it != snapshots_.rend(); ++it) {
       if (it->first > std::min(newest, last_)) continue;
       auto fresh = new_driver();
-      if (const auto loaded = load_state(log_, it->first, domain_, fresh->entities()); !loaded) {
+      if (const auto loaded = load_state(log_, it->second, domain_, fresh->entities()); !loaded) {
         judge_unusable(it->first, loaded.error());
         continue;
       }
@@ -61,10 +62,11 @@ class Verifier {
       decide_if_due(records);
       const auto stored = records.next();
       if (!stored || stored->offset > last_) break;
+      check_snapshots_before(stored->offset);
       if (!apply(*stored)) return;
       report_.to = stored->offset;
-      check_snapshot(stored->offset);
     }
+    if (!records.error()) check_snapshots_before(last_ + 1);
     if (records.error() && report_.to < last_) report_.damage = records.error();
     if (options_.progress) options_.progress(last_ - report_.from, last_ - report_.from);
   }
@@ -118,17 +120,20 @@ class Verifier {
     report_.mismatches.push_back({stored.offset, recorded.base, stored.epoch, release_, std::move(*difference)});
   }
 
-  void check_snapshot(Position position) {
-    const auto it = snapshots_.find(position);
-    if (it == snapshots_.end()) return;
+  /// Those whose state is the one between the last record that was applied and the next at `next`.
+  void check_snapshots_before(Position next) {
+    for (; to_check_ != snapshots_.end() && to_check_->first < next; ++to_check_) check_snapshot(to_check_->first, to_check_->second);
+  }
+
+  void check_snapshot(Position position, const SnapshotMeta& meta) {
     const std::uint64_t expected = driver_->state_hash();
-    if (it->second.state_hash != expected) {
+    if (meta.state_hash != expected) {
       report_.snapshot_mismatches.push_back(
-          {position, "names state hash " + hex(it->second.state_hash) + ", the records lead to " + hex(expected)});
+          {position, "names state hash " + hex(meta.state_hash) + ", the records lead to " + hex(expected)});
       return;
     }
     auto fresh = new_driver();
-    if (const auto loaded = load_state(log_, position, domain_, fresh->entities()); !loaded) {
+    if (const auto loaded = load_state(log_, meta, domain_, fresh->entities()); !loaded) {
       judge_unusable(position, loaded.error());
       return;
     }
@@ -139,6 +144,7 @@ class Verifier {
   }
 
   void judge_unusable(Position position, const Error& error) {
+    if (error.kind == ErrorKind::not_found) return;  // it names no domain, and holds another one
     auto& list = error.kind == ErrorKind::unsupported ? report_.unread_snapshots : report_.snapshot_mismatches;
     list.push_back({position, error.message});
   }
@@ -147,6 +153,7 @@ class Verifier {
   const std::string domain_;
   const VerifyOptions& options_;
   std::map<Position, SnapshotMeta> snapshots_;
+  std::map<Position, SnapshotMeta>::const_iterator to_check_;
   Position last_ = 0;
   std::unique_ptr<LoopDriver> driver_;
   events::RecordReader reader_;

@@ -23,7 +23,7 @@ Time wall_clock() {
 }  // namespace
 
 CertificateKeeper::CertificateKeeper(CertificateKeeperOptions options) : options_(std::move(options)) {
-  thread_ = std::jthread([this](std::stop_token stop) { keep(std::move(stop)); });
+  thread_ = std::jthread([this](const std::stop_token& stop) { keep(stop); });
 }
 
 CertificateKeeper::~CertificateKeeper() { stop(); }
@@ -38,7 +38,7 @@ operations::HealthCondition CertificateKeeper::condition() const {
   return {options_.what, good_, detail_};
 }
 
-void CertificateKeeper::keep(std::stop_token stop) {
+void CertificateKeeper::keep(const std::stop_token& stop) {
   while (!stop.stop_requested()) {
     const auto outcome = look_after_all(stop);
     tell(outcome);
@@ -69,7 +69,7 @@ Result<operations::SelfSigned> CertificateKeeper::present_certificates() {
 }
 
 /// One round: certificates, whom to trust, what to show.
-Result<void> CertificateKeeper::look_after_all(std::stop_token stop) {
+Result<void> CertificateKeeper::look_after_all(const std::stop_token& stop) {
   auto certificates = present_certificates();
   if (!certificates) return tl::unexpected(certificates.error());
   const auto show = [&] { return options_.identity->use(certificates->serving.certificate, certificates->serving.key); };

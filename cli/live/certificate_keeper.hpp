@@ -40,8 +40,8 @@ class CertificateKeeper {
   [[nodiscard]] operations::HealthCondition condition() const;
 
  private:
-  void keep(std::stop_token stop);
-  Result<void> look_after_all(std::stop_token stop);
+  void keep(const std::stop_token& stop);
+  Result<void> look_after_all(const std::stop_token& stop);
   Result<operations::SelfSigned> present_certificates();
   void tell(const Result<void>& outcome);
 

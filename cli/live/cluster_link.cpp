@@ -86,7 +86,7 @@ void ClusterLink::start(ClusterDomains& domains, const std::string& configuratio
         },
         options);
   }
-  retries_ = std::jthread([this](std::stop_token stop) {
+  retries_ = std::jthread([this](const std::stop_token& stop) {
     std::mutex m;
     std::condition_variable_any cv;
     std::unique_lock lock(m);

@@ -46,6 +46,8 @@ Result<ManyDomains::Running*> ManyDomains::run(Symbol domain, std::int32_t parti
   o.decide_from_start = listed_;
   o.threads = 1;  // to follow is little work, and there can be many
   o.on_intents = [this, domain](std::vector<admission::Intent> intents) { take_intents(domain, std::move(intents)); };
+  running.snapshots = std::make_unique<NodeSnapshots>(log, o.on_notice);
+  running.snapshots->attach(o);
   auto node = actors::Node::start(log, std::move(o));
   if (!node) return tl::unexpected(node.error());
   running.node = std::move(*node);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cli/live/cluster_domains.hpp"
+#include "cli/live/node_snapshots.hpp"
 #include "cli/live_projections.hpp"
 #include "connectors/events/event_sender.hpp"
 #include "events/log.hpp"
@@ -44,6 +45,7 @@ class ManyDomains final : public ClusterDomains {
  private:
   struct Running {
     std::int32_t partition = 0;
+    std::unique_ptr<NodeSnapshots> snapshots;
     std::unique_ptr<actors::Node> node;
     std::unique_ptr<LiveProjections> projections;
   };

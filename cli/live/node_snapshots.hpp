@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "actors/node.hpp"
@@ -14,7 +15,7 @@ class NodeSnapshots {
  public:
   /// The log must outlive this, and this the node. `notice`: what went wrong, one line.
   NodeSnapshots(events::Log& log, std::function<void(const std::string&)> notice, replay::SnapshotPolicy policy = {})
-      : log_(log), notice_(std::move(notice)), writer_(log, policy) {}
+      : log_(log), notice_(std::move(notice)), policy_(policy) {}
 
   /// Sets `restore` and `on_batch` of a node that is to be started over the same log.
   void attach(actors::NodeOptions& options);
@@ -22,7 +23,8 @@ class NodeSnapshots {
  private:
   events::Log& log_;
   std::function<void(const std::string&)> notice_;
-  replay::SnapshotWriter writer_;
+  const replay::SnapshotPolicy policy_;
+  std::optional<replay::SnapshotWriter> writer_;  ///< Of a node that decides.
 };
 
 }  // namespace hindsight::cli

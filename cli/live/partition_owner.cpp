@@ -98,7 +98,7 @@ void PartitionOwner::look_at(std::int32_t number, Partition& partition) {
       if (std::chrono::steady_clock::now() < held->second) continue;
       partition.held_back.erase(held);
     }
-    auto started = decider(partition, tail.domain, domains->size() == 1);
+    auto started = decider(partition, tail.domain);
     if (!started) {
       options_.on_notice(named(tail.domain) + ": " + started.error().message);
       continue;
@@ -108,9 +108,7 @@ void PartitionOwner::look_at(std::int32_t number, Partition& partition) {
   }
 }
 
-/// Snapshots hold one domain so far, and a log keeps one at a position: where several domains share a partition all are folded from its
-/// first record.
-Result<PartitionOwner::Decider> PartitionOwner::decider(Partition& partition, const std::string& domain, bool alone) {
+Result<PartitionOwner::Decider> PartitionOwner::decider(Partition& partition, const std::string& domain) {
   Decider out;
   actors::NodeOptions o;
   o.domain = domain;
@@ -122,10 +120,8 @@ Result<PartitionOwner::Decider> PartitionOwner::decider(Partition& partition, co
   o.on_lead = [notice = options_.on_notice, domain](std::uint64_t epoch, events::Position position) {
     notice("domain " + domain + " is decided here from epoch " + std::to_string(epoch) + ", position " + std::to_string(position));
   };
-  if (alone) {
-    out.snapshots = std::make_unique<NodeSnapshots>(*partition.log, o.on_notice);
-    out.snapshots->attach(o);
-  }
+  out.snapshots = std::make_unique<NodeSnapshots>(*partition.log, o.on_notice, options_.snapshots);
+  out.snapshots->attach(o);
   auto node = actors::Node::start(*partition.log, std::move(o));
   if (!node) return tl::unexpected(node.error());
   out.node = std::move(*node);

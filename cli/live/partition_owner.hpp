@@ -32,6 +32,7 @@ class PartitionOwner {
     /// one that was paused and has not heard yet that it was replaced would begin a quarrel.
     std::chrono::milliseconds hold_back{15'000};
     std::function<void(const std::string&)> on_notice;
+    replay::SnapshotPolicy snapshots = {};  ///< Of each domain.
   };
   explicit PartitionOwner(Options options);
   /// Stops all; what was decided is written.
@@ -66,7 +67,7 @@ class PartitionOwner {
   void run(const std::stop_token& stop);
   void look();
   void look_at(std::int32_t number, Partition& partition);
-  [[nodiscard]] Result<Decider> decider(Partition& partition, const std::string& domain, bool alone);
+  [[nodiscard]] Result<Decider> decider(Partition& partition, const std::string& domain);
 
   const Options options_;
   mutable std::mutex mutex_;  ///< Of the two below; what the partitions hold changes on the thread only.

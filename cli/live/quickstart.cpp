@@ -44,7 +44,8 @@ struct Cast {
 
 }  // namespace
 
-Result<void> run_quickstart(events::Log& log, connectors::manifests::Input input, const QuickstartOptions& options, std::stop_token stop) {
+Result<void> run_quickstart(events::Log& log, connectors::manifests::Input input, const QuickstartOptions& options,
+                            const std::stop_token& stop) {
   simulation::SimulatedWorld world;
   auto& cluster = world.simulated();
   const Time start = cluster.now();
@@ -134,7 +135,7 @@ Result<void> run_quickstart(events::Log& log, connectors::manifests::Input input
   }
 
   std::string queues, workloads;
-  const auto shown = node.inspect([&](const admission::StateView& e) {
+  auto shown = node.inspect([&](const admission::StateView& e) {
     projections::TableStyle style;
     style.colour = options.colour;
     queues = projections::render(projections::cluster_queues_table(e, {}), style);

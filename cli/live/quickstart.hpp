@@ -21,6 +21,6 @@ struct QuickstartOptions {
 /// Runs the control plane, actors and log as in production, on the simulated cluster: virtual time passes as soon as nothing is left to do
 /// at a moment. Tells on standard output what happens. Errors: a log that cannot be written.
 [[nodiscard]] Result<void> run_quickstart(events::Log& log, connectors::manifests::Input input, const QuickstartOptions& options,
-                                          std::stop_token stop);
+                                          const std::stop_token& stop);
 
 }  // namespace hindsight::cli

@@ -38,7 +38,7 @@ VisibilityService::VisibilityService(connectors::kubernetes::KubernetesCluster& 
     : cluster_(cluster), state_(std::move(state)), identity_(std::make_shared<operations::TlsIdentity>(tls)) {}
 
 Result<std::unique_ptr<VisibilityService>> VisibilityService::start(connectors::kubernetes::KubernetesCluster& cluster, StateReader state,
-                                                                    VisibilityOptions options) {
+                                                                    const VisibilityOptions& options) {
   std::unique_ptr<VisibilityService> service(new VisibilityService(cluster, std::move(state), options.tls));
   operations::HttpRoutes routes;
   routes.add("GET", "/*", [raw = service.get()](const HttpRequest& q) { return raw->answer(q); });

@@ -26,7 +26,7 @@ class VisibilityService {
  public:
   /// Listens and begins. `cluster`, and what `state` reads, must outlive it. Errors: unavailable, when the address cannot be had.
   [[nodiscard]] static Result<std::unique_ptr<VisibilityService>> start(connectors::kubernetes::KubernetesCluster& cluster,
-                                                                        StateReader state, VisibilityOptions options);
+                                                                        StateReader state, const VisibilityOptions& options);
   ~VisibilityService();
   VisibilityService(const VisibilityService&) = delete;
   VisibilityService& operator=(const VisibilityService&) = delete;

@@ -18,7 +18,8 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "messages hold little-endian numbers");
 
 constexpr std::array<char, 8> record_magic{'H', 'S', 'L', 'G', 'R', 'E', 'C', '1'};
-constexpr std::array<char, 8> snapshot_magic{'H', 'S', 'L', 'G', 'S', 'N', 'A', '1'};
+constexpr std::array<char, 8> snapshot_magic{'H', 'S', 'L', 'G', 'S', 'N', 'A', '1'};  ///< Of no domain in particular.
+constexpr std::array<char, 8> domain_snapshot_magic{'H', 'S', 'L', 'G', 'S', 'N', 'A', '2'};
 constexpr std::array<char, 8> tails_magic{'H', 'S', 'L', 'G', 'T', 'A', 'I', '1'};
 
 /// A message of another version of this format, or none of ours?
@@ -133,7 +134,8 @@ std::int64_t message_timestamp(Time time) { return std::max<std::int64_t>(1, tim
 // ---- snapshots ------------------------------------------------------------------------------------------------------------
 
 std::vector<std::byte> write_snapshot_entry(const SnapshotEntry& entry) {
-  Packer out(snapshot_magic);
+  Packer out(entry.meta.domain.empty() ? snapshot_magic : domain_snapshot_magic);
+  if (!entry.meta.domain.empty()) out.text(entry.meta.domain);
   out.number(entry.meta.position).number(entry.meta.epoch).number(static_cast<std::uint64_t>(entry.meta.time.micros));
   out.number(entry.meta.schema_version).number(entry.meta.state_hash).text(entry.meta.release);
   out.number(entry.bytes).number(entry.checksum).number(entry.part_offsets.size());
@@ -143,8 +145,11 @@ std::vector<std::byte> write_snapshot_entry(const SnapshotEntry& entry) {
 
 Result<SnapshotEntry> read_snapshot_entry(std::span<const std::byte> value) {
   Unpacker in(value);
-  if (auto ok = in.open(snapshot_magic); !ok) return tl::unexpected(ok.error());
+  const bool has_domain = value.size() >= domain_snapshot_magic.size() &&
+                          std::memcmp(value.data(), domain_snapshot_magic.data(), domain_snapshot_magic.size()) == 0;
+  if (auto ok = in.open(has_domain ? domain_snapshot_magic : snapshot_magic); !ok) return tl::unexpected(ok.error());
   SnapshotEntry out;
+  if (has_domain) out.meta.domain = in.text();
   out.meta.position = in.number();
   out.meta.epoch = in.number();
   out.meta.time = Time{static_cast<std::int64_t>(in.number())};
@@ -186,15 +191,23 @@ Result<TailsEntry> read_tails(std::span<const std::byte> value) {
 
 // ---- keys -----------------------------------------------------------------------------------------------------------------
 
-std::string snapshot_key(Position position) { return "snapshot/" + padded(position); }
+std::string snapshot_key(Position position, std::string_view domain) {
+  std::string out = "snapshot/" + padded(position);
+  if (!domain.empty()) out.append("/").append(domain);
+  return out;
+}
 
-std::optional<Position> position_of_snapshot_key(std::string_view key) {
+std::optional<std::pair<Position, std::string>> read_snapshot_key(std::string_view key) {
   constexpr std::string_view prefix = "snapshot/";
   if (!key.starts_with(prefix)) return std::nullopt;
   key.remove_prefix(prefix.size());
-  Position out = 0;
-  const auto [end, error] = std::from_chars(key.data(), key.data() + key.size(), out);
-  if (error != std::errc{} || end != key.data() + key.size()) return std::nullopt;
+  std::pair<Position, std::string> out;
+  const auto [end, error] = std::from_chars(key.data(), key.data() + key.size(), out.first);
+  if (error != std::errc{}) return std::nullopt;
+  key.remove_prefix(static_cast<std::size_t>(end - key.data()));
+  if (key.empty()) return out;
+  if (!key.starts_with('/') || key.size() == 1) return std::nullopt;
+  out.second = key.substr(1);
   return out;
 }
 

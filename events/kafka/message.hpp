@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "events/log.hpp"
@@ -49,9 +50,9 @@ struct TailsEntry {
 [[nodiscard]] Result<TailsEntry> read_tails(std::span<const std::byte> value);
 
 inline constexpr std::string_view tails_key = "tails";
-/// "snapshot/00000000000000000042"
-[[nodiscard]] std::string snapshot_key(Position position);
-[[nodiscard]] std::optional<Position> position_of_snapshot_key(std::string_view key);
+/// "snapshot/00000000000000000042/DOMAIN"; of no domain in particular without the last part.
+[[nodiscard]] std::string snapshot_key(Position position, std::string_view domain);
+[[nodiscard]] std::optional<std::pair<Position, std::string>> read_snapshot_key(std::string_view key);
 /// "part/00000000000000000042/0123456789abcdef/3": of one snapshot's bytes, so that another one at the same position takes none of them
 /// away.
 [[nodiscard]] std::string part_key(Position position, std::uint64_t checksum, std::size_t part);

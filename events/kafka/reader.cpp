@@ -13,9 +13,16 @@ namespace {
 constexpr std::int64_t latest = -1;
 constexpr std::int64_t earliest = -2;
 
-/// A broker that has just started may not know its partitions for a moment; that they exist was seen when the log was opened.
+/// A broker that has just started may not know its partitions for a while; that they exist was seen when the log was opened.
 bool is_unknown(int code) {
   return code == RdKafka::ERR__UNKNOWN_PARTITION || code == RdKafka::ERR__UNKNOWN_TOPIC || code == RdKafka::ERR_UNKNOWN_TOPIC_OR_PART;
+}
+
+/// So they are out of reach, and not gone.
+Error failure(const Access& access, const std::string& what, RdKafka::ErrorCode code, const LastWords& words) {
+  Error out = error_of(access, what, code, words);
+  if (is_unknown(code)) out.kind = ErrorKind::unavailable;
+  return out;
 }
 
 }  // namespace
@@ -100,7 +107,7 @@ Result<bool> Reader::next(std::chrono::milliseconds timeout, const std::function
     }
     if (!is_passing(message->err())) {
       stop();
-      return tl::unexpected(error_of(access_, what, message->err(), words_));
+      return tl::unexpected(failure(access_, what, message->err(), words_));
     }
     words_.say(message->errstr());
     if (std::chrono::steady_clock::now() >= deadline) return false;
@@ -122,8 +129,8 @@ Result<std::int64_t> Reader::ask_offset(std::int64_t what, std::chrono::millisec
     if (code == RdKafka::ERR_NO_ERROR) return asked->offset();
     if (!(is_passing(code) || is_unknown(code)) || std::chrono::steady_clock::now() >= deadline)
       return tl::unexpected(
-          error_of(access_, "the brokers do not say what partition " + std::to_string(partition_) + " of topic " + topic_name_ + " holds",
-                   code, words_));
+          failure(access_, "the brokers do not say what partition " + std::to_string(partition_) + " of topic " + topic_name_ + " holds",
+                  code, words_));
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
 }

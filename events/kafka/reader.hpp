@@ -58,7 +58,8 @@ class Reader {
   [[nodiscard]] std::int64_t at() const { return at_; }
 
   /// Gives the next message to `take`, if one comes within `timeout`; false: none came. What passes by itself (a broker is away) is no
-  /// error. Errors: not_found (the offset is not kept any more, or the topic is gone), denied, corrupt, io.
+  /// error. Errors: not_found (the offset is not kept any more), unavailable (the brokers do not know the
+  /// partition, now), denied, corrupt, io.
   [[nodiscard]] Result<bool> next(std::chrono::milliseconds timeout, const std::function<void(const RawMessage&)>& take);
 
   [[nodiscard]] Result<Extent> extent(std::chrono::milliseconds patience);

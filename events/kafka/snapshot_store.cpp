@@ -62,11 +62,12 @@ void SnapshotStore::take(const RawMessage& message) {
     if (auto tails = read_tails(message.value)) tails_ = std::move(*tails);
     return;
   }
-  const auto position = position_of_snapshot_key(message.key);
-  if (!position) return;
-  entries_.erase(*position);
+  const auto key = read_snapshot_key(message.key);
+  if (!key) return;
+  entries_.erase(*key);
   if (message.tombstone) return;
-  if (auto entry = read_snapshot_entry(message.value); entry && entry->meta.position == *position) entries_[*position] = std::move(*entry);
+  auto entry = read_snapshot_entry(message.value);
+  if (entry && key->first == entry->meta.position && key->second == entry->meta.domain) entries_[*key] = std::move(*entry);
 }
 
 Result<std::vector<SnapshotMeta>> SnapshotStore::list() {
@@ -94,10 +95,10 @@ Result<Reader*> SnapshotStore::bodies() {
   return body_reader_.get();
 }
 
-Result<StoredSnapshot> SnapshotStore::get(Position position) {
+Result<StoredSnapshot> SnapshotStore::get(Position position, std::string_view domain) {
   const std::lock_guard lock(mutex_);
   if (auto ok = refresh(); !ok) return tl::unexpected(ok.error());
-  const auto it = entries_.find(position);
+  const auto it = entries_.find({position, std::string(domain)});
   if (it == entries_.end())
     return fail(ErrorKind::not_found, "log " + access_.location.text() + ": no snapshot at position " + std::to_string(position));
   const SnapshotEntry& entry = it->second;
@@ -147,17 +148,17 @@ Result<void> SnapshotStore::put(const SnapshotMeta& meta, std::span<const std::b
   auto sent = body_producer_.send(messages);
   if (!sent.error) return sent.error;
   entry.part_offsets = std::move(sent.offsets);
-  if (auto ok = tell(snapshot_key(meta.position), write_snapshot_entry(entry)); !ok) return ok;
-  const auto before = entries_.find(meta.position);
+  if (auto ok = tell(snapshot_key(meta.position, meta.domain), write_snapshot_entry(entry)); !ok) return ok;
+  const auto before = entries_.find({meta.position, meta.domain});
   return before == entries_.end() || before->second.checksum == entry.checksum ? Result<void>() : drop_parts(before->second);
 }
 
-Result<void> SnapshotStore::drop(Position position) {
+Result<void> SnapshotStore::drop(Position position, std::string_view domain) {
   const std::lock_guard lock(mutex_);
   if (auto ok = refresh(); !ok) return ok;
-  const auto it = entries_.find(position);
+  const auto it = entries_.find({position, std::string(domain)});
   if (it == entries_.end()) return {};
-  if (auto ok = tell(snapshot_key(position), {}); !ok) return ok;
+  if (auto ok = tell(snapshot_key(position, domain), {}); !ok) return ok;
   return drop_parts(it->second);
 }
 

@@ -5,6 +5,9 @@
 #include <mutex>
 #include <optional>
 #include <span>
+#include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "events/kafka/message.hpp"
@@ -21,11 +24,11 @@ class SnapshotStore {
   SnapshotStore(const Access& access, LastWords& words);
 
   [[nodiscard]] Result<void> put(const SnapshotMeta& meta, std::span<const std::byte> bytes);
-  [[nodiscard]] Result<void> drop(Position position);
+  [[nodiscard]] Result<void> drop(Position position, std::string_view domain);
   /// Newest position first.
   [[nodiscard]] Result<std::vector<SnapshotMeta>> list();
   /// Errors: not_found, corrupt (parts are missing or damaged), unavailable, io.
-  [[nodiscard]] Result<StoredSnapshot> get(Position position);
+  [[nodiscard]] Result<StoredSnapshot> get(Position position, std::string_view domain);
 
   /// Where the domains stood, written beside the snapshots.
   [[nodiscard]] Result<void> put_tails(const TailsEntry& tails);
@@ -44,7 +47,7 @@ class SnapshotStore {
   std::mutex mutex_;
   std::unique_ptr<Reader> index_reader_, body_reader_;
   Producer index_producer_, body_producer_;
-  std::map<Position, SnapshotEntry> entries_;
+  std::map<std::pair<Position, std::string>, SnapshotEntry> entries_;  ///< By position and domain.
   std::optional<TailsEntry> tails_;
 };
 

@@ -4,6 +4,7 @@
 #include <librdkafka/rdkafkacpp.h>
 
 #include <algorithm>
+#include <charconv>
 #include <memory>
 #include <thread>
 
@@ -95,7 +96,7 @@ class Administrator {
   Result<void> make(const std::string& name, int partitions, const std::map<std::string, std::string>& settings) {
     std::string why(512, '\0');
     const NewTopic topic(rd_kafka_NewTopic_new(name.c_str(), partitions, replicas(), why.data(), why.size()));
-    if (!topic) return fail(ErrorKind::invalid, "topic " + name + ": " + why.c_str());
+    if (!topic) return fail(ErrorKind::invalid, "topic " + name + ": " + why.substr(0, why.find('\0')));
     for (const auto& [key, value] : settings) rd_kafka_NewTopic_set_config(topic.get(), key.c_str(), value.c_str());
     const Options options = options_for(RD_KAFKA_ADMIN_OP_CREATETOPICS);
     const Queue queue(rd_kafka_queue_new(handle()));
@@ -196,7 +197,8 @@ Result<void> check_in_sync(const TopicFacts& topic) {
   if (!topic.settings) return {};
   const auto it = topic.settings->find("min.insync.replicas");
   if (it == topic.settings->end()) return {};
-  const int found = std::atoi(it->second.c_str());
+  int found = 0;
+  (void)std::from_chars(it->second.data(), it->second.data() + it->second.size(), found);
   if (topic.replicas >= 3 && found < 2)
     return unfit(topic, "min.insync.replicas", it->second, "2 or more with " + std::to_string(topic.replicas) + " replicas");
   if (found > topic.replicas)

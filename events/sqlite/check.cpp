@@ -53,7 +53,7 @@ class Walk {
     report_.last = last.value_or(0);
     for (Position offset = 1; offset <= report_.last;) {
       if (!go_on(offset - 1)) return {};
-      const auto read = reader_.read(offset, {}, batch_);
+      auto read = reader_.read(offset, {}, batch_);
       if (read && batch_.empty()) {
         find(offset, "record " + std::to_string(offset) + " is missing");
         return {};
@@ -142,7 +142,7 @@ class Walk {
       ++report_.snapshots;
       const std::string which = "snapshot at position " + std::to_string(meta.position);
       if (meta.position > report_.last) find(meta.position, which + ": the log ends at " + std::to_string(report_.last));
-      auto stored = reader_.snapshot(meta.position);
+      auto stored = reader_.snapshot(meta.position, meta.domain);
       if (!stored) {
         find(meta.position, stored.error().message);
         continue;

@@ -1,5 +1,8 @@
 #include "events/sqlite/layout.hpp"
 
+#include <initializer_list>
+#include <string>
+
 namespace hindsight::events::sqlite {
 namespace {
 
@@ -25,20 +28,25 @@ CREATE TABLE time_marks (
   offset INTEGER PRIMARY KEY,
   time_us INTEGER NOT NULL
 ) STRICT;
+CREATE VIEW log AS
+  SELECT r.offset, d.name AS domain, r.sequence, r.epoch, strftime('%Y-%m-%dT%H:%M:%fZ', r.time_us / 1000000.0, 'unixepoch') AS time,
+         length(r.body) AS bytes
+  FROM records r JOIN domains d ON d.id = r.domain;
+)";
+
+constexpr const char* snapshots_table = R"(
 CREATE TABLE snapshots (
-  position INTEGER PRIMARY KEY,
+  position INTEGER NOT NULL,
   epoch INTEGER NOT NULL,
   time_us INTEGER NOT NULL,
   schema_version INTEGER NOT NULL,
   state_hash INTEGER NOT NULL,
   release TEXT NOT NULL,
   checksum INTEGER NOT NULL,
-  body BLOB NOT NULL
+  body BLOB NOT NULL,
+  domain TEXT NOT NULL,
+  PRIMARY KEY (position, domain)
 ) STRICT;
-CREATE VIEW log AS
-  SELECT r.offset, d.name AS domain, r.sequence, r.epoch, strftime('%Y-%m-%dT%H:%M:%fZ', r.time_us / 1000000.0, 'unixepoch') AS time,
-         length(r.body) AS bytes
-  FROM records r JOIN domains d ON d.id = r.domain;
 )";
 
 tl::unexpected<Error> not_readable(const std::string& path, const Error& error) {
@@ -47,6 +55,35 @@ tl::unexpected<Error> not_readable(const std::string& path, const Error& error) 
 }
 
 tl::unexpected<Error> within(const std::string& path, const Error& error) { return fail(error.kind, "log " + path + ": " + error.message); }
+
+std::string version_number() { return "PRAGMA user_version = " + std::to_string(format_version); }
+
+Result<void> in_one_transaction(Database& database, const std::string& path, std::initializer_list<const char*> statements) {
+  const auto run = [&](const char* sql) -> Result<void> {
+    if (auto done = database.execute(sql); !done) {
+      database.roll_back();
+      return within(path, done.error());
+    }
+    return {};
+  };
+  if (auto begun = run("BEGIN IMMEDIATE"); !begun) return begun;
+  for (const char* sql : statements)
+    if (auto done = run(sql); !done) return done;
+  return run("COMMIT");
+}
+
+/// Format 1 kept one snapshot at a position, whatever its domain.
+Result<void> bring_up_to_date(Database& database, const std::string& path) {
+  const auto version = database.query_integer("PRAGMA user_version");
+  if (!version) return within(path, version.error());
+  if (*version == format_version) return {};
+  return in_one_transaction(
+      database, path,
+      {"ALTER TABLE snapshots RENAME TO snapshots_1", snapshots_table,
+       "INSERT INTO snapshots SELECT position, epoch, time_us, schema_version, state_hash, release, checksum, body, '' "
+       "FROM snapshots_1",
+       "DROP TABLE snapshots_1", version_number().c_str()});
+}
 
 }  // namespace
 
@@ -72,17 +109,12 @@ Result<void> create_layout(Database& database, const std::string& path) {
   if (!id) return not_readable(path, id.error());
   const auto objects = database.query_integer("SELECT count(*) FROM sqlite_schema");
   if (!objects) return within(path, objects.error());
-  if (*id != 0 || *objects != 0) return check_layout(database, path);
-
-  const std::string numbers =
-      "PRAGMA application_id = " + std::to_string(application_id) + ";PRAGMA user_version = " + std::to_string(format_version);
-  for (const char* sql : {"BEGIN IMMEDIATE", tables, numbers.c_str(), "COMMIT"}) {
-    if (auto done = database.execute(sql); !done) {
-      database.roll_back();
-      return within(path, done.error());
-    }
+  if (*id != 0 || *objects != 0) {
+    if (auto good = check_layout(database, path); !good) return good;
+    return bring_up_to_date(database, path);
   }
-  return {};
+  const std::string id_number = "PRAGMA application_id = " + std::to_string(application_id);
+  return in_one_transaction(database, path, {tables, snapshots_table, id_number.c_str(), version_number().c_str()});
 }
 
 }  // namespace hindsight::events::sqlite

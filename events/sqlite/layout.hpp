@@ -11,7 +11,7 @@ namespace hindsight::events::sqlite {
 inline constexpr std::int64_t application_id = 0x48534C47;
 
 /// Version of the tables below. A build reads its own version and, once there are any, older ones.
-inline constexpr std::int64_t format_version = 1;
+inline constexpr std::int64_t format_version = 2;
 
 /// One time mark for so many records; see the table time_marks in docs/log-format.md.
 inline constexpr std::uint64_t time_mark_interval = 1024;

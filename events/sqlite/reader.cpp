@@ -26,8 +26,10 @@ bool has_unfinished_tail(const fs::path& path) {
 }
 
 SnapshotMeta meta_of(const Statement& row) {
-  return {row.number(0), row.number(1),           Time{row.integer(2)}, static_cast<std::uint32_t>(row.integer(3)),
-          row.number(4), std::string(row.text(5))};
+  return {row.number(0),           row.number(1),
+          Time{row.integer(2)},    static_cast<std::uint32_t>(row.integer(3)),
+          row.number(4),           std::string(row.text(5)),
+          std::string(row.text(6))};
 }
 
 }  // namespace
@@ -59,6 +61,13 @@ Result<void> Reader::prepare() {
     if (auto done = database_.execute(pragma); !done) return failure(done.error());
   }
   if (auto layout = check_layout(database_, path_); !layout) return layout;
+  // A file of format 1 that nobody has written to since has snapshots without a domain.
+  const auto version = database_.query_integer("PRAGMA user_version");
+  if (!version) return failure(version.error());
+  const std::string domain = *version < 2 ? "''" : "domain";
+  const std::string meta = "SELECT position, epoch, time_us, schema_version, state_hash, release, " + domain;
+  const std::string list = meta + " FROM snapshots ORDER BY position DESC, 7";
+  const std::string one = meta + ", checksum, body FROM snapshots WHERE position = ?1 AND " + domain + " = ?2";
   const std::pair<Statement*, const char*> statements[] = {
       {&records_,
        "SELECT offset, domain, sequence, epoch, time_us, checksum, body FROM records WHERE offset >= ?1 ORDER BY offset LIMIT ?2"},
@@ -66,9 +75,8 @@ Result<void> Reader::prepare() {
       {&mark_before_, "SELECT offset FROM time_marks WHERE time_us < ?1 ORDER BY offset DESC LIMIT 1"},
       {&at_or_after_, "SELECT offset FROM records WHERE offset > ?1 AND time_us >= ?2 ORDER BY offset LIMIT 1"},
       {&domains_, "SELECT id, name, last_sequence, last_epoch, last_offset FROM domains"},
-      {&snapshots_, "SELECT position, epoch, time_us, schema_version, state_hash, release FROM snapshots ORDER BY position DESC"},
-      {&snapshot_,
-       "SELECT position, epoch, time_us, schema_version, state_hash, release, checksum, body FROM snapshots WHERE position = ?1"},
+      {&snapshots_, list.c_str()},
+      {&snapshot_, one.c_str()},
   };
   for (const auto& [statement, sql] : statements) {
     auto prepared = database_.prepare(sql);
@@ -203,14 +211,14 @@ Result<std::vector<SnapshotMeta>> Reader::snapshots() {
   }
 }
 
-Result<StoredSnapshot> Reader::snapshot(Position position) {
+Result<StoredSnapshot> Reader::snapshot(Position position, std::string_view domain) {
   const ResetAtEnd reset(snapshot_);
-  const auto row = snapshot_.bind(1, position).step();
+  const auto row = snapshot_.bind(1, position).bind(2, domain).step();
   if (!row) return failure(row.error());
   if (!*row) return fail(ErrorKind::not_found, "log " + path_ + ": no snapshot at position " + std::to_string(position));
-  const auto bytes = snapshot_.bytes(7);
+  const auto bytes = snapshot_.bytes(8);
   StoredSnapshot out{meta_of(snapshot_), {bytes.begin(), bytes.end()}};
-  if (checksum(out.meta, out.bytes) != snapshot_.number(6)) {
+  if (checksum(out.meta, out.bytes) != snapshot_.number(7)) {
     return fail(ErrorKind::corrupt,
                 "log " + path_ + ": snapshot at position " + std::to_string(position) + " is damaged: its checksum does not match");
   }

@@ -23,7 +23,7 @@ class Reader {
   [[nodiscard]] Result<Position> seek(Time time);
   [[nodiscard]] Result<std::vector<DomainTail>> domains();
   [[nodiscard]] Result<std::vector<SnapshotMeta>> snapshots();
-  [[nodiscard]] Result<StoredSnapshot> snapshot(Position position);
+  [[nodiscard]] Result<StoredSnapshot> snapshot(Position position, std::string_view domain);
 
   /// What SQLite itself finds wrong with the file's pages, at most `limit` lines.
   [[nodiscard]] Result<std::vector<std::string>> check_pages(int limit);

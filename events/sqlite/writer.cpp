@@ -50,8 +50,8 @@ Result<void> Writer::prepare(Durability durability) {
       {&insert_domain_, "INSERT INTO domains (name, last_sequence, last_epoch, last_offset) VALUES (?1, 0, 0, 0)"},
       {&update_domain_, "UPDATE domains SET last_sequence = ?2, last_epoch = ?3, last_offset = ?4 WHERE id = ?1"},
       {&insert_mark_, "INSERT INTO time_marks VALUES (?1, ?2)"},
-      {&put_snapshot_, "INSERT OR REPLACE INTO snapshots VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"},
-      {&drop_snapshot_, "DELETE FROM snapshots WHERE position = ?1"},
+      {&put_snapshot_, "INSERT OR REPLACE INTO snapshots VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"},
+      {&drop_snapshot_, "DELETE FROM snapshots WHERE position = ?1 AND domain = ?2"},
   };
   for (const auto& [statement, sql] : statements) {
     auto prepared = database_.prepare(sql);
@@ -209,13 +209,14 @@ Result<void> Writer::put_snapshot(const SnapshotMeta& meta, std::span<const std:
       .bind(5, meta.state_hash)
       .bind(6, std::string_view(meta.release))
       .bind(7, checksum(meta, bytes))
-      .bind(8, bytes);
+      .bind(8, bytes)
+      .bind(9, std::string_view(meta.domain));
   return run_alone(put_snapshot_);
 }
 
-Result<void> Writer::drop_snapshot(Position position) {
+Result<void> Writer::drop_snapshot(Position position, std::string_view domain) {
   if (broken_) return failure(*broken_);
-  return run_alone(drop_snapshot_.bind(1, position));
+  return run_alone(drop_snapshot_.bind(1, position).bind(2, domain));
 }
 
 Result<void> Writer::run_alone(Statement& statement) {

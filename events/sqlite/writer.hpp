@@ -39,7 +39,7 @@ class Writer {
   void append(std::span<Request> group);
 
   [[nodiscard]] Result<void> put_snapshot(const SnapshotMeta& meta, std::span<const std::byte> bytes);
-  [[nodiscard]] Result<void> drop_snapshot(Position position);
+  [[nodiscard]] Result<void> drop_snapshot(Position position, std::string_view domain);
 
   [[nodiscard]] Position last() const { return last_; }
   [[nodiscard]] std::vector<DomainTail> domains() const { return tails_.list(); }

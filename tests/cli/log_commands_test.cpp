@@ -52,7 +52,7 @@ TEST_F(LogCommands, GetKnowsEveryKindAndItsShortNames) {
 }
 
 TEST_F(LogCommands, GetNarrowsByQueueAndStatus) {
-  const auto count = [&](Words words) { return json_of(on(quick, words))["items"].size(); };
+  const auto count = [&](Words words) { return json_of(on(quick, std::move(words)))["items"].size(); };
   const auto all = count({"get", "wl", "-A"});
   EXPECT_EQ(count({"get", "wl", "-A", "-c", "team-a"}) + count({"get", "wl", "-A", "-c", "team-b"}), all);
   EXPECT_EQ(count({"get", "wl", "-A", "--status", "pending"}), 1U);

@@ -60,7 +60,7 @@ events::kafka::Location KafkaBroker::new_location() {
 }
 
 events::kafka::Location KafkaBroker::new_topics(const events::kafka::Settings& settings) {
-  const auto location = new_location();
+  auto location = new_location();
   const auto made = events::kafka::make_topics({location, settings});
   if (!made) throw std::runtime_error("no topics: " + made.error().message);
   return location;

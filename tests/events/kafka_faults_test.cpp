@@ -44,6 +44,10 @@ class MockCluster {
   void all(bool up) {
     for (const int broker : {1, 2, 3}) (up ? rd_kafka_mock_broker_set_up : rd_kafka_mock_broker_set_down)(cluster_, broker);
   }
+  /// As brokers that have just started, and have not heard yet what they hold.
+  void know_the_topic(bool known) {
+    rd_kafka_mock_topic_set_error(cluster_, "hindsight.log", known ? RD_KAFKA_RESP_ERR_NO_ERROR : RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART);
+  }
   /// The next answers to Produce (API key 0).
   void answer_produce(std::vector<rd_kafka_resp_err_t> errors) {
     rd_kafka_mock_push_request_errors_array(cluster_, 0, errors.size(), errors.data());
@@ -149,6 +153,19 @@ TEST_F(KafkaFaults, a_refused_message_is_told_as_what_it_is) {
   EXPECT_EQ(large.error.error().kind, ErrorKind::invalid) << large.error.error().message;
 }
 
+TEST_F(KafkaFaults, brokers_that_do_not_know_the_partition_for_long_are_waited_for) {
+  ASSERT_TRUE(send(2).error.has_value());
+  cluster_.know_the_topic(false);
+  auto reader = Reader::open(access_, words_, "hindsight.log", 0, {}).value();
+  const auto unknown = reader->extent(std::chrono::milliseconds(300));
+  ASSERT_FALSE(unknown.has_value());
+  EXPECT_EQ(unknown.error().kind, ErrorKind::unavailable) << unknown.error().message;
+  cluster_.know_the_topic(true);
+  const auto known = reader->extent(std::chrono::seconds(30));
+  ASSERT_TRUE(known.has_value()) << known.error().message;
+  EXPECT_EQ(known->last, 2u);
+}
+
 // ---- without any broker ---------------------------------------------------------------------------------------------------
 
 TEST(KafkaLocation, reads_what_it_writes) {
@@ -209,11 +226,15 @@ TEST(KafkaMessages, entries_about_snapshots_and_domains_survive_any_damage) {
   const SnapshotEntry entry{
       {.position = 9, .epoch = 2, .time = Time{5}, .schema_version = 1, .state_hash = 77, .release = "0.1.0"}, 3, 4, {10, 12}};
   const TailsEntry tails{12, {{"a", 7, 1, 11}, {"b", 5, 2, 12}}};
+  SnapshotEntry of_a_domain = entry;
+  of_a_domain.meta.domain = "prod/root-a";
   const auto entry_bytes = write_snapshot_entry(entry);
+  const auto domain_bytes = write_snapshot_entry(of_a_domain);
   const auto tails_bytes = write_tails(tails);
   EXPECT_EQ(read_snapshot_entry(entry_bytes).value(), entry);
+  EXPECT_EQ(read_snapshot_entry(domain_bytes).value(), of_a_domain);
   EXPECT_EQ(read_tails(tails_bytes).value(), tails);
-  for (const auto& bytes : {entry_bytes, tails_bytes}) {
+  for (const auto& bytes : {entry_bytes, domain_bytes, tails_bytes}) {
     for (std::size_t i = 0; i < bytes.size(); ++i) {
       auto damaged = bytes;
       damaged[i] ^= std::byte{0x41};
@@ -222,8 +243,12 @@ TEST(KafkaMessages, entries_about_snapshots_and_domains_survive_any_damage) {
       EXPECT_FALSE(read_tails(std::span(bytes).first(i)).has_value());
     }
   }
-  EXPECT_EQ(position_of_snapshot_key(snapshot_key(42)), 42u);
-  EXPECT_FALSE(position_of_snapshot_key("tails").has_value());
+  for (const char* domain : {"", "default", "prod/root-a"}) {
+    const auto key = read_snapshot_key(snapshot_key(42, domain));
+    ASSERT_TRUE(key.has_value()) << domain;
+    EXPECT_EQ(*key, std::pair(events::Position{42}, std::string(domain)));
+  }
+  for (const char* none : {"tails", "snapshot/", "snapshot/42/", "snapshot/42x"}) EXPECT_FALSE(read_snapshot_key(none).has_value()) << none;
 }
 
 }  // namespace

@@ -93,13 +93,13 @@ TEST_F(KafkaLogTest, keeps_snapshots_that_are_longer_than_a_message) {
   for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::byte>((i * 2654435761U) >> 13);
   ASSERT_TRUE(log->put_snapshot({.position = 7, .release = "0.1.0"}, bytes));
   const auto other = open(location_, {.read_only = true});
-  const auto stored = other->snapshot(7);
+  const auto stored = other->snapshot(7, "");
   ASSERT_TRUE(stored.has_value()) << stored.error().message;
   EXPECT_EQ(stored->bytes, bytes);
   ASSERT_TRUE(log->put_snapshot({.position = 7, .release = "0.1.1"}, std::span(bytes).first(1'000'000)));
-  EXPECT_EQ(other->snapshot(7).value().bytes.size(), 1'000'000u);
-  ASSERT_TRUE(log->drop_snapshot(7));
-  EXPECT_EQ(other->snapshot(7).error().kind, ErrorKind::not_found);
+  EXPECT_EQ(other->snapshot(7, "").value().bytes.size(), 1'000'000u);
+  ASSERT_TRUE(log->drop_snapshot(7, ""));
+  EXPECT_EQ(other->snapshot(7, "").error().kind, ErrorKind::not_found);
 }
 
 TEST_F(KafkaLogTest, takes_records_of_several_megabytes) {

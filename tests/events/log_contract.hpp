@@ -148,10 +148,10 @@ TYPED_TEST_P(LogContract, takes_batches_without_waiting_in_the_order_of_the_call
   constexpr int batches = 50;
   std::latch done(batches);
   std::vector<events::Position> positions(batches);
-  for (int i = 0; i < batches; ++i) {
-    this->log_->append_async(Records::run("a", static_cast<std::uint64_t>(2 * i + 1), 2).batch(), static_cast<events::Position>(2 * i),
-                             [&, i](Result<events::Position> result) {
-                               positions[static_cast<std::size_t>(i)] = result.value_or(0);
+  for (std::size_t i = 0; i < positions.size(); ++i) {
+    this->log_->append_async(Records::run("a", 2 * i + 1, 2).batch(), events::Position{2 * i},
+                             [&, i](const Result<events::Position>& result) {
+                               positions[i] = result.value_or(0);
                                done.count_down();
                              });
   }
@@ -193,15 +193,37 @@ TYPED_TEST_P(LogContract, keeps_snapshots_newest_first) {
   ASSERT_TRUE(this->log_->put_snapshot(early, bytes("early")).has_value());
   ASSERT_TRUE(this->log_->put_snapshot(late, bytes("late")).has_value());  // in place of the other
   EXPECT_EQ(this->log_->snapshots().value(), (std::vector{late, early}));
-  const auto stored = this->log_->snapshot(9);
+  const auto stored = this->log_->snapshot(9, "");
   ASSERT_TRUE(stored.has_value()) << stored.error().message;
   EXPECT_EQ(stored->meta, late);
   EXPECT_EQ(stored->bytes, bytes("late"));
-  EXPECT_EQ(this->log_->snapshot(5).error().kind, ErrorKind::not_found);
+  EXPECT_EQ(this->log_->snapshot(5, "").error().kind, ErrorKind::not_found);
   EXPECT_EQ(this->log_->put_snapshot({.position = 11}, bytes("x")).error().kind, ErrorKind::invalid);
-  ASSERT_TRUE(this->log_->drop_snapshot(9).has_value());
-  ASSERT_TRUE(this->log_->drop_snapshot(9).has_value());
+  ASSERT_TRUE(this->log_->drop_snapshot(9, "").has_value());
+  ASSERT_TRUE(this->log_->drop_snapshot(9, "").has_value());
   EXPECT_EQ(this->log_->snapshots().value(), std::vector{early});
+}
+
+// Domains that share a log have snapshots of their own, also at one position.
+TYPED_TEST_P(LogContract, keeps_snapshots_of_several_domains) {
+  this->append(Records::run("a", 1, 10));
+  const auto bytes = [](std::string_view s) { return std::as_bytes(std::span(s)); };
+  const auto meta = [](events::Position position, const char* domain) {
+    return events::SnapshotMeta{position, 1, Time{40}, 1, 7, "0.1.0", domain};
+  };
+  for (const auto& [position, domain] : {std::pair{events::Position{9}, "prod/b"}, {9, "prod/a"}, {4, "prod/a"}, {9, ""}})
+    ASSERT_TRUE(this->log_->put_snapshot(meta(position, domain), bytes(domain)).has_value());
+  const auto stored = this->log_->snapshot(9, "prod/b");
+  ASSERT_TRUE(stored.has_value()) << stored.error().message;
+  EXPECT_EQ(stored->meta, meta(9, "prod/b"));
+  EXPECT_EQ(stored->bytes.size(), 6u);
+  EXPECT_EQ(this->log_->snapshot(4, "prod/b").error().kind, ErrorKind::not_found);
+  ASSERT_TRUE(this->log_->drop_snapshot(9, "prod/a").has_value());
+  auto left = this->log_->snapshots().value();
+  ASSERT_EQ(left.size(), 3u);
+  EXPECT_EQ(left.back(), meta(4, "prod/a"));
+  EXPECT_TRUE(this->log_->snapshot(9, "").has_value());
+  EXPECT_TRUE(this->log_->snapshot(9, "prod/b").has_value());
 }
 
 REGISTER_TYPED_TEST_SUITE_P(LogContract, gives_back_what_was_appended_in_one_order, refuses_a_wrong_expected_position_and_names_both,
@@ -209,6 +231,6 @@ REGISTER_TYPED_TEST_SUITE_P(LogContract, gives_back_what_was_appended_in_one_ord
                             keeps_to_the_limits_of_a_read, seeks_the_first_record_at_or_after_a_time, seeks_in_a_long_log,
                             knows_the_last_record_of_each_domain, wakes_who_waits_for_records,
                             takes_batches_without_waiting_in_the_order_of_the_calls, fails_one_of_many_callers_without_harm_to_the_others,
-                            keeps_snapshots_newest_first);
+                            keeps_snapshots_newest_first, keeps_snapshots_of_several_domains);
 
 }  // namespace hindsight::test

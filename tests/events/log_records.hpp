@@ -13,7 +13,8 @@ namespace hindsight::test {
 /// Records with short made-up bytes; the texts that the views point to live here.
 class Records {
  public:
-  Records& add(std::string domain, std::uint64_t sequence, std::uint64_t epoch = 1, std::int64_t micros = 0, std::string bytes = "") {
+  Records& add(const std::string& domain, std::uint64_t sequence, std::uint64_t epoch = 1, std::int64_t micros = 0,
+               std::string bytes = "") {
     if (bytes.empty()) bytes = domain + "#" + std::to_string(sequence);
     batch_.add({domain, sequence, epoch, Time{micros}, std::as_bytes(std::span(bytes))});
     return *this;

@@ -150,7 +150,7 @@ TEST_F(SqliteLogFile, refuses_writing_when_it_was_opened_to_read) {
   const auto log = open(path_, read_only);
   EXPECT_EQ(log->append(Records().add("a", 4).list(), {}).error().kind, ErrorKind::denied);
   EXPECT_EQ(log->put_snapshot({}, {}).error().kind, ErrorKind::denied);
-  EXPECT_EQ(log->drop_snapshot(1).error().kind, ErrorKind::denied);
+  EXPECT_EQ(log->drop_snapshot(1, "").error().kind, ErrorKind::denied);
   EXPECT_EQ(read_all(*log).size(), 3u);
 }
 
@@ -200,11 +200,11 @@ TEST_F(SqliteLogFile, refuses_a_file_that_is_no_database) {
 
 TEST_F(SqliteLogFile, refuses_a_newer_format) {
   { open(path_); }
-  sql(path_, "PRAGMA user_version = 2;");
+  sql(path_, "PRAGMA user_version = 3;");
   for (const auto& options : {events::SqliteLogOptions{}, read_only}) {
     const Error error = error_of_open(path_, options);
     EXPECT_EQ(error.kind, ErrorKind::unsupported);
-    EXPECT_EQ(error.message, "log " + path_ + ": its format version is 2, written by a newer release; this build reads up to 1");
+    EXPECT_EQ(error.message, "log " + path_ + ": its format version is 3, written by a newer release; this build reads up to 2");
   }
 }
 
@@ -223,6 +223,35 @@ TEST_F(SqliteLogFile, is_written_only_when_its_parts_agree) {
 }
 
 // ---- audit ----------------------------------------------------------------------------------------------------------------
+
+// A file of format 1, which kept one snapshot at a position: readers take it as it is, a writer brings it up to date.
+TEST_F(SqliteLogFile, of_the_first_format_is_read_and_brought_up_to_date) {
+  const events::SnapshotMeta meta{2, 1, Time{100}, 1, 7, "0.1.0", ""};
+  {
+    const auto log = open(path_);
+    ASSERT_TRUE(log->append(Records().add("a", 1, 1, 100).add("a", 2, 1, 200).list(), 0).has_value());
+    ASSERT_TRUE(log->put_snapshot(meta, std::as_bytes(std::span("state", 5))).has_value());
+  }
+  sql(path_,
+      "BEGIN; CREATE TABLE first (position INTEGER PRIMARY KEY, epoch INTEGER NOT NULL, time_us INTEGER NOT NULL, schema_version INTEGER "
+      "NOT NULL, state_hash INTEGER NOT NULL, release TEXT NOT NULL, checksum INTEGER NOT NULL, body BLOB NOT NULL) STRICT;"
+      "INSERT INTO first SELECT position, epoch, time_us, schema_version, state_hash, release, checksum, body FROM snapshots;"
+      "DROP TABLE snapshots; ALTER TABLE first RENAME TO snapshots; PRAGMA user_version = 1; COMMIT");
+  const auto expect_whole = [&](const events::Log& log) {
+    EXPECT_EQ(log.snapshots().value(), std::vector{meta});
+    const auto stored = log.snapshot(2, "");
+    ASSERT_TRUE(stored.has_value()) << stored.error().message;
+    EXPECT_EQ(stored->bytes.size(), 5u);
+  };
+  expect_whole(*open(path_, read_only));
+  EXPECT_EQ(open(path_, read_only)->snapshot(2, "a").error().kind, ErrorKind::not_found);
+  const auto log = open(path_);
+  expect_whole(*log);
+  auto of_a = meta;
+  of_a.domain = "a";
+  ASSERT_TRUE(log->put_snapshot(of_a, {}).has_value());
+  EXPECT_EQ(log->snapshots().value().size(), 2u);
+}
 
 class SqliteLogCheck : public SqliteLogFile {
  protected:

@@ -110,7 +110,7 @@ class LogWorld {
   // ---- configuration ------------------------------------------------------------------------------------------------------------
 
   void configure(std::string_view json) { observe(ConfigurationObserved{keep(json)}); }
-  void flavor(std::string_view name, std::vector<std::pair<std::string, std::string>> labels = {}, std::string_view taint = {}) {
+  void flavor(std::string_view name, const std::vector<std::pair<std::string, std::string>>& labels = {}, std::string_view taint = {}) {
     ResourceFlavorObserved f;
     f.meta.name = keep(name);
     f.node_labels = pairs(labels);
@@ -121,7 +121,7 @@ class LogWorld {
     }
     observe(f);
   }
-  void namespace_(std::string_view name, std::vector<std::pair<std::string, std::string>> labels = {}) {
+  void namespace_(std::string_view name, const std::vector<std::pair<std::string, std::string>>& labels = {}) {
     NamespaceObserved n;
     n.meta.name = keep(name);
     n.labels = pairs(labels);

@@ -63,7 +63,7 @@ TEST(Past, ASnapshotThatCannotBeUsedIsPassedOver) {
   LogWorld w(log);
   two_teams(w, true);
   const auto snapshots = log.snapshots().value();
-  auto damaged = log.snapshot(snapshots[0].position).value();
+  auto damaged = log.snapshot(snapshots[0].position, snapshots[0].domain).value();
   damaged.bytes.resize(damaged.bytes.size() / 2);
   ASSERT_TRUE(log.put_snapshot(damaged.meta, damaged.bytes));
   Past past(log, "default");

@@ -23,7 +23,7 @@ std::vector<Position> positions(const Log& log) {
 
 TEST(SnapshotWriter, IsDueAfterSoManyRecords) {
   events::MemoryLog log;
-  SnapshotWriter writer(log, {.records = 10, .interval = {}});
+  SnapshotWriter writer(log, "default", {.records = 10, .interval = {}});
   const Time now = Time::from_seconds(1);
   EXPECT_FALSE(writer.due(0, now));
   EXPECT_FALSE(writer.due(9, now));
@@ -32,7 +32,7 @@ TEST(SnapshotWriter, IsDueAfterSoManyRecords) {
 
 TEST(SnapshotWriter, IsDueAfterSoMuchTimeIfThereWasARecord) {
   events::MemoryLog log;
-  SnapshotWriter writer(log, {.records = 0, .interval = Duration::seconds(60)});
+  SnapshotWriter writer(log, "default", {.records = 0, .interval = Duration::seconds(60)});
   EXPECT_FALSE(writer.due(5, Time::from_seconds(1000)));
   EXPECT_FALSE(writer.due(6, Time::from_seconds(1059)));
   EXPECT_TRUE(writer.due(7, Time::from_seconds(1060)));
@@ -48,7 +48,7 @@ TEST(SnapshotWriter, CountsFromTheSnapshotsThatARestartFinds) {
   events::MemoryLog log;
   LogWorld w(log);
   two_teams(w, true);
-  SnapshotWriter writer(log, {.records = 1000, .interval = Duration::seconds(600)});
+  SnapshotWriter writer(log, "default", {.records = 1000, .interval = Duration::seconds(600)});
   ASSERT_TRUE(writer.open());
   const auto newest = positions(log).front();
   EXPECT_FALSE(writer.due(newest, w.now + Duration::seconds(6000)));
@@ -59,7 +59,7 @@ TEST(SnapshotWriter, CountsFromTheSnapshotsThatARestartFinds) {
 TEST(SnapshotWriter, KeepsTheNewestAndOneOfEachStretch) {
   events::MemoryLog log;
   LogWorld w(log);
-  SnapshotWriter writer(log, {.records = 5, .interval = {}, .newest = 2, .spacing = 20});
+  SnapshotWriter writer(log, "default", {.records = 5, .interval = {}, .newest = 2, .spacing = 20});
   while (w.position() < 60) {
     w.tick(Duration::seconds(1));
     w.flush();
@@ -77,9 +77,8 @@ TEST(LoadState, GivesBackWhatWasWritten) {
   const auto all = log.snapshots().value();
   for (const auto& meta : all) {
     auto fresh = new_driver();
-    const auto loaded = load_state(log, meta.position, "default", fresh->entities());
-    ASSERT_TRUE(loaded);
-    EXPECT_EQ(*loaded, meta);
+    ASSERT_TRUE(load_state(log, meta, "default", fresh->entities()));
+    EXPECT_EQ(meta.domain, "default");
     EXPECT_EQ(fresh->state_hash(), w.hashes()[meta.position]);
     EXPECT_EQ(meta.state_hash, w.hashes()[meta.position]);
   }
@@ -89,17 +88,44 @@ TEST(LoadState, SaysWhyASnapshotIsOfNoUse) {
   events::MemoryLog log;
   LogWorld w(log);
   two_teams(w, true);
-  const auto at = positions(log).front();
-  const auto why_not = [&](Position p, std::string_view domain) {
+  const SnapshotMeta newest = log.snapshots().value().front();
+  const auto why_not = [&](const SnapshotMeta& meta, std::string_view domain) {
     auto fresh = new_driver();
-    return load_state(log, p, domain, fresh->entities()).error();
+    return load_state(log, meta, domain, fresh->entities()).error();
   };
-  EXPECT_EQ(why_not(at + 1, "default").kind, ErrorKind::not_found);
-  EXPECT_EQ(why_not(at, "other").kind, ErrorKind::not_found);
-  auto stored = log.snapshot(at).value();
+  SnapshotMeta later = newest;
+  ++later.position;
+  EXPECT_EQ(why_not(later, "default").kind, ErrorKind::not_found);
+  EXPECT_EQ(why_not(newest, "other").kind, ErrorKind::not_found);
+  auto stored = log.snapshot(newest.position, newest.domain).value();
   stored.bytes[stored.bytes.size() / 2] ^= std::byte{1};
   ASSERT_TRUE(log.put_snapshot(stored.meta, stored.bytes));
-  EXPECT_EQ(why_not(at, "default").kind, ErrorKind::corrupt);
+  EXPECT_EQ(why_not(newest, "default").kind, ErrorKind::corrupt);
+}
+
+// Domains that share a log: each counts, finds and forgets its own, and two may have one at the same position.
+TEST(SnapshotWriter, LeavesTheSnapshotsOfOtherDomainsAlone) {
+  events::MemoryLog log;
+  LogWorld w(log);
+  while (w.position() < 40) {
+    w.tick(Duration::seconds(1));
+    w.flush();
+  }
+  SnapshotWriter one(log, "one", {.records = 5, .interval = {}, .newest = 1, .spacing = 0});
+  SnapshotWriter two(log, "two", {.records = 5, .interval = {}, .newest = 1, .spacing = 0});
+  const auto store = [&](SnapshotWriter& writer, const char* domain, Position at) {
+    return writer.store(encode_state(w.driver().entities(), domain, at, "1.0")).has_value();
+  };
+  ASSERT_TRUE(store(one, "one", 10));
+  ASSERT_TRUE(store(two, "two", 10));
+  ASSERT_TRUE(store(one, "one", 20));
+  EXPECT_EQ(positions(log), (std::vector<Position>{20, 10})) << "the older one of its own domain is forgotten";
+  EXPECT_EQ(log.snapshots().value().back().domain, "two");
+  SnapshotWriter again(log, "two", {.records = 5, .interval = {}});
+  ASSERT_TRUE(again.open());
+  EXPECT_FALSE(again.due(14, w.now)) << "counts from 10, not from the newer one of the other";
+  EXPECT_TRUE(again.due(15, w.now));
+  EXPECT_EQ(snapshots_of(log, "two").value().size(), 1U);
 }
 
 }  // namespace

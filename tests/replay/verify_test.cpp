@@ -131,7 +131,7 @@ TEST(Verify, ASnapshotOfAnotherStateIsFound) {
   two_teams(w, true);
   const auto snapshots = log.snapshots().value();
   // the oldest state, stored as if it were the newest
-  auto wrong = log.snapshot(snapshots[2].position).value();
+  auto wrong = log.snapshot(snapshots[2].position, snapshots[2].domain).value();
   wrong.meta.position = snapshots[0].position;
   ASSERT_TRUE(log.put_snapshot(wrong.meta, wrong.bytes));
   const auto report = verify(log, "default").value();
@@ -191,7 +191,7 @@ std::string_view json_of(std::string_view settings) {
 // BA-154 and the design's rules 1 to 4, on random histories: crashes, late and repeated decisions, repeated observations
 TEST(Verify, RandomHistoriesAreClean) {
   const char* wanted = std::getenv("HINDSIGHT_SEEDS");
-  const int seeds = wanted == nullptr ? 40 : std::atoi(wanted);
+  const int seeds = wanted == nullptr ? 40 : static_cast<int>(std::strtol(wanted, nullptr, 10));
   std::uint64_t decisions = 0, stale = 0;
   for (int seed = 1; seed <= seeds; ++seed) {
     explorer::Explorer e(static_cast<std::uint64_t>(seed) + 770'000);

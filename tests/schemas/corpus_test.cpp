@@ -30,13 +30,13 @@ std::string difference(const Json& then, const Json& now, const std::string& whe
   if (then.is_object() && now.is_object()) {
     for (const auto& [key, value] : then.items()) {
       if (!now.contains(key)) return where + "/" + key + " is missing";
-      if (const auto found = difference(value, now[key], where + "/" + key); !found.empty()) return found;
+      if (auto found = difference(value, now[key], where + "/" + key); !found.empty()) return found;
     }
     return {};
   }
   if (then.is_array() && now.is_array() && then.size() == now.size()) {
     for (std::size_t i = 0; i < then.size(); ++i) {
-      if (const auto found = difference(then[i], now[i], where + "/" + std::to_string(i)); !found.empty()) return found;
+      if (auto found = difference(then[i], now[i], where + "/" + std::to_string(i)); !found.empty()) return found;
     }
     return {};
   }

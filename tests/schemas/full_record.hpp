@@ -74,7 +74,8 @@ class FullRecords {
 
   template <class N>
   N number() {
-    return static_cast<N>(1000 + next_++);
+    const auto next = 1000 + next_++;
+    return static_cast<N>(next);
   }
   Text text(std::string_view name) { return arena_.copy(std::string(name) + "-" + std::to_string(next_++)); }
 

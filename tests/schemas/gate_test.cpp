@@ -29,12 +29,13 @@ std::string replaced(std::string text, const std::string& what, const std::strin
 }
 
 class Gate : public testing::Test {
- protected:
+ public:
   Gate() : folder_(std::filesystem::path(testing::TempDir()) / "schema_gate") { std::filesystem::create_directories(folder_); }
   ~Gate() override { std::filesystem::remove_all(folder_); }
 
+ protected:
   std::string file(const std::string& name, const std::string& text) {
-    const auto path = (folder_ / name).string();
+    auto path = (folder_ / name).string();
     std::ofstream(path) << text;
     return path;
   }
