@@ -81,7 +81,7 @@ class Run {
 template <class Make>
 void admit_all(benchmark::State& state, const Shape& shape, Make make) {
   std::size_t admitted = 0;
-  for (auto _ : state) {
+  while (state.KeepRunning()) {
     state.PauseTiming();
     {
       BigDomain facts(shape);

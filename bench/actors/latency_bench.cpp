@@ -87,7 +87,7 @@ void observation_to_decision(benchmark::State& state) {
     (void)(*node)->wait_until_rest();
     const BareFile bare(path + ".bare");
     std::size_t next = 0;
-    for (auto _ : state) {
+    while (state.KeepRunning()) {
       disk.push_back(bare.write());
       std::this_thread::sleep_for(std::chrono::milliseconds(2));  // idle again
       const auto workload = facts.workload(next++);

@@ -90,7 +90,7 @@ struct Bench {
   /// Cycles over the same heads again and again; nothing is applied.
   void cycles(benchmark::State& state, const std::vector<Head>& heads, Outcome::Kind expected) {
     std::int64_t done = 0;
-    for (auto _ : state) {
+    while (state.KeepRunning()) {
       const auto outcomes = run_cycle(tree, heads, context);
       if (outcomes.back().kind != expected) state.SkipWithError("another outcome than the benchmark is about");
       done += static_cast<std::int64_t>(outcomes.size());
@@ -121,7 +121,7 @@ void fit_and_apply(benchmark::State& state) {
   Bench b(static_cast<int>(state.range(0)), 1000, Shape::flat);
   const auto heads = b.heads(5, 0);
   std::int64_t done = 0;
-  for (auto _ : state) {
+  while (state.KeepRunning()) {
     const auto outcomes = run_cycle(b.tree, heads, b.context);
     for (const Outcome& o : outcomes) b.tree.reserve(o.cluster_queue, reservation_of(o));
     for (const Outcome& o : outcomes) b.tree.release(o.workload->id);
@@ -203,7 +203,7 @@ void reserve_and_release(benchmark::State& state) {
     r.charges = {{Symbol("spot"), cpu, 5}, {Symbol("spot"), memory, 5}};
     all.emplace_back(b.names[static_cast<std::size_t>(i % 100)], std::make_shared<const Reservation>(std::move(r)));
   }
-  for (auto _ : state) {
+  while (state.KeepRunning()) {
     for (const auto& [queue, r] : all) b.tree.reserve(queue, r);
     for (const auto& [queue, r] : all) b.tree.release(r->workload->id);
   }

@@ -29,7 +29,7 @@ void grow_and_shrink(benchmark::State& state) {
   cluster.start(small);
   const std::uint64_t before = cluster.records();
   const auto all_hold = [&](std::int32_t size) { return cluster.used() == static_cast<Amount>(shape.jobs) * size * milli; };
-  for (auto _ : state) {
+  while (state.KeepRunning()) {
     resize_all(cluster, shape.jobs, large, together);
     if (!all_hold(large)) state.SkipWithError("not all Jobs have grown");
     resize_all(cluster, shape.jobs, small, together);

@@ -28,7 +28,7 @@ void encode(benchmark::State& state) {
   const RecordView record = sample(state.range(0));
   events::Encoder encoder;
   std::size_t size = 0;
-  for (auto _ : state) size = encoder.encode(record).size();
+  while (state.KeepRunning()) size = encoder.encode(record).size();
   state.SetItemsProcessed(state.iterations());
   state.SetLabel(std::string(names[state.range(0)]) + ", " + std::to_string(size) + " bytes");
 }
@@ -39,7 +39,7 @@ void decode_for_fold(benchmark::State& state) {
   alignas(16) static std::byte aligned[1 << 20];
   std::copy(bytes.begin(), bytes.end(), aligned);
   events::RecordReader reader;
-  for (auto _ : state) benchmark::DoNotOptimize(reader.read(std::span(aligned, bytes.size())).value());
+  while (state.KeepRunning()) benchmark::DoNotOptimize(reader.read(std::span(aligned, bytes.size())).value());
   state.SetItemsProcessed(state.iterations());
   state.SetLabel(names[state.range(0)]);
 }
@@ -49,7 +49,7 @@ void decode_to_share(benchmark::State& state) {
   events::Encoder encoder;
   const auto span = encoder.encode(sample(state.range(0)));
   const std::vector<std::byte> bytes(span.begin(), span.end());
-  for (auto _ : state) benchmark::DoNotOptimize(events::decode(bytes).value());
+  while (state.KeepRunning()) benchmark::DoNotOptimize(events::decode(bytes).value());
   state.SetItemsProcessed(state.iterations());
   state.SetLabel(names[state.range(0)]);
 }

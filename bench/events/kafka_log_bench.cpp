@@ -31,7 +31,7 @@ const char* broker() { return std::getenv("HINDSIGHT_BENCH_KAFKA"); }
 /// Topics of its own for every measurement.
 events::kafka::Location new_topics() {
   static int count = 0;
-  const events::kafka::Location location{broker(), "bench-" + std::to_string(::getpid()) + "-" + std::to_string(++count), 0};
+  events::kafka::Location location{broker(), "bench-" + std::to_string(::getpid()) + "-" + std::to_string(++count), 0};
   if (auto made = events::kafka::make_topics({location, {}}); !made) throw std::runtime_error(made.error().message);
   return location;
 }
@@ -91,7 +91,7 @@ void bare_producer_batches_of_100(benchmark::State& state) {
   const std::unique_ptr<RdKafka::Producer> producer(RdKafka::Producer::create(conf.get(), why));
   const auto in_flight = static_cast<std::size_t>(state.range(0));
   Feed feed;
-  for (auto _ : state) {
+  while (state.KeepRunning()) {
     state.PauseTiming();
     std::vector<events::RecordBatch> batches;
     for (std::size_t i = 0; i < in_flight; ++i) batches.push_back(feed.next());
@@ -115,7 +115,7 @@ void append_batches_of_100(benchmark::State& state) {
   const auto log = open(new_topics());
   const auto in_flight = static_cast<std::size_t>(state.range(0));
   Feed feed;
-  for (auto _ : state) {
+  while (state.KeepRunning()) {
     state.PauseTiming();
     std::vector<events::RecordBatch> batches;
     for (std::size_t i = 0; i < in_flight; ++i) batches.push_back(feed.next());
@@ -152,7 +152,7 @@ const events::kafka::Location& long_log() {
 void bare_consumer_from_the_beginning(benchmark::State& state) {
   if (broker() == nullptr) return state.SkipWithError("HINDSIGHT_BENCH_KAFKA is not set");
   const auto& location = long_log();
-  for (auto _ : state) {
+  while (state.KeepRunning()) {
     auto conf = bare_settings();
     std::string why;
     const std::unique_ptr<RdKafka::Consumer> consumer(RdKafka::Consumer::create(conf.get(), why));
@@ -180,7 +180,7 @@ void read_from_the_beginning(benchmark::State& state) {
   const auto& location = long_log();
   events::RecordReader reader;
   events::RecordBatch batch;
-  for (auto _ : state) {
+  while (state.KeepRunning()) {
     const auto log = open(location, true);
     for (events::Position next = 1; next <= stored; next += batch.size()) {
       if (!log->read(next, {}, batch) || batch.empty()) {

@@ -73,7 +73,7 @@ void bare_fsync(benchmark::State& state) {
   const std::vector<char> bytes(bytes_of(Feed().next()), 'x');
   const int descriptor = ::open(file.path().c_str(), O_CREAT | O_WRONLY, 0600);
   off_t at = 0;
-  for (auto _ : state) {
+  while (state.KeepRunning()) {
     if (::pwrite(descriptor, bytes.data(), bytes.size(), at) < 0 || ::fsync(descriptor) != 0) state.SkipWithError("write failed");
     at += static_cast<off_t>(bytes.size());
   }
@@ -89,7 +89,7 @@ void append_batches_of_100(benchmark::State& state) {
   const BenchFile file;
   auto log = events::SqliteLog::open(file.path(), options(state.range(0))).value();
   Feed feed;
-  for (auto _ : state) {
+  while (state.KeepRunning()) {
     state.PauseTiming();
     const auto batch = feed.next();
     const auto views = batch.views();
@@ -106,7 +106,7 @@ void append_batches_of_100_in_flight(benchmark::State& state) {
   auto log = events::SqliteLog::open(file.path(), options(state.range(0))).value();
   constexpr std::size_t in_flight = 8;
   Feed feed;
-  for (auto _ : state) {
+  while (state.KeepRunning()) {
     state.PauseTiming();
     std::vector<events::RecordBatch> batches;
     for (std::size_t i = 0; i < in_flight; ++i) batches.push_back(feed.next());
@@ -134,7 +134,7 @@ void read_from_the_beginning(benchmark::State& state) {
   auto log = events::SqliteLog::open(file.path(), {.read_only = true}).value();
   events::RecordReader reader;
   events::RecordBatch batch;
-  for (auto _ : state) {
+  while (state.KeepRunning()) {
     events::Position next = 1;
     while (next <= stored) {
       if (!log->read(next, {}, batch) || batch.empty()) state.SkipWithError("read failed");

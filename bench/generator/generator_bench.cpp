@@ -10,7 +10,7 @@ namespace {
 void in_virtual_time(benchmark::State& state, const Generator& generator) {
   const Duration batch = Duration::millis(state.range(0));
   Outcome outcome;
-  for (auto _ : state) {
+  while (state.KeepRunning()) {
     outcome = virtual_run(generator, batch);
     benchmark::DoNotOptimize(outcome);
   }

@@ -42,7 +42,7 @@ void mirror_watch_events(benchmark::State& state) {
   MirrorStore store;
   MirrorStore::Kind& kind = store.open(workload, true);
   std::int64_t events = 0;
-  for (auto unused : state) {
+  while (state.KeepRunning()) {
     // A fresh decoder sees a new watch; the store knows the objects, so their versions have to be new. Equal versions are "none".
     WatchDecoder decoder;
     for (std::size_t at = 0; at < stream.size(); at += chunk_bytes) {
@@ -74,7 +74,7 @@ void read_list_page(benchmark::State& state) {
   pad(page);
   ObjectReader reader;
   std::size_t items = 0;
-  for (auto unused : state) {
+  while (state.KeepRunning()) {
     const auto read = reader.read_list_page(page);
     if (!read || read->items.size() != 500) state.SkipWithError("the page cannot be read");
     items += 500;

@@ -28,6 +28,7 @@ struct Settings {
   double scale = 1;
   std::size_t in_flight = 32;
   bool with_bare = true;
+  bool with_load = true;
   bool check = false;
   std::string program = HINDSIGHT_PROGRAM;
   std::string keep;  ///< A folder for what Hindsight says and for its log.
@@ -173,6 +174,7 @@ int run(const Settings& settings) {
     return {};
   };
   if (auto done = measure_bare(bare[0]); !done) return complain(done.error());
+  if (!settings.with_load) return 0;
   const auto live = run_live(generator, settings, folder);
   if (!live) return complain(live.error());
   if (auto done = measure_bare(bare[1]); !done) return complain(done.error());
@@ -189,6 +191,8 @@ Result<Settings> read_options(int argc, char** argv) {
     if (option.starts_with("--benchmark_")) continue;  // ./dev bench may pass these to every benchmark.
     if (option == "--no-bare") {
       out.with_bare = false;
+    } else if (option == "--bare-only") {
+      out.with_load = false;
     } else if (option == "--check") {
       out.check = true;
     } else {
@@ -214,7 +218,7 @@ Result<Settings> read_options(int argc, char** argv) {
         return tl::unexpected(
             Error{ErrorKind::invalid, "found " + std::string(option) + " " + value +
                                           "; allowed: --input baseline|large-scale, --scale S and --in-flight N (above 0), "
-                                          "--hindsight FILE, --keep FOLDER, --no-bare, --check"});
+                                          "--hindsight FILE, --keep FOLDER, --no-bare, --bare-only, --check"});
     }
   }
   return out;

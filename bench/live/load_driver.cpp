@@ -138,10 +138,10 @@ void LoadDriver::write_as_owner(std::uint32_t number) {
                                           item.seen.evicted() ? cleared_status(conditions) : finished_status(conditions));
   write.field_manager = "owner";
   item.writing = true;
-  cluster_.submit(std::move(write), [this, number](const WriteAnswer& answer) { answered(number, answer); });
+  cluster_.submit(std::move(write), [this, number, text](const WriteAnswer& answer) { answered(number, text, answer); });
 }
 
-void LoadDriver::answered(std::uint32_t number, const WriteAnswer& answer) {
+void LoadDriver::answered(std::uint32_t number, const connectors::kubernetes::MirrorStore::Text& over, const WriteAnswer& answer) {
   items_[number].writing = false;
   if (over_) return;
   if (succeeded(answer)) {
@@ -153,10 +153,9 @@ void LoadDriver::answered(std::uint32_t number, const WriteAnswer& answer) {
   }
   if (answer.http_status != 409) return finish(tl::unexpected(Error{ErrorKind::unavailable, "a status was refused: " + answer.body}));
   ++outcome_.conflicts;
-  // The watch may have brought the newer version already; if not, its event comes here too.
-  cluster_.loop().after(std::chrono::milliseconds(20), [this, number] {
-    if (!over_ && !items_[number].seen.finished()) react(number);
-  });
+  // The watch may have brought the newer version already; if not, its event comes to react too. Another try before that would meet
+  // the same conflict.
+  if (cluster_.mirror().find(types::workload, load_namespace, name(number)) != over && !items_[number].seen.finished()) react(number);
 }
 
 void LoadDriver::watch_for_stalls() {

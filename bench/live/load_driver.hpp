@@ -57,7 +57,8 @@ class LoadDriver {
   void react(std::uint32_t number);
   void start(std::uint32_t number);
   void write_as_owner(std::uint32_t number);
-  void answered(std::uint32_t number, const connectors::WriteAnswer& answer);
+  /// `over`: the text of the Workload that the write was made from.
+  void answered(std::uint32_t number, const connectors::kubernetes::MirrorStore::Text& over, const connectors::WriteAnswer& answer);
   void watch_for_stalls();
   void finish(Result<LiveOutcome> outcome);
   [[nodiscard]] std::string name(std::uint32_t number) const;

@@ -94,7 +94,7 @@ void fold_lives_of_jobs(benchmark::State& state) {
   }
   const auto log = file.read();
   const auto last = must(log->last());
-  for (auto _ : state) {
+  while (state.KeepRunning()) {
     replay::Past past(*log, "default", {.use_snapshots = false});
     must(past.go_to(last));
     benchmark::DoNotOptimize(past.position());
@@ -145,7 +145,7 @@ void restart_with_100000_workloads(benchmark::State& state) {
     wanted = driver->entities().state_hash();
     state.counters["snapshot MB"] = static_cast<double>(snapshot.bytes.size()) / 1e6;
   }
-  for (auto _ : state) {
+  while (state.KeepRunning()) {
     const auto log = file.read();
     replay::Past past(*log, "default");
     must(past.go_to(must(log->last())));
