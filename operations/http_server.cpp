@@ -175,7 +175,7 @@ class HttpServer::Implementation final : private httplib::Server {
       fill(a, http_error(a.status, "the request cannot be served: " + reason_of(a.status)));
       close_after(a);
     });
-    set_exception_handler([](const httplib::Request& q, httplib::Response& a, std::exception_ptr) {
+    set_exception_handler([](const httplib::Request& q, httplib::Response& a, const std::exception_ptr&) {
       log(LogLevel::error, "an HTTP request could not be answered", {{"path", q.path}});
       fill(a, http_error(500, "internal error"));
       close_after(a);

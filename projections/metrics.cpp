@@ -25,15 +25,15 @@ using prometheus::Histogram;
 
 /// 1, 2.5, 5, 10, 20, … (base-api §8).
 Histogram::BucketBoundaries exponential(std::size_t n) {
-  Histogram::BucketBoundaries out{1};
-  for (double bound = 2.5; out.size() < n; bound *= 2) out.push_back(bound);
+  Histogram::BucketBoundaries out{1, 2.5};
+  while (out.size() < n) out.push_back(2 * out.back());
   return out;
 }
 
 /// first, 2·first, 4·first, …
 Histogram::BucketBoundaries doubling(double first, std::size_t n) {
-  Histogram::BucketBoundaries out;
-  for (double bound = first; out.size() < n; bound *= 2) out.push_back(bound);
+  Histogram::BucketBoundaries out{first};
+  while (out.size() < n) out.push_back(2 * out.back());
   return out;
 }
 

@@ -1,7 +1,6 @@
 #include "routing/dispatcher.hpp"
 
 #include <algorithm>
-#include <ranges>
 #include <utility>
 
 namespace hindsight::routing {
@@ -65,7 +64,7 @@ void Dispatcher::observe(const Observation& o) {
   if (route.everywhere)
     for (const Symbol domain : domains_) send_(domain, o);
   if (for_one && !object) send_(route.domain, o);  // of what has gone the end comes first
-  for (const auto& move : std::views::reverse(moves)) send_(move.from, move.object.deleted(move.to.text()));
+  for (auto move = moves.rbegin(); move != moves.rend(); ++move) send_(move->from, move->object.deleted(move->to.text()));
   for (const auto& move : moves) tell(move.to, move.object);
   if (for_one && object) send_(route.domain, o);
   for (const Symbol domain : concerned) end(domain);

@@ -45,7 +45,7 @@ Json normal(const Json& toleration) {
   Json out = Json::object();
   if (!toleration.is_object()) return toleration;
   for (const auto& [key, value] : toleration.items())
-    if (!value.is_null() && value != "" && !(key == "operator" && value == "Equal")) out[key] = value;
+    if (!value.is_null() && value != Json("") && !(key == "operator" && value == "Equal")) out[key] = value;
   return out;
 }
 

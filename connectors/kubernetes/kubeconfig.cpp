@@ -23,7 +23,7 @@ std::string in_quotes(const std::string& text) { return "\"" + text + "\""; }
 /// A YAML map with the path that leads to it.
 class Section {
  public:
-  Section(YAML::Node node, std::string path) : node_(std::move(node)), path_(std::move(path)) {
+  Section(const YAML::Node& node, std::string path) : node_(node), path_(std::move(path)) {
     if (!node_.IsMap()) throw FieldError{path_, "found " + describe(node_) + ", allowed: a map"};
   }
 

@@ -106,7 +106,7 @@ void LeaderElector::tell() {
   if (std::exchange(leads_, now) != now) on_change_(now);
 }
 
-void LeaderElector::resign(std::function<void()> done) {
+void LeaderElector::resign(const std::function<void()>& done) {
   stop();
   release(2, done);
 }

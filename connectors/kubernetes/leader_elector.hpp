@@ -22,7 +22,7 @@ class LeaderElector {
 
   void start() { tick(); }
   /// Stands down: `on_change(false)` if we led, then gives the lease away. `done` is called when that is answered.
-  void resign(std::function<void()> done);
+  void resign(const std::function<void()>& done);
   void stop();
   [[nodiscard]] bool leads() const { return leads_; }
   [[nodiscard]] const std::string& holder() const { return election_.holder(); }

@@ -243,7 +243,7 @@ void Reflector::take_line(const WatchLine& line) {
   if (!version.empty()) resource_version_ = version;
 }
 
-void Reflector::break_watch(std::string why, bool relist) {
+void Reflector::break_watch(const std::string& why, bool relist) {
   http_.cancel(request_);
   request_ = 0;
   ++statistics_.failures;

@@ -76,7 +76,7 @@ class Reflector {
   void deliver_lines();
   void take_line(const WatchLine& line);
   void end_watch(const HttpAnswer& answer);
-  void break_watch(std::string why, bool relist);
+  void break_watch(const std::string& why, bool relist);
 
   void emit(WatchEvent::Type event, std::string_view text);
   void emit_observed(const ObjectView& object);

@@ -75,7 +75,7 @@ void check_metadata(const Kind& kind, Json& object, std::vector<Problem>& proble
     return;
   }
   const auto name = metadata->find("name");
-  if (name == metadata->end() || name->is_null() || *name == "") {
+  if (name == metadata->end() || name->is_null() || *name == Json("")) {
     problems.push_back({ProblemKind::required, "metadata.name", "", "must be given"});
   } else if (name->is_string()) {
     const auto& text = name->get_ref<const std::string&>();
@@ -85,7 +85,7 @@ void check_metadata(const Kind& kind, Json& object, std::vector<Problem>& proble
                           "must be a DNS name: lower case letters, digits, '-' and '.', alphanumeric at both ends"});
   }
   const auto space = metadata->find("namespace");
-  const bool given = space != metadata->end() && !space->is_null() && *space != "";
+  const bool given = space != metadata->end() && !space->is_null() && *space != Json("");
   if (!kind.type->namespaced) {
     if (given)
       problems.push_back({ProblemKind::forbidden, "metadata.namespace", shortened(*space), "objects of this kind have no namespace"});

@@ -101,7 +101,7 @@ class ScenarioReader {
         found.push_back({ProblemKind::required, "metadata.name", "", "must be given"});
       else if (!kind->type->namespaced)
         metadata->erase("namespace");
-      else if (!metadata->contains("namespace") || (*metadata)["namespace"] == "")
+      else if (!metadata->contains("namespace") || (*metadata)["namespace"] == Json(""))
         (*metadata)["namespace"] = "default";
     }
     for (auto& problem : found) {

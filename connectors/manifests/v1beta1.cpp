@@ -113,7 +113,7 @@ class Converter {
       spec["priorityClassRef"] = {{"group", "kueue.x-k8s.io"}, {"kind", "WorkloadPriorityClass"}, {"name", name_value}};
     } else if (source_value == "scheduling.k8s.io/priorityclass") {
       spec["priorityClassRef"] = {{"group", "scheduling.k8s.io"}, {"kind", "PriorityClass"}, {"name", name_value}};
-    } else if (source_value != "") {
+    } else if (source_value != Json("")) {
       problems_.push_back({ProblemKind::not_supported, "spec.priorityClassSource", shortened(source_value),
                            "supported values: \"kueue.x-k8s.io/workloadpriorityclass\", \"scheduling.k8s.io/priorityclass\", \"\""});
     }

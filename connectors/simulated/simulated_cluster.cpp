@@ -20,11 +20,11 @@ namespace {
 
 constexpr std::string_view modified = "the object has been modified; please apply your changes to the latest version and try again";
 
-bool is_false_or_null(const Json& value) { return value.is_null() || value == ""; }
+bool is_false_or_null(const Json& value) { return value.is_null() || value == Json(""); }
 
 }  // namespace
 
-SimulatedCluster::SimulatedCluster(ClusterOptions options)
+SimulatedCluster::SimulatedCluster(const ClusterOptions& options)
     : options_(options), now_(options.start), uid_state_(options.seed * 0x9E3779B97F4A7C15ULL + 1) {}
 
 void SimulatedCluster::set_time(Time now) { now_ = std::max(now_, now); }

@@ -50,7 +50,7 @@ struct ObjectChange {
 /// the order of the changes; what a sink does to the cluster gives events that come after the one it is handling. Not thread-safe.
 class SimulatedCluster final : public Cluster {
  public:
-  explicit SimulatedCluster(ClusterOptions options = {});
+  explicit SimulatedCluster(const ClusterOptions& options = {});
 
   // ---- time ---------------------------------------------------------------------------------------------------------------
 

@@ -12,9 +12,9 @@ namespace {
 constexpr std::array<std::string_view, 4> job_kinds{"Job", "JobSet", "RayCluster", "RayJob"};
 
 /// A copy of the member, or `fallback` where it is absent, null or (for objects) empty.
-Json copy_or(const Json& parent, std::string_view name, Json fallback) {
+Json copy_or(const Json& parent, std::string_view name, const Json& fallback) {
   const Json& value = member(parent, name);
-  return value.is_null() ? std::move(fallback) : value;
+  return value.is_null() ? fallback : value;
 }
 
 void add_template(Json& view, std::string_view name, const Json& pod_template) {

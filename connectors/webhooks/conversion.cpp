@@ -73,7 +73,7 @@ Json v1beta1_spelling(std::string_view kind, const Json& object) {
   } else if (kind == "Workload") {
     // A name without a source says nothing, but it is the user's.
     const Json& name = member(spec, "priorityClassName");
-    if (name.is_string() && name != "" && text(spec, "priorityClassSource").empty()) memory["priorityClassName"] = name;
+    if (name.is_string() && name != Json("") && text(spec, "priorityClassSource").empty()) memory["priorityClassName"] = name;
   } else if (kind == "AdmissionCheck") {
     const auto delay = manifests::number(spec, "retryDelayMinutes");
     if (delay && *delay != retry_delay_by_default) memory["retryDelayMinutes"] = *delay;

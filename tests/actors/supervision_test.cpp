@@ -259,7 +259,7 @@ TEST_F(NodeSupervision, ADamagedRecordStopsTheNodeAndIsNamed) {
   const auto ended = node->wait();
   ASSERT_FALSE(ended);
   EXPECT_EQ(ended.error().kind, ErrorKind::corrupt);
-  EXPECT_NE(ended.error().message.find("3"), std::string::npos) << ended.error().message;
+  EXPECT_NE(ended.error().message.find('3'), std::string::npos) << ended.error().message;
 }
 
 TEST_F(NodeSupervision, ANodeThatIsBusyWithFailingStillStops) {

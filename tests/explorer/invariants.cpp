@@ -87,8 +87,8 @@ std::string check_books(const StateView& state) {
     for (const auto* uids : {&pending, &reserving})
       for (const auto& uid : *uids)
         if (!seen.insert(uid).second) return "Workload " + uid + " stands twice in the queues, the second time in " + text;
-    const auto expected = [&](const auto& table) {
-      const auto it = table.find(name);
+    const auto expected = [&, queue = name](const auto& table) {
+      const auto it = table.find(queue);
       return it == table.end() ? std::multiset<std::string>{} : it->second;
     };
     if (pending != expected(books.pending))
@@ -214,7 +214,8 @@ std::string Invariants::check(const StateView& state, const RecordView& record) 
   for (const Symbol root : roots) {
     const auto& tree = *state.tree(root)->quota();
     for (const auto& [flavor, resource] : pairs) {
-      const auto note = [&](std::string_view kind, Symbol node, const admission::QuotaTree::Figures& f) {
+      const auto note = [&, flavor = flavor, resource = resource](std::string_view kind, Symbol node,
+                                                                  const admission::QuotaTree::Figures& f) {
         const Cell cell =
             std::string(kind) + " " + std::string(node.text()) + ", " + std::string(flavor.text()) + ", " + std::string(resource.text());
         over[cell] = std::max<Amount>(0, subtract(f.usage, std::max<Amount>(0, f.potential)));

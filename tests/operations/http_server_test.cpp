@@ -3,6 +3,7 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <cstdlib>
 #include <functional>
 #include <future>
 #include <mutex>
@@ -33,7 +34,7 @@ class HttpServerTest : public ::testing::Test {
  protected:
   static void SetUpTestSuite() { set_up_logging({.level = LogLevel::off}); }
 
-  void start(HttpServerOptions options = {}) {
+  void start(const HttpServerOptions& options = {}) {
     routes_.add("GET", "/hello", says("hello"));
     auto server = HttpServer::start(options, routes_);
     ASSERT_TRUE(server.has_value()) << server.error().message;
@@ -182,7 +183,7 @@ std::vector<std::string> bad_inputs() {
       "GET /hello HTTP/1.1\r\n: nothing\r\n\r\n",
       "GET /hello HTTP/1.1\r\nno colon\r\n\r\n",
       "GET /hello HTTP/1.1\nHost: x\n\n",
-      "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
+      std::string{0x16, 3, 1, 2, 0, 1, 0, 1, static_cast<char>(0xfc), 3, 3},
       "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
       std::string(100, '\0'),
       std::string(20'000, 'A'),
@@ -265,7 +266,7 @@ TEST_F(HttpServerTest, EachBadRequestGetsAnErrorOrAClosedConnection) {
     client.send(input);
     client.finish_sending();
     const std::string answer = client.read_all();
-    return answer.starts_with("HTTP/1.1 ") ? std::atoi(answer.c_str() + 9) : 0;
+    return answer.starts_with("HTTP/1.1 ") ? static_cast<int>(std::strtol(answer.c_str() + 9, nullptr, 10)) : 0;
   };
   EXPECT_EQ(status_of("GET /hello HTTP/9.9\r\n\r\n"), 400);
   EXPECT_EQ(status_of("FROBNICATE /hello HTTP/1.1\r\n\r\n"), 400);
@@ -353,7 +354,9 @@ TEST_F(HttpServerTest, ConnectionsBeyondTheQueueAreTurnedAway) {
 }
 
 TEST_F(HttpServerTest, StopDoesNotWaitForClients) {
-  routes_.add("GET", "/huge", says(std::string(50'000'000, 'x')));
+  std::string huge;
+  huge.resize(50'000'000, 'x');
+  routes_.add("GET", "/huge", says(huge));
   start({.threads = 4, .request_seconds = 300, .response_seconds = 300, .idle_seconds = 300});
   RawClient idle(port_), half(port_), deaf(port_), silent(port_);
   idle.send("GET /hello HTTP/1.1\r\nHost: x\r\n\r\n");

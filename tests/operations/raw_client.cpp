@@ -59,7 +59,7 @@ std::string RawClient::read_answer(bool has_body) {
     if (!read_more()) return {};
   std::size_t size = end + 4;
   const auto length = received_.find("Content-Length: ");
-  if (has_body && length < end) size += static_cast<std::size_t>(std::atoll(received_.c_str() + length + 16));
+  if (has_body && length < end) size += static_cast<std::size_t>(std::strtoll(received_.c_str() + length + 16, nullptr, 10));
   while (received_.size() < size)
     if (!read_more()) return {};
   std::string answer = received_.substr(0, size);
@@ -75,7 +75,7 @@ Answer request(std::uint16_t port, std::string_view method, std::string_view tar
   const std::string all = client.read_all();
   const auto end = all.find("\r\n\r\n");
   if (!all.starts_with("HTTP/1.1 ") || end == std::string::npos) return {};
-  return {std::atoi(all.c_str() + 9), all.substr(0, end + 2), all.substr(end + 4)};
+  return {static_cast<int>(std::strtol(all.c_str() + 9, nullptr, 10)), all.substr(0, end + 2), all.substr(end + 4)};
 }
 
 }  // namespace hindsight::operations

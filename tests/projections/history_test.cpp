@@ -88,9 +88,8 @@ TEST_F(HistoryOf, WhatOthersDoToItsPlaceIsTold) {
                 "observed Workload default/second: created in LocalQueue lq of ClusterQueue cq, priority 0: main x1 (cpu 3 each)",
                 "observed Workload default/second: parked together with default/first, which is equal: WaitingForQuota",
                 "observed Workload default/second: back in line: something changed in the cohort tree of cq",
-                "decided Workload default/second: tried in cq: WaitingForQuota, couldn't assign flavors to pod set main: insufficient "
-                "unused quota for cpu in "
-                "flavor default, 2 more needed; parked",
+                std::string("decided Workload default/second: tried in cq: WaitingForQuota, couldn't assign flavors to pod set main: ") +
+                    "insufficient unused quota for cpu in flavor default, 2 more needed; parked",
                 "observed Workload default/second: taken out of ClusterQueue cq",
             }));
 }

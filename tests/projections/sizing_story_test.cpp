@@ -103,7 +103,7 @@ TEST(SizingStory, ASnapshotKeepsThePlanAndDecidesTheSame) {
     EXPECT_TRUE(report->clean()) << at;
     EXPECT_EQ(report->from, at);
     EXPECT_TRUE(report->unread_snapshots.empty());
-    ASSERT_TRUE(run.log.drop_snapshot(at));
+    ASSERT_TRUE(run.log.drop_snapshot(at, "default"));
   }
   const auto whole = replay::verify(run.log, "default", {});
   ASSERT_TRUE(whole);

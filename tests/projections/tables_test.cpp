@@ -44,7 +44,7 @@ TEST_F(Tables, AllNamespacesGetAColumnOfTheirOwn) {
 
 TEST_F(Tables, FiltersNarrowWorkloads) {
   fill();
-  const auto names = [&](Filter f) {
+  const auto names = [&](const Filter& f) {
     std::vector<std::string> out;
     for (const auto& at : select_workloads(w.driver(), f)) out.push_back(at.workload->name);
     return out;

@@ -171,7 +171,7 @@ void Realm::restart() {
   listed_ = true;
   for (auto& [name, d] : domains_) {
     auto intents = d.driver->all_intents();
-    std::erase_if(intents, [&](const auto& i) { return !dispatcher_->may_want(name, i); });
+    std::erase_if(intents, [&, name = name](const auto& i) { return !dispatcher_->may_want(name, i); });
     applier_.take(std::move(intents));
   }
   ++figures_.restarts;
@@ -233,7 +233,7 @@ void Realm::check_rest() {
         if (cell.starts_with(std::string(queue.text()) + "/") && amount != 0) by_workloads[cell] = amount;
       const auto* entity = d.driver->queue(queue);
       if (entity == nullptr) fail("no entity stands for queue " + std::string(queue.text()) + " in " + std::string(name.text()));
-      if (entity->holds_quota() != std::ranges::any_of(mirror_, [&](const auto& entry) {
+      if (entity->holds_quota() != std::ranges::any_of(mirror_, [&, queue = queue](const auto& entry) {
             const auto* w = std::get_if<WorkloadObserved>(&entry.second.observation);
             if (w == nullptr || !w->has_admission || !w->active || w->admission_cluster_queue != queue.text()) return false;
             return std::ranges::none_of(

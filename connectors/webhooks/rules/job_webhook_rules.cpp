@@ -79,7 +79,7 @@ void check_change(const ObjectView& now, const ObjectView& before, bool elastic,
     findings.immutable(label_field(keys::max_exec_time_seconds), label(now, keys::max_exec_time_seconds),
                        label(before, keys::max_exec_time_seconds));
   const auto space = text(now.metadata, "namespace");
-  if ((queue.is_null() || queue == "") && !text(member(before.metadata, "labels"), keys::queue_name).empty() &&
+  if ((queue.is_null() || queue == Json("")) && !text(member(before.metadata, "labels"), keys::queue_name).empty() &&
       around.manages_namespace(space) && around.find("LocalQueue", space, "default") != nullptr)
     findings.invalid(label_field(keys::queue_name), Json(""), "queue-name must not be empty in namespace with default queue");
   const Json& class_ = label(now, keys::priority_class);

@@ -14,7 +14,7 @@ using Lines = std::vector<std::string>;
 
 class RequeueRules : public ::testing::Test {
  protected:
-  void set_up(std::vector<FactWorld::Queue> queues) {
+  void set_up(const std::vector<FactWorld::Queue>& queues) {
     w.namespace_("default");
     w.flavor("default");
     for (const auto& q : queues) {

@@ -87,7 +87,8 @@ TEST(CatalogTrees, StayAsAFreshLookAtAllQueuesGivesThem) {
       for (const auto& [name, root] : c.roots) {
         const auto old = before.find(name);
         if (old != before.end() && old->second == root) continue;
-        const auto told = std::find_if(changes.begin(), changes.end(), [&](const Catalog::Root& r) { return r.queue == name; });
+        const auto told =
+            std::find_if(changes.begin(), changes.end(), [&, queue = name](const Catalog::Root& r) { return r.queue == queue; });
         ASSERT_NE(told, changes.end()) << text_of(name);
         EXPECT_TRUE(told->changed);
         EXPECT_EQ(text_of(told->after), text_of(root));

@@ -29,7 +29,7 @@ class TemporaryFolder {
     return path_ / name;
   }
   std::filesystem::path write_script(const std::string& name, const std::string& text) const {
-    const auto path = write(name, text);
+    auto path = write(name, text);
     std::filesystem::permissions(path, std::filesystem::perms::owner_all);
     return path;
   }

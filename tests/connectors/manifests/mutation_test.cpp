@@ -53,7 +53,7 @@ class Mutator {
                                                  "...\n",
                                                  "\t",
                                                  "\xff",
-                                                 "\0",
+                                                 std::string(1, static_cast<char>(0)),
                                                  "kind: List\nitems:\n",
                                                  "9223372036854775808",
                                                  "0x",

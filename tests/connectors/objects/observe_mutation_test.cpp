@@ -113,7 +113,7 @@ void plan_with(const ResourceType& type, const Json& object) {
 /// How many rounds a sample gets; HINDSIGHT_MUTATIONS asks for more than the few that every test run makes.
 int rounds() {
   const char* wanted = std::getenv("HINDSIGHT_MUTATIONS");
-  return wanted == nullptr ? 600 : std::atoi(wanted);
+  return wanted == nullptr ? 600 : static_cast<int>(std::strtol(wanted, nullptr, 10));
 }
 
 TEST(ObserveMutation, NeverFailsOtherwiseThanWithAnError) {

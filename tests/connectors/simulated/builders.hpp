@@ -8,7 +8,7 @@
 namespace hindsight::connectors::simulated::test {
 
 /// A cluster with namespace `default`.
-inline SimulatedCluster fresh(ClusterOptions options = {}) {
+inline SimulatedCluster fresh(const ClusterOptions& options = {}) {
   SimulatedCluster cluster(options);
   cluster.create({{"apiVersion", "v1"}, {"kind", "Namespace"}, {"metadata", {{"name", "default"}}}});
   return cluster;

@@ -169,7 +169,7 @@ class RandomRun {
     const auto workload = cluster_.find("Workload", "default", target);
     const bool stale = below(2) == 0;
     const std::string version = workload ? std::to_string(stale ? workload->version - 1 : workload->version) : "1";
-    const Reply reply =
+    Reply reply =
         cluster_.merge_patch("Workload", "default", target, Part::status,
                              {{"metadata", {{"resourceVersion", version}}}, {"status", {{"requeueState", {{"count", below(3)}}}}}});
     if (workload) {
