@@ -17,6 +17,7 @@ namespace {
 
 constexpr const char* overlapping = "Workload has overlapping preemption targets with another workload";
 constexpr const char* no_longer_fits = "Workload no longer fits after processing another workload";
+constexpr const char* made_room = "Another workload, which preempted this one again and again to make room for itself, goes first";
 
 class Cycle {
  public:
@@ -121,6 +122,10 @@ class Cycle {
   // ---- processing (§6.2) --------------------------------------------------------------------------------------------------
 
   void process(CycleEntry& e) {
+    if (gives_way(e)) {
+      skip(e, made_room);
+      return;
+    }
     const std::uint32_t replaced = replaced_entry(e);
     if (replaced != FlatIndex::none && holder(replaced).removed) {  // the whole job is being preempted
       skip(e, overlapping).preemption_skipped = true;
@@ -184,6 +189,16 @@ class Cycle {
     if (context_.repeated == nullptr) return 0;
     const auto list = context_.repeated->left_alone_by(e.workload->uid);
     return list.size();
+  }
+
+  /// Does somebody stand behind it for whom it had to make room as often as is allowed, and who could be admitted now (D13)? Nobody waits
+  /// for long: one that is admitted stands in no later cycle, and one that fits no more lets the others pass.
+  [[nodiscard]] bool gives_way(const CycleEntry& e) const {
+    if (context_.repeated == nullptr || !context_.repeated->any()) return false;
+    return std::any_of(entries_.begin(), entries_.end(), [&](const CycleEntry& other) {
+      const bool waits = other.workload != nullptr && other.workload != e.workload;  // what was processed has given its workload away
+      return waits && other.assignment.mode == AssignmentMode::fit && context_.repeated->leaves_alone(other.workload->uid, e.workload->uid);
+    });
   }
 
   [[nodiscard]] QuotaTree::Holder& holder(std::uint32_t entry) const {

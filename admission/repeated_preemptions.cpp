@@ -69,6 +69,13 @@ std::vector<const RepeatedPreemptions::Count*> RepeatedPreemptions::left_alone_b
   return out;
 }
 
+bool RepeatedPreemptions::leaves_alone(std::string_view preemptor, std::string_view victim) const {
+  if (left_alone_ == 0) return false;
+  const auto it = counts_.find(preemptor);
+  return it != counts_.end() &&
+         std::any_of(it->second.begin(), it->second.end(), [&](const Count& c) { return c.left_alone && c.victim == victim; });
+}
+
 void RepeatedPreemptions::add_to(StateHash& h) const {
   if (counts_.empty()) return;
   h.add(news_);

@@ -16,7 +16,7 @@ namespace hindsight::admission {
 ///
 /// Kueue's rules can lead in a circle: a victim is served before the one that it had to make room for, or takes its place from it, and is
 /// preempted again, without end. So who preempted whom is counted here. After `limit` times without news from outside the preemptor
-/// leaves that victim alone until there is some; after `in_all_factor` times as often, whatever was heard meanwhile, until
+/// goes before that victim where both of them could be admitted now, and leaves it alone if it got in first, until there is some news; after `in_all_factor` times as often, whatever was heard meanwhile, until
 /// the configuration changes, or the preemptor loses its place for another reason than preemption. Each ordered pair thus preempts a
 /// bounded number of times between two pieces of news, and a domain that hears none comes to rest.
 ///
@@ -53,6 +53,7 @@ class RepeatedPreemptions {
   [[nodiscard]] std::size_t left_alone_count() const { return left_alone_; }
   /// Those that the preemptor does not preempt now.
   [[nodiscard]] std::vector<const Count*> left_alone_by(std::string_view preemptor) const;
+  [[nodiscard]] bool leaves_alone(std::string_view preemptor, std::string_view victim) const;
   /// Everything that is counted, by preemptor.
   using Counts = std::map<std::string, std::vector<Count>, std::less<>>;
   [[nodiscard]] const Counts& counts() const { return counts_; }

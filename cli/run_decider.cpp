@@ -18,6 +18,9 @@ namespace {
 
 using operations::LogLevel;
 
+constexpr std::chrono::milliseconds members_timeout{1'000};
+constexpr std::chrono::seconds hand_over_max{10};
+
 /// What went wrong with the group, once.
 class Failure {
  public:
@@ -113,7 +116,12 @@ int run_decider(const DeciderRunOptions& o, operations::Signals& signals) {
   if (!membership) return complain(membership.error());
   const auto failed = failure.wait(signals.stop_token());
   operations::log(LogLevel::info, "stopping");
+  // Whoever takes over folds the log first; until then this one decides on. A static member's partitions wait for its return.
+  const bool others = !failed && o.member.empty() && (*membership)->members(members_timeout) > 1;
   membership->reset();
+  if (others && !owner.hand_over(hand_over_max))
+    operations::log(LogLevel::warning, "no other node has begun with what was decided here",
+                    {{"waited", std::to_string(hand_over_max.count()) + " s"}});
   (*server)->stop();
   return failed ? complain(*failed) : 0;
 }

@@ -5,6 +5,7 @@
     kafka.py down [--dir D] [--keep]        stop everything; --keep leaves the data for the next up
     kafka.py status [--dir D] [-o json]     what runs where; status 1 if a broker is down
     kafka.py stop|start|kill BROKER [--dir D]   one of them: 1..N; kill is SIGKILL, as a crash would be
+    kafka.py pause|resume BROKER [--dir D]  SIGSTOP and SIGCONT: connections stay open and nothing answers, as when the network is cut
 
 All state lies in D (default build/kafka): kafka.json, broker-N/, logs/, pids/. Each D is a Kafka of its own with its own ports, so tests
 run theirs side by side. The broker comes from Maven Central by scripts/tools.sh (tools/kafka/pom.xml) and needs a Java 17 runtime. Topics
@@ -156,8 +157,15 @@ class Kafka:
             pid = self.processes[name].pid()
             if pid is not None:
                 os.kill(pid, signal.SIGTERM)
+                os.kill(pid, signal.SIGCONT)  # one that is paused would not hear of it
         for name in names:
             self.processes[name].stop()
+
+    def signal(self, name, number):
+        pid = self.processes[name].pid()
+        if pid is None:
+            raise ClusterError(f"broker {name} does not run")
+        os.kill(pid, number)
 
     def kill(self, name):
         pid = self.processes[name].pid()
@@ -238,6 +246,9 @@ def command_status(kafka, arguments):
         sys.exit(1)
 
 
+DONE = {"start": "ready", "stop": "stopped", "kill": "stopped", "pause": "paused", "resume": "goes on"}
+
+
 def command_one(kafka, arguments):
     require_settings(kafka)
     if arguments.broker not in kafka.names():
@@ -246,9 +257,11 @@ def command_one(kafka, arguments):
         kafka.start([arguments.broker])
     elif arguments.command == "stop":
         kafka.stop([arguments.broker])
-    else:
+    elif arguments.command == "kill":
         kafka.kill(arguments.broker)
-    say(f"broker {arguments.broker}: {'ready' if arguments.command == 'start' else 'stopped'}")
+    else:
+        kafka.signal(arguments.broker, signal.SIGSTOP if arguments.command == "pause" else signal.SIGCONT)
+    say(f"broker {arguments.broker}: {DONE[arguments.command]}")
 
 
 def parse():
@@ -266,7 +279,7 @@ def parse():
     up.add_argument("--property", action="append", default=[], metavar="K=V", help="for every broker's configuration; repeatable")
     command("down", command_down).add_argument("--keep", action="store_true", help="keep the data for the next up")
     command("status", command_status).add_argument("-o", "--output", choices=["table", "json"], default="table")
-    for name in ("start", "stop", "kill"):
+    for name in DONE:
         command(name, command_one).add_argument("broker", help="its number")
     return parser.parse_args()
 

@@ -5,6 +5,15 @@
 #include "events/settings.hpp"
 
 namespace hindsight::cli {
+namespace {
+
+/// Another node has replaced it, or it failed.
+bool ended(const actors::NodeStatus& status) { return !status.error.empty(); }
+
+/// It ended, or had not begun: then it shall not begin any more and take the domain from whoever has it now.
+bool useless(const actors::NodeStatus& status) { return ended(status) || !status.caught_up; }
+
+}  // namespace
 
 PartitionOwner::PartitionOwner(Options options)
     : options_(std::move(options)), thread_([this](const std::stop_token& stop) { run(stop); }) {}
@@ -38,27 +47,17 @@ void PartitionOwner::run(const std::stop_token& stop) {
   }
 }
 
-/// Stops what is not ours any more, then begins what is.
+/// Stops what others have begun with, then begins what is ours.
 void PartitionOwner::look() {
-  std::vector<std::int32_t> wanted;
-  std::vector<Partition> ending;
-  std::vector<std::int32_t> missing;
+  std::vector<std::int32_t> wanted, missing;
   {
     const std::lock_guard lock(mutex_);
     wanted = wanted_;
-    for (auto it = partitions_.begin(); it != partitions_.end();) {
-      if (std::ranges::binary_search(wanted, it->first)) {
-        ++it;
-        continue;
-      }
-      options_.on_notice("partition " + std::to_string(it->first) + " is another node's now");
-      ending.push_back(std::move(it->second));
-      it = partitions_.erase(it);
-    }
     for (const auto number : wanted)
       if (!partitions_.contains(number)) missing.push_back(number);
   }
-  ending.clear();
+  { const auto parted = part_with(wanted); }  // ends them
+  parted_.notify_all();
   for (const auto number : missing) {
     auto log = options_.open(number);
     if (!log) {
@@ -73,23 +72,61 @@ void PartitionOwner::look() {
   }
 }
 
+/// Those whose domains are all decided elsewhere, or have been kept for long enough.
+std::vector<PartitionOwner::Partition> PartitionOwner::part_with(const std::vector<std::int32_t>& wanted) {
+  const auto now = std::chrono::steady_clock::now();
+  std::vector<std::int32_t> leaving;
+  {
+    const std::lock_guard lock(mutex_);
+    for (auto& [number, partition] : partitions_) {
+      if (std::ranges::binary_search(wanted, number)) {
+        partition.ends.reset();
+        continue;
+      }
+      if (!partition.ends) {
+        partition.ends = now + options_.linger;
+        options_.on_notice("partition " + std::to_string(number) + " is another node's now: decided here until that one begins");
+      }
+      leaving.push_back(number);
+    }
+  }
+  std::vector<Partition> out;
+  for (const auto number : leaving) {
+    auto& partition = partitions_.at(number);
+    drop(number, partition, useless);
+    if (!partition.deciders.empty() && now < *partition.ends) continue;
+    options_.on_notice("partition " + std::to_string(number) + " is left to others");
+    const std::lock_guard lock(mutex_);
+    out.push_back(std::move(partition));
+    partitions_.erase(number);
+  }
+  return out;
+}
+
+bool PartitionOwner::hand_over(std::chrono::milliseconds timeout) {
+  own({});
+  std::unique_lock lock(mutex_);
+  return parted_.wait_for(lock, timeout, [&] { return partitions_.empty() && !news_; });
+}
+
+void PartitionOwner::drop(std::int32_t number, Partition& partition, const std::function<bool(const actors::NodeStatus&)>& which) {
+  std::vector<Decider> dropped;
+  for (auto& [domain, decider] : partition.deciders) {
+    const auto status = decider.node->status();
+    if (!which(status)) continue;
+    if (ended(status)) options_.on_notice("domain " + domain + " of partition " + std::to_string(number) + ": " + status.error);
+    partition.held_back[domain] = std::chrono::steady_clock::now() + options_.hold_back;
+    const std::lock_guard lock(mutex_);
+    dropped.push_back(std::move(decider));
+  }
+  const std::lock_guard lock(mutex_);
+  std::erase_if(partition.deciders, [](const auto& entry) { return entry.second.node == nullptr; });
+}
+
 /// New domains get a decider; one that has ended gets a new one as long as the partition is ours.
 void PartitionOwner::look_at(std::int32_t number, Partition& partition) {
   const auto named = [number](const std::string& domain) { return "domain " + domain + " of partition " + std::to_string(number); };
-  std::vector<Decider> ended;
-  for (auto& [domain, decider] : partition.deciders) {
-    const std::string error = decider.node->status().error;
-    if (error.empty()) continue;
-    options_.on_notice(named(domain) + ": " + error);
-    partition.held_back[domain] = std::chrono::steady_clock::now() + options_.hold_back;
-    const std::lock_guard lock(mutex_);
-    ended.push_back(std::move(decider));
-  }
-  {
-    const std::lock_guard lock(mutex_);
-    std::erase_if(partition.deciders, [](const auto& entry) { return entry.second.node == nullptr; });
-  }
-  ended.clear();
+  drop(number, partition, ended);
   const auto domains = partition.log->domains();
   if (!domains) return options_.on_notice("partition " + std::to_string(number) + ": " + domains.error().message);
   for (const auto& tail : *domains) {
@@ -140,7 +177,8 @@ std::vector<PartitionOwner::Domain> PartitionOwner::domains() const {
 PartitionOwner::Standing PartitionOwner::standing() const {
   const std::lock_guard lock(mutex_);
   Standing out{wanted_, {}};
-  for (const auto& [number, partition] : partitions_) out.open.push_back(number);
+  for (const auto& [number, partition] : partitions_)
+    if (!partition.ends) out.open.push_back(number);
   return out;
 }
 

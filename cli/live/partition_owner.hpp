@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -19,7 +20,8 @@ namespace hindsight::cli {
 
 /// Decides for every domain that lies in the partitions that are this node's, and stops when another node has taken one over. Which
 /// partitions those are is told from outside (events/kafka/membership.hpp); who is right when two nodes believe it is said by the epochs in
-/// the log.
+/// the log. So a partition that goes to another node is not let go at once: its domains are decided here while that one folds the log, and
+/// each of them until it reads the other's epoch.
 class PartitionOwner {
  public:
   struct Options {
@@ -31,6 +33,8 @@ class PartitionOwner {
     /// Whoever lost a domain to another node does not take it back for so long, unless it is told anew that the partition is its own: else
     /// one that was paused and has not heard yet that it was replaced would begin a quarrel.
     std::chrono::milliseconds hold_back{15'000};
+    /// How long domains of a partition that is another node's now are decided here at most, if that one never begins.
+    std::chrono::milliseconds linger{30'000};
     std::function<void(const std::string&)> on_notice;
     replay::SnapshotPolicy snapshots = {};  ///< Of each domain.
   };
@@ -40,6 +44,8 @@ class PartitionOwner {
 
   /// All partitions that are this node's from now on. Never blocks.
   void own(std::vector<std::int32_t> partitions);
+  /// Owns nothing from now on, and waits until others have begun with all that was decided here, at most `timeout`. Whether they have.
+  [[nodiscard]] bool hand_over(std::chrono::milliseconds timeout);
 
   struct Domain {
     std::int32_t partition = 0;
@@ -47,7 +53,7 @@ class PartitionOwner {
     actors::NodeStatus status;
   };
   [[nodiscard]] std::vector<Domain> domains() const;
-  /// Those that are wanted, and of them those whose log is open.
+  /// Those that are this node's, and of them those whose log is open.
   struct Standing {
     std::vector<std::int32_t> wanted, open;
   };
@@ -63,15 +69,18 @@ class PartitionOwner {
     std::unique_ptr<events::Log> log;
     std::map<std::string, Decider> deciders;
     std::map<std::string, std::chrono::steady_clock::time_point> held_back;  ///< Until when.
+    std::optional<std::chrono::steady_clock::time_point> ends;               ///< It is another node's: until when it is kept at most.
   };
   void run(const std::stop_token& stop);
   void look();
+  [[nodiscard]] std::vector<Partition> part_with(const std::vector<std::int32_t>& wanted);
+  void drop(std::int32_t number, Partition& partition, const std::function<bool(const actors::NodeStatus&)>& which);
   void look_at(std::int32_t number, Partition& partition);
   [[nodiscard]] Result<Decider> decider(Partition& partition, const std::string& domain);
 
   const Options options_;
   mutable std::mutex mutex_;  ///< Of the two below; what the partitions hold changes on the thread only.
-  std::condition_variable_any changed_;
+  std::condition_variable_any changed_, parted_;
   std::vector<std::int32_t> wanted_;
   std::map<std::int32_t, Partition> partitions_;
   bool news_ = false;  ///< Since the last look it was told what is its own.

@@ -1,5 +1,6 @@
 #include "events/kafka/membership.hpp"
 
+#include <librdkafka/rdkafka.h>
 #include <librdkafka/rdkafkacpp.h>
 
 #include <algorithm>
@@ -87,6 +88,16 @@ void Membership::run(const std::stop_token& stop) {
     }
     return;
   }
+}
+
+int Membership::members(std::chrono::milliseconds timeout) const {
+  const rd_kafka_group_list* list = nullptr;
+  if (rd_kafka_list_groups(consumer_->c_ptr(), options_.group.c_str(), &list, static_cast<int>(timeout.count())) !=
+      RD_KAFKA_RESP_ERR_NO_ERROR)
+    return 0;
+  const int out = list->group_cnt == 1 ? list->groups[0].member_cnt : 0;
+  rd_kafka_group_list_destroy(list);
+  return out;
 }
 
 Membership::~Membership() {

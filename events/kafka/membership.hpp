@@ -37,6 +37,8 @@ class Membership {
   [[nodiscard]] static Result<std::unique_ptr<Membership>> join(const Access& access, Options options);
   /// Leaves the group; a static member's partitions stay its own until `session_timeout` is over.
   ~Membership();
+  /// How many share the partitions now, this one included, as the brokers say within `timeout`; 0: they do not say.
+  [[nodiscard]] int members(std::chrono::milliseconds timeout) const;
   Membership(const Membership&) = delete;
   Membership& operator=(const Membership&) = delete;
 

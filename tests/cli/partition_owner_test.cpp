@@ -4,13 +4,18 @@
 
 #include <algorithm>
 #include <chrono>
+#include <latch>
 #include <map>
 #include <thread>
 
 #include <gtest/gtest.h>
 #include <sqlite3.h>
 
+#include "events/memory_log.hpp"
+#include "events/settings.hpp"
 #include "events/sqlite_log.hpp"
+#include "tests/actors/facts.hpp"
+#include "tests/events/log_handle.hpp"
 #include "tests/events/temporary_folder.hpp"
 #include "tests/replay/log_world.hpp"
 
@@ -96,6 +101,116 @@ TEST_F(PartitionOwnerTest, DomainsThatShareAPartitionBeginAtTheirOwnSnapshots) {
   const auto again = lead_all(2);
   ASSERT_EQ(again.size(), 2U) << "somebody wanted a record from before the snapshots";
   for (const auto& [domain, position] : again) EXPECT_GT(position, oldest) << domain;
+}
+
+/// Owners of a partition that all of them can write to, and a connector that observes.
+class PartitionHandedOver : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    actors::NodeOptions options;
+    options.domain = "prod";
+    options.role = actors::Role::connector;
+    options.settings_reader = [](Text json) { return events::read_settings(json); };
+    auto started = actors::Node::start(*log_, std::move(options));
+    ASSERT_TRUE(started) << started.error().message;
+    connector_ = std::move(*started);
+    for (const auto& o : {facts_.flavor(), facts_.namespace_(), facts_.queue("cq", 100'000), facts_.local_queue("lq", "cq")})
+      ASSERT_TRUE(connector_->observe_and_wait(o));
+    ASSERT_TRUE(connector_->observe_and_wait(MirrorSynced{}));
+  }
+  PartitionOwner::Options options(const std::string& writer) {
+    PartitionOwner::Options out;
+    out.open = [this](std::int32_t) -> Result<std::unique_ptr<events::Log>> { return std::make_unique<test::LogHandle>(log_); };
+    out.writer = writer;
+    out.look = std::chrono::milliseconds(5);
+    out.on_notice = [](const std::string&) {};
+    return out;
+  }
+  template <class Condition>
+  static bool within_seconds(int seconds, const Condition& condition) {
+    for (int tries = 0; tries < seconds * 200; ++tries) {
+      if (condition()) return true;
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    return false;
+  }
+  /// The epoch in which the owner decides; 0: it does not.
+  static std::uint64_t epoch_of(const PartitionOwner& owner) {
+    const auto domains = owner.domains();
+    return domains.size() == 1 && domains[0].status.caught_up && domains[0].status.error.empty() ? domains[0].status.epoch : 0;
+  }
+  /// A Workload arrives; true when it was admitted in this epoch.
+  bool admits(std::uint64_t epoch) {
+    const auto before = log_->last().value();
+    if (!connector_->observe_and_wait(facts_.workload("w" + std::to_string(++workloads_), "lq", 1'000))) return false;
+    return within_seconds(20, [&] {
+      events::RecordBatch batch;
+      if (!log_->read(before + 1, {}, batch)) return false;
+      return std::any_of(batch.begin(), batch.end(), [&](const auto& r) { return r.epoch == epoch; });
+    });
+  }
+
+  std::shared_ptr<events::MemoryLog> log_ = std::make_shared<events::MemoryLog>();
+  actors::testing::Facts facts_;
+  std::unique_ptr<actors::Node> connector_;
+  int workloads_ = 0;
+};
+
+// While the next owner folds the log the one before decides on, and it ends when it has read the other's epoch.
+TEST_F(PartitionHandedOver, ItIsDecidedUntilTheNextOwnerBegins) {
+  PartitionOwner first(options("first"));
+  first.own({0});
+  ASSERT_TRUE(within_seconds(20, [&] { return epoch_of(first) == 1; }));
+  std::latch folds(1);
+  auto late = options("second");
+  late.open = [this, &folds](std::int32_t) -> Result<std::unique_ptr<events::Log>> {
+    folds.wait();
+    return std::make_unique<test::LogHandle>(log_);
+  };
+  PartitionOwner second(std::move(late));
+  second.own({0});
+  EXPECT_FALSE(first.hand_over(std::chrono::milliseconds(50)));
+  EXPECT_TRUE(admits(1)) << "it is another's, who has not begun";
+  EXPECT_TRUE(first.standing().open.empty());
+  folds.count_down();
+  EXPECT_TRUE(first.hand_over(std::chrono::seconds(20)));
+  EXPECT_TRUE(first.domains().empty());
+  ASSERT_TRUE(within_seconds(20, [&] { return epoch_of(second) == 2; }));
+  EXPECT_TRUE(admits(2));
+}
+
+TEST_F(PartitionHandedOver, ItIsNotKeptForEver) {
+  auto o = options("first");
+  o.linger = std::chrono::milliseconds(100);
+  PartitionOwner first(std::move(o));
+  first.own({0});
+  ASSERT_TRUE(within_seconds(20, [&] { return epoch_of(first) == 1; }));
+  EXPECT_TRUE(first.hand_over(std::chrono::seconds(20)));
+  EXPECT_TRUE(first.domains().empty());
+}
+
+TEST_F(PartitionHandedOver, OneThatComesBackIsDecidedOn) {
+  PartitionOwner first(options("first"));
+  first.own({0});
+  ASSERT_TRUE(within_seconds(20, [&] { return epoch_of(first) == 1; }));
+  EXPECT_FALSE(first.hand_over(std::chrono::milliseconds(50)));
+  first.own({0});
+  EXPECT_TRUE(within_seconds(20, [&] { return first.standing().open == std::vector<std::int32_t>{0}; }));
+  EXPECT_TRUE(admits(1)) << "without another epoch";
+}
+
+// It must not take the domain from whoever has it now.
+TEST_F(PartitionHandedOver, WhatHasNotBegunDoesNotBegin) {
+  PartitionOwner first(options("first"));
+  first.own({0});
+  ASSERT_TRUE(within_seconds(20, [&] { return epoch_of(first) == 1; }));
+  log_->on_append([](auto) { return events::AppendFault::refused; });  // nobody else gets an epoch
+  PartitionOwner second(options("second"));
+  second.own({0});
+  ASSERT_TRUE(within_seconds(20, [&] { return second.domains().size() == 1; }));
+  EXPECT_TRUE(second.hand_over(std::chrono::seconds(20))) << "long before its time to linger is over";
+  log_->on_append(nullptr);
+  EXPECT_TRUE(admits(1));
 }
 
 }  // namespace

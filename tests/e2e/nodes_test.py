@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Several nodes, a connector, a real API server and a real Kafka broker, all of which are disturbed while Jobs run.
 
-usage: nodes_test.py HINDSIGHT LOG_INVARIANTS [--jobs N] [--kills N] [--nodes N] [--seed S]
+usage: nodes_test.py HINDSIGHT LOG_INVARIANTS [--jobs N] [--kills N] [--nodes N] [--brokers N] [--seed S]
 
 A connector mirrors the cluster into the log and carries decisions out; nodes share the log's partitions by a consumer group and decide. While
 Jobs go through kubectl, nodes and the connector are killed (SIGKILL) at random moments and started again, the node that decides is paused for
-longer than the session time-out and goes on as a zombie, and the broker is away for longer than one call waits. Afterwards every Job has run and finished exactly once, no
-quota was exceeded at any recorded moment, decisions of replaced nodes did not count, and the log verifies.
+longer than the session time-out and goes on as a zombie, and the broker is away for longer than one call waits. With several brokers each of
+them is killed or cut off in turn, so that the log's leader is among them, and the others go on. Afterwards every Job has run and finished
+exactly once, no quota was exceeded at any recorded moment, decisions of replaced nodes did not count, and the log verifies.
 """
 import argparse, glob, json, os, random, shutil, signal, subprocess, sys, tempfile, time, unittest
 
@@ -18,6 +19,7 @@ ARGS = None
 
 SESSION_SECONDS = 6  # the shortest that a broker allows
 PATIENCE_SECONDS = 3  # of one call of the log
+BROKER_AWAY_SECONDS = 12  # longer than brokers wait for one another (9 s), so that another one leads
 STALL_SECONDS_MAX = 300
 
 
@@ -27,7 +29,7 @@ class NodesTest(unittest.TestCase):
         cls.folder = tempfile.mkdtemp(prefix="hindsight-nodes-")
         cls.addClassCleanup(shutil.rmtree, cls.folder, ignore_errors=True)
         cls.kafka_folder = os.path.join(cls.folder, "kafka")
-        cls.bootstrap = cls.kafka("up").strip()
+        cls.bootstrap = cls.kafka("up", "--brokers", str(ARGS.brokers)).strip()
         cls.addClassCleanup(cls.kafka, "down")
         cls.log = "kafka:" + cls.bootstrap
         run(ARGS.hindsight, "log", "init", "--log", cls.log)
@@ -77,7 +79,8 @@ class NodesTest(unittest.TestCase):
             self.apply([o for name, cpu in (("red", 6), ("green", 4), ("blue", 2)) for o in queue(name, cpu)])
             names = [f"job-{i:02}" for i in range(ARGS.jobs)]
             jobs = [job(n, rng.choice(["red", "green", "blue"]), rng.randint(1, 2), rng.randint(1, 2)) for n in names]
-            events = ["owner", "pause", "broker"] + [rng.choice(["owner", "node", "connector"]) for _ in range(ARGS.kills - 1)]
+            brokers = ["broker"] if ARGS.brokers == 1 else [f"{rng.choice(['kill', 'cut'])} {i + 1}" for i in range(ARGS.brokers)]
+            events = ["owner", "pause", *brokers] + [rng.choice(["owner", "node", "connector"]) for _ in range(ARGS.kills - 1)]
             rng.shuffle(events)
             at = sorted(rng.sample(range(1, ARGS.jobs), min(len(events), ARGS.jobs - 1)))
             for one in range(0, ARGS.jobs, 5):
@@ -124,6 +127,12 @@ class NodesTest(unittest.TestCase):
             self.kafka("stop", "1")
             time.sleep(3 * PATIENCE_SECONDS)
             self.kafka("start", "1")
+        elif what.startswith(("kill ", "cut ")):
+            how, broker = what.split()
+            away, back = ("kill", "start") if how == "kill" else ("pause", "resume")
+            self.kafka(away, broker)
+            time.sleep(BROKER_AWAY_SECONDS)
+            self.kafka(back, broker)
         else:
             victim = {"owner": owner, "connector": connector, "node": rng.choice(nodes)}[what]
             victim.kill()
@@ -162,6 +171,7 @@ if __name__ == "__main__":
     parser.add_argument("--jobs", type=int, default=40)
     parser.add_argument("--kills", type=int, default=5)
     parser.add_argument("--nodes", type=int, default=3)
+    parser.add_argument("--brokers", type=int, default=1)
     parser.add_argument("--seed", type=int)
     ARGS, rest = parser.parse_known_args()
     unittest.main(argv=[sys.argv[0]] + rest, verbosity=2)

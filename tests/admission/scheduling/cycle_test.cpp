@@ -296,6 +296,50 @@ TEST(Cycle, FindsVictimsAmongManyPairs) {
   EXPECT_EQ(w.victims("in"), "victim(InClusterQueue)");
 }
 
+/// D13: `back` has been preempted by `late` as often as that is allowed, and would come first.
+struct CycleAfterACircle : ::testing::Test {
+  World w{{QueueSpec("a", "root").cpu("f", 2), QueueSpec("b", "root").cpu("f", 2)}};
+  Work back = Work("back", "a").cpu(3).priority(2), late = Work("late", "b").cpu(3).priority(1);
+  void preempts(const Work& preemptor, const Work& victim) {
+    for (std::uint64_t i = 1; i <= 3; ++i) w.repeated.note(preemptor.info->uid, victim.info->uid, i, 3);
+  }
+  World& cycle() {
+    w.pend(back).pend(late).cycle();
+    return w;
+  }
+};
+
+TEST_F(CycleAfterACircle, WithoutOneTheOrderIsAsAlways) {
+  EXPECT_EQ(cycle().verdict("back"), "admit f");
+  EXPECT_EQ(w.verdict("late"), "WaitingForQuota");
+}
+
+// D13
+TEST_F(CycleAfterACircle, TheOneThatHadToMakeRoomGivesWay) {
+  preempts(late, back);
+  EXPECT_EQ(cycle().verdict("late"), "admit f");
+  EXPECT_EQ(w.verdict("back"), "WaitingForQuota");
+  EXPECT_NE(w.of("back").message.find("preempted this one again and again"), std::string::npos) << w.of("back").message;
+  EXPECT_EQ(w.of("back").requeue_reason, RequeueReason::failed_after_nomination) << "tried again in the next cycle";
+}
+
+// D13: nobody keeps room free for one that cannot use it, or does not stand in the cycle
+TEST_F(CycleAfterACircle, NobodyGivesWayForNothing) {
+  preempts(late, back);
+  late = Work("late", "b").cpu(5);
+  EXPECT_EQ(cycle().verdict("back"), "admit f");
+  w.pend(back).cycle();
+  EXPECT_EQ(w.verdict("back"), "admit f");
+}
+
+// D13: where each preempted the other, one of them gets in all the same
+TEST_F(CycleAfterACircle, OfTwoThatShouldGiveWayOneDoes) {
+  preempts(late, back);
+  preempts(back, late);
+  EXPECT_EQ(cycle().verdict("late"), "admit f");
+  EXPECT_EQ(w.verdict("back"), "WaitingForQuota");
+}
+
 // BA-35
 TEST(Cycle, TreatsTheLargestQuotaAsUnlimited) {
   QueueSpec a("a", "root");

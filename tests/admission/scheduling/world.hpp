@@ -71,6 +71,7 @@ class World {
   std::map<Symbol, std::shared_ptr<FlavorConfig>, ByText> flavors;
   std::map<Symbol, NamespaceLabels, ByText> namespaces{{Symbol("default"), {}}};
   bool admitted_not_ready = false;
+  RepeatedPreemptions repeated;
   std::uint64_t cycle_number = 10;
   Time now = Time::from_seconds(1'000'000);
   QuotaTree tree;
@@ -124,6 +125,7 @@ class World {
     c.cycle = cycle_number;
     c.settings = &settings;
     c.admitted_not_ready = admitted_not_ready;
+    c.repeated = &repeated;
     c.flavor = [this](Symbol name) -> const FlavorConfig* {
       const auto f = flavors.find(name);
       return f == flavors.end() ? nullptr : f->second.get();
