@@ -155,7 +155,7 @@ std::vector<Intent> Entities::collect_intents() {
   const Context context = domain_.context();
   for (const std::uint32_t index : touched_parents_) {
     parent_touched_[index] = false;
-    if (parents_[index]) parents_[index]->collect_intents(context, out);
+    if (parents_[index]) parents_[index]->collect_intents(context, false, out);
   }
   touched_parents_.clear();
   auto held = domain_.take_held_changes();
@@ -179,7 +179,7 @@ std::vector<Intent> Entities::all_intents() {
   std::vector<Intent> out;
   const Context context = domain_.context();
   for (const auto& p : parents_)
-    if (p) p->collect_intents(context, out);
+    if (p) p->collect_intents(context, true, out);
   for (const auto& [name, config] : domain_.catalog()->queues) out.emplace_back(cluster_queue_status(*this, name));
   for (const auto& [key, lq] : domain_.catalog()->local_queues) out.emplace_back(local_queue_status(*this, lq));
   for (const auto& [key, held] : domain_.held())
@@ -188,7 +188,10 @@ std::vector<Intent> Entities::all_intents() {
 }
 
 void Entities::forget_touched() {
-  for (const std::uint32_t index : touched_parents_) parent_touched_[index] = false;
+  for (const std::uint32_t index : touched_parents_) {
+    parent_touched_[index] = false;
+    if (parents_[index]) parents_[index]->forget_releases();
+  }
   touched_parents_.clear();
   (void)domain_.take_held_changes();
   forget_touched_queues();

@@ -7,22 +7,35 @@
 
 namespace hindsight::admission {
 
+namespace {
+
+/// Where the pod stands, or would.
+std::vector<PodState>::iterator place_of(std::vector<PodState>& pods, std::string_view uid) {
+  return std::lower_bound(pods.begin(), pods.end(), uid, [](const PodState& p, std::string_view u) { return p.uid < u; });
+}
+
+}  // namespace
+
+PodState* WorkloadParent::find_pod(std::string_view uid) {
+  const auto it = place_of(pods_, uid);
+  return it == pods_.end() || it->uid != uid ? nullptr : &*it;
+}
+
 void WorkloadParent::apply_pod(const PodObserved& o, Outbox& out) {
-  const std::string_view uid = o.meta.uid;
-  auto it = std::lower_bound(pods_.begin(), pods_.end(), uid, [](const PodState& p, std::string_view u) { return p.uid < u; });
-  if (it == pods_.end() || it->uid != uid) it = pods_.insert(it, PodState{std::string(uid), std::string(o.meta.name)});
-  if (o.meta.resource_version != 0 && o.meta.resource_version <= it->resource_version) return;  // a repeat, or told late
-  it->resource_version = o.meta.resource_version;
-  it->pod_set = Symbol(o.pod_set);
-  it->index = o.index;
-  it->gated = o.gated;
-  it->ended = o.ended;
-  if (!o.gated) it->released = false;
+  PodState* pod = find_pod(o.meta.uid);
+  if (pod == nullptr) pod = &*pods_.insert(place_of(pods_, o.meta.uid), PodState{std::string(o.meta.uid), std::string(o.meta.name)});
+  if (o.meta.resource_version != 0 && o.meta.resource_version <= pod->resource_version) return;  // a repeat, or told late
+  pod->resource_version = o.meta.resource_version;
+  pod->pod_set = Symbol(o.pod_set);
+  pod->index = o.index;
+  pod->gated = o.gated;
+  pod->ended = o.ended;
+  if (!o.gated) pod->released = false;
   out.send(self_, domain_address, msg::WorldChanged{});
 }
 
 void WorkloadParent::apply_pod_gone(std::string_view uid, Outbox& out) {
-  const auto it = std::lower_bound(pods_.begin(), pods_.end(), uid, [](const PodState& p, std::string_view u) { return p.uid < u; });
+  const auto it = place_of(pods_, uid);
   if (it == pods_.end() || it->uid != uid) return;
   pods_.erase(it);
   out.send(self_, domain_address, msg::WorldChanged{});
@@ -43,19 +56,22 @@ void WorkloadParent::hand_over_pods(const msg::HandOverPods& m, Outbox& out) {
 
 void WorkloadParent::take_over_pods(std::vector<PodState> pods, Outbox& out) {
   for (auto& pod : pods) {
-    const auto it = std::lower_bound(pods_.begin(), pods_.end(), pod.uid, [](const PodState& p, std::string_view u) { return p.uid < u; });
-    if (it == pods_.end() || it->uid != pod.uid) pods_.insert(it, std::move(pod));
+    if (find_pod(pod.uid) != nullptr) continue;
+    if (pod.released) told_next_.push_back(pod.uid);
+    const auto place = place_of(pods_, pod.uid);
+    pods_.insert(place, std::move(pod));
   }
   out.send(self_, domain_address, msg::WorldChanged{});
 }
 
 void WorkloadParent::apply_released(const PodsReleased& e, const Context& c) {
-  for (const auto& released : e.pods)
-    for (auto& pod : pods_) {
-      if (pod.uid != released.uid || !pod.gated) continue;
-      pod.released = true;
-      pod.released_at = c.sequence;
-    }
+  for (const auto& released : e.pods) {
+    PodState* pod = find_pod(released.uid);
+    if (pod == nullptr || !pod->gated) continue;
+    pod->released = true;
+    pod->released_at = c.sequence;
+    told_next_.push_back(pod->uid);
+  }
 }
 
 const WorkloadState* WorkloadParent::active_slice() const {
@@ -105,19 +121,34 @@ void WorkloadParent::release_pods(Proposal& p) const {
 }
 
 /// A pod that was made while its job ran on an older slice, or before any was admitted, lacks what a start injects (EJ-68).
-void WorkloadParent::collect_pod_intents(const Context& c, std::vector<Intent>& out) const {
+void WorkloadParent::collect_pod_intents(const Context& c, bool all, std::vector<Intent>& out) {
+  std::vector<std::string> news;
+  news.swap(told_next_);
+  if (pods_.empty()) return;
   const WorkloadState* slice = active_slice();
-  for (const auto& pod : pods_) {
-    if (!pod.gated || !pod.released) continue;
+  const std::string_view slice_uid = slice == nullptr ? std::string_view() : slice->uid;
+  if (told_of_slice_ != slice_uid) {
+    told_of_slice_ = slice_uid;
+    all = true;
+  }
+  std::vector<std::pair<Symbol, PodSetStart>> starts;
+  const auto want = [&](const PodState& pod) {
+    if (!pod.gated || !pod.released) return;
+    if (slice != nullptr && starts.empty())
+      for (const auto& assigned : slice->admission->pod_sets) starts.emplace_back(assigned.pod_set, start_of(assigned, *c.catalog));
     PodReleaseIntent i{pod.uid, std::string(job_->namespace_.text()), pod.name, pod.released_at, {}, {}};
-    if (slice != nullptr)
-      for (const auto& assigned : slice->admission->pod_sets) {
-        if (assigned.pod_set != pod.pod_set) continue;
-        auto start = start_of(assigned, *c.catalog);
-        i.node_labels = std::move(start.node_labels);
-        i.tolerations = std::move(start.tolerations);
-      }
+    for (const auto& [pod_set, start] : starts) {
+      if (pod_set != pod.pod_set) continue;
+      i.node_labels = start.node_labels;
+      i.tolerations = start.tolerations;
+    }
     out.emplace_back(std::move(i));
+  };
+  if (all) {
+    for (const auto& pod : pods_) want(pod);
+  } else {
+    for (const auto& uid : news)
+      if (const auto* pod = find_pod(uid)) want(*pod);
   }
 }
 

@@ -91,7 +91,7 @@ PodSetStart WorkloadParent::start_of(const PodSetReservation& assigned, const Ca
   return s;
 }
 
-void WorkloadParent::collect_intents(const Context& c, std::vector<Intent>& out) const {
+void WorkloadParent::collect_intents(const Context& c, bool all, std::vector<Intent>& out) {
   for (std::size_t n = 0; n < workloads_.size(); ++n) {
     const WorkloadState& w = workloads_[n];
     const bool job_stopped = at_rest() || job_->finished;
@@ -135,7 +135,7 @@ void WorkloadParent::collect_intents(const Context& c, std::vector<Intent>& out)
     }
     return;
   }
-  collect_pod_intents(c, out);
+  collect_pod_intents(c, all, out);
   const JobState& j = *job_;
   if (!managed(*c.catalog)) return;
   if (child_) {  // its ancestor starts it; all that is left to us is to see that it does not run before that

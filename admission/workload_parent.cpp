@@ -207,8 +207,7 @@ void WorkloadParent::receive(Message& message, const Context& c, Outbox& out) {
       return;
     }
     if (m6->refused->kind == ObjectKind::pod) {
-      for (auto& pod : pods_)
-        if (pod.uid == m6->refused->uid) pod.released = false;
+      if (auto* pod = find_pod(m6->refused->uid)) pod->released = false;
       return;
     }
     // The reservation could not be written (BA-75): quota is given back, and the workload may try again at once.

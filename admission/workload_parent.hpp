@@ -62,8 +62,11 @@ class WorkloadParent final : public Entity {
 
   void receive(Message& message, const Context& context, Outbox& out) override;
 
-  /// What the objects of this parent should look like; only those that differ from what was seen.
-  void collect_intents(const Context& context, std::vector<Intent>& out) const;
+  /// What the objects of this parent should look like; only those that differ from what was seen. Of pods, of which a job may have tens of
+  /// thousands, only those that were released since the last call, unless `all` are asked for.
+  void collect_intents(const Context& context, bool all, std::vector<Intent>& out);
+  /// Nobody wants to know what pods were released.
+  void forget_releases() { told_next_.clear(); }
 
   [[nodiscard]] const std::optional<JobState>& job() const { return job_; }
   [[nodiscard]] const std::vector<WorkloadState>& workloads() const { return workloads_; }
@@ -160,7 +163,8 @@ class WorkloadParent final : public Entity {
   /// The slice whose size caps how many pods run (EJ-69); null: none.
   [[nodiscard]] const WorkloadState* active_slice() const;
   void release_pods(Proposal& p) const;
-  void collect_pod_intents(const Context& c, std::vector<Intent>& out) const;
+  [[nodiscard]] PodState* find_pod(std::string_view uid);
+  void collect_pod_intents(const Context& c, bool all, std::vector<Intent>& out);
   void replace_slice(const WorkloadState& w, const Context& c, Proposal& p) const;
   void reconcile_workload(std::size_t index, const Context& c, Proposal& p) const;
   [[nodiscard]] bool resolve_pending(const WorkloadState& w, const Placement& at, const Context& c, Proposal& p) const;
@@ -208,6 +212,9 @@ class WorkloadParent final : public Entity {
   std::vector<WorkloadState> workloads_;
   std::vector<Placement> placements_;  ///< Parallel to workloads_.
   std::vector<PodState> pods_;         ///< By uid. Only those of elastic jobs.
+  // Of what collect_intents tells; no part of the state.
+  std::vector<std::string> told_next_;  ///< Pods that were released since it was asked last.
+  std::string told_of_slice_;           ///< For which it told of pods last: another one may have other nodes.
   Time announced_due_;
   // What the domain says of ancestors and descendants (BA-171); it says so again after a snapshot was read.
   bool child_ = false;          ///< The job has a managed ancestor.

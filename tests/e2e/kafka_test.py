@@ -146,6 +146,11 @@ def broker_restarts_under_a_quick_start(broker_folder, log, folder):
     check("and the log is whole", document("log", "check", "--log", name).get("findings") == [])
 
 
+def finish():
+    print(f"{passed} passed, {failed} failed")
+    sys.exit(1 if failed else 0)
+
+
 def main():
     folder = Path(tempfile.mkdtemp(prefix="kafka-e2e-", dir=BUILD))
     brokers = folder / "kafka"
@@ -157,8 +162,8 @@ def main():
     finally:
         kafka(brokers, "down")
         shutil.rmtree(folder, ignore_errors=True)
-    print(f"{passed} passed, {failed} failed")
-    sys.exit(1 if failed else 0)
+    finish()
 
 
-main()
+if __name__ == "__main__":
+    main()
