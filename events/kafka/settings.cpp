@@ -1,11 +1,14 @@
 #include "events/kafka/settings.hpp"
 
 #include <librdkafka/rdkafkacpp.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <charconv>
 #include <memory>
+#include <system_error>
 
 namespace hindsight::events::kafka {
 namespace {
@@ -93,6 +96,10 @@ Result<void> set(Settings& settings, const std::string& key, const std::string& 
   std::string why;
   if (scratch->set(key, value, why) != RdKafka::Conf::CONF_OK)
     return fail(ErrorKind::invalid, where + ": " + key + " is " + shown(key, value) + ": " + why);
+  // librdkafka would say what went wrong in OpenSSL, and not of which file.
+  if ((key.ends_with(".location") || key.ends_with(".keytab")) && ::access(value.c_str(), R_OK) != 0)
+    return fail(ErrorKind::invalid, where + ": " + key + " is " + shown(key, value) + ": " + std::generic_category().message(errno) +
+                                        "; allowed: a file that can be read");
   settings.client[key] = value;
   return {};
 }

@@ -80,8 +80,8 @@ def wrong_settings(log, folder):
     said("a certificate of nobody we know", ["certificate"], ssl_ca_location=folder / "stranger.pem")
     said("a wrong password", ["uthentication"], sasl_password="guess")
     said("a user without rights", ["uthoriz"], sasl_username="nobody", sasl_password=USERS["nobody"])
-    refused("a file that is not there", ["ssl.ca.location"], "log", "stats", "--log", log, "--log-config",
-            settings(folder, "wrong", ssl_ca_location=folder / "absent.pem"), status=1)
+    refused("a file that is not there", ["line 2", "ssl.ca.location", "absent.pem"], "log", "stats", "--log", log, "--log-config",
+            settings(folder, "wrong", ssl_ca_location=folder / "absent.pem"), status=2)
     refused("no right to make topics", ["uthoriz"], "log", "init", "--log", f"{log}/more", "--log-config",
             settings(folder, "wrong", sasl_username="nobody", sasl_password=USERS["nobody"]))
 

