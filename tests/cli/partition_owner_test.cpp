@@ -146,7 +146,9 @@ class PartitionHandedOver : public ::testing::Test {
     return within_seconds(20, [&] {
       events::RecordBatch batch;
       if (!log_->read(before + 1, {}, batch)) return false;
-      return std::any_of(batch.begin(), batch.end(), [&](const auto& r) { return r.epoch == epoch; });
+      bool decided = false;
+      for (const auto& record : batch) decided = decided || record.epoch == epoch;
+      return decided;
     });
   }
 
