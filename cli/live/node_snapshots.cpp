@@ -1,6 +1,18 @@
 #include "cli/live/node_snapshots.hpp"
 
+#include <algorithm>
+
+#include "replay/past.hpp"
+
 namespace hindsight::cli {
+namespace {
+
+/// Between two looks whether anybody still wants the snapshot.
+constexpr events::Position records_at_once = 20'000;
+/// After a failure, where the policy names no number.
+constexpr events::Position records_after_failure = 100'000;
+
+}  // namespace
 
 void NodeSnapshots::attach(actors::NodeOptions& options) {
   options.restore = [this, domain = options.domain](admission::Entities& entities, unsigned attempt) -> Result<events::Position> {
@@ -13,12 +25,37 @@ void NodeSnapshots::attach(actors::NodeOptions& options) {
   if (options.role == actors::Role::connector) return;  // those who decide write them
   writer_.emplace(log_, options.domain, policy_);
   if (auto ok = writer_->open(); !ok) notice_("the snapshots cannot be listed: " + ok.error().message);
-  options.on_batch = [this, domain = options.domain, release = options.release](const admission::Entities& entities,
+  options.on_batch = [this, domain = options.domain, release = options.release](const admission::Entities& /*entities*/,
                                                                                 events::Position position, Time now) {
-    if (!writer_->due(position, now)) return;
-    if (auto ok = writer_->store(replay::encode_state(entities, domain, position, release)); !ok)
-      notice_("a snapshot was not stored: " + ok.error().message);
+    if (busy_ || position < not_before_ || !writer_->due(position, now)) return;
+    busy_ = true;
+    thread_ = std::jthread([this, domain, release, position](const std::stop_token& stop) { make(stop, domain, release, position); });
   };
+}
+
+void NodeSnapshots::make(const std::stop_token& stop, const std::string& domain, const std::string& release, events::Position position) {
+  if (auto ok = fold_and_store(stop, domain, release, position); !ok) {
+    not_before_ = position + (policy_.records == 0 ? records_after_failure : policy_.records);
+    notice_("a snapshot at position " + std::to_string(position) + " was not stored: " + ok.error().message);
+  }
+  busy_ = false;
+}
+
+Result<void> NodeSnapshots::fold_and_store(const std::stop_token& stop, const std::string& domain, const std::string& release,
+                                           events::Position position) {
+  replay::Past past(log_, domain);
+  const auto list = replay::snapshots_of(log_, domain);
+  if (!list) return tl::unexpected(list.error());
+  const auto base = std::find_if(list->begin(), list->end(), [&](const auto& meta) { return meta.position <= position; });
+  if (base != list->end()) {
+    if (auto ok = past.go_to(base->position); !ok) return ok;
+  }
+  while (past.position() < position) {
+    if (stop.stop_requested()) return {};
+    if (auto ok = past.fold_to(std::min(position, past.position() + records_at_once)); !ok) return ok;
+  }
+  if (stop.stop_requested()) return {};
+  return writer_->store(replay::encode_state(past.driver().entities(), domain, position, release));
 }
 
 }  // namespace hindsight::cli
