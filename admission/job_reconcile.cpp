@@ -151,6 +151,8 @@ bool WorkloadParent::reconcile_job(const Context& c, Proposal& p) const {
           p.events.emplace_back(WorkloadFinished{ref(w, *p.arena), "OutOfSync", "The prebuilt workload is out of sync with its user job"});
         else
           p.events.emplace_back(WorkloadRemoved{ref(w, *p.arena), "The job names another Workload", {}});
+      } else if (j.suspended && w.evicted() && w.reserved()) {
+        continue;  // its quota goes first; then it follows the job, and stays inactive if it was (MR-62, MR-65)
       } else if (j.suspended && !j.stopping && !w.reserved()) {  // in place
         auto e = revision(w, j.queue_name, job_priority(*c.catalog), *p.arena);
         e.pod_sets = true;
