@@ -32,7 +32,8 @@ std::vector<std::string> repeated_preemption_notices(const RecordView& record, c
     for (const auto* count : repeated.left_alone_by(p->preemptor.uid))
       if (count->victim == p->workload.uid && count->last == record.envelope.sequence)
         out.push_back("Workload " + full_name(p->preemptor.namespace_, p->preemptor.name) + " has preempted Workload " +
-                      preempted_how_often(after, *count) + " and does not get in: it leaves it alone until something else changes");
+                      preempted_how_often(after, *count) +
+                      ", which came back each time: it goes before it now, or leaves it alone, until something else changes");
   }
   return out;
 }
