@@ -345,7 +345,7 @@ class WorkedExamples(unittest.TestCase):
 
     # SG-15, SG-20
     def test_e2_a_gate_is_not_added_later(self):
-        self.post(JOBS, job("settled", "e2", cpu="6"))
+        self.post(JOBS, job("settled", "e2", cpu="7"))  # unlike "inert": what equals a parked one is parked without a word (§3.6)
         self.becomes("False ExceedsMaxQuota", self.stands, "settled", "QuotaReserved")
         before, w = self.job("settled"), self.workload("settled")
         for key, kind in ((SCHEDULING, "scheduling"), (ADMISSION, "admission")):
