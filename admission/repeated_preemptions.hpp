@@ -14,11 +14,11 @@ namespace hindsight::admission {
 
 /// Finds workloads that keep preempting the same others, and ends it (base-admission D13).
 ///
-/// Kueue's rules can lead in a circle: a victim is served before the one that it had to make room for, or takes its place from it, and is
-/// preempted again, without end. So who preempted whom is counted here. After `limit` times without news from outside the preemptor
-/// goes before that victim where both of them could be admitted now, and leaves it alone if it got in first, until there is some news; after `in_all_factor` times as often, whatever was heard meanwhile, until
-/// the configuration changes, or the preemptor loses its place for another reason than preemption. Each ordered pair thus preempts a
-/// bounded number of times between two pieces of news, and a domain that hears none comes to rest.
+/// A victim that is served before the one that it had to make room for, or takes its place from it, is preempted again: by Kueue's rules
+/// without end. So who preempted whom is counted. After `limit` times without news from outside the preemptor goes before that victim
+/// where both could be admitted now, and leaves it alone if it got in first, until there is news; after `in_all_factor` times as often,
+/// whatever was heard meanwhile, until the configuration changes, or the preemptor loses its place for another reason than preemption.
+/// Each ordered pair thus preempts a bounded number of times between two pieces of news; a domain that hears none comes to rest.
 ///
 /// Part of the state: derived from the records, in the hash and in snapshots. Holds entries of living preemptors only, at most
 /// `victims_max` each.
