@@ -10,6 +10,8 @@ namespace {
 
 /// Below the 1 MB that brokers take without being told otherwise.
 constexpr std::size_t part_bytes_max = 900'000;
+/// A snapshot of 100,000 Workloads has 53 MB. When its queue is full, librdkafka 2.0.2 looks once a second whether there is room again.
+constexpr unsigned bodies_kilobytes_ahead = 128 * 1024;
 constexpr std::chrono::milliseconds read_step{100};
 
 }  // namespace
@@ -88,7 +90,8 @@ Result<std::optional<TailsEntry>> SnapshotStore::tails() {
 
 Result<Reader*> SnapshotStore::bodies() {
   if (!body_reader_) {
-    auto reader = Reader::open(access_, words_, access_.location.snapshot_topic(), access_.location.body_partition(), {});
+    auto reader = Reader::open(access_, words_, access_.location.snapshot_topic(), access_.location.body_partition(),
+                               {.kilobytes_ahead = bodies_kilobytes_ahead});
     if (!reader) return tl::unexpected(reader.error());
     body_reader_ = std::move(*reader);
   }
@@ -122,6 +125,7 @@ Result<StoredSnapshot> SnapshotStore::get(Position position, std::string_view do
   }
   if (out.bytes.size() != entry.bytes || checksum(out.meta, out.bytes) != entry.checksum)
     return damaged(position, "its checksum does not fit its bytes");
+  body_reader_.reset();  // else it would go on reading ahead
   return out;
 }
 
