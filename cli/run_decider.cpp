@@ -31,7 +31,7 @@ class Failure {
   }
   std::optional<Error> wait(const std::stop_token& stop) {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, std::move(stop), [&] { return error_.has_value(); });
+    changed_.wait(lock, stop, [&] { return error_.has_value(); });
     return error_;
   }
 

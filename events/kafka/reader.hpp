@@ -14,7 +14,7 @@
 
 namespace RdKafka {
 class Consumer;
-class Message;
+class Message;  // NOLINT(bugprone-forward-declaration-namespace): there are others of this name
 class Topic;
 }  // namespace RdKafka
 
