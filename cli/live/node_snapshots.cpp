@@ -1,6 +1,7 @@
 #include "cli/live/node_snapshots.hpp"
 
 #include <algorithm>
+#include <exception>
 
 #include "replay/past.hpp"
 
@@ -34,9 +35,15 @@ void NodeSnapshots::attach(actors::NodeOptions& options) {
 }
 
 void NodeSnapshots::make(const std::stop_token& stop, const std::string& domain, const std::string& release, events::Position position) {
-  if (auto ok = fold_and_store(stop, domain, release, position); !ok) {
+  std::string why;
+  try {
+    if (auto ok = fold_and_store(stop, domain, release, position); !ok) why = ok.error().message;
+  } catch (const std::exception& bug) {  // in a state of its own: the node is none the worse
+    why = bug.what();
+  }
+  if (!why.empty()) {
     not_before_ = position + (policy_.records == 0 ? records_after_failure : policy_.records);
-    notice_("a snapshot at position " + std::to_string(position) + " was not stored: " + ok.error().message);
+    notice_("a snapshot at position " + std::to_string(position) + " was not stored: " + why);
   }
   busy_ = false;
 }
