@@ -89,7 +89,7 @@ std::vector<BareWrite> pod_releases(const std::string& prefix, std::size_t count
   return out;
 }
 
-GateWatch::GateWatch(connectors::kubernetes::KubernetesCluster& cluster, std::string prefix) : prefix_(std::move(prefix)) {
+GateWatch::GateWatch(connectors::kubernetes::KubernetesCluster& cluster) {
   cluster.watch(types::pod, [this](const connectors::WatchEvent& event) {
     on_event(event);
     return connectors::kubernetes::Flow::more;
@@ -103,23 +103,26 @@ void GateWatch::on_event(const connectors::WatchEvent& event) {
   const auto observation = connectors::observe_text(types::pod, event.object, arena);
   if (!observation) return;
   const auto& pod = std::get<PodObserved>(*observation);
-  if (pod.gated || !pod.meta.name.starts_with(prefix_)) return;
+  const auto dash = pod.meta.name.rfind('-');
+  if (pod.gated || dash == std::string_view::npos) return;
   const std::lock_guard lock(mutex_);
-  if (released_.emplace(pod.meta.name).second) changed_.notify_one();
+  if (released_[std::string(pod.meta.name.substr(0, dash))].emplace(pod.meta.name).second) changed_.notify_one();
 }
 
-bool GateWatch::wait_for(std::size_t count, std::chrono::seconds stall_time) {
+bool GateWatch::wait_for(const std::string& prefix, std::size_t count, std::chrono::seconds stall_time) {
   std::unique_lock lock(mutex_);
-  while (released_.size() < count) {
-    const std::size_t before = released_.size();
-    if (!changed_.wait_for(lock, stall_time, [&] { return released_.size() > before; })) return false;
+  const auto& released = released_[prefix];
+  while (released.size() < count) {
+    const std::size_t before = released.size();
+    if (!changed_.wait_for(lock, stall_time, [&] { return released.size() > before; })) return false;
   }
   return true;
 }
 
-std::size_t GateWatch::released() const {
+std::size_t GateWatch::released(const std::string& prefix) const {
   const std::lock_guard lock(mutex_);
-  return released_.size();
+  const auto found = released_.find(prefix);
+  return found == released_.end() ? 0 : found->second.size();
 }
 
 }  // namespace hindsight::bench

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
+#include <map>
 #include <mutex>
 #include <string>
 #include <unordered_set>
@@ -27,22 +28,21 @@ inline constexpr const char* ungate_job = "train";
 /// What takes the gate of each away, and no more.
 [[nodiscard]] std::vector<connectors::kubernetes::bench::BareWrite> pod_releases(const std::string& prefix, std::size_t count);
 
-/// Counts how many pods with a prefix have been seen without their gate.
+/// Counts how many pods of each prefix have been seen without their gate.
 class GateWatch {
  public:
-  GateWatch(connectors::kubernetes::KubernetesCluster& cluster, std::string prefix);
+  explicit GateWatch(connectors::kubernetes::KubernetesCluster& cluster);
 
   /// True when `count` pods were seen released; false when for so long not one more was.
-  [[nodiscard]] bool wait_for(std::size_t count, std::chrono::seconds stall_time);
-  [[nodiscard]] std::size_t released() const;
+  [[nodiscard]] bool wait_for(const std::string& prefix, std::size_t count, std::chrono::seconds stall_time);
+  [[nodiscard]] std::size_t released(const std::string& prefix) const;
 
  private:
   void on_event(const connectors::WatchEvent& event);
 
-  std::string prefix_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  std::unordered_set<std::string> released_;  ///< Names.
+  std::map<std::string, std::unordered_set<std::string>> released_;  ///< Names by prefix.
 };
 
 }  // namespace hindsight::bench
