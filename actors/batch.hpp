@@ -24,13 +24,19 @@ struct RoundCounter {
   std::shared_ptr<const void> memory;
 };
 
-/// What one entity gets in one round, and what it says to it. The sequencer fills `messages`, hands the batch to the shell, and looks
-/// at it again only after the round; so nothing in it needs a lock. Used again in later rounds.
+/// What a shell has to do in one round: the messages of some entities, one entity after the other, and what these say to it. The sequencer
+/// fills it, hands it to the shell, and looks at it again only after the round; so nothing in it needs a lock. Used again in later rounds.
 struct Batch {
   explicit Batch(std::shared_ptr<RoundCounter> of) : counter(std::move(of)) {}
 
+  /// One entity and how many of `messages` are for it, those after the part before.
+  struct Part {
+    admission::Entity* entity = nullptr;
+    std::size_t messages = 0;
+  };
+
   std::shared_ptr<RoundCounter> counter;
-  admission::Entity* entity = nullptr;  ///< Whom the messages are for.
+  std::vector<Part> parts;
   admission::Context context;
   std::shared_ptr<const admission::Catalog> catalog;  ///< Keeps what `context` points to.
   std::vector<admission::Message> messages;

@@ -1,5 +1,6 @@
 #include "actors/delivery.hpp"
 
+#include <cstddef>
 #include <stdexcept>
 
 #include "actors/exception_text.hpp"
@@ -37,14 +38,17 @@ std::string name_of(const admission::Entity& entity, const Message& message) {
   return "an entity";
 }
 
-void work_on(Batch& batch, admission::Entity& entity, const admission::Context& context, const MessageHook& hook) {
-  for (auto& m : batch.messages) {
-    try {
-      if (hook) hook(m);
-      entity.receive(m, context, batch.out);
-    } catch (...) {
-      throw std::runtime_error(name_of(entity, m) + " failed at record " + std::to_string(context.sequence) + ": " +
-                               text_of(std::current_exception()));
+void work_on(Batch& batch, const MessageHook& hook) {
+  auto message = batch.messages.begin();
+  for (const auto& part : batch.parts) {
+    for (const auto end = message + static_cast<std::ptrdiff_t>(part.messages); message != end; ++message) {
+      try {
+        if (hook) hook(*message);
+        part.entity->receive(*message, batch.context, batch.out);
+      } catch (...) {
+        throw std::runtime_error(name_of(*part.entity, *message) + " failed at record " + std::to_string(batch.context.sequence) + ": " +
+                                 text_of(std::current_exception()));
+      }
     }
   }
 }

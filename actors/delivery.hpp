@@ -10,8 +10,8 @@ namespace hindsight::actors {
 /// about to get; it names a parent that has not seen anything yet.
 [[nodiscard]] std::string name_of(const admission::Entity& entity, const admission::Message& message);
 
-/// Gives an entity its messages; what it says goes to `batch.out`. What it throws is thrown on as std::runtime_error that names the entity
-/// and the record: "ClusterQueue team-a failed at record 12: ...".
-void work_on(Batch& batch, admission::Entity& entity, const admission::Context& context, const MessageHook& hook);
+/// Gives entities their messages; what they say goes to `batch.out`. What one throws is thrown on as std::runtime_error that names the
+/// entity and the record: "ClusterQueue team-a failed at record 12: ...".
+void work_on(Batch& batch, const MessageHook& hook);
 
 }  // namespace hindsight::actors

@@ -34,7 +34,7 @@ using JobPtr = std::shared_ptr<Job>;
 using Task = std::function<bool(StepEngine&)>;
 using ErrorPtr = std::shared_ptr<const Error>;
 
-/// Lends one entity for as long as its batch takes.
+/// Lends entities for as long as its batch takes.
 using EntityShell = caf::typed_actor<
     // sequencer: work on these messages; the last shell of a round tells the sequencer `round_over`
     caf::reacts_to<BatchPtr>>;

@@ -82,6 +82,11 @@ void Node::allow_decisions() {
   call([](admission::Entities&) {});  // it looks again after each job
 }
 
+void Node::claim() {
+  impl_->core->allow_claim();
+  if (const auto sequencer = impl_->core->sequencer()) caf::anon_send(sequencer, look_atom::value);
+}
+
 Result<void> Node::stop() { return impl_->stop(); }
 
 Result<void> Node::wait() {

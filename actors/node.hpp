@@ -70,6 +70,7 @@ struct NodeOptions {
   unsigned append_failures_max = 30;
   std::chrono::milliseconds stop_timeout{5000};
   bool decide_from_start = true;  ///< Else neither decisions nor intents before `allow_decisions`.
+  bool claim_from_start = true;   ///< Else it stands by, following the decisions of another, before `claim`. Nothing to a connector.
 
   /// For tests of supervision: sees each message before its entity; what it throws counts as thrown by the entity.
   std::function<void(const admission::Message&)> hook;
@@ -78,7 +79,8 @@ struct NodeOptions {
 struct NodeStatus {
   events::Position position = 0;  ///< Of the last applied record in the log.
   std::uint64_t sequence = 0, epoch = 0;
-  bool caught_up = false;  ///< It has the domain: its own epoch was read back. A connector: it has read what was in the log.
+  bool caught_up = false;    ///< It has the domain: its own epoch was read back. A connector: it has read what was in the log.
+  bool standing_by = false;  ///< It has read what was in the log and goes on reading; another node has the domain.
   bool synced = false;
   bool at_rest = false;         ///< Nothing is under way and nothing left to decide.
   std::uint64_t decisions = 0;  ///< Steps decided and read back by this node.
@@ -120,6 +122,8 @@ class Node {
   // ---- control ----------------------------------------------------------------------------------------------------------------------
 
   void allow_decisions();
+  /// Takes the domain with a new epoch, for a node that stands by. From then on it is as any other; a second call changes nothing.
+  void claim();
   /// Finishes what is under way and ends all threads. Errors: unavailable (something did not end in time), or why the node had stopped
   /// by itself before.
   Result<void> stop();

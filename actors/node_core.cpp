@@ -7,7 +7,8 @@
 
 namespace hindsight::actors {
 
-NodeCore::NodeCore(events::Log& of, NodeOptions given) : log(of), options(std::move(given)), allowed_(options.decide_from_start) {
+NodeCore::NodeCore(events::Log& of, NodeOptions given)
+    : log(of), options(std::move(given)), allowed_(options.decide_from_start), may_claim_(options.claim_from_start) {
   Appender::Options writes;
   writes.domain = options.domain;
   writes.shared = options.role != Role::whole;
@@ -156,6 +157,16 @@ bool NodeCore::decisions_allowed() const {
 void NodeCore::allow_decisions() {
   const std::lock_guard lock(mutex_);
   allowed_ = true;
+}
+
+bool NodeCore::may_claim() const {
+  const std::lock_guard lock(mutex_);
+  return may_claim_;
+}
+
+void NodeCore::allow_claim() {
+  const std::lock_guard lock(mutex_);
+  may_claim_ = true;
 }
 
 }  // namespace hindsight::actors

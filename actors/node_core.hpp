@@ -76,6 +76,8 @@ class NodeCore {
 
   [[nodiscard]] bool decisions_allowed() const;
   void allow_decisions();
+  [[nodiscard]] bool may_claim() const;
+  void allow_claim();
 
   /// Ends the three threads; what was not written yet is dropped.
   void end_threads();
@@ -91,7 +93,7 @@ class NodeCore {
   mutable std::condition_variable changed_;
   SequencerActor sequencer_;
   std::optional<Error> error_;
-  bool ended_ = false, allowed_ = false;
+  bool ended_ = false, allowed_ = false, may_claim_ = false;
   std::vector<JobPtr> kept_;
   std::optional<std::uint64_t> rests_;  ///< After so many observations.
   NodeStatus status_;

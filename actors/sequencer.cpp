@@ -56,7 +56,7 @@ void Sequencer::begin() {
 /// Whatever may be in the log by now is applied before anything is decided.
 void Sequencer::follow_to_the_end() {
   phase_ = Phase::following;
-  core_->report([](NodeStatus& s) { s.caught_up = false; });
+  core_->report([](NodeStatus& s) { s.caught_up = s.standing_by = false; });
   in_flight_.reset();
   nothing_to_decide_ = false;
   core_->appender->close();
@@ -78,13 +78,22 @@ void Sequencer::find_the_end() {
 }
 
 void Sequencer::look_again() {
-  if (phase_ != Phase::following || target_) return;
-  find_the_end();
+  if (phase_ == Phase::standing_by && core_->may_claim())
+    follow_to_the_end();
+  else if (phase_ == Phase::following && !target_)
+    find_the_end();
   go_on();
 }
 
 /// All that was in the log is applied.
-void Sequencer::caught_up() { core_->options.role == Role::connector ? observe() : claim(); }
+void Sequencer::caught_up() {
+  if (core_->options.role == Role::connector)
+    observe();
+  else if (core_->may_claim())
+    claim();
+  else
+    stand_by();
+}
 
 void Sequencer::observe() {
   phase_ = Phase::observing;
@@ -93,6 +102,14 @@ void Sequencer::observe() {
   pause_ = std::chrono::milliseconds(0);
   core_->report([&](NodeStatus& s) {
     s.caught_up = true;
+    s.position = position_;
+  });
+}
+
+void Sequencer::stand_by() {
+  phase_ = Phase::standing_by;
+  core_->report([&](NodeStatus& s) {
+    s.standing_by = true;
     s.position = position_;
   });
 }
@@ -219,7 +236,7 @@ bool Sequencer::next_record() {
 
 Result<void> Sequencer::apply(const RecordView& record) {
   nothing_to_decide_ = false;
-  return phase_ == Phase::following || phase_ == Phase::observing ? engine_->fold(record) : engine_->apply(record, reading_);
+  return phase_ == Phase::claiming || phase_ == Phase::leading ? engine_->apply(record, reading_) : engine_->fold(record);
 }
 
 void Sequencer::record_applied() {
@@ -288,6 +305,7 @@ void Sequencer::batch_applied() {
 /// Between two batches: everything that an intent follows from was read back. First those of the whole state, then of what was touched.
 /// While the domain waits for the rest of what belongs together nothing is told: half a move looks as if objects were missing.
 void Sequencer::tell_intents() {
+  if (phase_ == Phase::standing_by) engine_->entities().forget_touched();  // all is told when it has the domain
   if (!acts() || !core_->decisions_allowed()) return;
   if (core_->options.role == Role::connector && !domain().synced()) return;
   if (!core_->options.on_intents) return engine_->entities().forget_touched();

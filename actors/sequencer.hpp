@@ -14,7 +14,8 @@ namespace hindsight::actors {
 /// The sequencer of one domain: applies what is read back, decides when there is nothing to apply, and hands the decision to the appender.
 ///
 /// It first follows the log to where it ended when it asked; then it claims the domain by an epoch of its own; when that is
-/// read back it leads: only then it decides and tells intents. A connector has nothing to claim: it observes. While a decision is being
+/// read back it leads: only then it decides and tells intents. A connector has nothing to claim: it observes. One that stands by
+/// follows on until it is told to claim. While a decision is being
 /// written records may come back and be applied, but nothing is decided before the decision came back. An append that failed means to
 /// follow and claim again.
 class Sequencer {
@@ -27,13 +28,13 @@ class Sequencer {
   void records(RecordsPtr records);
   void append_failed(const Error& error);
   void add(JobPtr job);
-  /// The log may be within reach again.
+  /// The log may be within reach again, or the domain may be claimed now.
   void look_again();
   void drain();
 
  private:
-  /// A connector goes from following to observing, all others to claiming and leading.
-  enum class Phase : std::uint8_t { following, observing, claiming, leading, ended };
+  /// A connector goes from following to observing, all others to claiming and leading, some by way of standing by.
+  enum class Phase : std::uint8_t { following, observing, standing_by, claiming, leading, ended };
 
   void go_on();
   [[nodiscard]] bool do_job();
@@ -47,6 +48,7 @@ class Sequencer {
   void find_the_end();
   void caught_up();
   void observe();
+  void stand_by();
   void claim();
   void epoch_began(const Envelope& envelope, const EpochStarted& started);
   /// Work that changes the world may be done.

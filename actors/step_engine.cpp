@@ -1,5 +1,6 @@
 #include "actors/step_engine.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 
 #include <caf/all.hpp>
@@ -16,6 +17,13 @@ using admission::Entity;
 using admission::EntityKind;
 using admission::Message;
 using admission::Outbox;
+
+namespace {
+
+/// Enough that no thread waits long for the last batch of a round, and few enough that handing over costs little.
+constexpr std::size_t batches_per_worker = 16;
+
+}  // namespace
 
 StepEngine::StepEngine(caf::scheduled_actor* self, admission::Domain::SettingsReader reader, EngineOptions options)
     : self_(self),
@@ -73,27 +81,33 @@ void StepEngine::begin_round() {
   while (!waiting_.empty()) {
     ++rounds_;
     receivers_.clear();
-    std::vector<Message> now;
-    now.swap(waiting_);
-    for (auto& m : now) {
+    now_.clear();
+    receiver_of_.clear();
+    std::vector<Message> sent;
+    sent.swap(waiting_);
+    for (auto& m : sent) {
       if (m.to.kind == EntityKind::domain) {
         Outbox out;
         entities_->domain().receive(m, out);
         take(out);
       } else if (auto* entity = entities_->receiver(m, applying_)) {
-        put(m, entity);
+        receiver_of_.push_back(receiver(m.to, entity));
+        now_.push_back(std::move(m));
       } else if (std::holds_alternative<admission::msg::CloseQueue>(m.payload)) {
         drop(m.to);
       }
     }
-    now.clear();
-    if (waiting_.empty()) waiting_.swap(now);  // keep the memory
+    sent.clear();
+    if (waiting_.empty()) waiting_.swap(sent);  // keep the memory
     if (receivers_.empty()) continue;
+    order_by_receiver();
     if (receivers_.size() > options_.inline_receivers) {
       dispatch();
       return;
     }
-    work_inline();
+    fill(1);
+    work_on(*batches_.front(), options_.hook);
+    take_answers();
   }
   in_round_ = false;
   entities_->sweep();
@@ -101,57 +115,79 @@ void StepEngine::begin_round() {
   passivate();
 }
 
-/// Into the batch of its receiver.
-void StepEngine::put(Message& m, Entity* entity) {
-  Slot& s = slot(m.to);
+/// Its number in this round.
+std::uint32_t StepEngine::receiver(Address address, Entity* entity) {
+  Slot& s = slot(address);
   if (s.round != rounds_) {
     s.round = rounds_;
-    s.batch = static_cast<std::uint32_t>(receivers_.size());
-    receivers_.push_back({m.to, entity});
-    if (receivers_.size() > batches_.size()) batches_.push_back(std::make_shared<Batch>(counter_));
+    s.receiver = static_cast<std::uint32_t>(receivers_.size());
+    receivers_.push_back({address, entity});
   }
-  batches_[s.batch]->messages.push_back(std::move(m));
+  ++receivers_[s.receiver].messages;
+  return s.receiver;
+}
+
+/// Messages for one receiver keep their order.
+void StepEngine::order_by_receiver() {
+  if (now_.size() == receivers_.size()) return;  // one each
+  std::vector<std::uint32_t> next(receivers_.size(), 0), from(now_.size());
+  for (std::size_t i = 1; i < next.size(); ++i) next[i] = next[i - 1] + receivers_[i - 1].messages;
+  for (std::uint32_t i = 0; i < now_.size(); ++i) from[next[receiver_of_[i]]++] = i;
+  std::vector<Message> ordered;
+  ordered.reserve(now_.size());
+  for (const std::uint32_t i : from) ordered.push_back(std::move(now_[i]));
+  now_.swap(ordered);
+}
+
+/// Deals the receivers with their messages out to so many batches.
+void StepEngine::fill(std::size_t batches) {
+  batches_used_ = batches;
+  while (batches_.size() < batches) batches_.push_back(std::make_shared<Batch>(counter_));
+  const admission::Context context = entities_->domain().context();
+  const auto& catalog = entities_->domain().catalog();
+  std::size_t receiver = 0, message = 0;
+  for (std::size_t i = 0; i < batches; ++i) {
+    Batch& batch = *batches_[i];
+    batch.context = context;
+    batch.catalog = catalog;
+    for (const std::size_t end = receivers_.size() * (i + 1) / batches; receiver < end; ++receiver) {
+      const Receiver& r = receivers_[receiver];
+      batch.parts.push_back({r.entity, r.messages});
+      for (const std::size_t last = message + r.messages; message < last; ++message) batch.messages.push_back(std::move(now_[message]));
+    }
+  }
 }
 
 void StepEngine::dispatch() {
   in_round_ = true;
-  const admission::Context context = entities_->domain().context();
-  const auto& catalog = entities_->domain().catalog();
-  counter_->missing.store(receivers_.size(), std::memory_order_relaxed);
-  for (std::size_t i = 0; i < receivers_.size(); ++i) {
-    const Receiver& r = receivers_[i];
-    const BatchPtr& batch = batches_[i];
-    batch->context = context;
-    batch->catalog = catalog;
-    batch->entity = r.entity;
-    Slot& s = slot(r.address);
-    if (r.address.kind == EntityKind::workload_parent) {
+  const std::size_t batches = std::min(receivers_.size(), batches_per_worker * self_->system().scheduler().num_workers());
+  fill(batches);
+  counter_->missing.store(batches, std::memory_order_relaxed);
+  for (std::size_t i = 0; i < batches; ++i) {
+    const Address first = receivers_[receivers_.size() * i / batches].address;
+    Slot& s = slot(first);
+    if (first.kind == EntityKind::workload_parent) {
       if (!s.shell) s.shell = shell_for_parent();
-      used(r.address.index);
+      used(first.index);
     } else if (!s.shell) {
       s.shell = self_->spawn<caf::lazy_init + caf::monitored>(entity_shell, entities_);
     }
-    caf::actor_cast<caf::abstract_actor*>(s.shell)->eq_impl(caf::make_message_id(), nullptr, self_->context(), batch);
+    caf::actor_cast<caf::abstract_actor*>(s.shell)->eq_impl(caf::make_message_id(), nullptr, self_->context(), batches_[i]);
   }
 }
 
-void StepEngine::work_inline() {
-  const admission::Context context = entities_->domain().context();
-  for (std::size_t i = 0; i < receivers_.size(); ++i) {
+void StepEngine::take_answers() {
+  for (std::size_t i = 0; i < batches_used_; ++i) {
     Batch& batch = *batches_[i];
-    work_on(batch, *receivers_[i].entity, context, options_.hook);
+    batch.parts.clear();
     batch.messages.clear();
+    batch.catalog.reset();  // the domain may change it in place when nobody reads it
     take(batch.out);
   }
 }
 
 void StepEngine::end_round() {
-  for (std::size_t i = 0; i < receivers_.size(); ++i) {
-    Batch& batch = *batches_[i];
-    batch.messages.clear();
-    batch.catalog.reset();  // the domain may change it in place when nobody reads it
-    take(batch.out);
-  }
+  take_answers();
   begin_round();
 }
 

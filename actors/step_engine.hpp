@@ -21,9 +21,10 @@ struct EngineOptions {
   MessageHook hook;
 };
 
-/// Carries out the steps of one domain over shells, in rounds: all waiting messages are put together by receiver, each receiver gets one
-/// batch, and when the last one is done, what all have said makes the next round. A step is over when a round has nothing to say. Since
-/// the answers are taken in the order in which the batches were made, threads and their speed do not show in the result at all.
+/// Carries out the steps of one domain over shells, in rounds: all waiting messages are put together by receiver, and when each receiver
+/// has worked on its own, what all have said makes the next round. A step is over when a round has nothing to say. A round with many
+/// receivers gives each shell several of them, so that it costs the hand-overs that keep all threads busy and no more. Since the answers
+/// are taken in the order in which the receivers came up, threads and their speed do not show in the result at all.
 ///
 /// Lives inside the actor `self`, is called only from its handlers; that actor hands `round_over` to `end_round` and `down_msg` to
 /// `is_failure`.
@@ -65,16 +66,18 @@ class StepEngine {
   /// What the engine keeps of one entity.
   struct Slot {
     EntityShell shell;
-    std::uint64_t round = 0;                   ///< In which it got its batch last.
-    std::uint32_t batch = 0;                   ///< Which of that round.
+    std::uint64_t round = 0;                   ///< In which it was a receiver last.
+    std::uint32_t receiver = 0;                ///< Which of that round.
     std::uint32_t newer = none, older = none;  ///< Neighbours in the order of use; Workload parents with a shell only.
   };
 
   void take(admission::Outbox& out);
   void begin_round();
+  [[nodiscard]] std::uint32_t receiver(admission::Address address, admission::Entity* entity);
+  void order_by_receiver();
+  void fill(std::size_t batches);
   void dispatch();
-  void work_inline();
-  void put(admission::Message& m, admission::Entity* entity);
+  void take_answers();
   [[nodiscard]] Slot& slot(admission::Address address);
   void drop(admission::Address address);
   [[nodiscard]] EntityShell shell_for_parent();
@@ -85,6 +88,7 @@ class StepEngine {
   struct Receiver {
     admission::Address address;
     admission::Entity* entity = nullptr;
+    std::uint32_t messages = 0;
   };
 
   caf::scheduled_actor* self_;
@@ -95,8 +99,11 @@ class StepEngine {
   bool applying_ = false, in_round_ = false;
   std::uint64_t rounds_ = 0;
   std::vector<admission::Message> waiting_;     ///< For the next round, in order.
+  std::vector<admission::Message> now_;         ///< Of the round, without those to the domain; in the end by receiver.
+  std::vector<std::uint32_t> receiver_of_;      ///< Parallel to now_, while these stand in the order in which they were sent.
+  std::vector<Receiver> receivers_;             ///< Of the round, in the order in which they came up.
+  std::size_t batches_used_ = 0;                ///< In the round.
   std::vector<BatchPtr> batches_;               ///< Those of the round first; the others wait to be used again.
-  std::vector<Receiver> receivers_;             ///< Of the round, parallel to batches_.
   std::vector<Slot> parents_, queues_, trees_;  ///< By number.
   std::uint32_t newest_ = none, oldest_ = none;
   std::size_t shells_ = 0;  ///< Of Workload parents.

@@ -44,6 +44,7 @@ struct RunOptions {
   unsigned connect_timeout = 60;
   std::string role = "all", domain = "default", domains = "one", group = "hindsight", member;
   unsigned session_timeout = 6;
+  bool standby = false;
   bool webhooks = false;
   std::string webhook_address, webhook_url, webhook_cert_dir, webhook_cert_lifetime = "8760h";
   VisibilityRunOptions visibility;
@@ -423,6 +424,7 @@ int run(const RunOptions& o) {
                         .group = o.group,
                         .member = o.member,
                         .session_timeout_seconds = o.session_timeout,
+                        .standby = o.standby,
                         .identity = identity()},
                        signals);
   }
@@ -496,6 +498,9 @@ void add_run(CLI::App& app, Session& session) {
       ->add_option("--session-timeout", o->session_timeout, "With --role node: seconds of silence after which others take its partitions")
       ->check(CLI::Range(1, 300))
       ->capture_default_str();
+  command->add_flag("--standby", o->standby,
+                    "With --role node: follow the partitions of the other nodes too, to decide at once when they become this one's; takes "
+                    "the memory of their whole state");
   command->add_option("--durability", o->durability, "fsync: a decision is acted upon after it is on disk; normal, off: faster and weaker")
       ->check(CLI::IsMember({"fsync", "normal", "off"}))
       ->capture_default_str();

@@ -3,6 +3,7 @@
 #include <condition_variable>
 #include <cstdio>
 #include <mutex>
+#include <numeric>
 
 #include "cli/complain.hpp"
 #include "cli/live/partition_owner.hpp"
@@ -47,12 +48,15 @@ operations::HealthSources health_of(const PartitionOwner& owner) {
   out.ready = [&owner] {
     const auto standing = owner.standing();
     const auto domains = owner.domains();
+    const auto followed = owner.standby();
     const auto ready = std::ranges::count_if(domains, [](const auto& d) { return d.status.caught_up; });
     return std::vector<operations::HealthCondition>{
         {"partitions", standing.open.size() == standing.wanted.size(),
          std::to_string(standing.open.size()) + " of " + std::to_string(standing.wanted.size()) + " open"},
         {"domains", static_cast<std::size_t>(ready) == domains.size(),
-         std::to_string(ready) + " of " + std::to_string(domains.size()) + " decided here"}};
+         std::to_string(ready) + " of " + std::to_string(domains.size()) + " decided here"},
+        // Whoever waits for it is served by another node: no reason to be called unready.
+        {"standby", true, std::to_string(followed.ready) + " of " + std::to_string(followed.domains) + " followed to their end"}};
   };
   out.metrics = [&owner] {
     std::string body;
@@ -84,6 +88,15 @@ int run_decider(const DeciderRunOptions& o, operations::Signals& signals) {
   auto address = operations::parse_listen_address(o.http);
   if (!address) return complain({ErrorKind::invalid, "--http: " + address.error().message});
   if (auto probe = open_log(location->text(), {.read_only = true, .kafka_config = o.log_config}); !probe) return complain(probe.error());
+  std::vector<std::int32_t> followed;
+  if (o.standby) {
+    auto all = *location;
+    all.partition = 0;
+    const auto partitions = partitions_of(all.text(), {.read_only = true, .kafka_config = o.log_config});
+    if (!partitions) return complain(partitions.error());
+    followed.resize(partitions->size());
+    std::iota(followed.begin(), followed.end(), 0);
+  }
 
   PartitionOwner owner({.open =
                             [&](std::int32_t partition) {
@@ -93,6 +106,7 @@ int run_decider(const DeciderRunOptions& o, operations::Signals& signals) {
                             },
                         .writer = o.identity,
                         .release = release,
+                        .standby = std::move(followed),
                         .on_notice = [](const std::string& text) { operations::log(LogLevel::info, text); }});
   operations::HttpRoutes routes;
   operations::add_operational_routes(routes, health_of(owner));

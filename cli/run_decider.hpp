@@ -13,6 +13,7 @@ struct DeciderRunOptions {
   std::string group = "hindsight";
   std::string member;  ///< Empty: none, the partitions go to others at once when this process ends.
   unsigned session_timeout_seconds = 6;
+  bool standby = false;  ///< Follow the partitions of other nodes, to decide at once when they become this one's.
   std::string identity;  ///< Of this process, in the log.
 };
 

@@ -79,6 +79,7 @@ void KafkaLog::append_async(RecordBatch batch, std::optional<Position> expected,
 }
 
 void KafkaLog::write_groups() {
+  (void)producer_.connect();  // what goes wrong is told by the first write
   for (auto group = appends_.next_group(); !group.empty(); group = appends_.next_group()) write(group);
 }
 

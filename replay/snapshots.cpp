@@ -54,13 +54,12 @@ Result<void> load_state(const Log& log, const SnapshotMeta& meta, std::string_vi
   return fail(ErrorKind::not_found, where + " holds no state of domain " + std::string(domain));
 }
 
-Result<void> SnapshotWriter::open() {
-  const auto all = snapshots_of(log_, domain_);
-  if (!all) return tl::unexpected(all.error());
-  if (all->empty()) return {};
+Result<std::vector<SnapshotMeta>> SnapshotWriter::open() {
+  auto all = snapshots_of(log_, domain_);
+  if (!all || all->empty()) return all;
   last_position_ = all->front().position;
   last_time_ = all->front().time;
-  return {};
+  return all;
 }
 
 bool SnapshotWriter::due(Position position, Time now) {

@@ -54,8 +54,8 @@ class SnapshotWriter {
  public:
   SnapshotWriter(Log& log, std::string domain, SnapshotPolicy policy) : log_(log), domain_(std::move(domain)), policy_(policy) {}
 
-  /// Reads which snapshots there are, so that a restart does not write one at once. Optional.
-  [[nodiscard]] Result<void> open();
+  /// Reads which snapshots there are, newest position first, and counts from the newest: a restart does not write one at once. Optional.
+  [[nodiscard]] Result<std::vector<SnapshotMeta>> open();
   /// `position`: of the last record that was read; `now`: the time of the last that was applied.
   [[nodiscard]] bool due(Position position, Time now);
   [[nodiscard]] Result<void> store(const EncodedSnapshot& snapshot);

@@ -76,12 +76,16 @@ class Kafka:
 
     # ------------------------------------------------------------ files
 
-    def create(self, brokers, properties):
+    def create(self, brokers, properties, through):
         for folder in ("pids", "logs"):
             (self.dir / folder).mkdir(parents=True, exist_ok=True)
         self.dir.chmod(0o700)
-        ports = free_ports(2 * brokers)
-        self.settings = {"ports": [ports[2 * i : 2 * i + 2] for i in range(brokers)], "properties": properties}
+        ports = free_ports(2 * brokers + len(through))
+        self.settings = {
+            "ports": [ports[2 * i : 2 * i + 2] for i in range(brokers)],
+            "through": dict(zip(map(str, through), ports[2 * brokers :])),
+            "properties": properties,
+        }
         self.processes = {name: Process(self.dir, f"broker-{name}") for name in self.names()}
         cluster_id = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
         for name in self.names():
@@ -97,14 +101,18 @@ class Kafka:
         count = len(self.settings["ports"])
         replicas = min(3, count)
         port, controller_port = self.settings["ports"][int(name) - 1]
+        # Port of a proxy -> port of the listener behind it, which tells its clients to stay with the proxy.
+        through = self.settings.get("through", {})
+        ways = [("PLAINTEXT", port, port)] + [(f"THROUGH{i}", there, proxy) for i, (proxy, there) in enumerate(through.items())]
         voters = ",".join(f"{i + 1}@127.0.0.1:{ports[1]}" for i, ports in enumerate(self.settings["ports"]))
         return {
             "process.roles": "broker,controller",
             "node.id": name,
             "controller.quorum.voters": voters,
             "controller.listener.names": "CONTROLLER",
-            "listeners": f"PLAINTEXT://127.0.0.1:{port},CONTROLLER://127.0.0.1:{controller_port}",
-            "advertised.listeners": f"PLAINTEXT://127.0.0.1:{port}",
+            "listeners": ",".join(f"{name}://127.0.0.1:{there}" for name, there, _ in [*ways, ("CONTROLLER", controller_port, None)]),
+            "advertised.listeners": ",".join(f"{name}://127.0.0.1:{told}" for name, _, told in ways),
+            "listener.security.protocol.map": ",".join(f"{name}:PLAINTEXT" for name in [*(way[0] for way in ways), "CONTROLLER"]),
             "log.dirs": str(self.dir / f"broker-{name}"),
             "auto.create.topics.enable": "false",
             "default.replication.factor": replicas,
@@ -195,11 +203,15 @@ def command_up(kafka, arguments):
             raise ClusterError(f"the Kafka in {kafka.dir} has {found} brokers, asked for are {arguments.brokers}; allowed: the same, or './dev kafka down' first")
         if properties and properties != kafka.settings["properties"]:
             raise ClusterError(f"the Kafka in {kafka.dir} was made with other properties; allowed: the same, or './dev kafka down' first")
+        if arguments.through and set(map(str, arguments.through)) != set(kafka.settings.get("through", {})):
+            raise ClusterError(f"the Kafka in {kafka.dir} was made for other proxies; allowed: the same, or './dev kafka down' first")
+    if arguments.through and (arguments.brokers or 1) != 1:
+        raise ClusterError(f"--through: found with {arguments.brokers} brokers; allowed: with one")
     if subprocess.run([ROOT / "scripts" / "tools.sh", "build", "kafka"], check=False).returncode != 0:
         raise ClusterError("Kafka could not be fetched; see the messages above")
     begin = time.monotonic()
     if kafka.settings is None:
-        kafka.create(arguments.brokers or 1, properties)
+        kafka.create(arguments.brokers or 1, properties, arguments.through)
     running_before = [name for name in kafka.names() if kafka.processes[name].pid() is not None]
     try:
         kafka.start(kafka.names())
@@ -277,6 +289,8 @@ def parse():
     up = command("up", command_up)
     up.add_argument("--brokers", type=int, choices=range(1, 6), default=None, help="how many (default 1)")
     up.add_argument("--property", action="append", default=[], metavar="K=V", help="for every broker's configuration; repeatable")
+    up.add_argument("--through", type=int, action="append", default=[], metavar="PORT",
+                    help="a proxy of yours on 127.0.0.1: another listener of the broker, named in kafka.json, whose clients are told to use it; repeatable")
     command("down", command_down).add_argument("--keep", action="store_true", help="keep the data for the next up")
     command("status", command_status).add_argument("-o", "--output", choices=["table", "json"], default="table")
     for name in DONE:

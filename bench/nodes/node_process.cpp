@@ -9,8 +9,12 @@
 
 namespace hindsight::bench {
 
-NodeProcess::NodeProcess(std::string program, std::string log, unsigned session_seconds, std::string output)
-    : program_(std::move(program)), log_(std::move(log)), session_(std::to_string(session_seconds)), output_(std::move(output)) {}
+NodeProcess::NodeProcess(std::string program, std::string log, unsigned session_seconds, bool standby, std::string output)
+    : program_(std::move(program)),
+      log_(std::move(log)),
+      session_(std::to_string(session_seconds)),
+      output_(std::move(output)),
+      standby_(standby) {}
 
 NodeProcess::~NodeProcess() { kill(); }
 
@@ -21,7 +25,7 @@ void NodeProcess::start() {
   ::dup2(out, STDOUT_FILENO);
   ::dup2(out, STDERR_FILENO);
   ::execl(program_.c_str(), program_.c_str(), "run", "--role", "node", "--log", log_.c_str(), "--session-timeout", session_.c_str(),
-          "--http", "127.0.0.1:0", nullptr);
+          "--http", "127.0.0.1:0", standby_ ? "--standby" : nullptr, nullptr);
   ::_exit(127);
 }
 

@@ -9,8 +9,8 @@ namespace hindsight::bench {
 /// A `hindsight run --role node` that can be killed and started again; ended with this object.
 class NodeProcess {
  public:
-  /// What it says is appended to `output`.
-  NodeProcess(std::string program, std::string log, unsigned session_seconds, std::string output);
+  /// What it says is appended to `output`. `standby`: it follows what is not its own.
+  NodeProcess(std::string program, std::string log, unsigned session_seconds, bool standby, std::string output);
   ~NodeProcess();
   NodeProcess(const NodeProcess&) = delete;
   NodeProcess& operator=(const NodeProcess&) = delete;
@@ -26,6 +26,7 @@ class NodeProcess {
 
  private:
   const std::string program_, log_, session_, output_;
+  const bool standby_;
   pid_t pid_ = 0;
 };
 

@@ -1,7 +1,7 @@
 // How long nobody decides: when the node that decides is killed (the session time-out included), and when it is told to end and another one
 // takes its partition over. Two nodes on a real broker, one domain with many waiting Workloads, an arrival every 20 ms.
 //
-//   HINDSIGHT_BENCH_KAFKA=HOST:PORT bench_takeover [--waiting N] [--times N] [--session SECONDS] [--hindsight FILE]
+//   HINDSIGHT_BENCH_KAFKA=HOST:PORT bench_takeover [--waiting N] [--times N] [--session SECONDS] [--standby yes|no] [--hindsight FILE]
 
 #include <unistd.h>
 
@@ -25,6 +25,7 @@ struct Settings {
   std::size_t waiting = 100'000;
   std::size_t times = 20;
   std::size_t session = 6;
+  bool standby = true;
   std::string program = HINDSIGHT_PROGRAM;
 };
 
@@ -35,8 +36,8 @@ class Bench {
   Bench(const Settings& settings, const std::string& broker, const std::string& folder)
       : settings_(settings),
         location_{broker, "takeover-" + std::to_string(::getpid()), 0},
-        nodes_{{settings.program, location_.text(), static_cast<unsigned>(settings.session), folder + "/first.out"},
-               {settings.program, location_.text(), static_cast<unsigned>(settings.session), folder + "/second.out"}} {}
+        nodes_{{settings.program, location_.text(), static_cast<unsigned>(settings.session), settings.standby, folder + "/first.out"},
+               {settings.program, location_.text(), static_cast<unsigned>(settings.session), settings.standby, folder + "/second.out"}} {}
 
   Result<void> run() {
     if (auto made = events::kafka::make_topics({location_, {}}); !made) return tl::unexpected(made.error());
@@ -47,7 +48,8 @@ class Bench {
     arrivals_ = arrivals->get();
     for (auto& node : nodes_) node.start();
     if (auto calm = wait_for_calm(); !calm) return calm;
-    std::printf("%zu Workloads wait, %zu times each, session time-out %zu s\n", settings_.waiting, settings_.times, settings_.session);
+    std::printf("%zu Workloads wait, %zu times each, session time-out %zu s, nodes %s\n", settings_.waiting, settings_.times,
+                settings_.session, settings_.standby ? "follow what is not theirs (--standby)" : "read what they take over");
     if (auto done = repeat("killed", [](NodeProcess& node) { node.kill(); }); !done) return done;
     return repeat("told to end", [](NodeProcess& node) { node.ask_to_end(); });
   }
@@ -119,12 +121,15 @@ Result<Settings> read_options(int argc, char** argv) {
                                                   : nullptr;
     if (const long given = std::strtol(value.c_str(), nullptr, 10); number != nullptr && given > 0 && given <= 1'000'000)
       *number = static_cast<std::size_t>(given);
+    else if (option == "--standby" && (value == "yes" || value == "no"))
+      out.standby = value == "yes";
     else if (option == "--hindsight" && !value.empty())
       out.program = value;
     else
-      return tl::unexpected(Error{
-          ErrorKind::invalid,
-          "found " + option + " " + value + "; allowed: --waiting N, --times N, --session SECONDS (each 1 to 1000000), --hindsight FILE"});
+      return tl::unexpected(
+          Error{ErrorKind::invalid,
+                "found " + option + " " + value +
+                    "; allowed: --waiting N, --times N, --session SECONDS (each 1 to 1000000), --standby yes or no, --hindsight FILE"});
   }
   return out;
 }

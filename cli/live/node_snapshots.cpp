@@ -26,33 +26,40 @@ void NodeSnapshots::attach(actors::NodeOptions& options) {
   if (options.role == actors::Role::connector) return;  // those who decide write them
   writer_.emplace(log_, options.domain, policy_);
   if (auto ok = writer_->open(); !ok) notice_("the snapshots cannot be listed: " + ok.error().message);
+  options.on_lead = [this, next = options.on_lead](std::uint64_t epoch, events::Position position) {
+    leads_ = true;
+    if (next) next(epoch, position);
+  };
   options.on_batch = [this, domain = options.domain, release = options.release](const admission::Entities& /*entities*/,
                                                                                 events::Position position, Time now) {
-    if (busy_ || position < not_before_ || !writer_->due(position, now)) return;
+    if (!leads_ || busy_ || position < not_before_ || !writer_->due(position, now)) return;
     busy_ = true;
-    thread_ = std::jthread([this, domain, release, position](const std::stop_token& stop) { make(stop, domain, release, position); });
+    thread_ = std::jthread(
+        [this, domain, release, moment = Moment{position, now}](const std::stop_token& stop) { make(stop, domain, release, moment); });
   };
 }
 
-void NodeSnapshots::make(const std::stop_token& stop, const std::string& domain, const std::string& release, events::Position position) {
+void NodeSnapshots::make(const std::stop_token& stop, const std::string& domain, const std::string& release, Moment moment) {
   std::string why;
   try {
-    if (auto ok = fold_and_store(stop, domain, release, position); !ok) why = ok.error().message;
+    if (auto ok = fold_and_store(stop, domain, release, moment); !ok) why = ok.error().message;
   } catch (const std::exception& bug) {  // in a state of its own: the node is none the worse
     why = bug.what();
   }
   if (!why.empty()) {
-    not_before_ = position + (policy_.records == 0 ? records_after_failure : policy_.records);
-    notice_("a snapshot at position " + std::to_string(position) + " was not stored: " + why);
+    not_before_ = moment.position + (policy_.records == 0 ? records_after_failure : policy_.records);
+    notice_("a snapshot at position " + std::to_string(moment.position) + " was not stored: " + why);
   }
   busy_ = false;
 }
 
 Result<void> NodeSnapshots::fold_and_store(const std::stop_token& stop, const std::string& domain, const std::string& release,
-                                           events::Position position) {
-  replay::Past past(log_, domain);
-  const auto list = replay::snapshots_of(log_, domain);
+                                           Moment moment) {
+  const auto list = writer_->open();
   if (!list) return tl::unexpected(list.error());
+  const auto position = moment.position;
+  if (!writer_->due(position, moment.now)) return {};
+  replay::Past past(log_, domain);
   const auto base = std::find_if(list->begin(), list->end(), [&](const auto& meta) { return meta.position <= position; });
   if (base != list->end()) {
     if (auto ok = past.go_to(base->position); !ok) return ok;

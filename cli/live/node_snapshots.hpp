@@ -24,18 +24,23 @@ class NodeSnapshots {
   NodeSnapshots(const NodeSnapshots&) = delete;
   NodeSnapshots& operator=(const NodeSnapshots&) = delete;
 
-  /// Sets `restore` and `on_batch` of a node that is to be started over the same log.
+  /// Sets `restore` and `on_batch` of a node that is to be started over the same log, and adds to its `on_lead`: who stands by writes none.
   void attach(actors::NodeOptions& options);
 
  private:
-  void make(const std::stop_token& stop, const std::string& domain, const std::string& release, events::Position position);
-  /// The state at `position`, stored. Errors: those of the log and of the fold.
+  struct Moment {
+    events::Position position = 0;
+    Time now;
+  };
+  void make(const std::stop_token& stop, const std::string& domain, const std::string& release, Moment moment);
+  /// The state at that moment, stored, unless another node has stored one lately. Errors: those of the log and of the fold.
   [[nodiscard]] Result<void> fold_and_store(const std::stop_token& stop, const std::string& domain, const std::string& release,
-                                            events::Position position);
+                                            Moment moment);
 
   events::Log& log_;
   std::function<void(const std::string&)> notice_;
   const replay::SnapshotPolicy policy_;
+  std::atomic<bool> leads_ = false;
   std::atomic<bool> busy_ = false;                ///< The next two belong to the thread that makes a snapshot; else to the node.
   std::optional<replay::SnapshotWriter> writer_;  ///< Of a node that decides.
   events::Position not_before_ = 0;               ///< After a failure, so that it is not tried for every record.

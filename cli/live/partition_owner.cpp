@@ -1,6 +1,8 @@
 #include "cli/live/partition_owner.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 #include "events/settings.hpp"
 
@@ -47,63 +49,87 @@ void PartitionOwner::run(const std::stop_token& stop) {
   }
 }
 
-/// Stops what others have begun with, then begins what is ours.
+/// Stops what others have begun with, then begins what is ours, then follows what is not.
 void PartitionOwner::look() {
-  std::vector<std::int32_t> wanted, missing;
+  std::vector<std::int32_t> wanted, followed;
   {
     const std::lock_guard lock(mutex_);
     wanted = wanted_;
-    for (const auto number : wanted)
-      if (!partitions_.contains(number)) missing.push_back(number);
+    if (!handing_over_) followed = options_.standby;
   }
-  { const auto parted = part_with(wanted); }  // ends them
+  { const auto parted = part_with(wanted, followed); }  // ends them
   parted_.notify_all();
-  for (const auto number : missing) {
+  const auto open = [&](std::int32_t number, Stance stance) {
+    if (partitions_.contains(number)) return;
     auto log = options_.open(number);
-    if (!log) {
-      options_.on_notice("partition " + std::to_string(number) + ": " + log.error().message);
+    if (!log) return options_.on_notice("partition " + std::to_string(number) + ": " + log.error().message);
+    const std::lock_guard lock(mutex_);
+    auto& partition = partitions_[number];
+    partition.log = std::move(*log);
+    partition.stance = stance;
+  };
+  for (const auto number : wanted) open(number, Stance::decides);
+  for (const auto number : wanted)
+    if (const auto it = partitions_.find(number); it != partitions_.end()) {
+      take(number, it->second);
+      look_at(number, it->second);
+    }
+  for (const auto number : followed) open(number, Stance::stands_by);
+  for (auto& [number, partition] : partitions_)
+    if (partition.stance == Stance::stands_by) look_at(number, partition);
+}
+
+/// It is ours now, if it was not before.
+void PartitionOwner::take(std::int32_t number, Partition& partition) {
+  if (partition.stance == Stance::stands_by) {
+    options_.on_notice("partition " + std::to_string(number) + ", which was followed, is this node's now");
+    for (auto& [domain, decider] : partition.deciders) decider.node->claim();
+  }
+  const std::lock_guard lock(mutex_);
+  partition.stance = Stance::decides;
+}
+
+/// Those whose domains are all decided elsewhere, or have been kept for long enough, unless they are to be followed.
+std::vector<PartitionOwner::Partition> PartitionOwner::part_with(const std::vector<std::int32_t>& wanted,
+                                                                 const std::vector<std::int32_t>& followed) {
+  const auto now = std::chrono::steady_clock::now();
+  std::vector<Partition> out;
+  for (auto it = partitions_.begin(); it != partitions_.end();) {
+    auto& [number, partition] = *it++;
+    if (std::ranges::binary_search(wanted, number)) continue;
+    const bool follow = std::ranges::find(followed, number) != followed.end();
+    if (partition.stance == Stance::decides) {
+      const std::lock_guard lock(mutex_);
+      partition.stance = Stance::lingers;
+      partition.lingers_until = now + options_.linger;
+      options_.on_notice("partition " + std::to_string(number) + " is another node's now: decided here until that one begins");
+    }
+    if (partition.stance == Stance::lingers) {
+      drop(number, partition, useless);
+      if (!partition.deciders.empty() && now < partition.lingers_until) continue;
+      options_.on_notice("partition " + std::to_string(number) + " is left to others");
+    } else if (follow) {
       continue;
     }
     const std::lock_guard lock(mutex_);
-    partitions_[number].log = std::move(*log);
-  }
-  for (const auto number : wanted) {
-    if (const auto it = partitions_.find(number); it != partitions_.end()) look_at(number, it->second);
-  }
-}
-
-/// Those whose domains are all decided elsewhere, or have been kept for long enough.
-std::vector<PartitionOwner::Partition> PartitionOwner::part_with(const std::vector<std::int32_t>& wanted) {
-  const auto now = std::chrono::steady_clock::now();
-  std::vector<std::int32_t> leaving;
-  {
-    const std::lock_guard lock(mutex_);
-    for (auto& [number, partition] : partitions_) {
-      if (std::ranges::binary_search(wanted, number)) {
-        partition.ends.reset();
-        continue;
-      }
-      if (!partition.ends) {
-        partition.ends = now + options_.linger;
-        options_.on_notice("partition " + std::to_string(number) + " is another node's now: decided here until that one begins");
-      }
-      leaving.push_back(number);
+    auto& parted = out.emplace_back();
+    if (follow) {  // it is followed anew, from what the next owner writes
+      parted.deciders = std::exchange(partition.deciders, {});
+      partition.held_back.clear();  // who follows takes nothing back
+      partition.stance = Stance::stands_by;
+    } else {
+      parted = std::move(partition);
+      partitions_.erase(std::prev(it));
     }
-  }
-  std::vector<Partition> out;
-  for (const auto number : leaving) {
-    auto& partition = partitions_.at(number);
-    drop(number, partition, useless);
-    if (!partition.deciders.empty() && now < *partition.ends) continue;
-    options_.on_notice("partition " + std::to_string(number) + " is left to others");
-    const std::lock_guard lock(mutex_);
-    out.push_back(std::move(partition));
-    partitions_.erase(number);
   }
   return out;
 }
 
 bool PartitionOwner::hand_over(std::chrono::milliseconds timeout) {
+  {
+    const std::lock_guard lock(mutex_);
+    handing_over_ = true;
+  }
   own({});
   std::unique_lock lock(mutex_);
   return parted_.wait_for(lock, timeout, [&] { return partitions_.empty() && !news_; });
@@ -123,7 +149,7 @@ void PartitionOwner::drop(std::int32_t number, Partition& partition, const std::
   std::erase_if(partition.deciders, [](const auto& entry) { return entry.second.node == nullptr; });
 }
 
-/// New domains get a decider; one that has ended gets a new one as long as the partition is ours.
+/// New domains get a decider; one that has ended gets a new one as long as the partition is ours or followed.
 void PartitionOwner::look_at(std::int32_t number, Partition& partition) {
   const auto named = [number](const std::string& domain) { return "domain " + domain + " of partition " + std::to_string(number); };
   drop(number, partition, ended);
@@ -150,6 +176,7 @@ Result<PartitionOwner::Decider> PartitionOwner::decider(Partition& partition, co
   actors::NodeOptions o;
   o.domain = domain;
   o.role = actors::Role::decider;
+  o.claim_from_start = partition.stance == Stance::decides;
   o.writer = options_.writer;
   o.release = options_.release;
   o.settings_reader = [](Text json) { return events::read_settings(json); };
@@ -168,9 +195,24 @@ Result<PartitionOwner::Decider> PartitionOwner::decider(Partition& partition, co
 std::vector<PartitionOwner::Domain> PartitionOwner::domains() const {
   const std::lock_guard lock(mutex_);
   std::vector<Domain> out;
-  for (const auto& [number, partition] : partitions_)
+  for (const auto& [number, partition] : partitions_) {
+    if (partition.stance == Stance::stands_by) continue;
     for (const auto& [name, decider] : partition.deciders)
       if (decider.node) out.push_back({number, name, decider.node->status()});
+  }
+  return out;
+}
+
+PartitionOwner::Standby PartitionOwner::standby() const {
+  const std::lock_guard lock(mutex_);
+  Standby out;
+  for (const auto& [number, partition] : partitions_) {
+    if (partition.stance != Stance::stands_by) continue;
+    for (const auto& [name, decider] : partition.deciders) {
+      ++out.domains;
+      if (decider.node && decider.node->status().standing_by) ++out.ready;
+    }
+  }
   return out;
 }
 
@@ -178,7 +220,7 @@ PartitionOwner::Standing PartitionOwner::standing() const {
   const std::lock_guard lock(mutex_);
   Standing out{wanted_, {}};
   for (const auto& [number, partition] : partitions_)
-    if (!partition.ends) out.open.push_back(number);
+    if (partition.stance == Stance::decides) out.open.push_back(number);
   return out;
 }
 

@@ -35,6 +35,9 @@ class PartitionOwner {
     std::chrono::milliseconds hold_back{15'000};
     /// How long domains of a partition that is another node's now are decided here at most, if that one never begins.
     std::chrono::milliseconds linger{30'000};
+    /// Partitions that are followed also while they are another node's, so that this one can decide as soon as it is asked to. Costs the
+    /// memory of their whole state.
+    std::vector<std::int32_t> standby = {};
     std::function<void(const std::string&)> on_notice;
     replay::SnapshotPolicy snapshots = {};  ///< Of each domain.
   };
@@ -44,7 +47,8 @@ class PartitionOwner {
 
   /// All partitions that are this node's from now on. Never blocks.
   void own(std::vector<std::int32_t> partitions);
-  /// Owns nothing from now on, and waits until others have begun with all that was decided here, at most `timeout`. Whether they have.
+  /// Owns and follows nothing from now on, and waits until others have begun with all that was decided here, at most `timeout`. Whether
+  /// they have.
   [[nodiscard]] bool hand_over(std::chrono::milliseconds timeout);
 
   struct Domain {
@@ -52,7 +56,13 @@ class PartitionOwner {
     std::string name;
     actors::NodeStatus status;
   };
+  /// Those that it decides for, is about to, or did until another node begins; not those that it only follows.
   [[nodiscard]] std::vector<Domain> domains() const;
+  /// Those that it follows, and of them those that have been read to their end.
+  struct Standby {
+    std::size_t domains = 0, ready = 0;
+  };
+  [[nodiscard]] Standby standby() const;
   /// Those that are this node's, and of them those whose log is open.
   struct Standing {
     std::vector<std::int32_t> wanted, open;
@@ -65,25 +75,33 @@ class PartitionOwner {
     std::unique_ptr<NodeSnapshots> snapshots;
     std::unique_ptr<actors::Node> node;
   };
+  enum class Stance : std::uint8_t {
+    stands_by,  ///< It is another node's, and followed.
+    decides,    ///< It is ours.
+    lingers,    ///< It was ours, and is until another node has begun.
+  };
   struct Partition {
     std::unique_ptr<events::Log> log;
+    Stance stance = Stance::decides;
     std::map<std::string, Decider> deciders;
     std::map<std::string, std::chrono::steady_clock::time_point> held_back;  ///< Until when.
-    std::optional<std::chrono::steady_clock::time_point> ends;               ///< It is another node's: until when it is kept at most.
+    std::chrono::steady_clock::time_point lingers_until;
   };
   void run(const std::stop_token& stop);
   void look();
-  [[nodiscard]] std::vector<Partition> part_with(const std::vector<std::int32_t>& wanted);
+  void take(std::int32_t number, Partition& partition);
+  [[nodiscard]] std::vector<Partition> part_with(const std::vector<std::int32_t>& wanted, const std::vector<std::int32_t>& followed);
   void drop(std::int32_t number, Partition& partition, const std::function<bool(const actors::NodeStatus&)>& which);
   void look_at(std::int32_t number, Partition& partition);
   [[nodiscard]] Result<Decider> decider(Partition& partition, const std::string& domain);
 
   const Options options_;
-  mutable std::mutex mutex_;  ///< Of the two below; what the partitions hold changes on the thread only.
+  mutable std::mutex mutex_;  ///< Of all below; what the partitions hold changes on the thread only.
   std::condition_variable_any changed_, parted_;
   std::vector<std::int32_t> wanted_;
   std::map<std::int32_t, Partition> partitions_;
   bool news_ = false;  ///< Since the last look it was told what is its own.
+  bool handing_over_ = false;
   std::jthread thread_;
 };
 

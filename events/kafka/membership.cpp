@@ -53,7 +53,10 @@ Result<std::unique_ptr<Membership>> Membership::join(const Access& access, Optio
   setup.set("group.id", o.group);
   if (!o.member.empty()) setup.set("group.instance.id", o.member);
   setup.set("session.timeout.ms", std::to_string(o.session_timeout.count()));
-  setup.set("heartbeat.interval.ms", std::to_string(std::max<std::int64_t>(100, o.session_timeout.count() / 6)));
+  const auto heartbeat = std::to_string(std::max<std::int64_t>(100, o.session_timeout.count() / 20));
+  setup.set("heartbeat.interval.ms", heartbeat);
+  // librdkafka 2.0.2 sends heartbeats when its main thread wakes up, which is once a second unless a timer is due earlier: this is one.
+  setup.set("statistics.interval.ms", heartbeat);
   setup.set("partition.assignment.strategy", "range");
   setup.set("enable.auto.commit", "false");
   setup.set("enable.auto.offset.store", "false");

@@ -35,6 +35,10 @@ class Producer {
   Producer(const Access& access, LastWords& words, std::string topic, std::int32_t partition);
   ~Producer();
 
+  /// Makes the client, if there is none. It takes it up to a second to get its identity from the brokers, for which the next send would
+  /// wait. Errors: invalid, io.
+  Result<void> connect();
+
   /// Sends the messages and waits until all replicas in sync have them. The offsets are those of the messages that are known to be in
   /// the partition: all of them unless `error` says what happened. Kinds: invalid (a message was refused as such), denied, not_found,
   /// unsupported, unavailable, io; of all but the messages with offsets it is not known whether they get in.
@@ -46,12 +50,11 @@ class Producer {
 
   /// Clients made so far.
   [[nodiscard]] std::uint64_t clients() const { return clients_; }
-  /// The present client, for tests that make it fail; none before the first send.
+  /// The present client, for tests that make it fail; none before the first send or connect.
   [[nodiscard]] RdKafka::Producer* client() { return client_.get(); }
 
  private:
   class Reports;
-  [[nodiscard]] Result<void> connect();
   void throw_away();
 
   const Access& access_;

@@ -1,6 +1,7 @@
 // Several writers in one log: connectors observe, deciders decide in epochs, readers number the records (design rule 4).
 
 #include <array>
+#include <atomic>
 #include <map>
 #include <set>
 #include <thread>
@@ -98,6 +99,62 @@ TEST_F(SharedLog, AnotherDeciderTakesOverAndTheFirstOneEnds) {
   EXPECT_EQ(second->status().epoch, 2U);
   EXPECT_EQ(reserved(), (std::set<std::string>{"w0", "w1"}));
   expect_state_of_log();
+}
+
+/// Waits until it has read the log to this position while another decides.
+bool follows_to(Node& node, events::Position position) {
+  for (int i = 0; i < 20'000; ++i) {
+    const auto s = node.status();
+    if (s.standing_by && s.position >= position) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return false;
+}
+
+TEST_F(SharedLog, OneThatStandsByFollowsAndTakesTheDomainWhenItIsTold) {
+  start_connector();
+  const auto first = decider("first");
+  options.claim_from_start = false;
+  std::atomic<int> restored = 0;
+  options.restore = [&](admission::Entities&, unsigned) -> Result<events::Position> {
+    ++restored;
+    return events::Position{0};
+  };
+  const auto second = decider("second");
+  set_up_queue(2'000);
+  observe(facts.workload("w0", "lq", 1'000));
+  settle(*first);
+  ASSERT_TRUE(follows_to(*second, *log.last()));
+  EXPECT_EQ(second->status().epochs_begun, 0U);
+  EXPECT_FALSE(second->status().caught_up);
+  EXPECT_EQ(second->status().epoch, 1U) << "the other's";
+  EXPECT_EQ(second->state_hash().value_or(1), first->state_hash().value_or(2));
+
+  second->claim();
+  ASSERT_TRUE(ends_within(*first, std::chrono::seconds(20)));
+  observe(facts.workload("w1", "lq", 1'000));
+  settle(*second);
+  EXPECT_EQ(second->status().epoch, 2U);
+  EXPECT_FALSE(second->status().standing_by);
+  EXPECT_EQ(reserved(), (std::set<std::string>{"w0", "w1"}));
+  EXPECT_EQ(restored, 1) << "it went on from where it was";
+  second->claim();
+  observe(facts.workload("w2", "lq", 1'000));
+  settle(*second);
+  EXPECT_EQ(second->status().epochs_begun, 1U);
+  expect_state_of_log();
+}
+
+// Told before it has read anything: it claims when it has.
+TEST_F(SharedLog, OneThatIsToldAtOnceStandsByNoLonger) {
+  start_connector();
+  set_up_queue(2'000);
+  options.claim_from_start = false;
+  const auto only = decider("only");
+  only->claim();
+  observe(facts.workload("w0", "lq", 1'000));
+  settle(*only);
+  EXPECT_EQ(reserved(), std::set<std::string>{"w0"});
 }
 
 // A paused process that wakes up writes what it had decided: nobody takes it for a decision.

@@ -207,6 +207,60 @@ TEST_F(PartitionHandedOver, OneThatComesBackIsDecidedOn) {
   EXPECT_TRUE(admits(1)) << "without another epoch";
 }
 
+// The one that stands by has read all when it is asked: it begins at once, and the one before follows it from then on.
+TEST_F(PartitionHandedOver, OneThatStandsByTakesItAndBack) {
+  auto followed = [&](const std::string& writer) {
+    auto o = options(writer);
+    o.standby = {0};
+    return o;
+  };
+  PartitionOwner first(followed("first"));
+  PartitionOwner second(followed("second"));
+  first.own({0});
+  const auto stands_by = [](const PartitionOwner& owner) { return owner.standby().domains == 1 && owner.standby().ready == 1; };
+  ASSERT_TRUE(within_seconds(20, [&] { return epoch_of(first) == 1 && stands_by(second); }));
+  EXPECT_EQ(first.standby().domains, 0U);
+  EXPECT_TRUE(second.domains().empty());
+  EXPECT_TRUE(second.standing().open.empty());
+  EXPECT_TRUE(admits(1));
+
+  first.own({});
+  second.own({0});
+  ASSERT_TRUE(within_seconds(20, [&] { return epoch_of(second) == 2 && stands_by(first); }));
+  EXPECT_TRUE(admits(2));
+  EXPECT_EQ(second.standby().domains, 0U);
+
+  second.own({});
+  first.own({0});
+  ASSERT_TRUE(within_seconds(20, [&] { return epoch_of(first) == 3; }));
+  EXPECT_TRUE(admits(3));
+}
+
+TEST_F(PartitionHandedOver, OneThatStandsByEndsAtOnce) {
+  auto o = options("first");
+  o.standby = {0};
+  PartitionOwner first(std::move(o));
+  ASSERT_TRUE(within_seconds(20, [&] { return first.standby().ready == 1; }));
+  EXPECT_TRUE(first.hand_over(std::chrono::seconds(20)));
+  EXPECT_EQ(first.standby().domains, 0U);
+}
+
+// A domain that appears while the partition is followed is followed as well.
+TEST_F(PartitionHandedOver, ADomainThatAppearsIsFollowed) {
+  auto o = options("first");
+  o.standby = {0};
+  PartitionOwner first(std::move(o));
+  ASSERT_TRUE(within_seconds(20, [&] { return first.standby().ready == 1; }));
+  actors::NodeOptions other;
+  other.domain = "stage";
+  other.role = actors::Role::connector;
+  other.settings_reader = [](Text json) { return events::read_settings(json); };
+  const auto started = actors::Node::start(*log_, std::move(other));
+  ASSERT_TRUE(started) << started.error().message;
+  ASSERT_TRUE((*started)->observe_and_wait(facts_.flavor()));
+  EXPECT_TRUE(within_seconds(20, [&] { return first.standby().ready == 2; }));
+}
+
 // It must not take the domain from whoever has it now.
 TEST_F(PartitionHandedOver, WhatHasNotBegunDoesNotBegin) {
   PartitionOwner first(options("first"));

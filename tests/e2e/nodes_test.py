@@ -5,7 +5,8 @@ usage: nodes_test.py HINDSIGHT LOG_INVARIANTS [--jobs N] [--kills N] [--nodes N]
 
 A connector mirrors the cluster into the log and carries decisions out; nodes share the log's partitions by a consumer group and decide. While
 Jobs go through kubectl, nodes and the connector are killed (SIGKILL) at random moments and started again, the node that decides is paused for
-longer than the session time-out and goes on as a zombie, and the broker is away for longer than one call waits. With several brokers each of
+longer than the session time-out and goes on as a zombie, its network is cut for as long, and the broker is away for longer than one call waits.
+One of the nodes stands by for what the others decide. With several brokers each of
 them is killed or cut off in turn, so that the log's leader is among them, and the others go on. Afterwards every Job has run and finished
 exactly once, no quota was exceeded at any recorded moment, decisions of replaced nodes did not count, and the log verifies.
 """
@@ -13,6 +14,7 @@ import argparse, glob, json, os, random, shutil, signal, subprocess, sys, tempfi
 
 import jobs_test
 from jobs_test import Cluster, eventually, job, queue
+from proxy import Proxy
 from steps import ROOT, Program, run
 
 ARGS = None
@@ -29,10 +31,20 @@ class NodesTest(unittest.TestCase):
         cls.folder = tempfile.mkdtemp(prefix="hindsight-nodes-")
         cls.addClassCleanup(shutil.rmtree, cls.folder, ignore_errors=True)
         cls.kafka_folder = os.path.join(cls.folder, "kafka")
-        cls.bootstrap = cls.kafka("up", "--brokers", str(ARGS.brokers)).strip()
+        cls.proxies = [Proxy() for _ in range(ARGS.nodes if ARGS.brokers == 1 else 0)]
+        for proxy in cls.proxies:
+            cls.addClassCleanup(proxy.close)
+        cls.bootstrap = cls.kafka("up", "--brokers", str(ARGS.brokers), *(w for p in cls.proxies for w in ("--through", str(p.port)))).strip()
         cls.addClassCleanup(cls.kafka, "down")
+        with open(os.path.join(cls.kafka_folder, "kafka.json"), encoding="utf-8") as settings:
+            through = json.load(settings)["through"]
+        for proxy in cls.proxies:
+            proxy.target = through[str(proxy.port)]
         cls.log = "kafka:" + cls.bootstrap
-        run(ARGS.hindsight, "log", "init", "--log", cls.log)
+        cls.config = os.path.join(cls.folder, "kafka.properties")
+        with open(cls.config, "w", encoding="utf-8") as out:
+            out.write(f"patience.ms={PATIENCE_SECONDS * 1000}\npartitions={getattr(ARGS, 'partitions', 1)}\n")
+        run(ARGS.hindsight, "log", "init", "--log", cls.log, "--log-config", cls.config)
         cls.cluster = Cluster(os.path.join(cls.folder, "cluster"))
         cls.addClassCleanup(cls.cluster.down)
         for crd in sorted(glob.glob(os.path.join(ROOT, "deploy", "crds", "*.yaml"))):
@@ -40,7 +52,7 @@ class NodesTest(unittest.TestCase):
 
         def served():
             kinds = cls.cluster.kubectl("api-resources", "--api-group=kueue.x-k8s.io", check=False)
-            for kind in ("clusterqueues", "localqueues", "resourceflavors", "workloads"):
+            for kind in ("clusterqueues", "cohorts", "localqueues", "resourceflavors", "workloads"):
                 assert kind in kinds, f"{kind} is not served: {kinds}"
 
         eventually(served)
@@ -61,16 +73,14 @@ class NodesTest(unittest.TestCase):
         seed = ARGS.seed if ARGS.seed is not None else random.randrange(1 << 32)
         print("seed", seed, flush=True)
         rng = random.Random(seed)
-        config = os.path.join(self.folder, "kafka.properties")
-        with open(config, "w") as out:
-            out.write(f"patience.ms={PATIENCE_SECONDS * 1000}\n")
-        log = ["--log", self.log, "--log-config", config]
+        log = ["--log", self.log, "--log-config", self.config]
         output = lambda name: os.path.join(self.folder, name + ".out")
         connector = Program("connector", output("connector"), ARGS.hindsight, "run", "--role", "connector", "--kubeconfig", self.cluster.kubeconfig, *log,
                             "--no-lease")
-        nodes = [Program(f"node-{i}", output(f"node-{i}"), ARGS.hindsight, "run", "--role", "node", *log, "--session-timeout", str(SESSION_SECONDS),
-                         *(["--member", f"node-{i}"] if i == 0 else []))  # one of them as a static member
-                 for i in range(ARGS.nodes)]
+        nodes = [Program(f"node-{i}", output(f"node-{i}"), ARGS.hindsight, "run", "--role", "node", "--log", way, "--log-config", self.config,
+                         "--session-timeout", str(SESSION_SECONDS), *(["--member", f"node-{i}"] if i == 0 else []),  # one of them as a static member
+                         *(["--standby"] if i == 1 else []))
+                 for i, way in enumerate(self.ways())]
         everybody = [connector, *nodes]
         try:
             for one in everybody:
@@ -79,8 +89,7 @@ class NodesTest(unittest.TestCase):
             self.apply([o for name, cpu in (("red", 6), ("green", 4), ("blue", 2)) for o in queue(name, cpu)])
             names = [f"job-{i:02}" for i in range(ARGS.jobs)]
             jobs = [job(n, rng.choice(["red", "green", "blue"]), rng.randint(1, 2), rng.randint(1, 2)) for n in names]
-            brokers = ["broker"] if ARGS.brokers == 1 else [f"{rng.choice(['kill', 'cut'])} {i + 1}" for i in range(ARGS.brokers)]
-            events = ["owner", "pause", *brokers] + [rng.choice(["owner", "node", "connector"]) for _ in range(ARGS.kills - 1)]
+            events = ["owner", *self.faults(rng)] + [rng.choice(["owner", "node", "connector"]) for _ in range(ARGS.kills - 1)]
             rng.shuffle(events)
             at = sorted(rng.sample(range(1, ARGS.jobs), min(len(events), ARGS.jobs - 1)))
             for one in range(0, ARGS.jobs, 5):
@@ -110,6 +119,14 @@ class NodesTest(unittest.TestCase):
         print("epochs", len(epochs), flush=True)
         self.assertGreater(len(set(epochs)), 1, "somebody took over")
 
+    def ways(self):
+        """Each node has a way of its own to the one broker, which can be cut."""
+        return [f"kafka:127.0.0.1:{p.port}" for p in self.proxies] or [self.log] * ARGS.nodes
+
+    def faults(self, rng):
+        """Of nodes that go on, and of brokers: each kind once."""
+        return ["pause"] + (["broker", "cut"] if ARGS.brokers == 1 else [f"{rng.choice(['kill', 'cut'])} {i + 1}" for i in range(ARGS.brokers)])
+
     def owner(self, nodes):
         """The node that begins to decide last, as its output says."""
         decides = [n for n in nodes if n.runs() and "is decided here" in n.said()]
@@ -117,12 +134,17 @@ class NodesTest(unittest.TestCase):
 
     def disturb(self, what, connector, nodes, rng):
         owner = self.owner(nodes) or nodes[0]
-        print("disturb:", what, owner.name if what in ("owner", "pause") else "", flush=True)
+        print("disturb:", what, owner.name if what in ("owner", "pause", "cut") else "", flush=True)
         time.sleep(rng.uniform(0, 1.5))
         if what == "pause":
             owner.signal(signal.SIGSTOP)
             time.sleep(SESSION_SECONDS + 4)
             owner.signal(signal.SIGCONT)
+        elif what == "cut":
+            way = self.proxies[nodes.index(owner)]
+            way.cut()
+            time.sleep(SESSION_SECONDS + 4)
+            way.mend()
         elif what == "broker":
             self.kafka("stop", "1")
             time.sleep(3 * PATIENCE_SECONDS)

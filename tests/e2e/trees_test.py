@@ -1,17 +1,18 @@
 #!/usr/bin/env python3
 """A cluster of many trees, each of them an admission domain, on a real API server and a real Kafka broker with several partitions.
 
-usage: trees_test.py HINDSIGHT LOG_INVARIANTS [--jobs N] [--trees N] [--partitions N] [--seed S]
+usage: trees_test.py HINDSIGHT LOG_INVARIANTS [--jobs N] [--trees N] [--partitions N] [--nodes N] [--kills N] [--brokers N] [--seed S]
 
-A connector routes what it sees to one domain a tree, and two nodes share the partitions. While Jobs go through kubectl, queues move to other
-cohorts, cohorts join and split, and the connector is killed, sometimes while a queue moves. Afterwards every Job has run and finished exactly once,
+A connector routes what it sees to one domain a tree, and nodes share the partitions. While Jobs go through kubectl, queues move to other
+cohorts, cohorts join and split, nodes and the connector are killed, the latter sometimes while a queue moves; in a long run nodes are also paused
+and cut off, and brokers go away. The long run: --jobs 2000 --trees 40 --partitions 8 --nodes 3 --kills 100. Afterwards every Job has run and finished exactly once,
 no job held quota twice, no decision exceeded a quota, every sum is right in every domain, every domain verifies, and no Workload is left in two.
 """
-import argparse, glob, json, os, random, shutil, sys, tempfile, time, unittest
+import argparse, json, os, random, sys, time, unittest
 
 import jobs_test, nodes_test
-from jobs_test import Cluster, eventually, job
-from steps import ROOT, Program, run
+from jobs_test import eventually, job
+from steps import Program, run
 
 ARGS = None
 
@@ -30,37 +31,10 @@ def cohort(name, parent=""):
     return {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "Cohort", "metadata": {"name": name}, "spec": {"parentName": parent} if parent else {}}
 
 
-class TreesTest(unittest.TestCase):
-    kafka = nodes_test.NodesTest.__dict__["kafka"]
-    apply = nodes_test.NodesTest.apply
-    get = nodes_test.NodesTest.get
-    wait_for_jobs = nodes_test.NodesTest.wait_for_jobs
+class TreesTest(nodes_test.NodesTest):
+    test_every_job_runs_once_whoever_decides = None  # that of one domain
 
-    @classmethod
-    def setUpClass(cls):
-        cls.folder = tempfile.mkdtemp(prefix="hindsight-trees-")
-        cls.addClassCleanup(shutil.rmtree, cls.folder, ignore_errors=True)
-        cls.kafka_folder = os.path.join(cls.folder, "kafka")
-        cls.bootstrap = cls.kafka("up").strip()
-        cls.addClassCleanup(cls.kafka, "down")
-        cls.log = "kafka:" + cls.bootstrap
-        settings = os.path.join(cls.folder, "kafka.properties")
-        with open(settings, "w", encoding="utf-8") as out:
-            out.write(f"partitions={ARGS.partitions}\n")
-        run(ARGS.hindsight, "log", "init", "--log", cls.log, "--log-config", settings)
-        cls.cluster = Cluster(os.path.join(cls.folder, "cluster"))
-        cls.addClassCleanup(cls.cluster.down)
-        for crd in sorted(glob.glob(os.path.join(ROOT, "deploy", "crds", "*.yaml"))):
-            cls.cluster.kubectl("apply", "-f", crd)
-
-        def served():
-            kinds = cls.cluster.kubectl("api-resources", "--api-group=kueue.x-k8s.io", check=False)
-            for kind in ("clusterqueues", "cohorts", "localqueues", "resourceflavors", "workloads"):
-                assert kind in kinds, f"{kind} is not served: {kinds}"
-
-        eventually(served)
-
-    def nodes(self):
+    def found_domains(self):
         return json.loads(run(ARGS.hindsight, "nodes", "--log", self.log, "-o", "json"))
 
     def test_every_job_runs_once_in_whatever_tree(self):
@@ -70,7 +44,8 @@ class TreesTest(unittest.TestCase):
         output = lambda name: os.path.join(self.folder, name + ".out")
         connector = Program("connector", output("connector"), ARGS.hindsight, "run", "--role", "connector", "--domains", "trees", "--domain", "east",
                             "--kubeconfig", self.cluster.kubeconfig, "--log", self.log, "--no-lease")
-        nodes = [Program(f"node-{i}", output(f"node-{i}"), ARGS.hindsight, "run", "--role", "node", "--log", self.log) for i in range(2)]
+        nodes = [Program(f"node-{i}", output(f"node-{i}"), ARGS.hindsight, "run", "--role", "node", "--log", way, "--session-timeout",
+                         str(nodes_test.SESSION_SECONDS), *(["--standby"] if i == 1 else [])) for i, way in enumerate(self.ways())]
         everybody = [connector, *nodes]
         queues = [f"q{i:02}" for i in range(ARGS.trees)]
         cohorts = [f"c{i:02}" for i in range(ARGS.trees)]
@@ -81,10 +56,17 @@ class TreesTest(unittest.TestCase):
             self.apply([o for q, c in zip(queues, cohorts) for o in (queue(q, c, 3), local_queue(q))])
             names = [f"job-{i:04}" for i in range(ARGS.jobs)]
             jobs = [job(n, rng.choice(queues), rng.randint(1, 2), rng.randint(1, 4)) for n in names]
-            at_once = max(5, ARGS.jobs // 12)
-            for one in range(0, ARGS.jobs, at_once):
-                self.apply(jobs[one:one + at_once])
-                self.disturb(rng, connector, queues, cohorts)
+            # As many kills as asked for, each fault of brokers and networks once when there are many, and trees that change in between.
+            faults = [rng.choice(["node", "owner", "connector"]) for _ in range(ARGS.kills)] + (self.faults(rng) if ARGS.kills > len(nodes) else [])
+            changes = [rng.choice(["move", "move", "join", "split", "kill while it moves"]) for _ in range(max(12, ARGS.kills // 2))]
+            events = faults + changes
+            rng.shuffle(events)
+            for number, what in enumerate(events):
+                self.apply(jobs[len(jobs) * number // len(events):len(jobs) * (number + 1) // len(events)])
+                if what in changes:
+                    self.change(rng, what, connector, queues, cohorts)
+                else:
+                    self.disturb(what, connector, nodes, rng)
             self.wait_for_jobs(names, everybody)
             for one in reversed(everybody):
                 self.assertEqual(one.stop(), 0, f"SIGTERM ends {one.name} with status 0")
@@ -99,20 +81,19 @@ class TreesTest(unittest.TestCase):
         eventually(lambda: jobs_test.JobsTest.check_pods(self))
         self.check_domains()
 
-    def disturb(self, rng, connector, queues, cohorts):
-        what = rng.choice(["move", "move", "join", "split", "connector"])
-        print("disturb:", what, flush=True)
-        if what == "connector":
-            connector.kill()
-            if rng.random() < 0.5:  # nobody watches
-                self.apply([queue(rng.choice(queues), rng.choice(cohorts), 3)])
-            connector.start()
-        elif what == "move":
+    def change(self, rng, what, connector, queues, cohorts):
+        print("change:", what, flush=True)
+        if what == "move":
             self.apply([queue(rng.choice(queues), rng.choice(cohorts), 3)])
-            if rng.random() < 0.3:
+        elif what == "kill while it moves":
+            before = rng.random() < 0.5  # nobody watches
+            if before:
+                connector.kill()
+            self.apply([queue(rng.choice(queues), rng.choice(cohorts), 3)])
+            if not before:
                 time.sleep(rng.uniform(0, 0.2))
                 connector.kill()
-                connector.start()
+            connector.start()
         elif what == "join":
             below, above = rng.sample(range(len(cohorts)), 2)
             self.apply([cohort(cohorts[max(below, above)], cohorts[min(below, above)])])  # never a circle
@@ -121,7 +102,7 @@ class TreesTest(unittest.TestCase):
         time.sleep(rng.uniform(0, 1))
 
     def check_domains(self):
-        found = self.nodes()
+        found = self.found_domains()
         print(run(ARGS.hindsight, "nodes", "--log", self.log), flush=True)
         self.assertGreater(len(found), ARGS.trees // 2)
         self.assertGreater(len({d["partition"] for d in found}), 1, "domains are spread over the partitions")
@@ -147,6 +128,9 @@ if __name__ == "__main__":
     parser.add_argument("--jobs", type=int, default=60)
     parser.add_argument("--trees", type=int, default=6)
     parser.add_argument("--partitions", type=int, default=3)
+    parser.add_argument("--nodes", type=int, default=2)
+    parser.add_argument("--kills", type=int, default=2, help="of nodes and of the connector; from more than there are nodes on with other faults")
+    parser.add_argument("--brokers", type=int, default=1)
     parser.add_argument("--seed", type=int)
     ARGS, rest = parser.parse_known_args()
     nodes_test.ARGS = ARGS
