@@ -42,7 +42,7 @@ struct RunOptions {
                                                     feature_gates;
   std::size_t max_in_flight = 64;
   unsigned connect_timeout = 60;
-  std::string role = "all", domain = "default", domains = "one", group = "hindsight", member;
+  std::string role = "all", domain = "default", domains = "one", group, member;
   unsigned session_timeout = 6;
   bool standby = false;
   bool webhooks = false;
@@ -486,9 +486,10 @@ void add_run(CLI::App& app, Session& session) {
                    "NAME/queue/NAME, in the partition that follows from its name")
       ->check(CLI::IsMember({"one", "trees"}))
       ->capture_default_str();
-  command->add_option("--group", o->group, "With --role node: the consumer group of the nodes that share the partitions")
-      ->type_name("NAME")
-      ->capture_default_str();
+  command
+      ->add_option("--group", o->group,
+                   "With --role node: the consumer group of the nodes that share the partitions; the log's prefix if it is not given")
+      ->type_name("NAME");
   command
       ->add_option("--member", o->member,
                    "With --role node: the name of this one, by which it gets its partitions again when it is back within the session "

@@ -116,7 +116,7 @@ int run_decider(const DeciderRunOptions& o, operations::Signals& signals) {
 
   Failure failure;
   auto membership = events::kafka::Membership::join(
-      {*location, *settings}, {.group = o.group,
+      {*location, *settings}, {.group = o.group.empty() ? location->prefix : o.group,
                                .member = o.member,
                                .session_timeout = std::chrono::seconds(o.session_timeout_seconds),
                                .on_assigned =

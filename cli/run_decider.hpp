@@ -10,8 +10,8 @@ namespace hindsight::cli {
 struct DeciderRunOptions {
   std::string log, log_config;  ///< On Kafka.
   std::string http;             ///< Where /healthz and the others listen.
-  std::string group = "hindsight";
-  std::string member;  ///< Empty: none, the partitions go to others at once when this process ends.
+  std::string group;            ///< Empty: named as the log, so that the nodes of two logs do not share one.
+  std::string member;           ///< Empty: none, the partitions go to others at once when this process ends.
   unsigned session_timeout_seconds = 6;
   bool standby = false;  ///< Follow the partitions of other nodes, to decide at once when they become this one's.
   std::string identity;  ///< Of this process, in the log.
