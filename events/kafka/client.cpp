@@ -110,8 +110,10 @@ bool is_passing(int code) {
 
 Error error_of(const Access& access, const std::string& what, int code, const LastWords& words) {
   const ErrorKind kind = kind_of(code);
+  const bool too_old = code == RdKafka::ERR__UNSUPPORTED_FEATURE || code == RdKafka::ERR_UNSUPPORTED_VERSION;
   const bool about_the_way = kind == ErrorKind::unavailable || kind == ErrorKind::denied || kind == ErrorKind::io;
   return {kind, "log " + access.location.text() + ": " + what + ": " + RdKafka::err2str(static_cast<RdKafka::ErrorCode>(code)) +
+                    (too_old ? "; the brokers are too old, allowed: Kafka 2.1 and newer" : "") +
                     (about_the_way ? words.in_brackets() : std::string())};
 }
 

@@ -48,6 +48,8 @@ class MockCluster {
   void know_the_topic(bool known) {
     rd_kafka_mock_topic_set_error(cluster_, "hindsight.log", known ? RD_KAFKA_RESP_ERR_NO_ERROR : RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART);
   }
+  /// As brokers from before Kafka 0.11, which know no idempotent producers (InitProducerId, API key 22).
+  void be_old() { rd_kafka_mock_set_apiversion(cluster_, 22, -1, -1); }
   /// The next answers to Produce (API key 0).
   void answer_produce(std::vector<rd_kafka_resp_err_t> errors) {
     rd_kafka_mock_push_request_errors_array(cluster_, 0, errors.size(), errors.data());
@@ -139,6 +141,15 @@ TEST_F(KafkaFaults, a_client_that_is_lost_for_good_is_replaced) {
   EXPECT_EQ(producer_.clients(), 2u);
   EXPECT_EQ(stored(2),
             (std::vector<std::uint32_t>{1, 2}));  // a client that is lost takes nothing: the second number was given out only now
+}
+
+TEST_F(KafkaFaults, brokers_that_are_too_old_are_named_as_that) {
+  cluster_.be_old();
+  const auto old = send(1);
+  ASSERT_FALSE(old.error.has_value());
+  EXPECT_EQ(old.error.error().kind, ErrorKind::unsupported) << old.error.error().message;
+  EXPECT_NE(old.error.error().message.find("the brokers are too old, allowed: Kafka 2.1 and newer"), std::string::npos)
+      << old.error.error().message;
 }
 
 TEST_F(KafkaFaults, a_refused_message_is_told_as_what_it_is) {
