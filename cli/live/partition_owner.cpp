@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
 #include <utility>
 
 #include "events/settings.hpp"
@@ -161,7 +162,7 @@ void PartitionOwner::look_at(std::int32_t number, Partition& partition) {
       if (std::chrono::steady_clock::now() < held->second) continue;
       partition.held_back.erase(held);
     }
-    auto started = decider(partition, tail.domain);
+    auto started = decider(partition, tail.domain, domains->size() == 1);
     if (!started) {
       options_.on_notice(named(tail.domain) + ": " + started.error().message);
       continue;
@@ -171,11 +172,15 @@ void PartitionOwner::look_at(std::int32_t number, Partition& partition) {
   }
 }
 
-Result<PartitionOwner::Decider> PartitionOwner::decider(Partition& partition, const std::string& domain) {
+Result<PartitionOwner::Decider> PartitionOwner::decider(Partition& partition, const std::string& domain, bool alone) {
   Decider out;
   actors::NodeOptions o;
   o.domain = domain;
   o.role = actors::Role::decider;
+  if (!alone) {  // several domains keep the cores busy by themselves: each has one worker, and nothing to hand over
+    o.threads = 1;
+    o.inline_receivers = std::numeric_limits<std::size_t>::max();
+  }
   o.claim_from_start = partition.stance == Stance::decides;
   o.writer = options_.writer;
   o.release = options_.release;

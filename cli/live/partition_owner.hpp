@@ -93,7 +93,8 @@ class PartitionOwner {
   [[nodiscard]] std::vector<Partition> part_with(const std::vector<std::int32_t>& wanted, const std::vector<std::int32_t>& followed);
   void drop(std::int32_t number, Partition& partition, const std::function<bool(const actors::NodeStatus&)>& which);
   void look_at(std::int32_t number, Partition& partition);
-  [[nodiscard]] Result<Decider> decider(Partition& partition, const std::string& domain);
+  /// `alone`: in its partition.
+  [[nodiscard]] Result<Decider> decider(Partition& partition, const std::string& domain, bool alone);
 
   const Options options_;
   mutable std::mutex mutex_;  ///< Of all below; what the partitions hold changes on the thread only.
