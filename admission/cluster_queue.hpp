@@ -148,7 +148,7 @@ class ClusterQueue final : public Entity {
   void take_ledgers(const Image& image, const Context& c, Outbox& out);
   void sample_usage(const Context& c, Outbox& out);
   void begin_ledger(Local& local, const Context& c);
-  void pay(Holding& h, bool assumed, const Context& c);
+  void pay(Holding& h, const msg::Reserve* assumed, const Context& c);
   void usage_changed(Local& local, const Context& c, Outbox& out);
   void weigh(Local& local, const Context& c);
   void announce_sampling(Time due, Outbox& out);

@@ -175,10 +175,14 @@ bool WorkloadParent::overtaken(const QuotaReserved& e, const WorkloadState& w) c
   for (const auto& p : w.pod_sets)
     for (const auto& a : e.assignments)
       if (a.pod_set == p.name.text() && p.count - w.reclaimable_of(p.name) > a.count) return true;
-  if (e.replaces.uid.empty()) return false;
-  return std::none_of(workloads_.begin(), workloads_.end(), [&](const WorkloadState& other) {
-    return other.uid == e.replaces.uid && is_live(other) && other.reserved() && !is_leaving(other);
-  });
+  return !e.replaces.uid.empty() && charged_against(e) == nullptr;
+}
+
+const WorkloadState* WorkloadParent::charged_against(const QuotaReserved& e) const {
+  if (e.replaces.uid.empty()) return nullptr;
+  for (const auto& w : workloads_)
+    if (w.uid == e.replaces.uid && is_live(w) && w.reserved() && !is_leaving(w)) return &w;
+  return nullptr;
 }
 
 void WorkloadParent::apply_event(const Event& e, WorkloadId id, const Context& c, Outbox& out) {
@@ -204,7 +208,8 @@ void WorkloadParent::apply_event(const Event& e, WorkloadId id, const Context& c
     };
     if (const auto* released = std::get_if<PodsReleased>(&e)) return apply_released(*released, c);
     if (const auto* replaced = std::get_if<SliceReplaced>(&e)) return apply_replacement(*replaced, i, c, out);
-    if (const auto* q = std::get_if<QuotaReserved>(&e); q != nullptr && w.elastic && overtaken(*q, w)) return;
+    const auto* reserved = std::get_if<QuotaReserved>(&e);
+    if (reserved != nullptr && w.elastic && overtaken(*reserved, w)) return;
     const auto before = gate(w);
     const auto old_reclaimable = w.reclaimable;
     const bool was_reserving = placements_[i].kind == Placement::Kind::reserving;
@@ -213,9 +218,10 @@ void WorkloadParent::apply_event(const Event& e, WorkloadId id, const Context& c
       job_->removal_pending = true;
     w.last_decision = c.sequence;
     w.resolve_since = c.sequence;
-    const bool assumed = std::holds_alternative<QuotaReserved>(e);
+    const bool assumed = reserved != nullptr;
     const bool resized = std::holds_alternative<SizingBarred>(e);  // it asks for something else now
-    publish(i, {.repush = resized || gate(w) != before, .force = false, .touched = true, .assumed = assumed}, c, out);
+    const auto* instead = assumed && w.elastic ? charged_against(*reserved) : nullptr;
+    publish(i, {.repush = resized || gate(w) != before, .force = false, .touched = true, .assumed = assumed, .instead = instead}, c, out);
     if (assumed) end_elsewhere(w, c, out);
     if (was_reserving && w.reclaimable != old_reclaimable) request_reactivation(w, c, out);
     return;

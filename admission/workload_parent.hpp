@@ -127,7 +127,8 @@ class WorkloadParent final : public Entity {
   /// Tells the queues what changed since `publish` was called last. `touched`: the stored copy is replaced in any case.
   struct Publish {
     bool repush = false, force = false, touched = false;
-    bool assumed = false;  ///< The reservation was just decided.
+    bool assumed = false;                    ///< The reservation was just decided.
+    const WorkloadState* instead = nullptr;  ///< With `assumed`: the slice that it takes the place of.
   };
   void publish(std::size_t index, Publish how, const Context& c, Outbox& out);
   void publish_again(const Context& c, Outbox& out);
@@ -139,6 +140,8 @@ class WorkloadParent final : public Entity {
   [[nodiscard]] bool sliced(const Context& c) const;
   void apply_replacement(const SliceReplaced& e, std::size_t index, const Context& c, Outbox& out);
   [[nodiscard]] bool overtaken(const QuotaReserved& e, const WorkloadState& w) const;
+  /// The slice whose quota a reservation that was just decided was charged against; null: none, or it has gone since.
+  [[nodiscard]] const WorkloadState* charged_against(const QuotaReserved& e) const;
   void end_elsewhere(const WorkloadState& slice, const Context& c, Outbox& out);
   bool undo_replacement(const WorkloadState& replacement, const Context& c, Outbox& out);
   /// Finished by a replacement that the API server has not taken yet (EJ-50).

@@ -79,6 +79,7 @@ Result<ScenarioResult> run_scenario(connectors::manifests::Scenario scenario, co
   engine_options.release = options.release;
   engine_options.template_mutability = mutability_of(options.job_rules);
   if (options.on_record) engine_options.on_record = [&options, &out](const RecordView& r) { options.on_record(r, *out.engine); };
+  if (options.on_start) options.on_start(cluster);
   out.engine = std::make_unique<Engine>(*out.world, std::move(engine_options));
   Engine& engine = *out.engine;
   cluster.watch(connectors::watched_resource_types, [&engine](const connectors::WatchEvent& e) { engine.on_watch(e); });

@@ -45,6 +45,9 @@ struct ScenarioOptions {
   Duration limit = Duration::seconds(400 * 24 * 3600);
   events::Log* log = nullptr;
   std::string release = "dev";
+  /// Called before anything happens: for others who follow the cluster by themselves, such as a user who is quick. They hear of each change
+  /// before the connector does.
+  std::function<void(connectors::simulated::SimulatedCluster&)> on_start;
   std::function<void(const RecordView&, const Engine&)> on_record;
   std::function<void(std::size_t step, std::size_t steps)> on_step;
 };

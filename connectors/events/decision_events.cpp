@@ -126,7 +126,9 @@ class Translator {
 
   void operator()(const SliceReplaced& e) {
     const auto w = facts_(e.workload.uid);
-    if (w && w->finished) about(e.workload, "WorkloadSliceReplaced", std::string(e.message));
+    if (!w || !w->finished) return;
+    about(e.workload, "WorkloadSliceReplaced", std::string(e.message));
+    out_.back().action = "Replaced";  // 77 §2.6
   }
 
   // ---- eviction
@@ -221,7 +223,8 @@ class Translator {
     about(ref, "Admitted",
           joined({"Admitted by ClusterQueue ", w.cluster_queue, ", wait time since reservation was ", seconds_between(w.reserved_at, now_),
                   "s"}));
-    if (w.job) about(*w.job, "Started", joined({"Admitted by clusterQueue ", w.cluster_queue}));
+    // A job that grows runs already, and its new slice starts nothing (EJ-5).
+    if (w.job && w.job->suspended) about(*w.job, "Started", joined({"Admitted by clusterQueue ", w.cluster_queue}));
   }
 
   void evicted(const WorkloadRef& ref, const WorkloadFacts& w, std::string_view reason, std::string_view message) {

@@ -57,7 +57,7 @@ Write event_write(const KubernetesEvent& event) {
       {"kind", std::string(event.type->kind)}, {"apiVersion", group_version(*event.type)}, {"name", event.name}, {"uid", event.uid}};
   if (!event.namespace_.empty()) object["namespace"] = event.namespace_;
   if (!event.resource_version.empty()) object["resourceVersion"] = event.resource_version;
-  const nlohmann::json body = {
+  nlohmann::json body = {
       {"apiVersion", "v1"},
       {"kind", "Event"},
       {"metadata", {{"name", write.name}, {"namespace", write.namespace_}}},
@@ -70,6 +70,7 @@ Write event_write(const KubernetesEvent& event) {
       {"lastTimestamp", format_rfc3339(event.last)},
       {"count", event.count},
   };
+  if (!event.action.empty()) body["action"] = event.action;
   write.verb = Write::Verb::create;
   // Texts of users may hold bytes that are no UTF-8; the API takes none of those.
   write.body = body.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);

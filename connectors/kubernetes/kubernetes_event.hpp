@@ -20,6 +20,7 @@ struct KubernetesEvent {
   std::string resource_version;  ///< May be empty.
   bool is_warning = false;
   std::string reason;  ///< "QuotaReserved"
+  std::string action;  ///< What was done to the object, "Replaced"; empty where the reason says it all. It follows from the reason.
   std::string message;
   std::string component = "hindsight";  ///< Who reports.
   Time first;                           ///< Of `count` equal events, which the caller has put together.

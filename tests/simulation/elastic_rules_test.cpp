@@ -103,6 +103,20 @@ TEST(ElasticRules, TheShareIsThatOfTheNewSliceAlone) {
   EXPECT_EQ(share(6, 7), 300);
 }
 
+// EJ-42: of two that want the same room the one whose queue has the smaller share afterwards goes first, and a replacement stands there
+// with one slice, not with two
+TEST(ElasticRules, AReplacementBidsWithTheShareOfOneSlice) {
+  Story s;
+  s.configure(R"({"fairSharing":{"preemptionStrategies":["LessThanOrEqualToFinalShare"]}})");
+  s.flavor("default").queue("a", {{"default", "4"}}, "cohortName: c, ").queue("b", {{"default", "6"}}, "cohortName: c, ");
+  s.queue("lends", {{"default", "10"}}, "cohortName: c, ");
+  s.job("train", "a", 5, "1").job("other", "b", 6, "1", false).job("filler", "lends", 6, "1", false);
+  s.step().job("p", "b", 3, "1", false).parallelism("train", 6);  // 3 are free: 2 of 20 borrowed by a, or 3 of 20 by b
+  const auto r = s.step().play();
+  EXPECT_EQ(slices(r, 1, "train"), (Lines{"5 finished:WorkloadSliceReplaced", "6 admitted"}));
+  EXPECT_EQ(slices(r, 1, "p"), Lines{"3 pending:WaitingForQuota"});
+}
+
 // EJ-43: what is known of a shape tells nothing of a replacement of that shape, nor the other way round
 TEST(ElasticRules, AReplacementIsLikeNoOtherWorkloadOfItsShape) {
   Story s = one_queue("4");

@@ -174,24 +174,75 @@ TEST(Sizing, E8AServerWithoutTheFeatureLeavesTheJobAsItIs) {
   EXPECT_EQ(later.count("Job train ResourceUpdateUnsupported: "), 2U) << "it is asked again after an hour";
 }
 
-// MR-65
+/// What the user of job "train" writes: three gpus.
+const Json three_gpus = Json::parse(R"({"spec":{"template":{"spec":{"containers":[{"name":"t","image":"i","resources":
+  {"requests":{"cpu":"8","nvidia.com/gpu":"3"},"limits":{"cpu":"8","nvidia.com/gpu":"3"}}}]}}}})");
+
+/// A user of job "train" who asks for three gpus as soon as its last pod has ended: when the write that restores the job is about to be
+/// made, for the pods as they were a moment ago.
+struct QuickUser {
+  int edits = 0;
+  bool accepted = false;
+  Json found;  ///< The pod's spec just before.
+
+  void follow(connectors::simulated::SimulatedCluster& cluster) {
+    *this = {};
+    cluster.observe([this, &cluster](const connectors::simulated::ObjectChange& change) {
+      const Json& job = change.object->object;
+      if (edits > 0 || job["kind"] != "Job" || change.object->name != "train") return;
+      if (!job["metadata"]["annotations"].contains("kueue.x-k8s.io/stopping") || job["status"].value("active", 0) > 0) return;
+      ++edits;
+      found = job["spec"]["template"]["spec"];
+      accepted = cluster.merge_patch("Job", "default", "train", connectors::simulated::Part::main, three_gpus).accepted();
+    });
+  }
+};
+
+// MR-65: the user's change comes between the end of the pods and the write that restores the job. That write finds another version and is
+// made anew: what was added to the template goes, and the resources are those that the user wants.
 TEST(Sizing, WhatTheUserChangesMeanwhileWins) {
   Training s(2);
   s.options.jobs.failing_deletions = 1;
   s.options.jobs.retry = Duration::seconds(15);
+  QuickUser user;
+  s.options.on_start = [&user](connectors::simulated::SimulatedCluster& cluster) { user.follow(cluster); };
   s.step().workload("train", "{spec: {active: false}}");
   const auto stopping = s.play();
   EXPECT_EQ(gpus(stopping, "train"), "2") << "a pod is active still";
-  s.step().step().patch(
-      "Job", "train",
-      "{spec: {template: {spec: {containers: [{name: t, image: i, resources: {requests: {cpu: '8', nvidia.com/gpu: '3'}, limits: "
-      "{cpu: '8', nvidia.com/gpu: '3'}}}]}}}}");
-  const auto changed = s.play();
+  EXPECT_EQ(user.edits, 0);
+
+  const auto changed = s.step().step().play();
+  ASSERT_EQ(user.edits, 1);
+  EXPECT_TRUE(user.accepted);
+  EXPECT_EQ(user.found["containers"][0]["resources"]["requests"][gpu], "2") << "nothing was restored yet";
+  EXPECT_EQ(user.found["nodeSelector"]["zone"], "a");
   EXPECT_EQ(gpus(changed, "train"), "3");
+  EXPECT_EQ(resources(changed, "train")["limits"][gpu], "3");
   EXPECT_FALSE(changed.pod("train").contains("nodeSelector"));
+  EXPECT_FALSE(changed.job("train")["metadata"]["annotations"].contains("kueue.x-k8s.io/stopping"));
+  EXPECT_EQ(changed.job("train")["spec"]["suspend"], true);
+  EXPECT_EQ(changed.result.notices, Lines{});
+  ASSERT_EQ(changed.workloads("train").size(), 1U);
+  const auto w = changed.workloads("train")[0];
+  EXPECT_EQ(w["spec"]["podSets"][0]["template"]["spec"]["containers"][0]["resources"], resources(changed, "train")) << "the new original";
+
   const auto resumed = s.step().workload("train", "{spec: {active: true}}").play();
-  EXPECT_EQ(gpus(resumed, "train"), "2") << "planned from the new original";
+  EXPECT_EQ(gpus(resumed, "train"), "2");
   EXPECT_EQ(usage(resumed.workloads("train").at(0))[gpu], "2");
+  EXPECT_EQ(resumed.count("Job train ResourcesAdjusted: Resources adjusted at admission: container t nvidia.com/gpu 3 -> 2"), 1U);
+}
+
+// MR-62, MR-66: also what is changed when the job has its own resources again is planned from
+TEST(Sizing, WhatTheUserChangesAfterwardsIsTheNewOriginal) {
+  Training s(2);
+  s.step().workload("train", "{spec: {active: false}}");
+  EXPECT_EQ(resources(s.play(), "train"), own);
+  const auto changed = s.step().patch("Job", "train", three_gpus.dump()).play();
+  EXPECT_EQ(gpus(changed, "train"), "3");
+  const auto resumed = s.step().workload("train", "{spec: {active: true}}").play();
+  EXPECT_EQ(gpus(resumed, "train"), "2");
+  EXPECT_EQ(usage(resumed.workloads("train").at(0))[gpu], "2");
+  EXPECT_EQ(resumed.count("Job train ResourcesAdjusted: Resources adjusted at admission: container t nvidia.com/gpu 3 -> 2"), 1U);
 }
 
 // MR-70: the log knows what the resources were when there is no Workload to say so.

@@ -363,5 +363,145 @@ TEST_F(AdmissionFairSharing, TheModeCanBeTurnedOnAndOff) {
   EXPECT_EQ(order(), (std::vector<std::string>{"high", "low"}));
 }
 
+/// Elastic job "train" of LocalQueue x, with pods of one cpu; some tests have a check that holds its slices up.
+class ElasticFairSharing : public AdmissionFairSharing {
+ protected:
+  using Counts = std::initializer_list<std::int32_t>;
+
+  /// The job as it is seen with these counts of its pod sets; the slice that it may get is called so.
+  void job(Counts counts, const std::string& next_slice, bool suspended = false) {
+    JobObserved j = w.job("train", "x");
+    j.meta.generation = ++generation_;
+    j.elastic = true;
+    j.suspended = suspended;
+    j.active = !j.suspended;
+    j.workload_name = w.keep(next_slice);
+    j.pod_sets = pod_sets(counts);
+    w.observe(j);
+    (void)w.settle();
+  }
+  /// The Workload of a slice; told again with other counts it is of the next generation.
+  void slice(const std::string& name, Counts counts, const std::string& replaces = "") {
+    auto o = w.workload(name, "x", 1'000);
+    o.meta.generation = ++versions_[name];
+    o.owner_uid = "job-train";
+    o.owner_kind = "Job";
+    o.owner_name = "train";
+    o.elastic = true;
+    o.slice_name = "first";
+    if (!replaces.empty()) o.replacement_for = w.keep("default/" + replaces);
+    o.pod_sets = pod_sets(counts);
+    w.remember(o);
+    w.observe(o);
+    (void)w.settle();
+  }
+  void hold(StopPolicy how) {
+    w.queue({.name = "a", .cpu = 10'000, .stop = how, .mode = AdmissionMode::usage_based});
+    (void)w.settle();
+  }
+  void ready(std::string_view name) {
+    w.observe(w.seen_as(name));  // what we wrote is there before the check's controller answers
+    (void)w.settle();
+    auto o = w.seen_as(name);
+    auto checks = w.arena().make<CheckFacts>(1);
+    checks[0].name = "k";
+    checks[0].state = CheckState::ready;
+    o.checks = checks;
+    w.observe(o);
+    (void)w.settle();
+  }
+  /// With one admitted slice of these counts.
+  void runs(Counts counts) {
+    start(10'000);
+    job(counts, "first", true);
+    slice("first", counts);
+    if (!check.empty()) ready("first");
+    job(counts, "second");
+    ASSERT_TRUE(w.state("first").admitted());
+  }
+
+ private:
+  List<PodSetFacts> pod_sets(Counts counts) {
+    auto out = w.arena().make<PodSetFacts>(counts.size());
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+      auto requests = w.arena().make<ResourceAmount>(1);
+      requests[0] = {"cpu", 1'000};
+      out[i].name = w.keep("pods-" + std::to_string(i));
+      out[i].count = counts.begin()[i];
+      out[i].requests = requests;
+      out[i].shape_hash = out[i].template_hash = out[i].core_hash = 7;
+    }
+    return out;
+  }
+  std::int64_t generation_ = 0;
+  std::map<std::string, std::int64_t> versions_;
+};
+
+// EJ-42: who grows from 4 to 6 pays for 2, and with time for what runs then
+TEST_F(ElasticFairSharing, AReplacementPaysForTheDifferenceOnly) {
+  runs({4});
+  EXPECT_EQ(consumed("x"), 1'171'572'875);
+  job({6}, "second");
+  slice("second", {6}, "first");
+  EXPECT_TRUE(w.state("second").admitted());
+  EXPECT_TRUE(w.state("first").finished());
+  EXPECT_EQ(consumed("x"), 1'171'572'875 + 585'786'437);
+  EXPECT_EQ(penalty("x"), 0);
+  pass(300);
+  const Fraction fresh = decay(Duration::seconds(300), Duration::seconds(600));
+  EXPECT_EQ(consumed("x"), scale(1'757'359'312, fresh.complement()) + scale(6'000'000'000, fresh)) << "the new slice alone runs";
+}
+
+// EJ-42, EJ-45: the same when the new slice has checks to wait for; what it waits with is the difference
+TEST_F(ElasticFairSharing, AReplacementThatWaitsForItsChecksOwesTheDifference) {
+  check = "k";
+  runs({4});
+  EXPECT_EQ(consumed("x"), 1'171'572'875);
+  job({6}, "second");
+  slice("second", {6}, "first");
+  EXPECT_TRUE(w.state("second").reserved());
+  EXPECT_FALSE(w.state("second").admitted());
+  EXPECT_EQ(penalty("x"), 585'786'437);
+  EXPECT_EQ(consumed("x"), 1'171'572'875);
+  ready("second");
+  EXPECT_TRUE(w.state("second").admitted());
+  EXPECT_TRUE(w.state("first").finished());
+  EXPECT_EQ(penalty("x"), 0);
+  EXPECT_EQ(consumed("x"), 1'171'572'875 + 585'786'437);
+}
+
+// EJ-33, EJ-42: pods of one set for pods of another are no difference, and who asks for less gets nothing back
+TEST_F(ElasticFairSharing, AReplacementThatAsksForNothingPaysNothing) {
+  runs({2, 3});
+  const auto paid = consumed("x");
+  job({4, 1}, "second");
+  slice("second", {4, 1}, "first");
+  EXPECT_TRUE(w.state("second").admitted());
+  EXPECT_EQ(consumed("x"), paid);
+  w.observe(w.workload("of-y", "y", 5'000));
+  (void)w.settle();
+  job({5, 2}, "third");
+  slice("third", {5, 2}, "second");
+  EXPECT_FALSE(w.state("third").reserved()) << "the queue is full";
+  job({2, 2}, "third");
+  slice("third", {2, 2}, "second");
+  EXPECT_TRUE(w.state("third").admitted());
+  EXPECT_EQ(consumed("x"), paid);
+}
+
+// EJ-28, EJ-42: where the slice that it names has gone there is nothing to replace, and the whole is paid for
+TEST_F(ElasticFairSharing, WhoStartsAnewPaysForAllOfIt) {
+  runs({4});
+  const auto paid = consumed("x");
+  hold(StopPolicy::hold);
+  job({6}, "second");
+  slice("second", {6}, "first");
+  w.observe(ObjectDeleted{ObjectKind::workload, "default", "first", "uid-first"});
+  job({6}, "third", true);
+  hold(StopPolicy::none);
+  EXPECT_TRUE(w.state("second").admitted());
+  EXPECT_EQ(consumed("x"), paid + 1'757'359'312);
+}
+
 }  // namespace
 }  // namespace hindsight::admission::testing

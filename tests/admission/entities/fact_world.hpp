@@ -238,7 +238,9 @@ class FactWorld {
   std::uint64_t next_version() { return ++version_; }
   [[nodiscard]] const WorkloadState& state(std::string_view name) const {
     const auto parent = driver_.domain().find_parent("uid-" + std::string(name));
-    return driver_.parent(*parent)->workloads().front();
+    for (const auto& w : driver_.parent(*parent)->workloads())
+      if (w.name == name) return w;
+    throw std::runtime_error("no Workload " + std::string(name));
   }
   /// Reason and message of QuotaReserved of one Workload; empty without the condition.
   [[nodiscard]] std::string pending(std::string_view name) const {

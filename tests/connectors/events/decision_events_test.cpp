@@ -283,6 +283,37 @@ TEST_F(DecisionEventsTest, DecisionsThatWereVoidAreNoEvents) {
   EXPECT_TRUE(texts({all[0]}).empty());
 }
 
+// 77 §2.6 (EJ-51, EJ-138): of a replacement three events, in this order; the job runs on and is not started.
+TEST_F(DecisionEventsTest, AReplacedSliceIsToldAfterTheAdmissionOfTheNewOne) {
+  constexpr WorkloadRef slice{.uid = "u3", .namespace_ = "ns", .name = "job-a-67890"};
+  facts_["u1"].job->suspended = false;
+  facts_["u3"] = facts_["u1"];
+  facts_["u3"].uid = "u3";
+  facts_["u3"].name = "job-a-67890";
+  reserve("u3", now_, true);
+  reserve("u1", Time::from_seconds(1010), true).finished = true;
+  const std::string text = "Replaced to accommodate a workload (UID: u3, JobUID: j1) due to workload slice aggregation";
+  const std::vector<Event> decided{QuotaReserved{.workload = slice, .cluster_queue = "cq", .admitted = true, .replaces = workload},
+                                   SliceReplaced{.workload = workload, .replacement = slice, .job = job, .message = text}};
+  EXPECT_EQ(texts(decided),
+            (Texts{"Normal Workload ns/job-a-67890 QuotaReserved: Quota reserved in ClusterQueue cq, wait time since queued was 90s",
+                   "Normal Workload ns/job-a-67890 Admitted: Admitted by ClusterQueue cq, wait time since reservation was 0s",
+                   "Normal Workload ns/job-a-12345 WorkloadSliceReplaced: " + text}));
+  const auto all = events(decided);
+  ASSERT_EQ(all.size(), 3U);
+  EXPECT_EQ(all[0].action + all[1].action, "");
+  const auto body = nlohmann::json::parse(kubernetes::event_write(all[2]).body);
+  EXPECT_EQ(body["reason"], "WorkloadSliceReplaced");
+  EXPECT_EQ(body["action"], "Replaced");
+  EXPECT_EQ(body["type"], "Normal");
+  EXPECT_EQ(body["message"], text) << "that of the condition Finished";
+  EXPECT_EQ(body["involvedObject"]["uid"], "u1") << "about the old slice";
+  EXPECT_EQ(texts({WorkloadAdmitted{slice}, decided[1]}).size(), 2U) << "the same once its checks are ready";
+  // Where the new one could not be admitted the old one runs on (EJ-55).
+  facts_["u1"].finished = false;
+  EXPECT_EQ(texts({decided[1]}), Texts{});
+}
+
 TEST_F(DecisionEventsTest, EventsKeepTheOrderOfTheDecisions) {
   reserve("u1", now_, false);
   const auto all = texts({EntryRequeued{.workload = other, .reason = "WaitingForQuota", .message = "m"},

@@ -40,6 +40,7 @@ TEST(KubernetesEvent, IsCreatedBesideItsObject) {
   EXPECT_EQ(body["reason"], "Admitted");
   EXPECT_EQ(body["firstTimestamp"], "1970-01-01T00:16:40Z");
   EXPECT_EQ(body["count"], 1);
+  EXPECT_FALSE(body.contains("action")) << "the reason says it all";
   EXPECT_EQ(request_for(write).path, "/api/v1/namespaces/team/events?fieldManager=hindsight");
 }
 
@@ -74,6 +75,16 @@ TEST(KubernetesEvent, HasALegalNameForTheLongestObject) {
   const Write write = event_write(event);
   EXPECT_LE(write.name.size(), 253U);
   EXPECT_EQ(write.name.find(".."), std::string::npos);
+}
+
+// 77 §2.6: some events say in a word of its own what was done to the object.
+TEST(KubernetesEvent, SaysWhatWasDone) {
+  KubernetesEvent event = admitted();
+  event.reason = "WorkloadSliceReplaced";
+  event.action = "Replaced";
+  EXPECT_EQ(nlohmann::json::parse(event_write(event).body)["action"], "Replaced");
+  event.count = 2;
+  EXPECT_FALSE(nlohmann::json::parse(event_write(event).body).contains("action")) << "it is there from the first";
 }
 
 TEST(KubernetesEvent, SurvivesMessagesThatAreNoUtf8) {
