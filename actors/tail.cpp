@@ -53,13 +53,16 @@ void Tail::run(const std::stop_token& stop) {
       from = position_;
       follows = follows_;
     }
+    // To wait first costs nothing where there is something, and to read where there is nothing would cost a question to the brokers.
     auto read = std::make_shared<RecordsRead>();
-    auto result = log_.read(from + 1, options_.limits, read->batch);
-    if (result && read->batch.empty()) {
-      auto grown = log_.wait_beyond(from, wait_max);
-      if (grown) continue;
+    Result<void> result;
+    if (const auto grown = log_.wait_beyond(from, wait_max); !grown)
       result = tl::unexpected(grown.error());
-    }
+    else if (*grown <= from)
+      continue;
+    else
+      result = log_.read(from + 1, options_.limits, read->batch);
+    if (result && read->batch.empty()) continue;
     if (!result) {
       if (pause_after(result.error(), failures, stop)) continue;
       if (!stop.stop_requested()) failed_(result.error());

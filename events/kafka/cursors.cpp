@@ -58,6 +58,7 @@ Result<void> Cursors::read(Position from, Position end, const ReadLimits& limits
     if (out.empty()) return ok;
     return {};  // what is wrong is told to who reads on from there; the client that met it is not used again
   }
+  if (cursor->next() > end) cursor->reader->rest();
   give_back(std::move(*cursor));
   return {};
 }

@@ -60,21 +60,35 @@ Reader::~Reader() {
   topic_.reset();
 }
 
+void Reader::rest() {
+  if (fetching_) consumer_->stop(topic_.get(), partition_);
+  fetching_ = false;
+}
+
 void Reader::stop() {
-  if (at_ >= 0) consumer_->stop(topic_.get(), partition_);
+  rest();
   at_ = -1;
 }
 
 Result<void> Reader::start(std::int64_t offset) {
   if (at_ == offset) return {};
   stop();
-  if (const auto code = consumer_->start(topic_.get(), partition_, offset); code != RdKafka::ERR_NO_ERROR)
-    return tl::unexpected(error_of(access_, "topic " + topic_name_ + " cannot be read", code, words_));
   at_ = offset;
+  return fetch();
+}
+
+Result<void> Reader::fetch() {
+  if (fetching_ || at_ < 0) return {};
+  if (const auto code = consumer_->start(topic_.get(), partition_, at_); code != RdKafka::ERR_NO_ERROR) {
+    at_ = -1;
+    return tl::unexpected(error_of(access_, "topic " + topic_name_ + " cannot be read", code, words_));
+  }
+  fetching_ = true;
   return {};
 }
 
 Result<bool> Reader::next(std::chrono::milliseconds timeout, const std::function<void(const RawMessage&)>& take) {
+  if (auto ok = fetch(); !ok) return tl::unexpected(ok.error());
   const auto deadline = std::chrono::steady_clock::now() + timeout;
   for (;;) {
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());

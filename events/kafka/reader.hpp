@@ -54,6 +54,9 @@ class Reader {
 
   /// From now on `next` gives messages from this offset on.
   [[nodiscard]] Result<void> start(std::int64_t offset);
+  /// Asks the brokers for nothing until `next` is called again, which goes on from here: else a reader at the end of its partition would
+  /// ask for news as often as `keep` lets it, for ever.
+  void rest();
   /// The offset behind the last message that was given, or where it was started; -1: nowhere yet.
   [[nodiscard]] std::int64_t at() const { return at_; }
 
@@ -73,6 +76,7 @@ class Reader {
  private:
   Reader(const Access& access, LastWords& words, std::string topic, std::int32_t partition);
   void stop();
+  [[nodiscard]] Result<void> fetch();
   [[nodiscard]] Result<std::int64_t> ask_offset(std::int64_t what, std::chrono::milliseconds patience);
 
   const Access& access_;
@@ -82,6 +86,7 @@ class Reader {
   std::unique_ptr<RdKafka::Consumer> consumer_;  // before the topic, which goes first
   std::unique_ptr<RdKafka::Topic> topic_;
   std::int64_t at_ = -1;
+  bool fetching_ = false;
   bool broker_time_ = false;
 };
 

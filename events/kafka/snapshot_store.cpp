@@ -54,6 +54,7 @@ Result<void> SnapshotStore::refresh() {
       return fail(ErrorKind::unavailable,
                   "log " + access_.location.text() + ": the snapshots cannot be listed: no broker answers" + words_.in_brackets());
   }
+  reader.rest();
   return {};
 }
 

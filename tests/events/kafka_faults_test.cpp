@@ -106,6 +106,28 @@ TEST_F(KafkaFaults, writes_in_order_and_knows_the_offsets) {
   EXPECT_EQ(producer_.clients(), 1u);
 }
 
+TEST_F(KafkaFaults, a_reader_that_rested_goes_on_where_it_was) {
+  ASSERT_TRUE(send(3).error.has_value());
+  auto reader = Reader::open(access_, words_, "hindsight.log", 0, {}).value();
+  ASSERT_TRUE(reader->start(0).has_value());
+  std::vector<std::int64_t> seen;
+  const auto next = [&] {
+    const auto came = reader->next(std::chrono::seconds(10), [&](const events::kafka::RawMessage& m) { seen.push_back(m.offset); });
+    return came && *came;
+  };
+  ASSERT_TRUE(next() && next());
+  reader->rest();
+  reader->rest();
+  EXPECT_EQ(reader->at(), 2);
+  EXPECT_TRUE(reader->start(2).has_value()) << "it stands there";
+  ASSERT_TRUE(next());
+  reader->rest();
+  ASSERT_TRUE(send(1).error.has_value());
+  EXPECT_EQ(reader->last(std::chrono::seconds(10)).value(), 4U) << "questions are answered all the same";
+  ASSERT_TRUE(next());
+  EXPECT_EQ(seen, (std::vector<std::int64_t>{0, 1, 2, 3}));
+}
+
 TEST_F(KafkaFaults, tries_again_what_passes_without_doubling_or_reordering) {
   ASSERT_TRUE(send(1).error.has_value());
   cluster_.answer_produce({RD_KAFKA_RESP_ERR_NOT_LEADER_FOR_PARTITION, RD_KAFKA_RESP_ERR_NOT_ENOUGH_REPLICAS});
