@@ -23,6 +23,7 @@ Result<std::unique_ptr<ManyDomains>> start_trees(const TreesRunOptions& o, actor
   many.post = [&link](std::function<void()> work) { link.post(std::move(work)); };
   many.on_intents = [&link](std::vector<admission::Intent> intents) { link.want_now(std::move(intents)); };
   many.on_departed = [&link](std::string_view uid) { link.forget(uid); };
+  many.departing = [&link] { return link.departing(); };
   many.events = &events;
   return ManyDomains::start(std::move(many));
 }

@@ -81,7 +81,17 @@ void Dispatcher::begin(Symbol domain) {
 }
 
 void Dispatcher::end(Symbol domain) {
-  if (!incomplete_.contains(domain)) send_(domain, MirrorSynced{});
+  if (incomplete_.contains(domain)) return;
+  if (departing_()) {
+    unsettled_.insert(domain);
+  } else {
+    unsettled_.erase(domain);
+    send_(domain, MirrorSynced{});
+  }
+}
+
+void Dispatcher::settled() {
+  for (const Symbol domain : std::exchange(unsettled_, {})) end(domain);
 }
 
 // ---- after a start --------------------------------------------------------------------------------------------------------------------

@@ -21,14 +21,18 @@ namespace hindsight::routing {
 /// and writes nothing to the API. Only then the new ones are told what has arrived, as it was observed last: with an admission in its
 /// status a Workload is charged there. So at no moment two domains count the same Workload, and since a queue brings its quota along with
 /// all that it has given away, no tree ever sees quota that somebody still uses. What the old domain decided and nobody carried out yet is
-/// lost, and the new one decides it again.
+/// lost, and the new one decides it again. What is being carried out at that moment, an admission, a start, is not lost: the domains go on
+/// deciding only when it has been answered and observed.
 ///
 /// Keeps the newest observation of each object. One thread.
 class Dispatcher {
  public:
   using Send = std::function<void(Symbol domain, const Observation&)>;
 
-  Dispatcher(std::string cluster, Send send) : router_(std::move(cluster)), send_(std::move(send)) {}
+  /// `departing`: of something that departed a write is under way, which no domain knows of; `settled` is called when none is any more.
+  Dispatcher(
+      std::string cluster, Send send, std::function<bool()> departing = [] { return false; })
+      : router_(std::move(cluster)), send_(std::move(send)), departing_(std::move(departing)) {}
 
   /// Before `list`: a domain of this cluster that is in the log from earlier days.
   void know(Symbol domain) { domains_.insert(domain); }
@@ -39,6 +43,9 @@ class Dispatcher {
   /// `held`: what the domain's state knows (held_objects). What of that belongs elsewhere, or was deleted while nobody watched, has its end
   /// told, and the domain may decide.
   void complete(Symbol domain, std::span<const ObjectKey> held);
+
+  /// No write is under way any more of what departed: whoever waited for that may decide.
+  void settled();
 
   /// Those that were known, and all that something belongs to or ever did.
   [[nodiscard]] const std::set<Symbol, ByText>& domains() const { return domains_; }
@@ -54,8 +61,10 @@ class Dispatcher {
 
   Router router_;
   Send send_;
+  std::function<bool()> departing_;
   std::map<ObjectKey, std::vector<std::byte>> newest_;
   std::set<Symbol, ByText> domains_;
+  std::set<Symbol, ByText> unsettled_;   ///< Those that were told all that belongs together, and wait for `settled`.
   std::set<Symbol, ByText> incomplete_;  ///< Those that were told all since `list`, and have not been completed.
 };
 

@@ -29,6 +29,9 @@ class ClusterDomains {
   /// be made and intents are told, and `done` is called on any thread. The mirror must last until `stop`.
   virtual void synced(const connectors::Mirror& mirror, std::function<void()> done) = 0;
 
+  /// Writes of objects that went from one domain to another have all been answered; called on the link's thread.
+  virtual void departed() {}
+
   struct Status {
     std::string domain;
     std::int32_t partition = 0;

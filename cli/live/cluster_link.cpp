@@ -58,6 +58,9 @@ ClusterLink::ClusterLink(connectors::kubernetes::KubernetesCluster& cluster, std
   options.plans = std::move(plans);
   options.synced_kinds = connectors::watched_resource_types;
   options.notice = notice_;
+  options.departed = [this] {
+    if (domains_ != nullptr && !stopping_) domains_->departed();
+  };
   bridge_ = std::make_unique<connectors::Bridge>(
       *posting_, *mirror_, [this](const Observation& o) { on_emit(o); }, std::move(options));
 }

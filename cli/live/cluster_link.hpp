@@ -33,6 +33,7 @@ class ClusterLink {
   /// On the bridge's thread, see Bridge.
   void want_now(std::vector<admission::Intent> intents) { bridge_->want(std::move(intents)); }
   void forget(std::string_view uid) { bridge_->forget(uid); }
+  [[nodiscard]] bool departing() const { return bridge_->departing(); }
   [[nodiscard]] bool synced() const { return synced_; }
   struct Figures {
     std::uint64_t writes = 0, conflicts = 0;

@@ -8,7 +8,9 @@
 namespace hindsight::cli {
 
 ManyDomains::ManyDomains(Options options)
-    : options_(std::move(options)), dispatcher_(options_.cluster, [this](Symbol domain, const Observation& o) { send(domain, o); }) {}
+    : options_(std::move(options)),
+      dispatcher_(
+          options_.cluster, [this](Symbol domain, const Observation& o) { send(domain, o); }, options_.departing) {}
 
 ManyDomains::~ManyDomains() { (void)stop(); }
 

@@ -30,6 +30,8 @@ class ManyDomains final : public ClusterDomains {
     std::function<void(std::vector<admission::Intent>)> on_intents;
     /// On the thread of `post`: what was wanted of this object so far is wanted no more.
     std::function<void(std::string_view uid)> on_departed;
+    /// On the thread of `post`: of something that departed a write is under way; `departed` is called when none is any more.
+    std::function<bool()> departing;
     connectors::EventSender* events = nullptr;  ///< Gets the Kubernetes Events of all domains.
   };
   /// Opens all partitions, and goes on with the domains of the cluster that are in them. Errors: those of opening a log and of Node::start.
@@ -37,6 +39,7 @@ class ManyDomains final : public ClusterDomains {
   ~ManyDomains() override;
 
   void observe(const Observation& o) override { dispatcher_.observe(o); }
+  void departed() override { dispatcher_.settled(); }
   void synced(const connectors::Mirror& mirror, std::function<void()> done) override;
   [[nodiscard]] std::vector<Status> status() const override;
   void stop_telling() override;

@@ -353,11 +353,19 @@ void Bridge::forget(std::string_view uid) {
     const auto w = wants_.find(key);
     if (w == wants_.end() || looks_at(w->second.intent).front() != uid) continue;
     refusals_.erase(key);
-    if (w->second.in_flight)
+    if (w->second.in_flight) {
       w->second.forgotten = true;
-    else
+      departing_.insert(key);
+    } else {
       wants_.erase(w);
+    }
   }
+}
+
+/// The last write of the domain that had the object has been answered.
+void Bridge::see_departed(const Sent& sent, bool written) {
+  if (const auto text = written ? mirror_.find(*sent.type, sent.namespace_, sent.name) : nullptr) observe_one(*sent.type, *text);
+  if (departing_.empty()) options_.departed();
 }
 
 void Bridge::retry() {
@@ -569,12 +577,16 @@ void Bridge::answered(const std::string& key, const Sent& sent, WriteAnswer answ
   const auto verb = sent.verb;
   const int status = answer.http_status;
   const bool ok = status >= 200 && status < 300;
-  const auto it = wants_.find(key);
+  auto it = wants_.find(key);
   const bool forgotten = it == wants_.end() || it->second.forgotten;
   if (ok && verb != Write::Verb::delete_) {
     if (!sent.workload_uid.empty() && !forgotten)
       if (const auto written = parse_object(answer.body)) own_versions_[sent.workload_uid] = version_of(*written);
     mirror_.offer(*sent.type, std::move(answer.body));
+  }
+  if (departing_.erase(key) != 0) {
+    see_departed(sent, ok && verb != Write::Verb::delete_);
+    it = wants_.find(key);
   }
   if (it == wants_.end()) return;
   Want& w = it->second;

@@ -47,6 +47,8 @@ struct BridgeOptions {
   std::size_t writes_for_each_report = 16;
   /// Something that a person should know: an object that cannot be read, a write that was refused.
   std::function<void(const std::string&)> notice = [](const std::string&) {};
+  /// No write is under way any more of an object that departed, and what these writes made was emitted.
+  std::function<void()> departed = [] {};
 };
 
 /// Carries facts in and wishes out. For every object at most one write is under way; after its answer the newest intents are compared
@@ -65,8 +67,10 @@ class Bridge {
   /// Of which release the API server is, for what is written from now on.
   void use(TemplateMutability mutability) { options_.plans.template_mutability = mutability; }
   /// What was wanted of this object so far is wanted no more: another domain has it now, and says what that one wants. A write that is
-  /// under way is not followed by another.
+  /// under way is not followed by another; what it makes is emitted when it is answered, without waiting for the mirror.
   void forget(std::string_view uid);
+  /// Such a write is under way: whoever has the object now cannot know yet what it is.
+  [[nodiscard]] bool departing() const { return !departing_.empty(); }
   /// Tries again what waits after a conflict, a failure or a refusal; called about once a second.
   void retry();
   /// After how many calls of `retry` something that was refused is tried again; 0: nothing is.
@@ -131,6 +135,7 @@ class Bridge {
   [[nodiscard]] Plan plan(const admission::Intent& intent) const;
   void send(const std::string& key, Want& want, Plan plan);
   void answered(const std::string& key, const Sent& sent, WriteAnswer answer);
+  void see_departed(const Sent& sent, bool written);
   [[nodiscard]] bool overtaken(const admission::WorkloadIntent& intent, std::uint64_t version) const;
   [[nodiscard]] bool reports_wait() const;
   void send_reports();
@@ -152,7 +157,8 @@ class Bridge {
   std::unordered_map<std::string, std::vector<std::string>> busy_;
   /// Uids of Workloads → the version that our last write made of what its intent had seen, until an intent has seen that.
   std::unordered_map<std::string, std::uint64_t> own_versions_;
-  std::deque<std::string> reports_;  ///< Keys of wants whose write waits for its turn.
+  std::unordered_set<std::string> departing_;  ///< Keys of wants that were forgotten with a write under way.
+  std::deque<std::string> reports_;            ///< Keys of wants whose write waits for its turn.
   std::size_t reports_in_flight_ = 0, others_in_flight_ = 0;
   std::size_t others_since_report_ = 0;                                    ///< Other writes that were answered since a report was sent.
   std::unordered_map<std::string, Refusal> refusals_;                      ///< By key of the want.

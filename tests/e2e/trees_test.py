@@ -12,7 +12,7 @@ import argparse, json, os, random, sys, time, unittest
 
 import jobs_test, nodes_test
 from jobs_test import eventually, job
-from steps import Program, run
+from steps import ROOT, Program, run
 
 ARGS = None
 
@@ -79,7 +79,21 @@ class TreesTest(nodes_test.NodesTest):
             for one in everybody:
                 one.kill()
         eventually(lambda: jobs_test.JobsTest.check_pods(self))
-        self.check_domains()
+        try:
+            self.check_domains()
+        except BaseException:
+            self.keep_logs()
+            raise
+
+    def keep_logs(self):
+        """What is needed to find out why; the brokers go with the test."""
+        for partition in range(ARGS.partitions):
+            kept = os.path.join(ROOT, "build", f"trees-failed-{partition}.db")
+            for suffix in ("", "-wal", "-shm", ".lock"):
+                if os.path.exists(kept + suffix):
+                    os.remove(kept + suffix)
+            run(ARGS.hindsight, "log", "copy", f"{self.log}?partition={partition}", "sqlite:" + kept, check=False)
+            print(f"---- partition {partition} is kept as {os.path.relpath(kept, ROOT)}", flush=True)
 
     def change(self, rng, what, connector, queues, cohorts):
         print("change:", what, flush=True)

@@ -16,7 +16,8 @@ namespace {
 class DispatcherTest : public ::testing::Test {
  protected:
   void start() {
-    dispatcher = std::make_unique<Dispatcher>("c", [this](Symbol name, const Observation& o) { append(name, o); });
+    dispatcher = std::make_unique<Dispatcher>(
+        "c", [this](Symbol name, const Observation& o) { append(name, o); }, [this] { return departing; });
     for (const auto& [name, d] : domains) dispatcher->know(Symbol(name));
   }
   void list() {
@@ -75,6 +76,7 @@ class DispatcherTest : public ::testing::Test {
   Facts facts;
   std::map<std::string, std::unique_ptr<admission::LoopDriver>> domains;
   std::vector<std::string> told;
+  bool departing = false;  ///< A write of what moves is under way.
   std::unique_ptr<Dispatcher> dispatcher;
 };
 
@@ -132,6 +134,30 @@ TEST_F(DispatcherTest, NobodyDecidesInTheMiddleOfAMove) {
 }
 
 // A queue that leaves with its cohort has the same version when it comes back.
+// The admission that the old domain decided is being written while the queue moves: the new domain decides when it knows of it.
+TEST_F(DispatcherTest, WhatIsBeingWrittenDuringAMoveIsWaitedFor) {
+  set_up();
+  const auto w = facts.workload("w", "a", {}, 3'000);
+  observe(w);
+  departing = true;
+  observe(facts.queue("a", "right"));
+  observe(facts.workload("greedy", "b", {}, 6'000));
+  EXPECT_TRUE(decide().empty()) << "neither w, which may have been admitted, nor who would take its quota";
+  dispatcher->settled();
+  EXPECT_TRUE(decide().empty()) << "another write is under way";
+  observe(facts.admitted(w, "a"));
+  departing = false;
+  told.clear();
+  dispatcher->settled();
+  EXPECT_EQ(told, (std::vector<std::string>{"c/cohort/left )", "c/cohort/right )"}));
+  EXPECT_TRUE(decide().empty()) << "w holds 3 of 8";
+  EXPECT_TRUE(domains.at("c/cohort/right")->queue(Symbol("a"))->holds_quota());
+  observe(facts.workload("modest", "b", {}, 5'000));
+  EXPECT_EQ(decide(), std::vector<std::string>{"modest"});
+  dispatcher->settled();
+  EXPECT_EQ(told.back(), "c/cohort/right +modest") << "nobody waits any more";
+}
+
 TEST_F(DispatcherTest, WhatDepartedMayComeBackAsItWas) {
   set_up();
   observe(facts.cohort("left", "right"));

@@ -69,6 +69,7 @@ class BridgeTest : public ::testing::Test, private Cluster {
   std::vector<std::string> jobs_;  ///< "name vVERSION pod-set=count", of the last pod set.
   int queues_seen_ = 0;
   int refusals_seen_ = 0;
+  int departures_ = 0;
   std::vector<std::string> notices_;
   std::deque<Sent> sent_;
   MemoryMirror mirror_;
@@ -79,6 +80,7 @@ class BridgeTest : public ::testing::Test, private Cluster {
   BridgeOptions options() {
     BridgeOptions out;
     out.notice = [this](const std::string& text) { notices_.push_back(text); };
+    out.departed = [this] { ++departures_; };
     return out;
   }
   void note(const Observation& o) {
@@ -442,6 +444,30 @@ TEST_F(BridgeTest, WhatWasWantedOfAnObjectThatDepartedIsForgotten) {
   bridge_.want({status_of("x", "not in the mirror yet")});
   bridge_.forget("uid-x");
   EXPECT_EQ(bridge_.outstanding(), 1U);
+}
+
+// What was being written when its object departed is told when it is answered, before anybody decides about the object again.
+TEST_F(BridgeTest, WhatDepartsWithAWriteUnderWayIsToldWhenThatIsAnswered) {
+  add(types::workload, workload("w", "7", asks_nothing));
+  add(types::workload, workload("v", "7", asks_nothing));
+  bridge_.want({admission_of("v"), admission_of("w")});
+  ASSERT_EQ(sent_.size(), 2U);
+  bridge_.forget("uid-x");
+  EXPECT_FALSE(bridge_.departing());
+  bridge_.forget("uid-v");
+  bridge_.forget("uid-w");
+  EXPECT_TRUE(bridge_.departing());
+  const auto told = seen_.size();
+  answer(200, workload("v", "8", asks_nothing));
+  ASSERT_EQ(seen_.size(), told + 1);
+  EXPECT_EQ(seen_.back().version, 8U);
+  EXPECT_TRUE(bridge_.departing());
+  EXPECT_EQ(departures_, 0);
+  answer(409);
+  EXPECT_EQ(seen_.size(), told + 1) << "nothing was written";
+  EXPECT_FALSE(bridge_.departing());
+  EXPECT_EQ(departures_, 1);
+  EXPECT_EQ(bridge_.outstanding(), 0U);
 }
 
 // One write for an admission, and on a busy server none for a reason that was overtaken. What lets work go on does not wait for what
