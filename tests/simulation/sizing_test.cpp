@@ -178,8 +178,7 @@ TEST(Sizing, E8AServerWithoutTheFeatureLeavesTheJobAsItIs) {
 const Json three_gpus = Json::parse(R"({"spec":{"template":{"spec":{"containers":[{"name":"t","image":"i","resources":
   {"requests":{"cpu":"8","nvidia.com/gpu":"3"},"limits":{"cpu":"8","nvidia.com/gpu":"3"}}}]}}}})");
 
-/// A user of job "train" who asks for three gpus as soon as its last pod has ended: when the write that restores the job is about to be
-/// made, for the pods as they were a moment ago.
+/// A user of job "train" who asks for three gpus as soon as its last pod has ended, before anybody else has seen that end.
 struct QuickUser {
   int edits = 0;
   bool accepted = false;
@@ -198,8 +197,9 @@ struct QuickUser {
   }
 };
 
-// MR-65: the user's change comes between the end of the pods and the write that restores the job. That write finds another version and is
-// made anew: what was added to the template goes, and the resources are those that the user wants.
+// MR-65: the user's change comes between the end of the pods and the write that restores the job. What was added to the template goes all
+// the same, and the resources are those that the user wants. That a write which was planned before the change is refused and planned anew
+// cannot be shown here, for this cluster answers at once; see bridge_test.cpp and sized_jobs_test.cpp.
 TEST(Sizing, WhatTheUserChangesMeanwhileWins) {
   Training s(2);
   s.options.jobs.failing_deletions = 1;
