@@ -39,18 +39,17 @@ function(hindsight_executable name)
   hindsight_use_allocator(${name})
 endfunction()
 
-# hindsight_test(<name> SOURCES <file>... [DEPS <target>...] [LABELS <label>...] [TIMEOUT <seconds>] [SHARDS <n>] [OWN_MAIN] [PLAIN] [COMPUTES])
+# hindsight_test(<name> SOURCES <file>... [DEPS <target>...] [LABELS <label>...] [TIMEOUT <seconds>] [SHARDS <n>] [OWN_MAIN] [PLAIN])
 #
 # Makes the GoogleTest executable tests/test_<name> and registers it with ctest as <name>: one entry for the whole executable, because a
 # process for each test case costs more than most cases do. The cases are counted from the report that each entry leaves in
 # test-results/. SHARDS cuts a long executable into n entries that run side by side. OWN_MAIN: the sources define main(). PLAIN: runs
-# without sanitizers even where the same run has it under AddressSanitizer, because it is too slow there to do all that it does. COMPUTES:
-# its own files do much of the work, a slow way to the same result for instance, and are optimised always.
+# without sanitizers even where the same run has it under AddressSanitizer, because it is too slow there to do all that it does.
 #
 # Labels that ./dev test knows: actors (also run under ThreadSanitizer), e2e (needs a real API server or broker; not run under
 # sanitizers), slow (only with --full).
 function(hindsight_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "OWN_MAIN;PLAIN;COMPUTES" "TIMEOUT;SHARDS" "SOURCES;DEPS;LABELS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "OWN_MAIN;PLAIN" "TIMEOUT;SHARDS" "SOURCES;DEPS;LABELS")
   hindsight_refuse_unparsed("hindsight_test(${name})" "${arg_UNPARSED_ARGUMENTS}")
   find_package(GTest REQUIRED)
 
@@ -59,10 +58,6 @@ function(hindsight_test name)
   set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
   target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}")
   target_link_libraries(${target} PRIVATE ${arg_DEPS} GTest::gtest)
-  # With sanitizers a test's own files take longer to optimise than the run gains, unless they compute much themselves.
-  if(HINDSIGHT_SANITIZE AND NOT arg_PLAIN AND NOT arg_COMPUTES)
-    target_compile_options(${target} PRIVATE -O0)
-  endif()
   if(NOT arg_OWN_MAIN)
     target_link_libraries(${target} PRIVATE GTest::gtest_main)
   endif()
