@@ -131,10 +131,13 @@ Producer::Outcome Producer::send(std::span<const Outgoing> messages) {
   if (!failed() && reports_->left() == 0) return {reports_->offsets(), {}};
 
   if (failure == RdKafka::ERR_NO_ERROR) failure = RdKafka::ERR__TIMED_OUT;
-  // A fatal error says in its text what it was.
-  if (std::string text; failure == RdKafka::ERR__FATAL) {
-    if (const auto cause = client_->fatal_error(text); cause != RdKafka::ERR_NO_ERROR) failure = cause;
-    words_.say(text);
+  // A fatal error purges what waits, and says in its text what it was.
+  if (failure == RdKafka::ERR__FATAL || failure == RdKafka::ERR__PURGE_QUEUE || failure == RdKafka::ERR__PURGE_INFLIGHT) {
+    std::string text;
+    if (const auto cause = client_->fatal_error(text); cause != RdKafka::ERR_NO_ERROR) {
+      failure = cause;
+      words_.say(text);
+    }
   }
   Outcome out{{}, tl::unexpected(error_of(access_, "records could not be written to topic " + topic_, failure, words_))};
   throw_away();
