@@ -285,7 +285,7 @@ void ClusterQueue::reserve(const msg::Reserve& m, const Context& c, Outbox& out)
   h.admitted = m.admitted;
   h.local = target;
   count_usage(h, +1);
-  pay(h, fresh && m.assumed ? &m : nullptr, c);
+  pay(h, m, fresh, c);
   usage_changed(*target, c, out);
   out.send(queue_address(name_), tree_, msg::Charge{name_, m.reservation});
   refresh_counters(c);

@@ -114,7 +114,7 @@ class ClusterQueue final : public Entity {
     std::shared_ptr<const Reservation> reservation;
     bool admitted = false;
     Local* local = nullptr;  ///< Its LocalQueue.
-    UsageVector penalty;     ///< That the LocalQueue pays until it is admitted (BA-166).
+    UsageVector penalty;     ///< That the LocalQueue pays until it is admitted and the API server knows it (BA-166).
   };
 
   void enqueue(const msg::Enqueue& m, Address parent, const Context& c, Outbox& out);
@@ -148,7 +148,7 @@ class ClusterQueue final : public Entity {
   void take_ledgers(const Image& image, const Context& c, Outbox& out);
   void sample_usage(const Context& c, Outbox& out);
   void begin_ledger(Local& local, const Context& c);
-  void pay(Holding& h, const msg::Reserve* assumed, const Context& c);
+  void pay(Holding& h, const msg::Reserve& m, bool fresh, const Context& c);
   void usage_changed(Local& local, const Context& c, Outbox& out);
   void weigh(Local& local, const Context& c);
   void announce_sampling(Time due, Outbox& out);

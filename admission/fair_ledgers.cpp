@@ -57,16 +57,17 @@ void ClusterQueue::begin_ledger(Local& local, const Context& c) {
   if (fair_) local.ledger.begin(c.sequence, c.now);
 }
 
-/// The entry penalty of one reservation: charged when it is assumed, usage when it is admitted (BA-166). A slice that takes the place of
-/// another pays for what it asks for more, since its job has paid for the rest; one that asks for less gets nothing back (EJ-42).
-void ClusterQueue::pay(Holding& h, const msg::Reserve* assumed, const Context& c) {
+/// The entry penalty of one reservation: charged when it is assumed, usage when it is admitted and the API server knows it, so that one
+/// whose write is refused is dropped (BA-166). A slice that takes the place of another pays for what it asks for more, since its job has
+/// paid for the rest; one that asks for less gets nothing back (EJ-42).
+void ClusterQueue::pay(Holding& h, const msg::Reserve& m, bool fresh, const Context& c) {
   if (!fair_ || !c.catalog->settings.admission_fair_sharing) return;
   const auto& settings = *c.catalog->settings.admission_fair_sharing;
-  if (assumed != nullptr) {
+  if (fresh && m.assumed) {
     const Fraction share = decay(settings.sampling_interval, settings.half_life);
     UsageVector requests;
-    if (assumed->delta) {
-      for (const auto& [resource, amount] : *assumed->delta) requests.add(resource, to_nano(std::max<Amount>(0, amount), resource));
+    if (m.delta) {
+      for (const auto& [resource, amount] : *m.delta) requests.add(resource, to_nano(std::max<Amount>(0, amount), resource));
     } else {
       for (const auto& charge : h.reservation->charges) requests.add(charge.resource, to_nano(charge.amount, charge.resource));
     }
@@ -74,7 +75,7 @@ void ClusterQueue::pay(Holding& h, const msg::Reserve* assumed, const Context& c
     h.penalty = std::move(requests);
     h.local->ledger.push_penalty(h.penalty);
   }
-  if (h.admitted && (assumed != nullptr || !h.penalty.empty())) {
+  if (h.admitted && m.written && !h.penalty.empty()) {
     h.local->ledger.sample(c.now, settings);
     h.local->ledger.settle_penalty(h.penalty);
     h.penalty.clear();

@@ -142,6 +142,7 @@ struct Reserve {
   std::shared_ptr<const Reservation> reservation;
   bool admitted;
   bool assumed = false;  ///< It was just decided: the LocalQueue pays an entry penalty until it is admitted (BA-166).
+  bool written = false;  ///< The API server has the reservation: nothing can refuse it any more.
   /// With `assumed`, of a slice that takes the place of another: what it asks for more, by resource. The penalty is for that only (EJ-42).
   std::optional<std::vector<std::pair<Symbol, Amount>>> delta;
 };

@@ -429,7 +429,7 @@ void WorkloadParent::publish(std::size_t index, Publish how, const Context& c, O
     } else {
       auto reservation = make_reservation(w, info, replaced);
       if (w.elastic) at.held = reservation;
-      msg::Reserve reserve{std::move(reservation), w.admitted(), how.assumed, {}};
+      msg::Reserve reserve{std::move(reservation), w.admitted(), how.assumed, !w.waits_for(Section::admission), {}};
       if (how.instead != nullptr) reserve.delta = slice_delta(effective_usage(w), effective_usage(*how.instead));
       out.send(self_, queue_address(queue), std::move(reserve));
     }

@@ -166,6 +166,8 @@ TEST_F(AdmissionFairSharing, UsageGrowsWithTheTimeThatWorkloadsRun) {
   start(4'000);
   w.observe(w.workload("w", "x", 4'000));
   EXPECT_EQ(w.settle(), (std::vector<std::string>{"reserved w admitted"}));
+  EXPECT_EQ(penalty("x"), 1'171'572'875) << "until the API server has it";
+  w.observe(w.seen_as("w"));
   EXPECT_EQ(consumed("x"), 1'171'572'875);
   EXPECT_EQ(penalty("x"), 0);
   pass(300);
@@ -249,6 +251,47 @@ TEST_F(AdmissionFairSharing, ThePenaltyIsDroppedWithAReservationThatWasNeverAdmi
   }
 }
 
+// BA-166: of one that is admitted at once, too; it tries again, and pays once
+TEST_F(AdmissionFairSharing, AnAdmissionThatTheServerRefusesIsNoUsage) {
+  start(4'000);
+  const auto o = w.workload("w", "x", 4'000);
+  w.observe(o);
+  EXPECT_EQ(w.settle(), (std::vector<std::string>{"reserved w admitted"}));
+  w.observe(WriteRefused{ObjectKind::workload, "default", o.meta.name, o.meta.uid, 1, 409, "conflict"});
+  EXPECT_EQ(penalty("x"), 0);
+  EXPECT_EQ(consumed("x"), 0);
+  EXPECT_EQ(w.settle(), (std::vector<std::string>{"reserved w admitted"}));
+  EXPECT_EQ(penalty("x"), 1'171'572'875);
+  EXPECT_EQ(consumed("x"), 0);
+  w.observe(w.seen_as("w"));
+  EXPECT_EQ(penalty("x"), 0);
+  EXPECT_EQ(consumed("x"), 1'171'572'875);
+  w.observe(w.seen_as("w"));  // once
+  EXPECT_EQ(consumed("x"), 1'171'572'875);
+}
+
+// BA-166: an admission that is not written yet is remembered by a snapshot
+TEST_F(AdmissionFairSharing, ASnapshotKnowsWhatIsNotWrittenYet) {
+  start(4'000);
+  w.observe(w.workload("w", "x", 4'000));
+  (void)w.settle();
+  FactWorld copy;
+  copy.use(sharing());
+  copy.now = w.now;
+  ASSERT_TRUE(SnapshotCodec::read(SnapshotCodec::write(w.driver()), copy.driver()));
+  (void)copy.workload("w", "x", 4'000);  // for seen_as
+  for (FactWorld* f : {&w, &copy}) {
+    const auto& ledger = *f->driver().queue(Symbol("a"))->ledger(Symbol("default"), Symbol("x"));
+    EXPECT_EQ(ledger.penalty().of(cpu), 1'171'572'875);
+    auto shown = f->seen_as("w");
+    shown.meta.resource_version = 999'999;
+    f->observe(shown);
+    EXPECT_EQ(ledger.penalty().of(cpu), 0);
+    EXPECT_EQ(ledger.consumed().of(cpu), 1'171'572'875);
+  }
+  EXPECT_EQ(copy.driver().state_hash(), w.driver().state_hash());
+}
+
 // BA-167
 TEST_F(AdmissionFairSharing, WeightZeroComesLast) {
   start(0, 0);
@@ -273,6 +316,7 @@ TEST_F(AdmissionFairSharing, UsageIsKeptInTheStatusAndStartsFromIt) {
   w.observe(w.workload("w", "x", 4'000));
   (void)w.wanted<QueueStatusIntent>();
   (void)w.settle();
+  w.observe(w.seen_as("w"));
   std::optional<QueueStatusIntent> told;
   for (auto& i : w.wanted<QueueStatusIntent>())
     if (i.local && i.name == "x") told = std::move(i);
@@ -394,14 +438,18 @@ class ElasticFairSharing : public AdmissionFairSharing {
     w.remember(o);
     w.observe(o);
     (void)w.settle();
+    if (w.state(name).admitted()) written(name);
+  }
+  void written(std::string_view name) {
+    w.observe(w.seen_as(name));
+    (void)w.settle();
   }
   void hold(StopPolicy how) {
     w.queue({.name = "a", .cpu = 10'000, .stop = how, .mode = AdmissionMode::usage_based});
     (void)w.settle();
   }
   void ready(std::string_view name) {
-    w.observe(w.seen_as(name));  // what we wrote is there before the check's controller answers
-    (void)w.settle();
+    written(name);  // before the check's controller answers
     auto o = w.seen_as(name);
     auto checks = w.arena().make<CheckFacts>(1);
     checks[0].name = "k";
@@ -500,6 +548,7 @@ TEST_F(ElasticFairSharing, WhoStartsAnewPaysForAllOfIt) {
   job({6}, "third", true);
   hold(StopPolicy::none);
   EXPECT_TRUE(w.state("second").admitted());
+  written("second");
   EXPECT_EQ(consumed("x"), paid + 1'757'359'312);
 }
 
