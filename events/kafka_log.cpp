@@ -2,12 +2,23 @@
 
 #include <algorithm>
 #include <charconv>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
 
 #include "events/kafka/message.hpp"
 #include "events/kafka/topics.hpp"
 #include "events/log_check.hpp"
 
 namespace hindsight::events {
+namespace {
+
+/// After so many records it is noted where the domains stand: reading them takes about a quarter of a second, and the note is nothing
+/// beside them.
+constexpr Position note_every = 50'000;
+constexpr std::chrono::seconds note_look{1};
+
+}  // namespace
 
 // ---- opening and closing --------------------------------------------------------------------------------------------------
 
@@ -15,6 +26,11 @@ Result<std::unique_ptr<KafkaLog>> KafkaLog::open(const kafka::Location& location
   kafka::Access access{location, options.settings};
   const bool read_only = options.read_only;
   std::unique_ptr<KafkaLog> log(new KafkaLog(std::move(access), std::move(options)));
+  if (const auto& folder = log->options_.snapshot_folder; !folder.empty()) {
+    auto copies = kafka::SnapshotCopies::open(folder, location);
+    if (!copies) return tl::unexpected(copies.error());
+    log->snapshots_.copy_to(std::move(*copies));
+  }
   const auto topic = kafka::check_topics(log->access_, log->words_, !read_only);
   if (!topic) return tl::unexpected(topic.error());
   if (topic->settings) {
@@ -24,6 +40,7 @@ Result<std::unique_ptr<KafkaLog>> KafkaLog::open(const kafka::Location& location
   if (read_only) return log;
   if (auto ok = log->catch_up(); !ok) return tl::unexpected(ok.error());
   log->writer_ = std::jthread([raw = log.get()] { raw->write_groups(); });
+  log->noter_ = std::jthread([raw = log.get()](const std::stop_token& stop) { raw->note_tails(stop); });
   return log;
 }
 
@@ -54,8 +71,12 @@ Result<void> KafkaLog::follow() const {
   if (!tails) return tl::unexpected(tails.error());
   // What was noted of domains helps only if the records behind it are there.
   const Position before_first = extent->first - 1;
-  const bool usable = *tails && (*tails)->position >= before_first && (*tails)->position <= extent->last;
-  return follower_.start(usable ? **tails : kafka::TailsEntry{before_first, {}});
+  const auto usable = [&](const auto& note) { return note && note->position >= before_first && note->position <= extent->last; };
+  if (usable(*tails)) return follower_.start(**tails);
+  // A process that lagged behind may have noted them at a place that was trimmed since; the trim noted them, too.
+  const auto trimmed = snapshots_.trimmed();
+  if (!trimmed) return tl::unexpected(trimmed.error());
+  return follower_.start(usable(*trimmed) ? **trimmed : kafka::TailsEntry{before_first, {}});
 }
 
 Result<Position> KafkaLog::followed_to_the_end() const {
@@ -64,6 +85,19 @@ Result<Position> KafkaLog::followed_to_the_end() const {
   if (!end) return end;
   if (auto ok = follower_.reach(*end, access_.settings.patience); !ok) return tl::unexpected(ok.error());
   return *end;
+}
+
+void KafkaLog::note_tails(const std::stop_token& stop) const {
+  std::mutex mutex;
+  std::condition_variable_any never;
+  Position noted = 0;
+  for (std::unique_lock lock(mutex); !never.wait_for(lock, stop, note_look, [&] { return stop.stop_requested(); });) {
+    if (follower_.position() < noted + note_every) continue;
+    const auto standing = follower_.standing();
+    if (!standing) continue;
+    noted = standing->position;
+    (void)snapshots_.put_tails({standing->position, standing->tails});  // it saves time and no more: the next one may succeed
+  }
 }
 
 // ---- writing --------------------------------------------------------------------------------------------------------------
@@ -208,6 +242,21 @@ Result<Position> KafkaLog::first() const {
   return extent->first;
 }
 
+Result<Position> KafkaLog::beginning(std::string_view domain) const {
+  const auto begin = first();
+  if (!begin || *begin == 1) return begin ? Position{0} : begin;
+  const auto kept = [&] { return "; the first record that is kept is " + std::to_string(*begin); };
+  const auto trimmed = snapshots_.trimmed();
+  if (!trimmed) return tl::unexpected(trimmed.error());
+  if (!*trimmed || (*trimmed)->position + 1 < *begin)
+    return error(ErrorKind::not_found, "it has lost its beginning, and not by 'hindsight log trim': whether domain \"" +
+                                           std::string(domain) + "\" had begun there is not known" + kept());
+  if (std::ranges::any_of((*trimmed)->tails, [&](const DomainTail& tail) { return tail.domain == domain; }))
+    return error(ErrorKind::not_found,
+                 "the beginning of domain \"" + std::string(domain) + "\" was trimmed, only its snapshots lead on" + kept());
+  return *begin - 1;
+}
+
 Result<Position> KafkaLog::last() const {
   auto end = cursors_.last();
   if (!end) return end;
@@ -271,6 +320,13 @@ Result<StoredSnapshot> KafkaLog::snapshot(Position position, std::string_view do
 Result<void> KafkaLog::drop_snapshot(Position position, std::string_view domain) {
   if (options_.read_only) return error(ErrorKind::denied, "was opened read-only");
   return snapshots_.drop(position, domain);
+}
+
+/// The note comes first: if this process dies in between, nothing is missing that the note calls missing.
+Result<void> KafkaLog::forget(Position upto, const std::vector<DomainTail>& begun) {
+  if (options_.read_only) return error(ErrorKind::denied, "was opened read-only");
+  if (auto ok = snapshots_.put_trimmed({upto, begun}); !ok) return ok;
+  return kafka::delete_records(access_, words_, upto);
 }
 
 Result<CheckReport> KafkaLog::check(const CheckProgress& progress) { return walk(*this, RecordChecker(true), progress); }

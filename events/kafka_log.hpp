@@ -23,6 +23,8 @@ struct KafkaLogOptions {
   kafka::Settings settings;
   /// Memory for the newest records, for those who read along.
   std::size_t recent_bytes = std::size_t{16} << 20;
+  /// Where copies of snapshots are kept (kafka::SnapshotCopies); empty: nowhere.
+  std::string snapshot_folder = {};
 };
 
 /// A log in one partition of a Kafka topic (docs/log-format.md). A record's position is its offset plus one.
@@ -49,6 +51,7 @@ class KafkaLog final : public Log {
   void append_async(RecordBatch batch, std::optional<Position> expected, AppendDone done) override;
   [[nodiscard]] Result<void> read(Position from, const ReadLimits& limits, RecordBatch& out) const override;
   [[nodiscard]] Result<Position> first() const override;
+  [[nodiscard]] Result<Position> beginning(std::string_view domain) const override;
   [[nodiscard]] Result<Position> last() const override;
   [[nodiscard]] Result<Position> seek(Time time) const override;
   [[nodiscard]] Result<Position> wait_beyond(Position position, Duration timeout) const override;
@@ -57,6 +60,7 @@ class KafkaLog final : public Log {
   [[nodiscard]] Result<std::vector<SnapshotMeta>> snapshots() const override;
   [[nodiscard]] Result<StoredSnapshot> snapshot(Position position, std::string_view domain) const override;
   [[nodiscard]] Result<void> drop_snapshot(Position position, std::string_view domain) override;
+  [[nodiscard]] Result<void> forget(Position upto, const std::vector<DomainTail>& begun) override;
   [[nodiscard]] Result<CheckReport> check(const CheckProgress& progress = {}) override;
 
   /// Producers made so far: more than one says that one was thrown away.
@@ -70,6 +74,10 @@ class KafkaLog final : public Log {
   /// Begins to follow the partition, once, and waits until its end is known.
   [[nodiscard]] Result<void> follow() const;
   [[nodiscard]] Result<Position> followed_to_the_end() const;
+
+  /// Notes where the domains stand whenever the log has grown by much, so that who opens it next need not read it from the newest snapshot
+  /// on.
+  void note_tails(const std::stop_token& stop) const;
 
   // The thread that writes.
   void write_groups();
@@ -99,6 +107,7 @@ class KafkaLog final : public Log {
   DomainTails tails_;
   AppendQueue appends_;
   std::jthread writer_;
+  std::jthread noter_;
 };
 
 }  // namespace hindsight::events

@@ -88,6 +88,13 @@ class Log {
   /// Position of the first record that is kept. Some logs forget old records (Kafka's retention); 1 in others, also when they are empty.
   [[nodiscard]] virtual Result<Position> first() const { return Position{1}; }
 
+  /// Behind which position a fold of this domain begins that uses no snapshot: 0, unless the log has forgotten its beginning. Errors:
+  /// not_found (the first records of the domain are not kept any more: only a snapshot helps), io.
+  [[nodiscard]] virtual Result<Position> beginning(std::string_view domain) const {
+    (void)domain;
+    return Position{0};
+  }
+
   /// Position of the last record; 0: the log is empty.
   [[nodiscard]] virtual Result<Position> last() const = 0;
 
@@ -114,6 +121,13 @@ class Log {
 
   /// Forgets a snapshot; one that does not exist is no error.
   [[nodiscard]] virtual Result<void> drop_snapshot(Position position, std::string_view domain) = 0;
+
+  // ---- forgetting ----
+
+  /// Forgets all records up to this position, for ever. `begun`: every domain that has records among them, as it stood there; each must
+  /// have a snapshot at this position or behind it (replay/trim.hpp sees to that). Errors: unsupported (this log keeps everything), denied,
+  /// io.
+  [[nodiscard]] virtual Result<void> forget(Position upto, const std::vector<DomainTail>& begun);
 
   // ---- checking ----
 

@@ -118,6 +118,12 @@ Result<CheckReport> walk(const Log& log, RecordChecker checker, const CheckProgr
   return report;
 }
 
+Result<void> Log::forget(Position upto, const std::vector<DomainTail>& begun) {
+  (void)upto;
+  (void)begun;
+  return fail(ErrorKind::unsupported, "log " + std::string(name()) + " keeps every record; allowed: a log on Kafka");
+}
+
 Result<CheckReport> Log::check(const CheckProgress& progress) { return walk(*this, RecordChecker(), progress); }
 
 }  // namespace hindsight::events

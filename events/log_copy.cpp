@@ -162,6 +162,7 @@ class Copy {
       }
       if (std::find(theirs->begin(), theirs->end(), meta) != theirs->end()) continue;
       const auto stored = from_.snapshot(meta.position, meta.domain);
+      if (!stored && stored.error().kind == ErrorKind::not_found) continue;  // dropped since it was listed
       if (!stored) return tl::unexpected(stored.error());
       if (auto ok = to_.put_snapshot(meta, stored->bytes); !ok) return ok;
       ++report_.snapshots;

@@ -26,18 +26,22 @@ Result<std::unique_ptr<SqliteLog>> SqliteLog::open(const std::string& path, Sqli
   auto reader = sqlite::Reader::open(path);
   if (!reader) return tl::unexpected(reader.error());
   std::unique_ptr<SqliteLog> log(new SqliteLog(path, std::move(*reader)));
-  log->start(std::move(*lock), std::move(*writer));
+  if (auto started = log->start(std::move(*lock), std::move(*writer)); !started) return tl::unexpected(started.error());
   return log;
 }
 
 SqliteLog::SqliteLog(std::string path, sqlite::Reader reader)
     : path_(std::move(path)), name_("sqlite:" + path_), reader_(std::move(reader)) {}
 
-void SqliteLog::start(sqlite::WriterLock lock, sqlite::Writer writer) {
+Result<void> SqliteLog::start(sqlite::WriterLock lock, sqlite::Writer writer) {
   lock_ = std::move(lock);
   writer_ = std::make_unique<sqlite::Writer>(std::move(writer));
+  auto snapshots = sqlite::SnapshotStore::open(path_, *writer_, writing_);
+  if (!snapshots) return tl::unexpected(snapshots.error());
+  snapshots_ = std::move(*snapshots);
   committed_ = writer_->last();
   committer_ = std::jthread([this] { commit_groups(); });
+  return {};
 }
 
 SqliteLog::~SqliteLog() { appends_.stop(); }
@@ -78,14 +82,12 @@ void SqliteLog::commit_groups() {
 
 Result<void> SqliteLog::put_snapshot(const SnapshotMeta& meta, std::span<const std::byte> bytes) {
   if (!writer_) return read_only();
-  const std::lock_guard lock(writing_);
-  return writer_->put_snapshot(meta, bytes);
+  return snapshots_->put(meta, bytes, on_part_);
 }
 
 Result<void> SqliteLog::drop_snapshot(Position position, std::string_view domain) {
   if (!writer_) return read_only();
-  const std::lock_guard lock(writing_);
-  return writer_->drop_snapshot(position, domain);
+  return snapshots_->drop(position, domain);
 }
 
 // ---- reading --------------------------------------------------------------------------------------------------------------
@@ -136,8 +138,7 @@ Result<std::vector<SnapshotMeta>> SqliteLog::snapshots() const {
 }
 
 Result<StoredSnapshot> SqliteLog::snapshot(Position position, std::string_view domain) const {
-  const std::lock_guard lock(reading_);
-  return reader_.snapshot(position, domain);
+  return reader_.snapshot(position, domain, reading_, on_part_);
 }
 
 }  // namespace hindsight::events

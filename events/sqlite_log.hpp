@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -12,6 +13,8 @@
 #include "events/log.hpp"
 #include "events/log_check.hpp"
 #include "events/sqlite/reader.hpp"
+#include "events/sqlite/snapshot_store.hpp"
+#include "events/sqlite/turns.hpp"
 #include "events/sqlite/writer.hpp"
 #include "events/sqlite/writer_lock.hpp"
 
@@ -25,7 +28,8 @@ struct SqliteLogOptions {
 };
 
 /// A log in one SQLite file (docs/log-format.md). One process writes it, any number read it, also while it is written. Appends of
-/// several callers are committed together by a thread of the log; each is told after the commit.
+/// several callers are committed together by a thread of the log; each is told after the commit. Snapshots are written and read in
+/// short steps, between which appends and other reads have their turns.
 class SqliteLog final : public Log {
  public:
   /// Opens the log; unless read-only, creates the file when there is none. Errors: conflict (another process writes it: the
@@ -52,20 +56,26 @@ class SqliteLog final : public Log {
   /// Beside what every log checks: pages, the table of domains, time marks.
   [[nodiscard]] Result<CheckReport> check(const CheckProgress& progress = {}) override;
 
+  /// For tests: called between two parts of a snapshot that is put or read, when others may append and read. It must not put or
+  /// drop a snapshot of a log that is just doing so. To be set before others use the log.
+  void on_part(std::function<void()> hook) { on_part_ = std::move(hook); }
+
  private:
   SqliteLog(std::string path, sqlite::Reader reader);
-  void start(sqlite::WriterLock lock, sqlite::Writer writer);
+  [[nodiscard]] Result<void> start(sqlite::WriterLock lock, sqlite::Writer writer);
   void commit_groups();
   [[nodiscard]] tl::unexpected<Error> read_only() const;
 
   const std::string path_;
   const std::string name_;
 
-  // In this order: the reader closes first, so that the writer, closing last, can finish the file; then others may write.
+  // In this order: reader and snapshots close first, so that the writer, closing last, can finish the file; then others may write.
   sqlite::WriterLock lock_;
-  std::mutex writing_;
+  sqlite::Turns writing_;
   std::unique_ptr<sqlite::Writer> writer_;  // none: read-only
-  mutable std::mutex reading_;
+  std::unique_ptr<sqlite::SnapshotStore> snapshots_;
+  std::function<void()> on_part_;
+  mutable sqlite::Turns reading_;
   mutable sqlite::Reader reader_;
 
   AppendQueue appends_;

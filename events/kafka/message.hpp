@@ -50,6 +50,8 @@ struct TailsEntry {
 [[nodiscard]] Result<TailsEntry> read_tails(std::span<const std::byte> value);
 
 inline constexpr std::string_view tails_key = "tails";
+/// Where the log was trimmed, with the domains that had begun by then, in the form of tails.
+inline constexpr std::string_view trimmed_key = "trimmed";
 /// "snapshot/00000000000000000042/DOMAIN"; of no domain in particular without the last part.
 [[nodiscard]] std::string snapshot_key(Position position, std::string_view domain);
 [[nodiscard]] std::optional<std::pair<Position, std::string>> read_snapshot_key(std::string_view key);

@@ -1,5 +1,6 @@
 #include "events/kafka/reader.hpp"
 
+#include <librdkafka/rdkafka.h>
 #include <librdkafka/rdkafkacpp.h>
 
 #include <algorithm>
@@ -12,6 +13,8 @@ namespace {
 // What ListOffsets takes in place of a timestamp.
 constexpr std::int64_t latest = -1;
 constexpr std::int64_t earliest = -2;
+
+constexpr std::size_t handed_max = 512;
 
 /// A broker that has just started may not know its partitions for a while; that they exist was seen when the log was opened.
 bool is_unknown(int code) {
@@ -61,8 +64,31 @@ Reader::~Reader() {
 }
 
 void Reader::rest() {
+  drop_handed();
   if (fetching_) consumer_->stop(topic_.get(), partition_);
   fetching_ = false;
+}
+
+void Reader::drop_handed() {
+  for (auto* message : handed_) rd_kafka_message_destroy(message);
+  handed_.clear();
+  next_handed_ = 0;
+}
+
+/// The next message, or an error in the form of one, until the next call; null: none came. Waits for the first, and takes what is there
+/// behind it.
+const rd_kafka_message_s* Reader::hand_over(std::chrono::milliseconds timeout) {
+  if (next_handed_ == handed_.size()) {
+    drop_handed();
+    auto* const first = rd_kafka_consume(topic_->c_ptr(), partition_, static_cast<int>(timeout.count()));
+    consumer_->poll(0);  // errors of the way to the brokers are told here
+    if (first == nullptr) return nullptr;
+    handed_.resize(handed_max);
+    handed_[0] = first;
+    const auto more = rd_kafka_consume_batch(topic_->c_ptr(), partition_, 0, handed_.data() + 1, handed_max - 1);
+    handed_.resize(1 + static_cast<std::size_t>(std::max<ssize_t>(0, more)));
+  }
+  return handed_[next_handed_++];
 }
 
 void Reader::stop() {
@@ -89,42 +115,45 @@ Result<void> Reader::fetch() {
 
 Result<bool> Reader::next(std::chrono::milliseconds timeout, const std::function<void(const RawMessage&)>& take) {
   if (auto ok = fetch(); !ok) return tl::unexpected(ok.error());
-  const auto deadline = std::chrono::steady_clock::now() + timeout;
+  std::optional<std::chrono::steady_clock::time_point> deadline;  // most often there is something, and time need not be asked for
   for (;;) {
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
-    const std::unique_ptr<RdKafka::Message> message(
-        consumer_->consume(topic_.get(), partition_, std::max(0, static_cast<int>(left.count()))));
-    consumer_->poll(0);  // errors of the way to the brokers are told here
-    if (message->err() == RdKafka::ERR_NO_ERROR) {
-      if (message->offset() < at_) continue;
+    auto left = timeout;
+    if (deadline) left = std::chrono::duration_cast<std::chrono::milliseconds>(*deadline - std::chrono::steady_clock::now());
+    const auto* const message = hand_over(std::max(left, std::chrono::milliseconds(0)));
+    if (message == nullptr) return false;
+    if (message->err == RD_KAFKA_RESP_ERR_NO_ERROR && message->offset >= at_) {
       RawMessage raw;
-      raw.offset = message->offset();
-      if (message->key_pointer() != nullptr) raw.key = {static_cast<const char*>(message->key_pointer()), message->key_len()};
-      raw.value = {static_cast<const std::byte*>(message->payload()), message->len()};
-      raw.tombstone = message->payload() == nullptr;
+      raw.offset = message->offset;
+      if (message->key != nullptr) raw.key = {static_cast<const char*>(message->key), message->key_len};
+      raw.value = {static_cast<const std::byte*>(message->payload), message->len};
+      raw.tombstone = message->payload == nullptr;
       at_ = raw.offset + 1;
-      broker_time_ = message->timestamp().type == RdKafka::MessageTimestamp::MSG_TIMESTAMP_LOG_APPEND_TIME;
+      rd_kafka_timestamp_type_t kind = RD_KAFKA_TIMESTAMP_NOT_AVAILABLE;
+      (void)rd_kafka_message_timestamp(message, &kind);
+      broker_time_ = kind == RD_KAFKA_TIMESTAMP_LOG_APPEND_TIME;
       take(raw);
       return true;
     }
-    if (message->err() == RdKafka::ERR__TIMED_OUT) return false;
-    if (message->err() == RdKafka::ERR__PARTITION_EOF) {
-      at_ = std::max(at_, message->offset());
+    if (!deadline) deadline = std::chrono::steady_clock::now() + timeout;
+    if (message->err == RD_KAFKA_RESP_ERR_NO_ERROR) continue;
+    if (message->err == RD_KAFKA_RESP_ERR__PARTITION_EOF) {
+      at_ = std::max(at_, message->offset);
       return false;
     }
     const std::string what = "partition " + std::to_string(partition_) + " of topic " + topic_name_ + ", offset " + std::to_string(at_);
-    if (message->err() == RdKafka::ERR__AUTO_OFFSET_RESET || message->err() == RdKafka::ERR_OFFSET_OUT_OF_RANGE) {
+    if (message->err == RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET || message->err == RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE) {
       const std::int64_t at = at_;
       stop();
       return fail(ErrorKind::not_found, "log " + access_.location.text() + ": partition " + std::to_string(partition_) + " of topic " +
                                             topic_name_ + " holds no offset " + std::to_string(at) + " (any more)");
     }
-    if (!is_passing(message->err())) {
+    const auto code = static_cast<RdKafka::ErrorCode>(message->err);
+    if (!is_passing(code)) {
       stop();
-      return tl::unexpected(failure(access_, what, message->err(), words_));
+      return tl::unexpected(failure(access_, what, code, words_));
     }
-    words_.say(message->errstr());
-    if (std::chrono::steady_clock::now() >= deadline) return false;
+    words_.say(rd_kafka_message_errstr(message));
+    if (std::chrono::steady_clock::now() >= *deadline) return false;
   }
 }
 

@@ -8,13 +8,14 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "events/kafka/client.hpp"
 #include "events/log.hpp"
 
+struct rd_kafka_message_s;
 namespace RdKafka {
 class Consumer;
-class Message;  // NOLINT(bugprone-forward-declaration-namespace): there are others of this name
 class Topic;
 }  // namespace RdKafka
 
@@ -77,6 +78,8 @@ class Reader {
   Reader(const Access& access, LastWords& words, std::string topic, std::int32_t partition);
   void stop();
   [[nodiscard]] Result<void> fetch();
+  [[nodiscard]] const rd_kafka_message_s* hand_over(std::chrono::milliseconds timeout);
+  void drop_handed();
   [[nodiscard]] Result<std::int64_t> ask_offset(std::int64_t what, std::chrono::milliseconds patience);
 
   const Access& access_;
@@ -86,6 +89,8 @@ class Reader {
   std::unique_ptr<RdKafka::Consumer> consumer_;  // before the topic, which goes first
   std::unique_ptr<RdKafka::Topic> topic_;
   std::int64_t at_ = -1;
+  std::vector<rd_kafka_message_s*> handed_;  ///< Taken from librdkafka together, since each call costs as much as a short message.
+  std::size_t next_handed_ = 0;
   bool fetching_ = false;
   bool broker_time_ = false;
 };

@@ -14,6 +14,10 @@ constexpr std::size_t part_bytes_max = 900'000;
 constexpr unsigned bodies_kilobytes_ahead = 128 * 1024;
 constexpr std::chrono::milliseconds read_step{100};
 
+bool is_whole(const SnapshotEntry& entry, const StoredSnapshot& snapshot) {
+  return snapshot.bytes.size() == entry.bytes && checksum(snapshot.meta, snapshot.bytes) == entry.checksum;
+}
+
 }  // namespace
 
 SnapshotStore::SnapshotStore(const Access& access, LastWords& words)
@@ -42,6 +46,7 @@ Result<void> SnapshotStore::refresh() {
   if (reader.at() < 0) {
     entries_.clear();
     tails_.reset();
+    trimmed_.reset();
     if (auto ok = reader.start(static_cast<std::int64_t>(extent->first) - 1); !ok) return ok;
   }
   auto deadline = std::chrono::steady_clock::now() + access_.settings.patience;
@@ -60,9 +65,10 @@ Result<void> SnapshotStore::refresh() {
 
 /// What cannot be read of the index counts as not there: a snapshot only saves time.
 void SnapshotStore::take(const RawMessage& message) {
-  if (message.key == tails_key) {
-    tails_.reset();
-    if (auto tails = read_tails(message.value)) tails_ = std::move(*tails);
+  for (auto& [key, entry] : {std::pair(tails_key, &tails_), std::pair(trimmed_key, &trimmed_)}) {
+    if (message.key != key) continue;
+    entry->reset();
+    if (auto tails = read_tails(message.value)) *entry = std::move(*tails);
     return;
   }
   const auto key = read_snapshot_key(message.key);
@@ -87,6 +93,12 @@ Result<std::optional<TailsEntry>> SnapshotStore::tails() {
   return tails_;
 }
 
+Result<std::optional<TailsEntry>> SnapshotStore::trimmed() {
+  const std::lock_guard lock(mutex_);
+  if (auto ok = refresh(); !ok) return tl::unexpected(ok.error());
+  return trimmed_;
+}
+
 // ---- reading one ----------------------------------------------------------------------------------------------------------
 
 Result<Reader*> SnapshotStore::bodies() {
@@ -106,10 +118,16 @@ Result<StoredSnapshot> SnapshotStore::get(Position position, std::string_view do
   if (it == entries_.end())
     return fail(ErrorKind::not_found, "log " + access_.location.text() + ": no snapshot at position " + std::to_string(position));
   const SnapshotEntry& entry = it->second;
+  StoredSnapshot out{entry.meta, {}};
+  if (copies_) {
+    if (auto copy = copies_->read(entry)) out.bytes = std::move(*copy);
+    if (is_whole(entry, out)) return out;
+    out.bytes.clear();
+  }
   const auto opened = bodies();
   if (!opened) return tl::unexpected(opened.error());
   Reader& reader = **opened;
-  StoredSnapshot out{entry.meta, {}};
+  out.bytes.reserve(entry.bytes);
   for (std::size_t part = 0; part < entry.part_offsets.size(); ++part) {
     const std::int64_t offset = entry.part_offsets[part];
     if (auto ok = reader.start(offset); !ok) return tl::unexpected(ok.error());
@@ -124,9 +142,9 @@ Result<StoredSnapshot> SnapshotStore::get(Position position, std::string_view do
                                               ": no broker gives its part " + std::to_string(part) + words_.in_brackets());
     if (!found) return damaged(position, "part " + std::to_string(part) + " at offset " + std::to_string(offset) + " is missing");
   }
-  if (out.bytes.size() != entry.bytes || checksum(out.meta, out.bytes) != entry.checksum)
-    return damaged(position, "its checksum does not fit its bytes");
+  if (!is_whole(entry, out)) return damaged(position, "its checksum does not fit its bytes");
   body_reader_.reset();  // else it would go on reading ahead
+  if (copies_) copies_->write(entry, out.bytes);
   return out;
 }
 
@@ -154,6 +172,7 @@ Result<void> SnapshotStore::put(const SnapshotMeta& meta, std::span<const std::b
   if (!sent.error) return sent.error;
   entry.part_offsets = std::move(sent.offsets);
   if (auto ok = tell(snapshot_key(meta.position, meta.domain), write_snapshot_entry(entry)); !ok) return ok;
+  if (copies_) copies_->write(entry, bytes);
   const auto before = entries_.find({meta.position, meta.domain});
   return before == entries_.end() || before->second.checksum == entry.checksum ? Result<void>() : drop_parts(before->second);
 }
@@ -179,6 +198,11 @@ Result<void> SnapshotStore::drop_parts(const SnapshotEntry& entry) {
 Result<void> SnapshotStore::put_tails(const TailsEntry& tails) {
   const std::lock_guard lock(mutex_);
   return tell(tails_key, write_tails(tails));
+}
+
+Result<void> SnapshotStore::put_trimmed(const TailsEntry& trimmed) {
+  const std::lock_guard lock(mutex_);
+  return tell(trimmed_key, write_tails(trimmed));
 }
 
 }  // namespace hindsight::events::kafka

@@ -13,6 +13,7 @@
 #include "events/kafka/message.hpp"
 #include "events/kafka/producer.hpp"
 #include "events/kafka/reader.hpp"
+#include "events/kafka/snapshot_copies.hpp"
 #include "events/log.hpp"
 
 namespace hindsight::events::kafka {
@@ -22,6 +23,8 @@ namespace hindsight::events::kafka {
 class SnapshotStore {
  public:
   SnapshotStore(const Access& access, LastWords& words);
+  /// From now on snapshots are copied there, and read from there. Before anything else.
+  void copy_to(SnapshotCopies copies) { copies_ = std::move(copies); }
 
   [[nodiscard]] Result<void> put(const SnapshotMeta& meta, std::span<const std::byte> bytes);
   [[nodiscard]] Result<void> drop(Position position, std::string_view domain);
@@ -33,6 +36,9 @@ class SnapshotStore {
   /// Where the domains stood, written beside the snapshots.
   [[nodiscard]] Result<void> put_tails(const TailsEntry& tails);
   [[nodiscard]] Result<std::optional<TailsEntry>> tails();
+  /// Up to where the log has been, or is about to be, trimmed, and the domains that had begun by then.
+  [[nodiscard]] Result<void> put_trimmed(const TailsEntry& trimmed);
+  [[nodiscard]] Result<std::optional<TailsEntry>> trimmed();
 
  private:
   [[nodiscard]] Result<void> refresh();
@@ -48,7 +54,8 @@ class SnapshotStore {
   std::unique_ptr<Reader> index_reader_, body_reader_;
   Producer index_producer_, body_producer_;
   std::map<std::pair<Position, std::string>, SnapshotEntry> entries_;  ///< By position and domain.
-  std::optional<TailsEntry> tails_;
+  std::optional<TailsEntry> tails_, trimmed_;
+  std::optional<SnapshotCopies> copies_;
 };
 
 }  // namespace hindsight::events::kafka

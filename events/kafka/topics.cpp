@@ -23,6 +23,8 @@ using NewTopic = std::unique_ptr<rd_kafka_NewTopic_t, Destroy<rd_kafka_NewTopic_
 using Options = std::unique_ptr<rd_kafka_AdminOptions_t, Destroy<rd_kafka_AdminOptions_destroy>>;
 using Queue = std::unique_ptr<rd_kafka_queue_t, Destroy<rd_kafka_queue_destroy>>;
 using Event = std::unique_ptr<rd_kafka_event_t, Destroy<rd_kafka_event_destroy>>;
+using PartitionList = std::unique_ptr<rd_kafka_topic_partition_list_t, Destroy<rd_kafka_topic_partition_list_destroy>>;
+using Deletion = std::unique_ptr<rd_kafka_DeleteRecords_t, Destroy<rd_kafka_DeleteRecords_destroy>>;
 using Resource = std::unique_ptr<rd_kafka_ConfigResource_t, Destroy<rd_kafka_ConfigResource_destroy>>;
 
 /// A setting that one of our topics must have. `wanted` is what new topics get; `allowed` says it of those that are there.
@@ -116,6 +118,26 @@ class Administrator {
       if (const char* text = rd_kafka_topic_result_error_string(results[i])) error.message += ": " + std::string(text);
       return tl::unexpected(std::move(error));
     }
+    return {};
+  }
+
+  /// Those of a partition below an offset.
+  Result<void> delete_before(const std::string& name, std::int32_t partition, std::int64_t offset) {
+    const PartitionList list(rd_kafka_topic_partition_list_new(1));
+    rd_kafka_topic_partition_list_add(list.get(), name.c_str(), partition)->offset = offset;
+    const Deletion wish(rd_kafka_DeleteRecords_new(list.get()));
+    const Options options = options_for(RD_KAFKA_ADMIN_OP_DELETERECORDS);
+    const Queue queue(rd_kafka_queue_new(handle()));
+    rd_kafka_DeleteRecords_t* one = wish.get();
+    rd_kafka_DeleteRecords(handle(), &one, 1, options.get(), queue.get());
+    const Event event(rd_kafka_queue_poll(queue.get(), patience()));
+    const std::string what = "records of topic " + name + " cannot be deleted";
+    if (!event) return tl::unexpected(error_of(access_, what, RD_KAFKA_RESP_ERR__TIMED_OUT, words_));
+    if (const auto code = rd_kafka_event_error(event.get()); code != RD_KAFKA_RESP_ERR_NO_ERROR)
+      return tl::unexpected(error_of(access_, what, code, words_));
+    const auto* const done = rd_kafka_DeleteRecords_result_offsets(rd_kafka_event_DeleteRecords_result(event.get()));
+    for (int i = 0; i < done->cnt; ++i)
+      if (done->elems[i].err != RD_KAFKA_RESP_ERR_NO_ERROR) return tl::unexpected(error_of(access_, what, done->elems[i].err, words_));
     return {};
   }
 
@@ -257,6 +279,12 @@ Result<std::vector<TopicOutcome>> make_topics(const Access& access) {
     out.push_back({facts, made});
   }
   return out;
+}
+
+Result<void> delete_records(const Access& access, LastWords& words, Position upto) {
+  Administrator administrator(access, words);
+  if (auto ok = administrator.connect(); !ok) return ok;
+  return administrator.delete_before(access.location.record_topic(), access.location.partition, static_cast<std::int64_t>(upto));
 }
 
 Result<TopicFacts> check_topics(const Access& access, LastWords& words, bool for_writing) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "events/kafka/client.hpp"
+#include "events/record_batch.hpp"
 #include "vocabulary/result.hpp"
 
 namespace hindsight::events::kafka {
@@ -35,5 +36,8 @@ struct TopicOutcome {
 /// not_found (names the command that makes them), unsupported, denied, unavailable (no broker answers). Gives the facts about
 /// the topic of records.
 [[nodiscard]] Result<TopicFacts> check_topics(const Access& access, LastWords& words, bool for_writing);
+
+/// Has the brokers forget all records of the partition up to this position. Errors: denied, unavailable, io.
+[[nodiscard]] Result<void> delete_records(const Access& access, LastWords& words, Position upto);
 
 }  // namespace hindsight::events::kafka

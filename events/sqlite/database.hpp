@@ -85,4 +85,19 @@ class Database {
   std::unique_ptr<sqlite3, Close> raw_;
 };
 
+/// One view of the file for the statements of a scope; they have to be reset or gone before it ends.
+class ReadTransaction {
+ public:
+  explicit ReadTransaction(Database& database) : database_(database), begun_(database.execute("BEGIN")) {}
+  ReadTransaction(const ReadTransaction&) = delete;
+  ReadTransaction& operator=(const ReadTransaction&) = delete;
+  ~ReadTransaction() { database_.roll_back(); }
+
+  [[nodiscard]] const Result<void>& begun() const { return begun_; }
+
+ private:
+  Database& database_;
+  Result<void> begun_;
+};
+
 }  // namespace hindsight::events::sqlite

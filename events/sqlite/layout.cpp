@@ -34,18 +34,25 @@ CREATE VIEW log AS
   FROM records r JOIN domains d ON d.id = r.domain;
 )";
 
-constexpr const char* snapshots_table = R"(
+/// AUTOINCREMENT: the number of a part is never given again, so that a reader who follows the numbers of a snapshot that is dropped
+/// meanwhile finds nothing, and never a part of another one.
+constexpr const char* snapshot_tables = R"(
 CREATE TABLE snapshots (
   position INTEGER NOT NULL,
+  domain TEXT NOT NULL,
   epoch INTEGER NOT NULL,
   time_us INTEGER NOT NULL,
   schema_version INTEGER NOT NULL,
   state_hash INTEGER NOT NULL,
   release TEXT NOT NULL,
   checksum INTEGER NOT NULL,
-  body BLOB NOT NULL,
-  domain TEXT NOT NULL,
+  first_part INTEGER NOT NULL,
+  parts INTEGER NOT NULL,
   PRIMARY KEY (position, domain)
+) STRICT;
+CREATE TABLE snapshot_parts (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  body BLOB NOT NULL
 ) STRICT;
 )";
 
@@ -72,20 +79,19 @@ Result<void> in_one_transaction(Database& database, const std::string& path, std
   return run("COMMIT");
 }
 
-/// Format 1 kept one snapshot at a position, whatever its domain.
+/// Format 1 kept one snapshot at a position, whatever its domain; formats 1 and 2 kept the bytes of each in one piece. No byte of them is
+/// moved here, so this is as short for a large file as for a small one.
 Result<void> bring_up_to_date(Database& database, const std::string& path) {
   const auto version = database.query_integer("PRAGMA user_version");
   if (!version) return within(path, version.error());
   if (*version == format_version) return {};
-  return in_one_transaction(
-      database, path,
-      {"ALTER TABLE snapshots RENAME TO snapshots_1", snapshots_table,
-       "INSERT INTO snapshots SELECT position, epoch, time_us, schema_version, state_hash, release, checksum, body, '' "
-       "FROM snapshots_1",
-       "DROP TABLE snapshots_1", version_number().c_str()});
+  const std::string rename = "ALTER TABLE snapshots RENAME TO " + set_aside(*version);
+  return in_one_transaction(database, path, {rename.c_str(), snapshot_tables, version_number().c_str()});
 }
 
 }  // namespace
+
+std::string set_aside(std::int64_t format) { return "snapshots_" + std::to_string(format); }
 
 Result<void> check_layout(Database& database, const std::string& path) {
   const auto id = database.query_integer("PRAGMA application_id");
@@ -114,7 +120,7 @@ Result<void> create_layout(Database& database, const std::string& path) {
     return bring_up_to_date(database, path);
   }
   const std::string id_number = "PRAGMA application_id = " + std::to_string(application_id);
-  return in_one_transaction(database, path, {tables, snapshots_table, id_number.c_str(), version_number().c_str()});
+  return in_one_transaction(database, path, {tables, snapshot_tables, id_number.c_str(), version_number().c_str()});
 }
 
 }  // namespace hindsight::events::sqlite

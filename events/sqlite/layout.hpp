@@ -10,14 +10,18 @@ namespace hindsight::events::sqlite {
 /// "HSLG" as a number: tells a log from other SQLite files.
 inline constexpr std::int64_t application_id = 0x48534C47;
 
-/// Version of the tables below. A build reads its own version and, once there are any, older ones.
-inline constexpr std::int64_t format_version = 2;
+/// Version of the tables. A build reads its own version and older ones.
+inline constexpr std::int64_t format_version = 3;
 
 /// One time mark for so many records; see the table time_marks in docs/log-format.md.
 inline constexpr std::uint64_t time_mark_interval = 1024;
 
-/// Makes an empty database a log; leaves one that is a log alone. `path` is for messages. Errors: as `check_layout`, io, denied.
+/// Makes an empty database a log, and brings one of an older format up to date: its snapshots are set aside, in a table from which
+/// SnapshotStore takes them over. `path` is for messages. Errors: as `check_layout`, io, denied.
 [[nodiscard]] Result<void> create_layout(Database& database, const std::string& path);
+
+/// The table in which the snapshots of a file of that format are set aside.
+[[nodiscard]] std::string set_aside(std::int64_t format);
 
 /// Errors: invalid (a database of something else), unsupported (a newer format), corrupt.
 [[nodiscard]] Result<void> check_layout(Database& database, const std::string& path);

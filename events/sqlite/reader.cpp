@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <mutex>
 #include <utility>
 
 #include "events/checksum.hpp"
@@ -23,13 +24,6 @@ bool has_unfinished_tail(const fs::path& path) {
   std::error_code ignored;
   const auto size = fs::file_size(path.string() + "-wal", ignored);
   return !ignored && size > 0;
-}
-
-SnapshotMeta meta_of(const Statement& row) {
-  return {row.number(0),           row.number(1),
-          Time{row.integer(2)},    static_cast<std::uint32_t>(row.integer(3)),
-          row.number(4),           std::string(row.text(5)),
-          std::string(row.text(6))};
 }
 
 }  // namespace
@@ -61,13 +55,6 @@ Result<void> Reader::prepare() {
     if (auto done = database_.execute(pragma); !done) return failure(done.error());
   }
   if (auto layout = check_layout(database_, path_); !layout) return layout;
-  // A file of format 1 that nobody has written to since has snapshots without a domain.
-  const auto version = database_.query_integer("PRAGMA user_version");
-  if (!version) return failure(version.error());
-  const std::string domain = *version < 2 ? "''" : "domain";
-  const std::string meta = "SELECT position, epoch, time_us, schema_version, state_hash, release, " + domain;
-  const std::string list = meta + " FROM snapshots ORDER BY position DESC, 7";
-  const std::string one = meta + ", checksum, body FROM snapshots WHERE position = ?1 AND " + domain + " = ?2";
   const std::pair<Statement*, const char*> statements[] = {
       {&records_,
        "SELECT offset, domain, sequence, epoch, time_us, checksum, body FROM records WHERE offset >= ?1 ORDER BY offset LIMIT ?2"},
@@ -75,8 +62,6 @@ Result<void> Reader::prepare() {
       {&mark_before_, "SELECT offset FROM time_marks WHERE time_us < ?1 ORDER BY offset DESC LIMIT 1"},
       {&at_or_after_, "SELECT offset FROM records WHERE offset > ?1 AND time_us >= ?2 ORDER BY offset LIMIT 1"},
       {&domains_, "SELECT id, name, last_sequence, last_epoch, last_offset FROM domains"},
-      {&snapshots_, list.c_str()},
-      {&snapshot_, one.c_str()},
   };
   for (const auto& [statement, sql] : statements) {
     auto prepared = database_.prepare(sql);
@@ -198,32 +183,87 @@ Result<std::vector<DomainTail>> Reader::domains() {
   return out;
 }
 
-// ---- snapshots and checks -------------------------------------------------------------------------------------------------
+// ---- snapshots ------------------------------------------------------------------------------------------------------------
+
+tl::unexpected<Error> Reader::no_snapshot(Position position) const {
+  return fail(ErrorKind::not_found, "log " + path_ + ": no snapshot at position " + std::to_string(position));
+}
+
+tl::unexpected<Error> Reader::damaged_snapshot(Position position, const std::string& why) const {
+  return fail(ErrorKind::corrupt, "log " + path_ + ": snapshot at position " + std::to_string(position) + " is damaged: " + why);
+}
+
+Result<SnapshotTable> Reader::snapshot_table() {
+  const auto version = database_.query_integer("PRAGMA user_version");
+  if (!version) return failure(version.error());
+  return SnapshotTable{.format = *version};
+}
 
 Result<std::vector<SnapshotMeta>> Reader::snapshots() {
-  const ResetAtEnd reset(snapshots_);
-  std::vector<SnapshotMeta> out;
-  for (;;) {
-    const auto row = snapshots_.step();
-    if (!row) return failure(row.error());
-    if (!*row) return out;
-    out.push_back(meta_of(snapshots_));
-  }
+  const ReadTransaction view(database_);
+  if (!view.begun()) return failure(view.begun().error());
+  const auto table = snapshot_table();
+  if (!table) return tl::unexpected(table.error());
+  auto list = list_snapshots(database_, *table);
+  if (!list) return failure(list.error());
+  return list;
 }
 
-Result<StoredSnapshot> Reader::snapshot(Position position, std::string_view domain) {
-  const ResetAtEnd reset(snapshot_);
-  const auto row = snapshot_.bind(1, position).bind(2, domain).step();
+Result<std::optional<SnapshotRow>> Reader::snapshot_row(Position position, std::string_view domain) {
+  const ReadTransaction view(database_);
+  if (!view.begun()) return failure(view.begun().error());
+  const auto table = snapshot_table();
+  if (!table) return tl::unexpected(table.error());
+  auto row = find_snapshot(database_, *table, position, domain);
   if (!row) return failure(row.error());
-  if (!*row) return fail(ErrorKind::not_found, "log " + path_ + ": no snapshot at position " + std::to_string(position));
-  const auto bytes = snapshot_.bytes(8);
-  StoredSnapshot out{meta_of(snapshot_), {bytes.begin(), bytes.end()}};
-  if (checksum(out.meta, out.bytes) != snapshot_.number(7)) {
-    return fail(ErrorKind::corrupt,
-                "log " + path_ + ": snapshot at position " + std::to_string(position) + " is damaged: its checksum does not match");
+  return row;
+}
+
+Result<StoredSnapshot> Reader::snapshot(Position position, std::string_view domain, Turns& turns, const std::function<void()>& between) {
+  const auto look_up = [&] {
+    const std::lock_guard turn(turns);
+    return snapshot_row(position, domain);
+  };
+  auto row = look_up();
+  if (!row) return tl::unexpected(row.error());
+  if (!*row) return no_snapshot(position);
+  SnapshotRow& found = **row;
+
+  std::vector<std::vector<std::byte>> parts;
+  std::size_t size = found.body.size();
+  for (std::uint64_t i = 0; i < found.parts; ++i) {
+    if (i > 0 && between) between();
+    auto part = [&] {
+      const std::lock_guard turn(turns);
+      return snapshot_part(database_, found.first_part + i);
+    }();
+    const std::string which = "part " + std::to_string(i + 1) + " of " + std::to_string(found.parts);
+    if (!part) {
+      if (part.error().kind == ErrorKind::corrupt) return damaged_snapshot(position, which + ": " + part.error().message);
+      return failure(part.error());
+    }
+    if (!*part) {
+      // A row goes before its parts, and numbers of parts are not given again: with the row still there the part is lost.
+      const auto now = look_up();
+      if (!now) return tl::unexpected(now.error());
+      if (!*now || (*now)->first_part != found.first_part) return no_snapshot(position);
+      return damaged_snapshot(position, which + " is missing");
+    }
+    size += (*part)->size();
+    parts.push_back(std::move(**part));
   }
+
+  StoredSnapshot out{std::move(found.meta), std::move(found.body)};
+  out.bytes.reserve(size);
+  for (auto& part : parts) {
+    out.bytes.insert(out.bytes.end(), part.begin(), part.end());
+    part = {};
+  }
+  if (checksum(out.meta, out.bytes) != found.checksum) return damaged_snapshot(position, "its checksum does not match");
   return out;
 }
+
+// ---- checks ---------------------------------------------------------------------------------------------------------------
 
 Result<std::vector<std::string>> Reader::check_pages(int limit) {
   auto check = database_.prepare(("PRAGMA integrity_check(" + std::to_string(limit) + ")").c_str());

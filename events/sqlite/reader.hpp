@@ -1,12 +1,17 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
 #include "events/log.hpp"
 #include "events/sqlite/database.hpp"
+#include "events/sqlite/snapshot_table.hpp"
+#include "events/sqlite/turns.hpp"
 
 namespace hindsight::events::sqlite {
 
@@ -23,7 +28,10 @@ class Reader {
   [[nodiscard]] Result<Position> seek(Time time);
   [[nodiscard]] Result<std::vector<DomainTail>> domains();
   [[nodiscard]] Result<std::vector<SnapshotMeta>> snapshots();
-  [[nodiscard]] Result<StoredSnapshot> snapshot(Position position, std::string_view domain);
+  /// Uses the connection in short steps, each in a turn of its own, so that others can read between them; the caller has none. A snapshot
+  /// that is dropped or replaced meanwhile is not found. `between` may be empty; it is called between two parts, without a turn.
+  [[nodiscard]] Result<StoredSnapshot> snapshot(Position position, std::string_view domain, Turns& turns,
+                                                const std::function<void()>& between);
 
   /// What SQLite itself finds wrong with the file's pages, at most `limit` lines.
   [[nodiscard]] Result<std::vector<std::string>> check_pages(int limit);
@@ -42,6 +50,12 @@ class Reader {
   [[nodiscard]] Result<const std::string*> domain_name(std::int64_t id);
   [[nodiscard]] Result<Position> last_of_domains();
 
+  /// The table of snapshots as it is now: a writer may have brought the file up to date since it was opened.
+  [[nodiscard]] Result<SnapshotTable> snapshot_table();
+  [[nodiscard]] Result<std::optional<SnapshotRow>> snapshot_row(Position position, std::string_view domain);
+  [[nodiscard]] tl::unexpected<Error> no_snapshot(Position position) const;
+  [[nodiscard]] tl::unexpected<Error> damaged_snapshot(Position position, const std::string& why) const;
+
   std::string path_;
   Database database_;
   Statement records_;
@@ -49,8 +63,6 @@ class Reader {
   Statement mark_before_;
   Statement at_or_after_;
   Statement domains_;
-  Statement snapshots_;
-  Statement snapshot_;
   std::unordered_map<std::int64_t, std::string> domain_names_;
 };
 

@@ -38,15 +38,29 @@ class Writer {
   /// the disk holds is unknown until the log is opened again.
   void append(std::span<Request> group);
 
-  [[nodiscard]] Result<void> put_snapshot(const SnapshotMeta& meta, std::span<const std::byte> bytes);
-  [[nodiscard]] Result<void> drop_snapshot(Position position, std::string_view domain);
-
   [[nodiscard]] Position last() const { return last_; }
   [[nodiscard]] std::vector<DomainTail> domains() const { return tails_.list(); }
+  [[nodiscard]] Durability durability() const { return durability_; }
+
+  // ---- for what stands beside the records and is written over the same connection ----
+
+  /// What a commit waits for. The write-ahead log is written and recovered from its beginning to its end, so a commit that the disk
+  /// has tells that it has all earlier ones.
+  enum class Sync {
+    as_appends,     ///< As the durability of the log says.
+    with_the_next,  ///< At most for the system; the next commit that waits for the disk takes it along.
+  };
+
+  [[nodiscard]] Database& database() { return database_; }
+  /// The error that keeps the log from being written, if there is one.
+  [[nodiscard]] Result<void> usable() const;
+  /// Runs a statement of its database as a transaction of its own. An error counts as one of `append` does.
+  [[nodiscard]] Result<void> run_alone(Statement& statement, Sync sync);
 
  private:
-  Writer(std::string path, Database database) : path_(std::move(path)), database_(std::move(database)) {}
-  [[nodiscard]] Result<void> prepare(Durability durability);
+  Writer(std::string path, Database database, Durability durability)
+      : path_(std::move(path)), database_(std::move(database)), durability_(durability) {}
+  [[nodiscard]] Result<void> prepare();
   [[nodiscard]] Result<void> load();
   [[nodiscard]] tl::unexpected<Error> failure(const Error& error) const;
 
@@ -56,21 +70,18 @@ class Writer {
   [[nodiscard]] Result<std::int64_t> domain_id(std::string_view domain);
   [[nodiscard]] Result<void> write_tails();
   [[nodiscard]] Result<void> write_group(std::span<Request> group);
-  /// Runs a statement as a transaction of its own.
-  [[nodiscard]] Result<void> run_alone(Statement& statement);
   /// Remembers an error after which nothing may be written any more.
   void note(const Error& error);
 
   std::string path_;
   Database database_;
+  Durability durability_ = Durability::fsync;
   Statement begin_;
   Statement commit_;
   Statement insert_;
   Statement insert_domain_;
   Statement update_domain_;
   Statement insert_mark_;
-  Statement put_snapshot_;
-  Statement drop_snapshot_;
 
   Position last_ = 0;  // of the log, with what the open transaction has added
   Time latest_;        // over all records up to last_

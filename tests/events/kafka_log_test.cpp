@@ -4,11 +4,20 @@
 #include <librdkafka/rdkafka.h>
 #include <librdkafka/rdkafkacpp.h>
 
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <functional>
 #include <map>
+#include <optional>
+#include <thread>
 
+#include "events/kafka/snapshot_store.hpp"
 #include "events/kafka/topics.hpp"
 #include "tests/events/kafka_broker.hpp"
 #include "tests/events/log_contract.hpp"
+#include "tests/events/temporary_folder.hpp"
 
 namespace hindsight::test {
 namespace {
@@ -45,6 +54,26 @@ TEST_F(KafkaLogTest, goes_on_where_the_writer_before_ended) {
   EXPECT_EQ(log->domains().value(), tails);
   EXPECT_EQ(log->append(Records().add("a", 3).list(), {}).error().kind, ErrorKind::conflict);
   EXPECT_EQ(log->append(Records().add("a", 4).list(), 4).value(), 5u);
+}
+
+// A writer that comes later need not read a long log only to know where its domains stand.
+TEST_F(KafkaLogTest, notes_where_the_domains_stand_as_the_log_grows) {
+  constexpr std::size_t records = 60'000, at_once = 2'000;
+  const auto log = open(location_);
+  for (std::size_t i = 0; i < records; i += at_once) ASSERT_TRUE(log->append(Records::run("a", i + 1, at_once).list(), i));
+  const events::kafka::Access access{location_, {}};
+  events::kafka::LastWords words;
+  events::kafka::SnapshotStore notes(access, words);
+  std::optional<events::kafka::TailsEntry> noted;
+  for (const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60); !noted && std::chrono::steady_clock::now() < end;) {
+    noted = notes.tails().value();
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+  ASSERT_TRUE(noted.has_value());
+  EXPECT_GE(noted->position, 50'000u);
+  const std::vector<events::DomainTail> tails{{"a", noted->position, 1, noted->position}};
+  EXPECT_EQ(noted->tails, tails);
+  EXPECT_EQ(open(location_)->domains().value(), (std::vector<events::DomainTail>{{"a", records, 1, records}}));
 }
 
 TEST_F(KafkaLogTest, tells_readers_beside_the_writer_at_once) {
@@ -100,6 +129,45 @@ TEST_F(KafkaLogTest, keeps_snapshots_that_are_longer_than_a_message) {
   EXPECT_EQ(other->snapshot(7, "").value().bytes.size(), 1'000'000u);
   ASSERT_TRUE(log->drop_snapshot(7, ""));
   EXPECT_EQ(other->snapshot(7, "").error().kind, ErrorKind::not_found);
+}
+
+/// The newest snapshots are kept beside the topic too; the topic says which there are.
+TEST_F(KafkaLogTest, reads_copies_of_snapshots_from_a_folder) {
+  const TemporaryFolder folder;
+  const auto copies = [&] {
+    std::vector<std::filesystem::path> out;
+    for (const auto& entry : std::filesystem::directory_iterator(folder.path() / "copies")) out.push_back(entry.path());
+    std::sort(out.begin(), out.end());
+    return out;
+  };
+  events::KafkaLogOptions with_copies;
+  with_copies.snapshot_folder = (folder.path() / "copies").string();
+  const auto log = open(location_, with_copies);
+  ASSERT_TRUE(log->append(Records::run("a", 1, 10).list(), 0));
+  const auto bytes = [](int n) { return std::vector<std::byte>(100'000, static_cast<std::byte>(n)); };
+  for (const int n : {7, 8, 9}) ASSERT_TRUE(log->put_snapshot({.position = static_cast<events::Position>(n), .domain = "a/b"}, bytes(n)));
+  ASSERT_EQ(copies().size(), 2u) << "of the newest";
+  EXPECT_EQ(open(location_, with_copies)->snapshot(9, "a/b").value().bytes, bytes(9));
+
+  // One that is gone, one that is damaged, one that is too short: the brokers have them all, and then they are there again.
+  const auto read_after = [&](const std::function<void(const std::filesystem::path&)>& harm) {
+    for (const auto& path : copies()) harm(path);
+    const auto other = open(location_, with_copies);
+    for (const int n : {7, 8, 9}) EXPECT_EQ(other->snapshot(static_cast<events::Position>(n), "a/b").value().bytes, bytes(n));
+    ASSERT_EQ(copies().size(), 2u);
+    for (const auto& path : copies()) EXPECT_EQ(std::filesystem::file_size(path), 100'000u);
+  };
+  read_after([](const auto& path) { std::filesystem::remove(path); });
+  read_after([](const auto& path) { std::filesystem::resize_file(path, 99'999); });
+  read_after([](const auto& path) { std::fstream(path, std::ios::in | std::ios::out | std::ios::binary).seekp(50'000).put('x'); });
+
+  // What a dropped snapshot left in the folder is not given any more.
+  ASSERT_TRUE(log->drop_snapshot(9, "a/b"));
+  EXPECT_EQ(log->snapshot(9, "a/b").error().kind, ErrorKind::not_found);
+  with_copies.snapshot_folder = "/proc/none";
+  const auto refused = KafkaLog::open(location_, with_copies);
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_NE(refused.error().message.find("folder /proc/none for copies of snapshots"), std::string::npos) << refused.error().message;
 }
 
 TEST_F(KafkaLogTest, takes_records_of_several_megabytes) {
@@ -165,6 +233,42 @@ TEST_F(KafkaLogTest, refuses_topics_that_would_lose_records_and_says_why) {
   }
 }
 
+TEST_F(KafkaLogTest, forgets_its_beginning_and_knows_whose_it_was) {
+  {
+    const auto log = open(location_);
+    ASSERT_TRUE(log->append(Records::run("a", 1, 6).list(), 0));
+    ASSERT_TRUE(log->append(Records().add("a", 7).add("b", 1).list(), 6));
+    EXPECT_EQ(log->beginning("a").value(), 0u);
+    ASSERT_TRUE(log->forget(6, {{"a", 6, 1, 6}}));
+    EXPECT_EQ(open(location_, {.read_only = true})->forget(7, {}).error().kind, ErrorKind::denied);
+  }
+  const auto log = open(location_);
+  EXPECT_EQ(log->first().value(), 7u);
+  EXPECT_EQ(log->beginning("b").value(), 6u);
+  EXPECT_EQ(log->beginning("nobody").value(), 6u);
+  EXPECT_EQ(log->beginning("a").error().kind, ErrorKind::not_found);
+  EXPECT_EQ(log->append(Records().add("a", 8).list(), 8).value(), 9u) << "the domains go on";
+  const std::vector<events::DomainTail> tails{{"a", 8, 1, 9}, {"b", 1, 1, 8}};
+  EXPECT_EQ(log->domains().value(), tails);
+}
+
+// What a process that lags behind notes of the domains may lie before the cut; then the trim's own note counts.
+TEST_F(KafkaLogTest, knows_domains_of_which_every_record_was_trimmed) {
+  {
+    const auto log = open(location_);
+    ASSERT_TRUE(log->append(Records().add("a", 1).add("a", 2).add("quiet", 1).add("quiet", 2).list(), 0));
+    ASSERT_TRUE(log->append(Records().add("a", 3).list(), 4));
+    ASSERT_TRUE(log->forget(4, {{"a", 2, 1, 4}, {"quiet", 2, 1, 4}}));
+  }
+  const events::kafka::Access access{location_, {}};
+  events::kafka::LastWords words;
+  ASSERT_TRUE(events::kafka::SnapshotStore(access, words).put_tails({1, {{"a", 1, 1, 1}}}));
+  const auto log = open(location_);
+  const std::vector<events::DomainTail> tails{{"a", 3, 1, 5}, {"quiet", 2, 1, 4}};
+  EXPECT_EQ(log->domains().value(), tails);
+  EXPECT_EQ(log->append(Records().add("quiet", 3).list(), 5).value(), 6u);
+}
+
 TEST_F(KafkaLogTest, begins_behind_what_a_retention_has_taken) {
   {
     const auto log = open(location_);
@@ -190,6 +294,9 @@ TEST_F(KafkaLogTest, begins_behind_what_a_retention_has_taken) {
 
   const auto log = open(location_);
   EXPECT_EQ(log->first().value(), 7u);
+  const auto beginning = log->beginning("a");
+  ASSERT_FALSE(beginning.has_value());
+  EXPECT_NE(beginning.error().message.find("not by 'hindsight log trim'"), std::string::npos) << beginning.error().message;
   EXPECT_EQ(log->last().value(), 10u);
   EXPECT_EQ(read_all(*log, 7).size(), 4u);
   events::RecordBatch batch;

@@ -12,15 +12,18 @@
 #include <latch>
 
 #include "events/record.hpp"
+#include "events/snapshot.hpp"
 #include "events/sqlite_log.hpp"
 #include "tests/events/faulty_vfs.hpp"
 #include "tests/events/random_records.hpp"
+#include "tests/events/raw_sqlite.hpp"
 #include "tests/events/temporary_folder.hpp"
 
 namespace hindsight::test {
 namespace {
 
 using events::Position;
+using events::SnapshotMeta;
 using events::SqliteLog;
 
 /// Batches of real records of one domain whose content follows from their sequence.
@@ -54,6 +57,29 @@ Position expect_good(const std::string& path, Position at_least) {
     EXPECT_TRUE(std::ranges::equal(batch[0].bytes, expected[0].bytes));
   }
   return report->last;
+}
+
+/// A snapshot of several parts whose content follows from its hash.
+SnapshotMeta snapshot_meta(std::uint64_t hash) { return {1, 1, Time{5}, events::snapshot_schema_version, hash, "0.1.0"}; }
+
+std::vector<std::byte> snapshot_bytes(std::uint64_t hash) {
+  std::vector<std::byte> state(700'000);
+  for (std::size_t i = 0; i < state.size(); ++i) state[i] = static_cast<std::byte>((i * (hash + 3)) >> 8);
+  const events::DomainState domain{"domain", 1, 1, hash, state};
+  return events::encode_snapshot(snapshot_meta(hash), 1, std::span(&domain, 1));
+}
+
+/// The hash of the one snapshot in the log, which is whole; 0: there is none.
+std::uint64_t expect_whole_snapshot(const events::Log& log) {
+  const auto list = log.snapshots();
+  EXPECT_TRUE(list.has_value());
+  if (!list || list->empty()) return 0;
+  EXPECT_EQ(list->size(), 1u);
+  const std::uint64_t hash = list->front().state_hash;
+  const auto stored = log.snapshot(1, "");
+  EXPECT_TRUE(stored.has_value()) << stored.error().message;
+  EXPECT_TRUE(stored && stored->meta == snapshot_meta(hash) && stored->bytes == snapshot_bytes(hash));
+  return hash;
 }
 
 class SqliteFaults : public testing::Test {
@@ -94,6 +120,39 @@ TEST_F(SqliteFaults, a_full_disk_fails_the_append_and_the_log_goes_on_when_there
   EXPECT_EQ(expect_good(path_, last), last);
 }
 
+TEST_F(SqliteFaults, a_full_disk_fails_a_snapshot_and_leaves_the_one_before) {
+  FaultyDisk disk;
+  auto log = open();
+  Position last = log->append(batch_from(1, 5).views(), 0).value();
+  std::uint64_t kept = 1;
+  ASSERT_TRUE(log->put_snapshot(snapshot_meta(kept), snapshot_bytes(kept)).has_value());
+  int struck = 0;
+  for (int after = 0; after < 600; after += 35) {
+    const std::uint64_t hash = kept + 1;
+    disk.fail(DiskFault::full, after);
+    const auto put = log->put_snapshot(snapshot_meta(hash), snapshot_bytes(hash));
+    disk.heal();
+    if (put) {
+      kept = hash;
+    } else {
+      ++struck;
+      EXPECT_EQ(put.error().kind, ErrorKind::io);
+      EXPECT_NE(put.error().message.find("log " + path_ + ": database or disk is full"), std::string::npos) << put.error().message;
+    }
+    EXPECT_EQ(expect_whole_snapshot(*log), kept);
+    const auto appended = log->append(batch_from(last + 1, 5).views(), last);
+    ASSERT_TRUE(appended.has_value()) << appended.error().message;
+    last = *appended;
+  }
+  EXPECT_GT(struck, 5);
+  // What could not be removed from the full disk goes with the next one.
+  ASSERT_TRUE(log->put_snapshot(snapshot_meta(kept + 1), snapshot_bytes(kept + 1)).has_value());
+  EXPECT_EQ(expect_whole_snapshot(*log), kept + 1);
+  EXPECT_EQ(unclaimed_parts(path_), 0);
+  log.reset();
+  EXPECT_EQ(expect_good(path_, last), last);
+}
+
 // After a failed write or sync nobody knows what the disk holds: the log stops until it is opened again.
 class SqliteBrokenDisk : public SqliteFaults, public testing::WithParamInterface<DiskFault> {};
 
@@ -128,6 +187,33 @@ TEST_P(SqliteBrokenDisk, stops_the_log_until_it_is_opened_again) {
   }
   EXPECT_GT(struck, 5);
   expect_good(path_, acknowledged);
+}
+
+TEST_P(SqliteBrokenDisk, leaves_a_whole_snapshot_or_the_one_before) {
+  FaultyDisk disk;
+  { ASSERT_TRUE(open()->append(batch_from(1, 5).views(), 0).has_value()); }
+  const bool syncs = GetParam() == DiskFault::sync_error;
+  std::uint64_t kept = 0;
+  int struck = 0;
+  for (int after = 0; after < (syncs ? 12 : 600); after += syncs ? 1 : 35) {
+    {
+      auto log = open();
+      ASSERT_NE(log, nullptr);
+      EXPECT_EQ(unclaimed_parts(path_), 0);
+      disk.fail(GetParam(), after);
+      const auto put = log->put_snapshot(snapshot_meta(kept + 1), snapshot_bytes(kept + 1));
+      disk.heal();
+      if (!put) {
+        ++struck;
+        EXPECT_EQ(put.error().kind, ErrorKind::io);
+      }
+    }
+    const std::uint64_t found = expect_whole_snapshot(*SqliteLog::open(path_, {.read_only = true}).value());
+    EXPECT_TRUE(found == kept || found == kept + 1) << found << " after " << kept;
+    kept = found;
+  }
+  EXPECT_GT(struck, 1);
+  expect_good(path_, 5);
 }
 
 INSTANTIATE_TEST_SUITE_P(Faults, SqliteBrokenDisk, testing::Values(DiskFault::write_error, DiskFault::sync_error));
@@ -206,6 +292,48 @@ TEST_F(SqliteFaults, a_killed_writer_loses_nothing_that_was_acknowledged) {
   const auto log = open();
   const Position last = log->last().value();
   EXPECT_TRUE(log->append(batch_from(last + 1, 5).views(), last).has_value());
+}
+
+/// Puts one snapshot after another until it is killed, and says into the pipe which one is there.
+[[noreturn]] void put_snapshots_until_killed(const std::string& path, int pipe) {
+  auto log = SqliteLog::open(path);
+  if (!log) ::_exit(1);
+  for (std::uint64_t hash = expect_whole_snapshot(**log) + 1;; ++hash) {
+    const auto put = (*log)->put_snapshot(snapshot_meta(hash), snapshot_bytes(hash));
+    if (!put || ::write(pipe, &hash, sizeof(hash)) != sizeof(hash)) ::_exit(1);
+  }
+}
+
+TEST_F(SqliteFaults, a_killed_writer_leaves_a_whole_snapshot) {
+  { ASSERT_TRUE(open()->append(batch_from(1, 5).views(), 0).has_value()); }
+  std::mt19937_64 random(10);
+  std::uint64_t acknowledged = 0;
+  for (int round = 0; round < 12; ++round) {
+    int ends[2];
+    ASSERT_EQ(::pipe(ends), 0);
+    const pid_t child = ::fork();
+    if (child == 0) {
+      ::close(ends[0]);
+      put_snapshots_until_killed(path_, ends[1]);
+    }
+    ::close(ends[1]);
+    std::uint64_t hash = 0;
+    if (::read(ends[0], &hash, sizeof(hash)) == sizeof(hash)) acknowledged = hash;
+    ::usleep(static_cast<useconds_t>(random() % 20'000));
+    ASSERT_EQ(::kill(child, SIGKILL), 0);
+    while (::read(ends[0], &hash, sizeof(hash)) == sizeof(hash)) acknowledged = hash;
+    ::close(ends[0]);
+    int status = 0;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    ASSERT_TRUE(WIFSIGNALED(status)) << "the writer ended by itself in round " << round;
+    EXPECT_EQ(expect_good(path_, 5), 5u);
+    const std::uint64_t found = expect_whole_snapshot(*SqliteLog::open(path_, {.read_only = true}).value());
+    EXPECT_TRUE(found == acknowledged || found == acknowledged + 1) << found << " after " << acknowledged;
+    const auto log = open();
+    EXPECT_EQ(unclaimed_parts(path_), 0);
+    EXPECT_EQ(expect_whole_snapshot(*log), found);
+  }
+  EXPECT_GT(acknowledged, 5u);
 }
 
 // ---- read-only media ------------------------------------------------------------------------------------------------------

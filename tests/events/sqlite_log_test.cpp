@@ -12,6 +12,7 @@
 #include "events/snapshot.hpp"
 #include "tests/events/log_contract.hpp"
 #include "tests/events/random_records.hpp"
+#include "tests/events/raw_sqlite.hpp"
 #include "tests/events/temporary_folder.hpp"
 
 namespace hindsight::test {
@@ -29,15 +30,6 @@ Error error_of_open(const std::string& path, events::SqliteLogOptions options = 
   const auto log = SqliteLog::open(path, options);
   EXPECT_FALSE(log.has_value());
   return log ? Error{} : log.error();
-}
-
-void sql(const std::string& path, const std::string& text) {
-  sqlite3* db = nullptr;
-  ASSERT_EQ(sqlite3_open(path.c_str(), &db), SQLITE_OK);
-  char* message = nullptr;
-  EXPECT_EQ(sqlite3_exec(db, text.c_str(), nullptr, nullptr, &message), SQLITE_OK) << (message == nullptr ? "" : message);
-  sqlite3_free(message);
-  sqlite3_close(db);
 }
 
 constexpr events::SqliteLogOptions read_only{.read_only = true};
@@ -200,11 +192,11 @@ TEST_F(SqliteLogFile, refuses_a_file_that_is_no_database) {
 
 TEST_F(SqliteLogFile, refuses_a_newer_format) {
   { open(path_); }
-  sql(path_, "PRAGMA user_version = 3;");
+  sql(path_, "PRAGMA user_version = 4;");
   for (const auto& options : {events::SqliteLogOptions{}, read_only}) {
     const Error error = error_of_open(path_, options);
     EXPECT_EQ(error.kind, ErrorKind::unsupported);
-    EXPECT_EQ(error.message, "log " + path_ + ": its format version is 3, written by a newer release; this build reads up to 2");
+    EXPECT_EQ(error.message, "log " + path_ + ": its format version is 4, written by a newer release; this build reads up to 3");
   }
 }
 
@@ -223,35 +215,6 @@ TEST_F(SqliteLogFile, is_written_only_when_its_parts_agree) {
 }
 
 // ---- audit ----------------------------------------------------------------------------------------------------------------
-
-// A file of format 1, which kept one snapshot at a position: readers take it as it is, a writer brings it up to date.
-TEST_F(SqliteLogFile, of_the_first_format_is_read_and_brought_up_to_date) {
-  const events::SnapshotMeta meta{2, 1, Time{100}, 1, 7, "0.1.0", ""};
-  {
-    const auto log = open(path_);
-    ASSERT_TRUE(log->append(Records().add("a", 1, 1, 100).add("a", 2, 1, 200).list(), 0).has_value());
-    ASSERT_TRUE(log->put_snapshot(meta, std::as_bytes(std::span("state", 5))).has_value());
-  }
-  sql(path_,
-      "BEGIN; CREATE TABLE first (position INTEGER PRIMARY KEY, epoch INTEGER NOT NULL, time_us INTEGER NOT NULL, schema_version INTEGER "
-      "NOT NULL, state_hash INTEGER NOT NULL, release TEXT NOT NULL, checksum INTEGER NOT NULL, body BLOB NOT NULL) STRICT;"
-      "INSERT INTO first SELECT position, epoch, time_us, schema_version, state_hash, release, checksum, body FROM snapshots;"
-      "DROP TABLE snapshots; ALTER TABLE first RENAME TO snapshots; PRAGMA user_version = 1; COMMIT");
-  const auto expect_whole = [&](const events::Log& log) {
-    EXPECT_EQ(log.snapshots().value(), std::vector{meta});
-    const auto stored = log.snapshot(2, "");
-    ASSERT_TRUE(stored.has_value()) << stored.error().message;
-    EXPECT_EQ(stored->bytes.size(), 5u);
-  };
-  expect_whole(*open(path_, read_only));
-  EXPECT_EQ(open(path_, read_only)->snapshot(2, "a").error().kind, ErrorKind::not_found);
-  const auto log = open(path_);
-  expect_whole(*log);
-  auto of_a = meta;
-  of_a.domain = "a";
-  ASSERT_TRUE(log->put_snapshot(of_a, {}).has_value());
-  EXPECT_EQ(log->snapshots().value().size(), 2u);
-}
 
 class SqliteLogCheck : public SqliteLogFile {
  protected:
@@ -341,7 +304,7 @@ TEST_F(SqliteLogCheck, finds_missing_records_at_the_end) {
 
 TEST_F(SqliteLogCheck, finds_damaged_snapshots_and_time_marks) {
   fill(3000);
-  sql(path_, "UPDATE snapshots SET body = x'00' WHERE position = 3000; UPDATE time_marks SET time_us = 1 WHERE offset = 1024;");
+  sql(path_, "UPDATE snapshot_parts SET body = x'00'; UPDATE time_marks SET time_us = 1 WHERE offset = 1024;");
   EXPECT_EQ(findings(),
             (std::vector<std::string>{"1024: time mark is missing or wrong",
                                       "3000: log " + path_ + ": snapshot at position 3000 is damaged: its checksum does not match"}));
