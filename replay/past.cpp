@@ -44,9 +44,15 @@ Result<void> Past::jump(Position target) {
       return {};
     }
   }
-  if (back) {
-    driver_ = new_driver();
-    position_ = started_from_ = 0;
+  if (back || position_ == 0) {
+    const auto beginning = log_.beginning(domain_);
+    if (!beginning) return tl::unexpected(beginning.error());
+    if (target < *beginning)
+      return fail(ErrorKind::not_found, "log " + std::string(log_.name()) + ": record " + std::to_string(target) +
+                                            " is not kept any more; the first that is kept is " + std::to_string(*beginning + 1));
+    if (back) driver_ = new_driver();
+    position_ = *beginning;
+    started_from_ = 0;
   }
   return {};
 }

@@ -32,7 +32,11 @@ class Verifier {
     for (const auto& s : *snapshots) snapshots_.emplace(s.position, s);
     last_ = std::min(options_.to.value_or(*last), *last);
     driver_ = new_driver();
-    if (options_.from_snapshot) start_from_snapshot(*options_.from_snapshot);
+    if (options_.from_snapshot) {
+      start_from_snapshot(*options_.from_snapshot);
+    } else if (auto ok = start_from_beginning(); !ok) {
+      return tl::unexpected(ok.error());
+    }
     to_check_ = snapshots_.upper_bound(report_.from);
     walk();
     report_.state_hash = driver_->state_hash();
@@ -40,6 +44,18 @@ class Verifier {
   }
 
  private:
+  /// Where the log has forgotten the domain's beginning: its oldest snapshot.
+  Result<void> start_from_beginning() {
+    const auto beginning = log_.beginning(domain_);
+    if (beginning) {
+      report_.from = report_.to = *beginning;
+      return {};
+    }
+    if (beginning.error().kind != ErrorKind::not_found || snapshots_.empty()) return tl::unexpected(beginning.error());
+    start_from_snapshot(snapshots_.begin()->first);
+    return report_.from != 0 ? Result<void>() : tl::unexpected(beginning.error());
+  }
+
   void start_from_snapshot(Position newest) {
     for (auto it = snapshots_.rbegin(); it != snapshots_.rend(); ++it) {
       if (it->first > std::min(newest, last_)) continue;

@@ -1,0 +1,68 @@
+#include "replay/trim.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "replay/snapshots.hpp"
+
+namespace hindsight::replay {
+namespace {
+
+bool has_snapshot(const std::vector<SnapshotMeta>& list, Position position, const std::string& domain) {
+  return std::ranges::any_of(list, [&](const SnapshotMeta& meta) { return meta.position == position && meta.domain == domain; });
+}
+
+/// The records that lead on from these are gone.
+Result<TrimReport> drop_before(Log& log, Position position, const std::vector<SnapshotMeta>& list, bool only_tell, TrimReport report) {
+  for (const auto& meta : list) {
+    if (meta.position >= position) continue;
+    ++report.snapshots_dropped;
+    if (only_tell) continue;
+    if (auto ok = log.drop_snapshot(meta.position, meta.domain); !ok) return tl::unexpected(ok.error());
+  }
+  return report;
+}
+
+}  // namespace
+
+Result<TrimReport> trim(Log& log, Position upto, std::string_view release, bool only_tell, const TrimProgress& progress) {
+  const auto first = log.first();
+  if (!first) return tl::unexpected(first.error());
+  TrimReport report{.first = *first};
+  const auto before = log.snapshots();
+  if (!before) return tl::unexpected(before.error());
+  if (upto < *first) {  // an interrupted trim may have left older snapshots, each with a newer one of its domain
+    auto left = *before;
+    std::erase_if(left, [&](const SnapshotMeta& meta) {
+      return std::ranges::none_of(*before, [&](const auto& m) { return m.domain == meta.domain && m.position + 1 >= *first; });
+    });
+    return drop_before(log, *first - 1, left, only_tell, report);
+  }
+  const auto tails = log.domains();
+  if (!tails) return tl::unexpected(tails.error());
+
+  std::vector<events::DomainTail> begun;
+  for (const auto& tail : *tails) {
+    Past past(log, tail.domain, {.progress = [&](Position done, Position total) {
+                if (progress) progress(tail.domain, done, total);
+              }});
+    if (auto ok = past.go_to(upto); !ok) return tl::unexpected(ok.error());
+    const auto& domain = past.driver().domain();
+    if (domain.sequence() == 0) continue;  // it began later
+    begun.push_back({tail.domain, domain.sequence(), domain.epoch(), upto});
+    if (has_snapshot(*before, upto, tail.domain)) continue;
+    ++report.snapshots_made;
+    if (only_tell) continue;
+    const auto snapshot = encode_state(past.driver().entities(), tail.domain, upto, release);
+    if (auto ok = log.put_snapshot(snapshot.meta, snapshot.bytes); !ok) return tl::unexpected(ok.error());
+  }
+  report.domains = begun.size();
+  report.records = upto + 1 - *first;
+  report.first = upto + 1;
+  if (!only_tell) {
+    if (auto ok = log.forget(upto, begun); !ok) return tl::unexpected(ok.error());
+  }
+  return drop_before(log, upto, *before, only_tell, report);
+}
+
+}  // namespace hindsight::replay

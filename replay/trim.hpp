@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "events/log.hpp"
+#include "replay/past.hpp"
+#include "vocabulary/result.hpp"
+
+namespace hindsight::replay {
+
+/// What a trim did, or would do.
+struct TrimReport {
+  Position first = 1;         ///< Of the records that are kept afterwards.
+  std::uint64_t records = 0;  ///< That are forgotten.
+  std::size_t domains = 0;    ///< That had begun by then.
+  std::size_t snapshots_made = 0, snapshots_dropped = 0;
+};
+
+/// Called now and then: of which domain the state is being folded, and how far that is.
+using TrimProgress = std::function<void(const std::string& domain, Position done, Position total)>;
+
+/// Has a log forget its records up to `upto`: first every domain that has begun by then gets a snapshot there, so that every later moment
+/// can be reached as before; then the records go, then the older snapshots. May be done beside live nodes, and again after it was
+/// interrupted anywhere. `only_tell`: nothing is changed. Errors: those of folding, unsupported (the log keeps everything), denied, io.
+[[nodiscard]] Result<TrimReport> trim(Log& log, Position upto, std::string_view release, bool only_tell, const TrimProgress& progress = {});
+
+}  // namespace hindsight::replay
