@@ -6,6 +6,7 @@
 #include <prometheus/registry.h>
 #include <prometheus/text_serializer.h>
 
+#include <iterator>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -37,6 +38,10 @@ Histogram::BucketBoundaries doubling(double first, std::size_t n) {
   return out;
 }
 
+void append_families(std::vector<prometheus::MetricFamily>& families, std::vector<prometheus::MetricFamily> more) {
+  families.insert(families.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+}
+
 double seconds(Duration d) { return static_cast<double>(d.micros) / 1e6; }
 
 /// Since when it waits for quota: its creation, or when it was requeued last.
@@ -64,6 +69,20 @@ struct Metrics::Counters {
   void measure(const char* name, const char* help, Labels labels, double value, const Histogram::BucketBoundaries& bounds) {
     labels["replica_role"] = replica_role;
     prometheus::BuildHistogram().Name(std::string("kueue_") + name).Help(help).Register(registry).Add(labels, bounds).Observe(value);
+  }
+
+  /// Of each ClusterQueue that ever had such an entry.
+  [[nodiscard]] std::vector<prometheus::MetricFamily> skipped() const {
+    if (skips.empty()) return {};
+    prometheus::Registry out;
+    for (const auto& [queue, n] : skips)
+      prometheus::BuildGauge()
+          .Name("kueue_admission_cycle_preemption_skips")
+          .Help("Entries of the last cycle that would have preempted, had no earlier one been in the way")
+          .Register(out)
+          .Add({{"cluster_queue", queue}, {"replica_role", replica_role}})
+          .Set(n);
+    return out.Collect();
   }
 
   /// Remembers when jobs were made, until they have a Workload.
@@ -287,35 +306,41 @@ std::string Metrics::text(const StateView& state) const {
     const std::lock_guard lock(counters_->mutex);
     families = counters_->registry.Collect();
     options.replica_role = counters_->replica_role;
-    if (!counters_->skips.empty()) {
-      prometheus::Registry skips;
-      for (const auto& [queue, n] : counters_->skips)
-        prometheus::BuildGauge()
-            .Name("kueue_admission_cycle_preemption_skips")
-            .Help("Entries of the last cycle that would have preempted, had no earlier one been in the way")
-            .Register(skips)
-            .Add({{"cluster_queue", queue}, {"replica_role", options.replica_role}})
-            .Set(n);
-      auto more = skips.Collect();
-      families.insert(families.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
-    }
+    append_families(families, counters_->skipped());
   }
   // BA-187: what was counted of a LocalQueue shows as long as the selector matches it
   for (auto& family : families) {
     if (!family.name.starts_with("kueue_local_queue_")) continue;
     std::erase_if(family.metric, [&](const prometheus::ClientMetric& m) {
-      Symbol name, namespace_;
-      for (const auto& label : m.label) {
-        if (label.name == "name") name = Symbol(label.value);
-        if (label.name == "namespace") namespace_ = Symbol(label.value);
-      }
-      return !selects(options, state, namespace_, name);
+      return !selects(options, state, Symbol(label_of(m, "namespace")), Symbol(label_of(m, "name")));
     });
   }
   std::erase_if(families, [](const prometheus::MetricFamily& f) { return f.metric.empty(); });
-  auto gauges = gauges_of(state, options);
-  families.insert(families.end(), std::make_move_iterator(gauges.begin()), std::make_move_iterator(gauges.end()));
+  for (auto& group : gauges_of(state, options)) append_families(families, std::move(group.families));
   return prometheus::TextSerializer().Serialize(families);
+}
+
+MetricsValues Metrics::values(const StateView& state) const {
+  const admission::Catalog& catalog = *state.domain().catalog();
+  MetricsOptions options = options_;
+  DomainMetrics out;
+  out.presence = presence_in(state);
+  {
+    const std::lock_guard lock(counters_->mutex);
+    out.groups.push_back({Across::sum, counters_->registry.Collect()});
+    out.groups.push_back({Across::cluster_queue, counters_->skipped()});
+    options.replica_role = counters_->replica_role;
+  }
+  for (auto& family : out.groups.back().families)  // a queue that departed is described where it is now
+    std::erase_if(family.metric, [&](const auto& m) { return catalog.queue(Symbol(label_of(m, "cluster_queue"))) == nullptr; });
+  out.chooses = options.local_queues && !options.local_queue_selector.empty();
+  if (out.chooses)
+    for (const auto& [key, config] : catalog.local_queues)
+      out.local_queues.push_back(
+          {std::string(key.first.text()), std::string(key.second.text()), selects(options, state, key.first, key.second)});
+  options.local_queue_selector.clear();  // a Workload, and what was counted, can lie elsewhere than its LocalQueue with the labels
+  for (auto& group : gauges_of(state, options)) out.groups.push_back(std::move(group));
+  return MetricsValues(std::move(out));
 }
 
 }  // namespace hindsight::projections

@@ -6,6 +6,7 @@
 
 #include "admission/catalog.hpp"
 #include "admission/state_view.hpp"
+#include "projections/metrics_values.hpp"
 #include "vocabulary/record.hpp"
 #include "vocabulary/time.hpp"
 
@@ -22,7 +23,7 @@ struct MetricsOptions {
 /// The metrics of base-api §8 under Kueue's names, in the Prometheus text format. Counters and histograms count decisions as they are
 /// applied, from when this was made; gauges are read from the state. Times are those of records, not of this process.
 ///
-/// `record` and `text` must not run while a record is being applied; they may run at the same time as each other.
+/// `record`, `text` and `values` must not run while a record is being applied; they may run at the same time as each other.
 class Metrics {
  public:
   explicit Metrics(MetricsOptions options);
@@ -37,6 +38,8 @@ class Metrics {
   void set_replica_role(const std::string& role);
 
   [[nodiscard]] std::string text(const admission::StateView& state) const;
+  /// Of this domain, to be added to those of the other domains of its cluster.
+  [[nodiscard]] MetricsValues values(const admission::StateView& state) const;
 
  private:
   struct Counters;

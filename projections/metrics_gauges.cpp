@@ -35,22 +35,32 @@ class Gauges {
  public:
   Gauges(const StateView& state, const MetricsOptions& options) : state_(state), catalog_(*state.domain().catalog()), options_(options) {}
 
-  std::vector<prometheus::MetricFamily> collect() {
+  std::vector<MetricGroup> collect() {
+    across_ = Across::same;
     process();
+    across_ = Across::nothing;
+    position();
+    across_ = Across::sum;  // a Workload is in one domain, though the queue that it names, or finished in, may be in another
+    oddities();
     count_workloads();
     gates();
+    across_ = Across::cluster_queue;
     for (const auto& [name, config] : catalog_.queues) cluster_queue(*config);
+    across_ = Across::local_queue;
     if (options_.local_queues)
       for (const auto& [key, config] : catalog_.local_queues)
         if (selects(options_, state_, key.first, key.second)) local_queue(config);
+    across_ = Across::cohort;
     for (const Symbol name : all_cohorts(state_)) cohort(name);
-    return registry_.Collect();
+    std::vector<MetricGroup> out;
+    for (const auto& [across, registry] : registries_) out.push_back({across, registry.Collect()});
+    return out;
   }
 
  private:
   void set(const char* name, const char* help, Labels labels, double value) {
     labels["replica_role"] = options_.replica_role;
-    prometheus::BuildGauge().Name(name).Help(help).Register(registry_).Add(labels).Set(value);
+    prometheus::BuildGauge().Name(name).Help(help).Register(registries_[across_]).Add(labels).Set(value);
   }
 
   /// SG-71: by contract and kind, not by value, which has no bound.
@@ -66,11 +76,17 @@ class Gauges {
     prometheus::BuildGauge()
         .Name("kueue_build_info")
         .Help("The release")
-        .Register(registry_)
+        .Register(registries_[across_])
         .Add({{"git_version", options_.release}, {"compiler", __VERSION__}})
         .Set(1);
+  }
+
+  void position() {
     set("hindsight_sequence", "Sequence of the record applied last", {}, static_cast<double>(state_.domain().sequence()));
     set("hindsight_epoch", "The epoch of the domain", {}, static_cast<double>(state_.domain().epoch()));
+  }
+
+  void oddities() {
     set("hindsight_stale_decisions", "Decisions of replaced writers that were ignored", {},
         static_cast<double>(state_.domain().stale_decisions()));
     set("hindsight_repeated_preemptions", "Pairs of Workloads of which one preempts the other no more, because it came back each time", {},
@@ -270,7 +286,8 @@ class Gauges {
   const StateView& state_;
   const Catalog& catalog_;
   const MetricsOptions& options_;
-  prometheus::Registry registry_;
+  Across across_ = Across::sum;  ///< Of what is set now.
+  std::map<Across, prometheus::Registry> registries_;
   std::unordered_map<Catalog::LocalQueueKey, std::pair<double, double>, Catalog::LocalQueueKeyHash> pending_;  ///< Active, parked.
 };
 
@@ -283,8 +300,6 @@ bool selects(const MetricsOptions& options, const StateView& state, Symbol names
   return config != nullptr && matches(options.local_queue_selector, config->labels);
 }
 
-std::vector<prometheus::MetricFamily> gauges_of(const StateView& state, const MetricsOptions& options) {
-  return Gauges(state, options).collect();
-}
+std::vector<MetricGroup> gauges_of(const StateView& state, const MetricsOptions& options) { return Gauges(state, options).collect(); }
 
 }  // namespace hindsight::projections
