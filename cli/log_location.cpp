@@ -17,7 +17,8 @@ Result<std::unique_ptr<events::Log>> open_kafka(const std::string& location, con
   if (!where) return fail(where.error().kind, "--log: " + where.error().message);
   auto settings = kafka_settings(access);
   if (!settings) return tl::unexpected(settings.error());
-  return events::KafkaLog::open(*where, {.read_only = access.read_only, .settings = std::move(*settings)});
+  return events::KafkaLog::open(
+      *where, {.read_only = access.read_only, .settings = std::move(*settings), .snapshot_folder = access.snapshot_folder});
 }
 
 }  // namespace

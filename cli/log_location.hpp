@@ -18,6 +18,7 @@ struct LogAccess {
   bool read_only = false;
   events::Durability durability = events::Durability::fsync;  ///< Of a file.
   std::string kafka_config;                                   ///< File with settings of the way to Kafka; empty: none.
+  std::string snapshot_folder = {};                           ///< For copies of the snapshots of a log on Kafka; empty: none are kept.
 };
 
 /// What the help of every command says of --log.

@@ -15,7 +15,6 @@
 #include "cli/live/one_domain.hpp"
 #include "cli/live/quickstart.hpp"
 #include "cli/live/webhook_service.hpp"
-#include "cli/live_projections.hpp"
 #include "cli/log_location.hpp"
 #include "cli/release.hpp"
 #include "cli/run_configuration.hpp"
@@ -38,8 +37,8 @@ using operations::LogLevel;
 struct RunOptions {
   std::vector<std::string> quickstart;
   bool keep = false, in_cluster = false, no_lease = false;
-  std::string kubeconfig, context, log, log_config, durability = "fsync", http = "127.0.0.1:0", log_level = "info", lease_namespace, config,
-                                                    feature_gates;
+  std::string kubeconfig, context, log, log_config, snapshot_folder, durability = "fsync", http = "127.0.0.1:0", log_level = "info",
+                                                                     lease_namespace, config, feature_gates;
   std::size_t max_in_flight = 64;
   unsigned connect_timeout = 60;
   std::string role = "all", domain = "default", domains = "one", group, member;
@@ -186,8 +185,6 @@ int run_on_cluster(const RunOptions& o, const operations::Configuration& configu
   std::atomic<ClusterLink*> link_now = nullptr;
   std::atomic<ClusterDomains*> domains_now = nullptr;
   std::unique_ptr<connectors::EventSender> events;
-  std::unique_ptr<LiveProjections> projections;
-  std::atomic<LiveProjections*> projections_now = nullptr;
   const ClusterSurroundings around(**cluster, configuration, [&] {
     auto* l = link_now.load();
     return l != nullptr && l->synced();
@@ -225,8 +222,9 @@ int run_on_cluster(const RunOptions& o, const operations::Configuration& configu
   };
   sources.metrics = [&] {
     auto* l = link_now.load();
-    auto* p = projections_now.load();
-    std::string body = p == nullptr ? std::string() : p->metrics_text();
+    auto* d = domains_now.load();
+    std::string body = d == nullptr ? std::string() : d->metrics_text();
+    const bool folded = !body.empty();
     const auto add = [&](const char* name, const char* kind, std::uint64_t v) {
       body += std::string("# TYPE ") + name + " " + kind + "\n" + name + " " + std::to_string(v) + "\n";
     };
@@ -235,7 +233,7 @@ int run_on_cluster(const RunOptions& o, const operations::Configuration& configu
     } else if (!all.empty()) {
       const auto& s = all.front().node;
       add("hindsight_log_position", "gauge", s.position);
-      add("hindsight_epoch", "gauge", s.epoch);
+      if (!folded) add("hindsight_epoch", "gauge", s.epoch);  // else it is there: a family may stand in an answer once
       add("hindsight_decisions_total", "counter", s.decisions);
       add("hindsight_inbox", "gauge", s.in_flight_records);
       add("hindsight_domain_restarts_total", "counter", s.restarts);
@@ -268,8 +266,8 @@ int run_on_cluster(const RunOptions& o, const operations::Configuration& configu
   const auto serve_visibility = [&]() -> Result<void> {
     if (!o.visibility.serve) return {};
     const StateReader look = [&](const std::function<void(const admission::StateView&)>& reader) {
-      auto* p = projections_now.load();
-      return p != nullptr && p->look(reader);
+      auto* d = domains_now.load();
+      return d != nullptr && d->look(reader);
     };
     auto started = VisibilityService::start(**cluster, look, *visible);
     if (!started) return tl::unexpected(started.error());
@@ -308,36 +306,33 @@ int run_on_cluster(const RunOptions& o, const operations::Configuration& configu
       node_options.on_lead = [](std::uint64_t epoch, events::Position position) {
         operations::log(LogLevel::info, "the domain runs", {{"position", std::to_string(position)}, {"epoch", std::to_string(epoch)}});
       };
+      projections::MetricsOptions metrics{.replica_role = elects ? "leader" : "standalone",
+                                          .release = release,
+                                          .cluster_queue_resources = configuration.cluster_queue_resource_metrics,
+                                          .local_queues = configuration.local_queue_metrics,
+                                          .local_queue_selector = configuration.local_queue_metrics_selector};
       if (trees) {
-        auto started = start_trees({o.log, o.log_config, o.domain}, std::move(node_options), *link, *events);
+        auto started =
+            start_trees({o.log, o.log_config, o.snapshot_folder, o.domain, std::move(metrics)}, std::move(node_options), *link, *events);
         if (!started) return tl::unexpected(started.error());
         domains = std::move(*started);
         return {};
       }
-      LogAccess access{.kafka_config = o.log_config};
+      LogAccess access{.kafka_config = o.log_config, .snapshot_folder = o.snapshot_folder};
       access.durability = o.durability == "off"      ? events::Durability::off
                           : o.durability == "normal" ? events::Durability::normal
                                                      : events::Durability::fsync;
       auto opened = open_log(o.log, access);
       if (!opened) return tl::unexpected(opened.error());
       log = std::move(*opened);
-      auto started = OneDomain::start(*log, std::move(node_options), [&](std::function<void()> work) { link->post(std::move(work)); });
-      if (!started) return tl::unexpected(started.error());
-      domains = std::move(*started);
       LiveProjectionsOptions look_on;
-      look_on.domain = o.domain;
-      look_on.metrics = {.replica_role = elects ? "leader" : "standalone",
-                         .release = release,
-                         .cluster_queue_resources = configuration.cluster_queue_resource_metrics,
-                         .local_queues = configuration.local_queue_metrics,
-                         .local_queue_selector = configuration.local_queue_metrics_selector};
+      look_on.metrics = std::move(metrics);
       look_on.events = events.get();
       look_on.on_notice = notice;
-      auto looking = LiveProjections::start(*log, std::move(look_on));
-      if (looking)
-        projections = std::move(*looking);
-      else
-        operations::log(LogLevel::warning, "no metrics of the domain: " + looking.error().message);
+      auto started = OneDomain::start(*log, std::move(node_options), std::move(look_on),
+                                      [&](std::function<void()> work) { link->post(std::move(work)); });
+      if (!started) return tl::unexpected(started.error());
+      domains = std::move(*started);
       return {};
     };
     if (auto started = start_domains(); !started) {
@@ -346,7 +341,6 @@ int run_on_cluster(const RunOptions& o, const operations::Configuration& configu
       events->start_ticking();
       domains_now = domains.get();
       link_now = link.get();
-      projections_now = projections.get();
       link->start(*domains, configuration.json);
       if (leadership.wait_for_loss(stop)) {
         operations::log(LogLevel::error, "the lease was lost; another copy may act now");
@@ -356,12 +350,10 @@ int run_on_cluster(const RunOptions& o, const operations::Configuration& configu
     }
     (*server)->stop();
     if (webhooks) webhooks->stop();      // asks the mirror and the cluster
-    if (visibility) visibility->stop();  // asks the projections and the cluster
+    if (visibility) visibility->stop();  // asks the domains and the cluster
     domains_now = nullptr;
     link_now = nullptr;
-    projections_now = nullptr;
-    projections.reset();  // reads the log, and tells events through the cluster
-    if (domains) domains->stop_telling();
+    if (domains) domains->stop_telling();  // who looks on tells events through the cluster
     events.reset();
     (*cluster)->resign();
     (*cluster)->stop();
@@ -394,6 +386,8 @@ int run_on_cluster(const RunOptions& o, const operations::Configuration& configu
 int run(const RunOptions& o) {
   if (is_kafka(o.log) && o.durability != "fsync")
     return complain({ErrorKind::invalid, "--durability: is for files; on Kafka the topic's min.insync.replicas decides"});
+  if (!is_kafka(o.log) && !o.snapshot_folder.empty())
+    return complain({ErrorKind::invalid, "--snapshot-dir: is for a log on Kafka; a file holds its own snapshots"});
   auto level = operations::parse_log_level(o.log_level);
   if (!level) return complain(level.error());
   operations::set_up_logging({.level = *level});
@@ -414,12 +408,11 @@ int run(const RunOptions& o) {
     return complain(
         {ErrorKind::invalid, "--domain: found \"" + o.domain +
                                  "\"; allowed with --domains trees: a name without \"/\", which begins the names of its domains"});
-  if (o.domains == "trees" && o.visibility.serve)
-    return complain({ErrorKind::invalid, "--domains trees: not with --visibility, which answers from the state of one domain"});
   if (o.role == "node") {
     operations::Signals signals([](const char* name) { operations::log(LogLevel::info, "told to stop", {{"signal", name}}); });
     return run_decider({.log = o.log,
                         .log_config = o.log_config,
+                        .snapshot_folder = o.snapshot_folder,
                         .http = o.http,
                         .group = o.group,
                         .member = o.member,
@@ -502,6 +495,11 @@ void add_run(CLI::App& app, Session& session) {
   command->add_flag("--standby", o->standby,
                     "With --role node: follow the partitions of the other nodes too, to decide at once when they become this one's; takes "
                     "the memory of their whole state");
+  command
+      ->add_option("--snapshot-dir", o->snapshot_folder,
+                   "With a log on Kafka: keep copies of its newest snapshots in this folder, so that a start need not fetch them from the "
+                   "brokers")
+      ->type_name("DIR");
   command->add_option("--durability", o->durability, "fsync: a decision is acted upon after it is on disk; normal, off: faster and weaker")
       ->check(CLI::IsMember({"fsync", "normal", "off"}))
       ->capture_default_str();

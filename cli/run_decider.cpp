@@ -102,7 +102,7 @@ int run_decider(const DeciderRunOptions& o, operations::Signals& signals) {
                             [&](std::int32_t partition) {
                               auto one = *location;
                               one.partition = partition;
-                              return open_log(one.text(), {.kafka_config = o.log_config});
+                              return open_log(one.text(), {.kafka_config = o.log_config, .snapshot_folder = o.snapshot_folder});
                             },
                         .writer = o.identity,
                         .release = release,

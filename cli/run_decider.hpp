@@ -9,6 +9,7 @@ namespace hindsight::cli {
 /// What `run --role node` needs.
 struct DeciderRunOptions {
   std::string log, log_config;  ///< On Kafka.
+  std::string snapshot_folder;  ///< For copies of snapshots; empty: none are kept.
   std::string http;             ///< Where /healthz and the others listen.
   std::string group;            ///< Empty: named as the log, so that the nodes of two logs do not share one.
   std::string member;           ///< Empty: none, the partitions go to others at once when this process ends.

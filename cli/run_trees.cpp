@@ -9,7 +9,7 @@ Result<std::unique_ptr<ManyDomains>> start_trees(const TreesRunOptions& o, actor
   if (o.log.find("partition=") != std::string::npos)
     return fail(ErrorKind::invalid,
                 "--domains trees: --log is " + o.log + "; allowed: no partition, the trees are spread over all of the topic");
-  const LogAccess access{.kafka_config = o.log_config};
+  const LogAccess access{.kafka_config = o.log_config, .snapshot_folder = o.snapshot_folder};
   const auto partitions = partitions_of(o.log, access);
   if (!partitions) return tl::unexpected(partitions.error());
 
@@ -25,6 +25,7 @@ Result<std::unique_ptr<ManyDomains>> start_trees(const TreesRunOptions& o, actor
   many.on_departed = [&link](std::string_view uid) { link.forget(uid); };
   many.departing = [&link] { return link.departing(); };
   many.events = &events;
+  many.metrics = o.metrics;
   return ManyDomains::start(std::move(many));
 }
 

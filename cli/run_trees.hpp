@@ -14,7 +14,9 @@ namespace hindsight::cli {
 /// What `run --role connector --domains trees` needs.
 struct TreesRunOptions {
   std::string log, log_config;  ///< On Kafka, without a partition: the domains are spread over all.
+  std::string snapshot_folder;  ///< For copies of snapshots; empty: none are kept.
   std::string cluster;
+  projections::MetricsOptions metrics;
 };
 
 /// Goes on with the domains of the cluster that are in the log, and makes others as trees appear. `node`: what all of them have in common.

@@ -12,7 +12,12 @@ Result<void> scan(const events::Log& log, const std::string& domain, events::Pos
                   const std::function<void(std::uint64_t, std::uint64_t)>& progress) {
   events::RecordBatch batch;
   events::RecordReader reader;
-  const events::Position first = std::max<events::Position>(from, 1);
+  if (from <= 1) {  // whatever that is
+    const auto kept = log.first();
+    if (!kept) return tl::unexpected(kept.error());
+    from = *kept;
+  }
+  const events::Position first = from;
   for (events::Position at = first; at <= to;) {
     if (progress) progress(at - first, to - first + 1);
     if (auto ok = log.read(at, {}, batch); !ok) return ok;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "actors/node.hpp"
+#include "admission/state_view.hpp"
 #include "connectors/bridge/bridge.hpp"
 #include "vocabulary/observations.hpp"
 #include "vocabulary/result.hpp"
@@ -38,8 +39,13 @@ class ClusterDomains {
     actors::NodeStatus node;
   };
   [[nodiscard]] virtual std::vector<Status> status() const = 0;
-  /// The cluster is about to stop: nobody is told Events any more, and no domain is made.
-  virtual void stop_telling() {}
+  /// Calls back with the state of each domain, one after another; that one stands still meanwhile. False: not of all of them, because the
+  /// log has not been folded so far, or there is none yet.
+  virtual bool look(const std::function<void(const admission::StateView&)>& reader) const = 0;
+  /// Of all domains as one, in the Prometheus text format; empty while no log has been folded.
+  [[nodiscard]] virtual std::string metrics_text() const = 0;
+  /// The cluster is about to stop: nobody is told Events any more, and no domain is made. Nobody may call the two functions above any more.
+  virtual void stop_telling() = 0;
   /// Finishes what is under way. Error: something did not end in time, or had stopped by itself before.
   virtual Result<void> stop() = 0;
 };

@@ -53,16 +53,15 @@ Result<ManyDomains::Running*> ManyDomains::run(Symbol domain, std::int32_t parti
   auto node = actors::Node::start(log, std::move(o));
   if (!node) return tl::unexpected(node.error());
   running.node = std::move(*node);
-  const std::lock_guard lock(mutex_);
-  if (stopping_) return fail(ErrorKind::unavailable, "domain " + std::string(domain.text()) + ": this process is stopping");
   LiveProjectionsOptions look_on;
   look_on.domain = domain.text();
+  if (const auto last = log.last()) look_on.begin = *last;  // takes its time while the brokers are away
+  look_on.metrics = options_.metrics;
   look_on.events = options_.events;
   look_on.on_notice = options_.node.on_notice;
-  if (auto looking = LiveProjections::start(log, std::move(look_on)))
-    running.projections = std::move(*looking);
-  else
-    options_.node.on_notice("domain " + std::string(domain.text()) + ": no events: " + looking.error().message);
+  const std::lock_guard lock(mutex_);
+  if (stopping_) return fail(ErrorKind::unavailable, "domain " + std::string(domain.text()) + ": this process is stopping");
+  running.projections = std::make_unique<LiveProjections>(log, std::move(look_on));
   return &running_.insert_or_assign(domain, std::move(running)).first->second;
 }
 
@@ -124,6 +123,27 @@ std::vector<ClusterDomains::Status> ManyDomains::status() const {
   std::vector<Status> out;
   for (const auto& [name, running] : running_) out.push_back({std::string(name.text()), running.partition, running.node->status()});
   return out;
+}
+
+/// They last until `stop_telling`; to hold the table's lock while they are read would hold up the link.
+std::vector<const LiveProjections*> ManyDomains::onlookers() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<const LiveProjections*> out;
+  for (const auto& [name, running] : running_) out.push_back(running.projections.get());
+  return out;
+}
+
+bool ManyDomains::look(const std::function<void(const admission::StateView&)>& reader) const {
+  const auto all = onlookers();
+  const auto shown = std::ranges::count_if(all, [&](const auto* one) { return one->look(reader); });
+  return !all.empty() && static_cast<std::size_t>(shown) == all.size();
+}
+
+std::string ManyDomains::metrics_text() const {
+  projections::MetricsValues all;
+  for (const auto* one : onlookers())
+    if (auto values = one->metrics()) all.add(std::move(*values));
+  return all.text();
 }
 
 void ManyDomains::stop_telling() {

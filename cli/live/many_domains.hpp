@@ -33,6 +33,7 @@ class ManyDomains final : public ClusterDomains {
     /// On the thread of `post`: of something that departed a write is under way; `departed` is called when none is any more.
     std::function<bool()> departing;
     connectors::EventSender* events = nullptr;  ///< Gets the Kubernetes Events of all domains.
+    projections::MetricsOptions metrics;        ///< Of each.
   };
   /// Opens all partitions, and goes on with the domains of the cluster that are in them. Errors: those of opening a log and of Node::start.
   [[nodiscard]] static Result<std::unique_ptr<ManyDomains>> start(Options options);
@@ -42,6 +43,8 @@ class ManyDomains final : public ClusterDomains {
   void departed() override { dispatcher_.settled(); }
   void synced(const connectors::Mirror& mirror, std::function<void()> done) override;
   [[nodiscard]] std::vector<Status> status() const override;
+  bool look(const std::function<void(const admission::StateView&)>& reader) const override;
+  [[nodiscard]] std::string metrics_text() const override;
   void stop_telling() override;
   Result<void> stop() override;
 
@@ -57,6 +60,7 @@ class ManyDomains final : public ClusterDomains {
   [[nodiscard]] Result<void> open_all();
   [[nodiscard]] Result<Running*> run(Symbol domain, std::int32_t partition);
   [[nodiscard]] actors::Node* find(Symbol domain) const;
+  [[nodiscard]] std::vector<const LiveProjections*> onlookers() const;
   void send(Symbol domain, const Observation& o);
   void take_intents(Symbol domain, std::vector<admission::Intent> intents);
   void held(Symbol domain, const std::vector<routing::ObjectKey>& objects, const std::function<void()>& done);
@@ -68,7 +72,7 @@ class ManyDomains final : public ClusterDomains {
   std::size_t to_complete_ = 0;                     ///< As the dispatcher: domains that have not said yet what they hold.
   mutable std::mutex mutex_;                        ///< Of the two below; what the table holds is thread-safe.
   bool stopping_ = false;
-  std::map<Symbol, Running, ByText> running_;
+  std::map<Symbol, Running, ByText> running_;  ///< None ever leaves, so that what was counted is never less.
 };
 
 }  // namespace hindsight::cli

@@ -18,7 +18,8 @@ constexpr events::Position records_after_failure = 100'000;
 void NodeSnapshots::attach(actors::NodeOptions& options) {
   options.restore = [this, domain = options.domain](admission::Entities& entities, unsigned attempt) -> Result<events::Position> {
     const auto list = replay::snapshots_of(log_, domain);
-    if (!list || attempt >= list->size()) return events::Position{0};
+    if (!list) return events::Position{0};  // out of reach, perhaps: whoever reads the log waits for it
+    if (attempt >= list->size()) return log_.beginning(domain);
     const auto loaded = replay::load_state(log_, (*list)[attempt], domain, entities);
     if (!loaded) return tl::unexpected(loaded.error());
     return (*list)[attempt].position;
@@ -61,9 +62,9 @@ Result<void> NodeSnapshots::fold_and_store(const std::stop_token& stop, const st
   if (!writer_->due(position, moment.now)) return {};
   replay::Past past(log_, domain);
   const auto base = std::find_if(list->begin(), list->end(), [&](const auto& meta) { return meta.position <= position; });
-  if (base != list->end()) {
-    if (auto ok = past.go_to(base->position); !ok) return ok;
-  }
+  const auto begin = base != list->end() ? Result<events::Position>(base->position) : log_.beginning(domain);
+  if (!begin) return tl::unexpected(begin.error());
+  if (auto ok = past.go_to(*begin); !ok) return ok;
   while (past.position() < position) {
     if (stop.stop_requested()) return {};
     if (auto ok = past.fold_to(std::min(position, past.position() + records_at_once)); !ok) return ok;

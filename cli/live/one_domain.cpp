@@ -4,7 +4,8 @@
 
 namespace hindsight::cli {
 
-Result<std::unique_ptr<OneDomain>> OneDomain::start(events::Log& log, actors::NodeOptions options, Post post) {
+Result<std::unique_ptr<OneDomain>> OneDomain::start(events::Log& log, actors::NodeOptions options, LiveProjectionsOptions look_on,
+                                                    Post post) {
   std::unique_ptr<OneDomain> out(new OneDomain());
   out->domain_ = options.domain;
   out->post_ = std::move(post);
@@ -13,6 +14,9 @@ Result<std::unique_ptr<OneDomain>> OneDomain::start(events::Log& log, actors::No
   auto node = actors::Node::start(log, std::move(options));
   if (!node) return tl::unexpected(node.error());
   out->node_ = std::move(*node);
+  look_on.domain = out->domain_;
+  if (const auto last = log.last()) look_on.begin = *last;
+  out->projections_ = std::make_unique<LiveProjections>(log, std::move(look_on));
   return out;
 }
 

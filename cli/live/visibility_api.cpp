@@ -11,6 +11,7 @@
 #include "connectors/objects/resource_types.hpp"
 #include "projections/json.hpp"
 #include "projections/pending_workloads.hpp"
+#include "projections/presence.hpp"
 
 namespace hindsight::cli {
 namespace {
@@ -183,18 +184,25 @@ HttpResponse pending_workloads(const HttpRequest& request, const Asked& asked, c
   const auto page = page_of(request);
   if (!page) return status_response(400, "BadRequest", page.error().message);
   const bool local = !asked.namespace_.empty();
-  std::optional<std::vector<PendingWorkload>> found;
-  const bool shown = state([&](const admission::StateView& view) {
-    found = local ? projections::pending_in_local_queue(view, asked.namespace_, asked.queue, *page)
-                  : projections::pending_in_cluster_queue(view, asked.queue, *page);
+  struct Found {
+    projections::Presence presence;
+    std::vector<PendingWorkload> items;
+  };
+  std::optional<Found> found;  // in one domain; while the queue moves perhaps in two
+  const bool all_shown = state([&](const admission::StateView& view) {
+    const auto presence = projections::presence_in(view);
+    if (found && presence <= found->presence) return;
+    if (auto items = local ? projections::pending_in_local_queue(view, asked.namespace_, asked.queue, *page)
+                           : projections::pending_in_cluster_queue(view, asked.queue, *page))
+      found = {presence, std::move(*items)};
   });
-  if (!shown) return status_response(503, "ServiceUnavailable", "this copy does not run the domain yet; ask again later");
+  if (!found && !all_shown) return status_response(503, "ServiceUnavailable", "this copy does not run the domain yet; ask again later");
   if (!found) {
     const std::string kind = local ? "localqueue" : "clusterqueue", name(asked.queue);
     return status_response(404, "NotFound", kind + "." + std::string(visibility_group) + " \"" + name + "\" not found", {kind, name});
   }
   Json items = Json::array();
-  for (const auto& w : *found) items.push_back(item_of(w));
+  for (const auto& w : found->items) items.push_back(item_of(w));
   return json_response({{"kind", "PendingWorkloadsSummary"},
                         {"apiVersion", group_version(asked.version)},
                         {"metadata", {{"creationTimestamp", nullptr}}},

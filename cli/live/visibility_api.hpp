@@ -7,7 +7,7 @@
 
 namespace hindsight::cli {
 
-/// Calls back with the state that is to be shown; false: there is none yet, and nobody was called.
+/// Calls back with each state that is to be shown, one after another: of every domain of the cluster. False: one is not there yet.
 using StateReader = std::function<bool(const std::function<void(const admission::StateView&)>&)>;
 
 inline constexpr std::string_view visibility_group = "visibility.kueue.x-k8s.io";

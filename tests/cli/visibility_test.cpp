@@ -170,6 +170,89 @@ TEST_F(VisibilityApi, ACopyThatStandsBySaysSo) {
   EXPECT_EQ(json::parse(response.body).at("reason"), "ServiceUnavailable");
 }
 
+// ---- many domains ---------------------------------------------------------------------------------------------------------------------
+
+/// A tree of a cluster in a domain of its own, with one queue in which one Workload runs and others wait.
+struct TreeOf {
+  TreeOf(const std::string& domain, const std::string& queue, const std::vector<std::string>& waiting) : world(log, domain) {
+    world.set_up({{.name = queue, .quotas = {{.nominal = 1000}}}});
+    world.local_queue("lq-" + queue, queue);
+    world.submit({.name = "runs-in-" + queue, .queue = "lq-" + queue});
+    world.settle();
+    for (const auto& name : waiting) {
+      world.tick(Duration::seconds(1));
+      world.submit({.name = name, .queue = "lq-" + queue});
+      world.settle();
+    }
+  }
+  events::MemoryLog log;
+  hindsight::testing::LogWorld world;
+  bool folded = true;
+};
+
+class VisibilityOfTrees : public ::testing::Test {
+ protected:
+  [[nodiscard]] HttpResponse ask(const std::string& path) {
+    return answer_visibility({.method = "GET", .path = "/apis/visibility.kueue.x-k8s.io/v1beta2" + path + "/pendingworkloads"},
+                             [&](const std::function<void(const admission::StateView&)>& reader) {
+                               bool all = true;
+                               for (auto* tree : {&red_, &blue_}) {
+                                 all = all && tree->folded;
+                                 if (tree->folded) reader(tree->world.driver());
+                               }
+                               return all;
+                             });
+  }
+  [[nodiscard]] std::vector<std::string> waiting(const std::string& path) {
+    const auto response = ask(path);
+    EXPECT_EQ(response.status, 200) << path << ": " << response.body;
+    std::vector<std::string> out;
+    const auto list = json::parse(response.body);
+    for (const auto& item : list.at("items")) out.push_back(item.at("metadata").at("name"));
+    return out;
+  }
+  using Names = std::vector<std::string>;
+
+  TreeOf red_{"east/queue/red", "red", {"r1", "r2"}}, blue_{"east/queue/blue", "blue", {"b1"}};
+};
+
+TEST_F(VisibilityOfTrees, AQueueIsFoundInItsDomain) {
+  EXPECT_EQ(waiting("/clusterqueues/red"), (Names{"r1", "r2"}));
+  EXPECT_EQ(waiting("/clusterqueues/blue"), Names{"b1"});
+  EXPECT_EQ(waiting("/namespaces/default/localqueues/lq-red"), (Names{"r1", "r2"}));
+  EXPECT_EQ(waiting("/namespaces/default/localqueues/lq-blue"), Names{"b1"});
+  EXPECT_EQ(ask("/clusterqueues/green").status, 404);
+  EXPECT_EQ(ask("/namespaces/other/localqueues/lq-blue").status, 404);
+}
+
+TEST_F(VisibilityOfTrees, WhatIsInADomainThatIsNotFoldedIsNotSaidToBeMissing) {
+  blue_.folded = false;
+  EXPECT_EQ(waiting("/clusterqueues/red"), (Names{"r1", "r2"}));
+  EXPECT_EQ(ask("/clusterqueues/blue").status, 503);
+  EXPECT_EQ(ask("/namespaces/default/localqueues/lq-blue").status, 503);
+}
+
+// The old domain may hear later that a queue has left than the new one that it has come.
+TEST_F(VisibilityOfTrees, AQueueThatMovesIsFoundWhereItIsWhole) {
+  auto& to = blue_.world;
+  to.tick(Duration::seconds(30));
+  to.observe(MirrorSynced{true});
+  to.queue({.name = "red", .quotas = {{.nominal = 1000}}});
+  to.local_queue("lq-red", "red");
+  to.submit({.name = "r2", .queue = "lq-red"});
+  EXPECT_EQ(waiting("/clusterqueues/red"), (Names{"r1", "r2"})) << "more is to come";
+  to.observe(MirrorSynced{});
+  EXPECT_EQ(waiting("/clusterqueues/red"), Names{"r2"});
+  EXPECT_EQ(waiting("/namespaces/default/localqueues/lq-red"), Names{"r2"});
+  auto& from = red_.world;
+  for (const char* name : {"runs-in-red", "r1", "r2"}) from.remove(name);
+  from.observe(ObjectDeleted{ObjectKind::local_queue, "default", "lq-red", {}, "east/queue/blue"});
+  from.observe(ObjectDeleted{ObjectKind::cluster_queue, {}, "red", {}, "east/queue/blue"});
+  from.tick(Duration::seconds(60));
+  EXPECT_EQ(waiting("/clusterqueues/red"), Names{"r2"});
+  EXPECT_EQ(waiting("/namespaces/default/localqueues/lq-red"), Names{"r2"});
+}
+
 // ---- who may ask ------------------------------------------------------------------------------------------------------------------
 
 Json authentication(const char* names, const char* headers) {
