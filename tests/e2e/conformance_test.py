@@ -176,7 +176,9 @@ if __name__ == "__main__":
     parser.add_argument("hindsight")
     parser.add_argument("--all", action="store_true")
     parser.add_argument("--cases")
-    parser.add_argument("--settle", type=float, default=0.7, help="seconds without change after which a state counts: more than wake-ups are batched for")
+    parser.add_argument("--settle", type=float, default=1.1,
+                        help="seconds without change after which a state counts: more than wake-ups are batched for, and than the second that\n"
+                             "creation times are cut to, for what was created in the same one has no order")
     parser.add_argument("--clusters", type=int, default=1, help="API servers on which cases are played side by side")
     parser.add_argument("--keep", help="a file for the states found")
     ARGS, rest = parser.parse_known_args()

@@ -101,6 +101,46 @@ def quick_start_and_readers(log, folder):
     refused("a copy onto another log", ["is not that of"], "log", "copy", other, str(here))
 
 
+def trimmed(log):
+    """The first half goes; the second is as it was."""
+    stats = document("log", "stats", "--log", log)
+    end, cut = stats["records"], stats["records"] // 2
+    later = cut + (end - cut) // 2
+    states = {at: document("replay", "--at", str(at), "--log", log).get("hash") for at in (cut, later, end)}
+    refused("a trim beyond the end", ["--before", str(end + 1)], "log", "trim", "--before", str(end + 2), "--log", log, status=2)
+    refused("a trim of everything", ["--before", "latest"], "log", "trim", "--before", "latest", "--log", log, status=2)
+    told = document("log", "trim", "--before", str(cut + 1), "--dry-run", "--log", log)
+    check("a dry run tells", (told[0]["records"], told[0]["first"], told[0]["snapshotsMade"]) == (cut, cut + 1, 1), told)
+    check("and changes nothing", document("log", "stats", "--log", log).get("records") == end)
+    done = document("log", "trim", "--before", str(cut + 1), "--log", log)
+    check("a trim does what it told", [{**one, "dryRun": True} for one in done] == told, done)
+    again = document("log", "trim", "--before", str(cut + 1), "--log", log)
+    check("there is nothing left to trim", (again[0]["records"], again[0]["first"]) == (0, cut + 1), again)
+
+    for at, state in states.items():
+        check(f"the state at {at} is as it was", document("replay", "--at", str(at), "--log", log).get("hash") == state)
+    refused("a moment before", ["was trimmed", str(cut + 1)], "get", "workloads", "-A", "--at", str(cut - 1), "--log", log)
+    refused("a fold of every record", ["was trimmed", str(cut + 1)], "replay", "--from-start", "--log", log)
+    refused("a copy", ["begins with record", str(cut + 1)], "log", "copy", log, "nowhere.db")
+    verified = document("verify", "--log", log)
+    check("what is left verifies", verified.get("clean") is True and verified.get("records") == end - cut, verified)
+    check("log check finds nothing in it", document("log", "check", "--log", log).get("findings") == [])
+    check("log cat begins there", len(output("log", "cat", "--log", log, "-o", "json").splitlines()) == end - cut)
+    output("why", "--log", log, *first_workload(log))
+
+    node = subprocess.Popen([HINDSIGHT, "run", "--role", "node", "--log", log], cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        until = time.monotonic() + 120
+        while time.monotonic() < until and document("log", "stats", "--log", log)["domains"][0]["epoch"] == stats["domains"][0]["epoch"]:
+            time.sleep(1)
+    finally:
+        node.terminate()
+        check("a node ends well", node.wait(60) == 0, node.returncode)
+    epoch = document("log", "stats", "--log", log)["domains"][0]["epoch"]
+    check("a node goes on from the snapshot", epoch > stats["domains"][0]["epoch"], epoch)
+    check("and that verifies", document("verify", "--log", log).get("clean") is True)
+
+
 def first_workload(log):
     workloads = document("get", "workloads", "-A", "--log", log)
     items = workloads.get("items", workloads) if isinstance(workloads, dict) else workloads
@@ -158,6 +198,7 @@ def main():
         log = f"kafka:{kafka(brokers, 'up')}"
         quick_start_and_readers(log, folder)
         wrong_ways(log, folder)
+        trimmed(log)
         broker_restarts_under_a_quick_start(brokers, log, folder)
     finally:
         kafka(brokers, "down")

@@ -6,15 +6,17 @@ usage: trees_test.py HINDSIGHT LOG_INVARIANTS [--jobs N] [--trees N] [--partitio
 A connector routes what it sees to one domain a tree, and nodes share the partitions. While Jobs go through kubectl, queues move to other
 cohorts, cohorts join and split, nodes and the connector are killed, the latter sometimes while a queue moves; in a long run nodes are also paused
 and cut off, and brokers go away. The long run: --jobs 2000 --trees 40 --partitions 8 --nodes 3 --kills 100. Afterwards every Job has run and finished exactly once,
-no job held quota twice, no decision exceeded a quota, every sum is right in every domain, every domain verifies, and no Workload is left in two.
+no job held quota twice, no decision exceeded a quota, every sum is right in every domain, every domain verifies, no Workload is left in two,
+and /metrics of the connector tells of all domains as of one.
 """
-import argparse, json, os, random, sys, time, unittest
+import argparse, collections, json, os, random, re, sys, time, unittest, urllib.request
 
 import jobs_test, nodes_test
 from jobs_test import eventually, job
 from steps import ROOT, Program, run
 
 ARGS = None
+LONG_RUN = 20  # kills
 
 
 def queue(name, cohort, cpu):
@@ -57,7 +59,7 @@ class TreesTest(nodes_test.NodesTest):
             names = [f"job-{i:04}" for i in range(ARGS.jobs)]
             jobs = [job(n, rng.choice(queues), rng.randint(1, 2), rng.randint(1, 4)) for n in names]
             # As many kills as asked for, each fault of brokers and networks once when there are many, and trees that change in between.
-            faults = [rng.choice(["node", "owner", "connector"]) for _ in range(ARGS.kills)] + (self.faults(rng) if ARGS.kills > len(nodes) else [])
+            faults = [rng.choice(["node", "owner", "connector"]) for _ in range(ARGS.kills)] + (self.faults(rng) if ARGS.kills >= LONG_RUN else [])
             changes = [rng.choice(["move", "move", "join", "split", "kill while it moves"]) for _ in range(max(12, ARGS.kills // 2))]
             events = faults + changes
             rng.shuffle(events)
@@ -68,6 +70,7 @@ class TreesTest(nodes_test.NodesTest):
                 else:
                     self.disturb(what, connector, nodes, rng)
             self.wait_for_jobs(names, everybody)
+            eventually(lambda: self.check_metrics(connector, queues))
             for one in reversed(everybody):
                 self.assertEqual(one.stop(), 0, f"SIGTERM ends {one.name} with status 0")
         except BaseException:
@@ -115,6 +118,31 @@ class TreesTest(nodes_test.NodesTest):
             self.apply([cohort(rng.choice(cohorts))])
         time.sleep(rng.uniform(0, 1))
 
+    def check_metrics(self, connector, queues):
+        """One exposition, in which each queue is described once and each Workload counted once, whatever moved; all have finished by now."""
+        addresses = re.findall(r'"message":"HTTP listens","address":"([^"]+)"', connector.said())
+        self.assertTrue(addresses, "the connector listens")
+        try:
+            with urllib.request.urlopen(f"http://{addresses[-1]}/metrics", timeout=60) as answer:
+                lines = answer.read().decode().splitlines()
+        except OSError as away:  # it was started a moment ago
+            raise AssertionError(f"/metrics: {away}") from away
+        for kind in ("# HELP ", "# TYPE "):
+            said = collections.Counter(line.split()[2] for line in lines if line.startswith(kind))
+            self.assertEqual([name for name, times in said.items() if times > 1], [], kind)
+        samples = [line.rpartition(" ") for line in lines if not line.startswith("#")]
+        self.assertEqual(len({name for name, _, _ in samples}), len(samples), "no sample stands twice")
+        family = lambda name: [(dict(re.findall(r'(\w+)="([^"]*)"', labels)), float(value))
+                               for labels, _, value in samples if labels.startswith(name + "{")]
+        status = [labels["cluster_queue"] for labels, value in family("kueue_cluster_queue_status") if value == 1]
+        self.assertEqual(sorted(status), queues)
+        pending = [(labels["cluster_queue"], labels["status"]) for labels, value in family("kueue_pending_workloads") if value == 0]
+        self.assertEqual(sorted(pending), [(q, s) for q in queues for s in ("active", "inadmissible")])
+        held = [labels["cluster_queue"] for labels, value in family("kueue_reserving_active_workloads") if value == 0]
+        self.assertEqual(sorted(held), queues)
+        finished = sum(value for _, value in family("kueue_finished_workloads"))
+        self.assertEqual(finished, len(self.get("workloads.kueue.x-k8s.io")))
+
     def check_domains(self):
         found = self.found_domains()
         print(run(ARGS.hindsight, "nodes", "--log", self.log), flush=True)
@@ -143,7 +171,7 @@ if __name__ == "__main__":
     parser.add_argument("--trees", type=int, default=6)
     parser.add_argument("--partitions", type=int, default=3)
     parser.add_argument("--nodes", type=int, default=2)
-    parser.add_argument("--kills", type=int, default=2, help="of nodes and of the connector; from more than there are nodes on with other faults")
+    parser.add_argument("--kills", type=int, default=5, help=f"of nodes and of the connector; from {LONG_RUN} on with other faults")
     parser.add_argument("--brokers", type=int, default=1)
     parser.add_argument("--seed", type=int)
     ARGS, rest = parser.parse_known_args()
