@@ -24,7 +24,7 @@ namespace hindsight {
 namespace {
 
 constexpr std::size_t batch_size = 100;
-constexpr std::size_t stored = 300'000;
+constexpr std::size_t stored = 1'000'000;
 
 const char* broker() { return std::getenv("HINDSIGHT_BENCH_KAFKA"); }
 

@@ -8,9 +8,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <latch>
+#include <thread>
 #include <vector>
 
 #include "bench/events/samples.hpp"
@@ -119,6 +122,39 @@ void append_batches_of_100_in_flight(benchmark::State& state) {
   state.SetLabel(state.range(0) == 0 ? "fsync" : state.range(0) == 1 ? "normal" : "off");
 }
 
+/// One caller that waits for each batch, alone and while snapshots of as many megabytes as given are put one after another: what counts is
+/// how long a single append can take, for decisions wait for theirs.
+void append_beside_snapshots(benchmark::State& state) {
+  const BenchFile file;
+  auto log = events::SqliteLog::open(file.path(), options(0)).value();
+  const std::vector<std::byte> bytes(static_cast<std::size_t>(state.range(0)) * 1'000'000, std::byte{7});
+  Feed feed;
+  (void)log->append(feed.next().views(), {});
+  std::atomic<int> put = 0;
+  std::jthread snapshots;
+  if (!bytes.empty())
+    snapshots = std::jthread([&](const std::stop_token& stop) {
+      for (; !stop.stop_requested(); ++put)
+        if (!log->put_snapshot({.position = 1, .release = "bench"}, bytes)) return;
+    });
+  std::vector<double> milliseconds;
+  while (state.KeepRunning()) {
+    state.PauseTiming();
+    const auto batch = feed.next();
+    const auto views = batch.views();
+    state.ResumeTiming();
+    const auto begin = std::chrono::steady_clock::now();
+    if (!log->append(views, {})) state.SkipWithError("append failed");
+    milliseconds.push_back(std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count());
+  }
+  snapshots = {};
+  std::sort(milliseconds.begin(), milliseconds.end());
+  state.counters["p50_ms"] = milliseconds[milliseconds.size() / 2];
+  state.counters["p99_ms"] = milliseconds[milliseconds.size() * 99 / 100];
+  state.counters["longest_ms"] = milliseconds.back();
+  state.counters["snapshots"] = put.load();
+}
+
 constexpr std::size_t stored = 500'000;
 
 void read_from_the_beginning(benchmark::State& state) {
@@ -150,6 +186,7 @@ void read_from_the_beginning(benchmark::State& state) {
 BENCHMARK(bare_fsync)->UseRealTime();
 BENCHMARK(append_batches_of_100)->DenseRange(0, 2)->UseRealTime();
 BENCHMARK(append_batches_of_100_in_flight)->DenseRange(0, 2)->UseRealTime();
+BENCHMARK(append_beside_snapshots)->Arg(0)->Arg(53)->Iterations(5'000)->UseRealTime();
 BENCHMARK(read_from_the_beginning)->DenseRange(0, 1)->Unit(benchmark::kMillisecond)->UseRealTime();
 
 }  // namespace

@@ -7,13 +7,11 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
-#include <filesystem>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "bench/nodes/node_process.hpp"
+#include "bench/nodes/on_a_broker.hpp"
 #include "bench/nodes/steady_arrivals.hpp"
 #include "events/kafka/topics.hpp"
 #include "events/kafka_log.hpp"
@@ -89,56 +87,25 @@ class Bench {
   SteadyArrivals* arrivals_ = nullptr;
 };
 
-int complain(const std::string& message, int status) {
-  std::fprintf(stderr, "error: %s\n", message.c_str());
-  return status;
-}
-
-int run(const Settings& settings) {
-  const char* broker = std::getenv("HINDSIGHT_BENCH_KAFKA");
-  if (broker == nullptr) {
-    std::printf("HINDSIGHT_BENCH_KAFKA is not set: nothing is measured\n");
-    return 0;
-  }
-  std::string folder = (std::filesystem::temp_directory_path() / "hindsight-takeover-XXXXXX").string();
-  if (::mkdtemp(folder.data()) == nullptr) return complain(folder + " cannot be made", 1);
-  const auto done = Bench(settings, broker, folder).run();
-  if (!done) return complain(done.error().message + "; what the nodes said is in " + folder, 1);
-  std::filesystem::remove_all(folder);
-  return 0;
-}
-
-/// Errors: invalid.
-Result<Settings> read_options(int argc, char** argv) {
-  Settings out;
-  for (int i = 1; i < argc; ++i) {
-    const std::string option = argv[i];
-    if (option.starts_with("--benchmark_")) continue;  // ./dev bench may pass these to every benchmark.
-    const std::string value = i + 1 < argc ? argv[++i] : "";
-    std::size_t* number = option == "--waiting"   ? &out.waiting
-                          : option == "--times"   ? &out.times
-                          : option == "--session" ? &out.session
-                                                  : nullptr;
-    if (const long given = std::strtol(value.c_str(), nullptr, 10); number != nullptr && given > 0 && given <= 1'000'000)
-      *number = static_cast<std::size_t>(given);
-    else if (option == "--standby" && (value == "yes" || value == "no"))
-      out.standby = value == "yes";
-    else if (option == "--hindsight" && !value.empty())
-      out.program = value;
-    else
-      return tl::unexpected(
-          Error{ErrorKind::invalid,
-                "found " + option + " " + value +
-                    "; allowed: --waiting N, --times N, --session SECONDS (each 1 to 1000000), --standby yes or no, --hindsight FILE"});
-  }
-  return out;
-}
-
 }  // namespace
 }  // namespace hindsight::bench
 
 int main(int argc, char** argv) {
-  const auto settings = hindsight::bench::read_options(argc, argv);
-  if (!settings) return hindsight::bench::complain(settings.error().message, 2);
-  return hindsight::bench::run(*settings);
+  using namespace hindsight::bench;
+  Settings settings;
+  std::string standby = "yes";
+  CLI::App app("How long nobody decides when the node that does is killed, or told to end");
+  app.add_option("--waiting", settings.waiting, "Workloads that wait")->check(CLI::Range(1, 1'000'000))->capture_default_str();
+  app.add_option("--times", settings.times, "Kills, and ends")->check(CLI::Range(1, 1'000))->capture_default_str();
+  app.add_option("--session", settings.session, "Session time-out of the nodes in seconds")
+      ->check(CLI::Range(1, 300))
+      ->capture_default_str();
+  app.add_option("--standby", standby, "Whether nodes follow what is not theirs")
+      ->check(CLI::IsMember({"yes", "no"}))
+      ->capture_default_str();
+  app.add_option("--hindsight", settings.program, "The program")->capture_default_str();
+  return on_a_broker(app, argc, argv, [&](const auto& broker, const auto& folder) {
+    settings.standby = standby == "yes";
+    return Bench(settings, broker, folder).run();
+  });
 }
