@@ -10,6 +10,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+/// Where no broker answers, the send that follows waits for one as long as it is told to.
+constexpr std::chrono::milliseconds leader_wait{1000};
+
 /// What became of a message.
 struct Slot {
   std::int64_t offset = -1;
@@ -86,6 +89,11 @@ Result<void> Producer::connect() {
   client_.reset(RdKafka::Producer::create(&setup.conf(), why));
   if (!client_) return fail(ErrorKind::invalid, "log " + access_.location.text() + ": no Kafka producer can be made: " + why);
   ++clients_;
+  topic_handle_.reset(RdKafka::Topic::create(client_.get(), topic_, nullptr, why));
+  if (!topic_handle_) return {};  // what is wrong with it is told by what is sent
+  RdKafka::Metadata* metadata = nullptr;
+  (void)client_->metadata(false, topic_handle_.get(), &metadata, static_cast<int>(leader_wait.count()));
+  delete metadata;
   return {};
 }
 
@@ -93,6 +101,7 @@ Result<void> Producer::connect() {
 void Producer::throw_away() {
   client_->purge(RdKafka::Producer::PURGE_QUEUE | RdKafka::Producer::PURGE_INFLIGHT | RdKafka::Producer::PURGE_NON_BLOCKING);
   client_->poll(0);
+  topic_handle_.reset();
   client_.reset();
 }
 

@@ -13,6 +13,7 @@
 
 namespace RdKafka {
 class Producer;
+class Topic;
 }  // namespace RdKafka
 
 namespace hindsight::events::kafka {
@@ -35,8 +36,9 @@ class Producer {
   Producer(const Access& access, LastWords& words, std::string topic, std::int32_t partition);
   ~Producer();
 
-  /// Makes the client, if there is none. It takes it up to a second to get its identity from the brokers, for which the next send would
-  /// wait. Errors: invalid, io.
+  /// Makes the client, if there is none, and asks the brokers for the topic, at most a second long. It takes the client up to a second to
+  /// get its identity, and as long to learn of the leader of a topic that nobody has asked for: the next send would wait for both.
+  /// Errors: invalid, io.
   Result<void> connect();
 
   /// Sends the messages and waits until all replicas in sync have them. The offsets are those of the messages that are known to be in
@@ -63,6 +65,7 @@ class Producer {
   const std::int32_t partition_;
   std::unique_ptr<Reports> reports_;  // outlives the client, which calls it
   std::unique_ptr<RdKafka::Producer> client_;
+  std::unique_ptr<RdKafka::Topic> topic_handle_;  // as long as there is one, the client keeps an eye on the topic's leaders
   std::uint64_t clients_ = 0;
 };
 

@@ -33,10 +33,17 @@ class PartitionOwnerTest : public ::testing::Test {
     return log ? std::move(*log) : nullptr;
   }
 
+  /// As an owner opens it: a log that does not open is the owner's to tell of.
+  [[nodiscard]] Result<std::unique_ptr<events::Log>> open_for_owner() const {
+    auto log = events::SqliteLog::open(path_, {});
+    if (!log) return tl::unexpected(log.error());
+    return std::move(*log);
+  }
+
   /// Runs an owner until it leads in these domains and each has a snapshot; their positions then. Empty: it took too long.
   std::map<std::string, events::Position> lead_all(const std::vector<std::string>& domains) {
     PartitionOwner::Options options;
-    options.open = [this](std::int32_t) -> Result<std::unique_ptr<events::Log>> { return open(); };
+    options.open = [this](std::int32_t) { return open_for_owner(); };
     options.writer = "owner-" + std::to_string(++owners_);
     options.look = std::chrono::milliseconds(20);
     options.on_notice = [](const std::string& text) { ::testing::Test::RecordProperty("notice", text); };
@@ -103,7 +110,8 @@ TEST_F(PartitionOwnerTest, DomainsThatShareAPartitionBeginAtTheirOwnSnapshots) {
     }
     ASSERT_GT(oldest, 1U);
   }
-  sql("DELETE FROM records WHERE offset <= " + std::to_string(oldest));
+  // The log's last record stays even where both snapshots cover it: without it the file would say less than its own table of domains.
+  sql("DELETE FROM records WHERE offset <= " + std::to_string(oldest) + " AND offset < (SELECT max(offset) FROM records)");
   const auto again = lead_all(domains);
   ASSERT_EQ(again.size(), 2U) << "somebody wanted a record from before the snapshots";
   for (const auto& [domain, position] : again) EXPECT_GT(position, oldest) << domain;
