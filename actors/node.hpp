@@ -54,7 +54,8 @@ struct NodeOptions {
   // ---- snapshots ------------------------------------------------------------------------------------------------------------------
 
   /// Fills fresh entities from a snapshot and returns its position; 0: there is none, fold from the beginning. After an error it is asked
-  /// again with new entities and the next number (0, 1, ...), to offer an older one.
+  /// again with new entities and the next number (0, 1, ...), to offer an older one; after not_found there is nothing that the domain
+  /// could be folded from, and the node ends with that error.
   std::function<Result<events::Position>(admission::Entities&, unsigned attempt)> restore;
 
   // ---- limits -----------------------------------------------------------------------------------------------------------------------

@@ -44,6 +44,7 @@ void Sequencer::begin() {
       position_ = *restored;
       break;
     }
+    if (restored.error().kind == ErrorKind::not_found) return give_up(restored.error());
     core_->notice("a snapshot is not used: " + restored.error().message);
   }
   core_->tail->follow(position_,

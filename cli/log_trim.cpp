@@ -35,7 +35,6 @@ Result<events::Position> last_before(const events::Log& log, const replay::Momen
 }
 
 Result<int> trim(const Session& session, const TrimOptions& o) {
-  if (!is_kafka(o.log)) return fail(ErrorKind::invalid, "--log: found " + o.log + "; allowed: a log on Kafka; a file keeps every record");
   const auto moment = replay::parse_moment(o.before);
   if (!moment) return tl::unexpected(moment.error());
   if (moment->kind == replay::Moment::Kind::latest)
@@ -47,13 +46,18 @@ Result<int> trim(const Session& session, const TrimOptions& o) {
                                         " partitions; allowed: a time, or --log with ?partition=N");
   Json list = Json::array();
   for (const auto& location : *partitions) {
+    if (!o.dry_run && !is_kafka(location)) {  // to open it for writing would make it
+      if (const auto there = open_log(location, {.read_only = true}); !there) return tl::unexpected(there.error());
+    }
     const auto log = open_log(location, {.read_only = o.dry_run, .kafka_config = o.log_config});
     if (!log) return tl::unexpected(log.error());
     const auto upto = last_before(**log, *moment);
     if (!upto) return tl::unexpected(upto.error());
     ProgressBar bar(session, "folding");
-    const auto report =
-        replay::trim(**log, *upto, release, o.dry_run, [&](const std::string&, auto done, auto total) { bar.show(done, total); });
+    const auto report = replay::trim(**log, *upto, release, o.dry_run, [&](const std::string&, events::Position position) {
+      bar.show(position, *upto);
+      return true;
+    });
     bar.clear();
     if (!report) return tl::unexpected(report.error());
     if (o.format == "text") {
@@ -82,6 +86,7 @@ void add_log_trim(CLI::App& log, Session& session) {
   const auto o = std::make_shared<TrimOptions>();
   auto* c =
       add_command(log, session, "trim", "Forget the records before a moment, in all partitions, and keep every later moment reachable",
+                  "  hindsight log trim --before -720h --log hindsight.db\n"
                   "  hindsight log trim --before -720h --log kafka:127.0.0.1:9092\n"
                   "  hindsight log trim --before 2026-01-01T00:00:00Z --dry-run --log 'kafka:a:9093/team-x?partition=3'",
                   [o, &session] { return trim(session, *o); });

@@ -12,6 +12,7 @@
 #include "cli/first_contact.hpp"
 #include "cli/live/cluster_link.hpp"
 #include "cli/live/cluster_surroundings.hpp"
+#include "cli/live/history_keeper.hpp"
 #include "cli/live/one_domain.hpp"
 #include "cli/live/quickstart.hpp"
 #include "cli/live/webhook_service.hpp"
@@ -37,8 +38,8 @@ using operations::LogLevel;
 struct RunOptions {
   std::vector<std::string> quickstart;
   bool keep = false, in_cluster = false, no_lease = false;
-  std::string kubeconfig, context, log, log_config, snapshot_folder, durability = "fsync", http = "127.0.0.1:0", log_level = "info",
-                                                                     lease_namespace, config, feature_gates;
+  std::string kubeconfig, context, log, log_config, snapshot_folder, keep_history,
+      durability = "fsync", http = "127.0.0.1:0", log_level = "info", lease_namespace, config, feature_gates;
   std::size_t max_in_flight = 64;
   unsigned connect_timeout = 60;
   std::string role = "all", domain = "default", domains = "one", group, member;
@@ -146,7 +147,20 @@ std::string domain_metrics(const std::vector<ClusterDomains::Status>& domains) {
   return body;
 }
 
-int run_on_cluster(const RunOptions& o, const operations::Configuration& configuration, operations::Signals& signals) {
+/// What --keep-history asks for; nothing: everything is kept.
+Result<std::optional<Duration>> history_to_keep(const RunOptions& o) {
+  if (o.keep_history.empty()) return std::optional<Duration>();
+  const auto keep = parse_duration(o.keep_history);
+  if (!keep || *keep < Duration::seconds(1))
+    return fail(ErrorKind::invalid, "--keep-history: found \"" + o.keep_history + "\"; allowed: a duration of at least 1s, as 720h");
+  if (o.role == "connector")
+    return fail(ErrorKind::invalid, "--keep-history: --role is connector; allowed: all, node: who decides also forgets");
+  if (!o.quickstart.empty()) return fail(ErrorKind::invalid, "--keep-history: not with --quickstart, whose history is short");
+  return std::optional(*keep);
+}
+
+int run_on_cluster(const RunOptions& o, const std::optional<Duration>& keep_history, const operations::Configuration& configuration,
+                   operations::Signals& signals) {
   namespace k = connectors::kubernetes;
   auto address = operations::parse_listen_address(o.http);
   if (!address) return complain({ErrorKind::invalid, "--http: " + address.error().message});
@@ -181,6 +195,7 @@ int run_on_cluster(const RunOptions& o, const operations::Configuration& configu
   const bool trees = o.domains == "trees";
   std::unique_ptr<ClusterLink> link;
   std::unique_ptr<events::Log> log;  // of all that happens, unless every tree has a domain
+  std::unique_ptr<HistoryKeeper> history;
   std::unique_ptr<ClusterDomains> domains;
   std::atomic<ClusterLink*> link_now = nullptr;
   std::atomic<ClusterDomains*> domains_now = nullptr;
@@ -333,6 +348,11 @@ int run_on_cluster(const RunOptions& o, const operations::Configuration& configu
                                       [&](std::function<void()> work) { link->post(std::move(work)); });
       if (!started) return tl::unexpected(started.error());
       domains = std::move(*started);
+      if (keep_history)
+        history = std::make_unique<HistoryKeeper>(
+            *log, HistoryKeeper::Options{.keep = *keep_history, .release = release, .on_notice = [](const std::string& text) {
+                                           operations::log(LogLevel::info, text);
+                                         }});
       return {};
     };
     if (auto started = start_domains(); !started) {
@@ -348,6 +368,7 @@ int run_on_cluster(const RunOptions& o, const operations::Configuration& configu
       }
       operations::log(LogLevel::info, "stopping");
     }
+    history.reset();
     (*server)->stop();
     if (webhooks) webhooks->stop();      // asks the mirror and the cluster
     if (visibility) visibility->stop();  // asks the domains and the cluster
@@ -408,6 +429,8 @@ int run(const RunOptions& o) {
     return complain(
         {ErrorKind::invalid, "--domain: found \"" + o.domain +
                                  "\"; allowed with --domains trees: a name without \"/\", which begins the names of its domains"});
+  const auto keep_history = history_to_keep(o);
+  if (!keep_history) return complain(keep_history.error());
   if (o.role == "node") {
     operations::Signals signals([](const char* name) { operations::log(LogLevel::info, "told to stop", {{"signal", name}}); });
     return run_decider({.log = o.log,
@@ -418,6 +441,7 @@ int run(const RunOptions& o) {
                         .member = o.member,
                         .session_timeout_seconds = o.session_timeout,
                         .standby = o.standby,
+                        .keep_history = *keep_history,
                         .identity = identity()},
                        signals);
   }
@@ -425,7 +449,7 @@ int run(const RunOptions& o) {
     RunOptions on_cluster = o;
     if (on_cluster.log.empty()) on_cluster.log = "sqlite:hindsight.db";
     operations::Signals signals([](const char* name) { operations::log(LogLevel::info, "told to stop", {{"signal", name}}); });
-    return run_on_cluster(on_cluster, *configuration, signals);
+    return run_on_cluster(on_cluster, *keep_history, *configuration, signals);
   }
   operations::Signals signals;
   auto input = connectors::manifests::read_input(o.quickstart);  // before there is a log: what cannot be read leaves none behind
@@ -500,6 +524,11 @@ void add_run(CLI::App& app, Session& session) {
                    "With a log on Kafka: keep copies of its newest snapshots in this folder, so that a start need not fetch them from the "
                    "brokers")
       ->type_name("DIR");
+  command
+      ->add_option("--keep-history", o->keep_history,
+                   "Forget records that are older than this, counted back from the last one; each domain gets a snapshot first, so "
+                   "that every later moment can be reached as before. Without it all is kept")
+      ->type_name("DURATION");
   command->add_option("--durability", o->durability, "fsync: a decision is acted upon after it is on disk; normal, off: faster and weaker")
       ->check(CLI::IsMember({"fsync", "normal", "off"}))
       ->capture_default_str();

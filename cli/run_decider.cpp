@@ -107,7 +107,8 @@ int run_decider(const DeciderRunOptions& o, operations::Signals& signals) {
                         .writer = o.identity,
                         .release = release,
                         .standby = std::move(followed),
-                        .on_notice = [](const std::string& text) { operations::log(LogLevel::info, text); }});
+                        .on_notice = [](const std::string& text) { operations::log(LogLevel::info, text); },
+                        .keep_history = o.keep_history});
   operations::HttpRoutes routes;
   operations::add_operational_routes(routes, health_of(owner));
   auto server = operations::HttpServer::start({.address = *address}, std::move(routes));

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "operations/signals.hpp"
+#include "vocabulary/time.hpp"
 
 namespace hindsight::cli {
 
@@ -14,8 +16,9 @@ struct DeciderRunOptions {
   std::string group;            ///< Empty: named as the log, so that the nodes of two logs do not share one.
   std::string member;           ///< Empty: none, the partitions go to others at once when this process ends.
   unsigned session_timeout_seconds = 6;
-  bool standby = false;  ///< Follow the partitions of other nodes, to decide at once when they become this one's.
-  std::string identity;  ///< Of this process, in the log.
+  bool standby = false;                  ///< Follow the partitions of other nodes, to decide at once when they become this one's.
+  std::optional<Duration> keep_history;  ///< Nothing: all is kept.
+  std::string identity;                  ///< Of this process, in the log.
 };
 
 /// Shares the partitions of a log with other nodes and decides for the domains in its own, until it is told to stop. The exit code.

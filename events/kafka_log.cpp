@@ -76,7 +76,7 @@ Result<void> KafkaLog::follow() const {
   // A process that lagged behind may have noted them at a place that was trimmed since; the trim noted them, too.
   const auto trimmed = snapshots_.trimmed();
   if (!trimmed) return tl::unexpected(trimmed.error());
-  return follower_.start(usable(*trimmed) ? **trimmed : kafka::TailsEntry{before_first, {}});
+  return follower_.start(usable(*trimmed) ? **trimmed : DomainsAt{before_first, {}});
 }
 
 Result<Position> KafkaLog::followed_to_the_end() const {
@@ -242,20 +242,7 @@ Result<Position> KafkaLog::first() const {
   return extent->first;
 }
 
-Result<Position> KafkaLog::beginning(std::string_view domain) const {
-  const auto begin = first();
-  if (!begin || *begin == 1) return begin ? Position{0} : begin;
-  const auto kept = [&] { return "; the first record that is kept is " + std::to_string(*begin); };
-  const auto trimmed = snapshots_.trimmed();
-  if (!trimmed) return tl::unexpected(trimmed.error());
-  if (!*trimmed || (*trimmed)->position + 1 < *begin)
-    return error(ErrorKind::not_found, "it has lost its beginning, and not by 'hindsight log trim': whether domain \"" +
-                                           std::string(domain) + "\" had begun there is not known" + kept());
-  if (std::ranges::any_of((*trimmed)->tails, [&](const DomainTail& tail) { return tail.domain == domain; }))
-    return error(ErrorKind::not_found,
-                 "the beginning of domain \"" + std::string(domain) + "\" was trimmed, only its snapshots lead on" + kept());
-  return *begin - 1;
-}
+Result<std::optional<DomainsAt>> KafkaLog::trimmed() const { return snapshots_.trimmed(); }
 
 Result<Position> KafkaLog::last() const {
   auto end = cursors_.last();
@@ -323,10 +310,14 @@ Result<void> KafkaLog::drop_snapshot(Position position, std::string_view domain)
 }
 
 /// The note comes first: if this process dies in between, nothing is missing that the note calls missing.
-Result<void> KafkaLog::forget(Position upto, const std::vector<DomainTail>& begun) {
+Result<void> KafkaLog::forget(const DomainsAt& cut) {
   if (options_.read_only) return error(ErrorKind::denied, "was opened read-only");
-  if (auto ok = snapshots_.put_trimmed({upto, begun}); !ok) return ok;
-  return kafka::delete_records(access_, words_, upto);
+  const auto before = snapshots_.trimmed();
+  if (!before) return tl::unexpected(before.error());
+  // Of two that trim at once the one that goes further has it: an older note in place of its own would name domains of another place.
+  if (*before && (*before)->position > cut.position) return {};
+  if (auto ok = snapshots_.put_trimmed(cut); !ok) return ok;
+  return kafka::delete_records(access_, words_, cut.position);
 }
 
 Result<CheckReport> KafkaLog::check(const CheckProgress& progress) { return walk(*this, RecordChecker(true), progress); }

@@ -51,7 +51,7 @@ class KafkaLog final : public Log {
   void append_async(RecordBatch batch, std::optional<Position> expected, AppendDone done) override;
   [[nodiscard]] Result<void> read(Position from, const ReadLimits& limits, RecordBatch& out) const override;
   [[nodiscard]] Result<Position> first() const override;
-  [[nodiscard]] Result<Position> beginning(std::string_view domain) const override;
+  [[nodiscard]] Result<std::optional<DomainsAt>> trimmed() const override;
   [[nodiscard]] Result<Position> last() const override;
   [[nodiscard]] Result<Position> seek(Time time) const override;
   [[nodiscard]] Result<Position> wait_beyond(Position position, Duration timeout) const override;
@@ -60,7 +60,7 @@ class KafkaLog final : public Log {
   [[nodiscard]] Result<std::vector<SnapshotMeta>> snapshots() const override;
   [[nodiscard]] Result<StoredSnapshot> snapshot(Position position, std::string_view domain) const override;
   [[nodiscard]] Result<void> drop_snapshot(Position position, std::string_view domain) override;
-  [[nodiscard]] Result<void> forget(Position upto, const std::vector<DomainTail>& begun) override;
+  [[nodiscard]] Result<void> forget(const DomainsAt& cut) override;
   [[nodiscard]] Result<CheckReport> check(const CheckProgress& progress = {}) override;
 
   /// Producers made so far: more than one says that one was thrown away.

@@ -31,6 +31,13 @@ struct DomainTail {
   friend bool operator==(const DomainTail&, const DomainTail&) = default;
 };
 
+/// A place in a log, and how every domain that had begun by then stood there.
+struct DomainsAt {
+  Position position = 0;
+  std::vector<DomainTail> tails;
+  friend bool operator==(const DomainsAt&, const DomainsAt&) = default;
+};
+
 /// What is known of a snapshot without reading it.
 struct SnapshotMeta {
   Position position = 0;  ///< Its records are those up to this offset; the last of its domain may stand before it.
@@ -85,15 +92,15 @@ class Log {
   /// offset), not_found (it is not kept any more; the message names the first that is), io.
   [[nodiscard]] virtual Result<void> read(Position from, const ReadLimits& limits, RecordBatch& out) const = 0;
 
-  /// Position of the first record that is kept. Some logs forget old records (Kafka's retention); 1 in others, also when they are empty.
-  [[nodiscard]] virtual Result<Position> first() const { return Position{1}; }
+  /// Position of the first record that is kept, or would be: 1, also of an empty log, unless it has forgotten its beginning.
+  [[nodiscard]] virtual Result<Position> first() const;
+
+  /// Where it was cut last by `forget`; nothing: never.
+  [[nodiscard]] virtual Result<std::optional<DomainsAt>> trimmed() const { return std::optional<DomainsAt>(); }
 
   /// Behind which position a fold of this domain begins that uses no snapshot: 0, unless the log has forgotten its beginning. Errors:
   /// not_found (the first records of the domain are not kept any more: only a snapshot helps), io.
-  [[nodiscard]] virtual Result<Position> beginning(std::string_view domain) const {
-    (void)domain;
-    return Position{0};
-  }
+  [[nodiscard]] Result<Position> beginning(std::string_view domain) const;
 
   /// Position of the last record; 0: the log is empty.
   [[nodiscard]] virtual Result<Position> last() const = 0;
@@ -124,10 +131,13 @@ class Log {
 
   // ---- forgetting ----
 
-  /// Forgets all records up to this position, for ever. `begun`: every domain that has records among them, as it stood there; each must
-  /// have a snapshot at this position or behind it (replay/trim.hpp sees to that). Errors: unsupported (this log keeps everything), denied,
-  /// io.
-  [[nodiscard]] virtual Result<void> forget(Position upto, const std::vector<DomainTail>& begun);
+  /// Forgets all records up to this place, for ever. Each domain that is named must have a snapshot there or behind it
+  /// (replay/trim.hpp sees to that). Errors: unsupported (this log keeps everything), invalid (it is not in the log), denied, io.
+  [[nodiscard]] virtual Result<void> forget(const DomainsAt& cut);
+
+  /// Makes an empty log begin behind this place, as if it had held records up to it and forgotten them. Errors: conflict (it is not empty),
+  /// unsupported, denied, io.
+  [[nodiscard]] virtual Result<void> begin_behind(const DomainsAt& cut);
 
   // ---- checking ----
 

@@ -7,6 +7,10 @@
 
 namespace hindsight::events {
 
+void RecordChecker::begin(const DomainsAt& cut) {
+  for (const auto& tail : cut.tails) tails_[tail.domain] = tail;
+}
+
 void RecordChecker::check(const StoredRecord& record, std::vector<Finding>& findings) {
   check_order(record, findings);
   const auto decoded = reader_.read(record.bytes);
@@ -86,7 +90,14 @@ Result<CheckReport> walk(const Log& log, RecordChecker checker, const CheckProgr
   const auto last = log.last();
   if (!last) return tl::unexpected(last.error());
   report.last = *last;
-  if (*first > 1) checker.skip();  // what was before is not kept
+  if (*first > 1) {
+    const auto cut = log.trimmed();
+    if (!cut) return tl::unexpected(cut.error());
+    if (*cut && (*cut)->position + 1 == *first)
+      checker.begin(**cut);
+    else
+      checker.skip();  // nobody noted what was before
+  }
   RecordBatch batch;
   for (Position offset = *first; offset <= *last && report.complete;) {
     report.complete = report.findings.size() < findings_max && (!progress || progress(offset - *first, *last - *first + 1));
@@ -116,12 +127,6 @@ Result<CheckReport> walk(const Log& log, RecordChecker checker, const CheckProgr
     report.complete = false;
   }
   return report;
-}
-
-Result<void> Log::forget(Position upto, const std::vector<DomainTail>& begun) {
-  (void)upto;
-  (void)begun;
-  return fail(ErrorKind::unsupported, "log " + std::string(name()) + " keeps every record; allowed: a log on Kafka");
 }
 
 Result<CheckReport> Log::check(const CheckProgress& progress) { return walk(*this, RecordChecker(), progress); }

@@ -18,6 +18,8 @@ class RecordChecker {
   /// With `strays` records that do not count (vocabulary/record_order.hpp) may stand between the others.
   explicit RecordChecker(bool strays = false) : strays_(strays) {}
 
+  /// The records before it are not there. Before the first check.
+  void begin(const DomainsAt& cut);
   void check(const StoredRecord& record, std::vector<Finding>& findings);
   /// After records that could not be read: sequences may have gone on meanwhile.
   void skip() { gap_ = true; }

@@ -21,7 +21,10 @@ std::string named(const Log& log) { return "log " + std::string(log.name()); }
 /// The records of a log that count, one after another, as a log without the others would number them.
 class Source {
  public:
-  Source(const Log& log, Position last) : log_(log), last_(last) {}
+  /// Those behind `begin`, up to `last`.
+  Source(const Log& log, const DomainsAt& begin, Position last) : log_(log), last_(last), read_(begin.position) {
+    for (const auto& tail : begin.tails) tails_.set(tail);
+  }
 
   /// The next; none at the end. Lives until the next call.
   Result<std::optional<StoredRecord>> next() {
@@ -61,7 +64,7 @@ class Source {
   const Position last_;
   RecordBatch batch_;
   std::size_t index_ = 0;
-  Position read_ = 0;
+  Position read_;
   DomainTails tails_;
   std::uint64_t passed_over_ = 0;
   Position first_passed_over_ = 0;
@@ -76,28 +79,70 @@ class Copy {
   Copy(const Log& from, Log& to, const CopyProgress& progress) : from_(from), to_(to), progress_(progress) {}
 
   Result<CopyReport> run() {
-    const auto first = from_.first();
-    if (!first) return tl::unexpected(first.error());
-    if (*first > 1)
-      return fail(ErrorKind::unsupported,
-                  named(from_) + " begins with record " + std::to_string(*first) + "; allowed: a log that has kept all its records");
+    const auto begin = beginning();
+    if (!begin) return tl::unexpected(begin.error());
     const auto last = from_.last();
     if (!last) return tl::unexpected(last.error());
     last_ = *last;
-    Source source(from_, last_);
-    for (auto step : {&Copy::compare_beginning, &Copy::copy_rest, &Copy::compare_hashes, &Copy::copy_snapshots})
+    if (auto ok = agree(*begin); !ok) return tl::unexpected(ok.error());
+    Source source(from_, *begin, last_);
+    for (auto step : {&Copy::pass_over_forgotten, &Copy::compare_beginning, &Copy::copy_rest, &Copy::compare_hashes, &Copy::copy_snapshots})
       if (auto ok = (this->*step)(source); !ok) return tl::unexpected(ok.error());
     report_.passed_over = source.passed_over();
     return report_;
   }
 
  private:
+  /// How the domains of the source stood where its records begin.
+  Result<DomainsAt> beginning() const {
+    const auto first = from_.first();
+    if (!first) return tl::unexpected(first.error());
+    const auto cut = from_.trimmed();
+    if (!cut) return tl::unexpected(cut.error());
+    if (*cut && (*cut)->position + 1 >= *first) return **cut;
+    if (*first == 1) return DomainsAt{};
+    return fail(ErrorKind::unsupported, named(from_) + " begins with record " + std::to_string(*first) +
+                                            ", and how its domains stood there is not known; allowed: a log that has kept all its "
+                                            "records, or that 'hindsight log trim' has cut");
+  }
+
+  /// From where on both have the records. A copy may go back further than the source, which was trimmed since, or have been trimmed itself.
+  Result<void> agree(const DomainsAt& begin) {
+    auto held = to_.last();
+    if (!held) return tl::unexpected(held.error());
+    if (*held == 0 && begin.position > 0) {
+      if (auto ok = to_.begin_behind(begin); !ok) return ok;
+      held = begin.position;
+    }
+    const auto first = to_.first();
+    if (!first) return tl::unexpected(first.error());
+    held_ = *held;
+    common_ = std::max(begin.position, *first - 1);
+    if (held_ < common_)
+      return fail(ErrorKind::conflict, named(to_) + " ends with record " + std::to_string(held_) + ", and " + named(from_) +
+                                           " begins with record " + std::to_string(begin.position + 1) +
+                                           "; allowed: a log that holds the record before, or an empty one");
+    report_.last = common_;
+    return {};
+  }
+
+  /// What only the source still has.
+  Result<void> pass_over_forgotten(Source& source) {
+    for (Position at = source.read(); at < common_;) {
+      const auto record = source.next();
+      if (!record) return tl::unexpected(record.error());
+      if (!*record)
+        return fail(ErrorKind::conflict,
+                    named(from_) + " ends before record " + std::to_string(common_ + 1) + ", with which " + named(to_) + " begins");
+      at = (**record).offset;
+    }
+    return {};
+  }
+
   /// What `to` holds must be how the source begins.
   Result<void> compare_beginning(Source& source) {
-    const auto held = to_.last();
-    if (!held) return tl::unexpected(held.error());
     RecordBatch batch;
-    for (Position at = 1; at <= *held;) {
+    for (Position at = common_ + 1; at <= held_;) {
       if (auto ok = to_.read(at, limits, batch); !ok) return ok;
       if (batch.empty()) return fail(ErrorKind::corrupt, named(to_) + " has no record " + std::to_string(at));
       for (const auto& theirs : batch) {
@@ -106,12 +151,12 @@ class Copy {
         if (!*ours || !equal(**ours, theirs))
           return fail(ErrorKind::conflict, named(to_) + ": record " + std::to_string(theirs.offset) + " is not that of " + named(from_) +
                                                "; allowed: an empty log, or one with the same beginning");
-        report_.hash = joined(report_.hash, **ours, ++report_.found);
+        ++report_.found;
+        report_.hash = joined(report_.hash, **ours, ++report_.last);
       }
       at = batch[batch.size() - 1].offset + 1;
       tell(source.read());
     }
-    report_.last = report_.found;
     return {};
   }
 
@@ -139,7 +184,7 @@ class Copy {
   Result<void> compare_hashes(Source&) {
     std::uint64_t hash = 0;
     RecordBatch batch;
-    for (Position at = 1; at <= report_.last; at += batch.size()) {
+    for (Position at = common_ + 1; at <= report_.last; at += batch.size()) {
       if (auto ok = to_.read(at, limits, batch); !ok) return ok;
       if (batch.empty()) return fail(ErrorKind::corrupt, named(to_) + " has no record " + std::to_string(at));
       for (const auto& record : batch) hash = joined(hash, record, record.offset);
@@ -156,7 +201,7 @@ class Copy {
     const auto all = from_.snapshots();
     if (!all) return tl::unexpected(all.error());
     for (const auto& meta : *all) {
-      if (meta.position >= source.first_passed_over() || meta.position > report_.last) {
+      if (meta.position < common_ || meta.position >= source.first_passed_over() || meta.position > report_.last) {
         ++report_.snapshots_left;
         continue;
       }
@@ -177,7 +222,9 @@ class Copy {
   const Log& from_;
   Log& to_;
   const CopyProgress& progress_;
-  Position last_ = 0;
+  Position last_ = 0;    // of the source
+  Position held_ = 0;    // of `to`, before the copy
+  Position common_ = 0;  // records up to it are missing in one of the two
   CopyReport report_;
 };
 

@@ -39,6 +39,7 @@ Result<void> SqliteLog::start(sqlite::WriterLock lock, sqlite::Writer writer) {
   auto snapshots = sqlite::SnapshotStore::open(path_, *writer_, writing_);
   if (!snapshots) return tl::unexpected(snapshots.error());
   snapshots_ = std::move(*snapshots);
+  if (auto removed = remove_before_cut(); !removed) return removed;  // what an interrupted trim has left
   committed_ = writer_->last();
   committer_ = std::jthread([this] { commit_groups(); });
   return {};
@@ -90,6 +91,33 @@ Result<void> SqliteLog::drop_snapshot(Position position, std::string_view domain
   return snapshots_->drop(position, domain);
 }
 
+Result<void> SqliteLog::forget(const DomainsAt& cut) {
+  if (!writer_) return read_only();
+  {
+    const std::lock_guard turn(writing_);
+    if (auto noted = writer_->cut(cut); !noted) return noted;
+  }
+  return remove_before_cut();
+}
+
+Result<void> SqliteLog::remove_before_cut() {
+  for (;;) {
+    const std::lock_guard turn(writing_);
+    const auto removed = writer_->remove_before_cut();
+    if (!removed) return tl::unexpected(removed.error());
+    if (!*removed) return {};
+  }
+}
+
+Result<void> SqliteLog::begin_behind(const DomainsAt& cut) {
+  if (!writer_) return read_only();
+  const std::lock_guard turn(writing_);
+  if (auto begun = writer_->begin_behind(cut); !begun) return begun;
+  const std::lock_guard lock(committed_mutex_);
+  committed_ = writer_->last();
+  return {};
+}
+
 // ---- reading --------------------------------------------------------------------------------------------------------------
 
 Result<void> SqliteLog::read(Position from, const ReadLimits& limits, RecordBatch& out) const {
@@ -104,6 +132,11 @@ Result<Position> SqliteLog::last() const {
   }
   const std::lock_guard lock(reading_);
   return reader_.last();
+}
+
+Result<std::optional<DomainsAt>> SqliteLog::trimmed() const {
+  const std::lock_guard lock(reading_);
+  return reader_.trimmed();
 }
 
 Result<Position> SqliteLog::seek(Time time) const {

@@ -45,6 +45,7 @@ class SqliteLog final : public Log {
   [[nodiscard]] Result<Position> append(std::span<const EncodedRecord> records, std::optional<Position> expected) override;
   void append_async(RecordBatch batch, std::optional<Position> expected, AppendDone done) override;
   [[nodiscard]] Result<void> read(Position from, const ReadLimits& limits, RecordBatch& out) const override;
+  [[nodiscard]] Result<std::optional<DomainsAt>> trimmed() const override;
   [[nodiscard]] Result<Position> last() const override;
   [[nodiscard]] Result<Position> seek(Time time) const override;
   [[nodiscard]] Result<Position> wait_beyond(Position position, Duration timeout) const override;
@@ -53,6 +54,8 @@ class SqliteLog final : public Log {
   [[nodiscard]] Result<std::vector<SnapshotMeta>> snapshots() const override;
   [[nodiscard]] Result<StoredSnapshot> snapshot(Position position, std::string_view domain) const override;
   [[nodiscard]] Result<void> drop_snapshot(Position position, std::string_view domain) override;
+  [[nodiscard]] Result<void> forget(const DomainsAt& cut) override;
+  [[nodiscard]] Result<void> begin_behind(const DomainsAt& cut) override;
   /// Beside what every log checks: pages, the table of domains, time marks.
   [[nodiscard]] Result<CheckReport> check(const CheckProgress& progress = {}) override;
 
@@ -63,6 +66,7 @@ class SqliteLog final : public Log {
  private:
   SqliteLog(std::string path, sqlite::Reader reader);
   [[nodiscard]] Result<void> start(sqlite::WriterLock lock, sqlite::Writer writer);
+  [[nodiscard]] Result<void> remove_before_cut();
   void commit_groups();
   [[nodiscard]] tl::unexpected<Error> read_only() const;
 

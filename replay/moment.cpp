@@ -26,10 +26,12 @@ Result<Position> up_to(const Log& log, Time time, Position last) {
   if (last == 0) return Position{0};
   const auto behind = log.seek(time + Duration{1});
   if (!behind) return tl::unexpected(behind.error());
-  if (*behind > 1) return *behind - 1;
-  const auto first = time_of(log, 1);
-  if (!first) return tl::unexpected(first.error());
-  return fail(ErrorKind::not_found, where(log) + " begins at " + format_rfc3339_micro(*first) + ", after " + format_rfc3339_micro(time));
+  const auto first = log.first();
+  if (!first) return first;
+  if (*behind > *first) return *behind - 1;
+  const auto begin = time_of(log, *first);
+  if (!begin) return tl::unexpected(begin.error());
+  return fail(ErrorKind::not_found, where(log) + " begins at " + format_rfc3339_micro(*begin) + ", after " + format_rfc3339_micro(time));
 }
 
 std::string listed(const std::vector<DomainTail>& domains) {

@@ -24,7 +24,8 @@ struct Moment {
 /// Reads "latest", a position ("120"), a time ("2026-01-01T00:00:10Z") or a duration back from the end ("-5m").
 [[nodiscard]] Result<Moment> parse_moment(std::string_view text);
 
-/// The position in this log that a moment means. Errors: not_found (beyond the end, or before the first record), and those of the log.
+/// The position in this log that a moment means. Errors: not_found (beyond the end, or before the first record that is kept), and those of
+/// the log.
 [[nodiscard]] Result<Position> resolve(const Log& log, const Moment& moment);
 
 /// The domain to look at: `wanted`, or the only one that the log has; "default" in an empty log. Errors: not_found (there is no such

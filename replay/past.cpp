@@ -1,5 +1,6 @@
 #include "replay/past.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "events/settings.hpp"
@@ -21,6 +22,17 @@ Past::Past(const Log& log, std::string domain, PastOptions options)
 Result<void> Past::go_to(Position target) {
   if (auto ok = jump(target); !ok) return ok;
   return fold_to(target);
+}
+
+Result<bool> Past::go_to(Position target, const std::function<bool()>& go_on) {
+  constexpr Position records_at_once = 20'000;
+  if (!go_on()) return false;
+  if (auto ok = jump(target); !ok) return tl::unexpected(ok.error());
+  while (position_ < target) {
+    if (!go_on()) return false;
+    if (auto ok = fold_to(std::min(target, position_ + records_at_once)); !ok) return tl::unexpected(ok.error());
+  }
+  return go_on();
 }
 
 /// To the newest usable snapshot that saves folding.

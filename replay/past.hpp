@@ -39,6 +39,8 @@ class Past {
   /// Brings the state to what it was after the record at `target`. Errors: corrupt, unsupported, io, each naming the offset; the state then
   /// is that of `position()`.
   [[nodiscard]] Result<void> go_to(Position target);
+  /// The same in steps; `go_on` is asked before each. False: it said no, and the state is that of `position()`.
+  [[nodiscard]] Result<bool> go_to(Position target, const std::function<bool()>& go_on);
   /// The same record by record, without a jump to a snapshot; forward only.
   [[nodiscard]] Result<void> fold_to(Position target);
   /// From now on; empty: nobody looks on.

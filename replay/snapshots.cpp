@@ -82,7 +82,12 @@ Result<void> SnapshotWriter::forget_old() {
   if (!all) return tl::unexpected(all.error());
   std::set<std::uint64_t> stretches;
   const std::size_t old = all->size() > policy_.newest ? all->size() - policy_.newest : 0;
-  for (auto it = all->rbegin(); it != all->rbegin() + static_cast<std::ptrdiff_t>(old); ++it) {
+  if (old == 0) return {};
+  const auto first = log_.first();
+  if (!first) return tl::unexpected(first.error());
+  auto it = all->rbegin();
+  if (*first > 1) ++it;  // the records before it are gone: from the oldest every moment up to the next one is reached
+  for (; it < all->rbegin() + static_cast<std::ptrdiff_t>(old); ++it) {
     if (policy_.spacing != 0 && stretches.insert(it->position / policy_.spacing).second) continue;
     if (auto ok = log_.drop_snapshot(it->position, it->domain); !ok) return ok;
   }

@@ -43,10 +43,13 @@ Result<TrimReport> trim(Log& log, Position upto, std::string_view release, bool 
 
   std::vector<events::DomainTail> begun;
   for (const auto& tail : *tails) {
-    Past past(log, tail.domain, {.progress = [&](Position done, Position total) {
-                if (progress) progress(tail.domain, done, total);
-              }});
-    if (auto ok = past.go_to(upto); !ok) return tl::unexpected(ok.error());
+    Past past(log, tail.domain);
+    const auto there = past.go_to(upto, [&] { return !progress || progress(tail.domain, past.position()); });
+    if (!there) return tl::unexpected(there.error());
+    if (!*there) {
+      report.complete = false;
+      return report;
+    }
     const auto& domain = past.driver().domain();
     if (domain.sequence() == 0) continue;  // it began later
     begun.push_back({tail.domain, domain.sequence(), domain.epoch(), upto});
@@ -60,7 +63,7 @@ Result<TrimReport> trim(Log& log, Position upto, std::string_view release, bool 
   report.records = upto + 1 - *first;
   report.first = upto + 1;
   if (!only_tell) {
-    if (auto ok = log.forget(upto, begun); !ok) return tl::unexpected(ok.error());
+    if (auto ok = log.forget({upto, begun}); !ok) return tl::unexpected(ok.error());
   }
   return drop_before(log, upto, *before, only_tell, report);
 }

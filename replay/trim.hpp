@@ -17,10 +17,11 @@ struct TrimReport {
   std::uint64_t records = 0;  ///< That are forgotten.
   std::size_t domains = 0;    ///< That had begun by then.
   std::size_t snapshots_made = 0, snapshots_dropped = 0;
+  bool complete = true;  ///< False: it was told to end before anything was forgotten.
 };
 
-/// Called now and then: of which domain the state is being folded, and how far that is.
-using TrimProgress = std::function<void(const std::string& domain, Position done, Position total)>;
+/// Called now and then, while the state of a domain is being folded: which one, and where it stands on its way to the cut. False ends it.
+using TrimProgress = std::function<bool(const std::string& domain, Position position)>;
 
 /// Has a log forget its records up to `upto`: first every domain that has begun by then gets a snapshot there, so that every later moment
 /// can be reached as before; then the records go, then the older snapshots. May be done beside live nodes, and again after it was

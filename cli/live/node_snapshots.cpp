@@ -1,6 +1,5 @@
 #include "cli/live/node_snapshots.hpp"
 
-#include <algorithm>
 #include <exception>
 
 #include "replay/past.hpp"
@@ -8,8 +7,6 @@
 namespace hindsight::cli {
 namespace {
 
-/// Between two looks whether anybody still wants the snapshot.
-constexpr events::Position records_at_once = 20'000;
 /// After a failure, where the policy names no number.
 constexpr events::Position records_after_failure = 100'000;
 
@@ -21,7 +18,8 @@ void NodeSnapshots::attach(actors::NodeOptions& options) {
     if (!list) return events::Position{0};  // out of reach, perhaps: whoever reads the log waits for it
     if (attempt >= list->size()) return log_.beginning(domain);
     const auto loaded = replay::load_state(log_, (*list)[attempt], domain, entities);
-    if (!loaded) return tl::unexpected(loaded.error());
+    // Only a beginning that is gone ends it; a snapshot may have been dropped since it was listed.
+    if (!loaded) return fail(loaded.error().kind == ErrorKind::not_found ? ErrorKind::io : loaded.error().kind, loaded.error().message);
     return (*list)[attempt].position;
   };
   if (options.role == actors::Role::connector) return;  // those who decide write them
@@ -61,15 +59,9 @@ Result<void> NodeSnapshots::fold_and_store(const std::stop_token& stop, const st
   const auto position = moment.position;
   if (!writer_->due(position, moment.now)) return {};
   replay::Past past(log_, domain);
-  const auto base = std::find_if(list->begin(), list->end(), [&](const auto& meta) { return meta.position <= position; });
-  const auto begin = base != list->end() ? Result<events::Position>(base->position) : log_.beginning(domain);
-  if (!begin) return tl::unexpected(begin.error());
-  if (auto ok = past.go_to(*begin); !ok) return ok;
-  while (past.position() < position) {
-    if (stop.stop_requested()) return {};
-    if (auto ok = past.fold_to(std::min(position, past.position() + records_at_once)); !ok) return ok;
-  }
-  if (stop.stop_requested()) return {};
+  const auto there = past.go_to(position, [&] { return !stop.stop_requested(); });
+  if (!there) return tl::unexpected(there.error());
+  if (!*there) return {};
   return writer_->store(replay::encode_state(past.driver().entities(), domain, position, release));
 }
 

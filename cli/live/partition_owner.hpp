@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "actors/node.hpp"
+#include "cli/live/history_keeper.hpp"
 #include "cli/live/node_snapshots.hpp"
 #include "events/log.hpp"
 #include "vocabulary/result.hpp"
@@ -40,6 +41,7 @@ class PartitionOwner {
     std::vector<std::int32_t> standby = {};
     std::function<void(const std::string&)> on_notice;
     replay::SnapshotPolicy snapshots = {};  ///< Of each domain.
+    std::optional<Duration> keep_history;   ///< What is older is forgotten in partitions that are decided here; nothing: all is kept.
   };
   explicit PartitionOwner(Options options);
   /// Stops all; what was decided is written.
@@ -83,6 +85,7 @@ class PartitionOwner {
   struct Partition {
     std::unique_ptr<events::Log> log;
     Stance stance = Stance::decides;
+    std::unique_ptr<HistoryKeeper> history;  ///< While it is ours, if anything is to be forgotten.
     std::map<std::string, Decider> deciders;
     std::map<std::string, std::chrono::steady_clock::time_point> held_back;  ///< Until when.
     std::chrono::steady_clock::time_point lingers_until;

@@ -37,7 +37,7 @@ Follower::~Follower() {
   if (thread_.joinable()) thread_.join();
 }
 
-Result<void> Follower::start(const TailsEntry& from) {
+Result<void> Follower::start(const DomainsAt& from) {
   auto reader = Reader::open(access_, words_, access_.location.record_topic(), access_.location.partition,
                              {.kilobytes_ahead = follower_kilobytes_ahead, .keep = std::chrono::milliseconds(500)});
   if (!reader) return tl::unexpected(reader.error());

@@ -27,7 +27,7 @@ class Follower {
   ~Follower();
 
   /// Begins behind `from`, where the domains stood as `from` says. Once.
-  [[nodiscard]] Result<void> start(const TailsEntry& from);
+  [[nodiscard]] Result<void> start(const DomainsAt& from);
   [[nodiscard]] bool started() const;
 
   /// What is in the partition as far as it was read.

@@ -166,17 +166,17 @@ Result<SnapshotEntry> read_snapshot_entry(std::span<const std::byte> value) {
 
 // ---- tails ----------------------------------------------------------------------------------------------------------------
 
-std::vector<std::byte> write_tails(const TailsEntry& entry) {
+std::vector<std::byte> write_tails(const DomainsAt& entry) {
   Packer out(tails_magic);
   out.number(entry.position).number(entry.tails.size());
   for (const auto& tail : entry.tails) out.text(tail.domain).number(tail.sequence).number(tail.epoch).number(tail.offset);
   return out.finish();
 }
 
-Result<TailsEntry> read_tails(std::span<const std::byte> value) {
+Result<DomainsAt> read_tails(std::span<const std::byte> value) {
   Unpacker in(value);
   if (auto ok = in.open(tails_magic); !ok) return tl::unexpected(ok.error());
-  TailsEntry out;
+  DomainsAt out;
   out.position = in.number();
   out.tails.resize(in.count(4 * sizeof(std::uint64_t)));
   for (auto& tail : out.tails) {

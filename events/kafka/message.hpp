@@ -39,15 +39,9 @@ struct SnapshotEntry {
 [[nodiscard]] std::vector<std::byte> write_snapshot_entry(const SnapshotEntry& entry);
 [[nodiscard]] Result<SnapshotEntry> read_snapshot_entry(std::span<const std::byte> value);
 
-/// Where every domain stood at some position: a reader that wants to know it now begins there.
-struct TailsEntry {
-  Position position = 0;
-  std::vector<DomainTail> tails;
-  friend bool operator==(const TailsEntry&, const TailsEntry&) = default;
-};
-
-[[nodiscard]] std::vector<std::byte> write_tails(const TailsEntry& entry);
-[[nodiscard]] Result<TailsEntry> read_tails(std::span<const std::byte> value);
+/// Where every domain stood at some position, so that who writes need not read the log from its beginning.
+[[nodiscard]] std::vector<std::byte> write_tails(const DomainsAt& entry);
+[[nodiscard]] Result<DomainsAt> read_tails(std::span<const std::byte> value);
 
 inline constexpr std::string_view tails_key = "tails";
 /// Where the log was trimmed, with the domains that had begun by then, in the form of tails.

@@ -87,13 +87,13 @@ Result<std::vector<SnapshotMeta>> SnapshotStore::list() {
   return out;
 }
 
-Result<std::optional<TailsEntry>> SnapshotStore::tails() {
+Result<std::optional<DomainsAt>> SnapshotStore::tails() {
   const std::lock_guard lock(mutex_);
   if (auto ok = refresh(); !ok) return tl::unexpected(ok.error());
   return tails_;
 }
 
-Result<std::optional<TailsEntry>> SnapshotStore::trimmed() {
+Result<std::optional<DomainsAt>> SnapshotStore::trimmed() {
   const std::lock_guard lock(mutex_);
   if (auto ok = refresh(); !ok) return tl::unexpected(ok.error());
   return trimmed_;
@@ -195,12 +195,12 @@ Result<void> SnapshotStore::drop_parts(const SnapshotEntry& entry) {
   return body_producer_.send(messages).error;
 }
 
-Result<void> SnapshotStore::put_tails(const TailsEntry& tails) {
+Result<void> SnapshotStore::put_tails(const DomainsAt& tails) {
   const std::lock_guard lock(mutex_);
   return tell(tails_key, write_tails(tails));
 }
 
-Result<void> SnapshotStore::put_trimmed(const TailsEntry& trimmed) {
+Result<void> SnapshotStore::put_trimmed(const DomainsAt& trimmed) {
   const std::lock_guard lock(mutex_);
   return tell(trimmed_key, write_tails(trimmed));
 }

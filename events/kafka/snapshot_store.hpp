@@ -34,11 +34,11 @@ class SnapshotStore {
   [[nodiscard]] Result<StoredSnapshot> get(Position position, std::string_view domain);
 
   /// Where the domains stood, written beside the snapshots.
-  [[nodiscard]] Result<void> put_tails(const TailsEntry& tails);
-  [[nodiscard]] Result<std::optional<TailsEntry>> tails();
+  [[nodiscard]] Result<void> put_tails(const DomainsAt& tails);
+  [[nodiscard]] Result<std::optional<DomainsAt>> tails();
   /// Up to where the log has been, or is about to be, trimmed, and the domains that had begun by then.
-  [[nodiscard]] Result<void> put_trimmed(const TailsEntry& trimmed);
-  [[nodiscard]] Result<std::optional<TailsEntry>> trimmed();
+  [[nodiscard]] Result<void> put_trimmed(const DomainsAt& trimmed);
+  [[nodiscard]] Result<std::optional<DomainsAt>> trimmed();
 
  private:
   [[nodiscard]] Result<void> refresh();
@@ -54,7 +54,7 @@ class SnapshotStore {
   std::unique_ptr<Reader> index_reader_, body_reader_;
   Producer index_producer_, body_producer_;
   std::map<std::pair<Position, std::string>, SnapshotEntry> entries_;  ///< By position and domain.
-  std::optional<TailsEntry> tails_, trimmed_;
+  std::optional<DomainsAt> tails_, trimmed_;
   std::optional<SnapshotCopies> copies_;
 };
 

@@ -51,7 +51,11 @@ class Walk {
     if (!last && last.error().kind != ErrorKind::corrupt) return tl::unexpected(last.error());
     if (!last) find(0, last.error().message);
     report_.last = last.value_or(0);
-    for (Position offset = 1; offset <= report_.last;) {
+    const auto cut = reader_.trimmed();
+    if (!cut && cut.error().kind != ErrorKind::corrupt) return tl::unexpected(cut.error());
+    if (!cut) find(0, cut.error().message);
+    if (cut && *cut) begin(**cut);
+    for (Position offset = first_; offset <= report_.last;) {
       if (!go_on(offset - 1)) return {};
       auto read = reader_.read(offset, {}, batch_);
       if (read && batch_.empty()) {
@@ -73,6 +77,17 @@ class Walk {
     }
     go_on(report_.last);
     return {};
+  }
+
+  /// The records up to there were forgotten.
+  void begin(const DomainsAt& cut) {
+    first_ = cut.position + 1;
+    checker_.begin(cut);
+    std::erase_if(tails_, [&](const auto& tail) { return tail.first <= cut.position; });
+    if (const auto marks = reader_.time_marks()) {
+      const auto mark = std::ranges::find(*marks, cut.position, [](const auto& m) { return m.first; });
+      if (mark != marks->end()) latest_ = mark->second;
+    }
   }
 
   void take(const StoredRecord& record) {
@@ -164,6 +179,7 @@ class Walk {
   sqlite::Turns turns_;  // nobody else uses the reader
   const CheckProgress& progress_;
   CheckReport report_;
+  Position first_ = 1;
   RecordChecker checker_;
   RecordBatch batch_;
   std::multimap<Position, DomainTail> tails_;  // by offset; those that were met are taken out

@@ -84,7 +84,7 @@ Result<void> in_one_transaction(Database& database, const std::string& path, std
 Result<void> bring_up_to_date(Database& database, const std::string& path) {
   const auto version = database.query_integer("PRAGMA user_version");
   if (!version) return within(path, version.error());
-  if (*version == format_version) return {};
+  if (*version >= format_version) return {};
   const std::string rename = "ALTER TABLE snapshots RENAME TO " + set_aside(*version);
   return in_one_transaction(database, path, {rename.c_str(), snapshot_tables, version_number().c_str()});
 }
@@ -102,9 +102,9 @@ Result<void> check_layout(Database& database, const std::string& path) {
   }
   const auto version = database.query_integer("PRAGMA user_version");
   if (!version) return within(path, version.error());
-  if (*version > format_version) {
+  if (*version > trimmed_version) {
     return fail(ErrorKind::unsupported, "log " + path + ": its format version is " + std::to_string(*version) +
-                                            ", written by a newer release; this build reads up to " + std::to_string(format_version));
+                                            ", written by a newer release; this build reads up to " + std::to_string(trimmed_version));
   }
   if (*version < 1) return fail(ErrorKind::corrupt, "log " + path + ": its format version is " + std::to_string(*version));
   return {};

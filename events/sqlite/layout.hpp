@@ -10,8 +10,12 @@ namespace hindsight::events::sqlite {
 /// "HSLG" as a number: tells a log from other SQLite files.
 inline constexpr std::int64_t application_id = 0x48534C47;
 
-/// Version of the tables. A build reads its own version and older ones.
+/// Version of the tables of a new file. A build reads its own version and older ones.
 inline constexpr std::int64_t format_version = 3;
+
+/// Version of a file from its first trim on (events/sqlite/cut.hpp): a build that does not know of trims must not take the records that
+/// are gone for damage, and reads all other files as before.
+inline constexpr std::int64_t trimmed_version = 4;
 
 /// One time mark for so many records; see the table time_marks in docs/log-format.md.
 inline constexpr std::uint64_t time_mark_interval = 1024;

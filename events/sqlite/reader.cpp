@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "events/checksum.hpp"
+#include "events/sqlite/cut.hpp"
 #include "events/sqlite/layout.hpp"
 
 namespace hindsight::events::sqlite {
@@ -55,6 +56,7 @@ Result<void> Reader::prepare() {
     if (auto done = database_.execute(pragma); !done) return failure(done.error());
   }
   if (auto layout = check_layout(database_, path_); !layout) return layout;
+  if (auto cut = trimmed(); !cut && cut.error().kind != ErrorKind::corrupt) return tl::unexpected(cut.error());
   const std::pair<Statement*, const char*> statements[] = {
       {&records_,
        "SELECT offset, domain, sequence, epoch, time_us, checksum, body FROM records WHERE offset >= ?1 ORDER BY offset LIMIT ?2"},
@@ -81,13 +83,39 @@ tl::unexpected<Error> Reader::damaged(Position offset, const std::string& why) c
 
 Result<void> Reader::read(Position from, const ReadLimits& limits, RecordBatch& out) {
   const Position next = std::max<Position>(from, 1);
-  if (auto rows = read_rows(next, limits, out); !rows || !out.empty()) return rows;
+  if (next <= cut_) {
+    out.clear();
+    return not_kept(next);
+  }
+  auto rows = read_rows(next, limits, out);
+  if (rows && !out.empty()) return rows;
+  if (auto kept = still_kept(next); !kept) return kept;
+  if (!rows) return rows;
   // Nothing there: the end of the log, unless a domain is known to go further. The writer may just have added something, so
   // look once more before calling it damage.
   const auto known = last_of_domains();
   if (!known || *known < next) return {};
-  if (auto rows = read_rows(next, limits, out); !rows || !out.empty()) return rows;
+  if (rows = read_rows(next, limits, out); !rows || !out.empty()) return rows;
   return damaged(next, "it is missing");
+}
+
+tl::unexpected<Error> Reader::not_kept(Position position) const {
+  return fail(ErrorKind::not_found, "log " + path_ + ": record " + std::to_string(position) +
+                                        " is not kept any more; the first that is kept is " + std::to_string(cut_ + 1));
+}
+
+/// What is missing may have been trimmed since the last look; a damaged note of that says nothing.
+Result<void> Reader::still_kept(Position position) {
+  if (auto cut = trimmed(); !cut && cut.error().kind != ErrorKind::corrupt) return tl::unexpected(cut.error());
+  if (position <= cut_) return not_kept(position);
+  return {};
+}
+
+Result<std::optional<DomainsAt>> Reader::trimmed() {
+  auto cut = read_cut(database_);
+  if (!cut) return failure(cut.error());
+  if (*cut) cut_ = (*cut)->position;
+  return cut;
 }
 
 Result<void> Reader::read_rows(Position next, const ReadLimits& limits, RecordBatch& out) {
@@ -151,7 +179,12 @@ Result<Position> Reader::last_of_domains() {
 Result<Position> Reader::last() {
   const ResetAtEnd reset(last_);
   const auto row = last_.step();
-  if (row) return *row ? last_.number(0) : 0;
+  if (row) {
+    const Position last = *row ? last_.number(0) : 0;
+    if (last != 0) return last;
+    if (auto cut = trimmed(); !cut) return tl::unexpected(cut.error());
+    return cut_;
+  }
   if (row.error().kind != ErrorKind::corrupt) return failure(row.error());
   return last_of_domains();  // the end of the table is damaged; what stands before it can still be read
 }

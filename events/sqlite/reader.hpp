@@ -27,6 +27,7 @@ class Reader {
   [[nodiscard]] Result<Position> last();
   [[nodiscard]] Result<Position> seek(Time time);
   [[nodiscard]] Result<std::vector<DomainTail>> domains();
+  [[nodiscard]] Result<std::optional<DomainsAt>> trimmed();
   [[nodiscard]] Result<std::vector<SnapshotMeta>> snapshots();
   /// Uses the connection in short steps, each in a turn of its own, so that others can read between them; the caller has none. A snapshot
   /// that is dropped or replaced meanwhile is not found. `between` may be empty; it is called between two parts, without a turn.
@@ -49,6 +50,9 @@ class Reader {
   [[nodiscard]] Result<void> take_row(Position expected, RecordBatch& out);
   [[nodiscard]] Result<const std::string*> domain_name(std::int64_t id);
   [[nodiscard]] Result<Position> last_of_domains();
+  /// Errors: not_found when the record has been forgotten meanwhile.
+  [[nodiscard]] Result<void> still_kept(Position position);
+  [[nodiscard]] tl::unexpected<Error> not_kept(Position position) const;
 
   /// The table of snapshots as it is now: a writer may have brought the file up to date since it was opened.
   [[nodiscard]] Result<SnapshotTable> snapshot_table();
@@ -58,6 +62,7 @@ class Reader {
 
   std::string path_;
   Database database_;
+  Position cut_ = 0;  // records up to it are forgotten, as far as was seen
   Statement records_;
   Statement last_;
   Statement mark_before_;

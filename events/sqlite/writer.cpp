@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "events/checksum.hpp"
+#include "events/sqlite/cut.hpp"
 #include "events/sqlite/layout.hpp"
 
 namespace hindsight::events::sqlite {
@@ -51,6 +52,8 @@ Result<void> Writer::prepare() {
       {&insert_domain_, "INSERT INTO domains (name, last_sequence, last_epoch, last_offset) VALUES (?1, 0, 0, 0)"},
       {&update_domain_, "UPDATE domains SET last_sequence = ?2, last_epoch = ?3, last_offset = ?4 WHERE id = ?1"},
       {&insert_mark_, "INSERT INTO time_marks VALUES (?1, ?2)"},
+      {&first_, "SELECT min(offset) FROM records"},
+      {&remove_, "DELETE FROM records WHERE offset >= ?1 AND offset <= ?2"},
   };
   for (const auto& [statement, sql] : statements) {
     auto prepared = database_.prepare(sql);
@@ -63,7 +66,10 @@ Result<void> Writer::prepare() {
 Result<void> Writer::load() {
   const auto last = database_.query_integer("SELECT max(offset) FROM records");
   if (!last) return failure(last.error());
-  last_ = static_cast<Position>(*last);
+  const auto cut = read_cut(database_);
+  if (!cut) return failure(cut.error());
+  cut_ = *cut ? (*cut)->position : 0;
+  last_ = std::max(static_cast<Position>(*last), cut_);
 
   auto domains = database_.prepare("SELECT id, name, last_sequence, last_epoch, last_offset FROM domains");
   if (!domains) return failure(domains.error());
@@ -77,7 +83,8 @@ Result<void> Writer::load() {
     tails_.set({name, domains->number(2), domains->number(3), domains->number(4)});
     known = std::max(known, domains->number(4));
   }
-  if (known != last_) {
+  // Behind a cut there may be nothing yet; whatever is there is some domain's last record.
+  if (known > last_ || (known < last_ && last_ > cut_)) {
     return fail(ErrorKind::corrupt, "log " + path_ + ": its last record is " + std::to_string(last_) + ", but its domains end at " +
                                         std::to_string(known) + "; check it before it is written again");
   }
@@ -191,6 +198,60 @@ Result<void> Writer::write_tails() {
     }
   }
   return {};
+}
+
+// ---- cuts -----------------------------------------------------------------------------------------------------------------
+
+Result<void> Writer::cut(const DomainsAt& cut) {
+  if (cut.position <= cut_ || cut.position > last_ || cut.tails.empty())
+    return fail(ErrorKind::invalid, "log " + path_ + ": cannot be cut behind record " + std::to_string(cut.position) + " with " +
+                                        std::to_string(cut.tails.size()) + " domains; allowed: from record " + std::to_string(cut_ + 1) +
+                                        " to " + std::to_string(last_) + ", and the domains that have begun by then");
+  if (auto done = in_transaction([&] { return write_cut(database_, cut); }); !done) return done;
+  cut_ = cut.position;
+  return {};
+}
+
+Result<bool> Writer::remove_before_cut() {
+  constexpr Position records_at_once = 500;
+  if (cut_ == 0) return false;
+  Position first = 0;
+  {
+    const ResetAtEnd reset(first_);
+    const auto row = first_.step();
+    if (!row) return failure(row.error());
+    first = first_.number(0);
+  }
+  if (first == 0 || first > cut_) return false;
+  const Position last = std::min(cut_, first + records_at_once - 1);
+  if (auto removed = run_alone(remove_.bind(1, first).bind(2, last), Sync::with_the_next); !removed) return tl::unexpected(removed.error());
+  return true;
+}
+
+Result<void> Writer::begin_behind(const DomainsAt& cut) {
+  if (last_ != 0 || !tails_.list().empty())
+    return fail(ErrorKind::conflict, "log " + path_ + ": holds records up to " + std::to_string(last_) + "; allowed: an empty log");
+  if (cut.position == 0 || cut.tails.empty())
+    return fail(ErrorKind::invalid, "log " + path_ + ": cannot begin behind record " + std::to_string(cut.position) + " with " +
+                                        std::to_string(cut.tails.size()) +
+                                        " domains; allowed: a record, and the domains that had begun by it");
+  const auto work = [&]() -> Result<void> {
+    if (auto done = write_cut(database_, cut); !done) return done;
+    return write_domains(database_, cut);
+  };
+  if (auto done = in_transaction(work); !done) return done;
+  return load();
+}
+
+Result<void> Writer::in_transaction(const std::function<Result<void>()>& work) {
+  if (broken_) return failure(*broken_);
+  auto done = begin_.run();
+  if (done) done = work();
+  if (done) done = commit_.run();
+  if (done) return {};
+  note(done.error());
+  database_.roll_back();
+  return failure(done.error());
 }
 
 // ---- what stands beside the records ---------------------------------------------------------------------------------------

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -38,6 +39,14 @@ class Writer {
   /// the disk holds is unknown until the log is opened again.
   void append(std::span<Request> group);
 
+  /// Notes that the records up to the cut are forgotten; remove_before removes them. Errors: invalid (it is not behind the last cut and in
+  /// the log, or names no domain), io.
+  [[nodiscard]] Result<void> cut(const DomainsAt& cut);
+  /// Removes some of the records before the cut; false: there were none left. In steps, so that appends need not wait for long.
+  [[nodiscard]] Result<bool> remove_before_cut();
+  /// As Log::begin_behind.
+  [[nodiscard]] Result<void> begin_behind(const DomainsAt& cut);
+
   [[nodiscard]] Position last() const { return last_; }
   [[nodiscard]] std::vector<DomainTail> domains() const { return tails_.list(); }
   [[nodiscard]] Durability durability() const { return durability_; }
@@ -70,6 +79,8 @@ class Writer {
   [[nodiscard]] Result<std::int64_t> domain_id(std::string_view domain);
   [[nodiscard]] Result<void> write_tails();
   [[nodiscard]] Result<void> write_group(std::span<Request> group);
+  /// Runs `work` in one transaction; an error undoes it.
+  [[nodiscard]] Result<void> in_transaction(const std::function<Result<void>()>& work);
   /// Remembers an error after which nothing may be written any more.
   void note(const Error& error);
 
@@ -83,6 +94,10 @@ class Writer {
   Statement update_domain_;
   Statement insert_mark_;
 
+  Statement first_;
+  Statement remove_;
+
+  Position cut_ = 0;   // records up to it are forgotten
   Position last_ = 0;  // of the log, with what the open transaction has added
   Time latest_;        // over all records up to last_
   DomainTails tails_;

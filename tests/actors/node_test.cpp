@@ -172,6 +172,25 @@ TEST_F(NodePipeline, FoldsOnlyWhatCameAfterTheSnapshot) {
   expect_state_of_log();
 }
 
+// Where the beginning was trimmed and no snapshot can be used.
+TEST_F(NodePipeline, EndsWhenThereIsNothingToBeginFrom) {
+  start();
+  set_up_queue(2'000);
+  rest();
+  ASSERT_TRUE(node->stop());
+  std::atomic<unsigned> asked = 0;
+  options.restore = [&](admission::Entities&, unsigned attempt) -> Result<events::Position> {
+    ++asked;
+    if (attempt == 0) return fail(ErrorKind::corrupt, "the only snapshot is damaged");
+    return fail(ErrorKind::not_found, "the beginning was trimmed");
+  };
+  start();
+  for (int tries = 0; tries < 4000 && node->status().error.empty(); ++tries) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  EXPECT_EQ(node->status().error, "the beginning was trimmed");
+  EXPECT_EQ(asked, 2U);
+  EXPECT_FALSE(node->status().caught_up);
+}
+
 // Design rule 4: where nothing keeps a replaced writer from writing, what it writes does not count, in no driver, and the node goes on.
 TEST_F(NodePipeline, PassesOverWhatAReplacedWriterLeavesBehind) {
   start();

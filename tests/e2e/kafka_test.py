@@ -101,8 +101,8 @@ def quick_start_and_readers(log, folder):
     refused("a copy onto another log", ["is not that of"], "log", "copy", other, str(here))
 
 
-def trimmed(log):
-    """The first half goes; the second is as it was."""
+def trimmed(log, folder):
+    """The first half goes; the second is as it was, also in a copy."""
     stats = document("log", "stats", "--log", log)
     end, cut = stats["records"], stats["records"] // 2
     later = cut + (end - cut) // 2
@@ -121,7 +121,7 @@ def trimmed(log):
         check(f"the state at {at} is as it was", document("replay", "--at", str(at), "--log", log).get("hash") == state)
     refused("a moment before", ["was trimmed", str(cut + 1)], "get", "workloads", "-A", "--at", str(cut - 1), "--log", log)
     refused("a fold of every record", ["was trimmed", str(cut + 1)], "replay", "--from-start", "--log", log)
-    refused("a copy", ["begins with record", str(cut + 1)], "log", "copy", log, "nowhere.db")
+    taken_home(log, folder, cut, end, states)
     verified = document("verify", "--log", log)
     check("what is left verifies", verified.get("clean") is True and verified.get("records") == end - cut, verified)
     check("log check finds nothing in it", document("log", "check", "--log", log).get("findings") == [])
@@ -139,6 +139,31 @@ def trimmed(log):
     epoch = document("log", "stats", "--log", log)["domains"][0]["epoch"]
     check("a node goes on from the snapshot", epoch > stats["domains"][0]["epoch"], epoch)
     check("and that verifies", document("verify", "--log", log).get("clean") is True)
+
+
+def taken_home(log, folder, cut, end, states):
+    """A copy of a log that was trimmed, which is trimmed further."""
+    home = str(folder / "home.db")
+    copied = document("log", "copy", log, home)
+    check("a copy has what is left", (copied["copied"], copied["last"]) == (end - cut, end), copied)
+    for at, state in states.items():
+        check(f"its state at {at} is the same", document("replay", "--at", str(at), "--log", home).get("hash") == state)
+    check("it verifies", document("verify", "--log", home).get("clean") is True)
+    check("log check finds nothing in it", document("log", "check", "--log", home).get("findings") == [])
+    refused("a moment before what it has", ["was trimmed", str(cut + 1)], "get", "workloads", "-A", "--at", str(cut - 1), "--log", home)
+    output("why", "--log", home, *first_workload(home))
+    whole = document("log", "copy", log, str(folder / "copy.db"))
+    check("a copy that goes back further is left as it is", (whole["copied"], whole["found"]) == (0, end - cut), whole)
+    output("log", "init", "--log", f"{log}/late")
+    refused("a copy to topics", ["always begins with record 1"], "log", "copy", home, f"{log}/late")
+    later = cut + (end - cut) // 2
+    done = document("log", "trim", "--before", str(later + 1), "--log", home)
+    check("a file can be trimmed", (done[0]["records"], done[0]["first"]) == (later - cut, later + 1), done)
+    check("and leads to the same end", document("replay", "--log", home).get("hash") == states[end])
+    check("without a finding", document("log", "check", "--log", home).get("findings") == [])
+    missing = folder / "no-such.db"
+    refused("a trim of no file", ["no such file"], "log", "trim", "--before", "-1h", "--log", str(missing))
+    check("which does not make one", not missing.exists())
 
 
 def first_workload(log):
@@ -198,7 +223,7 @@ def main():
         log = f"kafka:{kafka(brokers, 'up')}"
         quick_start_and_readers(log, folder)
         wrong_ways(log, folder)
-        trimmed(log)
+        trimmed(log, folder)
         broker_restarts_under_a_quick_start(brokers, log, folder)
     finally:
         kafka(brokers, "down")

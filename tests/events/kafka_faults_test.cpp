@@ -260,7 +260,7 @@ TEST(KafkaMessages, entries_about_snapshots_and_domains_survive_any_damage) {
   using namespace events::kafka;
   const SnapshotEntry entry{
       {.position = 9, .epoch = 2, .time = Time{5}, .schema_version = 1, .state_hash = 77, .release = "0.1.0"}, 3, 4, {10, 12}};
-  const TailsEntry tails{12, {{"a", 7, 1, 11}, {"b", 5, 2, 12}}};
+  const events::DomainsAt tails{12, {{"a", 7, 1, 11}, {"b", 5, 2, 12}}};
   SnapshotEntry of_a_domain = entry;
   of_a_domain.meta.domain = "prod/root-a";
   const auto entry_bytes = write_snapshot_entry(entry);

@@ -64,7 +64,7 @@ TEST_F(KafkaLogTest, notes_where_the_domains_stand_as_the_log_grows) {
   const events::kafka::Access access{location_, {}};
   events::kafka::LastWords words;
   events::kafka::SnapshotStore notes(access, words);
-  std::optional<events::kafka::TailsEntry> noted;
+  std::optional<events::DomainsAt> noted;
   for (const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60); !noted && std::chrono::steady_clock::now() < end;) {
     noted = notes.tails().value();
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
@@ -239,8 +239,8 @@ TEST_F(KafkaLogTest, forgets_its_beginning_and_knows_whose_it_was) {
     ASSERT_TRUE(log->append(Records::run("a", 1, 6).list(), 0));
     ASSERT_TRUE(log->append(Records().add("a", 7).add("b", 1).list(), 6));
     EXPECT_EQ(log->beginning("a").value(), 0u);
-    ASSERT_TRUE(log->forget(6, {{"a", 6, 1, 6}}));
-    EXPECT_EQ(open(location_, {.read_only = true})->forget(7, {}).error().kind, ErrorKind::denied);
+    ASSERT_TRUE(log->forget({6, {{"a", 6, 1, 6}}}));
+    EXPECT_EQ(open(location_, {.read_only = true})->forget({7, {}}).error().kind, ErrorKind::denied);
   }
   const auto log = open(location_);
   EXPECT_EQ(log->first().value(), 7u);
@@ -258,7 +258,7 @@ TEST_F(KafkaLogTest, knows_domains_of_which_every_record_was_trimmed) {
     const auto log = open(location_);
     ASSERT_TRUE(log->append(Records().add("a", 1).add("a", 2).add("quiet", 1).add("quiet", 2).list(), 0));
     ASSERT_TRUE(log->append(Records().add("a", 3).list(), 4));
-    ASSERT_TRUE(log->forget(4, {{"a", 2, 1, 4}, {"quiet", 2, 1, 4}}));
+    ASSERT_TRUE(log->forget({4, {{"a", 2, 1, 4}, {"quiet", 2, 1, 4}}}));
   }
   const events::kafka::Access access{location_, {}};
   events::kafka::LastWords words;

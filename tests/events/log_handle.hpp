@@ -24,6 +24,7 @@ class LogHandle final : public events::Log {
     return log_->read(from, limits, out);
   }
   [[nodiscard]] Result<events::Position> first() const override { return log_->first(); }
+  [[nodiscard]] Result<std::optional<events::DomainsAt>> trimmed() const override { return log_->trimmed(); }
   [[nodiscard]] Result<events::Position> last() const override { return log_->last(); }
   [[nodiscard]] Result<events::Position> seek(Time time) const override { return log_->seek(time); }
   [[nodiscard]] Result<events::Position> wait_beyond(events::Position position, Duration timeout) const override {

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <string>
+#include <thread>
+
+#include "events/log.hpp"
+#include "vocabulary/time.hpp"
+
+namespace hindsight::cli {
+
+/// Has a log forget what is older than it is to be kept (replay/trim.hpp), again and again, beside the node that decides in it. Takes the
+/// memory of one domain's state while it works.
+class HistoryKeeper {
+ public:
+  struct Options {
+    Duration keep;        ///< Behind the last record.
+    std::string release;  ///< Written into the snapshots that it makes.
+    std::function<void(const std::string&)> on_notice;
+    /// Between two looks; zero: a twenty-fourth of `keep`, at least a second and at most an hour.
+    std::chrono::milliseconds look{0};
+  };
+  /// The log must outlive it.
+  HistoryKeeper(events::Log& log, Options options);
+  /// Gives up what is under way; nothing is half forgotten then.
+  ~HistoryKeeper() = default;
+  HistoryKeeper(const HistoryKeeper&) = delete;
+  HistoryKeeper& operator=(const HistoryKeeper&) = delete;
+
+ private:
+  void run(const std::stop_token& stop);
+  [[nodiscard]] Result<void> forget_old(const std::stop_token& stop);
+
+  events::Log& log_;
+  const Options options_;
+  std::jthread thread_;
+};
+
+}  // namespace hindsight::cli

@@ -1,0 +1,40 @@
+#include "events/log.hpp"
+
+#include <algorithm>
+
+namespace hindsight::events {
+
+Result<Position> Log::first() const {
+  const auto cut = trimmed();
+  if (!cut) return tl::unexpected(cut.error());
+  return *cut ? (*cut)->position + 1 : Position{1};
+}
+
+Result<Position> Log::beginning(std::string_view domain) const {
+  const auto begin = first();
+  if (!begin) return begin;
+  if (*begin == 1) return Position{0};
+  const auto unknown = [&](const std::string& what) {
+    return fail(ErrorKind::not_found,
+                "log " + std::string(name()) + ": " + what + "; the first record that is kept is " + std::to_string(*begin));
+  };
+  const auto cut = trimmed();
+  if (!cut) return tl::unexpected(cut.error());
+  if (!*cut || (*cut)->position + 1 < *begin)
+    return unknown("it has lost its beginning, and not by 'hindsight log trim': whether domain \"" + std::string(domain) +
+                   "\" had begun there is not known");
+  if (std::ranges::any_of((*cut)->tails, [&](const DomainTail& tail) { return tail.domain == domain; }))
+    return unknown("the beginning of domain \"" + std::string(domain) + "\" was trimmed, only its snapshots lead on");
+  return *begin - 1;
+}
+
+Result<void> Log::forget(const DomainsAt& /*cut*/) {
+  return fail(ErrorKind::unsupported, "log " + std::string(name()) + " keeps every record");
+}
+
+Result<void> Log::begin_behind(const DomainsAt& /*cut*/) {
+  return fail(ErrorKind::unsupported,
+              "log " + std::string(name()) + " always begins with record 1, and cannot take up what begins later; allowed: a file");
+}
+
+}  // namespace hindsight::events

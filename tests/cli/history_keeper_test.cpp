@@ -1,0 +1,114 @@
+// History that is kept for as long as one wants, beside whoever writes it.
+
+#include "cli/live/history_keeper.hpp"
+
+#include <gtest/gtest.h>
+
+#include <mutex>
+#include <vector>
+
+#include "events/sqlite_log.hpp"
+#include "replay/past.hpp"
+#include "tests/events/temporary_folder.hpp"
+#include "tests/replay/log_world.hpp"
+
+namespace hindsight::cli {
+namespace {
+
+using hindsight::testing::LogWorld;
+
+class HistoryKeeperTest : public ::testing::Test {
+ protected:
+  [[nodiscard]] std::unique_ptr<events::Log> open(bool read_only = false) const {
+    auto log = events::SqliteLog::open(path_, {.read_only = read_only, .durability = events::Durability::off});
+    EXPECT_TRUE(log.has_value()) << log.error().message;
+    return log ? std::move(*log) : nullptr;
+  }
+  [[nodiscard]] HistoryKeeper::Options keep(Duration keep) {
+    return {.keep = keep,
+            .release = "1.0",
+            .on_notice =
+                [this](const std::string& text) {
+                  const std::lock_guard lock(mutex_);
+                  notices_.push_back(text);
+                },
+            .look = std::chrono::milliseconds(5)};
+  }
+  [[nodiscard]] std::vector<std::string> notices() {
+    const std::lock_guard lock(mutex_);
+    return notices_;
+  }
+  template <class Condition>
+  static bool within_seconds(int seconds, const Condition& condition) {
+    for (int tries = 0; tries < seconds * 200; ++tries) {
+      if (condition()) return true;
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    return false;
+  }
+
+  hindsight::test::TemporaryFolder folder_;
+  std::string path_ = folder_.file("log.db");
+  std::mutex mutex_;
+  std::vector<std::string> notices_;
+};
+
+TEST_F(HistoryKeeperTest, ForgetsWhatIsOlderWhileRecordsCome) {
+  const auto log = open();
+  LogWorld w(*log, "prod");
+  w.set_up({{.name = "team", .quotas = {{.nominal = 4000}}}});
+  w.flush();
+  const auto begin = log->last().value();
+  {
+    const HistoryKeeper keeper(*log, keep(Duration::seconds(60)));
+    for (int i = 0; i < 30; ++i) {
+      w.submit({.name = "w" + std::to_string(i)});
+      w.settle();
+      w.confirm();
+      w.tick(Duration::seconds(10));
+      w.flush();
+    }
+    ASSERT_TRUE(within_seconds(60, [&] { return log->first().value() > begin + 1; })) << "nothing is forgotten";
+  }
+  const auto first = log->first().value();
+  events::RecordBatch batch;
+  ASSERT_TRUE(log->read(first, {.records = 1}, batch));
+  EXPECT_GT(batch[0].time, w.now - Duration::seconds(400));
+  replay::Past past(*log, "prod");
+  ASSERT_TRUE(past.go_to(log->last().value()));
+  EXPECT_EQ(past.driver().entities().state_hash(), w.driver().entities().state_hash());
+  ASSERT_FALSE(notices().empty());
+  EXPECT_EQ(notices().front().find("history before record "), 0U) << notices().front();
+}
+
+TEST_F(HistoryKeeperTest, LeavesWhatIsYoungEnough) {
+  const auto log = open();
+  LogWorld w(*log, "prod");
+  w.set_up({{.name = "team", .quotas = {{.nominal = 4000}}}});
+  w.flush();
+  {
+    const HistoryKeeper keeper(*log, keep(Duration::seconds(86'400)));
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+  EXPECT_EQ(log->first().value(), 1U);
+  EXPECT_TRUE(notices().empty());
+}
+
+TEST_F(HistoryKeeperTest, SaysOnceWhyItCannot) {
+  {
+    const auto log = open();
+    LogWorld w(*log, "prod");
+    w.set_up({{.name = "team", .quotas = {{.nominal = 4000}}}});
+    w.tick(Duration::seconds(600));
+    w.flush();
+  }
+  const auto log = open(true);
+  const HistoryKeeper keeper(*log, keep(Duration::seconds(60)));
+  ASSERT_TRUE(within_seconds(60, [&] { return !notices().empty(); }));
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  ASSERT_EQ(notices().size(), 1U);
+  EXPECT_NE(notices()[0].find("old history is not forgotten: log " + path_ + ": was opened read-only"), std::string::npos) << notices()[0];
+}
+
+}  // namespace
+}  // namespace hindsight::cli
