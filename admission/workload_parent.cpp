@@ -162,6 +162,7 @@ void WorkloadParent::receive(Message& message, const Context& c, Outbox& out) {
   } else if (std::holds_alternative<msg::Reconcile>(message.payload)) {
     Proposal p;
     reconcile(c, p);
+    if (p.events.empty()) p.arena.reset();  // a new epoch asks all parents at once, and nearly none has anything to say
     out.send(self_, message.from, msg::Proposed{std::move(p)});
     return;
   } else if (const auto* m3 = std::get_if<msg::Refresh>(&message.payload)) {

@@ -9,12 +9,14 @@
 
 #include "events/sqlite_log.hpp"
 #include "replay/past.hpp"
+#include "tests/cli/within_seconds.hpp"
 #include "tests/events/temporary_folder.hpp"
 #include "tests/replay/log_world.hpp"
 
 namespace hindsight::cli {
 namespace {
 
+using hindsight::test::within_seconds;
 using hindsight::testing::LogWorld;
 
 class HistoryKeeperTest : public ::testing::Test {
@@ -37,14 +39,6 @@ class HistoryKeeperTest : public ::testing::Test {
   [[nodiscard]] std::vector<std::string> notices() {
     const std::lock_guard lock(mutex_);
     return notices_;
-  }
-  template <class Condition>
-  static bool within_seconds(int seconds, const Condition& condition) {
-    for (int tries = 0; tries < seconds * 200; ++tries) {
-      if (condition()) return true;
-      std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    }
-    return false;
   }
 
   hindsight::test::TemporaryFolder folder_;

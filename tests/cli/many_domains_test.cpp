@@ -15,6 +15,7 @@
 #include "cli/live/visibility_api.hpp"
 #include "events/memory_log.hpp"
 #include "events/settings.hpp"
+#include "tests/cli/within_seconds.hpp"
 #include "tests/events/log_handle.hpp"
 #include "tests/routing/facts.hpp"
 
@@ -64,11 +65,7 @@ class ManyDomainsTest : public ::testing::Test {
   }
   template <class Condition>
   static bool soon(const Condition& condition) {
-    for (int tries = 0; tries < 4000; ++tries) {
-      if (condition()) return true;
-      std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    }
-    return false;
+    return hindsight::test::within_seconds(20, condition);
   }
   [[nodiscard]] bool shows(const std::string& line) const {
     return ("\n" + domains_->metrics_text()).find("\n" + line + "\n") != std::string::npos;

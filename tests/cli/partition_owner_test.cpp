@@ -15,6 +15,7 @@
 #include "events/settings.hpp"
 #include "events/sqlite_log.hpp"
 #include "tests/actors/facts.hpp"
+#include "tests/cli/within_seconds.hpp"
 #include "tests/events/log_handle.hpp"
 #include "tests/events/temporary_folder.hpp"
 #include "tests/replay/log_world.hpp"
@@ -23,6 +24,7 @@ namespace hindsight::cli {
 namespace {
 
 using hindsight::test::TemporaryFolder;
+using hindsight::test::within_seconds;
 using hindsight::testing::LogWorld;
 
 class PartitionOwnerTest : public ::testing::Test {
@@ -139,14 +141,6 @@ class PartitionHandedOver : public ::testing::Test {
     out.look = std::chrono::milliseconds(5);
     out.on_notice = [](const std::string&) {};
     return out;
-  }
-  template <class Condition>
-  static bool within_seconds(int seconds, const Condition& condition) {
-    for (int tries = 0; tries < seconds * 200; ++tries) {
-      if (condition()) return true;
-      std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    }
-    return false;
   }
   /// The epoch in which the owner decides; 0: it does not.
   static std::uint64_t epoch_of(const PartitionOwner& owner) {

@@ -141,6 +141,27 @@ def trimmed(log, folder):
     check("and that verifies", document("verify", "--log", log).get("clean") is True)
 
 
+def forgets_by_itself(log):
+    """A node that keeps little history: everything before its own epoch is old."""
+    node = subprocess.Popen(
+        [HINDSIGHT, "run", "--role", "node", "--log", log, "--keep-history", "1s"], cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    left = None
+    try:
+        until = time.monotonic() + 120
+        while time.monotonic() < until and (left is None or left > 5):
+            time.sleep(1)
+            stats = hindsight("log", "stats", "--log", log, "-o", "json")  # may meet a record that is just being forgotten
+            left = json.loads(stats.stdout)["records"] if stats.returncode == 0 else left
+    finally:
+        node.terminate()
+        check("a node that forgets ends well", node.wait(60) == 0, node.returncode)
+    check("only its epoch is left", left is not None and left <= 5, left)
+    check("it verifies", document("verify", "--log", log).get("clean") is True)
+    check("without a finding", document("log", "check", "--log", log).get("findings") == [])
+    output("get", "workloads", "-A", "--log", log)
+
+
 def taken_home(log, folder, cut, end, states):
     """A copy of a log that was trimmed, which is trimmed further."""
     home = str(folder / "home.db")
@@ -224,6 +245,7 @@ def main():
         quick_start_and_readers(log, folder)
         wrong_ways(log, folder)
         trimmed(log, folder)
+        forgets_by_itself(log)
         broker_restarts_under_a_quick_start(brokers, log, folder)
     finally:
         kafka(brokers, "down")
