@@ -5,7 +5,8 @@ usage: jobs_test.py HINDSIGHT LOG_INVARIANTS [--jobs N] [--kills N] [--seed S]
 
 60 Jobs of three queues go through kubectl. Meanwhile Hindsight is killed (SIGKILL) at random moments and started again, the API server is
 stopped for some seconds, and restarted with a compacted history (410 Gone). Afterwards every Job has run and finished exactly once, every
-Workload is finished, all quota is free, no quota was exceeded at any recorded moment, and the log verifies.
+Workload is finished, all quota is free, no quota was exceeded at any recorded moment, and the log verifies. Then the same log goes on, of
+which only the last seconds are kept.
 BA-41, BA-154, BA-169, BA-173, BA-174
 """
 import argparse, glob, json, os, random, shutil, signal, subprocess, sys, tempfile, time, unittest
@@ -166,6 +167,36 @@ class JobsTest(unittest.TestCase):
             self.assertEqual((q["status"].get("pendingWorkloads", 0), q["status"].get("reservingWorkloads", 0)), (0, 0), q["metadata"]["name"])
         print(run(ARGS.hindsight, "verify", "--log", log), flush=True)
         print(run(ARGS.invariants, log), flush=True)
+        self.goes_on_with_little_history(log, names)
+
+    def goes_on_with_little_history(self, log, names):
+        """The same log, of which only the last seconds are kept from now on, and a kill on the way."""
+        controller = Controller(self.cluster.kubeconfig, log, os.path.join(self.folder, "forgetful.out"), "--keep-history", "2s")
+        controller.start()
+        try:
+            more = [f"more-{i}" for i in range(10)]
+            for half in (more[:5], more[5:]):
+                self.apply([job(n, "red", 1, 1) for n in half])
+                self.wait_for_jobs(names + half, controller)
+                controller.kill()
+                controller.start()
+            self.wait_for_jobs(names + more, controller)
+
+            def forgotten():
+                past = run(ARGS.hindsight, "get", "workloads", "-A", "--at", "1", "--log", log, check=False)
+                assert "was trimmed" in past, past
+
+            eventually(forgotten)
+            self.assertEqual(controller.stop(), 0)
+        except BaseException:
+            self.tell(log, controller)
+            raise
+        finally:
+            if controller.process.poll() is None:
+                controller.kill()
+        eventually(self.check_pods)
+        print(run(ARGS.hindsight, "verify", "--log", log), flush=True)
+        self.assertEqual(json.loads(run(ARGS.hindsight, "log", "check", "--log", log, "-o", "json"))["findings"], [])
 
     def check_pods(self):
         pods = self.get("pods")
