@@ -25,6 +25,8 @@ class HistoryKeeper {
   HistoryKeeper(events::Log& log, Options options);
   /// Gives up what is under way; nothing is half forgotten then.
   ~HistoryKeeper() = default;
+  /// Begins nothing any more, and gives up what is under way soon. Never blocks.
+  void end() { thread_.request_stop(); }
   HistoryKeeper(const HistoryKeeper&) = delete;
   HistoryKeeper& operator=(const HistoryKeeper&) = delete;
 

@@ -86,7 +86,7 @@ void PartitionOwner::take(std::int32_t number, Partition& partition) {
     options_.on_notice("partition " + std::to_string(number) + ", which was followed, is this node's now");
     for (auto& [domain, decider] : partition.deciders) decider.node->claim();
   }
-  if (options_.keep_history && !partition.history) {
+  if (options_.keep_history && (!partition.history || partition.stance != Stance::decides)) {
     const auto notice = [tell = options_.on_notice, number](const std::string& text) {
       tell("partition " + std::to_string(number) + ": " + text);
     };
@@ -107,7 +107,7 @@ std::vector<PartitionOwner::Partition> PartitionOwner::part_with(const std::vect
     if (std::ranges::binary_search(wanted, number)) continue;
     const bool follow = std::ranges::find(followed, number) != followed.end();
     if (partition.stance == Stance::decides) {
-      partition.history.reset();
+      if (partition.history) partition.history->end();  // a snapshot that it is just storing holds up nobody
       const std::lock_guard lock(mutex_);
       partition.stance = Stance::lingers;
       partition.lingers_until = now + options_.linger;

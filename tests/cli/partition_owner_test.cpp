@@ -119,6 +119,38 @@ TEST_F(PartitionOwnerTest, DomainsThatShareAPartitionBeginAtTheirOwnSnapshots) {
   for (const auto& [domain, position] : again) EXPECT_GT(position, oldest) << domain;
 }
 
+// What is older than it is to be kept goes while the domain is being decided, and the next owner goes on from what is left.
+TEST_F(PartitionOwnerTest, ForgetsWhatNeedNotBeKept) {
+  {
+    const auto log = open();
+    ASSERT_NE(log, nullptr);
+    LogWorld w(*log, "prod/a");
+    w.set_up({{.name = "team", .quotas = {{.nominal = 4000}}}});
+    w.submit({.name = "old"});
+    w.settle();
+    w.confirm();
+    w.flush();
+  }
+  {
+    PartitionOwner::Options options;
+    options.open = [this](std::int32_t) { return open_for_owner(); };
+    options.writer = "forgetful";
+    options.look = std::chrono::milliseconds(20);
+    options.on_notice = [](const std::string&) {};
+    options.keep_history = Duration::seconds(1);
+    PartitionOwner owner(std::move(options));
+    owner.own({0});
+    const auto forgotten = [&] {
+      const auto log = open(true);
+      return log != nullptr && log->first().value() > 1;
+    };
+    EXPECT_TRUE(within_seconds(60, forgotten));
+    ASSERT_EQ(owner.domains().size(), 1U);
+    EXPECT_EQ(owner.domains()[0].status.error, "");
+  }
+  EXPECT_EQ(lead_all({"prod/a"}).size(), 1U);
+}
+
 /// Owners of a partition that all of them can write to, and a connector that observes.
 class PartitionHandedOver : public ::testing::Test {
  protected:
