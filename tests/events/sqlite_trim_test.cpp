@@ -26,33 +26,33 @@ class SqliteTrim : public ::testing::Test {
 };
 
 TEST_F(SqliteTrim, KeepsWhatIsBehindTheCut) {
-  const DomainsAt cut{2'500, {{"a", 2'500, 1, 2'500}}};
+  const DomainsAt cut{4'500, {{"a", 4'500, 1, 4'500}}};
   std::vector<std::string> rest;
   {
     const auto log = open();
     ASSERT_TRUE(log->append(Records::run("a", 1, 5'000).list(), 0));
-    rest = read_all(*log, 2'501);
+    rest = read_all(*log, 4'501);
     ASSERT_TRUE(log->forget(cut));
     EXPECT_EQ(log->trimmed().value(), cut);
     EXPECT_EQ(log->append(Records().add("a", 5'001, 1, 5'001).add("b", 1, 1, 5'002).list(), 5'000).value(), 5'002U);
   }
   RawSqlite raw(path_);
-  EXPECT_EQ(raw.integer("SELECT count(*) FROM records"), 2'502);
-  EXPECT_EQ(raw.integer("SELECT count(*) FROM time_marks WHERE offset < 2500"), 0);
+  EXPECT_EQ(raw.integer("SELECT count(*) FROM records"), 502);
+  EXPECT_EQ(raw.integer("SELECT count(*) FROM time_marks WHERE offset < 4500"), 0);
   EXPECT_EQ(raw.integer("PRAGMA user_version"), 4);
   const auto log = open();
-  EXPECT_EQ(log->first().value(), 2'501U);
+  EXPECT_EQ(log->first().value(), 4'501U);
   EXPECT_EQ(log->last().value(), 5'002U);
-  EXPECT_EQ(log->beginning("b").value(), 2'500U);
+  EXPECT_EQ(log->beginning("b").value(), 4'500U);
   EXPECT_EQ(log->beginning("a").error().kind, ErrorKind::not_found);
-  auto found = read_all(*log, 2'501);
+  auto found = read_all(*log, 4'501);
   found.resize(rest.size());
   EXPECT_EQ(found, rest);
-  EXPECT_EQ(log->seek(Time{10}).value(), 2'501U);
-  EXPECT_EQ(log->seek(Time{4'000}).value(), 4'000U);
+  EXPECT_EQ(log->seek(Time{10}).value(), 4'501U);
+  EXPECT_EQ(log->seek(Time{4'800}).value(), 4'800U);
   const auto report = log->check();
   ASSERT_TRUE(report.has_value());
-  EXPECT_EQ(report->records, 2'502U);
+  EXPECT_EQ(report->records, 502U);
   for (const auto& f : report->findings)
     EXPECT_EQ(f.what.find("record"), 0U) << f.what;  // the made-up bytes do not decode; nothing else is wrong
 }
