@@ -243,6 +243,11 @@ TEST_F(KafkaLogTest, forgets_its_beginning_and_knows_whose_it_was) {
     EXPECT_EQ(open(location_, {.read_only = true})->forget({7, {}}).error().kind, ErrorKind::denied);
   }
   const auto log = open(location_);
+  // One that trims more slowly, and less far, undoes nothing of that.
+  ASSERT_TRUE(log->forget({3, {{"a", 3, 1, 3}}}));
+  const auto cut = log->trimmed().value();
+  ASSERT_TRUE(cut.has_value());
+  EXPECT_EQ(cut->position, 6u);
   EXPECT_EQ(log->first().value(), 7u);
   EXPECT_EQ(log->beginning("b").value(), 6u);
   EXPECT_EQ(log->beginning("nobody").value(), 6u);
