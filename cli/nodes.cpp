@@ -1,7 +1,6 @@
 // `hindsight nodes`: who decides which domain, as the log says. Nobody is asked: a node that is silent stays the owner until another has
 // taken its domain.
 
-#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <ostream>
@@ -13,8 +12,8 @@
 #include "cli/output.hpp"
 #include "cli/past_options.hpp"
 #include "cli/progress.hpp"
-#include "cli/scan.hpp"
 #include "projections/table.hpp"
+#include "replay/owners.hpp"
 
 namespace hindsight::cli {
 namespace {
@@ -34,40 +33,25 @@ struct DomainFacts {
   bool synced = false;
 };
 
-/// Of each domain who began its newest epoch; of two that begin the same one the first has it.
-using Owners = std::map<std::string, std::pair<std::uint64_t, DomainFacts>, std::less<>>;
-
-Result<Owners> find_owners(const events::Log& log, const std::string& domain, events::Position last, ProgressBar& bar) {
-  Owners out;
-  const auto first = log.first();
-  if (!first) return tl::unexpected(first.error());
-  const auto see = [&](const events::StoredRecord& stored, const RecordView& record) {
-    const auto* started = std::get_if<EpochStarted>(&record.body);
-    if (started == nullptr) return true;
-    auto& [epoch, facts] = out[std::string(stored.domain)];
-    if (stored.epoch <= epoch) return true;
-    epoch = stored.epoch;
-    facts.owner = started->writer;
-    facts.release = started->release;
-    facts.since = stored.time;
-    return true;
-  };
-  if (auto ok = scan(log, domain, *first, last, see, bar.callback()); !ok) return tl::unexpected(ok.error());
-  return out;
-}
-
 Result<void> look_at(const events::Log& log, std::size_t partition, const NodesOptions& o, ProgressBar& bar,
                      std::vector<DomainFacts>& out) {
   const auto last = log.last();
   if (!last) return tl::unexpected(last.error());
   const auto domains = log.domains();
   if (!domains) return tl::unexpected(domains.error());
-  const auto owners = find_owners(log, o.domain, *last, bar);
+  const auto owners = replay::find_owners(log, *last, [&](events::Position at) {
+    bar.show(at, *last);
+    return true;
+  });
   if (!owners) return tl::unexpected(owners.error());
   for (const auto& tail : *domains) {
     if (!o.domain.empty() && tail.domain != o.domain) continue;
     DomainFacts facts;
-    if (const auto it = owners->find(tail.domain); it != owners->end()) facts = it->second.second;
+    if (const auto it = owners->find(tail.domain); it != owners->end()) {
+      facts.owner = it->second.writer;
+      facts.release = it->second.release;
+      facts.since = it->second.since;
+    }
     facts.name = tail.domain;
     facts.partition = partition;
     facts.position = tail.offset;

@@ -31,10 +31,20 @@ struct DomainTail {
   friend bool operator==(const DomainTail&, const DomainTail&) = default;
 };
 
+/// Who began the newest epoch of a domain.
+struct EpochOwner {
+  std::string domain;
+  std::uint64_t epoch = 0;
+  Time since;
+  std::string writer, release;
+  friend bool operator==(const EpochOwner&, const EpochOwner&) = default;
+};
+
 /// A place in a log, and how every domain that had begun by then stood there.
 struct DomainsAt {
   Position position = 0;
   std::vector<DomainTail> tails;
+  std::vector<EpochOwner> owners = {};  ///< Of domains whose newest epoch by then is known; only at cuts.
   friend bool operator==(const DomainsAt&, const DomainsAt&) = default;
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "replay/owners.hpp"
 #include "replay/snapshots.hpp"
 
 namespace hindsight::replay {
@@ -59,11 +60,24 @@ Result<TrimReport> trim(Log& log, Position upto, std::string_view release, bool 
     const auto snapshot = encode_state(past.driver().entities(), tail.domain, upto, release);
     if (auto ok = log.put_snapshot(snapshot.meta, snapshot.bytes); !ok) return tl::unexpected(ok.error());
   }
-  report.domains = begun.size();
+  events::DomainsAt cut{upto, std::move(begun), {}};
+  if (!only_tell) {
+    bool goes_on = true;
+    const auto owners = find_owners(log, upto, [&](Position position) { return goes_on = !progress || progress("", position); });
+    if (!owners) return tl::unexpected(owners.error());
+    if (!goes_on) {
+      report.complete = false;
+      return report;
+    }
+    for (const auto& tail : cut.tails)
+      if (const auto it = owners->find(tail.domain); it != owners->end() && it->second.epoch == tail.epoch)
+        cut.owners.push_back(it->second);
+  }
+  report.domains = cut.tails.size();
   report.records = upto + 1 - *first;
   report.first = upto + 1;
   if (!only_tell) {
-    if (auto ok = log.forget({upto, begun}); !ok) return tl::unexpected(ok.error());
+    if (auto ok = log.forget(cut); !ok) return tl::unexpected(ok.error());
   }
   return drop_before(log, upto, *before, only_tell, report);
 }

@@ -21,6 +21,7 @@ constexpr std::array<char, 8> record_magic{'H', 'S', 'L', 'G', 'R', 'E', 'C', '1
 constexpr std::array<char, 8> snapshot_magic{'H', 'S', 'L', 'G', 'S', 'N', 'A', '1'};  ///< Of no domain in particular.
 constexpr std::array<char, 8> domain_snapshot_magic{'H', 'S', 'L', 'G', 'S', 'N', 'A', '2'};
 constexpr std::array<char, 8> tails_magic{'H', 'S', 'L', 'G', 'T', 'A', 'I', '1'};
+constexpr std::array<char, 8> owners_magic{'H', 'S', 'L', 'G', 'T', 'A', 'I', '2'};
 
 /// A message of another version of this format, or none of ours?
 tl::unexpected<Error> wrong_magic(std::span<const std::byte> value, const std::array<char, 8>& magic) {
@@ -166,16 +167,26 @@ Result<SnapshotEntry> read_snapshot_entry(std::span<const std::byte> value) {
 
 // ---- tails ----------------------------------------------------------------------------------------------------------------
 
+/// Without owners it is as builds wrote it that knew of none, and as they can read it.
 std::vector<std::byte> write_tails(const DomainsAt& entry) {
-  Packer out(tails_magic);
+  Packer out(entry.owners.empty() ? tails_magic : owners_magic);
   out.number(entry.position).number(entry.tails.size());
   for (const auto& tail : entry.tails) out.text(tail.domain).number(tail.sequence).number(tail.epoch).number(tail.offset);
+  if (entry.owners.empty()) return out.finish();
+  out.number(entry.owners.size());
+  for (const auto& owner : entry.owners)
+    out.text(owner.domain)
+        .number(owner.epoch)
+        .number(static_cast<std::uint64_t>(owner.since.micros))
+        .text(owner.writer)
+        .text(owner.release);
   return out.finish();
 }
 
 Result<DomainsAt> read_tails(std::span<const std::byte> value) {
   Unpacker in(value);
-  if (auto ok = in.open(tails_magic); !ok) return tl::unexpected(ok.error());
+  const bool with_owners = value.size() >= owners_magic.size() && std::memcmp(value.data(), owners_magic.data(), owners_magic.size()) == 0;
+  if (auto ok = in.open(with_owners ? owners_magic : tails_magic); !ok) return tl::unexpected(ok.error());
   DomainsAt out;
   out.position = in.number();
   out.tails.resize(in.count(4 * sizeof(std::uint64_t)));
@@ -184,6 +195,16 @@ Result<DomainsAt> read_tails(std::span<const std::byte> value) {
     tail.sequence = in.number();
     tail.epoch = in.number();
     tail.offset = in.number();
+  }
+  if (with_owners) {
+    out.owners.resize(in.count(5 * sizeof(std::uint64_t)));
+    for (auto& owner : out.owners) {
+      owner.domain = in.text();
+      owner.epoch = in.number();
+      owner.since = Time{static_cast<std::int64_t>(in.number())};
+      owner.writer = in.text();
+      owner.release = in.text();
+    }
   }
   if (!in.sound()) return fail(ErrorKind::corrupt, "the message about the domains is too short or too long");
   return out;

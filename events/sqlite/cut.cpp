@@ -13,7 +13,10 @@ CREATE TABLE IF NOT EXISTS trimmed (
   position INTEGER NOT NULL,
   last_sequence INTEGER NOT NULL,
   last_epoch INTEGER NOT NULL,
-  last_offset INTEGER NOT NULL
+  last_offset INTEGER NOT NULL,
+  writer TEXT NOT NULL,
+  release TEXT NOT NULL,
+  since_us INTEGER NOT NULL
 ) STRICT;
 )";
 
@@ -44,13 +47,28 @@ Result<void> insert_tails(Database& database, const char* sql, const DomainsAt& 
   return {};
 }
 
+Result<void> name_owners(Database& database, const DomainsAt& cut) {
+  auto update = database.prepare("UPDATE trimmed SET writer = ?2, release = ?3, since_us = ?4 WHERE domain = ?1 AND last_epoch = ?5");
+  if (!update) return tl::unexpected(update.error());
+  for (const auto& owner : cut.owners) {
+    update->bind(1, std::string_view(owner.domain))
+        .bind(2, std::string_view(owner.writer))
+        .bind(3, std::string_view(owner.release))
+        .bind(4, owner.since.micros)
+        .bind(5, owner.epoch);
+    if (auto updated = update->run(); !updated) return updated;
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<std::optional<DomainsAt>> read_cut(Database& database) {
   const auto version = database.query_integer("PRAGMA user_version");
   if (!version) return tl::unexpected(version.error());
   if (*version < trimmed_version) return std::optional<DomainsAt>();
-  auto rows = database.prepare("SELECT position, domain, last_sequence, last_epoch, last_offset FROM trimmed ORDER BY domain");
+  auto rows = database.prepare(
+      "SELECT position, domain, last_sequence, last_epoch, last_offset, writer, release, since_us FROM trimmed ORDER BY domain");
   if (!rows) return tl::unexpected(rows.error());
   DomainsAt out;
   for (;;) {
@@ -59,6 +77,9 @@ Result<std::optional<DomainsAt>> read_cut(Database& database) {
     if (!*row) break;
     out.position = rows->number(0);
     out.tails.push_back({std::string(rows->text(1)), rows->number(2), rows->number(3), rows->number(4)});
+    if (rows->text(5).empty()) continue;
+    out.owners.push_back(
+        {std::string(rows->text(1)), rows->number(3), Time{rows->integer(7)}, std::string(rows->text(5)), std::string(rows->text(6))});
   }
   if (out.tails.empty()) return std::optional<DomainsAt>();
   return std::optional(std::move(out));
@@ -68,10 +89,11 @@ Result<void> write_cut(Database& database, const DomainsAt& cut) {
   const std::string version = "PRAGMA user_version = " + std::to_string(trimmed_version);
   for (const char* sql : {table, "DELETE FROM trimmed", version.c_str()})
     if (auto done = database.execute(sql); !done) return done;
-  if (auto done = insert_tails(
-          database, "INSERT INTO trimmed (domain, last_sequence, last_epoch, last_offset, position) VALUES (?1, ?2, ?3, ?4, ?5)", cut);
-      !done)
-    return done;
+  constexpr const char* insert =
+      "INSERT INTO trimmed (domain, last_sequence, last_epoch, last_offset, position, writer, release, since_us) "
+      "VALUES (?1, ?2, ?3, ?4, ?5, '', '', -1)";
+  if (auto done = insert_tails(database, insert, cut); !done) return done;
+  if (auto done = name_owners(database, cut); !done) return done;
   for (const char* sql : {mark_cut, "DELETE FROM time_marks WHERE offset < ?1"})
     if (auto done = run(database, sql, cut.position); !done) return done;
   return {};

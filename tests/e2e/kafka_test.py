@@ -107,6 +107,7 @@ def trimmed(log, folder):
     end, cut = stats["records"], stats["records"] // 2
     later = cut + (end - cut) // 2
     states = {at: document("replay", "--at", str(at), "--log", log).get("hash") for at in (cut, later, end)}
+    owner = document("nodes", "--log", log)[0]
     refused("a trim beyond the end", ["--before", str(end + 1)], "log", "trim", "--before", str(end + 2), "--log", log, status=2)
     refused("a trim of everything", ["--before", "latest"], "log", "trim", "--before", "latest", "--log", log, status=2)
     told = document("log", "trim", "--before", str(cut + 1), "--dry-run", "--log", log)
@@ -119,6 +120,7 @@ def trimmed(log, folder):
 
     for at, state in states.items():
         check(f"the state at {at} is as it was", document("replay", "--at", str(at), "--log", log).get("hash") == state)
+    check("who decides is known although its epoch began before", document("nodes", "--log", log)[0] == owner, owner)
     refused("a moment before", ["was trimmed", str(cut + 1)], "get", "workloads", "-A", "--at", str(cut - 1), "--log", log)
     refused("a fold of every record", ["was trimmed", str(cut + 1)], "replay", "--from-start", "--log", log)
     taken_home(log, folder, cut, end, states)

@@ -266,10 +266,14 @@ TEST(KafkaMessages, entries_about_snapshots_and_domains_survive_any_damage) {
   const auto entry_bytes = write_snapshot_entry(entry);
   const auto domain_bytes = write_snapshot_entry(of_a_domain);
   const auto tails_bytes = write_tails(tails);
+  events::DomainsAt cut = tails;
+  cut.owners = {{"a", 1, Time{7}, "node-1_5_9", "0.1.0"}, {"b", 2, Time{8}, "node-2_6_4", "0.2.0"}};
+  const auto cut_bytes = write_tails(cut);
   EXPECT_EQ(read_snapshot_entry(entry_bytes).value(), entry);
   EXPECT_EQ(read_snapshot_entry(domain_bytes).value(), of_a_domain);
   EXPECT_EQ(read_tails(tails_bytes).value(), tails);
-  for (const auto& bytes : {entry_bytes, domain_bytes, tails_bytes}) {
+  EXPECT_EQ(read_tails(cut_bytes).value(), cut);
+  for (const auto& bytes : {entry_bytes, domain_bytes, tails_bytes, cut_bytes}) {
     for (std::size_t i = 0; i < bytes.size(); ++i) {
       auto damaged = bytes;
       damaged[i] ^= std::byte{0x41};

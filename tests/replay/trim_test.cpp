@@ -9,6 +9,7 @@
 
 #include "events/sqlite_log.hpp"
 #include "replay/moment.hpp"
+#include "replay/owners.hpp"
 #include "replay/verify.hpp"
 #include "tests/events/raw_sqlite.hpp"
 #include "tests/events/temporary_folder.hpp"
@@ -75,6 +76,9 @@ class Trim : public ::testing::Test {
     const auto s = encode_state(w.driver().entities(), "busy", position, "1.0");
     ASSERT_TRUE(log_->put_snapshot(s.meta, s.bytes));
   }
+  static Owners owners_of(const Log& log) {
+    return find_owners(log, log.last().value(), [](Position) { return true; }).value();
+  }
   void expect_whole(Log& log) {
     const auto report = log.check();
     ASSERT_TRUE(report.has_value()) << report.error().message;
@@ -92,6 +96,8 @@ TEST_F(Trim, LeavesEveryLaterMomentAsItWas) {
   std::map<std::string, Hashes> before;
   for (const char* domain : {"quiet", "busy", "late"}) before[domain] = hashes_of(*log_, domain, cut_);
   const auto last = log_->last().value();
+  const auto owners = owners_of(*log_);
+  ASSERT_EQ(owners.size(), 3U);
 
   const auto only_told = trim(*log_, cut_, "1.0", true);
   ASSERT_TRUE(only_told.has_value()) << only_told.error().message;
@@ -114,10 +120,13 @@ TEST_F(Trim, LeavesEveryLaterMomentAsItWas) {
     for (const char* domain : {"quiet", "busy", "late"}) EXPECT_EQ(hashes_of(*log_, domain, cut_), before[domain]) << domain;
     EXPECT_EQ(log_->beginning("late").value(), cut_);
     EXPECT_EQ(log_->beginning("quiet").error().kind, ErrorKind::not_found);
+    EXPECT_EQ(owners_of(*log_), owners) << "who began an epoch before the cut is noted";
     expect_whole(*log_);
     log_.reset();
     log_ = open();
   }
+  ASSERT_TRUE(trim(*log_, cut_ + 3, "1.0", false));
+  EXPECT_EQ(owners_of(*log_), owners) << "and stays so";
   for (const char* domain : {"quiet", "busy", "late"}) {
     const auto verified = verify(*log_, domain, {});
     ASSERT_TRUE(verified.has_value()) << verified.error().message;
