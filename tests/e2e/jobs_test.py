@@ -9,7 +9,7 @@ Workload is finished, all quota is free, no quota was exceeded at any recorded m
 which only the last seconds are kept.
 BA-41, BA-154, BA-169, BA-173, BA-174
 """
-import argparse, glob, json, os, random, shutil, signal, subprocess, sys, tempfile, time, unittest
+import argparse, contextlib, glob, json, os, random, shutil, signal, subprocess, sys, tempfile, time, unittest
 
 import steps
 from steps import ROOT, CommandFailed, run
@@ -126,12 +126,20 @@ class JobsTest(unittest.TestCase):
     def test_every_job_runs_once_whatever_is_killed(self):
         seed = ARGS.seed if ARGS.seed is not None else random.randrange(1 << 32)
         print("seed", seed, flush=True)
-        rng = random.Random(seed)
         log = os.path.join(self.folder, "log.db")
-        controller = Controller(self.cluster.kubeconfig, log, os.path.join(self.folder, "hindsight.out"))
+        names = [f"job-{i:02}" for i in range(ARGS.jobs)]
+        with self.running(log, "hindsight.out") as controller:
+            self.disturbed_run(random.Random(seed), log, controller, names)
+        with self.running(log, "forgetful.out", "--keep-history", "2s") as controller:
+            self.goes_on_with_little_history(log, controller, names)
+
+    @contextlib.contextmanager
+    def running(self, log, output, *options):
+        """A controller; what it said is shown after a failure, and at the end it is gone."""
+        controller = Controller(self.cluster.kubeconfig, log, os.path.join(self.folder, output), *options)
         controller.start()
         try:
-            self.disturbed_run(rng, log, controller)
+            yield controller
         except BaseException:
             self.tell(log, controller)
             raise
@@ -139,10 +147,9 @@ class JobsTest(unittest.TestCase):
             if controller.process.poll() is None:
                 controller.kill()
 
-    def disturbed_run(self, rng, log, controller):
+    def disturbed_run(self, rng, log, controller, names):
         self.apply([{"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "ResourceFlavor", "metadata": {"name": "any"}, "spec": {}}])
         self.apply([o for name, cpu in (("red", 6), ("green", 4), ("blue", 2)) for o in queue(name, cpu)])
-        names = [f"job-{i:02}" for i in range(ARGS.jobs)]
         jobs = [job(n, rng.choice(["red", "green", "blue"]), rng.randint(1, 2), rng.randint(1, 2)) for n in names]
         events = ["kill"] * ARGS.kills + ["server", "compact"]
         rng.shuffle(events)
@@ -167,33 +174,23 @@ class JobsTest(unittest.TestCase):
             self.assertEqual((q["status"].get("pendingWorkloads", 0), q["status"].get("reservingWorkloads", 0)), (0, 0), q["metadata"]["name"])
         print(run(ARGS.hindsight, "verify", "--log", log), flush=True)
         print(run(ARGS.invariants, log), flush=True)
-        self.goes_on_with_little_history(log, names)
 
-    def goes_on_with_little_history(self, log, names):
-        """The same log, of which only the last seconds are kept from now on, and a kill on the way."""
-        controller = Controller(self.cluster.kubeconfig, log, os.path.join(self.folder, "forgetful.out"), "--keep-history", "2s")
-        controller.start()
-        try:
-            more = [f"more-{i}" for i in range(10)]
-            for half in (more[:5], more[5:]):
-                self.apply([job(n, "red", 1, 1) for n in half])
-                self.wait_for_jobs(names + half, controller)
-                controller.kill()
-                controller.start()
-            self.wait_for_jobs(names + more, controller)
+    def goes_on_with_little_history(self, log, controller, names):
+        """The same log, of which only the last seconds are kept from now on, and kills on the way."""
+        more = [f"more-{i}" for i in range(10)]
+        for half in (more[:5], more[5:]):
+            self.apply([job(n, "red", 1, 1) for n in half])
+            self.wait_for_jobs(names + half, controller)
+            controller.kill()
+            controller.start()
+        self.wait_for_jobs(names + more, controller)
 
-            def forgotten():
-                past = run(ARGS.hindsight, "get", "workloads", "-A", "--at", "1", "--log", log, check=False)
-                assert "was trimmed" in past, past
+        def forgotten():
+            past = run(ARGS.hindsight, "get", "workloads", "-A", "--at", "1", "--log", log, check=False)
+            assert "was trimmed" in past, past
 
-            eventually(forgotten)
-            self.assertEqual(controller.stop(), 0)
-        except BaseException:
-            self.tell(log, controller)
-            raise
-        finally:
-            if controller.process.poll() is None:
-                controller.kill()
+        eventually(forgotten)
+        self.assertEqual(controller.stop(), 0)
         eventually(self.check_pods)
         print(run(ARGS.hindsight, "verify", "--log", log), flush=True)
         self.assertEqual(json.loads(run(ARGS.hindsight, "log", "check", "--log", log, "-o", "json"))["findings"], [])
