@@ -20,8 +20,8 @@ struct TrimReport {
   bool complete = true;  ///< False: it was told to end before anything was forgotten.
 };
 
-/// Called now and then, while the state of a domain is being folded, or all records before the cut are looked through (then without a name):
-/// which one, and where it stands on its way to the cut. False ends it.
+/// Called now and then, while the state of a domain is being folded, or all records before the cut are looked through (then without a
+/// name): which one, and where it stands on its way to the cut. False ends it.
 using TrimProgress = std::function<bool(const std::string& domain, Position position)>;
 
 /// Has a log forget its records up to `upto`: first every domain that has begun by then gets a snapshot there, so that every later moment
