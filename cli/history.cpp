@@ -7,9 +7,9 @@
 #include "cli/output.hpp"
 #include "cli/past_options.hpp"
 #include "cli/progress.hpp"
-#include "cli/scan.hpp"
 #include "projections/history.hpp"
 #include "projections/table.hpp"
+#include "replay/scan.hpp"
 
 namespace hindsight::cli {
 namespace {
@@ -34,7 +34,7 @@ Result<std::pair<Position, Position>> span_of(const Session& session, const even
     out.second = stored.offset;
     return true;
   };
-  if (auto ok = scan(log, domain, 1, to, see, bar.callback()); !ok) return tl::unexpected(ok.error());
+  if (auto ok = replay::scan(log, domain, 1, to, see, bar.callback()); !ok) return tl::unexpected(ok.error());
   return out;
 }
 

@@ -7,8 +7,8 @@
 #include "cli/log_filter.hpp"
 #include "cli/output.hpp"
 #include "cli/past_options.hpp"
-#include "cli/scan.hpp"
 #include "events/json.hpp"
+#include "replay/scan.hpp"
 
 namespace hindsight::cli {
 namespace {
@@ -53,7 +53,7 @@ Result<int> cat(const Session& session, const CatOptions& o) {
   events::Position at = *from;
   events::Position end = *to;
   for (;;) {
-    if (auto ok = scan(**log, domain, at, end, see); !ok) return tl::unexpected(ok.error());
+    if (auto ok = replay::scan(**log, domain, at, end, see); !ok) return tl::unexpected(ok.error());
     if (!o.follow || left == 0 || !session.out.good()) return exit_ok;
     at = std::max(at, end + 1);
     session.out.flush();

@@ -8,9 +8,9 @@
 #include "cli/output.hpp"
 #include "cli/past_options.hpp"
 #include "cli/progress.hpp"
-#include "cli/scan.hpp"
 #include "events/decision_fields.hpp"
 #include "projections/text_tree.hpp"
+#include "replay/scan.hpp"
 #include "replay/snapshots.hpp"
 
 namespace hindsight::cli {
@@ -116,7 +116,7 @@ Result<int> stats(const Session& session, const StatsOptions& o) {
   };
   const auto first = (*log)->first();
   if (!first) return tl::unexpected(first.error());
-  const auto ok = scan(**log, o.past.domain, *first, *last, see, bar.callback());
+  const auto ok = replay::scan(**log, o.past.domain, *first, *last, see, bar.callback());
   bar.clear();
   const Json out = document(**log, statistics, *domains, *snapshots, o.format == "text");
   if (o.format == "text") {

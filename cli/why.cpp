@@ -10,8 +10,8 @@
 #include "cli/output.hpp"
 #include "cli/past_options.hpp"
 #include "cli/progress.hpp"
-#include "cli/scan.hpp"
 #include "projections/gates.hpp"
+#include "replay/scan.hpp"
 
 namespace hindsight::cli {
 namespace {
@@ -33,7 +33,7 @@ Result<int> why(const Session& session, const WhyOptions& o) {
     trail.add(stored.offset, record);
     return true;
   };
-  if (auto ok = scan(*journey->log, journey->past->domain_name(), 1, journey->position(), see, bar.callback()); !ok)
+  if (auto ok = replay::scan(*journey->log, journey->past->domain_name(), 1, journey->position(), see, bar.callback()); !ok)
     return tl::unexpected(ok.error());
   bar.clear();
 

@@ -77,6 +77,13 @@ Result<TrimReport> trim(Log& log, Position upto, std::string_view release, bool 
   report.records = upto + 1 - *first;
   report.first = upto + 1;
   if (!only_tell) {
+    // A node that stores a snapshot of its own meanwhile may have dropped one of these as too old: without it nothing may go.
+    const auto now = log.snapshots();
+    if (!now) return tl::unexpected(now.error());
+    for (const auto& tail : cut.tails)
+      if (!has_snapshot(*now, upto, tail.domain))
+        return fail(ErrorKind::conflict, "log " + std::string(log.name()) + ": the snapshot of domain " + tail.domain + " at record " +
+                                             std::to_string(upto) + " was dropped before the records were; nothing is forgotten");
     if (auto ok = log.forget(cut); !ok) return tl::unexpected(ok.error());
   }
   return drop_before(log, upto, *before, only_tell, report);

@@ -165,6 +165,22 @@ TEST_F(Trim, GivesUpBeforeAnythingIsForgotten) {
   EXPECT_EQ(log_->snapshots().value().size(), 1U);
 }
 
+// A node beside it may find that it has newer snapshots enough.
+TEST_F(Trim, ForgetsNothingWithoutItsSnapshots) {
+  const auto report = trim(*log_, cut_, "1.0", false, [&](const std::string& domain, Position) {
+    if (domain.empty()) {
+      EXPECT_TRUE(log_->drop_snapshot(cut_, "busy"));
+    }
+    return true;
+  });
+  ASSERT_FALSE(report.has_value());
+  EXPECT_EQ(report.error().kind, ErrorKind::conflict);
+  EXPECT_NE(report.error().message.find("the snapshot of domain busy at record " + std::to_string(cut_) + " was dropped"),
+            std::string::npos)
+      << report.error().message;
+  EXPECT_EQ(log_->first().value(), 1U);
+}
+
 // The process dies when the cut is noted, before the records and the older snapshots go.
 TEST_F(Trim, GoesOnWhereItWasInterrupted) {
   const auto before = hashes_of(*log_, "busy", cut_);

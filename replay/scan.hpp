@@ -7,7 +7,7 @@
 #include "vocabulary/record.hpp"
 #include "vocabulary/result.hpp"
 
-namespace hindsight::cli {
+namespace hindsight::replay {
 
 /// Calls `see` with every record of a domain from `from` (1: from the first that is kept) to `to`, decoded, in order; it returns false to
 /// end. An empty domain means all of them. Errors: corrupt, unsupported, io, with the offset; what is before has been seen.
@@ -15,4 +15,4 @@ namespace hindsight::cli {
                                 const std::function<bool(const events::StoredRecord&, const RecordView&)>& see,
                                 const std::function<void(std::uint64_t, std::uint64_t)>& progress = {});
 
-}  // namespace hindsight::cli
+}  // namespace hindsight::replay

@@ -1,11 +1,11 @@
-#include "cli/scan.hpp"
+#include "replay/scan.hpp"
 
 #include <algorithm>
 
 #include "events/record.hpp"
 #include "replay/past.hpp"
 
-namespace hindsight::cli {
+namespace hindsight::replay {
 
 Result<void> scan(const events::Log& log, const std::string& domain, events::Position from, events::Position to,
                   const std::function<bool(const events::StoredRecord&, const RecordView&)>& see,
@@ -27,11 +27,11 @@ Result<void> scan(const events::Log& log, const std::string& domain, events::Pos
       at = stored.offset + 1;
       if (!domain.empty() && stored.domain != domain) continue;
       const auto record = reader.read(stored.bytes);
-      if (!record) return replay::at_record(log, stored.offset, record.error());
+      if (!record) return at_record(log, stored.offset, record.error());
       if (!see(stored, **record)) return {};
     }
   }
   return {};
 }
 
-}  // namespace hindsight::cli
+}  // namespace hindsight::replay
