@@ -1,13 +1,6 @@
 #include "actors/clock.hpp"
 
-#include <chrono>
-
 namespace hindsight::actors {
-
-Time SystemClock::now() const {
-  const auto since = std::chrono::system_clock::now().time_since_epoch();
-  return Time{std::chrono::duration_cast<std::chrono::microseconds>(since).count()};
-}
 
 void VirtualClock::advance_to(Time t) {
   {

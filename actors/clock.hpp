@@ -9,7 +9,15 @@
 
 namespace hindsight::actors {
 
-/// Where time comes from: the one place of a live system that asks for it. Thread-safe.
+/// A clock was found elsewhere than where time should be, or back again.
+struct ClockStep {
+  Time from;           ///< By our reckoning.
+  Time to;             ///< By the clock.
+  std::string source;  ///< Whose clock, for people.
+  bool over = false;   ///< It agrees with ours again.
+};
+
+/// Where time comes from. Thread-safe.
 class Clock {
  public:
   Clock() = default;
@@ -24,15 +32,12 @@ class Clock {
   [[nodiscard]] virtual std::uint64_t listen(std::function<void()> moved) = 0;
   /// After it returns `moved` is not called any more.
   virtual void forget(std::uint64_t listener) = 0;
-};
 
-/// The time of day.
-class SystemClock final : public Clock {
- public:
-  [[nodiscard]] Time now() const override;
-  [[nodiscard]] bool runs() const override { return true; }
-  [[nodiscard]] std::uint64_t listen(std::function<void()>) override { return 0; }
-  void forget(std::uint64_t) override {}
+  /// From the first call on the time of a clock that runs goes evenly, whatever the clock of the day is set to.
+  virtual void hold() {}
+  /// `told` hears of clocks that were set while time went evenly; returns a number for `forget_steps`.
+  [[nodiscard]] virtual std::uint64_t on_step(std::function<void(const ClockStep&)> /*told*/) { return 0; }
+  virtual void forget_steps(std::uint64_t /*listener*/) {}
 };
 
 /// Time that stands until somebody moves it: tests, simulations.

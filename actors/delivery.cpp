@@ -17,11 +17,7 @@ namespace {
 std::string of_namespace(std::string_view namespace_, std::string_view name) { return std::string(namespace_) + "/" + std::string(name); }
 
 std::string name_of_parent(const admission::WorkloadParent& parent, const Message& message) {
-  if (const auto& job = parent.job()) return std::string(job->kind.text()) + " " + of_namespace(job->namespace_.text(), job->name);
-  if (!parent.workloads().empty()) {
-    const auto& w = parent.workloads().front();
-    return "Workload " + of_namespace(w.namespace_.text(), w.name);
-  }
+  if (parent.job() || !parent.workloads().empty()) return name_of(parent);
   if (const auto* seen = std::get_if<admission::msg::JobSeen>(&message.payload))
     return std::string(seen->job->kind) + " " + of_namespace(seen->job->meta.namespace_, seen->job->meta.name);
   if (const auto* seen = std::get_if<admission::msg::WorkloadSeen>(&message.payload))
@@ -30,6 +26,13 @@ std::string name_of_parent(const admission::WorkloadParent& parent, const Messag
 }
 
 }  // namespace
+
+std::string name_of(const admission::WorkloadParent& parent) {
+  if (const auto& job = parent.job()) return std::string(job->kind.text()) + " " + of_namespace(job->namespace_.text(), job->name);
+  if (parent.workloads().empty()) return "a Workload";
+  const auto& w = parent.workloads().front();
+  return "Workload " + of_namespace(w.namespace_.text(), w.name);
+}
 
 std::string name_of(const admission::Entity& entity, const Message& message) {
   if (const auto* queue = dynamic_cast<const admission::ClusterQueue*>(&entity)) return "ClusterQueue " + std::string(queue->name().text());

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "actors/appender.hpp"
-#include "actors/clock.hpp"
+#include "actors/day_clock.hpp"
 #include "admission/entities.hpp"
 #include "admission/intents.hpp"
 #include "events/log.hpp"
@@ -30,7 +30,7 @@ struct NodeOptions {
   std::string writer = "hindsight";  ///< Host and process, for EpochStarted.
   std::string release = "dev";
   admission::Domain::SettingsReader settings_reader;
-  std::shared_ptr<Clock> clock = std::make_shared<SystemClock>();
+  std::shared_ptr<Clock> clock = std::make_shared<DayClock>();
 
   // ---- what happens, told on the sequencer's thread; must not block, must not call functions of the node that wait -----------------
 
@@ -73,6 +73,10 @@ struct NodeOptions {
   bool decide_from_start = true;  ///< Else neither decisions nor intents before `allow_decisions`.
   bool claim_from_start = true;   ///< Else it stands by, following the decisions of another, before `claim`. Nothing to a connector.
 
+  /// The command that sets aside the record at a position of the log of this name, as whoever runs this node would type it: for the
+  /// message with which the node gives up because of a record.
+  std::function<std::string(std::string_view log, events::Position)> quarantine_command;
+
   /// For tests of supervision: sees each message before its entity; what it throws counts as thrown by the entity.
   std::function<void(const admission::Message&)> hook;
 };
@@ -86,6 +90,9 @@ struct NodeStatus {
   bool at_rest = false;         ///< Nothing is under way and nothing left to decide.
   std::uint64_t decisions = 0;  ///< Steps decided and read back by this node.
   std::uint64_t stale_decisions = 0;
+  /// How often a job or Workload would have decided what it had decided before, with nothing having happened to it since. Nothing of that
+  /// is recorded.
+  std::uint64_t repeated_steps = 0;
   std::uint64_t restarts = 0;      ///< Of the domain, after an entity failed.
   std::uint64_t epochs_begun = 0;  ///< By this node: more than one with restarts and failed appends.
   std::uint64_t observations = 0;  ///< Taken so far.
@@ -93,7 +100,9 @@ struct NodeStatus {
   std::size_t shells = 0;
   std::uint64_t rounds = 0;
   Time next_due;
-  std::string error;  ///< Why it stopped by itself; empty: it runs, or was stopped.
+  Duration ahead;             ///< The log's time less that of the clock; negative: behind it (actors/log_clock.hpp).
+  std::string waits_for_log;  ///< Why the log takes no records just now: it is full, or out of reach; empty: it does.
+  std::string error;          ///< Why it stopped by itself; empty: it runs, or was stopped.
 };
 
 /// Runs one domain over a log: takes observations, appends them, applies what is read back, decides, appends the decision, applies that.

@@ -8,7 +8,11 @@
 namespace hindsight::actors {
 
 NodeCore::NodeCore(events::Log& of, NodeOptions given)
-    : log(of), options(std::move(given)), allowed_(options.decide_from_start), may_claim_(options.claim_from_start) {
+    : log(of),
+      options(std::move(given)),
+      clock(std::make_shared<LogClock>(options.clock, options.role == Role::decider)),
+      allowed_(options.decide_from_start),
+      may_claim_(options.claim_from_start) {
   Appender::Options writes;
   writes.domain = options.domain;
   writes.shared = options.role != Role::whole;
@@ -16,12 +20,45 @@ NodeCore::NodeCore(events::Log& of, NodeOptions given)
   writes.bytes_max = options.credit_bytes;
   writes.resume = options.on_credit;
   writes.lost = [this](const Error& e) { send_error(e); };
-  appender = std::make_unique<Appender>(log, *options.clock, std::move(writes));
-  timekeeper = std::make_unique<Timekeeper>(*options.clock, [this] {
+  appender = std::make_unique<Appender>(log, *clock, std::move(writes));
+  timekeeper = std::make_unique<Timekeeper>(*clock, [this] {
     const std::array<Observation, 1> now{TimerFired{}};
     (void)appender->observe(now);
   });
   tail = std::make_unique<Tail>(log, [this](const Error& e) { give_up(e); });
+  steps_heard_ = clock->on_step([this](const ClockStep& step) { mark(step); });
+}
+
+NodeCore::~NodeCore() {
+  clock->forget_steps(steps_heard_);
+  end_threads();
+}
+
+// ---- clocks ---------------------------------------------------------------------------------------------------------------------------
+
+void NodeCore::mark(const ClockStep& step) {
+  if (!appender->load().open) return;  // who only follows writes nothing, and whoever begins later says itself how its clock stands
+  const std::string source = step.source + (step.over ? ", which is as it should be again" : "");
+  const std::array<Observation, 1> stepped{ClockStepped{clock->now(), step.to, source}};
+  (void)appender->observe(stepped);
+}
+
+void NodeCore::tell_ahead() {
+  const Duration ahead = clock->ahead();
+  if (ahead <= DayClock::step_min) {
+    told_ahead_ = false;
+    return;
+  }
+  if (told_ahead_.exchange(true)) return;
+  const Time now = clock->now();
+  notice("the log is " + std::to_string(ahead.micros / 1'000'000) + " s ahead of the clock: its last record is of " + format_rfc3339(now) +
+         "; time goes on from there, slower by a tenth until the clock has come up with it");
+  mark({now, now - ahead, "the clock when the domain was taken", false});
+}
+
+std::string NodeCore::quarantine_command(events::Position record) const {
+  if (options.quarantine_command) return options.quarantine_command(log.name(), record);
+  return "hindsight log quarantine " + std::to_string(record) + " --log '" + std::string(log.name()) + "'";
 }
 
 void NodeCore::set_sequencer(SequencerActor actor) {
@@ -117,6 +154,7 @@ NodeStatus NodeCore::status() const {
   s.observations = load.taken;
   s.in_flight_records = load.records;
   s.in_flight_bytes = load.bytes;
+  s.ahead = clock->ahead();
   s.at_rest = rests_ && *rests_ == load.taken;
   return s;
 }

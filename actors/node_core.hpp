@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "actors/interfaces.hpp"
+#include "actors/log_clock.hpp"
 #include "actors/node.hpp"
 #include "actors/tail.hpp"
 #include "actors/timekeeper.hpp"
@@ -36,14 +37,22 @@ struct Job {
 class NodeCore {
  public:
   NodeCore(events::Log& log, NodeOptions options);
-  ~NodeCore() { end_threads(); }
+  ~NodeCore();
   NodeCore(const NodeCore&) = delete;
   NodeCore& operator=(const NodeCore&) = delete;
 
   events::Log& log;
   const NodeOptions options;
+  const std::shared_ptr<LogClock> clock;  ///< Whose time the records get.
   const std::shared_ptr<std::atomic<std::size_t>> open_jobs = std::make_shared<std::atomic<std::size_t>>(0);
   std::atomic<std::uint64_t> claimed_epoch = 0;  ///< The newest that this node began or was about to begin.
+
+  /// What the sequencer is at, for who has to say where it failed: the record that it applies, or, while it decides, the newest record of
+  /// an object.
+  std::atomic<events::Position> at_record = 0, newest_object = 0;
+  std::atomic<bool> deciding = false;
+  /// "hindsight log quarantine 12 --log sqlite:log.db"
+  [[nodiscard]] std::string quarantine_command(events::Position record) const;
 
   /// Who has the domain now; null between two lives of the sequencer.
   void set_sequencer(SequencerActor actor);
@@ -65,6 +74,10 @@ class NodeCore {
   [[nodiscard]] std::vector<JobPtr> kept() const;
 
   void notice(const std::string& text) const;
+  /// Has the log say, if the node writes it just now, that a clock was set.
+  void mark(const ClockStep& step);
+  /// Tells once, and has the log say, that it is ahead of the clock.
+  void tell_ahead();
 
   /// Changes what `status` shows.
   void report(const std::function<void(NodeStatus&)>& change);
@@ -88,6 +101,9 @@ class NodeCore {
 
  private:
   void send_error(const Error& error);
+
+  std::uint64_t steps_heard_ = 0;  ///< Number of the clock's listener.
+  std::atomic<bool> told_ahead_ = false;
 
   mutable std::mutex mutex_;
   mutable std::condition_variable changed_;

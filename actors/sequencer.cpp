@@ -2,11 +2,15 @@
 
 #include <algorithm>
 #include <chrono>
+#include <stdexcept>
+#include <utility>
 
 #include <spdlog/spdlog.h>
 #include <caf/all.hpp>
 
 #include "actors/defaults.hpp"
+#include "actors/delivery.hpp"
+#include "events/quarantine.hpp"
 
 namespace hindsight::actors {
 
@@ -34,6 +38,14 @@ Sequencer::Sequencer(caf::scheduled_actor* self, std::shared_ptr<NodeCore> core)
 
 void Sequencer::begin() {
   const NodeOptions& options = core_->options;
+  core_->deciding = false;
+  auto set_aside = events::passed_over(core_->log, options.domain);
+  if (!set_aside && set_aside.error().kind == ErrorKind::unavailable) {
+    tell_that_it_waits("the log cannot be reached, nothing is decided until it can: " + set_aside.error().message);
+    caf::delayed_anon_send(caf::actor_cast<SequencerActor>(self_), out_of_reach_pause, start_atom::value);
+    return;
+  }
+  if (!set_aside) return give_up(set_aside.error());
   constexpr unsigned snapshots_tried_max = 16;
   for (unsigned attempt = 0;; ++attempt) {
     engine_ = std::make_unique<StepEngine>(self_, options.settings_reader, engine_options(options));
@@ -47,9 +59,12 @@ void Sequencer::begin() {
     if (restored.error().kind == ErrorKind::not_found) return give_up(restored.error());
     core_->notice("a snapshot is not used: " + restored.error().message);
   }
+  domain().pass_over(std::move(*set_aside));
   core_->tail->follow(position_,
                       [actor = caf::actor_cast<SequencerActor>(self_)](RecordsPtr records) { caf::anon_send(actor, std::move(records)); });
-  for (auto& job : core_->kept()) jobs_.push_back(std::move(job));
+  // Those that were added meanwhile are among them: a job is kept before it is sent here.
+  const auto kept = core_->kept();
+  jobs_.assign(kept.begin(), kept.end());
   follow_to_the_end();
   go_on();
 }
@@ -71,7 +86,7 @@ void Sequencer::find_the_end() {
   if (last) {
     target_ = *last;
   } else if (last.error().kind == ErrorKind::unavailable) {
-    core_->notice("the log cannot be reached, nothing is decided until it can: " + last.error().message);
+    tell_that_it_waits("the log cannot be reached, nothing is decided until it can: " + last.error().message);
     caf::delayed_anon_send(caf::actor_cast<SequencerActor>(self_), out_of_reach_pause, look_atom::value);
   } else {
     give_up(last.error());
@@ -96,10 +111,15 @@ void Sequencer::caught_up() {
     stand_by();
 }
 
+/// Of its last record; never: it has none.
+Time Sequencer::time_of_log() { return domain().sequence() == 0 ? Time::never() : domain().now(); }
+
 void Sequencer::observe() {
   phase_ = Phase::observing;
   told_all_ = false;
+  core_->clock->begin(time_of_log());
   core_->appender->open({domain().sequence(), position_, domain().now()}, pause_);
+  core_->tell_ahead();
   pause_ = std::chrono::milliseconds(0);
   core_->report([&](NodeStatus& s) {
     s.caught_up = true;
@@ -120,8 +140,10 @@ void Sequencer::claim() {
   own_epoch_ = std::max(domain().epoch(), core_->claimed_epoch.load()) + 1;
   core_->claimed_epoch = own_epoch_;
   told_all_ = false;
+  core_->clock->begin(time_of_log());
   core_->appender->open({domain().sequence(), position_, domain().now()}, own_epoch_, {core_->options.writer, core_->options.release},
                         pause_);
+  core_->tell_ahead();
   pause_ = std::chrono::milliseconds(0);
   core_->report([](NodeStatus& s) { ++s.epochs_begun; });
 }
@@ -140,9 +162,25 @@ void Sequencer::append_failed(const Error& error) {
   }
   // A log that has grown under us is well: whoever waits only lets it grow on.
   pause_ = error.kind == ErrorKind::conflict ? std::chrono::milliseconds(0) : out_of_reach ? out_of_reach_pause : pause_after(failures_);
-  core_->notice("an append failed, a new epoch begins: " + error.message);
+  if (out_of_reach)
+    tell_that_it_waits("the log cannot take records, nothing is decided until it can: " + error.message);
+  else
+    core_->notice("an append failed, a new epoch begins: " + error.message);
   follow_to_the_end();
   go_on();
+}
+
+/// What may go on for hours, a disk that is full or brokers that are away, is not told every second.
+void Sequencer::tell_that_it_waits(const std::string& why) {
+  core_->report([&](NodeStatus& s) { s.waits_for_log = why; });
+  if (!std::exchange(told_that_it_waits_, true)) core_->notice(why);
+}
+
+void Sequencer::append_succeeded() {
+  failures_ = 0;
+  if (!std::exchange(told_that_it_waits_, false)) return;
+  core_->report([](NodeStatus& s) { s.waits_for_log.clear(); });
+  core_->notice("the log takes records again");
 }
 
 // ---- the loop ------------------------------------------------------------------------------------------------------------------------
@@ -172,6 +210,10 @@ void Sequencer::drain() {
 
 /// Does the next thing until a step is under way or nothing is left.
 void Sequencer::go_on() {
+  if (!engine_) {  // it has not begun, because the log is out of reach
+    if (draining_) finish();
+    return;
+  }
   while (phase_ != Phase::ended && !engine_->busy()) {
     if (applying_ != nullptr) record_applied();
     if (asking_) answered();
@@ -214,15 +256,26 @@ bool Sequencer::next_record() {
     const auto stored = batch[next_in_batch_++];
     position_ = stored.offset;
     if (stored.domain != core_->options.domain) continue;
+    core_->at_record = stored.offset;
+    core_->deciding = false;
+    if (const Envelope envelope{stored.domain, stored.sequence, stored.epoch, stored.time, 0}; domain().passes_over(envelope)) {
+      domain().pass(envelope);
+      nothing_to_decide_ = false;
+      continue;
+    }
     reading_->records = batches_.front();
     auto read = reading_->reader.read(stored.bytes);
     if (!read) {
-      give_up(
-          {read.error().kind, std::string(core_->log.name()) + ", record " + std::to_string(stored.offset) + ": " + read.error().message});
+      std::string what = std::string(core_->log.name()) + ", record " + std::to_string(stored.offset) + ": " + read.error().message;
+      if (read.error().kind == ErrorKind::corrupt)
+        what += ". This sets the record aside, for every reader and for ever: " + core_->quarantine_command(stored.offset);
+      give_up({read.error().kind, std::move(what)});
       return false;
     }
     const bool counts = domain().counts((*read)->envelope);
     if (auto ok = apply(**read); !ok) {
+      // A record that was folded has been set aside since: the domain is built again without it.
+      if (ok.error().kind == ErrorKind::conflict) throw std::runtime_error(ok.error().message);
       give_up({ok.error().kind, std::string(core_->log.name()) + ", record " + std::to_string(stored.offset) + ": " + ok.error().message});
       return false;
     }
@@ -248,24 +301,29 @@ void Sequencer::record_applied() {
   if (const auto* d = std::get_if<Decisions>(&record.body)) {
     if (in_flight_ && e.epoch == own_epoch_ && d->base == *in_flight_) {
       in_flight_.reset();
-      failures_ = 0;
+      append_succeeded();
       core_->report([](NodeStatus& s) { ++s.decisions; });
     }
   } else if (const auto* started = std::get_if<EpochStarted>(&record.body)) {
     epoch_began(e, *started);
   } else if (phase_ == Phase::observing) {
-    failures_ = 0;
+    append_succeeded();
   }
-  if (const auto* o = std::get_if<Observation>(&record.body); o != nullptr && std::holds_alternative<TimerFired>(*o))
-    core_->timekeeper->heard();
-  if (core_->options.on_record) core_->options.on_record(record, position_);
+  if (const auto* o = std::get_if<Observation>(&record.body); o != nullptr) {
+    const bool timer = std::holds_alternative<TimerFired>(*o);
+    if (timer) core_->timekeeper->heard();
+    const bool object = !timer && !std::holds_alternative<ClockStepped>(*o);
+    if (phase_ != Phase::following) core_->clock->reached(e.time, object);
+    if (object && !std::holds_alternative<MirrorSynced>(*o)) core_->newest_object = stored_.offset;
+  }
+  if (core_->options.on_record) tell("who follows the records", [&] { core_->options.on_record(record, position_); });
 }
 
 void Sequencer::epoch_began(const Envelope& e, const EpochStarted& started) {
   const bool own = started.writer == core_->options.writer;
   if (phase_ == Phase::claiming && e.epoch == own_epoch_ && own) {
     phase_ = Phase::leading;
-    failures_ = 0;
+    append_succeeded();
     core_->report([&](NodeStatus& s) {
       s.caught_up = true;
       s.position = position_;
@@ -300,7 +358,32 @@ void Sequencer::batch_applied() {
     s.rounds = engine_->rounds();
     s.next_due = domain().next_due();
   });
-  if (core_->options.on_batch) core_->options.on_batch(engine_->entities(), position_, domain().now());
+  core_->clock->reached(domain().now(), false);
+  if (core_->options.on_batch)
+    tell("who looks at the state", [&] { core_->options.on_batch(engine_->entities(), position_, domain().now()); });
+}
+
+void Sequencer::tell(const char* what, const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const std::exception& bug) {
+    core_->notice(std::string(what) + " failed at record " + std::to_string(position_) + ": " + bug.what());
+  }
+}
+
+void Sequencer::tell_circles(const admission::Domain::Step& step) {
+  constexpr std::size_t told_max = 1000;
+  if (step.circling.empty()) return;
+  core_->report([&](NodeStatus& s) { s.repeated_steps += step.circling.size(); });
+  if (told_circles_.size() > told_max) told_circles_.clear();
+  for (const auto& uid : step.circling) {
+    if (!told_circles_.insert(uid).second) continue;
+    const auto index = domain().find_parent(uid);
+    const auto* parent = index ? engine_->entities().parent(*index) : nullptr;
+    core_->notice((parent == nullptr ? "uid " + uid : name_of(*parent)) +
+                  " would decide again what it has decided before, although nothing has happened to it since: that is not recorded, and it "
+                  "waits for something to happen");
+  }
 }
 
 /// Between two batches: everything that an intent follows from was read back. First those of the whole state, then of what was touched.
@@ -318,7 +401,7 @@ void Sequencer::tell_intents() {
     engine_->entities().forget_touched();
     intents = engine_->entities().all_intents();
   }
-  if (!intents.empty()) core_->options.on_intents(std::move(intents));
+  if (!intents.empty()) tell("who carries out intents", [&] { core_->options.on_intents(std::move(intents)); });
 }
 
 // ---- deciding ------------------------------------------------------------------------------------------------------------------------
@@ -327,6 +410,7 @@ void Sequencer::tell_intents() {
 bool Sequencer::ask() {
   if (!acts() || draining_ || in_flight_ || nothing_to_decide_) return false;
   if (!told_all_) tell_intents();
+  core_->deciding = true;
   if (phase_ == Phase::leading && core_->decisions_allowed() && engine_->ask()) {
     asking_ = true;
     return true;
@@ -339,6 +423,7 @@ bool Sequencer::ask() {
 void Sequencer::answered() {
   asking_ = false;
   const auto step = engine_->answer();
+  tell_circles(step);
   if (step.events.empty() || phase_ != Phase::leading) return;  // ask for the next kind
   in_flight_ = step.base;
   // When it is closed its failure is on the way here, and all is asked again in the next epoch.

@@ -4,6 +4,8 @@
 #include <deque>
 #include <memory>
 #include <optional>
+#include <set>
+#include <string>
 
 #include "actors/node_core.hpp"
 #include "actors/step_engine.hpp"
@@ -47,6 +49,7 @@ class Sequencer {
   void follow_to_the_end();
   void find_the_end();
   void caught_up();
+  [[nodiscard]] Time time_of_log();
   void observe();
   void stand_by();
   void claim();
@@ -54,6 +57,11 @@ class Sequencer {
   /// Work that changes the world may be done.
   [[nodiscard]] bool acts() const { return phase_ == Phase::leading || phase_ == Phase::observing; }
   void tell_intents();
+  void tell_circles(const admission::Domain::Step& step);
+  /// Calls who looks on; what they throw is their own matter.
+  void tell(const char* what, const std::function<void()>& call);
+  void tell_that_it_waits(const std::string& why);
+  void append_succeeded();
   void give_up(Error error);
   void finish();
   [[nodiscard]] Result<void> apply(const RecordView& record);
@@ -70,6 +78,7 @@ class Sequencer {
   std::optional<events::Position> target_;  ///< Following: where the log ended; nothing: it cannot be reached now.
   std::uint64_t own_epoch_ = 0;             ///< Claimed or had.
   unsigned failures_ = 0;                   ///< Appends in a row that failed.
+  bool told_that_it_waits_ = false;         ///< For the log, since an append succeeded last.
   std::chrono::milliseconds pause_{0};      ///< Before the next claim.
 
   std::deque<RecordsPtr> batches_;
@@ -86,6 +95,7 @@ class Sequencer {
   bool nothing_to_decide_ = false;          ///< Since the last record.
   std::optional<std::uint64_t> in_flight_;  ///< Base of the decision that was not read back yet.
   std::deque<JobPtr> jobs_;
+  std::set<std::string> told_circles_;  ///< Uids of jobs and Workloads of which it was said that they only repeat themselves.
 };
 
 SequencerActor::behavior_type sequencer_actor(SequencerActor::stateful_pointer<std::unique_ptr<Sequencer>> self,

@@ -50,8 +50,8 @@ Result<void> StepEngine::apply(const RecordView& record, std::shared_ptr<const v
 
 Result<void> StepEngine::fold(const RecordView& record) {
   Outbox out;
-  if (auto ok = entities_->domain().begin(record, out); !ok) return ok;
   try {
+    if (auto ok = entities_->domain().begin(record, out); !ok) return ok;
     entities_->deliver_all(out, true);
   } catch (...) {
     throw std::runtime_error("an entity failed when record " + std::to_string(record.envelope.sequence) +

@@ -28,6 +28,17 @@ bool may_restart(Supervisor& s) {
   return s.failures.size() <= s.core->options.restarts_max;
 }
 
+/// What can be done about a domain that fails again and again.
+std::string way_out(const NodeCore& core) {
+  const auto record = core.deciding ? core.newest_object.load() : core.at_record.load();
+  if (record == 0) return {};
+  const std::string where = core.deciding
+                                ? "; it failed while it decided, and record " + std::to_string(record) + " told the newest of an object"
+                                : "; it failed at record " + std::to_string(record);
+  return where + ". A newer release may take it; else this sets the record aside, for every reader and for ever: " +
+         core.quarantine_command(record);
+}
+
 void sequencer_ended(Self self, const caf::down_msg& m) {
   Supervisor& s = self->state;
   s.core->set_sequencer(SequencerActor());
@@ -48,7 +59,7 @@ void sequencer_ended(Self self, const caf::down_msg& m) {
     s.core->give_up({ErrorKind::unavailable, "domain " + s.core->options.domain + " failed " + std::to_string(s.failures.size()) +
                                                  " times within " + std::to_string(s.core->options.restart_window.count()) +
                                                  " s (allowed: " + std::to_string(s.core->options.restarts_max) +
-                                                 "), the last time with: " + why});
+                                                 "), the last time with: " + why + way_out(*s.core)});
   }
   s.core->end();
   self->quit();

@@ -58,7 +58,14 @@ class ArchiveReader {
   template <class T>
   requires std::is_arithmetic_v<T> || std::is_enum_v<T>
   void operator()(T& v) {
-    if (const auto* p = take(sizeof v)) std::memcpy(&v, p, sizeof v);
+    const auto* p = take(sizeof v);
+    if (p == nullptr) return;
+    if constexpr (std::is_same_v<T, bool>) {
+      if (*p > std::byte{1}) return refuse();  // any other byte is no bool, and may be taken for both values
+      v = *p == std::byte{1};
+    } else {
+      std::memcpy(&v, p, sizeof v);
+    }
   }
   void operator()(WideAmount& v) {
     if (const auto* p = take(sizeof v)) std::memcpy(&v, p, sizeof v);
@@ -86,6 +93,8 @@ class ArchiveReader {
     if (n > in_.size()) ok_ = false;
     return ok_ ? static_cast<std::size_t>(n) : 0;
   }
+  /// What was read makes no sense: from here on it is as if nothing more were there.
+  void refuse() { ok_ = false; }
   [[nodiscard]] bool ok() const { return ok_; }
   [[nodiscard]] bool at_end() const { return ok_ && in_.empty(); }
 

@@ -108,15 +108,15 @@ std::vector<Catalog::Root> Catalog::refresh_roots() {
 std::vector<Symbol> Catalog::below(Symbol cohort) const {
   std::vector<Symbol> out{cohort};  // each has one parent, so none comes twice but the first, in a circle
   for (std::size_t i = 0; i < out.size(); ++i)
-    for (const Symbol child : look_up(cohorts_in_, out[i]))
+    for (const Symbol& child : look_up(cohorts_in_, out[i]))
       if (child != cohort) out.push_back(child);
   return out;
 }
 
 std::vector<Catalog::Root> Catalog::refresh_roots_below(Symbol cohort) {
   std::vector<Root> out;
-  for (const Symbol c : below(cohort))
-    for (const Symbol queue : look_up(queues_in_, c)) out.push_back(refresh_root(queue));
+  for (const Symbol& c : below(cohort))
+    for (const Symbol& queue : look_up(queues_in_, c)) out.push_back(refresh_root(queue));
   return out;
 }
 

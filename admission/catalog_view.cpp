@@ -34,7 +34,7 @@ void hash_list(StateHash& h, const std::vector<ResourceGroup>& groups) {
   h.add(static_cast<std::uint64_t>(groups.size()));
   for (const auto& g : groups) {
     h.add(static_cast<std::uint64_t>(g.resources.size()));
-    for (const Symbol r : g.resources) h.add(r);
+    for (const Symbol& r : g.resources) h.add(r);
     h.add(static_cast<std::uint64_t>(g.flavors.size()));
     for (const auto& f : g.flavors) {
       h.add(f.flavor);
@@ -169,7 +169,7 @@ std::uint64_t content_hash(const QueueConfig& c) {
   for (const auto& k : c.checks) {
     h.add(k.name);
     h.add(static_cast<std::uint64_t>(k.on_flavors.size()));
-    for (const Symbol f : k.on_flavors) h.add(f);
+    for (const Symbol& f : k.on_flavors) h.add(f);
   }
   h.add(c.stop_policy);
   h.add(c.stop_policy_set);

@@ -1,6 +1,7 @@
 #include "admission/cluster_queue.hpp"
 
 #include <algorithm>
+#include <unordered_set>
 #include <utility>
 
 namespace hindsight::admission {
@@ -86,7 +87,10 @@ void ClusterQueue::enqueue(const msg::Enqueue& m, Address parent, const Context&
     take_out(p);
     --p.local->counters.pending;
   }
-  p.local = local(*info, c);
+  Local* const target = local(*info, c);
+  ++target->users;
+  if (!fresh) leave(p.local, c, out);
+  p.local = target;
   ++p.local->counters.pending;
   p.info = info;
   p.parent = parent;
@@ -122,6 +126,7 @@ void ClusterQueue::dequeue(WorkloadId id, bool quiet, const Context& c, Outbox& 
   take_out(it->second);
   if (sticky_ == &it->second) sticky_ = nullptr;
   --it->second.local->counters.pending;
+  leave(it->second.local, c, out);
   pending_.erase(it);
   if (!quiet || refreshed_at_ == c.sequence) refresh_counters(c);
   tell_heap_state(out);
@@ -220,10 +225,21 @@ void ClusterQueue::requeued(const EntryRequeued& e, WorkloadId id, const Context
     const bool fits_nowhere = e.requeue_reason == RequeueReason::no_fit || e.requeue_reason == RequeueReason::preemption_no_candidates;
     if (fits_nowhere && config != nullptr && config->strategy == QueueingStrategy::best_effort_fifo && p.info->equivalence_hash != 0) {
       records_[p.info->equivalence_hash] = Symbol(e.reason);
+      prune_records();
       park_equals(p.info->equivalence_hash, Symbol(e.reason), c, out);
     }
   }
   tell_heap_state(out);
+}
+
+/// A record says that equal workloads need not be tried. Of workloads that have all gone it is kept while there is room: whoever makes and
+/// deletes workloads of ever new shapes while nothing else happens fills no memory with it.
+void ClusterQueue::prune_records() {
+  constexpr std::size_t room = 10'000;
+  if (records_.size() <= room + 2 * pending_.size()) return;
+  std::unordered_set<std::uint64_t> live;
+  for (const auto& [id, p] : pending_) live.insert(p.info->equivalence_hash);
+  std::erase_if(records_, [&](const auto& record) { return !live.contains(record.first); });
 }
 
 // ---- quota ------------------------------------------------------------------------------------------------------------------
@@ -254,6 +270,24 @@ ClusterQueue::Local* ClusterQueue::local(const WorkloadInfo& w, const Context& c
   return &it->second;
 }
 
+/// `local` is not used any more.
+void ClusterQueue::leave(Local*& local, const Context& c, Outbox& out) {
+  Local* const left = std::exchange(local, nullptr);
+  if (--left->users == 0) forget_idle(Catalog::LocalQueueKey(left->key), c, out);
+}
+
+/// LocalQueues come and go as their makers like; of one that is no more, and of which nothing is left, nothing is kept.
+void ClusterQueue::forget_idle(const Catalog::LocalQueueKey& key, const Context& c, Outbox& out) {
+  const auto it = local_.find(key);
+  if (it == local_.end() || it->second.users != 0) return;
+  const auto* config = c.catalog->local_queue(key.first, key.second);
+  if (config != nullptr && (config->cluster_queue == name_ || !it->second.ledger.dormant() || !it->second.ledger.penalty().empty())) return;
+  local_.erase(it);
+  if (!fair_ || ++forgotten_locals_ <= local_.size() + 64) return;
+  forgotten_locals_ = 0;
+  out.send(queue_address(name_), tree_, msg::LocalUsage{name_, local_usage(), true});  // the tree forgets them now
+}
+
 QueueCounters ClusterQueue::local_counters(Symbol namespace_, Symbol local_queue) const {
   const auto it = local_.find({namespace_, local_queue});
   return it == local_.end() ? QueueCounters{} : it->second.counters;
@@ -261,15 +295,17 @@ QueueCounters ClusterQueue::local_counters(Symbol namespace_, Symbol local_queue
 
 void ClusterQueue::reserve(const msg::Reserve& m, const Context& c, Outbox& out) {
   const WorkloadId id = m.reservation->workload->id;
+  Local* const target = local(*m.reservation->workload, c);
+  ++target->users;
   if (const auto it = pending_.find(id); it != pending_.end()) {
     take_out(it->second);
     if (sticky_ == &it->second) sticky_ = nullptr;
     --it->second.local->counters.pending;
+    leave(it->second.local, c, out);
     pending_.erase(it);
   }
   auto [it, fresh] = holding_.try_emplace(id);
   Holding& h = it->second;
-  Local* const target = local(*m.reservation->workload, c);
   begin_ledger(*target, c);
   if (!fresh) {
     begin_ledger(*h.local, c);
@@ -280,6 +316,7 @@ void ClusterQueue::reserve(const msg::Reserve& m, const Context& c, Outbox& out)
       h.penalty.clear();
       usage_changed(*h.local, c, out);
     }
+    leave(h.local, c, out);
   }
   h.reservation = m.reservation;
   h.admitted = m.admitted;
@@ -295,12 +332,13 @@ void ClusterQueue::reserve(const msg::Reserve& m, const Context& c, Outbox& out)
 void ClusterQueue::release(WorkloadId id, const Context& c, Outbox& out) {
   const auto it = holding_.find(id);
   if (it == holding_.end()) return;
-  Local& l = *it->second.local;
-  begin_ledger(l, c);
+  Local* l = it->second.local;
+  begin_ledger(*l, c);
   count_usage(it->second, -1);
-  l.ledger.drop_penalty(it->second.penalty);
+  l->ledger.drop_penalty(it->second.penalty);
   holding_.erase(it);
-  usage_changed(l, c, out);
+  usage_changed(*l, c, out);
+  leave(l, c, out);
   ++generation_;
   out.send(queue_address(name_), tree_, msg::Discharge{name_, id});
   refresh_counters(c);

@@ -81,6 +81,10 @@ class ClusterQueue final : public Entity {
     std::vector<Penalty> penalties;
   };
   [[nodiscard]] Image image() const;
+  /// Entries of all tables that grow with what tenants make.
+  [[nodiscard]] std::size_t entries() const {
+    return pending_.size() + alone_.size() + told_.size() + records_.size() + holding_.size() + local_.size();
+  }
   /// Called after the Workloads have announced themselves again.
   void restore(const Image& image, const Context& context, Outbox& out);
 
@@ -91,6 +95,7 @@ class ClusterQueue final : public Entity {
   struct Local {
     Catalog::LocalQueueKey key;
     QueueCounters counters;
+    std::uint32_t users = 0;  ///< Workloads that point here.
     // with admission fair sharing
     UsageLedger ledger;
     Lanes::Lane lane;
@@ -138,6 +143,9 @@ class ClusterQueue final : public Entity {
   [[nodiscard]] std::size_t waiting_equals(std::uint64_t hash) const;
   void tell_heap_state(Outbox& out);
   [[nodiscard]] Local* local(const WorkloadInfo& w, const Context& c);
+  void leave(Local*& local, const Context& c, Outbox& out);
+  void forget_idle(const Catalog::LocalQueueKey& key, const Context& c, Outbox& out);
+  void prune_records();
   void count_usage(const Holding& h, std::int64_t sign);
   void refresh_counters(const Context& c);
 
@@ -183,7 +191,8 @@ class ClusterQueue final : public Entity {
   QueueCounters live_;
   QueueCounters published_;
   std::uint64_t refreshed_at_ = 0;  ///< Record whose messages refresh the counters: all of them or none, in whatever order they come.
-  std::unordered_map<Catalog::LocalQueueKey, Local, Catalog::LocalQueueKeyHash> local_;  ///< Entries stay for ever, in their place.
+  std::unordered_map<Catalog::LocalQueueKey, Local, Catalog::LocalQueueKeyHash> local_;  ///< Elements stay in their place.
+  std::size_t forgotten_locals_ = 0;                                                     ///< Since the tree was told of all of them.
   bool fair_ = false;                                                                    ///< Admission fair sharing is on for this queue.
   Time sampling_due_;                                                                    ///< As the domain was told.
 };

@@ -95,7 +95,7 @@ void CohortTree::build(const Context& c) {
   std::vector<Symbol> names = c.catalog->below(root_);
   std::sort(names.begin(), names.end(), ByText{});
   std::vector<std::shared_ptr<const CohortConfig>> cohorts;
-  for (const Symbol name : names)
+  for (const Symbol& name : names)
     if (const auto it = c.catalog->cohorts.find(name); it != c.catalog->cohorts.end()) cohorts.push_back(it->second);
   tree_ = QuotaTree::build(members, cohorts);
   for (auto& [queue, m] : members_) {
@@ -116,7 +116,7 @@ void CohortTree::run_cycle(const msg::RunCycle& m, Outbox& out) {
     out.send(tree_address(root_), domain_address, msg::Proposed{});
     return;
   }
-  for (const Symbol queue : ready_) out.send(tree_address(root_), queue_address(queue), msg::OfferHead{cycle_});
+  for (const Symbol& queue : ready_) out.send(tree_address(root_), queue_address(queue), msg::OfferHead{cycle_});
 }
 
 namespace {

@@ -11,6 +11,7 @@
 #include "admission/nomination.hpp"
 #include "admission/outcome_text.hpp"
 #include "admission/preemption.hpp"
+#include "vocabulary/text.hpp"
 
 namespace hindsight::admission {
 namespace {
@@ -108,7 +109,7 @@ class Cycle {
     o.cluster_queue = head.cluster_queue;
     o.requeue_reason = requeue;
     o.reason = why;
-    o.message = std::move(message);
+    o.message = condition_message(std::move(message));
     o.scan = std::move(head.scan);
     return false;
   }
@@ -286,7 +287,8 @@ class Cycle {
     for (const Target& t : e.targets) {
       const WorkloadInfo& victim = *tree_.entry(t.entry).reservation->workload;
       if (victim.evicted) continue;  // on its way already (BA-115)
-      o.victims.push_back({victim.id, reason_symbol(t.reason), preempted_message(*o.workload, t.reason, path, tree_.path(t.queue))});
+      o.victims.push_back(
+          {victim.id, reason_symbol(t.reason), condition_message(preempted_message(*o.workload, t.reason, path, tree_.path(t.queue)))});
     }
   }
 
@@ -346,7 +348,7 @@ class Cycle {
     Outcome& o = outcome(e);
     o.requeue_reason = requeue_reason;
     o.reason = why;
-    o.message = std::move(message);
+    o.message = condition_message(std::move(message));
     o.scan = scan_of(*o.workload, e);
     return o;
   }

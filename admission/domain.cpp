@@ -18,12 +18,15 @@ Result<void> Domain::begin(const RecordView& record, Outbox& out) {
     if (std::holds_alternative<Decisions>(record.body)) ++stale_decisions_;
     return {};
   }
-  ++sequence_;
-  epoch_ = std::max(epoch_, e.epoch);
-  if (e.time > now_) now_ = e.time;  // a clock that steps back does not turn time back
-  phase_ = Phase::reconcile;
-  contenders_.clear();
+  if (passes_over(e)) {
+    pass(e);
+    return {};
+  }
+  count(e);
   if (const auto* o = std::get_if<Observation>(&record.body)) {
+    if (const auto* q = std::get_if<RecordQuarantined>(o); q != nullptr && !std::ranges::binary_search(passed_over_, q->sequence))
+      return fail(ErrorKind::conflict, "domain " + std::string(e.domain) + ": record " + std::to_string(q->position) + " (sequence " +
+                                           std::to_string(q->sequence) + ") was set aside, and this fold began before that was known");
     route(*o, out);
   } else if (const auto* d = std::get_if<Decisions>(&record.body)) {
     // Each decision has a later base than the one before: an equal one is the same once more, written by an append that was repeated.
@@ -38,6 +41,19 @@ Result<void> Domain::begin(const RecordView& record, Outbox& out) {
     mark_all();  // what the epoch before decided but did not write is lost: everything is asked again
   }
   return {};
+}
+
+void Domain::count(const Envelope& e) {
+  ++sequence_;
+  epoch_ = std::max(epoch_, e.epoch);
+  if (e.time > now_) now_ = e.time;  // a clock that steps back does not turn time back
+  phase_ = Phase::reconcile;
+  contenders_.clear();
+}
+
+void Domain::pass(const Envelope& envelope) {
+  count(envelope);
+  passed_over_.push_back(sequence_);
 }
 
 void Domain::end() {}
@@ -64,6 +80,7 @@ void Domain::touched(Address entity) {
 
 void Domain::route(const Observation& o, Outbox& out) {
   if (seen_.is_late(o)) return;
+  if (!quarantined_.empty() && !lift_quarantine(o)) return;
   const bool changed_before = std::exchange(catalog_changed_, false);
   std::visit([&](const auto& x) { apply(x, out); }, o);
   if (catalog_changed_ && repeated_.clear()) mark_trees();  // other rules, another matter (D13)
@@ -81,7 +98,7 @@ void Domain::route(const Decisions& d, Outbox& out) {
   } else if (d.step == StepKind::timers) {
     seen_cycles_.clear();
   }
-  for (const Event& e : d.events) route_event(e, out);
+  for (const Event& e : d.events) route_event(e, d.step == StepKind::life_cycle, out);
 }
 
 namespace {
@@ -109,23 +126,24 @@ struct NamedWorkload {
 
 }  // namespace
 
-void Domain::route_event(const Event& e, Outbox& out) {
+void Domain::route_event(const Event& e, bool life_cycle, Outbox& out) {
   if (const auto* r = std::get_if<TreeReactivated>(&e)) {
     const Symbol root(r->root);
     reactivations_.erase(root);
-    for (const Symbol queue : catalog_->members(root)) out.send(domain_address, queue_address(queue), msg::Reactivate{});
+    for (const Symbol& queue : catalog_->members(root)) out.send(domain_address, queue_address(queue), msg::Reactivate{});
     mark_tree(root);
     return;
   }
   if (const JobRef* job = std::visit(OnlyJob{}, e); job != nullptr) {
     const std::uint32_t parent = registry_.find_parent(job->uid);
-    if (parent != Registry::none) out.send(domain_address, {EntityKind::workload_parent, parent}, msg::EventApplied{&e, 0});
+    if (parent != Registry::none) out.send(domain_address, {EntityKind::workload_parent, parent}, msg::EventApplied{&e, 0, life_cycle});
     return;
   }
   const auto entry = registry_.find_workload(std::visit(NamedWorkload{}, e));
   if (!entry) return;  // its object has gone meanwhile
-  out.send(domain_address, {EntityKind::workload_parent, entry.parent}, msg::EventApplied{&e, entry.id});
-  if (const auto* q = std::get_if<QuotaReserved>(&e)) holders_[Symbol(q->cluster_queue)].insert(entry.parent);
+  out.send(domain_address, {EntityKind::workload_parent, entry.parent}, msg::EventApplied{&e, entry.id, life_cycle});
+  if (const auto* q = std::get_if<QuotaReserved>(&e))
+    place_workload(entry.id, Catalog::LocalQueueKey(workload_places_[entry.id].member), Symbol(q->cluster_queue));
   if (const auto* r = std::get_if<EntryRequeued>(&e)) {
     const Symbol queue(r->cluster_queue);
     out.send(domain_address, queue_address(queue), msg::Requeued{r, entry.id});
@@ -138,6 +156,15 @@ void Domain::route_event(const Event& e, Outbox& out) {
 }
 
 // ---- registry -----------------------------------------------------------------------------------------------------------------
+
+std::optional<std::uint32_t> Domain::parent_of(const Event& event) const {
+  if (const JobRef* job = std::visit(OnlyJob{}, event); job != nullptr) {
+    const std::uint32_t parent = registry_.find_parent(job->uid);
+    return parent == Registry::none ? std::nullopt : std::optional(parent);
+  }
+  const auto entry = registry_.find_workload(std::visit(NamedWorkload{}, event));
+  return entry ? std::optional(entry.parent) : std::nullopt;
+}
 
 std::optional<std::uint32_t> Domain::find_parent(std::string_view uid) const {
   if (const auto w = registry_.find_workload(uid)) return w.parent;
@@ -157,6 +184,39 @@ void Domain::know(std::uint32_t parent) {
   is_dirty_.resize(parent + 1, false);
   due_of_.resize(parent + 1, Time::never());
   job_kinds_.resize(parent + 1, JobKind::none);
+  job_places_.resize(parent + 1);
+}
+
+namespace {
+
+template <class Index, class Key>
+void move_entry(Index& index, const Key& from, const Key& to, WorkloadId id) {
+  if (from == to) return;
+  if (const auto it = index.find(from); it != index.end()) {
+    it->second.erase(id);
+    if (it->second.empty()) index.erase(it);
+  }
+  if (to != Key()) index[to].insert(id);
+}
+
+}  // namespace
+
+/// Of a Workload that has gone both are empty.
+void Domain::place_workload(WorkloadId id, Catalog::LocalQueueKey member, Symbol holder) {
+  if (id >= workload_places_.size()) workload_places_.resize(id + 1);
+  WorkloadPlace& place = workload_places_[id];
+  move_entry(members_, place.member, member, id);
+  move_entry(holders_, place.holder, holder, id);
+  place = {std::move(member), std::move(holder)};
+}
+
+std::vector<std::uint32_t> Domain::parents_of(const std::unordered_set<WorkloadId>& workloads) const {
+  std::vector<std::uint32_t> out;
+  for (const WorkloadId id : workloads)
+    if (const auto parent = registry_.parent_of(id); registry_.has_parent(parent)) out.push_back(parent);
+  std::sort(out.begin(), out.end());
+  out.erase(std::unique(out.begin(), out.end()), out.end());
+  return out;
 }
 
 void Domain::mark_dirty(std::uint32_t parent) {
@@ -190,7 +250,7 @@ void Domain::news() {
 }
 
 void Domain::forget_dirty_trees() {
-  for (const Symbol root : dirty_trees_) is_dirty_tree_[root.id()] = false;
+  for (const Symbol& root : dirty_trees_) is_dirty_tree_[root.id()] = false;
   dirty_trees_.clear();
 }
 
@@ -203,7 +263,10 @@ void Domain::receive(Message& message, Outbox& out) {
       std::string key = parent ? registry_.key(message.from.index) : std::string();
       if (!parent) key = Symbol::from_id(message.from.index).text();
       if (p->admits) admitting_.emplace(key, std::move(*p->admits));
-      answers_.emplace(std::move(key), std::move(p->proposal));
+      if (p->proposal.repeats)
+        circling_.insert(std::move(key));
+      else
+        answers_.emplace(std::move(key), std::move(p->proposal));
     }
     --waiting_for_;
   } else if (const auto* m = std::get_if<msg::NextDue>(&message.payload)) {
@@ -224,6 +287,12 @@ void Domain::receive(Message& message, Outbox& out) {
     }
   } else if (const auto* m3 = std::get_if<msg::Runs>(&message.payload)) {
     tell_descendants(message.from.index, m3->runs, out);
+  } else if (const auto* m4 = std::get_if<msg::Sized>(&message.payload)) {
+    sized(message.from.index, *m4, out);
+  } else if (auto* m5 = std::get_if<msg::Disowned>(&message.payload)) {
+    adopt(std::move(m5->workload), out);
+  } else if (const auto* newer = std::get_if<msg::ReadSince>(&message.payload)) {
+    lift_quarantine(newer->uid);
   } else if (std::holds_alternative<msg::WorldChanged>(message.payload)) {
     if (message.from.kind == EntityKind::workload_parent)
       news();
@@ -236,7 +305,8 @@ void Domain::receive(Message& message, Outbox& out) {
     if (due_of_[parent].is_set()) due_.erase({due_of_[parent], parent});
     due_of_[parent] = Time::never();
     if (const auto pods = pods_of_owners_.extract(parent))  // its number is given out again
-      for (const auto& uid : pods.mapped()) pods_[uid].owner = Registry::none;
+      for (const auto& uid : pods.mapped())
+        if (const auto pod = pods_.find(uid); pod != pods_.end()) pod->second.owner = Registry::none;
   }
 }
 
@@ -265,17 +335,20 @@ Time Domain::next_due() const {
 }
 
 void Domain::sampling_due(Symbol queue, Time due) {
-  Time& known = sampling_of_[queue.id()];
-  if (known.is_set()) sampling_.erase({known, queue.id()});
-  known = due;
-  if (due.is_set()) sampling_.insert({due, queue.id()});
+  if (const auto known = sampling_of_.find(queue.id()); known != sampling_of_.end()) {
+    sampling_.erase({known->second, queue.id()});
+    sampling_of_.erase(known);
+  }
+  if (!due.is_set()) return;
+  sampling_of_.emplace(queue.id(), due);
+  sampling_.insert({due, queue.id()});
 }
 
 // ---- deciding -----------------------------------------------------------------------------------------------------------------
 
 bool Domain::start_deciding(Outbox& out) {
   if (!contenders_.empty()) {  // the second half of a cycle: these know now that they may not admit
-    for (const Symbol root : std::exchange(contenders_, {})) {
+    for (const Symbol& root : std::exchange(contenders_, {})) {
       ++waiting_for_;
       out.send(domain_address, tree_address(root), msg::RunCycle{cycles_ + 1, true});
     }
@@ -285,6 +358,7 @@ bool Domain::start_deciding(Outbox& out) {
   step_.base = sequence_;
   step_.time = now_;
   answers_.clear();
+  circling_.clear();
   admitting_.clear();
   waiting_for_ = 0;
   if (!synced_) return false;
@@ -325,7 +399,7 @@ bool Domain::start_deciding(Outbox& out) {
   if (phase_ == Phase::cycle) {
     phase_ = Phase::rest;
     step_.kind = StepKind::cycle;
-    for (const Symbol root : dirty_trees_) {
+    for (const Symbol& root : dirty_trees_) {
       ++waiting_for_;
       out.send(domain_address, tree_address(root), msg::RunCycle{cycles_ + 1});
     }
@@ -349,6 +423,8 @@ Domain::Step Domain::take_decisions() {
     none.kind = step_.kind;
     return none;
   }
+  step_.circling.assign(circling_.begin(), circling_.end());
+  circling_.clear();
   for (auto& [key, p] : answers_) {
     step_.events.insert(step_.events.end(), p.events.begin(), p.events.end());
     step_.arenas.push_back(std::move(p.arena));
@@ -387,6 +463,14 @@ std::uint64_t Domain::fingerprint(const Step& step) {
   return h.value();
 }
 
+std::size_t Domain::entries() const {
+  return members_.size() + holders_.size() + lineages_.size() + children_.size() + owned_.size() + descendants_.size() +
+         running_ancestors_.size() + pods_.size() + pods_of_owners_.size() + held_.size() + not_ready_.size() + due_.size() +
+         reactivations_.size() + consumed_.size() + sampling_.size() + sampling_of_.size() + job_kinds_.size() + workload_places_.size() +
+         repeated_.counts().size() + quarantined_.size() + quarantined_queues_.size() + catalog_->local_queues.size() +
+         catalog_->namespaces.size();
+}
+
 std::uint64_t Domain::hash() const {
   StateHash h;
   h.add(sequence_);
@@ -420,6 +504,15 @@ std::uint64_t Domain::hash() const {
     consumed += one.value();
   }
   if (consumed != 0) h.add(consumed);
+  for (const auto& [uid, q] : quarantined_) {
+    h.add(std::string_view(uid));
+    h.add(q.kind);
+    for (const std::string_view text : {q.api_kind, q.namespace_, q.name, q.reason}) h.add(text);
+    h.add(q.resource_version);
+    h.add(q.stage);
+    h.add(q.since);
+  }
+  for (const auto sequence : passed_over_) h.add(sequence);
   return h.value();
 }
 

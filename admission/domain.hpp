@@ -41,6 +41,12 @@ class Domain {
   void end();
   /// Whether this record would count.
   [[nodiscard]] bool counts(const Envelope& envelope) const;
+  /// Whether it is one that has no effect (pass_over). Its body need not be read, and may be one that nobody can read.
+  [[nodiscard]] bool passes_over(const Envelope& envelope) const {
+    return !to_pass_over_.empty() && counts(envelope) && to_pass_over_.contains(sequence_ + 1);
+  }
+  /// Folds such a record: it has its place and its number, and nothing else.
+  void pass(const Envelope& envelope);
   /// For the driver: a message was delivered to this entity while applying.
   void touched(Address entity);
 
@@ -55,6 +61,8 @@ class Domain {
     Time time;  ///< Time of the base; the record's own time is the writer's.
     std::vector<std::shared_ptr<Arena>> arenas;
     std::vector<Event> events;
+    /// Keys of parents of which nothing is decided, because they would only repeat what was recorded before (RepeatedSteps).
+    std::vector<std::string> circling;
   };
   [[nodiscard]] bool answers_complete() const { return waiting_for_ == 0; }
   [[nodiscard]] Step take_decisions();
@@ -65,7 +73,8 @@ class Domain {
   // ---- reading --------------------------------------------------------------------------------------------------------------
 
   [[nodiscard]] Context context() const {
-    return {now_, sequence_, decided_base_, cycles_, !not_ready_.empty(), catalog_.get(), repeated_.any() ? &repeated_ : nullptr};
+    return {now_,       sequence_, decided_base_, cycles_, !not_ready_.empty(), catalog_.get(), repeated_.any() ? &repeated_ : nullptr,
+            configured_};
   }
   [[nodiscard]] const std::shared_ptr<const Catalog>& catalog() const { return shared_catalog_; }
   [[nodiscard]] std::uint64_t sequence() const { return sequence_; }
@@ -85,11 +94,48 @@ class Domain {
   [[nodiscard]] Symbol root_of(Symbol queue) const { return catalog_->root_of(queue); }
   /// Index of the parent of a Workload or job, by uid.
   [[nodiscard]] std::optional<std::uint32_t> find_parent(std::string_view uid) const;
+  /// Index of the parent that an event is about; nothing: its object has gone, or it is about none.
+  [[nodiscard]] std::optional<std::uint32_t> parent_of(const Event& event) const;
   /// Has the job more owners above it than are searched for one that is queued (base-api §7.1)?
   [[nodiscard]] bool nested_too_deep(std::uint32_t parent) const;
   [[nodiscard]] std::uint32_t parent_count() const { return registry_.parents_end(); }
   [[nodiscard]] bool parent_exists(std::uint32_t index) const { return registry_.has_parent(index); }
   [[nodiscard]] std::uint64_t hash() const;
+  /// Entries of all tables that grow with what tenants make; as many as there are objects, but for a factor.
+  [[nodiscard]] std::size_t entries() const;
+
+  // ---- what was set aside --------------------------------------------------------------------------------------------------------
+
+  /// An object of which something failed (ObjectQuarantined), until it is gone or can be read again.
+  struct Quarantined {
+    ObjectKind kind = ObjectKind::unspecified;
+    std::string api_kind, namespace_, name;
+    std::uint64_t resource_version = 0;
+    QuarantineStage stage = QuarantineStage::read;
+    std::string reason;
+    Time since;
+  };
+  /// By uid.
+  [[nodiscard]] const std::map<std::string, Quarantined, std::less<>>& quarantined() const { return quarantined_; }
+  /// Uids of those that were set aside, or are no more, since the last call.
+  [[nodiscard]] std::set<std::string> take_quarantine_changes() { return std::exchange(quarantine_changes_, {}); }
+  /// A ClusterQueue, without namespace, or a LocalQueue: kinds whose status says that they were set aside.
+  struct QueueName {
+    ObjectKind kind = ObjectKind::unspecified;
+    std::string namespace_, name;
+    friend auto operator<=>(const QueueName&, const QueueName&) = default;
+  };
+  /// Null: it was not set aside.
+  [[nodiscard]] const Quarantined* quarantined_queue(const QueueName& queue) const;
+  /// Queues that were set aside, or are no more, since the last call.
+  [[nodiscard]] std::set<QueueName> take_quarantined_queue_changes() { return std::exchange(quarantined_queue_changes_, {}); }
+
+  /// Records of these sequences have no effect (RecordQuarantined). To be told before the first record is folded.
+  void pass_over(std::set<std::uint64_t> sequences) { to_pass_over_ = std::move(sequences); }
+  /// Those that were passed over so far, ascending.
+  [[nodiscard]] const std::vector<std::uint64_t>& passed_over() const { return passed_over_; }
+  /// Does the state know of no other than these, up to where it is? One that was folded before a record was set aside does not.
+  [[nodiscard]] bool has_passed_over(const std::set<std::uint64_t>& sequences) const;
 
   // ---- finalizers (§8.8) --------------------------------------------------------------------------------------------------------
 
@@ -113,9 +159,10 @@ class Domain {
   friend class SnapshotCodec;
 
  private:
+  void count(const Envelope& envelope);
   void route(const Observation& o, Outbox& out);
   void route(const Decisions& d, Outbox& out);
-  void route_event(const Event& e, Outbox& out);
+  void route_event(const Event& e, bool life_cycle, Outbox& out);
 
   void apply(const ResourceFlavorObserved& o, Outbox& out);
   void apply(const ClusterQueueObserved& o, Outbox& out);
@@ -135,12 +182,21 @@ class Domain {
   void apply(const WriteRefused& o, Outbox& out);
   void apply(const ConfigurationObserved& o, Outbox& out);
   void apply(const PodObserved& o, Outbox& out);
+  static void apply(const ClockStepped& /*for people*/, Outbox& /*out*/) {}
+  void apply(const ObjectQuarantined& o, Outbox& out);
+  static void apply(const RecordQuarantined& /*begin() knows it*/, Outbox& /*out*/) {}
+  /// False: the observation is of an older version than the one that was set aside, and is to change nothing.
+  [[nodiscard]] bool lift_quarantine(const Observation& o);
+  void lift_quarantine(Text uid);
+  void index_queue(const std::string& uid, const Quarantined& q, bool set_aside);
 
   Catalog& edit();
   void queues_changed(const std::set<Symbol, ByText>& queues, Outbox& out);
   void roots_changed(const std::vector<Catalog::Root>& changes, std::set<Symbol, ByText> roots, Outbox& out);
   void rebuild_trees(const std::set<Symbol, ByText>& roots, Outbox& out);
   void refresh_activity_of(const std::function<bool(const QueueConfig&)>& concerned, bool reactivate_all, Outbox& out);
+  void place_workload(WorkloadId id, Catalog::LocalQueueKey member, Symbol holder);
+  [[nodiscard]] std::vector<std::uint32_t> parents_of(const std::unordered_set<WorkloadId>& workloads) const;
   void refresh_members(Symbol namespace_, Symbol local_queue, msg::Refresh how, Outbox& out);
   void refresh_queue_members(Symbol cluster_queue, msg::Refresh how, Outbox& out);
   void refresh_all(msg::Refresh how, Outbox& out);
@@ -165,13 +221,38 @@ class Domain {
   /// Of a job that another object owns.
   struct Lineage {
     std::string owner_uid;  ///< Controller owner.
-    bool child = false;     ///< It has a managed ancestor.
-    std::string ancestor;   ///< Uid of the topmost one; empty when `child` is kept although the owner has gone.
+    Symbol owner_kind;      ///< As the reference says; empty: it says nothing.
+    Time created;
+    bool child = false;    ///< It has a managed ancestor.
+    std::string ancestor;  ///< Uid of the topmost one; empty when `child` is kept although the owner has gone.
+    bool beyond = false;   ///< There is no room for it in its owner.
+    /// Uid of the owner among whose children it is counted; told again after a snapshot was read.
+    std::string counted_in;
+  };
+  /// A pod of an elastic job: whose it is, and who looks after it, which is the ancestor that is queued in place of its owner (EJ-78).
+  struct PodPlace {
+    std::uint32_t owner = Registry::none, keeper = Registry::none;
+    Symbol namespace_;
+  };
+  using Pods = std::map<std::string, PodPlace>;
+  /// Of a job: what a reference to an owner has to agree with.
+  struct JobPlace {
+    Symbol kind, namespace_;
   };
   void link_job(std::uint32_t index, const JobObserved& o, Outbox& out);
   void unlink_job(std::uint32_t index, Outbox& out);
   void leave_ancestor(std::uint32_t index, const std::string& ancestor, Outbox& out);
   void relink(std::uint32_t index, Outbox& out);
+  [[nodiscard]] bool is_owner(std::uint32_t above, std::uint32_t child) const;
+  void count_child(std::uint32_t index, Outbox& out);
+  void uncount_child(std::uint32_t index, Outbox& out);
+  void sized(std::uint32_t index, const msg::Sized& told, Outbox& out);
+  void tell_room(const JobChildren::Changes& changes, Outbox& out);
+  void weigh(std::uint32_t index, Outbox& out);
+  void descends(std::uint32_t index, Outbox& out);
+  void disown_pods(std::uint32_t owner, Outbox& out);
+  void forget_pod(Pods::iterator pod, Outbox& out);
+  void adopt(std::unique_ptr<WorkloadState> workload, Outbox& out);
   void relink_below(const std::string& uid, Outbox& out);
   void relink_all(Outbox& out);
   void see_consumed(const LocalQueueObserved& o, Outbox& out);
@@ -191,19 +272,29 @@ class Domain {
 
   // who is who
   Registry registry_;
-  std::unordered_map<Catalog::LocalQueueKey, std::unordered_set<std::uint32_t>, Catalog::LocalQueueKeyHash> members_;
-  /// Parents that hold or once held quota of a ClusterQueue, which need not be that of their LocalQueue: who hears of a queue that appears.
-  std::unordered_map<Symbol, std::unordered_set<std::uint32_t>> holders_;
-
-  std::vector<JobKind> job_kinds_;  ///< By number of the parent.
-  std::map<std::uint32_t, Lineage> lineages_;
-  std::map<std::string, std::set<std::uint32_t>> owned_;        ///< Uid of an owner → parents of the jobs that it owns.
-  std::map<std::string, std::set<std::uint32_t>> descendants_;  ///< Uid of a topmost managed ancestor → parents below it.
-  /// A pod of an elastic job: whose it is, and who looks after it, which is the ancestor that is queued in place of its owner (EJ-78).
-  struct PodPlace {
-    std::uint32_t owner = Registry::none, keeper = Registry::none;
+  /// Of a Workload: its LocalQueue as it was observed last, and the ClusterQueue whose quota it holds or held last, which need not be that
+  /// of the LocalQueue.
+  struct WorkloadPlace {
+    Catalog::LocalQueueKey member;
+    Symbol holder;
   };
-  std::map<std::string, PodPlace> pods_;                           ///< By uid.
+  std::vector<WorkloadPlace> workload_places_;  ///< By number of the Workload.
+  // The same the other way round: who hears of a queue that changes or appears.
+  std::unordered_map<Catalog::LocalQueueKey, std::unordered_set<WorkloadId>, Catalog::LocalQueueKeyHash> members_;
+  std::unordered_map<Symbol, std::unordered_set<WorkloadId>> holders_;
+
+  std::vector<JobKind> job_kinds_;    ///< By number of the parent.
+  std::vector<JobPlace> job_places_;  ///< Likewise.
+  std::map<std::uint32_t, Lineage> lineages_;
+  /// The jobs that count as part of one job; `members` tells also those whose size is not known yet.
+  struct Siblings {
+    JobChildren sizes;
+    std::uint32_t members = 0;
+  };
+  std::map<std::string, Siblings> children_;                       ///< By uid of the owner. Told again after a snapshot.
+  std::map<std::string, std::set<std::uint32_t>> owned_;           ///< Uid of an owner → parents of the jobs that it owns.
+  std::map<std::string, std::set<std::uint32_t>> descendants_;     ///< Uid of a topmost managed ancestor → parents below it.
+  Pods pods_;                                                      ///< By uid.
   std::map<std::uint32_t, std::set<std::string>> pods_of_owners_;  ///< Follows from pods_.
   std::set<std::string> running_ancestors_;                        ///< Those whose Workload is admitted.
   std::map<HeldKey, Held> held_;
@@ -234,16 +325,27 @@ class Domain {
   SeenVersions seen_;
   RepeatedPreemptions repeated_;
 
+  // what was set aside
+  std::map<std::string, Quarantined, std::less<>> quarantined_;
+  std::map<QueueName, std::set<std::string>> quarantined_queues_;  ///< Uids of queues; follows from `quarantined_`.
+  std::set<std::string> quarantine_changes_;                       ///< A cache, no state.
+  std::set<QueueName> quarantined_queue_changes_;                  ///< A cache, no state.
+  std::set<std::uint64_t> to_pass_over_;                           ///< Given from outside, no state.
+  std::vector<std::uint64_t> passed_over_;
+
   // deciding; caches, no state: what is clean proposes nothing
   enum class Phase : std::uint8_t { reconcile, timers, cycle, rest };
   Phase phase_ = Phase::reconcile;
-  bool catalog_changed_ = false;  ///< Since the parents were asked last: any of them may have something to say.
+  bool catalog_changed_ = false;           ///< Since the parents were asked last: any of them may have something to say.
+  std::uint64_t configured_ = 0;           ///< Sequence of the record that changed the catalog last.
+  std::uint64_t restored_configured_ = 0;  ///< While a snapshot is being read.
   std::vector<std::uint32_t> dirty_;
   std::vector<std::uint32_t> restored_dirty_;  ///< While a snapshot is being read.
   std::vector<bool> is_dirty_;
   std::vector<Symbol> dirty_trees_;
   std::vector<bool> is_dirty_tree_;  ///< By number of the root's symbol.
   std::uint32_t waiting_for_ = 0;
+  std::set<std::string> circling_;                   ///< Of whom nothing is decided, because it was before.
   std::map<std::string, Proposal> answers_;          ///< By key of parent or root, so that the record does not depend on arrival order.
   std::map<std::string, msg::EntryRank> admitting_;  ///< With blockAdmission: trees that would admit, by key.
   std::vector<Symbol> contenders_;                   ///< Trees that are to be asked once more, because another one admits first.

@@ -12,6 +12,7 @@ Catalog& Domain::edit() {
   if (catalog_.use_count() > 1) catalog_ = std::make_shared<Catalog>(*catalog_);
   shared_catalog_ = catalog_;
   catalog_changed_ = true;
+  configured_ = sequence_;
   return *catalog_;
 }
 
@@ -21,7 +22,7 @@ Catalog& Domain::edit() {
 void Domain::queues_changed(const std::set<Symbol, ByText>& queues, Outbox& out) {
   std::vector<Catalog::Root> changes;
   Catalog& catalog = edit();
-  for (const Symbol q : queues) changes.push_back(catalog.refresh_root(q));
+  for (const Symbol& q : queues) changes.push_back(catalog.refresh_root(q));
   roots_changed(changes, {}, out);
 }
 
@@ -38,10 +39,10 @@ void Domain::roots_changed(const std::vector<Catalog::Root>& changes, std::set<S
 
 void Domain::rebuild_trees(const std::set<Symbol, ByText>& roots, Outbox& out) {
   ++tree_version_;
-  for (const Symbol root : roots) {
+  for (const Symbol& root : roots) {
     const auto& members = catalog_->members(root);
     out.send(domain_address, tree_address(root), msg::BuildTree{root, static_cast<std::uint32_t>(members.size()), tree_version_});
-    for (const Symbol q : members) out.send(domain_address, queue_address(q), msg::JoinTree{tree_address(root), tree_version_});
+    for (const Symbol& q : members) out.send(domain_address, queue_address(q), msg::JoinTree{tree_address(root), tree_version_});
     mark_tree(root);
   }
 }
@@ -59,7 +60,7 @@ void Domain::apply(const ClusterQueueObserved& o, Outbox& out) {
     StateHash h;
     for (const auto& k : q.checks) {
       h.add(k.name);
-      for (const Symbol f : k.on_flavors) h.add(f);
+      for (const Symbol& f : k.on_flavors) h.add(f);
       h.add(std::uint64_t{1});
     }
     return h.value();
@@ -74,8 +75,8 @@ void Domain::apply(const ClusterQueueObserved& o, Outbox& out) {
   queues_changed({name}, out);
   if (created) {
     if (const auto holders = holders_.find(name); holders != holders_.end())
-      for (const std::uint32_t parent : holders->second)
-        if (registry_.has_parent(parent)) out.send(domain_address, {EntityKind::workload_parent, parent}, msg::Refresh{true, false, true});
+      for (const std::uint32_t parent : parents_of(holders->second))
+        out.send(domain_address, {EntityKind::workload_parent, parent}, msg::Refresh{true, false, true});
     refresh_queue_members(name, {.resolve = true, .force = true}, out);
     for (const auto& key : catalog_->local_queues_of(name))
       if (const auto it = consumed_.find(key); it != consumed_.end())
@@ -119,7 +120,7 @@ void Domain::refresh_activity_of(const std::function<bool(const QueueConfig&)>& 
     out.send(domain_address, queue_address(name), msg::CountersDue{});
   }
   if (!changed.empty()) queues_changed(changed, out);
-  for (const Symbol q : wake) request_reactivation(q);
+  for (const Symbol& q : wake) request_reactivation(q);
 }
 
 void Domain::apply(const ResourceFlavorObserved& o, Outbox& out) {
@@ -179,8 +180,7 @@ void Domain::apply(const TopologyObserved& o, Outbox& out) {
 void Domain::refresh_members(Symbol namespace_, Symbol local_queue, msg::Refresh how, Outbox& out) {
   const auto it = members_.find({namespace_, local_queue});
   if (it == members_.end()) return;
-  for (const std::uint32_t parent : it->second)
-    if (registry_.has_parent(parent)) out.send(domain_address, {EntityKind::workload_parent, parent}, how);
+  for (const std::uint32_t parent : parents_of(it->second)) out.send(domain_address, {EntityKind::workload_parent, parent}, how);
 }
 
 void Domain::refresh_queue_members(Symbol cluster_queue, msg::Refresh how, Outbox& out) {
@@ -285,24 +285,35 @@ void Domain::apply(const JobObserved& o, Outbox& out) {
 
 void Domain::apply(const WorkloadObserved& o, Outbox& out) {
   auto w = registry_.find_workload(o.meta.uid);
-  const Text key = o.owner_uid.empty() ? o.meta.uid : o.owner_uid;
+  Text key = o.owner_uid.empty() ? o.meta.uid : o.owner_uid;
+  if (const auto owner = registry_.find_parent(key);
+      owner != Registry::none && job_kinds_[owner] != JobKind::none && job_places_[owner].namespace_.text() != o.meta.namespace_)
+    key = o.meta.uid;  // no job owns anything in another namespace
+  Symbol holder;
   if (!w) {
     w = registry_.add_workload(o.meta.uid, key);
   } else if (registry_.key(w.parent) != key) {  // a job took it over, or lost it
     out.send(domain_address, {EntityKind::workload_parent, w.parent}, msg::WorkloadGone{w.id});
+    place_workload(w.id, {}, {});
     w = registry_.move_workload(o.meta.uid, key);
+  } else {
+    holder = workload_places_[w.id].holder;
   }
   know(w.parent);
-  members_[{Symbol(o.meta.namespace_), Symbol(o.queue_name)}].insert(w.parent);
-  if (o.has_admission) holders_[Symbol(o.admission_cluster_queue)].insert(w.parent);
+  if (o.has_admission) holder = Symbol(o.admission_cluster_queue);
+  place_workload(w.id, {Symbol(o.meta.namespace_), Symbol(o.queue_name)}, std::move(holder));
   out.send(domain_address, {EntityKind::workload_parent, w.parent}, msg::WorkloadSeen{&o, w.id});
 }
 
 void Domain::apply(const PodObserved& o, Outbox& out) {
+  if (const auto known = pods_.find(std::string(o.meta.uid));
+      known != pods_.end() && known->second.owner != Registry::none && registry_.key(known->second.owner) != o.owner_uid)
+    forget_pod(known, out);  // references to owners can be changed
   if (o.owner_uid.empty()) return;
   const std::uint32_t owner = parent_of(o.owner_uid);  // it may be told before its job
+  if (job_kinds_[owner] != JobKind::none && job_places_[owner].namespace_.text() != o.meta.namespace_) return;
   PodPlace& place = pods_[std::string(o.meta.uid)];
-  place = {owner, pod_keeper(owner)};
+  place = {owner, pod_keeper(owner), Symbol(o.meta.namespace_)};
   pods_of_owners_[owner].emplace(o.meta.uid);
   out.send(domain_address, {EntityKind::workload_parent, place.keeper}, msg::PodSeen{&o});
 }
@@ -313,26 +324,19 @@ void Domain::apply(const ObjectDeleted& o, Outbox& out) {
     case ObjectKind::workload:
       if (const auto w = registry_.find_workload(o.uid)) {
         out.send(domain_address, {EntityKind::workload_parent, w.parent}, msg::WorkloadGone{w.id});
+        place_workload(w.id, {}, {});
         registry_.remove_workload(o.uid);
         if (repeated_.forget(o.uid)) mark_trees();
       }
       break;
     case ObjectKind::job:
       if (const auto parent = registry_.find_parent(o.uid); parent != Registry::none) {
-        out.send(domain_address, {EntityKind::workload_parent, parent}, msg::JobGone{std::string(o.uid)});
         unlink_job(parent, out);
+        out.send(domain_address, {EntityKind::workload_parent, parent}, msg::JobGone{std::string(o.uid)});
       }
       break;
     case ObjectKind::pod:
-      if (const auto it = pods_.find(std::string(o.uid)); it != pods_.end()) {
-        const PodPlace place = it->second;
-        if (registry_.has_parent(place.keeper))
-          out.send(domain_address, {EntityKind::workload_parent, place.keeper}, msg::PodGone{std::string(o.uid)});
-        auto& others = pods_of_owners_[place.owner];
-        others.erase(it->first);
-        if (others.empty()) pods_of_owners_.erase(place.owner);
-        pods_.erase(it);
-      }
+      if (const auto it = pods_.find(std::string(o.uid)); it != pods_.end()) forget_pod(it, out);
       break;
     case ObjectKind::cluster_queue:
       forget_held(o.kind, o.name);

@@ -150,6 +150,17 @@ std::uint64_t Entities::state_hash() const {
 
 // ---- intents ------------------------------------------------------------------------------------------------------------------
 
+namespace {
+
+/// Queues are told by their statuses. Of other kinds nothing is shown but Events: they have no condition of ours. Nor of what failed while
+/// something was planned or written: to such an object nothing is written until it changes.
+void add_quarantine_intent(const std::string& uid, const Domain::Quarantined& q, std::vector<Intent>& out) {
+  if (q.kind != ObjectKind::workload || q.stage != QuarantineStage::read) return;
+  out.emplace_back(QuarantineIntent{uid, q.namespace_, q.name, condition_message(std::string(set_aside_prefix) + q.reason), q.since});
+}
+
+}  // namespace
+
 std::vector<Intent> Entities::collect_intents() {
   std::vector<Intent> out;
   const Context context = domain_.context();
@@ -161,7 +172,7 @@ std::vector<Intent> Entities::collect_intents() {
   auto held = domain_.take_held_changes();
   if (!touched_queues_.empty()) {
     const Catalog& catalog = *domain_.catalog();
-    for (const Symbol q : touched_queues_) {
+    for (const Symbol& q : touched_queues_) {
       if (catalog.queue(q) != nullptr) out.emplace_back(cluster_queue_status(*this, q));
       for (const auto& [namespace_, name] : catalog.local_queues_of(q))
         out.emplace_back(local_queue_status(*this, *catalog.local_queue(namespace_, name)));
@@ -171,6 +182,11 @@ std::vector<Intent> Entities::collect_intents() {
   }
   for (const auto& key : held)
     if (auto intent = finalizer_intent(*this, key)) out.emplace_back(std::move(*intent));
+  for (const auto& queue : domain_.take_quarantined_queue_changes())
+    if (auto status = changed_queue_status(*this, queue)) out.emplace_back(std::move(*status));
+  for (const auto& uid : domain_.take_quarantine_changes())
+    if (const auto it = domain_.quarantined().find(uid); it != domain_.quarantined().end())
+      add_quarantine_intent(it->first, it->second, out);
   return out;
 }
 
@@ -184,6 +200,11 @@ std::vector<Intent> Entities::all_intents() {
   for (const auto& [key, lq] : domain_.catalog()->local_queues) out.emplace_back(local_queue_status(*this, lq));
   for (const auto& [key, held] : domain_.held())
     if (auto intent = finalizer_intent(*this, key)) out.emplace_back(std::move(*intent));
+  for (const auto& [uid, q] : domain_.quarantined()) {
+    add_quarantine_intent(uid, q, out);
+    if (q.kind != ObjectKind::cluster_queue && q.kind != ObjectKind::local_queue) continue;
+    if (auto status = changed_queue_status(*this, {q.kind, q.namespace_, q.name})) out.emplace_back(std::move(*status));
+  }
   return out;
 }
 
@@ -194,11 +215,13 @@ void Entities::forget_touched() {
   }
   touched_parents_.clear();
   (void)domain_.take_held_changes();
+  (void)domain_.take_quarantine_changes();
+  (void)domain_.take_quarantined_queue_changes();
   forget_touched_queues();
 }
 
 void Entities::forget_touched_queues() {
-  for (const Symbol q : touched_queues_) queue_touched_[q.id()] = false;
+  for (const Symbol& q : touched_queues_) queue_touched_[q.id()] = false;
   touched_queues_.clear();
 }
 

@@ -119,15 +119,17 @@ void ClusterQueue::sample_usage(const Context& c, Outbox& out) {
 
 void ClusterQueue::consumed_seen(const msg::ConsumedSeen& m, const Context& c, Outbox& out) {
   if (!fair_ && c.catalog->queue(name_) != nullptr) follow_catalog(c, out);  // the message may come before the news of the queue itself
-  if (!fair_) return;
   if (!m.at.is_set()) {
     const auto it = local_.find(m.local_queue);
     if (it == local_.end()) return;
-    begin_ledger(it->second, c);
-    it->second.ledger.put_back({}, c.now);
-    usage_changed(it->second, c, out);
-    return;
+    if (fair_) {
+      begin_ledger(it->second, c);
+      it->second.ledger.put_back({}, c.now);
+      usage_changed(it->second, c, out);
+    }
+    return forget_idle(m.local_queue, c, out);
   }
+  if (!fair_) return;
   Local& l = local_[m.local_queue];
   l.key = m.local_queue;
   begin_ledger(l, c);

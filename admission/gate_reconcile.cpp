@@ -14,7 +14,7 @@ constexpr std::string_view not_restorable = "Missing Workload; unable to restore
 
 bool WorkloadParent::gated(const Catalog& catalog) const {
   const Settings& settings = catalog.settings;
-  if (!job_ || child_ || !settings.scheduling_gated_by || job_->scheduling_gated_by.empty() || job_->gate_ignored) return false;
+  if (!job_ || is_child(catalog) || !settings.scheduling_gated_by || job_->scheduling_gated_by.empty() || job_->gate_ignored) return false;
   if (job_->finished || job_->deleting || !managed(catalog)) return false;
   if (job_->queue_name.empty() && !settings.manage_jobs_without_queue_name) return false;  // SG-40
   return workloads_.empty() && job_->requested_since == 0;

@@ -178,7 +178,14 @@ struct PodReleaseIntent {
   std::vector<OwnedToleration> tolerations;                      ///< Of the flavors of its slice.
 };
 
+/// A Workload was set aside (ObjectQuarantined): its condition QuotaReserved says so, unless it holds quota.
+struct QuarantineIntent {
+  std::string uid, namespace_, name;
+  std::string message;
+  Time since;
+};
+
 using Intent = std::variant<WorkloadIntent, WorkloadCreateIntent, WorkloadReviseIntent, JobIntent, QueueStatusIntent, FinalizerIntent,
-                            WorkloadAdoptIntent, PodReleaseIntent>;
+                            WorkloadAdoptIntent, PodReleaseIntent, QuarantineIntent>;
 
 }  // namespace hindsight::admission

@@ -9,6 +9,8 @@
 namespace hindsight::admission {
 namespace {
 
+constexpr std::string_view beyond_owner = "The job asks for more than is left of what its owner was admitted with";
+
 JobRef ref(const JobState& j, Arena& a) { return {a.copy(j.uid), j.kind.text(), j.group.text(), j.namespace_.text(), a.copy(j.name)}; }
 
 }  // namespace
@@ -48,7 +50,7 @@ WorkloadParent::Priority WorkloadParent::job_priority(const Catalog& catalog) co
 }
 
 bool WorkloadParent::lacks_priority_class(const Catalog& catalog) const {
-  if (!job_ || child_ || !workloads_.empty() || job_->finished || job_->deleting || !managed(catalog)) return false;
+  if (!job_ || is_child(catalog) || !workloads_.empty() || job_->finished || job_->deleting || !managed(catalog)) return false;
   if (job_->queue_name.empty() && !catalog.settings.manage_jobs_without_queue_name) return false;
   return job_->prebuilt_workload.empty() && !job_priority(catalog).known;
 }
@@ -90,6 +92,16 @@ bool WorkloadParent::wants_class(const WorkloadState& w, const Priority& priorit
          (w.priority_class != priority.name || w.priority_class_kind != priority.kind || w.priority.value_or(0) != priority.value);
 }
 
+/// Anybody can write a reference to an owner; what an owner was admitted with is all that those that name it may use together. That it is
+/// to be stopped stands in the log first, so that nothing is stopped whose owner was just about to be seen larger.
+bool WorkloadParent::stop_beyond(const Context& c, Proposal& p) const {
+  const JobState& j = *job_;
+  if (!child_ || !beyond_ || !ancestor_runs_ || j.suspended || j.stopping || j.stop_noted || j.finished) return false;
+  if (!is_child(*c.catalog) && running_workload() != nullptr) return false;  // it has quota of its own
+  p.events.emplace_back(JobStopped{ref(j, *p.arena), beyond_owner});
+  return true;
+}
+
 /// True if something was proposed.
 bool WorkloadParent::reconcile_job(const Context& c, Proposal& p) const {
   const JobState& j = *job_;
@@ -97,7 +109,8 @@ bool WorkloadParent::reconcile_job(const Context& c, Proposal& p) const {
   const std::size_t before = p.events.size();
 
   if (j.deleting || !managed(*c.catalog)) return false;
-  if (child_) {  // never queued itself (BA-171)
+  if (stop_beyond(c, p)) return true;
+  if (is_child(*c.catalog)) {  // never queued itself (BA-171)
     for (const auto& w : workloads_)
       if (!w.finished() && !w.deleting && !w.removal_pending)
         p.events.emplace_back(WorkloadRemoved{ref(w, *p.arena), "The job has an ancestor that is queued", {}});
@@ -122,9 +135,10 @@ bool WorkloadParent::reconcile_job(const Context& c, Proposal& p) const {
   if (j.finished) {
     for (const auto& w : workloads_)
       if (!w.finished() && !w.removal_pending)
-        p.events.emplace_back(WorkloadFinished{ref(w, *p.arena), j.succeeded ? "Succeeded" : "Failed", p.arena->copy(j.finish_message)});
+        p.events.emplace_back(WorkloadFinished{ref(w, *p.arena), j.succeeded ? "Succeeded" : "Failed", p.message(j.finish_message)});
     return p.events.size() != before;
   }
+  if (!j.quarantined.empty()) return false;  // what it has now is not known: nothing follows from it
   if (j.queue_name.empty() && !settings.manage_jobs_without_queue_name) return false;
 
   if (hold_back(c, p)) return true;
@@ -170,7 +184,7 @@ bool WorkloadParent::reconcile_job(const Context& c, Proposal& p) const {
 
   const WorkloadState& w = *mine;
   if (!j.start_error.empty() && w.admitted()) {
-    p.events.emplace_back(WorkloadFinished{ref(w, *p.arena), "FailedToStart", p.arena->copy(j.start_error)});
+    p.events.emplace_back(WorkloadFinished{ref(w, *p.arena), "FailedToStart", p.message(j.start_error)});
     return true;
   }
   if (!w.revision_pending) {

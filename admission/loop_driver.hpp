@@ -20,6 +20,9 @@ class LoopDriver final : public StateView {
 
   /// The next step that the state calls for, or nothing when it is at rest. Changes no state.
   [[nodiscard]] std::optional<Domain::Step> decide();
+  /// What remains of a life-cycle step without what only repeats: an earlier step since anything happened to its parent (RepeatedSteps),
+  /// or what is so already. Other steps as they are.
+  [[nodiscard]] std::vector<Event> without_repeats(const Decisions& step) const;
 
   /// See Entities.
   [[nodiscard]] std::vector<Intent> collect_intents() { return entities_.collect_intents(); }

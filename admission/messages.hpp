@@ -18,11 +18,14 @@
 
 #include "admission/catalog_view.hpp"
 #include "admission/cycle.hpp"
+#include "admission/job_size.hpp"
 #include "admission/pod_state.hpp"
 #include "admission/usage_ledger.hpp"
 #include "admission/workload_info.hpp"
+#include "admission/workload_state.hpp"
 #include "vocabulary/arena.hpp"
 #include "vocabulary/decisions.hpp"
+#include "vocabulary/text.hpp"
 
 namespace hindsight::admission {
 
@@ -40,8 +43,11 @@ struct Address {
 inline constexpr Address domain_address{EntityKind::domain, 0};
 
 /// Queues and trees are addressed by the number of their interned name.
-[[nodiscard]] constexpr Address queue_address(Symbol name) { return {EntityKind::cluster_queue, name.id()}; }
-[[nodiscard]] constexpr Address tree_address(Symbol root) { return {EntityKind::cohort_tree, root.id()}; }
+[[nodiscard]] inline Address queue_address(const Symbol& name) { return {EntityKind::cluster_queue, name.id()}; }
+[[nodiscard]] inline Address tree_address(const Symbol& root) { return {EntityKind::cohort_tree, root.id()}; }
+
+/// How the condition of what was set aside begins.
+inline constexpr std::string_view set_aside_prefix = "Set aside: ";
 
 /// What every handler may read beside its own state. The catalog does not change while messages of one step are under way.
 struct Context {
@@ -52,20 +58,36 @@ struct Context {
   bool admitted_not_ready = false;  ///< With blockAdmission: some admitted Workload anywhere is not PodsReady (BA-76).
   const Catalog* catalog = nullptr;
   const RepeatedPreemptions* repeated = nullptr;  ///< Whom preemptors leave alone (D13); null: nobody.
+  std::uint64_t configured = 0;                   ///< Sequence of the record that changed the catalog last.
 };
 
 /// Events that an entity proposes, with the memory of their strings.
 struct Proposal {
   std::shared_ptr<Arena> arena = std::make_shared<Arena>();
   std::vector<Event> events;
+  bool repeats = false;  ///< The same was recorded before and nothing has happened since: it is not recorded again (RepeatedSteps).
+
+  /// The text of a condition, an event or a notice, as it is decided: cut where it is too long. Whoever compares it with what was decided
+  /// before compares this.
+  [[nodiscard]] Text message(std::string_view text) const {
+    return text.size() <= limits::condition_message.size() ? arena->copy(text) : arena->copy(condition_message(text));
+  }
 };
 
 namespace msg {
 
 // ---- record → parent (pointers live as long as the step) ------------------------------------------------------------
 
+/// `quarantined`: why the job was set aside; then only its outline is to be taken over.
 struct JobSeen {
   const JobObserved* job;
+  Text quarantined = {};
+};
+/// An object of the parent was set aside, of which nothing could be read; or is so no more (empty reason).
+struct Quarantined {
+  std::optional<WorkloadId> workload;  ///< Nothing: it is the job.
+  std::uint64_t resource_version;
+  Text reason;
 };
 struct WorkloadSeen {
   const WorkloadObserved* workload;
@@ -90,8 +112,9 @@ struct HandOverPods {
 };
 struct EventApplied {
   const Event* event;
-  WorkloadId id;
-};  ///< id: of the Workload that the event names, if any.
+  WorkloadId id;            ///< Of the Workload that the event names, if any.
+  bool life_cycle = false;  ///< It stands in a step of life-cycle rules.
+};
 struct WriteRefusedSeen {
   const WriteRefused* refused;
   WorkloadId id;
@@ -106,10 +129,20 @@ struct Refresh {
   bool reannounce = false;
 };
 
-/// The job has a managed ancestor (BA-171): it is never queued itself. `runs`: the ancestor's Workload is admitted.
+/// The job has a managed ancestor (BA-171): it is never queued itself. `runs`: the ancestor's Workload is admitted. `beyond`: its owner has
+/// no room for it, so it is queued by itself, or may not run.
 struct Descends {
   bool child;
   bool runs;
+  bool beyond = false;
+};
+/// Others are compared with the job, or it with others: say how large it is, now and whenever that changes.
+struct Weigh {
+  bool watched;
+};
+/// A Workload that names the job of another namespace as its owner was taken for that job's. It is a parent of its own.
+struct WorkloadAdopted {
+  std::unique_ptr<WorkloadState> workload;  ///< With its new number.
 };
 /// Others descend from the job: say whether its Workload is admitted, now and whenever that changes.
 struct WatchRuns {
@@ -287,20 +320,32 @@ struct NotReady {
 };  ///< With blockAdmission: it is admitted and its pods are not ready, or no more so.
 struct Runs {
   bool runs;
-};                       ///< Whether the job's Workload is admitted, for those that descend from it.
+};  ///< Whether the job's Workload is admitted, for those that descend from it.
+struct Sized {
+  PodSetSizes asked;    ///< As the job is now.
+  PodSetSizes granted;  ///< What its parts may use together.
+  bool gated;           ///< Its pods wait at the gate of elastic jobs, each until a slice has a place for it.
+  bool set_aside;       ///< The size is that of the last version that could be read.
+};                      ///< Answers Weigh.
+struct ReadSince {
+  std::string uid;
+};  ///< An object was set aside in an older version than one that could be read: it was told late.
+struct Disowned {
+  std::unique_ptr<WorkloadState> workload;
+};                       ///< See WorkloadAdopted.
 struct WorldChanged {};  ///< An observation told something new (not merely our own write).
 struct Retired {};       ///< The parent holds nothing any more.
 
 }  // namespace msg
 
-using Payload =
-    std::variant<msg::JobSeen, msg::WorkloadSeen, msg::JobGone, msg::WorkloadGone, msg::PodSeen, msg::PodGone, msg::HandOverPods,
-                 msg::PodsHandedOver, msg::EventApplied, msg::WriteRefusedSeen, msg::Refresh, msg::Descends, msg::WatchRuns, msg::Enqueue,
-                 msg::Dequeue, msg::Reserve, msg::Release, msg::CountersDue, msg::Notice, msg::ConsumedSeen, msg::SampleUsage,
-                 msg::LocalUsage, msg::SamplingDue, msg::Charge, msg::Discharge, msg::HeapState, msg::BuildTree, msg::JoinTree, msg::Joined,
-                 msg::OpenQueue, msg::CloseQueue, msg::Requeued, msg::Reactivate, msg::ParkedByRecord, msg::Reconcile, msg::RunCycle,
-                 msg::OfferHead, std::unique_ptr<msg::HeadOffered>, msg::Proposed, msg::ReactivateTreeOf, msg::NextDue, msg::NotReady,
-                 msg::Runs, msg::WorldChanged, msg::Retired>;
+using Payload = std::variant<msg::JobSeen, msg::WorkloadSeen, msg::Quarantined, msg::JobGone, msg::WorkloadGone, msg::PodSeen, msg::PodGone,
+                             msg::HandOverPods, msg::PodsHandedOver, msg::EventApplied, msg::WriteRefusedSeen, msg::Refresh, msg::Descends,
+                             msg::WatchRuns, msg::Weigh, msg::WorkloadAdopted, msg::Enqueue, msg::Dequeue, msg::Reserve, msg::Release,
+                             msg::CountersDue, msg::Notice, msg::ConsumedSeen, msg::SampleUsage, msg::LocalUsage, msg::SamplingDue,
+                             msg::Charge, msg::Discharge, msg::HeapState, msg::BuildTree, msg::JoinTree, msg::Joined, msg::OpenQueue,
+                             msg::CloseQueue, msg::Requeued, msg::Reactivate, msg::ParkedByRecord, msg::Reconcile, msg::RunCycle,
+                             msg::OfferHead, std::unique_ptr<msg::HeadOffered>, msg::Proposed, msg::ReactivateTreeOf, msg::NextDue,
+                             msg::NotReady, msg::Runs, msg::Sized, msg::ReadSince, msg::Disowned, msg::WorldChanged, msg::Retired>;
 
 struct Message {
   Address to;

@@ -5,6 +5,7 @@
 #include "admission/cluster_queue.hpp"
 #include "admission/cohort_tree.hpp"
 #include "admission/domain.hpp"
+#include "vocabulary/text.hpp"
 
 namespace hindsight::admission {
 namespace {
@@ -26,7 +27,39 @@ std::vector<QueueStatusIntent::Usage> usage_view(const QueueCounters& counters, 
   return out;
 }
 
+/// What was set aside goes on as it was read last, so it is as active as before.
+void tell_set_aside(const StateView& state, const Domain::QueueName& queue, QueueStatusIntent& i) {
+  const auto* q = state.domain().quarantined_queue(queue);
+  if (q == nullptr) return;
+  std::string message = i.active_message;
+  while (message.ends_with('.')) message.pop_back();
+  i.active_message = condition_message(message.append(". ").append(set_aside_prefix).append(q->reason));
+}
+
+/// One that was never readable is as if it were not there, but for this.
+QueueStatusIntent unread_queue_status(const Domain::Quarantined& q) {
+  QueueStatusIntent i;
+  i.local = q.kind == ObjectKind::local_queue;
+  i.namespace_ = q.namespace_;
+  i.name = q.name;
+  i.active_reason = "Misconfigured";
+  i.active_message = condition_message(std::string(set_aside_prefix).append(q.reason));
+  i.active_since = q.since;
+  return i;
+}
+
 }  // namespace
+
+std::optional<QueueStatusIntent> changed_queue_status(const StateView& state, const Domain::QueueName& queue) {
+  const Catalog& catalog = *state.domain().catalog();
+  if (queue.kind == ObjectKind::cluster_queue) {
+    if (const Symbol name(queue.name); catalog.queue(name) != nullptr) return cluster_queue_status(state, name);
+  } else if (const auto* lq = catalog.local_queue(Symbol(queue.namespace_), Symbol(queue.name)); lq != nullptr) {
+    return local_queue_status(state, *lq);
+  }
+  if (const auto* q = state.domain().quarantined_queue(queue); q != nullptr) return unread_queue_status(*q);
+  return std::nullopt;
+}
 
 QueueStatusIntent cluster_queue_status(const StateView& state, Symbol name) {
   QueueStatusIntent i;
@@ -46,6 +79,7 @@ QueueStatusIntent cluster_queue_status(const StateView& state, Symbol name) {
     i.active_reason = a->second.reason;
     i.active_message = a->second.message;
   }
+  tell_set_aside(state, {ObjectKind::cluster_queue, {}, i.name}, i);
   i.active_since = state.domain().now();
   if (catalog.settings.fair_sharing)
     if (const auto* t = state.tree(catalog.root_of(name)); t != nullptr && t->quota() != nullptr)
@@ -88,6 +122,7 @@ QueueStatusIntent local_queue_status(const StateView& state, const LocalQueueCon
     i.active_reason = "Ready";
     i.active_message = "Can submit new workloads to localQueue";
   }
+  tell_set_aside(state, {ObjectKind::local_queue, i.namespace_, i.name}, i);
   return i;
 }
 

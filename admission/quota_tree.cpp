@@ -26,7 +26,7 @@ struct ColumnOrder {
 void add_pairs(const std::vector<ResourceGroup>& groups, std::set<Pair, ColumnOrder>& out) {
   for (const auto& g : groups)
     for (const auto& f : g.flavors)
-      for (const Symbol r : g.resources) out.emplace(f.flavor, r);
+      for (const Symbol& r : g.resources) out.emplace(f.flavor, r);
 }
 
 /// Orders like the text, as far as it goes.
@@ -138,14 +138,14 @@ std::vector<QuotaTable::Node> QuotaTree::lay_out_nodes() {
     names_.push_back(name);
     queue_of_.push_back(FlatIndex::none);
     cohort_nodes_.set(name.id(), node);
-    for (const Symbol child : tree[name].cohorts) self(self, child, node);
-    for (const Symbol queue : tree[name].queues) add_queue(queue, node);
+    for (const Symbol& child : tree[name].cohorts) self(self, child, node);
+    for (const Symbol& queue : tree[name].queues) add_queue(queue, node);
     nodes[node].end = static_cast<NodeIndex>(nodes.size());
   };
   for (const auto& [name, children] : tree) {
     if (!parent_of.contains(name)) add_cohort(add_cohort, name, no_node);
   }
-  for (const Symbol queue : roots) add_queue(queue, no_node);
+  for (const Symbol& queue : roots) add_queue(queue, no_node);
   return nodes;
 }
 
@@ -191,7 +191,7 @@ void QuotaTree::resolve(Queue& queue) const {
     group.resources = g.resources;
     for (const auto& f : g.flavors) {
       group.flavors.push_back(f.flavor);
-      for (const Symbol r : g.resources) group.cells.push_back(find_cell(f.flavor, r));
+      for (const Symbol& r : g.resources) group.cells.push_back(find_cell(f.flavor, r));
       group.flavor_numbers.push_back(static_cast<std::uint32_t>(
           std::lower_bound(flavor_names_.begin(), flavor_names_.end(), f.flavor, ByText{}) - flavor_names_.begin()));
     }
@@ -344,6 +344,7 @@ void QuotaTree::weigh_local_queues(Symbol cluster_queue, std::span<const LocalUs
   if (whole) {
     q.local_usage_of.clear();
     q.local_usage.clear();
+    q.local_names.clear();
   }
   for (const auto& [local_queue, value] : usage) {
     const std::uint64_t k = key(local_queue.first, local_queue.second);
@@ -352,6 +353,7 @@ void QuotaTree::weigh_local_queues(Symbol cluster_queue, std::span<const LocalUs
       position = static_cast<std::uint32_t>(q.local_usage.size());
       q.local_usage_of.set(k, position);
       q.local_usage.push_back(0);
+      q.local_names.push_back(local_queue);
     }
     q.local_usage[position] = value;
   }

@@ -60,8 +60,9 @@ class QuotaTree {
     std::vector<Holder> holders;  ///< In no particular order; see `rank_holders`.
     Time ranked_at;               ///< The holders are ranked, with this time for missing ones; never: they are not.
     bool rank_has_missing = false;
-    FlatIndex local_usage_of;         ///< LocalQueue → position in `local_usage`.
-    std::vector<double> local_usage;  ///< With admission fair sharing (§7.2); empty without.
+    FlatIndex local_usage_of;                            ///< LocalQueue → position in `local_usage`.
+    std::vector<double> local_usage;                     ///< With admission fair sharing (§7.2); empty without.
+    std::vector<std::pair<Symbol, Symbol>> local_names;  ///< Of `local_usage`: as long as they are here, their numbers are theirs.
   };
 
   // ---- construction ---------------------------------------------------------------------------------------------------

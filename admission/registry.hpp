@@ -36,6 +36,8 @@ class Registry {
   // ---- Workloads
 
   [[nodiscard]] Workload find_workload(std::string_view uid) const;
+  /// none: no Workload has this number.
+  [[nodiscard]] std::uint32_t parent_of(WorkloadId id) const { return id < workloads_.size() ? workloads_[id].parent : none; }
   Workload add_workload(std::string_view uid, std::string_view parent_key);  ///< The uid must not be known.
   void remove_workload(std::string_view uid);
   /// To another parent, and under another number: what is under way may still name the old one.
@@ -56,6 +58,19 @@ class Registry {
 
   [[nodiscard]] std::string_view uid(WorkloadId id) const {
     return workloads_[id].uid.empty() ? keys_[workloads_[id].parent] : workloads_[id].uid;
+  }
+
+  /// Do these name each number that is free, and no other?
+  template <class IsFree>
+  [[nodiscard]] static bool are_free(const std::vector<std::uint32_t>& list, std::size_t end, IsFree&& is_free) {
+    std::vector<bool> seen(end, false);
+    for (const std::uint32_t number : list) {
+      if (number >= end || seen[number] || !is_free(number)) return false;
+      seen[number] = true;
+    }
+    for (std::uint32_t number = 0; number < end; ++number)
+      if (is_free(number) && !seen[number]) return false;
+    return true;
   }
 
   std::vector<std::string> keys_;  ///< Empty: free.
@@ -81,24 +96,31 @@ void Registry::write(Archive& a) const {
   for (const auto id : free_workloads_) a(id);
 }
 
+/// Refuses numbers that lead nowhere, or of which two have one name.
 template <class Archive>
 void Registry::read(Archive& a) {
   *this = {};
   keys_.resize(a.count());
   for (std::uint32_t i = 0; i < keys_.size() && a.ok(); ++i) {
     a(keys_[i]);
-    if (!keys_[i].empty()) parent_index_.insert(keys_[i], i);
+    if (keys_[i].empty()) continue;
+    if (find_parent(keys_[i]) != none) return a.refuse();
+    parent_index_.insert(keys_[i], i);
   }
   free_parents_.resize(a.count());
   for (auto& parent : free_parents_) a(parent);
+  if (!are_free(free_parents_, keys_.size(), [this](std::uint32_t i) { return keys_[i].empty(); })) return a.refuse();
   workloads_.resize(a.count());
   for (WorkloadId id = 0; id < workloads_.size() && a.ok(); ++id) {
     a(workloads_[id].uid);
     a(workloads_[id].parent);
-    if (workloads_[id].parent < keys_.size()) workload_index_.insert(uid(id), id);
+    if (workloads_[id].parent == none) continue;
+    if (!has_parent(workloads_[id].parent) || find_workload(uid(id))) return a.refuse();
+    workload_index_.insert(uid(id), id);
   }
   free_workloads_.resize(a.count());
   for (auto& id : free_workloads_) a(id);
+  if (!are_free(free_workloads_, workloads_.size(), [this](std::uint32_t i) { return workloads_[i].parent == none; })) a.refuse();
 }
 
 }  // namespace hindsight::admission

@@ -19,6 +19,8 @@ bool SeenVersions::is_late(const Observation& o) {
       [this]<class T>(const T& x) {
         if constexpr (std::is_same_v<T, ObjectDeleted>) {
           return is_late(x);
+        } else if constexpr (std::is_same_v<T, ObjectQuarantined>) {
+          return is_overtaken(x);
         } else if constexpr (is_configuration(observed_kind<T>())) {
           return is_late(observed_kind<T>(), x.meta);
         } else {
@@ -54,6 +56,13 @@ bool SeenVersions::is_late(const ObjectDeleted& o) {
     gone_.erase(gone_.begin());
   }
   return false;
+}
+
+/// Takes no note: what is told of the version later, when it can be read, is news.
+bool SeenVersions::is_overtaken(const ObjectQuarantined& o) const {
+  if (!is_configuration(o.kind) || o.resource_version == 0) return false;
+  const auto it = seen_.find({o.kind, std::string(o.namespace_), std::string(o.name)});
+  return it != seen_.end() && o.resource_version < it->second.version;
 }
 
 void SeenVersions::add_to(StateHash& h) const {

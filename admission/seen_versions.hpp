@@ -43,6 +43,7 @@ class SeenVersions {
   };
   [[nodiscard]] bool is_late(ObjectKind kind, const ObjectMeta& meta);
   [[nodiscard]] bool is_late(const ObjectDeleted& o);
+  [[nodiscard]] bool is_overtaken(const ObjectQuarantined& o) const;
 
   std::map<Key, Seen> seen_;
   std::set<std::pair<std::uint64_t, Key>> gone_;  ///< By version.

@@ -66,12 +66,12 @@ bool WorkloadParent::reconcile_sizing(const WorkloadState& w, const Context& c, 
   if (w.plan_refusals == 0 || !job_ || !job_->suspended) return false;
   e.unsupported = w.plan_refusal.view().find(immutable) != std::string::npos;
   if (e.unsupported && w.plan_refusals < refusals_max) return false;
-  e.message = p.arena->copy(w.plan_refusal);
+  e.message = p.message(w.plan_refusal);
   p.events.emplace_back(e);
   ReservationCleared cleared;
   cleared.workload = e.workload;
   cleared.reason = "PendingEvaluation";
-  cleared.message = p.arena->copy("The API server refused other resources for the job: " + w.plan_refusal);
+  cleared.message = p.message("The API server refused other resources for the job: " + w.plan_refusal);
   p.events.emplace_back(cleared);
   return true;
 }

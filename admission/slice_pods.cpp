@@ -31,6 +31,7 @@ void WorkloadParent::apply_pod(const PodObserved& o, Outbox& out) {
   pod->gated = o.gated;
   pod->ended = o.ended;
   if (!o.gated) pod->released = false;
+  repeats_.forget();
   out.send(self_, domain_address, msg::WorldChanged{});
 }
 
@@ -38,8 +39,9 @@ void WorkloadParent::apply_pod_gone(std::string_view uid, Outbox& out) {
   const auto it = place_of(pods_, uid);
   if (it == pods_.end() || it->uid != uid) return;
   pods_.erase(it);
+  repeats_.forget();
   out.send(self_, domain_address, msg::WorldChanged{});
-  if (empty()) out.send(self_, domain_address, msg::Retired{});
+  retire_if_empty(out);
 }
 
 void WorkloadParent::hand_over_pods(const msg::HandOverPods& m, Outbox& out) {
@@ -50,8 +52,9 @@ void WorkloadParent::hand_over_pods(const msg::HandOverPods& m, Outbox& out) {
     return true;
   });
   if (leaving.empty()) return;
+  repeats_.forget();
   out.send(self_, {EntityKind::workload_parent, m.to}, msg::PodsHandedOver{std::move(leaving)});
-  if (empty()) out.send(self_, domain_address, msg::Retired{});
+  retire_if_empty(out);
 }
 
 void WorkloadParent::take_over_pods(std::vector<PodState> pods, Outbox& out) {
@@ -61,6 +64,7 @@ void WorkloadParent::take_over_pods(std::vector<PodState> pods, Outbox& out) {
     const auto place = place_of(pods_, pod.uid);
     pods_.insert(place, std::move(pod));
   }
+  repeats_.forget();
   out.send(self_, domain_address, msg::WorldChanged{});
 }
 

@@ -97,15 +97,14 @@ void WorkloadParent::evict_chain(const SliceChain& chain, Proposal& p) const {
     WorkloadEvicted e;
     e.workload = ref(holder, *p.arena);
     e.reason = "Preempted";
-    e.message = p.arena->copy(evicted->message);
+    e.message = p.message(evicted->message);
     p.events.emplace_back(e);
   }
   if (!waiting.evicted() && !is_leaving(holder)) return;
   ReservationCleared out;  // it has no pods of its own: nothing drains
   out.workload = ref(waiting, *p.arena);
   out.reason = "PendingEvaluation";
-  out.message =
-      p.arena->copy(evicted != nullptr && evicted->is_true() ? evicted->message : "The workload slice that it replaces is evicted");
+  out.message = p.message(evicted != nullptr && evicted->is_true() ? evicted->message : "The workload slice that it replaces is evicted");
   if (waiting.evicted()) {
     out.writes_requeued = true;
     out.requeued = preempted;  // as of any other Workload (BA-133)
@@ -163,7 +162,7 @@ void WorkloadParent::follow_job(const WorkloadState& w, const SliceChain& chain,
   const JobState& j = *job_;
   const Settings& settings = c.catalog->settings;
   if (!j.start_error.empty() && w.admitted()) {
-    p.events.emplace_back(WorkloadFinished{ref(w, *p.arena), "FailedToStart", p.arena->copy(j.start_error)});
+    p.events.emplace_back(WorkloadFinished{ref(w, *p.arena), "FailedToStart", p.message(j.start_error)});
     return;
   }
   const bool holds = chain.holder != SliceChain::none && &w == &workloads_[chain.holder];
@@ -229,7 +228,7 @@ void WorkloadParent::replace_slice(const WorkloadState& w, const Context& c, Pro
   e.replacement = ref(w, *p.arena);
   if (job_) e.job = job_ref(*p.arena);
   e.slice_name = p.arena->copy(chain_name(w));
-  e.message = p.arena->copy(replaced_message(w.uid, job_ ? job_->uid : w.owner_uid));
+  e.message = p.message(replaced_message(w.uid, job_ ? job_->uid : w.owner_uid));
   const auto now = effective_usage(w);
   const auto delta = slice_delta(now, effective_usage(*old));
   auto amounts = p.arena->make<ResourceAmount>(delta.size());

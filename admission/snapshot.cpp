@@ -222,7 +222,8 @@ void archive(A& a, WorkloadState& x) {
   archive_all(a, x.has_requeue_state, x.requeue_count, x.requeue_at, x.reclaimable, x.accumulated_exec_seconds);
   list(a, x.evictions);
   archive_all(a, x.unconfirmed, x.last_decision, x.resolve_since, x.revision_pending, x.revised_for, x.removal_pending, x.gate_noted,
-              x.gated_since, x.resource_policy, x.resource_bounds, x.plan_refusals, x.plan_refusal, x.sizing_barred, x.sizing_barred_at);
+              x.gated_since, x.resource_policy, x.resource_bounds, x.plan_refusals, x.plan_refusal, x.sizing_barred, x.sizing_barred_at,
+              x.quarantined);
   list(a, x.plan);
 }
 template <class A>
@@ -233,7 +234,7 @@ void archive(A& a, JobState& x) {
   list(a, x.pod_sets);
   archive_all(a, x.reclaimable, x.remaining, x.ready_pods, x.elastic, x.start_error, x.requested_since, x.requested_name, x.requested_for,
               x.removal_pending, x.scheduling_gated_by, x.gate_noted, x.gated_since, x.gate_ignored, x.stop_noted, x.start_due,
-              x.start_left, x.resource_policy, x.resource_bounds);
+              x.start_left, x.resource_policy, x.resource_bounds, x.quarantined, x.pods_gated, x.by_itself);
   list(a, x.plan);
 }
 template <class A>
@@ -356,19 +357,8 @@ void SnapshotCodec::write_domain(ArchiveWriter& a, const Domain& domain) {
   archive_catalog(a, *d.catalog_);
   d.registry_.write(a);
   for (std::uint32_t parent = 0; parent < d.registry_.parents_end(); ++parent) a(d.is_dirty_[parent] || d.catalog_changed_);
-  a(static_cast<std::uint64_t>(d.members_.size()));
-  for (auto& [key, parents] : d.members_) {
-    a(key.first);
-    a(key.second);
-    std::vector<std::uint32_t> list_of(parents.begin(), parents.end());
-    archive(a, list_of);
-  }
-  a(static_cast<std::uint64_t>(d.holders_.size()));
-  for (auto& [queue, parents] : d.holders_) {
-    a(queue);
-    std::vector<std::uint32_t> list_of(parents.begin(), parents.end());
-    archive(a, list_of);
-  }
+  a(static_cast<std::uint64_t>(d.workload_places_.size()));
+  for (auto& place : d.workload_places_) archive_all(a, place.member.first, place.member.second, place.holder);
   a(static_cast<std::uint64_t>(d.reactivations_.size()));
   for (auto& [root, t] : d.reactivations_) {
     a(root);
@@ -381,7 +371,7 @@ void SnapshotCodec::write_domain(ArchiveWriter& a, const Domain& domain) {
   a(static_cast<std::uint64_t>(d.lineages_.size()));
   for (auto& [index, lineage] : d.lineages_) {
     a(index);
-    archive_all(a, lineage.owner_uid, lineage.child, lineage.ancestor);
+    archive_all(a, lineage.owner_uid, lineage.owner_kind, lineage.created, lineage.child, lineage.ancestor, lineage.beyond);
   }
   archive(a, d.listed_);
   a(static_cast<std::uint64_t>(d.held_.size()));
@@ -404,8 +394,34 @@ void SnapshotCodec::write_domain(ArchiveWriter& a, const Domain& domain) {
   a(static_cast<std::uint64_t>(d.pods_.size()));
   for (auto& [uid, place] : d.pods_) {
     a(uid);
-    archive_all(a, place.owner, place.keeper);
+    archive_all(a, place.owner, place.keeper, place.namespace_);
   }
+  archive_all(a, d.configured_, d.passed_over_);
+  a(static_cast<std::uint64_t>(d.quarantined_.size()));
+  for (auto& [uid, q] : d.quarantined_) {
+    a(uid);
+    archive_all(a, q.kind, q.api_kind, q.namespace_, q.name, q.resource_version, q.stage, q.reason, q.since);
+  }
+}
+
+/// Does everything in it that names something else name something that is there? Whoever made the bytes, they lead to no place that is not.
+bool SnapshotCodec::holds_together(const Domain& d) {
+  const auto known = [&](std::uint32_t parent) { return d.registry_.has_parent(parent); };
+  const auto known_workload = [&](WorkloadId id) { return known(d.registry_.parent_of(id)); };
+  const auto all_known = [&](const auto& table) {
+    return std::ranges::all_of(table, [&](const auto& entry) { return std::ranges::all_of(entry.second, known_workload); });
+  };
+  const auto named = [](const auto& table) {
+    return std::ranges::all_of(table, [](const auto& entry) { return entry.second->name == entry.first; });
+  };
+  const auto lineage = [&](const auto& entry) { return known(entry.first); };
+  const auto place = [&](const auto& entry) {
+    const auto somebody = [&](std::uint32_t parent) { return parent == Registry::none || known(parent); };
+    return somebody(entry.second.owner) && somebody(entry.second.keeper);
+  };
+  const Catalog& c = *d.catalog_;
+  return all_known(d.members_) && all_known(d.holders_) && named(c.flavors) && named(c.queues) && named(c.cohorts) && named(c.namespaces) &&
+         named(c.checks) && std::ranges::all_of(d.lineages_, lineage) && std::ranges::all_of(d.pods_, place);
 }
 
 Result<void> SnapshotCodec::read_domain(ArchiveReader& a, Domain& d) {
@@ -423,20 +439,11 @@ Result<void> SnapshotCodec::read_domain(ArchiveReader& a, Domain& d) {
     a(dirty);
     if (dirty) d.restored_dirty_.push_back(parent);
   }
-  for (std::size_t n = a.count(); n != 0 && a.ok(); --n) {
-    Catalog::LocalQueueKey key;
-    std::vector<std::uint32_t> list_of;
-    a(key.first);
-    a(key.second);
-    archive(a, list_of);
-    d.members_[key].insert(list_of.begin(), list_of.end());
-  }
-  for (std::size_t n = a.count(); n != 0 && a.ok(); --n) {
-    Symbol queue;
-    std::vector<std::uint32_t> list_of;
-    a(queue);
-    archive(a, list_of);
-    d.holders_[queue].insert(list_of.begin(), list_of.end());
+  const auto workloads = static_cast<WorkloadId>(a.count());
+  for (WorkloadId id = 0; id < workloads && a.ok(); ++id) {
+    Domain::WorkloadPlace place;
+    archive_all(a, place.member.first, place.member.second, place.holder);
+    d.place_workload(id, std::move(place.member), std::move(place.holder));
   }
   for (std::size_t n = a.count(); n != 0 && a.ok(); --n) {
     Symbol root;
@@ -450,11 +457,12 @@ Result<void> SnapshotCodec::read_domain(ArchiveReader& a, Domain& d) {
   d.repeated_.archive_with(a);
   archive(a, d.job_kinds_);
   d.job_kinds_.resize(d.registry_.parents_end(), Domain::JobKind::none);
+  d.job_places_.resize(d.registry_.parents_end());
   for (std::size_t n = a.count(); n != 0 && a.ok(); --n) {
     std::uint32_t index = 0;
     a(index);
     auto& lineage = d.lineages_[index];
-    archive_all(a, lineage.owner_uid, lineage.child, lineage.ancestor);
+    archive_all(a, lineage.owner_uid, lineage.owner_kind, lineage.created, lineage.child, lineage.ancestor, lineage.beyond);
     if (!lineage.owner_uid.empty()) d.owned_[lineage.owner_uid].insert(index);
     if (!lineage.ancestor.empty()) d.descendants_[lineage.ancestor].insert(index);
   }
@@ -483,10 +491,19 @@ Result<void> SnapshotCodec::read_domain(ArchiveReader& a, Domain& d) {
     std::string uid;
     a(uid);
     auto& place = d.pods_[uid];
-    archive_all(a, place.owner, place.keeper);
+    archive_all(a, place.owner, place.keeper, place.namespace_);
     d.pods_of_owners_[place.owner].insert(uid);
   }
-  if (!a.ok()) return fail(ErrorKind::corrupt, "snapshot: the domain's part ends early");
+  archive_all(a, d.restored_configured_, d.passed_over_);
+  for (std::size_t n = a.count(); n != 0 && a.ok(); --n) {
+    std::string uid;
+    a(uid);
+    auto& q = d.quarantined_[uid];
+    archive_all(a, q.kind, q.api_kind, q.namespace_, q.name, q.resource_version, q.stage, q.reason, q.since);
+    d.index_queue(uid, q, true);
+  }
+  if (!a.ok()) return fail(ErrorKind::corrupt, "snapshot: the domain's part ends early, or makes no sense");
+  if (!holds_together(d)) return fail(ErrorKind::corrupt, "snapshot: the domain's part names what it does not have");
   return {};
 }
 
@@ -504,10 +521,11 @@ void SnapshotCodec::announce(Domain& d, Outbox& out) {
   d.tree_version_ = version + 1;
   d.refresh_all({.resolve = false, .force = false}, out);
   for (const auto& [index, lineage] : d.lineages_)
-    if (lineage.child) out.send(domain_address, {EntityKind::workload_parent, index}, msg::Descends{true, false});
+    if (lineage.child) out.send(domain_address, {EntityKind::workload_parent, index}, msg::Descends{true, false, lineage.beyond});
   for (const auto& [ancestor, below] : d.descendants_)
     if (const auto parent = d.registry_.find_parent(ancestor); parent != Registry::none)
       out.send(domain_address, {EntityKind::workload_parent, parent}, msg::WatchRuns{true});
+  for (const auto& entry : d.lineages_) d.count_child(entry.first, out);
 }
 
 void SnapshotCodec::settle(Domain& d) {
@@ -516,6 +534,7 @@ void SnapshotCodec::settle(Domain& d) {
   for (const std::uint32_t p : d.restored_dirty_) d.mark_dirty(p);
   d.restored_dirty_.clear();
   d.catalog_changed_ = false;
+  d.configured_ = d.restored_configured_;
   d.phase_ = Domain::Phase::reconcile;
 }
 
@@ -539,6 +558,7 @@ std::vector<std::byte> SnapshotCodec::write(const Entities& entities) {
     if (has_job) archive(a, *image.job);
     list(a, image.workloads);
     list(a, image.pods);
+    image.repeats.archive_with(a);
   }
   a(static_cast<std::uint64_t>(entities.queues_.size()));
   for (const auto& [id, q] : entities.queues_) {
@@ -558,6 +578,7 @@ Result<void> SnapshotCodec::read(std::span<const std::byte> bytes, Entities& ent
     return fail(ErrorKind::unsupported, "snapshot: version " + std::to_string(version) + " is not the one that this build reads (" +
                                             std::to_string(snapshot_version) + ")");
   if (auto ok = read_domain(a, entities.domain_); !ok) return ok;
+  std::vector<std::pair<std::uint32_t, RepeatedSteps>> repeats;
   for (std::size_t n = a.count(); n != 0 && a.ok(); --n) {
     std::uint32_t index = 0;
     bool has_job = false;
@@ -570,8 +591,16 @@ Result<void> SnapshotCodec::read(std::span<const std::byte> bytes, Entities& ent
     }
     list(a, image.workloads);
     list(a, image.pods);
-    if (!a.ok() || index >= entities.domain_.registry_.parents_end())
-      return fail(ErrorKind::corrupt, "snapshot: a Workload parent that the domain does not know");
+    image.repeats.archive_with(a);
+    const Registry& registry = entities.domain_.registry_;
+    const bool known = a.ok() && registry.has_parent(index) && (index >= entities.parents_.size() || !entities.parents_[index]);
+    const bool its_own = known && std::ranges::all_of(image.workloads, [&](const WorkloadState& w) {
+                           const auto entry = registry.find_workload(w.uid);
+                           return entry && entry.parent == index && entry.id == w.id;
+                         });
+    if (!its_own) return fail(ErrorKind::corrupt, "snapshot: a Workload parent that the domain does not know, or with other Workloads");
+    repeats.emplace_back(index, image.repeats);
+    if (image.job) entities.domain_.job_places_[index] = {image.job->kind, image.job->namespace_};
     if (index >= entities.parents_.size()) {
       entities.parents_.resize(index + 1);
       entities.parent_touched_.resize(index + 1, false);
@@ -593,6 +622,7 @@ Result<void> SnapshotCodec::read(std::span<const std::byte> bytes, Entities& ent
   for (const auto& [name, image] : queues)
     if (const auto it = entities.queues_.find(name.id()); it != entities.queues_.end()) it->second->restore(image, context, out);
   entities.deliver_all(out, true);
+  for (auto& [index, steps] : repeats) entities.parents_[index]->restore(std::move(steps));
   settle(entities.domain_);
   entities.forget_touched();
   return {};

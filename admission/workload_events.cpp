@@ -191,11 +191,12 @@ void WorkloadParent::apply_event(const Event& e, WorkloadId id, const Context& c
     job_->requested_since = c.sequence;
     job_->requested_name = r->name;
     job_->requested_for = r->replaces.uid;
+    job_->by_itself = job_->by_itself || (child_ && beyond_);
     return;
   }
   if (const auto* gate = std::get_if<GateChanged>(&e)) return apply_gate(*gate);
   if (std::holds_alternative<JobStopped>(e)) {
-    if (job_) job_->stop_noted = true;
+    if (job_ && (!child_ || beyond_)) job_->stop_noted = true;  // room may have been found for it meanwhile
     return;
   }
   for (std::size_t i = 0; i < workloads_.size(); ++i) {

@@ -138,8 +138,9 @@ void WorkloadParent::collect_intents(const Context& c, bool all, std::vector<Int
   collect_pod_intents(c, all, out);
   const JobState& j = *job_;
   if (!managed(*c.catalog)) return;
-  if (child_) {  // its ancestor starts it; all that is left to us is to see that it does not run before that
-    if (!j.finished && !j.deleting && !j.suspended && !ancestor_runs_) {
+  if (is_child(*c.catalog)) {  // its ancestor starts it; all that is left to us is to see that it does not run before that
+    const bool early = !ancestor_runs_ || (beyond_ && j.stop_noted);
+    if (!j.finished && !j.suspended && early && (!j.deleting || j.active)) {
       out.push_back(job_intent());
       std::get<JobIntent>(out.back()).message = "Kueue managed child job suspended";
     }
@@ -150,8 +151,9 @@ void WorkloadParent::collect_intents(const Context& c, bool all, std::vector<Int
     std::get<JobIntent>(out.back()).remove = true;
     return;
   }
+  const bool readable = j.quarantined.empty();
   for (const auto& w : workloads_) {
-    if (!w.revision_pending || w.deleting || w.removal_pending) continue;
+    if (!w.revision_pending || w.deleting || w.removal_pending || !readable) continue;
     WorkloadReviseIntent i;
     i.uid = w.uid;
     i.namespace_ = w.namespace_.text();
@@ -188,13 +190,19 @@ void WorkloadParent::collect_intents(const Context& c, bool all, std::vector<Int
     i.decision_sequence = w.last_decision;
     out.push_back(std::move(i));
   }
-  if (j.finished || j.deleting) return;
+  if (j.finished) return;
   const auto* running = running_workload();
+  // Finalizers of its user's keep a job, and pods of it, as long as they like: one that holds no quota is stopped all the same.
+  const bool reserved =
+      std::any_of(workloads_.begin(), workloads_.end(), [](const WorkloadState& w) { return w.reserved() && !w.finished(); });
+  if (j.deleting && (j.suspended || !j.active || reserved)) return;
   const bool ours = !workloads_.empty() || !j.queue_name.empty() || c.catalog->settings.manage_jobs_without_queue_name;
-  const bool undecided = gated(*c.catalog) && !j.stop_noted;  // JobStopped comes first (SG-26)
-  const bool run = running != nullptr && !j.stopping;         // a stop in progress comes to its end first
-  const bool settle = j.suspended && j.start_left != 0;       // else nothing is wanted of a job that waits
-  if (ours && (settle || (!undecided && j.suspended == run))) {
+  const bool beyond = child_ && beyond_ && ancestor_runs_ && running == nullptr;
+  const bool undecided = (gated(*c.catalog) || beyond) && !j.stop_noted;  // JobStopped comes first (SG-26)
+  const bool run = running != nullptr && !j.stopping;                     // a stop in progress comes to its end first
+  const bool settle = j.suspended && j.start_left != 0;                   // else nothing is wanted of a job that waits
+  const bool holds = !readable && run;                                    // what would be started is not what got quota; what runs, runs on
+  if (ours && !holds && (settle || (!undecided && j.suspended == run))) {
     JobIntent i = job_intent();
     i.run = run;
     i.settles = settle ? j.start_left : 0;
@@ -234,6 +242,7 @@ void WorkloadParent::collect_intents(const Context& c, bool all, std::vector<Int
     i.sizes = wanted_sizes(j.plan);
     out.push_back(std::move(i));
   }
+  if (!readable || j.deleting) return;
   if (!j.prebuilt_workload.empty() && !gated(*c.catalog) &&
       std::none_of(workloads_.begin(), workloads_.end(), [&](const WorkloadState& w) { return w.name == j.prebuilt_workload; }))
     out.emplace_back(WorkloadAdoptIntent{std::string(j.namespace_.text()), j.prebuilt_workload.text(), j.uid, std::string(j.kind.text()),

@@ -35,6 +35,7 @@ std::uint64_t counts_hash(const WorkloadState& w) {
 bool admissible(const WorkloadState& w, const JobState* job, bool gated, const Catalog& catalog) {
   if (!w.active || w.finished() || w.deleting || w.removal_pending || w.reserved()) return false;
   if (gated || (job != nullptr && job->on_hold)) return false;
+  if (!w.quarantined.empty() || (job != nullptr && !job->quarantined.empty())) return false;
   if (w.is_true(ConditionType::waiting_for_replacement_pods)) return false;
   const auto* lq = catalog.local_queue(w.namespace_, w.queue_name);
   return lq != nullptr && lq->stop_policy == StopPolicy::none && catalog.queue(lq->cluster_queue) != nullptr;
@@ -92,6 +93,24 @@ std::uint64_t JobState::hash() const {
   for (const auto& p : pod_sets)
     if (!p.sized.empty()) h.add(sizes_hash(p.sized));
   add_plan(h, plan);
+  if (!quarantined.empty()) h.add(std::string_view(quarantined));
+  if (pods_gated) h.add(std::string_view("gated"));
+  if (by_itself) h.add(std::string_view("by itself"));
+  return h.value();
+}
+
+std::uint64_t JobState::observed_hash() const {
+  StateHash h;
+  h.add(outside_hash());
+  for (const bool b : {suspended, active, pods_ready, stopping, start_due}) h.add(b);
+  h.add(ready_pods);
+  h.add(std::string_view(finish_message));
+  h.add(std::string_view(prebuilt_workload));
+  h.add(std::string_view(workload_name));
+  for (const auto& p : pod_sets) {
+    h.add(p.count);
+    h.add(p.template_hash);
+  }
   return h.value();
 }
 
@@ -107,6 +126,8 @@ std::uint64_t JobState::outside_hash() const {
   h.add(std::string_view(scheduling_gated_by));
   h.add(resource_policy);
   h.add(std::string_view(resource_bounds));
+  h.add(std::string_view(quarantined));
+  if (pods_gated) h.add(std::string_view("gated"));
   for (const auto& p : pod_sets) {
     h.add(p.sized.empty() ? p.core_hash : p.bare_hash);  // what is sized changes by our own hand, too
     if (elastic) h.add(p.count);                         // counts of other jobs change by our own hand, too
@@ -141,16 +162,23 @@ void WorkloadParent::restore(Image image) {
   workloads_ = std::move(image.workloads);
   pods_ = std::move(image.pods);
   placements_.assign(workloads_.size(), {});
+  repeats_ = std::move(image.repeats);
   announced_due_ = Time::never();
 }
 
 void WorkloadParent::receive(Message& message, const Context& c, Outbox& out) {
   if (const auto* m = std::get_if<msg::EventApplied>(&message.payload)) {
+    if (m->life_cycle)
+      repeats_.applied(*m->event, c.sequence, c.configured);
+    else
+      repeats_.forget();
     apply_event(*m->event, m->id, c, out);
   } else if (const auto* m1 = std::get_if<msg::WorkloadSeen>(&message.payload)) {
     apply_workload(*m1->workload, m1->id, c, out);
   } else if (const auto* m2 = std::get_if<msg::JobSeen>(&message.payload)) {
-    apply_job(*m2->job, c, out);
+    apply_job(*m2->job, m2->quarantined, c, out);
+  } else if (const auto* set_aside = std::get_if<msg::Quarantined>(&message.payload)) {
+    apply_quarantine(*set_aside, c, out);
   } else if (const auto* seen = std::get_if<msg::PodSeen>(&message.payload)) {
     return apply_pod(*seen->pod, out);
   } else if (const auto* gone = std::get_if<msg::PodGone>(&message.payload)) {
@@ -162,7 +190,10 @@ void WorkloadParent::receive(Message& message, const Context& c, Outbox& out) {
   } else if (std::holds_alternative<msg::Reconcile>(message.payload)) {
     Proposal p;
     reconcile(c, p);
-    if (p.events.empty()) p.arena.reset();  // a new epoch asks all parents at once, and nearly none has anything to say
+    if (p.events.empty())
+      p.arena.reset();  // a new epoch asks all parents at once, and nearly none has anything to say
+    else
+      p.repeats = repeats_.repeats(p.events, c.configured);
     out.send(self_, message.from, msg::Proposed{std::move(p)});
     return;
   } else if (const auto* m3 = std::get_if<msg::Refresh>(&message.payload)) {
@@ -173,8 +204,16 @@ void WorkloadParent::receive(Message& message, const Context& c, Outbox& out) {
       publish(i, {.repush = m3->force, .force = m3->force, .touched = !reserving || m3->reannounce}, c, out);
     }
   } else if (const auto* d = std::get_if<msg::Descends>(&message.payload)) {
+    if (!job_) return;
+    if (child_ != d->child || ancestor_runs_ != d->runs || beyond_ != d->beyond) repeats_.forget();
     child_ = d->child;
     ancestor_runs_ = d->runs;
+    beyond_ = d->beyond;
+  } else if (const auto* weigh = std::get_if<msg::Weigh>(&message.payload)) {
+    weighed_ = weigh->watched;
+    return tell_size(out);
+  } else if (auto* adopted = std::get_if<msg::WorkloadAdopted>(&message.payload)) {
+    adopt_workload(std::move(*adopted->workload), c, out);
   } else if (const auto* wr = std::get_if<msg::WatchRuns>(&message.payload)) {
     watched_ = wr->watched;
     told_runs_ = false;
@@ -183,6 +222,7 @@ void WorkloadParent::receive(Message& message, const Context& c, Outbox& out) {
       if (workloads_[i].id == m4->id) placements_[i].record_reason = m4->reason;
     return;
   } else if (const auto* m5 = std::get_if<msg::WorkloadGone>(&message.payload)) {
+    repeats_.forget();
     for (std::size_t i = 0; i < workloads_.size(); ++i)
       if (workloads_[i].id == m5->id) {
         (void)undo_replacement(workloads_[i], c, out);
@@ -190,16 +230,18 @@ void WorkloadParent::receive(Message& message, const Context& c, Outbox& out) {
         break;
       }
     out.send(self_, domain_address, msg::WorldChanged{});
-    if (empty()) out.send(self_, domain_address, msg::Retired{});
+    retire_if_empty(out);
   } else if (std::holds_alternative<msg::JobGone>(message.payload)) {
+    repeats_.forget();
     job_.reset();
     pods_.clear();
-    child_ = false;
+    child_ = beyond_ = weighed_ = false;
     tell_runs(out);
     for (std::size_t i = 0; i < workloads_.size(); ++i) publish(i, {}, c, out);
     out.send(self_, domain_address, msg::WorldChanged{});
-    if (empty()) out.send(self_, domain_address, msg::Retired{});
+    retire_if_empty(out);
   } else if (const auto* m6 = std::get_if<msg::WriteRefusedSeen>(&message.payload)) {
+    repeats_.forget();
     if (m6->refused->kind == ObjectKind::job) {
       if (job_) job_->removal_pending = false;
       if (job_ && m6->refused->http_status == 0) job_->start_error = m6->refused->message;
@@ -228,6 +270,7 @@ void WorkloadParent::receive(Message& message, const Context& c, Outbox& out) {
   note_start(c);
   publish_again(c, out);
   announce_due(c, out);
+  tell_size(out);
   if (watched_) tell_runs(out);
 }
 
@@ -236,7 +279,7 @@ void WorkloadParent::receive(Message& message, const Context& c, Outbox& out) {
 void WorkloadParent::note_start(const Context& c) {
   if (!job_) return;
   JobState& j = *job_;
-  if (!j.suspended || j.finished || j.deleting || child_ || !managed(*c.catalog)) {
+  if (!j.suspended || j.finished || j.deleting || is_child(*c.catalog) || !managed(*c.catalog)) {
     j.start_due = false;
     j.start_left = 0;
   } else if (running_workload() != nullptr) {
@@ -255,20 +298,61 @@ void WorkloadParent::tell_runs(Outbox& out) {
   out.send(self_, domain_address, msg::Runs{runs});
 }
 
+/// What the parts of the job may use together: as many pods of each pod set as the Workload that it runs on was granted (partial admission,
+/// EJ-69). How large the job says that it is has no part in that, for its user may say so at any time. As long as it has no quota, nobody
+/// runs as part of it.
+PodSetSizes WorkloadParent::granted_sizes() const {
+  const WorkloadState* w = active_slice();
+  if (w == nullptr) return sizes_of(job_->pod_sets);
+  // The same templates may have been read with other defaults of the namespace since; those of its parts were read with the later ones.
+  const bool same = std::equal(w->pod_sets.begin(), w->pod_sets.end(), job_->pod_sets.begin(), job_->pod_sets.end(),
+                               [](const PodSetSpec& a, const PodSetSpec& b) { return a.name == b.name && a.core_hash == b.core_hash; });
+  PodSetSizes out = sizes_of(same ? job_->pod_sets : w->pod_sets);
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    out[i].count = w->pod_sets[i].count;
+    for (const auto& a : w->admission->pod_sets)
+      if (a.pod_set == out[i].name) out[i].count = std::min(out[i].count, a.count);
+  }
+  return out;
+}
+
+/// Whenever something may have changed it: the domain looks whether it did.
+void WorkloadParent::tell_size(Outbox& out) {
+  if (!weighed_ || !job_) return;
+  out.send(self_, domain_address, msg::Sized{sizes_of(job_->pod_sets), granted_sizes(), job_->pods_gated, !job_->quarantined.empty()});
+}
+
 void WorkloadParent::tell_not_ready(std::size_t index, bool not_ready, Outbox& out) {
   if (placements_[index].not_ready == not_ready) return;
   placements_[index].not_ready = not_ready;
   out.send(self_, domain_address, msg::NotReady{workloads_[index].id, not_ready});
 }
 
+void WorkloadParent::retire_if_empty(Outbox& out) {
+  if (!empty()) return;
+  told_next_.clear();
+  told_of_slice_.clear();
+  announced_due_ = Time::never();
+  repeats_.forget();
+  child_ = ancestor_runs_ = beyond_ = watched_ = weighed_ = told_runs_ = false;
+  out.send(self_, domain_address, msg::Retired{});
+}
+
 // ---- applying observations ------------------------------------------------------------------------------------------------
 
-void WorkloadParent::apply_job(const JobObserved& o, const Context& c, Outbox& out) {
-  if (job_ && o.meta.resource_version != 0 && o.meta.resource_version <= job_->resource_version) return;  // a repeat, or told late
+/// `quarantined`: only the outline could be read. What else is known of the job is of its last version that could, and holds.
+void WorkloadParent::apply_job(const JobObserved& o, Text quarantined, const Context& c, Outbox& out) {
+  if (job_ && o.meta.resource_version != 0 && o.meta.resource_version <= job_->resource_version && job_->quarantined == quarantined)
+    return;  // a repeat, or told late
+  if (job_ && o.meta.resource_version != 0 && o.meta.resource_version < job_->resource_version) {
+    if (!quarantined.empty()) out.send(self_, domain_address, msg::ReadSince{job_->uid});
+    return;
+  }
   const bool first = !job_;
   if (first) job_.emplace();
   JobState& j = *job_;
   const std::uint64_t before = first ? 0 : j.outside_hash();
+  const std::uint64_t observed = first ? 0 : j.observed_hash();
   if (o.meta.resource_version != 0) j.resource_version = o.meta.resource_version;
   if (first) {
     j.uid = o.meta.uid;
@@ -279,29 +363,42 @@ void WorkloadParent::apply_job(const JobObserved& o, const Context& c, Outbox& o
   }
   j.generation = o.meta.generation;
   j.deleting = o.meta.deleting;
-  j.queue_name = Symbol(o.queue_name);
-  j.priority_class = Symbol(o.priority_class);
-  j.pod_priority_class = Symbol(o.pod_priority_class);
-  j.prebuilt_workload = o.prebuilt_workload;
-  j.max_exec_seconds = o.max_exec_seconds.value_or(0);
   j.suspended = o.suspended;
   j.active = o.active;
-  j.pods_ready = o.pods_ready;
   j.stopping = o.stopping;
   j.finished = o.finished;
   j.succeeded = o.succeeded;
   j.finish_message = o.finish_message;
-  j.on_hold = o.on_hold;
   j.managed = o.managed;
-  j.admission_gated_by = o.admission_gated_by;
-  j.scheduling_gated_by = o.scheduling_gated_by;
-  j.resource_policy = o.resource_policy;
-  j.resource_bounds = o.resource_bounds;
+  j.quarantined = quarantined;
+  if (first || quarantined.empty()) read_whole(o);
   if (j.suspended) j.stop_noted = false;
   if (o.start_settled != 0 && o.start_settled == j.start_left) {
     j.start_due = false;
     j.start_left = 0;
   }
+  if (quarantined.empty()) note_sizes();
+  if (first) disown_foreign(c, out);
+  const bool news = first || j.outside_hash() != before;
+  if (news) out.send(self_, domain_address, msg::WorldChanged{});
+  if (first || j.observed_hash() != observed) repeats_.forget();
+  for (std::size_t i = 0; i < workloads_.size(); ++i) publish(i, {}, c, out);
+}
+
+/// What an outline does not have.
+void WorkloadParent::read_whole(const JobObserved& o) {
+  JobState& j = *job_;
+  j.queue_name = Symbol(o.queue_name);
+  j.priority_class = Symbol(o.priority_class);
+  j.pod_priority_class = Symbol(o.pod_priority_class);
+  j.prebuilt_workload = o.prebuilt_workload;
+  j.max_exec_seconds = o.max_exec_seconds.value_or(0);
+  j.pods_ready = o.pods_ready;
+  j.on_hold = o.on_hold;
+  j.admission_gated_by = o.admission_gated_by;
+  j.scheduling_gated_by = o.scheduling_gated_by;
+  j.resource_policy = o.resource_policy;
+  j.resource_bounds = o.resource_bounds;
   j.workload_name = o.workload_name;
   j.pod_sets = own_pod_sets(o.pod_sets);
   j.reclaimable.clear();
@@ -310,10 +407,29 @@ void WorkloadParent::apply_job(const JobObserved& o, const Context& c, Outbox& o
   for (const auto& r : o.remaining) j.remaining.emplace_back(Symbol(r.pod_set), r.count);
   j.ready_pods = o.ready_pods;
   j.elastic = o.elastic;
-  note_sizes();
-  const bool news = first || j.outside_hash() != before;
-  if (news) out.send(self_, domain_address, msg::WorldChanged{});
-  for (std::size_t i = 0; i < workloads_.size(); ++i) publish(i, {}, c, out);
+  j.pods_gated = o.pods_gated;
+}
+
+void WorkloadParent::apply_quarantine(const msg::Quarantined& m, const Context& c, Outbox& out) {
+  const auto note = [&](RareText& quarantined, const std::string& uid, std::uint64_t known) {
+    if (m.resource_version != 0 && m.resource_version < known) {
+      if (!m.reason.empty()) out.send(self_, domain_address, msg::ReadSince{uid});
+      return false;
+    }
+    if (quarantined == m.reason) return false;
+    quarantined = m.reason;
+    return true;
+  };
+  bool noted = !m.workload && job_ && note(job_->quarantined, job_->uid, job_->resource_version);
+  for (auto& w : workloads_)
+    if (!m.workload || w.id == *m.workload) {
+      if (m.workload) noted |= note(w.quarantined, w.uid, w.resource_version);
+      if (noted) w.resolve_since = c.sequence;
+    }
+  if (!noted) return;
+  repeats_.forget();
+  out.send(self_, domain_address, msg::WorldChanged{});
+  for (std::size_t i = 0; i < workloads_.size(); ++i) publish(i, {.repush = true}, c, out);
 }
 
 void WorkloadParent::apply_workload(const WorkloadObserved& o, WorkloadId id, const Context& c, Outbox& out) {
@@ -327,7 +443,10 @@ void WorkloadParent::apply_workload(const WorkloadObserved& o, WorkloadId id, co
     if (job_ && (job_->requested_name.empty() || job_->requested_name == o.meta.name)) job_->requested_since = 0;
   }
   WorkloadState& w = workloads_[index];
-  if (!first && o.meta.resource_version != 0 && o.meta.resource_version <= w.resource_version) return;  // a repeat, or told late
+  if (!first && o.meta.resource_version != 0 && o.meta.resource_version <= w.resource_version) {  // a repeat, or told late
+    if (o.meta.resource_version == w.resource_version) apply_quarantine({id, o.meta.resource_version, {}}, c, out);
+    return;
+  }
 
   const auto gate = [](const WorkloadState& s) {
     const auto* e = s.find(ConditionType::evicted);
@@ -344,8 +463,14 @@ void WorkloadParent::apply_workload(const WorkloadObserved& o, WorkloadId id, co
   const auto old_requests = requests_hash(w);
   const auto old_counts = counts_hash(w);
 
-  const bool news = w.observe(o, c.sequence);
-  if (news) out.send(self_, domain_address, msg::WorldChanged{});
+  const bool was_quarantined = !w.quarantined.empty();
+  const bool news = w.observe(o, c.sequence) || was_quarantined;
+  w.quarantined.clear();
+  if (was_quarantined) w.resolve_since = c.sequence;
+  if (news) {
+    repeats_.forget();
+    out.send(self_, domain_address, msg::WorldChanged{});
+  }
   // a LimitRange or RuntimeClass changed (§3.7), or the job its size (EJ-16)
   const bool repush = first || gate(w) != before || requests_hash(w) != old_requests || counts_hash(w) != old_counts;
   publish(index, {.repush = repush, .force = false, .touched = true}, c, out);
@@ -356,6 +481,22 @@ void WorkloadParent::apply_workload(const WorkloadObserved& o, WorkloadId id, co
       (w.reclaimable != old_reclaimable || w.effective_priority(c.catalog->settings) != old_priority ||
        counts_hash(w) != old_counts))  // EJ-58
     request_reactivation(w, c, out);
+}
+
+/// Now that it is known in which namespace the job is: Workloads of others that name it as their owner are none of its own.
+void WorkloadParent::disown_foreign(const Context& c, Outbox& out) {
+  for (std::size_t i = workloads_.size(); i-- > 0;) {
+    if (workloads_[i].namespace_ == job_->namespace_) continue;
+    auto leaving = std::make_unique<WorkloadState>(workloads_[i]);
+    remove_workload(i, c, out);
+    out.send(self_, domain_address, msg::Disowned{std::move(leaving)});
+  }
+}
+
+void WorkloadParent::adopt_workload(WorkloadState workload, const Context& c, Outbox& out) {
+  workloads_.push_back(std::move(workload));
+  placements_.emplace_back();
+  publish(workloads_.size() - 1, {.repush = true, .force = false, .touched = true}, c, out);
 }
 
 void WorkloadParent::remove_workload(std::size_t index, const Context& c, Outbox& out) {
@@ -369,6 +510,7 @@ void WorkloadParent::remove_workload(std::size_t index, const Context& c, Outbox
     job_->requested_since = 0;  // there is nothing to replace any more
   workloads_.erase(workloads_.begin() + static_cast<std::ptrdiff_t>(index));
   placements_.erase(placements_.begin() + static_cast<std::ptrdiff_t>(index));
+  if (job_ && workloads_.empty()) job_->by_itself = false;
 }
 
 void WorkloadParent::request_reactivation(const WorkloadState& w, const Context& c, Outbox& out) const {

@@ -8,6 +8,7 @@
 
 #include "admission/messages.hpp"
 #include "admission/pod_state.hpp"
+#include "admission/repeated_steps.hpp"
 #include "admission/slices.hpp"
 #include "admission/workload_state.hpp"
 #include "vocabulary/rare_text.hpp"
@@ -33,6 +34,7 @@ struct JobState {
   std::vector<std::pair<Symbol, std::int32_t>> remaining;  ///< Of elastic jobs: pods that have still to run to the end, where told.
   std::int32_t ready_pods = -1;                            ///< Ready or succeeded; -1: not told.
   bool elastic = false;                                    ///< Annotation elastic-job: "true".
+  bool pods_gated = false;                                 ///< All of its pod templates carry the scheduling gate elastic-job.
   RareText start_error;                                    ///< Why the job cannot be started as assigned; permanent (base-api §7.1).
   bool removal_pending = false;                            ///< It was decided that the job shall be deleted.
   std::uint64_t requested_since = 0;                       ///< Sequence of a WorkloadRequested whose object has not been seen; 0: none.
@@ -42,16 +44,20 @@ struct JobState {
   RareText gate_noted;                                     ///< Its value as the log tells of it, while it holds the job back.
   Time gated_since;                                        ///< Of `gate_noted`.
   bool gate_ignored = false;                               ///< It came when the job had a Workload (SG-5).
+  bool by_itself = false;                                  ///< It was queued because its owner had no room for it.
   bool stop_noted = false;                                 ///< JobStopped was decided, and the job is not seen suspended yet.
   bool start_due = false;        ///< It was to be started, and is neither seen to run nor known not to: its pods may come yet.
   std::uint64_t start_left = 0;  ///< Sequence since which it is not to be started any more, while `start_due`; else 0.
   ResourcePolicy resource_policy = ResourcePolicy::none;
   RareText resource_bounds;
-  SizingPlan plan;  ///< The sizes that its containers were seen with, where these are not its own.
+  SizingPlan plan;       ///< The sizes that its containers were seen with, where these are not its own.
+  RareText quarantined;  ///< Why it was set aside; then all but its outline is of the last version that could be read.
 
   [[nodiscard]] std::uint64_t hash() const;
   /// Only of what others than we change: a job that starts and stops because we say so is no news (D10).
   [[nodiscard]] std::uint64_t outside_hash() const;
+  /// Of everything that is observed of it and that steps depend on; not of its version and generation, which our own writes change too.
+  [[nodiscard]] std::uint64_t observed_hash() const;
 };
 
 /// The actor that stands for a job through resizes, evictions and restarts, or for a Workload that no job owns. It owns the life
@@ -74,8 +80,12 @@ class WorkloadParent final : public Entity {
   [[nodiscard]] bool empty() const { return !job_ && workloads_.empty() && pods_.empty(); }
   /// The job runs although it has a managed ancestor whose Workload is not admitted: it is to be suspended (BA-171).
   [[nodiscard]] bool runs_before_its_ancestor() const {
-    return job_ && child_ && !ancestor_runs_ && !job_->suspended && !job_->finished && !job_->deleting;
+    return job_ && child_ && !ancestor_runs_ && !job_->by_itself && !job_->suspended && !job_->finished && !job_->deleting;
   }
+  /// The job is part of another one that is admitted and has room for it.
+  [[nodiscard]] bool is_part_of_what_runs() const { return job_ && child_ && ancestor_runs_ && !beyond_; }
+  /// The job claims to be part of another one that has no room for it (BA-171).
+  [[nodiscard]] bool beyond_its_owner() const { return job_ && child_ && beyond_; }
   /// The job is held back by its annotation scheduling-gated-by: it gets no Workload (SG-23).
   [[nodiscard]] bool gated(const Catalog& catalog) const;
   /// No pod of the job runs, or comes from a start that was on its way when the job lost its admission.
@@ -96,9 +106,13 @@ class WorkloadParent final : public Entity {
     std::optional<JobState> job;
     std::vector<WorkloadState> workloads;
     std::vector<PodState> pods;
+    RepeatedSteps repeats;
   };
-  [[nodiscard]] Image image() const { return {job_, workloads_, pods_}; }
+  [[nodiscard]] Image image() const { return {job_, workloads_, pods_, repeats_}; }
   void restore(Image image);
+  /// The last part of it, when the domain has said again what it says after a snapshot was read: that is nothing that happens.
+  void restore(RepeatedSteps repeats) { repeats_ = std::move(repeats); }
+  [[nodiscard]] const RepeatedSteps& repeated_steps() const { return repeats_; }
 
  private:
   /// Where a Workload stands in the queues; follows from its state and the catalog.
@@ -114,7 +128,9 @@ class WorkloadParent final : public Entity {
   };
 
   // applying
-  void apply_job(const JobObserved& o, const Context& c, Outbox& out);
+  void apply_job(const JobObserved& o, Text quarantined, const Context& c, Outbox& out);
+  void read_whole(const JobObserved& o);
+  void apply_quarantine(const msg::Quarantined& m, const Context& c, Outbox& out);
   void apply_workload(const WorkloadObserved& o, WorkloadId id, const Context& c, Outbox& out);
   void apply_pod(const PodObserved& o, Outbox& out);
   void apply_pod_gone(std::string_view uid, Outbox& out);
@@ -185,6 +201,17 @@ class WorkloadParent final : public Entity {
   [[nodiscard]] Priority job_priority(const Catalog& catalog) const;
   /// Is the job looked after, or does its namespace keep it out (BA-172)?
   [[nodiscard]] bool managed(const Catalog& catalog) const { return job_->managed && catalog.manages_jobs_in(job_->namespace_); }
+  /// Does the job run as part of another one, so that it is never queued? One for which there is no room is queued by itself if it names a
+  /// queue, and stays there while its owner does not run: else an owner and a child that take quota from each other would go on for ever.
+  [[nodiscard]] bool is_child(const Catalog& catalog) const {
+    return child_ && !((beyond_ || (job_->by_itself && !ancestor_runs_)) &&
+                       (!job_->queue_name.empty() || catalog.settings.manage_jobs_without_queue_name));
+  }
+  [[nodiscard]] bool stop_beyond(const Context& c, Proposal& p) const;
+  [[nodiscard]] PodSetSizes granted_sizes() const;
+  void tell_size(Outbox& out);
+  void disown_foreign(const Context& c, Outbox& out);
+  void adopt_workload(WorkloadState workload, const Context& c, Outbox& out);
   /// When the job is to be deleted because its Workload was deactivated by us (BA-148); never: not at all.
   [[nodiscard]] static Time job_retained_until(const WorkloadState& w, const Settings& settings);
   [[nodiscard]] JobRef job_ref(Arena& arena) const;
@@ -205,6 +232,8 @@ class WorkloadParent final : public Entity {
     return w.resource_policy == job_->resource_policy && w.resource_bounds == job_->resource_bounds;
   }
   void note_sizes();
+  /// Once nothing is left of it. Its number is given out again, so whoever comes next must find nothing of it.
+  void retire_if_empty(Outbox& out);
   void note_refused_start(const WriteRefused& refused);
   [[nodiscard]] bool reconcile_sizing(const WorkloadState& w, const Context& c, Proposal& p) const;
   /// The same pod sets with the same templates, whatever their counts.
@@ -219,10 +248,13 @@ class WorkloadParent final : public Entity {
   std::vector<std::string> told_next_;  ///< Pods that were released since it was asked last.
   std::string told_of_slice_;           ///< For which it told of pods last: another one may have other nodes.
   Time announced_due_;
+  RepeatedSteps repeats_;
   // What the domain says of ancestors and descendants (BA-171); it says so again after a snapshot was read.
   bool child_ = false;          ///< The job has a managed ancestor.
   bool ancestor_runs_ = false;  ///< Whose Workload is admitted.
+  bool beyond_ = false;         ///< Its owner has no room for it.
   bool watched_ = false;        ///< Other jobs descend from this one.
+  bool weighed_ = false;        ///< The domain wants to know how large the job is.
   bool told_runs_ = false;
 };
 

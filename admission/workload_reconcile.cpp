@@ -5,22 +5,28 @@
 #include <algorithm>
 
 #include "admission/workload_parent.hpp"
+#include "vocabulary/text.hpp"
 
 namespace hindsight::admission {
 namespace {
 
 constexpr std::string_view gated_by = "Admission is gated by: ";  // 6915 §2.3
 
+/// "DeactivatedDueTo" comes before it, and both are the reason of a condition. Reasons are ASCII, or the API server would not have them.
+constexpr std::size_t cause_max = limits::reason.size() - 16;
+/// So far two clocks that are right may differ: whole seconds in a status, and NTP.
+constexpr Duration foreign_clock_ahead_max = Duration::seconds(5);
+
 void condition(Proposal& p, const WorkloadState& w, ConditionType type, ConditionStatus status, std::string_view reason,
                std::string_view message) {
-  p.events.emplace_back(ConditionChanged{ref(w, *p.arena), type, status, p.arena->copy(reason), p.arena->copy(message), false});
+  p.events.emplace_back(ConditionChanged{ref(w, *p.arena), type, status, p.arena->copy(reason), p.message(message), false});
 }
 
 void cleared(Proposal& p, const WorkloadState& w, std::string_view reason, std::string_view message) {
   ReservationCleared e;
   e.workload = ref(w, *p.arena);
   e.reason = p.arena->copy(reason);
-  e.message = p.arena->copy(message);
+  e.message = p.message(message);
   p.events.emplace_back(e);
 }
 
@@ -28,8 +34,8 @@ void evicted(Proposal& p, const WorkloadState& w, std::string_view reason, std::
   WorkloadEvicted e;
   e.workload = ref(w, *p.arena);
   e.reason = p.arena->copy(reason);
-  e.cause = p.arena->copy(cause);
-  e.message = p.arena->copy(message);
+  e.cause = p.arena->copy(cut_text(cause, cause_max));
+  e.message = p.message(message);
   p.events.emplace_back(e);
 }
 
@@ -189,7 +195,7 @@ bool WorkloadParent::reconcile_reserved(const WorkloadState& w, const Context& c
     ReservationCleared out;
     out.workload = ref(w, *p.arena);
     out.reason = "PendingEvaluation";
-    out.message = p.arena->copy(e->message);
+    out.message = p.message(e->message);
     out.writes_requeued = true;
     out.requeued = is_any(e->reason, {"Preempted", "NodeFailures"});  // BA-133
     out.requeued_reason = e->reason.text();
@@ -226,13 +232,16 @@ bool WorkloadParent::reconcile_reserved(const WorkloadState& w, const Context& c
     WorkloadEvicted e;
     e.workload = ref(w, *p.arena);
     e.reason = "AdmissionCheck";
-    e.message = p.arena->copy("Evicted due to " + std::string(retry.size() > 1 ? "AdmissionChecks" : "AdmissionCheck") +
-                              " in Retry state: " + quoted_messages(retry));
+    e.message = p.message("Evicted due to " + std::string(retry.size() > 1 ? "AdmissionChecks" : "AdmissionCheck") +
+                          " in Retry state: " + quoted_messages(retry));
     Time at = w.has_requeue_state ? w.requeue_at : Time::never();
     bool later = false;
     for (const auto& k : w.checks) {
       if (k.requeue_after_seconds < 0) continue;
-      const Time t = k.last_transition + Duration::seconds(k.requeue_after_seconds);
+      // The controller of the check has a clock of its own. What it says of the future counts as now, or a clock that is a day ahead would
+      // hold the Workload back for a day.
+      const Time since = k.last_transition > c.now + foreign_clock_ahead_max ? c.now : k.last_transition;
+      const Time t = since + Duration::seconds(k.requeue_after_seconds);
       if (t > c.now && (!at.is_set() || t > at)) {
         at = t;
         later = true;
@@ -314,7 +323,7 @@ bool WorkloadParent::reconcile_reserved(const WorkloadState& w, const Context& c
       e.workload = ref(w, *p.arena);
       e.reason = "PodsReadyTimeout";
       e.cause = recovering ? "WaitForRecovery" : "WaitForStart";
-      e.message = p.arena->copy("Exceeded the PodsReady timeout " + std::string(w.namespace_.text()) + "/" + w.name);
+      e.message = p.message("Exceeded the PodsReady timeout " + std::string(w.namespace_.text()) + "/" + w.name);
       e.has_requeue_state = true;
       e.requeue_count = count;
       e.requeue_at = c.now + Duration::seconds(seconds);
@@ -341,6 +350,12 @@ bool WorkloadParent::resolve_pending(const WorkloadState& w, const Placement& at
   if (!w.active) {
     reason = "Deactivated";
     message = "The workload is deactivated";
+  } else if (job_ && !job_->quarantined.empty()) {
+    reason = "Misconfigured";
+    message = std::string(set_aside_prefix) + job_->quarantined.text();
+  } else if (!w.quarantined.empty()) {
+    reason = "Misconfigured";
+    message = std::string(set_aside_prefix) + w.quarantined.text();
   } else if (current == "OnHold") {
     return false;
   } else if (lq == nullptr) {
@@ -381,8 +396,9 @@ bool WorkloadParent::resolve_pending(const WorkloadState& w, const Placement& at
     reason = "PendingEvaluation";
     message = "Workload is pending evaluation in the scheduling queue";
   }
-  if (now != nullptr && current == reason && now->message == message) return false;
-  condition(p, w, ConditionType::quota_reserved, ConditionStatus::false_, reason, message);
+  const Text wanted = p.message(message);
+  if (now != nullptr && current == reason && now->message == wanted) return false;
+  condition(p, w, ConditionType::quota_reserved, ConditionStatus::false_, reason, wanted);
   return true;
 }
 

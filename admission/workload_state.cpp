@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "vocabulary/text.hpp"
+
 namespace hindsight::admission {
 namespace {
 
@@ -368,21 +370,19 @@ bool WorkloadState::observe(const WorkloadObserved& o, std::uint64_t sequence) {
   return news;
 }
 
-void WorkloadState::decide_condition(ConditionType type, ConditionStatus status, Symbol reason, std::string_view message, Time now) {
-  constexpr std::size_t message_limit = 32768;  // BA-21
+void WorkloadState::decide_condition(ConditionType type, ConditionStatus status, Symbol reason, std::string_view text, Time now) {
+  std::string message = condition_message(text);  // also of a decision that an earlier build recorded whole
   for (auto& c : conditions) {
     if (c.type != type) continue;
     if (c.status == status && c.reason == reason && c.message == message) return;
     if (c.status != status) c.last_transition = now;
     c.status = status;
     c.reason = reason;
-    c.message = message.size() > message_limit ? std::string(message.substr(0, message_limit - 4)) + " ..." : std::string(message);
+    c.message = std::move(message);
     unconfirmed |= bit(type);
     return;
   }
-  conditions.push_back({type, status, reason,
-                        message.size() > message_limit ? std::string(message.substr(0, message_limit - 4)) + " ..." : std::string(message),
-                        now});
+  conditions.push_back({type, status, reason, std::move(message), now});
   unconfirmed |= bit(type);
 }
 
@@ -566,6 +566,7 @@ std::uint64_t WorkloadState::hash() const {
   h.add(std::string_view(plan_refusal));
   h.add(sizing_barred);
   h.add(sizing_barred_at);
+  if (!quarantined.empty()) h.add(std::string_view(quarantined));
   return h.value();
 }
 

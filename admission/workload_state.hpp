@@ -138,6 +138,7 @@ class WorkloadState {
   RareText plan_refusal;           ///< What the API server said last.
   bool sizing_barred = false;      ///< Its resources are left as they are.
   Time sizing_barred_at;
+  RareText quarantined;  ///< Why the object was set aside; then this is its last version that could be read.
 
   // ---- reading ----------------------------------------------------------------------------------------------------------
   [[nodiscard]] const Condition* find(ConditionType type) const {

@@ -1,5 +1,8 @@
 #include "cli/application.hpp"
 
+#include <poll.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
@@ -7,6 +10,7 @@
 #include <sstream>
 
 #include "cli/commands.hpp"
+#include "cli/complain.hpp"
 #include "cli/remote/pass_through.hpp"
 #include "projections/format.hpp"
 #include "projections/lookup.hpp"
@@ -24,6 +28,12 @@ std::string full_command(const CLI::App& app) {
     at = chosen.front();
     out += " " + at->get_name();
   }
+}
+
+/// Standard output is a pipe or a socket whose reader has closed its end, as that of `hindsight log cat | head`.
+bool reader_has_gone() {
+  pollfd output{STDOUT_FILENO, POLLOUT, 0};
+  return poll(&output, 1, 0) == 1 && (output.revents & (POLLERR | POLLHUP)) != 0;
 }
 
 std::string without_line_end(std::string text) {
@@ -121,7 +131,7 @@ std::unique_ptr<CLI::App> make_application(Session& session) {
 int run_application(Session& session, std::vector<std::string> arguments) {
   if (is_for_cluster(session.program, arguments, std::getenv("HINDSIGHT_LOG") != nullptr)) {
     const auto failed = become_kubectl(kubectl_words(arguments));  // does not come back otherwise
-    session.err << "hindsight: error: " << failed.error().message << std::endl;
+    print_error(session.err, failed.error().message);
     return exit_failure;
   }
   const auto app = make_application(session);
@@ -136,18 +146,19 @@ int run_application(Session& session, std::vector<std::string> arguments) {
     const std::string command = full_command(*app);
     std::string what = unknown_command(*app, as_given);
     if (what.empty()) what = on_one_line(e.what());
-    session.err << "hindsight: error: " << what << " (see '" << command << " --help')" << std::endl;
+    print_error(session.err, what + " (see '" + command + " --help')");
     return exit_usage;
   }
   if (!session.action) return exit_ok;
   const auto done = session.action();
   session.out.flush();
   if (!done) {
-    session.err << "hindsight: error: " << without_line_end(done.error().message) << std::endl;
+    print_error(session.err, without_line_end(done.error().message));
     return done.error().kind == ErrorKind::invalid ? exit_usage : exit_failure;
   }
   if (!session.out) {
-    session.err << "hindsight: error: standard output cannot be written" << std::endl;
+    // A reader that closes its pipe has what it wanted: the status tells scripts that there was more, and no message is needed.
+    if (!reader_has_gone()) print_error(session.err, "standard output cannot be written");
     return exit_failure;
   }
   return *done;

@@ -38,5 +38,6 @@ void add_log_check(CLI::App& log, Session& session);
 void add_log_init(CLI::App& log, Session& session);
 void add_log_copy(CLI::App& log, Session& session);
 void add_log_trim(CLI::App& log, Session& session);
+void add_log_quarantine(CLI::App& log, Session& session);
 
 }  // namespace hindsight::cli

@@ -51,7 +51,7 @@ Result<Json> document(const admission::StateView& state, const DescribeOptions& 
     return find_in(catalog.flavors, o).map([&](const auto* f) { return projections::describe_resource_flavor(state, *f); });
   if (kind == "cohorts") {
     std::vector<std::string> names;
-    for (const Symbol name : projections::all_cohorts(state)) {
+    for (const Symbol& name : projections::all_cohorts(state)) {
       if (name.text() == o.name) return projections::describe_cohort(state, name);
       names.emplace_back(name.text());
     }

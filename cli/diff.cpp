@@ -9,6 +9,7 @@
 #include "projections/format.hpp"
 #include "projections/table.hpp"
 #include "replay/diff.hpp"
+#include "vocabulary/printable.hpp"
 
 namespace hindsight::cli {
 namespace {
@@ -42,7 +43,7 @@ const char* name_of(ObjectChange::Kind kind) {
 
 void print_text(const Session& session, const std::vector<ObjectChange>& changes, bool summary) {
   const auto line = [&](const std::string& text, Tone tone) {
-    session.out << (session.colour ? projections::painted(text, tone) : text) << "\n";
+    session.out << (session.colour ? projections::painted(printable(text), tone) : printable(text)) << "\n";
   };
   for (const auto& c : changes) {
     const std::string name = c.object.kind + " " + projections::full_name(c.object.namespace_, c.object.name);
@@ -51,14 +52,12 @@ void print_text(const Session& session, const std::vector<ObjectChange>& changes
     line(std::string(1, sign) + " " + name, tone);
     if (summary) continue;
     for (const auto& f : c.fields) {
-      if (c.kind == ObjectChange::Kind::appeared) {
-        session.out << "    " << f.field << ": " << f.after << "\n";
-      } else if (c.kind == ObjectChange::Kind::gone) {
-        session.out << "    " << f.field << ": " << f.before << "\n";
-      } else {
-        session.out << "    " << f.field << ": " << (f.before.empty() ? "(none)" : f.before) << " -> "
-                    << (f.after.empty() ? "(none)" : f.after) << "\n";
-      }
+      const auto or_none = [](const std::string& value) { return value.empty() ? std::string("(none)") : value; };
+      const bool changed = c.kind == ObjectChange::Kind::changed;
+      const std::string value = c.kind == ObjectChange::Kind::appeared ? f.after
+                                : changed                              ? or_none(f.before) + " -> " + or_none(f.after)
+                                                                       : f.before;
+      session.out << printable("    " + f.field + ": " + value) << "\n";
     }
   }
   if (changes.empty()) session.out << "no difference\n";

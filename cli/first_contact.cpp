@@ -1,5 +1,6 @@
 #include "cli/first_contact.hpp"
 
+#include <algorithm>
 #include <condition_variable>
 #include <memory>
 #include <mutex>
@@ -47,7 +48,8 @@ Result<void> first_contact(connectors::kubernetes::KubernetesCluster& cluster, s
       return fail(ErrorKind::unavailable, "cannot reach the API server " + server + " for " + std::to_string(limit.count()) + " s: " +
                                               (answer.status == 0 ? answer.error : "found status " + std::to_string(answer.status)));
     }
-    if (waiting->changed.wait_for(lock, stop, pause, [] { return false; }) || stop.stop_requested()) return {};
+    const auto wait = std::max<std::chrono::milliseconds>(pause, std::chrono::seconds(answer.retry_after_seconds));
+    if (waiting->changed.wait_for(lock, stop, wait, [] { return false; }) || stop.stop_requested()) return {};
   }
 }
 

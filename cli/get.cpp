@@ -13,8 +13,10 @@
 #include "projections/format.hpp"
 #include "projections/gates.hpp"
 #include "projections/objects.hpp"
+#include "projections/quarantine.hpp"
 #include "projections/quota_report.hpp"
 #include "projections/tables.hpp"
+#include "vocabulary/printable.hpp"
 
 namespace hindsight::cli {
 namespace {
@@ -67,10 +69,12 @@ Json objects_of(const admission::StateView& state, const KnownKind& kind, const 
     for (const auto* q : projections::select_local_queues(state, filter)) out.push_back(projections::local_queue_object(state, *q));
   } else if (kind.plural == "gates") {
     for (const auto& gated : projections::gated_objects(state, filter)) out.push_back(projections::to_json(gated));
+  } else if (kind.plural == "quarantined") {
+    for (const auto& object : projections::quarantined_objects(state, filter)) out.push_back(projections::to_json(object));
   } else if (kind.plural == "clusterqueues") {
     each(catalog.queues, [&](Symbol, const auto& q) { return projections::cluster_queue_object(state, *q); });
   } else if (kind.plural == "cohorts") {
-    for (const Symbol name : projections::all_cohorts(state))
+    for (const Symbol& name : projections::all_cohorts(state))
       if (filter.wants_name(name.text())) out.push_back(projections::cohort_object(state, name));
   } else if (kind.plural == "resourceflavors") {
     each(catalog.flavors, [](Symbol, const auto& f) { return projections::resource_flavor_object(*f); });
@@ -84,6 +88,7 @@ Json objects_of(const admission::StateView& state, const KnownKind& kind, const 
 
 Table table_of(const admission::StateView& state, const KnownKind& kind, const Filter& filter) {
   if (kind.plural == "gates") return projections::gates_table(state, filter);
+  if (kind.plural == "quarantined") return projections::quarantined_table(state, filter);
   if (kind.plural == "workloads") return projections::workloads_table(state, filter);
   if (kind.plural == "localqueues") return projections::local_queues_table(state, filter);
   if (kind.plural == "clusterqueues") return projections::cluster_queues_table(state, filter);
@@ -113,7 +118,7 @@ Result<int> get(const Session& session, const GetOptions& o) {
     for (const auto& object : objects) {
       found.insert(object["metadata"]["name"].get<std::string>());
       if (o.format == "name")
-        session.out << kind.names.front() << ".kueue.x-k8s.io/" << object["metadata"]["name"].get<std::string>() << "\n";
+        session.out << kind.names.front() << ".kueue.x-k8s.io/" << printable(object["metadata"]["name"].get<std::string>()) << "\n";
     }
     if (o.format != "name") {
       const bool one = o.names.size() == 1 && objects.size() == 1;
@@ -144,8 +149,9 @@ void add_get(CLI::App& app, Session& session) {
                         "  hindsight get clusterqueues -o wide --at 2026-01-01T00:00:10Z --log hindsight.db\n"
                         "  hindsight get wl -c team-a --status pending --at -5m --log hindsight.db",
                         [o, &session] { return get(session, *o); });
-  c->add_option("kind", o->kind,
-                "workloads, clusterqueues, localqueues, cohorts, resourceflavors, admissionchecks, workloadpriorityclasses, gates")
+  c->add_option(
+       "kind", o->kind,
+       "workloads, clusterqueues, localqueues, cohorts, resourceflavors, admissionchecks, workloadpriorityclasses, gates, quarantined")
       ->required()
       ->check(is_kind());
   c->add_option("name", o->names, "Only these");

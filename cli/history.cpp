@@ -2,11 +2,13 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <ostream>
+#include <set>
 
 #include "cli/commands.hpp"
 #include "cli/output.hpp"
 #include "cli/past_options.hpp"
 #include "cli/progress.hpp"
+#include "events/record.hpp"
 #include "projections/history.hpp"
 #include "projections/table.hpp"
 #include "replay/scan.hpp"
@@ -28,8 +30,12 @@ Result<std::pair<Position, Position>> span_of(const Session& session, const even
   ProgressBar bar(session, "reading");
   projections::Mentions mentions(target);
   std::pair<Position, Position> out{0, 0};
+  std::set<Position> mentioned;  // to tell which of them were set aside
   const auto see = [&](const events::StoredRecord& stored, const RecordView& record) {
-    if (!mentions.concerns(record)) return true;
+    const auto* o = std::get_if<Observation>(&record.body);
+    const auto* q = o == nullptr ? nullptr : std::get_if<RecordQuarantined>(o);
+    if (!mentions.concerns(record) && (q == nullptr || !mentioned.contains(q->position))) return true;
+    mentioned.insert(stored.offset);
     if (out.first == 0) out.first = stored.offset;
     out.second = stored.offset;
     return true;
@@ -75,6 +81,13 @@ Result<int> history(const Session& session, const HistoryOptions& o) {
   projections::History story(*target);
   past.look_on([&](Position, const RecordView& r) { story.before(r, past.driver()); },
                [&](Position offset, const RecordView& r) { story.after(offset, r, past.driver()); });
+  events::RecordReader reader;
+  past.look_on_passed_over([&](const events::StoredRecord& stored) {
+    const auto record = reader.read(stored.bytes);
+    if (!record) return;
+    reader.number(past.driver().domain().sequence());
+    story.passed_over(stored.offset, **record);
+  });
   if (auto ok = past.fold_to(span->second); !ok) return tl::unexpected(ok.error());
   bar.clear();
 

@@ -14,6 +14,7 @@ const std::vector<KnownKind>& known_kinds() {
       {"resourceflavors", false, {"resourceflavor", "resourceflavors", "flavor", "flavors", "rf"}},
       {"admissionchecks", false, {"admissioncheck", "admissionchecks", "ac"}},
       {"gates", true, {"gate", "gates"}},
+      {"quarantined", true, {"quarantined", "quarantine"}},
       {"workloadpriorityclasses", false, {"workloadpriorityclass", "workloadpriorityclasses", "wpc"}},
   };
   return kinds;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
+#include <exception>
 #include <utility>
 
 #include "connectors/events/decision_events.hpp"
@@ -96,14 +97,24 @@ bool LiveProjections::insist(const std::stop_token& stop, const std::function<Re
   }
 }
 
+void LiveProjections::see(const RecordView& record) {
+  metrics_.record(record, past_.driver());
+  if (options_.on_notice)
+    for (const auto& line : projections::repeated_preemption_notices(record, past_.driver())) options_.on_notice(line);
+  if (options_.events != nullptr) options_.events->offer(connectors::record_events(record, past_.driver()), wall_time());
+}
+
 void LiveProjections::follow(const std::stop_token& stop) {
   if (!insist(stop, [this] { return fold_first(); })) return;
   at_ = *begin_;
-  past_.look_on({}, [this](events::Position, const RecordView& record) {
-    metrics_.record(record, past_.driver());
-    if (options_.on_notice)
-      for (const auto& line : projections::repeated_preemption_notices(record, past_.driver())) options_.on_notice(line);
-    if (options_.events != nullptr) options_.events->offer(connectors::record_events(record, past_.driver()), wall_time());
+  past_.look_on({}, [this](events::Position position, const RecordView& record) {
+    try {
+      see(record);
+    } catch (const std::exception& bug) {  // about one record: the others are told all the same
+      if (options_.on_notice)
+        options_.on_notice("domain " + options_.domain + ": what record " + std::to_string(position) +
+                           " says cannot be told: " + bug.what());
+    }
   });
   folded_ = true;
   while (!stop.stop_requested())

@@ -45,6 +45,7 @@ class LiveProjections {
 
  private:
   void follow(const std::stop_token& stop);
+  void see(const RecordView& record);
   [[nodiscard]] Result<void> fold_first();
   [[nodiscard]] Result<void> fold_on();
   [[nodiscard]] bool insist(const std::stop_token& stop, const std::function<Result<void>()>& work) const;

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <limits>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <ostream>
 
 #include "cli/commands.hpp"
@@ -9,6 +10,7 @@
 #include "cli/past_options.hpp"
 #include "events/json.hpp"
 #include "replay/scan.hpp"
+#include "vocabulary/printable.hpp"
 
 namespace hindsight::cli {
 namespace {
@@ -40,20 +42,33 @@ Result<int> cat(const Session& session, const CatOptions& o) {
     const auto known = replay::choose_domain(**log, domain);
     if (!known) return tl::unexpected(known.error());
   }
+  const auto set_aside = (*log)->quarantined();
+  if (!set_aside) return tl::unexpected(set_aside.error());
   std::uint64_t left = o.limit == 0 ? std::numeric_limits<std::uint64_t>::max() : o.limit;
   const auto see = [&](const events::StoredRecord& stored, const RecordView& record) {
     if (!o.filter.matches(record)) return true;
+    const bool passed_over = replay::find_quarantined(*set_aside, stored) != nullptr;
     if (o.format == "json") {
-      session.out << "{\"offset\":" << stored.offset << "," << events::to_json(record).substr(1) << "\n";
+      session.out << "{\"offset\":" << stored.offset << (passed_over ? ",\"setAside\":true," : ",")
+                  << escaped_document(events::to_json(record).substr(1), false) << "\n";
     } else {
-      session.out << stored.offset << "  " << events::to_text(record) << "\n";
+      session.out << stored.offset << "  " << printable(events::to_text(record)) << (passed_over ? "  (set aside)" : "") << "\n";
     }
     return --left > 0 && session.out.good();
+  };
+  const auto unreadable = [&](const events::StoredRecord& stored, const Error& why) {
+    if (!o.filter.kinds.empty() || !o.filter.objects.empty()) return;
+    if (o.format == "json")
+      session.out << Json{{"offset", stored.offset}, {"setAside", true}, {"domain", stored.domain}, {"unreadable", why.message}}.dump(
+                         -1, ' ', false, Json::error_handler_t::replace)
+                  << "\n";
+    else
+      session.out << stored.offset << "  cannot be read (" << why.message << ")  (set aside)\n";
   };
   events::Position at = *from;
   events::Position end = *to;
   for (;;) {
-    if (auto ok = replay::scan(**log, domain, at, end, see); !ok) return tl::unexpected(ok.error());
+    if (auto ok = replay::scan(**log, domain, at, end, see, {}, unreadable); !ok) return tl::unexpected(ok.error());
     if (!o.follow || left == 0 || !session.out.good()) return exit_ok;
     at = std::max(at, end + 1);
     session.out.flush();

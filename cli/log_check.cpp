@@ -9,6 +9,7 @@
 #include "cli/output.hpp"
 #include "cli/past_options.hpp"
 #include "cli/progress.hpp"
+#include "vocabulary/printable.hpp"
 
 namespace hindsight::cli {
 namespace {
@@ -29,8 +30,9 @@ Result<int> check(const Session& session, const CheckOptions& o) {
   if (!report) return tl::unexpected(report.error());
   if (o.format == "text") {
     for (const auto& f : report->findings)
-      session.out << (f.offset == 0 ? std::string("log") : std::to_string(f.offset)) << ": " << f.what << "\n";
+      session.out << (f.offset == 0 ? std::string("log") : std::to_string(f.offset)) << ": " << printable(f.what) << "\n";
     if (report->passed_over > 0) session.out << with_commas(report->passed_over) << " records of replaced writers do not count\n";
+    if (report->set_aside > 0) session.out << with_commas(report->set_aside) << " records are set aside\n";
     if (!report->complete) session.out << "... ended early: too many findings\n";
     session.out << with_commas(report->records) << " records, " << report->snapshots << " snapshots read, "
                 << (report->findings.empty() ? std::string("nothing found") : with_commas(report->findings.size()) + " findings") << "\n";
@@ -40,6 +42,7 @@ Result<int> check(const Session& session, const CheckOptions& o) {
     print_document(session,
                    Json{{"records", report->records},
                         {"passedOver", report->passed_over},
+                        {"setAside", report->set_aside},
                         {"snapshots", report->snapshots},
                         {"last", report->last},
                         {"complete", report->complete},

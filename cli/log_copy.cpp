@@ -8,6 +8,7 @@
 #include "cli/log_location.hpp"
 #include "cli/output.hpp"
 #include "cli/progress.hpp"
+#include "vocabulary/printable.hpp"
 
 namespace hindsight::cli {
 namespace {
@@ -34,8 +35,8 @@ Result<int> copy(const Session& session, const CopyOptions& o) {
   if (!report) return tl::unexpected(report.error());
   if (o.format == "text") {
     session.out << with_commas(report->copied) << " records copied, " << with_commas(report->found) << " were there, "
-                << with_commas(report->snapshots) << " snapshots copied; " << (*to)->name() << " ends at " << report->last << ", hash "
-                << hex(report->hash) << "\n";
+                << with_commas(report->snapshots) << " snapshots copied; " << printable((*to)->name()) << " ends at " << report->last
+                << ", hash " << hex(report->hash) << "\n";
     if (report->passed_over > 0)
       session.out << with_commas(report->passed_over)
                   << " records of replaced writers left out; positions behind the first of them are lower in the copy, "

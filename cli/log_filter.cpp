@@ -32,7 +32,7 @@ bool names(const T& e, const std::string& wanted) {
   if constexpr (requires { e.cluster_queue; }) out = out || wanted == e.cluster_queue;
   if constexpr (requires { e.queue_name; }) out = out || wanted == e.queue_name;
   if constexpr (requires { e.root; }) out = out || wanted == e.root;
-  if constexpr (std::is_same_v<T, ObjectDeleted> || std::is_same_v<T, WriteRefused>)
+  if constexpr (std::is_same_v<T, ObjectDeleted> || std::is_same_v<T, WriteRefused> || std::is_same_v<T, ObjectQuarantined>)
     out = out || is_object(wanted, e.namespace_, e.name, e.uid);
   return out;
 }

@@ -4,6 +4,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "cli/call_name.hpp"
 #include "events/kafka/topics.hpp"
 #include "events/kafka_log.hpp"
 
@@ -55,6 +56,13 @@ Result<std::vector<std::string>> partitions_of(const std::string& location, cons
   return out;
 }
 
+std::function<std::string(std::string_view log, events::Position)> quarantine_command(const std::string& log_config) {
+  const std::string config = log_config.empty() ? std::string() : " --log-config " + shell_word(log_config);
+  return [begin = call_name() + " log quarantine ", config](std::string_view log, events::Position record) {
+    return begin + std::to_string(record) + " --log " + shell_word(std::string(log)) + config;
+  };
+}
+
 Result<std::unique_ptr<events::Log>> open_log(const std::string& location, const LogAccess& access) {
   if (is_kafka(location)) return open_kafka(location, access);
   if (!access.kafka_config.empty()) return fail(ErrorKind::invalid, "--log-config: is for logs on Kafka; --log is " + location);
@@ -67,7 +75,7 @@ Result<std::unique_ptr<events::Log>> open_log(const std::string& location, const
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored))
     return fail(ErrorKind::invalid, "--log: found " + path + ", which is a folder" + allowed);
-  return events::SqliteLog::open(path, {.read_only = access.read_only, .durability = access.durability});
+  return events::SqliteLog::open(path, {.read_only = access.read_only, .durability = access.durability, .limit = access.limit});
 }
 
 }  // namespace hindsight::cli

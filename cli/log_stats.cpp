@@ -12,6 +12,7 @@
 #include "projections/text_tree.hpp"
 #include "replay/scan.hpp"
 #include "replay/snapshots.hpp"
+#include "vocabulary/bytes.hpp"
 
 namespace hindsight::cli {
 namespace {

@@ -7,12 +7,14 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "vocabulary/printable.hpp"
+
 namespace hindsight::cli {
 namespace {
 
 /// Is a text read back as the same text without quotes?
 bool is_plain(const std::string& s) {
-  if (s.empty() || s.size() > 200) return false;
+  if (s.empty() || s.size() > 200 || !is_printable(s)) return false;
   const auto safe = [](unsigned char c) {
     return std::isalnum(c) != 0 || c == '_' || c == '-' || c == '.' || c == '/' || c == ' ' || c == '(' || c == ')' || c >= 0x80;
   };
@@ -30,7 +32,9 @@ std::string scalar(const Json& v) {
   return v.dump(-1, ' ', false, Json::error_handler_t::replace);  // a JSON text is a YAML text
 }
 
-std::string key_text(const std::string& key) { return is_plain(key) ? key : Json(key).dump(); }
+std::string key_text(const std::string& key) {
+  return is_plain(key) ? key : Json(key).dump(-1, ' ', false, Json::error_handler_t::replace);
+}
 
 void write(const Json& v, std::size_t indent, std::string& out) {
   const std::string margin(indent, ' ');
@@ -72,35 +76,28 @@ void add_output(CLI::App& command, std::string& format, const std::vector<std::s
 }
 
 std::string to_yaml(const Json& document) {
-  if (!document.is_structured()) return scalar(document) + "\n";
+  if (!document.is_structured()) return escaped_document(scalar(document), true) + "\n";
   if (document.empty()) return document.is_array() ? "[]\n" : "{}\n";
   std::string out;
   write(document, 0, out);
-  return out;
+  return escaped_document(out, true);
+}
+
+std::string to_json_text(const Json& document, int indent) {
+  return escaped_document(document.dump(indent, ' ', false, Json::error_handler_t::replace), false);
 }
 
 void print_document(const Session& session, const Json& document, const std::string& format) {
-  if (format == "yaml") {
+  if (format == "yaml")
     session.out << to_yaml(document);
-  } else {
-    session.out << document.dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
-  }
+  else
+    session.out << to_json_text(document, 2) << "\n";
 }
 
 std::string with_commas(std::uint64_t n) {
   std::string out = std::to_string(n);
   for (std::size_t i = out.size(); i > 3; i -= 3) out.insert(i - 3, 1, ',');
   return out;
-}
-
-std::string human_bytes(std::uint64_t n) {
-  static constexpr std::array<const char*, 5> units{"B", "KiB", "MiB", "GiB", "TiB"};
-  double value = static_cast<double>(n);
-  std::size_t unit = 0;
-  for (; value >= 1024 && unit + 1 < units.size(); ++unit) value /= 1024;
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), unit == 0 ? "%.0f %s" : "%.1f %s", value, units[unit]);
-  return text.data();
 }
 
 std::string hex(std::uint64_t value) {

@@ -20,10 +20,11 @@ void print_document(const Session& session, const Json& document, const std::str
 /// Block style; texts are quoted where YAML would read them as something else. Ends with a line feed.
 [[nodiscard]] std::string to_yaml(const Json& document);
 
+/// On one line, or with so many blanks of indentation; for every reader the same as `dump`, and nothing in it that a terminal obeys.
+[[nodiscard]] std::string to_json_text(const Json& document, int indent = -1);
+
 /// 1234567 → "1,234,567".
 [[nodiscard]] std::string with_commas(std::uint64_t n);
-/// 123456 → "120.6 KiB".
-[[nodiscard]] std::string human_bytes(std::uint64_t n);
 [[nodiscard]] std::string hex(std::uint64_t value);
 
 }  // namespace hindsight::cli

@@ -29,12 +29,12 @@ void ProgressBar::show(std::uint64_t done, std::uint64_t total) {
   const auto full = static_cast<std::size_t>(part * static_cast<double>(bar_width));
   const double seconds = std::chrono::duration<double>(now - start_).count();
   const auto rate = static_cast<std::uint64_t>(static_cast<double>(done) / seconds);
-  session_.err << "\r\x1b[K" << what_ << " [" << std::string(full, '=') << std::string(bar_width - full, ' ') << "] "
+  session_.err << clear_line << what_ << " [" << std::string(full, '=') << std::string(bar_width - full, ' ') << "] "
                << static_cast<int>(part * 100) << "% of " << with_commas(total) << ", " << with_commas(rate) << "/s" << std::flush;
 }
 
 void ProgressBar::clear() {
-  if (visible_) session_.err << "\r\x1b[K" << std::flush;
+  if (visible_) session_.err << clear_line << std::flush;
   visible_ = false;
 }
 

@@ -8,6 +8,9 @@
 
 namespace hindsight::cli {
 
+/// Takes back what stands in the last line of the terminal.
+inline constexpr std::string_view clear_line = "\r\x1b[K";
+
 /// A bar on standard error while something takes long: only on a terminal, only after a moment, gone when it is done.
 ///
 ///     ProgressBar bar(session, "folding");

@@ -1,7 +1,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <filesystem>
 #include <random>
 
@@ -10,16 +9,19 @@
 #include "cli/commands.hpp"
 #include "cli/complain.hpp"
 #include "cli/first_contact.hpp"
+#include "cli/live/clock_report.hpp"
 #include "cli/live/cluster_link.hpp"
 #include "cli/live/cluster_surroundings.hpp"
 #include "cli/live/history_keeper.hpp"
 #include "cli/live/one_domain.hpp"
 #include "cli/live/quickstart.hpp"
+#include "cli/live/space_report.hpp"
 #include "cli/live/webhook_service.hpp"
 #include "cli/log_location.hpp"
 #include "cli/release.hpp"
 #include "cli/run_configuration.hpp"
 #include "cli/run_decider.hpp"
+#include "cli/run_listeners.hpp"
 #include "cli/run_trees.hpp"
 #include "cli/run_visibility.hpp"
 #include "connectors/kubernetes/kubeconfig.hpp"
@@ -38,7 +40,7 @@ using operations::LogLevel;
 struct RunOptions {
   std::vector<std::string> quickstart;
   bool keep = false, in_cluster = false, no_lease = false;
-  std::string kubeconfig, context, log, log_config, snapshot_folder, keep_history,
+  std::string kubeconfig, context, log, log_config, log_limit, snapshot_folder, keep_history,
       durability = "fsync", http = "127.0.0.1:0", log_level = "info", lease_namespace, config, feature_gates;
   std::size_t max_in_flight = 64;
   unsigned connect_timeout = 60;
@@ -46,7 +48,9 @@ struct RunOptions {
   unsigned session_timeout = 6;
   bool standby = false;
   bool webhooks = false;
-  std::string webhook_address, webhook_url, webhook_cert_dir, webhook_cert_lifetime = "8760h";
+  std::string webhook_address, webhook_url, webhook_cert_dir, webhook_cert_lifetime = "8760h", webhook_client_ca;
+  std::vector<std::string> webhook_client_names;
+  ListenerRunOptions listeners;
   VisibilityRunOptions visibility;
 };
 
@@ -57,15 +61,15 @@ std::string identity() {
   return std::string(host) + "_" + std::to_string(getpid()) + "_" + std::to_string(random());
 }
 
-int quickstart(const RunOptions& o, connectors::manifests::Input input, const operations::Configuration& configuration, events::Log& log,
-               const std::stop_token& stop) {
+int quickstart(const Session& session, const RunOptions& o, connectors::manifests::Input input,
+               const operations::Configuration& configuration, events::Log& log, const std::stop_token& stop) {
   QuickstartOptions q;
   q.log_file = o.log.starts_with("sqlite:") ? o.log.substr(7) : o.log;
   q.program = call_name();
   q.keep = o.keep;
   if (!o.config.empty() || !o.feature_gates.empty()) q.configuration = configuration.json;
-  q.colour = isatty(STDOUT_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr;
-  if (auto ok = run_quickstart(log, std::move(input), q, stop); !ok) return complain(ok.error());
+  q.colour = session.colour;
+  if (auto ok = run_quickstart(log, std::move(input), q, session.out, session.err, stop); !ok) return complain(session.err, ok.error());
   return 0;
 }
 
@@ -122,6 +126,8 @@ Result<WebhookOptions> webhook_options(const RunOptions& o, const operations::Co
   if (!o.webhook_url.empty())
     if (auto host = host_of_webhook_url(o.webhook_url); !host) return tl::unexpected(host.error());
   out.url = o.webhook_url;
+  out.client_authorities = o.webhook_client_ca;
+  out.client_names = o.webhook_client_names;
   out.tls = configuration.tls;
   out.service = configuration.webhook_service;
   out.secret = configuration.webhook_secret;
@@ -144,6 +150,7 @@ std::string domain_metrics(const std::vector<ClusterDomains::Status>& domains) {
   family("hindsight_epoch", "gauge", [](const auto& s) { return s.epoch; });
   family("hindsight_inbox", "gauge", [](const auto& s) { return s.in_flight_records; });
   family("hindsight_domain_restarts_total", "counter", [](const auto& s) { return s.restarts; });
+  family("hindsight_repeated_steps_total", "counter", [](const auto& s) { return s.repeated_steps; });
   return body;
 }
 
@@ -159,22 +166,31 @@ Result<std::optional<Duration>> history_to_keep(const RunOptions& o) {
   return std::optional(*keep);
 }
 
-int run_on_cluster(const RunOptions& o, const std::optional<Duration>& keep_history, const operations::Configuration& configuration,
-                   operations::Signals& signals) {
+int run_on_cluster(std::ostream& err, const RunOptions& o, const std::optional<Duration>& keep_history,
+                   const operations::Configuration& configuration, operations::Signals& signals) {
+  const auto log_limit = parse_log_limit(o.log_limit);
+  if (!log_limit) return complain(err, log_limit.error());
   namespace k = connectors::kubernetes;
   auto address = operations::parse_listen_address(o.http);
-  if (!address) return complain({ErrorKind::invalid, "--http: " + address.error().message});
+  if (!address) return complain(err, {ErrorKind::invalid, "--http: " + address.error().message});
   auto hooks = webhook_options(o, configuration);
-  if (!hooks) return complain(hooks.error());
+  if (!hooks) return complain(err, hooks.error());
   auto visible = visibility_options(o.visibility, configuration);
-  if (!visible) return complain(visible.error());
+  if (!visible) return complain(err, visible.error());
+  auto probe_address = probe_address_of(o.listeners);
+  if (!probe_address) return complain(err, probe_address.error());
+  auto scraped = metrics_options(o.listeners, configuration);
+  if (!scraped) return complain(err, scraped.error());
   auto connection = k::find_connection({o.kubeconfig, o.context});
-  if (!connection) return complain(connection.error());
+  if (!connection) return complain(err, connection.error());
+  const auto clock = std::make_shared<actors::DayClock>();
+  (void)clock->on_step([](const actors::ClockStep& step) { operations::log(LogLevel::warning, text_of(step)); });
   k::KubernetesClusterOptions cluster_options;
+  cluster_options.http.on_date = [clock](Time date) { clock->hear(date); };
   cluster_options.max_in_flight = o.max_in_flight;
   cluster_options.on_notice = [](const k::Notice& n) { operations::log(LogLevel::warning, n.message); };
   auto cluster = k::KubernetesCluster::connect(*connection, std::move(cluster_options));
-  if (!cluster) return complain(cluster.error());
+  if (!cluster) return complain(err, cluster.error());
   operations::log(LogLevel::info, "starting", {{"server", connection->server}, {"release", release}});
 
   Leadership leadership;
@@ -199,6 +215,7 @@ int run_on_cluster(const RunOptions& o, const std::optional<Duration>& keep_hist
   std::unique_ptr<ClusterDomains> domains;
   std::atomic<ClusterLink*> link_now = nullptr;
   std::atomic<ClusterDomains*> domains_now = nullptr;
+  std::atomic<events::Log*> log_now = nullptr;
   std::unique_ptr<connectors::EventSender> events;
   const ClusterSurroundings around(**cluster, configuration, [&] {
     auto* l = link_now.load();
@@ -208,11 +225,20 @@ int run_on_cluster(const RunOptions& o, const std::optional<Duration>& keep_hist
   std::atomic<WebhookService*> webhooks_now = nullptr;
   std::unique_ptr<VisibilityService> visibility;
   std::atomic<VisibilityService*> visibility_now = nullptr;
-  operations::HttpRoutes routes;
   operations::HealthSources sources;
   const auto status_of_domains = [&] {
     auto* d = domains_now.load();
     return d == nullptr ? std::vector<ClusterDomains::Status>{} : d->status();
+  };
+  const auto space_of_log = [&] {
+    const auto* l = log_now.load();
+    auto space = l == nullptr ? Result<std::optional<events::LogSpace>>() : l->space();
+    return space ? *space : std::nullopt;
+  };
+  const auto clocks = [&] {
+    Duration ahead;
+    for (const auto& d : status_of_domains()) ahead = std::max(ahead, d.node.ahead);
+    return ClockReport{clock->standing(), ahead};
   };
   sources.alive = [&] {
     std::string error;
@@ -224,13 +250,21 @@ int run_on_cluster(const RunOptions& o, const std::optional<Duration>& keep_hist
     auto* l = link_now.load();
     const auto all = status_of_domains();
     const bool caught_up = !all.empty() && std::ranges::all_of(all, [](const auto& d) { return d.node.caught_up; });
+    std::string waits;
+    for (const auto& d : all)
+      if (waits.empty()) waits = d.node.waits_for_log;
     const bool synced = l != nullptr && l->synced();
     std::vector<operations::HealthCondition> conditions{{"lease", true,
                                                          !elects              ? "not asked for"
                                                          : leadership.leads() ? "held"
                                                                               : "standby"},
-                                                        {"log", caught_up, caught_up ? "caught up" : "behind"},
-                                                        {"mirror", synced, synced ? "synced" : "not synced"}};
+                                                        {"log", caught_up,
+                                                         caught_up       ? "caught up"
+                                                         : waits.empty() ? "behind"
+                                                                         : waits},
+                                                        {"mirror", synced, synced ? "synced" : "not synced"},
+                                                        clocks().condition()};
+    if (const auto space = space_of_log()) conditions.push_back(space_condition(*space));
     if (auto* h = webhooks_now.load()) conditions.push_back(h->condition());
     if (auto* v = visibility_now.load()) conditions.push_back(v->condition());
     return conditions;
@@ -252,7 +286,10 @@ int run_on_cluster(const RunOptions& o, const std::optional<Duration>& keep_hist
       add("hindsight_decisions_total", "counter", s.decisions);
       add("hindsight_inbox", "gauge", s.in_flight_records);
       add("hindsight_domain_restarts_total", "counter", s.restarts);
+      add("hindsight_repeated_steps_total", "counter", s.repeated_steps);
     }
+    body += clocks().metrics();
+    if (const auto space = space_of_log()) body += space_metrics(*space);
     if (l != nullptr) {
       const auto f = l->figures();
       add("hindsight_writes_total", "counter", f.writes);
@@ -262,10 +299,13 @@ int run_on_cluster(const RunOptions& o, const std::optional<Duration>& keep_hist
     }
     return body;
   };
-  operations::add_operational_routes(routes, std::move(sources));
-  auto server = operations::HttpServer::start({.address = *address}, std::move(routes));
-  if (!server) return complain(server.error());
-  operations::log(LogLevel::info, "HTTP listens", {{"address", operations::to_string((*server)->address())}});
+  operations::raise_descriptor_limit();
+  auto probes = serve_probes(*probe_address, sources);
+  if (!probes) return complain(err, probes.error());
+  auto scraping = serve_metrics(o.listeners, **cluster, sources.metrics, *scraped);
+  if (!scraping) return complain(err, scraping.error());
+  auto server = serve_operations(*address, std::move(sources));
+  if (!server) return complain(err, server.error());
 
   // Copies that stand by answer too: the API server asks any of them.
   const auto serve_webhooks = [&]() -> Result<void> {
@@ -295,29 +335,34 @@ int run_on_cluster(const RunOptions& o, const std::optional<Duration>& keep_hist
   int status = 0;
   const auto contact = first_contact(**cluster, std::chrono::seconds(o.connect_timeout), stop);
   if (!contact) {
-    status = complain(contact.error());
+    status = complain(err, contact.error());
   } else if (auto served = serve_webhooks(); !served) {
-    status = complain(served.error());
+    status = complain(err, served.error());
   } else if (auto shown = serve_visibility(); !shown) {
-    status = complain(shown.error());
+    status = complain(err, shown.error());
   } else if (leadership.wait(stop)) {
     const auto notice = [](const std::string& text) { operations::log(LogLevel::warning, text); };
     connectors::PlanSettings plans;
     plans.partial_admission = configuration.gate("PartialAdmission");
     plans.label_keys_to_copy = configuration.label_keys_to_copy;
     link = std::make_unique<ClusterLink>(**cluster, notice, std::move(plans));
-    events = std::make_unique<connectors::EventSender>(**cluster);
+    events = std::make_unique<connectors::EventSender>(
+        [&to = **cluster](connectors::Write write, std::function<void(connectors::WriteAnswer)> done) {
+          to.submit_best_effort(std::move(write), std::move(done));
+        });
     const auto start_domains = [&]() -> Result<void> {
       actors::NodeOptions node_options;
       node_options.domain = o.domain;
       if (o.role == "connector") node_options.role = actors::Role::connector;
       node_options.release = release;
       node_options.writer = identity();
+      node_options.clock = clock;
       node_options.settings_reader = [](Text json) { return events::read_settings(json); };
       node_options.decide_from_start = false;
       node_options.on_intents = [&](std::vector<admission::Intent> intents) { link->want(std::move(intents)); };
       node_options.on_notice = notice;
       node_options.on_failure = [&](const Error&) { leadership.fail(); };
+      node_options.quarantine_command = quarantine_command(o.log_config);
       node_options.on_lead = [](std::uint64_t epoch, events::Position position) {
         operations::log(LogLevel::info, "the domain runs", {{"position", std::to_string(position)}, {"epoch", std::to_string(epoch)}});
       };
@@ -333,13 +378,14 @@ int run_on_cluster(const RunOptions& o, const std::optional<Duration>& keep_hist
         domains = std::move(*started);
         return {};
       }
-      LogAccess access{.kafka_config = o.log_config, .snapshot_folder = o.snapshot_folder};
+      LogAccess access{.kafka_config = o.log_config, .limit = *log_limit, .snapshot_folder = o.snapshot_folder};
       access.durability = o.durability == "off"      ? events::Durability::off
                           : o.durability == "normal" ? events::Durability::normal
                                                      : events::Durability::fsync;
       auto opened = open_log(o.log, access);
       if (!opened) return tl::unexpected(opened.error());
       log = std::move(*opened);
+      log_now = log.get();
       LiveProjectionsOptions look_on;
       look_on.metrics = std::move(metrics);
       look_on.events = events.get();
@@ -350,13 +396,14 @@ int run_on_cluster(const RunOptions& o, const std::optional<Duration>& keep_hist
       domains = std::move(*started);
       if (keep_history)
         history = std::make_unique<HistoryKeeper>(
-            *log, HistoryKeeper::Options{.keep = *keep_history, .release = release, .on_notice = [](const std::string& text) {
-                                           operations::log(LogLevel::info, text);
-                                         }});
+            *log, HistoryKeeper::Options{.keep = *keep_history,
+                                         .release = release,
+                                         .on_notice = [](const std::string& text) { operations::log(LogLevel::info, text); },
+                                         .now = [clock] { return clock->now(); }});
       return {};
     };
     if (auto started = start_domains(); !started) {
-      status = complain(started.error());
+      status = complain(err, started.error());
     } else {
       events->start_ticking();
       domains_now = domains.get();
@@ -370,10 +417,13 @@ int run_on_cluster(const RunOptions& o, const std::optional<Duration>& keep_hist
     }
     history.reset();
     (*server)->stop();
+    if (*probes) (*probes)->stop();
+    if (*scraping) (*scraping)->stop();  // asks the domains and the cluster
     if (webhooks) webhooks->stop();      // asks the mirror and the cluster
     if (visibility) visibility->stop();  // asks the domains and the cluster
     domains_now = nullptr;
     link_now = nullptr;
+    log_now = nullptr;
     if (domains) domains->stop_telling();  // who looks on tells events through the cluster
     events.reset();
     (*cluster)->resign();
@@ -397,6 +447,8 @@ int run_on_cluster(const RunOptions& o, const std::optional<Duration>& keep_hist
     return status;
   }
   (*server)->stop();
+  if (*probes) (*probes)->stop();
+  if (*scraping) (*scraping)->stop();
   if (webhooks) webhooks->stop();
   if (visibility) visibility->stop();
   (*cluster)->resign();
@@ -404,56 +456,61 @@ int run_on_cluster(const RunOptions& o, const std::optional<Duration>& keep_hist
   return status;
 }
 
-int run(const RunOptions& o) {
+int run(const Session& session, const RunOptions& o) {
+  std::ostream& err = session.err;
   if (is_kafka(o.log) && o.durability != "fsync")
-    return complain({ErrorKind::invalid, "--durability: is for files; on Kafka the topic's min.insync.replicas decides"});
+    return complain(err, {ErrorKind::invalid, "--durability: is for files; on Kafka the topic's min.insync.replicas decides"});
+  if ((is_kafka(o.log) || !o.quickstart.empty()) && !o.log_limit.empty())
+    return complain(
+        err, {ErrorKind::invalid, "--log-limit: is for the file of a control plane; the settings of a topic say how large it may become"});
   if (!is_kafka(o.log) && !o.snapshot_folder.empty())
-    return complain({ErrorKind::invalid, "--snapshot-dir: is for a log on Kafka; a file holds its own snapshots"});
+    return complain(err, {ErrorKind::invalid, "--snapshot-dir: is for a log on Kafka; a file holds its own snapshots"});
   auto level = operations::parse_log_level(o.log_level);
-  if (!level) return complain(level.error());
+  if (!level) return complain(err, level.error());
   operations::set_up_logging({.level = *level});
   operations::flush_log_on_exit();
   auto configuration = run_configuration(o.config, o.feature_gates);
-  if (!configuration) return complain(configuration.error());
+  if (!configuration) return complain_of_file(err, configuration.error());
   if (o.role != "all" && !is_kafka(o.log))
-    return complain({ErrorKind::invalid, "--role " + o.role + ": --log is " + (o.log.empty() ? std::string("not given") : o.log) +
-                                             "; allowed: kafka:HOST:PORT[,...][/PREFIX], a log that several processes can write to"});
+    return complain(err, {ErrorKind::invalid, "--role " + o.role + ": --log is " + (o.log.empty() ? std::string("not given") : o.log) +
+                                                  "; allowed: kafka:HOST:PORT[,...][/PREFIX], a log that several processes can write to"});
   if (o.role != "all" && !o.quickstart.empty())
-    return complain({ErrorKind::invalid, "--role " + o.role + ": not with --quickstart, which does everything in one process"});
+    return complain(err, {ErrorKind::invalid, "--role " + o.role + ": not with --quickstart, which does everything in one process"});
   if (o.domains == "trees" && o.role == "all")
     return complain(
-        {ErrorKind::invalid,
-         "--domains trees: --role is all; allowed: connector, with a --role node beside it: in one process one domain decides for all "
-         "trees, and a log that is written by several is needed to share them"});
+        err, {ErrorKind::invalid,
+              "--domains trees: --role is all; allowed: connector, with a --role node beside it: in one process one domain decides for all "
+              "trees, and a log that is written by several is needed to share them"});
   if (o.domains == "trees" && o.domain.find('/') != std::string::npos)
     return complain(
-        {ErrorKind::invalid, "--domain: found \"" + o.domain +
-                                 "\"; allowed with --domains trees: a name without \"/\", which begins the names of its domains"});
+        err, {ErrorKind::invalid, "--domain: found \"" + o.domain +
+                                      "\"; allowed with --domains trees: a name without \"/\", which begins the names of its domains"});
   const auto keep_history = history_to_keep(o);
-  if (!keep_history) return complain(keep_history.error());
+  if (!keep_history) return complain(err, keep_history.error());
   if (o.role == "node") {
     operations::Signals signals([](const char* name) { operations::log(LogLevel::info, "told to stop", {{"signal", name}}); });
     return run_decider({.log = o.log,
                         .log_config = o.log_config,
                         .snapshot_folder = o.snapshot_folder,
                         .http = o.http,
+                        .listeners = o.listeners,
                         .group = o.group,
                         .member = o.member,
                         .session_timeout_seconds = o.session_timeout,
                         .standby = o.standby,
                         .keep_history = *keep_history,
                         .identity = identity()},
-                       signals);
+                       signals, err);
   }
   if (o.quickstart.empty()) {
     RunOptions on_cluster = o;
     if (on_cluster.log.empty()) on_cluster.log = "sqlite:hindsight.db";
     operations::Signals signals([](const char* name) { operations::log(LogLevel::info, "told to stop", {{"signal", name}}); });
-    return run_on_cluster(on_cluster, *keep_history, *configuration, signals);
+    return run_on_cluster(err, on_cluster, *keep_history, *configuration, signals);
   }
   operations::Signals signals;
   auto input = connectors::manifests::read_input(o.quickstart);  // before there is a log: what cannot be read leaves none behind
-  if (!input) return complain(input.error());
+  if (!input) return complain_of_file(err, input.error());
   RunOptions with_log = o;
   if (o.log.empty()) {  // each quick start begins a log of its own, in place of the last one's
     std::error_code ignored;
@@ -463,11 +520,11 @@ int run(const RunOptions& o) {
     with_log.log = "sqlite:" + file;
   }
   auto log = open_log(with_log.log, {.kafka_config = o.log_config});
-  if (!log) return complain(log.error());
+  if (!log) return complain(err, log.error());
   if (const auto last = (*log)->last(); !last || *last != 0)
-    return complain(
-        {ErrorKind::conflict, "--log: " + with_log.log + " has records already; allowed with --quickstart: a new file, or empty topics"});
-  return quickstart(with_log, std::move(*input), *configuration, **log, signals.stop_token());
+    return complain(err, {ErrorKind::conflict,
+                          "--log: " + with_log.log + " has records already; allowed with --quickstart: a new file, or empty topics"});
+  return quickstart(session, with_log, std::move(*input), *configuration, **log, signals.stop_token());
 }
 
 }  // namespace
@@ -529,11 +586,20 @@ void add_run(CLI::App& app, Session& session) {
                    "Forget records that are older than this, counted back from the last one; each domain gets a snapshot first, so "
                    "that every later moment can be reached as before. Without it all is kept")
       ->type_name("DURATION");
+  command
+      ->add_option("--log-limit", o->log_limit,
+                   "How large the log's file may become, as 8Gi: beyond it nothing is decided until there is room, as on a full disk. "
+                   "Without it the disk is the limit")
+      ->type_name("SIZE");
   command->add_option("--durability", o->durability, "fsync: a decision is acted upon after it is on disk; normal, off: faster and weaker")
       ->check(CLI::IsMember({"fsync", "normal", "off"}))
       ->capture_default_str();
-  command->add_option("--http", o->http, "Where /healthz, /readyz, /metrics, /log-level listen; port 0: any free one")
+  command
+      ->add_option(
+          "--http", o->http,
+          "Where /healthz, /readyz, /metrics, /log-level listen, in plain text and for everybody who gets there; port 0: any free one")
       ->capture_default_str();
+  add_listener_options(*command, o->listeners);
   command->add_option("--max-in-flight", o->max_in_flight, "Requests to the API server at the same time")
       ->check(CLI::Range(1, 10000))
       ->capture_default_str();
@@ -564,10 +630,22 @@ void add_run(CLI::App& app, Session& session) {
   command->add_option("--webhook-cert-lifetime", o->webhook_cert_lifetime, "Life of certificates made here; renewed with a third left")
       ->type_name("DURATION")
       ->capture_default_str();
+  command
+      ->add_option(
+          "--webhook-client-ca", o->webhook_client_ca,
+          "Answer reviews only for callers whose certificate the authorities in this file (PEM) have signed: the API server's, which "
+          "its --admission-control-config-file gives it. Conversions, for which it has none, are answered to all")
+      ->type_name("FILE")
+      ->needs(webhooks);
+  command
+      ->add_option("--webhook-client-name", o->webhook_client_names,
+                   "With --webhook-client-ca: the common name of that certificate; several may be given, without one any will do")
+      ->type_name("NAME")
+      ->needs(webhooks);
   add_visibility_options(*command, o->visibility);
   command->add_option("--log-level", o->log_level, "trace, debug, info, warning, error, critical or off")->capture_default_str();
   command->footer("Example: hindsight run --kubeconfig build/cluster/kubeconfig --log sqlite:hindsight.db");
-  command->callback([o, &session] { session.action = [o]() -> Result<int> { return run(*o); }; });
+  command->callback([o, &session] { session.action = [o, &session]() -> Result<int> { return run(session, *o); }; });
 }
 
 }  // namespace hindsight::cli

@@ -1,11 +1,12 @@
 #include "cli/run_decider.hpp"
 
+#include <algorithm>
 #include <condition_variable>
-#include <cstdio>
 #include <mutex>
 #include <numeric>
 
 #include "cli/complain.hpp"
+#include "cli/live/clock_report.hpp"
 #include "cli/live/partition_owner.hpp"
 #include "cli/log_location.hpp"
 #include "cli/release.hpp"
@@ -42,10 +43,15 @@ class Failure {
   std::optional<Error> error_;
 };
 
-operations::HealthSources health_of(const PartitionOwner& owner) {
+operations::HealthSources health_of(const PartitionOwner& owner, const actors::DayClock& clock) {
   operations::HealthSources out;
+  const auto clocks = [&owner, &clock] {
+    Duration ahead;
+    for (const auto& d : owner.domains()) ahead = std::max(ahead, d.status.ahead);
+    return ClockReport{clock.standing(), ahead};
+  };
   out.alive = [] { return std::vector<operations::HealthCondition>{{"process", true, "runs"}}; };
-  out.ready = [&owner] {
+  out.ready = [&owner, clocks] {
     const auto standing = owner.standing();
     const auto domains = owner.domains();
     const auto followed = owner.standby();
@@ -56,9 +62,10 @@ operations::HealthSources health_of(const PartitionOwner& owner) {
         {"domains", static_cast<std::size_t>(ready) == domains.size(),
          std::to_string(ready) + " of " + std::to_string(domains.size()) + " decided here"},
         // Whoever waits for it is served by another node: no reason to be called unready.
-        {"standby", true, std::to_string(followed.ready) + " of " + std::to_string(followed.domains) + " followed to their end"}};
+        {"standby", true, std::to_string(followed.ready) + " of " + std::to_string(followed.domains) + " followed to their end"},
+        clocks().condition()};
   };
-  out.metrics = [&owner] {
+  out.metrics = [&owner, clocks] {
     std::string body;
     const auto family = [&](const char* name, const char* kind, auto value) {
       body += std::string("# TYPE ") + name + " " + kind + "\n";
@@ -70,6 +77,8 @@ operations::HealthSources health_of(const PartitionOwner& owner) {
     family("hindsight_epoch", "gauge", [](const auto& s) { return s.epoch; });
     family("hindsight_decisions_total", "counter", [](const auto& s) { return s.decisions; });
     family("hindsight_domain_restarts_total", "counter", [](const auto& s) { return s.restarts; });
+    family("hindsight_repeated_steps_total", "counter", [](const auto& s) { return s.repeated_steps; });
+    body += clocks().metrics();
     return body;
   };
   return out;
@@ -77,27 +86,36 @@ operations::HealthSources health_of(const PartitionOwner& owner) {
 
 }  // namespace
 
-int run_decider(const DeciderRunOptions& o, operations::Signals& signals) {
+int run_decider(const DeciderRunOptions& o, operations::Signals& signals, std::ostream& err) {
   if (!is_kafka(o.log))
-    return complain({ErrorKind::invalid, "--role node: --log is " + (o.log.empty() ? std::string("not given") : o.log) +
-                                             "; allowed: kafka:HOST:PORT[,...][/PREFIX], a log that several processes can write to"});
+    return complain(err, {ErrorKind::invalid, "--role node: --log is " + (o.log.empty() ? std::string("not given") : o.log) +
+                                                  "; allowed: kafka:HOST:PORT[,...][/PREFIX], a log that several processes can write to"});
   auto location = events::kafka::parse_location(o.log);
-  if (!location) return complain(location.error());
+  if (!location) return complain(err, location.error());
   auto settings = kafka_settings({.kafka_config = o.log_config});
-  if (!settings) return complain(settings.error());
+  if (!settings) return complain(err, settings.error());
   auto address = operations::parse_listen_address(o.http);
-  if (!address) return complain({ErrorKind::invalid, "--http: " + address.error().message});
-  if (auto probe = open_log(location->text(), {.read_only = true, .kafka_config = o.log_config}); !probe) return complain(probe.error());
+  if (!address) return complain(err, {ErrorKind::invalid, "--http: " + address.error().message});
+  auto probe_address = probe_address_of(o.listeners);
+  if (!probe_address) return complain(err, probe_address.error());
+  if (o.listeners.metrics)
+    return complain(
+        err, {ErrorKind::invalid,
+              "--metrics: --role is node; allowed: all, connector: a node knows no API server that could be asked who may see them"});
+  if (auto probe = open_log(location->text(), {.read_only = true, .kafka_config = o.log_config}); !probe)
+    return complain(err, probe.error());
   std::vector<std::int32_t> followed;
   if (o.standby) {
     auto all = *location;
     all.partition = 0;
     const auto partitions = partitions_of(all.text(), {.read_only = true, .kafka_config = o.log_config});
-    if (!partitions) return complain(partitions.error());
+    if (!partitions) return complain(err, partitions.error());
     followed.resize(partitions->size());
     std::iota(followed.begin(), followed.end(), 0);
   }
 
+  const auto clock = std::make_shared<actors::DayClock>();
+  (void)clock->on_step([](const actors::ClockStep& step) { operations::log(LogLevel::warning, text_of(step)); });
   PartitionOwner owner({.open =
                             [&](std::int32_t partition) {
                               auto one = *location;
@@ -106,14 +124,16 @@ int run_decider(const DeciderRunOptions& o, operations::Signals& signals) {
                             },
                         .writer = o.identity,
                         .release = release,
+                        .clock = clock,
                         .standby = std::move(followed),
                         .on_notice = [](const std::string& text) { operations::log(LogLevel::info, text); },
+                        .quarantine_command = quarantine_command(o.log_config),
                         .keep_history = o.keep_history});
-  operations::HttpRoutes routes;
-  operations::add_operational_routes(routes, health_of(owner));
-  auto server = operations::HttpServer::start({.address = *address}, std::move(routes));
-  if (!server) return complain(server.error());
-  operations::log(LogLevel::info, "HTTP listens", {{"address", operations::to_string((*server)->address())}});
+  operations::raise_descriptor_limit();
+  auto probes = serve_probes(*probe_address, health_of(owner, *clock));
+  if (!probes) return complain(err, probes.error());
+  auto server = serve_operations(*address, health_of(owner, *clock));
+  if (!server) return complain(err, server.error());
 
   Failure failure;
   auto membership = events::kafka::Membership::join(
@@ -128,7 +148,7 @@ int run_decider(const DeciderRunOptions& o, operations::Signals& signals) {
                                      owner.own(partitions);
                                    },
                                .on_failure = [&](const Error& e) { failure.set(e); }});
-  if (!membership) return complain(membership.error());
+  if (!membership) return complain(err, membership.error());
   const auto failed = failure.wait(signals.stop_token());
   operations::log(LogLevel::info, "stopping");
   // Whoever takes over folds the log first; until then this one decides on. A static member's partitions wait for its return.
@@ -138,7 +158,8 @@ int run_decider(const DeciderRunOptions& o, operations::Signals& signals) {
     operations::log(LogLevel::warning, "no other node has begun with what was decided here",
                     {{"waited", std::to_string(hand_over_max.count()) + " s"}});
   (*server)->stop();
-  return failed ? complain(*failed) : 0;
+  if (*probes) (*probes)->stop();
+  return failed ? complain(err, *failed) : 0;
 }
 
 }  // namespace hindsight::cli

@@ -29,7 +29,7 @@ struct Session {
   /// How it was called: "hindsight", or as a plugin "kubectl hindsight", "kubectl kueue".
   std::string program = "hindsight";
 
-  /// "hindsight: warning: …" on standard error.
+  /// "hindsight: warning: …" on standard error, on one line.
   void warn(const std::string& text) const;
 };
 

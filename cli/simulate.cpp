@@ -2,10 +2,12 @@
 #include <ostream>
 
 #include "cli/commands.hpp"
+#include "cli/complain.hpp"
 #include "cli/log_location.hpp"
 #include "cli/output.hpp"
 #include "cli/progress.hpp"
 #include "cli/release.hpp"
+#include "connectors/json/json_value.hpp"
 #include "connectors/manifests/manifest_reader.hpp"
 #include "connectors/simulated/scenario_player.hpp"
 #include "projections/tables.hpp"
@@ -21,7 +23,7 @@ struct SimulateOptions {
 
 Result<int> simulate(const Session& session, const SimulateOptions& o) {
   auto input = connectors::manifests::read_input(o.files);
-  if (!input) return wrong_input(input.error());
+  if (!input) return complain_of_file(session.err, input.error());
   auto scenarios = std::move(input->scenarios);
   if (!input->manifests.empty()) scenarios.push_back(connectors::simulated::scenario_of(std::move(input->manifests), "manifests"));
   if (scenarios.empty()) return fail(ErrorKind::invalid, "nothing to simulate: no manifests and no scenarios in the files given");
@@ -50,7 +52,7 @@ Result<int> simulate(const Session& session, const SimulateOptions& o) {
     if (!result) return tl::unexpected(result.error());
     for (const auto& notice : result->notices) session.warn(notice);
     if (o.output == "states") {
-      session.out << result->states.dump() << "\n";
+      session.out << to_json_text(result->states) << "\n";
       continue;
     }
     for (const auto& r : result->refused) session.warn(name + ": " + r);
@@ -59,7 +61,7 @@ Result<int> simulate(const Session& session, const SimulateOptions& o) {
     if (o.output == "json") {
       connectors::Json j{{"scenario", name},          {"records", result->records}, {"decisions", result->decisions}, {"hash", hash},
                          {"virtualSeconds", seconds}, {"refused", result->refused}, {"notices", result->notices}};
-      session.out << j.dump() << "\n";
+      session.out << to_json_text(j) << "\n";
       continue;
     }
     const auto& view = result->engine->driver();

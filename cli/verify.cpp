@@ -8,6 +8,7 @@
 #include "cli/output.hpp"
 #include "cli/past_options.hpp"
 #include "cli/progress.hpp"
+#include "vocabulary/printable.hpp"
 
 namespace hindsight::cli {
 namespace {
@@ -44,6 +45,8 @@ Json document(const VerifyReport& r, double seconds) {
            {"records", r.records},
            {"decisions", r.decisions},
            {"staleDecisions", r.stale_decisions},
+           {"repeatedDecisions", r.repeated_decisions},
+           {"setAside", r.passed_over},
            {"snapshots", r.snapshots},
            {"mismatchedDecisions", r.mismatched_decisions},
            {"mismatches", std::move(mismatches)},
@@ -57,22 +60,24 @@ Json document(const VerifyReport& r, double seconds) {
 
 void print_text(const Session& session, const VerifyReport& r, double seconds) {
   for (const auto& m : r.mismatches) {
-    session.out << "record " << m.offset << " (epoch " << m.epoch << (m.release.empty() ? "" : ", release " + m.release)
+    session.out << "record " << m.offset << " (epoch " << m.epoch << (m.release.empty() ? "" : ", release " + printable(m.release))
                 << "): not what state " << m.base << " leads to\n";
     const auto& d = m.difference;
     session.out << "    event " << d.event << (d.event_kind.empty() ? "" : ", " + d.event_kind) << ", " << d.field << ": recorded "
-                << d.recorded << ", computed " << d.computed << "\n";
+                << printable(d.recorded) << ", computed " << printable(d.computed) << "\n";
   }
   if (r.mismatched_decisions > r.mismatches.size())
     session.out << "... and " << r.mismatched_decisions - r.mismatches.size() << " more records\n";
-  for (const auto& s : r.snapshot_mismatches) session.out << "snapshot " << s.position << ": " << s.what << "\n";
+  for (const auto& s : r.snapshot_mismatches) session.out << "snapshot " << s.position << ": " << printable(s.what) << "\n";
   for (const auto p : r.undecidable) session.out << "record " << p << ": its base had been left behind before it came\n";
-  for (const auto& s : r.unread_snapshots) session.out << "snapshot " << s.position << " not compared: " << s.what << "\n";
-  if (r.damage) session.out << "damaged: " << r.damage->message << "\n";
+  for (const auto& s : r.unread_snapshots) session.out << "snapshot " << s.position << " not compared: " << printable(s.what) << "\n";
+  if (r.damage) session.out << "damaged: " << printable(r.damage->message) << "\n";
   session.out << (r.clean() ? "sound: " : "NOT SOUND: ") << with_commas(r.records) << " records"
               << (r.from == 0 ? "" : " behind snapshot " + std::to_string(r.from)) << ", " << with_commas(r.decisions)
               << " decisions made again";
   if (r.stale_decisions > 0) session.out << " (" << r.stale_decisions << " without effect passed over)";
+  if (r.repeated_decisions > 0) session.out << " (" << r.repeated_decisions << " only repeat what was decided before)";
+  if (r.passed_over > 0) session.out << ", " << r.passed_over << " records set aside";
   session.out << ", " << r.snapshots << " snapshots compared, state " << hex(r.state_hash) << " at " << r.to;
   if (seconds > 1) session.out << ", " << with_commas(static_cast<std::uint64_t>(static_cast<double>(r.records) / seconds)) << " records/s";
   session.out << "\n";

@@ -11,6 +11,7 @@
 #include "cli/past_options.hpp"
 #include "cli/progress.hpp"
 #include "projections/gates.hpp"
+#include "projections/quarantine.hpp"
 #include "replay/scan.hpp"
 
 namespace hindsight::cli {
@@ -43,6 +44,7 @@ Result<int> why(const Session& session, const WhyOptions& o) {
     explanation = projections::explain(journey->state(), *at, trail);
   else
     explanation = projections::explain_gate(journey->state(), *target);
+  if (!explanation && !at) explanation = projections::explain_quarantine(journey->state(), *target);
   if (!explanation) {
     Error error = at.error();
     if (trail.met() && error.kind == ErrorKind::not_found)

@@ -16,9 +16,8 @@ function(hindsight_library folder)
     add_library(${target} STATIC ${sources})
     target_include_directories(${target} PUBLIC "${PROJECT_SOURCE_DIR}")
     target_link_libraries(${target} PUBLIC ${arg_DEPS} PRIVATE ${arg_PRIVATE_DEPS})
-    if(HINDSIGHT_UNITY)
-      set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
-    endif()
+    hindsight_join_files(${target})
+    set_property(GLOBAL APPEND PROPERTY hindsight_static_libraries ${target})
   else()
     add_library(${target} INTERFACE)
     target_include_directories(${target} INTERFACE "${PROJECT_SOURCE_DIR}")
@@ -39,17 +38,19 @@ function(hindsight_executable name)
   hindsight_use_allocator(${name})
 endfunction()
 
-# hindsight_test(<name> SOURCES <file>... [DEPS <target>...] [LABELS <label>...] [TIMEOUT <seconds>] [SHARDS <n>] [OWN_MAIN] [PLAIN])
+# hindsight_test(<name> SOURCES <file>... [DEPS <target>...] [LABELS <label>...] [TIMEOUT <seconds>] [SHARDS <n>] [OWN_MAIN] [PLAIN] [UNSANITIZED] [OPTIMIZED])
 #
 # Makes the GoogleTest executable tests/test_<name> and registers it with ctest as <name>: one entry for the whole executable, because a
 # process for each test case costs more than most cases do. The cases are counted from the report that each entry leaves in
 # test-results/. SHARDS cuts a long executable into n entries that run side by side. OWN_MAIN: the sources define main(). PLAIN: runs
 # without sanitizers even where the same run has it under AddressSanitizer, because it is too slow there to do all that it does.
+# UNSANITIZED: runs without sanitizers only, because it measures or limits memory, which they need themselves. OPTIMIZED: what the test does
+# itself takes long, so it is optimized in sanitized builds too.
 #
 # Labels that ./dev test knows: actors (also run under ThreadSanitizer), e2e (needs a real API server or broker; not run under
 # sanitizers), slow (only with --full).
 function(hindsight_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "OWN_MAIN;PLAIN" "TIMEOUT;SHARDS" "SOURCES;DEPS;LABELS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "OWN_MAIN;PLAIN;UNSANITIZED;OPTIMIZED" "TIMEOUT;SHARDS" "SOURCES;DEPS;LABELS")
   hindsight_refuse_unparsed("hindsight_test(${name})" "${arg_UNPARSED_ARGUMENTS}")
   find_package(GTest REQUIRED)
 
@@ -58,14 +59,25 @@ function(hindsight_test name)
   set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
   target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}")
   target_link_libraries(${target} PRIVATE ${arg_DEPS} GTest::gtest)
+  target_compile_options(${target} PRIVATE ${HINDSIGHT_TEST_OPTIONS})
+  if(arg_OPTIMIZED)
+    target_compile_options(${target} PRIVATE ${HINDSIGHT_OPTIMIZED_TEST_OPTIONS})
+  else()
+    hindsight_read_headers_once(${target})
+  endif()
   if(NOT arg_OWN_MAIN)
     target_link_libraries(${target} PRIVATE GTest::gtest_main)
+  endif()
+
+  if(arg_UNSANITIZED AND HINDSIGHT_SANITIZE)
+    set_target_properties(${target} PROPERTIES EXCLUDE_FROM_ALL ON)
+    return()
   endif()
 
   hindsight_default(arg_TIMEOUT 300)
   hindsight_default(arg_SHARDS 1)
   set(labels "${arg_LABELS};gtest")
-  if(NOT arg_PLAIN AND NOT "e2e" IN_LIST arg_LABELS)
+  if(NOT arg_PLAIN AND NOT arg_UNSANITIZED AND NOT "e2e" IN_LIST arg_LABELS)
     list(APPEND labels sanitized)  # where suite asan runs too, suite unit leaves it out
   endif()
   math(EXPR last_shard "${arg_SHARDS} - 1")
@@ -155,6 +167,54 @@ function(hindsight_use_allocator target)
     find_package(mimalloc CONFIG REQUIRED)
     target_link_libraries(${target} PRIVATE mimalloc)
   endif()
+endfunction()
+
+# Where HINDSIGHT_UNITY says so, the files of a target are compiled eight at a time.
+function(hindsight_join_files target)
+  if(HINDSIGHT_UNITY)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+  endif()
+endfunction()
+
+# Where HINDSIGHT_UNITY says so, what nearly every test includes is read once for all. Test files are not joined: their helpers have the
+# same short names.
+function(hindsight_read_headers_once target)
+  if(NOT HINDSIGHT_UNITY)
+    return()
+  endif()
+  if(NOT TARGET hindsight_test_headers)
+    file(WRITE "${PROJECT_BINARY_DIR}/test_headers.cpp.new" "// Has the headers that tests share.\n")
+    file(COPY_FILE "${PROJECT_BINARY_DIR}/test_headers.cpp.new" "${PROJECT_BINARY_DIR}/test_headers.cpp" ONLY_IF_DIFFERENT)
+    add_library(hindsight_test_headers OBJECT "${PROJECT_BINARY_DIR}/test_headers.cpp")
+    target_link_libraries(hindsight_test_headers PRIVATE GTest::gtest)
+    target_compile_options(hindsight_test_headers PRIVATE ${HINDSIGHT_TEST_OPTIONS})
+    target_precompile_headers(hindsight_test_headers PRIVATE <gtest/gtest.h> <nlohmann/json.hpp> <tl/expected.hpp> <algorithm> <array>
+      <atomic> <chrono> <condition_variable> <cstddef> <cstdint> <deque> <filesystem> <fstream> <functional> <map> <memory> <mutex>
+      <optional> <random> <ranges> <set> <span> <sstream> <string> <string_view> <thread> <unordered_map> <unordered_set> <utility>
+      <variant> <vector>)
+  endif()
+  target_precompile_headers(${target} REUSE_FROM hindsight_test_headers)
+endfunction()
+
+# hindsight_link_check()
+#
+# Makes an executable of all of each library and of what it names as its dependencies, nothing else: a name that a library uses and
+# neither it nor these define is an error, even if every program happens to link what is missing. Part of hindsight_tests_plain.
+function(hindsight_link_check)
+  get_property(libraries GLOBAL PROPERTY hindsight_static_libraries)
+  set(main "${PROJECT_BINARY_DIR}/link_check.cpp")
+  file(CONFIGURE OUTPUT "${main}" CONTENT "int main() { return 0; }\n")
+  add_library(link_check_main OBJECT EXCLUDE_FROM_ALL "${main}")
+  add_custom_target(link_check)
+  foreach(library IN LISTS libraries)
+    set(target "link_check_${library}")
+    add_executable(${target} EXCLUDE_FROM_ALL $<TARGET_OBJECTS:link_check_main>)
+    set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/link_checks" LINKER_LANGUAGE CXX)
+    target_link_options(${target} PRIVATE -s)
+    target_link_libraries(${target} PRIVATE -Wl,--whole-archive "$<TARGET_FILE:${library}>" -Wl,--no-whole-archive ${library})
+    add_dependencies(link_check ${target})
+  endforeach()
+  add_dependencies(hindsight_tests_plain link_check)
 endfunction()
 
 function(hindsight_group_by_label target labels)

@@ -19,6 +19,7 @@ struct Finding {
 struct CheckReport {
   std::uint64_t records = 0;      ///< Records that were read.
   std::uint64_t passed_over = 0;  ///< Of them those that a replaced writer left behind; only in logs where that can be.
+  std::uint64_t set_aside = 0;    ///< Of them those that every reader passes over because a record says so.
   std::uint64_t snapshots = 0;
   Position last = 0;
   bool complete = true;  ///< False: ended early, by the caller or because there were too many findings.

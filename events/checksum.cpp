@@ -1,5 +1,6 @@
 #include "events/checksum.hpp"
 
+// The library is its header alone: the only file that includes it, so that nothing needs to link it.
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
@@ -15,6 +16,8 @@ static_assert(std::endian::native == std::endian::little, "checksums are defined
 std::uint64_t over(std::uint64_t seed, const void* data, std::size_t size) { return XXH3_64bits_withSeed(data, size, seed); }
 
 }  // namespace
+
+std::uint64_t checksum(std::span<const std::byte> bytes) { return over(0, bytes.data(), bytes.size()); }
 
 std::uint64_t checksum(const StoredRecord& record) {
   const std::array<std::uint64_t, 4> numbers{record.offset, record.sequence, record.epoch, static_cast<std::uint64_t>(record.time.micros)};

@@ -194,7 +194,20 @@ void KafkaLog::write(std::vector<WaitingAppend>& group) {
   const Position before = position_;
   Result<std::vector<std::int64_t>> offsets;
   if (!records.empty()) {
-    offsets = send(records);
+    // Noted first: a reader that meets the record knows of it then.
+    std::vector<QuarantinedRecord> set_aside;
+    for (const auto& record : records)
+      if (auto said = quarantine_in(record)) set_aside.push_back(std::move(*said));
+    Result<void> noted;
+    if (!set_aside.empty()) noted = snapshots_.add_quarantined(set_aside);
+    if (noted)
+      offsets = send(records);
+    else
+      offsets = tl::unexpected(noted.error());
+    if (!offsets && noted && !set_aside.empty())
+      offsets =
+          fail(offsets.error().kind,
+               offsets.error().message + " (the record is listed as set aside already; do it again, so that nodes that run hear of it)");
     if (offsets) {
       tails_.keep();
       position_ = counted_ = static_cast<Position>(offsets->back()) + 1;
@@ -283,6 +296,8 @@ Result<std::vector<DomainTail>> KafkaLog::domains() const {
   if (!standing) return tl::unexpected(standing.error());
   return std::move(standing->tails);
 }
+
+Result<std::vector<QuarantinedRecord>> KafkaLog::quarantined() const { return snapshots_.quarantined(); }
 
 // ---- snapshots ------------------------------------------------------------------------------------------------------------
 

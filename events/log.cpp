@@ -2,7 +2,20 @@
 
 #include <algorithm>
 
+#include "vocabulary/bytes.hpp"
+
 namespace hindsight::events {
+
+std::string LogSpace::text() const {
+  std::string out = human_bytes(used);
+  if (limit != 0) out += " of at most " + human_bytes(limit);
+  out += " used";
+  if (disk != 0) {
+    out += ", " + human_bytes(disk_free) + " of the disk free";
+    if (disk_free < disk_reserve) out += ", where " + human_bytes(disk_reserve) + " are kept for a trim and a clean end";
+  }
+  return out;
+}
 
 Result<Position> Log::first() const {
   const auto cut = trimmed();
@@ -32,7 +45,7 @@ Result<void> Log::forget(const DomainsAt& /*cut*/) {
   return fail(ErrorKind::unsupported, "log " + std::string(name()) + " keeps every record");
 }
 
-Result<void> Log::begin_behind(const DomainsAt& /*cut*/) {
+Result<void> Log::begin_behind(const DomainsAt& /*cut*/, std::span<const QuarantinedRecord> /*quarantined*/) {
   return fail(ErrorKind::unsupported,
               "log " + std::string(name()) + " always begins with record 1, and cannot take up what begins later; allowed: a file");
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "events/check_report.hpp"
+#include "events/quarantine.hpp"
 #include "events/record_batch.hpp"
 #include "vocabulary/result.hpp"
 #include "vocabulary/time.hpp"
@@ -66,6 +67,22 @@ struct StoredSnapshot {
   std::vector<std::byte> bytes;
 };
 
+/// How much room a log takes, and how much there is; in bytes.
+struct LogSpace {
+  std::uint64_t used = 0;          ///< By what is in it; what was forgotten and will be used again does not count.
+  std::uint64_t files = 0;         ///< By its files.
+  std::uint64_t limit = 0;         ///< Of `used`, beyond which nothing is added; 0: none.
+  std::uint64_t disk = 0;          ///< Size of the disk that it lies on; 0: not known.
+  std::uint64_t disk_free = 0;     ///< Of that, what this process may use.
+  std::uint64_t disk_reserve = 0;  ///< Of that, what records leave for trims and a clean end.
+
+  [[nodiscard]] bool full() const { return (limit != 0 && used >= limit) || (disk != 0 && disk_free < disk_reserve); }
+  /// Four fifths of the limit are used, or of the disk less than four times the reserve is free.
+  [[nodiscard]] bool nearly_full() const { return (limit != 0 && used / 4 >= limit / 5) || (disk != 0 && disk_free < 4 * disk_reserve); }
+  /// "1.2 GiB of at most 8.0 GiB used, 3.4 GiB of the disk free".
+  [[nodiscard]] std::string text() const;
+};
+
 /// Called once with what `append` would return; from any thread. It must not wait for another append.
 using AppendDone = std::function<void(Result<Position>)>;
 
@@ -89,7 +106,8 @@ class Log {
   /// Adds all records or none, in their order, and returns the position of the last one when they are durable. Every domain's
   /// sequences count on by one and its epochs never fall. `expected` is the position of the log's last record as the caller
   /// knows it; without it the log takes the records wherever it stands. Errors: conflict (another position, sequence or epoch:
-  /// nothing was added), invalid (a record is empty or too long: nothing was added), io (see above), denied (read-only).
+  /// nothing was added), invalid (a record is empty or too long: nothing was added), unavailable (it is full: nothing was added; or it
+  /// cannot be reached, see above), io (see above), denied (read-only).
   [[nodiscard]] virtual Result<Position> append(std::span<const EncodedRecord> records, std::optional<Position> expected) = 0;
 
   /// The same without waiting; batches are taken in the order of the calls.
@@ -124,6 +142,10 @@ class Log {
   /// The last record of each domain, sorted by domain.
   [[nodiscard]] virtual Result<std::vector<DomainTail>> domains() const = 0;
 
+  /// The records that every reader passes over, sorted: whoever folds asks before it begins (events/quarantine.hpp). Complete: a record
+  /// that says so of another one is in the log only after it stands here.
+  [[nodiscard]] virtual Result<std::vector<QuarantinedRecord>> quarantined() const = 0;
+
   // ---- snapshots ----
 
   /// Keeps a snapshot, in place of an older one of the same domain at the same position. Errors: invalid (position beyond the log), io,
@@ -145,9 +167,17 @@ class Log {
   /// (replay/trim.hpp sees to that). Errors: unsupported (this log keeps everything), invalid (it is not in the log), denied, io.
   [[nodiscard]] virtual Result<void> forget(const DomainsAt& cut);
 
-  /// Makes an empty log begin behind this place, as if it had held records up to it and forgotten them. Errors: conflict (it is not empty),
+  /// Makes an empty log begin behind this place, as if it had held records up to it and forgotten them. `quarantined`: what was
+  /// said of records among those that it is to pass over. Errors: conflict (it is not empty),
   /// unsupported, denied, io.
-  [[nodiscard]] virtual Result<void> begin_behind(const DomainsAt& cut);
+  [[nodiscard]] virtual Result<void> begin_behind(const DomainsAt& cut, std::span<const QuarantinedRecord> quarantined);
+
+  // ---- room ----
+
+  /// Nothing: a log that cannot say, because it lies elsewhere or in memory.
+  [[nodiscard]] virtual Result<std::optional<LogSpace>> space() const { return std::optional<LogSpace>(); }
+  /// Gives room that forgotten records leave, beyond what new ones will soon need, back to the disk. Takes its time, and holds up nobody.
+  [[nodiscard]] virtual Result<void> give_back() { return {}; }
 
   // ---- checking ----
 

@@ -9,13 +9,29 @@ namespace hindsight::events {
 
 void RecordChecker::begin(const DomainsAt& cut) {
   for (const auto& tail : cut.tails) tails_[tail.domain] = tail;
+  trimmed_ = true;
+}
+
+void RecordChecker::expect(const std::vector<QuarantinedRecord>& set_aside) {
+  for (const auto& record : set_aside) expected_.try_emplace({record.domain, record.sequence}, false);
+}
+
+void RecordChecker::check_list(std::vector<Finding>& findings) const {
+  if (trimmed_ || gap_) return;
+  for (const auto& [record, said] : expected_)
+    if (!said)
+      findings.push_back({0, "domain \"" + record.first + "\": sequence " + std::to_string(record.second) +
+                                 " is said to be set aside, and no record says so; allowed: to set it aside once more"});
 }
 
 void RecordChecker::check(const StoredRecord& record, std::vector<Finding>& findings) {
   check_order(record, findings);
   const auto decoded = reader_.read(record.bytes);
+  const auto tail = tails_.find(record.domain);
+  const bool set_aside = tail->second.offset == record.offset && expected_.contains({tail->first, tail->second.sequence});
+  set_aside_ += set_aside ? 1 : 0;
   if (!decoded) {
-    findings.push_back({record.offset, decoded.error().message});
+    if (!set_aside) findings.push_back({record.offset, decoded.error().message});
     return;
   }
   const Envelope& envelope = (*decoded)->envelope;
@@ -26,6 +42,14 @@ void RecordChecker::check(const StoredRecord& record, std::vector<Finding>& find
     differs("domain", "\"" + std::string(envelope.domain) + "\"", "\"" + std::string(record.domain) + "\"");
   if (envelope.sequence != record.sequence) differs("sequence", std::to_string(envelope.sequence), std::to_string(record.sequence));
   if (envelope.epoch != record.epoch) differs("epoch", std::to_string(envelope.epoch), std::to_string(record.epoch));
+  if (const auto said = quarantine_in(record)) {
+    const auto it = expected_.find({said->domain, said->sequence});
+    if (it != expected_.end())
+      it->second = true;
+    else
+      findings.push_back({record.offset, "record: it sets sequence " + std::to_string(said->sequence) +
+                                             " aside, and the list beside the records does not name it"});
+  }
   if (envelope.time != record.time) differs("time", std::to_string(envelope.time.micros), std::to_string(record.time.micros));
 }
 
@@ -98,6 +122,9 @@ Result<CheckReport> walk(const Log& log, RecordChecker checker, const CheckProgr
     else
       checker.skip();  // nobody noted what was before
   }
+  const auto set_aside = log.quarantined();
+  if (!set_aside) return tl::unexpected(set_aside.error());
+  checker.expect(*set_aside);
   RecordBatch batch;
   for (Position offset = *first; offset <= *last && report.complete;) {
     report.complete = report.findings.size() < findings_max && (!progress || progress(offset - *first, *last - *first + 1));
@@ -115,6 +142,8 @@ Result<CheckReport> walk(const Log& log, RecordChecker checker, const CheckProgr
     offset = batch[batch.size() - 1].offset + 1;
   }
   report.passed_over = checker.passed_over();
+  report.set_aside = checker.set_aside();
+  if (report.complete) checker.check_list(report.findings);
   const auto snapshots = log.snapshots();
   if (!snapshots) return tl::unexpected(snapshots.error());
   for (const auto& meta : *snapshots) {

@@ -111,7 +111,9 @@ class Copy {
     auto held = to_.last();
     if (!held) return tl::unexpected(held.error());
     if (*held == 0 && begin.position > 0) {
-      if (auto ok = to_.begin_behind(begin); !ok) return ok;
+      const auto quarantined = from_.quarantined();
+      if (!quarantined) return tl::unexpected(quarantined.error());
+      if (auto ok = to_.begin_behind(begin, *quarantined); !ok) return ok;
       held = begin.position;
     }
     const auto first = to_.first();

@@ -122,6 +122,18 @@ Result<std::vector<DomainTail>> MemoryLog::domains() const {
   return tails_.list();
 }
 
+Result<std::vector<QuarantinedRecord>> MemoryLog::quarantined() const {
+  const std::lock_guard lock(mutex_);
+  if (away_) return out_of_reach();
+  std::vector<QuarantinedRecord> out;
+  for (const auto& entry : entries_)
+    if (auto said = quarantine_in(view(entry))) out.push_back(std::move(*said));
+  std::sort(out.begin(), out.end());
+  const auto same = [](const QuarantinedRecord& a, const QuarantinedRecord& b) { return a.domain == b.domain && a.sequence == b.sequence; };
+  out.erase(std::unique(out.begin(), out.end(), same), out.end());
+  return out;
+}
+
 Result<void> MemoryLog::put_snapshot(const SnapshotMeta& meta, std::span<const std::byte> bytes) {
   const std::lock_guard lock(mutex_);
   if (meta.position > entries_.size()) {

@@ -49,6 +49,7 @@ class MemoryLog final : public Log {
   [[nodiscard]] Result<Position> seek(Time time) const override;
   [[nodiscard]] Result<Position> wait_beyond(Position position, Duration timeout) const override;
   [[nodiscard]] Result<std::vector<DomainTail>> domains() const override;
+  [[nodiscard]] Result<std::vector<QuarantinedRecord>> quarantined() const override;
   [[nodiscard]] Result<void> put_snapshot(const SnapshotMeta& meta, std::span<const std::byte> bytes) override;
   [[nodiscard]] Result<std::vector<SnapshotMeta>> snapshots() const override;
   [[nodiscard]] Result<StoredSnapshot> snapshot(Position position, std::string_view domain) const override;

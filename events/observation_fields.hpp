@@ -73,7 +73,7 @@ HINDSIGHT_RECORD(PodSetCount, pod_set, count)
 HINDSIGHT_RECORD(JobObserved, meta, kind, group, queue_name, priority_class, pod_priority_class, prebuilt_workload, max_exec_seconds,
                  suspended, active, pods_ready, stopping, finished, succeeded, finish_message, on_hold, managed, admission_gated_by,
                  pod_sets, reclaimable, workload_name, elastic, owner_uid, owner_kind, owner_name, remaining, ready_pods,
-                 scheduling_gated_by, resource_policy, resource_bounds, start_settled)
+                 scheduling_gated_by, resource_policy, resource_bounds, start_settled, pods_gated)
 HINDSIGHT_RECORD(ConditionFacts, type, status, reason, message, last_transition)
 HINDSIGHT_RECORD(FlavorChoice, resource, flavor)
 HINDSIGHT_RECORD(PodSetAssignmentFacts, pod_set, count, flavors, usage)
@@ -94,4 +94,8 @@ HINDSIGHT_EMPTY_RECORD(TimerFired)
 HINDSIGHT_RECORD(MirrorSynced, pending)
 HINDSIGHT_RECORD(WriteRefused, kind, namespace_, name, uid, decision_sequence, http_status, message)
 HINDSIGHT_RECORD(ConfigurationObserved, json)
+HINDSIGHT_RECORD(ClockStepped, from, to, source)
+HINDSIGHT_ENUM(QuarantineStage, read, "read", plan, "plan", write, "write")
+HINDSIGHT_RECORD(ObjectQuarantined, kind, api_kind, namespace_, name, uid, resource_version, stage, reason, lifted, outline)
+HINDSIGHT_RECORD(RecordQuarantined, sequence, position, writer, release, reason)
 HINDSIGHT_RECORD(EpochStarted, writer, release)

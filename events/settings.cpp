@@ -318,8 +318,8 @@ class Reader {
         slice_history(x);
       else if (key == "repeatedPreemptions")
         integer(x, "hindsight.repeatedPreemptions", settings_.repeated_preemptions);
-      else
-        complain("hindsight." + key, "unknown field", "reactivationBatch, preemptedWorkloadSliceHistory, repeatedPreemptions");
+      else if (key != "controllers")  // the webhooks', and no part of any decision
+        complain("hindsight." + key, "unknown field", "controllers, preemptedWorkloadSliceHistory, reactivationBatch, repeatedPreemptions");
     }
   }
 

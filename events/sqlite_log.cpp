@@ -2,12 +2,26 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 
 namespace hindsight::events {
 namespace {
 
 /// How often a reader looks whether another process has added something.
 constexpr std::chrono::milliseconds poll_interval{5};
+
+/// About what a step writes that removes records or moves pages.
+constexpr std::size_t step_bytes = std::size_t{256} << 10;
+
+/// SQLite does not follow a link of one of these names either, but does not say why.
+Result<void> no_links_beside(const std::string& path) {
+  for (const char* suffix : {"-wal", "-shm", "-journal"}) {
+    std::error_code ignored;
+    if (std::filesystem::is_symlink(path + suffix, ignored))
+      return fail(ErrorKind::invalid, "log " + path + ": " + path + suffix + " is a symbolic link; allowed: a regular file, or none");
+  }
+  return {};
+}
 
 }  // namespace
 
@@ -17,21 +31,23 @@ Result<std::unique_ptr<SqliteLog>> SqliteLog::open(const std::string& path, Sqli
   if (options.read_only) {
     auto reader = sqlite::Reader::open(path);
     if (!reader) return tl::unexpected(reader.error());
-    return std::unique_ptr<SqliteLog>(new SqliteLog(path, std::move(*reader)));
+    return std::unique_ptr<SqliteLog>(new SqliteLog(path, std::move(*reader), options.limit));
   }
   auto lock = sqlite::WriterLock::take(path);
   if (!lock) return tl::unexpected(lock.error());
-  auto writer = sqlite::Writer::open(path, options.durability);
+  const std::string file = lock->path();
+  if (auto plain = no_links_beside(file); !plain) return tl::unexpected(plain.error());
+  auto writer = sqlite::Writer::open(file, options.durability, options.limit);
   if (!writer) return tl::unexpected(writer.error());
-  auto reader = sqlite::Reader::open(path);
+  auto reader = sqlite::Reader::open(file);
   if (!reader) return tl::unexpected(reader.error());
-  std::unique_ptr<SqliteLog> log(new SqliteLog(path, std::move(*reader)));
+  std::unique_ptr<SqliteLog> log(new SqliteLog(file, std::move(*reader), options.limit));
   if (auto started = log->start(std::move(*lock), std::move(*writer)); !started) return tl::unexpected(started.error());
   return log;
 }
 
-SqliteLog::SqliteLog(std::string path, sqlite::Reader reader)
-    : path_(std::move(path)), name_("sqlite:" + path_), reader_(std::move(reader)) {}
+SqliteLog::SqliteLog(std::string path, sqlite::Reader reader, std::uint64_t limit)
+    : path_(std::move(path)), name_("sqlite:" + path_), limit_(limit), reader_(std::move(reader)) {}
 
 Result<void> SqliteLog::start(sqlite::WriterLock lock, sqlite::Writer writer) {
   lock_ = std::move(lock);
@@ -39,7 +55,8 @@ Result<void> SqliteLog::start(sqlite::WriterLock lock, sqlite::Writer writer) {
   auto snapshots = sqlite::SnapshotStore::open(path_, *writer_, writing_);
   if (!snapshots) return tl::unexpected(snapshots.error());
   snapshots_ = std::move(*snapshots);
-  if (auto removed = remove_before_cut(); !removed) return removed;  // what an interrupted trim has left
+  // What an interrupted trim has left; on a full disk it stays until there is room.
+  if (auto removed = remove_before_cut(); !removed && removed.error().kind != ErrorKind::unavailable) return removed;
   committed_ = writer_->last();
   committer_ = std::jthread([this] { commit_groups(); });
   return {};
@@ -101,18 +118,23 @@ Result<void> SqliteLog::forget(const DomainsAt& cut) {
 }
 
 Result<void> SqliteLog::remove_before_cut() {
-  for (;;) {
-    const std::lock_guard turn(writing_);
-    const auto removed = writer_->remove_before_cut();
-    if (!removed) return tl::unexpected(removed.error());
-    if (!*removed) return {};
-  }
+  return snapshots_->in_steps([this] { return writer_->remove_before_cut(); }, step_bytes);
 }
 
-Result<void> SqliteLog::begin_behind(const DomainsAt& cut) {
+Result<void> SqliteLog::give_back() {
+  if (!writer_) return read_only();
+  return snapshots_->in_steps([this] { return writer_->give_back(); }, step_bytes);
+}
+
+Result<std::optional<LogSpace>> SqliteLog::space() const {
+  const std::lock_guard lock(reading_);  // a writer may be waiting for its disk
+  return std::optional(reader_.space(limit_));
+}
+
+Result<void> SqliteLog::begin_behind(const DomainsAt& cut, std::span<const QuarantinedRecord> quarantined) {
   if (!writer_) return read_only();
   const std::lock_guard turn(writing_);
-  if (auto begun = writer_->begin_behind(cut); !begun) return begun;
+  if (auto begun = writer_->begin_behind(cut, quarantined); !begun) return begun;
   const std::lock_guard lock(committed_mutex_);
   committed_ = writer_->last();
   return {};
@@ -163,6 +185,11 @@ Result<Position> SqliteLog::wait_beyond(Position position, Duration timeout) con
 Result<std::vector<DomainTail>> SqliteLog::domains() const {
   const std::lock_guard lock(reading_);
   return reader_.domains();
+}
+
+Result<std::vector<QuarantinedRecord>> SqliteLog::quarantined() const {
+  const std::lock_guard lock(reading_);
+  return reader_.quarantined();
 }
 
 Result<std::vector<SnapshotMeta>> SqliteLog::snapshots() const {

@@ -25,6 +25,7 @@ using sqlite::Durability;
 struct SqliteLogOptions {
   bool read_only = false;
   Durability durability = Durability::fsync;
+  std::uint64_t limit = 0;  ///< Bytes in use beyond which nothing is appended; 0: as much as the disk has (sqlite/room.hpp).
 };
 
 /// A log in one SQLite file (docs/log-format.md). One process writes it, any number read it, also while it is written. Appends of
@@ -32,8 +33,9 @@ struct SqliteLogOptions {
 /// short steps, between which appends and other reads have their turns.
 class SqliteLog final : public Log {
  public:
-  /// Opens the log; unless read-only, creates the file when there is none. Errors: conflict (another process writes it: the
-  /// message names its number), not_found, invalid (not a log), unsupported (a newer format), corrupt, denied, io.
+  /// Opens the log; unless read-only, creates the file, 0600, when there is none. Errors: conflict (another process writes it: the
+  /// message names its number), not_found, invalid (not a log), unsupported (a newer format), corrupt, denied (also a symbolic link that
+  /// somebody else has made), unavailable (the disk is full), io.
   [[nodiscard]] static Result<std::unique_ptr<SqliteLog>> open(const std::string& path, SqliteLogOptions options = {});
 
   /// Finishes the appends that were asked for. Nobody may be inside another function by then.
@@ -50,12 +52,15 @@ class SqliteLog final : public Log {
   [[nodiscard]] Result<Position> seek(Time time) const override;
   [[nodiscard]] Result<Position> wait_beyond(Position position, Duration timeout) const override;
   [[nodiscard]] Result<std::vector<DomainTail>> domains() const override;
+  [[nodiscard]] Result<std::vector<QuarantinedRecord>> quarantined() const override;
   [[nodiscard]] Result<void> put_snapshot(const SnapshotMeta& meta, std::span<const std::byte> bytes) override;
   [[nodiscard]] Result<std::vector<SnapshotMeta>> snapshots() const override;
   [[nodiscard]] Result<StoredSnapshot> snapshot(Position position, std::string_view domain) const override;
   [[nodiscard]] Result<void> drop_snapshot(Position position, std::string_view domain) override;
   [[nodiscard]] Result<void> forget(const DomainsAt& cut) override;
-  [[nodiscard]] Result<void> begin_behind(const DomainsAt& cut) override;
+  [[nodiscard]] Result<void> begin_behind(const DomainsAt& cut, std::span<const QuarantinedRecord> quarantined) override;
+  [[nodiscard]] Result<std::optional<LogSpace>> space() const override;
+  [[nodiscard]] Result<void> give_back() override;
   /// Beside what every log checks: pages, the table of domains, time marks.
   [[nodiscard]] Result<CheckReport> check(const CheckProgress& progress = {}) override;
 
@@ -64,7 +69,7 @@ class SqliteLog final : public Log {
   void on_part(std::function<void()> hook) { on_part_ = std::move(hook); }
 
  private:
-  SqliteLog(std::string path, sqlite::Reader reader);
+  SqliteLog(std::string path, sqlite::Reader reader, std::uint64_t limit);
   [[nodiscard]] Result<void> start(sqlite::WriterLock lock, sqlite::Writer writer);
   [[nodiscard]] Result<void> remove_before_cut();
   void commit_groups();
@@ -72,6 +77,7 @@ class SqliteLog final : public Log {
 
   const std::string path_;
   const std::string name_;
+  const std::uint64_t limit_;
 
   // In this order: reader and snapshots close first, so that the writer, closing last, can finish the file; then others may write.
   sqlite::WriterLock lock_;

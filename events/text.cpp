@@ -8,6 +8,8 @@ namespace {
 
 std::string full_name(Text space, Text name) { return space.empty() ? std::string(name) : std::string(space) + "/" + std::string(name); }
 
+std::string moment(Time t) { return t.is_set() ? format_rfc3339_micro(t) : "never"; }
+
 /// " (reason: message)", with what there is of both.
 std::string because(Text reason, Text message) {
   if (reason.empty() && message.empty()) return {};
@@ -52,6 +54,8 @@ std::string describe(const T& e) {
     if (e.pending) out += " pending";
   }
   if constexpr (std::is_same_v<T, WriteRefused>) out += ": HTTP " + std::to_string(e.http_status);
+  if constexpr (std::is_same_v<T, ClockStepped>)
+    out += " " + moment(e.from) + " in the log, " + moment(e.to) + " by " + std::string(e.source);
   if constexpr (std::is_same_v<T, TreeReactivated>) out += " " + std::string(e.root);
   if constexpr (std::is_same_v<T, GateChanged>) out += " " + std::string(api_name(e.change)) + " " + std::string(e.value);
   if constexpr (std::is_same_v<T, EpochStarted>) out += " by " + std::string(e.writer) + ", release " + std::string(e.release);
@@ -65,7 +69,14 @@ std::string describe(const T& e) {
   if constexpr (std::is_same_v<T, QuotaReserved>) out += flavors(e.assignments) + (e.admitted ? ", admitted" : "");
   if constexpr (std::is_same_v<T, EntryRequeued>) out += " " + std::string(api_name(e.requeue_reason));
   if constexpr (requires { e.suspended; }) out += e.finished ? ", finished" : e.suspended ? ", suspended" : ", started";
-  if constexpr (requires { e.reason; }) {
+  if constexpr (std::is_same_v<T, ObjectQuarantined>) {
+    out += " " + std::string(e.api_kind) + " " + full_name(e.namespace_, e.name);
+    if (e.resource_version != 0) out += " at version " + std::to_string(e.resource_version);
+    out += e.lifted ? ", lifted" : because(api_name(e.stage), e.reason);
+  } else if constexpr (std::is_same_v<T, RecordQuarantined>) {
+    out += ": record " + std::to_string(e.position) + " (sequence " + std::to_string(e.sequence) + ") has no effect, said " +
+           std::string(e.writer) + because({}, e.reason);
+  } else if constexpr (requires { e.reason; }) {
     out += because(e.reason, e.message);
   } else if constexpr (requires { e.message; }) {
     out += because({}, e.message);
@@ -99,8 +110,8 @@ std::string on_one_line(std::string text) {
 
 std::string to_text(const RecordView& record) {
   const Envelope& e = record.envelope;
-  std::string out = std::to_string(e.sequence) + "  epoch " + std::to_string(e.epoch) + "  " +
-                    (e.time.is_set() ? format_rfc3339_micro(e.time) : "never") + "  " + std::string(e.domain) + "  ";
+  std::string out =
+      std::to_string(e.sequence) + "  epoch " + std::to_string(e.epoch) + "  " + moment(e.time) + "  " + std::string(e.domain) + "  ";
   out += std::visit([](const auto& body) { return describe_body(body); }, record.body);
   if (e.cause != 0) out += "  because of " + std::to_string(e.cause);
   return on_one_line(std::move(out));

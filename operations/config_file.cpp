@@ -12,6 +12,7 @@
 #include "operations/configuration_schema.hpp"
 #include "operations/configuration_v1beta1.hpp"
 #include "operations/label_selector.hpp"
+#include "vocabulary/printable.hpp"
 
 namespace hindsight::operations {
 namespace {
@@ -115,7 +116,7 @@ class Reader {
     // Told here, for the file has no line for them.
     std::string message;
     for (const auto& p : problems)
-      message += (message.empty() ? "" : "\n") + ("--feature-gates: " + p.field.substr(p.field.find('.') + 1) + ": " + p.message);
+      message += (message.empty() ? "" : "\n") + printable("--feature-gates: " + p.field.substr(p.field.find('.') + 1) + ": " + p.message);
     return fail(ErrorKind::invalid, message);
   }
 
@@ -145,6 +146,16 @@ class Reader {
     return address ? std::optional(*address) : std::nullopt;
   }
 
+  /// Where the projects' own manifests install their controllers; KubeRay's chart goes where it is told, usually into one of these.
+  static std::vector<std::string> usual_controllers() {
+    return {"system:kube-controller-manager",
+            "system:serviceaccount:kube-system:job-controller",
+            "system:serviceaccount:jobset-system:jobset-controller-manager",
+            "system:serviceaccount:kuberay-operator:kuberay-operator",
+            "system:serviceaccount:kuberay-system:kuberay-operator",
+            "system:serviceaccount:ray-system:kuberay-operator"};
+  }
+
   static std::vector<std::string> texts_of(const Json& parent, const char* name) {
     const auto it = parent.find(name);
     return it == parent.end() ? std::vector<std::string>() : it->get<std::vector<std::string>>();
@@ -166,6 +177,9 @@ class Reader {
     out.frameworks = texts_of(integrations, "frameworks");
     out.external_frameworks = texts_of(integrations, "externalFrameworks");
     out.label_keys_to_copy = texts_of(integrations, "labelKeysToCopy");
+    const auto own = root.find("hindsight");
+    const bool names_controllers = own != root.end() && own->contains("controllers");
+    out.controllers = names_controllers ? texts_of(*own, "controllers") : usual_controllers();
 
     const Json& metrics = root.at("metrics");
     out.metrics_address = address_of(metrics.at("bindAddress"));
@@ -206,8 +220,8 @@ class Reader {
     std::string message;
     for (std::size_t i = 0; i < std::min(problems_.size(), problems_told_max); ++i) {
       const int line = text_.empty() ? 0 : connectors::manifests::line_of(text_, 0, problems_[i].field);
-      message +=
-          (i == 0 ? "" : "\n") + file_ + ":" + std::to_string(line == 0 ? line_ : line) + ": Configuration: " + describe(problems_[i]);
+      message += (i == 0 ? "" : "\n") +
+                 printable(file_ + ":" + std::to_string(line == 0 ? line_ : line) + ": Configuration: " + describe(problems_[i]));
     }
     if (problems_.size() > problems_told_max) message += "\nand " + std::to_string(problems_.size() - problems_told_max) + " more";
     return fail(ErrorKind::invalid, message);

@@ -49,6 +49,7 @@ struct Configuration {
   std::vector<std::string> frameworks;        ///< integrations.frameworks, as given.
   std::vector<std::string> external_frameworks;
   std::vector<std::string> label_keys_to_copy;
+  std::vector<std::string> controllers;  ///< Accounts that make jobs as parts of other jobs (hindsight.controllers).
 
   std::optional<ListenAddress> metrics_address;  ///< Nothing: no metrics.
   std::optional<ListenAddress> health_address;   ///< Nothing: no probes.

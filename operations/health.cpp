@@ -58,19 +58,52 @@ HttpResponse put_log_level(const HttpRequest& request) {
 
 }  // namespace
 
-void add_operational_routes(HttpRoutes& routes, HealthSources sources) {
-  routes.add("GET", "/healthz", [alive = std::move(sources.alive)](const HttpRequest&) {
+std::shared_ptr<const std::string> SharedText::get() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return !making_; });
+  if (text_ && std::chrono::steady_clock::now() - made_ < fresh_) return text_;
+  making_ = true;
+  lock.unlock();
+  std::shared_ptr<const std::string> text;
+  try {
+    text = std::make_shared<const std::string>(make_());
+  } catch (...) {
+    lock.lock();
+    making_ = false;
+    changed_.notify_all();
+    throw;
+  }
+  lock.lock();
+  making_ = false;
+  text_ = text;
+  made_ = std::chrono::steady_clock::now();
+  changed_.notify_all();
+  return text;
+}
+
+HttpHandler metrics_handler(std::function<std::string()> metrics) {
+  return [text = std::make_shared<SharedText>(std::move(metrics))](const HttpRequest&) {
+    HttpResponse out;
+    out.content_type = "text/plain; version=0.0.4; charset=utf-8";
+    out.shared_body = text->get();
+    return out;
+  };
+}
+
+void add_probe_routes(HttpRoutes& routes, const HealthSources& sources) {
+  routes.add("GET", "/healthz", [alive = sources.alive](const HttpRequest&) {
     return conditions_response(alive ? alive() : std::vector<HealthCondition>(), true, "ok", "failed");
   });
-  routes.add("GET", "/readyz", [ready = std::move(sources.ready)](const HttpRequest&) {
+  routes.add("GET", "/readyz", [ready = sources.ready](const HttpRequest&) {
     return conditions_response(ready ? ready() : std::vector<HealthCondition>(), static_cast<bool>(ready), "ready", "not ready");
   });
-  if (sources.metrics)
-    routes.add("GET", "/metrics", [metrics = std::move(sources.metrics)](const HttpRequest&) {
-      return HttpResponse{.status = 200, .content_type = "text/plain; version=0.0.4; charset=utf-8", .body = metrics(), .headers = {}};
-    });
+}
+
+void add_operational_routes(HttpRoutes& routes, HealthSources sources) {
+  add_probe_routes(routes, sources);
+  if (sources.metrics) routes.add("GET", "/metrics", metrics_handler(std::move(sources.metrics)));
   routes.add("GET", "/log-level", [](const HttpRequest&) { return log_level_response(); });
-  routes.add("PUT", "/log-level", &put_log_level);
+  routes.add("PUT", "/log-level", &put_log_level, {.bytes_max = 4096, .weigh = {}});
 
   json paths = json::array();
   for (const auto& route : routes.all()) paths.push_back(route.method + " " + route.path);

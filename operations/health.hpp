@@ -1,6 +1,10 @@
 #pragma once
 
+#include <chrono>
+#include <condition_variable>
 #include <functional>
+#include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -21,6 +25,31 @@ struct HealthSources {
   std::function<std::vector<HealthCondition>()> ready;  ///< /readyz; empty: never ready.
   std::function<std::string()> metrics;                 ///< /metrics, the Prometheus text format; empty: there is no such path.
 };
+
+/// A text that is expensive to make, for whoever asks: it is made by one at a time, and who asks meanwhile, or within `fresh` after that,
+/// gets the same one. Thread-safe.
+class SharedText {
+ public:
+  explicit SharedText(std::function<std::string()> make, std::chrono::milliseconds fresh = std::chrono::seconds(1))
+      : make_(std::move(make)), fresh_(fresh) {}
+
+  [[nodiscard]] std::shared_ptr<const std::string> get();
+
+ private:
+  const std::function<std::string()> make_;
+  const std::chrono::milliseconds fresh_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool making_ = false;
+  std::shared_ptr<const std::string> text_;
+  std::chrono::steady_clock::time_point made_;
+};
+
+/// The answer of /metrics to GET: text/plain; version=0.0.4.
+[[nodiscard]] HttpHandler metrics_handler(std::function<std::string()> metrics);
+
+/// Adds GET /healthz and /readyz, as below, and nothing else.
+void add_probe_routes(HttpRoutes& routes, const HealthSources& sources);
 
 /// Adds
 ///

@@ -26,11 +26,11 @@ HttpResponse http_error(int status, std::string_view message) {
           .headers = {}};
 }
 
-void HttpRoutes::add(std::string method, std::string path, HttpHandler handler) {
+void HttpRoutes::add(std::string method, std::string path, HttpHandler handler, HttpBodyLimits body) {
   if (!path.starts_with('/')) throw std::logic_error("route without a leading /: " + path);
   for (const auto& route : routes_)
     if (route.method == method && route.path == path) throw std::logic_error("route is there already: " + method + " " + path);
-  routes_.push_back({std::move(method), std::move(path), std::move(handler)});
+  routes_.push_back({std::move(method), std::move(path), std::move(handler), std::move(body)});
 }
 
 HttpRoutes::Match HttpRoutes::find(std::string_view method, std::string_view path) const {
@@ -60,6 +60,7 @@ HttpRoutes::Match HttpRoutes::find(std::string_view method, std::string_view pat
     match.allowed.push_back(route->method);
     if (route->method != method) continue;
     match.handler = &route->handler;
+    match.body = &route->body;
     if (is_prefix_route(route->path)) match.rest = path.substr(route->path.size() - 1);
   }
   return match;

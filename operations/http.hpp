@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -38,6 +39,9 @@ struct HttpResponse {
   std::string content_type = "application/json";
   std::string body;
   std::vector<std::pair<std::string, std::string>> headers;
+  std::shared_ptr<const std::string> shared_body;  ///< In place of `body`, where many are sent the same.
+
+  [[nodiscard]] std::string_view content() const { return shared_body ? std::string_view(*shared_body) : std::string_view(body); }
 };
 
 /// Called on one of the server's threads, several at the same time. An exception becomes status 500 and a line in the log.
@@ -46,15 +50,24 @@ using HttpHandler = std::function<HttpResponse(const HttpRequest&)>;
 /// {"error":"…"} with a line feed.
 [[nodiscard]] HttpResponse http_error(int status, std::string_view message);
 
+/// What a route takes of a request's body.
+struct HttpBodyLimits {
+  std::size_t bytes_max = 0;  ///< 0: as many as the server takes; never more than those.
+  /// Memory that it takes to answer a body of which this is a piece, beyond the bytes themselves; the sum over its pieces counts. Empty:
+  /// none.
+  std::function<std::size_t(std::string_view piece)> weigh;
+};
+
 /// Which handler answers which request. Filled before the server starts.
 class HttpRoutes {
  public:
   /// `path` is compared whole; one that ends in "/*" stands for all below it, and the longest that fits is taken. Bodies are
   /// read for whole paths only. A path that is there already, or one without a leading '/', is a bug.
-  void add(std::string method, std::string path, HttpHandler handler);
+  void add(std::string method, std::string path, HttpHandler handler, HttpBodyLimits body = {});
 
   struct Match {
     const HttpHandler* handler = nullptr;  ///< Null: no such path, or not with this method.
+    const HttpBodyLimits* body = nullptr;  ///< There when the handler is.
     std::string rest;
     std::vector<std::string> allowed;  ///< Methods of the path; empty: there is no such path.
   };
@@ -64,6 +77,7 @@ class HttpRoutes {
     std::string method;
     std::string path;
     HttpHandler handler;
+    HttpBodyLimits body;
   };
   [[nodiscard]] const std::vector<Route>& all() const { return routes_; }
 

@@ -1,166 +1,535 @@
 #include "operations/http_connection.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
-#include <cstring>
-#include <system_error>
 #include <utility>
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
-#include <poll.h>
-#include <sys/eventfd.h>
 #include <sys/socket.h>
-#include <unistd.h>
+#include <boost/asio/post.hpp>
+
+#include "operations/logging.hpp"
 
 namespace hindsight::operations {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
+using std::chrono::seconds;
 
-/// How often a thread that waits for an idle client looks whether others need it.
-constexpr milliseconds look_around{100};
+/// Who has kept us waiting for longer is slow.
+constexpr seconds patience{1};
+/// A client gets so long to read why it was refused before the connection is cut, and may send so much meanwhile.
+constexpr milliseconds linger_time{1000};
+constexpr std::size_t linger_bytes_max = 1024 * 1024;
+/// Others have their turn after so many bytes of one answer.
+constexpr std::size_t write_bytes_at_once = 1024 * 1024;
+/// Short answers go out with their heads, in one piece.
+constexpr std::size_t small_answer = 16 * 1024;
 
-milliseconds until(Clock::time_point deadline) {
-  return std::max(milliseconds(0), std::chrono::ceil<milliseconds>(deadline - Clock::now()));
+/// Addresses that one machine can choose from count as one.
+std::string peer_of(const std::string& ip) {
+  boost::system::error_code error;
+  const auto address = boost::asio::ip::make_address(ip, error);
+  if (error || !address.is_v6() || address.to_v6().is_v4_mapped()) return ip;
+  auto bytes = address.to_v6().to_bytes();
+  std::fill(bytes.begin() + 8, bytes.end(), static_cast<unsigned char>(0));
+  return boost::asio::ip::make_address_v6(bytes).to_string() + "/64";
 }
 
-void describe(const sockaddr_storage& address, std::string& ip, int& port) {
-  std::array<char, INET6_ADDRSTRLEN> text{};
-  if (address.ss_family == AF_INET) {
-    const auto& in = reinterpret_cast<const sockaddr_in&>(address);
-    port = ntohs(in.sin_port);
-    if (::inet_ntop(AF_INET, &in.sin_addr, text.data(), text.size()) != nullptr) ip = text.data();
-  } else if (address.ss_family == AF_INET6) {
-    const auto& in = reinterpret_cast<const sockaddr_in6&>(address);
-    port = ntohs(in.sin6_port);
-    if (::inet_ntop(AF_INET6, &in.sin6_addr, text.data(), text.size()) != nullptr) ip = text.data();
-  }
+bool may_have_body(std::string_view method) { return method == "POST" || method == "PUT" || method == "PATCH" || method == "DELETE"; }
+
+/// A header value cannot begin another line.
+std::string one_line(std::string text) {
+  std::erase_if(text, [](char c) { return c == '\r' || c == '\n' || c == '\0'; });
+  return text;
 }
 
 }  // namespace
 
-HttpServerState::HttpServerState() : stop_descriptor_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
-  if (stop_descriptor_ < 0) throw std::system_error(errno, std::generic_category(), "eventfd");
+HttpShared::HttpShared(const HttpServerOptions& o, HttpRoutes r)
+    : options(o), routes(std::move(r)), workers(o.threads, o.waiting_max), lane(std::max(1U, o.large_requests_max)) {}
+
+bool HttpShared::may_tell() {
+  const auto now = std::chrono::duration_cast<std::chrono::milliseconds>(HttpConnection::Clock::now().time_since_epoch()).count();
+  auto told = told_.load(std::memory_order_relaxed);
+  return now - told >= 1000 && told_.compare_exchange_strong(told, now, std::memory_order_relaxed);
 }
 
-HttpServerState::~HttpServerState() { ::close(stop_descriptor_); }
+HttpConnection::HttpConnection(boost::asio::ip::tcp::socket socket, std::uint64_t id, std::string ip, HttpShared& shared)
+    : socket_(std::move(socket)), id_(id), ip_(std::move(ip)), peer_(peer_of(ip_)), shared_(shared) {}
 
-void HttpServerState::stop(milliseconds grace) {
-  last_write_.store((Clock::now() + grace).time_since_epoch().count());
-  stopping_.store(true);
-  const std::uint64_t one = 1;
-  [[maybe_unused]] const auto n = ::write(stop_descriptor_, &one, sizeof one);
+void HttpConnection::begin() {
+  const auto& tls = shared_.options.tls;
+  transport_ = tls ? tls_transport(socket_.native_handle(), *tls) : plain_transport(socket_.native_handle());
+  if (!transport_) return close();
+  if (tls)
+    enter(Phase::handshake, seconds(shared_.options.handshake_seconds));
+  else
+    enter(Phase::head, seconds(shared_.options.head_seconds));
+  wait(POLLIN);
 }
 
-Clock::time_point HttpServerState::last_write() const { return Clock::time_point(Clock::duration(last_write_.load())); }
-
-HttpConnection::HttpConnection(int socket, std::unique_ptr<Transport> transport, const HttpLimits& limits, HttpServerState& server)
-    : socket_(socket), transport_(std::move(transport)), limits_(limits), server_(server) {}
-
-HttpConnection::~HttpConnection() {
-  transport_.reset();
-  ::shutdown(socket_, SHUT_RDWR);
-  ::close(socket_);
+void HttpConnection::enter(Phase phase, milliseconds time) {
+  phase_ = phase;
+  since_ = Clock::now();
+  deadline_ = since_ + time;
 }
 
-bool HttpConnection::shake_hands() {
-  if (!transport_) return false;
-  const auto deadline = Clock::now() + limits_.request_timeout;
-  for (;;) {
-    const Moved moved = transport_->shake_hands();
-    if (moved.bytes > 0) return true;
-    if (moved.wait_for == 0 || !wait(moved.wait_for, deadline, false)) return false;
+std::optional<int> HttpConnection::rank(Clock::time_point now) const {
+  switch (phase_) {
+    case Phase::lingering:
+      return 0;
+    case Phase::idle:
+      return 2;
+    case Phase::handshake:
+    case Phase::head:
+    case Phase::body:
+    case Phase::telling:
+    case Phase::answering:
+      return now - since_ > patience ? 1 : 3;
+    case Phase::parked:
+      return 3;
+    case Phase::handling:
+    case Phase::closed:
+      return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+// ---- the socket -------------------------------------------------------------------------------------------------------------------
+
+/// Until the socket is ready.
+void HttpConnection::wait(short events) {
+  const auto what = events == POLLOUT ? boost::asio::socket_base::wait_write : boost::asio::socket_base::wait_read;
+  socket_.async_wait(what, [self = shared_from_this(), turn = ++turn_](const boost::system::error_code& error) {
+    if (!error && turn == self->turn_) self->step();
+  });
+}
+
+/// After the others had their turn.
+void HttpConnection::step_again() {
+  boost::asio::post(shared_.io, [self = shared_from_this(), turn = ++turn_] {
+    if (turn == self->turn_) self->step();
+  });
+}
+
+template <class F>
+void HttpConnection::guarded(F f) {
+  try {
+    f();
+  } catch (const std::exception& e) {
+    if (shared_.may_tell()) log(LogLevel::warning, "an HTTP connection was given up", {{"error", e.what()}});
+    close();
   }
 }
 
-bool HttpConnection::wait_for_request() {
-  writing_ = false;
-  bytes_taken_ = 0;
-  bytes_allowed_ = limits_.header_bytes_max;
-  if (begin_ == end_ && !fill(Clock::now() + limits_.idle_timeout, true)) return false;
-  request_deadline_ = Clock::now() + limits_.request_timeout;
+void HttpConnection::step() {
+  guarded([this] {
+    switch (phase_) {
+      case Phase::handshake:
+        return shake_hands();
+      case Phase::idle:
+      case Phase::head:
+      case Phase::body:
+        return read();
+      case Phase::telling:
+      case Phase::answering:
+        return write();
+      case Phase::lingering:
+        return drain();
+      case Phase::parked:
+      case Phase::handling:
+      case Phase::closed:
+        return;
+    }
+  });
+}
+
+void HttpConnection::shake_hands() {
+  const Moved moved = transport_->shake_hands();
+  if (moved.bytes == 0) return moved.wait_for == 0 ? close() : wait(moved.wait_for);
+  client_ = transport_->client();
+  enter(Phase::head, seconds(shared_.options.head_seconds));
+  read_on();
+}
+
+void HttpConnection::read() {
+  const Moved moved = transport_->receive(shared_.scratch.data(), shared_.scratch.size());
+  if (moved.bytes > 0) {
+    in_.append(shared_.scratch.data(), moved.bytes);
+    return process();
+  }
+  if (moved.wait_for == 0) return end_of_input();
+  if (moved.wait_for == POLLIN && transport_->holds_bytes()) return step_again();
+  wait(moved.wait_for);
+}
+
+/// Waits for more of what is being read.
+void HttpConnection::read_on() {
+  if (transport_->holds_bytes())
+    step_again();
+  else
+    wait(POLLIN);
+}
+
+void HttpConnection::end_of_input() {
+  if (phase_ == Phase::idle || (phase_ == Phase::head && in_.empty())) return close();
+  refuse(400, "the request ends too early");
+}
+
+void HttpConnection::close() {
+  if (phase_ == Phase::closed) return;
+  phase_ = Phase::closed;
+  leave_lane();
+  forget_answer();
+  transport_.reset();
+  boost::system::error_code ignored;
+  socket_.close(ignored);
+  parser_.reset();
+  std::string().swap(in_);
+  request_ = {};
+  shared_.forget(id_);
+}
+
+/// Ends the connection so that the client can read what was said last: a socket that is closed while bytes wait in it takes that back.
+void HttpConnection::linger() {
+  transport_.reset();
+  ::shutdown(socket_.native_handle(), SHUT_WR);
+  std::string().swap(in_);
+  enter(Phase::lingering, linger_time);
+  drain();
+}
+
+void HttpConnection::drain() {
+  const ssize_t n = ::recv(socket_.native_handle(), shared_.scratch.data(), shared_.scratch.size(), MSG_DONTWAIT);
+  const bool later = n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR);
+  if (later) return wait(POLLIN);
+  if (n <= 0) return close();
+  drained_ += static_cast<std::size_t>(n);
+  if (drained_ > linger_bytes_max) return close();
+  step_again();
+}
+
+void HttpConnection::look_at_clock(Clock::time_point now) {
+  if (now >= deadline_) guarded([this] { time_is_over(); });
+}
+
+void HttpConnection::time_is_over() {
+  switch (phase_) {
+    case Phase::handling:
+    case Phase::closed:
+      return;
+    case Phase::lingering:
+    case Phase::idle:
+      return close();
+    case Phase::handshake:
+    case Phase::answering:
+    case Phase::telling:
+      shared_.timed_out.fetch_add(1, std::memory_order_relaxed);
+      return close();
+    case Phase::parked:
+      return turn_away();
+    case Phase::head:
+      shared_.timed_out.fetch_add(1, std::memory_order_relaxed);
+      if (in_.empty()) return close();
+      return refuse(408, "the request took longer than " + std::to_string(shared_.options.head_seconds) + " s");
+    case Phase::body:
+      shared_.timed_out.fetch_add(1, std::memory_order_relaxed);
+      return refuse(
+          408, "the body took longer than " + std::to_string(large_ ? shared_.options.large_seconds : shared_.options.body_seconds) + " s");
+  }
+}
+
+void HttpConnection::stop() {
+  if (phase_ != Phase::handling && phase_ != Phase::answering) close();
+}
+
+void HttpConnection::finish(Clock::time_point last_write) {
+  if (phase_ != Phase::answering) return close();
+  deadline_ = std::min(deadline_, last_write);
+}
+
+// ---- requests ---------------------------------------------------------------------------------------------------------------------
+
+/// Takes what has come as far as it goes.
+void HttpConnection::process() {
+  for (;;) {
+    if (phase_ == Phase::idle) {
+      if (in_.empty()) return read_on();
+      enter(Phase::head, seconds(shared_.options.head_seconds));
+    }
+    const bool go_on = phase_ == Phase::head ? take_head() : phase_ == Phase::body && take_body();
+    if (!go_on) return;
+  }
+}
+
+/// False: nothing more is to be taken for now.
+bool HttpConnection::take_head() {
+  while (in_.starts_with("\r\n")) in_.erase(0, 2);  // RFC 9112, 2.2
+  const std::size_t end = HttpParser::end_of_head(in_, seen_);
+  const std::size_t max = shared_.options.head_bytes_max;
+  if (end > max || (end == 0 && in_.size() >= max)) {
+    const bool target = in_.find("\r\n") >= max;
+    refuse(target ? 414 : 431,
+           "request line and headers: found more than " + std::to_string(max) + " bytes; allowed: " + std::to_string(max));
+    return false;
+  }
+  if (end == 0) {
+    seen_ = in_.size();
+    read_on();
+    return false;
+  }
+  parser_ = std::make_unique<HttpParser>(shared_.options.body_bytes_max);
+  const HttpMistake mistake = parser_->take_head(std::string_view(in_).substr(0, end));
+  in_.erase(0, end);
+  seen_ = 0;
+  if (mistake) {
+    refuse(mistake.status, mistake.message);
+    return false;
+  }
+  begin_request();
+  return phase_ == Phase::body;
+}
+
+/// The head is read: finds who answers, and whether the body is wanted.
+void HttpConnection::begin_request() {
+  const HttpHead& head = parser_->head();
+  request_ = {};
+  weight_ = 0;
+  head_only_ = head.method == "HEAD";
+  request_.method = head_only_ ? "GET" : head.method;
+  request_.peer = ip_;
+  request_.client = client_;
+  for (const auto& [name, value] : head.fields) request_.headers.emplace(name, value);
+  HttpTarget target;
+  if (const auto mistake = read_target(head.target, target)) return refuse(mistake.status, mistake.message);
+  request_.path = target.path;
+  for (auto& [name, value] : target.query) request_.query.emplace(std::move(name), std::move(value));
+
+  if (!find_handler(target)) return;
+  if (shared_.options.judge)
+    if (auto refusal = shared_.options.judge(request_)) return answer(std::move(*refusal), parser_->has_body() || !parser_->keeps_alive());
+  if (!parser_->has_body()) return dispatch();
+  enter(Phase::body, seconds(shared_.options.body_seconds));
+  if (!parser_->expects_continue() || !in_.empty()) return;
+  out_ = "HTTP/1.1 100 Continue\r\n\r\n";
+  sent_ = 0;
+  enter(Phase::telling, seconds(shared_.options.response_seconds));
+  write();
+}
+
+/// False: there is none, which has been said.
+bool HttpConnection::find_handler(const HttpTarget& target) {
+  // What is not read of a body would be taken for the next request.
+  const bool last = parser_->has_body() || !parser_->keeps_alive();
+  auto match = shared_.routes.find(request_.method, target.path);
+  handler_ = match.handler;
+  body_limits_ = match.body;
+  request_.rest = std::move(match.rest);
+  if (match.allowed.empty()) {
+    answer(http_error(404, "no such path: " + target.path), last);
+  } else if (handler_ == nullptr) {
+    std::string allowed;
+    for (const auto& m : match.allowed) allowed.append(allowed.empty() ? "" : ", ").append(m);
+    auto response = http_error(405, "method: found " + parser_->head().method + "; allowed: " + allowed);
+    response.headers.emplace_back("Allow", allowed);
+    answer(std::move(response), last);
+  } else if (parser_->has_body() && (!may_have_body(request_.method) || !request_.rest.empty())) {
+    refuse(400, "a body is not allowed here");
+  } else if (!is_too_long(parser_->announced_length())) {
+    return true;
+  }
+  return false;
+}
+
+/// True: longer than the route takes, which has been said.
+bool HttpConnection::is_too_long(std::uint64_t bytes) {
+  const std::size_t max = body_limits_->bytes_max;
+  if (max == 0 || bytes <= max) return false;
+  refuse(413, "body: found a longer one; allowed: " + std::to_string(max) + " bytes");
   return true;
 }
 
-/// Waits for bytes and takes them into the empty buffer. `give_way`: ends early when other connections wait for the thread.
-bool HttpConnection::fill(Clock::time_point deadline, bool give_way) {
-  for (;;) {
-    if (server_.stopping()) return false;
-    const Moved moved = transport_->receive(buffer_.data(), buffer_.size());
-    if (moved.bytes > 0) {
-      begin_ = 0;
-      end_ = moved.bytes;
-      return true;
+bool HttpConnection::take_body() {
+  const auto taken = parser_->take_body(in_);
+  if (body_limits_->weigh) weight_ += body_limits_->weigh(std::string_view(in_).substr(0, taken.bytes));
+  in_.erase(0, taken.bytes);
+  if (taken.mistake) {
+    refuse(taken.mistake.status, taken.mistake.message);
+    return false;
+  }
+  if (is_too_long(parser_->body().size())) return false;
+  if (!has_room()) return false;
+  if (parser_->done())
+    dispatch();
+  else
+    read_on();
+  return false;
+}
+
+/// Whether the request may take what it needs by now. False: it waits for its place, or was refused.
+bool HttpConnection::has_room() {
+  const std::size_t memory = parser_->body().capacity() + weight_;
+  const auto& options = shared_.options;
+  if (memory > options.request_memory_max) {
+    refuse(413, "body: found one that takes more than " + std::to_string(options.request_memory_max) + " bytes to read; allowed: less");
+    return false;
+  }
+  if (large_ || memory <= options.small_request_memory_max) return true;
+  const auto go = [self = shared_from_this()] {
+    if (self->phase_ != Phase::parked) return self->shared_.lane.leave(self->id_);
+    self->large_ = true;
+    self->shared_.large.store(self->shared_.lane.taken(), std::memory_order_relaxed);
+    self->enter(Phase::body, seconds(self->shared_.options.large_seconds));
+    self->guarded([&self] { self->parser_->done() ? self->dispatch() : self->process(); });
+  };
+  if (shared_.lane.enter(id_, peer_, [this, go] { boost::asio::post(shared_.io, go); })) {
+    large_ = true;
+    shared_.large.store(shared_.lane.taken(), std::memory_order_relaxed);
+    deadline_ = std::min(deadline_, Clock::now() + seconds(options.large_seconds));
+    return true;
+  }
+  phase_ = Phase::parked;  // its time runs on
+  return false;
+}
+
+void HttpConnection::leave_lane() {
+  if (!large_ && phase_ != Phase::parked && phase_ != Phase::closed) return;
+  large_ = false;
+  shared_.lane.leave(id_);
+  shared_.large.store(shared_.lane.taken(), std::memory_order_relaxed);
+}
+
+/// Hands the request, which is here as a whole, to the threads.
+void HttpConnection::dispatch() {
+  request_.body = std::move(parser_->body());
+  enter(Phase::handling, std::chrono::hours(24));  // the thread that has it is not interrupted
+  const auto until = Clock::now() + seconds(shared_.options.wait_seconds);
+  auto request = std::make_shared<HttpRequest>(std::move(request_));
+  HttpJob job;
+  job.peer = peer_;
+  job.work = [self = shared_from_this(), request, until]() mutable {
+    const bool late = Clock::now() > until;
+    auto response = late ? HttpResponse() : self->handle(*request);
+    request.reset();
+    boost::asio::post(self->shared_.io, [self, response = std::move(response), late]() mutable {
+      if (self->phase_ != Phase::handling) return;
+      if (late) return self->turn_away();
+      self->guarded([&] { self->answer(std::move(response), !self->parser_->keeps_alive()); });
+    });
+  };
+  job.turn_away = [self = shared_from_this()] { self->turn_away(); };
+  if (const auto displaced = shared_.workers.enqueue(std::move(job))) displaced->turn_away();
+}
+
+/// On one of the threads.
+HttpResponse HttpConnection::handle(const HttpRequest& request) const {
+  try {
+    return (*handler_)(request);
+  } catch (const std::exception& e) {
+    if (shared_.may_tell()) log(LogLevel::error, "an HTTP handler failed", {{"path", request.path}, {"error", e.what()}});
+  } catch (...) {
+    if (shared_.may_tell()) log(LogLevel::error, "an HTTP handler failed", {{"path", request.path}});
+  }
+  return http_error(500, "internal error");
+}
+
+/// There are too many.
+void HttpConnection::turn_away() {
+  if (phase_ == Phase::closed) return;
+  shared_.rejected.fetch_add(1, std::memory_order_relaxed);
+  leave_lane();
+  auto response = http_error(503, "too many requests are under way; ask again later");
+  response.headers.emplace_back("Retry-After", "1");
+  answer(std::move(response), true);
+}
+
+// ---- answers ----------------------------------------------------------------------------------------------------------------------
+
+void HttpConnection::refuse(int status, const std::string& message) {
+  auto response = http_error(status, message);
+  if (status == 415) response.headers.emplace_back("Accept-Encoding", "identity");
+  answer(std::move(response), true);
+}
+
+std::string HttpConnection::head_of(const HttpResponse& response) const {
+  std::string head = "HTTP/1.1 " + std::to_string(response.status) + " " + std::string(reason_phrase(response.status)) + "\r\n";
+  const auto add = [&head](std::string_view name, const std::string& value) {
+    head.append(name).append(": ").append(one_line(value)).append("\r\n");
+  };
+  add("Content-Type", response.content_type);
+  add("Content-Length", std::to_string(response.content().size()));
+  add("Cache-Control", "no-store");
+  add("X-Content-Type-Options", "nosniff");
+  for (const auto& [name, value] : response.headers) add(one_line(name), value);
+  if (last_) add("Connection", "close");
+  return head + "\r\n";
+}
+
+void HttpConnection::answer(HttpResponse response, bool last) {
+  leave_lane();
+  shared_.requests.fetch_add(1, std::memory_order_relaxed);
+  ++served_;
+  last_ = last || shared_.stopping || served_ >= shared_.options.requests_per_connection_max;
+  const std::size_t memory = response.shared_body ? 0 : response.body.size();
+  if (shared_.answer_memory + memory > shared_.options.answer_memory_max && memory > small_answer) {
+    shared_.make_answer_room();
+    if (shared_.answer_memory + memory > std::max(shared_.options.answer_memory_max, memory)) {
+      response = http_error(503, "too many answers are being read; ask again later");
+      response.headers.emplace_back("Retry-After", "1");
     }
-    if (moved.wait_for == 0 || !wait(moved.wait_for, deadline, give_way)) return false;
   }
+  answer_memory_ = response.shared_body ? 0 : response.body.size();
+  shared_.answer_memory += answer_memory_;
+  if (response.status >= 400 && response.status < 500) shared_.refused.fetch_add(1, std::memory_order_relaxed);
+  if (response.status >= 500) shared_.failed.fetch_add(1, std::memory_order_relaxed);
+
+  out_ = head_of(response);
+  answer_ = std::move(response);
+  if (!head_only_ && answer_.content().size() <= small_answer) out_.append(answer_.content());
+  if (head_only_ || answer_.content().size() <= small_answer) answer_ = {};
+  sent_ = 0;
+  parser_.reset();
+  enter(Phase::answering, seconds(shared_.options.response_seconds));
+  write();
 }
 
-/// Until the socket is ready. False: the time is over, the server stops, or the thread is needed elsewhere.
-bool HttpConnection::wait(short events, Clock::time_point deadline, bool give_way) {
-  for (;;) {
-    if (server_.stopping()) return false;
-    std::array<pollfd, 2> descriptors{{{socket_, events, 0}, {server_.stop_descriptor(), POLLIN, 0}}};
-    const auto left = until(deadline);
-    const auto pause = give_way ? std::min(left, look_around) : left;
-    const int n = ::poll(descriptors.data(), descriptors.size(), static_cast<int>(pause.count()));
-    if (n < 0 && errno != EINTR) return false;
-    if (n > 0 && descriptors[0].revents != 0) return true;
-    if (n == 0 && (left.count() == 0 || (give_way && server_.waiting.load() > 0))) return false;
+/// Sends what is left of the answer. Its body is whole; one that is made while it is sent (a file, a stream of events) would be asked for
+/// its next piece where this finds that there is nothing left.
+void HttpConnection::write() {
+  for (std::size_t at_once = 0; at_once < write_bytes_at_once;) {
+    const std::string_view content = answer_.content();
+    const std::string_view left = sent_ < out_.size() ? std::string_view(out_).substr(sent_) : content.substr(sent_ - out_.size());
+    if (left.empty()) return written();
+    const Moved moved = transport_->send(left.data(), left.size());
+    if (moved.bytes == 0) return moved.wait_for == 0 ? close() : wait(moved.wait_for);
+    sent_ += moved.bytes;
+    at_once += moved.bytes;
   }
+  step_again();
 }
 
-bool HttpConnection::is_readable() const {
-  if (begin_ < end_ || transport_->holds_bytes()) return true;
-  pollfd descriptor{socket_, POLLIN, 0};
-  return ::poll(&descriptor, 1, 0) > 0;
-}
-
-bool HttpConnection::is_writable() const {
-  pollfd descriptor{socket_, POLLOUT, 0};
-  return ::poll(&descriptor, 1, 0) > 0 && (descriptor.revents & (POLLERR | POLLHUP)) == 0;
-}
-
-ssize_t HttpConnection::read(char* to, size_t size) {
-  if (bytes_taken_ >= bytes_allowed_) return -1;
-  if (begin_ == end_ && !fill(request_deadline_, false)) return -1;
-  const std::size_t n = std::min({size, end_ - begin_, bytes_allowed_ - bytes_taken_});
-  std::memcpy(to, buffer_.data() + begin_, n);
-  begin_ += n;
-  bytes_taken_ += n;
-  return static_cast<ssize_t>(n);
-}
-
-ssize_t HttpConnection::write(const char* from, size_t size) {
-  if (!writing_) {
-    writing_ = true;
-    response_deadline_ = Clock::now() + limits_.response_timeout;
+void HttpConnection::written() {
+  if (phase_ == Phase::telling) {
+    out_.clear();
+    sent_ = 0;
+    enter(Phase::body, seconds(shared_.options.body_seconds));
+    return read_on();
   }
-  for (;;) {
-    const Moved moved = transport_->send(from, size);
-    if (moved.bytes > 0 || size == 0) return static_cast<ssize_t>(moved.bytes);
-    if (moved.wait_for == 0) return -1;
-    const auto deadline = server_.stopping() ? std::min(response_deadline_, server_.last_write()) : response_deadline_;
-    const auto left = until(deadline);
-    if (left.count() == 0) return -1;
-    pollfd descriptor{socket_, moved.wait_for, 0};
-    if (::poll(&descriptor, 1, static_cast<int>(std::min(left, look_around).count())) < 0 && errno != EINTR) return -1;
-  }
+  forget_answer();
+  if (last_ || shared_.stopping) return linger();
+  enter(Phase::idle, seconds(shared_.options.idle_seconds));
+  if (in_.empty())
+    read_on();
+  else
+    boost::asio::post(shared_.io, [self = shared_from_this()] {
+      if (self->phase_ == Phase::idle) self->guarded([&self] { self->process(); });
+    });
 }
 
-void HttpConnection::get_remote_ip_and_port(std::string& ip, int& port) const {
-  sockaddr_storage address{};
-  socklen_t size = sizeof address;
-  if (::getpeername(socket_, reinterpret_cast<sockaddr*>(&address), &size) == 0) describe(address, ip, port);
-}
-
-void HttpConnection::get_local_ip_and_port(std::string& ip, int& port) const {
-  sockaddr_storage address{};
-  socklen_t size = sizeof address;
-  if (::getsockname(socket_, reinterpret_cast<sockaddr*>(&address), &size) == 0) describe(address, ip, port);
+void HttpConnection::forget_answer() {
+  shared_.answer_memory -= std::exchange(answer_memory_, 0);
+  std::string().swap(out_);
+  answer_ = {};
+  sent_ = 0;
 }
 
 }  // namespace hindsight::operations

@@ -1,99 +1,151 @@
 #pragma once
 
+// Of the server alone: whoever includes this compiles Boost.Asio.
+
 #include <array>
 #include <atomic>
 #include <chrono>
-#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
-#include <httplib.h>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
 
+#include "operations/http_parser.hpp"
+#include "operations/http_server.hpp"
+#include "operations/http_workers.hpp"
+#include "operations/large_lane.hpp"
 #include "operations/transport.hpp"
 
 namespace hindsight::operations {
 
-/// Bounds on what a client may take from the server.
-struct HttpLimits {
-  std::size_t request_bytes_max = 96 * 1024;  ///< Of a whole request; the headers alone may take header_bytes_max.
-  std::size_t header_bytes_max = 16 * 1024;
-  std::size_t body_bytes_max = 64 * 1024;
-  std::size_t requests_per_connection_max = 1000;
-  std::chrono::milliseconds request_timeout{5000};    ///< From its first byte to its last.
-  std::chrono::milliseconds response_timeout{10000};  ///< From its first byte to its last.
-  std::chrono::milliseconds idle_timeout{30000};      ///< Between two requests.
-  std::chrono::milliseconds stop_grace{500};          ///< What is being answered when the server stops may take so long.
-};
+/// What the connections of one server have in common. Of the thread that waits for all bytes, but for the counters.
+struct HttpShared {
+  HttpShared(const HttpServerOptions& o, HttpRoutes r);
 
-/// What the connections of one server know of it.
-class HttpServerState {
- public:
-  HttpServerState();
-  ~HttpServerState();
-  HttpServerState(const HttpServerState&) = delete;
-  HttpServerState& operator=(const HttpServerState&) = delete;
+  const HttpServerOptions options;
+  const HttpRoutes routes;
+  boost::asio::io_context io{1};
+  HttpWorkers workers;
+  LargeLane lane;
+  std::array<char, 64 * 1024> scratch{};  ///< What was read last, until the connection has taken it.
+  std::size_t answer_memory = 0;          ///< Of answers that are being taken.
+  bool stopping = false;
+  std::function<void(std::uint64_t id)> forget;  ///< A connection is over.
+  std::function<void()> make_answer_room;
 
-  void stop(std::chrono::milliseconds grace);
-  [[nodiscard]] bool stopping() const { return stopping_.load(); }
-  /// A descriptor that is readable once the server stops.
-  [[nodiscard]] int stop_descriptor() const { return stop_descriptor_; }
-  /// When answers that are under way must have been written.
-  [[nodiscard]] std::chrono::steady_clock::time_point last_write() const;
+  /// Whether something that went wrong is told: once a second, so that callers cannot fill the log. From any thread.
+  [[nodiscard]] bool may_tell();
 
-  std::atomic<std::size_t> waiting{0};  ///< Connections that wait for a thread.
+  std::atomic<std::uint64_t> requests{0}, refused{0}, failed{0}, rejected{0}, evicted{0}, timed_out{0};
+  std::atomic<std::size_t> connections{0}, large{0};
 
  private:
-  int stop_descriptor_ = -1;
-  std::atomic<bool> stopping_{false};
-  std::atomic<std::int64_t> last_write_{0};
+  std::atomic<std::int64_t> told_{0};
 };
 
-/// One connection of a client, as the library reads and writes it. Every wait has an end: the limits, or the end of the server.
-class HttpConnection final : public httplib::Stream {
+/// One connection of a client: a state machine that is told when its socket is ready, when its request has been handled, and when its time
+/// is over. It never waits.
+class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
  public:
-  /// Takes the socket and closes it at the end. Without a transport it does nothing else.
-  HttpConnection(int socket, std::unique_ptr<Transport> transport, const HttpLimits& limits, HttpServerState& server);
-  ~HttpConnection() override;
-  HttpConnection(const HttpConnection&) = delete;
-  HttpConnection& operator=(const HttpConnection&) = delete;
-
-  /// Agrees with the client on how to talk, within the time of a request. False: that came to nothing.
-  [[nodiscard]] bool shake_hands();
-  /// Common name of the good certificate that the client has shown; empty: none.
-  [[nodiscard]] std::string client() const { return transport_->client(); }
-  /// Waits for the first byte of the next request. False: the client is gone or silent for too long, the server stops, or others wait
-  /// for the thread.
-  [[nodiscard]] bool wait_for_request();
-  /// The headers are read; from here on a body may follow.
-  void headers_are_read() { bytes_allowed_ = limits_.request_bytes_max; }
-
-  [[nodiscard]] bool is_readable() const override;
-  [[nodiscard]] bool is_writable() const override;
-  ssize_t read(char* to, size_t size) override;
-  ssize_t write(const char* from, size_t size) override;
-  void get_remote_ip_and_port(std::string& ip, int& port) const override;
-  void get_local_ip_and_port(std::string& ip, int& port) const override;
-  [[nodiscard]] socket_t socket() const override { return socket_; }
-
- private:
   using Clock = std::chrono::steady_clock;
 
-  [[nodiscard]] bool fill(Clock::time_point deadline, bool give_way);
-  [[nodiscard]] bool wait(short events, Clock::time_point deadline, bool give_way);
+  HttpConnection(boost::asio::ip::tcp::socket socket, std::uint64_t id, std::string ip, HttpShared& shared);
+  HttpConnection(const HttpConnection&) = delete;
+  HttpConnection& operator=(const HttpConnection&) = delete;
+  ~HttpConnection() = default;
 
-  int socket_;
+  void begin();
+  /// Closes it at once.
+  void close();
+  /// Ends what has lasted too long.
+  void look_at_clock(Clock::time_point now);
+  /// The server stops: ends at once, unless it is being answered.
+  void stop();
+  /// No answer will be made any more: what is being sent has to be taken by then.
+  void finish(Clock::time_point last_write);
+
+  [[nodiscard]] std::uint64_t id() const { return id_; }
+  /// Whose it is: an address, or of IPv6 the network that one machine may have for itself.
+  [[nodiscard]] const std::string& peer() const { return peer_; }
+  [[nodiscard]] Clock::time_point since() const { return since_; }
+  /// How little is lost if it is closed to make room: 0 nothing … 3; nothing: it must not be. Of those that are equal, the one that has
+  /// been so for longest is closed.
+  [[nodiscard]] std::optional<int> rank(Clock::time_point now) const;
+  /// Bytes of an answer that it holds.
+  [[nodiscard]] std::size_t answer_memory() const { return answer_memory_; }
+
+ private:
+  /// handshake, head, body: bytes of the client are waited for, from its first one to its last. idle: the same between two requests.
+  /// parked: a large request waits for its place. handling: a thread has it, or will. telling: it is told to go on with its body.
+  enum class Phase : std::uint8_t { handshake, idle, head, body, parked, handling, telling, answering, lingering, closed };
+
+  void enter(Phase phase, std::chrono::milliseconds time);
+  void time_is_over();
+  void wait(short events);
+  void step();
+  void step_again();
+  /// Whatever it throws ends the connection and nothing else.
+  template <class F>
+  void guarded(F f);
+  void shake_hands();
+  void read();
+  void read_on();
+  void end_of_input();
+  void linger();
+  void drain();
+
+  void process();
+  [[nodiscard]] bool take_head();
+  [[nodiscard]] bool take_body();
+  [[nodiscard]] bool is_too_long(std::uint64_t bytes);
+  void begin_request();
+  [[nodiscard]] bool find_handler(const HttpTarget& target);
+  [[nodiscard]] bool has_room();
+  void leave_lane();
+  void dispatch();
+  [[nodiscard]] HttpResponse handle(const HttpRequest& request) const;
+  void turn_away();
+
+  /// Answers, and closes if `last`.
+  void answer(HttpResponse response, bool last);
+  void refuse(int status, const std::string& message);
+  [[nodiscard]] std::string head_of(const HttpResponse& response) const;
+  void write();
+  void written();
+  void forget_answer();
+
+  boost::asio::ip::tcp::socket socket_;
+  const std::uint64_t id_;
+  const std::string ip_, peer_;
+  HttpShared& shared_;
   std::unique_ptr<Transport> transport_;
-  const HttpLimits& limits_;
-  HttpServerState& server_;
-  std::array<char, 4096> buffer_{};
-  std::size_t begin_ = 0, end_ = 0;  ///< What is read of the socket and not of the buffer.
-  std::size_t bytes_taken_ = 0;      ///< Of this request.
-  std::size_t bytes_allowed_ = 0;
-  Clock::time_point request_deadline_;
-  Clock::time_point response_deadline_;
-  bool writing_ = false;
+  std::string client_;
+
+  Phase phase_ = Phase::head;
+  Clock::time_point since_, deadline_;
+  std::uint64_t turn_ = 0;  ///< Of its last wait: those before it are void.
+  std::size_t served_ = 0;
+
+  std::string in_;        ///< Bytes that have come and are not taken.
+  std::size_t seen_ = 0;  ///< Of these, looked at for the end of the head.
+  std::unique_ptr<HttpParser> parser_;
+  HttpRequest request_;
+  const HttpHandler* handler_ = nullptr;
+  const HttpBodyLimits* body_limits_ = nullptr;
+  bool head_only_ = false;  ///< HEAD.
+  std::size_t weight_ = 0;  ///< What the request takes, beyond its bytes.
+  bool large_ = false;      ///< It has its place among the large ones.
+
+  std::string out_;  ///< To be sent first, then the rest of the answer.
+  HttpResponse answer_;
+  std::size_t sent_ = 0;  ///< Of both.
+  std::size_t answer_memory_ = 0;
+  std::size_t drained_ = 0;
+  bool last_ = false;  ///< Nothing follows the answer.
 };
 
 }  // namespace hindsight::operations

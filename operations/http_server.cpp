@@ -1,351 +1,302 @@
 #include "operations/http_server.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <chrono>
-#include <condition_variable>
-#include <deque>
-#include <exception>
+#include <csignal>
+#include <map>
 #include <mutex>
-#include <system_error>
 #include <thread>
-#include <vector>
+#include <unordered_map>
 
 #include <sys/socket.h>
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/ip/v6_only.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
 
+#include "operations/descriptor_limit.hpp"
 #include "operations/http_connection.hpp"
 #include "operations/logging.hpp"
 
 namespace hindsight::operations {
 namespace {
 
-/// Set while a connection is run only to be turned away.
-thread_local bool turning_away = false;
+namespace asio = boost::asio;
+using asio::ip::tcp;
+using std::chrono::milliseconds;
 
-/// A fixed number of threads and a bounded queue before them.
-class BoundedThreads final : public httplib::TaskQueue {
- public:
-  BoundedThreads(unsigned threads, std::size_t waiting_max, HttpServerState& state) : waiting_max_(waiting_max), state_(state) {
-    for (unsigned i = 0; i < threads; ++i) threads_.emplace_back([this] { work(); });
-  }
+/// How often clocks are looked at; all time-outs are much longer.
+constexpr milliseconds tick{100};
+/// Between two tries to accept when the system has no descriptors left.
+constexpr milliseconds pause_without_descriptors{100};
+/// What is being answered when the server stops may take so long.
+constexpr milliseconds stop_grace{500};
 
-  void enqueue(std::function<void()> job) override {
-    {
-      const std::lock_guard lock(mutex_);
-      if (jobs_.size() < waiting_max_) {
-        jobs_.push_back(std::move(job));
-        state_.waiting.store(jobs_.size());
-        job = nullptr;
-      }
-    }
-    if (!job) return ready_.notify_one();
-    turning_away = true;
-    job();
-    turning_away = false;
-  }
+/// Of the files that the process may open, one server takes one of so many shares at most: there are five servers, and a log to be written.
+constexpr std::size_t descriptor_shares = 8;
 
-  void shutdown() override {
-    {
-      const std::lock_guard lock(mutex_);
-      ending_ = true;
-    }
-    ready_.notify_all();
-    for (auto& thread : threads_) thread.join();
-  }
-
- private:
-  void work() {
-    for (;;) {
-      std::function<void()> job;
-      {
-        std::unique_lock lock(mutex_);
-        ready_.wait(lock, [this] { return ending_ || !jobs_.empty(); });
-        if (jobs_.empty()) return;
-        job = std::move(jobs_.front());
-        jobs_.pop_front();
-        state_.waiting.store(jobs_.size());
-      }
-      job();
-    }
-  }
-
-  std::size_t waiting_max_;
-  HttpServerState& state_;
-  std::mutex mutex_;
-  std::condition_variable ready_;
-  std::deque<std::function<void()>> jobs_;
-  bool ending_ = false;
-  std::vector<std::thread> threads_;
-};
-
-/// The path as a regular expression that matches it and nothing else.
-std::string literal(std::string_view path) {
-  static constexpr std::string_view special = R"(\^$.|?*+()[]{})";
-  std::string out;
-  for (const char c : path) {
-    if (special.find(c) != std::string_view::npos) out += '\\';
-    out += c;
-  }
-  return out;
-}
-
-bool may_have_body(std::string_view method) { return method == "POST" || method == "PUT" || method == "PATCH" || method == "DELETE"; }
-
-/// What the headers say about a body.
-enum class Body { none, some, unclear };
-
-Body body_of(const httplib::Request& request) {
-  const auto lengths = request.get_header_value_count("Content-Length");
-  const bool chunked = request.has_header("Transfer-Encoding");
-  if (lengths > 1 || (lengths == 1 && chunked)) return Body::unclear;
-  if (lengths == 0) return chunked ? Body::some : Body::none;
-  const std::string length = request.get_header_value("Content-Length");
-  if (length.empty() || length.size() > 18 || length.find_first_not_of("0123456789") != std::string::npos) return Body::unclear;
-  return length.find_first_not_of('0') == std::string::npos ? Body::none : Body::some;
-}
-
-constexpr std::size_t path_bytes_max = 2048;
-
-/// Of the request that this thread is answering: the connection cannot go on after it.
-thread_local bool close_after_answer = false;
-
-void close_after(httplib::Response& response) {
-  close_after_answer = true;
-  if (!response.has_header("Connection")) response.set_header("Connection", "close");
-}
-
-/// Of the connection that this thread works on: who its client has proved to be.
-thread_local std::string client_of_connection;
-
-std::map<std::string, std::string> headers_of(const httplib::Request& request) {
-  std::map<std::string, std::string> out;
-  for (const auto& [name, value] : request.headers) {
-    std::string lower = name;
-    for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
-    out.emplace(std::move(lower), value);
-  }
-  return out;
-}
-
-void fill(httplib::Response& response, HttpResponse answer) {
-  response.status = answer.status;
-  response.body = std::move(answer.body);
-  response.headers.erase("Content-Type");
-  response.set_header("Content-Type", answer.content_type);
-  for (const auto& [name, value] : answer.headers) response.set_header(name, value);
+bool has_no_more(const boost::system::error_code& error) {
+  return error.value() == EMFILE || error.value() == ENFILE || error.value() == ENOBUFS || error.value() == ENOMEM;
 }
 
 }  // namespace
 
-/// The library parses requests and writes answers; connections, threads, limits and routing are ours.
-class HttpServer::Implementation final : private httplib::Server {
+class HttpServer::Implementation {
  public:
-  Implementation(const HttpServerOptions& options, HttpRoutes routes) : options_(options), routes_(std::move(routes)) {
-    limits_.request_timeout = std::chrono::seconds(options.request_seconds);
-    limits_.response_timeout = std::chrono::seconds(options.response_seconds);
-    limits_.idle_timeout = std::chrono::seconds(options.idle_seconds);
-    limits_.body_bytes_max = options.body_bytes_max;
-    limits_.request_bytes_max = options.body_bytes_max + 2 * limits_.header_bytes_max;
-
-    new_task_queue = [this] { return new BoundedThreads(std::max(1U, options_.threads), options_.waiting_max, state_); };
-    // Not SO_REUSEPORT, which the library would set: a second process on the same port is a mistake that must show.
-    set_socket_options([](socket_t s) {
-      const int yes = 1;
-      ::setsockopt(s, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
-    });
-    set_tcp_nodelay(true);
-    set_payload_max_length(limits_.body_bytes_max);
-    set_keep_alive_timeout(options.idle_seconds);
-    set_keep_alive_max_count(limits_.requests_per_connection_max);
-    set_default_headers({{"Cache-Control", "no-store"}, {"X-Content-Type-Options", "nosniff"}});
-
-    set_pre_routing_handler([this](const httplib::Request& q, httplib::Response& a) { return route(q, a); });
-    for (const auto& r : routes_.all()) {
-      if (!may_have_body(r.method)) continue;
-      const auto handler = [this, &r](const httplib::Request& q, httplib::Response& a) { answer(r.handler, "", q, a); };
-      const std::string pattern = literal(r.path);
-      if (r.method == "PUT") Put(pattern, handler);
-      if (r.method == "POST") Post(pattern, handler);
-      if (r.method == "PATCH") Patch(pattern, handler);
-      if (r.method == "DELETE") Delete(pattern, handler);
-    }
-    set_error_handler([this](const httplib::Request&, httplib::Response& a) {
-      if (!a.body.empty()) return;  // Said by ourselves.
-      fill(a, http_error(a.status, "the request cannot be served: " + reason_of(a.status)));
-      close_after(a);
-    });
-    set_exception_handler([](const httplib::Request& q, httplib::Response& a, const std::exception_ptr&) {
-      log(LogLevel::error, "an HTTP request could not be answered", {{"path", q.path}});
-      fill(a, http_error(500, "internal error"));
-      close_after(a);
-    });
-    set_logger([this](const httplib::Request&, const httplib::Response& a) {
-      requests_.fetch_add(1, std::memory_order_relaxed);
-      if (a.status >= 400 && a.status < 500) refused_.fetch_add(1, std::memory_order_relaxed);
-      if (a.status >= 500) failed_.fetch_add(1, std::memory_order_relaxed);
-    });
+  Implementation(const HttpServerOptions& options, HttpRoutes routes)
+      : shared_(options, std::move(routes)),
+        connections_max_(
+            std::clamp<std::size_t>(descriptor_limit() / descriptor_shares, 1, std::max<std::size_t>(1, options.connections_max))),
+        per_peer_max_(options.connections_per_peer_max != 0 ? options.connections_per_peer_max : connections_max_ - connections_max_ / 4),
+        acceptor_(shared_.io),
+        clock_(shared_.io),
+        accept_again_(shared_.io),
+        work_(asio::make_work_guard(shared_.io)) {
+    shared_.forget = [this](std::uint64_t id) { forget(id); };
+    shared_.make_answer_room = [this] { make_answer_room(); };
   }
-  ~Implementation() override { stop_serving(); }
+  ~Implementation() { stop(); }
   Implementation(const Implementation&) = delete;
   Implementation& operator=(const Implementation&) = delete;
 
   Result<void> begin() {
-    address_ = options_.address;
-    errno = 0;
-    // Both families where the machine has both.
-    const std::vector<std::string> hosts =
-        options_.address.host.empty() ? std::vector<std::string>{"::", "0.0.0.0"} : std::vector<std::string>{options_.address.host};
-    int port = -1;
-    for (const auto& host : hosts) {
-      if (options_.address.port == 0)
-        port = bind_to_any_port(host);
-      else
-        port = bind_to_port(host, options_.address.port) ? options_.address.port : -1;
-      if (port > 0) break;
-    }
-    if (port <= 0) {
-      const std::string why = errno != 0 ? std::generic_category().message(errno) : "the host is not known";
-      return fail(ErrorKind::unavailable, "HTTP server: cannot listen on " + to_string(options_.address) + ": " + why +
+    address_ = shared_.options.address;
+    if (const auto error = listen()) {
+      const std::string why =
+          error.category() == asio::error::get_netdb_category() || error.category() == asio::error::get_addrinfo_category()
+              ? "the host is not known"
+              : error.message();
+      return fail(ErrorKind::unavailable, "HTTP server: cannot listen on " + to_string(shared_.options.address) + ": " + why +
                                               "; allowed: an address of this machine and a free port");
     }
-    address_.port = static_cast<std::uint16_t>(port);
-    thread_ = std::thread([this] {
-      listen_after_bind();
-      ended_.store(true);
-    });
-    while (!is_running() && !ended_.load()) std::this_thread::yield();
+    accept();
+    thread_ = std::thread([this] { run(); });
     return {};
   }
 
-  void stop_serving() {
+  void stop() {
     const std::lock_guard lock(stop_mutex_);
     if (!thread_.joinable()) return;
-    state_.stop(limits_.stop_grace);
-    stop();
+    asio::post(shared_.io, [this] { begin_to_stop(); });
+    shared_.workers.stop();
+    asio::post(shared_.io, [this] {
+      // The answers that the threads have made came before this.
+      finish_ = true;
+      last_write_ = HttpConnection::Clock::now() + stop_grace;
+      for_each([this](HttpConnection& one) { one.finish(last_write_); });
+      end_if_done();
+    });
     thread_.join();
   }
 
   [[nodiscard]] const ListenAddress& address() const { return address_; }
   [[nodiscard]] HttpServerStatistics statistics() const {
-    return {requests_.load(std::memory_order_relaxed), refused_.load(std::memory_order_relaxed), failed_.load(std::memory_order_relaxed),
-            rejected_.load(std::memory_order_relaxed)};
+    const auto value = [](const auto& counter) { return counter.load(std::memory_order_relaxed); };
+    return {value(shared_.requests), value(shared_.refused),   value(shared_.failed),      value(shared_.rejected),
+            value(shared_.evicted),  value(shared_.timed_out), value(shared_.connections), value(shared_.large)};
   }
 
  private:
-  bool process_and_close_socket(socket_t socket) override {
-    const bool tls = options_.tls != nullptr;
-    HttpConnection connection(socket,
-                              turning_away ? nullptr
-                              : tls        ? tls_transport(socket, *options_.tls)
-                                           : plain_transport(socket),
-                              limits_, state_);
-    if (turning_away) {
-      rejected_.fetch_add(1, std::memory_order_relaxed);
-      if (tls) return true;  // There is no talking before the hands are shaken.
-      static constexpr std::string_view busy =
-          "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nConnection: close\r\nRetry-After: 1\r\n\r\n";
-      ::send(socket, busy.data(), busy.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
-      return true;
+  using Connections = std::unordered_map<std::uint64_t, std::shared_ptr<HttpConnection>>;
+
+  void run() {
+    // The TLS library writes to clients that have gone. Whoever uses the server need not know that.
+    sigset_t broken_pipe;
+    sigemptyset(&broken_pipe);
+    sigaddset(&broken_pipe, SIGPIPE);
+    pthread_sigmask(SIG_BLOCK, &broken_pipe, nullptr);
+    shared_.io.run();
+  }
+
+  // ---- listening ------------------------------------------------------------------------------------------------------------------
+
+  boost::system::error_code listen() {
+    boost::system::error_code error;
+    const auto& [host, port] = shared_.options.address;
+    if (host.empty()) {  // both families where the machine has both
+      error = listen_at({tcp::v6(), port});
+      return error ? listen_at({tcp::v4(), port}) : error;
     }
-    if (!connection.shake_hands()) return true;
-    client_of_connection = connection.client();
-    for (std::size_t served = 1; connection.wait_for_request(); ++served) {
-      const bool last = served >= limits_.requests_per_connection_max || state_.stopping() || state_.waiting.load() > 0;
-      close_after_answer = false;
-      bool closed = false;
-      try {
-        const bool answered = process_request(connection, last, closed, [&connection](httplib::Request& request) {
-          // One header can ask for more ranges than fit into memory.
-          request.ranges.clear();
-          connection.headers_are_read();
+    tcp::resolver resolver(shared_.io);
+    const auto found = resolver.resolve(host, std::to_string(port), tcp::resolver::passive | tcp::resolver::numeric_service, error);
+    if (error) return error;
+    for (const auto& one : found)
+      if (error = listen_at(one.endpoint()); !error) break;
+    return error;
+  }
+
+  boost::system::error_code listen_at(const tcp::endpoint& endpoint) {
+    boost::system::error_code error;
+    acceptor_.close(error);
+    acceptor_.open(endpoint.protocol(), error);
+    // Not SO_REUSEPORT: a second process on the same port is a mistake that must show.
+    if (!error) acceptor_.set_option(tcp::acceptor::reuse_address(true), error);
+    if (!error && endpoint.protocol() == tcp::v6()) acceptor_.set_option(asio::ip::v6_only(!endpoint.address().is_unspecified()), error);
+    if (!error) acceptor_.bind(endpoint, error);
+    if (!error) acceptor_.listen(tcp::acceptor::max_listen_connections, error);
+    if (!error) address_.port = acceptor_.local_endpoint(error).port();
+    return error;
+  }
+
+  void accept() {
+    acceptor_.async_accept([this](const boost::system::error_code& error, tcp::socket socket) {
+      if (shared_.stopping || error == asio::error::operation_aborted) return;
+      if (!error) {
+        try {
+          take(std::move(socket));
+        } catch (const std::exception& e) {
+          log(LogLevel::warning, "an HTTP connection could not be taken", {{"error", e.what()}});
+        }
+      } else if (has_no_more(error)) {
+        // New connections wait; a slow one is closed.
+        if (!make_room(busiest_peer())) told_of_descriptors();
+        accept_again_.expires_after(pause_without_descriptors);
+        accept_again_.async_wait([this](const boost::system::error_code& ended) {
+          if (!ended && !shared_.stopping) accept();
         });
-        if (!answered) break;
-      } catch (const std::exception& e) {
-        log(LogLevel::warning, "an HTTP connection was given up", {{"error", e.what()}});
-        break;
-      } catch (...) {
-        log(LogLevel::warning, "an HTTP connection was given up");
-        break;
+        return;
       }
-      if (last || closed || close_after_answer) break;
+      accept();
+    });
+  }
+
+  void told_of_descriptors() {
+    if (std::exchange(told_, true)) return;
+    log(LogLevel::warning, "HTTP: no more connections can be taken: the process has no file descriptors left");
+  }
+
+  void take(tcp::socket socket) {
+    boost::system::error_code error;
+    const auto endpoint = socket.remote_endpoint(error);
+    if (error) return;  // gone again
+    socket.set_option(tcp::no_delay(true), error);
+    auto address = endpoint.address();
+    if (address.is_v6() && address.to_v6().is_v4_mapped()) address = asio::ip::make_address_v4(asio::ip::v4_mapped, address.to_v6());
+    auto connection = std::make_shared<HttpConnection>(std::move(socket), ++last_id_, address.to_string(), shared_);
+    const std::string peer = connection->peer();
+    const bool peer_full = peers_[peer].size() >= per_peer_max_;
+    const bool full = connections_.size() >= connections_max_;
+    // Nobody is to have more places because he knocks more often: the room is made among those of whoever has most.
+    if ((peer_full && !make_room(peer)) || (full && !peer_full && !make_room(busiest_peer()))) {
+      shared_.rejected.fetch_add(1, std::memory_order_relaxed);
+      if (peers_[peer].empty()) peers_.erase(peer);
+      return;
     }
+    peers_[peer].push_back(connection.get());
+    connections_.emplace(connection->id(), connection);
+    shared_.connections.store(connections_.size(), std::memory_order_relaxed);
+    connection->begin();
+    if (!connections_.empty()) watch_clock();
+  }
+
+  // ---- the table of connections ---------------------------------------------------------------------------------------------------
+
+  void forget(std::uint64_t id) {
+    const auto it = connections_.find(id);
+    if (it == connections_.end()) return;
+    const auto peer = peers_.find(it->second->peer());
+    std::erase(peer->second, it->second.get());
+    if (peer->second.empty()) peers_.erase(peer);
+    // It may be at work just now: it lasts until that is over.
+    asio::post(shared_.io, [last = std::move(it->second)] {});
+    connections_.erase(it);
+    shared_.connections.store(connections_.size(), std::memory_order_relaxed);
+    if (finish_) end_if_done();
+  }
+
+  [[nodiscard]] std::string busiest_peer() const {
+    const auto most =
+        std::max_element(peers_.begin(), peers_.end(), [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
+    return most == peers_.end() ? std::string() : most->first;
+  }
+
+  /// Closes the connection of that peer that is missed least. False: all of them are being answered.
+  bool make_room(const std::string& peer) {
+    const auto of = peers_.find(peer);
+    if (of == peers_.end()) return false;
+    const auto now = HttpConnection::Clock::now();
+    HttpConnection* least = nullptr;
+    int least_rank = 0;
+    for (auto* one : of->second) {
+      const auto rank = one->rank(now);
+      if (!rank || (least != nullptr && (*rank > least_rank || (*rank == least_rank && one->since() >= least->since())))) continue;
+      least = one;
+      least_rank = *rank;
+    }
+    if (least == nullptr) return false;
+    shared_.evicted.fetch_add(1, std::memory_order_relaxed);
+    least->close();
     return true;
   }
 
-  HandlerResponse route(const httplib::Request& request, httplib::Response& response) {
-    const Body body = body_of(request);
-    const auto refuse = [&](int status, const std::string& message) {
-      fill(response, http_error(status, message));
-      if (body != Body::none) close_after(response);  // What was not read would be taken for the next request.
-      return HandlerResponse::Handled;
-    };
-    if (body == Body::unclear) return refuse(400, "Content-Length and Transfer-Encoding do not say how long the body is");
-    if (request.path.size() > path_bytes_max)
-      return refuse(414, "path: found " + std::to_string(request.path.size()) + " bytes; allowed: " + std::to_string(path_bytes_max));
-
-    const std::string method = request.method == "HEAD" ? "GET" : request.method;
-    const auto match = routes_.find(method, request.path);
-    if (match.allowed.empty()) return refuse(404, "no such path: " + request.path);
-    if (match.handler == nullptr) {
-      std::string allowed;
-      for (const auto& m : match.allowed) allowed.append(allowed.empty() ? "" : ", ").append(m);
-      response.set_header("Allow", allowed);
-      return refuse(405, "method: found " + request.method + "; allowed: " + allowed);
-    }
-    if (body == Body::some) {
-      // The library reads it and then finds the handler by its pattern.
-      if (may_have_body(method) && match.rest.empty()) return HandlerResponse::Unhandled;
-      return refuse(400, "a body is not allowed here");
-    }
-    answer(*match.handler, match.rest, request, response);
-    return HandlerResponse::Handled;
-  }
-
-  static void answer(const HttpHandler& handler, std::string rest, const httplib::Request& request, httplib::Response& response) {
-    HttpRequest q{.method = request.method == "HEAD" ? "GET" : request.method,
-                  .path = request.path,
-                  .rest = std::move(rest),
-                  .query = {request.params.begin(), request.params.end()},
-                  .headers = headers_of(request),
-                  .body = request.body,
-                  .peer = request.remote_addr,
-                  .client = client_of_connection};
-    try {
-      fill(response, handler(q));
-    } catch (const std::exception& e) {
-      log(LogLevel::error, "an HTTP handler failed", {{"path", request.path}, {"error", e.what()}});
-      fill(response, http_error(500, "internal error"));
-    } catch (...) {
-      log(LogLevel::error, "an HTTP handler failed", {{"path", request.path}});
-      fill(response, http_error(500, "internal error"));
+  /// Closes answers that are being taken slowly: of the peer that holds most.
+  void make_answer_room() {
+    const auto now = HttpConnection::Clock::now();
+    std::map<std::string, std::size_t> held;
+    for (const auto& [id, one] : connections_) held[one->peer()] += one->answer_memory();
+    const auto most = std::max_element(held.begin(), held.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+    if (most == held.end()) return;
+    std::vector<std::shared_ptr<HttpConnection>> slow;
+    for (auto* one : peers_.at(most->first))
+      if (one->answer_memory() > 0 && one->rank(now) == 1) slow.push_back(one->shared_from_this());
+    for (const auto& one : slow) {
+      shared_.evicted.fetch_add(1, std::memory_order_relaxed);
+      one->close();
     }
   }
 
-  [[nodiscard]] std::string reason_of(int status) const {
-    switch (status) {
-      case 400:
-        return "it is not well-formed";
-      case 413:
-        return "its body is longer than " + std::to_string(limits_.body_bytes_max) + " bytes";
-      case 414:
-        return "its target is too long";
-      case 416:
-        return "ranges are not served";
-      default:
-        return "status " + std::to_string(status);
-    }
+  template <class F>
+  void for_each(F f) {
+    std::vector<std::shared_ptr<HttpConnection>> all;  // they leave the table meanwhile
+    all.reserve(connections_.size());
+    for (const auto& [id, one] : connections_) all.push_back(one);
+    for (const auto& one : all) f(*one);
   }
 
-  const HttpServerOptions options_;
-  const HttpRoutes routes_;
-  HttpLimits limits_;
-  HttpServerState state_;
+  // ---- time and end ---------------------------------------------------------------------------------------------------------------
+
+  /// As long as there is anybody.
+  void watch_clock() {
+    if (std::exchange(watching_, true)) return;
+    clock_.expires_after(tick);
+    clock_.async_wait([this](const boost::system::error_code& ended) {
+      watching_ = false;
+      if (ended) return;
+      const auto now = HttpConnection::Clock::now();
+      for_each([&](HttpConnection& one) { one.look_at_clock(now); });
+      if (finish_ && now >= last_write_) for_each([](HttpConnection& one) { one.close(); });
+      if (!connections_.empty()) watch_clock();
+    });
+  }
+
+  void begin_to_stop() {
+    shared_.stopping = true;
+    boost::system::error_code ignored;
+    acceptor_.close(ignored);
+    accept_again_.cancel();
+    for_each([](HttpConnection& one) { one.stop(); });
+  }
+
+  void end_if_done() {
+    if (!connections_.empty()) return;
+    clock_.cancel();
+    work_.reset();
+  }
+
+  HttpShared shared_;
+  const std::size_t connections_max_, per_peer_max_;
+  tcp::acceptor acceptor_;
+  asio::steady_timer clock_, accept_again_;
+  asio::executor_work_guard<asio::io_context::executor_type> work_;
   ListenAddress address_;
-  std::thread thread_;
+  Connections connections_;
+  std::unordered_map<std::string, std::vector<HttpConnection*>> peers_;
+  std::uint64_t last_id_ = 0;
+  bool told_ = false, finish_ = false, watching_ = false;
+  HttpConnection::Clock::time_point last_write_;
   std::mutex stop_mutex_;
-  std::atomic<bool> ended_{false};
-  std::atomic<std::uint64_t> requests_{0}, refused_{0}, failed_{0}, rejected_{0};
+  std::thread thread_;
 };
 
 HttpServer::HttpServer(std::unique_ptr<Implementation> implementation) : implementation_(std::move(implementation)) {}
@@ -358,7 +309,7 @@ Result<std::unique_ptr<HttpServer>> HttpServer::start(const HttpServerOptions& o
 }
 
 const ListenAddress& HttpServer::address() const { return implementation_->address(); }
-void HttpServer::stop() { implementation_->stop_serving(); }
+void HttpServer::stop() { implementation_->stop(); }
 HttpServerStatistics HttpServer::statistics() const { return implementation_->statistics(); }
 
 }  // namespace hindsight::operations

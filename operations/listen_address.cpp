@@ -2,11 +2,13 @@
 
 #include <charconv>
 
+#include "vocabulary/text.hpp"
+
 namespace hindsight::operations {
 
 Result<ListenAddress> parse_listen_address(std::string_view text) {
   const auto refuse = [&] {
-    return fail(ErrorKind::invalid, "address: found \"" + std::string(text.substr(0, 80)) +
+    return fail(ErrorKind::invalid, "address: found \"" + std::string(cut_text(text, 80)) +
                                         "\"; allowed: HOST:PORT, [IPV6]:PORT or :PORT, with a port from 0 to 65535");
   };
   const auto colon = text.rfind(':');

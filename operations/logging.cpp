@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "operations/log_line.hpp"
+#include "vocabulary/text.hpp"
 
 namespace hindsight::operations {
 namespace {
@@ -121,7 +122,10 @@ CurrentLogger& current_logger() {
   return *instance;
 }
 
-[[noreturn]] void log_and_abort() {
+/// What was to be done before we came: the last words of the process, which know what is a bug and what is not.
+std::terminate_handler terminate_before = nullptr;
+
+[[noreturn]] void log_and_terminate() {
   std::string what = "terminated without an exception";
   if (const auto exception = std::current_exception()) {
     try {
@@ -134,6 +138,7 @@ CurrentLogger& current_logger() {
   }
   log(LogLevel::critical, what);
   flush_log();
+  if (terminate_before != nullptr) terminate_before();
   std::abort();
 }
 
@@ -154,7 +159,7 @@ Result<LogLevel> parse_log_level(std::string_view text) {
     if (entry.name == lower) return entry.level;
   std::string allowed;
   for (const auto& entry : level_names) allowed.append(allowed.empty() ? "" : ", ").append(entry.name);
-  return fail(ErrorKind::invalid, "log level: found \"" + std::string(text.substr(0, 40)) + "\"; allowed: " + allowed);
+  return fail(ErrorKind::invalid, "log level: found \"" + std::string(cut_text(text, 40)) + "\"; allowed: " + allowed);
 }
 
 void set_up_logging(LogOptions options) {
@@ -208,7 +213,7 @@ void flush_log_on_exit() {
   static std::once_flag once;
   std::call_once(once, [] {
     std::atexit([] { flush_log(); });
-    std::set_terminate(&log_and_abort);
+    terminate_before = std::set_terminate(&log_and_terminate);
   });
 }
 

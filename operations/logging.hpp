@@ -61,7 +61,8 @@ void log(LogLevel level, std::string_view message, LogFields fields = {}) noexce
 
 void flush_log() noexcept;
 
-/// From now on the log is flushed when the process exits, and an exception that nobody catches is logged before the process aborts.
+/// From now on the log is flushed when the process exits, and an exception that nobody catches is logged before the terminate handler that
+/// was there is called.
 void flush_log_on_exit();
 
 }  // namespace hindsight::operations

@@ -12,6 +12,8 @@
 namespace hindsight::operations {
 namespace {
 
+constexpr long client_certificates_bytes_max = 32 * 1024;
+
 int version_of(std::string_view name) {
   if (name == "VersionTLS13") return TLS1_3_VERSION;
   if (name == "VersionTLS11") return TLS1_1_VERSION;
@@ -50,7 +52,8 @@ std::string groups_of(const std::vector<std::string>& curves) {
   return list;
 }
 
-/// Clients are asked for a certificate by one of these. No session is taken up again: it would stand for what was believed before.
+/// Clients are asked for a certificate by one of these. No session is taken up again by a ticket: it would stand for what was believed
+/// before.
 Result<void> ask(SSL_CTX* context, const std::string& authorities_pem) {
   const auto text = bytes_of(authorities_pem);
   int found = 0;
@@ -62,7 +65,6 @@ Result<void> ask(SSL_CTX* context, const std::string& authorities_pem) {
   ERR_clear_error();  // the end of the text
   if (found == 0) return fail(ErrorKind::invalid, "TLS authorities of clients: found no certificate; allowed: PEM");
   SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nullptr);
-  SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
   SSL_CTX_set_options(context, SSL_OP_NO_TICKET);
   SSL_CTX_set_num_tickets(context, 0);
   return {};
@@ -118,6 +120,11 @@ Result<void> TlsIdentity::change(Shown next) {
   const std::shared_ptr<SSL_CTX> context(SSL_CTX_new(TLS_server_method()), SSL_CTX_free);
   if (!context) return fail(ErrorKind::io, "TLS: " + take_tls_error());
   SSL_CTX_set_min_proto_version(context.get(), version_of(settings_.min_version));
+  // What strangers can make the library keep or do: no table of sessions, chains of some certificates, one record of theirs at a time.
+  SSL_CTX_set_session_cache_mode(context.get(), SSL_SESS_CACHE_OFF);
+  SSL_CTX_set_max_cert_list(context.get(), client_certificates_bytes_max);
+  SSL_CTX_set_verify_depth(context.get(), 6);
+  SSL_CTX_clear_mode(context.get(), SSL_MODE_AUTO_RETRY);
   SSL_CTX_set_mode(context.get(), SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_RELEASE_BUFFERS);
   SSL_CTX_set_options(context.get(), SSL_OP_NO_RENEGOTIATION | SSL_OP_CIPHER_SERVER_PREFERENCE | SSL_OP_IGNORE_UNEXPECTED_EOF);
   if (!settings_.cipher_suites.empty()) {

@@ -5,6 +5,7 @@
 
 #include "admission/domain.hpp"
 #include "events/decision_fields.hpp"
+#include "events/json.hpp"
 #include "projections/format.hpp"
 #include "projections/history_words.hpp"
 
@@ -86,6 +87,10 @@ void History::after(std::uint64_t offset, const RecordView& record, const StateV
   const Envelope& e = record.envelope;
   blank_ = {offset, e.sequence, e.epoch, e.time, false, e.cause, {}, {}, {}, false};
   for (const auto& [uid, place] : places_) moved(uid, place, state);
+  if (const auto* o = std::get_if<Observation>(&record.body))
+    if (const auto* q = std::get_if<RecordQuarantined>(o); q != nullptr && passed_over_.contains(q->sequence))
+      say("record " + std::to_string(q->position), "recordQuarantined",
+          "set aside by " + std::string(q->writer) + ": " + std::string(q->reason));
   if (!concerned_) return;
   const Known now = look(record, state);
   if (const auto* o = std::get_if<Observation>(&record.body)) observed(*o, now, state);
@@ -94,6 +99,14 @@ void History::after(std::uint64_t offset, const RecordView& record, const StateV
     blank_.cause = d->base;
     decided(*d, now);
   }
+}
+
+void History::passed_over(std::uint64_t offset, const RecordView& record) {
+  const Envelope& e = record.envelope;
+  if (!mentions_.concerns(record)) return;
+  passed_over_.insert(e.sequence);
+  blank_ = {offset, e.sequence, e.epoch, e.time, std::holds_alternative<Decisions>(record.body), e.cause, {}, {}, {}, false};
+  say("record " + std::to_string(offset), "setAside", "was set aside and has no effect: " + events::to_text(record), true);
 }
 
 void History::say(std::string object, std::string kind, std::string what, bool is_void) {
@@ -112,6 +125,9 @@ void History::observed(const Observation& o, const Known& now, const StateView& 
     say(std::string(api_name(refused->kind)) + " " + full_name(refused->namespace_, refused->name), "writeRefused",
         "a write was refused" + status + ": " + std::string(refused->message));
   }
+  if (const auto* q = std::get_if<ObjectQuarantined>(&o))
+    say(std::string(q->api_kind) + " " + full_name(q->namespace_, q->name), q->lifted ? "quarantineLifted" : "quarantined",
+        q->lifted ? "can be read again" : "set aside: " + std::string(q->reason));
   compare_jobs(now);
   for (const auto& uid : mentions_.workloads()) compare_workloads(was_.find(uid), now.find(uid), state);
 }
@@ -128,6 +144,7 @@ void History::compare_jobs(const Known& now) {
     return;
   }
   const JobState& b = *was_.job;
+  if (!b.quarantined.empty() && j.quarantined.empty()) say(object, "quarantineLifted", "can be read again");
   if (b.queue_name != j.queue_name) say(object, "jobQueue", "LocalQueue " + text(b.queue_name) + " -> " + text(j.queue_name));
   if (b.priority_class != j.priority_class)
     say(object, "jobPriorityClass", "priority class " + text(b.priority_class) + " -> " + text(j.priority_class));

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,9 @@ class History {
   void before(const RecordView& record, const StateView& state);
   void after(std::uint64_t offset, const RecordView& record, const StateView& state);
 
+  /// A record that was set aside, and has no effect.
+  void passed_over(std::uint64_t offset, const RecordView& record);
+
   [[nodiscard]] const std::vector<HistoryEntry>& entries() const { return entries_; }
 
  private:
@@ -54,6 +58,7 @@ class History {
   void say(std::string object, std::string kind, std::string text, bool is_void = false);
 
   Mentions mentions_;
+  std::set<std::uint64_t> passed_over_;  ///< Sequences of records that were set aside and are about it.
   bool concerned_ = false;
   bool may_move_ = false;  ///< The record may change its place in the queue without naming it.
   Known was_;

@@ -7,6 +7,7 @@
 
 #include "admission/domain.hpp"
 #include "projections/format.hpp"
+#include "vocabulary/printable.hpp"
 
 namespace hindsight::projections {
 namespace {
@@ -119,11 +120,16 @@ Result<WorkloadAt> find_workload(const StateView& state, const Target& target) {
       continue;
     }
     const auto& all = parent->workloads();
-    if (all.empty())
-      return fail(ErrorKind::not_found, target.text() + " has no Workload" +
-                                            (parent->gated(*state.domain().catalog())
-                                                 ? ": it is held back by annotation scheduling-gated-by, " + job->scheduling_gated_by
-                                                 : std::string()));
+    if (all.empty()) {
+      std::string why;
+      if (parent->gated(*state.domain().catalog()))
+        why = ": it is held back by annotation scheduling-gated-by, " + printable(job->scheduling_gated_by);
+      else if (parent->beyond_its_owner())
+        why = ": it says that another job made it, and asks for more than is left of what that one was admitted with";
+      else if (parent->is_part_of_what_runs())
+        why = ": it runs as a part of the job that made it";
+      return fail(ErrorKind::not_found, target.text() + " has no Workload" + why);
+    }
     const auto live = std::find_if(all.rbegin(), all.rend(), [](const WorkloadState& w) { return !w.finished(); });
     return WorkloadAt{parent, live == all.rend() ? &all.back() : &*live};
   }

@@ -38,11 +38,24 @@ bool Mentions::see(const JobObserved& j) {
   return true;
 }
 
+bool Mentions::see(const ObjectQuarantined& q) {
+  if (knows_workload(q.uid) || knows_job(q.uid)) return true;
+  if (q.namespace_ != target_.namespace_ || q.name != target_.name) return false;
+  if (target_.is_workload() && q.kind == ObjectKind::workload)
+    note_workload(q.uid);
+  else if (!target_.is_workload() && q.kind == ObjectKind::job && is_lower_of(q.api_kind, target_.kind))
+    note_job(q.uid);
+  else
+    return false;
+  return true;
+}
+
 bool Mentions::concerns(const Observation& o) {
   if (const auto* w = std::get_if<WorkloadObserved>(&o)) return see(*w);
   if (const auto* j = std::get_if<JobObserved>(&o)) return see(*j);
   if (const auto* d = std::get_if<ObjectDeleted>(&o)) return knows_workload(d->uid) || knows_job(d->uid);
   if (const auto* r = std::get_if<WriteRefused>(&o)) return knows_workload(r->uid) || knows_job(r->uid);
+  if (const auto* q = std::get_if<ObjectQuarantined>(&o)) return see(*q);
   return false;
 }
 

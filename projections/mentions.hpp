@@ -30,6 +30,7 @@ class Mentions {
   [[nodiscard]] bool concerns(const Observation& o);
   [[nodiscard]] bool see(const WorkloadObserved& w);
   [[nodiscard]] bool see(const JobObserved& j);
+  [[nodiscard]] bool see(const ObjectQuarantined& q);
   void note_workload(std::string_view uid);
   void note_job(std::string_view uid);
 

@@ -10,6 +10,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <set>
 
 #include "admission/domain.hpp"
 #include "events/decision_fields.hpp"
@@ -62,6 +63,24 @@ struct Metrics::Counters {
   std::map<std::string, double> skips;  ///< In the last cycle, by ClusterQueue: entries that would have preempted.
   std::map<std::string, Time, std::less<>> jobs_without_workload;  ///< Uids of queued jobs, with their creation.
 
+  /// What was counted of one LocalQueue: names and labels of its series.
+  using LocalQueueName = std::pair<std::string, std::string>;
+  std::map<LocalQueueName, std::set<std::pair<std::string, Labels>>> local_counters, local_histograms;
+
+  /// LocalQueues come and go as their makers like: what was counted of one goes with it.
+  void forget_local_queue(const LocalQueueName& queue) {
+    if (const auto counters = local_counters.extract(queue))
+      for (const auto& [name, labels] : counters.mapped()) {
+        auto& family = prometheus::BuildCounter().Name(name).Register(registry);
+        family.Remove(&family.Add(labels));
+      }
+    if (const auto histograms = local_histograms.extract(queue))
+      for (const auto& [name, labels] : histograms.mapped()) {
+        auto& family = prometheus::BuildHistogram().Name(name).Register(registry);
+        family.Remove(&family.Add(labels, Histogram::BucketBoundaries{}));
+      }
+  }
+
   void count(const char* name, const char* help, Labels labels) {
     labels["replica_role"] = replica_role;
     prometheus::BuildCounter().Name(std::string("kueue_") + name).Help(help).Register(registry).Add(labels).Increment();
@@ -97,7 +116,20 @@ struct Metrics::Counters {
         forget_job(job->meta.uid);
     } else if (const auto* gone = std::get_if<ObjectDeleted>(&o); gone != nullptr && gone->kind == ObjectKind::job) {
       forget_job(gone->uid);
+    } else if (gone != nullptr && gone->kind == ObjectKind::local_queue && gone->departed_to.empty()) {
+      forget_local_queue({std::string(gone->namespace_), std::string(gone->name)});
     }
+  }
+  void count_local(const LocalQueueName& queue, const std::string& name, const char* help, Labels labels) {
+    count(name.c_str(), help, labels);
+    labels["replica_role"] = replica_role;
+    local_counters[queue].emplace("kueue_" + name, std::move(labels));
+  }
+  void measure_local(const LocalQueueName& queue, const std::string& name, const char* help, Labels labels, double value,
+                     const Histogram::BucketBoundaries& bounds) {
+    measure(name.c_str(), help, labels, value, bounds);
+    labels["replica_role"] = replica_role;
+    local_histograms[queue].emplace("kueue_" + name, std::move(labels));
   }
   void forget_job(Text uid) {
     if (const auto it = jobs_without_workload.find(uid); it != jobs_without_workload.end()) jobs_without_workload.erase(it);
@@ -203,20 +235,31 @@ struct Metrics::Counters {
     [[nodiscard]] std::string queue_name(const WorkloadState& w) const {
       return std::string((w.admission ? w.admission->cluster_queue : queue_of(state_, w)).text());
     }
-    static std::string class_of(const WorkloadState& w) { return std::string(w.priority_class.text()); }
-    static Labels local_labels(const WorkloadState& w) {
+    /// Of a class that exists: a template may name any.
+    [[nodiscard]] std::string class_of(const WorkloadState& w) const {
+      const auto& catalog = *state_.domain().catalog();
+      const bool own = w.priority_class_kind == PriorityClassKind::workload_priority_class;
+      const auto& classes = own ? catalog.workload_priority_classes : catalog.pod_priority_classes;
+      return classes.contains(w.priority_class) ? std::string(w.priority_class.text()) : std::string();
+    }
+    [[nodiscard]] Labels local_labels(const WorkloadState& w) const {
       return {{"name", std::string(w.queue_name.text())}, {"namespace", std::string(w.namespace_.text())}, {"priority_class", class_of(w)}};
+    }
+    /// The Workload's LocalQueue, if it is counted and exists.
+    [[nodiscard]] std::optional<LocalQueueName> local_queue_of(const WorkloadState& w) const {
+      if (!local_queues_ || state_.domain().catalog()->local_queue(w.namespace_, w.queue_name) == nullptr) return std::nullopt;
+      return LocalQueueName(w.namespace_.text(), w.queue_name.text());
     }
 
     void count_both(const char* name, const char* help, const WorkloadState& w) {
       c_.count(name, help, {{"cluster_queue", queue_name(w)}, {"priority_class", class_of(w)}});
-      if (local_queues_) c_.count((std::string("local_queue_") + name).c_str(), help, local_labels(w));
+      if (const auto queue = local_queue_of(w)) c_.count_local(*queue, std::string("local_queue_") + name, help, local_labels(w));
     }
     void measure_both(const char* name, const char* help, const WorkloadState& w, Duration d, std::size_t bounds,
                       std::size_t local_bounds) {
       c_.measure(name, help, {{"cluster_queue", queue_name(w)}, {"priority_class", class_of(w)}}, seconds(d), exponential(bounds));
-      if (local_queues_)
-        c_.measure((std::string("local_queue_") + name).c_str(), help, local_labels(w), seconds(d), exponential(local_bounds));
+      if (const auto queue = local_queue_of(w))
+        c_.measure_local(*queue, std::string("local_queue_") + name, help, local_labels(w), seconds(d), exponential(local_bounds));
     }
     void admitted(const WorkloadState& w) {
       count_both("admitted_workloads_total", "Workloads that were admitted", w);
@@ -226,7 +269,7 @@ struct Metrics::Counters {
         measure_both("admission_checks_wait_time_seconds", "From the reservation of quota to admission", w,
                      now_ - reserved->last_transition, 14, 14);
       }
-      for (const Symbol cohort : cohorts_above(state_, w.admission ? w.admission->cluster_queue : Symbol())) {
+      for (const Symbol& cohort : cohorts_above(state_, w.admission ? w.admission->cluster_queue : Symbol())) {
         c_.count("cohort_subtree_admitted_workloads_total", "Workloads that were admitted below the cohort",
                  {{"cohort", std::string(cohort.text())}, {"priority_class", class_of(w)}});
       }
@@ -240,11 +283,11 @@ struct Metrics::Counters {
       for (const auto& e : w.evictions)
         if (e.reason.text() == full && e.cause.text() == cause) times = e.count;
       if (times == 1) c_.count("evicted_workloads_once_total", "Workloads that were evicted at least once", labels);
-      if (local_queues_) {
+      if (const auto queue = local_queue_of(w)) {
         Labels local = local_labels(w);
         local["reason"] = reason;
         local["underlying_cause"] = cause;
-        c_.count("local_queue_evicted_workloads_total", "Evictions", local);
+        c_.count_local(*queue, "local_queue_evicted_workloads_total", "Evictions", std::move(local));
       }
       const auto* ready = w.find(ConditionType::pods_ready);
       if (ready != nullptr && ready->is_true()) {

@@ -44,6 +44,7 @@ class Gauges {
     oddities();
     count_workloads();
     gates();
+    quarantined();
     across_ = Across::cluster_queue;
     for (const auto& [name, config] : catalog_.queues) cluster_queue(*config);
     across_ = Across::local_queue;
@@ -51,7 +52,7 @@ class Gauges {
       for (const auto& [key, config] : catalog_.local_queues)
         if (selects(options_, state_, key.first, key.second)) local_queue(config);
     across_ = Across::cohort;
-    for (const Symbol name : all_cohorts(state_)) cohort(name);
+    for (const Symbol& name : all_cohorts(state_)) cohort(name);
     std::vector<MetricGroup> out;
     for (const auto& [across, registry] : registries_) out.push_back({across, registry.Collect()});
     return out;
@@ -70,6 +71,15 @@ class Gauges {
       ++counts[{gated.contract == GateContract::scheduling ? "scheduling" : "admission", gated.kind}];
     for (const auto& [key, n] : counts)
       set("kueue_gated_jobs", "Jobs and Workloads that a gate annotation holds back", {{"contract", key.first}, {"kind", key.second}}, n);
+  }
+
+  void quarantined() {
+    std::map<std::string, double> counts;
+    for (const auto& [uid, q] : state_.domain().quarantined()) ++counts[q.api_kind];
+    for (const auto& [kind, n] : counts)
+      set("hindsight_quarantined_objects", "Objects that were set aside because they cannot be read or written", {{"kind", kind}}, n);
+    if (const auto n = state_.domain().passed_over().size(); n > 0)
+      set("hindsight_quarantined_records", "Records of the log that were set aside and have no effect", {}, static_cast<double>(n));
   }
 
   void process() {
@@ -234,7 +244,7 @@ class Gauges {
     const QueueCounters counters = queue->local_counters(config.namespace_, config.name);
     for (const auto& g : queue_config->groups)
       for (const auto& f : g.flavors)
-        for (const Symbol r : g.resources) {
+        for (const Symbol& r : g.resources) {
           Amount reserved = 0, used = 0;
           for (const auto& cell : counters.cells) {
             if (cell.flavor != f.flavor || cell.resource != r) continue;

@@ -22,7 +22,7 @@ Json groups_json(const std::vector<ResourceGroup>& groups) {
   Json out = Json::array();
   for (const auto& g : groups) {
     Json one{{"coveredResources", Json::array()}, {"flavors", Json::array()}};
-    for (const Symbol r : g.resources) one["coveredResources"].push_back(text(r));
+    for (const Symbol& r : g.resources) one["coveredResources"].push_back(text(r));
     for (const auto& f : g.flavors) {
       Json flavor{{"name", text(f.flavor)}, {"resources", Json::array()}};
       for (std::size_t i = 0; i < g.resources.size() && i < f.quotas.size(); ++i) {
@@ -105,7 +105,7 @@ Json cluster_queue_object(const StateView& state, const admission::QueueConfig& 
   if (q.max_priority_threshold) spec["preemption"]["borrowWithinCohort"]["maxPriorityThreshold"] = *q.max_priority_threshold;
   for (const auto& check : q.checks) {
     Json rule{{"name", text(check.name)}};
-    for (const Symbol f : check.on_flavors) rule["onFlavors"].push_back(text(f));
+    for (const Symbol& f : check.on_flavors) rule["onFlavors"].push_back(text(f));
     spec["admissionChecksStrategy"]["admissionChecks"].push_back(std::move(rule));
   }
   if (q.stop_policy_set || q.stop_policy != StopPolicy::none) spec["stopPolicy"] = api_name(q.stop_policy);

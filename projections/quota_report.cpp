@@ -78,7 +78,7 @@ std::vector<QuotaLine> quota_of_cohort(const StateView& state, Symbol cohort) {
 
 std::vector<Holder> holders_of(const StateView& state, const std::vector<Symbol>& queues, Symbol flavor, Symbol resource) {
   std::vector<Holder> out;
-  for (const Symbol name : queues) {
+  for (const Symbol& name : queues) {
     const auto* queue = state.queue(name);
     if (queue == nullptr) continue;
     for (const auto& r : queue->reservations()) {

@@ -64,11 +64,11 @@ std::optional<ScratchTree> ScratchTree::of(const StateView& state, Symbol cluste
   const auto* original = tree_of(state, cluster_queue);
   if (catalog.queue(cluster_queue) == nullptr || original == nullptr) return std::nullopt;
   std::vector<QuotaTree::Member> members;
-  for (const Symbol name : queues_of_tree(state, cluster_queue)) {
+  for (const Symbol& name : queues_of_tree(state, cluster_queue)) {
     members.push_back({edited(catalog.queues.at(name), false, edits), catalog.queue_active(name)});
   }
   std::vector<std::shared_ptr<const CohortConfig>> cohorts;
-  for (const Symbol name : original->cohort_names())
+  for (const Symbol& name : original->cohort_names())
     if (const auto it = catalog.cohorts.find(name); it != catalog.cohorts.end()) cohorts.push_back(edited(it->second, true, edits));
   ScratchTree out(state, cluster_queue, QuotaTree::build(members, cohorts));
   for (const auto& m : members) {

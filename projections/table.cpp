@@ -1,33 +1,44 @@
 #include "projections/table.hpp"
 
 #include <algorithm>
+#include <string_view>
+
+#include "vocabulary/printable.hpp"
 
 namespace hindsight::projections {
 
-std::size_t display_width(const std::string& text) {
-  return static_cast<std::size_t>(
-      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
-}
+namespace {
 
-std::string painted(const std::string& text, Tone tone) {
-  const char* code = nullptr;
+constexpr std::string_view plain_again = "\x1b[0m";
+
+/// What begins a tone; empty: nothing.
+std::string_view sequence_of(Tone tone) {
   switch (tone) {
     case Tone::plain:
-      return text;
+      return {};
     case Tone::good:
-      code = "\x1b[32m";
-      break;
+      return "\x1b[32m";
     case Tone::waiting:
-      code = "\x1b[33m";
-      break;
+      return "\x1b[33m";
     case Tone::bad:
-      code = "\x1b[31m";
-      break;
+      return "\x1b[31m";
     case Tone::faint:
-      code = "\x1b[2m";
-      break;
+      return "\x1b[2m";
   }
-  return code + text + "\x1b[0m";
+  return {};
+}
+
+}  // namespace
+
+std::string painted(const std::string& text, Tone tone) {
+  if (tone == Tone::plain) return text;
+  return std::string(sequence_of(tone)).append(text).append(plain_again);
+}
+
+std::vector<std::string> tone_sequences() {
+  std::vector<std::string> out{std::string(plain_again)};
+  for (const Tone tone : {Tone::good, Tone::waiting, Tone::bad, Tone::faint}) out.emplace_back(sequence_of(tone));
+  return out;
 }
 
 std::string render(const Table& table, const TableStyle& style) {
@@ -36,8 +47,8 @@ std::string render(const Table& table, const TableStyle& style) {
     if (style.wide || !table.columns[c].wide) shown.push_back(c);
   std::vector<std::size_t> widths(table.columns.size());
   for (const std::size_t c : shown) {
-    if (style.headings) widths[c] = display_width(table.columns[c].heading);
-    for (const auto& row : table.rows) widths[c] = std::max(widths[c], display_width(row[c].text));
+    if (style.headings) widths[c] = display_width(printable(table.columns[c].heading));
+    for (const auto& row : table.rows) widths[c] = std::max(widths[c], display_width(printable(row[c].text)));
   }
 
   std::string out;
@@ -45,7 +56,8 @@ std::string render(const Table& table, const TableStyle& style) {
     out += style.indent;
     std::size_t blanks = 0;
     for (const std::size_t c : shown) {
-      const Cell cell = cell_of(c);
+      Cell cell = cell_of(c);
+      cell.text = printable(cell.text);
       const std::size_t padding = widths[c] - display_width(cell.text);
       const bool right = table.columns[c].right;
       if (!cell.text.empty()) {

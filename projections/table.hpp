@@ -33,13 +33,14 @@ struct TableStyle {
   std::string indent;
 };
 
-/// Columns three blanks apart; every line ends with a line feed and has no blanks at its end.
+/// Columns three blanks apart; every line ends with a line feed and has no blanks at its end. Texts of cells stand on one line, as
+/// `printable` shows them.
 [[nodiscard]] std::string render(const Table& table, const TableStyle& style = {});
 
 /// The text between the escape sequences of its tone.
 [[nodiscard]] std::string painted(const std::string& text, Tone tone);
 
-/// How many columns of a terminal UTF-8 text takes, counting one for each code point.
-[[nodiscard]] std::size_t display_width(const std::string& text);
+/// All sequences that `painted` writes; nothing else of what we print is for the terminal itself.
+[[nodiscard]] std::vector<std::string> tone_sequences();
 
 }  // namespace hindsight::projections

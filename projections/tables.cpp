@@ -174,7 +174,7 @@ Table cohorts_table(const StateView& state, const Filter& filter) {
   Table t;
   t.columns = {{"NAME"}, {"PARENT"}, {"CLUSTERQUEUES", false, true}, {"COHORTS", true, true}, {"EXISTS", true}, {"USAGE", true}};
   const Catalog& catalog = *state.domain().catalog();
-  for (const Symbol name : all_cohorts(state)) {
+  for (const Symbol& name : all_cohorts(state)) {
     if (!filter.wants_name(name.text())) continue;
     const auto it = catalog.cohorts.find(name);
     const auto queues =

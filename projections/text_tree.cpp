@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "projections/table.hpp"
+#include "vocabulary/printable.hpp"
 
 namespace hindsight::projections {
 namespace {
@@ -13,7 +14,7 @@ constexpr std::size_t indent_step = 2;
 
 /// "clusterQueue" → "Cluster Queue". Names of flavors and resources (with other characters than letters) stay as they are.
 std::string in_words(const std::string& key) {
-  if (key.empty() || !std::all_of(key.begin(), key.end(), [](unsigned char c) { return std::isalnum(c) != 0; })) return key;
+  if (key.empty() || !std::all_of(key.begin(), key.end(), [](unsigned char c) { return std::isalnum(c) != 0; })) return printable(key);
   std::string out(1, static_cast<char>(std::toupper(static_cast<unsigned char>(key[0]))));
   for (std::size_t i = 1; i < key.size(); ++i) {
     const bool capital = std::isupper(static_cast<unsigned char>(key[i])) != 0;
@@ -36,7 +37,7 @@ bool is_flat(const Json& v) {
 }
 
 std::string scalar(const Json& v) {
-  if (v.is_string()) return v.get<std::string>();
+  if (v.is_string()) return printable(v.get_ref<const std::string&>());
   if (v.is_null()) return "<none>";
   if (!v.is_array()) return v.dump();
   std::string out;

@@ -385,7 +385,7 @@ class Explanation {
     for (const auto& x : queue->waiting())
       if (x.workload->uid == w_.uid) info = x.workload;
     if (info == nullptr) return;
-    for (const Symbol r : uncovered_resources(state_, *info, p.queue))
+    for (const Symbol& r : uncovered_resources(state_, *info, p.queue))
       fact("it asks for " + text(r) + ", which no resource group of ClusterQueue " + text(p.queue) + " covers");
     out_.trials = try_flavors(state_, *info, p.queue);
     out_.users = users_of(state_, out_.trials, p.queue);

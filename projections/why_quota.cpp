@@ -140,7 +140,7 @@ struct Candidates {
 Candidates count_candidates(const StateView& state, const std::vector<Symbol>& queues, const std::vector<FlavorTrial>& trials,
                             const WorkloadInfo& w, PreemptionPolicy policy) {
   std::map<std::string, std::pair<std::int64_t, Time>> holders;  // by uid
-  for (const Symbol name : queues) {
+  for (const Symbol& name : queues) {
     const auto* queue = state.queue(name);
     if (queue == nullptr) continue;
     for (const auto& r : queue->reservations()) {
@@ -194,7 +194,7 @@ std::vector<FlavorTrial> try_flavors(const StateView& state, const WorkloadInfo&
     const PodSetInfo& pod_set = w.pod_sets[p];
     for (const auto& g : queue->groups)
       for (const auto& f : g.flavors)
-        for (const Symbol resource : g.resources) {
+        for (const Symbol& resource : g.resources) {
           const auto asked =
               std::find_if(pod_set.requests.begin(), pod_set.requests.end(), [&](const auto& r) { return r.resource == resource; });
           if (asked == pod_set.requests.end()) continue;

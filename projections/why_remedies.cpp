@@ -56,7 +56,7 @@ std::vector<Plan> plans_of(const WorkloadInfo& workload, const std::vector<Flavo
     if (t.verdict != Verdict::no_match && std::find(flavors.begin(), flavors.end(), t.flavor) == flavors.end()) flavors.push_back(t.flavor);
   std::vector<Plan> out;
   std::set<std::vector<std::pair<std::string, std::string>>> seen;
-  for (const Symbol wanted : flavors) {
+  for (const Symbol& wanted : flavors) {
     std::map<std::pair<std::string, std::string>, Plan::Lack> lacks;  // by flavor and resource
     std::set<std::pair<std::string, std::string>> served;             // pod set and resource
     bool possible = true;
@@ -236,7 +236,7 @@ void add_remedies(const StateView& state, const Trials& trials, Symbol queue, co
   if (amounts) out.push_back(raise(Remedy::Kind::raise_nominal, object, plan, *amounts, nominal));
 
   // a cohort above that has quota of its own for all of it
-  for (const Symbol cohort : cohorts_above(state, queue)) {
+  for (const Symbol& cohort : cohorts_above(state, queue)) {
     const auto lines = quota_of_cohort(state, cohort);
     const auto& catalog = *state.domain().catalog();
     const auto config = catalog.cohorts.find(cohort);

@@ -4,6 +4,7 @@
 #include "projections/format.hpp"
 #include "projections/table.hpp"
 #include "projections/why.hpp"
+#include "vocabulary/printable.hpp"
 
 namespace hindsight::projections {
 namespace {
@@ -11,6 +12,9 @@ namespace {
 using Verdict = FlavorTrial::Verdict;
 
 constexpr std::size_t ahead_max = 10;
+
+/// Texts of objects stand in it.
+void add_line(const std::string& line, std::string& out) { out.append(printable(line)).append("\n"); }
 
 std::string verdict_text(const FlavorTrial& t) {
   switch (t.verdict) {
@@ -62,13 +66,10 @@ const char* kind_name(Remedy::Kind k) {
 
 std::string name_of(const admission::ClusterQueue::Waiting& w) { return full_name(w.workload->namespace_.text(), w.workload->name); }
 
-void write_place(const QueuePlace& p, std::string& out) {
-  out += "Queue: position " + std::to_string(p.position) + " of " + std::to_string(p.waiting) + " in ClusterQueue " +
-         std::string(p.queue.text());
-  if (p.ahead.empty()) {
-    out += ", nobody ahead\n";
-    return;
-  }
+void write_place(const QueuePlace& p, std::string& all) {
+  std::string out = "Queue: position " + std::to_string(p.position) + " of " + std::to_string(p.waiting) + " in ClusterQueue " +
+                    std::string(p.queue.text());
+  if (p.ahead.empty()) return add_line(out + ", nobody ahead", all);
   out += "; ahead of it: ";
   std::vector<std::string> names;
   for (const auto& a : p.ahead) {
@@ -78,7 +79,7 @@ void write_place(const QueuePlace& p, std::string& out) {
     }
     names.push_back(name_of(a) + " (priority " + std::to_string(a.workload->priority) + (a.parked ? ", parked)" : ")"));
   }
-  out += joined(names) + "\n";
+  add_line(out + joined(names), all);
 }
 
 void write_trials(const std::vector<FlavorTrial>& trials, std::string& out) {
@@ -116,10 +117,11 @@ void write_users(const std::vector<PairUsers>& users, std::string& out) {
       return joined(parts);
     };
     const std::string pair = "  " + std::string(u.flavor.text()) + "/" + std::string(u.resource.text());
-    if (!u.own.empty()) out += pair + ", " + amount_text(u.own_total, u.resource) + " in its ClusterQueue: " + list(u.own, false) + "\n";
+    if (!u.own.empty()) add_line(pair + ", " + amount_text(u.own_total, u.resource) + " in its ClusterQueue: " + list(u.own, false), out);
     if (!u.others.empty())
-      out += pair + ", " + amount_text(subtract(u.tree_total, u.own_total), u.resource) +
-             " elsewhere in the cohort: " + list(u.others, true) + "\n";
+      add_line(
+          pair + ", " + amount_text(subtract(u.tree_total, u.own_total), u.resource) + " elsewhere in the cohort: " + list(u.others, true),
+          out);
   }
 }
 
@@ -182,11 +184,12 @@ Json remedy_json(const Remedy& r) {
 }  // namespace
 
 std::string to_text(const Why& why) {
-  std::string out = why.object + (why.job.empty() ? "" : " (" + why.job + ")") + ": " + std::string(name_of(why.phase)) + "\n";
-  out += why.headline + "\n";
-  if (!why.message.empty()) out += "  " + why.message + "\n";
+  std::string out;
+  add_line(why.object + (why.job.empty() ? "" : " (" + why.job + ")") + ": " + std::string(name_of(why.phase)), out);
+  add_line(why.headline, out);
+  if (!why.message.empty()) add_line("  " + why.message, out);
   if (why.since.is_set()) out += "  since " + format_rfc3339(why.since) + "\n";
-  for (const auto& f : why.facts) out += "- " + f + "\n";
+  for (const auto& f : why.facts) add_line("- " + f, out);
   if (!why.events.empty()) {
     Table t;
     t.columns = {{"OFFSET", false, true}, {"TIME"}, {"WHAT"}};
@@ -198,11 +201,11 @@ std::string to_text(const Why& why) {
   if (!why.users.empty()) write_users(why.users, out);
   if (!why.preemption.empty()) {
     out += "Preemption:\n";
-    for (const auto& p : why.preemption) out += "  " + p + "\n";
+    for (const auto& p : why.preemption) add_line("  " + p, out);
   }
   if (!why.remedies.empty()) {
     out += "It would be given quota (tried on a copy of the quota tree):\n";
-    for (const auto& r : why.remedies) out += "  " + remedy_text(r) + "\n";
+    for (const auto& r : why.remedies) add_line("  " + remedy_text(r), out);
   }
   return out;
 }

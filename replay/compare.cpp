@@ -4,6 +4,7 @@
 #include <type_traits>
 
 #include "events/decision_fields.hpp"
+#include "vocabulary/text.hpp"
 
 namespace hindsight::replay {
 namespace {
@@ -77,6 +78,11 @@ std::optional<Difference> compare(const T& recorded, const T& computed) {
       return found;
     }
     if (recorded.size() == computed.size()) return std::nullopt;
+    return Difference{{}, text_of(recorded), text_of(computed)};
+  } else if constexpr (std::is_same_v<T, Text>) {
+    if (recorded == computed) return std::nullopt;
+    // Builds up to 0.1 recorded the messages of conditions whole, and cut them where they were applied (BA-21).
+    if (recorded.size() > limits::condition_message.size() && condition_message(recorded) == computed) return std::nullopt;
     return Difference{{}, text_of(recorded), text_of(computed)};
   } else {
     if (recorded == computed) return std::nullopt;

@@ -63,13 +63,13 @@ bool Lookahead::scan(Ahead& ahead) {
   while (ahead.scanned < ahead.batch.size()) {
     const auto stored = ahead.batch[ahead.scanned++];
     if (stored.domain != domain_) continue;
+    // the rules of Domain::begin
+    if (record_order(sequence_, epoch_, stored.sequence, stored.epoch) == RecordOrder::passed_over) continue;
+    ++sequence_;
+    epoch_ = std::max(epoch_, stored.epoch);
+    if (set_aside_.contains(sequence_)) continue;
     const auto record = reader_.read(stored.bytes);
     if (!record) continue;  // who applies it will say so
-    // the rules of Domain::begin
-    const Envelope& envelope = (*record)->envelope;
-    if (record_order(sequence_, epoch_, envelope.sequence, envelope.epoch) == RecordOrder::passed_over) continue;
-    ++sequence_;
-    epoch_ = std::max(epoch_, envelope.epoch);
     const auto* decisions = std::get_if<Decisions>(&(*record)->body);
     if (decisions == nullptr || (decisions->base != 0 && decisions->base <= decided_base_)) continue;
     decided_base_ = std::max(decided_base_, decisions->base);

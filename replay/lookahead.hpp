@@ -4,6 +4,7 @@
 #include <deque>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -23,10 +24,17 @@ struct ComingDecision {
 /// do so before the records behind the base are applied.
 class Lookahead {
  public:
-  /// Starts behind `from`. `sequence`, `epoch` and `decided_base` are those of the state there.
+  /// Starts behind `from`. `sequence`, `epoch` and `decided_base` are those of the state there; `set_aside`: sequences of records that are
+  /// passed over.
   Lookahead(const events::Log& log, std::string domain, events::Position from, std::uint64_t sequence, std::uint64_t epoch,
-            std::uint64_t decided_base)
-      : log_(log), domain_(std::move(domain)), read_to_(from), sequence_(sequence), epoch_(epoch), decided_base_(decided_base) {}
+            std::uint64_t decided_base, std::set<std::uint64_t> set_aside = {})
+      : log_(log),
+        domain_(std::move(domain)),
+        read_to_(from),
+        sequence_(sequence),
+        epoch_(epoch),
+        decided_base_(decided_base),
+        set_aside_(std::move(set_aside)) {}
 
   /// The next record; nothing at the end of what was readable. Its bytes live until the next call.
   [[nodiscard]] std::optional<events::StoredRecord> next();
@@ -59,6 +67,7 @@ class Lookahead {
   std::uint64_t sequence_;
   std::uint64_t epoch_;
   std::uint64_t decided_base_;
+  std::set<std::uint64_t> set_aside_;
   bool at_end_ = false;
   std::optional<Error> error_;
 };

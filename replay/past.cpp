@@ -1,6 +1,7 @@
 #include "replay/past.hpp"
 
 #include <algorithm>
+#include <exception>
 #include <utility>
 
 #include "events/settings.hpp"
@@ -12,12 +13,53 @@ std::unique_ptr<LoopDriver> new_driver() {
   return std::make_unique<LoopDriver>([](Text json) { return events::read_settings(json); });
 }
 
+Result<void> apply_record(LoopDriver& driver, const RecordView& record) {
+  try {
+    return driver.apply(record);
+  } catch (const std::exception& bug) {
+    return fail(ErrorKind::corrupt, std::string("no entity can take it: ") + bug.what() +
+                                        "; 'hindsight log quarantine' sets aside a record that no release can take");
+  }
+}
+
 tl::unexpected<Error> at_record(const Log& log, Position offset, const Error& error) {
   return fail(error.kind, "log " + std::string(log.name()) + ", record " + std::to_string(offset) + ": " + error.message);
 }
 
 Past::Past(const Log& log, std::string domain, PastOptions options)
     : log_(log), domain_(std::move(domain)), options_(std::move(options)), driver_(new_driver()) {}
+
+/// Once before the first record. True: there are others than those that this fold knows of.
+Result<bool> Past::ask_for_quarantined() {
+  auto now = events::passed_over(log_, domain_);
+  if (!now) return tl::unexpected(now.error());
+  asked_ = true;
+  const bool changed = *now != to_pass_over_;
+  to_pass_over_ = std::move(*now);
+  return changed;
+}
+
+std::unique_ptr<LoopDriver> Past::driver_that_passes() const {
+  auto driver = new_driver();
+  driver->entities().domain().pass_over(to_pass_over_);
+  return driver;
+}
+
+/// A record that was folded has been set aside since: back to where the fold was, without it. Who looks on has seen all that before.
+Result<void> Past::begin_anew() {
+  const Position here = position_;
+  const auto before = std::exchange(before_, {});
+  const auto after = std::exchange(after_, {});
+  const auto passed_over = std::exchange(passed_over_, {});
+  driver_ = driver_that_passes();
+  position_ = 0;
+  auto done = jump(here);
+  if (done) done = fold_to(here);
+  before_ = before;
+  after_ = after;
+  passed_over_ = passed_over;
+  return done;
+}
 
 Result<void> Past::go_to(Position target) {
   if (auto ok = jump(target); !ok) return ok;
@@ -37,6 +79,13 @@ Result<bool> Past::go_to(Position target, const std::function<bool()>& go_on) {
 
 /// To the newest usable snapshot that saves folding.
 Result<void> Past::jump(Position target) {
+  const auto changed = ask_for_quarantined();
+  if (!changed) return tl::unexpected(changed.error());
+  if (*changed && position_ != 0) {
+    if (auto ok = begin_anew(); !ok) return ok;
+  } else if (*changed) {
+    driver_ = driver_that_passes();
+  }
   const bool back = target < position_;
   const Position here = back ? 0 : position_;
   if (options_.use_snapshots) {
@@ -45,7 +94,7 @@ Result<void> Past::jump(Position target) {
     for (const auto& meta : *all) {
       if (meta.position > target) continue;
       if (meta.position <= here) break;
-      auto fresh = new_driver();
+      auto fresh = driver_that_passes();
       if (const auto loaded = load_state(log_, meta, domain_, fresh->entities()); !loaded) {
         notices_.push_back(loaded.error().message);
         continue;
@@ -62,7 +111,7 @@ Result<void> Past::jump(Position target) {
     if (target < *beginning)
       return fail(ErrorKind::not_found, "log " + std::string(log_.name()) + ": record " + std::to_string(target) +
                                             " is not kept any more; the first that is kept is " + std::to_string(*beginning + 1));
-    if (back) driver_ = new_driver();
+    if (back) driver_ = driver_that_passes();
     position_ = *beginning;
     started_from_ = 0;
   }
@@ -70,6 +119,10 @@ Result<void> Past::jump(Position target) {
 }
 
 Result<void> Past::fold_to(Position target) {
+  if (!asked_) {
+    if (auto known = ask_for_quarantined(); !known) return tl::unexpected(known.error());
+    driver_->entities().domain().pass_over(to_pass_over_);
+  }
   events::RecordBatch batch;
   const Position first = position_;
   while (position_ < target) {
@@ -79,22 +132,49 @@ Result<void> Past::fold_to(Position target) {
       const std::string end = "log " + std::string(log_.name()) + " ends at " + std::to_string(position_);
       return fail(ErrorKind::not_found, end + ", before record " + std::to_string(target));
     }
-    for (const auto& stored : batch) {
-      if (stored.offset > target) break;
-      if (stored.domain == domain_) {
-        const auto record = reader_.read(stored.bytes);
-        if (!record) return at_record(log_, stored.offset, record.error());
-        if (before_) before_(stored.offset, **record);
-        if (auto ok = driver_->apply(**record); !ok) return at_record(log_, stored.offset, ok.error());
-        reader_.number(driver_->entities().domain().sequence());
-        ++folded_;
-        if (after_) after_(stored.offset, **record);
-      }
-      position_ = stored.offset;
+    const auto went_on = fold_batch(batch, target);
+    if (!went_on) return tl::unexpected(went_on.error());
+    if (!*went_on) {
+      if (auto ok = begin_anew(); !ok) return ok;
     }
     driver_->forget_touched();  // nobody asks a replay what it wants of the world
   }
   if (options_.progress) options_.progress(target - first, target - first);
+  return {};
+}
+
+/// False: a record says that one that was folded before is to be passed over.
+Result<bool> Past::fold_batch(const events::RecordBatch& batch, Position target) {
+  for (const auto& stored : batch) {
+    if (stored.offset > target) return true;
+    if (stored.domain == domain_) {
+      if (const auto said = events::quarantine_in(stored); said && !to_pass_over_.contains(said->sequence)) {
+        const auto changed = ask_for_quarantined();
+        if (!changed) return tl::unexpected(changed.error());
+        if (*changed) return false;  // else the record itself says what is wrong
+      }
+      if (auto ok = fold_one(stored); !ok) return tl::unexpected(ok.error());
+    }
+    position_ = stored.offset;
+  }
+  return true;
+}
+
+Result<void> Past::fold_one(const events::StoredRecord& stored) {
+  auto& domain = driver_->entities().domain();
+  if (const Envelope envelope{stored.domain, stored.sequence, stored.epoch, stored.time, 0}; domain.passes_over(envelope)) {
+    domain.pass(envelope);
+    ++folded_;
+    if (passed_over_) passed_over_(stored);
+    return {};
+  }
+  const auto record = reader_.read(stored.bytes);
+  if (!record) return at_record(log_, stored.offset, record.error());
+  if (before_) before_(stored.offset, **record);
+  if (auto ok = apply_record(*driver_, **record); !ok) return at_record(log_, stored.offset, ok.error());
+  reader_.number(domain.sequence());
+  ++folded_;
+  if (after_) after_(stored.offset, **record);
   return {};
 }
 

@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -48,6 +49,8 @@ class Past {
     before_ = std::move(before);
     after_ = std::move(after);
   }
+  /// Sees those that were set aside (RecordQuarantined), which the others do not see: they have no effect.
+  void look_on_passed_over(std::function<void(const events::StoredRecord& record)> see) { passed_over_ = std::move(see); }
 
   [[nodiscard]] Position position() const { return position_; }
   [[nodiscard]] const std::string& domain_name() const { return domain_; }
@@ -63,11 +66,19 @@ class Past {
 
  private:
   [[nodiscard]] Result<void> jump(Position target);
+  [[nodiscard]] Result<void> begin_anew();
+  [[nodiscard]] Result<void> fold_one(const events::StoredRecord& stored);
+  [[nodiscard]] Result<bool> fold_batch(const events::RecordBatch& batch, Position target);
+  [[nodiscard]] Result<bool> ask_for_quarantined();
+  [[nodiscard]] std::unique_ptr<LoopDriver> driver_that_passes() const;
 
   const Log& log_;
   std::string domain_;
   PastOptions options_;
   Hook before_, after_;
+  std::function<void(const events::StoredRecord&)> passed_over_;
+  std::set<std::uint64_t> to_pass_over_;  ///< Sequences, as far as they were known when this fold began.
+  bool asked_ = false;                    ///< For these.
   std::unique_ptr<LoopDriver> driver_;
   events::RecordReader reader_;
   Position position_ = 0;
@@ -75,6 +86,9 @@ class Past {
   std::uint64_t folded_ = 0;
   std::vector<std::string> notices_;
 };
+
+/// Applies it; what an entity throws is an error (corrupt), and the driver is of no use any more.
+[[nodiscard]] Result<void> apply_record(LoopDriver& driver, const RecordView& record);
 
 /// A driver without state, as every fold starts.
 [[nodiscard]] std::unique_ptr<LoopDriver> new_driver();

@@ -32,7 +32,7 @@ void put_flag(FieldTexts& out, std::string field, bool value) {
 
 std::string joined(const std::vector<Symbol>& names) {
   std::string out;
-  for (const Symbol n : names) out += (out.empty() ? "" : ", ") + text(n);
+  for (const Symbol& n : names) out += (out.empty() ? "" : ", ") + text(n);
   return out;
 }
 

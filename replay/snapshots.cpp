@@ -49,6 +49,11 @@ Result<void> load_state(const Log& log, const SnapshotMeta& meta, std::string_vi
     if (entities.state_hash() != state.state_hash || entities.domain().sequence() != state.sequence) {
       return fail(ErrorKind::corrupt, where + ": the state that it holds does not have the hash that it names");
     }
+    const auto set_aside = events::passed_over(log, domain);
+    if (!set_aside) return tl::unexpected(set_aside.error());
+    if (!entities.domain().has_passed_over(*set_aside))
+      return fail(ErrorKind::unsupported, where + ": it was made before a record was set aside");
+    entities.domain().pass_over(*set_aside);
     return {};
   }
   return fail(ErrorKind::not_found, where + " holds no state of domain " + std::string(domain));

@@ -21,6 +21,8 @@ Result<TrimReport> drop_before(Log& log, Position position, const std::vector<Sn
     if (only_tell) continue;
     if (auto ok = log.drop_snapshot(meta.position, meta.domain); !ok) return tl::unexpected(ok.error());
   }
+  if (only_tell) return report;
+  if (auto ok = log.give_back(); !ok) return tl::unexpected(ok.error());
   return report;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "replay/lookahead.hpp"
@@ -31,7 +32,11 @@ class Verifier {
     if (!snapshots) return tl::unexpected(snapshots.error());
     for (const auto& s : *snapshots) snapshots_.emplace(s.position, s);
     last_ = std::min(options_.to.value_or(*last), *last);
+    auto set_aside = events::passed_over(log_, domain_);
+    if (!set_aside) return tl::unexpected(set_aside.error());
+    set_aside_ = std::move(*set_aside);
     driver_ = new_driver();
+    driver_->entities().domain().pass_over(set_aside_);
     if (options_.from_snapshot) {
       start_from_snapshot(*options_.from_snapshot);
     } else if (auto ok = start_from_beginning(); !ok) {
@@ -72,7 +77,7 @@ class Verifier {
 
   void walk() {
     const auto& domain = driver_->domain();
-    Lookahead records(log_, domain_, report_.from, domain.sequence(), domain.epoch(), domain.context().decided_base);
+    Lookahead records(log_, domain_, report_.from, domain.sequence(), domain.epoch(), domain.context().decided_base, set_aside_);
     while (report_.to < last_) {
       if (options_.progress && report_.records % 1024 == 0) options_.progress(report_.to - report_.from, last_ - report_.from);
       decide_if_due(records);
@@ -96,6 +101,13 @@ class Verifier {
   }
 
   bool apply(const events::StoredRecord& stored) {
+    auto& domain = driver_->entities().domain();
+    if (const Envelope envelope{stored.domain, stored.sequence, stored.epoch, stored.time, 0}; domain.passes_over(envelope)) {
+      domain.pass(envelope);
+      ++report_.records;
+      ++report_.passed_over;
+      return true;
+    }
     const auto record = reader_.read(stored.bytes);
     if (!record) {
       report_.damage = at_record(log_, stored.offset, record.error()).value();
@@ -104,36 +116,55 @@ class Verifier {
     const auto* started = std::get_if<EpochStarted>(&(*record)->body);
     if (started != nullptr && driver_->domain().counts((*record)->envelope)) release_ = started->release;
     const std::uint64_t stale = driver_->domain().stale_decisions();
-    if (auto ok = driver_->apply(**record); !ok) {
+    const auto* decisions = std::get_if<Decisions>(&(*record)->body);
+    const auto found = decisions != nullptr && computed_at_ == stored.offset ? judge(*decisions) : Judgement{};
+    if (auto ok = apply_record(*driver_, **record); !ok) {
       report_.damage = at_record(log_, stored.offset, ok.error()).value();
       return false;
     }
     driver_->forget_touched();
     ++report_.records;
-    if (const auto* decisions = std::get_if<Decisions>(&(*record)->body)) {
-      if (driver_->domain().stale_decisions() != stale) {
-        ++report_.stale_decisions;
-      } else {
-        compare(stored, *decisions);
-      }
-    }
+    if (decisions == nullptr) return true;
+    if (driver_->domain().stale_decisions() != stale)
+      ++report_.stale_decisions;
+    else
+      note(stored, *decisions, found);
     return true;
   }
 
-  void compare(const events::StoredRecord& stored, const Decisions& recorded) {
+  struct Judgement {
+    std::optional<StepDifference> difference;
+    bool repeats = false;  ///< There is one, and it only is that a build that did not look for circles recorded a step once more.
+  };
+
+  /// Before it is applied.
+  Judgement judge(const Decisions& recorded) {
+    const Domain::Step nothing;
+    const auto step = std::exchange(computed_, std::nullopt).value_or(nothing);
+    Judgement out{first_difference(recorded, Decisions{step.base, step.kind, step.events})};
+    if (!out.difference || recorded.step != StepKind::life_cycle) return out;
+    const auto remaining = driver_->without_repeats(recorded);
+    if (remaining.size() == recorded.events.size()) return out;
+    const bool nothing_new = remaining.empty() && step.kind != StepKind::life_cycle;
+    out.repeats =
+        nothing_new || !first_difference(Decisions{recorded.base, recorded.step, remaining}, Decisions{step.base, step.kind, step.events});
+    return out;
+  }
+
+  void note(const events::StoredRecord& stored, const Decisions& recorded, const Judgement& found) {
     if (computed_at_ != stored.offset) {
       report_.undecidable.push_back(stored.offset);
       return;
     }
     ++report_.decisions;
-    const Domain::Step nothing;
-    const Domain::Step& step = computed_ ? *computed_ : nothing;
-    auto difference = first_difference(recorded, Decisions{step.base, step.kind, step.events});
-    computed_.reset();
-    if (!difference) return;
+    if (!found.difference) return;
+    if (found.repeats) {
+      ++report_.repeated_decisions;
+      return;
+    }
     ++report_.mismatched_decisions;
     if (report_.mismatches.size() >= mismatches_max) return;
-    report_.mismatches.push_back({stored.offset, recorded.base, stored.epoch, release_, std::move(*difference)});
+    report_.mismatches.push_back({stored.offset, recorded.base, stored.epoch, release_, *found.difference});
   }
 
   /// Those whose state is the one between the last record that was applied and the next at `next`.
@@ -168,6 +199,7 @@ class Verifier {
   const Log& log_;
   const std::string domain_;
   const VerifyOptions& options_;
+  std::set<std::uint64_t> set_aside_;  ///< Sequences of records that are passed over.
   std::map<Position, SnapshotMeta> snapshots_;
   std::map<Position, SnapshotMeta>::const_iterator to_check_;
   Position last_ = 0;

@@ -38,8 +38,11 @@ struct VerifyReport {
   std::uint64_t records = 0;
   std::uint64_t decisions = 0;        ///< Decided again and compared.
   std::uint64_t stale_decisions = 0;  ///< Of an older epoch, or repeated: without effect, not compared.
-  std::uint64_t snapshots = 0;        ///< Compared.
-  std::uint64_t state_hash = 0;       ///< After `to`.
+  /// Steps that only repeat an earlier one, of builds that did not look for that (admission/repeated_steps.hpp); no fault.
+  std::uint64_t repeated_decisions = 0;
+  std::uint64_t passed_over = 0;  ///< Records that were set aside: without effect, not compared.
+  std::uint64_t snapshots = 0;    ///< Compared.
+  std::uint64_t state_hash = 0;   ///< After `to`.
   std::uint64_t mismatched_decisions = 0;
   std::vector<DecisionMismatch> mismatches;  ///< The first `mismatches_max` of them.
   std::vector<SnapshotMismatch> snapshot_mismatches;

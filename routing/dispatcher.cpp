@@ -33,24 +33,57 @@ bool arrives_before(const ObjectKey& a, const ObjectKey& b) { return rank(a.kind
 // ---- telling ------------------------------------------------------------------------------------------------------------------------
 
 void Dispatcher::remember(const Observation& o) {
+  const auto is_read = [&](const ObjectKey& key) {
+    lifted_.reset();
+    if (auto was = set_aside_.extract(key)) lifted_ = std::move(was.mapped());
+  };
   if (const auto* gone = std::get_if<ObjectDeleted>(&o)) {
-    newest_.erase({gone->kind, std::string(gone->namespace_), std::string(gone->name), std::string(gone->uid)});
+    const ObjectKey key{gone->kind, std::string(gone->namespace_), std::string(gone->name), std::string(gone->uid)};
+    newest_.erase(key);
+    is_read(key);
+  } else if (const auto* q = std::get_if<ObjectQuarantined>(&o)) {
+    const ObjectKey key{q->kind, std::string(q->namespace_), std::string(q->name), std::string(q->uid)};
+    if (q->lifted) return is_read(key);
+    set_aside_[key].bytes = events::encode({.envelope = {}, .body = o});
   } else if (const auto key = object_of(o)) {
     newest_.insert_or_assign(*key, events::encode({.envelope = {}, .body = o}));
+    is_read(*key);
   }
 }
 
 void Dispatcher::tell(Symbol domain, const ObjectKey& object) {
-  const auto it = newest_.find(object);
-  if (it == newest_.end()) return;
-  const auto record = events::decode(it->second);  // we wrote it
+  if (const auto it = newest_.find(object); it != newest_.end()) {
+    const auto record = events::decode(it->second);  // we wrote it
+    send_(domain, std::get<Observation>((*record)->view().body));
+  }
+  tell_quarantine(domain, object);
+}
+
+void Dispatcher::tell_quarantine(Symbol domain, const ObjectKey& object) {
+  const auto it = set_aside_.find(object);
+  if (it == set_aside_.end() || router_.place_of_quarantine(object) != domain) return;
+  it->second.told = domain;
+  const auto record = events::decode(it->second.bytes);
   send_(domain, std::get<Observation>((*record)->view().body));
+}
+
+/// What could not be read may have been told of to another domain than the one that the object turns out to belong to.
+void Dispatcher::lift_elsewhere(const SetAside& was, const Route& route) {
+  if (was.told.empty() || route.everywhere || was.told == route.domain) return;
+  const auto record = events::decode(was.bytes);
+  auto o = std::get<ObjectQuarantined>(std::get<Observation>((*record)->view().body));
+  o.lifted = true;
+  o.outline = {};
+  send_(was.told, o);
 }
 
 void Dispatcher::observe(const Observation& o) {
   remember(o);
   auto route = router_.observe(o);
   if (!router_.settled()) return;
+  if (lifted_) lift_elsewhere(*std::exchange(lifted_, std::nullopt), route);
+  if (const auto* q = std::get_if<ObjectQuarantined>(&o); q != nullptr && !q->lifted)
+    set_aside_[{q->kind, std::string(q->namespace_), std::string(q->name), std::string(q->uid)}].told = route.domain;
   auto& moves = route.moves;
   std::ranges::sort(moves, [](const Move& a, const Move& b) { return arrives_before(a.object, b.object); });
   const auto object = object_of(o);
@@ -60,14 +93,14 @@ void Dispatcher::observe(const Observation& o) {
   std::set<Symbol, ByText> concerned;
   for (const auto& move : moves) concerned.insert({move.from, move.to});
   if (for_one && (!moves.empty() || !domains_.contains(route.domain))) concerned.insert(route.domain);
-  for (const Symbol domain : concerned) begin(domain);
+  for (const Symbol& domain : concerned) begin(domain);
   if (route.everywhere)
-    for (const Symbol domain : domains_) send_(domain, o);
+    for (const Symbol& domain : domains_) send_(domain, o);
   if (for_one && !object) send_(route.domain, o);  // of what has gone the end comes first
   for (auto move = moves.rbegin(); move != moves.rend(); ++move) send_(move->from, move->object.deleted(move->to.text()));
   for (const auto& move : moves) tell(move.to, move.object);
   if (for_one && object) send_(route.domain, o);
-  for (const Symbol domain : concerned) end(domain);
+  for (const Symbol& domain : concerned) end(domain);
 }
 
 /// A domain that is new is told what is everywhere.
@@ -91,7 +124,7 @@ void Dispatcher::end(Symbol domain) {
 }
 
 void Dispatcher::settled() {
-  for (const Symbol domain : std::exchange(unsettled_, {})) end(domain);
+  for (const Symbol& domain : std::exchange(unsettled_, {})) end(domain);
 }
 
 // ---- after a start --------------------------------------------------------------------------------------------------------------------
@@ -101,23 +134,31 @@ void Dispatcher::list() {
   std::vector<std::pair<ObjectKey, Symbol>> placed;
   for (const auto& [object, bytes] : newest_)
     if (!is_everywhere(object.kind)) placed.emplace_back(object, router_.home(object));
+  for (const auto& [object, was] : set_aside_)
+    if (is_everywhere(object.kind) || !newest_.contains(object)) placed.emplace_back(object, router_.place_of_quarantine(object));
   std::ranges::stable_sort(placed, [](const auto& a, const auto& b) { return rank(a.first.kind) < rank(b.first.kind); });
 
   auto all = std::exchange(domains_, {});  // as if they were new: each is told everything
   all.insert(router_.homeless());
   for (const auto& [object, home] : placed) all.insert(home);
   all.erase(Symbol());
-  for (const Symbol domain : all) begin(domain);
+  for (const Symbol& domain : all) begin(domain);
   incomplete_ = domains_;
-  for (const auto& [object, home] : placed)
-    if (!home.empty()) tell(home, object);
+  for (const auto& [object, home] : placed) {
+    if (is_everywhere(object.kind))
+      tell_quarantine(home, object);
+    else if (!home.empty())
+      tell(home, object);
+  }
 }
 
 void Dispatcher::complete(Symbol domain, std::span<const ObjectKey> held) {
   std::vector<ObjectKey> ends;
   for (const auto& object : held) {
-    const bool known = newest_.contains(object);
-    if (!known || (!is_everywhere(object.kind) && router_.home(object) != domain)) ends.push_back(object);
+    const bool set_aside = set_aside_.contains(object);
+    const bool known = newest_.contains(object) || set_aside;
+    const Symbol home = set_aside ? router_.place_of_quarantine(object) : router_.home(object);
+    if (!known || (!is_everywhere(object.kind) && home != domain)) ends.push_back(object);
   }
   std::ranges::sort(ends, [](const ObjectKey& a, const ObjectKey& b) { return arrives_before(b, a); });
   for (const auto& object : ends) send_(domain, object.deleted(newest_.contains(object) ? router_.home(object).text() : Text()));
@@ -138,8 +179,12 @@ bool Dispatcher::may_want(Symbol domain, const admission::Intent& intent) const 
     Symbol operator()(const JobIntent& i) const { return router.home_of_uid(i.uid); }
     Symbol operator()(const WorkloadAdoptIntent& i) const { return router.home_of_uid(i.job_uid); }
     Symbol operator()(const PodReleaseIntent& i) const { return router.home_of_uid(i.uid); }
-    Symbol operator()(const QueueStatusIntent& i) const {
-      return router.home({i.local ? ObjectKind::local_queue : ObjectKind::cluster_queue, i.namespace_, i.name, {}});
+    Symbol operator()(const QuarantineIntent& i) const {
+      const Symbol home = router.home_of_uid(i.uid);
+      return home.empty() ? router.homeless() : home;
+    }
+    Symbol operator()(const QueueStatusIntent& i) const {  // one that was never readable has no home of its own
+      return router.place_of_quarantine({i.local ? ObjectKind::local_queue : ObjectKind::cluster_queue, i.namespace_, i.name, {}});
     }
     Symbol operator()(const FinalizerIntent& i) const {
       if (i.kind == ObjectKind::cluster_queue) return router.home({i.kind, {}, i.name, {}});

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -24,7 +25,7 @@ namespace hindsight::routing {
 /// lost, and the new one decides it again. What is being carried out at that moment, an admission, a start, is not lost: the domains go on
 /// deciding only when it has been answered and observed.
 ///
-/// Keeps the newest observation of each object. One thread.
+/// Keeps the newest observation of each object, and what was set aside. One thread.
 class Dispatcher {
  public:
   using Send = std::function<void(Symbol domain, const Observation&)>;
@@ -54,7 +55,15 @@ class Dispatcher {
   [[nodiscard]] bool may_want(Symbol domain, const admission::Intent& intent) const;
 
  private:
+  /// Of an object that is set aside.
+  struct SetAside {
+    std::vector<std::byte> bytes;
+    Symbol told;  ///< To which domain.
+  };
+
   void remember(const Observation& o);
+  void tell_quarantine(Symbol domain, const ObjectKey& object);
+  void lift_elsewhere(const SetAside& was, const Route& route);
   void tell(Symbol domain, const ObjectKey& object);
   void begin(Symbol domain);
   void end(Symbol domain);
@@ -63,6 +72,8 @@ class Dispatcher {
   Send send_;
   std::function<bool()> departing_;
   std::map<ObjectKey, std::vector<std::byte>> newest_;
+  std::map<ObjectKey, SetAside> set_aside_;
+  std::optional<SetAside> lifted_;  ///< By the observation that is being told.
   std::set<Symbol, ByText> domains_;
   std::set<Symbol, ByText> unsettled_;   ///< Those that were told all that belongs together, and wait for `settled`.
   std::set<Symbol, ByText> incomplete_;  ///< Those that were told all since `list`, and have not been completed.

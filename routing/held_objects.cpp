@@ -1,5 +1,7 @@
 #include "routing/held_objects.hpp"
 
+#include <set>
+
 #include "admission/domain.hpp"
 #include "admission/workload_parent.hpp"
 
@@ -28,6 +30,10 @@ std::vector<ObjectKey> held_objects(const admission::StateView& state) {
     for (const auto& w : parent->workloads()) out.push_back({ObjectKind::workload, std::string(w.namespace_.text()), w.name, w.uid});
     for (const auto& pod : parent->pods()) out.push_back({ObjectKind::pod, {}, pod.name, pod.uid});
   }
+  const auto& set_aside = state.domain().quarantined();
+  const std::set<ObjectKey> known(out.begin(), set_aside.empty() ? out.begin() : out.end());
+  for (const auto& [uid, q] : set_aside)
+    if (ObjectKey key{q.kind, q.namespace_, q.name, uid}; !known.contains(key)) out.push_back(std::move(key));
   return out;
 }
 

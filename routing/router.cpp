@@ -90,9 +90,11 @@ Symbol Router::see(const LocalQueueObserved& o, Moves& moves) {
 Symbol Router::see(const JobObserved& o, Moves& moves) {
   const std::string key(o.meta.uid);
   Family& family = families_[key];
-  if (!family.job) family.job.emplace();
+  const bool fresh = !family.job;
+  if (fresh) family.job.emplace();
   JobFacts& job = *family.job;
   job.namespace_ = o.meta.namespace_;
+  if (fresh) disown(key, moves);
   job.name = o.meta.name;
   job.queue_name = o.queue_name;
   set_owner(key, job, o.owner_uid);
@@ -103,7 +105,8 @@ Symbol Router::see(const JobObserved& o, Moves& moves) {
 
 Symbol Router::see(const WorkloadObserved& o, Moves& moves) {
   const std::string uid(o.meta.uid);
-  const std::string key(o.owner_uid.empty() ? o.meta.uid : o.owner_uid);
+  const bool owned = !o.owner_uid.empty() && is_near(o.owner_uid, o.meta.namespace_);
+  const std::string key(owned ? o.owner_uid : o.meta.uid);
   WorkloadFacts facts;
   if (const auto known = family_of_.find(uid); known != family_of_.end() && known->second != key) {  // a job took it over, or lost it
     const std::string before = known->second;
@@ -124,8 +127,10 @@ Symbol Router::see(const WorkloadObserved& o, Moves& moves) {
 }
 
 Symbol Router::see(const PodObserved& o, Moves& moves) {
-  if (o.owner_uid.empty()) return {};
   const std::string key(o.owner_uid);
+  if (const auto known = family_of_.find(o.meta.uid); known != family_of_.end() && known->second != key)
+    (void)forget_member(o.meta.uid, moves);  // references to owners can be changed
+  if (o.owner_uid.empty() || !is_near(key, o.meta.namespace_)) return {};
   family_of_[std::string(o.meta.uid)] = key;
   Family& family = families_[key];
   PodFacts& pod = family.pods[std::string(o.meta.uid)];
@@ -133,6 +138,36 @@ Symbol Router::see(const PodObserved& o, Moves& moves) {
   pod.name = o.meta.name;
   rehome_family(key, moves);
   return family.home;
+}
+
+/// Nobody owns anything in another namespace. Of a job that was not seen yet it is not known where it is.
+bool Router::is_near(std::string_view key, std::string_view namespace_) const {
+  const auto it = families_.find(key);
+  return it == families_.end() || !it->second.job || it->second.job->namespace_ == namespace_;
+}
+
+/// A job was seen for the first time: what names it as its owner from another namespace is none of its own.
+void Router::disown(const std::string& key, Moves& moves) {
+  Family& family = families_.at(key);
+  const std::string& space = family.job->namespace_;
+  std::vector<std::pair<std::string, WorkloadFacts>> leaving;
+  for (auto it = family.workloads.begin(); it != family.workloads.end();) {
+    const auto at = it++;
+    if (at->second.namespace_ == space) continue;
+    leaving.emplace_back(at->first, at->second);
+    family.workloads.erase(at);
+  }
+  for (auto it = family.pods.begin(); it != family.pods.end();) {
+    const auto at = it++;
+    if (at->second.namespace_ == space) continue;
+    family_of_.erase(at->first);
+    family.pods.erase(at);
+  }
+  for (auto& [uid, facts] : leaving) {
+    family_of_[uid] = uid;
+    families_[uid].workloads.try_emplace(uid, std::move(facts));
+    rehome_family(uid, moves);
+  }
 }
 
 /// The domain where it was is told.
@@ -162,6 +197,12 @@ Symbol Router::see(const ObjectDeleted& o, Moves& moves) {
   trees_.erase(o.kind, o.name);
   if (trees_.take_changes()) rehome_all(moves);
   return was;
+}
+
+/// A job of which nothing else was seen belongs where its outline says.
+Symbol Router::see(const ObjectQuarantined& o, Moves& moves) {
+  if (o.kind == ObjectKind::job && !o.outline.empty() && !family_of_.contains(o.uid)) return see(o.outline.front(), moves);
+  return place_of_quarantine({o.kind, std::string(o.namespace_), std::string(o.name), std::string(o.uid)});
 }
 
 Symbol Router::forget_member(std::string_view uid, Moves& moves) {
@@ -227,7 +268,7 @@ Symbol Router::home_for(std::string_view key) const {
   const Family* at = top;
   for (int steps = 0; steps < owners_max && at->job && !at->job->owner_uid.empty(); ++steps) {
     const auto above = families_.find(at->job->owner_uid);
-    if (above == families_.end() || !above->second.job) break;
+    if (above == families_.end() || !above->second.job || above->second.job->namespace_ != at->job->namespace_) break;
     at = &above->second;
     if (!at->job->queue_name.empty() || top->job->queue_name.empty()) top = at;
   }
@@ -286,6 +327,11 @@ void Router::rehome_all(Moves& moves) {
 Symbol Router::home_of_uid(std::string_view uid) const {
   const auto it = family_of_.find(uid);
   return it == family_of_.end() ? Symbol() : find_home(families_, it->second);
+}
+
+Symbol Router::place_of_quarantine(const ObjectKey& object) const {
+  const Symbol known = home(object);
+  return known.empty() ? homeless() : known;
 }
 
 Symbol Router::home(const ObjectKey& object) const {

@@ -54,6 +54,8 @@ class Router {
   /// Where the object belongs; empty: it was never seen, or is gone. By uid where it has one, else by name.
   [[nodiscard]] Symbol home(const ObjectKey& object) const;
   [[nodiscard]] Symbol home_of_uid(std::string_view uid) const;
+  /// Where it is told that the object was set aside: where it belongs, as far as that is known.
+  [[nodiscard]] Symbol place_of_quarantine(const ObjectKey& object) const;
   [[nodiscard]] const Trees& trees() const { return trees_; }
 
  private:
@@ -92,7 +94,10 @@ class Router {
   Symbol see(const WorkloadObserved& o, Moves& moves);
   Symbol see(const PodObserved& o, Moves& moves);
   Symbol see(const ObjectDeleted& o, Moves& moves);
+  Symbol see(const ObjectQuarantined& o, Moves& moves);
   Symbol forget_member(std::string_view uid, Moves& moves);
+  [[nodiscard]] bool is_near(std::string_view key, std::string_view namespace_) const;
+  void disown(const std::string& key, Moves& moves);
 
   void rehome_all(Moves& moves);
   void rehome_families(Moves& moves);

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Proves the include direction of the folders, and that every folder says what it is for.
+"""Proves the include direction of the folders, that no text is cut by bytes, and that every folder says what it is for.
 
     check_includes.py [--root DIR]
 
@@ -11,6 +11,7 @@ Rules, for every C++ file outside tests/ and bench/ (where anything of ours may 
   pure        vocabulary/ and admission/ include only the standard library and tl/expected.hpp
   library     a library in LIBRARY_HOMES is included only in the folders named there; this rule holds in tests/ and bench/ too, where
               tests/<folder>/ counts as <folder>
+  cut         no text is cut by bytes: .substr(0, LIMIT) may end in half a character, which is no text; cut_text (vocabulary/text.hpp) does not
   readme      every folder at the top, and every folder with C++ sources, has a README.md (tests/ and bench/ need one at their top only)
 
 Prints one line for each finding: file:line, what was found, what is allowed. Status 1 if there is any.
@@ -48,7 +49,11 @@ LIBRARY_HOMES = {
     "caf": {"actors"},
     "flatbuffers": {"schemas", "events", "replay"},
     "librdkafka": {"events"},
+    "boost": {"operations"},
 }
+
+# A number, or a name of a limit, as the second argument. Whoever cuts at what was found (`text.substr(0, slash)`) cuts at a border.
+CUT = re.compile(r"\.substr\(\s*0\s*,[^;]*?(\b[1-9]\d+\b|_(max|bytes|limit|chars)\b|\blimits::)")
 
 PURE_FOLDERS = ["vocabulary", "admission"]
 PURE_EXTRA = {"tl/expected.hpp"}
@@ -108,6 +113,11 @@ def check_include(root, relative, quoted, name):
     return None
 
 
+def cuts(path):
+    """Numbers of the lines that cut a text by bytes."""
+    return [number for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1) if CUT.search(line)]
+
+
 def folders_with_duty(root):
     """Folders that need a README.md."""
     wanted = {path for path in root.iterdir() if path.is_dir() and not path.name.startswith(".") and path.name not in NOT_OURS}
@@ -126,6 +136,9 @@ def check(root):
             problem = check_include(root, relative, quoted, name)
             if problem:
                 findings.append(f"{relative}:{number}: {problem}")
+        if relative.parts[0] in CODE_FOLDERS:
+            for number in cuts(path):
+                findings.append(f"{relative}:{number}: cuts a text by bytes; allowed: cut_text, cut_message (vocabulary/text.hpp)")
     for folder in folders_with_duty(root):
         if not (folder / "README.md").is_file():
             findings.append(f"{folder.relative_to(root)}/: no README.md; needed: a few lines on what belongs there and what it may include")

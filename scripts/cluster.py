@@ -2,7 +2,7 @@
 """Runs a real Kubernetes control plane on 127.0.0.1, with KWOK in place of machines.
 
     cluster.py up [--dir D] [--nodes N] [--no-kwok] [--no-controller-manager] [--no-scheduler] [--feature-gates X] [--runtime-config X]
-                  [--endpoint-routing]
+                  [--endpoint-routing] [--audit] [--emulated-version V] [--admission-plugins X]
     cluster.py down [--dir D] [--keep]      stop everything; --keep leaves the data for the next up
     cluster.py status [--dir D] [-o json]   what runs where; status 1 if a part is down
     cluster.py stop|start COMPONENT [--dir D]
@@ -217,6 +217,7 @@ class Cluster:
         self.dir = Path(state_dir).resolve()
         self.settings_file = self.dir / "cluster.json"
         self.settings = json.loads(self.settings_file.read_text()) if self.settings_file.exists() else None
+        self.audit_log = self.dir / "logs" / "audit.log"
         self.processes = {name: Process(self.dir, name) for name in COMPONENTS}
         self.admin = None
 
@@ -264,6 +265,9 @@ class Cluster:
                 },
                 file,
             )
+        with self.private_file("audit.json") as file:
+            policy = {"apiVersion": "audit.k8s.io/v1", "kind": "Policy", "omitStages": ["RequestReceived"], "rules": [{"level": "Metadata"}]}
+            json.dump(policy, file)
         # Last: a cluster.json says that all other files are complete.
         with self.private_file("cluster.json") as file:
             json.dump(settings, file, indent=2)
@@ -325,6 +329,7 @@ class Cluster:
         ports, options = self.settings["ports"], self.settings["options"]
         pki = self.dir / "pki"
         gates = [f"--feature-gates={options['feature_gates']}"] if options["feature_gates"] else []
+        emulated = [f"--emulated-version={options['emulated_version']}"] if options.get("emulated_version") else []
         peer = f"http://127.0.0.1:{ports['etcd-peer']}"
         client = f"http://127.0.0.1:{ports['etcd']}"
         arguments = {
@@ -369,6 +374,10 @@ class Cluster:
                 "--max-mutating-requests-inflight=1000",
                 *([f"--runtime-config={options['runtime_config']}"] if options["runtime_config"] else []),
                 *(["--enable-aggregator-routing=true"] if options.get("endpoint_routing") else []),
+                # Written before the answer goes out, so that who has the answer finds it there.
+                *([f"--audit-policy-file={self.dir / 'audit.json'}", f"--audit-log-path={self.audit_log}", "--audit-log-mode=blocking-strict"] if options.get("audit") else []),
+                *([f"--enable-admission-plugins={options['admission_plugins']}"] if options.get("admission_plugins") else []),
+                *emulated,
                 *gates,
             ],
             "controller-manager": [
@@ -381,12 +390,14 @@ class Cluster:
                 "--kube-api-burst=2000",
                 "--concurrent-job-syncs=20",
                 "--concurrent-gc-syncs=20",
+                *emulated,
                 *gates,
             ],
             "scheduler": [
                 f"--config={self.dir / 'scheduler.json'}",
                 "--bind-address=127.0.0.1",
                 f"--secure-port={ports['scheduler']}",
+                *emulated,
                 *gates,
             ],
             "kwok": [
@@ -526,7 +537,7 @@ def require_settings(cluster):
 
 def command_up(cluster, arguments):
     defaults = {"nodes": 4, "kwok": True, "controller-manager": True, "scheduler": True, "feature_gates": "", "runtime_config": "",
-                "endpoint_routing": False}
+                "endpoint_routing": False, "audit": False, "emulated_version": "", "admission_plugins": ""}
     given = {key: getattr(arguments, key.replace("-", "_")) for key in defaults if getattr(arguments, key.replace("-", "_")) is not None}
     if cluster.settings is not None:
         for key, value in given.items():
@@ -563,7 +574,7 @@ def command_down(cluster, arguments):
     # By name: --dir may be a folder that holds more than the cluster.
     for name in ("etcd", "pids", "logs", "pki"):
         shutil.rmtree(cluster.dir / name, ignore_errors=True)
-    for file in [*cluster.dir.glob("*kubeconfig"), cluster.dir / "tokens.csv", cluster.dir / "scheduler.json", cluster.settings_file]:
+    for file in [*cluster.dir.glob("*kubeconfig"), cluster.dir / "tokens.csv", cluster.dir / "scheduler.json", cluster.dir / "audit.json", cluster.settings_file]:
         file.unlink(missing_ok=True)
     say(f"stopped, data removed from {cluster.dir}")
 
@@ -635,6 +646,9 @@ def parse():
     up.add_argument("--runtime-config", default=None, help="for the API server, as api/all=true")
     routing = "the API server reaches Services (webhooks, aggregated APIs) by their EndpointSlices; nobody here stands behind the service network"
     up.add_argument("--endpoint-routing", action="store_true", default=None, help=routing)
+    up.add_argument("--audit", action="store_true", default=None, help="the API server writes who asked for what, and why it was allowed, to logs/audit.log")
+    up.add_argument("--admission-plugins", default=None, help="for the API server, beside those that are on by default: A,B")
+    up.add_argument("--emulated-version", default=None, help="all Kubernetes components behave as an older version, as 1.34")
     command("down", command_down).add_argument("--keep", action="store_true", help="keep the data for the next up")
     command("status", command_status).add_argument("-o", "--output", choices=["table", "json"], default="table")
     for name in ("start", "stop"):

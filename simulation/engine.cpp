@@ -6,8 +6,6 @@ namespace hindsight::simulation {
 namespace {
 
 constexpr std::size_t log_batch = 1000;
-// Between two events of the outside a domain comes to rest after a few steps per object; this many means that it does not.
-constexpr std::uint64_t steps_max = 2'000'000;
 
 }  // namespace
 
@@ -99,12 +97,13 @@ void Engine::come_to_rest() {
     if (!queued_.empty()) continue;
     auto step = driver_.decide();
     if (!step) {
+      bridge_->drop_absent(0);  // the mirror has all that there is
       plan_retries();
       return;
     }
-    if (steps > steps_max) {
-      error_ =
-          Error{ErrorKind::invalid, "the domain does not come to rest: more than " + std::to_string(steps_max) + " steps at one moment"};
+    if (steps > options_.steps_max) {
+      error_ = Error{ErrorKind::invalid,
+                     "the domain does not come to rest: more than " + std::to_string(options_.steps_max) + " steps at one moment"};
       return;
     }
     const Envelope e{options_.domain, driver_.domain().sequence() + 1, driver_.domain().epoch(), now_, step->base};

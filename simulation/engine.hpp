@@ -35,6 +35,8 @@ struct EngineOptions {
   /// When the world's API server lets the template of a stopped job be restored.
   connectors::TemplateMutability template_mutability = connectors::TemplateMutability::suspended;
   std::function<void(const RecordView&)> on_record;  ///< Called for every record after it was applied.
+  /// Between two events of the outside a domain comes to rest after a few steps per object; this many mean that it does not.
+  std::uint64_t steps_max = 2'000'000;
 };
 
 /// Plays connectors, log and entities of one domain in virtual time: everything that a moment entails happens before time goes
@@ -60,6 +62,7 @@ class Engine {
 
   [[nodiscard]] Time now() const { return now_; }
   [[nodiscard]] const admission::LoopDriver& driver() const { return driver_; }
+  [[nodiscard]] const connectors::Bridge& bridge() const { return *bridge_; }
   [[nodiscard]] std::uint64_t records() const { return records_; }
   [[nodiscard]] std::uint64_t decisions() const { return decisions_; }
   /// What people should know: objects that could not be read, writes that were refused.

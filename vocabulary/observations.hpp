@@ -305,6 +305,9 @@ struct JobObserved {
   Text resource_bounds;  ///< The annotation as it is.
   /// What JobIntent::settles named: the job is suspended, and no start of it is under way any more. 0: nothing is said of that.
   std::uint64_t start_settled = 0;
+  /// Of a RayCluster: each of its pod templates carries the scheduling gate elastic-job, so that all of its pods wait until a slice has
+  /// them.
+  bool pods_gated = false;
 };
 
 enum class ConditionType : std::uint8_t {
@@ -447,15 +450,57 @@ struct ConfigurationObserved {
   Text json;
 };
 
+/// A clock stood elsewhere than the time in the log, by more than the two may differ (actors/day_clock.hpp). Nothing is decided by it: time
+/// is that of the envelopes, which goes on evenly. It tells whoever reads the log why its times are not those of the world.
+struct ClockStepped {
+  Time from;    ///< The time in the log.
+  Time to;      ///< What the clock said at that moment.
+  Text source;  ///< Whose clock, for people.
+};
+
+/// What failed about an object that was set aside.
+enum class QuarantineStage : std::uint8_t {
+  read = 0,   ///< Its newest version cannot be read, or is beyond a limit (vocabulary/limits.hpp).
+  plan = 1,   ///< What is wanted of it cannot be worked out.
+  write = 2,  ///< What is wanted of it cannot be written down.
+};
+
+/// An object was set aside: something about this one object failed, and all others go on. What the domain knew of it before stays as it
+/// was, quota included, until it is gone or comes in a version that can be read; until then it is not started and gets no quota.
+struct ObjectQuarantined {
+  ObjectKind kind = ObjectKind::unspecified;  ///< Unspecified: of a kind that is never observed, as LimitRange.
+  Text api_kind;                              ///< "Job", "JobSet", "LimitRange".
+  Text namespace_;
+  Text name;
+  Text uid;
+  std::uint64_t resource_version = 0;  ///< Of the version that failed.
+  QuarantineStage stage = QuarantineStage::read;
+  Text reason;          ///< What was found and what is allowed.
+  bool lifted = false;  ///< The opposite: it is set aside no more. Said where no other observation says so.
+  /// Of a job: what could be read of it all the same, without pod sets; at most one. It tells whether the job runs, so that one that runs
+  /// without quota can be stopped and one that was evicted gives its quota back.
+  List<JobObserved> outline;
+};
+
+/// A record of this domain is passed over by every reader, wherever it reads (events/quarantine.hpp): no entity could take it, and
+/// somebody who knows has said so. It keeps its place and its number, and has no effect.
+struct RecordQuarantined {
+  std::uint64_t sequence = 0;  ///< Of that record in the domain.
+  std::uint64_t position = 0;  ///< Where it stood in the log in which this was said first; for people.
+  Text writer;                 ///< Who said so.
+  Text release;                ///< Of the software that wrote this.
+  Text reason;
+};
+
 /// Somebody took the domain: the first record of every epoch (rule 4).
 struct EpochStarted {
   Text writer;   ///< Host and process, for people.
   Text release;  ///< Version of the software that decides in this epoch.
 };
 
-using Observation =
-    std::variant<ResourceFlavorObserved, ClusterQueueObserved, CohortObserved, LocalQueueObserved, WorkloadPriorityClassObserved,
-                 PriorityClassObserved, NamespaceObserved, AdmissionCheckObserved, TopologyObserved, NodeObserved, JobObserved,
-                 WorkloadObserved, ObjectDeleted, TimerFired, MirrorSynced, WriteRefused, ConfigurationObserved, PodObserved>;
+using Observation = std::variant<ResourceFlavorObserved, ClusterQueueObserved, CohortObserved, LocalQueueObserved,
+                                 WorkloadPriorityClassObserved, PriorityClassObserved, NamespaceObserved, AdmissionCheckObserved,
+                                 TopologyObserved, NodeObserved, JobObserved, WorkloadObserved, ObjectDeleted, TimerFired, MirrorSynced,
+                                 WriteRefused, ConfigurationObserved, PodObserved, ClockStepped, ObjectQuarantined, RecordQuarantined>;
 
 }  // namespace hindsight

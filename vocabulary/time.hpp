@@ -2,6 +2,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 
@@ -28,9 +29,20 @@ struct Time {
   [[nodiscard]] constexpr bool is_set() const { return micros >= 0; }
   [[nodiscard]] constexpr std::int64_t floor_seconds() const { return micros / 1'000'000; }
   friend constexpr auto operator<=>(Time, Time) = default;
-  friend constexpr Time operator+(Time t, Duration d) { return {t.micros + d.micros}; }
-  friend constexpr Time operator-(Time t, Duration d) { return {t.micros - d.micros}; }
-  friend constexpr Duration operator-(Time a, Time b) { return {a.micros - b.micros}; }
+  // They saturate: a record may carry any number as a time, whoever wrote it.
+  friend constexpr Time operator+(Time t, Duration d) {
+    std::int64_t out = 0;
+    return {__builtin_add_overflow(t.micros, d.micros, &out) ? (d.micros > 0 ? latest : earliest) : out};
+  }
+  friend constexpr Time operator-(Time t, Duration d) { return {difference(t.micros, d.micros)}; }
+  friend constexpr Duration operator-(Time a, Time b) { return {difference(a.micros, b.micros)}; }
+
+ private:
+  static constexpr std::int64_t latest = std::numeric_limits<std::int64_t>::max(), earliest = std::numeric_limits<std::int64_t>::min();
+  static constexpr std::int64_t difference(std::int64_t a, std::int64_t b) {
+    std::int64_t out = 0;
+    return __builtin_sub_overflow(a, b, &out) ? (b > 0 ? earliest : latest) : out;
+  }
 };
 
 /// "2026-01-01T00:00:00Z": the form that Kubernetes writes for metav1.Time (whole seconds, rounded down).

@@ -77,7 +77,7 @@ struct Bench {
   }
   std::vector<Head> heads(Amount amount, std::int64_t priority) {
     std::vector<Head> out;
-    for (const Symbol q : names) out.push_back({workload(amount, priority), q, {}});
+    for (const Symbol& q : names) out.push_back({workload(amount, priority), q, {}});
     return out;
   }
   void run(Symbol queue, const char* flavor_name, Amount amount, std::int64_t priority) {
@@ -143,7 +143,7 @@ BENCHMARK(fair_fit)->ArgsProduct({{100, 1000}, {0, 1}});
 /// Heads that have to wait and may preempt nobody.
 void wait_without_candidates(benchmark::State& state) {
   Bench b(100, 1000, Shape::flat);
-  for (const Symbol q : b.names)
+  for (const Symbol& q : b.names)
     for (const auto* f : {"on-demand", "spot"}) b.run(q, f, 1000, 9);
   b.cycles(state, b.heads(5, 0), Outcome::Kind::requeue);
 }
@@ -152,7 +152,7 @@ BENCHMARK(wait_without_candidates);
 /// Every head preempts three of twenty workloads of its own queue in each flavor.
 void preempt_own(benchmark::State& state) {
   Bench b(100, 1000, static_cast<Shape>(state.range(0)));
-  for (const Symbol q : b.names)
+  for (const Symbol& q : b.names)
     for (int i = 0; i < 20; ++i)
       for (const auto* f : {"on-demand", "spot"}) b.run(q, f, 50, i % 5);
   b.settings.fair_sharing = state.range(1) != 0;

@@ -1,19 +1,16 @@
 #include "cli/live/certificate_store.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
+#include <span>
 #include <system_error>
-
-#include <fcntl.h>
-#include <unistd.h>
 
 #include "cli/live/cluster_requests.hpp"
 #include "connectors/kubernetes/base64.hpp"
 #include "connectors/manifests/json_views.hpp"
 #include "connectors/objects/resource_types.hpp"
+#include "events/own_file.hpp"
 
 namespace hindsight::cli {
 namespace {
@@ -98,30 +95,25 @@ class FolderStore final : public CertificateStore {
     if (why) return fail(ErrorKind::io, folder_.string() + ": " + why.message());
     Result<void> done;
     each_part(certificates, [&](const char* name, const std::string& part) {
-      if (done) done = write_file(folder_ / name, part);
+      if (done) done = events::replace_file(folder_ / name, std::as_bytes(std::span(part)));
     });
     return done;
   }
 
  private:
-  /// Whoever reads meanwhile sees the old file or the new one.
-  static Result<void> write_file(const std::filesystem::path& path, const std::string& text) {
-    const std::string fresh = path.string() + ".new";
-    const auto failed = [&] { return fail(ErrorKind::io, path.string() + ": " + std::generic_category().message(errno)); };
-    const int file = ::open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    if (file < 0) return failed();
-    const ssize_t written = ::write(file, text.data(), text.size());
-    const bool whole = written == static_cast<ssize_t>(text.size()) && ::fsync(file) == 0;
-    if (!whole) {
-      ::close(file);
-      return failed();
-    }
-    ::close(file);
-    if (::rename(fresh.c_str(), path.c_str()) != 0) return failed();
+  std::filesystem::path folder_;
+};
+
+class MemoryStore final : public CertificateStore {
+ public:
+  Result<SelfSigned> load() override { return kept_; }
+  Result<void> save(const SelfSigned& certificates) override {
+    kept_ = certificates;
     return {};
   }
 
-  std::filesystem::path folder_;
+ private:
+  SelfSigned kept_;
 };
 
 }  // namespace
@@ -130,6 +122,8 @@ std::unique_ptr<CertificateStore> secret_store(connectors::kubernetes::Kubernete
                                                std::string name) {
   return std::make_unique<SecretStore>(cluster, std::move(namespace_), std::move(name));
 }
+
+std::unique_ptr<CertificateStore> memory_store() { return std::make_unique<MemoryStore>(); }
 
 std::unique_ptr<CertificateStore> folder_store(std::string folder) { return std::make_unique<FolderStore>(std::move(folder)); }
 

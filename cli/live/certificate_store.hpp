@@ -8,7 +8,7 @@
 
 namespace hindsight::cli {
 
-/// Where webhook certificates are kept between one process and the next, and between copies: ca.crt, ca.key, tls.crt, tls.key.
+/// Where certificates are kept between one process and the next, and between copies: ca.crt, ca.key, tls.crt, tls.key.
 class CertificateStore {
  public:
   virtual ~CertificateStore() = default;
@@ -23,6 +23,9 @@ class CertificateStore {
                                                              std::string name);
 /// Files in a folder, which is made when it is not there; keys are readable by their owner only. For one process.
 [[nodiscard]] std::unique_ptr<CertificateStore> folder_store(std::string folder);
+
+/// Nowhere: it ends with the process.
+[[nodiscard]] std::unique_ptr<CertificateStore> memory_store();
 
 /// What a server that is reached through a Service wants; its authority lives ten times as long as its certificate, at least ten years.
 [[nodiscard]] operations::SelfSignedWish server_wish(const std::string& service, const std::string& namespace_, Duration lifetime);

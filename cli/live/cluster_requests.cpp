@@ -46,12 +46,22 @@ Result<void> write_object(connectors::kubernetes::KubernetesCluster& cluster, co
   const std::string what = about(*write.type, write.namespace_, write.name);
   const auto promise = std::make_shared<std::promise<connectors::WriteAnswer>>();
   auto future = promise->get_future();
-  cluster.submit(std::move(write), [promise](connectors::WriteAnswer answer) { promise->set_value(std::move(answer)); });
+  cluster.write_once(std::move(write), [promise](connectors::WriteAnswer answer) { promise->set_value(std::move(answer)); });
   if (future.wait_for(request_patience) != std::future_status::ready)
     return fail(ErrorKind::unavailable, what + ": no answer within " + std::to_string(request_patience.count()) + " s");
   const auto answer = future.get();
   if (answer.http_status / 100 == 2) return {};
   return tl::unexpected(refusal(what, answer.http_status, answer.body));
+}
+
+connectors::kubernetes::HttpAnswer post_and_wait(connectors::kubernetes::KubernetesCluster& cluster, const std::string& path,
+                                                 const std::string& body) {
+  const auto promise = std::make_shared<std::promise<connectors::kubernetes::HttpAnswer>>();
+  auto future = promise->get_future();
+  cluster.post_path(path, body, request_patience,
+                    [promise](connectors::kubernetes::HttpAnswer answer) { promise->set_value(std::move(answer)); });
+  if (future.wait_for(request_patience) != std::future_status::ready) return {};
+  return future.get();
 }
 
 }  // namespace hindsight::cli

@@ -20,7 +20,11 @@ inline constexpr auto request_patience = std::chrono::seconds(5);
                                                                     const connectors::ResourceType& type, const std::string& namespace_,
                                                                     const std::string& name);
 
-/// Writes and waits for the answer. Errors as above, and conflict when somebody else was first.
+/// Writes, once and whoever has the lease, and waits for the answer. Errors as above, and conflict when somebody else was first.
 [[nodiscard]] Result<void> write_object(connectors::kubernetes::KubernetesCluster& cluster, connectors::Write write);
+
+/// Posts to a path and waits for the answer; status 0: none came in time. One try.
+[[nodiscard]] connectors::kubernetes::HttpAnswer post_and_wait(connectors::kubernetes::KubernetesCluster& cluster, const std::string& path,
+                                                               const std::string& body);
 
 }  // namespace hindsight::cli

@@ -8,11 +8,26 @@
 #include "connectors/manifests/json_text.hpp"
 #include "connectors/manifests/json_views.hpp"
 #include "connectors/manifests/kinds.hpp"
+#include "connectors/objects/resource_types.hpp"
 #include "operations/configuration_schema.hpp"
 
 namespace hindsight::cli {
 
 using connectors::manifests::member;
+
+namespace {
+
+/// What rules need to know of the cluster. Whoever creates a Job may name anything as its owner; that is no reason to look for it, nor to
+/// have the right to.
+bool is_asked_for(const connectors::ResourceType& type) {
+  namespace t = connectors::types;
+  const auto wanted = {&t::namespace_, &t::local_queue, &t::cluster_queue, &t::workload_priority_class,
+                       &t::job,        &t::job_set,     &t::ray_cluster,   &t::ray_job};
+  return std::any_of(wanted.begin(), wanted.end(),
+                     [&](const connectors::ResourceType* one) { return one->kind == type.kind && one->group == type.group; });
+}
+
+}  // namespace
 
 std::shared_ptr<const ObjectJson> ClusterSurroundings::find(std::string_view kind, std::string_view namespace_,
                                                             std::string_view name) const {
@@ -25,6 +40,7 @@ std::shared_ptr<const ObjectJson> ClusterSurroundings::find(std::string_view kin
     if (!object) throw std::runtime_error(object.error().message);
     return std::make_shared<const ObjectJson>(std::move(*object));
   }
+  if (!is_asked_for(*known->type)) return nullptr;
   auto object = read_object(cluster_, *known->type, known->type->namespaced ? std::string(namespace_) : std::string(), std::string(name));
   if (!object) throw std::runtime_error(object.error().message);
   return *object;
@@ -48,6 +64,11 @@ bool ClusterSurroundings::manages_kind(std::string_view kind, std::string_view g
   return std::any_of(known.begin(), known.end(), [&](const operations::Framework& framework) {
     return framework.kind == kind && framework.group == group && std::find(wanted.begin(), wanted.end(), framework.name) != wanted.end();
   });
+}
+
+bool ClusterSurroundings::is_controller(std::string_view user) const {
+  const auto& known = configuration_.controllers;
+  return std::find(known.begin(), known.end(), user) != known.end();
 }
 
 }  // namespace hindsight::cli

@@ -11,6 +11,8 @@
 namespace hindsight::cli {
 namespace {
 
+constexpr std::chrono::seconds hurried_look{60};
+
 std::chrono::milliseconds usual_look(Duration keep) {
   const std::chrono::milliseconds part(keep.micros / 1000 / 24);
   return std::clamp<std::chrono::milliseconds>(part, std::chrono::seconds(1), std::chrono::hours(1));
@@ -26,7 +28,12 @@ void HistoryKeeper::run(const std::stop_token& stop) {
   std::mutex mutex;
   std::condition_variable_any never;
   std::string told;
-  for (std::unique_lock lock(mutex); !never.wait_for(lock, stop, look, [&] { return stop.stop_requested(); });) {
+  // A log that is about to be full is looked at more often, for what is too old may be what takes the room.
+  const auto pause = [&] {
+    const auto space = log_.space();
+    return space && *space && (*space)->nearly_full() ? std::min<std::chrono::milliseconds>(look, hurried_look) : look;
+  };
+  for (std::unique_lock lock(mutex); !never.wait_for(lock, stop, pause(), [&] { return stop.stop_requested(); });) {
     std::string why;
     try {
       if (auto ok = forget_old(stop); !ok) why = ok.error().message;
@@ -38,11 +45,24 @@ void HistoryKeeper::run(const std::stop_token& stop) {
   }
 }
 
+/// What is older than it is to be kept ends here. A single record of a clock that was a year ahead would make all others too old, so both
+/// the last record and the clock must say so. Only when the log is full the clock alone is asked: then there is no later record, and would
+/// never be one.
+Result<events::Position> HistoryKeeper::end_of_old() const {
+  const auto by_log = replay::resolve(log_, {.kind = replay::Moment::Kind::ago, .ago = options_.keep});
+  if (!options_.now) return by_log;
+  const auto space = log_.space();
+  const bool full = space && *space && (*space)->full();
+  if (!by_log && !full) return by_log;
+  const auto by_clock = replay::resolve(log_, {.kind = replay::Moment::Kind::time, .time = options_.now() - options_.keep});
+  if (!by_clock || full) return by_clock;
+  return std::min(*by_log, *by_clock);
+}
+
 Result<void> HistoryKeeper::forget_old(const std::stop_token& stop) {
   const auto first = log_.first();
   if (!first) return tl::unexpected(first.error());
-  const replay::Moment moment{.kind = replay::Moment::Kind::ago, .ago = options_.keep};
-  const auto upto = replay::resolve(log_, moment);
+  const auto upto = end_of_old();
   if (!upto && upto.error().kind == ErrorKind::not_found) return {};  // all records are newer
   if (!upto) return tl::unexpected(upto.error());
   if (*upto < *first) return {};

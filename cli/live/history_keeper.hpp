@@ -15,11 +15,12 @@ namespace hindsight::cli {
 class HistoryKeeper {
  public:
   struct Options {
-    Duration keep;        ///< Behind the last record.
+    Duration keep;        ///< Behind the last record, and behind `now`.
     std::string release;  ///< Written into the snapshots that it makes.
     std::function<void(const std::string&)> on_notice;
     /// Between two looks; zero: a twenty-fourth of `keep`, at least a second and at most an hour.
     std::chrono::milliseconds look{0};
+    std::function<Time()> now = {};  ///< Empty: the last record says what time it is.
   };
   /// The log must outlive it.
   HistoryKeeper(events::Log& log, Options options);
@@ -32,6 +33,7 @@ class HistoryKeeper {
 
  private:
   void run(const std::stop_token& stop);
+  [[nodiscard]] Result<events::Position> end_of_old() const;
   [[nodiscard]] Result<void> forget_old(const std::stop_token& stop);
 
   events::Log& log_;

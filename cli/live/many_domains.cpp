@@ -98,7 +98,7 @@ void ManyDomains::synced(const connectors::Mirror& /*the dispatcher remembers al
   listed_ = true;
   const auto domains = dispatcher_.domains();
   to_complete_ = domains.size();
-  for (const Symbol domain : domains) {
+  for (const Symbol& domain : domains) {
     actors::Node* node = find(domain);
     if (node == nullptr) continue;  // it could not be started, and that ends the process
     node->call([this, domain, done](admission::Entities& entities) {

@@ -90,8 +90,11 @@ void PartitionOwner::take(std::int32_t number, Partition& partition) {
     const auto notice = [tell = options_.on_notice, number](const std::string& text) {
       tell("partition " + std::to_string(number) + ": " + text);
     };
-    partition.history = std::make_unique<HistoryKeeper>(
-        *partition.log, HistoryKeeper::Options{.keep = *options_.keep_history, .release = options_.release, .on_notice = notice});
+    partition.history =
+        std::make_unique<HistoryKeeper>(*partition.log, HistoryKeeper::Options{.keep = *options_.keep_history,
+                                                                               .release = options_.release,
+                                                                               .on_notice = notice,
+                                                                               .now = [clock = options_.clock] { return clock->now(); }});
   }
   const std::lock_guard lock(mutex_);
   partition.stance = Stance::decides;
@@ -192,7 +195,9 @@ Result<PartitionOwner::Decider> PartitionOwner::decider(Partition& partition, co
   o.claim_from_start = partition.stance == Stance::decides;
   o.writer = options_.writer;
   o.release = options_.release;
+  o.clock = options_.clock;
   o.settings_reader = [](Text json) { return events::read_settings(json); };
+  o.quarantine_command = options_.quarantine_command;
   o.on_notice = [notice = options_.on_notice, domain](const std::string& text) { notice("domain " + domain + ": " + text); };
   o.on_lead = [notice = options_.on_notice, domain](std::uint64_t epoch, events::Position position) {
     notice("domain " + domain + " is decided here from epoch " + std::to_string(epoch) + ", position " + std::to_string(position));

@@ -30,6 +30,7 @@ class PartitionOwner {
     std::function<Result<std::unique_ptr<events::Log>>(std::int32_t)> open;
     std::string writer;  ///< Names this process in the log.
     std::string release;
+    std::shared_ptr<actors::Clock> clock = std::make_shared<actors::DayClock>();
     std::chrono::milliseconds look{500};  ///< How often it looks for new domains, and for those that have ended.
     /// Whoever lost a domain to another node does not take it back for so long, unless it is told anew that the partition is its own: else
     /// one that was paused and has not heard yet that it was replaced would begin a quarrel.
@@ -40,8 +41,9 @@ class PartitionOwner {
     /// memory of their whole state.
     std::vector<std::int32_t> standby = {};
     std::function<void(const std::string&)> on_notice;
-    replay::SnapshotPolicy snapshots = {};  ///< Of each domain.
-    std::optional<Duration> keep_history;   ///< What is older is forgotten in partitions that are decided here; nothing: all is kept.
+    std::function<std::string(std::string_view log, events::Position)> quarantine_command = {};  ///< Of each node.
+    replay::SnapshotPolicy snapshots = {};                                                       ///< Of each domain.
+    std::optional<Duration> keep_history;  ///< What is older is forgotten in partitions that are decided here; nothing: all is kept.
   };
   explicit PartitionOwner(Options options);
   /// Stops all; what was decided is written.

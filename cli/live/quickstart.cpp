@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <map>
 #include <mutex>
+#include <ostream>
 
 #include "cli/call_name.hpp"
 #include "cli/live/node_snapshots.hpp"
@@ -15,9 +16,24 @@
 #include "events/settings.hpp"
 #include "projections/tables.hpp"
 #include "simulation/run_scenario.hpp"
+#include "vocabulary/printable.hpp"
 
 namespace hindsight::cli {
 namespace {
+
+/// A stream that several threads write to, whole lines at a time.
+class Voice {
+ public:
+  explicit Voice(std::ostream& to) : to_(to) {}
+  void say(const std::string& lines) {
+    const std::lock_guard lock(mutex_);
+    to_ << lines << std::flush;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::ostream& to_;
+};
 
 /// Seconds since the start, as they stand before each line.
 std::string moment(Time now, Time start) {
@@ -44,8 +60,9 @@ struct Cast {
 
 }  // namespace
 
-Result<void> run_quickstart(events::Log& log, connectors::manifests::Input input, const QuickstartOptions& options,
-                            const std::stop_token& stop) {
+Result<void> run_quickstart(events::Log& log, connectors::manifests::Input input, const QuickstartOptions& options, std::ostream& out,
+                            std::ostream& err, const std::stop_token& stop) {
+  Voice voice(out), complaints(err);
   simulation::SimulatedWorld world;
   auto& cluster = world.simulated();
   const Time start = cluster.now();
@@ -71,11 +88,10 @@ Result<void> run_quickstart(events::Log& log, connectors::manifests::Input input
       std::string& last = told[line.substr(0, line.find("  "))];
       if (last == line) continue;  // tried again, with the same outcome
       last = line;
-      std::printf("%s%s\n", moment(r.envelope.time, start).c_str(), line.c_str());
+      voice.say(moment(r.envelope.time, start) + printable(line) + "\n");
     }
-    std::fflush(stdout);
   };
-  const auto notice = [](const std::string& text) { std::fprintf(stderr, "hindsight: %s\n", text.c_str()); };
+  const auto notice = [&](const std::string& text) { complaints.say("hindsight: " + printable(text) + "\n"); };
   node_options.on_notice = notice;
   node_options.on_failure = [](const Error&) {};  // shows when it is waited for
   NodeSnapshots snapshots(log, notice);
@@ -129,8 +145,7 @@ Result<void> run_quickstart(events::Log& log, connectors::manifests::Input input
     if (step && *step <= now) {
       auto refused = player.run_step();
       if (!refused) return tl::unexpected(refused.error());
-      for (const auto& r : *refused)
-        std::fprintf(stderr, "hindsight: %s %s %s was refused: %s\n", r.verb.c_str(), r.kind.c_str(), r.name.c_str(), r.message.c_str());
+      for (const auto& r : *refused) notice(r.verb + " " + r.kind + " " + r.name + " was refused: " + r.message);
     }
   }
 
@@ -143,12 +158,13 @@ Result<void> run_quickstart(events::Log& log, connectors::manifests::Input input
   });
   if (!shown) return shown;
   const auto status = node.status();
-  std::printf("\n%s\n%s\n", queues.c_str(), workloads.c_str());
-  std::printf("%llu records, %llu decisions, %.0f s of virtual time. The log is %s. Try:\n\n", static_cast<unsigned long long>(records),
-              static_cast<unsigned long long>(status.decisions), static_cast<double>((clock->now() - start).micros) / 1e6,
-              options.log_file.c_str());
+  char seconds[32];
+  std::snprintf(seconds, sizeof seconds, "%.0f", static_cast<double>((clock->now() - start).micros) / 1e6);
+  voice.say("\n" + queues + "\n" + workloads + "\n");
+  voice.say(std::to_string(records) + " records, " + std::to_string(status.decisions) + " decisions, " + seconds +
+            " s of virtual time. The log is " + printable(options.log_file) + ". Try:\n\n");
   const auto print = [&](const std::string& command) {
-    std::printf("  %s %s --log %s\n", options.program.c_str(), command.c_str(), shell_word(options.log_file).c_str());
+    voice.say("  " + printable(options.program + " " + command + " --log " + shell_word(options.log_file)) + "\n");
   };
   print("get workloads -A");
   print("get workloads -A --at " + format_rfc3339(start + Duration::seconds(15)));
@@ -161,10 +177,8 @@ Result<void> run_quickstart(events::Log& log, connectors::manifests::Input input
   print("diff " + std::to_string(status.position / 2) + " " + std::to_string(status.position));
   print("verify");
   print("log stats");
-  std::fflush(stdout);
   if (options.keep && !stop.stop_requested()) {
-    std::printf("\nStaying until interrupted (--keep).\n");
-    std::fflush(stdout);
+    voice.say("\nStaying until interrupted (--keep).\n");
     std::mutex m;
     std::condition_variable_any cv;
     std::unique_lock lock(m);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <iosfwd>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -19,8 +20,9 @@ struct QuickstartOptions {
 };
 
 /// Runs the control plane, actors and log as in production, on the simulated cluster: virtual time passes as soon as nothing is left to do
-/// at a moment. Tells on standard output what happens. Errors: a log that cannot be written.
+/// at a moment. Tells on `out` what happens and on `err` what is wrong, from several threads by turns; no text of an object makes a line of
+/// its own. Errors: a log that cannot be written, a scenario that names what is not there.
 [[nodiscard]] Result<void> run_quickstart(events::Log& log, connectors::manifests::Input input, const QuickstartOptions& options,
-                                          const std::stop_token& stop);
+                                          std::ostream& out, std::ostream& err, const std::stop_token& stop);
 
 }  // namespace hindsight::cli

@@ -17,9 +17,10 @@ using operations::HttpRequest;
 using operations::HttpResponse;
 
 constexpr std::array<const char*, 2> api_services{"v1beta2.visibility.kueue.x-k8s.io", "v1beta1.visibility.kueue.x-k8s.io"};
-/// The API server keeps a connection open for each request under way; each holds a thread.
 constexpr unsigned visibility_threads = 8;
-constexpr std::uint32_t visibility_waiting_max = 256;
+constexpr std::size_t visibility_waiting_max = 256;
+/// As for the webhooks: the API server's idle connections end on its side.
+constexpr std::uint32_t visibility_idle_seconds = 120;
 
 }  // namespace
 
@@ -41,10 +42,15 @@ Result<std::unique_ptr<VisibilityService>> VisibilityService::start(connectors::
                                                                     const VisibilityOptions& options) {
   std::unique_ptr<VisibilityService> service(new VisibilityService(cluster, std::move(state), options.tls));
   operations::HttpRoutes routes;
-  routes.add("GET", "/*", [raw = service.get()](const HttpRequest& q) { return raw->answer(q); });
-  auto server = operations::HttpServer::start(
-      {.address = options.address, .threads = visibility_threads, .waiting_max = visibility_waiting_max, .tls = service->identity_},
-      std::move(routes));
+  routes.add("GET", "/*", [raw = service.get()](const HttpRequest& q) { return answer_visibility(q, raw->state_); });
+  operations::HttpServerOptions server_options;
+  server_options.address = options.address;
+  server_options.threads = visibility_threads;
+  server_options.waiting_max = visibility_waiting_max;
+  server_options.idle_seconds = visibility_idle_seconds;
+  server_options.tls = service->identity_;
+  server_options.judge = [raw = service.get()](const HttpRequest& q) { return raw->judge(q); };
+  auto server = operations::HttpServer::start(server_options, std::move(routes));
   if (!server) return fail(server.error().kind, "visibility: " + server.error().message);
   service->server_ = std::move(*server);
   CertificateKeeperOptions keeper;
@@ -67,13 +73,11 @@ void VisibilityService::stop() {
   if (server_) server_->stop();
 }
 
-HttpResponse VisibilityService::answer(const HttpRequest& request) const {
-  {
-    const std::lock_guard lock(mutex_);
-    if (!proxy_) return status_response(503, "ServiceUnavailable", "it is not known yet whose requests are good; ask again later");
-    if (auto refusal = judge_origin(request, *proxy_); refusal.status != 200) return refusal;
-  }
-  return answer_visibility(request, state_);
+std::optional<HttpResponse> VisibilityService::judge(const HttpRequest& request) const {
+  const std::lock_guard lock(mutex_);
+  if (!proxy_) return status_response(503, "ServiceUnavailable", "it is not known yet whose requests are good; ask again later");
+  auto refusal = judge_origin(request, *proxy_);
+  return refusal.status == 200 ? std::nullopt : std::optional(std::move(refusal));
 }
 
 Result<void> VisibilityService::learn_front_proxy() {

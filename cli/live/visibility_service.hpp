@@ -39,7 +39,8 @@ class VisibilityService {
  private:
   VisibilityService(connectors::kubernetes::KubernetesCluster& cluster, StateReader state, const operations::TlsSettings& tls);
 
-  [[nodiscard]] operations::HttpResponse answer(const operations::HttpRequest& request) const;
+  /// The answer to who is not the front proxy; nothing: it is.
+  [[nodiscard]] std::optional<operations::HttpResponse> judge(const operations::HttpRequest& request) const;
   /// Learns who the front proxy is, and tells the APIServices whom to trust.
   Result<void> register_at_proxy(const std::string& authorities);
   Result<void> learn_front_proxy();

@@ -1,5 +1,9 @@
 #include "cli/live/webhook_service.hpp"
 
+#include <algorithm>
+#include <fstream>
+#include <optional>
+
 #include "cli/live/cluster_requests.hpp"
 #include "connectors/objects/resource_types.hpp"
 #include "connectors/webhooks/reviews.hpp"
@@ -15,29 +19,73 @@ using operations::HttpResponse;
 constexpr const char* mutating_name = "hindsight-mutating-webhook-configuration";
 constexpr const char* validating_name = "hindsight-validating-webhook-configuration";
 
+/// An object and what it was before: the API server takes 3 MiB of each.
+constexpr std::size_t review_bytes_max = 8U << 20U;
 /// Lists of the API server are converted page by page, 500 objects of up to tens of KiB at a time.
-constexpr std::size_t body_bytes_max = 32U << 20U;
-/// The API server keeps about as many connections open as it has requests under way; each holds a thread.
-constexpr unsigned webhook_threads = 32;
-constexpr std::uint32_t webhook_waiting_max = 1024;
+constexpr std::size_t conversion_bytes_max = 32U << 20U;
+/// A list of 32 MiB, as Workloads are, takes this.
+constexpr std::size_t request_memory_max = 384U << 20U;
+/// A body of a quarter of a MiB, as Jobs are, takes this.
+constexpr std::size_t small_request_memory_max = 8U << 20U;
+/// Before the mirror is complete, answers wait for the API server.
+constexpr unsigned webhook_threads = 16;
+constexpr std::size_t webhook_waiting_max = 512;
+/// The API server keeps about as many connections open as it has requests under way, and closes them after 90 s: later than that we do,
+/// because a request that meets the end of its connection fails.
+constexpr std::size_t webhook_connections_max = 768;
+constexpr std::uint32_t webhook_idle_seconds = 120;
+constexpr std::size_t client_authorities_bytes_max = 1U << 20U;
 
 /// Definitions are large, and seldom changed by others.
 constexpr auto definitions_pause = std::chrono::minutes(10);
 
 HttpResponse http(w::Answer answer) { return {.status = answer.http_status, .body = std::move(answer.body)}; }
 
-operations::HttpRoutes routes_to(const w::Surroundings& around) {
-  operations::HttpRoutes routes;
-  for (const auto& kind : w::reviewed_kinds()) {
-    routes.add("POST", kind.mutating_path, [&around](const HttpRequest& q) { return http(w::answer_mutation(q.body, around)); });
-    if (!kind.validating_path.empty())
-      routes.add("POST", kind.validating_path, [&around](const HttpRequest& q) { return http(w::answer_validation(q.body, around)); });
-  }
-  routes.add("POST", std::string(w::conversion_path), [](const HttpRequest& q) { return http(w::answer_conversion(q.body)); });
-  return routes;
+/// Refuses reviews that do not come from an API server that we know. The API server has no certificate for conversions, which depend on
+/// nothing and change nothing.
+std::optional<HttpResponse> judge_caller(const HttpRequest& request, const std::vector<std::string>& names) {
+  if (request.path == w::conversion_path) return std::nullopt;
+  if (request.client.empty())
+    return operations::http_error(401, "found no client certificate; allowed: one that --webhook-client-ca has signed");
+  if (!names.empty() && std::find(names.begin(), names.end(), request.client) == names.end())
+    return operations::http_error(403,
+                                  "found a client certificate of \"" + request.client + "\"; allowed: the names of --webhook-client-name");
+  return std::nullopt;
 }
 
 }  // namespace
+
+operations::HttpRoutes webhook_routes(const w::Surroundings& around) {
+  operations::HttpRoutes routes;
+  const operations::HttpBodyLimits reviews{.bytes_max = review_bytes_max, .weigh = &w::memory_to_review};
+  for (const auto& kind : w::reviewed_kinds()) {
+    routes.add(
+        "POST", kind.mutating_path, [&around](const HttpRequest& q) { return http(w::answer_mutation(q.body, around)); }, reviews);
+    if (!kind.validating_path.empty())
+      routes.add(
+          "POST", kind.validating_path, [&around](const HttpRequest& q) { return http(w::answer_validation(q.body, around)); }, reviews);
+  }
+  routes.add("POST", std::string(w::conversion_path), [](const HttpRequest& q) { return http(w::answer_conversion(q.body)); },
+             {.bytes_max = conversion_bytes_max, .weigh = &w::memory_to_convert});
+  return routes;
+}
+
+operations::HttpServerOptions webhook_server_options(const WebhookOptions& options,
+                                                     std::shared_ptr<const operations::TlsIdentity> identity) {
+  operations::HttpServerOptions out;
+  out.address = options.address;
+  out.threads = webhook_threads;
+  out.waiting_max = webhook_waiting_max;
+  out.connections_max = webhook_connections_max;
+  out.idle_seconds = webhook_idle_seconds;
+  out.body_bytes_max = conversion_bytes_max;
+  out.small_request_memory_max = small_request_memory_max;
+  out.request_memory_max = request_memory_max;
+  out.tls = std::move(identity);
+  if (!options.client_authorities.empty())
+    out.judge = [names = options.client_names](const HttpRequest& q) { return judge_caller(q, names); };
+  return out;
+}
 
 Result<std::string> host_of_webhook_url(const std::string& url) {
   constexpr std::string_view scheme = "https://";
@@ -74,18 +122,14 @@ Result<std::unique_ptr<WebhookService>> WebhookService::start(connectors::kubern
   keeper.makes_certificates = options.makes_certificates;
   keeper.folder = options.folder;
   std::unique_ptr<WebhookService> service(new WebhookService(cluster, std::move(options)));
-  auto server = operations::HttpServer::start({.address = service->options_.address,
-                                               .threads = webhook_threads,
-                                               .waiting_max = webhook_waiting_max,
-                                               .request_seconds = 10,
-                                               .body_bytes_max = body_bytes_max,
-                                               .tls = service->identity_},
-                                              routes_to(around));
+  if (auto learned = service->learn_clients(); !learned) return tl::unexpected(learned.error());
+  auto server = operations::HttpServer::start(webhook_server_options(service->options_, service->identity_), webhook_routes(around));
   if (!server) return fail(server.error().kind, "webhooks: " + server.error().message);
   service->server_ = std::move(*server);
   keeper.identity = service->identity_;
   keeper.spread = [raw = service.get()](const std::string& authorities) {
     raw->client_.authorities = authorities;
+    if (auto learned = raw->learn_clients(); !learned) return learned;
     return raw->register_everywhere();
   };
   service->keeper_ = std::make_unique<CertificateKeeper>(std::move(keeper));
@@ -97,6 +141,20 @@ WebhookService::~WebhookService() { stop(); }
 void WebhookService::stop() {
   if (keeper_) keeper_->stop();
   if (server_) server_->stop();
+}
+
+Result<void> WebhookService::learn_clients() {
+  const auto& file = options_.client_authorities;
+  if (file.empty()) return {};
+  std::ifstream stream(file, std::ios::binary);
+  std::string text(client_authorities_bytes_max, '\0');
+  stream.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(stream.gcount()));
+  if (text.empty())
+    return fail(ErrorKind::not_found, "--webhook-client-ca: " + file + ": cannot be read; allowed: a file with certificates, PEM");
+  if (auto asked = identity_->ask_clients(text); !asked)
+    return fail(asked.error().kind, "--webhook-client-ca: " + file + ": " + asked.error().message);
+  return {};
 }
 
 Result<void> WebhookService::register_everywhere() {

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "cli/live/certificate_keeper.hpp"
 #include "connectors/webhooks/registration.hpp"
@@ -19,11 +20,18 @@ struct WebhookOptions {
   std::string service, secret, namespace_;  ///< Of internalCertManagement.
   bool makes_certificates = true;           ///< Otherwise tls.crt and tls.key, and ca.crt if it shall be registered, are in the folder.
   std::string folder;                       ///< Keeps certificates here; empty: in the Secret.
+  std::string client_authorities;  ///< A file, PEM: who signs the certificate that the API server shows; empty: it is asked for none.
+  std::vector<std::string> client_names;  ///< Common names of it; empty: whatever those have signed.
   Duration lifetime = Duration::seconds(365 * 24 * 3600);
 };
 
 /// The host of "https://HOST:PORT". Errors: invalid, for anything else.
 [[nodiscard]] Result<std::string> host_of_webhook_url(const std::string& url);
+
+/// What webhooks answer, and under which bounds. `around` must outlive the routes.
+[[nodiscard]] operations::HttpRoutes webhook_routes(const connectors::webhooks::Surroundings& around);
+[[nodiscard]] operations::HttpServerOptions webhook_server_options(const WebhookOptions& options,
+                                                                   std::shared_ptr<const operations::TlsIdentity> identity);
 
 /// The webhooks of a cluster: answers them over TLS, and keeps the certificates fresh and the API server informed of whom to trust
 /// (CertificateKeeper).
@@ -46,6 +54,8 @@ class WebhookService {
  private:
   WebhookService(connectors::kubernetes::KubernetesCluster& cluster, WebhookOptions options);
 
+  /// Reads again who signs the certificate of the API server.
+  Result<void> learn_clients();
   /// In configurations and definitions.
   Result<void> register_everywhere();
   Result<void> register_at(const connectors::ResourceType& type, const std::string& name, const std::string& file);

@@ -1,12 +1,15 @@
 #include "cli/remote/api_client.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <future>
+#include <thread>
 
 #include <nlohmann/json.hpp>
 
 #include "connectors/kubernetes/api_path.hpp"
 #include "connectors/kubernetes/object_reader.hpp"
+#include "vocabulary/printable.hpp"
 
 namespace hindsight::cli {
 namespace {
@@ -18,6 +21,10 @@ using Content = k::HttpRequest::Content;
 
 constexpr auto answer_timeout = std::chrono::seconds(40);  // longer than a request's own limit
 constexpr int page_size = 500;
+constexpr std::size_t page_bytes_max = std::size_t{512} << 20U;  // an object may have 1.5 MiB
+/// A server that has too much to do (429) has not looked at the request: it is asked again when it said so, for about a minute.
+constexpr int tries_max = 10;
+constexpr int pause_seconds_max = 6;
 
 /// "?dryRun=All" where the server shall only judge.
 std::string with_dry_run(std::string path, DryRun dry_run) {
@@ -34,7 +41,7 @@ Error refusal(const std::string& server, const k::HttpAnswer& answer) {
                          : answer.status == 409                       ? ErrorKind::conflict
                          : answer.status >= 500                       ? ErrorKind::unavailable
                                                                       : ErrorKind::io;
-  return {kind, "the API server says " + reason + ": " + said.message};
+  return {kind, "the API server says " + printable(reason) + ": " + printable(said.message)};
 }
 
 k::HttpRequest request_of(Method method, std::string path, Content content = Content::none, const Json* body = nullptr) {
@@ -42,6 +49,7 @@ k::HttpRequest request_of(Method method, std::string path, Content content = Con
   request.method = method;
   request.content = content;
   request.path = std::move(path);
+  if (method == Method::get) request.body_bytes_max = page_bytes_max;
   if (body != nullptr) request.body = std::make_shared<const std::string>(body->dump(-1, ' ', false, Json::error_handler_t::replace));
   return request;
 }
@@ -58,7 +66,7 @@ Result<std::unique_ptr<ApiClient>> ApiClient::connect(const std::string& kubecon
 
 ApiClient::~ApiClient() { cluster_->stop(); }
 
-Result<Json> ApiClient::send(k::HttpRequest request) {
+Result<k::HttpAnswer> ApiClient::ask(k::HttpRequest request) {
   const auto promise = std::make_shared<std::promise<k::HttpAnswer>>();
   auto future = promise->get_future();
   cluster_->loop().post([this, promise, request = std::move(request)]() mutable {
@@ -68,7 +76,18 @@ Result<Json> ApiClient::send(k::HttpRequest request) {
   if (future.wait_for(answer_timeout) != std::future_status::ready)
     return fail(ErrorKind::unavailable, "cannot reach the API server " + server + ": no answer within " +
                                             std::to_string(std::chrono::seconds(answer_timeout).count()) + " s");
-  const k::HttpAnswer answer = future.get();
+  return future.get();
+}
+
+Result<Json> ApiClient::send(const k::HttpRequest& request) {
+  auto asked = ask(request);
+  for (int tries = 1; asked && asked->status == 429 && tries < tries_max; ++tries) {
+    std::this_thread::sleep_for(std::chrono::seconds(std::clamp(asked->retry_after_seconds, 1, pause_seconds_max)));
+    asked = ask(request);
+  }
+  if (!asked) return tl::unexpected(asked.error());
+  const k::HttpAnswer& answer = *asked;
+  const std::string& server = cluster_->connection().server;
   if (answer.status / 100 != 2) return tl::unexpected(refusal(server, answer));
   Json body = Json::parse(answer.body, nullptr, false);
   if (body.is_discarded()) return fail(ErrorKind::io, "the API server " + server + " answers with something that is no JSON");

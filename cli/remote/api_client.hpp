@@ -20,8 +20,8 @@ struct ListSelection {
   std::string label_selector, field_selector;
 };
 
-/// One API server, asked one request after the other. Each waits for its answer for at most half a minute. Errors: unavailable, denied,
-/// not_found, conflict, or invalid, with what the server says.
+/// One API server, asked one request after the other. Each waits for its answer for at most half a minute, and as long again in all while
+/// the server has too much to do. Errors: unavailable, denied, not_found, conflict, or invalid, with what the server says.
 class ApiClient {
  public:
   /// Reads the kubeconfig as kubectl does; nothing is sent yet.
@@ -48,7 +48,8 @@ class ApiClient {
 
  private:
   explicit ApiClient(std::unique_ptr<connectors::kubernetes::KubernetesCluster> cluster) : cluster_(std::move(cluster)) {}
-  [[nodiscard]] Result<Json> send(connectors::kubernetes::HttpRequest request);
+  [[nodiscard]] Result<Json> send(const connectors::kubernetes::HttpRequest& request);
+  [[nodiscard]] Result<connectors::kubernetes::HttpAnswer> ask(connectors::kubernetes::HttpRequest request);
 
   std::unique_ptr<connectors::kubernetes::KubernetesCluster> cluster_;
 };

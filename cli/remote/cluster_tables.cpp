@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "projections/format.hpp"
+#include "vocabulary/text.hpp"
 
 namespace hindsight::cli {
 namespace {
@@ -76,7 +77,7 @@ std::string owner_type(const Json& owner) {
   for (char& c : out) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
   const std::string api_version = text_at(owner, {"apiVersion"});
   if (const auto slash = api_version.find('/'); slash != std::string::npos) out += "." + api_version.substr(0, slash);
-  return out.size() > 20 ? out.substr(0, 20) + "..." : out;
+  return out.size() > 20 ? std::string(cut_text(out, 20)) + "..." : out;
 }
 
 /// How long it has been running, or has run.

@@ -6,10 +6,12 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.hpp"
+#include "cli/complain.hpp"
 #include "cli/remote/cluster_tables.hpp"
 #include "cli/remote/remote_options.hpp"
 #include "connectors/objects/resource_types.hpp"
 #include "vocabulary/ascii.hpp"
+#include "vocabulary/printable.hpp"
 
 namespace hindsight::cli {
 namespace {
@@ -62,7 +64,7 @@ Result<std::vector<Victim>> find_victims(const Session& session, const DeleteOpt
   for (const auto& name : o.names) {
     auto found = client.get(t::workload, o.namespace_in(client), name);
     if (!found && found.error().kind == ErrorKind::not_found) {
-      session.err << "hindsight: error: " << found.error().message << std::endl;
+      print_error(session.err, found.error().message);
       continue;
     }
     if (!found) return tl::unexpected(found.error());
@@ -84,7 +86,8 @@ bool confirmed(const Session& session, const std::vector<Victim>& victims) {
   for (const auto& victim : victims) {
     std::string owners;
     for (const auto& owner : victim.owners) owners += (owners.empty() ? "" : ", ") + resource_text(*owner);
-    if (!owners.empty()) session.out << "  - " << owners << " associated with the " << full_name_of(victim.workload) << " workload\n";
+    if (!owners.empty())
+      session.out << printable("  - " + owners + " associated with the " + full_name_of(victim.workload) + " workload") << "\n";
   }
   session.out << "Do you want to proceed (y/n)? " << std::flush;
   std::string answer;
@@ -103,12 +106,12 @@ Result<void> remove(const Session& session, const DeleteOptions& o, ApiClient& c
   };
   for (const auto& owner : victim.owners) {
     if (auto removed = take(owner->type, owner->name, owner->uid); !removed) return removed;
-    session.out << resource_text(*owner) << " deleted" << note << "\n";
+    session.out << printable(resource_text(*owner)) << " deleted" << note << "\n";
   }
   if (!victim.owners.empty()) return {};
   const std::string name = victim.workload["metadata"].value("name", "");
   if (auto removed = take(t::workload, name, victim.workload["metadata"].value("uid", "")); !removed) return removed;
-  session.out << "workload.kueue.x-k8s.io/" << name << " deleted" << note << "\n";
+  session.out << "workload.kueue.x-k8s.io/" << printable(name) << " deleted" << note << "\n";
   return {};
 }
 

@@ -14,6 +14,7 @@
 #include "connectors/kubernetes/api_path.hpp"
 #include "connectors/objects/resource_types.hpp"
 #include "projections/objects.hpp"
+#include "vocabulary/printable.hpp"
 
 namespace hindsight::cli {
 namespace {
@@ -36,7 +37,8 @@ ListSelection selection_of(const ListOptions& o, const ApiClient& client, bool n
 int print_list(const Session& session, const ListOptions& o, const std::string& namespace_, std::vector<Json> items,
                const std::function<projections::Table(const std::vector<Json>&)>& table) {
   if (o.format == "name") {
-    for (const auto& item : items) session.out << resource_name(item["apiVersion"], item["kind"], item["metadata"]["name"]) << "\n";
+    for (const auto& item : items)
+      session.out << printable(resource_name(item["apiVersion"], item["kind"], item["metadata"]["name"])) << "\n";
   } else if (o.format == "json" || o.format == "yaml") {
     for (auto& item : items) item["metadata"].erase("managedFields");
     print_document(session, projections::list_of(std::move(items)), o.format);

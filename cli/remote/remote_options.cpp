@@ -1,4 +1,5 @@
 #include "cli/remote/remote_options.hpp"
+#include "vocabulary/printable.hpp"
 
 #include <ostream>
 
@@ -38,8 +39,8 @@ void print_done(const Session& session, const RemoteOptions& options, const Json
     if (shown.contains("metadata")) shown["metadata"].erase("managedFields");
     return print_document(session, shown, options.format);
   }
-  session.out << resource_name(object.value("apiVersion", ""), object.value("kind", ""),
-                               object.value("metadata", Json::object()).value("name", ""));
+  session.out << printable(
+      resource_name(object.value("apiVersion", ""), object.value("kind", ""), object.value("metadata", Json::object()).value("name", "")));
   if (options.format != "name") {
     session.out << " " << done;
     if (options.how() != DryRun::none) session.out << (options.how() == DryRun::client ? " (client dry run)" : " (server dry run)");

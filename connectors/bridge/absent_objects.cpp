@@ -2,8 +2,22 @@
 
 #include "admission/domain.hpp"
 #include "admission/workload_parent.hpp"
+#include "connectors/json/document.hpp"
+#include "connectors/json/pod_defaults.hpp"
 
 namespace hindsight::connectors {
+
+namespace {
+
+/// LimitRanges and RuntimeClasses are not observed: nobody else would say that one can be read again.
+bool can_be_read(std::string_view api_kind, std::string_view text) {
+  const auto document = Document::parse(text);
+  ClusterDefaults scratch;
+  return document && (api_kind == types::limit_range.kind ? scratch.set_limit_range(document->root()).has_value()
+                                                          : scratch.set_runtime_class(document->root()).has_value());
+}
+
+}  // namespace
 
 std::vector<AbsentObject> find_absent(const admission::StateView& state, const Mirror& mirror) {
   std::vector<AbsentObject> out;
@@ -33,6 +47,11 @@ std::vector<AbsentObject> find_absent(const admission::StateView& state, const M
   for (const auto& [key, lq] : catalog.local_queues)
     if (mirror.find(types::local_queue, key.first.text(), key.second.text()) == nullptr)
       out.push_back({ObjectKind::local_queue, std::string(key.first.text()), std::string(key.second.text()), ""});
+  for (const auto& [uid, q] : state.domain().quarantined()) {
+    const auto text = mirror.find_by_uid(uid);
+    if (text == nullptr || (q.kind == ObjectKind::unspecified && can_be_read(q.api_kind, *text)))
+      out.push_back({q.kind, q.namespace_, q.name, uid});
+  }
   return out;
 }
 

@@ -11,6 +11,7 @@
 #include "connectors/objects/plan.hpp"
 #include "connectors/objects/write_parts.hpp"
 #include "vocabulary/arena.hpp"
+#include "vocabulary/text.hpp"
 
 namespace hindsight::connectors {
 namespace {
@@ -19,6 +20,7 @@ using admission::FinalizerIntent;
 using admission::Intent;
 using admission::JobIntent;
 using admission::PodReleaseIntent;
+using admission::QuarantineIntent;
 using admission::QueueStatusIntent;
 using admission::WorkloadAdoptIntent;
 using admission::WorkloadCreateIntent;
@@ -29,42 +31,46 @@ std::string object_key(const ResourceType& type, std::string_view namespace_, st
   return std::string(type.plural).append("/").append(namespace_).append("/").append(name);
 }
 
-std::optional<Json> parse(const Mirror::ObjectText& text) {
-  if (text == nullptr) return std::nullopt;
-  auto object = parse_object(*text);
-  if (!object) return std::nullopt;
-  return std::move(*object);
-}
-
 bool is_defaults(const ResourceType& type) {
   return type.kind == types::limit_range.kind || (type.kind == types::runtime_class.kind && type.group == types::runtime_class.group);
 }
 
+/// Who owns something in a namespace: a uid alone would let tenants speak of each other's jobs.
+std::string owner_key(std::string_view namespace_, std::string_view uid) { return std::string(namespace_).append("/").append(uid); }
+
 /// The message of a Status, or what came instead of one.
 std::string status_message(const WriteAnswer& answer) {
-  const Json j = Json::parse(answer.body, nullptr, false);
+  const Json j = from_text(answer.body);
   if (j.is_object())
     if (const auto m = text_member(j, "message"); !m.empty()) return std::string(m);
   return "HTTP " + std::to_string(answer.http_status);
 }
 
-/// Does the intent leave alone whether the Workload is admitted, exists and may run? Then it tells readers why it waits.
-bool leaves_waiting(const WorkloadIntent& intent) {
-  return !intent.has_admission && !intent.remove && !intent.release_finalizer && !intent.set_inactive;
-}
-
-bool only_tells(const WorkloadIntent& intent, const Json& workload) {
-  return leaves_waiting(intent) && member(object_or_empty(workload, "status"), "admission") == nullptr;
+Text uid_of(const Observation& o) {
+  return std::visit(
+      [](const auto& x) -> Text {
+        if constexpr (requires { x.meta; }) return x.meta.uid;
+        return {};
+      },
+      o);
 }
 
 /// Known without a look at the object. What has its turn to wait for anyway need not be compared before: on a busy server that would be
 /// most of the work.
 bool surely_only_tells(const Intent& intent, bool queued) {
   if (const auto* w = std::get_if<WorkloadIntent>(&intent)) return queued && leaves_waiting(*w);
-  return std::holds_alternative<QueueStatusIntent>(intent);
+  return std::holds_alternative<QueueStatusIntent>(intent) || std::holds_alternative<QuarantineIntent>(intent);
 }
 
 constexpr std::uint32_t rounds_max = 12;  // a stop takes three writes; more than this is a circle
+
+/// So long an object may be missing in the mirror before what is wanted of it is given up: a server may list what is some seconds old.
+constexpr std::uint32_t absent_retries_max = 60;
+
+/// The keys of all that can be wanted of an object with this uid.
+std::vector<std::string> keys_of(const std::string& uid) {
+  return {"status/" + uid, "create/" + uid, "revise/" + uid, "job/" + uid, "pod/" + uid, "quarantine/" + uid};
+}
 
 }  // namespace
 
@@ -77,7 +83,16 @@ Bridge::~Bridge() { *alive_ = false; }
 
 // ---- in -------------------------------------------------------------------------------------------------------------------------
 
+/// Whatever fails here fails about this object, and about no other.
 void Bridge::on_watch(const WatchEvent& event) {
+  try {
+    take(event);
+  } catch (const std::exception& e) {
+    set_aside(*event.resource, event.object, QuarantineStage::read, e.what());
+  }
+}
+
+void Bridge::take(const WatchEvent& event) {
   const ResourceType& type = *event.resource;
   if (event.type == WatchEvent::Type::synced) {
     kinds_to_sync_.erase(std::string(type.plural));
@@ -94,27 +109,27 @@ void Bridge::on_watch(const WatchEvent& event) {
     if (!o) return options_.notice(o.error().message);
     const auto& gone = std::get<ObjectDeleted>(*o);
     const std::string uid(gone.uid);
-    if (gone.kind == ObjectKind::pod && !queues_told_.contains(uid)) return;
-    if (gone.kind == ObjectKind::workload)
-      if (const auto in = pending_.find(gone.namespace_); in != pending_.end()) in->second.erase(uid);
+    const bool was_set_aside = set_aside_.erase(uid) != 0;
+    if (gone.kind == ObjectKind::pod && !queues_told_.contains(uid) && !was_set_aside) return;
+    if (gone.kind == ObjectKind::workload) forget_workload(gone, event.object);
     emit_(*o);
     if (gone.kind == ObjectKind::cluster_queue) forget_want("cq/" + std::string(gone.name));
     if (gone.kind == ObjectKind::local_queue) forget_want("lq/" + std::string(gone.namespace_) + "/" + std::string(gone.name));
     if (held_type(gone.kind) != nullptr) forget_want(finalizer_key(gone.kind, gone.name));
-    counts_by_owner_.erase(uid);
+    counts_by_owner_.erase(owner_key(gone.namespace_, uid));
     queues_told_.erase(uid);
     own_versions_.erase(uid);
     if (const auto it = clusters_of_jobs_.find(uid); it != clusters_of_jobs_.end()) {
       const auto job = std::move(it->second.first);
       clusters_of_jobs_.erase(it);
-      reobserve_job(job);
+      reobserve_job(gone.namespace_, job);
     }
+    for (const auto& key : keys_of(uid)) refusals_.erase(key);
     if (const auto it = keys_by_uid_.find(uid); it != keys_by_uid_.end()) {
       const auto keys = it->second;
-      keys_by_uid_.erase(it);
       for (const auto& key : keys)
         if (const auto w = wants_.find(key); w != wants_.end() && !w->second.in_flight && looks_at(w->second.intent).front() == uid)
-          wants_.erase(w);
+          drop_want(w);
     }
     return;
   }
@@ -128,26 +143,28 @@ void Bridge::observe_one(const ResourceType& type, std::string_view text) {
     // the uid is needed before the object is read; a second look at the text is cheaper than a second pass over jobs
     Arena scratch;
     if (const auto first = observe_text(type, text, scratch)) {
-      const auto it = counts_by_owner_.find(std::string(std::get<JobObserved>(*first).meta.uid));
+      const ObjectMeta& meta = std::get<JobObserved>(*first).meta;
+      const auto it = counts_by_owner_.find(owner_key(meta.namespace_, meta.uid));
       if (it != counts_by_owner_.end())
         for (const auto& [name, n] : it->second) counts.push_back({name, n});
     }
   }
   const auto o = observe_text(type, text, arena, job_context(counts));
   if (!o) {
-    if (o.error().kind != ErrorKind::unsupported) options_.notice(o.error().message);
+    if (o.error().kind != ErrorKind::unsupported) set_aside(type, text, QuarantineStage::read, o.error().message);
     return;
   }
-  if (is_news(*o)) emit_(*o);
+  const bool back = !set_aside_.empty() && set_aside_.erase(std::string(uid_of(*o))) != 0;
+  if (is_news(*o) || back) emit_(*o);
   if (const auto* w = std::get_if<WorkloadObserved>(&*o)) {
     note_pending(*w);
     if (!w->owner_uid.empty()) {
       std::vector<std::pair<std::string, std::int32_t>> now;
       for (const auto& p : w->pod_sets) now.emplace_back(std::string(p.name), p.count);
-      auto& known = counts_by_owner_[std::string(w->owner_uid)];
+      auto& known = counts_by_owner_[owner_key(w->meta.namespace_, w->owner_uid)];
       if (known != now) {
         known = std::move(now);
-        reobserve_job(w->owner_uid);
+        reobserve_job(w->meta.namespace_, w->owner_uid);
       }
     }
     wake(w->meta.uid);
@@ -201,16 +218,67 @@ void Bridge::wake_want(const std::string& key) {
 
 /// What is wanted of an object that has gone is wanted no more.
 void Bridge::forget_want(const std::string& key) {
-  if (const auto it = wants_.find(key); it != wants_.end() && !it->second.in_flight) wants_.erase(it);
+  if (const auto it = wants_.find(key); it != wants_.end() && !it->second.in_flight) drop_want(it);
   refusals_.erase(key);
 }
 
+/// Nothing is left of it, so that what tenants make and delete leaves nothing behind.
+void Bridge::drop_want(Wants::iterator want) {
+  look_no_more(want->second.intent, want->first);
+  wants_.erase(want);
+}
+
+void Bridge::look_no_more(const Intent& intent, const std::string& key) {
+  for (const auto& uid : looks_at(intent)) {
+    const auto keys = keys_by_uid_.find(uid);
+    if (keys == keys_by_uid_.end()) continue;
+    std::erase(keys->second, key);
+    if (keys->second.empty()) keys_by_uid_.erase(keys);
+  }
+}
+
+/// What is wanted of it is wanted of nothing; the log will say so soon, if it does not already.
+bool Bridge::is_absent(const Intent& intent) const {
+  if (std::holds_alternative<WorkloadAdoptIntent>(intent)) return false;  // it waits for somebody to make its object
+  if (const auto* q = std::get_if<QueueStatusIntent>(&intent))
+    return (q->local ? mirror_.find(types::local_queue, q->namespace_, q->name) : mirror_.find(types::cluster_queue, "", q->name)) ==
+           nullptr;
+  if (const auto* f = std::get_if<FinalizerIntent>(&intent)) {
+    const auto* type = held_type(f->kind);
+    return type == nullptr || mirror_.find(*type, "", f->name) == nullptr;
+  }
+  return mirror_.find_by_uid(looks_at(intent).front()) == nullptr;
+}
+
+void Bridge::drop_absent(std::uint32_t retries) {
+  for (auto it = wants_.begin(); it != wants_.end();) {
+    const auto want = it++;
+    Want& w = want->second;
+    if (w.in_flight || w.queued || !is_absent(w.intent)) {
+      w.absent = 0;
+    } else if (++w.absent > retries) {
+      refusals_.erase(want->first);
+      drop_want(want);
+    }
+  }
+}
+
+/// The Workload has gone; of an owner that nobody has seen nothing else would tell that it has, too.
+void Bridge::forget_workload(const ObjectDeleted& gone, std::string_view text) {
+  note_settled(gone.namespace_, gone.uid);
+  const auto object = parse_object(text);
+  if (!object) return;
+  for (const auto& owner : list_or_empty(object_or_empty(*object, "metadata"), "ownerReferences"))
+    if (const auto uid = text_member(owner, "uid"); flag_member(owner, "controller") && mirror_.find_by_uid(uid) == nullptr)
+      counts_by_owner_.erase(owner_key(gone.namespace_, uid));
+}
+
 /// EJ-60: what is reclaimable of a job depends on the counts of its Workload. Without a version, so that it is no repetition.
-void Bridge::reobserve_job(std::string_view uid, std::uint64_t start_settled) {
+void Bridge::reobserve_job(std::string_view namespace_, std::string_view uid, std::uint64_t start_settled) {
   const auto text = mirror_.find_by_uid(uid);
   if (text == nullptr) return;
-  const auto j = parse(text);
-  if (!j) return;
+  const auto j = parse_object(*text);
+  if (!j || text_member(object_or_empty(*j, "metadata"), "namespace") != namespace_) return;
   const auto kind = text_member(*j, "kind");
   const ResourceType* type = kind.empty() ? &types::job : nullptr;
   for (const auto* t : all_resource_types)
@@ -218,13 +286,15 @@ void Bridge::reobserve_job(std::string_view uid, std::uint64_t start_settled) {
   if (type == nullptr) return;
   Arena arena;
   std::vector<PodSetCount> counts;
-  for (const auto& [name, n] : counts_by_owner_[std::string(uid)]) counts.push_back({name, n});
+  if (const auto known = counts_by_owner_.find(owner_key(namespace_, uid)); known != counts_by_owner_.end())
+    for (const auto& [name, n] : known->second) counts.push_back({name, n});
   auto o = observe_text(*type, *text, arena, job_context(counts));
-  if (!o) return options_.notice(o.error().message);
+  if (!o) return set_aside(*type, *text, QuarantineStage::read, o.error().message);
   auto& job = std::get<JobObserved>(*o);
   job.meta.resource_version = 0;
   job.start_settled = start_settled;
   emit_(*o);
+  tell_again(uid);
 }
 
 JobContext Bridge::job_context(List<PodSetCount> workload_counts) const {
@@ -245,68 +315,7 @@ void Bridge::note_cluster(const JobObserved& cluster) {
   if (job == cluster.owner_uid && generation == cluster.meta.generation) return;
   job = cluster.owner_uid;
   generation = cluster.meta.generation;
-  reobserve_job(job);
-}
-
-// ---- what the cluster adds to every pod (base-admission §1.3 a, b) ------------------------------------------------------------------
-
-/// A LimitRange or RuntimeClass changed: pending Workloads of the namespace, or of the class, ask for something else now (§3.7). What
-/// holds quota is charged as it was admitted and is observed anew when that ends.
-void Bridge::on_defaults(const WatchEvent& event) {
-  const bool range = event.resource->kind == types::limit_range.kind;
-  const auto complain = [&](const Error& e) { options_.notice(std::string(event.resource->kind) + ": " + e.message); };
-  const auto document = Document::parse(event.object);
-  if (!document) return complain(document.error());
-  Arena arena;
-  Reading reading(arena, document->root(), object_title(event.resource->kind, document->root()));
-  const auto meta = read_meta(reading.root());
-  if (reading.failed()) return complain(reading.take_error());
-  if (event.type == WatchEvent::Type::deleted) {
-    if (range)
-      defaults_.remove_limit_range(meta.namespace_, meta.name);
-    else
-      defaults_.remove_runtime_class(meta.name);
-  } else if (auto done = range ? defaults_.set_limit_range(document->root()) : defaults_.set_runtime_class(document->root()); !done) {
-    return complain(done.error());
-  }
-  if (range) {
-    reobserve_pending(std::string(meta.namespace_), {});
-  } else {
-    std::vector<std::string> namespaces;
-    for (const auto& [name, uids] : pending_) namespaces.push_back(name);
-    const std::string quoted = '"' + std::string(meta.name) + '"';
-    for (const auto& name : namespaces) reobserve_pending(name, quoted);
-  }
-}
-
-/// Those whose text has `mention`. Without a version, so that it is no repetition.
-void Bridge::reobserve_pending(const std::string& namespace_, std::string_view mention) {
-  const auto it = pending_.find(namespace_);
-  if (it == pending_.end()) return;
-  std::vector<std::string> uids(it->second.begin(), it->second.end());
-  std::sort(uids.begin(), uids.end());
-  JobContext context;
-  context.defaults = &defaults_;
-  for (const auto& uid : uids) {
-    const auto text = mirror_.find_by_uid(uid);
-    if (text == nullptr || (!mention.empty() && text->find(mention) == std::string::npos)) continue;
-    Arena arena;
-    auto o = observe_text(types::workload, *text, arena, context);
-    if (!o) continue;  // it was complained of when it came
-    std::get<WorkloadObserved>(*o).meta.resource_version = 0;
-    emit_(*o);
-  }
-}
-
-void Bridge::note_pending(const WorkloadObserved& w) {
-  const bool finished = std::any_of(w.conditions.begin(), w.conditions.end(), [](const ConditionFacts& c) {
-    return c.type == ConditionType::finished && c.status == ConditionStatus::true_;
-  });
-  if (w.has_admission || finished) {
-    if (const auto it = pending_.find(w.meta.namespace_); it != pending_.end()) it->second.erase(std::string(w.meta.uid));
-  } else {
-    pending_[std::string(w.meta.namespace_)].emplace(w.meta.uid);
-  }
+  reobserve_job(cluster.meta.namespace_, job);
 }
 
 void Bridge::wake(std::string_view uid) {
@@ -325,6 +334,7 @@ void Bridge::wake(std::string_view uid) {
 void Bridge::want(std::vector<Intent> intents) {
   for (auto& intent : intents) {
     const std::string key = key_of(intent);
+    if (const auto known = wants_.find(key); known != wants_.end()) look_no_more(known->second.intent, key);
     for (const auto& uid : looks_at(intent)) {
       if (uid.empty()) continue;
       auto& keys = keys_by_uid_[uid];
@@ -357,7 +367,7 @@ void Bridge::forget(std::string_view uid) {
       w->second.forgotten = true;
       departing_.insert(key);
     } else {
-      wants_.erase(w);
+      drop_want(w);
     }
   }
 }
@@ -380,97 +390,26 @@ void Bridge::retry() {
     }
   for (const auto& key : keys)
     if (wants_.contains(key)) advance(key);
+  if (synced_) drop_absent(absent_retries_max);
   others_since_report_ = options_.writes_for_each_report;
   send_reports();
 }
 
-/// Somebody else wrote the Workload after the version on which the intent was decided: its parts would undo what they wrote, an end for
-/// instance. The domain has not seen that yet, and will say what it wants then. Own writes are no such thing: they were decided before.
-bool Bridge::overtaken(const WorkloadIntent& intent, std::uint64_t version) const {
-  if (intent.seen_version == 0 || version <= intent.seen_version) return false;
-  const auto own = own_versions_.find(intent.uid);
-  return own == own_versions_.end() || own->second != version;
-}
-
-Bridge::Plan Bridge::plan(const Intent& intent) const {
-  Plan out;
-  const auto take = [&](auto&& result) {
-    if (result)
-      out.writes = std::move(*result);
-    else
-      out.error = result.error();
-  };
-  if (const auto* i = std::get_if<WorkloadIntent>(&intent)) {
-    const auto raw = parse(mirror_.find_by_uid(i->uid));
-    if (raw && !overtaken(*i, version_of(*raw))) {
-      out.writes = plan_workload(*i, *raw);
-      out.only_tells = only_tells(*i, *raw);
-    } else {
-      out.not_yet = true;
-    }
-  } else if (const auto* c = std::get_if<WorkloadCreateIntent>(&intent)) {
-    const auto job = parse(mirror_.find_by_uid(c->job_uid));
-    const auto replaced = c->replaces_uid.empty() ? std::optional<Json>(Json::object()) : parse(mirror_.find_by_uid(c->replaces_uid));
-    if (!job || !replaced) {
-      out.not_yet = true;
-    } else if (auto write = plan_create(*c, *job, options_.plans, *replaced); write) {
-      out.writes.push_back(std::move(*write));
-    } else {
-      out.error = write.error();
-    }
-  } else if (const auto* r = std::get_if<WorkloadReviseIntent>(&intent)) {
-    const auto raw = parse(mirror_.find_by_uid(r->uid));
-    const auto job = r->job_uid.empty() ? std::optional<Json>(Json::object()) : parse(mirror_.find_by_uid(r->job_uid));
-    if (raw && job)
-      take(plan_revise(*r, *raw, *job, options_.plans));
-    else
-      out.not_yet = true;
-  } else if (const auto* j = std::get_if<JobIntent>(&intent)) {
-    const auto job = parse(mirror_.find_by_uid(j->uid));
-    const auto workload = j->workload_uid.empty() ? std::nullopt : parse(mirror_.find_by_uid(j->workload_uid));
-    if (!job) {
-      out.not_yet = true;
-    } else {
-      take(plan_job(*j, *job, workload ? *workload : Json::object(), options_.plans.template_mutability));
-      if (j->settles != 0 && !out.error && out.writes.empty() && is_meant(*job, j->uid) && !is_deleting(*job))
-        out.check = merge_patch_of(*find_resource_type(j->kind, j->group), *job, "", Json::object());
-    }
-  } else if (const auto* q = std::get_if<QueueStatusIntent>(&intent)) {
-    const auto raw =
-        parse(q->local ? mirror_.find(types::local_queue, q->namespace_, q->name) : mirror_.find(types::cluster_queue, "", q->name));
-    out.only_tells = true;
-    if (!raw)
-      out.not_yet = true;
-    else if (auto write = plan_queue_status(*q, *raw))
-      out.writes.push_back(std::move(*write));
-  } else if (const auto* a = std::get_if<WorkloadAdoptIntent>(&intent)) {
-    const auto raw = parse(mirror_.find(types::workload, a->namespace_, a->name));
-    if (!raw)
-      out.not_yet = true;
-    else if (auto write = plan_adopt(*a, *raw))
-      out.writes.push_back(std::move(*write));
-  } else if (const auto* d = std::get_if<PodReleaseIntent>(&intent)) {
-    const auto raw = parse(mirror_.find_by_uid(d->uid));
-    if (!raw)
-      out.not_yet = true;
-    else if (auto write = plan_release(*d, *raw))
-      out.writes.push_back(std::move(*write));
-  } else if (const auto* f = std::get_if<FinalizerIntent>(&intent)) {
-    const auto* type = held_type(f->kind);
-    const auto raw = type == nullptr ? std::nullopt : parse(mirror_.find(*type, "", f->name));
-    if (!raw)
-      out.not_yet = true;
-    else if (auto write = plan_finalizer(*f, *raw))
-      out.writes.push_back(std::move(*write));
-  }
-  return out;
-}
-
+/// Whatever fails here fails about the object of this want.
 void Bridge::advance(const std::string& key) {
+  stage_ = QuarantineStage::plan;
+  try {
+    go_on(key);
+  } catch (const std::exception& e) {
+    failed(key, e.what());
+  }
+}
+
+void Bridge::go_on(const std::string& key) {
   const auto it = wants_.find(key);
   if (it == wants_.end() || it->second.in_flight || it->second.waiting) return;
   Want& w = it->second;
-  if (backs_off(key)) {
+  if (backs_off(key) || is_held_back(w.intent)) {
     w.waiting = true;
     return;
   }
@@ -482,7 +421,7 @@ void Bridge::advance(const std::string& key) {
   if (p.error) {
     const Intent intent = w.intent;
     const std::string message = p.error->message;
-    wants_.erase(it);
+    drop_want(it);
     refused(intent, 0, message);
     return;
   }
@@ -492,22 +431,17 @@ void Bridge::advance(const std::string& key) {
   }
   if (p.check && !w.checked) p.writes.push_back(std::move(*p.check));
   if (p.writes.empty()) {
-    std::string settled_job;
+    std::string settled_job, settled_in;
     std::uint64_t settles = 0;
     if (p.check) {
       const auto& stop = std::get<JobIntent>(w.intent);
       settled_job = stop.uid;
+      settled_in = stop.namespace_;
       settles = stop.settles;
     }
-    for (const auto& uid : looks_at(w.intent)) {
-      const auto keys = keys_by_uid_.find(uid);
-      if (keys == keys_by_uid_.end()) continue;
-      std::erase(keys->second, key);
-      if (keys->second.empty()) keys_by_uid_.erase(keys);
-    }
-    wants_.erase(it);
+    drop_want(it);
     refusals_.erase(key);
-    if (settles != 0) reobserve_job(settled_job, settles);  // last: what is told may change what is wanted
+    if (settles != 0) reobserve_job(settled_in, settled_job, settles);  // last: what is told may change what is wanted
     return;
   }
   if (p.only_tells && reports_wait()) {
@@ -524,6 +458,7 @@ void Bridge::advance(const std::string& key) {
     w.waiting = true;
     return;
   }
+  stage_ = QuarantineStage::write;
   send(key, w, std::move(p));
 }
 
@@ -545,15 +480,28 @@ void Bridge::send(const std::string& key, Want& want, Plan plan) {
   const auto* workload = std::get_if<WorkloadIntent>(&want.intent);
   if (workload != nullptr && (write.subresource == "status" || !workload->set_inactive)) sent.workload_uid = workload->uid;
   busy_.try_emplace(object_key(*sent.type, sent.namespace_, sent.name));
-  cluster_.submit(std::move(write), [this, alive = alive_, key, sent = std::move(sent)](WriteAnswer answer) {
+  const std::string object = object_key(*sent.type, sent.namespace_, sent.name);
+  const bool only_tells = sent.only_tells;
+  const auto answer_came = [this, alive = alive_, key, object, sent = std::move(sent)](WriteAnswer answer) {
     if (!*alive) return;
     --(sent.only_tells ? reports_in_flight_ : others_in_flight_);
     if (!sent.only_tells) ++others_since_report_;
-    const auto others = std::move(busy_.extract(object_key(*sent.type, sent.namespace_, sent.name)).mapped());
-    answered(key, sent, std::move(answer));
+    const auto others = std::move(busy_.extract(object).mapped());
+    try {
+      answered(key, sent, std::move(answer));
+    } catch (const std::exception& e) {
+      failed(key, e.what());
+    }
     for (const auto& other : others) advance(other);
     send_reports();
-  });
+  };
+  try {
+    cluster_.submit(std::move(write), answer_came);
+  } catch (...) {  // it was not sent, and no answer comes
+    busy_.erase(object);
+    --(only_tells ? reports_in_flight_ : others_in_flight_);
+    throw;
+  }
 }
 
 bool Bridge::reports_wait() const {
@@ -580,7 +528,7 @@ void Bridge::answered(const std::string& key, const Sent& sent, WriteAnswer answ
   auto it = wants_.find(key);
   const bool forgotten = it == wants_.end() || it->second.forgotten;
   if (ok && verb != Write::Verb::delete_) {
-    if (!sent.workload_uid.empty() && !forgotten)
+    if (!sent.workload_uid.empty() && !forgotten && mirror_.find_by_uid(sent.workload_uid) != nullptr)
       if (const auto written = parse_object(answer.body)) own_versions_[sent.workload_uid] = version_of(*written);
     mirror_.offer(*sent.type, std::move(answer.body));
   }
@@ -592,7 +540,7 @@ void Bridge::answered(const std::string& key, const Sent& sent, WriteAnswer answ
   Want& w = it->second;
   w.in_flight = false;
   if (w.forgotten) {
-    wants_.erase(it);
+    drop_want(it);
     return;
   }
   const bool newest = w.version == sent.version;
@@ -601,7 +549,7 @@ void Bridge::answered(const std::string& key, const Sent& sent, WriteAnswer answ
     w.checked = w.checked || (sent.checks && newest);
     const bool once = verb == Write::Verb::create || verb == Write::Verb::delete_;
     if (once && newest) {
-      wants_.erase(it);  // done; what comes of it is observed
+      drop_want(it);  // done; what comes of it is observed
       return;
     }
     advance(key);
@@ -609,7 +557,7 @@ void Bridge::answered(const std::string& key, const Sent& sent, WriteAnswer answ
   }
   if (status == 404) {
     if (newest)
-      wants_.erase(it);
+      drop_want(it);
     else
       advance(key);
     return;
@@ -617,7 +565,7 @@ void Bridge::answered(const std::string& key, const Sent& sent, WriteAnswer answ
   if (status == 409 || status == 0 || status == 429 || status >= 500) {
     if (status == 409) ++conflicts_;
     if (newest && status == 409 && verb == Write::Verb::create) {  // it exists already: the mirror will show whose it is
-      wants_.erase(it);
+      drop_want(it);
       return;
     }
     w.waiting = true;
@@ -630,7 +578,7 @@ void Bridge::answered(const std::string& key, const Sent& sent, WriteAnswer answ
     advance(key);
     return;
   }
-  wants_.erase(it);
+  drop_want(it);
   refused(intent, status, status_message(answer));
 }
 
@@ -647,11 +595,12 @@ std::uint32_t Bridge::retries_until_next() const {
   return out;
 }
 
-void Bridge::refused(const Intent& intent, int status, std::string_view message) {
+void Bridge::refused(const Intent& intent, int status, std::string_view why) {
   constexpr std::uint32_t longest_wait = 64;
   Refusal& refusal = refusals_[key_of(intent)];
   refusal.times = std::min(refusal.times + 1, 7U);
   refusal.retries_to_wait = std::min(1U << (refusal.times - 1), longest_wait);
+  const std::string message = cut_middle(valid_utf8(why), limits::finding.size());
   WriteRefused r;
   r.http_status = status;
   r.message = message;
@@ -675,9 +624,9 @@ void Bridge::refused(const Intent& intent, int status, std::string_view message)
     name(ObjectKind::pod, d->uid, d->namespace_, d->name, d->decision_sequence);
   else {  // no decision stands behind it, so it is just tried again
     wants_.insert_or_assign(key_of(intent), Want{.intent = intent, .waiting = true});
-    return options_.notice("status of " + key_of(intent) + " was refused: " + std::string(message));
+    return options_.notice("status of " + key_of(intent) + " was refused: " + message);
   }
-  options_.notice("write to " + std::string(r.namespace_) + "/" + std::string(r.name) + " was refused: " + std::string(message));
+  options_.notice("write to " + std::string(r.namespace_) + "/" + std::string(r.name) + " was refused: " + message);
   emit_(r);
 }
 

@@ -51,9 +51,15 @@ struct BridgeOptions {
   std::function<void()> departed = [] {};
 };
 
+/// Does the intent leave alone whether the Workload is admitted, exists and may run? Then it tells readers why it waits.
+[[nodiscard]] bool leaves_waiting(const admission::WorkloadIntent& intent);
+
 /// Carries facts in and wishes out. For every object at most one write is under way; after its answer the newest intents are compared
 /// again with the newest text, until there is no difference (rule 5). A conflict waits for a version that the mirror did not have when
 /// the write was made.
+///
+/// What cannot be read, or fails in any other way, concerns its own object only: that one is set aside (ObjectQuarantined), and nothing is
+/// written to it that would start it, until it comes in a version that can be read.
 class Bridge {
  public:
   /// Takes an observation; its views are valid during the call only.
@@ -75,9 +81,17 @@ class Bridge {
   void retry();
   /// After how many calls of `retry` something that was refused is tried again; 0: nothing is.
   [[nodiscard]] std::uint32_t retries_until_next() const;
+  /// Gives up what is wanted of objects that the mirror has not had at so many calls in a row; `retry` calls it, with many.
+  void drop_absent(std::uint32_t retries);
 
   /// Intents that the world does not show yet.
   [[nodiscard]] std::size_t outstanding() const { return wants_.size(); }
+  /// Entries of all tables that grow with the objects of the cluster.
+  [[nodiscard]] std::size_t entries() const {
+    return wants_.size() + busy_.size() + own_versions_.size() + departing_.size() + reports_.size() + refusals_.size() +
+           keys_by_uid_.size() + counts_by_owner_.size() + clusters_of_jobs_.size() + pending_.size() + queues_told_.size() +
+           set_aside_.size();
+  }
   [[nodiscard]] std::uint64_t writes() const { return writes_; }
   [[nodiscard]] std::uint64_t conflicts() const { return conflicts_; }
   [[nodiscard]] bool synced() const { return synced_; }
@@ -93,7 +107,9 @@ class Bridge {
     bool queued = false;        ///< In reports_.
     bool forgotten = false;     ///< It is only there for the answer to come.
     bool checked = false;       ///< Plan::check has been answered.
+    std::uint32_t absent = 0;   ///< At so many retries in a row the mirror did not have the object.
   };
+  using Wants = std::map<std::string, Want>;
   /// What the API server refused for good is still wanted as long as the state says so: it is tried again after one call of `retry`,
   /// then after two, four and so on, so that neither the server nor the log is flooded (design rule 5).
   struct Refusal {
@@ -122,16 +138,34 @@ class Bridge {
     std::string workload_uid;  ///< Of the Workload whose own intent was written, on the condition that nobody else had; else empty.
   };
 
+  /// An object about which something failed: until it is seen in another version, or read another way, it is not tried again.
+  struct SetAside {
+    QuarantineStage stage = QuarantineStage::read;
+    std::string reason;
+    Mirror::ObjectText seen;  ///< With another stage than `read`: the text about which it failed.
+    const ResourceType* type = nullptr;
+    std::uint64_t told = 0;  ///< Hash of what was told, but for the version.
+  };
+
+  void take(const WatchEvent& event);
+  void set_aside(const ResourceType& type, std::string_view text, QuarantineStage stage, std::string_view reason);
+  void failed(const std::string& key, std::string_view what);
+  void tell_again(std::string_view uid);
+  void lift(const ResourceType& type, const ObjectMeta& meta);
+  [[nodiscard]] bool is_held_back(const admission::Intent& intent) const;
   void observe_one(const ResourceType& type, std::string_view text);
-  void reobserve_job(std::string_view uid, std::uint64_t start_settled = 0);
+  void reobserve_job(std::string_view namespace_, std::string_view uid, std::uint64_t start_settled = 0);
   /// What reading a job may look up beside it.
   [[nodiscard]] JobContext job_context(List<PodSetCount> workload_counts) const;
   void note_cluster(const JobObserved& cluster);
   void on_defaults(const WatchEvent& event);
   void reobserve_pending(const std::string& namespace_, std::string_view mention);
   void note_pending(const WorkloadObserved& w);
+  void note_settled(std::string_view namespace_, std::string_view uid);
+  void forget_workload(const ObjectDeleted& gone, std::string_view text);
   [[nodiscard]] bool is_news(Observation o);
   void advance(const std::string& key);
+  void go_on(const std::string& key);
   [[nodiscard]] Plan plan(const admission::Intent& intent) const;
   void send(const std::string& key, Want& want, Plan plan);
   void answered(const std::string& key, const Sent& sent, WriteAnswer answer);
@@ -144,6 +178,9 @@ class Bridge {
   void wake(std::string_view uid);
   void wake_want(const std::string& key);
   void forget_want(const std::string& key);
+  void drop_want(Wants::iterator want);
+  void look_no_more(const admission::Intent& intent, const std::string& key);
+  [[nodiscard]] bool is_absent(const admission::Intent& intent) const;
 
   Cluster& cluster_;
   Mirror& mirror_;
@@ -151,7 +188,7 @@ class Bridge {
   BridgeOptions options_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  ///< Answers that come after our end are dropped.
 
-  std::map<std::string, Want> wants_;
+  Wants wants_;
   /// Objects with a write under way → keys of other wants about them, which are compared again when it is answered. Written at the same
   /// time, all but one would come back as conflicts.
   std::unordered_map<std::string, std::vector<std::string>> busy_;
@@ -164,12 +201,14 @@ class Bridge {
   std::unordered_map<std::string, Refusal> refusals_;                      ///< By key of the want.
   std::unordered_map<std::string, std::vector<std::string>> keys_by_uid_;  ///< Object → wants that look at it.
   std::unordered_map<std::string, std::vector<std::pair<std::string, std::int32_t>>>
-      counts_by_owner_;  ///< Job uid → counts of its Workload.
+      counts_by_owner_;  ///< Namespace and uid of a job → counts of its Workload.
   /// Uid of a RayCluster that a RayJob made → uid of the job and the generation that was seen: the job's size follows from it (EJ-131).
   std::unordered_map<std::string, std::pair<std::string, std::int64_t>> clusters_of_jobs_;
   ClusterDefaults defaults_;  ///< Of the LimitRanges and RuntimeClasses seen; part of every request that is observed (BA-43).
   std::map<std::string, std::unordered_set<std::string>, std::less<>> pending_;  ///< Namespace → uids of Workloads without admission.
   std::unordered_map<std::string, std::uint64_t> queues_told_;  ///< Uid of a queue → hash of what was told of it, but its version.
+  std::unordered_map<std::string, SetAside> set_aside_;         ///< By uid.
+  QuarantineStage stage_ = QuarantineStage::plan;               ///< What is being done for a want.
   events::Encoder encoder_;
   std::unordered_set<std::string> kinds_to_sync_;
   bool synced_ = false;

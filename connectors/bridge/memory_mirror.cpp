@@ -10,6 +10,7 @@ namespace {
 struct Identity {
   std::string name_key, uid;
   std::uint64_t version = 0;
+  bool ends = false;  ///< It is being deleted, and nothing holds it: the write that left it so was its last.
 };
 
 std::string name_key(const ResourceType& type, std::string_view namespace_, std::string_view name) {
@@ -34,7 +35,9 @@ std::optional<Identity> identify(const ResourceType& type, std::string_view text
   const std::string_view version_text = member("resourceVersion");
   std::uint64_t version = 0;
   (void)std::from_chars(version_text.data(), version_text.data() + version_text.size(), version);
-  return Identity{name_key(type, namespace_, name), std::string(uid), version};
+  simdjson::dom::array finalizers;
+  const bool held = object["metadata"]["finalizers"].get(finalizers) == simdjson::SUCCESS && finalizers.size() != 0;
+  return Identity{name_key(type, namespace_, name), std::string(uid), version, !member("deletionTimestamp").empty() && !held};
 }
 
 }  // namespace
@@ -59,7 +62,7 @@ void MemoryMirror::on_watch(const WatchEvent& event) {
 void MemoryMirror::offer(const ResourceType& type, std::string object) {
   // the watch may have brought a later state before the answer to our write
   const auto offered = identify(type, object);
-  if (!offered) return;
+  if (!offered || offered->ends) return;  // the watch has told that it is gone, or is about to
   const auto known = by_name_.find(offered->name_key);
   if (known != by_name_.end())
     if (const auto id = identify(type, *known->second); id && id->uid == offered->uid && id->version > offered->version) return;

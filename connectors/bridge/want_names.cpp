@@ -3,6 +3,7 @@
 #include <variant>
 
 #include "connectors/objects/plan.hpp"
+#include "connectors/objects/resource_types.hpp"
 
 namespace hindsight::connectors {
 
@@ -10,6 +11,7 @@ using admission::FinalizerIntent;
 using admission::Intent;
 using admission::JobIntent;
 using admission::PodReleaseIntent;
+using admission::QuarantineIntent;
 using admission::QueueStatusIntent;
 using admission::WorkloadAdoptIntent;
 using admission::WorkloadCreateIntent;
@@ -35,6 +37,7 @@ std::string key_of(const Intent& intent) {
     std::string operator()(const FinalizerIntent& i) const { return finalizer_key(i.kind, i.name); }
     std::string operator()(const WorkloadAdoptIntent& i) const { return adopt_key(i.namespace_, i.name); }
     std::string operator()(const PodReleaseIntent& i) const { return "pod/" + i.uid; }
+    std::string operator()(const QuarantineIntent& i) const { return "quarantine/" + i.uid; }
   };
   return std::visit(Name{}, intent);
 }
@@ -49,8 +52,24 @@ std::vector<std::string> looks_at(const Intent& intent) {
     std::vector<std::string> operator()(const FinalizerIntent&) const { return {}; }
     std::vector<std::string> operator()(const WorkloadAdoptIntent& i) const { return {i.job_uid}; }
     std::vector<std::string> operator()(const PodReleaseIntent& i) const { return {i.uid}; }
+    std::vector<std::string> operator()(const QuarantineIntent& i) const { return {i.uid}; }
   };
   return std::visit(Uids{}, intent);
+}
+
+const ResourceType* type_of(const Intent& intent) {
+  struct Type {
+    const ResourceType* operator()(const WorkloadIntent&) const { return &types::workload; }
+    const ResourceType* operator()(const WorkloadCreateIntent& i) const { return find_resource_type(i.job_kind, i.job_group); }
+    const ResourceType* operator()(const WorkloadReviseIntent&) const { return &types::workload; }
+    const ResourceType* operator()(const JobIntent& i) const { return find_resource_type(i.kind, i.group); }
+    const ResourceType* operator()(const QueueStatusIntent&) const { return nullptr; }
+    const ResourceType* operator()(const FinalizerIntent&) const { return nullptr; }
+    const ResourceType* operator()(const WorkloadAdoptIntent& i) const { return find_resource_type(i.job_kind, i.job_group); }
+    const ResourceType* operator()(const PodReleaseIntent&) const { return &types::pod; }
+    const ResourceType* operator()(const QuarantineIntent&) const { return &types::workload; }
+  };
+  return std::visit(Type{}, intent);
 }
 
 }  // namespace hindsight::connectors

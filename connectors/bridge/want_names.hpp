@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "admission/intents.hpp"
+#include "connectors/cluster.hpp"
 #include "vocabulary/observations.hpp"
 
 namespace hindsight::connectors {
@@ -17,5 +18,8 @@ namespace hindsight::connectors {
 [[nodiscard]] std::string key_of(const admission::Intent& intent);
 /// Uids of the objects whose change can let the want go on.
 [[nodiscard]] std::vector<std::string> looks_at(const admission::Intent& intent);
+
+/// Of the first of these; nullptr: the intent names no object by uid.
+[[nodiscard]] const ResourceType* type_of(const admission::Intent& intent);
 
 }  // namespace hindsight::connectors

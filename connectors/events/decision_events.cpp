@@ -267,10 +267,23 @@ std::vector<KubernetesEvent> job_events(const JobObserved& o, const admission::S
   return out;
 }
 
+/// What was set aside has a condition at most where it is a Workload or a queue: an Event tells its owner, whatever it is.
+std::vector<KubernetesEvent> quarantine_events(const ObjectQuarantined& o, const admission::StateView& state) {
+  std::vector<KubernetesEvent> out;
+  const auto type =
+      std::find_if(all_resource_types.begin(), all_resource_types.end(), [&](const auto* t) { return t->kind == o.api_kind; });
+  if (o.lifted || type == all_resource_types.end() || !state.domain().quarantined().contains(o.uid)) return out;
+  out.push_back(event_about(*type, std::string(o.namespace_), std::string(o.name), std::string(o.uid), "Quarantined",
+                            joined({"Set aside: ", o.reason}), state.domain().now()));
+  out.back().is_warning = true;
+  return out;
+}
+
 }  // namespace
 
 std::vector<KubernetesEvent> record_events(const RecordView& record, const admission::StateView& state) {
   if (const auto* o = std::get_if<Observation>(&record.body)) {
+    if (const auto* q = std::get_if<ObjectQuarantined>(o)) return quarantine_events(*q, state);
     const auto* job = std::get_if<JobObserved>(o);
     return job == nullptr ? std::vector<KubernetesEvent>{} : job_events(*job, state);
   }

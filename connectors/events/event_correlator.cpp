@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "vocabulary/text.hpp"
+
 namespace hindsight::connectors {
 namespace {
 
@@ -31,7 +33,7 @@ void EventCorrelator::forget(Entries::iterator it) {
 
 std::optional<EventCorrelator::KubernetesEvent> EventCorrelator::offer(KubernetesEvent event, Time now) {
   // Messages are equal when they look equal to readers.
-  event.message = kubernetes::cut_message(event.message, kubernetes::event_message_bytes_max);
+  event.message = cut_message(event.message, limits::event_message.size());
   std::string key = key_of(event);
   auto it = entries_.find(key);
   if (it != entries_.end() && now - it->second.event.last >= options_.forget_after) {

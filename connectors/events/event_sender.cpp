@@ -7,7 +7,7 @@
 #include <mutex>
 #include <stop_token>
 
-#include <nlohmann/json.hpp>
+#include "connectors/json/json_value.hpp"
 
 namespace hindsight::connectors {
 
@@ -80,7 +80,7 @@ struct EventSender::State : std::enable_shared_from_this<EventSender::State> {
     Write write = kubernetes::event_write(event);
     auto body = nlohmann::json::parse(write.body);
     body["count"] = count;
-    write.body = body.dump();
+    write.body = to_text(body);
     return write;
   }
 

@@ -30,8 +30,8 @@ std::int32_t pods_count(std::int32_t parallelism, std::optional<std::int32_t> co
 std::int64_t terminal_pods(const Node& spec, const Node& status, std::int32_t completions) {
   if (spec.text("completionMode") != "Indexed") return status.int32_or("succeeded", 0);
   IndexRanges done(completions);
-  done.add(status.text("completedIndexes"));
-  done.add(status.text("failedIndexes"));
+  done.add(status.text("completedIndexes", limits::object_text));  // of the Job controller
+  done.add(status.text("failedIndexes", limits::object_text));
   return done.count();
 }
 
@@ -89,7 +89,24 @@ class BatchJob final : public JobIntegration {
   [[nodiscard]] std::string_view kind() const override { return "Job"; }
   [[nodiscard]] std::string_view group() const override { return "batch"; }
 
+  void outline(const Node& job, JobObserved& out) const override {
+    const auto spec = job.object("spec");
+    const auto status = job.object("status");
+    // A Job in the middle of a stop is not yet suspended: so the stop goes on after a crash (MR-59).
+    out.stopping = job.object("metadata").entry("annotations", keys::stopping, limits::object_text).value_or(Text{}) == "true";
+    out.suspended = spec.flag("suspend") && !out.stopping;
+    out.active = status.int32_or("active", 0) != 0;
+    status.each("conditions", limits::conditions, [&](const Node& condition) {
+      const auto type = condition.text("type");
+      if (out.finished || (type != "Complete" && type != "Failed") || condition.text("status") != "True") return;
+      out.finished = true;
+      out.succeeded = type == "Complete";
+      out.finish_message = condition.message("message", limits::finding);
+    });
+  }
+
   void observe(const Node& job, const JobContext& context, JobObserved& out) const override {
+    outline(job, out);
     const auto spec = job.object("spec");
     const auto status = job.object("status");
     const auto meta = job.object("metadata");
@@ -97,22 +114,11 @@ class BatchJob final : public JobIntegration {
     const auto completions = spec.int32("completions", 0);
     const auto count = pods_count(parallelism, completions);
 
-    // A Job in the middle of a stop is not yet suspended: so the stop goes on after a crash (MR-59).
-    out.stopping = meta.entry("annotations", keys::stopping).value_or(Text{}) == "true";
-    out.suspended = spec.flag("suspend") && !out.stopping;
-    out.active = status.int32_or("active", 0) != 0;
     const auto succeeded = status.int32_or("succeeded", 0);
     const auto uncounted = status.object("uncountedTerminatedPods").count("succeeded");
     const auto ready = std::int64_t{succeeded} + status.int32_or("ready", 0) + static_cast<std::int64_t>(uncounted);
     out.pods_ready = ready >= count;
     if (out.elastic) out.ready_pods = static_cast<std::int32_t>(std::min<std::int64_t>(ready, std::numeric_limits<std::int32_t>::max()));
-    status.each("conditions", [&](const Node& condition) {
-      const auto type = condition.text("type");
-      if (out.finished || (type != "Complete" && type != "Failed") || condition.text("status") != "True") return;
-      out.finished = true;
-      out.succeeded = type == "Complete";
-      out.finish_message = condition.text("message");
-    });
 
     auto& arena = job.reading().arena();
     const auto pod_sets = arena.make<PodSetFacts>(1);
@@ -125,7 +131,7 @@ class BatchJob final : public JobIntegration {
     if (!pod_template.present()) spec.refuse_value("template", "an object");
     const auto policy = meta.entry("annotations", keys::resource_policy).value_or(Text{});
     out.resource_policy = parse_resource_policy(policy).value_or(ResourcePolicy::none);
-    out.resource_bounds = meta.entry("annotations", keys::resource_bounds).value_or(Text{});
+    out.resource_bounds = meta.entry("annotations", keys::resource_bounds, limits::json_annotation).value_or(Text{});
     const auto bounds = bounds_of(policy, out.resource_bounds);
     read_pod_template(pod_template, {context.defaults, out.meta.namespace_, 0, bounds ? &*bounds : nullptr}, main);
     out.pod_sets = pod_sets;

@@ -66,8 +66,11 @@ class JobIntegration {
   [[nodiscard]] virtual std::string_view kind() const = 0;       ///< "Job".
   [[nodiscard]] virtual std::string_view group() const = 0;      ///< "batch".
 
-  /// Reads what is particular to the kind: suspended, stopping, active, pods_ready, finished, pod_sets, reclaimable, on_hold,
-  /// pod_priority_class.
+  /// Reads whether the job is managed, suspended, stopping, active, finished: what admission has to know also of a job that cannot be read
+  /// otherwise. Nothing of its templates, which its user writes.
+  virtual void outline(const Node& job, JobObserved& out) const = 0;
+
+  /// Reads what is particular to the kind: its outline, pods_ready, pod_sets, reclaimable, on_hold, pod_priority_class.
   virtual void observe(const Node& job, const JobContext& context, JobObserved& out) const = 0;
 
   /// Containers may be given other resources at admission: observe() tells of bounds, start() and stop() keep to them (5440 MR-79).

@@ -49,19 +49,35 @@ class JobSet final : public JobIntegration {
   [[nodiscard]] std::string_view kind() const override { return "JobSet"; }
   [[nodiscard]] std::string_view group() const override { return "jobset.x-k8s.io"; }
 
+  void outline(const Node& job, JobObserved& out) const override {
+    const auto status = job.object("status");
+    out.suspended = job.object("spec").flag("suspend");
+    status.each("replicatedJobsStatus", limits::list,
+                [&](const Node& replicated_job) { out.active |= replicated_job.int32_or("active", 0) > 0; });
+    // Completed is looked for first: a JobSet has at most one of the two.
+    for (const auto* wanted : {"Completed", "Failed"}) {
+      status.each("conditions", limits::conditions, [&](const Node& condition) {
+        if (out.finished || condition.text("type") != wanted || condition.text("status") != "True") return;
+        out.finished = true;
+        out.succeeded = std::string_view(wanted) == "Completed";
+        out.finish_message = condition.message("message", limits::finding);
+      });
+    }
+  }
+
   void observe(const Node& job, const JobContext& context, JobObserved& out) const override {
+    outline(job, out);
     const auto spec = job.object("spec");
     const auto status = job.object("status");
     auto& arena = job.reading().arena();
-    out.suspended = spec.flag("suspend");
 
     std::int64_t replicas = 0;
-    const auto pods_in_replica = arena.make<PodSetCount>(spec.count("replicatedJobs"));
+    const auto pods_in_replica = arena.make<PodSetCount>(spec.count("replicatedJobs", limits::pod_sets));
     const auto replicas_of = arena.make<PodSetCount>(pods_in_replica.size());
     std::size_t i = 0;
-    out.pod_sets = spec.list<PodSetFacts>("replicatedJobs", [&](const Node& replicated_job) {
+    out.pod_sets = spec.list<PodSetFacts>("replicatedJobs", limits::pod_sets, [&](const Node& replicated_job) {
       PodSetFacts pod_set;
-      pod_set.name = replicated_job.required_text("name");
+      pod_set.name = replicated_job.required_text("name", limits::dns_label);
       const auto n = replicated_job.int32_or("replicas", 1);
       const auto inner = replicated_job.object("template").object("spec");
       const auto pods = pods_per_replica(inner.int32_or("parallelism", 1), inner.int32("completions", 0));
@@ -79,9 +95,8 @@ class JobSet final : public JobIntegration {
     std::int64_t ready = 0;
     const auto reclaimable = arena.make<PodSetCount>(out.pod_sets.size());
     std::size_t found = 0;
-    status.each("replicatedJobsStatus", [&](const Node& replicated_job) {
+    status.each("replicatedJobsStatus", limits::list, [&](const Node& replicated_job) {
       const auto succeeded = replicated_job.int32_or("succeeded", 0);
-      out.active |= replicated_job.int32_or("active", 0) > 0;
       ready += std::int64_t{replicated_job.int32_or("ready", 0)} + succeeded;
       const auto name = replicated_job.text("name");
       for (std::size_t k = 0; k < out.pod_sets.size(); ++k) {
@@ -92,16 +107,6 @@ class JobSet final : public JobIntegration {
     });
     out.pods_ready = ready == replicas;
     out.reclaimable = reclaimable.first(found);
-
-    // Completed is looked for first: a JobSet has at most one of the two.
-    for (const auto* wanted : {"Completed", "Failed"}) {
-      status.each("conditions", [&](const Node& condition) {
-        if (out.finished || condition.text("type") != wanted || condition.text("status") != "True") return;
-        out.finished = true;
-        out.succeeded = std::string_view(wanted) == "Completed";
-        out.finish_message = condition.text("message");
-      });
-    }
   }
 
   [[nodiscard]] Json pod_sets(const Json& job) const override {

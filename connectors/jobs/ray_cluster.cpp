@@ -16,12 +16,18 @@ class RayCluster final : public JobIntegration {
   [[nodiscard]] std::string_view kind() const override { return "RayCluster"; }
   [[nodiscard]] std::string_view group() const override { return "ray.io"; }
 
+  void outline(const Node& job, JobObserved& out) const override {
+    out.suspended = job.object("spec").flag("suspend");
+    out.active = out.pods_ready = ray::is_ready(job.object("status"));
+  }
+
   void observe(const Node& job, const JobContext& context, JobObserved& out) const override {
     const auto spec = job.object("spec");
     if (!spec.present()) return job.refuse_value("spec", "an object");
-    out.suspended = spec.flag("suspend");
-    out.active = out.pods_ready = ray::is_ready(job.object("status"));
-    ray::observe_pod_sets(ray::pod_sets(to_json(spec.value())), job, context, out);
+    outline(job, out);
+    const Json cluster = to_json(spec.value());
+    ray::observe_pod_sets(ray::pod_sets(cluster), job, context, out);
+    out.pods_gated = ray::are_gated(cluster);
   }
 
   [[nodiscard]] Json pod_sets(const Json& job) const override { return ray::pod_sets(spec_of(job)); }

@@ -8,6 +8,7 @@
 
 #include "connectors/jobs/template_change.hpp"
 #include "connectors/json/document.hpp"
+#include "connectors/json/keys.hpp"
 #include "connectors/json/pod_template.hpp"
 #include "vocabulary/ascii.hpp"
 
@@ -20,8 +21,10 @@ std::int32_t product(std::int64_t a, std::int64_t b) {
   return static_cast<std::int32_t>(std::clamp<std::int64_t>(a * b, 0, std::numeric_limits<std::int32_t>::max()));
 }
 
+/// The pods that KubeRay makes of a worker group: it raises `replicas` to `minReplicas`, so the larger of the two is what asks for quota.
 std::int32_t worker_count(const Json& group) {
-  return product(int_member(group, "replicas").value_or(1), std::max(1, int_member(group, "numOfHosts").value_or(1)));
+  const std::int32_t replicas = std::max(int_member(group, "replicas").value_or(1), int_member(group, "minReplicas").value_or(0));
+  return product(replicas, std::max(1, int_member(group, "numOfHosts").value_or(1)));
 }
 
 /// KubeRay adds this container to the head's pod where the cluster scales itself (EJ-130).
@@ -74,6 +77,15 @@ Json pod_sets(const Json& cluster_spec) {
   return out;
 }
 
+bool are_gated(const Json& cluster_spec) {
+  const auto gated = [](const Json& group) {
+    const auto& gates = list_or_empty(object_or_empty(object_or_empty(group, "template"), "spec"), "schedulingGates");
+    return std::any_of(gates.begin(), gates.end(), [](const Json& gate) { return text_member(gate, "name") == keys::elastic_gate; });
+  };
+  const auto& workers = list_or_empty(cluster_spec, "workerGroupSpecs");
+  return gated(object_or_empty(cluster_spec, "headGroupSpec")) && std::all_of(workers.begin(), workers.end(), gated);
+}
+
 List<PodSetCount> worker_counts(const Json& cluster_spec, Arena& arena) {
   const auto& groups = list_or_empty(cluster_spec, "workerGroupSpecs");
   auto out = arena.make<PodSetCount>(groups.size());
@@ -83,15 +95,15 @@ List<PodSetCount> worker_counts(const Json& cluster_spec, Arena& arena) {
 }
 
 void observe_pod_sets(const Json& pod_sets, const Node& job, const JobContext& context, JobObserved& out) {
-  const auto document = Document::parse(Json{{"podSets", pod_sets}}.dump());
+  const auto document = Document::parse(to_text(Json{{"podSets", pod_sets}}));
   if (!document) return job.refuse_value("spec", "an object that can be read");
   auto& arena = job.reading().arena();
   Reading reading(arena, document->root(),
                   std::string(out.kind) + " " + std::string(out.meta.namespace_) + "/" + std::string(out.meta.name));
   std::size_t i = 0;
-  out.pod_sets = reading.root().list<PodSetFacts>("podSets", [&](const Node& node) {
+  out.pod_sets = reading.root().list<PodSetFacts>("podSets", limits::pod_sets, [&](const Node& node) {
     PodSetFacts facts;
-    facts.name = node.required_text("name");
+    facts.name = node.required_text("name", limits::dns_label);
     facts.count = node.int32_or("count", 1);
     const auto pod_template = node.object("template");
     const auto pod_spec = pod_template.object("spec");
@@ -99,12 +111,12 @@ void observe_pod_sets(const Json& pod_sets, const Node& job, const JobContext& c
       node.refuse_value("template", "an object");
     else if (!pod_spec.present())
       pod_template.refuse_value("spec", "an object");
-    if (pod_spec.present() && pod_spec.count("containers") == 0) pod_spec.refuse_value("containers", "at least one");
+    if (pod_spec.present() && pod_spec.count("containers", limits::containers) == 0) pod_spec.refuse_value("containers", "at least one");
     read_pod_template(pod_template, {context.defaults, out.meta.namespace_, i}, facts);
     if (i++ == 0) out.pod_priority_class = pod_spec.text("priorityClassName");
     return facts;
   });
-  if (reading.failed()) job.reading().adopt(reading.take_error());
+  if (reading.failed()) job.reading().adopt(reading.take_refusal());
 }
 
 Result<Json> started(Json cluster_spec, const std::vector<PodSetInjection>& pod_sets) {

@@ -16,6 +16,9 @@ namespace hindsight::connectors::ray {
 /// Reads pod sets as pod_sets() makes them. Errors are told to `job`.
 void observe_pod_sets(const Json& pod_sets, const Node& job, const JobContext& context, JobObserved& out);
 
+/// Does each pod template of the cluster spec carry the scheduling gate elastic-job (EJ-65)?
+[[nodiscard]] bool are_gated(const Json& cluster_spec);
+
 /// Counts of the worker groups of another cluster spec, by lower-cased name: what the autoscaler has made of them.
 [[nodiscard]] List<PodSetCount> worker_counts(const Json& cluster_spec, Arena& arena);
 

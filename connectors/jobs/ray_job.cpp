@@ -94,21 +94,27 @@ class RayJob final : public JobIntegration {
   [[nodiscard]] std::string_view kind() const override { return "RayJob"; }
   [[nodiscard]] std::string_view group() const override { return "ray.io"; }
 
-  void observe(const Node& job, const JobContext& context, JobObserved& out) const override {
+  void outline(const Node& job, JobObserved& out) const override {
     const auto spec = job.object("spec");
     const auto status = job.object("status");
-    if (!spec.present()) return job.refuse_value("spec", "an object");
     out.suspended = spec.flag("suspend");
     // A job on a cluster that is there already makes none, and cannot be held back by suspending it.
     if (spec.object("clusterSelector").present()) out.managed = false;
 
     const auto deployment = status.text("jobDeploymentStatus");
     out.active = !deployment.empty() && deployment != "Suspended" && deployment != "New";
-    out.pods_ready = ray::is_ready(status.object("rayClusterStatus"));
     out.finished = deployment == "Complete" || deployment == "Failed";
     out.succeeded = out.finished && status.text("jobStatus") == "SUCCEEDED";
-    if (out.finished) out.finish_message = status.text("message");
-    out.on_hold = deployment == "ValidationFailed";
+    if (out.finished) out.finish_message = status.message("message", limits::finding);
+  }
+
+  void observe(const Node& job, const JobContext& context, JobObserved& out) const override {
+    const auto spec = job.object("spec");
+    const auto status = job.object("status");
+    if (!spec.present()) return job.refuse_value("spec", "an object");
+    outline(job, out);
+    out.pods_ready = ray::is_ready(status.object("rayClusterStatus"));
+    out.on_hold = status.text("jobDeploymentStatus") == "ValidationFailed";
     if (!out.managed) return;
     ray::observe_pod_sets(all_pod_sets(Json{{"spec", to_json(spec.value())}}), job, context, out);
     follow_live_cluster(job, context, out);

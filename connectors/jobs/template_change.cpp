@@ -26,7 +26,7 @@ Result<void> add_entries(Json& map, const Json& entries, const PodSetInjection& 
       map[key] = value;
     } else if (*found != value) {
       return fail(ErrorKind::invalid, "conflict for " + std::string(field) + " of pod set " + injection.name + ": key " + key +
-                                          " found with " + found->dump() + ", the start sets " + value.dump());
+                                          " found with " + to_text(*found) + ", the start sets " + to_text(value));
     }
   }
   return {};
@@ -182,7 +182,7 @@ Json topology_request(const Json& pod_template, std::string_view pod_index_label
   if (has(keys::slice_required_topology)) out["podSetSliceRequiredTopology"] = text_member(annotations, keys::slice_required_topology);
   if (const auto size = parse_int32(text_member(annotations, keys::slice_size))) out["podSetSliceSize"] = *size;
   if (has(keys::slice_constraints)) {
-    auto constraints = Json::parse(text_member(annotations, keys::slice_constraints), nullptr, false);
+    auto constraints = from_text(text_member(annotations, keys::slice_constraints));
     // The wire format spells this field with a small s.
     if (constraints.is_array()) out["podsetSliceRequiredTopologyConstraints"] = std::move(constraints);
   }

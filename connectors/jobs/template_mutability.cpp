@@ -4,6 +4,8 @@
 #include <optional>
 #include <string>
 
+#include "vocabulary/text.hpp"
+
 namespace hindsight::connectors {
 namespace {
 
@@ -28,10 +30,12 @@ Result<TemplateMutability> template_mutability_of(std::string_view version) {
   const auto major = leading_number(text_member(said, "major"));
   const auto minor = leading_number(text_member(said, "minor"));
   if (!major || !minor) {
-    return fail(ErrorKind::invalid, "/version: found " + std::string(version.substr(0, 200)) + ", allowed: an object with major and minor");
+    return fail(ErrorKind::invalid, "/version: found " + std::string(cut_text(version, 200)) + ", allowed: an object with major and minor");
   }
-  if (*major > 1 || *minor > 36) return TemplateMutability::suspended;
-  if (*minor < 36) return TemplateMutability::never_started;
+  // A server may behave as an older one: during an upgrade whose way back is kept open.
+  const auto behaves_as = leading_number(text_member(said, "emulationMinor")).value_or(*minor);
+  if (*major > 1 || behaves_as > 36) return TemplateMutability::suspended;
+  if (behaves_as < 36) return TemplateMutability::never_started;
   return patch_of(text_member(said, "gitVersion")) < 2 ? TemplateMutability::suspended_condition : TemplateMutability::suspended;
 }
 

@@ -2,13 +2,18 @@
 
 #include <array>
 #include <cstddef>
+#include <new>
 #include <string>
+
+#include "vocabulary/limits.hpp"
 
 namespace hindsight::connectors {
 namespace {
 
 /// A plan holds two documents at a time (a job and its Workload); more than this many are not worth keeping.
 constexpr std::size_t pool_size = 4;
+/// A parser takes some ten times the longest text that it has read, and keeps it.
+constexpr std::size_t capacity_kept = std::size_t{1} << 20;
 
 struct Pool {
   std::array<simdjson::dom::parser*, pool_size> parsers{};
@@ -27,7 +32,7 @@ thread_local Pool pool;
 }  // namespace
 
 void Document::Return::operator()(simdjson::dom::parser* parser) const noexcept {
-  if (pool.count < pool_size) {
+  if (pool.count < pool_size && parser->capacity() <= capacity_kept && parser->max_depth() == limits::json_depth.size()) {
     pool.parsers[pool.count++] = parser;
   } else {
     delete parser;
@@ -36,15 +41,32 @@ void Document::Return::operator()(simdjson::dom::parser* parser) const noexcept 
 
 Document::Parser Document::take() {
   if (pool.count > 0 && pool.count <= pool_size) return Parser(pool.parsers[--pool.count]);
-  return Parser(new simdjson::dom::parser);
+  Parser parser(new simdjson::dom::parser);
+  // Whoever walks over what was read may do so by recursion.
+  if (parser->allocate(0, limits::json_depth.size()) != simdjson::SUCCESS) throw std::bad_alloc();
+  return parser;
 }
 
 Result<Document> Document::parse(std::string_view text) {
-  Parser parser = take();
+  if (text.size() > limits::object_text.size())
+    return fail(ErrorKind::invalid,
+                "found " + std::to_string(text.size()) + " bytes, allowed: at most " + std::to_string(limits::object_text.size()));
+  return parse(take(), text);
+}
+
+Result<Document> Document::parse_beyond_limits(std::string_view text) {
+  constexpr std::size_t deepest = 16'384;  // the API server reads no more than 10,000 levels
+  Parser parser(new simdjson::dom::parser);
+  if (parser->allocate(0, deepest) != simdjson::SUCCESS) throw std::bad_alloc();
+  return parse(std::move(parser), text);
+}
+
+Result<Document> Document::parse(Parser parser, std::string_view text) {
   simdjson::dom::element root;
-  if (const auto error = parser->parse(text.data(), text.size()).get(root); error != simdjson::SUCCESS) {
-    return fail(ErrorKind::invalid, std::string("not a JSON text: ") + simdjson::error_message(error));
-  }
+  const auto error = parser->parse(text.data(), text.size()).get(root);
+  if (error == simdjson::DEPTH_ERROR)
+    return fail(ErrorKind::invalid, "found a deeper nesting, allowed: at most " + std::to_string(parser->max_depth()) + " levels");
+  if (error != simdjson::SUCCESS) return fail(ErrorKind::invalid, std::string("not a JSON text: ") + simdjson::error_message(error));
   return Document(std::move(parser), root);
 }
 

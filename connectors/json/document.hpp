@@ -13,8 +13,13 @@ namespace hindsight::connectors {
 /// thread when a document ends, so that parsing watch events does not allocate once warm.
 class Document {
  public:
-  /// Copies and parses `text`. Errors: invalid, with what simdjson says about it.
+  /// Copies and parses `text`, which is UTF-8 then, whatever came. Errors: invalid, with what simdjson says about it, or which limit of an
+  /// object as a whole it exceeds (vocabulary/limits.hpp).
   [[nodiscard]] static Result<Document> parse(std::string_view text);
+
+  /// The same up to the depth that the API server takes, and to the size that simdjson does: for objects that are set aside, of which it is
+  /// still to be told who they are, and which may still have to be stopped. Slower, for its memory is given back.
+  [[nodiscard]] static Result<Document> parse_beyond_limits(std::string_view text);
 
   Document(Document&&) noexcept = default;
   Document& operator=(Document&&) noexcept = default;
@@ -30,6 +35,7 @@ class Document {
   Document(Parser parser, simdjson::dom::element root) : parser_(std::move(parser)), root_(root) {}
 
   static Parser take();
+  static Result<Document> parse(Parser parser, std::string_view text);
 
   Parser parser_;
   simdjson::dom::element root_;

@@ -3,12 +3,20 @@
 #include <limits>
 #include <string>
 
+#include "connectors/json/document.hpp"
+
 namespace hindsight::connectors {
 
 using simdjson::dom::element;
 using simdjson::dom::element_type;
 
-Json to_json(element value) {
+namespace {
+
+/// By recursion, as nlohmann writes it, too. What is deeper stands in nothing that this software looks at.
+constexpr int levels_max = 1024;
+
+Json copy(element value, int levels) {
+  if (levels == 0) return nullptr;
   switch (value.type()) {
     case element_type::STRING:
       return std::string(std::string_view(value));
@@ -24,17 +32,28 @@ Json to_json(element value) {
       return nullptr;
     case element_type::ARRAY: {
       Json out = Json::array();
-      for (const auto item : simdjson::dom::array(value)) out.push_back(to_json(item));
+      for (const auto item : simdjson::dom::array(value)) out.push_back(copy(item, levels - 1));
       return out;
     }
     case element_type::OBJECT: {
       Json out = Json::object();
-      for (const auto field : simdjson::dom::object(value)) out[std::string(field.key)] = to_json(field.value);
+      for (const auto field : simdjson::dom::object(value)) out[std::string(field.key)] = copy(field.value, levels - 1);
       return out;
     }
   }
   return nullptr;
 }
+
+}  // namespace
+
+Json to_json(element value) { return copy(value, levels_max); }
+
+Json from_text(std::string_view text) {
+  const auto document = Document::parse(text);
+  return document ? to_json(document->root()) : Json(Json::value_t::discarded);
+}
+
+std::string to_text(const Json& value) { return value.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
 const Json* member(const Json& object, std::string_view key) {
   if (!object.is_object()) return nullptr;

@@ -30,6 +30,8 @@ inline constexpr std::string_view provisioning_parameter_prefix = "provreq.kueue
 inline constexpr std::string_view resource_policy = "hindsight.dev/resource-policy";
 inline constexpr std::string_view resource_bounds = "hindsight.dev/resource-bounds";
 inline constexpr std::string_view resource_plan = "hindsight.dev/resource-plan";
+/// Our own: who made a job that claims to be part of another one, where that was not the other's controller. The webhook writes it.
+inline constexpr std::string_view made_by = "hindsight.dev/made-by";
 
 inline constexpr std::string_view required_topology = "kueue.x-k8s.io/podset-required-topology";
 inline constexpr std::string_view preferred_topology = "kueue.x-k8s.io/podset-preferred-topology";

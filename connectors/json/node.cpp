@@ -4,6 +4,8 @@
 #include <array>
 #include <charconv>
 
+#include "vocabulary/text.hpp"
+
 namespace hindsight::connectors {
 
 using simdjson::dom::element;
@@ -23,13 +25,12 @@ Node Reading::root() {
   return {this, root_, -1};
 }
 
-void Reading::refuse(std::int32_t frame, std::string_view key, std::string_view found, std::string_view allowed) {
-  if (error_) return;
-  std::string message = what_;
-  if (const auto where = path(frame, key); !where.empty()) message.append(": ").append(where);
-  message.append(": found ").append(found).append(", allowed: ").append(allowed);
-  error_ = Error{ErrorKind::invalid, std::move(message)};
+void Reading::refuse(std::int32_t frame, std::string_view key, std::string_view found, std::string_view allowed, bool beyond_limit) {
+  if (refusal_) return;
+  refusal_ = Refusal{cut_message(path(frame, key), limits::value.size()), std::string(found), std::string(allowed), beyond_limit};
 }
+
+Error Reading::take_error() { return {ErrorKind::invalid, what_ + ": " + refusal_->text()}; }
 
 std::int32_t Reading::push(std::int32_t parent, std::string_view key, std::int64_t index) {
   frames_.push_back({parent, index, key});
@@ -73,9 +74,7 @@ std::string shown(element value) {
   }
   auto text = simdjson::minify(value);
   if (text.size() <= longest) return text;
-  std::size_t cut = longest;
-  while (cut > 0 && (static_cast<unsigned char>(text[cut]) & 0xC0U) == 0x80U) --cut;
-  return text.substr(0, cut) + "...\"";
+  return cut_message(text, longest + 4) + "\"";
 }
 
 // ---- members ----------------------------------------------------------------------------------------------------------------
@@ -127,22 +126,37 @@ Node Node::item_object(std::int32_t list_frame, std::int64_t index, element item
   return {};
 }
 
-std::size_t Node::count(std::string_view key) const {
-  simdjson::dom::array list;
-  if (!array(key, list)) return 0;
-  // size() of simdjson saturates at 2^24 - 1.
+std::size_t Node::count(std::string_view key, const limits::Limit& limit) const {
+  element e;
+  if (!find(key, e)) return 0;
+  // size() of simdjson saturates at 2^24 - 1, far above every limit.
   std::size_t n = 0;
-  for ([[maybe_unused]] const auto item : list) ++n;
-  return n;
+  if (simdjson::dom::object map; e.get(map) == simdjson::SUCCESS)
+    n = map.size();
+  else if (simdjson::dom::array list; array(key, list))
+    n = list.size();
+  if (n <= limit.size()) return n;
+  refuse_beyond(key, n, limit);
+  return 0;
 }
 
-std::string_view Node::plain_text(std::string_view key) const {
+std::string_view Node::plain_text(std::string_view key, const limits::Limit& limit) const {
   element e;
   if (!find(key, e)) return {};
   std::string_view value;
-  if (e.get(value) == simdjson::SUCCESS) return value;
-  reading_->refuse(frame_, key, shown(e), "a text");
+  if (e.get(value) != simdjson::SUCCESS) {
+    reading_->refuse(frame_, key, shown(e), "a text");
+    return {};
+  }
+  if (value.size() <= limit.size()) return value;
+  refuse_beyond(key, value.size(), limit);
   return {};
+}
+
+void Node::refuse_beyond(std::string_view key, std::size_t found, const limits::Limit& limit) const {
+  if (reading_ == nullptr) return;
+  const std::string unit = " " + std::string(limits::name_of(limit.unit));
+  reading_->refuse(frame_, key, std::to_string(found) + unit, "at most " + std::to_string(limit.most) + unit, true);
 }
 
 void Node::refuse_value(std::string_view key, std::string_view allowed) const {
@@ -154,13 +168,19 @@ void Node::refuse_value(std::string_view key, std::string_view allowed) const {
   }
 }
 
-Text Node::text(std::string_view key) const {
-  const auto value = plain_text(key);
+Text Node::text(std::string_view key, const limits::Limit& limit) const {
+  const auto value = plain_text(key, limit);
   return value.empty() ? Text{} : reading_->arena().copy(value);
 }
 
-Text Node::required_text(std::string_view key) const {
-  const auto value = text(key);
+Text Node::message(std::string_view key, const limits::Limit& limit) const {
+  const auto value = plain_text(key, limits::object_text);
+  if (value.empty()) return {};
+  return value.size() <= limit.size() ? reading_->arena().copy(value) : reading_->arena().copy(cut_message(value, limit.size()));
+}
+
+Text Node::required_text(std::string_view key, const limits::Limit& limit) const {
+  const auto value = text(key, limit);
   if (value.empty()) refuse_value(key, "a text that is not empty");
   return value;
 }
@@ -230,7 +250,12 @@ std::optional<Amount> Node::quantity(std::string_view key, std::string_view reso
   element e;
   if (!find(key, e)) return std::nullopt;
   std::string buffer;
-  if (const auto value = parse_quantity(quantity_text(e, buffer), resource)) return *value;
+  const auto text = quantity_text(e, buffer);
+  if (text.size() > limits::quantity.size()) {
+    refuse_beyond(key, text.size(), limits::quantity);
+    return std::nullopt;
+  }
+  if (const auto value = parse_quantity(text, resource)) return *value;
   reading_->refuse(frame_, key, shown(e), "a quantity such as 500m, 2 or 1Gi");
   return std::nullopt;
 }
@@ -239,23 +264,33 @@ std::optional<std::int64_t> Node::nano(std::string_view key) const {
   element e;
   if (!find(key, e)) return std::nullopt;
   std::string buffer;
-  if (const auto value = parse_nano(quantity_text(e, buffer))) return *value;
+  const auto text = quantity_text(e, buffer);
+  if (text.size() > limits::quantity.size()) {
+    refuse_beyond(key, text.size(), limits::quantity);
+    return std::nullopt;
+  }
+  if (const auto value = parse_nano(text)) return *value;
   reading_->refuse(frame_, key, shown(e), "a quantity such as 500m or 2");
   return std::nullopt;
 }
 
 // ---- lists and maps ---------------------------------------------------------------------------------------------------------
 
-List<Text> Node::texts(std::string_view key) const {
+List<Text> Node::texts(std::string_view key, const limits::Limit& limit, const limits::Limit& each) const {
   simdjson::dom::array list;
-  const auto n = count(key);
+  const auto n = count(key, limit);
   if (n == 0 || !array(key, list)) return {};
   const auto out = reading_->arena().make<Text>(n);
   std::size_t i = 0;
   for (const auto item : list) {
+    const Node here(reading_, item, reading_->push(reading_->push(frame_, key, -1), {}, static_cast<std::int64_t>(i)));
     std::string_view value;
     if (item.get(value) != simdjson::SUCCESS) {
-      reading_->refuse(reading_->push(reading_->push(frame_, key, -1), {}, static_cast<std::int64_t>(i)), "", shown(item), "a text");
+      reading_->refuse(here.frame_, "", shown(item), "a text");
+      return {};
+    }
+    if (value.size() > each.size()) {
+      here.refuse_beyond("", value.size(), each);
       return {};
     }
     out[i++] = reading_->arena().copy(value);
@@ -263,37 +298,43 @@ List<Text> Node::texts(std::string_view key) const {
   return out;
 }
 
-List<Pair> Node::pairs(std::string_view key) const {
-  const Node map = object(key);
+Node Node::map(std::string_view key, const limits::Limit& limit, std::size_t& size) const {
+  size = count(key, limit);
+  const Node map = size == 0 ? Node() : object(key);
   if (!map.present()) return {};
-  const simdjson::dom::object members(map.element_);
+  for (const auto member : simdjson::dom::object(map.element_)) {
+    if (member.key.size() <= limits::key.size()) continue;
+    map.refuse_beyond(cut_text(member.key, limits::key.size()), member.key.size(), limits::key);
+    return {};
+  }
+  return map;
+}
+
+List<Pair> Node::pairs(std::string_view key, const limits::Limit& limit) const {
   std::size_t n = 0;
-  for ([[maybe_unused]] const auto member : members) ++n;
+  const Node members = map(key, limit, n);
+  if (!members.present()) return {};
   const auto out = reading_->arena().make<Pair>(n);
   std::size_t i = 0;
-  for (const auto member : members) {
-    std::string_view value;
-    if (!member.value.is_null() && member.value.get(value) != simdjson::SUCCESS) {
-      reading_->refuse(map.frame_, member.key, shown(member.value), "a text");
-      return {};
-    }
-    out[i++] = {reading_->arena().copy(member.key), reading_->arena().copy(value)};
+  for (const auto member : simdjson::dom::object(members.element_)) {
+    const auto value = members.text(member.key, limits::value);
+    if (reading_->failed()) return {};
+    out[i++] = {reading_->arena().copy(member.key), value};
   }
   std::stable_sort(out.begin(), out.end(), [](const Pair& a, const Pair& b) { return a.key < b.key; });
   return out;
 }
 
 List<ResourceAmount> Node::amounts(std::string_view key) const {
-  const Node map = object(key);
-  if (!map.present()) return {};
-  const simdjson::dom::object members(map.element_);
   std::size_t n = 0;
-  for ([[maybe_unused]] const auto member : members) ++n;
+  const Node members = map(key, limits::resources, n);
+  if (!members.present()) return {};
   const auto out = reading_->arena().make<ResourceAmount>(n);
   std::size_t i = 0;
-  for (const auto member : members) {
-    const auto amount = map.quantity(member.key, member.key);
+  for (const auto member : simdjson::dom::object(members.element_)) {
+    const auto amount = members.quantity(member.key, member.key);
     if (!amount) continue;
+    if (*amount < 0) members.refuse_value(member.key, "a quantity that is not negative");
     out[i++] = {reading_->arena().copy(member.key), *amount};
   }
   const auto read = out.first(i);
@@ -302,15 +343,13 @@ List<ResourceAmount> Node::amounts(std::string_view key) const {
 }
 
 List<Pair> Node::quantities(std::string_view key) const {
-  const Node map = object(key);
-  if (!map.present()) return {};
-  const simdjson::dom::object members(map.element_);
   std::size_t n = 0;
-  for ([[maybe_unused]] const auto member : members) ++n;
+  const Node members = map(key, limits::resources, n);
+  if (!members.present()) return {};
   const auto out = reading_->arena().make<Pair>(n);
   std::size_t i = 0;
-  for (const auto member : members) {
-    if (!map.quantity(member.key, member.key)) continue;
+  for (const auto member : simdjson::dom::object(members.element_)) {
+    if (!members.quantity(member.key, member.key)) continue;
     std::string buffer;
     out[i++] = {reading_->arena().copy(member.key), reading_->arena().copy(quantity_text(member.value, buffer))};
   }
@@ -319,11 +358,11 @@ List<Pair> Node::quantities(std::string_view key) const {
   return read;
 }
 
-std::optional<Text> Node::entry(std::string_view map, std::string_view key) const {
+std::optional<Text> Node::entry(std::string_view map, std::string_view key, const limits::Limit& limit) const {
   const Node node = object(map);
   element e;
   if (!node.find(key, e)) return std::nullopt;
-  return node.text(key);
+  return node.text(key, limit);
 }
 
 }  // namespace hindsight::connectors

@@ -13,6 +13,7 @@
 
 #include "vocabulary/amount.hpp"
 #include "vocabulary/arena.hpp"
+#include "vocabulary/limits.hpp"
 #include "vocabulary/observations.hpp"
 #include "vocabulary/result.hpp"
 #include "vocabulary/time.hpp"
@@ -21,8 +22,20 @@ namespace hindsight::connectors {
 
 class Node;
 
-/// The reading of one object. The first thing that is not as the API has it is kept as the error; from then on everything
-/// reads as absent, so that a reader asks once, at the end. Fields that nobody asks for are not looked at.
+/// What a reader did not take.
+struct Refusal {
+  std::string field;  ///< "spec.podSets[0].count"; empty: the whole object.
+  std::string found, allowed;
+  bool beyond_limit = false;  ///< Else it is not as the API has it.
+
+  /// "spec.podSets[0].count: found "a", allowed: an integer"
+  [[nodiscard]] std::string text() const {
+    return (field.empty() ? std::string() : field + ": ") + "found " + found + ", allowed: " + allowed;
+  }
+};
+
+/// The reading of one object. The first thing that is not as the API has it, or beyond a limit (vocabulary/limits.hpp), is kept as the
+/// error; from then on everything reads as absent, so that a reader asks once, at the end. Fields that nobody asks for are not looked at.
 class Reading {
  public:
   /// `what` names the object in errors: "Workload default/wl-a".
@@ -30,15 +43,17 @@ class Reading {
 
   [[nodiscard]] Node root();
   [[nodiscard]] Arena& arena() { return *arena_; }
-  [[nodiscard]] bool failed() const { return error_.has_value(); }
-  [[nodiscard]] Error take_error() { return std::move(*error_); }
-  /// Keeps the error of another reading that was made for this one, unless something was found before.
-  void adopt(Error error) {
-    if (!error_) error_ = std::move(error);
+  [[nodiscard]] bool failed() const { return refusal_.has_value(); }
+  /// "<what>: <path>: found <found>, allowed: <allowed>"
+  [[nodiscard]] Error take_error();
+  [[nodiscard]] Refusal take_refusal() { return std::move(*refusal_); }
+  /// Keeps the refusal of another reading that was made for this one, unless something was found before.
+  void adopt(Refusal refusal) {
+    if (!refusal_) refusal_ = std::move(refusal);
   }
 
-  /// Keeps "<what>: <path>: found <found>, allowed: <allowed>" unless something was found before.
-  void refuse(std::int32_t frame, std::string_view key, std::string_view found, std::string_view allowed);
+  /// Keeps it, unless something was found before.
+  void refuse(std::int32_t frame, std::string_view key, std::string_view found, std::string_view allowed, bool beyond_limit = false);
 
   /// A step of the path to a node: a member, or (with an empty key) an element of a list. Returns its number.
   std::int32_t push(std::int32_t parent, std::string_view key, std::int64_t index);
@@ -57,7 +72,7 @@ class Reading {
   simdjson::dom::element root_;
   std::string what_;
   std::vector<Frame> frames_;
-  std::optional<Error> error_;
+  std::optional<Refusal> refusal_;
 };
 
 /// What was found, for an error: texts in quotes and cut, numbers as they are, "an object", "a list".
@@ -77,8 +92,11 @@ class Node {
   [[nodiscard]] std::optional<simdjson::dom::element> raw(std::string_view key) const;
 
   [[nodiscard]] Node object(std::string_view key) const;
-  [[nodiscard]] Text text(std::string_view key) const;
-  [[nodiscard]] Text required_text(std::string_view key) const;
+  /// Every text and every list has a limit; what is beyond it is refused.
+  [[nodiscard]] Text text(std::string_view key, const limits::Limit& limit = limits::text) const;
+  [[nodiscard]] Text required_text(std::string_view key, const limits::Limit& limit = limits::name) const;
+  /// What somebody wrote for people; a longer one than `limit` is cut.
+  [[nodiscard]] Text message(std::string_view key, const limits::Limit& limit = limits::message) const;
   [[nodiscard]] bool flag(std::string_view key, bool fallback = false) const;
   [[nodiscard]] std::optional<bool> flag_if_set(std::string_view key) const;
   [[nodiscard]] std::optional<std::int32_t> int32(std::string_view key, std::int32_t min = std::numeric_limits<std::int32_t>::min()) const;
@@ -90,12 +108,14 @@ class Node {
   /// A quantity in units of 10⁻⁹.
   [[nodiscard]] std::optional<std::int64_t> nano(std::string_view key) const;
 
-  [[nodiscard]] List<Text> texts(std::string_view key) const;
-  [[nodiscard]] List<Pair> pairs(std::string_view key) const;              ///< A map of texts, sorted by key.
+  [[nodiscard]] List<Text> texts(std::string_view key, const limits::Limit& limit = limits::list,
+                                 const limits::Limit& each = limits::value) const;
+  /// A map of texts, sorted by key.
+  [[nodiscard]] List<Pair> pairs(std::string_view key, const limits::Limit& limit = limits::labels) const;
   [[nodiscard]] List<ResourceAmount> amounts(std::string_view key) const;  ///< A resource list, sorted by name.
   [[nodiscard]] List<Pair> quantities(std::string_view key) const;         ///< A resource list as texts, exact, sorted by name.
   /// The value of one member of a map of texts (labels, annotations); nothing when it is absent.
-  [[nodiscard]] std::optional<Text> entry(std::string_view map, std::string_view key) const;
+  [[nodiscard]] std::optional<Text> entry(std::string_view map, std::string_view key, const limits::Limit& limit = limits::value) const;
 
   /// One of a set of texts; `fallback` when absent or empty, an error that lists the set otherwise.
   template <class E>
@@ -110,13 +130,13 @@ class Node {
     return fallback;
   }
 
-  /// Number of elements of the list `key`; 0 when absent.
-  [[nodiscard]] std::size_t count(std::string_view key) const;
+  /// Number of elements of the list or members of the object `key`; 0 when absent.
+  [[nodiscard]] std::size_t count(std::string_view key, const limits::Limit& limit = limits::list) const;
   /// Calls f(Node) for every object in the list `key`.
   template <class F>
-  void each(std::string_view key, F f) const {
+  void each(std::string_view key, const limits::Limit& limit, F f) const {
     simdjson::dom::array list;
-    if (!array(key, list)) return;
+    if (count(key, limit) == 0 || !array(key, list)) return;
     const auto frame = reading_->push(frame_, key, -1);
     std::int64_t i = 0;
     for (const auto item : list) {
@@ -133,16 +153,18 @@ class Node {
 
   /// Reads every object of the list `key` with f(Node) → T.
   template <class T, class F>
-  [[nodiscard]] List<T> list(std::string_view key, F f) const {
-    const auto n = count(key);
+  [[nodiscard]] List<T> list(std::string_view key, const limits::Limit& limit, F f) const {
+    const auto n = count(key, limit);
     if (n == 0) return {};
     const auto out = reading_->arena().template make<T>(n);
     std::size_t i = 0;
-    each(key, [&](const Node& item) { out[i++] = f(item); });
+    each(key, limit, [&](const Node& item) { out[i++] = f(item); });
     return out.first(i);
   }
 
   void refuse_value(std::string_view key, std::string_view allowed) const;
+  /// "found 70 elements, allowed: at most 64"
+  void refuse_beyond(std::string_view key, std::size_t found, const limits::Limit& limit) const;
 
  private:
   friend class Reading;
@@ -151,7 +173,10 @@ class Node {
   /// The member when it is there and not null.
   [[nodiscard]] bool find(std::string_view key, simdjson::dom::element& out) const;
   [[nodiscard]] bool array(std::string_view key, simdjson::dom::array& out) const;
-  [[nodiscard]] std::string_view plain_text(std::string_view key) const;  ///< Not copied to the arena.
+  /// Not copied to the arena.
+  [[nodiscard]] std::string_view plain_text(std::string_view key, const limits::Limit& limit = limits::text) const;
+  /// The object `key` with keys of a length that is allowed, and how many; nothing when it is absent or empty.
+  [[nodiscard]] Node map(std::string_view key, const limits::Limit& limit, std::size_t& size) const;
   [[nodiscard]] Node item_object(std::int32_t list_frame, std::int64_t index, simdjson::dom::element item) const;
 
   Reading* reading_ = nullptr;

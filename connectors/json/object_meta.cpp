@@ -1,5 +1,6 @@
 #include "connectors/json/object_meta.hpp"
 
+#include <algorithm>
 #include <charconv>
 
 namespace hindsight::connectors {
@@ -31,22 +32,36 @@ std::string object_title(std::string_view kind, simdjson::dom::element object) {
   return out.append(name);
 }
 
-ObjectMeta read_meta(const Node& object) {
+ObjectMeta read_identity(const Node& object) {
   ObjectMeta out;
   const auto meta = object.object("metadata");
   if (!meta.present()) {
     object.refuse_value("metadata", "an object with a name");
     return out;
   }
-  out.namespace_ = meta.text("namespace");
+  out.namespace_ = meta.text("namespace", limits::namespace_name);
   out.name = meta.required_text("name");
-  out.uid = meta.text("uid");
+  out.uid = meta.text("uid", limits::uid);
   out.resource_version = version_of(meta.text("resourceVersion"));
   out.generation = meta.int64("generation").value_or(0);
   out.created = meta.time("creationTimestamp");
   out.deleting = meta.has("deletionTimestamp");
-  for (const auto finalizer : meta.texts("finalizers")) out.in_use_finalizer |= finalizer == in_use_finalizer;
   return out;
+}
+
+ObjectMeta read_meta(const Node& object) {
+  auto out = read_identity(object);
+  const auto meta = object.object("metadata");
+  for (const auto finalizer : meta.texts("finalizers", limits::finalizers)) out.in_use_finalizer |= finalizer == in_use_finalizer;
+  // Each of them that is read is looked for among all.
+  (void)meta.count("labels", limits::labels);
+  (void)meta.count("annotations", limits::labels);
+  return out;
+}
+
+void check_gates(const Node& meta, std::string_view key, Text value) {
+  const auto names = static_cast<std::size_t>(std::count(value.begin(), value.end(), ',')) + (value.empty() ? 0 : 1);
+  if (names > limits::gates.size()) meta.object("annotations").refuse_beyond(key, names, limits::gates);
 }
 
 }  // namespace hindsight::connectors

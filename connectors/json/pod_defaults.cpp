@@ -46,7 +46,7 @@ Result<void> ClusterDefaults::set_limit_range(simdjson::dom::element limit_range
   const auto ns = meta.required_text("namespace");
   const auto name = meta.required_text("name");
   std::vector<Item> items;
-  reading.root().object("spec").each("limits", [&](const Node& limit) {
+  reading.root().object("spec").each("limits", limits::limit_range_items, [&](const Node& limit) {
     items.push_back({std::string(limit.required_text("type")),
                      {owned(limit.amounts("max")), owned(limit.amounts("min")), owned(limit.amounts("default")),
                       owned(limit.amounts("defaultRequest"))}});

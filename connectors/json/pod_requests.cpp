@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "vocabulary/text.hpp"
+
 namespace hindsight::connectors {
 namespace {
 
@@ -119,16 +121,19 @@ struct Pod {
   std::vector<Container> main;
 };
 
-std::vector<Container> read_containers(const Node& spec, std::string_view key, const LimitSummary* limits) {
+/// `named`: what containers of this template ask for, which has a limit, for every resource is looked for among all.
+std::vector<Container> read_containers(const Node& spec, std::string_view key, const LimitSummary* ranges, Amounts& named) {
   std::vector<Container> out;
-  spec.each(key, [&](const Node& node) {
+  spec.each(key, limits::containers, [&](const Node& node) {
     const auto resources = node.object("resources");
     Container c{Amounts(resources.amounts("requests")), Amounts(resources.amounts("limits")), node.text("restartPolicy") == "Always"};
-    if (limits != nullptr && limits->container) {
-      c.limits.fill(limits->container->default_limit, node.reading().arena());
-      c.requests.fill(limits->container->default_request, node.reading().arena());
+    if (ranges != nullptr && ranges->container) {
+      c.limits.fill(ranges->container->default_limit, node.reading().arena());
+      c.requests.fill(ranges->container->default_request, node.reading().arena());
     }
     c.requests.fill(c.limits);
+    named.fill(c.requests);
+    if (named.items().size() > limits::resources.size()) node.refuse_beyond("resources", named.items().size(), limits::resources);
     out.push_back(std::move(c));
   });
   return out;
@@ -183,7 +188,10 @@ void read_pod_requests(const Node& spec, const TemplateContext& context, PodSetF
   auto& arena = spec.reading().arena();
   const auto* limits = context.defaults == nullptr ? nullptr : context.defaults->limits(context.namespace_);
 
-  const Pod pod{read_containers(spec, "initContainers", limits), read_containers(spec, "containers", limits)};
+  Amounts named;
+  Pod pod;
+  pod.init = read_containers(spec, "initContainers", limits, named);
+  pod.main = read_containers(spec, "containers", limits, named);
   Amounts total = aggregate(pod);
 
   Amounts pod_requests;
@@ -209,7 +217,7 @@ void read_pod_requests(const Node& spec, const TemplateContext& context, PodSetF
   check_containers(pod.init, "initContainers", findings);
   check_containers(pod.main, "containers", findings);
   findings.add(".resources", greater(pod_requests, pod_limits), above_limits);
-  out.limits_error = arena.copy(findings.text());
+  out.limits_error = arena.copy(cut_message(findings.text(), limits::finding.size()));
 
   if (limits == nullptr) return;
   Findings ranges(context.pod_set_index);
@@ -221,7 +229,7 @@ void read_pod_requests(const Node& spec, const TemplateContext& context, PodSetF
     ranges.add("", greater(total, limits->pod->max), above_max);
     ranges.add("", less(total, limits->pod->min), below_min);
   }
-  out.limit_range_error = arena.copy(ranges.text());
+  out.limit_range_error = arena.copy(cut_message(ranges.text(), limits::finding.size()));
 }
 
 }  // namespace hindsight::connectors

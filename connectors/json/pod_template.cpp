@@ -1,5 +1,6 @@
 #include "connectors/json/pod_template.hpp"
 
+#include <map>
 #include <string>
 
 #include "connectors/json/keys.hpp"
@@ -21,7 +22,7 @@ TaintEffect read_effect(const Node& node) {
 
 Requirement read_requirement(const Node& node) {
   Requirement out;
-  out.key = node.required_text("key");
+  out.key = node.required_text("key", limits::key);
   out.op = node.choice<SelectorOperator>("operator",
                                          {{"In", SelectorOperator::in},
                                           {"NotIn", SelectorOperator::not_in},
@@ -31,7 +32,7 @@ Requirement read_requirement(const Node& node) {
                                           {"Lt", SelectorOperator::lt}},
                                          SelectorOperator::unspecified);
   if (out.op == SelectorOperator::unspecified) node.refuse_value("operator", "In, NotIn, Exists, DoesNotExist, Gt, Lt");
-  out.values = node.texts("values");
+  out.values = node.texts("values", limits::requirement_values);
   return out;
 }
 
@@ -39,33 +40,80 @@ void read_affinity(const Node& spec, PodSetFacts& out) {
   const auto required = spec.object("affinity").object("nodeAffinity").object("requiredDuringSchedulingIgnoredDuringExecution");
   if (!required.present()) return;
   out.has_affinity = true;
-  out.affinity_terms = required.list<SelectorTerm>("nodeSelectorTerms", [](const Node& term) {
+  out.affinity_terms = required.list<SelectorTerm>("nodeSelectorTerms", limits::affinity_terms, [](const Node& term) {
     // matchFields select by node name, which no flavor has: such a term says nothing of flavors.
-    return SelectorTerm{term.list<Requirement>("matchExpressions", read_requirement)};
+    return SelectorTerm{term.list<Requirement>("matchExpressions", limits::requirements, read_requirement)};
   });
 }
 
 }  // namespace
 
-List<Toleration> read_tolerations(const Node& parent, std::string_view key) {
+namespace {
+
+/// About what the facts of a pod set take in the log and in memory.
+std::size_t facts_size(const PodSetFacts& p) {
+  constexpr std::size_t element = 16, text = 12;
+  std::size_t size = 128 + p.name.size() + p.limits_error.size() + p.limit_range_error.size() + p.pod_set_group.size() +
+                     p.required_topology.size() + p.preferred_topology.size();
+  for (const auto& r : p.requests) size += element + r.resource.size();
+  for (const auto& s : p.node_selector) size += element + s.key.size() + s.value.size();
+  for (const auto& t : p.tolerations) size += 2 * element + t.key.size() + t.value.size();
+  for (const auto& term : p.affinity_terms)
+    for (const auto& r : term.requirements) {
+      size += element + r.key.size();
+      for (const auto& value : r.values) size += text + value.size();
+    }
+  for (const auto& c : p.sized) {
+    size += element + c.name.size();
+    for (const auto& a : c.amounts) size += 4 * element + a.resource.size();
+  }
+  return size;
+}
+
+}  // namespace
+
+void check_pod_sets(const Node& object, List<PodSetFacts> pod_sets) {
+  if (!object.present() || object.reading().failed()) return;
+  std::size_t size = 0;
+  std::map<Text, Amount> totals;
+  for (const auto& p : pod_sets) {
+    size += facts_size(p);
+    for (const auto& r : p.requests) {
+      Amount& total = totals[r.resource];
+      total = add(total, multiply(r.amount, p.count));
+    }
+  }
+  const auto refuse = [&](const std::string& found, const limits::Limit& limit, const std::string& what) {
+    object.reading().refuse(-1, "spec", found, "at most " + std::to_string(limit.most) + what, true);
+  };
+  if (size > limits::facts.size())
+    refuse("pod templates of which admission has to know " + std::to_string(size) + " bytes", limits::facts, " bytes");
+  for (const auto& [resource, total] : totals)
+    if (total > limits::total_amount.most)
+      refuse("pods that ask for " + format_amount(total, resource) + " of " + std::string(resource), limits::total_amount,
+             resource == "cpu" ? " thousandths" : "");
+}
+
+List<Toleration> read_tolerations(const Node& parent, std::string_view key, const limits::Limit& limit) {
   enum class Operator { equal, exists, comparison };
-  const auto n = parent.count(key);
+  const auto n = parent.count(key, limit);
   if (n == 0) return {};
   const auto out = parent.reading().arena().make<Toleration>(n);
   std::size_t i = 0;
-  parent.each(key, [&](const Node& node) {
+  parent.each(key, limit, [&](const Node& node) {
     const auto op = node.choice<Operator>(
         "operator", {{"Equal", Operator::equal}, {"Exists", Operator::exists}, {"Lt", Operator::comparison}, {"Gt", Operator::comparison}},
         Operator::equal);
-    const Toleration t{node.text("key"), node.text("value"), op == Operator::exists, read_effect(node), node.int64("tolerationSeconds")};
+    const Toleration t{node.text("key", limits::key), node.text("value", limits::value), op == Operator::exists, read_effect(node),
+                       node.int64("tolerationSeconds")};
     if (op != Operator::comparison) out[i++] = t;
   });
   return out.first(i);
 }
 
-List<Taint> read_taints(const Node& parent, std::string_view key) {
-  return parent.list<Taint>(key, [](const Node& node) {
-    const Taint taint{node.required_text("key"), node.text("value"), read_effect(node)};
+List<Taint> read_taints(const Node& parent, std::string_view key, const limits::Limit& limit) {
+  return parent.list<Taint>(key, limit, [](const Node& node) {
+    const Taint taint{node.required_text("key", limits::key), node.text("value", limits::value), read_effect(node)};
     if (taint.effect == TaintEffect::unspecified) node.refuse_value("effect", "NoSchedule, PreferNoSchedule, NoExecute");
     return taint;
   });
@@ -74,7 +122,7 @@ List<Taint> read_taints(const Node& parent, std::string_view key) {
 List<Requirement> read_label_selector(const Node& selector) {
   if (!selector.present()) return {};
   const auto labels = selector.pairs("matchLabels");
-  const auto expressions = selector.list<Requirement>("matchExpressions", read_requirement);
+  const auto expressions = selector.list<Requirement>("matchExpressions", limits::requirements, read_requirement);
   auto& arena = selector.reading().arena();
   const auto out = arena.make<Requirement>(labels.size() + expressions.size());
   std::size_t i = 0;
@@ -91,9 +139,9 @@ void read_pod_template(const Node& pod_template, const TemplateContext& context,
   const auto spec = pod_template.object("spec");
   read_pod_requests(spec, context, out);
   if (!pod_template.present()) return;
-  out.node_selector = spec.pairs("nodeSelector");
+  out.node_selector = spec.pairs("nodeSelector", limits::node_selector);
   read_affinity(spec, out);
-  out.tolerations = read_tolerations(spec, "tolerations");
+  out.tolerations = read_tolerations(spec, "tolerations", limits::tolerations);
 
   const auto hashes = hash_template(pod_template.value());
   out.shape_hash = hashes.shape;
@@ -102,7 +150,9 @@ void read_pod_template(const Node& pod_template, const TemplateContext& context,
   if (context.bounds != nullptr) read_sized_containers(pod_template, context, out);
 
   const auto meta = pod_template.object("metadata");
-  if (!meta.has("annotations")) return;
+  (void)meta.count("labels", limits::labels);
+  if (meta.count("annotations", limits::labels) == 0) return;
+  (void)meta.entry("annotations", keys::slice_constraints, limits::json_annotation);
   out.pod_set_group = meta.entry("annotations", keys::pod_set_group_name).value_or(Text{});
   out.required_topology = meta.entry("annotations", keys::required_topology).value_or(Text{});
   out.preferred_topology = meta.entry("annotations", keys::preferred_topology).value_or(Text{});

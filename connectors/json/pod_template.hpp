@@ -25,8 +25,11 @@ void read_pod_template(const Node& pod_template, const TemplateContext& context,
 // ---- parts that other kinds share -----------------------------------------------------------------------------------------
 
 /// Tolerations under `key`. Those with the comparison operators Lt and Gt are left out: no taint is matched by them here.
-[[nodiscard]] List<Toleration> read_tolerations(const Node& parent, std::string_view key);
-[[nodiscard]] List<Taint> read_taints(const Node& parent, std::string_view key);
+[[nodiscard]] List<Toleration> read_tolerations(const Node& parent, std::string_view key, const limits::Limit& limit);
+[[nodiscard]] List<Taint> read_taints(const Node& parent, std::string_view key, const limits::Limit& limit);
+/// Refuses pod sets that ask for more of a resource than limits::total_amount, all pods together, and whose facts take more than
+/// limits::facts. `object`: where they are from.
+void check_pod_sets(const Node& object, List<PodSetFacts> pod_sets);
 /// matchLabels (as `in` with one value, sorted by key) and matchExpressions of a label selector.
 [[nodiscard]] List<Requirement> read_label_selector(const Node& selector);
 

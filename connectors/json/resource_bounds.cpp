@@ -8,18 +8,21 @@
 #include "connectors/json/document.hpp"
 #include "connectors/json/json_value.hpp"
 #include "connectors/json/template_hash.hpp"
+#include "vocabulary/text.hpp"
 
 namespace hindsight::connectors {
 namespace {
 
+constexpr std::size_t shown_max = 512;
 constexpr const char* bounds_form = "{container: {resource: {min, max, step}}}";
 
 tl::unexpected<Error> wrong(const std::string& where, const Json& found, const std::string& allowed) {
-  return fail(ErrorKind::invalid, (where.empty() ? "" : where + ": ") + "found " + found.dump() + ", allowed: " + allowed);
+  return fail(ErrorKind::invalid,
+              (where.empty() ? "" : where + ": ") + "found " + cut_message(to_text(found), shown_max) + ", allowed: " + allowed);
 }
 
 Result<Amount> read_amount(const std::string& where, const Json& value, std::string_view resource) {
-  const std::string text = value.is_string() ? value.get<std::string>() : value.is_number() ? value.dump() : std::string();
+  const std::string text = value.is_string() ? value.get<std::string>() : value.is_number() ? to_text(value) : std::string();
   auto amount = parse_quantity(text, resource);
   if (text.empty() || !amount || *amount < 0) return wrong(where, value, "a quantity that is not negative");
   return *amount;
@@ -96,7 +99,7 @@ std::uint64_t bare_hash(const Node& pod_template, const std::set<std::string, st
           for (const auto& resource : resources) container["resources"][part].erase(resource);
     }
   }
-  const auto document = Document::parse(copy.dump());
+  const auto document = Document::parse(to_text(copy));
   return document ? hash_template(document->root()).core : 0;
 }
 
@@ -115,7 +118,7 @@ Result<ResourceBounds> parse_resource_bounds(std::string_view policy, std::strin
   if (!which) return tl::unexpected(which.error());
   out.policy = *which;
   if (bounds.empty()) return out;
-  const Json document = Json::parse(bounds, nullptr, false);
+  const Json document = from_text(bounds);
   if (!document.is_object()) return wrong("", document.is_discarded() ? Json(bounds) : document, std::string("JSON ") + bounds_form);
   for (const auto& [container, resources] : document.items()) {
     if (!resources.is_object()) return wrong(container, resources, bounds_form);
@@ -149,21 +152,23 @@ void read_sized_containers(const Node& pod_template, const TemplateContext& cont
     for (const auto& [resource, range] : own->second)
       if (!asked_as_whole(resource)) resources.insert(resource);
   };
-  spec.each("containers", note);
-  spec.each("initContainers", note);
+  spec.each("containers", limits::containers, note);
+  spec.each("initContainers", limits::containers, note);
   if (resources.empty()) return;
 
   const auto* limits = context.defaults == nullptr ? nullptr : context.defaults->limits(context.namespace_);
   std::vector<SizedContainer> sized;
-  spec.each("containers", [&](const Node& node) { sized.push_back(read_container(node, false, bounds, resources, limits)); });
-  spec.each("initContainers", [&](const Node& node) { sized.push_back(read_container(node, true, bounds, resources, limits)); });
+  spec.each("containers", limits::containers,
+            [&](const Node& node) { sized.push_back(read_container(node, false, bounds, resources, limits)); });
+  spec.each("initContainers", limits::containers,
+            [&](const Node& node) { sized.push_back(read_container(node, true, bounds, resources, limits)); });
   out.sized = pod_template.reading().arena().copy(sized);
   out.bare_hash = bare_hash(pod_template, resources);
 }
 
 List<PlannedAmount> read_resource_plan(std::string_view text, List<PodSetFacts> pod_sets, Arena& arena) {
   if (text.empty()) return {};
-  const Json plan = Json::parse(text, nullptr, false);
+  const Json plan = from_text(text);
   std::vector<PlannedAmount> out;
   for (const auto& pod_set : pod_sets)
     for (const auto& container : pod_set.sized)

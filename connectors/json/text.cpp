@@ -35,12 +35,4 @@ bool is_dns_label(std::string_view text) {
          std::all_of(text.begin(), text.end(), [](char c) { return is_lower_or_digit(c) || c == '-'; });
 }
 
-std::string cut_message(std::string_view text, std::size_t max) {
-  constexpr std::string_view mark = " ...";
-  if (text.size() <= max) return std::string(text);
-  std::size_t cut = max - mark.size();
-  while (cut > 0 && (static_cast<unsigned char>(text[cut]) & 0xC0U) == 0x80U) --cut;
-  return std::string(text.substr(0, cut)).append(mark);
-}
-
 }  // namespace hindsight::connectors

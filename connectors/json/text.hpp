@@ -1,9 +1,7 @@
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <string_view>
 
 namespace hindsight::connectors {
@@ -16,10 +14,4 @@ namespace hindsight::connectors {
 [[nodiscard]] bool is_label_value(std::string_view text);
 /// RFC 1123 label: at most 63 of lower case letters, digits and '-', not at the ends.
 [[nodiscard]] bool is_dns_label(std::string_view text);
-/// Cut to `max` bytes at a character boundary, ending in " ..." when cut (BA-21).
-[[nodiscard]] std::string cut_message(std::string_view text, std::size_t max);
-
-/// Longest message of a condition in bytes (base-api §1).
-inline constexpr std::size_t condition_message_max = 32768;
-
 }  // namespace hindsight::connectors

@@ -1,5 +1,6 @@
 #include "connectors/kubernetes/backoff.hpp"
 
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <random>
@@ -15,6 +16,12 @@ Random system_random() {
     const std::lock_guard lock(source->mutex);
     return std::uniform_real_distribution<double>(0.0, 1.0)(source->engine);
   };
+}
+
+std::chrono::milliseconds wait_before_retry(const Backoff& backoff, unsigned failures, int retry_after_seconds, const Random& random) {
+  const std::int64_t seconds = std::clamp<std::int64_t>(retry_after_seconds, 0, retry_after_max.count());
+  const std::chrono::milliseconds asked(static_cast<std::int64_t>(static_cast<double>(seconds) * 1000 * (1.0 + 0.2 * random())));
+  return std::max(asked, backoff.after(failures, random));
 }
 
 }  // namespace hindsight::connectors::kubernetes

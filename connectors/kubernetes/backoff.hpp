@@ -29,4 +29,13 @@ struct Backoff {
   }
 };
 
+/// A server may ask by Retry-After for a pause of at most so long; longer ones are cut to this, so that a wrong or hostile value cannot
+/// silence us for hours. (API servers ask for 1 to 8 seconds.)
+inline constexpr std::chrono::seconds retry_after_max{60};
+
+/// How long to wait after the n-th failure in a row when the server asked for `retry_after_seconds` (0: for nothing): what the backoff
+/// says, and not less than was asked for, which is spread too, but only upwards.
+[[nodiscard]] std::chrono::milliseconds wait_before_retry(const Backoff& backoff, unsigned failures, int retry_after_seconds,
+                                                          const Random& random);
+
 }  // namespace hindsight::connectors::kubernetes

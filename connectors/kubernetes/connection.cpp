@@ -94,6 +94,7 @@ Result<Connection> in_cluster_connection(const std::string& host, const std::str
   connection.server = "https://" + (is_ipv6 ? "[" + host + "]" : host) + ":" + port;
   if (namespace_ && !namespace_->empty()) connection.namespace_ = namespace_->substr(0, namespace_->find_last_not_of(" \r\n") + 1);
   connection.authority_pem = *std::move(authority);
+  connection.authority_file = folder / "ca.crt";
   connection.user.description = connection.description;
   connection.user.token_file = folder / "token";
   return connection;

@@ -43,7 +43,8 @@ struct Connection {
   std::string description;  ///< For messages: `context "prod" of /home/me/.kube/config`.
   std::string server;       ///< "https://10.0.0.1:6443", no slash at the end.
   std::string namespace_ = "default";
-  std::string authority_pem;  ///< Certificate authorities; empty: those of the system.
+  std::string authority_pem;             ///< Certificate authorities; empty: those of the system.
+  std::filesystem::path authority_file;  ///< Where they were read from, and are read again when it changes. Empty: nowhere.
   bool insecure_skip_tls_verify = false;
   std::string tls_server_name;  ///< Name expected in the server's certificate; empty: the host of `server`.
   std::string proxy_url;        ///< Empty: HTTPS_PROXY and NO_PROXY of the environment decide.

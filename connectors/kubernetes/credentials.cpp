@@ -1,15 +1,12 @@
 #include "connectors/kubernetes/credentials.hpp"
 
-#include <sys/stat.h>
-
+#include "connectors/kubernetes/authority.hpp"
 #include "connectors/kubernetes/base64.hpp"
 #include "connectors/kubernetes/exec_plugin.hpp"
+#include "connectors/kubernetes/pem.hpp"
 
 namespace hindsight::connectors::kubernetes {
 namespace {
-
-/// A credential is renewed this long before its end, so that no request sets out with one that dies on the way.
-constexpr Duration renew_before_expiry = Duration::seconds(10);
 
 /// Header values must not end the header.
 bool is_header_value(const std::string& text) {
@@ -32,20 +29,14 @@ bool Credentials::can_change() const {
   return user.exec || !user.token_file.empty() || !user.client_certificate_file.empty() || !user.client_key_file.empty();
 }
 
-bool Credentials::is_stale(const Credential& credential, Time now) const {
-  if (credential.expires.is_set() && now + renew_before_expiry >= credential.expires) return true;
-  return state_of_files() != credential.files_seen;
-}
+bool Credentials::files_changed(const Credential& credential) const { return state_of_files() != credential.files_seen; }
 
 std::string Credentials::state_of_files() const {
   std::string out;
   const AuthSource& user = connection_.user;
   for (const auto* file : {&user.token_file, &user.client_certificate_file, &user.client_key_file}) {
     if (file->empty()) continue;
-    struct stat state {};
-    if (::stat(file->c_str(), &state) != 0) continue;
-    out += std::to_string(state.st_ino) + ":" + std::to_string(state.st_size) + ":" + std::to_string(state.st_mtim.tv_sec) + "." +
-           std::to_string(state.st_mtim.tv_nsec) + ";";
+    out += state_of_file(*file);
   }
   return out;
 }
@@ -68,6 +59,10 @@ Result<Credential> Credentials::load(const std::stop_token& stop) const {
     auto pem = read_small_file(user.client_key_file, user.description + ": client-key");
     if (!pem) return tl::unexpected(pem.error());
     out.client_key_pem = *std::move(pem);
+  }
+  if (!user.client_certificate_file.empty() && are_strangers(out.client_certificate_pem, out.client_key_pem)) {
+    return fail(ErrorKind::invalid, user.description + ": client-key: found a key that is not that of client-certificate " +
+                                        user.client_certificate_file.string() + "; allowed: the two together");
   }
   if (!user.token_file.empty()) {
     const auto text = read_small_file(user.token_file, user.description + ": tokenFile");

@@ -32,8 +32,8 @@ class Credentials {
   [[nodiscard]] bool runs_command() const { return connection_.user.exec.has_value(); }
   /// Whether `load` can give something else than before: else a refusal by the server is final.
   [[nodiscard]] bool can_change() const;
-  /// Whether `credential` should be loaded again: its files changed or it expires within seconds.
-  [[nodiscard]] bool is_stale(const Credential& credential, Time now) const;
+  /// Whether the files that `credential` was read from are others now.
+  [[nodiscard]] bool files_changed(const Credential& credential) const;
   [[nodiscard]] const Connection& connection() const { return connection_; }
 
  private:

@@ -3,6 +3,7 @@
 #include <sys/epoll.h>
 
 #include <stdexcept>
+#include <utility>
 
 namespace hindsight::connectors::kubernetes {
 namespace {
@@ -21,7 +22,8 @@ class Entered {
 
 }  // namespace
 
-CurlMulti::CurlMulti(Loop& loop, OnDone on_done) : loop_(loop), on_done_(std::move(on_done)) {
+CurlMulti::CurlMulti(Loop& loop, std::shared_ptr<int> depth, OnDone on_done)
+    : loop_(loop), on_done_(std::move(on_done)), depth_(std::move(depth)) {
   static const CURLcode ready = curl_global_init(CURL_GLOBAL_DEFAULT);
   multi_ = ready == CURLE_OK ? curl_multi_init() : nullptr;
   if (multi_ == nullptr) throw std::runtime_error("libcurl cannot be initialised");
@@ -32,23 +34,23 @@ CurlMulti::CurlMulti(Loop& loop, OnDone on_done) : loop_(loop), on_done_(std::mo
 }
 
 CurlMulti::~CurlMulti() {
-  const Entered entered(depth_);
+  const Entered entered(*depth_);
   curl_multi_cleanup(multi_);
   loop_.cancel(timer_);
 }
 
 CURLMcode CurlMulti::add(CURL* easy) {
-  const Entered entered(depth_);
+  const Entered entered(*depth_);
   return curl_multi_add_handle(multi_, easy);
 }
 
 void CurlMulti::remove(CURL* easy) {
-  const Entered entered(depth_);
+  const Entered entered(*depth_);
   curl_multi_remove_handle(multi_, easy);
 }
 
 void CurlMulti::unpause(CURL* easy) {
-  const Entered entered(depth_);
+  const Entered entered(*depth_);
   curl_easy_pause(easy, CURLPAUSE_CONT);
 }
 
@@ -86,7 +88,7 @@ int CurlMulti::on_timer(CURLM* /*multi*/, long milliseconds, void* self) {
 
 void CurlMulti::act(curl_socket_t socket, int events) {
   {
-    const Entered entered(depth_);
+    const Entered entered(*depth_);
     int running = 0;
     curl_multi_socket_action(multi_, socket, events, &running);
   }

@@ -3,6 +3,7 @@
 #include <curl/curl.h>
 
 #include <functional>
+#include <memory>
 
 #include "connectors/kubernetes/loop.hpp"
 
@@ -13,15 +14,14 @@ class CurlMulti {
  public:
   using OnDone = std::function<void(CURL*, CURLcode)>;
 
-  /// `on_done` is called when a transfer has ended, never from inside libcurl.
-  CurlMulti(Loop& loop, OnDone on_done);
+  /// `on_done` is called when a transfer has ended, never from inside libcurl. `depth` is above 0 while libcurl is calling us: then
+  /// transfers may be neither added nor removed, of none of those that share it.
+  CurlMulti(Loop& loop, std::shared_ptr<int> depth, OnDone on_done);
   ~CurlMulti();
   CurlMulti(const CurlMulti&) = delete;
   CurlMulti& operator=(const CurlMulti&) = delete;
 
   [[nodiscard]] CURLM* get() const { return multi_; }
-  /// Whether libcurl is calling us: then transfers may be neither added nor removed.
-  [[nodiscard]] bool inside() const { return depth_ > 0; }
 
   CURLMcode add(CURL* easy);
   void remove(CURL* easy);
@@ -37,7 +37,7 @@ class CurlMulti {
   OnDone on_done_;
   CURLM* multi_;
   Loop::TimerId timer_ = 0;
-  int depth_ = 0;
+  std::shared_ptr<int> depth_;
 };
 
 }  // namespace hindsight::connectors::kubernetes

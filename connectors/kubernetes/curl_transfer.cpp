@@ -82,6 +82,8 @@ CURL* EasyPool::make() const {
   CURL* easy = curl_easy_init();
   if (easy == nullptr) throw std::bad_alloc();
   curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+  // A name server that does not answer would hold the loop for as long as its library waits when such a transfer is given up.
+  curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);
   curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
   curl_easy_setopt(easy, CURLOPT_USERAGENT, "hindsight");
   curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, connect_milliseconds_);
@@ -107,16 +109,11 @@ CURL* EasyPool::make() const {
   if (connection_.insecure_skip_tls_verify) {
     curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 0L);
     curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 0L);
-  } else if (!connection_.authority_pem.empty()) {
-    // Only the cluster's own authority, not also those of the system.
-    curl_easy_setopt(easy, CURLOPT_CAINFO, nullptr);
-    curl_easy_setopt(easy, CURLOPT_CAPATH, nullptr);
-    set_blob(easy, CURLOPT_CAINFO_BLOB, connection_.authority_pem, CURL_BLOB_NOCOPY);
   }
   return easy;
 }
 
-CURL* EasyPool::take(const Credential& credential, std::uint64_t number) {
+CURL* EasyPool::take(const Credential& credential, std::uint64_t number, const Authority& authority) {
   Idle out;
   if (idle_.empty()) {
     out.easy = make();
@@ -124,14 +121,23 @@ CURL* EasyPool::take(const Credential& credential, std::uint64_t number) {
     out = idle_.back();
     idle_.pop_back();
   }
+  // libcurl uses no connection that was made with others of these, so that a change is felt by the next request.
   if (out.credential_number != number) {
     set_blob(out.easy, CURLOPT_SSLCERT_BLOB, credential.client_certificate_pem, CURL_BLOB_COPY);
     set_blob(out.easy, CURLOPT_SSLKEY_BLOB, credential.client_key_pem, CURL_BLOB_COPY);
   }
+  if (out.authority_number != authority.number() && !connection_.insecure_skip_tls_verify && !authority.pem().empty()) {
+    // Only the cluster's own authority, not also those of the system.
+    curl_easy_setopt(out.easy, CURLOPT_CAINFO, nullptr);
+    curl_easy_setopt(out.easy, CURLOPT_CAPATH, nullptr);
+    set_blob(out.easy, CURLOPT_CAINFO_BLOB, authority.pem(), CURL_BLOB_COPY);
+  }
   return out.easy;
 }
 
-void EasyPool::give_back(CURL* easy, std::uint64_t number) { idle_.push_back({easy, number}); }
+void EasyPool::give_back(CURL* easy, std::uint64_t number, std::uint64_t authority_number) {
+  idle_.push_back({easy, number, authority_number});
+}
 
 void set_request(CURL* easy, const Endpoint& endpoint, const HttpRequest& request, const HeaderLists& headers) {
   const std::string url = endpoint.base_url + request.path;
@@ -151,6 +157,19 @@ void set_request(CURL* easy, const Endpoint& endpoint, const HttpRequest& reques
                        : request.method == HttpRequest::Method::delete_ ? "DELETE"
                                                                         : nullptr;
   curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, method);
+}
+
+HttpAnswer::Failure failure_of(CURLcode code) {
+  switch (code) {
+    case CURLE_OK:
+      return HttpAnswer::Failure::none;
+    case CURLE_OPERATION_TIMEDOUT:
+      return HttpAnswer::Failure::timeout;
+    case CURLE_ABORTED_BY_CALLBACK:  // The fence, which is the only one that does so.
+      return HttpAnswer::Failure::not_leading;
+    default:
+      return HttpAnswer::Failure::connection;
+  }
 }
 
 std::string describe_failure(CURLcode code, const char* detail, const Connection& connection) {

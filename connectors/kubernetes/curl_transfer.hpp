@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "connectors/kubernetes/authority.hpp"
 #include "connectors/kubernetes/credentials.hpp"
 #include "connectors/kubernetes/endpoint.hpp"
 #include "connectors/kubernetes/http_client.hpp"
@@ -37,15 +38,17 @@ class EasyPool {
   EasyPool(const EasyPool&) = delete;
   EasyPool& operator=(const EasyPool&) = delete;
 
-  /// A handle with this credential's client certificate; `number` tells credentials apart.
-  [[nodiscard]] CURL* take(const Credential& credential, std::uint64_t number);
-  void give_back(CURL* easy, std::uint64_t number);
+  /// A handle that shows this credential's client certificate and trusts these authorities; `number` tells credentials apart.
+  [[nodiscard]] CURL* take(const Credential& credential, std::uint64_t number, const Authority& authority);
+  /// `number` and `authority_number` are those with which it was taken.
+  void give_back(CURL* easy, std::uint64_t number, std::uint64_t authority_number);
   [[nodiscard]] const Endpoint& endpoint() const { return endpoint_; }
 
  private:
   struct Idle {
     CURL* easy = nullptr;
     std::uint64_t credential_number = 0;
+    std::uint64_t authority_number = 0;
   };
   [[nodiscard]] CURL* make() const;
 
@@ -60,6 +63,8 @@ class EasyPool {
 /// Sets method, address, headers and body. The request must outlive the transfer: its body is not copied.
 void set_request(CURL* easy, const Endpoint& endpoint, const HttpRequest& request, const HeaderLists& headers);
 
+/// Why a transfer failed, in the terms of an answer.
+[[nodiscard]] HttpAnswer::Failure failure_of(CURLcode code);
 /// One sentence on why a transfer failed. `detail` is libcurl's error buffer.
 [[nodiscard]] std::string describe_failure(CURLcode code, const char* detail, const Connection& connection);
 

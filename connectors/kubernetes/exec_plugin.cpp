@@ -7,14 +7,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <optional>
-#include <thread>
 #include <vector>
 
 #include "connectors/kubernetes/base64.hpp"
@@ -28,6 +27,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t output_bytes_max = std::size_t{1} << 20U;
+constexpr std::size_t error_bytes_max = std::size_t{16} << 10U;
 
 std::string exec_info(const Connection& connection, const ExecSettings& exec) {
   nlohmann::json info = {{"apiVersion", exec.api_version}, {"kind", "ExecCredential"}, {"spec", {{"interactive", false}}}};
@@ -64,67 +64,120 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   return out;
 }
 
-/// A running command with the reading end of its standard output. Killed and waited for at the end of its life.
+/// A running command with the reading ends of its outputs. At the end of its life it is killed, with all that it started and that stayed in
+/// its process group, and waited for.
 class Child {
  public:
-  Child(pid_t pid, int output) : pid_(pid), output_(output) {}
+  Child(pid_t pid, int output, int errors) : pid_(pid), output_(output), errors_(errors) {}
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
   ~Child() {
     ::close(output_);
-    if (pid_ > 0) {
-      ::kill(-pid_, SIGKILL);
-      ::waitpid(pid_, nullptr, 0);
-    }
+    ::close(errors_);
+    // Before it is waited for: until then nobody else can have this number.
+    ::kill(-pid_, SIGKILL);
+    while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {}
   }
 
-  /// All it prints until it closes its output; an error text when it takes too long or prints too much.
-  tl::expected<std::string, std::string> read(Clock::time_point end, const std::stop_token& stop) const {
-    std::string text;
-    std::array<char, 8192> buffer{};
-    for (;;) {
+  struct Ended {
+    std::string output;
+    int code = 0;
+    bool by_signal = false;
+  };
+  /// Waits for its end, not for that of what it left behind. An error text when it takes too long or prints too much.
+  tl::expected<Ended, std::string> wait(Clock::time_point end, const std::stop_token& stop) {
+    Ended out;
+    for (bool prints = true;;) {
       if (stop.stop_requested()) return tl::unexpected<std::string>("we are stopping");
-      if (Clock::now() >= end) return tl::unexpected<std::string>("it took too long");
-      pollfd ready{output_, POLLIN, 0};
-      if (::poll(&ready, 1, 50) <= 0) continue;  // Short waits, to see a stop.
-      const ssize_t got = ::read(output_, buffer.data(), buffer.size());
-      if (got < 0 && errno == EINTR) continue;
-      if (got <= 0) return text;
-      text.append(buffer.data(), static_cast<std::size_t>(got));
-      if (text.size() > output_bytes_max) return tl::unexpected<std::string>("it printed more than 1 MiB");
-    }
-  }
-
-  /// Its wait status; nothing when it does not end in time.
-  std::optional<int> wait(Clock::time_point end, const std::stop_token& stop) {
-    for (;;) {
-      int status = 0;
-      const pid_t got = ::waitpid(pid_, &status, WNOHANG);
-      if (got == pid_ || (got < 0 && errno != EINTR)) {
-        pid_ = 0;
-        return status;
+      if (Clock::now() >= end) return tl::unexpected<std::string>(prints ? "it took too long" : "it did not end");
+      // Looked at before its outputs are: what it printed before its end is then there.
+      siginfo_t how{};
+      const bool ended = ::waitid(P_PID, static_cast<id_t>(pid_), &how, WEXITED | WNOHANG | WNOWAIT) == 0 && how.si_pid == pid_;
+      prints = take(out.output) && prints;
+      if (out.output.size() > output_bytes_max) return tl::unexpected<std::string>("it printed more than 1 MiB");
+      pass_on_errors();
+      if (ended) {
+        out.code = how.si_status;
+        out.by_signal = how.si_code != CLD_EXITED;
+        return out;
       }
-      if (Clock::now() > end || stop.stop_requested()) return std::nullopt;
-      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+      // Short waits: nobody tells us of its end or of a stop.
+      std::array<pollfd, 2> ready{pollfd{prints ? output_ : -1, POLLIN, 0}, pollfd{complains_ ? errors_ : -1, POLLIN, 0}};
+      (void)::poll(ready.data(), ready.size(), 10);
     }
   }
 
  private:
+  /// Reads what there is; false when there will be no more.
+  bool take(std::string& text) const {
+    std::array<char, 8192> buffer{};
+    while (text.size() <= output_bytes_max) {
+      const ssize_t got = ::read(output_, buffer.data(), buffer.size());
+      if (got == 0) return false;
+      if (got < 0) return true;  // Nothing just now, or a signal.
+      text.append(buffer.data(), static_cast<std::size_t>(got));
+    }
+    return true;
+  }
+  /// Its standard error becomes ours, as far as a person would read.
+  void pass_on_errors() {
+    std::array<char, 4096> buffer{};
+    ssize_t got = 0;
+    while ((got = ::read(errors_, buffer.data(), buffer.size())) > 0) {
+      const std::size_t fresh = std::min(static_cast<std::size_t>(got), error_bytes_max - passed_on_);
+      passed_on_ += fresh;
+      if (fresh > 0) [[maybe_unused]]
+        const auto written = ::write(STDERR_FILENO, buffer.data(), fresh);
+      if (passed_on_ >= error_bytes_max) break;  // The rest is read, but in turns with all else.
+    }
+    if (got == 0) complains_ = false;
+  }
+
   pid_t pid_;
   int output_;
+  int errors_;
+  bool complains_ = true;  ///< Its standard error is open.
+  std::size_t passed_on_ = 0;
 };
+
+struct Pipe {
+  int read_end = -1;
+  int write_end = -1;
+};
+
+/// The end that we read does not block.
+bool open_pipe(Pipe& out) {
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return false;
+  out = {ends[0], ends[1]};
+  return ::fcntl(out.read_end, F_SETFL, O_NONBLOCK) == 0;
+}
+
+void close_pipe(const Pipe& pipe) {
+  if (pipe.read_end >= 0) ::close(pipe.read_end);
+  if (pipe.write_end >= 0) ::close(pipe.write_end);
+}
 
 tl::expected<std::unique_ptr<Child>, std::string> spawn(const Connection& connection, const ExecSettings& exec) {
   std::vector<std::string> words{exec.command};
   words.insert(words.end(), exec.arguments.begin(), exec.arguments.end());
   std::vector<std::string> variables = environment_of(connection, exec);
 
-  std::array<int, 2> pipe{};
-  if (::pipe2(pipe.data(), O_CLOEXEC) != 0) return tl::unexpected<std::string>(std::strerror(errno));
+  Pipe output;
+  Pipe errors;
+  if (!open_pipe(output) || !open_pipe(errors)) {
+    const std::string why = std::strerror(errno);
+    close_pipe(output);
+    close_pipe(errors);
+    return tl::unexpected(why);
+  }
   posix_spawn_file_actions_t files{};
   posix_spawn_file_actions_init(&files);
   posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_adddup2(&files, pipe[1], STDOUT_FILENO);
+  posix_spawn_file_actions_adddup2(&files, output.write_end, STDOUT_FILENO);
+  posix_spawn_file_actions_adddup2(&files, errors.write_end, STDERR_FILENO);
+  // Whatever else is open in this process is none of its business.
+  posix_spawn_file_actions_addclosefrom_np(&files, STDERR_FILENO + 1);
   posix_spawnattr_t attributes{};
   posix_spawnattr_init(&attributes);
   // A group of its own, so that what the command starts is killed with it.
@@ -138,12 +191,14 @@ tl::expected<std::unique_ptr<Child>, std::string> spawn(const Connection& connec
   const int error = ::posix_spawnp(&pid, exec.command.c_str(), &files, &attributes, pointers(words).data(), pointers(variables).data());
   posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&files);
-  ::close(pipe[1]);
   if (error != 0) {
-    ::close(pipe[0]);
+    close_pipe(output);
+    close_pipe(errors);
     return tl::unexpected<std::string>(std::strerror(error));
   }
-  return std::make_unique<Child>(pid, pipe[0]);
+  ::close(output.write_end);
+  ::close(errors.write_end);
+  return std::make_unique<Child>(pid, output.read_end, errors.read_end);
 }
 
 }  // namespace
@@ -182,20 +237,17 @@ Result<ExecCredential> parse_exec_credential(std::string_view text, const std::s
 Result<ExecCredential> run_exec_plugin(const Connection& connection, std::chrono::milliseconds time_limit, const std::stop_token& stop) {
   const ExecSettings& exec = *connection.user.exec;
   const std::string what = connection.user.description + ": exec command " + exec.command;
-  const std::string hint = exec.install_hint.empty() ? "" : "\n" + exec.install_hint;
+  const std::string hint = exec.install_hint.empty() ? "" : "; " + exec.install_hint;
   const auto end = Clock::now() + time_limit;
   auto child = spawn(connection, exec);
   if (!child) return fail(ErrorKind::denied, what + " cannot be started: " + child.error() + hint);
-  const auto text = (*child)->read(end, stop);
-  if (!text) return fail(ErrorKind::denied, what + " gave no credentials: " + text.error());
-  const auto status = (*child)->wait(end, stop);
-  if (!status) return fail(ErrorKind::denied, what + " gave no credentials: it did not end");
-  if (!WIFEXITED(*status) || WEXITSTATUS(*status) != 0) {
-    const std::string how =
-        WIFEXITED(*status) ? "exit status " + std::to_string(WEXITSTATUS(*status)) : "signal " + std::to_string(WTERMSIG(*status));
+  const auto ended = (*child)->wait(end, stop);
+  if (!ended) return fail(ErrorKind::denied, what + " gave no credentials: " + ended.error());
+  if (ended->by_signal || ended->code != 0) {
+    const std::string how = (ended->by_signal ? "signal " : "exit status ") + std::to_string(ended->code);
     return fail(ErrorKind::denied, what + " gave no credentials: " + how + ", allowed: 0" + hint);
   }
-  return parse_exec_credential(*text, exec.api_version, what);
+  return parse_exec_credential(ended->output, exec.api_version, what);
 }
 
 }  // namespace hindsight::connectors::kubernetes

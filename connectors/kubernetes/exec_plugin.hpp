@@ -22,9 +22,9 @@ struct ExecCredential {
 /// Reads what a credential command printed. `what` names the command in errors; secrets are never part of a message.
 [[nodiscard]] Result<ExecCredential> parse_exec_credential(std::string_view text, const std::string& api_version, const std::string& what);
 
-/// Runs the credential command of `connection.user.exec` and reads its answer. Blocks; the command is killed after
-/// `time_limit` or when `stop` is requested. Its standard error is ours. KUBERNETES_EXEC_INFO tells it the version and, if asked for, the
-/// cluster.
+/// Runs the credential command of `connection.user.exec` and reads its answer. Blocks; the command is killed after `time_limit` or when
+/// `stop` is requested, and what it started goes with it in any case. It may print 1 MiB; the first 16 KiB of its standard error become
+/// ours. KUBERNETES_EXEC_INFO tells it the version and, if asked for, the cluster.
 [[nodiscard]] Result<ExecCredential> run_exec_plugin(const Connection& connection, std::chrono::milliseconds time_limit,
                                                      const std::stop_token& stop = {});
 

@@ -2,24 +2,33 @@
 
 #include <algorithm>
 #include <array>
+#include <ctime>
 #include <optional>
+#include <utility>
 
-#include "connectors/kubernetes/curl_multi.hpp"
 #include "connectors/kubernetes/curl_transfer.hpp"
+#include "connectors/kubernetes/http_channel.hpp"
 
 namespace hindsight::connectors::kubernetes {
 namespace {
 
-/// A page of a list holds 500 objects of at most 1.5 MiB each in theory; nobody means more than this.
-constexpr std::size_t body_bytes_max = std::size_t{512} << 20U;
+/// All header lines of one answer, those of 1xx answers before it included.
+constexpr std::size_t header_bytes_max = std::size_t{256} << 10U;
+/// What comes with a status that is no success; of that a sentence is read.
+constexpr std::size_t refusal_bytes_max = std::size_t{1} << 20U;
 /// Connections at a time when the server speaks only HTTP/1.1.
 constexpr long plain_connections_max = 16;
-constexpr auto credential_check_interval = std::chrono::seconds(1);
-
-Time wall_clock() {
-  const auto since = std::chrono::system_clock::now().time_since_epoch();
-  return {std::chrono::duration_cast<std::chrono::microseconds>(since).count()};
-}
+constexpr long urgent_connections_max = 2;
+/// libcurl ends a transfer at its time limit, but not one that waits for a connection. Then we do, so much later.
+constexpr auto grace = std::chrono::milliseconds(500);
+/// A channel that hears nothing for so long while requests are under way gets no more of them. If it was only the server that needed its
+/// time, that costs a connection.
+constexpr auto silence_max = std::chrono::seconds(10);
+/// For requests without a time limit.
+constexpr auto credential_wait_max = std::chrono::seconds(60);
+/// One answer of so many tells what the server's clock says.
+constexpr auto date_interval = std::chrono::seconds(1);
+constexpr time_t date_max = 253'402'300'800;  ///< The year 10000.
 
 }  // namespace
 
@@ -30,27 +39,36 @@ struct HttpClient::Transfer {
   OnBytes on_bytes;  ///< Empty: not a stream.
   HttpClient* client = nullptr;
 
-  CURL* easy = nullptr;  ///< Only while it is on the wire.
+  CURL* easy = nullptr;  ///< Only while it is on the wire, as the next.
+  std::shared_ptr<HttpChannel> channel;
+  Loop::Clock::time_point sent_at{};
   std::shared_ptr<const HeaderLists> headers;
   std::uint64_t credential_number = 0;
-  bool retried = false;  ///< Once more with a new credential after 401.
+  std::uint64_t authority_number = 0;
+  bool retried = false;     ///< Once more with a new credential after 401.
+  Loop::TimerId timer = 0;  ///< Of its time limit.
 
   std::optional<bool> succeeded;  ///< Whether the status is 2xx; known with the first bytes.
   bool pause_wanted = false;
   bool paused = false;
   bool cancelled = false;
+  bool too_large = false;
+  std::size_t header_bytes = 0;
   std::string body;
   std::array<char, CURL_ERROR_SIZE> error{};
 
   [[nodiscard]] bool is_stream() const { return static_cast<bool>(on_bytes); }
   [[nodiscard]] bool counts() const { return !is_stream() && request.lane != Lane::urgent; }
 
-  static std::size_t on_write(char* data, std::size_t /*one*/, std::size_t size, void* self);
+  static std::size_t on_write(char* data, std::size_t one, std::size_t size, void* self);
+  static std::size_t on_header(char* data, std::size_t one, std::size_t size, void* self);
+  static int before_request(void* self, char* to, char* from, int to_port, int from_port);
 };
 
 std::size_t HttpClient::Transfer::on_write(char* data, std::size_t /*one*/, std::size_t size, void* self) {
   auto& transfer = *static_cast<Transfer*>(self);
   if (transfer.cancelled) return 0;  // Anything but `size` ends the transfer.
+  transfer.channel->hear(Loop::Clock::now());
   if (transfer.pause_wanted) {
     transfer.paused = true;
     return CURL_WRITEFUNC_PAUSE;
@@ -64,69 +82,117 @@ std::size_t HttpClient::Transfer::on_write(char* data, std::size_t /*one*/, std:
     if (transfer.on_bytes({data, size}) == Flow::pause) transfer.pause_wanted = true;
     return size;
   }
-  if (transfer.body.size() + size > body_bytes_max) return 0;
+  const std::size_t most =
+      *transfer.succeeded ? transfer.request.body_bytes_max : std::min(refusal_bytes_max, transfer.request.body_bytes_max);
+  if (transfer.body.size() + size > most) {
+    transfer.too_large = true;
+    return 0;
+  }
   transfer.body.append(data, size);
   return size;
 }
 
-struct HttpClient::Curl {
-  Curl(HttpClient& client, const Endpoint& endpoint, const Connection& connection, std::chrono::milliseconds connect_time_limit)
-      : request_handles(endpoint, connection, false, connect_time_limit),
-        stream_handles(endpoint, connection, true, connect_time_limit),
-        requests(client.loop_, [&client](CURL* easy, CURLcode code) { on_done(client, easy, code); }),
-        streams(client.loop_, [&client](CURL* easy, CURLcode code) { on_done(client, easy, code); }) {}
+std::size_t HttpClient::Transfer::on_header(char* data, std::size_t /*one*/, std::size_t size, void* self) {
+  auto& transfer = *static_cast<Transfer*>(self);
+  transfer.header_bytes += size;
+  transfer.channel->hear(Loop::Clock::now());
+  if (transfer.header_bytes > header_bytes_max) {
+    transfer.too_large = true;
+    return 0;
+  }
+  transfer.client->note_header({data, size});
+  return size;
+}
 
+/// The connection stands; nothing of the request has been sent on it.
+int HttpClient::Transfer::before_request(void* self, char* /*to*/, char* /*from*/, int /*to_port*/, int /*from_port*/) {
+  const auto& transfer = *static_cast<Transfer*>(self);
+  const bool may_go = !transfer.request.only_as_leader || !transfer.client->fence_ || transfer.client->fence_();
+  return may_go ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT;
+}
+
+struct HttpClient::Curl {
+  enum Kind : std::uint8_t { requests, urgent, streams };
+
+  Curl(HttpClient& owner, const Endpoint& endpoint, const Connection& connection, const Options& options)
+      : request_handles(endpoint, connection, false, options.connect_time_limit),
+        stream_handles(endpoint, connection, true, options.connect_time_limit),
+        client(owner) {
+    const auto streams_max = static_cast<long>(std::max<std::size_t>(100, options.max_in_flight));
+    limits[requests] = {endpoint.is_tls ? 1L : plain_connections_max, streams_max, true};
+    limits[urgent] = {endpoint.is_tls ? 1L : urgent_connections_max, streams_max, true};
+    // Streams have nothing to wait for: a connection each.
+    limits[streams] = {0, streams_max, false};
+    for (const Kind kind : {requests, urgent, streams}) channels[kind] = make(kind);
+  }
+
+  [[nodiscard]] std::shared_ptr<HttpChannel> make(Kind kind) {
+    return std::make_shared<HttpChannel>(
+        client.loop_, depth, [owner = &client](CURL* easy, CURLcode code) { on_done(*owner, easy, code); }, limits[kind]);
+  }
   static void on_done(HttpClient& client, CURL* easy, CURLcode code) {
     char* transfer = nullptr;
     curl_easy_getinfo(easy, CURLINFO_PRIVATE, &transfer);
     client.finish(reinterpret_cast<Transfer*>(transfer)->id, code);
   }
 
-  [[nodiscard]] CurlMulti& multi_of(const Transfer& transfer) { return transfer.is_stream() ? streams : requests; }
+  [[nodiscard]] static Kind kind_of(const Transfer& transfer) {
+    return transfer.is_stream() ? streams : transfer.request.lane == Lane::urgent ? urgent : requests;
+  }
   [[nodiscard]] EasyPool& pool_of(const Transfer& transfer) { return transfer.is_stream() ? stream_handles : request_handles; }
-  [[nodiscard]] bool inside() const { return requests.inside() || streams.inside(); }
+  [[nodiscard]] bool inside() const { return *depth > 0; }
+
+  /// The channel for a request that sets out now.
+  [[nodiscard]] const std::shared_ptr<HttpChannel>& channel_for(const Transfer& transfer, Loop::Clock::time_point now) {
+    const Kind kind = kind_of(transfer);
+    if (kind != streams && channels[kind]->is_silent(now, silence_max)) retire(kind);
+    return channels[kind];
+  }
+  void retire(Kind kind) { let_go(std::exchange(channels[kind], make(kind))); }
+  /// Later: it may be calling us.
+  void let_go(std::shared_ptr<HttpChannel> channel) {
+    client.loop_.post([kept = std::move(channel)] {});
+  }
   void take_off_the_wire(Transfer& transfer) {
-    multi_of(transfer).remove(transfer.easy);
-    pool_of(transfer).give_back(transfer.easy, transfer.credential_number);
+    transfer.channel->remove(transfer.easy);
+    pool_of(transfer).give_back(transfer.easy, transfer.credential_number, transfer.authority_number);
     transfer.easy = nullptr;
+    if (transfer.channel != channels[kind_of(transfer)]) let_go(std::move(transfer.channel));
+    transfer.channel.reset();
   }
 
-  EasyPool request_handles;  ///< Before the multis, which must let go of the handles first.
+  EasyPool request_handles;  ///< Before the channels, which must let go of the handles first.
   EasyPool stream_handles;
-  CurlMulti requests;
-  CurlMulti streams;
+  HttpClient& client;
+  std::shared_ptr<int> depth = std::make_shared<int>(0);
+  std::array<HttpChannel::Limits, 3> limits;
+  std::array<std::shared_ptr<HttpChannel>, 3> channels;
 };
 
 Result<std::unique_ptr<HttpClient>> HttpClient::create(Loop& loop, const Connection& connection, Options options, OnNotice on_notice) {
   std::unique_ptr<HttpClient> client(new HttpClient(loop, connection, options, std::move(on_notice)));
   const auto endpoint = endpoint_of(connection);
   if (!endpoint) return tl::unexpected(endpoint.error());
-  auto credential = client->credentials_.load();
-  if (!credential) return tl::unexpected(credential.error());
-  client->credential_ = *std::move(credential);
-  client->headers_ = std::make_shared<HeaderLists>(client->credential_);
+  if (auto loaded = client->credentials_.load_first(); !loaded) return tl::unexpected(loaded.error());
+  if (auto trusted = client->authority_.refresh(); !trusted) return tl::unexpected(trusted.error());
 
-  loop.run([&] {
-    auto& curl = client->curl_;
-    curl = std::make_unique<Curl>(*client, *endpoint, client->connection(), options.connect_time_limit);
-    CURLM* requests = curl->requests.get();
-    curl_multi_setopt(requests, CURLMOPT_PIPELINING, CURLPIPE_MULTIPLEX);
-    curl_multi_setopt(requests, CURLMOPT_MAX_HOST_CONNECTIONS, endpoint->is_tls ? 1L : plain_connections_max);
-    // Urgent requests come on top of the cap.
-    curl_multi_setopt(requests, CURLMOPT_MAX_CONCURRENT_STREAMS, static_cast<long>(std::max<std::size_t>(100, options.max_in_flight + 8)));
-    // Streams have nothing to wait for: a connection each.
-    curl_multi_setopt(curl->streams.get(), CURLMOPT_PIPELINING, CURLPIPE_NOTHING);
-  });
+  loop.run([&] { client->curl_ = std::make_unique<Curl>(*client, *endpoint, client->connection(), options); });
   return client;
 }
 
 HttpClient::HttpClient(Loop& loop, const Connection& connection, Options options, OnNotice on_notice)
-    : loop_(loop), options_(options), on_notice_(std::move(on_notice)), credentials_(connection, options.exec_time_limit) {}
+    : loop_(loop),
+      options_(options),
+      connection_(connection),
+      on_notice_(std::move(on_notice)),
+      health_(connection.server, connection.user.description, options.settling, on_notice_),
+      credentials_(loop, connection, {options.exec_time_limit, options.credential_retry, options.look_interval},
+                   [this](const std::string& error, bool usable) { on_credential(error, usable); }),
+      authority_(connection) {}
 
 HttpClient::~HttpClient() { stop(); }
 
 void HttpClient::stop() {
-  loader_.request_stop();
   loop_.run([this] {
     if (stopped_) return;
     stopped_ = true;
@@ -137,14 +203,12 @@ void HttpClient::stop() {
       const auto found = transfers_.find(id);
       if (found == transfers_.end()) continue;
       if (found->second->easy != nullptr) curl_->take_off_the_wire(*found->second);
-      HttpAnswer answer;
-      answer.error = "the client has stopped";
-      conclude(id, std::move(answer));
+      fail(id, HttpAnswer::Failure::stopped, "the client has stopped");
     }
     in_flight_ = 0;
     curl_.reset();
   });
-  if (loader_.joinable()) loader_.join();
+  credentials_.stop();
   // What was posted before has run after this, so nothing refers to us any more.
   loop_.run([] {});
 }
@@ -169,11 +233,7 @@ HttpClient::RequestId HttpClient::enqueue(std::unique_ptr<Transfer> transfer) {
   transfer->id = id;
   transfers_.emplace(id, std::move(transfer));
   if (stopped_) {
-    loop_.post([this, id] {
-      HttpAnswer answer;
-      answer.error = "the client has stopped";
-      conclude(id, std::move(answer));
-    });
+    loop_.post([this, id] { fail(id, HttpAnswer::Failure::stopped, "the client has stopped"); });
     return id;
   }
   put_in_lane(id, false);
@@ -183,7 +243,8 @@ HttpClient::RequestId HttpClient::enqueue(std::unique_ptr<Transfer> transfer) {
 }
 
 void HttpClient::put_in_lane(RequestId id, bool first) {
-  const Transfer& transfer = *transfers_.at(id);
+  Transfer& transfer = *transfers_.at(id);
+  if (blocked_) wait_for_credential(transfer);
   auto& lane = lanes_[static_cast<std::size_t>(transfer.is_stream() ? Lane::urgent : transfer.request.lane)];
   if (first) {
     lane.push_front(id);
@@ -198,6 +259,7 @@ void HttpClient::cancel(RequestId id) {
   Transfer& transfer = *found->second;
   transfer.on_answer = nullptr;
   transfer.cancelled = true;
+  loop_.cancel(std::exchange(transfer.timer, 0));
   if (transfer.easy == nullptr) {
     transfers_.erase(found);  // pump() skips ids that are gone.
     return;
@@ -223,7 +285,7 @@ void HttpClient::resume(RequestId id) {
   transfer.pause_wanted = false;
   if (!transfer.paused) return;
   transfer.paused = false;
-  if (transfer.easy != nullptr) curl_->multi_of(transfer).unpause(transfer.easy);
+  if (transfer.easy != nullptr) transfer.channel->unpause(transfer.easy);
 }
 
 void HttpClient::pump_soon() {
@@ -237,43 +299,80 @@ void HttpClient::pump_soon() {
 
 void HttpClient::pump() {
   if (stopped_) return;
-  check_credential();
-  if (loading_) return;
+  const auto now = Loop::Clock::now();
+  look_at_authority(now);
+  if (!have_credential(now)) return;
   for (std::size_t i = 0; i < lanes_.size(); ++i) {
     std::deque<RequestId>& lane = lanes_[i];
     while (!lane.empty() && (i == 0 || in_flight_ < options_.max_in_flight)) {
-      const auto found = transfers_.find(lane.front());
+      const RequestId id = lane.front();
       lane.pop_front();
-      if (found == transfers_.end()) continue;  // Cancelled while it waited.
-      const RequestId id = found->first;
-      if (load_error_.empty()) {
-        if (!launch(*found->second)) finish(id, CURLE_FAILED_INIT);
-      } else {
-        HttpAnswer answer;
-        answer.error = load_error_;
-        conclude(id, std::move(answer));
-      }
+      if (transfers_.contains(id)) set_out(id);  // Else it was cancelled while it waited.
     }
   }
 }
 
+void HttpClient::set_out(RequestId id) {
+  Transfer& transfer = *transfers_.at(id);
+  if (transfer.request.only_as_leader && fence_ && !fence_()) {
+    fail(id, HttpAnswer::Failure::not_leading, "not sent: the lease is not ours");
+    return;
+  }
+  if (!launch(transfer)) finish(id, CURLE_FAILED_INIT);
+}
+
 bool HttpClient::launch(Transfer& transfer) {
-  CURL* easy = curl_->pool_of(transfer).take(credential_, credential_number_);
+  if (headers_number_ != credentials_.number()) {
+    headers_number_ = credentials_.number();
+    headers_ = std::make_shared<HeaderLists>(credentials_.credential());
+  }
+  const auto now = Loop::Clock::now();
+  CURL* easy = curl_->pool_of(transfer).take(credentials_.credential(), credentials_.number(), authority_);
   transfer.easy = easy;
   transfer.headers = headers_;
-  transfer.credential_number = credential_number_;
+  transfer.credential_number = credentials_.number();
+  transfer.authority_number = authority_.number();
+  transfer.header_bytes = 0;
   transfer.error[0] = '\0';
   set_request(easy, curl_->pool_of(transfer).endpoint(), transfer.request, *transfer.headers);
   curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, &Transfer::on_write);
   curl_easy_setopt(easy, CURLOPT_WRITEDATA, &transfer);
+  curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, &Transfer::on_header);
+  curl_easy_setopt(easy, CURLOPT_HEADERDATA, &transfer);
+  curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, &Transfer::before_request);
+  curl_easy_setopt(easy, CURLOPT_PREREQDATA, &transfer);
   curl_easy_setopt(easy, CURLOPT_PRIVATE, &transfer);
   curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, transfer.error.data());
   if (transfer.counts()) ++in_flight_;
-  return curl_->multi_of(transfer).add(easy) == CURLM_OK;
+  loop_.cancel(std::exchange(transfer.timer, 0));
+  if (transfer.request.time_limit.count() > 0) {
+    transfer.timer = loop_.after(transfer.request.time_limit + grace, [this, id = transfer.id] { finish(id, CURLE_OPERATION_TIMEDOUT); });
+  }
+  transfer.channel = curl_->channel_for(transfer, now);
+  transfer.sent_at = now;
+  return transfer.channel->add(easy, now) == CURLM_OK;
 }
 
 void HttpClient::finish(RequestId id, int curl_code) {
   Transfer& transfer = *transfers_.at(id);
+  loop_.cancel(std::exchange(transfer.timer, 0));
+  HttpAnswer answer = take_answer(transfer, curl_code);
+  if (transfer.cancelled) {
+    transfers_.erase(id);
+    pump();
+    return;
+  }
+  if (answer.status == 401 && retry_after_refusal(transfer)) {
+    pump();
+    return;
+  }
+  note_health(transfer, answer);
+  conclude(id, std::move(answer));
+  pump();
+}
+
+/// Takes the transfer off the wire and reads what it brought.
+HttpAnswer HttpClient::take_answer(Transfer& transfer, int curl_code) {
   const auto code = static_cast<CURLcode>(curl_code);
   HttpAnswer answer;
   long status = 0;
@@ -284,126 +383,200 @@ void HttpClient::finish(RequestId id, int curl_code) {
   curl_easy_getinfo(transfer.easy, CURLINFO_RETRY_AFTER, &retry_after);
   curl_easy_getinfo(transfer.easy, CURLINFO_NUM_CONNECTS, &opened);
   curl_easy_getinfo(transfer.easy, CURLINFO_HTTP_VERSION, &version);
+  const bool heard_nothing = transfer.channel == curl_->channels[Curl::kind_of(transfer)] && !transfer.is_stream() &&
+                             !transfer.channel->has_heard_since(transfer.sent_at);
+  if (code == CURLE_OPERATION_TIMEDOUT && heard_nothing) curl_->retire(Curl::kind_of(transfer));
   curl_->take_off_the_wire(transfer);
   if (transfer.counts()) --in_flight_;
   statistics_.connections_opened += static_cast<std::uint64_t>(opened);
-  if (transfer.cancelled) {
-    transfers_.erase(id);
-    pump();
-    return;
+  if (transfer.cancelled) return answer;
+  answer.failure = transfer.too_large ? HttpAnswer::Failure::too_large : failure_of(code);
+  switch (answer.failure) {
+    case HttpAnswer::Failure::none:
+      answer.status = static_cast<int>(status);
+      answer.retry_after_seconds = static_cast<int>(std::clamp<curl_off_t>(retry_after, 0, retry_after_max.count()));
+      answer.body = std::move(transfer.body);
+      ++statistics_.answers;
+      if (!transfer.is_stream() && transfer.request.lane != Lane::urgent && version != CURL_HTTP_VERSION_2_0) {
+        curl_->limits[Curl::requests].connections_max = plain_connections_max;
+        curl_->channels[Curl::requests]->set_connections_max(plain_connections_max);
+      }
+      break;
+    case HttpAnswer::Failure::too_large:
+      answer.error = connection().server + " (" + connection().description + "): the answer is larger than " +
+                     std::to_string(transfer.request.body_bytes_max) + " bytes, or its headers than " + std::to_string(header_bytes_max);
+      ++statistics_.connection_errors;
+      break;
+    case HttpAnswer::Failure::not_leading:
+      answer.error = "not sent: the lease is not ours";
+      break;
+    default:
+      answer.error = describe_failure(code, transfer.error.data(), connection());
+      ++statistics_.connection_errors;
+      break;
   }
-  if (code == CURLE_OK) {
-    answer.status = static_cast<int>(status);
-    answer.retry_after_seconds = static_cast<int>(std::clamp<curl_off_t>(retry_after, 0, 3600));
-    answer.body = std::move(transfer.body);
-    ++statistics_.answers;
-    if (!transfer.is_stream() && version != CURL_HTTP_VERSION_2_0) {
-      curl_multi_setopt(curl_->requests.get(), CURLMOPT_MAX_HOST_CONNECTIONS, plain_connections_max);
-    }
-  } else {
-    answer.error = describe_failure(code, transfer.error.data(), connection());
-    ++statistics_.connection_errors;
-  }
-  if (answer.status == 401 && retry_with_new_credential(transfer)) return;
-  note_health(transfer, answer);
-  conclude(id, std::move(answer));
-  pump();
+  return answer;
 }
 
 void HttpClient::conclude(RequestId id, HttpAnswer answer) {
   const auto found = transfers_.find(id);
   if (found == transfers_.end()) return;
+  loop_.cancel(found->second->timer);
   const OnAnswer on_answer = std::move(found->second->on_answer);
   transfers_.erase(found);
   if (on_answer) on_answer(std::move(answer));
 }
 
+void HttpClient::fail(RequestId id, HttpAnswer::Failure failure, std::string why) {
+  HttpAnswer answer;
+  answer.failure = failure;
+  answer.error = std::move(why);
+  conclude(id, std::move(answer));
+}
+
+void HttpClient::note_header(std::string_view line) {
+  constexpr std::string_view name = "date:";
+  if (!options_.on_date || line.size() <= name.size() || curl_strnequal(line.data(), name.data(), name.size()) == 0) return;
+  const auto now = Loop::Clock::now();
+  if (now < next_date_) return;
+  const time_t date = curl_getdate(std::string(line.substr(name.size())).c_str(), nullptr);
+  if (date <= 0 || date >= date_max) return;
+  next_date_ = now + date_interval;
+  options_.on_date(Time::from_seconds(date));
+}
+
 void HttpClient::note_health(const Transfer& transfer, const HttpAnswer& answer) {
-  const std::string& server = connection().server;
-  const bool answered = answer.status != 0;
-  // A stream that breaks after it began says nothing about whether a new connection can be made.
-  if (answered != reachable_ && (answered || !transfer.succeeded)) {
-    reachable_ = answered;
-    if (answered) settled_at_ = Loop::Clock::now() + options_.settle_time;
-    on_notice_(answered ? Notice{Notice::Kind::reachable, nullptr, "the API server " + server + " answers again"}
-                        : Notice{Notice::Kind::unreachable, nullptr, "cannot reach the API server " + answer.error + "; trying again"});
+  using Failure = HttpAnswer::Failure;
+  if (answer.failure == Failure::none) {
+    health_.answered(answer.status, Loop::Clock::now());
+  } else if ((answer.failure == Failure::connection || answer.failure == Failure::timeout) && !transfer.succeeded) {
+    // A stream that breaks after it began says nothing about whether a new connection can be made.
+    health_.not_answered(answer.error, Loop::Clock::now());
   }
-  if (!answered || (answer.status == 401) != accepted_ || (answer.status == 401 && is_settling())) return;
-  accepted_ = answer.status != 401;
-  on_notice_(accepted_ ? Notice{Notice::Kind::credentials_accepted, nullptr, "the API server " + server + " accepts our credentials again"}
-                       : Notice{Notice::Kind::credentials_refused, nullptr,
-                                "the API server " + server + " refuses the credentials of " + connection().user.description +
-                                    ": found status 401 Unauthorized, allowed: valid credentials"});
+}
+
+void HttpClient::give_up_as_leader() {
+  if (curl_ && curl_->inside()) {
+    loop_.post([this] { give_up_as_leader(); });
+    return;
+  }
+  std::vector<RequestId> ids;
+  for (const auto& [id, transfer] : transfers_) {
+    if (transfer->request.only_as_leader) ids.push_back(id);
+  }
+  std::sort(ids.begin(), ids.end());
+  for (const RequestId id : ids) {
+    const auto found = transfers_.find(id);
+    if (found == transfers_.end()) continue;
+    Transfer& transfer = *found->second;
+    if (transfer.easy != nullptr) {
+      curl_->take_off_the_wire(transfer);
+      if (transfer.counts()) --in_flight_;
+    }
+    fail(id, HttpAnswer::Failure::not_leading, "given up: the lease is not ours any more");
+  }
+  pump_soon();
 }
 
 HttpStatistics HttpClient::statistics() const {
   HttpStatistics out = statistics_;
   out.in_flight = in_flight_;
-  for (const auto& lane : lanes_) out.waiting += lane.size();
+  for (const auto& [id, transfer] : transfers_) out.waiting += transfer->easy == nullptr ? 1 : 0;
+  out.credential_loads = credentials_.loads();
   return out;
 }
 
 // ---------------------------------------------------------------- credentials
 
-bool HttpClient::retry_with_new_credential(Transfer& transfer) {
-  if (transfer.retried || !credentials_.can_change()) return false;
-  transfer.retried = true;
-  transfer.succeeded.reset();
-  transfer.body.clear();
-  // Of many requests that are refused at once only the first asks for a new credential.
-  if (transfer.credential_number == credential_number_ && !loading_) must_load_ = true;
-  put_in_lane(transfer.id, true);
-  pump();
-  return true;
+bool HttpClient::have_credential(Loop::Clock::time_point now) {
+  const auto state = credentials_.look(now);
+  if (state == CredentialKeeper::State::missing) {
+    fail_waiting(credentials_.error());
+    return false;
+  }
+  const bool blocked = state == CredentialKeeper::State::loading;
+  if (std::exchange(blocked_, blocked) == blocked) return !blocked;
+  for (const auto& lane : lanes_) {
+    for (const RequestId id : lane) {
+      const auto found = transfers_.find(id);
+      if (found == transfers_.end()) continue;
+      if (blocked) {
+        wait_for_credential(*found->second);
+      } else {
+        loop_.cancel(std::exchange(found->second->timer, 0));
+      }
+    }
+  }
+  return !blocked;
 }
 
-void HttpClient::check_credential() {
-  if (loading_) return;
-  const auto now = Loop::Clock::now();
-  if (must_load_ && load_error_.empty()) {
-    load_credential();
-    return;
-  }
-  if (now < next_check_) return;
-  next_check_ = now + credential_check_interval;
-  if (must_load_ || (credentials_.can_change() && credentials_.is_stale(credential_, wall_clock()))) load_credential();
-}
-
-void HttpClient::load_credential() {
-  loading_ = true;
-  ++statistics_.credential_loads;
-  if (!credentials_.runs_command()) {
-    take_credential(credentials_.load());
-    return;
-  }
-  loader_ = std::jthread([this](const std::stop_token& stop) {
-    auto loaded = credentials_.load(stop);
-    loop_.post([this, loaded = std::move(loaded)]() mutable {
-      take_credential(std::move(loaded));
-      pump();
-    });
+void HttpClient::wait_for_credential(Transfer& transfer) {
+  const auto limit = transfer.request.time_limit.count() > 0 ? transfer.request.time_limit : credential_wait_max;
+  loop_.cancel(transfer.timer);
+  transfer.timer = loop_.after(limit, [this, id = transfer.id] {
+    fail(id, HttpAnswer::Failure::credentials, connection().user.description + ": the credentials have not come in time");
   });
 }
 
-void HttpClient::take_credential(Result<Credential> loaded) {
-  loading_ = false;
-  if (stopped_) return;
-  if (!loaded) {
-    // What we have may still be good: the files of a mounted secret are away for a moment when it changes.
-    const bool usable = !must_load_ && (!credential_.expires.is_set() || wall_clock() < credential_.expires);
-    load_error_ = usable ? "" : loaded.error().message;
-    next_check_ = Loop::Clock::now() + options_.credential_retry;
-    if (!usable && accepted_) {
-      accepted_ = false;
-      on_notice_({Notice::Kind::credentials_refused, nullptr, "no credentials for the API server: " + loaded.error().message});
-    }
-    return;
+/// Answers everything that has not set out.
+void HttpClient::fail_waiting(const std::string& why) {
+  for (auto& lane : lanes_) {
+    for (const RequestId id : std::exchange(lane, {})) fail(id, HttpAnswer::Failure::credentials, why);
   }
-  must_load_ = false;
-  load_error_.clear();
-  credential_ = *std::move(loaded);
-  headers_ = std::make_shared<HeaderLists>(credential_);
-  ++credential_number_;
+}
+
+bool HttpClient::retry_after_refusal(Transfer& transfer) {
+  using Advice = CredentialKeeper::Advice;
+  if (transfer.retried) return false;
+  const Advice advice = credentials_.refused(transfer.credential_number, Loop::Clock::now());
+  if (advice == Advice::believe) return false;
+  transfer.retried = true;
+  transfer.succeeded.reset();
+  transfer.body.clear();
+  if (advice == Advice::missing) {
+    fail(transfer.id, HttpAnswer::Failure::credentials, credentials_.error());
+  } else if (advice == Advice::try_again) {
+    put_in_lane(transfer.id, true);
+  } else {
+    refused_.push_back(transfer.id);
+    wait_for_credential(transfer);
+  }
+  return true;
+}
+
+void HttpClient::on_credential(const std::string& error, bool usable) {
+  if (error.empty() || (usable && refused_.empty())) {
+    tell_renewal(credentials_late_, error, "credentials");
+  } else {
+    health_.no_credentials(error);
+  }
+  for (const RequestId id : std::exchange(refused_, {})) {
+    if (!transfers_.contains(id)) continue;
+    if (error.empty()) {
+      loop_.cancel(std::exchange(transfers_.at(id)->timer, 0));
+      put_in_lane(id, true);
+    } else {
+      fail(id, HttpAnswer::Failure::credentials, error);
+    }
+  }
+  pump_soon();
+}
+
+void HttpClient::look_at_authority(Loop::Clock::time_point now) {
+  if (now < next_authority_look_) return;
+  next_authority_look_ = now + options_.look_interval;
+  const auto changed = authority_.refresh();
+  tell_renewal(authority_late_, changed ? "" : changed.error().message, "certificate authorities");
+}
+
+void HttpClient::tell_renewal(bool& is_late, const std::string& error, const std::string& what) {
+  if (std::exchange(is_late, !error.empty()) == !error.empty()) return;
+  if (error.empty()) {
+    on_notice_({Notice::Kind::renewed, nullptr, what + " of " + connection().server + " were read again"});
+  } else {
+    on_notice_({Notice::Kind::renewal_failed, nullptr,
+                what + " of " + connection().server + " could not be read again, those that we have are used on: " + error});
+  }
 }
 
 }  // namespace hindsight::connectors::kubernetes

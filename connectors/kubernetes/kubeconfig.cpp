@@ -288,6 +288,7 @@ Result<Connection> choose_context(const Kubeconfig& config, const std::string& c
                                                                    in_quotes(settings.cluster) + "].cluster.certificate-authority");
     if (!pem) return tl::unexpected(pem.error());
     connection.authority_pem = *std::move(pem);
+    connection.authority_file = cluster->second.authority_file;
   }
   connection.insecure_skip_tls_verify = cluster->second.insecure_skip_tls_verify;
   connection.tls_server_name = cluster->second.tls_server_name;

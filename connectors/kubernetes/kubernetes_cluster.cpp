@@ -44,20 +44,41 @@ void KubernetesCluster::submit(Write write, std::function<void(WriteAnswer)> don
   if (!loop_.try_post(task)) task();
 }
 
-void KubernetesCluster::submit_best_effort(Write write) {
-  loop_.post([this, write = std::move(write)]() mutable {
+void KubernetesCluster::submit_best_effort(Write write, std::function<void(WriteAnswer)> done) {
+  Loop::Task task = [this, write = std::move(write), done = std::move(done)]() mutable {
     if (stopped_ || best_effort_waiting_ >= options_.best_effort_waiting_max) {
       ++best_effort_dropped_;
+      if (done) done({});
       return;
     }
     ++best_effort_waiting_;
-    HttpRequest request = request_for(write);
-    if (!request.body) request.body = std::make_shared<const std::string>(std::move(write.body));
-    request.lane = HttpRequest::Lane::background;
-    http_->send(std::move(request), [this](const HttpAnswer& answer) {
+    send_once(std::move(write), HttpRequest::Lane::background, true, [this, done = std::move(done)](WriteAnswer answer) {
       --best_effort_waiting_;
-      if (answer.status < 200 || answer.status >= 300) ++best_effort_failed_;
+      if (answer.http_status < 200 || answer.http_status >= 300) ++best_effort_failed_;
+      if (done) done(std::move(answer));
     });
+  };
+  if (!loop_.try_post(task)) task();
+}
+
+void KubernetesCluster::write_once(Write write, std::function<void(WriteAnswer)> done) {
+  Loop::Task task = [this, write = std::move(write), done = std::move(done)]() mutable {
+    if (stopped_) {
+      done({});
+    } else {
+      send_once(std::move(write), HttpRequest::Lane::normal, false, std::move(done));
+    }
+  };
+  if (!loop_.try_post(task)) task();
+}
+
+void KubernetesCluster::send_once(Write write, HttpRequest::Lane lane, bool only_as_leader, std::function<void(WriteAnswer)> done) {
+  HttpRequest request = request_for(write);
+  if (!request.body) request.body = std::make_shared<const std::string>(std::move(write.body));
+  request.lane = lane;
+  request.only_as_leader = only_as_leader;
+  http_->send(std::move(request), [done = std::move(done)](HttpAnswer answer) {
+    done({answer.status, std::move(answer.body), answer.retry_after_seconds});
   });
 }
 
@@ -70,6 +91,19 @@ void KubernetesCluster::get_path(std::string path, std::function<void(HttpAnswer
   loop_.post([this, path = std::move(path), done = std::move(done)]() mutable {
     HttpRequest request;
     request.path = std::move(path);
+    http_->send(std::move(request), std::move(done));
+  });
+}
+
+void KubernetesCluster::post_path(std::string path, std::string body, std::chrono::milliseconds time_limit,
+                                  std::function<void(HttpAnswer)> done) {
+  loop_.post([this, path = std::move(path), body = std::move(body), time_limit, done = std::move(done)]() mutable {
+    HttpRequest request;
+    request.method = HttpRequest::Method::post;
+    request.content = HttpRequest::Content::json;
+    request.path = std::move(path);
+    request.body = std::make_shared<const std::string>(std::move(body));
+    request.time_limit = time_limit;
     http_->send(std::move(request), std::move(done));
   });
 }
@@ -92,7 +126,15 @@ void KubernetesCluster::resume() {
 void KubernetesCluster::elect(LeaseSettings settings, std::function<void(bool)> on_change) {
   loop_.post([this, settings = std::move(settings), on_change = std::move(on_change)]() mutable {
     if (stopped_) return;
-    elector_ = std::make_unique<LeaderElector>(*http_, std::move(settings), std::move(on_change), options_.on_notice);
+    const auto change = [this, on_change = std::move(on_change)](bool leads) {
+      if (!leads) {
+        writer_->give_up();
+        http_->give_up_as_leader();
+      }
+      on_change(leads);
+    };
+    elector_ = std::make_unique<LeaderElector>(*http_, std::move(settings), change, options_.on_notice);
+    http_->set_fence([this] { return elector_ && elector_->may_act(); });
     elector_->start();
   });
 }

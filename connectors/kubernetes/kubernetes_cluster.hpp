@@ -23,7 +23,7 @@ struct KubernetesClusterOptions {
   std::size_t best_effort_waiting_max = 1000;  ///< Best-effort writes beyond this are dropped.
   OnNotice on_notice;                          ///< Called on the client's thread. Empty: nobody listens.
   Random random;                               ///< Empty: system_random().
-  HttpClient::Options http;                    ///< `max_in_flight` above goes before the one in here.
+  HttpClient::Options http;                    ///< `max_in_flight` above goes before the one in here. `on_date` is the server's clock.
 };
 
 struct KubernetesClusterStatistics {
@@ -49,14 +49,21 @@ class KubernetesCluster final : public Cluster {
                                                                           KubernetesClusterOptions options = {});
   ~KubernetesCluster() override;
 
-  /// See ObjectWriter for what is retried. http_status 0 comes only when this is stopped.
+  /// See ObjectWriter for what is retried. Who takes part in an election writes only while it leads: http_status 0 comes when it does not,
+  /// or not any more, and when this is stopped. Nothing is sent after the moment in which the lease is lost.
   void submit(Write write, std::function<void(WriteAnswer)> done) override;
-  /// A write that gives way to all others, is not retried and may be dropped (Kubernetes events).
-  void submit_best_effort(Write write);
+  /// A write that gives way to all others, is not retried and may be dropped (Kubernetes events); for leaders only, as above. `done` may be
+  /// empty; http_status 0: dropped, or not answered.
+  void submit_best_effort(Write write, std::function<void(WriteAnswer)> done = {});
+  /// One try at a write that copies make which stand by as well (certificates), whoever has the lease. http_status 0: not answered.
+  void write_once(Write write, std::function<void(WriteAnswer)> done);
   /// One try to read an object: `status`, JSON text. Not answered once this is stopped.
   void get(const ResourceType& type, const std::string& namespace_, const std::string& name, std::function<void(HttpAnswer)> done);
   /// The same of what is no object: "/version".
   void get_path(std::string path, std::function<void(HttpAnswer)> done);
+
+  /// One try to post a JSON text to a path of the server, for what is answered and not kept (reviews). Not answered once this is stopped.
+  void post_path(std::string path, std::string body, std::chrono::milliseconds time_limit, std::function<void(HttpAnswer)> done);
 
   /// Starts to mirror a kind. `type` must outlive this. The sink gets `synced` when the first list is complete.
   void watch(const ResourceType& type, WatchSink sink, ReflectorOptions options = {});
@@ -81,6 +88,7 @@ class KubernetesCluster final : public Cluster {
 
  private:
   explicit KubernetesCluster(KubernetesClusterOptions options);
+  void send_once(Write write, HttpRequest::Lane lane, bool only_as_leader, std::function<void(WriteAnswer)> done);
 
   KubernetesClusterOptions options_;
   Loop loop_;

@@ -7,6 +7,7 @@
 #include "connectors/kubernetes/api_path.hpp"
 #include "connectors/objects/resource_types.hpp"
 #include "vocabulary/state_hash.hpp"
+#include "vocabulary/text.hpp"
 
 namespace hindsight::connectors::kubernetes {
 namespace {
@@ -25,7 +26,7 @@ std::string event_name(const KubernetesEvent& event, const std::string& message)
   hash.add(event.first);
   std::array<char, hash_digits + 1> digits{};
   std::snprintf(digits.data(), digits.size(), "%016llx", static_cast<unsigned long long>(hash.value()));
-  std::string start = event.name.substr(0, name_bytes_max - hash_digits - 1);
+  std::string start(cut_text(event.name, name_bytes_max - hash_digits - 1));
   // A part of a name must end in a letter or digit.
   while (!start.empty() && (start.back() == '.' || start.back() == '-')) start.pop_back();
   return start + "." + digits.data();
@@ -33,17 +34,8 @@ std::string event_name(const KubernetesEvent& event, const std::string& message)
 
 }  // namespace
 
-std::string cut_message(const std::string& text, std::size_t bytes_max) {
-  if (text.size() <= bytes_max) return text;
-  static constexpr std::string_view end = " ...";
-  std::size_t size = bytes_max - end.size();
-  // Not inside a character: its later bytes are 10xxxxxx.
-  while (size > 0 && (static_cast<unsigned char>(text[size]) & 0xC0U) == 0x80U) --size;
-  return text.substr(0, size).append(end);
-}
-
 Write event_write(const KubernetesEvent& event) {
-  const std::string message = cut_message(event.message, event_message_bytes_max);
+  const std::string message = cut_message(event.message, limits::event_message.size());
   Write write;
   write.type = &types::event;
   write.namespace_ = event.namespace_.empty() ? "default" : event.namespace_;

@@ -1,5 +1,6 @@
 #include "connectors/kubernetes/leader_elector.hpp"
 
+#include <ctime>
 #include <utility>
 
 #include "connectors/kubernetes/api_path.hpp"
@@ -10,7 +11,15 @@ namespace {
 /// Part of the retry period after which we look at the clock again, to stand down in time when answers stay away.
 constexpr std::int64_t looks_per_period = 8;
 
-Duration monotonic_now() { return {std::chrono::duration_cast<std::chrono::microseconds>(Loop::Clock::now().time_since_epoch()).count()}; }
+/// A Lease has a few hundred bytes, and whatever its writers have put into its annotations.
+constexpr std::size_t lease_bytes_max = std::size_t{1} << 20U;
+
+/// Goes on while the machine sleeps, in which time others may have taken the lease. std::chrono::steady_clock stands still then.
+Duration monotonic_now() {
+  timespec now{};
+  ::clock_gettime(CLOCK_BOOTTIME, &now);
+  return {static_cast<std::int64_t>(now.tv_sec) * 1'000'000 + now.tv_nsec / 1000};
+}
 
 Time wall_now() {
   return {std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::system_clock::now().time_since_epoch()).count()};
@@ -29,7 +38,7 @@ void LeaderElector::tick() {
   if (const auto request = election_.next(monotonic_now(), wall_now())) {
     send(*request, [this, verb = request->verb](const HttpAnswer& answer) {
       note_refusal(verb, answer);
-      election_.answer(monotonic_now(), answer.status, answer.body);
+      election_.answer(monotonic_now(), answer.status, answer.body, answer.retry_after_seconds);
       tell();
       http_.loop().cancel(timer_);
       tick();
@@ -49,6 +58,7 @@ void LeaderElector::send(const LeaseElection::Request& request, HttpClient::OnAn
   HttpRequest out;
   out.lane = HttpRequest::Lane::urgent;
   out.time_limit = milliseconds(Duration{settings.renew_deadline.micros / 2});
+  out.body_bytes_max = lease_bytes_max;
   out.path = object_path(lease_type, settings.namespace_, settings.name);
   switch (request.verb) {
     case LeaseElection::Request::Verb::get:
@@ -100,6 +110,8 @@ void LeaderElector::make_namespace() {
                                                  election_.settings().namespace_ + R"("}})");
   (void)http_.send(std::move(out), [](const HttpAnswer&) {});  // the next try of the lease shows whether there is one now
 }
+
+bool LeaderElector::may_act() const { return leads_ && !resigned_ && election_.leads(monotonic_now()); }
 
 void LeaderElector::tell() {
   const bool now = !resigned_ && election_.leads(monotonic_now());

@@ -24,7 +24,10 @@ class LeaderElector {
   /// Stands down: `on_change(false)` if we led, then gives the lease away. `done` is called when that is answered.
   void resign(const std::function<void()>& done);
   void stop();
+  /// What `on_change` said last.
   [[nodiscard]] bool leads() const { return leads_; }
+  /// Whether we lead in this very moment: that may end before `on_change` says so, by up to an eighth of the retry period.
+  [[nodiscard]] bool may_act() const;
   [[nodiscard]] const std::string& holder() const { return election_.holder(); }
 
  private:

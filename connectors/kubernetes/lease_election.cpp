@@ -1,5 +1,6 @@
 #include "connectors/kubernetes/lease_election.hpp"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "connectors/kubernetes/text_of.hpp"
@@ -69,7 +70,7 @@ LeaseElection::Request LeaseElection::change(Time wall) const {
   return {Request::Verb::create, body.dump()};
 }
 
-void LeaseElection::answer(Duration monotonic, int http_status, std::string_view body) {
+void LeaseElection::answer(Duration monotonic, int http_status, std::string_view body, int retry_after_seconds) {
   awaiting_ = false;
   const bool was_change = known_;
   if (http_status == 200 || http_status == 201) {
@@ -95,7 +96,9 @@ void LeaseElection::answer(Duration monotonic, int http_status, std::string_view
   // Somebody was faster, or there was no useful answer: look again. A leader in doubt looks at once.
   known_ = false;
   const bool in_doubt = renewed_at_ && (http_status == 409 || http_status == 404);
-  due_ = in_doubt ? monotonic : plus(monotonic, settings_.retry_period);
+  // An answer that stayed away has cost more than the retry period already.
+  const Duration asked{std::min(Duration::seconds(retry_after_seconds).micros, settings_.renew_deadline.micros / 2)};
+  due_ = in_doubt ? monotonic : std::max(plus(monotonic, asked), plus(sent_at_, settings_.retry_period));
 }
 
 void LeaseElection::take_lease(Duration monotonic, std::string_view body) {
@@ -107,7 +110,8 @@ void LeaseElection::take_lease(Duration monotonic, std::string_view body) {
   holder_ = text_of(spec, "holderIdentity");
   acquire_time_ = text_of(spec, "acquireTime");
   transitions_ = number_of(spec, "leaseTransitions");
-  const std::int64_t seconds = number_of(spec, "leaseDurationSeconds");
+  const std::int64_t seconds =
+      std::min<std::int64_t>(number_of(spec, "leaseDurationSeconds"), 1'000'000'000);  // What the API allows, about.
   their_duration_ = seconds > 0 ? Duration::seconds(seconds) : settings_.lease_duration;
   std::string observed = holder_ + "\n" + text_of(spec, "renewTime");
   if (observed != observed_) {

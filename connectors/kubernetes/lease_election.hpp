@@ -43,8 +43,9 @@ class LeaseElection {
   /// What to send now; nothing while an answer is awaited or when it is not yet time. `monotonic` never jumps, `wall` is
   /// what others read in the lease.
   [[nodiscard]] std::optional<Request> next(Duration monotonic, Time wall);
-  /// The answer to the last request. `http_status` 0: none came.
-  void answer(Duration monotonic, int http_status, std::string_view body);
+  /// The answer to the last request. `http_status` 0: none came. `retry_after_seconds`: what the server asked for (429, 503), heeded up to
+  /// half of the renew deadline, so that a leader asks once more before it has to stand down.
+  void answer(Duration monotonic, int http_status, std::string_view body, int retry_after_seconds = 0);
   /// The request that gives the lease away; nothing when we do not hold it. We do not lead any more, whatever the answer.
   [[nodiscard]] std::optional<Request> release(Time wall);
 

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "connectors/json/json_value.hpp"
 #include "connectors/kubernetes/api_path.hpp"
 
 namespace hindsight::connectors::kubernetes {
@@ -240,7 +241,7 @@ MirrorStore::Text MirrorStore::last_text(const Kind& kind, const std::string& ke
       {"metadata", {{"name", key.substr(slash + 1)}, {"uid", entry.uid}, {"resourceVersion", entry.observed_version}}},
   };
   if (slash > 0) object["metadata"]["namespace"] = key.substr(0, slash);
-  return std::make_shared<const std::string>(object.dump());
+  return std::make_shared<const std::string>(to_text(object));
 }
 
 }  // namespace hindsight::connectors::kubernetes

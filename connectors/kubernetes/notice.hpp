@@ -17,6 +17,8 @@ struct Notice {
     reachable,             ///< After unreachable.
     credentials_refused,   ///< 401 in spite of fresh credentials, or none could be loaded.
     credentials_accepted,  ///< After credentials_refused.
+    renewal_failed,        ///< Credentials or authorities could not be read again; those that we have are used on.
+    renewed,               ///< After renewal_failed.
     list_refused,          ///< A kind cannot be listed or watched (RBAC, bad data); tried again slowly.
     kind_absent,           ///< The server does not know the kind (its CRD is not installed).
     list_complete,         ///< After list_refused or kind_absent.
@@ -30,7 +32,7 @@ struct Notice {
 
 [[nodiscard]] constexpr bool is_trouble(Notice::Kind kind) {
   using enum Notice::Kind;
-  return kind == unreachable || kind == credentials_refused || kind == list_refused || kind == lease_refused;
+  return kind == unreachable || kind == credentials_refused || kind == renewal_failed || kind == list_refused || kind == lease_refused;
 }
 
 /// Called on the loop's thread.

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "connectors/kubernetes/text_of.hpp"
+#include "vocabulary/text.hpp"
 
 namespace hindsight::connectors::kubernetes {
 namespace {
@@ -15,6 +16,8 @@ using simdjson::error_code;
 
 static_assert(ObjectReader::padding >= simdjson::SIMDJSON_PADDING);
 
+/// A longer Status is only quoted: nobody needs one, and reading it would take its time.
+constexpr std::size_t status_bytes_max = std::size_t{256} << 10U;
 /// The characters of a longer text that is quoted in an error.
 constexpr std::size_t quoted_chars_max = 200;
 
@@ -119,7 +122,7 @@ constexpr TypeName type_names[] = {{"ADDED", WatchLine::Type::added},
                                    {"ERROR", WatchLine::Type::error}};
 
 tl::unexpected<Error> bad_json(const char* what, error_code error, std::string_view text) {
-  const std::string start(text.substr(0, quoted_chars_max));
+  const std::string start = valid_utf8(cut_text(text, quoted_chars_max));
   return fail(ErrorKind::corrupt,
               std::string(what) + ": " + simdjson::error_message(error) + " in: " + start + (text.size() > quoted_chars_max ? "..." : ""));
 }
@@ -129,7 +132,18 @@ tl::unexpected<Error> bad_json(const char* what, error_code error, std::string_v
 struct ObjectReader::Parser {
   ondemand::parser parser;
 
-  error_code open(std::string_view text, ondemand::document& document) {
+  std::string repaired;
+
+  /// What is no UTF-8 is replaced, or one such byte would keep a whole kind from being read; `text` is what is read then.
+  error_code open(std::string_view& text, ondemand::document& document) {
+    const auto error = iterate(text, document);
+    if (error != error_code::UTF8_ERROR) return error;
+    repaired = valid_utf8(text);
+    pad(repaired);
+    text = repaired;
+    return iterate(text, document);
+  }
+  error_code iterate(std::string_view text, ondemand::document& document) {
     return parser.iterate(simdjson::padded_string_view(text, text.size() + padding)).get(document);
   }
 };
@@ -174,7 +188,7 @@ Result<WatchLine> ObjectReader::read_watch_line(std::string_view padded_text) {
     if (candidate.name == type) known = &candidate;
   }
   if (known == nullptr) {
-    return fail(ErrorKind::corrupt, "watch event: type: found \"" + std::string(type.substr(0, quoted_chars_max)) +
+    return fail(ErrorKind::corrupt, "watch event: type: found \"" + std::string(cut_text(type, quoted_chars_max)) +
                                         "\", allowed: ADDED, MODIFIED, DELETED, BOOKMARK, ERROR");
   }
   out.type = known->type;
@@ -235,7 +249,7 @@ Result<ListPage> ObjectReader::read_list_page(std::string_view padded_text) {
 
 StatusText read_status(std::string_view body) {
   StatusText out;
-  const auto json = nlohmann::json::parse(body, nullptr, false);
+  const auto json = body.size() > status_bytes_max ? nlohmann::json() : nlohmann::json::parse(body, nullptr, false);
   if (json.is_object() && json.value("kind", nlohmann::json()) == "Status") {
     if (const auto code = json.find("code"); code != json.end() && code->is_number_integer()) out.code = code->get<int>();
     out.reason = text_of(json, "reason");
@@ -243,7 +257,7 @@ StatusText read_status(std::string_view body) {
     if (const auto details = json.find("details"); details != json.end()) out.object_name = text_of(*details, "name");
     return out;
   }
-  out.message = body.substr(0, quoted_chars_max);
+  out.message = valid_utf8(cut_text(body, quoted_chars_max));
   return out;
 }
 

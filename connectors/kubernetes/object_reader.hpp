@@ -10,7 +10,7 @@
 namespace hindsight::connectors::kubernetes {
 
 /// The JSON text of one API object with those of its metadata that the mirror needs. All views point into the text that was
-/// read. Any of the four may be empty.
+/// read, or into the reader where that text was no UTF-8: until it reads the next. Any of the four may be empty.
 struct ObjectView {
   std::string_view text;
   std::string_view namespace_;
@@ -48,7 +48,7 @@ struct StatusText {
 };
 
 /// Reads API objects with simdjson, without building a tree. Keeps its buffers from one text to the next; not thread-safe.
-/// The texts must be followed by `padding` readable bytes, which only have to exist.
+/// The texts must be followed by `padding` readable bytes, which only have to exist. Bytes that are no UTF-8 are read as U+FFFD.
 class ObjectReader {
  public:
   static constexpr std::size_t padding = 64;

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "connectors/json/json_value.hpp"
 #include "connectors/kubernetes/api_path.hpp"
 #include "connectors/kubernetes/object_reader.hpp"
 
@@ -45,7 +46,7 @@ std::string delete_options(const std::string& body) {
   options["apiVersion"] = "v1";
   options["kind"] = "DeleteOptions";
   if (!options.contains("propagationPolicy")) options["propagationPolicy"] = "Background";
-  return options.dump();
+  return to_text(options);
 }
 
 }  // namespace
@@ -53,6 +54,7 @@ std::string delete_options(const std::string& body) {
 HttpRequest request_for(const Write& write) {
   using Verb = Write::Verb;
   HttpRequest out;
+  out.only_as_leader = true;
   const bool has_name_in_path = write.verb != Verb::create || !write.subresource.empty();
   out.path = has_name_in_path ? object_path(*write.type, write.namespace_, write.name, write.subresource)
                               : collection_path(*write.type, write.namespace_);
@@ -95,12 +97,15 @@ void ObjectWriter::send(const std::string& key, Pending& pending) {
 void ObjectWriter::take_answer(const std::string& key, HttpAnswer answer) {
   Queue& queue = queues_.at(key);
   Pending& first = queue.front();
-  const bool may_be_too_early = http_.is_settling() && (answer.status == 401 || answer.status == 403 || says_no_such_resource(answer));
   const bool is_server_error = answer.status == 500 || answer.status == 502 || answer.status == 504;
   if (is_server_error) ++first.server_errors;
-  if (answer.status == 0 || answer.status == 429 || answer.status == 503 || may_be_too_early ||
+  const bool no_answer = answer.status == 0 && answer.failure != HttpAnswer::Failure::not_leading;
+  const bool is_early = comes_too_early(first, answer);
+  if (no_answer || answer.status == 429 || answer.status == 503 || is_early ||
       (is_server_error && first.server_errors < server_errors_max)) {
-    retry(key, first, answer.retry_after_seconds);
+    const auto delay = wait_before_retry(backoff_, ++first.failures, answer.retry_after_seconds, random_);
+    // What backs off for longer than the server settles would be the last to hear the truth.
+    retry(key, first, is_early ? std::min(delay, http_.settle_time() / 8) : delay);
     return;
   }
   ++statistics_.answered;
@@ -111,8 +116,9 @@ void ObjectWriter::take_answer(const std::string& key, HttpAnswer answer) {
   }
   // The caller hears first and the next write goes after: so what it learns of this answer comes before what it sends.
   const Done done = std::move(first.done);
+  const auto generation = generation_;
   done({answer.status, std::move(answer.body), answer.retry_after_seconds});
-  if (stopped_) return;
+  if (generation_ != generation) return;  // The caller made us give up.
   queue.pop_front();
   if (queue.empty()) {
     queues_.erase(queues_.find(key));  // `key` lies in there.
@@ -121,27 +127,36 @@ void ObjectWriter::take_answer(const std::string& key, HttpAnswer answer) {
   }
 }
 
-void ObjectWriter::retry(const std::string& key, Pending& pending, int retry_after_seconds) {
-  ++statistics_.retries;
-  ++pending.failures;
-  // Retry-After is spread too, but only upwards.
-  const auto asked = std::chrono::milliseconds(static_cast<std::int64_t>(retry_after_seconds * 1000 * (1.0 + 0.2 * random_())));
-  pending.timer =
-      http_.loop().after(std::max(asked, backoff_.after(pending.failures, random_)), [this, &key] { send(key, queues_.at(key).front()); });
+/// A server that comes and goes settles again and again: so each write waits for it no longer than once.
+bool ObjectWriter::comes_too_early(Pending& pending, const HttpAnswer& answer) const {
+  const bool is_doubtful = answer.status == 401 || answer.status == 403 || says_no_such_resource(answer);
+  if (!is_doubtful || !http_.is_settling()) return false;
+  const auto now = Loop::Clock::now();
+  if (!pending.first_doubt) pending.first_doubt = now;
+  return now - *pending.first_doubt < http_.settle_time();
 }
 
-void ObjectWriter::stop() {
-  stopped_ = true;
+void ObjectWriter::retry(const std::string& key, Pending& pending, std::chrono::milliseconds delay) {
+  ++statistics_.retries;
+  pending.timer = http_.loop().after(delay, [this, &key] { send(key, queues_.at(key).front()); });
+}
+
+void ObjectWriter::give_up() {
+  ++generation_;
   std::vector<Done> waiting;
-  for (auto& [key, queue] : queues_) {
+  for (auto& [key, queue] : std::exchange(queues_, {})) {
     for (Pending& pending : queue) {
       http_.cancel(pending.sent);
       http_.loop().cancel(pending.timer);
       if (pending.done) waiting.push_back(std::move(pending.done));
     }
   }
-  queues_.clear();
   for (const Done& done : waiting) done({});
+}
+
+void ObjectWriter::stop() {
+  stopped_ = true;
+  give_up();
 }
 
 }  // namespace hindsight::connectors::kubernetes

@@ -4,6 +4,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 
@@ -27,9 +28,10 @@ struct WriterStatistics {
 
 /// Carries writes out: many at the same time, those of one object in the order of submission and never two at once. Retried
 /// until answered or stopped: no answer (connection), 429 and 503 (not before Retry-After). Retried a few times: 500, 502
-/// and 504. Retried while the server settles after it was away: 401, 403 and 404 for the kind. All else goes to the caller: success, 409,
-/// refusals, and 401 after the credentials were renewed once. A retried create may find that its first attempt succeeded (409
-/// AlreadyExists). Lives on the loop's thread.
+/// and 504. Retried while the server settles after it was away, though no longer than that takes: 401, 403 and 404 for the kind. All else
+/// goes to the caller: success, 409, refusals, and 401 after the credentials were renewed once. A retried create may find that its first
+/// attempt succeeded (409 AlreadyExists). They are only for a leader (see HttpClient::set_fence): where the fence is closed they are
+/// answered with http_status 0. Lives on the loop's thread.
 class ObjectWriter {
  public:
   using Done = std::function<void(WriteAnswer)>;
@@ -37,7 +39,9 @@ class ObjectWriter {
   ObjectWriter(HttpClient& http, Backoff backoff, Random random) : http_(http), backoff_(backoff), random_(std::move(random)) {}
 
   void submit(Write write, Done done);
-  /// Answers everything that waits with http_status 0 and takes no more.
+  /// Answers everything that waits with http_status 0; what is on the wire is broken off.
+  void give_up();
+  /// The same, and takes no more.
   void stop();
   [[nodiscard]] const WriterStatistics& statistics() const { return statistics_; }
   /// Objects with a write that is not answered.
@@ -49,6 +53,7 @@ class ObjectWriter {
     Done done;
     unsigned failures = 0;
     unsigned server_errors = 0;
+    std::optional<Loop::Clock::time_point> first_doubt;  ///< When it was first refused by a server that was still settling.
     HttpClient::RequestId sent = 0;
     Loop::TimerId timer = 0;
   };
@@ -57,13 +62,15 @@ class ObjectWriter {
 
   void send(const std::string& key, Pending& pending);
   void take_answer(const std::string& key, HttpAnswer answer);
-  void retry(const std::string& key, Pending& pending, int retry_after_seconds);
+  [[nodiscard]] bool comes_too_early(Pending& pending, const HttpAnswer& answer) const;
+  void retry(const std::string& key, Pending& pending, std::chrono::milliseconds delay);
 
   HttpClient& http_;
   Backoff backoff_;
   Random random_;
   std::unordered_map<std::string, Queue> queues_;  ///< By kind, namespace and name.
   bool stopped_ = false;
+  std::uint64_t generation_ = 0;  ///< Of queues_: rises when all is given up.
   WriterStatistics statistics_;
 };
 

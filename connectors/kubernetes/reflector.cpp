@@ -12,8 +12,6 @@ constexpr auto watch_grace = std::chrono::seconds(30);
 /// A watch that ends sooner without a single event counts as a failure, or it would be opened again in a tight loop.
 constexpr auto watch_shortest = std::chrono::seconds(1);
 constexpr unsigned bad_watches_max = 3;
-/// Lists whose continue token expired before all pages were read; after these the list is asked for in one piece.
-constexpr unsigned expired_lists_max = 2;
 /// Answers in a row that say a kind does not exist before its known objects count as deleted.
 constexpr unsigned absent_answers_min = 4;
 
@@ -29,6 +27,7 @@ Reflector::Reflector(HttpClient& http, MirrorStore& store, const ResourceType& t
       sink_(std::move(sink)),
       on_notice_(std::move(on_notice)),
       random_(std::move(random)),
+      steps_(options_.page_size),
       decoder_(options_.line_bytes_max) {}
 
 void Reflector::start() {
@@ -38,6 +37,7 @@ void Reflector::start() {
 void Reflector::stop() {
   http_.cancel(request_);
   http_.loop().cancel(timer_);
+  http_.loop().cancel(silence_timer_);
   phase_ = Phase::idle;
 }
 
@@ -56,36 +56,41 @@ void Reflector::resume() {
 
 void Reflector::list() {
   store_.begin_list(kind_);
-  request_page({});
+  continue_token_.clear();
+  request_page();
 }
 
-void Reflector::request_page(const std::string& continue_token) {
+void Reflector::request_page() {
   phase_ = Phase::listing;
-  std::string query;
-  // The server takes no limit together with an expired token's successor; and in one piece there is no token to expire.
-  if (expired_lists_ < expired_lists_max) query += "limit=" + std::to_string(options_.page_size);
-  if (!continue_token.empty()) query += "&continue=" + escape(continue_token);
+  std::string query = "limit=" + std::to_string(steps_.size());
+  if (!continue_token_.empty()) query += "&continue=" + escape(continue_token_);
   HttpRequest request;
   request.path = path(query);
-  request.time_limit = std::chrono::seconds(60);
+  request.time_limit = options_.page_time_limit;
+  request.body_bytes_max = options_.page_bytes_max;
+  ++statistics_.pages;
   request_ = http_.send(std::move(request), [this](HttpAnswer answer) { take_page(std::move(answer)); });
 }
 
 void Reflector::take_page(HttpAnswer answer) {
   request_ = 0;
   if (answer.status != 200) {
-    list_failed(answer);
+    page_failed(answer);
     return;
   }
   page_body_ = std::move(answer.body);
   pad(page_body_);
   auto page = page_reader_.read_list_page(page_body_);
-  if (!page) {
-    ++statistics_.failures;
-    complain(Notice::Kind::list_refused, "cannot read the list of " + what() + ": " + page.error().message);
-    retry_after_failure(0, &Reflector::list);
+  if (!page || (!page->continue_token.empty() && page->continue_token == continue_token_)) {
+    complain(Notice::Kind::list_refused,
+             "cannot read the list of " + what() + ": " + (page ? "a page that leads back to itself" : page.error().message));
+    page_body_ = {};
+    answer.status = 502;  // As if something between us and the server had spoiled it.
+    page_failed(answer);
     return;
   }
+  page_failures_ = 0;
+  steps_.came();
   page_ = *std::move(page);
   page_position_ = 0;
   phase_ = Phase::delivering;
@@ -100,9 +105,10 @@ void Reflector::deliver_page() {
   }
   if (!page_.continue_token.empty()) {
     // The token lies in the body that the next page replaces.
-    const std::string token(page_.continue_token);
+    continue_token_ = page_.continue_token;
     page_ = {};
-    request_page(token);
+    page_body_ = {};
+    request_page();
     return;
   }
   if (!page_body_.empty()) end_list();
@@ -115,7 +121,7 @@ void Reflector::end_list() {
   page_ = {};
   page_body_ = {};  // A page can be many megabytes.
   ++statistics_.lists;
-  expired_lists_ = 0;
+  steps_.complete();
   absent_answers_ = 0;
   bad_watches_ = 0;
   failures_ = 0;
@@ -144,19 +150,23 @@ void Reflector::say_synced() {
   emit(WatchEvent::Type::synced, {});
 }
 
-void Reflector::list_failed(const HttpAnswer& answer) {
+void Reflector::page_failed(const HttpAnswer& answer) {
   ++statistics_.failures;
-  const StatusText status = answer.status == 0 ? StatusText{0, "", answer.error} : read_status(answer.body);
   if (answer.status == 404) {
     kind_absent();
     return;
   }
-  if (answer.status == 410) {
-    ++expired_lists_;
-  } else if (answer.status != 0 && answer.status != 401) {  // Those two concern all kinds; the HTTP client has told.
+  if (answer.failure == HttpAnswer::Failure::too_large) {
+    complain(Notice::Kind::list_refused, "cannot list " + what() + ": " + answer.error + "; asking for less at a time");
+  } else if (answer.status != 0 && answer.status != 401 && answer.status != 410) {  // Of the first two the HTTP client has told.
     complain(Notice::Kind::list_refused, "cannot list " + what() + ": found status " + std::to_string(answer.status) + ": " +
-                                             status.message + "; allowed: permission to list and watch");
+                                             read_status(answer.body).message + "; allowed: permission to list and watch");
   }
+  if (steps_.failed(answer, continue_token_.empty()) == ListSteps::Step::again) {
+    retry(wait_before_retry(options_.backoff, ++page_failures_, answer.retry_after_seconds, random_), &Reflector::request_page);
+    return;
+  }
+  page_failures_ = 0;
   retry_after_failure(answer.retry_after_seconds, &Reflector::list);
 }
 
@@ -191,6 +201,8 @@ void Reflector::watch() {
                       "&timeoutSeconds=" + std::to_string(time_limit.count()));
   request.time_limit = time_limit + watch_grace;
   ++statistics_.watches;
+  last_line_ = watch_began_;
+  listen_for_silence();
   request_ = http_.stream(
       std::move(request), [this](std::string_view bytes) { return take_bytes(bytes); },
       [this](const HttpAnswer& answer) { end_watch(answer); });
@@ -214,7 +226,25 @@ void Reflector::deliver_lines() {
   }
 }
 
+/// Complete lines count, not bytes: of a line that comes drop by drop nothing is known either.
+void Reflector::listen_for_silence() {
+  http_.loop().cancel(std::exchange(silence_timer_, 0));
+  if (phase_ != Phase::watching) return;
+  const auto now = Loop::Clock::now();
+  if (paused_) last_line_ = now;  // We are the silent ones.
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(last_line_ + options_.watch_silence_max - now);
+  if (left.count() > 0) {
+    silence_timer_ = http_.loop().after(left, [this] { listen_for_silence(); });
+    return;
+  }
+  http_.cancel(request_);
+  request_ = 0;
+  ++statistics_.silent_watches;
+  retry(std::chrono::milliseconds(0), &Reflector::watch);
+}
+
 void Reflector::take_line(const WatchLine& line) {
+  last_line_ = Loop::Clock::now();
   if (!watch_gave_events_ && line.type != WatchLine::Type::error) {
     watch_gave_events_ = true;
     failures_ = 0;
@@ -243,26 +273,35 @@ void Reflector::take_line(const WatchLine& line) {
   if (!version.empty()) resource_version_ = version;
 }
 
-void Reflector::break_watch(const std::string& why, bool relist) {
+void Reflector::break_watch(const std::string& why, bool is_too_old) {
   http_.cancel(request_);
   request_ = 0;
   ++statistics_.failures;
-  if (relist) {
-    relisting_ = true;
-    // At once, but not in a tight loop should the server find every version too old.
-    if (failures_++ == 0) {
-      retry(std::chrono::milliseconds(0), &Reflector::list);
-    } else {
-      retry_after_failure(0, &Reflector::list);
-    }
+  if (is_too_old) {
+    relist();
     return;
   }
   complain(Notice::Kind::list_refused, "the watch of " + what() + " broke: " + why);
+  doubt_version(0);
+}
+
+/// At once, but not in a tight loop should the server find every version too old.
+void Reflector::relist() {
+  relisting_ = true;
+  if (failures_++ == 0) {
+    retry(std::chrono::milliseconds(0), &Reflector::list);
+  } else {
+    retry_after_failure(0, &Reflector::list);
+  }
+}
+
+/// Tries the watch again; after a few times in a row it may be the version that is wrong.
+void Reflector::doubt_version(int retry_after_seconds) {
   if (++bad_watches_ >= bad_watches_max) {
     relisting_ = true;
-    retry_after_failure(0, &Reflector::list);
+    retry_after_failure(retry_after_seconds, &Reflector::list);
   } else {
-    retry_after_failure(0, &Reflector::watch);
+    retry_after_failure(retry_after_seconds, &Reflector::watch);
   }
 }
 
@@ -287,11 +326,18 @@ void Reflector::end_watch(const HttpAnswer& answer) {
     retry_after_failure(answer.retry_after_seconds, &Reflector::list);
     return;
   }
-  if (answer.status != 0 && answer.status != 401) {
+  if (answer.failure == HttpAnswer::Failure::too_large) {
+    complain(Notice::Kind::list_refused, "cannot watch " + what() + ": " + answer.error);
+  } else if (answer.status != 0 && answer.status != 401) {
     complain(Notice::Kind::list_refused,
              "cannot watch " + what() + ": found status " + std::to_string(answer.status) + ": " + read_status(answer.body).message);
   }
-  retry_after_failure(answer.retry_after_seconds, &Reflector::watch);
+  // What an API server says of a version that it cannot read, or that lies ahead of it (its data were restored from an older state).
+  if (answer.status == 400 || answer.status == 504) {
+    doubt_version(answer.retry_after_seconds);
+  } else {
+    retry_after_failure(answer.retry_after_seconds, &Reflector::watch);
+  }
 }
 
 // ---------------------------------------------------------------- both
@@ -330,8 +376,7 @@ void Reflector::retry(std::chrono::milliseconds delay, void (Reflector::*step)()
 
 void Reflector::retry_after_failure(int retry_after_seconds, void (Reflector::*step)()) {
   ++failures_;
-  const std::chrono::milliseconds asked = std::chrono::seconds(retry_after_seconds);
-  retry(std::max(asked, options_.backoff.after(failures_, random_)), step);
+  retry(wait_before_retry(options_.backoff, failures_, retry_after_seconds, random_), step);
 }
 
 void Reflector::complain(Notice::Kind kind, const std::string& message) {

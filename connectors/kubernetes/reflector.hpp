@@ -10,6 +10,7 @@
 #include "connectors/cluster.hpp"
 #include "connectors/kubernetes/backoff.hpp"
 #include "connectors/kubernetes/http_client.hpp"
+#include "connectors/kubernetes/list_steps.hpp"
 #include "connectors/kubernetes/mirror_store.hpp"
 #include "connectors/kubernetes/notice.hpp"
 #include "connectors/kubernetes/watch_decoder.hpp"
@@ -25,18 +26,25 @@ struct ReflectorOptions {
   std::string field_selector;
   /// A kind whose CRD may be missing: it counts as synced (empty) when the server does not know it, and is tried again slowly.
   bool is_optional = false;
-  bool keep_text = true;  ///< Whether the mirror keeps the objects' texts.
-  int page_size = 500;
+  bool keep_text = true;                                ///< Whether the mirror keeps the objects' texts.
+  int page_size = 500;                                  ///< Of the first page; see ListSteps.
+  std::size_t page_bytes_max = std::size_t{64} << 20U;  ///< Larger pages are asked for in smaller steps.
+  std::chrono::milliseconds page_time_limit = std::chrono::seconds(60);
   std::chrono::seconds watch_time_limit = std::chrono::seconds(300);  ///< Asked of the server, times 1 to 2.
+  /// A watch that brings no line for so long is opened again: an API server says something every minute (bookmarks), so what is silent is
+  /// rather a connection that leads nowhere.
+  std::chrono::milliseconds watch_silence_max = std::chrono::seconds(180);
   std::chrono::milliseconds absent_retry = std::chrono::seconds(60);  ///< For kinds that the server does not know.
   Backoff backoff;
   std::size_t line_bytes_max = WatchDecoder::default_line_bytes_max;
 };
 
 struct ReflectorStatistics {
-  std::uint64_t lists = 0;    ///< Complete ones.
-  std::uint64_t watches = 0;  ///< Opened.
-  std::uint64_t events = 0;   ///< Given to the sink.
+  std::uint64_t lists = 0;           ///< Complete ones.
+  std::uint64_t pages = 0;           ///< Asked for, as often as it was.
+  std::uint64_t watches = 0;         ///< Opened.
+  std::uint64_t silent_watches = 0;  ///< Given up because nothing came.
+  std::uint64_t events = 0;          ///< Given to the sink.
   std::uint64_t failures = 0;
 };
 
@@ -64,8 +72,9 @@ class Reflector {
   enum class Phase : std::uint8_t { idle, listing, delivering, watching, waiting };
 
   void list();
-  void request_page(const std::string& continue_token);
+  void request_page();
   void take_page(HttpAnswer answer);
+  void page_failed(const HttpAnswer& answer);
   void deliver_page();
   void end_list();
   void deliver_vanished();
@@ -76,11 +85,13 @@ class Reflector {
   void deliver_lines();
   void take_line(const WatchLine& line);
   void end_watch(const HttpAnswer& answer);
-  void break_watch(const std::string& why, bool relist);
+  void listen_for_silence();
+  void relist();
+  void break_watch(const std::string& why, bool is_too_old);
+  void doubt_version(int retry_after_seconds);
 
   void emit(WatchEvent::Type event, std::string_view text);
   void emit_observed(const ObjectView& object);
-  void list_failed(const HttpAnswer& answer);
   void kind_absent();
   void retry(std::chrono::milliseconds delay, void (Reflector::*step)());
   void retry_after_failure(int retry_after_seconds, void (Reflector::*step)());
@@ -106,9 +117,12 @@ class Reflector {
   bool relisting_ = false;    ///< Because a watch was too old.
   unsigned failures_ = 0;     ///< In a row.
   unsigned bad_watches_ = 0;  ///< In a row, that broke by what they said; then the resource version is not trusted any more.
-  unsigned expired_lists_ = 0;
   unsigned absent_answers_ = 0;
   std::optional<Notice::Kind> trouble_;
+
+  ListSteps steps_;
+  std::string continue_token_;  ///< Of the page that is asked for; empty: the first.
+  unsigned page_failures_ = 0;  ///< In a row, of this page.
 
   std::string resource_version_;  ///< Where the next watch begins.
   std::string page_body_;
@@ -120,6 +134,8 @@ class Reflector {
   WatchDecoder decoder_;
   bool watch_gave_events_ = false;
   Loop::Clock::time_point watch_began_{};
+  Loop::Clock::time_point last_line_{};
+  Loop::TimerId silence_timer_ = 0;
 
   ReflectorStatistics statistics_;
 };

@@ -30,6 +30,7 @@ class Findings {
   explicit Findings(std::vector<Problem>& problems) : problems_(problems) {}
 
   void add(ProblemKind kind, std::string field, const Json& found, std::string message) {
+    if (problems_.size() >= problems_max) return;
     problems_.push_back({kind, std::move(field), found.is_null() ? std::string() : shortened(found), std::move(message)});
   }
   void invalid(std::string field, const Json& found, std::string message) {

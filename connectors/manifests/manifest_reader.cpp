@@ -12,9 +12,13 @@
 #include "connectors/manifests/scenario_reader.hpp"
 #include "connectors/manifests/syntax.hpp"
 #include "connectors/manifests/v1beta1.hpp"
+#include "vocabulary/printable.hpp"
 
 namespace hindsight::connectors::manifests {
 namespace {
+
+/// Errors are told line by line, so no text of a file, nor its name, may begin one.
+tl::unexpected<Error> on_one_line(const Error& e) { return fail(e.kind, printable(e.message)); }
 
 constexpr std::size_t most_problems_told = 10;
 
@@ -25,7 +29,7 @@ class TextReader {
 
   Result<void> read(const ReadLimits& limits) {
     auto documents = read_yaml(text_, limits);
-    if (!documents) return fail(documents.error().kind, file_ + ": " + documents.error().message);
+    if (!documents) return on_one_line({documents.error().kind, file_ + ": " + documents.error().message});
     const std::size_t scenarios_before = input_.scenarios.size();
     for (std::size_t i = 0; i < documents->size(); ++i) {
       document_ = i;
@@ -106,7 +110,7 @@ class TextReader {
 
   [[nodiscard]] std::string joined() const {
     std::string text;
-    for (const auto& message : messages_) text += (text.empty() ? "" : "\n") + message;
+    for (const auto& message : messages_) text += (text.empty() ? "" : "\n") + printable(message);
     if (told_ > most_problems_told) text += "\nand " + std::to_string(told_ - most_problems_told) + " more";
     return text;
   }
@@ -162,10 +166,10 @@ Result<Input> read_input(const std::vector<std::string>& paths, const ReadLimits
   Input input;
   for (const auto& path : paths) {
     const auto files = files_of(path);
-    if (!files) return tl::unexpected(files.error());
+    if (!files) return on_one_line(files.error());
     for (const auto& file : *files) {
       const auto text = contents_of(file, limits);
-      if (!text) return tl::unexpected(text.error());
+      if (!text) return on_one_line(text.error());
       if (auto done = TextReader(*text, file, input).read(limits); !done) return tl::unexpected(done.error());
     }
   }

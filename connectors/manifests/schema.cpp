@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <limits>
+#include <set>
+#include <utility>
 
 #include "connectors/manifests/syntax.hpp"
+#include "vocabulary/text.hpp"
 
 namespace hindsight::connectors::manifests {
 namespace {
@@ -63,6 +66,7 @@ class Checker {
 
  private:
   void add(ProblemKind kind, const Json& value, const Place& place, std::string message) {
+    if (problems_.size() >= problems_max) return;
     problems_.push_back({kind, place.text(), shortened(value), std::move(message)});
   }
   void wrong_type(const Json& value, const Place& place, std::string_view wanted) {
@@ -91,11 +95,12 @@ class Checker {
   }
 
   void missing(const Field& field, const Place& place) {
+    if (problems_.size() >= problems_max) return;
     problems_.push_back({ProblemKind::required, Place{&place, field.name}.text(), "", "must be given"});
   }
 
   void unknown_field(const Schema& schema, const Json::object_t::value_type& member, const Place& place) {
-    if (unknown_ == UnknownFields::ignored) return;
+    if (unknown_ == UnknownFields::ignored || problems_.size() >= problems_max) return;
     std::vector<std::string_view> names;
     for (const auto& field : schema.fields) names.push_back(field.name);
     std::string message;
@@ -116,35 +121,41 @@ class Checker {
     if (!value.is_array()) return wrong_type(value, place, "a list");
     check_count(schema, value.size(), value, place);
     const auto& items = value.get_ref<const Json::array_t&>();
-    for (std::size_t i = 0; i < items.size(); ++i) check(*schema.element, items[i], Place{&place, {}, i});
+    for (std::size_t i = 0; i < items.size() && problems_.size() < problems_max; ++i)
+      check(*schema.element, items[i], Place{&place, {}, i});
     if (!schema.keys.empty() || schema.set) check_distinct(schema, items, place);
   }
 
   /// Elements of a set differ, and those of a keyed list differ in their keys.
   void check_distinct(const Schema& schema, const Json::array_t& items, const Place& place) {
-    for (std::size_t i = 1; i < items.size(); ++i) {
-      for (std::size_t j = 0; j < i; ++j) {
-        if (!same(schema, items[i], items[j])) continue;
-        Json key = items[i];
-        if (!schema.set) {
-          key = Json::object();
-          for (const auto& name : schema.keys)
-            if (items[i].contains(name)) key[name] = items[i][name];
-        }
-        add(ProblemKind::duplicate, key, Place{&place, {}, i}, "must be there only once");
-        break;
+    using Key = std::vector<const Json*>;
+    const auto before = [](const Key& a, const Key& b) {
+      return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end(), [](const Json* x, const Json* y) { return *x < *y; });
+    };
+    std::set<Key, decltype(before)> seen(before);
+    for (std::size_t i = 0; i < items.size() && problems_.size() < problems_max; ++i) {
+      const Key key = key_of(schema, items[i]);
+      if (key.empty() || seen.insert(key).second) continue;
+      Json shown = items[i];
+      if (!schema.set) {
+        shown = Json::object();
+        for (std::size_t k = 0; k < key.size(); ++k) shown[schema.keys[k]] = *key[k];
       }
+      add(ProblemKind::duplicate, shown, Place{&place, {}, i}, "must be there only once");
     }
   }
 
-  static bool same(const Schema& schema, const Json& a, const Json& b) {
-    if (schema.set) return a == b;
-    if (!a.is_object() || !b.is_object()) return false;
-    return std::all_of(schema.keys.begin(), schema.keys.end(), [&](const std::string& key) {
-      const auto left = a.find(key);
-      const auto right = b.find(key);
-      return left != a.end() && right != b.end() && *left == *right;
-    });
+  /// What tells an element from others; empty: a key is missing.
+  static std::vector<const Json*> key_of(const Schema& schema, const Json& item) {
+    if (schema.set) return {&item};
+    std::vector<const Json*> key;
+    if (!item.is_object()) return key;
+    for (const auto& name : schema.keys) {
+      const auto it = item.find(name);
+      if (it == item.end()) return {};
+      key.push_back(&*it);
+    }
+    return key;
   }
 
   void check_count(const Schema& schema, std::size_t count, const Json& value, const Place& place) {
@@ -266,9 +277,37 @@ const Field* Schema::field(std::string_view name) const {
   return it != fields.end() && it->name == name ? &*it : nullptr;
 }
 
+namespace {
+
+constexpr std::size_t shortened_bytes = 120;
+
+/// As dump() writes it, but nothing more once that is long enough: it may be megabytes.
+void write_start(const Json& value, std::string& out) {
+  const auto dumped = [](const Json& one) { return one.dump(-1, ' ', false, Json::error_handler_t::replace); };
+  if (out.size() > shortened_bytes) return;
+  if (value.is_string() && value.get_ref<const std::string&>().size() > 4 * shortened_bytes) {
+    out += dumped(std::string(cut_text(value.get_ref<const std::string&>(), 4 * shortened_bytes)));
+  } else if (!value.is_structured()) {
+    out += dumped(value);
+  } else {
+    out += value.is_array() ? '[' : '{';
+    bool first = true;
+    for (const auto& item : value.items()) {
+      if (out.size() > shortened_bytes) return;
+      if (!std::exchange(first, false)) out += ',';
+      if (value.is_object()) out.append(dumped(std::string(cut_text(item.key(), 4 * shortened_bytes)))).append(":");
+      write_start(item.value(), out);
+    }
+    out += value.is_array() ? ']' : '}';
+  }
+}
+
+}  // namespace
+
 std::string shortened(const Json& value) {
-  std::string text = value.dump(-1, ' ', false, Json::error_handler_t::replace);
-  if (text.size() > 120) text = text.substr(0, 117) + "...";
+  std::string text;
+  write_start(value, text);
+  if (text.size() > shortened_bytes) text = std::string(cut_text(text, shortened_bytes - 3)) + "...";
   return text;
 }
 

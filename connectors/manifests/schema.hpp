@@ -86,7 +86,10 @@ struct Problem {
 
 enum class UnknownFields : std::uint8_t { ignored, reported };
 
-/// Appends everything in which `value` differs from `schema`; `path` is the field that it stands in.
+/// More than this of one object is not told: whoever wrote it could make it take any time and memory.
+inline constexpr std::size_t problems_max = 1000;
+
+/// Appends everything in which `value` differs from `schema`, up to problems_max; `path` is the field that it stands in.
 void check(const Schema& schema, const Json& value, std::string_view path, UnknownFields unknown, std::vector<Problem>& problems);
 
 /// How the API server keeps objects of a kind.

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <string>
 
-#include "connectors/json/text.hpp"
 #include "connectors/objects/write_parts.hpp"
+#include "vocabulary/text.hpp"
 
 namespace hindsight::connectors {
 namespace {
@@ -37,7 +37,7 @@ Json merged_conditions(const Json& conditions, const std::vector<ConditionText>&
   Json out = Json::array();
   std::vector<std::string_view> written;
   const auto put = [&](const ConditionText& condition, const Json* old) {
-    const auto message = cut_message(condition.message, condition_message_max);
+    const auto message = condition_message(condition.message);
     out.push_back(old != nullptr && says(*old, condition, message) ? *old : condition_json(condition, message, generation));
     written.push_back(condition.type);
   };

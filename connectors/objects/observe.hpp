@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string_view>
 
 #include <simdjson.h>
@@ -25,7 +26,15 @@ namespace hindsight::connectors {
 [[nodiscard]] Result<Observation> observe_text(const ResourceType& type, std::string_view text, Arena& arena,
                                                const JobContext& context = {});
 
-/// The object is gone; `object` is its last state. Errors: as observe().
+/// Of an object about which something failed: who it is, why, and of a job what can be read of it all the same. Nothing: it cannot even
+/// be told who it is. `reason` may hold any bytes and be of any length.
+[[nodiscard]] std::optional<ObjectQuarantined> observe_quarantined(const ResourceType& type, std::string_view text, QuarantineStage stage,
+                                                                   std::string_view reason, Arena& arena);
+
+/// Why the text would be set aside, as observe_text() would refuse it; nothing: it can be read. For who may still refuse it.
+[[nodiscard]] std::optional<Refusal> find_unreadable(const ResourceType& type, std::string_view text);
+
+/// The object is gone; `object` is its last state, of which no more is read than who it is. Errors: as observe().
 [[nodiscard]] Result<Observation> observe_deleted(const ResourceType& type, simdjson::dom::element object, Arena& arena);
 [[nodiscard]] Result<Observation> observe_deleted_text(const ResourceType& type, std::string_view text, Arena& arena);
 

@@ -42,6 +42,10 @@ struct PlanSettings {
 [[nodiscard]] Result<std::vector<Write>> plan_revise(const admission::WorkloadReviseIntent& intent, const Json& workload, const Json& job,
                                                      const PlanSettings& settings = {});
 
+/// The condition QuotaReserved of a Workload that was set aside; nothing of one that holds quota or has ended, whose conditions are as they
+/// were.
+[[nodiscard]] std::optional<Write> plan_quarantine(const admission::QuarantineIntent& intent, const Json& workload);
+
 /// Takes the scheduling gate elastic-job from a pod; other gates stay (EJ-76).
 [[nodiscard]] std::optional<Write> plan_release(const admission::PodReleaseIntent& intent, const Json& pod);
 

@@ -81,7 +81,7 @@ Json owner_reference(const ResourceType& job_type, const std::string& name, cons
 bool same_pod_sets(const Json& a, const Json& b) {
   if (a.size() != b.size()) return false;
   const auto hash = [](const Json& pod_set) {
-    const auto document = Document::parse(object_or_empty(pod_set, "template").dump());
+    const auto document = Document::parse(to_text(object_or_empty(pod_set, "template")));
     return document ? hash_template(document->root()).whole : 0;
   };
   for (std::size_t i = 0; i < a.size(); ++i) {
@@ -113,7 +113,8 @@ Json with_counts(Json pod_sets, const Counts& counts) {
 }  // namespace
 
 Result<Json> parse_object(std::string_view text) {
-  const auto document = Document::parse(text);
+  auto document = Document::parse(text);
+  if (!document) document = Document::parse_beyond_limits(text);  // it may have to be stopped
   if (!document) return tl::unexpected(document.error());
   simdjson::dom::object root;
   if (document->root().get(root) != simdjson::SUCCESS) return fail(ErrorKind::invalid, "an object: found " + shown(document->root()));
@@ -180,11 +181,10 @@ Result<Write> plan_create(const WorkloadCreateIntent& intent, const Json& job, c
   out.type = &types::workload;
   out.namespace_ = intent.namespace_;
   out.name = intent.name;
-  out.body = Json{{"apiVersion", api_version(types::workload)},
-                  {"kind", types::workload.kind},
-                  {"metadata", std::move(metadata)},
-                  {"spec", std::move(spec)}}
-                 .dump();
+  out.body = to_text(Json{{"apiVersion", api_version(types::workload)},
+                          {"kind", types::workload.kind},
+                          {"metadata", std::move(metadata)},
+                          {"spec", std::move(spec)}});
   return out;
 }
 

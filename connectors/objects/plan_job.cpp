@@ -24,7 +24,7 @@ Result<PodSetInjection> injection_of(const JobIntent& intent, const PodSetStart&
   for (const auto& [key, value] : start.node_labels) out.node_selector[key] = value;
   for (const auto& toleration : start.tolerations) out.tolerations.push_back(toleration_json(toleration));
   for (const auto& text : start.pod_set_updates) {
-    const auto update = Json::parse(text, nullptr, false);
+    const auto update = from_text(text);
     if (update.is_discarded()) {
       return fail(ErrorKind::invalid, "podSetUpdates of pod set " + start.name + ": found " + text + ", allowed: JSON");
     }
@@ -113,7 +113,8 @@ Result<std::vector<Write>> plan_job(const JobIntent& intent, const Json& job, co
   if (integration == nullptr || type == nullptr) {
     return fail(ErrorKind::unsupported, title + ": no integration for kind " + intent.kind + " of group \"" + intent.group + "\"");
   }
-  if (!is_meant(job, intent.uid) || is_deleting(job)) return out;
+  if (!is_meant(job, intent.uid)) return out;
+  if (is_deleting(job) && (intent.run || intent.remove)) return out;
   if (intent.remove) {
     out.push_back(deletion_of(*type, job));
     return out;

@@ -7,12 +7,12 @@
 #include "connectors/json/keys.hpp"
 #include "connectors/json/merge_patch.hpp"
 #include "connectors/json/object_meta.hpp"
-#include "connectors/json/text.hpp"
 #include "connectors/objects/conditions.hpp"
 #include "connectors/objects/plan.hpp"
 #include "connectors/objects/resource_types.hpp"
 #include "connectors/objects/wire_names.hpp"
 #include "connectors/objects/write_parts.hpp"
+#include "vocabulary/text.hpp"
 
 namespace hindsight::connectors {
 namespace {
@@ -72,13 +72,13 @@ void set_or_erase(Json& object, std::string_view key, const std::optional<std::i
 Json check_json(const WantedCheck& wanted, const Json* old) {
   Json out = old == nullptr ? Json{{"name", wanted.name}} : *old;
   out["state"] = wire_name(wanted.state);
-  out["message"] = cut_message(wanted.message, condition_message_max);
+  out["message"] = condition_message(wanted.message);
   if (!is_time(text_member(out, "lastTransitionTime"), wanted.last_transition)) {
     out["lastTransitionTime"] = format_rfc3339(wanted.last_transition.is_set() ? wanted.last_transition : Time::from_seconds(0));
   }
   set_or_erase(out, "requeueAfterSeconds", wanted.requeue_after_seconds);
   set_or_erase(out, "retryCount", wanted.retry_count);
-  auto updates = Json::parse(wanted.pod_set_updates, nullptr, false);
+  auto updates = from_text(wanted.pod_set_updates);
   if (updates.is_array() && !updates.empty()) {
     out["podSetUpdates"] = std::move(updates);
   } else {
@@ -193,12 +193,27 @@ std::optional<Json> changed_plan(const WorkloadIntent& intent, const Json& workl
   if (intent.plan.empty()) return now == nullptr ? std::nullopt : std::optional<Json>(Json{{key, nullptr}});
   Json sizes = Json::object();
   for (const auto& p : intent.plan) sizes[p.pod_set][p.container][p.resource] = format_amount(p.amount, p.resource);
-  const auto text = sizes.dump();
+  const auto text = to_text(sizes);
   if (now != nullptr && *now == text) return std::nullopt;
   return Json{{key, text}};
 }
 
 }  // namespace
+
+std::optional<Write> plan_quarantine(const admission::QuarantineIntent& intent, const Json& workload) {
+  static constexpr std::string_view type = "QuotaReserved";
+  if (!is_meant(workload, intent.uid) || is_deleting(workload)) return std::nullopt;
+  const auto& status = object_or_empty(workload, "status");
+  if (member(status, "admission") != nullptr) return std::nullopt;
+  for (const auto& c : list_or_empty(status, "conditions"))
+    if (text_member(c, "type") == "Finished" && text_member(c, "status") == "True") return std::nullopt;
+  const auto& now = list_or_empty(status, "conditions");
+  const auto wanted = merged_conditions(
+      now, {{type, "False", "Misconfigured", intent.message, intent.since}}, [](std::string_view t) { return t == type; },
+      generation_of(workload));
+  if (wanted == now) return std::nullopt;
+  return merge_patch_of(types::workload, workload, "status", {{"status", {{"conditions", wanted}}}});
+}
 
 std::vector<Write> plan_workload(const WorkloadIntent& intent, const Json& workload) {
   std::vector<Write> out;

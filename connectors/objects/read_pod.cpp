@@ -5,6 +5,7 @@
 #include "connectors/jobs/template_change.hpp"
 #include "connectors/json/keys.hpp"
 #include "connectors/json/object_meta.hpp"
+#include "connectors/json/owner_kinds.hpp"
 #include "connectors/json/text.hpp"
 #include "connectors/objects/plan.hpp"
 #include "connectors/objects/readers.hpp"
@@ -17,15 +18,18 @@ PodObserved readers::pod(const Node& object) {
   PodObserved out;
   out.meta = read_meta(object);
   const auto meta = object.object("metadata");
-  meta.each("ownerReferences", [&](const Node& owner) {
-    if (out.owner_uid.empty() && owner.flag("controller")) out.owner_uid = owner.text("uid");
+  meta.each("ownerReferences", limits::owner_references, [&](const Node& owner) {
+    if (!owner.flag("controller")) return;  // there is one at most
+    const KindName kind{owner.text("kind", limits::name), group_of_version(owner.text("apiVersion", limits::name))};
+    if (ownership(kind, {"Pod", ""}) == Ownership::part) out.owner_uid = owner.text("uid", limits::uid);
   });
   out.pod_set = meta.entry("labels", keys::pod_set).value_or(Text{});
   out.slice_name = meta.entry("annotations", keys::slice_name).value_or(Text{});
   auto index = meta.entry("annotations", keys::completion_index);
   if (!index) index = meta.entry("labels", keys::completion_index);
   out.index = parse_int32(index.value_or(Text{})).value_or(-1);
-  object.object("spec").each("schedulingGates", [&](const Node& gate) { out.gated |= gate.text("name") == keys::elastic_gate; });
+  object.object("spec").each("schedulingGates", limits::scheduling_gates,
+                             [&](const Node& gate) { out.gated |= gate.text("name") == keys::elastic_gate; });
   const auto phase = object.object("status").text("phase");
   out.ended = phase == "Succeeded" || phase == "Failed";
   return out;

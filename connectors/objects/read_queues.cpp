@@ -10,15 +10,15 @@ namespace {
 constexpr std::int64_t weight_of_one = 1'000'000'000;
 
 List<ResourceGroupFacts> read_resource_groups(const Node& spec) {
-  return spec.list<ResourceGroupFacts>("resourceGroups", [](const Node& group) {
+  return spec.list<ResourceGroupFacts>("resourceGroups", limits::resource_groups, [](const Node& group) {
     ResourceGroupFacts out;
-    out.covered_resources = group.texts("coveredResources");
-    out.flavors = group.list<FlavorQuotasFacts>("flavors", [](const Node& flavor) {
+    out.covered_resources = group.texts("coveredResources", limits::covered_resources, limits::key);
+    out.flavors = group.list<FlavorQuotasFacts>("flavors", limits::flavors, [](const Node& flavor) {
       FlavorQuotasFacts quotas;
       quotas.flavor = flavor.required_text("name");
-      quotas.resources = flavor.list<QuotaFacts>("resources", [](const Node& resource) {
+      quotas.resources = flavor.list<QuotaFacts>("resources", limits::flavor_resources, [](const Node& resource) {
         QuotaFacts quota;
-        quota.resource = resource.required_text("name");
+        quota.resource = resource.required_text("name", limits::key);
         const auto nominal = resource.quantity("nominalQuota", quota.resource);
         if (!nominal) resource.refuse_value("nominalQuota", "a quantity such as 500m, 2 or 1Gi");
         quota.nominal = nominal.value_or(0);
@@ -84,7 +84,7 @@ ClusterQueueObserved cluster_queue(const Node& object) {
   ClusterQueueObserved out;
   out.meta = read_meta(object);
   const auto spec = object.object("spec");
-  out.cohort = spec.text("cohortName");
+  out.cohort = spec.text("cohortName", limits::name);
   out.resource_groups = read_resource_groups(spec);
   out.queueing_strategy = spec.choice<QueueingStrategy>(
       "queueingStrategy", {{"BestEffortFIFO", QueueingStrategy::best_effort_fifo}, {"StrictFIFO", QueueingStrategy::strict_fifo}},
@@ -94,9 +94,11 @@ ClusterQueueObserved cluster_queue(const Node& object) {
   out.namespace_selector = read_label_selector(selector);
   read_fungibility(spec, out);
   read_preemption(spec, out);
-  out.admission_checks = spec.object("admissionChecksStrategy").list<AdmissionCheckRule>("admissionChecks", [](const Node& check) {
-    return AdmissionCheckRule{check.required_text("name"), check.texts("onFlavors")};
-  });
+  out.admission_checks =
+      spec.object("admissionChecksStrategy").list<AdmissionCheckRule>("admissionChecks", limits::queue_checks, [](const Node& check) {
+        return AdmissionCheckRule{check.required_text("name", limits::check_name),
+                                  check.texts("onFlavors", limits::check_flavors, limits::name)};
+      });
   out.stop_policy = read_stop_policy(spec);
   out.stop_policy_set = spec.has("stopPolicy");
   out.fair_weight_nano = read_weight(spec);
@@ -112,7 +114,7 @@ CohortObserved cohort(const Node& object) {
   CohortObserved out;
   out.meta = read_meta(object);
   const auto spec = object.object("spec");
-  out.parent = spec.text("parentName");
+  out.parent = spec.text("parentName", limits::name);
   out.resource_groups = read_resource_groups(spec);
   out.fair_weight_nano = read_weight(spec);
   return out;
@@ -122,7 +124,7 @@ LocalQueueObserved local_queue(const Node& object) {
   LocalQueueObserved out;
   out.meta = read_meta(object);
   const auto spec = object.object("spec");
-  out.cluster_queue = spec.text("clusterQueue");
+  out.cluster_queue = spec.text("clusterQueue", limits::name);
   out.stop_policy = read_stop_policy(spec);
   out.stop_policy_set = spec.has("stopPolicy");
   out.fair_weight_nano = read_weight(spec);

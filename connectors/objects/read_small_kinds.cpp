@@ -8,7 +8,7 @@ namespace hindsight::connectors::readers {
 
 bool has_condition(const Node& object, std::string_view type) {
   bool out = false;
-  object.object("status").each("conditions",
+  object.object("status").each("conditions", limits::conditions,
                                [&](const Node& condition) { out |= condition.text("type") == type && condition.text("status") == "True"; });
   return out;
 }
@@ -17,10 +17,10 @@ ResourceFlavorObserved resource_flavor(const Node& object) {
   ResourceFlavorObserved out;
   out.meta = read_meta(object);
   const auto spec = object.object("spec");
-  out.node_labels = spec.pairs("nodeLabels");
-  out.node_taints = read_taints(spec, "nodeTaints");
-  out.tolerations = read_tolerations(spec, "tolerations");
-  out.topology_name = spec.text("topologyName");
+  out.node_labels = spec.pairs("nodeLabels", limits::flavor_labels);
+  out.node_taints = read_taints(spec, "nodeTaints", limits::flavor_taints);
+  out.tolerations = read_tolerations(spec, "tolerations", limits::flavor_tolerations);
+  out.topology_name = spec.text("topologyName", limits::name);
   return out;
 }
 
@@ -37,12 +37,13 @@ PriorityClassObserved priority_class(const Node& object) {
 NamespaceObserved namespace_(const Node& object) { return {read_meta(object), object.object("metadata").pairs("labels")}; }
 
 AdmissionCheckObserved admission_check(const Node& object) {
-  return {read_meta(object), object.object("spec").text("controllerName"), has_condition(object, "Active")};
+  return {read_meta(object), object.object("spec").text("controllerName", limits::name), has_condition(object, "Active")};
 }
 
 TopologyObserved topology(const Node& object) {
-  return {read_meta(object),
-          object.object("spec").list<Text>("levels", [](const Node& level) { return level.required_text("nodeLabel"); })};
+  return {read_meta(object), object.object("spec").list<Text>("levels", limits::topology_levels, [](const Node& level) {
+            return level.required_text("nodeLabel", limits::key);
+          })};
 }
 
 NodeObserved node(const Node& object) {
@@ -50,7 +51,7 @@ NodeObserved node(const Node& object) {
   out.meta = read_meta(object);
   out.labels = object.object("metadata").pairs("labels");
   const auto spec = object.object("spec");
-  out.taints = read_taints(spec, "taints");
+  out.taints = read_taints(spec, "taints", limits::tolerations);
   out.unschedulable = spec.flag("unschedulable");
   out.allocatable = object.object("status").amounts("allocatable");
   out.ready = has_condition(object, "Ready");

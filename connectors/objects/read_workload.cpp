@@ -16,7 +16,7 @@ namespace {
 constexpr std::string_view default_pod_set = "main";
 
 Text pod_set_name(const Node& node) {
-  const auto name = node.text("name");
+  const auto name = node.text("name", limits::dns_label);
   return name.empty() ? default_pod_set : name;
 }
 
@@ -39,29 +39,29 @@ PodSetFacts read_pod_set(const Node& node, const TemplateContext& context) {
 }
 
 void read_owner(const Node& meta, WorkloadObserved& out) {
-  meta.each("ownerReferences", [&](const Node& owner) {
+  meta.each("ownerReferences", limits::owner_references, [&](const Node& owner) {
     if (!out.owner_uid.empty() || !owner.flag("controller")) return;
-    out.owner_uid = owner.text("uid");
-    out.owner_kind = owner.text("kind");
-    out.owner_name = owner.text("name");
+    out.owner_uid = owner.text("uid", limits::uid);
+    out.owner_kind = owner.text("kind", limits::name);
+    out.owner_name = owner.text("name", limits::name);
   });
 }
 
 void read_spec(const Node& spec, const JobContext& context, const ResourceBounds* bounds, WorkloadObserved& out) {
   TemplateContext around{context.defaults, out.meta.namespace_, 0, bounds};
-  out.pod_sets = spec.list<PodSetFacts>("podSets", [&](const Node& node) {
+  out.pod_sets = spec.list<PodSetFacts>("podSets", limits::pod_sets, [&](const Node& node) {
     auto pod_set = read_pod_set(node, around);
     ++around.pod_set_index;
     return pod_set;
   });
-  out.queue_name = spec.text("queueName");
+  out.queue_name = spec.text("queueName", limits::name);
   out.priority = spec.int32("priority");
   if (const auto ref = spec.object("priorityClassRef"); ref.present()) {
     out.priority_class_kind = ref.choice<PriorityClassKind>(
         "kind",
         {{"WorkloadPriorityClass", PriorityClassKind::workload_priority_class}, {"PriorityClass", PriorityClassKind::pod_priority_class}},
         PriorityClassKind::none);
-    out.priority_class = ref.text("name");
+    out.priority_class = ref.text("name", limits::name);
   }
   out.active = spec.flag("active", true);
   out.max_exec_seconds = spec.int32("maximumExecutionTimeSeconds", 1);
@@ -74,14 +74,15 @@ ConditionStatus read_status(const Node& condition) {
 }
 
 List<ConditionFacts> read_conditions(const Node& status) {
-  const auto n = status.count("conditions");
+  const auto n = status.count("conditions", limits::conditions);
   if (n == 0) return {};
   const auto out = status.reading().arena().make<ConditionFacts>(n);
   std::size_t i = 0;
-  status.each("conditions", [&](const Node& condition) {
+  status.each("conditions", limits::conditions, [&](const Node& condition) {
     const auto type = condition_type(condition.text("type"));
     if (type == ConditionType::unspecified) return;  // of others
-    out[i++] = {type, read_status(condition), condition.text("reason"), condition.text("message"), condition.time("lastTransitionTime")};
+    out[i++] = {type, read_status(condition), condition.text("reason", limits::reason), condition.message("message"),
+                condition.time("lastTransitionTime")};
   });
   return out.first(i);
 }
@@ -90,7 +91,7 @@ PodSetAssignmentFacts read_assignment(const Node& node) {
   PodSetAssignmentFacts out;
   out.pod_set = pod_set_name(node);
   out.count = node.int32_or("count", 0);
-  const auto flavors = node.pairs("flavors");
+  const auto flavors = node.pairs("flavors", limits::resources);
   const auto choices = node.reading().arena().make<FlavorChoice>(flavors.size());
   for (std::size_t i = 0; i < flavors.size(); ++i) choices[i] = {flavors[i].key, flavors[i].value};
   out.flavors = choices;
@@ -100,16 +101,22 @@ PodSetAssignmentFacts read_assignment(const Node& node) {
 
 CheckFacts read_check(const Node& node) {
   CheckFacts out;
-  out.name = node.required_text("name");
+  out.name = node.required_text("name", limits::check_name);
   out.state = node.choice<CheckState>(
       "state",
       {{"Pending", CheckState::pending}, {"Ready", CheckState::ready}, {"Retry", CheckState::retry}, {"Rejected", CheckState::rejected}},
       CheckState::pending);
   out.last_transition = node.time("lastTransitionTime");
-  out.message = node.text("message");
+  out.message = node.message("message");
   out.requeue_after_seconds = node.int32("requeueAfterSeconds", 0);
   out.retry_count = node.int32("retryCount", 0);
-  if (node.count("podSetUpdates") > 0) out.pod_set_updates = node.reading().arena().copy(simdjson::minify(*node.raw("podSetUpdates")));
+  if (node.count("podSetUpdates", limits::pod_sets) > 0) {
+    const auto updates = simdjson::minify(*node.raw("podSetUpdates"));
+    if (updates.size() > limits::pod_set_updates_text.size())
+      node.refuse_beyond("podSetUpdates", updates.size(), limits::pod_set_updates_text);
+    else
+      out.pod_set_updates = node.reading().arena().copy(updates);
+  }
   return out;
 }
 
@@ -118,22 +125,22 @@ void read_status(const Node& status, WorkloadObserved& out) {
   if (const auto admission = status.object("admission"); admission.present()) {
     out.has_admission = true;
     out.admission_cluster_queue = admission.required_text("clusterQueue");
-    out.assignments = admission.list<PodSetAssignmentFacts>("podSetAssignments", read_assignment);
+    out.assignments = admission.list<PodSetAssignmentFacts>("podSetAssignments", limits::pod_sets, read_assignment);
   }
-  out.checks = status.list<CheckFacts>("admissionChecks", read_check);
+  out.checks = status.list<CheckFacts>("admissionChecks", limits::workload_checks, read_check);
   if (const auto requeue = status.object("requeueState"); requeue.present()) {
     out.has_requeue_state = true;
     out.requeue_count = requeue.int32_or("count", 0);
     out.requeue_at = requeue.time("requeueAt");
   }
-  out.reclaimable = status.list<PodSetCount>("reclaimablePods", [](const Node& node) {
-    return PodSetCount{node.required_text("name"), node.int32_or("count", 0)};
+  out.reclaimable = status.list<PodSetCount>("reclaimablePods", limits::reclaimable_pods, [](const Node& node) {
+    return PodSetCount{node.required_text("name", limits::dns_label), node.int32_or("count", 0)};
   });
   out.accumulated_exec_seconds = status.int32("accumulatedPastExecutionTimeSeconds", 0);
-  out.evictions = status.object("schedulingStats").list<EvictionCount>("evictions", [](const Node& node) {
-    return EvictionCount{node.text("reason"), node.text("underlyingCause"), node.int32_or("count", 0)};
+  out.evictions = status.object("schedulingStats").list<EvictionCount>("evictions", limits::evictions, [](const Node& node) {
+    return EvictionCount{node.text("reason", limits::reason), node.text("underlyingCause", limits::reason), node.int32_or("count", 0)};
   });
-  out.has_resource_requests = status.count("resourceRequests") > 0;
+  out.has_resource_requests = status.count("resourceRequests", limits::list) > 0;
 }
 
 }  // namespace
@@ -143,7 +150,8 @@ WorkloadObserved workload(const Node& object, const JobContext& context) {
   out.meta = read_meta(object);
   const auto meta = object.object("metadata");
   read_owner(meta, out);
-  out.admission_gated_by = meta.entry("annotations", keys::admission_gated_by).value_or(Text{});
+  out.admission_gated_by = meta.entry("annotations", keys::admission_gated_by, limits::gate_list).value_or(Text{});
+  check_gates(meta, keys::admission_gated_by, out.admission_gated_by);
   out.job_uid = meta.entry("labels", keys::job_uid).value_or(Text{});
   out.elastic = meta.entry("annotations", keys::elastic_job).value_or(Text{}) == "true";
   out.replacement_for = meta.entry("annotations", keys::slice_replacement_for).value_or(Text{});
@@ -151,10 +159,12 @@ WorkloadObserved workload(const Node& object, const JobContext& context) {
   out.priority_boost = parse_int32(meta.entry("annotations", keys::priority_boost).value_or(Text{})).value_or(0);
   const auto policy = meta.entry("annotations", keys::resource_policy).value_or(Text{});
   out.resource_policy = parse_resource_policy(policy).value_or(ResourcePolicy::none);
-  out.resource_bounds = meta.entry("annotations", keys::resource_bounds).value_or(Text{});
+  out.resource_bounds = meta.entry("annotations", keys::resource_bounds, limits::json_annotation).value_or(Text{});
   const auto bounds = bounds_of(policy, out.resource_bounds);
   read_spec(object.object("spec"), context, bounds ? &*bounds : nullptr, out);
-  out.plan = read_resource_plan(meta.entry("annotations", keys::resource_plan).value_or(Text{}), out.pod_sets, object.reading().arena());
+  check_pod_sets(object, out.pod_sets);
+  out.plan = read_resource_plan(meta.entry("annotations", keys::resource_plan, limits::json_annotation).value_or(Text{}), out.pod_sets,
+                                object.reading().arena());
   read_status(object.object("status"), out);
   return out;
 }

@@ -39,17 +39,16 @@ Write merge_patch_of(const ResourceType& type, const Json& object, std::string_v
   if (out.empty()) body.erase("metadata");
   auto write = write_of(Write::Verb::merge_patch, type, object);
   write.subresource = subresource;
-  write.body = body.dump();
+  write.body = to_text(body);
   return write;
 }
 
 Write deletion_of(const ResourceType& type, const Json& object) {
   auto write = write_of(Write::Verb::delete_, type, object);
-  write.body = Json{{"apiVersion", "v1"},
-                    {"kind", "DeleteOptions"},
-                    {"propagationPolicy", "Background"},
-                    {"preconditions", {{"uid", text_member(object_or_empty(object, "metadata"), "uid")}}}}
-                   .dump();
+  write.body = to_text(Json{{"apiVersion", "v1"},
+                            {"kind", "DeleteOptions"},
+                            {"propagationPolicy", "Background"},
+                            {"preconditions", {{"uid", text_member(object_or_empty(object, "metadata"), "uid")}}}});
   return write;
 }
 
@@ -90,7 +89,7 @@ void put(Json& object, std::string_view key, Json value) {
 
 bool is_amount(const Json* quantity, std::string_view resource, Amount amount) {
   if (quantity == nullptr || !(quantity->is_string() || quantity->is_number())) return false;
-  const auto parsed = parse_quantity(quantity->is_string() ? quantity->get_ref<const std::string&>() : quantity->dump(), resource);
+  const auto parsed = parse_quantity(quantity->is_string() ? quantity->get_ref<const std::string&>() : to_text(*quantity), resource);
   return parsed && *parsed == amount;
 }
 

@@ -2,10 +2,12 @@
 
 #include <utility>
 
+#include "connectors/json/json_value.hpp"
+
 namespace hindsight::connectors::simulated {
 
 SharedText StoredObject::text() const {
-  if (!text_) text_ = std::make_shared<const std::string>(object.dump());
+  if (!text_) text_ = std::make_shared<const std::string>(to_text(object));
   return text_;
 }
 

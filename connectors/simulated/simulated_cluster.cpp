@@ -84,7 +84,7 @@ void SimulatedCluster::submit(Write write, std::function<void(WriteAnswer)> done
 
 // ---- creation -----------------------------------------------------------------------------------------------------------------
 
-Reply SimulatedCluster::create(Json object) {
+Reply SimulatedCluster::create(Json object, std::string_view user) {
   const Kind& kind = manifests::kind_of(text(object, "kind"));
   Json& metadata = object["metadata"];
   if (!metadata.is_object()) metadata = Json::object();
@@ -103,7 +103,7 @@ Reply SimulatedCluster::create(Json object) {
   for (const char* field : {"uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "generation", "managedFields",
                             "selfLink", "resourceVersion"})
     metadata.erase(field);
-  if (options_.webhooks) webhooks::apply_webhook_defaults(kind, object, StoreSurroundings(store_, options_.gates));
+  if (options_.webhooks) webhooks::apply_webhook_defaults(kind, object, StoreSurroundings(store_, options_.gates), user);
 
   std::vector<Problem> problems;
   manifests::check(*kind.schema, object, "", manifests::UnknownFields::ignored, problems);
@@ -153,7 +153,7 @@ void SimulatedCluster::check_main(const Kind& kind, const Json& object, const Js
   if (options_.webhooks) {
     const StoreSurroundings around(store_, options_.gates);
     webhooks::check_webhook_rules(kind, now, before, around, findings);
-    webhooks::check_job_webhook_rules(kind, now, before, around, findings);
+    webhooks::check_job_webhook_rules(kind, now, before, around, {}, findings);  // references are judged when they come
   }
 }
 

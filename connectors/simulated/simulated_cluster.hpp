@@ -19,6 +19,9 @@ namespace hindsight::connectors::simulated {
 /// Virtual time starts here: a Thursday, so that everybody's times look alike.
 inline constexpr Time virtual_start = Time::from_seconds(1'767'225'600);  // 2026-01-01T00:00:00Z
 
+/// The account of all controllers of jobs; whoever writes without a name is a user.
+inline constexpr std::string_view simulated_controller = "system:serviceaccount:kube-system:job-controller";
+
 struct ClusterOptions {
   Time start = virtual_start;
   std::uint64_t seed = 1;       ///< Of the uids.
@@ -64,7 +67,7 @@ class SimulatedCluster final : public Cluster {
   void submit(Write write, std::function<void(WriteAnswer)> done) override;
 
   /// The same without text. The kind must be known; objects carry apiVersion, kind and metadata.
-  Reply create(Json object);
+  Reply create(Json object, std::string_view user = {});
   Reply merge_patch(std::string_view kind, std::string_view namespace_, std::string_view name, Part part, const Json& patch);
   Reply remove(std::string_view kind, std::string_view namespace_, std::string_view name, const DeleteOptions& options = {});
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "connectors/simulated/object_store.hpp"
+#include "connectors/simulated/simulated_cluster.hpp"
 #include "connectors/webhooks/surroundings.hpp"
 
 namespace hindsight::connectors::simulated {
@@ -24,6 +25,7 @@ class StoreSurroundings final : public webhooks::Surroundings {
   [[nodiscard]] bool manages_kind(std::string_view kind, std::string_view group) const override {
     return (kind == "Job" && group == "batch") || (kind == "JobSet" && group == "jobset.x-k8s.io");
   }
+  [[nodiscard]] bool is_controller(std::string_view user) const override { return user == simulated_controller; }
 
  private:
   const ObjectStore& store_;

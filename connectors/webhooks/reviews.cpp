@@ -2,9 +2,13 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
+#include "connectors/json/json_value.hpp"
+#include "connectors/json/keys.hpp"
 #include "connectors/kubernetes/base64.hpp"
 #include "connectors/manifests/json_text.hpp"
+#include "connectors/objects/observe.hpp"
 #include "connectors/webhooks/conversion.hpp"
 #include "connectors/webhooks/rules/concurrent_admission_rules.hpp"
 #include "connectors/webhooks/rules/webhook_rules.hpp"
@@ -18,7 +22,21 @@ using manifests::text;
 
 constexpr std::string_view kueue_group = "kueue.x-k8s.io";
 
-std::string to_text(const Json& value) { return value.dump(-1, ' ', false, Json::error_handler_t::replace); }
+// What reading and answering takes at most, as measured (tests/connectors/webhooks/review_memory_test.cpp): for strings the copies of the
+// parser, the tree and the answer; for each value its places in the trees, most for members of objects. A tenth is for what the heap leaves
+// unused, which differs from process to process.
+constexpr std::size_t bytes_per_byte = 6;
+constexpr std::size_t bytes_per_value_reviewed = 160;
+constexpr std::size_t bytes_per_value_converted = 24;
+
+/// How many values there are at most: each but the first stands behind one of these.
+std::size_t structure_of(std::string_view piece) {
+  std::size_t n = 0;
+  for (const char c : piece)
+    n += static_cast<std::size_t>(c == ',') + static_cast<std::size_t>(c == '[') + static_cast<std::size_t>(c == '{') +
+         static_cast<std::size_t>(c == ':');
+  return n;
+}
 
 Answer bad_review(std::string message) { return {400, to_text({{"error", std::move(message)}})}; }
 
@@ -28,18 +46,16 @@ struct Review {
   const Json& request() const { return member(whole, "request"); }
 };
 
-Result<Review> read_review(std::string_view body, std::string_view kind, std::string_view group) {
-  auto whole = manifests::parse_json(body);
-  if (!whole) return fail(ErrorKind::invalid, std::string(kind) + ": " + whole.error().message);
+Result<void> judge_review(const Json& whole, std::string_view kind, std::string_view group) {
   const std::string wanted = std::string(group) + "/v1";
-  if (member(*whole, "kind") != kind || member(*whole, "apiVersion") != wanted)
-    return fail(ErrorKind::invalid, "review: found apiVersion " + manifests::shortened(member(*whole, "apiVersion")) + ", kind " +
-                                        manifests::shortened(member(*whole, "kind")) + "; allowed: " + wanted + ", " + std::string(kind));
-  const Json& request = member(*whole, "request");
+  if (member(whole, "kind") != kind || member(whole, "apiVersion") != wanted)
+    return fail(ErrorKind::invalid, "review: found apiVersion " + manifests::shortened(member(whole, "apiVersion")) + ", kind " +
+                                        manifests::shortened(member(whole, "kind")) + "; allowed: " + wanted + ", " + std::string(kind));
+  const Json& request = member(whole, "request");
   if (!request.is_object() || text(request, "uid").empty())
     return fail(ErrorKind::invalid,
                 "request.uid: found " + manifests::shortened(member(request, "uid")) + "; allowed: a text that is not empty");
-  return Review{std::move(*whole)};
+  return {};
 }
 
 Answer answer_with(const Review& review, Json response) {
@@ -47,6 +63,9 @@ Answer answer_with(const Review& review, Json response) {
   return {200,
           to_text({{"apiVersion", member(review.whole, "apiVersion")}, {"kind", member(review.whole, "kind")}, {"response", response}})};
 }
+
+/// Who writes.
+std::string_view user_of(const Json& request) { return text(member(request, "userInfo"), "username"); }
 
 /// The kind that a request of an AdmissionReview is about.
 Result<const Kind*> kind_of_request(const Json& request) {
@@ -59,9 +78,11 @@ Result<const Kind*> kind_of_request(const Json& request) {
 }
 
 Result<Review> read_admission_review(std::string_view body) {
-  auto review = read_review(body, "AdmissionReview", "admission.k8s.io");
-  if (!review) return review;
-  const Json& request = review->request();
+  auto whole = manifests::parse_json(body);
+  if (!whole) return fail(ErrorKind::invalid, "AdmissionReview: " + whole.error().message);
+  if (auto good = judge_review(*whole, "AdmissionReview", "admission.k8s.io"); !good) return tl::unexpected(good.error());
+  Review review{std::move(*whole)};
+  const Json& request = review.request();
   const auto operation = text(request, "operation");
   if ((operation == "CREATE" || operation == "UPDATE") && !member(request, "object").is_object())
     return fail(ErrorKind::invalid, "request.object: found " + manifests::shortened(member(request, "object")) + "; allowed: an object");
@@ -74,10 +95,9 @@ Result<Review> read_admission_review(std::string_view body) {
 /// Several as "[e1, e2]", equal ones once.
 std::string list_of(const std::vector<Problem>& problems) {
   std::vector<std::string> texts;
-  for (const auto& problem : problems) {
-    std::string one = describe(problem);
-    if (std::find(texts.begin(), texts.end(), one) == texts.end()) texts.push_back(std::move(one));
-  }
+  std::set<std::string> known;
+  for (const auto& problem : problems)
+    if (std::string one = describe(problem); known.insert(one).second) texts.push_back(std::move(one));
   if (texts.size() == 1) return texts.front();
   std::string all = "[";
   for (const auto& one : texts) all.append(all.size() == 1 ? "" : ", ").append(one);
@@ -99,11 +119,33 @@ bool fits(const Kind& kind, const Json& object, std::vector<Problem>& problems) 
   return problems.empty();
 }
 
+/// What the reader would set aside because it goes beyond a limit is better refused: it would be a job that never starts, or a queue
+/// without quota. What was stored so before may still be changed, so that its finalizers, say, can go. Of everything else the API says what
+/// it takes.
+void check_limits(const Kind& kind, Json object, const Json& old_object, Findings& findings) {
+  if (!object["metadata"].contains("name")) object["metadata"]["name"] = "generated";  // the server gives it a name later
+  const auto refusal = find_unreadable(*kind.type, to_text(object));
+  if (!refusal || !refusal->beyond_limit) return;
+  if (old_object.is_object())
+    if (const auto before = find_unreadable(*kind.type, to_text(old_object)); before && before->field == refusal->field) return;
+  findings.forbidden(refusal->field.empty() ? "object" : refusal->field, "found " + refusal->found + ", allowed: " + refusal->allowed);
+}
+
+/// Of jobs that are none of ours nobody asks whether we can read them.
+bool is_queued(const Json& job, const Surroundings& around) {
+  const Json& metadata = member(job, "metadata");
+  return !text(member(metadata, "labels"), keys::queue_name).empty() ||
+         (around.manages_jobs_without_queue_name() && around.manages_namespace(text(metadata, "namespace")));
+}
+
 std::vector<Problem> judge(const Kind& kind, const Json& request, const Surroundings& around) {
   std::vector<Problem> problems;
   Findings findings(problems);
   if (kind.type->group != kueue_group) {
-    check_job_webhook_rules(kind, ObjectView(member(request, "object")), ObjectView(member(request, "oldObject")), around, findings);
+    check_job_webhook_rules(kind, ObjectView(member(request, "object")), ObjectView(member(request, "oldObject")), around, user_of(request),
+                            findings);
+    if (problems.empty() && is_queued(member(request, "object"), around))
+      check_limits(kind, member(request, "object"), member(request, "oldObject"), findings);
     return problems;
   }
   // The rules take no other shape than that of the table. Of the new object the API server has made sure; the old one may have been stored
@@ -119,6 +161,7 @@ std::vector<Problem> judge(const Kind& kind, const Json& request, const Surround
     if (!fits(kind, old_object, unfit)) old_object = nullptr;
   }
   check_webhook_rules(kind, ObjectView(object), ObjectView(old_object), around, findings);
+  if (problems.empty()) check_limits(kind, object, old_object, findings);
   return problems;
 }
 
@@ -149,7 +192,7 @@ Answer answer_mutation(std::string_view body, const Surroundings& around) {
 
   const Json& given = member(request, "object");
   Json object = given;
-  if (operation == "CREATE") apply_webhook_defaults(**kind, object, around);
+  if (operation == "CREATE") apply_webhook_defaults(**kind, object, around, user_of(request));
   if ((*kind)->type->group == kueue_group) use_newer_fields(object);
   if ((*kind)->type->kind == "ClusterQueue" && operation == "UPDATE") keep_policy(request, object);
   Json response = {{"allowed", true}};
@@ -179,20 +222,37 @@ Answer answer_validation(std::string_view body, const Surroundings& around) {
 }
 
 Answer answer_conversion(std::string_view body) {
-  auto review = read_review(body, "ConversionReview", "apiextensions.k8s.io");
-  if (!review) return bad_review(review.error().message);
-  const Json& request = review->request();
+  auto list = manifests::JsonList::open(body, "request", "objects");
+  if (!list) return bad_review("ConversionReview: " + list.error().message);
+  if (auto good = judge_review(list->rest(), "ConversionReview", "apiextensions.k8s.io"); !good) return bad_review(good.error().message);
+  const Json& request = member(list->rest(), "request");
   const std::string wanted(text(request, "desiredAPIVersion"));
-  Json converted = Json::array();
   const Json& objects = member(request, "objects");
   if (!objects.is_array()) return bad_review("request.objects: found " + manifests::shortened(objects) + "; allowed: a list of objects");
-  for (const auto& object : objects) {
-    Json other = object;
-    if (auto done = convert(other, wanted); !done)
-      return answer_with(*review, {{"result", {{"status", "Failed"}, {"message", done.error().message}}}});
-    converted.push_back(std::move(other));
+  // A list of the API server may be megabytes long, so one object after the other is read, converted and written.
+  const std::string begin = R"({"apiVersion":"apiextensions.k8s.io/v1","kind":"ConversionReview","response":{)";
+  const auto end = [&](const Json& result) {
+    return "\"result\":" + to_text(result) + ",\"uid\":" + to_text(member(request, "uid")) + "}}";
+  };
+  std::string out = begin + "\"convertedObjects\":[";
+  out.reserve(body.size() + body.size() / 8);
+  for (bool first = true;; first = false) {
+    auto next = list->next();
+    if (!next) return bad_review("ConversionReview: " + next.error().message);
+    if (!*next) break;
+    if (auto done = convert(**next, wanted); !done) return {200, begin + end({{"status", "Failed"}, {"message", done.error().message}})};
+    out.append(first ? "" : ",").append(to_text(**next));
   }
-  return answer_with(*review, {{"convertedObjects", std::move(converted)}, {"result", {{"status", "Success"}}}});
+  out.append("],").append(end({{"status", "Success"}}));
+  return {200, std::move(out)};
+}
+
+std::size_t memory_to_review(std::string_view piece) {
+  return piece.size() * bytes_per_byte + structure_of(piece) * bytes_per_value_reviewed;
+}
+
+std::size_t memory_to_convert(std::string_view piece) {
+  return piece.size() * bytes_per_byte + structure_of(piece) * bytes_per_value_converted;
 }
 
 const std::vector<ReviewedKind>& reviewed_kinds() {

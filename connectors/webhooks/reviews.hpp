@@ -28,6 +28,12 @@ struct Answer {
 /// ConversionReview of apiextensions.k8s.io/v1 to the same with the objects in the version that is wanted, in their order.
 [[nodiscard]] Answer answer_conversion(std::string_view body);
 
+/// Memory that it takes at most to answer a body of which this is a piece, in bytes beyond the body; the sum over its pieces counts. The
+/// first is for AdmissionReviews, the other for ConversionReviews, which take that of one of their objects as well
+/// (manifests::JsonList::values_max, 48 MiB).
+[[nodiscard]] std::size_t memory_to_review(std::string_view piece);
+[[nodiscard]] std::size_t memory_to_convert(std::string_view piece);
+
 /// A kind that webhooks are asked about, and where.
 struct ReviewedKind {
   const manifests::Kind* kind = nullptr;

@@ -25,6 +25,8 @@ class Surroundings {
   [[nodiscard]] virtual bool manages_jobs_without_queue_name() const = 0;
   /// Whether jobs of that kind are integrated (integrations.frameworks).
   [[nodiscard]] virtual bool manages_kind(std::string_view kind, std::string_view group) const = 0;
+  /// Whether the account makes jobs as parts of other jobs (hindsight.controllers).
+  [[nodiscard]] virtual bool is_controller(std::string_view user) const = 0;
 };
 
 /// Feature gates that were switched, by name.

@@ -9,9 +9,6 @@
 #include "events/checksum.hpp"
 #include "events/record.hpp"
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 namespace hindsight::events::kafka {
 namespace {
 
@@ -22,6 +19,7 @@ constexpr std::array<char, 8> snapshot_magic{'H', 'S', 'L', 'G', 'S', 'N', 'A', 
 constexpr std::array<char, 8> domain_snapshot_magic{'H', 'S', 'L', 'G', 'S', 'N', 'A', '2'};
 constexpr std::array<char, 8> tails_magic{'H', 'S', 'L', 'G', 'T', 'A', 'I', '1'};
 constexpr std::array<char, 8> owners_magic{'H', 'S', 'L', 'G', 'T', 'A', 'I', '2'};
+constexpr std::array<char, 8> quarantined_magic{'H', 'S', 'L', 'G', 'Q', 'U', 'A', '1'};
 
 /// A message of another version of this format, or none of ours?
 tl::unexpected<Error> wrong_magic(std::span<const std::byte> value, const std::array<char, 8>& magic) {
@@ -38,7 +36,7 @@ class Packer {
   Packer& number(std::uint64_t value) { return raw(&value, sizeof value); }
   Packer& text(std::string_view value) { return number(value.size()).raw(value.data(), value.size()); }
   std::vector<std::byte> finish() {
-    number(XXH3_64bits(bytes_.data(), bytes_.size()));
+    number(checksum(bytes_));
     return std::move(bytes_);
   }
 
@@ -63,7 +61,7 @@ class Unpacker {
     const std::size_t end = bytes_.size() - sizeof(std::uint64_t);
     std::uint64_t stated = 0;
     std::memcpy(&stated, bytes_.data() + end, sizeof stated);
-    if (stated != XXH3_64bits(bytes_.data(), end)) return fail(ErrorKind::corrupt, "the checksum of the message does not fit its bytes");
+    if (stated != checksum(bytes_.first(end))) return fail(ErrorKind::corrupt, "the checksum of the message does not fit its bytes");
     bytes_ = bytes_.subspan(magic.size(), end - magic.size());
     return {};
   }
@@ -101,6 +99,9 @@ class Unpacker {
   std::span<const std::byte> bytes_, taken_;
   bool sound_ = true;
 };
+
+/// Kafka's offsets are signed, and there are positions behind this one.
+bool is_position(Position position) { return position < Position{1} << 62; }
 
 std::string padded(Position position) {
   std::string digits = std::to_string(position);
@@ -160,7 +161,15 @@ Result<SnapshotEntry> read_snapshot_entry(std::span<const std::byte> value) {
   out.bytes = in.number();
   out.checksum = in.number();
   out.part_offsets.resize(in.count(sizeof(std::uint64_t)));
-  for (auto& offset : out.part_offsets) offset = static_cast<std::int64_t>(in.number());
+  bool possible = out.bytes <= out.part_offsets.size() * snapshot_part_bytes_max && is_position(out.meta.position);
+  for (auto& offset : out.part_offsets) {
+    offset = static_cast<std::int64_t>(in.number());
+    possible = possible && offset >= 0;
+  }
+  if (in.sound() && !possible)
+    return fail(ErrorKind::corrupt, "the message about a snapshot names " + std::to_string(out.bytes) + " bytes in " +
+                                        std::to_string(out.part_offsets.size()) + " parts; allowed: " +
+                                        std::to_string(snapshot_part_bytes_max) + " in each, at offsets and a position that there can be");
   if (!in.sound()) return fail(ErrorKind::corrupt, "the message about a snapshot is too short or too long");
   return out;
 }
@@ -207,6 +216,30 @@ Result<DomainsAt> read_tails(std::span<const std::byte> value) {
     }
   }
   if (!in.sound()) return fail(ErrorKind::corrupt, "the message about the domains is too short or too long");
+  if (!is_position(out.position))
+    return fail(ErrorKind::corrupt, "the message about the domains names position " + std::to_string(out.position) + ", which no log has");
+  return out;
+}
+
+// ---- records that are passed over -----------------------------------------------------------------------------------------
+
+std::vector<std::byte> write_quarantined(std::span<const QuarantinedRecord> records) {
+  Packer out(quarantined_magic);
+  out.number(records.size());
+  for (const auto& record : records) out.text(record.domain).number(record.sequence).number(record.position);
+  return out.finish();
+}
+
+Result<std::vector<QuarantinedRecord>> read_quarantined(std::span<const std::byte> value) {
+  Unpacker in(value);
+  if (auto ok = in.open(quarantined_magic); !ok) return tl::unexpected(ok.error());
+  std::vector<QuarantinedRecord> out(in.count(3 * sizeof(std::uint64_t)));
+  for (auto& record : out) {
+    record.domain = in.text();
+    record.sequence = in.number();
+    record.position = in.number();
+  }
+  if (!in.sound()) return fail(ErrorKind::corrupt, "the message about records that are passed over is too short or too long");
   return out;
 }
 

@@ -27,6 +27,10 @@ void write_record(const EncodedRecord& record, std::byte* out);
 /// "now".
 [[nodiscard]] std::int64_t message_timestamp(Time time);
 
+/// A snapshot is cut into parts of at most so many bytes, which is below the 1 MB that brokers take
+/// without being told otherwise.
+inline constexpr std::size_t snapshot_part_bytes_max = 900'000;
+
 /// What is written of a snapshot when all its parts are in the log: with it the snapshot counts.
 struct SnapshotEntry {
   SnapshotMeta meta;
@@ -43,6 +47,11 @@ struct SnapshotEntry {
 [[nodiscard]] std::vector<std::byte> write_tails(const DomainsAt& entry);
 [[nodiscard]] Result<DomainsAt> read_tails(std::span<const std::byte> value);
 
+/// The records that every reader passes over, all of them.
+[[nodiscard]] std::vector<std::byte> write_quarantined(std::span<const QuarantinedRecord> records);
+[[nodiscard]] Result<std::vector<QuarantinedRecord>> read_quarantined(std::span<const std::byte> value);
+
+inline constexpr std::string_view quarantined_key = "quarantined";
 inline constexpr std::string_view tails_key = "tails";
 /// Where the log was trimmed, with the domains that had begun by then, in the form of tails.
 inline constexpr std::string_view trimmed_key = "trimmed";

@@ -1,15 +1,17 @@
 #include "events/kafka/snapshot_copies.hpp"
 
 #include <unistd.h>
-#include <xxhash.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstdint>
-#include <fstream>
 #include <iterator>
+#include <span>
 #include <system_error>
+
+#include "events/checksum.hpp"
+#include "events/own_file.hpp"
 
 namespace hindsight::events::kafka {
 namespace {
@@ -39,39 +41,23 @@ Result<SnapshotCopies> SnapshotCopies::open(const std::filesystem::path& folder,
 
 /// Names of domains have slashes, so files are named by their hashes.
 std::string SnapshotCopies::family(const SnapshotEntry& entry) const {
-  return prefix_ + sortable(XXH3_64bits(entry.meta.domain.data(), entry.meta.domain.size())) + "-";
+  return prefix_ + sortable(checksum(std::as_bytes(std::span(entry.meta.domain)))) + "-";
 }
 
 std::filesystem::path SnapshotCopies::file(const SnapshotEntry& entry) const {
   return folder_ / (family(entry) + sortable(entry.meta.position) + "-" + sortable(entry.checksum) + ending);
 }
 
+/// Only what we have written ourselves: others may be able to write to the folder, and a checksum tells damage, not forgery.
 std::optional<std::vector<std::byte>> SnapshotCopies::read(const SnapshotEntry& entry) const {
-  const auto path = file(entry);
-  std::error_code error;
-  if (std::filesystem::file_size(path, error) != entry.bytes || error) return std::nullopt;
-  std::vector<std::byte> out(entry.bytes);
-  std::ifstream in(path, std::ios::binary);
-  in.read(reinterpret_cast<char*>(out.data()), static_cast<std::streamsize>(out.size()));
-  if (!in) return std::nullopt;
-  return out;
+  auto bytes = read_own_file(file(entry), entry.bytes);
+  if (!bytes || bytes->size() != entry.bytes) return std::nullopt;
+  return std::move(*bytes);
 }
 
 void SnapshotCopies::write(const SnapshotEntry& entry, std::span<const std::byte> bytes) const {
-  const auto path = file(entry);
-  const auto unfinished = std::filesystem::path(path).concat("." + std::to_string(::getpid()));
+  if (!replace_file(file(entry), bytes)) return;
   std::error_code error;
-  {
-    std::ofstream out(unfinished, std::ios::binary | std::ios::trunc);
-    out.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-    out.close();
-    if (!out) {
-      std::filesystem::remove(unfinished, error);
-      return;
-    }
-  }
-  std::filesystem::rename(unfinished, path, error);
-  if (error) std::filesystem::remove(unfinished, error);
   std::vector<std::filesystem::path> all;
   for (std::filesystem::directory_iterator it(folder_, error), end; !error && it != end; it.increment(error)) {
     const std::string name = it->path().filename().string();

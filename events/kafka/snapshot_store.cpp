@@ -8,8 +8,6 @@
 namespace hindsight::events::kafka {
 namespace {
 
-/// Below the 1 MB that brokers take without being told otherwise.
-constexpr std::size_t part_bytes_max = 900'000;
 /// A snapshot of 100,000 Workloads has 53 MB. When its queue is full, librdkafka 2.0.2 looks once a second whether there is room again.
 constexpr unsigned bodies_kilobytes_ahead = 128 * 1024;
 constexpr std::chrono::milliseconds read_step{100};
@@ -47,6 +45,7 @@ Result<void> SnapshotStore::refresh() {
     entries_.clear();
     tails_.reset();
     trimmed_.reset();
+    quarantined_ = {};
     if (auto ok = reader.start(static_cast<std::int64_t>(extent->first) - 1); !ok) return ok;
   }
   auto deadline = std::chrono::steady_clock::now() + access_.settings.patience;
@@ -69,6 +68,10 @@ void SnapshotStore::take(const RawMessage& message) {
     if (message.key != key) continue;
     entry->reset();
     if (auto tails = read_tails(message.value)) *entry = std::move(*tails);
+    return;
+  }
+  if (message.key == quarantined_key) {
+    quarantined_ = read_quarantined(message.value);
     return;
   }
   const auto key = read_snapshot_key(message.key);
@@ -160,12 +163,13 @@ Result<void> SnapshotStore::put(const SnapshotMeta& meta, std::span<const std::b
   const std::lock_guard lock(mutex_);
   if (auto ok = refresh(); !ok) return ok;
   SnapshotEntry entry{meta, bytes.size(), checksum(meta, bytes), {}};
-  const std::size_t parts = (bytes.size() + part_bytes_max - 1) / part_bytes_max;
+  const std::size_t parts = (bytes.size() + snapshot_part_bytes_max - 1) / snapshot_part_bytes_max;
   std::vector<std::string> keys;
   std::vector<Outgoing> messages;
   for (std::size_t part = 0; part < parts; ++part) keys.push_back(part_key(meta.position, entry.checksum, part));
   for (std::size_t part = 0; part < parts; ++part) {
-    const auto piece = bytes.subspan(part * part_bytes_max, std::min(part_bytes_max, bytes.size() - part * part_bytes_max));
+    const auto piece =
+        bytes.subspan(part * snapshot_part_bytes_max, std::min(snapshot_part_bytes_max, bytes.size() - part * snapshot_part_bytes_max));
     messages.push_back({keys[part], piece.size(), 0, [piece](std::byte* out) { std::memcpy(out, piece.data(), piece.size()); }});
   }
   auto sent = body_producer_.send(messages);
@@ -203,6 +207,24 @@ Result<void> SnapshotStore::put_tails(const DomainsAt& tails) {
 Result<void> SnapshotStore::put_trimmed(const DomainsAt& trimmed) {
   const std::lock_guard lock(mutex_);
   return tell(trimmed_key, write_tails(trimmed));
+}
+
+Result<std::vector<QuarantinedRecord>> SnapshotStore::quarantined() {
+  const std::lock_guard lock(mutex_);
+  if (auto ok = refresh(); !ok) return tl::unexpected(ok.error());
+  if (!quarantined_) return fail(quarantined_.error().kind, "log " + access_.location.text() + ": " + quarantined_.error().message);
+  return quarantined_;
+}
+
+Result<void> SnapshotStore::add_quarantined(std::span<const QuarantinedRecord> records) {
+  const std::lock_guard turn(adding_);
+  auto all = quarantined();
+  if (!all) return tl::unexpected(all.error());
+  all->insert(all->end(), records.begin(), records.end());
+  std::sort(all->begin(), all->end());
+  all->erase(std::unique(all->begin(), all->end()), all->end());
+  const std::lock_guard lock(mutex_);
+  return tell(quarantined_key, write_quarantined(*all));
 }
 
 }  // namespace hindsight::events::kafka

@@ -39,6 +39,10 @@ class SnapshotStore {
   /// Up to where the log has been, or is about to be, trimmed, and the domains that had begun by then.
   [[nodiscard]] Result<void> put_trimmed(const DomainsAt& trimmed);
   [[nodiscard]] Result<std::optional<DomainsAt>> trimmed();
+  /// Adds to the records that every reader passes over.
+  [[nodiscard]] Result<void> add_quarantined(std::span<const QuarantinedRecord> records);
+  /// Sorted. Errors: also corrupt (what is noted of them cannot be read: to fold without it would lead elsewhere).
+  [[nodiscard]] Result<std::vector<QuarantinedRecord>> quarantined();
 
  private:
   [[nodiscard]] Result<void> refresh();
@@ -51,10 +55,12 @@ class SnapshotStore {
   const Access& access_;
   LastWords& words_;
   std::mutex mutex_;
+  std::mutex adding_;  ///< Held while the list of quarantined records is read, made longer and told; before `mutex_`.
   std::unique_ptr<Reader> index_reader_, body_reader_;
   Producer index_producer_, body_producer_;
   std::map<std::pair<Position, std::string>, SnapshotEntry> entries_;  ///< By position and domain.
   std::optional<DomainsAt> tails_, trimmed_;
+  Result<std::vector<QuarantinedRecord>> quarantined_;
   std::optional<SnapshotCopies> copies_;
 };
 

@@ -55,6 +55,10 @@ class Walk {
     if (!cut && cut.error().kind != ErrorKind::corrupt) return tl::unexpected(cut.error());
     if (!cut) find(0, cut.error().message);
     if (cut && *cut) begin(**cut);
+    const auto set_aside = reader_.quarantined();
+    if (!set_aside && set_aside.error().kind != ErrorKind::corrupt) return tl::unexpected(set_aside.error());
+    if (!set_aside) find(0, set_aside.error().message);
+    if (set_aside) checker_.expect(*set_aside);
     for (Position offset = first_; offset <= report_.last;) {
       if (!go_on(offset - 1)) return {};
       auto read = reader_.read(offset, {}, batch_);
@@ -76,6 +80,8 @@ class Walk {
       }
     }
     go_on(report_.last);
+    report_.set_aside = checker_.set_aside();
+    if (report_.complete) checker_.check_list(report_.findings);
     return {};
   }
 

@@ -7,7 +7,7 @@
 namespace hindsight::events::sqlite {
 namespace {
 
-constexpr const char* table = R"(
+constexpr const char* trimmed_table = R"(
 CREATE TABLE IF NOT EXISTS trimmed (
   domain TEXT PRIMARY KEY,
   position INTEGER NOT NULL,
@@ -85,10 +85,12 @@ Result<std::optional<DomainsAt>> read_cut(Database& database) {
   return std::optional(std::move(out));
 }
 
+Result<void> make_cut_table(Database& database) { return database.execute(trimmed_table); }
+
 Result<void> write_cut(Database& database, const DomainsAt& cut) {
-  const std::string version = "PRAGMA user_version = " + std::to_string(trimmed_version);
-  for (const char* sql : {table, "DELETE FROM trimmed", version.c_str()})
+  for (const char* sql : {trimmed_table, "DELETE FROM trimmed"})
     if (auto done = database.execute(sql); !done) return done;
+  if (auto done = raise_version(database, trimmed_version); !done) return done;
   constexpr const char* insert =
       "INSERT INTO trimmed (domain, last_sequence, last_epoch, last_offset, position, writer, release, since_us) "
       "VALUES (?1, ?2, ?3, ?4, ?5, '', '', -1)";

@@ -17,4 +17,7 @@ namespace hindsight::events::sqlite {
 /// Within a transaction of the caller's: the domains of an empty file stand as at the cut.
 [[nodiscard]] Result<void> write_domains(Database& database, const DomainsAt& cut);
 
+/// Makes the table without rows, if it is not there: files of later versions have it, trimmed or not.
+[[nodiscard]] Result<void> make_cut_table(Database& database);
+
 }  // namespace hindsight::events::sqlite

@@ -23,6 +23,8 @@ ErrorKind kind_of(int code) {
       return ErrorKind::unavailable;
     case SQLITE_TOOBIG:
       return ErrorKind::invalid;
+    case SQLITE_FULL:
+      return ErrorKind::unavailable;  // until there is room
     default:
       return ErrorKind::io;
   }
@@ -118,7 +120,7 @@ std::span<const std::byte> Statement::bytes(int column) const {
 void Database::Close::operator()(sqlite3* raw) const { sqlite3_close_v2(raw); }
 
 Result<Database> Database::open(const std::string& path, Mode mode) {
-  const int flags = (mode == Mode::read_write ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY) | SQLITE_OPEN_URI |
+  const int flags = (mode == Mode::read_write ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOFOLLOW : SQLITE_OPEN_READONLY) | SQLITE_OPEN_URI |
                     SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
   sqlite3* raw = nullptr;
   const int code = sqlite3_open_v2((uri_of(path) + (mode == Mode::immutable ? "?immutable=1" : "")).c_str(), &raw, flags, nullptr);
@@ -163,7 +165,5 @@ void Database::roll_back() {
 }
 
 std::int64_t Database::last_insert_id() const { return sqlite3_last_insert_rowid(raw_.get()); }
-
-bool Database::failed_as_full() const { return (sqlite3_errcode(raw_.get()) & 0xFF) == SQLITE_FULL; }
 
 }  // namespace hindsight::events::sqlite

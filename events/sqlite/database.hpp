@@ -63,7 +63,8 @@ class Database {
   enum class Mode { read_write, read_only, immutable };
 
   Database() = default;
-  /// Errors: not_found (read-only and no such file), denied, io, corrupt (not a database).
+  /// The file must exist; to be written its name must have no symbolic link in it. Errors, here and below: denied, io, corrupt (not a
+  /// database), unavailable (locked, or the disk is full: trying again may help).
   [[nodiscard]] static Result<Database> open(const std::string& path, Mode mode);
 
   [[nodiscard]] Result<void> execute(const char* sql);
@@ -75,8 +76,6 @@ class Database {
   /// Ends an open transaction without its changes; nothing when there is none (some errors end it by themselves).
   void roll_back();
   [[nodiscard]] std::int64_t last_insert_id() const;
-  /// Whether what failed last failed because the disk is full.
-  [[nodiscard]] bool failed_as_full() const;
 
  private:
   struct Close {

@@ -91,6 +91,13 @@ Result<void> bring_up_to_date(Database& database, const std::string& path) {
 
 }  // namespace
 
+Result<void> raise_version(Database& database, std::int64_t version) {
+  const auto now = database.query_integer("PRAGMA user_version");
+  if (!now) return tl::unexpected(now.error());
+  if (*now >= version) return {};
+  return database.execute(("PRAGMA user_version = " + std::to_string(version)).c_str());
+}
+
 std::string set_aside(std::int64_t format) { return "snapshots_" + std::to_string(format); }
 
 Result<void> check_layout(Database& database, const std::string& path) {
@@ -102,9 +109,9 @@ Result<void> check_layout(Database& database, const std::string& path) {
   }
   const auto version = database.query_integer("PRAGMA user_version");
   if (!version) return within(path, version.error());
-  if (*version > trimmed_version) {
+  if (*version > quarantined_version) {
     return fail(ErrorKind::unsupported, "log " + path + ": its format version is " + std::to_string(*version) +
-                                            ", written by a newer release; this build reads up to " + std::to_string(trimmed_version));
+                                            ", written by a newer release; this build reads up to " + std::to_string(quarantined_version));
   }
   if (*version < 1) return fail(ErrorKind::corrupt, "log " + path + ": its format version is " + std::to_string(*version));
   return {};
@@ -119,6 +126,8 @@ Result<void> create_layout(Database& database, const std::string& path) {
     if (auto good = check_layout(database, path); !good) return good;
     return bring_up_to_date(database, path);
   }
+  // So that the file gets smaller after a trim; can only be said of a file without tables.
+  if (auto set = database.execute("PRAGMA auto_vacuum = INCREMENTAL"); !set) return within(path, set.error());
   const std::string id_number = "PRAGMA application_id = " + std::to_string(application_id);
   return in_one_transaction(database, path, {tables, snapshot_tables, id_number.c_str(), version_number().c_str()});
 }

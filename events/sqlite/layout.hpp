@@ -17,6 +17,13 @@ inline constexpr std::int64_t format_version = 3;
 /// are gone for damage, and reads all other files as before.
 inline constexpr std::int64_t trimmed_version = 4;
 
+/// Version of a file from the first record on that sets another one aside (events/sqlite/quarantine_table.hpp): a build that does not know
+/// of these must not fold what it should pass over. It may have been trimmed or not.
+inline constexpr std::int64_t quarantined_version = 5;
+
+/// The file is of this version from now on, unless it is of a later one. Inside of a transaction.
+[[nodiscard]] Result<void> raise_version(Database& database, std::int64_t version);
+
 /// One time mark for so many records; see the table time_marks in docs/log-format.md.
 inline constexpr std::uint64_t time_mark_interval = 1024;
 

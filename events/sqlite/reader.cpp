@@ -10,6 +10,7 @@
 #include "events/checksum.hpp"
 #include "events/sqlite/cut.hpp"
 #include "events/sqlite/layout.hpp"
+#include "events/sqlite/quarantine_table.hpp"
 
 namespace hindsight::events::sqlite {
 namespace {
@@ -214,6 +215,12 @@ Result<std::vector<DomainTail>> Reader::domains() {
   }
   std::sort(out.begin(), out.end(), [](const DomainTail& a, const DomainTail& b) { return a.domain < b.domain; });
   return out;
+}
+
+Result<std::vector<QuarantinedRecord>> Reader::quarantined() {
+  auto list = read_quarantined(database_);
+  if (!list) return failure(list.error());
+  return list;
 }
 
 // ---- snapshots ------------------------------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@
 
 #include "events/log.hpp"
 #include "events/sqlite/database.hpp"
+#include "events/sqlite/room.hpp"
 #include "events/sqlite/snapshot_table.hpp"
 #include "events/sqlite/turns.hpp"
 
@@ -27,12 +28,16 @@ class Reader {
   [[nodiscard]] Result<Position> last();
   [[nodiscard]] Result<Position> seek(Time time);
   [[nodiscard]] Result<std::vector<DomainTail>> domains();
+  [[nodiscard]] Result<std::vector<QuarantinedRecord>> quarantined();
   [[nodiscard]] Result<std::optional<DomainsAt>> trimmed();
   [[nodiscard]] Result<std::vector<SnapshotMeta>> snapshots();
   /// Uses the connection in short steps, each in a turn of its own, so that others can read between them; the caller has none. A snapshot
   /// that is dropped or replaced meanwhile is not found. `between` may be empty; it is called between two parts, without a turn.
   [[nodiscard]] Result<StoredSnapshot> snapshot(Position position, std::string_view domain, Turns& turns,
                                                 const std::function<void()>& between);
+
+  /// As in Log; `limit` is what a writer of it may use.
+  [[nodiscard]] LogSpace space(std::uint64_t limit) { return Room(path_, limit).look(database_); }
 
   /// What SQLite itself finds wrong with the file's pages, at most `limit` lines.
   [[nodiscard]] Result<std::vector<std::string>> check_pages(int limit);

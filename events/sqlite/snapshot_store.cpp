@@ -31,7 +31,9 @@ Result<std::unique_ptr<SnapshotStore>> SnapshotStore::open(const std::string& pa
   for (const std::int64_t format : {1, 2}) {
     if (auto taken = store->take_over({set_aside(format), format}); !taken) return tl::unexpected(taken.error());
   }
-  if (auto removed = store->remove_unclaimed(); !removed) return tl::unexpected(removed.error());
+  // On a full disk they stay until there is room.
+  if (auto removed = store->remove_unclaimed(); !removed && removed.error().kind != ErrorKind::unavailable)
+    return tl::unexpected(removed.error());
   return store;
 }
 
@@ -111,6 +113,21 @@ Result<void> SnapshotStore::drop(Position position, std::string_view domain) {
     if (auto done = writer_.run_alone(drop_row_.bind(1, position).bind(2, domain), Writer::Sync::as_appends); !done) return done;
   }
   std::ignore = remove_unclaimed();
+  return {};
+}
+
+Result<void> SnapshotStore::in_steps(const std::function<Result<bool>()>& step, std::size_t bytes) {
+  const std::lock_guard alone(alone_);
+  for (;;) {
+    {
+      const std::lock_guard turn(turns_);
+      const auto more = step();
+      if (!more) return tl::unexpected(more.error());
+      if (!*more) break;
+    }
+    checkpoint_after(bytes);
+  }
+  checkpoint();
   return {};
 }
 

@@ -32,6 +32,9 @@ class SnapshotStore {
   /// As in Log. `between` may be empty; it is called between two parts, while nobody has a turn.
   [[nodiscard]] Result<void> put(const SnapshotMeta& meta, std::span<const std::byte> bytes, const std::function<void()>& between);
   [[nodiscard]] Result<void> drop(Position position, std::string_view domain);
+  /// Long work in steps over the writer, each in a turn of its own: calls `step` until it says that nothing is left. `bytes`: what a step
+  /// writes, about, so that it is checkpointed beside the appends.
+  [[nodiscard]] Result<void> in_steps(const std::function<Result<bool>()>& step, std::size_t bytes);
 
  private:
   using Range = std::pair<std::uint64_t, std::uint64_t>;  // first part, and the one behind the last

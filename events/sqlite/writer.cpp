@@ -6,6 +6,7 @@
 #include "events/checksum.hpp"
 #include "events/sqlite/cut.hpp"
 #include "events/sqlite/layout.hpp"
+#include "events/sqlite/quarantine_table.hpp"
 
 namespace hindsight::events::sqlite {
 namespace {
@@ -24,11 +25,11 @@ const char* synchronous(Durability durability) {
 
 }  // namespace
 
-Result<Writer> Writer::open(const std::string& path, Durability durability) {
+Result<Writer> Writer::open(const std::string& path, Durability durability, std::uint64_t limit) {
   auto database = Database::open(path, Database::Mode::read_write);
   if (!database) return fail(database.error().kind, "log " + path + ": " + database.error().message);
   if (auto layout = create_layout(*database, path); !layout) return tl::unexpected(layout.error());
-  Writer writer(path, std::move(*database), durability);
+  Writer writer(path, std::move(*database), durability, limit);
   if (auto ready = writer.prepare(); !ready) return tl::unexpected(ready.error());
   if (auto loaded = writer.load(); !loaded) return tl::unexpected(loaded.error());
   return writer;
@@ -123,11 +124,12 @@ void Writer::append(std::span<Request> group) {
 }
 
 void Writer::note(const Error& error) {
-  if (broken_ || error.kind != ErrorKind::io || database_.failed_as_full()) return;
+  if (broken_ || error.kind != ErrorKind::io) return;
   broken_ = Error{ErrorKind::io, "it failed while writing and has to be opened again: " + error.message};
 }
 
 Result<void> Writer::write_group(std::span<Request> group) {
+  if (auto room = room_.check(database_); !room) return room;
   if (auto begun = begin_.run(); !begun) return begun;
   for (Request& request : group) {
     const Position before = last_;
@@ -173,6 +175,9 @@ Result<void> Writer::insert(const EncodedRecord& record) {
       .bind(6, checksum(stored))
       .bind(7, record.bytes);
   if (auto inserted = insert_.run(); !inserted) return inserted;
+  if (const auto said = quarantine_in(record)) {
+    if (auto added = add_quarantined(database_, *said); !added) return added;
+  }
   last_ = offset;
   latest_ = std::max(latest_, record.time);
   if (offset % time_mark_interval != 0) return {};
@@ -228,7 +233,27 @@ Result<bool> Writer::remove_before_cut() {
   return true;
 }
 
-Result<void> Writer::begin_behind(const DomainsAt& cut) {
+Result<bool> Writer::give_back() {
+  constexpr std::uint64_t pages_at_once = 64, kept_min = std::uint64_t{4} << 20, kept_part = 8, incremental = 2;
+  std::uint64_t kind = 0, page = 0, pages = 0, unused = 0;
+  const std::pair<const char*, std::uint64_t*> figures[] = {
+      {"PRAGMA auto_vacuum", &kind}, {"PRAGMA page_size", &page}, {"PRAGMA page_count", &pages}, {"PRAGMA freelist_count", &unused}};
+  for (const auto& [sql, out] : figures) {
+    const auto found = database_.query_integer(sql);
+    if (!found) return failure(found.error());
+    *out = static_cast<std::uint64_t>(std::max<std::int64_t>(*found, 0));
+  }
+  if (kind != incremental || page == 0) return false;
+  const std::uint64_t kept = std::max(kept_min / page, (pages - std::min(pages, unused)) / kept_part);
+  if (unused <= kept) return false;
+  const std::string sql = "PRAGMA incremental_vacuum(" + std::to_string(std::min(pages_at_once, unused - kept)) + ")";
+  auto statement = database_.prepare(sql.c_str());
+  if (!statement) return failure(statement.error());
+  if (auto done = run_alone(*statement, Sync::with_the_next); !done) return tl::unexpected(done.error());
+  return true;
+}
+
+Result<void> Writer::begin_behind(const DomainsAt& cut, std::span<const QuarantinedRecord> quarantined) {
   if (last_ != 0 || !tails_.list().empty())
     return fail(ErrorKind::conflict, "log " + path_ + ": holds records up to " + std::to_string(last_) + "; allowed: an empty log");
   if (cut.position == 0 || cut.tails.empty())
@@ -237,6 +262,8 @@ Result<void> Writer::begin_behind(const DomainsAt& cut) {
                                         " domains; allowed: a record, and the domains that had begun by it");
   const auto work = [&]() -> Result<void> {
     if (auto done = write_cut(database_, cut); !done) return done;
+    for (const auto& record : quarantined)
+      if (auto done = add_quarantined(database_, record); !done) return done;
     return write_domains(database_, cut);
   };
   if (auto done = in_transaction(work); !done) return done;

@@ -11,6 +11,7 @@
 #include "events/domain_tails.hpp"
 #include "events/log.hpp"
 #include "events/sqlite/database.hpp"
+#include "events/sqlite/room.hpp"
 
 namespace hindsight::events::sqlite {
 
@@ -31,12 +32,13 @@ class Writer {
     Result<Position> outcome;
   };
 
-  /// Opens or creates the log. Errors: invalid (not a log), unsupported (newer format), corrupt, denied, io.
-  [[nodiscard]] static Result<Writer> open(const std::string& path, Durability durability);
+  /// Opens the log, or makes an empty file one. `limit`: bytes in use beyond which nothing is appended; 0: none. Errors: invalid (not a
+  /// log), unsupported (newer format), corrupt, denied, unavailable (the disk is full), io.
+  [[nodiscard]] static Result<Writer> open(const std::string& path, Durability durability, std::uint64_t limit = 0);
 
   /// Carries out the requests in their order in one transaction and fills in their outcomes. A request that conflicts fails
-  /// alone; when the transaction fails, all fail. After an error of the disk other than "full" every later request fails: what
-  /// the disk holds is unknown until the log is opened again.
+  /// alone; when the transaction fails, or the log is full, all fail. After an error of the disk other than "full" every later request
+  /// fails: what the disk holds is unknown until the log is opened again.
   void append(std::span<Request> group);
 
   /// Notes that the records up to the cut are forgotten; remove_before removes them. Errors: invalid (it is not behind the last cut and in
@@ -44,8 +46,11 @@ class Writer {
   [[nodiscard]] Result<void> cut(const DomainsAt& cut);
   /// Removes some of the records before the cut; false: there were none left. In steps, so that appends need not wait for long.
   [[nodiscard]] Result<bool> remove_before_cut();
+  /// Gives some pages that nothing uses back to the disk; false: there were none left beyond what new records will soon need, or the file
+  /// is of the kind that keeps its pages (docs/log-format.md). In steps, as above.
+  [[nodiscard]] Result<bool> give_back();
   /// As Log::begin_behind.
-  [[nodiscard]] Result<void> begin_behind(const DomainsAt& cut);
+  [[nodiscard]] Result<void> begin_behind(const DomainsAt& cut, std::span<const QuarantinedRecord> quarantined);
 
   [[nodiscard]] Position last() const { return last_; }
   [[nodiscard]] std::vector<DomainTail> domains() const { return tails_.list(); }
@@ -67,8 +72,8 @@ class Writer {
   [[nodiscard]] Result<void> run_alone(Statement& statement, Sync sync);
 
  private:
-  Writer(std::string path, Database database, Durability durability)
-      : path_(std::move(path)), database_(std::move(database)), durability_(durability) {}
+  Writer(std::string path, Database database, Durability durability, std::uint64_t limit)
+      : path_(std::move(path)), database_(std::move(database)), durability_(durability), room_(path_, limit) {}
   [[nodiscard]] Result<void> prepare();
   [[nodiscard]] Result<void> load();
   [[nodiscard]] tl::unexpected<Error> failure(const Error& error) const;
@@ -87,6 +92,7 @@ class Writer {
   std::string path_;
   Database database_;
   Durability durability_ = Durability::fsync;
+  Room room_;
   Statement begin_;
   Statement commit_;
   Statement insert_;

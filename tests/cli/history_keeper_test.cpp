@@ -4,7 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <mutex>
+#include <thread>
 #include <vector>
 
 #include "events/sqlite_log.hpp"
@@ -80,10 +82,36 @@ TEST_F(HistoryKeeperTest, LeavesWhatIsYoungEnough) {
   LogWorld w(*log, "prod");
   w.set_up({{.name = "team", .quotas = {{.nominal = 4000}}}});
   w.flush();
-  {
-    const HistoryKeeper keeper(*log, keep(Duration::seconds(86'400)));
-    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  const HistoryKeeper keeper(*log, keep(Duration::seconds(86'400)));
+  for (int hour = 0; hour < 23; ++hour) {
+    w.tick(Duration::seconds(3600));
+    w.flush();
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));  // it looks every 5 ms
   }
+  EXPECT_EQ(log->first().value(), 1U);
+  EXPECT_TRUE(notices().empty());
+  w.tick(Duration::seconds(2 * 3600));
+  w.flush();
+  EXPECT_TRUE(within_seconds(60, [&] { return log->first().value() > 1; })) << "it had looked all the time";
+}
+
+// Both the last record and the clock must say that something is old: a record of a clock that was ahead makes nothing old.
+TEST_F(HistoryKeeperTest, LeavesWhatTheClockCallsYoung) {
+  const auto log = open();
+  LogWorld w(*log, "prod");
+  w.set_up({{.name = "team", .quotas = {{.nominal = 4000}}}});
+  w.flush();
+  const Time begun = w.now;
+  w.tick(Duration::seconds(365 * 86'400));
+  w.flush();
+  std::atomic<int> looks = 0;
+  auto options = keep(Duration::seconds(86'400));
+  options.now = [&] {
+    ++looks;
+    return begun + Duration::seconds(3600);
+  };
+  const HistoryKeeper keeper(*log, options);
+  ASSERT_TRUE(within_seconds(60, [&] { return looks >= 3; }));
   EXPECT_EQ(log->first().value(), 1U);
   EXPECT_TRUE(notices().empty());
 }

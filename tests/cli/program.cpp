@@ -50,10 +50,23 @@ Program::Program(const std::vector<std::string>& arguments, const ProgramOptions
     dup2(nothing, STDIN_FILENO);
     dup2(out[1], STDOUT_FILENO);
     dup2(err[1], STDERR_FILENO);
+    // What this process was given by its own maker would count against limits.
+    (void)close_range(STDERR_FILENO + 1, ~0U, 0);
     if (options.file_size_max) {
       const rlimit limit{*options.file_size_max, *options.file_size_max};
       setrlimit(RLIMIT_FSIZE, &limit);
     }
+    if (options.descriptors_max) {
+      const rlimit limit{*options.descriptors_max, *options.descriptors_max};
+      setrlimit(RLIMIT_NOFILE, &limit);
+    }
+    for (const auto& [resource, value] : options.limits) {
+      rlimit limit{};
+      getrlimit(static_cast<__rlimit_resource>(resource), &limit);
+      limit.rlim_cur = value;
+      setrlimit(static_cast<__rlimit_resource>(resource), &limit);
+    }
+    if (options.user && (setgid(*options.user) != 0 || setuid(*options.user) != 0)) _exit(126);
     if (!options.folder.empty() && chdir(options.folder.c_str()) != 0) _exit(127);
     execve(argv[0], argv.data(), envp.data());
     _exit(127);

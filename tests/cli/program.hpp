@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace hindsight::test {
@@ -17,7 +18,11 @@ namespace hindsight::test {
 struct ProgramOptions {
   std::map<std::string, std::string> environment;  ///< On top of that of the test, without HINDSIGHT_LOG and KUBECONFIG.
   std::optional<std::uint64_t> file_size_max;      ///< RLIMIT_FSIZE: writes beyond fail, as on a full disk.
+  std::optional<std::uint64_t> descriptors_max;    ///< RLIMIT_NOFILE, which it cannot raise.
   std::string folder;                              ///< Where it runs; empty: where the test runs.
+  /// RLIMIT_AS and the like: the soft limit, which may be raised again while it runs (prlimit).
+  std::vector<std::pair<int, std::uint64_t>> limits;
+  std::optional<unsigned> user;  ///< It runs as this user, which only root can arrange; limits that do not hold for root are set for it.
 };
 
 /// What a process left behind.

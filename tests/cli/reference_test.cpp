@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "cli/application.hpp"
+#include "tests/cli/commands_of.hpp"
 #include "tests/cli/worlds.hpp"
 
 namespace hindsight::test {
@@ -18,18 +19,6 @@ namespace {
 
 const std::string reference = "docs/commands.md";
 const std::string begin_mark = "<!-- options: ", end_mark = "<!-- end -->";
-
-/// "log cat" -> the command. What has sub-commands has no section of its own.
-std::map<std::string, const CLI::App*> commands_of(const CLI::App& app, const std::string& path = "") {
-  std::map<std::string, const CLI::App*> out;
-  for (const auto* sub : app.get_subcommands([](const CLI::App*) { return true; })) {
-    const std::string name = path.empty() ? sub->get_name() : path + " " + sub->get_name();
-    auto below = commands_of(*sub, name);
-    if (below.empty()) out[name] = sub;
-    out.merge(below);
-  }
-  return out;
-}
 
 std::string in_cell(std::string text) {
   for (std::size_t at = 0; (at = text.find('|', at)) != std::string::npos; at += 2) text.insert(at, 1, '\\');
@@ -101,6 +90,16 @@ std::string refreshed(const std::string& page, const std::map<std::string, const
     if (more && !line.starts_with("    $ ")) out += "\n";
   }
   return out;
+}
+
+TEST(Documents, AreAllListed) {
+  const std::string list = contents("docs/README.md");
+  for (const auto& entry : std::filesystem::directory_iterator("docs")) {
+    const std::string name = entry.path().filename().string();
+    if (name != "README.md") {
+      EXPECT_NE(list.find("](" + name + ")"), std::string::npos) << "docs/README.md does not name " << name;
+    }
+  }
 }
 
 TEST(Reference, SaysWhatEveryCommandDoes) {

@@ -1,16 +1,20 @@
 // `run` as a process: the quick start, and the control plane against an API server that the test plays: configuration, metrics, Kubernetes
 // Events, and servers that are not there or do not want us.
 
+#include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <csignal>
 #include <map>
 #include <mutex>
 #include <set>
 #include <sstream>
+#include <thread>
 
 #include "tests/cli/worlds.hpp"
 #include "tests/connectors/kubernetes/fake_api_server.hpp"
 #include "tests/operations/raw_client.hpp"
+#include "vocabulary/printable.hpp"
 
 namespace hindsight::test {
 namespace {
@@ -62,6 +66,18 @@ class Api {
     return changed_.wait_for(lock, std::chrono::seconds(120), [&] { return good(objects_[path]); });
   }
 
+  /// How many arrived.
+  [[nodiscard]] std::size_t writes() {
+    const std::lock_guard lock(mutex_);
+    return writes_;
+  }
+  [[nodiscard]] bool wait_for_writes(std::size_t count) {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, std::chrono::seconds(120), [&] { return writes_ >= count; });
+  }
+  std::atomic<bool> busy{false};         ///< Writes are sent away, but those of leases.
+  std::atomic<bool> lease_hangs{false};  ///< Whoever asks about a lease gets no answer.
+
   static inline const std::string group = "/apis/kueue.x-k8s.io/v1beta2";
 
  private:
@@ -85,7 +101,14 @@ class Api {
       e.wait_for_end();
       return;
     }
+    const bool is_lease = e.path.find("/leases") != std::string::npos;
+    if (is_lease && lease_hangs) return e.wait_for_end();
     std::unique_lock lock(mutex_);
+    if (e.method != "GET" && !is_lease) {
+      ++writes_;
+      changed_.notify_all();
+      if (busy) return e.answer(429, R"({"kind":"Status","code":429,"message":"busy"})");
+    }
     if (e.method == "POST") {
       Json body = Json::parse(e.body);
       body["metadata"]["resourceVersion"] = std::to_string(++version_);
@@ -120,6 +143,7 @@ class Api {
   std::condition_variable changed_;
   std::map<std::string, Json> objects_;
   std::vector<Json> events_;
+  std::size_t writes_ = 0;
   int version_ = 0;
   FakeApiServer server_;
 };
@@ -184,6 +208,29 @@ TEST_F(Run, AdmitsCountsTellsAndRecordsItsConfiguration) {
   EXPECT_NE(observed.find("7m"), std::string::npos) << observed;
   EXPECT_TRUE(json_of(on(log_, {"verify"}))["clean"]);
   EXPECT_EQ(json_of(on(log_, {"get", "workloads", "w1"}))["status"]["admission"]["clusterQueue"], "cq");
+}
+
+// All that it wants to write waits for a busy server, and then the lease goes: what waits is not sent any more.
+TEST_F(Run, ACopyThatLosesItsLeaseWritesNothingMoreAndEnds) {
+  Api api;
+  api.busy = true;
+  const std::string config = write(folder_.file("config.yaml"),
+                                   "apiVersion: config.kueue.x-k8s.io/v1beta2\nkind: Configuration\n"
+                                   "leaderElection: {leaderElect: true, leaseDuration: 30s, renewDeadline: 3s, retryPeriod: 500ms}\n");
+  Words line = words(api.server().url(), {"--config", config});
+  std::erase(line, "--no-lease");
+  Program run(line);
+  ASSERT_TRUE(run.wait_for("the lease is ours")) << run.said();
+  ASSERT_TRUE(api.wait_for_writes(5)) << run.said();
+  api.lease_hangs = true;
+  ASSERT_TRUE(run.wait_for("the lease is not ours")) << run.said();
+  // What had left before is counted a moment later.
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  const auto before = api.writes();
+  const Outcome done = run.wait();
+  EXPECT_EQ(done.status, 1) << done.err;
+  EXPECT_NE(done.err.find("the lease was lost"), std::string::npos) << done.err;
+  EXPECT_EQ(api.writes(), before);
 }
 
 // A restart counts and tells nothing again.
@@ -270,6 +317,29 @@ TEST_F(Run, WrongCredentialsAreAFailureThatSaysSo) {
   });
   expect_error(hindsight(words(server.url())), 1, {"the API server " + server.url() + " refuses the credentials: found status 401"});
   EXPECT_FALSE(std::filesystem::exists(log_));
+}
+
+// Whatever stands between us and the API server may answer in its name.
+TEST_F(Run, WhatAServerSaysForgesNoLine) {
+  const std::string said =
+      "evil\x1b]0;title\x07\nhindsight: error: forged\r\n2026-01-01T00:00:00.000000Z ERROR forged \xc2\x9b"
+      "31m";
+  FakeApiServer server([&](Exchange& e) {
+    if (e.path.ends_with("/namespaces/kube-system")) return e.answer(200, R"({"kind":"Namespace","metadata":{"name":"kube-system"}})");
+    e.answer(403, Json{{"kind", "Status"}, {"code", 403}, {"reason", said}, {"message", said}}.dump());
+  });
+  for (const bool webhooks : {false, true}) {
+    const Words hooks{"--webhooks", "--webhook-address", "127.0.0.1:0", "--webhook-url", "https://127.0.0.1:1"};
+    Program program(words(server.url(), webhooks ? hooks : Words()));
+    EXPECT_TRUE(program.wait_for("evil\\u001b]0;title\\u0007\\nhindsight")) << program.said();
+    program.signal(SIGTERM);
+    const Outcome done = program.wait();
+    std::istringstream lines(done.err);
+    for (std::string line; std::getline(lines, line);) {
+      EXPECT_TRUE(is_printable(line)) << printable(line);
+      EXPECT_FALSE(line.starts_with("hindsight: error: forged") || line.starts_with("2026-01-01T00:00:00.000000Z")) << line;
+    }
+  }
 }
 
 TEST_F(Run, AKubeconfigThatIsNoneNamesWhatIsMissing) {

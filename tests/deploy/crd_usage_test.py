@@ -308,25 +308,27 @@ def test_definitions_with_a_conversion_webhook_are_accepted_too(cluster):
 
 def test_the_controller_may_do_what_it_needs_and_no_more(cluster):
     cluster.kubectl("apply", "-f", ROOT / "deploy" / "rbac.yaml")
-    may = {"kueue.x-k8s.io": {"workloads": "get list watch create update patch delete", "workloads/status": "update patch", "workloads/finalizers": "update",
-                              "clusterqueues": "get list watch patch", "clusterqueues/status": "update patch", "localqueues": "get list watch",
-                              "localqueues/status": "patch", "cohorts/status": "patch", "resourceflavors": "list watch patch", "topologies": "list patch",
-                              "admissionchecks/status": "patch", "workloadpriorityclasses": "watch", "multikueueconfigs": "watch",
-                              "provisioningrequestconfigs": "watch"},
-           "batch": {"jobs": "get list watch update patch delete", "jobs/status": "update patch", "jobs/finalizers": "update"},
-           "": {"pods": "get list watch patch", "nodes": "get list watch", "namespaces": "get list watch", "limitranges": "get list watch", "events": "create patch"},
-           "events.k8s.io": {"events": "create patch"}, "scheduling.k8s.io": {"priorityclasses": "get list watch"},
-           "node.k8s.io": {"runtimeclasses": "get list watch"}}
-    may_not = {"": {"secrets": "get list", "pods": "create delete", "nodes": "patch update", "namespaces": "create patch"},
-               "batch": {"jobs": "create"}, "rbac.authorization.k8s.io": {"clusterroles": "get update bind"},
-               "kueue.x-k8s.io": {"clusterqueues": "create delete", "localqueues": "create update patch delete", "workloadpriorityclasses": "update"},
+    may = {"kueue.x-k8s.io": {"workloads": "list watch create patch delete", "workloads/status": "patch", "clusterqueues": "list watch patch",
+                              "clusterqueues/status": "patch", "localqueues": "list watch", "localqueues/status": "patch", "cohorts": "list watch",
+                              "resourceflavors": "list watch patch", "admissionchecks": "list watch patch", "topologies": "list watch",
+                              "workloadpriorityclasses": "list watch"},
+           "batch": {"jobs": "list watch patch delete", "jobs/status": "patch", "jobs/finalizers": "update"},
+           "jobset.x-k8s.io": {"jobsets": "list watch patch delete", "jobsets/finalizers": "update"},
+           "ray.io": {"rayjobs": "list watch patch delete", "rayclusters": "list watch patch delete"},
+           "": {"pods": "list watch patch", "namespaces": "get list watch", "limitranges": "list watch", "events": "create patch"},
+           "scheduling.k8s.io": {"priorityclasses": "list watch"}, "node.k8s.io": {"runtimeclasses": "list watch"}}
+    may_not = {"": {"secrets": "get list", "pods": "create delete update", "pods/status": "patch update", "nodes": "patch update",
+                    "namespaces": "create patch"},
+               "batch": {"jobs": "create update", "jobs/status": "update"}, "rbac.authorization.k8s.io": {"clusterroles": "get update bind"},
+               "kueue.x-k8s.io": {"clusterqueues": "create update delete", "localqueues": "create update patch delete", "workloads": "update",
+                                  "workloads/status": "update", "workloadpriorityclasses": "update"},
                "apiextensions.k8s.io": {"customresourcedefinitions": "get patch"}}
     for expected, table in ((True, may), (False, may_not)):
         for group, resources in table.items():
             for resource, verbs in resources.items():
                 for verb in verbs.split():
                     same(allowed(cluster, group, resource, verb, "default"), expected, f"may {verb} {resource}.{group}")
-    for verb in ("get", "create", "update", "patch"):
+    for verb in ("get", "create", "patch"):
         same(allowed(cluster, "coordination.k8s.io", "leases", verb, "hindsight-system"), True, f"may {verb} leases in its namespace")
         same(allowed(cluster, "coordination.k8s.io", "leases", verb, "default"), False, f"may {verb} leases elsewhere")
 

@@ -173,10 +173,10 @@ class ConfigurationTest(unittest.TestCase):
         self.usage("top")
         uid = self.get("jobs", "top")["metadata"]["uid"]
         owner = {"apiVersion": "batch/v1", "kind": "Job", "name": "top", "uid": uid, "controller": True}
-        self.apply(plain_job("child", "ours", cpu="1", ownerReferences=[owner]))
+        self.apply(plain_job("forged", "ours", cpu="1", ownerReferences=[owner]))
         self.apply(plain_job("after", "ours", cpu="1"))
         self.usage("after")  # whatever came before it has been seen
-        self.assertIsNone(self.workload_of("child"))
+        self.assertIsNotNone(self.workload_of("forged"), "no controller makes Jobs for a Job")
         self.assertIsNone(self.workload_of("unnamed"))
         self.assertIsNone(self.workload_of("system", "kube-system"))
         self.assertFalse(self.get("jobs", "system", "kube-system")["spec"].get("suspend"))

@@ -67,6 +67,7 @@ class ElasticSoak(unittest.TestCase):
             self.soak()
             print(run(jobs_test.ARGS.hindsight, "verify", "--log", self.log), flush=True)
             print(run(jobs_test.ARGS.invariants, self.log), flush=True)
+            self.must_have_happened()
         except BaseException:
             self.tell()
             raise
@@ -76,6 +77,7 @@ class ElasticSoak(unittest.TestCase):
 
     def soak(self):
         args, rng = jobs_test.ARGS, self.rng
+        self.resized = 0
         self.apply([{"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "ResourceFlavor", "metadata": {"name": "any"}, "spec": {}}])
         self.apply([{"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "WorkloadPriorityClass", "metadata": {"name": n}, "value": v} for n, v in (("low", 0), ("high", 100))])
         self.apply([o for name, cpu in QUEUES for o in queue(name, cpu)])
@@ -101,8 +103,8 @@ class ElasticSoak(unittest.TestCase):
                 time.sleep(rng.uniform(0, 0.5))
                 self.controller.start()
             elif action == "resize":
-                # A Job that is complete or has gone takes no other size, and needs none.
-                self.cluster.kubectl("patch", "job", rng.choice(started), "--type=merge", "-p", json.dumps({"spec": {"parallelism": rng.randint(1, 5)}}), check=False)
+                size = json.dumps({"spec": {"parallelism": rng.randint(1, 5)}})
+                self.resized += "patched" in self.cluster.kubectl("patch", "job", rng.choice(started), "--type=merge", "-p", size, check=False)
             else:
                 pods = rng.randint(1, 3)
                 self.apply([job(left_others.pop(), some_queue(), pods, pods, rng.randint(1, 3), False, rng.choice(["low", "high"]))])
@@ -110,6 +112,16 @@ class ElasticSoak(unittest.TestCase):
             self.apply(waiting)
         self.wait(elastic + others)
         self.assertEqual(self.controller.stop(), 0, "SIGTERM ends it with status 0")
+
+    def must_have_happened(self):
+        """Else it proves nothing."""
+        stats = json.loads(run(jobs_test.ARGS.hindsight, "log", "stats", "-o", "json", "--log", self.log))
+        decided = {d["event"]: d["count"] for d in stats["decided"]}
+        print(f"{self.resized} resizes were taken; decided: {decided}", flush=True)
+        # A Job that is complete or has gone takes no other size.
+        self.assertGreater(self.resized, jobs_test.ARGS.resizes // 2)
+        for event in ("SliceReplaced", "PodsReleased", "WorkloadPreempted"):
+            self.assertGreater(decided.get(event, 0), 0, event)
 
     def wait(self, names):
         """Until all Jobs are complete, all Workloads finished and no quota is in use; fails when nothing of it moves any more."""

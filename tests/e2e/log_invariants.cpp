@@ -60,7 +60,7 @@ bool holds(const admission::StateView& state, std::uint64_t offset, bool rearran
     if (tree == nullptr || tree->quota() == nullptr) continue;
     for (const auto& group : config->groups)
       for (const auto& flavor : group.flavors)
-        for (const Symbol resource : group.resources) {
+        for (const Symbol& resource : group.resources) {
           const auto f = tree->quota()->queue_figures(name, flavor.flavor, resource);
           const std::string cell = std::string(flavor.flavor.text()) + "/" + std::string(resource.text());
           const Amount sum = held[{std::string(name.text()), cell}];
@@ -145,6 +145,7 @@ int main(int argc, char** argv) {
   const auto last = (*log)->last();
   if (!last) return std::printf("%s\n", last.error().message.c_str()), 1;
   if (auto ok = past.go_to(*last); !ok) return std::printf("%s\n", ok.error().message.c_str()), 1;
+  if (records == 0) return std::printf("%s: no record of domain %s was looked at\n", argv[1], domain->c_str()), 1;
   if (good) std::printf("%llu records: no quota exceeded, every sum right\n", static_cast<unsigned long long>(records));
   return good ? 0 : 1;
 }

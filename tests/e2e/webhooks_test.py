@@ -129,6 +129,12 @@ class WebhooksTest(unittest.TestCase):
         self.refused("vresourceflavor.kb.io", 'spec.nodeLabels.matchLabels: Invalid value: {"a b":"c"}', *words, **create(kueue("ResourceFlavor", "bad", {"nodeLabels": {"a b": "c"}})))
         self.refused("vjob.kb.io", 'metadata.labels[kueue.x-k8s.io/max-exec-time-seconds]: Invalid value: "0": should be greater than 0',
                      *words, **create(job("bad", labels={"kueue.x-k8s.io/max-exec-time-seconds": "0"})))
+        # Beyond a limit of ours (docs/limits.md): what would be set aside cannot be written.
+        many = {f"l{i}": "v" for i in range(600)}
+        for webhook, bad in (("vjob.kb.io", job("many", labels={**dict(list(many.items())[:598]), "kueue.x-k8s.io/queue-name": "q", "kueue.x-k8s.io/priority-class": "default"})),
+                             ("vlocalqueue.kb.io", {**kueue("LocalQueue", "many", {"clusterQueue": "held"}), "metadata": {"name": "many", "namespace": "default", "labels": many}}),
+                             ("vcohort.kb.io", {**kueue("Cohort", "many", {}), "metadata": {"name": "many", "labels": many}})):
+            self.refused(webhook, "metadata.labels: Forbidden: found 600 elements, allowed: at most 512 elements", *words, **create(bad))
         said = self.kubectl(*words, check=False, **create(job("bad", labels={"kueue.x-k8s.io/max-exec-time-seconds": "0"})))
         self.assertTrue(said.startswith("Error from server (Forbidden)"), said)
         self.create(job("runs", labels={"note": "x"}))

@@ -8,13 +8,25 @@
 #include <chrono>
 #include <latch>
 #include <memory>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "events/quarantine.hpp"
+#include "events/record.hpp"
 #include "tests/events/log_records.hpp"
 
 namespace hindsight::test {
+
+/// A record that says of the one with sequence `bad`, at `position`, that it is passed over.
+inline Records set_aside(const std::string& domain, std::uint64_t sequence, std::uint64_t bad, events::Position position) {
+  RecordView view;
+  view.envelope = {domain, sequence, 1, Time{0}, 0};
+  view.body = Observation(RecordQuarantined{bad, position, "somebody", "1.0", "a test"});
+  const auto bytes = events::encode(view);
+  return Records().add(domain, sequence, 1, 0, std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
+}
 
 template <class Maker>
 class LogContract : public testing::Test {
@@ -226,11 +238,33 @@ TYPED_TEST_P(LogContract, keeps_snapshots_of_several_domains) {
   EXPECT_TRUE(this->log_->snapshot(9, "prod/b").has_value());
 }
 
+/// A record that says of another that it is passed over: whoever opens the log knows before it reads on.
+TYPED_TEST_P(LogContract, knows_which_records_were_set_aside) {
+  EXPECT_TRUE(this->log_->quarantined().value().empty());
+  this->append(Records::run("a", 1, 3));
+  this->append(Records::run("b", 1, 3));
+  EXPECT_TRUE(this->log_->quarantined().value().empty());
+  this->append(set_aside("b", 4, 2, 5).add("a", 4));
+  EXPECT_EQ(this->log_->quarantined().value(), (std::vector<events::QuarantinedRecord>{{"b", 2, 5}}));
+  this->append(set_aside("a", 5, 1, 1));
+  EXPECT_EQ(this->log_->quarantined().value(), (std::vector<events::QuarantinedRecord>{{"a", 1, 1}, {"b", 2, 5}}));
+  EXPECT_EQ(events::passed_over(*this->log_, "a").value(), std::set<std::uint64_t>{1});
+  EXPECT_TRUE(events::passed_over(*this->log_, "c").value().empty());
+}
+
+TYPED_TEST_P(LogContract, says_of_a_record_twice_that_it_is_set_aside) {
+  this->append(Records::run("a", 1, 3));
+  this->append(set_aside("a", 4, 2, 2));
+  this->append(set_aside("a", 5, 2, 2));
+  EXPECT_EQ(this->log_->quarantined().value(), (std::vector<events::QuarantinedRecord>{{"a", 2, 2}}));
+}
+
 REGISTER_TYPED_TEST_SUITE_P(LogContract, gives_back_what_was_appended_in_one_order, refuses_a_wrong_expected_position_and_names_both,
                             refuses_sequences_that_do_not_count_on, refuses_an_epoch_that_falls, refuses_empty_records,
                             keeps_to_the_limits_of_a_read, seeks_the_first_record_at_or_after_a_time, seeks_in_a_long_log,
                             knows_the_last_record_of_each_domain, wakes_who_waits_for_records,
                             takes_batches_without_waiting_in_the_order_of_the_calls, fails_one_of_many_callers_without_harm_to_the_others,
-                            keeps_snapshots_newest_first, keeps_snapshots_of_several_domains);
+                            keeps_snapshots_newest_first, keeps_snapshots_of_several_domains, knows_which_records_were_set_aside,
+                            says_of_a_record_twice_that_it_is_set_aside);
 
 }  // namespace hindsight::test

@@ -31,6 +31,7 @@ class LogHandle final : public events::Log {
     return log_->wait_beyond(position, timeout);
   }
   [[nodiscard]] Result<std::vector<events::DomainTail>> domains() const override { return log_->domains(); }
+  [[nodiscard]] Result<std::vector<events::QuarantinedRecord>> quarantined() const override { return log_->quarantined(); }
   [[nodiscard]] Result<void> put_snapshot(const events::SnapshotMeta& meta, std::span<const std::byte> bytes) override {
     return log_->put_snapshot(meta, bytes);
   }

@@ -3,6 +3,11 @@
 #include <cstdint>
 
 #include "tests/events/exercise_record.hpp"
+#include "tests/support/fuzz_seeds.hpp"
+
+extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
+  return hindsight::test::write_seeds_if_asked(argc, argv, [] { return hindsight::test::seeds_of("tests/schemas/corpus", ".bin"); });
+}
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   hindsight::test::exercise_record(std::as_bytes(std::span(data, size)));

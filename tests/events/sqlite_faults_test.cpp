@@ -108,7 +108,7 @@ TEST_F(SqliteFaults, a_full_disk_fails_the_append_and_the_log_goes_on_when_there
       continue;
     }
     ++struck;
-    EXPECT_EQ(failed.error().kind, ErrorKind::io);
+    EXPECT_EQ(failed.error().kind, ErrorKind::unavailable);
     EXPECT_NE(failed.error().message.find("log " + path_ + ": database or disk is full"), std::string::npos) << failed.error().message;
     EXPECT_EQ(log->last().value(), last);
     const auto again = log->append(batch_from(last + 1, 40).views(), last);
@@ -136,7 +136,7 @@ TEST_F(SqliteFaults, a_full_disk_fails_a_snapshot_and_leaves_the_one_before) {
       kept = hash;
     } else {
       ++struck;
-      EXPECT_EQ(put.error().kind, ErrorKind::io);
+      EXPECT_EQ(put.error().kind, ErrorKind::unavailable);
       EXPECT_NE(put.error().message.find("log " + path_ + ": database or disk is full"), std::string::npos) << put.error().message;
     }
     EXPECT_EQ(expect_whole_snapshot(*log), kept);

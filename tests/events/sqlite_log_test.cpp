@@ -192,11 +192,11 @@ TEST_F(SqliteLogFile, refuses_a_file_that_is_no_database) {
 
 TEST_F(SqliteLogFile, refuses_a_newer_format) {
   { open(path_); }
-  sql(path_, "PRAGMA user_version = 5;");
+  sql(path_, "PRAGMA user_version = 6;");
   for (const auto& options : {events::SqliteLogOptions{}, read_only}) {
     const Error error = error_of_open(path_, options);
     EXPECT_EQ(error.kind, ErrorKind::unsupported);
-    EXPECT_EQ(error.message, "log " + path_ + ": its format version is 5, written by a newer release; this build reads up to 4");
+    EXPECT_EQ(error.message, "log " + path_ + ": its format version is 6, written by a newer release; this build reads up to 5");
   }
 }
 

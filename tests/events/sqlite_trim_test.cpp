@@ -86,15 +86,15 @@ TEST_F(SqliteTrim, IsRefusedWhereItMeansNothing) {
     EXPECT_NE(refused.error().message.find("allowed: from record 6 to 10"), std::string::npos) << refused.error().message;
   }
   EXPECT_EQ(open(true)->forget({7, {{"a", 7, 1, 7}}}).error().kind, ErrorKind::denied);
-  EXPECT_EQ(log->begin_behind({20, {{"a", 20, 1, 20}}}).error().kind, ErrorKind::conflict);
+  EXPECT_EQ(log->begin_behind({20, {{"a", 20, 1, 20}}}, {}).error().kind, ErrorKind::conflict);
   EXPECT_EQ(log->first().value(), 6U);
 }
 
 TEST_F(SqliteTrim, AnEmptyFileCanBeginLate) {
   {
     const auto log = open();
-    EXPECT_EQ(log->begin_behind({0, {}}).error().kind, ErrorKind::invalid);
-    ASSERT_TRUE(log->begin_behind({20, {{"a", 12, 3, 19}, {"b", 8, 2, 20}}}));
+    EXPECT_EQ(log->begin_behind({0, {}}, {}).error().kind, ErrorKind::invalid);
+    ASSERT_TRUE(log->begin_behind({20, {{"a", 12, 3, 19}, {"b", 8, 2, 20}}}, {}));
     EXPECT_EQ(log->last().value(), 20U);
     EXPECT_EQ(log->append(Records().add("a", 12, 3).list(), 20).error().kind, ErrorKind::conflict);
   }

@@ -66,6 +66,7 @@ std::string Applier::key_of(const Intent& intent) {
     std::string operator()(const JobIntent& i) const { return "job/" + i.uid; }
     std::string operator()(const QueueStatusIntent& i) const { return "queue/" + i.namespace_ + "/" + i.name; }
     std::string operator()(const FinalizerIntent& i) const { return "finalizer/" + i.name; }
+    std::string operator()(const admission::QuarantineIntent& i) const { return "quarantine/" + i.uid; }
     std::string operator()(const WorkloadAdoptIntent& i) const { return "adopt/" + i.name; }
     std::string operator()(const admission::PodReleaseIntent& i) const { return "pod/" + i.uid; }
   };

@@ -46,6 +46,7 @@ class Applier {
   // Nobody reads these back here: no object of the model shows a queue's status, waits with its end for a finalizer, or is prebuilt.
   static bool write(ApiServer&, const admission::QueueStatusIntent&) { return true; }
   static bool write(ApiServer&, const admission::FinalizerIntent&) { return true; }
+  static bool write(ApiServer&, const admission::QuarantineIntent&) { return true; }
   static bool write(ApiServer&, const admission::WorkloadAdoptIntent&) { return true; }
   static bool write(ApiServer&, const admission::PodReleaseIntent&) { return true; }
 

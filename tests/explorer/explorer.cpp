@@ -4,6 +4,7 @@
 
 #include "events/json.hpp"
 #include "events/record.hpp"
+#include "tests/admission/decided_afresh.hpp"
 
 namespace hindsight::explorer {
 
@@ -158,6 +159,8 @@ void Explorer::decide() {
     at_rest_ = true;
     if (!leader_->domain().synced()) return;
     if (auto finding = queue_rules_.check_rest(*leader_); !finding.empty()) fail(finding);
+    if (++rests_ % 16 == 0)
+      if (auto finding = admission::testing::decided_afresh(*leader_, read_settings); !finding.empty()) fail(finding);
     if (look_)
       if (auto finding = look_(*leader_); !finding.empty()) fail(finding);
     return;

@@ -83,7 +83,8 @@ class Explorer {
   std::unique_ptr<admission::LoopDriver> leader_, follower_;
   std::optional<admission::Domain::Step> in_flight_;  ///< Decided, not read back yet.
   std::uint64_t epoch_ = 0;
-  bool at_rest_ = false;  ///< Nothing left to decide since the last record.
+  bool at_rest_ = false;     ///< Nothing left to decide since the last record.
+  std::uint64_t rests_ = 0;  ///< How often that was so.
   int decisions_in_a_row_ = 0;
   std::vector<RecordedDecision> decided_;
 };

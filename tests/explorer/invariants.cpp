@@ -122,7 +122,7 @@ std::set<std::pair<Symbol, Symbol>, BySymbols> all_pairs(const Catalog& catalog)
   const auto take = [&](const auto& config) {
     for (const auto& g : config.groups)
       for (const auto& f : g.flavors)
-        for (const Symbol r : g.resources) out.emplace(f.flavor, r);
+        for (const Symbol& r : g.resources) out.emplace(f.flavor, r);
   };
   for (const auto& [name, q] : catalog.queues) take(*q);
   for (const auto& [name, c] : catalog.cohorts) take(*c);
@@ -211,7 +211,7 @@ std::string Invariants::check(const StateView& state, const RecordView& record) 
   for (const auto& [queue, root] : catalog.roots)
     if (!root.empty()) roots.insert(root);
   const auto pairs = all_pairs(catalog);
-  for (const Symbol root : roots) {
+  for (const Symbol& root : roots) {
     const auto& tree = *state.tree(root)->quota();
     for (const auto& [flavor, resource] : pairs) {
       const auto note = [&, flavor = flavor, resource = resource](std::string_view kind, Symbol node,
@@ -221,8 +221,8 @@ std::string Invariants::check(const StateView& state, const RecordView& record) 
         over[cell] = std::max<Amount>(0, subtract(f.usage, std::max<Amount>(0, f.potential)));
         usage[cell] = f.usage;
       };
-      for (const Symbol q : tree.queue_names()) note("ClusterQueue", q, tree.queue_figures(q, flavor, resource));
-      for (const Symbol c : tree.cohort_names()) note("Cohort", c, tree.cohort_figures(c, flavor, resource));
+      for (const Symbol& q : tree.queue_names()) note("ClusterQueue", q, tree.queue_figures(q, flavor, resource));
+      for (const Symbol& c : tree.cohort_names()) note("Cohort", c, tree.cohort_figures(c, flavor, resource));
     }
   }
 

@@ -28,7 +28,7 @@ std::set<Symbol, ByText> concerned(const Catalog& catalog, const RecordView& rec
     out.insert(catalog.root_of(Symbol(q->meta.name)));
   } else if (const auto* c = std::get_if<CohortObserved>(o)) {
     out.insert(catalog.topmost(Symbol(c->meta.name)));
-    for (const Symbol below : catalog.below(Symbol(c->meta.name))) out.insert(catalog.topmost(below));
+    for (const Symbol& below : catalog.below(Symbol(c->meta.name))) out.insert(catalog.topmost(below));
   } else if (const auto* lq = std::get_if<LocalQueueObserved>(o)) {
     out.insert(catalog.root_of(Symbol(lq->cluster_queue)));
   } else if (std::holds_alternative<ConfigurationObserved>(*o)) {

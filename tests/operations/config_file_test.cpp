@@ -259,6 +259,19 @@ clientConnection: {qps: -1.5, burst: 7}
   EXPECT_EQ(c.client_burst, 7);
 }
 
+// Who makes jobs as parts of other jobs: only the webhooks ask, so it is no part of what decisions follow from.
+TEST(ConfigFileTest, ControllersAreThoseOfTheFileOrTheUsualOnes) {
+  const auto usual = good("").controllers;
+  EXPECT_NE(std::find(usual.begin(), usual.end(), "system:serviceaccount:kube-system:job-controller"), usual.end());
+  EXPECT_NE(std::find(usual.begin(), usual.end(), "system:serviceaccount:jobset-system:jobset-controller-manager"), usual.end());
+  EXPECT_EQ(good("hindsight: {controllers: [\"system:serviceaccount:a:b\", \"jobs*\"]}").controllers,
+            (std::vector<std::string>{"system:serviceaccount:a:b", "jobs*"}));
+  EXPECT_TRUE(good("hindsight: {controllers: []}").controllers.empty()) << "nobody";
+  EXPECT_EQ(good("hindsight: {repeatedPreemptions: 3}").controllers, usual) << "other fields say nothing of them";
+  EXPECT_NE(error_of("hindsight: {controllers: 1}").find("hindsight.controllers"), std::string::npos);
+  EXPECT_NE(error_of("hindsight: {controllers: [a, a]}").find("hindsight.controllers"), std::string::npos);
+}
+
 // BA-28
 TEST(ConfigFileTest, FeatureGatesComeFromTheFileOrFromTheCommandLine) {
   auto with = options();

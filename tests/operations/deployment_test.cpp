@@ -12,6 +12,8 @@
 #include "connectors/webhooks/reviews.hpp"
 #include "operations/config_file.hpp"
 #include "operations/health.hpp"
+#include "vocabulary/amount.hpp"
+#include "vocabulary/time.hpp"
 
 namespace hindsight::operations {
 namespace {
@@ -37,6 +39,11 @@ class DeploymentTest : public ::testing::Test {
   json pod_ = objects_.at("Deployment/hindsight").at("spec").at("template").at("spec");
   json container_ = pod_.at("containers").at(0);
 
+  [[nodiscard]] int port(const std::string& name) const {
+    for (const auto& one : container_.at("ports"))
+      if (one.at("name") == name) return one.at("containerPort");
+    return 0;
+  }
   [[nodiscard]] std::string argument(const std::string& name) const {
     for (const auto& a : container_.at("args")) {
       const auto text = a.get<std::string>();
@@ -56,16 +63,55 @@ TEST_F(DeploymentTest, ItsConfigurationIsReadWithoutAnyWarning) {
 
 TEST_F(DeploymentTest, ProbesAskForPathsThatTheServerHas) {
   HttpRoutes routes;
-  add_operational_routes(routes, {});
-  const auto address = parse_listen_address(argument("http"));
+  add_probe_routes(routes, {});
+  const auto address = parse_listen_address(argument("probe-address"));
   ASSERT_TRUE(address.has_value()) << address.error().message;
   EXPECT_EQ(address->host, "");
-  EXPECT_EQ(container_.at("ports").at(0), (json{{"name", "http"}, {"containerPort", address->port}}));
+  EXPECT_EQ(port("probes"), address->port);
   for (const char* probe : {"startupProbe", "livenessProbe", "readinessProbe"}) {
     const json get = container_.at(probe).at("httpGet");
-    EXPECT_EQ(get.at("port"), "http");
+    EXPECT_EQ(get.at("port"), "probes");
     EXPECT_NE(routes.find("GET", get.at("path").get<std::string>()).handler, nullptr) << probe;
   }
+}
+
+// Whoever gets to --http is asked for nothing.
+TEST_F(DeploymentTest, OthersGetOnlyToWhatAsksThemWhoTheyAre) {
+  const auto address = parse_listen_address(argument("http"));
+  ASSERT_TRUE(address.has_value()) << address.error().message;
+  EXPECT_EQ(address->host, "127.0.0.1");
+  for (const auto& one : container_.at("ports")) EXPECT_NE(one.at("containerPort"), address->port);
+
+  const auto configuration = read_configuration(objects_.at("ConfigMap/hindsight-config").at("data").at("config.yaml").get<std::string>(),
+                                                "config.yaml", {.own_namespace = "", .feature_gates = std::nullopt});
+  ASSERT_TRUE(configuration && configuration->metrics_address);
+  EXPECT_NE(std::find(container_.at("args").begin(), container_.at("args").end(), "--metrics"), container_.at("args").end());
+  EXPECT_EQ(port("metrics"), configuration->metrics_address->port);
+  const json annotations = objects_.at("Deployment/hindsight").at("spec").at("template").at("metadata").at("annotations");
+  EXPECT_EQ(annotations.at("prometheus.io/port"), std::to_string(port("metrics")));
+  EXPECT_EQ(annotations.at("prometheus.io/scheme"), "https");
+  EXPECT_EQ(objects_.at("Service/hindsight").at("spec").at("ports"),
+            json::array({{{"name", "metrics"}, {"port", 8443}, {"targetPort", "metrics"}}}));
+
+  const auto rights = objects_of("deploy/metrics.yaml");
+  EXPECT_EQ(rights.at("ClusterRole/hindsight-metrics-reader").at("rules"),
+            json::array({{{"nonResourceURLs", {"/metrics"}}, {"verbs", {"get"}}}}));
+  EXPECT_EQ(rights.at("ClusterRoleBinding/hindsight-metrics-auth").at("subjects").at(0).at("name"), pod_.at("serviceAccountName"));
+}
+
+// Every port that is open to others is named there, and nothing else is.
+TEST_F(DeploymentTest, ThePolicyOfTheNetworkNamesThePortsThatAreThere) {
+  const json spec = objects_of("deploy/network-policy.yaml").at("NetworkPolicy/hindsight").at("spec");
+  EXPECT_EQ(spec.at("podSelector"), objects_.at("Deployment/hindsight").at("spec").at("selector"));
+  EXPECT_EQ(spec.at("policyTypes"), json::array({"Ingress"}));
+  std::vector<int> named, there;
+  for (const auto& rule : spec.at("ingress"))
+    for (const auto& one : rule.at("ports")) named.push_back(one.at("port"));
+  for (const auto& one : container_.at("ports"))
+    if (one.at("name") != "probes") there.push_back(one.at("containerPort"));
+  std::sort(named.begin(), named.end());
+  std::sort(there.begin(), there.end());
+  EXPECT_EQ(named, there);
 }
 
 TEST_F(DeploymentTest, FilesLieOnVolumesThatAreThere) {
@@ -83,6 +129,20 @@ TEST_F(DeploymentTest, FilesLieOnVolumesThatAreThere) {
   EXPECT_TRUE(objects_.contains("PersistentVolumeClaim/hindsight-log"));
 }
 
+// A log that is neither trimmed nor bounded fills its volume some day, and then nothing is decided until somebody looks.
+TEST_F(DeploymentTest, TheLogForgetsAndLeavesRoomOnItsVolume) {
+  const auto keep = parse_duration(argument("keep-history"));
+  ASSERT_TRUE(keep) << "--keep-history: found \"" << argument("keep-history") << "\"";
+  EXPECT_GE(*keep, Duration::seconds(86'400)) << "a day at least, or nobody can ask about yesterday";
+  const auto limit = parse_quantity(argument("log-limit"), "memory");
+  ASSERT_TRUE(limit) << "--log-limit: found \"" << argument("log-limit") << "\"";
+  const std::string storage = objects_.at("PersistentVolumeClaim/hindsight-log").at("spec").at("resources").at("requests").at("storage");
+  const auto volume = parse_quantity(storage, "memory");
+  ASSERT_TRUE(volume) << storage;
+  EXPECT_GE(*limit, Amount{1} << 30);
+  EXPECT_LE(*limit, *volume / 5 * 4) << "a trim needs room beside the log, and so does the write-ahead log";
+}
+
 // BA-27: internalCertManagement of the configuration, and what deploy/webhooks.yaml is made for.
 TEST_F(DeploymentTest, WebhooksAreAskedForWhereTheyAnswer) {
   const auto hooks = objects_of("deploy/webhooks.yaml");
@@ -93,7 +153,7 @@ TEST_F(DeploymentTest, WebhooksAreAskedForWhereTheyAnswer) {
   EXPECT_EQ(service.at("metadata").at("namespace"), configuration->namespace_);
   EXPECT_EQ(service.at("spec").at("ports").at(0).at("targetPort"), configuration->webhook_address.port);
   EXPECT_EQ(service.at("spec").at("selector"), objects_.at("Deployment/hindsight").at("spec").at("selector").at("matchLabels"));
-  EXPECT_EQ(container_.at("ports").at(1).at("containerPort"), configuration->webhook_address.port);
+  EXPECT_EQ(port("webhooks"), configuration->webhook_address.port);
   EXPECT_EQ(hooks.at("Role/hindsight-webhooks").at("rules").at(1).at("resourceNames"), json::array({configuration->webhook_secret}));
 
   std::map<std::string, std::string> paths;  // of every webhook that answers
@@ -133,7 +193,7 @@ TEST_F(DeploymentTest, VisibilityIsAskedForWhereItAnswers) {
   EXPECT_EQ(service.at("metadata").at("namespace"), configuration->namespace_);
   EXPECT_EQ(service.at("spec").at("ports").at(0).at("targetPort"), configuration->visibility_address.port);
   EXPECT_EQ(service.at("spec").at("selector"), objects_.at("Deployment/hindsight").at("spec").at("selector").at("matchLabels"));
-  EXPECT_EQ(container_.at("ports").at(2).at("containerPort"), configuration->visibility_address.port);
+  EXPECT_EQ(port("visibility"), configuration->visibility_address.port);
   for (const std::string version : {"v1beta1", "v1beta2"}) {
     const json spec = objects.at("APIService/" + version + ".visibility.kueue.x-k8s.io").at("spec");
     EXPECT_EQ(spec.at("service"), (json{{"name", "hindsight-visibility-server"}, {"namespace", configuration->namespace_}, {"port", 443}}));

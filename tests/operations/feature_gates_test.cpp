@@ -41,7 +41,7 @@ TEST(FeatureGatesTest, AnUnknownNameIsAnErrorThatListsTheNearest) {
   EXPECT_NE(many.find("\"FlavorFungibility\""), std::string::npos) << many;
   EXPECT_NE(many.find("\"FlavorFungibilityPreserveScanProgress\""), std::string::npos) << many;
   EXPECT_EQ(error_of("zzzzzz=true"), "--feature-gates: zzzzzz: unknown feature gate; allowed: the gates that the documentation lists");
-  EXPECT_NE(error_of(std::string(5'000, 'x') + "=true"), "");
+  EXPECT_NE(error_of(std::string(5'000, 'x').append("=true")), "");
 }
 
 // base-api §12

@@ -100,6 +100,17 @@ TEST_F(LoggingTest, TextLinesCannotBeForgedByWhatTheyTell) {
   EXPECT_NE(line.find("two\\x1b[2J workload=ns/a why=\"no quota left\"\n"), std::string::npos) << line;
 }
 
+// C1 controls, bidirectional overrides and what is no UTF-8 are shown; what people read in their languages stays.
+TEST_F(LoggingTest, TextLinesShowWhatATerminalWouldObey) {
+  set_up(LogFormat::text);
+  log(LogLevel::info,
+      "a \xc2\x9b"
+      "31m \xe2\x80\xae \xff Grün 漢字",
+      {{"why", "\xe2\x81\xa6 \r\a"}});
+  ASSERT_EQ(lines().size(), 1U);
+  EXPECT_NE(lines()[0].find("a \\x9b31m \\u202e \\xff Grün 漢字 why=\"\\u2066 \\u000d\\u0007\"\n"), std::string::npos) << lines()[0];
+}
+
 TEST_F(LoggingTest, TimeIsWrittenInUtcToTheMicrosecond) {
   const LogLine line{.time = Time{1'767'225'600'000'001}, .level = LogLevel::error, .message = "m", .fields = {}};
   EXPECT_EQ(json_line(line), R"({"time":"2026-01-01T00:00:00.000001Z","level":"error","message":"m"})");

@@ -12,10 +12,10 @@
 
 namespace hindsight::operations {
 
-RawClient::RawClient(std::uint16_t port) : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-  const timeval patience{20, 0};
-  ::setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-  ::setsockopt(socket_, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+RawClient::RawClient(std::uint16_t port, std::chrono::seconds patience) : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+  const timeval limit{patience.count(), 0};
+  ::setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+  ::setsockopt(socket_, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_port = htons(port);
@@ -67,8 +67,8 @@ std::string RawClient::read_answer(bool has_body) {
   return answer;
 }
 
-Answer request(std::uint16_t port, std::string_view method, std::string_view target, std::string_view body) {
-  RawClient client(port);
+Answer request(std::uint16_t port, std::string_view method, std::string_view target, std::string_view body, std::chrono::seconds patience) {
+  RawClient client(port, patience);
   std::string text = std::string(method) + " " + std::string(target) + " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n";
   if (!body.empty()) text += "Content-Length: " + std::to_string(body.size()) + "\r\n";
   client.send(text + "\r\n" + std::string(body));

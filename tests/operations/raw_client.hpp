@@ -1,15 +1,16 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <string_view>
 
 namespace hindsight::operations {
 
-/// A connection to a port of 127.0.0.1 that sends what it is told, well-formed or not. Waits at most 20 s for anything.
+/// A connection to a port of 127.0.0.1 that sends what it is told, well-formed or not. Waits at most for its patience for anything.
 class RawClient {
  public:
-  explicit RawClient(std::uint16_t port);
+  explicit RawClient(std::uint16_t port, std::chrono::seconds patience = std::chrono::seconds(20));
   ~RawClient();
   RawClient(const RawClient&) = delete;
   RawClient& operator=(const RawClient&) = delete;
@@ -37,6 +38,7 @@ struct Answer {
 };
 
 /// One request on a connection of its own.
-Answer request(std::uint16_t port, std::string_view method, std::string_view target, std::string_view body = {});
+Answer request(std::uint16_t port, std::string_view method, std::string_view target, std::string_view body = {},
+               std::chrono::seconds patience = std::chrono::seconds(20));
 
 }  // namespace hindsight::operations

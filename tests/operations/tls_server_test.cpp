@@ -102,7 +102,7 @@ class TlsServerTest : public ::testing::Test {
       return HttpResponse{.content_type = "text/plain", .body = "<" + q.client + "> for <" + std::string(q.header("x-remote-user")) + ">"};
     });
     routes.add("POST", "/echo", [](const HttpRequest& q) { return HttpResponse{.content_type = "text/plain", .body = "got " + q.body}; });
-    auto server = HttpServer::start({.request_seconds = 2, .body_bytes_max = body_bytes_max, .tls = identity_}, std::move(routes));
+    auto server = HttpServer::start({.head_seconds = 2, .body_bytes_max = body_bytes_max, .tls = identity_}, std::move(routes));
     ASSERT_TRUE(server) << server.error().message;
     server_ = std::move(*server);
     port_ = server_->address().port;

@@ -196,6 +196,36 @@ TEST_F(MetricsOf, TheSelectorChoosesLocalQueues) {
   EXPECT_EQ(text(chosen).find("kueue_local_queue_"), std::string::npos) << "it matches no more";
 }
 
+// Whoever may make LocalQueues and Workloads chooses their names: series do not outlive a queue, and a class has to exist to be a label.
+TEST_F(MetricsOf, NamesThatTenantsChooseLeaveNothingBehind) {
+  w.set_up({{.name = "cq", .quotas = {{.nominal = 4000}}}});
+  const auto series_of = [](const std::string& t, const std::string& word) {
+    std::size_t n = 0;
+    for (auto at = t.find(word); at != std::string::npos; at = t.find(word, at + 1)) ++n;
+    return n;
+  };
+  for (int i = 0; i < 3; ++i) {
+    const std::string n = std::to_string(i);
+    w.local_queue("made-up-" + n, "cq");
+    w.submit({.name = "w" + n, .queue = "made-up-" + n, .cpu = 1000});
+    w.change("w" + n, [&](WorkloadObserved& o) {
+      o.priority_class = w.keep("class-" + n);
+      o.priority_class_kind = PriorityClassKind::workload_priority_class;
+    });
+    w.settle();
+  }
+  const auto t = text();
+  EXPECT_GT(series_of(t, "made-up-"), 0U);
+  expect_line(t, R"(kueue_admitted_workloads_total{cluster_queue="cq",priority_class="",replica_role="standalone"} 3)");
+  EXPECT_EQ(series_of(t, "class-"), 0U);
+  for (int i = 0; i < 3; ++i) {
+    const std::string n = std::to_string(i);
+    w.observe(ObjectDeleted{ObjectKind::workload, "default", w.keep("w" + n), w.keep("uid-w" + n), {}});
+    w.observe(ObjectDeleted{ObjectKind::local_queue, "default", w.keep("made-up-" + n), {}, {}});
+  }
+  EXPECT_EQ(series_of(text(), "made-up-"), 0U);
+}
+
 // BA-189, BA-187
 TEST_F(MetricsOf, OptionsLeaveGroupsOut) {
   w.set_up({{.name = "cq", .quotas = {{.nominal = 4000}}}});

@@ -36,7 +36,7 @@ std::string holder_and_waiter(const std::string& quota, int holder_runs = 60) {
          job_text({.name = "waiter", .cpu = "2", .arrives = 10});
 }
 
-// BA-60
+// BA-84
 TEST(Why, PendingNamesTheQuotaWhoUsesItAndWhatWouldHaveToBeFreed) {
   Played run(holder_and_waiter("4"));
   const Why w = run.why("job/waiter", run.at(20));
@@ -251,7 +251,7 @@ std::string apply(const std::string& manifests) {
 
 const std::string stop_queue = "    patch: [{kind: ClusterQueue, name: cq, merge: {spec: {stopPolicy: ";
 
-// BA-109: a queue that drains evicts
+// BA-143: a queue that drains evicts
 TEST(Why, EvictedNamesTheCauseAndWhatKeepsItOut) {
   Played run(scenario({{0, apply(basics + queue_text({.name = "cq"}) + job_text({.name = "runs", .cpu = "2", .runs = 1000}))},
                        {10, stop_queue + "HoldAndDrain}}}]\n"}}));
@@ -281,7 +281,7 @@ TEST(Why, InactiveSaysWhoSetItAndWhatHelps) {
 
 // ---- inactive queues ------------------------------------------------------------------------------------------------------------------
 
-// BA-33
+// base-api §6.4
 TEST(Why, AQueueThatIsNotActiveIsTheReason) {
   Played missing(basics + queue_text({.name = "cq", .flavor = "absent"}) + job_text({.name = "one"}));
   const Why w = missing.why("job/one", missing.end());

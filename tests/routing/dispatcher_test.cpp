@@ -23,7 +23,7 @@ class DispatcherTest : public ::testing::Test {
   void list() {
     dispatcher->list();
     const auto all = dispatcher->domains();
-    for (const Symbol name : all) dispatcher->complete(name, held_objects(*domains.at(std::string(name.text()))));
+    for (const Symbol& name : all) dispatcher->complete(name, held_objects(*domains.at(std::string(name.text()))));
   }
   /// Flavor, namespace, queue a in cohort left, queue b in cohort right, each behind a LocalQueue of its name.
   void set_up() {
@@ -192,6 +192,8 @@ TEST_F(DispatcherTest, OnlyTheOwnerOfAnObjectMayWantSomethingOfIt) {
   EXPECT_TRUE(dispatcher->may_want(Symbol("c/cohort/left"), intent));
   EXPECT_FALSE(dispatcher->may_want(Symbol("c/cohort/right"), intent));
   EXPECT_FALSE(dispatcher->may_want(Symbol("c/cohort/left"), admission::QueueStatusIntent{.name = "b"}));
+  EXPECT_TRUE(dispatcher->may_want(Symbol("c/unassigned"), admission::QueueStatusIntent{.name = "never-readable"}));
+  EXPECT_FALSE(dispatcher->may_want(Symbol("c/unassigned"), admission::QueueStatusIntent{.name = "b"}));
 }
 
 TEST_F(DispatcherTest, AFlavorIsLetGoWhenNoDomainUsesIt) {
@@ -200,6 +202,102 @@ TEST_F(DispatcherTest, AFlavorIsLetGoWhenNoDomainUsesIt) {
   EXPECT_FALSE(dispatcher->may_want(Symbol("c/unassigned"), release)) << "two queues use it, in other domains";
   for (const char* queue : {"a", "b"}) observe(ObjectDeleted{ObjectKind::cluster_queue, "", queue, "", {}});
   EXPECT_TRUE(dispatcher->may_want(Symbol("c/cohort/right"), release));
+}
+
+// ---- objects that were set aside --------------------------------------------------------------------------------------------------------
+
+class SetAside : public DispatcherTest {
+ protected:
+  ObjectQuarantined quarantine(ObjectKind kind, const ObjectMeta& meta, std::uint64_t version = 100) {
+    ObjectQuarantined q;
+    q.kind = kind;
+    q.api_kind = kind == ObjectKind::job ? "Job" : kind == ObjectKind::workload ? "Workload" : "ResourceFlavor";
+    q.namespace_ = meta.namespace_;
+    q.name = meta.name;
+    q.uid = meta.uid;
+    q.resource_version = version;
+    q.reason = "a test";
+    return q;
+  }
+  /// Names of what each domain knows to be set aside.
+  std::vector<std::string> known() {
+    std::vector<std::string> out;
+    for (const auto& [name, driver] : domains)
+      for (const auto& [uid, q] : driver->domain().quarantined()) out.push_back(name + " " + q.name);
+    return out;
+  }
+};
+
+using Lines = std::vector<std::string>;
+
+TEST_F(SetAside, TheDomainThatHasAnObjectIsToldOfIt) {
+  set_up();
+  const auto w = facts.workload("w", "b");
+  observe(w);
+  observe(quarantine(ObjectKind::workload, w.meta));
+  EXPECT_EQ(known(), Lines{"c/cohort/right w"});
+  auto back = w;
+  back.meta.resource_version = 101;
+  observe(back);
+  EXPECT_EQ(known(), Lines{});
+}
+
+TEST_F(SetAside, AnObjectOfWhichNothingIsKnownIsToldOnceAndLiftedWhereItWasTold) {
+  set_up();
+  auto w = facts.workload("w", "b");
+  observe(quarantine(ObjectKind::workload, w.meta));
+  ASSERT_EQ(known().size(), 1U);
+  EXPECT_NE(known().front(), "c/cohort/right w") << "nobody knows where it belongs";
+  w.meta.resource_version = 101;
+  observe(w);
+  EXPECT_EQ(known(), Lines{});
+  EXPECT_EQ(held_by("c/cohort/right"), 1U);
+}
+
+TEST_F(SetAside, AJobBelongsWhereItsOutlineSays) {
+  set_up();
+  const auto j = facts.job("j", "a");
+  auto q = quarantine(ObjectKind::job, j.meta);
+  auto outline = j;
+  outline.pod_sets = {};
+  q.outline = {&outline, 1};
+  observe(q);
+  EXPECT_EQ(known(), Lines{"c/cohort/left j"});
+}
+
+TEST_F(SetAside, ItMovesWithItsQueue) {
+  set_up();
+  const auto w = facts.workload("w", "a");
+  observe(w);
+  observe(quarantine(ObjectKind::workload, w.meta));
+  EXPECT_EQ(known(), Lines{"c/cohort/left w"});
+  observe(facts.queue("a", "right"));
+  EXPECT_EQ(known(), Lines{"c/cohort/right w"});
+  EXPECT_EQ(held_by("c/cohort/right"), 1U);
+  EXPECT_TRUE(decide().empty()) << "it gets no quota there either";
+}
+
+/// A connector that starts tells each domain what is set aside now, and of what is so no more.
+TEST_F(SetAside, AListTellsWhatIsSoNow) {
+  set_up();
+  const auto stays = facts.workload("stays", "a");
+  const auto goes = facts.workload("goes", "b");
+  for (const auto& w : {stays, goes}) {
+    observe(w);
+    observe(quarantine(ObjectKind::workload, w.meta));
+  }
+  ASSERT_EQ(known().size(), 2U);
+  start();  // another process, that begins with what is there
+  observe(facts.flavor("default"));
+  observe(facts.namespace_());
+  for (const auto& [queue, cohort] : {std::pair("a", "left"), std::pair("b", "right")}) {
+    observe(facts.queue(queue, cohort));
+    observe(facts.local_queue(queue, queue));
+  }
+  observe(quarantine(ObjectKind::workload, stays.meta, 102));
+  list();
+  ASSERT_EQ(known().size(), 1U);
+  EXPECT_TRUE(known().front().ends_with(" stays")) << known().front();
 }
 
 }  // namespace

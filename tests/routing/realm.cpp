@@ -163,7 +163,7 @@ void Realm::restart() {
   dispatcher_->list();
   // Whoever was slow to fold may see the world go on before it says what it holds.
   const std::vector<Symbol> listed(dispatcher_->domains().begin(), dispatcher_->domains().end());
-  for (const Symbol name : listed) {
+  for (const Symbol& name : listed) {
     if (random_.chance(20))
       if (const auto o = server_.watch(random_, false)) hear(*o);
     dispatcher_->complete(name, held_objects(*domain(name).driver));
@@ -280,7 +280,7 @@ bool Realm::go_on_without_users() {
   bool any = false;
   std::vector<Symbol> names;
   for (const auto& [name, d] : domains_) names.push_back(name);
-  for (const Symbol name : names) {
+  for (const Symbol& name : names) {
     decide(name, domain(name));
     any |= domain(name).in_flight.has_value();
     append_decision(name, domain(name));

@@ -101,6 +101,33 @@ TEST_F(RouterTest, OwnersInACircleComeToAnEnd) {
   EXPECT_EQ(home("job-y"), "east/queue/b");
 }
 
+// Uids are no secrets: who names that of somebody else's job, in a namespace of his own, comes nowhere near it.
+TEST_F(RouterTest, NothingJoinsAJobOfAnotherNamespace) {
+  (void)router.observe(facts.job("victim", "b"));
+  auto workload = facts.workload("forged", "a", "job-victim");
+  workload.meta.namespace_ = "evil";
+  (void)router.observe(workload);
+  EXPECT_NE(home("uid-forged"), "east/queue/b");
+  auto child = facts.job("child", "", "job-victim");
+  child.meta.namespace_ = "evil";
+  (void)router.observe(child);
+  EXPECT_NE(home("job-child"), "east/queue/b");
+  auto pod = facts.pod("p", "job-victim");
+  pod.meta.namespace_ = "evil";
+  (void)router.observe(pod);
+  EXPECT_NE(home("pod-p"), "east/queue/b");
+  EXPECT_EQ(home("job-victim"), "east/queue/b");
+}
+
+// Whichever comes first: the namespace of the job is known only when the job is.
+TEST_F(RouterTest, NothingJoinsAJobOfAnotherNamespaceThatComesLater) {
+  auto workload = facts.admitted(facts.workload("forged", "a", "job-victim"), "a");
+  workload.meta.namespace_ = "evil";
+  (void)router.observe(workload);
+  (void)router.observe(facts.job("victim", "b"));
+  EXPECT_EQ(home("job-victim"), "east/queue/b") << "where its own queue is, not where the other says that it holds quota";
+}
+
 TEST_F(RouterTest, AWorkloadThatAJobTakesOverGoesToThatJob) {
   (void)router.observe(facts.job("train", "b"));
   (void)router.observe(facts.workload("made-before", "a"));

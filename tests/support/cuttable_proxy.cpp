@@ -65,14 +65,15 @@ void CuttableProxy::accept_all() {
     // Descriptors stay open until the end, so that no number is used again under a thread.
     sockets_.push_back(client);
     sockets_.push_back(server);
-    threads_.emplace_back([this, client, server] { forward(client, server); });
-    threads_.emplace_back([this, client, server] { forward(server, client); });
+    threads_.emplace_back([this, client, server, frozen = is_frozen_] { forward(client, server, frozen); });
+    threads_.emplace_back([this, client, server, frozen = is_frozen_] { forward(server, client, frozen); });
   }
 }
 
-void CuttableProxy::forward(int from, int to) const {
+void CuttableProxy::forward(int from, int to, const std::shared_ptr<const std::atomic<bool>>& is_frozen) const {
   std::array<char, 65536> buffer{};
   for (ssize_t got = 0; (got = ::recv(from, buffer.data(), buffer.size(), 0)) > 0;) {
+    if (*is_frozen) continue;  // Taken, and lost.
     for (ssize_t sent = 0; sent < got;) {
       const ssize_t count = ::send(to, buffer.data() + sent, static_cast<std::size_t>(got - sent), MSG_NOSIGNAL);
       if (count <= 0) break;
@@ -86,6 +87,12 @@ void CuttableProxy::forward(int from, int to) const {
 void CuttableProxy::cut() {
   is_cut_ = true;
   close_all();
+}
+
+void CuttableProxy::freeze() {
+  const std::lock_guard lock(mutex_);
+  *is_frozen_ = true;
+  is_frozen_ = std::make_shared<std::atomic<bool>>(false);
 }
 
 void CuttableProxy::close_all() {

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -21,10 +22,13 @@ class CuttableProxy {
   /// Breaks all connections and refuses new ones by closing them at once.
   void cut();
   void mend() { is_cut_ = false; }
+  /// From now on nothing passes on the connections that stand, as when a machine on the way has forgotten them; what is sent is taken all
+  /// the same. New ones are not concerned.
+  void freeze();
 
  private:
   void accept_all();
-  void forward(int from, int to) const;
+  void forward(int from, int to, const std::shared_ptr<const std::atomic<bool>>& is_frozen) const;
   void close_all();
 
   std::uint16_t target_port_;
@@ -35,6 +39,8 @@ class CuttableProxy {
   std::mutex mutex_;
   std::vector<int> sockets_;  ///< Guarded by mutex_, as the next.
   std::vector<std::thread> threads_;
+  std::shared_ptr<std::atomic<bool>> is_frozen_ =
+      std::make_shared<std::atomic<bool>>(false);  ///< Of the connections made since the last freeze.
   std::thread acceptor_;
 };
 

@@ -73,6 +73,15 @@ class CheckIncludes(unittest.TestCase):
         self.assert_found({"admission/quota.cpp": '#include "quota_tree.hpp"\n'}, "not a file seen from the repository root")
         self.assert_found({"admission/quota.cpp": "#include <vocabulary/amount.hpp>\n"}, 'allowed: "vocabulary/amount.hpp"')
 
+    def test_a_text_that_is_cut_by_bytes_is_found(self):
+        for limit in ("cause_max", "200", "limits::key.size()", "4 * shortened_bytes", "name_bytes_max - 3"):
+            with self.subTest(limit=limit):
+                self.assert_found({"admission/quota.cpp": f"\nf(text.substr(0, {limit}));\n"}, "admission/quota.cpp:2:", "cut_text")
+        for border in ("slash", "text.find('/')", "5", "c.size == 0 ? 1 : c.size"):
+            with self.subTest(border=border):
+                status, output = self.run_on({"admission/quota.cpp": f"f(text.substr(0, {border}));\n"})
+                self.assertEqual(status, 0, output)
+
     def test_a_folder_without_readme_is_found(self):
         self.assert_found({"admission/README.md": None}, "admission/: no README.md")
         self.assert_found({"events/log/store.cpp": "#include <string>\n"}, "events/log/: no README.md")

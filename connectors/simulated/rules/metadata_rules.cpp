@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "connectors/json/json_value.hpp"
 #include "connectors/manifests/syntax.hpp"
 
 namespace hindsight::connectors::simulated {
@@ -88,7 +89,7 @@ void check_metadata_change(const Json& now, const Json& before, Findings& findin
   }
   if (!added.empty())
     findings.forbidden("metadata.finalizers",
-                       "no new finalizers can be added if the object is being deleted, found new finalizers " + added.dump());
+                       "no new finalizers can be added if the object is being deleted, found new finalizers " + to_text(added));
 }
 
 }  // namespace hindsight::connectors::simulated

@@ -6,6 +6,7 @@
 #include "connectors/json/resource_bounds.hpp"
 #include "connectors/manifests/syntax.hpp"
 #include "connectors/webhooks/rules/gate_rules.hpp"
+#include "connectors/webhooks/rules/owner_rules.hpp"
 #include "connectors/webhooks/rules/ray_webhook_rules.hpp"
 #include "connectors/webhooks/rules/topology_webhook_rules.hpp"
 #include "connectors/webhooks/rules/webhook_rules.hpp"
@@ -185,13 +186,14 @@ bool asks_as_before(const Kind& kind, const ObjectView& now, const ObjectView& b
 }  // namespace
 
 void check_job_webhook_rules(const Kind& kind, const ObjectView& now, const ObjectView& before, const Surroundings& around,
-                             Findings& findings) {
+                             std::string_view user, Findings& findings) {
   if (!around.manages_kind(kind.type->kind, kind.type->group)) return;
   const bool elastic_gate = around.gate("ElasticJobsViaWorkloadSlices");
   const bool elastic = elastic_gate && annotation(now, keys::elastic_job) == "true";
   check_alone(now, around, findings);
   check_job_gates(now, before, around, findings);
   if (before.exists()) check_change(now, before, elastic, around, findings);
+  check_owner_change(kind, now, before, around, user, findings);
   if (elastic_gate) check_elastic(kind, now, before, findings);
   if (elastic) check_elastic_queue(now, before, around, findings);
   if (kind.type->kind == "Job") check_batch_job(now, before, elastic, findings);

@@ -1,61 +1,22 @@
 #include <algorithm>
-#include <set>
 
 #include "connectors/json/keys.hpp"
+#include "connectors/webhooks/rules/owner_rules.hpp"
 #include "connectors/webhooks/rules/ray_webhook_rules.hpp"
 #include "connectors/webhooks/rules/webhook_rules.hpp"
 
 namespace hindsight::connectors::webhooks {
 namespace {
 
-using manifests::flag;
 using manifests::member;
 using manifests::text;
 
 constexpr const char* in_use = "kueue.x-k8s.io/resource-in-use";
-constexpr int most_owners = 10;  // As far as Kueue looks (base-api §7.1, 3).
 
 void add_finalizer(Json& object) {
   Json& finalizers = object["metadata"]["finalizers"];
   if (!finalizers.is_array()) finalizers = Json::array();
   if (std::find(finalizers.begin(), finalizers.end(), in_use) == finalizers.end()) finalizers.push_back(in_use);
-}
-
-/// The controller among the owners; null: none.
-const Json& controller_of(const Json& object) {
-  static const Json nothing;
-  const Json& owners = member(member(object, "metadata"), "ownerReferences");
-  if (!owners.is_array()) return nothing;
-  const auto it = std::find_if(owners.begin(), owners.end(), [](const Json& owner) { return flag(owner, "controller"); });
-  return it == owners.end() ? nothing : *it;
-}
-
-std::string_view group_of(const Json& reference) {
-  const auto version = text(reference, "apiVersion");
-  const auto slash = version.find('/');
-  return slash == std::string_view::npos ? std::string_view() : version.substr(0, slash);
-}
-
-/// Whether a job above this one is managed: the whole runs when that one does, and this one waits in no queue of its own.
-bool has_managed_ancestor(const Json& object, const Surroundings& around) {
-  const auto space = text(member(object, "metadata"), "namespace");
-  std::set<std::string> seen;
-  std::shared_ptr<const Json> holder;
-  const Json* at = &object;
-  for (int step = 0; step < most_owners; ++step) {
-    const Json& owner = controller_of(*at);
-    if (owner.is_null() || !seen.emplace(text(owner, "uid")).second) return false;
-    const auto kind = text(owner, "kind");
-    const bool integrated = around.manages_kind(kind, group_of(owner));
-    auto next = around.find(kind, space, text(owner, "name"));
-    if (next == nullptr || text(member(*next, "metadata"), "uid") != text(owner, "uid")) return false;
-    if (integrated &&
-        (!text(member(member(*next, "metadata"), "labels"), keys::queue_name).empty() || around.manages_jobs_without_queue_name()))
-      return true;
-    holder = std::move(next);
-    at = holder.get();
-  }
-  return false;
 }
 
 bool is_elastic(const Json& object, const Surroundings& around) {
@@ -84,7 +45,7 @@ bool default_job(Json& object, const Surroundings& around) {
   const std::string space(text(metadata, "namespace"));
   const auto label = [&](std::string_view key) { return text(member(metadata, "labels"), key); };
   const bool managed_namespace = around.manages_namespace(space);
-  if (!managed_namespace || has_managed_ancestor(object, around)) return false;
+  if (!managed_namespace) return false;
   if (!metadata.contains("labels") || metadata["labels"].is_null()) metadata["labels"] = Json::object();
   if (!metadata["labels"].is_object()) return false;
   if (label(keys::queue_name).empty() && around.find("LocalQueue", space, "default")) metadata["labels"][keys::queue_name] = "default";
@@ -112,15 +73,16 @@ void drop_least_counts(Json& object) {
 
 }  // namespace
 
-void apply_webhook_defaults(const Kind& kind, Json& object, const Surroundings& around) {
+void apply_webhook_defaults(const Kind& kind, Json& object, const Surroundings& around, std::string_view user) {
   if (!object.is_object() || !member(object, "metadata").is_object()) return;
   const auto name = kind.type->kind;
   if (name == "ClusterQueue" || name == "ResourceFlavor" || name == "AdmissionCheck") add_finalizer(object);
   if (name == "Workload" && !around.gate("PartialAdmission")) drop_least_counts(object);
   if (!around.manages_kind(name, kind.type->group)) return;
   // A RayCluster below another job is not queued, but its pods wait for the slices of that job.
-  const bool queued = default_job(object, around);
-  const bool waits = queued || (name == "RayCluster" && has_managed_ancestor(object, around));
+  const bool part = !note_foreign_maker(kind, object, around, user) && has_managed_ancestor(kind, object, around);
+  const bool queued = !part && default_job(object, around);
+  const bool waits = queued || (name == "RayCluster" && part);
   if (!waits || !is_elastic(object, around)) return;
   if (name == "Job") add_elastic_gate(object);
   if (name == "RayCluster") add_gates_to_ray_cluster(object);

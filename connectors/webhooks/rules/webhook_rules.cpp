@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 
+#include "connectors/json/json_value.hpp"
 #include "connectors/json/keys.hpp"
 #include "connectors/manifests/syntax.hpp"
 #include "connectors/webhooks/rules/concurrent_admission_rules.hpp"
@@ -192,7 +193,7 @@ void check_assignments(const ObjectView& now, Findings& findings) {
               const Json& usage = member(assignment, "resourceUsage");
               if (count <= 0 || !usage.is_object()) return;
               for (const auto& [resource, value] : usage.get_ref<const Json::object_t&>()) {
-                const auto amount = parse_quantity(value.is_string() ? value.get<std::string>() : value.dump(), resource);
+                const auto amount = parse_quantity(value.is_string() ? value.get<std::string>() : to_text(value), resource);
                 if (amount && *amount % count != 0)
                   findings.invalid(field + ".resourceUsage[" + resource + "]", value, "is not a multiple of " + std::to_string(count));
               }

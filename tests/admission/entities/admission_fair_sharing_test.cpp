@@ -251,6 +251,20 @@ TEST_F(AdmissionFairSharing, ThePenaltyIsDroppedWithAReservationThatWasNeverAdmi
   }
 }
 
+// Tenants make LocalQueues, and take them away while their jobs run: what such a one has used is not kept.
+TEST_F(AdmissionFairSharing, OfALocalQueueThatHasGoneNothingIsKept) {
+  start(4'000);
+  w.observe(w.workload("one", "x", 4'000));
+  (void)w.settle();
+  ASSERT_TRUE(w.state("one").admitted());
+  pass(300);
+  w.observe(ObjectDeleted{ObjectKind::local_queue, "default", "x", "uid-x", {}});
+  pass(300);
+  finish("one");
+  (void)w.settle();
+  EXPECT_EQ(w.driver().queue(Symbol("a"))->ledger(Symbol("default"), Symbol("x")), nullptr);
+}
+
 // BA-166: of one that is admitted at once, too; it tries again, and pays once
 TEST_F(AdmissionFairSharing, AnAdmissionThatTheServerRefusesIsNoUsage) {
   start(4'000);
@@ -362,8 +376,25 @@ TEST_F(AdmissionFairSharing, ASnapshotGoesOnAlike) {
   EXPECT_GT(consumed("x"), 0);
 }
 
-// BA-164: the preemptor of a BestEffortFIFO queue comes after a lower usage, but before priority (§3.2)
-TEST_F(AdmissionFairSharing, UsageComesBeforeTheStickyPreemptor) {
+// BA-164: the preemptor of a BestEffortFIFO queue comes after a lower usage (§3.2)
+TEST_F(AdmissionFairSharing, ALowerUsageComesBeforeTheStickyPreemptor) {
+  within = PreemptionPolicy::lower_priority;
+  start(4'000);
+  w.observe(w.workload("victim", "y", 4'000, 0));
+  (void)w.settle();
+  pass(3'000);
+  w.observe(w.workload("preemptor", "y", 4'000, 10));
+  EXPECT_EQ(w.settle(), (std::vector<std::string>{"preempted victim InClusterQueue", "requeued preemptor WaitingForPreemptedWorkloads"}));
+  w.observe(ObjectDeleted{ObjectKind::workload, "default", "victim", "uid-victim"});
+  w.observe(w.workload("of-x", "x", 4'000, 0));  // x has used nothing
+  (void)w.settle();
+  pass(1);
+  EXPECT_TRUE(w.state("of-x").reserved());
+  EXPECT_FALSE(w.state("preemptor").reserved());
+}
+
+// BA-164: but before priority
+TEST_F(AdmissionFairSharing, TheStickyPreemptorComesBeforePriority) {
   within = PreemptionPolicy::lower_priority;
   start(4'000);
   auto job = w.workload("victim", "y", 4'000, 0);

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "admission/slices.hpp"
 #include "tests/admission/entities/fact_world.hpp"
 
@@ -319,18 +321,75 @@ TEST_F(ElasticJobs, TheExecutionClockRunsOn) {
   EXPECT_EQ(find("b")->accumulated_exec_seconds, 40);
 }
 
-// EJ-97
+// EJ-97: the garbage collector takes the slices of a job that was deleted; Hindsight lets go of them, finished or not
 TEST_F(ElasticJobs, ADeletedJobLetsItsSlicesGo) {
   start({{"main", 3}});
+  job({{"main", 5}});
+  (void)w.settle();
+  slice("slice-2", {{"main", 5}}, "slice-1");
+  (void)w.settle();
   job({{"main", 30}});
   (void)w.settle();
-  slice("slice-3", {{"main", 30}}, "slice-1");
+  slice("slice-3", {{"main", 30}}, "slice-2");
   (void)w.settle();
-  for (const char* name : {"slice-1", "slice-3"})
-    w.observe(ObjectDeleted{ObjectKind::workload, "default", name, arena.copy("uid-" + std::string(name))});
+  ASSERT_NE(ended("slice-1"), "");
+  ASSERT_TRUE(find("slice-2")->admitted());
+  ASSERT_FALSE(find("slice-3")->reserved());
   w.observe(ObjectDeleted{ObjectKind::job, "default", "train", "job-train"});
-  EXPECT_EQ(used(), 0);
   EXPECT_EQ(w.settle(), Lines{});
+  const std::vector<std::pair<const char*, std::int32_t>> slices{{"slice-1", 3}, {"slice-2", 5}, {"slice-3", 30}};
+  for (const auto& [name, size] : slices) {
+    auto o = w.seen_as(name);
+    o.meta.deleting = true;
+    o.meta.in_use_finalizer = true;
+    o.pod_sets = pod_sets({{"main", size}});
+    w.observe(o);
+  }
+  (void)w.settle();
+  std::set<std::string> released;
+  for (const auto& i : w.all<WorkloadIntent>())
+    if (i.release_finalizer) released.insert(i.name);
+  EXPECT_EQ(released, (std::set<std::string>{"slice-1", "slice-2", "slice-3"}));
+  for (const auto& [name, size] : slices)
+    w.observe(ObjectDeleted{ObjectKind::workload, "default", name, arena.copy("uid-" + std::string(name))});
+  EXPECT_EQ(used(), 0);
+  EXPECT_EQ(find("slice-1"), nullptr);
+  EXPECT_EQ(w.settle(), Lines{});
+}
+
+// EJ-54: one replacement is decided once, whatever is told again
+TEST_F(ElasticJobs, AReplacementThatHappenedIsNotDecidedAgain) {
+  start({{"main", 3}});
+  job({{"main", 5}});
+  (void)w.settle();
+  slice("slice-2", {{"main", 5}}, "slice-1");
+  int replacements = 0, ends = 0;
+  const auto decide = [&] {
+    while (const auto step = w.driver().decide()) {
+      for (const Event& e : step->events) {
+        replacements += std::holds_alternative<SliceReplaced>(e) ? 1 : 0;
+        ends += std::holds_alternative<WorkloadFinished>(e) ? 1 : 0;
+      }
+      w.observe_decision(*step);
+    }
+  };
+  decide();
+  const std::pair<int, int> once(replacements, ends);
+  ASSERT_EQ(replacements, 1);
+  ASSERT_NE(ended("slice-1"), "");
+  for (int turn = 0; turn < 2; ++turn) {
+    for (const char* name : {"slice-1", "slice-2"}) {
+      auto o = w.seen_as(name);
+      o.pod_sets = pod_sets({{"main", name == std::string_view("slice-1") ? 3 : 5}});
+      w.observe(o);
+    }
+    w.tick(Duration::seconds(2));
+    decide();
+    w.observe_epoch();  // another writer takes over and is told everything
+    w.observe(MirrorSynced{});
+    decide();
+  }
+  EXPECT_EQ(std::pair(replacements, ends), once);
 }
 
 }  // namespace

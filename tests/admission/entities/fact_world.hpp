@@ -63,7 +63,7 @@ class FactWorld {
     bool deleting = false;
     bool finalizer = true;
     AdmissionMode mode = AdmissionMode::unset;
-    std::string_view check = {};  ///< An admission check for all flavors.
+    std::string_view check = {}, other_check = {};  ///< Admission checks for all flavors.
     std::int64_t weight_nano = 1'000'000'000;
   };
   void queue(const Queue& q) {
@@ -89,8 +89,9 @@ class FactWorld {
     o.admission_mode = q.mode;
     o.fair_weight_nano = q.weight_nano;
     if (!q.check.empty()) {
-      auto checks = arena_.make<AdmissionCheckRule>(1);
+      auto checks = arena_.make<AdmissionCheckRule>(q.other_check.empty() ? 1 : 2);
       checks[0].name = keep(q.check);
+      if (!q.other_check.empty()) checks[1].name = keep(q.other_check);
       o.admission_checks = checks;
     }
     observe(o);
@@ -215,7 +216,7 @@ class FactWorld {
     j.workload_name = arena_.copy("job-" + std::string(name));
     if (!owner.empty()) {
       j.owner_uid = arena_.copy("job-" + std::string(owner));
-      j.owner_kind = "JobSet";
+      j.owner_kind = "Job";
       j.owner_name = keep(owner);
     }
     auto requests = arena_.make<ResourceAmount>(1);
@@ -246,6 +247,14 @@ class FactWorld {
   [[nodiscard]] std::string pending(std::string_view name) const {
     const auto* c = state(name).find(ConditionType::quota_reserved);
     return c == nullptr ? "" : std::string(c->reason.text()) + ": " + c->message;
+  }
+  /// What the domain wants of the world, of one kind; all of it.
+  template <class I>
+  std::vector<I> all() {
+    std::vector<I> out;
+    for (auto& intent : driver_.entities().all_intents())
+      if (auto* i = std::get_if<I>(&intent)) out.push_back(std::move(*i));
+    return out;
   }
   /// What the domain wants of the world since it was asked last, of one kind.
   template <class I>

@@ -73,6 +73,37 @@ TEST_F(JobLife, APrebuiltWorkloadThatDoesNotMatchIsFinished) {
   EXPECT_EQ(w.driver().queue(Symbol("cq"))->counters().reserving, 0);
 }
 
+// BA-174: finalizers of a user's keep a job as long as the user likes, and its pods run on
+TEST_F(JobLife, AJobThatIsBeingDeletedIsStoppedAllTheSameIfItRunsWithoutQuota) {
+  auto j = w.job("a", "lq");
+  j.meta.deleting = true;
+  j.suspended = false;
+  j.active = true;
+  w.observe(j);
+  EXPECT_EQ(w.settle(), Lines{});
+  auto intents = w.wanted<JobIntent>();
+  ASSERT_EQ(intents.size(), 1U);
+  EXPECT_FALSE(intents[0].run);
+  j.meta.resource_version = w.next_version();
+  j.suspended = true;
+  w.observe(j);
+  EXPECT_EQ(w.settle(), Lines{});
+  EXPECT_TRUE(w.wanted<JobIntent>().empty());
+
+  auto held = w.job("b", "lq");
+  w.observe(held);
+  (void)w.settle();
+  w.observe(w.workload_of(held));
+  (void)w.settle();
+  held.meta.resource_version = w.next_version();
+  held.meta.deleting = true;
+  held.suspended = false;
+  held.active = true;
+  w.observe(held);
+  (void)w.settle();
+  for (const auto& i : w.wanted<JobIntent>()) EXPECT_TRUE(i.run) << "it has quota as long as it runs";
+}
+
 // BA-149: the job went and left the Workload behind
 TEST_F(JobLife, AWorkloadThatAJobLeftBehindIsFinished) {
   auto o = w.workload("left", "lq", 1'000);

@@ -251,6 +251,28 @@ TEST_F(LifeCycle, RetriesAreCountedInTheCheckAndByReason) {
   EXPECT_EQ(state().evictions[1].count, 1);
 }
 
+// BA-132: what a check says of the time is said by another clock, which may be a day ahead
+TEST_F(LifeCycle, ACheckWhoseClockIsADayAheadHoldsNobodyBackForADay) {
+  start(Settings{}, "k");
+  obey();
+  w.observe(w.seen_as("j"));
+  auto o = w.seen_as("j");
+  auto checks = w.arena().make<CheckFacts>(1);
+  checks[0].name = "k";
+  checks[0].state = CheckState::retry;
+  checks[0].last_transition = w.now + Duration::seconds(86'400);
+  checks[0].requeue_after_seconds = 5;
+  o.checks = checks;
+  w.observe(o);
+  (void)w.settle();
+  ASSERT_EQ(condition(ConditionType::evicted), "True AdmissionCheck");
+  EXPECT_LE(state().requeue_at, w.now + Duration::seconds(10));
+  obey();
+  pass(6);
+  pass(2);
+  EXPECT_TRUE(state().reserved());
+}
+
 // ---- queues that cannot admit ------------------------------------------------------------------------------------------------
 
 // BA-163: what MultiKueue does not go with
@@ -307,6 +329,115 @@ TEST(QueueActivity, MultiKueueChecksStandAlone) {
   EXPECT_EQ(activity({{"mk"}, {"prov"}}),
             "MultiKueueWithProvisioningRequest: Can't admit new workloads: Cannot use both MultiKueue and ProvisioningRequest "
             "AdmissionChecks together, found: mk, prov.");
+}
+
+// BA-144, BA-204: what was drained may come back when its queue runs again, and says since when
+TEST_F(LifeCycle, AClusterQueueThatRunsAgainTakesItsWorkloadsBack) {
+  start(Settings{});
+  ASSERT_TRUE(state().admitted());
+  obey();
+  w.queue({.name = "a", .cpu = 4'000, .stop = StopPolicy::hold_and_drain});
+  (void)w.settle();
+  obey();
+  EXPECT_EQ(condition(ConditionType::requeued), "False ClusterQueueStopped");
+  w.queue({.name = "a", .cpu = 4'000});
+  (void)w.settle();
+  EXPECT_EQ(condition(ConditionType::requeued), "True ClusterQueueRestarted");
+  EXPECT_EQ(state().find(ConditionType::requeued)->message, "The ClusterQueue was restarted after being stopped");
+  pass(2);
+  EXPECT_TRUE(state().admitted());
+  EXPECT_EQ(condition(ConditionType::requeued), "True ClusterQueueRestarted") << "it survives the next admission";
+}
+
+// BA-143, BA-144
+TEST_F(LifeCycle, ALocalQueueThatIsDrainedEvictsAndTakesItsWorkloadsBack) {
+  start(Settings{});
+  obey();
+  const auto stop = [&](StopPolicy policy) {
+    LocalQueueObserved o;
+    o.meta.namespace_ = "default";
+    o.meta.name = "l";
+    o.cluster_queue = "a";
+    o.stop_policy = policy;
+    w.observe(o);
+    (void)w.settle();
+  };
+  stop(StopPolicy::hold);
+  EXPECT_EQ(condition(ConditionType::evicted), "") << "Hold lets what is admitted run";
+  stop(StopPolicy::hold_and_drain);
+  EXPECT_EQ(condition(ConditionType::evicted), "True LocalQueueStopped");
+  EXPECT_EQ(state().find(ConditionType::evicted)->message, "The LocalQueue is stopped");
+  obey();
+  EXPECT_EQ(condition(ConditionType::requeued), "False LocalQueueStopped");
+  EXPECT_FALSE(w.driver().queue(Symbol("a"))->holds_quota());
+  stop(StopPolicy::hold);
+  EXPECT_EQ(condition(ConditionType::requeued), "False LocalQueueStopped") << "still stopped";
+  stop(StopPolicy::none);
+  EXPECT_EQ(condition(ConditionType::requeued), "True LocalQueueRestarted");
+  EXPECT_EQ(state().find(ConditionType::requeued)->message, "The LocalQueue was restarted after being stopped");
+  pass(2);
+  EXPECT_TRUE(state().admitted());
+}
+
+// BA-135: of several checks that say Retry the one that asks for the longest wait counts
+TEST_F(LifeCycle, TheLongestWaitOfSeveralChecksCounts) {
+  start(Settings{}, "k");
+  w.check("m");
+  w.queue({.name = "a", .cpu = 4'000, .check = "k", .other_check = "m"});
+  (void)w.settle();
+  obey();
+  ASSERT_EQ(state().checks.size(), 2U);
+  auto o = w.seen_as("j");
+  auto checks = w.arena().make<CheckFacts>(2);
+  for (std::size_t i = 0; i < 2; ++i) {
+    checks[i].name = i == 0 ? "k" : "m";
+    checks[i].state = CheckState::retry;
+    checks[i].last_transition = w.now;
+    checks[i].requeue_after_seconds = i == 0 ? 30 : 5;
+  }
+  o.checks = checks;
+  w.observe(o);
+  (void)w.settle();
+  EXPECT_EQ(condition(ConditionType::evicted), "True AdmissionCheck");
+  EXPECT_EQ(state().requeue_at, w.now + Duration::seconds(30));
+  obey();
+  pass(29);
+  EXPECT_FALSE(state().reserved());
+  pass(1);
+  pass(2);
+  EXPECT_TRUE(state().reserved());
+}
+
+// BA-139: what was ready once has another time to become ready again
+TEST_F(LifeCycle, RecoveryHasATimeOfItsOwn) {
+  Settings s;
+  s.pods_ready_timeout = Duration::seconds(300);
+  s.recovery_timeout = Duration::seconds(50);
+  start(s);
+  obey();
+  pass(200);
+  job([](JobObserved& j) { j.pods_ready = true; });
+  job([](JobObserved& j) { j.pods_ready = false; });
+  ASSERT_EQ(condition(ConditionType::pods_ready), "False WaitForRecovery");
+  pass(49);
+  EXPECT_EQ(condition(ConditionType::evicted), "");
+  pass(1);
+  EXPECT_EQ(condition(ConditionType::evicted), "True PodsReadyTimeout");
+}
+
+// BA-139: 0 is for ever
+TEST_F(LifeCycle, WithoutARecoveryTimeoutItMayTakeForEver) {
+  Settings s;
+  s.pods_ready_timeout = Duration::seconds(300);
+  s.recovery_timeout = Duration{};
+  start(s);
+  obey();
+  job([](JobObserved& j) { j.pods_ready = true; });
+  job([](JobObserved& j) { j.pods_ready = false; });
+  pass(100'000);
+  EXPECT_EQ(condition(ConditionType::pods_ready), "False WaitForRecovery");
+  EXPECT_EQ(condition(ConditionType::evicted), "");
+  EXPECT_TRUE(state().admitted());
 }
 
 }  // namespace

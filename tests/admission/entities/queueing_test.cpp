@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "tests/admission/entities/fact_world.hpp"
 
 namespace hindsight::admission::testing {
@@ -131,6 +133,63 @@ TEST_F(Queueing, APreemptorWaitsUntilItsVictimIsGone) {
   seen.conditions = shown;
   w.observe(seen);
   EXPECT_EQ(w.settle(), (Lines{"reserved high admitted", "requeued low WaitingForQuota"}));
+}
+
+// BA-60, §3.7: what only the status tells, and is not in the list, wakes nobody
+TEST_F(Queueing, AChangeOfTheStatusAloneMovesNoParkedWorkload) {
+  set_up({.name = "cq", .cpu = 4'000});
+  w.observe(w.workload("runs", "lq", 4'000));
+  w.now = w.now + Duration::seconds(1);
+  w.observe(w.workload("parked", "lq", 4'000));
+  ASSERT_EQ(w.settle(), (Lines{"reserved runs admitted", "requeued parked WaitingForQuota"}));
+  const auto with_condition = [&](const char* name, ConditionFacts added) {
+    auto o = w.seen_as(name);
+    auto conditions = w.arena().make<ConditionFacts>(o.conditions.size() + 1);
+    std::copy(o.conditions.begin(), o.conditions.end(), conditions.begin());
+    conditions[o.conditions.size()] = added;
+    o.conditions = conditions;
+    w.observe(o);
+    return w.settle();
+  };
+  EXPECT_EQ(with_condition("parked", {ConditionType::blocked_on_preemption_gates, ConditionStatus::false_, "Other", "m", w.now}), Lines{});
+  EXPECT_EQ(with_condition("runs", {ConditionType::pods_ready, ConditionStatus::true_, "Started", "m", w.now}), Lines{});
+  auto shown = w.seen_as("parked");
+  shown.accumulated_exec_seconds = 17;
+  w.observe(shown);
+  EXPECT_EQ(w.settle(), Lines{});
+  w.tick(Duration::seconds(10));
+  EXPECT_EQ(w.settle(), Lines{});
+  // What is in the list does move it.
+  auto other = w.seen_as("parked");
+  other.priority = 7;
+  w.observe(other);
+  EXPECT_EQ(w.settle(), Lines{"requeued parked WaitingForQuota"});
+}
+
+// BA-47, §3.2: priority, where none is 0, then time, then uid
+TEST_F(Queueing, TheOrderOfAQueue) {
+  set_up({.name = "cq", .cpu = 1'000, .strategy = QueueingStrategy::strict_fifo});
+  w.observe(w.workload("earlier", "lq", 1'000));
+  w.now = w.now + Duration::seconds(1);
+  w.observe(w.workload("b", "lq", 1'000));
+  auto without = w.workload("a", "lq", 1'000);
+  without.priority.reset();
+  w.observe(without);
+  w.observe(w.workload("c", "lq", 1'000));
+  w.observe(w.workload("lower", "lq", 1'000, -1));
+  w.now = w.now + Duration::seconds(1);
+  w.observe(w.workload("higher", "lq", 1'000, 1));
+  Lines order;
+  for (int i = 0; i < 6; ++i) {
+    std::string name;
+    for (const auto& line : w.settle())
+      if (line.starts_with("reserved ")) name = line.substr(9, line.find(' ', 9) - 9);
+    ASSERT_NE(name, "") << i;
+    order.push_back(name);
+    w.observe(ObjectDeleted{ObjectKind::workload, "default", w.keep(name), w.keep("uid-" + name)});
+    w.tick(Settings{}.reactivation_batch);
+  }
+  EXPECT_EQ(order, (Lines{"higher", "earlier", "a", "b", "c", "lower"}));
 }
 
 }  // namespace

@@ -50,6 +50,40 @@ TEST(Snapshot, BothGoOnAlike) {
   EXPECT_EQ(copy.driver().state_hash(), w.driver().state_hash());
 }
 
+/// Numbers of parents and of Workloads are not the same: a job without a Workload takes one of the first kind and leaves it, and one with
+/// two slices has two of the second.
+TEST(Snapshot, OfAStateWhoseFirstObjectsHaveGone) {
+  FactWorld w;
+  w.observe(w.job("gone", ""));
+  w.observe(ObjectDeleted{ObjectKind::job, "default", "gone", "job-gone", {}});
+  fill(w);
+  w.observe(ObjectDeleted{ObjectKind::workload, "default", "w1", "uid-w1", {}});
+  (void)w.settle();
+  FactWorld copy;
+  const auto read = SnapshotCodec::read(SnapshotCodec::write(w.driver()), copy.driver());
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(copy.driver().state_hash(), w.driver().state_hash());
+}
+
+TEST(Snapshot, OfAJobWithSeveralWorkloads) {
+  FactWorld w;
+  fill(w);
+  const auto job = w.job("train", "la");
+  w.observe(job);
+  for (const char* name : {"slice-1", "slice-2", "slice-3"}) {
+    auto slice = w.workload(name, "la", 1'000);
+    slice.owner_uid = job.meta.uid;
+    slice.owner_kind = "Job";
+    slice.owner_name = job.meta.name;
+    w.observe(slice);
+  }
+  (void)w.settle();
+  FactWorld copy;
+  const auto read = SnapshotCodec::read(SnapshotCodec::write(w.driver()), copy.driver());
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(copy.driver().state_hash(), w.driver().state_hash());
+}
+
 TEST(Snapshot, DamagedBytesAreRefused) {
   FactWorld w;
   fill(w);

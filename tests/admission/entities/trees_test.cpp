@@ -44,7 +44,7 @@ void expect_exact(const Catalog& c) {
   }
   for (const auto& [root, expected] : members) {
     std::set<std::string> found;
-    for (const Symbol q : c.members(Symbol(root))) found.insert(text_of(q));
+    for (const Symbol& q : c.members(Symbol(root))) found.insert(text_of(q));
     EXPECT_EQ(found, expected) << root;
   }
 }

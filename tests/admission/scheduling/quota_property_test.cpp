@@ -27,8 +27,8 @@ void expect_equal(const QuotaTree& tree, const RandomTree& spec, SlowQuota& slow
         EXPECT_EQ(got.available, slow.available(node)) << node;
         EXPECT_EQ(got.potential, slow.potential(node)) << node;
       };
-      for (const Symbol q : tree.queue_names()) check("queue " + std::string(q.text()), tree.queue_figures(q, flavor, resource));
-      for (const Symbol c : tree.cohort_names()) check("cohort " + std::string(c.text()), tree.cohort_figures(c, flavor, resource));
+      for (const Symbol& q : tree.queue_names()) check("queue " + std::string(q.text()), tree.queue_figures(q, flavor, resource));
+      for (const Symbol& c : tree.cohort_names()) check("cohort " + std::string(c.text()), tree.cohort_figures(c, flavor, resource));
     }
   }
 }

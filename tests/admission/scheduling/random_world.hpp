@@ -127,7 +127,7 @@ inline Reservation random_reservation(Dice& dice, WorkloadId id, const QueueConf
   for (const auto& g : queue.groups) {
     if (g.flavors.empty()) continue;
     const Symbol flavor = dice.of(g.flavors).flavor;
-    for (const Symbol resource : g.resources) r.charges.push_back({flavor, resource, dice.between(0, most)});
+    for (const Symbol& resource : g.resources) r.charges.push_back({flavor, resource, dice.between(0, most)});
   }
   return r;
 }

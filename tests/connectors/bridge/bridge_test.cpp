@@ -124,8 +124,8 @@ TEST_F(BridgeTest, ARayJobIsToldAgainWhenItsClusterIsResized) {
   const auto cluster = [&](const std::string& version, int generation, int replicas) {
     return R"({"kind":"RayCluster","metadata":{"namespace":"ns","name":"c","uid":"uid-c","resourceVersion":")" + version +
            R"(","generation":)" + std::to_string(generation) +
-           R"(,"ownerReferences":[{"kind":"RayJob","name":"j","uid":"uid-j","controller":true}]},"spec":{)" + workers +
-           std::to_string(replicas) + "}]}}";
+           R"(,"ownerReferences":[{"apiVersion":"ray.io/v1","kind":"RayJob","name":"j","uid":"uid-j","controller":true}]},"spec":{)" +
+           workers + std::to_string(replicas) + "}]}}";
   };
   add(types::ray_job, R"({"kind":"RayJob","metadata":{"namespace":"ns","name":"j","uid":"uid-j","resourceVersion":"1","generation":2,)"
                       R"("annotations":{"kueue.x-k8s.io/elastic-job":"true"}},"spec":{"submissionMode":"HTTPMode","rayClusterSpec":{)"
@@ -378,6 +378,24 @@ TEST_F(BridgeTest, WhatWasRefusedIsTriedAgainEverMoreRarely) {
   EXPECT_EQ(bridge_.retries_until_next(), 0U);
 }
 
+// 5440 §2.2: what is wrong stands at the end, behind the whole value.
+TEST_F(BridgeTest, ALongRefusalKeepsItsEnd) {
+  add(types::workload, workload("w", "7", asks_nothing));
+  admission::WorkloadIntent intent;
+  intent.uid = "uid-w";
+  intent.namespace_ = "ns";
+  intent.name = "w";
+  intent.set_inactive = true;
+  bridge_.want({intent});
+  answer(422, Json{{"kind", "Status"}, {"message", "spec.template: Invalid value: {" + std::string(100'000, 'x') + "}: field is immutable"}}
+                  .dump());
+  ASSERT_EQ(notices_.size(), 1U);
+  const auto& notice = notices_.front();
+  EXPECT_LE(notice.size(), limits::finding.size() + 30);
+  EXPECT_EQ(notice.substr(0, 50), "write to ns/w was refused: spec.template: Invalid ");
+  EXPECT_EQ(notice.substr(notice.size() - 20), ": field is immutable");
+}
+
 // No decision stands behind a finalizer or the status of a queue: nobody would ask for it again.
 TEST_F(BridgeTest, ARefusedFinalizerStaysWanted) {
   add(types::resource_flavor, R"({"metadata":{"name":"f","uid":"u","resourceVersion":"1"},"spec":{}})");
@@ -410,6 +428,63 @@ admission::WorkloadIntent status_of(const std::string& name, const std::string& 
   out.name = name;
   out.conditions = {{ConditionType::quota_reserved, ConditionStatus::false_, "Pending", why, Time::from_seconds(1)}};
   return out;
+}
+
+// Tables by names and uids that users choose are as large as what there is: what is made, written, refused and deleted leaves nothing.
+TEST_F(BridgeTest, WhatIsMadeAndDeletedLeavesNothingBehind) {
+  const auto job = [](const std::string& n) {
+    return R"({"apiVersion":"batch/v1","kind":"Job","metadata":{"namespace":"ns-)" + n + R"(","name":"j","uid":"job-)" + n +
+           R"(","resourceVersion":"1"},"spec":{"suspend":true,"template":{"spec":{"containers":[{"name":"c"}]}}}})";
+  };
+  const auto workload_of = [&](const std::string& n, const std::string& owner) {
+    return R"({"metadata":{"namespace":"ns-)" + n + R"(","name":"w","uid":"w-)" + n +
+           R"(","resourceVersion":"1","ownerReferences":[{"apiVersion":"batch/v1","kind":"Job","name":"j","uid":")" + owner +
+           R"(","controller":true}]},"spec":{"queueName":"lq","podSets":[{"name":"main","count":1,"template":{"spec":{"containers":[)" +
+           asks_nothing + R"(]}}}]}})";
+  };
+  const std::size_t before = bridge_.entries();
+  for (int i = 0; i < 100; ++i) {
+    const std::string n = std::to_string(i);
+    add(types::job, job(n));
+    add(types::workload, workload_of(n, i % 2 == 0 ? "job-" + n : "nobody-" + n));
+    auto stop = job_intent();
+    stop.uid = "job-" + n;
+    stop.namespace_ = "ns-" + n;
+    stop.run = true;
+    stop.workload_uid = "w-" + n;
+    auto status = status_of("x", "because");
+    status.uid = "w-" + n;
+    status.namespace_ = "ns-" + n;
+    status.name = "w";
+    bridge_.want({stop, status});
+    while (!sent_.empty()) answer(422);
+    bridge_.want({admission::WorkloadAdoptIntent{"ns-" + n, "never-made", "job-" + n, "Job", "batch", "j"}});
+    if (i % 3 == 0) bridge_.want({stop});
+    remove(types::workload, workload_of(n, i % 2 == 0 ? "job-" + n : "nobody-" + n));
+    remove(types::job, job(n));
+    bridge_.want({stop, status});  // decided before it was known that they have gone
+    while (!sent_.empty()) answer(404);
+  }
+  bridge_.drop_absent(0);
+  EXPECT_EQ(bridge_.entries(), before);
+  EXPECT_EQ(bridge_.outstanding(), 0U);
+}
+
+// Which pod sets a job's Workload has is said by Workloads of its own namespace; uids are no secrets.
+TEST_F(BridgeTest, CountsOfAJobAreNotTakenFromOtherNamespaces) {
+  const auto ray = [](const std::string& ns, const std::string& count) {
+    return R"({"metadata":{"namespace":")" + ns + R"(","name":"w","uid":"w-)" + ns +
+           R"(","resourceVersion":"1","ownerReferences":[{"apiVersion":"batch/v1","kind":"Job","name":"j","uid":"u","controller":true}]},)" +
+           R"("spec":{"queueName":"lq","podSets":[{"name":"main","count":)" + count + R"(,"template":{"spec":{"containers":[)" +
+           asks_nothing + R"(]}}}]}})";
+  };
+  add(types::job, R"({"apiVersion":"batch/v1","kind":"Job","metadata":{"namespace":"ns","name":"j","uid":"u","resourceVersion":"1"},)"
+                  R"("spec":{"suspend":true,"parallelism":3,"template":{"spec":{"containers":[{"name":"c"}]}}}})");
+  const auto told = jobs_.size();
+  add(types::workload, ray("evil", "1"));
+  EXPECT_EQ(jobs_.size(), told) << "it says nothing about the job";
+  add(types::workload, ray("ns", "3"));
+  EXPECT_EQ(jobs_.size(), told + 1);
 }
 
 admission::WorkloadIntent admission_of(const std::string& name) {

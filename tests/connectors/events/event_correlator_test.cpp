@@ -68,8 +68,9 @@ TEST(EventCorrelatorTest, WhatDiffersInAnyPartIsAnotherEvent) {
 
 TEST(EventCorrelatorTest, MessagesThatAreCutAlikeAreEqual) {
   EventCorrelator correlator;
-  EXPECT_TRUE(correlator.offer(event("a", std::string(2'000, 'x') + "1", at(0)), at(0)).has_value());
-  EXPECT_FALSE(correlator.offer(event("a", std::string(2'000, 'x') + "2", at(1)), at(1)).has_value());
+  const std::string beginning(2'000, 'x');
+  EXPECT_TRUE(correlator.offer(event("a", beginning + "1", at(0)), at(0)).has_value());
+  EXPECT_FALSE(correlator.offer(event("a", beginning + "2", at(1)), at(1)).has_value());
 }
 
 TEST(EventCorrelatorTest, AfterALongSilenceAnEventIsNew) {

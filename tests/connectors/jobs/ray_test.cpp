@@ -65,6 +65,15 @@ TEST(Ray, HeadWorkersAndSubmitterArePodSets) {
   EXPECT_EQ(j.workload_name.substr(0, 13), "raycluster-r-");
 }
 
+// EJ-129: a group whose minReplicas is above its replicas has as many pods as that, and asks for them.
+TEST(Ray, TheLeastThatAGroupMayHaveAsksForQuota) {
+  Json cluster = ray("RayCluster");
+  auto& groups = cluster["spec"]["workerGroupSpecs"];
+  groups[0]["minReplicas"] = 100;
+  groups[1]["minReplicas"] = 5;
+  EXPECT_EQ(pod_sets(cluster), "head=1(cpu=1000) small=100(cpu=2000) large=10(cpu=4000)");
+}
+
 // EJ-130
 TEST(Ray, TheHeadCountsWithItsAutoscaler) {
   Json scaled = ray("RayCluster");
@@ -72,6 +81,24 @@ TEST(Ray, TheHeadCountsWithItsAutoscaler) {
   EXPECT_EQ(pod_sets(scaled).substr(0, 35), "head=1(cpu=1500 memory=536870912) s");
   scaled["spec"]["autoscalerOptions"] = Json::parse(R"({"resources":{"requests":{"cpu":"2"}}})");
   EXPECT_EQ(pod_sets(scaled).substr(0, 17), "head=1(cpu=3000) ");
+}
+
+// EJ-65: only where head and workers all carry the gate, no pod of it runs before it is let
+TEST(Ray, TellsWhetherAllOfItsPodsWaitAtTheGate) {
+  const auto gated = [](const Json& object) {
+    Arena arena;
+    return seen(object, arena).pods_gated;
+  };
+  const Json gates = Json::parse(R"([{"name":"example.com/other"},{"name":"kueue.x-k8s.io/elastic-job"}])");
+  Json cluster = ray("RayCluster");
+  EXPECT_FALSE(gated(cluster));
+  cluster["spec"]["headGroupSpec"]["template"]["spec"]["schedulingGates"] = gates;
+  cluster["spec"]["workerGroupSpecs"][0]["template"]["spec"]["schedulingGates"] = gates;
+  EXPECT_FALSE(gated(cluster)) << "one group is not";
+  cluster["spec"]["workerGroupSpecs"][1]["template"]["spec"]["schedulingGates"] = Json::array({gates[0]});
+  EXPECT_FALSE(gated(cluster)) << "that is another gate";
+  cluster["spec"]["workerGroupSpecs"][1]["template"]["spec"]["schedulingGates"] = gates;
+  EXPECT_TRUE(gated(cluster));
 }
 
 // BA-169
@@ -201,7 +228,8 @@ class ScalingRayJob : public ::testing::Test {
     cluster = ray("RayCluster", false);
     cluster["metadata"]["name"] = "c";
     cluster["metadata"]["generation"] = 3;
-    cluster["metadata"]["ownerReferences"] = {{{"kind", "RayJob"}, {"name", "rj"}, {"uid", job["metadata"]["uid"]}, {"controller", true}}};
+    cluster["metadata"]["ownerReferences"] = {
+        {{"apiVersion", "ray.io/v1"}, {"kind", "RayJob"}, {"name", "rj"}, {"uid", job["metadata"]["uid"]}, {"controller", true}}};
     cluster["spec"]["workerGroupSpecs"][0]["replicas"] = 4;
   }
   JobContext context() {

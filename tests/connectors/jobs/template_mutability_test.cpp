@@ -30,6 +30,16 @@ TEST(TemplateMutability, FollowsFromTheVersion) {
   }
 }
 
+// A newer binary that behaves as an older release (--emulated-version), as the API server of 1.33 and later says it
+TEST(TemplateMutability, FollowsFromTheVersionThatTheServerEmulates) {
+  const auto emulating = [](const std::string& minor) {
+    return template_mutability_of(R"({"major":"1","minor":"36","emulationMajor":"1","emulationMinor":")" + minor +
+                                  R"(","gitVersion":"v1.36.3"})");
+  };
+  EXPECT_EQ(*emulating("34"), TemplateMutability::never_started);
+  EXPECT_EQ(*emulating("36"), TemplateMutability::suspended);
+}
+
 TEST(TemplateMutability, AnythingElseIsAnError) {
   for (const char* text : {"", "no JSON", "[]", "{}", R"({"major":"1"})", R"({"major":1,"minor":36})", R"({"major":"","minor":"x"})"}) {
     const auto found = template_mutability_of(text);

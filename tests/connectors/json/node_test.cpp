@@ -37,9 +37,12 @@ TEST(Node, NamesThePathOfAWrongMember) {
        "Thing ns/name: spec.count: found 2147483648, allowed: an integer from 0 to 2147483647"},
       {R"({"spec":[]})", [](const Node& n) { (void)n.object("spec"); }, "Thing ns/name: spec: found a list, allowed: an object"},
       {R"({"a":[{"b":[{},{"c":1}]}]})",
-       [](const Node& n) { n.each("a", [](const Node& a) { a.each("b", [](const Node& b) { (void)b.text("c"); }); }); },
+       [](const Node& n) {
+         n.each("a", limits::list, [](const Node& a) { a.each("b", limits::list, [](const Node& b) { (void)b.text("c"); }); });
+       },
        "Thing ns/name: a[0].b[1].c: found 1, allowed: a text"},
-      {R"({"a":[1]})", [](const Node& n) { n.each("a", [](const Node&) {}); }, "Thing ns/name: a[0]: found 1, allowed: an object"},
+      {R"({"a":[1]})", [](const Node& n) { n.each("a", limits::list, [](const Node&) {}); },
+       "Thing ns/name: a[0]: found 1, allowed: an object"},
       {R"({"a":["x",2]})", [](const Node& n) { (void)n.texts("a"); }, "Thing ns/name: a[1]: found 2, allowed: a text"},
       {R"({"metadata":{"labels":{"kueue.x-k8s.io/queue-name":true}}})", [](const Node& n) { (void)n.object("metadata").pairs("labels"); },
        "Thing ns/name: metadata.labels[kueue.x-k8s.io/queue-name]: found true, allowed: a text"},
@@ -98,6 +101,81 @@ TEST(Node, ReadsQuantitiesFromTextsAndNumbers) {
     EXPECT_EQ(n.nano("w"), 500'000'000);
   });
   EXPECT_EQ(error, "");
+}
+
+/// What a reader says of a text of `n` bytes, or of a list of `n` elements, is nothing up to the limit, and both numbers beyond.
+TEST(Node, TakesTextsAndListsUpToTheirLimit) {
+  const limits::Limit five{"five", 5, limits::Unit::bytes};
+  const limits::Limit two{"two", 2, limits::Unit::elements};
+  struct Case {
+    std::string_view json;
+    std::function<void(const Node&)> read;
+    std::string_view error;
+  };
+  const auto texts = [&](const Node& n) { (void)n.texts("a", two, five); };
+  const auto pairs = [&](const Node& n) { (void)n.pairs("a", two); };
+  const Case cases[] = {
+      {R"({"a":"12345"})", [&](const Node& n) { EXPECT_EQ(n.text("a", five), "12345"); }, ""},
+      {R"({"a":"123456"})", [&](const Node& n) { (void)n.text("a", five); }, "Thing ns/name: a: found 6 bytes, allowed: at most 5 bytes"},
+      {R"({"a":"\u00e4\u00e4\u00e4"})", [&](const Node& n) { (void)n.text("a", five); },
+       "Thing ns/name: a: found 6 bytes, allowed: at most 5 bytes"},
+      {R"({"a":["1","2"]})", texts, ""},
+      {R"({"a":["1","2","3"]})", texts, "Thing ns/name: a: found 3 elements, allowed: at most 2 elements"},
+      {R"({"a":["1","123456"]})", texts, "Thing ns/name: a[1]: found 6 bytes, allowed: at most 5 bytes"},
+      {R"({"a":{"k":"v","l":"w"}})", pairs, ""},
+      {R"({"a":{"k":"v","l":"w","m":"x"}})", pairs, "Thing ns/name: a: found 3 elements, allowed: at most 2 elements"},
+      {R"({"a":[{},{}]})", [&](const Node& n) { n.each("a", two, [](const Node&) {}); }, ""},
+      {R"({"a":[{},{},{}]})", [&](const Node& n) { n.each("a", two, [](const Node&) { ADD_FAILURE() << "looked at"; }); },
+       "Thing ns/name: a: found 3 elements, allowed: at most 2 elements"},
+  };
+  for (const auto& c : cases) EXPECT_EQ(error_of(c.json, c.read), c.error) << c.json;
+}
+
+TEST(Node, CutsMessagesOfOthers) {
+  const auto most = limits::message.size();
+  for (const std::size_t n : {most, most + 1, 3 * most}) {
+    const auto json = R"({"message":")" + std::string(n, 'x') + R"("})";
+    EXPECT_EQ(error_of(json, [&](const Node& node) { EXPECT_EQ(node.message("message").size(), most) << n; }), "");
+  }
+}
+
+/// Keys are as long as Kubernetes lets them be, amounts are short and never negative.
+TEST(Node, BoundsKeysAndAmounts) {
+  const std::string longest(limits::key.size(), 'k');
+  const auto amounts = [](const Node& n) { (void)n.amounts("a"); };
+  EXPECT_EQ(error_of(R"({"a":{")" + longest + R"(":"1"}})", amounts), "");
+  EXPECT_NE(error_of(R"({"a":{")" + longest + R"(k":"1"}})", amounts).find("found 318 bytes, allowed: at most 317"), std::string::npos);
+  EXPECT_EQ(error_of(R"({"a":{"cpu":")" + std::string(63, '0') + R"(1"}})", amounts), "");
+  EXPECT_NE(error_of(R"({"a":{"cpu":")" + std::string(64, '0') + R"(1"}})", amounts).find("a.cpu: found 65 bytes, allowed: at most 64"),
+            std::string::npos);
+  EXPECT_NE(error_of(R"({"a":{"cpu":"-1m"}})", amounts).find("a.cpu: found \"-1m\""), std::string::npos);
+}
+
+std::string nested(std::size_t lists) { return std::string(lists, '[') + std::string(lists, ']'); }
+
+TEST(Document, IsRefusedBeyondItsDepthAndSize) {
+  const auto deepest = limits::json_depth.size();
+  EXPECT_TRUE(Document::parse(nested(deepest)));
+  for (const std::size_t lists : {deepest + 1, std::size_t{1000}, std::size_t{1'000'000}}) {
+    const auto document = Document::parse(nested(lists));
+    ASSERT_FALSE(document) << lists;
+    EXPECT_NE(document.error().message.find("allowed: at most 128"), std::string::npos) << document.error().message;
+  }
+  const auto most = limits::object_text.size();
+  const auto of_size = [](std::size_t n) { return R"({"a":")" + std::string(n - 8, 'x') + R"("})"; };
+  EXPECT_TRUE(Document::parse(of_size(most)));
+  const auto beyond = Document::parse(of_size(most + 1));
+  ASSERT_FALSE(beyond);
+  EXPECT_NE(beyond.error().message.find("found 3145729 bytes, allowed: at most 3145728"), std::string::npos) << beyond.error().message;
+}
+
+/// What is set aside is read all the same, as far as it tells who it is.
+TEST(Document, IsReadBeyondItsLimitsWhereThatIsAskedFor) {
+  const auto deep = R"({"metadata":{"name":"n"},"spec":)" + nested(9'000) + "}";
+  const auto document = Document::parse_beyond_limits(deep);
+  ASSERT_TRUE(document) << document.error().message;
+  EXPECT_EQ(std::string_view(document->root()["metadata"]["name"]), "n");
+  EXPECT_FALSE(Document::parse_beyond_limits(nested(1'000'000))) << "no API server brings that";
 }
 
 TEST(Document, RefusesWhatIsNotJson) {

@@ -22,15 +22,5 @@ TEST(Text, KnowsLabelValuesAndDnsLabels) {
   for (const auto* text : {"", "Team", "a.b", "-a", "a-"}) EXPECT_FALSE(is_dns_label(text)) << text;
 }
 
-// BA-21
-TEST(Text, CutsMessagesAtACharacter) {
-  EXPECT_EQ(cut_message("short", 5), "short");
-  EXPECT_EQ(cut_message("longer than that", 10), "longer ...");
-  EXPECT_EQ(cut_message("a\u00e4\u00e4\u00e4\u00e4", 8), "a\u00e4 ...");  // 9 bytes; the fourth begins the second umlaut
-  const auto cut = cut_message(std::string(40000, 'x'), condition_message_max);
-  EXPECT_EQ(cut.size(), condition_message_max);
-  EXPECT_EQ(cut.substr(cut.size() - 5), "x ...");
-}
-
 }  // namespace
 }  // namespace hindsight::connectors

@@ -1,12 +1,18 @@
 // Shows that credentials are read from files and commands, that changes are seen, and that no secret gets into a message.
 #include "connectors/kubernetes/credentials.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <fstream>
 
 #include <nlohmann/json.hpp>
 
 #include "connectors/kubernetes/exec_plugin.hpp"
+#include "tests/connectors/kubernetes/processes.hpp"
 #include "tests/connectors/kubernetes/temporary_folder.hpp"
+#include "tests/connectors/kubernetes/waiting.hpp"
 
 namespace hindsight::connectors::kubernetes {
 namespace {
@@ -60,11 +66,11 @@ TEST(Credentials, SeesThatTheTokenFileChanged) {
   const auto first = credentials.load();
   ASSERT_TRUE(first);
   EXPECT_EQ(first->headers, Headers{"Authorization: Bearer one"});
-  EXPECT_FALSE(credentials.is_stale(*first, Time::from_seconds(0)));
+  EXPECT_FALSE(credentials.files_changed(*first));
   EXPECT_TRUE(credentials.can_change());
   EXPECT_FALSE(credentials.runs_command());
   folder.write("token", "two");
-  EXPECT_TRUE(credentials.is_stale(*first, Time::from_seconds(0)));
+  EXPECT_TRUE(credentials.files_changed(*first));
   EXPECT_EQ(credentials.load()->headers, Headers{"Authorization: Bearer two"});
 }
 
@@ -120,8 +126,6 @@ TEST(ExecPlugin, RunsTheCommandWithItsEnvironmentAndTakesTheToken) {
   EXPECT_EQ(loaded->headers, Headers{"Authorization: Bearer tok"});
   const Time expires = *parse_rfc3339("2026-01-01T00:00:00Z");
   EXPECT_EQ(loaded->expires, expires);
-  EXPECT_FALSE(credentials.is_stale(*loaded, expires - Duration::seconds(60)));
-  EXPECT_TRUE(credentials.is_stale(*loaded, expires - Duration::seconds(5)));
 
   EXPECT_EQ(*read_small_file(folder / "words", "words"), "first-second");
   const auto info = nlohmann::json::parse(*read_small_file(folder / "info", "info"));
@@ -154,6 +158,50 @@ TEST(ExecPlugin, SaysWhyThereIsNoCredential) {
   EXPECT_NE(flood.find("more than 1 MiB"), std::string::npos) << flood;
   const std::string killed = message_of(folder.write_script("killed", "#!/bin/sh\nkill -9 $$\n"));
   EXPECT_NE(killed.find("signal 9"), std::string::npos) << killed;
+}
+
+constexpr const char* good_answer =
+    "echo '{\"apiVersion\":\"client.authentication.k8s.io/v1\",\"kind\":\"ExecCredential\",\"status\":{\"token\":\"tok\"}}'\n";
+
+TEST(ExecPlugin, WaitsForTheCommandAndNotForWhatItLeavesBehind) {
+  // The child holds the output open, as a helper does that goes on in the background. It is ended with the command.
+  const TemporaryFolder folder;
+  const auto command =
+      folder.write_script("leaves", "#!/bin/sh\ncd \"$(dirname \"$0\")\"\nsleep 1000 &\necho $! > child\n" + std::string(good_answer));
+  const auto loaded = Credentials(connection_with(exec_user(command)), std::chrono::minutes(5)).load();
+  ASSERT_TRUE(loaded) << loaded.error().message;
+  EXPECT_EQ(loaded->headers, Headers{"Authorization: Bearer tok"});
+  const pid_t child = testing::pid_in(folder / "child");
+  ASSERT_GT(child, 0);
+  EXPECT_TRUE(testing::eventually([&] { return !testing::is_running(child); }));
+}
+
+TEST(ExecPlugin, PassesOnWhatAPersonWouldReadOfItsComplaints) {
+  const TemporaryFolder folder;
+  const auto command =
+      folder.write_script("complains", "#!/bin/sh\necho 'log in first' >&2\nyes | head -c 4000000 >&2\n" + std::string(good_answer));
+  ::testing::internal::CaptureStderr();
+  const auto loaded = Credentials(connection_with(exec_user(command))).load();
+  const std::string said = ::testing::internal::GetCapturedStderr();
+  ASSERT_TRUE(loaded) << loaded.error().message;
+  EXPECT_TRUE(said.starts_with("log in first\n"));
+  EXPECT_EQ(said.size(), std::size_t{16} << 10U);
+}
+
+TEST(ExecPlugin, InheritsNothingThatIsOpenHere) {
+  const TemporaryFolder folder;
+  const int low = ::open("/dev/null", O_RDONLY);
+  const int high = ::fcntl(low, F_DUPFD, 100);  // A number that no shell takes for itself.
+  ASSERT_GE(high, 100);
+  const auto command =
+      folder.write_script("looks", "#!/bin/sh\ncd \"$(dirname \"$0\")\"\nls /proc/$$/fd > seen\n" + std::string(good_answer));
+  EXPECT_TRUE(Credentials(connection_with(exec_user(command))).load());
+  ::close(low);
+  ::close(high);
+  std::ifstream seen(folder / "seen");
+  int count = 0;
+  for (int fd = 0; seen >> fd; ++count) EXPECT_LT(fd, 100);
+  EXPECT_GE(count, 3);
 }
 
 TEST(ExecPlugin, ReadsOnlyWhatTheVersionAllows) {

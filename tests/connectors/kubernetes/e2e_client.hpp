@@ -45,7 +45,8 @@ class Client {
   /// Sends a write and waits for its answer.
   WriteAnswer write(Write write) {
     Watched<std::vector<WriteAnswer>> answers;
-    cluster->submit(std::move(write), [&](WriteAnswer answer) { answers.change([&](auto& list) { list.push_back(std::move(answer)); }); });
+    cluster->submit(std::move(write),
+                    [answers](WriteAnswer answer) { answers.change([&](auto& list) { list.push_back(std::move(answer)); }); });
     EXPECT_TRUE(answers.wait([](const auto& list) { return !list.empty(); }));
     auto list = answers.get();
     return list.empty() ? WriteAnswer{} : list[0];
@@ -55,7 +56,8 @@ class Client {
     Watched<std::map<int, std::size_t>> statuses;
     const std::size_t count = writes.size();
     for (Write& write : writes) {
-      cluster->submit(std::move(write), [&](const WriteAnswer& answer) { statuses.change([&](auto& map) { ++map[answer.http_status]; }); });
+      cluster->submit(std::move(write),
+                      [statuses](const WriteAnswer& answer) { statuses.change([&](auto& map) { ++map[answer.http_status]; }); });
     }
     EXPECT_TRUE(statuses.wait([&](const auto& map) {
       std::size_t sum = 0;

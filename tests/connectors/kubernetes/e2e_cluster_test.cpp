@@ -128,10 +128,10 @@ TEST_F(ApiServerE2e, GoesOnAfterTheServerWasRestarted) {
   Watched<std::map<int, std::size_t>> statuses;
   for (int i = 0; i < 50; ++i) {
     client.cluster->submit(create_config_map(namespace_, "while-down-" + std::to_string(i)),
-                           [&](const WriteAnswer& answer) { statuses.change([&](auto& map) { ++map[answer.http_status]; }); });
+                           [statuses](const WriteAnswer& answer) { statuses.change([&](auto& map) { ++map[answer.http_status]; }); });
   }
   client.cluster->submit(config_map_write(Verb::delete_, namespace_, "before", nullptr),
-                         [&](const WriteAnswer& answer) { statuses.change([&](auto& map) { ++map[answer.http_status]; }); });
+                         [statuses](const WriteAnswer& answer) { statuses.change([&](auto& map) { ++map[answer.http_status]; }); });
   EXPECT_TRUE(statuses.get().empty());
   ASSERT_TRUE(cluster->start("apiserver"));
   ASSERT_TRUE(client.wait_for_notice(Notice::Kind::reachable));
@@ -225,7 +225,6 @@ TEST_F(ApiServerE2e, WritesUnderLoadKeepPreconditionsAndLoseNothing) {
   std::atomic<int> conflicts{0};
   std::atomic<int> other{0};
   Watched<int> finished;
-  std::vector<std::unique_ptr<Client>> all;
   struct Step {
     Client* client;
     std::string name;
@@ -247,6 +246,7 @@ TEST_F(ApiServerE2e, WritesUnderLoadKeepPreconditionsAndLoseNothing) {
       });
     });
   };
+  std::vector<std::unique_ptr<Client>> all;  // Last, so that none of them calls back when the rest has gone.
   for (int c = 0; c < clients; ++c) all.push_back(std::make_unique<Client>(connection));
   for (const auto& client : all) {
     for (int i = 0; i < objects; ++i) read_then_write({client.get(), "c" + std::to_string(i), steps});
@@ -291,7 +291,7 @@ TEST_F(ApiServerE2e, AppliesCreatesAndDeletesAsTheServerUnderstandsIt) {
   EXPECT_EQ(client.write(create_config_map(namespace_, "large", std::string(900'000, 'x'))).http_status, 201);
   Watched<std::string> body;
   client.cluster->get(config_map, namespace_, "large",
-                      [&](const HttpAnswer& answer) { body.change([&](std::string& b) { b = answer.body; }); });
+                      [body](const HttpAnswer& answer) { body.change([&](std::string& b) { b = answer.body; }); });
   ASSERT_TRUE(body.wait([](const std::string& b) { return !b.empty(); }));
   EXPECT_EQ(json::parse(body.get())["data"]["value"].get<std::string>().size(), 900'000U);
 }
@@ -308,10 +308,10 @@ TEST_F(ApiServerE2e, ShowsEventsToKubectl) {
   event.message = "Admitted by ClusterQueue q, wait time since reservation was 0s";
   event.first = event.last = *parse_rfc3339("2026-01-01T00:00:00Z");
   client.cluster->submit_best_effort(event_write(event));
-  while (client.cluster->statistics().http.answers < 2) std::this_thread::yield();
+  ASSERT_TRUE(testing::eventually([&] { return client.cluster->statistics().http.answers >= 2; }));
   event.count = 5;
   client.cluster->submit_best_effort(event_write(event));
-  while (client.cluster->statistics().http.answers < 3) std::this_thread::yield();
+  ASSERT_TRUE(testing::eventually([&] { return client.cluster->statistics().http.answers >= 3; }));
   EXPECT_EQ(client.cluster->statistics().best_effort_failed, 0U);
   std::string output;
   ASSERT_TRUE(cluster->kubectl({"get", "events", "-n", namespace_, "-o", "json"}, &output));
@@ -330,7 +330,7 @@ TEST_F(ApiServerE2e, SaysOnceThatItsCredentialsAreWrong) {
   options.backoff = {std::chrono::milliseconds(5), std::chrono::milliseconds(20)};
   client.watch(options);
   EXPECT_EQ(client.write(create_config_map(namespace_, "a")).http_status, 401);
-  while (client.cluster->statistics().kinds[0].reflector.failures < 5) std::this_thread::yield();
+  ASSERT_TRUE(testing::eventually([&] { return client.cluster->statistics().kinds[0].reflector.failures >= 5; }));
   auto notices = client.notices.get();
   std::string all;
   for (const auto& n : notices) all += n.message + "\n";
@@ -349,7 +349,7 @@ TEST_F(ApiServerE2e, SaysOnceThatTheServerIsNotThereOrNotTrusted) {
   ReflectorOptions options;
   options.backoff = {std::chrono::milliseconds(5), std::chrono::milliseconds(20)};
   absent.watch(options);
-  while (absent.cluster->statistics().kinds[0].reflector.failures < 5) std::this_thread::yield();
+  ASSERT_TRUE(testing::eventually([&] { return absent.cluster->statistics().kinds[0].reflector.failures >= 5; }));
   ASSERT_EQ(absent.notices.get().size(), 1U);
   EXPECT_NE(absent.notices.get()[0].message.find("https://127.0.0.1:1"), std::string::npos) << absent.notices.get()[0].message;
 
@@ -357,7 +357,7 @@ TEST_F(ApiServerE2e, SaysOnceThatTheServerIsNotThereOrNotTrusted) {
   distrust.authority_pem.clear();
   Client other(distrust);
   other.watch(options);
-  while (other.cluster->statistics().kinds[0].reflector.failures < 5) std::this_thread::yield();
+  ASSERT_TRUE(testing::eventually([&] { return other.cluster->statistics().kinds[0].reflector.failures >= 5; }));
   ASSERT_EQ(other.notices.get().size(), 1U);
   EXPECT_NE(other.notices.get()[0].message.find("certificate is not trusted"), std::string::npos) << other.notices.get()[0].message;
 
@@ -396,7 +396,7 @@ TEST_F(ApiServerE2e, AKindThatIsMissingAppearsWithItsDefinition) {
   Watched<std::vector<std::string>> events;
   client.cluster->watch(
       widget,
-      [&](const WatchEvent& event) {
+      [events](const WatchEvent& event) {
         events.change([&](auto& list) {
           list.push_back(event.type == WatchEvent::Type::synced ? "synced"
                                                                 : json::parse(event.object)["metadata"]["name"].get<std::string>());
@@ -435,7 +435,7 @@ TEST_F(ApiServerE2e, OfTwoCopiesOneLeadsAndTheOtherFollowsOnlyAfterItStoodDown) 
   settings.retry_period = Duration::millis(200);
   Watched<std::vector<std::string>> history;
   const auto tell = [&](const std::string& who) {
-    return [&history, who](bool leads) { history.change([&](auto& list) { list.push_back(who + (leads ? " leads" : " stands down")); }); };
+    return [history, who](bool leads) { history.change([&](auto& list) { list.push_back(who + (leads ? " leads" : " stands down")); }); };
   };
   settings.identity = "first";
   first.cluster->elect(settings, tell("first"));
@@ -458,6 +458,223 @@ TEST_F(ApiServerE2e, OfTwoCopiesOneLeadsAndTheOtherFollowsOnlyAfterItStoodDown) 
   EXPECT_EQ(history.get()[4], "first leads");
   first.cluster->stop();
   EXPECT_EQ(history.get().back(), "first stands down");
+}
+
+TEST_F(ApiServerE2e, AConnectionThatLeadsNowhereCostsNeitherTheLeaseNorTheOtherRequests) {
+  hindsight::testing::CuttableProxy proxy(server_port());
+  Client client(through(proxy));
+  LeaseSettings settings;
+  settings.namespace_ = namespace_;
+  settings.identity = "only";
+  settings.lease_duration = Duration::seconds(12);
+  settings.renew_deadline = Duration::seconds(8);
+  settings.retry_period = Duration::millis(500);
+  const Watched<std::vector<bool>> history;
+  client.cluster->elect(settings, [history](bool leads) { history.change([&](auto& list) { list.push_back(leads); }); });
+  ASSERT_TRUE(history.wait([](const auto& list) { return list.size() == 1; }));
+  ReflectorOptions options = in(namespace_);
+  options.watch_silence_max = std::chrono::seconds(2);
+  client.watch(options);
+  ASSERT_TRUE(client.view.wait([](const Client::View& v) { return v.synced; }));
+  // What comes after the list comes by the watch, which so stands.
+  ASSERT_EQ(client.write(create_config_map(namespace_, "before")).http_status, 201);
+  ASSERT_TRUE(client.view.wait([](const Client::View& v) { return v.objects.size() == 1; }));
+  // Several requests are under way on the connection when it dies, and more join them.
+  const auto short_request = [&] {
+    const Watched<HttpAnswer> answer;
+    const Watched<bool> done;
+    client.cluster->loop().post([&http = client.cluster->http(), answer, done, ns = namespace_] {
+      HttpRequest request;
+      request.path = "/api/v1/namespaces/" + ns + "/configmaps/before";
+      request.time_limit = std::chrono::seconds(1);
+      http.send(std::move(request), [answer, done](HttpAnswer a) {
+        answer.set(std::move(a));
+        done.set(true);
+      });
+    });
+    return std::make_pair(answer, done);
+  };
+  proxy.freeze();
+  std::vector<std::pair<Watched<HttpAnswer>, Watched<bool>>> requests;
+  for (int i = 0; i < 20; ++i) requests.push_back(short_request());
+  for (const auto& [answer, done] : requests) {
+    ASSERT_TRUE(done.wait([](bool d) { return d; }));
+    EXPECT_EQ(answer.get().status, 0);
+  }
+  // A new one is made in the place of the dead one.
+  EXPECT_TRUE(testing::eventually([&] {
+    const auto [answer, done] = short_request();
+    return done.wait([](bool d) { return d; }) && answer.get().status == 200;
+  }));
+  Client direct(connection);
+  EXPECT_EQ(direct.write(create_config_map(namespace_, "while-deaf")).http_status, 201);
+  EXPECT_TRUE(client.wait_for_view(Client::truth(connection, namespace_)));
+  EXPECT_GE(client.cluster->statistics().kinds[0].reflector.silent_watches, 1U);
+  EXPECT_EQ(history.get(), std::vector<bool>{true});
+  EXPECT_EQ(client.write(create_config_map(namespace_, "after")).http_status, 201);
+}
+
+TEST_F(ApiServerE2e, WritesOfACopyThatLostTheLeaseDoNotComeLate) {
+  // Cut off with writes on its hands, the first copy loses the lease; when it is back, the other one leads.
+  hindsight::testing::CuttableProxy proxy(server_port());
+  Client first(through(proxy));
+  Client second(connection);
+  LeaseSettings settings;
+  settings.namespace_ = namespace_;
+  settings.lease_duration = Duration::seconds(4);
+  settings.renew_deadline = Duration::seconds(2);
+  settings.retry_period = Duration::millis(200);
+  const Watched<std::vector<std::string>> history;
+  const auto tell = [&](const std::string& who) {
+    return [history, who](bool leads) { history.change([&](auto& list) { list.push_back(who + (leads ? " leads" : " stands down")); }); };
+  };
+  settings.identity = "first";
+  first.cluster->elect(settings, tell("first"));
+  ASSERT_TRUE(history.wait([](const auto& list) { return list.size() == 1; }));
+  settings.identity = "second";
+  second.cluster->elect(settings, tell("second"));
+  ASSERT_EQ(first.write(create_config_map(namespace_, "c", "first")).http_status, 201);
+  // Nobody writes who does not lead.
+  EXPECT_EQ(second.write(create_config_map(namespace_, "early")).http_status, 0);
+  proxy.cut();
+  const Watched<std::map<int, std::size_t>> statuses;
+  for (int i = 0; i < 20; ++i) {
+    first.cluster->submit(create_config_map(namespace_, "late-" + std::to_string(i)),
+                          [statuses](const WriteAnswer& answer) { statuses.change([&](auto& map) { ++map[answer.http_status]; }); });
+  }
+  ASSERT_TRUE(history.wait([](const auto& list) { return list.size() == 3; }));
+  EXPECT_EQ(history.get(), (std::vector<std::string>{"first leads", "first stands down", "second leads"}));
+  EXPECT_EQ(statuses.get(), (std::map<int, std::size_t>{{0, 20}}));
+  proxy.mend();
+  ASSERT_TRUE(first.wait_for_notice(Notice::Kind::reachable));
+  EXPECT_EQ(second.write(create_config_map(namespace_, "of-the-second")).http_status, 201);
+  const auto truth = Client::truth(connection, namespace_);
+  EXPECT_TRUE(truth.contains(namespace_ + "/of-the-second"));
+  EXPECT_EQ(std::count_if(truth.begin(), truth.end(), [](const auto& entry) { return entry.first.find("late-") != std::string::npos; }), 0);
+}
+
+TEST_F(ApiServerE2e, ACredentialCommandThatHangsCostsNothingWhileTheTokenLives) {
+  const testing::TemporaryFolder folder;
+  Connection by_command = connection;
+  by_command.user.token.clear();
+  by_command.user.exec = ExecSettings{};
+  by_command.user.exec->api_version = "client.authentication.k8s.io/v1";
+  // Its first run is good for nine seconds, so that the next one is due at once; that one hangs.
+  by_command.user.exec->command = folder.write_script(
+      "login",
+      "#!/bin/sh\ncd \"$(dirname \"$0\")\"\n[ -e used ] && { touch hangs; exec sleep 1000; }\ntouch used\n"
+      "echo '{\"apiVersion\":\"client.authentication.k8s.io/v1\",\"kind\":\"ExecCredential\",\"status\":{\"token\":\"" +
+          connection.user.token + "\",\"expirationTimestamp\":\"'$(date -u -d '9 seconds' +%Y-%m-%dT%H:%M:%SZ)'\"}}'\n");
+  Client client(by_command);
+  LeaseSettings settings;
+  settings.namespace_ = namespace_;
+  settings.identity = "only";
+  settings.lease_duration = Duration::seconds(4);
+  settings.renew_deadline = Duration::seconds(2);
+  settings.retry_period = Duration::millis(200);
+  const Watched<std::vector<bool>> history;
+  client.cluster->elect(settings, [history](bool leads) { history.change([&](auto& list) { list.push_back(leads); }); });
+  ASSERT_TRUE(history.wait([](const auto& list) { return !list.empty(); }));
+  ASSERT_TRUE(testing::eventually([&] { return std::filesystem::exists(folder / "hangs"); }));
+  // It is held for longer than it would be without renewals, and writes go through.
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(3);
+  for (int i = 0; std::chrono::steady_clock::now() < end; ++i) {
+    EXPECT_EQ(client.write(create_config_map(namespace_, "c" + std::to_string(i))).http_status, 201);
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+  EXPECT_EQ(history.get(), std::vector<bool>{true});
+}
+
+/// Keeps a server's only seat for reading ConfigMaps taken, so that most others who want it are sent away (429).
+class Crowd {
+ public:
+  Crowd(const Connection& connection, std::string namespace_)
+      : client_(connection),
+        going_(std::make_shared<std::atomic<bool>>(true)),
+        path_("/api/v1/namespaces/" + std::move(namespace_) + "/configmaps") {
+    for (int i = 0; i < 16; ++i) ask(*client_.cluster, going_, path_);
+  }
+  ~Crowd() { *going_ = false; }
+  Crowd(const Crowd&) = delete;
+  Crowd& operator=(const Crowd&) = delete;
+
+ private:
+  static void ask(KubernetesCluster& cluster, const std::shared_ptr<std::atomic<bool>>& going, const std::string& path) {
+    cluster.get_path(path, [&cluster, going, path](const HttpAnswer&) {
+      if (*going) ask(cluster, going, path);
+    });
+  }
+  Client client_;
+  std::shared_ptr<std::atomic<bool>> going_;
+  std::string path_;
+};
+
+TEST_F(ApiServerE2e, TooManyRequestsOfAServerThatMeansItMultiplyNothing) {
+  // Priority and fairness of the real server: of all that this user wants of ConfigMaps one request is carried out at a time.
+  const testing::TemporaryFolder folder;
+  const auto file = folder.write("flow.json", R"({"apiVersion":"v1","kind":"List","items":[
+      {"apiVersion":"flowcontrol.apiserver.k8s.io/v1","kind":"PriorityLevelConfiguration","metadata":{"name":"throttled"},"spec":{"type":"Limited",
+       "limited":{"nominalConcurrencyShares":0,"lendablePercent":0,"borrowingLimitPercent":0,"limitResponse":{"type":"Reject"}}}},
+      {"apiVersion":"flowcontrol.apiserver.k8s.io/v1","kind":"FlowSchema","metadata":{"name":"throttled"},"spec":{
+       "priorityLevelConfiguration":{"name":"throttled"},"matchingPrecedence":10,"rules":[{"subjects":[{"kind":"User","user":{"name":"hindsight"}}],
+       "resourceRules":[{"verbs":["*"],"apiGroups":[""],"resources":["configmaps"],"namespaces":["*"]}]}]}}]})");
+  Client direct(connection);
+  std::vector<Write> writes;
+  constexpr std::size_t count = 400;
+  for (std::size_t i = 0; i < count; ++i)
+    writes.push_back(create_config_map(namespace_, "c" + std::to_string(i), std::string(10'000, 'x')));
+  EXPECT_EQ(direct.write_all(std::move(writes)), (std::map<int, std::size_t>{{201, count}}));
+
+  // 200 pages; in the middle of them the server has too much to do.
+  struct Seen {
+    std::size_t objects = 0;
+    bool synced = false;
+  };
+  const Watched<Seen> seen;
+  Client client(connection);
+  ReflectorOptions options = in(namespace_);
+  options.page_size = 2;
+  client.cluster->watch(
+      config_map,
+      [seen](const WatchEvent& event) {
+        Flow flow = Flow::more;
+        seen.change([&](Seen& s) {
+          s.synced |= event.type == WatchEvent::Type::synced;
+          s.objects += event.type == WatchEvent::Type::added ? 1 : 0;
+          if (!s.synced && s.objects == 100) flow = Flow::pause;
+        });
+        return flow;
+      },
+      options);
+  ASSERT_TRUE(seen.wait([](const Seen& s) { return s.objects == 100; }));
+  ASSERT_TRUE(cluster->kubectl({"apply", "-f", file.string()}));
+  const Watched<std::map<int, int>> written;
+  {
+    const Crowd crowd(connection, namespace_);
+    // The API server hears of its configuration by a watch.
+    const Watched<bool> refused;
+    ASSERT_TRUE(testing::eventually([&] {
+      direct.cluster->get(config_map, namespace_, "c0", [refused](const HttpAnswer& answer) {
+        if (answer.status == 429) refused.set(true);
+      });
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      return refused.get();
+    }));
+    client.cluster->resume();
+    for (int i = 0; i < 5; ++i) {
+      client.cluster->submit(create_config_map(namespace_, "while-busy-" + std::to_string(i)),
+                             [written](const WriteAnswer& answer) { written.change([&](auto& map) { ++map[answer.http_status]; }); });
+    }
+    ASSERT_TRUE(testing::eventually([&] { return client.cluster->statistics().kinds[0].reflector.failures >= 2; }));
+    ASSERT_TRUE(testing::eventually([&] { return client.cluster->statistics().writer.retries >= 2; }));
+  }
+  ASSERT_TRUE(cluster->kubectl({"delete", "-f", file.string()}));
+  ASSERT_TRUE(seen.wait([](const Seen& s) { return s.synced; }));
+  EXPECT_TRUE(written.wait([](const auto& map) { return map == std::map<int, int>{{201, 5}}; }));
+  // Each refusal was answered by asking for the same page again, and by nothing else.
+  const auto statistics = client.cluster->statistics().kinds[0].reflector;
+  EXPECT_EQ(statistics.lists, 1U);
+  EXPECT_EQ(statistics.pages, count / 2 + statistics.failures);
 }
 
 }  // namespace

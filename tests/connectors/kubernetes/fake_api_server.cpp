@@ -115,6 +115,11 @@ bool Exchange::send(const std::string& bytes) { return bytes.empty() || write(he
 
 void Exchange::end_stream() { write("0\r\n\r\n"); }
 
+bool Exchange::send_raw(const std::string& bytes) {
+  answered_ = true;
+  return !*stopping_ && write(bytes);
+}
+
 void Exchange::cut() {
   ::shutdown(socket_, SHUT_RDWR);
   open_ = false;

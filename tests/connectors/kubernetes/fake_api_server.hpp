@@ -26,6 +26,8 @@ class Exchange {
   /// Sends bytes of a stream; false once the client has gone. Blocks while the client takes nothing.
   bool send(const std::string& bytes);
   void end_stream();
+  /// Sends bytes as they are, for answers that are no HTTP or never end; false once the client has gone.
+  bool send_raw(const std::string& bytes);
   /// Closes the connection in the middle of whatever it is.
   void cut();
   /// Waits until the client closes the connection or the server stops.

@@ -3,7 +3,24 @@
 #include <cstdint>
 #include <string_view>
 
+#include <string>
+#include <vector>
 #include "connectors/kubernetes/kubeconfig.hpp"
+#include "tests/support/fuzz_seeds.hpp"
+
+extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
+  return hindsight::test::write_seeds_if_asked(argc, argv, [] {
+    return std::vector<std::string>{
+        R"(apiVersion: v1
+kind: Config
+current-context: c
+clusters: [{name: c, cluster: {server: "https://127.0.0.1:6443", certificate-authority-data: Q0E=, tls-server-name: s}}]
+users: [{name: u, user: {exec: {apiVersion: client.authentication.k8s.io/v1, command: get, args: [a], env: [{name: A, value: b}]}}}]
+contexts: [{name: c, context: {cluster: c, user: u, namespace: n}}]
+)",
+        R"({"apiVersion":"v1","kind":"Config","users":[{"name":"u","user":{"token":"t","client-certificate-data":"Q0E="}}]})"};
+  });
+}
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace hindsight::connectors::kubernetes;

@@ -4,7 +4,22 @@
 #include <string>
 #include <string_view>
 
+#include <vector>
 #include "connectors/kubernetes/watch_decoder.hpp"
+#include "tests/support/fuzz_seeds.hpp"
+
+extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
+  return hindsight::test::write_seeds_if_asked(argc, argv, [] {
+    const std::string object =
+        R"({"kind":"Job","metadata":{"name":"j","namespace":"n","uid":"u","resourceVersion":"7","managedFields":[{"manager":"m"}]},"spec":{}})";
+    std::vector<std::string> out;
+    for (const char chunk : {'\1', '\100'})
+      for (const char* type : {"ADDED", "MODIFIED", "DELETED", "BOOKMARK"})
+        out.push_back(chunk + (R"({"type":")" + std::string(type) + R"(","object":)" + object + "}\n"));
+    out.push_back("\7{\"type\":\"ERROR\",\"object\":{\"kind\":\"Status\",\"code\":410,\"message\":\"too old\"}}\n");
+    return out;
+  });
+}
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace hindsight::connectors::kubernetes;

@@ -7,76 +7,24 @@
 #include <atomic>
 #include <memory>
 
-#include "tests/connectors/kubernetes/fake_api_server.hpp"
+#include "tests/connectors/kubernetes/http_fixture.hpp"
 #include "tests/connectors/kubernetes/temporary_folder.hpp"
-#include "tests/connectors/kubernetes/waiting.hpp"
 
 namespace hindsight::connectors::kubernetes {
 namespace {
 
 using testing::Exchange;
-using testing::FakeApiServer;
 using testing::TemporaryFolder;
 using testing::Watched;
 
-class HttpClientTest : public ::testing::Test {
- protected:
-  void start(FakeApiServer::Handler handler, HttpClient::Options options = {}, AuthSource user = {}) {
-    server = std::make_unique<FakeApiServer>(std::move(handler));
-    connect(server->url(), options, std::move(user));
-  }
-  void connect(const std::string& url, HttpClient::Options options = {}, AuthSource user = {}) {
-    Connection connection;
-    connection.server = url;
-    connection.description = "the test";
-    connection.user = std::move(user);
-    connection.user.description = "user \"u\"";
-    auto created = HttpClient::create(loop, connection, options,
-                                      [this](const Notice& notice) { notices.change([&](auto& list) { list.push_back(notice); }); });
-    ASSERT_TRUE(created) << created.error().message;
-    http = *std::move(created);
-  }
-  void TearDown() override {
-    if (http) http->stop();
-    server.reset();
-  }
-
-  static HttpRequest get(const std::string& path) {
-    HttpRequest request;
-    request.path = path;
-    return request;
-  }
-  HttpClient::RequestId send(HttpRequest request) {
-    HttpClient::RequestId id = 0;
-    loop.run([&] {
-      id = http->send(std::move(request),
-                      [this](HttpAnswer answer) { answers.change([&](auto& list) { list.push_back(std::move(answer)); }); });
-    });
-    return id;
-  }
-  bool wait_for_answers(std::size_t count) {
-    return answers.wait([&](const auto& list) { return list.size() >= count; });
-  }
-  std::vector<Notice::Kind> kinds_of_notices() {
-    std::vector<Notice::Kind> out;
-    for (const Notice& notice : notices.get()) out.push_back(notice.kind);
-    return out;
-  }
-
-  Watched<bool> open;  ///< For handlers that wait. Here, because they may outlast the body of the test.
-  std::unique_ptr<FakeApiServer> server;
-  Loop loop;
-  std::unique_ptr<HttpClient> http;
-  Watched<std::vector<HttpAnswer>> answers;
-  Watched<std::vector<Notice>> notices;
-};
+using HttpClientTest = testing::HttpFixture;
 
 TEST_F(HttpClientTest, SendsMethodBodyAndHeaders) {
   AuthSource user;
   user.token = "t";
   Watched<std::vector<Exchange>> seen;
   start(
-      [&](Exchange& exchange) {
+      [seen](Exchange& exchange) {
         seen.change([&](auto& list) { list.push_back(exchange); });
         exchange.answer(201, R"({"ok":true})", {"Retry-After: 7"});
       },
@@ -126,7 +74,7 @@ TEST_F(HttpClientTest, HoldsTheCapAndLetsUrgentRequestsPass) {
   HttpClient::Options options;
   options.max_in_flight = 3;
   start(
-      [&](Exchange& exchange) {
+      [this, slow](Exchange& exchange) {
         if (exchange.path == "/slow") {
           slow.change([](Count& count) { count.most = std::max(count.most, ++count.now); });
           (void)open.wait([](bool o) { return o; });
@@ -161,7 +109,7 @@ TEST_F(HttpClientTest, CancelsWaitingAndRunningRequests) {
   HttpClient::Options options;
   options.max_in_flight = 1;
   start(
-      [&](Exchange& exchange) {
+      [this](Exchange& exchange) {
         if (exchange.path == "/slow") (void)open.wait([](bool o) { return o; });
         exchange.answer(200, exchange.path);
       },
@@ -182,7 +130,7 @@ TEST_F(HttpClientTest, CancelsWaitingAndRunningRequests) {
 }
 
 TEST_F(HttpClientTest, SaysWhenAnAnswerTookTooLong) {
-  start([&](Exchange& exchange) {
+  start([this](Exchange& exchange) {
     (void)open.wait([](bool o) { return o; });
     exchange.answer(200, "");
   });
@@ -230,7 +178,7 @@ TEST_F(HttpClientTest, StopAnswersEverythingThatIsOpen) {
   HttpClient::Options options;
   options.max_in_flight = 1;
   start(
-      [&](Exchange& exchange) {
+      [this](Exchange& exchange) {
         (void)open.wait([](bool o) { return o; });
         exchange.answer(200, "");
       },
@@ -262,7 +210,7 @@ TEST_F(HttpClientTest, StreamsBytesAsTheyComeAndCollectsRefusals) {
     loop.run([&] {
       http->stream(
           get(path),
-          [&](std::string_view text) {
+          [bytes](std::string_view text) {
             bytes.change([&](std::string& all) { all += text; });
             return Flow::more;
           },
@@ -285,7 +233,7 @@ TEST_F(HttpClientTest, APausedStreamStopsTheSenderNotTheOthers) {
   constexpr std::size_t flood = std::size_t{256} << 20U;
   Watched<std::size_t> sent;
   Watched<bool> flood_over;
-  start([&](Exchange& exchange) {
+  start([sent, flood_over](Exchange& exchange) {
     if (exchange.path != "/flood") {
       exchange.answer(200, "");
       return;
@@ -300,13 +248,13 @@ TEST_F(HttpClientTest, APausedStreamStopsTheSenderNotTheOthers) {
   });
   Watched<std::size_t> received;
   HttpClient::RequestId id = 0;
-  std::atomic<bool> pause{true};
+  const auto pause = std::make_shared<std::atomic<bool>>(true);
   loop.run([&] {
     id = http->stream(
         get("/flood"),
-        [&](std::string_view text) {
+        [received, pause](std::string_view text) {
           received.change([&](std::size_t& r) { r += text.size(); });
-          return pause ? Flow::pause : Flow::more;
+          return *pause ? Flow::pause : Flow::more;
         },
         [this](HttpAnswer answer) { answers.change([&](auto& list) { list.push_back(std::move(answer)); }); });
   });
@@ -320,7 +268,7 @@ TEST_F(HttpClientTest, APausedStreamStopsTheSenderNotTheOthers) {
   }
   EXPECT_EQ(received.get(), first);
   EXPECT_LT(sent.get(), std::size_t{32} << 20U);
-  pause = false;
+  *pause = false;
   loop.run([&] { http->resume(id); });
   ASSERT_TRUE(wait_for_answers(201));
   EXPECT_EQ(answers.get()[200].status, 200);
@@ -329,25 +277,25 @@ TEST_F(HttpClientTest, APausedStreamStopsTheSenderNotTheOthers) {
 }
 
 TEST_F(HttpClientTest, AStreamCanBeCancelledFromItsOwnCallback) {
-  const auto client_gone = std::make_shared<Watched<bool>>();  // The handler may outlast this function.
+  const Watched<bool> client_gone;
   start([client_gone](Exchange& exchange) {
     exchange.begin_stream();
     exchange.send("x");
     exchange.wait_for_end();
-    client_gone->change([](bool& gone) { gone = true; });
+    client_gone.change([](bool& gone) { gone = true; });
   });
-  HttpClient::RequestId id = 0;
+  const auto id = std::make_shared<HttpClient::RequestId>();
   loop.run([&] {
-    id = http->stream(
+    *id = http->stream(
         get("/"),
-        [&](std::string_view) {
-          http->cancel(id);
+        [this, id](std::string_view) {
+          http->cancel(*id);
           http->send(get("/"), nullptr);
           return Flow::more;
         },
         [this](HttpAnswer answer) { answers.change([&](auto& list) { list.push_back(std::move(answer)); }); });
   });
-  EXPECT_TRUE(client_gone->wait([](bool gone) { return gone; }));
+  EXPECT_TRUE(client_gone.wait([](bool gone) { return gone; }));
   EXPECT_TRUE(answers.get().empty());
 }
 
@@ -357,17 +305,17 @@ TEST_F(HttpClientTest, ReadsTheTokenFileAgainWhenTheServerRefusesTheToken) {
   const TemporaryFolder folder;
   AuthSource user;
   user.token_file = folder.write("token", "old");
-  std::atomic<bool> rotated{false};
+  const auto rotated = std::make_shared<std::atomic<bool>>(false);
   start(
-      [&](Exchange& exchange) {
-        const bool good = exchange.headers["authorization"] == (rotated ? "Bearer new" : "Bearer old");
+      [rotated](Exchange& exchange) {
+        const bool good = exchange.headers["authorization"] == (*rotated ? "Bearer new" : "Bearer old");
         exchange.answer(good ? 200 : 401, "");
       },
       {}, user);
   send(get("/a"));
   ASSERT_TRUE(wait_for_answers(1));
   folder.write("token", "new");
-  rotated = true;
+  *rotated = true;
   for (int i = 0; i < 10; ++i) send(get("/b"));
   ASSERT_TRUE(wait_for_answers(11));
   for (const HttpAnswer& answer : answers.get()) EXPECT_EQ(answer.status, 200);
@@ -377,8 +325,8 @@ TEST_F(HttpClientTest, ReadsTheTokenFileAgainWhenTheServerRefusesTheToken) {
 TEST_F(HttpClientTest, SaysOnceThatCredentialsAreRefusedAndByWhom) {
   AuthSource user;
   user.token = "bad";
-  std::atomic<bool> good{false};
-  start([&](Exchange& exchange) { exchange.answer(good ? 200 : 401, ""); }, {}, user);
+  const auto good = std::make_shared<std::atomic<bool>>(false);
+  start([good](Exchange& exchange) { exchange.answer(*good ? 200 : 401, ""); }, {}, user);
   for (int i = 0; i < 5; ++i) send(get("/a"));
   ASSERT_TRUE(wait_for_answers(5));
   ASSERT_EQ(kinds_of_notices(), std::vector{Notice::Kind::credentials_refused});
@@ -386,7 +334,7 @@ TEST_F(HttpClientTest, SaysOnceThatCredentialsAreRefusedAndByWhom) {
   EXPECT_NE(message.find(server->url()), std::string::npos) << message;
   EXPECT_NE(message.find("user \"u\""), std::string::npos) << message;
   EXPECT_EQ(server->requests().size(), 5U);  // A fixed token is not tried twice.
-  good = true;
+  *good = true;
   send(get("/b"));
   ASSERT_TRUE(wait_for_answers(6));
   EXPECT_EQ(kinds_of_notices(), (std::vector{Notice::Kind::credentials_refused, Notice::Kind::credentials_accepted}));
@@ -402,7 +350,7 @@ TEST_F(HttpClientTest, RunsTheCredentialCommandAgainAfterARefusalOnceForAll) {
                                            "#!/bin/sh\ncd \"$(dirname \"$0\")\"\nn=$(($(cat count)+1))\necho $n > count\n"
                                            "echo '{\"apiVersion\":\"client.authentication.k8s.io/v1beta1\",\"kind\":\"ExecCredential\","
                                            "\"status\":{\"token\":\"'$n'\"}}'\n");
-  start([&](Exchange& exchange) { exchange.answer(exchange.headers["authorization"] == "Bearer 2" ? 200 : 401, ""); }, {}, user);
+  start([](Exchange& exchange) { exchange.answer(exchange.headers["authorization"] == "Bearer 2" ? 200 : 401, ""); }, {}, user);
   for (int i = 0; i < 10; ++i) send(get("/a"));
   ASSERT_TRUE(wait_for_answers(10));
   for (const HttpAnswer& answer : answers.get()) EXPECT_EQ(answer.status, 200);
@@ -421,7 +369,7 @@ TEST_F(HttpClientTest, FailsRequestsWhileNoCredentialsAreToBeHad) {
                                            "\"status\":{\"token\":\"'$(ls mended 2>/dev/null)'x\"}}'\n");
   HttpClient::Options options;
   options.credential_retry = std::chrono::milliseconds(1);
-  start([&](Exchange& exchange) { exchange.answer(exchange.headers["authorization"] == "Bearer mendedx" ? 200 : 401, ""); }, options, user);
+  start([](Exchange& exchange) { exchange.answer(exchange.headers["authorization"] == "Bearer mendedx" ? 200 : 401, ""); }, options, user);
   send(get("/a"));
   ASSERT_TRUE(wait_for_answers(1));
   EXPECT_EQ(answers.get()[0].status, 0);

@@ -10,56 +10,18 @@
 
 #include "connectors/kubernetes/kubernetes_cluster.hpp"
 #include "tests/connectors/kubernetes/fake_api_server.hpp"
+#include "tests/connectors/kubernetes/lease_server.hpp"
 #include "tests/connectors/kubernetes/waiting.hpp"
 
 namespace hindsight::connectors::kubernetes {
 namespace {
 
 using nlohmann::json;
+using testing::LeaseServer;
+using testing::operator+;
+using testing::seconds;
+using testing::settings;
 using Verb = LeaseElection::Request::Verb;
-
-Duration seconds(double n) { return {static_cast<std::int64_t>(n * 1e6)}; }
-Duration operator+(Duration a, Duration b) { return {a.micros + b.micros}; }
-
-/// The API server's part: one Lease with optimistic concurrency.
-class LeaseServer {
- public:
-  struct Answer {
-    int status = 0;
-    std::string body;
-  };
-  Answer handle(const LeaseElection::Request& request) {
-    if (request.verb == Verb::get) return exists_ ? Answer{200, lease_.dump()} : Answer{404, "{}"};
-    const json body = json::parse(request.body);
-    if (request.verb == Verb::create) {
-      if (exists_) return {409, "{}"};
-      exists_ = true;
-      lease_ = body;
-    } else {
-      if (!exists_) return {404, "{}"};
-      if (body["metadata"]["resourceVersion"] != lease_["metadata"]["resourceVersion"]) return {409, "{}"};
-      lease_.merge_patch(body);
-    }
-    lease_["metadata"]["resourceVersion"] = std::to_string(++version_);
-    return {request.verb == Verb::create ? 201 : 200, lease_.dump()};
-  }
-  void remove() { exists_ = false; }
-  [[nodiscard]] const json& lease() const { return lease_; }
-  [[nodiscard]] std::string holder() const { return exists_ ? lease_["spec"]["holderIdentity"].get<std::string>() : ""; }
-
- private:
-  bool exists_ = false;
-  json lease_;
-  int version_ = 0;
-};
-
-LeaseSettings settings(const std::string& identity) {
-  LeaseSettings out;
-  out.namespace_ = "ns";
-  out.name = "lease";
-  out.identity = identity;
-  return out;
-}
 
 /// Lets a candidate do all that is due now, answered at once.
 void step(LeaseElection& candidate, LeaseServer& server, Duration now) {
@@ -218,6 +180,23 @@ TEST(LeaseElection, ACopyThatRestartsUnderItsOldNameLeadsAtOnce) {
   EXPECT_EQ(server.lease()["spec"]["leaseTransitions"], 0);
 }
 
+TEST(LeaseElection, HeedsRetryAfterButAsksBeforeItHasToStandDown) {
+  LeaseElection a(settings("a"));
+  LeaseServer server;
+  step(a, server, seconds(0));
+  ASSERT_TRUE(a.leads(seconds(0)));
+  ASSERT_TRUE(a.next(seconds(2), Time{}));
+  a.answer(seconds(2), 429, "", 3);
+  EXPECT_EQ(a.due(), seconds(5));
+  ASSERT_TRUE(a.next(seconds(5), Time{}));
+  // An hour is too much to ask of a leader: half of the renew deadline of 10 s it gives.
+  a.answer(seconds(5), 429, "", 3600);
+  EXPECT_EQ(a.due(), seconds(10));
+  ASSERT_TRUE(a.next(seconds(10), Time{}));
+  a.answer(seconds(10), 503, "", 0);
+  EXPECT_EQ(a.due(), seconds(12));
+}
+
 TEST(LeaseElection, NeverHasTwoLeadersWhateverTheNetworkDoes) {
   // Three candidates over a network that delays and loses requests and answers; some crash and come back. Clocks run up to 10 %
   // apart, less than the difference of lease duration and renew deadline allows for.
@@ -332,12 +311,12 @@ TEST(LeaderElector, OfTwoCopiesOneLeadsAndTheOtherFollowsWhenItResigns) {
   };
   Watched<std::vector<std::string>> history;
   const auto tell = [&](const std::string& who) {
-    return [&history, who](bool leads) { history.change([&](auto& list) { list.push_back(who + (leads ? "+" : "-")); }); };
+    return [history, who](bool leads) { history.change([&](auto& list) { list.push_back(who + (leads ? "+" : "-")); }); };
   };
   first->elect(quick("one"), tell("one"));
   ASSERT_TRUE(history.wait([](const auto& list) { return list == std::vector<std::string>{"one+"}; }));
   second->elect(quick("two"), tell("two"));
-  while (fake.requests().size() < 20) std::this_thread::yield();
+  ASSERT_TRUE(testing::eventually([&] { return fake.requests().size() >= 20; }));
   EXPECT_EQ(history.get(), std::vector<std::string>{"one+"});
   first->resign();
   ASSERT_TRUE(history.wait([](const auto& list) { return list.size() == 3; }));
@@ -370,7 +349,7 @@ TEST(LeaderElector, StandsDownWhenTheServerStaysAway) {
   quick.renew_deadline = seconds(0.5);
   quick.retry_period = seconds(0.05);
   Watched<std::vector<bool>> history;
-  cluster->elect(quick, [&](bool leads) { history.change([&](auto& list) { list.push_back(leads); }); });
+  cluster->elect(quick, [history](bool leads) { history.change([&](auto& list) { list.push_back(leads); }); });
   ASSERT_TRUE(history.wait([](const auto& list) { return !list.empty() && list.back(); }));
   fake.close();
   ASSERT_TRUE(history.wait([](const auto& list) { return !list.back(); }));

@@ -60,6 +60,37 @@ TEST(ObjectReader, RefusesWhatIsNoObject) {
   }
 }
 
+TEST(ObjectReader, ReadsObjectsOfAnyDepth) {
+  // Where a definition keeps fields that it does not know, a user may nest them as deep as the API server's own limit of 10,000 allows.
+  ObjectReader reader;
+  const std::string deep = std::string(20'000, '[') + std::string(20'000, ']');
+  const std::string item = R"({"metadata":{"name":"deep","uid":"1"},"spec":{"x":)" + deep + "}}";
+  const std::string next = R"({"spec":{"y":)" + deep + R"(},"metadata":{"uid":"2","name":"next"}})";
+  const std::string page = padded(R"({"metadata":{"resourceVersion":"7"},"items":[)" + item + "," + next + "]}");
+  const auto read = reader.read_list_page(page);
+  ASSERT_TRUE(read) << read.error().message;
+  ASSERT_EQ(read->items.size(), 2U);
+  EXPECT_EQ(read->items[0].text, item);
+  EXPECT_EQ(read->items[1].name, "next");
+  const std::string line = padded(R"({"type":"ADDED","object":)" + item + "}");
+  const auto watched = reader.read_watch_line(line);
+  ASSERT_TRUE(watched) << watched.error().message;
+  EXPECT_EQ(watched->object.name, "deep");
+}
+
+TEST(ObjectReader, AStatusOfAnyDepthDoesNoHarm) {
+  std::string deep;
+  for (int i = 0; i < 40'000; ++i) deep += R"({"a":)";
+  EXPECT_EQ(read_status(deep).code, 0);
+  deep += "1" + std::string(40'000, '}');
+  EXPECT_EQ(read_status(deep).code, 0);
+  EXPECT_EQ(read_status(std::string(100'000, '[') + std::string(100'000, ']')).code, 0);
+  // What is longer than anybody means is only quoted.
+  const auto longest = read_status(R"({"kind":"Status","code":403,"message":")" + std::string(1'000'000, 'x') + "\"}");
+  EXPECT_EQ(longest.code, 0);
+  EXPECT_EQ(longest.message.size(), 200U);
+}
+
 TEST(ObjectReader, ReadsListPagesOfBuiltInAndCustomKinds) {
   ObjectReader reader;
   const std::string item = R"({"metadata":{"name":"a","uid":"1"}})";
@@ -82,6 +113,44 @@ TEST(ObjectReader, ReadsListPagesOfBuiltInAndCustomKinds) {
   const std::string empty = padded(R"({"items":null,"metadata":{"resourceVersion":"9"}})");
   EXPECT_EQ(reader.read_list_page(empty)->items.size(), 0U);
 }
+
+/// One object with bytes that are no text keeps nobody from reading the others of its kind.
+TEST(ObjectReader, ReadsBytesThatAreNoText) {
+  ObjectReader reader;
+  const std::string good = R"({"metadata":{"name":"a","uid":"1"}})";
+  for (const std::string bytes : {"\xff", "\xe4\xbd", "\xed\xa0\x80", "\xc3"}) {
+    const std::string bad = R"({"metadata":{"name":"b","uid":"2"},"data":")" + bytes + R"("})";
+    const std::string list = padded(R"({"metadata":{"resourceVersion":"7"},"items":[)" + bad + "," + good + "]}");
+    const auto page = reader.read_list_page(list);
+    ASSERT_TRUE(page) << page.error().message;
+    ASSERT_EQ(page->items.size(), 2U);
+    EXPECT_EQ(page->items[0].uid, "2");
+    EXPECT_TRUE(nlohmann::json::accept(page->items[0].text));
+    EXPECT_EQ(page->items[1].text, good);
+    const std::string line = padded(R"({"type":"MODIFIED","object":)" + bad + "}");
+    const auto event = reader.read_watch_line(line);
+    ASSERT_TRUE(event) << event.error().message;
+    EXPECT_EQ(event->object.uid, "2");
+    EXPECT_TRUE(nlohmann::json::accept(event->object.text));
+    const std::string one = padded(bad);
+    const auto object = reader.read_object(one);
+    ASSERT_TRUE(object) << object.error().message;
+    EXPECT_TRUE(nlohmann::json::accept(object->text));
+  }
+}
+
+/// However deep somebody nests what nobody reads, the object has a name, and the list goes on behind it.
+TEST(ObjectReader, ReadsPastObjectsOfAnyDepth) {
+  ObjectReader reader;
+  const std::string deep = R"({"metadata":{"name":"b","uid":"2"},"data":)" + std::string(9'999, '[') + std::string(9'999, ']') + "}";
+  const std::string list = padded(R"({"metadata":{"resourceVersion":"7"},"items":[)" + deep + R"(,{"metadata":{"name":"a","uid":"1"}}]})");
+  const auto page = reader.read_list_page(list);
+  ASSERT_TRUE(page) << page.error().message;
+  ASSERT_EQ(page->items.size(), 2U);
+  EXPECT_EQ(page->items[1].name, "a");
+}
+
+TEST(ObjectReader, QuotesNothingButText) { EXPECT_TRUE(read_status("<html>\xff\xfe").message.ends_with("\uFFFD\uFFFD")); }
 
 TEST(ObjectReader, RefusesDamagedLists) {
   ObjectReader reader;

@@ -76,6 +76,8 @@ class ObjectWriterTest : public ::testing::Test {
     options.max_in_flight = max_in_flight;
     options.backoff = {std::chrono::milliseconds(1), std::chrono::milliseconds(20)};
     options.random = [] { return 0.5; };
+    options.http.settling.outage_min = std::chrono::milliseconds(0);  // What goes away here comes back at once.
+    options.http.settling.time = settle_time;
     auto connected = KubernetesCluster::connect(connection, std::move(options));
     ASSERT_TRUE(connected) << connected.error().message;
     cluster = *std::move(connected);
@@ -92,7 +94,8 @@ class ObjectWriterTest : public ::testing::Test {
     return answers.wait([&](const auto& list) { return list.size() >= count; });
   }
 
-  Watched<bool> open;  ///< For handlers that wait. Here, because they may outlast the body of the test.
+  std::chrono::milliseconds settle_time = std::chrono::seconds(15);
+  Watched<bool> open;  ///< For handlers that wait.
   std::unique_ptr<FakeApiServer> server;
   std::unique_ptr<KubernetesCluster> cluster;
   Watched<std::vector<WriteAnswer>> answers;
@@ -129,8 +132,10 @@ TEST_F(ObjectWriterTest, KeepsTheOrderForEachObjectAndNeverHasTwoOfOneUnderWay) 
     std::map<std::string, int> next;
     std::map<std::string, int> running;
     int wrong = 0;
-  } state;
-  start([&](Exchange& exchange) {
+  };
+  const auto shared = std::make_shared<State>();
+  start([shared](Exchange& exchange) {
+    State& state = *shared;
     // The status subresource is the same object.
     const std::string object = exchange.path.substr(0, exchange.path.find("/status"));
     {
@@ -153,7 +158,7 @@ TEST_F(ObjectWriterTest, KeepsTheOrderForEachObjectAndNeverHasTwoOfOneUnderWay) 
     }
   }
   ASSERT_TRUE(wait_for_answers(objects * writes));
-  EXPECT_EQ(state.wrong, 0);
+  EXPECT_EQ(shared->wrong, 0);
   cluster->loop().run([&] { EXPECT_EQ(cluster->statistics().writer.answered, static_cast<std::uint64_t>(objects * writes)); });
 }
 
@@ -161,7 +166,7 @@ TEST_F(ObjectWriterTest, TheCallerHearsOfOneWriteBeforeTheNextSetsOut) {
   start([](Exchange& exchange) { exchange.answer(200, exchange.body); });
   Watched<std::vector<std::size_t>> requests_seen;
   for (int n = 0; n < 3; ++n) {
-    cluster->submit(write_of(Verb::merge_patch, config_map, "a", json{{"n", n}}.dump()), [&](const WriteAnswer&) {
+    cluster->submit(write_of(Verb::merge_patch, config_map, "a", json{{"n", n}}.dump()), [this, requests_seen](const WriteAnswer&) {
       const std::size_t count = server->requests().size();
       requests_seen.change([&](auto& list) { list.push_back(count); });
     });
@@ -172,25 +177,24 @@ TEST_F(ObjectWriterTest, TheCallerHearsOfOneWriteBeforeTheNextSetsOut) {
 
 TEST_F(ObjectWriterTest, ACallbackMaySubmitMore) {
   start([](Exchange& exchange) { exchange.answer(200, exchange.body); });
-  std::function<void(int)> next = [&](int left) {
-    cluster->submit(write_of(Verb::merge_patch, config_map, "o" + std::to_string(left), "{}"), [&, left](WriteAnswer answer) {
+  const auto next = std::make_shared<std::function<void(int)>>();
+  const std::weak_ptr<std::function<void(int)>> again = next;  // The function may not own itself.
+  *next = [this, again](int left) {
+    cluster->submit(write_of(Verb::merge_patch, config_map, "o" + std::to_string(left), "{}"), [this, again, left](WriteAnswer answer) {
       answers.change([&](auto& list) { list.push_back(std::move(answer)); });
-      if (left > 0) next(left - 1);
+      const auto function = again.lock();
+      if (left > 0 && function) (*function)(left - 1);
     });
   };
-  next(50);
+  (*next)(50);
   EXPECT_TRUE(wait_for_answers(51));
 }
 
 TEST_F(ObjectWriterTest, RetriesWhatTheServerIsTooBusyFor) {
-  std::map<std::string, int> tries;
-  std::mutex mutex;
-  start([&](Exchange& exchange) {
+  const Watched<std::map<std::string, int>> tries;
+  start([tries](Exchange& exchange) {
     int n = 0;
-    {
-      const std::lock_guard lock(mutex);
-      n = ++tries[exchange.path];
-    }
+    tries.change([&](auto& map) { n = ++map[exchange.path]; });
     const bool is_429 = exchange.path.ends_with("/a");
     if (n <= 3) {
       exchange.answer(is_429 ? 429 : 503, "busy",
@@ -209,7 +213,7 @@ TEST_F(ObjectWriterTest, RetriesWhatTheServerIsTooBusyFor) {
 TEST_F(ObjectWriterTest, DoesNotComeBackBeforeRetryAfter) {
   using Clock = std::chrono::steady_clock;
   Watched<std::vector<Clock::time_point>> times;
-  start([&](Exchange& exchange) {
+  start([times](Exchange& exchange) {
     std::size_t count = 0;
     times.change([&](auto& list) {
       list.push_back(Clock::now());
@@ -234,9 +238,9 @@ TEST_F(ObjectWriterTest, RetriesAServerErrorAFewTimesOnly) {
 }
 
 TEST_F(ObjectWriterTest, RetriesAcrossBrokenConnectionsAndAnAbsentServer) {
-  std::atomic<int> count{0};
-  start([&](Exchange& exchange) {
-    if (++count % 2 == 1) {
+  const auto count = std::make_shared<std::atomic<int>>(0);
+  start([count](Exchange& exchange) {
+    if (++*count % 2 == 1) {
       exchange.cut();
     } else {
       exchange.answer(200, exchange.body);
@@ -248,7 +252,7 @@ TEST_F(ObjectWriterTest, RetriesAcrossBrokenConnectionsAndAnAbsentServer) {
   submit(write_of(Verb::merge_patch, config_map, "late"));
   // It keeps trying: two failures at least before the server comes back.
   const auto before = cluster->statistics().writer.retries;
-  while (cluster->statistics().writer.retries < before + 2) std::this_thread::yield();
+  ASSERT_TRUE(testing::eventually([&] { return cluster->statistics().writer.retries >= before + 2; }));
   server->reopen();
   ASSERT_TRUE(wait_for_answers(31));
   for (const WriteAnswer& answer : answers.get()) EXPECT_EQ(answer.http_status, 200);
@@ -256,9 +260,9 @@ TEST_F(ObjectWriterTest, RetriesAcrossBrokenConnectionsAndAnAbsentServer) {
 
 TEST_F(ObjectWriterTest, DoesNotBelieveRefusalsOfAServerThatHasJustComeBack) {
   // A starting API server serves before it has read its roles and kinds: seen with kube-apiserver 1.36, which answered 403.
-  std::atomic<int> starting{0};
-  start([&](Exchange& exchange) {
-    const bool early = starting > 0 && starting-- > 0;
+  const auto starting = std::make_shared<std::atomic<int>>(0);
+  start([starting](Exchange& exchange) {
+    const bool early = *starting > 0 && (*starting)-- > 0;
     const int status = exchange.path.ends_with("/a") ? 403 : exchange.path.ends_with("/b") ? 401 : 404;
     const std::string about_object = R"({"kind":"Status","message":"gone","details":{"name":"d"}})";
     exchange.answer(early                           ? status
@@ -271,8 +275,8 @@ TEST_F(ObjectWriterTest, DoesNotBelieveRefusalsOfAServerThatHasJustComeBack) {
   EXPECT_EQ(answers.get()[0].http_status, 404);
   server->close();
   for (const char* name : {"a", "b", "c"}) submit(write_of(Verb::merge_patch, config_map, name));
-  while (cluster->statistics().writer.retries < 3) std::this_thread::yield();
-  starting = 6;
+  ASSERT_TRUE(testing::eventually([&] { return cluster->statistics().writer.retries >= 3; }));
+  *starting = 6;
   server->reopen();
   ASSERT_TRUE(wait_for_answers(4));
   for (std::size_t i = 1; i < 4; ++i) EXPECT_EQ(answers.get()[i].http_status, 200);
@@ -282,9 +286,27 @@ TEST_F(ObjectWriterTest, DoesNotBelieveRefusalsOfAServerThatHasJustComeBack) {
   EXPECT_EQ(answers.get()[4].http_status, 404);
 }
 
+TEST_F(ObjectWriterTest, BelievesARefusalOfAServerThatComesAndGoes) {
+  // Every second connection breaks, and what is answered is refused: the server seems to have come back each time.
+  settle_time = std::chrono::milliseconds(200);
+  const auto count = std::make_shared<std::atomic<int>>(0);
+  start([count](Exchange& exchange) {
+    if (++*count % 2 == 1) {
+      exchange.cut();
+    } else {
+      exchange.answer(401, "who are you");
+    }
+  });
+  // Others keep breaking connections all the time.
+  for (int i = 0; i < 5; ++i) submit(write_of(Verb::merge_patch, config_map, "o" + std::to_string(i)));
+  ASSERT_TRUE(wait_for_answers(5));
+  for (const WriteAnswer& answer : answers.get()) EXPECT_EQ(answer.http_status, 401);
+  EXPECT_GE(server->requests().size(), 10U);
+}
+
 TEST_F(ObjectWriterTest, StopAnswersEveryWriteWithStatusZero) {
   start(
-      [&](Exchange& exchange) {
+      [this](Exchange& exchange) {
         (void)open.wait([](bool o) { return o; });
         exchange.answer(200, "");
       },
@@ -300,7 +322,7 @@ TEST_F(ObjectWriterTest, StopAnswersEveryWriteWithStatusZero) {
 
 TEST_F(ObjectWriterTest, BestEffortWritesAreDroppedRatherThanPiledUp) {
   start(
-      [&](Exchange& exchange) {
+      [this](Exchange& exchange) {
         (void)open.wait([](bool o) { return o; });
         exchange.answer(exchange.path.ends_with("/e1") ? 403 : 200, "");
       },
@@ -309,7 +331,7 @@ TEST_F(ObjectWriterTest, BestEffortWritesAreDroppedRatherThanPiledUp) {
   cluster->loop().run([] {});
   EXPECT_EQ(cluster->statistics().best_effort_dropped, 500U);
   open.change([](bool& o) { o = true; });
-  while (cluster->statistics().http.answers < 1000) std::this_thread::yield();
+  ASSERT_TRUE(testing::eventually([&] { return cluster->statistics().http.answers >= 1000; }));
   EXPECT_EQ(cluster->statistics().best_effort_failed, 1U);
 }
 

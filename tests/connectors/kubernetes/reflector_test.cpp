@@ -8,181 +8,22 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "connectors/kubernetes/kubernetes_cluster.hpp"
-#include "tests/connectors/kubernetes/fake_api_server.hpp"
-#include "tests/connectors/kubernetes/waiting.hpp"
+#include "tests/connectors/kubernetes/reflector_fixture.hpp"
 
 namespace hindsight::connectors::kubernetes {
 namespace {
 
 using nlohmann::json;
+using testing::config_map;
+using testing::error_line;
+using testing::event_line;
 using testing::Exchange;
 using testing::FakeApiServer;
+using testing::list_text;
+using testing::object_text;
 using testing::Watched;
 
-constexpr ResourceType config_map{"ConfigMap", "", "v1", "configmaps", true};
-
-std::string object_text(const std::string& name, const std::string& uid, int version) {
-  return R"({"metadata":{"name":")" + name + R"(","namespace":"ns","uid":")" + uid + R"(","resourceVersion":")" + std::to_string(version) +
-         "\"}}";
-}
-
-std::string event_line(const std::string& type, const std::string& object) {
-  return R"({"type":")" + type + R"(","object":)" + object + "}\n";
-}
-
-std::string error_line(int code) {
-  return R"({"type":"ERROR","object":{"kind":"Status","message":"told so","code":)" + std::to_string(code) + "}}\n";
-}
-
-std::string list_text(const std::vector<std::string>& items, int version, const std::string& continue_token = "") {
-  std::string out = R"({"kind":"List","metadata":{"resourceVersion":")" + std::to_string(version) + R"(","continue":")" + continue_token +
-                    R"("},"items":[)";
-  for (std::size_t i = 0; i < items.size(); ++i) out += (i > 0 ? "," : "") + items[i];
-  return out + "]}";
-}
-
-/// A sink that remembers: "added a/u1@5".
-class Seen {
- public:
-  Flow take(const WatchEvent& event) {
-    std::string line;
-    switch (event.type) {
-      case WatchEvent::Type::added:
-        line = "added";
-        break;
-      case WatchEvent::Type::modified:
-        line = "modified";
-        break;
-      case WatchEvent::Type::deleted:
-        line = "deleted";
-        break;
-      case WatchEvent::Type::synced:
-        line = "synced";
-        break;
-    }
-    if (!event.object.empty()) {
-      const json metadata = json::parse(event.object)["metadata"];
-      line += " " + metadata["name"].get<std::string>() + "/" + metadata["uid"].get<std::string>() + "@" +
-              metadata["resourceVersion"].get<std::string>();
-    }
-    Flow flow = Flow::more;
-    lines_.change([&](auto& list) {
-      list.push_back(line);
-      if (pause_after != 0 && list.size() % pause_after == 0) flow = Flow::pause;
-    });
-    return flow;
-  }
-  bool wait_for(const std::string& line) {
-    return lines_.wait([&](const auto& list) { return std::find(list.begin(), list.end(), line) != list.end(); });
-  }
-  bool wait_for_count(std::size_t count) {
-    return lines_.wait([&](const auto& list) { return list.size() >= count; });
-  }
-  std::vector<std::string> lines() const { return lines_.get(); }
-
-  std::size_t pause_after = 0;  ///< Says pause after each so many events.
-
- private:
-  Watched<std::vector<std::string>> lines_;
-};
-
-class ReflectorTest : public ::testing::Test {
- protected:
-  void start(FakeApiServer::Handler handler, ReflectorOptions options = {}) {
-    server = std::make_unique<FakeApiServer>(std::move(handler));
-    Connection connection;
-    connection.server = server->url();
-    connection.description = "the test";
-    KubernetesClusterOptions cluster_options;
-    cluster_options.random = [] { return 0.5; };
-    cluster_options.on_notice = [this](const Notice& notice) { notices.change([&](auto& list) { list.push_back(notice); }); };
-    auto connected = KubernetesCluster::connect(connection, std::move(cluster_options));
-    ASSERT_TRUE(connected) << connected.error().message;
-    cluster = *std::move(connected);
-    options.backoff = {std::chrono::milliseconds(1), std::chrono::milliseconds(10)};
-    cluster->watch(
-        config_map, [this](const WatchEvent& event) { return seen.take(event); }, std::move(options));
-  }
-  void TearDown() override {
-    if (cluster) cluster->stop();
-    server.reset();
-  }
-  bool wait_for_notice(Notice::Kind kind) {
-    return notices.wait(
-        [&](const auto& list) { return std::any_of(list.begin(), list.end(), [&](const Notice& n) { return n.kind == kind; }); });
-  }
-  std::size_t count_notices(Notice::Kind kind) {
-    const auto list = notices.get();
-    return static_cast<std::size_t>(std::count_if(list.begin(), list.end(), [&](const Notice& n) { return n.kind == kind; }));
-  }
-  /// Answers the n-th list and the n-th watch by the functions given; the last one serves all later ones.
-  struct Script {
-    std::vector<std::function<void(Exchange&)>> lists;
-    std::vector<std::function<void(Exchange&)>> watches;
-  };
-  static FakeApiServer::Handler play(Script script) {
-    struct State {
-      std::mutex mutex;
-      std::size_t lists = 0;
-      std::size_t watches = 0;
-    };
-    return [script = std::move(script), state = std::make_shared<State>()](Exchange& exchange) {
-      std::function<void(Exchange&)> step;
-      {
-        const std::lock_guard lock(state->mutex);
-        const bool is_watch = exchange.query.contains("watch");
-        const auto& steps = is_watch ? script.watches : script.lists;
-        std::size_t& count = is_watch ? state->watches : state->lists;
-        step = steps.at(std::min(count++, steps.size() - 1));
-      }
-      step(exchange);
-    };
-  }
-  static std::function<void(Exchange&)> list_of(const std::vector<std::string>& items, int version,
-                                                const std::string& continue_token = "") {
-    return [=](Exchange& exchange) { exchange.answer(200, list_text(items, version, continue_token)); };
-  }
-  static std::function<void(Exchange&)> status(int code) {
-    return
-        [=](Exchange& exchange) { exchange.answer(code, R"({"kind":"Status","message":"told so","code":)" + std::to_string(code) + "}"); };
-  }
-  /// A watch that sends `text` and stays open.
-  static std::function<void(Exchange&)> watch_of(const std::string& text) {
-    return [=](Exchange& exchange) {
-      exchange.begin_stream();
-      exchange.send(text);
-      exchange.wait_for_end();
-    };
-  }
-  /// A watch that sends `text` and then ends as a server ends it at its time limit.
-  static std::function<void(Exchange&)> ending_watch(const std::string& text) {
-    return [=](Exchange& exchange) {
-      exchange.begin_stream();
-      exchange.send(text);
-      exchange.end_stream();
-    };
-  }
-  static std::function<void(Exchange&)> cut_watch(const std::string& text) {
-    return [=](Exchange& exchange) {
-      exchange.begin_stream();
-      exchange.send(text);
-      exchange.cut();
-    };
-  }
-  std::vector<std::string> requests_with(const std::string& part) {
-    std::vector<std::string> out;
-    for (const std::string& line : server->requests()) {
-      if (line.find(part) != std::string::npos) out.push_back(line);
-    }
-    return out;
-  }
-
-  std::unique_ptr<FakeApiServer> server;
-  Watched<std::vector<Notice>> notices;
-  Seen seen;
-  std::unique_ptr<KubernetesCluster> cluster;
-};
+using ReflectorTest = testing::ReflectorFixture;
 
 TEST_F(ReflectorTest, ListsInPagesThenWatchesFromThere) {
   ReflectorOptions options;
@@ -251,8 +92,11 @@ TEST_F(ReflectorTest, BeginsTheListAnewWhenItsTokenExpired) {
               {watch_of("")}}));
   ASSERT_TRUE(seen.wait_for("synced"));
   EXPECT_EQ(seen.lines(), (std::vector<std::string>{"added a/u1@1", "added b/u2@25", "deleted a/u1@1", "synced"}));
-  // After two expired tokens it is asked for in one piece.
-  EXPECT_EQ(server->requests()[4], "GET /api/v1/configmaps");
+  // Each time in larger steps: fewer of them take less time.
+  EXPECT_EQ(requests_with("limit="),
+            (std::vector<std::string>{"GET /api/v1/configmaps?limit=500", "GET /api/v1/configmaps?continue=t1&limit=500",
+                                      "GET /api/v1/configmaps?limit=1000", "GET /api/v1/configmaps?continue=t2&limit=1000",
+                                      "GET /api/v1/configmaps?limit=2000"}));
 }
 
 TEST_F(ReflectorTest, KeepsTryingWhenTheWatchBreaksByWhatItSays) {
@@ -369,7 +213,7 @@ TEST_F(ReflectorTest, ASinkThatPausesLosesNothingAndRepeatsNothing) {
 TEST_F(ReflectorTest, APausedSinkHoldsTheServerBackNotOurMemory) {
   constexpr int events = 20000;
   const std::string filler(8000, 'x');
-  const auto sent = std::make_shared<Watched<int>>();  // The handler may outlast this function.
+  const Watched<int> sent;
   seen.pause_after = 100;
   start([sent, filler](Exchange& exchange) {
     if (!exchange.query.contains("watch")) {
@@ -381,7 +225,7 @@ TEST_F(ReflectorTest, APausedSinkHoldsTheServerBackNotOurMemory) {
       std::string object = object_text("w" + std::to_string(i), "u", 100 + i);
       object.insert(object.size() - 1, R"(,"data":")" + filler + "\"");
       if (!exchange.send(event_line("ADDED", object))) return;
-      sent->change([](int& n) { ++n; });
+      sent.change([](int& n) { ++n; });
     }
     exchange.wait_for_end();
   });
@@ -389,7 +233,7 @@ TEST_F(ReflectorTest, APausedSinkHoldsTheServerBackNotOurMemory) {
   // 160 MB are on offer. What the sockets hold can be sent, and one chunk; the rest waits at the server.
   cluster->loop().run([] {});
   EXPECT_EQ(seen.lines().size(), 100U);
-  EXPECT_LT(sent->get(), events / 2);
+  EXPECT_LT(sent.get(), events / 2);
   seen.pause_after = 0;
   cluster->resume();
   EXPECT_TRUE(seen.wait_for("added w" + std::to_string(events - 1) + "/u@" + std::to_string(100 + events - 1)));
@@ -403,7 +247,7 @@ TEST_F(ReflectorTest, AWatchThatEndsWhilePausedIsResumedFromWhatWasTaken) {
                watch_of(event_line("ADDED", object_text("b", "u", 12)) + event_line("ADDED", object_text("c", "u", 13)))}}));
   // synced, a: pause; b stands in the decoder when the watch ends.
   ASSERT_TRUE(seen.wait_for_count(2));
-  while (requests_with("resourceVersion=11").empty()) std::this_thread::yield();
+  ASSERT_TRUE(testing::eventually([&] { return !requests_with("resourceVersion=11").empty(); }));
   seen.pause_after = 0;
   cluster->resume();
   ASSERT_TRUE(seen.wait_for("added c/u@13"));

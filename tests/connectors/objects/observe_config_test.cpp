@@ -238,7 +238,7 @@ TEST(Observe, ReadsTheGateOfAPod) {
   const auto result = observe_text(types::pod,
                                    R"({"metadata":{"name":"p","namespace":"ns","uid":"u","labels":{"kueue.x-k8s.io/podset":"main"},
       "annotations":{"kueue.x-k8s.io/workload-slice-name":"s","batch.kubernetes.io/job-completion-index":"4"},
-      "ownerReferences":[{"kind":"Job","uid":"j","controller":true}]},
+      "ownerReferences":[{"apiVersion":"batch/v1","kind":"Job","uid":"j","controller":true}]},
       "spec":{"schedulingGates":[{"name":"other"},{"name":"kueue.x-k8s.io/elastic-job"}]},"status":{"phase":"Pending"}})",
                                    arena);
   ASSERT_TRUE(result) << result.error().message;

@@ -7,7 +7,21 @@
 #include "connectors/objects/observe.hpp"
 #include "connectors/objects/plan.hpp"
 #include "connectors/objects/resource_types.hpp"
+#include "tests/connectors/webhooks/random_objects.hpp"
+#include "tests/support/fuzz_seeds.hpp"
 #include "vocabulary/arena.hpp"
+
+extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
+  return hindsight::test::write_seeds_if_asked(argc, argv, [] {
+    using namespace hindsight::connectors;
+    std::vector<std::string> out;
+    webhooks::test::RandomObjects random(1);
+    for (std::size_t i = 0; i < all_resource_types.size(); ++i)
+      if (const auto* kind = manifests::find_kind(all_resource_types[i]->kind); kind != nullptr)
+        for (int round = 0; round < 5; ++round) out.push_back(static_cast<char>(i) + random.object_of(*kind).dump());
+    return out;
+  });
+}
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace hindsight::connectors;

@@ -7,12 +7,12 @@
 #include <set>
 #include <tuple>
 
-#include "connectors/json/text.hpp"
 #include "connectors/objects/plan.hpp"
 #include "connectors/objects/resource_types.hpp"
 #include "connectors/objects/wire_names.hpp"
 #include "tests/connectors/objects/applying.hpp"
 #include "tests/connectors/objects/observing.hpp"
+#include "vocabulary/text.hpp"
 
 namespace hindsight::connectors {
 namespace {
@@ -82,7 +82,7 @@ void expect_seen(const WorkloadIntent& want, const WorkloadObserved& seen) {
   std::set<Condition> wanted_conditions;
   std::set<Condition> seen_conditions;
   for (const auto& c : want.conditions)
-    wanted_conditions.emplace(c.type, c.status, c.reason, cut_message(c.message, condition_message_max), c.last_transition.floor_seconds());
+    wanted_conditions.emplace(c.type, c.status, c.reason, condition_message(c.message), c.last_transition.floor_seconds());
   for (const auto& c : seen.conditions) seen_conditions.emplace(c.type, c.status, c.reason, c.message, c.last_transition.floor_seconds());
   EXPECT_EQ(wanted_conditions, seen_conditions);
 

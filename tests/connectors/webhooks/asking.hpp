@@ -13,6 +13,8 @@ namespace hindsight::connectors::webhooks::test {
 
 using manifests::Json;
 
+inline constexpr std::string_view controller = "system:serviceaccount:jobset-system:jobset-controller-manager";
+
 /// A cluster and its settings, said in a few words.
 class Around final : public Surroundings {
  public:
@@ -34,22 +36,25 @@ class Around final : public Surroundings {
   [[nodiscard]] bool manages_kind(std::string_view kind, std::string_view) const override {
     return kind == "Job" || kind == "JobSet" || kind == "RayCluster" || kind == "RayJob";
   }
+  [[nodiscard]] bool is_controller(std::string_view user) const override { return user == controller; }
 };
 
-inline Json review(const char* operation, const Json& object, const Json& old_object = Json()) {
+inline Json review(const char* operation, const Json& object, const Json& old_object = Json(), std::string_view user = controller) {
   const std::string version = object.value("apiVersion", "");
   const auto slash = version.find('/');
   Json request = {{"uid", "u-1"},
                   {"kind", {{"group", version.substr(0, slash)}, {"version", version.substr(slash + 1)}, {"kind", object["kind"]}}},
                   {"operation", operation},
+                  {"userInfo", {{"username", user}}},
                   {"object", object},
                   {"oldObject", old_object}};
   return {{"apiVersion", "admission.k8s.io/v1"}, {"kind", "AdmissionReview"}, {"request", std::move(request)}};
 }
 
 /// The message of the refusal; empty: it passes.
-inline std::string refusal(const Around& around, const char* operation, const Json& object, const Json& old_object = Json()) {
-  const Answer answer = answer_validation(review(operation, object, old_object).dump(), around);
+inline std::string refusal(const Around& around, const char* operation, const Json& object, const Json& old_object = Json(),
+                           std::string_view user = controller) {
+  const Answer answer = answer_validation(review(operation, object, old_object, user).dump(), around);
   const Json response = Json::parse(answer.body)["response"];
   if (answer.http_status != 200 || response["uid"] != "u-1") return "no answer: " + answer.body;
   if (response["allowed"] == true) return "";
@@ -59,8 +64,8 @@ inline std::string refusal(const Around& around, const char* operation, const Js
 
 /// The object as the webhook makes it.
 inline Json defaulted(const Around& around, const Json& object, const char* operation = "CREATE", const Json& old_object = Json(),
-                      const char* written_in = "") {
-  Json asked = review(operation, object, old_object);
+                      const char* written_in = "", std::string_view user = controller) {
+  Json asked = review(operation, object, old_object, user);
   if (*written_in != '\0') asked["request"]["requestKind"] = {{"version", written_in}};
   const Answer answer = answer_mutation(asked.dump(), around);
   const Json response = Json::parse(answer.body)["response"];

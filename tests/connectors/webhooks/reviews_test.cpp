@@ -1,5 +1,6 @@
 #include "connectors/webhooks/reviews.hpp"
 
+#include <map>
 #include <set>
 
 #include <gtest/gtest.h>
@@ -10,10 +11,12 @@ namespace hindsight::connectors::webhooks {
 namespace {
 
 using manifests::Json;
+using manifests::Kind;
 using test::Around;
 using test::defaulted;
 using test::job;
 using test::kueue;
+using test::refusal;
 
 Json labels_of(const Json& object) { return object["metadata"].value("labels", Json::object()); }
 
@@ -56,12 +59,12 @@ TEST(Defaults, leave_a_job_alone_whose_owner_is_managed) {
       job(R"({"ownerReferences":[{"apiVersion":"jobset.x-k8s.io/v1alpha2","kind":"JobSet","name":"owner","uid":"u","controller":true}]})",
           R"({"suspend":false})");
   EXPECT_EQ(defaulted(around, child), child);
-  // A grandchild.
+  // A Job that another Job claims to have made: no controller makes such.
   around.objects["Job/ns/between"] = child;
   around.objects["Job/ns/between"]["metadata"]["uid"] = "b";
   const Json grandchild =
       job(R"({"ownerReferences":[{"apiVersion":"batch/v1","kind":"Job","name":"between","uid":"b","controller":true}]})");
-  EXPECT_EQ(defaulted(around, grandchild), grandchild);
+  EXPECT_EQ(defaulted(around, grandchild)["spec"]["suspend"], true);
   // An owner of that name that is another one, one that is not managed, one that does not control.
   around.objects["JobSet/ns/owner"]["metadata"]["uid"] = "other";
   EXPECT_EQ(defaulted(around, child)["spec"]["suspend"], true);
@@ -244,6 +247,141 @@ TEST(Reviews, are_asked_for_at_a_path_of_each_kind) {
   EXPECT_TRUE(paths.contains("/validate-kueue-x-k8s-io-v1beta2-workload"));
   EXPECT_TRUE(paths.contains("/mutate-jobset-x-k8s-io-v1alpha2-jobset"));
   EXPECT_FALSE(paths.contains("/validate-kueue-x-k8s-io-v1beta2-topology"));
+}
+
+// ---- limits -----------------------------------------------------------------------------------------------------------------
+
+Json with_containers(Json object, int n) {
+  for (int i = 0; i < n; ++i) object["spec"]["template"]["spec"]["containers"][i] = {{"name", "c" + std::to_string(i)}};
+  return object;
+}
+
+const char* const queued = R"({"labels":{"kueue.x-k8s.io/queue-name":"lq"}})";
+const char* const pod_spec = R"({"suspend":true,"parallelism":1,"template":{"spec":{"containers":[{"name":"c"}]}}})";
+const std::string too_many = "spec.template.spec.containers: Forbidden: found 513 elements, allowed: at most 512 elements";
+
+/// What readers set aside is refused when it is written, with the field, what was found and what is allowed.
+TEST(Limits, are_told_to_who_writes_a_job) {
+  Around around;
+  const Json plain = job(queued, pod_spec);
+  EXPECT_EQ(refusal(around, "CREATE", with_containers(plain, 512)), "");
+  EXPECT_EQ(refusal(around, "CREATE", with_containers(plain, 513)), too_many);
+
+  Json gates = plain;
+  std::string names;
+  for (int i = 0; i < 65; ++i) names += (i == 0 ? "" : ",") + std::string(58, 'g') + std::to_string(100 + i) + "/g";
+  gates["metadata"]["annotations"]["kueue.x-k8s.io/admission-gated-by"] = names;
+  EXPECT_NE(refusal(around, "CREATE", gates)
+                .find("metadata.annotations[kueue.x-k8s.io/admission-gated-by]: Forbidden: found 4159 bytes, "
+                      "allowed: at most 4096 bytes"),
+            std::string::npos)
+      << refusal(around, "CREATE", gates);
+
+  Json huge = plain;
+  huge["spec"]["parallelism"] = 2'000'000'000;
+  huge["spec"]["template"]["spec"]["containers"][0]["resources"]["requests"]["memory"] = "1Ti";
+  EXPECT_NE(refusal(around, "CREATE", huge).find("allowed: at most 72057594037927936"), std::string::npos)
+      << refusal(around, "CREATE", huge);
+
+  Json deep = plain;
+  deep["metadata"]["annotations"]["hindsight.dev/resource-bounds"] = std::string(10'000, '[') + std::string(10'000, ']');
+  EXPECT_NE(refusal(around, "CREATE", deep).find("found 20000 bytes, allowed: at most 16384 bytes"), std::string::npos)
+      << refusal(around, "CREATE", deep);
+}
+
+TEST(Limits, are_told_to_who_writes_a_workload_or_a_queue) {
+  Around around;
+  Json workload = kueue("Workload", R"({"spec":{"queueName":"lq","podSets":[{"name":"main","count":1,"template":{"spec":
+    {"containers":[{"name":"c","image":"i"}]}}}]}})");
+  EXPECT_EQ(refusal(around, "CREATE", workload), "");
+  for (int i = 0; i < 257; ++i) workload["spec"]["podSets"][0]["template"]["spec"]["nodeSelector"]["k" + std::to_string(i)] = "v";
+  EXPECT_NE(refusal(around, "CREATE", workload)
+                .find("spec.podSets[0].template.spec.nodeSelector: Forbidden: found 257 elements, allowed: at most 256 elements"),
+            std::string::npos)
+      << refusal(around, "CREATE", workload);
+  Json cluster_queue = kueue("ClusterQueue", R"({"spec":{"namespaceSelector":{}}})");
+  EXPECT_EQ(refusal(around, "CREATE", cluster_queue), "");
+  for (int i = 0; i < 600; ++i) cluster_queue["metadata"]["labels"]["l" + std::to_string(i)] = "v";
+  EXPECT_NE(refusal(around, "CREATE", cluster_queue).find("metadata.labels: Forbidden: found 600 elements, allowed: at most 512 elements"),
+            std::string::npos)
+      << refusal(around, "CREATE", cluster_queue);
+}
+
+/// One of that kind that passes, in a queue where it is a job.
+Json plain_object(const Kind& kind) {
+  static const std::map<std::string_view, const char*> specs{
+      {"ResourceFlavor", "{}"},
+      {"Cohort", "{}"},
+      {"ClusterQueue", R"({"namespaceSelector":{}})"},
+      {"LocalQueue", R"({"clusterQueue":"cq"})"},
+      {"Workload", R"({"queueName":"lq","podSets":[{"name":"main","count":1,"template":{"spec":{"containers":[{"name":"c"}]}}}]})"},
+      {"Job", pod_spec},
+      {"JobSet", R"({"suspend":true,"replicatedJobs":[{"name":"r","replicas":1,"template":{"spec":{"parallelism":1,"completions":1,
+        "template":{"spec":{"containers":[{"name":"c"}]}}}}}]})"},
+      {"RayCluster", R"({"suspend":true,"headGroupSpec":{"template":{"spec":{"containers":[{"name":"c"}]}}}})"},
+      {"RayJob", R"({"suspend":true,"shutdownAfterJobFinishes":true,"rayClusterSpec":{"headGroupSpec":{"template":{"spec":
+        {"containers":[{"name":"c"}]}}}}})"}};
+  const auto spec = specs.find(kind.type->kind);
+  EXPECT_NE(spec, specs.end()) << kind.type->kind << " is judged: it needs an object here";
+  const std::string group(kind.type->group);
+  return {{"apiVersion", group + "/" + std::string(kind.type->version)},
+          {"kind", kind.type->kind},
+          {"metadata", {{"name", "o"}, {"namespace", "ns"}, {"labels", {{queue, "lq"}}}}},
+          {"spec", Json::parse(spec == specs.end() ? "{}" : spec->second)}};
+}
+
+/// Whatever kind is judged, its limits are: one that gets a validating webhook without them fails here.
+TEST(Limits, are_told_to_who_writes_any_kind_that_is_judged) {
+  const Around around;
+  std::size_t judged = 0;
+  for (const auto& one : reviewed_kinds()) {
+    if (one.validating_path.empty()) continue;
+    ++judged;
+    Json object = plain_object(*one.kind);
+    Json& labels = object["metadata"]["labels"];
+    for (int i = 0; labels.size() < 512; ++i) labels["l" + std::to_string(i)] = "v";
+    EXPECT_EQ(refusal(around, "CREATE", object), "") << one.validating_path;
+    const Json good = object;
+    for (int i = 600; labels.size() < 600; ++i) labels["l" + std::to_string(i)] = "v";
+    const std::string told = "metadata.labels: Forbidden: found 600 elements, allowed: at most 512 elements";
+    EXPECT_EQ(refusal(around, "CREATE", object), told) << one.validating_path;
+    EXPECT_EQ(refusal(around, "UPDATE", object, good), told) << one.validating_path;
+    EXPECT_EQ(refusal(around, "UPDATE", object, object), "") << one.validating_path << ": it was stored so";
+  }
+  EXPECT_EQ(judged, 9U);
+}
+
+/// What was stored before there was a limit may be changed in other ways, so that its finalizers, say, can go.
+TEST(Limits, do_not_hold_what_was_stored_before) {
+  Around around;
+  const Json good = job(queued, pod_spec);
+  const Json old = with_containers(good, 513);
+  Json changed = old;
+  changed["metadata"]["finalizers"] = Json::array();
+  EXPECT_EQ(refusal(around, "UPDATE", changed, old), "");
+  EXPECT_EQ(refusal(around, "UPDATE", old, good), too_many) << "it was within the limits";
+  Json going = old;
+  going["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z";
+  EXPECT_EQ(refusal(around, "UPDATE", going, good), "");
+}
+
+TEST(Limits, are_none_of_a_job_that_is_not_ours) {
+  Around around;
+  const Json foreign = with_containers(job("{}", pod_spec), 513);
+  EXPECT_EQ(refusal(around, "CREATE", foreign), "");
+  around.without_queue_name = true;
+  EXPECT_EQ(refusal(around, "CREATE", foreign), too_many);
+  around.unmanaged_namespaces = {"ns"};
+  EXPECT_EQ(refusal(around, "CREATE", foreign), "");
+}
+
+TEST(Limits, hold_for_a_job_without_a_name_of_its_own) {
+  Around around;
+  Json generated = job(queued, pod_spec);
+  generated["metadata"].erase("name");
+  generated["metadata"]["generateName"] = "j-";
+  EXPECT_EQ(refusal(around, "CREATE", generated), "");
+  EXPECT_EQ(refusal(around, "CREATE", with_containers(generated, 513)), too_many);
 }
 
 }  // namespace

@@ -1,0 +1,436 @@
+// Texts of objects come from tenants and reach terminals: names, messages, labels and annotations with control characters, escape
+// sequences, line feeds, bidirectional overrides and broken UTF-8 go through every command. A new command without a line in `invocations`
+// fails the first test; one that prints a text as it is fails another.
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
+
+#include "cli/application.hpp"
+#include "cli/printable_stream.hpp"
+#include "events/sqlite_log.hpp"
+#include "projections/table.hpp"
+#include "tests/cli/commands_of.hpp"
+#include "tests/connectors/kubernetes/fake_api_server.hpp"
+#include "tests/events/temporary_folder.hpp"
+#include "tests/replay/log_world.hpp"
+#include "vocabulary/printable.hpp"
+
+namespace hindsight::cli {
+namespace {
+
+using connectors::kubernetes::testing::Exchange;
+using connectors::kubernetes::testing::FakeApiServer;
+using nlohmann::json;
+using test::commands_of;
+using Words = std::vector<std::string>;
+
+/// What a terminal would obey, and what forges a line of a table.
+const std::string hostile =
+    "evil\x1b]0;title\x07\x1b[31m\r\nforged line\x08\x7f \xc2\x9b"
+    "31m \xe2\x80\xae\xe2\x81\xa6 \xf3\xa0\x80\x81 \xef\xbb\xbf";
+const std::string broken = "cut \xe2\x82 \xff \xed\xa0\x80";
+
+std::string named(const std::string& what) { return what + " " + hostile; }
+
+/// A log in which every text that somebody chooses is hostile.
+void write_hostile_log(const std::string& file) {
+  auto log = events::SqliteLog::open(file, {});
+  if (!log) throw std::runtime_error(log.error().message);
+  testing::LogWorld w(**log);
+  const std::string flavor = named("flavor"), queue = named("queue"), cohort = named("cohort");
+  w.namespace_("default", {{named("key"), named("value")}});
+  w.flavor(flavor, {{named("label"), named("value")}}, named("taint"));
+  w.check(named("check"));
+  w.cohort(cohort, named("parent"));
+  const testing::QuotaOf cpu{.flavor = flavor, .nominal = 4'000}, other{.flavor = flavor, .nominal = 4, .resource = named("resource")};
+  w.queue({.name = queue, .cohort = cohort, .quotas = {cpu, other}});
+  w.queue({.name = "plain", .cohort = cohort, .quotas = {cpu, other}, .checks = {named("check")}});
+  w.local_queue(named("lq"), queue);
+  w.local_queue("lq", "plain");
+  w.observe(MirrorSynced{});
+  w.wake();
+  w.submit({.name = named("runs"), .queue = named("lq"), .cpu = 3'000});
+  w.settle();
+  w.submit({.name = named("waits"), .queue = named("lq"), .cpu = 3'000, .node_selector = {{named("selector"), named("value")}}});
+  w.submit({.name = named("huge"), .queue = named("lq"), .cpu = 90'000, .more = {{named("resource"), 9}}});
+  w.submit({.name = named("gated"), .queue = named("lq"), .gated_by = named("gate")});
+  w.submit({.name = "lost", .queue = named("nowhere")});
+  w.submit_job({.name = named("job"), .queue = "lq"});
+  w.settle();
+  w.confirm();
+  w.settle();
+  w.submit({.name = "told", .queue = "lq", .cpu = 90'000});
+  w.change("told", [&](WorkloadObserved& o) {
+    w.set(o, {ConditionType::quota_reserved, ConditionStatus::false_, named("reason"), named("message"), w.now});
+    w.set(o, {ConditionType::evicted, ConditionStatus::false_, named("reason"), broken, w.now});
+  });
+  w.change_job(named("job"), [&](JobObserved& j) {
+    j.finished = true;
+    j.finish_message = w.keep(named("message"));
+  });
+  WriteRefused refused;
+  refused.kind = ObjectKind::workload;
+  refused.uid = "uid-told";
+  refused.name = "told";
+  refused.http_status = 422;
+  refused.message = w.keep(named("refused"));
+  w.observe(refused);
+  ObjectQuarantined apart;
+  apart.kind = ObjectKind::workload;
+  apart.api_kind = "Workload";
+  apart.namespace_ = "default";
+  apart.name = w.keep(named("apart"));
+  apart.uid = "uid-apart";
+  apart.reason = w.keep(named("reason"));
+  w.observe(apart);
+  w.wake();
+  w.snapshot();
+  w.flush();
+}
+
+json hostile_object(const std::string& kind, const std::string& name) {
+  return {{"apiVersion", "kueue.x-k8s.io/v1beta2"},
+          {"kind", kind},
+          {"metadata",
+           {{"name", name},
+            {"namespace", "default"},
+            {"uid", "u"},
+            {"creationTimestamp", "2026-01-01T00:00:00Z"},
+            {"labels", {{named("label"), hostile}}},
+            {"annotations", {{"a", hostile}}},
+            {"ownerReferences",
+             {{{"apiVersion", "batch/v1"}, {"kind", "Job"}, {"name", named("owner")}, {"uid", "j"}, {"controller", true}}}}}},
+          {"spec",
+           {{"cohortName", hostile},
+            {"clusterQueue", hostile},
+            {"queueName", hostile},
+            {"nodeLabels", {{named("label"), hostile}}},
+            {"containers", json::array({json::object()})}}},
+          {"status",
+           {{"phase", hostile},
+            {"admission", {{"clusterQueue", hostile}}},
+            {"containerStatuses", {{{"state", {{"waiting", {{"reason", hostile}}}}}}}},
+            {"conditions", {{{"type", "Active"}, {"status", "True"}, {"reason", hostile}, {"message", hostile}}}}}}};
+}
+
+/// A cluster whose objects and refusals are hostile.
+void answer_hostile(Exchange& e) {
+  static const std::map<std::string, std::string> kinds{{"clusterqueues", "ClusterQueue"},
+                                                        {"localqueues", "LocalQueue"},
+                                                        {"workloads", "Workload"},
+                                                        {"resourceflavors", "ResourceFlavor"},
+                                                        {"pods", "Pod"},
+                                                        {"jobs", "Job"}};
+  const auto last = e.path.substr(e.path.rfind('/') + 1);
+  if (e.path.find("absent") != std::string::npos || e.path.find("pendingworkloads") != std::string::npos)
+    return e.answer(422, json{{"kind", "Status"}, {"reason", hostile}, {"message", named("refused")}, {"code", 422}}.dump());
+  if (const auto collection = kinds.find(last); collection != kinds.end() && e.method == "GET")
+    return e.answer(
+        200, json{{"kind", "List"}, {"metadata", json::object()}, {"items", {hostile_object(collection->second, named("name"))}}}.dump());
+  std::string kind = "Workload";
+  for (const auto& [plural, name] : kinds)
+    if (e.path.find("/" + plural) != std::string::npos) kind = name;
+  e.answer(200, hostile_object(kind, named("name")).dump());
+}
+
+/// A scenario in which a check answers with a hostile message, and a step names what is not there. `beyond`: its last step cannot be
+/// played.
+json hostile_scenario(bool beyond) {
+  const json time = "2026-01-01T00:00:00Z";
+  const auto kueue = [](const char* kind, const char* name, json spec) {
+    return json{{"apiVersion", "kueue.x-k8s.io/v1beta2"}, {"kind", kind}, {"metadata", {{"name", name}}}, {"spec", std::move(spec)}};
+  };
+  json check = kueue("AdmissionCheck", "check", {{"controllerName", "example.com/check"}});
+  const json active = {{"type", "Active"}, {"status", "True"}, {"reason", "Active"}, {"message", hostile}, {"lastTransitionTime", time}};
+  check["status"]["conditions"] = json::array({active});
+  const json quota = {{"name", "cpu"}, {"nominalQuota", 4}};
+  const json flavor = {{"name", "f"}, {"resources", json::array({quota})}};
+  const json group = {{"coveredResources", json::array({"cpu"})}, {"flavors", json::array({flavor})}};
+  const json checks = {{"admissionChecks", json::array({{{"name", "check"}}})}};
+  json local_queue = kueue("LocalQueue", "lq", {{"clusterQueue", "cq"}});
+  local_queue["metadata"]["namespace"] = "default";
+  const json container = {{"name", "c"}, {"image", hostile}, {"resources", {{"requests", {{"cpu", "1"}}}}}};
+  json job = {{"apiVersion", "batch/v1"}, {"kind", "Job"}, {"metadata", {{"name", "j"}, {"namespace", "default"}}}};
+  job["metadata"]["labels"]["kueue.x-k8s.io/queue-name"] = "lq";
+  job["metadata"]["annotations"]["note"] = hostile;
+  job["spec"]["suspend"] = true;
+  job["spec"]["template"]["spec"] = {{"restartPolicy", "Never"}, {"containers", json::array({container})}};
+  json gated = job;
+  gated["metadata"]["name"] = "gated";
+  gated["metadata"]["annotations"] = {{"kueue.x-k8s.io/admission-gated-by", hostile}};
+  const json state = {{"name", "check"}, {"state", "Rejected"}, {"message", hostile}, {"lastTransitionTime", time}};
+  const json rejected = {{"admissionChecks", json::array({state})}};
+  const auto patch = [](const std::string& owner, const json& status) {
+    return json{
+        {"kind", "Workload"}, {"owner", {{"kind", "Job"}, {"name", owner}}}, {"subresource", "status"}, {"merge", {{"status", status}}}};
+  };
+  json steps = {
+      {{"at", "0s"},
+       {"apply",
+        {kueue("ResourceFlavor", "f", json::object()), check,
+         kueue("ClusterQueue", "cq",
+               {{"namespaceSelector", json::object()}, {"admissionChecksStrategy", checks}, {"resourceGroups", json::array({group})}}),
+         local_queue, job, gated}}},
+      {{"at", "5s"}, {"patch", {patch("j", rejected), patch(hostile, rejected)}}}};
+  if (beyond) steps.push_back({{"at", "6s"}, {"finish", json::array({{{"kind", "Job"}, {"name", hostile}}})}});
+  return {{"apiVersion", "hindsight.dev/v1alpha1"}, {"kind", "Scenario"}, {"metadata", {{"name", "s"}}}, {"spec", {{"steps", steps}}}};
+}
+
+/// Stands for a log that is not there yet, another one each time.
+const std::string new_log = "a new log";
+
+struct Printed {
+  std::string out, err;
+  int status = 0;
+};
+
+class HostileTexts : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    folder = new test::TemporaryFolder;
+    log = "sqlite:" + folder->file("hostile.db");
+    write_hostile_log(folder->file("hostile.db"));
+    server = new FakeApiServer(answer_hostile);
+    kubeconfig = folder->file("kubeconfig");
+    std::ofstream(kubeconfig) << json{{"apiVersion", "v1"},
+                                      {"kind", "Config"},
+                                      {"current-context", "c"},
+                                      {"clusters", {{{"name", "c"}, {"cluster", {{"server", server->url()}}}}}},
+                                      {"users", {{{"name", "u"}, {"user", json::object()}}}},
+                                      {"contexts", {{{"name", "c"}, {"context", {{"cluster", "c"}, {"user", "u"}}}}}}}
+                                     .dump();
+    manifests = folder->file("world.yaml");
+    const json gated = {{"apiVersion", "batch/v1"},
+                        {"kind", "Job"},
+                        {"metadata",
+                         {{"name", "j"},
+                          {"namespace", "default"},
+                          {"labels", {{"kueue.x-k8s.io/queue-name", "lq"}}},
+                          {"annotations", {{"kueue.x-k8s.io/admission-gated-by", hostile}}}}},
+                        {"spec",
+                         {{"suspend", true},
+                          {"template", {{"spec", {{"restartPolicy", "Never"}, {"containers", {{{"name", "c"}, {"image", hostile}}}}}}}}}}};
+    std::ofstream(manifests) << gated.dump();
+    json ill = gated;
+    ill["metadata"]["name"] = hostile;
+    ill["spec"][hostile] = hostile;
+    std::ofstream(folder->file("ill.yaml")) << ill.dump();
+    std::ofstream(folder->file("scenario.yaml")) << hostile_scenario(false).dump();
+    std::ofstream(folder->file("beyond.yaml")) << hostile_scenario(true).dump();
+    std::ofstream(folder->file("config.yaml"))
+        << json{{"apiVersion", "config.kueue.x-k8s.io/v1beta2"}, {"kind", "Configuration"}, {hostile, 1}, {"namespace", hostile}}.dump();
+  }
+  static void TearDownTestSuite() {
+    delete server;
+    delete folder;
+  }
+  static inline test::TemporaryFolder* folder = nullptr;
+  static inline FakeApiServer* server = nullptr;
+  static inline std::string log, kubeconfig, manifests;
+
+  /// How each command is called; without `-o`. Those that only hand their words to kubectl have none.
+  static std::map<std::string, std::vector<Words>> invocations() {
+    const auto on_log = [](Words words) {
+      words.insert(words.end(), {"--log", log});
+      return words;
+    };
+    const auto on_cluster = [](Words words) {
+      words.insert(words.end(), {"--kubeconfig", kubeconfig});
+      return words;
+    };
+    std::map<std::string, std::vector<Words>> out;
+    for (const char* kind : {"workloads", "clusterqueues", "localqueues", "cohorts", "resourceflavors", "workloadpriorityclasses",
+                             "admissionchecks", "gates", "quarantined", "topologies", "namespaces"})
+      out["get"].push_back(on_log({"get", kind}));
+    out["get"].push_back(on_log({"get", "clusterqueues", named("absent")}));
+    for (const auto& [kind, name] : std::vector<std::pair<std::string, std::string>>{{"workload", named("waits")},
+                                                                                     {"workload", named("huge")},
+                                                                                     {"workload", named("runs")},
+                                                                                     {"workload", "told"},
+                                                                                     {"clusterqueue", named("queue")},
+                                                                                     {"localqueue", named("lq")},
+                                                                                     {"cohort", named("cohort")},
+                                                                                     {"resourceflavor", named("flavor")},
+                                                                                     {"clusterqueue", named("absent")}})
+      out["describe"].push_back(on_log({"describe", kind, name}));
+    for (const auto& name : {named("waits"), named("huge"), named("runs"), named("gated"), named("apart"), std::string("told"),
+                             std::string("lost"), "job/" + named("job"), named("absent")}) {
+      out["history"].push_back(on_log({"history", name}));
+      out["why"].push_back(on_log({"why", name}));
+    }
+    out["diff"] = {on_log({"diff", "1", "latest"}), on_log({"diff", "latest", "3"}), on_log({"diff", "1", hostile})};
+    out["verify"] = {on_log({"verify"}), {"verify", "--log", "sqlite:" + folder->file(named("absent"))}};
+    out["replay"] = {on_log({"replay"}), on_log({"replay", "--domain", named("absent")})};
+    out["nodes"] = {on_log({"nodes"}), on_log({"nodes", "--domain", named("absent")})};
+    out["log cat"] = {on_log({"log", "cat"}), on_log({"log", "cat", "--kind", named("absent")})};
+    out["log quarantine"] = {on_log({"log", "quarantine", "7", "--dry-run", "--why", hostile}),
+                             on_log({"log", "quarantine", "99999"}),
+                             {"log", "quarantine", "7", "--log", "sqlite:" + folder->file(named("absent"))}};
+    out["log stats"] = {on_log({"log", "stats"})};
+    out["log check"] = {on_log({"log", "check"}),
+                        {"log", "check", "--log", "sqlite:" + manifests},
+                        {"log", "check", "--log", "sqlite:" + folder->file(named("absent"))}};
+    out["log copy"] = {{"log", "copy", log, "sqlite:" + folder->file("copy.db")},
+                       {"log", "copy", log, "sqlite:" + folder->file(named("copy"))}};
+    out["log init"] = {{"log", "init", "--log", "kafka:" + hostile}};
+    out["log trim"] = {on_log({"log", "trim", "--dry-run", "--before", "5"}), on_log({"log", "trim", "--before", hostile})};
+    for (const auto& file :
+         {std::string("world.yaml"), std::string("ill.yaml"), std::string("scenario.yaml"), std::string("beyond.yaml"), named("absent")}) {
+      out["simulate"].push_back({"simulate", folder->file(file)});
+      out["run"].push_back({"run", "--quickstart", folder->file(file), "--log", new_log});
+    }
+    out["run"].push_back({"run", "--config", folder->file("config.yaml"), "--log", new_log});
+    out["run"].push_back({"run", "--kubeconfig", kubeconfig, "--context", hostile, "--log", new_log});
+    out["run"].push_back({"run", "--role", "node", "--log", "kafka:" + hostile});
+    out["version"] = {{"version"}};
+    out["completion"] = {{"completion", "bash"}};
+    for (const char* kind : {"clusterqueue", "localqueue", "workload", "resourceflavor"}) {
+      out[std::string("list ") + kind] = {on_cluster({"list", kind})};
+    }
+    out["list pods"] = {on_cluster({"list", "pods", "--for", "job/" + named("owner")})};
+    out["create clusterqueue"] = {on_cluster({"create", "clusterqueue", "new"}), on_cluster({"create", "clusterqueue", hostile})};
+    out["create localqueue"] = {on_cluster({"create", "localqueue", "new", "-c", "absent"}),
+                                on_cluster({"create", "localqueue", "new", "-c", "cq", "-i"})};
+    out["create resourceflavor"] = {on_cluster({"create", "resourceflavor", "new"})};
+    for (const char* verb : {"stop", "resume"})
+      for (const char* kind : {"workload", "clusterqueue", "localqueue"})
+        out[std::string(verb) + " " + kind] = {on_cluster({verb, kind, "name"}), on_cluster({verb, kind, "absent"})};
+    out["delete workload"] = {on_cluster({"delete", "workload", "name", "--yes"}), on_cluster({"delete", "workload", "name"}),
+                              on_cluster({"delete", "workload", "absent", "--yes"})};
+    return out;
+  }
+
+  /// As a terminal would get it, but for the stream in between (the last test): a command has to keep its lines apart by itself.
+  static Printed print(Words words, bool colour) {
+    static int logs = 0;
+    for (auto& word : words)
+      if (word == new_log) word = "sqlite:" + folder->file("new-" + std::to_string(++logs) + ".db");
+    std::ostringstream out, err;
+    Session session{out, err};
+    session.colour = colour;
+    Printed done;
+    done.status = run_application(session, std::move(words));
+    done.out = out.str();
+    done.err = err.str();
+    return done;
+  }
+
+  static std::string without_tones(std::string text) {
+    for (const auto& sequence : projections::tone_sequences())
+      for (std::size_t at = 0; (at = text.find(sequence, at)) != std::string::npos;) text.erase(at, sequence.size());
+    return text;
+  }
+
+  /// Nothing in it is obeyed by a terminal, and no line is forged.
+  static void expect_harmless(const std::string& text, const std::string& what) {
+    std::istringstream lines(without_tones(text));
+    for (std::string line; std::getline(lines, line);) {
+      std::erase(line, '\t');  // scripts have them; texts of objects do not
+      EXPECT_TRUE(is_printable(line)) << what << "\n" << printable(line);
+      const auto begin = line.find_first_not_of(" \"-");
+      EXPECT_FALSE(begin != std::string::npos && line.substr(begin).starts_with("forged")) << what << "\n" << printable(line);
+    }
+  }
+};
+
+// What prints for kubectl, or for nobody.
+const std::set<std::string> elsewhere{"edit", "patch", "delete clusterqueue", "delete localqueue", "delete resourceflavor"};
+
+TEST_F(HostileTexts, EveryCommandIsTried) {
+  std::ostringstream out, err;
+  Session session{out, err};
+  const auto app = make_application(session);
+  const auto tried = invocations();
+  for (const auto& [name, command] : commands_of(*app))
+    EXPECT_EQ(tried.contains(name), !elsewhere.contains(name)) << "\"" << name << "\" needs a line in invocations()";
+}
+
+TEST_F(HostileTexts, NoCommandPrintsWhatATerminalObeys) {
+  for (const auto& [name, calls] : invocations()) {
+    bool shown = false;
+    for (const auto& words : calls)
+      for (const bool colour : {false, true}) {
+        const Printed done = print(words, colour);
+        const std::string what = printable(::testing::PrintToString(words));
+        expect_harmless(done.out, what);
+        expect_harmless(done.err, what);
+        shown = shown || (done.out + done.err).find("\\x1b") != std::string::npos;
+      }
+    if (name == "version" || name == "completion" || name == "log stats") continue;
+    EXPECT_TRUE(shown) << "\"" << name << "\" shows none of the texts: the test proves nothing about it";
+  }
+}
+
+// What happens is told as it happens, from other threads and not through a table.
+TEST_F(HostileTexts, TheQuickStartShowsThemOnTheirLines) {
+  for (const bool beyond : {false, true}) {
+    const Printed done = print({"run", "--quickstart", folder->file(beyond ? "beyond.yaml" : "scenario.yaml"), "--log", new_log}, false);
+    EXPECT_EQ(done.status, beyond ? 2 : 0) << done.err;
+    EXPECT_NE(done.out.find("due to AdmissionCheck"), std::string::npos) << done.out;
+    EXPECT_NE(done.out.find(printable(hostile)), std::string::npos) << "the message of the check is shown:\n" << done.out;
+    EXPECT_NE(done.err.find(printable(hostile)), std::string::npos) << "what was refused is told:\n" << done.err;
+  }
+}
+
+// JSON and YAML say what the text is, and are harmless all the same.
+TEST_F(HostileTexts, DocumentsHoldTheTextsAsTheyAre) {
+  std::size_t documents = 0;
+  for (const auto& [name, calls] : invocations()) {
+    for (const auto& words : calls) {
+      for (const char* format : {"json", "yaml"}) {
+        Words with = words;
+        with.insert(with.end(), {"-o", format});
+        const Printed done = print(with, false);
+        const std::string what = printable(::testing::PrintToString(with));
+        expect_harmless(done.out, what);
+        expect_harmless(done.err, what);
+        if (done.status != 0 || done.out.empty() || std::string_view(format) != "json") continue;
+        std::istringstream lines(done.out);
+        if (name == "log cat") {
+          for (std::string line; std::getline(lines, line); ++documents) EXPECT_TRUE(json::accept(line)) << what;
+          continue;
+        }
+        EXPECT_TRUE(json::accept(done.out)) << what;
+        ++documents;
+      }
+    }
+  }
+  EXPECT_GT(documents, 60U);
+  const json list = json::parse(print({"get", "clusterqueues", "-o", "json", "--log", log}, false).out);
+  std::set<std::string> names;
+  for (const auto& item : list["items"]) names.insert(item["metadata"]["name"]);
+  EXPECT_TRUE(names.contains(named("queue")));
+}
+
+// The stream between all commands and the terminal lets through what we write ourselves, and nothing else.
+TEST(PrintableStream, ShowsWhatATerminalWouldObey) {
+  const auto through = [](const Words& parts, const Words& allowed) {
+    std::ostringstream to;
+    {
+      PrintableStream stream(to, allowed);
+      for (const auto& part : parts) stream << part << std::flush;
+    }
+    return to.str();
+  };
+  EXPECT_EQ(through({"plain\tline\n", "grün 漢字 🚀\n"}, {}), "plain\tline\ngrün 漢字 🚀\n");
+  EXPECT_EQ(through({"\x1b[31m", "\x1b[2J", "\r"}, {}), "\\x1b[31m\\x1b[2J\\x0d");
+  EXPECT_EQ(through({"\x1b[31mred\x1b[0m \x1b[2J"}, projections::tone_sequences()), "\x1b[31mred\x1b[0m \\x1b[2J");
+  EXPECT_EQ(through({"\x1b", "[", "3", "1m\x1b", "]"}, projections::tone_sequences()), "\x1b[31m\\x1b]");
+  // Characters that come in pieces.
+  EXPECT_EQ(through({"\xe6", "\xbc", "\xa2"}, {}), "漢");
+  EXPECT_EQ(through({"\xe6", "a"}, {}), "\\xe6a");
+  EXPECT_EQ(through({"\xe6"}, {}), "\\xe6");
+  std::ostringstream closed;
+  closed.setstate(std::ios::badbit);
+  PrintableStream stream(closed, {});
+  stream << "lost" << std::flush;
+  EXPECT_FALSE(stream.good());
+}
+
+}  // namespace
+}  // namespace hindsight::cli

@@ -1,0 +1,87 @@
+// Shows in which steps a list is read when pages fail.
+#include "connectors/kubernetes/list_steps.hpp"
+
+#include <gtest/gtest.h>
+
+namespace hindsight::connectors::kubernetes {
+namespace {
+
+using Step = ListSteps::Step;
+using Failure = HttpAnswer::Failure;
+
+HttpAnswer status(int code) {
+  HttpAnswer out;
+  out.status = code;
+  return out;
+}
+HttpAnswer failure(Failure why) {
+  HttpAnswer out;
+  out.failure = why;
+  return out;
+}
+
+TEST(ListSteps, TriesAPageAgainBeforeTheListBeginsAnew) {
+  ListSteps steps(500);
+  for (int page = 0; page < 3; ++page) {
+    for (unsigned i = 1; i < ListSteps::tries_of_page_max; ++i) {
+      EXPECT_EQ(steps.failed(i % 2 == 0 ? status(429) : failure(Failure::connection), false), Step::again);
+    }
+    steps.came();
+  }
+  for (unsigned i = 1; i < ListSteps::tries_of_page_max; ++i) EXPECT_EQ(steps.failed(status(503), false), Step::again);
+  EXPECT_EQ(steps.failed(status(503), false), Step::anew);
+  EXPECT_EQ(steps.failed(status(503), false), Step::again);
+  EXPECT_EQ(steps.size(), 500);
+}
+
+TEST(ListSteps, TheFirstPageIsTheListItself) {
+  ListSteps steps(500);
+  for (int i = 0; i < 20; ++i) EXPECT_EQ(steps.failed(status(429), true), Step::anew);
+}
+
+TEST(ListSteps, WhatIsTooMuchIsAskedForInSmallerSteps) {
+  ListSteps steps(500);
+  EXPECT_EQ(steps.failed(failure(Failure::too_large), false), Step::again);
+  EXPECT_EQ(steps.size(), 250);
+  EXPECT_EQ(steps.failed(failure(Failure::timeout), false), Step::again);
+  EXPECT_EQ(steps.size(), 125);
+  EXPECT_EQ(steps.failed(status(504), true), Step::anew);
+  EXPECT_EQ(steps.size(), 62);
+  for (int i = 0; i < 10; ++i) (void)steps.failed(failure(Failure::too_large), true);
+  EXPECT_EQ(steps.size(), 1);
+  // The next list begins a little bolder, until it is as it was.
+  for (const int expected : {2, 500}) {
+    steps.came();
+    steps.complete();
+    EXPECT_EQ(steps.size(), expected);
+  }
+}
+
+TEST(ListSteps, AListThatExpiresIsReadInLargerSteps) {
+  ListSteps steps(500);
+  for (const int expected : {1000, 2000, 4000, 4000}) {
+    EXPECT_EQ(steps.failed(status(410), false), Step::anew);
+    EXPECT_EQ(steps.size(), expected);
+  }
+  steps.complete();
+  EXPECT_EQ(steps.size(), 500);
+}
+
+TEST(ListSteps, DoesNotGrowIntoWhatWasTooMuch) {
+  ListSteps steps(500);
+  (void)steps.failed(failure(Failure::timeout), false);
+  EXPECT_EQ(steps.failed(status(410), false), Step::anew);
+  EXPECT_EQ(steps.size(), 250);
+  // But it tries again, should the server have been slow for a while only.
+  EXPECT_EQ(steps.failed(status(410), false), Step::anew);
+  EXPECT_EQ(steps.size(), 500);
+}
+
+TEST(ListSteps, ARefusalIsNoMatterOfSteps) {
+  ListSteps steps(500);
+  for (const int code : {400, 401, 403, 302}) EXPECT_EQ(steps.failed(status(code), false), Step::stop);
+  EXPECT_EQ(steps.size(), 500);
+}
+
+}  // namespace
+}  // namespace hindsight::connectors::kubernetes
