@@ -44,11 +44,10 @@ if(HINDSIGHT_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER "${HINDSIGHT_CCACHE}")
 endif()
 
-find_program(HINDSIGHT_MOLD mold)
+# Not mold, which would be a little faster: Debian 12's makes, of one program in some hundreds, one that the loader refuses ("cannot apply
+# additional memory protection after relocation", rui314/mold#1151).
 find_program(HINDSIGHT_LLD ld.lld)
-if(HINDSIGHT_MOLD)
-  add_link_options(-fuse-ld=mold)
-elseif(HINDSIGHT_LLD)
+if(HINDSIGHT_LLD)
   add_link_options(-fuse-ld=lld)
 endif()
 
