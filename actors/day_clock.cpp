@@ -9,7 +9,8 @@
 namespace hindsight::actors {
 namespace {
 
-constexpr Duration opinion_stretch = Duration::seconds(60);
+constexpr Duration opinion_stretch = Duration::seconds(120);
+constexpr Duration opinion_pause = Duration::seconds(8);
 /// So near to ours a clock that was told of counts as being back.
 constexpr Duration agreement = Duration::seconds(2);
 /// Below this the reckoning is not moved, so that rounding loses nothing of the tenth.
@@ -42,16 +43,27 @@ DayClock::~DayClock() {
 
 // ---- what time it is ----------------------------------------------------------------------------------------------------------------
 
+/// With the lock held: the middle one of what was heard.
 std::optional<Time> DayClock::opinion(Duration steady) const {
-  if (!opinion_ || Duration{steady.micros - opinion_->heard_at.micros} > opinion_life) return std::nullopt;
-  const Duration offset = opinion_->before ? std::max(opinion_->best, opinion_->best_before) : opinion_->best;
-  return Time{offset.micros + steady.micros};
+  if (heard_.empty() || Duration{steady.micros - heard_.back().at.micros} > opinion_life) return std::nullopt;
+  std::vector<Duration> offsets;
+  for (const auto& h : heard_) offsets.push_back(h.offset);
+  // The upper one of two: an answer can be late, but not early.
+  const auto middle = offsets.begin() + static_cast<std::ptrdiff_t>(offsets.size() / 2);
+  std::nth_element(offsets.begin(), middle, offsets.end());
+  return Time{middle->micros + steady.micros};
+}
+
+/// With the lock held: did an answer agree with the clock of this machine?
+bool DayClock::is_confirmed(Duration steady, Time wall) const {
+  return std::ranges::any_of(
+      heard_, [&](const Heard& h) { return magnitude(Duration{wall.micros - (h.offset.micros + steady.micros)}) <= step_min; });
 }
 
 /// With the lock held: what the clock of the day says that counts.
 Time DayClock::day(Duration steady, Time wall) const {
   const auto second = opinion(steady);
-  return second && magnitude(wall - *second) > step_min ? *second : wall;
+  return second && !is_confirmed(steady, wall) ? *second : wall;
 }
 
 /// With the lock held.
@@ -93,19 +105,14 @@ void DayClock::hear(Time date) {
   const std::lock_guard lock(mutex_);
   const Duration steady = sources_.steady();
   const Duration offset{date.micros - steady.micros};
-  if (!opinion_ || Duration{steady.micros - opinion_->heard_at.micros} > opinion_life) {
-    opinion_ = Opinion{offset, {}, steady, steady, false};
+  // Many answers within some seconds are as good as one, or they would crowd out what other servers said.
+  if (!heard_.empty() && Duration{steady.micros - heard_.back().at.micros} < opinion_pause &&
+      magnitude(Duration{offset.micros - heard_.back().offset.micros}) <= step_min) {
+    heard_.back().offset = std::max(heard_.back().offset, offset);
     return;
   }
-  opinion_->heard_at = steady;
-  if (Duration{steady.micros - opinion_->since.micros} > opinion_stretch) {
-    opinion_->best_before = opinion_->best;
-    opinion_->before = true;
-    opinion_->best = offset;
-    opinion_->since = steady;
-  } else {
-    opinion_->best = std::max(opinion_->best, offset);
-  }
+  heard_.push_back({offset, steady});
+  while (heard_.size() > opinions_max || Duration{steady.micros - heard_.front().at.micros} > opinion_stretch) heard_.pop_front();
 }
 
 // ---- clocks that were set -------------------------------------------------------------------------------------------------------------

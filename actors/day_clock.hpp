@@ -2,6 +2,7 @@
 
 #include <condition_variable>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <mutex>
@@ -28,6 +29,9 @@ class DayClock final : public Clock {
   static constexpr Duration told_again_after = Duration::seconds(60);
   /// A second opinion counts for so long after it was heard last.
   static constexpr Duration opinion_life = Duration::seconds(3600);
+  /// Of what was heard in the last two minutes so many are compared: an address can have several API servers behind it, and one of them a
+  /// clock of its own.
+  static constexpr std::size_t opinions_max = 15;
   static constexpr std::int64_t slew = 10;  ///< One part in so many.
 
   struct Sources {
@@ -46,7 +50,9 @@ class DayClock final : public Clock {
   /// From the first call on time goes evenly; before, it is whatever the clock of the day says.
   void hold() override;
 
-  /// The API server's clock said this a moment ago. What is late by the way that it took counts less than what came faster.
+  /// The API server's clock said this a moment ago. Several servers may answer under one address: the machine is believed as long as one of
+  /// the last answers agrees with it, else the middle one of them, so that neither a single server that is a day off nor an answer that was
+  /// late decides.
   void hear(Time date);
 
   /// `told` is called on the thread that looks (or by `look`); it must not block. Returns a number for `forget_steps`.
@@ -69,15 +75,14 @@ class DayClock final : public Clock {
     Duration told;  ///< How far off it was; zero: nowhere.
     std::optional<Duration> told_at;
   };
-  /// The highest of what a clock said less the steady one, of this stretch and the one before.
-  struct Opinion {
-    Duration best, best_before;
-    Duration since, heard_at;
-    bool before = false;
+  /// One answer: what its clock said less the steady one, and when.
+  struct Heard {
+    Duration offset, at;
   };
 
   [[nodiscard]] Time day(Duration steady, Time wall) const;
   [[nodiscard]] std::optional<Time> opinion(Duration steady) const;
+  [[nodiscard]] bool is_confirmed(Duration steady, Time wall) const;
   [[nodiscard]] Time reckon(Duration steady) const;
   [[nodiscard]] std::optional<ClockStep> watch(Watched& clock, Time ours, Time its, Duration steady, const std::string& source);
 
@@ -86,7 +91,7 @@ class DayClock final : public Clock {
   bool held_ = false;
   mutable Time at_;  ///< Our reckoning when the steady clock was at `at_steady_`.
   mutable Duration at_steady_;
-  std::optional<Opinion> opinion_;
+  std::deque<Heard> heard_;  ///< The oldest first.
   Watched machine_, api_server_;
   std::uint64_t steps_ = 0;
 

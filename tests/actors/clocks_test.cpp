@@ -175,6 +175,37 @@ TEST_F(Clocks, AnswersThatWereLateCountLessThanThoseThatWereQuick) {
   EXPECT_EQ(clock->now(), machine.wall()) << "it is no reason to doubt the machine";
 }
 
+TEST_F(Clocks, OneOfSeveralApiServersThatIsADayOffDecidesNothing) {
+  for (const auto off : {day, Duration{-day.micros}}) {
+    // The machine is right, and so are two of the three servers that answer by turns.
+    auto fresh = std::make_shared<DayClock>(machine.sources());
+    std::vector<ClockStep> told;
+    (void)fresh->on_step([&](const ClockStep& s) { told.push_back(s); });
+    const Time begin = machine.wall();
+    fresh->hear(begin + off);
+    fresh->hear(begin);
+    EXPECT_EQ(fresh->now(), begin);
+    fresh->hold();
+    for (int i = 0; i < 300; ++i) {
+      machine.pass(Duration::seconds(1));
+      if (i % 10 == 0) fresh->hear(i % 30 == 0 ? machine.wall() + off : machine.wall());
+      EXPECT_EQ(fresh->now(), machine.wall());
+      fresh->look();
+    }
+    EXPECT_TRUE(told.empty());
+    // The machine is wrong: the middle one of the servers counts.
+    auto wrong = std::make_shared<DayClock>(machine.sources());
+    const Time right = machine.wall();
+    machine.set_wall(right - Duration{2 * day.micros});
+    for (int i = 0; i < 3; ++i) {
+      wrong->hear(right + Duration::seconds(10 * i) + (i == 0 ? off : Duration{}));
+      machine.pass(Duration::seconds(10));
+    }
+    EXPECT_EQ(wrong->now(), right + Duration::seconds(30));
+    machine.set_wall(right + Duration::seconds(30));
+  }
+}
+
 TEST_F(Clocks, AnOpinionThatIsOldCountsNoMore) {
   clock->hear(first + day);
   EXPECT_EQ(clock->now(), first + day);
