@@ -184,6 +184,8 @@ int run_on_cluster(std::ostream& err, const RunOptions& o, const std::optional<D
   auto connection = k::find_connection({o.kubeconfig, o.context});
   if (!connection) return complain(err, connection.error());
   const auto clock = std::make_shared<actors::DayClock>();
+  const auto now = [clock] { return clock->now(); };
+  hooks->now = visible->now = scraped->now = now;
   (void)clock->on_step([](const actors::ClockStep& step) { operations::log(LogLevel::warning, text_of(step)); });
   k::KubernetesClusterOptions cluster_options;
   cluster_options.http.on_date = [clock](Time date) { clock->hear(date); };
@@ -399,7 +401,7 @@ int run_on_cluster(std::ostream& err, const RunOptions& o, const std::optional<D
             *log, HistoryKeeper::Options{.keep = *keep_history,
                                          .release = release,
                                          .on_notice = [](const std::string& text) { operations::log(LogLevel::info, text); },
-                                         .now = [clock] { return clock->now(); }});
+                                         .now = now});
       return {};
     };
     if (auto started = start_domains(); !started) {

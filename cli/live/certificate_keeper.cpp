@@ -12,13 +12,11 @@ using operations::LogLevel;
 using std::chrono::milliseconds;
 
 constexpr milliseconds pause_after_failure{1000};
+/// What goes on failing in the same way is tried less often: it may be an API server that has too much to do.
+constexpr milliseconds longest_pause_after_failure{10'000};
 constexpr milliseconds longest_pause{30'000};
 /// An API server hears of changed configurations by a watch.
 constexpr milliseconds spreading{2000};
-
-Time wall_clock() {
-  return {std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::system_clock::now().time_since_epoch()).count()};
-}
 
 }  // namespace
 
@@ -39,12 +37,17 @@ operations::HealthCondition CertificateKeeper::condition() const {
 }
 
 void CertificateKeeper::keep(const std::stop_token& stop) {
+  std::string failure;
+  milliseconds failure_pause{0};
   while (!stop.stop_requested()) {
     const auto outcome = look_after_all(stop);
     tell(outcome);
+    const bool same = !outcome && outcome.error().message == failure;
+    failure = outcome ? std::string() : outcome.error().message;
+    failure_pause = same ? std::min(failure_pause * 2, longest_pause_after_failure) : pause_after_failure;
     // Often enough to see a certificate age, whatever its life.
     const milliseconds life(options_.wish.lifetime.micros / 1000);
-    const milliseconds pause = outcome ? std::clamp(life / 20, pause_after_failure, longest_pause) : pause_after_failure;
+    const milliseconds pause = outcome ? std::clamp(life / 20, pause_after_failure, longest_pause) : failure_pause;
     std::unique_lock lock(mutex_);
     changed_.wait_for(lock, stop, pause, [] { return false; });
   }
@@ -60,7 +63,7 @@ Result<operations::SelfSigned> CertificateKeeper::present_certificates() {
   }
   // What was thrown away is made anew, but what others still show is believed a while longer.
   if (stored->authorities.empty()) stored->authorities = shown_.authorities;
-  auto fresh = operations::keep_fresh(*stored, options_.wish, wall_clock());
+  auto fresh = operations::keep_fresh(*stored, options_.wish, options_.now());
   if (!fresh || *fresh == *stored) return fresh;
   if (auto saved = options_.store->save(*fresh); !saved) return tl::unexpected(saved.error());
   operations::log(LogLevel::info, "made certificates",
@@ -79,7 +82,7 @@ Result<void> CertificateKeeper::look_after_all(const std::stop_token& stop) {
   if (auto done = options_.spread(certificates->authorities); !done) {
     // An old certificate serves nobody any more: the new one cannot be worse.
     const auto facts = operations::read_certificate(shown_.serving.certificate);
-    if (!facts || facts->not_after <= wall_clock()) (void)show();
+    if (!facts || facts->not_after <= options_.now()) (void)show();
     return done;
   }
   const bool new_trust = std::exchange(spread_, certificates->authorities) != certificates->authorities;

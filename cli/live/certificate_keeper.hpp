@@ -22,6 +22,8 @@ struct CertificateKeeperOptions {
   operations::SelfSignedWish wish;
   bool makes_certificates = true;  ///< Otherwise tls.crt and tls.key, and ca.crt if it shall be registered, are in the folder.
   std::string folder;              ///< For messages.
+  /// By whose time certificates begin and end: the API server must find that they have begun, so not simply the machine's.
+  std::function<Time()> now;
   /// Tells the API server to trust these authorities (PEM); called in every round, on the keeper's thread.
   std::function<Result<void>(const std::string& authorities)> spread;
 };

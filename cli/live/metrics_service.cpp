@@ -43,6 +43,7 @@ Result<std::unique_ptr<MetricsService>> MetricsService::start(connectors::kubern
   keeper.store = options.folder.empty() ? memory_store() : folder_store(options.folder);
   keeper.makes_certificates = options.folder.empty();
   keeper.folder = options.folder;
+  keeper.now = options.now;
   keeper.identity = service->identity_;
   keeper.spread = [](const std::string&) { return Result<void>(); };
   service->keeper_ = std::make_unique<CertificateKeeper>(std::move(keeper));

@@ -15,6 +15,7 @@ struct MetricsOptions {
   operations::TlsSettings tls;
   std::string service, namespace_;  ///< To whose name the certificate is made out.
   std::string folder;               ///< Has tls.crt and tls.key, read again and again; empty: a certificate is made for as long as we run.
+  std::function<Time()> now;        ///< By which certificates are made and renewed.
 };
 
 /// /metrics over TLS, for callers who show a token of somebody who may get it (AccessReviews).

@@ -60,6 +60,7 @@ Result<std::unique_ptr<VisibilityService>> VisibilityService::start(connectors::
   keeper.store = options.folder.empty() ? secret_store(cluster, options.namespace_, options.secret) : folder_store(options.folder);
   keeper.makes_certificates = options.makes_certificates;
   keeper.folder = options.folder;
+  keeper.now = options.now;
   keeper.identity = service->identity_;
   keeper.spread = [raw = service.get()](const std::string& authorities) { return raw->register_at_proxy(authorities); };
   service->keeper_ = std::make_unique<CertificateKeeper>(std::move(keeper));

@@ -18,6 +18,7 @@ struct VisibilityOptions {
   std::string service, secret, namespace_;
   bool makes_certificates = true;  ///< Otherwise tls.crt and tls.key, and ca.crt if it shall be registered, are in the folder.
   std::string folder;              ///< Keeps certificates here; empty: in the Secret.
+  std::function<Time()> now;       ///< By which certificates are made and renewed.
 };
 
 /// The visibility API as an API server that is aggregated: answers over TLS what the front proxy of the cluster hands on, and nobody else,

@@ -121,6 +121,7 @@ Result<std::unique_ptr<WebhookService>> WebhookService::start(connectors::kubern
   keeper.store = options.folder.empty() ? secret_store(cluster, options.namespace_, options.secret) : folder_store(options.folder);
   keeper.makes_certificates = options.makes_certificates;
   keeper.folder = options.folder;
+  keeper.now = options.now;
   std::unique_ptr<WebhookService> service(new WebhookService(cluster, std::move(options)));
   if (auto learned = service->learn_clients(); !learned) return tl::unexpected(learned.error());
   auto server = operations::HttpServer::start(webhook_server_options(service->options_, service->identity_), webhook_routes(around));

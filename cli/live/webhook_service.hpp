@@ -23,6 +23,7 @@ struct WebhookOptions {
   std::string client_authorities;  ///< A file, PEM: who signs the certificate that the API server shows; empty: it is asked for none.
   std::vector<std::string> client_names;  ///< Common names of it; empty: whatever those have signed.
   Duration lifetime = Duration::seconds(365 * 24 * 3600);
+  std::function<Time()> now;  ///< By which certificates are made and renewed.
 };
 
 /// The host of "https://HOST:PORT". Errors: invalid, for anything else.
