@@ -24,6 +24,13 @@ tl::unexpected<Error> refused(const std::string& what, int error) {
 /// May a link that this user made say where we write?
 bool trusted(uid_t owner) { return owner == 0 || owner == ::geteuid(); }
 
+/// Whoever can make files in the folder of this one could have put it there. A folder that cannot be looked at counts as such.
+bool is_open_to_all(const std::string& path) {
+  const fs::path folder = fs::path(path).parent_path();
+  struct stat status {};
+  return ::stat(folder.empty() ? "." : folder.c_str(), &status) != 0 || (status.st_mode & S_IWOTH) != 0;
+}
+
 }  // namespace
 
 Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
@@ -87,6 +94,11 @@ Result<Descriptor> open_own_file(const std::string& path) {
     struct stat status {};
     if (::fstat(file.get(), &status) != 0) return refused(path, errno);
     if (!S_ISREG(status.st_mode)) return fail(ErrorKind::invalid, path + ": is no regular file; allowed: one, or none yet");
+    if ((!trusted(status.st_uid) || status.st_nlink != 1) && is_open_to_all(path))
+      return fail(ErrorKind::denied, path + ": belongs to user " + std::to_string(status.st_uid) + " and has " +
+                                         std::to_string(status.st_nlink) +
+                                         " names, in a folder where everybody may write; allowed: a file of this process's user (" +
+                                         std::to_string(::geteuid()) + ") or of root with one name, or none yet");
     return file;
   }
 }
