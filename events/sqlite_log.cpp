@@ -123,6 +123,8 @@ Result<void> SqliteLog::remove_before_cut() {
 
 Result<void> SqliteLog::give_back() {
   if (!writer_) return read_only();
+  // What an earlier `forget` could not remove any more, because the disk failed under it, has the most to give.
+  if (auto removed = remove_before_cut(); !removed) return removed;
   return snapshots_->in_steps([this] { return writer_->give_back(); }, step_bytes);
 }
 

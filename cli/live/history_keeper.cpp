@@ -65,11 +65,11 @@ Result<void> HistoryKeeper::forget_old(const std::stop_token& stop) {
   const auto upto = end_of_old();
   if (!upto && upto.error().kind == ErrorKind::not_found) return {};  // all records are newer
   if (!upto) return tl::unexpected(upto.error());
-  if (*upto < *first) return {};
+  // Also when nothing is old: a trim that failed half-way is finished by the next one.
   const auto report =
       replay::trim(log_, *upto, options_.release, false, [&](const std::string&, events::Position) { return !stop.stop_requested(); });
   if (!report) return tl::unexpected(report.error());
-  if (report->complete)
+  if (report->complete && report->records > 0)
     options_.on_notice("history before record " + std::to_string(report->first) + " is forgotten: " + std::to_string(report->records) +
                        " records of " + std::to_string(report->domains) + " domains, " + std::to_string(report->snapshots_made) +
                        " snapshots made");

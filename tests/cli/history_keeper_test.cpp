@@ -12,6 +12,7 @@
 #include "events/sqlite_log.hpp"
 #include "replay/past.hpp"
 #include "tests/cli/within_seconds.hpp"
+#include "tests/events/raw_sqlite.hpp"
 #include "tests/events/temporary_folder.hpp"
 #include "tests/replay/log_world.hpp"
 
@@ -75,6 +76,31 @@ TEST_F(HistoryKeeperTest, ForgetsWhatIsOlderWhileRecordsCome) {
   EXPECT_EQ(past.driver().entities().state_hash(), w.driver().entities().state_hash());
   ASSERT_FALSE(notices().empty());
   EXPECT_EQ(notices().front().find("history before record "), 0U) << notices().front();
+}
+
+TEST_F(HistoryKeeperTest, FinishesATrimThatFailedHalfWay) {
+  auto log = open();
+  LogWorld w(*log, "prod");
+  w.set_up({{.name = "team", .quotas = {{.nominal = 4000}}}});
+  for (int i = 0; i < 10; ++i) {
+    w.submit({.name = "w" + std::to_string(i)});
+    w.settle();
+    w.confirm();
+    w.tick(Duration::seconds(10));
+  }
+  w.flush();
+  {
+    const HistoryKeeper keeper(*log, keep(Duration::seconds(40)));
+    ASSERT_TRUE(within_seconds(60, [&] { return log->first().value() > 1; }));
+  }
+  const auto first = log->first().value();
+  // The cut is noted, and the records before it are still there.
+  hindsight::test::RawSqlite raw(path_);
+  raw.run("INSERT INTO records SELECT offset - " + std::to_string(first) + " + 1, domain, sequence, epoch, time_us, checksum, body FROM records WHERE offset = " + std::to_string(first));
+  ASSERT_EQ(raw.integer("SELECT min(offset) FROM records"), 1);
+  const HistoryKeeper keeper(*log, keep(Duration::seconds(1'000'000)));
+  EXPECT_TRUE(within_seconds(60, [&] { return raw.integer("SELECT min(offset) FROM records") >= static_cast<std::int64_t>(first); }));
+  EXPECT_EQ(log->first().value(), first);
 }
 
 TEST_F(HistoryKeeperTest, LeavesWhatIsYoungEnough) {
