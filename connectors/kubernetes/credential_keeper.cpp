@@ -1,6 +1,7 @@
 #include "connectors/kubernetes/credential_keeper.hpp"
 
 #include <algorithm>
+#include <system_error>
 #include <utility>
 
 namespace hindsight::connectors::kubernetes {
@@ -78,10 +79,14 @@ void CredentialKeeper::load() {
     return;
   }
   loading_ = true;
-  loader_ = std::jthread([this] {
-    auto loaded = credentials_.load(stop_.get_token());
-    loop_.post([this, loaded = std::move(loaded)]() mutable { take(std::move(loaded)); });
-  });
+  try {
+    loader_ = std::jthread([this] {
+      auto loaded = credentials_.load(stop_.get_token());
+      loop_.post([this, loaded = std::move(loaded)]() mutable { take(std::move(loaded)); });
+    });
+  } catch (const std::system_error& none) {  // what we have may be good until there is a thread again
+    take(hindsight::fail(ErrorKind::unavailable, std::string("cannot run the credential command: ") + none.what()));
+  }
 }
 
 void CredentialKeeper::take(Result<Credential> loaded) {

@@ -391,6 +391,10 @@ HttpAnswer HttpClient::take_answer(Transfer& transfer, int curl_code) {
   statistics_.connections_opened += static_cast<std::uint64_t>(opened);
   if (transfer.cancelled) return answer;
   answer.failure = transfer.too_large ? HttpAnswer::Failure::too_large : failure_of(code);
+  // Who got no connection has not asked, and so not for too much.
+  curl_off_t connected = 0;
+  curl_easy_getinfo(transfer.easy, CURLINFO_PRETRANSFER_TIME_T, &connected);
+  if (answer.failure == HttpAnswer::Failure::timeout && connected == 0) answer.failure = HttpAnswer::Failure::connection;
   switch (answer.failure) {
     case HttpAnswer::Failure::none:
       answer.status = static_cast<int>(status);

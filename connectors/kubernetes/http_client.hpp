@@ -50,7 +50,7 @@ struct HttpAnswer {
   enum class Failure : std::uint8_t {
     none,
     connection,   ///< It could not be made, or broke off.
-    timeout,      ///< Not within time_limit.
+    timeout,      ///< It was sent, and not answered within time_limit.
     too_large,    ///< More than body_bytes_max, or headers without end.
     credentials,  ///< There are none.
     not_leading,  ///< The fence is closed: it was not sent, or given up.

@@ -10,8 +10,15 @@ bool may_be_too_much(const HttpAnswer& answer) {
   return answer.failure == Failure::too_large || answer.failure == Failure::timeout || answer.status == 504;
 }
 
-/// What a pause can mend. 429 and 503 ask for one.
-bool may_pass(const HttpAnswer& answer) { return answer.status == 0 || answer.status == 429 || answer.status >= 500; }
+/// The server has too much to do, and says nothing about the page: it may be asked for as long as its token lives.
+bool asks_for_a_pause(const HttpAnswer& answer) {
+  return answer.status == 429 || (answer.status == 503 && answer.retry_after_seconds > 0);
+}
+
+/// What a pause can mend. In the midst of a list that was granted 401 and 403 may be the words of a server that has just started.
+bool may_pass(const HttpAnswer& answer, bool is_first) {
+  return answer.status == 0 || answer.status == 429 || answer.status >= 500 || (!is_first && (answer.status == 401 || answer.status == 403));
+}
 
 }  // namespace
 
@@ -23,7 +30,7 @@ ListSteps::Step ListSteps::failed(const HttpAnswer& answer, bool is_first) {
     was_halved_ = false;
     return Step::anew;
   }
-  if (!may_pass(answer)) {
+  if (!may_pass(answer, is_first)) {
     tries_ = 0;
     return Step::stop;
   }
@@ -32,7 +39,7 @@ ListSteps::Step ListSteps::failed(const HttpAnswer& answer, bool is_first) {
     was_halved_ = true;
   }
   if (is_first) return Step::anew;  // Which is the same.
-  if (++tries_ < tries_of_page_max) return Step::again;
+  if (asks_for_a_pause(answer) || ++tries_ < tries_of_page_max) return Step::again;
   tries_ = 0;
   return Step::anew;
 }

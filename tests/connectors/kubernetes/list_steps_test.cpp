@@ -24,7 +24,7 @@ TEST(ListSteps, TriesAPageAgainBeforeTheListBeginsAnew) {
   ListSteps steps(500);
   for (int page = 0; page < 3; ++page) {
     for (unsigned i = 1; i < ListSteps::tries_of_page_max; ++i) {
-      EXPECT_EQ(steps.failed(i % 2 == 0 ? status(429) : failure(Failure::connection), false), Step::again);
+      EXPECT_EQ(steps.failed(i % 2 == 0 ? status(500) : failure(Failure::connection), false), Step::again);
     }
     steps.came();
   }
@@ -32,6 +32,20 @@ TEST(ListSteps, TriesAPageAgainBeforeTheListBeginsAnew) {
   EXPECT_EQ(steps.failed(status(503), false), Step::anew);
   EXPECT_EQ(steps.failed(status(503), false), Step::again);
   EXPECT_EQ(steps.size(), 500);
+}
+
+TEST(ListSteps, WhoAsksForAPauseIsAskedAgainAsLongAsTheTokenLives) {
+  ListSteps steps(500);
+  HttpAnswer overloaded = status(503);
+  overloaded.retry_after_seconds = 1;
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(steps.failed(i % 2 == 0 ? status(429) : overloaded, false), Step::again);
+  EXPECT_EQ(steps.failed(status(410), false), Step::anew);
+}
+
+TEST(ListSteps, ARefusalInTheMidstOfAListMayBeThatOfAServerThatHasJustStarted) {
+  ListSteps steps(500);
+  for (unsigned i = 1; i < ListSteps::tries_of_page_max; ++i) EXPECT_EQ(steps.failed(status(i % 2 == 0 ? 401 : 403), false), Step::again);
+  EXPECT_EQ(steps.failed(status(403), false), Step::anew);
 }
 
 TEST(ListSteps, TheFirstPageIsTheListItself) {
@@ -79,7 +93,8 @@ TEST(ListSteps, DoesNotGrowIntoWhatWasTooMuch) {
 
 TEST(ListSteps, ARefusalIsNoMatterOfSteps) {
   ListSteps steps(500);
-  for (const int code : {400, 401, 403, 302}) EXPECT_EQ(steps.failed(status(code), false), Step::stop);
+  for (const int code : {400, 302}) EXPECT_EQ(steps.failed(status(code), false), Step::stop);
+  for (const int code : {400, 401, 403, 302}) EXPECT_EQ(steps.failed(status(code), true), Step::stop);
   EXPECT_EQ(steps.size(), 500);
 }
 
