@@ -1,6 +1,7 @@
 #include "cli/live/node_snapshots.hpp"
 
 #include <exception>
+#include <system_error>
 
 #include "replay/past.hpp"
 
@@ -33,8 +34,13 @@ void NodeSnapshots::attach(actors::NodeOptions& options) {
                                                                                 events::Position position, Time now) {
     if (!leads_ || busy_ || position < not_before_ || !writer_->due(position, now)) return;
     busy_ = true;
-    thread_ = std::jthread(
-        [this, domain, release, moment = Moment{position, now}](const std::stop_token& stop) { make(stop, domain, release, moment); });
+    try {
+      thread_ = std::jthread(
+          [this, domain, release, moment = Moment{position, now}](const std::stop_token& stop) { make(stop, domain, release, moment); });
+    } catch (const std::system_error& none) {  // there may be a thread later
+      put_off(position, none.what());
+      busy_ = false;
+    }
   };
 }
 
@@ -45,11 +51,13 @@ void NodeSnapshots::make(const std::stop_token& stop, const std::string& domain,
   } catch (const std::exception& bug) {  // in a state of its own: the node is none the worse
     why = bug.what();
   }
-  if (!why.empty()) {
-    not_before_ = moment.position + (policy_.records == 0 ? records_after_failure : policy_.records);
-    notice_("a snapshot at position " + std::to_string(moment.position) + " was not stored: " + why);
-  }
+  if (!why.empty()) put_off(moment.position, why);
   busy_ = false;
+}
+
+void NodeSnapshots::put_off(events::Position position, const std::string& why) {
+  not_before_ = position + (policy_.records == 0 ? records_after_failure : policy_.records);
+  notice_("a snapshot at position " + std::to_string(position) + " was not stored: " + why);
 }
 
 Result<void> NodeSnapshots::fold_and_store(const std::stop_token& stop, const std::string& domain, const std::string& release,

@@ -33,6 +33,7 @@ class NodeSnapshots {
     Time now;
   };
   void make(const std::stop_token& stop, const std::string& domain, const std::string& release, Moment moment);
+  void put_off(events::Position position, const std::string& why);
   /// The state at that moment, stored, unless another node has stored one lately. Errors: those of the log and of the fold.
   [[nodiscard]] Result<void> fold_and_store(const std::stop_token& stop, const std::string& domain, const std::string& release,
                                             Moment moment);
