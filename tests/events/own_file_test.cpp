@@ -141,6 +141,32 @@ TEST_F(OwnFiles, OnlyRegularFilesAreOpened) {
   EXPECT_EQ(pipe.error().kind, ErrorKind::invalid);
 }
 
+TEST_F(OwnFiles, WhatAnotherMayHavePlantedIsNotOpened) {
+  fs::create_directory(folder_.file("all"));
+  fs::permissions(folder_.file("all"), fs::perms::all | fs::perms::sticky_bit);
+  const std::string file = folder_.file("all/log.db");
+  ASSERT_TRUE(open_own_file(file)) << "ours";
+  ASSERT_TRUE(open_own_file(file)) << "ours, and there already";
+  fs::create_hard_link(file, folder_.file("all/other-name"));
+  const auto opened = open_own_file(file);
+  ASSERT_FALSE(opened);
+  EXPECT_EQ(opened.error().kind, ErrorKind::denied);
+  EXPECT_NE(opened.error().message.find("in a folder where everybody may write"), std::string::npos) << opened.error().message;
+  fs::remove(folder_.file("all/other-name"));
+  if (::geteuid() == 0) {  // only root can make a file of somebody else
+    std::ofstream(folder_.file("all/planted.db.lock")) << "process 1 on nowhere";
+    ASSERT_EQ(::chown(folder_.file("all/planted.db.lock").c_str(), 65534, 65534), 0);
+    const auto log = open(folder_.file("all/planted.db"));
+    ASSERT_FALSE(log);
+    EXPECT_EQ(log.error().kind, ErrorKind::denied);
+    // A volume may belong to whom it likes as long as nobody else can write there.
+    ASSERT_EQ(::chown(file.c_str(), 65534, 65534), 0);
+    EXPECT_FALSE(open_own_file(file));
+    fs::permissions(folder_.file("all"), fs::perms::owner_all);
+    EXPECT_TRUE(open_own_file(file));
+  }
+}
+
 TEST_F(OwnFiles, BesideALogNoLinkIsFollowed) {
   for (const char* suffix : {"-wal", "-shm", "-journal", ".lock"}) {
     const std::string file = folder_.file(std::string("log") + suffix + ".db"), victim = folder_.file(std::string("victim") + suffix);
