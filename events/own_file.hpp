@@ -36,9 +36,9 @@ class Descriptor {
 /// denied (a link on the way belongs neither to this process's user nor to root, who alone may say where we write), io.
 [[nodiscard]] Result<std::string> without_links(const std::string& path);
 
-/// Opens a regular file for reading and writing and makes it, 0600, if there is none. Its last part is no symbolic link. Errors: denied (also
-/// of a file that somebody else may have planted: in a folder where everybody may write it is of another user, or has another name), invalid
-/// (a link, or no regular file), io.
+/// Opens a regular file for reading and writing and makes it, 0600, if there is none. Its last part is no symbolic link. Errors: denied
+/// (also of a file that somebody else may have planted: in a folder where everybody may write it is of another user, or has another name),
+/// invalid (a link, or no regular file), io.
 [[nodiscard]] Result<Descriptor> open_own_file(const std::string& path);
 
 /// Puts a file of these bytes in the place of another, or of none, so that whoever reads meanwhile sees the one or the other whole. It is

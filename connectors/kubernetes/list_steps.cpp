@@ -11,13 +11,12 @@ bool may_be_too_much(const HttpAnswer& answer) {
 }
 
 /// The server has too much to do, and says nothing about the page: it may be asked for as long as its token lives.
-bool asks_for_a_pause(const HttpAnswer& answer) {
-  return answer.status == 429 || (answer.status == 503 && answer.retry_after_seconds > 0);
-}
+bool asks_for_a_pause(const HttpAnswer& answer) { return answer.status == 429 || (answer.status == 503 && answer.retry_after_seconds > 0); }
 
 /// What a pause can mend. In the midst of a list that was granted 401 and 403 may be the words of a server that has just started.
 bool may_pass(const HttpAnswer& answer, bool is_first) {
-  return answer.status == 0 || answer.status == 429 || answer.status >= 500 || (!is_first && (answer.status == 401 || answer.status == 403));
+  return answer.status == 0 || answer.status == 429 || answer.status >= 500 ||
+         (!is_first && (answer.status == 401 || answer.status == 403));
 }
 
 }  // namespace

@@ -12,7 +12,8 @@ namespace hindsight::connectors::kubernetes {
 /// - A page that could not be had is asked for again with its token; what was read before it is not read again, however often that happens
 ///   to each page. Only after `tries_of_page_max` in a row the list begins anew; answers that ask for a pause (429) do not count.
 /// - A page that is too large, or takes too long, is asked for in half the size.
-/// - A token that has expired (410) means that the list as a whole took longer than the server remembers (5 minutes). It begins anew in pages
+/// - A token that has expired (410) means that the list as a whole took longer than the server remembers (5 minutes). It begins anew in
+/// pages
 ///   of twice the size, which are fewer. What was taken of it is not delivered again, so a slow receiver gets farther each time. (The token
 ///   that comes with a 410 continues a list that is not of one moment; a watch could not follow on it.)
 class ListSteps {

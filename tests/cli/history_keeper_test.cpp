@@ -96,7 +96,8 @@ TEST_F(HistoryKeeperTest, FinishesATrimThatFailedHalfWay) {
   const auto first = log->first().value();
   // The cut is noted, and the records before it are still there.
   hindsight::test::RawSqlite raw(path_);
-  raw.run("INSERT INTO records SELECT offset - " + std::to_string(first) + " + 1, domain, sequence, epoch, time_us, checksum, body FROM records WHERE offset = " + std::to_string(first));
+  raw.run("INSERT INTO records SELECT offset - " + std::to_string(first) +
+          " + 1, domain, sequence, epoch, time_us, checksum, body FROM records WHERE offset = " + std::to_string(first));
   ASSERT_EQ(raw.integer("SELECT min(offset) FROM records"), 1);
   const HistoryKeeper keeper(*log, keep(Duration::seconds(1'000'000)));
   EXPECT_TRUE(within_seconds(60, [&] { return raw.integer("SELECT min(offset) FROM records") >= static_cast<std::int64_t>(first); }));

@@ -2,11 +2,13 @@
 // one is answered too. Seeded; libFuzzer goes on from here (webhook_fuzz.cpp). HINDSIGHT_MUTATIONS says how many.
 
 #include <cstdlib>
+#include <set>
 
 #include <gtest/gtest.h>
 
 #include "tests/cli/exercise_webhooks.hpp"
 #include "tests/operations/exercise_http.hpp"
+#include "vocabulary/limits.hpp"
 
 namespace hindsight::test {
 namespace {
@@ -40,6 +42,23 @@ TEST(WebhookMutation, EveryReviewOfTheCorpusIsAnswered) {
   const auto corpus = review_corpus();
   EXPECT_GT(corpus.size(), 300U);
   for (const auto& review : corpus) ASSERT_NO_THROW(exercise_webhooks(review)) << review.substr(0, 500);
+}
+
+// The longest text of the corpus is far below what an object may hold; these are around it, and beyond what a request may.
+TEST(WebhookMutation, TextsBeyondTheLongestObjectAreAnswered) {
+  const auto corpus = review_corpus();
+  for (const std::size_t n : {limits::object_text.size() - 1'000, limits::object_text.size() + 1, 3 * limits::object_text.size()}) {
+    // One review of each path.
+    std::set<char> paths;
+    for (const auto& review : corpus) {
+      const auto at = review.find("\"name\":\"");
+      if (at == std::string::npos || !paths.insert(review.front()).second) continue;
+      std::string stretched = review;
+      stretched.insert(at + 8, std::string(n, 'n'));
+      ASSERT_NO_THROW(exercise_webhooks(stretched)) << n;
+    }
+    EXPECT_GT(paths.size(), 10U);
+  }
 }
 
 TEST(WebhookMutation, DamagedReviewsAreAnswered) {

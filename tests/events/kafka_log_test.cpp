@@ -11,10 +11,13 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <random>
 #include <thread>
 
+#include "events/kafka/message.hpp"
 #include "events/kafka/snapshot_store.hpp"
 #include "events/kafka/topics.hpp"
+#include "tests/cli/within_seconds.hpp"
 #include "tests/events/kafka_broker.hpp"
 #include "tests/events/log_contract.hpp"
 #include "tests/events/temporary_folder.hpp"
@@ -329,6 +332,68 @@ TEST_F(KafkaLogTest, names_partition_and_offset_of_what_is_no_record) {
   ASSERT_TRUE(report.has_value()) << report.error().message;
   // Bytes of these tests decode as nothing; the junk is told as what it is.
   EXPECT_EQ(report->findings.back().offset, 3u);
+}
+
+// What somebody else put into the topics of a log, through the consumer that reads them: each message is read or refused, those beside it
+// are read, and a log can be opened, asked for its snapshots and written.
+TEST_F(KafkaLogTest, reads_past_whatever_others_have_put_into_its_topics) {
+  std::vector<std::string> good;
+  std::unique_ptr<RdKafka::Conf> conf(RdKafka::Conf::create(RdKafka::Conf::CONF_GLOBAL));
+  std::string why;
+  conf->set("bootstrap.servers", broker_.address(), why);
+  conf->set("message.max.bytes", "8000000", why);
+  const std::unique_ptr<RdKafka::Producer> client(RdKafka::Producer::create(conf.get(), why));
+  std::mt19937_64 random(14);
+  const auto put = [&](const std::string& topic, std::string key, std::string value) {
+    const auto error =
+        client->produce(topic, 0, RdKafka::Producer::RK_MSG_COPY, value.data(), value.size(), key.data(), key.size(), 0, nullptr);
+    ASSERT_EQ(error, RdKafka::ERR_NO_ERROR);
+  };
+  const auto text_of = [](const std::vector<std::byte>& bytes) {
+    return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  };
+  constexpr std::size_t lengths[] = {0, 1, 7, 8, 9, 63, 253, 1'000, 32'769, 70'000, 1'000'000};
+  {
+    const auto log = open(location_);
+    ASSERT_TRUE(log->append(Records::run("a", 1, 2).list(), 0));
+    std::size_t bad = 0;
+    for (const auto n : lengths)
+      for (int kind = 0; kind < 4; ++kind, ++bad) {
+        std::string value(n, static_cast<char>(random()));
+        for (auto& c : value) c = kind == 0 ? c : static_cast<char>(random());
+        put(location_.record_topic(), std::string(kind == 3 ? n : 1, 'a'), value);
+      }
+    ASSERT_EQ(client->flush(60'000), RdKafka::ERR_NO_ERROR);
+    const auto reader = open(location_, {.read_only = true});
+    ASSERT_TRUE(within_seconds(60, [&] { return reader->last().value() == 2 + bad; })) << reader->last().value();
+    events::RecordBatch batch;
+    for (std::size_t i = 1; i <= 2 + bad; ++i) {
+      const auto read = reader->read(i, {.records = 1}, batch);
+      EXPECT_EQ(read.has_value(), i <= 2) << i;
+      if (!read) EXPECT_NE(read.error().message.find("partition 0"), std::string::npos) << read.error().message;
+    }
+  }
+  // Entries about snapshots, whole ones among them that lead nowhere.
+  for (int i = 0; i < 60; ++i) {
+    auto entry = text_of(events::kafka::write_snapshot_entry(
+        {.meta = {.position = 2, .epoch = 1, .time = Time{5}, .schema_version = 1, .state_hash = 7, .release = "r", .domain = "a"},
+         .bytes = 1'000'000'000'000,
+         .checksum = 9,
+         .part_offsets = {static_cast<std::int64_t>(random() >> 1U), 3}}));
+    if (i % 3 != 0) entry[random() % entry.size()] ^= static_cast<char>(1U << (random() % 8));
+    if (i % 5 == 0) entry.resize(random() % entry.size());
+    put(location_.snapshot_topic(), events::kafka::snapshot_key(2 + random() % 3, "a"), entry);
+    put(location_.snapshot_topic(), std::string(random() % 40, static_cast<char>(random())), std::string(lengths[random() % 9], 'x'));
+  }
+  ASSERT_EQ(client->flush(60'000), RdKafka::ERR_NO_ERROR);
+  const auto log = open(location_, {.read_only = true});
+  ASSERT_TRUE(log);
+  const auto snapshots = log->snapshots();
+  ASSERT_TRUE(snapshots.has_value()) << snapshots.error().message;
+  for (const auto& meta : *snapshots) {
+    const auto read = log->snapshot(meta.position, meta.domain);
+    EXPECT_FALSE(read.has_value()) << "a snapshot of a million million bytes was never written";
+  }
 }
 
 TEST(KafkaAway, says_that_no_broker_answers) {
