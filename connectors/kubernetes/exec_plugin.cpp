@@ -18,6 +18,7 @@
 
 #include "connectors/kubernetes/base64.hpp"
 #include "connectors/kubernetes/text_of.hpp"
+#include "vocabulary/printable.hpp"
 
 extern char** environ;
 
@@ -72,6 +73,7 @@ class Child {
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
   ~Child() {
+    pass_on(said_.size());
     ::close(output_);
     ::close(errors_);
     // Before it is waited for: until then nobody else can have this number.
@@ -119,24 +121,32 @@ class Child {
     }
     return true;
   }
-  /// Its standard error becomes ours, as far as a person would read.
+  /// Its standard error becomes ours, as far as a person would read, and as a terminal may show it: what a plugin says can come from a
+  /// server that it asked. Whole lines at a time, so that no character is met in halves.
   void pass_on_errors() {
     std::array<char, 4096> buffer{};
     ssize_t got = 0;
     while ((got = ::read(errors_, buffer.data(), buffer.size())) > 0) {
       const std::size_t fresh = std::min(static_cast<std::size_t>(got), error_bytes_max - passed_on_);
       passed_on_ += fresh;
-      if (fresh > 0) [[maybe_unused]]
-        const auto written = ::write(STDERR_FILENO, buffer.data(), fresh);
+      said_.append(buffer.data(), fresh);
+      if (const auto end = said_.rfind('\n'); end != std::string::npos) pass_on(end + 1);
       if (passed_on_ >= error_bytes_max) break;  // The rest is read, but in turns with all else.
     }
     if (got == 0) complains_ = false;
+  }
+  void pass_on(std::size_t bytes) {
+    const std::string shown = printable_lines(std::string_view(said_).substr(0, bytes));
+    said_.erase(0, bytes);
+    if (!shown.empty()) [[maybe_unused]]
+      const auto written = ::write(STDERR_FILENO, shown.data(), shown.size());
   }
 
   pid_t pid_;
   int output_;
   int errors_;
   bool complains_ = true;  ///< Its standard error is open.
+  std::string said_;       ///< There, the line that has not ended.
   std::size_t passed_on_ = 0;
 };
 
