@@ -53,7 +53,7 @@ struct HttpClient::Transfer {
   bool paused = false;
   bool cancelled = false;
   bool too_large = false;
-  bool set_out = false;  ///< It had a connection.
+  bool was_sent = false;  ///< It had a connection.
   std::size_t header_bytes = 0;
   std::string body;
   std::array<char, CURL_ERROR_SIZE> error{};
@@ -109,7 +109,7 @@ std::size_t HttpClient::Transfer::on_header(char* data, std::size_t /*one*/, std
 int HttpClient::Transfer::before_request(void* self, char* /*to*/, char* /*from*/, int /*to_port*/, int /*from_port*/) {
   auto& transfer = *static_cast<Transfer*>(self);
   const bool may_go = !transfer.request.only_as_leader || !transfer.client->fence_ || transfer.client->fence_();
-  transfer.set_out |= may_go;
+  transfer.was_sent |= may_go;
   return may_go ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT;
 }
 
@@ -335,7 +335,7 @@ bool HttpClient::launch(Transfer& transfer) {
   transfer.credential_number = credentials_.number();
   transfer.authority_number = authority_.number();
   transfer.header_bytes = 0;
-  transfer.set_out = false;
+  transfer.was_sent = false;
   transfer.error[0] = '\0';
   set_request(easy, curl_->pool_of(transfer).endpoint(), transfer.request, *transfer.headers);
   curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, &Transfer::on_write);
@@ -395,7 +395,7 @@ HttpAnswer HttpClient::take_answer(Transfer& transfer, int curl_code) {
   if (transfer.cancelled) return answer;
   answer.failure = transfer.too_large ? HttpAnswer::Failure::too_large : failure_of(code);
   // Who got no connection has not asked, and so not for too much.
-  if (answer.failure == HttpAnswer::Failure::timeout && !transfer.set_out) answer.failure = HttpAnswer::Failure::connection;
+  if (answer.failure == HttpAnswer::Failure::timeout && !transfer.was_sent) answer.failure = HttpAnswer::Failure::connection;
   switch (answer.failure) {
     case HttpAnswer::Failure::none:
       answer.status = static_cast<int>(status);
