@@ -60,14 +60,12 @@ Result<events::Position> HistoryKeeper::end_of_old() const {
 }
 
 Result<void> HistoryKeeper::forget_old(const std::stop_token& stop) {
-  const auto first = log_.first();
-  if (!first) return tl::unexpected(first.error());
   const auto upto = end_of_old();
-  if (!upto && upto.error().kind == ErrorKind::not_found) return {};  // all records are newer
-  if (!upto) return tl::unexpected(upto.error());
+  const bool none = !upto && upto.error().kind == ErrorKind::not_found;  // all records are newer
+  if (!upto && !none) return tl::unexpected(upto.error());
   // Also when nothing is old: a trim that failed half-way is finished by the next one.
-  const auto report =
-      replay::trim(log_, *upto, options_.release, false, [&](const std::string&, events::Position) { return !stop.stop_requested(); });
+  const auto report = replay::trim(log_, none ? 0 : *upto, options_.release, false,
+                                   [&](const std::string&, events::Position) { return !stop.stop_requested(); });
   if (!report) return tl::unexpected(report.error());
   if (report->complete && report->records > 0)
     options_.on_notice("history before record " + std::to_string(report->first) + " is forgotten: " + std::to_string(report->records) +
