@@ -43,15 +43,15 @@ DayClock::~DayClock() {
 
 // ---- what time it is ----------------------------------------------------------------------------------------------------------------
 
-/// With the lock held: the middle one of what was heard.
-std::optional<Time> DayClock::opinion(Duration steady) const {
+/// With the lock held: the middle one of what was heard; of two the one that is nearer to the clock of this machine.
+std::optional<Time> DayClock::opinion(Duration steady, Time wall) const {
   if (heard_.empty() || Duration{steady.micros - heard_.back().at.micros} > opinion_life) return std::nullopt;
   std::vector<Duration> offsets;
   for (const auto& h : heard_) offsets.push_back(h.offset);
-  // The upper one of two: an answer can be late, but not early.
-  const auto middle = offsets.begin() + static_cast<std::ptrdiff_t>(offsets.size() / 2);
-  std::nth_element(offsets.begin(), middle, offsets.end());
-  return Time{middle->micros + steady.micros};
+  std::ranges::sort(offsets);
+  const auto at = [&](std::size_t i) { return Time{offsets[i].micros + steady.micros}; };
+  const Time low = at((offsets.size() - 1) / 2), high = at(offsets.size() / 2);
+  return magnitude(wall - low) < magnitude(wall - high) ? low : high;
 }
 
 /// With the lock held: did an answer agree with the clock of this machine?
@@ -62,7 +62,7 @@ bool DayClock::is_confirmed(Duration steady, Time wall) const {
 
 /// With the lock held: what the clock of the day says that counts.
 Time DayClock::day(Duration steady, Time wall) const {
-  const auto second = opinion(steady);
+  const auto second = opinion(steady, wall);
   return second && !is_confirmed(steady, wall) ? *second : wall;
 }
 
@@ -140,9 +140,9 @@ void DayClock::look() {
     const std::lock_guard lock(mutex_);
     if (!held_) return;
     const Duration steady = sources_.steady();
-    const Time ours = reckon(steady);
-    if (auto step = watch(machine_, ours, sources_.wall(), steady, "the clock of this machine")) steps.push_back(std::move(*step));
-    if (const auto second = opinion(steady))
+    const Time ours = reckon(steady), wall = sources_.wall();
+    if (auto step = watch(machine_, ours, wall, steady, "the clock of this machine")) steps.push_back(std::move(*step));
+    if (const auto second = opinion(steady, wall))
       if (auto step = watch(api_server_, ours, *second, steady, "the clock of the API server")) steps.push_back(std::move(*step));
   }
   if (steps.empty()) return;
@@ -168,7 +168,7 @@ DayClock::Standing DayClock::standing() const {
   const Time wall = sources_.wall();
   const Time ours = held_ ? reckon(steady) : day(steady, wall);
   Standing out{wall - ours, std::nullopt, steps_};
-  if (const auto second = opinion(steady)) out.api_server = *second - ours;
+  if (const auto second = opinion(steady, wall)) out.api_server = *second - ours;
   return out;
 }
 

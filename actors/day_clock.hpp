@@ -81,7 +81,7 @@ class DayClock final : public Clock {
   };
 
   [[nodiscard]] Time day(Duration steady, Time wall) const;
-  [[nodiscard]] std::optional<Time> opinion(Duration steady) const;
+  [[nodiscard]] std::optional<Time> opinion(Duration steady, Time wall) const;
   [[nodiscard]] bool is_confirmed(Duration steady, Time wall) const;
   [[nodiscard]] Time reckon(Duration steady) const;
   [[nodiscard]] std::optional<ClockStep> watch(Watched& clock, Time ours, Time its, Duration steady, const std::string& source);

@@ -47,8 +47,8 @@ TEST(WebhookMutation, EveryReviewOfTheCorpusIsAnswered) {
 // The longest text of the corpus is far below what an object may hold; these are around it, and beyond what a request may.
 TEST(WebhookMutation, TextsBeyondTheLongestObjectAreAnswered) {
   const auto corpus = review_corpus();
-  for (const std::size_t n : {limits::object_text.size() - 1'000, limits::object_text.size() + 1, 3 * limits::object_text.size()}) {
-    // One review of each path.
+  for (const std::size_t n : {limits::object_text.size() + 1, 3 * limits::object_text.size()}) {
+    // One review of each path; a body that is too long for all is refused before any of them.
     std::set<char> paths;
     for (const auto& review : corpus) {
       const auto at = review.find("\"name\":\"");
