@@ -91,9 +91,10 @@ HttpHandler metrics_handler(std::function<std::string()> metrics) {
 }
 
 void add_probe_routes(HttpRoutes& routes, const HealthSources& sources) {
-  routes.add("GET", "/healthz", [alive = sources.alive](const HttpRequest&) {
+  const auto answer_alive = [alive = sources.alive](const HttpRequest&) {
     return conditions_response(alive ? alive() : std::vector<HealthCondition>(), true, "ok", "failed");
-  });
+  };
+  routes.add("GET", "/healthz", answer_alive, {}, HttpHaste::urgent);
   routes.add("GET", "/readyz", [ready = sources.ready](const HttpRequest&) {
     return conditions_response(ready ? ready() : std::vector<HealthCondition>(), static_cast<bool>(ready), "ready", "not ready");
   });

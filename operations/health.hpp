@@ -19,7 +19,8 @@ struct HealthCondition {
   std::string detail;  ///< For people: "caught up at 4711", "standby", "waits for Node".
 };
 
-/// Where the answers come from. Called on the server's threads, several at the same time; they must not block.
+/// Where the answers come from. Called on the server's threads, several at the same time; they must not block. Should one do so all the
+/// same, /healthz is answered: it waits for no other path (HttpHaste).
 struct HealthSources {
   std::function<std::vector<HealthCondition>()> alive;  ///< /healthz; empty: alive as long as the server answers.
   std::function<std::vector<HealthCondition>()> ready;  ///< /readyz; empty: never ready.

@@ -1,7 +1,10 @@
 #include "operations/http.hpp"
 
+#include <algorithm>
+#include <array>
 #include <stdexcept>
 
+#include <arpa/inet.h>
 #include <nlohmann/json.hpp>
 
 namespace hindsight::operations {
@@ -10,6 +13,20 @@ namespace {
 bool is_prefix_route(std::string_view path) { return path.ends_with("/*"); }
 
 }  // namespace
+
+std::string peer_of(const std::string& ip) {
+  in6_addr address{};
+  const std::string bare = ip.substr(0, ip.find('%'));  // without the interface that a link's own address comes with
+  if (::inet_pton(AF_INET6, bare.c_str(), &address) != 1) return ip;
+  std::array<char, INET6_ADDRSTRLEN> text{};
+  if (IN6_IS_ADDR_V4MAPPED(&address)) {  // as the same caller appears where only IPv4 is spoken
+    ::inet_ntop(AF_INET, &address.s6_addr[12], text.data(), text.size());
+    return text.data();
+  }
+  std::fill(std::begin(address.s6_addr) + 8, std::end(address.s6_addr), std::uint8_t{0});
+  ::inet_ntop(AF_INET6, &address, text.data(), text.size());
+  return std::string(text.data()) + "/64";
+}
 
 bool HttpRequest::is_from_loopback() const {
   std::string_view ip = peer;
@@ -26,11 +43,11 @@ HttpResponse http_error(int status, std::string_view message) {
           .headers = {}};
 }
 
-void HttpRoutes::add(std::string method, std::string path, HttpHandler handler, HttpBodyLimits body) {
+void HttpRoutes::add(std::string method, std::string path, HttpHandler handler, HttpBodyLimits body, HttpHaste haste) {
   if (!path.starts_with('/')) throw std::logic_error("route without a leading /: " + path);
   for (const auto& route : routes_)
     if (route.method == method && route.path == path) throw std::logic_error("route is there already: " + method + " " + path);
-  routes_.push_back({std::move(method), std::move(path), std::move(handler), std::move(body)});
+  routes_.push_back({std::move(method), std::move(path), std::move(handler), std::move(body), haste});
 }
 
 HttpRoutes::Match HttpRoutes::find(std::string_view method, std::string_view path) const {
@@ -61,6 +78,7 @@ HttpRoutes::Match HttpRoutes::find(std::string_view method, std::string_view pat
     if (route->method != method) continue;
     match.handler = &route->handler;
     match.body = &route->body;
+    match.haste = route->haste;
     if (is_prefix_route(route->path)) match.rest = path.substr(route->path.size() - 1);
   }
   return match;

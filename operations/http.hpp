@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -10,6 +11,10 @@
 
 namespace hindsight::operations {
 
+/// Who counts as one caller where callers have shares of something: an address, or of IPv6 the network (/64) that one machine may have for
+/// itself and choose addresses from.
+[[nodiscard]] std::string peer_of(const std::string& ip);
+
 struct HttpRequest {
   std::string method;  ///< "GET"; HEAD arrives as GET.
   std::string path;    ///< Decoded, without the query.
@@ -17,8 +22,9 @@ struct HttpRequest {
   std::multimap<std::string, std::string> query;
   std::map<std::string, std::string> headers;  ///< By name in lower case; of repeated ones the first.
   std::string body;
-  std::string peer;    ///< IP address of the client.
-  std::string client;  ///< Common name of the certificate that it showed and that is good; empty: none (TlsIdentity::ask_clients).
+  std::string peer;     ///< IP address of the client.
+  std::string client;   ///< Common name of the certificate that it showed and that is good; empty: none (TlsIdentity::ask_clients).
+  bool proven = false;  ///< Whoever has this connection is no stranger: it showed that certificate, or got a good answer over it before.
 
   /// From this machine, or through "kubectl port-forward".
   [[nodiscard]] bool is_from_loopback() const;
@@ -58,16 +64,23 @@ struct HttpBodyLimits {
   std::function<std::size_t(std::string_view piece)> weigh;
 };
 
+/// Whose turn a request of a route has.
+enum class HttpHaste : std::uint8_t {
+  usual,
+  urgent,  ///< It waits for no request of a usual route. Its handler must not wait for anything.
+};
+
 /// Which handler answers which request. Filled before the server starts.
 class HttpRoutes {
  public:
   /// `path` is compared whole; one that ends in "/*" stands for all below it, and the longest that fits is taken. Bodies are
   /// read for whole paths only. A path that is there already, or one without a leading '/', is a bug.
-  void add(std::string method, std::string path, HttpHandler handler, HttpBodyLimits body = {});
+  void add(std::string method, std::string path, HttpHandler handler, HttpBodyLimits body = {}, HttpHaste haste = HttpHaste::usual);
 
   struct Match {
     const HttpHandler* handler = nullptr;  ///< Null: no such path, or not with this method.
     const HttpBodyLimits* body = nullptr;  ///< There when the handler is.
+    HttpHaste haste = HttpHaste::usual;
     std::string rest;
     std::vector<std::string> allowed;  ///< Methods of the path; empty: there is no such path.
   };
@@ -78,6 +91,7 @@ class HttpRoutes {
     std::string path;
     HttpHandler handler;
     HttpBodyLimits body;
+    HttpHaste haste = HttpHaste::usual;
   };
   [[nodiscard]] const std::vector<Route>& all() const { return routes_; }
 

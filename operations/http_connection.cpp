@@ -23,18 +23,14 @@ constexpr std::size_t linger_bytes_max = 1024 * 1024;
 constexpr std::size_t write_bytes_at_once = 1024 * 1024;
 /// Short answers go out with their heads, in one piece.
 constexpr std::size_t small_answer = 16 * 1024;
-
-/// Addresses that one machine can choose from count as one.
-std::string peer_of(const std::string& ip) {
-  boost::system::error_code error;
-  const auto address = boost::asio::ip::make_address(ip, error);
-  if (error || !address.is_v6() || address.to_v6().is_v4_mapped()) return ip;
-  auto bytes = address.to_v6().to_bytes();
-  std::fill(bytes.begin() + 8, bytes.end(), static_cast<unsigned char>(0));
-  return boost::asio::ip::make_address_v6(bytes).to_string() + "/64";
-}
+constexpr std::size_t urgent_waiting_max = 16;
+/// Old clients send an empty line behind a body (RFC 9112, 2.2). Nobody needs more than some before a request.
+constexpr std::size_t empty_lines_max = 4;
 
 bool may_have_body(std::string_view method) { return method == "POST" || method == "PUT" || method == "PATCH" || method == "DELETE"; }
+
+/// Bytes that a text holds beyond itself.
+std::size_t held_by(const std::string& text) { return text.capacity() == std::string().capacity() ? 0 : text.capacity(); }
 
 /// A header value cannot begin another line.
 std::string one_line(std::string text) {
@@ -45,7 +41,15 @@ std::string one_line(std::string text) {
 }  // namespace
 
 HttpShared::HttpShared(const HttpServerOptions& o, HttpRoutes r)
-    : options(o), routes(std::move(r)), workers(o.threads, o.waiting_max), lane(std::max(1U, o.large_requests_max)) {}
+    : options(o),
+      routes(std::move(r)),
+      workers(o.threads, o.waiting_max),
+      lane(std::max(1U, o.large_requests_max)),
+      memory(o.small_requests_memory_max) {
+  // One thread and a short queue are enough for what waits for nothing.
+  if (std::ranges::any_of(routes.all(), [](const auto& route) { return route.haste == HttpHaste::urgent; }))
+    urgent_workers.emplace(1U, std::min(o.waiting_max, urgent_waiting_max));
+}
 
 bool HttpShared::may_tell() {
   const auto now = std::chrono::duration_cast<std::chrono::milliseconds>(HttpConnection::Clock::now().time_since_epoch()).count();
@@ -57,14 +61,16 @@ HttpConnection::HttpConnection(boost::asio::ip::tcp::socket socket, std::uint64_
     : socket_(std::move(socket)), id_(id), ip_(std::move(ip)), peer_(peer_of(ip_)), shared_(shared) {}
 
 void HttpConnection::begin() {
-  const auto& tls = shared_.options.tls;
-  transport_ = tls ? tls_transport(socket_.native_handle(), *tls) : plain_transport(socket_.native_handle());
-  if (!transport_) return close();
-  if (tls)
-    enter(Phase::handshake, seconds(shared_.options.handshake_seconds));
-  else
-    enter(Phase::head, seconds(shared_.options.head_seconds));
-  wait(POLLIN);
+  guarded([this] {
+    const auto& tls = shared_.options.tls;
+    transport_ = tls ? tls_transport(socket_.native_handle(), *tls) : plain_transport(socket_.native_handle());
+    if (!transport_) return close();
+    if (tls)
+      enter(Phase::handshake, seconds(shared_.options.handshake_seconds));
+    else
+      enter(Phase::head, seconds(shared_.options.head_seconds));
+    step();  // what it wants may have come with it, while it waited to be accepted
+  });
 }
 
 void HttpConnection::enter(Phase phase, milliseconds time) {
@@ -87,11 +93,53 @@ std::optional<int> HttpConnection::rank(Clock::time_point now) const {
       return now - since_ > patience ? 1 : 3;
     case Phase::parked:
       return 3;
-    case Phase::handling:
+    case Phase::handling:  // or it waits for a thread, which is soon there for what is urgent
+      if (begun_.load() || workers_ != &shared_.workers) return std::nullopt;
+      return now - since_ > patience ? 1 : 3;
     case Phase::closed:
       return std::nullopt;
   }
   return std::nullopt;
+}
+
+bool HttpConnection::give_way() {
+  if (phase_ == Phase::handling && !withdraw()) return false;
+  close();
+  return true;
+}
+
+std::optional<int> HttpConnection::request_rank() const {
+  if (request_memory_ == 0) return std::nullopt;
+  switch (phase_) {
+    case Phase::head:
+    case Phase::body:
+    case Phase::parked:
+      return 0;
+    case Phase::handling:
+      return begun_.load() ? std::nullopt : std::optional(1);
+    case Phase::handshake:
+    case Phase::idle:
+    case Phase::telling:
+    case Phase::answering:
+    case Phase::lingering:
+    case Phase::closed:
+      return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+bool HttpConnection::give_up_request() {
+  if (phase_ == Phase::handling && !withdraw()) return false;
+  guarded([this] { turn_away(); });
+  return true;
+}
+
+void HttpConnection::become(Standing next) {
+  if (next <= standing_) return;
+  if (is_stranger()) shared_.strangers.fetch_sub(1, std::memory_order_relaxed);
+  shared_.memory.change(standing_, request_memory_, 0);
+  standing_ = next;
+  shared_.memory.change(standing_, 0, request_memory_);
 }
 
 // ---- the socket -------------------------------------------------------------------------------------------------------------------
@@ -147,6 +195,7 @@ void HttpConnection::shake_hands() {
   const Moved moved = transport_->shake_hands();
   if (moved.bytes == 0) return moved.wait_for == 0 ? close() : wait(moved.wait_for);
   client_ = transport_->client();
+  if (!client_.empty()) become(Standing::certified);
   enter(Phase::head, seconds(shared_.options.head_seconds));
   read_on();
 }
@@ -154,8 +203,9 @@ void HttpConnection::shake_hands() {
 void HttpConnection::read() {
   const Moved moved = transport_->receive(shared_.scratch.data(), shared_.scratch.size());
   if (moved.bytes > 0) {
+    shared_.received.fetch_add(moved.bytes, std::memory_order_relaxed);
     in_.append(shared_.scratch.data(), moved.bytes);
-    return process();
+    return claim_memory() ? process() : void();
   }
   if (moved.wait_for == 0) return end_of_input();
   if (moved.wait_for == POLLIN && transport_->holds_bytes()) return step_again();
@@ -177,15 +227,15 @@ void HttpConnection::end_of_input() {
 
 void HttpConnection::close() {
   if (phase_ == Phase::closed) return;
+  if (phase_ == Phase::handling) (void)withdraw();
   phase_ = Phase::closed;
   leave_lane();
   forget_answer();
   transport_.reset();
   boost::system::error_code ignored;
   socket_.close(ignored);
-  parser_.reset();
   std::string().swap(in_);
-  request_ = {};
+  forget_request();
   shared_.forget(id_);
 }
 
@@ -194,6 +244,7 @@ void HttpConnection::linger() {
   transport_.reset();
   ::shutdown(socket_.native_handle(), SHUT_WR);
   std::string().swap(in_);
+  count_memory();
   enter(Phase::lingering, linger_time);
   drain();
 }
@@ -215,6 +266,9 @@ void HttpConnection::look_at_clock(Clock::time_point now) {
 void HttpConnection::time_is_over() {
   switch (phase_) {
     case Phase::handling:
+      if (withdraw()) return turn_away();
+      deadline_ = Clock::time_point::max();  // a thread has it, which is not interrupted
+      return;
     case Phase::closed:
       return;
     case Phase::lingering:
@@ -261,9 +315,23 @@ void HttpConnection::process() {
   }
 }
 
+/// False: there are too many, which has been said.
+bool HttpConnection::skip_empty_lines() {
+  std::size_t n = 0;
+  while (in_.compare(n, 2, "\r\n") == 0) n += 2;
+  if (n == 0) return true;
+  in_.erase(0, n);
+  seen_ = 0;
+  skipped_ += n;
+  if (skipped_ <= 2 * empty_lines_max) return true;
+  refuse(400, "before the request: found more than " + std::to_string(empty_lines_max) + " empty lines");
+  return false;
+}
+
 /// False: nothing more is to be taken for now.
 bool HttpConnection::take_head() {
-  while (in_.starts_with("\r\n")) in_.erase(0, 2);  // RFC 9112, 2.2
+  head_only_ = false;  // what the last request was
+  if (!skip_empty_lines()) return false;
   const std::size_t end = HttpParser::end_of_head(in_, seen_);
   const std::size_t max = shared_.options.head_bytes_max;
   if (end > max || (end == 0 && in_.size() >= max)) {
@@ -280,7 +348,7 @@ bool HttpConnection::take_head() {
   parser_ = std::make_unique<HttpParser>(shared_.options.body_bytes_max);
   const HttpMistake mistake = parser_->take_head(std::string_view(in_).substr(0, end));
   in_.erase(0, end);
-  seen_ = 0;
+  seen_ = skipped_ = 0;
   if (mistake) {
     refuse(mistake.status, mistake.message);
     return false;
@@ -298,6 +366,7 @@ void HttpConnection::begin_request() {
   request_.method = head_only_ ? "GET" : head.method;
   request_.peer = ip_;
   request_.client = client_;
+  request_.proven = !is_stranger();
   for (const auto& [name, value] : head.fields) request_.headers.emplace(name, value);
   HttpTarget target;
   if (const auto mistake = read_target(head.target, target)) return refuse(mistake.status, mistake.message);
@@ -323,6 +392,7 @@ bool HttpConnection::find_handler(const HttpTarget& target) {
   auto match = shared_.routes.find(request_.method, target.path);
   handler_ = match.handler;
   body_limits_ = match.body;
+  workers_ = match.haste == HttpHaste::urgent ? &*shared_.urgent_workers : &shared_.workers;
   request_.rest = std::move(match.rest);
   if (match.allowed.empty()) {
     answer(http_error(404, "no such path: " + target.path), last);
@@ -332,6 +402,8 @@ bool HttpConnection::find_handler(const HttpTarget& target) {
     auto response = http_error(405, "method: found " + parser_->head().method + "; allowed: " + allowed);
     response.headers.emplace_back("Allow", allowed);
     answer(std::move(response), last);
+  } else if (leads_elsewhere(request_.rest)) {
+    refuse(400, "path: found a segment that is empty, \".\" or \"..\"; allowed: the path that is meant");
   } else if (parser_->has_body() && (!may_have_body(request_.method) || !request_.rest.empty())) {
     refuse(400, "a body is not allowed here");
   } else if (!is_too_long(parser_->announced_length())) {
@@ -373,22 +445,30 @@ bool HttpConnection::has_room() {
     refuse(413, "body: found one that takes more than " + std::to_string(options.request_memory_max) + " bytes to read; allowed: less");
     return false;
   }
-  if (large_ || memory <= options.small_request_memory_max) return true;
+  const bool enters = !large_ && memory > options.small_request_memory_max;
+  if (enters && !enter_lane()) phase_ = Phase::parked;  // its time runs on
+  return claim_memory() && phase_ != Phase::parked;
+}
+
+/// False: it is told when there is a place.
+bool HttpConnection::enter_lane() {
   const auto go = [self = shared_from_this()] {
     if (self->phase_ != Phase::parked) return self->shared_.lane.leave(self->id_);
     self->large_ = true;
     self->shared_.large.store(self->shared_.lane.taken(), std::memory_order_relaxed);
     self->enter(Phase::body, seconds(self->shared_.options.large_seconds));
-    self->guarded([&self] { self->parser_->done() ? self->dispatch() : self->process(); });
+    self->guarded([&self] {
+      self->count_memory();
+      self->parser_->done() ? self->dispatch() : self->process();
+    });
   };
-  if (shared_.lane.enter(id_, peer_, [this, go] { boost::asio::post(shared_.io, go); })) {
-    large_ = true;
-    shared_.large.store(shared_.lane.taken(), std::memory_order_relaxed);
-    deadline_ = std::min(deadline_, Clock::now() + seconds(options.large_seconds));
-    return true;
-  }
-  phase_ = Phase::parked;  // its time runs on
-  return false;
+  // Called when another one leaves, to whom it must not matter what becomes of this one.
+  const auto soon = [self = shared_from_this(), go] { self->guarded([&] { boost::asio::post(self->shared_.io, go); }); };
+  if (!shared_.lane.enter(id_, peer_, !is_stranger(), soon)) return false;
+  large_ = true;
+  shared_.large.store(shared_.lane.taken(), std::memory_order_relaxed);
+  deadline_ = std::min(deadline_, Clock::now() + seconds(shared_.options.large_seconds));
+  return true;
 }
 
 void HttpConnection::leave_lane() {
@@ -398,26 +478,63 @@ void HttpConnection::leave_lane() {
   shared_.large.store(shared_.lane.taken(), std::memory_order_relaxed);
 }
 
+/// Counts anew what the request holds.
+void HttpConnection::count_memory() {
+  const std::size_t before = request_memory_;
+  request_memory_ = large_ ? 0 : held_by(in_) + (parser_ ? held_by(parser_->body()) : 0) + handed_over_ + weight_;
+  shared_.memory.change(standing_, before, request_memory_);
+}
+
+/// The same after it has grown. False: there was no room for it, which has been said.
+bool HttpConnection::claim_memory() {
+  count_memory();
+  if (!shared_.memory.whose_is_too_much()) return true;
+  const Phase phase = phase_;
+  shared_.make_request_room();
+  return phase_ == phase;
+}
+
+/// It is answered, or over.
+void HttpConnection::forget_request() {
+  parser_.reset();
+  request_ = {};
+  weight_ = handed_over_ = 0;
+  count_memory();
+}
+
 /// Hands the request, which is here as a whole, to the threads.
 void HttpConnection::dispatch() {
   request_.body = std::move(parser_->body());
-  enter(Phase::handling, std::chrono::hours(24));  // the thread that has it is not interrupted
-  const auto until = Clock::now() + seconds(shared_.options.wait_seconds);
+  handed_over_ = held_by(request_.body);
+  enter(Phase::handling, seconds(shared_.options.wait_seconds));
+  begun_.store(false);
   auto request = std::make_shared<HttpRequest>(std::move(request_));
   HttpJob job;
   job.peer = peer_;
-  job.work = [self = shared_from_this(), request, until]() mutable {
-    const bool late = Clock::now() > until;
-    auto response = late ? HttpResponse() : self->handle(*request);
+  job.id = id_;
+  job.proven = !is_stranger();
+  job.work = [self = shared_from_this(), request]() mutable {
+    self->begun_.store(true);
+    auto response = self->handle(*request);
     request.reset();
-    boost::asio::post(self->shared_.io, [self, response = std::move(response), late]() mutable {
+    boost::asio::post(self->shared_.io, [self, response = std::move(response)]() mutable {
       if (self->phase_ != Phase::handling) return;
-      if (late) return self->turn_away();
-      self->guarded([&] { self->answer(std::move(response), !self->parser_->keeps_alive()); });
+      self->guarded([&] {
+        if (response.status / 100 == 2) self->become(Standing::answered);
+        self->answer(std::move(response), !self->parser_->keeps_alive());
+      });
     });
   };
-  job.turn_away = [self = shared_from_this()] { self->turn_away(); };
-  if (const auto displaced = shared_.workers.enqueue(std::move(job))) displaced->turn_away();
+  // It may be another one's that finds no place.
+  job.turn_away = [self = shared_from_this()] { self->guarded([&self] { self->turn_away(); }); };
+  if (const auto displaced = workers_->enqueue(std::move(job))) displaced->turn_away();
+}
+
+/// Takes the request back from the threads. False: one of them has begun with it.
+bool HttpConnection::withdraw() {
+  if (!begun_.load() && workers_->withdraw(peer_, id_)) return true;
+  begun_.store(true);  // or will in a moment
+  return false;
 }
 
 /// On one of the threads.
@@ -482,18 +599,18 @@ void HttpConnection::answer(HttpResponse response, bool last) {
   if (response.status >= 400 && response.status < 500) shared_.refused.fetch_add(1, std::memory_order_relaxed);
   if (response.status >= 500) shared_.failed.fetch_add(1, std::memory_order_relaxed);
 
+  if (last_) std::string().swap(in_);  // nobody will look at what is left
+  forget_request();
   out_ = head_of(response);
   answer_ = std::move(response);
   if (!head_only_ && answer_.content().size() <= small_answer) out_.append(answer_.content());
   if (head_only_ || answer_.content().size() <= small_answer) answer_ = {};
   sent_ = 0;
-  parser_.reset();
   enter(Phase::answering, seconds(shared_.options.response_seconds));
   write();
 }
 
-/// Sends what is left of the answer. Its body is whole; one that is made while it is sent (a file, a stream of events) would be asked for
-/// its next piece where this finds that there is nothing left.
+/// Sends what is left of the answer, whose body is whole.
 void HttpConnection::write() {
   for (std::size_t at_once = 0; at_once < write_bytes_at_once;) {
     const std::string_view content = answer_.content();
@@ -517,6 +634,8 @@ void HttpConnection::written() {
   forget_answer();
   if (last_ || shared_.stopping) return linger();
   enter(Phase::idle, seconds(shared_.options.idle_seconds));
+  if (in_.empty()) std::string().swap(in_);  // it may be silent for long
+  count_memory();
   if (in_.empty())
     read_on();
   else

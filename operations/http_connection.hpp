@@ -18,6 +18,7 @@
 #include "operations/http_server.hpp"
 #include "operations/http_workers.hpp"
 #include "operations/large_lane.hpp"
+#include "operations/request_memory.hpp"
 #include "operations/transport.hpp"
 
 namespace hindsight::operations {
@@ -30,18 +31,20 @@ struct HttpShared {
   const HttpRoutes routes;
   boost::asio::io_context io{1};
   HttpWorkers workers;
+  std::optional<HttpWorkers> urgent_workers;  ///< Nothing: no route is urgent.
   LargeLane lane;
+  RequestMemory memory;
   std::array<char, 64 * 1024> scratch{};  ///< What was read last, until the connection has taken it.
   std::size_t answer_memory = 0;          ///< Of answers that are being taken.
   bool stopping = false;
-  std::function<void(std::uint64_t id)> forget;  ///< A connection is over.
-  std::function<void()> make_answer_room;
+  std::function<void(std::uint64_t id)> forget;  ///< A connection is over. It does not throw.
+  std::function<void()> make_answer_room, make_request_room;
 
   /// Whether something that went wrong is told: once a second, so that callers cannot fill the log. From any thread.
   [[nodiscard]] bool may_tell();
 
-  std::atomic<std::uint64_t> requests{0}, refused{0}, failed{0}, rejected{0}, evicted{0}, timed_out{0};
-  std::atomic<std::size_t> connections{0}, large{0};
+  std::atomic<std::uint64_t> requests{0}, refused{0}, failed{0}, rejected{0}, evicted{0}, timed_out{0}, received{0};
+  std::atomic<std::size_t> connections{0}, strangers{0}, large{0};
 
  private:
   std::atomic<std::int64_t> told_{0};
@@ -69,14 +72,25 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   void finish(Clock::time_point last_write);
 
   [[nodiscard]] std::uint64_t id() const { return id_; }
-  /// Whose it is: an address, or of IPv6 the network that one machine may have for itself.
+  /// Whose it is (peer_of).
   [[nodiscard]] const std::string& peer() const { return peer_; }
+  [[nodiscard]] Standing standing() const { return standing_; }
+  [[nodiscard]] bool is_stranger() const { return standing_ == Standing::stranger; }
   [[nodiscard]] Clock::time_point since() const { return since_; }
   /// How little is lost if it is closed to make room: 0 nothing … 3; nothing: it must not be. Of those that are equal, the one that has
   /// been so for longest is closed.
   [[nodiscard]] std::optional<int> rank(Clock::time_point now) const;
+  /// Closes it to make room. False: it is being answered, as its rank says from now on.
+  [[nodiscard]] bool give_way();
   /// Bytes of an answer that it holds.
   [[nodiscard]] std::size_t answer_memory() const { return answer_memory_; }
+  /// Bytes of a request that it holds, with those that the answer will take; of a large one that has its place none.
+  [[nodiscard]] std::size_t request_memory() const { return request_memory_; }
+  /// As `rank`, when it is only a request that is to be given up: 0 it has not come as a whole, 1 it waits for a thread; nothing: there is
+  /// none to give up.
+  [[nodiscard]] std::optional<int> request_rank() const;
+  /// Answers that there is no room for the request. False: it is being answered.
+  [[nodiscard]] bool give_up_request();
 
  private:
   /// handshake, head, body: bytes of the client are waited for, from its first one to its last. idle: the same between two requests.
@@ -100,13 +114,20 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
 
   void process();
   [[nodiscard]] bool take_head();
+  [[nodiscard]] bool skip_empty_lines();
   [[nodiscard]] bool take_body();
   [[nodiscard]] bool is_too_long(std::uint64_t bytes);
   void begin_request();
   [[nodiscard]] bool find_handler(const HttpTarget& target);
   [[nodiscard]] bool has_room();
+  [[nodiscard]] bool enter_lane();
   void leave_lane();
+  void count_memory();
+  [[nodiscard]] bool claim_memory();
+  void forget_request();
+  void become(Standing next);
   void dispatch();
+  [[nodiscard]] bool withdraw();
   [[nodiscard]] HttpResponse handle(const HttpRequest& request) const;
   void turn_away();
 
@@ -124,21 +145,27 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   HttpShared& shared_;
   std::unique_ptr<Transport> transport_;
   std::string client_;
+  Standing standing_ = Standing::stranger;
 
   Phase phase_ = Phase::head;
   Clock::time_point since_, deadline_;
   std::uint64_t turn_ = 0;  ///< Of its last wait: those before it are void.
   std::size_t served_ = 0;
 
-  std::string in_;        ///< Bytes that have come and are not taken.
-  std::size_t seen_ = 0;  ///< Of these, looked at for the end of the head.
+  std::string in_;           ///< Bytes that have come and are not taken.
+  std::size_t seen_ = 0;     ///< Of these, looked at for the end of the head.
+  std::size_t skipped_ = 0;  ///< Bytes of empty lines before the head.
   std::unique_ptr<HttpParser> parser_;
   HttpRequest request_;
   const HttpHandler* handler_ = nullptr;
   const HttpBodyLimits* body_limits_ = nullptr;
-  bool head_only_ = false;  ///< HEAD.
-  std::size_t weight_ = 0;  ///< What the request takes, beyond its bytes.
-  bool large_ = false;      ///< It has its place among the large ones.
+  HttpWorkers* workers_ = nullptr;   ///< Whose threads handle it.
+  std::atomic<bool> begun_ = false;  ///< One of them has begun.
+  bool head_only_ = false;           ///< HEAD.
+  std::size_t weight_ = 0;           ///< What the request takes, beyond its bytes.
+  std::size_t handed_over_ = 0;      ///< Bytes of the body that the thread has, or will.
+  std::size_t request_memory_ = 0;   ///< As it was counted last.
+  bool large_ = false;               ///< It has its place among the large ones.
 
   std::string out_;  ///< To be sent first, then the rest of the answer.
   HttpResponse answer_;

@@ -16,6 +16,8 @@ namespace beast = boost::beast;
 
 /// Between two pieces of a chunked body stand the size of the next one and what proxies may add; nobody needs more than this for it.
 constexpr std::size_t chunk_head_bytes_max = 4096;
+/// The shortest end of a chunked body: "0", and two line ends. Whatever begins between two pieces is followed by as much.
+constexpr std::size_t last_chunk_bytes_min = 5;
 constexpr std::size_t path_bytes_max = 2048;
 constexpr std::size_t query_parameters_max = 100;
 /// Bodies up to here get their memory at once, longer ones as they come: an announced length alone costs nothing.
@@ -169,11 +171,14 @@ HttpParser::Taken HttpParser::take_body(std::string_view bytes) {
   };
   while (!grammar_->is_done() && taken.bytes < bytes.size()) {
     const auto rest = bytes.substr(taken.bytes);
+    // The grammar takes it for granted that the end is there as a whole once it has seen its size (basic_parser::parse_chunk_header).
+    if (waits_ && rest.size() < last_chunk_bytes_min) return taken;
     const std::size_t before = body_.size();
     beast::error_code error;
     const std::size_t n = grammar_->put(boost::asio::buffer(rest.data(), rest.size()), error);
     taken.bytes += n;
-    if (error == beast::http::error::need_more) return rest.size() - n > chunk_head_bytes_max ? too_much_between() : taken;
+    waits_ = error == beast::http::error::need_more;
+    if (waits_) return rest.size() - n > chunk_head_bytes_max ? too_much_between() : taken;
     if (error == beast::http::error::body_limit) {
       taken.mistake = {413, "body: found a longer one; allowed: " + std::to_string(body_bytes_max_) + " bytes"};
       return taken;
@@ -225,6 +230,16 @@ HttpMistake read_target(std::string_view target, HttpTarget& out) {
     out.query.emplace_back(std::move(name), std::move(value));
   }
   return {};
+}
+
+bool leads_elsewhere(std::string_view rest) {
+  while (!rest.empty()) {
+    const auto end = rest.find('/');
+    const auto segment = rest.substr(0, end);
+    if (segment.empty() || segment == "." || segment == "..") return true;
+    rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
+  }
+  return false;
 }
 
 std::string_view reason_phrase(int status) {

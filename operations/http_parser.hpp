@@ -75,6 +75,7 @@ class HttpParser {
   HttpHead head_;
   std::string body_;
   bool has_body_ = false, expects_continue_ = false, keeps_alive_ = false;
+  bool waits_ = false;  ///< The grammar has asked for more bytes than there were.
   std::unique_ptr<Grammar> grammar_;
 };
 
@@ -88,6 +89,10 @@ struct HttpTarget {
 };
 /// Mistakes: 400, and 414 for a path that is longer than anybody needs.
 [[nodiscard]] HttpMistake read_target(std::string_view target, HttpTarget& out);
+
+/// Whether what stands for the `*` of a route leads somewhere else when it is put behind a folder's name or into another path: a segment
+/// of it is "." or "..", or it has an empty one before its end.
+[[nodiscard]] bool leads_elsewhere(std::string_view rest);
 
 /// "Not Found".
 [[nodiscard]] std::string_view reason_phrase(int status);

@@ -4,10 +4,9 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
-#include <map>
 #include <mutex>
 #include <thread>
-#include <unordered_map>
+#include <utility>
 
 #include <sys/socket.h>
 #include <boost/asio/executor_work_guard.hpp>
@@ -15,8 +14,8 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 
+#include "operations/connection_table.hpp"
 #include "operations/descriptor_limit.hpp"
-#include "operations/http_connection.hpp"
 #include "operations/logging.hpp"
 
 namespace hindsight::operations {
@@ -36,6 +35,10 @@ constexpr milliseconds stop_grace{500};
 /// Of the files that the process may open, one server takes one of so many shares at most: there are five servers, and a log to be written.
 constexpr std::size_t descriptor_shares = 8;
 
+std::size_t places_of(const HttpServerOptions& options) {
+  return std::clamp<std::size_t>(descriptor_limit() / descriptor_shares, 1, std::max<std::size_t>(1, options.connections_max));
+}
+
 bool has_no_more(const boost::system::error_code& error) {
   return error.value() == EMFILE || error.value() == ENFILE || error.value() == ENOBUFS || error.value() == ENOMEM;
 }
@@ -46,15 +49,18 @@ class HttpServer::Implementation {
  public:
   Implementation(const HttpServerOptions& options, HttpRoutes routes)
       : shared_(options, std::move(routes)),
-        connections_max_(
-            std::clamp<std::size_t>(descriptor_limit() / descriptor_shares, 1, std::max<std::size_t>(1, options.connections_max))),
-        per_peer_max_(options.connections_per_peer_max != 0 ? options.connections_per_peer_max : connections_max_ - connections_max_ / 4),
+        table_(shared_, places_of(options),
+               options.connections_per_peer_max != 0 ? options.connections_per_peer_max : places_of(options) - places_of(options) / 4),
         acceptor_(shared_.io),
         clock_(shared_.io),
         accept_again_(shared_.io),
         work_(asio::make_work_guard(shared_.io)) {
-    shared_.forget = [this](std::uint64_t id) { forget(id); };
-    shared_.make_answer_room = [this] { make_answer_room(); };
+    shared_.forget = [this](std::uint64_t id) {
+      table_.forget(id);
+      if (finish_) end_if_done();
+    };
+    shared_.make_answer_room = [this] { table_.make_answer_room(); };
+    shared_.make_request_room = [this] { table_.make_request_room(); };
   }
   ~Implementation() { stop(); }
   Implementation(const Implementation&) = delete;
@@ -80,11 +86,12 @@ class HttpServer::Implementation {
     if (!thread_.joinable()) return;
     asio::post(shared_.io, [this] { begin_to_stop(); });
     shared_.workers.stop();
+    if (shared_.urgent_workers) shared_.urgent_workers->stop();
     asio::post(shared_.io, [this] {
       // The answers that the threads have made came before this.
       finish_ = true;
       last_write_ = HttpConnection::Clock::now() + stop_grace;
-      for_each([this](HttpConnection& one) { one.finish(last_write_); });
+      table_.for_each([this](HttpConnection& one) { one.finish(last_write_); });
       end_if_done();
     });
     thread_.join();
@@ -93,13 +100,21 @@ class HttpServer::Implementation {
   [[nodiscard]] const ListenAddress& address() const { return address_; }
   [[nodiscard]] HttpServerStatistics statistics() const {
     const auto value = [](const auto& counter) { return counter.load(std::memory_order_relaxed); };
-    return {value(shared_.requests), value(shared_.refused),   value(shared_.failed),      value(shared_.rejected),
-            value(shared_.evicted),  value(shared_.timed_out), value(shared_.connections), value(shared_.large)};
+    return {.requests = value(shared_.requests),
+            .refused = value(shared_.refused),
+            .failed = value(shared_.failed),
+            .rejected = value(shared_.rejected),
+            .evicted = value(shared_.evicted),
+            .timed_out = value(shared_.timed_out),
+            .received = value(shared_.received),
+            .connections = value(shared_.connections),
+            .strangers = value(shared_.strangers),
+            .large = value(shared_.large),
+            .request_memory = shared_.memory.held(),
+            .request_memory_peak = shared_.memory.peak()};
   }
 
  private:
-  using Connections = std::unordered_map<std::uint64_t, std::shared_ptr<HttpConnection>>;
-
   void run() {
     // The TLS library writes to clients that have gone. Whoever uses the server need not know that.
     sigset_t broken_pipe;
@@ -150,7 +165,7 @@ class HttpServer::Implementation {
         }
       } else if (has_no_more(error)) {
         // New connections wait; a slow one is closed.
-        if (!make_room(busiest_peer())) told_of_descriptors();
+        if (!table_.close_one()) told_of_descriptors();
         accept_again_.expires_after(pause_without_descriptors);
         accept_again_.async_wait([this](const boost::system::error_code& ended) {
           if (!ended && !shared_.stopping) accept();
@@ -174,100 +189,31 @@ class HttpServer::Implementation {
     auto address = endpoint.address();
     if (address.is_v6() && address.to_v6().is_v4_mapped()) address = asio::ip::make_address_v4(asio::ip::v4_mapped, address.to_v6());
     auto connection = std::make_shared<HttpConnection>(std::move(socket), ++last_id_, address.to_string(), shared_);
-    const std::string peer = connection->peer();
-    const bool peer_full = peers_[peer].size() >= per_peer_max_;
-    const bool full = connections_.size() >= connections_max_;
-    // Nobody is to have more places because he knocks more often: the room is made among those of whoever has most.
-    if ((peer_full && !make_room(peer)) || (full && !peer_full && !make_room(busiest_peer()))) {
+    if (!table_.make_room_for(connection->peer())) {
       shared_.rejected.fetch_add(1, std::memory_order_relaxed);
-      if (peers_[peer].empty()) peers_.erase(peer);
       return;
     }
-    peers_[peer].push_back(connection.get());
-    connections_.emplace(connection->id(), connection);
-    shared_.connections.store(connections_.size(), std::memory_order_relaxed);
+    watch_clock();  // before there is something that only the clock would end
+    table_.add(connection);
     connection->begin();
-    if (!connections_.empty()) watch_clock();
-  }
-
-  // ---- the table of connections ---------------------------------------------------------------------------------------------------
-
-  void forget(std::uint64_t id) {
-    const auto it = connections_.find(id);
-    if (it == connections_.end()) return;
-    const auto peer = peers_.find(it->second->peer());
-    std::erase(peer->second, it->second.get());
-    if (peer->second.empty()) peers_.erase(peer);
-    // It may be at work just now: it lasts until that is over.
-    asio::post(shared_.io, [last = std::move(it->second)] {});
-    connections_.erase(it);
-    shared_.connections.store(connections_.size(), std::memory_order_relaxed);
-    if (finish_) end_if_done();
-  }
-
-  [[nodiscard]] std::string busiest_peer() const {
-    const auto most =
-        std::max_element(peers_.begin(), peers_.end(), [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
-    return most == peers_.end() ? std::string() : most->first;
-  }
-
-  /// Closes the connection of that peer that is missed least. False: all of them are being answered.
-  bool make_room(const std::string& peer) {
-    const auto of = peers_.find(peer);
-    if (of == peers_.end()) return false;
-    const auto now = HttpConnection::Clock::now();
-    HttpConnection* least = nullptr;
-    int least_rank = 0;
-    for (auto* one : of->second) {
-      const auto rank = one->rank(now);
-      if (!rank || (least != nullptr && (*rank > least_rank || (*rank == least_rank && one->since() >= least->since())))) continue;
-      least = one;
-      least_rank = *rank;
-    }
-    if (least == nullptr) return false;
-    shared_.evicted.fetch_add(1, std::memory_order_relaxed);
-    least->close();
-    return true;
-  }
-
-  /// Closes answers that are being taken slowly: of the peer that holds most.
-  void make_answer_room() {
-    const auto now = HttpConnection::Clock::now();
-    std::map<std::string, std::size_t> held;
-    for (const auto& [id, one] : connections_) held[one->peer()] += one->answer_memory();
-    const auto most = std::max_element(held.begin(), held.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
-    if (most == held.end()) return;
-    std::vector<std::shared_ptr<HttpConnection>> slow;
-    for (auto* one : peers_.at(most->first))
-      if (one->answer_memory() > 0 && one->rank(now) == 1) slow.push_back(one->shared_from_this());
-    for (const auto& one : slow) {
-      shared_.evicted.fetch_add(1, std::memory_order_relaxed);
-      one->close();
-    }
-  }
-
-  template <class F>
-  void for_each(F f) {
-    std::vector<std::shared_ptr<HttpConnection>> all;  // they leave the table meanwhile
-    all.reserve(connections_.size());
-    for (const auto& [id, one] : connections_) all.push_back(one);
-    for (const auto& one : all) f(*one);
   }
 
   // ---- time and end ---------------------------------------------------------------------------------------------------------------
 
   /// As long as there is anybody.
   void watch_clock() {
-    if (std::exchange(watching_, true)) return;
+    if (watching_) return;
     clock_.expires_after(tick);
     clock_.async_wait([this](const boost::system::error_code& ended) {
       watching_ = false;
       if (ended) return;
+      table_.bury();
       const auto now = HttpConnection::Clock::now();
-      for_each([&](HttpConnection& one) { one.look_at_clock(now); });
-      if (finish_ && now >= last_write_) for_each([](HttpConnection& one) { one.close(); });
-      if (!connections_.empty()) watch_clock();
+      table_.for_each([&](HttpConnection& one) { one.look_at_clock(now); });
+      if (finish_ && now >= last_write_) table_.for_each([](HttpConnection& one) { one.close(); });
+      if (!table_.has_nothing_left() && !(finish_ && table_.empty())) watch_clock();
     });
+    watching_ = true;
   }
 
   void begin_to_stop() {
@@ -275,23 +221,21 @@ class HttpServer::Implementation {
     boost::system::error_code ignored;
     acceptor_.close(ignored);
     accept_again_.cancel();
-    for_each([](HttpConnection& one) { one.stop(); });
+    table_.for_each([](HttpConnection& one) { one.stop(); });
   }
 
   void end_if_done() {
-    if (!connections_.empty()) return;
+    if (!table_.empty()) return;
     clock_.cancel();
     work_.reset();
   }
 
   HttpShared shared_;
-  const std::size_t connections_max_, per_peer_max_;
+  ConnectionTable table_;
   tcp::acceptor acceptor_;
   asio::steady_timer clock_, accept_again_;
   asio::executor_work_guard<asio::io_context::executor_type> work_;
   ListenAddress address_;
-  Connections connections_;
-  std::unordered_map<std::string, std::vector<HttpConnection*>> peers_;
   std::uint64_t last_id_ = 0;
   bool told_ = false, finish_ = false, watching_ = false;
   HttpConnection::Clock::time_point last_write_;

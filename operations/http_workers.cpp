@@ -1,6 +1,7 @@
 #include "operations/http_workers.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace hindsight::operations {
@@ -11,46 +12,82 @@ HttpWorkers::HttpWorkers(unsigned threads, std::size_t waiting_max)
 }
 
 std::optional<HttpJob> HttpWorkers::enqueue(HttpJob job) {
+  const std::size_t standing = job.proven ? 1 : 0;
+  const std::string name = job.peer;
+  std::list<std::string> turn{name};  // what may fail comes before what changes anything
   std::optional<HttpJob> displaced;
   {
     const std::lock_guard lock(mutex_);
-    Peer& peer = peers_[job.peer];
-    if (peer.jobs.empty()) turns_.push_back(job.peer);
-    peer.jobs.push_back(std::move(job));
-    ++waiting_;
-    if (waiting_ > waiting_max_) {
-      const auto most = std::max_element(turns_.begin(), turns_.end(), [this](const std::string& a, const std::string& b) {
-        return peers_.at(a).jobs.size() < peers_.at(b).jobs.size();
-      });
-      const auto of = peers_.find(*most);
-      displaced = std::move(of->second.jobs.back());
-      of->second.jobs.pop_back();
-      --waiting_;
-      if (of->second.jobs.empty()) {
-        turns_.erase(most);
-        if (of->second.running == 0) peers_.erase(of);
-      }
+    const auto peer = peers_.try_emplace(name).first;
+    auto& jobs = peer->second.jobs[standing];
+    try {
+      jobs.push_back(std::move(job));
+    } catch (...) {
+      if (peer->second.is_gone()) peers_.erase(peer);
+      throw;
     }
+    if (jobs.size() == 1) turns_[standing].splice(turns_[standing].end(), turn);
+    ++waiting_[standing];
+    if (waiting_[0] + waiting_[1] > waiting_max_) displaced = displace();
   }
   ready_.notify_one();
   return displaced;
 }
 
 /// The mutex is held.
-std::optional<HttpJob> HttpWorkers::next() {
-  for (auto turn = turns_.begin(); turn != turns_.end(); ++turn) {
-    Peer& peer = peers_.at(*turn);
-    if (peer.running >= running_per_peer_max_) continue;
-    HttpJob job = std::move(peer.jobs.front());
-    peer.jobs.pop_front();
-    ++peer.running;
-    --waiting_;
-    if (peer.jobs.empty())
-      turns_.erase(turn);
-    else
-      turns_.splice(turns_.end(), turns_, turn);
-    return job;
+HttpJob HttpWorkers::displace() {
+  const std::size_t standing = waiting_[0] > waiting_max_ / 2 ? 0 : 1;
+  const auto& turns = turns_[standing];
+  const auto most = std::max_element(turns.begin(), turns.end(), [&](const std::string& a, const std::string& b) {
+    return peers_.at(a).jobs[standing].size() < peers_.at(b).jobs[standing].size();
+  });
+  const auto of = peers_.find(*most);
+  HttpJob last = std::move(of->second.jobs[standing].back());
+  of->second.jobs[standing].pop_back();
+  shrink(of, standing);
+  return last;
+}
+
+/// The mutex is held.
+void HttpWorkers::shrink(Peers::iterator peer, std::size_t standing) {
+  --waiting_[standing];
+  if (!peer->second.jobs[standing].empty()) return;
+  turns_[standing].remove(peer->first);
+  if (peer->second.is_gone()) peers_.erase(peer);
+}
+
+bool HttpWorkers::withdraw(const std::string& peer, std::uint64_t id) {
+  HttpJob withdrawn;  // ends after the lock does
+  const std::lock_guard lock(mutex_);
+  const auto of = peers_.find(peer);
+  if (of == peers_.end()) return false;
+  for (std::size_t standing = 0; standing < 2; ++standing) {
+    auto& jobs = of->second.jobs[standing];
+    const auto job = std::find_if(jobs.begin(), jobs.end(), [id](const HttpJob& one) { return one.id == id; });
+    if (job == jobs.end()) continue;
+    withdrawn = std::move(*job);
+    jobs.erase(job);
+    shrink(of, standing);
+    return true;
   }
+  return false;
+}
+
+/// The mutex is held.
+std::optional<HttpJob> HttpWorkers::next() {
+  for (const std::size_t standing : {first_, 1 - first_})
+    for (auto turn = turns_[standing].begin(); turn != turns_[standing].end(); ++turn) {
+      const auto peer = peers_.find(*turn);
+      if (peer->second.running >= running_per_peer_max_) continue;
+      auto& jobs = peer->second.jobs[standing];
+      HttpJob job = std::move(jobs.front());
+      jobs.pop_front();
+      ++peer->second.running;
+      turns_[standing].splice(turns_[standing].end(), turns_[standing], turn);
+      shrink(peer, standing);
+      first_ = 1 - standing;
+      return job;
+    }
   return std::nullopt;
 }
 
@@ -66,20 +103,25 @@ void HttpWorkers::work() {
     job.reset();
     lock.lock();
     const auto it = peers_.find(peer);
-    if (--it->second.running == 0 && it->second.jobs.empty()) peers_.erase(it);
+    --it->second.running;
+    if (it->second.is_gone()) peers_.erase(it);
     // What waits of this peer may have been left waiting because too much of it ran.
-    if (!turns_.empty()) ready_.notify_one();
+    if (waiting_[0] + waiting_[1] > 0) ready_.notify_one();
   }
 }
 
 void HttpWorkers::stop() {
-  std::map<std::string, Peer> forgotten;
+  std::vector<HttpJob> forgotten;  // they end after the lock does
   {
     const std::lock_guard lock(mutex_);
     ending_ = true;
-    for (auto& [name, peer] : peers_) forgotten[name].jobs = std::exchange(peer.jobs, {});
-    turns_.clear();
-    waiting_ = 0;
+    for (auto& [name, peer] : peers_)
+      for (auto& jobs : peer.jobs) {
+        std::move(jobs.begin(), jobs.end(), std::back_inserter(forgotten));
+        jobs.clear();
+      }
+    for (auto& turns : turns_) turns.clear();
+    waiting_ = {};
   }
   ready_.notify_all();
   for (auto& thread : threads_)
@@ -88,7 +130,7 @@ void HttpWorkers::stop() {
 
 std::size_t HttpWorkers::waiting() const {
   const std::lock_guard lock(mutex_);
-  return waiting_;
+  return waiting_[0] + waiting_[1];
 }
 
 }  // namespace hindsight::operations

@@ -1,32 +1,49 @@
 #include "operations/large_lane.hpp"
 
-#include <algorithm>
+#include <tuple>
 #include <utility>
 
 namespace hindsight::operations {
 
 std::size_t LargeLane::held_by(const std::string& peer) const {
-  return static_cast<std::size_t>(std::count_if(holders_.begin(), holders_.end(), [&](const auto& one) { return one.second == peer; }));
+  return static_cast<std::size_t>(
+      std::count_if(holders_.begin(), holders_.end(), [&](const auto& one) { return one.second.peer == peer; }));
 }
 
-bool LargeLane::enter(std::uint64_t id, const std::string& peer, std::function<void()> go) {
-  if (holders_.size() < places_) {
-    holders_.emplace(id, peer);
+bool LargeLane::has_place_for(const Who& who) const {
+  if (holders_.size() >= places_) return false;
+  if (who.proven) return true;
+  const auto strangers = std::count_if(holders_.begin(), holders_.end(), [](const auto& one) { return !one.second.proven; });
+  return static_cast<std::size_t>(strangers) < strangers_max_;
+}
+
+bool LargeLane::enter(std::uint64_t id, const std::string& peer, bool proven, std::function<void()> go) {
+  Who who{peer, proven};
+  if (has_place_for(who)) {
+    holders_.emplace(id, std::move(who));
     return true;
   }
-  wishes_.push_back({id, peer, std::move(go)});
+  wishes_.push_back({id, std::move(who), std::move(go)});
   return false;
+}
+
+std::vector<LargeLane::Wish>::iterator LargeLane::next() {
+  const auto key = [this](const Wish& wish) { return std::tuple(!wish.who.proven, held_by(wish.who.peer)); };
+  auto best = wishes_.end();
+  for (auto wish = wishes_.begin(); wish != wishes_.end(); ++wish)
+    if (has_place_for(wish->who) && (best == wishes_.end() || key(*wish) < key(*best))) best = wish;
+  return best;
 }
 
 void LargeLane::leave(std::uint64_t id) {
   std::erase_if(wishes_, [id](const Wish& one) { return one.id == id; });
-  if (holders_.erase(id) == 0 || wishes_.empty()) return;
-  const auto next =
-      std::min_element(wishes_.begin(), wishes_.end(), [this](const Wish& a, const Wish& b) { return held_by(a.peer) < held_by(b.peer); });
-  const Wish chosen = std::move(*next);
-  wishes_.erase(next);
-  holders_.emplace(chosen.id, chosen.peer);
-  chosen.go();
+  if (holders_.erase(id) == 0) return;
+  for (auto best = next(); best != wishes_.end(); best = next()) {
+    const Wish chosen = std::move(*best);
+    wishes_.erase(best);
+    holders_.emplace(chosen.id, chosen.who);
+    chosen.go();
+  }
 }
 
 }  // namespace hindsight::operations

@@ -40,6 +40,15 @@ int connect_to(std::uint16_t port, const std::string& from) {
   return -1;
 }
 
+/// The address that stands so many behind another one.
+std::string address_behind(const std::string& first, std::uint32_t n) {
+  in_addr address{};
+  ::inet_pton(AF_INET, first.c_str(), &address);
+  address.s_addr = htonl(ntohl(address.s_addr) + n);
+  std::array<char, INET_ADDRSTRLEN> text{};
+  return ::inet_ntop(AF_INET, &address, text.data(), text.size());
+}
+
 struct Held {
   int socket = -1;
   SSL* session = nullptr;
@@ -90,7 +99,8 @@ void Holder::hold() {
   const std::unique_ptr<SSL_CTX, decltype(&SSL_CTX_free)> context(SSL_CTX_new(TLS_client_method()), SSL_CTX_free);
   std::vector<Held> held(connections_);
   const auto take = [&](Held& one) {
-    one.socket = connect_to(port_, grip_.from);
+    const auto place = static_cast<std::uint32_t>(&one - held.data());
+    one.socket = connect_to(port_, address_behind(grip_.from, place % grip_.addresses));
     one.dripped = 0;
     if (one.socket < 0) return;
     opened_.fetch_add(1);
@@ -176,6 +186,9 @@ std::vector<BadRequest> bad_requests() {
   const auto chunked = [&](const std::string& body) { return put + "Transfer-Encoding: chunked\r\n\r\n" + body; };
   std::string many_headers;
   for (int i = 0; i < 120; ++i) many_headers += "h" + std::to_string(i) + ": v\r\n";
+  std::string many_parameters, many_empty_lines;
+  for (int i = 0; i < 101; ++i) many_parameters += "p" + std::to_string(i) + "&";
+  for (int i = 0; i < 50; ++i) many_empty_lines += "\r\n";
   return {
       // Where does the body end?
       {"two lengths", put + "Content-Length: 5\r\nContent-Length: 6\r\n\r\nhello!", 400},
@@ -250,6 +263,8 @@ std::vector<BadRequest> bad_requests() {
       {"an escaped zero byte", "GET /hello%00 HTTP/1.1\r\nHost: x\r\n\r\n", 400},
       {"an escaped line end", "GET /hello%0d%0aX:y HTTP/1.1\r\nHost: x\r\n\r\n", 400},
       {"a way out", "GET /../../../etc/passwd HTTP/1.1\r\nHost: x\r\n\r\n", 404},
+      {"too many parameters", "GET /hello?" + many_parameters + " HTTP/1.1\r\nHost: x\r\n\r\n", 400},
+      {"too many empty lines", many_empty_lines + get + "\r\n", 400},
       {"a body where none belongs", get + "Content-Length: 4\r\n\r\nbody", 400},
       // No HTTP at all.
       {"TLS", half_a_client_hello(), 400},

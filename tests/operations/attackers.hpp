@@ -20,6 +20,7 @@ struct Grip {
   bool tls = false;     ///< Hands are shaken first.
   bool deaf = false;    ///< Nothing that comes is read.
   std::string from = neighbour;
+  unsigned addresses = 1;  ///< From so many, one after the other, of which that is the first.
 };
 
 /// Holds connections to a port of 127.0.0.1 until the end of this object; what the server closes is opened again.

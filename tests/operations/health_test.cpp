@@ -8,6 +8,8 @@
 
 #include "operations/http_server.hpp"
 #include "operations/logging.hpp"
+#include "tests/operations/attacked_server.hpp"
+#include "tests/operations/attackers.hpp"
 #include "tests/operations/raw_client.hpp"
 
 namespace hindsight::operations {
@@ -69,6 +71,38 @@ TEST_F(HealthTest, LivenessCanFail) {
   const Answer answer = get("/healthz");
   EXPECT_EQ(answer.status, 503);
   EXPECT_EQ(json::parse(answer.body).at("conditions")[0].at("detail"), "stopped deciding: bad \xEF\xBF\xBD record");
+}
+
+// A container that is killed because it is not ready would not be ready after that either.
+TEST_F(HealthTest, LivenessDoesNotWaitForReadiness) {
+  Gate gate;
+  HttpRoutes routes;
+  add_probe_routes(routes, {.ready = [&] {
+                     gate.pass();
+                     return std::vector<HealthCondition>{{"disk", true, "answers again"}};
+                   }});
+  auto started = HttpServer::start({.threads = 2, .waiting_max = 64, .connections_max = 64}, std::move(routes));
+  ASSERT_TRUE(started.has_value()) << started.error().message;
+  server_ = std::move(*started);
+  const auto port = server_->address().port;
+  {
+    RawClient waits(port), waits_elsewhere(port, std::chrono::seconds(20), "127.0.0.65");
+    waits.send("GET /readyz HTTP/1.1\r\nHost: x\r\n\r\n");
+    gate.wait_for(1);
+    for (int i = 0; i < 3; ++i) EXPECT_EQ(request(port, "GET", "/healthz", {}, std::chrono::seconds(5)).status, 200);
+    waits_elsewhere.send("GET /readyz HTTP/1.1\r\nHost: x\r\n\r\n");
+    gate.wait_for(2);
+    // Nor when all places are taken by those who wait for it.
+    const attack::Holder many(port, 100, {.opening = "GET /readyz HTTP/1.1\r\nHost: x\r\n\r\n", .addresses = 50});
+    for (int i = 0; i < 3; ++i) {
+      RawClient other(port, std::chrono::seconds(5), "127.0.0.2");
+      other.send("GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n");
+      EXPECT_TRUE(other.read_answer().starts_with("HTTP/1.1 200 "));
+    }
+    gate.open();
+    EXPECT_TRUE(waits.read_answer().starts_with("HTTP/1.1 200 "));
+  }
+  server_.reset();  // before the gate
 }
 
 TEST_F(HealthTest, MetricsAreHandedOutAsPrometheusText) {

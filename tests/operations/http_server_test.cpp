@@ -77,6 +77,34 @@ TEST_F(HttpServerTest, AnswersByMethodAndPath) {
   EXPECT_EQ(request(port_, "GET", "/level").body, "now");
 }
 
+// Whatever a handler puts the rest of a path behind, it stays below that.
+TEST_F(HttpServerTest, APathThatLeadsElsewhereDoesNotReachARouteWithARest) {
+  std::atomic<int> asked{0};
+  routes_.add("GET", "/files/*", [&](const HttpRequest& q) {
+    asked.fetch_add(1);
+    return echo(q);
+  });
+  start();
+  for (const char* bad : {"/files/..", "/files/.", "/files/../x", "/files/a/../../b", "/files/a/..", "/files/./a", "/files/%2e%2e/x",
+                          "/files/%2E./x", "/files/a%2f..%2fb", "/files/%2e", "/files//etc/passwd", "/files/%2fetc/passwd", "/files/a//b"})
+    EXPECT_EQ(request(port_, "GET", bad).status, 400) << bad;
+  EXPECT_EQ(asked.load(), 0);
+  EXPECT_EQ(request(port_, "GET", "/files/../hello").status, 400);
+  for (const char* good : {"a", "..a", "a..b", ".hidden", "a./b", ".../x", "a/"})
+    EXPECT_EQ(request(port_, "GET", std::string("/files/") + good).body, std::string("GET /files/") + good + " rest=" + good + " body=");
+}
+
+TEST_F(HttpServerTest, AQueryHasSoManyParameters) {
+  routes_.add("GET", "/count", [](const HttpRequest& q) { return HttpResponse{.body = std::to_string(q.query.size())}; });
+  start();
+  std::string query;
+  for (int i = 0; i < 100; ++i) query += "p" + std::to_string(i) + "=x&";
+  EXPECT_EQ(request(port_, "GET", "/count?" + query).body, "100");
+  const Answer more = request(port_, "GET", "/count?" + query + "one=more");
+  EXPECT_EQ(more.status, 400);
+  EXPECT_EQ(more.body, "{\"error\":\"query: found more parameters; allowed: 100\"}\n");
+}
+
 TEST_F(HttpServerTest, RefusesWhatIsNotThereAndSaysWhatIs) {
   start();
   const Answer missing = request(port_, "GET", "/hell");

@@ -6,23 +6,34 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <unistd.h>
 
 namespace hindsight::operations {
 
-RawClient::RawClient(std::uint16_t port, std::chrono::seconds patience) : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+RawClient::RawClient(std::uint16_t port, std::chrono::seconds patience, const std::string& from)
+    : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
   const timeval limit{patience.count(), 0};
   ::setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
   ::setsockopt(socket_, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(port);
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  if (::connect(socket_, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) return;
+  if (connect_to(port, from)) return;
   ::close(socket_);
   socket_ = -1;
+}
+
+bool RawClient::connect_to(std::uint16_t port, const std::string& from) const {
+  const int on = 1;
+  ::setsockopt(socket_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);             // what is sent byte by byte comes so
+  ::setsockopt(socket_, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &on, sizeof on);  // the port is chosen when it is known for which connection
+  sockaddr_in here{}, there{};
+  here.sin_family = there.sin_family = AF_INET;
+  ::inet_pton(AF_INET, from.c_str(), &here.sin_addr);
+  there.sin_port = htons(port);
+  there.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  return ::bind(socket_, reinterpret_cast<const sockaddr*>(&here), sizeof here) == 0 &&
+         ::connect(socket_, reinterpret_cast<const sockaddr*>(&there), sizeof there) == 0;
 }
 
 RawClient::~RawClient() {

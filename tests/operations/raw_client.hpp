@@ -10,7 +10,8 @@ namespace hindsight::operations {
 /// A connection to a port of 127.0.0.1 that sends what it is told, well-formed or not. Waits at most for its patience for anything.
 class RawClient {
  public:
-  explicit RawClient(std::uint16_t port, std::chrono::seconds patience = std::chrono::seconds(20));
+  /// `from`: an address of 127.0.0.0/8, each of which is a peer of its own.
+  explicit RawClient(std::uint16_t port, std::chrono::seconds patience = std::chrono::seconds(20), const std::string& from = "127.0.0.1");
   ~RawClient();
   RawClient(const RawClient&) = delete;
   RawClient& operator=(const RawClient&) = delete;
@@ -25,6 +26,7 @@ class RawClient {
   std::string read_answer(bool has_body = true);
 
  private:
+  [[nodiscard]] bool connect_to(std::uint16_t port, const std::string& from) const;
   bool read_more();
 
   int socket_ = -1;

@@ -5,20 +5,43 @@
 #include <memory>
 
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <openssl/ec.h>
 #include <openssl/err.h>
 #include <openssl/pem.h>
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
+#include <poll.h>
 #include <sys/socket.h>
-#include <sys/time.h>
 #include <unistd.h>
 
 namespace hindsight::operations {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// Tries something until it works. False: it does not, or not until then.
+template <class Try>
+bool until(Clock::time_point end, SSL* session, int socket, Try attempt) {
+  for (;;) {
+    ERR_clear_error();
+    const int done = attempt();
+    if (done > 0) return true;
+    const int why = SSL_get_error(session, done);
+    const short events = why == SSL_ERROR_WANT_READ ? POLLIN : why == SSL_ERROR_WANT_WRITE ? POLLOUT : short{0};
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now()).count();
+    if (events == 0 || left <= 0) return false;
+    pollfd one{socket, events, 0};
+    if (::poll(&one, 1, static_cast<int>(left)) <= 0) return false;
+  }
+}
+
+}  // namespace
 
 std::string ask_over_tls(std::uint16_t port, const std::string& authorities, const std::string& name, const std::string& requests,
-                         const CertificatePair& own) {
+                         const CertificatePair& own, const TlsManners& manners) {
+  const auto end = Clock::now() + manners.patience;
   static const bool quiet = [] { return std::signal(SIGPIPE, SIG_IGN) != SIG_ERR; }();  // a server may have gone
   (void)quiet;
   const std::unique_ptr<SSL_CTX, decltype(&SSL_CTX_free)> context(SSL_CTX_new(TLS_client_method()), SSL_CTX_free);
@@ -42,8 +65,6 @@ std::string ask_over_tls(std::uint16_t port, const std::string& authorities, con
     BIO_free(key);
   }
   const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  const timeval patience{20, 0};
-  ::setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
@@ -58,10 +79,15 @@ std::string ask_over_tls(std::uint16_t port, const std::string& authorities, con
       X509_VERIFY_PARAM_set1_ip_asc(wanted, name.c_str());
     else
       X509_VERIFY_PARAM_set1_host(wanted, name.c_str(), 0);
-    if (SSL_connect(session.get()) == 1) {
-      SSL_write(session.get(), requests.data(), static_cast<int>(requests.size()));
+    ::fcntl(socket, F_SETFL, ::fcntl(socket, F_GETFL) | O_NONBLOCK);
+    const auto done = [&](auto attempt) { return until(end, session.get(), socket, attempt); };
+    if (done([&] { return SSL_connect(session.get()); })) {
+      // What a server that takes no more has said before is read all the same.
+      (void)done([&] { return SSL_write(session.get(), requests.data(), static_cast<int>(requests.size())); });
+      if (manners.says_end) SSL_shutdown(session.get());
       std::array<char, 4096> buffer{};
-      for (int n = 0; (n = SSL_read(session.get(), buffer.data(), static_cast<int>(buffer.size()))) > 0;)
+      int n = 0;
+      while (done([&] { return n = SSL_read(session.get(), buffer.data(), static_cast<int>(buffer.size())); }))
         out.append(buffer.data(), static_cast<std::size_t>(n));
     }
   }
