@@ -1,6 +1,5 @@
 #include "cli/live/access_reviews.hpp"
 
-#include <algorithm>
 #include <array>
 
 #include <openssl/sha.h>
@@ -72,33 +71,6 @@ void AccessReviews::Answers::erase(const std::string& key) {
   by_key_.erase(it);
 }
 
-// ---- haste ------------------------------------------------------------------------------------------------------------------------
-
-bool AccessReviews::take(Allowance& allowance, double per_second, double burst, Time now) {
-  const double grown = std::chrono::duration<double>(now - allowance.at).count() * per_second;
-  allowance.left = std::min(burst, allowance.left + std::max(0.0, grown));
-  allowance.at = now;
-  if (allowance.left < 1) return false;
-  allowance.left -= 1;
-  return true;
-}
-
-/// Of strangers. The mutex is held.
-bool AccessReviews::may_ask(const std::string& peer, Time now) {
-  if (strangers_under_way_ >= limits_.at_once) return false;
-  const double rate = limits_.per_second / 4, burst = std::max(1.0, limits_.burst / 4);
-  auto it = by_peer_.find(peer);
-  if (it == by_peer_.end()) {
-    if (by_peer_.size() >= limits_.peers_max)
-      std::erase_if(by_peer_, [&](const auto& one) {
-        return one.second.left + std::chrono::duration<double>(now - one.second.at).count() * rate >= burst;
-      });
-    if (by_peer_.size() >= limits_.peers_max) return false;
-    it = by_peer_.emplace(peer, Allowance{burst, now}).first;
-  }
-  return take(it->second, rate, burst, now) && take(strangers_, limits_.per_second, limits_.burst, now);
-}
-
 // ---- judging ----------------------------------------------------------------------------------------------------------------------
 
 std::string_view AccessReviews::bearer_token(const HttpRequest& request) {
@@ -133,20 +105,19 @@ HttpResponse AccessReviews::judge(const HttpRequest& request) {
   const auto token = bearer_token(request);
   if (token.empty()) return without_token();
   const std::string key = key_of(token, request.path);
-  bool known = false;
+  bool known = request.proven;
+  const auto now = now_();
   {
     const std::lock_guard lock(mutex_);
-    const auto now = now_();
     if (const auto* good = good_.find(key)) {
       if (now - good->at < limits_.good_for) return {};
-      known = now - good->at < limits_.remembered;
+      known = known || now - good->at < limits_.remembered;
     }
     if (const auto* bad = bad_.find(key); bad != nullptr && now - bad->at < limits_.bad_for) return response(bad->verdict, request.path);
-    // Strangers in great number do not keep those out who were let in before.
-    if (known ? known_under_way_ >= limits_.at_once : !may_ask(request.peer, now))
-      return later(429, "too many callers are to be looked up; ask again later");
-    ++(known ? known_under_way_ : strangers_under_way_);
   }
+  // Strangers in great number do not keep those out who were let in before.
+  const auto place = shares_.enter(request.peer, known, now);
+  if (!place) return later(429, "too many callers are to be looked up; ask again later");
   const auto verdict = [&]() -> Result<Verdict> {
     try {
       return review(token, request);
@@ -155,7 +126,6 @@ HttpResponse AccessReviews::judge(const HttpRequest& request) {
     }
   }();
   const std::lock_guard lock(mutex_);
-  --(known ? known_under_way_ : strangers_under_way_);
   if (!verdict) return later(503, verdict.error().message);
   const bool good = *verdict == Verdict::good;
   (good ? bad_ : good_).erase(key);

@@ -4,12 +4,12 @@
 #include <cstddef>
 #include <functional>
 #include <list>
-#include <map>
 #include <mutex>
 #include <string>
 #include <unordered_map>
 
 #include "connectors/kubernetes/http_client.hpp"
+#include "operations/caller_shares.hpp"
 #include "operations/http.hpp"
 #include "vocabulary/result.hpp"
 
@@ -21,10 +21,8 @@ struct AccessReviewLimits {
   std::chrono::seconds bad_for{10};      ///< One that was given is there after that.
   std::chrono::seconds remembered{600};  ///< Who was let in is no stranger for so long.
   std::size_t good_max = 256, bad_max = 1024;
-  std::size_t at_once = 2;  ///< Reviews under way for strangers, and as many for those who are known.
-  double per_second = 10;   ///< Reviews for strangers; a quarter of that for one peer.
-  double burst = 20;
-  std::size_t peers_max = 1024;  ///< Strangers whose haste is measured.
+  /// Reviews. Known is who was let in with the same token or over the same connection.
+  operations::CallerLimits shares{.at_once = 2, .known_at_once = 2, .per_second = 10, .burst = 20};
 };
 
 /// Whether the caller of one of our paths may have what it asks for: the API server is asked who its bearer token stands for (TokenReview)
@@ -68,25 +66,16 @@ class AccessReviews {
     std::list<Entry> entries_;  ///< The newest first.
     std::unordered_map<std::string, std::list<Entry>::iterator> by_key_;
   };
-  /// What is left of an allowance that grows again.
-  struct Allowance {
-    double left = 0;
-    Time at;
-  };
 
-  [[nodiscard]] bool may_ask(const std::string& peer, Time now);
-  [[nodiscard]] static bool take(Allowance& allowance, double per_second, double burst, Time now);
   [[nodiscard]] Result<Verdict> review(std::string_view token, const operations::HttpRequest& request) const;
   [[nodiscard]] static operations::HttpResponse response(Verdict verdict, const std::string& path);
 
   const Ask ask_;
   const AccessReviewLimits limits_;
   const Now now_;
+  operations::CallerShares shares_{limits_.shares};
   std::mutex mutex_;  ///< Guards all below.
   Answers good_{limits_.good_max}, bad_{limits_.bad_max};
-  std::size_t known_under_way_ = 0, strangers_under_way_ = 0;
-  Allowance strangers_{limits_.burst, {}};
-  std::map<std::string, Allowance> by_peer_;
 };
 
 }  // namespace hindsight::cli

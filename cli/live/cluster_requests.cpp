@@ -23,15 +23,28 @@ Error refusal(const std::string& what, int status, const std::string& body) {
   return {kind, what + ": " + (status == 0 ? std::string("no answer") : "status " + std::to_string(status) + ": " + said.message)};
 }
 
+/// As the API server's: path segments of names (metadata.name is no longer than this).
+constexpr std::size_t name_bytes_max = 253;
+
 }  // namespace
+
+bool is_name_of_object(std::string_view name) {
+  return !name.empty() && name.size() <= name_bytes_max && name != "." && name != ".." &&
+         name.find_first_of("/%") == std::string_view::npos;
+}
 
 Result<std::shared_ptr<const ObjectJson>> read_object(connectors::kubernetes::KubernetesCluster& cluster,
                                                       const connectors::ResourceType& type, const std::string& namespace_,
-                                                      const std::string& name) {
+                                                      const std::string& name, std::shared_ptr<const void> held) {
   const std::string what = about(type, namespace_, name);
+  if (!is_name_of_object(name) || (type.namespaced && !is_name_of_object(namespace_)))
+    return fail(ErrorKind::invalid, what + ": found a name that no object has");
   const auto promise = std::make_shared<std::promise<connectors::kubernetes::HttpAnswer>>();
   auto future = promise->get_future();
-  cluster.get(type, namespace_, name, [promise](connectors::kubernetes::HttpAnswer answer) { promise->set_value(std::move(answer)); });
+  cluster.get(type, namespace_, name, [promise, held = std::move(held)](connectors::kubernetes::HttpAnswer answer) mutable {
+    held.reset();  // before anybody goes on with the answer
+    promise->set_value(std::move(answer));
+  });
   if (future.wait_for(request_patience) != std::future_status::ready)
     return fail(ErrorKind::unavailable, what + ": no answer within " + std::to_string(request_patience.count()) + " s");
   const auto answer = future.get();

@@ -1,6 +1,7 @@
 #include "cli/live/cluster_surroundings.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <stdexcept>
 
 #include "admission/catalog_view.hpp"
@@ -27,7 +28,13 @@ bool is_asked_for(const connectors::ResourceType& type) {
                      [&](const connectors::ResourceType* one) { return one->kind == type.kind && one->group == type.group; });
 }
 
+/// Null: nobody's, as in a look of our own.
+thread_local const operations::HttpRequest* answered_request = nullptr;
+
 }  // namespace
+
+LookupCaller::LookupCaller(const operations::HttpRequest& request) { answered_request = &request; }
+LookupCaller::~LookupCaller() { answered_request = nullptr; }
 
 std::shared_ptr<const ObjectJson> ClusterSurroundings::find(std::string_view kind, std::string_view namespace_,
                                                             std::string_view name) const {
@@ -41,7 +48,13 @@ std::shared_ptr<const ObjectJson> ClusterSurroundings::find(std::string_view kin
     return std::make_shared<const ObjectJson>(std::move(*object));
   }
   if (!is_asked_for(*known->type)) return nullptr;
-  auto object = read_object(cluster_, *known->type, known->type->namespaced ? std::string(namespace_) : std::string(), std::string(name));
+  if (!is_name_of_object(name) || (known->type->namespaced && !is_name_of_object(namespace_))) return nullptr;
+  const auto* caller = answered_request;
+  auto place = lookups_.enter(caller == nullptr ? std::string() : caller->peer, caller == nullptr || caller->proven,
+                              std::chrono::steady_clock::now());
+  if (!place) throw TooManyLookups();
+  auto object = read_object(cluster_, *known->type, known->type->namespaced ? std::string(namespace_) : std::string(), std::string(name),
+                            std::move(place));
   if (!object) throw std::runtime_error(object.error().message);
   return *object;
 }

@@ -11,6 +11,8 @@ using operations::HttpResponse;
 /// Some may wait for the API server while others are known already.
 constexpr unsigned metrics_threads = 6;
 constexpr std::size_t metrics_connections_max = 256;
+/// Longer than scrapers wait between two scrapes: who keeps the connection over which it was let in is no stranger.
+constexpr std::uint32_t metrics_idle_seconds = 120;
 
 }  // namespace
 
@@ -28,6 +30,7 @@ Result<std::unique_ptr<MetricsService>> MetricsService::start(connectors::kubern
   });
   operations::HttpServerOptions server_options{.address = options.address, .threads = metrics_threads};
   server_options.connections_max = metrics_connections_max;
+  server_options.idle_seconds = metrics_idle_seconds;
   server_options.tls = service->identity_;
   // A caller without a token costs no thread.
   server_options.judge = [](const HttpRequest& q) {

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "cli/live/cluster_requests.hpp"
+#include "cli/live/cluster_surroundings.hpp"
 #include "connectors/objects/resource_types.hpp"
 #include "connectors/webhooks/reviews.hpp"
 
@@ -27,6 +28,8 @@ constexpr std::size_t conversion_bytes_max = 32U << 20U;
 constexpr std::size_t request_memory_max = 384U << 20U;
 /// A body of a quarter of a MiB, as Jobs are, takes this.
 constexpr std::size_t small_request_memory_max = 8U << 20U;
+/// Of all small ones together; hundreds of Jobs that are made at once take tens of MiB.
+constexpr std::size_t small_requests_memory_max = 256U << 20U;
 /// Before the mirror is complete, answers wait for the API server.
 constexpr unsigned webhook_threads = 16;
 constexpr std::size_t webhook_waiting_max = 512;
@@ -40,6 +43,19 @@ constexpr std::size_t client_authorities_bytes_max = 1U << 20U;
 constexpr auto definitions_pause = std::chrono::minutes(10);
 
 HttpResponse http(w::Answer answer) { return {.status = answer.http_status, .body = std::move(answer.body)}; }
+
+/// A review, whose caller is the one whose lookups count. The API server asks again by itself where it is told when.
+HttpResponse review(w::Answer (*answer)(std::string_view, const w::Surroundings&), const HttpRequest& request,
+                    const w::Surroundings& around) {
+  const LookupCaller caller(request);
+  try {
+    return http(answer(request.body, around));
+  } catch (const TooManyLookups& e) {
+    auto out = operations::http_error(429, e.what());
+    out.headers.emplace_back("Retry-After", "1");
+    return out;
+  }
+}
 
 /// Refuses reviews that do not come from an API server that we know. The API server has no certificate for conversions, which depend on
 /// nothing and change nothing.
@@ -60,10 +76,10 @@ operations::HttpRoutes webhook_routes(const w::Surroundings& around) {
   const operations::HttpBodyLimits reviews{.bytes_max = review_bytes_max, .weigh = &w::memory_to_review};
   for (const auto& kind : w::reviewed_kinds()) {
     routes.add(
-        "POST", kind.mutating_path, [&around](const HttpRequest& q) { return http(w::answer_mutation(q.body, around)); }, reviews);
+        "POST", kind.mutating_path, [&around](const HttpRequest& q) { return review(&w::answer_mutation, q, around); }, reviews);
     if (!kind.validating_path.empty())
       routes.add(
-          "POST", kind.validating_path, [&around](const HttpRequest& q) { return http(w::answer_validation(q.body, around)); }, reviews);
+          "POST", kind.validating_path, [&around](const HttpRequest& q) { return review(&w::answer_validation, q, around); }, reviews);
   }
   routes.add("POST", std::string(w::conversion_path), [](const HttpRequest& q) { return http(w::answer_conversion(q.body)); },
              {.bytes_max = conversion_bytes_max, .weigh = &w::memory_to_convert});
@@ -81,6 +97,7 @@ operations::HttpServerOptions webhook_server_options(const WebhookOptions& optio
   out.body_bytes_max = conversion_bytes_max;
   out.small_request_memory_max = small_request_memory_max;
   out.request_memory_max = request_memory_max;
+  out.small_requests_memory_max = small_requests_memory_max;
   out.tls = std::move(identity);
   if (!options.client_authorities.empty())
     out.judge = [names = options.client_names](const HttpRequest& q) { return judge_caller(q, names); };

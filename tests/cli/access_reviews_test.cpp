@@ -96,7 +96,7 @@ TEST_F(AccessReviewsTest, WithoutAnAnswerNobodyIsLetInAndNothingIsKept) {
 }
 
 TEST_F(AccessReviewsTest, StrangersHaveAnAllowanceAndOnePeerAPartOfIt) {
-  auto all = reviews({.per_second = 4, .burst = 20});
+  auto all = reviews({.shares = {.per_second = 4, .burst = 20}});
   int looked_up = 0;
   for (int i = 0; i < 100; ++i) looked_up += all.judge(with("guess" + std::to_string(i))).status == 401 ? 1 : 0;
   EXPECT_EQ(looked_up, 5);
@@ -109,13 +109,36 @@ TEST_F(AccessReviewsTest, StrangersHaveAnAllowanceAndOnePeerAPartOfIt) {
   for (int peer = 0; peer < 100; ++peer) (void)all.judge(with("again" + std::to_string(peer), "10.0.1." + std::to_string(peer)));
   EXPECT_EQ(all.judge(with("good", "10.0.0.2")).status, 200);
   // All of them are forgotten sooner than they fill anything.
-  auto few = reviews({.per_second = 1'000'000, .burst = 1'000'000, .peers_max = 10});
+  auto few = reviews({.shares = {.per_second = 1'000'000, .burst = 1'000'000, .peers_max = 10}});
   for (int peer = 0; peer < 1'000; ++peer, now_ += std::chrono::milliseconds(1))
     EXPECT_EQ(few.judge(with("x" + std::to_string(peer), "p" + std::to_string(peer))).status, 401);
 }
 
+// Of IPv6 a machine has 2^64 addresses to ask from.
+TEST_F(AccessReviewsTest, AddressesOfOneNetworkAreOnePeer) {
+  auto all = reviews({.shares = {.per_second = 4, .burst = 20}});
+  int looked_up = 0;
+  for (int i = 0; i < 100; ++i)
+    looked_up += all.judge(with("guess" + std::to_string(i), "2001:db8::" + std::to_string(i))).status == 401 ? 1 : 0;
+  EXPECT_EQ(looked_up, 5);
+  EXPECT_EQ(all.judge(with("good", "2001:db8:0:1::1")).status, 200);
+}
+
+// A scraper's token is a new one every hour. Over the connection on which it was let in before it is no stranger, however many these are.
+TEST_F(AccessReviewsTest, WhoWasLetInOverTheSameConnectionIsNoStranger) {
+  auto all = reviews({.shares = {.per_second = 4, .burst = 20}});
+  for (int peer = 0; peer < 100; ++peer) (void)all.judge(with("guess" + std::to_string(peer), "10.0.1." + std::to_string(peer)));
+  EXPECT_EQ(all.judge(with("good", "10.0.0.2")).status, 429);
+  auto known = with("good-and-new", "10.0.0.2");
+  known.proven = true;
+  EXPECT_EQ(all.judge(known).status, 200);
+  known = with("bad-and-new", "10.0.0.2");
+  known.proven = true;
+  EXPECT_EQ(all.judge(known).status, 401);
+}
+
 TEST_F(AccessReviewsTest, WhatIsRememberedHasABound) {
-  auto all = reviews({.good_max = 2, .bad_max = 2, .per_second = 1'000, .burst = 1'000});
+  auto all = reviews({.good_max = 2, .bad_max = 2, .shares = {.per_second = 1'000, .burst = 1'000}});
   for (const char* token : {"good1", "good2", "good3", "bad1", "bad2", "bad3"}) (void)all.judge(with(token));
   asked_.clear();
   for (const char* token : {"good2", "good3", "bad2", "bad3"}) (void)all.judge(with(token));

@@ -155,13 +155,16 @@ class AllListeners : public HostileCaller {
   }
 
   [[nodiscard]] int probe(const char* path) const { return operations::request(probes_, "GET", path, {}, std::chrono::seconds(5)).status; }
-  [[nodiscard]] std::string over_tls(std::uint16_t port, const std::string& request, const operations::CertificatePair& own = {}) const {
-    return operations::ask_over_tls(port, authorities_, "127.0.0.1", request, own);
+  /// An API server waits for 10 s from the first byte that it sends to the last that it gets.
+  static constexpr auto patience = std::chrono::seconds(10);
+  [[nodiscard]] std::string over_tls(std::uint16_t port, const std::string& request, const operations::CertificatePair& own = {},
+                                     std::chrono::seconds limit = patience) const {
+    return operations::ask_over_tls(port, authorities_, "127.0.0.1", request, own, {.patience = limit});
   }
   /// The same of the visibility API, which has a certificate of its own, made out to its Service.
   [[nodiscard]] std::string visible(const std::string& request) const {
     return operations::ask_over_tls(visibility_, contents(folder_.file("visibility-keys/ca.crt")),
-                                    "hindsight-visibility-server.kueue-system.svc", request);
+                                    "hindsight-visibility-server.kueue-system.svc", request, {}, {.patience = patience});
   }
   static std::string post(const std::string& path, const std::string& body) {
     return "POST " + path + " HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" +
@@ -281,6 +284,7 @@ TEST_F(AllListeners, NoCallerHoldsUpAnother) {
         holders.push_back(std::make_unique<attack::Holder>(port, n, std::move(grip)));
       };
       hold(100, {});
+      if (port == probes_ || port == webhooks_) hold(100, {.from = "127.0.1.1", .addresses = 100});
       hold(30, {.opening = attack::half_a_client_hello(), .drip = "r"});
       hold(30, {.opening = "GET /metrics HTTP/1.1\r\nHost: x\r\n", .drip = "X: y\r\n", .tls = tls});
       hold(30, {.opening = head + "Content-Length: 200000\r\n\r\n", .drip = "{", .tls = tls});
@@ -331,7 +335,8 @@ TEST_F(AllListeners, TheMemoryOfWebhooksHasABound) {
   std::vector<std::thread> heavy;
   for (std::size_t t = 0; t < 6; ++t)
     heavy.emplace_back([&, t] {
-      for (std::size_t i = 0; i < 3; ++i) answered += over_tls(webhooks_, bodies[(t + i) % bodies.size()]).starts_with("HTTP/1.1 ") ? 1 : 0;
+      for (std::size_t i = 0; i < 3; ++i)
+        answered += over_tls(webhooks_, bodies[(t + i) % bodies.size()], {}, std::chrono::seconds(60)).starts_with("HTTP/1.1 ") ? 1 : 0;
     });
   for (int i = 0; i < 10; ++i) expect_answers();
   for (auto& one : heavy) one.join();
