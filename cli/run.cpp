@@ -213,11 +213,12 @@ int run_on_cluster(std::ostream& err, const RunOptions& o, const std::optional<D
   const bool trees = o.domains == "trees";
   std::unique_ptr<ClusterLink> link;
   std::unique_ptr<events::Log> log;  // of all that happens, unless every tree has a domain
+  std::unique_ptr<SpaceWatch> space;
   std::unique_ptr<HistoryKeeper> history;
   std::unique_ptr<ClusterDomains> domains;
   std::atomic<ClusterLink*> link_now = nullptr;
   std::atomic<ClusterDomains*> domains_now = nullptr;
-  std::atomic<events::Log*> log_now = nullptr;
+  std::atomic<SpaceWatch*> space_now = nullptr;
   std::unique_ptr<connectors::EventSender> events;
   const ClusterSurroundings around(**cluster, configuration, [&] {
     auto* l = link_now.load();
@@ -231,11 +232,6 @@ int run_on_cluster(std::ostream& err, const RunOptions& o, const std::optional<D
   const auto status_of_domains = [&] {
     auto* d = domains_now.load();
     return d == nullptr ? std::vector<ClusterDomains::Status>{} : d->status();
-  };
-  const auto space_of_log = [&] {
-    const auto* l = log_now.load();
-    auto space = l == nullptr ? Result<std::optional<events::LogSpace>>() : l->space();
-    return space ? *space : std::nullopt;
   };
   const auto clocks = [&] {
     Duration ahead;
@@ -266,7 +262,8 @@ int run_on_cluster(std::ostream& err, const RunOptions& o, const std::optional<D
                                                                          : waits},
                                                         {"mirror", synced, synced ? "synced" : "not synced"},
                                                         clocks().condition()};
-    if (const auto space = space_of_log()) conditions.push_back(space_condition(*space));
+    if (const auto* watch = space_now.load())
+      if (auto disk = watch->condition()) conditions.push_back(std::move(*disk));
     if (auto* h = webhooks_now.load()) conditions.push_back(h->condition());
     if (auto* v = visibility_now.load()) conditions.push_back(v->condition());
     return conditions;
@@ -291,7 +288,8 @@ int run_on_cluster(std::ostream& err, const RunOptions& o, const std::optional<D
       add("hindsight_repeated_steps_total", "counter", s.repeated_steps);
     }
     body += clocks().metrics();
-    if (const auto space = space_of_log()) body += space_metrics(*space);
+    if (const auto* watch = space_now.load())
+      if (const auto seen = watch->latest()) body += space_metrics(*seen);
     if (l != nullptr) {
       const auto f = l->figures();
       add("hindsight_writes_total", "counter", f.writes);
@@ -387,7 +385,8 @@ int run_on_cluster(std::ostream& err, const RunOptions& o, const std::optional<D
       auto opened = open_log(o.log, access);
       if (!opened) return tl::unexpected(opened.error());
       log = std::move(*opened);
-      log_now = log.get();
+      space = std::make_unique<SpaceWatch>([&from = *log] { return from.space(); });
+      space_now = space.get();
       LiveProjectionsOptions look_on;
       look_on.metrics = std::move(metrics);
       look_on.events = events.get();
@@ -425,7 +424,8 @@ int run_on_cluster(std::ostream& err, const RunOptions& o, const std::optional<D
     if (visibility) visibility->stop();  // asks the domains and the cluster
     domains_now = nullptr;
     link_now = nullptr;
-    log_now = nullptr;
+    space_now = nullptr;
+    space.reset();
     if (domains) domains->stop_telling();  // who looks on tells events through the cluster
     events.reset();
     (*cluster)->resign();
