@@ -38,6 +38,8 @@ import time
 import urllib.request
 from pathlib import Path
 
+from ports import free_ports
+
 ROOT = Path(__file__).resolve().parent.parent
 
 # In the order of starting. kube-apiserver does not end on SIGTERM once its etcd is gone, so stopping goes backwards.
@@ -52,9 +54,6 @@ BINARY = {
 
 READY_SECONDS_MAX = 240
 STOP_SECONDS_MAX = 30
-
-# Below the range from which the kernel takes ports of outgoing connections: nobody else picks these by chance.
-PORT_RANGE = (20000, 32000)
 
 # What batch work needs. Left out: everything about cloud providers, volumes, certificates and services.
 CONTROLLERS = [
@@ -148,20 +147,6 @@ def wait_until(condition, seconds, pause):
     return True
 
 
-def free_ports(count):
-    ports = []
-    while len(ports) < count:
-        port = random.SystemRandom().randrange(*PORT_RANGE)
-        with socket.socket() as probe:
-            try:
-                probe.bind(("127.0.0.1", port))
-            except OSError:
-                continue
-        if port not in ports:
-            ports.append(port)
-    return ports
-
-
 # ---------------------------------------------------------------- the API server's client
 
 
@@ -229,7 +214,7 @@ class Cluster:
             (self.dir / folder).mkdir(parents=True, exist_ok=True)
         self.dir.chmod(0o700)
         names = ["etcd", "etcd-peer", "apiserver", "controller-manager", "scheduler", "kwok"]
-        settings = {"options": options, "ports": dict(zip(names, free_ports(len(names))))}
+        settings = {"options": options, "ports": dict(zip(names, free_ports(len(names), self.dir / "pids")))}
 
         # user -> groups. The controller manager works with its own rights only, hence the strong group.
         users = {

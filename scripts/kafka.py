@@ -26,7 +26,8 @@ import time
 import uuid
 from pathlib import Path
 
-from cluster import ROOT, ClusterError, Process, free_ports, wait_until
+from cluster import ROOT, ClusterError, Process, wait_until
+from ports import free_ports
 
 READY_SECONDS_MAX = 120
 STARTED = "Kafka Server started"
@@ -80,7 +81,7 @@ class Kafka:
         for folder in ("pids", "logs"):
             (self.dir / folder).mkdir(parents=True, exist_ok=True)
         self.dir.chmod(0o700)
-        ports = free_ports(2 * brokers + len(through))
+        ports = free_ports(2 * brokers + len(through), self.dir / "pids")
         self.settings = {
             "ports": [ports[2 * i : 2 * i + 2] for i in range(brokers)],
             "through": dict(zip(map(str, through), ports[2 * brokers :])),

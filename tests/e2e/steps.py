@@ -1,7 +1,10 @@
 """What every end-to-end test does: run a command, wait until something holds, find a free port."""
-import os, signal, socket, subprocess, time
+import os, signal, subprocess, sys, time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.join(ROOT, "scripts"))
+
+from ports import free_ports  # noqa: E402
 
 # Deadlines only bound a hang: a slow machine with two busy cores needs minutes where a free one needs seconds.
 COMMAND_SECONDS_MAX = 300
@@ -39,9 +42,8 @@ def eventually(look, seconds=WAIT_SECONDS_MAX):
 
 
 def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
+    """Of this test until it ends, also while nothing listens on it."""
+    return free_ports(1, f"/proc/{os.getpid()}")[0]
 
 
 class Program:
