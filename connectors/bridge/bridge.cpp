@@ -1,6 +1,7 @@
 #include "connectors/bridge/bridge.hpp"
 
 #include <algorithm>
+#include <stdexcept>
 
 #include "connectors/bridge/want_names.hpp"
 #include "connectors/jobs/integrations.hpp"
@@ -62,7 +63,8 @@ bool surely_only_tells(const Intent& intent, bool queued) {
   return std::holds_alternative<QueueStatusIntent>(intent) || std::holds_alternative<QuarantineIntent>(intent);
 }
 
-constexpr std::uint32_t rounds_max = 12;  // a stop takes three writes; more than this is a circle
+constexpr std::uint32_t rounds_max = 12;   // a stop takes three writes; more than this is a circle
+constexpr std::uint32_t rounds_again = 9;  // of one that is in a circle three are tried at a time
 
 /// So long an object may be missing in the mirror before what is wanted of it is given up: a server may list what is some seconds old.
 constexpr std::uint32_t absent_retries_max = 60;
@@ -88,7 +90,33 @@ void Bridge::on_watch(const WatchEvent& event) {
   try {
     take(event);
   } catch (const std::exception& e) {
-    set_aside(*event.resource, event.object, QuarantineStage::read, e.what());
+    as_last_resort(event.resource->kind, [&] {
+      if (event.type != WatchEvent::Type::added && event.type != WatchEvent::Type::modified)
+        return options_.notice(std::string(event.resource->kind) + ": the end of an object was not taken: " + valid_utf8(e.what()));
+      set_aside(*event.resource, event.object, QuarantineStage::read, e.what());
+    });
+  }
+}
+
+/// Says what failed, which may fail for the same reason: then a line of ours is all that is left to say, and if that fails, too, nothing.
+void Bridge::as_last_resort(std::string_view about, const std::function<void()>& work) noexcept {
+  try {
+    try {
+      work();
+    } catch (const std::exception& e) {
+      options_.notice(std::string(about) + ": what failed could not be told: " + valid_utf8(e.what()));
+    }
+  } catch (...) {
+    return;
+  }
+}
+
+/// Whoever takes observations may fail, too; it is said that this was not the object's text.
+void Bridge::tell(const Observation& o) {
+  try {
+    emit_(o);
+  } catch (const std::exception& e) {
+    throw std::runtime_error(std::string("it could not be told to its domain: ") + e.what());
   }
 }
 
@@ -96,44 +124,48 @@ void Bridge::take(const WatchEvent& event) {
   const ResourceType& type = *event.resource;
   if (event.type == WatchEvent::Type::synced) {
     kinds_to_sync_.erase(std::string(type.plural));
-    if (kinds_to_sync_.empty() && !synced_) {
-      synced_ = true;
-      emit_(MirrorSynced{});
-    }
-    return;
+    if (!kinds_to_sync_.empty()) return;
+    listed_ = true;
+    read_again();
+    return say_synced();
   }
   if (is_defaults(type)) return on_defaults(event);
-  if (event.type == WatchEvent::Type::deleted) {
-    Arena arena;
-    const auto o = observe_deleted_text(type, event.object, arena);
-    if (!o) return options_.notice(o.error().message);
-    const auto& gone = std::get<ObjectDeleted>(*o);
-    const std::string uid(gone.uid);
-    const bool was_set_aside = set_aside_.erase(uid) != 0;
-    if (gone.kind == ObjectKind::pod && !queues_told_.contains(uid) && !was_set_aside) return;
-    if (gone.kind == ObjectKind::workload) forget_workload(gone, event.object);
-    emit_(*o);
-    if (gone.kind == ObjectKind::cluster_queue) forget_want("cq/" + std::string(gone.name));
-    if (gone.kind == ObjectKind::local_queue) forget_want("lq/" + std::string(gone.namespace_) + "/" + std::string(gone.name));
-    if (held_type(gone.kind) != nullptr) forget_want(finalizer_key(gone.kind, gone.name));
-    counts_by_owner_.erase(owner_key(gone.namespace_, uid));
-    queues_told_.erase(uid);
-    own_versions_.erase(uid);
-    if (const auto it = clusters_of_jobs_.find(uid); it != clusters_of_jobs_.end()) {
-      const auto job = std::move(it->second.first);
-      clusters_of_jobs_.erase(it);
-      reobserve_job(gone.namespace_, job);
-    }
-    for (const auto& key : keys_of(uid)) refusals_.erase(key);
-    if (const auto it = keys_by_uid_.find(uid); it != keys_by_uid_.end()) {
-      const auto keys = it->second;
-      for (const auto& key : keys)
-        if (const auto w = wants_.find(key); w != wants_.end() && !w->second.in_flight && looks_at(w->second.intent).front() == uid)
-          drop_want(w);
-    }
-    return;
-  }
+  if (event.type == WatchEvent::Type::deleted) return take_deleted(event);
   observe_one(type, event.object);
+}
+
+/// First everything that is remembered of it goes, so that nothing stays if its end cannot be told.
+void Bridge::take_deleted(const WatchEvent& event) {
+  Arena arena;
+  const auto o = observe_deleted_text(*event.resource, event.object, arena);
+  if (!o) return options_.notice(o.error().message);
+  const auto& gone = std::get<ObjectDeleted>(*o);
+  const std::string uid(gone.uid);
+  const bool was_set_aside = set_aside_.erase(uid) != 0;
+  if (gone.kind == ObjectKind::pod && !queues_told_.contains(uid) && !was_set_aside) return;
+  if (gone.kind == ObjectKind::workload) forget_workload(gone, event.object);
+  if (gone.kind == ObjectKind::cluster_queue) forget_want("cq/" + std::string(gone.name));
+  if (gone.kind == ObjectKind::local_queue) forget_want("lq/" + std::string(gone.namespace_) + "/" + std::string(gone.name));
+  if (held_type(gone.kind) != nullptr) forget_want(finalizer_key(gone.kind, gone.name));
+  counts_by_owner_.erase(owner_key(gone.namespace_, uid));
+  queues_told_.erase(uid);
+  own_versions_.erase(uid);
+  for (const auto& key : keys_of(uid)) refusals_.erase(key);
+  if (const auto it = keys_by_uid_.find(uid); it != keys_by_uid_.end()) {
+    const auto keys = it->second;
+    for (const auto& key : keys)
+      if (const auto w = wants_.find(key); w != wants_.end() && !w->second.in_flight && looks_at(w->second.intent).front() == uid) {
+        refusals_.erase(key);
+        drop_want(w);
+      }
+  }
+  std::string job;
+  if (const auto it = clusters_of_jobs_.find(uid); it != clusters_of_jobs_.end()) {
+    job = std::move(it->second.first);
+    clusters_of_jobs_.erase(it);
+  }
+  tell(*o);
+  if (!job.empty()) reobserve_job(gone.namespace_, job);
 }
 
 void Bridge::observe_one(const ResourceType& type, std::string_view text) {
@@ -155,7 +187,7 @@ void Bridge::observe_one(const ResourceType& type, std::string_view text) {
     return;
   }
   const bool back = !set_aside_.empty() && set_aside_.erase(std::string(uid_of(*o))) != 0;
-  if (is_news(*o) || back) emit_(*o);
+  if (is_news(*o) || back) tell(*o);
   if (const auto* w = std::get_if<WorkloadObserved>(&*o)) {
     note_pending(*w);
     if (!w->owner_uid.empty()) {
@@ -212,6 +244,7 @@ bool Bridge::is_news(Observation o) {
 void Bridge::wake_want(const std::string& key) {
   const auto it = wants_.find(key);
   if (it == wants_.end()) return;
+  look_for_change(key, it->second);
   it->second.waiting = false;
   advance(key);
 }
@@ -293,7 +326,7 @@ void Bridge::reobserve_job(std::string_view namespace_, std::string_view uid, st
   auto& job = std::get<JobObserved>(*o);
   job.meta.resource_version = 0;
   job.start_settled = start_settled;
-  emit_(*o);
+  tell(*o);
   tell_again(uid);
 }
 
@@ -324,6 +357,7 @@ void Bridge::wake(std::string_view uid) {
   const auto keys = it->second;  // advancing may change the list
   for (const auto& key : keys)
     if (const auto w = wants_.find(key); w != wants_.end()) {
+      look_for_change(key, w->second);
       w->second.waiting = false;
       advance(key);
     }
@@ -345,11 +379,14 @@ void Bridge::want(std::vector<Intent> intents) {
         own_versions_.erase(own);
     Want& w = wants_[key];
     w.intent = std::move(intent);
+    const auto content = content_hash(w.intent);
+    // Said again, a wish that the object does not take is no nearer to being true.
+    if (std::exchange(w.content, content) != content) w.rounds = refusals_.contains(key) ? std::min(w.rounds, rounds_again) : 0;
     w.forgotten = false;
     w.checked = false;
     ++w.version;
     w.waiting = false;
-    w.rounds = 0;
+    look_for_change(key, w);
     advance(key);
   }
 }
@@ -379,13 +416,12 @@ void Bridge::see_departed(const Sent& sent, bool written) {
 }
 
 void Bridge::retry() {
-  for (auto& [key, refusal] : refusals_)
-    if (refusal.retries_to_wait > 0) --refusal.retries_to_wait;
+  wait_on();
+  read_again();
   std::vector<std::string> keys;
   for (auto& [key, w] : wants_)
     if (!w.in_flight && !w.queued) {
       w.waiting = false;
-      w.rounds = 0;
       keys.push_back(key);
     }
   for (const auto& key : keys)
@@ -418,13 +454,7 @@ void Bridge::go_on(const std::string& key) {
     return;
   }
   Plan p = plan(w.intent);
-  if (p.error) {
-    const Intent intent = w.intent;
-    const std::string message = p.error->message;
-    drop_want(it);
-    refused(intent, 0, message);
-    return;
-  }
+  if (p.error) return refused(key, 0, p.error->message);
   if (p.not_yet) {
     w.waiting = true;
     return;
@@ -453,10 +483,12 @@ void Bridge::go_on(const std::string& key) {
     if (std::find(busy->second.begin(), busy->second.end(), key) == busy->second.end()) busy->second.push_back(key);
     return;
   }
-  if (++w.rounds > rounds_max) {
-    options_.notice("write " + key + ": the object does not take what is written; trying again later");
+  if (w.rounds >= rounds_max) {
+    const auto& refusal = back_off(key, w.intent, w.content);
+    w.rounds = rounds_again;
     w.waiting = true;
-    return;
+    return options_.notice("write " + key + ": the object does not take what is written; trying again in " +
+                           std::to_string(refusal.retries_to_wait) + " s");
   }
   stage_ = QuarantineStage::write;
   send(key, w, std::move(p));
@@ -469,6 +501,7 @@ void Bridge::send(const std::string& key, Want& want, Plan plan) {
   if (plan.only_tells) others_since_report_ = 0;
   Write write = std::move(plan.writes.front());
   Sent sent{.version = want.version,
+            .wanted = want.content,
             .type = write.type,
             .verb = write.verb,
             .namespace_ = write.namespace_,
@@ -545,10 +578,11 @@ void Bridge::answered(const std::string& key, const Sent& sent, WriteAnswer answ
   }
   const bool newest = w.version == sent.version;
   if (ok) {
-    refusals_.erase(key);
+    ++w.rounds;
     w.checked = w.checked || (sent.checks && newest);
     const bool once = verb == Write::Verb::create || verb == Write::Verb::delete_;
     if (once && newest) {
+      refusals_.erase(key);
       drop_want(it);  // done; what comes of it is observed
       return;
     }
@@ -573,61 +607,13 @@ void Bridge::answered(const std::string& key, const Sent& sent, WriteAnswer answ
     if (status == 409 && mirror_.find(*sent.type, sent.namespace_, sent.name) != sent.seen) wake_want(key);
     return;
   }
-  const Intent intent = w.intent;
-  if (!newest) {
+  if (!newest && w.content != sent.wanted) {  // what is wanted by now has not been refused
+    back_off(key, w.intent, sent.wanted);
+    look_for_change(key, w);
     advance(key);
     return;
   }
-  drop_want(it);
-  refused(intent, status, status_message(answer));
-}
-
-bool Bridge::backs_off(const std::string& key) const {
-  const auto it = refusals_.find(key);
-  return it != refusals_.end() && it->second.retries_to_wait > 0;
-}
-
-std::uint32_t Bridge::retries_until_next() const {
-  std::uint32_t out = 0;
-  for (const auto& [key, refusal] : refusals_)
-    if (wants_.contains(key) && refusal.retries_to_wait > 0)
-      out = out == 0 ? refusal.retries_to_wait : std::min(out, refusal.retries_to_wait);
-  return out;
-}
-
-void Bridge::refused(const Intent& intent, int status, std::string_view why) {
-  constexpr std::uint32_t longest_wait = 64;
-  Refusal& refusal = refusals_[key_of(intent)];
-  refusal.times = std::min(refusal.times + 1, 7U);
-  refusal.retries_to_wait = std::min(1U << (refusal.times - 1), longest_wait);
-  const std::string message = cut_middle(valid_utf8(why), limits::finding.size());
-  WriteRefused r;
-  r.http_status = status;
-  r.message = message;
-  const auto name = [&](ObjectKind kind, const std::string& uid, const std::string& namespace_, const std::string& object,
-                        std::uint64_t decision) {
-    r.kind = kind;
-    r.uid = uid;
-    r.namespace_ = namespace_;
-    r.name = object;
-    r.decision_sequence = decision;
-  };
-  if (const auto* i = std::get_if<WorkloadIntent>(&intent))
-    name(ObjectKind::workload, i->uid, i->namespace_, i->name, i->decision_sequence);
-  else if (const auto* c = std::get_if<WorkloadCreateIntent>(&intent))
-    name(ObjectKind::job, c->job_uid, c->namespace_, c->job_name, c->decision_sequence);
-  else if (const auto* v = std::get_if<WorkloadReviseIntent>(&intent))
-    name(ObjectKind::workload, v->uid, v->namespace_, v->name, v->decision_sequence);
-  else if (const auto* j = std::get_if<JobIntent>(&intent))
-    name(ObjectKind::job, j->uid, j->namespace_, j->name, j->decision_sequence);
-  else if (const auto* d = std::get_if<PodReleaseIntent>(&intent))
-    name(ObjectKind::pod, d->uid, d->namespace_, d->name, d->decision_sequence);
-  else {  // no decision stands behind it, so it is just tried again
-    wants_.insert_or_assign(key_of(intent), Want{.intent = intent, .waiting = true});
-    return options_.notice("status of " + key_of(intent) + " was refused: " + message);
-  }
-  options_.notice("write to " + std::string(r.namespace_) + "/" + std::string(r.name) + " was refused: " + message);
-  emit_(r);
+  refused(key, status, status_message(answer));
 }
 
 }  // namespace hindsight::connectors

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -49,6 +50,8 @@ struct BridgeOptions {
   std::function<void(const std::string&)> notice = [](const std::string&) {};
   /// No write is under way any more of an object that departed, and what these writes made was emitted.
   std::function<void()> departed = [] {};
+  /// Runs work on the bridge's thread behind all that waits there: for what is much, and is done in pieces. Empty: it is done at once.
+  std::function<void(std::function<void()>)> later;
 };
 
 /// Does the intent leave alone whether the Workload is admitted, exists and may run? Then it tells readers why it waits.
@@ -56,7 +59,7 @@ struct BridgeOptions {
 
 /// Carries facts in and wishes out. For every object at most one write is under way; after its answer the newest intents are compared
 /// again with the newest text, until there is no difference (rule 5). A conflict waits for a version that the mirror did not have when
-/// the write was made.
+/// the write was made. What is refused, or taken without becoming what is wanted, is tried ever more rarely (bridge_refusals.cpp).
 ///
 /// What cannot be read, or fails in any other way, concerns its own object only: that one is set aside (ObjectQuarantined), and nothing is
 /// written to it that would start it, until it comes in a version that can be read.
@@ -79,7 +82,7 @@ class Bridge {
   [[nodiscard]] bool departing() const { return !departing_.empty(); }
   /// Tries again what waits after a conflict, a failure or a refusal; called about once a second.
   void retry();
-  /// After how many calls of `retry` something that was refused is tried again; 0: nothing is.
+  /// After how many calls of `retry` something that waits, after a refusal for instance, has its turn; 0: nothing waits for that.
   [[nodiscard]] std::uint32_t retries_until_next() const;
   /// Gives up what is wanted of objects that the mirror has not had at so many calls in a row; `retry` calls it, with many.
   void drop_absent(std::uint32_t retries);
@@ -89,8 +92,8 @@ class Bridge {
   /// Entries of all tables that grow with the objects of the cluster.
   [[nodiscard]] std::size_t entries() const {
     return wants_.size() + busy_.size() + own_versions_.size() + departing_.size() + reports_.size() + refusals_.size() +
-           keys_by_uid_.size() + counts_by_owner_.size() + clusters_of_jobs_.size() + pending_.size() + queues_told_.size() +
-           set_aside_.size();
+           keys_by_uid_.size() + counts_by_owner_.size() + clusters_of_jobs_.size() + pending_.size() + passes_.size() +
+           queues_told_.size() + set_aside_.size();
   }
   [[nodiscard]] std::uint64_t writes() const { return writes_; }
   [[nodiscard]] std::uint64_t conflicts() const { return conflicts_; }
@@ -103,18 +106,41 @@ class Bridge {
     bool in_flight = false;
     bool waiting = false;       ///< After a conflict: for the mirror, or the next retry.
     std::uint64_t version = 0;  ///< Rises with every new intent.
-    std::uint32_t rounds = 0;   ///< Writes since the intent came; a guard against writing in circles.
+    std::uint64_t content = 0;  ///< Hash of what the intent asks for.
+    std::uint32_t rounds = 0;   ///< Writes that were taken since something else was wanted; a guard against writing in circles.
     bool queued = false;        ///< In reports_.
     bool forgotten = false;     ///< It is only there for the answer to come.
     bool checked = false;       ///< Plan::check has been answered.
     std::uint32_t absent = 0;   ///< At so many retries in a row the mirror did not have the object.
   };
   using Wants = std::map<std::string, Want>;
-  /// What the API server refused for good is still wanted as long as the state says so: it is tried again after one call of `retry`,
-  /// then after two, four and so on, so that neither the server nor the log is flooded (design rule 5).
+  /// What the API server refused for good, or took without becoming what is wanted, is still wanted as long as the state says so: it is
+  /// tried again after one call of `retry`, then after two, four and so on up to an hour, or when it has changed.
   struct Refusal {
+    static constexpr std::uint32_t changes_max = 8;
     std::uint32_t times = 0;
     std::uint32_t retries_to_wait = 0;
+    std::uint64_t wanted = 0;                                 ///< Content of what was refused,
+    std::uint64_t seen = 0;                                   ///< and hash of the objects that it was planned from,
+    std::array<std::weak_ptr<const std::string>, 2> objects;  ///< which need no second look while they are these.
+    std::uint64_t told = 0;                                   ///< Hash of the answer that was told last, and of what it was about.
+    std::uint64_t decision = 0;                               ///< Sequence of the decision behind what was refused last.
+    std::uint32_t tellings = 0;                               ///< So often the same answer was told of the same decision.
+    std::uint32_t changes_left = changes_max;                 ///< So often something else that is wanted is tried at once.
+    bool hurried = false;                                     ///< It was tried at once since the last call of `retry`.
+    bool shortened = false;                                   ///< The wait is not the whole one.
+  };
+  using Objects = std::array<Mirror::ObjectText, 2>;
+  /// Pending Workloads of a namespace that are read again, in the order of their uids, because what is added to their pods has changed.
+  struct Pass {
+    std::string next;                   ///< Behind which one it goes on; empty: at the beginning.
+    std::string mention;                ///< Only those whose text has this; empty: all.
+    bool due = true;                    ///< There is something to read.
+    bool again = false;                 ///< It changed once more meanwhile: from the beginning when the end is reached.
+    std::size_t told = 0;               ///< How many were told anew.
+    std::uint32_t retries_to_wait = 0;  ///< After one that told many.
+
+    [[nodiscard]] bool is_ready() const { return due && retries_to_wait == 0; }
   };
   struct Plan {
     std::vector<Write> writes;
@@ -129,6 +155,7 @@ class Bridge {
   /// What has to be known of a write when its answer comes.
   struct Sent {
     std::uint64_t version = 0;  ///< Of the want.
+    std::uint64_t wanted = 0;   ///< Its content.
     const ResourceType* type = nullptr;
     Write::Verb verb = Write::Verb::merge_patch;
     std::string namespace_, name;
@@ -148,8 +175,12 @@ class Bridge {
   };
 
   void take(const WatchEvent& event);
+  void take_deleted(const WatchEvent& event);
+  void tell(const Observation& o);
+  void as_last_resort(std::string_view about, const std::function<void()>& work) noexcept;
+  void say_synced();
   void set_aside(const ResourceType& type, std::string_view text, QuarantineStage stage, std::string_view reason);
-  void failed(const std::string& key, std::string_view what);
+  void failed(const std::string& key, std::string_view what) noexcept;
   void tell_again(std::string_view uid);
   void lift(const ResourceType& type, const ObjectMeta& meta);
   [[nodiscard]] bool is_held_back(const admission::Intent& intent) const;
@@ -159,7 +190,12 @@ class Bridge {
   [[nodiscard]] JobContext job_context(List<PodSetCount> workload_counts) const;
   void note_cluster(const JobObserved& cluster);
   void on_defaults(const WatchEvent& event);
-  void reobserve_pending(const std::string& namespace_, std::string_view mention);
+  void defaults_changed(const std::string& namespace_, std::string_view mention);
+  [[nodiscard]] bool is_to_read_again() const;
+  void read_again();
+  void read_some_again();
+  void read_pending(const std::string& namespace_, const std::string& uid, Pass& pass, const std::string& text);
+  void end_pass(const std::string& namespace_);
   void note_pending(const WorkloadObserved& w);
   void note_settled(std::string_view namespace_, std::string_view uid);
   void forget_workload(const ObjectDeleted& gone, std::string_view text);
@@ -173,8 +209,16 @@ class Bridge {
   [[nodiscard]] bool overtaken(const admission::WorkloadIntent& intent, std::uint64_t version) const;
   [[nodiscard]] bool reports_wait() const;
   void send_reports();
-  void refused(const admission::Intent& intent, int status, std::string_view message);
+  void refused(const std::string& key, int status, std::string_view why);
+  Refusal& back_off(const std::string& key, const admission::Intent& intent, std::uint64_t wanted);
   [[nodiscard]] bool backs_off(const std::string& key) const;
+  void look_for_change(const std::string& key, const Want& want);
+  void wait_on();
+  [[nodiscard]] bool is_to_be_told(const admission::Intent& intent, Refusal& refusal, int status, std::string_view message) const;
+  [[nodiscard]] bool is_unwritten_reservation(const admission::Intent& intent) const;
+  [[nodiscard]] Objects objects_of(const admission::Intent& intent) const;
+  [[nodiscard]] static std::uint64_t hash_of(const Objects& objects);
+  [[nodiscard]] static bool tells_only(const admission::Intent& intent, const Mirror::ObjectText& object);
   void wake(std::string_view uid);
   void wake_want(const std::string& key);
   void forget_want(const std::string& key);
@@ -205,12 +249,17 @@ class Bridge {
   /// Uid of a RayCluster that a RayJob made → uid of the job and the generation that was seen: the job's size follows from it (EJ-131).
   std::unordered_map<std::string, std::pair<std::string, std::int64_t>> clusters_of_jobs_;
   ClusterDefaults defaults_;  ///< Of the LimitRanges and RuntimeClasses seen; part of every request that is observed (BA-43).
-  std::map<std::string, std::unordered_set<std::string>, std::less<>> pending_;  ///< Namespace → uids of Workloads without admission.
+  /// Namespace → uids of Workloads without admission → hash of what was told of them that follows from `defaults_`.
+  std::map<std::string, std::map<std::string, std::uint64_t>, std::less<>> pending_;
+  std::map<std::string, Pass> passes_;                          ///< By namespace.
+  std::string last_pass_;                                       ///< Namespace that had the last turn.
+  bool reading_again_ = false;                                  ///< The next piece is on its way (BridgeOptions::later).
   std::unordered_map<std::string, std::uint64_t> queues_told_;  ///< Uid of a queue → hash of what was told of it, but its version.
   std::unordered_map<std::string, SetAside> set_aside_;         ///< By uid.
   QuarantineStage stage_ = QuarantineStage::plan;               ///< What is being done for a want.
   events::Encoder encoder_;
   std::unordered_set<std::string> kinds_to_sync_;
+  bool listed_ = false;  ///< All lists are complete; said when what follows from them has been told.
   bool synced_ = false;
   std::uint64_t writes_ = 0, conflicts_ = 0;
 };

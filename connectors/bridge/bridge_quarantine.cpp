@@ -34,21 +34,28 @@ void Bridge::set_aside(const ResourceType& type, std::string_view text, Quaranti
   if (news)
     options_.notice(std::string(type.kind) + " " + std::string(told->namespace_) + (told->namespace_.empty() ? "" : "/") +
                     std::string(told->name) + " is set aside: " + std::string(told->reason));
-  emit_(*told);
+  try {
+    tell(*told);
+  } catch (...) {  // its next version is told
+    if (const auto it = set_aside_.find(uid); it != set_aside_.end()) it->second.told = 0;
+    throw;
+  }
 }
 
 /// A want could not be worked out or sent.
-void Bridge::failed(const std::string& key, std::string_view what) {
-  const QuarantineStage stage = stage_;
-  const auto it = wants_.find(key);
-  if (it == wants_.end()) return options_.notice("write " + key + ": " + valid_utf8(what));
-  it->second.in_flight = false;
-  it->second.waiting = true;
-  const auto* type = type_of(it->second.intent);
-  const auto text = type == nullptr ? nullptr : mirror_.find_by_uid(looks_at(it->second.intent).front());
-  if (text != nullptr) return set_aside(*type, *text, stage, what);
-  drop_want(it);  // it is wanted again when the state says so anew
-  options_.notice("write " + key + ": " + valid_utf8(what));
+void Bridge::failed(const std::string& key, std::string_view what) noexcept {
+  as_last_resort(key, [&] {
+    const QuarantineStage stage = stage_;
+    const auto it = wants_.find(key);
+    if (it == wants_.end()) return options_.notice("write " + key + ": " + valid_utf8(what));
+    it->second.in_flight = false;
+    it->second.waiting = true;
+    const auto* type = type_of(it->second.intent);
+    const auto text = type == nullptr ? nullptr : mirror_.find_by_uid(looks_at(it->second.intent).front());
+    if (text != nullptr) return set_aside(*type, *text, stage, what);
+    drop_want(it);  // it is wanted again when the state says so anew
+    options_.notice("write " + key + ": " + valid_utf8(what));
+  });
 }
 
 /// What was just told of an object in the version that failed says that it can be read, which is not all.
@@ -75,7 +82,7 @@ void Bridge::lift(const ResourceType& type, const ObjectMeta& meta) {
   o.uid = meta.uid;
   o.resource_version = meta.resource_version;
   o.lifted = true;
-  emit_(o);
+  tell(o);
 }
 
 /// What cannot be read may be stopped, and it may be told so; it may not be started, and nothing is made of it. What failed otherwise is

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,5 +22,8 @@ namespace hindsight::connectors {
 
 /// Of the first of these; nullptr: the intent names no object by uid.
 [[nodiscard]] const ResourceType* type_of(const admission::Intent& intent);
+
+/// Hash of what the intent asks for; not of when that was decided, nor by which decision.
+[[nodiscard]] std::uint64_t content_hash(const admission::Intent& intent);
 
 }  // namespace hindsight::connectors

@@ -1,103 +1,14 @@
 // What the bridge observes and writes, with a mirror in memory and a cluster that keeps the writes for the test to answer.
 
-#include "connectors/bridge/bridge.hpp"
-
-#include <gtest/gtest.h>
-
-#include <deque>
-#include <string>
-#include <vector>
-
-#include "connectors/bridge/memory_mirror.hpp"
-#include "connectors/json/json_value.hpp"
+#include "tests/connectors/bridge/bridge_fixture.hpp"
 
 namespace hindsight::connectors {
 namespace {
 
-class BridgeTest : public ::testing::Test, private Cluster {
- protected:
-  struct Sent {
-    Write write;
-    std::function<void(WriteAnswer)> done;
-  };
-  struct Seen {
-    std::string name;
-    std::uint64_t version = 0;
-    std::string requests, limits_error, limit_range_error;
-    friend bool operator==(const Seen&, const Seen&) = default;
-  };
-
-  void tell(WatchEvent::Type kind, const ResourceType& type, const std::string& object) {
-    const WatchEvent event{kind, &type, object};
-    mirror_.on_watch(event);
-    bridge_.on_watch(event);
-  }
-  void add(const ResourceType& type, const std::string& object) { tell(WatchEvent::Type::added, type, object); }
-  void change(const ResourceType& type, const std::string& object) { tell(WatchEvent::Type::modified, type, object); }
-  void remove(const ResourceType& type, const std::string& object) { tell(WatchEvent::Type::deleted, type, object); }
-
-  static std::string workload(const std::string& name, const std::string& version, const std::string& container,
-                              const std::string& more = "", const std::string& ns = "ns") {
-    return R"({"metadata":{"namespace":")" + ns + R"(","name":")" + name + R"(","uid":"uid-)" + name + R"(","resourceVersion":")" +
-           version +
-           R"(","generation":1},"spec":{"queueName":"lq","podSets":[{"name":"main","count":1,"template":{"spec":{"containers":[)" +
-           container + "]" + more + "}}}]}}";
-  }
-  static std::string limit_range(const std::string& limits) {
-    return R"({"metadata":{"namespace":"ns","name":"r"},"spec":{"limits":[)" + limits + "]}}";
-  }
-  /// Of Job "j", uid "u": nothing yet.
-  static admission::JobIntent job_intent() {
-    admission::JobIntent out;
-    out.uid = "u";
-    out.kind = "Job";
-    out.group = "batch";
-    out.namespace_ = "ns";
-    out.name = "j";
-    return out;
-  }
-  /// The answer to the oldest write.
-  void answer(int status, const std::string& body = "{}") {
-    ASSERT_FALSE(sent_.empty());
-    auto sent = std::move(sent_.front());
-    sent_.pop_front();
-    sent.done({status, body});
-  }
-
-  std::vector<Seen> seen_;
-  std::vector<std::uint64_t> settled_;
-  std::vector<std::string> jobs_;  ///< "name vVERSION pod-set=count", of the last pod set.
-  int queues_seen_ = 0;
-  int refusals_seen_ = 0;
-  int departures_ = 0;
-  std::vector<std::string> notices_;
-  std::deque<Sent> sent_;
-  MemoryMirror mirror_;
-  Bridge bridge_{*this, mirror_, [this](const Observation& o) { note(o); }, options()};
-
- private:
-  void submit(Write write, std::function<void(WriteAnswer)> done) override { sent_.push_back({std::move(write), std::move(done)}); }
-  BridgeOptions options() {
-    BridgeOptions out;
-    out.notice = [this](const std::string& text) { notices_.push_back(text); };
-    out.departed = [this] { ++departures_; };
-    return out;
-  }
-  void note(const Observation& o) {
-    if (std::holds_alternative<ClusterQueueObserved>(o)) ++queues_seen_;
-    if (std::holds_alternative<WriteRefused>(o)) ++refusals_seen_;
-    if (const auto* j = std::get_if<JobObserved>(&o); j != nullptr && j->start_settled != 0) settled_.push_back(j->start_settled);
-    if (const auto* j = std::get_if<JobObserved>(&o); j != nullptr && !j->pod_sets.empty())
-      jobs_.push_back(std::string(j->meta.name) + " v" + std::to_string(j->meta.resource_version) + " " +
-                      std::string(j->pod_sets.back().name) + "=" + std::to_string(j->pod_sets.back().count));
-    const auto* w = std::get_if<WorkloadObserved>(&o);
-    if (w == nullptr) return;
-    Seen s{std::string(w->meta.name), w->meta.resource_version, "", std::string(w->pod_sets[0].limits_error),
-           std::string(w->pod_sets[0].limit_range_error)};
-    for (const auto& r : w->pod_sets[0].requests) s.requests += std::string(r.resource) + "=" + std::to_string(r.amount) + " ";
-    seen_.push_back(std::move(s));
-  }
-};
+using test::admission_of;
+using test::asks_nothing;
+using test::BridgeTest;
+using test::status_of;
 
 // BA-1: what we write into the status of a queue ourselves is no news.
 TEST_F(BridgeTest, AQueueIsToldAgainOnlyWhenMoreThanItsStatusHasChanged) {
@@ -146,8 +57,6 @@ TEST_F(BridgeTest, ARayJobIsToldAgainWhenItsClusterIsResized) {
   remove(types::ray_cluster, cluster("5", 2, 5));
   EXPECT_EQ(jobs_, Lines{"j v0 w=1"}) << "the next one will be as the job says";
 }
-
-const std::string asks_nothing = R"({"name":"c"})";
 
 // BA-43, base-admission §3.7
 TEST_F(BridgeTest, ALimitRangeGivesDefaultsToWhatIsPendingInItsNamespace) {
@@ -351,33 +260,6 @@ TEST_F(BridgeTest, AStartWithAPlanIsRepeatedUntilItShows) {
   EXPECT_EQ(refusals_seen_, 0);
 }
 
-// BA-75: what the server refuses is still wanted while the state says so, and asked for ever more rarely: neither it nor the log is
-// flooded.
-TEST_F(BridgeTest, WhatWasRefusedIsTriedAgainEverMoreRarely) {
-  add(types::workload, workload("w", "7", asks_nothing));
-  admission::WorkloadIntent intent;
-  intent.uid = "uid-w";
-  intent.namespace_ = "ns";
-  intent.name = "w";
-  intent.set_inactive = true;
-  bridge_.want({intent});
-  for (const int wait : {1, 2, 4, 8, 16, 32, 64, 64}) {
-    ASSERT_EQ(sent_.size(), 1U) << "before the wait of " << wait;
-    answer(403);
-    bridge_.want({intent});  // the refusal is a record, which touches the Workload: the state says again what it wants
-    EXPECT_EQ(bridge_.retries_until_next(), static_cast<std::uint32_t>(wait));
-    for (int i = 1; i < wait; ++i) bridge_.retry();
-    ASSERT_TRUE(sent_.empty()) << "within the wait of " << wait;
-    bridge_.retry();
-  }
-  EXPECT_EQ(refusals_seen_, 8);
-  ASSERT_EQ(sent_.size(), 1U);
-  auto inactive = Json::parse(workload("w", "8", asks_nothing));
-  inactive["spec"]["active"] = false;
-  answer(200, inactive.dump());
-  EXPECT_EQ(bridge_.retries_until_next(), 0U);
-}
-
 // 5440 §2.2: what is wrong stands at the end, behind the whole value.
 TEST_F(BridgeTest, ALongRefusalKeepsItsEnd) {
   add(types::workload, workload("w", "7", asks_nothing));
@@ -419,15 +301,6 @@ TEST_F(BridgeTest, NothingIsWantedOfWhatHasGone) {
   answer(500);
   remove(types::resource_flavor, flavor);
   EXPECT_EQ(bridge_.outstanding(), 0U);
-}
-
-admission::WorkloadIntent status_of(const std::string& name, const std::string& why) {
-  admission::WorkloadIntent out;
-  out.uid = "uid-" + name;
-  out.namespace_ = "ns";
-  out.name = name;
-  out.conditions = {{ConditionType::quota_reserved, ConditionStatus::false_, "Pending", why, Time::from_seconds(1)}};
-  return out;
 }
 
 // Tables by names and uids that users choose are as large as what there is: what is made, written, refused and deleted leaves nothing.
@@ -485,14 +358,6 @@ TEST_F(BridgeTest, CountsOfAJobAreNotTakenFromOtherNamespaces) {
   EXPECT_EQ(jobs_.size(), told) << "it says nothing about the job";
   add(types::workload, ray("ns", "3"));
   EXPECT_EQ(jobs_.size(), told + 1);
-}
-
-admission::WorkloadIntent admission_of(const std::string& name) {
-  auto out = status_of(name, "");
-  out.conditions = {{ConditionType::quota_reserved, ConditionStatus::true_, "QuotaReserved", "", Time::from_seconds(2)}};
-  out.has_admission = true;
-  out.cluster_queue = "cq";
-  return out;
 }
 
 std::string said_in(const Write& write) { return Json::parse(write.body)["status"]["conditions"][0]["message"]; }

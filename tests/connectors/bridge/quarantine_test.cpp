@@ -92,6 +92,7 @@ class BridgeQuarantine : public ::testing::Test, private Cluster {
   Lines notices_;
   std::deque<Sent> sent_;
   std::string no_write_to_;  ///< Writes to this name are not even sent.
+  int untold_ = 0;           ///< So many observations cannot be told.
   TroubledMirror mirror_;
   Bridge bridge_{*this, mirror_, [this](const Observation& o) { note(o); }, options()};
 
@@ -106,6 +107,10 @@ class BridgeQuarantine : public ::testing::Test, private Cluster {
     return out;
   }
   void note(const Observation& o) {
+    if (untold_ > 0) {
+      --untold_;
+      throw std::runtime_error("the domain is ill");
+    }
     if (const auto* q = std::get_if<ObjectQuarantined>(&o)) {
       const std::string who = std::string(q->api_kind) + " " + std::string(q->name);
       constexpr const char* stages[] = {"read", "plan", "write"};
@@ -280,6 +285,47 @@ TEST_F(BridgeQuarantine, AWriteThatFailsConcernsOneObject) {
   no_write_to_.clear();
   change(types::job, job(3).dump());
   EXPECT_EQ(sent_.size(), 2U);
+}
+
+/// Whoever takes what is told may fail, too: then it is not the text of the object that is blamed.
+TEST_F(BridgeQuarantine, WhatCannotBeToldIsSetAsideToo) {
+  untold_ = 1;
+  add(types::job, job(1).dump());
+  EXPECT_EQ(told_, Lines{"Job j v1 read running it could not be told to its domain: the domain is ill"});
+  add(types::job, job(2, "other").dump());
+  EXPECT_EQ(seen_, Lines{"other v2"});
+  change(types::job, job(3).dump());
+  EXPECT_EQ(seen_, (Lines{"other v2", "j v3"}));
+}
+
+/// Nor can it be told that it failed: the process says so, and goes on.
+TEST_F(BridgeQuarantine, WhatCannotEvenBeSetAsideEndsNothing) {
+  const auto before = bridge_.entries();
+  untold_ = 2;
+  EXPECT_NO_THROW(add(types::job, job(1).dump()));
+  ASSERT_FALSE(notices_.empty());
+  EXPECT_EQ(notices_.back(), "Job: what failed could not be told: it could not be told to its domain: the domain is ill");
+  add(types::job, job(2, "other").dump());
+  EXPECT_EQ(seen_, Lines{"other v2"});
+  untold_ = 2;
+  EXPECT_NO_THROW(change(types::job, unreadable(3).dump()));
+  change(types::job, unreadable(4).dump());
+  ASSERT_EQ(told_.size(), 1U) << "the next version is told";
+
+  // Of several wishes one is about an object that fails in every way.
+  add(types::job, job(5, "third").dump());
+  mirror_.trouble = "uid-third";
+  untold_ = 1;
+  EXPECT_NO_THROW(bridge_.want({intent(false, "third"), intent(false, "other")}));
+  ASSERT_EQ(sent_.size(), 1U);
+  EXPECT_EQ(sent_[0].write.name, "other");
+  answer(200, job(6, "other").dump());
+
+  // What has gone leaves nothing, whether that can be told or not.
+  untold_ = 100;
+  while (!sent_.empty()) answer(404);
+  for (const auto& name : {"j", "other", "third"}) EXPECT_NO_THROW(remove(types::job, job(7, name).dump()));
+  EXPECT_EQ(bridge_.entries(), before);
 }
 
 /// LimitRanges are not observed: that one is back is said by itself.
