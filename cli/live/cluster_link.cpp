@@ -13,9 +13,6 @@ using connectors::kubernetes::Flow;
 
 namespace {
 
-constexpr std::size_t tasks_high = 20'000;
-constexpr std::size_t tasks_low = 2'000;
-
 namespace t = connectors::types;
 
 }  // namespace
@@ -61,6 +58,7 @@ ClusterLink::ClusterLink(connectors::kubernetes::KubernetesCluster& cluster, std
   options.departed = [this] {
     if (domains_ != nullptr && !stopping_) domains_->departed();
   };
+  options.later = [this](std::function<void()> work) { tasks_.post(std::move(work)); };
   bridge_ = std::make_unique<connectors::Bridge>(
       *posting_, *mirror_, [this](const Observation& o) { on_emit(o); }, std::move(options));
 }
@@ -79,13 +77,13 @@ void ClusterLink::start(ClusterDomains& domains, const std::string& configuratio
         *type,
         [this](const connectors::WatchEvent& event) {
           auto text = std::make_shared<std::string>(event.object);
+          backlog_.add(text->size());
           const auto waiting = tasks_.post([this, kind = event.type, resource = event.resource, text] {
             bridge_->on_watch({kind, resource, *text});
-            if (paused_ && tasks_.size() < tasks_low && paused_.exchange(false)) cluster_.resume();
+            backlog_.remove(text->size());
+            go_on_watching();
           });
-          if (waiting < tasks_high) return Flow::more;
-          paused_ = true;
-          return Flow::pause;
+          return backlog_.pauses(waiting) ? Flow::pause : Flow::more;
         },
         options);
   }
@@ -96,6 +94,7 @@ void ClusterLink::start(ClusterDomains& domains, const std::string& configuratio
     while (!cv.wait_for(lock, stop, std::chrono::seconds(1), [] { return false; })) {
       if (stop.stop_requested()) return;
       tasks_.post([this] {
+        go_on_watching();
         bridge_->retry();
         writes_ = bridge_->writes();
         conflicts_ = bridge_->conflicts();
@@ -115,6 +114,10 @@ void ClusterLink::ask_for_version() {
               (answer.status == 200 ? mutability.error().message : "status " + std::to_string(answer.status)));
     });
   });
+}
+
+void ClusterLink::go_on_watching() {
+  if (backlog_.goes_on(tasks_.size())) cluster_.resume();
 }
 
 void ClusterLink::stop() {

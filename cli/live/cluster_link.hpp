@@ -8,6 +8,7 @@
 
 #include "cli/live/cluster_domains.hpp"
 #include "cli/live/task_queue.hpp"
+#include "connectors/bridge/backlog.hpp"
 #include "connectors/bridge/bridge.hpp"
 #include "connectors/kubernetes/kubernetes_cluster.hpp"
 
@@ -47,6 +48,7 @@ class ClusterLink {
 
   void on_emit(const Observation& o);
   void ask_for_version();
+  void go_on_watching();
 
   connectors::kubernetes::KubernetesCluster& cluster_;
   std::function<void(const std::string&)> notice_;
@@ -54,7 +56,8 @@ class ClusterLink {
   std::unique_ptr<StoreMirror> mirror_;
   std::unique_ptr<PostingCluster> posting_;
   std::unique_ptr<connectors::Bridge> bridge_;
-  std::atomic<bool> synced_ = false, paused_ = false, stopping_ = false;
+  std::atomic<bool> synced_ = false, stopping_ = false;
+  connectors::Backlog backlog_;
   std::atomic<std::uint64_t> writes_ = 0, conflicts_ = 0;
   std::atomic<std::size_t> outstanding_ = 0;
   TaskQueue tasks_;
