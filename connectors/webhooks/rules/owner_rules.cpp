@@ -28,6 +28,19 @@ const Json& controller_of(const Json& metadata) {
 
 std::string_view maker_of(const Json& metadata) { return text(member(metadata, "annotations"), keys::made_by); }
 
+KindName kind_of_reference(const Json& owner) { return {text(owner, "kind"), group_of_version(text(owner, "apiVersion"))}; }
+
+/// Whether the reference says that the object is part of another one. Whether that one is there, queued, or on its way out does not matter:
+/// it may be so a moment later, and nobody asks again.
+bool claims_owner(const Kind& kind, const Json& owner) {
+  return !owner.is_null() && ownership(kind_of_reference(owner), {kind.type->kind, kind.type->group}) != Ownership::none;
+}
+
+/// The same object under the same name and of the same kind.
+bool same_owner(const Json& a, const Json& b) {
+  return kind_of_reference(a) == kind_of_reference(b) && text(a, "name") == text(b, "name") && text(a, "uid") == text(b, "uid");
+}
+
 /// As `has_managed_ancestor`, without a look at who made the job.
 bool claims_managed_ancestor(const Kind& kind, const Json& job_metadata, const Surroundings& around) {
   const auto space = text(job_metadata, "namespace");
@@ -38,7 +51,7 @@ bool claims_managed_ancestor(const Kind& kind, const Json& job_metadata, const S
   for (int step = 0; step < most_owners; ++step) {
     const Json& owner = controller_of(*metadata);
     if (owner.is_null() || !seen.emplace(text(owner, "uid")).second) return false;
-    const KindName above{text(owner, "kind"), group_of_version(text(owner, "apiVersion"))};
+    const KindName above = kind_of_reference(owner);
     const auto how = ownership(above, at);
     if (how == Ownership::none) return false;
     const bool integrated = around.manages_kind(above.kind, above.group);
@@ -49,6 +62,7 @@ bool claims_managed_ancestor(const Kind& kind, const Json& job_metadata, const S
     if (how == Ownership::when_leaving && member(next_metadata, "deletionTimestamp").is_null()) return false;
     if (integrated && (!text(member(next_metadata, "labels"), keys::queue_name).empty() || around.manages_jobs_without_queue_name()))
       return true;
+    if (!maker_of(next_metadata).empty()) return false;  // it is no part itself
     const auto* known = manifests::find_kind(above.kind);
     if (known == nullptr) return false;
     at = {known->type->kind, known->type->group};  // texts that outlive the object
@@ -66,7 +80,8 @@ bool has_managed_ancestor(const Kind& kind, const Json& object, const Surroundin
 }
 
 bool note_foreign_maker(const Kind& kind, Json& object, const Surroundings& around, std::string_view user) {
-  if (around.is_controller(user) || !has_managed_ancestor(kind, object, around)) return false;
+  const Json& metadata = member(object, "metadata");
+  if (around.is_controller(user) || !maker_of(metadata).empty() || !claims_owner(kind, controller_of(metadata))) return false;
   Json& annotations = object["metadata"]["annotations"];
   if (!annotations.is_object()) annotations = Json::object();
   annotations[std::string(keys::made_by)] = user.empty() ? "unknown" : std::string(cut_text(user, user_max));
@@ -81,10 +96,9 @@ void check_owner_change(const Kind& kind, const ObjectView& now, const ObjectVie
     findings.forbidden("metadata.annotations[" + std::string(keys::made_by) + "]", "only controllers may change who made the job");
   if (!maker.empty()) return;
   const Json& owner = controller_of(now.metadata);
-  if (owner.is_null() || text(owner, "uid") == text(controller_of(before.metadata), "uid")) return;
-  if (!claims_managed_ancestor(kind, now.metadata, around)) return;
+  if (!claims_owner(kind, owner) || same_owner(owner, controller_of(before.metadata))) return;
   findings.forbidden("metadata.ownerReferences", "found " + std::string(text(owner, "kind")) + " " + std::string(text(owner, "name")) +
-                                                     ", which is queued, set by \"" + std::string(user) +
+                                                     " as controller, set by \"" + std::string(user) +
                                                      "\"; allowed: accounts in hindsight.controllers of the configuration");
 }
 

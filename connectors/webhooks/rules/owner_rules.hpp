@@ -11,10 +11,11 @@ namespace hindsight::connectors::webhooks {
 /// say, whoever wrote them.
 [[nodiscard]] bool has_managed_ancestor(const Kind& kind, const Json& object, const Surroundings& around);
 
-/// Was the job made by somebody who is no controller, as part of a managed one? Then it is managed by itself, and says who made it.
+/// Was the job made by somebody who is no controller, as part of one of a kind whose controller makes such parts? Then it is managed by
+/// itself, whatever becomes of the other, and says who made it.
 [[nodiscard]] bool note_foreign_maker(const Kind& kind, Json& object, const Surroundings& around, std::string_view user);
 
-/// Nobody but a controller makes a job part of a managed one later on, or takes away what says that it is none.
+/// Nobody but a controller makes a job part of another one later on, or takes away what says that it is none.
 void check_owner_change(const Kind& kind, const ObjectView& now, const ObjectView& before, const Surroundings& around,
                         std::string_view user, Findings& findings);
 

@@ -80,11 +80,72 @@ TEST_F(Owners, ALongNameOfAUserIsCutAtACharacter) {
   EXPECT_EQ(made["metadata"]["annotations"][made_by], user.substr(0, 255));
 }
 
-// Without a managed owner there is nothing to say.
+// Without an owner whose controller makes such jobs there is nothing to say.
 TEST_F(Owners, OtherJobsCarryNoName) {
   EXPECT_FALSE(defaulted(around, job("{}"), "CREATE", Json(), "", tenant)["metadata"].contains("annotations"));
-  const Json of_nobody = child_of(reference("jobset.x-k8s.io/v1alpha2", "JobSet", "o", "another"));
-  EXPECT_FALSE(defaulted(around, of_nobody, "CREATE", Json(), "", tenant)["metadata"].contains("annotations"));
+  const Json of_cron_job = child_of(reference("batch/v1", "CronJob", "o", "u-Job"));
+  EXPECT_FALSE(defaulted(around, of_cron_job, "CREATE", Json(), "", tenant)["metadata"].contains("annotations"));
+}
+
+// Its owner may be queued, or seen, or even made, only after the job: nobody looks at the job again then.
+TEST_F(Owners, AnOwnerThatIsNotQueuedYetMakesNobodyAPart) {
+  for (const char* what : {"not queued", "not there", "another one"}) {
+    Json owner = of_job_set;
+    if (what == std::string("not queued")) around.objects["JobSet/ns/o"]["metadata"].erase("labels");
+    if (what == std::string("not there")) around.objects.erase("JobSet/ns/o");
+    if (what == std::string("another one")) owner["uid"] = "another";
+    const Json made = defaulted(around, child_of(owner), "CREATE", Json(), "", tenant);
+    EXPECT_EQ(made["metadata"]["annotations"][made_by], tenant) << what;
+    EXPECT_EQ(made["spec"]["suspend"], true) << what;
+    SetUp();  // now it is there, and queued
+    EXPECT_EQ(refusal(around, "UPDATE", made, made, tenant), "") << what;
+    Json unmarked = made;
+    unmarked["metadata"]["annotations"].erase(made_by);
+    EXPECT_NE(refusal(around, "UPDATE", unmarked, made, tenant), "") << what;
+    // Of what a controller makes nothing is said.
+    EXPECT_FALSE(defaulted(around, child_of(owner))["metadata"].contains("annotations")) << what;
+  }
+}
+
+// A reference to nothing that is turned into one to the owner piece by piece, with its uid in it from the beginning.
+TEST_F(Owners, NobodyElseChangesAReferenceIntoOneToAnOwner) {
+  const Json vague[] = {reference("example.com/v1", "Foo", "x", "u-JobSet"), reference("jobset.x-k8s.io/v1alpha2", "Foo", "o", "u-JobSet"),
+                        reference("example.com/v1", "JobSet", "o", "u-JobSet"), reference("batch/v1", "Job", "o", "u-JobSet")};
+  for (const auto& before : vague) {
+    const Json made = defaulted(around, child_of(before), "CREATE", Json(), "", tenant);
+    EXPECT_FALSE(made["metadata"].contains("annotations")) << before << " says nothing";
+    EXPECT_EQ(refusal(around, "CREATE", made, Json(), tenant), "") << before;
+    EXPECT_EQ(refusal(around, "UPDATE", child_of(of_job_set), child_of(before), tenant),
+              "metadata.ownerReferences: Forbidden: found JobSet o as controller, set by \"system:serviceaccount:team:default\"; allowed: "
+              "accounts in hindsight.controllers of the configuration")
+        << before;
+    EXPECT_EQ(refusal(around, "UPDATE", child_of(of_job_set), child_of(before)), "") << before;
+  }
+  // One that was no controller, another name, another uid.
+  Json quiet = of_job_set;
+  quiet["controller"] = false;
+  EXPECT_NE(refusal(around, "UPDATE", child_of(of_job_set), child_of(quiet), tenant), "");
+  EXPECT_NE(
+      refusal(around, "UPDATE", child_of(of_job_set), child_of(reference("jobset.x-k8s.io/v1alpha2", "JobSet", "p", "u-JobSet")), tenant),
+      "");
+  EXPECT_NE(
+      refusal(around, "UPDATE", child_of(of_job_set), child_of(reference("jobset.x-k8s.io/v1alpha2", "JobSet", "o", "other")), tenant), "");
+  // The same owner in a newer version of its kind is the same.
+  EXPECT_EQ(
+      refusal(around, "UPDATE", child_of(reference("jobset.x-k8s.io/v1beta1", "JobSet", "o", "u-JobSet")), child_of(of_job_set), tenant),
+      "");
+}
+
+// What says itself that it is no part of the job above makes nobody else one.
+TEST_F(Owners, APartOfWhatIsMarkedIsNone) {
+  auto& cluster = around.objects["RayCluster/ns/o"]["metadata"];
+  cluster = {{"uid", "u-RayCluster"},
+             {"deletionTimestamp", "2026-01-01T00:00:00Z"},
+             {"ownerReferences", Json::array({reference("ray.io/v1", "RayJob", "o", "u-RayJob")})}};
+  const Json cleaner = child_of(reference("ray.io/v1", "RayCluster", "o", "u-RayCluster"));
+  EXPECT_EQ(defaulted(around, cleaner), cleaner);
+  cluster["annotations"][made_by] = tenant;
+  EXPECT_EQ(defaulted(around, cleaner)["spec"]["suspend"], true);
 }
 
 TEST_F(Owners, AKindThatMakesNoSuchThingIsNoOwner) {
@@ -113,7 +174,7 @@ TEST_F(Owners, NobodyElseBecomesAPartLater) {
   now["metadata"]["ownerReferences"] = Json::array({of_job_set});
   EXPECT_EQ(refusal(around, "UPDATE", now, before), "");
   EXPECT_EQ(refusal(around, "UPDATE", now, before, tenant),
-            "metadata.ownerReferences: Forbidden: found JobSet o, which is queued, set by \"system:serviceaccount:team:default\"; allowed: "
+            "metadata.ownerReferences: Forbidden: found JobSet o as controller, set by \"system:serviceaccount:team:default\"; allowed: "
             "accounts in hindsight.controllers of the configuration");
   // What was there may stay or go.
   EXPECT_EQ(refusal(around, "UPDATE", now, now, tenant), "");
