@@ -48,6 +48,12 @@ std::string_view annotation(const Json& job, std::string_view key) {
 
 std::optional<std::int32_t> min_parallelism(const Json& job) { return parse_int32(annotation(job, keys::job_min_parallelism)); }
 
+/// The least that partial admission may make of `count` pods. The webhook refuses what is out of range; what got past it says nothing, for
+/// the definition of Workloads takes no pod set with it, and the job would wait for a Workload that can never be made.
+std::optional<std::int32_t> least_count(std::optional<std::int32_t> asked, std::int32_t count) {
+  return asked && *asked >= 1 && *asked <= count ? asked : std::nullopt;
+}
+
 /// Counts under partial admission: parallelism, and completions where they shall stay equal to it (BA-177).
 void set_counts(const Json& job, std::int32_t count, Json& spec_patch) {
   const auto& spec = object_or_empty(job, "spec");
@@ -125,7 +131,7 @@ class BatchJob final : public JobIntegration {
     auto& main = pod_sets[0];
     main.name = pod_set_name;
     main.count = count;
-    main.min_count = parse_int32(meta.entry("annotations", keys::job_min_parallelism).value_or(Text{}));
+    main.min_count = least_count(parse_int32(meta.entry("annotations", keys::job_min_parallelism).value_or(Text{})), count);
     const auto pod_template = spec.object("template");
     if (!spec.present()) job.refuse_value("spec", "an object");
     if (!pod_template.present()) spec.refuse_value("template", "an object");
@@ -158,10 +164,9 @@ class BatchJob final : public JobIntegration {
   [[nodiscard]] Json pod_sets(const Json& job) const override {
     const auto& spec = object_or_empty(job, "spec");
     const auto& pod_template = object_or_empty(spec, "template");
-    Json out{{"name", pod_set_name},
-             {"count", pods_count(int_member(spec, "parallelism").value_or(1), int_member(spec, "completions"))},
-             {"template", pod_template}};
-    if (const auto min = min_parallelism(job)) out["minCount"] = *min;
+    const auto count = pods_count(int_member(spec, "parallelism").value_or(1), int_member(spec, "completions"));
+    Json out{{"name", pod_set_name}, {"count", count}, {"template", pod_template}};
+    if (const auto min = least_count(min_parallelism(job), count)) out["minCount"] = *min;
     if (auto topology = topology_request(pod_template, keys::completion_index); !topology.is_null())
       out["topologyRequest"] = std::move(topology);
     return Json::array({std::move(out)});

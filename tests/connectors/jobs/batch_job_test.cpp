@@ -93,6 +93,13 @@ TEST(BatchJob, CountsThePodsThatRunTogether) {
       {R"({"parallelism":0})", "{}", 0, std::nullopt},
       {R"({"parallelism":4})", R"({"kueue.x-k8s.io/job-min-parallelism":"2"})", 4, 2},
       {R"({"parallelism":4})", R"({"kueue.x-k8s.io/job-min-parallelism":"two"})", 4, std::nullopt},
+      {R"({"parallelism":4})", R"({"kueue.x-k8s.io/job-min-parallelism":"4"})", 4, 4},
+      {R"({"parallelism":4})", R"({"kueue.x-k8s.io/job-min-parallelism":"5"})", 4, std::nullopt},
+      {R"({"parallelism":4})", R"({"kueue.x-k8s.io/job-min-parallelism":"2147483647"})", 4, std::nullopt},
+      {R"({"parallelism":4})", R"({"kueue.x-k8s.io/job-min-parallelism":"0"})", 4, std::nullopt},
+      {R"({"parallelism":4})", R"({"kueue.x-k8s.io/job-min-parallelism":"-1"})", 4, std::nullopt},
+      {R"({"parallelism":4,"completions":2})", R"({"kueue.x-k8s.io/job-min-parallelism":"3"})", 2, std::nullopt},
+      {R"({"parallelism":0})", R"({"kueue.x-k8s.io/job-min-parallelism":"1"})", 0, std::nullopt},
   };
   for (const auto& c : cases) {
     Arena arena;

@@ -88,6 +88,25 @@ TEST(PlanCreate, MakesPodSetsThatReadLikeTheJobs) {
   EXPECT_EQ(w.max_exec_seconds, 60);
 }
 
+// base-api §3, minCount: the definition takes 1 to count, and nothing else would make the Workload of such a job.
+TEST(PlanCreate, ALeastCountThatTheDefinitionRefusesIsLeftOut) {
+  for (const char* least : {"1", "4", "5", "0", "-2", "2147483647", "2147483648"}) {
+    auto object = job();
+    object["metadata"]["annotations"]["kueue.x-k8s.io/job-min-parallelism"] = least;
+    const auto write = plan_create(create(), object);
+    ASSERT_TRUE(write) << least;
+    const auto pod_set = Json::parse(write->body)["spec"]["podSets"][0];
+    if (pod_set.contains("minCount")) {
+      EXPECT_GE(pod_set["minCount"], 1) << least;
+      EXPECT_LE(pod_set["minCount"], pod_set["count"]) << least;
+    }
+    EXPECT_EQ(pod_set.contains("minCount"), std::string_view(least) == "1" || std::string_view(least) == "4") << least;
+    Arena arena;
+    const auto j = observed<JobObserved>(types::job, object.dump(), arena);
+    EXPECT_EQ(j.pod_sets[0].min_count.has_value(), pod_set.contains("minCount")) << least << ": the state says the same of it";
+  }
+}
+
 TEST(PlanCreate, LeavesOutWhatThereIsNot) {
   auto intent = create();
   intent.job_uid = "not a label value!";
