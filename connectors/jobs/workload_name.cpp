@@ -5,6 +5,8 @@
 #include <array>
 #include <stdexcept>
 
+#include "vocabulary/text.hpp"
+
 namespace hindsight::connectors {
 
 std::string workload_name(std::string_view kind, std::string_view group, std::string_view owner_name, std::string_view owner_uid,
@@ -22,7 +24,7 @@ std::string workload_name(std::string_view kind, std::string_view group, std::st
   std::string name;
   for (const char c : kind) name += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
   name.append("-").append(owner_name);
-  if (name.size() > max - 1 - hash_digits) name.resize(max - 1 - hash_digits);
+  name.resize(cut_text(name, max - 1 - hash_digits).size());  // half a character would be no text
   name += '-';
   constexpr std::string_view hex = "0123456789abcdef";
   for (std::size_t i = 0; i < hash_digits; ++i) name += hex[i % 2 == 0 ? digest[i / 2] >> 4U : digest[i / 2] & 0xFU];

@@ -4,6 +4,8 @@
 
 #include <string>
 
+#include "vocabulary/text.hpp"
+
 namespace hindsight::connectors {
 namespace {
 
@@ -26,6 +28,21 @@ TEST(WorkloadName, CutsTheOwnerButHashesAllOfIt) {
   EXPECT_EQ(name[name.size() - 6], '-');
   EXPECT_NE(name.substr(247), workload_name("JobSet", "jobset.x-k8s.io", owner + "x", "u").substr(247));
   EXPECT_EQ(workload_name("JobSet", "jobset.x-k8s.io", owner, "u", "", short_workload_name_max).size(), short_workload_name_max);
+}
+
+// A name that the API server would not take may still be read: half of one of its characters would be no text, in a record or in JSON.
+TEST(WorkloadName, CutsAtACharacter) {
+  for (std::size_t shift = 0; shift < 3; ++shift) {
+    std::string owner(shift, 'x');
+    while (owner.size() < 300) owner += "\u6f22";
+    for (const auto max : {workload_name_max, short_workload_name_max}) {
+      const auto name = workload_name("Job", "batch", owner, "u", "", max);
+      EXPECT_TRUE(is_utf8(name)) << shift;
+      EXPECT_LE(name.size(), max);
+      EXPECT_GT(name.size(), max - 3);
+      EXPECT_EQ(name[name.size() - 6], '-');
+    }
+  }
 }
 
 }  // namespace
