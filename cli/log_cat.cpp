@@ -58,12 +58,12 @@ Result<int> cat(const Session& session, const CatOptions& o) {
   };
   const auto unreadable = [&](const events::StoredRecord& stored, const Error& why) {
     if (!o.filter.kinds.empty() || !o.filter.objects.empty()) return;
-    if (o.format == "json")
-      session.out << Json{{"offset", stored.offset}, {"setAside", true}, {"domain", stored.domain}, {"unreadable", why.message}}.dump(
-                         -1, ' ', false, Json::error_handler_t::replace)
-                  << "\n";
-    else
-      session.out << stored.offset << "  cannot be read (" << why.message << ")  (set aside)\n";
+    if (o.format == "json") {
+      const Json line{{"offset", stored.offset}, {"setAside", true}, {"domain", stored.domain}, {"unreadable", why.message}};
+      session.out << escaped_document(line.dump(-1, ' ', false, Json::error_handler_t::replace), false) << "\n";
+    } else {
+      session.out << stored.offset << "  cannot be read (" << printable(why.message) << ")  (set aside)\n";
+    }
   };
   events::Position at = *from;
   events::Position end = *to;

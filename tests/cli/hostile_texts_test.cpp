@@ -8,10 +8,12 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <span>
 #include <sstream>
 
 #include "cli/application.hpp"
 #include "cli/printable_stream.hpp"
+#include "events/record.hpp"
 #include "events/sqlite_log.hpp"
 #include "projections/table.hpp"
 #include "tests/cli/commands_of.hpp"
@@ -405,6 +407,63 @@ TEST_F(HostileTexts, DocumentsHoldTheTextsAsTheyAre) {
   std::set<std::string> names;
   for (const auto& item : list["items"]) names.insert(item["metadata"]["name"]);
   EXPECT_TRUE(names.contains(named("queue")));
+}
+
+// A record that nobody can read is told with what is known of it all the same: the name of its domain, and why.
+TEST_F(HostileTexts, RecordsThatCannotBeReadAreHarmless) {
+  const std::string file = folder->file("unreadable.db"), domain = named("domain");
+  {
+    const auto opened = events::SqliteLog::open(file, {});
+    ASSERT_TRUE(opened) << opened.error().message;
+    const std::string_view rubbish = "this is no record at all";
+    const auto first = std::as_bytes(std::span(rubbish));
+    const events::EncodedRecord unreadable{domain, 1, 1, Time::from_seconds(1), first};
+    const auto position = (*opened)->append({&unreadable, 1}, std::nullopt);
+    ASSERT_TRUE(position) << position.error().message;
+    RecordView said;
+    said.envelope = {domain, 2, 1, Time::from_seconds(2), 0};
+    said.body = Observation(RecordQuarantined{1, *position, hostile, hostile, hostile});
+    const auto bytes = events::encode(said);
+    const events::EncodedRecord second{domain, 2, 1, Time::from_seconds(2), bytes};
+    ASSERT_TRUE((*opened)->append({&second, 1}, std::nullopt));
+  }
+  for (const char* format : {"text", "json"}) {
+    const Printed done = print({"log", "cat", "--log", "sqlite:" + file, "-o", format}, false);
+    EXPECT_EQ(done.status, 0) << done.err;
+    EXPECT_NE(done.out.find(format == std::string("text") ? "cannot be read" : "\"unreadable\""), std::string::npos) << done.out;
+    expect_harmless(done.out, format);
+    if (format == std::string("text")) continue;
+    std::istringstream lines(done.out);
+    std::string line;
+    ASSERT_TRUE(std::getline(lines, line));
+    EXPECT_EQ(json::parse(line)["domain"], domain) << "the same value for every reader";
+  }
+}
+
+// What a plugin for credentials complains of may come from a server that it asked.
+TEST_F(HostileTexts, WhatAPluginComplainsOfIsHarmless) {
+  const auto complaint = folder->file("complaint"), plugin = folder->file("plugin"), config = folder->file("kubeconfig-of-plugin");
+  std::ofstream(complaint) << hostile << "\n"
+                           << broken << "\n"
+                           << "without an end \x1b[2J";
+  std::ofstream(plugin) << "#!/bin/sh\ncat '" << complaint << "' >&2\nexit 1\n";
+  std::filesystem::permissions(plugin, std::filesystem::perms::owner_all);
+  json user = {{"exec", {{"apiVersion", "client.authentication.k8s.io/v1"}, {"command", plugin}, {"interactiveMode", "Never"}}}};
+  std::ofstream(config) << json{{"apiVersion", "v1"},
+                                {"kind", "Config"},
+                                {"current-context", "c"},
+                                {"clusters", {{{"name", "c"}, {"cluster", {{"server", server->url()}}}}}},
+                                {"users", {{{"name", "u"}, {"user", user}}}},
+                                {"contexts", {{{"name", "c"}, {"context", {{"cluster", "c"}, {"user", "u"}}}}}}}
+                               .dump();
+  ::testing::internal::CaptureStderr();
+  const Printed done = print({"list", "workload", "--kubeconfig", config}, false);
+  const std::string said = ::testing::internal::GetCapturedStderr();
+  EXPECT_NE(done.status, 0);
+  std::istringstream lines(said);
+  for (std::string line; std::getline(lines, line);) EXPECT_TRUE(is_printable(line)) << printable(line);
+  EXPECT_NE(said.find(printable(broken)), std::string::npos) << printable(said);
+  EXPECT_NE(said.find("without an end \\x1b[2J"), std::string::npos) << printable(said);
 }
 
 // The stream between all commands and the terminal lets through what we write ourselves, and nothing else.
