@@ -12,6 +12,7 @@
 #include "cli/progress.hpp"
 #include "cli/release.hpp"
 #include "replay/quarantine.hpp"
+#include "vocabulary/text.hpp"
 
 namespace hindsight::cli {
 namespace {
@@ -22,12 +23,15 @@ struct QuarantineCommand {
   bool force = false, dry_run = false;
 };
 
+/// A text from the command line or the system as it may stand in a record: no longer than people read, and text.
+std::string as_text(const std::string& given) { return cut_message(valid_utf8(given), limits::finding.size()); }
+
 /// "user@host"
 std::string who() {
   char host[256] = "host";
   (void)gethostname(host, sizeof host - 1);
   const auto* user = getpwuid(geteuid());
-  return (user == nullptr ? std::to_string(geteuid()) : std::string(user->pw_name)) + "@" + host;
+  return as_text((user == nullptr ? std::to_string(geteuid()) : std::string(user->pw_name)) + "@" + host);
 }
 
 Time now() {
@@ -45,7 +49,7 @@ Result<int> quarantine(const Session& session, const QuarantineCommand& o) {
   const auto report = replay::quarantine(**log, {.record = o.record,
                                                  .writer = who(),
                                                  .release = release,
-                                                 .reason = o.reason,
+                                                 .reason = as_text(o.reason),
                                                  .now = now(),
                                                  .force = o.force,
                                                  .only_tell = o.dry_run,

@@ -9,9 +9,6 @@
 namespace hindsight::events {
 namespace {
 
-/// Of a record that sets another aside; longer ones are something else.
-constexpr std::size_t bytes_max = std::size_t{64} << 10;
-
 template <class N>
 std::optional<N> number_at(std::span<const std::byte> bytes, std::int64_t at) {
   if (at < 0 || static_cast<std::uint64_t>(at) + sizeof(N) > bytes.size()) return std::nullopt;
@@ -39,8 +36,7 @@ std::optional<std::uint8_t> body_kind(std::span<const std::byte> bytes) {
 }  // namespace
 
 std::optional<QuarantinedRecord> quarantine_in(const EncodedRecord& record) {
-  if (record.bytes.size() > bytes_max || body_kind(record.bytes) != static_cast<std::uint8_t>(wire::Body::RecordQuarantined))
-    return std::nullopt;
+  if (body_kind(record.bytes) != static_cast<std::uint8_t>(wire::Body::RecordQuarantined)) return std::nullopt;
   const auto decoded = decode(record.bytes);
   if (!decoded) return std::nullopt;
   const auto* observation = std::get_if<Observation>(&(*decoded)->view().body);

@@ -458,5 +458,30 @@ TEST_F(RunWithTrouble, ARecordWithWhichWasDecidedIsRefused) {
   EXPECT_TRUE(json_of(on(log_, {"verify"}))["clean"]);
 }
 
+/// Every reader knows such a record, however long its explanation is: one that they do not know nobody could ever take.
+TEST_F(SetAside, AnExplanationOfAnyLengthIsTaken) {
+  text_of({"simulate", write(folder_.file("world.yaml"), small_world + job("honest", "3")), "--log", "sqlite:" + log_});
+  const auto bad = append_rubbish(log_);
+  text_of(on(log_, {"log", "quarantine", std::to_string(bad), "--why", "it was " + std::string(100'000, 'w')}));
+  EXPECT_TRUE(json_of(on(log_, {"verify"}))["clean"]);
+  auto shown = text_of(on(log_, {"log", "cat", "--kind", "RecordQuarantined"}));
+  EXPECT_NE(shown.find("it was www"), std::string::npos) << shown.substr(0, 300);
+  EXPECT_NE(shown.find("www ..."), std::string::npos) << "it is cut";
+  EXPECT_LT(shown.size(), 3'000U);
+
+  // Another release may not have cut it.
+  const std::string long_reason(200'000, 'x');
+  const auto worse = append_rubbish(log_);
+  append_bytes(log_, [&](const events::DomainTail& tail) {
+    RecordView said;
+    said.envelope = {tail.domain, tail.sequence + 1, tail.epoch, Time::from_seconds(1'900'000'000), 0};
+    said.body = Observation(RecordQuarantined{tail.sequence, worse, "somebody", "some release", long_reason});
+    return events::encode(said);
+  });
+  EXPECT_TRUE(json_of(on(log_, {"verify"}))["clean"]);
+  EXPECT_EQ(json_of(on(log_, {"verify"}))["setAside"], 2);
+  EXPECT_TRUE(json_of(on(log_, {"log", "check"}))["findings"].empty());
+}
+
 }  // namespace
 }  // namespace hindsight::test
