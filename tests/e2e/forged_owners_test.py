@@ -253,9 +253,27 @@ class ForgedOwnersTest(unittest.TestCase):
             # Nobody becomes a part later, or forgets who made it.
             self.create(job("plain", queue="lq", cpu="50"), user=TENANT)
             said = self.kubectl("patch", "job", "plain", "--as", TENANT, "--type=merge", "-p", json.dumps({"metadata": {"ownerReferences": [of_set]}}), check=False)
-            self.assertIn("metadata.ownerReferences: Forbidden: found JobSet set, which is queued", said)
+            self.assertIn("metadata.ownerReferences: Forbidden: found JobSet set as controller", said)
             said = self.kubectl("annotate", "job", "taken", "--as", TENANT, MADE_BY + "-", check=False)
             self.assertIn("only controllers may change who made the job", said)
+            # Nor piece by piece: first the uid, and then what makes it count.
+            vague = {"apiVersion": "example.com/v1", "kind": "Foo", "name": "x", "uid": of_set["uid"], "controller": True}
+            self.create(job("vague", queue="lq", cpu="50", owner=vague), user=TENANT)
+            said = self.kubectl("patch", "job", "vague", "--as", TENANT, "--type=merge", "-p", json.dumps({"metadata": {"ownerReferences": [of_set]}}), check=False)
+            self.assertIn("metadata.ownerReferences: Forbidden: found JobSet set as controller", said)
+            self.waits_by_itself("jobs", "vague")
+            # Nor by being there before its owner is queued, or before it is there at all.
+            later = job_set("later")
+            later["metadata"]["labels"] = {}
+            self.create(later)
+            self.create(job("early", queue="lq", cpu="50", owner=self.reference("jobsets", "later")), user=TENANT)
+            self.kubectl("label", "jobsets.jobset.x-k8s.io", "later", f"{QUEUE}=lq")
+            eventually(lambda: self.assertTrue(self.workloads_of("jobsets", "later")))
+            self.waits_by_itself("jobs", "early")
+            self.assertEqual(self.get("jobs", "early")["metadata"]["annotations"][MADE_BY], TENANT)
+            of_nobody = {**of_set, "name": "tomorrow", "uid": "11111111-2222-3333-4444-555555555555"}
+            made = json.loads(self.kubectl("create", "--dry-run=server", "-o", "json", "--as", TENANT, "-f", "-", input=json.dumps(job("orphan", owner=of_nobody))))
+            self.assertEqual(made["metadata"]["annotations"][MADE_BY], TENANT)
         except BaseException:
             self.tell(program)
             raise
