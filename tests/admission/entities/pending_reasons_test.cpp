@@ -257,17 +257,6 @@ TEST_F(OutdatedReason, StaysWhateverElseHappens) {
   EXPECT_TRUE(outdated()) << "another writer";
 }
 
-// BA-208: that it was looked at once, and there was nothing to say, is no reason to look again later
-TEST_F(OutdatedReason, IsNotLookedAtAgainForWhatHappenedLongAgo) {
-  cluster_queue(StopPolicy::none, "team");
-  ASSERT_TRUE(outdated());
-  meanwhile();
-  change("w", [](WorkloadObserved& o) { o.accumulated_exec_seconds = 5; });
-  EXPECT_EQ(w.settle(), Lines{}) << "there is nothing new to say";
-  cluster_queue(StopPolicy::none, "other");
-  EXPECT_TRUE(outdated());
-}
-
 /// Each of the things that it is looked at for, by number.
 class ReasonLookedAt : public OutdatedReason, public ::testing::WithParamInterface<std::size_t> {
  protected:
