@@ -158,7 +158,7 @@ TEST_F(BadManifests, FilesThatCannotBeRead) {
   expect_refused(laughs, {"m.yaml: line 6: aliases repeat more than 1000000 values"});
 }
 
-// BA-39: what Kueue takes and cannot serve is taken here too, and the queue says why it does not admit
+// base-api §6.4: what Kueue takes and cannot serve is taken here too, and the queue says why it does not admit
 TEST_F(BadManifests, CyclesOfCohortsAndMissingFlavorsMakeAQueueInactive) {
   const std::string cycle =
       "---\napiVersion: kueue.x-k8s.io/v1beta2\nkind: Cohort\nmetadata: {name: a}\nspec: {parentName: b}\n---\napiVersion: "

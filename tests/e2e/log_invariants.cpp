@@ -45,7 +45,7 @@ bool holds(const admission::StateView& state, std::uint64_t offset, bool rearran
     for (const auto& w : p->workloads()) {
       if (!w.reserved() || w.finished() || !w.active) continue;
       ++admitted;
-      const auto reservation = admission::make_reservation(w, nullptr);  // less what its pods gave back (BA-209)
+      const auto reservation = admission::make_reservation(w, nullptr);  // less what its pods gave back
       for (const auto& charge : reservation->charges)
         held[{std::string(w.admission->cluster_queue.text()),
               std::string(charge.flavor.text()) + "/" + std::string(charge.resource.text())}] += charge.amount;

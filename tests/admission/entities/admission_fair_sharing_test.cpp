@@ -154,6 +154,44 @@ TEST_F(AdmissionFairSharing, TheLocalQueueWithLessUsageIsServedFirst) {
   EXPECT_EQ(order(), (std::vector<std::string>{"of-x", "of-y"}));
 }
 
+// BA-165: resources weigh as they are given, and as 1 where nothing is
+TEST_F(AdmissionFairSharing, ResourcesWeighAsConfigured) {
+  const auto has_used = [&](std::string_view name, std::string_view cores, std::string_view bytes) {
+    LocalQueueObserved o;
+    o.meta.namespace_ = "default";
+    o.meta.name = name;
+    o.cluster_queue = "a";
+    auto amounts = w.arena().make<Pair>(2);
+    amounts[0] = {"cpu", cores};
+    amounts[1] = {"memory", bytes};
+    o.consumed = amounts;
+    o.consumed_at = w.now;
+    w.observe(o);
+  };
+  const auto served = [&](std::vector<std::pair<Symbol, double>> weights) {
+    Settings settings = sharing();
+    settings.admission_fair_sharing->resource_weights = std::move(weights);
+    w.configure(std::move(settings));
+    return order();
+  };
+  w.configure(sharing());
+  w.namespace_("default");
+  w.flavor("default");
+  w.queue({.name = "a", .cpu = 0, .mode = AdmissionMode::usage_based});
+  has_used("x", "6", "100");
+  has_used("y", "2", "103");
+  w.observe(w.workload("of-x", "x", 1'000));
+  w.observe(w.workload("of-y", "y", 1'000));
+  const std::vector<std::string> x_first{"of-x", "of-y"}, y_first{"of-y", "of-x"};
+  EXPECT_EQ(served({}), y_first) << "106 against 105";
+  EXPECT_EQ(served({{cpu, 0.5}}), x_first) << "103 against 104";
+  EXPECT_EQ(served({{Symbol("memory"), 2.0}}), x_first) << "206 against 208";
+  EXPECT_EQ(served({{Symbol("memory"), 0.0}}), y_first) << "6 against 2";
+  EXPECT_EQ(served({{cpu, 0.0}, {Symbol("memory"), 0.0}}), x_first) << "nothing counts: the order of names";
+  const UsageLedger& of_x = ledger("x");
+  EXPECT_EQ(of_x.usage({Duration::seconds(600), Duration::seconds(300), {{cpu, 0.5}, {Symbol("memory"), 0.25}}}, 4'000'000'000), 7.0);
+}
+
 TEST_F(AdmissionFairSharing, EqualUsageLeavesThePriorityToDecide) {
   start(0);
   w.observe(w.workload("low", "x", 1'000, 0));

@@ -373,8 +373,40 @@ TEST(FlavorAssigner, PrefersReclaimingToVictimsOfItsOwn) {
   EXPECT_EQ(w.victims("w"), "other(InCohortReclamation)");
 }
 
-// BA-88: each pair is simulated alone; together they need both victims
-TEST(FlavorAssigner, SimulatesOnePairAtATime) {
+// BA-88: what a pair alone would take decides how good a flavor is: together with memory, cpu would not have to borrow
+TEST(FlavorAssigner, JudgesAFlavorByEachPairAlone) {
+  QueueSpec a("a", "root"), b("b", "root");
+  a.quota({"cpu", "memory"}, "f1", {{cores(4), {}, {}}, {4, {}, {}}}).quota({"cpu", "memory"}, "f2", {{cores(9), {}, {}}, {9, {}, {}}});
+  a.within(lower_priority);
+  a.config.when_can_borrow = try_next_flavor;
+  a.config.when_can_preempt = may_stop_search;
+  b.quota({"cpu", "memory"}, "f1", {{cores(2), {}, {}}, {0, {}, {}}});
+  World w({a, b});
+  w.run(Work("high", "a").pods("main", 1, {{"cpu", cores(1)}}).priority(9), "f1");
+  w.run(Work("cpus", "a").pods("main", 1, {{"cpu", cores(3)}}).priority(-2), "f1");
+  w.run(Work("both", "a").pods("main", 1, {{"cpu", cores(2)}, {"memory", 4}}).priority(-1), "f1");
+  // cpu alone: "cpus" goes, and 3 + 3 of 4 borrow, so the next flavor is looked at. For both pairs together "both" goes too: 1 + 3 of 4.
+  w.pend(Work("w", "a").pods("main", 1, {{"cpu", cores(3)}, {"memory", 2}})).cycle();
+  EXPECT_EQ(w.verdict("w"), "admit f2 f2");
+}
+
+// BA-88: with what earlier pod sets take of the same pair, and with nothing else
+TEST(FlavorAssigner, JudgesAFlavorByTheSumOfThePodSets) {
+  QueueSpec a = QueueSpec("a").cpu("f1", 4).cpu("f2", 4).within(lower_priority);
+  a.config.when_can_preempt = may_stop_search;
+  World w({a});
+  w.run(Work("low", "a").cpu(2).priority(-1), "f1");
+  w.run(Work("high", "a").cpu(2).priority(9), "f1");
+  // The first pod set takes the place of "low" on f1; for 4 cores there is no victim, so the second one goes to f2.
+  w.pend(Work("w", "a").pods("one", 1, {{"cpu", cores(2)}}).pods("two", 1, {{"cpu", cores(2)}})).cycle();
+  EXPECT_EQ(w.victims("w"), "low(InClusterQueue)") << w.of("w").message;
+  EXPECT_NE(w.of("w").message.find("couldn't assign flavors to pod set one: insufficient unused quota for cpu in flavor f1, 2 more needed"),
+            std::string::npos)
+      << w.of("w").message;
+}
+
+// What is preempted in the end is what all pairs need together.
+TEST(FlavorAssigner, PreemptsForAllPairsTogether) {
   QueueSpec q("q");
   q.quota({"cpu", "memory"}, "f", {{cores(4), {}, {}}, {4, {}, {}}}).within(lower_priority);
   World w({q});

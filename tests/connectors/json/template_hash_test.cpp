@@ -93,6 +93,36 @@ TEST(TemplateHash, ChangesExactlyWhereAFieldBelongs) {
   }
 }
 
+// BA-56: requests and ports of init containers are part of the shape as those of containers are, and so is that there are some
+TEST(TemplateHash, CountsInitContainersAsContainers) {
+  const auto with = [](std::string_view init) {
+    return hashes(R"({"spec":{"containers":[{"name":"c","image":"i:1"}])" + std::string(init) + "}}");
+  };
+  constexpr std::string_view one = R"(,"initContainers":[{"name":"a","image":"i:1","resources":{"requests":{"cpu":"1"}}}])";
+  struct Case {
+    std::string_view what, init;
+    bool shape;
+  };
+  const Case cases[] = {
+      {"none", "", true},
+      {"request", R"(,"initContainers":[{"name":"a","image":"i:1","resources":{"requests":{"cpu":"2"}}}])", true},
+      {"resource", R"(,"initContainers":[{"name":"a","image":"i:1","resources":{"requests":{"memory":"1"}}}])", true},
+      {"port", R"(,"initContainers":[{"name":"a","image":"i:1","ports":[{"containerPort":1}],"resources":{"requests":{"cpu":"1"}}}])",
+       true},
+      {"another one", R"(,"initContainers":[{"name":"a","image":"i:1","resources":{"requests":{"cpu":"1"}}},{"name":"b","image":"i:1"}])",
+       true},
+      {"image", R"(,"initContainers":[{"name":"a","image":"i:2","resources":{"requests":{"cpu":"1"}}}])", false},
+  };
+  for (const auto& c : cases) {
+    EXPECT_NE(with(c.init).whole, with(one).whole) << c.what;
+    EXPECT_NE(with(c.init).core, with(one).core) << c.what;
+    EXPECT_EQ(with(c.init).shape != with(one).shape, c.shape) << c.what;
+  }
+  EXPECT_NE(hashes(R"({"spec":{"initContainers":[{"resources":{"requests":{"cpu":"1"}}}]}})").shape,
+            hashes(R"({"spec":{"containers":[{"resources":{"requests":{"cpu":"1"}}}]}})").shape)
+      << "one is not the other";
+}
+
 TEST(TemplateHash, KnowsTheDefaultPullPolicyOfAnImage) {
   const auto with = [](std::string_view image, std::string_view policy) {
     return hashes(R"({"spec":{"containers":[{"image":")" + std::string(image) + R"(")" +
