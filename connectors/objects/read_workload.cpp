@@ -143,6 +143,24 @@ void read_status(const Node& status, WorkloadObserved& out) {
   out.has_resource_requests = status.count("resourceRequests", limits::list) > 0;
 }
 
+/// About what the status takes in the log and in memory, but for the message of QuotaReserved. That one is ours: it says that an object was
+/// set aside. If it counted, one that is just beyond the limit would be within it as soon as it says so, and beyond it as soon as it does not.
+std::size_t status_size(const WorkloadObserved& w) {
+  constexpr std::size_t element = 16;
+  std::size_t size = w.admission_cluster_queue.size();
+  for (const auto& c : w.conditions)
+    size += 2 * element + c.reason.size() + (c.type == ConditionType::quota_reserved ? 0 : c.message.size());
+  for (const auto& a : w.assignments) {
+    size += element + a.pod_set.size();
+    for (const auto& f : a.flavors) size += element + f.resource.size() + f.flavor.size();
+    for (const auto& u : a.usage) size += element + u.resource.size();
+  }
+  for (const auto& c : w.checks) size += 4 * element + c.name.size() + c.message.size() + c.pod_set_updates.size();
+  for (const auto& r : w.reclaimable) size += element + r.pod_set.size();
+  for (const auto& e : w.evictions) size += element + e.reason.size() + e.underlying_cause.size();
+  return size;
+}
+
 }  // namespace
 
 WorkloadObserved workload(const Node& object, const JobContext& context) {
@@ -166,6 +184,7 @@ WorkloadObserved workload(const Node& object, const JobContext& context) {
   out.plan = read_resource_plan(meta.entry("annotations", keys::resource_plan, limits::json_annotation).value_or(Text{}), out.pod_sets,
                                 object.reading().arena());
   read_status(object.object("status"), out);
+  if (const auto size = status_size(out); size > limits::status.size()) object.refuse_beyond("status", size, limits::status);
   return out;
 }
 

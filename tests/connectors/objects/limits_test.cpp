@@ -274,6 +274,67 @@ TEST(Limits, HoldForAllFactsTogether) {
   EXPECT_NE(beyond.find("allowed: at most 65536 bytes"), std::string::npos) << beyond;
 }
 
+Json condition_of(std::string_view type, std::string message) {
+  return {{"type", type}, {"status", "False"}, {"reason", "R"}, {"message", std::move(message)}};
+}
+
+/// Each text is within its limit, and all together are not: whoever may write statuses would have each version of it recorded.
+TEST(Limits, HoldForTheStatusOfAWorkloadTogether) {
+  const auto with = [](Json conditions, Json checks, Json evictions) {
+    Json object = sample(types::workload);
+    object["status"] = {{"conditions", std::move(conditions)},
+                        {"admissionChecks", std::move(checks)},
+                        {"schedulingStats", {{"evictions", std::move(evictions)}}}};
+    return refusal(types::workload, object.dump());
+  };
+  const auto check = [](std::size_t i, std::size_t message, std::size_t updates) {
+    Json out{{"name", "c" + std::to_string(i)}, {"state", "Pending"}, {"message", letters(message)}};
+    if (updates != 0) out["podSetUpdates"] = Json::array({{{"name", "main"}, {"annotations", {{"a", letters(updates)}}}}});
+    return out;
+  };
+  const Json none = Json::array();
+  const std::string allowed = "allowed: at most 131072 bytes";
+  const std::size_t whole = limits::message.size();
+  // what controllers write, and far more
+  EXPECT_EQ(with({condition_of("Evicted", letters(2'000)), condition_of("Requeued", letters(2'000)), condition_of("Admitted", "")},
+                 {check(0, whole, 10'000)}, list_of(20, [](std::size_t) { return Json{{"reason", "Preempted"}, {"count", 1}}; })),
+            "");
+  // as Kueue quotes the message of a check, whole
+  EXPECT_EQ(with({condition_of("Evicted", letters(whole)), condition_of("Requeued", letters(whole))}, {check(0, whole, 20'000)}, none), "");
+  // everything at once, as large as each may be
+  Json conditions = Json::array();
+  for (const auto* type : {"Admitted", "PodsReady", "Evicted", "Preempted", "Requeued", "DeactivationTarget", "Finished"})
+    conditions.push_back(condition_of(type, letters(whole)));
+  const auto checks = list_of(limits::workload_checks.size(), [&](std::size_t i) { return check(i, whole, 20'000); });
+  const auto evictions = list_of(limits::evictions.size(), [](std::size_t) {
+    return Json{{"reason", letters(limits::reason.size())}, {"underlyingCause", letters(limits::reason.size())}, {"count", 1}};
+  });
+  for (const auto& beyond : {with(conditions, none, none), with(none, checks, none), with(none, none, evictions)}) {
+    EXPECT_NE(beyond.find("status: found "), std::string::npos) << beyond;
+    EXPECT_NE(beyond.find(allowed), std::string::npos) << beyond;
+  }
+}
+
+/// What says that an object was set aside must not decide whether it is: it would be set aside and not, in turn, for ever.
+TEST(Limits, OfAStatusDoNotDependOnWhatWeSayOfIt) {
+  const auto with = [](std::size_t others, std::size_t ours) {
+    Json object = sample(types::workload);
+    Json conditions = Json::array({condition_of("QuotaReserved", letters(ours))});
+    for (const auto* type : {"Admitted", "PodsReady", "Evicted", "Preempted", "Requeued"})
+      conditions.push_back(condition_of(type, letters(others)));
+    object["status"] = {{"conditions", std::move(conditions)}};
+    return refusal(types::workload, object.dump());
+  };
+  std::size_t last = 0;  // the longest that is within the limit, whatever we say
+  for (std::size_t step = 1 << 14; step > 0; step /= 2)
+    if (with(last + step, 0).empty()) last += step;
+  EXPECT_GT(last, limits::status.size() / 5 - 1'000);
+  for (const std::size_t ours : {std::size_t{0}, std::size_t{100}, limits::finding.size(), limits::message.size()}) {
+    EXPECT_EQ(with(last, ours), "") << ours;
+    EXPECT_NE(with(last + 1, ours), "") << ours;
+  }
+}
+
 /// Each container names few resources, all together name more than anybody sorts for free.
 TEST(Limits, HoldForTheResourcesOfAllContainersTogether) {
   const auto with = [](std::size_t each) {
