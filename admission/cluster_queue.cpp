@@ -140,7 +140,7 @@ void ClusterQueue::note_told(Pending& p, const Context& c) {
 /// A parent asks why its workload is parked only until a decision was made that knew its last change (WorkloadState::resolve_since); after
 /// the next change it is told again. So thousands of equal workloads are parked and woken without a message to each.
 void ClusterQueue::forget_told(const Context& c) {
-  while (!told_.empty() && told_.front().first <= c.decided_base) told_.pop_front();
+  while (!told_.empty() && told_.front().first <= c.resolved_base) told_.pop_front();
 }
 
 /// Tells the parents of those that `about` means and whose parents want to know why they are parked.

@@ -196,6 +196,34 @@ SliceReplaced replacement(const WorkloadInfo& w, const std::vector<PodSetReserva
   return e;
 }
 
+/// What one outcome says in the proposal of its cycle.
+struct Said {
+  std::uint32_t turn = 0;
+  std::size_t first = 0, end = 0;  ///< Of the events.
+  std::size_t bytes = 0;
+  std::optional<msg::EntryRank> admits;
+};
+
+/// More than a step takes is decided in several cycles. Those whose turn came first stay, for they were judged without the others, and the
+/// first in any case; the others wait in their queues as if there had been no cycle.
+void keep_first(Proposal& p, std::vector<Said>& said) {
+  std::vector<const Said*> in_turn;
+  for (const Said& s : said) in_turn.push_back(&s);
+  std::sort(in_turn.begin(), in_turn.end(), [](const Said* a, const Said* b) { return a->turn < b->turn; });
+  std::size_t bytes = 0, kept = 0;
+  while (kept < in_turn.size() && bytes < p.most) bytes += in_turn[kept++]->bytes;
+  if (kept == in_turn.size()) return;
+  const std::uint32_t left_from = in_turn[kept]->turn;
+  std::erase_if(said, [&](const Said& s) { return s.turn >= left_from; });
+  Proposal all = std::move(p);
+  p = Proposal{};
+  p.arena = std::move(all.arena);
+  p.most = all.most;
+  for (const Said& s : said)
+    p.events.insert(p.events.end(), all.events.begin() + static_cast<std::ptrdiff_t>(s.first),
+                    all.events.begin() + static_cast<std::ptrdiff_t>(s.end));
+}
+
 }  // namespace
 
 void CohortTree::decide(const Context& c, Outbox& out) {
@@ -211,69 +239,86 @@ void CohortTree::decide(const Context& c, Outbox& out) {
   const auto outcomes = admission::run_cycle(*tree_, std::move(heads), context);
 
   Proposal p;
-  std::optional<msg::EntryRank> admits;
-  Arena& a = *p.arena;
+  p.most = c.step_bytes;
+  std::vector<Said> said;
   for (const auto& o : outcomes) {
-    const msg::HeadOffered& offer = *offers_.at(o.cluster_queue);
-    const WorkloadInfo& w = *o.workload;
-    if (o.kind == Outcome::Kind::drop) continue;
-    if (o.kind == Outcome::Kind::admit) {
-      QuotaReserved e;
-      e.workload = ref(w, a);
-      e.cluster_queue = o.cluster_queue.text();
-      e.assignments = view(o.assignment, a);
-      e.borrowing_level = o.borrowing_level;
-      e.plan = view(o.plan, a);
-      const auto required = required_checks(*c.catalog->queue(o.cluster_queue), &o.assignment);
-      e.admitted = std::all_of(required.begin(), required.end(), [&](Symbol k) {
-        return std::find(w.ready_checks.begin(), w.ready_checks.end(), k) != w.ready_checks.end();
-      });
-      const auto entry = tree_->entry_of(w.replaces);
-      const bool replaces = entry != FlatIndex::none && tree_->entry(entry).queue == tree_->find_queue(o.cluster_queue);
-      if (replaces) e.replaces = ref(*tree_->entry(entry).reservation->workload, a);
-      p.events.emplace_back(e);
-      if (replaces && e.admitted) p.events.emplace_back(replacement(w, o.assignment, *tree_->entry(entry).reservation, a));
-      if (c.catalog->settings.block_admission && !admits) admits = msg::EntryRank{o.borrowing_level, w.priority, w.queue_time, w.uid};
-      continue;
-    }
-    for (const auto& v : o.victims) {
-      const auto* victim = tree_->find_reservation(v.workload);
-      WorkloadPreempted e;
-      e.workload = ref(*victim->reservation->workload, a);
-      e.preemptor = ref(w, a);
-      e.preemptor_cluster_queue = o.cluster_queue.text();
-      e.reason = v.reason.text();
-      e.message = a.copy(v.message);
-      p.events.emplace_back(e);
-    }
-    EntryRequeued e;
-    e.workload = ref(w, a);
-    e.cluster_queue = o.cluster_queue.text();
-    e.requeue_reason = o.requeue_reason;
-    e.to_heap = returns_to_heap(o.requeue_reason, offer, o.scan);
-    e.write_status = !o.reason.empty();
-    e.reason = o.reason.text();
-    e.message = a.copy(o.message);
-    auto progress = a.make<ScanProgress>(o.scan.entries.size());
-    for (std::size_t i = 0; i < o.scan.entries.size(); ++i)
-      progress[i] = {o.scan.entries[i].pod_set.text(), o.scan.entries[i].resource.text(), o.scan.entries[i].flavor_index};
-    e.progress = progress;
-    e.scan_generation = offer.generation;
-    e.preemption_skipped = o.preemption_skipped;
-    e.recomputed = o.recomputed;
-    const bool fits_nowhere = o.requeue_reason == RequeueReason::no_fit || o.requeue_reason == RequeueReason::preemption_no_candidates;
-    if (!e.to_heap && fits_nowhere && !offer.strict) e.bulk_parked = offer.equals;
-
-    // a head that would be put back as it was is no event: the cycle is at rest for it (D10)
-    const bool same_status =
-        !e.write_status || (w.pending_reason == o.reason && w.pending_message != nullptr && *w.pending_message == o.message);
-    const bool becomes_sticky =
-        (o.requeue_reason == RequeueReason::pending_preemption || o.requeue_reason == RequeueReason::pending_migration) && !offer.sticky;
-    if (e.to_heap && same_status && !becomes_sticky && o.victims.empty() && o.scan.entries == offer.head.scan.entries) continue;
-    p.events.emplace_back(e);
+    Said s{o.turn, p.events.size(), 0, p.bytes(), {}};
+    propose(o, c, p, s.admits);
+    s.end = p.events.size();
+    s.bytes = p.bytes() - s.bytes;
+    if (s.first != s.end) said.push_back(std::move(s));
   }
+  if (p.full()) keep_first(p, said);
+  (void)p.bytes();
+  std::optional<msg::EntryRank> admits;
+  for (Said& s : said)
+    if (!admits) admits = std::move(s.admits);
   offers_.clear();
   out.send(tree_address(root_), domain_address, msg::Proposed{std::move(p), std::move(admits)});
+}
+
+void CohortTree::propose(const Outcome& o, const Context& c, Proposal& p, std::optional<msg::EntryRank>& admits) const {
+  if (o.kind == Outcome::Kind::drop) return;
+  const msg::HeadOffered& offer = *offers_.at(o.cluster_queue);
+  const WorkloadInfo& w = *o.workload;
+  Arena& a = *p.arena;
+  if (o.kind == Outcome::Kind::admit) {
+    QuotaReserved e;
+    e.workload = ref(w, a);
+    e.cluster_queue = o.cluster_queue.text();
+    e.assignments = view(o.assignment, a);
+    e.borrowing_level = o.borrowing_level;
+    e.plan = view(o.plan, a);
+    const auto required = required_checks(*c.catalog->queue(o.cluster_queue), &o.assignment);
+    e.admitted = std::all_of(required.begin(), required.end(), [&](Symbol k) {
+      return std::find(w.ready_checks.begin(), w.ready_checks.end(), k) != w.ready_checks.end();
+    });
+    const auto entry = tree_->entry_of(w.replaces);
+    const bool replaces = entry != FlatIndex::none && tree_->entry(entry).queue == tree_->find_queue(o.cluster_queue);
+    if (replaces) e.replaces = ref(*tree_->entry(entry).reservation->workload, a);
+    p.events.emplace_back(e);
+    if (replaces && e.admitted) p.events.emplace_back(replacement(w, o.assignment, *tree_->entry(entry).reservation, a));
+    if (c.catalog->settings.block_admission) admits = msg::EntryRank{o.borrowing_level, w.priority, w.queue_time, w.uid};
+    return;
+  }
+  const std::size_t before = p.bytes();
+  for (const auto& v : o.victims) {
+    // Thousands of small ones may have to go. Those that are not told now are told in the next cycles, for they are victims there, too.
+    if (p.bytes() - before >= p.most) break;
+    const auto* victim = tree_->find_reservation(v.workload);
+    WorkloadPreempted e;
+    e.workload = ref(*victim->reservation->workload, a);
+    e.preemptor = ref(w, a);
+    e.preemptor_cluster_queue = o.cluster_queue.text();
+    e.reason = v.reason.text();
+    e.message = a.copy(v.message);
+    p.events.emplace_back(e);
+  }
+  EntryRequeued e;
+  e.workload = ref(w, a);
+  e.cluster_queue = o.cluster_queue.text();
+  e.requeue_reason = o.requeue_reason;
+  e.to_heap = returns_to_heap(o.requeue_reason, offer, o.scan);
+  e.write_status = !o.reason.empty();
+  e.reason = o.reason.text();
+  e.message = a.copy(o.message);
+  auto progress = a.make<ScanProgress>(o.scan.entries.size());
+  for (std::size_t i = 0; i < o.scan.entries.size(); ++i)
+    progress[i] = {o.scan.entries[i].pod_set.text(), o.scan.entries[i].resource.text(), o.scan.entries[i].flavor_index};
+  e.progress = progress;
+  e.scan_generation = offer.generation;
+  e.preemption_skipped = o.preemption_skipped;
+  e.recomputed = o.recomputed;
+  const bool fits_nowhere = o.requeue_reason == RequeueReason::no_fit || o.requeue_reason == RequeueReason::preemption_no_candidates;
+  if (!e.to_heap && fits_nowhere && !offer.strict) e.bulk_parked = offer.equals;
+
+  // a head that would be put back as it was is no event: the cycle is at rest for it (D10)
+  const bool same_status =
+      !e.write_status || (w.pending_reason == o.reason && w.pending_message != nullptr && *w.pending_message == o.message);
+  const bool becomes_sticky =
+      (o.requeue_reason == RequeueReason::pending_preemption || o.requeue_reason == RequeueReason::pending_migration) && !offer.sticky;
+  if (e.to_heap && same_status && !becomes_sticky && o.victims.empty() && o.scan.entries == offer.head.scan.entries) return;
+  p.events.emplace_back(e);
 }
 
 }  // namespace hindsight::admission

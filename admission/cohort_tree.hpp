@@ -33,6 +33,7 @@ class CohortTree final : public Entity {
   static void forget(std::vector<std::shared_ptr<const Reservation>>& reservations, WorkloadId id);
   void run_cycle(const msg::RunCycle& m, Outbox& out);
   void decide(const Context& c, Outbox& out);
+  void propose(const Outcome& o, const Context& c, Proposal& p, std::optional<msg::EntryRank>& admits) const;
 
   Symbol root_;
   std::uint64_t version_ = 0;

@@ -45,6 +45,8 @@ class Cycle {
     table_.rollback(start);
     for (const Target& t : issued_) holder(t).removed = false;
 
+    for (std::size_t i = 0; i < outcomes_.size(); ++i) outcomes_[i].turn = static_cast<std::uint32_t>(i);
+
     // Those that were not nominated come last, in an order that does not depend on that of the heads.
     const auto processed = outcomes_.begin() + static_cast<std::ptrdiff_t>(rejected);
     std::sort(outcomes_.begin(), processed, [](const Outcome& a, const Outcome& b) {

@@ -48,6 +48,7 @@ struct Outcome {
   std::vector<Victim> victims;      ///< Preemptions issued now (not the already evicted targets).
   bool preemption_skipped = false;  ///< Counts in admission_cycle_preemption_skips (BA-74).
   Recomputation recomputed = Recomputation::none;
+  std::uint32_t turn = 0;  ///< When it was its turn: those with a lower one knew nothing of it.
 };
 
 /// A namespace as the cycle asks for it: nullptr when the Namespace object is unknown.

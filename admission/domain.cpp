@@ -6,6 +6,17 @@
 
 namespace hindsight::admission {
 
+namespace {
+
+/// A life-cycle step that says as much as a step may has left parents to the next one, perhaps (take_decisions): they were not heard,
+/// although its base knows what happened to them. Whether there were any does not stand in the record; that there may be follows from it.
+bool fills_a_step(List<Event> events, std::size_t most) {
+  std::size_t bytes = 0;
+  return std::any_of(events.begin(), events.end(), [&](const Event& e) { return (bytes += event_bytes(e)) >= most; });
+}
+
+}  // namespace
+
 // ---- applying ---------------------------------------------------------------------------------------------------------------
 
 Result<void> Domain::begin(const RecordView& record, Outbox& out) {
@@ -81,14 +92,14 @@ void Domain::touched(Address entity) {
 void Domain::route(const Observation& o, Outbox& out) {
   if (seen_.is_late(o)) return;
   if (!quarantined_.empty() && !lift_quarantine(o)) return;
-  const bool changed_before = std::exchange(catalog_changed_, false);
+  edited_ = false;
   std::visit([&](const auto& x) { apply(x, out); }, o);
-  if (catalog_changed_ && repeated_.clear()) mark_trees();  // other rules, another matter (D13)
-  catalog_changed_ = catalog_changed_ || changed_before;
+  if (edited_ && repeated_.clear()) mark_trees();  // other rules, another matter (D13)
 }
 
 void Domain::route(const Decisions& d, Outbox& out) {
   decided_base_ = std::max(decided_base_, d.base);
+  if (d.step != StepKind::life_cycle || !fills_a_step(d.events, step_bytes_)) resolved_base_ = std::max(resolved_base_, d.base);
   if (d.step == StepKind::cycle) {
     ++cycles_;
     Step s;
@@ -207,7 +218,8 @@ void Domain::place_workload(WorkloadId id, Catalog::LocalQueueKey member, Symbol
   WorkloadPlace& place = workload_places_[id];
   move_entry(members_, place.member, member, id);
   move_entry(holders_, place.holder, holder, id);
-  place = {std::move(member), std::move(holder)};
+  const bool gone = member == Catalog::LocalQueueKey() && holder.empty();
+  place = {std::move(member), std::move(holder), gone ? 0 : place.version};
 }
 
 std::vector<std::uint32_t> Domain::parents_of(const std::unordered_set<WorkloadId>& workloads) const {
@@ -235,6 +247,14 @@ void Domain::mark_tree(Symbol root) {
 
 void Domain::mark_trees() {
   for (const auto& [queue, root] : catalog_->roots) mark_tree(root);
+}
+
+/// Who has a job or a Workload in it. Its labels say nothing to anybody else.
+void Domain::mark_namespace(const Symbol& namespace_) {
+  for (std::uint32_t parent = 0; parent < job_places_.size(); ++parent)
+    if (job_places_[parent].namespace_ == namespace_) mark_dirty(parent);
+  for (WorkloadId id = 0; id < workload_places_.size(); ++id)
+    if (workload_places_[id].member.first == namespace_) mark_dirty(registry_.parent_of(id));
 }
 
 void Domain::mark_all() {
@@ -265,8 +285,10 @@ void Domain::receive(Message& message, Outbox& out) {
       if (p->admits) admitting_.emplace(key, std::move(*p->admits));
       if (p->proposal.repeats)
         circling_.insert(std::move(key));
+      else if (parent)
+        answered(std::move(key), message.from.index, std::move(p->proposal));
       else
-        answers_.emplace(std::move(key), std::move(p->proposal));
+        answers_.emplace(std::move(key), Answer{std::move(p->proposal)});
     }
     --waiting_for_;
   } else if (const auto* m = std::get_if<msg::NextDue>(&message.payload)) {
@@ -358,6 +380,8 @@ bool Domain::start_deciding(Outbox& out) {
   step_.base = sequence_;
   step_.time = now_;
   answers_.clear();
+  answers_bytes_ = 0;
+  left_from_.clear();
   circling_.clear();
   admitting_.clear();
   waiting_for_ = 0;
@@ -380,6 +404,7 @@ bool Domain::start_deciding(Outbox& out) {
       is_dirty_[parent] = false;
       if (!registry_.has_parent(parent)) continue;
       ++waiting_for_;
+      ++parents_asked_;
       out.send(domain_address, {EntityKind::workload_parent, parent}, msg::Reconcile{});
     }
     dirty_.clear();
@@ -389,10 +414,11 @@ bool Domain::start_deciding(Outbox& out) {
     phase_ = Phase::cycle;
     step_.kind = StepKind::timers;
     Proposal p;
+    p.most = step_bytes_;
     for (const auto& [root, due] : reactivations_)
-      if (due <= now_) p.events.emplace_back(TreeReactivated{root.text()});
+      if (due <= now_ && !p.full()) p.events.emplace_back(TreeReactivated{root.text()});
     if (!p.events.empty()) {
-      answers_.emplace("", std::move(p));
+      answers_.emplace("", Answer{std::move(p)});
       return true;
     }
   }
@@ -425,21 +451,51 @@ Domain::Step Domain::take_decisions() {
   }
   step_.circling.assign(circling_.begin(), circling_.end());
   circling_.clear();
-  for (auto& [key, p] : answers_) {
+  if (step_.kind == StepKind::cycle)
+    take_cycle();
+  else
+    fill_step();
+  answers_.clear();
+  return std::move(step_);
+}
+
+/// Of the answers of parents those are kept that go into one step: each whose predecessors, by key, do not fill it. Which ones these are
+/// does not depend on the order in which they come; and no more of them is in memory at any time.
+void Domain::answered(std::string key, std::uint32_t parent, Proposal proposal) {
+  if (!left_from_.empty() && key >= left_from_) return mark_dirty(parent);
+  answers_bytes_ += proposal.bytes();
+  answers_.emplace(std::move(key), Answer{std::move(proposal), parent});
+  while (answers_.size() > 1) {
+    const auto last = std::prev(answers_.end());
+    const std::size_t before = answers_bytes_ - last->second.proposal.bytes();
+    if (before < step_bytes_) return;
+    answers_bytes_ = before;
+    left_from_ = last->first;
+    mark_dirty(last->second.parent);
+    answers_.erase(last);
+  }
+}
+
+/// Takes the first answers, until the step is full.
+void Domain::fill_step() {
+  std::size_t bytes = 0;
+  while (!answers_.empty() && bytes < step_bytes_) {
+    Proposal p = std::move(answers_.extract(answers_.begin()).mapped().proposal);
+    bytes += p.bytes();
     step_.events.insert(step_.events.end(), p.events.begin(), p.events.end());
     step_.arenas.push_back(std::move(p.arena));
   }
-  answers_.clear();
-  if (step_.kind == StepKind::cycle) {
-    // at rest until something changes; what does change marks its tree again
-    if (step_.events.empty()) {
-      forget_dirty_trees();
-    } else if (std::find(seen_cycles_.begin(), seen_cycles_.end(), fingerprint(step_)) != seen_cycles_.end()) {
-      step_.events.clear();  // D10: the same cycle again, without news in between, leads nowhere
-      forget_dirty_trees();
-    }
+}
+
+/// The first trees whose cycle is not the same as one before: that one again, without news in between, would lead nowhere (D10). Trees that
+/// are left stay dirty, and are asked again.
+void Domain::take_cycle() {
+  while (!answers_.empty()) {
+    fill_step();
+    if (std::find(seen_cycles_.begin(), seen_cycles_.end(), fingerprint(step_)) == seen_cycles_.end()) return;
+    step_.events.clear();
   }
-  return std::move(step_);
+  forget_dirty_trees();  // at rest until something changes; what does change marks its tree again
 }
 
 std::uint64_t Domain::fingerprint(const Step& step) {
@@ -476,6 +532,7 @@ std::uint64_t Domain::hash() const {
   h.add(sequence_);
   h.add(epoch_);
   h.add(decided_base_);
+  if (resolved_base_ != decided_base_) h.add(resolved_base_);
   h.add(cycles_);
   h.add(now_);
   h.add(synced_);

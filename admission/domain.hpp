@@ -65,7 +65,11 @@ class Domain {
     std::vector<std::string> circling;
   };
   [[nodiscard]] bool answers_complete() const { return waiting_for_ == 0; }
+  /// More than a record should hold is decided in several steps: of the answers, by key, as many go into one as it takes (limits::step).
+  /// Who is left is asked again when the step has been read back.
   [[nodiscard]] Step take_decisions();
+  /// For tests: what a step takes, in place of limits::step. All who fold one log need the same.
+  void bound_steps(std::size_t bytes) { step_bytes_ = bytes; }
 
   /// Messages to the domain itself.
   void receive(Message& message, Outbox& out);
@@ -73,8 +77,18 @@ class Domain {
   // ---- reading --------------------------------------------------------------------------------------------------------------
 
   [[nodiscard]] Context context() const {
-    return {now_,       sequence_, decided_base_, cycles_, !not_ready_.empty(), catalog_.get(), repeated_.any() ? &repeated_ : nullptr,
-            configured_};
+    Context c;
+    c.now = now_;
+    c.sequence = sequence_;
+    c.decided_base = decided_base_;
+    c.resolved_base = resolved_base_;
+    c.cycle = cycles_;
+    c.admitted_not_ready = !not_ready_.empty();
+    c.catalog = catalog_.get();
+    c.repeated = repeated_.any() ? &repeated_ : nullptr;
+    c.configured = configured_;
+    c.step_bytes = step_bytes_;
+    return c;
   }
   [[nodiscard]] const std::shared_ptr<const Catalog>& catalog() const { return shared_catalog_; }
   [[nodiscard]] std::uint64_t sequence() const { return sequence_; }
@@ -103,6 +117,8 @@ class Domain {
   [[nodiscard]] std::uint64_t hash() const;
   /// Entries of all tables that grow with what tenants make; as many as there are objects, but for a factor.
   [[nodiscard]] std::size_t entries() const;
+  /// How many times a parent was asked what it proposes: what changes cost whom they do not concern. No state.
+  [[nodiscard]] std::uint64_t parents_asked() const { return parents_asked_; }
 
   // ---- what was set aside --------------------------------------------------------------------------------------------------------
 
@@ -190,7 +206,9 @@ class Domain {
   void lift_quarantine(Text uid);
   void index_queue(const std::string& uid, const Quarantined& q, bool set_aside);
 
-  Catalog& edit();
+  /// Whom a change of the catalog concerns: any parent, so that all are asked again; or those that are marked one by one.
+  enum class Concerns : std::uint8_t { anybody, marked };
+  Catalog& edit(Concerns whom = Concerns::anybody);
   void queues_changed(const std::set<Symbol, ByText>& queues, Outbox& out);
   void roots_changed(const std::vector<Catalog::Root>& changes, std::set<Symbol, ByText> roots, Outbox& out);
   void rebuild_trees(const std::set<Symbol, ByText>& roots, Outbox& out);
@@ -208,9 +226,13 @@ class Domain {
   void mark_tree(Symbol root);
   void mark_trees();
   void mark_all();
+  void mark_namespace(const Symbol& namespace_);
   void news();
   void forget_dirty_trees();
   [[nodiscard]] static std::uint64_t fingerprint(const Step& step);
+  void answered(std::string key, std::uint32_t parent, Proposal proposal);
+  void fill_step();
+  void take_cycle();
 
   void note_held(ObjectKind kind, const ObjectMeta& meta);
   void forget_held(ObjectKind kind, Text name);
@@ -267,6 +289,7 @@ class Domain {
 
   // position
   std::uint64_t sequence_ = 0, epoch_ = 0, decided_base_ = 0, cycles_ = 0, stale_decisions_ = 0;
+  std::uint64_t resolved_base_ = 0;  ///< As `decided_base_`, but for steps that may have left somebody to the next one.
   Time now_ = Time{0};
   bool synced_ = false;
 
@@ -277,6 +300,7 @@ class Domain {
   struct WorkloadPlace {
     Catalog::LocalQueueKey member;
     Symbol holder;
+    std::uint64_t version = 0;  ///< Of the object then; what is told of it late places nobody. In snapshots with its parent.
   };
   std::vector<WorkloadPlace> workload_places_;  ///< By number of the Workload.
   // The same the other way round: who hears of a queue that changes or appears.
@@ -336,8 +360,9 @@ class Domain {
   // deciding; caches, no state: what is clean proposes nothing
   enum class Phase : std::uint8_t { reconcile, timers, cycle, rest };
   Phase phase_ = Phase::reconcile;
+  bool edited_ = false;                    ///< The record that is being applied changes the catalog.
   bool catalog_changed_ = false;           ///< Since the parents were asked last: any of them may have something to say.
-  std::uint64_t configured_ = 0;           ///< Sequence of the record that changed the catalog last.
+  std::uint64_t configured_ = 0;           ///< Sequence of the record that changed the catalog last, but for its LocalQueues.
   std::uint64_t restored_configured_ = 0;  ///< While a snapshot is being read.
   std::vector<std::uint32_t> dirty_;
   std::vector<std::uint32_t> restored_dirty_;  ///< While a snapshot is being read.
@@ -345,8 +370,16 @@ class Domain {
   std::vector<Symbol> dirty_trees_;
   std::vector<bool> is_dirty_tree_;  ///< By number of the root's symbol.
   std::uint32_t waiting_for_ = 0;
+  std::uint64_t parents_asked_ = 0;
+  std::size_t step_bytes_ = limits::step.size();
+  struct Answer {
+    Proposal proposal;
+    std::uint32_t parent = Registry::none;  ///< Whose it is, unless it is that of a tree.
+  };
   std::set<std::string> circling_;                   ///< Of whom nothing is decided, because it was before.
-  std::map<std::string, Proposal> answers_;          ///< By key of parent or root, so that the record does not depend on arrival order.
+  std::map<std::string, Answer> answers_;            ///< By key of parent or root, so that the record does not depend on arrival order.
+  std::size_t answers_bytes_ = 0;                    ///< Of those of parents.
+  std::string left_from_;                            ///< Parents from this key on are left to the next step; empty: none.
   std::map<std::string, msg::EntryRank> admitting_;  ///< With blockAdmission: trees that would admit, by key.
   std::vector<Symbol> contenders_;                   ///< Trees that are to be asked once more, because another one admits first.
   Step step_;

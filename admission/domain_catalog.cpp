@@ -6,13 +6,17 @@
 
 namespace hindsight::admission {
 
-/// The catalog for changing: a copy if somebody else still reads the present one.
-Catalog& Domain::edit() {
+/// The catalog for changing: a copy if somebody else still reads the present one. Queues of tenants and labels of namespaces change as
+/// often as their owners like, and the parents of all tenants are many: such a change marks those that it concerns.
+Catalog& Domain::edit(Concerns whom) {
   shared_catalog_.reset();
   if (catalog_.use_count() > 1) catalog_ = std::make_shared<Catalog>(*catalog_);
   shared_catalog_ = catalog_;
-  catalog_changed_ = true;
-  configured_ = sequence_;
+  edited_ = true;
+  if (whom == Concerns::anybody) {
+    catalog_changed_ = true;
+    configured_ = sequence_;
+  }
   return *catalog_;
 }
 
@@ -200,12 +204,13 @@ void Domain::apply(const LocalQueueObserved& o, Outbox& out) {
   const LocalQueueConfig config = to_config(o);
   const auto* old = catalog_->local_queue(config.namespace_, config.name);
   const bool created = old == nullptr;
-  if (!created && old->cluster_queue == config.cluster_queue && old->stop_policy == config.stop_policy &&
-      old->stop_policy_set == config.stop_policy_set && old->fair_weight_nano == config.fair_weight_nano && old->labels == config.labels)
-    return;
+  const bool same_rules = !created && old->cluster_queue == config.cluster_queue && old->stop_policy == config.stop_policy &&
+                          old->stop_policy_set == config.stop_policy_set && old->fair_weight_nano == config.fair_weight_nano;
+  if (same_rules && old->labels == config.labels) return;
   seen_cycles_.clear();
   const bool resumed = !created && old->stop_policy != StopPolicy::none && config.stop_policy == StopPolicy::none;
-  edit().put_local_queue(config);
+  edit(Concerns::marked).put_local_queue(config);
+  if (same_rules) return;  // labels are for who reads metrics: nothing is decided by them
   refresh_members(config.namespace_, config.name,
                   {.resolve = true, .force = (created || resumed) && config.stop_policy == StopPolicy::none}, out);
   out.send(domain_address, queue_address(config.cluster_queue), msg::Notice{});  // its LocalQueue's status follows
@@ -251,7 +256,9 @@ void Domain::apply(const NamespaceObserved& o, Outbox& out) {
   std::vector<Symbol> before;
   for (const auto& [queue, qc] : catalog_->queues)
     if (catalog_->namespace_matches(*qc, name)) before.push_back(queue);
-  edit().namespaces[name] = std::move(config);
+  edit(Concerns::marked).namespaces[name] = std::move(config);
+  configured_ = sequence_;
+  mark_namespace(name);
   for (const auto& [queue, qc] : catalog_->queues)
     if (catalog_->namespace_matches(*qc, name) && std::find(before.begin(), before.end(), queue) == before.end())
       request_reactivation(queue);
@@ -300,8 +307,12 @@ void Domain::apply(const WorkloadObserved& o, Outbox& out) {
     holder = workload_places_[w.id].holder;
   }
   know(w.parent);
-  if (o.has_admission) holder = Symbol(o.admission_cluster_queue);
-  place_workload(w.id, {Symbol(o.meta.namespace_), Symbol(o.queue_name)}, std::move(holder));
+  const std::uint64_t version = o.meta.resource_version;
+  if (version == 0 || w.id >= workload_places_.size() || version >= workload_places_[w.id].version) {
+    if (o.has_admission) holder = Symbol(o.admission_cluster_queue);
+    place_workload(w.id, {Symbol(o.meta.namespace_), Symbol(o.queue_name)}, std::move(holder));
+    if (version != 0) workload_places_[w.id].version = version;
+  }
   out.send(domain_address, {EntityKind::workload_parent, w.parent}, msg::WorkloadSeen{&o, w.id});
 }
 
@@ -367,7 +378,7 @@ void Domain::apply(const ObjectDeleted& o, Outbox& out) {
       consumed_.erase({Symbol(o.namespace_), name});
       if (const auto* lq = catalog_->local_queue(Symbol(o.namespace_), name))
         out.send(domain_address, queue_address(lq->cluster_queue), msg::ConsumedSeen{{Symbol(o.namespace_), name}, {}, Time::never()});
-      edit().erase_local_queue(Symbol(o.namespace_), name);
+      edit(Concerns::marked).erase_local_queue(Symbol(o.namespace_), name);
       refresh_members(Symbol(o.namespace_), name, {.resolve = true, .force = false}, out);
       break;
     case ObjectKind::resource_flavor:
@@ -405,7 +416,9 @@ void Domain::apply(const ObjectDeleted& o, Outbox& out) {
       edit().pod_priority_classes.erase(name);
       break;
     case ObjectKind::namespace_:
-      edit().namespaces.erase(name);
+      edit(Concerns::marked).namespaces.erase(name);
+      configured_ = sequence_;
+      mark_namespace(name);
       break;
     default:
       break;

@@ -112,12 +112,12 @@ bool WorkloadParent::reconcile_job(const Context& c, Proposal& p) const {
   if (stop_beyond(c, p)) return true;
   if (is_child(*c.catalog)) {  // never queued itself (BA-171)
     for (const auto& w : workloads_)
-      if (!w.finished() && !w.deleting && !w.removal_pending)
+      if (!w.finished() && !w.deleting && !w.removal_pending && !p.full())
         p.events.emplace_back(WorkloadRemoved{ref(w, *p.arena), "The job has an ancestor that is queued", {}});
     return p.events.size() != before;
   }
   for (const auto& w : workloads_) {
-    if (!w.finished() || w.revision_pending || w.deleting || w.removal_pending || is_superseded(w)) continue;
+    if (!w.finished() || w.revision_pending || w.deleting || w.removal_pending || is_superseded(w) || p.full()) continue;
     const auto priority = job_priority(*c.catalog);
     if (!wants_class(w, priority)) continue;
     WorkloadRevised e;
@@ -134,7 +134,7 @@ bool WorkloadParent::reconcile_job(const Context& c, Proposal& p) const {
   if (p.events.size() != before) return true;
   if (j.finished) {
     for (const auto& w : workloads_)
-      if (!w.finished() && !w.removal_pending)
+      if (!w.finished() && !w.removal_pending && !p.full())
         p.events.emplace_back(WorkloadFinished{ref(w, *p.arena), j.succeeded ? "Succeeded" : "Failed", p.message(j.finish_message)});
     return p.events.size() != before;
   }
@@ -159,7 +159,7 @@ bool WorkloadParent::reconcile_job(const Context& c, Proposal& p) const {
   }
   if (mine == nullptr) {
     for (const auto& w : workloads_) {
-      if (w.deleting || w.removal_pending || w.revision_pending || is_superseded(w)) continue;
+      if (w.deleting || w.removal_pending || w.revision_pending || is_superseded(w) || p.full()) continue;
       if (prebuilt) {  // BA-175: it is what its maker wanted, and the job is something else
         if (w.name == j.prebuilt_workload)
           p.events.emplace_back(WorkloadFinished{ref(w, *p.arena), "OutOfSync", "The prebuilt workload is out of sync with its user job"});
@@ -179,7 +179,7 @@ bool WorkloadParent::reconcile_job(const Context& c, Proposal& p) const {
     return p.events.size() != before;
   }
   for (const auto& w : workloads_)  // BA-173: exactly one
-    if (&w != mine && !w.deleting && !w.removal_pending && !is_superseded(w))
+    if (&w != mine && !w.deleting && !w.removal_pending && !is_superseded(w) && !p.full())
       p.events.emplace_back(WorkloadRemoved{ref(w, *p.arena), "The job has another Workload", {}});
 
   const WorkloadState& w = *mine;

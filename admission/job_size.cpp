@@ -28,6 +28,21 @@ PodSetSizes sizes_of(const std::vector<PodSetSpec>& pod_sets) {
   return out;
 }
 
+PodSetSizes largest_pod(const PodSetSizes& pod_sets) {
+  if (pod_sets.empty()) return {};
+  PodSetSizes out{PodSetSize{{}, 1, {}}};
+  auto& most = out.front().requests;
+  for (const auto& p : pod_sets)
+    for (const auto& [resource, amount] : p.requests) {
+      const auto it = std::find_if(most.begin(), most.end(), [&](const auto& x) { return x.first == resource; });
+      if (it == most.end())
+        most.emplace_back(resource, amount);
+      else
+        it->second = std::max(it->second, amount);
+    }
+  return out;
+}
+
 JobSize JobSize::of(const PodSetSizes& pod_sets) {
   JobSize out;
   for (const auto& p : pod_sets) out.add_pods(p, p.count);
@@ -38,7 +53,7 @@ JobSize JobSize::within(const PodSetSizes& pod_sets, const PodSetSizes& granted)
   JobSize out;
   for (const auto& p : pod_sets) {
     const auto same = std::find_if(granted.begin(), granted.end(), [&](const PodSetSize& g) { return g.name == p.name; });
-    if (same != granted.end()) out.add_pods(p, std::min(p.count, same->count));
+    out.add_pods(p, same == granted.end() ? p.count : std::min(p.count, same->count));
   }
   return out;
 }

@@ -26,6 +26,8 @@ struct PodSetSize {
 using PodSetSizes = std::vector<PodSetSize>;
 
 [[nodiscard]] PodSetSizes sizes_of(const std::vector<PodSetSpec>& pod_sets);
+/// One pod that asks for as much of each resource as any of these does.
+[[nodiscard]] PodSetSizes largest_pod(const PodSetSizes& pod_sets);
 
 /// What all pods of a job ask for together: their number, and their requests.
 struct JobSize {
@@ -33,7 +35,8 @@ struct JobSize {
   std::vector<std::pair<Symbol, Amount>> requests;  ///< In the order of first appearance; amounts above 0 only.
 
   [[nodiscard]] static JobSize of(const PodSetSizes& pod_sets);
-  /// Of as many pods of each pod set as `granted` has of the same name, at most.
+  /// Of as many pods of each pod set as `granted` has of the same name, at most. A pod set that it does not name counts whole: no slice
+  /// will ever have a place for its pods, so nobody makes them who keeps to the gate, and whoever may write pods can take that away.
   [[nodiscard]] static JobSize within(const PodSetSizes& pod_sets, const PodSetSizes& granted);
   /// Fits into nothing.
   [[nodiscard]] static JobSize boundless();
@@ -48,7 +51,8 @@ struct JobSize {
 struct ChildSize {
   JobSize whole;
   /// Of one whose pods all wait at a scheduling gate until its owner's slice has a place for them (EJ-70): they count as far as they may
-  /// pass it, so a cluster that its autoscaler made larger runs on while its job waits for more quota. Empty: the whole job counts.
+  /// pass it, so a cluster that its autoscaler made larger runs on while its job waits for more quota: the autoscaler changes how many pods
+  /// a group has, and adds none. Empty: the whole job counts.
   PodSetSizes gated;
   friend bool operator==(const ChildSize& a, const ChildSize& b) { return a.whole == b.whole && a.gated == b.gated; }
 };

@@ -36,9 +36,11 @@ Result<void> LoopDriver::apply(const RecordView& record) {
 
 std::optional<Domain::Step> LoopDriver::decide() {
   Outbox out;
+  circling_.clear();
   while (entities_.domain().start_deciding(out)) {
     entities_.deliver_all(out, false, order_);
     auto step = entities_.domain().take_decisions();
+    circling_.insert(circling_.end(), step.circling.begin(), step.circling.end());
     if (!step.events.empty()) return step;
   }
   return std::nullopt;

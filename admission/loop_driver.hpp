@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "admission/entities.hpp"
@@ -20,6 +21,8 @@ class LoopDriver final : public StateView {
 
   /// The next step that the state calls for, or nothing when it is at rest. Changes no state.
   [[nodiscard]] std::optional<Domain::Step> decide();
+  /// Keys of those of whom `decide` left out something the last time, because it would only repeat what was recorded (Domain::Step).
+  [[nodiscard]] const std::vector<std::string>& circling() const { return circling_; }
   /// What remains of a life-cycle step without what only repeats: an earlier step since anything happened to its parent (RepeatedSteps),
   /// or what is so already. Other steps as they are.
   [[nodiscard]] std::vector<Event> without_repeats(const Decisions& step) const;
@@ -42,6 +45,7 @@ class LoopDriver final : public StateView {
  private:
   Entities entities_;
   Order order_;
+  std::vector<std::string> circling_;
 };
 
 }  // namespace hindsight::admission

@@ -230,6 +230,7 @@ void Domain::adopt(std::unique_ptr<WorkloadState> workload, Outbox& out) {
   know(w.parent);
   workload->id = w.id;
   place_workload(w.id, place.member, place.holder);
+  workload_places_[w.id].version = place.version;
   out.send(domain_address, {EntityKind::workload_parent, w.parent}, msg::WorkloadAdopted{std::move(workload)});
 }
 

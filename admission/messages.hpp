@@ -8,6 +8,7 @@
 // changes; proposals go to the domain, which makes one record of them (design rules 1 and 2).
 
 #include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -18,6 +19,7 @@
 
 #include "admission/catalog_view.hpp"
 #include "admission/cycle.hpp"
+#include "admission/event_size.hpp"
 #include "admission/job_size.hpp"
 #include "admission/pod_state.hpp"
 #include "admission/usage_ledger.hpp"
@@ -25,6 +27,7 @@
 #include "admission/workload_state.hpp"
 #include "vocabulary/arena.hpp"
 #include "vocabulary/decisions.hpp"
+#include "vocabulary/limits.hpp"
 #include "vocabulary/text.hpp"
 
 namespace hindsight::admission {
@@ -53,12 +56,14 @@ inline constexpr std::string_view set_aside_prefix = "Set aside: ";
 struct Context {
   Time now;                         ///< Time of the record being applied, or of the last applied one when deciding.
   std::uint64_t sequence = 0;       ///< Sequence of that record.
-  std::uint64_t decided_base = 0;   ///< Highest base of an applied Decisions record (see WorkloadState::resolve_since).
+  std::uint64_t decided_base = 0;   ///< Highest base of an applied Decisions record.
+  std::uint64_t resolved_base = 0;  ///< The same of those in which every parent had its say (see WorkloadState::resolve_since).
   std::uint64_t cycle = 0;          ///< Number of cycle steps applied, the present one included.
   bool admitted_not_ready = false;  ///< With blockAdmission: some admitted Workload anywhere is not PodsReady (BA-76).
   const Catalog* catalog = nullptr;
   const RepeatedPreemptions* repeated = nullptr;  ///< Whom preemptors leave alone (D13); null: nobody.
-  std::uint64_t configured = 0;                   ///< Sequence of the record that changed the catalog last.
+  std::uint64_t configured = 0;                   ///< Sequence of the record that changed the catalog last, but for its LocalQueues.
+  std::size_t step_bytes = limits::step.size();   ///< See Proposal::most.
 };
 
 /// Events that an entity proposes, with the memory of their strings.
@@ -66,12 +71,25 @@ struct Proposal {
   std::shared_ptr<Arena> arena = std::make_shared<Arena>();
   std::vector<Event> events;
   bool repeats = false;  ///< The same was recorded before and nothing has happened since: it is not recorded again (RepeatedSteps).
+  /// A step is one record, and a log takes no record of any size. So who has said as much as this says the rest in the next step. Only what
+  /// belongs together is said together whatever its size: it is bounded by what one object may hold.
+  std::size_t most = limits::step.size();
+
+  /// What the events take in the record; each is looked at once.
+  [[nodiscard]] std::size_t bytes() {
+    for (; weighed_ < events.size(); ++weighed_) bytes_ += event_bytes(events[weighed_]);
+    return bytes_;
+  }
+  [[nodiscard]] bool full() { return bytes() >= most; }
 
   /// The text of a condition, an event or a notice, as it is decided: cut where it is too long. Whoever compares it with what was decided
   /// before compares this.
   [[nodiscard]] Text message(std::string_view text) const {
     return text.size() <= limits::condition_message.size() ? arena->copy(text) : arena->copy(condition_message(text));
   }
+
+ private:
+  std::size_t weighed_ = 0, bytes_ = 0;  ///< So many events take so many bytes.
 };
 
 namespace msg {

@@ -2,164 +2,33 @@
 
 #include <algorithm>
 
+#include "admission/event_parts.hpp"
+
 namespace hindsight::admission {
 namespace {
 
-/// Adds everything that an event consists of. The bindings name every member, so that one that is added to a type does not compile
-/// before it is named here.
+/// Adds everything that an event consists of.
 class Adder {
  public:
   [[nodiscard]] std::uint64_t value() const { return hash_.value(); }
 
-  void add(Text x) { hash_.add(x); }
-  void add(Time x) { hash_.add(x); }
-  template <class N>
-  requires(std::is_arithmetic_v<N> || std::is_enum_v<N>) void add(N x) { hash_.add(x); }
   template <class T>
-  void add(const std::optional<T>& x) {
-    hash_.add(x.has_value());
-    if (x) add(*x);
+  void value(const T& x) {
+    hash_.add(x);
   }
-  template <class T>
-  void add(List<T> list) {
-    hash_.add(static_cast<std::uint64_t>(list.size()));
-    for (const auto& x : list) add(x);
-  }
-
-  // ---- parts
-  void add(const WorkloadRef& x) {
-    const auto& [uid, namespace_, name] = x;
-    all(uid, namespace_, name);
-  }
-  void add(const JobRef& x) {
-    const auto& [uid, kind, group, namespace_, name] = x;
-    all(uid, kind, group, namespace_, name);
-  }
-  void add(const PodRef& x) {
-    const auto& [uid, namespace_, name, pod_set] = x;
-    all(uid, namespace_, name, pod_set);
-  }
-  void add(const PodSetCount& x) {
-    const auto& [pod_set, count] = x;
-    all(pod_set, count);
-  }
-  void add(const FlavorChoice& x) {
-    const auto& [resource, flavor] = x;
-    all(resource, flavor);
-  }
-  void add(const ResourceAmount& x) {
-    const auto& [resource, amount] = x;
-    all(resource, amount);
-  }
-  void add(const PlannedAmount& x) {
-    const auto& [pod_set, container, resource, original, amount] = x;
-    all(pod_set, container, resource, original, amount);
-  }
-  void add(const ScanProgress& x) {
-    const auto& [pod_set, resource, flavor_index] = x;
-    all(pod_set, resource, flavor_index);
-  }
-  void add(const PodSetAssignmentFacts& x) {
-    const auto& [pod_set, count, flavors, usage] = x;
-    all(pod_set, count, flavors, usage);
-  }
-  void add(const CheckFacts& x) {
-    const auto& [name, state, last_transition, message, requeue_after, retry_count, updates] = x;
-    all(name, state, last_transition, message, requeue_after, retry_count, updates);
-  }
-
-  // ---- events
-  void add(const WorkloadRequested& e) {
-    const auto& [job, name, queue, priority, class_kind, class_, limit, generation, replaces, slice, counts] = e;
-    all(job, name, queue, priority, class_kind, class_, limit, generation, replaces, slice, counts);
-  }
-  void add(const WorkloadRevised& e) {
-    const auto& [workload, job, pod_sets, queue, priority, class_kind, class_, limit, generation, counts] = e;
-    all(workload, job, pod_sets, queue, priority, class_kind, class_, limit, generation, counts);
-  }
-  void add(const WorkloadRemoved& e) {
-    const auto& [workload, message, job] = e;
-    all(workload, message, job);
-  }
-  void add(const JobStopped& e) {
-    const auto& [job, message] = e;
-    all(job, message);
-  }
-  void add(const QuotaReserved& e) {
-    const auto& [workload, queue, assignments, admitted, checks, checks_changed, level, replaces, plan] = e;
-    all(workload, queue, assignments, admitted, checks, checks_changed, level, replaces, plan);
-  }
-  void add(const EntryRequeued& e) {
-    const auto& [workload, queue, why, to_heap, write_status, reason, message, progress, parked, generation, skipped, recomputed] = e;
-    all(workload, queue, why, to_heap, write_status, reason, message, progress, parked, generation, skipped, recomputed);
-  }
-  void add(const WorkloadPreempted& e) {
-    const auto& [workload, preemptor, queue, reason, message] = e;
-    all(workload, preemptor, queue, reason, message);
-  }
-  void add(const WorkloadEvicted& e) {
-    const auto& [workload, reason, cause, message, has_requeue_state, count, at] = e;
-    all(workload, reason, cause, message, has_requeue_state, count, at);
-  }
-  void add(const ReservationCleared& e) {
-    const auto& [workload, reason, message, writes_requeued, requeued, requeued_reason, requeued_message, restored] = e;
-    all(workload, reason, message, writes_requeued, requeued, requeued_reason, requeued_message, restored);
-  }
-  void add(const WorkloadAdmitted& e) { add(e.workload); }
-  void add(const WorkloadFinished& e) {
-    const auto& [workload, reason, message] = e;
-    all(workload, reason, message);
-  }
-  void add(const ConditionChanged& e) {
-    const auto& [workload, type, status, reason, message, remove] = e;
-    all(workload, type, status, reason, message, remove);
-  }
-  void add(const WorkloadDeactivated& e) { add(e.workload); }
-  void add(const ChecksChanged& e) {
-    const auto& [workload, checks] = e;
-    all(workload, checks);
-  }
-  void add(const RequeueStateChanged& e) {
-    const auto& [workload, present, count, at] = e;
-    all(workload, present, count, at);
-  }
-  void add(const ReclaimableChanged& e) {
-    const auto& [workload, reclaimable] = e;
-    all(workload, reclaimable);
-  }
-  void add(const ExecutionTimeReset& e) { add(e.workload); }
-  void add(const TreeReactivated& e) { add(e.root); }
-  void add(const SliceReplaced& e) {
-    const auto& [workload, replacement, job, slice, message, delta, counts] = e;
-    all(workload, replacement, job, slice, message, delta, counts);
-  }
-  void add(const PodsReleased& e) {
-    const auto& [workload, job, slice, pods] = e;
-    all(workload, job, slice, pods);
-  }
-  void add(const GateChanged& e) {
-    const auto& [workload, job, contract, change, value, generation, since] = e;
-    all(workload, job, contract, change, value, generation, since);
-  }
-  void add(const SizingBarred& e) {
-    const auto& [workload, job, barred, unsupported, message] = e;
-    all(workload, job, barred, unsupported, message);
-  }
+  void list(std::uint64_t length) { hash_.add(length); }
+  void part() {}
 
  private:
-  template <class... T>
-  void all(const T&... x) {
-    (add(x), ...);
-  }
   StateHash hash_;
 };
 
 /// Of the events so far and one more.
 std::uint64_t with(std::uint64_t hash, const Event& event) {
   Adder adder;
-  adder.add(hash);
-  adder.add(static_cast<std::uint64_t>(event.index()));
-  std::visit([&](const auto& e) { adder.add(e); }, event);
+  adder.value(hash);
+  adder.value(static_cast<std::uint64_t>(event.index()));
+  EventParts(adder).walk(event);
   return adder.value();
 }
 

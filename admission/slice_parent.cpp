@@ -71,12 +71,8 @@ void WorkloadParent::apply_replacement(const SliceReplaced& e, std::size_t index
   for (std::size_t i = 0; i < workloads_.size(); ++i) {
     WorkloadState& w = workloads_[i];
     if (w.uid != e.replacement.uid || !w.reserved() || !w.admitted() || w.finished()) continue;
-    if (w.max_exec_seconds > 0 && old.admitted()) {  // EJ-98: the clock of the job runs on
-      const auto since = old.find(ConditionType::admitted)->last_transition;
-      w.accumulated_exec_seconds = old.accumulated_exec_seconds.value_or(0) +
-                                   static_cast<std::int32_t>(std::max<std::int64_t>(0, c.now.floor_seconds() - since.floor_seconds()));
-      w.await(Section::exec_time);
-    }
+    if (w.max_exec_seconds > 0 && old.admitted())  // EJ-98: the clock of the job runs on
+      w.add_exec_time(old.accumulated_exec_seconds, old.find(ConditionType::admitted)->last_transition, c.now);
     old.decide_condition(ConditionType::finished, ConditionStatus::true_, replaced, e.message, c.now);
     old.last_decision = w.last_decision = c.sequence;
     publish(index, {.touched = true}, c, out);

@@ -96,6 +96,7 @@ void WorkloadParent::release_pods(Proposal& p) const {
 
   std::vector<PodRef> released;
   std::vector<const PodState*> waiting;
+  std::size_t bytes = 0;  // of the event; who is left is released when those have lost their gates
   for (const auto& s : slice->pod_sets) {
     std::int64_t room = s.count;
     for (const auto& a : slice->admission->pod_sets)
@@ -112,8 +113,11 @@ void WorkloadParent::release_pods(Proposal& p) const {
     std::sort(waiting.begin(), waiting.end(),
               [](const PodState* a, const PodState* b) { return a->index != b->index ? a->index < b->index : a->name < b->name; });
     if (static_cast<std::size_t>(room) < waiting.size()) waiting.resize(static_cast<std::size_t>(room));
-    for (const auto* pod : waiting)
+    for (const auto* pod : waiting) {
+      if (bytes >= p.most) break;
       released.push_back({p.arena->copy(pod->uid), job_->namespace_.text(), p.arena->copy(pod->name), s.name.text()});
+      bytes += pod->uid.size() + pod->name.size() + job_->namespace_.text().size() + s.name.text().size() + 100;
+    }
   }
   if (released.empty()) return;
   PodsReleased e;

@@ -68,7 +68,7 @@ bool WorkloadParent::reconcile_slices(const Context& c, Proposal& p) const {
   if (!leaving) resize(chain, c, p);  // EJ-153: a slice that drains is resized when its quota is free
   if (said()) return true;
   for (const auto& w : workloads_)
-    if (is_live(w)) follow_job(w, chain, c, p);
+    if (is_live(w) && !p.full()) follow_job(w, chain, c, p);
   forget_slices(c, p);
   return said();
 }
@@ -76,6 +76,7 @@ bool WorkloadParent::reconcile_slices(const Context& c, Proposal& p) const {
 /// EJ-25. A slice that was just evicted keeps its quota until the pods are gone; it is the holder so long, and does not come here.
 void WorkloadParent::end_slices(const SliceChain& chain, Proposal& p) const {
   for (const auto& end : chain.ends) {
+    if (p.full()) return;
     const auto w = ref(workloads_[end.slice], *p.arena);
     if (end.replaced)
       p.events.emplace_back(WorkloadFinished{w, slice_replaced, "Replaced to accommodate a new workload slice"});
@@ -146,7 +147,7 @@ void WorkloadParent::replace_templates(const SliceChain& chain, const Context& c
   const JobState& j = *job_;
   for (std::size_t i = 0; i < workloads_.size(); ++i) {
     const WorkloadState& w = workloads_[i];
-    if (!is_live(w) || (w.revision_pending && w.revised_for >= j.generation)) continue;
+    if (!is_live(w) || (w.revision_pending && w.revised_for >= j.generation) || p.full()) continue;
     if (i != chain.current || !j.suspended || j.stopping || w.reserved()) {
       p.events.emplace_back(WorkloadRemoved{ref(w, *p.arena), "No matching Workload; the job's pod sets changed", {}});
       continue;
@@ -212,9 +213,11 @@ void WorkloadParent::follow_job(const WorkloadState& w, const SliceChain& chain,
 void WorkloadParent::forget_slices(const Context& c, Proposal& p) const {
   const auto& limit = c.catalog->settings.slice_history;
   if (!limit) return;
-  for (const std::size_t i : forgotten_slices(workloads_, static_cast<std::size_t>(*limit)))
+  for (const std::size_t i : forgotten_slices(workloads_, static_cast<std::size_t>(*limit))) {
+    if (p.full()) return;
     p.events.emplace_back(
         WorkloadRemoved{ref(workloads_[i], *p.arena), "Deleted replaced workload slice beyond the limit of kept ones", {}});
+  }
 }
 
 /// The replacement is admitted: with it the old slice gives its place away, in the same record (EJ-45, EJ-55).

@@ -353,7 +353,8 @@ void archive_catalog(A& a, Catalog& c) {
 
 void SnapshotCodec::write_domain(ArchiveWriter& a, const Domain& domain) {
   auto& d = const_cast<Domain&>(domain);  // the writer changes nothing; one description serves both directions
-  archive_all(a, d.sequence_, d.epoch_, d.decided_base_, d.cycles_, d.stale_decisions_, d.now_, d.synced_, d.tree_version_);
+  archive_all(a, d.sequence_, d.epoch_, d.decided_base_, d.resolved_base_, d.cycles_, d.stale_decisions_, d.now_, d.synced_,
+              d.tree_version_);
   archive_catalog(a, *d.catalog_);
   d.registry_.write(a);
   for (std::uint32_t parent = 0; parent < d.registry_.parents_end(); ++parent) a(d.is_dirty_[parent] || d.catalog_changed_);
@@ -425,7 +426,8 @@ bool SnapshotCodec::holds_together(const Domain& d) {
 }
 
 Result<void> SnapshotCodec::read_domain(ArchiveReader& a, Domain& d) {
-  archive_all(a, d.sequence_, d.epoch_, d.decided_base_, d.cycles_, d.stale_decisions_, d.now_, d.synced_, d.tree_version_);
+  archive_all(a, d.sequence_, d.epoch_, d.decided_base_, d.resolved_base_, d.cycles_, d.stale_decisions_, d.now_, d.synced_,
+              d.tree_version_);
   archive_catalog(a, d.edit());
   if (!d.catalog_->settings_json.empty()) {
     auto settings = d.read_settings_(d.catalog_->settings_json);
@@ -600,6 +602,8 @@ Result<void> SnapshotCodec::read(std::span<const std::byte> bytes, Entities& ent
                          });
     if (!its_own) return fail(ErrorKind::corrupt, "snapshot: a Workload parent that the domain does not know, or with other Workloads");
     repeats.emplace_back(index, image.repeats);
+    for (const auto& w : image.workloads)
+      if (w.id < entities.domain_.workload_places_.size()) entities.domain_.workload_places_[w.id].version = w.resource_version;
     if (image.job) entities.domain_.job_places_[index] = {image.job->kind, image.job->namespace_};
     if (index >= entities.parents_.size()) {
       entities.parents_.resize(index + 1);

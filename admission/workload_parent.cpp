@@ -189,7 +189,9 @@ void WorkloadParent::receive(Message& message, const Context& c, Outbox& out) {
     return take_over_pods(std::move(here->pods), out);
   } else if (std::holds_alternative<msg::Reconcile>(message.payload)) {
     Proposal p;
+    p.most = c.step_bytes;
     reconcile(c, p);
+    (void)p.bytes();  // here, where many do it side by side
     if (p.events.empty())
       p.arena.reset();  // a new epoch asks all parents at once, and nearly none has anything to say
     else
@@ -197,6 +199,7 @@ void WorkloadParent::receive(Message& message, const Context& c, Outbox& out) {
     out.send(self_, message.from, msg::Proposed{std::move(p)});
     return;
   } else if (const auto* m3 = std::get_if<msg::Refresh>(&message.payload)) {
+    repeats_.forget();  // a snapshot that is being read restores it afterwards
     for (std::size_t i = 0; i < workloads_.size(); ++i) {
       if (m3->resolve) workloads_[i].resolve_since = c.sequence;
       // what holds quota goes on holding it; saying so again would refresh counters that have to stay as they are (§8.12)
@@ -302,6 +305,13 @@ void WorkloadParent::tell_runs(Outbox& out) {
 /// EJ-69). How large the job says that it is has no part in that, for its user may say so at any time. As long as it has no quota, nobody
 /// runs as part of it.
 PodSetSizes WorkloadParent::granted_sizes() const {
+  // A RayCluster runs its pods itself, and goes on with them while it is being deleted as long as somebody keeps it from going. What it
+  // makes beside them then is one pod, which cleans up Redis: that has room, and no second copy of the cluster.
+  static const Symbol ray_cluster("RayCluster");
+  return job_->deleting && job_->kind == ray_cluster ? largest_pod(granted_to_all()) : granted_to_all();
+}
+
+PodSetSizes WorkloadParent::granted_to_all() const {
   const WorkloadState* w = active_slice();
   if (w == nullptr) return sizes_of(job_->pod_sets);
   // The same templates may have been read with other defaults of the namespace since; those of its parts were read with the later ones.
@@ -604,7 +614,7 @@ Time WorkloadParent::next_due(const Context& c) const {
     if (w.sizing_barred && !w.reserved()) consider(w.sizing_barred_at + sizing_barred_for);
     if (w.active && w.admitted() && !w.evicted()) {
       const Time since = w.find(ConditionType::admitted)->last_transition;
-      if (w.max_exec_seconds > 0) consider(since + Duration::seconds(w.max_exec_seconds - w.accumulated_exec_seconds.value_or(0)));
+      if (w.max_exec_seconds > 0) consider(since + Duration::seconds(w.exec_seconds_left()));
       const auto* ready = w.find(ConditionType::pods_ready);
       if (s.pods_ready_enabled && job_ && ready != nullptr && ready->is_false()) {
         if (ready->reason.text() == "WaitForRecovery") {

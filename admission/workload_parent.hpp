@@ -209,6 +209,7 @@ class WorkloadParent final : public Entity {
   }
   [[nodiscard]] bool stop_beyond(const Context& c, Proposal& p) const;
   [[nodiscard]] PodSetSizes granted_sizes() const;
+  [[nodiscard]] PodSetSizes granted_to_all() const;
   void tell_size(Outbox& out);
   void disown_foreign(const Context& c, Outbox& out);
   void adopt_workload(WorkloadState workload, const Context& c, Outbox& out);

@@ -1,10 +1,12 @@
 // The life-cycle rules of one Workload object: what its controller decides beside scheduling (base-admission §8, base-api §6.3).
 // Everything here is a function of the state; each step proposes at most one group of events per Workload and is run again after
-// these have been applied, until nothing is left to say.
+// these have been applied, until nothing is left to say. Anybody can make thousands of Workloads of one job: when they fill a step
+// (Proposal::full), the rest of them is looked at in the next one.
 
 #include <algorithm>
 
 #include "admission/workload_parent.hpp"
+#include "vocabulary/saturated.hpp"
 #include "vocabulary/text.hpp"
 
 namespace hindsight::admission {
@@ -39,13 +41,16 @@ void evicted(Proposal& p, const WorkloadState& w, std::string_view reason, std::
   p.events.emplace_back(e);
 }
 
+/// What somebody else said, as a part of what we say. It goes to several places from there: so much of it as people read.
+std::string quoted(std::string_view message) { return cut_message(message, limits::finding.size()); }
+
 std::string quoted_messages(const std::vector<const CheckStatus*>& checks) {
   std::string out;
   for (const auto* k : checks) {
     if (!out.empty()) out += "; ";
     out += '"' + std::string(k->name.text()) + "\" (" + k->message + ')';
   }
-  return out;
+  return quoted(out);
 }
 
 bool is_any(Symbol reason, std::initializer_list<std::string_view> texts) {
@@ -63,7 +68,7 @@ Time WorkloadParent::job_retained_until(const WorkloadState& w, const Settings& 
 
 void WorkloadParent::reconcile(const Context& c, Proposal& p) const {
   if (job_ && reconcile_job(c, p)) return;
-  for (std::size_t i = 0; i < workloads_.size(); ++i) reconcile_workload(i, c, p);
+  for (std::size_t i = 0; i < workloads_.size() && !p.full(); ++i) reconcile_workload(i, c, p);
   if (p.events.empty()) release_pods(p);
 }
 
@@ -117,7 +122,7 @@ void WorkloadParent::reconcile_workload(std::size_t index, const Context& c, Pro
   }
   if (!w.active && !w.evicted()) {
     evicted(p, w, "Deactivated", targeted ? target->reason.text() : "",
-            targeted ? "The workload is deactivated due to " + target->message : "The workload is deactivated");
+            targeted ? "The workload is deactivated due to " + quoted(target->message) : "The workload is deactivated");
     return;
   }
 
@@ -195,7 +200,7 @@ bool WorkloadParent::reconcile_reserved(const WorkloadState& w, const Context& c
     ReservationCleared out;
     out.workload = ref(w, *p.arena);
     out.reason = "PendingEvaluation";
-    out.message = p.message(e->message);
+    out.message = p.message(quoted(e->message));
     out.writes_requeued = true;
     out.requeued = is_any(e->reason, {"Preempted", "NodeFailures"});  // BA-133
     out.requeued_reason = e->reason.text();
@@ -297,7 +302,7 @@ bool WorkloadParent::reconcile_reserved(const WorkloadState& w, const Context& c
   const Time admitted_at = w.find(ConditionType::admitted)->last_transition;
 
   // maximum execution time (§8.5)
-  if (w.max_exec_seconds > 0 && c.now >= admitted_at + Duration::seconds(w.max_exec_seconds - w.accumulated_exec_seconds.value_or(0))) {
+  if (w.max_exec_seconds > 0 && c.now >= admitted_at + Duration::seconds(w.exec_seconds_left())) {
     condition(p, w, ConditionType::deactivation_target, ConditionStatus::true_, "MaximumExecutionTimeExceeded",
               "exceeding the maximum execution time");
     if (w.accumulated_exec_seconds) p.events.emplace_back(ExecutionTimeReset{ref(w, *p.arena)});
@@ -310,14 +315,14 @@ bool WorkloadParent::reconcile_reserved(const WorkloadState& w, const Context& c
     const bool recovering = ready->reason.text() == "WaitForRecovery";
     const Time deadline = recovering ? ready->last_transition + settings.recovery_timeout : admitted_at + settings.pods_ready_timeout;
     if ((!recovering || settings.recovery_timeout.micros > 0) && c.now >= deadline) {
-      const std::int32_t count = (w.has_requeue_state ? w.requeue_count : 0) + 1;
+      const std::int32_t count = saturated_add(w.has_requeue_state ? w.requeue_count : 0, 1);
       if (settings.backoff_limit_count && count > *settings.backoff_limit_count) {  // BA-140
         condition(p, w, ConditionType::deactivation_target, ConditionStatus::true_, "RequeuingLimitExceeded",
                   "exceeding the maximum number of re-queuing retries");
         return true;
       }
       std::int64_t seconds = settings.backoff_base_seconds;
-      for (std::int32_t i = 1; i < count && seconds < settings.backoff_max_seconds; ++i) seconds *= 2;
+      for (std::int32_t i = 1; i < count && seconds > 0 && seconds < settings.backoff_max_seconds; ++i) seconds *= 2;
       seconds = std::min<std::int64_t>(seconds, settings.backoff_max_seconds);
       WorkloadEvicted e;
       e.workload = ref(w, *p.arena);
@@ -337,7 +342,7 @@ bool WorkloadParent::reconcile_reserved(const WorkloadState& w, const Context& c
 
 /// base-api §6.3: why a workload without reservation waits, as far as the controller knows better than the scheduler (BA-68, BA-208).
 bool WorkloadParent::resolve_pending(const WorkloadState& w, const Placement& at, const Context& c, Proposal& p) const {
-  if (w.resolve_since <= c.decided_base) return false;
+  if (w.resolve_since <= c.resolved_base) return false;
   const Condition* now = w.find(ConditionType::quota_reserved);
   if (now != nullptr && now->is_true()) return false;
   const std::string_view current = now == nullptr ? std::string_view() : now->reason.text();

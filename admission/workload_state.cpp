@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "vocabulary/saturated.hpp"
 #include "vocabulary/text.hpp"
 
 namespace hindsight::admission {
@@ -393,14 +394,16 @@ void WorkloadState::remove_condition(ConditionType type) {
   unconfirmed |= bit(type);
 }
 
+void WorkloadState::add_exec_time(std::optional<std::int32_t> before, Time since, Time now) {
+  const std::int64_t seconds = std::max<std::int64_t>(0, now.floor_seconds() - since.floor_seconds());
+  accumulated_exec_seconds = saturated_add(before.value_or(0), saturated<std::int32_t>(seconds));
+  await(Section::exec_time);
+}
+
 void WorkloadState::clear_reservation(Symbol reason, std::string_view message, Time now) {
   if (admitted()) {
     const auto* a = find(ConditionType::admitted);
-    const std::int64_t seconds = now.floor_seconds() - a->last_transition.floor_seconds();  // BA-130
-    if (max_exec_seconds > 0) {
-      accumulated_exec_seconds = accumulated_exec_seconds.value_or(0) + static_cast<std::int32_t>(std::max<std::int64_t>(0, seconds));
-      await(Section::exec_time);
-    }
+    if (max_exec_seconds > 0) add_exec_time(accumulated_exec_seconds, a->last_transition, now);  // BA-130
   }
   decide_condition(ConditionType::quota_reserved, ConditionStatus::false_, reason, message, now);
   decide_condition(ConditionType::admitted, ConditionStatus::false_, reason_no_reservation, "The workload has no reservation", now);
@@ -431,7 +434,7 @@ void WorkloadState::evict(Symbol reason, Symbol cause, std::string_view message,
   for (auto& c : checks) {
     if (c.state == CheckState::pending) continue;
     const char* previous = c.state == CheckState::ready ? "Ready" : c.state == CheckState::retry ? "Retry" : "Rejected";
-    c.retry_count = c.state == CheckState::retry ? std::max(c.retry_count, 0) + 1 : -1;
+    c.retry_count = c.state == CheckState::retry ? saturated_add(std::max(c.retry_count, 0), 1) : -1;
     c.state = CheckState::pending;
     c.last_transition = now;
     c.message = std::string("Reset to Pending after eviction. Previously: ") + previous;
@@ -445,7 +448,7 @@ void WorkloadState::evict(Symbol reason, Symbol cause, std::string_view message,
   if (it == evictions.end())
     evictions.push_back({reason, cause, 1});
   else
-    ++it->count;
+    it->count = saturated_add(it->count, 1);
   await(Section::evictions);
 }
 

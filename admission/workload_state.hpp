@@ -170,6 +170,12 @@ class WorkloadState {
   void remove_condition(ConditionType type);
   void await(Section s) { unconfirmed |= 1U << static_cast<unsigned>(s); }
 
+  /// It has run so long: what it had `before`, and the time since it was admitted last.
+  void add_exec_time(std::optional<std::int32_t> before, Time since, Time now);
+  /// The seconds that it may still run, of those that `max_exec_seconds` grants; below 0: it has had more.
+  [[nodiscard]] std::int64_t exec_seconds_left() const {
+    return std::int64_t{max_exec_seconds} - std::int64_t{accumulated_exec_seconds.value_or(0)};
+  }
   /// QuotaReserved=False with everything that goes with it (§8.1).
   void clear_reservation(Symbol reason, std::string_view message, Time now);
   /// The sizes of the reservation; they are shown in an annotation.

@@ -96,6 +96,8 @@ void Engine::come_to_rest() {
     bridge_->want(driver_.collect_intents());
     if (!queued_.empty()) continue;
     auto step = driver_.decide();
+    repeated_steps_ += driver_.circling().size();
+    circling_.insert(driver_.circling().begin(), driver_.circling().end());
     if (!step) {
       bridge_->drop_absent(0);  // the mirror has all that there is
       plan_retries();

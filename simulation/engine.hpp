@@ -4,6 +4,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -65,6 +66,11 @@ class Engine {
   [[nodiscard]] const connectors::Bridge& bridge() const { return *bridge_; }
   [[nodiscard]] std::uint64_t records() const { return records_; }
   [[nodiscard]] std::uint64_t decisions() const { return decisions_; }
+  /// How often a job or Workload would have decided what it had decided before, with nothing having happened to it since (as
+  /// actors::NodeStatus tells it), and the uids of all of them. A rule of a life cycle that leads in a circle shows here and nowhere else:
+  /// nothing of it is recorded.
+  [[nodiscard]] std::uint64_t repeated_steps() const { return repeated_steps_; }
+  [[nodiscard]] const std::set<std::string>& circling() const { return circling_; }
   /// What people should know: objects that could not be read, writes that were refused.
   [[nodiscard]] const std::vector<std::string>& notices() const { return notices_; }
   /// Writes what is still buffered to the log.
@@ -91,7 +97,8 @@ class Engine {
   Time now_;
   Time retry_at_ = Time::never();  ///< When what was refused is tried again,
   std::uint32_t retries_ = 0;      ///< so many seconds after that was planned.
-  std::uint64_t records_ = 0, decisions_ = 0;
+  std::uint64_t records_ = 0, decisions_ = 0, repeated_steps_ = 0;
+  std::set<std::string> circling_;
   std::vector<std::string> notices_;
   std::optional<Error> error_;
 };

@@ -114,6 +114,7 @@ Result<ScenarioResult> run_scenario(connectors::manifests::Scenario scenario, co
   out.notices = engine.notices();
   out.records = engine.records();
   out.decisions = engine.decisions();
+  out.repeated_steps = engine.repeated_steps();
   out.state_hash = engine.driver().state_hash();
   out.end = engine.now();
   return out;

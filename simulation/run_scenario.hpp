@@ -57,6 +57,7 @@ struct ScenarioResult {
   std::vector<std::string> refused;  ///< "step 3: apply Job default/j: 422 ...".
   std::vector<std::string> notices;
   std::uint64_t records = 0, decisions = 0, state_hash = 0;
+  std::uint64_t repeated_steps = 0;  ///< See Engine::repeated_steps: 0, unless a rule leads in a circle.
   Time start, end;
   std::unique_ptr<SimulatedWorld> world;
   std::unique_ptr<Engine> engine;  ///< For looking at the end; uses `world`.

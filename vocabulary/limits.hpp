@@ -33,6 +33,7 @@ struct Limit {
 inline constexpr Limit object_text{"object", 3 * 1024 * 1024, Unit::bytes};
 inline constexpr Limit json_depth{"depth", 128, Unit::levels};
 inline constexpr Limit facts{"facts", 64 * 1024, Unit::bytes};
+inline constexpr Limit status{"status", 128 * 1024, Unit::bytes};
 
 // ---- texts --------------------------------------------------------------------------------------------------------------------------
 
@@ -93,6 +94,9 @@ inline constexpr Limit limit_range_items{"limit-range-items", 64, Unit::elements
 
 // ---- what is written ----------------------------------------------------------------------------------------------------------------
 
+/// Of the events of one step, which is one record: who has more to say says it in the next step. What follows from one object is said at
+/// once, so a record may be somewhat larger; a log takes records of 64 MiB (events/record.hpp).
+inline constexpr Limit step{"step", 8 * 1024 * 1024, Unit::bytes};
 /// Texts of ours are cut to this (vocabulary/text.hpp); none is refused.
 inline constexpr Limit condition_message = message;
 inline constexpr Limit event_message{"event-message", 1024, Unit::bytes};
@@ -102,6 +106,7 @@ inline constexpr Limit finding{"finding", 2048, Unit::bytes};
 inline constexpr std::array all{object_text,
                                 json_depth,
                                 facts,
+                                status,
                                 name,
                                 namespace_name,
                                 uid,
@@ -146,6 +151,7 @@ inline constexpr std::array all{object_text,
                                 flavor_tolerations,
                                 topology_levels,
                                 limit_range_items,
+                                step,
                                 event_message,
                                 finding};
 

@@ -83,6 +83,46 @@ const HostileKind& kind_of(std::string_view name) {
   throw std::invalid_argument("no hostile kind is called " + std::string(name));
 }
 
+namespace {
+
+/// A status with another letter in all of its texts each time. `message`: of each condition but QuotaReserved; the others likewise.
+Json large_status(std::uint64_t n, std::size_t message, std::size_t quota_reserved, std::size_t check, std::size_t updates,
+                  std::size_t evictions) {
+  const auto text = [n](std::size_t size) { return std::string(size, static_cast<char>('a' + n % 26)); };
+  Json conditions = Json::array(), checks = Json::array(), stats = Json::array();
+  const auto condition = [&](const char* type, std::size_t size) {
+    conditions.push_back({{"type", type},
+                          {"status", "False"},
+                          {"reason", "Because"},
+                          {"message", text(size)},
+                          {"lastTransitionTime", "2026-01-01T00:00:00Z"}});
+  };
+  condition("QuotaReserved", quota_reserved);
+  for (const char* type : {"Admitted", "PodsReady", "Evicted", "Preempted", "Requeued"}) condition(type, message);
+  for (int i = 0; i < (check == 0 ? 0 : 8); ++i)
+    checks.push_back({{"name", "c" + std::to_string(i)},
+                      {"state", "Pending"},
+                      {"lastTransitionTime", "2026-01-01T00:00:00Z"},
+                      {"message", text(check)},
+                      {"podSetUpdates", Json::array({{{"name", "main"}, {"annotations", {{"a", text(updates)}}}}})}});
+  for (std::size_t i = 0; i < evictions; ++i)
+    stats.push_back({{"reason", text(1'000) + std::to_string(i)}, {"underlyingCause", text(1'000)}, {"count", 2147483647}});
+  return {{"conditions", std::move(conditions)},
+          {"admissionChecks", std::move(checks)},
+          {"schedulingStats", {{"evictions", std::move(stats)}}}};
+}
+
+/// The first writes make jobs that wait in the tenant's queue, the others change the queue.
+Write with_waiting_jobs(Making& m, std::uint64_t n, Json change) {
+  constexpr std::uint64_t waiting = 5;
+  if (n >= waiting) return patch("LocalQueue", m.queue, std::move(change));
+  Json j = job(m, m.name("lq" + std::to_string(n)));
+  j["metadata"]["annotations"]["kueue.x-k8s.io/admission-gated-by"] = "a.io/" + std::string(1'000, static_cast<char>('a' + n));
+  return create(std::move(j));
+}
+
+}  // namespace
+
 const std::vector<Flood>& floods() {
   static const std::vector<Flood> all{
       {"jobs", Right::jobs, [](Making& m, std::uint64_t n) { return create(job(m, m.name("f" + std::to_string(n)))); }},
@@ -130,14 +170,38 @@ const std::vector<Flood>& floods() {
          j["spec"]["suspend"] = false;
          return create(std::move(j));
        }},
-      {"local-queues", Right::queues, [](Making& m, std::uint64_t n) {
+      {"local-queues", Right::queues,
+       [](Making& m, std::uint64_t n) {
          const std::string name = m.name("lq" + std::to_string(n / 2));
          if (n % 2 == 1) return remove("LocalQueue", name);
          return create({{"apiVersion", "kueue.x-k8s.io/v1beta2"},
                         {"kind", "LocalQueue"},
                         {"metadata", {{"name", name}}},
                         {"spec", {{"clusterQueue", "nowhere-" + std::to_string(n)}}}});
-       }}};
+       }},
+      {"stops-of-a-queue", Right::queues,
+       [](Making& m, std::uint64_t n) {
+         constexpr const char* policies[] = {"Hold", "None", "HoldAndDrain", "None"};
+         return with_waiting_jobs(m, n, {{"spec", {{"stopPolicy", policies[n % 4]}}}});
+       }},
+      {"labels-of-a-queue", Right::queues,
+       [](Making& m, std::uint64_t n) {
+         return with_waiting_jobs(m, n, {{"metadata", {{"labels", {{"team", "t" + std::to_string(n)}}}}}});
+       }},
+      {"statuses-beyond-all-limits", Right::statuses,
+       [](Making& m, std::uint64_t n) {
+         const std::string name = m.name("huge");
+         if (n == 0) return create(workload(m, name));
+         return patch("Workload", name, {{"status", large_status(n, 32'768, 32'768, 32'768, 30'000, 256)}}, true);
+       }},
+      // As large as is read at all (docs/limits.md): each version is recorded, and one more for each write of ours.
+      {"statuses-up-to-the-limit", Right::statuses,
+       [](Making& m, std::uint64_t n) {
+         const std::string name = m.name("full");
+         if (n == 0) return create(workload(m, name));
+         return patch("Workload", name, {{"status", large_status(n, 4'000, 32'768, 5'000, 5'000, 8)}}, true);
+       },
+       2 * (128 + 32) * 1024}};
   return all;
 }
 

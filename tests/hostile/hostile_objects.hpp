@@ -78,6 +78,7 @@ struct Flood {
   std::string name;
   Right right = Right::jobs;
   std::function<Write(Making&, std::uint64_t n)> make;
+  std::size_t bytes_max = 64 * 1024;  ///< What each may add to the log, with all that follows from it.
 };
 [[nodiscard]] const std::vector<Flood>& floods();
 

@@ -3,6 +3,7 @@
 #include <deque>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "admission/loop_driver.hpp"
@@ -12,7 +13,8 @@ namespace hindsight::admission::testing {
 /// A domain with the loop driver, fed with facts in plain form; the world's answers are written by the test. One record a call.
 class FactWorld {
  public:
-  FactWorld() : driver_([this](Text) -> Result<Settings> { return settings_; }) {}
+  explicit FactWorld(LoopDriver::Order order = {})
+      : driver_([this](Text) -> Result<Settings> { return settings_; }, std::move(order)) {}
 
   LoopDriver& driver() { return driver_; }
   Time now = Time::from_seconds(1'000'000);

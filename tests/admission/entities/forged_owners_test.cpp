@@ -412,13 +412,62 @@ TEST_F(OwnersThatGrow, KeepTheClusterWhosePodsWaitAtTheGate) {
 // A gate is taken away by number of pods, whatever they ask for.
 TEST_F(OwnersThatGrow, LargerPodsBehindTheGateCount) {
   start(2);
+  EXPECT_EQ(seen(cluster("thief", 1, true, 5'000)), (Lines{"stopped thief", "thief stopped"}));
+}
+
+// No slice will ever release pods of a group that the job does not have, and whoever made them can take their gates away himself. So they
+// are there for that, and count. What changes by right has the names that the job has: of a cluster that scales itself the counts alone
+// change, and the job is as large as that.
+TEST_F(OwnersThatGrow, GroupsThatTheOwnerDoesNotHaveCountWhole) {
+  start(2);
+  auto genuine = cluster("genuine", 2, true);
+  EXPECT_EQ(seen(genuine), Lines{});
+  const auto with_group = [&](JobObserved j, std::int32_t pods_of_it) {
+    const auto list = w.arena().make<PodSetFacts>(3);
+    list[0] = pods(2)[0];
+    list[1] = pods(2)[1];
+    list[2] = list[1];
+    list[2].name = "x";
+    list[2].count = pods_of_it;
+    j.pod_sets = list;
+    return running(j);
+  };
+  EXPECT_EQ(seen(resized(genuine, 50, true)), Lines{}) << "the autoscaler's";
+  EXPECT_EQ(seen(resized(genuine, 2, true)), Lines{});
+  EXPECT_EQ(seen(with_group(genuine, 0)), Lines{}) << "a group without pods";
+  EXPECT_EQ(seen(with_group(genuine, 1'000)), (Lines{"stopped genuine", "genuine stopped"}));
+  EXPECT_EQ(seen(resized(suspended(genuine), 2, true)), Lines{}) << "as it was";
   auto other = cluster("other", 1, true);
   const auto list = w.arena().make<PodSetFacts>(1);
   list[0] = pods(50)[1];
   list[0].name = "unknown";
   other.pod_sets = list;
-  EXPECT_EQ(seen(other), Lines{}) << "no gate of a pod set that the job does not have is ever taken away";
-  EXPECT_EQ(seen(cluster("thief", 1, true, 5'000)), (Lines{"stopped thief", "thief stopped"}));
+  EXPECT_EQ(seen(other), (Lines{"stopped other", "other stopped"}));
+}
+
+// A cluster that is being deleted runs on as long as somebody keeps it from going. What it makes then is the pod that cleans up Redis.
+TEST_F(ForgedOwners, AClusterThatLeavesHasRoomForItsCleanUpAlone) {
+  admitted("ray", 8'000, "RayCluster");
+  auto leaving = w.job("ray", "lq", 2'000);
+  leaving.kind = "RayCluster";
+  auto pods = w.arena().make<PodSetFacts>(1);
+  pods[0] = leaving.pod_sets[0];
+  pods[0].count = 4;
+  leaving.pod_sets = pods;
+  leaving.meta.deleting = true;
+  w.observe(running(leaving));
+  (void)w.settle();
+  const auto part = [&](std::string_view name, Amount cpu) {
+    auto j = child(name, cpu, "ray");
+    j.owner_kind = "RayCluster";
+    return running(j);
+  };
+  EXPECT_EQ(seen(part("redis-cleanup", 200)), Lines{});
+  EXPECT_EQ(seen(part("second", 200)), (Lines{"stopped second", "second stopped"}));
+  w.observe(ObjectDeleted{ObjectKind::job, "default", "redis-cleanup", "job-redis-cleanup"});
+  w.observe(ObjectDeleted{ObjectKind::job, "default", "second", "job-second"});
+  (void)w.settle();
+  EXPECT_EQ(seen(part("copy", 8'000)), (Lines{"stopped copy", "copy stopped"})) << "the cluster itself is still there";
 }
 
 // A job that is no elastic one is stopped and queued anew when it grows; until it is its parts have what it holds.
