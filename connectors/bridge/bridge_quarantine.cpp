@@ -34,12 +34,7 @@ void Bridge::set_aside(const ResourceType& type, std::string_view text, Quaranti
   if (news)
     options_.notice(std::string(type.kind) + " " + std::string(told->namespace_) + (told->namespace_.empty() ? "" : "/") +
                     std::string(told->name) + " is set aside: " + std::string(told->reason));
-  try {
-    tell(*told);
-  } catch (...) {  // its next version is told
-    if (const auto it = set_aside_.find(uid); it != set_aside_.end()) it->second.told = 0;
-    throw;
-  }
+  tell(*told);
 }
 
 /// A want could not be worked out or sent.

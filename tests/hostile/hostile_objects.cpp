@@ -193,7 +193,8 @@ const std::vector<Flood>& floods() {
          const std::string name = m.name("huge");
          if (n == 0) return create(workload(m, name));
          return patch("Workload", name, {{"status", large_status(n, 32'768, 32'768, 32'768, 30'000, 256)}}, true);
-       }},
+       },
+       64 * 1024, 6},
       // As large as is read at all (docs/limits.md): each version is recorded, and one more for each write of ours.
       {"statuses-up-to-the-limit", Right::statuses,
        [](Making& m, std::uint64_t n) {
@@ -201,7 +202,7 @@ const std::vector<Flood>& floods() {
          if (n == 0) return create(workload(m, name));
          return patch("Workload", name, {{"status", large_status(n, 4'000, 32'768, 5'000, 5'000, 8)}}, true);
        },
-       2 * (128 + 32) * 1024}};
+       2 * (128 + 32) * 1024, 2}};
   return all;
 }
 

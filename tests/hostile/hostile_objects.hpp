@@ -79,6 +79,7 @@ struct Flood {
   Right right = Right::jobs;
   std::function<Write(Making&, std::uint64_t n)> make;
   std::size_t bytes_max = 64 * 1024;  ///< What each may add to the log, with all that follows from it.
+  std::uint64_t weight = 1;           ///< For how many small ones each of these stands.
 };
 [[nodiscard]] const std::vector<Flood>& floods();
 

@@ -329,7 +329,7 @@ TEST_F(HostileTenant, HurtsNobodyWithAFlood) {
     Random random(1);
     Making m{random, 1, {}};
     std::string bad;
-    const std::uint64_t a_round = std::max<std::uint64_t>(1, requests / jobs_each);
+    const std::uint64_t a_round = std::max<std::uint64_t>(1, requests / flood.weight / jobs_each);
     for (std::uint64_t n = 0; n < a_round * jobs_each && bad.empty(); ++n) {
       if (n % a_round == 0) {
         cluster.good_jobs(static_cast<int>(n / a_round));
