@@ -62,13 +62,14 @@ void set_up(FactWorld& w, std::size_t bound) {
   (void)settle(w);
 }
 
+void add_gated(FactWorld& w, int i, std::size_t bytes) {
+  auto o = w.workload("w" + std::to_string(i), "lq", 1'000);
+  o.admission_gated_by = w.keep("a.io/" + std::to_string(i) + "-" + std::string(bytes, static_cast<char>('a' + i % 26)));
+  w.observe(o);
+}
 /// Each with another list of gates, as long as one may be, so that nothing of one text serves for the next.
 void add_gated(FactWorld& w) {
-  for (int i = 0; i < tenants_jobs; ++i) {
-    auto o = w.workload("w" + std::to_string(i), "lq", 1'000);
-    o.admission_gated_by = w.keep("a.io/" + std::to_string(i) + "-" + std::string(4'000, static_cast<char>('a' + i % 26)));
-    w.observe(o);
-  }
+  for (int i = 0; i < tenants_jobs; ++i) add_gated(w, i, 4'000);
 }
 
 void stop(FactWorld& w, StopPolicy policy) {
@@ -121,7 +122,8 @@ TEST(StepBound, TheSameGoesIntoAStepInEveryOrder) {
     std::mt19937 random(seed);
     FactWorld w(seed == 0 ? LoopDriver::Order{} : LoopDriver::Order([&](std::size_t n) { return random() % n; }));
     set_up(w, small);
-    add_gated(w);
+    // small and large ones: what comes late and is small must not take the place of a large one that comes before it by key
+    for (int i = 0; i < tenants_jobs; ++i) add_gated(w, i, i % 4 == 0 ? 15'000 : 200);
     seen.push_back(settle(w).events);
     stop(w, StopPolicy::hold);
     seen.back().push_back(settle(w).steps);
@@ -316,7 +318,35 @@ TEST(StepBound, ReactivationsOfManyTreesGoInParts) {
   w.tick(Duration::seconds(2));
   const auto done = settle(w);
   EXPECT_GT(done.steps, 8U);
+  EXPECT_LT(done.largest, 300 + 2 * done.largest_event) << "of timers too";
   for (int i = 0; i < 30; ++i) EXPECT_TRUE(w.state("waits" + std::to_string(i)).admitted()) << i;
+}
+
+/// A tree whose cycle leads nowhere keeps nobody from his turn who stands behind it by name (D10).
+TEST(StepBound, ACycleThatRepeatsLetsTheOthersPass) {
+  FactWorld w;
+  w.driver().entities().domain().bound_steps(100);
+  w.namespace_("default");
+  w.flavor("default");
+  for (const char* name : {"a", "b"}) {
+    w.queue({.name = name, .cpu = 1'000});
+    w.local_queue(name, name);
+  }
+  w.observe(MirrorSynced{});
+  w.tick(Duration::seconds(2));
+  (void)settle(w);
+  for (const char* name : {"a", "b"}) w.observe(w.workload(name, name, 2'000));
+  auto step = w.driver().decide();
+  ASSERT_TRUE(step);
+  ASSERT_EQ(step->kind, StepKind::cycle);
+  ASSERT_EQ(step->events.size(), 1U) << "no more goes into a step";
+  auto& requeued = std::get<EntryRequeued>(step->events.front());
+  ASSERT_EQ(requeued.workload.name, "a");
+  requeued.cluster_queue = "nowhere";  // so that its queue hears nothing of it, and offers it again
+  w.observe_decision(*step);
+  const auto rest = settle(w);
+  EXPECT_LT(rest.steps, 5U);
+  EXPECT_TRUE(w.pending("b").starts_with("ExceedsMaxQuota: ")) << w.pending("b");
 }
 
 // ---- the measure --------------------------------------------------------------------------------------------------------------------
