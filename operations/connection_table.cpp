@@ -21,6 +21,8 @@ ConnectionTable::ConnectionTable(HttpShared& shared, std::size_t connections_max
       connections_max_(connections_max),
       per_peer_max_(per_peer_max),
       strangers_max_(std::max<std::size_t>(1, connections_max / 2)),
+      strangers_per_peer_max_(
+          std::max<std::size_t>(1, strangers_max_ * std::min(per_peer_max, connections_max) / std::max<std::size_t>(1, connections_max))),
       modest_max_(static_cast<std::ptrdiff_t>(std::max<std::size_t>(2, connections_max / modest_part))) {}
 
 void ConnectionTable::add(const std::shared_ptr<HttpConnection>& connection) {
@@ -51,8 +53,12 @@ void ConnectionTable::forget(std::uint64_t id) {
 // ---- connections ------------------------------------------------------------------------------------------------------------------
 
 bool ConnectionTable::make_room_for(const std::string& peer) {
-  if (const auto of = peers_.find(peer); of != peers_.end() && of->second.size() >= per_peer_max_)
-    return close_least(&peer, strangers_in(of->second) > per_peer_max_ / strangers_part);
+  if (const auto of = peers_.find(peer); of != peers_.end()) {
+    const std::size_t strange = strangers_in(of->second);
+    if (of->second.size() >= per_peer_max_) return close_least(&peer, strange > per_peer_max_ / strangers_part);
+    // What waits for a thread gives no way, so nobody may have all places of strangers.
+    if (strange >= strangers_per_peer_max_) return close_least(&peer, true);
+  }
   if (shared_.strangers.load(std::memory_order_relaxed) >= strangers_max_) {
     auto* least = least_missed(nullptr, true);
     while (least != nullptr && !least->give_way()) least = least_missed(nullptr, true);

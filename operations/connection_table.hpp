@@ -59,7 +59,7 @@ class ConnectionTable {
   [[nodiscard]] bool close_slow_answers(bool strangers);
 
   HttpShared& shared_;
-  const std::size_t connections_max_, per_peer_max_, strangers_max_;
+  const std::size_t connections_max_, per_peer_max_, strangers_max_, strangers_per_peer_max_;
   const std::ptrdiff_t modest_max_;
   Connections connections_, gone_;
   std::unordered_map<std::string, OfPeer> peers_;
