@@ -370,7 +370,9 @@ TEST_F(KafkaLogTest, reads_past_whatever_others_have_put_into_its_topics) {
     for (std::size_t i = 1; i <= 2 + bad; ++i) {
       const auto read = reader->read(i, {.records = 1}, batch);
       EXPECT_EQ(read.has_value(), i <= 2) << i;
-      if (!read) EXPECT_NE(read.error().message.find("partition 0"), std::string::npos) << read.error().message;
+      if (!read) {
+        EXPECT_NE(read.error().message.find("partition 0"), std::string::npos) << read.error().message;
+      }
     }
   }
   // Entries about snapshots, whole ones among them that lead nowhere.
