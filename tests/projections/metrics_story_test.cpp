@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <list>
 #include <map>
 #include <set>
@@ -438,7 +439,7 @@ void expect_family(const Scrape& m, const Family& f) {
     EXPECT_EQ(labels.erase("replica_role"), 1U) << sample;
     if (histogram) {
       EXPECT_EQ(labels.erase("le"), 1U) << sample;
-      const auto le = sample.find("le=\"") + 4;
+      const auto le = std::max(sample.find(",le=\"") + 1, sample.find("{le=\"") + 1) + 4;  // npos + 1 is 0; not that of "role"
       const std::string bound = sample.substr(le, sample.find('"', le) - le);
       if (bound != "+Inf") bounds.insert(std::stod(bound));
     }

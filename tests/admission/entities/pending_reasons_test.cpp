@@ -59,55 +59,6 @@ class PendingReasons : public QueueWorld {
   int others_ = 0;
 };
 
-// BA-68: of all that keeps it out the first in the order of base-api §6.3 is what it says; each is taken away in turn
-TEST_F(PendingReasons, TheFirstOfAllThatKeepsItOutIsNamed) {
-  w.namespace_("default");
-  w.flavor("default");
-  w.observe(MirrorSynced{});
-  auto o = w.workload("w", "l", 9'000);
-  o.active = false;
-  o.admission_gated_by = "example.com/g";
-  w.remember(o);
-  set_limits_error(o, "spec.podSets[0].template.spec.containers[0].resources.requests: Invalid value: cpu");
-  w.observe(o);
-  EXPECT_EQ(reasons(), Lines{"Deactivated: The workload is deactivated"});
-  set_active("w", true);
-  EXPECT_EQ(reasons(), Lines{"Misconfigured: LocalQueue l doesn't exist"});
-  stop_local_queue("l", "q", StopPolicy::hold);
-  EXPECT_EQ(reasons(), Lines{"Suspended: LocalQueue l is inactive"});
-  stop_local_queue("l", "q", StopPolicy::none);
-  EXPECT_EQ(reasons(), Lines{"Misconfigured: ClusterQueue q doesn't exist"});
-  cluster_queue(StopPolicy::hold, "-");
-  EXPECT_EQ(reasons(), Lines{"Suspended: ClusterQueue q is inactive"});
-  cluster_queue(StopPolicy::none, "-");
-  EXPECT_EQ(reasons(), Lines{"Misconfigured: workload namespace doesn't match ClusterQueue selector"});
-  meanwhile();
-  cluster_queue(StopPolicy::none, "");
-  EXPECT_EQ(reasons(), Lines{}) << "BA-208: another selector is nothing that it is looked at for";
-  change("w", [&](WorkloadObserved& x) {
-    x.priority = 1;
-    w.remember(x);
-  });
-  EXPECT_EQ(reasons(), Lines{"Misconfigured: resources validation failed: "
-                             "spec.podSets[0].template.spec.containers[0].resources.requests: Invalid value: cpu"});
-  change("w", [&](WorkloadObserved& x) {
-    ++x.meta.generation;
-    set_limits_error(x, {});
-  });
-  EXPECT_EQ(reasons(), Lines{"AdmissionGated: Admission is gated by: example.com/g"});
-  change("w", [&](WorkloadObserved& x) {
-    x.admission_gated_by = {};
-    w.remember(x);
-  });
-  const auto last = reasons();
-  ASSERT_EQ(last.size(), 2U) << ::testing::PrintToString(last);
-  EXPECT_EQ(last[0], "PendingEvaluation: AdmissionGatedBy cleared, waiting for quota reservation");
-  EXPECT_TRUE(last[1].starts_with("ExceedsMaxQuota: couldn't assign flavors to pod set main: ")) << last[1];
-  meanwhile();
-  change("w", [](WorkloadObserved& x) { x.accumulated_exec_seconds = 3; });
-  EXPECT_EQ(reasons(), Lines{}) << "what the scheduler found is kept";
-}
-
 // BA-68: where nothing keeps it out any more it waits to be tried
 TEST_F(PendingReasons, WhatNothingKeepsOutIsPendingEvaluation) {
   w.namespace_("default");
