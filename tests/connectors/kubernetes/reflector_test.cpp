@@ -211,7 +211,7 @@ TEST_F(ReflectorTest, ASinkThatPausesLosesNothingAndRepeatsNothing) {
 }
 
 TEST_F(ReflectorTest, APausedSinkHoldsTheServerBackNotOurMemory) {
-  constexpr int events = 2000;
+  constexpr int events = 1000;
   const std::string filler(24000, 'x');
   const Watched<int> sent;
   seen.pause_after = 100;
@@ -230,7 +230,7 @@ TEST_F(ReflectorTest, APausedSinkHoldsTheServerBackNotOurMemory) {
     exchange.wait_for_end();
   });
   ASSERT_TRUE(seen.wait_for_count(100));
-  // 48 MB are on offer. What the sockets hold can be sent, and one chunk; the rest waits at the server.
+  // 24 MB are on offer. What the sockets hold can be sent, and one chunk; the rest waits at the server.
   cluster->loop().run([] {});
   EXPECT_EQ(seen.lines().size(), 100U);
   EXPECT_LT(sent.get(), events / 2);
