@@ -270,9 +270,8 @@ void CohortTree::propose(const Outcome& o, const Context& c, Proposal& p, std::o
     e.borrowing_level = o.borrowing_level;
     e.plan = view(o.plan, a);
     const auto required = required_checks(*c.catalog->queue(o.cluster_queue), &o.assignment);
-    e.admitted = std::all_of(required.begin(), required.end(), [&](Symbol k) {
-      return std::find(w.ready_checks.begin(), w.ready_checks.end(), k) != w.ready_checks.end();
-    });
+    e.admitted = std::all_of(required.begin(), required.end(),
+                             [&](Symbol k) { return std::find(w.ready_checks.begin(), w.ready_checks.end(), k) != w.ready_checks.end(); });
     const auto entry = tree_->entry_of(w.replaces);
     const bool replaces = entry != FlatIndex::none && tree_->entry(entry).queue == tree_->find_queue(o.cluster_queue);
     if (replaces) e.replaces = ref(*tree_->entry(entry).reservation->workload, a);

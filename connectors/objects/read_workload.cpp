@@ -144,7 +144,8 @@ void read_status(const Node& status, WorkloadObserved& out) {
 }
 
 /// About what the status takes in the log and in memory, but for the message of QuotaReserved. That one is ours: it says that an object was
-/// set aside. If it counted, one that is just beyond the limit would be within it as soon as it says so, and beyond it as soon as it does not.
+/// set aside. If it counted, one that is just beyond the limit would be within it as soon as it says so, and beyond it as soon as it does
+/// not.
 std::size_t status_size(const WorkloadObserved& w) {
   constexpr std::size_t element = 16;
   std::size_t size = w.admission_cluster_queue.size();

@@ -143,8 +143,8 @@ TEST_F(NodeSteps, NoEventTakesMoreThanItsMeasure) {
     };
     events.emplace_back(WorkloadRequested{job(), text(), text(), 7, PriorityClassKind::workload_priority_class, text(), 7, 7, workload(),
                                           text(), counts()});
-    events.emplace_back(WorkloadRevised{workload(), job(), true, text(), 7, PriorityClassKind::workload_priority_class, text(), 7, 7,
-                                        counts()});
+    events.emplace_back(
+        WorkloadRevised{workload(), job(), true, text(), 7, PriorityClassKind::workload_priority_class, text(), 7, 7, counts()});
     events.emplace_back(WorkloadRemoved{workload(), text(), job()});
     events.emplace_back(JobStopped{job(), text()});
     QuotaReserved reserved;

@@ -175,8 +175,7 @@ TEST_F(Concerned, CirclesOfOthersRestOn) {
     step.base = w.driver().domain().sequence();
     step.kind = StepKind::life_cycle;
     const WorkloadRef workload{uid, gated.meta.namespace_, gated.meta.name};
-    step.events = {
-        ConditionChanged{workload, ConditionType::quota_reserved, ConditionStatus::false_, "AdmissionGated", "planted", false}};
+    step.events = {ConditionChanged{workload, ConditionType::quota_reserved, ConditionStatus::false_, "AdmissionGated", "planted", false}};
     w.observe_decision(step);
   };
   const Lines again{"condition tenant-3-gated AdmissionGated"};

@@ -13,8 +13,7 @@ namespace hindsight::admission::testing {
 /// A domain with the loop driver, fed with facts in plain form; the world's answers are written by the test. One record a call.
 class FactWorld {
  public:
-  explicit FactWorld(LoopDriver::Order order = {})
-      : driver_([this](Text) -> Result<Settings> { return settings_; }, std::move(order)) {}
+  explicit FactWorld(LoopDriver::Order order = {}) : driver_([this](Text) -> Result<Settings> { return settings_; }, std::move(order)) {}
 
   LoopDriver& driver() { return driver_; }
   Time now = Time::from_seconds(1'000'000);

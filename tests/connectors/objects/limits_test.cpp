@@ -297,7 +297,11 @@ TEST(Limits, HoldForTheStatusOfAWorkloadTogether) {
   const std::size_t whole = limits::message.size();
   // what controllers write, and far more
   EXPECT_EQ(with({condition_of("Evicted", letters(2'000)), condition_of("Requeued", letters(2'000)), condition_of("Admitted", "")},
-                 {check(0, whole, 10'000)}, list_of(20, [](std::size_t) { return Json{{"reason", "Preempted"}, {"count", 1}}; })),
+                 {check(0, whole, 10'000)},
+                 list_of(20,
+                         [](std::size_t) {
+                           return Json{{"reason", "Preempted"}, {"count", 1}};
+                         })),
             "");
   // as Kueue quotes the message of a check, whole
   EXPECT_EQ(with({condition_of("Evicted", letters(whole)), condition_of("Requeued", letters(whole))}, {check(0, whole, 20'000)}, none), "");
