@@ -381,7 +381,6 @@ bool Domain::start_deciding(Outbox& out) {
   step_.time = now_;
   answers_.clear();
   answers_bytes_ = 0;
-  left_from_.clear();
   circling_.clear();
   admitting_.clear();
   waiting_for_ = 0;
@@ -460,9 +459,9 @@ Domain::Step Domain::take_decisions() {
 }
 
 /// Of the answers of parents those are kept that go into one step: each whose predecessors, by key, do not fill it. Which ones these are
-/// does not depend on the order in which they come; and no more of them is in memory at any time.
+/// does not depend on the order in which they come, for those before one that was left fill the step from then on. And no more of them is
+/// in memory at any time.
 void Domain::answered(std::string key, std::uint32_t parent, Proposal proposal) {
-  if (!left_from_.empty() && key >= left_from_) return mark_dirty(parent);
   answers_bytes_ += proposal.bytes();
   answers_.emplace(std::move(key), Answer{std::move(proposal), parent});
   while (answers_.size() > 1) {
@@ -470,7 +469,6 @@ void Domain::answered(std::string key, std::uint32_t parent, Proposal proposal) 
     const std::size_t before = answers_bytes_ - last->second.proposal.bytes();
     if (before < step_bytes_) return;
     answers_bytes_ = before;
-    left_from_ = last->first;
     mark_dirty(last->second.parent);
     answers_.erase(last);
   }

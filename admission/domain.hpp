@@ -379,7 +379,6 @@ class Domain {
   std::set<std::string> circling_;                   ///< Of whom nothing is decided, because it was before.
   std::map<std::string, Answer> answers_;            ///< By key of parent or root, so that the record does not depend on arrival order.
   std::size_t answers_bytes_ = 0;                    ///< Of those of parents.
-  std::string left_from_;                            ///< Parents from this key on are left to the next step; empty: none.
   std::map<std::string, msg::EntryRank> admitting_;  ///< With blockAdmission: trees that would admit, by key.
   std::vector<Symbol> contenders_;                   ///< Trees that are to be asked once more, because another one admits first.
   Step step_;

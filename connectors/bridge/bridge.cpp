@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "connectors/bridge/intent_names.hpp"
 #include "connectors/bridge/want_names.hpp"
 #include "connectors/jobs/integrations.hpp"
 #include "connectors/json/document.hpp"
@@ -16,17 +17,6 @@
 
 namespace hindsight::connectors {
 namespace {
-
-using admission::FinalizerIntent;
-using admission::Intent;
-using admission::JobIntent;
-using admission::PodReleaseIntent;
-using admission::QuarantineIntent;
-using admission::QueueStatusIntent;
-using admission::WorkloadAdoptIntent;
-using admission::WorkloadCreateIntent;
-using admission::WorkloadIntent;
-using admission::WorkloadReviseIntent;
 
 std::string object_key(const ResourceType& type, std::string_view namespace_, std::string_view name) {
   return std::string(type.plural).append("/").append(namespace_).append("/").append(name);

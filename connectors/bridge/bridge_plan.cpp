@@ -1,22 +1,12 @@
 // From what is wanted of an object to what has to be written, by the newest text of the object.
 
 #include "connectors/bridge/bridge.hpp"
+#include "connectors/bridge/intent_names.hpp"
 #include "connectors/json/json_value.hpp"
 #include "connectors/objects/plan.hpp"
 #include "connectors/objects/write_parts.hpp"
 
 namespace hindsight::connectors {
-
-using admission::FinalizerIntent;
-using admission::Intent;
-using admission::JobIntent;
-using admission::PodReleaseIntent;
-using admission::QuarantineIntent;
-using admission::QueueStatusIntent;
-using admission::WorkloadAdoptIntent;
-using admission::WorkloadCreateIntent;
-using admission::WorkloadIntent;
-using admission::WorkloadReviseIntent;
 
 namespace {
 

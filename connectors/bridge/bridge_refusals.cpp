@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "connectors/bridge/bridge.hpp"
+#include "connectors/bridge/intent_names.hpp"
 #include "connectors/bridge/want_names.hpp"
 #include "connectors/json/json_value.hpp"
 #include "connectors/objects/plan.hpp"
@@ -13,16 +14,6 @@
 #include "vocabulary/text.hpp"
 
 namespace hindsight::connectors {
-
-using admission::FinalizerIntent;
-using admission::Intent;
-using admission::JobIntent;
-using admission::PodReleaseIntent;
-using admission::QueueStatusIntent;
-using admission::WorkloadAdoptIntent;
-using admission::WorkloadCreateIntent;
-using admission::WorkloadIntent;
-using admission::WorkloadReviseIntent;
 
 namespace {
 

@@ -2,21 +2,11 @@
 
 #include <variant>
 
+#include "connectors/bridge/intent_names.hpp"
 #include "connectors/objects/plan.hpp"
 #include "connectors/objects/resource_types.hpp"
 
 namespace hindsight::connectors {
-
-using admission::FinalizerIntent;
-using admission::Intent;
-using admission::JobIntent;
-using admission::PodReleaseIntent;
-using admission::QuarantineIntent;
-using admission::QueueStatusIntent;
-using admission::WorkloadAdoptIntent;
-using admission::WorkloadCreateIntent;
-using admission::WorkloadIntent;
-using admission::WorkloadReviseIntent;
 
 std::string finalizer_key(ObjectKind kind, std::string_view name) {
   const auto* type = held_type(kind);

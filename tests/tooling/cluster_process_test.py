@@ -1,18 +1,16 @@
 #!/usr/bin/python3
 """The local cluster's process records: it stops what it started and never a process that only has the same pid."""
 
-import importlib.util
 import json
 import subprocess
+import sys
 import tempfile
 import unittest
 import warnings
 from pathlib import Path
 
-SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "cluster.py"
-spec = importlib.util.spec_from_file_location("cluster", SCRIPT)
-cluster = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(cluster)
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts"))
+import cluster  # noqa: E402
 
 
 class ProcessRecord(unittest.TestCase):

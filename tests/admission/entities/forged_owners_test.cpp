@@ -313,6 +313,24 @@ class OwnersThatGrow : public ForgedOwners {
     out[1].count = workers;
     return out;
   }
+  /// JobSet "set", which asks for four pods and takes one at least, and is admitted with the two for which there is room.
+  JobObserved admit_in_part() {
+    auto j = w.job("set", "lq", 4'000);
+    j.kind = "JobSet";
+    auto list = w.arena().make<PodSetFacts>(1);
+    list[0] = j.pod_sets[0];
+    list[0].count = 4;
+    list[0].min_count = 1;
+    j.pod_sets = list;
+    w.observe(j);
+    (void)w.settle();
+    auto workload = w.workload_of(j);
+    workload.pod_sets = list;
+    w.remember(workload);
+    w.observe(workload);
+    EXPECT_EQ(settled(w), Lines{"reserved set admitted"});
+    return j;
+  }
   /// What is decided when the job is seen with this size. A slice that was asked for is made, and what follows from it decided.
   Lines size(std::int32_t workers, bool runs = true) {
     auto j = w.job("train", "lq");
@@ -491,20 +509,7 @@ TEST_F(OwnersThatGrow, GiveNoRoomBeforeTheyAreStoppedEither) {
 
 // BA-177: one that was admitted with fewer pods than it asked for
 TEST_F(OwnersThatGrow, AreAsLargeAsTheyWereAdmittedInPart) {
-  auto j = w.job("set", "lq", 4'000);
-  j.kind = "JobSet";
-  auto list = w.arena().make<PodSetFacts>(1);
-  list[0] = j.pod_sets[0];
-  list[0].count = 4;
-  list[0].min_count = 1;
-  j.pod_sets = list;
-  w.observe(j);
-  (void)w.settle();
-  auto workload = w.workload_of(j);
-  workload.pod_sets = list;
-  w.remember(workload);
-  w.observe(workload);
-  ASSERT_EQ(settled(w), Lines{"reserved set admitted"});
+  const auto j = admit_in_part();
   ASSERT_EQ(w.state("set").admission->pod_sets[0].count, 2);
   w.observe(running(j));
   EXPECT_EQ(seen(running(child("a", 8'000, "set"))), Lines{});
@@ -514,20 +519,7 @@ TEST_F(OwnersThatGrow, AreAsLargeAsTheyWereAdmittedInPart) {
 // An owner that was admitted in part asks for all of it again when it is evicted. Who was queued because there was no room stays in the
 // queue: were it part of the owner again, the owner would get its quota back, and both would go on taking turns.
 TEST_F(OwnersThatGrow, TheirPartsThatWereQueuedStayQueuedWhenTheyAreEvicted) {
-  auto j = w.job("set", "lq", 4'000);
-  j.kind = "JobSet";
-  auto list = w.arena().make<PodSetFacts>(1);
-  list[0] = j.pod_sets[0];
-  list[0].count = 4;
-  list[0].min_count = 1;
-  j.pod_sets = list;
-  w.observe(j);
-  (void)w.settle();
-  auto workload = w.workload_of(j);
-  workload.pod_sets = list;
-  w.remember(workload);
-  w.observe(workload);
-  ASSERT_EQ(settled(w), Lines{"reserved set admitted"});
+  const auto j = admit_in_part();
   w.observe(running(j));
   const auto big = child("big", 10'000, "set", "lq");
   EXPECT_EQ(seen(big), Lines{"requested job-big"});
