@@ -55,7 +55,8 @@ function(hindsight_test name)
   find_package(GTest REQUIRED)
 
   set(target "test_${name}")
-  add_executable(${target} ${arg_SOURCES})
+  hindsight_joined_tests(sources ${target} ${arg_SOURCES})
+  add_executable(${target} ${sources})
   set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
   target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}")
   target_link_libraries(${target} PRIVATE ${arg_DEPS} GTest::gtest)
@@ -176,8 +177,40 @@ function(hindsight_join_files target)
   endif()
 endfunction()
 
-# Where HINDSIGHT_UNITY says so, what nearly every test includes is read once for all. Test files are not joined: their helpers have the
-# same short names.
+# Where HINDSIGHT_UNITY says so, sets <result> to files that each have up to eight of <source>...; else to these themselves. CMake's own way
+# of joining is not for tests: their helpers have the same short names.
+function(hindsight_joined_tests result target)
+  if(NOT HINDSIGHT_UNITY)
+    set(${result} ${ARGN} PARENT_SCOPE)
+    return()
+  endif()
+  set(script "${PROJECT_SOURCE_DIR}/scripts/join_tests.py")
+  set(paths "")
+  foreach(source IN LISTS ARGN)
+    get_filename_component(path "${source}" ABSOLUTE)
+    file(RELATIVE_PATH path "${PROJECT_SOURCE_DIR}" "${path}")
+    list(APPEND paths "${path}")
+  endforeach()
+  # As many in each as can be: of nine files five and four, not eight and one.
+  list(LENGTH paths count)
+  math(EXPR batches "(${count} + 7) / 8")
+  math(EXPR size "(${count} + ${batches} - 1) / ${batches}")
+  set(joined "")
+  set(first 0)
+  while(first LESS count)
+    list(SUBLIST paths ${first} ${size} batch)
+    set(output "${CMAKE_CURRENT_BINARY_DIR}/${target}_${first}.cpp")
+    set(depends "${batch}")
+    list(TRANSFORM depends PREPEND "${PROJECT_SOURCE_DIR}/")
+    add_custom_command(OUTPUT "${output}" COMMAND "${Python3_EXECUTABLE}" "${script}" "${output}" ${batch}
+      WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}" DEPENDS ${depends} "${script}" VERBATIM COMMENT "")
+    list(APPEND joined "${output}")
+    math(EXPR first "${first} + ${size}")
+  endwhile()
+  set(${result} ${joined} PARENT_SCOPE)
+endfunction()
+
+# Where HINDSIGHT_UNITY says so, what nearly every test includes is read once for all.
 function(hindsight_read_headers_once target)
   if(NOT HINDSIGHT_UNITY)
     return()

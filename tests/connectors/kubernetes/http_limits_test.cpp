@@ -13,21 +13,21 @@
 #include "tests/connectors/kubernetes/http_fixture.hpp"
 #include "tests/connectors/kubernetes/temporary_folder.hpp"
 
-namespace {
+namespace slow_name_server {
 
 /// Nobody says what this name means: to look it up takes ten seconds, as with a name server that is away.
 constexpr const char* name_without_answer = "no-answer.test";
 std::atomic<int> lookups{0};
 std::atomic<bool> hurry{false};
 
-}  // namespace
+}  // namespace slow_name_server
 
 /// libcurl finds this one before the C library's.
 extern "C" int getaddrinfo(const char* node, const char* service, const addrinfo* hints, addrinfo** result) {
-  if (node != nullptr && std::strcmp(node, name_without_answer) == 0) {
-    ++lookups;
-    for (int i = 0; i < 1000 && !hurry; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    --lookups;
+  if (node != nullptr && std::strcmp(node, slow_name_server::name_without_answer) == 0) {
+    ++slow_name_server::lookups;
+    for (int i = 0; i < 1000 && !slow_name_server::hurry; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    --slow_name_server::lookups;
     return EAI_AGAIN;
   }
   static const auto real = reinterpret_cast<decltype(&getaddrinfo)>(::dlsym(RTLD_NEXT, "getaddrinfo"));
@@ -37,6 +37,9 @@ extern "C" int getaddrinfo(const char* node, const char* service, const addrinfo
 namespace hindsight::connectors::kubernetes {
 namespace {
 
+using slow_name_server::hurry;
+using slow_name_server::lookups;
+using slow_name_server::name_without_answer;
 using testing::eventually;
 using testing::Exchange;
 using testing::Watched;
