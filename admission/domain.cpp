@@ -1,6 +1,7 @@
 #include "admission/domain.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "vocabulary/record_order.hpp"
 
@@ -58,7 +59,7 @@ void Domain::count(const Envelope& e) {
   ++sequence_;
   epoch_ = std::max(epoch_, e.epoch);
   if (e.time > now_) now_ = e.time;  // a clock that steps back does not turn time back
-  phase_ = Phase::reconcile;
+  asked_kinds_ = 0;
   contenders_.clear();
 }
 
@@ -99,9 +100,13 @@ void Domain::route(const Observation& o, Outbox& out) {
 
 void Domain::route(const Decisions& d, Outbox& out) {
   decided_base_ = std::max(decided_base_, d.base);
-  if (d.step != StepKind::life_cycle || !fills_a_step(d.events, step_bytes_)) resolved_base_ = std::max(resolved_base_, d.base);
+  // Did every parent have its say before?
+  if (d.step == StepKind::life_cycle ? !fills_a_step(d.events, step_bytes_) : !cycle_is_overdue())
+    resolved_base_ = std::max(resolved_base_, d.base);
+  if (d.step == StepKind::life_cycle) ++life_cycle_steps_;
   if (d.step == StepKind::cycle) {
     ++cycles_;
+    life_cycle_steps_ = 0;
     Step s;
     s.kind = d.step;
     s.events.assign(d.events.begin(), d.events.end());
@@ -385,52 +390,66 @@ bool Domain::start_deciding(Outbox& out) {
   admitting_.clear();
   waiting_for_ = 0;
   if (!synced_) return false;
-  if (phase_ == Phase::reconcile) {
-    phase_ = Phase::timers;
-    while (!due_.empty() && due_.begin()->first <= now_) {  // asked once; what stays due is announced again
-      const std::uint32_t parent = due_.begin()->second;
-      mark_dirty(parent);
-      due_.erase(due_.begin());
-      due_of_[parent] = Time::never();
-    }
-    // What a parent proposes depends on its state and on the catalog. All are asked after a change of the latter, so that a domain that has
-    // been running proposes what one that was folded afresh does.
-    if (catalog_changed_)
-      for (std::uint32_t parent = 0; parent < registry_.parents_end(); ++parent) mark_dirty(parent);
-    catalog_changed_ = false;
-    step_.kind = StepKind::life_cycle;
-    for (const std::uint32_t parent : dirty_) {
-      is_dirty_[parent] = false;
-      if (!registry_.has_parent(parent)) continue;
-      ++waiting_for_;
-      ++parents_asked_;
-      out.send(domain_address, {EntityKind::workload_parent, parent}, msg::Reconcile{});
-    }
-    dirty_.clear();
-    if (waiting_for_ != 0) return true;
-  }
-  if (phase_ == Phase::timers) {
-    phase_ = Phase::cycle;
-    step_.kind = StepKind::timers;
-    Proposal p;
-    p.most = step_bytes_;
-    for (const auto& [root, due] : reactivations_)
-      if (due <= now_ && !p.full()) p.events.emplace_back(TreeReactivated{root.text()});
-    if (!p.events.empty()) {
-      answers_.emplace("", Answer{std::move(p)});
-      return true;
-    }
-  }
-  if (phase_ == Phase::cycle) {
-    phase_ = Phase::rest;
-    step_.kind = StepKind::cycle;
-    for (const Symbol& root : dirty_trees_) {
-      ++waiting_for_;
-      out.send(domain_address, tree_address(root), msg::RunCycle{cycles_ + 1});
-    }
-    if (waiting_for_ != 0) return true;
+  for (const auto kinds = kinds_in_order(); asked_kinds_ < kinds.size();) {
+    step_.kind = kinds[asked_kinds_++];
+    const bool asked = step_.kind == StepKind::life_cycle ? ask_parents(out)
+                       : step_.kind == StepKind::timers   ? ask_timers()
+                                                          : ask_trees(out);
+    if (asked) return true;
   }
   return false;
+}
+
+/// What happened to Workloads comes before who is admitted. But whoever keeps changing Workloads must not keep others from being admitted:
+/// after so many steps of the one kind the other goes first, whatever else there is to say.
+std::span<const StepKind> Domain::kinds_in_order() const {
+  using enum StepKind;
+  static constexpr std::array usual{life_cycle, timers, cycle};
+  static constexpr std::array overdue{timers, cycle, life_cycle, timers, cycle};
+  if (cycle_is_overdue()) return overdue;
+  return usual;
+}
+
+bool Domain::ask_parents(Outbox& out) {
+  while (!due_.empty() && due_.begin()->first <= now_) {  // asked once; what stays due is announced again
+    const std::uint32_t parent = due_.begin()->second;
+    mark_dirty(parent);
+    due_.erase(due_.begin());
+    due_of_[parent] = Time::never();
+  }
+  // What a parent proposes depends on its state and on the catalog. All are asked after a change of the latter, so that a domain that has
+  // been running proposes what one that was folded afresh does.
+  if (catalog_changed_)
+    for (std::uint32_t parent = 0; parent < registry_.parents_end(); ++parent) mark_dirty(parent);
+  catalog_changed_ = false;
+  for (const std::uint32_t parent : dirty_) {
+    is_dirty_[parent] = false;
+    if (!registry_.has_parent(parent)) continue;
+    ++waiting_for_;
+    ++parents_asked_;
+    out.send(domain_address, {EntityKind::workload_parent, parent}, msg::Reconcile{});
+  }
+  dirty_.clear();
+  return waiting_for_ != 0;
+}
+
+/// The domain answers itself.
+bool Domain::ask_timers() {
+  Proposal p;
+  p.most = step_bytes_;
+  for (const auto& [root, due] : reactivations_)
+    if (due <= now_ && !p.full()) p.events.emplace_back(TreeReactivated{root.text()});
+  if (p.events.empty()) return false;
+  answers_.emplace("", Answer{std::move(p)});
+  return true;
+}
+
+bool Domain::ask_trees(Outbox& out) {
+  for (const Symbol& root : dirty_trees_) {
+    ++waiting_for_;
+    out.send(domain_address, tree_address(root), msg::RunCycle{cycles_ + 1});
+  }
+  return waiting_for_ != 0;
 }
 
 Domain::Step Domain::take_decisions() {
@@ -531,6 +550,7 @@ std::uint64_t Domain::hash() const {
   h.add(epoch_);
   h.add(decided_base_);
   if (resolved_base_ != decided_base_) h.add(resolved_base_);
+  if (cycle_is_overdue()) h.add(life_cycle_steps_);
   h.add(cycles_);
   h.add(now_);
   h.add(synced_);

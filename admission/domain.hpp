@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -70,6 +71,15 @@ class Domain {
   [[nodiscard]] Step take_decisions();
   /// For tests: what a step takes, in place of limits::step. All who fold one log need the same.
   void bound_steps(std::size_t bytes) { step_bytes_ = bytes; }
+  /// After so many recorded steps of life cycles without a cycle, timers and cycles go first: once, when a cycle is recorded then.
+  static constexpr std::uint64_t life_cycle_steps_max = 64;
+  /// For tests: in place of `life_cycle_steps_max`. All who fold one log need the same.
+  void bound_life_cycle_steps(std::uint64_t steps) { life_cycle_steps_max_ = steps; }
+  /// The same bounds as another's.
+  void bound_as(const Domain& other) {
+    step_bytes_ = other.step_bytes_;
+    life_cycle_steps_max_ = other.life_cycle_steps_max_;
+  }
 
   /// Messages to the domain itself.
   void receive(Message& message, Outbox& out);
@@ -280,6 +290,11 @@ class Domain {
   void see_consumed(const LocalQueueObserved& o, Outbox& out);
   void sampling_due(Symbol queue, Time due);
   void tell_descendants(std::uint32_t ancestor, bool runs, Outbox& out);
+  [[nodiscard]] bool cycle_is_overdue() const { return life_cycle_steps_ >= life_cycle_steps_max_; }
+  [[nodiscard]] std::span<const StepKind> kinds_in_order() const;
+  [[nodiscard]] bool ask_parents(Outbox& out);
+  [[nodiscard]] bool ask_timers();
+  [[nodiscard]] bool ask_trees(Outbox& out);
   [[nodiscard]] std::uint32_t pod_keeper(std::uint32_t owner) const;
   void hand_over_pods(std::uint32_t owner, Outbox& out);
 
@@ -289,7 +304,8 @@ class Domain {
 
   // position
   std::uint64_t sequence_ = 0, epoch_ = 0, decided_base_ = 0, cycles_ = 0, stale_decisions_ = 0;
-  std::uint64_t resolved_base_ = 0;  ///< As `decided_base_`, but for steps that may have left somebody to the next one.
+  std::uint64_t resolved_base_ = 0;     ///< As `decided_base_`, but for steps that may have left somebody to the next one.
+  std::uint64_t life_cycle_steps_ = 0;  ///< Recorded since the last cycle that was.
   Time now_ = Time{0};
   bool synced_ = false;
 
@@ -358,8 +374,7 @@ class Domain {
   std::vector<std::uint64_t> passed_over_;
 
   // deciding; caches, no state: what is clean proposes nothing
-  enum class Phase : std::uint8_t { reconcile, timers, cycle, rest };
-  Phase phase_ = Phase::reconcile;
+  std::size_t asked_kinds_ = 0;            ///< Of kinds_in_order, since the last record.
   bool edited_ = false;                    ///< The record that is being applied changes the catalog.
   bool catalog_changed_ = false;           ///< Since the parents were asked last: any of them may have something to say.
   std::uint64_t configured_ = 0;           ///< Sequence of the record that changed the catalog last, but for its LocalQueues.
@@ -372,6 +387,7 @@ class Domain {
   std::uint32_t waiting_for_ = 0;
   std::uint64_t parents_asked_ = 0;
   std::size_t step_bytes_ = limits::step.size();
+  std::uint64_t life_cycle_steps_max_ = life_cycle_steps_max;
   struct Answer {
     Proposal proposal;
     std::uint32_t parent = Registry::none;  ///< Whose it is, unless it is that of a tree.

@@ -515,7 +515,7 @@ void WorkloadParent::remove_workload(std::size_t index, const Context& c, Outbox
   if (at.kind == Placement::Kind::pending) out.send(self_, queue_address(at.queue), msg::Dequeue{w.id, false});
   if (at.kind == Placement::Kind::reserving) out.send(self_, queue_address(at.queue), msg::Release{w.id});
   tell_not_ready(index, false, out);
-  request_reactivation(w, c, out);
+  request_reactivation(w, c, out, at.kind == Placement::Kind::reserving ? at.queue : Symbol());
   if (job_ && job_->requested_for == w.uid && job_->requested_since != 0)
     job_->requested_since = 0;  // there is nothing to replace any more
   workloads_.erase(workloads_.begin() + static_cast<std::ptrdiff_t>(index));
@@ -523,10 +523,12 @@ void WorkloadParent::remove_workload(std::size_t index, const Context& c, Outbox
   if (job_ && workloads_.empty()) job_->by_itself = false;
 }
 
-void WorkloadParent::request_reactivation(const WorkloadState& w, const Context& c, Outbox& out) const {
+/// `freed`: the ClusterQueue whose quota it held until now; its LocalQueue may lead elsewhere (BA-199).
+void WorkloadParent::request_reactivation(const WorkloadState& w, const Context& c, Outbox& out, Symbol freed) const {
   const auto* lq = c.catalog->local_queue(w.namespace_, w.queue_name);
   if (lq == nullptr || lq->stop_policy != StopPolicy::none) return;  // D12
   out.send(self_, domain_address, msg::ReactivateTreeOf{lq->cluster_queue});
+  if (!freed.empty() && freed != lq->cluster_queue) out.send(self_, domain_address, msg::ReactivateTreeOf{freed});
 }
 
 // ---- placement ------------------------------------------------------------------------------------------------------------
@@ -563,7 +565,7 @@ void WorkloadParent::publish(std::size_t index, Publish how, const Context& c, O
   } else if (at.kind == Kind::reserving && kind == Kind::pending) {
     out.send(self_, queue_address(at.queue), msg::Release{w.id});
   }
-  if (at.kind == Kind::reserving && kind != Kind::reserving) request_reactivation(w, c, out);
+  if (at.kind == Kind::reserving && kind != Kind::reserving) request_reactivation(w, c, out, at.queue);
   if (at.kind == Kind::pending && kind == Kind::none && (w.finished() || !w.active)) request_reactivation(w, c, out);
 
   if (kind == Kind::none) {

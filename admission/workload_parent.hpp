@@ -149,7 +149,7 @@ class WorkloadParent final : public Entity {
   void publish(std::size_t index, Publish how, const Context& c, Outbox& out);
   void publish_again(const Context& c, Outbox& out);
   void announce_due(const Context& c, Outbox& out);
-  void request_reactivation(const WorkloadState& w, const Context& c, Outbox& out) const;
+  void request_reactivation(const WorkloadState& w, const Context& c, Outbox& out, Symbol freed = {}) const;
 
   // slices of an elastic job (slice_parent.cpp)
   /// Do Workloads of this parent stand for each other as slices?

@@ -256,7 +256,12 @@ bool WorkloadState::observe(const WorkloadObserved& o, std::uint64_t sequence) {
   } else {
     spec_news |= assign(active, o.active);
   }
-  if (revised) revision_pending = false;
+  if (revised) {
+    // Another write than the revision may have made this generation, as our own deactivation does. Then the revision is decided anew, which
+    // is no repeated step.
+    news |= revision_pending;
+    revision_pending = false;
+  }
   news |= spec_news;
 
   // a Finished that somebody else wrote counts at once, and what of ours was not written by then comes too late

@@ -12,6 +12,7 @@ namespace hindsight::admission::testing {
 /// then the state at rest held something that no record explains, or somebody was not asked who should have been.
 [[nodiscard]] inline std::string decided_afresh(const LoopDriver& at_rest, Domain::SettingsReader reader) {
   LoopDriver copy(std::move(reader));
+  copy.entities().domain().bound_as(at_rest.domain());
   if (auto ok = SnapshotCodec::read(SnapshotCodec::write(at_rest), copy); !ok) return ok.error().message;
   if (copy.state_hash() != at_rest.state_hash()) return "a snapshot of the state is of another state";
   const Domain& domain = copy.domain();

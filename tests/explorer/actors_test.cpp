@@ -21,6 +21,8 @@ std::uint64_t number_of_seeds(std::uint64_t otherwise) {
 /// Empty: the actors did as the loop does.
 std::string compare_with_loop(const Explorer& explorer, actors::ActorDriver& driver) {
   admission::LoopDriver loop(read_settings);
+  explorer.bound(loop.entities());
+  if (auto ok = driver.with_entities([&](admission::Entities& entities) { explorer.bound(entities); }); !ok) return ok.error().message;
   auto decision = explorer.decisions().begin();
   for (const auto& r : explorer.history().records()) {
     const std::string after = " after record " + std::to_string(r.view.envelope.sequence);

@@ -82,8 +82,14 @@ Result<Settings> read_settings(Text text) {
 }
 
 Explorer::Explorer(std::uint64_t seed)
-    : random_(seed), order_(seed ^ 0x5DEECE66DULL), users_(server_, random_), leader_(new_driver(false)), follower_(new_driver(true)) {
+    : cycles_hurry_(seed % 4 == 3),
+      random_(seed),
+      order_(seed ^ 0x5DEECE66DULL),
+      users_(server_, random_),
+      leader_(new_driver(false)),
+      follower_(new_driver(true)) {
   server_.now = Time::from_seconds(1'700'000'000);
+  if (seed % 4 == 1) users_.resize_often();
 }
 
 // ---- drivers ----------------------------------------------------------------------------------------------------------------------
@@ -93,7 +99,9 @@ admission::DeliveryOrder Explorer::shuffled_order() {
 }
 
 std::unique_ptr<LoopDriver> Explorer::new_driver(bool shuffled) {
-  return std::make_unique<LoopDriver>(read_settings, shuffled ? shuffled_order() : admission::DeliveryOrder{});
+  auto driver = std::make_unique<LoopDriver>(read_settings, shuffled ? shuffled_order() : admission::DeliveryOrder{});
+  bound(driver->entities());
+  return driver;
 }
 
 std::unique_ptr<LoopDriver> Explorer::folded(bool shuffled) {
@@ -126,6 +134,7 @@ void Explorer::record(const HistoryRecord& r) {
   if (leader_->state_hash() != follower_->state_hash())
     fail("another order of delivery gives another state:" + difference(*leader_, *follower_));
   if (auto finding = invariants_.check(*leader_, r.view); !finding.empty()) fail(finding);
+  if (auto finding = slice_rules_.after(*leader_, r.view); !finding.empty()) fail(finding);
   queue_rules_.after(*leader_, r.view);
   if (auto finding = pairs_.see(r.view); !finding.empty()) fail(finding);
   applier_.take(leader_->collect_intents());
@@ -159,6 +168,8 @@ void Explorer::decide() {
     at_rest_ = true;
     if (!leader_->domain().synced()) return;
     if (auto finding = queue_rules_.check_rest(*leader_); !finding.empty()) fail(finding);
+    const auto settled = [this](const Symbol& root) { return queue_rules_.settled(root); };
+    if (auto finding = slice_rules_.check_rest(*leader_, settled); !finding.empty()) fail(finding);
     if (++rests_ % 16 == 0)
       if (auto finding = admission::testing::decided_afresh(*leader_, read_settings); !finding.empty()) fail(finding);
     if (look_)
@@ -287,7 +298,10 @@ void Explorer::calm() {
   for (int i = 0; i < rounds_max; ++i) {
     if (go_on_without_users()) continue;
     const Time due = leader_->domain().next_due();
-    if (!due.is_set() || due > server_.now + Duration::seconds(2)) return;
+    if (!due.is_set() || due > server_.now + Duration::seconds(2)) {
+      if (auto finding = slice_rules_.check_quiet(*leader_); !finding.empty()) fail(finding);
+      return;
+    }
     if (due > server_.now) server_.now = due;
     decisions_in_a_row_ = 0;
     record(history_.append(OwnedObservation{nullptr, TimerFired{}}, server_.now, epoch_));

@@ -14,6 +14,7 @@
 #include "tests/explorer/invariants.hpp"
 #include "tests/explorer/random.hpp"
 #include "tests/explorer/rest_rules.hpp"
+#include "tests/explorer/slice_rules.hpp"
 #include "tests/explorer/users.hpp"
 
 namespace hindsight::explorer {
@@ -40,8 +41,15 @@ class Explorer {
   using Look = std::function<std::string(const admission::LoopDriver&)>;
   void look_when_at_rest(Look look) { look_ = std::move(look); }
 
+  /// Gives other entities the bounds that those of this history have: in a fourth of all, cycles go before the life cycle after every step
+  /// of the latter.
+  void bound(admission::Entities& entities) const {
+    if (cycles_hurry_) entities.domain().bound_life_cycle_steps(1);
+  }
+
   [[nodiscard]] std::uint64_t steps() const { return steps_; }  ///< Actions of users, watcher, applier, clock and domain.
   [[nodiscard]] std::size_t parked_looked_at() const { return queue_rules_.looked_at(); }
+  [[nodiscard]] const SliceRules::Figures& slices_looked_at() const { return slice_rules_.figures(); }
   [[nodiscard]] const History& history() const { return history_; }
   [[nodiscard]] const std::vector<RecordedDecision>& decisions() const { return decided_; }
   [[nodiscard]] std::uint64_t final_hash() const { return leader_->state_hash(); }
@@ -70,6 +78,7 @@ class Explorer {
   [[nodiscard]] admission::DeliveryOrder shuffled_order();
   [[noreturn]] void fail(const std::string& what) const { throw Failure{what}; }
 
+  bool cycles_hurry_;
   Random random_, order_;  ///< The second one only for orders of delivery.
   ApiServer server_;
   Users users_;
@@ -77,6 +86,7 @@ class Explorer {
   History history_;
   Invariants invariants_;
   QueueRules queue_rules_;
+  SliceRules slice_rules_;
   EvictionPairs pairs_;
   Look look_;
   std::uint64_t steps_ = 0;

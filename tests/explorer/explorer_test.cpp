@@ -28,6 +28,8 @@ constexpr std::uint64_t parts = 2;
 using RandomHistories = ::testing::TestWithParam<std::uint64_t>;
 INSTANTIATE_TEST_SUITE_P(Parts, RandomHistories, ::testing::Range<std::uint64_t>(0, parts));
 
+// EJ-31, EJ-35, EJ-37, EJ-154, EJ-159: of slices counts, flavors, usage and reasons, whether jobs run, and capacity, after every record or
+// whenever nothing is left to decide
 TEST_P(RandomHistories, BreakNoInvariant) {
   if (const auto only = number("HINDSIGHT_SEED", 0); only != 0) {
     Explorer explorer(only);
@@ -48,19 +50,35 @@ TEST_P(RandomHistories, BreakNoInvariant) {
   int failures = 0;
   std::uint64_t steps = 0;
   std::size_t parked = 0;
+  SliceRules::Figures slices;
   for (std::uint64_t seed = first; seed < first + seeds && failures < 5; ++seed) {
     Explorer explorer(seed);
     const std::string finding = explorer.run();
     steps += explorer.steps();
     parked += explorer.parked_looked_at();
+    const auto& seen = explorer.slices_looked_at();
+    for (const auto figure :
+         {&SliceRules::Figures::usages, &SliceRules::Figures::flavors, &SliceRules::Figures::sizes, &SliceRules::Figures::waiting,
+          &SliceRules::Figures::exceeding, &SliceRules::Figures::running, &SliceRules::Figures::stopped})
+      slices.*figure += seen.*figure;
     EXPECT_EQ(finding, "") << "repeat with: " << again(seed);
     if (!finding.empty()) ++failures;
   }
   std::printf("%llu steps; at rest %zu parked workloads were tried in vain\n", static_cast<unsigned long long>(steps), parked);
+  std::printf("slices: %zu amounts in use, %zu flavors kept, %zu sizes, %zu waiting (%zu beyond the maximum), %zu jobs run, %zu do not\n",
+              slices.usages, slices.flavors, slices.sizes, slices.waiting, slices.exceeding, slices.running, slices.stopped);
 #ifndef __SANITIZE_ADDRESS__
   if (failures == 0 && seeds >= seeds_of_the_suite / parts) {
     EXPECT_GE(steps, 1'000'000U / parts);
     EXPECT_GT(parked, 50'000U / parts);
+    // Of each there was enough to look at (EJ-159).
+    EXPECT_GT(slices.usages, 100'000U / parts);
+    EXPECT_GT(slices.flavors, 300U / parts);
+    EXPECT_GT(slices.sizes, 10'000U / parts);
+    EXPECT_GT(slices.waiting, 150U / parts);
+    EXPECT_GT(slices.exceeding, 20U / parts);
+    EXPECT_GT(slices.running, 500U / parts);
+    EXPECT_GT(slices.stopped, 500U / parts);
   }
 #endif
 }

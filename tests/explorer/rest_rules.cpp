@@ -96,10 +96,15 @@ void QueueRules::after(const StateView& state, const RecordView& record) {
       unsettled_.erase(Symbol(r->root));
     } else if (const auto* q = std::get_if<EntryRequeued>(&e)) {
       const std::string uid(q->workload.uid);
-      if (unfinished_.erase(uid) != 0)
+      if (unfinished_.erase(uid) != 0) {
         resumed_.insert(uid);
-      else
+        // Its equals were parked with it, by what is true of its last flavors (BA-56).
+        if (const auto* queue = q->bulk_parked == 0 ? nullptr : state.queue(Symbol(q->cluster_queue)); queue != nullptr)
+          for (const auto& w : queue->waiting())
+            if (w.parked) resumed_.insert(std::string(w.workload->uid));
+      } else {
         resumed_.erase(uid);
+      }
       const bool left = std::any_of(q->progress.begin(), q->progress.end(), [](const ScanProgress& p) { return p.flavor_index != -1; });
       if (left) unfinished_.insert(uid);
     }

@@ -23,6 +23,8 @@ class QueueRules {
   /// When there is nothing left to decide. Empty, or a parked workload that would get quota were it only tried.
   [[nodiscard]] std::string check_rest(const admission::StateView& state);
   [[nodiscard]] std::size_t looked_at() const { return looked_at_; }  ///< Parked workloads that were tried.
+  /// Has nothing happened to the tree, since it was woken last, that wakes nobody?
+  [[nodiscard]] bool settled(const Symbol& root) const { return !unsettled_.contains(root); }
 
  private:
   struct BySymbols {

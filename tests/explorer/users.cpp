@@ -109,7 +109,7 @@ void Users::create_job() {
   j.queue = "local-" + std::to_string(random_.below(queue_names_.size()));
   if (random_.chance(40)) j.priority_class = random_.chance(50) ? "high" : "low";
   j.templates = random_pod_sets();
-  j.elastic = random_.chance(35);
+  j.elastic = random_.chance(resize_often_ ? 90 : 35);
   if (j.elastic)
     for (auto& t : j.templates) t.min_count.reset();
   if (random_.chance(10)) j.max_exec_seconds = static_cast<std::int32_t>(random_.between(5, 60));
@@ -351,7 +351,20 @@ void Users::change_classes_and_checks() {
   }
 }
 
+/// So that more than one of its slices may be under way.
+void Users::resize_one_that_runs() {
+  std::vector<Job*> running;
+  for (auto& [uid, j] : server_.jobs)
+    if (j.elastic && !j.suspended && !j.finished) running.push_back(&j);
+  if (running.empty()) return;
+  Job& j = *random_.pick(running);
+  if (!resize(j)) return;
+  ++j.generation;
+  server_.publish(j);
+}
+
 void Users::act() {
+  if (resize_often_ && random_.chance(30)) return resize_one_that_runs();
   const auto dice = random_.below(100);
   if (dice < 30)
     create_job();
@@ -452,16 +465,27 @@ void Users::make_everything_possible() {
     }
 }
 
+namespace {
+
+/// Inactive, or deactivated for a reason and active again, which opens no gate (D3).
+bool stays_away(const Workload& w) {
+  if (!w.active) return true;
+  const auto* requeued = w.status.find(ConditionType::requeued);
+  return requeued != nullptr && requeued->status == ConditionStatus::false_ && requeued->reason.starts_with("DeactivatedDueTo");
+}
+
+}  // namespace
+
 std::string Users::unfinished() const {
   const auto inactive = [&](const std::string& job_uid) {
     return std::any_of(server_.workloads.begin(), server_.workloads.end(),
-                       [&](const auto& x) { return x.second.job_uid == job_uid && !x.second.active; });
+                       [&](const auto& x) { return x.second.job_uid == job_uid && stays_away(x.second); });
   };
   std::string out;
   for (const auto& [uid, j] : server_.jobs)
     if (!j.finished && !inactive(uid)) out += " job " + uid;
   for (const auto& [uid, w] : server_.workloads)
-    if (!w.status.is_true(ConditionType::finished) && w.active && !w.deleting) out += " workload " + uid;
+    if (!w.status.is_true(ConditionType::finished) && !stays_away(w) && !w.deleting) out += " workload " + uid;
   return out;
 }
 

@@ -8,6 +8,9 @@ namespace hindsight::explorer {
 /// Everybody who writes to the API server beside us: administrators, makers of jobs, kubelets, check controllers. Seeded.
 class Users {
  public:
+  /// Most jobs are elastic ones, and much of what happens is that one of them gets another size while it runs.
+  void resize_often() { resize_often_ = true; }
+
   Users(ApiServer& server, Random& random) : server_(server), random_(random) {}
 
   /// The first configuration: flavors, cohorts, queues, classes, checks.
@@ -32,6 +35,7 @@ class Users {
   void create_workload();
   void change_job();
   [[nodiscard]] bool resize(Job& j);
+  void resize_one_that_runs();
   void change_workload();
   void change_quota();
   void change_queue();
@@ -54,6 +58,7 @@ class Users {
   Random& random_;
   std::vector<std::string> flavor_names_, resource_names_, cohort_names_, queue_names_;
   int made_ = 0;
+  bool resize_often_ = false;
 };
 
 }  // namespace hindsight::explorer

@@ -1,8 +1,10 @@
 // What the log keeps of a Job that was sized at admission (5440): its history in words, and the plan in snapshots.
 
+#include "admission/workload_parent.hpp"
 #include "replay/snapshots.hpp"
 #include "replay/verify.hpp"
 #include "tests/projections/simulated.hpp"
+#include "vocabulary/amount.hpp"
 
 namespace hindsight::projections {
 namespace {
@@ -74,6 +76,52 @@ TEST(SizingStory, TellsWhichResourcesTheJobHadAndWhy) {
   wanted.emplace_back("Job default/train: pod sets: main x1 (gpu.example/a 3 each)");
   wanted.emplace_back(": pod sets: main x1 (gpu.example/a 3 each)");  // and its Workload after it
   EXPECT_EQ(told, wanted);
+}
+
+/// What job "train" asks for in the state after a record.
+std::string gpus_of(const StateView& state) {
+  for (std::uint32_t i = 0; i < state.domain().parent_count(); ++i) {
+    const auto* parent = state.parent(i);
+    if (parent == nullptr || !parent->job() || parent->job()->name != "train") continue;
+    for (const auto& r : parent->job()->pod_sets.at(0).requests)
+      if (r.resource.text() == "gpu.example/a") return format_amount(r.amount, r.resource.text());
+  }
+  return "";
+}
+
+/// The newest thing that the history up to a record tells of the job's resources.
+std::string newest_change(Played& run, events::Position upto) {
+  History history(parse_target("job/train", "default").value());
+  replay::Past past(run.log, "default");
+  past.look_on([&](events::Position, const RecordView& r) { history.before(r, past.driver()); },
+               [&](events::Position offset, const RecordView& r) { history.after(offset, r, past.driver()); });
+  EXPECT_TRUE(past.fold_to(upto));
+  std::string out;
+  for (const auto& e : history.entries()) {
+    EXPECT_LE(e.offset, upto);
+    if (e.object == "Job default/train" && e.text.starts_with("pod sets")) out = e.text;
+  }
+  return out;
+}
+
+struct Moment {
+  int second;
+  const char* gpus;
+  const char* change;
+};
+
+// MR-84: time and again which resources the Job had then, and whether it was sized by us, given its own back, or changed by its user
+TEST(SizingStory, TellsTheResourcesOfEachMomentAndWhoseTheyWere) {
+  Played run(sized);
+  for (const auto& [second, gpus, change] : {Moment{10, "2", "pod sets, sized at admission: main x1 (gpu.example/a 2 each)"},
+                                             Moment{30, "4", "pod sets, its own again: main x1 (gpu.example/a 4 each)"},
+                                             Moment{50, "2", "pod sets, sized at admission: main x1 (gpu.example/a 2 each)"},
+                                             Moment{70, "4", "pod sets, its own again: main x1 (gpu.example/a 4 each)"},
+                                             Moment{90, "3", "pod sets: main x1 (gpu.example/a 3 each)"}}) {
+    const auto at = run.at(second);
+    EXPECT_EQ(gpus_of(run.state(at)), gpus) << second;
+    EXPECT_EQ(newest_change(run, at), change) << second;
+  }
 }
 
 /// The records after which the Job's reservation carries a plan.

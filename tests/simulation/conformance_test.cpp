@@ -30,10 +30,18 @@ std::vector<std::string> cases() {
   return out;
 }
 
-/// Cases in which the specification departs from what was recorded, each with the step from which on; docs/deviations.md says why.
-const std::map<std::string, std::size_t>& deviations() {
-  static const std::map<std::string, std::size_t> steps{{"elastic-038", 5}};
-  return steps;
+/// What is otherwise in the state after a step than what was recorded.
+struct Deviation {
+  std::size_t step = 0;
+  const char* where;  ///< A JSON pointer.
+  const char* here;
+};
+
+/// Where the specification departs from what was recorded; docs/deviations.md says why. All else of these cases agrees.
+const std::multimap<std::string, Deviation>& deviations() {
+  static const std::multimap<std::string, Deviation> all{
+      {"elastic-038", {5, "/workloads/Job~1default~1j0#1/conditions/QuotaReserved", R"(["False","ExceedsMaxQuota"])"}}};
+  return all;
 }
 
 class Conformance : public ::testing::TestWithParam<std::string> {};
@@ -44,7 +52,13 @@ TEST_P(Conformance, StatesAreThoseOfKueue) {
   ASSERT_TRUE(input) << input.error().message;
   ASSERT_EQ(input->scenarios.size(), 1U);
   std::ifstream file(root / "expected" / (GetParam() + ".json"));
-  const Json expected = Json::parse(file);
+  Json expected = Json::parse(file);
+  for (auto [it, end] = deviations().equal_range(GetParam()); it != end; ++it) {
+    Json& recorded = expected["states"].at(it->second.step).at(Json::json_pointer(it->second.where));
+    const Json here = Json::parse(it->second.here);
+    EXPECT_NE(recorded, here) << GetParam() << " agrees in step " << it->second.step << ": it is no deviation any more";
+    recorded = here;
+  }
 
   ScenarioOptions options;
   options.states = true;
@@ -52,11 +66,6 @@ TEST_P(Conformance, StatesAreThoseOfKueue) {
   ASSERT_TRUE(result) << result.error().message;
   const Json& found = result->states["states"];
   ASSERT_EQ(found.size(), expected["states"].size());
-  if (const auto deviation = deviations().find(GetParam()); deviation != deviations().end()) {
-    for (std::size_t i = 0; i < deviation->second; ++i) ASSERT_EQ(found[i], expected["states"][i]) << GetParam() << " step " << i;
-    EXPECT_NE(found[deviation->second], expected["states"][deviation->second]) << GetParam() << " agrees: it is no deviation any more";
-    return;
-  }
   for (std::size_t i = 0; i < found.size(); ++i)
     ASSERT_EQ(found[i], expected["states"][i]) << GetParam() << " step " << i << "\n"
                                                << Json::diff(expected["states"][i], found[i]).dump(1);

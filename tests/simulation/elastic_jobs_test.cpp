@@ -225,7 +225,7 @@ TEST(ElasticJobs, TheLogTellsTheWholeStory) {
   EXPECT_EQ(seen, (std::map<std::string, int>{{"first", 1}, {"scale-up", 1}, {"resized", 2}, {"replaced", 1}}));
 }
 
-// EJ-38, EJ-39, EJ-54; a scale-up did not preempt (#6969)
+// EJ-38, EJ-39; a scale-up did not preempt (#6969)
 TEST(ElasticJobs, S5AScaleUpPreemptsAnotherJobAndGivesBack) {
   Story s = one_queue("2", "preemption: {withinClusterQueue: LowerOrNewerEqualPriority}, ");
   s.priority("low", -1).priority("high", 100);
@@ -310,7 +310,7 @@ TEST(ElasticJobs, S13TheEndOfTheJobEndsAllItsSlices) {
   EXPECT_EQ(used(r, 2, "cq"), "0");
 }
 
-// EJ-59, EJ-148, EJ-150, EJ-159
+// EJ-59, EJ-148, EJ-150
 TEST(ElasticJobs, S14ShrinkLendAndGrowAgain) {
   Story s;
   s.flavor("f0")

@@ -79,7 +79,7 @@ class Story {
 
   Story& manifest(const std::string& text) { return apply(text); }
 
-  ScenarioResult play(events::Log* log = nullptr) const {
+  [[nodiscard]] connectors::manifests::Scenario scenario() const {
     std::string text = "apiVersion: hindsight.dev/v1alpha1\nkind: Scenario\nmetadata: {name: story}\nspec:\n  steps:\n";
     for (std::size_t i = 0; i < steps_.size(); ++i) {
       text += "  - at: " + std::to_string(10 * i) + "s\n";
@@ -89,11 +89,15 @@ class Story {
     }
     auto input = connectors::manifests::read_text(text, "story.yaml");
     if (!input) throw std::runtime_error(input.error().message);
+    return std::move(input->scenarios.front());
+  }
+
+  ScenarioResult play(events::Log* log = nullptr) const {
     ScenarioOptions options;
     options.states = true;
     options.log = log;
     options.configuration = configuration_;
-    auto result = run_scenario(std::move(input->scenarios.front()), options);
+    auto result = run_scenario(scenario(), options);
     if (!result) throw std::runtime_error(result.error().message);
     if (!result->refused.empty()) throw std::runtime_error(result->refused.front());
     return std::move(*result);

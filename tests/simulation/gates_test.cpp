@@ -224,7 +224,7 @@ TEST(Gates, AWorkloadOfItsOwnIsGatedAndToldOfOnce) {
   EXPECT_EQ(Played::condition(w->object, "Admitted"), "True/Admitted: The workload is admitted");
 }
 
-// SG-47, SG-48, SG-49, SG-51
+// SG-47, SG-49
 TEST(Gates, E5AnElasticJobBeginsWithTheSizeThatItHasAtRelease) {
   Story s;
   s.job("e", gate(scheduling, "example.com/g") + ", kueue.x-k8s.io/elastic-job: 'true'", "1", "parallelism: 2, completions: 20")
@@ -332,7 +332,7 @@ TEST(Gates, E10AGateThatComesWhenTheJobHasAWorkloadIsIgnored) {
   EXPECT_EQ(successor.count("SchedulingGated:"), 1U);
 }
 
-// SG-2, SG-3, SG-90, SG-91
+// SG-2, SG-3, SG-90
 TEST(Gates, WithTheirFeatureGatesOffTheAnnotationsSayNothing) {
   Story s;
   s.configure(R"({"featureGates": {"AdmissionGatedBy": false}})")
@@ -567,7 +567,7 @@ TEST(Gates, E8TheLogHoldsTheHistoryAndEveryPrefixOfItLeadsToOneWorkload) {
   EXPECT_EQ(driver.state_hash(), hash);
 }
 
-// SG-78: many releases at one moment make one Workload each.
+// Many releases at one moment make one Workload each (of ten thousand: tests/admission/entities/gate_burst_test.cpp).
 TEST(Gates, ABurstOfReleasesMakesEachWorkloadOnce) {
   constexpr int jobs = 200;
   Story s;

@@ -117,7 +117,7 @@ class Story {
     return *this;
   }
 
-  [[nodiscard]] Played play() const {
+  [[nodiscard]] connectors::manifests::Scenario scenario() const {
     std::string text = "apiVersion: hindsight.dev/v1alpha1\nkind: Scenario\nmetadata: {name: story}\nspec:\n  steps:\n";
     for (std::size_t i = 0; i < steps_.size(); ++i) {
       text += "  - at: " + std::to_string(static_cast<std::size_t>(seconds_) * i) + "s\n";
@@ -126,13 +126,17 @@ class Story {
     }
     auto input = connectors::manifests::read_text(text, "story.yaml");
     if (!input) throw std::runtime_error(input.error().message);
+    return std::move(input->scenarios.front());
+  }
+
+  [[nodiscard]] Played play() const {
     Played out;
     ScenarioOptions how = options;
     how.on_record = [&out](const RecordView& record, const Engine& engine) {
       for (const auto& e : connectors::record_events(record, engine.driver()))
         out.events.push_back(std::string(e.type->kind) + " " + e.name + " " + e.reason + ": " + e.message);
     };
-    auto result = run_scenario(std::move(input->scenarios.front()), how);
+    auto result = run_scenario(scenario(), how);
     if (!result) throw std::runtime_error(result.error().message);
     out.result = std::move(*result);
     return out;

@@ -356,6 +356,24 @@ TEST_F(RequeueRules, WorkloadsOfAStoppedOrMissingLocalQueueWakeNothing) {
   }
 }
 
+// BA-199: a LocalQueue that was made anew for another ClusterQueue; its Workload frees the quota of the one before
+TEST_F(RequeueRules, WhatAWorkloadFreesWakesTheTreeWhereItWasHeld) {
+  set_up({{.name = "a", .cpu = 4'000}, {.name = "b", .cpu = 4'000}});
+  w.local_queue("waiting", "a");
+  w.observe(w.workload("running", "l-a", 4'000));
+  (void)w.settle();
+  w.observe(w.workload("next", "waiting", 4'000));
+  (void)w.settle();
+  w.observe(ObjectDeleted{ObjectKind::local_queue, "default", "l-a", "uid"});
+  w.local_queue("l-a", "b");
+  (void)w.settle();
+  (void)pass(1);
+  w.observe(ObjectDeleted{ObjectKind::workload, "default", "running", "uid-running"});
+  (void)w.settle();
+  const auto told = pass(1);
+  EXPECT_TRUE(std::ranges::find(told, "reserved next admitted") != told.end()) << ::testing::PrintToString(told);
+}
+
 // ---- equivalence (BA-56) --------------------------------------------------------------------------------------------------------
 
 // BA-56: whatever tells two Workloads apart (the shape of their pods: template_hash_test) keeps them from sharing a record

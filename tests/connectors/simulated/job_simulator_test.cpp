@@ -1,6 +1,7 @@
 #include "connectors/simulated/job_simulator.hpp"
 
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -62,6 +63,39 @@ TEST(JobSimulator, starts_anew_after_a_suspension) {
   ASSERT_TRUE(suspend(cluster, false).accepted());
   EXPECT_TRUE(condition_is(job->status(), "Suspended", "False"));
   EXPECT_EQ(jobs.next_due(), virtual_start + Duration::seconds(16));
+}
+
+// MR-27, MR-28, MR-29: what a suspension changes in the status is one write: no pod is active, or those whose deletion failed, the others
+// terminate, and the condition says so
+TEST(JobSimulator, tells_of_a_suspension_in_one_write) {
+  for (const std::int64_t failing : {0, 1}) {
+    SimulatedCluster cluster = fresh();
+    JobSimulator jobs(cluster, {.termination = Duration::seconds(5), .failing_deletions = failing});
+    ASSERT_TRUE(cluster.create(test::job("j", ten_seconds)).accepted());
+    ASSERT_TRUE(suspend(cluster, false).accepted());
+    const Json running = cluster.find("Job", "default", "j")->status();
+    ASSERT_EQ(running["active"], 2);
+    std::vector<Json> seen;
+    cluster.watch({manifests::kind_of("Job").type}, [&seen](const WatchEvent& event) {
+      if (event.type == WatchEvent::Type::modified) seen.push_back(Json::parse(event.object));
+    });
+    cluster.set_time(virtual_start + Duration::seconds(3));
+    ASSERT_TRUE(suspend(cluster, true).accepted());
+    ASSERT_EQ(seen.size(), 2U) << "the user's write and one of the controller";
+    EXPECT_EQ(seen[0]["spec"]["suspend"], true);
+    EXPECT_EQ(seen[0]["status"], running);
+    const Json& status = seen[1]["status"];
+    EXPECT_EQ(status.value("active", 0), failing);
+    EXPECT_EQ(status.value("ready", 0), failing);
+    EXPECT_EQ(status.value("terminating", 0), 2 - failing);
+    EXPECT_FALSE(status.contains("startTime"));
+    ASSERT_EQ(status["conditions"].size(), 1U);
+    EXPECT_EQ(status["conditions"][0]["type"], "Suspended");
+    EXPECT_EQ(status["conditions"][0]["status"], "True");
+    EXPECT_EQ(status["conditions"][0]["reason"], "JobSuspended");
+    EXPECT_EQ(status["conditions"][0]["message"], "Job suspended");
+    EXPECT_EQ(status["conditions"][0]["lastTransitionTime"], "2026-01-01T00:00:03Z");
+  }
 }
 
 TEST(JobSimulator, leaves_jobs_without_a_time_alone) {

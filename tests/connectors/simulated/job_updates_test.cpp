@@ -184,7 +184,7 @@ TEST(JobUpdates, TheStartTimeOfARunningJobStays) {
   EXPECT_FALSE(write("running", R"({"ready": 3})").empty()) << "more ready pods than active ones";
 }
 
-// MR-86, MR-95: any two objects have an answer.
+// MR-95: any two objects have an answer.
 TEST(JobUpdates, BrokenObjectsAreAnswered) {
   std::vector<Json> pieces;
   for (const char* text :

@@ -149,7 +149,45 @@ TEST(GateRules, EachAnnotationHasItsOwnFeatureGate) {
   EXPECT_EQ(refusal(off, "CREATE", gated("Job", scheduling, "this is invalid")), of(scheduling, invalid("this is invalid", g1)));
 }
 
-// SG-12, SG-13
+Json ray(const std::string& kind) {
+  const Json cluster = Json::parse(R"({
+    "headGroupSpec":{"template":{"spec":{"containers":[{"name":"h"}]}}},
+    "workerGroupSpecs":[{"groupName":"a","template":{"spec":{"containers":[{"name":"w"}]}}}]})");
+  Json object{{"apiVersion", "ray.io/v1"}, {"kind", kind}, {"metadata", {{"name", "r"}, {"namespace", "ns"}}}};
+  object["spec"] = kind == "RayCluster" ? cluster : Json{{"rayClusterSpec", cluster}};
+  object["spec"]["suspend"] = true;
+  return object;
+}
+
+// SG-13: of Jobs and JobSets the annotations are judged with and without a queue name; of Ray's kinds where they are managed, by a queue
+// name or because all are
+TEST(GateRules, QueuedOrNotAJobsAnnotationIsJudged) {
+  Around all = both_on();
+  all.without_queue_name = true;
+  for (const char* annotation : {scheduling, admission}) {
+    const std::string error = of(annotation, invalid("nonsense", g1));
+    for (const char* kind : {"Job", "JobSet"})
+      for (const bool queued : {false, true}) {
+        Json object = gated(kind, annotation, "nonsense");
+        if (queued) object["metadata"]["labels"]["kueue.x-k8s.io/queue-name"] = "q";
+        EXPECT_EQ(refusal(both_on(), "CREATE", object), error) << kind << queued;
+      }
+    for (const char* kind : {"RayCluster", "RayJob"}) {
+      Json object = ray(kind);
+      object["metadata"]["annotations"][annotation] = "nonsense";
+      EXPECT_EQ(refusal(all, "CREATE", object), error) << kind;
+      object["metadata"]["labels"]["kueue.x-k8s.io/queue-name"] = "q";
+      EXPECT_EQ(refusal(both_on(), "CREATE", object), error) << kind;
+      Json added = object, before = object;
+      added["metadata"]["annotations"][annotation] = "a.io/x";
+      before["metadata"].erase("annotations");
+      EXPECT_NE(refusal(both_on(), "UPDATE", added, before), "") << kind << ": set at creation only";
+      EXPECT_EQ(refusal(both_on(), "CREATE", added), "") << kind;
+    }
+  }
+}
+
+// SG-12
 TEST(GateRules, AllErrorsAreToldTogether) {
   Json job = gated("Job", scheduling, "");
   job["metadata"]["labels"]["kueue.x-k8s.io/max-exec-time-seconds"] = "0";
