@@ -81,8 +81,8 @@ Result<Settings> read_settings(Text text) {
   return s;
 }
 
-Explorer::Explorer(std::uint64_t seed)
-    : cycles_hurry_(seed % 4 == 3),
+Explorer::Explorer(std::uint64_t seed, bool cycles_hurry)
+    : cycles_hurry_(cycles_hurry),
       random_(seed),
       order_(seed ^ 0x5DEECE66DULL),
       users_(server_, random_),

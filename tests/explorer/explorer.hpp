@@ -32,7 +32,9 @@ struct RecordedDecision {
 /// another order of delivery; users, watcher and applier are models. The constructor's seed determines everything.
 class Explorer {
  public:
-  explicit Explorer(std::uint64_t seed);
+  explicit Explorer(std::uint64_t seed) : Explorer(seed, seed % 4 == 3) {}
+  /// `cycles_hurry`: see `bound`.
+  Explorer(std::uint64_t seed, bool cycles_hurry);
 
   /// Empty: every check held. Otherwise what was wrong, and after which record.
   [[nodiscard]] std::string run();

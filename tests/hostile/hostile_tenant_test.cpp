@@ -322,7 +322,12 @@ TEST_F(HostileTenant, GivesBackWhatItBorrowed) {
 }
 
 TEST_F(HostileTenant, HurtsNobodyWithAFlood) {
-  const std::uint64_t requests = number_of("HINDSIGHT_HOSTILE_FLOOD", 400);
+#ifdef __SANITIZE_ADDRESS__
+  constexpr std::uint64_t requests_of_the_suite = 200;
+#else
+  constexpr std::uint64_t requests_of_the_suite = 400;
+#endif
+  const std::uint64_t requests = number_of("HINDSIGHT_HOSTILE_FLOOD", requests_of_the_suite);
   const auto wanted = undisturbed(false);
   for (const auto& flood : floods()) {
     Cluster cluster(false, false);

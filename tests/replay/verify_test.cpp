@@ -194,7 +194,7 @@ TEST(Verify, RandomHistoriesAreClean) {
   const int seeds = wanted == nullptr ? 40 : static_cast<int>(std::strtol(wanted, nullptr, 10));
   std::uint64_t decisions = 0, stale = 0;
   for (int seed = 1; seed <= seeds; ++seed) {
-    explorer::Explorer e(static_cast<std::uint64_t>(seed) + 770'000);
+    explorer::Explorer e(static_cast<std::uint64_t>(seed) + 770'000, false);
     ASSERT_EQ(e.run(), "") << "seed " << seed;
     events::MemoryLog log;
     events::Encoder encoder;

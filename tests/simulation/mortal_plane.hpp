@@ -130,7 +130,7 @@ class MortalPlane final : private connectors::Cluster {
     bridge_ = std::make_unique<connectors::Bridge>(
         written_to, *mirror_, [this](const Observation& o) { emit(o); }, std::move(options));
     append({"default", driver_->domain().sequence() + 1, driver_->domain().epoch() + 1, now_, 0}, EpochStarted{"mortal", "test"});
-    if (life_ == 1 && !configuration_.empty()) emit(ConfigurationObserved{configuration_});
+    if (!configuration_.empty() && driver_->domain().catalog()->settings_json.empty()) emit(ConfigurationObserved{configuration_});
     cluster().watch(connectors::watched_resource_types, [this, life = life_](const connectors::WatchEvent& event) {
       if (life != life_ || event.type == connectors::WatchEvent::Type::synced) return;
       mirror_->on_watch(event);

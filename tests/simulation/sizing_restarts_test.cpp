@@ -59,10 +59,10 @@ class Moments {
     const auto* o = std::get_if<Observation>(&record.body);
     const auto* job = o == nullptr ? nullptr : std::get_if<JobObserved>(o);
     if (job == nullptr || job->meta.name != "train") return;
-    if (!job->suspended)
-      seen_.insert("JobStartWritten");
-    else if (job->stopping)
+    if (job->stopping)  // suspended, and its template not restored yet
       seen_.insert(job->active ? "SuspendWritten" : "TemplateMutable");
+    else if (!job->suspended)
+      seen_.insert("JobStartWritten");
     else if (seen_.contains("TemplateMutable"))
       seen_.insert("RestoreWritten");
   }
@@ -102,7 +102,12 @@ TEST(SizingRestarts, AKillAtAnyMomentLeadsToTheSameEnd) {
   EXPECT_EQ(whole.count("Job train ResourcesRestored"), 2U);
   const Json wanted = whole.view_of("train");
 
-  for (std::uint64_t record = 1; record <= whole.records(); ++record)
+#ifdef __SANITIZE_ADDRESS__
+  constexpr std::uint64_t every = 2;  // twenty times as slow there
+#else
+  constexpr std::uint64_t every = 1;
+#endif
+  for (std::uint64_t record = 1; record <= whole.records(); record += every)
     for (const bool after_writes : {false, true}) {
       const std::string when = "killed after record " + std::to_string(record) + (after_writes ? " and its writes" : "");
       MortalPlane plane(scenario, sizing_on, {record, after_writes}, jobs);
