@@ -110,8 +110,20 @@ class ElasticSoak(unittest.TestCase):
                 self.apply([job(left_others.pop(), some_queue(), pods, pods, rng.randint(1, 3), False, rng.choice(["low", "high"]))])
         if waiting:
             self.apply(waiting)
-        self.wait(elastic + others)
+        self.wait(elastic + others + self.contend())
         self.assertEqual(self.controller.stop(), 0, "SIGTERM ends it with status 0")
+
+    def contend(self):
+        """Somebody is preempted, however slowly everything above went: elastic Jobs fill both queues, and a more urgent Job comes."""
+        full = {f"elastic-fills-{name}": job(f"elastic-fills-{name}", name, quota, quota, 20, True, "low") for name, quota in QUEUES}
+        self.apply(list(full.values()))
+
+        def all_run():
+            stands = {j["metadata"]["name"]: j["spec"].get("suspend") for j in self.get("jobs") if j["metadata"]["name"] in full}
+            assert not any(stands.values()), stands
+        eventually(all_run)
+        self.apply([job("other-urgent", QUEUES[0][0], 3, 3, 1, False, "high")])
+        return [*full, "other-urgent"]
 
     def must_have_happened(self):
         """Else it proves nothing."""

@@ -209,7 +209,9 @@ class Remedies {
       if (const auto* holder = state.queue(name))
         for (const auto& other : holder->waiting())
           if (other.workload->uid != info.uid) copy.remove(other.workload->uid);
-    for (const auto& h : r.ending) copy.remove(h.uid);
+    for (const auto& h : r.ending)  // with all slices of its job: one that it has replaced holds quota again when only its successor goes
+      if (const auto parent = state.domain().find_parent(h.uid))
+        for (const auto& w : state.parent(*parent)->workloads()) copy.remove(w.uid);
     const bool raises = r.kind != Remedy::Kind::fits_now && r.kind != Remedy::Kind::free;
     const Remedy woken{Remedy::Kind::raise_nominal, "ClusterQueue " + std::string(queue.text()), {}, {}};
     // A scan that goes on where it stopped may miss the flavor at the first try, and the end of a workload whose LocalQueue is stopped
