@@ -22,6 +22,7 @@ bool fills_a_step(List<Event> events, std::size_t most) {
 
 Result<void> Domain::begin(const RecordView& record, Outbox& out) {
   const Envelope& e = record.envelope;
+  took_decision_ = false;
   const RecordOrder order = record_order(sequence_, epoch_, e.sequence, e.epoch);
   if (order == RecordOrder::gap)
     return fail(ErrorKind::corrupt, "domain " + std::string(e.domain) + ": expected sequence " + std::to_string(sequence_ + 1) +
@@ -46,6 +47,7 @@ Result<void> Domain::begin(const RecordView& record, Outbox& out) {
       ++stale_decisions_;
       return {};
     }
+    took_decision_ = true;
     route(*d, out);
   } else if (std::holds_alternative<EpochStarted>(record.body)) {
     // Where connectors are processes of their own, they go on observing, and carry nothing out before they have listed everything.
@@ -64,6 +66,7 @@ void Domain::count(const Envelope& e) {
 }
 
 void Domain::pass(const Envelope& envelope) {
+  took_decision_ = false;
   count(envelope);
   passed_over_.push_back(sequence_);
 }

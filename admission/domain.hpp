@@ -106,6 +106,8 @@ class Domain {
   [[nodiscard]] Time now() const { return now_; }
   [[nodiscard]] bool synced() const { return synced_; }
   [[nodiscard]] std::uint64_t stale_decisions() const { return stale_decisions_; }
+  /// Whether the record that was folded last was a decision that counts: of this epoch, and not there before.
+  [[nodiscard]] bool took_decision() const { return took_decision_; }
   /// When a TimerFired is wanted next; never: no timer.
   [[nodiscard]] Time next_due() const;
   /// When the parked workloads of a tree are tried again (§3.7); never: nobody asked for it.
@@ -374,7 +376,8 @@ class Domain {
   std::vector<std::uint64_t> passed_over_;
 
   // deciding; caches, no state: what is clean proposes nothing
-  std::size_t asked_kinds_ = 0;            ///< Of kinds_in_order, since the last record.
+  std::size_t asked_kinds_ = 0;  ///< Of kinds_in_order, since the last record.
+  bool took_decision_ = false;
   bool edited_ = false;                    ///< The record that is being applied changes the catalog.
   bool catalog_changed_ = false;           ///< Since the parents were asked last: any of them may have something to say.
   std::uint64_t configured_ = 0;           ///< Sequence of the record that changed the catalog last, but for its LocalQueues.

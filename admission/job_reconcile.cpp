@@ -50,7 +50,8 @@ WorkloadParent::Priority WorkloadParent::job_priority(const Catalog& catalog) co
 }
 
 bool WorkloadParent::lacks_priority_class(const Catalog& catalog) const {
-  if (!job_ || is_child(catalog) || !workloads_.empty() || job_->finished || job_->deleting || !managed(catalog)) return false;
+  if (!job_ || is_child(catalog) || job_->finished || job_->deleting || !managed(catalog)) return false;
+  if (!workloads_.empty() && !(job_->elastic && catalog.settings.elastic_jobs)) return false;
   if (job_->queue_name.empty() && !catalog.settings.manage_jobs_without_queue_name) return false;
   return job_->prebuilt_workload.empty() && !job_priority(catalog).known;
 }

@@ -92,7 +92,8 @@ class WorkloadParent final : public Entity {
   [[nodiscard]] bool at_rest() const { return !job_ || (job_->suspended && !job_->active && !job_->start_due); }
   /// The value of admission-gated-by that keeps the Workload from being admissible; empty: none (SG-60).
   [[nodiscard]] std::string_view admission_gate(const WorkloadState& w, const Catalog& catalog) const;
-  /// The job waits for a WorkloadPriorityClass that does not exist, and has no Workload because of it (base-api §7.1).
+  /// The job names a WorkloadPriorityClass that does not exist: it has no Workload because of that (base-api §7.1), or it is an elastic
+  /// one, whose slices keep the class that they have (EJ-94).
   [[nodiscard]] bool lacks_priority_class(const Catalog& catalog) const;
   [[nodiscard]] std::uint64_t hash() const;
 

@@ -288,7 +288,7 @@ std::vector<KubernetesEvent> record_events(const RecordView& record, const admis
     return job == nullptr ? std::vector<KubernetesEvent>{} : job_events(*job, state);
   }
   const auto* decisions = std::get_if<Decisions>(&record.body);
-  if (decisions == nullptr || record.envelope.epoch < state.domain().epoch()) return {};
+  if (decisions == nullptr || !state.domain().took_decision()) return {};
   return decision_events(*decisions, state.domain().now(), facts_of(state));
 }
 

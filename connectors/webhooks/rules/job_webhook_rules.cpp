@@ -191,7 +191,7 @@ void check_job_webhook_rules(const Kind& kind, const ObjectView& now, const Obje
   const bool elastic_gate = around.gate("ElasticJobsViaWorkloadSlices");
   const bool elastic = elastic_gate && annotation(now, keys::elastic_job) == "true";
   check_alone(now, around, findings);
-  check_job_gates(now, before, around, findings);
+  if (!is_unmanaged_ray(kind, now, around)) check_job_gates(now, before, around, findings);
   if (before.exists()) check_change(now, before, elastic, around, findings);
   check_owner_change(kind, now, before, around, user, findings);
   if (elastic_gate) check_elastic(kind, now, before, findings);

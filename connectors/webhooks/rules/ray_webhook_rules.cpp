@@ -68,14 +68,18 @@ void check_ray_cluster(const ObjectView& now, bool elastic, Findings& findings) 
   });
 }
 
+bool is_ray(const Kind& kind) { return kind.type->kind == "RayJob" || kind.type->kind == "RayCluster"; }
+
 }  // namespace
 
+bool is_unmanaged_ray(const Kind& kind, const ObjectView& now, const Surroundings& around) {
+  return is_ray(kind) && text(member(now.metadata, "labels"), keys::queue_name).empty() &&
+         !(around.manages_jobs_without_queue_name() && around.manages_namespace(text(now.metadata, "namespace")));
+}
+
 void check_ray_webhook_rules(const Kind& kind, const ObjectView& now, bool elastic, const Surroundings& around, Findings& findings) {
+  if (!is_ray(kind) || is_unmanaged_ray(kind, now, around)) return;
   const bool is_job = kind.type->kind == "RayJob";
-  if (!is_job && kind.type->kind != "RayCluster") return;
-  const bool queued = !text(member(now.metadata, "labels"), keys::queue_name).empty() ||
-                      (around.manages_jobs_without_queue_name() && around.manages_namespace(text(now.metadata, "namespace")));
-  if (!queued) return;
   const std::string field = is_job ? "spec.rayClusterSpec" : "spec";
   const Json& cluster_spec = is_job ? member(now.spec, "rayClusterSpec") : now.spec;
   if (is_job) {

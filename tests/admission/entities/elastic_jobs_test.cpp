@@ -301,6 +301,35 @@ TEST_F(ElasticJobs, BothSlicesFollowThePriorityClass) {
   EXPECT_TRUE(find("slice-2")->revision_pending);
 }
 
+// EJ-94: a class that does not exist is told, and changes nothing until it does
+TEST_F(ElasticJobs, AClassThatDoesNotExistIsMissed) {
+  start({{"main", 3}});
+  const auto lacks_class = [&] {
+    const auto& domain = w.driver().domain();
+    return w.driver().parent(*domain.find_parent("job-train"))->lacks_priority_class(*domain.catalog());
+  };
+  EXPECT_FALSE(lacks_class());
+  auto j = w.job("train", "lq");
+  j.meta.generation = 2;
+  j.elastic = true;
+  j.priority_class = "nowhere";
+  j.workload_name = "slice-2";
+  j.pod_sets = pod_sets({{"main", 3}});
+  j.suspended = false;
+  j.active = true;
+  w.observe(j);
+  (void)w.settle();
+  EXPECT_TRUE(lacks_class());
+  EXPECT_FALSE(find("slice-1")->revision_pending);
+  WorkloadPriorityClassObserved made;
+  made.meta.name = "nowhere";
+  made.value = 100;
+  w.observe(made);
+  (void)w.settle();
+  EXPECT_FALSE(lacks_class());
+  EXPECT_FALSE(find("slice-1")->revision_pending) << "it got its quota without a class";
+}
+
 // EJ-98: the clock of the maximum execution time goes on in the new slice
 TEST_F(ElasticJobs, TheExecutionClockRunsOn) {
   auto make = [&](const std::string& name, std::int32_t n, const std::string& replaces) {

@@ -99,7 +99,7 @@ class World {
     }
     return out;
   }
-  [[nodiscard]] const admission::LoopDriver& driver() const { return driver_; }
+  [[nodiscard]] admission::LoopDriver& driver() { return driver_; }
   [[nodiscard]] const RecordView& last_record() const { return record_; }
   std::uint64_t epoch_ = 1;
 
@@ -153,6 +153,20 @@ TEST(StateEventsTest, ObservationsAndDecisionsOfAnOldEpochGiveNone) {
   EXPECT_TRUE(record_events(world.last_record(), world.driver()).empty());
   world.append(Decisions{.base = 1, .step = StepKind::cycle, .events = events}, 2);
   EXPECT_EQ(record_events(world.last_record(), world.driver()).size(), 1U);
+}
+
+// BA-191, EJ-54: an append that was repeated has written the decision once more
+TEST(StateEventsTest, ADecisionThatStandsInTheLogTwiceIsToldOnce) {
+  World world;
+  world.workload("a", 1000, 0);
+  const auto step = world.driver().decide();
+  ASSERT_TRUE(step);
+  const Decisions decisions{step->base, step->kind, step->events};
+  world.append(decisions, 1);
+  const auto told = record_events(world.last_record(), world.driver());
+  EXPECT_FALSE(told.empty());
+  world.append(decisions, 1);
+  EXPECT_TRUE(record_events(world.last_record(), world.driver()).empty());
 }
 
 // BA-191: what is seen of a job that cannot go on as it is

@@ -176,6 +176,7 @@ TEST(GateRules, QueuedOrNotAJobsAnnotationIsJudged) {
       Json object = ray(kind);
       object["metadata"]["annotations"][annotation] = "nonsense";
       EXPECT_EQ(refusal(all, "CREATE", object), error) << kind;
+      EXPECT_EQ(refusal(both_on(), "CREATE", object), "") << kind << " that nobody here manages";
       object["metadata"]["labels"]["kueue.x-k8s.io/queue-name"] = "q";
       EXPECT_EQ(refusal(both_on(), "CREATE", object), error) << kind;
       Json added = object, before = object;
