@@ -553,7 +553,7 @@ std::uint64_t Domain::hash() const {
   h.add(epoch_);
   h.add(decided_base_);
   if (resolved_base_ != decided_base_) h.add(resolved_base_);
-  if (cycle_is_overdue()) h.add(life_cycle_steps_);
+  if (cycle_is_overdue()) h.add(life_cycle_steps_);  // before that it changes no decision, and logs from before it keep their hashes
   h.add(cycles_);
   h.add(now_);
   h.add(synced_);

@@ -376,8 +376,8 @@ class Domain {
   std::vector<std::uint64_t> passed_over_;
 
   // deciding; caches, no state: what is clean proposes nothing
-  std::size_t asked_kinds_ = 0;  ///< Of kinds_in_order, since the last record.
-  bool took_decision_ = false;
+  std::size_t asked_kinds_ = 0;            ///< Of kinds_in_order, since the last record.
+  bool took_decision_ = false;             ///< See took_decision.
   bool edited_ = false;                    ///< The record that is being applied changes the catalog.
   bool catalog_changed_ = false;           ///< Since the parents were asked last: any of them may have something to say.
   std::uint64_t configured_ = 0;           ///< Sequence of the record that changed the catalog last, but for its LocalQueues.

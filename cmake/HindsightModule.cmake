@@ -203,7 +203,7 @@ function(hindsight_joined_tests result target)
     set(depends "${batch}")
     list(TRANSFORM depends PREPEND "${PROJECT_SOURCE_DIR}/")
     add_custom_command(OUTPUT "${output}" COMMAND "${Python3_EXECUTABLE}" "${script}" "${output}" ${batch}
-      WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}" DEPENDS ${depends} "${script}" VERBATIM COMMENT "")
+      WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}" DEPENDS ${depends} "${script}" VERBATIM COMMENT "Joining files of ${target}")
     list(APPEND joined "${output}")
     math(EXPR first "${first} + ${size}")
   endwhile()
@@ -228,7 +228,7 @@ function(hindsight_read_headers_once target)
   endif()
   target_precompile_headers(${target} REUSE_FROM hindsight_test_headers)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    # In large files g++ 12 finds overruns in strings that are not there (GCC bug 105329).
+    # In large files g++ 12 finds overruns in strings that are not there. Where files are compiled one by one both warnings are on.
     target_compile_options(${target} PRIVATE -Wno-array-bounds -Wno-stringop-overflow)
   endif()
 endfunction()

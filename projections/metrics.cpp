@@ -58,7 +58,6 @@ struct Metrics::Counters {
 
   mutable std::mutex mutex;
   std::string replica_role;
-  std::optional<std::uint64_t> stale_decisions;  ///< Of the domain after the last record that was seen.
   prometheus::Registry registry;
   std::map<std::string, double> skips;  ///< In the last cycle, by ClusterQueue: entries that would have preempted.
   std::map<std::string, Time, std::less<>> jobs_without_workload;  ///< Uids of queued jobs, with their creation.
@@ -314,13 +313,9 @@ void Metrics::set_replica_role(const std::string& role) {
 
 void Metrics::record(const RecordView& record, const StateView& after) {
   const std::lock_guard lock(counters_->mutex);
-  // The domain counts the decisions that it ignored: those of replaced writers, and those that stand in the log twice.
-  const auto stale = after.domain().stale_decisions();
-  const bool ignored = counters_->stale_decisions && stale > *counters_->stale_decisions;
-  counters_->stale_decisions = stale;
   if (const auto* o = std::get_if<Observation>(&record.body)) counters_->see(*o, after);
   const auto* decisions = std::get_if<Decisions>(&record.body);
-  if (decisions == nullptr || ignored || record.envelope.epoch < after.domain().epoch()) return;
+  if (decisions == nullptr || !after.domain().took_decision()) return;
   Counters::Counting counting(*counters_, after, options_.local_queues);
   bool admitted_any = false;
   if (decisions->step == StepKind::cycle)

@@ -15,9 +15,8 @@ namespace hindsight::connectors {
 /// record's time and `facts` the state after it was applied: a decision that was void gives no event. Messages are not cut yet.
 [[nodiscard]] std::vector<kubernetes::KubernetesEvent> decision_events(const Decisions& decisions, Time now, const FactSource& facts);
 
-/// The same for a record that was just applied to `state`. Nothing for decisions of an epoch that is over, or that stand in
-/// the log once more. Of observations only those of
-/// jobs that cannot go on as they are give one: WorkloadPriorityClassNotFound, JobNestingTooDeep, Suspended.
+/// The same for a record that was just applied to `state`. A decision gives none when its epoch is over or it was in the log before. Of
+/// observations only those of jobs that cannot go on as they are give one: WorkloadPriorityClassNotFound, JobNestingTooDeep, Suspended.
 [[nodiscard]] std::vector<kubernetes::KubernetesEvent> record_events(const RecordView& record, const admission::StateView& state);
 
 /// An event that no decision stands for, from whoever saw its cause: ErrWorkloadCompose, JobNestingTooDeep, ... on a job. Normal or

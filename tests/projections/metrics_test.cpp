@@ -275,12 +275,12 @@ TEST_F(MetricsOf, ReleasedPodsAreTimedFromAdmission) {
   const WorkloadRef slice{.uid = w.driver().parent(0)->workloads().front().uid, .namespace_ = "default", .name = "slice"};
   const std::vector<PodRef> pods(2);
   const std::vector<Event> events{PodsReleased{.workload = slice, .pods = pods}};
-  RecordView record;
-  record.envelope.epoch = w.driver().domain().epoch();
-  record.body = Decisions{1, StepKind::life_cycle, events};
-  Metrics metrics({});
-  metrics.record(record, w.driver());
-  const auto t = metrics.text(w.driver());
+  admission::Domain::Step step;
+  step.base = w.driver().domain().sequence();
+  step.kind = StepKind::life_cycle;
+  step.events = events;
+  w.decide(step, w.driver().domain().epoch());
+  const auto t = text();
   const std::string labels = R"({cluster_queue="cq",is_group="false",name="kueue.x-k8s.io/elastic-job",replica_role="standalone"} )";
   expect_line(t, "kueue_pod_scheduling_gate_removal_seconds_count" + labels + "2");
   expect_line(t, "kueue_pod_scheduling_gate_removal_seconds_sum" + labels + "8");

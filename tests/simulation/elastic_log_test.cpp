@@ -30,8 +30,8 @@ struct SliceLine {
                          " generation " + std::to_string(e.job_generation) + ": " + sizes_of(e.counts));
   }
   std::string operator()(const WorkloadRevised& e) const {
-    return of(e.job, "revised " + std::string(e.workload.name) + " generation " + std::to_string(e.job_generation) + ": " +
-                         sizes_of(e.counts));
+    return of(e.job,
+              "revised " + std::string(e.workload.name) + " generation " + std::to_string(e.job_generation) + ": " + sizes_of(e.counts));
   }
   std::string operator()(const QuotaReserved& e) const {
     std::string out = "reserved " + std::string(e.workload.name) + " instead of " + std::string(e.replaces.name) + ":";
@@ -65,17 +65,12 @@ struct SliceLine {
 
 Lines slice_lines(const events::Log& log, Text uid) {
   Lines out;
-  events::RecordBatch batch;
-  EXPECT_TRUE(log.read(1, {.records = 100'000}, batch));
-  events::RecordReader reader;
-  for (const auto stored : batch) {
-    const auto record = reader.read(stored.bytes);
-    EXPECT_TRUE(record);
-    const auto* decisions = record ? std::get_if<Decisions>(&(*record)->body) : nullptr;
-    if (decisions == nullptr) continue;
+  each_record(log, [&](const RecordView& record) {
+    const auto* decisions = std::get_if<Decisions>(&record.body);
+    if (decisions == nullptr) return;
     for (const Event& e : decisions->events)
       if (auto line = std::visit(SliceLine{uid}, e); !line.empty()) out.push_back(std::move(line));
-  }
+  });
   return out;
 }
 
@@ -105,29 +100,21 @@ TEST(ElasticLog, EachStepOfAChainIsOneEvent) {
   const auto r = s.step().finish("train").step().play(&log);
   ASSERT_EQ(objects(r, "train").size(), 2U);
   const std::string one = objects(r, "train")[0]->name, two = objects(r, "train")[1]->name;
-  EXPECT_EQ(slice_lines(log, uid), (Lines{"requested " + one + " for  chain  generation 1: main=2",
-                                          "reserved " + one + " instead of : main=2",
-                                          "released by " + one + " chain " + one + ": a-1/main a-2/main",
-                                          "requested " + two + " for " + one + " chain " + one + " generation 3: main=4",
-                                          "reserved " + two + " instead of " + one + ": main=4",
-                                          "replaced " + one + " by " + two + " chain " + one + ": main=4, cpu 2000",
-                                          "released by " + two + " chain " + one + ": b-1/main b-2/main",
-                                          "revised " + two + " generation 4: main=3",
-                                          "finished " + two + " Succeeded"}));
+  EXPECT_EQ(slice_lines(log, uid),
+            (Lines{"requested " + one + " for  chain  generation 1: main=2", "reserved " + one + " instead of : main=2",
+                   "released by " + one + " chain " + one + ": a-1/main a-2/main",
+                   "requested " + two + " for " + one + " chain " + one + " generation 3: main=4",
+                   "reserved " + two + " instead of " + one + ": main=4",
+                   "replaced " + one + " by " + two + " chain " + one + ": main=4, cpu 2000",
+                   "released by " + two + " chain " + one + ": b-1/main b-2/main", "revised " + two + " generation 4: main=3",
+                   "finished " + two + " Succeeded"}));
 
   // The whole and its beginning, folded from nothing.
   const std::set<std::string> released{"a-1", "a-2", "b-1", "b-2", "b-3 gated"};
   for (const auto* played : {&running, &r}) {
     const events::Log& of = played == &r ? static_cast<const events::Log&>(log) : half;
     admission::LoopDriver driver(&events::read_settings);
-    events::RecordBatch batch;
-    ASSERT_TRUE(of.read(1, {.records = 100'000}, batch));
-    events::RecordReader reader;
-    for (const auto stored : batch) {
-      const auto record = reader.read(stored.bytes);
-      ASSERT_TRUE(record);
-      ASSERT_TRUE(driver.apply(**record));
-    }
+    each_record(of, [&](const RecordView& record) { ASSERT_TRUE(driver.apply(record)); });
     EXPECT_EQ(driver.state_hash(), played->state_hash);
     EXPECT_EQ(pods_of(driver, uid), pods_of(played->engine->driver(), uid));
     EXPECT_EQ(pods_of(driver, uid), released);

@@ -9,11 +9,10 @@
 #include "admission/cohort_tree.hpp"
 #include "admission/loop_driver.hpp"
 #include "connectors/events/decision_events.hpp"
-#include "events/log.hpp"
-#include "events/record.hpp"
 #include "events/settings.hpp"
 #include "projections/metrics.hpp"
 #include "tests/simulation/elastic_story.hpp"
+#include "tests/simulation/log_records.hpp"
 
 namespace hindsight::simulation {
 
@@ -27,14 +26,8 @@ class Told {
 
   explicit Told(const events::Log& log, const std::string& queue = "cq", const std::string& root = "cq") {
     admission::LoopDriver driver(&events::read_settings);
-    events::RecordReader reader;
-    events::RecordBatch batch;
-    if (!log.read(1, {.records = 100'000}, batch)) throw std::runtime_error("the log cannot be read");
     projections::Metrics counting({});
-    for (const auto stored : batch) {
-      const auto record = reader.read(stored.bytes);
-      if (!record) throw std::runtime_error(record.error().message);
-      const RecordView& view = **record;
+    each_record(log, [&](const RecordView& view) {
       if (const auto applied = driver.apply(view); !applied) throw std::runtime_error(applied.error().message);
       counting.record(view, driver);
       for (const auto& e : connectors::record_events(view, driver)) {
@@ -45,7 +38,7 @@ class Told {
       const auto* quota = tree == nullptr ? nullptr : tree->quota();
       used.emplace_back(view.envelope.time, quota == nullptr ? 0 : quota->usage(Symbol(queue), Symbol("default"), Symbol("cpu")));
       if (const auto* decisions = std::get_if<Decisions>(&view.body)) note(*decisions, view.envelope.time);
-    }
+    });
     metrics = counting.text(driver);
   }
 

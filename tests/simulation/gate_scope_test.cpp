@@ -10,6 +10,7 @@
 #include "events/memory_log.hpp"
 #include "events/record.hpp"
 #include "tests/simulation/gate_story.hpp"
+#include "tests/simulation/log_records.hpp"
 
 namespace hindsight::simulation {
 namespace {
@@ -54,16 +55,11 @@ Lines waiting_pods(const Played& p) {
 /// Calls see(event) for each decided event of this type; what it is given lives during the call only.
 template <class E, class See>
 void each_decided(const events::Log& log, See see) {
-  events::RecordBatch batch;
-  ASSERT_TRUE(log.read(1, {.records = 100'000}, batch));
-  events::RecordReader reader;
-  for (const auto stored : batch) {
-    const auto record = reader.read(stored.bytes);
-    ASSERT_TRUE(record);
-    if (const auto* d = std::get_if<Decisions>(&(*record)->body))
+  each_record(log, [&](const RecordView& record) {
+    if (const auto* d = std::get_if<Decisions>(&record.body))
       for (const Event& e : d->events)
         if (const auto* x = std::get_if<E>(&e)) see(*x);
-  }
+  });
 }
 
 template <class E>

@@ -330,6 +330,23 @@ TEST_F(ElasticJobs, AClassThatDoesNotExistIsMissed) {
   EXPECT_FALSE(find("slice-1")->revision_pending) << "it got its quota without a class";
 }
 
+// Another's write makes the next generation of the object before the revision is written: it is decided once more, which is no circle
+TEST_F(ElasticJobs, ARevisionThatAnotherWriteOvertakesIsDecidedAnew) {
+  job({{"main", 20}}, true);  // more than there is, so it waits
+  (void)w.settle();
+  slice("slice-1", {{"main", 20}});
+  (void)w.settle();
+  job({{"main", 30}}, true);
+  (void)w.settle();
+  ASSERT_TRUE(find("slice-1")->revision_pending);
+  slice("slice-1", {{"main", 20}});
+  (void)w.settle();
+  EXPECT_TRUE(find("slice-1")->revision_pending);
+  slice("slice-1", {{"main", 30}});
+  (void)w.settle();
+  EXPECT_FALSE(find("slice-1")->revision_pending);
+}
+
 // EJ-98: the clock of the maximum execution time goes on in the new slice
 TEST_F(ElasticJobs, TheExecutionClockRunsOn) {
   auto make = [&](const std::string& name, std::int32_t n, const std::string& replaces) {

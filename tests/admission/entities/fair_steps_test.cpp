@@ -60,6 +60,25 @@ TEST_F(FairSteps, ACycleComesAfterSoManyStepsOfLifeCycles) {
   EXPECT_EQ(one_step(), StepKind::life_cycle);
 }
 
+TEST_F(FairSteps, ATimerThatIsDueComesAfterThem) {
+  w.observe(w.workload("first", "lq", 1'000));
+  (void)w.settle();
+  w.observe(w.workload("victim", "lq", 1'000));
+  (void)w.settle();
+  w.observe(ObjectDeleted{ObjectKind::workload, "default", "first", "uid-first"});
+  ASSERT_TRUE(w.driver().domain().next_due().is_set());
+  w.now = w.now + Duration::seconds(2);
+  std::uint64_t life_cycles = 0;
+  StepKind kind = StepKind::life_cycle;
+  while (kind == StepKind::life_cycle) {
+    kind = one_step().value();
+    ASSERT_LE(life_cycles += kind == StepKind::life_cycle ? 1 : 0, patience);
+  }
+  EXPECT_EQ(kind, StepKind::timers);
+  EXPECT_EQ(one_step(), StepKind::cycle);
+  EXPECT_TRUE(holds_quota("victim"));
+}
+
 TEST_F(FairSteps, WhereNobodyIsToBeAdmittedNothingElseWaits) {
   for (std::uint64_t i = 0; i < 3 * patience; ++i) ASSERT_EQ(one_step(), StepKind::life_cycle) << i;
   // Whoever comes then waits for nothing.
