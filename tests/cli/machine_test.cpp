@@ -5,6 +5,7 @@
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -90,18 +91,21 @@ class Clocks : public Machine {
     cluster_.add_job("pulse");
   }
   /// What the clock of the day says, less what it should; the monotonic clock is left alone.
-  void set(const std::string& offset) {
-    const std::string fresh = folder_.file("clock.new");
+  void set(const std::string& offset, const std::string& clock = "clock") {
+    const std::string fresh = folder_.file(clock + ".new");
     write(fresh, offset + "\n");
-    std::filesystem::rename(fresh, folder_.file("clock"));
+    std::filesystem::rename(fresh, folder_.file(clock));
   }
-  [[nodiscard]] std::unique_ptr<Program> start() {
+  [[nodiscard]] std::unique_ptr<Program> start(const std::string& clock = "clock", bool lease = false) {
     const std::string config = write(folder_.file("config.yaml"),
                                      "apiVersion: config.kueue.x-k8s.io/v1beta2\nkind: Configuration\nwaitForPodsReady: {timeout: 2s, "
-                                     "requeuingStrategy: {backoffBaseSeconds: 1, backoffMaxSeconds: 1}}\n");
-    auto program = std::make_unique<Program>(words({"--config", config, "--durability", "off"}),
+                                     "requeuingStrategy: {backoffBaseSeconds: 1, backoffMaxSeconds: 1}}\n"
+                                     "leaderElection: {leaderElect: true, leaseDuration: 3s, renewDeadline: 2s, retryPeriod: 200ms}\n");
+    Words line = words({"--config", config, "--durability", "off"});
+    if (lease) std::erase(line, "--no-lease");
+    auto program = std::make_unique<Program>(line,
                                              ProgramOptions{.environment = {{"LD_PRELOAD", faketime},
-                                                                            {"FAKETIME_TIMESTAMP_FILE", folder_.file("clock")},
+                                                                            {"FAKETIME_TIMESTAMP_FILE", folder_.file(clock)},
                                                                             {"FAKETIME_NO_CACHE", "1"},
                                                                             {"FAKETIME_DONT_FAKE_MONOTONIC", "1"},
                                                                             {"FAKETIME_DONT_RESET", "1"}}});
@@ -165,6 +169,33 @@ TEST_F(Clocks, AtAStartTheApiServerSaysWhatDayItIs) {
     stop(*program);
   }
   for (const double step : steps_in_log()) EXPECT_LT(step, 600);
+  expect_whole_log();
+}
+
+// A copy on another machine, whose clock is wrong, waits for the lease and takes it: its time-outs are measured by the monotonic clock.
+TEST_F(Clocks, ACopyOfAnotherDayTakesOver) {
+  set("+0", "clock-0");
+  auto leads = start("clock-0", true);
+  expect_that_timers_fire(*leads, "at first");
+  int number = 0;
+  for (const char* offset : {"+1d", "-1d", "+0"}) {
+    const std::string clock = "clock-" + std::to_string(++number);
+    set(offset, clock);
+    auto waits = start(clock, true);
+    EXPECT_TRUE(shows(*waits, "/readyz", "lease")) << get(*waits, "/readyz");
+    std::this_thread::sleep_for(std::chrono::seconds(4));  // longer than a lease lasts
+    ASSERT_EQ(waits->said().find("the lease is ours"), std::string::npos) << offset << ": a lease that is renewed was taken\n" << waits->said();
+    leads->signal(SIGKILL);
+    EXPECT_EQ(leads->wait().status, 128 + SIGKILL);
+    EXPECT_TRUE(waits->wait_for("the lease is ours")) << waits->said();
+    expect_that_timers_fire(*waits, offset);
+    leads = std::move(waits);
+  }
+  stop(*leads);
+  for (const double step : steps_in_log()) {
+    EXPECT_GE(step, 0);
+    EXPECT_LT(step, 600) << "a day was taken for a moment";
+  }
   expect_whole_log();
 }
 
@@ -421,6 +452,28 @@ TEST_F(Disk, ThatCannotBeReadEndsTheProcessWithAMessageAndTheNextOneGoesOn) {
   expect_whole_log();
 }
 
+TEST_F(Disk, ThatCannotBeReadAnyMoreEndsTheProcessWithAMessageAndTheNextOneGoesOn) {
+  fault("none");
+  auto program = start();
+  cluster_.add_workload("before");
+  ASSERT_TRUE(cluster_.wait_for_admission("before")) << program->said();
+  fault("read-error");
+  // What is written is read by those who tell of it.
+  for (int i = 0; i < 100 && program->said().find("stopping") == std::string::npos; ++i) {
+    cluster_.add_workload("w" + std::to_string(i), 15'000);
+    (void)cluster_.wait_for_admission("w" + std::to_string(i), std::chrono::seconds(1));
+  }
+  const Outcome done = program->wait();
+  EXPECT_EQ(done.status, 1) << done.err;
+  EXPECT_NE(done.err.find("log " + log_), std::string::npos) << done.err;
+  fault("none");
+  program = start();
+  cluster_.add_workload("after");
+  EXPECT_TRUE(cluster_.wait_for_admission("after")) << program->said();
+  stop(*program);
+  expect_whole_log();
+}
+
 // ---- memory, threads, handles
 // -------------------------------------------------------------------------------------------------------------
 
@@ -502,6 +555,31 @@ TEST_F(Scarce, WithoutHandlesItEndsWithAMessageOrWaits) {
   expect_whole_log();
 }
 
+/// Processes of a user that do nothing but count against what he may have.
+class Crowd {
+ public:
+  Crowd(int size, uid_t user) {
+    for (int i = 0; i < size; ++i) {
+      const pid_t child = ::fork();
+      if (child == 0) {
+        if (::setuid(user) == 0 && ::prctl(PR_SET_PDEATHSIG, SIGKILL) == 0) ::pause();
+        ::_exit(1);
+      }
+      EXPECT_GT(child, 0) << std::strerror(errno);
+      if (child > 0) members_.push_back(child);
+    }
+  }
+  Crowd(const Crowd&) = delete;
+  Crowd& operator=(const Crowd&) = delete;
+  ~Crowd() {
+    for (const pid_t member : members_) ::kill(member, SIGKILL);
+    for (const pid_t member : members_) ::waitpid(member, nullptr, 0);
+  }
+
+ private:
+  std::vector<pid_t> members_;
+};
+
 TEST_F(Scarce, WithoutThreadsItEndsWithAMessageAndStartsAgain) {
   if (::geteuid() != 0)
     GTEST_SKIP() << "the limit is counted for a user that the test must become: run it as root, as continuous integration does";
@@ -522,6 +600,33 @@ TEST_F(Scarce, WithoutThreadsItEndsWithAMessageAndStartsAgain) {
   }
   EXPECT_GT(ended, 0);
   expect_to_go_on("after");
+
+  // While it runs: the command that fetches a credential needs a thread now and then. What the last one gave out is good until it expires;
+  // after that everything waits until there is a thread again.
+  const std::string plugin = write(folder_.file("credential"),
+                                   "#!/bin/sh\necho '{\"apiVersion\": \"client.authentication.k8s.io/v1\", \"kind\": \"ExecCredential\", "
+                                   "\"status\": {\"token\": \"secret\", \"expirationTimestamp\": '\"\\\"$(date -u -d '+6 seconds' "
+                                   "+%Y-%m-%dT%H:%M:%SZ)\\\"\"'}}'\n");
+  Words line = words();
+  write(folder_.file("kubeconfig"),
+        cluster_.kubeconfig("{exec: {apiVersion: client.authentication.k8s.io/v1, interactiveMode: Never, command: " + plugin + "}}"));
+  for (const auto& file : {plugin, folder_.file("kubeconfig")}) std::filesystem::permissions(file, std::filesystem::perms::all);
+  Program program(line, {.limits = {{RLIMIT_NPROC, 60}}, .user = nobody});
+  cluster_.add_workload("with-threads");
+  ASSERT_TRUE(cluster_.wait_for_admission("with-threads")) << program.said();
+  std::optional<Crowd> crowd(std::in_place, 60, nobody);
+  for (int i = 0; i < 100 && program.said().find("cannot run the credential command: ") == std::string::npos; ++i) {
+    cluster_.add_workload("w" + std::to_string(i));  // each is written about, and the credential gets older
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  }
+  EXPECT_NE(program.said().find("cannot run the credential command: "), std::string::npos) << program.said();
+  cluster_.add_workload("without-threads");
+  EXPECT_NE(get(program, "/healthz").find(R"("status":"ok")"), std::string::npos);
+  crowd.reset();
+  EXPECT_TRUE(cluster_.wait_for_admission("without-threads")) << program.said();
+  EXPECT_TRUE(shows(program, "/readyz", R"("status":"ready")")) << get(program, "/readyz");
+  stop(program);
+  expect_whole_log();
 }
 
 }  // namespace

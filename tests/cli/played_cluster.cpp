@@ -55,9 +55,9 @@ PlayedCluster::~PlayedCluster() {
   server_.close();
 }
 
-std::string PlayedCluster::kubeconfig() const {
+std::string PlayedCluster::kubeconfig(const std::string& user) const {
   return "apiVersion: v1\nkind: Config\ncurrent-context: c\nclusters: [{name: c, cluster: {server: \"" + server_.url() +
-         "\"}}]\nusers: [{name: u, user: {token: secret}}]\ncontexts: [{name: c, context: {cluster: c, user: u}}]\n";
+         "\"}}]\nusers: [{name: u, user: " + user + "}]\ncontexts: [{name: c, context: {cluster: c, user: u}}]\n";
 }
 
 /// With the lock held: a new object, or a change of one.
@@ -199,6 +199,7 @@ void PlayedCluster::serve(Exchange& e) {
     return answer(e, 200, objects_[path]);
   }
   if (known != objects_.end()) return answer(e, 200, known->second);
+  if (e.path.find("/leases/") != std::string::npos) return answer(e, 404, {{"kind", "Status"}, {"reason", "NotFound"}, {"code", 404}});
   Json items = Json::array();
   for (const auto& [where, object] : objects_)
     if (belongs(where, e.path)) items.push_back(object);

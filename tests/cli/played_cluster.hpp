@@ -26,8 +26,8 @@ class PlayedCluster {
   ~PlayedCluster();
 
   [[nodiscard]] std::string url() const { return server_.url(); }
-  /// A kubeconfig for it.
-  [[nodiscard]] std::string kubeconfig() const;
+  /// A kubeconfig for it. `user`: what it says of the user, in YAML.
+  [[nodiscard]] std::string kubeconfig(const std::string& user = "{token: secret}") const;
 
   void add_job(const std::string& name, int cpu = 1);
   /// A Workload without a job, with so much text in it that a record of it takes about as many bytes.

@@ -110,20 +110,26 @@ class ElasticSoak(unittest.TestCase):
                 self.apply([job(left_others.pop(), some_queue(), pods, pods, rng.randint(1, 3), False, rng.choice(["low", "high"]))])
         if waiting:
             self.apply(waiting)
-        self.wait(elastic + others + self.contend())
+        self.wait(elastic + others)
+        self.contend()
         self.assertEqual(self.controller.stop(), 0, "SIGTERM ends it with status 0")
 
     def contend(self):
-        """Somebody is preempted, however slowly everything above went: elastic Jobs fill both queues, and a more urgent Job comes."""
-        full = {f"elastic-fills-{name}": job(f"elastic-fills-{name}", name, quota, quota, 20, True, "low") for name, quota in QUEUES}
-        self.apply(list(full.values()))
+        """Somebody is preempted, however slowly everything above went: elastic Jobs fill both queues until they are deleted, and a more urgent Job comes."""
+        full = [job(f"elastic-fills-{name}", name, quota, quota, 3600, True, "low") for name, quota in QUEUES]
+        self.apply(full)
 
         def all_run():
-            stands = {j["metadata"]["name"]: j["spec"].get("suspend") for j in self.get("jobs") if j["metadata"]["name"] in full}
-            assert not any(stands.values()), stands
+            stands = {j["metadata"]["name"]: j["spec"].get("suspend") for j in self.get("jobs") if j["metadata"]["name"].startswith("elastic-fills-")}
+            assert len(stands) == len(full) and not any(stands.values()), stands
         eventually(all_run)
         self.apply([job("other-urgent", QUEUES[0][0], 3, 3, 1, False, "high")])
-        return [*full, "other-urgent"]
+
+        def urgent_is_complete():
+            assert any(is_true(j, "Complete") for j in self.get("jobs") if j["metadata"]["name"] == "other-urgent")
+        eventually(urgent_is_complete)
+        self.cluster.kubectl("delete", "job", *(j["metadata"]["name"] for j in full))
+        self.wait([])
 
     def must_have_happened(self):
         """Else it proves nothing."""

@@ -8,6 +8,7 @@
 
 #include "events/json.hpp"
 #include "tests/explorer/explorer.hpp"
+#include "tests/support/sanitized.hpp"
 
 namespace hindsight::explorer {
 namespace {
@@ -40,11 +41,7 @@ TEST_P(RandomHistories, BreakNoInvariant) {
     return;
   }
   // Sanitizers make a seed ten to twenty times as slow and look for other things than broken invariants.
-#ifdef __SANITIZE_ADDRESS__
-  constexpr std::uint64_t seeds_of_the_suite = 400;
-#else
-  constexpr std::uint64_t seeds_of_the_suite = 10'000;
-#endif
+  constexpr std::uint64_t seeds_of_the_suite = as_much_as<std::uint64_t>(10'000, 400);
   const std::uint64_t seeds = (number("HINDSIGHT_SEEDS", seeds_of_the_suite) + parts - 1) / parts;
   const std::uint64_t first = number("HINDSIGHT_FIRST_SEED", 1) + GetParam() * seeds;
   int failures = 0;

@@ -8,6 +8,7 @@
 #include <cstdlib>
 
 #include "events/json.hpp"
+#include "tests/support/sanitized.hpp"
 
 namespace hindsight::explorer {
 namespace {
@@ -18,11 +19,7 @@ std::uint64_t number(const char* variable, std::uint64_t otherwise) {
 }
 
 TEST(Fleet, NoInterleavingOfWritersBreaksAnInvariant) {
-#ifdef __SANITIZE_ADDRESS__
-  constexpr std::uint64_t seeds_of_the_suite = 300;
-#else
-  constexpr std::uint64_t seeds_of_the_suite = 20'000;
-#endif
+  constexpr std::uint64_t seeds_of_the_suite = as_much_as<std::uint64_t>(20'000, 300);
   const auto only = number("HINDSIGHT_SEED", 0);
   const std::uint64_t first = only != 0 ? only : number("HINDSIGHT_FIRST_SEED", 1);
   const std::uint64_t seeds = only != 0 ? 1 : number("HINDSIGHT_SEEDS", seeds_of_the_suite);

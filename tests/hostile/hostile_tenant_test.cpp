@@ -17,6 +17,7 @@
 #include "simulation/run_scenario.hpp"
 #include "tests/admission/decided_afresh.hpp"
 #include "tests/hostile/hostile_objects.hpp"
+#include "tests/support/sanitized.hpp"
 
 namespace hindsight::hostile {
 namespace {
@@ -322,11 +323,7 @@ TEST_F(HostileTenant, GivesBackWhatItBorrowed) {
 }
 
 TEST_F(HostileTenant, HurtsNobodyWithAFlood) {
-#ifdef __SANITIZE_ADDRESS__
-  constexpr std::uint64_t requests_of_the_suite = 200;
-#else
-  constexpr std::uint64_t requests_of_the_suite = 400;
-#endif
+  constexpr std::uint64_t requests_of_the_suite = as_much_as<std::uint64_t>(400, 200);
   const std::uint64_t requests = number_of("HINDSIGHT_HOSTILE_FLOOD", requests_of_the_suite);
   const auto wanted = undisturbed(false);
   for (const auto& flood : floods()) {

@@ -7,6 +7,7 @@
 
 #include "tests/simulation/mortal_plane.hpp"
 #include "tests/simulation/resource_story.hpp"
+#include "tests/support/sanitized.hpp"
 
 namespace hindsight::simulation {
 namespace {
@@ -102,11 +103,7 @@ TEST(SizingRestarts, AKillAtAnyMomentLeadsToTheSameEnd) {
   EXPECT_EQ(whole.count("Job train ResourcesRestored"), 2U);
   const Json wanted = whole.view_of("train");
 
-#ifdef __SANITIZE_ADDRESS__
-  constexpr std::uint64_t every = 2;  // twenty times as slow there
-#else
-  constexpr std::uint64_t every = 1;
-#endif
+  constexpr std::uint64_t every = as_much_as<std::uint64_t>(1, 6);
   for (std::uint64_t record = 1; record <= whole.records(); record += every)
     for (const bool after_writes : {false, true}) {
       const std::string when = "killed after record " + std::to_string(record) + (after_writes ? " and its writes" : "");
