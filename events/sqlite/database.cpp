@@ -37,7 +37,10 @@ tl::unexpected<Error> failure(sqlite3* db, int code) {
   if (const int system = sqlite3_system_errno(db); system != 0 && kind_of(code) == ErrorKind::io) {
     message += ", system error " + std::to_string(system);
   }
-  return fail(kind_of(code), message + ")");
+  message += ')';
+  // SQLite says the same of a disk that gave EIO: who reads it shall not throw a good file away.
+  if (code == SQLITE_CORRUPT) message += ": either the file has changed, or the disk could not give its bytes";
+  return fail(kind_of(code), message);
 }
 
 /// A file name as a URI; what the URI syntax claims for itself is escaped.

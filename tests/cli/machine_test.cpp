@@ -466,6 +466,7 @@ TEST_F(Disk, ThatCannotBeReadAnyMoreEndsTheProcessWithAMessageAndTheNextOneGoesO
   const Outcome done = program->wait();
   EXPECT_EQ(done.status, 1) << done.err;
   EXPECT_NE(done.err.find("log " + log_), std::string::npos) << done.err;
+  EXPECT_NE(done.err.find("the disk could not give its bytes"), std::string::npos) << done.err;
   fault("none");
   program = start();
   cluster_.add_workload("after");
