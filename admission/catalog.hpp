@@ -19,6 +19,7 @@ struct OwnedRequirement {
   Symbol key;
   SelectorOperator op = SelectorOperator::unspecified;
   std::vector<std::string> values;
+  friend bool operator==(const OwnedRequirement&, const OwnedRequirement&) = default;
 };
 
 struct OwnedTerm {
@@ -74,6 +75,7 @@ struct QueueConfig {
   QueueingStrategy strategy = QueueingStrategy::best_effort_fifo;
   bool has_namespace_selector = false;
   std::vector<OwnedRequirement> namespace_selector;
+  std::uint64_t selector_since = 0;  ///< Sequence of its last change; 0: it is the first one. Who waits is not told of a change (BA-208).
   FungibilityPolicy when_can_borrow = FungibilityPolicy::may_stop_search;
   FungibilityPolicy when_can_preempt = FungibilityPolicy::try_next_flavor;
   FungibilityPreference preference = FungibilityPreference::unset;

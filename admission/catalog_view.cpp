@@ -114,7 +114,7 @@ CohortConfig to_config(const CohortObserved& o) {
   return {Symbol(o.meta.name), Symbol(o.parent), own(o.resource_groups), o.fair_weight_nano};
 }
 
-NamespaceConfig to_config(const NamespaceObserved& o) { return {Symbol(o.meta.name), own(o.labels)}; }
+NamespaceConfig to_config(const NamespaceObserved& o) { return {Symbol(o.meta.name), own(o.labels), 0}; }
 
 LocalQueueConfig to_config(const LocalQueueObserved& o) {
   LocalQueueConfig out{
@@ -237,6 +237,11 @@ bool Catalog::namespace_matches(const QueueConfig& queue, Symbol namespace_) con
   return it != namespaces.end() && matches(queue.namespace_selector, it->second->labels);
 }
 
+std::uint64_t Catalog::match_since(const QueueConfig& queue, Symbol namespace_) const {
+  const auto it = namespaces.find(namespace_);
+  return std::max(queue.selector_since, it == namespaces.end() ? 0 : it->second->labels_since);
+}
+
 bool Catalog::manages_jobs_in(Symbol namespace_) const {
   static const Symbol name_label("kubernetes.io/metadata.name");
   const auto it = namespaces.find(namespace_);
@@ -316,10 +321,14 @@ std::uint64_t Catalog::hash() const {
   StateHash h;
   h.add(std::string_view(settings_json));
   for (const auto& [name, c] : flavors) h.add(content_hash(*c));
-  for (const auto& [name, c] : queues) h.add(content_hash(*c));
+  for (const auto& [name, c] : queues) {
+    h.add(content_hash(*c));
+    h.add(c->selector_since);
+  }
   for (const auto& [name, c] : cohorts) h.add(content_hash(*c));
   for (const auto& [name, c] : namespaces) {
     h.add(name);
+    h.add(c->labels_since);
     for (const auto& [k, v] : c->labels) {
       h.add(k);
       h.add(std::string_view(v));

@@ -26,6 +26,7 @@ struct LocalQueueConfig {
 struct NamespaceConfig {
   Symbol name;
   std::vector<std::pair<Symbol, std::string>> labels;
+  std::uint64_t labels_since = 0;  ///< Sequence of their last change; 0: they are the first ones. As QueueConfig::selector_since.
 };
 
 struct CheckConfig {
@@ -99,6 +100,8 @@ class Catalog {
   [[nodiscard]] const LocalQueueKeys& local_queues_of(Symbol cluster_queue) const;
   /// Does the namespace exist, and do its labels match the queue's selector (BA-152)?
   [[nodiscard]] bool namespace_matches(const QueueConfig& queue, Symbol namespace_) const;
+  /// Sequence of the change since which it matches or does not: whoever was looked at before keeps its reason (BA-208).
+  [[nodiscard]] std::uint64_t match_since(const QueueConfig& queue, Symbol namespace_) const;
   /// Are jobs of this namespace looked after (managedJobsNamespaceSelector, BA-172)? One that was not seen has the label with its name.
   [[nodiscard]] bool manages_jobs_in(Symbol namespace_) const;
 

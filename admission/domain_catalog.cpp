@@ -53,10 +53,12 @@ void Domain::rebuild_trees(const std::set<Symbol, ByText>& roots, Outbox& out) {
 
 void Domain::apply(const ClusterQueueObserved& o, Outbox& out) {
   note_held(ObjectKind::cluster_queue, o.meta);
-  auto config = std::make_shared<const QueueConfig>(to_config(o));
-  const Symbol name = config->name;
+  QueueConfig seen = to_config(o);
+  const Symbol name = seen.name;
   const auto* old = catalog_->queue(name);
-  if (old != nullptr && content_hash(*old) == content_hash(*config)) return;
+  if (old != nullptr && content_hash(*old) == content_hash(seen)) return;
+  if (old != nullptr) seen.selector_since = (old->has_namespace_selector == seen.has_namespace_selector && old->namespace_selector == seen.namespace_selector) ? old->selector_since : sequence_;
+  const auto config = std::make_shared<const QueueConfig>(std::move(seen));
   const bool created = old == nullptr;
   const bool stop_changed = !created && (old->stop_policy != config->stop_policy || old->stop_policy_set != config->stop_policy_set ||
                                          old->deleting != config->deleting);
@@ -248,15 +250,18 @@ void Domain::apply(const PriorityClassObserved& o, Outbox& out) {
 
 void Domain::apply(const NamespaceObserved& o, Outbox& out) {
   (void)out;
-  auto config = std::make_shared<const NamespaceConfig>(to_config(o));
-  const Symbol name = config->name;
+  NamespaceConfig labelled = to_config(o);
+  const Symbol name = labelled.name;
   const auto it = catalog_->namespaces.find(name);
-  if (it != catalog_->namespaces.end() && it->second->labels == config->labels) return;
+  if (it != catalog_->namespaces.end()) {
+    if (it->second->labels == labelled.labels) return;
+    labelled.labels_since = sequence_;
+  }
   seen_cycles_.clear();
   std::vector<Symbol> before;
   for (const auto& [queue, qc] : catalog_->queues)
     if (catalog_->namespace_matches(*qc, name)) before.push_back(queue);
-  edit(Concerns::marked).namespaces[name] = std::move(config);
+  edit(Concerns::marked).namespaces[name] = std::make_shared<const NamespaceConfig>(std::move(labelled));
   configured_ = sequence_;
   mark_namespace(name);
   for (const auto& [queue, qc] : catalog_->queues)

@@ -184,9 +184,10 @@ class FairSearch {
   }
 
   [[nodiscard]] bool first_strategy() {
-    const bool entitled = settings_.fair_sharing_preempt_within_nominal && table_.within_nominal(preemptor_.queue, preemptor_.need);
     while (Spot* queue = next_queue()) {
       const bool own = queue->node == preemptor_.queue;
+      // With what it asks for and without its own victims so far: they may bring it back to its nominal quota.
+      const bool entitled = settings_.fair_sharing_preempt_within_nominal && table_.within_nominal(preemptor_.queue, preemptor_.need);
       if (own || entitled) {
         const Cursor c = pop(*queue);
         preemption_.remove(c);

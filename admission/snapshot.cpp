@@ -134,7 +134,7 @@ void archive_queue(A& a, QueueConfig& x) {
   list(a, x.groups);
   archive_all(a, x.strategy, x.has_namespace_selector);
   list(a, x.namespace_selector);
-  archive_all(a, x.when_can_borrow, x.when_can_preempt, x.preference, x.within_cluster_queue, x.reclaim_within_cohort,
+  archive_all(a, x.selector_since, x.when_can_borrow, x.when_can_preempt, x.preference, x.within_cluster_queue, x.reclaim_within_cohort,
               x.borrow_within_cohort, x.max_priority_threshold);
   list(a, x.checks);
   archive_all(a, x.stop_policy, x.stop_policy_set, x.fair_weight_nano, x.admission_mode, x.deleting);
@@ -328,7 +328,7 @@ void archive_catalog(A& a, Catalog& c) {
   shared_table(a, c.cohorts, [&](CohortConfig& x) { archive_cohort(a, x); });
   if constexpr (A::reading)
     for (const auto& [name, config] : Catalog::Table<CohortConfig>(c.cohorts)) c.put_cohort(config);
-  shared_table(a, c.namespaces, [&](NamespaceConfig& x) { archive_all(a, x.name, x.labels); });
+  shared_table(a, c.namespaces, [&](NamespaceConfig& x) { archive_all(a, x.name, x.labels, x.labels_since); });
   shared_table(a, c.checks, [&](CheckConfig& x) { archive_all(a, x.name, x.controller, x.active); });
   table(a, c.topologies, [&](std::vector<std::string>& x) { archive(a, x); });
   for (auto* classes : {&c.workload_priority_classes, &c.pod_priority_classes})

@@ -202,9 +202,10 @@ void WorkloadParent::receive(Message& message, const Context& c, Outbox& out) {
     repeats_.forget();  // a snapshot that is being read restores it afterwards
     for (std::size_t i = 0; i < workloads_.size(); ++i) {
       if (m3->resolve) workloads_[i].resolve_since = c.sequence;
-      // what holds quota goes on holding it; saying so again would refresh counters that have to stay as they are (§8.12)
-      const bool reserving = placements_[i].kind == Placement::Kind::reserving;
-      publish(i, {.repush = m3->force, .force = m3->force, .touched = !reserving || m3->reannounce}, c, out);
+      // Whoever holds quota goes on holding it, and nothing has happened to whoever is done with it: to say so again would refresh counters
+      // that have to stay as they are (§8.12).
+      const bool pending = placements_[i].kind == Placement::Kind::pending;
+      publish(i, {.repush = m3->force, .force = m3->force, .touched = pending || m3->reannounce}, c, out);
     }
   } else if (const auto* d = std::get_if<msg::Descends>(&message.payload)) {
     if (!job_) return;

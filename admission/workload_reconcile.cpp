@@ -375,7 +375,7 @@ bool WorkloadParent::resolve_pending(const WorkloadState& w, const Placement& at
   } else if (!c.catalog->queue_active(cq->name)) {
     reason = "Suspended";
     message = "ClusterQueue " + cq_name + " is inactive";
-  } else if (!c.catalog->namespace_matches(*cq, w.namespace_)) {
+  } else if (!c.catalog->namespace_matches(*cq, w.namespace_) && w.resolve_since > c.catalog->match_since(*cq, w.namespace_)) {
     reason = "Misconfigured";
     message = "workload namespace doesn't match ClusterQueue selector";
   } else if (at.info != nullptr && !at.info->limits_error.empty()) {

@@ -32,6 +32,13 @@ std::string key_of(const Write& write) {
 /// Whether a 404 is about the kind, not about the object: then its Status names no object.
 bool says_no_such_resource(const HttpAnswer& answer) { return answer.status == 404 && read_status(answer.body).object_name.empty(); }
 
+/// What the admission plugins of a kube-apiserver say, with status 403, until they have read what they need. A webhook that says the same of
+/// an object means it.
+bool says_not_ready(const HttpAnswer& answer) {
+  return answer.status == 403 && answer.body.find("not yet ready to handle request") != std::string::npos &&
+         answer.body.find("denied the request") == std::string::npos;
+}
+
 std::string delete_options(const std::string& body) {
   nlohmann::json options = nlohmann::json::parse(body, nullptr, false);
   if (!options.is_object()) options = nlohmann::json::object();
@@ -101,7 +108,7 @@ void ObjectWriter::take_answer(const std::string& key, HttpAnswer answer) {
   if (is_server_error) ++first.server_errors;
   const bool no_answer = answer.status == 0 && answer.failure != HttpAnswer::Failure::not_leading;
   const bool is_early = comes_too_early(first, answer);
-  if (no_answer || answer.status == 429 || answer.status == 503 || is_early ||
+  if (no_answer || answer.status == 429 || answer.status == 503 || says_not_ready(answer) || is_early ||
       (is_server_error && first.server_errors < server_errors_max)) {
     const auto delay = wait_before_retry(backoff_, ++first.failures, answer.retry_after_seconds, random_);
     // What backs off for longer than the server settles would be the last to hear the truth.
@@ -129,7 +136,7 @@ void ObjectWriter::take_answer(const std::string& key, HttpAnswer answer) {
 
 /// A server that comes and goes settles again and again: so each write waits for it no longer than once.
 bool ObjectWriter::comes_too_early(Pending& pending, const HttpAnswer& answer) const {
-  const bool is_doubtful = answer.status == 401 || answer.status == 403 || says_no_such_resource(answer);
+  const bool is_doubtful = answer.status == 401 || answer.status == 403 || answer.status == 500 || says_no_such_resource(answer);
   if (!is_doubtful || !http_.is_settling()) return false;
   const auto now = Loop::Clock::now();
   if (!pending.first_doubt) pending.first_doubt = now;

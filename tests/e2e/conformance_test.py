@@ -19,7 +19,9 @@ CONFORMANCE = os.path.join(ROOT, "tests", "conformance")
 FAMILIES = ("quota", "fair", "life", "elastic")
 SAMPLE = ["quota-012", "quota-032", "quota-052", "fair-010", "fair-026", "fair-042", "life-010", "life-030", "life-052", "elastic-010", "elastic-030"]
 # Where the specification departs from what was recorded (docs/deviations.md): case, step, where in the state, and what it is instead.
-DEVIATIONS = [("elastic-038", 5, ("workloads", "Job/default/j0#1", "conditions", "QuotaReserved"), ["False", "ExceedsMaxQuota"])]
+DEVIATIONS = [("elastic-005", step, ("workloads", "Job/default/j4", "conditions", condition), ["False", reason])
+              for step in (11, 12) for condition, reason in (("Admitted", "NoReservation"), ("QuotaReserved", "ExceedsMaxQuota"))]
+DEVIATIONS += [("elastic-038", 5, ("workloads", "Job/default/j0#1", "conditions", "QuotaReserved"), ["False", "ExceedsMaxQuota"])]
 CASES_A_SHARE = 7  # played under one controller before the next cluster that is free takes over
 CASE_SECONDS_MAX = 600
 ARGS = None

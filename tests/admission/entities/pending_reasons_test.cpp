@@ -208,6 +208,35 @@ TEST_F(OutdatedReason, StaysWhateverElseHappens) {
   EXPECT_TRUE(outdated()) << "another writer";
 }
 
+// BA-208: also when its own change has just been seen and nothing followed from it
+TEST_F(PendingReasons, TheReasonOfWhoWasJustSeenStaysWhenItsNamespaceIsSelectedNoLonger) {
+  w.flavor("default");
+  w.namespace_("default", "team");
+  cluster_queue(StopPolicy::none, "team");
+  w.local_queue("l", "q");
+  begin();
+  w.observe(w.workload("runs", "l", 4'000));
+  w.observe(w.workload("w", "l", 1'000));
+  (void)w.settle();
+  const auto see_it = [this] {
+    change("w", [](WorkloadObserved& o) { o.accumulated_exec_seconds = o.accumulated_exec_seconds.value_or(0) + 1; });
+    (void)w.settle();
+  };
+  const auto waits_for_quota = [this] {
+    (void)w.settle();
+    return w.pending("w").starts_with("WaitingForQuota: ");
+  };
+  see_it();
+  cluster_queue(StopPolicy::none, "other");
+  EXPECT_TRUE(waits_for_quota()) << w.pending("w");
+  cluster_queue(StopPolicy::none, "team");
+  see_it();
+  w.namespace_("default", "color");
+  EXPECT_TRUE(waits_for_quota()) << w.pending("w");
+  see_it();
+  EXPECT_EQ(w.pending("w"), "Misconfigured: workload namespace doesn't match ClusterQueue selector");
+}
+
 /// Each of the things that it is looked at for, by number.
 class ReasonLookedAt : public OutdatedReason, public ::testing::WithParamInterface<std::size_t> {
  protected:

@@ -142,7 +142,7 @@ class ComesBackFirst : public ::testing::Test {
         more = true;
       }
     }
-    preempted += std::count(decided.begin(), decided.end(), "preempted back InCohortFairSharing");
+    preempted += std::count(decided.begin(), decided.end(), "preempted back InCohortReclamation");
     return decided;
   }
   mutable FactWorld w;

@@ -96,6 +96,18 @@ TEST(FairPreemption, IsEntitledToItsNominalQuota) {
   }
 }
 
+// BA-122: its own victims bring it back to its nominal quota, and from then on it is entitled to it (fair-5053)
+TEST(FairPreemption, IsEntitledAfterItsOwnVictims) {
+  for (const bool gate : {true, false}) {
+    World w = fair({in_root("a", 4).within(lower_priority).reclaim(any), in_root("b", 1)});
+    w.settings.fair_sharing_preempt_within_nominal = gate;
+    w.run(Work("a1", "a").cpu(3));
+    w.run(Work("b1", "b").cpu(2));
+    w.pend(Work("in", "a").cpu(4).priority(100)).cycle();
+    EXPECT_EQ(w.victims("in"), gate ? "a1(InClusterQueue) b1(InCohortReclamation)" : "a1(InClusterQueue) b1(InCohortFairSharing)");
+  }
+}
+
 // BA-122: the gate decides when the preemptor borrows on an uncontested resource
 TEST(FairPreemption, LooksOnlyAtTheContestedResourceForEntitlement) {
   for (const bool gate : {true, false}) {

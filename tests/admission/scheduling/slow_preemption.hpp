@@ -259,8 +259,8 @@ class SlowPreemption {
     std::map<NodeIndex, List> left;
     for (const Candidate& c : candidates) left[c.queue].push_back(c);
     std::set<NodeIndex> pruned;
-    const bool entitled = settings_.fair_sharing_preempt_within_nominal && table_.within_nominal(p_->queue, p_->need);
     for (NodeIndex q = choose(left, pruned); q != no_node; q = choose(left, pruned)) {
+      const bool entitled = settings_.fair_sharing_preempt_within_nominal && table_.within_nominal(p_->queue, p_->need);
       const auto take = [&](VictimReason reason) {
         const Candidate c = left[q].front();
         left[q].erase(left[q].begin());

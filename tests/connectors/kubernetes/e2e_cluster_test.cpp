@@ -140,7 +140,11 @@ TEST_F(ApiServerE2e, GoesOnAfterTheServerWasRestarted) {
     for (const auto& [status, n] : map) sum += n;
     return sum == 51;
   }));
-  EXPECT_EQ(statuses.get(), (std::map<int, std::size_t>{{200, 1}, {201, 50}}));
+  // A server that begins may carry a create out without an answer: then the next try finds the object there.
+  auto answered = statuses.get();
+  answered[201] += answered[409];
+  answered.erase(409);
+  EXPECT_EQ(answered, (std::map<int, std::size_t>{{200, 1}, {201, 50}}));
   EXPECT_TRUE(client.wait_for_view(Client::truth(connection, namespace_)));
   EXPECT_EQ(client.view.get().objects.size(), 50U);
   EXPECT_EQ(client.view.get().contradictions, 0U);

@@ -237,6 +237,23 @@ TEST_F(ObjectWriterTest, RetriesAServerErrorAFewTimesOnly) {
   EXPECT_EQ(server->requests().size(), 4U);
 }
 
+TEST_F(ObjectWriterTest, WaitsForAServerThatSaysThatItIsNotReady) {
+  // Its admission plugins wait ten seconds for what they need before they say so: longer than a server settles.
+  const auto count = std::make_shared<std::atomic<int>>(0);
+  start([count](Exchange& exchange) {
+    if (exchange.path.ends_with("/denied"))
+      return exchange.answer(403, R"(admission webhook \"w\" denied the request: not yet ready to handle request)");
+    exchange.answer(++*count < 6 ? 403 : 200, R"(configmaps \"a\" is forbidden: not yet ready to handle request)");
+  });
+  submit(write_of(Verb::merge_patch, config_map, "a"));
+  ASSERT_TRUE(wait_for_answers(1));
+  EXPECT_EQ(answers.get()[0].http_status, 200);
+  submit(write_of(Verb::merge_patch, config_map, "denied"));
+  ASSERT_TRUE(wait_for_answers(2));
+  EXPECT_EQ(answers.get()[1].http_status, 403);
+  EXPECT_EQ(server->requests().size(), 7U);
+}
+
 TEST_F(ObjectWriterTest, RetriesAcrossBrokenConnectionsAndAnAbsentServer) {
   const auto count = std::make_shared<std::atomic<int>>(0);
   start([count](Exchange& exchange) {
