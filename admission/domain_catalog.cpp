@@ -57,7 +57,10 @@ void Domain::apply(const ClusterQueueObserved& o, Outbox& out) {
   const Symbol name = seen.name;
   const auto* old = catalog_->queue(name);
   if (old != nullptr && content_hash(*old) == content_hash(seen)) return;
-  if (old != nullptr) seen.selector_since = (old->has_namespace_selector == seen.has_namespace_selector && old->namespace_selector == seen.namespace_selector) ? old->selector_since : sequence_;
+  if (old != nullptr) {
+    const bool same = old->has_namespace_selector == seen.has_namespace_selector && old->namespace_selector == seen.namespace_selector;
+    seen.selector_since = same ? old->selector_since : sequence_;
+  }
   const auto config = std::make_shared<const QueueConfig>(std::move(seen));
   const bool created = old == nullptr;
   const bool stop_changed = !created && (old->stop_policy != config->stop_policy || old->stop_policy_set != config->stop_policy_set ||

@@ -32,8 +32,8 @@ std::string key_of(const Write& write) {
 /// Whether a 404 is about the kind, not about the object: then its Status names no object.
 bool says_no_such_resource(const HttpAnswer& answer) { return answer.status == 404 && read_status(answer.body).object_name.empty(); }
 
-/// What the admission plugins of a kube-apiserver say, with status 403, until they have read what they need. A webhook that says the same of
-/// an object means it.
+/// What the admission plugins of a kube-apiserver say, with status 403, until they have read what they need. A webhook that says the same
+/// of an object means it.
 bool says_not_ready(const HttpAnswer& answer) {
   return answer.status == 403 && answer.body.find("not yet ready to handle request") != std::string::npos &&
          answer.body.find("denied the request") == std::string::npos;

@@ -103,12 +103,11 @@ class Clocks : public Machine {
                                      "leaderElection: {leaderElect: true, leaseDuration: 3s, renewDeadline: 2s, retryPeriod: 200ms}\n");
     Words line = words({"--config", config, "--durability", "off"});
     if (lease) std::erase(line, "--no-lease");
-    auto program = std::make_unique<Program>(line,
-                                             ProgramOptions{.environment = {{"LD_PRELOAD", faketime},
-                                                                            {"FAKETIME_TIMESTAMP_FILE", folder_.file(clock)},
-                                                                            {"FAKETIME_NO_CACHE", "1"},
-                                                                            {"FAKETIME_DONT_FAKE_MONOTONIC", "1"},
-                                                                            {"FAKETIME_DONT_RESET", "1"}}});
+    auto program = std::make_unique<Program>(line, ProgramOptions{.environment = {{"LD_PRELOAD", faketime},
+                                                                                  {"FAKETIME_TIMESTAMP_FILE", folder_.file(clock)},
+                                                                                  {"FAKETIME_NO_CACHE", "1"},
+                                                                                  {"FAKETIME_DONT_FAKE_MONOTONIC", "1"},
+                                                                                  {"FAKETIME_DONT_RESET", "1"}}});
     return program;
   }
   void expect_that_timers_fire(const Program& program, const char* when) {
@@ -184,7 +183,8 @@ TEST_F(Clocks, ACopyOfAnotherDayTakesOver) {
     auto waits = start(clock, true);
     EXPECT_TRUE(shows(*waits, "/readyz", "lease")) << get(*waits, "/readyz");
     std::this_thread::sleep_for(std::chrono::seconds(4));  // longer than a lease lasts
-    ASSERT_EQ(waits->said().find("the lease is ours"), std::string::npos) << offset << ": a lease that is renewed was taken\n" << waits->said();
+    ASSERT_EQ(waits->said().find("the lease is ours"), std::string::npos) << offset << ": a lease that is renewed was taken\n"
+                                                                          << waits->said();
     leads->signal(SIGKILL);
     EXPECT_EQ(leads->wait().status, 128 + SIGKILL);
     EXPECT_TRUE(waits->wait_for("the lease is ours")) << waits->said();
