@@ -323,12 +323,12 @@ std::uint64_t Catalog::hash() const {
   for (const auto& [name, c] : flavors) h.add(content_hash(*c));
   for (const auto& [name, c] : queues) {
     h.add(content_hash(*c));
-    h.add(c->selector_since);
+    if (c->selector_since != 0) h.add(c->selector_since);
   }
   for (const auto& [name, c] : cohorts) h.add(content_hash(*c));
   for (const auto& [name, c] : namespaces) {
     h.add(name);
-    h.add(c->labels_since);
+    if (c->labels_since != 0) h.add(c->labels_since);
     for (const auto& [k, v] : c->labels) {
       h.add(k);
       h.add(std::string_view(v));

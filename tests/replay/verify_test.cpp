@@ -5,10 +5,14 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <span>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
+#include "admission/snapshot.hpp"
 #include "events/memory_log.hpp"
+#include "events/snapshot.hpp"
 #include "replay/snapshots.hpp"
 #include "tests/explorer/explorer.hpp"
 #include "tests/replay/worlds.hpp"
@@ -145,6 +149,23 @@ TEST(Verify, ASnapshotOfAnotherStateIsFound) {
   const auto inside = verify(log, "default").value();
   ASSERT_EQ(inside.snapshot_mismatches.size(), 1U);
   EXPECT_EQ(inside.snapshot_mismatches[0].position, snapshots[0].position);
+}
+
+// Another build computes another hash of the same state: that is told, and is no fault.
+TEST(Verify, ASnapshotOfAnotherVersionIsNotCompared) {
+  events::MemoryLog log;
+  LogWorld w(log);
+  two_teams(w, true);
+  auto other = log.snapshots().value()[0];
+  other.state_hash = 42;
+  const std::vector<std::byte> state(16);
+  const events::DomainState one{"default", w.position(), other.epoch, other.state_hash, state};
+  ASSERT_TRUE(log.put_snapshot(other, events::encode_snapshot(other, admission::snapshot_version - 1, std::span(&one, 1))));
+  const auto report = verify(log, "default").value();
+  EXPECT_TRUE(report.clean());
+  EXPECT_EQ(report.snapshots, 2U);
+  ASSERT_EQ(report.unread_snapshots.size(), 1U);
+  EXPECT_EQ(report.unread_snapshots[0].position, other.position);
 }
 
 TEST(Verify, DamageEndsItWithTheOffset) {
