@@ -10,6 +10,7 @@
 
 #include "actors/defaults.hpp"
 #include "actors/delivery.hpp"
+#include "admission/rules.hpp"
 #include "events/quarantine.hpp"
 
 namespace hindsight::actors {
@@ -141,8 +142,8 @@ void Sequencer::claim() {
   core_->claimed_epoch = own_epoch_;
   told_all_ = false;
   core_->clock->begin(time_of_log());
-  core_->appender->open({domain().sequence(), position_, domain().now()}, own_epoch_, {core_->options.writer, core_->options.release},
-                        pause_);
+  core_->appender->open({domain().sequence(), position_, domain().now()}, own_epoch_,
+                        {core_->options.writer, core_->options.release, admission::rules_version}, pause_);
   core_->tell_ahead();
   pause_ = std::chrono::milliseconds(0);
   core_->report([](NodeStatus& s) { ++s.epochs_begun; });

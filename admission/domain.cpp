@@ -49,7 +49,8 @@ Result<void> Domain::begin(const RecordView& record, Outbox& out) {
     }
     took_decision_ = true;
     route(*d, out);
-  } else if (std::holds_alternative<EpochStarted>(record.body)) {
+  } else if (const auto* started = std::get_if<EpochStarted>(&record.body)) {
+    rules_ = started->rules;
     // Where connectors are processes of their own, they go on observing, and carry nothing out before they have listed everything.
     if (e.sequence != numbered_by_reader) listed_ = false;
     mark_all();  // what the epoch before decided but did not write is lost: everything is asked again
@@ -553,6 +554,7 @@ std::uint64_t Domain::hash() const {
   h.add(epoch_);
   h.add(decided_base_);
   if (resolved_base_ != decided_base_) h.add(resolved_base_);
+  if (rules_ != 0) h.add(rules_);
   if (cycle_is_overdue()) h.add(life_cycle_steps_);  // before that it changes no decision, and logs from before it keep their hashes
   h.add(cycles_);
   h.add(now_);

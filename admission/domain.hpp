@@ -106,6 +106,8 @@ class Domain {
   [[nodiscard]] Time now() const { return now_; }
   [[nodiscard]] bool synced() const { return synced_; }
   [[nodiscard]] std::uint64_t stale_decisions() const { return stale_decisions_; }
+  /// Version of the rules by which this epoch decides (admission/rules.hpp).
+  [[nodiscard]] std::uint32_t rules() const { return rules_; }
   /// Whether the record that was folded last was a decision that counts: of this epoch, and not there before.
   [[nodiscard]] bool took_decision() const { return took_decision_; }
   /// When a TimerFired is wanted next; never: no timer.
@@ -308,6 +310,7 @@ class Domain {
   std::uint64_t sequence_ = 0, epoch_ = 0, decided_base_ = 0, cycles_ = 0, stale_decisions_ = 0;
   std::uint64_t resolved_base_ = 0;     ///< As `decided_base_`, but for steps that may have left somebody to the next one.
   std::uint64_t life_cycle_steps_ = 0;  ///< Recorded since the last cycle that was.
+  std::uint32_t rules_ = 0;             ///< Of this epoch; 0: from before there was a number, and in the hash of no log from then.
   Time now_ = Time{0};
   bool synced_ = false;
 

@@ -353,8 +353,8 @@ void archive_catalog(A& a, Catalog& c) {
 
 void SnapshotCodec::write_domain(ArchiveWriter& a, const Domain& domain) {
   auto& d = const_cast<Domain&>(domain);  // the writer changes nothing; one description serves both directions
-  archive_all(a, d.sequence_, d.epoch_, d.decided_base_, d.resolved_base_, d.life_cycle_steps_, d.cycles_, d.stale_decisions_, d.now_,
-              d.synced_, d.tree_version_);
+  archive_all(a, d.sequence_, d.epoch_, d.decided_base_, d.resolved_base_, d.life_cycle_steps_, d.rules_, d.cycles_, d.stale_decisions_,
+              d.now_, d.synced_, d.tree_version_);
   archive_catalog(a, *d.catalog_);
   d.registry_.write(a);
   for (std::uint32_t parent = 0; parent < d.registry_.parents_end(); ++parent) a(d.is_dirty_[parent] || d.catalog_changed_);
@@ -426,8 +426,8 @@ bool SnapshotCodec::holds_together(const Domain& d) {
 }
 
 Result<void> SnapshotCodec::read_domain(ArchiveReader& a, Domain& d) {
-  archive_all(a, d.sequence_, d.epoch_, d.decided_base_, d.resolved_base_, d.life_cycle_steps_, d.cycles_, d.stale_decisions_, d.now_,
-              d.synced_, d.tree_version_);
+  archive_all(a, d.sequence_, d.epoch_, d.decided_base_, d.resolved_base_, d.life_cycle_steps_, d.rules_, d.cycles_, d.stale_decisions_,
+              d.now_, d.synced_, d.tree_version_);
   archive_catalog(a, d.edit());
   if (!d.catalog_->settings_json.empty()) {
     auto settings = d.read_settings_(d.catalog_->settings_json);

@@ -28,6 +28,7 @@ struct Count {
 
 struct Epoch {
   std::string domain, writer, release;
+  std::uint32_t rules = 0;
   std::uint64_t epoch = 0;
   events::Position offset = 0;
   Time time;
@@ -50,8 +51,8 @@ struct Statistics {
     if (!first.is_set() || stored.time < first) first = stored.time;
     if (stored.time > last) last = stored.time;
     if (const auto* started = std::get_if<EpochStarted>(&record.body)) {
-      epochs.push_back({std::string(stored.domain), std::string(started->writer), std::string(started->release), stored.epoch,
-                        stored.offset, stored.time});
+      epochs.push_back({std::string(stored.domain), std::string(started->writer), std::string(started->release), started->rules,
+                        stored.epoch, stored.offset, stored.time});
     }
     const auto* d = std::get_if<Decisions>(&record.body);
     if (d == nullptr) return;
@@ -82,7 +83,8 @@ Json document(const events::Log& log, const Statistics& s, const std::vector<eve
                              {"offset", e.offset},
                              {"time", format_rfc3339_micro(e.time)},
                              {"writer", e.writer},
-                             {"release", e.release}});
+                             {"release", e.release},
+                             {"rules", e.rules}});
   }
   out["snapshots"] = Json::array();
   for (const auto& m : snapshots) {

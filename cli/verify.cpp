@@ -3,7 +3,9 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <ostream>
+#include <utility>
 
+#include "admission/rules.hpp"
 #include "cli/commands.hpp"
 #include "cli/output.hpp"
 #include "cli/past_options.hpp"
@@ -46,6 +48,9 @@ Json document(const VerifyReport& r, double seconds) {
            {"decisions", r.decisions},
            {"staleDecisions", r.stale_decisions},
            {"repeatedDecisions", r.repeated_decisions},
+           {"decisionsByOtherRules", r.other_rules},
+           {"otherRules", r.rules},
+           {"rules", admission::rules_version},
            {"setAside", r.passed_over},
            {"snapshots", r.snapshots},
            {"mismatchedDecisions", r.mismatched_decisions},
@@ -77,6 +82,12 @@ void print_text(const Session& session, const VerifyReport& r, double seconds) {
               << " decisions made again";
   if (r.stale_decisions > 0) session.out << " (" << r.stale_decisions << " without effect passed over)";
   if (r.repeated_decisions > 0) session.out << " (" << r.repeated_decisions << " only repeat what was decided before)";
+  if (r.other_rules > 0) {
+    session.out << ", " << with_commas(r.other_rules) << " decisions by rules";
+    const char* before = " ";
+    for (const auto rules : r.rules) session.out << std::exchange(before, ", ") << rules;
+    session.out << " not judged (this build decides otherwise, by rules " << admission::rules_version << ")";
+  }
   if (r.passed_over > 0) session.out << ", " << r.passed_over << " records set aside";
   session.out << ", " << r.snapshots << " snapshots compared, state " << hex(r.state_hash) << " at " << r.to;
   if (seconds > 1) session.out << ", " << with_commas(static_cast<std::uint64_t>(static_cast<double>(r.records) / seconds)) << " records/s";

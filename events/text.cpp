@@ -58,7 +58,10 @@ std::string describe(const T& e) {
     out += " " + moment(e.from) + " in the log, " + moment(e.to) + " by " + std::string(e.source);
   if constexpr (std::is_same_v<T, TreeReactivated>) out += " " + std::string(e.root);
   if constexpr (std::is_same_v<T, GateChanged>) out += " " + std::string(api_name(e.change)) + " " + std::string(e.value);
-  if constexpr (std::is_same_v<T, EpochStarted>) out += " by " + std::string(e.writer) + ", release " + std::string(e.release);
+  if constexpr (std::is_same_v<T, EpochStarted>) {
+    out += " by " + std::string(e.writer) + ", release " + std::string(e.release);
+    if (e.rules != 0) out += ", rules " + std::to_string(e.rules);
+  }
   if constexpr (std::is_same_v<T, ConditionChanged>) {
     out += " " + std::string(api_name(e.type)) + (e.remove ? " removed" : "=" + std::string(api_name(e.status)));
   }

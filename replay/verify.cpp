@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "admission/rules.hpp"
 #include "replay/lookahead.hpp"
 #include "replay/snapshots.hpp"
 
@@ -160,6 +161,11 @@ class Verifier {
     if (!found.difference) return;
     if (found.repeats) {
       ++report_.repeated_decisions;
+      return;
+    }
+    if (const std::uint32_t rules = driver_->domain().rules(); rules != admission::rules_version) {
+      ++report_.other_rules;
+      report_.rules.insert(rules);
       return;
     }
     ++report_.mismatched_decisions;

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -40,6 +41,9 @@ struct VerifyReport {
   std::uint64_t stale_decisions = 0;  ///< Of an older epoch, or repeated: without effect, not compared.
   /// Steps that only repeat an earlier one, of builds that did not look for that (admission/repeated_steps.hpp); no fault.
   std::uint64_t repeated_decisions = 0;
+  /// Decisions by other rules than those of this build (admission/rules.hpp) that these would not lead to: not judged.
+  std::uint64_t other_rules = 0;
+  std::set<std::uint32_t> rules;  ///< That those were made by.
   std::uint64_t passed_over = 0;  ///< Records that were set aside: without effect, not compared.
   std::uint64_t snapshots = 0;    ///< Compared.
   std::uint64_t state_hash = 0;   ///< After `to`.
@@ -58,7 +62,8 @@ struct VerifyReport {
 
 inline constexpr std::size_t mismatches_max = 20;
 
-/// Folds a domain again and decides again: every recorded decision must be what its base leads to, every snapshot must be the
+/// Folds a domain again and decides again: every recorded decision must be what its base leads to by the rules of this build, unless it was
+/// made by other ones, every snapshot must be the
 /// state that the records lead to. What was recorded is applied in any case, so that one difference does not hide the next. Errors:
 /// those of reading the log's own tables; damaged records end up in the report.
 [[nodiscard]] Result<VerifyReport> verify(const Log& log, const std::string& domain, const VerifyOptions& options = {});

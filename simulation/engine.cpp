@@ -1,5 +1,6 @@
 #include "simulation/engine.hpp"
 
+#include "admission/rules.hpp"
 #include "events/settings.hpp"
 
 namespace hindsight::simulation {
@@ -86,7 +87,7 @@ void Engine::apply_queued() {
 void Engine::come_to_rest() {
   if (records_ == 0) {
     const std::string& release = options_.release;
-    append({options_.domain, 1, 1, now_, 0}, EpochStarted{"simulation", release});
+    append({options_.domain, 1, 1, now_, 0}, EpochStarted{"simulation", release, admission::rules_version});
     if (!options_.configuration.empty()) emit(ConfigurationObserved{options_.configuration});
     emit(MirrorSynced{});
   }

@@ -494,8 +494,9 @@ struct RecordQuarantined {
 
 /// Somebody took the domain: the first record of every epoch (rule 4).
 struct EpochStarted {
-  Text writer;   ///< Host and process, for people.
-  Text release;  ///< Version of the software that decides in this epoch.
+  Text writer;              ///< Host and process, for people.
+  Text release;             ///< Version of the software that decides in this epoch.
+  std::uint32_t rules = 0;  ///< Version of the rules that it decides by (admission/rules.hpp); 0: from before they had one.
 };
 
 using Observation = std::variant<ResourceFlavorObserved, ClusterQueueObserved, CohortObserved, LocalQueueObserved,

@@ -4,6 +4,7 @@
 #include <array>
 #include <variant>
 
+#include "admission/rules.hpp"
 #include "replay/past.hpp"
 #include "replay/snapshots.hpp"
 #include "vocabulary/record_order.hpp"
@@ -52,7 +53,7 @@ Result<void> BusyHistory::write_waiting() {
     if (std::holds_alternative<ConfigurationObserved>(o)) o = ConfigurationObserved{"{}"};
     if (auto ok = observe(o); !ok) return ok;
   }
-  if (auto ok = tell(Body{EpochStarted{"bench", "bench"}}, 1, 0); !ok) return ok;
+  if (auto ok = tell(Body{EpochStarted{"bench", "bench", admission::rules_version}}, 1, 0); !ok) return ok;
   for (; next_ < waiting_; ++next_)
     if (auto ok = observe(facts_.workload(next_)); !ok) return ok;
   driver_->forget_touched();

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "admission/loop_driver.hpp"
+#include "admission/rules.hpp"
 #include "events/checksum.hpp"
 #include "events/kafka/message.hpp"
 #include "events/record.hpp"
@@ -43,7 +44,8 @@ void fold(std::span<const std::byte> bytes) {
   const auto record = reader.read(bytes);
   if (!said_why(record)) return;
   admission::LoopDriver driver([](Text json) { return events::read_settings(json); });
-  if (!driver.apply(RecordView{{"domain", 1, 1, Time{1'000'000}, 0}, EpochStarted{"test", "1.0"}})) broken("the first record is not taken");
+  if (!driver.apply(RecordView{{"domain", 1, 1, Time{1'000'000}, 0}, EpochStarted{"test", "1.0", admission::rules_version}}))
+    broken("the first record is not taken");
   if (!driver.apply(RecordView{{"domain", 2, 1, Time{1'000'000}, 0}, Observation{MirrorSynced{}}}))
     broken("the second record is not taken");
   // Numbered by whoever reads, so that it always counts.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "admission/rules.hpp"
 #include "admission/snapshot.hpp"
 #include "events/json.hpp"
 #include "tests/explorer/explorer.hpp"
@@ -129,7 +130,7 @@ void Fleet::claim(Process& p) {
   p.in_flight.reset();
   HistoryRecord r = blank(p.own_epoch);
   r.writer = std::make_shared<const std::string>(p.writer);
-  r.view.body = Body{EpochStarted{*r.writer, "test"}};
+  r.view.body = Body{EpochStarted{*r.writer, "test", admission::rules_version}};
   send(p, std::move(r));
 }
 

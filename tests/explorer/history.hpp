@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "admission/domain.hpp"
+#include "admission/rules.hpp"
 #include "vocabulary/arena.hpp"
 #include "vocabulary/record.hpp"
 
@@ -42,7 +43,7 @@ class History {
   }
   const HistoryRecord& start_epoch(Time time, std::uint64_t epoch) {
     HistoryRecord r = blank(time, epoch);
-    r.view.body = Body{EpochStarted{"explorer", "test"}};
+    r.view.body = Body{EpochStarted{"explorer", "test", admission::rules_version}};
     return keep(std::move(r));
   }
   [[nodiscard]] const std::vector<HistoryRecord>& records() const { return records_; }

@@ -10,6 +10,7 @@
 #include <cstdlib>
 
 #include "admission/loop_driver.hpp"
+#include "admission/rules.hpp"
 #include "events/record.hpp"
 #include "projections/metrics.hpp"
 #include "tests/support/sanitized.hpp"
@@ -20,7 +21,7 @@ namespace {
 class Soak {
  public:
   Soak() : driver_([](Text) -> Result<admission::Settings> { return admission::Settings(); }), metrics_({.release = "test"}) {
-    observe(EpochStarted{"test", "test"}, 1);
+    observe(EpochStarted{"test", "test", admission::rules_version}, 1);
     ResourceFlavorObserved flavor;
     flavor.meta.name = "any";
     observe(Observation{flavor});

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "admission/loop_driver.hpp"
+#include "admission/rules.hpp"
 #include "events/log.hpp"
 #include "events/memory_log.hpp"
 #include "events/record.hpp"
@@ -52,7 +53,7 @@ class LogWorld {
  public:
   explicit LogWorld(events::Log& log, std::string domain = "default")
       : log_(log), domain_(std::move(domain)), driver_([](Text json) { return events::read_settings(json); }) {
-    append(EpochStarted{"test", "1.0"}, 1);
+    append(EpochStarted{"test", "1.0", admission::rules_version}, 1);
   }
 
   Time now = Time::from_seconds(1'767'225'600);  // 2026-01-01T00:00:00Z
@@ -64,7 +65,7 @@ class LogWorld {
   // ---- records ----------------------------------------------------------------------------------------------------------------
 
   void observe(Observation o) { append(std::move(o), driver_.domain().epoch()); }
-  void start_epoch(std::uint64_t epoch) { append(EpochStarted{"test", "1.0"}, epoch); }
+  void start_epoch(std::uint64_t epoch) { append(EpochStarted{"test", "1.0", admission::rules_version}, epoch); }
   void tick(Duration d) {
     now = now + d;
     observe(TimerFired{});

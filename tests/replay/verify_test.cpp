@@ -5,11 +5,13 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <set>
 #include <span>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "admission/rules.hpp"
 #include "admission/snapshot.hpp"
 #include "events/memory_log.hpp"
 #include "events/snapshot.hpp"
@@ -60,9 +62,9 @@ TEST(Verify, EndsWhereItIsToldTo) {
   EXPECT_EQ(report.state_hash, w.hashes()[17]);
 }
 
-/// Copies a log, letting `change` alter the events of the record at `at`.
+/// Copies a log, letting `change` alter each record.
 template <class F>
-void copy_with_change(const Log& from, events::MemoryLog& to, Position at, F&& change) {
+void copy_with_changes(const Log& from, events::MemoryLog& to, F&& change) {
   events::RecordBatch batch;
   events::RecordReader reader;
   events::Encoder encoder;
@@ -71,17 +73,24 @@ void copy_with_change(const Log& from, events::MemoryLog& to, Position at, F&& c
     if (batch.empty()) break;
     for (const auto& stored : batch) {
       RecordView r = **reader.read(stored.bytes);
-      std::vector<Event> events;
-      if (stored.offset == at) {
-        auto& d = std::get<Decisions>(r.body);
-        events.assign(d.events.begin(), d.events.end());
-        change(events);
-        d.events = events;
-      }
+      change(stored.offset, r);
       const events::EncodedRecord one{stored.domain, stored.sequence, stored.epoch, stored.time, encoder.encode(r)};
       to.slip_in(one);  // also what does not count
     }
   }
+}
+
+/// Letting `change` alter the events of the record at `at`.
+template <class F>
+void copy_with_change(const Log& from, events::MemoryLog& to, Position at, F&& change) {
+  std::vector<Event> events;
+  copy_with_changes(from, to, [&](Position offset, RecordView& r) {
+    if (offset != at) return;
+    auto& d = std::get<Decisions>(r.body);
+    events.assign(d.events.begin(), d.events.end());
+    change(events);
+    d.events = events;
+  });
 }
 
 Position first_reservation(const Log& log) {
@@ -113,6 +122,37 @@ TEST(Verify, ATamperedDecisionIsNamedByRecordEventAndField) {
   EXPECT_EQ(m.difference.recorded, "3");
   EXPECT_EQ(m.difference.computed, "0");
   EXPECT_EQ(m.release, "1.0");
+}
+
+// What other rules decided is told and not judged, and what those of this build decide after it is.
+TEST(Verify, DecisionsByOtherRulesAreNotJudged) {
+  events::MemoryLog log;
+  LogWorld w(log);
+  two_teams(w);
+  const auto at = first_reservation(log);
+  std::vector<Event> events;
+  const auto report_with = [&](std::uint32_t rules) {
+    events::MemoryLog changed;
+    copy_with_changes(log, changed, [&](Position offset, RecordView& r) {
+      if (auto* started = std::get_if<EpochStarted>(&r.body); started != nullptr) started->rules = rules;
+      if (offset != at) return;
+      auto& d = std::get<Decisions>(r.body);
+      events.assign(d.events.begin(), d.events.end());
+      std::get<QuotaReserved>(events[0]).borrowing_level = 3;
+      d.events = events;
+    });
+    return verify(changed, "default").value();
+  };
+  for (const std::uint32_t rules : {std::uint32_t{0}, admission::rules_version + 1}) {
+    const auto report = report_with(rules);
+    EXPECT_TRUE(report.clean());
+    EXPECT_EQ(report.other_rules, 1U);
+    EXPECT_EQ(report.rules, std::set{rules});
+  }
+  const auto own = report_with(admission::rules_version);
+  EXPECT_EQ(own.mismatched_decisions, 1U);
+  EXPECT_EQ(own.other_rules, 0U);
+  EXPECT_EQ(own.rules, std::set<std::uint32_t>{});
 }
 
 TEST(Verify, ADecisionThatTheStateDoesNotCallForIsFound) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "admission/cluster_queue.hpp"
+#include "admission/rules.hpp"
 #include "events/json.hpp"
 #include "routing/held_objects.hpp"
 #include "tests/explorer/explorer.hpp"
@@ -48,7 +49,7 @@ Realm::DomainRun& Realm::domain(Symbol name) {
   if (fresh) {
     it->second.driver = std::make_unique<admission::LoopDriver>(explorer::read_settings);
     HistoryRecord r;
-    r.view.body = EpochStarted{"realm", "test"};
+    r.view.body = EpochStarted{"realm", "test", admission::rules_version};
     r.view.envelope.epoch = 1;
     append(name, std::move(r));
     ++figures_.domains;

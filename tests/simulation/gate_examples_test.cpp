@@ -10,6 +10,7 @@
 
 #include "admission/domain.hpp"
 #include "admission/loop_driver.hpp"
+#include "admission/rules.hpp"
 #include "connectors/bridge/bridge.hpp"
 #include "connectors/bridge/memory_mirror.hpp"
 #include "connectors/objects/resource_types.hpp"
@@ -47,7 +48,7 @@ class Folded {
 
   /// A new writer begins, and decides until it has nothing more to say; the events for the cluster that come of it.
   Lines restart(std::string_view configuration = {}) {
-    append(EpochStarted{"restart", "test"}, driver_.domain().epoch() + 1);
+    append(EpochStarted{"restart", "test", admission::rules_version}, driver_.domain().epoch() + 1);
     if (!configuration.empty()) append(Observation{ConfigurationObserved{configuration}}, driver_.domain().epoch());
     Lines out;
     for (auto step = driver_.decide(); step; step = driver_.decide())

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "admission/loop_driver.hpp"
+#include "admission/rules.hpp"
 #include "connectors/bridge/bridge.hpp"
 #include "connectors/bridge/memory_mirror.hpp"
 #include "connectors/events/decision_events.hpp"
@@ -129,7 +130,8 @@ class MortalPlane final : private connectors::Cluster {
     connectors::Cluster& written_to = *this;
     bridge_ = std::make_unique<connectors::Bridge>(
         written_to, *mirror_, [this](const Observation& o) { emit(o); }, std::move(options));
-    append({"default", driver_->domain().sequence() + 1, driver_->domain().epoch() + 1, now_, 0}, EpochStarted{"mortal", "test"});
+    append({"default", driver_->domain().sequence() + 1, driver_->domain().epoch() + 1, now_, 0},
+           EpochStarted{"mortal", "test", admission::rules_version});
     if (!configuration_.empty() && driver_->domain().catalog()->settings_json.empty()) emit(ConfigurationObserved{configuration_});
     cluster().watch(connectors::watched_resource_types, [this, life = life_](const connectors::WatchEvent& event) {
       if (life != life_ || event.type == connectors::WatchEvent::Type::synced) return;

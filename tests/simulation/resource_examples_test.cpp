@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "admission/loop_driver.hpp"
+#include "admission/rules.hpp"
 #include "events/memory_log.hpp"
 #include "events/record.hpp"
 #include "events/settings.hpp"
@@ -156,7 +157,7 @@ TEST(ResourceExamples, E7AStopIsTwoWritesAndSurvivesARestart) {
     ASSERT_TRUE(driver.apply(record).has_value());
     for (const auto& e : connectors::record_events(record, driver)) told.push_back(e.name + " " + e.reason);
   };
-  append(EpochStarted{"restart", "test"}, driver.domain().epoch() + 1);
+  append(EpochStarted{"restart", "test", admission::rules_version}, driver.domain().epoch() + 1);
   for (auto step = driver.decide(); step; step = driver.decide())
     append(Decisions{step->base, step->kind, step->events}, driver.domain().epoch());
   for (const auto& line : told) EXPECT_EQ(line.find("victim"), std::string::npos) << line << " is told again";

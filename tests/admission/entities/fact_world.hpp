@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "admission/loop_driver.hpp"
+#include "admission/rules.hpp"
 
 namespace hindsight::admission::testing {
 
@@ -32,7 +33,7 @@ class FactWorld {
   /// What an observed configuration means from now on.
   void use(Settings settings) { settings_ = std::move(settings); }
   /// A new writer.
-  void observe_epoch() { append(Body{EpochStarted{"test", "test"}}, driver_.domain().epoch() + 1); }
+  void observe_epoch() { append(Body{EpochStarted{"test", "test", admission::rules_version}}, driver_.domain().epoch() + 1); }
   /// As if the configuration file said so.
   void configure(Settings settings) {
     settings_ = std::move(settings);

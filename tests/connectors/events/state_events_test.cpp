@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "admission/loop_driver.hpp"
+#include "admission/rules.hpp"
 #include "connectors/events/decision_events.hpp"
 
 namespace hindsight::connectors {
@@ -12,7 +13,7 @@ namespace {
 class World {
  public:
   World() : driver_([](Text) -> Result<admission::Settings> { return admission::Settings{}; }) {
-    append(EpochStarted{.writer = "test", .release = "test"}, 1);
+    append(EpochStarted{.writer = "test", .release = "test", .rules = admission::rules_version}, 1);
     ResourceFlavorObserved flavor;
     flavor.meta.name = "default";
     observe(flavor);
@@ -144,7 +145,7 @@ TEST(StateEventsTest, ObservationsAndDecisionsOfAnOldEpochGiveNone) {
   World world;
   world.workload("a", 1000, 0);
   EXPECT_TRUE(record_events(world.last_record(), world.driver()).empty());
-  world.append(EpochStarted{.writer = "other", .release = "test"}, 2);
+  world.append(EpochStarted{.writer = "other", .release = "test", .rules = admission::rules_version}, 2);
   // A decision of the writer before, which applying ignores.
   const EntryRequeued late{
       .workload = {.uid = "a", .namespace_ = "ns", .name = "a"}, .cluster_queue = "cq", .reason = "WaitingForQuota", .message = "m"};

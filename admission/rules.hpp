@@ -1,0 +1,16 @@
+#pragma once
+
+#include <cstdint>
+
+namespace hindsight::admission {
+
+/// Version of the rules by which this build decides, written at the start of every epoch (EpochStarted::rules): decisions on record are
+/// judged by the rules that made them, or not at all (replay/verify.hpp). It rises with each change after which the same state may lead to
+/// another decision, and the list below says what changed. What folding does with a record never changes (design rule 1).
+///
+/// 0: written before there was a number.
+/// 1: a preemptor is entitled to its nominal quota as soon as its own victims bring it back to that (BA-122); whoever waits keeps its reason
+///    when its namespace is selected no longer, also if it was seen just before (BA-208).
+inline constexpr std::uint32_t rules_version = 1;
+
+}  // namespace hindsight::admission
