@@ -9,7 +9,8 @@ namespace hindsight::admission {
 /// another decision, and the list below says what changed. What folding does with a record never changes (design rule 1).
 ///
 /// 0: written before there was a number.
-/// 1: a preemptor is entitled to its nominal quota as soon as its own victims bring it back to that (BA-122); whoever waits keeps its reason
+/// 1: a preemptor is entitled to its nominal quota as soon as its own victims bring it back to that (BA-122); whoever waits keeps its
+/// reason
 ///    when its namespace is selected no longer, also if it was seen just before (BA-208).
 inline constexpr std::uint32_t rules_version = 1;
 
