@@ -106,7 +106,7 @@ TEST(ScenarioFile, every_conformance_case_is_read) {
     steps += input->scenarios[0].steps.size();
     ++files;
   }
-  EXPECT_EQ(files, 136U);
+  EXPECT_EQ(files, 141U);
   EXPECT_GT(steps, 1000U);
 }
 
