@@ -86,12 +86,12 @@ function(hindsight_test name)
   foreach(shard RANGE ${last_shard})
     set(entry "${name}")
     set(environment "")
+    if(arg_SIMULATED)
+      set(environment "ASAN_OPTIONS=${HINDSIGHT_ASAN_OPTIONS}:detect_stack_use_after_return=0")
+    endif()
     if(arg_SHARDS GREATER 1)
       set(entry "${name}.${shard}")
-      set(environment "GTEST_TOTAL_SHARDS=${arg_SHARDS};GTEST_SHARD_INDEX=${shard}")
-    endif()
-    if(arg_SIMULATED)
-      list(APPEND environment "ASAN_OPTIONS=${HINDSIGHT_ASAN_OPTIONS}:detect_stack_use_after_return=0")
+      list(APPEND environment "GTEST_TOTAL_SHARDS=${arg_SHARDS};GTEST_SHARD_INDEX=${shard}")
     endif()
     add_test(NAME ${entry}
       COMMAND ${target} "--gtest_output=json:${PROJECT_BINARY_DIR}/test-results/${entry}.json" --gtest_brief=1
@@ -276,11 +276,13 @@ endfunction()
 # Six frames name the place of an allocation; thirty, the default, take a tenth of the time of what allocates much.
 set(HINDSIGHT_ASAN_OPTIONS "strict_string_checks=1:malloc_context_size=6")
 
-# What stands later in `environment` wins over what stands earlier.
+# ASAN_OPTIONS among the variables of `environment` replaces what is set here.
 function(hindsight_set_test_properties entry labels timeout environment)
-  list(PREPEND environment
+  if(NOT environment MATCHES "ASAN_OPTIONS=")
+    list(APPEND environment "ASAN_OPTIONS=${HINDSIGHT_ASAN_OPTIONS}:detect_stack_use_after_return=1")
+  endif()
+  list(APPEND environment
     "HINDSIGHT_BUILD_DIR=${PROJECT_BINARY_DIR}"
-    "ASAN_OPTIONS=${HINDSIGHT_ASAN_OPTIONS}:detect_stack_use_after_return=1"
     "UBSAN_OPTIONS=print_stacktrace=1"
     "TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1")
   set_tests_properties(${entry} PROPERTIES LABELS "${labels}" TIMEOUT ${timeout} ENVIRONMENT "${environment}")

@@ -62,10 +62,9 @@ struct VerifyReport {
 
 inline constexpr std::size_t mismatches_max = 20;
 
-/// Folds a domain again and decides again: every recorded decision must be what its base leads to by the rules of this build, unless it was
-/// made by other ones, every snapshot must be the
-/// state that the records lead to. What was recorded is applied in any case, so that one difference does not hide the next. Errors:
-/// those of reading the log's own tables; damaged records end up in the report.
+/// Folds a domain again and decides again: every recorded decision must be what its base leads to by the rules of this build, unless it
+/// was made by other ones, and every snapshot must be the state that the records lead to. What was recorded is applied in any case, so
+/// that one difference does not hide the next. Errors: those of reading the log's own tables; damaged records end up in the report.
 [[nodiscard]] Result<VerifyReport> verify(const Log& log, const std::string& domain, const VerifyOptions& options = {});
 
 }  // namespace hindsight::replay

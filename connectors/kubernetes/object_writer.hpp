@@ -26,13 +26,13 @@ struct WriterStatistics {
 /// metadata.uid and metadata.resourceVersion become the preconditions; the default is background propagation.
 [[nodiscard]] HttpRequest request_for(const Write& write);
 
-/// Carries writes out: many at the same time, those of one object in the order of submission and never two at once. Retried
-/// until answered or stopped: no answer (connection), 429 and 503 (not before Retry-After), and a 403 of a server that says that it is
-/// not ready. Retried a few times: 500, 502 and 504. Retried while the server settles after it was away, though no longer than that takes:
-/// 401, 403, 500 and 404 for the kind. All else
-/// goes to the caller: success, 409, refusals, and 401 after the credentials were renewed once. A retried create may find that its first
-/// attempt succeeded (409 AlreadyExists). They are only for a leader (see HttpClient::set_fence): where the fence is closed they are
-/// answered with http_status 0. Lives on the loop's thread.
+/// Carries writes out: many at the same time, those of one object in the order of submission and never two at once. What is retried:
+/// - until answered or stopped: no answer (connection), 429 and 503 (not before Retry-After), a 403 of a server that says it is not ready;
+/// - a few times: 500, 502 and 504;
+/// - while the server settles after it was away, though no longer than that takes: 401, 403, 500, and 404 for the kind.
+/// All else goes to the caller: success, 409, refusals, and 401 after the credentials were renewed once. A retried create may find that
+/// its first attempt succeeded (409 AlreadyExists). Writes are for a leader only (see HttpClient::set_fence): where the fence is closed
+/// they are answered with http_status 0. Lives on the loop's thread.
 class ObjectWriter {
  public:
   using Done = std::function<void(WriteAnswer)>;

@@ -46,6 +46,18 @@ class PendingReasons : public QueueWorld {
     if (!label.empty() && label != "-") o.namespace_selector = has_label(label);
     w.observe(o);
   }
+  /// "q" selects team's namespaces, "default" is one of them, "runs" takes the whole quota and "w" waits.
+  void fill_queue_of_team() {
+    w.flavor("default");
+    w.namespace_("default", "team");
+    w.check("k");
+    cluster_queue(StopPolicy::none, "team");
+    w.local_queue("l", "q");
+    begin();
+    w.observe(w.workload("runs", "l", 4'000));
+    w.observe(w.workload("w", "l", 1'000));
+    (void)w.settle();
+  }
   /// "w" asks for more than its own limits.
   void set_limits_error(WorkloadObserved& o, std::string_view error) {
     auto pods = w.arena().make<PodSetFacts>(1);
@@ -160,15 +172,7 @@ TEST_F(PendingReasons, APendingWorkloadThatIsDeactivated) {
 class OutdatedReason : public PendingReasons {
  protected:
   void SetUp() override {
-    w.flavor("default");
-    w.namespace_("default", "team");
-    w.check("k");
-    cluster_queue(StopPolicy::none, "team");
-    w.local_queue("l", "q");
-    begin();
-    w.observe(w.workload("runs", "l", 4'000));
-    w.observe(w.workload("w", "l", 1'000));
-    (void)w.settle();
+    fill_queue_of_team();
     meanwhile();
     cluster_queue(StopPolicy::none, "other");
     ASSERT_TRUE(outdated());
@@ -210,14 +214,7 @@ TEST_F(OutdatedReason, StaysWhateverElseHappens) {
 
 // BA-208: also when its own change has just been seen and nothing followed from it
 TEST_F(PendingReasons, TheReasonOfWhoWasJustSeenStaysWhenItsNamespaceIsSelectedNoLonger) {
-  w.flavor("default");
-  w.namespace_("default", "team");
-  cluster_queue(StopPolicy::none, "team");
-  w.local_queue("l", "q");
-  begin();
-  w.observe(w.workload("runs", "l", 4'000));
-  w.observe(w.workload("w", "l", 1'000));
-  (void)w.settle();
+  fill_queue_of_team();
   const auto see_it = [this] {
     change("w", [](WorkloadObserved& o) { o.accumulated_exec_seconds = o.accumulated_exec_seconds.value_or(0) + 1; });
     (void)w.settle();

@@ -303,6 +303,22 @@ TEST_F(ObjectWriterTest, DoesNotBelieveRefusalsOfAServerThatHasJustComeBack) {
   EXPECT_EQ(answers.get()[4].http_status, 404);
 }
 
+TEST_F(ObjectWriterTest, OutlastsTheErrorsOfAServerThatHasJustComeBack) {
+  // One more than it tries at a server that has been there all the time.
+  const auto failing = std::make_shared<std::atomic<int>>(0);
+  start([failing](Exchange& exchange) { exchange.answer(*failing > 0 && (*failing)-- > 0 ? 500 : 200, "etcdserver: no leader"); });
+  submit(write_of(Verb::merge_patch, config_map, "before"));
+  ASSERT_TRUE(wait_for_answers(1));
+  server->close();
+  submit(write_of(Verb::merge_patch, config_map, "a"));
+  ASSERT_TRUE(testing::eventually([&] { return cluster->statistics().writer.retries >= 1; }));
+  *failing = 5;
+  server->reopen();
+  ASSERT_TRUE(wait_for_answers(2));
+  EXPECT_EQ(answers.get()[1].http_status, 200);
+  EXPECT_EQ(*failing, 0);
+}
+
 TEST_F(ObjectWriterTest, BelievesARefusalOfAServerThatComesAndGoes) {
   // Every second connection breaks, and what is answered is refused: the server seems to have come back each time.
   settle_time = std::chrono::milliseconds(200);
