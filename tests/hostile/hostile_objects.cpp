@@ -136,8 +136,10 @@ const std::vector<Flood>& floods() {
        [](Making& m, std::uint64_t n) {
          Json j = job(m, m.name("s" + std::to_string(n)));
          auto& pod = j["spec"]["template"]["spec"];
-         pod["containers"][0]["resources"]["requests"] = {{"cpu", std::to_string(100 + n) + "m"},
-                                                          {"example.com/r" + std::to_string(n), "1"}};
+         // The server refuses an extended resource without a limit that equals the request.
+         const std::string extended = "example.com/r" + std::to_string(n);
+         pod["containers"][0]["resources"] = {{"requests", {{"cpu", std::to_string(100 + n) + "m"}, {extended, "1"}}},
+                                              {"limits", {{extended, "1"}}}};
          pod["nodeSelector"] = {{"key-" + std::to_string(n), "value"}};
          pod["priorityClassName"] = "class-" + std::to_string(n);
          return create(std::move(j));
