@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "admission/state_field.hpp"
 #include "vocabulary/amount.hpp"
 #include "vocabulary/rare_text.hpp"
 #include "vocabulary/symbol.hpp"
@@ -20,7 +21,8 @@
 namespace hindsight::admission {
 
 // A plain binary form of state, written and read by one description: `archive(a, value)` works with a Writer and with a
-// Reader. Not a wire format: it is read only by the build that wrote it, or one of the same snapshot version.
+// Reader, for all structs whose members are listed (state_fields.hpp). Not a wire format: it is read only by the build that wrote it, or
+// one of the same snapshot version.
 
 class ArchiveWriter {
  public:
@@ -122,8 +124,36 @@ void archive(A& a, T& v) requires Primitive<A, T> {
   a(v);
 }
 
+template <class T>
+concept Table = requires {
+  typename T::key_type;
+  typename T::mapped_type;
+};
+
+// Each may hold any other.
+template <class A, Listed T>
+void archive(A& a, T& x);
 template <class A, class T, class U>
 void archive(A& a, std::pair<T, U>& p);
+template <class A, class T>
+void archive(A& a, std::optional<T>& v);
+template <class A, class T>
+void archive(A& a, std::vector<T>& list);
+template <class A, class T>
+void archive(A& a, std::shared_ptr<T>& p);
+template <class A, Table T>
+void archive(A& a, T& table);
+
+/// What of it is to be kept (FieldKind). What follows from that is made by `x.derive()` after reading, where there is such a thing.
+template <class A, Listed T>
+void archive(A& a, T& x) {
+  StateFields<T>::each(
+      [&]<FieldKind kind>(FieldKindConstant<kind>, std::string_view, auto& member) {
+        if constexpr (kind == FieldKind::state || kind == FieldKind::kept) archive(a, member);
+      },
+      x);
+  if constexpr (A::reading && requires { x.derive(); }) x.derive();
+}
 
 template <class A, class T>
 void archive(A& a, std::optional<T>& v) {
@@ -150,15 +180,48 @@ void archive(A& a, std::vector<T>& list) {
   }
 }
 
-template <class A, class T, class U>
-void archive(A& a, std::pair<T, U>& p) {
-  archive(a, p.first);
-  archive(a, p.second);
+/// Never null. What several share is written and read once for each.
+template <class A, class T>
+void archive(A& a, std::shared_ptr<T>& p) {
+  using Whole = std::remove_const_t<T>;
+  if constexpr (A::reading) {
+    auto whole = std::make_shared<Whole>();
+    archive(a, *whole);
+    p = std::move(whole);
+  } else {
+    archive(a, const_cast<Whole&>(*p));  // the writer changes nothing
+  }
+}
+
+template <class A, Table T>
+void archive(A& a, T& table) {
+  if constexpr (A::reading) {
+    const std::size_t n = a.count();
+    table.clear();
+    for (std::size_t i = 0; i < n && a.ok(); ++i) {
+      typename T::key_type key{};
+      archive(a, key);
+      archive(a, table[key]);
+    }
+  } else {
+    a(static_cast<std::uint64_t>(table.size()));
+    for (auto& [k, x] : table) {
+      auto key = k;  // a copy: what reads and writes takes what it may change
+      archive(a, key);
+      archive(a, x);
+    }
+  }
 }
 
 template <class A, class... Ts>
 void archive_all(A& a, Ts&... values) {
   (archive(a, values), ...);
+}
+
+template <class A, class T, class U>
+void archive(A& a, std::pair<T, U>& p) {
+  archive(a, p.first);
+  archive(a, p.second);
 }
 
 }  // namespace hindsight::admission

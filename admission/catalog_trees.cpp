@@ -69,6 +69,12 @@ void Catalog::erase_local_queue(Symbol namespace_, Symbol name) {
   local_queues.erase(it);
 }
 
+void Catalog::derive() {
+  for (const auto& [name, config] : std::exchange(queues, {})) put_queue(config);
+  for (const auto& [name, config] : std::exchange(cohorts, {})) put_cohort(config);
+  for (const auto& [key, config] : std::exchange(local_queues, {})) put_local_queue(config);
+}
+
 // ---- what follows -------------------------------------------------------------------------------------------------------------
 
 Symbol Catalog::root_of(Symbol queue) const { return look_up(roots, queue); }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "admission/catalog.hpp"
+#include "admission/state_field.hpp"
 #include "vocabulary/state_hash.hpp"
 
 namespace hindsight::admission {
@@ -118,6 +119,8 @@ class Catalog {
 
   /// Position-independent hash of everything observed.
   [[nodiscard]] std::uint64_t hash() const;
+  void derive();  ///< The tables that follow from those that have been read from a snapshot; not settings, activity and roots.
+  friend struct StateFields<Catalog>;
 
  private:
   std::unordered_map<Symbol, const QueueConfig*> queue_index_;  ///< Of `queues`, for the hot path: no comparison of texts.

@@ -12,6 +12,7 @@
 
 #include "admission/messages.hpp"
 #include "admission/pending_lanes.hpp"
+#include "admission/state_field.hpp"
 #include "admission/workload_info.hpp"
 
 namespace hindsight::admission {
@@ -87,6 +88,7 @@ class ClusterQueue final : public Entity {
   }
   /// Called after the Workloads have announced themselves again.
   void restore(const Image& image, const Context& context, Outbox& out);
+  friend struct StateFields<ClusterQueue>;
 
  private:
   struct Pending;

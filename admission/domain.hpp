@@ -13,9 +13,11 @@
 #include <vector>
 
 #include "admission/messages.hpp"
+#include "admission/places.hpp"
 #include "admission/registry.hpp"
 #include "admission/repeated_preemptions.hpp"
 #include "admission/seen_versions.hpp"
+#include "admission/state_field.hpp"
 #include "vocabulary/record.hpp"
 
 namespace hindsight::admission {
@@ -127,6 +129,7 @@ class Domain {
   /// Has the job more owners above it than are searched for one that is queued (base-api §7.1)?
   [[nodiscard]] bool nested_too_deep(std::uint32_t parent) const;
   [[nodiscard]] std::uint32_t parent_count() const { return registry_.parents_end(); }
+  [[nodiscard]] const Registry& registry() const { return registry_; }
   [[nodiscard]] bool parent_exists(std::uint32_t index) const { return registry_.has_parent(index); }
   [[nodiscard]] std::uint64_t hash() const;
   /// Entries of all tables that grow with what tenants make; as many as there are objects, but for a factor.
@@ -187,6 +190,7 @@ class Domain {
 
   // ---- snapshots (admission/snapshot.hpp) -------------------------------------------------------------------------------------
   friend class SnapshotCodec;
+  friend struct StateFields<Domain>;
 
  private:
   void count(const Envelope& envelope);
@@ -253,28 +257,6 @@ class Domain {
   void users_changed(const QueueConfig& queue);
 
   // managed ancestors (managed_jobs.cpp)
-  enum class JobKind : std::uint8_t { none, unqueued, queued };  ///< What a parent stands for: no job, one without queue name, one with.
-  /// Of a job that another object owns.
-  struct Lineage {
-    std::string owner_uid;  ///< Controller owner.
-    Symbol owner_kind;      ///< As the reference says; empty: it says nothing.
-    Time created;
-    bool child = false;    ///< It has a managed ancestor.
-    std::string ancestor;  ///< Uid of the topmost one; empty when `child` is kept although the owner has gone.
-    bool beyond = false;   ///< There is no room for it in its owner.
-    /// Uid of the owner among whose children it is counted; told again after a snapshot was read.
-    std::string counted_in;
-  };
-  /// A pod of an elastic job: whose it is, and who looks after it, which is the ancestor that is queued in place of its owner (EJ-78).
-  struct PodPlace {
-    std::uint32_t owner = Registry::none, keeper = Registry::none;
-    Symbol namespace_;
-  };
-  using Pods = std::map<std::string, PodPlace>;
-  /// Of a job: what a reference to an owner has to agree with.
-  struct JobPlace {
-    Symbol kind, namespace_;
-  };
   void link_job(std::uint32_t index, const JobObserved& o, Outbox& out);
   void unlink_job(std::uint32_t index, Outbox& out);
   void leave_ancestor(std::uint32_t index, const std::string& ancestor, Outbox& out);
@@ -316,13 +298,6 @@ class Domain {
 
   // who is who
   Registry registry_;
-  /// Of a Workload: its LocalQueue as it was observed last, and the ClusterQueue whose quota it holds or held last, which need not be that
-  /// of the LocalQueue.
-  struct WorkloadPlace {
-    Catalog::LocalQueueKey member;
-    Symbol holder;
-    std::uint64_t version = 0;  ///< Of the object then; what is told of it late places nobody. In snapshots with its parent.
-  };
   std::vector<WorkloadPlace> workload_places_;  ///< By number of the Workload.
   // The same the other way round: who hears of a queue that changes or appears.
   std::unordered_map<Catalog::LocalQueueKey, std::unordered_set<WorkloadId>, Catalog::LocalQueueKeyHash> members_;
@@ -353,11 +328,6 @@ class Domain {
   std::map<Symbol, Time, ByText> reactivations_;  ///< Root → when (§3.7).
 
   // admission fair sharing (§10)
-  /// What the status of a LocalQueue said last; a ClusterQueue that comes into being starts from it.
-  struct Consumed {
-    UsageVector usage;
-    Time at;
-  };
   std::unordered_map<Catalog::LocalQueueKey, Consumed, Catalog::LocalQueueKeyHash> consumed_;
   std::set<std::pair<Time, std::uint32_t>> sampling_;  ///< When, and number of the queue's symbol.
   std::unordered_map<std::uint32_t, Time> sampling_of_;

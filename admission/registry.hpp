@@ -38,6 +38,10 @@ class Registry {
   [[nodiscard]] Workload find_workload(std::string_view uid) const;
   /// none: no Workload has this number.
   [[nodiscard]] std::uint32_t parent_of(WorkloadId id) const { return id < workloads_.size() ? workloads_[id].parent : none; }
+  /// Of a number that a Workload has.
+  [[nodiscard]] std::string_view uid(WorkloadId id) const {
+    return workloads_[id].uid.empty() ? keys_[workloads_[id].parent] : workloads_[id].uid;
+  }
   Workload add_workload(std::string_view uid, std::string_view parent_key);  ///< The uid must not be known.
   void remove_workload(std::string_view uid);
   /// To another parent, and under another number: what is under way may still name the old one.
@@ -55,10 +59,6 @@ class Registry {
     std::string uid;  ///< Empty: that of the parent.
     std::uint32_t parent = none;
   };
-
-  [[nodiscard]] std::string_view uid(WorkloadId id) const {
-    return workloads_[id].uid.empty() ? keys_[workloads_[id].parent] : workloads_[id].uid;
-  }
 
   /// Do these name each number that is free, and no other?
   template <class IsFree>

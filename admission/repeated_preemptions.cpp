@@ -55,6 +55,12 @@ bool RepeatedPreemptions::forget(std::string_view preemptor) {
   return gone != 0;
 }
 
+void RepeatedPreemptions::derive() {
+  left_alone_ = 0;
+  for (const auto& [preemptor, list] : counts_)
+    left_alone_ += static_cast<std::size_t>(std::count_if(list.begin(), list.end(), [](const Count& c) { return c.left_alone; }));
+}
+
 bool RepeatedPreemptions::clear() {
   counts_.clear();
   return std::exchange(left_alone_, 0) != 0;

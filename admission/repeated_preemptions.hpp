@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "admission/archive.hpp"
+#include "admission/state_field.hpp"
 #include "vocabulary/state_hash.hpp"
 
 namespace hindsight::admission {
@@ -59,37 +59,13 @@ class RepeatedPreemptions {
   [[nodiscard]] const Counts& counts() const { return counts_; }
 
   void add_to(StateHash& h) const;
-  template <class Archive>
-  void archive_with(Archive& a);
+  void derive();  ///< What follows from the rest, which has been read from a snapshot.
+  friend struct StateFields<RepeatedPreemptions>;
 
  private:
   Counts counts_;
   std::uint64_t news_ = 0;  ///< Sequence of the last record with news.
   std::size_t left_alone_ = 0;
 };
-
-template <class Archive>
-void RepeatedPreemptions::archive_with(Archive& a) {
-  const auto fields = [&](Count& c) { archive_all(a, c.victim, c.in_a_row, c.in_all, c.last, c.left_alone); };
-  a(news_);
-  if constexpr (Archive::reading) {
-    for (std::size_t n = a.count(); n != 0 && a.ok(); --n) {
-      std::string preemptor;
-      a(preemptor);
-      auto& list = counts_[preemptor];
-      for (std::size_t k = a.count(); k != 0 && a.ok(); --k) {
-        fields(list.emplace_back());
-        left_alone_ += list.back().left_alone ? 1 : 0;
-      }
-    }
-  } else {
-    a(static_cast<std::uint64_t>(counts_.size()));
-    for (auto& [preemptor, list] : counts_) {
-      a(preemptor);
-      a(static_cast<std::uint64_t>(list.size()));
-      for (auto& c : list) fields(c);
-    }
-  }
-}
 
 }  // namespace hindsight::admission

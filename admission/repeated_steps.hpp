@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "admission/archive.hpp"
+#include "admission/state_field.hpp"
 #include "vocabulary/decisions.hpp"
 #include "vocabulary/state_hash.hpp"
 
@@ -35,10 +35,7 @@ class RepeatedSteps {
   /// Would this step be one that was recorded before?
   [[nodiscard]] bool repeats(const std::vector<Event>& events, std::uint64_t configured) const;
 
-  template <class Archive>
-  void archive_with(Archive& a) {
-    archive_all(a, last_, steps_);
-  }
+  friend struct StateFields<RepeatedSteps>;
 
  private:
   std::uint64_t last_ = 0;            ///< Sequence of the record that the last of them stands in.

@@ -65,6 +65,12 @@ bool SeenVersions::is_overtaken(const ObjectQuarantined& o) const {
   return it != seen_.end() && o.resource_version < it->second.version;
 }
 
+void SeenVersions::derive() {
+  gone_.clear();
+  for (const auto& [key, seen] : seen_)
+    if (seen.gone) gone_.emplace(seen.version, key);
+}
+
 void SeenVersions::add_to(StateHash& h) const {
   for (const auto& [key, seen] : seen_) {
     h.add(key.kind);

@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "admission/archive.hpp"
+#include "admission/state_field.hpp"
 #include "vocabulary/observations.hpp"
 #include "vocabulary/state_hash.hpp"
 
@@ -27,10 +27,8 @@ class SeenVersions {
   [[nodiscard]] bool is_late(const Observation& o);
 
   void add_to(StateHash& h) const;
-  template <class Archive>
-  void archive_with(Archive& a);
+  void derive();  ///< What follows from the rest, which has been read from a snapshot.
 
- private:
   struct Key {
     ObjectKind kind = ObjectKind::unspecified;
     std::string namespace_, name;
@@ -41,6 +39,9 @@ class SeenVersions {
     std::uint64_t version = 0;
     bool gone = false;
   };
+  friend struct StateFields<SeenVersions>;
+
+ private:
   [[nodiscard]] bool is_late(ObjectKind kind, const ObjectMeta& meta);
   [[nodiscard]] bool is_late(const ObjectDeleted& o);
   [[nodiscard]] bool is_overtaken(const ObjectQuarantined& o) const;
@@ -48,26 +49,5 @@ class SeenVersions {
   std::map<Key, Seen> seen_;
   std::set<std::pair<std::uint64_t, Key>> gone_;  ///< By version.
 };
-
-template <class Archive>
-void SeenVersions::archive_with(Archive& a) {
-  const auto fields = [&](Key& key, Seen& seen) { archive_all(a, key.kind, key.namespace_, key.name, seen.uid, seen.version, seen.gone); };
-  if constexpr (Archive::reading) {
-    for (std::size_t n = a.count(); n != 0 && a.ok(); --n) {
-      Key key;
-      Seen seen;
-      fields(key, seen);
-      if (seen.gone) gone_.emplace(seen.version, key);
-      seen_.emplace(std::move(key), std::move(seen));
-    }
-  } else {
-    a(static_cast<std::uint64_t>(seen_.size()));
-    for (const auto& entry : seen_) {
-      Key key = entry.first;  // copies: what reads and writes takes what it may change
-      Seen seen = entry.second;
-      fields(key, seen);
-    }
-  }
-}
 
 }  // namespace hindsight::admission

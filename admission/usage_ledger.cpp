@@ -93,6 +93,10 @@ void UsageVector::scale_by(Fraction factor) {
   std::erase_if(parts_, [](const Part& p) { return p.amount == 0; });
 }
 
+void UsageVector::derive() {
+  for (const auto& p : std::exchange(parts_, {})) add(p.resource, p.amount);
+}
+
 void UsageVector::add_to(StateHash& hash) const {
   for (const auto& p : parts_) {
     hash.add(p.resource);

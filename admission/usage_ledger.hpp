@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "admission/catalog.hpp"
+#include "admission/state_field.hpp"
 #include "vocabulary/amount.hpp"
 #include "vocabulary/state_hash.hpp"
 #include "vocabulary/time.hpp"
@@ -44,7 +45,9 @@ class UsageVector {
   void add(const UsageVector& other, int sign = 1);
   void scale_by(Fraction factor);
   void add_to(StateHash& hash) const;
+  void derive();  ///< Restores the order of what has been read from a snapshot.
   friend bool operator==(const UsageVector&, const UsageVector&) = default;
+  friend struct StateFields<UsageVector>;
 
  private:
   std::vector<Part> parts_;

@@ -10,6 +10,7 @@
 #include "admission/pod_state.hpp"
 #include "admission/repeated_steps.hpp"
 #include "admission/slices.hpp"
+#include "admission/state_field.hpp"
 #include "admission/workload_state.hpp"
 #include "vocabulary/rare_text.hpp"
 
@@ -114,6 +115,7 @@ class WorkloadParent final : public Entity {
   /// The last part of it, when the domain has said again what it says after a snapshot was read: that is nothing that happens.
   void restore(RepeatedSteps repeats) { repeats_ = std::move(repeats); }
   [[nodiscard]] const RepeatedSteps& repeated_steps() const { return repeats_; }
+  friend struct StateFields<WorkloadParent>;
 
  private:
   /// Where a Workload stands in the queues; follows from its state and the catalog.

@@ -1,7 +1,10 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <ostream>
+#include <sstream>
+#include <string>
 
+#include "admission/state_walk.hpp"
 #include "cli/commands.hpp"
 #include "cli/output.hpp"
 #include "cli/past_options.hpp"
@@ -12,7 +15,7 @@ namespace {
 
 struct ReplayCommand {
   PastOptions past;
-  bool from_start = false;
+  bool from_start = false, fields = false;
   std::string format;
 };
 
@@ -31,10 +34,12 @@ Result<int> replay_log(const Session& session, const ReplayCommand& o) {
   const double seconds = watch.seconds();
   for (const auto& notice : past.notices()) session.warn(notice);
   const auto& domain_state = past.driver().domain();
+  const auto& entities = past.driver().entities();
   if (o.format == "text") {
     session.out << "position " << moment_text(past.position(), domain_state.now()) << "\nstate    " << hex(past.driver().state_hash())
                 << "\nepoch    " << domain_state.epoch() << "\nfolded   " << with_commas(past.folded()) << " records"
                 << (past.started_from() == 0 ? " from the beginning" : " behind snapshot " + std::to_string(past.started_from())) << "\n";
+    if (o.fields) session.out << "fields   " << hex(whole_hash(entities)) << "\n" << state_text(entities, admission::StateDepth::outcomes);
     return exit_ok;
   }
   Json out{{"domain", *domain}, {"position", past.position()}, {"sequence", domain_state.sequence()}};
@@ -44,6 +49,12 @@ Result<int> replay_log(const Session& session, const ReplayCommand& o) {
   out["records"] = past.folded();
   out["snapshot"] = past.started_from();
   out["seconds"] = seconds;
+  if (o.fields) {
+    out["fieldsHash"] = hex(whole_hash(entities));
+    Json& lines = out["fields"] = Json::array();
+    std::istringstream text(state_text(entities, admission::StateDepth::outcomes));
+    for (std::string line; std::getline(text, line);) lines.push_back(line);
+  }
   print_document(session, out, o.format);
   return exit_ok;
 }
@@ -55,9 +66,12 @@ void add_replay(CLI::App& app, Session& session) {
   auto* c = add_command(app, session, "replay",
                         "Fold the log to a moment and tell the hash of the state: equal logs give equal hashes, on every machine",
                         "  hindsight replay --log hindsight.db\n"
-                        "  hindsight replay --from-start --at 1000 -o json --log hindsight.db",
+                        "  hindsight replay --from-start --at 1000 -o json --log hindsight.db\n"
+                        "  hindsight replay --fields --log hindsight.db",
                         [o, &session] { return replay_log(session, *o); });
   c->add_flag("--from-start", o->from_start, "Fold every record, use no snapshot");
+  c->add_flag("--fields", o->fields,
+              "Print every field that the state holds, and what decisions read of it, a line each: for comparing two builds, or two logs");
   add_output(*c, o->format, {"text", "json", "yaml"});
   add_past_options(*c, o->past, true);
 }

@@ -5,6 +5,7 @@
 #include <random>
 
 #include "actors/node.hpp"
+#include "cli/build_facts.hpp"
 #include "cli/call_name.hpp"
 #include "cli/commands.hpp"
 #include "cli/complain.hpp"
@@ -367,7 +368,7 @@ int run_on_cluster(std::ostream& err, const RunOptions& o, const std::optional<D
         operations::log(LogLevel::info, "the domain runs", {{"position", std::to_string(position)}, {"epoch", std::to_string(epoch)}});
       };
       projections::MetricsOptions metrics{.replica_role = elects ? "leader" : "standalone",
-                                          .release = release,
+                                          .build = build_facts(),
                                           .cluster_queue_resources = configuration.cluster_queue_resource_metrics,
                                           .local_queues = configuration.local_queue_metrics,
                                           .local_queue_selector = configuration.local_queue_metrics_selector};

@@ -77,9 +77,11 @@ void print_text(const Session& session, const VerifyReport& r, double seconds) {
   for (const auto p : r.undecidable) session.out << "record " << p << ": its base had been left behind before it came\n";
   for (const auto& s : r.unread_snapshots) session.out << "snapshot " << s.position << " not compared: " << printable(s.what) << "\n";
   if (r.damage) session.out << "damaged: " << printable(r.damage->message) << "\n";
-  session.out << (!r.clean() ? "NOT SOUND: " : r.other_rules > 0 ? "sound as far as it was judged: " : "sound: ") << with_commas(r.records) << " records"
-              << (r.from == 0 ? "" : " behind snapshot " + std::to_string(r.from)) << ", " << with_commas(r.decisions)
-              << " decisions made again";
+  session.out << (!r.clean()          ? "NOT SOUND: "
+                  : r.other_rules > 0 ? "sound as far as it was judged: "
+                                      : "sound: ")
+              << with_commas(r.records) << " records" << (r.from == 0 ? "" : " behind snapshot " + std::to_string(r.from)) << ", "
+              << with_commas(r.decisions) << " decisions made again";
   if (r.stale_decisions > 0) session.out << " (" << r.stale_decisions << " without effect passed over)";
   if (r.repeated_decisions > 0) session.out << " (" << r.repeated_decisions << " only repeat what was decided before)";
   if (r.other_rules > 0) {

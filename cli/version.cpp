@@ -3,6 +3,7 @@
 #include <ostream>
 
 #include "admission/snapshot.hpp"
+#include "cli/build_facts.hpp"
 #include "cli/commands.hpp"
 #include "cli/output.hpp"
 #include "cli/release.hpp"
@@ -12,21 +13,26 @@ namespace hindsight::cli {
 
 void add_version(CLI::App& app, Session& session) {
   const auto format = std::make_shared<std::string>();
-  auto* c = add_command(
-      app, session, "version", "The release, and the versions of records and snapshots that it reads",
-      "  hindsight version\n"
-      "  hindsight version -o json",
-      [format, &session]() -> Result<int> {
-        const Json out{
-            {"version", release}, {"schema", events::schema_version}, {"snapshot", admission::snapshot_version}, {"compiler", __VERSION__}};
-        if (*format == "text") {
-          session.out << "hindsight " << release << " (records of schema " << events::schema_version << ", snapshots of version "
-                      << admission::snapshot_version << ")\n";
-        } else {
-          print_document(session, out, *format);
-        }
-        return exit_ok;
-      });
+  auto* c = add_command(app, session, "version", "The release, and the versions of records and snapshots that it reads",
+                        "  hindsight version\n"
+                        "  hindsight version -o json",
+                        [format, &session]() -> Result<int> {
+                          const auto built = build_facts();
+                          const Json out{{"version", release},
+                                         {"schema", events::schema_version},
+                                         {"snapshot", admission::snapshot_version},
+                                         {"commit", built.at("git_commit")},
+                                         {"commitDate", built.at("build_date")},
+                                         {"compiler", built.at("compiler")},
+                                         {"platform", built.at("platform")}};
+                          if (*format == "text") {
+                            session.out << "hindsight " << release << " (records of schema " << events::schema_version
+                                        << ", snapshots of version " << admission::snapshot_version << ")\n";
+                          } else {
+                            print_document(session, out, *format);
+                          }
+                          return exit_ok;
+                        });
   add_output(*c, *format, {"text", "json", "yaml"});
 }
 

@@ -11,6 +11,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "vocabulary/each_argument.hpp"
+
 namespace hindsight::events {
 
 /// One member of T and its name in the schema. Its position in the list is its field id.
@@ -65,20 +67,6 @@ constexpr void for_each_field(F&& f) {
 }  // namespace hindsight::events
 
 // ---- macros -------------------------------------------------------------------------------------------------------------
-
-// HINDSIGHT_EACH(m, x, a, b, ...) → m(x, a), m(x, b), ...; up to 60 arguments.
-#define HINDSIGHT_PARENS ()
-#define HINDSIGHT_EXPAND(...) HINDSIGHT_EXPAND1(HINDSIGHT_EXPAND1(HINDSIGHT_EXPAND1(HINDSIGHT_EXPAND1(__VA_ARGS__))))
-#define HINDSIGHT_EXPAND1(...) HINDSIGHT_EXPAND2(HINDSIGHT_EXPAND2(HINDSIGHT_EXPAND2(HINDSIGHT_EXPAND2(__VA_ARGS__))))
-#define HINDSIGHT_EXPAND2(...) HINDSIGHT_EXPAND3(HINDSIGHT_EXPAND3(HINDSIGHT_EXPAND3(HINDSIGHT_EXPAND3(__VA_ARGS__))))
-#define HINDSIGHT_EXPAND3(...) __VA_ARGS__
-#define HINDSIGHT_EACH(m, x, ...) __VA_OPT__(HINDSIGHT_EXPAND(HINDSIGHT_EACH_STEP(m, x, __VA_ARGS__)))
-#define HINDSIGHT_EACH_STEP(m, x, a, ...) m(x, a) __VA_OPT__(, HINDSIGHT_EACH_AGAIN HINDSIGHT_PARENS(m, x, __VA_ARGS__))
-#define HINDSIGHT_EACH_AGAIN() HINDSIGHT_EACH_STEP
-// The same over pairs: m(x, a, b), m(x, c, d), ...
-#define HINDSIGHT_PAIRS(m, x, ...) HINDSIGHT_EXPAND(HINDSIGHT_PAIRS_STEP(m, x, __VA_ARGS__))
-#define HINDSIGHT_PAIRS_STEP(m, x, a, b, ...) m(x, a, b) __VA_OPT__(, HINDSIGHT_PAIRS_AGAIN HINDSIGHT_PARENS(m, x, __VA_ARGS__))
-#define HINDSIGHT_PAIRS_AGAIN() HINDSIGHT_PAIRS_STEP
 
 #define HINDSIGHT_FIELD(T, m) ::hindsight::events::field(#m, &::hindsight::T::m)
 #define HINDSIGHT_ENUMERATOR(E, v, api) \

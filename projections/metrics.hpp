@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -13,8 +14,8 @@
 namespace hindsight::projections {
 
 struct MetricsOptions {
-  std::string replica_role = "standalone";  ///< leader, follower, standalone: the label of all metrics.
-  std::string release;
+  std::string replica_role = "standalone";                        ///< leader, follower, standalone: the label of all metrics.
+  std::map<std::string, std::string> build;                       ///< Labels of kueue_build_info.
   bool cluster_queue_resources = false;                           ///< metrics.enableClusterQueueResources (base-api §11).
   bool local_queues = true;                                       ///< metrics.localQueueMetrics.enable.
   std::vector<admission::OwnedRequirement> local_queue_selector;  ///< metrics.localQueueMetrics.localQueueSelector; empty: all.

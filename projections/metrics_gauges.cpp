@@ -85,9 +85,9 @@ class Gauges {
   void process() {
     prometheus::BuildGauge()
         .Name("kueue_build_info")
-        .Help("The release")
+        .Help("The release, and what it was built from")
         .Register(registries_[across_])
-        .Add({{"git_version", options_.release}, {"compiler", __VERSION__}})
+        .Add(options_.build)
         .Set(1);
   }
 

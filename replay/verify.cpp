@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "admission/rules.hpp"
+#include "admission/state_walk.hpp"
 #include "replay/lookahead.hpp"
 #include "replay/snapshots.hpp"
 
@@ -192,8 +193,19 @@ class Verifier {
     if (!loaded) return judge_unusable(position, loaded.error());
     ++report_.snapshots;
     if (const std::uint64_t found = fresh->state_hash(); found != expected) {
-      report_.snapshot_mismatches.push_back({position, "holds a state with hash " + hex(found) + ", the records lead to " + hex(expected)});
+      report_.snapshot_mismatches.push_back({position, "holds a state with hash " + hex(found) + ", the records lead to " + hex(expected) +
+                                                           difference_of(fresh->entities())});
+    } else if (admission::whole_hash(fresh->entities()) != admission::whole_hash(driver_->entities())) {
+      report_.snapshot_mismatches.push_back({position, "holds another state than the records lead to" + difference_of(fresh->entities())});
     }
+  }
+
+  /// What is otherwise in what was read.
+  std::string difference_of(const admission::Entities& read) const {
+    const auto difference = admission::first_difference(read, driver_->entities());
+    if (!difference) return {};
+    const auto shown = [](const std::string& value) { return value.empty() ? "nothing" : value; };
+    return "; " + difference->field + ": holds " + shown(difference->one) + ", the records lead to " + shown(difference->other);
   }
 
   void judge_unusable(Position position, const Error& error) {

@@ -7,6 +7,7 @@
 
 Rules, for every C++ file outside tests/ and bench/ (where anything of ours may be included):
   direction   "folder/file.hpp" may come only from the folders in MAY_INCLUDE
+  rooms       within a folder that has rooms (ROOMS), a room includes only those that it may
   root        an include in quotes is written from the repository root and names a file that exists (generated headers: GENERATED)
   pure        vocabulary/ and admission/ include only the standard library and tl/expected.hpp
   library     a library in LIBRARY_HOMES is included only in the folders named there; this rule holds in tests/ and bench/ too, where
@@ -39,6 +40,29 @@ MAY_INCLUDE = {
     "simulation": {"vocabulary", "admission", "events", "connectors", "simulation"},
     "operations": set(CODE_FOLDERS) - {"cli"},
     "cli": set(CODE_FOLDERS),
+}
+
+# Folders that are divided into rooms: the rooms that each may include beside itself. "": what stands beside the rooms.
+TO_SCHEDULING = ["tables", "model", "quota", "scheduling"]
+ROOMS = {
+    "admission": {
+        "tables": [],
+        "model": ["tables"],
+        "quota": ["tables", "model"],
+        "scheduling": ["tables", "model", "quota"],
+        "": TO_SCHEDULING,
+        "queue": ["", *TO_SCHEDULING],
+        "workload": ["", *TO_SCHEDULING],
+        "domain": ["", "queue", "workload", *TO_SCHEDULING],
+        "state": ["", "queue", "workload", "domain", *TO_SCHEDULING],
+    },
+    "connectors/kubernetes": {
+        "auth": [""],
+        "http": ["", "auth"],
+        "mirror": ["", "http"],
+        "lease": ["", "http"],
+        "": ["auth", "http", "mirror", "lease"],
+    },
 }
 
 # flatc writes these into the build folder.
@@ -93,6 +117,27 @@ def role_of(relative):
     return parts[1] if parts[0] in FREE_FOLDERS and len(parts) > 2 else parts[0]
 
 
+def room_of(house, name):
+    """The room of a file in a folder with rooms; None: it is in another folder."""
+    if not name.startswith(house + "/"):
+        return None
+    parts = name[len(house) + 1 :].split("/")
+    return parts[0] if len(parts) > 1 else ""
+
+
+def check_room(relative, name):
+    for house, rooms in ROOMS.items():
+        room, target = room_of(house, relative.as_posix()), room_of(house, name)
+        if room is None or target is None or room == target:
+            continue
+        if room not in rooms or target not in rooms:
+            return f"{house}/ has no room '{room if room not in rooms else target}'; allowed: {', '.join(sorted(rooms))}"
+        if target not in rooms[room]:
+            allowed = [f"{house}/{r}" for r in [room, *rooms[room]]]
+            return f'{house}/{room} includes "{name}"; allowed: {", ".join(sorted(allowed))}'
+    return None
+
+
 def check_include(root, relative, quoted, name):
     """What is wrong with one include, or None."""
     folder = relative.parts[0]
@@ -102,7 +147,7 @@ def check_include(root, relative, quoted, name):
             return f'"{name}" is not a file seen from the repository root; allowed: a path from the root'
         if folder in MAY_INCLUDE and target not in MAY_INCLUDE[folder]:
             return f'{folder}/ includes "{name}"; allowed: {", ".join(sorted(MAY_INCLUDE[folder]))}'
-        return None
+        return check_room(relative, name)
     if target in CODE_FOLDERS and (root / name).is_file():
         return f'<{name}> is our own header; allowed: "{name}"'
     if folder in PURE_FOLDERS and name not in STANDARD_HEADERS and name not in PURE_EXTRA:

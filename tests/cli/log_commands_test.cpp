@@ -1,5 +1,6 @@
 // Every command that reads a log, on logs that whole runs made: what it prints in each form, at each kind of moment, and how it ends.
 
+#include <filesystem>
 #include <set>
 #include <sstream>
 
@@ -157,6 +158,12 @@ TEST_F(LogCommands, ReplayFindsTheStateAgain) {
   EXPECT_EQ(j["hash"].get<std::string>().size(), 16U);
   EXPECT_EQ(json_of(on(small, {"replay", "--from-start"}))["hash"], j["hash"]);
   EXPECT_NE(text_of(on(small, {"replay"})).find("state    " + j["hash"].get<std::string>()), std::string::npos);
+  const Json fields = json_of(on(small, {"replay", "--fields"}));
+  const auto text = text_of(on(small, {"replay", "--fields"}));
+  EXPECT_GT(fields["fields"].size(), 100U);
+  EXPECT_NE(text.find("fields   " + fields["fieldsHash"].get<std::string>()), std::string::npos);
+  for (const auto& line : fields["fields"]) EXPECT_NE(text.find("\n" + line.get<std::string>() + "\n"), std::string::npos) << line;
+  EXPECT_EQ(json_of(on(small, {"replay", "--fields", "--from-start"}))["fields"], fields["fields"]);
   // the same manifests make the same log
   const std::string again = folder->file("again.db");
   const Json made = Json::parse(text_of({"simulate", folder->file("small.yaml"), "-o", "json", "--log", "sqlite:" + again}));
@@ -246,6 +253,8 @@ TEST_F(LogCommands, VersionNamesReleaseAndFormats) {
   EXPECT_GE(v["schema"].get<int>(), 1);
   EXPECT_GE(v["snapshot"].get<int>(), 1);
   EXPECT_NE(text_of({"version", "-o", "yaml"}).find("version: "), std::string::npos);
+  for (const char* fact : {"commit", "commitDate", "compiler", "platform"}) EXPECT_NE(v[fact].get<std::string>(), "") << fact;
+  if (std::filesystem::exists(".git")) EXPECT_EQ(v["commit"].get<std::string>().size(), 40U) << v["commit"];
 }
 
 TEST_F(LogCommands, CompletionIsAScriptThatBashTakes) {

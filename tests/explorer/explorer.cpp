@@ -92,6 +92,11 @@ Explorer::Explorer(std::uint64_t seed, bool cycles_hurry)
   if (seed % 4 == 1) users_.resize_often();
 }
 
+std::string first_field(const LoopDriver& a, const LoopDriver& b) {
+  const auto d = admission::first_difference(a.entities(), b.entities());
+  return d ? "; " + d->field + ": " + d->one + " against " + d->other : "";
+}
+
 // ---- drivers ----------------------------------------------------------------------------------------------------------------------
 
 admission::DeliveryOrder Explorer::shuffled_order() {
@@ -108,7 +113,9 @@ std::unique_ptr<LoopDriver> Explorer::folded(bool shuffled) {
   auto driver = new_driver(shuffled);
   for (const auto& r : history_.records())
     if (auto ok = driver->apply(r.view); !ok) fail("replay: " + ok.error().message);
-  if (driver->state_hash() != leader_->state_hash()) fail("replay gives another state than live:" + difference(*driver, *leader_));
+  if (driver->state_hash() != leader_->state_hash() ||
+      admission::whole_hash(driver->entities()) != admission::whole_hash(leader_->entities()))
+    fail("replay gives another state than live:" + difference(*driver, *leader_) + first_field(*driver, *leader_));
   return driver;
 }
 
@@ -136,6 +143,8 @@ void Explorer::record(const HistoryRecord& r) {
   if (auto finding = invariants_.check(*leader_, r.view); !finding.empty()) fail(finding);
   if (auto finding = slice_rules_.after(*leader_, r.view); !finding.empty()) fail(finding);
   queue_rules_.after(*leader_, r.view);
+  if (texts_every_ != 0 && history_.records().size() % texts_every_ == 0)
+    texts_.add(std::string_view(state_text(leader_->entities(), admission::StateDepth::outcomes)));
   if (auto finding = pairs_.see(r.view); !finding.empty()) fail(finding);
   applier_.take(leader_->collect_intents());
   follower_->forget_touched();

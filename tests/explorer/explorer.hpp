@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "admission/loop_driver.hpp"
+#include "admission/state_walk.hpp"
 #include "tests/explorer/api_server.hpp"
 #include "tests/explorer/applier.hpp"
 #include "tests/explorer/history.hpp"
@@ -54,6 +55,9 @@ class Explorer {
   [[nodiscard]] const SliceRules::Figures& slices_looked_at() const { return slice_rules_.figures(); }
   [[nodiscard]] const History& history() const { return history_; }
   [[nodiscard]] const std::vector<RecordedDecision>& decisions() const { return decided_; }
+  /// From now on, whenever there are a multiple of so many records, the state as text goes into `texts_hash`.
+  void hash_texts_every(std::size_t records) { texts_every_ = records; }
+  [[nodiscard]] std::uint64_t texts_hash() const { return texts_.value(); }
   [[nodiscard]] std::uint64_t final_hash() const { return leader_->state_hash(); }
 
  private:
@@ -99,12 +103,16 @@ class Explorer {
   std::uint64_t rests_ = 0;  ///< How often that was so.
   int decisions_in_a_row_ = 0;
   std::vector<RecordedDecision> decided_;
+  std::size_t texts_every_ = 0;  ///< 0: never.
+  StateHash texts_;
 };
 
 /// Equal kinds, bases and events, whatever memory they live in.
 [[nodiscard]] bool same_step(const admission::Domain::Step& a, const admission::Domain::Step& b);
 /// For messages: which parts of the state differ.
 [[nodiscard]] std::string difference(const admission::StateView& a, const admission::StateView& b);
+/// The same to the field.
+[[nodiscard]] std::string first_field(const admission::LoopDriver& a, const admission::LoopDriver& b);
 /// For messages: the events in words.
 [[nodiscard]] std::string describe(const admission::Domain::Step& step);
 

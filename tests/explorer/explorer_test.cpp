@@ -3,7 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <fstream>
+#include <sstream>
 #include <string>
 
 #include "events/json.hpp"
@@ -78,6 +81,30 @@ TEST_P(RandomHistories, BreakNoInvariant) {
     EXPECT_GT(slices.stopped, 500U / parts);
   }
 #endif
+}
+
+/// The state of histories, field by field and with all that decisions read of it, is the one that it was when this was recorded: what is
+/// rebuilt inside may change how state is kept, not what it is. HINDSIGHT_WRITE_STATES=1 records anew, after a change of a rule.
+TEST(StatesOfHistories, AreThoseThatWereRecorded) {
+  constexpr std::uint64_t lines = 20, seeds_in_line = 50;
+  const bool write = std::getenv("HINDSIGHT_WRITE_STATES") != nullptr;
+  std::ostringstream found;
+  for (std::uint64_t line = 0; line < (write ? lines : as_much_as(lines, std::uint64_t{2})); ++line) {
+    StateHash all;
+    for (std::uint64_t seed = line * seeds_in_line + 1; seed <= (line + 1) * seeds_in_line; ++seed) {
+      Explorer explorer(seed);
+      explorer.hash_texts_every(25);
+      ASSERT_EQ(explorer.run(), "") << seed;
+      all.add(explorer.texts_hash());
+    }
+    found << "seeds from " << line * seeds_in_line + 1 << ": " << std::hex << all.value() << std::dec << '\n';
+  }
+  constexpr const char* file = "tests/explorer/states.txt";
+  if (write) std::ofstream(file) << found.str();
+  std::ostringstream recorded;
+  recorded << std::ifstream(file).rdbuf();
+  EXPECT_EQ(recorded.str().substr(0, found.str().size()), found.str());
+  EXPECT_EQ(std::ranges::count(recorded.str(), '\n'), static_cast<std::ptrdiff_t>(lines));
 }
 
 // What the detector finds and what it does not: a pair, each of which preempted the other again and again.

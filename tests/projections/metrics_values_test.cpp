@@ -21,7 +21,8 @@ namespace {
 
 /// A domain that a test drives, and its metrics as the process keeps them.
 struct Tree {
-  explicit Tree(const std::string& domain, MetricsOptions options = {.cluster_queue_resources = true})
+  explicit Tree(const std::string& domain,
+                MetricsOptions options = {.build = {{"git_version", "1.2"}, {"git_commit", "c0ffee"}}, .cluster_queue_resources = true})
       : w(log, domain), metrics(std::move(options)), past(log, domain) {
     past.look_on({}, [this](events::Position, const RecordView& r) { metrics.record(r, past.driver()); });
   }
@@ -193,6 +194,7 @@ TEST_F(MetricsOfTrees, CohortsAreThoseOfAllTrees) {
     EXPECT_EQ(m(std::string(R"(kueue_cohort_subtree_quota{cohort=")") + cohort +
                 R"(",flavor="default",replica_role="standalone",resource="cpu"})"),
               4);
+  EXPECT_EQ(m(R"(kueue_build_info{git_commit="c0ffee",git_version="1.2"})"), 1);
   EXPECT_EQ(m.count("kueue_build_info{"), 1);
   EXPECT_EQ(m(R"(hindsight_stale_decisions{replica_role="standalone"})"), 0);
 }

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "admission/state_walk.hpp"
 #include "events/sqlite_log.hpp"
 #include "replay/past.hpp"
 #include "tests/events/temporary_folder.hpp"
@@ -22,12 +23,19 @@ struct Kept {
   std::string file;
   std::uint64_t records = 0;
   std::uint64_t state = 0;
+  std::uint64_t text = 0;  ///< Of the state as text, with all that decisions read of it.
 };
+
+std::uint64_t text_hash(const admission::Entities& entities) {
+  StateHash h;
+  h.add(std::string_view(state_text(entities, admission::StateDepth::outcomes)));
+  return h.value();
+}
 
 std::vector<Kept> kept() {
   std::vector<Kept> out;
   std::ifstream in(folder / "states.txt");
-  for (Kept k; in >> k.file >> std::dec >> k.records >> std::hex >> k.state;) out.push_back(k);
+  for (Kept k; in >> k.file >> std::dec >> k.records >> std::hex >> k.state >> k.text;) out.push_back(k);
   return out;
 }
 
@@ -44,6 +52,8 @@ TEST_P(KeptLogs, LeadToTheStateThatTheyLedTo) {
   const auto folded = past.go_to(GetParam().records);
   ASSERT_TRUE(folded) << folded.error().message;
   EXPECT_EQ(past.driver().state_hash(), GetParam().state);
+  EXPECT_EQ(text_hash(past.driver().entities()), GetParam().text)
+      << std::hex << text_hash(past.driver().entities()) << "; `hindsight replay --fields` of two builds shows what differs";
 }
 
 INSTANTIATE_TEST_SUITE_P(Files, KeptLogs, ::testing::ValuesIn(kept()), [](const auto& test) {

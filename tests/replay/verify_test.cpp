@@ -191,6 +191,33 @@ TEST(Verify, ASnapshotOfAnotherStateIsFound) {
   EXPECT_EQ(inside.snapshot_mismatches[0].position, snapshots[0].position);
 }
 
+// What the hash that a snapshot names leaves out is compared as well.
+TEST(Verify, ASnapshotThatIsWrongInOneFieldIsFoundAndTheFieldIsNamed) {
+  events::MemoryLog log;
+  LogWorld w(log);
+  two_teams(w, true);
+  const auto meta = log.snapshots().value()[0];
+  admission::LoopDriver read([](Text json) { return events::read_settings(json); });
+  ASSERT_TRUE(load_state(log, meta, "default", read.entities()));
+  const auto index = read.domain().find_parent("uid-w4");
+  ASSERT_TRUE(index);
+  auto* parent = const_cast<admission::WorkloadParent*>(read.parent(*index));
+  auto image = parent->image();
+  image.workloads.at(0).pod_sets.at(0).group = Symbol("somebody-else");
+  parent->restore(std::move(image));
+  ASSERT_EQ(read.state_hash(), meta.state_hash);
+  const auto state = admission::SnapshotCodec::write(read);
+  const events::DomainState one{"default", read.domain().sequence(), meta.epoch, meta.state_hash, state};
+  ASSERT_TRUE(log.put_snapshot(meta, events::encode_snapshot(meta, admission::snapshot_version, std::span(&one, 1))));
+  const auto report = verify(log, "default").value();
+  EXPECT_FALSE(report.clean());
+  ASSERT_EQ(report.snapshot_mismatches.size(), 1U);
+  EXPECT_EQ(report.snapshot_mismatches[0].position, meta.position);
+  EXPECT_EQ(report.snapshot_mismatches[0].what,
+            "holds another state than the records lead to; parent uid-w4 / workloads[0] / pod_sets[0] / group: holds \"somebody-else\", "
+            "the records lead to nothing");
+}
+
 // Another build computes another hash of the same state: that is told, and is no fault.
 TEST(Verify, ASnapshotOfAnotherVersionIsNotCompared) {
   events::MemoryLog log;

@@ -58,6 +58,16 @@ class CheckIncludes(unittest.TestCase):
         changes = {"replay/README.md": "x", "replay/fold.cpp": '#include "actors/node.cpp"\n'}
         self.assert_found(changes, "replay/fold.cpp:1:", "allowed: admission, events")
 
+    def test_a_room_that_includes_what_it_may_not_is_found(self):
+        rooms = {"admission/tables/README.md": "x", "admission/tables/row.hpp": "", "admission/model/README.md": "x",
+                 "admission/model/job.hpp": '#include "admission/tables/row.hpp"\n'}
+        status, output = self.run_on(rooms)
+        self.assertEqual(status, 0, output)
+        upwards = {**rooms, "admission/tables/row.hpp": '#include "admission/model/job.hpp"\n'}
+        self.assert_found(upwards, "admission/tables/row.hpp:1:", "admission/tables includes", "allowed: admission/tables")
+        attic = {**rooms, "admission/attic/README.md": "x", "admission/attic/old.hpp": '#include "admission/model/job.hpp"\n'}
+        self.assert_found(attic, "admission/attic/old.hpp:1:", "no room 'attic'")
+
     def test_caf_outside_actors_is_found_also_in_tests(self):
         self.assert_found({"cli/main.cpp": "#include <caf/actor.hpp>\n"}, "cli/main.cpp:1:", "allowed only in: actors")
         self.assert_found({"tests/events/codec_test.cpp": "# include <caf/actor.hpp>\n"}, "tests/events/codec_test.cpp:1:")

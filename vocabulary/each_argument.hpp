@@ -1,0 +1,18 @@
+#pragma once
+
+// The preprocessor's way to do something with each of a list of names. For lists of members, which nothing else in the language can give.
+
+// HINDSIGHT_EACH(m, x, a, b, ...) → m(x, a), m(x, b), ...; up to 200 arguments.
+#define HINDSIGHT_PARENS ()
+#define HINDSIGHT_EXPAND(...) HINDSIGHT_EXPAND1(HINDSIGHT_EXPAND1(HINDSIGHT_EXPAND1(HINDSIGHT_EXPAND1(__VA_ARGS__))))
+#define HINDSIGHT_EXPAND1(...) HINDSIGHT_EXPAND2(HINDSIGHT_EXPAND2(HINDSIGHT_EXPAND2(HINDSIGHT_EXPAND2(__VA_ARGS__))))
+#define HINDSIGHT_EXPAND2(...) HINDSIGHT_EXPAND3(HINDSIGHT_EXPAND3(HINDSIGHT_EXPAND3(HINDSIGHT_EXPAND3(__VA_ARGS__))))
+#define HINDSIGHT_EXPAND3(...) HINDSIGHT_EXPAND4(HINDSIGHT_EXPAND4(HINDSIGHT_EXPAND4(HINDSIGHT_EXPAND4(__VA_ARGS__))))
+#define HINDSIGHT_EXPAND4(...) __VA_ARGS__
+#define HINDSIGHT_EACH(m, x, ...) __VA_OPT__(HINDSIGHT_EXPAND(HINDSIGHT_EACH_STEP(m, x, __VA_ARGS__)))
+#define HINDSIGHT_EACH_STEP(m, x, a, ...) m(x, a) __VA_OPT__(, HINDSIGHT_EACH_AGAIN HINDSIGHT_PARENS(m, x, __VA_ARGS__))
+#define HINDSIGHT_EACH_AGAIN() HINDSIGHT_EACH_STEP
+// The same over pairs: m(x, a, b), m(x, c, d), ...
+#define HINDSIGHT_PAIRS(m, x, ...) HINDSIGHT_EXPAND(HINDSIGHT_PAIRS_STEP(m, x, __VA_ARGS__))
+#define HINDSIGHT_PAIRS_STEP(m, x, a, b, ...) m(x, a, b) __VA_OPT__(, HINDSIGHT_PAIRS_AGAIN HINDSIGHT_PARENS(m, x, __VA_ARGS__))
+#define HINDSIGHT_PAIRS_AGAIN() HINDSIGHT_PAIRS_STEP
