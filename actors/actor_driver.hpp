@@ -6,10 +6,10 @@
 #include <memory>
 #include <optional>
 
-#include "admission/domain.hpp"
-#include "admission/entities.hpp"
+#include "admission/domain/domain.hpp"
+#include "admission/domain/entities.hpp"
+#include "admission/domain/state_view.hpp"
 #include "admission/messages.hpp"
-#include "admission/state_view.hpp"
 
 namespace hindsight::actors {
 

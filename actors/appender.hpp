@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "actors/clock.hpp"
-#include "admission/domain.hpp"
+#include "admission/domain/domain.hpp"
 #include "events/log.hpp"
 #include "events/record.hpp"
 

@@ -4,9 +4,9 @@
 #include <stdexcept>
 
 #include "actors/exception_text.hpp"
-#include "admission/cluster_queue.hpp"
-#include "admission/cohort_tree.hpp"
-#include "admission/workload_parent.hpp"
+#include "admission/queue/cluster_queue.hpp"
+#include "admission/queue/cohort_tree.hpp"
+#include "admission/workload/workload_parent.hpp"
 
 namespace hindsight::actors {
 

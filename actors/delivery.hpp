@@ -3,7 +3,7 @@
 #include <string>
 
 #include "actors/batch.hpp"
-#include "admission/workload_parent.hpp"
+#include "admission/workload/workload_parent.hpp"
 
 namespace hindsight::actors {
 

@@ -3,7 +3,7 @@
 #include <memory>
 
 #include "actors/interfaces.hpp"
-#include "admission/entities.hpp"
+#include "admission/domain/entities.hpp"
 
 namespace hindsight::actors {
 

@@ -11,8 +11,8 @@
 
 #include "actors/appender.hpp"
 #include "actors/day_clock.hpp"
-#include "admission/entities.hpp"
-#include "admission/intents.hpp"
+#include "admission/domain/entities.hpp"
+#include "admission/model/intents.hpp"
 #include "events/log.hpp"
 
 namespace hindsight::actors {

@@ -9,7 +9,7 @@
 #include <caf/fwd.hpp>
 
 #include "actors/interfaces.hpp"
-#include "admission/entities.hpp"
+#include "admission/domain/entities.hpp"
 
 namespace hindsight::actors {
 

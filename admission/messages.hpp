@@ -17,14 +17,14 @@
 #include <variant>
 #include <vector>
 
-#include "admission/catalog_view.hpp"
-#include "admission/cycle.hpp"
-#include "admission/event_size.hpp"
-#include "admission/job_size.hpp"
-#include "admission/pod_state.hpp"
-#include "admission/usage_ledger.hpp"
-#include "admission/workload_info.hpp"
-#include "admission/workload_state.hpp"
+#include "admission/model/catalog_view.hpp"
+#include "admission/model/event_size.hpp"
+#include "admission/model/job_size.hpp"
+#include "admission/model/pod_state.hpp"
+#include "admission/model/workload_info.hpp"
+#include "admission/model/workload_state.hpp"
+#include "admission/quota/usage_ledger.hpp"
+#include "admission/scheduling/cycle.hpp"
 #include "vocabulary/arena.hpp"
 #include "vocabulary/decisions.hpp"
 #include "vocabulary/limits.hpp"

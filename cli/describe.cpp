@@ -2,7 +2,7 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
-#include "admission/domain.hpp"
+#include "admission/domain/domain.hpp"
 #include "cli/commands.hpp"
 #include "cli/kinds.hpp"
 #include "cli/output.hpp"

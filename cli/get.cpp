@@ -5,7 +5,7 @@
 #include <set>
 #include <string_view>
 
-#include "admission/domain.hpp"
+#include "admission/domain/domain.hpp"
 #include "cli/commands.hpp"
 #include "cli/kinds.hpp"
 #include "cli/output.hpp"

@@ -6,7 +6,7 @@
 #include <exception>
 #include <utility>
 
-#include "connectors/events/decision_events.hpp"
+#include "connectors/event_recorder/decision_events.hpp"
 #include "projections/repeated_preemptions.hpp"
 
 namespace hindsight::cli {

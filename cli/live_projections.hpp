@@ -8,7 +8,7 @@
 #include <string>
 #include <thread>
 
-#include "connectors/events/event_sender.hpp"
+#include "connectors/event_recorder/event_sender.hpp"
 #include "events/log.hpp"
 #include "projections/metrics.hpp"
 #include "replay/past.hpp"

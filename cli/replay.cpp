@@ -4,7 +4,7 @@
 #include <sstream>
 #include <string>
 
-#include "admission/state_walk.hpp"
+#include "admission/state/state_walk.hpp"
 #include "cli/commands.hpp"
 #include "cli/output.hpp"
 #include "cli/past_options.hpp"

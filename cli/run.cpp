@@ -25,7 +25,7 @@
 #include "cli/run_listeners.hpp"
 #include "cli/run_trees.hpp"
 #include "cli/run_visibility.hpp"
-#include "connectors/kubernetes/kubeconfig.hpp"
+#include "connectors/kubernetes/auth/kubeconfig.hpp"
 #include "connectors/manifests/manifest_reader.hpp"
 #include "events/settings.hpp"
 #include "operations/health.hpp"

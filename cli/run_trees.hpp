@@ -6,7 +6,7 @@
 #include "actors/node.hpp"
 #include "cli/live/cluster_link.hpp"
 #include "cli/live/many_domains.hpp"
-#include "connectors/events/event_sender.hpp"
+#include "connectors/event_recorder/event_sender.hpp"
 #include "vocabulary/result.hpp"
 
 namespace hindsight::cli {

@@ -2,7 +2,7 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
-#include "admission/snapshot.hpp"
+#include "admission/state/snapshot.hpp"
 #include "cli/build_facts.hpp"
 #include "cli/commands.hpp"
 #include "cli/output.hpp"

@@ -5,7 +5,7 @@
 #include <optional>
 #include <ostream>
 
-#include "admission/domain.hpp"
+#include "admission/domain/domain.hpp"
 #include "cli/commands.hpp"
 #include "cli/output.hpp"
 #include "cli/past_options.hpp"

@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-#include "admission/catalog.hpp"
+#include "admission/model/catalog.hpp"
 #include "vocabulary/result.hpp"
 
 namespace hindsight::events {

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "admission/catalog.hpp"
-#include "connectors/kubernetes/lease_election.hpp"
+#include "admission/model/catalog.hpp"
+#include "connectors/kubernetes/lease/lease_election.hpp"
 #include "operations/feature_gates.hpp"
 #include "operations/listen_address.hpp"
 #include "operations/tls.hpp"

@@ -1,6 +1,6 @@
 #include "operations/label_selector.hpp"
 
-#include "admission/catalog_view.hpp"
+#include "admission/model/catalog_view.hpp"
 #include "connectors/manifests/syntax.hpp"
 
 namespace hindsight::operations {

@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "admission/cluster_queue.hpp"
-#include "admission/domain.hpp"
-#include "admission/queue_status.hpp"
+#include "admission/domain/domain.hpp"
+#include "admission/domain/queue_status.hpp"
+#include "admission/queue/cluster_queue.hpp"
 #include "events/decision_fields.hpp"
 #include "projections/describe.hpp"
 #include "projections/format.hpp"

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <tuple>
 
-#include "admission/domain.hpp"
+#include "admission/domain/domain.hpp"
 #include "projections/format.hpp"
 #include "vocabulary/ascii.hpp"
 

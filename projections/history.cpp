@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "admission/domain.hpp"
+#include "admission/domain/domain.hpp"
 #include "events/decision_fields.hpp"
 #include "events/json.hpp"
 #include "projections/format.hpp"

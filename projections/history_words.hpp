@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "admission/workload_state.hpp"
+#include "admission/model/workload_state.hpp"
 #include "vocabulary/decisions.hpp"
 
 namespace hindsight::projections {

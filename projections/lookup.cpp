@@ -5,7 +5,7 @@
 #include <cctype>
 #include <tuple>
 
-#include "admission/domain.hpp"
+#include "admission/domain/domain.hpp"
 #include "projections/format.hpp"
 #include "vocabulary/printable.hpp"
 

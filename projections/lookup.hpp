@@ -4,8 +4,8 @@
 #include <string_view>
 #include <vector>
 
-#include "admission/state_view.hpp"
-#include "admission/workload_parent.hpp"
+#include "admission/domain/state_view.hpp"
+#include "admission/workload/workload_parent.hpp"
 #include "vocabulary/result.hpp"
 
 namespace hindsight::projections {

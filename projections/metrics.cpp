@@ -12,7 +12,7 @@
 #include <optional>
 #include <set>
 
-#include "admission/domain.hpp"
+#include "admission/domain/domain.hpp"
 #include "events/decision_fields.hpp"
 #include "projections/lookup.hpp"
 #include "projections/metrics_gauges.hpp"

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "admission/catalog.hpp"
-#include "admission/state_view.hpp"
+#include "admission/domain/state_view.hpp"
+#include "admission/model/catalog.hpp"
 #include "projections/metrics_values.hpp"
 #include "vocabulary/record.hpp"
 #include "vocabulary/time.hpp"

@@ -9,9 +9,9 @@
 #include <map>
 #include <set>
 
-#include "admission/cluster_queue.hpp"
-#include "admission/domain.hpp"
-#include "admission/queue_status.hpp"
+#include "admission/domain/domain.hpp"
+#include "admission/domain/queue_status.hpp"
+#include "admission/queue/cluster_queue.hpp"
 #include "projections/format.hpp"
 #include "projections/gates.hpp"
 #include "projections/lookup.hpp"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "admission/catalog_view.hpp"
+#include "admission/model/catalog_view.hpp"
 #include "projections/json.hpp"
 #include "projections/lookup.hpp"
 

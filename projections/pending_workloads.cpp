@@ -2,8 +2,8 @@
 
 #include <unordered_map>
 
-#include "admission/cluster_queue.hpp"
-#include "admission/domain.hpp"
+#include "admission/domain/domain.hpp"
+#include "admission/queue/cluster_queue.hpp"
 
 namespace hindsight::projections {
 namespace {

@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include "admission/workload_state.hpp"
+#include "admission/model/workload_state.hpp"
 #include "projections/table.hpp"
 
 namespace hindsight::projections {

@@ -2,8 +2,8 @@
 
 #include <compare>
 
-#include "admission/domain.hpp"
-#include "admission/state_view.hpp"
+#include "admission/domain/domain.hpp"
+#include "admission/domain/state_view.hpp"
 #include "vocabulary/time.hpp"
 
 namespace hindsight::projections {

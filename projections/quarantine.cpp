@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <tuple>
 
-#include "admission/domain.hpp"
+#include "admission/domain/domain.hpp"
 #include "events/decision_fields.hpp"
 #include "projections/format.hpp"
 #include "vocabulary/ascii.hpp"

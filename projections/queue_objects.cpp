@@ -1,7 +1,7 @@
 #include <nlohmann/json.hpp>
 
-#include "admission/domain.hpp"
-#include "admission/queue_status.hpp"
+#include "admission/domain/domain.hpp"
+#include "admission/domain/queue_status.hpp"
 #include "events/decision_fields.hpp"
 #include "projections/format.hpp"
 #include "projections/objects.hpp"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "admission/cluster_queue.hpp"
+#include "admission/queue/cluster_queue.hpp"
 #include "projections/lookup.hpp"
 
 namespace hindsight::projections {

@@ -4,9 +4,9 @@
 #include <set>
 #include <tuple>
 
-#include "admission/cluster_queue.hpp"
-#include "admission/cohort_tree.hpp"
-#include "admission/domain.hpp"
+#include "admission/domain/domain.hpp"
+#include "admission/queue/cluster_queue.hpp"
+#include "admission/queue/cohort_tree.hpp"
 
 namespace hindsight::projections {
 namespace {

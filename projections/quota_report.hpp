@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "admission/quota_tree.hpp"
-#include "admission/state_view.hpp"
+#include "admission/domain/state_view.hpp"
+#include "admission/quota/quota_tree.hpp"
 
 namespace hindsight::projections {
 

@@ -1,6 +1,6 @@
 #include "projections/repeated_preemptions.hpp"
 
-#include "admission/domain.hpp"
+#include "admission/domain/domain.hpp"
 #include "projections/format.hpp"
 #include "projections/lookup.hpp"
 

@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "admission/repeated_preemptions.hpp"
-#include "admission/state_view.hpp"
+#include "admission/domain/state_view.hpp"
+#include "admission/scheduling/repeated_preemptions.hpp"
 #include "vocabulary/record.hpp"
 
 namespace hindsight::projections {

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
-#include "admission/cluster_queue.hpp"
-#include "admission/domain.hpp"
-#include "admission/flavor_assigner.hpp"
-#include "admission/nomination.hpp"
-#include "admission/preemption.hpp"
+#include "admission/domain/domain.hpp"
+#include "admission/queue/cluster_queue.hpp"
+#include "admission/scheduling/flavor_assigner.hpp"
+#include "admission/scheduling/nomination.hpp"
+#include "admission/scheduling/preemption.hpp"
 
 namespace hindsight::projections {
 namespace {

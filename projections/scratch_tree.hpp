@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "admission/quota_tree.hpp"
-#include "admission/state_view.hpp"
+#include "admission/domain/state_view.hpp"
+#include "admission/quota/quota_tree.hpp"
 #include "projections/quota_report.hpp"
 
 namespace hindsight::projections {

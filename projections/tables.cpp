@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "admission/domain.hpp"
-#include "admission/queue_status.hpp"
+#include "admission/domain/domain.hpp"
+#include "admission/domain/queue_status.hpp"
 #include "events/decision_fields.hpp"
 #include "projections/format.hpp"
 #include "projections/quota_report.hpp"

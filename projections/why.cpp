@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "admission/domain.hpp"
+#include "admission/domain/domain.hpp"
 #include "events/decision_fields.hpp"
 #include "projections/format.hpp"
 

@@ -2,9 +2,9 @@
 #include <map>
 #include <optional>
 
-#include "admission/cohort_tree.hpp"
-#include "admission/domain.hpp"
-#include "admission/node_match.hpp"
+#include "admission/domain/domain.hpp"
+#include "admission/queue/cohort_tree.hpp"
+#include "admission/scheduling/node_match.hpp"
 #include "events/decision_fields.hpp"
 #include "projections/format.hpp"
 #include "projections/repeated_preemptions.hpp"

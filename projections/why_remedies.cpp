@@ -2,7 +2,7 @@
 #include <map>
 #include <set>
 
-#include "admission/domain.hpp"
+#include "admission/domain/domain.hpp"
 #include "projections/format.hpp"
 #include "projections/scratch_tree.hpp"
 #include "projections/why.hpp"

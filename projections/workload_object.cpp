@@ -1,6 +1,6 @@
 #include <nlohmann/json.hpp>
 
-#include "admission/domain.hpp"
+#include "admission/domain/domain.hpp"
 #include "events/decision_fields.hpp"
 #include "projections/format.hpp"
 #include "projections/objects.hpp"

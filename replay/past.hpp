@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "admission/loop_driver.hpp"
+#include "admission/domain/loop_driver.hpp"
 #include "events/log.hpp"
 #include "events/record.hpp"
 #include "vocabulary/result.hpp"

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <string_view>
 
-#include "admission/cluster_queue.hpp"
-#include "admission/domain.hpp"
-#include "admission/workload_parent.hpp"
+#include "admission/domain/domain.hpp"
+#include "admission/queue/cluster_queue.hpp"
+#include "admission/workload/workload_parent.hpp"
 #include "events/decision_fields.hpp"
 
 namespace hindsight::replay {

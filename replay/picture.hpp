@@ -4,7 +4,7 @@
 #include <map>
 #include <string>
 
-#include "admission/state_view.hpp"
+#include "admission/domain/state_view.hpp"
 
 namespace hindsight::replay {
 

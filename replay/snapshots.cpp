@@ -4,7 +4,7 @@
 #include <set>
 #include <utility>
 
-#include "admission/snapshot.hpp"
+#include "admission/state/snapshot.hpp"
 #include "events/snapshot.hpp"
 
 namespace hindsight::replay {

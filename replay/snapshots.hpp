@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "admission/entities.hpp"
+#include "admission/domain/entities.hpp"
 #include "events/log.hpp"
 #include "vocabulary/result.hpp"
 

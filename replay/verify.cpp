@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "admission/rules.hpp"
-#include "admission/state_walk.hpp"
+#include "admission/state/state_walk.hpp"
 #include "replay/lookahead.hpp"
 #include "replay/snapshots.hpp"
 

@@ -39,7 +39,7 @@ struct VerifyReport {
   std::uint64_t records = 0;
   std::uint64_t decisions = 0;        ///< Decided again and compared.
   std::uint64_t stale_decisions = 0;  ///< Of an older epoch, or repeated: without effect, not compared.
-  /// Steps that only repeat an earlier one, of builds that did not look for that (admission/repeated_steps.hpp); no fault.
+  /// Steps that only repeat an earlier one, of builds that did not look for that (admission/workload/repeated_steps.hpp); no fault.
   std::uint64_t repeated_decisions = 0;
   /// Decisions by other rules than those of this build (admission/rules.hpp) that these would not lead to: not judged.
   std::uint64_t other_rules = 0;

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "admission/intents.hpp"
+#include "admission/model/intents.hpp"
 #include "events/record.hpp"
 #include "routing/router.hpp"
 

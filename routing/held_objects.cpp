@@ -2,8 +2,8 @@
 
 #include <set>
 
-#include "admission/domain.hpp"
-#include "admission/workload_parent.hpp"
+#include "admission/domain/domain.hpp"
+#include "admission/workload/workload_parent.hpp"
 
 namespace hindsight::routing {
 

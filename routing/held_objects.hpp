@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "admission/state_view.hpp"
+#include "admission/domain/state_view.hpp"
 #include "routing/objects.hpp"
 
 namespace hindsight::routing {

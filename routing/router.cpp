@@ -5,7 +5,7 @@
 namespace hindsight::routing {
 namespace {
 
-constexpr int owners_max = 10;  // as far as admission looks for a managed ancestor (admission/managed_jobs.cpp)
+constexpr int owners_max = 10;  // as far as admission looks for a managed ancestor (admission/domain/managed_jobs.cpp)
 
 ObjectKey by_name(ObjectKind kind, std::string_view namespace_, std::string_view name) {
   return {kind, std::string(namespace_), std::string(name), {}};

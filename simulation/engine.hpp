@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "admission/loop_driver.hpp"
+#include "admission/domain/loop_driver.hpp"
 #include "connectors/bridge/bridge.hpp"
 #include "connectors/bridge/memory_mirror.hpp"
 #include "events/log.hpp"

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "admission/domain.hpp"
+#include "admission/domain/domain.hpp"
 #include "vocabulary/arena.hpp"
 #include "vocabulary/record.hpp"
 

@@ -9,7 +9,7 @@
 #include <fstream>
 
 #include "actors/actor_driver.hpp"
-#include "admission/loop_driver.hpp"
+#include "admission/domain/loop_driver.hpp"
 #include "bench/actors/big_domain.hpp"
 
 namespace hindsight::bench {

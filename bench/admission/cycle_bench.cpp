@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "admission/cycle.hpp"
-#include "admission/quota_tree.hpp"
+#include "admission/quota/quota_tree.hpp"
+#include "admission/scheduling/cycle.hpp"
 
 namespace hindsight::admission {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "admission/cohort_tree.hpp"
+#include "admission/queue/cohort_tree.hpp"
 #include "bench/actors/big_domain.hpp"
 #include "vocabulary/arena.hpp"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "admission/loop_driver.hpp"
+#include "admission/domain/loop_driver.hpp"
 #include "vocabulary/record.hpp"
 
 namespace hindsight::bench {

@@ -8,7 +8,7 @@
 #include <string>
 #include <unordered_map>
 
-#include "admission/loop_driver.hpp"
+#include "admission/domain/loop_driver.hpp"
 #include "bench/actors/big_domain.hpp"
 #include "vocabulary/arena.hpp"
 

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "connectors/kubernetes/connection.hpp"
+#include "connectors/kubernetes/auth/connection.hpp"
 
 namespace hindsight::connectors::kubernetes::bench {
 

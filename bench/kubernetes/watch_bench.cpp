@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "connectors/kubernetes/mirror_store.hpp"
-#include "connectors/kubernetes/watch_decoder.hpp"
+#include "connectors/kubernetes/mirror/mirror_store.hpp"
+#include "connectors/kubernetes/mirror/watch_decoder.hpp"
 
 namespace hindsight::connectors::kubernetes {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "admission/loop_driver.hpp"
+#include "admission/domain/loop_driver.hpp"
 #include "bench/actors/big_domain.hpp"
 #include "events/log.hpp"
 #include "events/record.hpp"

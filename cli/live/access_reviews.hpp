@@ -8,7 +8,7 @@
 #include <string>
 #include <unordered_map>
 
-#include "connectors/kubernetes/http_client.hpp"
+#include "connectors/kubernetes/http/http_client.hpp"
 #include "operations/caller_shares.hpp"
 #include "operations/http.hpp"
 #include "vocabulary/result.hpp"

@@ -7,7 +7,7 @@
 #include <system_error>
 
 #include "cli/live/cluster_requests.hpp"
-#include "connectors/kubernetes/base64.hpp"
+#include "connectors/kubernetes/auth/base64.hpp"
 #include "connectors/manifests/json_views.hpp"
 #include "connectors/objects/resource_types.hpp"
 #include "events/own_file.hpp"

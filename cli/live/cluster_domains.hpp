@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "actors/node.hpp"
-#include "admission/state_view.hpp"
+#include "admission/domain/state_view.hpp"
 #include "connectors/bridge/bridge.hpp"
 #include "vocabulary/observations.hpp"
 #include "vocabulary/result.hpp"

@@ -2,7 +2,7 @@
 
 #include <future>
 
-#include "connectors/kubernetes/object_reader.hpp"
+#include "connectors/kubernetes/mirror/object_reader.hpp"
 #include "connectors/manifests/json_text.hpp"
 
 namespace hindsight::cli {

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <stdexcept>
 
-#include "admission/catalog_view.hpp"
+#include "admission/model/catalog_view.hpp"
 #include "cli/live/cluster_requests.hpp"
 #include "connectors/manifests/json_text.hpp"
 #include "connectors/manifests/json_views.hpp"

@@ -10,7 +10,7 @@
 #include "cli/live/cluster_domains.hpp"
 #include "cli/live/node_snapshots.hpp"
 #include "cli/live_projections.hpp"
-#include "connectors/events/event_sender.hpp"
+#include "connectors/event_recorder/event_sender.hpp"
 #include "events/log.hpp"
 #include "routing/dispatcher.hpp"
 

@@ -2,7 +2,7 @@
 
 #include <functional>
 
-#include "admission/state_view.hpp"
+#include "admission/domain/state_view.hpp"
 #include "operations/http.hpp"
 
 namespace hindsight::cli {

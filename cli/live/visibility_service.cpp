@@ -3,7 +3,7 @@
 #include <array>
 
 #include "cli/live/cluster_requests.hpp"
-#include "connectors/kubernetes/base64.hpp"
+#include "connectors/kubernetes/auth/base64.hpp"
 #include "connectors/manifests/json_views.hpp"
 #include "connectors/objects/served_types.hpp"
 

@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "connectors/kubernetes/api_path.hpp"
-#include "connectors/kubernetes/object_reader.hpp"
+#include "connectors/kubernetes/mirror/object_reader.hpp"
 #include "vocabulary/printable.hpp"
 
 namespace hindsight::cli {

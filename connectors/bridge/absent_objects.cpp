@@ -1,7 +1,7 @@
 #include "connectors/bridge/absent_objects.hpp"
 
-#include "admission/domain.hpp"
-#include "admission/workload_parent.hpp"
+#include "admission/domain/domain.hpp"
+#include "admission/workload/workload_parent.hpp"
 #include "connectors/json/document.hpp"
 #include "connectors/json/pod_defaults.hpp"
 

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "admission/state_view.hpp"
+#include "admission/domain/state_view.hpp"
 #include "connectors/bridge/bridge.hpp"
 
 namespace hindsight::connectors {

@@ -13,7 +13,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "admission/intents.hpp"
+#include "admission/model/intents.hpp"
 #include "connectors/cluster.hpp"
 #include "connectors/jobs/job_integration.hpp"
 #include "connectors/json/pod_defaults.hpp"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "admission/intents.hpp"
+#include "admission/model/intents.hpp"
 
 namespace hindsight::connectors {
 

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "admission/intents.hpp"
+#include "admission/model/intents.hpp"
 #include "connectors/cluster.hpp"
 #include "vocabulary/observations.hpp"
 

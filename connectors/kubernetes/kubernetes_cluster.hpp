@@ -6,14 +6,14 @@
 #include <vector>
 
 #include "connectors/cluster.hpp"
+#include "connectors/kubernetes/auth/connection.hpp"
 #include "connectors/kubernetes/backoff.hpp"
-#include "connectors/kubernetes/connection.hpp"
-#include "connectors/kubernetes/http_client.hpp"
-#include "connectors/kubernetes/leader_elector.hpp"
-#include "connectors/kubernetes/mirror_store.hpp"
+#include "connectors/kubernetes/http/http_client.hpp"
+#include "connectors/kubernetes/lease/leader_elector.hpp"
+#include "connectors/kubernetes/mirror/mirror_store.hpp"
+#include "connectors/kubernetes/mirror/reflector.hpp"
 #include "connectors/kubernetes/notice.hpp"
 #include "connectors/kubernetes/object_writer.hpp"
-#include "connectors/kubernetes/reflector.hpp"
 
 namespace hindsight::connectors::kubernetes {
 

@@ -7,7 +7,7 @@
 
 #include "connectors/json/json_value.hpp"
 #include "connectors/kubernetes/api_path.hpp"
-#include "connectors/kubernetes/object_reader.hpp"
+#include "connectors/kubernetes/mirror/object_reader.hpp"
 
 namespace hindsight::connectors::kubernetes {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "connectors/cluster.hpp"
 #include "connectors/kubernetes/backoff.hpp"
-#include "connectors/kubernetes/http_client.hpp"
+#include "connectors/kubernetes/http/http_client.hpp"
 
 namespace hindsight::connectors::kubernetes {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "admission/intents.hpp"
+#include "admission/model/intents.hpp"
 #include "connectors/cluster.hpp"
 #include "connectors/jobs/job_integration.hpp"
 #include "connectors/json/json_value.hpp"

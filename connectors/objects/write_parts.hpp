@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "admission/intents.hpp"
+#include "admission/model/intents.hpp"
 #include "connectors/cluster.hpp"
 #include "connectors/json/json_value.hpp"
 #include "vocabulary/amount.hpp"

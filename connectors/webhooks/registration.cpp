@@ -1,6 +1,6 @@
 #include "connectors/webhooks/registration.hpp"
 
-#include "connectors/kubernetes/base64.hpp"
+#include "connectors/kubernetes/auth/base64.hpp"
 #include "connectors/manifests/json_views.hpp"
 #include "connectors/webhooks/reviews.hpp"
 

@@ -6,7 +6,7 @@
 
 #include "connectors/json/json_value.hpp"
 #include "connectors/json/keys.hpp"
-#include "connectors/kubernetes/base64.hpp"
+#include "connectors/kubernetes/auth/base64.hpp"
 #include "connectors/manifests/json_text.hpp"
 #include "connectors/objects/observe.hpp"
 #include "connectors/webhooks/conversion.hpp"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include "admission/workload_parent.hpp"
+#include "admission/workload/workload_parent.hpp"
 #include "tests/actors/node_fixture.hpp"
 
 namespace hindsight::actors::testing {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "actors/node.hpp"
-#include "admission/loop_driver.hpp"
+#include "admission/domain/loop_driver.hpp"
 #include "events/memory_log.hpp"
 #include "events/record.hpp"
 #include "tests/actors/facts.hpp"

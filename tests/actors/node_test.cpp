@@ -7,7 +7,7 @@
 #include <set>
 #include <thread>
 
-#include "admission/snapshot.hpp"
+#include "admission/state/snapshot.hpp"
 #include "tests/actors/node_fixture.hpp"
 
 namespace hindsight::actors::testing {

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "actors/actor_driver.hpp"
-#include "admission/event_size.hpp"
+#include "admission/model/event_size.hpp"
 #include "replay/verify.hpp"
 #include "tests/actors/node_fixture.hpp"
 

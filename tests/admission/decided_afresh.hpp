@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "admission/snapshot.hpp"
+#include "admission/state/snapshot.hpp"
 
 namespace hindsight::admission::testing {
 

@@ -9,10 +9,10 @@
 #include <map>
 #include <utility>
 
-#include "admission/cluster_queue.hpp"
-#include "admission/cohort_tree.hpp"
-#include "admission/domain.hpp"
-#include "admission/workload_parent.hpp"
+#include "admission/domain/domain.hpp"
+#include "admission/queue/cluster_queue.hpp"
+#include "admission/queue/cohort_tree.hpp"
+#include "admission/workload/workload_parent.hpp"
 #include "cli/log_location.hpp"
 #include "replay/moment.hpp"
 #include "replay/past.hpp"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "admission/loop_driver.hpp"
+#include "admission/domain/loop_driver.hpp"
 #include "admission/rules.hpp"
 #include "events/checksum.hpp"
 #include "events/kafka/message.hpp"

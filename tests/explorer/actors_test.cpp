@@ -7,7 +7,7 @@
 #include <string>
 
 #include "actors/actor_driver.hpp"
-#include "admission/loop_driver.hpp"
+#include "admission/domain/loop_driver.hpp"
 #include "tests/explorer/explorer.hpp"
 
 namespace hindsight::explorer {

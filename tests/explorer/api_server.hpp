@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "admission/intents.hpp"
+#include "admission/model/intents.hpp"
 #include "tests/explorer/history.hpp"
 #include "tests/explorer/random.hpp"
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "admission/intents.hpp"
+#include "admission/model/intents.hpp"
 #include "tests/explorer/api_server.hpp"
 #include "tests/explorer/random.hpp"
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "admission/loop_driver.hpp"
-#include "admission/state_walk.hpp"
+#include "admission/domain/loop_driver.hpp"
+#include "admission/state/state_walk.hpp"
 #include "tests/explorer/api_server.hpp"
 #include "tests/explorer/applier.hpp"
 #include "tests/explorer/history.hpp"

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "admission/rules.hpp"
-#include "admission/snapshot.hpp"
+#include "admission/state/snapshot.hpp"
 #include "events/json.hpp"
 #include "tests/explorer/explorer.hpp"
 #include "vocabulary/record_order.hpp"

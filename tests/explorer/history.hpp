@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "admission/domain.hpp"
+#include "admission/domain/domain.hpp"
 #include "admission/rules.hpp"
 #include "vocabulary/arena.hpp"
 #include "vocabulary/record.hpp"

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "admission/state_view.hpp"
+#include "admission/domain/state_view.hpp"
 #include "vocabulary/record.hpp"
 
 namespace hindsight::explorer {

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "admission/cluster_queue.hpp"
-#include "admission/cohort_tree.hpp"
-#include "admission/cycle.hpp"
-#include "admission/domain.hpp"
+#include "admission/domain/domain.hpp"
+#include "admission/queue/cluster_queue.hpp"
+#include "admission/queue/cohort_tree.hpp"
+#include "admission/scheduling/cycle.hpp"
 
 namespace hindsight::explorer {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "admission/state_view.hpp"
+#include "admission/domain/state_view.hpp"
 #include "vocabulary/record.hpp"
 #include "vocabulary/symbol.hpp"
 

@@ -6,10 +6,10 @@
 #include <utility>
 #include <vector>
 
-#include "admission/cluster_queue.hpp"
-#include "admission/cohort_tree.hpp"
-#include "admission/domain.hpp"
-#include "admission/workload_parent.hpp"
+#include "admission/domain/domain.hpp"
+#include "admission/queue/cluster_queue.hpp"
+#include "admission/queue/cohort_tree.hpp"
+#include "admission/workload/workload_parent.hpp"
 
 namespace hindsight::explorer {
 namespace {

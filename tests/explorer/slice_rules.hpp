@@ -4,7 +4,7 @@
 #include <functional>
 #include <string>
 
-#include "admission/state_view.hpp"
+#include "admission/domain/state_view.hpp"
 #include "vocabulary/record.hpp"
 #include "vocabulary/symbol.hpp"
 

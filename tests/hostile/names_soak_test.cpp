@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "admission/loop_driver.hpp"
+#include "admission/domain/loop_driver.hpp"
 #include "admission/rules.hpp"
 #include "events/record.hpp"
 #include "projections/metrics.hpp"

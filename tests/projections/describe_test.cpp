@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "admission/domain.hpp"
+#include "admission/domain/domain.hpp"
 #include "projections/text_tree.hpp"
 #include "tests/projections/reading.hpp"
 

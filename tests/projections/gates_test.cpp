@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "admission/domain.hpp"
+#include "admission/domain/domain.hpp"
 #include "projections/metrics.hpp"
 #include "tests/projections/reading.hpp"
 

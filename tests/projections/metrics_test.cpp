@@ -2,7 +2,7 @@
 
 #include "projections/metrics.hpp"
 
-#include "admission/workload_parent.hpp"
+#include "admission/workload/workload_parent.hpp"
 #include "tests/projections/reading.hpp"
 
 namespace hindsight::projections {

@@ -6,7 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "admission/domain.hpp"
+#include "admission/domain/domain.hpp"
 #include "tests/projections/reading.hpp"
 
 namespace hindsight::projections {

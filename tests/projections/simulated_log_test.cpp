@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "admission/domain.hpp"
+#include "admission/domain/domain.hpp"
 #include "projections/describe.hpp"
 #include "projections/objects.hpp"
 #include "projections/tables.hpp"

@@ -1,6 +1,6 @@
 // What the log keeps of a Job that was sized at admission (5440): its history in words, and the plan in snapshots.
 
-#include "admission/workload_parent.hpp"
+#include "admission/workload/workload_parent.hpp"
 #include "replay/snapshots.hpp"
 #include "replay/verify.hpp"
 #include "tests/projections/simulated.hpp"

@@ -11,10 +11,10 @@
 #include <string>
 #include <vector>
 
-#include "admission/cluster_queue.hpp"
-#include "admission/domain.hpp"
-#include "admission/snapshot.hpp"
-#include "admission/workload_parent.hpp"
+#include "admission/domain/domain.hpp"
+#include "admission/queue/cluster_queue.hpp"
+#include "admission/state/snapshot.hpp"
+#include "admission/workload/workload_parent.hpp"
 #include "projections/why.hpp"
 #include "tests/explorer/explorer.hpp"
 

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "admission/snapshot.hpp"
+#include "admission/state/snapshot.hpp"
 #include "events/memory_log.hpp"
 #include "events/settings.hpp"
 #include "events/snapshot.hpp"

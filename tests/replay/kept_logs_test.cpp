@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "admission/state_walk.hpp"
+#include "admission/state/state_walk.hpp"
 #include "events/sqlite_log.hpp"
 #include "replay/past.hpp"
 #include "tests/events/temporary_folder.hpp"

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "admission/loop_driver.hpp"
+#include "admission/domain/loop_driver.hpp"
 #include "admission/rules.hpp"
 #include "events/log.hpp"
 #include "events/memory_log.hpp"

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <random>
 
-#include "admission/snapshot.hpp"
+#include "admission/state/snapshot.hpp"
 #include "events/snapshot.hpp"
 #include "tests/replay/exercise_snapshot.hpp"
 

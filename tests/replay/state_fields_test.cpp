@@ -10,9 +10,9 @@
 #include <sstream>
 #include <string>
 
-#include "admission/snapshot.hpp"
-#include "admission/state_fields.hpp"
-#include "admission/state_walk.hpp"
+#include "admission/state/snapshot.hpp"
+#include "admission/state/state_fields.hpp"
+#include "admission/state/state_walk.hpp"
 #include "events/settings.hpp"
 #include "tests/replay/exercise_snapshot.hpp"
 

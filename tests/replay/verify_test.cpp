@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "admission/rules.hpp"
-#include "admission/snapshot.hpp"
+#include "admission/state/snapshot.hpp"
 #include "events/memory_log.hpp"
 #include "events/snapshot.hpp"
 #include "replay/snapshots.hpp"

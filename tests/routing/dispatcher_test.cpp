@@ -4,8 +4,8 @@
 
 #include <memory>
 
-#include "admission/cluster_queue.hpp"
-#include "admission/loop_driver.hpp"
+#include "admission/domain/loop_driver.hpp"
+#include "admission/queue/cluster_queue.hpp"
 #include "routing/held_objects.hpp"
 #include "tests/routing/facts.hpp"
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "admission/loop_driver.hpp"
-#include "admission/workload_parent.hpp"
+#include "admission/domain/loop_driver.hpp"
+#include "admission/workload/workload_parent.hpp"
 #include "routing/dispatcher.hpp"
 #include "tests/routing/facts.hpp"
 

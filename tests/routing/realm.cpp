@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "admission/cluster_queue.hpp"
+#include "admission/queue/cluster_queue.hpp"
 #include "admission/rules.hpp"
 #include "events/json.hpp"
 #include "routing/held_objects.hpp"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "admission/loop_driver.hpp"
+#include "admission/domain/loop_driver.hpp"
 #include "routing/dispatcher.hpp"
 #include "tests/explorer/api_server.hpp"
 #include "tests/explorer/applier.hpp"

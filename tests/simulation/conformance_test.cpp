@@ -11,7 +11,7 @@
 
 #include <gtest/gtest.h>
 
-#include "admission/state_walk.hpp"
+#include "admission/state/state_walk.hpp"
 #include "connectors/manifests/manifest_reader.hpp"
 #include "simulation/run_scenario.hpp"
 

@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "admission/workload_parent.hpp"
+#include "admission/workload/workload_parent.hpp"
 #include "connectors/manifests/json_views.hpp"
 #include "events/memory_log.hpp"
 #include "tests/simulation/elastic_story.hpp"

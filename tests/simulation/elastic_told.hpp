@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include "admission/cohort_tree.hpp"
-#include "admission/loop_driver.hpp"
-#include "connectors/events/decision_events.hpp"
+#include "admission/domain/loop_driver.hpp"
+#include "admission/queue/cohort_tree.hpp"
+#include "connectors/event_recorder/decision_events.hpp"
 #include "events/settings.hpp"
 #include "projections/metrics.hpp"
 #include "tests/simulation/elastic_story.hpp"

@@ -8,8 +8,8 @@
 
 #include <gtest/gtest.h>
 
-#include "admission/domain.hpp"
-#include "admission/loop_driver.hpp"
+#include "admission/domain/domain.hpp"
+#include "admission/domain/loop_driver.hpp"
 #include "admission/rules.hpp"
 #include "connectors/bridge/bridge.hpp"
 #include "connectors/bridge/memory_mirror.hpp"

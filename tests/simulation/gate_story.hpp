@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "connectors/events/decision_events.hpp"
+#include "connectors/event_recorder/decision_events.hpp"
 #include "connectors/manifests/manifest_reader.hpp"
 #include "simulation/run_scenario.hpp"
 

@@ -5,8 +5,8 @@
 
 #include <gtest/gtest.h>
 
-#include "admission/domain.hpp"
-#include "admission/workload_parent.hpp"
+#include "admission/domain/domain.hpp"
+#include "admission/workload/workload_parent.hpp"
 #include "events/memory_log.hpp"
 #include "events/settings.hpp"
 #include "tests/simulation/gate_story.hpp"

@@ -14,11 +14,11 @@
 #include <utility>
 #include <vector>
 
-#include "admission/loop_driver.hpp"
+#include "admission/domain/loop_driver.hpp"
 #include "admission/rules.hpp"
 #include "connectors/bridge/bridge.hpp"
 #include "connectors/bridge/memory_mirror.hpp"
-#include "connectors/events/decision_events.hpp"
+#include "connectors/event_recorder/decision_events.hpp"
 #include "connectors/objects/resource_types.hpp"
 #include "connectors/simulated/scenario_player.hpp"
 #include "events/record.hpp"

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "admission/loop_driver.hpp"
+#include "admission/domain/loop_driver.hpp"
 #include "admission/rules.hpp"
 #include "events/memory_log.hpp"
 #include "events/record.hpp"

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "admission/cluster_queue.hpp"
+#include "admission/queue/cluster_queue.hpp"
 #include "connectors/manifests/manifest_reader.hpp"
 #include "connectors/simulated/scenario_player.hpp"
 #include "events/memory_log.hpp"

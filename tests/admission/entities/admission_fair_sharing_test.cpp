@@ -5,7 +5,7 @@
 #include <cmath>
 #include <optional>
 
-#include "admission/snapshot.hpp"
+#include "admission/state/snapshot.hpp"
 #include "tests/admission/entities/fact_world.hpp"
 
 namespace hindsight::admission::testing {

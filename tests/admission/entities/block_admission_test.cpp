@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "admission/snapshot.hpp"
+#include "admission/state/snapshot.hpp"
 #include "tests/admission/entities/fact_world.hpp"
 
 namespace hindsight::admission::testing {

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "admission/repeated_steps.hpp"
-#include "admission/snapshot.hpp"
+#include "admission/state/snapshot.hpp"
+#include "admission/workload/repeated_steps.hpp"
 #include "tests/admission/entities/fact_world.hpp"
 #include "vocabulary/text.hpp"
 

@@ -4,7 +4,7 @@
 
 #include <set>
 
-#include "admission/slices.hpp"
+#include "admission/model/slices.hpp"
 #include "tests/admission/entities/fact_world.hpp"
 
 namespace hindsight::admission::testing {

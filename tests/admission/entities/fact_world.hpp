@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "admission/loop_driver.hpp"
+#include "admission/domain/loop_driver.hpp"
 #include "admission/rules.hpp"
 
 namespace hindsight::admission::testing {

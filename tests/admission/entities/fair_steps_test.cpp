@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "admission/snapshot.hpp"
+#include "admission/state/snapshot.hpp"
 #include "tests/admission/entities/fact_world.hpp"
 
 namespace hindsight::admission::testing {

@@ -1,7 +1,7 @@
 // The heap of a ClusterQueue: whatever is pushed, parked and woken in groups, the first is the one that a plain sort of all that waits
 // would put first.
 
-#include "admission/pending_lanes.hpp"
+#include "admission/queue/pending_lanes.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // Workloads that keep preempting the same others (base-admission D13): how that is noticed, and how it ends.
 
-#include "admission/repeated_preemptions.hpp"
+#include "admission/scheduling/repeated_preemptions.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "admission/snapshot.hpp"
+#include "admission/state/snapshot.hpp"
 #include "tests/admission/entities/fact_world.hpp"
 
 namespace hindsight::admission::testing {

@@ -7,8 +7,8 @@
 #include <functional>
 #include <random>
 
-#include "admission/event_size.hpp"
-#include "admission/snapshot.hpp"
+#include "admission/model/event_size.hpp"
+#include "admission/state/snapshot.hpp"
 #include "tests/admission/decided_afresh.hpp"
 #include "tests/admission/entities/fact_world.hpp"
 

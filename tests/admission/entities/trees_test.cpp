@@ -4,7 +4,7 @@
 
 #include <random>
 
-#include "admission/catalog_view.hpp"
+#include "admission/model/catalog_view.hpp"
 
 namespace hindsight::admission {
 namespace {

@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include "admission/catalog.hpp"
-#include "admission/quota_tree.hpp"
-#include "admission/workload_info.hpp"
+#include "admission/model/catalog.hpp"
+#include "admission/model/workload_info.hpp"
+#include "admission/quota/quota_tree.hpp"
 
 // Short words for the scenarios of base-admission §13. CPU amounts are in cores: 1c = 1000 milli-cores.
 

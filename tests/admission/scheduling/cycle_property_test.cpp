@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <set>
 
-#include "admission/entry_order.hpp"
+#include "admission/scheduling/entry_order.hpp"
 #include "tests/admission/scheduling/random_world.hpp"
 
 namespace hindsight::admission::testing {

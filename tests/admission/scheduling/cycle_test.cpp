@@ -1,6 +1,6 @@
-#include "admission/cycle.hpp"
+#include "admission/scheduling/cycle.hpp"
 
-#include "admission/outcome_text.hpp"
+#include "admission/scheduling/outcome_text.hpp"
 #include "tests/admission/scheduling/world.hpp"
 
 namespace hindsight::admission::testing {

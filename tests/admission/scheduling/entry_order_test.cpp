@@ -1,4 +1,4 @@
-#include "admission/entry_order.hpp"
+#include "admission/scheduling/entry_order.hpp"
 
 #include "tests/admission/scheduling/world.hpp"
 

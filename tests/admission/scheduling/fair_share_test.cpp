@@ -1,4 +1,4 @@
-#include "admission/fair_share.hpp"
+#include "admission/quota/fair_share.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "admission/flavor_assigner.hpp"
+#include "admission/scheduling/flavor_assigner.hpp"
 
 #include "tests/admission/scheduling/world.hpp"
 

@@ -1,4 +1,4 @@
-#include "admission/node_match.hpp"
+#include "admission/scheduling/node_match.hpp"
 
 #include <gtest/gtest.h>
 

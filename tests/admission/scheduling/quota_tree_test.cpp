@@ -1,8 +1,8 @@
-#include "admission/quota_tree.hpp"
+#include "admission/quota/quota_tree.hpp"
 
 #include <gtest/gtest.h>
 
-#include "admission/fair_share.hpp"
+#include "admission/quota/fair_share.hpp"
 #include "tests/admission/scheduling/random_world.hpp"
 
 namespace hindsight::admission::testing {

@@ -1,6 +1,6 @@
 // Which sizes a workload with bounded containers is given (5440 MR-41, MR-42, MR-44, MR-58).
 
-#include "admission/sizing.hpp"
+#include "admission/scheduling/sizing.hpp"
 
 #include <random>
 

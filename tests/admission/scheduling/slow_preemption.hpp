@@ -5,8 +5,8 @@
 #include <set>
 #include <vector>
 
-#include "admission/fair_share.hpp"
-#include "admission/preemption.hpp"
+#include "admission/quota/fair_share.hpp"
+#include "admission/scheduling/preemption.hpp"
 
 namespace hindsight::admission::testing {
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "admission/cycle.hpp"
+#include "admission/scheduling/cycle.hpp"
 #include "tests/admission/scheduling/builders.hpp"
 
 namespace hindsight::admission::testing {

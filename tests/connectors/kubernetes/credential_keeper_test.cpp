@@ -1,6 +1,6 @@
 // Shows that requests go on while a credential command is slow, hangs or fails, that they wait only when there is nothing that they could
 // carry, and that such a command is killed with what it started.
-#include "connectors/kubernetes/credential_keeper.hpp"
+#include "connectors/kubernetes/auth/credential_keeper.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Shows that credentials are read from files and commands, that changes are seen, and that no secret gets into a message.
-#include "connectors/kubernetes/credentials.hpp"
+#include "connectors/kubernetes/auth/credentials.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "connectors/kubernetes/exec_plugin.hpp"
+#include "connectors/kubernetes/auth/exec_plugin.hpp"
 #include "tests/connectors/kubernetes/processes.hpp"
 #include "tests/connectors/kubernetes/temporary_folder.hpp"
 #include "tests/connectors/kubernetes/waiting.hpp"

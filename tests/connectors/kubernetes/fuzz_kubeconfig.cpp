@@ -5,7 +5,7 @@
 
 #include <string>
 #include <vector>
-#include "connectors/kubernetes/kubeconfig.hpp"
+#include "connectors/kubernetes/auth/kubeconfig.hpp"
 #include "tests/support/fuzz_seeds.hpp"
 
 extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {

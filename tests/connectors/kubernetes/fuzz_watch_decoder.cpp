@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include <vector>
-#include "connectors/kubernetes/watch_decoder.hpp"
+#include "connectors/kubernetes/mirror/watch_decoder.hpp"
 #include "tests/support/fuzz_seeds.hpp"
 
 extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {

@@ -1,5 +1,5 @@
 // Shows the HTTP client against a server of our own over HTTP/1.1: queueing, streams with pauses, broken connections, credentials.
-#include "connectors/kubernetes/http_client.hpp"
+#include "connectors/kubernetes/http/http_client.hpp"
 
 #include <gtest/gtest.h>
 

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "connectors/kubernetes/http_client.hpp"
+#include "connectors/kubernetes/http/http_client.hpp"
 #include "tests/connectors/kubernetes/fake_api_server.hpp"
 #include "tests/connectors/kubernetes/waiting.hpp"
 

@@ -1,12 +1,12 @@
 // Shows that kubeconfig files are read as kubectl reads them and that mistakes are named by file, field, finding and what is allowed.
-#include "connectors/kubernetes/kubeconfig.hpp"
+#include "connectors/kubernetes/auth/kubeconfig.hpp"
 
 #include <gtest/gtest.h>
 
 #include <random>
 
-#include "connectors/kubernetes/base64.hpp"
-#include "connectors/kubernetes/endpoint.hpp"
+#include "connectors/kubernetes/auth/base64.hpp"
+#include "connectors/kubernetes/http/endpoint.hpp"
 #include "tests/connectors/kubernetes/temporary_folder.hpp"
 
 namespace hindsight::connectors::kubernetes {

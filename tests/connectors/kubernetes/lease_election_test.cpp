@@ -1,5 +1,5 @@
 // Shows the election on a clock of our own: two candidates, lost and late messages, and never two leaders.
-#include "connectors/kubernetes/lease_election.hpp"
+#include "connectors/kubernetes/lease/lease_election.hpp"
 
 #include <gtest/gtest.h>
 

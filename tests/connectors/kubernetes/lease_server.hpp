@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "connectors/kubernetes/lease_election.hpp"
+#include "connectors/kubernetes/lease/lease_election.hpp"
 
 namespace hindsight::connectors::kubernetes::testing {
 

@@ -1,5 +1,5 @@
 // Shows in which steps a list is read when pages fail.
-#include "connectors/kubernetes/list_steps.hpp"
+#include "connectors/kubernetes/mirror/list_steps.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Shows what the mirror remembers and which changes it reports, above all when something happened unseen.
-#include "connectors/kubernetes/mirror_store.hpp"
+#include "connectors/kubernetes/mirror/mirror_store.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Shows what is taken from objects, lists and statuses, and that managed fields are cut out wherever they stand.
-#include "connectors/kubernetes/object_reader.hpp"
+#include "connectors/kubernetes/mirror/object_reader.hpp"
 
 #include <gtest/gtest.h>
 

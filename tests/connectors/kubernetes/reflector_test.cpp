@@ -1,5 +1,5 @@
 // Shows the reflector against a server of our own that keeps objects and can be made to misbehave.
-#include "connectors/kubernetes/reflector.hpp"
+#include "connectors/kubernetes/mirror/reflector.hpp"
 
 #include <gtest/gtest.h>
 

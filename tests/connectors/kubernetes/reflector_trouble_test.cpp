@@ -6,7 +6,7 @@
 #include <map>
 #include <memory>
 
-#include "connectors/kubernetes/list_steps.hpp"
+#include "connectors/kubernetes/mirror/list_steps.hpp"
 #include "tests/connectors/kubernetes/reflector_fixture.hpp"
 
 namespace hindsight::connectors::kubernetes {

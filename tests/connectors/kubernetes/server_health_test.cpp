@@ -1,5 +1,5 @@
 // Shows what is made of answers and of their absence: what people are told, and when a refusal is not yet believed.
-#include "connectors/kubernetes/server_health.hpp"
+#include "connectors/kubernetes/http/server_health.hpp"
 
 #include <gtest/gtest.h>
 

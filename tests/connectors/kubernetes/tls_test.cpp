@@ -15,7 +15,7 @@
 #include <mutex>
 #include <thread>
 
-#include "connectors/kubernetes/http_client.hpp"
+#include "connectors/kubernetes/http/http_client.hpp"
 #include "tests/connectors/kubernetes/temporary_folder.hpp"
 #include "tests/connectors/kubernetes/waiting.hpp"
 

@@ -1,5 +1,5 @@
 // Shows that a watch stream is decoded alike however it is cut, that memory is bounded, and that damage gives an error.
-#include "connectors/kubernetes/watch_decoder.hpp"
+#include "connectors/kubernetes/mirror/watch_decoder.hpp"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 #include <set>
 #include <string>
 
-#include "connectors/kubernetes/base64.hpp"
+#include "connectors/kubernetes/auth/base64.hpp"
 #include "connectors/webhooks/reviews.hpp"
 
 namespace hindsight::connectors::webhooks::test {

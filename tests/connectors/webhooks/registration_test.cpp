@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "connectors/kubernetes/base64.hpp"
+#include "connectors/kubernetes/auth/base64.hpp"
 
 namespace hindsight::connectors::webhooks {
 namespace {

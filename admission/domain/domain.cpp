@@ -1,0 +1,599 @@
+#include "admission/domain/domain.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "vocabulary/record_order.hpp"
+
+namespace hindsight::admission {
+
+namespace {
+
+/// A life-cycle step that says as much as a step may has left parents to the next one, perhaps (take_decisions): they were not heard,
+/// although its base knows what happened to them. Whether there were any does not stand in the record; that there may be follows from it.
+bool fills_a_step(List<Event> events, std::size_t most) {
+  std::size_t bytes = 0;
+  return std::any_of(events.begin(), events.end(), [&](const Event& e) { return (bytes += event_bytes(e)) >= most; });
+}
+
+}  // namespace
+
+// ---- applying ---------------------------------------------------------------------------------------------------------------
+
+Result<void> Domain::begin(const RecordView& record, Outbox& out) {
+  const Envelope& e = record.envelope;
+  took_decision_ = false;
+  const RecordOrder order = record_order(sequence_, epoch_, e.sequence, e.epoch);
+  if (order == RecordOrder::gap)
+    return fail(ErrorKind::corrupt, "domain " + std::string(e.domain) + ": expected sequence " + std::to_string(sequence_ + 1) +
+                                        ", found " + std::to_string(e.sequence));
+  if (order == RecordOrder::passed_over) {
+    if (std::holds_alternative<Decisions>(record.body)) ++stale_decisions_;
+    return {};
+  }
+  if (passes_over(e)) {
+    pass(e);
+    return {};
+  }
+  count(e);
+  if (const auto* o = std::get_if<Observation>(&record.body)) {
+    if (const auto* q = std::get_if<RecordQuarantined>(o); q != nullptr && !std::ranges::binary_search(passed_over_, q->sequence))
+      return fail(ErrorKind::conflict, "domain " + std::string(e.domain) + ": record " + std::to_string(q->position) + " (sequence " +
+                                           std::to_string(q->sequence) + ") was set aside, and this fold began before that was known");
+    route(*o, out);
+  } else if (const auto* d = std::get_if<Decisions>(&record.body)) {
+    // Each decision has a later base than the one before: an equal one is the same once more, written by an append that was repeated.
+    if (d->base != 0 && d->base <= decided_base_) {
+      ++stale_decisions_;
+      return {};
+    }
+    took_decision_ = true;
+    route(*d, out);
+  } else if (const auto* started = std::get_if<EpochStarted>(&record.body)) {
+    rules_ = started->rules;
+    // Where connectors are processes of their own, they go on observing, and carry nothing out before they have listed everything.
+    if (e.sequence != numbered_by_reader) listed_ = false;
+    mark_all();  // what the epoch before decided but did not write is lost: everything is asked again
+  }
+  return {};
+}
+
+void Domain::count(const Envelope& e) {
+  ++sequence_;
+  epoch_ = std::max(epoch_, e.epoch);
+  if (e.time > now_) now_ = e.time;  // a clock that steps back does not turn time back
+  asked_kinds_ = 0;
+  contenders_.clear();
+}
+
+void Domain::pass(const Envelope& envelope) {
+  took_decision_ = false;
+  count(envelope);
+  passed_over_.push_back(sequence_);
+}
+
+void Domain::end() {}
+
+bool Domain::counts(const Envelope& envelope) const {
+  return record_order(sequence_, epoch_, envelope.sequence, envelope.epoch) == RecordOrder::next;
+}
+
+void Domain::touched(Address entity) {
+  switch (entity.kind) {
+    case EntityKind::workload_parent:
+      mark_dirty(entity.index);
+      break;
+    case EntityKind::cluster_queue:
+      mark_tree(catalog_->root_of(Symbol::from_id(entity.index)));
+      break;
+    case EntityKind::cohort_tree:
+      mark_tree(Symbol::from_id(entity.index));
+      break;
+    case EntityKind::domain:
+      break;
+  }
+}
+
+void Domain::route(const Observation& o, Outbox& out) {
+  if (seen_.is_late(o)) return;
+  if (!quarantined_.empty() && !lift_quarantine(o)) return;
+  edited_ = false;
+  std::visit([&](const auto& x) { apply(x, out); }, o);
+  if (edited_ && repeated_.clear()) mark_trees();  // other rules, another matter (D13)
+}
+
+void Domain::route(const Decisions& d, Outbox& out) {
+  decided_base_ = std::max(decided_base_, d.base);
+  // Did every parent have its say before?
+  if (d.step == StepKind::life_cycle ? !fills_a_step(d.events, step_bytes_) : !cycle_is_overdue())
+    resolved_base_ = std::max(resolved_base_, d.base);
+  if (d.step == StepKind::life_cycle) ++life_cycle_steps_;
+  if (d.step == StepKind::cycle) {
+    ++cycles_;
+    life_cycle_steps_ = 0;
+    Step s;
+    s.kind = d.step;
+    s.events.assign(d.events.begin(), d.events.end());
+    seen_cycles_.push_back(fingerprint(s));
+  } else if (d.step == StepKind::timers) {
+    seen_cycles_.clear();
+  }
+  for (const Event& e : d.events) route_event(e, d.step == StepKind::life_cycle, out);
+}
+
+namespace {
+
+/// The job that an event is about, where it is about no Workload.
+struct OnlyJob {
+  const JobRef* operator()(const WorkloadRequested& e) const { return &e.job; }
+  const JobRef* operator()(const JobStopped& e) const { return &e.job; }
+  const JobRef* operator()(const GateChanged& e) const { return e.workload.uid.empty() ? &e.job : nullptr; }
+  template <class E>
+  const JobRef* operator()(const E&) const {
+    return nullptr;
+  }
+};
+
+struct NamedWorkload {
+  Text operator()(const WorkloadRequested&) const { return {}; }
+  Text operator()(const JobStopped&) const { return {}; }
+  Text operator()(const TreeReactivated&) const { return {}; }
+  template <class E>
+  Text operator()(const E& e) const {
+    return e.workload.uid;
+  }
+};
+
+}  // namespace
+
+void Domain::route_event(const Event& e, bool life_cycle, Outbox& out) {
+  if (const auto* r = std::get_if<TreeReactivated>(&e)) {
+    const Symbol root(r->root);
+    reactivations_.erase(root);
+    for (const Symbol& queue : catalog_->members(root)) out.send(domain_address, queue_address(queue), msg::Reactivate{});
+    mark_tree(root);
+    return;
+  }
+  if (const JobRef* job = std::visit(OnlyJob{}, e); job != nullptr) {
+    const std::uint32_t parent = registry_.find_parent(job->uid);
+    if (parent != Registry::none) out.send(domain_address, {EntityKind::workload_parent, parent}, msg::EventApplied{&e, 0, life_cycle});
+    return;
+  }
+  const auto entry = registry_.find_workload(std::visit(NamedWorkload{}, e));
+  if (!entry) return;  // its object has gone meanwhile
+  out.send(domain_address, {EntityKind::workload_parent, entry.parent}, msg::EventApplied{&e, entry.id, life_cycle});
+  if (const auto* q = std::get_if<QuotaReserved>(&e))
+    place_workload(entry.id, Catalog::LocalQueueKey(workload_places_[entry.id].member), Symbol(q->cluster_queue));
+  if (const auto* r = std::get_if<EntryRequeued>(&e)) {
+    const Symbol queue(r->cluster_queue);
+    out.send(domain_address, queue_address(queue), msg::Requeued{r, entry.id});
+    mark_tree(catalog_->root_of(queue));
+  } else if (const auto* p = std::get_if<WorkloadPreempted>(&e)) {
+    repeated_.note(p->preemptor.uid, p->workload.uid, sequence_, static_cast<std::uint32_t>(catalog_->settings.repeated_preemptions));
+  } else if (std::holds_alternative<WorkloadEvicted>(e) || std::holds_alternative<WorkloadFinished>(e)) {
+    if (repeated_.forget(std::visit(NamedWorkload{}, e))) mark_trees();
+  }
+}
+
+// ---- registry -----------------------------------------------------------------------------------------------------------------
+
+std::optional<std::uint32_t> Domain::parent_of(const Event& event) const {
+  if (const JobRef* job = std::visit(OnlyJob{}, event); job != nullptr) {
+    const std::uint32_t parent = registry_.find_parent(job->uid);
+    return parent == Registry::none ? std::nullopt : std::optional(parent);
+  }
+  const auto entry = registry_.find_workload(std::visit(NamedWorkload{}, event));
+  return entry ? std::optional(entry.parent) : std::nullopt;
+}
+
+std::optional<std::uint32_t> Domain::find_parent(std::string_view uid) const {
+  if (const auto w = registry_.find_workload(uid)) return w.parent;
+  const std::uint32_t parent = registry_.find_parent(uid);
+  if (parent == Registry::none) return std::nullopt;
+  return parent;
+}
+
+std::uint32_t Domain::parent_of(std::string_view key) {
+  const std::uint32_t parent = registry_.add_parent(key);
+  know(parent);
+  return parent;
+}
+
+void Domain::know(std::uint32_t parent) {
+  if (parent < is_dirty_.size()) return;
+  is_dirty_.resize(parent + 1, false);
+  due_of_.resize(parent + 1, Time::never());
+  job_kinds_.resize(parent + 1, JobKind::none);
+  job_places_.resize(parent + 1);
+}
+
+namespace {
+
+template <class Index, class Key>
+void move_entry(Index& index, const Key& from, const Key& to, WorkloadId id) {
+  if (from == to) return;
+  if (const auto it = index.find(from); it != index.end()) {
+    it->second.erase(id);
+    if (it->second.empty()) index.erase(it);
+  }
+  if (to != Key()) index[to].insert(id);
+}
+
+}  // namespace
+
+/// Of a Workload that has gone both are empty.
+void Domain::place_workload(WorkloadId id, Catalog::LocalQueueKey member, Symbol holder) {
+  if (id >= workload_places_.size()) workload_places_.resize(id + 1);
+  WorkloadPlace& place = workload_places_[id];
+  move_entry(members_, place.member, member, id);
+  move_entry(holders_, place.holder, holder, id);
+  const bool gone = member == Catalog::LocalQueueKey() && holder.empty();
+  place = {std::move(member), std::move(holder), gone ? 0 : place.version};
+}
+
+std::vector<std::uint32_t> Domain::parents_of(const std::unordered_set<WorkloadId>& workloads) const {
+  std::vector<std::uint32_t> out;
+  for (const WorkloadId id : workloads)
+    if (const auto parent = registry_.parent_of(id); registry_.has_parent(parent)) out.push_back(parent);
+  std::sort(out.begin(), out.end());
+  out.erase(std::unique(out.begin(), out.end()), out.end());
+  return out;
+}
+
+void Domain::mark_dirty(std::uint32_t parent) {
+  if (parent >= is_dirty_.size() || is_dirty_[parent]) return;
+  is_dirty_[parent] = true;
+  dirty_.push_back(parent);
+}
+
+void Domain::mark_tree(Symbol root) {
+  if (root.empty()) return;  // below a cycle of cohorts: there is no tree
+  if (root.id() >= is_dirty_tree_.size()) is_dirty_tree_.resize(root.id() + 1, false);
+  if (is_dirty_tree_[root.id()]) return;
+  is_dirty_tree_[root.id()] = true;
+  dirty_trees_.push_back(root);
+}
+
+void Domain::mark_trees() {
+  for (const auto& [queue, root] : catalog_->roots) mark_tree(root);
+}
+
+/// Who has a job or a Workload in it. Its labels say nothing to anybody else.
+void Domain::mark_namespace(const Symbol& namespace_) {
+  for (std::uint32_t parent = 0; parent < job_places_.size(); ++parent)
+    if (job_places_[parent].namespace_ == namespace_) mark_dirty(parent);
+  for (WorkloadId id = 0; id < workload_places_.size(); ++id)
+    if (workload_places_[id].member.first == namespace_) mark_dirty(registry_.parent_of(id));
+}
+
+void Domain::mark_all() {
+  for (std::uint32_t parent = 0; parent < registry_.parents_end(); ++parent)
+    if (registry_.has_parent(parent)) mark_dirty(parent);
+  mark_trees();
+}
+
+/// Somebody changed the world: what led nowhere may lead somewhere now (D10, D13).
+void Domain::news() {
+  seen_cycles_.clear();
+  if (repeated_.news(sequence_, static_cast<std::uint32_t>(catalog_->settings.repeated_preemptions))) mark_trees();
+}
+
+void Domain::forget_dirty_trees() {
+  for (const Symbol& root : dirty_trees_) is_dirty_tree_[root.id()] = false;
+  dirty_trees_.clear();
+}
+
+// ---- messages to the domain ---------------------------------------------------------------------------------------------------
+
+void Domain::receive(Message& message, Outbox& out) {
+  if (auto* p = std::get_if<msg::Proposed>(&message.payload)) {
+    if (!p->proposal.events.empty()) {
+      const bool parent = message.from.kind == EntityKind::workload_parent;
+      std::string key = parent ? registry_.key(message.from.index) : std::string();
+      if (!parent) key = Symbol::from_id(message.from.index).text();
+      if (p->admits) admitting_.emplace(key, std::move(*p->admits));
+      if (p->proposal.repeats)
+        circling_.insert(std::move(key));
+      else if (parent)
+        answered(std::move(key), message.from.index, std::move(p->proposal));
+      else
+        answers_.emplace(std::move(key), Answer{std::move(p->proposal)});
+    }
+    --waiting_for_;
+  } else if (const auto* m = std::get_if<msg::NextDue>(&message.payload)) {
+    const std::uint32_t parent = message.from.index;
+    if (due_of_[parent].is_set()) due_.erase({due_of_[parent], parent});
+    due_of_[parent] = m->due;
+    if (m->due.is_set()) due_.insert({m->due, parent});
+  } else if (const auto* sampling = std::get_if<msg::SamplingDue>(&message.payload)) {
+    sampling_due(Symbol::from_id(message.from.index), sampling->due);
+  } else if (const auto* m1 = std::get_if<msg::ReactivateTreeOf>(&message.payload)) {
+    request_reactivation(m1->cluster_queue);
+  } else if (const auto* m2 = std::get_if<msg::NotReady>(&message.payload)) {
+    if (m2->not_ready) {
+      not_ready_.insert(m2->id);
+    } else if (not_ready_.erase(m2->id) != 0 && not_ready_.empty()) {  // whoever waited for this may be admitted now (BA-76)
+      seen_cycles_.clear();
+      mark_trees();
+    }
+  } else if (const auto* m3 = std::get_if<msg::Runs>(&message.payload)) {
+    tell_descendants(message.from.index, m3->runs, out);
+  } else if (const auto* m4 = std::get_if<msg::Sized>(&message.payload)) {
+    sized(message.from.index, *m4, out);
+  } else if (auto* m5 = std::get_if<msg::Disowned>(&message.payload)) {
+    adopt(std::move(m5->workload), out);
+  } else if (const auto* newer = std::get_if<msg::ReadSince>(&message.payload)) {
+    lift_quarantine(newer->uid);
+  } else if (std::holds_alternative<msg::WorldChanged>(message.payload)) {
+    if (message.from.kind == EntityKind::workload_parent)
+      news();
+    else
+      seen_cycles_.clear();  // a queue sampled its usage: time went by, no more
+  } else if (std::holds_alternative<msg::Retired>(message.payload)) {
+    const std::uint32_t parent = message.from.index;
+    if (!registry_.has_parent(parent)) return;
+    registry_.remove_parent(parent);
+    if (due_of_[parent].is_set()) due_.erase({due_of_[parent], parent});
+    due_of_[parent] = Time::never();
+    if (const auto pods = pods_of_owners_.extract(parent))  // its number is given out again
+      for (const auto& uid : pods.mapped())
+        if (const auto pod = pods_.find(uid); pod != pods_.end()) pod->second.owner = Registry::none;
+  }
+}
+
+void Domain::request_reactivation(Symbol cluster_queue) {
+  const Symbol root = catalog_->root_of(cluster_queue);
+  if (!root.empty()) request_root(root);  // a cyclic tree is ignored
+}
+
+void Domain::request_root(Symbol root) {
+  const Time due = now_ + catalog_->settings.reactivation_batch;
+  const auto [it, fresh] = reactivations_.try_emplace(root, due);
+  if (!fresh && due < it->second) it->second = due;
+}
+
+Time Domain::next_due() const {
+  Time due = due_.empty() ? Time::never() : due_.begin()->first;
+  for (const auto& [root, t] : reactivations_)
+    if (!due.is_set() || t < due) due = t;
+  if (!sampling_.empty()) {
+    // Only a timer samples. When another record has moved the time beyond that, the next moment is due: a time that has passed wakes
+    // nobody.
+    const Time sampling = std::max(sampling_.begin()->first, now_ + Duration{1});
+    if (!due.is_set() || sampling < due) due = sampling;
+  }
+  return due;
+}
+
+void Domain::sampling_due(Symbol queue, Time due) {
+  if (const auto known = sampling_of_.find(queue.id()); known != sampling_of_.end()) {
+    sampling_.erase({known->second, queue.id()});
+    sampling_of_.erase(known);
+  }
+  if (!due.is_set()) return;
+  sampling_of_.emplace(queue.id(), due);
+  sampling_.insert({due, queue.id()});
+}
+
+// ---- deciding -----------------------------------------------------------------------------------------------------------------
+
+bool Domain::start_deciding(Outbox& out) {
+  if (!contenders_.empty()) {  // the second half of a cycle: these know now that they may not admit
+    for (const Symbol& root : std::exchange(contenders_, {})) {
+      ++waiting_for_;
+      out.send(domain_address, tree_address(root), msg::RunCycle{cycles_ + 1, true});
+    }
+    return true;
+  }
+  step_ = Step{};
+  step_.base = sequence_;
+  step_.time = now_;
+  answers_.clear();
+  answers_bytes_ = 0;
+  circling_.clear();
+  admitting_.clear();
+  waiting_for_ = 0;
+  if (!synced_) return false;
+  for (const auto kinds = kinds_in_order(); asked_kinds_ < kinds.size();) {
+    step_.kind = kinds[asked_kinds_++];
+    const bool asked = step_.kind == StepKind::life_cycle ? ask_parents(out)
+                       : step_.kind == StepKind::timers   ? ask_timers()
+                                                          : ask_trees(out);
+    if (asked) return true;
+  }
+  return false;
+}
+
+/// What happened to Workloads comes before who is admitted. But whoever keeps changing Workloads must not keep others from being admitted:
+/// after so many steps of the one kind the other goes first, whatever else there is to say.
+std::span<const StepKind> Domain::kinds_in_order() const {
+  using enum StepKind;
+  static constexpr std::array usual{life_cycle, timers, cycle};
+  static constexpr std::array overdue{timers, cycle, life_cycle, timers, cycle};
+  if (cycle_is_overdue()) return overdue;
+  return usual;
+}
+
+bool Domain::ask_parents(Outbox& out) {
+  while (!due_.empty() && due_.begin()->first <= now_) {  // asked once; what stays due is announced again
+    const std::uint32_t parent = due_.begin()->second;
+    mark_dirty(parent);
+    due_.erase(due_.begin());
+    due_of_[parent] = Time::never();
+  }
+  // What a parent proposes depends on its state and on the catalog. All are asked after a change of the latter, so that a domain that has
+  // been running proposes what one that was folded afresh does.
+  if (catalog_changed_)
+    for (std::uint32_t parent = 0; parent < registry_.parents_end(); ++parent) mark_dirty(parent);
+  catalog_changed_ = false;
+  for (const std::uint32_t parent : dirty_) {
+    is_dirty_[parent] = false;
+    if (!registry_.has_parent(parent)) continue;
+    ++waiting_for_;
+    ++parents_asked_;
+    out.send(domain_address, {EntityKind::workload_parent, parent}, msg::Reconcile{});
+  }
+  dirty_.clear();
+  return waiting_for_ != 0;
+}
+
+/// The domain answers itself.
+bool Domain::ask_timers() {
+  Proposal p;
+  p.most = step_bytes_;
+  for (const auto& [root, due] : reactivations_)
+    if (due <= now_ && !p.full()) p.events.emplace_back(TreeReactivated{root.text()});
+  if (p.events.empty()) return false;
+  answers_.emplace("", Answer{std::move(p)});
+  return true;
+}
+
+bool Domain::ask_trees(Outbox& out) {
+  for (const Symbol& root : dirty_trees_) {
+    ++waiting_for_;
+    out.send(domain_address, tree_address(root), msg::RunCycle{cycles_ + 1});
+  }
+  return waiting_for_ != 0;
+}
+
+Domain::Step Domain::take_decisions() {
+  if (admitting_.size() > 1) {
+    // BA-76: one admission at a time, and the first in the order of entries goes first; nobody else gets quota in this cycle
+    const auto first =
+        std::min_element(admitting_.begin(), admitting_.end(), [](const auto& a, const auto& b) { return a.second < b.second; })->first;
+    for (const auto& [key, rank] : admitting_) {
+      if (key == first) continue;
+      answers_.erase(key);
+      contenders_.emplace_back(key);
+    }
+    admitting_.clear();
+    Step none;
+    none.kind = step_.kind;
+    return none;
+  }
+  step_.circling.assign(circling_.begin(), circling_.end());
+  circling_.clear();
+  if (step_.kind == StepKind::cycle)
+    take_cycle();
+  else
+    fill_step();
+  answers_.clear();
+  return std::move(step_);
+}
+
+/// Of the answers of parents those are kept that go into one step: each whose predecessors, by key, do not fill it. Which ones these are
+/// does not depend on the order in which they come, for those before one that was left fill the step from then on. And no more of them is
+/// in memory at any time.
+void Domain::answered(std::string key, std::uint32_t parent, Proposal proposal) {
+  answers_bytes_ += proposal.bytes();
+  answers_.emplace(std::move(key), Answer{std::move(proposal), parent});
+  while (answers_.size() > 1) {
+    const auto last = std::prev(answers_.end());
+    const std::size_t before = answers_bytes_ - last->second.proposal.bytes();
+    if (before < step_bytes_) return;
+    answers_bytes_ = before;
+    mark_dirty(last->second.parent);
+    answers_.erase(last);
+  }
+}
+
+/// Takes the first answers, until the step is full.
+void Domain::fill_step() {
+  std::size_t bytes = 0;
+  while (!answers_.empty() && bytes < step_bytes_) {
+    Proposal p = std::move(answers_.extract(answers_.begin()).mapped().proposal);
+    bytes += p.bytes();
+    step_.events.insert(step_.events.end(), p.events.begin(), p.events.end());
+    step_.arenas.push_back(std::move(p.arena));
+  }
+}
+
+/// The first trees whose cycle is not the same as one before: that one again, without news in between, would lead nowhere (D10). Trees that
+/// are left stay dirty, and are asked again.
+void Domain::take_cycle() {
+  while (!answers_.empty()) {
+    fill_step();
+    if (std::find(seen_cycles_.begin(), seen_cycles_.end(), fingerprint(step_)) == seen_cycles_.end()) return;
+    step_.events.clear();
+  }
+  forget_dirty_trees();  // at rest until something changes; what does change marks its tree again
+}
+
+std::uint64_t Domain::fingerprint(const Step& step) {
+  StateHash h;
+  for (const Event& e : step.events) {
+    h.add(static_cast<std::uint64_t>(e.index()));
+    h.add(std::visit(NamedWorkload{}, e));
+    if (const auto* r = std::get_if<EntryRequeued>(&e)) {
+      h.add(r->requeue_reason);
+      h.add(r->to_heap);
+      h.add(r->reason);
+      h.add(r->message);
+      for (const auto& x : r->progress) h.add(x.flavor_index);
+    } else if (const auto* q = std::get_if<QuotaReserved>(&e)) {
+      for (const auto& a : q->assignments) {
+        h.add(a.count);
+        for (const auto& f : a.flavors) h.add(f.flavor);
+      }
+    }
+  }
+  return h.value();
+}
+
+std::size_t Domain::entries() const {
+  return members_.size() + holders_.size() + lineages_.size() + children_.size() + owned_.size() + descendants_.size() +
+         running_ancestors_.size() + pods_.size() + pods_of_owners_.size() + held_.size() + not_ready_.size() + due_.size() +
+         reactivations_.size() + consumed_.size() + sampling_.size() + sampling_of_.size() + job_kinds_.size() + workload_places_.size() +
+         repeated_.counts().size() + quarantined_.size() + quarantined_queues_.size() + catalog_->local_queues.size() +
+         catalog_->namespaces.size();
+}
+
+std::uint64_t Domain::hash() const {
+  StateHash h;
+  h.add(sequence_);
+  h.add(epoch_);
+  h.add(decided_base_);
+  if (resolved_base_ != decided_base_) h.add(resolved_base_);
+  if (rules_ != 0) h.add(rules_);
+  if (cycle_is_overdue()) h.add(life_cycle_steps_);  // before that it changes no decision, and logs from before it keep their hashes
+  h.add(cycles_);
+  h.add(now_);
+  h.add(synced_);
+  h.add(catalog_->hash());
+  h.add(listed_);
+  for (const auto& [key, held] : held_) {
+    h.add(key.kind);
+    h.add(key.name);
+    h.add(held.deleting);
+    h.add(held.finalizer);
+  }
+  for (const auto& [root, t] : reactivations_) {
+    h.add(root);
+    h.add(t);
+  }
+  for (const auto f : seen_cycles_) h.add(f);
+  seen_.add_to(h);
+  repeated_.add_to(h);
+  std::uint64_t consumed = 0;  // a sum: the table has no order
+  for (const auto& [key, seen] : consumed_) {
+    StateHash one;
+    one.add(key.first);
+    one.add(key.second);
+    one.add(seen.at);
+    seen.usage.add_to(one);
+    consumed += one.value();
+  }
+  if (consumed != 0) h.add(consumed);
+  for (const auto& [uid, q] : quarantined_) {
+    h.add(std::string_view(uid));
+    h.add(q.kind);
+    for (const std::string_view text : {q.api_kind, q.namespace_, q.name, q.reason}) h.add(text);
+    h.add(q.resource_version);
+    h.add(q.stage);
+    h.add(q.since);
+  }
+  for (const auto sequence : passed_over_) h.add(sequence);
+  return h.value();
+}
+
+}  // namespace hindsight::admission

@@ -1,0 +1,129 @@
+// Which queue belongs to which tree, kept up to date by looking only at what a change concerns (base-admission §2.3).
+
+#include "admission/model/catalog_view.hpp"
+
+namespace hindsight::admission {
+namespace {
+
+template <class Index, class Key>
+const typename Index::mapped_type& look_up(const Index& index, const Key& key) {
+  static const typename Index::mapped_type none;
+  const auto it = index.find(key);
+  return it == index.end() ? none : it->second;
+}
+
+template <class Index, class Key, class Value>
+void take_out(Index& index, const Key& key, const Value& value) {
+  const auto it = index.find(key);
+  if (it == index.end()) return;
+  it->second.erase(value);
+  if (it->second.empty()) index.erase(it);
+}
+
+}  // namespace
+
+// ---- what there is ----------------------------------------------------------------------------------------------------------
+
+void Catalog::put_queue(std::shared_ptr<const QueueConfig> config) {
+  const Symbol name = config->name;
+  if (const auto* old = queue(name); old != nullptr && !old->cohort.empty()) take_out(queues_in_, old->cohort, name);
+  if (!config->cohort.empty()) queues_in_[config->cohort].insert(name);
+  queue_index_[name] = config.get();
+  queues[name] = std::move(config);
+}
+
+void Catalog::erase_queue(Symbol name) {
+  if (const auto* old = queue(name); old != nullptr && !old->cohort.empty()) take_out(queues_in_, old->cohort, name);
+  if (const auto it = roots.find(name); it != roots.end()) {
+    take_out(members_, it->second, name);
+    roots.erase(it);
+  }
+  queue_index_.erase(name);
+  queues.erase(name);
+}
+
+void Catalog::put_cohort(std::shared_ptr<const CohortConfig> config) {
+  const Symbol name = config->name;
+  erase_cohort(name);
+  if (!config->parent.empty()) cohorts_in_[config->parent].insert(name);
+  cohorts.emplace(name, std::move(config));
+}
+
+void Catalog::erase_cohort(Symbol name) {
+  const auto it = cohorts.find(name);
+  if (it == cohorts.end()) return;
+  if (!it->second->parent.empty()) take_out(cohorts_in_, it->second->parent, name);
+  cohorts.erase(it);
+}
+
+void Catalog::put_local_queue(const LocalQueueConfig& config) {
+  erase_local_queue(config.namespace_, config.name);
+  local_queues_of_[config.cluster_queue].emplace(config.namespace_, config.name);
+  local_queues.emplace(LocalQueueKey{config.namespace_, config.name}, config);
+}
+
+void Catalog::erase_local_queue(Symbol namespace_, Symbol name) {
+  const auto it = local_queues.find({namespace_, name});
+  if (it == local_queues.end()) return;
+  take_out(local_queues_of_, it->second.cluster_queue, LocalQueueKey{namespace_, name});
+  local_queues.erase(it);
+}
+
+void Catalog::derive() {
+  for (const auto& [name, config] : std::exchange(queues, {})) put_queue(config);
+  for (const auto& [name, config] : std::exchange(cohorts, {})) put_cohort(config);
+  for (const auto& [key, config] : std::exchange(local_queues, {})) put_local_queue(config);
+}
+
+// ---- what follows -------------------------------------------------------------------------------------------------------------
+
+Symbol Catalog::root_of(Symbol queue) const { return look_up(roots, queue); }
+
+const Catalog::Names& Catalog::members(Symbol root) const { return look_up(members_, root); }
+
+const Catalog::LocalQueueKeys& Catalog::local_queues_of(Symbol cluster_queue) const { return look_up(local_queues_of_, cluster_queue); }
+
+Symbol Catalog::topmost(Symbol cohort) const {
+  for (std::size_t steps = 0; steps <= cohorts.size(); ++steps) {  // more steps than there are cohorts: a circle
+    const auto it = cohorts.find(cohort);
+    if (it == cohorts.end() || it->second->parent.empty()) return cohort;
+    cohort = it->second->parent;
+  }
+  return {};
+}
+
+Catalog::Root Catalog::refresh_root(Symbol name) {
+  const QueueConfig& config = *queue(name);
+  const Symbol after = config.cohort.empty() ? name : topmost(config.cohort);
+  const auto [it, fresh] = roots.try_emplace(name, after);
+  const Root out{name, fresh ? Symbol() : it->second, after, fresh || it->second != after};
+  if (out.changed) {
+    if (!fresh) take_out(members_, out.before, name);
+    members_[after].insert(name);
+    it->second = after;
+  }
+  return out;
+}
+
+std::vector<Catalog::Root> Catalog::refresh_roots() {
+  std::vector<Root> out;
+  for (const auto& [name, config] : queues) out.push_back(refresh_root(name));
+  return out;
+}
+
+std::vector<Symbol> Catalog::below(Symbol cohort) const {
+  std::vector<Symbol> out{cohort};  // each has one parent, so none comes twice but the first, in a circle
+  for (std::size_t i = 0; i < out.size(); ++i)
+    for (const Symbol& child : look_up(cohorts_in_, out[i]))
+      if (child != cohort) out.push_back(child);
+  return out;
+}
+
+std::vector<Catalog::Root> Catalog::refresh_roots_below(Symbol cohort) {
+  std::vector<Root> out;
+  for (const Symbol& c : below(cohort))
+    for (const Symbol& queue : look_up(queues_in_, c)) out.push_back(refresh_root(queue));
+  return out;
+}
+
+}  // namespace hindsight::admission

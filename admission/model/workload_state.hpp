@@ -1,0 +1,211 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "admission/model/catalog_view.hpp"
+#include "admission/model/intents.hpp"
+#include "admission/model/workload_info.hpp"
+#include "vocabulary/arena.hpp"
+#include "vocabulary/decisions.hpp"
+#include "vocabulary/state_hash.hpp"
+
+namespace hindsight::admission {
+
+struct Condition {
+  ConditionType type = ConditionType::unspecified;
+  ConditionStatus status = ConditionStatus::unknown;
+  Symbol reason;
+  std::string message;
+  Time last_transition;
+
+  [[nodiscard]] bool is_true() const { return status == ConditionStatus::true_; }
+  [[nodiscard]] bool is_false() const { return status == ConditionStatus::false_; }
+};
+
+/// A pod set as the Workload's spec has it.
+struct PodSetSpec {
+  Symbol name;
+  std::int32_t count = 1;
+  std::int32_t min_count = -1;
+  std::vector<ResourceRequest> requests;  ///< Per pod as observed, sorted by resource text.
+  std::shared_ptr<const PodShape> shape;
+  std::uint64_t shape_hash = 0, template_hash = 0, core_hash = 0;
+  Symbol group;
+  RareText limits_error;         ///< As observed: what exceeds the template's own limits.
+  RareText limit_range_error;    ///< What breaks a LimitRange of the namespace.
+  std::vector<SizedPart> sized;  ///< Its containers, where bounds apply to some.
+  std::uint64_t bare_hash = 0;   ///< With `sized`: core_hash without what the bounds are about.
+};
+
+[[nodiscard]] std::vector<PodSetSpec> own_pod_sets(List<PodSetFacts> facts);
+[[nodiscard]] SizingPlan own_plan(List<PlannedAmount> facts);
+void add_plan(StateHash& h, const SizingPlan& plan);
+
+struct CheckStatus {
+  Symbol name;
+  CheckState state = CheckState::pending;
+  Time last_transition;
+  std::string message;
+  std::int32_t requeue_after_seconds = -1;  ///< −1: not given.
+  std::int32_t retry_count = -1;
+  std::string pod_set_updates;
+  friend bool operator==(const CheckStatus&, const CheckStatus&) = default;
+};
+
+struct Admission {
+  Symbol cluster_queue;
+  std::vector<PodSetReservation> pod_sets;
+};
+
+struct EvictionStat {
+  Symbol reason, cause;
+  std::int32_t count = 0;
+};
+
+/// Parts of a Workload that this program writes, each of which may await the confirmation that the API server shows it.
+enum class Section : std::uint8_t {
+  conditions = 0,
+  admission = 16,
+  checks = 17,
+  requeue_state = 18,
+  reclaimable = 19,
+  exec_time = 20,
+  evictions = 21,
+  active = 22,
+  spec = 23,
+  plan = 24
+};
+
+/// One Workload object: what was observed of it and what was decided about it since.
+///
+/// A decided part stays "unconfirmed" until an observation shows it as decided; until then older observations do not undo it. A
+/// confirmed part follows whatever is observed: then somebody else changed it (rules 1 and 5).
+class WorkloadState {
+ public:
+  // ---- identity and spec -----------------------------------------------------------------------------------------------
+  WorkloadId id = 0;
+  Symbol namespace_;
+  std::string name, uid, owner_uid;
+  Time created;
+  std::uint64_t resource_version = 0;
+  std::int64_t generation = 0;
+  bool deleting = false;
+  bool in_use_finalizer = false;
+  bool job_made = false;  ///< A job owned it when it was made (label job-uid).
+  Symbol queue_name;
+  std::vector<PodSetSpec> pod_sets;
+  std::optional<std::int32_t> priority;
+  PriorityClassKind priority_class_kind = PriorityClassKind::none;
+  Symbol priority_class;
+  bool active = true;
+  std::int32_t max_exec_seconds = 0;  ///< 0: no limit.
+  RareText admission_gated_by;
+  std::int32_t priority_boost = 0;
+  bool elastic = false;      ///< A slice of an elastic job.
+  RareText replacement_for;  ///< "<namespace>/<name>" of the slice that it is to replace; empty: none.
+  RareText slice_name;       ///< Name of the chain's origin; empty: its own.
+  ResourcePolicy resource_policy = ResourcePolicy::none;
+  RareText resource_bounds;  ///< The annotation as it is.
+
+  // ---- status -----------------------------------------------------------------------------------------------------------
+  std::vector<Condition> conditions;
+  std::optional<Admission> admission;
+  std::vector<CheckStatus> checks;
+  bool has_requeue_state = false;
+  std::int32_t requeue_count = 0;
+  Time requeue_at;
+  std::vector<std::pair<Symbol, std::int32_t>> reclaimable;
+  std::optional<std::int32_t> accumulated_exec_seconds;
+  std::vector<EvictionStat> evictions;
+  SizingPlan plan;  ///< Of the reservation: what its job is to be started with; empty: as it is (5440 MR-45).
+
+  // ---- bookkeeping ------------------------------------------------------------------------------------------------------
+  std::uint32_t unconfirmed = 0;    ///< Bits by condition type and Section.
+  std::uint64_t last_decision = 0;  ///< Sequence of the newest decision in it.
+  std::uint64_t resolve_since = 0;  ///< Sequence of the last change that asks for the pending reason to be resolved anew (base-api §6.3).
+  bool revision_pending = false;    ///< WorkloadRevised was decided and not seen yet.
+  std::int64_t revised_for = 0;     ///< Generation of the job that the newest WorkloadRevised was about.
+  bool removal_pending = false;     ///< WorkloadRemoved was decided.
+  RareText gate_noted;              ///< Value of admission-gated-by as the log tells of it; empty: it is not held back.
+  Time gated_since;                 ///< Of `gate_noted`.
+  // Refused starts with a plan (5440 MR-51, MR-53).
+  std::int32_t plan_refusals = 0;  ///< In a row.
+  RareText plan_refusal;           ///< What the API server said last.
+  bool sizing_barred = false;      ///< Its resources are left as they are.
+  Time sizing_barred_at;
+  RareText quarantined;  ///< Why the object was set aside; then this is its last version that could be read.
+
+  // ---- reading ----------------------------------------------------------------------------------------------------------
+  [[nodiscard]] const Condition* find(ConditionType type) const {
+    for (const auto& c : conditions)
+      if (c.type == type) return &c;
+    return nullptr;
+  }
+  [[nodiscard]] bool is_true(ConditionType type) const {
+    const auto* c = find(type);
+    return c != nullptr && c->is_true();
+  }
+  [[nodiscard]] bool finished() const { return is_true(ConditionType::finished); }
+  [[nodiscard]] bool evicted() const { return is_true(ConditionType::evicted); }
+  [[nodiscard]] bool reserved() const { return is_true(ConditionType::quota_reserved) && admission.has_value(); }
+  [[nodiscard]] bool admitted() const { return is_true(ConditionType::admitted); }
+  [[nodiscard]] bool waits_for(ConditionType t) const { return (unconfirmed >> static_cast<unsigned>(t) & 1U) != 0; }
+  [[nodiscard]] bool waits_for(Section s) const { return (unconfirmed >> static_cast<unsigned>(s) & 1U) != 0; }
+  [[nodiscard]] std::int32_t reclaimable_of(Symbol pod_set) const;
+  [[nodiscard]] std::int64_t effective_priority(const Settings& settings) const;
+  [[nodiscard]] Time queue_time(const Settings& settings) const;
+
+  // ---- changing ---------------------------------------------------------------------------------------------------------
+
+  /// Folds an observation. True if it told more than our own writes coming back.
+  bool observe(const WorkloadObserved& o, std::uint64_t sequence);
+
+  /// Sets a condition as a decision: transition time changes only with the status (metav1 rule).
+  void decide_condition(ConditionType type, ConditionStatus status, Symbol reason, std::string_view message, Time now);
+  void remove_condition(ConditionType type);
+  void await(Section s) { unconfirmed |= 1U << static_cast<unsigned>(s); }
+
+  /// It has run so long: what it had `before`, and the time since it was admitted last.
+  void add_exec_time(std::optional<std::int32_t> before, Time since, Time now);
+  /// The seconds that it may still run, of those that `max_exec_seconds` grants; below 0: it has had more.
+  [[nodiscard]] std::int64_t exec_seconds_left() const {
+    return std::int64_t{max_exec_seconds} - std::int64_t{accumulated_exec_seconds.value_or(0)};
+  }
+  /// QuotaReserved=False with everything that goes with it (§8.1).
+  void clear_reservation(Symbol reason, std::string_view message, Time now);
+  /// The sizes of the reservation; they are shown in an annotation.
+  void set_plan(SizingPlan wanted);
+  /// As if it had never been reserved, because that could not be written (BA-75). Other decisions still await their confirmation.
+  void take_back_reservation();
+  /// Everything that an eviction resets (§8.2).
+  void evict(Symbol reason, Symbol cause, std::string_view message, Time now);
+
+  [[nodiscard]] std::uint64_t hash() const;
+};
+
+/// Reads the snapshot form and back (admission/state/snapshot.cpp).
+[[nodiscard]] CheckStatus own_check(const CheckFacts& c);
+[[nodiscard]] CheckFacts view_check(const CheckStatus& c, Arena& arena);
+
+/// The scheduler's form of a pending or reserving Workload. `replaced`: the slice that holds quota and that it is to replace.
+[[nodiscard]] std::shared_ptr<const WorkloadInfo> make_info(const WorkloadState& w, const Catalog& catalog, std::string_view job_uid,
+                                                            const WorkloadState* replaced = nullptr);
+/// What it holds; `info` must be its current form. `replaced`: as above; what that one holds is not charged a second time, so that both
+/// together hold the larger of the two (EJ-45).
+[[nodiscard]] std::shared_ptr<const Reservation> make_reservation(const WorkloadState& w, std::shared_ptr<const WorkloadInfo> info,
+                                                                  const WorkloadState* replaced = nullptr);
+[[nodiscard]] inline WorkloadRef ref(const WorkloadState& w, Arena& a) { return {a.copy(w.uid), w.namespace_.text(), a.copy(w.name)}; }
+
+/// What of the admission counts now, by pod set (EJ-31); empty without admission.
+[[nodiscard]] std::vector<PodSetReservation> effective_usage(const WorkloadState& w);
+
+/// The checks that a queue asks of a Workload: with assigned flavors those that concern one of them, without those for all flavors
+/// of the queue (§8.3). Sorted by name.
+[[nodiscard]] std::vector<Symbol> required_checks(const QueueConfig& queue, const std::vector<PodSetReservation>* assignment);
+
+}  // namespace hindsight::admission

@@ -1,0 +1,202 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <limits>
+#include <map>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "admission/messages.hpp"
+#include "admission/model/state_field.hpp"
+#include "admission/model/workload_info.hpp"
+#include "admission/queue/pending_lanes.hpp"
+
+namespace hindsight::admission {
+
+/// Numbers of a ClusterQueue or LocalQueue as its status shows them (§8.12).
+struct QueueCounters {
+  std::int32_t pending = 0, reserving = 0, admitted = 0;
+  struct Cell {
+    Symbol flavor, resource;
+    Amount reserved = 0, used = 0;  ///< By reserving, by admitted workloads.
+  };
+  std::vector<Cell> cells;  ///< Only cells that something uses, in no order.
+};
+
+/// A ClusterQueue: the heap of what waits, the inadmissible set, what holds quota here (base-admission §3), and with admission fair sharing
+/// the ledgers of its LocalQueues (§10). It knows the order of its own workloads and nothing of quota elsewhere.
+class ClusterQueue final : public Entity {
+ public:
+  explicit ClusterQueue(Symbol name) : name_(name) {}
+
+  void receive(Message& message, const Context& context, Outbox& out) override;
+
+  [[nodiscard]] Symbol name() const { return name_; }
+  [[nodiscard]] const QueueCounters& counters() const { return published_; }
+  /// Of one LocalQueue that feeds this queue; always up to date.
+  [[nodiscard]] QueueCounters local_counters(Symbol namespace_, Symbol local_queue) const;
+  /// What one LocalQueue has used, with admission fair sharing; null without.
+  [[nodiscard]] const UsageLedger* ledger(Symbol namespace_, Symbol local_queue) const;
+  /// Pending workloads in queue order: the heap, the inadmissible set (BA-192).
+  struct Waiting {
+    std::shared_ptr<const WorkloadInfo> workload;
+    bool parked = false;
+  };
+  [[nodiscard]] std::vector<Waiting> waiting() const;
+  [[nodiscard]] std::vector<std::shared_ptr<const Reservation>> reservations() const;
+  [[nodiscard]] bool holds_quota() const { return !holding_.empty(); }  ///< Some workload reserves in it.
+  [[nodiscard]] std::uint64_t hash() const;
+
+  /// For snapshots: what does not follow from the Workloads.
+  struct Image {
+    struct Entry {
+      std::string uid;
+      bool parked = false;
+      bool by_record = false;
+      ScanState scan;
+    };
+    std::vector<Entry> entries;
+    std::string sticky_uid;
+    std::int64_t sticky_generation = 0;
+    std::uint64_t generation = 0;
+    struct Record {
+      std::uint64_t hash = 0;
+      Symbol reason;
+    };
+    std::vector<Record> records;
+    QueueCounters published;
+    struct Ledger {
+      Symbol namespace_, name;
+      Time sampled_at;
+      std::vector<std::pair<Symbol, NanoAmount>> consumed;
+    };
+    std::vector<Ledger> ledgers;
+    struct Penalty {
+      std::string uid;
+      std::vector<std::pair<Symbol, NanoAmount>> amounts;
+    };
+    std::vector<Penalty> penalties;
+  };
+  [[nodiscard]] Image image() const;
+  /// Entries of all tables that grow with what tenants make.
+  [[nodiscard]] std::size_t entries() const {
+    return pending_.size() + alone_.size() + told_.size() + records_.size() + holding_.size() + local_.size();
+  }
+  /// Called after the Workloads have announced themselves again.
+  void restore(const Image& image, const Context& context, Outbox& out);
+  friend struct StateFields<ClusterQueue>;
+
+ private:
+  struct Pending;
+  using Lanes = PendingLanes<Pending>;
+  /// What is known of one LocalQueue that feeds this queue.
+  struct Local {
+    Catalog::LocalQueueKey key;
+    QueueCounters counters;
+    std::uint32_t users = 0;  ///< Workloads that point here.
+    // with admission fair sharing
+    UsageLedger ledger;
+    Lanes::Lane lane;
+  };
+  struct Pending {
+    std::shared_ptr<const WorkloadInfo> info;
+    ScanState scan;
+    Address parent;
+    std::uint64_t told_at = 0;  ///< Sequence of the last Enqueue.
+    Local* local = nullptr;     ///< Its LocalQueue.
+    // Where it is: in a group, waiting in the heap or parked because an equal one failed; or parked alone.
+    std::size_t place = PendingHeap<Pending>::nowhere;
+    Lanes::Group* group = nullptr;
+    std::uint8_t side = 0;
+    bool alone_by_record = false;  ///< Parked alone now, and before because an equal one failed: its parent was told so.
+    [[nodiscard]] bool in_heap() const { return Lanes::waits(*this); }
+    /// Parked because an equal workload failed, not for its own failure.
+    [[nodiscard]] bool by_record() const { return group == nullptr ? alone_by_record : Lanes::is_parked(*this); }
+  };
+  struct Holding {
+    std::shared_ptr<const Reservation> reservation;
+    bool admitted = false;
+    Local* local = nullptr;  ///< Its LocalQueue.
+    UsageVector penalty;     ///< That the LocalQueue pays until it is admitted and the API server knows it (BA-166).
+  };
+
+  void enqueue(const msg::Enqueue& m, Address parent, const Context& c, Outbox& out);
+  void dequeue(WorkloadId id, bool quiet, const Context& c, Outbox& out);
+  void reserve(const msg::Reserve& m, const Context& c, Outbox& out);
+  void release(WorkloadId id, const Context& c, Outbox& out);
+  void requeued(const EntryRequeued& e, WorkloadId id, const Context& c, Outbox& out);
+  void reactivate(const Context& c, Outbox& out);
+  void offer(const msg::OfferHead& m, Address to, const Context& c, Outbox& out) const;
+  void join(const msg::JoinTree& m, const Context& c, Outbox& out);
+
+  void push(Pending& p);
+  void push_parked(Pending& p);
+  void park_alone(Pending& p, bool by_record);
+  void take_out(Pending& p);
+  void park_equals(std::uint64_t hash, Symbol reason, const Context& c, Outbox& out);
+  void wake_all(const Context& c);
+  void note_told(Pending& p, const Context& c);
+  void forget_told(const Context& c);
+  void tell_parents(const Context& c, Outbox& out, const std::function<bool(const Pending&)>& about, Symbol reason);
+  [[nodiscard]] std::size_t waiting_equals(std::uint64_t hash) const;
+  void tell_heap_state(Outbox& out);
+  [[nodiscard]] Local* local(const WorkloadInfo& w, const Context& c);
+  void leave(Local*& local, const Context& c, Outbox& out);
+  void forget_idle(const Catalog::LocalQueueKey& key, const Context& c, Outbox& out);
+  void prune_records();
+  void count_usage(const Holding& h, std::int64_t sign);
+  void refresh_counters(const Context& c);
+
+  // admission fair sharing (fair_ledgers.cpp)
+  void follow_catalog(const Context& c, Outbox& out);
+  void consumed_seen(const msg::ConsumedSeen& m, const Context& c, Outbox& out);
+  void put_ledgers(Image& image) const;
+  void take_ledgers(const Image& image, const Context& c, Outbox& out);
+  void sample_usage(const Context& c, Outbox& out);
+  void begin_ledger(Local& local, const Context& c);
+  void pay(Holding& h, const msg::Reserve& m, bool fresh, const Context& c);
+  void usage_changed(Local& local, const Context& c, Outbox& out);
+  void weigh(Local& local, const Context& c);
+  void announce_sampling(Time due, Outbox& out);
+  [[nodiscard]] std::vector<std::pair<Catalog::LocalQueueKey, double>> local_usage() const;
+  [[nodiscard]] Lanes::Lane& lane_of(Pending& p) { return fair_ ? p.local->lane : shared_lane_; }
+  /// Is `a` served before `b`?
+  [[nodiscard]] bool served_before(const Pending& a, const Pending& b) const;
+
+  /// Who asks for nothing goes before all others: no quota and no older head may hold it back (EJ-20).
+  [[nodiscard]] static QueueRank rank(const Pending& p) {
+    return {p.info->asks_nothing ? std::numeric_limits<std::int64_t>::max() : p.info->priority, p.info->queue_time, p.info->uid};
+  }
+  [[nodiscard]] static bool gate_open(const WorkloadInfo& w, Time now) {
+    return !w.requeued_false && (!w.requeue_at.is_set() || w.requeue_at <= now);
+  }
+
+  Symbol name_;
+  Address tree_{EntityKind::cohort_tree, 0};
+  std::uint64_t tree_version_ = 0;
+  std::unordered_map<WorkloadId, Pending> pending_;  ///< Elements stay in their place.
+  Lanes heap_;
+  Lanes::Lane shared_lane_;                                ///< Of all, without admission fair sharing.
+  std::vector<Pending*> alone_;                            ///< Parked, each for its own reason; in no order.
+  std::deque<std::pair<std::uint64_t, WorkloadId>> told_;  ///< Each Enqueue, oldest first, as long as its parent may want to know.
+  std::map<std::uint64_t, Symbol> records_;                ///< Hash records with the reason that set them (§3.6).
+  Pending* sticky_ = nullptr;                              ///< The queue's preemptor (§3.5).
+  std::int64_t sticky_generation_ = 0;                     ///< Of the preemptor's spec when it became that (BA-196).
+  std::unordered_map<WorkloadId, Holding> holding_;
+  std::uint64_t generation_ = 0;
+  bool told_nonempty_ = false;
+  bool told_waiting_ = false;
+  QueueCounters live_;
+  QueueCounters published_;
+  std::uint64_t refreshed_at_ = 0;  ///< Record whose messages refresh the counters: all of them or none, in whatever order they come.
+  std::unordered_map<Catalog::LocalQueueKey, Local, Catalog::LocalQueueKeyHash> local_;  ///< Elements stay in their place.
+  std::size_t forgotten_locals_ = 0;                                                     ///< Since the tree was told of all of them.
+  bool fair_ = false;                                                                    ///< Admission fair sharing is on for this queue.
+  Time sampling_due_;                                                                    ///< As the domain was told.
+};
+
+}  // namespace hindsight::admission

@@ -1,0 +1,323 @@
+#include "admission/queue/cohort_tree.hpp"
+
+#include <algorithm>
+
+#include "admission/model/workload_state.hpp"
+#include "admission/scheduling/outcome_text.hpp"
+
+namespace hindsight::admission {
+
+void CohortTree::receive(Message& message, const Context& c, Outbox& out) {
+  if (auto* offered = std::get_if<std::unique_ptr<msg::HeadOffered>>(&message.payload)) {
+    const Symbol queue = (*offered)->queue;
+    if ((*offered)->present) offers_.emplace(queue, std::move(*offered));
+    if (--answers_missing_ == 0) decide(c, out);
+  } else if (const auto* m = std::get_if<msg::RunCycle>(&message.payload)) {
+    run_cycle(*m, out);
+  } else if (auto* m1 = std::get_if<msg::Joined>(&message.payload)) {
+    joined(*m1, c);
+  } else if (const auto* m2 = std::get_if<msg::BuildTree>(&message.payload)) {
+    version_ = m2->version;
+    expected_ = m2->members;
+    tree_.reset();
+    ready_.clear();
+    waiting_.clear();
+    std::erase_if(members_, [&](const auto& entry) { return entry.second.version != version_; });
+    if (members_.size() == expected_) build(c);
+  } else if (const auto* m3 = std::get_if<msg::HeapState>(&message.payload)) {
+    if (auto* member = joining(m3->queue)) {
+      member->nonempty = m3->nonempty;
+      member->waiting = m3->waiting;
+    } else if (is_member(m3->queue)) {
+      const auto set = [&](auto& queues, bool in) {
+        if (in)
+          queues.insert(m3->queue);
+        else
+          queues.erase(m3->queue);
+      };
+      set(ready_, m3->nonempty);
+      set(waiting_, m3->waiting);
+    }
+  } else if (auto* usage = std::get_if<msg::LocalUsage>(&message.payload)) {
+    if (auto* member = joining(usage->queue)) {
+      if (usage->whole) member->local_usage.clear();
+      for (auto& u : usage->usage) member->local_usage.push_back(std::move(u));  // of two the later one counts
+    } else if (is_member(usage->queue)) {
+      tree_->weigh_local_queues(usage->queue, usage->usage, usage->whole);
+    }
+  } else if (const auto* m4 = std::get_if<msg::Charge>(&message.payload)) {
+    if (auto* member = joining(m4->queue)) {
+      forget(member->reservations, m4->reservation->workload->id);
+      member->reservations.push_back(m4->reservation);
+    } else if (is_member(m4->queue)) {
+      tree_->reserve(m4->queue, m4->reservation);
+    }
+  } else if (const auto* m5 = std::get_if<msg::Discharge>(&message.payload)) {
+    if (auto* member = joining(m5->queue)) {
+      forget(member->reservations, m5->id);
+    } else if (is_member(m5->queue)) {
+      // its new queue may have charged it before the old one discharges it
+      const auto* entry = tree_->find_reservation(m5->id);
+      if (entry != nullptr && entry->queue == tree_->find_queue(m5->queue)) tree_->release(m5->id);
+    }
+  }
+}
+
+// What a queue says after it joined counts for the tree that is to be built, also when that tree's own order to build comes later. What
+// it said before it joined, or after it left for another tree, counts no more: a queue joins with all that it holds.
+
+msg::Joined* CohortTree::joining(Symbol queue) {
+  const auto it = members_.find(queue);
+  return it == members_.end() ? nullptr : &it->second;
+}
+
+bool CohortTree::is_member(Symbol queue) const { return tree_ && tree_->find_queue(queue) != no_node; }
+
+void CohortTree::forget(std::vector<std::shared_ptr<const Reservation>>& reservations, WorkloadId id) {
+  std::erase_if(reservations, [&](const auto& r) { return r->workload->id == id; });
+}
+
+void CohortTree::joined(msg::Joined& m, const Context& c) {
+  if (m.config == nullptr || m.version < version_) return;
+  const Symbol queue = m.config->name;
+  members_[queue] = std::move(m);
+  if (!tree_ && members_.size() == expected_ && expected_ != 0 && members_.begin()->second.version == version_) build(c);
+}
+
+void CohortTree::build(const Context& c) {
+  std::vector<QuotaTree::Member> members;
+  for (const auto& [queue, m] : members_) {
+    members.push_back({m.config, m.active});
+    if (m.nonempty) ready_.insert(queue);
+    if (m.waiting) waiting_.insert(queue);
+  }
+  // every Cohort object on the way from a member to the root, and those that only lend: all whose chain ends here
+  std::vector<Symbol> names = c.catalog->below(root_);
+  std::sort(names.begin(), names.end(), ByText{});
+  std::vector<std::shared_ptr<const CohortConfig>> cohorts;
+  for (const Symbol& name : names)
+    if (const auto it = c.catalog->cohorts.find(name); it != c.catalog->cohorts.end()) cohorts.push_back(it->second);
+  tree_ = QuotaTree::build(members, cohorts);
+  for (auto& [queue, m] : members_) {
+    for (auto& r : m.reservations) tree_->reserve(queue, std::move(r));
+    tree_->weigh_local_queues(queue, m.local_usage, true);
+  }
+  members_.clear();
+}
+
+// ---- one cycle --------------------------------------------------------------------------------------------------------------
+
+void CohortTree::run_cycle(const msg::RunCycle& m, Outbox& out) {
+  cycle_ = m.cycle;
+  blocked_ = m.blocked;
+  offers_.clear();
+  answers_missing_ = tree_ ? static_cast<std::uint32_t>(ready_.size()) : 0;
+  if (answers_missing_ == 0) {
+    out.send(tree_address(root_), domain_address, msg::Proposed{});
+    return;
+  }
+  for (const Symbol& queue : ready_) out.send(tree_address(root_), queue_address(queue), msg::OfferHead{cycle_});
+}
+
+namespace {
+
+WorkloadRef ref(const WorkloadInfo& w, Arena& a) { return {a.copy(w.uid), w.namespace_.text(), a.copy(w.name)}; }
+
+/// §3.4: where an entry goes that got nothing.
+bool returns_to_heap(RequeueReason reason, const msg::HeadOffered& head, const ScanState& scan) {
+  if (!head.gate_open) return false;
+  if (scan.unfinished()) return true;
+  if (head.strict) return reason != RequeueReason::namespace_mismatch;
+  switch (reason) {
+    case RequeueReason::failed_after_nomination:
+    case RequeueReason::pending_preemption:
+    case RequeueReason::pending_migration:
+    case RequeueReason::preemption_failed:
+      return true;
+    default:
+      return false;
+  }
+}
+
+CycleContext make_cycle_context(const Context& c, std::uint64_t cycle) {
+  CycleContext out;
+  out.now = c.now;
+  out.cycle = cycle;
+  out.settings = &c.catalog->settings;
+  out.admitted_not_ready = c.admitted_not_ready;
+  out.repeated = c.repeated;
+  out.flavor = [catalog = c.catalog](Symbol name) { return catalog->flavor(name); };
+  out.namespace_labels = [catalog = c.catalog](Symbol name) -> const NamespaceLabels* {
+    const auto it = catalog->namespaces.find(name);
+    return it == catalog->namespaces.end() ? nullptr : &it->second->labels;
+  };
+  return out;
+}
+
+List<PodSetAssignmentFacts> view(const std::vector<PodSetReservation>& assignment, Arena& a) {
+  auto list = a.make<PodSetAssignmentFacts>(assignment.size());
+  for (std::size_t i = 0; i < assignment.size(); ++i) {
+    const auto& p = assignment[i];
+    list[i].pod_set = p.pod_set.text();
+    list[i].count = p.count;
+    auto flavors = a.make<FlavorChoice>(p.flavors.size());
+    for (std::size_t k = 0; k < p.flavors.size(); ++k) flavors[k] = {p.flavors[k].first.text(), p.flavors[k].second.text()};
+    auto usage = a.make<ResourceAmount>(p.usage.size());
+    for (std::size_t k = 0; k < p.usage.size(); ++k) usage[k] = {p.usage[k].first.text(), p.usage[k].second};
+    list[i].flavors = flavors;
+    list[i].usage = usage;
+  }
+  return list;
+}
+
+List<PlannedAmount> view(const SizingPlan& plan, Arena& a) {
+  auto list = a.make<PlannedAmount>(plan.size());
+  for (std::size_t i = 0; i < plan.size(); ++i)
+    list[i] = {plan[i].pod_set.text(), a.copy(plan[i].container), plan[i].resource.text(), plan[i].original, plan[i].amount};
+  return list;
+}
+
+/// The old slice ends in the record in which the new one is admitted (EJ-55).
+SliceReplaced replacement(const WorkloadInfo& w, const std::vector<PodSetReservation>& assignment, const Reservation& old, Arena& a) {
+  SliceReplaced e;
+  e.workload = ref(*old.workload, a);
+  e.replacement = ref(w, a);
+  e.job.uid = a.copy(w.job_uid);
+  e.job.namespace_ = w.namespace_.text();
+  e.slice_name = a.copy(w.slice_name);
+  e.message = a.copy(replaced_message(w.uid, w.job_uid));
+  const auto delta = slice_delta(assignment, old.effective);
+  auto amounts = a.make<ResourceAmount>(delta.size());
+  for (std::size_t i = 0; i < delta.size(); ++i) amounts[i] = {delta[i].first.text(), delta[i].second};
+  e.delta = amounts;
+  auto counts = a.make<PodSetCount>(assignment.size());
+  for (std::size_t i = 0; i < assignment.size(); ++i) counts[i] = {assignment[i].pod_set.text(), assignment[i].count};
+  e.counts = counts;
+  return e;
+}
+
+/// What one outcome says in the proposal of its cycle.
+struct Said {
+  std::uint32_t turn = 0;
+  std::size_t first = 0, end = 0;  ///< Of the events.
+  std::size_t bytes = 0;
+  std::optional<msg::EntryRank> admits;
+};
+
+/// More than a step takes is decided in several cycles. Those whose turn came first stay, for they were judged without the others, and the
+/// first in any case; the others wait in their queues as if there had been no cycle.
+void keep_first(Proposal& p, std::vector<Said>& said) {
+  std::vector<const Said*> in_turn;
+  for (const Said& s : said) in_turn.push_back(&s);
+  std::sort(in_turn.begin(), in_turn.end(), [](const Said* a, const Said* b) { return a->turn < b->turn; });
+  std::size_t bytes = 0, kept = 0;
+  while (kept < in_turn.size() && bytes < p.most) bytes += in_turn[kept++]->bytes;
+  if (kept == in_turn.size()) return;
+  const std::uint32_t left_from = in_turn[kept]->turn;
+  std::erase_if(said, [&](const Said& s) { return s.turn >= left_from; });
+  Proposal all = std::move(p);
+  p = Proposal{};
+  p.arena = std::move(all.arena);
+  p.most = all.most;
+  for (const Said& s : said)
+    p.events.insert(p.events.end(), all.events.begin() + static_cast<std::ptrdiff_t>(s.first),
+                    all.events.begin() + static_cast<std::ptrdiff_t>(s.end));
+}
+
+}  // namespace
+
+void CohortTree::decide(const Context& c, Outbox& out) {
+  std::vector<Head> heads;
+  heads.reserve(offers_.size());
+  for (const auto& [queue, offer] : offers_) {
+    tree_->set_generation(queue, offer->generation);
+    heads.push_back(offer->head);
+    heads.back().alone = offer->alone && waiting_.size() == 1;
+  }
+  auto context = make_cycle_context(c, cycle_);
+  context.admitted_not_ready |= blocked_;
+  const auto outcomes = admission::run_cycle(*tree_, std::move(heads), context);
+
+  Proposal p;
+  p.most = c.step_bytes;
+  std::vector<Said> said;
+  for (const auto& o : outcomes) {
+    Said s{o.turn, p.events.size(), 0, p.bytes(), {}};
+    propose(o, c, p, s.admits);
+    s.end = p.events.size();
+    s.bytes = p.bytes() - s.bytes;
+    if (s.first != s.end) said.push_back(std::move(s));
+  }
+  if (p.full()) keep_first(p, said);
+  (void)p.bytes();
+  std::optional<msg::EntryRank> admits;
+  for (Said& s : said)
+    if (!admits) admits = std::move(s.admits);
+  offers_.clear();
+  out.send(tree_address(root_), domain_address, msg::Proposed{std::move(p), std::move(admits)});
+}
+
+void CohortTree::propose(const Outcome& o, const Context& c, Proposal& p, std::optional<msg::EntryRank>& admits) const {
+  if (o.kind == Outcome::Kind::drop) return;
+  const msg::HeadOffered& offer = *offers_.at(o.cluster_queue);
+  const WorkloadInfo& w = *o.workload;
+  Arena& a = *p.arena;
+  if (o.kind == Outcome::Kind::admit) {
+    QuotaReserved e;
+    e.workload = ref(w, a);
+    e.cluster_queue = o.cluster_queue.text();
+    e.assignments = view(o.assignment, a);
+    e.borrowing_level = o.borrowing_level;
+    e.plan = view(o.plan, a);
+    const auto required = required_checks(*c.catalog->queue(o.cluster_queue), &o.assignment);
+    e.admitted = std::all_of(required.begin(), required.end(),
+                             [&](Symbol k) { return std::find(w.ready_checks.begin(), w.ready_checks.end(), k) != w.ready_checks.end(); });
+    const auto entry = tree_->entry_of(w.replaces);
+    const bool replaces = entry != FlatIndex::none && tree_->entry(entry).queue == tree_->find_queue(o.cluster_queue);
+    if (replaces) e.replaces = ref(*tree_->entry(entry).reservation->workload, a);
+    p.events.emplace_back(e);
+    if (replaces && e.admitted) p.events.emplace_back(replacement(w, o.assignment, *tree_->entry(entry).reservation, a));
+    if (c.catalog->settings.block_admission) admits = msg::EntryRank{o.borrowing_level, w.priority, w.queue_time, w.uid};
+    return;
+  }
+  const std::size_t before = p.bytes();
+  for (const auto& v : o.victims) {
+    // Thousands of small ones may have to go. Those that are not told now are told in the next cycles, for they are victims there, too.
+    if (p.bytes() - before >= p.most) break;
+    const auto* victim = tree_->find_reservation(v.workload);
+    WorkloadPreempted e;
+    e.workload = ref(*victim->reservation->workload, a);
+    e.preemptor = ref(w, a);
+    e.preemptor_cluster_queue = o.cluster_queue.text();
+    e.reason = v.reason.text();
+    e.message = a.copy(v.message);
+    p.events.emplace_back(e);
+  }
+  EntryRequeued e;
+  e.workload = ref(w, a);
+  e.cluster_queue = o.cluster_queue.text();
+  e.requeue_reason = o.requeue_reason;
+  e.to_heap = returns_to_heap(o.requeue_reason, offer, o.scan);
+  e.write_status = !o.reason.empty();
+  e.reason = o.reason.text();
+  e.message = a.copy(o.message);
+  auto progress = a.make<ScanProgress>(o.scan.entries.size());
+  for (std::size_t i = 0; i < o.scan.entries.size(); ++i)
+    progress[i] = {o.scan.entries[i].pod_set.text(), o.scan.entries[i].resource.text(), o.scan.entries[i].flavor_index};
+  e.progress = progress;
+  e.scan_generation = offer.generation;
+  e.preemption_skipped = o.preemption_skipped;
+  e.recomputed = o.recomputed;
+  const bool fits_nowhere = o.requeue_reason == RequeueReason::no_fit || o.requeue_reason == RequeueReason::preemption_no_candidates;
+  if (!e.to_heap && fits_nowhere && !offer.strict) e.bulk_parked = offer.equals;
+
+  // a head that would be put back as it was is no event: the cycle is at rest for it (D10)
+  const bool same_status =
+      !e.write_status || (w.pending_reason == o.reason && w.pending_message != nullptr && *w.pending_message == o.message);
+  const bool becomes_sticky =
+      (o.requeue_reason == RequeueReason::pending_preemption || o.requeue_reason == RequeueReason::pending_migration) && !offer.sticky;
+  if (e.to_heap && same_status && !becomes_sticky && o.victims.empty() && o.scan.entries == offer.head.scan.entries) return;
+  p.events.emplace_back(e);
+}
+
+}  // namespace hindsight::admission

@@ -1,0 +1,145 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <unordered_map>
+
+#include "admission/queue/pending_heap.hpp"
+
+namespace hindsight::admission {
+
+/// The pending workloads of a ClusterQueue in lanes: the lane with the lowest usage is served first, among equal ones that whose first
+/// workload ranks first. Without admission fair sharing all are in one lane; with it each LocalQueue has its own (BA-164), so that a change
+/// of its usage moves one lane and no workload.
+///
+/// Within a lane, workloads of one equivalence hash form a group. A group is parked and woken as one (§3.6), whatever its size: what was
+/// parked with it stays sorted beside the heap. T is as in PendingHeap and also has `Group* group` and `std::uint8_t side`, which are kept
+/// here.
+template <class T>
+class PendingLanes {
+ public:
+  using Heap = PendingHeap<T>;
+
+  struct Group {
+    std::uint64_t hash = 0;
+    std::array<Heap, 2> sides;
+    std::uint8_t waiting_side = 0;      ///< The other one is parked.
+    std::size_t place = Heap::nowhere;  ///< Among the groups of the lane of which some workload waits.
+
+    [[nodiscard]] Heap& waiting() { return sides[waiting_side]; }
+    [[nodiscard]] const Heap& waiting() const { return sides[waiting_side]; }
+    [[nodiscard]] Heap& parked() { return sides[1U - waiting_side]; }
+  };
+  struct Lane {
+    double usage = 0;
+    std::unordered_map<std::uint64_t, Group> groups;  ///< By hash; none is empty.
+    PendingHeap<Group> heap;
+    std::size_t place = Heap::nowhere;  ///< Among the lanes of which some workload waits.
+  };
+
+  [[nodiscard]] bool empty() const { return lanes_.empty(); }
+  [[nodiscard]] Lane& first() const { return lanes_.top(); }
+  [[nodiscard]] T& top() const { return lanes_.top().heap.top().waiting().top(); }
+
+  [[nodiscard]] static bool waits(const T& element) { return element.group != nullptr && element.side == element.group->waiting_side; }
+  [[nodiscard]] static bool is_parked(const T& element) { return element.group != nullptr && element.side != element.group->waiting_side; }
+
+  /// `element` must be nowhere; the lane must not move while it has elements.
+  void push(Lane& lane, std::uint64_t hash, T& element, const QueueRank& rank) {
+    Group& group = join(lane, hash, element);
+    element.side = group.waiting_side;
+    const bool leads = group.waiting().empty() || rank.before(group.waiting().top_rank());
+    if (leads) leave(lane, group);
+    group.waiting().push(element, rank);
+    if (leads) enter(lane, group);
+  }
+  /// As push, but parked with what is equal.
+  void push_parked(Lane& lane, std::uint64_t hash, T& element, const QueueRank& rank) {
+    Group& group = join(lane, hash, element);
+    element.side = 1 - group.waiting_side;
+    group.parked().push(element, rank);
+  }
+  /// `element` must be in this lane.
+  void erase(Lane& lane, T& element) {
+    Group& group = *element.group;
+    const bool leads = waits(element) && &group.waiting().top() == &element;
+    if (leads) leave(lane, group);
+    group.sides[element.side].erase(element);
+    element.group = nullptr;
+    if (leads) enter(lane, group);
+    if (group.waiting().empty() && group.parked().empty()) lane.groups.erase(group.hash);
+  }
+
+  /// Parks all that waits in the group.
+  void park(Lane& lane, Group& group) {
+    leave(lane, group);
+    group.waiting_side = 1 - gather(group);
+  }
+  /// Lets all wait that is parked in the group.
+  void wake(Lane& lane, Group& group) {
+    if (group.parked().empty()) return;
+    leave(lane, group);
+    group.waiting_side = gather(group);
+    enter(lane, group);
+  }
+
+  void weigh(Lane& lane, double usage) {
+    if (lane.usage == usage) return;
+    leave(lane);
+    lane.usage = usage;
+    enter(lane);
+  }
+
+ private:
+  struct LaneRank {
+    double usage;
+    QueueRank first;
+    [[nodiscard]] bool before(const LaneRank& o) const { return usage != o.usage ? usage < o.usage : first.before(o.first); }
+  };
+
+  static Group& join(Lane& lane, std::uint64_t hash, T& element) {
+    Group& group = lane.groups[hash];
+    group.hash = hash;
+    element.group = &group;
+    return group;
+  }
+  /// Puts all of the group on one side, that which has more already, and says which.
+  static std::uint8_t gather(Group& group) {
+    const std::uint8_t to = group.sides[0].size() >= group.sides[1].size() ? 0 : 1;
+    for (Heap& from = group.sides[1U - to]; !from.empty();) {
+      T& element = from.top();
+      const QueueRank rank = from.top_rank();
+      from.erase(element);
+      element.side = to;
+      group.sides[to].push(element, rank);
+    }
+    return to;
+  }
+
+  void leave(Lane& lane) {
+    if (lane.place != Heap::nowhere) lanes_.erase(lane);
+  }
+  void enter(Lane& lane) {
+    if (!lane.heap.empty()) lanes_.push(lane, {lane.usage, lane.heap.top_rank()});
+  }
+  void leave(Lane& lane, Group& group) {
+    if (group.place == Heap::nowhere) return;
+    const bool leads = &lane.heap.top() == &group;
+    if (leads) leave(lane);
+    lane.heap.erase(group);
+    if (leads) enter(lane);
+  }
+  void enter(Lane& lane, Group& group) {
+    if (group.waiting().empty()) return;
+    const QueueRank rank = group.waiting().top_rank();
+    const bool leads = lane.heap.empty() || rank.before(lane.heap.top_rank());
+    if (leads) leave(lane);
+    lane.heap.push(group, rank);
+    if (leads) enter(lane);
+  }
+
+  PendingHeap<Lane, LaneRank> lanes_;
+};
+
+}  // namespace hindsight::admission

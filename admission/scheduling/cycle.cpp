@@ -1,0 +1,394 @@
+#include "admission/scheduling/cycle.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "admission/model/catalog_view.hpp"
+#include "admission/scheduling/assignment.hpp"
+#include "admission/scheduling/entry_order.hpp"
+#include "admission/scheduling/flavor_assigner.hpp"
+#include "admission/scheduling/nomination.hpp"
+#include "admission/scheduling/outcome_text.hpp"
+#include "admission/scheduling/preemption.hpp"
+#include "vocabulary/text.hpp"
+
+namespace hindsight::admission {
+namespace {
+
+constexpr const char* overlapping = "Workload has overlapping preemption targets with another workload";
+constexpr const char* no_longer_fits = "Workload no longer fits after processing another workload";
+constexpr const char* made_room = "Another workload, which preempted this one again and again to make room for itself, goes first";
+
+class Cycle {
+ public:
+  Cycle(QuotaTree& tree, const CycleContext& context)
+      : tree_(tree),
+        table_(tree.table()),
+        context_(context),
+        settings_(*context.settings),
+        flavors_(tree, context.flavor),
+        preemption_(tree, settings_, context.now, context.repeated),
+        assigner_(tree, settings_, flavors_, preemption_),
+        nominator_(settings_, assigner_, preemption_),
+        not_ready_(context.admitted_not_ready) {}
+
+  std::vector<Outcome> run(std::vector<Head> heads) {
+    outcomes_.reserve(heads.size());
+    entries_.reserve(heads.size());
+    for (Head& head : heads) nominate(head);
+
+    const QuotaTable::Mark start = table_.mark();
+    EntryOrder order(tree_, settings_, entries_);
+    const std::size_t rejected = outcomes_.size();
+    while (const auto next = order.next()) process(entries_[*next]);
+    table_.rollback(start);
+    for (const Target& t : issued_) holder(t).removed = false;
+
+    for (std::size_t i = 0; i < outcomes_.size(); ++i) outcomes_[i].turn = static_cast<std::uint32_t>(i);
+
+    // Those that were not nominated come last, in an order that does not depend on that of the heads.
+    const auto processed = outcomes_.begin() + static_cast<std::ptrdiff_t>(rejected);
+    std::sort(outcomes_.begin(), processed, [](const Outcome& a, const Outcome& b) {
+      if (a.cluster_queue != b.cluster_queue) return ByText{}(a.cluster_queue, b.cluster_queue);
+      return a.workload->uid < b.workload->uid;
+    });
+    std::rotate(outcomes_.begin(), processed, outcomes_.end());
+    return std::move(outcomes_);
+  }
+
+ private:
+  // ---- nomination (§4 step 3) -------------------------------------------------------------------------------------------
+
+  void nominate(Head& head) {
+    if (tree_.find_reservation(head.workload->id) != nullptr) {
+      Outcome& o = outcomes_.emplace_back();
+      o.kind = Outcome::Kind::drop;
+      o.workload = std::move(head.workload);
+      o.cluster_queue = head.cluster_queue;
+      return;
+    }
+    const NodeIndex queue = tree_.find_queue(head.cluster_queue);
+    if (!admissible(head, queue)) return;
+
+    const ScanState* scan = nullptr;
+    if (!head.scan.entries.empty() && !outdated(head.scan, *head.workload, context_.cycle, tree_.queue(queue).generation, settings_)) {
+      scan = &head.scan;
+    }
+    CycleEntry& e = entries_.emplace_back();
+    e.workload = std::move(head.workload);
+    e.queue = queue;
+    e.preemptor = settings_.prioritize_preemptors && head.preemptor;
+    nominator_.nominate(*e.workload, queue, scan, nullptr, e.assignment, e.targets);
+    if (e.workload->sizing != nullptr) e.plan = nominator_.size(*e.workload, queue, head.alone, e.assignment, e.targets);
+  }
+
+  bool admissible(Head& head, NodeIndex queue) {
+    const std::string name(head.cluster_queue.text());
+    if (head.workload->failed_checks) return reject(head, reason::pending_evaluation, "The workload has failed admission checks");
+    if (queue == no_node) return reject(head, reason::misconfigured, "ClusterQueue " + name + " not found");
+    if (!table_.node(queue).active) return reject(head, reason::suspended, "ClusterQueue " + name + " is inactive");
+
+    const QueueConfig& config = *tree_.queue(queue).config;
+    const NamespaceLabels* labels = namespace_labels(head.workload->namespace_);
+    if (labels == nullptr) {
+      const std::string missing(head.workload->namespace_.text());
+      return reject(head, reason::misconfigured, "could not obtain workload namespace: namespaces \"" + missing + "\" not found");
+    }
+    if (!config.has_namespace_selector || (!config.namespace_selector.empty() && !matches(config.namespace_selector, *labels))) {
+      return reject(head, reason::misconfigured, "workload namespace doesn't match ClusterQueue selector",
+                    RequeueReason::namespace_mismatch);
+    }
+    if (!head.workload->limits_error.empty()) {
+      return reject(head, reason::misconfigured, head.workload->limits_error.text());
+    }
+    return true;
+  }
+
+  bool reject(Head& head, Symbol why, std::string message, RequeueReason requeue = RequeueReason::generic) {
+    Outcome& o = outcomes_.emplace_back();
+    o.workload = std::move(head.workload);
+    o.cluster_queue = head.cluster_queue;
+    o.requeue_reason = requeue;
+    o.reason = why;
+    o.message = condition_message(std::move(message));
+    o.scan = std::move(head.scan);
+    return false;
+  }
+
+  const NamespaceLabels* namespace_labels(Symbol name) {
+    for (const auto& [known, labels] : namespaces_)
+      if (known == name) return labels;
+    return namespaces_.emplace_back(name, context_.namespace_labels(name)).second;
+  }
+
+  // ---- processing (§6.2) --------------------------------------------------------------------------------------------------
+
+  void process(CycleEntry& e) {
+    if (gives_way(e)) {
+      skip(e, made_room);
+      return;
+    }
+    const std::uint32_t replaced = replaced_entry(e);
+    if (replaced != FlatIndex::none && holder(replaced).removed) {  // the whole job is being preempted
+      skip(e, overlapping).preemption_skipped = true;
+      return;
+    }
+    e.recomputed = settings_.recompute_overlapping && overlaps(e);
+    if (e.recomputed) recompute(e);
+    switch (e.assignment.mode) {
+      case AssignmentMode::no_fit:
+        requeue(e, RequeueReason::no_fit, reason_symbol(e.assignment.no_fit_reason), assignment_message(*e.workload, e.assignment));
+        return;
+      case AssignmentMode::preempt:
+        if (!e.targets.empty()) break;
+        reserve_unreclaimable(e);
+        requeue(e, RequeueReason::preemption_no_candidates, reason::waiting_for_quota,
+                assignment_message(*e.workload, e.assignment) + left_alone_message(left_alone_by(e)));
+        return;
+      case AssignmentMode::deferred_fit:
+        charge(e, e.assignment.usage);
+        requeue(e, RequeueReason::pending_preemption, reason::waiting_for_preempted_workloads,
+                std::string(overlapping) + ", but will fit after these preemptions complete")
+            .scan = {};
+        return;
+      case AssignmentMode::fit:
+        break;
+    }
+
+    const bool preempts = e.assignment.mode == AssignmentMode::preempt;
+    if (overlaps(e)) {
+      skip(e, overlapping).preemption_skipped = true;
+      return;
+    }
+    if (!fits(e)) {
+      skip(e, no_longer_fits).preemption_skipped = preempts;
+      return;
+    }
+    const bool blocked = settings_.block_admission && not_ready_;
+    if (preempts)
+      issue(e);
+    else if (replaced != FlatIndex::none && !blocked)
+      retire(replaced);
+    charge(e, e.assignment.usage);
+    if (preempts) {
+      preempt(e);
+    } else if (blocked) {
+      // It waits for its turn, not for another flavor: the next scan starts where this one did.
+      requeue(e, RequeueReason::failed_after_nomination, reason::waiting_for_pods_ready,
+              "waiting for all admitted workloads to be in PodsReady condition")
+          .scan = {};
+    } else {
+      admit(e);
+    }
+  }
+
+  [[nodiscard]] bool overlaps(const CycleEntry& e) const {
+    return projected_ && std::any_of(e.targets.begin(), e.targets.end(), [&](const Target& t) { return holder(t).removed; });
+  }
+
+  /// How many of those that hold quota here it preempts no more (D13).
+  [[nodiscard]] std::size_t left_alone_by(const CycleEntry& e) const {
+    if (context_.repeated == nullptr) return 0;
+    const auto list = context_.repeated->left_alone_by(e.workload->uid);
+    return list.size();
+  }
+
+  /// Does somebody stand behind it for whom it had to make room as often as is allowed, and who could be admitted now (D13)? Nobody waits
+  /// for long: one that is admitted stands in no later cycle, and one that fits no more lets the others pass.
+  [[nodiscard]] bool gives_way(const CycleEntry& e) const {
+    if (context_.repeated == nullptr || !context_.repeated->any()) return false;
+    return std::any_of(entries_.begin(), entries_.end(), [&](const CycleEntry& other) {
+      const bool waits = other.workload != nullptr && other.workload != e.workload;  // what was processed has given its workload away
+      return waits && other.assignment.mode == AssignmentMode::fit && context_.repeated->leaves_alone(other.workload->uid, e.workload->uid);
+    });
+  }
+
+  [[nodiscard]] QuotaTree::Holder& holder(std::uint32_t entry) const {
+    return tree_.queue(tree_.entry(entry).queue).holders[tree_.entry(entry).position];
+  }
+  [[nodiscard]] QuotaTree::Holder& holder(const Target& t) const { return holder(t.entry); }
+
+  /// The slice that the entry replaces here; FlatIndex::none: it replaces nothing.
+  [[nodiscard]] std::uint32_t replaced_entry(const CycleEntry& e) const {
+    const std::uint32_t entry = tree_.entry_of(e.workload->replaces);
+    return entry != FlatIndex::none && tree_.entry(entry).queue == e.queue ? entry : FlatIndex::none;
+  }
+
+  /// What a replaced slice holds belongs to its replacement from now on: nobody may count on it as a victim (EJ-40). It stays charged, for
+  /// its replacement is charged the difference only.
+  void retire(std::uint32_t entry) {
+    if (!projected_) projected_ = table_;
+    holder(entry).removed = true;
+    issued_.push_back({entry, tree_.entry(entry).queue, VictimReason::in_cluster_queue});
+  }
+
+  /// Charges what the entry asks for to the rest of the cycle.
+  void charge(const CycleEntry& e, std::span<const CellAmount> usage) {
+    table_.add(e.queue, usage);
+    if (projected_) projected_->add(e.queue, usage);
+  }
+
+  /// The victims of the entry count as gone in the projected state.
+  void issue(const CycleEntry& e) {
+    if (!projected_) projected_ = table_;
+    for (const Target& t : e.targets) {
+      holder(t).removed = true;
+      projected_->remove(t.queue, tree_.entry(t.entry).cells);
+      issued_.push_back(t);
+    }
+  }
+
+  /// On the state that earlier preemptions of the cycle will leave, on the flavors first nominated (BA-73).
+  void recompute(CycleEntry& e) {
+    Assignment again;
+    std::vector<Target> targets;
+    std::swap(table_, *projected_);
+    nominator_.nominate(*e.workload, e.queue, nullptr, &e.assignment, again, targets);
+    std::swap(table_, *projected_);
+    e.assignment = std::move(again);
+    e.targets = std::move(targets);
+    if (e.assignment.mode == AssignmentMode::fit) e.assignment.mode = AssignmentMode::deferred_fit;
+  }
+
+  /// Does it fit once its own targets and the victims of the cycle so far are gone?
+  [[nodiscard]] bool fits(const CycleEntry& e) {
+    QuotaTable& state = projected_ ? *projected_ : table_;
+    const QuotaTable::Mark mark = state.mark();
+    for (const Target& t : e.targets) state.remove(t.queue, tree_.entry(t.entry).cells);
+    const auto& usage = e.assignment.usage;
+    const bool result =
+        std::all_of(usage.begin(), usage.end(), [&](const CellAmount& u) { return u.amount <= state.offered(e.queue, u.cell); });
+    state.rollback(mark);
+    return result;
+  }
+
+  /// Keeps others from taking what this entry waits for, unless its queue can always get it back (BA-72, BA-196).
+  void reserve_unreclaimable(const CycleEntry& e) {
+    if (tree_.queue(e.queue).config->reclaim_within_cohort == PreemptionPolicy::any && !e.preemptor) return;
+    std::vector<CellAmount> reserved;
+    for (const CellAmount& u : e.assignment.usage) {
+      const QuotaCell& q = table_.cell(e.queue, u.cell);
+      Amount amount = u.amount;
+      if (e.assignment.level == 0) {
+        amount = std::min(amount, subtract(q.subtree, q.usage));
+      } else if (q.borrowing_limit != unlimited) {
+        amount = std::min(amount, subtract(add(q.subtree, q.borrowing_limit), q.usage));
+      }
+      if (amount > 0) reserved.push_back({u.cell, amount});
+    }
+    charge(e, reserved);
+  }
+
+  void preempt(CycleEntry& e) {
+    const std::string path = tree_.path(e.queue);
+    Outcome& o = requeue(
+        e, RequeueReason::pending_preemption, reason::waiting_for_preempted_workloads,
+        assignment_message(*e.workload, e.assignment) + ". Pending the preemption of " + std::to_string(e.targets.size()) + " workload(s)");
+    o.scan = {};
+    for (const Target& t : e.targets) {
+      const WorkloadInfo& victim = *tree_.entry(t.entry).reservation->workload;
+      if (victim.evicted) continue;  // on its way already (BA-115)
+      o.victims.push_back(
+          {victim.id, reason_symbol(t.reason), condition_message(preempted_message(*o.workload, t.reason, path, tree_.path(t.queue)))});
+    }
+  }
+
+  void admit(CycleEntry& e) {
+    if (settings_.block_admission && admitted_at_once(e)) not_ready_ = true;
+    Outcome& o = outcome(e);
+    o.kind = Outcome::Kind::admit;
+    o.plan = std::move(e.plan);
+    o.assignment.resize(o.workload->pod_sets.size());
+    for (const PodSetAssignment& p : e.assignment.pod_sets) {
+      PodSetReservation& r = o.assignment[p.pod_set];
+      r.pod_set = o.workload->pod_sets[p.pod_set].name;
+      r.count = p.count;
+      r.flavors.reserve(p.choices.size());
+      r.usage.reserve(p.choices.size());
+      for (const ResourceChoice& c : p.choices) {
+        r.flavors.emplace_back(c.resource, c.flavor);
+        r.usage.emplace_back(c.resource, c.amount);
+      }
+      const auto by_resource = [](const auto& a, const auto& b) { return ByText{}(a.first, b.first); };
+      std::sort(r.flavors.begin(), r.flavors.end(), by_resource);
+      std::sort(r.usage.begin(), r.usage.end(), by_resource);
+    }
+    o.scan = {};
+  }
+
+  /// Are all checks that the assigned flavors require Ready? Then it is admitted with its reservation (§6.2 step 10).
+  [[nodiscard]] bool admitted_at_once(const CycleEntry& e) const {
+    const auto assigned = [&](Symbol flavor) {
+      return std::any_of(e.assignment.pod_sets.begin(), e.assignment.pod_sets.end(), [&](const PodSetAssignment& p) {
+        return std::any_of(p.choices.begin(), p.choices.end(), [&](const ResourceChoice& c) { return c.flavor == flavor; });
+      });
+    };
+    const auto& checks = tree_.queue(e.queue).config->checks;
+    const auto& ready = e.workload->ready_checks;
+    return std::all_of(checks.begin(), checks.end(), [&](const CheckRule& check) {
+      const bool required = check.on_flavors.empty() || std::any_of(check.on_flavors.begin(), check.on_flavors.end(), assigned);
+      return !required || std::find(ready.begin(), ready.end(), check.name) != ready.end();
+    });
+  }
+
+  // ---- outcomes -------------------------------------------------------------------------------------------------------------
+
+  Outcome& outcome(CycleEntry& e) {
+    Outcome& o = outcomes_.emplace_back();
+    o.workload = std::move(e.workload);
+    o.cluster_queue = tree_.name(e.queue);
+    o.borrowing_level = e.assignment.level;
+    if (e.recomputed)
+      o.recomputed = e.assignment.mode == AssignmentMode::deferred_fit                    ? Recomputation::deferred_fit
+                     : e.assignment.mode == AssignmentMode::preempt && !e.targets.empty() ? Recomputation::new_targets
+                                                                                          : Recomputation::skipped;
+    return o;
+  }
+
+  Outcome& requeue(CycleEntry& e, RequeueReason requeue_reason, Symbol why, std::string message) {
+    Outcome& o = outcome(e);
+    o.requeue_reason = requeue_reason;
+    o.reason = why;
+    o.message = condition_message(std::move(message));
+    o.scan = scan_of(*o.workload, e);
+    return o;
+  }
+
+  Outcome& skip(CycleEntry& e, const char* message) {
+    return requeue(e, RequeueReason::failed_after_nomination, reason::waiting_for_quota, message);
+  }
+
+  /// Only unfinished scans are worth keeping: all else starts anew anyway.
+  [[nodiscard]] ScanState scan_of(const WorkloadInfo& workload, const CycleEntry& e) const {
+    ScanState scan = unfinished_scan(workload, e.assignment);
+    if (scan.entries.empty()) return scan;
+    scan.cycle = context_.cycle;
+    scan.generation = tree_.queue(e.queue).generation;
+    scan.equivalence_hash = workload.equivalence_hash;
+    return scan;
+  }
+
+  QuotaTree& tree_;
+  QuotaTable& table_;
+  const CycleContext& context_;
+  const Settings& settings_;
+  FlavorLookup flavors_;
+  Preemption preemption_;
+  FlavorAssigner assigner_;
+  Nominator nominator_;
+  std::vector<CycleEntry> entries_;
+  std::vector<Outcome> outcomes_;
+  std::vector<Target> issued_;           ///< Victims of the preemptions issued in this cycle, and slices that were replaced.
+  std::optional<QuotaTable> projected_;  ///< The state without them, from the first one on.
+  std::vector<std::pair<Symbol, const NamespaceLabels*>> namespaces_;
+  bool not_ready_ = false;  ///< Some admitted workload is not PodsReady.
+};
+
+}  // namespace
+
+std::vector<Outcome> run_cycle(QuotaTree& tree, std::vector<Head> heads, const CycleContext& context) {
+  return Cycle(tree, context).run(std::move(heads));
+}
+
+}  // namespace hindsight::admission

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "admission/model/catalog.hpp"
+#include "admission/model/workload_info.hpp"
+#include "admission/quota/quota_tree.hpp"
+#include "admission/scheduling/repeated_preemptions.hpp"
+
+namespace hindsight::admission {
+
+/// A workload that a ClusterQueue offers to this cycle.
+struct Head {
+  std::shared_ptr<const WorkloadInfo> workload;
+  Symbol cluster_queue;
+  ScanState scan;          ///< As kept by the queue.
+  bool alone = false;      ///< No other workload of the tree is pending.
+  bool preemptor = false;  ///< The queue's preemptor, and as it was when it became that (BA-196).
+};
+
+/// What a cycle made of one head.
+struct Outcome {
+  enum class Kind : std::uint8_t {
+    admit,    ///< `assignment` is reserved.
+    requeue,  ///< `requeue_reason`, `reason`, `message`.
+    drop,     ///< Silently (already accounted).
+  };
+  struct Victim {
+    WorkloadId workload = 0;
+    Symbol reason;        ///< InClusterQueue, InCohortReclamation, ...
+    std::string message;  ///< §7.6.
+  };
+
+  Kind kind = Kind::requeue;
+  std::shared_ptr<const WorkloadInfo> workload;
+  Symbol cluster_queue;
+  std::vector<PodSetReservation> assignment;  ///< kind admit.
+  SizingPlan plan;                            ///< kind admit.
+  std::int32_t borrowing_level = 0;
+  RequeueReason requeue_reason = RequeueReason::generic;
+  Symbol reason;
+  std::string message;
+  ScanState scan;                   ///< To keep from now on; empty entries: forget.
+  std::vector<Victim> victims;      ///< Preemptions issued now (not the already evicted targets).
+  bool preemption_skipped = false;  ///< Counts in admission_cycle_preemption_skips (BA-74).
+  Recomputation recomputed = Recomputation::none;
+  std::uint32_t turn = 0;  ///< When it was its turn: those with a lower one knew nothing of it.
+};
+
+/// A namespace as the cycle asks for it: nullptr when the Namespace object is unknown.
+using NamespaceLabels = std::vector<std::pair<Symbol, std::string>>;
+
+/// What the rules read beside the tree. Plain pointers into the immutable catalog of this cycle.
+struct CycleContext {
+  Time now;
+  std::uint64_t cycle = 0;
+  const Settings* settings = nullptr;
+  /// With blockAdmission: some admitted Workload anywhere is not PodsReady (BA-76).
+  bool admitted_not_ready = false;
+  const RepeatedPreemptions* repeated = nullptr;  ///< Whom preemptors leave alone (D13); null: nobody.
+  /// nullptr: there is no such ResourceFlavor. Asked at most once for each flavor and cycle.
+  std::function<const FlavorConfig*(Symbol)> flavor;
+  std::function<const NamespaceLabels*(Symbol)> namespace_labels;
+};
+
+/// One scheduling cycle over one tree (base-admission §4 steps 2–5): nominates the heads, orders the entries, processes them one
+/// by one. Pure: `tree` is worked on as a scratch snapshot and is the same again on return (BA-127, BA-78). The result has one
+/// outcome for each head, in the order of processing; it does not depend on the order of `heads`.
+[[nodiscard]] std::vector<Outcome> run_cycle(QuotaTree& tree, std::vector<Head> heads, const CycleContext& context);
+
+}  // namespace hindsight::admission

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "admission/quota/fair_share.hpp"
+#include "admission/quota/quota_tree.hpp"
+#include "admission/scheduling/assignment.hpp"
+#include "admission/scheduling/preemption.hpp"
+
+namespace hindsight::admission {
+
+/// A nominated head.
+struct CycleEntry {
+  std::shared_ptr<const WorkloadInfo> workload;
+  NodeIndex queue = no_node;
+  Assignment assignment;
+  std::vector<Target> targets;
+  bool preemptor = false;  ///< Of its queue; see Head.
+  SizingPlan plan;         ///< Sizes that the assignment is for; empty: those of the template.
+  bool recomputed = false;
+};
+
+/// The order in which the entries of a cycle are processed (base-admission §6.1). With fair sharing it depends on what processing has
+/// charged to the tree so far, so ask for one after the other.
+class EntryOrder {
+ public:
+  /// `entries` must outlive the order and stay in place; their assignments are read when the order is made.
+  EntryOrder(QuotaTree& tree, const Settings& settings, std::span<const CycleEntry> entries);
+
+  /// Position of the entry to process now; nullopt: all are done.
+  [[nodiscard]] std::optional<std::size_t> next();
+
+ private:
+  static constexpr std::uint32_t none = ~std::uint32_t{0};
+  /// How the winner of a node's subtree competes against the node's siblings.
+  struct Bid {
+    std::uint32_t entry = none;
+    bool borrows = false;  ///< On a pair that the entry requests, with the entry.
+    Share share;           ///< Of the node, with the entry.
+  };
+
+  [[nodiscard]] bool ahead(const CycleEntry& a, const CycleEntry& b) const;
+  [[nodiscard]] bool ahead(const Bid& a, const Bid& b) const;
+  void sort();
+  void queue_up(std::uint32_t entry);
+  void make_bid(NodeIndex n);
+  void replace_winner();
+
+  QuotaTree& tree_;
+  QuotaTable& table_;
+  const Settings& settings_;
+  std::span<const CycleEntry> entries_;
+  std::vector<std::uint32_t> sorted_;  ///< Classical order.
+  std::size_t done_ = 0;
+
+  // Fair sharing: a tournament over the tree.
+  std::vector<std::uint32_t> next_of_queue_;        ///< By entry: the next entry of the same queue.
+  std::vector<Bid> bids_;                           ///< By node.
+  std::vector<std::vector<NodeIndex>> contenders_;  ///< By cohort: its children that bid, a heap with the winner on top.
+  NodeIndex changed_ = no_node;                     ///< Queue of the entry handed out last.
+};
+
+}  // namespace hindsight::admission

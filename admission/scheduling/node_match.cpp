@@ -1,0 +1,85 @@
+#include "admission/scheduling/node_match.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <string_view>
+
+namespace hindsight::admission {
+namespace {
+
+bool tolerates(const OwnedToleration& t, const OwnedTaint& taint) {
+  if (t.effect != TaintEffect::unspecified && t.effect != taint.effect) return false;
+  if (!t.key.empty() && t.key != taint.key) return false;
+  return t.exists || t.value == taint.value;
+}
+
+const std::string* label(const FlavorConfig& flavor, Symbol key) {
+  for (const auto& [k, v] : flavor.node_labels)
+    if (k == key) return &v;
+  return nullptr;
+}
+
+std::optional<std::int64_t> integer(std::string_view text) {
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+/// `value` is what the flavor has for the key of the requirement.
+bool holds(const OwnedRequirement& r, const std::string& value) {
+  const auto listed = [&] { return std::find(r.values.begin(), r.values.end(), value) != r.values.end(); };
+  switch (r.op) {
+    case SelectorOperator::in:
+      return listed();
+    case SelectorOperator::not_in:
+      return !listed();
+    case SelectorOperator::exists:
+      return true;
+    case SelectorOperator::does_not_exist:
+      return false;
+    case SelectorOperator::gt:
+    case SelectorOperator::lt: {
+      const auto have = integer(value);
+      const auto bound = r.values.size() == 1 ? integer(r.values.front()) : std::nullopt;
+      if (!have || !bound) return false;
+      return r.op == SelectorOperator::gt ? *have > *bound : *have < *bound;
+    }
+    case SelectorOperator::unspecified:
+      return false;
+  }
+  return false;
+}
+
+}  // namespace
+
+const OwnedTaint* first_untolerated_taint(const FlavorConfig& flavor, const PodShape& shape) {
+  for (const OwnedTaint& taint : flavor.taints) {
+    if (taint.effect != TaintEffect::no_schedule && taint.effect != TaintEffect::no_execute) continue;
+    const auto does = [&](const OwnedToleration& t) { return tolerates(t, taint); };
+    if (std::none_of(shape.tolerations.begin(), shape.tolerations.end(), does) &&
+        std::none_of(flavor.tolerations.begin(), flavor.tolerations.end(), does)) {
+      return &taint;
+    }
+  }
+  return nullptr;
+}
+
+bool matches_node_labels(const FlavorConfig& flavor, const PodShape& shape) {
+  if (flavor.node_labels.empty()) return true;  // no key restricts
+  for (const auto& [key, wanted] : shape.node_selector) {
+    const std::string* have = label(flavor, key);
+    if (have != nullptr && *have != wanted) return false;
+  }
+  if (!shape.has_affinity || shape.affinity_terms.empty()) return true;
+  return std::any_of(shape.affinity_terms.begin(), shape.affinity_terms.end(), [&](const OwnedTerm& term) {
+    // A key that the flavor does not have restricts nothing, so a term of such keys alone is empty and holds.
+    return std::all_of(term.requirements.begin(), term.requirements.end(), [&](const OwnedRequirement& r) {
+      const std::string* have = label(flavor, r.key);
+      return have == nullptr || holds(r, *have);
+    });
+  });
+}
+
+}  // namespace hindsight::admission

@@ -1,0 +1,91 @@
+#include "admission/scheduling/preemption.hpp"
+
+#include <algorithm>
+
+namespace hindsight::admission {
+
+std::vector<Target> Preemption::find_targets(const Preemptor& preemptor) {
+  begin(preemptor);
+  return settings_.fair_sharing ? fair_targets() : classical_targets();
+}
+
+void Preemption::begin(const Preemptor& preemptor) {
+  preemptor_ = &preemptor;
+  config_ = tree_.queue(preemptor.queue).config.get();
+  own_slice_ = tree_.entry_of(preemptor.workload->replaces);
+  left_alone_.clear();
+  if (repeated_ != nullptr) left_alone_ = repeated_->left_alone_by(preemptor.workload->uid);
+  need_mask_ = 0;
+  for (const CellIndex c : preemptor.need) need_mask_ |= std::uint64_t{1} << (c % 64);
+  hierarchy_.clear();
+  priority_.clear();
+  same_queue_.clear();
+}
+
+bool Preemption::uses_need(const QuotaTree::Holder& holder) const {
+  if ((holder.cell_mask & need_mask_) == 0) return false;
+  if (table_.columns().size() <= 64) return true;  // the mask is exact
+  const auto& cells = tree_.entry(holder.entry).cells;
+  const auto& need = preemptor_->need;
+  return std::any_of(cells.begin(), cells.end(),
+                     [&](const CellAmount& a) { return std::find(need.begin(), need.end(), a.cell) != need.end(); });
+}
+
+/// One that is evicted already costs nothing: it is on its way out whatever is decided.
+bool Preemption::is_left_alone(const QuotaTree::Holder& holder) const {
+  if (left_alone_.empty() || holder.evicted) return false;
+  const std::string& uid = tree_.entry(holder.entry).reservation->workload->uid;
+  return std::any_of(left_alone_.begin(), left_alone_.end(), [&](const auto* c) { return c->victim == uid; });
+}
+
+bool Preemption::settle(Cursor& c) const {
+  const PreemptionPolicy policy = c.common_ancestor == no_node ? config_->within_cluster_queue : config_->reclaim_within_cohort;
+  const std::int64_t priority = preemptor_->workload->priority;
+  const auto& holders = tree_.queue(c.queue).holders;
+  for (; c.position < c.end; ++c.position) {
+    const QuotaTree::Holder& h = holders[c.position];
+    if (policy != PreemptionPolicy::any) {
+      if (h.priority > priority || (h.priority == priority && policy == PreemptionPolicy::lower_priority)) {
+        if (h.evicted || !tree_.queue(c.queue).local_usage.empty()) continue;
+        break;  // behind the evicted ones priorities ascend: there is nothing more
+      }
+      if (h.priority == priority && preemptor_->workload->queue_time >= h.queue_time) continue;
+    }
+    if (!h.removed && h.entry != own_slice_ && uses_need(h) && !is_left_alone(h)) return true;
+  }
+  return false;
+}
+
+void Preemption::list_candidates(NodeIndex queue, NodeIndex common_ancestor, bool advantage, CandidateList& list) {
+  tree_.rank_holders(queue, now_);
+  const auto& holders = tree_.queue(queue).holders;
+  const auto size = static_cast<std::uint32_t>(holders.size());
+  std::uint32_t evicted = 0;
+  while (evicted < size && holders[evicted].evicted) ++evicted;
+  Cursor first{queue, common_ancestor, 0, evicted, advantage};
+  if (settle(first)) list.evicted.push_back(first);
+  Cursor second{queue, common_ancestor, evicted, size, advantage};
+  if (settle(second)) list.others.push_back(second);
+}
+
+bool Preemption::fits(bool allow_borrowing) const {
+  return std::all_of(preemptor_->requests.begin(), preemptor_->requests.end(), [&](const CellAmount& r) {
+    return (allow_borrowing || !table_.borrowing_with(preemptor_->queue, r.cell, r.amount)) &&
+           r.amount <= table_.offered(preemptor_->queue, r.cell);
+  });
+}
+
+void Preemption::fill_back(bool allow_borrowing, std::vector<Target>& targets) {
+  for (std::size_t i = targets.size() - 1; i-- > 0;) {
+    const auto& cells = tree_.entry(targets[i].entry).cells;
+    table_.add(targets[i].queue, cells);
+    if (fits(allow_borrowing)) {
+      targets[i] = targets.back();  // D6: the last takes its slot
+      targets.pop_back();
+    } else {
+      table_.remove(targets[i].queue, cells);
+    }
+  }
+}
+
+}  // namespace hindsight::admission

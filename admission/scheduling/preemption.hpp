@@ -1,0 +1,127 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "admission/model/catalog.hpp"
+#include "admission/model/workload_info.hpp"
+#include "admission/quota/fair_share.hpp"
+#include "admission/quota/quota_tree.hpp"
+#include "admission/scheduling/repeated_preemptions.hpp"
+
+namespace hindsight::admission {
+
+/// Class of a victim; the reason of its condition Preempted (BA-113).
+enum class VictimReason : std::uint8_t {
+  in_cluster_queue,
+  in_cohort_reclamation,
+  in_cohort_fair_sharing,
+  in_cohort_reclaim_while_borrowing
+};
+
+/// A reserving workload that would have to go.
+struct Target {
+  std::uint32_t entry = 0;  ///< QuotaTree::entry.
+  NodeIndex queue = no_node;
+  VictimReason reason = VictimReason::in_cluster_queue;
+};
+
+/// Who wants room, and for what.
+struct Preemptor {
+  const WorkloadInfo* workload = nullptr;
+  NodeIndex queue = no_node;
+  std::span<const CellAmount> requests;  ///< All that must fit.
+  std::span<const CellIndex> need;       ///< The cells that need preemption (§7.1).
+};
+
+/// The search for victims (base-admission §7.1–7.5) on the tree as it stands; leaves no trace in it (BA-127).
+///
+/// Candidates are never listed: every queue keeps its holders ranked, and a search walks them with one cursor for each queue, as far
+/// as it needs to.
+class Preemption {
+ public:
+  /// `now` stands for a missing time of reservation. `repeated`: who is left alone (D13); null: nobody.
+  Preemption(QuotaTree& tree, const Settings& settings, Time now, const RepeatedPreemptions* repeated = nullptr)
+      : tree_(tree), table_(tree.table()), settings_(settings), now_(now), repeated_(repeated) {}
+
+  /// The targets in the order of the search (D6); empty: there is no way.
+  [[nodiscard]] std::vector<Target> find_targets(const Preemptor& preemptor);
+
+ private:
+  /// Where a search stands in the ranked holders of one queue.
+  struct Cursor {
+    NodeIndex queue = no_node;
+    NodeIndex common_ancestor = no_node;  ///< Of its queue and the preemptor's; no_node: same queue.
+    std::uint32_t position = 0;
+    std::uint32_t end = 0;
+    bool advantage = false;  ///< The preemptor's subtree can hold the request (§7.3).
+  };
+  /// One of the lists of §7.3, the evicted candidates apart.
+  struct CandidateList {
+    std::vector<Cursor> evicted;
+    std::vector<Cursor> others;
+    [[nodiscard]] bool empty() const { return evicted.empty() && others.empty(); }
+    void clear() {
+      evicted.clear();
+      others.clear();
+    }
+  };
+
+  // common
+  void begin(const Preemptor& preemptor);
+  [[nodiscard]] const QuotaTree::Holder& holder(const Cursor& c) const { return tree_.queue(c.queue).holders[c.position]; }
+  /// Moves to the next candidate that the policy accepts; false: there is none.
+  [[nodiscard]] bool settle(Cursor& c) const;
+  [[nodiscard]] bool uses_need(const QuotaTree::Holder& holder) const;
+  [[nodiscard]] bool is_left_alone(const QuotaTree::Holder& holder) const;
+  void list_candidates(NodeIndex queue, NodeIndex common_ancestor, bool advantage, CandidateList& list);
+  [[nodiscard]] bool fits(bool allow_borrowing) const;
+  void remove(const Cursor& c) { table_.remove(c.queue, tree_.entry(holder(c).entry).cells); }
+  void fill_back(bool allow_borrowing, std::vector<Target>& targets);
+
+  // classical (§7.3, §7.4)
+  void list_cohort();
+  [[nodiscard]] VictimReason classical_reason(const Cursor& c) const;
+  [[nodiscard]] bool unusable_while_borrowing(const Cursor& c) const;
+  [[nodiscard]] bool exhausted(const Cursor& c, bool allow_borrowing) const;
+  /// `targets` stays empty when the run has no success.
+  void classical_run(bool allow_borrowing, std::vector<Target>& targets);
+  [[nodiscard]] bool walk(const std::vector<Cursor>& list, bool allow_borrowing, std::vector<Target>& targets);
+  [[nodiscard]] std::vector<Target> classical_targets();
+
+  // fair sharing (§7.5)
+  friend class FairSearch;
+  static constexpr std::uint32_t no_spot = ~std::uint32_t{0};
+  /// A node in the part of the tree that has candidates.
+  struct Spot {
+    NodeIndex node = no_node;
+    std::uint32_t first_child = no_spot, last_child = no_spot, next_sibling = no_spot;
+    Cursor candidates;  ///< Of a queue: those not yet looked at; without a queue: none.
+    Cursor retry;       ///< Of a queue: the first that failed the first strategy.
+    Share share;
+    bool share_known = false;
+    bool pruned = false;
+  };
+  [[nodiscard]] std::vector<Target> fair_targets();
+
+  QuotaTree& tree_;
+  QuotaTable& table_;
+  const Settings& settings_;
+  Time now_;
+  const RepeatedPreemptions* repeated_;
+
+  // The search under way, and its scratch.
+  const Preemptor* preemptor_ = nullptr;
+  const QueueConfig* config_ = nullptr;
+  std::uint64_t need_mask_ = 0;
+  std::uint32_t own_slice_ = no_spot;  ///< Entry of the slice that the preemptor replaces: never a victim (EJ-39).
+  std::vector<const RepeatedPreemptions::Count*> left_alone_;
+  CandidateList hierarchy_, priority_, same_queue_;
+  std::vector<Cursor> heap_;
+  std::vector<CellAmount> rest_;
+  std::vector<Spot> spots_;
+  std::vector<std::uint32_t> spot_of_;  ///< By node.
+};
+
+}  // namespace hindsight::admission

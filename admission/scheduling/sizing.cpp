@@ -1,0 +1,183 @@
+#include "admission/scheduling/sizing.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "vocabulary/state_hash.hpp"
+
+namespace hindsight::admission {
+namespace {
+
+const PlannedSize* find(const SizingPlan& plan, Symbol pod_set, const std::string& container, Symbol resource) {
+  const auto it = std::find_if(plan.begin(), plan.end(), [&](const PlannedSize& p) {
+    return p.pod_set == pod_set && p.resource == resource && p.container == container;
+  });
+  return it == plan.end() ? nullptr : &*it;
+}
+
+Amount amount_of(const SizedPart& part, Symbol resource) {
+  for (const auto& a : part.amounts)
+    if (a.resource == resource) return a.value();
+  return 0;
+}
+
+/// What one pod asks for: the containers that run together, or the init step that asks for most (base-admission §1.3).
+Amount pod_amount(std::span<const SizedPart> containers, Symbol resource) {
+  Amount total = 0, sidecars = 0, steps = 0;
+  for (const auto& part : containers) {
+    const Amount amount = amount_of(part, resource);
+    switch (part.role) {
+      case ContainerRole::main:
+        total = add(total, amount);
+        break;
+      case ContainerRole::sidecar:
+        sidecars = add(sidecars, amount);
+        steps = std::max(steps, sidecars);
+        break;
+      case ContainerRole::init:
+        steps = std::max(steps, add(sidecars, amount));
+        break;
+    }
+  }
+  return std::max(add(total, sidecars), steps);
+}
+
+}  // namespace
+
+std::vector<SizedPart> with_sizes(std::vector<SizedPart> containers, const SizingPlan& plan, Symbol pod_set) {
+  for (auto& part : containers)
+    for (auto& a : part.amounts) {
+      const auto* p = find(plan, pod_set, part.container, a.resource);
+      if (p == nullptr) continue;
+      if (a.limit && (!a.request || a.limit == a.request)) a.limit = p->amount;  // MR-42: equal ones stay equal
+      if (a.request) a.request = p->amount;
+    }
+  return containers;
+}
+
+std::uint64_t sizes_hash(std::span<const SizedPart> containers) {
+  StateHash h;
+  for (const auto& part : containers) {
+    h.add(std::string_view(part.container));
+    for (const auto& a : part.amounts) {
+      h.add(a.resource);
+      h.add(a.request);
+      h.add(a.limit);
+    }
+  }
+  return h.value();
+}
+
+bool same_sizes(std::span<const SizedPart> a, std::span<const SizedPart> b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const SizedPart& x, const SizedPart& y) {
+    return x.container == y.container && x.role == y.role &&
+           std::equal(x.amounts.begin(), x.amounts.end(), y.amounts.begin(), y.amounts.end(),
+                      [](const SizedResource& p, const SizedResource& q) {
+                        return p.resource == q.resource && p.request == q.request && p.limit == q.limit;
+                      });
+  });
+}
+
+std::vector<ResourceRequest> sized_requests(std::span<const ResourceRequest> requests, std::span<const SizedPart> containers,
+                                            const SizingPlan& sizes, Symbol pod_set) {
+  const auto after = with_sizes({containers.begin(), containers.end()}, sizes, pod_set);
+  std::vector<ResourceRequest> out(requests.begin(), requests.end());
+  for (auto& r : out)  // what containers do not ask for, overhead, stays
+    r.amount = add(r.amount, subtract(pod_amount(after, r.resource), pod_amount(containers, r.resource)));
+  return out;
+}
+
+SizeSearch::SizeSearch(const WorkloadInfo& workload, const Settings& settings) : workload_(workload), settings_(settings) {
+  const auto& pod_sets = workload.sizing->pod_sets;
+  for (std::size_t s = 0; s < pod_sets.size(); ++s)
+    for (std::size_t c = 0; c < pod_sets[s].containers.size(); ++c) {
+      const auto& amounts = pod_sets[s].containers[c].amounts;
+      for (std::size_t a = 0; a < amounts.size(); ++a) {
+        if (amounts[a].step <= 0) continue;
+        const Amount value = amounts[a].value();
+        const Amount down = std::max<Amount>(0, subtract(value, amounts[a].low)) / amounts[a].step;
+        const Amount up = std::max<Amount>(0, subtract(amounts[a].high, value)) / amounts[a].step;
+        pairs_.push_back({s, c, a, down, up, 0});
+      }
+    }
+}
+
+SizingPlan SizeSearch::plan() const {
+  SizingPlan out;
+  for (const Pair& p : pairs_) {
+    if (p.step == 0) continue;
+    const auto& part = workload_.sizing->pod_sets[p.pod_set].containers[p.container];
+    const auto& amount = part.amounts[p.amount];
+    out.push_back(
+        {workload_.pod_sets[p.pod_set].name, part.container, amount.resource, amount.value(), amount.value() + p.step * amount.step});
+  }
+  return out;
+}
+
+WorkloadInfo SizeSearch::sized(const SizingPlan& plan) const {
+  WorkloadInfo out = workload_;
+  for (std::size_t i = 0; i < out.pod_sets.size(); ++i) {
+    const auto& from = workload_.sizing->pod_sets[i];
+    out.pod_sets[i].requests =
+        countable_requests(sized_requests(from.requests, from.containers, plan, out.pod_sets[i].name), settings_, from.covers_pods);
+  }
+  return out;
+}
+
+SizeSearch::Found SizeSearch::found() const {
+  auto chosen = plan();
+  return {sized(chosen), std::move(chosen)};
+}
+
+std::optional<SizeSearch::Found> SizeSearch::shrink(const Fits& ask) {
+  Amount most = 0;
+  for (const Pair& p : pairs_) most = std::max(most, p.down);
+  const auto lower_all = [&](Amount k) {
+    for (Pair& p : pairs_) p.step = -std::min(k, p.down);
+  };
+  Amount low = 1, high = most + 1;  // the smallest step that fits; high: none
+  while (low < high) {
+    const Amount k = low + (high - low) / 2;
+    lower_all(k);
+    if (fits(ask))
+      high = k;
+    else
+      low = k + 1;
+  }
+  if (low > most) return std::nullopt;
+  lower_all(low);
+  for (Pair& p : pairs_) {
+    Amount fitting = -p.step, least = 0;  // the fewest steps down that this pair needs
+    while (least < fitting) {
+      const Amount k = least + (fitting - least) / 2;
+      p.step = -k;
+      if (fits(ask))
+        fitting = k;
+      else
+        least = k + 1;
+    }
+    p.step = -fitting;
+  }
+  return found();
+}
+
+std::optional<SizeSearch::Found> SizeSearch::grow(const Fits& ask) {
+  Amount low = 0, high = 0;  // the largest step that fits; 0: none
+  for (const Pair& p : pairs_) high = std::max(high, p.up);
+  const auto raise_all = [&](Amount k) {
+    for (Pair& p : pairs_) p.step = std::min(k, p.up);
+  };
+  while (low < high) {
+    const Amount k = low + (high - low + 1) / 2;
+    raise_all(k);
+    if (fits(ask))
+      low = k;
+    else
+      high = k - 1;
+  }
+  if (low == 0) return std::nullopt;
+  raise_all(low);
+  return found();
+}
+
+}  // namespace hindsight::admission

@@ -1,0 +1,163 @@
+// Pods of an elastic job wait behind a scheduling gate; the active slice says how many of each pod set may run (77 §3.8).
+
+#include <algorithm>
+
+#include "admission/model/slices.hpp"
+#include "admission/workload/workload_parent.hpp"
+
+namespace hindsight::admission {
+
+namespace {
+
+/// Where the pod stands, or would.
+std::vector<PodState>::iterator place_of(std::vector<PodState>& pods, std::string_view uid) {
+  return std::lower_bound(pods.begin(), pods.end(), uid, [](const PodState& p, std::string_view u) { return p.uid < u; });
+}
+
+}  // namespace
+
+PodState* WorkloadParent::find_pod(std::string_view uid) {
+  const auto it = place_of(pods_, uid);
+  return it == pods_.end() || it->uid != uid ? nullptr : &*it;
+}
+
+void WorkloadParent::apply_pod(const PodObserved& o, Outbox& out) {
+  PodState* pod = find_pod(o.meta.uid);
+  if (pod == nullptr) pod = &*pods_.insert(place_of(pods_, o.meta.uid), PodState{std::string(o.meta.uid), std::string(o.meta.name)});
+  if (o.meta.resource_version != 0 && o.meta.resource_version <= pod->resource_version) return;  // a repeat, or told late
+  pod->resource_version = o.meta.resource_version;
+  pod->pod_set = Symbol(o.pod_set);
+  pod->index = o.index;
+  pod->gated = o.gated;
+  pod->ended = o.ended;
+  if (!o.gated) pod->released = false;
+  repeats_.forget();
+  out.send(self_, domain_address, msg::WorldChanged{});
+}
+
+void WorkloadParent::apply_pod_gone(std::string_view uid, Outbox& out) {
+  const auto it = place_of(pods_, uid);
+  if (it == pods_.end() || it->uid != uid) return;
+  pods_.erase(it);
+  repeats_.forget();
+  out.send(self_, domain_address, msg::WorldChanged{});
+  retire_if_empty(out);
+}
+
+void WorkloadParent::hand_over_pods(const msg::HandOverPods& m, Outbox& out) {
+  std::vector<PodState> leaving;
+  std::erase_if(pods_, [&](PodState& pod) {
+    if (std::find(m.uids.begin(), m.uids.end(), pod.uid) == m.uids.end()) return false;
+    leaving.push_back(std::move(pod));
+    return true;
+  });
+  if (leaving.empty()) return;
+  repeats_.forget();
+  out.send(self_, {EntityKind::workload_parent, m.to}, msg::PodsHandedOver{std::move(leaving)});
+  retire_if_empty(out);
+}
+
+void WorkloadParent::take_over_pods(std::vector<PodState> pods, Outbox& out) {
+  for (auto& pod : pods) {
+    if (find_pod(pod.uid) != nullptr) continue;
+    if (pod.released) told_next_.push_back(pod.uid);
+    const auto place = place_of(pods_, pod.uid);
+    pods_.insert(place, std::move(pod));
+  }
+  repeats_.forget();
+  out.send(self_, domain_address, msg::WorldChanged{});
+}
+
+void WorkloadParent::apply_released(const PodsReleased& e, const Context& c) {
+  for (const auto& released : e.pods) {
+    PodState* pod = find_pod(released.uid);
+    if (pod == nullptr || !pod->gated) continue;
+    pod->released = true;
+    pod->released_at = c.sequence;
+    told_next_.push_back(pod->uid);
+  }
+}
+
+const WorkloadState* WorkloadParent::active_slice() const {
+  const WorkloadState* out = nullptr;
+  for (const auto& w : workloads_) {
+    if (!is_live(w) || !w.reserved() || !w.admitted() || is_leaving(w)) continue;
+    if (out == nullptr || earlier(*out, w)) out = &w;
+  }
+  return out;
+}
+
+/// EJ-70 to EJ-75, EJ-79, EJ-80. Whatever the feature gate says: pods that were made gated must not stay so (EJ-6).
+void WorkloadParent::release_pods(Proposal& p) const {
+  if (!job_ || std::none_of(pods_.begin(), pods_.end(), [](const PodState& pod) { return pod.gated; })) return;
+  if (std::any_of(pods_.begin(), pods_.end(), [](const PodState& pod) { return pod.gated && pod.released; })) return;  // under way
+  const WorkloadState* slice = active_slice();
+  if (slice == nullptr) return;
+
+  std::vector<PodRef> released;
+  std::vector<const PodState*> waiting;
+  std::size_t bytes = 0;  // of the event; who is left is released when those have lost their gates
+  for (const auto& s : slice->pod_sets) {
+    std::int64_t room = s.count;
+    for (const auto& a : slice->admission->pod_sets)
+      if (a.pod_set == s.name) room = std::min(s.count, a.count);
+    waiting.clear();
+    for (const auto& pod : pods_) {
+      if (pod.pod_set != s.name || pod.ended) continue;
+      if (pod.gated)
+        waiting.push_back(&pod);
+      else
+        --room;
+    }
+    if (room <= 0 || waiting.empty()) continue;
+    std::sort(waiting.begin(), waiting.end(),
+              [](const PodState* a, const PodState* b) { return a->index != b->index ? a->index < b->index : a->name < b->name; });
+    if (static_cast<std::size_t>(room) < waiting.size()) waiting.resize(static_cast<std::size_t>(room));
+    for (const auto* pod : waiting) {
+      if (bytes >= p.most) break;
+      released.push_back({p.arena->copy(pod->uid), job_->namespace_.text(), p.arena->copy(pod->name), s.name.text()});
+      bytes += pod->uid.size() + pod->name.size() + job_->namespace_.text().size() + s.name.text().size() + 100;
+    }
+  }
+  if (released.empty()) return;
+  PodsReleased e;
+  e.workload = {p.arena->copy(slice->uid), slice->namespace_.text(), p.arena->copy(slice->name)};
+  e.job = job_ref(*p.arena);
+  e.slice_name = p.arena->copy(chain_name(*slice));
+  e.pods = p.arena->copy(released);
+  p.events.emplace_back(e);
+}
+
+/// A pod that was made while its job ran on an older slice, or before any was admitted, lacks what a start injects (EJ-68).
+void WorkloadParent::collect_pod_intents(const Context& c, bool all, std::vector<Intent>& out) {
+  std::vector<std::string> news;
+  news.swap(told_next_);
+  if (pods_.empty()) return;
+  const WorkloadState* slice = active_slice();
+  const std::string_view slice_uid = slice == nullptr ? std::string_view() : slice->uid;
+  if (told_of_slice_ != slice_uid) {
+    told_of_slice_ = slice_uid;
+    all = true;
+  }
+  std::vector<std::pair<Symbol, PodSetStart>> starts;
+  const auto want = [&](const PodState& pod) {
+    if (!pod.gated || !pod.released) return;
+    if (slice != nullptr && starts.empty())
+      for (const auto& assigned : slice->admission->pod_sets) starts.emplace_back(assigned.pod_set, start_of(assigned, *c.catalog));
+    PodReleaseIntent i{pod.uid, std::string(job_->namespace_.text()), pod.name, pod.released_at, {}, {}};
+    for (const auto& [pod_set, start] : starts) {
+      if (pod_set != pod.pod_set) continue;
+      i.node_labels = start.node_labels;
+      i.tolerations = start.tolerations;
+    }
+    out.emplace_back(std::move(i));
+  };
+  if (all) {
+    for (const auto& pod : pods_) want(pod);
+  } else {
+    for (const auto& uid : news)
+      if (const auto* pod = find_pod(uid)) want(*pod);
+  }
+}
+
+}  // namespace hindsight::admission

@@ -1,0 +1,285 @@
+// What the state of a parent wants of the world: writes of status, creations, revisions, starting and stopping the job.
+#include <algorithm>
+
+#include "admission/workload/workload_parent.hpp"
+
+namespace hindsight::admission {
+const WorkloadState* WorkloadParent::running_workload() const {
+  for (const auto& w : workloads_)
+    if (w.admitted() && w.reserved() && !w.evicted() && w.active && !w.finished() && !w.deleting && !w.removal_pending) return &w;
+  return nullptr;
+}
+
+namespace {
+
+std::vector<WantedSize> wanted_sizes(const SizingPlan& plan) {
+  std::vector<WantedSize> out;
+  for (const auto& p : plan)
+    out.push_back({std::string(p.pod_set.text()), p.container, std::string(p.resource.text()), p.original, p.amount});
+  return out;
+}
+
+WorkloadIntent status_intent(const WorkloadState& w, const Settings& settings, const WorkloadInfo* info) {
+  WorkloadIntent i;
+  i.uid = w.uid;
+  i.namespace_ = w.namespace_.text();
+  i.name = w.name;
+  i.decision_sequence = w.last_decision;
+  i.seen_version = w.resource_version;
+  i.checks_decided = w.waits_for(Section::checks);
+  i.set_inactive = !w.active && w.waits_for(Section::active);
+  for (const auto& c : w.conditions) i.conditions.push_back({c.type, c.status, std::string(c.reason.text()), c.message, c.last_transition});
+  if (w.admission) {
+    i.has_admission = true;
+    i.cluster_queue = w.admission->cluster_queue.text();
+    for (const auto& p : w.admission->pod_sets) {
+      WantedAssignment a{std::string(p.pod_set.text()), p.count, {}, {}};
+      for (const auto& [r, f] : p.flavors) a.flavors.emplace_back(r.text(), f.text());
+      for (const auto& [r, u] : p.usage) a.usage.emplace_back(r.text(), u);
+      i.assignments.push_back(std::move(a));
+    }
+  } else if (info != nullptr && w.find(ConditionType::quota_reserved) != nullptr) {
+    for (const auto& p : info->pod_sets) {
+      std::vector<std::pair<std::string, Amount>> resources;
+      for (const auto& r : p.requests) resources.emplace_back(r.resource.text(), multiply(r.amount, p.count));
+      i.resource_requests.emplace_back(std::string(p.name.text()), std::move(resources));
+    }
+  }
+  for (const auto& k : w.checks) {
+    WantedCheck x{std::string(k.name.text()), k.state, k.last_transition, k.message, {}, {}, k.pod_set_updates};
+    if (k.requeue_after_seconds >= 0) x.requeue_after_seconds = k.requeue_after_seconds;
+    if (k.retry_count >= 0) x.retry_count = k.retry_count;
+    i.checks.push_back(std::move(x));
+  }
+  i.plan = wanted_sizes(w.plan);
+  i.has_requeue_state = w.has_requeue_state;
+  i.requeue_count = w.requeue_count;
+  i.requeue_at = w.requeue_at;
+  for (const auto& [p, n] : w.reclaimable) i.reclaimable.emplace_back(p.text(), n);
+  i.accumulated_exec_seconds = w.accumulated_exec_seconds;
+  for (const auto& e : w.evictions) i.evictions.push_back({std::string(e.reason.text()), std::string(e.cause.text()), e.count});
+  (void)settings;
+  return i;
+}
+
+}  // namespace
+
+JobIntent WorkloadParent::job_intent() const {
+  JobIntent i;
+  i.uid = job_->uid;
+  i.kind = job_->kind.text();
+  i.group = job_->group.text();
+  i.namespace_ = job_->namespace_.text();
+  i.name = job_->name;
+  return i;
+}
+
+/// What the flavors of one pod set bring.
+PodSetStart WorkloadParent::start_of(const PodSetReservation& assigned, const Catalog& catalog) {
+  PodSetStart s;
+  s.name = assigned.pod_set.text();
+  s.count = assigned.count;
+  std::vector<Symbol> seen;
+  for (const auto& [resource, flavor] : assigned.flavors) {
+    if (std::find(seen.begin(), seen.end(), flavor) != seen.end()) continue;
+    seen.push_back(flavor);
+    const auto* config = catalog.flavor(flavor);
+    if (config == nullptr) continue;
+    for (const auto& [k, v] : config->node_labels) s.node_labels.emplace_back(k.text(), v);
+    for (const auto& t : config->tolerations) s.tolerations.push_back(t);
+  }
+  return s;
+}
+
+void WorkloadParent::collect_intents(const Context& c, bool all, std::vector<Intent>& out) {
+  for (std::size_t n = 0; n < workloads_.size(); ++n) {
+    const WorkloadState& w = workloads_[n];
+    const bool job_stopped = at_rest() || job_->finished;
+    WorkloadIntent i;
+    bool due = (w.unconfirmed & ~(1U << static_cast<unsigned>(Section::spec))) != 0 && !w.uid.empty();
+    if (due && end_is_early(w)) due = false;  // first the replacement's reservation, then the end of the old slice (EJ-50)
+    if (due)
+      i = status_intent(w, c.catalog->settings, placements_[n].info.get());
+    else {
+      i.uid = w.uid;
+      i.namespace_ = w.namespace_.text();
+      i.name = w.name;
+    }
+    if (w.in_use_finalizer && ((w.finished() && !end_is_early(w)) || (w.deleting && job_stopped))) {
+      if (!due) i = status_intent(w, c.catalog->settings, placements_[n].info.get());
+      i.release_finalizer = true;
+      due = true;
+    }
+    if (w.removal_pending && !w.deleting) {
+      i.remove = true;
+      due = true;
+    }
+    if (due) out.push_back(std::move(i));
+  }
+  if (!job_) {  // the class of a Workload without a job changed its value (BA-150)
+    for (const auto& w : workloads_) {
+      if (!w.revision_pending || w.finished() || w.deleting) continue;
+      const auto it = c.catalog->workload_priority_classes.find(w.priority_class);
+      if (it == c.catalog->workload_priority_classes.end()) continue;
+      WorkloadReviseIntent i;
+      i.uid = w.uid;
+      i.namespace_ = w.namespace_.text();
+      i.name = w.name;
+      i.queue_name = w.queue_name.text();
+      i.priority = it->second.value;
+      i.priority_class_kind = w.priority_class_kind;
+      i.priority_class = w.priority_class.text();
+      if (w.max_exec_seconds > 0) i.max_exec_seconds = w.max_exec_seconds;
+      i.decision_sequence = w.last_decision;
+      out.push_back(std::move(i));
+    }
+    return;
+  }
+  collect_pod_intents(c, all, out);
+  const JobState& j = *job_;
+  if (!managed(*c.catalog)) return;
+  if (is_child(*c.catalog)) {  // its ancestor starts it; all that is left to us is to see that it does not run before that
+    const bool early = !ancestor_runs_ || (beyond_ && j.stop_noted);
+    if (!j.finished && !j.suspended && early && (!j.deleting || j.active)) {
+      out.push_back(job_intent());
+      std::get<JobIntent>(out.back()).message = "Kueue managed child job suspended";
+    }
+    return;
+  }
+  if (j.removal_pending && !j.deleting) {
+    out.push_back(job_intent());
+    std::get<JobIntent>(out.back()).remove = true;
+    return;
+  }
+  const bool readable = j.quarantined.empty();
+  for (const auto& w : workloads_) {
+    if (!w.revision_pending || w.deleting || w.removal_pending || !readable) continue;
+    WorkloadReviseIntent i;
+    i.uid = w.uid;
+    i.namespace_ = w.namespace_.text();
+    i.name = w.name;
+    i.job_uid = j.uid;
+    i.job_kind = j.kind.text();
+    i.job_group = j.group.text();
+    i.job_name = j.name;
+    const bool settled = w.reserved() || w.finished();  // only its class can follow the job now
+    const bool slice = j.elastic && c.catalog->settings.elastic_jobs && same_templates(w);
+    i.pod_sets = !settled && j.suspended && !slice && !matches_job(w);
+    i.resource_bounds = !settled && j.suspended && !slice;
+    if (slice && !w.finished()) {
+      bool higher = false;
+      for (std::size_t k = 0; k < w.pod_sets.size(); ++k) {
+        higher = higher || j.pod_sets[k].count > w.pod_sets[k].count;
+        i.counts.emplace_back(j.pod_sets[k].name.text(), j.pod_sets[k].count);
+      }
+      if (w.reserved() && higher) i.counts.clear();  // EJ-103; a new slice is on its way
+    }
+    const auto priority = job_priority(*c.catalog);
+    i.queue_name = settled || (slice && !j.suspended) ? w.queue_name.text() : j.queue_name.text();
+    i.priority = priority.value;
+    i.priority_class_kind = priority.kind;
+    i.priority_class = priority.name.text();
+    if (slice && !w.finished() && (!priority.known || (w.reserved() && w.priority_class.empty()))) {  // EJ-94
+      i.priority = w.priority.value_or(0);
+      i.priority_class_kind = w.priority_class_kind;
+      i.priority_class = w.priority_class.text();
+    }
+    const std::int32_t limit = settled ? w.max_exec_seconds : j.max_exec_seconds;
+    if (limit > 0) i.max_exec_seconds = limit;
+    if (wants_gate(w, c.catalog->settings)) i.admission_gated_by = j.admission_gated_by;
+    i.decision_sequence = w.last_decision;
+    out.push_back(std::move(i));
+  }
+  if (j.finished) return;
+  const auto* running = running_workload();
+  // Finalizers of its user's keep a job, and pods of it, as long as they like: one that holds no quota is stopped all the same.
+  const bool reserved =
+      std::any_of(workloads_.begin(), workloads_.end(), [](const WorkloadState& w) { return w.reserved() && !w.finished(); });
+  if (j.deleting && (j.suspended || !j.active || reserved)) return;
+  const bool ours = !workloads_.empty() || !j.queue_name.empty() || c.catalog->settings.manage_jobs_without_queue_name;
+  const bool beyond = child_ && beyond_ && ancestor_runs_ && running == nullptr;
+  const bool undecided = (gated(*c.catalog) || beyond) && !j.stop_noted;  // JobStopped comes first (SG-26)
+  const bool run = running != nullptr && !j.stopping;                     // a stop in progress comes to its end first
+  const bool settle = j.suspended && j.start_left != 0;                   // else nothing is wanted of a job that waits
+  const bool holds = !readable && run;                                    // what would be started is not what got quota; what runs, runs on
+  if (ours && !holds && (settle || (!undecided && j.suspended == run))) {
+    JobIntent i = job_intent();
+    i.run = run;
+    i.settles = settle ? j.start_left : 0;
+    const auto* source = running;
+    if (source == nullptr)
+      for (const auto& w : workloads_)
+        if (!w.finished()) source = &w;
+    if (source != nullptr) {
+      i.workload = source->name;
+      i.workload_uid = source->uid;
+      i.local_queue = source->queue_name.text();
+      if (j.elastic && c.catalog->settings.elastic_jobs) i.slice_name = chain_name(*source);
+      i.decision_sequence = source->last_decision;
+    }
+    if (run) {
+      i.cluster_queue = running->admission->cluster_queue.text();
+      i.sizes = wanted_sizes(running->plan);
+      for (const auto& p : running->admission->pod_sets) {
+        PodSetStart s = start_of(p, *c.catalog);
+        for (const auto& k : running->checks)
+          if (k.state == CheckState::ready && !k.pod_set_updates.empty()) s.pod_set_updates.push_back(k.pod_set_updates);
+        i.pod_sets.push_back(std::move(s));
+      }
+    } else {
+      i.sizes = wanted_sizes(j.plan);
+      const auto* e = source != nullptr ? source->find(ConditionType::evicted) : nullptr;
+      i.message = e != nullptr && e->is_true() ? e->message : "Not admitted by cluster queue";
+    }
+    out.push_back(std::move(i));
+  } else if (j.stopping && j.suspended && !workloads_.empty()) {
+    // a stop that was cut off before it restored the templates goes on
+    JobIntent i = job_intent();
+    i.workload = workloads_.back().name;
+    i.workload_uid = workloads_.back().uid;
+    i.local_queue = workloads_.back().queue_name.text();
+    i.decision_sequence = workloads_.back().last_decision;
+    i.sizes = wanted_sizes(j.plan);
+    out.push_back(std::move(i));
+  }
+  if (!readable || j.deleting) return;
+  if (!j.prebuilt_workload.empty() && !gated(*c.catalog) &&
+      std::none_of(workloads_.begin(), workloads_.end(), [&](const WorkloadState& w) { return w.name == j.prebuilt_workload; }))
+    out.emplace_back(WorkloadAdoptIntent{std::string(j.namespace_.text()), j.prebuilt_workload.text(), j.uid, std::string(j.kind.text()),
+                                         std::string(j.group.text()), j.name});
+  const bool sliced_job = j.elastic && c.catalog->settings.elastic_jobs;
+  const bool unseen =
+      std::none_of(workloads_.begin(), workloads_.end(), [&](const WorkloadState& w) { return w.name == j.requested_name; });
+  if (j.requested_since != 0 && (sliced_job ? unseen && (j.suspended || !j.requested_for.empty()) : workloads_.empty() && j.suspended)) {
+    WorkloadCreateIntent i;
+    i.job_uid = j.uid;
+    i.job_kind = j.kind.text();
+    i.job_group = j.group.text();
+    i.namespace_ = j.namespace_.text();
+    i.job_name = j.name;
+    i.name = sliced_job ? j.requested_name.view() : std::string_view(j.workload_name);
+    const auto priority = job_priority(*c.catalog);
+    i.queue_name = j.queue_name.text();
+    i.priority = priority.value;
+    i.priority_class_kind = priority.kind;
+    i.priority_class = priority.name.text();
+    if (sliced_job) i.slice_name = j.requested_name;
+    for (const auto& w : workloads_) {
+      if (!sliced_job || w.uid != j.requested_for) continue;
+      i.slice_name = chain_name(w);
+      i.replaces_uid = w.uid;
+      i.replaces = std::string(w.namespace_.text()) + "/" + w.name;
+      i.queue_name = w.queue_name.text();
+      i.priority = w.priority.value_or(0);
+      i.priority_class_kind = w.priority_class_kind;
+      i.priority_class = w.priority_class.text();
+      for (const auto& p : j.pod_sets) i.counts.emplace_back(p.name.text(), p.count);
+    }
+    if (j.max_exec_seconds > 0) i.max_exec_seconds = j.max_exec_seconds;
+    if (c.catalog->settings.admission_gated_by && i.replaces.empty()) i.admission_gated_by = j.admission_gated_by;  // SG-49, SG-59
+    i.decision_sequence = j.requested_since;
+    out.push_back(std::move(i));
+  }
+}
+
+}  // namespace hindsight::admission

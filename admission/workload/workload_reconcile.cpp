@@ -1,0 +1,410 @@
+// The life-cycle rules of one Workload object: what its controller decides beside scheduling (base-admission §8, base-api §6.3).
+// Everything here is a function of the state; each step proposes at most one group of events per Workload and is run again after
+// these have been applied, until nothing is left to say. Anybody can make thousands of Workloads of one job: when they fill a step
+// (Proposal::full), the rest of them is looked at in the next one.
+
+#include <algorithm>
+
+#include "admission/workload/workload_parent.hpp"
+#include "vocabulary/saturated.hpp"
+#include "vocabulary/text.hpp"
+
+namespace hindsight::admission {
+namespace {
+
+constexpr std::string_view gated_by = "Admission is gated by: ";  // 6915 §2.3
+
+/// "DeactivatedDueTo" comes before it, and both are the reason of a condition. Reasons are ASCII, or the API server would not have them.
+constexpr std::size_t cause_max = limits::reason.size() - 16;
+/// So far two clocks that are right may differ: whole seconds in a status, and NTP.
+constexpr Duration foreign_clock_ahead_max = Duration::seconds(5);
+
+void condition(Proposal& p, const WorkloadState& w, ConditionType type, ConditionStatus status, std::string_view reason,
+               std::string_view message) {
+  p.events.emplace_back(ConditionChanged{ref(w, *p.arena), type, status, p.arena->copy(reason), p.message(message), false});
+}
+
+void cleared(Proposal& p, const WorkloadState& w, std::string_view reason, std::string_view message) {
+  ReservationCleared e;
+  e.workload = ref(w, *p.arena);
+  e.reason = p.arena->copy(reason);
+  e.message = p.message(message);
+  p.events.emplace_back(e);
+}
+
+void evicted(Proposal& p, const WorkloadState& w, std::string_view reason, std::string_view cause, std::string_view message) {
+  WorkloadEvicted e;
+  e.workload = ref(w, *p.arena);
+  e.reason = p.arena->copy(reason);
+  e.cause = p.arena->copy(cut_text(cause, cause_max));
+  e.message = p.message(message);
+  p.events.emplace_back(e);
+}
+
+/// What somebody else said, as a part of what we say. It goes to several places from there: so much of it as people read.
+std::string quoted(std::string_view message) { return cut_message(message, limits::finding.size()); }
+
+std::string quoted_messages(const std::vector<const CheckStatus*>& checks) {
+  std::string out;
+  for (const auto* k : checks) {
+    if (!out.empty()) out += "; ";
+    out += '"' + std::string(k->name.text()) + "\" (" + k->message + ')';
+  }
+  return quoted(out);
+}
+
+bool is_any(Symbol reason, std::initializer_list<std::string_view> texts) {
+  return std::find(texts.begin(), texts.end(), reason.text()) != texts.end();
+}
+
+}  // namespace
+
+Time WorkloadParent::job_retained_until(const WorkloadState& w, const Settings& settings) {
+  const Condition* evicted = w.find(ConditionType::evicted);
+  if (!settings.retain_deactivated || w.finished() || w.active || evicted == nullptr || !evicted->is_true()) return Time::never();
+  if (!evicted->reason.text().starts_with("DeactivatedDueTo")) return Time::never();
+  return evicted->last_transition + *settings.retain_deactivated;
+}
+
+void WorkloadParent::reconcile(const Context& c, Proposal& p) const {
+  if (job_ && reconcile_job(c, p)) return;
+  for (std::size_t i = 0; i < workloads_.size() && !p.full(); ++i) reconcile_workload(i, c, p);
+  if (p.events.empty()) release_pods(p);
+}
+
+void WorkloadParent::reconcile_workload(std::size_t index, const Context& c, Proposal& p) const {
+  const WorkloadState& w = workloads_[index];
+  const Settings& settings = c.catalog->settings;
+
+  if (w.removal_pending) return;
+  if (w.finished()) {
+    if (settings.retain_finished && !w.deleting &&
+        c.now >= w.find(ConditionType::finished)->last_transition + *settings.retain_finished)  // BA-148
+      p.events.emplace_back(WorkloadRemoved{ref(w, *p.arena), "Deleted finished workload due to elapsed retention", {}});
+    return;
+  }
+  const bool orphaned = w.owner_uid.empty() && (w.deleting || w.job_made);  // BA-149
+  if (orphaned && settings.finish_orphaned) {
+    p.events.emplace_back(WorkloadFinished{ref(w, *p.arena), "OwnerNotFound", "The owner of the workload was not found"});
+    return;
+  }
+  if (w.deleting) return;
+  note_gate(w, c, p);
+  if (const Time until = job_retained_until(w, settings); until.is_set() && c.now >= until) {  // BA-148
+    if (job_ && !job_->removal_pending && !job_->deleting && !job_->finished)
+      p.events.emplace_back(WorkloadRemoved{ref(w, *p.arena), "Deleted job: deactivation retention period expired", job_ref(*p.arena)});
+    if (!job_ && w.owner_uid.empty())
+      p.events.emplace_back(WorkloadRemoved{ref(w, *p.arena), "Deleted workload: deactivation retention period expired", {}});
+    return;
+  }
+
+  // a class whose value changed (BA-150); jobs see to it themselves
+  if (!job_ && w.priority_class_kind == PriorityClassKind::workload_priority_class && !w.revision_pending) {
+    const auto it = c.catalog->workload_priority_classes.find(w.priority_class);
+    if (it != c.catalog->workload_priority_classes.end() && w.priority != it->second.value) {
+      WorkloadRevised e;
+      e.workload = ref(w, *p.arena);
+      e.queue_name = w.queue_name.text();
+      e.priority = it->second.value;
+      e.priority_class_kind = w.priority_class_kind;
+      e.priority_class = w.priority_class.text();
+      p.events.emplace_back(e);
+      return;
+    }
+  }
+
+  // deactivation (§8.6)
+  const Condition* target = w.find(ConditionType::deactivation_target);
+  const bool targeted = target != nullptr && target->is_true();
+  if (w.active && targeted) {
+    p.events.emplace_back(WorkloadDeactivated{ref(w, *p.arena)});
+    return;
+  }
+  if (!w.active && !w.evicted()) {
+    evicted(p, w, "Deactivated", targeted ? target->reason.text() : "",
+            targeted ? "The workload is deactivated due to " + quoted(target->message) : "The workload is deactivated");
+    return;
+  }
+
+  const Condition* requeued = w.find(ConditionType::requeued);
+  const bool gate_closed = requeued != nullptr && requeued->is_false();
+  if (w.active && gate_closed && requeued->reason.text() == "Deactivated") {  // D3: the bare reason only
+    condition(p, w, ConditionType::requeued, ConditionStatus::true_, "Reactivated", "The workload was reactivated");
+    return;
+  }
+
+  // a queue that was stopped runs again (§8.7)
+  const auto* lq = c.catalog->local_queue(w.namespace_, w.queue_name);
+  const auto* cq = lq == nullptr ? nullptr : c.catalog->queue(lq->cluster_queue);
+  const bool lq_runs = lq != nullptr && lq->stop_policy == StopPolicy::none;
+  if (gate_closed && !w.reserved() && lq_runs && w.active) {
+    if (requeued->reason.text() == "LocalQueueStopped") {
+      condition(p, w, ConditionType::requeued, ConditionStatus::true_, "LocalQueueRestarted",
+                "The LocalQueue was restarted after being stopped");
+      return;
+    }
+    if (requeued->reason.text() == "ClusterQueueStopped" && cq != nullptr && cq->stop_policy == StopPolicy::none) {
+      condition(p, w, ConditionType::requeued, ConditionStatus::true_, "ClusterQueueRestarted",
+                "The ClusterQueue was restarted after being stopped");
+      return;
+    }
+  }
+
+  // the end of a back-off (§8.3, §8.4)
+  const bool backed_off = w.has_requeue_state && w.requeue_at.is_set() && w.requeue_at > c.now;
+  if (w.active && !w.reserved() && !backed_off) {
+    const bool waited = gate_closed && is_any(requeued->reason, {"AdmissionCheck", "PodsReadyTimeout"});
+    const bool expired = w.has_requeue_state && w.requeue_at.is_set();
+    if (expired) p.events.emplace_back(RequeueStateChanged{ref(w, *p.arena), true, w.requeue_count, Time::never()});
+    if (waited) condition(p, w, ConditionType::requeued, ConditionStatus::true_, "BackoffFinished", "The workload backoff was finished");
+    if (expired || waited) return;
+  }
+
+  if (sync_checks(w, c, p)) return;
+  if (w.reserved() && reconcile_reserved(w, c, p)) return;
+  if (!w.reserved() && reconcile_sizing(w, c, p)) return;
+  if (!w.reserved()) (void)resolve_pending(w, placements_[index], c, p);
+}
+
+/// §8.3: the list of checks follows the queue; only while the queues are there and the LocalQueue runs (BA-134, BA-206).
+bool WorkloadParent::sync_checks(const WorkloadState& w, const Context& c, Proposal& p) const {
+  const auto* lq = c.catalog->local_queue(w.namespace_, w.queue_name);
+  if (lq == nullptr || lq->stop_policy != StopPolicy::none) return false;
+  const auto* cq = c.catalog->queue(w.admission ? w.admission->cluster_queue : lq->cluster_queue);
+  if (cq == nullptr) return false;
+  const auto required = required_checks(*cq, w.admission ? &w.admission->pod_sets : nullptr);
+  const bool same = std::equal(w.checks.begin(), w.checks.end(), required.begin(), required.end(),
+                               [](const CheckStatus& k, Symbol n) { return k.name == n; });
+  if (same) return false;
+  auto list = p.arena->make<CheckFacts>(required.size());
+  for (std::size_t i = 0; i < required.size(); ++i) {
+    const auto it = std::find_if(w.checks.begin(), w.checks.end(), [&](const CheckStatus& k) { return k.name == required[i]; });
+    if (it != w.checks.end()) {
+      list[i] = view_check(*it, *p.arena);
+    } else {
+      list[i].name = required[i].text();
+      list[i].last_transition = c.now;
+    }
+  }
+  p.events.emplace_back(ChecksChanged{ref(w, *p.arena), list});
+  return true;
+}
+
+bool WorkloadParent::reconcile_reserved(const WorkloadState& w, const Context& c, Proposal& p) const {
+  const Settings& settings = c.catalog->settings;
+  if (w.evicted()) {
+    // §8.2: once the job is inactive its reservation goes; a Workload without a job is its maker's business
+    const bool runs_on = sliced(c) && running_workload() != nullptr;  // on another slice: nothing of this one drains (EJ-46)
+    if (!runs_on && (!job_ || !at_rest())) return false;
+    const Condition* e = w.find(ConditionType::evicted);
+    ReservationCleared out;
+    out.workload = ref(w, *p.arena);
+    out.reason = "PendingEvaluation";
+    out.message = p.message(quoted(e->message));
+    out.writes_requeued = true;
+    out.requeued = is_any(e->reason, {"Preempted", "NodeFailures"});  // BA-133
+    out.requeued_reason = e->reason.text();
+    out.requeued_message = out.message;
+    out.resources_restored = w.admitted() && !w.plan.empty() && job_ && job_->plan.empty();
+    p.events.emplace_back(out);
+    return true;
+  }
+
+  if (reconcile_sizing(w, c, p)) return true;
+
+  if (const auto gate = admission_gate(w, *c.catalog); !w.admitted() && !gate.empty()) {  // SG-63
+    cleared(p, w, "AdmissionGated", std::string(gated_by) + std::string(gate));
+    return true;
+  }
+
+  // checks (§8.3): Admitted first, then Rejected before Retry
+  if (!w.admitted() && std::all_of(w.checks.begin(), w.checks.end(), [](const CheckStatus& k) { return k.state == CheckState::ready; })) {
+    p.events.emplace_back(WorkloadAdmitted{ref(w, *p.arena)});
+    replace_slice(w, c, p);
+    return true;
+  }
+  std::vector<const CheckStatus*> rejected, retry;
+  for (const auto& k : w.checks) {
+    if (k.state == CheckState::rejected) rejected.push_back(&k);
+    if (k.state == CheckState::retry) retry.push_back(&k);
+  }
+  if (!rejected.empty()) {
+    const std::string list = (rejected.size() > 1 ? "AdmissionChecks(s): " : "AdmissionCheck(s): ") + quoted_messages(rejected);
+    condition(p, w, ConditionType::deactivation_target, ConditionStatus::true_, "AdmissionCheck", list);
+    return true;
+  }
+  if (!retry.empty()) {
+    WorkloadEvicted e;
+    e.workload = ref(w, *p.arena);
+    e.reason = "AdmissionCheck";
+    e.message = p.message("Evicted due to " + std::string(retry.size() > 1 ? "AdmissionChecks" : "AdmissionCheck") +
+                          " in Retry state: " + quoted_messages(retry));
+    Time at = w.has_requeue_state ? w.requeue_at : Time::never();
+    bool later = false;
+    for (const auto& k : w.checks) {
+      if (k.requeue_after_seconds < 0) continue;
+      // The controller of the check has a clock of its own. What it says of the future counts as now, or a clock that is a day ahead would
+      // hold the Workload back for a day.
+      const Time since = k.last_transition > c.now + foreign_clock_ahead_max ? c.now : k.last_transition;
+      const Time t = since + Duration::seconds(k.requeue_after_seconds);
+      if (t > c.now && (!at.is_set() || t > at)) {
+        at = t;
+        later = true;
+      }
+    }
+    if (later) {
+      e.has_requeue_state = true;
+      e.requeue_count = w.requeue_count;
+      e.requeue_at = at;
+    }
+    p.events.emplace_back(e);
+    return true;
+  }
+
+  // stop policies (§8.7), LocalQueue before ClusterQueue
+  const auto* lq = c.catalog->local_queue(w.namespace_, w.queue_name);
+  const std::string lq_name(w.queue_name.text());
+  if (lq == nullptr) {
+    if (w.admitted()) return false;
+    cleared(p, w, "Misconfigured", "LocalQueue " + lq_name + " is terminating or missing");
+    return true;
+  }
+  if (lq->stop_policy != StopPolicy::none) {
+    if (!w.admitted()) {
+      cleared(p, w, "Suspended", "LocalQueue " + lq_name + " is stopped");
+      return true;
+    }
+    if (lq->stop_policy == StopPolicy::hold_and_drain) {
+      evicted(p, w, "LocalQueueStopped", "", "The LocalQueue is stopped");
+      return true;
+    }
+    return false;  // D12: it shields from the ClusterQueue's policy
+  }
+  const std::string cq_name(w.admission->cluster_queue.text());
+  const auto* cq = c.catalog->queue(w.admission->cluster_queue);
+  if (cq == nullptr || cq->deleting) {
+    if (w.admitted()) return false;
+    cleared(p, w, "Misconfigured", "ClusterQueue " + cq_name + " is terminating or missing");
+    return true;
+  }
+  if (cq->stop_policy != StopPolicy::none) {
+    if (!w.admitted()) {
+      cleared(p, w, "Suspended", "ClusterQueue " + cq_name + " is stopped");
+      return true;
+    }
+    if (cq->stop_policy == StopPolicy::hold_and_drain) {
+      evicted(p, w, "ClusterQueueStopped", "", "The ClusterQueue is stopped");
+      return true;
+    }
+  }
+
+  if (!w.admitted()) return false;
+  const Time admitted_at = w.find(ConditionType::admitted)->last_transition;
+
+  // maximum execution time (§8.5)
+  if (w.max_exec_seconds > 0 && c.now >= admitted_at + Duration::seconds(w.exec_seconds_left())) {
+    condition(p, w, ConditionType::deactivation_target, ConditionStatus::true_, "MaximumExecutionTimeExceeded",
+              "exceeding the maximum execution time");
+    if (w.accumulated_exec_seconds) p.events.emplace_back(ExecutionTimeReset{ref(w, *p.arena)});
+    return true;
+  }
+
+  // PodsReady time-outs (§8.4)
+  const Condition* ready = w.find(ConditionType::pods_ready);
+  if (settings.pods_ready_enabled && job_ && ready != nullptr && ready->is_false()) {
+    const bool recovering = ready->reason.text() == "WaitForRecovery";
+    const Time deadline = recovering ? ready->last_transition + settings.recovery_timeout : admitted_at + settings.pods_ready_timeout;
+    if ((!recovering || settings.recovery_timeout.micros > 0) && c.now >= deadline) {
+      const std::int32_t count = saturated_add(w.has_requeue_state ? w.requeue_count : 0, 1);
+      if (settings.backoff_limit_count && count > *settings.backoff_limit_count) {  // BA-140
+        condition(p, w, ConditionType::deactivation_target, ConditionStatus::true_, "RequeuingLimitExceeded",
+                  "exceeding the maximum number of re-queuing retries");
+        return true;
+      }
+      std::int64_t seconds = settings.backoff_base_seconds;
+      for (std::int32_t i = 1; i < count && seconds > 0 && seconds < settings.backoff_max_seconds; ++i) seconds *= 2;
+      seconds = std::min<std::int64_t>(seconds, settings.backoff_max_seconds);
+      WorkloadEvicted e;
+      e.workload = ref(w, *p.arena);
+      e.reason = "PodsReadyTimeout";
+      e.cause = recovering ? "WaitForRecovery" : "WaitForStart";
+      e.message = p.message("Exceeded the PodsReady timeout " + std::string(w.namespace_.text()) + "/" + w.name);
+      e.has_requeue_state = true;
+      e.requeue_count = count;
+      e.requeue_at = c.now + Duration::seconds(seconds);
+      if (w.has_requeue_state && w.requeue_at.is_set() && w.requeue_at > e.requeue_at) e.requeue_at = w.requeue_at;
+      p.events.emplace_back(e);
+      return true;
+    }
+  }
+  return false;
+}
+
+/// base-api §6.3: why a workload without reservation waits, as far as the controller knows better than the scheduler (BA-68, BA-208).
+bool WorkloadParent::resolve_pending(const WorkloadState& w, const Placement& at, const Context& c, Proposal& p) const {
+  if (w.resolve_since <= c.resolved_base) return false;
+  const Condition* now = w.find(ConditionType::quota_reserved);
+  if (now != nullptr && now->is_true()) return false;
+  const std::string_view current = now == nullptr ? std::string_view() : now->reason.text();
+
+  std::string reason, message;
+  const auto* lq = c.catalog->local_queue(w.namespace_, w.queue_name);
+  const std::string lq_name(w.queue_name.text());
+  const auto* cq = lq == nullptr ? nullptr : c.catalog->queue(lq->cluster_queue);
+  const std::string cq_name(lq == nullptr ? std::string_view() : lq->cluster_queue.text());
+  if (!w.active) {
+    reason = "Deactivated";
+    message = "The workload is deactivated";
+  } else if (job_ && !job_->quarantined.empty()) {
+    reason = "Misconfigured";
+    message = std::string(set_aside_prefix) + job_->quarantined.text();
+  } else if (!w.quarantined.empty()) {
+    reason = "Misconfigured";
+    message = std::string(set_aside_prefix) + w.quarantined.text();
+  } else if (current == "OnHold") {
+    return false;
+  } else if (lq == nullptr) {
+    reason = "Misconfigured";
+    message = "LocalQueue " + lq_name + " doesn't exist";
+  } else if (lq->stop_policy != StopPolicy::none) {
+    reason = "Suspended";
+    message = "LocalQueue " + lq_name + " is inactive";
+  } else if (cq == nullptr) {
+    reason = "Misconfigured";
+    message = "ClusterQueue " + cq_name + " doesn't exist";
+  } else if (!c.catalog->queue_active(cq->name)) {
+    reason = "Suspended";
+    message = "ClusterQueue " + cq_name + " is inactive";
+  } else if (!c.catalog->namespace_matches(*cq, w.namespace_) && w.resolve_since > c.catalog->match_since(*cq, w.namespace_)) {
+    reason = "Misconfigured";
+    message = "workload namespace doesn't match ClusterQueue selector";
+  } else if (at.info != nullptr && !at.info->limits_error.empty()) {
+    reason = "Misconfigured";
+    message = at.info->limits_error;
+  } else if (const auto gate = admission_gate(w, *c.catalog); !gate.empty()) {
+    reason = "AdmissionGated";
+    message = std::string(gated_by) + std::string(gate);
+  } else if (current == "AdmissionGated" && now->message.starts_with(gated_by)) {
+    reason = "PendingEvaluation";
+    message = "AdmissionGatedBy cleared, waiting for quota reservation";
+  } else if (!at.record_reason.empty() && (current == "Deactivated" || current == "PendingEvaluation" || current == "Suspended" ||
+                                           current == "Pending" || (now != nullptr && current.empty()))) {
+    reason = at.record_reason.text();
+    message = "Bypassed scheduling evaluation because an equivalent workload recently failed";
+  } else if (now == nullptr) {
+    return false;
+  } else if (current == "WaitingForQuota" || current == "NoMatchingFlavor" || current == "ExceedsMaxQuota" ||
+             current == "TopologyPlacementFailed" || current == "WaitingForPreemptedWorkloads" || current == "WaitingForPodsReady" ||
+             current == "PendingEvaluation") {
+    return false;
+  } else {
+    reason = "PendingEvaluation";
+    message = "Workload is pending evaluation in the scheduling queue";
+  }
+  const Text wanted = p.message(message);
+  if (now != nullptr && current == reason && now->message == wanted) return false;
+  condition(p, w, ConditionType::quota_reserved, ConditionStatus::false_, reason, wanted);
+  return true;
+}
+
+}  // namespace hindsight::admission

@@ -1,0 +1,247 @@
+#include "connectors/kubernetes/mirror/mirror_store.hpp"
+
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "connectors/json/json_value.hpp"
+#include "connectors/kubernetes/api_path.hpp"
+
+namespace hindsight::connectors::kubernetes {
+namespace {
+
+/// Looks up by view without making a string.
+struct TextHash {
+  using is_transparent = void;
+  std::size_t operator()(std::string_view text) const noexcept { return std::hash<std::string_view>()(text); }
+};
+
+std::string key_of(std::string_view namespace_, std::string_view name) {
+  std::string key;
+  key.reserve(namespace_.size() + name.size() + 1);
+  key += namespace_;
+  key += '/';
+  key += name;
+  return key;
+}
+
+/// How many deletions are remembered to keep late answers to writes from bringing objects back.
+constexpr std::size_t deleted_uids_max = 4096;
+
+bool same_type(const ResourceType& a, const ResourceType& b) { return a.plural == b.plural && a.group == b.group; }
+
+}  // namespace
+
+struct MirrorStore::Entry {
+  std::string uid;
+  std::string observed_version;  ///< Empty: known only from an answer to a write.
+  std::string text_version;      ///< Of `text`; may be later than what was observed.
+  Text text;                     ///< Null when the kind keeps none.
+  std::uint64_t list_number = 0;
+};
+
+class MirrorStore::Kind {
+ public:
+  const ResourceType* type = nullptr;
+  bool keep_text = true;
+  std::uint64_t list_number = 0;
+  std::unordered_map<std::string, Entry, TextHash, std::equal_to<>> entries;  ///< By namespace/name. Nodes do not move.
+};
+
+MirrorStore::MirrorStore() = default;
+MirrorStore::~MirrorStore() = default;
+
+// ---------------------------------------------------------------- lookups
+
+const MirrorStore::Kind* MirrorStore::find_kind(const ResourceType& type) const {
+  for (const auto& kind : kinds_) {
+    if (kind->type == &type || same_type(*kind->type, type)) return kind.get();
+  }
+  return nullptr;
+}
+
+MirrorStore::Text MirrorStore::find(const ResourceType& type, std::string_view namespace_, std::string_view name) const {
+  const std::string key = key_of(namespace_, name);
+  const std::shared_lock lock(mutex_);
+  const Kind* kind = find_kind(type);
+  if (kind == nullptr) return nullptr;
+  const auto found = kind->entries.find(key);
+  return found == kind->entries.end() ? nullptr : found->second.text;
+}
+
+MirrorStore::Text MirrorStore::find_by_uid(std::string_view uid) const {
+  const std::shared_lock lock(mutex_);
+  const auto found = entries_by_uid_.find(uid);
+  return found == entries_by_uid_.end() ? nullptr : found->second->text;
+}
+
+std::size_t MirrorStore::count(const ResourceType& type) const {
+  const std::shared_lock lock(mutex_);
+  const Kind* kind = find_kind(type);
+  return kind == nullptr ? 0 : kind->entries.size();
+}
+
+std::size_t MirrorStore::text_bytes() const {
+  const std::shared_lock lock(mutex_);
+  return text_bytes_;
+}
+
+void MirrorStore::for_each(const ResourceType& type, const std::function<void(const Text&)>& visit) const {
+  std::vector<Text> texts;
+  {
+    const std::shared_lock lock(mutex_);
+    const Kind* kind = find_kind(type);
+    if (kind == nullptr) return;
+    texts.reserve(kind->entries.size());
+    for (const auto& [key, entry] : kind->entries) {
+      if (entry.text) texts.push_back(entry.text);
+    }
+  }
+  for (const Text& text : texts) visit(text);
+}
+
+// ---------------------------------------------------------------- changes
+
+MirrorStore::Kind& MirrorStore::open(const ResourceType& type, bool keep_text) {
+  const std::unique_lock lock(mutex_);
+  for (const auto& kind : kinds_) {
+    if (same_type(*kind->type, type)) return *kind;
+  }
+  kinds_.push_back(std::make_unique<Kind>());
+  kinds_.back()->type = &type;
+  kinds_.back()->keep_text = keep_text;
+  return *kinds_.back();
+}
+
+void MirrorStore::set_text(Kind& kind, Entry& entry, Text text) {
+  if (entry.text) text_bytes_ -= entry.text->size();
+  entry.text = kind.keep_text ? std::move(text) : nullptr;
+  if (entry.text) text_bytes_ += entry.text->size();
+}
+
+void MirrorStore::forget_uid(const Entry& entry) {
+  const auto found = entries_by_uid_.find(entry.uid);
+  if (found != entries_by_uid_.end() && found->second == &entry) entries_by_uid_.erase(found);
+}
+
+void MirrorStore::offer(const ResourceType& type, std::string object) {
+  pad(object);
+  std::string uid;
+  std::string version;
+  std::string key;
+  auto text = std::make_shared<std::string>();
+  {
+    const std::lock_guard lock(reader_mutex_);
+    const auto view = reader_.read_object(object);
+    if (!view || view->uid.empty() || view->name.empty()) return;  // A Status, for example.
+    uid = view->uid;
+    version = view->resource_version;
+    key = key_of(view->namespace_, view->name);
+    copy_without_managed_fields(*view, *text);
+  }
+  const std::unique_lock lock(mutex_);
+  auto* kind = const_cast<Kind*>(find_kind(type));  // Ours, not const in truth.
+  if (kind == nullptr || !kind->keep_text) return;
+  if (deleted_uids_.contains(uid)) return;
+  const auto [at, inserted] = kind->entries.try_emplace(std::move(key));
+  Entry& entry = at->second;
+  if (inserted) {
+    entry.uid = std::move(uid);
+    entries_by_uid_[entry.uid] = &entry;
+  } else if (entry.uid != uid || !is_later_version(version, entry.text_version)) {
+    return;
+  }
+  entry.text_version = std::move(version);
+  set_text(*kind, entry, std::move(text));
+}
+
+void MirrorStore::begin_list(Kind& kind) {
+  const std::unique_lock lock(mutex_);
+  ++kind.list_number;
+}
+
+MirrorStore::Observed MirrorStore::observe(Kind& kind, const ObjectView& object) {
+  auto copy = std::make_shared<std::string>();
+  copy_without_managed_fields(object, *copy);
+  Observed out;
+  out.text = std::move(copy);
+
+  const std::unique_lock lock(mutex_);
+  const auto [at, inserted] = kind.entries.try_emplace(key_of(object.namespace_, object.name));
+  Entry& entry = at->second;
+  entry.list_number = kind.list_number;
+  if (inserted) {
+    out.change = Change::added;
+  } else if (entry.uid != object.uid) {
+    const bool was_observed = !entry.observed_version.empty();
+    out.change = was_observed ? Change::replaced : Change::added;
+    if (was_observed) out.previous = last_text(kind, at->first, entry);
+    forget_uid(entry);
+    entry.text_version.clear();
+  } else if (entry.observed_version == object.resource_version && !object.resource_version.empty()) {
+    return out;
+  } else {
+    out.change = entry.observed_version.empty() ? Change::added : Change::modified;
+  }
+  if (entry.uid != object.uid) entry.uid = object.uid;
+  if (!entry.uid.empty() && (inserted || out.change == Change::replaced || !entries_by_uid_.contains(entry.uid))) {
+    // The old key may point into a string that has just been written over; forget_uid has removed it before.
+    entries_by_uid_[entry.uid] = &entry;
+  }
+  entry.observed_version = object.resource_version;
+  if (entry.text_version.empty() || !is_later_version(entry.text_version, object.resource_version)) {
+    entry.text_version = object.resource_version;
+    set_text(kind, entry, out.text);
+  }
+  return out;
+}
+
+void MirrorStore::remove(Kind& kind, const ObjectView& object) {
+  const std::unique_lock lock(mutex_);
+  if (deleted_uids_.insert(std::string(object.uid)).second) {
+    deleted_uids_in_order_.emplace_back(object.uid);
+    if (deleted_uids_in_order_.size() > deleted_uids_max) {
+      deleted_uids_.erase(deleted_uids_in_order_.front());
+      deleted_uids_in_order_.pop_front();
+    }
+  }
+  const auto found = kind.entries.find(key_of(object.namespace_, object.name));
+  // A late deletion of an earlier object of that name.
+  if (found == kind.entries.end() || (found->second.uid != object.uid && !object.uid.empty())) return;
+  set_text(kind, found->second, nullptr);
+  forget_uid(found->second);
+  kind.entries.erase(found);
+}
+
+std::vector<MirrorStore::Text> MirrorStore::end_list(Kind& kind, std::string_view list_version) {
+  std::vector<Text> vanished;
+  const std::unique_lock lock(mutex_);
+  for (auto at = kind.entries.begin(); at != kind.entries.end();) {
+    Entry& entry = at->second;
+    // Written by us after the list was taken: the watch that follows will tell.
+    const bool is_newer = !list_version.empty() && is_later_version(entry.text_version, list_version);
+    if (entry.list_number == kind.list_number || is_newer) {
+      ++at;
+      continue;
+    }
+    // Nobody was told of an object that is known only from our own write.
+    if (!entry.observed_version.empty()) vanished.push_back(last_text(kind, at->first, entry));
+    set_text(kind, entry, nullptr);
+    forget_uid(entry);
+    at = kind.entries.erase(at);
+  }
+  return vanished;
+}
+
+MirrorStore::Text MirrorStore::last_text(const Kind& kind, const std::string& key, const Entry& entry) {
+  if (entry.text) return entry.text;
+  const std::size_t slash = key.find('/');
+  nlohmann::json object = {
+      {"apiVersion", group_version(*kind.type)},
+      {"kind", std::string(kind.type->kind)},
+      {"metadata", {{"name", key.substr(slash + 1)}, {"uid", entry.uid}, {"resourceVersion", entry.observed_version}}},
+  };
+  if (slash > 0) object["metadata"]["namespace"] = key.substr(0, slash);
+  return std::make_shared<const std::string>(to_text(object));
+}
+
+}  // namespace hindsight::connectors::kubernetes

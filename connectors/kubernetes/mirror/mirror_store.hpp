@@ -1,0 +1,87 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <shared_mutex>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "connectors/cluster.hpp"
+#include "connectors/kubernetes/mirror/object_reader.hpp"
+
+namespace hindsight::connectors::kubernetes {
+
+/// The newest known JSON text of each watched object, without metadata.managedFields. Objects from lists of built-in kinds
+/// lack apiVersion and kind, as the server leaves them out there. Fed by the reflectors; any thread may look things up. The
+/// texts are immutable and shared, so a reader holds no lock while it parses.
+class MirrorStore {
+ public:
+  using Text = std::shared_ptr<const std::string>;
+  class Kind;
+
+  MirrorStore();
+  ~MirrorStore();
+
+  // ---- for the applier, any thread
+
+  /// Null when the mirror has not seen it (or was told to keep no texts of this kind).
+  [[nodiscard]] Text find(const ResourceType& type, std::string_view namespace_, std::string_view name) const;
+  [[nodiscard]] Text find_by_uid(std::string_view uid) const;
+  /// Takes the answer to a write of ours, so that the next plan starts from it before the watch brings it. Older texts than
+  /// the known one are ignored, and so are kinds that are not watched. The sink still gets its event when the watch brings it.
+  void offer(const ResourceType& type, std::string object);
+  [[nodiscard]] std::size_t count(const ResourceType& type) const;
+  /// Bytes of all texts.
+  [[nodiscard]] std::size_t text_bytes() const;
+  /// Calls `visit` with each text of a kind, in no order.
+  void for_each(const ResourceType& type, const std::function<void(const Text&)>& visit) const;
+
+  // ---- for the reflector of a kind, one thread a kind
+
+  enum class Change : std::uint8_t { none, added, modified, replaced };
+  struct Observed {
+    Change change = Change::none;
+    Text text;      ///< What was observed.
+    Text previous;  ///< For replaced: the object of the same name that must have been deleted unseen.
+  };
+
+  /// `keep_text` false: only identities are kept; texts of deletions are then made of those.
+  [[nodiscard]] Kind& open(const ResourceType& type, bool keep_text);
+  void begin_list(Kind& kind);
+  Observed observe(Kind& kind, const ObjectView& object);
+  void remove(Kind& kind, const ObjectView& object);
+  /// Removes what was not observed since begin_list and returns the last text of each. `list_version`:
+  /// of the list; what we wrote after it stays, unless it is empty.
+  [[nodiscard]] std::vector<Text> end_list(Kind& kind, std::string_view list_version);
+
+ private:
+  struct Entry;
+  void forget_uid(const Entry& entry);
+  void set_text(Kind& kind, Entry& entry, Text text);
+  [[nodiscard]] const Kind* find_kind(const ResourceType& type) const;
+  [[nodiscard]] static Text last_text(const Kind& kind, const std::string& key, const Entry& entry);
+
+  mutable std::shared_mutex mutex_;
+  std::vector<std::unique_ptr<Kind>> kinds_;                           ///< Guarded by mutex_, as all below.
+  std::unordered_map<std::string_view, const Entry*> entries_by_uid_;  ///< Keys point into the entries.
+  std::unordered_set<std::string> deleted_uids_;                       ///< The last ones, so that a late answer to a write revives nothing.
+  std::deque<std::string> deleted_uids_in_order_;
+  std::size_t text_bytes_ = 0;
+
+  std::mutex reader_mutex_;
+  ObjectReader reader_;  ///< Guarded by reader_mutex_.
+};
+
+/// Whether `a` is a later resourceVersion than `b` of the same kind. They are decimal numbers that grow (Kubernetes API
+/// concepts, since 1.35); an empty one is older than all.
+[[nodiscard]] inline bool is_later_version(std::string_view a, std::string_view b) {
+  return a.size() != b.size() ? a.size() > b.size() : a > b;
+}
+
+}  // namespace hindsight::connectors::kubernetes

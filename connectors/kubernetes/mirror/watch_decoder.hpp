@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "connectors/kubernetes/mirror/object_reader.hpp"
+#include "vocabulary/result.hpp"
+
+namespace hindsight::connectors::kubernetes {
+
+/// Cuts the newline-delimited stream of a watch into events. Chunks may end anywhere. Not thread-safe.
+class WatchDecoder {
+ public:
+  /// A line longer than `line_bytes_max` is refused: etcd holds no object of more than 1.5 MiB, and memory must have a bound.
+  explicit WatchDecoder(std::size_t line_bytes_max = default_line_bytes_max) : line_bytes_max_(line_bytes_max) {}
+  static constexpr std::size_t default_line_bytes_max = std::size_t{8} << 20U;
+
+  void feed(std::string_view bytes);
+  /// The next complete event; nothing when more bytes are needed. Its views are valid until the next call. After an error the
+  /// stream is of no use any more.
+  [[nodiscard]] Result<std::optional<WatchLine>> next();
+  /// Bytes that were fed and not yet given out.
+  [[nodiscard]] std::size_t pending() const { return size_ - begin_; }
+  /// Forgets what is left of the stream before.
+  void reset() { begin_ = size_ = scanned_ = 0; }
+
+ private:
+  std::size_t line_bytes_max_;
+  std::vector<char> buffer_;  ///< [begin_, size_) is unread; at least ObjectReader::padding more bytes follow.
+  std::size_t begin_ = 0;
+  std::size_t size_ = 0;
+  std::size_t scanned_ = 0;  ///< No newline in [begin_, scanned_).
+  ObjectReader reader_;
+};
+
+}  // namespace hindsight::connectors::kubernetes
