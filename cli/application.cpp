@@ -10,14 +10,16 @@
 #include <sstream>
 
 #include "cli/commands.hpp"
-#include "cli/complain.hpp"
 #include "cli/remote/pass_through.hpp"
 #include "projections/format.hpp"
 #include "projections/lookup.hpp"
 #include "replay/moment.hpp"
+#include "runtime/complain.hpp"
 
 namespace hindsight::cli {
 namespace {
+
+using runtime::print_error;
 
 /// The name of the command that was meant, as far as it was understood: "hindsight log cat".
 std::string full_command(const CLI::App& app) {

@@ -5,10 +5,11 @@
 #include <ostream>
 
 #include "cli/commands.hpp"
-#include "cli/log_location.hpp"
+#include "cli/log_options.hpp"
 #include "cli/output.hpp"
 #include "cli/past_options.hpp"
 #include "cli/progress.hpp"
+#include "runtime/log_location.hpp"
 #include "vocabulary/printable.hpp"
 
 namespace hindsight::cli {

@@ -5,13 +5,18 @@
 #include <ostream>
 
 #include "cli/commands.hpp"
-#include "cli/log_location.hpp"
+#include "cli/log_options.hpp"
 #include "cli/output.hpp"
 #include "cli/progress.hpp"
+#include "runtime/log_location.hpp"
 #include "vocabulary/printable.hpp"
 
 namespace hindsight::cli {
 namespace {
+
+using runtime::is_kafka;
+using runtime::LogAccess;
+using runtime::open_log;
 
 struct CopyOptions {
   std::string from, to, log_config, format;

@@ -3,12 +3,16 @@
 #include <ostream>
 
 #include "cli/commands.hpp"
-#include "cli/log_location.hpp"
+#include "cli/log_options.hpp"
 #include "cli/output.hpp"
 #include "events/kafka/topics.hpp"
+#include "runtime/log_location.hpp"
 
 namespace hindsight::cli {
 namespace {
+
+using runtime::is_kafka;
+using runtime::kafka_settings;
 
 struct InitOptions {
   std::string log, log_config, format;

@@ -7,15 +7,20 @@
 #include <ostream>
 
 #include "cli/commands.hpp"
-#include "cli/log_location.hpp"
+#include "cli/log_options.hpp"
 #include "cli/output.hpp"
 #include "cli/progress.hpp"
-#include "cli/release.hpp"
 #include "replay/quarantine.hpp"
+#include "runtime/log_location.hpp"
+#include "runtime/release.hpp"
 #include "vocabulary/text.hpp"
 
 namespace hindsight::cli {
 namespace {
+
+using runtime::is_kafka;
+using runtime::open_log;
+using runtime::release;
 
 struct QuarantineCommand {
   std::string log, log_config, reason = "no entity could take it", format;

@@ -3,16 +3,22 @@
 #include <ostream>
 
 #include "cli/commands.hpp"
-#include "cli/log_location.hpp"
+#include "cli/log_options.hpp"
 #include "cli/output.hpp"
 #include "cli/past_options.hpp"
 #include "cli/progress.hpp"
-#include "cli/release.hpp"
 #include "replay/moment.hpp"
 #include "replay/trim.hpp"
+#include "runtime/log_location.hpp"
+#include "runtime/release.hpp"
 
 namespace hindsight::cli {
 namespace {
+
+using runtime::is_kafka;
+using runtime::open_log;
+using runtime::partitions_of;
+using runtime::release;
 
 struct TrimOptions {
   std::string log, log_config, before, format;

@@ -8,15 +8,21 @@
 
 #include "cli/application.hpp"
 #include "cli/commands.hpp"
-#include "cli/log_location.hpp"
+#include "cli/log_options.hpp"
 #include "cli/output.hpp"
 #include "cli/past_options.hpp"
 #include "cli/progress.hpp"
 #include "projections/table.hpp"
 #include "replay/owners.hpp"
+#include "runtime/log_location.hpp"
 
 namespace hindsight::cli {
 namespace {
+
+using runtime::is_kafka;
+using runtime::LogAccess;
+using runtime::open_log;
+using runtime::partitions_of;
 
 struct NodesOptions {
   std::string log, log_config, domain, format;

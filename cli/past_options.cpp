@@ -1,11 +1,14 @@
 #include "cli/past_options.hpp"
+#include "cli/log_options.hpp"
 
 #include <utility>
 
-#include "cli/log_location.hpp"
 #include "cli/progress.hpp"
+#include "runtime/log_location.hpp"
 
 namespace hindsight::cli {
+
+using runtime::open_log;
 
 CLI::Validator is_moment() {
   return {[](std::string& text) {

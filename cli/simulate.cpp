@@ -2,19 +2,23 @@
 #include <ostream>
 
 #include "cli/commands.hpp"
-#include "cli/complain.hpp"
-#include "cli/log_location.hpp"
 #include "cli/output.hpp"
 #include "cli/progress.hpp"
-#include "cli/release.hpp"
 #include "connectors/json/json_value.hpp"
 #include "connectors/manifests/manifest_reader.hpp"
 #include "connectors/simulated/scenario_player.hpp"
 #include "projections/tables.hpp"
+#include "runtime/complain.hpp"
+#include "runtime/log_location.hpp"
+#include "runtime/release.hpp"
 #include "simulation/run_scenario.hpp"
 
 namespace hindsight::cli {
 namespace {
+
+using runtime::complain_of_file;
+using runtime::open_log;
+using runtime::release;
 
 struct SimulateOptions {
   std::vector<std::string> files;

@@ -3,13 +3,16 @@
 #include <ostream>
 
 #include "admission/state/snapshot.hpp"
-#include "cli/build_facts.hpp"
 #include "cli/commands.hpp"
 #include "cli/output.hpp"
-#include "cli/release.hpp"
 #include "events/record.hpp"
+#include "runtime/build_facts.hpp"
+#include "runtime/release.hpp"
 
 namespace hindsight::cli {
+
+using runtime::build_facts;
+using runtime::release;
 
 void add_version(CLI::App& app, Session& session) {
   const auto format = std::make_shared<std::string>();

@@ -6,15 +6,17 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.hpp"
-#include "cli/complain.hpp"
 #include "cli/remote/cluster_tables.hpp"
 #include "cli/remote/remote_options.hpp"
 #include "connectors/objects/resource_types.hpp"
+#include "runtime/complain.hpp"
 #include "vocabulary/ascii.hpp"
 #include "vocabulary/printable.hpp"
 
 namespace hindsight::cli {
 namespace {
+
+using runtime::print_error;
 
 namespace t = connectors::types;
 

@@ -13,9 +13,9 @@
 #include "admission/queue/cluster_queue.hpp"
 #include "admission/queue/cohort_tree.hpp"
 #include "admission/workload/workload_parent.hpp"
-#include "cli/log_location.hpp"
 #include "replay/moment.hpp"
 #include "replay/past.hpp"
+#include "runtime/log_location.hpp"
 
 using namespace hindsight;
 
@@ -130,7 +130,7 @@ bool runs_on_quota(const RecordView& record, const admission::StateView& state, 
 
 int main(int argc, char** argv) {
   if (argc != 2 && argc != 3) return 2;
-  auto log = cli::open_log(argv[1], {.read_only = true});
+  auto log = runtime::open_log(argv[1], {.read_only = true});
   if (!log) return std::printf("%s\n", log.error().message.c_str()), 1;
   auto domain = replay::choose_domain(**log, argc == 3 ? argv[2] : "");
   if (!domain) return std::printf("%s\n", domain.error().message.c_str()), 1;

@@ -1,0 +1,143 @@
+#include "runtime/cluster_link.hpp"
+
+#include <chrono>
+#include <condition_variable>
+
+#include "connectors/jobs/template_mutability.hpp"
+#include "connectors/json/keys.hpp"
+#include "connectors/objects/resource_types.hpp"
+
+namespace hindsight::runtime {
+
+using connectors::kubernetes::Flow;
+
+namespace {
+
+namespace t = connectors::types;
+
+}  // namespace
+
+/// Answers come on the client's thread; the bridge wants them on its own.
+class ClusterLink::PostingCluster final : public connectors::Cluster {
+ public:
+  PostingCluster(connectors::Cluster& cluster, TaskQueue& tasks) : cluster_(cluster), tasks_(tasks) {}
+  void submit(connectors::Write write, std::function<void(connectors::WriteAnswer)> done) override {
+    cluster_.submit(std::move(write), [this, done = std::move(done)](connectors::WriteAnswer answer) {
+      tasks_.post([done, answer = std::move(answer)]() mutable { done(std::move(answer)); });
+    });
+  }
+
+ private:
+  connectors::Cluster& cluster_;
+  TaskQueue& tasks_;
+};
+
+class ClusterLink::StoreMirror final : public connectors::Mirror {
+ public:
+  explicit StoreMirror(connectors::kubernetes::MirrorStore& store) : store_(store) {}
+  [[nodiscard]] ObjectText find(const connectors::ResourceType& type, std::string_view namespace_, std::string_view name) const override {
+    return store_.find(type, namespace_, name);
+  }
+  [[nodiscard]] ObjectText find_by_uid(std::string_view uid) const override { return store_.find_by_uid(uid); }
+  void offer(const connectors::ResourceType& type, std::string object) override { store_.offer(type, std::move(object)); }
+
+ private:
+  connectors::kubernetes::MirrorStore& store_;
+};
+
+ClusterLink::ClusterLink(connectors::kubernetes::KubernetesCluster& cluster, std::function<void(const std::string&)> notice,
+                         connectors::PlanSettings plans)
+    : cluster_(cluster),
+      notice_(std::move(notice)),
+      mirror_(std::make_unique<StoreMirror>(cluster.mirror())),
+      posting_(std::make_unique<PostingCluster>(cluster, tasks_)) {
+  connectors::BridgeOptions options;
+  options.plans = std::move(plans);
+  options.synced_kinds = connectors::watched_resource_types;
+  options.notice = notice_;
+  options.departed = [this] {
+    if (domains_ != nullptr && !stopping_) domains_->departed();
+  };
+  options.later = [this](std::function<void()> work) { tasks_.post(std::move(work)); };
+  bridge_ = std::make_unique<connectors::Bridge>(
+      *posting_, *mirror_, [this](const Observation& o) { on_emit(o); }, std::move(options));
+}
+
+ClusterLink::~ClusterLink() { stop(); }
+
+void ClusterLink::start(ClusterDomains& domains, const std::string& configuration) {
+  domains_ = &domains;
+  if (!configuration.empty()) tasks_.post([this, configuration] { domains_->observe(ConfigurationObserved{configuration}); });
+  ask_for_version();
+  for (const auto* type : connectors::watched_resource_types) {
+    connectors::kubernetes::ReflectorOptions options;
+    options.is_optional = connectors::may_be_missing(*type) || type == &t::pod;
+    if (type == &t::pod) options.label_selector = connectors::keys::pod_set;  // those that a start has stamped
+    cluster_.watch(
+        *type,
+        [this](const connectors::WatchEvent& event) {
+          auto text = std::make_shared<std::string>(event.object);
+          backlog_.add(text->size());
+          const auto waiting = tasks_.post([this, kind = event.type, resource = event.resource, text] {
+            bridge_->on_watch({kind, resource, *text});
+            backlog_.remove(text->size());
+            go_on_watching();
+          });
+          return backlog_.pauses(waiting) ? Flow::pause : Flow::more;
+        },
+        options);
+  }
+  retries_ = std::jthread([this](const std::stop_token& stop) {
+    std::mutex m;
+    std::condition_variable_any cv;
+    std::unique_lock lock(m);
+    while (!cv.wait_for(lock, stop, std::chrono::seconds(1), [] { return false; })) {
+      if (stop.stop_requested()) return;
+      tasks_.post([this] {
+        go_on_watching();
+        bridge_->retry();
+        writes_ = bridge_->writes();
+        conflicts_ = bridge_->conflicts();
+        outstanding_ = bridge_->outstanding();
+      });
+    }
+  });
+}
+
+/// MR-52: an older API server lets less be changed. Without an answer it counts as a newer one, whose refusals do no harm.
+void ClusterLink::ask_for_version() {
+  cluster_.get_path("/version", [this](connectors::kubernetes::HttpAnswer answer) {
+    tasks_.post([this, answer = std::move(answer)] {
+      const auto mutability = connectors::template_mutability_of(answer.body);
+      if (answer.status == 200 && mutability) return bridge_->use(*mutability);
+      notice_("the version of the API server is not known: " +
+              (answer.status == 200 ? mutability.error().message : "status " + std::to_string(answer.status)));
+    });
+  });
+}
+
+void ClusterLink::go_on_watching() {
+  if (backlog_.goes_on(tasks_.size())) cluster_.resume();
+}
+
+void ClusterLink::stop() {
+  stopping_ = true;
+  retries_.request_stop();
+  if (retries_.joinable()) retries_.join();
+  tasks_.stop();
+}
+
+void ClusterLink::want(std::vector<admission::Intent> intents) {
+  auto shared = std::make_shared<std::vector<admission::Intent>>(std::move(intents));
+  tasks_.post([this, shared] { bridge_->want(std::move(*shared)); });
+}
+
+void ClusterLink::on_emit(const Observation& o) {
+  if (stopping_) return;
+  if (std::holds_alternative<MirrorSynced>(o)) return domains_->synced(*mirror_, [this] { synced_ = true; });
+  domains_->observe(o);
+}
+
+ClusterLink::Figures ClusterLink::figures() const { return {writes_, conflicts_, outstanding_, tasks_.size()}; }
+
+}  // namespace hindsight::runtime

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <iosfwd>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "connectors/manifests/manifest_reader.hpp"
+#include "events/log.hpp"
+#include "vocabulary/result.hpp"
+
+namespace hindsight::runtime {
+
+struct QuickstartOptions {
+  std::string log_file;       ///< For the commands that are printed at the end.
+  std::string program;        ///< How the user calls us, as a word of the shell.
+  std::string configuration;  ///< JSON; empty: defaults.
+  bool keep = false;          ///< Stay until `stop` when everything has ended.
+  bool colour = false;
+};
+
+/// Runs the control plane, actors and log as in production, on the simulated cluster: virtual time passes as soon as nothing is left to do
+/// at a moment. Tells on `out` what happens and on `err` what is wrong, from several threads by turns; no text of an object makes a line of
+/// its own. Errors: a log that cannot be written, a scenario that names what is not there.
+[[nodiscard]] Result<void> run_quickstart(events::Log& log, connectors::manifests::Input input, const QuickstartOptions& options,
+                                          std::ostream& out, std::ostream& err, const std::stop_token& stop);
+
+}  // namespace hindsight::runtime
