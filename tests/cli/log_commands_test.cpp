@@ -254,7 +254,9 @@ TEST_F(LogCommands, VersionNamesReleaseAndFormats) {
   EXPECT_GE(v["snapshot"].get<int>(), 1);
   EXPECT_NE(text_of({"version", "-o", "yaml"}).find("version: "), std::string::npos);
   for (const char* fact : {"commit", "commitDate", "compiler", "platform"}) EXPECT_NE(v[fact].get<std::string>(), "") << fact;
-  if (std::filesystem::exists(".git")) EXPECT_EQ(v["commit"].get<std::string>().size(), 40U) << v["commit"];
+  if (std::filesystem::exists(".git")) {
+    EXPECT_EQ(v["commit"].get<std::string>().size(), 40U) << v["commit"];
+  }
 }
 
 TEST_F(LogCommands, CompletionIsAScriptThatBashTakes) {

@@ -20,7 +20,7 @@ namespace {
 
 class Soak {
  public:
-  Soak() : driver_([](Text) -> Result<admission::Settings> { return admission::Settings(); }), metrics_({.release = "test"}) {
+  Soak() : driver_([](Text) -> Result<admission::Settings> { return admission::Settings(); }), metrics_(projections::MetricsOptions{}) {
     observe(EpochStarted{"test", "test", admission::rules_version}, 1);
     ResourceFlavorObserved flavor;
     flavor.meta.name = "any";
