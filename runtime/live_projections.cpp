@@ -24,7 +24,7 @@ Time wall_time() {
 }
 
 /// False: told to stop.
-bool pause(const std::stop_token& stop) {
+bool wait_a_little(const std::stop_token& stop) {
   std::mutex mutex;
   std::condition_variable_any never;
   std::unique_lock lock(mutex);
@@ -93,7 +93,7 @@ bool LiveProjections::insist(const std::stop_token& stop, const std::function<Re
         options_.on_notice("domain " + options_.domain + ": metrics and Kubernetes Events stand still: " + done.error().message);
       return false;
     }
-    if (!pause(stop)) return false;
+    if (!wait_a_little(stop)) return false;
   }
 }
 
