@@ -13,6 +13,7 @@
 #include "operations/http_server.hpp"
 #include "operations/logging.hpp"
 #include "tests/operations/raw_client.hpp"
+#include "tests/support/sanitized.hpp"
 
 namespace hindsight::operations {
 
@@ -77,7 +78,7 @@ class HostileCallerTest : public ::testing::Test {
       Answer answer;
       for (int left = tries; left > 0 && answer.status != 200; --left) {
         if (left < tries) std::this_thread::sleep_for(std::chrono::milliseconds(50));
-        answer = request(port_, "GET", "/hello", {}, std::chrono::seconds(5));
+        answer = request(port_, "GET", "/hello", {}, patience(5));
       }
       ASSERT_EQ(answer.status, 200);
       ASSERT_EQ(answer.body, "hello");

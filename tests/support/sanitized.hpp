@@ -1,5 +1,7 @@
 #pragma once
 
+#include <chrono>
+
 namespace hindsight {
 
 /// How much of something long a test does: less where AddressSanitizer makes each bit of it many times as slow. A test that says
@@ -10,6 +12,15 @@ template <class T>
   return sanitized;
 #else
   return plain;
+#endif
+}
+
+/// How long somebody waits whose patience is so many seconds: longer where a sanitizer makes everybody slower.
+[[nodiscard]] constexpr std::chrono::seconds patience(int plain) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  return std::chrono::seconds(6 * plain);
+#else
+  return std::chrono::seconds(plain);
 #endif
 }
 
