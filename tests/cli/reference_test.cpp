@@ -1,4 +1,4 @@
-// docs/commands.md says what the program does: the options of every command stand there as the program describes them, and every example is
+// docs/commands.md and README.md say what the program does: the options of every command stand there as the program describes them, and every example is
 // run, with the output that stands there. HINDSIGHT_WRITE_DOCS=1 writes both anew.
 
 #include <algorithm>
@@ -102,6 +102,28 @@ TEST(Documents, AreAllListed) {
   }
 }
 
+/// A folder in which the examples of a page can be run.
+struct FolderWithExamples : TemporaryFolder {
+  FolderWithExamples() { std::filesystem::create_directory_symlink(std::filesystem::absolute("examples"), path() / "examples"); }
+};
+
+void expect_up_to_date(const std::string& file, const std::string& page, const std::string& now) {
+  if (std::getenv("HINDSIGHT_WRITE_DOCS") != nullptr)
+    write(file, now);
+  else
+    EXPECT_EQ(page, now) << "HINDSIGHT_WRITE_DOCS=1 writes " << file << " anew";
+}
+
+TEST(Reference, ReadmeShowsWhatIsPrinted) {
+  const FolderWithExamples folder;
+  const std::string page = contents("README.md");
+  std::set<std::string> described;
+  std::map<std::string, int> examples;
+  const std::string now = refreshed(page, {}, folder.path().string(), described, examples);
+  EXPECT_EQ(examples[""], 2);
+  expect_up_to_date("README.md", page, now);
+}
+
 TEST(Reference, SaysWhatEveryCommandDoes) {
   std::ostringstream nowhere;
   cli::Session session{nowhere, nowhere};
@@ -109,8 +131,7 @@ TEST(Reference, SaysWhatEveryCommandDoes) {
   const auto commands = commands_of(*app);
   ASSERT_GE(commands.size(), 14U);
 
-  TemporaryFolder folder;
-  std::filesystem::create_directory_symlink(std::filesystem::absolute("examples"), folder.path() / "examples");
+  const FolderWithExamples folder;
   const std::string page = contents(reference);
   std::set<std::string> described;
   std::map<std::string, int> examples;
@@ -120,11 +141,7 @@ TEST(Reference, SaysWhatEveryCommandDoes) {
     EXPECT_GT(examples[name], 0) << reference << " has no example of " << name;
   }
   for (const auto& name : described) EXPECT_TRUE(commands.count(name) > 0) << reference << " describes " << name << ", which is no command";
-  if (std::getenv("HINDSIGHT_WRITE_DOCS") != nullptr) {
-    write(reference, now);
-  } else {
-    EXPECT_EQ(page, now) << "HINDSIGHT_WRITE_DOCS=1 writes " << reference << " anew";
-  }
+  expect_up_to_date(reference, page, now);
 }
 
 }  // namespace
