@@ -13,6 +13,7 @@
 #include <deque>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <variant>
 #include <vector>
@@ -370,6 +371,11 @@ struct Message {
   Address from;
   Payload payload;
 };
+
+/// For an entity that has no use for it: whoever sent it has mistaken the address, which is a bug and must not pass unseen.
+[[noreturn]] inline void refuse(const Message& message, const char* entity) {
+  throw std::logic_error(std::string(entity) + ": message " + std::to_string(message.payload.index()) + " of msg::Payload is not for it");
+}
 
 /// Where an entity puts what it sends.
 class Outbox {

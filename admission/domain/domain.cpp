@@ -338,6 +338,8 @@ void Domain::receive(Message& message, Outbox& out) {
     if (const auto pods = pods_of_owners_.extract(parent))  // its number is given out again
       for (const auto& uid : pods.mapped())
         if (const auto pod = pods_.find(uid); pod != pods_.end()) pod->second.owner = Registry::none;
+  } else {
+    refuse(message, "Domain");
   }
 }
 

@@ -31,6 +31,8 @@ void ClusterQueue::receive(Message& message, const Context& c, Outbox& out) {
     consumed_seen(*m7, c, out);
   } else if (std::holds_alternative<msg::SampleUsage>(message.payload)) {
     sample_usage(c, out);
+  } else {
+    refuse(message, "ClusterQueue");
   }
 }
 

@@ -60,6 +60,8 @@ void CohortTree::receive(Message& message, const Context& c, Outbox& out) {
       const auto* entry = tree_->find_reservation(m5->id);
       if (entry != nullptr && entry->queue == tree_->find_queue(m5->queue)) tree_->release(m5->id);
     }
+  } else {
+    refuse(message, "CohortTree");
   }
 }
 

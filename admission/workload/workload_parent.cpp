@@ -270,6 +270,8 @@ void WorkloadParent::receive(Message& message, const Context& c, Outbox& out) {
       w.last_decision = c.sequence;
       publish(i, {.repush = true}, c, out);
     }
+  } else {
+    refuse(message, "WorkloadParent");
   }
   note_start(c);
   publish_again(c, out);

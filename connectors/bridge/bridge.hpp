@@ -152,6 +152,8 @@ class Bridge {
     std::optional<Write> check;
   };
 
+  struct Planner;  // bridge_plan.cpp
+
   /// What has to be known of a write when its answer comes.
   struct Sent {
     std::uint64_t version = 0;  ///< Of the want.

@@ -36,85 +36,97 @@ bool Bridge::overtaken(const WorkloadIntent& intent, std::uint64_t version) cons
   return own == own_versions_.end() || own->second != version;
 }
 
-Bridge::Plan Bridge::plan(const Intent& intent) const {
-  Plan out;
-  const auto take = [&](auto&& result) {
-    if (result)
-      out.writes = std::move(*result);
-    else
-      out.error = result.error();
-  };
-  if (const auto* i = std::get_if<WorkloadIntent>(&intent)) {
-    const auto raw = parse(mirror_.find_by_uid(i->uid));
-    if (raw && !overtaken(*i, version_of(*raw))) {
-      out.writes = plan_workload(*i, *raw);
-      out.only_tells = only_tells(*i, *raw);
-    } else {
-      out.not_yet = true;
-    }
-  } else if (const auto* c = std::get_if<WorkloadCreateIntent>(&intent)) {
-    const auto job = parse(mirror_.find_by_uid(c->job_uid));
-    const auto replaced = c->replaces_uid.empty() ? std::optional<Json>(Json::object()) : parse(mirror_.find_by_uid(c->replaces_uid));
-    if (!job || !replaced) {
-      out.not_yet = true;
-    } else if (auto write = plan_create(*c, *job, options_.plans, *replaced); write) {
-      out.writes.push_back(std::move(*write));
-    } else {
-      out.error = write.error();
-    }
-  } else if (const auto* r = std::get_if<WorkloadReviseIntent>(&intent)) {
-    const auto raw = parse(mirror_.find_by_uid(r->uid));
-    const auto job = r->job_uid.empty() ? std::optional<Json>(Json::object()) : parse(mirror_.find_by_uid(r->job_uid));
-    if (raw && job)
-      take(plan_revise(*r, *raw, *job, options_.plans));
-    else
-      out.not_yet = true;
-  } else if (const auto* j = std::get_if<JobIntent>(&intent)) {
-    const auto job = parse(mirror_.find_by_uid(j->uid));
-    const auto workload = j->workload_uid.empty() ? std::nullopt : parse(mirror_.find_by_uid(j->workload_uid));
-    if (!job) {
-      out.not_yet = true;
-    } else {
-      take(plan_job(*j, *job, workload ? *workload : Json::object(), options_.plans.template_mutability));
-      if (j->settles != 0 && !out.error && out.writes.empty() && is_meant(*job, j->uid) && !is_deleting(*job))
-        out.check = merge_patch_of(*find_resource_type(j->kind, j->group), *job, "", Json::object());
-    }
-  } else if (const auto* q = std::get_if<QueueStatusIntent>(&intent)) {
-    const auto raw =
-        parse(q->local ? mirror_.find(types::local_queue, q->namespace_, q->name) : mirror_.find(types::cluster_queue, "", q->name));
-    out.only_tells = true;
-    if (!raw)
-      out.not_yet = true;
-    else if (auto write = plan_queue_status(*q, *raw))
-      out.writes.push_back(std::move(*write));
-  } else if (const auto* a = std::get_if<WorkloadAdoptIntent>(&intent)) {
-    const auto raw = parse(mirror_.find(types::workload, a->namespace_, a->name));
-    if (!raw)
-      out.not_yet = true;
-    else if (auto write = plan_adopt(*a, *raw))
-      out.writes.push_back(std::move(*write));
-  } else if (const auto* d = std::get_if<PodReleaseIntent>(&intent)) {
-    const auto raw = parse(mirror_.find_by_uid(d->uid));
-    if (!raw)
-      out.not_yet = true;
-    else if (auto write = plan_release(*d, *raw))
-      out.writes.push_back(std::move(*write));
-  } else if (const auto* g = std::get_if<QuarantineIntent>(&intent)) {
-    const auto raw = parse(mirror_.find_by_uid(g->uid));
-    out.only_tells = true;
-    if (!raw)
-      out.not_yet = true;
-    else if (auto write = plan_quarantine(*g, *raw))
-      out.writes.push_back(std::move(*write));
-  } else if (const auto* f = std::get_if<FinalizerIntent>(&intent)) {
-    const auto* type = held_type(f->kind);
-    const auto raw = type == nullptr ? std::nullopt : parse(mirror_.find(*type, "", f->name));
-    if (!raw)
-      out.not_yet = true;
-    else if (auto write = plan_finalizer(*f, *raw))
-      out.writes.push_back(std::move(*write));
+/// An overload for each kind of intent, so that a new one does not compile before it has a plan.
+struct Bridge::Planner {
+  const Bridge& bridge;
+
+  Plan operator()(const WorkloadIntent& i) const {
+    const auto raw = object(i.uid);
+    if (!raw || bridge.overtaken(i, version_of(*raw))) return not_yet();
+    Plan out;
+    out.writes = plan_workload(i, *raw);
+    out.only_tells = only_tells(i, *raw);
+    return out;
   }
-  return out;
-}
+  Plan operator()(const WorkloadCreateIntent& c) const {
+    const auto job = object(c.job_uid);
+    const auto replaced = object_or_nothing(c.replaces_uid);
+    if (!job || !replaced) return not_yet();
+    Plan out;
+    if (auto write = plan_create(c, *job, bridge.options_.plans, *replaced))
+      out.writes.push_back(std::move(*write));
+    else
+      out.error = write.error();
+    return out;
+  }
+  Plan operator()(const WorkloadReviseIntent& r) const {
+    const auto raw = object(r.uid);
+    const auto job = object_or_nothing(r.job_uid);
+    return raw && job ? all_of(plan_revise(r, *raw, *job, bridge.options_.plans)) : not_yet();
+  }
+  Plan operator()(const JobIntent& j) const {
+    const auto job = object(j.uid);
+    if (!job) return not_yet();
+    const auto workload = j.workload_uid.empty() ? std::nullopt : object(j.workload_uid);
+    Plan out = all_of(plan_job(j, *job, workload ? *workload : Json::object(), bridge.options_.plans.template_mutability));
+    if (j.settles != 0 && !out.error && out.writes.empty() && is_meant(*job, j.uid) && !is_deleting(*job))
+      out.check = merge_patch_of(*find_resource_type(j.kind, j.group), *job, "", Json::object());
+    return out;
+  }
+  Plan operator()(const QueueStatusIntent& q) const {
+    const auto raw = parse(q.local ? bridge.mirror_.find(types::local_queue, q.namespace_, q.name)
+                                   : bridge.mirror_.find(types::cluster_queue, "", q.name));
+    Plan out = raw ? one_of(plan_queue_status(q, *raw)) : not_yet();
+    out.only_tells = true;
+    return out;
+  }
+  Plan operator()(const WorkloadAdoptIntent& a) const {
+    const auto raw = parse(bridge.mirror_.find(types::workload, a.namespace_, a.name));
+    return raw ? one_of(plan_adopt(a, *raw)) : not_yet();
+  }
+  Plan operator()(const PodReleaseIntent& d) const {
+    const auto raw = object(d.uid);
+    return raw ? one_of(plan_release(d, *raw)) : not_yet();
+  }
+  Plan operator()(const QuarantineIntent& g) const {
+    const auto raw = object(g.uid);
+    Plan out = raw ? one_of(plan_quarantine(g, *raw)) : not_yet();
+    out.only_tells = true;
+    return out;
+  }
+  Plan operator()(const FinalizerIntent& f) const {
+    const auto* type = held_type(f.kind);
+    const auto raw = type == nullptr ? std::nullopt : parse(bridge.mirror_.find(*type, "", f.name));
+    return raw ? one_of(plan_finalizer(f, *raw)) : not_yet();
+  }
+
+ private:
+  [[nodiscard]] std::optional<Json> object(const std::string& uid) const { return parse(bridge.mirror_.find_by_uid(uid)); }
+  /// Without a uid there is nothing to look for, and nothing is lacking.
+  [[nodiscard]] std::optional<Json> object_or_nothing(const std::string& uid) const { return uid.empty() ? Json::object() : object(uid); }
+
+  [[nodiscard]] static Plan not_yet() {
+    Plan out;
+    out.not_yet = true;
+    return out;
+  }
+  template <class OptionalWrite>
+  [[nodiscard]] static Plan one_of(OptionalWrite write) {
+    Plan out;
+    if (write) out.writes.push_back(std::move(*write));
+    return out;
+  }
+  template <class Writes>
+  [[nodiscard]] static Plan all_of(Writes writes) {
+    Plan out;
+    if (writes)
+      out.writes = std::move(*writes);
+    else
+      out.error = writes.error();
+    return out;
+  }
+};
+
+Bridge::Plan Bridge::plan(const Intent& intent) const { return std::visit(Planner{*this}, intent); }
 
 }  // namespace hindsight::connectors
