@@ -29,6 +29,8 @@ LOG_BYTES_MAX = 64 * 1024
 CALM_SECONDS = 5
 # What the API server refuses is tried again ever more rarely; an endless circle of writes comes dozens of times a second.
 WRITES_AT_REST_MAX = 10
+# Beyond what the definition of Workloads allows; in simulation nobody refuses them.
+REFUSED_BY_THE_SERVER = {"statuses-beyond-all-limits"}
 # Ordinary jobs, jobs of which each brings new names and a new shape, and Workloads without a job.
 MEASURED_FLOODS = ["jobs", "jobs-of-new-shapes", "workloads"]
 PLURALS = {"Job": ("/apis/batch/v1", "jobs"), "JobSet": ("/apis/jobset.x-k8s.io/v1alpha2", "jobsets"), "RayJob": ("/apis/ray.io/v1", "rayjobs"),
@@ -277,7 +279,8 @@ class HostileTenantTest(unittest.TestCase):
             count = ARGS.flood if name != "huge-jobs" else ARGS.flood // 10
             accepted_here = self.write_all(self.requests_of("flood", name, str(ARGS.seed), "0", str(count)))
             print(f"flood {name}: {accepted_here} of {count} requests accepted", flush=True)
-            self.assertGreaterEqual(accepted_here, count // 3, f"{name}: what the API server refuses proves nothing")
+            fewest = 1 if name in REFUSED_BY_THE_SERVER else count // 3
+            self.assertGreaterEqual(accepted_here, fewest, f"{name}: what the API server refuses proves nothing")
             accepted += accepted_here
         self.unharmed(accepted, before, "flood-")
 

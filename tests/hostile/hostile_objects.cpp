@@ -87,7 +87,7 @@ namespace {
 
 /// A status with another letter in all of its texts each time. `message`: of each condition but QuotaReserved; the others likewise.
 Json large_status(std::uint64_t n, std::size_t message, std::size_t quota_reserved, std::size_t check, std::size_t updates,
-                  std::size_t evictions) {
+                  std::size_t evictions, std::size_t eviction) {
   const auto text = [n](std::size_t size) { return std::string(size, static_cast<char>('a' + n % 26)); };
   Json conditions = Json::array(), checks = Json::array(), stats = Json::array();
   const auto condition = [&](const char* type, std::size_t size) {
@@ -106,7 +106,7 @@ Json large_status(std::uint64_t n, std::size_t message, std::size_t quota_reserv
                       {"message", text(check)},
                       {"podSetUpdates", Json::array({{{"name", "main"}, {"annotations", {{"a", text(updates)}}}}})}});
   for (std::size_t i = 0; i < evictions; ++i)
-    stats.push_back({{"reason", text(1'000) + std::to_string(i)}, {"underlyingCause", text(1'000)}, {"count", 2147483647}});
+    stats.push_back({{"reason", text(eviction) + std::to_string(i)}, {"underlyingCause", text(eviction)}, {"count", 2147483647}});
   return {{"conditions", std::move(conditions)},
           {"admissionChecks", std::move(checks)},
           {"schedulingStats", {{"evictions", std::move(stats)}}}};
@@ -194,7 +194,7 @@ const std::vector<Flood>& floods() {
        [](Making& m, std::uint64_t n) {
          const std::string name = m.name("huge");
          if (n == 0) return create(workload(m, name));
-         return patch("Workload", name, {{"status", large_status(n, 32'768, 32'768, 32'768, 30'000, 256)}}, true);
+         return patch("Workload", name, {{"status", large_status(n, 32'768, 32'768, 32'768, 30'000, 256, 1'000)}}, true);
        },
        64 * 1024, 6},
       // As large as is read at all (docs/limits.md): each version is recorded, and one more for each write of ours.
@@ -202,7 +202,7 @@ const std::vector<Flood>& floods() {
        [](Making& m, std::uint64_t n) {
          const std::string name = m.name("full");
          if (n == 0) return create(workload(m, name));
-         return patch("Workload", name, {{"status", large_status(n, 4'000, 32'768, 5'000, 5'000, 8)}}, true);
+         return patch("Workload", name, {{"status", large_status(n, 4'000, 32'768, 5'000, 5'000, 8, 300)}}, true);
        },
        2 * (128 + 32) * 1024, 2}};
   return all;
