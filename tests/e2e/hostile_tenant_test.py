@@ -29,6 +29,8 @@ LOG_BYTES_MAX = 64 * 1024
 CALM_SECONDS = 5
 # What the API server refuses is tried again ever more rarely; an endless circle of writes comes dozens of times a second.
 WRITES_AT_REST_MAX = 10
+# A hundred kilobytes each: a tenth of them is as much to read.
+LARGE = {"huge-jobs", "statuses-up-to-the-limit"}
 # Beyond what the definition of Workloads allows; in simulation nobody refuses them.
 REFUSED_BY_THE_SERVER = {"statuses-beyond-all-limits"}
 # Ordinary jobs, jobs of which each brings new names and a new shape, and Workloads without a job.
@@ -276,7 +278,7 @@ class HostileTenantTest(unittest.TestCase):
         for number, name in enumerate(names):
             if number % 3 == 0:
                 self.good_jobs(f"flood-{number}")
-            count = ARGS.flood if name != "huge-jobs" else ARGS.flood // 10
+            count = ARGS.flood if name not in LARGE else ARGS.flood // 10
             accepted_here = self.write_all(self.requests_of("flood", name, str(ARGS.seed), "0", str(count)))
             print(f"flood {name}: {accepted_here} of {count} requests accepted", flush=True)
             fewest = 1 if name in REFUSED_BY_THE_SERVER else count // 3
