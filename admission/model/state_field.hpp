@@ -32,21 +32,26 @@ concept Listed = requires(const T& x) {
 
 #define HINDSIGHT_VISIT(kind, m) \
   f(::hindsight::admission::FieldKindConstant<::hindsight::admission::FieldKind::kind>{}, std::string_view(#m), objects.m...)
-#define HINDSIGHT_VISIT_AS(x, kind, m) HINDSIGHT_VISIT(kind, m)
-#define HINDSIGHT_NAME_OF(x, kind, m) m
+#define HINDSIGHT_WITHOUT_PARENTHESES(...) __VA_ARGS__
+#define HINDSIGHT_AFTER_A_COMMA(...) __VA_OPT__(, ) __VA_ARGS__
 
-#define HINDSIGHT_STATE_FIELDS(T, visits, ...)                                                                                         \
-  template <>                                                                                                                          \
-  struct hindsight::admission::StateFields<hindsight::admission::T> {                                                                  \
-    static constexpr std::string_view type = #T;                                                                                       \
-    template <class F, class... Objects>                                                                                               \
-    static constexpr void each(F&& f, Objects&... objects) {                                                                           \
-      (visits);                                                                                                                        \
-    }                                                                                                                                  \
-    static void all_members_are_listed(const hindsight::admission::T& object) { [[maybe_unused]] const auto& [__VA_ARGS__] = object; } \
+/// For struct hindsight::admission::T, at global scope: all of its members in four lists, (state), (kept), (derived), (cache), of which the
+/// first has at least one.
+#define HINDSIGHT_STATE_OF_KINDS(T, state_, kept_, derived_, cache_)                                                                    \
+  template <>                                                                                                                           \
+  struct hindsight::admission::StateFields<hindsight::admission::T> {                                                                   \
+    static constexpr std::string_view type = #T;                                                                                        \
+    template <class F, class... Objects>                                                                                                \
+    static constexpr void each(F&& f, Objects&... objects) {                                                                            \
+      HINDSIGHT_EACH(HINDSIGHT_VISIT, state, HINDSIGHT_WITHOUT_PARENTHESES state_);                                                     \
+      HINDSIGHT_EACH(HINDSIGHT_VISIT, kept, HINDSIGHT_WITHOUT_PARENTHESES kept_);                                                       \
+      HINDSIGHT_EACH(HINDSIGHT_VISIT, derived, HINDSIGHT_WITHOUT_PARENTHESES derived_);                                                 \
+      HINDSIGHT_EACH(HINDSIGHT_VISIT, cache, HINDSIGHT_WITHOUT_PARENTHESES cache_);                                                     \
+    }                                                                                                                                   \
+    static void all_members_are_listed(const hindsight::admission::T& object) {                                                         \
+      [[maybe_unused]] const auto& [HINDSIGHT_WITHOUT_PARENTHESES state_ HINDSIGHT_AFTER_A_COMMA kept_ HINDSIGHT_AFTER_A_COMMA derived_ \
+                                        HINDSIGHT_AFTER_A_COMMA cache_] = object;                                                       \
+    }                                                                                                                                   \
   };
-/// For struct hindsight::admission::T, at global scope: all of its members, each of which is state.
-#define HINDSIGHT_STATE(T, ...) HINDSIGHT_STATE_FIELDS(T, HINDSIGHT_EACH(HINDSIGHT_VISIT, state, __VA_ARGS__), __VA_ARGS__)
-/// The same with the kind of each: kind, member, kind, member, ...
-#define HINDSIGHT_STATE_OF_KINDS(T, ...) \
-  HINDSIGHT_STATE_FIELDS(T, HINDSIGHT_PAIRS(HINDSIGHT_VISIT_AS, , __VA_ARGS__), HINDSIGHT_PAIRS(HINDSIGHT_NAME_OF, , __VA_ARGS__))
+/// The same for a struct of which every member is state.
+#define HINDSIGHT_STATE(T, ...) HINDSIGHT_STATE_OF_KINDS(T, (__VA_ARGS__), (), (), ())

@@ -1,5 +1,5 @@
-// docs/commands.md and README.md say what the program does: the options of every command stand there as the program describes them, and every example is
-// run, with the output that stands there. HINDSIGHT_WRITE_DOCS=1 writes both anew.
+// docs/commands.md and README.md say what the program does: the options of every command stand there as the program describes them, and
+// every example is run, with the output that stands there. HINDSIGHT_WRITE_DOCS=1 writes both anew.
 
 #include <algorithm>
 #include <array>
