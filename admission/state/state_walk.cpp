@@ -123,10 +123,10 @@ class Lines {
     std::ranges::sort(
         entries, {}, [](const auto& entry) -> const auto& { return entry.first; });
     part(name, [&](Lines&) {
-      for (const auto& [key, entry] : entries)
-        part("[" + in_quotes(key) + "]", [&](Lines&) {
+      for (const auto& entry : entries)
+        part("[" + in_quotes(entry.first) + "]", [&](Lines&) {
           const std::size_t before = out_.size();
-          body(*this, *entry);
+          body(*this, *entry.second);
           if (out_.size() == before) leaf("", true);  // it is there, and that is all
         });
     });
@@ -185,11 +185,11 @@ class Walk {
   void members(const T& x) {
     if constexpr (std::is_default_constructible_v<T>) {
       static const T made{};
-      StateFields<T>::each([this](auto kind, std::string_view name, const auto& m, const auto& m_made) { member(kind, name, m, m_made); },
-                           x, made);
+      StateFields<T>::each([&](auto kind, std::string_view name, const auto& m, const auto& m_made) { member(kind, name, m, m_made); }, x,
+                           made);
     } else {
       StateFields<T>::each(
-          [this]<class M>(auto kind, std::string_view name, const M& m) {
+          [&]<class M>(auto kind, std::string_view name, const M& m) {
             if constexpr (kind.value == FieldKind::state) member(kind, name, m, M{});
           },
           x);
@@ -215,7 +215,7 @@ class Walk {
       out_.leaf(name, x);
     else if constexpr (Table<T>)
       table(
-          name, x, [](const auto& entry) { return &entry.second; }, [this](const auto& entry) { return key_text(entry.first); });
+          name, x, [](const auto& entry) { return &entry.second; }, [&](const auto& entry) { return key_text(entry.first); });
     else
       out_.part(name, [&](Out& inner) { Walk(inner, registry_).inside(x); });
   }
@@ -260,10 +260,10 @@ class Walk {
   }
 
   void value(std::string_view name, const std::vector<QueueCounters::Cell>& cells) {
-    list(name, cells, [this](const auto& cell) { return key_text(std::pair(cell.flavor, cell.resource)); });
+    list(name, cells, [](const auto& cell) { return key_text(std::pair(cell.flavor, cell.resource)); });
   }
   void value(std::string_view name, const std::vector<ClusterQueue::Image::Ledger>& ledgers) {
-    list(name, ledgers, [this](const auto& ledger) { return key_text(std::pair(ledger.namespace_, ledger.name)); });
+    list(name, ledgers, [](const auto& ledger) { return key_text(std::pair(ledger.namespace_, ledger.name)); });
   }
   void value(std::string_view name, const std::vector<ClusterQueue::Image::Penalty>& penalties) {
     list(name, penalties, [](const auto& penalty) { return penalty.uid; });

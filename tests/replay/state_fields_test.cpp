@@ -60,7 +60,7 @@ class Places {
   template <Listed T>
   void members(T& x) {
     StateFields<T>::each(
-        [this]<FieldKind kind>(FieldKindConstant<kind>, std::string_view name, auto& m) {
+        [&]<FieldKind kind>(FieldKindConstant<kind>, std::string_view name, auto& m) {
           if constexpr (kind == FieldKind::state) member(std::string(StateFields<T>::type) + "::" + std::string(name), m);
         },
         x);
