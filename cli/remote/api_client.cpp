@@ -94,7 +94,18 @@ Result<Json> ApiClient::send(const k::HttpRequest& request) {
   return body;
 }
 
+namespace {
+
+/// What such a name leads to is not one object but all of them, or others.
+Result<void> check_name(const std::string& name) {
+  if (!name.empty() && name != "." && name != "..") return {};
+  return fail(ErrorKind::invalid, "found name \"" + name + "\"; allowed: the name of an object");
+}
+
+}  // namespace
+
 Result<Json> ApiClient::get(const ResourceType& type, const std::string& namespace_, const std::string& name) {
+  if (auto ok = check_name(name); !ok) return tl::unexpected(ok.error());
   return get_path(k::object_path(type, namespace_, name));
 }
 
@@ -125,11 +136,13 @@ Result<Json> ApiClient::create(const ResourceType& type, const std::string& name
 
 Result<Json> ApiClient::merge_patch(const ResourceType& type, const std::string& namespace_, const std::string& name, const Json& patch,
                                     DryRun dry_run) {
+  if (auto ok = check_name(name); !ok) return tl::unexpected(ok.error());
   return send(request_of(Method::patch, with_dry_run(k::object_path(type, namespace_, name), dry_run), Content::merge_patch, &patch));
 }
 
 Result<void> ApiClient::remove(const ResourceType& type, const std::string& namespace_, const std::string& name, const std::string& uid,
                                DryRun dry_run) {
+  if (auto ok = check_name(name); !ok) return ok;
   Json options{{"apiVersion", "v1"}, {"kind", "DeleteOptions"}, {"propagationPolicy", "Background"}};
   if (!uid.empty()) options["preconditions"] = {{"uid", uid}};
   auto answer = send(request_of(Method::delete_, with_dry_run(k::object_path(type, namespace_, name), dry_run), Content::json, &options));

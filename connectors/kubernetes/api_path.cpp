@@ -37,13 +37,17 @@ std::string collection_path(const ResourceType& type, std::string_view namespace
   std::string out;
   out.reserve(128);
   out += type.group.empty() ? "/api/" : "/apis/";
-  out += group_version(type);
+  if (!type.group.empty()) {
+    append_escaped(out, type.group);
+    out += '/';
+  }
+  append_escaped(out, type.version);
   if (type.namespaced && !namespace_.empty()) {
     out += "/namespaces/";
     append_escaped(out, namespace_);
   }
   out += '/';
-  out += type.plural;
+  append_escaped(out, type.plural);
   return out;
 }
 

@@ -142,6 +142,7 @@ void EasyPool::give_back(CURL* easy, std::uint64_t number, std::uint64_t authori
 void set_request(CURL* easy, const Endpoint& endpoint, const HttpRequest& request, const HeaderLists& headers) {
   const std::string url = endpoint.base_url + request.path;
   curl_easy_setopt(easy, CURLOPT_URL, url.c_str());
+  curl_easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L);  // an object that is called ".." leads nowhere else
   curl_easy_setopt(easy, CURLOPT_HTTPHEADER, headers.of(request.content));
   curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, static_cast<long>(request.time_limit.count()));
   if (request.method == HttpRequest::Method::get) {
