@@ -138,18 +138,17 @@ class ControlPlane {
 
 /// Takes the value of a result into `to`.
 template <class T, class U>
-Result<void> take(Result<T> from, U& to, const std::string& about = {}) {
-  if (!from) return fail(from.error().kind, about + from.error().message);
+Result<void> take(Result<T> from, U& to) {
+  if (!from) return tl::unexpected(from.error());
   to = std::move(*from);
   return {};
 }
 
 Result<void> ControlPlane::read_options() {
   if (auto ok = take(parse_log_limit(o_.log_limit), log_limit_); !ok) return ok;
-  if (auto address = operations::parse_listen_address(o_.http); !address)
-    return fail(ErrorKind::invalid, "--http: " + address.error().message);
-  else
-    address_ = *address;
+  const auto address = operations::parse_listen_address(o_.http);
+  if (!address) return fail(ErrorKind::invalid, "--http: " + address.error().message);
+  address_ = *address;
   if (auto ok = take(webhook_options(o_, configuration_), webhook_options_); !ok) return ok;
   if (auto ok = take(visibility_options(o_.visibility, configuration_), visibility_options_); !ok) return ok;
   if (auto ok = take(probe_address_of(o_.listeners), probe_address_); !ok) return ok;
