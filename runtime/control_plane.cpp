@@ -118,8 +118,8 @@ class ControlPlane {
   connectors::kubernetes::Connection connection_;
 
   const std::shared_ptr<actors::DayClock> clock_ = std::make_shared<actors::DayClock>();
-  std::unique_ptr<connectors::kubernetes::KubernetesCluster> cluster_;
   Leadership leadership_;
+  std::unique_ptr<connectors::kubernetes::KubernetesCluster> cluster_;  ///< Tells of the lease until it is gone.
   std::unique_ptr<ClusterLink> link_;
   std::unique_ptr<events::Log> log_;  ///< Of all that happens, unless every tree has a domain.
   std::unique_ptr<SpaceWatch> space_;
