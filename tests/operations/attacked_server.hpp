@@ -71,13 +71,14 @@ class HostileCallerTest : public ::testing::Test {
     server_ = std::move(*server);
     port_ = server_->address().port;
   }
-  /// A well-behaved client with a limited patience is answered. `tries`: that many times it begins anew, a moment later, as clients do that
-  /// find their connection closed: who comes from the same address as somebody who opens hundreds at once can be taken for him.
-  void expect_answers(int times = 5, int tries = 1) const {
+  /// A well-behaved client with a limited patience is answered. `anew`: for so long it begins anew, a moment later, as clients do that find
+  /// their connection closed: who comes from the same address as somebody who opens hundreds at once can be taken for him.
+  void expect_answers(int times = 5, std::chrono::seconds anew = std::chrono::seconds(0)) const {
     for (int i = 0; i < times; ++i) {
-      Answer answer;
-      for (int left = tries; left > 0 && answer.status != 200; --left) {
-        if (left < tries) std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      const auto last = std::chrono::steady_clock::now() + anew;
+      Answer answer = request(port_, "GET", "/hello", {}, patience(5));
+      while (answer.status != 200 && std::chrono::steady_clock::now() < last) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));
         answer = request(port_, "GET", "/hello", {}, patience(5));
       }
       ASSERT_EQ(answer.status, 200);
