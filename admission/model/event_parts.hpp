@@ -18,7 +18,7 @@ class EventParts {
   explicit EventParts(Sink& sink) : sink_(sink) {}
 
   void walk(const Event& event) {
-    std::visit([this](const auto& e) { add(e); }, event);
+    std::visit([&](const auto& e) { add(e); }, event);
   }
 
  private:

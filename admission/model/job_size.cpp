@@ -34,7 +34,7 @@ PodSetSizes largest_pod(const PodSetSizes& pod_sets) {
   auto& most = out.front().requests;
   for (const auto& p : pod_sets)
     for (const auto& [resource, amount] : p.requests) {
-      const auto it = std::find_if(most.begin(), most.end(), [&](const auto& x) { return x.first == resource; });
+      const auto it = std::find_if(most.begin(), most.end(), [&wanted = resource](const auto& x) { return x.first == wanted; });
       if (it == most.end())
         most.emplace_back(resource, amount);
       else

@@ -19,7 +19,7 @@ template <FieldKind kind>
 using FieldKindConstant = std::integral_constant<FieldKind, kind>;
 
 /// Specialised by HINDSIGHT_STATE and HINDSIGHT_STATE_OF_KINDS (state_fields.hpp). `each(f, a, b...)` calls f(FieldKindConstant, name, a.m,
-/// b.m...) for every member m, in a fixed order; `type` is the name of T.
+/// b.m...) for every member m, in a fixed order; `type_name` is that of T.
 template <class T>
 struct StateFields;
 
@@ -40,7 +40,7 @@ concept Listed = requires(const T& x) {
 #define HINDSIGHT_STATE_OF_KINDS(T, state_, kept_, derived_, cache_)                                                                    \
   template <>                                                                                                                           \
   struct hindsight::admission::StateFields<hindsight::admission::T> {                                                                   \
-    static constexpr std::string_view type = #T;                                                                                        \
+    static constexpr std::string_view type_name = #T;                                                                                   \
     template <class F, class... Objects>                                                                                                \
     static constexpr void each(F&& f, Objects&... objects) {                                                                            \
       HINDSIGHT_EACH(HINDSIGHT_VISIT, state, HINDSIGHT_WITHOUT_PARENTHESES state_);                                                     \

@@ -71,8 +71,8 @@ std::vector<std::byte> state_of_long_texts() {
   world.namespace_("default");
   world.queue({.name = "cq", .quotas = {{.nominal = 4'000}}});
   std::vector<std::string> texts;
-  for (const std::size_t n :
-       {0, 1, 62, 63, 64, 252, 253, 254, 314, 315, 316, 1023, 1024, 1025, 32'767, 32'768, 32'769, 65'535, 65'536, 1'000'000})
+  for (const auto n : std::initializer_list<std::size_t>{0,   1,    62,   63,   64,     252,    253,    254,    314,    315,
+                                                         316, 1023, 1024, 1025, 32'767, 32'768, 32'769, 65'535, 65'536, 1'000'000})
     texts.emplace_back(n, 'x');
   for (const auto& text : texts) {
     WorkloadObserved w;

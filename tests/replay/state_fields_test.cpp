@@ -61,7 +61,7 @@ class Places {
   void members(T& x) {
     StateFields<T>::each(
         [&]<FieldKind kind>(FieldKindConstant<kind>, std::string_view name, auto& m) {
-          if constexpr (kind == FieldKind::state) member(std::string(StateFields<T>::type) + "::" + std::string(name), m);
+          if constexpr (kind == FieldKind::state) member(std::string(StateFields<T>::type_name) + "::" + std::string(name), m);
         },
         x);
   }
