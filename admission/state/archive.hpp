@@ -213,11 +213,6 @@ void archive(A& a, T& table) {
   }
 }
 
-template <class A, class... Ts>
-void archive_all(A& a, Ts&... values) {
-  (archive(a, values), ...);
-}
-
 template <class A, class T, class U>
 void archive(A& a, std::pair<T, U>& p) {
   archive(a, p.first);

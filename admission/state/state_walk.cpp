@@ -309,17 +309,13 @@ class Walk {
 
 // ---- entities ---------------------------------------------------------------------------------------------------------------------
 
-template <class Out>
-void walk(Out& out, const Entities& e, const Domain& d) {
-  Walk(out, e.domain().registry()).members(d);
-}
-template <class Out>
-void walk(Out& out, const Entities& e, const WorkloadParent& p) {
-  Walk(out, e.domain().registry()).members(p);
-}
-template <class Out>
-void walk(Out& out, const Entities& e, const ClusterQueue& q) {
-  Walk(out, e.domain().registry()).members(q.image());
+template <class Out, class Entity>
+void walk(Out& out, const Entities& e, const Entity& entity) {
+  Walk walk(out, e.domain().registry());
+  if constexpr (std::same_as<Entity, ClusterQueue>)
+    walk.members(entity.image());
+  else
+    walk.members(entity);
 }
 
 template <class Entity>
