@@ -91,7 +91,8 @@ class Kafka:
         cluster_id = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
         for name in self.names():
             self.properties_file(name).write_text("".join(f"{key}={value}\n" for key, value in self.properties(name).items()))
-            self.storage_tool("format", "-t", cluster_id, "-c", str(self.properties_file(name)))
+            # With "=", since an id may begin with "-".
+            self.storage_tool("format", f"--cluster-id={cluster_id}", "-c", str(self.properties_file(name)))
         # Last: a kafka.json says that all other files are complete.
         self.settings_file.write_text(json.dumps(self.settings, indent=2))
 
