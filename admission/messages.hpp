@@ -63,6 +63,7 @@ struct Context {
   bool admitted_not_ready = false;  ///< With blockAdmission: some admitted Workload anywhere is not PodsReady (BA-76).
   const Catalog* catalog = nullptr;
   const RepeatedPreemptions* repeated = nullptr;  ///< Whom preemptors leave alone (D13); null: nobody.
+  std::uint32_t rules = 0;                        ///< By which this epoch decides (rules.hpp).
   std::uint64_t configured = 0;                   ///< Sequence of the record that changed the catalog last, but for its LocalQueues.
   std::size_t step_bytes = limits::step.size();   ///< See Proposal::most.
 };
@@ -306,6 +307,18 @@ struct HeadOffered {
   bool strict;
   bool alone;  ///< Nothing else is pending in the queue.
 };
+/// Tree → queue: who would be the head if the one that was offered were parked with its equals, and who after that one, and so on: `count`
+/// of them, from the one with number `first` on.
+struct OfferMore {
+  WorkloadId head;  ///< The one that was offered.
+  std::size_t first, count;
+};
+/// Queue → tree. `all`: there are no more than these. None, and not all: the queue does not know.
+struct MoreOffered {
+  Symbol queue;
+  std::vector<HeadOffered> heads;
+  bool all;
+};
 /// Where an entry stands among those of all trees (§6.1, classical order).
 struct EntryRank {
   std::int32_t level = 0;
@@ -357,14 +370,15 @@ struct Retired {};       ///< The parent holds nothing any more.
 
 }  // namespace msg
 
-using Payload = std::variant<msg::JobSeen, msg::WorkloadSeen, msg::Quarantined, msg::JobGone, msg::WorkloadGone, msg::PodSeen, msg::PodGone,
-                             msg::HandOverPods, msg::PodsHandedOver, msg::EventApplied, msg::WriteRefusedSeen, msg::Refresh, msg::Descends,
-                             msg::WatchRuns, msg::Weigh, msg::WorkloadAdopted, msg::Enqueue, msg::Dequeue, msg::Reserve, msg::Release,
-                             msg::CountersDue, msg::Notice, msg::ConsumedSeen, msg::SampleUsage, msg::LocalUsage, msg::SamplingDue,
-                             msg::Charge, msg::Discharge, msg::HeapState, msg::BuildTree, msg::JoinTree, msg::Joined, msg::OpenQueue,
-                             msg::CloseQueue, msg::Requeued, msg::Reactivate, msg::ParkedByRecord, msg::Reconcile, msg::RunCycle,
-                             msg::OfferHead, std::unique_ptr<msg::HeadOffered>, msg::Proposed, msg::ReactivateTreeOf, msg::NextDue,
-                             msg::NotReady, msg::Runs, msg::Sized, msg::ReadSince, msg::Disowned, msg::WorldChanged, msg::Retired>;
+using Payload =
+    std::variant<msg::JobSeen, msg::WorkloadSeen, msg::Quarantined, msg::JobGone, msg::WorkloadGone, msg::PodSeen, msg::PodGone,
+                 msg::HandOverPods, msg::PodsHandedOver, msg::EventApplied, msg::WriteRefusedSeen, msg::Refresh, msg::Descends,
+                 msg::WatchRuns, msg::Weigh, msg::WorkloadAdopted, msg::Enqueue, msg::Dequeue, msg::Reserve, msg::Release, msg::CountersDue,
+                 msg::Notice, msg::ConsumedSeen, msg::SampleUsage, msg::LocalUsage, msg::SamplingDue, msg::Charge, msg::Discharge,
+                 msg::HeapState, msg::BuildTree, msg::JoinTree, msg::Joined, msg::OpenQueue, msg::CloseQueue, msg::Requeued,
+                 msg::Reactivate, msg::ParkedByRecord, msg::Reconcile, msg::RunCycle, msg::OfferHead, std::unique_ptr<msg::HeadOffered>,
+                 msg::OfferMore, msg::MoreOffered, msg::Proposed, msg::ReactivateTreeOf, msg::NextDue, msg::NotReady, msg::Runs, msg::Sized,
+                 msg::ReadSince, msg::Disowned, msg::WorldChanged, msg::Retired>;
 
 struct Message {
   Address to;

@@ -98,6 +98,7 @@ class Domain {
     c.admitted_not_ready = !not_ready_.empty();
     c.catalog = catalog_.get();
     c.repeated = repeated_.any() ? &repeated_ : nullptr;
+    c.rules = rules_;
     c.configured = configured_;
     c.step_bytes = step_bytes_;
     return c;

@@ -15,8 +15,10 @@ void ClusterQueue::receive(Message& message, const Context& c, Outbox& out) {
     release(m2->id, c, out);
   } else if (const auto* m3 = std::get_if<msg::Dequeue>(&message.payload)) {
     dequeue(m3->id, m3->quiet, c, out);
-  } else if (const auto* m4 = std::get_if<msg::OfferHead>(&message.payload)) {
-    offer(*m4, message.from, c, out);
+  } else if (std::holds_alternative<msg::OfferHead>(message.payload)) {
+    offer(message.from, c, out);
+  } else if (const auto* m4 = std::get_if<msg::OfferMore>(&message.payload)) {
+    offer_more(*m4, message.from, c, out);
   } else if (const auto* m5 = std::get_if<msg::Requeued>(&message.payload)) {
     requeued(*m5->event, m5->id, c, out);
   } else if (std::holds_alternative<msg::Reactivate>(message.payload)) {
@@ -375,31 +377,60 @@ void ClusterQueue::join(const msg::JoinTree& m, const Context& c, Outbox& out) {
 
 // ---- deciding ---------------------------------------------------------------------------------------------------------------
 
-void ClusterQueue::offer(const msg::OfferHead& m, Address to, const Context& c, Outbox& out) const {
+/// Who is tried first; null: nobody.
+const ClusterQueue::Pending* ClusterQueue::head(const Context& c) const {
+  const auto* config = c.catalog->queue(name_);
+  if (config == nullptr || !c.catalog->queue_active(name_) || heap_.empty()) return nullptr;
+  const Pending* head = &heap_.top();
+  if (config->strategy == QueueingStrategy::best_effort_fifo && sticky_ != nullptr && sticky_->in_heap() && !head->info->asks_nothing &&
+      (!fair_ || sticky_->local->lane.usage == heap_.first().usage))  // BA-57; a lower usage of its LocalQueue comes first (§3.2)
+    return sticky_;
+  return head;
+}
+
+msg::HeadOffered ClusterQueue::offered(const Pending& p, const Context& c) const {
+  msg::HeadOffered h{};
+  h.queue = name_;
+  h.generation = generation_;
+  h.present = true;
+  h.head.workload = p.info;
+  h.head.cluster_queue = name_;
+  h.head.scan = p.scan;
+  h.gate_open = gate_open(*p.info, c.now);
+  h.sticky = &p == sticky_;
+  h.head.preemptor = h.sticky && p.info->generation == sticky_generation_;
+  h.alone = pending_.size() == 1;
+  h.strict = c.catalog->queue(name_)->strategy == QueueingStrategy::strict_fifo;
+  h.equals = p.info->equivalence_hash == 0 ? 0 : static_cast<std::uint32_t>(waiting_equals(p.info->equivalence_hash) - 1);
+  return h;
+}
+
+void ClusterQueue::offer(Address to, const Context& c, Outbox& out) const {
   auto h = std::make_unique<msg::HeadOffered>();
   h->queue = name_;
-  h->present = false;
   h->generation = generation_;
-  const auto* config = c.catalog->queue(name_);
-  if (config != nullptr && c.catalog->queue_active(name_) && !heap_.empty()) {
-    const Pending* head = &heap_.top();
-    if (config->strategy == QueueingStrategy::best_effort_fifo && sticky_ != nullptr && sticky_->in_heap() && !head->info->asks_nothing &&
-        (!fair_ || sticky_->local->lane.usage == heap_.first().usage))  // BA-57; a lower usage of its LocalQueue comes first (§3.2)
-      head = sticky_;
-    const Pending& p = *head;
-    h->present = true;
-    h->head.workload = p.info;
-    h->head.cluster_queue = name_;
-    h->head.scan = p.scan;
-    h->gate_open = gate_open(*p.info, c.now);
-    h->sticky = &p == sticky_;
-    h->head.preemptor = h->sticky && p.info->generation == sticky_generation_;
-    h->alone = pending_.size() == 1;
-    h->strict = config->strategy == QueueingStrategy::strict_fifo;
-    h->equals = p.info->equivalence_hash == 0 ? 0 : static_cast<std::uint32_t>(waiting_equals(p.info->equivalence_hash) - 1);
-  }
-  (void)m;
+  if (const Pending* p = head(c); p != nullptr) *h = offered(*p, c);
   out.send(queue_address(name_), to, std::move(h));
+}
+
+void ClusterQueue::offer_more(const msg::OfferMore& m, Address to, const Context& c, Outbox& out) const {
+  msg::MoreOffered more{name_, {}, false};
+  const auto it = pending_.find(m.head);
+  const bool known = it != pending_.end() && it->second.in_heap();
+  // A preemptor that waits while somebody else is the head may be the next one, or not: that depends on what ranks before it.
+  const bool preemptor_waits = sticky_ != nullptr && sticky_->in_heap() && sticky_->info->id != m.head;
+  if (known && !preemptor_waits) {
+    std::unordered_set<std::uint64_t> met{it->second.info->equivalence_hash};
+    more.all = true;
+    heap_.visit_groups([&](const Lanes::Group& group) {
+      if (!met.insert(group.hash).second) return true;  // of another LocalQueue, and parked with those met before
+      if (met.size() - 2 < m.first) return true;
+      if (more.heads.size() == m.count) return more.all = false;
+      more.heads.push_back(offered(group.waiting().top(), c));
+      return true;
+    });
+  }
+  out.send(queue_address(name_), to, std::move(more));
 }
 
 // ---- reading ----------------------------------------------------------------------------------------------------------------

@@ -130,7 +130,10 @@ class ClusterQueue final : public Entity {
   void release(WorkloadId id, const Context& c, Outbox& out);
   void requeued(const EntryRequeued& e, WorkloadId id, const Context& c, Outbox& out);
   void reactivate(const Context& c, Outbox& out);
-  void offer(const msg::OfferHead& m, Address to, const Context& c, Outbox& out) const;
+  void offer(Address to, const Context& c, Outbox& out) const;
+  void offer_more(const msg::OfferMore& m, Address to, const Context& c, Outbox& out) const;
+  [[nodiscard]] const Pending* head(const Context& c) const;
+  [[nodiscard]] msg::HeadOffered offered(const Pending& p, const Context& c) const;
   void join(const msg::JoinTree& m, const Context& c, Outbox& out);
 
   void push(Pending& p);

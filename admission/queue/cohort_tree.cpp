@@ -1,8 +1,11 @@
 #include "admission/queue/cohort_tree.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 #include "admission/model/workload_state.hpp"
+#include "admission/rules.hpp"
 #include "admission/scheduling/outcome_text.hpp"
 
 namespace hindsight::admission {
@@ -10,8 +13,23 @@ namespace hindsight::admission {
 void CohortTree::receive(Message& message, const Context& c, Outbox& out) {
   if (auto* offered = std::get_if<std::unique_ptr<msg::HeadOffered>>(&message.payload)) {
     const Symbol queue = (*offered)->queue;
-    if ((*offered)->present) offers_.emplace(queue, std::move(*offered));
+    if ((*offered)->present) {
+      Offer& offer = offers_[queue];
+      offer.first = (*offered)->head.workload->id;
+      offer.all = (*offered)->alone;
+      offer.head = std::move(*offered);
+    }
     if (--answers_missing_ == 0) decide(c, out);
+  } else if (auto* more = std::get_if<msg::MoreOffered>(&message.payload)) {
+    Offer& offer = offers_.at(more->queue);
+    std::move(more->heads.begin(), more->heads.end(), std::back_inserter(offer.more));
+    offer.all = more->all;
+    if (--answers_missing_ == 0) {
+      if (take_next_heads())
+        decide(c, out);
+      else
+        finish(out);
+    }
   } else if (const auto* m = std::get_if<msg::RunCycle>(&message.payload)) {
     run_cycle(*m, out);
   } else if (auto* m1 = std::get_if<msg::Joined>(&message.payload)) {
@@ -113,6 +131,9 @@ void CohortTree::run_cycle(const msg::RunCycle& m, Outbox& out) {
   cycle_ = m.cycle;
   blocked_ = m.blocked;
   offers_.clear();
+  proposal_ = Proposal{};
+  said_.clear();
+  turns_ = 0;
   answers_missing_ = tree_ ? static_cast<std::uint32_t>(ready_.size()) : 0;
   if (answers_missing_ == 0) {
     out.send(tree_address(root_), domain_address, msg::Proposed{});
@@ -198,17 +219,11 @@ SliceReplaced replacement(const WorkloadInfo& w, const std::vector<PodSetReserva
   return e;
 }
 
-/// What one outcome says in the proposal of its cycle.
-struct Said {
-  std::uint32_t turn = 0;
-  std::size_t first = 0, end = 0;  ///< Of the events.
-  std::size_t bytes = 0;
-  std::optional<msg::EntryRank> admits;
-};
+}  // namespace
 
 /// More than a step takes is decided in several cycles. Those whose turn came first stay, for they were judged without the others, and the
 /// first in any case; the others wait in their queues as if there had been no cycle.
-void keep_first(Proposal& p, std::vector<Said>& said) {
+void CohortTree::keep_first(Proposal& p, std::vector<Said>& said) {
   std::vector<const Said*> in_turn;
   for (const Said& s : said) in_turn.push_back(&s);
   std::sort(in_turn.begin(), in_turn.end(), [](const Said* a, const Said* b) { return a->turn < b->turn; });
@@ -226,42 +241,98 @@ void keep_first(Proposal& p, std::vector<Said>& said) {
                     all.events.begin() + static_cast<std::ptrdiff_t>(s.end));
 }
 
+/// Round after round, until one is the last, or the next heads are not known yet.
+void CohortTree::decide(const Context& c, Outbox& out) {
+  do {
+    if (!run_round(c)) return finish(out);
+    if (ask_for_more(out)) return;
+  } while (take_next_heads());
+  finish(out);
+}
+
+namespace {
+
+/// The outcome parks the head and all that is equal to it, and does nothing else.
+bool parks_group(const Outcome& o, const msg::HeadOffered& offer) {
+  const bool fits_nowhere = o.requeue_reason == RequeueReason::no_fit || o.requeue_reason == RequeueReason::preemption_no_candidates;
+  return o.kind == Outcome::Kind::requeue && fits_nowhere && !offer.strict && !o.scan.unfinished() && o.victims.empty() &&
+         o.workload->equivalence_hash != 0;
+}
+
 }  // namespace
 
-void CohortTree::decide(const Context& c, Outbox& out) {
+/// True: another round may follow, for all that came out of this one is that some heads are parked.
+bool CohortTree::run_round(const Context& c) {
   std::vector<Head> heads;
   heads.reserve(offers_.size());
-  for (const auto& [queue, offer] : offers_) {
-    tree_->set_generation(queue, offer->generation);
-    heads.push_back(offer->head);
-    heads.back().alone = offer->alone && waiting_.size() == 1;
+  for (auto& [queue, offer] : offers_) {
+    tree_->set_generation(queue, offer.head->generation);
+    heads.push_back(offer.head->head);
+    heads.back().alone = offer.head->alone && waiting_.size() == 1;
+    offer.parked = false;
   }
   auto context = make_cycle_context(c, cycle_);
   context.admitted_not_ready |= blocked_;
   const auto outcomes = admission::run_cycle(*tree_, std::move(heads), context);
 
-  Proposal p;
-  p.most = c.step_bytes;
-  std::vector<Said> said;
+  proposal_.most = c.step_bytes;
+  bool parked = false, else_too = false;
   for (const auto& o : outcomes) {
-    Said s{o.turn, p.events.size(), 0, p.bytes(), {}};
-    propose(o, c, p, s.admits);
-    s.end = p.events.size();
-    s.bytes = p.bytes() - s.bytes;
-    if (s.first != s.end) said.push_back(std::move(s));
+    Said s{turns_ + o.turn, proposal_.events.size(), 0, proposal_.bytes(), {}};
+    propose(o, c, proposal_, s.admits);
+    s.end = proposal_.events.size();
+    s.bytes = proposal_.bytes() - s.bytes;
+    const bool speaks = s.first != s.end;
+    if (speaks) said_.push_back(std::move(s));
+    Offer& offer = offers_.at(o.cluster_queue);
+    offer.parked = parks_group(o, *offer.head);
+    parked |= offer.parked;
+    else_too |= speaks && !offer.parked;
   }
-  if (p.full()) keep_first(p, said);
-  (void)p.bytes();
+  turns_ += static_cast<std::uint32_t>(outcomes.size());
+  return c.rules >= rules_with_rounds && parked && !else_too && turns_ < heads_of_a_cycle && !proposal_.full();
+}
+
+/// The queues whose head was parked know who is next.
+bool CohortTree::ask_for_more(Outbox& out) {
+  for (auto& [queue, offer] : offers_) {
+    if (!offer.parked || offer.all || offer.taken < offer.more.size()) continue;
+    ++answers_missing_;
+    const std::size_t known = offer.more.size();
+    out.send(tree_address(root_), queue_address(queue), msg::OfferMore{offer.first, known, std::max<std::size_t>(4, known)});
+  }
+  return answers_missing_ != 0;
+}
+
+/// The heads of the next round; false: there is none.
+bool CohortTree::take_next_heads() {
+  for (auto it = offers_.begin(); it != offers_.end();) {
+    Offer& offer = it->second;
+    if (offer.parked && offer.taken == offer.more.size()) {
+      if (!offer.all) return false;
+      it = offers_.erase(it);
+      continue;
+    }
+    if (offer.parked) *offer.head = std::move(offer.more[offer.taken++]);
+    ++it;
+  }
+  return !offers_.empty();
+}
+
+void CohortTree::finish(Outbox& out) {
+  if (proposal_.full()) keep_first(proposal_, said_);
+  (void)proposal_.bytes();
   std::optional<msg::EntryRank> admits;
-  for (Said& s : said)
+  for (Said& s : said_)
     if (!admits) admits = std::move(s.admits);
   offers_.clear();
-  out.send(tree_address(root_), domain_address, msg::Proposed{std::move(p), std::move(admits)});
+  said_.clear();
+  out.send(tree_address(root_), domain_address, msg::Proposed{std::exchange(proposal_, Proposal{}), std::move(admits)});
 }
 
 void CohortTree::propose(const Outcome& o, const Context& c, Proposal& p, std::optional<msg::EntryRank>& admits) const {
   if (o.kind == Outcome::Kind::drop) return;
-  const msg::HeadOffered& offer = *offers_.at(o.cluster_queue);
+  const msg::HeadOffered& offer = *offers_.at(o.cluster_queue).head;
   const WorkloadInfo& w = *o.workload;
   Arena& a = *p.arena;
   if (o.kind == Outcome::Kind::admit) {

@@ -15,6 +15,10 @@ namespace hindsight::admission {
 /// A tree of cohorts, or one ClusterQueue without a cohort: it arbitrates the quota that its queues share. In a cycle it asks every
 /// queue that has something waiting for its head, waits for all answers, and only then decides, so that the order of the answers
 /// does not matter.
+///
+/// Where all heads are parked, each with those that are equal to it, nothing has changed for the next ones: the cycle goes on with them, in
+/// a second round, and so on. Otherwise each of a thousand shapes that find no room would take a step of its own, whenever something that
+/// ends wakes them all. The first round in which something else comes out is the last one.
 class CohortTree final : public Entity {
  public:
   explicit CohortTree(Symbol root) : root_(root) {}
@@ -32,8 +36,32 @@ class CohortTree final : public Entity {
   [[nodiscard]] bool is_member(Symbol queue) const;
   static void forget(std::vector<std::shared_ptr<const Reservation>>& reservations, WorkloadId id);
   void run_cycle(const msg::RunCycle& m, Outbox& out);
+  /// What one outcome says in the proposal of its cycle.
+  struct Said {
+    std::uint32_t turn = 0;
+    std::size_t first = 0, end = 0;  ///< Of the events.
+    std::size_t bytes = 0;
+    std::optional<msg::EntryRank> admits;
+  };
+  /// What a queue offers to a cycle.
+  struct Offer {
+    std::unique_ptr<msg::HeadOffered> head;  ///< Of this round.
+    WorkloadId first = 0;                    ///< Head of the first round.
+    bool parked = false;                     ///< It was, in this round.
+    std::vector<msg::HeadOffered> more;      ///< Heads of the rounds after the first one, as far as the queue was asked.
+    std::size_t taken = 0;                   ///< Of `more`, this round's included.
+    bool all = false;                        ///< There are no others.
+  };
+  /// A step takes no longer than this many heads do, and those of one round more.
+  static constexpr std::size_t heads_of_a_cycle = 256;
+
   void decide(const Context& c, Outbox& out);
+  [[nodiscard]] bool run_round(const Context& c);
+  [[nodiscard]] bool ask_for_more(Outbox& out);
+  [[nodiscard]] bool take_next_heads();
+  void finish(Outbox& out);
   void propose(const Outcome& o, const Context& c, Proposal& p, std::optional<msg::EntryRank>& admits) const;
+  static void keep_first(Proposal& p, std::vector<Said>& said);
 
   Symbol root_;
   std::uint64_t version_ = 0;
@@ -47,7 +75,10 @@ class CohortTree final : public Entity {
   std::uint64_t cycle_ = 0;
   bool blocked_ = false;  ///< Another tree admits first (BA-76).
   std::uint32_t answers_missing_ = 0;
-  std::map<Symbol, std::unique_ptr<msg::HeadOffered>, ByText> offers_;
+  std::map<Symbol, Offer, ByText> offers_;
+  Proposal proposal_;
+  std::vector<Said> said_;
+  std::uint32_t turns_ = 0;  ///< Heads that had theirs, in the rounds so far.
 };
 
 }  // namespace hindsight::admission

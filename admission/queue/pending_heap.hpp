@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -33,6 +34,16 @@ class PendingHeap {
   [[nodiscard]] std::size_t size() const { return nodes_.size(); }
   [[nodiscard]] T& top() const { return *nodes_.front().element; }
   [[nodiscard]] const Rank& top_rank() const { return nodes_.front().rank; }
+
+  // The elements as a tree, of which none ranks before the one above it: 0 is the top, and below `i` are `children_of(i)`.
+  [[nodiscard]] T& at(std::size_t i) const { return *nodes_[i].element; }
+  [[nodiscard]] const Rank& rank_at(std::size_t i) const { return nodes_[i].rank; }
+  struct Range {
+    std::size_t begin, end;
+  };
+  [[nodiscard]] Range children_of(std::size_t i) const {
+    return {std::min(i * children + 1, size()), std::min(i * children + 1 + children, size())};
+  }
 
   /// `element` must be nowhere.
   void push(T& element, const Rank& rank) {

@@ -3,7 +3,9 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <queue>
 #include <unordered_map>
+#include <vector>
 
 #include "admission/queue/pending_heap.hpp"
 
@@ -60,6 +62,33 @@ class PendingLanes {
     element.side = 1 - group.waiting_side;
     group.parked().push(element, rank);
   }
+  /// Calls `f` with the waiting groups in the order in which they are served if each is parked when its first workload was tried, until `f`
+  /// says that it has enough. Costs a logarithm for each of them, whatever waits behind.
+  template <class F>
+  void visit_groups(F&& f) const {
+    struct Next {
+      LaneRank rank;
+      const Lane* lane;  ///< Null: this is about a lane, which is at `place` among the lanes.
+      std::size_t place;
+    };
+    const auto later = [](const Next& a, const Next& b) { return b.rank.before(a.rank); };
+    std::priority_queue<Next, std::vector<Next>, decltype(later)> next(later);
+    const auto put_lane = [&](std::size_t i) { next.push({lanes_.rank_at(i), nullptr, i}); };
+    const auto put_group = [&](const Lane& lane, std::size_t i) { next.push({{lane.usage, lane.heap.rank_at(i)}, &lane, i}); };
+    if (!lanes_.empty()) put_lane(0);
+    while (!next.empty()) {
+      const Next n = next.top();
+      next.pop();
+      if (n.lane == nullptr) {
+        put_group(lanes_.at(n.place), 0);
+        for (auto [i, end] = lanes_.children_of(n.place); i < end; ++i) put_lane(i);
+      } else {
+        if (!f(n.lane->heap.at(n.place))) return;
+        for (auto [i, end] = n.lane->heap.children_of(n.place); i < end; ++i) put_group(*n.lane, i);
+      }
+    }
+  }
+
   /// `element` must be in this lane.
   void erase(Lane& lane, T& element) {
     Group& group = *element.group;

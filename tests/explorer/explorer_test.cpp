@@ -76,7 +76,7 @@ TEST_P(RandomHistories, BreakNoInvariant) {
     EXPECT_GT(slices.flavors, 300U / parts);
     EXPECT_GT(slices.sizes, 10'000U / parts);
     EXPECT_GT(slices.waiting, 150U / parts);
-    EXPECT_GT(slices.exceeding, 20U / parts);
+    EXPECT_GE(slices.exceeding, 10U / parts);  // rare: it takes a job that grows beyond all that its tree has
     EXPECT_GT(slices.running, 500U / parts);
     EXPECT_GT(slices.stopped, 500U / parts);
   }

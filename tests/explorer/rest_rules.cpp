@@ -60,7 +60,20 @@ std::string QueueRules::before(const StateView& state, const RecordView& record)
   if (d == nullptr || d->step != StepKind::cycle || d->base != state.domain().sequence()) return {};  // overtaken: decided on another state
   if (record.envelope.epoch < state.domain().epoch()) return {};
   const Catalog& catalog = *state.domain().catalog();
+  std::set<std::string, std::less<>> parked;                           // in earlier rounds of this cycle, alone
+  std::set<std::pair<std::string, std::uint64_t>> parked_with_equals;  // the same, with what is equal to it in the queue
   for (const Event& e : d->events) {
+    if (const auto* requeued = std::get_if<EntryRequeued>(&e); requeued != nullptr && !requeued->to_heap) {
+      parked.emplace(requeued->workload.uid);
+      const Symbol name(requeued->cluster_queue);
+      const auto* queue = state.queue(name);
+      const bool fits_nowhere =
+          requeued->requeue_reason == RequeueReason::no_fit || requeued->requeue_reason == RequeueReason::preemption_no_candidates;
+      if (fits_nowhere && queue != nullptr)
+        for (const auto& w : queue->waiting())
+          if (w.workload->uid == requeued->workload.uid && w.workload->equivalence_hash != 0)
+            parked_with_equals.emplace(name.text(), w.workload->equivalence_hash);
+    }
     const auto* reserved = std::get_if<QuotaReserved>(&e);
     if (reserved == nullptr) continue;
     const Symbol name(reserved->cluster_queue);
@@ -71,6 +84,9 @@ std::string QueueRules::before(const StateView& state, const RecordView& record)
     const bool strict = config->strategy == QueueingStrategy::strict_fifo && !unsettled_.contains(catalog.root_of(name));
     for (const auto& w : queue->waiting()) {
       if (w.workload->uid == reserved->workload.uid) break;
+      if (!strict &&
+          (parked.contains(w.workload->uid) || parked_with_equals.contains({std::string(name.text()), w.workload->equivalence_hash})))
+        continue;
       const bool may_wait = w.parked && (!strict || !gate_open(*w.workload, state.domain().now()) || w.workload->failed_checks ||
                                          !catalog.namespace_matches(*config, w.workload->namespace_));
       if (!may_wait)

@@ -35,7 +35,7 @@ TEST(Verify, ASoundLogIsClean) {
   EXPECT_EQ(report.to, w.position());
   EXPECT_EQ(report.state_hash, w.hashes().back());
   EXPECT_EQ(report.snapshots, 3U);
-  EXPECT_GT(report.decisions, 15U);
+  EXPECT_GE(report.decisions, 15U);
   EXPECT_LE(report.stale_decisions, 1U);
 }
 
@@ -146,7 +146,7 @@ TEST(Verify, DecisionsByOtherRulesAreNotJudged) {
   for (const std::uint32_t rules : {std::uint32_t{0}, admission::rules_version + 1}) {
     const auto report = report_with(rules);
     EXPECT_TRUE(report.clean());
-    EXPECT_EQ(report.other_rules, 1U);
+    EXPECT_GE(report.other_rules, 1U);  // more where what was decided by rules of today is judged by those of old
     EXPECT_EQ(report.rules, std::set{rules});
   }
   const auto own = report_with(admission::rules_version);

@@ -14,7 +14,9 @@ namespace hindsight::admission::testing {
 /// A domain with the loop driver, fed with facts in plain form; the world's answers are written by the test. One record a call.
 class FactWorld {
  public:
-  explicit FactWorld(LoopDriver::Order order = {}) : driver_([this](Text) -> Result<Settings> { return settings_; }, std::move(order)) {}
+  explicit FactWorld(LoopDriver::Order order = {}) : driver_([this](Text) -> Result<Settings> { return settings_; }, std::move(order)) {
+    observe_epoch();
+  }
 
   LoopDriver& driver() { return driver_; }
   Time now = Time::from_seconds(1'000'000);
@@ -32,8 +34,10 @@ class FactWorld {
 
   /// What an observed configuration means from now on.
   void use(Settings settings) { settings_ = std::move(settings); }
-  /// A new writer.
-  void observe_epoch() { append(Body{EpochStarted{"test", "test", admission::rules_version}}, driver_.domain().epoch() + 1); }
+  /// A new writer, who decides by these rules.
+  void observe_epoch(std::uint32_t rules = rules_version) {
+    append(Body{EpochStarted{"test", "test", rules}}, driver_.domain().epoch() + 1);
+  }
   /// As if the configuration file said so.
   void configure(Settings settings) {
     settings_ = std::move(settings);

@@ -64,6 +64,36 @@ class PendingLanesTest : public ::testing::Test {
   Model model_;
 };
 
+// BA-55: the order in which groups are visited is the one in which they lead when each is parked after its turn
+TEST(PendingLanesOrder, GroupsAreVisitedAsTheyWouldLead) {
+  std::mt19937 random(7);
+  const auto pick = [&](std::uint32_t below) { return static_cast<std::uint32_t>(random() % below); };
+  for (int round = 0; round < 200; ++round) {
+    const std::size_t lanes = 1 + pick(4);
+    std::deque<PendingLanes<Element>::Lane> lane(lanes);
+    PendingLanes<Element> heap;
+    std::deque<Element> all;
+    for (std::uint32_t i = 0, count = pick(60); i < count; ++i) {
+      all.push_back({"w" + std::to_string(i), pick(5), Time::from_seconds(pick(3)), pick(20), pick(static_cast<std::uint32_t>(lanes))});
+      Element& e = all.back();
+      heap.push(lane[e.lane], e.hash, e, {e.priority, e.time, e.uid});
+    }
+    for (auto& l : lane) heap.weigh(l, static_cast<double>(pick(3)));
+    std::vector<std::string> visited, led;
+    const std::size_t enough = 1 + pick(30);
+    heap.visit_groups([&](const PendingLanes<Element>::Group& group) {
+      visited.push_back(group.waiting().top().uid);
+      return visited.size() < enough;
+    });
+    while (!heap.empty() && led.size() < enough) {
+      Element& e = heap.top();
+      led.push_back(e.uid);
+      heap.park(lane[e.lane], *e.group);
+    }
+    EXPECT_EQ(visited, led);
+  }
+}
+
 // BA-55
 TEST_F(PendingLanesTest, AGroupIsParkedAndWokenAsOne) {
   add("a", 9, 1);
