@@ -267,6 +267,26 @@ std::vector<KubernetesEvent> job_events(const JobObserved& o, const admission::S
   return out;
 }
 
+/// What a job waits for that has quota and is held by its admission checks.
+std::vector<KubernetesEvent> workload_events(const WorkloadObserved& o, const admission::StateView& state) {
+  const auto index = state.domain().find_parent(o.meta.uid);
+  const auto* parent = index ? state.parent(*index) : nullptr;
+  if (parent == nullptr || !parent->job() || !parent->job()->suspended) return {};
+  const auto& all = parent->workloads();
+  const auto w = std::find_if(all.begin(), all.end(), [&](const auto& x) { return x.uid == o.meta.uid; });
+  if (w == all.end() || w->resource_version != o.meta.resource_version || !w->reserved() || w->admitted() || w->finished()) return {};
+  std::string message;
+  for (const auto& check : w->checks)
+    if (check.state == CheckState::pending && !check.message.empty())
+      message += joined({message.empty() ? "" : "; ", check.name.text(), ": ", check.message});
+  if (message.empty()) return {};
+  const auto& job = *parent->job();
+  auto event = job_event({job.uid, job.kind.text(), job.group.text(), job.namespace_.text(), job.name}, "UpdatedAdmissionCheck",
+                         std::move(message), state.domain().now());
+  if (event.type == nullptr) return {};
+  return {std::move(event)};
+}
+
 /// What was set aside has a condition at most where it is a Workload or a queue: an Event tells its owner, whatever it is.
 std::vector<KubernetesEvent> quarantine_events(const ObjectQuarantined& o, const admission::StateView& state) {
   std::vector<KubernetesEvent> out;
@@ -284,6 +304,7 @@ std::vector<KubernetesEvent> quarantine_events(const ObjectQuarantined& o, const
 std::vector<KubernetesEvent> record_events(const RecordView& record, const admission::StateView& state) {
   if (const auto* o = std::get_if<Observation>(&record.body)) {
     if (const auto* q = std::get_if<ObjectQuarantined>(o)) return quarantine_events(*q, state);
+    if (const auto* w = std::get_if<WorkloadObserved>(o)) return workload_events(*w, state);
     const auto* job = std::get_if<JobObserved>(o);
     return job == nullptr ? std::vector<KubernetesEvent>{} : job_events(*job, state);
   }

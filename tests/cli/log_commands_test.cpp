@@ -4,6 +4,9 @@
 #include <set>
 #include <sstream>
 
+#include "admission/rules.hpp"
+#include "events/record.hpp"
+#include "events/sqlite_log.hpp"
 #include "tests/cli/worlds.hpp"
 
 namespace hindsight::test {
@@ -181,6 +184,35 @@ TEST_F(LogCommands, VerifyDecidesEverythingAgain) {
   const Json part = json_of(on(quick, {"verify", "--to", "100"}));
   EXPECT_EQ(part["position"], 100);
   EXPECT_TRUE(json_of(on(quick, {"verify", "--from-snapshot"}))["clean"]);
+}
+
+/// As if a build of earlier rules had decided what this one did: where those rules lead elsewhere, the difference is no fault of the log.
+TEST_F(LogCommands, VerifySaysWhatItDoesNotJudge) {
+  const std::string other = folder->file("other-rules.db");
+  {
+    const auto from = events::SqliteLog::open(quick).value();
+    const auto to = events::SqliteLog::open(other).value();
+    events::RecordBatch batch;
+    events::RecordReader reader;
+    events::Encoder encoder;
+    for (events::Position p = 1;; p += batch.size()) {
+      ASSERT_TRUE(from->read(p, {}, batch));
+      if (batch.empty()) break;
+      for (const auto& stored : batch) {
+        RecordView r = **reader.read(stored.bytes);
+        if (auto* started = std::get_if<EpochStarted>(&r.body); started != nullptr) started->rules = admission::rules_with_rounds - 1;
+        const events::EncodedRecord one{stored.domain, stored.sequence, stored.epoch, stored.time, encoder.encode(r)};
+        ASSERT_TRUE(to->append({&one, 1}, std::nullopt));
+      }
+    }
+  }
+  const Json report = json_of(on(other, {"verify"}));
+  EXPECT_TRUE(report["clean"]) << report;
+  EXPECT_GT(report["decisionsByOtherRules"].get<int>(), 0);
+  EXPECT_EQ(report["otherRules"], Json::array({admission::rules_with_rounds - 1}));
+  const auto text = text_of(on(other, {"verify"}));
+  EXPECT_TRUE(text.starts_with("sound as far as it was judged: ")) << text;
+  EXPECT_NE(text.find(" decisions by rules 1 not judged (this build decides otherwise, by rules 2)"), std::string::npos) << text;
 }
 
 // ---- log

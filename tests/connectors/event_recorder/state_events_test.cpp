@@ -63,6 +63,36 @@ class World {
     observe(w);
   }
 
+  /// Observes the Workload of a Job, which has quota, and one admission check for each message; gives the events of that.
+  std::vector<std::string> with_checks(Text name, CheckState state, const std::vector<Text>& messages, bool admitted = false) {
+    WorkloadObserved w;
+    w.meta.namespace_ = "ns";
+    w.meta.name = name;
+    w.meta.uid = arena_.copy("wl-" + std::string(name));
+    w.meta.resource_version = ++version_;
+    w.owner_uid = w.owner_name = name;
+    w.owner_kind = "Job";
+    w.queue_name = "lq";
+    auto pods = arena_.make<PodSetFacts>(1);
+    pods[0].name = "main";
+    w.pod_sets = pods;
+    w.has_admission = true;
+    w.admission_cluster_queue = "cq";
+    auto conditions = arena_.make<ConditionFacts>(admitted ? 2 : 1);
+    conditions[0] = {ConditionType::quota_reserved, ConditionStatus::true_, "QuotaReserved", "Quota reserved", now_};
+    if (admitted) conditions[1] = {ConditionType::admitted, ConditionStatus::true_, "Admitted", "The workload is admitted", now_};
+    w.conditions = conditions;
+    auto checks = arena_.make<CheckFacts>(messages.size());
+    for (std::size_t i = 0; i < messages.size(); ++i) {
+      checks[i].name = arena_.copy("check-" + std::to_string(i));
+      checks[i].state = state;
+      checks[i].message = messages[i];
+    }
+    w.checks = checks;
+    observe(w);
+    return events_of_last();
+  }
+
   /// Observes a Job; gives the events of that.
   std::vector<std::string> job(Text name, Text queue, Text owner = {}, Text priority_class = {}, bool suspended = true) {
     JobObserved j;
@@ -83,10 +113,7 @@ class World {
       j.owner_name = owner;
     }
     observe(j);
-    std::vector<std::string> out;
-    for (const auto& e : record_events(record_, driver_))
-      out.push_back((e.is_warning ? "W " : "") + e.reason + " " + e.name + ": " + e.message);
-    return out;
+    return events_of_last();
   }
 
   /// Decides until at rest; gives "reason name: message" for each event.
@@ -113,6 +140,13 @@ class World {
   }
 
  private:
+  std::vector<std::string> events_of_last() {
+    std::vector<std::string> out;
+    for (const auto& e : record_events(record_, driver_))
+      out.push_back((e.is_warning ? "W " : "") + e.reason + " " + e.name + ": " + e.message);
+    return out;
+  }
+
   Arena arena_;
   admission::LoopDriver driver_;
   RecordView record_;
@@ -168,6 +202,20 @@ TEST(StateEventsTest, ADecisionThatStandsInTheLogTwiceIsToldOnce) {
   EXPECT_FALSE(told.empty());
   world.append(decisions, 1);
   EXPECT_TRUE(record_events(world.last_record(), world.driver()).empty());
+}
+
+// BA-191: what the checks say for which a job waits that has quota
+TEST(StateEventsTest, ChecksThatSayWhyAJobWaitsAreTold) {
+  World world;
+  using Lines = std::vector<std::string>;
+  EXPECT_EQ(world.job("j", "lq"), Lines{});
+  EXPECT_EQ(world.with_checks("j", CheckState::pending, {"", ""}), Lines{});
+  EXPECT_EQ(world.with_checks("j", CheckState::pending, {"ETA 5 min", "", "in review"}),
+            (Lines{"UpdatedAdmissionCheck j: check-0: ETA 5 min; check-2: in review"}));
+  EXPECT_EQ(world.with_checks("j", CheckState::ready, {"done"}), Lines{});
+  EXPECT_EQ(world.with_checks("j", CheckState::pending, {"late"}, true), Lines{}) << "it is admitted";
+  EXPECT_EQ(world.job("runs", "lq", "", "", false), Lines{});
+  EXPECT_EQ(world.with_checks("runs", CheckState::pending, {"late"}), Lines{}) << "it is not suspended";
 }
 
 // BA-191: what is seen of a job that cannot go on as it is
