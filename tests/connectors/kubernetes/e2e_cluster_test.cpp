@@ -629,31 +629,17 @@ TEST_F(ApiServerE2e, TooManyRequestsOfAServerThatMeansItMultiplyNothing) {
     writes.push_back(create_config_map(namespace_, "c" + std::to_string(i), std::string(10'000, 'x')));
   EXPECT_EQ(direct.write_all(std::move(writes)), (std::map<int, std::size_t>{{201, count}}));
 
-  // 200 pages; in the middle of them the server has too much to do.
-  struct Seen {
-    std::size_t objects = 0;
-    bool synced = false;
-  };
-  const Watched<Seen> seen;
-  Client client(connection);
-  ReflectorOptions options = in(namespace_);
-  options.page_size = 2;
-  client.cluster->watch(
-      config_map,
-      [seen](const WatchEvent& event) {
-        Flow flow = Flow::more;
-        seen.change([&](Seen& s) {
-          s.synced |= event.type == WatchEvent::Type::synced;
-          s.objects += event.type == WatchEvent::Type::added ? 1 : 0;
-          if (!s.synced && s.objects == 100) flow = Flow::pause;
-        });
-        return flow;
-      },
-      options);
-  ASSERT_TRUE(seen.wait([](const Seen& s) { return s.objects == 100; }));
   ASSERT_TRUE(cluster->kubectl({"apply", "-f", file.string()}));
+  struct Reader {
+    explicit Reader(const Connection& there) : client(there) {}
+    Client client;
+    Watched<bool> synced;
+    [[nodiscard]] ReflectorStatistics statistics() const { return client.cluster->statistics().kinds[0].reflector; }
+  };
+  std::vector<std::unique_ptr<Reader>> readers;
   const Watched<std::map<int, int>> written;
   int submitted = 0;
+  Client writer(connection);
   {
     const Crowd crowd(connection, namespace_);
     // The API server hears of its configuration by a watch.
@@ -665,24 +651,41 @@ TEST_F(ApiServerE2e, TooManyRequestsOfAServerThatMeansItMultiplyNothing) {
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
       return refused.get();
     }));
-    client.cluster->resume();
-    ASSERT_TRUE(testing::eventually([&] { return client.cluster->statistics().kinds[0].reflector.failures >= 2; }));
-    // One that finds the server idle for a moment is taken at once, so there are more until two were refused.
+    // 200 pages. A page that finds the server idle for a moment is there at once, and so may all of them be: another reader begins then,
+    // until one was refused twice.
+    ASSERT_TRUE(testing::eventually([&] {
+      if (!readers.empty() && readers.back()->statistics().failures >= 2) return true;
+      if (!readers.empty() && !readers.back()->synced.get()) return false;
+      auto& reader = *readers.emplace_back(std::make_unique<Reader>(connection));
+      ReflectorOptions options = in(namespace_);
+      options.page_size = 2;
+      reader.client.cluster->watch(
+          config_map,
+          [synced = reader.synced](const WatchEvent& event) {
+            if (event.type == WatchEvent::Type::synced) synced.set(true);
+            return Flow::more;
+          },
+          options);
+      return false;
+    }));
+    // The same of what is written.
     ASSERT_TRUE(testing::eventually([&] {
       if (written.get() == std::map<int, int>{{201, submitted}} || submitted == 0)
         for (int i = 0; i < 5; ++i, ++submitted)
-          client.cluster->submit(create_config_map(namespace_, "while-busy-" + std::to_string(submitted)),
+          writer.cluster->submit(create_config_map(namespace_, "while-busy-" + std::to_string(submitted)),
                                  [written](const WriteAnswer& answer) { written.change([&](auto& map) { ++map[answer.http_status]; }); });
-      return client.cluster->statistics().writer.retries >= 2;
+      return writer.cluster->statistics().writer.retries >= 2;
     }));
   }
   ASSERT_TRUE(cluster->kubectl({"delete", "-f", file.string()}));
-  ASSERT_TRUE(seen.wait([](const Seen& s) { return s.synced; }));
   EXPECT_TRUE(written.wait([&](const auto& map) { return map == std::map<int, int>{{201, submitted}}; }));
-  // Each refusal was answered by asking for the same page again, and by nothing else.
-  const auto statistics = client.cluster->statistics().kinds[0].reflector;
-  EXPECT_EQ(statistics.lists, 1U);
-  EXPECT_EQ(statistics.pages, count / 2 + statistics.failures);
+  for (const auto& reader : readers) {
+    ASSERT_TRUE(reader->synced.wait([](bool synced) { return synced; }));
+    // Each refusal was answered by asking for the same page again, and by nothing else.
+    const auto statistics = reader->statistics();
+    EXPECT_EQ(statistics.lists, 1U);
+    EXPECT_EQ(statistics.pages, count / 2 + statistics.failures);
+  }
 }
 
 }  // namespace
