@@ -16,8 +16,8 @@ namespace hindsight::connectors {
 [[nodiscard]] std::vector<kubernetes::KubernetesEvent> decision_events(const Decisions& decisions, Time now, const FactSource& facts);
 
 /// The same for a record that was just applied to `state`. A decision gives none when its epoch is over or it was in the log before. Of
-/// observations those of jobs that cannot go on as they are give one: WorkloadPriorityClassNotFound, JobNestingTooDeep, Suspended; and those
-/// of Workloads that hold quota and wait for admission checks that say why (UpdatedAdmissionCheck, on the job).
+/// observations those of jobs that cannot go on as they are give one: WorkloadPriorityClassNotFound, JobNestingTooDeep, Suspended; and
+/// those of Workloads that hold quota and wait for admission checks that say why (UpdatedAdmissionCheck, on the job).
 [[nodiscard]] std::vector<kubernetes::KubernetesEvent> record_events(const RecordView& record, const admission::StateView& state);
 
 /// An event that no decision stands for, from whoever saw its cause: ErrWorkloadCompose, JobNestingTooDeep, ... on a job. Normal or
