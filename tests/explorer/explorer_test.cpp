@@ -44,7 +44,7 @@ TEST_P(RandomHistories, BreakNoInvariant) {
     return;
   }
   // Sanitizers make a seed ten to twenty times as slow and look for other things than broken invariants.
-  constexpr std::uint64_t seeds_of_the_suite = as_much_as<std::uint64_t>(10'000, 400);
+  constexpr std::uint64_t seeds_of_the_suite = as_much_as<std::uint64_t>(18'000, 400);
   const std::uint64_t seeds = (number("HINDSIGHT_SEEDS", seeds_of_the_suite) + parts - 1) / parts;
   const std::uint64_t first = number("HINDSIGHT_FIRST_SEED", 1) + GetParam() * seeds;
   int failures = 0;
@@ -76,7 +76,7 @@ TEST_P(RandomHistories, BreakNoInvariant) {
     EXPECT_GT(slices.flavors, 300U / parts);
     EXPECT_GT(slices.sizes, 10'000U / parts);
     EXPECT_GT(slices.waiting, 150U / parts);
-    EXPECT_GE(slices.exceeding, 10U / parts);  // rare: it takes a job that grows beyond all that its tree has
+    EXPECT_GT(slices.exceeding, 20U / parts);
     EXPECT_GT(slices.running, 500U / parts);
     EXPECT_GT(slices.stopped, 500U / parts);
   }
