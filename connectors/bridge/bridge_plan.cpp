@@ -49,6 +49,8 @@ struct Bridge::Planner {
     return out;
   }
   Plan operator()(const WorkloadCreateIntent& c) const {
+    // A job that is seen again before its new Workload is, as after the first look of its own controller, asks for the Workload twice.
+    if (bridge.mirror_.find(types::workload, c.namespace_, c.name) != nullptr) return {};
     const auto job = object(c.job_uid);
     const auto replaced = object_or_nothing(c.replaces_uid);
     if (!job || !replaced) return not_yet();

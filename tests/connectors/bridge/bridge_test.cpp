@@ -172,6 +172,38 @@ TEST_F(BridgeTest, APrebuiltWorkloadGetsItsOwnerWhenItAppears) {
 }
 
 // BA-148
+TEST_F(BridgeTest, AWorkloadThatWasJustMadeIsNotMadeAgain) {
+  const auto job = [](const std::string& version) {
+    return R"({"kind":"Job","apiVersion":"batch/v1","metadata":{"namespace":"ns","name":"j","uid":"u","resourceVersion":")" + version +
+           R"("},"spec":{"suspend":true,"template":{"spec":{"containers":[{"name":"c"}]}}}})";
+  };
+  admission::WorkloadCreateIntent create;
+  create.job_uid = "u";
+  create.job_kind = "Job";
+  create.job_group = "batch";
+  create.job_name = "j";
+  create.namespace_ = "ns";
+  create.name = "job-j";
+  create.queue_name = "lq";
+  add(types::job, job("1"));
+  bridge_.want({create});
+  ASSERT_EQ(sent_.size(), 1U);
+  EXPECT_EQ(sent_[0].write.verb, Write::Verb::create);
+  answer(201, workload("job-j", "2", asks_nothing));
+
+  change(types::job, job("3"));  // its controller says Suspended, and the domain, which has not seen the Workload, asks again
+  bridge_.want({create});
+  EXPECT_TRUE(sent_.empty());
+  EXPECT_EQ(bridge_.outstanding(), 0U);
+  EXPECT_EQ(bridge_.conflicts(), 0U);
+
+  add(types::workload, workload("job-j", "2", asks_nothing));
+  remove(types::workload, workload("job-j", "4", asks_nothing));  // somebody takes it away, and it is to be made again
+  bridge_.want({create});
+  ASSERT_EQ(sent_.size(), 1U);
+  EXPECT_EQ(sent_[0].write.verb, Write::Verb::create);
+}
+
 TEST_F(BridgeTest, AJobThatShallGoIsDeletedInTheBackground) {
   add(types::job, R"({"metadata":{"namespace":"ns","name":"j","uid":"u","resourceVersion":"3"},
     "spec":{"suspend":true,"template":{"spec":{"containers":[]}}}})");
