@@ -260,6 +260,7 @@ void HttpConnection::drain() {
 }
 
 void HttpConnection::look_at_clock(Clock::time_point now) {
+  if (answer_lost_.load()) return close();
   if (now >= deadline_) guarded([this] { time_is_over(); });
 }
 
@@ -513,21 +514,28 @@ void HttpConnection::dispatch() {
   job.peer = peer_;
   job.id = id_;
   job.proven = !is_stranger();
-  job.work = [self = shared_from_this(), request]() mutable {
-    self->begun_.store(true);
-    auto response = self->handle(*request);
+  job.work = [self = shared_from_this(), request]() mutable { self->work_on(std::move(request)); };
+  // It may be another one's that finds no place.
+  job.turn_away = [self = shared_from_this()] { self->guarded([&self] { self->turn_away(); }); };
+  if (const auto displaced = workers_->enqueue(std::move(job))) displaced->turn_away();
+}
+
+/// On one of the threads. Where there is no memory for an answer, the clock closes the connection.
+void HttpConnection::work_on(std::shared_ptr<HttpRequest> request) noexcept {
+  try {
+    begun_.store(true);
+    auto response = handle(*request);
     request.reset();
-    boost::asio::post(self->shared_.io, [self, response = std::move(response)]() mutable {
+    boost::asio::post(shared_.io, [self = shared_from_this(), response = std::move(response)]() mutable {
       if (self->phase_ != Phase::handling) return;
       self->guarded([&] {
         if (response.status / 100 == 2) self->become(Standing::answered);
         self->answer(std::move(response), !self->parser_->keeps_alive());
       });
     });
-  };
-  // It may be another one's that finds no place.
-  job.turn_away = [self = shared_from_this()] { self->guarded([&self] { self->turn_away(); }); };
-  if (const auto displaced = workers_->enqueue(std::move(job))) displaced->turn_away();
+  } catch (...) {
+    answer_lost_.store(true);
+  }
 }
 
 /// Takes the request back from the threads. False: one of them has begun with it.
@@ -644,10 +652,13 @@ void HttpConnection::written() {
     });
 }
 
+/// Takes no memory, as nothing does that ends a connection: a new answer would, for its content type.
 void HttpConnection::forget_answer() {
   shared_.answer_memory -= std::exchange(answer_memory_, 0);
   std::string().swap(out_);
-  answer_ = {};
+  answer_.body = {};
+  answer_.shared_body = {};
+  answer_.headers = {};
   sent_ = 0;
 }
 

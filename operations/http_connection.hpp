@@ -128,6 +128,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   void become(Standing next);
   void dispatch();
   [[nodiscard]] bool withdraw();
+  void work_on(std::shared_ptr<HttpRequest> request) noexcept;
   [[nodiscard]] HttpResponse handle(const HttpRequest& request) const;
   void turn_away();
 
@@ -159,13 +160,14 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   HttpRequest request_;
   const HttpHandler* handler_ = nullptr;
   const HttpBodyLimits* body_limits_ = nullptr;
-  HttpWorkers* workers_ = nullptr;   ///< Whose threads handle it.
-  std::atomic<bool> begun_ = false;  ///< One of them has begun.
-  bool head_only_ = false;           ///< HEAD.
-  std::size_t weight_ = 0;           ///< What the request takes, beyond its bytes.
-  std::size_t handed_over_ = 0;      ///< Bytes of the body that the thread has, or will.
-  std::size_t request_memory_ = 0;   ///< As it was counted last.
-  bool large_ = false;               ///< It has its place among the large ones.
+  HttpWorkers* workers_ = nullptr;         ///< Whose threads handle it.
+  std::atomic<bool> begun_ = false;        ///< One of them has begun.
+  std::atomic<bool> answer_lost_ = false;  ///< One of them had no memory for an answer.
+  bool head_only_ = false;                 ///< HEAD.
+  std::size_t weight_ = 0;                 ///< What the request takes, beyond its bytes.
+  std::size_t handed_over_ = 0;            ///< Bytes of the body that the thread has, or will.
+  std::size_t request_memory_ = 0;         ///< As it was counted last.
+  bool large_ = false;                     ///< It has its place among the large ones.
 
   std::string out_;  ///< To be sent first, then the rest of the answer.
   HttpResponse answer_;

@@ -17,6 +17,7 @@
 #include "operations/connection_table.hpp"
 #include "operations/descriptor_limit.hpp"
 #include "operations/logging.hpp"
+#include "vocabulary/thread_name.hpp"
 
 namespace hindsight::operations {
 namespace {
@@ -29,6 +30,8 @@ using std::chrono::milliseconds;
 constexpr milliseconds tick{100};
 /// Between two tries to accept when the system has no descriptors left.
 constexpr milliseconds pause_without_descriptors{100};
+/// Between two tries to go on when there is no memory.
+constexpr milliseconds pause_without_memory{100};
 /// What is being answered when the server stops may take so long.
 constexpr milliseconds stop_grace{500};
 
@@ -116,12 +119,32 @@ class HttpServer::Implementation {
 
  private:
   void run() {
+    name_this_thread("http");
     // The TLS library writes to clients that have gone. Whoever uses the server need not know that.
     sigset_t broken_pipe;
     sigemptyset(&broken_pipe);
     sigaddset(&broken_pipe, SIGPIPE);
     pthread_sigmask(SIG_BLOCK, &broken_pipe, nullptr);
-    shared_.io.run();
+    while (!runs_to_the_end()) std::this_thread::sleep_for(pause_without_memory);
+  }
+
+  /// False: there was no memory to go on with, and nothing but that is thrown here. The listener and the clock begin themselves anew each
+  /// time, and may have been lost before they did: so whatever is left of them ends, and they begin again.
+  bool runs_to_the_end() noexcept {
+    try {
+      accept();
+      if (!table_.has_nothing_left()) watch_clock();
+      shared_.io.run();
+      shared_.io.restart();
+      shared_.io.poll();  // whoever was told at the end that it is the end
+      return true;
+    } catch (const std::exception& e) {
+      if (shared_.may_tell()) log(LogLevel::warning, "the HTTP server goes on after a pause", {{"error", e.what()}});
+    }
+    boost::system::error_code ignored;
+    acceptor_.cancel(ignored);
+    accepting_ = watching_ = false;
+    return false;
   }
 
   // ---- listening ------------------------------------------------------------------------------------------------------------------
@@ -155,7 +178,10 @@ class HttpServer::Implementation {
   }
 
   void accept() {
-    acceptor_.async_accept([this](const boost::system::error_code& error, tcp::socket socket) {
+    if (accepting_ || shared_.stopping) return;
+    acceptor_.async_accept([this, turn = ++accept_turn_](const boost::system::error_code& error, tcp::socket socket) {
+      if (turn != accept_turn_) return;
+      accepting_ = false;
       if (shared_.stopping || error == asio::error::operation_aborted) return;
       if (!error) {
         try {
@@ -168,12 +194,13 @@ class HttpServer::Implementation {
         if (!table_.close_one()) told_of_descriptors();
         accept_again_.expires_after(pause_without_descriptors);
         accept_again_.async_wait([this](const boost::system::error_code& ended) {
-          if (!ended && !shared_.stopping) accept();
+          if (!ended) accept();
         });
         return;
       }
       accept();
     });
+    accepting_ = true;
   }
 
   void told_of_descriptors() {
@@ -205,8 +232,8 @@ class HttpServer::Implementation {
     if (watching_) return;
     clock_.expires_after(tick);
     clock_.async_wait([this](const boost::system::error_code& ended) {
-      watching_ = false;
       if (ended) return;
+      watching_ = false;
       table_.bury();
       const auto now = HttpConnection::Clock::now();
       table_.for_each([&](HttpConnection& one) { one.look_at_clock(now); });
@@ -227,7 +254,7 @@ class HttpServer::Implementation {
   void end_if_done() {
     if (!table_.empty()) return;
     clock_.cancel();
-    work_.reset();
+    shared_.io.stop();  // and not when no work is left: what was lost for want of memory counts as work for ever
   }
 
   HttpShared shared_;
@@ -237,7 +264,8 @@ class HttpServer::Implementation {
   asio::executor_work_guard<asio::io_context::executor_type> work_;
   ListenAddress address_;
   std::uint64_t last_id_ = 0;
-  bool told_ = false, finish_ = false, watching_ = false;
+  std::uint64_t accept_turn_ = 0;  ///< Of the last one: those before it are void.
+  bool told_ = false, finish_ = false, watching_ = false, accepting_ = false;
   HttpConnection::Clock::time_point last_write_;
   std::mutex stop_mutex_;
   std::thread thread_;

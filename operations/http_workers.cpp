@@ -4,6 +4,8 @@
 #include <iterator>
 #include <utility>
 
+#include "vocabulary/thread_name.hpp"
+
 namespace hindsight::operations {
 
 HttpWorkers::HttpWorkers(unsigned threads, std::size_t waiting_max)
@@ -92,6 +94,7 @@ std::optional<HttpJob> HttpWorkers::next() {
 }
 
 void HttpWorkers::work() {
+  name_this_thread("http-worker");
   std::unique_lock lock(mutex_);
   for (;;) {
     std::optional<HttpJob> job;

@@ -1,5 +1,6 @@
 #include "operations/large_lane.hpp"
 
+#include <new>
 #include <tuple>
 #include <utility>
 
@@ -39,9 +40,13 @@ void LargeLane::leave(std::uint64_t id) {
   std::erase_if(wishes_, [id](const Wish& one) { return one.id == id; });
   if (holders_.erase(id) == 0) return;
   for (auto best = next(); best != wishes_.end(); best = next()) {
+    try {
+      holders_.emplace(best->id, best->who);
+    } catch (const std::bad_alloc&) {  // it waits for the next one that leaves, or until its time is over
+      return;
+    }
     const Wish chosen = std::move(*best);
     wishes_.erase(best);
-    holders_.emplace(chosen.id, chosen.who);
     chosen.go();
   }
 }

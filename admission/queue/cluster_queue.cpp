@@ -4,6 +4,8 @@
 #include <unordered_set>
 #include <utility>
 
+#include "admission/scheduling/requeue.hpp"
+
 namespace hindsight::admission {
 
 void ClusterQueue::receive(Message& message, const Context& c, Outbox& out) {
@@ -217,7 +219,7 @@ void ClusterQueue::requeued(const EntryRequeued& e, WorkloadId id, const Context
   p.scan.cycle = c.cycle;
   p.scan.generation = e.scan_generation;
   p.scan.equivalence_hash = p.info->equivalence_hash;
-  if (e.requeue_reason == RequeueReason::pending_preemption || e.requeue_reason == RequeueReason::pending_migration) {
+  if (keeps_its_turn(e.requeue_reason)) {
     sticky_ = &p;
     sticky_generation_ = p.info->generation;
   }
@@ -226,8 +228,8 @@ void ClusterQueue::requeued(const EntryRequeued& e, WorkloadId id, const Context
   } else {
     if (p.in_heap()) park_alone(p, false);
     const auto* config = c.catalog->queue(name_);
-    const bool fits_nowhere = e.requeue_reason == RequeueReason::no_fit || e.requeue_reason == RequeueReason::preemption_no_candidates;
-    if (fits_nowhere && config != nullptr && config->strategy == QueueingStrategy::best_effort_fifo && p.info->equivalence_hash != 0) {
+    if (fits_nowhere(e.requeue_reason) && config != nullptr && config->strategy == QueueingStrategy::best_effort_fifo &&
+        p.info->equivalence_hash != 0) {
       records_[p.info->equivalence_hash] = Symbol(e.reason);
       prune_records();
       park_equals(p.info->equivalence_hash, Symbol(e.reason), c, out);

@@ -7,6 +7,7 @@
 #include "admission/model/workload_state.hpp"
 #include "admission/rules.hpp"
 #include "admission/scheduling/outcome_text.hpp"
+#include "admission/scheduling/requeue.hpp"
 
 namespace hindsight::admission {
 
@@ -254,8 +255,7 @@ namespace {
 
 /// The outcome parks the head and all that is equal to it, and does nothing else.
 bool parks_group(const Outcome& o, const msg::HeadOffered& offer) {
-  const bool fits_nowhere = o.requeue_reason == RequeueReason::no_fit || o.requeue_reason == RequeueReason::preemption_no_candidates;
-  return o.kind == Outcome::Kind::requeue && fits_nowhere && !offer.strict && !o.scan.unfinished() && o.victims.empty() &&
+  return o.kind == Outcome::Kind::requeue && fits_nowhere(o.requeue_reason) && !offer.strict && !o.scan.unfinished() && o.victims.empty() &&
          o.workload->equivalence_hash != 0;
 }
 
@@ -381,14 +381,12 @@ void CohortTree::propose(const Outcome& o, const Context& c, Proposal& p, std::o
   e.scan_generation = offer.generation;
   e.preemption_skipped = o.preemption_skipped;
   e.recomputed = o.recomputed;
-  const bool fits_nowhere = o.requeue_reason == RequeueReason::no_fit || o.requeue_reason == RequeueReason::preemption_no_candidates;
-  if (!e.to_heap && fits_nowhere && !offer.strict) e.bulk_parked = offer.equals;
+  if (!e.to_heap && fits_nowhere(o.requeue_reason) && !offer.strict) e.bulk_parked = offer.equals;
 
   // a head that would be put back as it was is no event: the cycle is at rest for it (D10)
   const bool same_status =
       !e.write_status || (w.pending_reason == o.reason && w.pending_message != nullptr && *w.pending_message == o.message);
-  const bool becomes_sticky =
-      (o.requeue_reason == RequeueReason::pending_preemption || o.requeue_reason == RequeueReason::pending_migration) && !offer.sticky;
+  const bool becomes_sticky = keeps_its_turn(o.requeue_reason) && !offer.sticky;
   if (e.to_heap && same_status && !becomes_sticky && o.victims.empty() && o.scan.entries == offer.head.scan.entries) return;
   p.events.emplace_back(e);
 }
