@@ -5,6 +5,7 @@
 
 #include "events/checksum.hpp"
 #include "vocabulary/record_order.hpp"
+#include "vocabulary/thread_name.hpp"
 
 namespace hindsight::actors {
 
@@ -185,6 +186,7 @@ void Appender::refuse() {
 // ---- the thread ----------------------------------------------------------------------------------------------------------------------
 
 void Appender::run(const std::stop_token& stop) {
+  name_this_thread("append");
   std::unique_lock lock(mutex_);
   while (!stop.stop_requested()) {
     wake_.wait(lock, [&] { return stop.stop_requested() || (open_ && !queue_.kinds.empty()); });

@@ -6,6 +6,8 @@
 #include <chrono>
 #include <vector>
 
+#include "vocabulary/thread_name.hpp"
+
 namespace hindsight::actors {
 namespace {
 
@@ -94,6 +96,7 @@ void DayClock::hold() {
   at_ = day(at_steady_, sources_.wall());
   if (!sources_.looks) return;
   thread_ = std::jthread([this](const std::stop_token& stop) {
+    name_this_thread("day-clock");
     std::mutex mutex;
     std::condition_variable_any never;
     std::unique_lock sleeping(mutex);

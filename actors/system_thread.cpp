@@ -3,11 +3,13 @@
 #include <caf/all.hpp>
 
 #include "actors/system_config.hpp"
+#include "vocabulary/thread_name.hpp"
 
 namespace hindsight::actors {
 
 SystemThread::SystemThread(std::size_t threads, const std::function<void(caf::actor_system&)>& begin) {
   thread_ = std::thread([shared = shared_, threads, &begin] {
+    name_this_thread("actors");
     {
       SystemConfig config(SchedulerPolicy::batching, threads);
       caf::actor_system system(config);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <chrono>
 
+#include "vocabulary/thread_name.hpp"
+
 namespace hindsight::actors {
 
 namespace {
@@ -42,6 +44,7 @@ void Tail::taken() {
 }
 
 void Tail::run(const std::stop_token& stop) {
+  name_this_thread("tail");
   unsigned failures = 0;
   while (!stop.stop_requested()) {
     events::Position from = 0;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <chrono>
 
+#include "vocabulary/thread_name.hpp"
+
 namespace hindsight::actors {
 
 Timekeeper::Timekeeper(Clock& clock, std::function<void()> fire) : clock_(clock), fire_(std::move(fire)) {
@@ -41,6 +43,7 @@ bool Timekeeper::pending() const {
 }
 
 void Timekeeper::run(const std::stop_token& stop) {
+  name_this_thread("timekeeper");
   // A clock that is set is noticed after so long.
   constexpr std::chrono::microseconds longest_sleep = std::chrono::seconds(1);
   std::unique_lock lock(mutex_);

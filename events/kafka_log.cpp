@@ -9,6 +9,7 @@
 #include "events/kafka/message.hpp"
 #include "events/kafka/topics.hpp"
 #include "events/log_check.hpp"
+#include "vocabulary/thread_name.hpp"
 
 namespace hindsight::events {
 namespace {
@@ -88,6 +89,7 @@ Result<Position> KafkaLog::followed_to_the_end() const {
 }
 
 void KafkaLog::note_tails(const std::stop_token& stop) const {
+  name_this_thread("kafka-notes");
   std::mutex mutex;
   std::condition_variable_any never;
   Position noted = 0;
@@ -113,6 +115,7 @@ void KafkaLog::append_async(RecordBatch batch, std::optional<Position> expected,
 }
 
 void KafkaLog::write_groups() {
+  name_this_thread("kafka-write");
   (void)producer_.connect();  // what goes wrong is told by the first write
   for (auto group = appends_.next_group(); !group.empty(); group = appends_.next_group()) write(group);
 }

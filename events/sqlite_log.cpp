@@ -4,6 +4,8 @@
 #include <chrono>
 #include <filesystem>
 
+#include "vocabulary/thread_name.hpp"
+
 namespace hindsight::events {
 namespace {
 
@@ -79,6 +81,7 @@ void SqliteLog::append_async(RecordBatch batch, std::optional<Position> expected
 }
 
 void SqliteLog::commit_groups() {
+  name_this_thread("sqlite-commit");
   for (auto group = appends_.next_group(); !group.empty(); group = appends_.next_group()) {
     std::vector<sqlite::Writer::Request> requests;
     requests.reserve(group.size());

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "operations/logging.hpp"
+#include "vocabulary/thread_name.hpp"
 
 namespace hindsight::operations {
 namespace {
@@ -77,6 +78,7 @@ Signals::~Signals() {
 }
 
 void Signals::work() {
+  name_this_thread("signals");
   for (;;) {
     unsigned char number = 0;
     const ssize_t n = ::read(read_end_, &number, 1);

@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "operations/logging.hpp"
+#include "vocabulary/thread_name.hpp"
 
 namespace hindsight::runtime {
 namespace {
@@ -37,6 +38,7 @@ operations::HealthCondition CertificateKeeper::condition() const {
 }
 
 void CertificateKeeper::keep(const std::stop_token& stop) {
+  name_this_thread("certificates");
   std::string failure;
   milliseconds failure_pause{0};
   while (!stop.stop_requested()) {

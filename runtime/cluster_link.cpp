@@ -6,6 +6,7 @@
 #include "connectors/jobs/template_mutability.hpp"
 #include "connectors/json/keys.hpp"
 #include "connectors/objects/resource_types.hpp"
+#include "vocabulary/thread_name.hpp"
 
 namespace hindsight::runtime {
 
@@ -88,6 +89,7 @@ void ClusterLink::start(ClusterDomains& domains, const std::string& configuratio
         options);
   }
   retries_ = std::jthread([this](const std::stop_token& stop) {
+    name_this_thread("retries");
     std::mutex m;
     std::condition_variable_any cv;
     std::unique_lock lock(m);

@@ -7,6 +7,7 @@
 
 #include "replay/moment.hpp"
 #include "replay/trim.hpp"
+#include "vocabulary/thread_name.hpp"
 
 namespace hindsight::runtime {
 namespace {
@@ -24,6 +25,7 @@ HistoryKeeper::HistoryKeeper(events::Log& log, Options options)
     : log_(log), options_(std::move(options)), thread_([this](const std::stop_token& stop) { run(stop); }) {}
 
 void HistoryKeeper::run(const std::stop_token& stop) {
+  name_this_thread("history-cut");
   const auto look = options_.look.count() > 0 ? options_.look : usual_look(options_.keep);
   std::mutex mutex;
   std::condition_variable_any never;

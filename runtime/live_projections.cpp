@@ -8,6 +8,7 @@
 
 #include "connectors/event_recorder/decision_events.hpp"
 #include "projections/repeated_preemptions.hpp"
+#include "vocabulary/thread_name.hpp"
 
 namespace hindsight::runtime {
 namespace {
@@ -105,6 +106,7 @@ void LiveProjections::see(const RecordView& record) {
 }
 
 void LiveProjections::follow(const std::stop_token& stop) {
+  name_this_thread("projections");
   if (!insist(stop, [this] { return fold_first(); })) return;
   at_ = *begin_;
   past_.look_on({}, [this](events::Position position, const RecordView& record) {

@@ -4,6 +4,7 @@
 #include <system_error>
 
 #include "replay/past.hpp"
+#include "vocabulary/thread_name.hpp"
 
 namespace hindsight::runtime {
 namespace {
@@ -45,6 +46,7 @@ void NodeSnapshots::attach(actors::NodeOptions& options) {
 }
 
 void NodeSnapshots::make(const std::stop_token& stop, const std::string& domain, const std::string& release, Moment moment) {
+  name_this_thread("snapshot");
   std::string why;
   try {
     if (auto ok = fold_and_store(stop, domain, release, moment); !ok) why = ok.error().message;

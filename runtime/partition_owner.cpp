@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "events/settings.hpp"
+#include "vocabulary/thread_name.hpp"
 
 namespace hindsight::runtime {
 namespace {
@@ -34,6 +35,7 @@ void PartitionOwner::own(std::vector<std::int32_t> partitions) {
 }
 
 void PartitionOwner::run(const std::stop_token& stop) {
+  name_this_thread("partitions");
   while (!stop.stop_requested()) {
     {
       std::unique_lock lock(mutex_);

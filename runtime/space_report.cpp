@@ -1,6 +1,7 @@
 #include "runtime/space_report.hpp"
 
 #include "vocabulary/amount.hpp"
+#include "vocabulary/thread_name.hpp"
 
 namespace hindsight::runtime {
 namespace {
@@ -30,6 +31,7 @@ SpaceWatch::~SpaceWatch() {
 }
 
 void SpaceWatch::watch(const std::stop_token& stop) {
+  name_this_thread("space");
   for (std::unique_lock lock(mutex_); !never_.wait_for(lock, stop, pause_, [&] { return stop.stop_requested(); });) {
     lock.unlock();
     look_once();

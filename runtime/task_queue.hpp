@@ -6,6 +6,8 @@
 #include <mutex>
 #include <thread>
 
+#include "vocabulary/thread_name.hpp"
+
 namespace hindsight::runtime {
 
 /// Runs tasks one after another on a thread of its own. Post from any thread.
@@ -41,6 +43,7 @@ class TaskQueue {
 
  private:
   void work() {
+    name_this_thread("bridge");
     for (;;) {
       std::function<void()> task;
       {

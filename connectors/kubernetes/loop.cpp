@@ -11,6 +11,8 @@
 #include <csignal>
 #include <system_error>
 
+#include "vocabulary/thread_name.hpp"
+
 namespace hindsight::connectors::kubernetes {
 namespace {
 
@@ -133,6 +135,7 @@ void Loop::unwatch(int descriptor) {
 }
 
 void Loop::work() {
+  name_this_thread("kubernetes");
   // libcurl and OpenSSL write to connections that the other side may have closed, which must be an error and not the end of the process.
   sigset_t broken_pipe{};
   sigemptyset(&broken_pipe);

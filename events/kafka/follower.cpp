@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "vocabulary/record_order.hpp"
+#include "vocabulary/thread_name.hpp"
 
 namespace hindsight::events::kafka {
 namespace {
@@ -61,6 +62,7 @@ bool Follower::started() const {
 // ---- the thread -----------------------------------------------------------------------------------------------------------
 
 void Follower::run(const std::stop_token& stop) {
+  name_this_thread("kafka-follow");
   while (!stop.stop_requested()) {
     Result<void> taken;
     const auto came = reader_->next(poll_step, [&](const RawMessage& message) { taken = take(message); });

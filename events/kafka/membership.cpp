@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <future>
 
+#include "vocabulary/thread_name.hpp"
+
 namespace hindsight::events::kafka {
 namespace {
 
@@ -75,6 +77,7 @@ Result<std::unique_ptr<Membership>> Membership::join(const Access& access, Optio
 }
 
 void Membership::run(const std::stop_token& stop) {
+  name_this_thread("kafka-group");
   while (!stop.stop_requested()) {
     const std::unique_ptr<RdKafka::Message> message(consumer_->consume(static_cast<int>(poll_timeout.count())));
     const auto code = message->err();
