@@ -47,7 +47,8 @@ Result<Position> AppendQueue::put_and_wait(std::span<const EncodedRecord> record
 
 std::vector<WaitingAppend> AppendQueue::next_group() {
   std::unique_lock lock(mutex_);
-  queued_.wait(lock, [&] { return stopping_ || !queue_.empty(); });
+  if (std::exchange(group_out_, false)) writing_ = false;
+  queued_.wait(lock, [&] { return !writing_ && (stopping_ || !queue_.empty()); });
   std::vector<WaitingAppend> group;
   std::size_t records = 0;
   while (!queue_.empty() && group.size() < group_requests_max) {
@@ -56,7 +57,23 @@ std::vector<WaitingAppend> AppendQueue::next_group() {
     group.push_back(std::move(queue_.front()));
     queue_.pop_front();
   }
+  writing_ = group_out_ = !group.empty();
   return group;
+}
+
+bool AppendQueue::begin_alone() {
+  const std::lock_guard lock(mutex_);
+  if (writing_ || stopping_ || !queue_.empty()) return false;
+  return writing_ = true;
+}
+
+void AppendQueue::end_alone() {
+  {
+    const std::lock_guard lock(mutex_);
+    writing_ = false;
+    if (queue_.empty() && !stopping_) return;
+  }
+  queued_.notify_one();
 }
 
 void AppendQueue::stop() {

@@ -1,6 +1,7 @@
 #include "events/sqlite_log.hpp"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <filesystem>
 
@@ -14,6 +15,11 @@ constexpr std::chrono::milliseconds poll_interval{5};
 
 /// About what a step writes that removes records or moves pages.
 constexpr std::size_t step_bytes = std::size_t{256} << 10;
+
+struct Alone {
+  AppendQueue& appends;
+  ~Alone() { appends.end_alone(); }
+};
 
 /// SQLite does not follow a link of one of these names either, but does not say why.
 Result<void> no_links_beside(const std::string& path) {
@@ -72,7 +78,11 @@ tl::unexpected<Error> SqliteLog::read_only() const { return fail(ErrorKind::deni
 
 Result<Position> SqliteLog::append(std::span<const EncodedRecord> records, std::optional<Position> expected) {
   if (!writer_) return read_only();
-  return appends_.put_and_wait(records, expected);
+  if (!appends_.begin_alone()) return appends_.put_and_wait(records, expected);
+  const Alone alone{appends_};
+  std::array<sqlite::Writer::Request, 1> request{{{records, expected, Position{0}}}};
+  commit(request);
+  return std::move(request[0].outcome);
 }
 
 void SqliteLog::append_async(RecordBatch batch, std::optional<Position> expected, AppendDone done) {
@@ -86,19 +96,23 @@ void SqliteLog::commit_groups() {
     std::vector<sqlite::Writer::Request> requests;
     requests.reserve(group.size());
     for (const WaitingAppend& waiting : group) requests.push_back({waiting.records, waiting.expected, Position{0}});
-    Position last = 0;
-    {
-      const std::lock_guard lock(writing_);
-      writer_->append(requests);
-      last = writer_->last();
-    }
-    {
-      const std::lock_guard lock(committed_mutex_);
-      committed_ = last;
-    }
-    grown_.notify_all();
+    commit(requests);
     for (std::size_t i = 0; i < group.size(); ++i) group[i].done(std::move(requests[i].outcome));
   }
+}
+
+void SqliteLog::commit(std::span<sqlite::Writer::Request> requests) {
+  Position last = 0;
+  {
+    const std::lock_guard lock(writing_);
+    writer_->append(requests);
+    last = writer_->last();
+  }
+  {
+    const std::lock_guard lock(committed_mutex_);
+    committed_ = last;
+  }
+  grown_.notify_all();
 }
 
 Result<void> SqliteLog::put_snapshot(const SnapshotMeta& meta, std::span<const std::byte> bytes) {

@@ -29,8 +29,8 @@ struct SqliteLogOptions {
 };
 
 /// A log in one SQLite file (docs/log-format.md). One process writes it, any number read it, also while it is written. Appends of
-/// several callers are committed together by a thread of the log; each is told after the commit. Snapshots are written and read in
-/// short steps, between which appends and other reads have their turns.
+/// several callers are committed together by a thread of the log; each is told after the commit. A single caller commits himself. Snapshots
+/// are written and read in short steps, between which appends and other reads have their turns.
 class SqliteLog final : public Log {
  public:
   /// Opens the log; unless read-only, creates the file, 0600, when there is none. Errors: conflict (another process writes it: the
@@ -73,6 +73,7 @@ class SqliteLog final : public Log {
   [[nodiscard]] Result<void> start(sqlite::WriterLock lock, sqlite::Writer writer);
   [[nodiscard]] Result<void> remove_before_cut();
   void commit_groups();
+  void commit(std::span<sqlite::Writer::Request> requests);
   [[nodiscard]] tl::unexpected<Error> read_only() const;
 
   const std::string path_;

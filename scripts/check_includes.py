@@ -9,7 +9,7 @@ Rules, for every C++ file outside tests/ and bench/ (where anything of ours may 
   direction   "folder/file.hpp" may come only from the folders in MAY_INCLUDE
   rooms       within a folder that has rooms (ROOMS), a room includes only those that it may
   root        an include in quotes is written from the repository root and names a file that exists (generated headers: GENERATED)
-  pure        vocabulary/ and admission/ include only the standard library and tl/expected.hpp
+  pure        vocabulary/ and admission/ include only the standard library and tl/expected.hpp (vocabulary/ also pthread.h)
   library     a library in LIBRARY_HOMES is included only in the folders named there; this rule holds in tests/ and bench/ too, where
               tests/<folder>/ counts as <folder>
   cut         no text is cut by bytes: .substr(0, LIMIT) may end in half a character, which is no text; cut_text (vocabulary/text.hpp) does not
@@ -80,8 +80,8 @@ LIBRARY_HOMES = {
 # A number, or a name of a limit, as the second argument. Whoever cuts at what was found (`text.substr(0, slash)`) cuts at a border.
 CUT = re.compile(r"\.substr\(\s*0\s*,[^;]*?(\b[1-9]\d+\b|_(max|bytes|limit|chars)\b|\blimits::)")
 
-PURE_FOLDERS = ["vocabulary", "admission"]
-PURE_EXTRA = {"tl/expected.hpp"}
+# What they may include beside the standard library; pthread.h for the names of threads.
+PURE_EXTRA = {"vocabulary": {"tl/expected.hpp", "pthread.h"}, "admission": {"tl/expected.hpp"}}
 STANDARD_HEADERS = set(
     """
     algorithm any array atomic barrier bit bitset cassert cctype cerrno cfenv cfloat charconv chrono cinttypes climits clocale cmath
@@ -151,8 +151,8 @@ def check_include(root, relative, quoted, name):
         return check_room(relative, name)
     if target in CODE_FOLDERS and (root / name).is_file():
         return f'<{name}> is our own header; allowed: "{name}"'
-    if folder in PURE_FOLDERS and name not in STANDARD_HEADERS and name not in PURE_EXTRA:
-        return f"{folder}/ includes <{name}>; allowed: the standard library and {', '.join(sorted(PURE_EXTRA))}"
+    if folder in PURE_EXTRA and name not in STANDARD_HEADERS and name not in PURE_EXTRA[folder]:
+        return f"{folder}/ includes <{name}>; allowed: the standard library and {', '.join(sorted(PURE_EXTRA[folder]))}"
     homes = LIBRARY_HOMES.get(target)
     if homes is not None and role_of(relative) not in homes:
         return f"{role_of(relative)}/ includes <{name}>; allowed only in: {', '.join(sorted(homes))}"

@@ -172,6 +172,22 @@ TYPED_TEST_P(LogContract, takes_batches_without_waiting_in_the_order_of_the_call
   EXPECT_EQ(read_all(*this->log_).size(), 100u);
 }
 
+TYPED_TEST_P(LogContract, keeps_the_order_of_a_caller_who_waits_now_and_then) {
+  std::vector<events::Position> waited;
+  for (std::uint64_t i = 0; i < 50; ++i) {
+    const std::uint64_t first = 5 * i + 1;
+    this->log_->append_async(Records::run("a", first, 2).batch(), events::Position{first - 1}, [](const auto&) {});
+    this->log_->append_async(Records::run("a", first + 2, 1).batch(), {}, [](const auto&) {});
+    for (std::uint64_t alone = first + 3; alone < first + 5; ++alone)
+      waited.push_back(this->log_->append(Records().add("a", alone).list(), events::Position{alone - 1}).value_or(0));
+  }
+  for (std::uint64_t i = 0; i < 50; ++i) {
+    EXPECT_EQ(waited[2 * i], 5 * i + 4);
+    EXPECT_EQ(waited[2 * i + 1], 5 * i + 5);
+  }
+  EXPECT_EQ(read_all(*this->log_).size(), 250u);
+}
+
 TYPED_TEST_P(LogContract, fails_one_of_many_callers_without_harm_to_the_others) {
   std::vector<std::jthread> threads;
   std::atomic<int> conflicts = 0;
@@ -263,8 +279,9 @@ REGISTER_TYPED_TEST_SUITE_P(LogContract, gives_back_what_was_appended_in_one_ord
                             refuses_sequences_that_do_not_count_on, refuses_an_epoch_that_falls, refuses_empty_records,
                             keeps_to_the_limits_of_a_read, seeks_the_first_record_at_or_after_a_time, seeks_in_a_long_log,
                             knows_the_last_record_of_each_domain, wakes_who_waits_for_records,
-                            takes_batches_without_waiting_in_the_order_of_the_calls, fails_one_of_many_callers_without_harm_to_the_others,
-                            keeps_snapshots_newest_first, keeps_snapshots_of_several_domains, knows_which_records_were_set_aside,
+                            takes_batches_without_waiting_in_the_order_of_the_calls, keeps_the_order_of_a_caller_who_waits_now_and_then,
+                            fails_one_of_many_callers_without_harm_to_the_others, keeps_snapshots_newest_first,
+                            keeps_snapshots_of_several_domains, knows_which_records_were_set_aside,
                             says_of_a_record_twice_that_it_is_set_aside);
 
 }  // namespace hindsight::test
