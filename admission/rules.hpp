@@ -10,11 +10,12 @@ namespace hindsight::admission {
 ///
 /// 0: written before there was a number.
 /// 1: a preemptor is entitled to its nominal quota as soon as its own victims bring it back to that (BA-122); whoever waits keeps its
-/// reason
-///    when its namespace is selected no longer, also if it was seen just before (BA-208).
-/// 2: a cycle that parks all its heads goes on with the next ones, in further rounds (CohortTree).
+///    reason when its namespace is selected no longer, also if it was seen just before (BA-208).
+/// 2: a cycle that parks all its heads goes on with the next ones, in further rounds (CohortTree); the gate
+///    UnadmittedWorkloadsExplicitStatus is obeyed (BA-211).
 inline constexpr std::uint32_t rules_version = 2;
 /// Epochs that decide by earlier rules go on to do so when they are judged.
 inline constexpr std::uint32_t rules_with_rounds = 2;
+inline constexpr std::uint32_t rules_with_explicit_status = 2;
 
 }  // namespace hindsight::admission

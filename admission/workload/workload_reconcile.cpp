@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "admission/rules.hpp"
 #include "admission/workload/workload_parent.hpp"
 #include "vocabulary/saturated.hpp"
 #include "vocabulary/text.hpp"
@@ -340,12 +341,15 @@ bool WorkloadParent::reconcile_reserved(const WorkloadState& w, const Context& c
   return false;
 }
 
-/// base-api §6.3: why a workload without reservation waits, as far as the controller knows better than the scheduler (BA-68, BA-208).
+/// base-api §6.3: why a workload without reservation waits, as far as the controller knows better than the scheduler (BA-68, BA-208). With
+/// UnadmittedWorkloadsExplicitStatus it says so from the beginning, and a record of an equal workload that failed counts for more than a
+/// reason from before the workload changed (BA-211).
 bool WorkloadParent::resolve_pending(const WorkloadState& w, const Placement& at, const Context& c, Proposal& p) const {
   if (w.resolve_since <= c.resolved_base) return false;
   const Condition* now = w.find(ConditionType::quota_reserved);
   if (now != nullptr && now->is_true()) return false;
   const std::string_view current = now == nullptr ? std::string_view() : now->reason.text();
+  const bool always_says = c.catalog->settings.unadmitted_explicit_status && c.rules >= rules_with_explicit_status;
 
   std::string reason, message;
   const auto* lq = c.catalog->local_queue(w.namespace_, w.queue_name);
@@ -387,11 +391,11 @@ bool WorkloadParent::resolve_pending(const WorkloadState& w, const Placement& at
   } else if (current == "AdmissionGated" && now->message.starts_with(gated_by)) {
     reason = "PendingEvaluation";
     message = "AdmissionGatedBy cleared, waiting for quota reservation";
-  } else if (!at.record_reason.empty() && (current == "Deactivated" || current == "PendingEvaluation" || current == "Suspended" ||
-                                           current == "Pending" || (now != nullptr && current.empty()))) {
+  } else if (!at.record_reason.empty() && (always_says || current == "Deactivated" || current == "PendingEvaluation" ||
+                                           current == "Suspended" || current == "Pending" || (now != nullptr && current.empty()))) {
     reason = at.record_reason.text();
     message = "Bypassed scheduling evaluation because an equivalent workload recently failed";
-  } else if (now == nullptr) {
+  } else if (now == nullptr && !always_says) {
     return false;
   } else if (current == "WaitingForQuota" || current == "NoMatchingFlavor" || current == "ExceedsMaxQuota" ||
              current == "TopologyPlacementFailed" || current == "WaitingForPreemptedWorkloads" || current == "WaitingForPodsReady" ||

@@ -58,6 +58,16 @@ class PendingReasons : public QueueWorld {
     w.observe(w.workload("w", "l", 1'000));
     (void)w.settle();
   }
+  void set_cpu(WorkloadObserved& o, Amount cpu) {
+    auto requests = w.arena().make<ResourceAmount>(1);
+    requests[0] = {"cpu", cpu};
+    auto pods = w.arena().make<PodSetFacts>(1);
+    pods[0] = o.pod_sets[0];
+    pods[0].requests = requests;
+    pods[0].shape_hash = pods[0].template_hash = pods[0].core_hash = static_cast<std::uint64_t>(cpu) + 7;
+    o.pod_sets = pods;
+    w.remember(o);
+  }
   /// "w" asks for more than its own limits.
   void set_limits_error(WorkloadObserved& o, std::string_view error) {
     auto pods = w.arena().make<PodSetFacts>(1);
@@ -144,6 +154,33 @@ TEST_F(PendingReasons, WhoIsParkedByARecordKeepsItsConditions) {
   EXPECT_EQ(w.settle(), Lines{}) << "it was not tried";
   EXPECT_TRUE(parked("q", "w"));
   EXPECT_EQ(w.pending("w"), before) << "outdated, and kept";
+}
+
+// BA-211: with UnadmittedWorkloadsExplicitStatus it shows that an equal one failed, and why it waits from the beginning
+TEST_F(PendingReasons, WithExplicitStatusWhoIsParkedByARecordSaysSo) {
+  constexpr const char* bypassed = "ExceedsMaxQuota: Bypassed scheduling evaluation because an equivalent workload recently failed";
+  Settings settings;
+  settings.unadmitted_explicit_status = true;
+  w.configure(settings);
+  set_up({{.name = "q", .cpu = 4'000}});
+  w.observe(w.workload("w", "l-q", 5'000));
+  const auto found = reasons();
+  ASSERT_EQ(found.size(), 2U) << ::testing::PrintToString(found);
+  EXPECT_EQ(found[0], "PendingEvaluation: Workload is pending evaluation in the scheduling queue");
+  EXPECT_TRUE(found[1].starts_with("ExceedsMaxQuota: ")) << found[1];
+
+  w.observe(w.workload("later", "l-q", 5'000));
+  EXPECT_EQ(reasons("later"), Lines{bypassed}) << "it was not tried";
+  EXPECT_TRUE(parked("q", "later"));
+
+  // "w" has a reason of the scheduler's, and another shape than before.
+  w.observe(w.workload("failed", "l-q", 6'000));
+  (void)w.settle();
+  change("w", [&](WorkloadObserved& o) {
+    set_cpu(o, 6'000);
+    ++o.meta.generation;
+  });
+  EXPECT_EQ(reasons(), Lines{bypassed}) << "what it said was of what it was";
 }
 
 // BA-205: who is deactivated while it waits is evicted, and that is all: it is not to be requeued, and nothing was taken from it
