@@ -141,6 +141,7 @@ class HttpServer::Implementation {
     } catch (const std::exception& e) {
       if (shared_.may_tell()) log(LogLevel::warning, "the HTTP server goes on after a pause", {{"error", e.what()}});
     }
+    if (finish_ && table_.empty()) return true;
     boost::system::error_code ignored;
     acceptor_.cancel(ignored);
     accepting_ = watching_ = false;
