@@ -26,9 +26,11 @@ std::vector<ObjectKey> held_objects(const admission::StateView& state) {
   for (std::uint32_t i = 0; i < state.domain().parent_count(); ++i) {
     const auto* parent = state.parent(i);
     if (parent == nullptr) continue;
-    if (const auto& job = parent->job()) out.push_back({ObjectKind::job, std::string(job->namespace_.text()), job->name, job->uid});
-    for (const auto& w : parent->workloads()) out.push_back({ObjectKind::workload, std::string(w.namespace_.text()), w.name, w.uid});
-    for (const auto& pod : parent->pods()) out.push_back({ObjectKind::pod, {}, pod.name, pod.uid});
+    if (const auto& job = parent->job())
+      out.push_back({ObjectKind::job, std::string(job->namespace_.text()), job->name.text(), job->uid.text()});
+    for (const auto& w : parent->workloads())
+      out.push_back({ObjectKind::workload, std::string(w.namespace_.text()), w.name.text(), w.uid.text()});
+    for (const auto& pod : parent->pods()) out.push_back({ObjectKind::pod, {}, pod.name.text(), pod.uid.text()});
   }
   const auto& set_aside = state.domain().quarantined();
   const std::set<ObjectKey> known(out.begin(), set_aside.empty() ? out.begin() : out.end());

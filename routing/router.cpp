@@ -82,7 +82,7 @@ Symbol Router::see(const LocalQueueObserved& o, Moves& moves) {
     if (settled_)
       rehome(queue.home, domain_of(trees_.of_queue(o.cluster_queue)), by_name(ObjectKind::local_queue, o.meta.namespace_, o.meta.name),
              moves);
-    rehome_families(moves);
+    rehome_families_of(it->first, moves);
   }
   return queue.home;
 }
@@ -184,7 +184,7 @@ Symbol Router::see(const ObjectDeleted& o, Moves& moves) {
     case ObjectKind::local_queue: {
       const LocalQueueKey key{std::string(o.namespace_), std::string(o.name)};
       was = find_home(local_queues_, key);
-      if (local_queues_.erase(key) != 0) rehome_families(moves);
+      if (local_queues_.erase(key) != 0) rehome_families_of(key, moves);
       break;
     }
     case ObjectKind::job:
@@ -238,7 +238,20 @@ void Router::set_owner(const std::string& key, JobFacts& job, std::string_view o
 
 void Router::drop_if_empty(const std::string& key) {
   const auto it = families_.find(key);
-  if (it != families_.end() && it->second.empty()) families_.erase(it);
+  if (it == families_.end() || !it->second.empty()) return;
+  follow_queue(key, it->second, {});
+  families_.erase(it);
+}
+
+void Router::follow_queue(const std::string& key, Family& family, std::optional<LocalQueueKey> queue) {
+  if (family.by_queue == queue) return;
+  if (family.by_queue) {
+    const auto it = by_queue_.find(*family.by_queue);
+    it->second.erase(key);
+    if (it->second.empty()) by_queue_.erase(it);
+  }
+  if (queue) by_queue_[*queue].insert(key);
+  family.by_queue = std::move(queue);
 }
 
 // ---- homes --------------------------------------------------------------------------------------------------------------------------
@@ -247,22 +260,24 @@ Symbol Router::domain_of(std::string_view tree) const {
   return tree.empty() ? homeless() : Symbol(std::string(cluster_).append("/").append(tree));
 }
 
-Symbol Router::home_for_queue_name(std::string_view namespace_, std::string_view queue_name) const {
-  const auto it = local_queues_.find({std::string(namespace_), std::string(queue_name)});
-  return it == local_queues_.end() ? homeless() : domain_of(trees_.of_queue(it->second.cluster_queue));
+Router::Place Router::place_by_queue(std::string_view namespace_, std::string_view queue_name) const {
+  LocalQueueKey key{std::string(namespace_), std::string(queue_name)};
+  const auto it = local_queues_.find(key);
+  const Symbol home = it == local_queues_.end() ? homeless() : domain_of(trees_.of_queue(it->second.cluster_queue));
+  return {home, std::move(key)};
 }
 
-Symbol Router::home_for(const Family& family) const {
+Router::Place Router::place_for(const Family& family) const {
   for (const auto& [uid, w] : family.workloads)
-    if (const auto tree = trees_.of_queue(w.holds); !tree.empty()) return domain_of(tree);
-  if (family.job && !family.job->queue_name.empty()) return home_for_queue_name(family.job->namespace_, family.job->queue_name);
+    if (const auto tree = trees_.of_queue(w.holds); !tree.empty()) return {domain_of(tree), {}};
+  if (family.job && !family.job->queue_name.empty()) return place_by_queue(family.job->namespace_, family.job->queue_name);
   for (const auto& [uid, w] : family.workloads)
-    if (!w.queue_name.empty()) return home_for_queue_name(w.namespace_, w.queue_name);
-  return homeless();
+    if (!w.queue_name.empty()) return place_by_queue(w.namespace_, w.queue_name);
+  return {homeless(), {}};
 }
 
 /// Jobs below one that is queued do what that one may (BA-171): they belong to the topmost such owner.
-Symbol Router::home_for(std::string_view key) const {
+Router::Place Router::place_for(std::string_view key) const {
   const auto self = families_.find(key);
   const Family* top = &self->second;
   const Family* at = top;
@@ -272,7 +287,7 @@ Symbol Router::home_for(std::string_view key) const {
     at = &above->second;
     if (!at->job->queue_name.empty() || top->job->queue_name.empty()) top = at;
   }
-  return home_for(*top);
+  return place_for(*top);
 }
 
 void Router::rehome(Symbol& home, Symbol now, const ObjectKey& object, Moves& moves) {
@@ -281,8 +296,9 @@ void Router::rehome(Symbol& home, Symbol now, const ObjectKey& object, Moves& mo
   home = now;
 }
 
-void Router::rehome(std::string_view key, Family& family, Symbol home, Moves& moves) {
-  family.home = home;
+void Router::rehome(const std::string& key, Family& family, Place place, Moves& moves) {
+  follow_queue(key, family, std::move(place.by_queue));
+  const Symbol home = family.home = place.home;
   const auto one = [&](ObjectKind kind, std::string_view uid, auto& member) {
     if (member.home != home) rehome(member.home, home, {kind, member.namespace_, member.name, std::string(uid)}, moves);
   };
@@ -300,7 +316,7 @@ void Router::rehome_family(std::string_view key, Moves& moves) {
     const std::string at = found[i];
     const auto it = families_.find(at);
     if (it == families_.end()) continue;
-    rehome(at, it->second, home_for(at), moves);
+    rehome(at, it->second, place_for(at), moves);
     const auto below = owned_.find(at);
     if (below == owned_.end()) continue;
     for (const auto& child : below->second)
@@ -310,7 +326,17 @@ void Router::rehome_family(std::string_view key, Moves& moves) {
 
 void Router::rehome_families(Moves& moves) {
   if (!settled_) return;
-  for (auto& [key, family] : families_) rehome(key, family, home_for(key), moves);
+  for (auto& [key, family] : families_) rehome(key, family, place_for(key), moves);
+}
+
+/// A tenant's LocalQueue concerns what names it, and no other of a cluster's jobs. Jobs below such a one follow from the same name.
+void Router::rehome_families_of(const LocalQueueKey& queue, Moves& moves) {
+  const auto it = by_queue_.find(queue);
+  if (!settled_ || it == by_queue_.end()) return;
+  for (const auto& key : std::vector<std::string>(it->second.begin(), it->second.end())) {
+    Family& family = families_.find(key)->second;
+    rehome(key, family, place_for(key), moves);
+  }
 }
 
 void Router::rehome_all(Moves& moves) {

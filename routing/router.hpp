@@ -84,6 +84,7 @@ class Router {
     std::map<std::string, WorkloadFacts, std::less<>> workloads;  ///< By uid.
     std::map<std::string, PodFacts, std::less<>> pods;            ///< By uid.
     Symbol home;
+    std::optional<LocalQueueKey> by_queue;  ///< The name of the LocalQueue that its home follows from, whether there is one or not.
     [[nodiscard]] bool empty() const { return !job && workloads.empty() && pods.empty(); }
   };
 
@@ -101,15 +102,22 @@ class Router {
 
   void rehome_all(Moves& moves);
   void rehome_families(Moves& moves);
+  void rehome_families_of(const LocalQueueKey& queue, Moves& moves);
   void rehome_family(std::string_view key, Moves& moves);
-  static void rehome(std::string_view key, Family& family, Symbol home, Moves& moves);
+  /// Where something belongs, and the name of the LocalQueue that says so; none: its quota does, or it names no queue.
+  struct Place {
+    Symbol home;
+    std::optional<LocalQueueKey> by_queue;
+  };
+  void rehome(const std::string& key, Family& family, Place place, Moves& moves);
   static void rehome(Symbol& home, Symbol now, const ObjectKey& object, Moves& moves);
   void set_owner(const std::string& key, JobFacts& job, std::string_view owner);
   void drop_if_empty(const std::string& key);
+  void follow_queue(const std::string& key, Family& family, std::optional<LocalQueueKey> queue);
   [[nodiscard]] Symbol domain_of(std::string_view tree) const;
-  [[nodiscard]] Symbol home_for(std::string_view key) const;
-  [[nodiscard]] Symbol home_for(const Family& family) const;
-  [[nodiscard]] Symbol home_for_queue_name(std::string_view namespace_, std::string_view queue_name) const;
+  [[nodiscard]] Place place_for(std::string_view key) const;
+  [[nodiscard]] Place place_for(const Family& family) const;
+  [[nodiscard]] Place place_by_queue(std::string_view namespace_, std::string_view queue_name) const;
 
   const std::string cluster_;
   bool settled_ = false;
@@ -119,6 +127,7 @@ class Router {
   std::map<std::string, Family, std::less<>> families_;              ///< By uid of the job, or of the Workload that none owns.
   std::map<std::string, std::string, std::less<>> family_of_;        ///< Uid of a job, Workload or pod → key of its family.
   std::map<std::string, std::set<std::string>, std::less<>> owned_;  ///< Uid of an owner → keys of the families of jobs that it owns.
+  std::map<LocalQueueKey, std::set<std::string>> by_queue_;          ///< → keys of the families whose home follows from it.
 };
 
 }  // namespace hindsight::routing

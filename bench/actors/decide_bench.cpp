@@ -165,6 +165,35 @@ void arrival_in_a_long_queue(benchmark::State& state) {
   }
 }
 
+/// A LocalQueue in which so many wait without free quota is held and let go again, until the domain is at rest each time.
+void flip_of_a_local_queue(benchmark::State& state) {
+  Shape shape;
+  shape.cohorts = shape.queues = 1;
+  shape.borrowing = false;
+  shape.workloads = static_cast<std::size_t>(state.range(0));
+  BigDomain facts(shape);
+  Loop driver(facts.settings_reader());
+  Run run(driver, facts, shape);
+  LocalQueueObserved flipped;
+  for (const auto& o : facts.configuration()) {
+    auto told = o;
+    if (auto* q = std::get_if<ClusterQueueObserved>(&told)) q->resource_groups = facts.without_quota();
+    if (const auto* q = std::get_if<LocalQueueObserved>(&told)) flipped = *q;
+    run.apply(told);
+  }
+  for (std::size_t i = 0; i < shape.workloads; ++i) run.apply(facts.workload(i));
+  if (run.decide_everything() != 0) state.SkipWithError("something was admitted");
+  while (state.KeepRunning()) {
+    flipped.stop_policy = flipped.stop_policy == StopPolicy::none ? StopPolicy::hold : StopPolicy::none;
+    flipped.stop_policy_set = flipped.stop_policy != StopPolicy::none;
+    ++flipped.meta.resource_version;
+    run.apply(flipped);
+    if (run.decide_everything() != 0) state.SkipWithError("something was admitted");
+  }
+  state.counters["us/member"] = benchmark::Counter(static_cast<double>(state.range(0)) * static_cast<double>(state.iterations()) / 1e6,
+                                                   benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
+}
+
 /// A queue with quota for all that wait in it: nothing waits between its cycles, of which each admits one.
 void drain(benchmark::State& state) {
   Shape shape;
@@ -192,6 +221,7 @@ BENCHMARK(loop_growing)
     ->Unit(benchmark::kMillisecond)
     ->Iterations(1);
 BENCHMARK(arrival_in_a_long_queue)->ArgName("pending")->Arg(1'000)->Arg(10'000)->Arg(100'000)->Unit(benchmark::kMicrosecond);
+BENCHMARK(flip_of_a_local_queue)->ArgName("members")->Arg(1'000)->Arg(10'000)->Arg(100'000)->Unit(benchmark::kMillisecond);
 BENCHMARK(drain)->ArgName("pending")->Arg(536)->Arg(5'360)->Arg(53'600)->Unit(benchmark::kMillisecond)->Iterations(1);
 BENCHMARK(memory_of_pending)->Iterations(1)->Unit(benchmark::kMillisecond);
 

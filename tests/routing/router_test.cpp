@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <map>
+#include <random>
+
 #include "tests/routing/facts.hpp"
 
 namespace hindsight::routing::testing {
@@ -163,6 +167,69 @@ TEST(RouterOrder, NothingHasAHomeBeforeTheListsAreComplete) {
   EXPECT_TRUE(router.observe(facts.queue("a")).moves.empty());
   router.settle();
   EXPECT_EQ(router.home_of_uid("job-train").text(), "east/queue/a");
+}
+
+/// What a router knows follows from the newest observations alone: after each of them it says of every object what a router says that
+/// saw nothing but these, and it tells of each object that moved.
+TEST(RouterProperty, HomesFollowFromTheNewestObservationsWhateverCameBefore) {
+  for (unsigned seed = 1; seed <= 60; ++seed) {
+    std::mt19937 random(seed);
+    const auto one_of = [&](std::initializer_list<const char*> words) { return words.begin()[random() % words.size()]; };
+    Facts facts;
+    Router router("east");
+    std::map<std::string, Observation> newest;
+    std::map<std::string, std::string> homes;
+    for (const char* name : {"a", "b"}) (void)router.observe(newest[name] = facts.queue(name));
+    router.settle();
+    for (int step = 0; step < 120; ++step) {
+      std::string key;
+      Observation seen;
+      const char* const number = one_of({"1", "2", "3", "4"});
+      switch (random() % 4) {
+        case 0:
+          key = one_of({"x", "y", "z"});
+          seen = facts.local_queue(key, one_of({"a", "b", "gone"}));
+          if (random() % 3 == 0) seen = ObjectDeleted{ObjectKind::local_queue, "team", facts.keep(key), "", {}};
+          key.insert(0, "local-");
+          break;
+        case 1:
+          key = std::string("job-") + number;
+          seen = facts.job(number, one_of({"x", "y", "z", ""}), one_of({"", "", "job-1", "job-2", "job-3"}));
+          if (random() % 4 == 0) seen = ObjectDeleted{ObjectKind::job, "team", number, facts.keep(key), {}};
+          break;
+        case 2: {
+          key = std::string("uid-") + number;
+          const auto w = facts.workload(number, one_of({"x", "y", "z", ""}), one_of({"", "job-1", "job-2"}));
+          seen = w;
+          if (random() % 3 == 0) seen = facts.admitted(w, one_of({"a", "b", "gone"}));
+          if (random() % 4 == 0) seen = ObjectDeleted{ObjectKind::workload, "team", number, facts.keep(key), {}};
+          break;
+        }
+        default:
+          key = "b";
+          seen = facts.queue("b", one_of({"", "team"}));
+      }
+      const auto route = router.observe(seen);
+      if (std::holds_alternative<ObjectDeleted>(seen))
+        newest.erase(key);
+      else
+        newest[key] = seen;
+
+      Router fresh("east");
+      for (const auto& [name, o] : newest) (void)fresh.observe(o);
+      fresh.settle();
+      for (const auto& [name, o] : newest) {
+        if (!name.starts_with("job-") && !name.starts_with("uid-")) continue;
+        const std::string home(router.home_of_uid(name).text());
+        ASSERT_EQ(home, fresh.home_of_uid(name).text()) << name << ", seed " << seed << ", step " << step;
+        const bool moved = homes.contains(name) && homes.at(name) != home;
+        const bool told = std::ranges::any_of(route.moves, [&](const Move& m) { return m.object.uid == name && m.to.text() == home; });
+        ASSERT_EQ(moved, told) << name << ", seed " << seed << ", step " << step;
+        homes[name] = home;
+      }
+      std::erase_if(homes, [&](const auto& entry) { return !newest.contains(entry.first); });
+    }
+  }
 }
 
 }  // namespace
