@@ -174,14 +174,14 @@ function(hindsight_use_allocator target)
   endif()
 endfunction()
 
-# Where HINDSIGHT_UNITY says so, the files of a target are compiled eight at a time.
+# Where HINDSIGHT_UNITY says so, the files of a target are compiled sixteen at a time.
 function(hindsight_join_files target)
   if(HINDSIGHT_UNITY)
-    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 16)
   endif()
 endfunction()
 
-# Where HINDSIGHT_UNITY says so, sets <result> to files that each have up to eight of <source>...; else to these themselves. CMake's own way
+# Where HINDSIGHT_UNITY says so, sets <result> to files that each have up to sixteen of <source>...; else to these themselves. CMake's own way
 # of joining is not for tests: their helpers have the same short names.
 function(hindsight_joined_tests result target)
   if(NOT HINDSIGHT_UNITY)
@@ -195,9 +195,9 @@ function(hindsight_joined_tests result target)
     file(RELATIVE_PATH path "${PROJECT_SOURCE_DIR}" "${path}")
     list(APPEND paths "${path}")
   endforeach()
-  # As many in each as can be: of nine files five and four, not eight and one.
+  # As many in each as can be: of seventeen files nine and eight, not sixteen and one.
   list(LENGTH paths count)
-  math(EXPR batches "(${count} + 7) / 8")
+  math(EXPR batches "(${count} + 15) / 16")
   math(EXPR size "(${count} + ${batches} - 1) / ${batches}")
   set(joined "")
   set(first 0)

@@ -12,8 +12,8 @@ namespace {
 
 using manifests::member;
 
-constexpr const char* scheduling = "kueue.x-k8s.io/scheduling-gated-by";
-constexpr const char* admission = "kueue.x-k8s.io/admission-gated-by";
+constexpr const char* scheduling_gate = "kueue.x-k8s.io/scheduling-gated-by";
+constexpr const char* admission_gate = "kueue.x-k8s.io/admission-gated-by";
 constexpr std::size_t longest_name = 63;
 
 constexpr const char* prefixed_path_wanted = "must be a domain-prefixed path (such as \"acme.io/foo\")";
@@ -55,11 +55,11 @@ void check_name(std::string_view name, const std::string& field, Findings& findi
 
 /// Contract S: one name, which may only go (G9 to G12). A value that stays is not judged again: it may be from before the gate (SG-21).
 void check_scheduling_gate(const ObjectView& now, const ObjectView& before, Findings& findings) {
-  const std::string field = field_of(scheduling);
-  const auto value = value_of(now, scheduling);
+  const std::string field = field_of(scheduling_gate);
+  const auto value = value_of(now, scheduling_gate);
   if (!value) return;
   if (before.exists()) {
-    const auto old_value = value_of(before, scheduling);
+    const auto old_value = value_of(before, scheduling_gate);
     if (!old_value) return findings.forbidden(field, "cannot add scheduling gate after creation");
     if (*old_value != *value) findings.forbidden(field, "scheduling gate can only be removed, not modified");
     return;
@@ -71,12 +71,12 @@ void check_scheduling_gate(const ObjectView& now, const ObjectView& before, Find
 
 /// Contract A: a list of names, judged on every write, that may only become shorter (G5 to G8).
 void check_admission_gates(const ObjectView& now, const ObjectView& before, Findings& findings) {
-  const std::string field = field_of(admission);
-  const auto value = value_of(now, admission).value_or(std::string_view());
+  const std::string field = field_of(admission_gate);
+  const auto value = value_of(now, admission_gate).value_or(std::string_view());
   if (value.empty()) return;
   const auto names = gate_names(value);
   if (before.exists()) {
-    const auto old_value = value_of(before, admission).value_or(std::string_view());
+    const auto old_value = value_of(before, admission_gate).value_or(std::string_view());
     const auto old_names = gate_names(old_value);
     const auto is_old = [&](std::string_view name) { return std::find(old_names.begin(), old_names.end(), name) != old_names.end(); };
     if (old_value.empty())
