@@ -324,7 +324,7 @@ struct EntryRank {
   std::int32_t level = 0;
   std::int64_t priority = 0;
   Time time;
-  std::string uid;
+  CompactText uid;
   friend bool operator<(const EntryRank& a, const EntryRank& b) {
     if (a.level != b.level) return a.level < b.level;
     if (a.priority != b.priority) return a.priority > b.priority;
@@ -360,7 +360,7 @@ struct Sized {
   bool set_aside;       ///< The size is that of the last version that could be read.
 };                      ///< Answers Weigh.
 struct ReadSince {
-  std::string uid;
+  CompactText uid;
 };  ///< An object was set aside in an older version than one that could be read: it was told late.
 struct Disowned {
   std::unique_ptr<WorkloadState> workload;

@@ -35,15 +35,13 @@ Json pod_sets(const WorkloadState& w) {
     std::vector<std::string> requests;
     for (const auto& r : p.requests) requests.push_back(text(r.resource) + " " + amount_text(r.amount, r.resource));
     one["requestsPerPod"] = joined(requests);
-    if (p.shape != nullptr) {
-      std::vector<std::string> selector;
-      for (const auto& [key, value] : p.shape->node_selector) selector.push_back(text(key) + "=" + value);
-      if (!selector.empty()) one["nodeSelector"] = joined(selector);
-      if (p.shape->has_affinity) one["nodeAffinity"] = counted(p.shape->affinity_terms.size(), "required term");
-      std::vector<std::string> tolerations;
-      for (const auto& t : p.shape->tolerations) tolerations.push_back((t.key.empty() ? "*" : t.key) + (t.exists ? "" : "=" + t.value));
-      if (!tolerations.empty()) one["tolerations"] = joined(tolerations);
-    }
+    std::vector<std::string> selector;
+    for (const auto& [key, value] : p.shape->node_selector) selector.push_back(text(key) + "=" + value);
+    if (!selector.empty()) one["nodeSelector"] = joined(selector);
+    if (p.shape->has_affinity) one["nodeAffinity"] = counted(p.shape->affinity_terms.size(), "required term");
+    std::vector<std::string> tolerations;
+    for (const auto& t : p.shape->tolerations) tolerations.push_back((t.key.empty() ? "*" : t.key) + (t.exists ? "" : "=" + t.value));
+    if (!tolerations.empty()) one["tolerations"] = joined(tolerations);
     if (!p.group.empty()) one["group"] = text(p.group);
     out.push_back(std::move(one));
   }

@@ -19,13 +19,13 @@ const char* annotation_of(GateContract contract) {
 void add_gated(const WorkloadParent& parent, const admission::Catalog& catalog, std::vector<GatedObject>& out) {
   if (parent.gated(catalog)) {
     const auto& j = *parent.job();
-    out.push_back({GateContract::scheduling, std::string(j.kind.text()), std::string(j.namespace_.text()), j.name,
+    out.push_back({GateContract::scheduling, std::string(j.kind.text()), std::string(j.namespace_.text()), j.name.text(),
                    j.scheduling_gated_by.text(), j.gated_since});
   }
   for (const auto& w : parent.workloads()) {
     const auto gate = parent.admission_gate(w, catalog);
     if (gate.empty() || w.finished() || w.admitted()) continue;
-    out.push_back({GateContract::admission, "Workload", std::string(w.namespace_.text()), w.name, std::string(gate), w.gated_since});
+    out.push_back({GateContract::admission, "Workload", std::string(w.namespace_.text()), w.name.text(), std::string(gate), w.gated_since});
   }
 }
 

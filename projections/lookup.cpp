@@ -109,14 +109,14 @@ Result<WorkloadAt> find_workload(const StateView& state, const Target& target) {
       for (const auto& w : parent->workloads()) {
         if (w.namespace_.text() != target.namespace_) continue;
         if (w.name == target.name) return WorkloadAt{parent, &w};
-        names.push_back(w.name);
+        names.push_back(w.name.text());
       }
       continue;
     }
     const auto& job = parent->job();
     if (!job || job->namespace_.text() != target.namespace_ || lower(job->kind.text()) != target.kind) continue;
     if (job->name != target.name) {
-      names.push_back(job->name);
+      names.push_back(job->name.text());
       continue;
     }
     const auto& all = parent->workloads();

@@ -15,7 +15,7 @@ std::optional<PendingWorkload::Owner> owner_of(const StateView& state, const Wor
   const WorkloadAt at = find_by_uid(state, w.uid);
   if (at.parent == nullptr || !at.parent->job()) return std::nullopt;
   const auto& job = *at.parent->job();
-  return PendingWorkload::Owner{std::string(job.kind.text()), std::string(job.group.text()), job.name, job.uid};
+  return PendingWorkload::Owner{std::string(job.kind.text()), std::string(job.group.text()), job.name.text(), job.uid.text()};
 }
 
 /// Goes through a queue in its order and takes those that `wanted` says, after `offset` of them and up to `limit`.
@@ -32,7 +32,7 @@ std::vector<PendingWorkload> page_of(const StateView& state, Symbol queue_name, 
     const std::size_t local_position = local_positions[{w.namespace_, w.local_queue}]++;
     const std::size_t at = position++;
     if (!wanted(w) || fitting++ < page.offset) continue;
-    out.push_back({std::string(w.namespace_.text()), w.name, w.created, owner_of(state, w), w.base_priority,
+    out.push_back({std::string(w.namespace_.text()), w.name.text(), w.created, owner_of(state, w), w.base_priority,
                    std::string(w.local_queue.text()), at, local_position});
   }
   return out;

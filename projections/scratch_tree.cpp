@@ -114,7 +114,7 @@ std::vector<Holder> ScratchTree::victims_of(const WorkloadInfo& workload) {
   if (nomination.mode != AssignmentMode::preempt) return out;
   for (const auto& target : nomination.targets) {
     const auto& w = *tree_.entry(target.entry).reservation->workload;
-    out.push_back({std::string(w.namespace_.text()), w.name, w.uid, tree_.name(target.queue), w.priority, 0, w.evicted});
+    out.push_back({std::string(w.namespace_.text()), w.name.text(), w.uid.text(), tree_.name(target.queue), w.priority, 0, w.evicted});
   }
   return out;
 }

@@ -102,7 +102,7 @@ Table workloads_table(const StateView& state, const Filter& filter) {
     const WorkloadState& w = *at.workload;
     auto& row = t.rows.emplace_back();
     if (namespaces) row.emplace_back(std::string(w.namespace_.text()));
-    row.emplace_back(w.name);
+    row.emplace_back(w.name.text());
     row.emplace_back(std::string(w.queue_name.text()));
     row.emplace_back(w.admission ? std::string(w.admission->cluster_queue.text()) : std::string());
     row.emplace_back(status_of(w, ConditionType::admitted));

@@ -52,10 +52,9 @@ std::string blocks_now(const QuotaTree& tree, NodeIndex n, CellIndex c) {
 }
 
 std::string mismatch_of(const Catalog& catalog, Symbol flavor, const PodSetInfo& pod_set) {
-  static const PodShape any{};
   const auto* config = catalog.flavor(flavor);
   if (config == nullptr) return "ResourceFlavor " + std::string(flavor.text()) + " does not exist";
-  const PodShape& shape = pod_set.shape ? *pod_set.shape : any;
+  const PodShape& shape = *pod_set.shape;
   if (const auto* taint = first_untolerated_taint(*config, shape)) {
     return "taint " + taint->key + "=" + taint->value + ":" + std::string(api_name(taint->effect)) + " is not tolerated";
   }
@@ -150,7 +149,7 @@ Candidates count_candidates(const StateView& state, const std::vector<Symbol>& q
           return t.missing > 0 && t.verdict == Verdict::short_now && t.flavor == charge.flavor && t.resource == charge.resource;
         });
       });
-      if (uses) holders[r->workload->uid] = {r->workload->priority, r->workload->queue_time};
+      if (uses) holders[r->workload->uid.text()] = {r->workload->priority, r->workload->queue_time};
     }
   }
   Candidates out;

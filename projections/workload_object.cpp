@@ -25,7 +25,6 @@ Json pod_spec(const admission::PodSetSpec& p) {
   Json requests = Json::object();
   for (const auto& r : p.requests) requests[text(r.resource)] = amount_text(r.amount, r.resource);
   Json spec{{"containers", Json::array({{{"resources", {{"requests", std::move(requests)}}}}})}};
-  if (p.shape == nullptr) return spec;
   for (const auto& [key, value] : p.shape->node_selector) spec["nodeSelector"][text(key)] = value;
   if (p.shape->has_affinity) {
     Json terms = Json::array();

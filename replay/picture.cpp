@@ -22,7 +22,7 @@ void put(FieldTexts& out, std::string field, std::string value) {
   if (!value.empty()) out.emplace(std::move(field), std::move(value));
 }
 void put(FieldTexts& out, std::string field, const char* value) { put(out, std::move(field), std::string(value)); }
-void put(FieldTexts& out, std::string field, const RareText& value) { put(out, std::move(field), value.text()); }
+void put(FieldTexts& out, std::string field, const CompactText& value) { put(out, std::move(field), value.text()); }
 void put(FieldTexts& out, std::string field, Symbol value) { put(out, std::move(field), text(value)); }
 void put_number(FieldTexts& out, std::string field, std::int64_t value) { out.emplace(std::move(field), std::to_string(value)); }
 /// Only what is true is said.
@@ -270,8 +270,8 @@ Picture picture_of(const StateView& state) {
   for (std::uint32_t i = 0; i < state.domain().parent_count(); ++i) {
     const auto* parent = state.parent(i);
     if (parent == nullptr) continue;
-    if (const auto& job = parent->job()) out.objects[{text(job->kind), text(job->namespace_), job->name}] = fields_of(*job);
-    for (const auto& w : parent->workloads()) out.objects[{"Workload", text(w.namespace_), w.name}] = fields_of(w);
+    if (const auto& job = parent->job()) out.objects[{text(job->kind), text(job->namespace_), job->name.text()}] = fields_of(*job);
+    for (const auto& w : parent->workloads()) out.objects[{"Workload", text(w.namespace_), w.name.text()}] = fields_of(w);
   }
   return out;
 }

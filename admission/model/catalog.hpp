@@ -24,6 +24,7 @@ struct OwnedRequirement {
 
 struct OwnedTerm {
   std::vector<OwnedRequirement> requirements;
+  friend bool operator==(const OwnedTerm&, const OwnedTerm&) = default;
 };
 
 struct OwnedTaint {
@@ -36,6 +37,7 @@ struct OwnedToleration {
   bool exists = false;
   TaintEffect effect = TaintEffect::unspecified;
   std::optional<std::int64_t> seconds;  ///< tolerationSeconds, for the pods.
+  friend bool operator==(const OwnedToleration&, const OwnedToleration&) = default;
 };
 
 struct FlavorConfig {

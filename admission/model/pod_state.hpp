@@ -1,15 +1,15 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 
+#include "vocabulary/compact_text.hpp"
 #include "vocabulary/symbol.hpp"
 
 namespace hindsight::admission {
 
 /// A pod of an elastic job, as far as its scheduling gate goes.
 struct PodState {
-  std::string uid, name;
+  CompactText uid, name;
   Symbol pod_set;           ///< Empty: it belongs to none.
   std::int32_t index = -1;  ///< Completion index; -1: none.
   std::uint64_t resource_version = 0;

@@ -13,6 +13,7 @@ namespace hindsight::admission {
 struct ResourceRequest {
   Symbol resource;
   Amount amount = 0;  ///< Per pod.
+  friend bool operator==(const ResourceRequest&, const ResourceRequest&) = default;
 };
 
 /// One resource of one container, as the template has it, and how far it may go (5440 §2.4).

@@ -78,12 +78,49 @@ std::uint64_t equivalence_hash(const WorkloadInfo& info, const WorkloadState& w)
   return v == 0 ? 1 : v;
 }
 
+/// What alike Workloads agree in and others rarely do; the rest is compared.
+void add_amounts(StateHash& h, const std::vector<ResourceRequest>& requests) {
+  for (const auto& r : requests) h.add(r.amount);
+}
+
 }  // namespace
+
+std::uint64_t interning_hash(const PodShape& shape) {
+  StateHash h;
+  for (const auto& [key, value] : shape.node_selector) h.add(std::string_view(value));
+  for (const auto& term : shape.affinity_terms)
+    for (const auto& r : term.requirements)
+      for (const auto& value : r.values) h.add(std::string_view(value));
+  for (const auto& t : shape.tolerations) h.add(std::string_view(t.key)), h.add(std::string_view(t.value));
+  return h.value();
+}
+
+std::uint64_t interning_hash(const std::vector<PodSetSpec>& pod_sets) {
+  StateHash h;
+  for (const auto& p : pod_sets) {
+    h.add(p.count);
+    h.add(p.template_hash);
+    h.add(p.core_hash);
+    add_amounts(h, p.requests);
+  }
+  return h.value();
+}
+
+std::uint64_t interning_hash(const std::vector<PodSetInfo>& pod_sets) {
+  StateHash h;
+  for (const auto& p : pod_sets) {
+    h.add(p.name);
+    h.add(p.count);
+    h.add(interning_hash(*p.shape));
+    add_amounts(h, p.requests);
+  }
+  return h.value();
+}
 
 namespace {
 
 /// Findings in the form of an aggregated Kubernetes error: several stand in brackets.
-std::string aggregate(const std::vector<PodSetSpec>& pod_sets, const RareText PodSetSpec::*findings) {
+std::string aggregate(const std::vector<PodSetSpec>& pod_sets, const CompactText PodSetSpec::*findings) {
   constexpr std::string_view mark = ": Invalid value: ";  // once in each finding
   std::string out;
   for (const auto& p : pod_sets)
@@ -143,7 +180,7 @@ std::vector<ResourceRequest> countable_requests(const std::vector<ResourceReques
   return out;
 }
 
-std::shared_ptr<const WorkloadInfo> make_info(const WorkloadState& w, const Catalog& catalog, std::string_view job_uid,
+std::shared_ptr<const WorkloadInfo> make_info(const WorkloadState& w, const Catalog& catalog, const CompactText& job_uid,
                                               const WorkloadState* replaced) {
   static const Symbol pods("pods");
   auto info = std::make_shared<WorkloadInfo>();
@@ -168,7 +205,8 @@ std::shared_ptr<const WorkloadInfo> make_info(const WorkloadState& w, const Cata
   if (queue != nullptr)
     for (const auto& g : queue->groups) covers_pods |= std::find(g.resources.begin(), g.resources.end(), pods) != g.resources.end();
 
-  info->pod_sets.reserve(w.pod_sets.size());
+  std::vector<PodSetInfo> pod_sets;
+  pod_sets.reserve(w.pod_sets.size());
   for (const auto& p : w.pod_sets) {
     PodSetInfo out;
     out.name = p.name;
@@ -177,8 +215,9 @@ std::shared_ptr<const WorkloadInfo> make_info(const WorkloadState& w, const Cata
     out.requests = countable_requests(p.requests, catalog.settings, covers_pods);
     out.shape = p.shape;
     out.group = p.group;
-    info->pod_sets.push_back(std::move(out));
+    pod_sets.push_back(std::move(out));
   }
+  info->pod_sets = std::move(pod_sets);
   info->limits_error = limits_message(w.pod_sets);
   // the shape of a replacement tells neither its difference nor its flavor: it is like no other (EJ-43)
   info->equivalence_hash = catalog.settings.scheduling_equivalence_hashing && replaced == nullptr ? equivalence_hash(*info, w) : 0;
@@ -203,7 +242,7 @@ std::shared_ptr<const WorkloadInfo> make_info(const WorkloadState& w, const Cata
       info->reserved_at = q->last_transition;
     } else if (q->is_false()) {
       info->pending_reason = q->reason;
-      info->pending_message = std::make_shared<const std::string>(q->message);
+      info->pending_message = q->message;
     }
   }
   return info;

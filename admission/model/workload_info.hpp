@@ -10,20 +10,23 @@
 #include "admission/model/sized_resources.hpp"
 #include "admission/tables/workload_id.hpp"
 #include "vocabulary/amount.hpp"
+#include "vocabulary/compact_text.hpp"
 #include "vocabulary/decisions.hpp"
-#include "vocabulary/rare_text.hpp"
+#include "vocabulary/interned.hpp"
 #include "vocabulary/symbol.hpp"
 #include "vocabulary/time.hpp"
 
 namespace hindsight::admission {
 
-/// What the scheduling constraints of a pod template are; equal ones are shared by pointer between workloads.
+/// What the scheduling constraints of a pod template are.
 struct PodShape {
   std::vector<std::pair<Symbol, std::string>> node_selector;  ///< Sorted by key text.
   bool has_affinity = false;
   std::vector<OwnedTerm> affinity_terms;  ///< OR-ed.
   std::vector<OwnedToleration> tolerations;
+  friend bool operator==(const PodShape&, const PodShape&) = default;
 };
+[[nodiscard]] std::uint64_t interning_hash(const PodShape& shape);
 
 struct PodSetInfo {
   Symbol name;
@@ -31,40 +34,42 @@ struct PodSetInfo {
   std::int32_t min_count = -1;  ///< −1: none.
   std::vector<ResourceRequest>
       requests;  ///< Per pod, after exclusion and transformation (BA-44), sorted by resource text; zero amounts kept.
-  std::shared_ptr<const PodShape> shape;
+  Interned<PodShape> shape;
   Symbol group;  ///< podset-group-name; empty: alone.
+  friend bool operator==(const PodSetInfo&, const PodSetInfo&) = default;
 };
+[[nodiscard]] std::uint64_t interning_hash(const std::vector<PodSetInfo>& pod_sets);
 
 /// Everything that the scheduler needs to know of a pending or reserving Workload. Immutable; a changed Workload gets a new one.
 struct WorkloadInfo {
   WorkloadId id = 0;
   Symbol namespace_;
-  std::string name;
-  std::string uid;
-  std::string job_uid;  ///< Label kueue.x-k8s.io/job-uid, for messages; empty: UNKNOWN.
+  CompactText name;
+  CompactText uid;
+  CompactText job_uid;  ///< Label kueue.x-k8s.io/job-uid, for messages; empty: UNKNOWN.
   Symbol local_queue;
   std::int64_t priority = 0;  ///< Effective priority (§3.2).
   std::int64_t base_priority = 0;
   std::int64_t generation = 0;  ///< Of its spec.
   Time created;
   Time queue_time;  ///< Queue timestamp (§3.2).
-  std::vector<PodSetInfo> pod_sets;
+  Interned<std::vector<PodSetInfo>> pod_sets;
   std::uint64_t equivalence_hash = 0;  ///< §3.6; 0: unknown.
   bool evicted = false;                ///< Evicted=True.
   bool failed_checks = false;          ///< Some check is in Retry or Rejected.
   std::vector<Symbol> ready_checks;    ///< Checks in state Ready.
   bool requeued_false = false;         ///< Condition Requeued is False: the back-off gate is closed (§3.3).
   Time requeue_at;                     ///< Gate closed until then; never: no back-off.
-  RareText limits_error;               ///< Non-empty: Misconfigured, with this message.
+  CompactText limits_error;            ///< Non-empty: Misconfigured, with this message.
   Time reserved_at;                    ///< Transition of QuotaReserved=True.
   /// The slice of the same job that it is to replace and that holds quota in its queue: it is charged the difference only (EJ-32).
   WorkloadId replaces = no_workload;
-  RareText slice_name;                       ///< Of an elastic slice: name of the chain's origin.
+  CompactText slice_name;                    ///< Of an elastic slice: name of the chain's origin.
   bool asks_nothing = false;                 ///< The difference is zero or negative everywhere: it goes before all others (EJ-20).
   std::shared_ptr<const SizingInfo> sizing;  ///< Null: its resources are as they are.
   // What the Workload shows now; a cycle that would write the same again changes nothing.
   Symbol pending_reason;  ///< Reason of QuotaReserved=False; empty: no condition.
-  std::shared_ptr<const std::string> pending_message;
+  SharedText pending_message;
 };
 
 /// The flavors of one pod set and what it uses of them in all.

@@ -15,14 +15,13 @@ const Symbol reason_no_reservation("NoReservation");
 constexpr std::uint32_t bit(Section s) { return 1U << static_cast<unsigned>(s); }
 constexpr std::uint32_t bit(ConditionType t) { return 1U << static_cast<unsigned>(t); }
 
-std::shared_ptr<const PodShape> own_shape(const PodSetFacts& f) {
-  static const auto plain = std::make_shared<const PodShape>();
-  if (f.node_selector.empty() && !f.has_affinity && f.tolerations.empty()) return plain;
-  auto shape = std::make_shared<PodShape>();
-  for (const auto& p : f.node_selector) shape->node_selector.emplace_back(Symbol(p.key), std::string(p.value));
-  std::sort(shape->node_selector.begin(), shape->node_selector.end(),
+PodShape own_shape(const PodSetFacts& f) {
+  PodShape shape;
+  if (f.node_selector.empty() && !f.has_affinity && f.tolerations.empty()) return shape;
+  for (const auto& p : f.node_selector) shape.node_selector.emplace_back(Symbol(p.key), std::string(p.value));
+  std::sort(shape.node_selector.begin(), shape.node_selector.end(),
             [](const auto& a, const auto& b) { return ByText{}(a.first, b.first); });
-  shape->has_affinity = f.has_affinity;
+  shape.has_affinity = f.has_affinity;
   for (const auto& t : f.affinity_terms) {
     OwnedTerm term;
     for (const auto& r : t.requirements) {
@@ -30,10 +29,10 @@ std::shared_ptr<const PodShape> own_shape(const PodSetFacts& f) {
       for (const Text v : r.values) req.values.emplace_back(v);
       term.requirements.push_back(std::move(req));
     }
-    shape->affinity_terms.push_back(std::move(term));
+    shape.affinity_terms.push_back(std::move(term));
   }
   for (const auto& t : f.tolerations)
-    shape->tolerations.push_back({std::string(t.key), std::string(t.value), t.exists, t.effect, t.seconds});
+    shape.tolerations.push_back({std::string(t.key), std::string(t.value), t.exists, t.effect, t.seconds});
   return shape;
 }
 

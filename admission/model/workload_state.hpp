@@ -20,7 +20,7 @@ struct Condition {
   ConditionType type = ConditionType::unspecified;
   ConditionStatus status = ConditionStatus::unknown;
   Symbol reason;
-  std::string message;
+  SharedText message;
   Time last_transition;
 
   [[nodiscard]] bool is_true() const { return status == ConditionStatus::true_; }
@@ -33,14 +33,16 @@ struct PodSetSpec {
   std::int32_t count = 1;
   std::int32_t min_count = -1;
   std::vector<ResourceRequest> requests;  ///< Per pod as observed, sorted by resource text.
-  std::shared_ptr<const PodShape> shape;
+  Interned<PodShape> shape;
   std::uint64_t shape_hash = 0, template_hash = 0, core_hash = 0;
   Symbol group;
-  RareText limits_error;         ///< As observed: what exceeds the template's own limits.
-  RareText limit_range_error;    ///< What breaks a LimitRange of the namespace.
-  std::vector<SizedPart> sized;  ///< Its containers, where bounds apply to some.
-  std::uint64_t bare_hash = 0;   ///< With `sized`: core_hash without what the bounds are about.
+  CompactText limits_error;       ///< As observed: what exceeds the template's own limits.
+  CompactText limit_range_error;  ///< What breaks a LimitRange of the namespace.
+  std::vector<SizedPart> sized;   ///< Its containers, where bounds apply to some.
+  std::uint64_t bare_hash = 0;    ///< With `sized`: core_hash without what the bounds are about.
+  friend bool operator==(const PodSetSpec&, const PodSetSpec&) = default;
 };
+[[nodiscard]] std::uint64_t interning_hash(const std::vector<PodSetSpec>& pod_sets);
 
 [[nodiscard]] std::vector<PodSetSpec> own_pod_sets(List<PodSetFacts> facts);
 [[nodiscard]] SizingPlan own_plan(List<PlannedAmount> facts);
@@ -90,7 +92,7 @@ class WorkloadState {
   // ---- identity and spec -----------------------------------------------------------------------------------------------
   WorkloadId id = 0;
   Symbol namespace_;
-  std::string name, uid, owner_uid;
+  CompactText name, uid, owner_uid;
   Time created;
   std::uint64_t resource_version = 0;
   std::int64_t generation = 0;
@@ -98,19 +100,19 @@ class WorkloadState {
   bool in_use_finalizer = false;
   bool job_made = false;  ///< A job owned it when it was made (label job-uid).
   Symbol queue_name;
-  std::vector<PodSetSpec> pod_sets;
+  Interned<std::vector<PodSetSpec>> pod_sets;
   std::optional<std::int32_t> priority;
   PriorityClassKind priority_class_kind = PriorityClassKind::none;
   Symbol priority_class;
   bool active = true;
   std::int32_t max_exec_seconds = 0;  ///< 0: no limit.
-  RareText admission_gated_by;
+  CompactText admission_gated_by;
   std::int32_t priority_boost = 0;
-  bool elastic = false;      ///< A slice of an elastic job.
-  RareText replacement_for;  ///< "<namespace>/<name>" of the slice that it is to replace; empty: none.
-  RareText slice_name;       ///< Name of the chain's origin; empty: its own.
+  bool elastic = false;         ///< A slice of an elastic job.
+  CompactText replacement_for;  ///< "<namespace>/<name>" of the slice that it is to replace; empty: none.
+  CompactText slice_name;       ///< Name of the chain's origin; empty: its own.
   ResourcePolicy resource_policy = ResourcePolicy::none;
-  RareText resource_bounds;  ///< The annotation as it is.
+  CompactText resource_bounds;  ///< The annotation as it is.
 
   // ---- status -----------------------------------------------------------------------------------------------------------
   std::vector<Condition> conditions;
@@ -131,14 +133,14 @@ class WorkloadState {
   bool revision_pending = false;    ///< WorkloadRevised was decided and not seen yet.
   std::int64_t revised_for = 0;     ///< Generation of the job that the newest WorkloadRevised was about.
   bool removal_pending = false;     ///< WorkloadRemoved was decided.
-  RareText gate_noted;              ///< Value of admission-gated-by as the log tells of it; empty: it is not held back.
+  CompactText gate_noted;           ///< Value of admission-gated-by as the log tells of it; empty: it is not held back.
   Time gated_since;                 ///< Of `gate_noted`.
   // Refused starts with a plan (5440 MR-51, MR-53).
   std::int32_t plan_refusals = 0;  ///< In a row.
-  RareText plan_refusal;           ///< What the API server said last.
+  CompactText plan_refusal;        ///< What the API server said last.
   bool sizing_barred = false;      ///< Its resources are left as they are.
   Time sizing_barred_at;
-  RareText quarantined;  ///< Why the object was set aside; then this is its last version that could be read.
+  CompactText quarantined;  ///< Why the object was set aside; then this is its last version that could be read.
 
   // ---- reading ----------------------------------------------------------------------------------------------------------
   [[nodiscard]] const Condition* find(ConditionType type) const {
@@ -193,7 +195,7 @@ class WorkloadState {
 [[nodiscard]] CheckFacts view_check(const CheckStatus& c, Arena& arena);
 
 /// The scheduler's form of a pending or reserving Workload. `replaced`: the slice that holds quota and that it is to replace.
-[[nodiscard]] std::shared_ptr<const WorkloadInfo> make_info(const WorkloadState& w, const Catalog& catalog, std::string_view job_uid,
+[[nodiscard]] std::shared_ptr<const WorkloadInfo> make_info(const WorkloadState& w, const Catalog& catalog, const CompactText& job_uid,
                                                             const WorkloadState* replaced = nullptr);
 /// What it holds; `info` must be its current form. `replaced`: as above; what that one holds is not charged a second time, so that both
 /// together hold the larger of the two (EJ-45).

@@ -54,13 +54,13 @@ class ClusterQueue final : public Entity {
   /// For snapshots: what does not follow from the Workloads.
   struct Image {
     struct Entry {
-      std::string uid;
+      CompactText uid;
       bool parked = false;
       bool by_record = false;
       ScanState scan;
     };
     std::vector<Entry> entries;
-    std::string sticky_uid;
+    CompactText sticky_uid;
     std::int64_t sticky_generation = 0;
     std::uint64_t generation = 0;
     struct Record {
@@ -76,7 +76,7 @@ class ClusterQueue final : public Entity {
     };
     std::vector<Ledger> ledgers;
     struct Penalty {
-      std::string uid;
+      CompactText uid;
       std::vector<std::pair<Symbol, NanoAmount>> amounts;
     };
     std::vector<Penalty> penalties;

@@ -9,8 +9,6 @@
 namespace hindsight::admission {
 namespace {
 
-const PodShape any_shape{};
-
 Amount used_of(std::span<const CellAmount> usage, CellIndex cell) {
   for (const CellAmount& u : usage)
     if (u.cell == cell) return u.amount;
@@ -321,7 +319,7 @@ bool FlavorAssigner::flavor_matches(const QuotaTree::Group& group, std::size_t f
   if (config->taints.empty() && config->node_labels.empty()) return true;
   for (const std::uint32_t i : members) {
     const PodSetInfo& p = workload_->pod_sets[i];
-    const PodShape& shape = p.shape ? *p.shape : any_shape;
+    const PodShape& shape = *p.shape;
     if (const OwnedTaint* taint = first_untolerated_taint(*config, shape)) {
       Finding finding{Finding::Kind::untolerated_taint, {}, name};
       finding.taint = taint;

@@ -34,7 +34,7 @@ bool Preemption::uses_need(const QuotaTree::Holder& holder) const {
 /// One that is evicted already costs nothing: it is on its way out whatever is decided.
 bool Preemption::is_left_alone(const QuotaTree::Holder& holder) const {
   if (left_alone_.empty() || holder.evicted) return false;
-  const std::string& uid = tree_.entry(holder.entry).reservation->workload->uid;
+  const CompactText& uid = tree_.entry(holder.entry).reservation->workload->uid;
   return std::any_of(left_alone_.begin(), left_alone_.end(), [&](const auto* c) { return c->victim == uid; });
 }
 

@@ -116,11 +116,13 @@ SizingPlan SizeSearch::plan() const {
 
 WorkloadInfo SizeSearch::sized(const SizingPlan& plan) const {
   WorkloadInfo out = workload_;
-  for (std::size_t i = 0; i < out.pod_sets.size(); ++i) {
+  std::vector<PodSetInfo> pod_sets = workload_.pod_sets;
+  for (std::size_t i = 0; i < pod_sets.size(); ++i) {
     const auto& from = workload_.sizing->pod_sets[i];
-    out.pod_sets[i].requests =
-        countable_requests(sized_requests(from.requests, from.containers, plan, out.pod_sets[i].name), settings_, from.covers_pods);
+    pod_sets[i].requests =
+        countable_requests(sized_requests(from.requests, from.containers, plan, pod_sets[i].name), settings_, from.covers_pods);
   }
+  out.pod_sets = std::move(pod_sets);
   return out;
 }
 

@@ -14,7 +14,8 @@
 
 #include "admission/model/state_field.hpp"
 #include "vocabulary/amount.hpp"
-#include "vocabulary/rare_text.hpp"
+#include "vocabulary/compact_text.hpp"
+#include "vocabulary/interned.hpp"
 #include "vocabulary/symbol.hpp"
 #include "vocabulary/time.hpp"
 
@@ -37,7 +38,7 @@ class ArchiveWriter {
   void operator()(const T& v) { bytes(&v, sizeof v); }
   void operator()(const WideAmount& v) { bytes(&v, sizeof v); }
   void operator()(const std::string& s) { text(s); }
-  void operator()(const RareText& s) { text(s); }
+  void operator()(const CompactText& s) { text(s); }
   void operator()(Symbol s) { text(s.text()); }
   void operator()(Time t) { (*this)(t.micros); }
   void text(std::string_view s) {
@@ -77,7 +78,7 @@ class ArchiveReader {
     (*this)(n);
     if (const auto* p = take(n)) s.assign(reinterpret_cast<const char*>(p), n);
   }
-  void operator()(RareText& s) {
+  void operator()(CompactText& s) {
     std::string t;
     (*this)(t);
     s = t;
@@ -141,6 +142,8 @@ template <class A, class T>
 void archive(A& a, std::vector<T>& list);
 template <class A, class T>
 void archive(A& a, std::shared_ptr<T>& p);
+template <class A, class T>
+void archive(A& a, Interned<T>& value);
 template <class A, Table T>
 void archive(A& a, T& table);
 
@@ -191,6 +194,14 @@ void archive(A& a, std::shared_ptr<T>& p) {
   } else {
     archive(a, const_cast<Whole&>(*p));  // the writer changes nothing
   }
+}
+
+/// Likewise.
+template <class A, class T>
+void archive(A& a, Interned<T>& value) {
+  T whole = value;
+  archive(a, whole);
+  if constexpr (A::reading) value = std::move(whole);
 }
 
 template <class A, Table T>

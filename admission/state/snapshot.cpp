@@ -10,17 +10,15 @@ namespace hindsight::admission {
 
 // ---- what is written in another way than its list of members says -------------------------------------------------------------
 
-/// Shapes without constraints are one shared object.
+/// Of shapes most have no constraints, which one byte says.
 template <class A>
-void archive(A& a, std::shared_ptr<const PodShape>& p) {
-  bool plain = p == nullptr || (p->node_selector.empty() && !p->has_affinity && p->affinity_terms.empty() && p->tolerations.empty());
+void archive(A& a, Interned<PodShape>& shape) {
+  bool plain = shape == PodShape{};
   archive(a, plain);
-  if (plain) {
-    static const auto shared = std::make_shared<const PodShape>();
-    if constexpr (A::reading) p = shared;
-    return;
-  }
-  archive<A, const PodShape>(a, p);
+  if (plain)
+    shape = {};
+  else
+    archive<A, PodShape>(a, shape);
 }
 
 template <class A>

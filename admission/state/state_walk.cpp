@@ -147,7 +147,7 @@ class Lines {
 
 template <class T>
 concept Leaf = std::integral<T> || std::is_enum_v<T> || std::same_as<T, WideAmount> || std::same_as<T, Symbol> || std::same_as<T, Time> ||
-    std::same_as<T, std::string> || std::same_as<T, RareText>;
+    std::same_as<T, std::string> || std::same_as<T, CompactText>;
 template <class T>
 concept Optional = requires(const T& x) {
   x.has_value();
@@ -156,6 +156,10 @@ template <class T>
 concept Pointer = requires {
   typename T::element_type;
 };
+template <class T>
+constexpr bool is_interned = false;
+template <class T>
+constexpr bool is_interned<Interned<T>> = true;
 template <class T>
 concept Sequence = requires {
   typename T::value_type;
@@ -199,7 +203,9 @@ class Walk {
  private:
   template <FieldKind kind, class M>
   void member(FieldKindConstant<kind> /*kind*/, std::string_view name, const M& m, const M& made) {
-    if constexpr (kind == FieldKind::state) {
+    if constexpr (is_interned<M>) {
+      member(FieldKindConstant<kind>{}, name, *m, *made);
+    } else if constexpr (kind == FieldKind::state) {
       if (name.ends_with('_')) name.remove_suffix(1);
       if constexpr (Leaf<M>) {
         if (m != made) value(name, m);

@@ -76,7 +76,7 @@ void WorkloadParent::note_gate(const WorkloadState& w, const Context& c, Proposa
 
 void WorkloadParent::apply_gate(const GateChanged& e) {
   const bool held = e.change == GateChange::observed || e.change == GateChange::shrunk;
-  const auto note = [&](RareText& noted, Time& since) {
+  const auto note = [&](CompactText& noted, Time& since) {
     noted = held ? e.value : std::string_view();
     since = held ? e.since : Time::never();
   };

@@ -55,8 +55,7 @@ void WorkloadParent::publish_again(const Context& c, Outbox& out) {
     }
     const bool waited = at.kind == Placement::Kind::pending;
     const WorkloadState* replaced = replaced_by(i, c);
-    const auto info =
-        waited ? make_info(w, *c.catalog, job_ ? std::string_view(job_->uid) : std::string_view(w.owner_uid), replaced) : nullptr;
+    const auto info = waited ? make_info(w, *c.catalog, job_ ? job_->uid : w.owner_uid, replaced) : nullptr;
     const bool changes = waited && (info->replaces != at.info->replaces || info->asks_nothing != at.info->asks_nothing ||
                                     info->equivalence_hash != at.info->equivalence_hash);
     publish(i, {.repush = changes}, c, out);

@@ -1,6 +1,9 @@
 // Pods of an elastic job wait behind a scheduling gate; the active slice says how many of each pod set may run (77 §3.8).
 
 #include <algorithm>
+#include <set>
+#include <string_view>
+#include <utility>
 
 #include "admission/model/slices.hpp"
 #include "admission/workload/workload_parent.hpp"
@@ -23,7 +26,7 @@ PodState* WorkloadParent::find_pod(std::string_view uid) {
 
 void WorkloadParent::apply_pod(const PodObserved& o, Outbox& out) {
   PodState* pod = find_pod(o.meta.uid);
-  if (pod == nullptr) pod = &*pods_.insert(place_of(pods_, o.meta.uid), PodState{std::string(o.meta.uid), std::string(o.meta.name)});
+  if (pod == nullptr) pod = &*pods_.insert(place_of(pods_, o.meta.uid), PodState{CompactText(o.meta.uid), CompactText(o.meta.name)});
   if (o.meta.resource_version != 0 && o.meta.resource_version <= pod->resource_version) return;  // a repeat, or told late
   pod->resource_version = o.meta.resource_version;
   pod->pod_set = Symbol(o.pod_set);
@@ -46,8 +49,9 @@ void WorkloadParent::apply_pod_gone(std::string_view uid, Outbox& out) {
 
 void WorkloadParent::hand_over_pods(const msg::HandOverPods& m, Outbox& out) {
   std::vector<PodState> leaving;
+  const std::set<std::string_view> uids(m.uids.begin(), m.uids.end());
   std::erase_if(pods_, [&](PodState& pod) {
-    if (std::find(m.uids.begin(), m.uids.end(), pod.uid) == m.uids.end()) return false;
+    if (!uids.contains(pod.uid)) return false;
     leaving.push_back(std::move(pod));
     return true;
   });
@@ -130,8 +134,7 @@ void WorkloadParent::release_pods(Proposal& p) const {
 
 /// A pod that was made while its job ran on an older slice, or before any was admitted, lacks what a start injects (EJ-68).
 void WorkloadParent::collect_pod_intents(const Context& c, bool all, std::vector<Intent>& out) {
-  std::vector<std::string> news;
-  news.swap(told_next_);
+  const std::vector<CompactText> news = std::exchange(told_next_, {});
   if (pods_.empty()) return;
   const WorkloadState* slice = active_slice();
   const std::string_view slice_uid = slice == nullptr ? std::string_view() : slice->uid;
@@ -144,7 +147,7 @@ void WorkloadParent::collect_pod_intents(const Context& c, bool all, std::vector
     if (!pod.gated || !pod.released) return;
     if (slice != nullptr && starts.empty())
       for (const auto& assigned : slice->admission->pod_sets) starts.emplace_back(assigned.pod_set, start_of(assigned, *c.catalog));
-    PodReleaseIntent i{pod.uid, std::string(job_->namespace_.text()), pod.name, pod.released_at, {}, {}};
+    PodReleaseIntent i{pod.uid.text(), std::string(job_->namespace_.text()), pod.name.text(), pod.released_at, {}, {}};
     for (const auto& [pod_set, start] : starts) {
       if (pod_set != pod.pod_set) continue;
       i.node_labels = start.node_labels;

@@ -105,7 +105,8 @@ void WorkloadParent::evict_chain(const SliceChain& chain, Proposal& p) const {
   ReservationCleared out;  // it has no pods of its own: nothing drains
   out.workload = ref(waiting, *p.arena);
   out.reason = "PendingEvaluation";
-  out.message = p.message(evicted != nullptr && evicted->is_true() ? evicted->message : "The workload slice that it replaces is evicted");
+  out.message =
+      p.message(evicted != nullptr && evicted->is_true() ? evicted->message.value() : "The workload slice that it replaces is evicted");
   if (waiting.evicted()) {
     out.writes_requeued = true;
     out.requeued = preempted;  // as of any other Workload (BA-133)

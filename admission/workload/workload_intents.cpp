@@ -229,7 +229,7 @@ void WorkloadParent::collect_intents(const Context& c, bool all, std::vector<Int
     } else {
       i.sizes = wanted_sizes(j.plan);
       const auto* e = source != nullptr ? source->find(ConditionType::evicted) : nullptr;
-      i.message = e != nullptr && e->is_true() ? e->message : "Not admitted by cluster queue";
+      i.message = e != nullptr && e->is_true() ? e->message.value() : "Not admitted by cluster queue";
     }
     out.push_back(std::move(i));
   } else if (j.stopping && j.suspended && !workloads_.empty()) {
@@ -245,8 +245,8 @@ void WorkloadParent::collect_intents(const Context& c, bool all, std::vector<Int
   if (!readable || j.deleting) return;
   if (!j.prebuilt_workload.empty() && !gated(*c.catalog) &&
       std::none_of(workloads_.begin(), workloads_.end(), [&](const WorkloadState& w) { return w.name == j.prebuilt_workload; }))
-    out.emplace_back(WorkloadAdoptIntent{std::string(j.namespace_.text()), j.prebuilt_workload.text(), j.uid, std::string(j.kind.text()),
-                                         std::string(j.group.text()), j.name});
+    out.emplace_back(WorkloadAdoptIntent{std::string(j.namespace_.text()), j.prebuilt_workload.text(), j.uid.text(),
+                                         std::string(j.kind.text()), std::string(j.group.text()), j.name.text()});
   const bool sliced_job = j.elastic && c.catalog->settings.elastic_jobs;
   const bool unseen =
       std::none_of(workloads_.begin(), workloads_.end(), [&](const WorkloadState& w) { return w.name == j.requested_name; });

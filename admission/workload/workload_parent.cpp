@@ -424,7 +424,7 @@ void WorkloadParent::read_whole(const JobObserved& o) {
 }
 
 void WorkloadParent::apply_quarantine(const msg::Quarantined& m, const Context& c, Outbox& out) {
-  const auto note = [&](RareText& quarantined, const std::string& uid, std::uint64_t known) {
+  const auto note = [&](CompactText& quarantined, const CompactText& uid, std::uint64_t known) {
     if (m.resource_version != 0 && m.resource_version < known) {
       if (!m.reason.empty()) out.send(self_, domain_address, msg::ReadSince{uid});
       return false;
@@ -579,7 +579,7 @@ void WorkloadParent::publish(std::size_t index, Publish how, const Context& c, O
   const bool moved = at.kind != kind || at.queue != queue;
   if (moved || how.touched || how.repush || how.force || at.admitted != w.admitted()) {
     const WorkloadState* replaced = replaced_by(index, c);
-    auto info = make_info(w, *c.catalog, job_ ? std::string_view(job_->uid) : std::string_view(w.owner_uid), replaced);
+    auto info = make_info(w, *c.catalog, job_ ? job_->uid : w.owner_uid, replaced);
     at.held.reset();
     if (kind == Kind::pending) {
       at.record_reason = Symbol();  // the queue answers if there is one

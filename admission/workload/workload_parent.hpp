@@ -12,37 +12,37 @@
 #include "admission/model/state_field.hpp"
 #include "admission/model/workload_state.hpp"
 #include "admission/workload/repeated_steps.hpp"
-#include "vocabulary/rare_text.hpp"
+#include "vocabulary/compact_text.hpp"
 
 namespace hindsight::admission {
 
 /// A job as its integration reported it last.
 struct JobState {
-  std::string uid, name;
+  CompactText uid, name;
   Symbol kind, group, namespace_;
   std::uint64_t resource_version = 0;
   std::int64_t generation = 0;
   bool deleting = false;
   Symbol queue_name, priority_class, pod_priority_class;
-  RareText prebuilt_workload;
+  CompactText prebuilt_workload;
   std::int32_t max_exec_seconds = 0;
   bool suspended = false, active = false, pods_ready = false, stopping = false, finished = false, succeeded = false, on_hold = false,
        managed = true;
-  RareText finish_message, admission_gated_by;
-  std::string workload_name;
-  std::vector<PodSetSpec> pod_sets;
+  CompactText finish_message, admission_gated_by;
+  CompactText workload_name;
+  Interned<std::vector<PodSetSpec>> pod_sets;
   std::vector<std::pair<Symbol, std::int32_t>> reclaimable;
   std::vector<std::pair<Symbol, std::int32_t>> remaining;  ///< Of elastic jobs: pods that have still to run to the end, where told.
   std::int32_t ready_pods = -1;                            ///< Ready or succeeded; -1: not told.
   bool elastic = false;                                    ///< Annotation elastic-job: "true".
   bool pods_gated = false;                                 ///< All of its pod templates carry the scheduling gate elastic-job.
-  RareText start_error;                                    ///< Why the job cannot be started as assigned; permanent (base-api §7.1).
+  CompactText start_error;                                 ///< Why the job cannot be started as assigned; permanent (base-api §7.1).
   bool removal_pending = false;                            ///< It was decided that the job shall be deleted.
   std::uint64_t requested_since = 0;                       ///< Sequence of a WorkloadRequested whose object has not been seen; 0: none.
-  RareText requested_name;                                 ///< Of that object.
-  RareText requested_for;                                  ///< Uid of the slice that it shall replace; empty: none.
-  RareText scheduling_gated_by;                            ///< The annotation (6915, contract S).
-  RareText gate_noted;                                     ///< Its value as the log tells of it, while it holds the job back.
+  CompactText requested_name;                              ///< Of that object.
+  CompactText requested_for;                               ///< Uid of the slice that it shall replace; empty: none.
+  CompactText scheduling_gated_by;                         ///< The annotation (6915, contract S).
+  CompactText gate_noted;                                  ///< Its value as the log tells of it, while it holds the job back.
   Time gated_since;                                        ///< Of `gate_noted`.
   bool gate_ignored = false;                               ///< It came when the job had a Workload (SG-5).
   bool by_itself = false;                                  ///< It was queued because its owner had no room for it.
@@ -50,9 +50,9 @@ struct JobState {
   bool start_due = false;        ///< It was to be started, and is neither seen to run nor known not to: its pods may come yet.
   std::uint64_t start_left = 0;  ///< Sequence since which it is not to be started any more, while `start_due`; else 0.
   ResourcePolicy resource_policy = ResourcePolicy::none;
-  RareText resource_bounds;
-  SizingPlan plan;       ///< The sizes that its containers were seen with, where these are not its own.
-  RareText quarantined;  ///< Why it was set aside; then all but its outline is of the last version that could be read.
+  CompactText resource_bounds;
+  SizingPlan plan;          ///< The sizes that its containers were seen with, where these are not its own.
+  CompactText quarantined;  ///< Why it was set aside; then all but its outline is of the last version that could be read.
 
   [[nodiscard]] std::uint64_t hash() const;
   /// Only of what others than we change: a job that starts and stops because we say so is no news (D10).
@@ -249,7 +249,7 @@ class WorkloadParent final : public Entity {
   std::vector<Placement> placements_;  ///< Parallel to workloads_.
   std::vector<PodState> pods_;         ///< By uid. Only those of elastic jobs.
   // Of what collect_intents tells; no part of the state.
-  std::vector<std::string> told_next_;  ///< Pods that were released since it was asked last.
+  std::vector<CompactText> told_next_;  ///< Pods that were released since it was asked last.
   std::string told_of_slice_;           ///< For which it told of pods last: another one may have other nodes.
   Time announced_due_;
   RepeatedSteps repeats_;

@@ -388,7 +388,7 @@ bool WorkloadParent::resolve_pending(const WorkloadState& w, const Placement& at
   } else if (const auto gate = admission_gate(w, *c.catalog); !gate.empty()) {
     reason = "AdmissionGated";
     message = std::string(gated_by) + std::string(gate);
-  } else if (current == "AdmissionGated" && now->message.starts_with(gated_by)) {
+  } else if (current == "AdmissionGated" && now->message->starts_with(gated_by)) {
     reason = "PendingEvaluation";
     message = "AdmissionGatedBy cleared, waiting for quota reservation";
   } else if (!at.record_reason.empty() && (always_says || current == "Deactivated" || current == "PendingEvaluation" ||

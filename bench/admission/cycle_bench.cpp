@@ -72,7 +72,7 @@ struct Bench {
     p.name = main_set;
     p.count = 1;
     p.requests = {{cpu, amount}, {memory, amount}};
-    w->pod_sets.push_back(std::move(p));
+    w->pod_sets = std::vector{std::move(p)};
     return w;
   }
   std::vector<Head> heads(Amount amount, std::int64_t priority) {

@@ -30,11 +30,12 @@ std::vector<AbsentObject> find_absent(const admission::StateView& state, const M
     const auto* p = state.parent(i);
     if (p == nullptr) continue;
     for (const auto& w : p->workloads())
-      if (mirror.find_by_uid(w.uid) == nullptr) out.push_back({ObjectKind::workload, std::string(w.namespace_.text()), w.name, w.uid});
+      if (mirror.find_by_uid(w.uid) == nullptr)
+        out.push_back({ObjectKind::workload, std::string(w.namespace_.text()), w.name.text(), w.uid.text()});
     for (const auto& pod : p->pods())
-      if (mirror.find_by_uid(pod.uid) == nullptr) out.push_back({ObjectKind::pod, "", pod.name, pod.uid});
+      if (mirror.find_by_uid(pod.uid) == nullptr) out.push_back({ObjectKind::pod, "", pod.name.text(), pod.uid.text()});
     if (p->job() && mirror.find_by_uid(p->job()->uid) == nullptr)
-      out.push_back({ObjectKind::job, std::string(p->job()->namespace_.text()), p->job()->name, p->job()->uid});
+      out.push_back({ObjectKind::job, std::string(p->job()->namespace_.text()), p->job()->name.text(), p->job()->uid.text()});
   }
   cluster_scoped(ObjectKind::cluster_queue, types::cluster_queue, catalog.queues);
   cluster_scoped(ObjectKind::cohort, types::cohort, catalog.cohorts);

@@ -16,11 +16,11 @@ Time changed_at(const WorkloadState& w, ConditionType type) {
 }
 
 JobFacts facts_of(const admission::JobState& job) {
-  return {.uid = job.uid,
+  return {.uid = job.uid.text(),
           .kind = std::string(job.kind.text()),
           .group = std::string(job.group.text()),
           .namespace_ = std::string(job.namespace_.text()),
-          .name = job.name,
+          .name = job.name.text(),
           .suspended = job.suspended};
 }
 

@@ -101,7 +101,7 @@ bool stays_in_its_slice(const RecordView& record, const admission::StateView& st
         });
         if (running <= granted.count) continue;
         std::printf("record %llu: slice %s was granted %d pods, %lld run or were released\n", static_cast<unsigned long long>(offset),
-                    w.name.c_str(), granted.count, static_cast<long long>(running));
+                    w.name.text().c_str(), granted.count, static_cast<long long>(running));
         return false;
       }
     }

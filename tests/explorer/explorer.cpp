@@ -232,7 +232,7 @@ void Explorer::refuse_a_write() {
       o.decision_sequence = w.last_decision;
       o.http_status = 422;
       o.message = "refused";
-      applier_.refused(w.uid);
+      applier_.refused(w.uid.text());
       record(history_.append(OwnedObservation{std::move(arena), o}, server_.now, epoch_));
       return;
     }

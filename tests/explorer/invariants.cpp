@@ -53,11 +53,11 @@ Books expected_books(const StateView& state) {
       const auto* replaced = parent->replaced_by(n, state.domain().context());
       if (holds_quota(w)) {
         const Symbol q = w.admission->cluster_queue;
-        b.reserving[q].insert(w.uid);
-        const auto reservation = admission::make_reservation(w, admission::make_info(w, catalog, "", replaced), replaced);
+        b.reserving[q].insert(w.uid.text());
+        const auto reservation = admission::make_reservation(w, admission::make_info(w, catalog, {}, replaced), replaced);
         for (const auto& charge : reservation->charges) b.usage[q][{charge.flavor, charge.resource}] += charge.amount;
       } else if (admissible(w, *parent, catalog) && !parent->withheld(n, state.domain().context())) {
-        b.pending[catalog.local_queue(w.namespace_, w.queue_name)->cluster_queue].insert(w.uid);
+        b.pending[catalog.local_queue(w.namespace_, w.queue_name)->cluster_queue].insert(w.uid.text());
       }
     }
   }
@@ -79,9 +79,9 @@ std::string check_books(const StateView& state) {
     if (q == nullptr) return "ClusterQueue " + text + " is observed but has no entity";
     std::multiset<std::string> pending, reserving;
     Usage usage;
-    for (const auto& w : q->waiting()) pending.insert(w.workload->uid);
+    for (const auto& w : q->waiting()) pending.insert(w.workload->uid.text());
     for (const auto& r : q->reservations()) {
-      reserving.insert(r->workload->uid);
+      reserving.insert(r->workload->uid.text());
       for (const auto& charge : r->charges) usage[{charge.flavor, charge.resource}] += charge.amount;
     }
     for (const auto* uids : {&pending, &reserving})
@@ -106,7 +106,7 @@ std::string check_books(const StateView& state) {
       return "ClusterQueue " + text + ": its tree " + std::string(root.text()) + " is not built";
     std::multiset<std::string> in_tree;
     for (const auto id : tree->quota()->reservations_of(name))
-      in_tree.insert(tree->quota()->find_reservation(id)->reservation->workload->uid);
+      in_tree.insert(tree->quota()->find_reservation(id)->reservation->workload->uid.text());
     if (in_tree != reserving) return "ClusterQueue " + text + ": reserving " + list(reserving) + ", in its tree " + list(in_tree);
     for (const auto& [pair, amount] : usage)
       if (const Amount charged = tree->quota()->usage(name, pair.first, pair.second); charged != amount)

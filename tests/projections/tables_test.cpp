@@ -46,7 +46,7 @@ TEST_F(Tables, FiltersNarrowWorkloads) {
   fill();
   const auto names = [&](const Filter& f) {
     std::vector<std::string> out;
-    for (const auto& at : select_workloads(w.driver(), f)) out.push_back(at.workload->name);
+    for (const auto& at : select_workloads(w.driver(), f)) out.push_back(at.workload->name.text());
     return out;
   };
   using Names = std::vector<std::string>;

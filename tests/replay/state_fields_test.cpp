@@ -23,7 +23,7 @@ template <class T>
 concept Number = std::integral<T> || std::same_as<T, WideAmount>;
 template <class T>
 concept Leaf = Number<T> || std::is_enum_v<T> || std::same_as<T, Symbol> || std::same_as<T, Time> || std::same_as<T, std::string> ||
-    std::same_as<T, RareText>;
+    std::same_as<T, CompactText>;
 
 template <Leaf T>
 void change(T& x) {
@@ -72,8 +72,8 @@ class Places {
     } else if constexpr (requires { m.has_value(); }) {
       place(name, [&] { m.has_value() ? m.reset() : void(m.emplace()); });
       if (m) inside(*m);
-    } else if constexpr (std::same_as<M, std::shared_ptr<const PodShape>>) {
-      shared(m);
+    } else if constexpr (requires { m.change([](auto&) {}); }) {
+      m.change([&](auto& value) { member(name, value); });
     } else if constexpr (requires { typename M::element_type; }) {
       if constexpr (!std::is_pointer_v<M>) inside(*m);
     } else if constexpr (requires { typename M::mapped_type; }) {

@@ -204,7 +204,7 @@ TEST(Verify, ASnapshotThatIsWrongInOneFieldIsFoundAndTheFieldIsNamed) {
   ASSERT_TRUE(index);
   auto* parent = const_cast<admission::WorkloadParent*>(read.parent(*index));
   auto image = parent->image();
-  image.workloads.at(0).pod_sets.at(0).group = Symbol("somebody-else");
+  image.workloads.at(0).pod_sets.change([](auto& pod_sets) { pod_sets.at(0).group = Symbol("somebody-else"); });
   parent->restore(std::move(image));
   ASSERT_EQ(read.state_hash(), meta.state_hash);
   const auto state = admission::SnapshotCodec::write(read);

@@ -145,7 +145,7 @@ class MortalPlane final : private connectors::Cluster {
 
   /// Of what it deleted just before it was killed no watch will tell.
   void emit_what_has_gone() {
-    const auto tell = [this](ObjectKind kind, Symbol namespace_, const std::string& name, const std::string& uid) {
+    const auto tell = [this](ObjectKind kind, Symbol namespace_, std::string_view name, std::string_view uid) {
       if (!uid.empty() && mirror_->find_by_uid(uid) == nullptr) emit(ObjectDeleted{kind, namespace_.text(), name, uid, {}});
     };
     for (std::uint32_t i = 0; i < driver_->domain().parent_count(); ++i) {

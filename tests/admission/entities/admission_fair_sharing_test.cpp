@@ -54,7 +54,7 @@ class AdmissionFairSharing : public ::testing::Test {
   }
   std::vector<std::string> order() {
     std::vector<std::string> out;
-    for (const auto& x : w.driver().queue(Symbol("a"))->waiting()) out.push_back(x.workload->name);
+    for (const auto& x : w.driver().queue(Symbol("a"))->waiting()) out.push_back(x.workload->name.text());
     return out;
   }
   void finish(std::string_view name) {

@@ -258,7 +258,7 @@ TEST_F(ElasticPods, TheHeadSurvivesEveryResize) {
       const auto* now = find("slice-1");
       for (const auto& x : w.driver().parent(*w.driver().domain().find_parent("job-train"))->workloads())
         if (!x.finished()) now = &x;
-      slice(line.substr(10), workers, now->name);
+      slice(line.substr(10), workers, now->name.text());
     }
     pod("w-" + std::to_string(next++), "workers", true);
     for (const auto& name : released()) EXPECT_NE(name, "head");

@@ -167,7 +167,7 @@ class QueueWorld : public ::testing::Test {
   [[nodiscard]] const ClusterQueue& queue(std::string_view name) { return *w.driver().queue(Symbol(name)); }
   [[nodiscard]] Lines waiting(std::string_view name) {
     Lines out;
-    for (const auto& x : queue(name).waiting()) out.push_back(x.workload->name);
+    for (const auto& x : queue(name).waiting()) out.push_back(x.workload->name.text());
     return out;
   }
   [[nodiscard]] bool parked(std::string_view in, std::string_view name) {

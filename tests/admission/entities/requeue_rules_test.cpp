@@ -390,7 +390,7 @@ TEST_F(RequeueRules, WorkloadsThatDifferShareNoRecord) {
     if (o.pod_sets.size() == 1) o.pod_sets = pods;
     w.observe(o);
     const auto& s = w.state(o.meta.name);
-    return make_info(s, *w.driver().domain().catalog(), "")->equivalence_hash;
+    return make_info(s, *w.driver().domain().catalog(), {})->equivalence_hash;
   };
   const auto same = hash_with([](auto&, auto&) {});
   EXPECT_EQ(same, hash_with([](auto& o, auto&) { o.meta.created = Time::from_seconds(5); })) << "age is none of them";

@@ -17,11 +17,11 @@ class Transformations : public ::testing::Test {
     PodSetSpec p;
     p.name = Symbol("main");
     for (const auto& r : asked) p.requests.push_back({Symbol(r.resource), r.amount});
-    s.pod_sets.push_back(std::move(p));
+    s.pod_sets = std::vector{std::move(p)};
     Catalog catalog;
     catalog.settings = settings;
     std::string out;
-    const auto info = make_info(s, catalog, "");
+    const auto info = make_info(s, catalog, {});
     for (const auto& r : info->pod_sets[0].requests)
       out += (out.empty() ? "" : " ") + std::string(r.resource.text()) + "=" + std::to_string(r.amount);
     return out;

@@ -107,7 +107,7 @@ class RandomQueue {
     std::sort(sorted.begin(), sorted.end(),
               [&](const auto& a, const auto& b) { return goes_before(model_.at(a), model_.at(b), boosted_); });
     Lines shown, reserved;
-    for (const auto& x : w_.driver().queue(Symbol("q"))->waiting()) shown.push_back(x.workload->name);
+    for (const auto& x : w_.driver().queue(Symbol("q"))->waiting()) shown.push_back(x.workload->name.text());
     for (const Event& e : step.events)
       if (const auto* q = std::get_if<QuotaReserved>(&e)) reserved.emplace_back(q->workload.name);
     ASSERT_EQ(shown, sorted);

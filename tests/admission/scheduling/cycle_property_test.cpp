@@ -27,9 +27,9 @@ Head random_head(Dice& dice, WorkloadId id, const QueueConfig& queue, const Rand
   w->queue_time = Time::from_seconds(dice.between(0, 20));
   w->equivalence_hash = 1;
   w->failed_checks = dice.one_in(40);
-  const std::uint32_t pod_sets = 1 + dice.below(2);
-  for (std::uint32_t p = 0; p < pod_sets; ++p) {
-    PodSetInfo& info = w->pod_sets.emplace_back();
+  std::vector<PodSetInfo> pod_sets(1 + dice.below(2));
+  for (std::size_t p = 0; p < pod_sets.size(); ++p) {
+    PodSetInfo& info = pod_sets[p];
     info.name = Symbol("p" + std::to_string(p));
     info.count = static_cast<std::int32_t>(dice.between(1, 4));
     if (dice.one_in(3)) info.min_count = static_cast<std::int32_t>(dice.between(1, info.count));
@@ -38,6 +38,7 @@ Head random_head(Dice& dice, WorkloadId id, const QueueConfig& queue, const Rand
     }
     if (dice.one_in(8)) info.group = Symbol("group");
   }
+  w->pod_sets = std::move(pod_sets);
   Head head{std::move(w), queue.name, {}};
   if (dice.one_in(4)) {
     head.scan.cycle = cycle - dice.below(4);

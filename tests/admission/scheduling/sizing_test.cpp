@@ -168,8 +168,10 @@ TEST(SizeSearch, FindsAMaximalPlanWithinTheBounds) {
     ASSERT_EQ(found.has_value(), again.has_value());
     if (!found) {
       WorkloadInfo least = *w.info;
-      least.pod_sets[0].requests[0].amount = cpus - (cpus > low_cpu ? (cpus - low_cpu) / step_cpu * step_cpu : 0);
-      least.pod_sets[0].requests[1].amount = gpus - (gpus > low_gpu ? (gpus - low_gpu) / step_gpu * step_gpu : 0);
+      least.pod_sets.change([&](auto& pod_sets) {
+        pod_sets[0].requests[0].amount = cpus - (cpus > low_cpu ? (cpus - low_cpu) / step_cpu * step_cpu : 0);
+        pod_sets[0].requests[1].amount = gpus - (gpus > low_gpu ? (gpus - low_gpu) / step_gpu * step_gpu : 0);
+      });
       EXPECT_FALSE(fits(least));
       continue;
     }
@@ -183,7 +185,7 @@ TEST(SizeSearch, FindsAMaximalPlanWithinTheBounds) {
       EXPECT_LT(p.amount, p.original);
       EXPECT_EQ((p.original - p.amount) % step, 0);
       WorkloadInfo larger = found->workload;
-      larger.pod_sets[0].requests[is_cpu ? 0 : 1].amount += step;
+      larger.pod_sets.change([&](auto& pod_sets) { pod_sets[0].requests[is_cpu ? 0 : 1].amount += step; });
       EXPECT_FALSE(fits(larger)) << "one step more would fit, too";
     }
   }

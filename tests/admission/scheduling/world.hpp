@@ -33,15 +33,15 @@ struct Work {
     p.count = count;
     p.min_count = min_count;
     for (const auto& [resource, amount] : each) p.requests.push_back({Symbol(resource), amount});
-    info->pod_sets.push_back(std::move(p));
+    info->pod_sets.change([&](auto& pod_sets) { pod_sets.push_back(std::move(p)); });
     return *this;
   }
   Work& in_group(std::string_view group) {
-    info->pod_sets.back().group = Symbol(group);
+    info->pod_sets.change([&](auto& pod_sets) { pod_sets.back().group = Symbol(group); });
     return *this;
   }
   Work& shape(PodShape s) {
-    info->pod_sets.back().shape = std::make_shared<PodShape>(std::move(s));
+    info->pod_sets.change([&](auto& pod_sets) { pod_sets.back().shape = std::move(s); });
     return *this;
   }
   Work& priority(std::int64_t p) {
