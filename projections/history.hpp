@@ -45,7 +45,7 @@ class History {
   /// What is known between two records: of an elastic job several Workloads live at once, its slices.
   struct Known {
     std::map<std::string, WorkloadState, std::less<>> workloads;  ///< By uid.
-    std::optional<admission::JobState> job;
+    Boxed<admission::JobState> job;
     [[nodiscard]] const WorkloadState* find(std::string_view uid) const;
   };
   /// Of the Workloads that were met, and those that the record's decisions name.

@@ -11,6 +11,7 @@
 #include "admission/model/intents.hpp"
 #include "admission/model/workload_info.hpp"
 #include "vocabulary/arena.hpp"
+#include "vocabulary/boxed.hpp"
 #include "vocabulary/decisions.hpp"
 #include "vocabulary/state_hash.hpp"
 
@@ -116,7 +117,7 @@ class WorkloadState {
 
   // ---- status -----------------------------------------------------------------------------------------------------------
   std::vector<Condition> conditions;
-  std::optional<Admission> admission;
+  Boxed<Admission> admission;
   std::vector<CheckStatus> checks;
   bool has_requeue_state = false;
   std::int32_t requeue_count = 0;

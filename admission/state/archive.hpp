@@ -131,13 +131,19 @@ concept Table = requires {
   typename T::mapped_type;
 };
 
+/// std::optional and Boxed.
+template <class T>
+concept OptionalValue = requires(const T& v) {
+  v.has_value();
+};
+
 // Each may hold any other.
 template <class A, Listed T>
 void archive(A& a, T& x);
 template <class A, class T, class U>
 void archive(A& a, std::pair<T, U>& p);
-template <class A, class T>
-void archive(A& a, std::optional<T>& v);
+template <class A, OptionalValue T>
+void archive(A& a, T& v);
 template <class A, class T>
 void archive(A& a, std::vector<T>& list);
 template <class A, class T>
@@ -158,8 +164,8 @@ void archive(A& a, T& x) {
   if constexpr (A::reading && requires { x.derive(); }) x.derive();
 }
 
-template <class A, class T>
-void archive(A& a, std::optional<T>& v) {
+template <class A, OptionalValue T>
+void archive(A& a, T& v) {
   bool present = v.has_value();
   a(present);
   if constexpr (A::reading) {

@@ -149,10 +149,6 @@ template <class T>
 concept Leaf = std::integral<T> || std::is_enum_v<T> || std::same_as<T, WideAmount> || std::same_as<T, Symbol> || std::same_as<T, Time> ||
     std::same_as<T, std::string> || std::same_as<T, CompactText>;
 template <class T>
-concept Optional = requires(const T& x) {
-  x.has_value();
-};
-template <class T>
 concept Pointer = requires {
   typename T::element_type;
 };
@@ -164,11 +160,11 @@ template <class T>
 concept Sequence = requires {
   typename T::value_type;
 }
-&&!Table<T> && !Leaf<T> && !Optional<T>;
+&&!Table<T> && !Leaf<T> && !OptionalValue<T>;
 
 template <class T>
 bool is_empty(const T& x) {
-  if constexpr (Optional<T>)
+  if constexpr (OptionalValue<T>)
     return !x.has_value();
   else if constexpr (Pointer<T>)
     return x == nullptr;
@@ -230,7 +226,7 @@ class Walk {
   void inside(const T& x) {
     if constexpr (Leaf<T>) {
       out_.leaf("", x);
-    } else if constexpr (Optional<T>) {
+    } else if constexpr (OptionalValue<T>) {
       if constexpr (!Leaf<typename T::value_type>) out_.leaf("", true);
       inside(*x);
     } else if constexpr (Pointer<T>) {

@@ -12,6 +12,7 @@
 #include "admission/model/state_field.hpp"
 #include "admission/model/workload_state.hpp"
 #include "admission/workload/repeated_steps.hpp"
+#include "vocabulary/boxed.hpp"
 #include "vocabulary/compact_text.hpp"
 
 namespace hindsight::admission {
@@ -75,7 +76,7 @@ class WorkloadParent final : public Entity {
   /// Nobody wants to know what pods were released.
   void forget_releases() { told_next_.clear(); }
 
-  [[nodiscard]] const std::optional<JobState>& job() const { return job_; }
+  [[nodiscard]] const Boxed<JobState>& job() const { return job_; }
   [[nodiscard]] const std::vector<WorkloadState>& workloads() const { return workloads_; }
   [[nodiscard]] const std::vector<PodState>& pods() const { return pods_; }
   [[nodiscard]] bool empty() const { return !job_ && workloads_.empty() && pods_.empty(); }
@@ -105,7 +106,7 @@ class WorkloadParent final : public Entity {
 
   /// For snapshots: the state whole, and back. After `restore` the parent announces itself to its queues on the next Refresh.
   struct Image {
-    std::optional<JobState> job;
+    Boxed<JobState> job;
     std::vector<WorkloadState> workloads;
     std::vector<PodState> pods;
     RepeatedSteps repeats;
@@ -244,7 +245,7 @@ class WorkloadParent final : public Entity {
   [[nodiscard]] bool same_templates(const WorkloadState& w) const;
 
   Address self_;
-  std::optional<JobState> job_;
+  Boxed<JobState> job_;
   std::vector<WorkloadState> workloads_;
   std::vector<Placement> placements_;  ///< Parallel to workloads_.
   std::vector<PodState> pods_;         ///< By uid. Only those of elastic jobs.

@@ -1,12 +1,9 @@
 // Admissions a second, without I/O: 1,000 ClusterQueues in 10 cohorts, 100,000 pending Workloads, until all are admitted. Under the loop
-// (one core) and under CAF, and how that grows. Also what a pending Workload costs in memory, and what an arrival in a long queue costs.
+// (one core) and under CAF, and how that grows. Also what an arrival in a long queue costs.
 
 #include <benchmark/benchmark.h>
-#include <mimalloc.h>
-#include <unistd.h>
 
 #include <cstdlib>
-#include <fstream>
 
 #include "actors/actor_driver.hpp"
 #include "admission/domain/loop_driver.hpp"
@@ -22,14 +19,6 @@ void must(const Result<void>& ok) {
     std::fprintf(stderr, "error: %s\n", ok.error().message.c_str());
     std::abort();
   }
-}
-
-/// Bytes of this process in memory.
-std::size_t resident() {
-  std::ifstream statm("/proc/self/statm");
-  std::size_t total = 0, pages = 0;
-  statm >> total >> pages;
-  return pages * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
 }
 
 /// The loop driver with the interface of the actors' one.
@@ -115,21 +104,6 @@ void actors_under_caf(benchmark::State& state) {
     options.inline_receivers = static_cast<std::size_t>(state.range(1));
     return std::make_unique<actors::ActorDriver>(facts.settings_reader(), std::move(options));
   });
-}
-
-void memory_of_pending(benchmark::State& state) {
-  while (state.KeepRunning()) {
-    const Shape shape;
-    BigDomain facts(shape);
-    Loop driver(facts.settings_reader());
-    Run run(driver, facts, shape);
-    mi_collect(true);
-    const std::size_t before = resident();
-    run.tell_everything();
-    mi_collect(true);
-    const std::size_t after = resident();
-    state.counters["bytes/workload"] = static_cast<double>(after - before) / static_cast<double>(shape.workloads);
-  }
 }
 
 /// As many pending Workloads as asked, all admitted; with memory for each.
@@ -223,7 +197,6 @@ BENCHMARK(loop_growing)
 BENCHMARK(arrival_in_a_long_queue)->ArgName("pending")->Arg(1'000)->Arg(10'000)->Arg(100'000)->Unit(benchmark::kMicrosecond);
 BENCHMARK(flip_of_a_local_queue)->ArgName("members")->Arg(1'000)->Arg(10'000)->Arg(100'000)->Unit(benchmark::kMillisecond);
 BENCHMARK(drain)->ArgName("pending")->Arg(536)->Arg(5'360)->Arg(53'600)->Unit(benchmark::kMillisecond)->Iterations(1);
-BENCHMARK(memory_of_pending)->Iterations(1)->Unit(benchmark::kMillisecond);
 
 }  // namespace
 }  // namespace hindsight::bench

@@ -69,7 +69,7 @@ class PartlyAdmitted : public Reservations {
     w.observe(o);
     (void)w.settle();
     written("w");
-    ASSERT_EQ(w.state("w").admission.value().pod_sets.at(0).count, 7);
+    ASSERT_EQ(w.state("w").admission->pod_sets.at(0).count, 7);
   }
   void reclaim(std::int32_t count) {
     change("w", [&](WorkloadObserved& o) {
@@ -125,8 +125,8 @@ TEST_F(PartlyAdmitted, ReclaimablePodsCountFromTheWholeNumber) {
     reclaim(c.reclaimable);
     EXPECT_EQ(charged("a"), c.charged) << c.reclaimable;
     expect_free(7'000 - c.charged);
-    EXPECT_EQ(w.state("w").admission.value().pod_sets.at(0).count, 7);
-    EXPECT_EQ(w.state("w").admission.value().pod_sets.at(0).usage.at(0).second, 7'000);
+    EXPECT_EQ(w.state("w").admission->pod_sets.at(0).count, 7);
+    EXPECT_EQ(w.state("w").admission->pod_sets.at(0).usage.at(0).second, 7'000);
   }
 }
 
