@@ -44,13 +44,14 @@ MAY_INCLUDE = {
 }
 
 # Folders that are divided into rooms: the rooms that each may include beside itself. "": what stands beside the rooms.
-TO_SCHEDULING = ["tables", "model", "quota", "scheduling"]
+TO_SCHEDULING = ["tables", "model", "quota", "topology", "scheduling"]
 ROOMS = {
     "admission": {
         "tables": [],
         "model": ["tables"],
         "quota": ["tables", "model"],
-        "scheduling": ["tables", "model", "quota"],
+        "topology": [],
+        "scheduling": ["tables", "model", "quota", "topology"],
         "": TO_SCHEDULING,
         "queue": ["", *TO_SCHEDULING],
         "workload": ["", *TO_SCHEDULING],

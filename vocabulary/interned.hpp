@@ -137,7 +137,7 @@ class Interned {
 
   /// The last one who lets go does so under the lock, under which alone a value that nobody has is found by another.
   static void let_go(Node* node) noexcept {
-    std::uint32_t users = node->users.load(std::memory_order_relaxed);
+    std::uint32_t users = node->users.load(std::memory_order_acquire);  // what others did with it is over before it goes
     while (users > 1)
       if (node->users.compare_exchange_weak(users, users - 1, std::memory_order_acq_rel)) return;
     if (node->shared) {

@@ -82,8 +82,8 @@ TEST(Interned, ATextStandsWhereAStringStood) {
   EXPECT_TRUE(SharedText().empty());
 }
 
-// Four threads take and let go of the same few values: each reads what it asked for, and nothing is left. Its word is worth most under the
-// sanitizers.
+// Four threads take and let go of the same few values, of which not all are shared: each reads what it asked for, and nothing is left. Its
+// word is worth most under the sanitizers.
 TEST(Interned, ThreadsMayTakeAndLetGoAtTheSameTime) {
   {
     const Value kept = Chosen{"0", 0};
@@ -94,9 +94,9 @@ TEST(Interned, ThreadsMayTakeAndLetGoAtTheSameTime) {
         std::mt19937 random(seed);
         std::vector<Value> held(8);
         for (int i = 0; i < 20'000; ++i) {
-          const auto which = static_cast<unsigned>(random() % 6);
+          const auto which = static_cast<unsigned>(random() % 12);
           Value& place = held[random() % held.size()];
-          place = Chosen{std::to_string(which), which % 2};
+          place = Chosen{std::to_string(which), 0};
           const Value copy = place;
           place = held[random() % held.size()];
           if (copy->text != std::to_string(which)) ++wrong;

@@ -1,0 +1,88 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "admission/topology/topology_tree.hpp"
+#include "vocabulary/result.hpp"
+
+namespace hindsight::admission::topology {
+
+/// As many as there can be: nothing limits them.
+inline constexpr std::int32_t unlimited_pods = std::numeric_limits<std::int32_t>::max();
+
+/// What one pod needs of a leaf, with one of resource "pods"; sorted by text of the name.
+using PodRequest = std::vector<std::pair<Symbol, Amount>>;
+
+/// How close the pods of a pod set have to be (2724 §2.3), by names as the user gave them.
+struct TopologyRequest {
+  std::optional<std::string> required, preferred;  ///< Labels of levels; at most one of the two.
+  bool unconstrained = false;
+  /// Groups of equal size, each within one domain of its level; the outermost first.
+  struct Layer {
+    std::string level;
+    std::optional<std::int32_t> size;
+  };
+  std::vector<Layer> slices;
+};
+
+/// The same for one tree (§3.2).
+struct PlacementRules {
+  std::size_t level = 0;    ///< Where the search begins.
+  bool strict = false;      ///< One domain of `level`, or nothing.
+  bool free = false;        ///< Any set of domains of `level`; never a look at the levels above.
+  bool least_free = false;  ///< The smallest that fit, in place of the largest (LeastFreeCapacity).
+  struct Layer {
+    std::size_t level = 0;
+    std::int32_t size = 1;
+  };
+  std::vector<Layer> layers;  ///< At least one, of which the first counts the slices.
+};
+
+/// Reads a request for a tree with these levels. `implied`: all flavors of the queue have a topology, so that no request means
+/// unconstrained. `mixed`: gate TASProfileMixed. Errors: the texts of §2.9.
+[[nodiscard]] Result<PlacementRules> rules_for(const TopologyRequest& request, const std::vector<std::string>& levels, bool implied,
+                                               bool mixed);
+
+/// A group of pods that are placed together: alike ones, and maybe one more that leads them.
+struct Gang {
+  std::int32_t count = 0;
+  PodRequest request;
+  std::optional<PodRequest> leader;
+};
+
+/// Where pods stand: leaves in the order of their paths, each with at least one.
+struct Placement {
+  std::vector<std::pair<DomainIndex, std::int32_t>> pods;
+  std::optional<DomainIndex> leader;
+};
+
+/// Why there is no placement.
+struct Misfit {
+  bool empty_level = false;          ///< There are no domains to look at.
+  std::int32_t fit = 0, wanted = 0;  ///< In slices where they are larger than a pod.
+  /// With several layers: how many groups of each fit, of how many.
+  std::vector<std::pair<std::int32_t, std::int32_t>> layers;
+  /// How many leaves have no room for a single pod, by the resource that they lack most.
+  std::map<std::string, std::int32_t> lacking;
+};
+
+/// Places the gang (§3.3 to §3.8). `excluded`: a byte for each leaf, not 0 where no pod of it may stand; empty: none is.
+/// The same for the same input on every machine; independent of the order in which nodes were told.
+[[nodiscard]] tl::expected<Placement, Misfit> place(const TopologyTree& tree, const Capacity& free, const PlacementRules& rules,
+                                                    const Gang& gang, std::span<const std::uint8_t> excluded = {});
+
+/// Takes what the placed pods need off `free`, or gives it back (`sign` −1).
+void charge(Capacity& free, const Gang& gang, const Placement& placement, int sign = 1);
+
+/// The sentence of §2.9. `topology`: its name; `excluded`: leaves that were excluded, by the words for why ("nodeSelector").
+[[nodiscard]] std::string text_of(const Misfit& misfit, std::string_view topology, const TopologyTree& tree, const PlacementRules& rules,
+                                  const std::map<std::string, std::int32_t>& excluded = {});
+
+}  // namespace hindsight::admission::topology
