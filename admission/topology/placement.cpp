@@ -54,39 +54,55 @@ class Search {
 
   // ---- phase 1 (§3.3, §3.4) -------------------------------------------------------------------------------------------------------
 
-  /// Pods with this request that the leaf has room for; `taken`: by the leader.
-  [[nodiscard]] std::int32_t fits(const PodRequest& request, DomainIndex leaf, const PodRequest* taken, Symbol* limit) const {
-    std::int32_t most = unlimited_pods;
+  /// What is asked of a leaf, of one resource; null: no leaf has any of it.
+  struct Need {
+    const Amount* column;
+    Amount amount, taken;  ///< By a pod; by the leader, where it stands here.
+  };
+
+  [[nodiscard]] std::vector<Need> needs_of(const PodRequest& request, const PodRequest* leader) const {
+    std::vector<Need> out;
     for (const auto& [resource, amount] : request) {
       if (amount == 0) continue;
-      Amount has = free_.at(resource, leaf);
-      if (taken != nullptr)
-        for (const auto& [r, a] : *taken)
-          if (r == resource) has = subtract(has, a);
-      const Amount ratio = has / amount;
-      const auto n = static_cast<std::int32_t>(std::clamp<Amount>(ratio, 0, unlimited_pods));
-      if (n < most) {
-        most = n;
-        if (limit != nullptr) *limit = resource;
-      }
+      Amount taken = 0;
+      if (leader != nullptr)
+        for (const auto& [r, a] : *leader)
+          if (r == resource) taken = a;
+      out.push_back({free_.column(resource), amount, taken});
     }
-    return most;
+    return out;
+  }
+
+  /// Pods that the leaf has room for, and the position of what limits them most.
+  static std::pair<std::int32_t, std::size_t> fits(const std::vector<Need>& needs, DomainIndex leaf) {
+    std::pair<std::int32_t, std::size_t> out{unlimited_pods, 0};
+    for (std::size_t i = 0; i < needs.size(); ++i) {
+      const Need& need = needs[i];
+      const Amount has = need.column == nullptr ? 0 : need.column[leaf];
+      const auto n = static_cast<std::int32_t>(std::clamp<Amount>(subtract(has, need.taken) / need.amount, 0, unlimited_pods));
+      if (n < out.first) out = {n, i};
+    }
+    return out;
   }
 
   void count_leaves() {
     Entries& leaves = levels_.back();
     leaves.resize(tree_.leaves());
+    const std::vector<Need> needs = needs_of(gang_.request, nullptr);
+    const std::vector<Need> beside_leader = gang_.leader ? needs_of(gang_.request, &*gang_.leader) : std::vector<Need>();
+    const std::vector<Need> needs_of_leader = gang_.leader ? needs_of(*gang_.leader, nullptr) : std::vector<Need>();
+    lacking_.assign(needs.size(), 0);
     const bool counts_slices = slice_level() == tree_.lowest();
     for (DomainIndex leaf = 0; leaf < leaves.size(); ++leaf) {
       Entry& e = leaves[leaf];
       e.domain = leaf;
       if (!excluded_.empty() && excluded_[leaf] != 0) continue;
-      Symbol limit;
-      e.pods = e.pods_l = fits(gang_.request, leaf, nullptr, &limit);
-      if (e.pods == 0) ++lacking_[std::string(limit.text())];
-      if (gang_.leader && fits(*gang_.leader, leaf, nullptr, nullptr) > 0) {
+      const auto [n, limit] = fits(needs, leaf);
+      e.pods = e.pods_l = n;
+      if (n == 0) ++lacking_[limit];
+      if (gang_.leader && fits(needs_of_leader, leaf).first > 0) {
         e.lead = 1;
-        e.pods_l = fits(gang_.request, leaf, &*gang_.leader, nullptr);
+        e.pods_l = fits(beside_leader, leaf).first;
       }
       if (counts_slices) {
         e.slices = e.pods / slice_size();
@@ -315,7 +331,11 @@ class Search {
     out.empty_level = empty_;
     out.fit = fit_;
     out.wanted = need();
-    out.lacking = lacking_;
+    std::size_t position = 0;
+    for (const auto& [resource, amount] : gang_.request) {
+      if (amount == 0) continue;
+      if (const std::int32_t n = lacking_[position++]; n != 0) out.lacking.emplace(resource.text(), n);
+    }
     if (rules_.layers.size() > 1 && !empty_) count_layers(out);
     return out;
   }
@@ -340,9 +360,9 @@ class Search {
   const PlacementRules& rules_;
   const Gang& gang_;
   std::span<const std::uint8_t> excluded_;
-  std::vector<Entries> levels_;      ///< By level and domain: what phase 1 counted.
-  std::vector<std::int32_t> inner_;  ///< By level: what domains round down to; 0: they do not.
-  std::map<std::string, std::int32_t> lacking_;
+  std::vector<Entries> levels_;        ///< By level and domain: what phase 1 counted.
+  std::vector<std::int32_t> inner_;    ///< By level: what domains round down to; 0: they do not.
+  std::vector<std::int32_t> lacking_;  ///< Leaves without room for one pod, by what limits them: what is asked for, but zeros.
   std::size_t searched_ = 0;
   std::int32_t fit_ = 0;
   bool empty_ = false;
