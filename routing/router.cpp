@@ -239,19 +239,18 @@ void Router::set_owner(const std::string& key, JobFacts& job, std::string_view o
 void Router::drop_if_empty(const std::string& key) {
   const auto it = families_.find(key);
   if (it == families_.end() || !it->second.empty()) return;
-  follow_queue(key, it->second, {});
+  follow_queue(it->first, it->second, {});
   families_.erase(it);
 }
 
-void Router::follow_queue(const std::string& key, Family& family, std::optional<LocalQueueKey> queue) {
-  if (family.by_queue == queue) return;
-  if (family.by_queue) {
-    const auto it = by_queue_.find(*family.by_queue);
-    it->second.erase(key);
-    if (it->second.empty()) by_queue_.erase(it);
+void Router::follow_queue(const std::string& key, Family& family, const std::optional<LocalQueueKey>& queue) {
+  if (family.by_queue == nullptr ? !queue : queue == family.by_queue->first) return;
+  if (family.by_queue != nullptr) {
+    family.by_queue->second.erase(key);
+    if (family.by_queue->second.empty()) by_queue_.erase(by_queue_.find(family.by_queue->first));
   }
-  if (queue) by_queue_[*queue].insert(key);
-  family.by_queue = std::move(queue);
+  family.by_queue = queue ? &*by_queue_.try_emplace(*queue).first : nullptr;
+  if (queue) family.by_queue->second.insert(key);
 }
 
 // ---- homes --------------------------------------------------------------------------------------------------------------------------
@@ -296,8 +295,8 @@ void Router::rehome(Symbol& home, Symbol now, const ObjectKey& object, Moves& mo
   home = now;
 }
 
-void Router::rehome(const std::string& key, Family& family, Place place, Moves& moves) {
-  follow_queue(key, family, std::move(place.by_queue));
+void Router::rehome(const std::string& key, Family& family, const Place& place, Moves& moves) {
+  follow_queue(key, family, place.by_queue);
   const Symbol home = family.home = place.home;
   const auto one = [&](ObjectKind kind, std::string_view uid, auto& member) {
     if (member.home != home) rehome(member.home, home, {kind, member.namespace_, member.name, std::string(uid)}, moves);
@@ -316,7 +315,7 @@ void Router::rehome_family(std::string_view key, Moves& moves) {
     const std::string at = found[i];
     const auto it = families_.find(at);
     if (it == families_.end()) continue;
-    rehome(at, it->second, place_for(at), moves);
+    rehome(it->first, it->second, place_for(at), moves);
     const auto below = owned_.find(at);
     if (below == owned_.end()) continue;
     for (const auto& child : below->second)
@@ -333,9 +332,10 @@ void Router::rehome_families(Moves& moves) {
 void Router::rehome_families_of(const LocalQueueKey& queue, Moves& moves) {
   const auto it = by_queue_.find(queue);
   if (!settled_ || it == by_queue_.end()) return;
-  for (const auto& key : std::vector<std::string>(it->second.begin(), it->second.end())) {
-    Family& family = families_.find(key)->second;
-    rehome(key, family, place_for(key), moves);
+  const std::vector<std::string_view> keys(it->second.begin(), it->second.end());  // each may leave
+  for (const auto key : keys) {
+    const auto family = families_.find(key);
+    rehome(family->first, family->second, place_for(key), moves);
   }
 }
 

@@ -61,6 +61,8 @@ class Router {
  private:
   using LocalQueueKey = std::pair<std::string, std::string>;
   using Moves = std::vector<Move>;
+  /// Name of a LocalQueue → keys of the families whose home follows from it.
+  using ByQueue = std::map<LocalQueueKey, std::set<std::string_view>>;
   struct LocalQueue {
     std::string cluster_queue;
     Symbol home;
@@ -84,7 +86,7 @@ class Router {
     std::map<std::string, WorkloadFacts, std::less<>> workloads;  ///< By uid.
     std::map<std::string, PodFacts, std::less<>> pods;            ///< By uid.
     Symbol home;
-    std::optional<LocalQueueKey> by_queue;  ///< The name of the LocalQueue that its home follows from, whether there is one or not.
+    ByQueue::value_type* by_queue = nullptr;  ///< Whose name its home follows from, whether there is such a LocalQueue or not.
     [[nodiscard]] bool empty() const { return !job && workloads.empty() && pods.empty(); }
   };
 
@@ -109,11 +111,12 @@ class Router {
     Symbol home;
     std::optional<LocalQueueKey> by_queue;
   };
-  void rehome(const std::string& key, Family& family, Place place, Moves& moves);
+  // `key` is the one in families_, so that it lives as long as the family.
+  void rehome(const std::string& key, Family& family, const Place& place, Moves& moves);
   static void rehome(Symbol& home, Symbol now, const ObjectKey& object, Moves& moves);
   void set_owner(const std::string& key, JobFacts& job, std::string_view owner);
   void drop_if_empty(const std::string& key);
-  void follow_queue(const std::string& key, Family& family, std::optional<LocalQueueKey> queue);
+  void follow_queue(const std::string& key, Family& family, const std::optional<LocalQueueKey>& queue);
   [[nodiscard]] Symbol domain_of(std::string_view tree) const;
   [[nodiscard]] Place place_for(std::string_view key) const;
   [[nodiscard]] Place place_for(const Family& family) const;
@@ -127,7 +130,7 @@ class Router {
   std::map<std::string, Family, std::less<>> families_;              ///< By uid of the job, or of the Workload that none owns.
   std::map<std::string, std::string, std::less<>> family_of_;        ///< Uid of a job, Workload or pod → key of its family.
   std::map<std::string, std::set<std::string>, std::less<>> owned_;  ///< Uid of an owner → keys of the families of jobs that it owns.
-  std::map<LocalQueueKey, std::set<std::string>> by_queue_;          ///< → keys of the families whose home follows from it.
+  ByQueue by_queue_;
 };
 
 }  // namespace hindsight::routing

@@ -205,9 +205,13 @@ void archive(A& a, std::shared_ptr<T>& p) {
 /// Likewise.
 template <class A, class T>
 void archive(A& a, Interned<T>& value) {
-  T whole = value;
-  archive(a, whole);
-  if constexpr (A::reading) value = std::move(whole);
+  if constexpr (A::reading) {
+    T whole{};
+    archive(a, whole);
+    value = std::move(whole);
+  } else {
+    archive(a, const_cast<T&>(value.value()));  // the writer changes nothing
+  }
 }
 
 template <class A, Table T>

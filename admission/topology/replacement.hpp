@@ -13,7 +13,7 @@ namespace hindsight::admission::topology {
 /// Pods of one pod set on one leaf, as an assignment in the log or the API says it: of hosts the name alone.
 struct AssignedLeaf {
   std::vector<std::string> path;
-  std::int32_t pods = 0;
+  std::int32_t pods = 0;  ///< Those of all leaves together are at most unlimited_pods.
   friend bool operator==(const AssignedLeaf&, const AssignedLeaf&) = default;
 };
 

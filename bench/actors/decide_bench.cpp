@@ -116,53 +116,57 @@ void loop_growing(benchmark::State& state) {
   admit_all(state, shape, [](const BigDomain& facts) { return std::make_unique<Loop>(facts.settings_reader()); });
 }
 
-/// One queue without free quota in which so many wait: a Workload comes, the domain comes to rest again, and it goes.
-void arrival_in_a_long_queue(benchmark::State& state) {
-  Shape shape;
-  shape.cohorts = shape.queues = 1;
-  shape.borrowing = false;
-  shape.workloads = static_cast<std::size_t>(state.range(0));
-  BigDomain facts(shape);
-  Loop driver(facts.settings_reader());
-  Run run(driver, facts, shape);
-  for (const auto& o : facts.configuration()) {
-    auto told = o;
-    if (auto* q = std::get_if<ClusterQueueObserved>(&told)) q->stop_policy = StopPolicy::none, q->resource_groups = facts.without_quota();
-    run.apply(told);
+/// One queue without free quota in which so many wait.
+struct LongQueue {
+  explicit LongQueue(std::int64_t pending) : shape(shape_of_one_queue(pending)) {
+    for (const auto& o : facts.configuration()) {
+      auto told = o;
+      if (auto* q = std::get_if<ClusterQueueObserved>(&told)) q->resource_groups = facts.without_quota();
+      if (const auto* q = std::get_if<LocalQueueObserved>(&told)) local_queue = *q;
+      run.apply(told);
+    }
+    for (std::size_t i = 0; i < shape.workloads; ++i) run.apply(facts.workload(i));
   }
-  for (std::size_t i = 0; i < shape.workloads; ++i) run.apply(facts.workload(i));
-  if (run.decide_everything() != 0) state.SkipWithError("something was admitted");
-  std::size_t next = shape.workloads;
-  while (state.KeepRunning()) {
-    run.apply(facts.workload(next++));
+  void rest(benchmark::State& state) {
     if (run.decide_everything() != 0) state.SkipWithError("something was admitted");
+  }
+  static Shape shape_of_one_queue(std::int64_t pending) {
+    Shape one;
+    one.cohorts = one.queues = 1;
+    one.borrowing = false;
+    one.workloads = static_cast<std::size_t>(pending);
+    return one;
+  }
+
+  Shape shape;
+  BigDomain facts{shape};
+  Loop driver{facts.settings_reader()};
+  Run<Loop> run{driver, facts, shape};
+  LocalQueueObserved local_queue;
+};
+
+/// A Workload comes, the domain comes to rest again, and it goes.
+void arrival_in_a_long_queue(benchmark::State& state) {
+  LongQueue queue(state.range(0));
+  queue.rest(state);
+  auto next = static_cast<std::size_t>(state.range(0));
+  while (state.KeepRunning()) {
+    queue.run.apply(queue.facts.workload(next++));
+    queue.rest(state);
   }
 }
 
-/// A LocalQueue in which so many wait without free quota is held and let go again, until the domain is at rest each time.
+/// Its LocalQueue is held and let go again, until the domain is at rest each time.
 void flip_of_a_local_queue(benchmark::State& state) {
-  Shape shape;
-  shape.cohorts = shape.queues = 1;
-  shape.borrowing = false;
-  shape.workloads = static_cast<std::size_t>(state.range(0));
-  BigDomain facts(shape);
-  Loop driver(facts.settings_reader());
-  Run run(driver, facts, shape);
-  LocalQueueObserved flipped;
-  for (const auto& o : facts.configuration()) {
-    auto told = o;
-    if (auto* q = std::get_if<ClusterQueueObserved>(&told)) q->resource_groups = facts.without_quota();
-    if (const auto* q = std::get_if<LocalQueueObserved>(&told)) flipped = *q;
-    run.apply(told);
-  }
-  for (std::size_t i = 0; i < shape.workloads; ++i) run.apply(facts.workload(i));
-  if (run.decide_everything() != 0) state.SkipWithError("something was admitted");
+  LongQueue queue(state.range(0));
+  queue.rest(state);
+  auto& flipped = queue.local_queue;
   while (state.KeepRunning()) {
     flipped.stop_policy = flipped.stop_policy == StopPolicy::none ? StopPolicy::hold : StopPolicy::none;
     flipped.stop_policy_set = flipped.stop_policy != StopPolicy::none;
     ++flipped.meta.resource_version;
-    run.apply(flipped);
-    if (run.decide_everything() != 0) state.SkipWithError("something was admitted");
+    queue.run.apply(flipped);
+    queue.rest(state);
   }
   state.counters["us/member"] = benchmark::Counter(static_cast<double>(state.range(0)) * static_cast<double>(state.iterations()) / 1e6,
                                                    benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
@@ -170,11 +174,8 @@ void flip_of_a_local_queue(benchmark::State& state) {
 
 /// A queue with quota for all that wait in it: nothing waits between its cycles, of which each admits one.
 void drain(benchmark::State& state) {
-  Shape shape;
-  shape.cohorts = shape.queues = 1;
-  shape.borrowing = false;
-  shape.workloads = static_cast<std::size_t>(state.range(0));
-  admit_all(state, shape, [](const BigDomain& facts) { return std::make_unique<Loop>(facts.settings_reader()); });
+  admit_all(state, LongQueue::shape_of_one_queue(state.range(0)),
+            [](const BigDomain& facts) { return std::make_unique<Loop>(facts.settings_reader()); });
 }
 
 BENCHMARK(loop)->ArgNames({"fair"})->Arg(0)->Arg(1)->Unit(benchmark::kMillisecond)->Iterations(2);

@@ -10,8 +10,9 @@
 namespace hindsight::admission::topology::testing {
 namespace {
 
-// TAS-59, TAS-66, TAS-68, TAS-69, TAS-71: all pods and the leader are placed, on leaves that have room for them, sorted; a required level
-// holds all of them in one domain; each domain of a layer has whole groups of it. TAS-59, TAS-60: what a plain count says fits is placed.
+// TAS-59, TAS-68, TAS-69, TAS-71: all pods and the leader are placed, on leaves that have room for them, sorted; a required level
+// holds all of them in one domain, the leader too; each domain of a layer has whole groups of it. TAS-59, TAS-60: what a plain count says
+// fits is placed.
 TEST(PlacementProperty, EveryPlacementFitsAndWhatFitsIsPlaced) {
   int placed = 0, refused = 0;
   for (unsigned seed = 1; seed <= 50'000; ++seed) {
@@ -78,6 +79,8 @@ TEST(PlacementProperty, EveryPlacementFitsAndWhatFitsIsPlaced) {
     for (DomainIndex leaf = 0; leaf < f.tree.leaves(); ++leaf) ASSERT_EQ(after.at(cpu, leaf), f.free.at(cpu, leaf));
     const DomainIndex home = f.tree.above(found->pods.front().first, rules->level);
     for (const auto& [leaf, n] : found->pods) ASSERT_TRUE(!rules->strict || f.tree.above(leaf, rules->level) == home) << "seed " << seed;
+    const bool together = !rules->strict || !has_leader || f.tree.above(*found->leader, rules->level) == home;
+    ASSERT_TRUE(together) << "seed " << seed;
     for (const auto& layer : rules->layers) {
       std::map<DomainIndex, std::int32_t> in;
       for (const auto& [leaf, n] : found->pods) in[f.tree.above(leaf, layer.level)] += n;

@@ -146,7 +146,7 @@ TEST(Placement, ADomainThatHoldsTheWorkersAloneIsSkipped) {
   EXPECT_EQ(f.place(required("rack"), Fleet::led(1, 1'000, 1'000)), "leader h1, h1:1");
 }
 
-// E18: TAS-65, TAS-76
+// E18: TAS-76
 TEST(Placement, WhatExcludesNodesIsCounted) {
   Fleet f("x1:1 x2:1 x3:1 x4:0", {host});
   EXPECT_EQ(f.place(required(host), Fleet::gang(1), {1, 1, 1, 0}, {{"nodeSelector", 2}, {"taint \"key=value:NoSchedule\"", 1}}),
