@@ -62,6 +62,8 @@ struct Context {
   std::uint64_t cycle = 0;          ///< Number of cycle steps applied, the present one included.
   bool admitted_not_ready = false;  ///< With blockAdmission: some admitted Workload anywhere is not PodsReady (BA-76).
   const Catalog* catalog = nullptr;
+  const Nodes* nodes = nullptr;                   ///< As the catalog.
+  std::uint64_t nodes_version = 0;                ///< Another one whenever nodes, topologies or flavors have changed.
   const RepeatedPreemptions* repeated = nullptr;  ///< Whom preemptors leave alone (D13); null: nobody.
   std::uint32_t rules = 0;                        ///< By which this epoch decides (rules.hpp).
   std::uint64_t configured = 0;                   ///< Sequence of the record that changed the catalog last, but for its LocalQueues.

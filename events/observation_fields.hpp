@@ -44,9 +44,10 @@ HINDSIGHT_ENUM(ContainerRole, main, "", init, "init", sidecar, "sidecar")
 HINDSIGHT_RECORD(SizedAmount, resource, request, limit, low, high, step)
 HINDSIGHT_RECORD(SizedContainer, name, role, amounts)
 HINDSIGHT_RECORD(PlannedAmount, pod_set, container, resource, original, amount)
+HINDSIGHT_RECORD(TopologyLayerFacts, level, size)
 HINDSIGHT_RECORD(PodSetFacts, name, count, min_count, requests, node_selector, has_affinity, affinity_terms, tolerations, shape_hash,
                  template_hash, core_hash, pod_set_group, limits_error, required_topology, preferred_topology, unconstrained_topology,
-                 limit_range_error, sized, bare_hash)
+                 limit_range_error, sized, bare_hash, topology_requested, topology_layers)
 
 // ---- configuration kinds ------------------------------------------------------------------------------------------------
 
@@ -76,7 +77,8 @@ HINDSIGHT_RECORD(JobObserved, meta, kind, group, queue_name, priority_class, pod
                  scheduling_gated_by, resource_policy, resource_bounds, start_settled, pods_gated)
 HINDSIGHT_RECORD(ConditionFacts, type, status, reason, message, last_transition)
 HINDSIGHT_RECORD(FlavorChoice, resource, flavor)
-HINDSIGHT_RECORD(PodSetAssignmentFacts, pod_set, count, flavors, usage)
+HINDSIGHT_RECORD(TopologyDomainFacts, values, count)
+HINDSIGHT_RECORD(PodSetAssignmentFacts, pod_set, count, flavors, usage, topology_levels, topology)
 HINDSIGHT_RECORD(CheckFacts, name, state, last_transition, message, requeue_after_seconds, retry_count, pod_set_updates)
 HINDSIGHT_RECORD(EvictionCount, reason, underlying_cause, count)
 HINDSIGHT_RECORD(WorkloadObserved, meta, owner_uid, owner_kind, owner_name, queue_name, pod_sets, priority, priority_class_kind,

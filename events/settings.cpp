@@ -350,6 +350,9 @@ class Reader {
         {"SchedulingGatedBy", &settings_.scheduling_gated_by},
         {"AdmissionGatedBy", &settings_.admission_gated_by},
         {"AdjustResourcesOnAdmission", &settings_.adjust_resources},
+        {"TopologyAwareScheduling", &settings_.topologies},
+        {"TASProfileMixed", &settings_.mixed_profile},
+        {"TASRecomputeAssignmentWithinSchedulingCycle", &settings_.place_again},
     };
     for (const auto& [key, x] : v.items()) {
       if (!x.is_boolean()) return complain("featureGates." + key, "found " + x.dump(), "true or false");

@@ -4,6 +4,7 @@
 #include "events/decision_fields.hpp"
 #include "projections/describe.hpp"
 #include "projections/format.hpp"
+#include "projections/history_words.hpp"
 #include "projections/objects.hpp"
 #include "projections/phase.hpp"
 #include "projections/queue_place.hpp"
@@ -60,6 +61,7 @@ Json assignment(const admission::Admission& a) {
                      {"resource", text(resource)},
                      {"flavor", text(flavor)},
                      {"usage", amount_text(total, resource)}});
+      if (!p.topology.empty()) out.back()["places"] = placement_words(p.topology);
     }
   return out;
 }

@@ -144,6 +144,34 @@ std::string plan_words(List<PlannedAmount> plan) {
   return joined(parts);
 }
 
+namespace {
+
+constexpr std::size_t domains_shown = 8;
+
+/// `domain(i)` gives the path and the pods of one.
+template <class Domain>
+std::string places(std::size_t n, Domain domain) {
+  std::vector<std::string> parts;
+  for (std::size_t i = 0; i < std::min(n, domains_shown); ++i) {
+    const auto [path, pods] = domain(i);
+    std::string part;
+    for (const auto value : path) part += (part.empty() ? "" : "/") + std::string(value);
+    parts.push_back(part + ": " + std::to_string(pods));
+  }
+  if (n > domains_shown) parts.push_back("and " + std::to_string(n - domains_shown) + " more");
+  return joined(parts);
+}
+
+}  // namespace
+
+std::string placement_words(const admission::TopologyAssignment& assignment) {
+  return places(assignment.size(), [&](std::size_t i) {
+    std::vector<std::string_view> path;
+    for (const Symbol& value : assignment.domain(i)) path.push_back(value.text());
+    return std::pair(std::move(path), assignment.counts[i]);
+  });
+}
+
 std::string assignment_words(List<PodSetAssignmentFacts> assignments) {
   std::vector<std::string> parts;
   for (const auto& p : assignments) {
@@ -153,6 +181,8 @@ std::string assignment_words(List<PodSetAssignmentFacts> assignments) {
       for (const auto& u : p.usage)
         if (u.resource == choice.resource) part += " " + format_amount(u.amount, u.resource);
     }
+    if (!p.topology.empty())
+      part += " on " + places(p.topology.size(), [&](std::size_t i) { return std::pair(p.topology[i].values, p.topology[i].count); });
     parts.push_back(std::move(part));
   }
   return joined(parts);

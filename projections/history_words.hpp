@@ -18,6 +18,8 @@ struct EventWords {
 
 /// "reserved … with main x3: cpu=default 3".
 [[nodiscard]] std::string plan_words(List<PlannedAmount> plan);
+/// "block-1/rack-2: 4, block-1/rack-3: 1", the first few of them.
+[[nodiscard]] std::string placement_words(const admission::TopologyAssignment& assignment);
 [[nodiscard]] std::string assignment_words(List<PodSetAssignmentFacts> assignments);
 
 /// "main x3 (cpu 1, memory 2Gi each)" for all pod sets.

@@ -172,7 +172,7 @@ class Gauges {
       set("kueue_cluster_queue_status", "1 for the status that the ClusterQueue has", {{"cluster_queue", name}, {"status", s}},
           std::string_view(s) == status ? 1 : 0);
     }
-    const Symbol root = catalog_.root_of(config.name);
+    const Symbol root = catalog_.cohort_root(config);
     set("kueue_cluster_queue_info", "Where the ClusterQueue stands",
         {{"cluster_queue", name}, {"parent_cohort", text(config.cohort)}, {"root_cohort", config.cohort.empty() ? "" : text(root)}}, 1);
     if (const auto* tree = tree_of(state_, config.name); tree != nullptr && catalog_.settings.fair_sharing) {
@@ -275,7 +275,7 @@ class Gauges {
       const auto above = cohorts_above(state_, queue);
       if (std::find(above.begin(), above.end(), name) == above.end()) continue;
       if (const auto* q = state_.queue(queue)) admitted += q->counters().admitted;
-      root = catalog_.root_of(queue);
+      root = catalog_.cohort_root(*config);
     }
     set("kueue_cohort_info", "Where the cohort stands",
         {{"cohort", text(name)}, {"parent_cohort", text(parent)}, {"root_cohort", text(root)}}, 1);

@@ -100,9 +100,10 @@ std::vector<Symbol> queues_of_tree(const StateView& state, Symbol cluster_queue)
   const Catalog& catalog = *state.domain().catalog();
   const Symbol root = catalog.root_of(cluster_queue);
   if (root.empty()) return {cluster_queue};
+  const Symbol end = catalog.cohort_root(*catalog.queue(cluster_queue));
   std::vector<Symbol> out;
   for (const auto& [name, config] : catalog.queues)
-    if (catalog.root_of(name) == root) out.push_back(name);
+    if (catalog.cohort_root(*config) == end) out.push_back(name);
   return out;
 }
 

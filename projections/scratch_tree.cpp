@@ -6,6 +6,7 @@
 #include "admission/queue/cluster_queue.hpp"
 #include "admission/scheduling/flavor_assigner.hpp"
 #include "admission/scheduling/nomination.hpp"
+#include "admission/scheduling/pod_placer.hpp"
 #include "admission/scheduling/preemption.hpp"
 
 namespace hindsight::projections {
@@ -64,7 +65,7 @@ std::optional<ScratchTree> ScratchTree::of(const StateView& state, Symbol cluste
   const auto* original = tree_of(state, cluster_queue);
   if (catalog.queue(cluster_queue) == nullptr || original == nullptr) return std::nullopt;
   std::vector<QuotaTree::Member> members;
-  for (const Symbol& name : queues_of_tree(state, cluster_queue)) {
+  for (const Symbol& name : catalog.members(catalog.root_of(cluster_queue))) {  // also those that share hosts with it, and no quota
     members.push_back({edited(catalog.queues.at(name), false, edits), catalog.queue_active(name)});
   }
   std::vector<std::shared_ptr<const CohortConfig>> cohorts;
@@ -79,6 +80,7 @@ std::optional<ScratchTree> ScratchTree::of(const StateView& state, Symbol cluste
       out.reservations_.emplace_back(m.config->name, std::move(r));
     }
   }
+  out.room_ = room_of(out.tree_, catalog, *state.domain().context().nodes);
   return out;
 }
 
@@ -86,9 +88,12 @@ ScratchTree::Nomination ScratchTree::nominate(const WorkloadInfo& workload) {
   const Catalog& catalog = *state_->domain().catalog();
   const std::function<const FlavorConfig*(Symbol)> find = [&](Symbol name) { return catalog.flavor(name); };
   FlavorLookup flavors(tree_, find);
-  Preemption preemption(tree_, catalog.settings, state_->domain().now(), state_->domain().context().repeated);
-  FlavorAssigner assigner(tree_, catalog.settings, flavors, preemption);
-  Nominator nominator(catalog.settings, assigner, preemption);
+  std::optional<PodPlacer> placer;
+  if (room_) placer.emplace(*room_, catalog.settings);
+  const PodPlacer* places = placer ? &*placer : nullptr;
+  Preemption preemption(tree_, catalog.settings, state_->domain().now(), state_->domain().context().repeated, places);
+  FlavorAssigner assigner(tree_, catalog.settings, flavors, preemption, places);
+  Nominator nominator(tree_, catalog.settings, assigner, preemption, places);
   Nomination out;
   // A scan that ended early goes on where it stopped in the next cycles, so that another pod set may find room (BA-54); one that has come
   // to its end starts anew. It may also go round without ever trying all flavors together (D11).
@@ -122,13 +127,17 @@ std::vector<Holder> ScratchTree::victims_of(const WorkloadInfo& workload) {
 void ScratchTree::release(const Holder& holder) {
   const auto it =
       std::find_if(reservations_.begin(), reservations_.end(), [&](const auto& r) { return r.second->workload->uid == holder.uid; });
-  if (it != reservations_.end()) tree_.release(it->second->workload->id);
+  if (it == reservations_.end()) return;
+  tree_.release(it->second->workload->id);
+  if (room_) room_->release(it->second->workload->id);
 }
 
 void ScratchTree::restore(const Holder& holder) {
   const auto it =
       std::find_if(reservations_.begin(), reservations_.end(), [&](const auto& r) { return r.second->workload->uid == holder.uid; });
-  if (it != reservations_.end()) tree_.reserve(it->first, it->second);
+  if (it == reservations_.end()) return;
+  tree_.reserve(it->first, it->second);
+  if (room_) room_->reserve(*it->second);
 }
 
 }  // namespace hindsight::projections

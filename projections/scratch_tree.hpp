@@ -8,6 +8,7 @@
 
 #include "admission/domain/state_view.hpp"
 #include "admission/quota/quota_tree.hpp"
+#include "admission/topology/topology_room.hpp"
 #include "projections/quota_report.hpp"
 
 namespace hindsight::projections {
@@ -44,6 +45,7 @@ class ScratchTree {
   const StateView* state_;
   Symbol cluster_queue_;
   admission::QuotaTree tree_;
+  std::optional<admission::topology::TopologyRoom> room_;  ///< Nothing: topologies are switched off.
   std::vector<std::pair<Symbol, std::shared_ptr<const admission::Reservation>>> reservations_;
 };
 

@@ -3,8 +3,8 @@
 #include <optional>
 
 #include "admission/domain/domain.hpp"
+#include "admission/model/node_match.hpp"
 #include "admission/queue/cohort_tree.hpp"
-#include "admission/scheduling/node_match.hpp"
 #include "events/decision_fields.hpp"
 #include "projections/format.hpp"
 #include "projections/repeated_preemptions.hpp"

@@ -91,6 +91,18 @@ Json spec_of(const WorkloadState& w) {
   return out;
 }
 
+/// Domain by domain, as v1beta1 has it.
+Json topology_json(const admission::TopologyAssignment& a) {
+  Json levels = Json::array(), domains = Json::array();
+  for (const Symbol& level : a.levels) levels.push_back(text(level));
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    Json values = Json::array();
+    for (const Symbol& value : a.domain(i)) values.push_back(text(value));
+    domains.push_back({{"values", std::move(values)}, {"count", a.counts[i]}});
+  }
+  return {{"levels", std::move(levels)}, {"domains", std::move(domains)}};
+}
+
 Json admission_of(const admission::Admission& a) {
   Json assignments = Json::array();
   for (const auto& p : a.pod_sets) {
@@ -98,6 +110,7 @@ Json admission_of(const admission::Admission& a) {
     for (const auto& [resource, flavor] : p.flavors) flavors[text(resource)] = text(flavor);
     assignments.push_back(
         {{"name", text(p.pod_set)}, {"flavors", std::move(flavors)}, {"resourceUsage", amounts_json(p.usage)}, {"count", p.count}});
+    if (!p.topology.empty()) assignments.back()["topologyAssignment"] = topology_json(p.topology);
   }
   return {{"clusterQueue", text(a.cluster_queue)}, {"podSetAssignments", std::move(assignments)}};
 }

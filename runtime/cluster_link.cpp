@@ -54,7 +54,7 @@ ClusterLink::ClusterLink(connectors::kubernetes::KubernetesCluster& cluster, std
       posting_(std::make_unique<PostingCluster>(cluster, tasks_)) {
   connectors::BridgeOptions options;
   options.plans = std::move(plans);
-  options.synced_kinds = connectors::watched_resource_types;
+  options.synced_kinds = connectors::watched_on_clusters;
   options.notice = notice_;
   options.departed = [this] {
     if (domains_ != nullptr && !stopping_) domains_->departed();
@@ -70,7 +70,7 @@ void ClusterLink::start(ClusterDomains& domains, const std::string& configuratio
   domains_ = &domains;
   if (!configuration.empty()) tasks_.post([this, configuration] { domains_->observe(ConfigurationObserved{configuration}); });
   ask_for_version();
-  for (const auto* type : connectors::watched_resource_types) {
+  for (const auto* type : connectors::watched_on_clusters) {
     connectors::kubernetes::ReflectorOptions options;
     options.is_optional = connectors::may_be_missing(*type) || type == &t::pod;
     if (type == &t::pod) options.label_selector = connectors::keys::pod_set;  // those that a start has stamped

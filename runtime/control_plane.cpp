@@ -16,6 +16,7 @@
 #include "runtime/build_facts.hpp"
 #include "runtime/cluster_surroundings.hpp"
 #include "runtime/complain.hpp"
+#include "runtime/configuration.hpp"
 #include "runtime/first_contact.hpp"
 #include "runtime/history_keeper.hpp"
 #include "runtime/log_location.hpp"
@@ -231,8 +232,8 @@ Result<void> ControlPlane::start_deciding() {
     cluster_->submit_best_effort(std::move(write), std::move(done));
   });
   if (trees_) {
-    auto started =
-        start_trees({o_.log, o_.log_config, o_.snapshot_folder, o_.domain, metrics_of_domains()}, node_options(), *link_, *events_);
+    auto started = start_trees({o_.log, o_.log_config, o_.snapshot_folder, o_.domain, metrics_of_domains(), stop_, &warn}, node_options(),
+                               *link_, *events_);
     if (auto ok = take(std::move(started), domains_); !ok) return ok;
   } else if (auto ok = open_log_and_decide(node_options(), metrics_of_domains()); !ok) {
     return ok;
@@ -240,7 +241,7 @@ Result<void> ControlPlane::start_deciding() {
   events_->start_ticking();
   running_.domains = domains_.get();
   running_.link = link_.get();
-  link_->start(*domains_, configuration_.json);
+  link_->start(*domains_, cluster_settings(configuration_));
   return {};
 }
 
@@ -249,7 +250,8 @@ Result<void> ControlPlane::open_log_and_decide(actors::NodeOptions node, project
   access.durability = o_.durability == "off"      ? events::Durability::off
                       : o_.durability == "normal" ? events::Durability::normal
                                                   : events::Durability::fsync;
-  if (auto ok = take(open_log(o_.log, access), log_); !ok) return ok;
+  auto opened = when_reachable([&] { return open_log(o_.log, access); }, stop_, &warn);
+  if (auto ok = take(std::move(opened), log_); !ok) return ok;
   space_ = std::make_unique<SpaceWatch>([this] { return log_->space(); });
   running_.space = space_.get();
   LiveProjectionsOptions look_on;

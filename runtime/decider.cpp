@@ -102,13 +102,15 @@ int run_decider(const DeciderRunOptions& o, operations::Signals& signals, std::o
     return complain(
         err, {ErrorKind::invalid,
               "--metrics: --role is node; allowed: all, connector: a node knows no API server that could be asked who may see them"});
-  if (auto probe = open_log(location->text(), {.read_only = true, .kafka_config = o.log_config}); !probe)
-    return complain(err, probe.error());
+  const auto notice = [](const std::string& text) { operations::log(LogLevel::warning, text); };
+  const auto look = [&] { return open_log(location->text(), {.read_only = true, .kafka_config = o.log_config}); };
+  if (const auto probe = when_reachable(look, signals.stop_token(), notice); !probe) return complain(err, probe.error());
   std::vector<std::int32_t> followed;
   if (o.standby) {
     auto all = *location;
     all.partition = 0;
-    const auto partitions = partitions_of(all.text(), {.read_only = true, .kafka_config = o.log_config});
+    const auto count = [&] { return partitions_of(all.text(), {.read_only = true, .kafka_config = o.log_config}); };
+    const auto partitions = when_reachable(count, signals.stop_token(), notice);
     if (!partitions) return complain(err, partitions.error());
     followed.resize(partitions->size());
     std::iota(followed.begin(), followed.end(), 0);

@@ -1,8 +1,11 @@
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
+#include <stop_token>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "events/kafka/location.hpp"
@@ -36,5 +39,20 @@ struct LogAccess {
 
 /// Opens what --log names. Errors: invalid for other schemes, and those of SqliteLog::open and KafkaLog::open.
 [[nodiscard]] Result<std::unique_ptr<events::Log>> open_log(const std::string& location, const LogAccess& access = {});
+
+/// Tries again while the log is out of reach, for a minute at most or until it is told to stop: brokers may be away just when a process
+/// starts. `notice` hears of it once. Whatever else is wrong is told at once.
+template <class Open>
+[[nodiscard]] auto when_reachable(Open open, const std::stop_token& stop, const std::function<void(const std::string&)>& notice) {
+  constexpr std::chrono::milliseconds patience{60'000}, pause{500};
+  const auto deadline = std::chrono::steady_clock::now() + patience;
+  for (bool told = false;; told = true) {
+    auto opened = open();
+    if (opened || opened.error().kind != ErrorKind::unavailable || stop.stop_requested() || std::chrono::steady_clock::now() >= deadline)
+      return opened;
+    if (!told) notice(opened.error().message + "; it is tried again");
+    std::this_thread::sleep_for(pause);
+  }
+}
 
 }  // namespace hindsight::runtime

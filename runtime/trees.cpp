@@ -10,7 +10,7 @@ Result<std::unique_ptr<ManyDomains>> start_trees(const TreesRunOptions& o, actor
     return fail(ErrorKind::invalid,
                 "--domains trees: --log is " + o.log + "; allowed: no partition, the trees are spread over all of the topic");
   const LogAccess access{.kafka_config = o.log_config, .snapshot_folder = o.snapshot_folder};
-  const auto partitions = partitions_of(o.log, access);
+  const auto partitions = when_reachable([&] { return partitions_of(o.log, access); }, o.stop, o.notice);
   if (!partitions) return tl::unexpected(partitions.error());
 
   ManyDomains::Options many;

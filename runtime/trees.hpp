@@ -1,6 +1,8 @@
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <stop_token>
 #include <string>
 
 #include "actors/node.hpp"
@@ -17,6 +19,8 @@ struct TreesRunOptions {
   std::string snapshot_folder;  ///< For copies of snapshots; empty: none are kept.
   std::string cluster;
   projections::MetricsOptions metrics;
+  std::stop_token stop;                            ///< The log is not waited for any more.
+  std::function<void(const std::string&)> notice;  ///< What is to be told while it starts.
 };
 
 /// Goes on with the domains of the cluster that are in the log, and makes others as trees appear. `node`: what all of them have in common.

@@ -50,7 +50,7 @@ ROOMS = {
         "tables": [],
         "model": ["tables"],
         "quota": ["tables", "model"],
-        "topology": [],
+        "topology": ["tables", "model"],
         "scheduling": ["tables", "model", "quota", "topology"],
         "": TO_SCHEDULING,
         "queue": ["", *TO_SCHEDULING],

@@ -90,6 +90,10 @@ inline constexpr Limit flavor_labels{"flavor-labels", 8, Unit::elements};
 inline constexpr Limit flavor_taints{"flavor-taints", 8, Unit::elements};
 inline constexpr Limit flavor_tolerations{"flavor-tolerations", 8, Unit::elements};
 inline constexpr Limit topology_levels{"topology-levels", 16, Unit::elements};
+/// Of one assignment: what one list of the API can name.
+inline constexpr Limit topology_domains{"topology-domains", 100'000, Unit::elements};
+inline constexpr Limit topology_slices{"topology-slices", 1000, Unit::elements};
+inline constexpr Limit topology_text{"topology-text", 4 * 1024 * 1024, Unit::bytes};
 inline constexpr Limit limit_range_items{"limit-range-items", 64, Unit::elements};
 
 // ---- what is written ----------------------------------------------------------------------------------------------------------------
@@ -150,6 +154,9 @@ inline constexpr std::array all{object_text,
                                 flavor_taints,
                                 flavor_tolerations,
                                 topology_levels,
+                                topology_domains,
+                                topology_slices,
+                                topology_text,
                                 limit_range_items,
                                 step,
                                 event_message,

@@ -125,6 +125,12 @@ struct PlannedAmount {
   Amount amount = 0;
 };
 
+/// Groups of equal size, each within one domain of a level (2724 §2.3).
+struct TopologyLayerFacts {
+  Text level;
+  std::optional<std::int32_t> size;
+};
+
 /// The part of a pod template that admission looks at (one pod set of a job or of a Workload).
 struct PodSetFacts {
   Text name;
@@ -145,7 +151,9 @@ struct PodSetFacts {
   Text limit_range_error;  ///< Non-empty: what of it breaks a LimitRange, ready for the message; looked at only without `limits_error`.
   /// All containers, where bounds apply to some: containers, then init containers, in the order of the template.
   List<SizedContainer> sized;
-  std::uint64_t bare_hash = 0;  ///< With `sized`: as core_hash, without what the bounds are about.
+  std::uint64_t bare_hash = 0;                    ///< With `sized`: as core_hash, without what the bounds are about.
+  bool topology_requested = false;                ///< It says something of topologies, if only `unconstrained: false`.
+  List<TopologyLayerFacts> topology_layers = {};  ///< The outermost first.
 };
 
 // ---- configuration kinds ------------------------------------------------------------------------------------------------
@@ -339,12 +347,20 @@ struct FlavorChoice {
   Text flavor;
 };
 
+/// A domain of the lowest level of a topology, and how many pods stand there.
+struct TopologyDomainFacts {
+  List<Text> values;
+  std::int32_t count = 0;
+};
+
 /// What one pod set was given. `usage` is the total for all `count` pods.
 struct PodSetAssignmentFacts {
   Text pod_set;
   std::int32_t count = 0;
   List<FlavorChoice> flavors;
   List<ResourceAmount> usage;
+  List<Text> topology_levels = {};          ///< Node labels of `topology`; empty: it has none.
+  List<TopologyDomainFacts> topology = {};  ///< In the order of ranks (2724 §2.4).
 };
 
 enum class CheckState : std::uint8_t { pending = 0, ready = 1, retry = 2, rejected = 3 };

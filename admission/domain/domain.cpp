@@ -148,8 +148,8 @@ struct NamedWorkload {
 
 void Domain::route_event(const Event& e, bool life_cycle, Outbox& out) {
   if (const auto* r = std::get_if<TreeReactivated>(&e)) {
-    const Symbol root(r->root);
-    reactivations_.erase(root);
+    reactivations_.erase(Symbol(r->root));
+    const Symbol root = catalog_->tree_of(Symbol(r->root));  // in a log from before trees could share hosts it has another name
     for (const Symbol& queue : catalog_->members(root)) out.send(domain_address, queue_address(queue), msg::Reactivate{});
     mark_tree(root);
     return;

@@ -97,6 +97,8 @@ class Domain {
     c.cycle = cycles_;
     c.admitted_not_ready = !not_ready_.empty();
     c.catalog = catalog_.get();
+    c.nodes = &nodes_;
+    c.nodes_version = nodes_version_;
     c.repeated = repeated_.any() ? &repeated_ : nullptr;
     c.rules = rules_;
     c.configured = configured_;
@@ -229,7 +231,8 @@ class Domain {
   enum class Concerns : std::uint8_t { anybody, marked };
   Catalog& edit(Concerns whom = Concerns::anybody);
   void queues_changed(const std::set<Symbol, ByText>& queues, Outbox& out);
-  void roots_changed(const std::vector<Catalog::Root>& changes, std::set<Symbol, ByText> roots, Outbox& out);
+  void nodes_changed(const NodeConfig& node);
+  void roots_changed(std::vector<Catalog::Root> changes, const std::set<Symbol, ByText>& ends, Outbox& out);
   void rebuild_trees(const std::set<Symbol, ByText>& roots, Outbox& out);
   void refresh_activity_of(const std::function<bool(const QueueConfig&)>& concerned, bool reactivate_all, Outbox& out);
   void place_workload(WorkloadId id, Catalog::LocalQueueKey member, Symbol holder);
@@ -288,6 +291,8 @@ class Domain {
   SettingsReader read_settings_;
   std::shared_ptr<Catalog> catalog_ = std::make_shared<Catalog>();
   std::shared_ptr<const Catalog> shared_catalog_ = catalog_;
+  Nodes nodes_;
+  std::uint64_t nodes_version_ = 1;  ///< Another one whenever what topologies are made of has changed; a cache, no state.
 
   // position
   std::uint64_t sequence_ = 0, epoch_ = 0, decided_base_ = 0, cycles_ = 0, stale_decisions_ = 0;

@@ -30,8 +30,16 @@ void Domain::queues_changed(const std::set<Symbol, ByText>& queues, Outbox& out)
   roots_changed(changes, {}, out);
 }
 
-/// The trees that these queues left or joined are built anew, and `roots` too.
-void Domain::roots_changed(const std::vector<Catalog::Root>& changes, std::set<Symbol, ByText> roots, Outbox& out) {
+/// The trees that these queues left or joined are built anew, and those of `ends` too (Catalog::cohort_root), and of whom a change of the
+/// configuration has made one tree, or several.
+void Domain::roots_changed(std::vector<Catalog::Root> changes, const std::set<Symbol, ByText>& ends, Outbox& out) {
+  std::set<Symbol, ByText> roots;
+  for (const Symbol& end : ends) roots.insert(catalog_->tree_of(end));
+  for (const auto& moved : catalog_->refresh_shared_hosts()) {
+    changes.push_back(moved);
+    request_reactivation(moved.queue);  // what its former tree was asked for is for the new one to do
+  }
+  for (const Symbol& end : ends) roots.insert(catalog_->tree_of(end));
   for (const auto& change : changes) {
     roots.insert(change.before);
     roots.insert(change.after);
@@ -110,7 +118,7 @@ void Domain::apply(const CohortObserved& o, Outbox& out) {
   const Symbol root = catalog.topmost(name);
   roots.insert(root);
   roots_changed(catalog.refresh_roots_below(name), std::move(roots), out);
-  if (!root.empty() && !catalog.members(root).empty()) request_root(root);
+  if (!root.empty() && !catalog.members(catalog.tree_of(root)).empty()) request_root(catalog.tree_of(root));
 }
 
 /// Activity of the queues that `concerned` names is computed anew; those that became active wake their trees, with `reactivate_all` the
@@ -140,6 +148,7 @@ void Domain::apply(const ResourceFlavorObserved& o, Outbox& out) {
   if (old != nullptr && content_hash(*old) == content_hash(*config)) return;
   seen_cycles_.clear();
   const bool existed = old != nullptr;
+  ++nodes_version_;
   edit().flavors[name] = std::move(config);
   refresh_activity_of(
       [&](const QueueConfig& q) {
@@ -149,6 +158,7 @@ void Domain::apply(const ResourceFlavorObserved& o, Outbox& out) {
         return false;
       },
       existed, out);
+  roots_changed({}, {}, out);
   for (const auto& [queue, root] : catalog_->roots) mark_tree(root);
 }
 
@@ -173,6 +183,7 @@ void Domain::apply(const TopologyObserved& o, Outbox& out) {
   const auto it = catalog_->topologies.find(name);
   if (it != catalog_->topologies.end() && it->second == levels) return;
   seen_cycles_.clear();
+  ++nodes_version_;
   edit().topologies[name] = std::move(levels);
   refresh_activity_of(
       [&](const QueueConfig& q) {
@@ -272,9 +283,33 @@ void Domain::apply(const NamespaceObserved& o, Outbox& out) {
       request_reactivation(queue);
 }
 
+/// Whatever a node can have room for is tried again (TAS-18); a heartbeat changes nothing (TAS-19).
 void Domain::apply(const NodeObserved& o, Outbox& out) {
-  (void)o;
-  (void)out;  // nodes matter to topologies only
+  (void)out;
+  auto config = std::make_shared<const NodeConfig>(to_config(o));
+  auto& mine = nodes_[config->name];
+  if (mine != nullptr && *mine == *config) return;
+  mine = std::move(config);
+  nodes_changed(*mine);
+}
+
+/// Queues whose flavors can select the node have something to try.
+void Domain::nodes_changed(const NodeConfig& node) {
+  ++nodes_version_;
+  seen_cycles_.clear();
+  for (const auto& [name, queue] : catalog_->queues) {
+    const auto selects = [&](const FlavorQuotas& f) {
+      const auto* flavor = catalog_->flavor(f.flavor);
+      return flavor != nullptr && !flavor->topology.empty() &&
+             std::all_of(flavor->node_labels.begin(), flavor->node_labels.end(),
+                         [&](const auto& l) { return node.has_label(l.first) && node.label(l.first) == l.second; });
+    };
+    if (!std::any_of(queue->groups.begin(), queue->groups.end(),
+                     [&](const ResourceGroup& g) { return std::any_of(g.flavors.begin(), g.flavors.end(), selects); }))
+      continue;
+    mark_tree(catalog_->root_of(name));
+    request_reactivation(name);
+  }
 }
 
 void Domain::apply(const ConfigurationObserved& o, Outbox& out) {
@@ -283,10 +318,16 @@ void Domain::apply(const ConfigurationObserved& o, Outbox& out) {
   if (!settings) return;  // the connector refuses a bad file before it is written; an unreadable one changes nothing
   seen_cycles_.clear();
   Catalog& catalog = edit();
+  const bool other_places = catalog.settings.topologies != settings->topologies;
   catalog.settings = std::move(*settings);
   catalog.settings_json = o.json;
+  ++nodes_version_;
+  roots_changed({}, {}, out);
   relink_all(out);
-  for (const auto& [name, config] : catalog_->queues) out.send(domain_address, queue_address(name), msg::Notice{});
+  for (const auto& [name, config] : catalog_->queues) {
+    out.send(domain_address, queue_address(name), msg::Notice{});
+    if (other_places) request_reactivation(name);
+  }
   refresh_all({.resolve = false, .force = false}, out);
 }
 
@@ -368,7 +409,7 @@ void Domain::apply(const ObjectDeleted& o, Outbox& out) {
         catalog.activity.erase(name);
         out.send(domain_address, queue_address(name), msg::CloseQueue{});
         sampling_due(name, Time::never());
-        if (!root.empty()) rebuild_trees({root}, out);
+        roots_changed({}, {root}, out);
         refresh_queue_members(name, {.resolve = true, .force = false}, out);
       }
       break;
@@ -392,6 +433,7 @@ void Domain::apply(const ObjectDeleted& o, Outbox& out) {
     case ObjectKind::resource_flavor:
       forget_held(o.kind, o.name);
       seen_cycles_.clear();
+      ++nodes_version_;
       edit().flavors.erase(name);
       refresh_activity_of(
           [&](const QueueConfig& q) {
@@ -401,6 +443,7 @@ void Domain::apply(const ObjectDeleted& o, Outbox& out) {
             return false;
           },
           false, out);
+      roots_changed({}, {}, out);
       break;
     case ObjectKind::admission_check:
       forget_held(o.kind, o.name);
@@ -414,8 +457,16 @@ void Domain::apply(const ObjectDeleted& o, Outbox& out) {
       break;
     case ObjectKind::topology:
       seen_cycles_.clear();
+      ++nodes_version_;
       edit().topologies.erase(name);
       refresh_activity_of([](const QueueConfig&) { return true; }, false, out);
+      break;
+    case ObjectKind::node:
+      if (const auto it = nodes_.find(name); it != nodes_.end()) {
+        const auto gone = it->second;
+        nodes_.erase(it);
+        nodes_changed(*gone);
+      }
       break;
     case ObjectKind::workload_priority_class:
       edit().workload_priority_classes.erase(name);

@@ -1,12 +1,16 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
+#include "vocabulary/compact_text.hpp"
 #include "vocabulary/observations.hpp"
 #include "vocabulary/symbol.hpp"
 
@@ -30,6 +34,7 @@ struct OwnedTerm {
 struct OwnedTaint {
   std::string key, value;
   TaintEffect effect = TaintEffect::unspecified;
+  friend bool operator==(const OwnedTaint&, const OwnedTaint&) = default;
 };
 
 struct OwnedToleration {
@@ -47,6 +52,26 @@ struct FlavorConfig {
   std::vector<OwnedToleration> tolerations;
   Symbol topology;
 };
+
+/// What topologies have to know of a node.
+struct NodeConfig {
+  Symbol name;
+  std::vector<std::pair<Symbol, CompactText>> labels;  ///< Sorted by key text.
+  std::vector<OwnedTaint> taints;
+  std::vector<std::pair<Symbol, Amount>> allocatable;  ///< Sorted by resource text.
+  bool ready = false;
+  bool unschedulable = false;
+  [[nodiscard]] std::string_view label(Symbol key) const {
+    for (const auto& [k, v] : labels)
+      if (k == key) return v;
+    return {};
+  }
+  [[nodiscard]] bool has_label(Symbol key) const {
+    return std::any_of(labels.begin(), labels.end(), [&](const auto& l) { return l.first == key; });
+  }
+  friend bool operator==(const NodeConfig&, const NodeConfig&) = default;
+};
+using Nodes = std::map<Symbol, std::shared_ptr<const NodeConfig>, ByText>;
 
 /// Quota of one (flavor, resource) pair on a ClusterQueue or Cohort.
 struct Quota {
@@ -158,6 +183,9 @@ struct Settings {
   bool scheduling_gated_by = false;
   bool admission_gated_by = true;
   bool adjust_resources = false;  ///< AdjustResourcesOnAdmission (5440 §2.4).
+  bool topologies = true;         ///< TopologyAwareScheduling (2724 §2.10).
+  bool mixed_profile = true;      ///< TASProfileMixed: pods that may stand anywhere fill the fullest places first.
+  bool place_again = true;        ///< TASRecomputeAssignmentWithinSchedulingCycle.
 };
 
 /// Why a ClusterQueue cannot admit now (base-api §6.4); `ready` otherwise.

@@ -1,5 +1,11 @@
 // Which queue belongs to which tree, kept up to date by looking only at what a change concerns (base-admission §2.3).
 
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <set>
+#include <utility>
+
 #include "admission/model/catalog_view.hpp"
 
 namespace hindsight::admission {
@@ -94,7 +100,7 @@ Symbol Catalog::topmost(Symbol cohort) const {
 
 Catalog::Root Catalog::refresh_root(Symbol name) {
   const QueueConfig& config = *queue(name);
-  const Symbol after = config.cohort.empty() ? name : topmost(config.cohort);
+  const Symbol after = tree_of(cohort_root(config));
   const auto [it, fresh] = roots.try_emplace(name, after);
   const Root out{name, fresh ? Symbol() : it->second, after, fresh || it->second != after};
   if (out.changed) {
@@ -108,6 +114,72 @@ Catalog::Root Catalog::refresh_root(Symbol name) {
 std::vector<Catalog::Root> Catalog::refresh_roots() {
   std::vector<Root> out;
   for (const auto& [name, config] : queues) out.push_back(refresh_root(name));
+  return out;
+}
+
+Symbol Catalog::tree_of(Symbol cohort_root) const {
+  const auto it = shared_.find(cohort_root);
+  return it == shared_.end() ? cohort_root : it->second;
+}
+
+namespace {
+
+/// Sets of names that grow together; each is known by the first name in it.
+class Merged {
+ public:
+  Symbol find(Symbol name) const {
+    for (auto it = into_.find(name); it != into_.end(); it = into_.find(name)) name = it->second;
+    return name;
+  }
+  void merge(Symbol a, Symbol b) {
+    a = find(a);
+    b = find(b);
+    if (a == b) return;
+    if (ByText{}(b, a)) std::swap(a, b);
+    into_[b] = a;
+  }
+
+ private:
+  std::unordered_map<Symbol, Symbol> into_;
+};
+
+/// Whatever nodes there are: unless a label tells them apart, one node can be of both.
+bool may_share_hosts(const FlavorConfig& a, const FlavorConfig& b) {
+  return std::none_of(a.node_labels.begin(), a.node_labels.end(), [&](const auto& mine) {
+    return std::any_of(b.node_labels.begin(), b.node_labels.end(),
+                       [&](const auto& other) { return other.first == mine.first && other.second != mine.second; });
+  });
+}
+
+}  // namespace
+
+std::vector<Catalog::Root> Catalog::refresh_shared_hosts() {
+  Merged merged;
+  std::map<Symbol, Symbol, ByText> user_of;  // flavor with a topology → an end of a chain that uses it
+  std::set<Symbol, ByText> ends;
+  if (settings.topologies)
+    for (const auto& [name, config] : queues) {
+      const Symbol end = cohort_root(*config);
+      if (end.empty()) continue;
+      for (const auto& group : config->groups)
+        for (const auto& f : group.flavors) {
+          const auto* found = flavor(f.flavor);
+          if (found == nullptr || found->topology.empty()) continue;
+          ends.insert(end);
+          const auto [it, first] = user_of.try_emplace(f.flavor, end);
+          if (!first) merged.merge(it->second, end);
+        }
+    }
+  for (auto a = user_of.begin(); a != user_of.end(); ++a)
+    for (auto b = std::next(a); b != user_of.end(); ++b)
+      if (may_share_hosts(*flavor(a->first), *flavor(b->first))) merged.merge(a->second, b->second);
+  std::unordered_map<Symbol, Symbol> shared;
+  for (const Symbol& end : ends)
+    if (const Symbol tree = merged.find(end); tree != end) shared.emplace(end, tree);
+  if (shared == shared_) return {};
+  shared_ = std::move(shared);
+  auto out = refresh_roots();
+  std::erase_if(out, [](const Root& r) { return !r.changed; });
   return out;
 }
 

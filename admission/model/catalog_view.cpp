@@ -124,6 +124,20 @@ LocalQueueConfig to_config(const LocalQueueObserved& o) {
   return out;
 }
 
+NodeConfig to_config(const NodeObserved& o) {
+  NodeConfig c;
+  c.name = Symbol(o.meta.name);
+  const auto by_text = [](const auto& a, const auto& b) { return ByText{}(a.first, b.first); };
+  for (const auto& [key, value] : o.labels) c.labels.emplace_back(Symbol(key), value);
+  std::sort(c.labels.begin(), c.labels.end(), by_text);
+  for (const auto& t : o.taints) c.taints.push_back({std::string(t.key), std::string(t.value), t.effect});
+  for (const auto& r : o.allocatable) c.allocatable.emplace_back(Symbol(r.resource), r.amount);
+  std::sort(c.allocatable.begin(), c.allocatable.end(), by_text);
+  c.ready = o.ready;
+  c.unschedulable = o.unschedulable;
+  return c;
+}
+
 std::uint64_t content_hash(const FlavorConfig& c) {
   StateHash h;
   h.add(c.name);

@@ -71,7 +71,8 @@ class Catalog {
 
   /// Why a queue is active or not (base-api §6.4).
   std::unordered_map<Symbol, QueueActivity> activity;
-  /// Root of each queue's tree: the topmost cohort, or the queue itself. Queues below a cycle map to the empty symbol.
+  /// Root of each queue's tree: the topmost cohort, or the queue itself. Queues below a cycle map to the empty symbol. Trees whose flavors
+  /// may select one host are one tree, named by the first of their roots (2724 §7).
   std::unordered_map<Symbol, Symbol> roots;
 
   using Names = std::set<Symbol, ByText>;
@@ -93,6 +94,10 @@ class Catalog {
   [[nodiscard]] Symbol root_of(Symbol queue) const;
   /// The queues of a tree, by name.
   [[nodiscard]] const Names& members(Symbol root) const;
+  /// Where the chain of parents of a queue ends: the topmost cohort, or the queue itself; empty: on or below a cycle.
+  [[nodiscard]] Symbol cohort_root(const QueueConfig& queue) const { return queue.cohort.empty() ? queue.name : topmost(queue.cohort); }
+  /// The tree that decides for what is below such an end.
+  [[nodiscard]] Symbol tree_of(Symbol cohort_root) const;
   /// The topmost cohort above this one, itself included; empty: on or below a cycle.
   [[nodiscard]] Symbol topmost(Symbol cohort) const;
   /// This cohort and all whose chain of parents goes through it, whether there are objects of that name or not; no order.
@@ -116,6 +121,8 @@ class Catalog {
   std::vector<Root> refresh_roots();
   Root refresh_root(Symbol queue);
   std::vector<Root> refresh_roots_below(Symbol cohort);
+  /// Looks anew which trees may select one host; the queues that belong to another tree since.
+  std::vector<Root> refresh_shared_hosts();
 
   /// Position-independent hash of everything observed.
   [[nodiscard]] std::uint64_t hash() const;
@@ -127,6 +134,7 @@ class Catalog {
   std::unordered_map<Symbol, Names> queues_in_;                 ///< Cohort → queues that name it.
   std::unordered_map<Symbol, Names> cohorts_in_;                ///< Cohort → cohorts that name it as their parent.
   std::unordered_map<Symbol, Names> members_;                   ///< `roots`, the other way round.
+  std::unordered_map<Symbol, Symbol> shared_;                   ///< Ends of chains → tree, where that has another name.
   std::unordered_map<Symbol, LocalQueueKeys> local_queues_of_;
 };
 
@@ -137,6 +145,7 @@ class Catalog {
 [[nodiscard]] CohortConfig to_config(const CohortObserved& o);
 [[nodiscard]] NamespaceConfig to_config(const NamespaceObserved& o);
 [[nodiscard]] LocalQueueConfig to_config(const LocalQueueObserved& o);
+[[nodiscard]] NodeConfig to_config(const NodeObserved& o);
 
 [[nodiscard]] std::uint64_t content_hash(const FlavorConfig& c);
 [[nodiscard]] std::uint64_t content_hash(const QueueConfig& c);

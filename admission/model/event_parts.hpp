@@ -70,9 +70,14 @@ class EventParts {
     const auto& [pod_set, resource, flavor_index] = x;
     all(pod_set, resource, flavor_index);
   }
+  void add(const TopologyDomainFacts& x) {
+    const auto& [values, count] = x;
+    all(values, count);
+  }
   void add(const PodSetAssignmentFacts& x) {
-    const auto& [pod_set, count, flavors, usage] = x;
+    const auto& [pod_set, count, flavors, usage, levels, topology] = x;
     all(pod_set, count, flavors, usage);
+    if (!levels.empty()) all(levels, topology);  // steps of logs without topologies are as long as they were
   }
   void add(const CheckFacts& x) {
     const auto& [name, state, last_transition, message, requeue_after, retry_count, updates] = x;

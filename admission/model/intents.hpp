@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "admission/model/catalog.hpp"
+#include "admission/model/topology_assignment.hpp"
+#include "vocabulary/interned.hpp"
 #include "vocabulary/observations.hpp"
 
 namespace hindsight::admission {
@@ -29,6 +31,7 @@ struct WantedAssignment {
   std::int32_t count = 0;
   std::vector<std::pair<std::string, std::string>> flavors;  ///< resource → flavor.
   std::vector<std::pair<std::string, Amount>> usage;         ///< resource → total.
+  Interned<TopologyAssignment> topology{};                   ///< Empty: it has none.
 };
 
 struct WantedCheck {
@@ -122,7 +125,8 @@ struct PodSetStart {
   std::int32_t count = 0;
   std::vector<std::pair<std::string, std::string>> node_labels;  ///< Of the assigned flavors.
   std::vector<OwnedToleration> tolerations;                      ///< Of the assigned flavors.
-  std::vector<std::string> pod_set_updates;                      ///< JSON of the Ready checks' entries for this pod set.
+  std::vector<std::string> pod_set_updates;  ///< JSON of the Ready checks' entries for this pod set.
+  bool placed = false;                       ///< Its pods wait at the gate `kueue.x-k8s.io/topology` until each has its place (TAS-77).
 };
 
 /// The job shall run or be stopped.

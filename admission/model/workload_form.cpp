@@ -58,6 +58,20 @@ std::vector<ResourceRequest> adjusted(const std::vector<ResourceRequest>& reques
   return out;
 }
 
+void add_request(StateHash& h, const TopologyRequest& request) {
+  const auto add_level = [&](const std::optional<std::string>& level) {
+    h.add(level.has_value());
+    h.add(std::string_view(level ? *level : std::string()));
+  };
+  add_level(request.required);
+  add_level(request.preferred);
+  h.add(request.unconstrained);
+  for (const auto& layer : request.slices) {
+    h.add(std::string_view(layer.level));
+    h.add(layer.size.value_or(0));
+  }
+}
+
 std::uint64_t equivalence_hash(const WorkloadInfo& info, const WorkloadState& w) {
   StateHash h;
   h.add(static_cast<std::uint64_t>(info.pod_sets.size()));
@@ -72,6 +86,7 @@ std::uint64_t equivalence_hash(const WorkloadInfo& info, const WorkloadState& w)
       h.add(r.resource);
       h.add(r.amount);
     }
+    if (p.topology) add_request(h, *p.topology);
   }
   h.add(info.priority);
   const std::uint64_t v = h.value();
@@ -102,6 +117,16 @@ std::uint64_t interning_hash(const std::vector<PodSetSpec>& pod_sets) {
     h.add(p.template_hash);
     h.add(p.core_hash);
     add_amounts(h, p.requests);
+  }
+  return h.value();
+}
+
+std::uint64_t interning_hash(const TopologyAssignment& assignment) {
+  StateHash h;
+  for (const std::int32_t n : assignment.counts) h.add(n);
+  if (!assignment.values.empty()) {
+    h.add(assignment.values.front());
+    h.add(assignment.values.back());
   }
   return h.value();
 }
@@ -215,6 +240,8 @@ std::shared_ptr<const WorkloadInfo> make_info(const WorkloadState& w, const Cata
     out.requests = countable_requests(p.requests, catalog.settings, covers_pods);
     out.shape = p.shape;
     out.group = p.group;
+    out.topology = p.topology;
+    if (out.requests != p.requests) out.pod_requests = p.requests;
     pod_sets.push_back(std::move(out));
   }
   info->pod_sets = std::move(pod_sets);

@@ -8,6 +8,8 @@
 
 #include "admission/model/catalog.hpp"
 #include "admission/model/sized_resources.hpp"
+#include "admission/model/topology_assignment.hpp"
+#include "admission/model/topology_request.hpp"
 #include "admission/tables/workload_id.hpp"
 #include "vocabulary/amount.hpp"
 #include "vocabulary/compact_text.hpp"
@@ -36,6 +38,10 @@ struct PodSetInfo {
       requests;  ///< Per pod, after exclusion and transformation (BA-44), sorted by resource text; zero amounts kept.
   Interned<PodShape> shape;
   Symbol group;  ///< podset-group-name; empty: alone.
+  std::optional<TopologyRequest> topology;
+  /// Per pod, as the template has them, where `requests` are others; empty: these are they. Topologies count what pods really take
+  /// (TAS-33).
+  std::vector<ResourceRequest> pod_requests;
   friend bool operator==(const PodSetInfo&, const PodSetInfo&) = default;
 };
 [[nodiscard]] std::uint64_t interning_hash(const std::vector<PodSetInfo>& pod_sets);
@@ -78,6 +84,7 @@ struct PodSetReservation {
   std::int32_t count = 0;
   std::vector<std::pair<Symbol, Symbol>> flavors;  ///< resource → flavor, sorted by resource text.
   std::vector<std::pair<Symbol, Amount>> usage;    ///< resource → total for `count` pods, sorted by resource text.
+  Interned<TopologyAssignment> topology{};         ///< Empty: it has none.
 };
 
 /// What a reserving Workload holds.

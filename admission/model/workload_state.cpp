@@ -40,6 +40,20 @@ bool same(const Condition& mine, const ConditionFacts& seen) {
   return mine.status == seen.status && mine.reason.text() == seen.reason && mine.message == seen.message;
 }
 
+bool same(const TopologyAssignment& mine, const PodSetAssignmentFacts& seen) {
+  const auto is = [](Symbol a, Text b) { return a.text() == b; };
+  if (mine.size() != seen.topology.size() ||
+      !std::equal(mine.levels.begin(), mine.levels.end(), seen.topology_levels.begin(), seen.topology_levels.end(), is))
+    return false;
+  for (std::size_t i = 0; i < mine.size(); ++i) {
+    const auto values = mine.domain(i);
+    if (mine.counts[i] != seen.topology[i].count ||
+        !std::equal(values.begin(), values.end(), seen.topology[i].values.begin(), seen.topology[i].values.end(), is))
+      return false;
+  }
+  return true;
+}
+
 bool same(const Admission& mine, const WorkloadObserved& o) {
   if (mine.cluster_queue.text() != o.admission_cluster_queue || mine.pod_sets.size() != o.assignments.size()) return false;
   for (std::size_t i = 0; i < mine.pod_sets.size(); ++i) {
@@ -54,22 +68,9 @@ bool same(const Admission& mine, const WorkloadObserved& o) {
     for (const auto& u : b.usage)
       if (std::none_of(a.usage.begin(), a.usage.end(), [&](const auto& x) { return x.first.text() == u.resource && x.second == u.amount; }))
         return false;
+    if (!same(a.topology, b)) return false;
   }
   return true;
-}
-
-Admission own_admission(const WorkloadObserved& o) {
-  Admission a{Symbol(o.admission_cluster_queue), {}};
-  for (const auto& f : o.assignments) {
-    PodSetReservation r{Symbol(f.pod_set), f.count, {}, {}};
-    for (const auto& c : f.flavors) r.flavors.emplace_back(Symbol(c.resource), Symbol(c.flavor));
-    for (const auto& u : f.usage) r.usage.emplace_back(Symbol(u.resource), u.amount);
-    const auto by_text = [](const auto& x, const auto& y) { return ByText{}(x.first, y.first); };
-    std::sort(r.flavors.begin(), r.flavors.end(), by_text);
-    std::sort(r.usage.begin(), r.usage.end(), by_text);
-    a.pod_sets.push_back(std::move(r));
-  }
-  return a;
 }
 
 template <class T, class U>
@@ -100,12 +101,23 @@ bool same_requests(const PodSetSpec& mine, const PodSetFacts& seen) {
   });
 }
 
+std::optional<TopologyRequest> own_topology(const PodSetFacts& f) {
+  if (!f.topology_requested) return {};
+  TopologyRequest out;
+  if (!f.required_topology.empty()) out.required = f.required_topology;
+  if (!f.preferred_topology.empty()) out.preferred = f.preferred_topology;
+  out.unconstrained = f.unconstrained_topology;
+  for (const auto& layer : f.topology_layers) out.slices.push_back({std::string(layer.level), layer.size});
+  return out;
+}
+
 bool same_pod_sets(const std::vector<PodSetSpec>& mine, List<PodSetFacts> seen) {
   if (mine.size() != seen.size()) return false;
   for (std::size_t i = 0; i < mine.size(); ++i)
     if (mine[i].name.text() != seen[i].name || mine[i].count != seen[i].count || mine[i].min_count != seen[i].min_count.value_or(-1) ||
         mine[i].template_hash != seen[i].template_hash || mine[i].core_hash != seen[i].core_hash ||
-        mine[i].shape_hash != seen[i].shape_hash || !same_requests(mine[i], seen[i]) || mine[i].sized != own_sized(seen[i].sized))
+        mine[i].shape_hash != seen[i].shape_hash || !same_requests(mine[i], seen[i]) || mine[i].sized != own_sized(seen[i].sized) ||
+        mine[i].topology != own_topology(seen[i]))
       return false;
   return true;
 }
@@ -138,7 +150,31 @@ std::vector<PodSetSpec> own_pod_sets(List<PodSetFacts> facts) {
     p.limit_range_error = f.limit_range_error;
     p.sized = own_sized(f.sized);
     p.bare_hash = f.bare_hash;
+    p.topology = own_topology(f);
     out.push_back(std::move(p));
+  }
+  return out;
+}
+
+std::vector<PodSetReservation> own_assignments(List<PodSetAssignmentFacts> facts) {
+  std::vector<PodSetReservation> out;
+  out.reserve(facts.size());
+  const auto by_text = [](const auto& a, const auto& b) { return ByText{}(a.first, b.first); };
+  for (const auto& f : facts) {
+    PodSetReservation r{Symbol(f.pod_set), f.count, {}, {}};
+    for (const auto& x : f.flavors) r.flavors.emplace_back(Symbol(x.resource), Symbol(x.flavor));
+    for (const auto& u : f.usage) r.usage.emplace_back(Symbol(u.resource), u.amount);
+    std::sort(r.flavors.begin(), r.flavors.end(), by_text);
+    std::sort(r.usage.begin(), r.usage.end(), by_text);
+    TopologyAssignment where;
+    for (const Text level : f.topology_levels) where.levels.emplace_back(level);
+    for (const auto& domain : f.topology) {
+      if (domain.values.size() != where.levels.size()) continue;  // of a record that no build of ours wrote
+      for (const Text value : domain.values) where.values.emplace_back(value);
+      where.counts.push_back(domain.count);
+    }
+    if (!where.empty()) r.topology = std::move(where);
+    out.push_back(std::move(r));
   }
   return out;
 }
@@ -305,7 +341,7 @@ bool WorkloadState::observe(const WorkloadObserved& o, std::uint64_t sequence) {
     unconfirmed &= ~bit(Section::admission);
   } else if (!waits_for(Section::admission)) {
     if (o.has_admission)
-      admission = own_admission(o);
+      admission = Admission{Symbol(o.admission_cluster_queue), own_assignments(o.assignments)};
     else
       admission.reset();
     news = true;

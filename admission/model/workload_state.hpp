@@ -41,11 +41,14 @@ struct PodSetSpec {
   CompactText limit_range_error;  ///< What breaks a LimitRange of the namespace.
   std::vector<SizedPart> sized;   ///< Its containers, where bounds apply to some.
   std::uint64_t bare_hash = 0;    ///< With `sized`: core_hash without what the bounds are about.
+  std::optional<TopologyRequest> topology;
   friend bool operator==(const PodSetSpec&, const PodSetSpec&) = default;
 };
 [[nodiscard]] std::uint64_t interning_hash(const std::vector<PodSetSpec>& pod_sets);
 
 [[nodiscard]] std::vector<PodSetSpec> own_pod_sets(List<PodSetFacts> facts);
+/// Flavors and usage sorted by resource text.
+[[nodiscard]] std::vector<PodSetReservation> own_assignments(List<PodSetAssignmentFacts> facts);
 [[nodiscard]] SizingPlan own_plan(List<PlannedAmount> facts);
 void add_plan(StateHash& h, const SizingPlan& plan);
 

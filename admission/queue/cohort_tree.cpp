@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
 #include <utility>
 
 #include "admission/model/workload_state.hpp"
 #include "admission/rules.hpp"
 #include "admission/scheduling/outcome_text.hpp"
+#include "admission/scheduling/pod_placer.hpp"
 #include "admission/scheduling/requeue.hpp"
 
 namespace hindsight::admission {
@@ -70,6 +72,7 @@ void CohortTree::receive(Message& message, const Context& c, Outbox& out) {
       member->reservations.push_back(m4->reservation);
     } else if (is_member(m4->queue)) {
       tree_->reserve(m4->queue, m4->reservation);
+      if (room_) room_->reserve(*m4->reservation);
     }
   } else if (const auto* m5 = std::get_if<msg::Discharge>(&message.payload)) {
     if (auto* member = joining(m5->queue)) {
@@ -77,7 +80,10 @@ void CohortTree::receive(Message& message, const Context& c, Outbox& out) {
     } else if (is_member(m5->queue)) {
       // its new queue may have charged it before the old one discharges it
       const auto* entry = tree_->find_reservation(m5->id);
-      if (entry != nullptr && entry->queue == tree_->find_queue(m5->queue)) tree_->release(m5->id);
+      if (entry != nullptr && entry->queue == tree_->find_queue(m5->queue)) {
+        tree_->release(m5->id);
+        if (room_) room_->release(m5->id);
+      }
     }
   } else {
     refuse(message, "CohortTree");
@@ -112,9 +118,13 @@ void CohortTree::build(const Context& c) {
     if (m.nonempty) ready_.insert(queue);
     if (m.waiting) waiting_.insert(queue);
   }
-  // every Cohort object on the way from a member to the root, and those that only lend: all whose chain ends here
-  std::vector<Symbol> names = c.catalog->below(root_);
-  std::sort(names.begin(), names.end(), ByText{});
+  // every Cohort object on the way from a member to the root, and those that only lend: all whose chain ends here, or where another does
+  // that shares hosts with this one
+  std::set<Symbol, ByText> ends{root_};
+  std::set<Symbol, ByText> names;
+  for (const auto& [queue, m] : members_) ends.insert(c.catalog->cohort_root(*m.config));
+  for (const Symbol& end : ends)
+    for (const Symbol& name : c.catalog->below(end)) names.insert(name);
   std::vector<std::shared_ptr<const CohortConfig>> cohorts;
   for (const Symbol& name : names)
     if (const auto it = c.catalog->cohorts.find(name); it != c.catalog->cohorts.end()) cohorts.push_back(it->second);
@@ -124,6 +134,15 @@ void CohortTree::build(const Context& c) {
     tree_->weigh_local_queues(queue, m.local_usage, true);
   }
   members_.clear();
+  room_.reset();
+  room_version_ = 0;
+}
+
+/// Nodes, topologies, flavors or the tree itself have changed: what is there is counted anew, and who has what of it.
+void CohortTree::refresh_room(const Context& c) {
+  if (room_version_ == c.nodes_version) return;
+  room_version_ = c.nodes_version;
+  room_ = room_of(*tree_, *c.catalog, *c.nodes);
 }
 
 // ---- one cycle --------------------------------------------------------------------------------------------------------------
@@ -190,6 +209,17 @@ List<PodSetAssignmentFacts> view(const std::vector<PodSetReservation>& assignmen
     for (std::size_t k = 0; k < p.usage.size(); ++k) usage[k] = {p.usage[k].first.text(), p.usage[k].second};
     list[i].flavors = flavors;
     list[i].usage = usage;
+    const TopologyAssignment& where = p.topology;
+    auto levels = a.make<Text>(where.levels.size());
+    for (std::size_t k = 0; k < levels.size(); ++k) levels[k] = where.levels[k].text();
+    auto domains = a.make<TopologyDomainFacts>(where.size());
+    for (std::size_t k = 0; k < domains.size(); ++k) {
+      auto values = a.make<Text>(levels.size());
+      for (std::size_t v = 0; v < values.size(); ++v) values[v] = where.domain(k)[v].text();
+      domains[k] = {values, where.counts[k]};
+    }
+    list[i].topology_levels = levels;
+    list[i].topology = domains;
   }
   return list;
 }
@@ -271,8 +301,10 @@ bool CohortTree::run_round(const Context& c) {
     heads.back().alone = offer.head->alone && waiting_.size() == 1;
     offer.parked = false;
   }
+  refresh_room(c);
   auto context = make_cycle_context(c, cycle_);
   context.admitted_not_ready |= blocked_;
+  context.room = room_ ? &*room_ : nullptr;
   const auto outcomes = admission::run_cycle(*tree_, std::move(heads), context);
 
   proposal_.most = c.step_bytes;

@@ -9,6 +9,7 @@
 
 #include "admission/messages.hpp"
 #include "admission/quota/quota_tree.hpp"
+#include "admission/topology/topology_room.hpp"
 
 namespace hindsight::admission {
 
@@ -26,12 +27,15 @@ class CohortTree final : public Entity {
   void receive(Message& message, const Context& context, Outbox& out) override;
 
   [[nodiscard]] Symbol root() const { return root_; }
+  /// Null before its first cycle, and where topologies are switched off.
+  [[nodiscard]] const topology::TopologyRoom* room() const { return room_ ? &*room_ : nullptr; }
   /// Null until all members have joined.
   [[nodiscard]] const QuotaTree* quota() const { return tree_ ? &*tree_ : nullptr; }
 
  private:
   void joined(msg::Joined& m, const Context& c);
   void build(const Context& c);
+  void refresh_room(const Context& c);
   [[nodiscard]] msg::Joined* joining(Symbol queue);
   [[nodiscard]] bool is_member(Symbol queue) const;
   static void forget(std::vector<std::shared_ptr<const Reservation>>& reservations, WorkloadId id);
@@ -67,6 +71,8 @@ class CohortTree final : public Entity {
   std::uint64_t version_ = 0;
   std::uint32_t expected_ = 0;
   std::optional<QuotaTree> tree_;
+  std::optional<topology::TopologyRoom> room_;  ///< As of the last cycle; nothing: topologies are switched off, or it has to be made anew.
+  std::uint64_t room_version_ = 0;              ///< Context::nodes_version that it is of.
   std::map<Symbol, msg::Joined, ByText> members_;  ///< While joining.
   std::set<Symbol, ByText> ready_;                 ///< Queues with a non-empty heap.
   std::set<Symbol, ByText> waiting_;               ///< Queues with something pending, also where all of it is parked.

@@ -1,10 +1,15 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "admission/model/workload_info.hpp"
 #include "admission/quota/quota_table.hpp"
+#include "admission/topology/topology_room.hpp"
 
 namespace hindsight::admission {
 
@@ -33,6 +38,11 @@ struct Finding {
     exceeds_potential,    ///< `a` earlier pod sets + `b` this one > `c` maximum capacity.
     insufficient_unused,  ///< `a` more needed; with `b`: the whole `b` > `c` maximum capacity, though the difference is not.
     other_flavor,         ///< The slice that it replaces has flavor `original`.
+    no_topology,          ///< The flavor has none, and the pods ask for one.
+    only_topology,        ///< The flavor has one, and the pods ask for none.
+    level_missing,        ///< Its topology does not have a level that the pods ask for.
+    topology_missing,     ///< Its Topology is not there.
+    no_placement,         ///< `text`.
   };
   Kind kind = Kind::resource_unavailable;
   Symbol resource;
@@ -40,6 +50,7 @@ struct Finding {
   Amount a = 0, b = 0, c = 0;
   const OwnedTaint* taint = nullptr;  ///< Lives as long as the catalog of the cycle.
   Symbol original;
+  std::shared_ptr<const std::string> text;
 };
 
 /// The flavor for one resource of one pod set.
@@ -62,6 +73,17 @@ struct PodSetAssignment {
   std::vector<Finding> findings;
 };
 
+/// Where the pods of a workload could stand, and what they would take there.
+struct WorkloadPlacement {
+  struct Placed {
+    std::uint32_t position = 0;  ///< In Assignment::pod_sets.
+    std::uint32_t flavor = 0;    ///< Of the TopologyRoom.
+    std::vector<std::pair<topology::DomainIndex, std::int32_t>> pods;
+  };
+  std::vector<Placed> pod_sets;
+  topology::Holding holding;
+};
+
 /// What the flavor assigner made of a workload (§5). A podset that fails is the last one.
 struct Assignment {
   std::vector<PodSetAssignment> pod_sets;  ///< In the order of decision.
@@ -69,6 +91,7 @@ struct Assignment {
   AssignmentMode mode = AssignmentMode::no_fit;
   std::int32_t level = 0;  ///< Highest borrowing level of its resources.
   NoFitReason no_fit_reason = NoFitReason::none;
+  std::optional<WorkloadPlacement> placement;  ///< Of one that fits, or would after a preemption; nothing: no topology is concerned.
 };
 
 }  // namespace hindsight::admission

@@ -84,6 +84,7 @@ void Preemption::classical_run(bool allow_borrowing, std::vector<Target>& target
     targets.clear();
   }
   table_.rollback(mark);
+  undo_moves();
 }
 
 std::vector<Target> Preemption::classical_targets() {

@@ -10,6 +10,7 @@
 #include "admission/scheduling/flavor_assigner.hpp"
 #include "admission/scheduling/nomination.hpp"
 #include "admission/scheduling/outcome_text.hpp"
+#include "admission/scheduling/pod_placer.hpp"
 #include "admission/scheduling/preemption.hpp"
 #include "vocabulary/text.hpp"
 
@@ -28,9 +29,10 @@ class Cycle {
         context_(context),
         settings_(*context.settings),
         flavors_(tree, context.flavor),
-        preemption_(tree, settings_, context.now, context.repeated),
-        assigner_(tree, settings_, flavors_, preemption_),
-        nominator_(settings_, assigner_, preemption_),
+        placer_(context.room == nullptr ? std::nullopt : std::optional<PodPlacer>(std::in_place, *context.room, settings_)),
+        preemption_(tree, settings_, context.now, context.repeated, placer()),
+        assigner_(tree, settings_, flavors_, preemption_, placer()),
+        nominator_(tree, settings_, assigner_, preemption_, placer()),
         not_ready_(context.admitted_not_ready) {}
 
   std::vector<Outcome> run(std::vector<Head> heads) {
@@ -43,6 +45,7 @@ class Cycle {
     const std::size_t rejected = outcomes_.size();
     while (const auto next = order.next()) process(entries_[*next]);
     table_.rollback(start);
+    for (const auto& holding : taken_) Room::take(context_.room->free(), holding, -1);
     for (const Target& t : issued_) holder(t).removed = false;
 
     for (std::size_t i = 0; i < outcomes_.size(); ++i) outcomes_[i].turn = static_cast<std::uint32_t>(i);
@@ -58,6 +61,10 @@ class Cycle {
   }
 
  private:
+  using Room = topology::TopologyRoom;
+
+  [[nodiscard]] const PodPlacer* placer() const { return placer_ ? &*placer_ : nullptr; }
+
   // ---- nomination (§4 step 3) -------------------------------------------------------------------------------------------
 
   void nominate(Head& head) {
@@ -136,6 +143,10 @@ class Cycle {
     }
     e.recomputed = settings_.recompute_overlapping && overlaps(e);
     if (e.recomputed) recompute(e);
+    if (!e.recomputed && is_placed(e) && quota_fits(e) && !places_fit(e) && !place_again(e)) {
+      skip(e, no_longer_fits);
+      return;
+    }
     switch (e.assignment.mode) {
       case AssignmentMode::no_fit:
         requeue(e, RequeueReason::no_fit, reason_symbol(e.assignment.no_fit_reason), assignment_message(*e.workload, e.assignment));
@@ -218,7 +229,7 @@ class Cycle {
   /// What a replaced slice holds belongs to its replacement from now on: nobody may count on it as a victim (EJ-40). It stays charged, for
   /// its replacement is charged the difference only.
   void retire(std::uint32_t entry) {
-    if (!projected_) projected_ = table_;
+    project();
     holder(entry).removed = true;
     issued_.push_back({entry, tree_.entry(entry).queue, VictimReason::in_cluster_queue});
   }
@@ -227,32 +238,85 @@ class Cycle {
   void charge(const CycleEntry& e, std::span<const CellAmount> usage) {
     table_.add(e.queue, usage);
     if (projected_) projected_->add(e.queue, usage);
+    if (!is_placed(e)) return;
+    Room::take(context_.room->free(), e.assignment.placement->holding);
+    if (projected_) Room::take(projected_room_, e.assignment.placement->holding);
+    taken_.push_back(e.assignment.placement->holding);
+  }
+
+  /// From here on somebody counts as gone.
+  void project() {
+    if (projected_) return;
+    projected_ = table_;
+    if (context_.room != nullptr) projected_room_ = context_.room->free();
   }
 
   /// The victims of the entry count as gone in the projected state.
   void issue(const CycleEntry& e) {
-    if (!projected_) projected_ = table_;
+    project();
     for (const Target& t : e.targets) {
       holder(t).removed = true;
       projected_->remove(t.queue, tree_.entry(t.entry).cells);
+      move_pods(projected_room_, t, -1);
       issued_.push_back(t);
     }
   }
 
   /// On the state that earlier preemptions of the cycle will leave, on the flavors first nominated (BA-73).
   void recompute(CycleEntry& e) {
-    Assignment again;
-    std::vector<Target> targets;
-    std::swap(table_, *projected_);
-    nominator_.nominate(*e.workload, e.queue, nullptr, &e.assignment, again, targets);
-    std::swap(table_, *projected_);
-    e.assignment = std::move(again);
-    e.targets = std::move(targets);
+    swap_projected();
+    nominate_again(e);
+    swap_projected();
     if (e.assignment.mode == AssignmentMode::fit) e.assignment.mode = AssignmentMode::deferred_fit;
   }
 
+  void nominate_again(CycleEntry& e) {
+    Assignment again;
+    std::vector<Target> targets;
+    nominator_.nominate(*e.workload, e.queue, nullptr, &e.assignment, again, targets);
+    e.assignment = std::move(again);
+    e.targets = std::move(targets);
+  }
+
+  void swap_projected() {
+    std::swap(table_, *projected_);
+    if (context_.room != nullptr) std::swap(context_.room->free(), projected_room_);
+  }
+
+  /// An earlier entry has taken the places: others, on the same flavors, once (TAS-114). False: there are none.
+  [[nodiscard]] bool place_again(CycleEntry& e) {
+    if (!settings_.place_again) return false;
+    const bool waits = e.assignment.mode != AssignmentMode::fit && projected_.has_value();
+    if (waits) swap_projected();
+    nominate_again(e);
+    if (waits) swap_projected();
+    if (waits && e.assignment.mode == AssignmentMode::fit) e.assignment.mode = AssignmentMode::deferred_fit;
+    return e.assignment.mode != AssignmentMode::no_fit && (e.assignment.mode != AssignmentMode::preempt || !e.targets.empty());
+  }
+
+  [[nodiscard]] static bool is_placed(const CycleEntry& e) { return e.assignment.placement.has_value(); }
+
+  /// The pods of a target stand where they stand, or are gone (`sign` −1).
+  void move_pods(Room::State& state, const Target& t, int sign) const {
+    if (context_.room != nullptr) context_.room->take(state, tree_.entry(t.entry).reservation->workload->id, sign);
+  }
+
+  /// Have its pods still the places that were found for them, once its own targets and the victims of the cycle so far are gone?
+  [[nodiscard]] bool places_fit(const CycleEntry& e) {
+    if (!is_placed(e)) return true;
+    Room::State& state = projected_ ? projected_room_ : context_.room->free();
+    // Without targets the places of one that waits are those that it would have if all were gone.
+    if (e.assignment.mode == AssignmentMode::preempt && e.targets.empty()) return true;
+    for (const Target& t : e.targets) move_pods(state, t, -1);
+    const bool result = Room::fits(state, e.assignment.placement->holding);
+    for (const Target& t : e.targets) move_pods(state, t, 1);
+    return result;
+  }
+
   /// Does it fit once its own targets and the victims of the cycle so far are gone?
-  [[nodiscard]] bool fits(const CycleEntry& e) {
+  [[nodiscard]] bool fits(const CycleEntry& e) { return quota_fits(e) && places_fit(e); }
+
+  [[nodiscard]] bool quota_fits(const CycleEntry& e) {
     QuotaTable& state = projected_ ? *projected_ : table_;
     const QuotaTable::Mark mark = state.mark();
     for (const Target& t : e.targets) state.remove(t.queue, tree_.entry(t.entry).cells);
@@ -314,6 +378,9 @@ class Cycle {
       std::sort(r.flavors.begin(), r.flavors.end(), by_resource);
       std::sort(r.usage.begin(), r.usage.end(), by_resource);
     }
+    if (e.assignment.placement)
+      for (const auto& placed : e.assignment.placement->pod_sets)
+        o.assignment[e.assignment.pod_sets[placed.position].pod_set].topology = context_.room->assignment(placed.flavor, placed.pods);
     o.scan = {};
   }
 
@@ -374,13 +441,16 @@ class Cycle {
   const CycleContext& context_;
   const Settings& settings_;
   FlavorLookup flavors_;
+  std::optional<PodPlacer> placer_;  ///< Nothing: there are no topologies.
   Preemption preemption_;
   FlavorAssigner assigner_;
   Nominator nominator_;
   std::vector<CycleEntry> entries_;
   std::vector<Outcome> outcomes_;
-  std::vector<Target> issued_;           ///< Victims of the preemptions issued in this cycle, and slices that were replaced.
-  std::optional<QuotaTable> projected_;  ///< The state without them, from the first one on.
+  std::vector<Target> issued_;            ///< Victims of the preemptions issued in this cycle, and slices that were replaced.
+  std::optional<QuotaTable> projected_;   ///< The state without them, from the first one on.
+  Room::State projected_room_;            ///< Likewise; empty as long as there is no `projected_`.
+  std::vector<topology::Holding> taken_;  ///< Of the room, so far.
   std::vector<std::pair<Symbol, const NamespaceLabels*>> namespaces_;
   bool not_ready_ = false;  ///< Some admitted workload is not PodsReady.
 };

@@ -10,6 +10,7 @@
 #include "admission/model/workload_info.hpp"
 #include "admission/quota/quota_tree.hpp"
 #include "admission/scheduling/repeated_preemptions.hpp"
+#include "admission/topology/topology_room.hpp"
 
 namespace hindsight::admission {
 
@@ -61,6 +62,7 @@ struct CycleContext {
   const Settings* settings = nullptr;
   /// With blockAdmission: some admitted Workload anywhere is not PodsReady (BA-76).
   bool admitted_not_ready = false;
+  topology::TopologyRoom* room = nullptr;         ///< Of the flavors that have topologies; the same again on return. Null: none has.
   const RepeatedPreemptions* repeated = nullptr;  ///< Whom preemptors leave alone (D13); null: nobody.
   /// nullptr: there is no such ResourceFlavor. Asked at most once for each flavor and cycle.
   std::function<const FlavorConfig*(Symbol)> flavor;

@@ -253,7 +253,9 @@ std::vector<Target> Preemption::fair_targets() {
     if (own) search.offer(preemptor_->queue);
     return search.run();
   }
-  for (NodeIndex n = 0; n < table_.nodes().size(); ++n) {
+  NodeIndex root = preemptor_->queue;  // whoever shares no more than hosts with it has no quota to give
+  while (table_.has_parent(root)) root = table_.parent(root);
+  for (NodeIndex n = root; n < table_.node(root).end; ++n) {
     const QuotaTable::Node& node = table_.node(n);
     if (!node.is_queue || !node.active) continue;
     if (n == preemptor_->queue ? own : !table_.within_nominal(n, preemptor_->need)) search.offer(n);

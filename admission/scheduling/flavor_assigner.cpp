@@ -4,7 +4,7 @@
 #include <array>
 #include <utility>
 
-#include "admission/scheduling/node_match.hpp"
+#include "admission/model/node_match.hpp"
 
 namespace hindsight::admission {
 namespace {
@@ -52,6 +52,7 @@ void FlavorAssigner::begin(const WorkloadInfo& workload, NodeIndex queue, const 
   scan_ = scan;
   pin_ = pin;
   simulations_.clear();
+  implied_ = placer_ != nullptr && placer_->implies(*queue_);
   replaced_ = nullptr;
   if (const auto entry = tree_.entry_of(workload.replaces); entry != FlatIndex::none && tree_.entry(entry).queue == queue) {
     replaced_ = tree_.entry(entry).reservation.get();
@@ -309,6 +310,38 @@ void FlavorAssigner::scan_flavors(const QuotaTree::Group& group, std::span<const
   if (best.mode == FlavorMode::fit) out.findings.clear();
 }
 
+/// Of a group that covers nothing that the pods themselves ask for, the topology does not matter (TAS-54).
+bool FlavorAssigner::topology_matches(const QuotaTree::Group& group, const FlavorConfig& flavor, std::span<const std::uint32_t> members,
+                                      Scan& out) const {
+  for (const std::uint32_t i : members) {
+    const PodSetInfo& p = workload_->pod_sets[i];
+    const bool virtual_only = !p.pod_requests.empty() && std::none_of(group.resources.begin(), group.resources.end(), [&](Symbol name) {
+      return std::any_of(p.pod_requests.begin(), p.pod_requests.end(), [&](const auto& r) { return r.resource == name; });
+    });
+    if (virtual_only) continue;
+    std::optional<Finding::Kind> why;
+    switch (placer_->match(p, flavor, implied_)) {
+      case TopologyMatch::matches:
+        continue;
+      case TopologyMatch::not_supported:
+        why = Finding::Kind::no_topology;
+        break;
+      case TopologyMatch::only_supported:
+        why = Finding::Kind::only_topology;
+        break;
+      case TopologyMatch::level_missing:
+        why = Finding::Kind::level_missing;
+        break;
+      case TopologyMatch::unknown_topology:
+        why = Finding::Kind::topology_missing;
+        break;
+    }
+    out.findings.push_back({*why, {}, flavor.name});
+    return false;
+  }
+  return true;
+}
+
 bool FlavorAssigner::flavor_matches(const QuotaTree::Group& group, std::size_t flavor, std::span<const std::uint32_t> members, Scan& out) {
   const Symbol name = group.flavors[flavor];
   const FlavorConfig* config = flavors_.get(group.flavor_numbers[flavor]);
@@ -316,6 +349,7 @@ bool FlavorAssigner::flavor_matches(const QuotaTree::Group& group, std::size_t f
     out.findings.push_back({Finding::Kind::flavor_not_found, {}, name});
     return false;
   }
+  if (placer_ != nullptr && !topology_matches(group, *config, members, out)) return false;
   if (config->taints.empty() && config->node_labels.empty()) return true;
   for (const std::uint32_t i : members) {
     const PodSetInfo& p = workload_->pod_sets[i];

@@ -39,8 +39,10 @@ class FlavorLookup {
 /// Chooses flavors for the pod sets of a workload on the tree as it stands (base-admission §5).
 class FlavorAssigner {
  public:
-  FlavorAssigner(QuotaTree& tree, const Settings& settings, FlavorLookup& flavors, Preemption& preemption)
-      : tree_(tree), table_(tree.table()), settings_(settings), flavors_(flavors), preemption_(preemption) {}
+  /// `placer`: null where there are no topologies.
+  FlavorAssigner(QuotaTree& tree, const Settings& settings, FlavorLookup& flavors, Preemption& preemption,
+                 const PodPlacer* placer = nullptr)
+      : tree_(tree), table_(tree.table()), settings_(settings), flavors_(flavors), preemption_(preemption), placer_(placer) {}
 
   /// Who is assigned next. Call it anew whenever the tree changed: it forgets what was simulated.
   /// `scan`: where to resume; `pin`: only the flavors of this assignment are considered (§6.2 step 1); both may be nullptr.
@@ -77,6 +79,8 @@ class FlavorAssigner {
   void collect_requests(std::span<const std::uint32_t> members, std::span<const std::int32_t> counts);
   bool assign_group(std::span<const std::uint32_t> members, std::span<const std::int32_t> counts, Assignment& out);
   void scan_flavors(const QuotaTree::Group& group, std::span<const std::uint32_t> members, std::span<const CellAmount> used, Scan& out);
+  [[nodiscard]] bool topology_matches(const QuotaTree::Group& group, const FlavorConfig& flavor, std::span<const std::uint32_t> members,
+                                      Scan& out) const;
   [[nodiscard]] bool flavor_matches(const QuotaTree::Group& group, std::size_t flavor, std::span<const std::uint32_t> members, Scan& out);
   [[nodiscard]] Fitness fitness(const QuotaTree::Group& group, std::size_t flavor, const Wanted& wanted, std::span<const CellAmount> used,
                                 Scan& out, NoFitReason& reason);
@@ -96,12 +100,14 @@ class FlavorAssigner {
   const Settings& settings_;
   FlavorLookup& flavors_;
   Preemption& preemption_;
+  const PodPlacer* placer_;
 
   const WorkloadInfo* workload_ = nullptr;
   NodeIndex queue_node_ = no_node;
   const QuotaTree::Queue* queue_ = nullptr;
   const ScanState* scan_ = nullptr;
   const Assignment* pin_ = nullptr;
+  bool implied_ = false;  ///< See PodPlacer::implies.
   /// What the workload replaces, when it is a slice whose predecessor holds quota here: it is charged the difference (EJ-32), and gets the
   /// same flavors (EJ-35).
   const Reservation* replaced_ = nullptr;

@@ -28,9 +28,27 @@ ScanState unfinished_scan(const WorkloadInfo& workload, const Assignment& assign
 void Nominator::nominate(const WorkloadInfo& workload, NodeIndex queue, const ScanState* scan, const Assignment* pin,
                          Assignment& assignment, std::vector<Target>& targets) {
   assigner_.begin(workload, queue, scan, pin);
-  assigner_.assign({}, assignment);
-  if (workable(workload, queue, assignment, targets)) return;
-  if (settings_.partial_admission) reduce(workload, queue, assignment, targets);
+  assign(workload, queue, {}, assignment);
+  if (!workable(workload, queue, assignment, targets) && settings_.partial_admission) reduce(workload, queue, assignment, targets);
+  reserve_places(workload, queue, assignment, targets);
+}
+
+void Nominator::assign(const WorkloadInfo& workload, NodeIndex queue, std::span<const std::int32_t> counts, Assignment& out) {
+  assigner_.assign(counts, out);
+  if (placer_ != nullptr) placer_->settle(workload, tree_.queue(queue), out);
+}
+
+/// The places that one who has to wait for others will have (2724 §3.13 step 5): nobody behind it is to take them. Without victims those
+/// that it would have if all were gone.
+void Nominator::reserve_places(const WorkloadInfo& workload, NodeIndex queue, Assignment& assignment, const std::vector<Target>& targets) {
+  if (placer_ == nullptr || assignment.mode != AssignmentMode::preempt || !placer_->concerns(assignment)) return;
+  topology::TopologyRoom& room = placer_->room();
+  const auto move = [&](int sign) {
+    for (const Target& t : targets) room.take(room.free(), tree_.entry(t.entry).reservation->workload->id, sign);
+  };
+  move(-1);
+  placer_->place(workload, tree_.queue(queue), assignment, targets.empty() ? room.unused() : room.free());
+  move(1);
 }
 
 bool Nominator::workable(const WorkloadInfo& workload, NodeIndex queue, const Assignment& assignment, std::vector<Target>& targets) {
@@ -47,11 +65,12 @@ std::vector<Target> Nominator::targets_for(const WorkloadInfo& workload, NodeInd
         need_.push_back(c.cell);
     }
   }
-  if (assignment.usage.size() == 1) {
+  const bool placed = placer_ != nullptr && placer_->concerns(assignment);
+  if (assignment.usage.size() == 1 && !placed) {
     // The simulation of the only pair asked the same question.
     if (const auto* known = assigner_.simulated(assignment.usage.front().cell, assignment.usage.front().amount)) return *known;
   }
-  return preemption_.find_targets({&workload, queue, assignment.usage, need_});
+  return preemption_.find_targets({&workload, queue, assignment.usage, need_, placed ? &assignment : nullptr});
 }
 
 SizingPlan Nominator::size(const WorkloadInfo& workload, NodeIndex queue, bool alone, Assignment& assignment,
@@ -61,7 +80,7 @@ SizingPlan Nominator::size(const WorkloadInfo& workload, NodeIndex queue, bool a
   Assignment probe;
   const auto ask = [&](const WorkloadInfo& sized) {
     assigner_.begin(sized, queue, nullptr, nullptr);
-    assigner_.assign({}, probe);
+    assign(sized, queue, {}, probe);
     return probe.mode == AssignmentMode::fit;
   };
   SizeSearch search(workload, settings_);
@@ -91,7 +110,7 @@ void Nominator::reduce(const WorkloadInfo& workload, NodeIndex queue, Assignment
     const std::int64_t i = low + (high - low) / 2;
     for (std::size_t p = 0; p < pod_sets.size(); ++p)
       counts[p] = pod_sets[p].count - static_cast<std::int32_t>(delta(pod_sets[p]) * i / total);
-    assigner_.assign(counts, probe);
+    assign(workload, queue, counts, probe);
     if (workable(workload, queue, probe, probe_targets)) {
       any = true;
       std::swap(found, probe);

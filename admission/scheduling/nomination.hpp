@@ -20,8 +20,9 @@ namespace hindsight::admission {
 /// Flavors and victims for one workload: full counts first, then fewer pods where that is allowed (base-admission §5.2).
 class Nominator {
  public:
-  Nominator(const Settings& settings, FlavorAssigner& assigner, Preemption& preemption)
-      : settings_(settings), assigner_(assigner), preemption_(preemption) {}
+  /// `placer`: null where there are no topologies.
+  Nominator(QuotaTree& tree, const Settings& settings, FlavorAssigner& assigner, Preemption& preemption, const PodPlacer* placer = nullptr)
+      : tree_(tree), settings_(settings), assigner_(assigner), preemption_(preemption), placer_(placer) {}
 
   /// `scan` and `pin`: see FlavorAssigner::begin. `targets` stays empty unless the mode is preempt and victims suffice.
   void nominate(const WorkloadInfo& workload, NodeIndex queue, const ScanState* scan, const Assignment* pin, Assignment& assignment,
@@ -33,13 +34,17 @@ class Nominator {
                                 std::vector<Target>& targets);
 
  private:
+  void assign(const WorkloadInfo& workload, NodeIndex queue, std::span<const std::int32_t> counts, Assignment& out);
+  void reserve_places(const WorkloadInfo& workload, NodeIndex queue, Assignment& assignment, const std::vector<Target>& targets);
   [[nodiscard]] bool workable(const WorkloadInfo& workload, NodeIndex queue, const Assignment& assignment, std::vector<Target>& targets);
   [[nodiscard]] std::vector<Target> targets_for(const WorkloadInfo& workload, NodeIndex queue, const Assignment& assignment);
   void reduce(const WorkloadInfo& workload, NodeIndex queue, Assignment& assignment, std::vector<Target>& targets);
 
+  QuotaTree& tree_;
   const Settings& settings_;
   FlavorAssigner& assigner_;
   Preemption& preemption_;
+  const PodPlacer* placer_;
   std::vector<CellIndex> need_;
 };
 

@@ -109,6 +109,16 @@ std::string text_of(const Finding& f) {
       return joined("insufficient unused quota for ", resource, " in flavor ", flavor, ", ", amount(f.a), " more needed");
     case Finding::Kind::other_flavor:
       return joined("could not assign ", flavor, " flavor since the original workload is assigned: ", f.original.text());
+    case Finding::Kind::no_topology:
+      return joined("Flavor \"", flavor, "\" does not support TopologyAwareScheduling");
+    case Finding::Kind::only_topology:
+      return joined("Flavor \"", flavor, "\" supports only TopologyAwareScheduling");
+    case Finding::Kind::level_missing:
+      return joined("Flavor \"", flavor, "\" does not contain the requested level");
+    case Finding::Kind::topology_missing:
+      return joined("Flavor \"", flavor, "\" information missing in TAS cache");
+    case Finding::Kind::no_placement:
+      return *f.text;
   }
   return {};
 }

@@ -6,7 +6,20 @@ namespace hindsight::admission {
 
 std::vector<Target> Preemption::find_targets(const Preemptor& preemptor) {
   begin(preemptor);
-  return settings_.fair_sharing ? fair_targets() : classical_targets();
+  auto out = settings_.fair_sharing ? fair_targets() : classical_targets();
+  undo_moves();
+  return out;
+}
+
+void Preemption::move_pods(std::uint32_t entry, int sign) {
+  if (preemptor_->placed == nullptr) return;
+  const WorkloadId id = tree_.entry(entry).reservation->workload->id;
+  placer_->room().take(placer_->room().free(), id, sign);
+  moved_.emplace_back(id, sign);
+}
+
+void Preemption::undo_moves() {
+  for (; !moved_.empty(); moved_.pop_back()) placer_->room().take(placer_->room().free(), moved_.back().first, -moved_.back().second);
 }
 
 void Preemption::begin(const Preemptor& preemptor) {
@@ -69,21 +82,27 @@ void Preemption::list_candidates(NodeIndex queue, NodeIndex common_ancestor, boo
 }
 
 bool Preemption::fits(bool allow_borrowing) const {
-  return std::all_of(preemptor_->requests.begin(), preemptor_->requests.end(), [&](const CellAmount& r) {
-    return (allow_borrowing || !table_.borrowing_with(preemptor_->queue, r.cell, r.amount)) &&
-           r.amount <= table_.offered(preemptor_->queue, r.cell);
-  });
+  return std::all_of(preemptor_->requests.begin(), preemptor_->requests.end(),
+                     [&](const CellAmount& r) {
+                       return (allow_borrowing || !table_.borrowing_with(preemptor_->queue, r.cell, r.amount)) &&
+                              r.amount <= table_.offered(preemptor_->queue, r.cell);
+                     }) &&
+         (preemptor_->placed == nullptr ||
+          placer_->fits(*preemptor_->workload, tree_.queue(preemptor_->queue), *preemptor_->placed, placer_->room().free()));
 }
 
 void Preemption::fill_back(bool allow_borrowing, std::vector<Target>& targets) {
   for (std::size_t i = targets.size() - 1; i-- > 0;) {
     const auto& cells = tree_.entry(targets[i].entry).cells;
     table_.add(targets[i].queue, cells);
+    move_pods(targets[i].entry, 1);
+    const std::uint32_t entry = targets[i].entry;
     if (fits(allow_borrowing)) {
       targets[i] = targets.back();  // D6: the last takes its slot
       targets.pop_back();
     } else {
       table_.remove(targets[i].queue, cells);
+      move_pods(entry, -1);
     }
   }
 }

@@ -8,6 +8,7 @@
 #include "admission/model/workload_info.hpp"
 #include "admission/quota/fair_share.hpp"
 #include "admission/quota/quota_tree.hpp"
+#include "admission/scheduling/pod_placer.hpp"
 #include "admission/scheduling/repeated_preemptions.hpp"
 
 namespace hindsight::admission {
@@ -33,6 +34,7 @@ struct Preemptor {
   NodeIndex queue = no_node;
   std::span<const CellAmount> requests;  ///< All that must fit.
   std::span<const CellIndex> need;       ///< The cells that need preemption (§7.1).
+  const Assignment* placed = nullptr;    ///< Its pods must find places as well (2724 §3.13); null: quota is all that it needs.
 };
 
 /// The search for victims (base-admission §7.1–7.5) on the tree as it stands; leaves no trace in it (BA-127).
@@ -42,8 +44,10 @@ struct Preemptor {
 class Preemption {
  public:
   /// `now` stands for a missing time of reservation. `repeated`: who is left alone (D13); null: nobody.
-  Preemption(QuotaTree& tree, const Settings& settings, Time now, const RepeatedPreemptions* repeated = nullptr)
-      : tree_(tree), table_(tree.table()), settings_(settings), now_(now), repeated_(repeated) {}
+  /// `placer`: null where there are no topologies.
+  Preemption(QuotaTree& tree, const Settings& settings, Time now, const RepeatedPreemptions* repeated = nullptr,
+             const PodPlacer* placer = nullptr)
+      : tree_(tree), table_(tree.table()), settings_(settings), now_(now), repeated_(repeated), placer_(placer) {}
 
   /// The targets in the order of the search (D6); empty: there is no way.
   [[nodiscard]] std::vector<Target> find_targets(const Preemptor& preemptor);
@@ -77,7 +81,13 @@ class Preemption {
   [[nodiscard]] bool is_left_alone(const QuotaTree::Holder& holder) const;
   void list_candidates(NodeIndex queue, NodeIndex common_ancestor, bool advantage, CandidateList& list);
   [[nodiscard]] bool fits(bool allow_borrowing) const;
-  void remove(const Cursor& c) { table_.remove(c.queue, tree_.entry(holder(c).entry).cells); }
+  void remove(const Cursor& c) {
+    table_.remove(c.queue, tree_.entry(holder(c).entry).cells);
+    move_pods(holder(c).entry, -1);
+  }
+  /// The pods of a workload stand where they stand, or are gone (`sign` −1), on trial.
+  void move_pods(std::uint32_t entry, int sign);
+  void undo_moves();
   void fill_back(bool allow_borrowing, std::vector<Target>& targets);
 
   // classical (§7.3, §7.4)
@@ -110,10 +120,12 @@ class Preemption {
   const Settings& settings_;
   Time now_;
   const RepeatedPreemptions* repeated_;
+  const PodPlacer* placer_;
 
   // The search under way, and its scratch.
   const Preemptor* preemptor_ = nullptr;
   const QueueConfig* config_ = nullptr;
+  std::vector<std::pair<WorkloadId, int>> moved_;  ///< Calls of move_pods so far.
   std::uint64_t need_mask_ = 0;
   std::uint32_t own_slice_ = no_spot;  ///< Entry of the slice that the preemptor replaces: never a victim (EJ-39).
   std::vector<const RepeatedPreemptions::Count*> left_alone_;

@@ -119,8 +119,9 @@ WorkloadInfo SizeSearch::sized(const SizingPlan& plan) const {
   std::vector<PodSetInfo> pod_sets = workload_.pod_sets;
   for (std::size_t i = 0; i < pod_sets.size(); ++i) {
     const auto& from = workload_.sizing->pod_sets[i];
-    pod_sets[i].requests =
-        countable_requests(sized_requests(from.requests, from.containers, plan, pod_sets[i].name), settings_, from.covers_pods);
+    auto sizes = sized_requests(from.requests, from.containers, plan, pod_sets[i].name);
+    pod_sets[i].requests = countable_requests(sizes, settings_, from.covers_pods);
+    if (pod_sets[i].requests != sizes) pod_sets[i].pod_requests = std::move(sizes);  // MR-58
   }
   out.pod_sets = std::move(pod_sets);
   return out;

@@ -91,6 +91,7 @@ Result<void> SnapshotCodec::read_domain(ArchiveReader& a, Domain& d) {
 
 void SnapshotCodec::announce(Domain& d, Outbox& out) {
   (void)d.edit().refresh_roots();
+  (void)d.edit().refresh_shared_hosts();
   std::set<Symbol, ByText> roots;
   for (const auto& [name, config] : d.catalog_->queues) {
     d.catalog_->refresh_activity(*config);

@@ -13,6 +13,7 @@ HINDSIGHT_STATE(OwnedTerm, requirements)
 HINDSIGHT_STATE(OwnedTaint, key, value, effect)
 HINDSIGHT_STATE(OwnedToleration, key, value, exists, effect, seconds)
 HINDSIGHT_STATE(FlavorConfig, name, node_labels, taints, tolerations, topology)
+HINDSIGHT_STATE(NodeConfig, name, labels, taints, allocatable, ready, unschedulable)
 HINDSIGHT_STATE(Quota, nominal, borrowing_limit, lending_limit)
 HINDSIGHT_STATE(FlavorQuotas, flavor, quotas)
 HINDSIGHT_STATE(ResourceGroup, resources, flavors)
@@ -28,7 +29,7 @@ HINDSIGHT_STATE(PriorityClassConfig, value, global_default)
 HINDSIGHT_STATE_OF_KINDS(Catalog,
                          (settings_json, flavors, queues, cohorts, namespaces, checks, topologies, workload_priority_classes,
                           pod_priority_classes, local_queues),
-                         (), (settings, activity, roots, queue_index_, queues_in_, cohorts_in_, members_, local_queues_of_), ())
+                         (), (settings, activity, roots, queue_index_, queues_in_, cohorts_in_, members_, shared_, local_queues_of_), ())
 
 // ---- Workloads and jobs -----------------------------------------------------------------------------------------------------------
 
@@ -37,9 +38,12 @@ HINDSIGHT_STATE(SizedResource, resource, request, limit, low, high, step)
 HINDSIGHT_STATE(SizedPart, container, role, amounts)
 HINDSIGHT_STATE(PlannedSize, pod_set, container, resource, original, amount)
 HINDSIGHT_STATE(PodShape, node_selector, has_affinity, affinity_terms, tolerations)
+HINDSIGHT_STATE(TopologyRequest::Layer, level, size)
+HINDSIGHT_STATE(TopologyRequest, required, preferred, unconstrained, slices)
+HINDSIGHT_STATE(TopologyAssignment, levels, values, counts)
 HINDSIGHT_STATE(PodSetSpec, name, count, min_count, requests, shape, shape_hash, template_hash, core_hash, group, limits_error,
-                limit_range_error, sized, bare_hash)
-HINDSIGHT_STATE(PodSetReservation, pod_set, count, flavors, usage)
+                limit_range_error, sized, bare_hash, topology)
+HINDSIGHT_STATE(PodSetReservation, pod_set, count, flavors, usage, topology)
 HINDSIGHT_STATE(Admission, cluster_queue, pod_sets)
 HINDSIGHT_STATE(Condition, type, status, reason, message, last_transition)
 HINDSIGHT_STATE(CheckStatus, name, state, last_transition, message, requeue_after_seconds, retry_count, pod_set_updates)
@@ -100,13 +104,13 @@ HINDSIGHT_STATE(Domain::HeldKey, kind, name)
 HINDSIGHT_STATE(Domain::Held, deleting, finalizer)
 HINDSIGHT_STATE(Domain::Quarantined, kind, api_kind, namespace_, name, resource_version, stage, reason, since)
 HINDSIGHT_STATE_OF_KINDS(Domain,
-                         (catalog_, sequence_, epoch_, decided_base_, cycles_, stale_decisions_, resolved_base_, life_cycle_steps_, rules_,
-                          now_, synced_, workload_places_, job_kinds_, lineages_, pods_, held_, listed_, reactivations_, consumed_,
+                         (catalog_, nodes_, sequence_, epoch_, decided_base_, cycles_, stale_decisions_, resolved_base_, life_cycle_steps_,
+                          rules_, now_, synced_, workload_places_, job_kinds_, lineages_, pods_, held_, listed_, reactivations_, consumed_,
                           seen_cycles_, seen_, repeated_, quarantined_, passed_over_, configured_),
                          (registry_, tree_version_),
                          (members_, holders_, job_places_, children_, owned_, descendants_, pods_of_owners_, running_ancestors_, not_ready_,
                           due_, due_of_, sampling_, sampling_of_, quarantined_queues_),
-                         (read_settings_, shared_catalog_, held_changes_, quarantine_changes_, quarantined_queue_changes_, to_pass_over_,
-                          asked_kinds_, took_decision_, edited_, catalog_changed_, restored_configured_, dirty_, restored_dirty_, is_dirty_,
-                          dirty_trees_, is_dirty_tree_, waiting_for_, parents_asked_, step_bytes_, life_cycle_steps_max_, circling_,
-                          answers_, answers_bytes_, admitting_, contenders_, step_))
+                         (read_settings_, shared_catalog_, nodes_version_, held_changes_, quarantine_changes_, quarantined_queue_changes_,
+                          to_pass_over_, asked_kinds_, took_decision_, edited_, catalog_changed_, restored_configured_, dirty_,
+                          restored_dirty_, is_dirty_, dirty_trees_, is_dirty_tree_, waiting_for_, parents_asked_, step_bytes_,
+                          life_cycle_steps_max_, circling_, answers_, answers_bytes_, admitting_, contenders_, step_))

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "admission/model/topology_request.hpp"
 #include "admission/topology/topology_tree.hpp"
 #include "vocabulary/result.hpp"
 
@@ -19,18 +20,6 @@ inline constexpr std::int32_t unlimited_pods = std::numeric_limits<std::int32_t>
 
 /// What one pod needs of a leaf, with one of resource "pods"; sorted by text of the name.
 using PodRequest = std::vector<std::pair<Symbol, Amount>>;
-
-/// How close the pods of a pod set have to be (2724 §2.3), by names as the user gave them.
-struct TopologyRequest {
-  std::optional<std::string> required, preferred;  ///< Labels of levels; at most one of the two.
-  bool unconstrained = false;
-  /// Groups of equal size, each within one domain of its level; the outermost first.
-  struct Layer {
-    std::string level;
-    std::optional<std::int32_t> size;
-  };
-  std::vector<Layer> slices;
-};
 
 /// The same for one tree (§3.2).
 struct PlacementRules {

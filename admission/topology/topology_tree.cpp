@@ -28,6 +28,13 @@ void Capacity::add(Symbol resource, DomainIndex leaf, Amount amount) {
   mine = hindsight::add(mine, amount);
 }
 
+void Capacity::change(Symbol resource, DomainIndex leaf, Amount amount) {
+  const auto it = std::find(resources_.begin(), resources_.end(), resource);
+  if (it == resources_.end()) return;
+  Amount& mine = columns_[static_cast<std::size_t>(it - resources_.begin())][leaf];
+  mine = hindsight::add(mine, amount);
+}
+
 TopologyTree TopologyTree::build(std::vector<std::string> levels, std::vector<Node> nodes) {
   TopologyTree out;
   out.levels_ = std::move(levels);

@@ -32,6 +32,8 @@ class Capacity {
   [[nodiscard]] Amount at(Symbol resource, DomainIndex leaf) const;
   /// May be negative. Saturates.
   void add(Symbol resource, DomainIndex leaf, Amount amount);
+  /// As `add`, of a resource that some leaf has any of; nothing of others.
+  void change(Symbol resource, DomainIndex leaf, Amount amount);
 
  private:
   std::size_t leaves_ = 0;

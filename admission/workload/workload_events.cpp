@@ -14,21 +14,6 @@ const Symbol preempted("Preempted");
 const Symbol deactivated("Deactivated");
 const Symbol no_reservation("NoReservation");
 
-std::vector<PodSetReservation> own_assignments(List<PodSetAssignmentFacts> facts) {
-  std::vector<PodSetReservation> out;
-  out.reserve(facts.size());
-  const auto by_text = [](const auto& a, const auto& b) { return ByText{}(a.first, b.first); };
-  for (const auto& f : facts) {
-    PodSetReservation r{Symbol(f.pod_set), f.count, {}, {}};
-    for (const auto& x : f.flavors) r.flavors.emplace_back(Symbol(x.resource), Symbol(x.flavor));
-    for (const auto& u : f.usage) r.usage.emplace_back(Symbol(u.resource), u.amount);
-    std::sort(r.flavors.begin(), r.flavors.end(), by_text);
-    std::sort(r.usage.begin(), r.usage.end(), by_text);
-    out.push_back(std::move(r));
-  }
-  return out;
-}
-
 void set_checks(WorkloadState& w, List<CheckFacts> checks) {
   w.checks.clear();
   for (const auto& k : checks) w.checks.push_back(own_check(k));

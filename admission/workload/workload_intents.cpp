@@ -36,6 +36,7 @@ WorkloadIntent status_intent(const WorkloadState& w, const Settings& settings, c
       WantedAssignment a{std::string(p.pod_set.text()), p.count, {}, {}};
       for (const auto& [r, f] : p.flavors) a.flavors.emplace_back(r.text(), f.text());
       for (const auto& [r, u] : p.usage) a.usage.emplace_back(r.text(), u);
+      a.topology = p.topology;
       i.assignments.push_back(std::move(a));
     }
   } else if (info != nullptr && w.find(ConditionType::quota_reserved) != nullptr) {
@@ -79,6 +80,7 @@ PodSetStart WorkloadParent::start_of(const PodSetReservation& assigned, const Ca
   PodSetStart s;
   s.name = assigned.pod_set.text();
   s.count = assigned.count;
+  s.placed = !assigned.topology.value().empty();
   std::vector<Symbol> seen;
   for (const auto& [resource, flavor] : assigned.flavors) {
     if (std::find(seen.begin(), seen.end(), flavor) != seen.end()) continue;

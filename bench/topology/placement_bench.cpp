@@ -10,6 +10,7 @@ namespace hindsight::bench {
 namespace {
 
 using namespace admission::topology;
+using admission::TopologyRequest;
 
 const Symbol cpu("cpu"), gpu("nvidia.com/gpu"), pods("pods");
 

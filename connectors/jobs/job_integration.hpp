@@ -42,6 +42,7 @@ struct PodSetInjection {
   Json owned_labels = Json::object();       ///< Labels that only we write: a value left over from an earlier start is replaced.
   Json owned_annotations = Json::object();  ///< Annotations likewise.
   std::vector<ResourceChange> resources;    ///< Sizes of containers.
+  bool placed = false;                      ///< The pods wait at the gate of topologies, each for its place (2724 §2.6).
 };
 
 /// When the API server lets a suspended Job's template be changed after it has run (5440 §2.1).

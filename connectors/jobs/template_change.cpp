@@ -64,6 +64,13 @@ void add_toleration(Json& list, const Json& toleration) {
   if (!there) list.push_back(toleration);
 }
 
+void add_gate(Json& spec, std::string_view name) {
+  Json& gates = spec["schedulingGates"];
+  if (!gates.is_array()) gates = Json::array();
+  if (std::none_of(gates.begin(), gates.end(), [&](const Json& g) { return text_member(g, "name") == name; }))
+    gates.push_back({{"name", name}});
+}
+
 void keep_last_variables(Json& containers) {
   if (!containers.is_array()) return;
   for (auto& container : containers) {
@@ -102,6 +109,14 @@ Result<Json> inject(const Json& pod_template, const PodSetInjection& injection) 
   if (auto done = add(metadata, "labels", injection.labels, injection.owned_labels); !done) return tl::unexpected(done.error());
   if (auto done = add(spec, "nodeSelector", injection.node_selector, Json::object()); !done) return tl::unexpected(done.error());
 
+  if (injection.placed) {
+    add_gate(spec, keys::topology_gate);
+    // Whoever looks at the pods sees that they are placed, also where nobody asked for it (2724 §2.6).
+    auto& annotations = object_at(metadata, "annotations");
+    const auto asks = [&](std::string_view key) { return annotations.contains(std::string(key)); };
+    if (!asks(keys::required_topology) && !asks(keys::preferred_topology) && !asks(keys::unconstrained_topology))
+      annotations[std::string(keys::unconstrained_topology)] = "true";
+  }
   for (const auto& toleration : injection.tolerations) {
     Json& list = spec["tolerations"];
     if (!list.is_array()) list = Json::array();

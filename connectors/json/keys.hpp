@@ -41,7 +41,8 @@ inline constexpr std::string_view slice_size = "kueue.x-k8s.io/podset-slice-size
 inline constexpr std::string_view slice_constraints = "kueue.x-k8s.io/podset-slice-required-topology-constraints";
 inline constexpr std::string_view pod_set_group_name = "kueue.x-k8s.io/podset-group-name";
 
-inline constexpr std::string_view elastic_gate = elastic_job;  ///< Of the scheduling gate.
+inline constexpr std::string_view topology_gate = "kueue.x-k8s.io/topology";  ///< Of the scheduling gate.
+inline constexpr std::string_view elastic_gate = elastic_job;                 ///< Of the scheduling gate.
 inline constexpr std::string_view completion_index = "batch.kubernetes.io/job-completion-index";
 
 }  // namespace hindsight::connectors::keys

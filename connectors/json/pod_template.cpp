@@ -1,8 +1,11 @@
 #include "connectors/json/pod_template.hpp"
 
+#include <cstdint>
+#include <limits>
 #include <map>
 #include <string>
 
+#include "connectors/json/json_value.hpp"
 #include "connectors/json/keys.hpp"
 #include "connectors/json/pod_requests.hpp"
 #include "connectors/json/resource_bounds.hpp"
@@ -55,6 +58,7 @@ std::size_t facts_size(const PodSetFacts& p) {
   constexpr std::size_t element = 16, text = 12;
   std::size_t size = 128 + p.name.size() + p.limits_error.size() + p.limit_range_error.size() + p.pod_set_group.size() +
                      p.required_topology.size() + p.preferred_topology.size();
+  for (const auto& layer : p.topology_layers) size += element + layer.level.size();
   for (const auto& r : p.requests) size += element + r.resource.size();
   for (const auto& s : p.node_selector) size += element + s.key.size() + s.value.size();
   for (const auto& t : p.tolerations) size += 2 * element + t.key.size() + t.value.size();
@@ -135,6 +139,39 @@ List<Requirement> read_label_selector(const Node& selector) {
   return out;
 }
 
+namespace {
+
+/// What the webhook would refuse is read as far as it makes sense: placing the pods says what is wrong with the rest.
+void read_topology_annotations(const Node& meta, PodSetFacts& out) {
+  const auto annotation = [&](std::string_view key) { return meta.entry("annotations", key); };
+  const auto required = annotation(keys::required_topology), preferred = annotation(keys::preferred_topology);
+  const auto unconstrained = annotation(keys::unconstrained_topology);
+  out.required_topology = required.value_or(Text{});
+  out.preferred_topology = preferred.value_or(Text{});
+  out.unconstrained_topology = is_true(unconstrained.value_or(Text{}));
+  Arena& arena = meta.reading().arena();
+  if (const auto constraints = meta.entry("annotations", keys::slice_constraints, limits::json_annotation)) {
+    const auto layers = from_text(*constraints);
+    if (layers.is_array() && layers.size() <= limits::topology_levels.size()) {
+      const auto list = arena.make<TopologyLayerFacts>(layers.size());
+      for (std::size_t i = 0; i < list.size(); ++i) {
+        list[i].level = arena.copy(text_member(layers[i], "topology"));
+        if (const auto size = int_member(layers[i], "size"); size && *size > 0 && *size <= std::numeric_limits<std::int32_t>::max())
+          list[i].size = static_cast<std::int32_t>(*size);
+      }
+      out.topology_layers = list;
+    }
+  } else if (const auto level = annotation(keys::slice_required_topology)) {
+    const auto list = arena.make<TopologyLayerFacts>(1);
+    list[0].level = *level;
+    if (const auto size = parse_int32(annotation(keys::slice_size).value_or(Text{})); size && *size > 0) list[0].size = *size;
+    out.topology_layers = list;
+  }
+  out.topology_requested = required || preferred || unconstrained || !out.topology_layers.empty();
+}
+
+}  // namespace
+
 void read_pod_template(const Node& pod_template, const TemplateContext& context, PodSetFacts& out) {
   const auto spec = pod_template.object("spec");
   read_pod_requests(spec, context, out);
@@ -154,9 +191,7 @@ void read_pod_template(const Node& pod_template, const TemplateContext& context,
   if (meta.count("annotations", limits::labels) == 0) return;
   (void)meta.entry("annotations", keys::slice_constraints, limits::json_annotation);
   out.pod_set_group = meta.entry("annotations", keys::pod_set_group_name).value_or(Text{});
-  out.required_topology = meta.entry("annotations", keys::required_topology).value_or(Text{});
-  out.preferred_topology = meta.entry("annotations", keys::preferred_topology).value_or(Text{});
-  out.unconstrained_topology = is_true(meta.entry("annotations", keys::unconstrained_topology).value_or(Text{}));
+  read_topology_annotations(meta, out);
 }
 
 }  // namespace hindsight::connectors

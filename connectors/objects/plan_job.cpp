@@ -21,6 +21,7 @@ Result<PodSetInjection> injection_of(const JobIntent& intent, const PodSetStart&
   PodSetInjection out;
   out.name = start.name;
   out.count = start.count;
+  out.placed = start.placed;
   for (const auto& [key, value] : start.node_labels) out.node_selector[key] = value;
   for (const auto& toleration : start.tolerations) out.tolerations.push_back(toleration_json(toleration));
   for (const auto& text : start.pod_set_updates) {

@@ -10,6 +10,7 @@
 #include "connectors/objects/conditions.hpp"
 #include "connectors/objects/plan.hpp"
 #include "connectors/objects/resource_types.hpp"
+#include "connectors/objects/topology_encoding.hpp"
 #include "connectors/objects/wire_names.hpp"
 #include "connectors/objects/write_parts.hpp"
 #include "vocabulary/text.hpp"
@@ -40,13 +41,15 @@ bool says(const Json& assignment, const WantedAssignment& wanted) {
          flavors.size() == wanted.flavors.size() &&
          std::all_of(wanted.flavors.begin(), wanted.flavors.end(),
                      [&](const auto& choice) { return text_member(flavors, choice.first) == choice.second; }) &&
-         same_amounts(object_or_empty(assignment, "resourceUsage"), wanted.usage);
+         same_amounts(object_or_empty(assignment, "resourceUsage"), wanted.usage) &&
+         decode_topology(object_or_empty(assignment, "topologyAssignment")) == wanted.topology.value();
 }
 
 Json assignment_json(const WantedAssignment& wanted) {
   Json out{{"name", wanted.pod_set}, {"count", wanted.count}};
   for (const auto& [resource, flavor] : wanted.flavors) out["flavors"][resource] = flavor;
   if (!wanted.usage.empty()) out["resourceUsage"] = quantities(wanted.usage);
+  if (!wanted.topology.empty()) out["topologyAssignment"] = encode_topology(wanted.topology);
   return out;
 }
 

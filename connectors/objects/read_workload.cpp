@@ -8,6 +8,7 @@
 #include "connectors/json/resource_bounds.hpp"
 #include "connectors/json/text.hpp"
 #include "connectors/objects/readers.hpp"
+#include "connectors/objects/topology_encoding.hpp"
 #include "connectors/objects/wire_names.hpp"
 
 namespace hindsight::connectors::readers {
@@ -31,9 +32,20 @@ PodSetFacts read_pod_set(const Node& node, const TemplateContext& context) {
 
   // The request of the Workload is what counts; annotations of the template were its source when the Workload was made.
   const auto topology = node.object("topologyRequest");
-  out.required_topology = topology.text("required");
-  out.preferred_topology = topology.text("preferred");
+  out.required_topology = topology.text("required", limits::key);
+  out.preferred_topology = topology.text("preferred", limits::key);
   out.unconstrained_topology = topology.flag("unconstrained");
+  out.topology_layers =
+      topology.list<TopologyLayerFacts>("podsetSliceRequiredTopologyConstraints", limits::topology_levels, [](const Node& layer) {
+        return TopologyLayerFacts{layer.text("topology", limits::key), layer.int32("size", 1)};
+      });
+  if (const auto level = topology.text("podSetSliceRequiredTopology", limits::key); out.topology_layers.empty() && !level.empty()) {
+    const auto list = node.reading().arena().make<TopologyLayerFacts>(1);
+    list[0] = {level, topology.int32("podSetSliceSize", 1)};
+    out.topology_layers = list;
+  }
+  out.topology_requested =
+      topology.has("required") || topology.has("preferred") || topology.has("unconstrained") || !out.topology_layers.empty();
   if (const auto group = topology.text("podSetGroupName"); !group.empty()) out.pod_set_group = group;
   return out;
 }
@@ -96,6 +108,7 @@ PodSetAssignmentFacts read_assignment(const Node& node) {
   for (std::size_t i = 0; i < flavors.size(); ++i) choices[i] = {flavors[i].key, flavors[i].value};
   out.flavors = choices;
   out.usage = node.amounts("resourceUsage");
+  if (const auto topology = node.object("topologyAssignment"); topology.present()) read_topology_assignment(topology, out);
   return out;
 }
 

@@ -74,11 +74,31 @@ inline constexpr std::array<const ResourceType*, 22> all_resource_types{&types::
 
 /// What a control plane watches, on a real cluster as on a simulated one: first what decisions depend on, then what they are about, so that
 /// a fresh log begins in an order that asks for little to be decided twice.
-inline const std::vector<const ResourceType*> watched_resource_types{
-    &types::namespace_,      &types::limit_range, &types::runtime_class,   &types::priority_class, &types::workload_priority_class,
-    &types::resource_flavor, &types::topology,    &types::admission_check, &types::cohort,         &types::cluster_queue,
-    &types::local_queue,     &types::job,         &types::job_set,         &types::ray_cluster,    &types::ray_job,
-    &types::workload,        &types::pod};
+inline const std::vector<const ResourceType*> watched_resource_types{&types::namespace_,
+                                                                     &types::limit_range,
+                                                                     &types::runtime_class,
+                                                                     &types::priority_class,
+                                                                     &types::workload_priority_class,
+                                                                     &types::resource_flavor,
+                                                                     &types::topology,
+                                                                     &types::node,
+                                                                     &types::admission_check,
+                                                                     &types::cohort,
+                                                                     &types::cluster_queue,
+                                                                     &types::local_queue,
+                                                                     &types::job,
+                                                                     &types::job_set,
+                                                                     &types::ray_cluster,
+                                                                     &types::ray_job,
+                                                                     &types::workload,
+                                                                     &types::pod};
+
+/// The same on a real cluster, where nothing is decided by nodes yet.
+inline const std::vector<const ResourceType*> watched_on_clusters = [] {
+  auto out = watched_resource_types;
+  std::erase(out, &types::node);
+  return out;
+}();
 
 /// Whether the definition of the kind comes from another project, so that a cluster may be without it.
 [[nodiscard]] constexpr bool may_be_missing(const ResourceType& type) {

@@ -1,7 +1,8 @@
 // Every recorded scenario of the families whose rules are in: after each step the state is the one that the real Kueue produced, in every
 // field. A scenario names what it is about; together they hold BA-29, BA-32, BA-33, BA-36, BA-41, BA-46, BA-50, BA-51, BA-52, BA-55, BA-58,
 // BA-63, BA-68, BA-79, BA-80, BA-86, BA-91, BA-95, BA-97, BA-104, BA-107, BA-109, BA-116, BA-118, BA-120, BA-128, BA-129, BA-131, BA-133,
-// BA-134, BA-135, BA-136, BA-142, BA-143, BA-144, BA-150, BA-153, BA-203, BA-204, BA-205, BA-206, BA-207, BA-208.
+// BA-134, BA-135, BA-136, BA-142, BA-143, BA-144, BA-150, BA-153, BA-203, BA-204, BA-205, BA-206, BA-207, BA-208; of topologies TAS-16,
+// TAS-59, TAS-60, TAS-61, TAS-62, TAS-63, TAS-69, TAS-70, TAS-110, TAS-114, TAS-128.
 
 #include <cstdlib>
 #include <filesystem>
@@ -25,7 +26,7 @@ std::vector<std::string> cases() {
   std::vector<std::string> out;
   for (const auto& entry : fs::directory_iterator(fs::path(HINDSIGHT_CONFORMANCE) / "cases")) {
     const std::string name = entry.path().stem().string();
-    for (const char* family : {"quota-", "fair-", "life-", "elastic-"})
+    for (const char* family : {"quota-", "fair-", "life-", "elastic-", "tas-"})
       if (name.starts_with(family)) out.push_back(name);
   }
   std::sort(out.begin(), out.end());
@@ -46,7 +47,14 @@ const std::multimap<std::string, Deviation>& deviations() {
       {"elastic-005", {11, "/workloads/Job~1default~1j4/conditions/QuotaReserved", R"(["False","ExceedsMaxQuota"])"}},
       {"elastic-005", {12, "/workloads/Job~1default~1j4/conditions/Admitted", R"(["False","NoReservation"])"}},
       {"elastic-005", {12, "/workloads/Job~1default~1j4/conditions/QuotaReserved", R"(["False","ExceedsMaxQuota"])"}},
-      {"elastic-038", {5, "/workloads/Job~1default~1j0#1/conditions/QuotaReserved", R"(["False","ExceedsMaxQuota"])"}}};
+      {"elastic-038", {5, "/workloads/Job~1default~1j0#1/conditions/QuotaReserved", R"(["False","ExceedsMaxQuota"])"}},
+      {"tas-044", {10, "/workloads/Job~1default~1j6/conditions/QuotaReserved", R"(["False","TopologyPlacementFailed"])"}}};
+  return all;
+}
+
+/// From which step on what was recorded cannot be: Kueue puts three pods on a host that has room for two (TAS-31).
+const std::map<std::string, std::size_t>& impossible_since() {
+  static const std::map<std::string, std::size_t> all{{"tas-052", 6}};
   return all;
 }
 
@@ -72,7 +80,12 @@ TEST_P(Conformance, StatesAreThoseOfKueue) {
   ASSERT_TRUE(result) << result.error().message;
   const Json& found = result->states["states"];
   ASSERT_EQ(found.size(), expected["states"].size());
-  for (std::size_t i = 0; i < found.size(); ++i)
+  std::size_t end = found.size();
+  if (const auto it = impossible_since().find(GetParam()); it != impossible_since().end()) {
+    end = it->second;
+    EXPECT_NE(found[end], expected["states"][end]) << GetParam() << " agrees in step " << end;
+  }
+  for (std::size_t i = 0; i < end; ++i)
     ASSERT_EQ(found[i], expected["states"][i]) << GetParam() << " step " << i << "\n"
                                                << Json::diff(expected["states"][i], found[i]).dump(1);
 }

@@ -184,6 +184,17 @@ class FactWorld {
         auto usage = arena_.make<ResourceAmount>(p.usage.size());
         for (std::size_t k = 0; k < p.usage.size(); ++k) usage[k] = {p.usage[k].first.text(), p.usage[k].second};
         assignments[i] = {p.pod_set.text(), p.count, flavors, usage};
+        const TopologyAssignment& where = p.topology;
+        auto levels = arena_.make<Text>(where.levels.size());
+        for (std::size_t k = 0; k < levels.size(); ++k) levels[k] = where.levels[k].text();
+        auto domains = arena_.make<TopologyDomainFacts>(where.size());
+        for (std::size_t k = 0; k < domains.size(); ++k) {
+          auto values = arena_.make<Text>(levels.size());
+          for (std::size_t v = 0; v < values.size(); ++v) values[v] = where.domain(k)[v].text();
+          domains[k] = {values, where.counts[k]};
+        }
+        assignments[i].topology_levels = levels;
+        assignments[i].topology = domains;
       }
       w.assignments = assignments;
     }

@@ -1,4 +1,4 @@
-#include "admission/scheduling/node_match.hpp"
+#include "admission/model/node_match.hpp"
 
 #include <gtest/gtest.h>
 

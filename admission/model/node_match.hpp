@@ -10,8 +10,16 @@ namespace hindsight::admission {
 /// The first NoSchedule or NoExecute taint of the flavor that neither the pods nor the flavor itself tolerate; nullptr: none (BA-82).
 [[nodiscard]] const OwnedTaint* first_untolerated_taint(const FlavorConfig& flavor, const PodShape& shape);
 
+/// As of a flavor, for a taint of a node: does one of these tolerate it, or is it one that keeps no pod away?
+[[nodiscard]] bool tolerated(const OwnedTaint& taint, const std::vector<OwnedToleration>& tolerations);
+
 /// nodeSelector and required node affinity, reduced to the label keys of this flavor: terms are OR-ed, and a term that becomes
 /// empty matches (BA-81).
 [[nodiscard]] bool matches_node_labels(const FlavorConfig& flavor, const PodShape& shape);
+
+/// nodeSelector of the pods against all labels of a node.
+[[nodiscard]] bool selects(const PodShape& shape, const NodeConfig& node);
+/// Their required node affinity likewise: terms are OR-ed. What a term says of fields is not known here, and restricts nothing.
+[[nodiscard]] bool affine(const PodShape& shape, const NodeConfig& node);
 
 }  // namespace hindsight::admission

@@ -1,4 +1,4 @@
-#include "admission/scheduling/node_match.hpp"
+#include "admission/model/node_match.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -28,7 +28,7 @@ std::optional<std::int64_t> integer(std::string_view text) {
 }
 
 /// `value` is what the flavor has for the key of the requirement.
-bool holds(const OwnedRequirement& r, const std::string& value) {
+bool holds(const OwnedRequirement& r, std::string_view value) {
   const auto listed = [&] { return std::find(r.values.begin(), r.values.end(), value) != r.values.end(); };
   switch (r.op) {
     case SelectorOperator::in:
@@ -54,14 +54,14 @@ bool holds(const OwnedRequirement& r, const std::string& value) {
 
 }  // namespace
 
+bool tolerated(const OwnedTaint& taint, const std::vector<OwnedToleration>& tolerations) {
+  if (taint.effect != TaintEffect::no_schedule && taint.effect != TaintEffect::no_execute) return true;
+  return std::any_of(tolerations.begin(), tolerations.end(), [&](const OwnedToleration& t) { return tolerates(t, taint); });
+}
+
 const OwnedTaint* first_untolerated_taint(const FlavorConfig& flavor, const PodShape& shape) {
   for (const OwnedTaint& taint : flavor.taints) {
-    if (taint.effect != TaintEffect::no_schedule && taint.effect != TaintEffect::no_execute) continue;
-    const auto does = [&](const OwnedToleration& t) { return tolerates(t, taint); };
-    if (std::none_of(shape.tolerations.begin(), shape.tolerations.end(), does) &&
-        std::none_of(flavor.tolerations.begin(), flavor.tolerations.end(), does)) {
-      return &taint;
-    }
+    if (!tolerated(taint, shape.tolerations) && !tolerated(taint, flavor.tolerations)) return &taint;
   }
   return nullptr;
 }
@@ -78,6 +78,21 @@ bool matches_node_labels(const FlavorConfig& flavor, const PodShape& shape) {
     return std::all_of(term.requirements.begin(), term.requirements.end(), [&](const OwnedRequirement& r) {
       const std::string* have = label(flavor, r.key);
       return have == nullptr || holds(r, *have);
+    });
+  });
+}
+
+bool selects(const PodShape& shape, const NodeConfig& node) {
+  return std::all_of(shape.node_selector.begin(), shape.node_selector.end(),
+                     [&](const auto& wanted) { return node.has_label(wanted.first) && node.label(wanted.first) == wanted.second; });
+}
+
+bool affine(const PodShape& shape, const NodeConfig& node) {
+  if (!shape.has_affinity || shape.affinity_terms.empty()) return true;
+  return std::any_of(shape.affinity_terms.begin(), shape.affinity_terms.end(), [&](const OwnedTerm& term) {
+    return std::all_of(term.requirements.begin(), term.requirements.end(), [&](const OwnedRequirement& r) {
+      if (node.has_label(r.key)) return holds(r, node.label(r.key));
+      return r.op == SelectorOperator::does_not_exist || r.op == SelectorOperator::not_in;
     });
   });
 }

@@ -1,0 +1,208 @@
+#include "admission/scheduling/pod_placer.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <utility>
+
+namespace hindsight::admission {
+namespace {
+
+using topology::TopologyRoom;
+
+bool has_level(const std::vector<std::string>& levels, const std::string& level) {
+  return std::find(levels.begin(), levels.end(), level) != levels.end();
+}
+
+/// Does the topology have all levels that the request names, and does it name any (TAS-45, TAS-51)?
+bool has_levels(const TopologyRequest& request, const std::vector<std::string>& levels) {
+  const auto& main = request.required ? request.required : request.preferred;
+  if (main ? !has_level(levels, *main) : !request.unconstrained && request.slices.empty()) return false;
+  return std::all_of(request.slices.begin(), request.slices.end(), [&](const auto& layer) { return has_level(levels, layer.level); });
+}
+
+}  // namespace
+
+std::optional<TopologyRoom> room_of(const QuotaTree& tree, const Catalog& catalog, const Nodes& nodes) {
+  if (!catalog.settings.topologies) return {};
+  std::vector<const FlavorConfig*> flavors;
+  for (const Symbol& name : tree.flavor_names())
+    if (const auto* flavor = catalog.flavor(name); flavor != nullptr && !flavor->topology.empty()) flavors.push_back(flavor);
+  std::optional<TopologyRoom> out(std::in_place, flavors, catalog.topologies, nodes);
+  if (out->empty()) return out;
+  for (const Symbol& queue : tree.queue_names())
+    for (const WorkloadId id : tree.reservations_of(queue)) out->reserve(*tree.find_reservation(id)->reservation);
+  return out;
+}
+
+TopologyMatch PodPlacer::match(const PodSetInfo& pod_set, const FlavorConfig& flavor, bool implied) const {
+  if (!settings_.topologies) return TopologyMatch::matches;
+  if (!pod_set.topology) return flavor.topology.empty() || implied ? TopologyMatch::matches : TopologyMatch::only_supported;
+  if (flavor.topology.empty()) return TopologyMatch::not_supported;
+  const auto number = room_.find(flavor.name);
+  if (!number) return TopologyMatch::unknown_topology;
+  return has_levels(*pod_set.topology, room_.flavor(*number).tree.levels()) ? TopologyMatch::matches : TopologyMatch::level_missing;
+}
+
+bool PodPlacer::implies(const QuotaTree::Queue& queue) const {
+  return std::all_of(queue.groups.begin(), queue.groups.end(), [&](const QuotaTree::Group& g) {
+    return std::all_of(g.flavors.begin(), g.flavors.end(), [&](Symbol f) { return room_.find(f).has_value(); });
+  });
+}
+
+bool PodPlacer::concerns(const Assignment& assignment) const {
+  return !room_.empty() && std::any_of(assignment.pod_sets.begin(), assignment.pod_sets.end(), [&](const PodSetAssignment& p) {
+    return p.count > 0 &&
+           std::any_of(p.choices.begin(), p.choices.end(), [&](const ResourceChoice& c) { return room_.find(c.flavor).has_value(); });
+  });
+}
+
+tl::expected<std::vector<PodPlacer::Unit>, PodPlacer::Refusal> PodPlacer::units(const WorkloadInfo& workload,
+                                                                                const Assignment& assignment) const {
+  std::vector<Unit> out;
+  const auto& pod_sets = assignment.pod_sets;
+  const auto group_of = [&](std::uint32_t i) { return workload.pod_sets[pod_sets[i].pod_set].group; };
+  for (std::uint32_t i = 0; i < pod_sets.size(); ++i) {
+    if (pod_sets[i].count == 0) continue;  // TAS-57
+    const Symbol group = group_of(i);
+    std::vector<std::uint32_t> members{i};
+    if (!group.empty()) {
+      bool first = true;
+      for (std::uint32_t k = 0; k < pod_sets.size(); ++k) {
+        if (k == i || group_of(k) != group || pod_sets[k].count == 0) continue;
+        first = first && k > i;
+        members.push_back(k);
+      }
+      if (!first) continue;
+    }
+    std::vector<Symbol> flavors;
+    for (const std::uint32_t m : members)
+      for (const ResourceChoice& c : pod_sets[m].choices)
+        if (room_.find(c.flavor) && std::find(flavors.begin(), flavors.end(), c.flavor) == flavors.end()) flavors.push_back(c.flavor);
+    if (flavors.empty()) continue;
+    if (flavors.size() > 1) {  // TAS-54
+      std::sort(flavors.begin(), flavors.end(), ByText{});
+      std::string text = "more than one TAS flavor assigned: ";
+      for (std::size_t f = 0; f < flavors.size(); ++f) text.append(f == 0 ? "" : ", ").append(flavors[f].text());
+      return tl::unexpected(Refusal{members, std::move(text)});
+    }
+    Unit unit{*room_.find(flavors.front()), i, -1};
+    if (members.size() > 1) {
+      // The one with fewer pods leads, of two with as many the second (§3.9).
+      const std::uint32_t other = members[1];
+      const bool first_leads = pod_sets[i].count < pod_sets[other].count;
+      unit.workers = first_leads ? other : i;
+      unit.leader = static_cast<std::int32_t>(first_leads ? i : other);
+      const auto leader = static_cast<std::uint32_t>(unit.leader);
+      if (members.size() != 2 || pod_sets[leader].count != 1)
+        return tl::unexpected(
+            Refusal{members, "podset group \"" + std::string(group.text()) + "\" can only be two pod sets of which one has a single pod"});
+    }
+    out.push_back(unit);
+  }
+  std::stable_sort(out.begin(), out.end(), [](const Unit& a, const Unit& b) { return a.flavor < b.flavor; });
+  return out;
+}
+
+tl::expected<WorkloadPlacement, PodPlacer::Refusal> PodPlacer::find(const WorkloadInfo& workload, const QuotaTree::Queue& queue,
+                                                                    const Assignment& assignment, TopologyRoom::State& state) const {
+  const auto wanted = units(workload, assignment);
+  if (!wanted) return tl::unexpected(wanted.error());
+  WorkloadPlacement out;
+  std::optional<Refusal> refusal;
+  for (const Unit& unit : *wanted) {
+    const PodSetAssignment& workers = assignment.pod_sets[unit.workers];
+    const PodSetInfo& info = workload.pod_sets[workers.pod_set];
+    const TopologyRoom::Flavor& flavor = room_.flavor(unit.flavor);
+    std::vector<std::uint32_t> positions{unit.workers};
+    if (unit.leader >= 0) positions.push_back(static_cast<std::uint32_t>(unit.leader));
+    std::sort(positions.begin(), positions.end());
+
+    const auto rules =
+        topology::rules_for(info.topology.value_or(TopologyRequest{}), flavor.tree.levels(), implies(queue), settings_.mixed_profile);
+    if (!rules) {
+      refusal = Refusal{std::move(positions), rules.error().message};
+      break;
+    }
+    if (workers.count % rules->layers.front().size != 0) {  // TAS-44: else the rest would wait for ever
+      refusal = Refusal{std::move(positions), "pod set slice size " + std::to_string(rules->layers.front().size) +
+                                                  " must evenly divide the pod set count " + std::to_string(workers.count)};
+      break;
+    }
+    topology::Gang gang{workers.count, topology::request_of(info), {}};
+    if (unit.leader >= 0)
+      gang.leader = topology::request_of(workload.pod_sets[assignment.pod_sets[static_cast<std::size_t>(unit.leader)].pod_set]);
+    const auto& filter = room_.filter(unit.flavor, info.shape);
+    auto placed = topology::place(flavor.tree, state[unit.flavor], *rules, gang, filter.excluded);
+    if (!placed) {
+      refusal =
+          Refusal{std::move(positions), topology::text_of(placed.error(), flavor.topology.text(), flavor.tree, *rules, filter.reasons)};
+      break;
+    }
+    topology::Holding part;
+    part.requests.push_back(gang.request);
+    for (const auto& [leaf, n] : placed->pods) room_.add_use(part, {unit.flavor, leaf, n, 0});
+    if (placed->leader) {
+      part.requests.push_back(*gang.leader);
+      room_.add_use(part, {unit.flavor, *placed->leader, 1, 1});
+      out.pod_sets.push_back({static_cast<std::uint32_t>(unit.leader), unit.flavor, {{*placed->leader, 1}}});
+    }
+    out.pod_sets.push_back({unit.workers, unit.flavor, std::move(placed->pods)});
+    TopologyRoom::take(state, part);  // the next ones see it (TAS-67)
+    const auto first = static_cast<std::uint32_t>(out.holding.requests.size());
+    for (auto& use : part.uses) use.request += first;
+    std::move(part.requests.begin(), part.requests.end(), std::back_inserter(out.holding.requests));
+    out.holding.uses.insert(out.holding.uses.end(), part.uses.begin(), part.uses.end());
+  }
+  TopologyRoom::take(state, out.holding, -1);
+  if (refusal) return tl::unexpected(std::move(*refusal));
+  return out;
+}
+
+bool PodPlacer::fits(const WorkloadInfo& workload, const QuotaTree::Queue& queue, const Assignment& assignment,
+                     TopologyRoom::State& state) const {
+  return find(workload, queue, assignment, state).has_value();
+}
+
+void PodPlacer::place(const WorkloadInfo& workload, const QuotaTree::Queue& queue, Assignment& assignment,
+                      TopologyRoom::State& state) const {
+  auto found = find(workload, queue, assignment, state);
+  if (found)
+    assignment.placement = std::move(*found);
+  else
+    assignment.placement.reset();
+}
+
+void PodPlacer::settle(const WorkloadInfo& workload, const QuotaTree::Queue& queue, Assignment& assignment) const {
+  assignment.placement.reset();
+  if (assignment.mode == AssignmentMode::no_fit || !concerns(assignment)) return;
+  const auto turn_to_preempt = [](PodSetAssignment& p) {
+    p.mode = std::min(p.mode, AssignmentMode::preempt);
+    for (ResourceChoice& c : p.choices) c.mode = std::min(c.mode, FlavorMode::preempt);
+  };
+  if (assignment.mode == AssignmentMode::fit) {
+    auto found = find(workload, queue, assignment, room_.free());
+    if (found) {
+      assignment.placement = std::move(*found);
+      return;
+    }
+    for (const std::uint32_t i : found.error().positions) {
+      Finding finding{Finding::Kind::no_placement, {}, {}};
+      finding.text = std::make_shared<const std::string>(found.error().text);
+      assignment.pod_sets[i].findings.push_back(std::move(finding));
+      turn_to_preempt(assignment.pod_sets[i]);
+    }
+    assignment.mode = AssignmentMode::preempt;
+  }
+  const auto found = find(workload, queue, assignment, room_.unused());
+  if (!found) {  // whoever went, it would not help (TAS-111)
+    for (const std::uint32_t i : found.error().positions) assignment.pod_sets[i].mode = AssignmentMode::no_fit;
+    assignment.mode = AssignmentMode::no_fit;
+    assignment.no_fit_reason = NoFitReason::topology_placement_failed;
+    return;
+  }
+  for (const auto& placed : found->pod_sets) turn_to_preempt(assignment.pod_sets[placed.position]);  // TAS-112
+}
+
+}  // namespace hindsight::admission

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "admission/model/catalog_view.hpp"
+#include "admission/model/workload_info.hpp"
+#include "admission/quota/quota_tree.hpp"
+#include "admission/scheduling/assignment.hpp"
+#include "admission/topology/topology_room.hpp"
+#include "vocabulary/result.hpp"
+
+namespace hindsight::admission {
+
+/// May a pod set use a flavor at all, as far as topologies are concerned (2724 §4.5)?
+enum class TopologyMatch : std::uint8_t { matches, not_supported, only_supported, level_missing, unknown_topology };
+
+/// What there is for the flavors of a tree, less what its workloads have; nothing: topologies are switched off.
+[[nodiscard]] std::optional<topology::TopologyRoom> room_of(const QuotaTree& tree, const Catalog& catalog, const Nodes& nodes);
+
+/// Finds places for the pods of a workload whose flavors have been chosen by quota (2724 §3.9, §3.13).
+class PodPlacer {
+ public:
+  PodPlacer(topology::TopologyRoom& room, const Settings& settings) : room_(room), settings_(settings) {}
+
+  [[nodiscard]] topology::TopologyRoom& room() const { return room_; }
+  /// TAS-51 to TAS-53. `implied`: see below.
+  [[nodiscard]] TopologyMatch match(const PodSetInfo& pod_set, const FlavorConfig& flavor, bool implied) const;
+  /// All flavors of the queue have a topology: who asks for none is placed anywhere (TAS-53).
+  [[nodiscard]] bool implies(const QuotaTree::Queue& queue) const;
+
+  /// Places the pods, or says that they could be placed once others have gone, or never (§3.13 steps 2 and 3): `assignment` goes from
+  /// fit to preempt, or to no fit.
+  void settle(const WorkloadInfo& workload, const QuotaTree::Queue& queue, Assignment& assignment) const;
+
+  /// Has some pod set of the assignment a flavor with a topology?
+  [[nodiscard]] bool concerns(const Assignment& assignment) const;
+  /// Is there a place for all pods in `state`?
+  [[nodiscard]] bool fits(const WorkloadInfo& workload, const QuotaTree::Queue& queue, const Assignment& assignment,
+                          topology::TopologyRoom::State& state) const;
+  /// Puts the places in `state` into the assignment, or none.
+  void place(const WorkloadInfo& workload, const QuotaTree::Queue& queue, Assignment& assignment,
+             topology::TopologyRoom::State& state) const;
+
+ private:
+  /// Pod sets that are placed together: alike pods, and maybe one that leads them. Positions in the assignment.
+  struct Unit {
+    std::uint32_t flavor = 0;
+    std::uint32_t workers = 0;
+    std::int32_t leader = -1;  ///< −1: none.
+  };
+  struct Refusal {
+    std::vector<std::uint32_t> positions;  ///< Of the pod sets that it is about.
+    std::string text;
+  };
+  [[nodiscard]] tl::expected<std::vector<Unit>, Refusal> units(const WorkloadInfo& workload, const Assignment& assignment) const;
+  [[nodiscard]] tl::expected<WorkloadPlacement, Refusal> find(const WorkloadInfo& workload, const QuotaTree::Queue& queue,
+                                                              const Assignment& assignment, topology::TopologyRoom::State& state) const;
+
+  topology::TopologyRoom& room_;
+  const Settings& settings_;
+};
+
+}  // namespace hindsight::admission

@@ -1,0 +1,101 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "admission/model/catalog.hpp"
+#include "admission/model/workload_info.hpp"
+#include "admission/topology/placement.hpp"
+#include "admission/topology/topology_tree.hpp"
+
+namespace hindsight::admission::topology {
+
+/// What one pod of a pod set takes of a leaf, one of resource "pods" included.
+[[nodiscard]] PodRequest request_of(const PodSetInfo& pod_set);
+
+/// Pods on leaves, and what each takes there.
+struct Holding {
+  struct Use {
+    std::uint32_t flavor = 0;
+    DomainIndex leaf = 0;
+    std::int32_t pods = 0;
+    std::uint32_t request = 0;  ///< Position in `requests`.
+  };
+  std::vector<PodRequest> requests;
+  std::vector<Use> uses;
+};
+
+/// The trees of all flavors with a topology, and how much of their leaves is free (2724 §3.1). A host that several flavors can select is
+/// one host: what is taken of it through one is taken through all (TAS-34).
+class TopologyRoom {
+ public:
+  struct Flavor {
+    Symbol name, topology;
+    TopologyTree tree;
+    std::vector<OwnedToleration> tolerations;
+    std::vector<std::shared_ptr<const NodeConfig>> nodes;  ///< Of each leaf, where leaves are hosts; else empty.
+    bool tainted = false;                                  ///< Some of them has a taint that keeps pods away.
+  };
+  /// What is free of each flavor's leaves, by number of the flavor.
+  using State = std::vector<Capacity>;
+
+  /// Of those `flavors` whose topology is among `topologies`. Nodes take part that are ready, schedulable, and have all labels (TAS-17).
+  TopologyRoom(std::span<const FlavorConfig* const> flavors, const std::map<Symbol, std::vector<std::string>, ByText>& topologies,
+               const Nodes& nodes);
+
+  [[nodiscard]] bool empty() const { return flavors_.empty(); }
+  [[nodiscard]] std::optional<std::uint32_t> find(Symbol flavor) const;
+  [[nodiscard]] const Flavor& flavor(std::uint32_t number) const { return flavors_[number]; }
+
+  // ---- who holds what -------------------------------------------------------------------------------------------------------------
+
+  /// Charges what the reservation's assignments say, in place of what the same workload held before. Domains that no tree has count for
+  /// nothing, and come back with their nodes (TAS-21); those of pods that have all ended neither (TAS-35).
+  void reserve(const Reservation& reservation);
+  void release(WorkloadId workload);
+
+  // ---- on trial ---------------------------------------------------------------------------------------------------------------------
+
+  /// As it is, or as tried; whoever changes it changes it back.
+  [[nodiscard]] State& free() { return free_; }
+  /// Without any workload; likewise.
+  [[nodiscard]] State& unused() { return unused_; }
+  /// Takes what the holding says off `state`, or gives it back (`sign` −1).
+  static void take(State& state, const Holding& holding, int sign = 1);
+  /// As `take`, for what a workload holds: it would be gone (`sign` −1), or back.
+  void take(State& state, WorkloadId workload, int sign) const;
+  /// Is there room for all of it in `state`?
+  [[nodiscard]] static bool fits(State& state, const Holding& holding);
+  /// Adds pods on a leaf, also of the other flavors that can select it.
+  void add_use(Holding& holding, Holding::Use use) const;
+
+  /// Leaves where no pod of this shape may stand (TAS-65).
+  struct Filter {
+    std::vector<std::uint8_t> excluded;           ///< By leaf; empty: none is.
+    std::map<std::string, std::int32_t> reasons;  ///< "nodeSelector" → how many.
+  };
+  [[nodiscard]] const Filter& filter(std::uint32_t flavor, const Interned<PodShape>& shape);
+
+  /// The form in which an assignment is stored: leaves in the order of their paths.
+  [[nodiscard]] TopologyAssignment assignment(std::uint32_t flavor, std::span<const std::pair<DomainIndex, std::int32_t>> pods) const;
+
+ private:
+  [[nodiscard]] Holding holding_of(const Reservation& reservation) const;
+
+  std::vector<Flavor> flavors_;  ///< By name.
+  State free_, unused_;
+  std::unordered_map<WorkloadId, Holding> holdings_;
+  /// Filters that were asked for; a few, for what pods ask of nodes is chosen by tenants.
+  static constexpr std::size_t filters_kept = 64;
+  std::vector<std::vector<std::pair<Interned<PodShape>, std::unique_ptr<Filter>>>> filters_;  ///< By flavor.
+};
+
+}  // namespace hindsight::admission::topology

@@ -1,0 +1,484 @@
+// Topologies through all entities (2724 §4.1 to §4.3): nodes and topologies as they come and go, what admitted Workloads hold, random
+// histories.
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <memory>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "admission/state/snapshot.hpp"
+#include "tests/admission/entities/fact_world.hpp"
+
+namespace hindsight::admission::testing {
+namespace {
+
+constexpr const char* host = "kubernetes.io/hostname";
+
+struct Ask {
+  std::string required, preferred;
+  bool unconstrained = false;
+  std::string slice_level;
+  std::int32_t slice_size = 0;
+};
+
+/// One queue "q" over flavor "default", whose nodes have the label pool=t and the levels block, rack and host.
+class Fleet : public FactWorld {
+ public:
+  explicit Fleet(LoopDriver::Order order = {}) : FactWorld(std::move(order)) {}
+
+  void set_up(Amount cpu = 1'000'000, PreemptionPolicy within = PreemptionPolicy::never) {
+    namespace_("default");
+    tas_flavor();
+    queue({.name = "q", .cpu = cpu, .within = within});
+    local_queue("lq", "q");
+    topology();
+    observe(MirrorSynced{});
+  }
+  void tas_flavor() {
+    ResourceFlavorObserved f;
+    f.meta.name = "default";
+    auto labels = arena().make<Pair>(1);
+    labels[0] = {"pool", "t"};
+    f.node_labels = labels;
+    f.topology_name = "racks";
+    observe(f);
+  }
+  void topology(const std::vector<std::string_view>& levels = {"block", "rack", host}) {
+    TopologyObserved t;
+    t.meta.name = "racks";
+    auto list = arena().make<Text>(levels.size());
+    for (std::size_t i = 0; i < levels.size(); ++i) list[i] = keep(levels[i]);
+    t.levels = list;
+    observe(t);
+  }
+  struct Node {
+    std::string block = "b1", rack = "r1";
+    std::int64_t cores = 4;
+    bool ready = true;
+    bool unschedulable = false;
+  };
+  NodeObserved facts(const std::string& name, const Node& n) {
+    NodeObserved o;
+    o.meta.name = keep(name);
+    auto labels = arena().make<Pair>(4);
+    labels[0] = {"block", keep(n.block)};
+    labels[1] = {host, keep(name)};
+    labels[2] = {"pool", "t"};
+    labels[3] = {"rack", keep(n.rack)};
+    o.labels = labels;
+    auto allocatable = arena().make<ResourceAmount>(2);
+    allocatable[0] = {"cpu", n.cores * 1'000};
+    allocatable[1] = {"pods", 110};
+    o.allocatable = allocatable;
+    o.ready = n.ready;
+    o.unschedulable = n.unschedulable;
+    return o;
+  }
+  void node(const std::string& name) { node(name, Node{}); }
+  void node(const std::string& name, const Node& n) { observe(facts(name, n)); }
+  void node_gone(const std::string& name) { observe(ObjectDeleted{ObjectKind::node, {}, keep(name), keep(name), {}}); }
+
+  WorkloadObserved gang(const std::string& name, std::int32_t pods, Amount cpu, const Ask& ask, std::int32_t priority = 0) {
+    auto w = workload(name, "lq", cpu, priority);
+    auto sets = arena().make<PodSetFacts>(1);
+    sets[0] = w.pod_sets[0];
+    sets[0].count = pods;
+    sets[0].required_topology = keep(ask.required);
+    sets[0].preferred_topology = keep(ask.preferred);
+    sets[0].unconstrained_topology = ask.unconstrained;
+    if (ask.slice_size > 0) {
+      auto layers = arena().make<TopologyLayerFacts>(1);
+      layers[0] = {keep(ask.slice_level), ask.slice_size};
+      sets[0].topology_layers = layers;
+    }
+    sets[0].topology_requested = ask.unconstrained || !ask.required.empty() || !ask.preferred.empty() || ask.slice_size > 0;
+    sets[0].template_hash = sets[0].core_hash = sets[0].shape_hash = std::hash<std::string>{}(name);
+    w.pod_sets = sets;
+    remember(w);
+    return w;
+  }
+  /// "n1:2 n2:1"; the pending reason of who has no places.
+  [[nodiscard]] std::string places(const std::string& name) const {
+    const WorkloadState& s = state(name);
+    if (!s.reserved()) return pending(name);
+    std::string out;
+    for (const auto& p : s.admission->pod_sets) {
+      const TopologyAssignment& where = p.topology;
+      for (std::size_t i = 0; i < where.size(); ++i)
+        out += (out.empty() ? "" : " ") + std::string(where.domain(i).back().text()) + ":" + std::to_string(where.counts[i]);
+    }
+    return out;
+  }
+  void finish(const std::string& name) {
+    auto w = seen_as(name);
+    auto conditions = arena().make<ConditionFacts>(w.conditions.size() + 1);
+    std::copy(w.conditions.begin(), w.conditions.end(), conditions.begin());
+    conditions.back() = {ConditionType::finished, ConditionStatus::true_, "Succeeded", "", now};
+    w.conditions = conditions;
+    observe(w);
+  }
+  std::vector<std::string> pass() {
+    tick(Duration::seconds(1));
+    return settle();
+  }
+};
+
+// TAS-18, TAS-59, E2
+TEST(Topologies, WhoWaitsIsTriedWhenANodeComes) {
+  Fleet w;
+  w.set_up();
+  w.node("n1");
+  w.observe(w.gang("j", 6, 1'000, {.required = "rack"}));
+  (void)w.pass();
+  EXPECT_EQ(w.places("j"),
+            "TopologyPlacementFailed: couldn't assign flavors to pod set main: topology \"racks\" allows to fit only 4 out of 6 pod(s)");
+  w.node("n2", {.rack = "r2"});
+  (void)w.pass();
+  EXPECT_EQ(w.pending("j").substr(0, 23), "TopologyPlacementFailed") << "another rack";
+  w.node("n3", {.cores = 2});
+  (void)w.pass();
+  EXPECT_EQ(w.places("j"), "n1:4 n3:2");
+}
+
+// TAS-18: a node that becomes ready, is uncordoned, or gets more.
+TEST(Topologies, ChangesOfANodeWakeThoseWhoWait) {
+  for (const auto& [before, after] : std::vector<std::pair<Fleet::Node, Fleet::Node>>{
+           {{.ready = false}, {}}, {{.unschedulable = true}, {}}, {{.cores = 1}, {}}, {{.rack = "r9"}, {}}}) {
+    Fleet w;
+    w.set_up();
+    w.node("n1");
+    w.node("n2", before);
+    w.observe(w.gang("j", 8, 1'000, {.required = "rack"}));
+    (void)w.pass();
+    EXPECT_NE(w.pending("j"), "");
+    w.node("n2", after);
+    (void)w.pass();
+    EXPECT_EQ(w.places("j"), "n1:4 n2:4");
+  }
+}
+
+// TAS-19: what changes nothing wakes nobody.
+TEST(Topologies, AHeartbeatIsNoNews) {
+  Fleet w;
+  w.set_up();
+  w.node("n1");
+  w.observe(w.gang("j", 8, 1'000, {.required = "rack"}));
+  (void)w.pass();
+  const auto due = w.driver().domain().next_due();
+  w.node("n1");
+  EXPECT_EQ(w.driver().domain().next_due(), due);
+  EXPECT_EQ(w.pass(), std::vector<std::string>{});
+}
+
+// TAS-13
+TEST(Topologies, AQueueWaitsForItsTopology) {
+  Fleet w;
+  w.namespace_("default");
+  w.tas_flavor();
+  w.queue({.name = "q", .cpu = 100'000});
+  w.local_queue("lq", "q");
+  w.node("n1");
+  w.observe(MirrorSynced{});
+  w.observe(w.gang("j", 2, 1'000, {.required = host}));
+  (void)w.pass();
+  const auto activity = w.driver().domain().catalog()->activity.at(Symbol("q"));
+  EXPECT_EQ(activity.reason, "TopologyNotFound");
+  EXPECT_EQ(activity.message, "Can't admit new workloads: there is no Topology \"racks\" for TAS flavor \"default\".");
+  w.topology();
+  (void)w.pass();
+  EXPECT_EQ(w.places("j"), "n1:2");
+}
+
+// TAS-6, TAS-7, TAS-14: who runs is not touched when levels change or the topology goes and comes back; its places are taken.
+TEST(Topologies, WhoRunsStaysWhereItIsWhenTheTopologyChanges) {
+  Fleet w;
+  w.set_up();
+  w.node("n1");
+  w.node("n2");
+  w.observe(w.gang("j", 6, 1'000, {.required = "rack"}));
+  (void)w.pass();
+  ASSERT_EQ(w.places("j"), "n1:4 n2:2");
+  w.topology({"block", host});
+  (void)w.pass();
+  EXPECT_EQ(w.places("j"), "n1:4 n2:2");
+  w.observe(w.gang("k", 3, 1'000, {.required = host}));
+  w.observe(w.gang("gone", 1, 1'000, {.required = "rack"}));
+  (void)w.pass();
+  EXPECT_EQ(w.pending("k").substr(0, 15), "WaitingForQuota");
+  EXPECT_EQ(w.pending("gone"),
+            "NoMatchingFlavor: couldn't assign flavors to pod set main: Flavor \"default\" does not contain the requested level");
+  w.observe(ObjectDeleted{ObjectKind::topology, {}, "racks", "racks", {}});
+  (void)w.pass();
+  w.topology();
+  (void)w.pass();
+  EXPECT_EQ(w.places("j"), "n1:4 n2:2");
+  EXPECT_EQ(w.pending("k").substr(0, 15), "WaitingForQuota");
+  EXPECT_EQ(w.places("gone"), "n2:1");
+}
+
+// TAS-21, TAS-22: a node in use that goes, and comes back with less than is in use.
+TEST(Topologies, ANodeInUseGoesAndComesBack) {
+  Fleet w;
+  w.set_up();
+  w.node("n1");
+  w.observe(w.gang("j", 3, 1'000, {.required = host}));
+  (void)w.pass();
+  w.node_gone("n1");
+  w.observe(w.gang("k", 1, 1'000, {.required = host}));
+  (void)w.pass();
+  EXPECT_EQ(w.pending("k").substr(0, 23), "TopologyPlacementFailed");
+  w.node("n1", {.cores = 2});
+  (void)w.pass();
+  EXPECT_EQ(w.pending("k"),
+            "WaitingForQuota: couldn't assign flavors to pod set main: topology \"racks\" doesn't allow to fit any of 1 pod(s). "
+            "Total nodes: 1; excluded: resource \"cpu\": 1");
+  w.node("n1");
+  (void)w.pass();
+  EXPECT_EQ(w.places("k"), "n1:1");
+}
+
+// TAS-32, TAS-36: a log that begins anew counts what the API server says that Workloads have.
+TEST(Topologies, WhatTheServerShowsIsCounted) {
+  Fleet w;
+  w.set_up();
+  w.node("n1");
+  w.node("n2");
+  w.observe(w.gang("j", 6, 1'000, {.required = "rack"}));
+  (void)w.pass();
+  const auto shown = w.seen_as("j");
+  w.observe(shown);
+  EXPECT_FALSE(w.state("j").waits_for(Section::admission)) << "what is shown is what was decided";
+
+  Fleet other;
+  other.set_up();
+  auto again = shown;
+  again.meta.resource_version = 1;
+  other.remember(again);
+  other.observe(again);
+  other.node("n2");
+  other.node("n1");
+  other.observe(other.gang("k", 3, 1'000, {.required = host}));
+  other.observe(other.gang("l", 2, 1'000, {.required = host}));
+  (void)other.pass();
+  EXPECT_EQ(other.places("j"), "n1:4 n2:2");
+  EXPECT_EQ(other.pending("k").substr(0, 15), "WaitingForQuota");
+  EXPECT_EQ(other.places("l"), "n2:2");
+  other.finish("j");
+  (void)other.pass();
+  EXPECT_EQ(other.places("k"), "n1:3");
+}
+
+// Trees that share hosts are one tree for as long as they do (2724 §7, note 8).
+TEST(Topologies, QueuesThatShareHostsAreDecidedTogether) {
+  Fleet w;
+  w.set_up();
+  w.queue({.name = "other", .cpu = 100'000});
+  w.queue({.name = "third", .cohort = "co", .cpu = 100'000});
+  w.local_queue("lo", "other");
+  w.local_queue("lt", "third");
+  w.node("n1", {.cores = 4});
+  const auto root = [&](const char* queue) { return std::string(w.driver().domain().root_of(Symbol(queue)).text()); };
+  EXPECT_EQ(root("q"), "co");
+  EXPECT_EQ(root("other"), "co");
+  EXPECT_EQ(root("third"), "co");
+  int n = 0;
+  for (const char* queue : {"lq", "lo", "lt"}) {
+    auto j = w.gang("j" + std::to_string(n++), 3, 1'000, {.required = host});
+    j.queue_name = queue;
+    w.observe(j);
+  }
+  (void)w.pass();
+  int placed = 0;
+  for (const char* name : {"j0", "j1", "j2"}) placed += w.state(name).reserved() ? 1 : 0;
+  EXPECT_EQ(placed, 1);
+
+  Settings off;
+  off.topologies = false;
+  w.configure(off);
+  (void)w.pass();
+  EXPECT_EQ(root("q"), "q");
+  EXPECT_EQ(root("other"), "other");
+  EXPECT_EQ(root("third"), "co");
+  for (const char* name : {"j0", "j1", "j2"}) EXPECT_TRUE(w.state(name).reserved()) << name << ": nobody looks for places now";
+  w.configure(Settings{});
+  (void)w.pass();
+  EXPECT_EQ(root("other"), "co");
+  w.observe(ObjectDeleted{ObjectKind::cluster_queue, {}, "third", "third", {}});
+  (void)w.pass();
+  EXPECT_EQ(root("q"), "other");
+}
+
+// ---- random histories -----------------------------------------------------------------------------------------------------------------
+
+struct History {
+  std::vector<std::string> decided;
+  std::uint64_t hash = 0;
+  std::size_t placed = 0, preempted = 0;
+};
+
+/// Nodes, workloads and topologies change by chance; whoever is placed is placed where there is room for all of its pods.
+History play(std::uint32_t seed, LoopDriver::Order order, bool with_snapshot) {
+  std::mt19937 random(seed);
+  const auto below = [&](std::uint32_t n) { return static_cast<std::uint32_t>(random() % n); };
+  auto w = std::make_unique<Fleet>(order);
+  w->set_up(24'000, PreemptionPolicy::lower_priority);
+  std::map<std::string, Fleet::Node> nodes;
+  std::map<std::string, Ask> asked;
+  std::map<std::string, std::int32_t> counts;
+  std::map<std::string, Amount> sizes;
+  std::set<std::string> live;
+  History out;
+  const auto settle = [&] {
+    for (int steps = 0;; ++steps) {
+      if (steps == 500) throw std::runtime_error("the domain does not come to rest");
+      const auto step = w->driver().decide();
+      if (!step) return;
+      w->observe_decision(*step);
+      for (const Event& e : step->events) {
+        if (const auto* p = std::get_if<WorkloadPreempted>(&e)) {
+          out.decided.push_back("preempted " + std::string(p->workload.name));
+          ++out.preempted;
+        }
+        const auto* q = std::get_if<QuotaReserved>(&e);
+        if (q == nullptr) continue;
+        const std::string name(q->workload.name);
+        out.decided.push_back("placed " + name + " " + w->places(name));
+        ++out.placed;
+        std::int32_t sum = 0;
+        std::set<std::string> racks, blocks;
+        std::map<std::string, std::int32_t> of_rack;
+        for (const auto& d : q->assignments[0].topology) {
+          const std::string on(d.values.back());
+          const auto node = nodes.find(on);
+          EXPECT_TRUE(node != nodes.end() && node->second.ready && !node->second.unschedulable) << seed << " " << name << " on " << on;
+          if (node == nodes.end()) continue;
+          EXPECT_GT(d.count, 0);
+          sum += d.count;
+          racks.insert(node->second.block + "/" + node->second.rack);
+          of_rack[node->second.block + "/" + node->second.rack] += d.count;
+          blocks.insert(node->second.block);
+          Amount used = 0;  // of this host, by all that hold quota now
+          for (const auto& other : live) {
+            const WorkloadState& s = w->state(other);
+            if (!s.reserved() || s.finished()) continue;
+            const TopologyAssignment& where = s.admission->pod_sets[0].topology;
+            for (std::size_t i = 0; i < where.size(); ++i)
+              if (where.domain(i).back().text() == on) used += where.counts[i] * sizes[other];
+          }
+          EXPECT_LE(used, node->second.cores * 1'000) << "seed " << seed << ": " << name << " on " << on;
+        }
+        EXPECT_EQ(sum, counts[name]) << seed << " " << name;
+        if (asked[name].required == "rack") {
+          EXPECT_EQ(racks.size(), 1U) << seed << " " << name;
+        }
+        if (asked[name].required == "block") {
+          EXPECT_EQ(blocks.size(), 1U) << seed << " " << name;
+        }
+        if (asked[name].slice_size > 0) {
+          for (const auto& [rack, n] : of_rack) {
+            EXPECT_EQ(n % asked[name].slice_size, 0) << seed << " " << name;
+          }
+        }
+      }
+    }
+  };
+  int next = 0;
+  for (int round = 0; round < 60; ++round) {
+    const auto name_of_node = "n" + std::to_string(below(8));
+    switch (below(6)) {
+      case 0: {
+        Fleet::Node n{"b" + std::to_string(below(2)), "r" + std::to_string(below(2)), 1 + below(5), below(6) != 0, below(8) == 0};
+        nodes[name_of_node] = n;
+        w->node(name_of_node, n);
+        break;
+      }
+      case 1:
+        if (below(3) == 0 && nodes.erase(name_of_node) != 0) w->node_gone(name_of_node);
+        break;
+      case 2:
+        if (!live.empty()) {
+          auto it = live.begin();
+          std::advance(it, below(static_cast<std::uint32_t>(live.size())));
+          if (w->state(*it).reserved()) {
+            w->finish(*it);
+            live.erase(it);
+          }
+        }
+        break;
+      default: {
+        const std::string name = "w" + std::to_string(next++);
+        Ask ask;
+        switch (below(6)) {
+          case 0:
+            ask.required = "rack";
+            break;
+          case 1:
+            ask.required = "block";
+            break;
+          case 2:
+            ask.preferred = "rack";
+            break;
+          case 3:
+            ask.unconstrained = true;
+            break;
+          case 4:
+            ask.preferred = "block";
+            ask.slice_level = "rack";
+            ask.slice_size = 2;
+            break;
+          default:
+            break;  // implied
+        }
+        counts[name] = ask.slice_size > 0 ? 2 * static_cast<std::int32_t>(1 + below(3)) : static_cast<std::int32_t>(1 + below(6));
+        sizes[name] = 1'000 * static_cast<Amount>(1 + below(2));
+        asked[name] = ask;
+        live.insert(name);
+        w->observe(w->gang(name, counts[name], sizes[name], ask, static_cast<std::int32_t>(below(3))));
+        break;
+      }
+    }
+    w->tick(Duration::millis(400));
+    settle();
+    if (with_snapshot && round == 30) {
+      // The world writes on from here; the domain that reads is another one.
+      const auto bytes = SnapshotCodec::write(w->driver());
+      auto copy = std::make_unique<Fleet>();
+      const auto read = SnapshotCodec::read(bytes, copy->driver());
+      EXPECT_TRUE(read) << read.error().message;
+      EXPECT_EQ(copy->driver().state_hash(), w->driver().state_hash());
+    }
+  }
+  out.hash = w->driver().state_hash();
+  return out;
+}
+
+// TAS-32, TAS-68, TAS-69: no host beyond what it has, each pod on one, and as close as was asked.
+TEST(TopologyHistories, NobodyIsPlacedWhereThereIsNoRoom) {
+  std::size_t placed = 0, preempted = 0;
+  for (std::uint32_t seed = 0; seed < 150; ++seed) {
+    const auto h = play(seed, {}, seed % 10 == 0);
+    placed += h.placed;
+    preempted += h.preempted;
+  }
+  EXPECT_GT(placed, 900U);
+  EXPECT_GT(preempted, 100U);
+}
+
+// Placement does not depend on the order in which entities hear of each other (§3.5, TAS-63).
+TEST(TopologyHistories, TheOrderOfMessagesDoesNotShow) {
+  for (std::uint32_t seed = 0; seed < 25; ++seed) {
+    std::mt19937 random(seed + 99);
+    const auto other = play(
+        seed, [&](std::size_t n) { return random() % n; }, false);
+    const auto plain = play(seed, {}, false);
+    EXPECT_EQ(other.decided, plain.decided) << seed;
+    EXPECT_EQ(other.hash, plain.hash) << seed;
+  }
+}
+
+}  // namespace
+}  // namespace hindsight::admission::testing
