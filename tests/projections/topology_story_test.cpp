@@ -1,0 +1,73 @@
+// What the log of examples/topology tells: each row of the table in examples/README.md.
+
+#include <nlohmann/json.hpp>
+
+#include "projections/describe.hpp"
+#include "projections/objects.hpp"
+#include "tests/projections/simulated.hpp"
+
+namespace hindsight::projections {
+namespace {
+
+class TopologyStory : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() { run = new Played(std::vector<std::string>{"examples/topology"}); }
+  static void TearDownTestSuite() {
+    delete run;
+    run = nullptr;
+  }
+  /// The Workload of a job as an object, after a second of virtual time.
+  static Json object(const std::string& job, int second) {
+    const auto& state = run->state(run->at(second));
+    for (const auto& one : select_workloads(state, {}))
+      if (one.workload->name.view().starts_with("job-" + job + "-")) return workload_object(state, one);
+    throw std::runtime_error("no Workload of " + job);
+  }
+  /// Racks with the pods that stand there: "b0-r1 4".
+  static std::map<std::string, int> racks(const std::string& job, int second) {
+    std::map<std::string, int> out;
+    const Json assignment = object(job, second)["status"]["admission"]["podSetAssignments"][0]["topologyAssignment"];
+    EXPECT_EQ(assignment["levels"], Json::array({"kubernetes.io/hostname"}));
+    for (const auto& domain : assignment["domains"]) out[domain["values"][0].get<std::string>().substr(0, 5)] += domain["count"].get<int>();
+    return out;
+  }
+  static std::string pending(const std::string& job, int second) {
+    const Json whole = object(job, second);
+    for (const auto& c : whole["status"]["conditions"])
+      if (c["type"] == "QuotaReserved" && c["status"] == "False")
+        return c["reason"].get<std::string>() + ": " + c["message"].get<std::string>();
+    return {};
+  }
+  static Played* run;
+};
+
+Played* TopologyStory::run = nullptr;
+
+using Racks = std::map<std::string, int>;
+
+// TAS-59, TAS-60, TAS-61, TAS-69, TAS-110, TAS-111, TAS-121
+TEST_F(TopologyStory, IsWhatTheTableSays) {
+  EXPECT_EQ(racks("train-block", 0), (Racks{{"b0-r0", 8}, {"b0-r1", 8}}));
+  EXPECT_EQ(racks("tune-rack", 1), (Racks{{"b0-r2", 6}}));
+  EXPECT_EQ(racks("sweep", 2), (Racks{{"b0-r2", 4}})) << "the one host there that is left";
+  EXPECT_EQ(racks("pairs", 3), (Racks{{"b1-r0", 8}, {"b1-r1", 8}, {"b1-r2", 4}}));
+  EXPECT_EQ(pending("big-rack", 4),
+            "WaitingForQuota: couldn't assign flavors to pod set main: topology \"fleet\" allows to fit only 2 out of 4 pod(s). Total "
+            "nodes: 24; excluded: resource \"example.com/gpu\": 22");
+  EXPECT_EQ(racks("urgent-rack", 6), (Racks{{"b1-r0", 4}}));
+  for (const char* spared : {"train-block", "tune-rack", "sweep"}) EXPECT_EQ(pending(spared, 6), "") << spared;
+  EXPECT_NE(pending("pairs", 6), "") << "it had to go";
+  EXPECT_EQ(pending("too-large", 7),
+            "TopologyPlacementFailed: couldn't assign flavors to pod set main: topology \"fleet\" allows to fit only 8 out of 33 pod(s). "
+            "Total nodes: 24; excluded: resource \"example.com/gpu\": 19");
+}
+
+TEST_F(TopologyStory, HistoryNamesThePlaces) {
+  const auto lines = run->story("job/research/tune-rack");
+  EXPECT_TRUE(std::any_of(lines.begin(), lines.end(), [](const std::string& line) {
+    return line.find("main x6 gpu-nodes/example.com/gpu 24 on b0-r2-n0: 2, b0-r2-n1: 2, b0-r2-n2: 2; admitted") != std::string::npos;
+  })) << lines.size();
+}
+
+}  // namespace
+}  // namespace hindsight::projections
