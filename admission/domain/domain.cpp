@@ -561,7 +561,8 @@ std::uint64_t Domain::hash() const {
   h.add(cycles_);
   h.add(now_);
   h.add(synced_);
-  h.add(catalog_->hash());
+  if (catalog_hash_ == 0) catalog_hash_ = catalog_->hash();
+  h.add(catalog_hash_);
   h.add(listed_);
   for (const auto& [key, held] : held_) {
     h.add(key.kind);

@@ -9,6 +9,7 @@ namespace hindsight::admission {
 /// The catalog for changing: a copy if somebody else still reads the present one. Queues of tenants and labels of namespaces change as
 /// often as their owners like, and the parents of all tenants are many: such a change marks those that it concerns.
 Catalog& Domain::edit(Concerns whom) {
+  catalog_hash_ = 0;
   shared_catalog_.reset();
   if (catalog_.use_count() > 1) catalog_ = std::make_shared<Catalog>(*catalog_);
   shared_catalog_ = catalog_;

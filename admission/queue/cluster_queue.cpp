@@ -9,6 +9,7 @@
 namespace hindsight::admission {
 
 void ClusterQueue::receive(Message& message, const Context& c, Outbox& out) {
+  hash_ = 0;
   if (const auto* m = std::get_if<msg::Enqueue>(&message.payload)) {
     enqueue(*m, message.from, c, out);
   } else if (const auto* m1 = std::get_if<msg::Reserve>(&message.payload)) {
@@ -454,6 +455,7 @@ std::vector<std::shared_ptr<const Reservation>> ClusterQueue::reservations() con
 }
 
 std::uint64_t ClusterQueue::hash() const {
+  if (hash_ != 0) return hash_;
   StateHash h;
   h.add(name_);
   h.add(generation_);
@@ -503,7 +505,7 @@ std::uint64_t ClusterQueue::hash() const {
   h.add(published_.pending);
   h.add(published_.reserving);
   h.add(published_.admitted);
-  return h.value();
+  return hash_ = h.value();
 }
 
 ClusterQueue::Image ClusterQueue::image() const {
@@ -522,6 +524,7 @@ ClusterQueue::Image ClusterQueue::image() const {
 }
 
 void ClusterQueue::restore(const Image& image, const Context& c, Outbox& out) {
+  hash_ = 0;
   std::map<std::string_view, const Image::Entry*> by_uid;
   for (const auto& e : image.entries) by_uid[e.uid] = &e;
   for (auto& [id, p] : pending_) {

@@ -49,6 +49,7 @@ class ClusterQueue final : public Entity {
   [[nodiscard]] std::vector<Waiting> waiting() const;
   [[nodiscard]] std::vector<std::shared_ptr<const Reservation>> reservations() const;
   [[nodiscard]] bool holds_quota() const { return !holding_.empty(); }  ///< Some workload reserves in it.
+  /// Computed once for all that happened to it since the last time.
   [[nodiscard]] std::uint64_t hash() const;
 
   /// For snapshots: what does not follow from the Workloads.
@@ -196,6 +197,7 @@ class ClusterQueue final : public Entity {
   QueueCounters live_;
   QueueCounters published_;
   std::uint64_t refreshed_at_ = 0;  ///< Record whose messages refresh the counters: all of them or none, in whatever order they come.
+  mutable std::uint64_t hash_ = 0;  ///< See hash(); 0: not known.
   std::unordered_map<Catalog::LocalQueueKey, Local, Catalog::LocalQueueKeyHash> local_;  ///< Elements stay in their place.
   std::size_t forgotten_locals_ = 0;                                                     ///< Since the tree was told of all of them.
   bool fair_ = false;                                                                    ///< Admission fair sharing is on for this queue.

@@ -141,6 +141,7 @@ std::uint64_t JobState::outside_hash() const {
 }
 
 std::uint64_t WorkloadParent::hash() const {
+  if (hash_ != 0) return hash_;
   StateHash h;
   h.add(job_.has_value());
   if (job_) h.add(job_->hash());
@@ -154,10 +155,11 @@ std::uint64_t WorkloadParent::hash() const {
     for (const bool b : {pod.gated, pod.ended, pod.released}) h.add(b);
     h.add(pod.released_at);
   }
-  return h.value();
+  return hash_ = h.value();
 }
 
 void WorkloadParent::restore(Image image) {
+  hash_ = 0;
   job_ = std::move(image.job);
   workloads_ = std::move(image.workloads);
   pods_ = std::move(image.pods);
@@ -167,6 +169,7 @@ void WorkloadParent::restore(Image image) {
 }
 
 void WorkloadParent::receive(Message& message, const Context& c, Outbox& out) {
+  hash_ = 0;
   if (const auto* m = std::get_if<msg::EventApplied>(&message.payload)) {
     if (m->life_cycle)
       repeats_.applied(*m->event, c.sequence, c.configured);

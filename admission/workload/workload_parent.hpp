@@ -97,6 +97,7 @@ class WorkloadParent final : public Entity {
   /// The job names a WorkloadPriorityClass that does not exist: it has no Workload because of that (base-api §7.1), or it is an elastic
   /// one, whose slices keep the class that they have (EJ-94).
   [[nodiscard]] bool lacks_priority_class(const Catalog& catalog) const;
+  /// Computed once for all that happened to it since the last time: of a hundred thousand parents a record concerns a few.
   [[nodiscard]] std::uint64_t hash() const;
 
   /// The slice that `index` is to replace and whose quota counts for it; null: none (EJ-28).
@@ -114,7 +115,10 @@ class WorkloadParent final : public Entity {
   [[nodiscard]] Image image() const { return {job_, workloads_, pods_, repeats_}; }
   void restore(Image image);
   /// The last part of it, when the domain has said again what it says after a snapshot was read: that is nothing that happens.
-  void restore(RepeatedSteps repeats) { repeats_ = std::move(repeats); }
+  void restore(RepeatedSteps repeats) {
+    hash_ = 0;
+    repeats_ = std::move(repeats);
+  }
   [[nodiscard]] const RepeatedSteps& repeated_steps() const { return repeats_; }
   friend struct StateFields<WorkloadParent>;
 
@@ -252,6 +256,7 @@ class WorkloadParent final : public Entity {
   // Of what collect_intents tells; no part of the state.
   std::vector<CompactText> told_next_;  ///< Pods that were released since it was asked last.
   std::string told_of_slice_;           ///< For which it told of pods last: another one may have other nodes.
+  mutable std::uint64_t hash_ = 0;      ///< See hash(); 0: not known.
   Time announced_due_;
   RepeatedSteps repeats_;
   // What the domain says of ancestors and descendants (BA-171); it says so again after a snapshot was read.

@@ -194,22 +194,24 @@ BENCHMARK(search_for_victims)
     ->ArgsProduct({{70, 700, 7000}, {0, 1}, {0, 1}})
     ->Unit(benchmark::kMicrosecond);
 
-/// As many heads as one step tries in its rounds (CohortTree), each of which looks through all candidates of its cohort and its own queue
-/// and finds too few: the longest that one step can keep others waiting. Time is that of the step.
+/// As many heads as one step tries in its rounds (CohortTree), each of which looks through all candidates of its queue and finds too few:
+/// the longest that one step can keep others waiting. Time is that of the step.
 void step_of_searches_in_vain(benchmark::State& state) {
-  constexpr int heads_of_a_step = 256, queues = 10;
+  constexpr int heads_of_a_step = 256;
   const auto candidates = static_cast<int>(state.range(0));
-  const Amount each = 10, nominal = candidates * each / queues;
-  Bench b(queues, nominal, Shape::flat);
+  const Amount each = 10, nominal = candidates * each;
+  Bench b(10, nominal, Shape::flat);
   b.settings.fair_sharing = state.range(1) != 0;
-  for (int n = 0; n < candidates; ++n)
-    for (const auto* f : {"on-demand", "spot"}) b.run(b.names[static_cast<std::size_t>(n % queues)], f, each, n % 10 == 0 ? 99 : n % 5);
+  for (std::size_t q = 0; q < b.names.size(); ++q)
+    for (int n = 0; n < candidates; ++n)
+      for (const auto* f : {"on-demand", "spot"}) b.run(b.names[q], f, each, n % 10 == 0 ? 99 : n % 5);
   std::vector<std::vector<Head>> heads;
   for (int i = 0; i < heads_of_a_step; ++i) heads.push_back({{b.workload(nominal - i % 7, 9), b.names[0], {}}});
   while (state.KeepRunning())
     for (const auto& head : heads)
-      if (const auto outcomes = run_cycle(b.tree, head, b.context); !outcomes.front().victims.empty())
-        state.SkipWithError("it finds victims");
+      if (const auto outcomes = run_cycle(b.tree, head, b.context);
+          !outcomes.front().victims.empty() || outcomes.front().requeue_reason != RequeueReason::preemption_no_candidates)
+        state.SkipWithError("it finds victims, or looks for none");
   state.counters["candidates"] = 2 * candidates;
 }
 BENCHMARK(step_of_searches_in_vain)
