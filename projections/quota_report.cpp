@@ -44,7 +44,7 @@ const QuotaTree* tree_of_cohort(const StateView& state, Symbol cohort) {
     if (!seen.insert(root).second) return nullptr;
     root = up;
   }
-  const auto* tree = state.tree(root);
+  const auto* tree = state.tree(catalog.tree_of(root));
   if (tree == nullptr || tree->quota() == nullptr || tree->quota()->find_cohort(cohort) == admission::no_node) return nullptr;
   return tree->quota();
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "vocabulary/record_order.hpp"
 
@@ -563,6 +564,14 @@ std::uint64_t Domain::hash() const {
   h.add(synced_);
   if (catalog_hash_ == 0) catalog_hash_ = catalog_->hash();
   h.add(catalog_hash_);
+  if (!nodes_.empty()) {  // logs without nodes keep their hashes
+    if (std::exchange(nodes_hashed_, nodes_version_) != nodes_version_) {
+      StateHash all;
+      for (const auto& [name, node] : nodes_) all.add(content_hash(*node));
+      nodes_hash_ = all.value();
+    }
+    h.add(nodes_hash_);
+  }
   h.add(listed_);
   for (const auto& [key, held] : held_) {
     h.add(key.kind);

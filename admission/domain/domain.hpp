@@ -292,8 +292,9 @@ class Domain {
   std::shared_ptr<Catalog> catalog_ = std::make_shared<Catalog>();
   std::shared_ptr<const Catalog> shared_catalog_ = catalog_;
   Nodes nodes_;
-  mutable std::uint64_t catalog_hash_ = 0;  ///< As long as nobody edits it; 0: not known.
-  std::uint64_t nodes_version_ = 1;         ///< Another one whenever what topologies are made of has changed; a cache, no state.
+  mutable std::uint64_t catalog_hash_ = 0;                   ///< As long as nobody edits it; 0: not known.
+  mutable std::uint64_t nodes_hash_ = 0, nodes_hashed_ = 0;  ///< Of `nodes_`, and the version that it is of.
+  std::uint64_t nodes_version_ = 1;  ///< Another one whenever what topologies are made of has changed; a cache, no state.
 
   // position
   std::uint64_t sequence_ = 0, epoch_ = 0, decided_base_ = 0, cycles_ = 0, stale_decisions_ = 0;

@@ -164,6 +164,30 @@ std::uint64_t content_hash(const FlavorConfig& c) {
   return h.value();
 }
 
+std::uint64_t content_hash(const NodeConfig& c) {
+  StateHash h;
+  h.add(c.name);
+  h.add(static_cast<std::uint64_t>(c.labels.size()));
+  for (const auto& [k, v] : c.labels) {
+    h.add(k);
+    h.add(std::string_view(v));
+  }
+  h.add(static_cast<std::uint64_t>(c.taints.size()));
+  for (const auto& t : c.taints) {
+    h.add(std::string_view(t.key));
+    h.add(std::string_view(t.value));
+    h.add(t.effect);
+  }
+  h.add(static_cast<std::uint64_t>(c.allocatable.size()));
+  for (const auto& [resource, amount] : c.allocatable) {
+    h.add(resource);
+    h.add(amount);
+  }
+  h.add(c.ready);
+  h.add(c.unschedulable);
+  return h.value();
+}
+
 std::uint64_t content_hash(const QueueConfig& c) {
   StateHash h;
   h.add(c.name);

@@ -149,6 +149,7 @@ class Catalog {
 
 [[nodiscard]] std::uint64_t content_hash(const FlavorConfig& c);
 [[nodiscard]] std::uint64_t content_hash(const QueueConfig& c);
+[[nodiscard]] std::uint64_t content_hash(const NodeConfig& c);
 [[nodiscard]] std::uint64_t content_hash(const CohortConfig& c);
 
 /// Label selector match (In, NotIn, Exists, DoesNotExist), labels sorted by key text.

@@ -14,12 +14,22 @@ std::vector<Target> Preemption::find_targets(const Preemptor& preemptor) {
 void Preemption::move_pods(std::uint32_t entry, int sign) {
   if (preemptor_->placed == nullptr) return;
   const WorkloadId id = tree_.entry(entry).reservation->workload->id;
-  placer_->room().take(placer_->room().free(), id, sign);
+  if (!placer_->room().take(placer_->room().free(), id, sign)) return;
   moved_.emplace_back(id, sign);
+  has_places_.reset();
 }
 
 void Preemption::undo_moves() {
-  for (; !moved_.empty(); moved_.pop_back()) placer_->room().take(placer_->room().free(), moved_.back().first, -moved_.back().second);
+  for (; !moved_.empty(); moved_.pop_back()) (void)placer_->room().take(placer_->room().free(), moved_.back().first, -moved_.back().second);
+  has_places_.reset();
+}
+
+/// To look for places costs far more than to count quota, so it is done only after something has moved.
+bool Preemption::has_places() const {
+  if (preemptor_->placed == nullptr) return true;
+  if (!has_places_)
+    has_places_ = placer_->fits(*preemptor_->workload, tree_.queue(preemptor_->queue), *preemptor_->placed, placer_->room().free());
+  return *has_places_;
 }
 
 void Preemption::begin(const Preemptor& preemptor) {
@@ -87,8 +97,7 @@ bool Preemption::fits(bool allow_borrowing) const {
                        return (allow_borrowing || !table_.borrowing_with(preemptor_->queue, r.cell, r.amount)) &&
                               r.amount <= table_.offered(preemptor_->queue, r.cell);
                      }) &&
-         (preemptor_->placed == nullptr ||
-          placer_->fits(*preemptor_->workload, tree_.queue(preemptor_->queue), *preemptor_->placed, placer_->room().free()));
+         has_places();
 }
 
 void Preemption::fill_back(bool allow_borrowing, std::vector<Target>& targets) {

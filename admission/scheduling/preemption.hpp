@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -81,6 +82,7 @@ class Preemption {
   [[nodiscard]] bool is_left_alone(const QuotaTree::Holder& holder) const;
   void list_candidates(NodeIndex queue, NodeIndex common_ancestor, bool advantage, CandidateList& list);
   [[nodiscard]] bool fits(bool allow_borrowing) const;
+  [[nodiscard]] bool has_places() const;
   void remove(const Cursor& c) {
     table_.remove(c.queue, tree_.entry(holder(c).entry).cells);
     move_pods(holder(c).entry, -1);
@@ -125,7 +127,8 @@ class Preemption {
   // The search under way, and its scratch.
   const Preemptor* preemptor_ = nullptr;
   const QueueConfig* config_ = nullptr;
-  std::vector<std::pair<WorkloadId, int>> moved_;  ///< Calls of move_pods so far.
+  std::vector<std::pair<WorkloadId, int>> moved_;  ///< Calls of move_pods so far that moved any.
+  mutable std::optional<bool> has_places_;         ///< As of the last question, if nobody has moved since.
   std::uint64_t need_mask_ = 0;
   std::uint32_t own_slice_ = no_spot;  ///< Entry of the slice that the preemptor replaces: never a victim (EJ-39).
   std::vector<const RepeatedPreemptions::Count*> left_alone_;

@@ -110,7 +110,7 @@ HINDSIGHT_STATE_OF_KINDS(Domain,
                          (registry_, tree_version_),
                          (members_, holders_, job_places_, children_, owned_, descendants_, pods_of_owners_, running_ancestors_, not_ready_,
                           due_, due_of_, sampling_, sampling_of_, quarantined_queues_),
-                         (read_settings_, shared_catalog_, catalog_hash_, nodes_version_, held_changes_, quarantine_changes_, quarantined_queue_changes_,
+                         (read_settings_, shared_catalog_, catalog_hash_, nodes_hash_, nodes_hashed_, nodes_version_, held_changes_, quarantine_changes_, quarantined_queue_changes_,
                           to_pass_over_, asked_kinds_, took_decision_, edited_, catalog_changed_, restored_configured_, dirty_,
                           restored_dirty_, is_dirty_, dirty_trees_, is_dirty_tree_, waiting_for_, parents_asked_, step_bytes_,
                           life_cycle_steps_max_, circling_, answers_, answers_bytes_, admitting_, contenders_, step_))

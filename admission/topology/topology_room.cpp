@@ -149,8 +149,11 @@ void TopologyRoom::take(State& state, const Holding& holding, int sign) {
     }
 }
 
-void TopologyRoom::take(State& state, WorkloadId workload, int sign) const {
-  if (const auto it = holdings_.find(workload); it != holdings_.end()) take(state, it->second, sign);
+bool TopologyRoom::take(State& state, WorkloadId workload, int sign) const {
+  const auto it = holdings_.find(workload);
+  if (it == holdings_.end()) return false;
+  take(state, it->second, sign);
+  return true;
 }
 
 bool TopologyRoom::fits(State& state, const Holding& holding) {

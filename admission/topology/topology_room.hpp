@@ -70,8 +70,8 @@ class TopologyRoom {
   [[nodiscard]] State& unused() { return unused_; }
   /// Takes what the holding says off `state`, or gives it back (`sign` −1).
   static void take(State& state, const Holding& holding, int sign = 1);
-  /// As `take`, for what a workload holds: it would be gone (`sign` −1), or back.
-  void take(State& state, WorkloadId workload, int sign) const;
+  /// As `take`, for what a workload holds: it would be gone (`sign` −1), or back. False: it holds nothing.
+  bool take(State& state, WorkloadId workload, int sign) const;
   /// Is there room for all of it in `state`?
   [[nodiscard]] static bool fits(State& state, const Holding& holding);
   /// Adds pods on a leaf, also of the other flavors that can select it.

@@ -6,13 +6,14 @@
 namespace hindsight::admission::topology {
 namespace {
 
-std::optional<std::int32_t> rank_of(const PodAtGate& pod, const RankRules& rules) {
-  if (!pod.index) return {};
+/// −1: the labels say none.
+std::int32_t rank_of(const PodAtGate& pod, const RankRules& rules) {
+  if (!pod.index) return -1;
   const std::int64_t index = std::int64_t{*pod.index} - rules.offset;
-  if (!rules.groups) return index >= 0 && index < rules.count ? std::optional(static_cast<std::int32_t>(index)) : std::nullopt;
-  if (*rules.groups <= 0 || !pod.group || *pod.group < 0 || *pod.group >= *rules.groups) return {};
+  if (!rules.groups) return index >= 0 && index < rules.count ? static_cast<std::int32_t>(index) : -1;
+  if (*rules.groups <= 0 || !pod.group || *pod.group < 0 || *pod.group >= *rules.groups) return -1;
   const std::int32_t size = rules.count / *rules.groups;
-  if (index < 0 || index >= size) return {};
+  if (index < 0 || index >= size) return -1;
   return static_cast<std::int32_t>(index + std::int64_t{*pod.group} * size);
 }
 
@@ -27,9 +28,9 @@ std::optional<std::vector<std::int32_t>> by_rank(std::span<const std::int32_t> c
   std::vector<std::int32_t> out(pods.size(), -1);
   for (std::size_t i = 0; i < pods.size(); ++i) {
     if (pods[i].ended) continue;
-    const auto rank = rank_of(pods[i], rules);
-    if (!rank || static_cast<std::size_t>(*rank) >= domain_of.size()) return {};
-    const auto place = static_cast<std::size_t>(*rank);
+    const std::int32_t rank = rank_of(pods[i], rules);
+    if (rank < 0 || static_cast<std::size_t>(rank) >= domain_of.size()) return {};
+    const auto place = static_cast<std::size_t>(rank);
     if (taken[place]) return {};
     taken[place] = true;
     if (!pods[i].gated && pods[i].domain != domain_of[place]) return {};

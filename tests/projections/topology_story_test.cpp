@@ -4,6 +4,8 @@
 
 #include "projections/describe.hpp"
 #include "projections/objects.hpp"
+#include "projections/quota_report.hpp"
+#include "projections/tables.hpp"
 #include "tests/projections/simulated.hpp"
 
 namespace hindsight::projections {
@@ -67,6 +69,42 @@ TEST_F(TopologyStory, HistoryNamesThePlaces) {
   EXPECT_TRUE(std::any_of(lines.begin(), lines.end(), [](const std::string& line) {
     return line.find("main x6 gpu-nodes/example.com/gpu 24 on b0-r2-n0: 2, b0-r2-n1: 2, b0-r2-n2: 2; admitted") != std::string::npos;
   })) << lines.size();
+}
+
+// Queues that share hosts are decided in one tree; what is said of a cohort is of that cohort all the same.
+TEST(SharedHosts, EachCohortIsStillTold) {
+  std::string text = R"(
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: Topology
+metadata: {name: t}
+spec: {levels: [{nodeLabel: kubernetes.io/hostname}]}
+---
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: ResourceFlavor
+metadata: {name: f}
+spec: {nodeLabels: {pool: t}, topologyName: t}
+---
+apiVersion: v1
+kind: Node
+metadata: {name: n, labels: {pool: t, kubernetes.io/hostname: n}}
+status: {allocatable: {cpu: 8, pods: 10}}
+)";
+  for (const char* name : {"red", "blue"})
+    text += std::string("---\napiVersion: kueue.x-k8s.io/v1beta2\nkind: ClusterQueue\nmetadata: {name: ") + name +
+            "}\nspec: {cohortName: all-" + name +
+            ", namespaceSelector: {}, resourceGroups: [{coveredResources: [cpu], flavors: [{name: f, resources: [{name: cpu, nominalQuota: "
+            "8}]}]}]}\n";
+  Played run(text);
+  const auto& state = run.state(run.end());
+  EXPECT_EQ(state.domain().root_of(Symbol("red")), state.domain().root_of(Symbol("blue")));
+  for (const char* name : {"red", "blue"}) {
+    const Symbol cohort(std::string("all-") + name);
+    EXPECT_NE(tree_of_cohort(state, cohort), nullptr) << name;
+    EXPECT_EQ(queues_of_tree(state, Symbol(name)), std::vector<Symbol>{Symbol(name)});
+    const auto lines = quota_of_cohort(state, cohort);
+    ASSERT_EQ(lines.size(), 1U) << name;
+    EXPECT_EQ(lines[0].figures.subtree, 8'000) << name << ": the other cohort lends nothing";
+  }
 }
 
 }  // namespace

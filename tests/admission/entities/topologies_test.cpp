@@ -174,6 +174,22 @@ TEST(Topologies, AHeartbeatIsNoNews) {
   EXPECT_EQ(w.pass(), std::vector<std::string>{});
 }
 
+// Two folds that know other nodes differ in their state hash.
+TEST(Topologies, NodesAreInTheStateHash) {
+  Fleet w;
+  w.set_up();
+  w.node("n1");
+  const auto before = w.driver().state_hash();
+  w.node("n1");
+  const auto repeated = w.driver().state_hash();
+  w.node("n1", {.cores = 5});
+  EXPECT_NE(w.driver().state_hash(), repeated);
+  Fleet copy;
+  ASSERT_TRUE(SnapshotCodec::read(SnapshotCodec::write(w.driver()), copy.driver()));
+  EXPECT_EQ(copy.driver().state_hash(), w.driver().state_hash());
+  EXPECT_NE(before, repeated) << "a record was folded";
+}
+
 // TAS-13
 TEST(Topologies, AQueueWaitsForItsTopology) {
   Fleet w;
