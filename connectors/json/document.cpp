@@ -62,6 +62,7 @@ Result<Document> Document::parse_beyond_limits(std::string_view text) {
 }
 
 Result<Document> Document::parse(Parser parser, std::string_view text) {
+  if (text.data() == nullptr) text = "";  // an empty text may stand nowhere, and the parser copies from where it stands
   simdjson::dom::element root;
   const auto error = parser->parse(text.data(), text.size()).get(root);
   if (error == simdjson::DEPTH_ERROR)

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "connectors/json/document.hpp"
+#include "connectors/json/json_value.hpp"
 
 namespace hindsight::connectors {
 namespace {
@@ -20,6 +21,14 @@ std::string error_of(std::string_view json, const std::function<void(const Node&
   Reading reading(arena, document->root(), "Thing ns/name");
   read(reading.root());
   return reading.failed() ? reading.take_error().message : "";
+}
+
+// An annotation may be empty, and its text then stands nowhere.
+TEST(Document, AnEmptyTextIsNoJson) {
+  for (const std::string_view text : {std::string_view(), std::string_view("")}) {
+    EXPECT_FALSE(Document::parse(text));
+    EXPECT_TRUE(from_text(text).is_discarded());
+  }
 }
 
 TEST(Node, NamesThePathOfAWrongMember) {
