@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "admission/domain/domain.hpp"
+#include "admission/model/node_match.hpp"
 
 namespace hindsight::admission {
 
@@ -294,22 +295,14 @@ void Domain::apply(const NodeObserved& o, Outbox& out) {
   nodes_changed(*mine);
 }
 
-/// Queues whose flavors can select the node have something to try.
+/// Trees whose flavors can select the node have something to try.
 void Domain::nodes_changed(const NodeConfig& node) {
   ++nodes_version_;
   seen_cycles_.clear();
-  for (const auto& [name, queue] : catalog_->queues) {
-    const auto selects = [&](const FlavorQuotas& f) {
-      const auto* flavor = catalog_->flavor(f.flavor);
-      return flavor != nullptr && !flavor->topology.empty() &&
-             std::all_of(flavor->node_labels.begin(), flavor->node_labels.end(),
-                         [&](const auto& l) { return node.has_label(l.first) && node.label(l.first) == l.second; });
-    };
-    if (!std::any_of(queue->groups.begin(), queue->groups.end(),
-                     [&](const ResourceGroup& g) { return std::any_of(g.flavors.begin(), g.flavors.end(), selects); }))
-      continue;
-    mark_tree(catalog_->root_of(name));
-    request_reactivation(name);
+  for (const auto& [name, tree] : catalog_->trees_of_topologies()) {
+    if (!carries(node, catalog_->flavor(name)->node_labels)) continue;
+    mark_tree(tree);
+    request_root(tree);
   }
 }
 

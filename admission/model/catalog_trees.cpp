@@ -4,6 +4,7 @@
 #include <iterator>
 #include <map>
 #include <set>
+#include <unordered_set>
 #include <utility>
 
 #include "admission/model/catalog_view.hpp"
@@ -154,25 +155,29 @@ bool may_share_hosts(const FlavorConfig& a, const FlavorConfig& b) {
 }  // namespace
 
 std::vector<Catalog::Root> Catalog::refresh_shared_hosts() {
+  std::unordered_set<Symbol> with_topology;  // few or none, while queues are many
+  if (settings.topologies)
+    for (const auto& [name, config] : flavors)
+      if (!config->topology.empty()) with_topology.insert(name);
   Merged merged;
   std::map<Symbol, Symbol, ByText> user_of;  // flavor with a topology → an end of a chain that uses it
   std::set<Symbol, ByText> ends;
-  if (settings.topologies)
-    for (const auto& [name, config] : queues) {
-      const Symbol end = cohort_root(*config);
-      if (end.empty()) continue;
+  if (!with_topology.empty())
+    for (const auto& [name, config] : queues)
       for (const auto& group : config->groups)
         for (const auto& f : group.flavors) {
-          const auto* found = flavor(f.flavor);
-          if (found == nullptr || found->topology.empty()) continue;
+          if (!with_topology.contains(f.flavor)) continue;
+          const Symbol end = cohort_root(*config);
+          if (end.empty()) continue;
           ends.insert(end);
           const auto [it, first] = user_of.try_emplace(f.flavor, end);
           if (!first) merged.merge(it->second, end);
         }
-    }
   for (auto a = user_of.begin(); a != user_of.end(); ++a)
     for (auto b = std::next(a); b != user_of.end(); ++b)
       if (may_share_hosts(*flavor(a->first), *flavor(b->first))) merged.merge(a->second, b->second);
+  for (auto& [name, end] : user_of) end = merged.find(end);
+  trees_of_topologies_ = std::move(user_of);
   std::unordered_map<Symbol, Symbol> shared;
   for (const Symbol& end : ends)
     if (const Symbol tree = merged.find(end); tree != end) shared.emplace(end, tree);

@@ -56,6 +56,24 @@ void hash_list(StateHash& h, const std::vector<OwnedRequirement>& requirements) 
   }
 }
 
+template <class Labels>
+void hash_labels(StateHash& h, const Labels& labels) {
+  h.add(static_cast<std::uint64_t>(labels.size()));
+  for (const auto& [k, v] : labels) {
+    h.add(k);
+    h.add(std::string_view(v));
+  }
+}
+
+void hash_taints(StateHash& h, const std::vector<OwnedTaint>& taints) {
+  h.add(static_cast<std::uint64_t>(taints.size()));
+  for (const auto& t : taints) {
+    h.add(std::string_view(t.key));
+    h.add(std::string_view(t.value));
+    h.add(t.effect);
+  }
+}
+
 std::string joined(std::vector<std::string_view> names) {
   std::sort(names.begin(), names.end());
   std::string out;
@@ -141,17 +159,8 @@ NodeConfig to_config(const NodeObserved& o) {
 std::uint64_t content_hash(const FlavorConfig& c) {
   StateHash h;
   h.add(c.name);
-  h.add(static_cast<std::uint64_t>(c.node_labels.size()));
-  for (const auto& [k, v] : c.node_labels) {
-    h.add(k);
-    h.add(std::string_view(v));
-  }
-  h.add(static_cast<std::uint64_t>(c.taints.size()));
-  for (const auto& t : c.taints) {
-    h.add(std::string_view(t.key));
-    h.add(std::string_view(t.value));
-    h.add(t.effect);
-  }
+  hash_labels(h, c.node_labels);
+  hash_taints(h, c.taints);
   h.add(static_cast<std::uint64_t>(c.tolerations.size()));
   for (const auto& t : c.tolerations) {
     h.add(std::string_view(t.key));
@@ -167,17 +176,8 @@ std::uint64_t content_hash(const FlavorConfig& c) {
 std::uint64_t content_hash(const NodeConfig& c) {
   StateHash h;
   h.add(c.name);
-  h.add(static_cast<std::uint64_t>(c.labels.size()));
-  for (const auto& [k, v] : c.labels) {
-    h.add(k);
-    h.add(std::string_view(v));
-  }
-  h.add(static_cast<std::uint64_t>(c.taints.size()));
-  for (const auto& t : c.taints) {
-    h.add(std::string_view(t.key));
-    h.add(std::string_view(t.value));
-    h.add(t.effect);
-  }
+  hash_labels(h, c.labels);
+  hash_taints(h, c.taints);
   h.add(static_cast<std::uint64_t>(c.allocatable.size()));
   for (const auto& [resource, amount] : c.allocatable) {
     h.add(resource);

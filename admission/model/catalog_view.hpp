@@ -121,6 +121,8 @@ class Catalog {
   std::vector<Root> refresh_roots();
   Root refresh_root(Symbol queue);
   std::vector<Root> refresh_roots_below(Symbol cohort);
+  /// Flavors with a topology that queues use → the tree that decides for them; kept by refresh_shared_hosts.
+  [[nodiscard]] const std::map<Symbol, Symbol, ByText>& trees_of_topologies() const { return trees_of_topologies_; }
   /// Looks anew which trees may select one host; the queues that belong to another tree since.
   std::vector<Root> refresh_shared_hosts();
 
@@ -134,7 +136,8 @@ class Catalog {
   std::unordered_map<Symbol, Names> queues_in_;                 ///< Cohort → queues that name it.
   std::unordered_map<Symbol, Names> cohorts_in_;                ///< Cohort → cohorts that name it as their parent.
   std::unordered_map<Symbol, Names> members_;                   ///< `roots`, the other way round.
-  std::unordered_map<Symbol, Symbol> shared_;                   ///< Ends of chains → tree, where that has another name.
+  std::map<Symbol, Symbol, ByText> trees_of_topologies_;
+  std::unordered_map<Symbol, Symbol> shared_;  ///< Ends of chains → tree, where that has another name.
   std::unordered_map<Symbol, LocalQueueKeys> local_queues_of_;
 };
 

@@ -82,10 +82,14 @@ bool matches_node_labels(const FlavorConfig& flavor, const PodShape& shape) {
   });
 }
 
-bool selects(const PodShape& shape, const NodeConfig& node) {
-  return std::all_of(shape.node_selector.begin(), shape.node_selector.end(),
-                     [&](const auto& wanted) { return node.has_label(wanted.first) && node.label(wanted.first) == wanted.second; });
+bool carries(const NodeConfig& node, const std::vector<std::pair<Symbol, std::string>>& labels) {
+  return std::all_of(labels.begin(), labels.end(), [&](const auto& wanted) {
+    return std::any_of(node.labels.begin(), node.labels.end(),
+                       [&](const auto& has) { return has.first == wanted.first && has.second == wanted.second; });
+  });
 }
+
+bool selects(const PodShape& shape, const NodeConfig& node) { return carries(node, shape.node_selector); }
 
 bool affine(const PodShape& shape, const NodeConfig& node) {
   if (!shape.has_affinity || shape.affinity_terms.empty()) return true;

@@ -17,6 +17,8 @@ namespace hindsight::admission {
 /// empty matches (BA-81).
 [[nodiscard]] bool matches_node_labels(const FlavorConfig& flavor, const PodShape& shape);
 
+/// Has the node all of these labels, each with this value?
+[[nodiscard]] bool carries(const NodeConfig& node, const std::vector<std::pair<Symbol, std::string>>& labels);
 /// nodeSelector of the pods against all labels of a node.
 [[nodiscard]] bool selects(const PodShape& shape, const NodeConfig& node);
 /// Their required node affinity likewise: terms are OR-ed. What a term says of fields is not known here, and restricts nothing.

@@ -45,7 +45,7 @@ class Cycle {
     const std::size_t rejected = outcomes_.size();
     while (const auto next = order.next()) process(entries_[*next]);
     table_.rollback(start);
-    for (const auto& holding : taken_) Room::take(context_.room->free(), holding, -1);
+    for (const auto* holding : taken_) Room::take(context_.room->free(), *holding, -1);
     for (const Target& t : issued_) holder(t).removed = false;
 
     for (std::size_t i = 0; i < outcomes_.size(); ++i) outcomes_[i].turn = static_cast<std::uint32_t>(i);
@@ -241,7 +241,7 @@ class Cycle {
     if (!is_placed(e)) return;
     Room::take(context_.room->free(), e.assignment.placement->holding);
     if (projected_) Room::take(projected_room_, e.assignment.placement->holding);
-    taken_.push_back(e.assignment.placement->holding);
+    taken_.push_back(&e.assignment.placement->holding);
   }
 
   /// From here on somebody counts as gone.
@@ -447,10 +447,10 @@ class Cycle {
   Nominator nominator_;
   std::vector<CycleEntry> entries_;
   std::vector<Outcome> outcomes_;
-  std::vector<Target> issued_;            ///< Victims of the preemptions issued in this cycle, and slices that were replaced.
-  std::optional<QuotaTable> projected_;   ///< The state without them, from the first one on.
-  Room::State projected_room_;            ///< Likewise; empty as long as there is no `projected_`.
-  std::vector<topology::Holding> taken_;  ///< Of the room, so far.
+  std::vector<Target> issued_;                   ///< Victims of the preemptions issued in this cycle, and slices that were replaced.
+  std::optional<QuotaTable> projected_;          ///< The state without them, from the first one on.
+  Room::State projected_room_;                   ///< Likewise; empty as long as there is no `projected_`.
+  std::vector<const topology::Holding*> taken_;  ///< Of the room, so far.
   std::vector<std::pair<Symbol, const NamespaceLabels*>> namespaces_;
   bool not_ready_ = false;  ///< Some admitted workload is not PodsReady.
 };

@@ -38,16 +38,16 @@ void Nominator::assign(const WorkloadInfo& workload, NodeIndex queue, std::span<
   if (placer_ != nullptr) placer_->settle(workload, tree_.queue(queue), out);
 }
 
-/// The places that one who has to wait for others will have (2724 §3.13 step 5): nobody behind it is to take them. Without victims those
-/// that it would have if all were gone.
+/// The places that one who has to wait for others will have (2724 §3.13 step 5): nobody behind it is to take them. Without victims it
+/// has those that it would have if all were gone (PodPlacer::settle).
 void Nominator::reserve_places(const WorkloadInfo& workload, NodeIndex queue, Assignment& assignment, const std::vector<Target>& targets) {
-  if (placer_ == nullptr || assignment.mode != AssignmentMode::preempt || !placer_->concerns(assignment)) return;
+  if (targets.empty() || !assignment.placement) return;
   topology::TopologyRoom& room = placer_->room();
   const auto move = [&](int sign) {
     for (const Target& t : targets) room.take(room.free(), tree_.entry(t.entry).reservation->workload->id, sign);
   };
   move(-1);
-  placer_->place(workload, tree_.queue(queue), assignment, targets.empty() ? room.unused() : room.free());
+  placer_->place(workload, tree_.queue(queue), assignment, room.free());
   move(1);
 }
 

@@ -195,7 +195,7 @@ void PodPlacer::settle(const WorkloadInfo& workload, const QuotaTree::Queue& que
     }
     assignment.mode = AssignmentMode::preempt;
   }
-  const auto found = find(workload, queue, assignment, room_.unused());
+  auto found = find(workload, queue, assignment, room_.unused());
   if (!found) {  // whoever went, it would not help (TAS-111)
     for (const std::uint32_t i : found.error().positions) assignment.pod_sets[i].mode = AssignmentMode::no_fit;
     assignment.mode = AssignmentMode::no_fit;
@@ -203,6 +203,7 @@ void PodPlacer::settle(const WorkloadInfo& workload, const QuotaTree::Queue& que
     return;
   }
   for (const auto& placed : found->pod_sets) turn_to_preempt(assignment.pod_sets[placed.position]);  // TAS-112
+  assignment.placement = std::move(*found);  // where nobody has to go for it, these are kept for it (§3.13 step 5)
 }
 
 }  // namespace hindsight::admission

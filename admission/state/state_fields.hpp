@@ -26,10 +26,11 @@ HINDSIGHT_STATE(LocalQueueConfig, namespace_, name, cluster_queue, stop_policy, 
 HINDSIGHT_STATE(NamespaceConfig, name, labels, labels_since)
 HINDSIGHT_STATE(CheckConfig, name, controller, active)
 HINDSIGHT_STATE(PriorityClassConfig, value, global_default)
-HINDSIGHT_STATE_OF_KINDS(Catalog,
-                         (settings_json, flavors, queues, cohorts, namespaces, checks, topologies, workload_priority_classes,
-                          pod_priority_classes, local_queues),
-                         (), (settings, activity, roots, queue_index_, queues_in_, cohorts_in_, members_, shared_, local_queues_of_), ())
+HINDSIGHT_STATE_OF_KINDS(
+    Catalog,
+    (settings_json, flavors, queues, cohorts, namespaces, checks, topologies, workload_priority_classes, pod_priority_classes,
+     local_queues),
+    (), (settings, activity, roots, queue_index_, queues_in_, cohorts_in_, members_, trees_of_topologies_, shared_, local_queues_of_), ())
 
 // ---- Workloads and jobs -----------------------------------------------------------------------------------------------------------
 
@@ -110,7 +111,8 @@ HINDSIGHT_STATE_OF_KINDS(Domain,
                          (registry_, tree_version_),
                          (members_, holders_, job_places_, children_, owned_, descendants_, pods_of_owners_, running_ancestors_, not_ready_,
                           due_, due_of_, sampling_, sampling_of_, quarantined_queues_),
-                         (read_settings_, shared_catalog_, catalog_hash_, nodes_hash_, nodes_hashed_, nodes_version_, held_changes_, quarantine_changes_, quarantined_queue_changes_,
-                          to_pass_over_, asked_kinds_, took_decision_, edited_, catalog_changed_, restored_configured_, dirty_,
-                          restored_dirty_, is_dirty_, dirty_trees_, is_dirty_tree_, waiting_for_, parents_asked_, step_bytes_,
-                          life_cycle_steps_max_, circling_, answers_, answers_bytes_, admitting_, contenders_, step_))
+                         (read_settings_, shared_catalog_, catalog_hash_, nodes_hash_, nodes_hashed_, nodes_version_, held_changes_,
+                          quarantine_changes_, quarantined_queue_changes_, to_pass_over_, asked_kinds_, took_decision_, edited_,
+                          catalog_changed_, restored_configured_, dirty_, restored_dirty_, is_dirty_, dirty_trees_, is_dirty_tree_,
+                          waiting_for_, parents_asked_, step_bytes_, life_cycle_steps_max_, circling_, answers_, answers_bytes_, admitting_,
+                          contenders_, step_))

@@ -18,9 +18,7 @@ std::string words_of(const OwnedTaint& taint) {
 }
 
 bool takes_part(const NodeConfig& node, const FlavorConfig& flavor) {
-  return node.ready && !node.unschedulable && std::all_of(flavor.node_labels.begin(), flavor.node_labels.end(), [&](const auto& wanted) {
-           return node.has_label(wanted.first) && node.label(wanted.first) == wanted.second;
-         });
+  return node.ready && !node.unschedulable && carries(node, flavor.node_labels);
 }
 
 /// The first reason for which no pod of this shape may stand on the node; empty: it may.

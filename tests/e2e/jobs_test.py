@@ -169,7 +169,8 @@ class JobsTest(unittest.TestCase):
             conditions = {c["type"]: c["status"] for c in w["status"]["conditions"]}
             self.assertEqual(conditions.get("Finished"), "True", w["metadata"]["name"])
             if conditions.get("Admitted") != "True":  # preempted while its last pod was ending: finished all the same, and never twice
-                self.assertEqual(conditions.get("Evicted"), "True", w["metadata"]["name"])
+                story = "" if conditions.get("Evicted") == "True" else run(ARGS.hindsight, "history", f"default/{w['metadata']['name']}", "--log", log, check=False)
+                self.assertEqual(conditions.get("Evicted"), "True", f"{w['metadata']['name']}: {json.dumps(w['status'])}\n{story}")
         for q in self.get("clusterqueues.kueue.x-k8s.io"):
             self.assertEqual((q["status"].get("pendingWorkloads", 0), q["status"].get("reservingWorkloads", 0)), (0, 0), q["metadata"]["name"])
         print(run(ARGS.hindsight, "verify", "--log", log), flush=True)
