@@ -1,6 +1,7 @@
 #include "connectors/kubernetes/http/curl_multi.hpp"
 
 #include <sys/epoll.h>
+#include <unistd.h>
 
 #include <stdexcept>
 #include <utility>
@@ -40,6 +41,9 @@ CurlMulti::~CurlMulti() {
 }
 
 CURLMcode CurlMulti::add(CURL* easy) {
+  // A connection may outlive the transfer, but not the set.
+  curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, &CurlMulti::close_socket);
+  curl_easy_setopt(easy, CURLOPT_CLOSESOCKETDATA, this);
   const Entered entered(*depth_);
   return curl_multi_add_handle(multi_, easy);
 }
@@ -57,12 +61,13 @@ void CurlMulti::unpause(CURL* easy) {
 int CurlMulti::on_socket(CURL* /*easy*/, curl_socket_t socket, int what, void* self, void* /*unused*/) {
   auto& multi = *static_cast<CurlMulti*>(self);
   if (what == CURL_POLL_REMOVE) {
-    multi.loop_.unwatch(socket);
+    multi.forget(socket);
     return 0;
   }
   std::uint32_t events = 0;
   if ((what & CURL_POLL_IN) != 0) events |= EPOLLIN;
   if ((what & CURL_POLL_OUT) != 0) events |= EPOLLOUT;
+  multi.watched_.insert(socket);
   multi.loop_.watch(socket, events, [&multi, socket](std::uint32_t ready) {
     int action = 0;
     if ((ready & EPOLLIN) != 0) action |= CURL_CSELECT_IN;
@@ -71,6 +76,15 @@ int CurlMulti::on_socket(CURL* /*easy*/, curl_socket_t socket, int what, void* s
     multi.act(socket, action);
   });
   return 0;
+}
+
+int CurlMulti::close_socket(void* self, curl_socket_t socket) {
+  static_cast<CurlMulti*>(self)->forget(socket);
+  return ::close(socket);
+}
+
+void CurlMulti::forget(curl_socket_t socket) {
+  if (watched_.erase(socket) != 0) loop_.unwatch(socket);
 }
 
 int CurlMulti::on_timer(CURLM* /*multi*/, long milliseconds, void* self) {

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <unordered_set>
 
 #include "connectors/kubernetes/loop.hpp"
 
@@ -29,13 +30,18 @@ class CurlMulti {
 
  private:
   static int on_socket(CURL* easy, curl_socket_t socket, int what, void* self, void* unused);
+  /// Closes a socket for libcurl, which now and then reports a socket as removed only after it has closed it. By then the number may
+  /// belong to another thread, or to another set on the same loop: so the loop forgets the socket before the number is free.
+  static int close_socket(void* self, curl_socket_t socket);
   static int on_timer(CURLM* multi, long milliseconds, void* self);
+  void forget(curl_socket_t socket);
   void act(curl_socket_t socket, int events);
   void collect();
 
   Loop& loop_;
   OnDone on_done_;
   CURLM* multi_;
+  std::unordered_set<curl_socket_t> watched_;  ///< Open sockets of this set alone.
   Loop::TimerId timer_ = 0;
   std::shared_ptr<int> depth_;
 };
