@@ -46,6 +46,8 @@ HINDSIGHT_RECORD(ExecutionTimeReset, workload)
 HINDSIGHT_RECORD(SizingBarred, workload, job, barred, unsupported, message)
 HINDSIGHT_RECORD(PodRef, uid, namespace_, name, pod_set)
 HINDSIGHT_RECORD(PodsReleased, workload, job, slice_name, pods)
+HINDSIGHT_RECORD(PlacedPod, uid, name, values)
+HINDSIGHT_RECORD(PodsPlaced, workload, job, pod_set, levels, pods)
 
 // ---- gates --------------------------------------------------------------------------------------------------------------
 

@@ -47,7 +47,7 @@ HINDSIGHT_RECORD(PlannedAmount, pod_set, container, resource, original, amount)
 HINDSIGHT_RECORD(TopologyLayerFacts, level, size)
 HINDSIGHT_RECORD(PodSetFacts, name, count, min_count, requests, node_selector, has_affinity, affinity_terms, tolerations, shape_hash,
                  template_hash, core_hash, pod_set_group, limits_error, required_topology, preferred_topology, unconstrained_topology,
-                 limit_range_error, sized, bare_hash, topology_requested, topology_layers)
+                 limit_range_error, sized, bare_hash, topology_requested, topology_layers, topology_ranked, topology_groups)
 
 // ---- configuration kinds ------------------------------------------------------------------------------------------------
 
@@ -87,7 +87,10 @@ HINDSIGHT_RECORD(WorkloadObserved, meta, owner_uid, owner_kind, owner_name, queu
                  accumulated_exec_seconds, evictions, has_resource_requests, job_uid, elastic, replacement_for, slice_name, resource_policy,
                  resource_bounds, plan)
 
-HINDSIGHT_RECORD(PodObserved, meta, owner_uid, pod_set, slice_name, gated, ended, index)
+HINDSIGHT_RECORD(PodObserved, meta, owner_uid, pod_set, slice_name, gated, ended, index, placed, topology_gated, workload_name, group,
+                 index_offset, index_offset_bad, node_selector)
+
+HINDSIGHT_RECORD(NodeUsageObserved, node, usage)
 
 // ---- the rest -----------------------------------------------------------------------------------------------------------
 

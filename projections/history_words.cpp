@@ -91,6 +91,12 @@ struct Words {
     for (const auto& pod : e.pods) pods.emplace_back(pod.name);
     return {"podsReleased", counted(e.pods.size(), "gated pod") + " released: " + joined(pods), false};
   }
+  EventWords operator()(const PodsPlaced& e) const {
+    std::vector<std::string> places;
+    for (const auto& pod : e.pods)
+      places.push_back(std::string(pod.name) + (pod.values.empty() ? "" : " on " + std::string(pod.values[pod.values.size() - 1])));
+    return {"podsPlaced", counted(e.pods.size(), "gated pod") + " placed: " + joined(places), false};
+  }
   EventWords operator()(const GateChanged& e) const {
     const std::string gate = (e.contract == GateContract::scheduling ? "scheduling gate " : "admission gate ") + std::string(e.value);
     switch (e.change) {

@@ -189,13 +189,15 @@ struct Metrics::Counters {
                  {{"job_kind", std::string(e.job.kind)}}, seconds(now_ - job->second), doubling(0.01, 11));
       c_.jobs_without_workload.erase(job);
     }
-    void operator()(const PodsReleased& e) {
-      const WorkloadAt at = find_by_uid(state_, e.workload.uid);
+    void operator()(const PodsReleased& e) { gates_removed(e.workload, e.pods.size(), "kueue.x-k8s.io/elastic-job"); }
+    void operator()(const PodsPlaced& e) { gates_removed(e.workload, e.pods.size(), "kueue.x-k8s.io/topology"); }
+    void gates_removed(const WorkloadRef& workload, std::size_t pods, const char* gate) {
+      const WorkloadAt at = find_by_uid(state_, workload.uid);
       const auto* admitted = at.workload == nullptr ? nullptr : at.workload->find(ConditionType::admitted);
       if (admitted == nullptr || !admitted->is_true()) return;
-      for (std::size_t i = 0; i < e.pods.size(); ++i)
+      for (std::size_t i = 0; i < pods; ++i)
         c_.measure("pod_scheduling_gate_removal_seconds", "From admission to the removal of the scheduling gate of a pod",
-                   {{"name", "kueue.x-k8s.io/elastic-job"}, {"cluster_queue", queue_name(*at.workload)}, {"is_group", "false"}},
+                   {{"name", gate}, {"cluster_queue", queue_name(*at.workload)}, {"is_group", "false"}},
                    seconds(now_ - admitted->last_transition), exponential(14));
     }
     void operator()(const GateChanged& e) {

@@ -32,6 +32,8 @@ std::optional<ObjectKey> object_of(const Observation& o) {
       []<class T>(const T& x) -> std::optional<ObjectKey> {
         if constexpr (std::is_same_v<T, ConfigurationObserved>)
           return ObjectKey{};
+        else if constexpr (std::is_same_v<T, NodeUsageObserved>)
+          return ObjectKey{ObjectKind::node, "usage", std::string(x.node), {}};  // no node has a namespace
         else if constexpr (observed_kind<T>() == ObjectKind::unspecified)
           return std::nullopt;
         else

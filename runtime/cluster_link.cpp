@@ -16,6 +16,9 @@ namespace {
 
 namespace t = connectors::types;
 
+constexpr auto tick_time = std::chrono::milliseconds(100);
+constexpr unsigned ticks_of_a_retry = 10;
+
 }  // namespace
 
 /// Answers come on the client's thread; the bridge wants them on its own.
@@ -47,14 +50,16 @@ class ClusterLink::StoreMirror final : public connectors::Mirror {
 };
 
 ClusterLink::ClusterLink(connectors::kubernetes::KubernetesCluster& cluster, std::function<void(const std::string&)> notice,
-                         connectors::PlanSettings plans)
+                         connectors::PlanSettings plans, bool topologies)
     : cluster_(cluster),
       notice_(std::move(notice)),
+      topologies_(topologies),
       mirror_(std::make_unique<StoreMirror>(cluster.mirror())),
       posting_(std::make_unique<PostingCluster>(cluster, tasks_)) {
   connectors::BridgeOptions options;
   options.plans = std::move(plans);
-  options.synced_kinds = connectors::watched_on_clusters;
+  options.synced_kinds = topologies ? connectors::watched_resource_types : connectors::watched_without_nodes;
+  options.gathers_usage = topologies;
   options.notice = notice_;
   options.departed = [this] {
     if (domains_ != nullptr && !stopping_) domains_->departed();
@@ -70,39 +75,52 @@ void ClusterLink::start(ClusterDomains& domains, const std::string& configuratio
   domains_ = &domains;
   if (!configuration.empty()) tasks_.post([this, configuration] { domains_->observe(ConfigurationObserved{configuration}); });
   ask_for_version();
-  for (const auto* type : connectors::watched_on_clusters) {
-    connectors::kubernetes::ReflectorOptions options;
-    options.is_optional = connectors::may_be_missing(*type) || type == &t::pod;
-    if (type == &t::pod) options.label_selector = connectors::keys::pod_set;  // those that a start has stamped
-    cluster_.watch(
-        *type,
-        [this](const connectors::WatchEvent& event) {
-          auto text = std::make_shared<std::string>(event.object);
-          backlog_.add(text->size());
-          const auto waiting = tasks_.post([this, kind = event.type, resource = event.resource, text] {
-            bridge_->on_watch({kind, resource, *text});
-            backlog_.remove(text->size());
-            go_on_watching();
-          });
-          return backlog_.pauses(waiting) ? Flow::pause : Flow::more;
-        },
-        options);
-  }
+  for (const auto* type : topologies_ ? connectors::watched_resource_types : connectors::watched_without_nodes) watch(*type);
   retries_ = std::jthread([this](const std::stop_token& stop) {
     name_this_thread("retries");
     std::mutex m;
     std::condition_variable_any cv;
     std::unique_lock lock(m);
-    while (!cv.wait_for(lock, stop, std::chrono::seconds(1), [] { return false; })) {
-      if (stop.stop_requested()) return;
-      tasks_.post([this] {
-        go_on_watching();
-        bridge_->retry();
-        writes_ = bridge_->writes();
-        conflicts_ = bridge_->conflicts();
-        outstanding_ = bridge_->outstanding();
-      });
-    }
+    for (unsigned round = 1; !cv.wait_for(lock, stop, tick_time, [] { return false; }) && !stop.stop_requested(); ++round) tick(round);
+  });
+}
+
+void ClusterLink::watch(const connectors::ResourceType& type) {
+  connectors::kubernetes::ReflectorOptions options;
+  options.is_optional = connectors::may_be_missing(type) || &type == &t::pod;
+  if (&type == &t::node) options.keep_text = false;  // nothing is written to nodes, and they are large
+  if (&type == &t::pod) {
+    if (topologies_)
+      options.keeps_text = [](std::string_view pod) { return pod.find(connectors::keys::pod_set) != std::string_view::npos; };
+    else
+      options.label_selector = connectors::keys::pod_set;  // those that a start has stamped
+  }
+  cluster_.watch(
+      type,
+      [this](const connectors::WatchEvent& event) {
+        auto text = std::make_shared<std::string>(event.object);
+        backlog_.add(text->size());
+        const auto waiting = tasks_.post([this, kind = event.type, resource = event.resource, text] {
+          bridge_->on_watch({kind, resource, *text});
+          usage_waits_ = bridge_->usage_waits();
+          backlog_.remove(text->size());
+          go_on_watching();
+        });
+        return backlog_.pauses(waiting) ? Flow::pause : Flow::more;
+      },
+      options);
+}
+
+/// Ten times a second what pods use is told; what waits for a retry has its turn once.
+void ClusterLink::tick(unsigned round) {
+  if (usage_waits_.exchange(false)) tasks_.post([this] { bridge_->tell_usage(); });
+  if (round % ticks_of_a_retry != 0) return;
+  tasks_.post([this] {
+    go_on_watching();
+    bridge_->retry();
+    writes_ = bridge_->writes();
+    conflicts_ = bridge_->conflicts();
+    outstanding_ = bridge_->outstanding();
   });
 }
 

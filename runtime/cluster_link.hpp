@@ -18,8 +18,9 @@ namespace hindsight::runtime {
 /// cannot take more; then the watches are paused, so that a flood slows the mirror and not the memory.
 class ClusterLink {
  public:
+  /// `topologies`: nodes and all pods are watched, because decisions depend on what is free of nodes.
   ClusterLink(connectors::kubernetes::KubernetesCluster& cluster, std::function<void(const std::string&)> notice,
-              connectors::PlanSettings plans);
+              connectors::PlanSettings plans, bool topologies);
   ~ClusterLink();
 
   /// Starts to watch; when all lists are complete, has the domains compare, and lets them decide. `configuration`: JSON for
@@ -49,14 +50,17 @@ class ClusterLink {
   void on_emit(const Observation& o);
   void ask_for_version();
   void go_on_watching();
+  void watch(const connectors::ResourceType& type);
+  void tick(unsigned round);
 
   connectors::kubernetes::KubernetesCluster& cluster_;
   std::function<void(const std::string&)> notice_;
+  const bool topologies_;
   ClusterDomains* domains_ = nullptr;
   std::unique_ptr<StoreMirror> mirror_;
   std::unique_ptr<PostingCluster> posting_;
   std::unique_ptr<connectors::Bridge> bridge_;
-  std::atomic<bool> synced_ = false, stopping_ = false;
+  std::atomic<bool> synced_ = false, stopping_ = false, usage_waits_ = false;
   connectors::Backlog backlog_;
   std::atomic<std::uint64_t> writes_ = 0, conflicts_ = 0;
   std::atomic<std::size_t> outstanding_ = 0;

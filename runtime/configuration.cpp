@@ -1,6 +1,5 @@
 #include "runtime/configuration.hpp"
 
-#include "connectors/json/json_value.hpp"
 #include "operations/logging.hpp"
 
 namespace hindsight::runtime {
@@ -12,12 +11,6 @@ Result<operations::Configuration> run_configuration(const std::string& file, con
   if (!configuration) return configuration;
   for (const auto& warning : configuration->warnings) operations::log(operations::LogLevel::warning, warning);
   return configuration;
-}
-
-std::string cluster_settings(const operations::Configuration& configuration) {
-  auto root = connectors::Json::parse(configuration.json);
-  root["featureGates"]["TopologyAwareScheduling"] = false;
-  return root.dump();
 }
 
 }  // namespace hindsight::runtime

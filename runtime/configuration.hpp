@@ -11,8 +11,4 @@ namespace hindsight::runtime {
 /// process log. Errors: invalid or not_found, naming file, line, field, what was found and what is allowed.
 [[nodiscard]] Result<operations::Configuration> run_configuration(const std::string& file, const std::string& feature_gates);
 
-/// The configuration as the domains of a cluster are told it. Topologies are decided in simulation only, whatever the gate says: on a
-/// cluster nobody gives placed pods their places yet, and they would wait for ever (docs/deviations.md).
-[[nodiscard]] std::string cluster_settings(const operations::Configuration& configuration);
-
 }  // namespace hindsight::runtime

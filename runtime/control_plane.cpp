@@ -227,7 +227,7 @@ Result<void> ControlPlane::start_deciding() {
   connectors::PlanSettings plans;
   plans.partial_admission = configuration_.gate("PartialAdmission");
   plans.label_keys_to_copy = configuration_.label_keys_to_copy;
-  link_ = std::make_unique<ClusterLink>(*cluster_, &warn, std::move(plans));
+  link_ = std::make_unique<ClusterLink>(*cluster_, &warn, std::move(plans), configuration_.gate("TopologyAwareScheduling"));
   events_ = std::make_unique<connectors::EventSender>([this](connectors::Write write, std::function<void(connectors::WriteAnswer)> done) {
     cluster_->submit_best_effort(std::move(write), std::move(done));
   });
@@ -241,7 +241,7 @@ Result<void> ControlPlane::start_deciding() {
   events_->start_ticking();
   running_.domains = domains_.get();
   running_.link = link_.get();
-  link_->start(*domains_, cluster_settings(configuration_));
+  link_->start(*domains_, configuration_.json);
   return {};
 }
 

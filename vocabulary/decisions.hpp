@@ -243,6 +243,22 @@ struct PodsReleased {
   List<PodRef> pods;
 };
 
+/// A pod, and the domain that it shall stand in.
+struct PlacedPod {
+  Text uid;
+  Text name;
+  List<Text> values;  ///< One for each level.
+};
+
+/// These pods shall lose the scheduling gate topology, and select the nodes of the domain that each was given (TAS-80).
+struct PodsPlaced {
+  WorkloadRef workload;
+  JobRef job;
+  Text pod_set;
+  List<Text> levels;  ///< Node labels, as in the assignment.
+  List<PlacedPod> pods;
+};
+
 // ---- gates ------------------------------------------------------------------------------------------------------------------
 
 /// Which of the two gate annotations (6915 §1).
@@ -279,7 +295,7 @@ struct TreeReactivated {
 using Event = std::variant<WorkloadRequested, WorkloadRevised, WorkloadRemoved, JobStopped, QuotaReserved, EntryRequeued, WorkloadPreempted,
                            WorkloadEvicted, ReservationCleared, WorkloadAdmitted, WorkloadFinished, ConditionChanged, WorkloadDeactivated,
                            ChecksChanged, RequeueStateChanged, ReclaimableChanged, ExecutionTimeReset, TreeReactivated, SliceReplaced,
-                           PodsReleased, GateChanged, SizingBarred>;
+                           PodsReleased, GateChanged, SizingBarred, PodsPlaced>;
 
 enum class StepKind : std::uint8_t { unspecified = 0, life_cycle = 1, timers = 2, cycle = 3 };
 

@@ -154,6 +154,8 @@ struct PodSetFacts {
   std::uint64_t bare_hash = 0;                    ///< With `sized`: as core_hash, without what the bounds are about.
   bool topology_requested = false;                ///< It says something of topologies, if only `unconstrained: false`.
   List<TopologyLayerFacts> topology_layers = {};  ///< The outermost first.
+  bool topology_ranked = false;                   ///< The request names a label that PodObserved::index is read from.
+  std::optional<std::int32_t> topology_groups;    ///< Sub-groups of equal size, by PodObserved::group.
 };
 
 // ---- configuration kinds ------------------------------------------------------------------------------------------------
@@ -419,15 +421,30 @@ struct WorkloadObserved {
   List<PlannedAmount> plan;  ///< Annotation resource-plan: the sizes in force.
 };
 
-/// A pod of an elastic job: one that waits behind the gate elastic-job, or that belongs to a chain of slices.
+/// A pod of an elastic job, which waits behind the gate elastic-job or belongs to a chain of slices, or one of a pod set that has places in
+/// a topology (2724 §2.6).
 struct PodObserved {
   ObjectMeta meta;
-  Text owner_uid;           ///< Controller owner.
-  Text pod_set;             ///< Label podset; empty: it belongs to none (EJ-75).
-  Text slice_name;          ///< Annotation workload-slice-name, else workload.
-  bool gated = false;       ///< Carries the scheduling gate elastic-job.
-  bool ended = false;       ///< Succeeded or Failed.
-  std::int32_t index = -1;  ///< Completion index; -1: none.
+  Text owner_uid;                 ///< Controller owner.
+  Text pod_set;                   ///< Label podset; empty: it belongs to none (EJ-75).
+  Text slice_name;                ///< Annotation workload-slice-name, else workload.
+  bool gated = false;             ///< Carries the scheduling gate elastic-job.
+  bool ended = false;             ///< Succeeded or Failed.
+  std::int32_t index = -1;        ///< Completion index; -1: none.
+  bool placed = false;            ///< Carries annotations of topologies.
+  bool topology_gated = false;    ///< Carries the scheduling gate topology.
+  Text workload_name;             ///< Annotation workload.
+  std::int32_t group = -1;        ///< Index of its sub-group; -1: none.
+  std::int32_t index_offset = 0;  ///< Annotation pod-index-offset.
+  bool index_offset_bad = false;  ///< There is such an annotation, and it is no number (TAS-82).
+  List<Pair> node_selector = {};  ///< With `placed`; sorted by key.
+};
+
+/// What pods that no assignment stands for take of a node (TAS-25): all of it, whatever was told before, so that a repetition changes
+/// nothing.
+struct NodeUsageObserved {
+  Text node;                   ///< Name of the Node.
+  List<ResourceAmount> usage;  ///< Sorted by name; with "pods", how many these are.
 };
 
 // ---- the rest -------------------------------------------------------------------------------------------------------------
@@ -515,9 +532,10 @@ struct EpochStarted {
   std::uint32_t rules = 0;  ///< Version of the rules that it decides by (admission/rules.hpp); 0: from before they had one.
 };
 
-using Observation = std::variant<ResourceFlavorObserved, ClusterQueueObserved, CohortObserved, LocalQueueObserved,
-                                 WorkloadPriorityClassObserved, PriorityClassObserved, NamespaceObserved, AdmissionCheckObserved,
-                                 TopologyObserved, NodeObserved, JobObserved, WorkloadObserved, ObjectDeleted, TimerFired, MirrorSynced,
-                                 WriteRefused, ConfigurationObserved, PodObserved, ClockStepped, ObjectQuarantined, RecordQuarantined>;
+using Observation =
+    std::variant<ResourceFlavorObserved, ClusterQueueObserved, CohortObserved, LocalQueueObserved, WorkloadPriorityClassObserved,
+                 PriorityClassObserved, NamespaceObserved, AdmissionCheckObserved, TopologyObserved, NodeObserved, JobObserved,
+                 WorkloadObserved, ObjectDeleted, TimerFired, MirrorSynced, WriteRefused, ConfigurationObserved, PodObserved, ClockStepped,
+                 ObjectQuarantined, RecordQuarantined, NodeUsageObserved>;
 
 }  // namespace hindsight

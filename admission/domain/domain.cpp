@@ -548,7 +548,7 @@ std::size_t Domain::entries() const {
          running_ancestors_.size() + pods_.size() + pods_of_owners_.size() + held_.size() + not_ready_.size() + due_.size() +
          reactivations_.size() + consumed_.size() + sampling_.size() + sampling_of_.size() + job_kinds_.size() + workload_places_.size() +
          repeated_.counts().size() + quarantined_.size() + quarantined_queues_.size() + catalog_->local_queues.size() +
-         catalog_->namespaces.size();
+         catalog_->namespaces.size() + nodes_.size() + node_usage_.size();
 }
 
 std::uint64_t Domain::hash() const {
@@ -564,10 +564,17 @@ std::uint64_t Domain::hash() const {
   h.add(synced_);
   if (catalog_hash_ == 0) catalog_hash_ = catalog_->hash();
   h.add(catalog_hash_);
-  if (!nodes_.empty()) {  // logs without nodes keep their hashes
+  if (!nodes_.empty() || !node_usage_.empty()) {  // logs without nodes keep their hashes
     if (std::exchange(nodes_hashed_, nodes_version_) != nodes_version_) {
       StateHash all;
       for (const auto& [name, node] : nodes_) all.add(content_hash(*node));
+      for (const auto& [name, usage] : node_usage_) {
+        all.add(name);
+        for (const auto& [resource, amount] : usage) {
+          all.add(resource);
+          all.add(amount);
+        }
+      }
       nodes_hash_ = all.value();
     }
     h.add(nodes_hash_);

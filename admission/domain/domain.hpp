@@ -106,6 +106,8 @@ class Domain {
     return c;
   }
   [[nodiscard]] const std::shared_ptr<const Catalog>& catalog() const { return shared_catalog_; }
+  [[nodiscard]] const Nodes& nodes() const { return nodes_; }
+  [[nodiscard]] const NodeUsage& node_usage() const { return node_usage_; }
   [[nodiscard]] std::uint64_t sequence() const { return sequence_; }
   [[nodiscard]] std::uint64_t epoch() const { return epoch_; }
   [[nodiscard]] Time now() const { return now_; }
@@ -211,6 +213,7 @@ class Domain {
   void apply(const AdmissionCheckObserved& o, Outbox& out);
   void apply(const TopologyObserved& o, Outbox& out);
   void apply(const NodeObserved& o, Outbox& out);
+  void apply(const NodeUsageObserved& o, Outbox& out);
   void apply(const JobObserved& o, Outbox& out);
   void apply(const WorkloadObserved& o, Outbox& out);
   void apply(const ObjectDeleted& o, Outbox& out);
@@ -292,6 +295,7 @@ class Domain {
   std::shared_ptr<Catalog> catalog_ = std::make_shared<Catalog>();
   std::shared_ptr<const Catalog> shared_catalog_ = catalog_;
   Nodes nodes_;
+  NodeUsage node_usage_;
   mutable std::uint64_t catalog_hash_ = 0;                   ///< As long as nobody edits it; 0: not known.
   mutable std::uint64_t nodes_hash_ = 0, nodes_hashed_ = 0;  ///< Of `nodes_`, and the version that it is of.
   std::uint64_t nodes_version_ = 1;  ///< Another one whenever what topologies are made of has changed; a cache, no state.

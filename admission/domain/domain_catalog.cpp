@@ -288,11 +288,38 @@ void Domain::apply(const NamespaceObserved& o, Outbox& out) {
 /// Whatever a node can have room for is tried again (TAS-18); a heartbeat changes nothing (TAS-19).
 void Domain::apply(const NodeObserved& o, Outbox& out) {
   (void)out;
-  auto config = std::make_shared<const NodeConfig>(to_config(o));
-  auto& mine = nodes_[config->name];
-  if (mine != nullptr && *mine == *config) return;
-  mine = std::move(config);
+  auto config = to_config(o);
+  if (const auto used = node_usage_.find(config.name); used != node_usage_.end()) config.used = used->second;
+  auto& mine = nodes_[config.name];
+  if (mine != nullptr && *mine == config) return;
+  mine = std::make_shared<const NodeConfig>(std::move(config));
   nodes_changed(*mine);
+}
+
+/// TAS-25 to TAS-28.
+void Domain::apply(const NodeUsageObserved& o, Outbox& out) {
+  (void)out;
+  const Symbol name(o.node);
+  std::vector<std::pair<Symbol, Amount>> usage;
+  for (const auto& [resource, amount] : o.usage)
+    if (amount > 0) usage.emplace_back(Symbol(resource), amount);
+  if (const auto known = node_usage_.find(name); known == node_usage_.end() ? usage.empty() : known->second == usage) return;
+  ++nodes_version_;
+  seen_cycles_.clear();
+  if (const auto node = nodes_.find(name); node != nodes_.end()) {
+    auto config = *node->second;
+    const bool freed = std::any_of(config.used.begin(), config.used.end(), [&](const auto& before) {
+      return std::none_of(usage.begin(), usage.end(),
+                          [&](const auto& now) { return now.first == before.first && now.second >= before.second; });
+    });
+    config.used = usage;
+    node->second = std::make_shared<const NodeConfig>(std::move(config));
+    if (freed) nodes_changed(*node->second);  // TAS-28
+  }
+  if (usage.empty())
+    node_usage_.erase(name);
+  else
+    node_usage_[name] = std::move(usage);
 }
 
 /// Trees whose flavors can select the node have something to try.

@@ -61,6 +61,7 @@ struct NodeConfig {
   std::vector<std::pair<Symbol, Amount>> allocatable;  ///< Sorted by resource text.
   bool ready = false;
   bool unschedulable = false;
+  std::vector<std::pair<Symbol, Amount>> used;  ///< By pods that no assignment stands for; sorted by resource text.
   [[nodiscard]] std::string_view label(Symbol key) const {
     for (const auto& [k, v] : labels)
       if (k == key) return v;
@@ -72,6 +73,8 @@ struct NodeConfig {
   friend bool operator==(const NodeConfig&, const NodeConfig&) = default;
 };
 using Nodes = std::map<Symbol, std::shared_ptr<const NodeConfig>, ByText>;
+/// What NodeConfig::used is made of, also of nodes that are not there now.
+using NodeUsage = std::map<Symbol, std::vector<std::pair<Symbol, Amount>>, ByText>;
 
 /// Quota of one (flavor, resource) pair on a ClusterQueue or Cohort.
 struct Quota {

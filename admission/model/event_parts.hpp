@@ -50,6 +50,10 @@ class EventParts {
     const auto& [uid, namespace_, name, pod_set] = x;
     all(uid, namespace_, name, pod_set);
   }
+  void add(const PlacedPod& x) {
+    const auto& [uid, name, values] = x;
+    all(uid, name, values);
+  }
   void add(const PodSetCount& x) {
     const auto& [pod_set, count] = x;
     all(pod_set, count);
@@ -152,6 +156,10 @@ class EventParts {
   void add(const PodsReleased& e) {
     const auto& [workload, job, slice, pods] = e;
     all(workload, job, slice, pods);
+  }
+  void add(const PodsPlaced& e) {
+    const auto& [workload, job, pod_set, levels, pods] = e;
+    all(workload, job, pod_set, levels, pods);
   }
   void add(const GateChanged& e) {
     const auto& [workload, job, contract, change, value, generation, since] = e;

@@ -125,8 +125,8 @@ struct PodSetStart {
   std::int32_t count = 0;
   std::vector<std::pair<std::string, std::string>> node_labels;  ///< Of the assigned flavors.
   std::vector<OwnedToleration> tolerations;                      ///< Of the assigned flavors.
-  std::vector<std::string> pod_set_updates;  ///< JSON of the Ready checks' entries for this pod set.
-  bool placed = false;                       ///< Its pods wait at the gate `kueue.x-k8s.io/topology` until each has its place (TAS-77).
+  std::vector<std::string> pod_set_updates;                      ///< JSON of the Ready checks' entries for this pod set.
+  bool placed = false;  ///< Its pods wait at the gate `kueue.x-k8s.io/topology` until each has its place (TAS-77).
 };
 
 /// The job shall run or be stopped.
@@ -174,11 +174,13 @@ struct FinalizerIntent {
   bool held = true;  ///< false: the object is being deleted and may go.
 };
 
-/// A pod shall lose the scheduling gate elastic-job, and carry what a start puts into the pods of its pod set (EJ-68).
+/// A pod shall lose scheduling gates, and carry what a start puts into the pods of its pod set (EJ-68).
 struct PodReleaseIntent {
   std::string uid, namespace_, name;
   std::uint64_t decision_sequence = 0;
-  std::vector<std::pair<std::string, std::string>> node_labels;  ///< Of the flavors of its slice.
+  bool elastic_gate = false;                                     ///< The gate elastic-job goes.
+  bool topology_gate = false;                                    ///< The gate topology goes (TAS-80).
+  std::vector<std::pair<std::string, std::string>> node_labels;  ///< Of the flavors of its slice, and of its domain.
   std::vector<OwnedToleration> tolerations;                      ///< Of the flavors of its slice.
 };
 

@@ -108,6 +108,8 @@ std::optional<TopologyRequest> own_topology(const PodSetFacts& f) {
   if (!f.preferred_topology.empty()) out.preferred = f.preferred_topology;
   out.unconstrained = f.unconstrained_topology;
   for (const auto& layer : f.topology_layers) out.slices.push_back({std::string(layer.level), layer.size});
+  out.ranked = f.topology_ranked;
+  out.groups = f.topology_groups;
   return out;
 }
 

@@ -83,6 +83,12 @@ Result<void> SnapshotCodec::read_domain(ArchiveReader& a, Domain& d) {
     if (!lineage.owner_uid.empty()) d.owned_[lineage.owner_uid].insert(index);
     if (!lineage.ancestor.empty()) d.descendants_[lineage.ancestor].insert(index);
   }
+  for (const auto& [name, usage] : d.node_usage_)
+    if (const auto node = d.nodes_.find(name); node != d.nodes_.end() && node->second != nullptr) {
+      NodeConfig used = *node->second;
+      used.used = usage;
+      node->second = std::make_shared<const NodeConfig>(std::move(used));
+    }
   for (const auto& [uid, place] : d.pods_) d.pods_of_owners_[place.owner].insert(uid);
   for (const auto& [uid, q] : d.quarantined_) d.index_queue(uid, q, true);
   if (!holds_together(d)) return fail(ErrorKind::corrupt, "snapshot: the domain's part names what it does not have");

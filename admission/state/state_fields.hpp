@@ -13,7 +13,7 @@ HINDSIGHT_STATE(OwnedTerm, requirements)
 HINDSIGHT_STATE(OwnedTaint, key, value, effect)
 HINDSIGHT_STATE(OwnedToleration, key, value, exists, effect, seconds)
 HINDSIGHT_STATE(FlavorConfig, name, node_labels, taints, tolerations, topology)
-HINDSIGHT_STATE(NodeConfig, name, labels, taints, allocatable, ready, unschedulable)
+HINDSIGHT_STATE_OF_KINDS(NodeConfig, (name, labels, taints, allocatable, ready, unschedulable), (), (used), ())
 HINDSIGHT_STATE(Quota, nominal, borrowing_limit, lending_limit)
 HINDSIGHT_STATE(FlavorQuotas, flavor, quotas)
 HINDSIGHT_STATE(ResourceGroup, resources, flavors)
@@ -40,7 +40,7 @@ HINDSIGHT_STATE(SizedPart, container, role, amounts)
 HINDSIGHT_STATE(PlannedSize, pod_set, container, resource, original, amount)
 HINDSIGHT_STATE(PodShape, node_selector, has_affinity, affinity_terms, tolerations)
 HINDSIGHT_STATE(TopologyRequest::Layer, level, size)
-HINDSIGHT_STATE(TopologyRequest, required, preferred, unconstrained, slices)
+HINDSIGHT_STATE(TopologyRequest, required, preferred, unconstrained, slices, ranked, groups)
 HINDSIGHT_STATE(TopologyAssignment, levels, values, counts)
 HINDSIGHT_STATE(PodSetSpec, name, count, min_count, requests, shape, shape_hash, template_hash, core_hash, group, limits_error,
                 limit_range_error, sized, bare_hash, topology)
@@ -63,7 +63,9 @@ HINDSIGHT_STATE(JobState, uid, name, kind, group, namespace_, resource_version, 
                 pods_gated, start_error, removal_pending, requested_since, requested_name, requested_for, scheduling_gated_by, gate_noted,
                 gated_since, gate_ignored, by_itself, stop_noted, start_due, start_left, resource_policy, resource_bounds, plan,
                 quarantined)
-HINDSIGHT_STATE(PodState, uid, name, pod_set, index, resource_version, gated, ended, released, released_at)
+HINDSIGHT_STATE(NodeSelector, entries)
+HINDSIGHT_STATE(PodState, uid, name, pod_set, index, resource_version, gated, ended, released, released_at, placed, topology_gated,
+                index_offset_bad, index_offset, group, workload, selector, place)
 HINDSIGHT_STATE(RepeatedSteps, last_, steps_)
 HINDSIGHT_STATE(WorkloadParent::Image, job, workloads, pods, repeats)
 HINDSIGHT_STATE_OF_KINDS(WorkloadParent, (job_, workloads_, pods_, repeats_), (self_),
@@ -105,9 +107,9 @@ HINDSIGHT_STATE(Domain::HeldKey, kind, name)
 HINDSIGHT_STATE(Domain::Held, deleting, finalizer)
 HINDSIGHT_STATE(Domain::Quarantined, kind, api_kind, namespace_, name, resource_version, stage, reason, since)
 HINDSIGHT_STATE_OF_KINDS(Domain,
-                         (catalog_, nodes_, sequence_, epoch_, decided_base_, cycles_, stale_decisions_, resolved_base_, life_cycle_steps_,
-                          rules_, now_, synced_, workload_places_, job_kinds_, lineages_, pods_, held_, listed_, reactivations_, consumed_,
-                          seen_cycles_, seen_, repeated_, quarantined_, passed_over_, configured_),
+                         (catalog_, nodes_, node_usage_, sequence_, epoch_, decided_base_, cycles_, stale_decisions_, resolved_base_,
+                          life_cycle_steps_, rules_, now_, synced_, workload_places_, job_kinds_, lineages_, pods_, held_, listed_,
+                          reactivations_, consumed_, seen_cycles_, seen_, repeated_, quarantined_, passed_over_, configured_),
                          (registry_, tree_version_),
                          (members_, holders_, job_places_, children_, owned_, descendants_, pods_of_owners_, running_ancestors_, not_ready_,
                           due_, due_of_, sampling_, sampling_of_, quarantined_queues_),

@@ -52,6 +52,9 @@ TopologyRoom::TopologyRoom(std::span<const FlavorConfig* const> flavors,
     for (const auto& [name, node] : nodes) {
       if (!takes_part(*node, *config)) continue;
       TopologyTree::Node member{std::string(name.text()), {}, node->allocatable};
+      for (auto& [resource, amount] : member.allocatable)
+        for (const auto& [used, by_others] : node->used)
+          if (used == resource) amount = subtract(amount, by_others);
       for (const Symbol& level : levels)
         if (node->has_label(level)) member.values.emplace_back(node->label(level));
       if (member.values.size() == levels.size()) members.push_back(std::move(member));

@@ -44,7 +44,8 @@ class Capacity {
 /// The domains of one flavor (2724 §3.1): for each level the parents and children of its domains. Immutable.
 class TopologyTree {
  public:
-  /// A node that takes part, with its value at each level and what pods may have of it (status.allocatable, "pods" among them).
+  /// A node that takes part, with its value at each level and what pods may have of it (status.allocatable, "pods" among them,
+  /// without what other pods use: it may be negative).
   struct Node {
     std::string name;
     std::vector<std::string> values;

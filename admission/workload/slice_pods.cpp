@@ -1,4 +1,5 @@
-// Pods of an elastic job wait behind a scheduling gate; the active slice says how many of each pod set may run (77 §3.8).
+// Pods of an elastic job wait behind a scheduling gate; the active slice says how many of each pod set may run (77 §3.8). What is seen of
+// pods, and what is wanted of them, is here for those that wait for their places as well (placed_pods.cpp).
 
 #include <algorithm>
 #include <set>
@@ -6,6 +7,7 @@
 #include <utility>
 
 #include "admission/model/slices.hpp"
+#include "admission/topology/assigned_domains.hpp"
 #include "admission/workload/workload_parent.hpp"
 
 namespace hindsight::admission {
@@ -26,7 +28,12 @@ PodState* WorkloadParent::find_pod(std::string_view uid) {
 
 void WorkloadParent::apply_pod(const PodObserved& o, Outbox& out) {
   PodState* pod = find_pod(o.meta.uid);
-  if (pod == nullptr) pod = &*pods_.insert(place_of(pods_, o.meta.uid), PodState{CompactText(o.meta.uid), CompactText(o.meta.name)});
+  if (pod == nullptr) {
+    PodState fresh;
+    fresh.uid = o.meta.uid;
+    fresh.name = o.meta.name;
+    pod = &*pods_.insert(place_of(pods_, o.meta.uid), std::move(fresh));
+  }
   if (o.meta.resource_version != 0 && o.meta.resource_version <= pod->resource_version) return;  // a repeat, or told late
   pod->resource_version = o.meta.resource_version;
   pod->pod_set = Symbol(o.pod_set);
@@ -34,6 +41,16 @@ void WorkloadParent::apply_pod(const PodObserved& o, Outbox& out) {
   pod->gated = o.gated;
   pod->ended = o.ended;
   if (!o.gated) pod->released = false;
+  pod->placed = o.placed;
+  pod->topology_gated = o.topology_gated;
+  pod->index_offset = o.index_offset;
+  pod->index_offset_bad = o.index_offset_bad;
+  pod->group = o.group;
+  pod->workload = Symbol(o.workload_name);
+  NodeSelector selector;
+  for (const auto& [key, value] : o.node_selector) selector.entries.emplace_back(Symbol(key), Symbol(value));
+  pod->selector = std::move(selector);
+  if (!o.topology_gated) pod->place = NodeSelector{};
   repeats_.forget();
   out.send(self_, domain_address, msg::WorldChanged{});
 }
@@ -64,7 +81,7 @@ void WorkloadParent::hand_over_pods(const msg::HandOverPods& m, Outbox& out) {
 void WorkloadParent::take_over_pods(std::vector<PodState> pods, Outbox& out) {
   for (auto& pod : pods) {
     if (find_pod(pod.uid) != nullptr) continue;
-    if (pod.released) told_next_.push_back(pod.uid);
+    if (pod.released || !pod.place->empty()) told_next_.push_back(pod.uid);
     const auto place = place_of(pods_, pod.uid);
     pods_.insert(place, std::move(pod));
   }
@@ -143,16 +160,28 @@ void WorkloadParent::collect_pod_intents(const Context& c, bool all, std::vector
     all = true;
   }
   std::vector<std::pair<Symbol, PodSetStart>> starts;
+  std::vector<std::pair<Symbol, topology::AssignedDomains>> domains;
+  const auto has_place = [&](const PodState& pod) {
+    if (!pod.topology_gated || pod.place->empty() || slice == nullptr) return false;
+    if (domains.empty())
+      for (const auto& assigned : slice->admission->pod_sets) domains.emplace_back(assigned.pod_set, assigned.topology.value());
+    const auto its = std::find_if(domains.begin(), domains.end(), [&](const auto& d) { return d.first == pod.pod_set; });
+    return its != domains.end() && its->second.find(pod.place) >= 0;  // of an assignment that is no more it is no place
+  };
   const auto want = [&](const PodState& pod) {
-    if (!pod.gated || !pod.released) return;
+    const bool placed = has_place(pod);
+    const bool released = pod.gated && pod.released;
+    if (!released && !placed) return;
     if (slice != nullptr && starts.empty())
       for (const auto& assigned : slice->admission->pod_sets) starts.emplace_back(assigned.pod_set, start_of(assigned, *c.catalog));
-    PodReleaseIntent i{pod.uid.text(), std::string(job_->namespace_.text()), pod.name.text(), pod.released_at, {}, {}};
+    PodReleaseIntent i{pod.uid.text(), std::string(job_->namespace_.text()), pod.name.text(), pod.released_at, released, placed, {}, {}};
     for (const auto& [pod_set, start] : starts) {
       if (pod_set != pod.pod_set) continue;
       i.node_labels = start.node_labels;
       i.tolerations = start.tolerations;
     }
+    if (placed)
+      for (const auto& [key, value] : pod.place->entries) i.node_labels.emplace_back(key.text(), value.text());
     out.emplace_back(std::move(i));
   };
   if (all) {

@@ -147,6 +147,7 @@ struct ApplyEvent {
   void operator()(const WorkloadRequested&) const {}
   void operator()(const JobStopped&) const {}
   void operator()(const PodsReleased&) const {}   // its pods
+  void operator()(const PodsPlaced&) const {}     // as above
   void operator()(const GateChanged&) const {}    // see apply_gate
   void operator()(const SliceReplaced&) const {}  // concerns two: see apply_replacement
   void operator()(const TreeReactivated&) const {}
@@ -193,6 +194,7 @@ void WorkloadParent::apply_event(const Event& e, WorkloadId id, const Context& c
       return std::tuple(ev != nullptr && ev->is_true(), rq != nullptr && rq->is_false(), s.requeue_at, s.reclaimable);
     };
     if (const auto* released = std::get_if<PodsReleased>(&e)) return apply_released(*released, c);
+    if (const auto* placed = std::get_if<PodsPlaced>(&e)) return apply_placed(*placed, c);
     if (const auto* replaced = std::get_if<SliceReplaced>(&e)) return apply_replacement(*replaced, i, c, out);
     const auto* reserved = std::get_if<QuotaReserved>(&e);
     if (reserved != nullptr && w.elastic && overtaken(*reserved, w)) return;

@@ -154,6 +154,18 @@ std::uint64_t WorkloadParent::hash() const {
     h.add(pod.resource_version);
     for (const bool b : {pod.gated, pod.ended, pod.released}) h.add(b);
     h.add(pod.released_at);
+    if (!pod.placed) continue;
+    for (const bool b : {pod.topology_gated, pod.index_offset_bad}) h.add(b);
+    h.add(pod.index_offset);
+    h.add(pod.group);
+    h.add(pod.workload);
+    for (const auto* selector : {&pod.selector, &pod.place}) {
+      h.add(static_cast<std::uint64_t>((*selector)->entries.size()));
+      for (const auto& [key, value] : (*selector)->entries) {
+        h.add(key);
+        h.add(value);
+      }
+    }
   }
   return hash_ = h.value();
 }

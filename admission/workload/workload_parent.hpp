@@ -145,6 +145,7 @@ class WorkloadParent final : public Entity {
   void hand_over_pods(const msg::HandOverPods& m, Outbox& out);
   void take_over_pods(std::vector<PodState> pods, Outbox& out);
   void apply_released(const PodsReleased& e, const Context& c);
+  void apply_placed(const PodsPlaced& e, const Context& c);
   void apply_gate(const GateChanged& e);
   void apply_event(const Event& e, WorkloadId id, const Context& c, Outbox& out);
   void remove_workload(std::size_t index, const Context& c, Outbox& out);
@@ -190,6 +191,8 @@ class WorkloadParent final : public Entity {
   /// The slice whose size caps how many pods run (EJ-69); null: none.
   [[nodiscard]] const WorkloadState* active_slice() const;
   void release_pods(Proposal& p) const;
+  void place_pods(Proposal& p) const;
+  void place_pods_of(const WorkloadState& w, const PodSetSpec& pod_set, const PodSetReservation& assigned, Proposal& p) const;
   [[nodiscard]] PodState* find_pod(std::string_view uid);
   void collect_pod_intents(const Context& c, bool all, std::vector<Intent>& out);
   void replace_slice(const WorkloadState& w, const Context& c, Proposal& p) const;
@@ -252,7 +255,7 @@ class WorkloadParent final : public Entity {
   Boxed<JobState> job_;
   std::vector<WorkloadState> workloads_;
   std::vector<Placement> placements_;  ///< Parallel to workloads_.
-  std::vector<PodState> pods_;         ///< By uid. Only those of elastic jobs.
+  std::vector<PodState> pods_;         ///< By uid. Only those of elastic jobs, and of pod sets with places.
   // Of what collect_intents tells; no part of the state.
   std::vector<CompactText> told_next_;  ///< Pods that were released since it was asked last.
   std::string told_of_slice_;           ///< For which it told of pods last: another one may have other nodes.

@@ -41,6 +41,7 @@ std::vector<AbsentObject> find_absent(const admission::StateView& state, const M
   cluster_scoped(ObjectKind::cohort, types::cohort, catalog.cohorts);
   cluster_scoped(ObjectKind::resource_flavor, types::resource_flavor, catalog.flavors);
   cluster_scoped(ObjectKind::admission_check, types::admission_check, catalog.checks);
+  cluster_scoped(ObjectKind::node, types::node, state.domain().nodes());
   cluster_scoped(ObjectKind::topology, types::topology, catalog.topologies);
   cluster_scoped(ObjectKind::workload_priority_class, types::workload_priority_class, catalog.workload_priority_classes);
   cluster_scoped(ObjectKind::priority_class, types::priority_class, catalog.pod_priority_classes);

@@ -8,6 +8,7 @@
 #include "connectors/jobs/integrations.hpp"
 #include "connectors/json/document.hpp"
 #include "connectors/json/json_value.hpp"
+#include "connectors/json/keys.hpp"
 #include "connectors/json/object_meta.hpp"
 #include "connectors/objects/observe.hpp"
 #include "connectors/objects/plan.hpp"
@@ -120,8 +121,27 @@ void Bridge::take(const WatchEvent& event) {
     return say_synced();
   }
   if (is_defaults(type)) return on_defaults(event);
-  if (event.type == WatchEvent::Type::deleted) return take_deleted(event);
-  observe_one(type, event.object);
+  if (event.type == WatchEvent::Type::deleted) {
+    take_deleted(event);
+  } else if (type.kind != types::pod.kind || see_usage(type, event.object)) {
+    observe_one(type, event.object);
+  }
+  if (!options_.gathers_usage) tell_usage();
+}
+
+/// Returns whether the pod is also one that is observed by itself.
+bool Bridge::see_usage(const ResourceType& type, std::string_view text) {
+  const auto use = read_pod_use(text);
+  if (!use) {
+    set_aside(type, text, QuarantineStage::read, use.error().message);
+    return false;
+  }
+  usage_.see(*use);
+  return text.find(keys::pod_set) != std::string_view::npos;
+}
+
+void Bridge::tell_usage() {
+  if (usage_.waits()) usage_.tell([this](const NodeUsageObserved& o) { tell(o); });
 }
 
 /// First everything that is remembered of it goes, so that nothing stays if its end cannot be told.
@@ -131,14 +151,16 @@ void Bridge::take_deleted(const WatchEvent& event) {
   if (!o) return options_.notice(o.error().message);
   const auto& gone = std::get<ObjectDeleted>(*o);
   const std::string uid(gone.uid);
+  if (gone.kind == ObjectKind::pod) usage_.forget(uid);
+  if (gone.kind == ObjectKind::node) usage_.forget_node(gone.name);
   const bool was_set_aside = set_aside_.erase(uid) != 0;
-  if (gone.kind == ObjectKind::pod && !queues_told_.contains(uid) && !was_set_aside) return;
+  if (gone.kind == ObjectKind::pod && !told_.contains(uid) && !was_set_aside) return;
   if (gone.kind == ObjectKind::workload) forget_workload(gone, event.object);
   if (gone.kind == ObjectKind::cluster_queue) forget_want("cq/" + std::string(gone.name));
   if (gone.kind == ObjectKind::local_queue) forget_want("lq/" + std::string(gone.namespace_) + "/" + std::string(gone.name));
   if (held_type(gone.kind) != nullptr) forget_want(finalizer_key(gone.kind, gone.name));
   counts_by_owner_.erase(owner_key(gone.namespace_, uid));
-  queues_told_.erase(uid);
+  told_.erase(uid);
   own_versions_.erase(uid);
   for (const auto& key : keys_of(uid)) refusals_.erase(key);
   if (const auto it = keys_by_uid_.find(uid); it != keys_by_uid_.end()) {
@@ -196,6 +218,8 @@ void Bridge::observe_one(const ResourceType& type, std::string_view text) {
     wake(j->meta.uid);
   } else if (const auto* d = std::get_if<PodObserved>(&*o)) {
     wake(d->meta.uid);
+  } else if (const auto* n = std::get_if<NodeObserved>(&*o)) {
+    if (options_.gathers_usage) usage_.see_node(n->meta.name);
   } else if (const auto* q = std::get_if<ClusterQueueObserved>(&*o)) {
     wake_want("cq/" + std::string(q->meta.name));
     wake_want(finalizer_key(ObjectKind::cluster_queue, q->meta.name));
@@ -218,8 +242,9 @@ bool Bridge::is_news(Observation o) {
     l->consumed = {};  // ours too; what a log starts from is what comes first
     l->consumed_at = Time::never();
   }
-  if (auto* p = std::get_if<PodObserved>(&o)) {  // a pod says much about itself, and little that matters here
-    if (!p->gated && p->slice_name.empty()) return false;
+  if (auto* n = std::get_if<NodeObserved>(&o)) meta = &n->meta;  // TAS-19: a heartbeat is none
+  if (auto* p = std::get_if<PodObserved>(&o)) {                  // a pod says much about itself, and little that matters here
+    if (!p->gated && p->slice_name.empty() && !p->placed) return false;
     meta = &p->meta;
   }
   if (meta == nullptr) return true;
@@ -227,7 +252,7 @@ bool Bridge::is_news(Observation o) {
   const std::string uid(meta->uid);
   const auto bytes = encoder_.encode({.envelope = {}, .body = std::move(o)});
   const std::uint64_t hash = std::hash<std::string_view>{}({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
-  const auto [it, first] = queues_told_.try_emplace(uid, hash);
+  const auto [it, first] = told_.try_emplace(uid, hash);
   return first || std::exchange(it->second, hash) != hash;
 }
 

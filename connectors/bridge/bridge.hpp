@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "admission/model/intents.hpp"
+#include "connectors/bridge/node_usage.hpp"
 #include "connectors/cluster.hpp"
 #include "connectors/jobs/job_integration.hpp"
 #include "connectors/json/pod_defaults.hpp"
@@ -50,6 +51,8 @@ struct BridgeOptions {
   std::function<void(const std::string&)> notice = [](const std::string&) {};
   /// No write is under way any more of an object that departed, and what these writes made was emitted.
   std::function<void()> departed = [] {};
+  /// What pods use of nodes is told by `tell_usage` alone, and of every node once, so that a log learns what has gone; else with each pod.
+  bool gathers_usage = false;
   /// Runs work on the bridge's thread behind all that waits there: for what is much, and is done in pieces. Empty: it is done at once.
   std::function<void(std::function<void()>)> later;
 };
@@ -82,6 +85,10 @@ class Bridge {
   [[nodiscard]] bool departing() const { return !departing_.empty(); }
   /// Tries again what waits after a conflict, a failure or a refusal; called about once a second.
   void retry();
+  /// Tells what pods use of nodes, as far as it has changed; to be called about every tenth of a second with `gathers_usage`.
+  void tell_usage();
+  /// There is something to tell.
+  [[nodiscard]] bool usage_waits() const { return listed_ && usage_.waits(); }
   /// After how many calls of `retry` something that waits, after a refusal for instance, has its turn; 0: nothing waits for that.
   [[nodiscard]] std::uint32_t retries_until_next() const;
   /// Gives up what is wanted of objects that the mirror has not had at so many calls in a row; `retry` calls it, with many.
@@ -92,8 +99,8 @@ class Bridge {
   /// Entries of all tables that grow with the objects of the cluster.
   [[nodiscard]] std::size_t entries() const {
     return wants_.size() + busy_.size() + own_versions_.size() + departing_.size() + reports_.size() + refusals_.size() +
-           keys_by_uid_.size() + counts_by_owner_.size() + clusters_of_jobs_.size() + pending_.size() + passes_.size() +
-           queues_told_.size() + set_aside_.size();
+           keys_by_uid_.size() + counts_by_owner_.size() + clusters_of_jobs_.size() + pending_.size() + passes_.size() + told_.size() +
+           set_aside_.size() + usage_.entries();
   }
   [[nodiscard]] std::uint64_t writes() const { return writes_; }
   [[nodiscard]] std::uint64_t conflicts() const { return conflicts_; }
@@ -187,6 +194,7 @@ class Bridge {
   void lift(const ResourceType& type, const ObjectMeta& meta);
   [[nodiscard]] bool is_held_back(const admission::Intent& intent) const;
   void observe_one(const ResourceType& type, std::string_view text);
+  [[nodiscard]] bool see_usage(const ResourceType& type, std::string_view text);
   void reobserve_job(std::string_view namespace_, std::string_view uid, std::uint64_t start_settled = 0);
   /// What reading a job may look up beside it.
   [[nodiscard]] JobContext job_context(List<PodSetCount> workload_counts) const;
@@ -250,15 +258,16 @@ class Bridge {
       counts_by_owner_;  ///< Namespace and uid of a job → counts of its Workload.
   /// Uid of a RayCluster that a RayJob made → uid of the job and the generation that was seen: the job's size follows from it (EJ-131).
   std::unordered_map<std::string, std::pair<std::string, std::int64_t>> clusters_of_jobs_;
+  NodeUsage usage_;
   ClusterDefaults defaults_;  ///< Of the LimitRanges and RuntimeClasses seen; part of every request that is observed (BA-43).
   /// Namespace → uids of Workloads without admission → hash of what was told of them that follows from `defaults_`.
   std::map<std::string, std::map<std::string, std::uint64_t>, std::less<>> pending_;
-  std::map<std::string, Pass> passes_;                          ///< By namespace.
-  std::string last_pass_;                                       ///< Namespace that had the last turn.
-  bool reading_again_ = false;                                  ///< The next piece is on its way (BridgeOptions::later).
-  std::unordered_map<std::string, std::uint64_t> queues_told_;  ///< Uid of a queue → hash of what was told of it, but its version.
-  std::unordered_map<std::string, SetAside> set_aside_;         ///< By uid.
-  QuarantineStage stage_ = QuarantineStage::plan;               ///< What is being done for a want.
+  std::map<std::string, Pass> passes_;                   ///< By namespace.
+  std::string last_pass_;                                ///< Namespace that had the last turn.
+  bool reading_again_ = false;                           ///< The next piece is on its way (BridgeOptions::later).
+  std::unordered_map<std::string, std::uint64_t> told_;  ///< Uid of a queue, node or pod → hash of what was told of it, but its version.
+  std::unordered_map<std::string, SetAside> set_aside_;  ///< By uid.
+  QuarantineStage stage_ = QuarantineStage::plan;        ///< What is being done for a want.
   events::Encoder encoder_;
   std::unordered_set<std::string> kinds_to_sync_;
   bool listed_ = false;  ///< All lists are complete; said when what follows from them has been told.

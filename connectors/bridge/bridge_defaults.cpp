@@ -217,6 +217,7 @@ void Bridge::end_pass(const std::string& namespace_) {
 void Bridge::say_synced() {
   if (synced_ || !listed_ || is_to_read_again()) return;
   synced_ = true;
+  tell_usage();
   tell(MirrorSynced{});
 }
 

@@ -75,7 +75,7 @@ struct Content {
   }
   void operator()(const admission::FinalizerIntent& i) const { hash.all(i.held); }
   void operator()(const admission::WorkloadAdoptIntent& i) const { hash.all(i.job_uid); }
-  void operator()(const admission::PodReleaseIntent& i) const { hash.all(i.node_labels, i.tolerations); }
+  void operator()(const admission::PodReleaseIntent& i) const { hash.all(i.elastic_gate, i.topology_gate, i.node_labels, i.tolerations); }
   void operator()(const admission::QuarantineIntent& i) const { hash.all(i.message); }
 };
 

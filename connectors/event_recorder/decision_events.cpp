@@ -177,6 +177,7 @@ class Translator {
 
   // ---- what is seen in conditions and fields, or concerns no single object
   void operator()(const PodsReleased&) {}
+  void operator()(const PodsPlaced&) {}
   void operator()(const WorkloadDeactivated&) {}
   void operator()(const ChecksChanged&) {}
   void operator()(const RequeueStateChanged&) {}

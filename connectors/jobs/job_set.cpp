@@ -15,8 +15,6 @@
 namespace hindsight::connectors {
 namespace {
 
-constexpr std::string_view job_index_label = "jobset.sigs.k8s.io/job-index";
-
 /// JobSet's own validation keeps the product within 32 bits; what is beyond is cut.
 std::int32_t product(std::int32_t replicas, std::int32_t pods) {
   return static_cast<std::int32_t>(std::min<std::int64_t>(std::int64_t{replicas} * pods, std::numeric_limits<std::int32_t>::max()));
@@ -117,7 +115,7 @@ class JobSet final : public JobIntegration {
       const auto pods = pods_per_replica(int_member(spec, "parallelism").value_or(1), int_member(spec, "completions"));
       const auto& pod_template = object_or_empty(spec, "template");
       Json pod_set{{"name", text_member(replicated_job, "name")}, {"count", product(replicas, pods)}, {"template", pod_template}};
-      if (auto topology = topology_request(pod_template, keys::completion_index, job_index_label, replicas); !topology.is_null())
+      if (auto topology = topology_request(pod_template, keys::completion_index, keys::job_set_job_index, replicas); !topology.is_null())
         pod_set["topologyRequest"] = std::move(topology);
       out.push_back(std::move(pod_set));
     }

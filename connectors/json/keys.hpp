@@ -43,6 +43,8 @@ inline constexpr std::string_view pod_set_group_name = "kueue.x-k8s.io/podset-gr
 
 inline constexpr std::string_view topology_gate = "kueue.x-k8s.io/topology";  ///< Of the scheduling gate.
 inline constexpr std::string_view elastic_gate = elastic_job;                 ///< Of the scheduling gate.
+inline constexpr std::string_view pod_index_offset = "kueue.x-k8s.io/pod-index-offset";
+inline constexpr std::string_view job_set_job_index = "jobset.sigs.k8s.io/job-index";
 inline constexpr std::string_view completion_index = "batch.kubernetes.io/job-completion-index";
 
 }  // namespace hindsight::connectors::keys

@@ -1,4 +1,4 @@
-// Pods of elastic jobs (77 §2.2, §3.8).
+// Pods of elastic jobs (77 §2.2, §3.8) and of pod sets that have places in a topology (2724 §2.6, §4.7).
 
 #include <algorithm>
 
@@ -28,8 +28,22 @@ PodObserved readers::pod(const Node& object) {
   auto index = meta.entry("annotations", keys::completion_index);
   if (!index) index = meta.entry("labels", keys::completion_index);
   out.index = parse_int32(index.value_or(Text{})).value_or(-1);
-  object.object("spec").each("schedulingGates", limits::scheduling_gates,
-                             [&](const Node& gate) { out.gated |= gate.text("name") == keys::elastic_gate; });
+  const auto spec = object.object("spec");
+  spec.each("schedulingGates", limits::scheduling_gates, [&](const Node& gate) {
+    out.gated |= gate.text("name") == keys::elastic_gate;
+    out.topology_gated |= gate.text("name") == keys::topology_gate;
+  });
+  out.placed = asks_for_topology(meta);
+  out.workload_name = meta.entry("annotations", keys::workload).value_or(Text{});
+  if (out.placed) {
+    out.group = parse_int32(meta.entry("labels", keys::job_set_job_index).value_or(Text{})).value_or(-1);
+    if (const auto offset = meta.entry("annotations", keys::pod_index_offset)) {
+      const auto number = parse_int32(*offset);
+      out.index_offset = number.value_or(0);
+      out.index_offset_bad = !number;
+    }
+    out.node_selector = spec.pairs("nodeSelector", limits::node_selector);
+  }
   const auto phase = object.object("status").text("phase");
   out.ended = phase == "Succeeded" || phase == "Failed";
   return out;
@@ -39,8 +53,11 @@ std::optional<Write> plan_release(const admission::PodReleaseIntent& intent, con
   if (!is_meant(pod, intent.uid) || is_deleting(pod)) return std::nullopt;
   const auto& gates = list_or_empty(object_or_empty(pod, "spec"), "schedulingGates");
   Json rest = Json::array();
-  for (const auto& gate : gates)
-    if (text_member(gate, "name") != keys::elastic_gate) rest.push_back(gate);
+  for (const auto& gate : gates) {
+    const auto name = text_member(gate, "name");
+    const bool goes = (intent.elastic_gate && name == keys::elastic_gate) || (intent.topology_gate && name == keys::topology_gate);
+    if (!goes) rest.push_back(gate);
+  }
   if (rest.size() == gates.size()) return std::nullopt;
   Json spec{{"schedulingGates", rest.empty() ? Json() : std::move(rest)}};
   // The API server lets a gated pod get more of both, and nothing taken away or replaced.

@@ -46,6 +46,8 @@ PodSetFacts read_pod_set(const Node& node, const TemplateContext& context) {
   }
   out.topology_requested =
       topology.has("required") || topology.has("preferred") || topology.has("unconstrained") || !out.topology_layers.empty();
+  out.topology_ranked = topology.text("podIndexLabel") == keys::completion_index;
+  if (topology.text("subGroupIndexLabel") == keys::job_set_job_index) out.topology_groups = topology.int32("subGroupCount", 0);
   if (const auto group = topology.text("podSetGroupName"); !group.empty()) out.pod_set_group = group;
   return out;
 }

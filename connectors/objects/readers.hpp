@@ -18,6 +18,8 @@ namespace hindsight::connectors::readers {
 [[nodiscard]] TopologyObserved topology(const Node& object);
 [[nodiscard]] NodeObserved node(const Node& object);
 [[nodiscard]] PodObserved pod(const Node& object);
+/// Is the pod, of which this is the metadata, one that gets a place in a topology (2724 §2.6)?
+[[nodiscard]] bool asks_for_topology(const Node& meta);
 [[nodiscard]] WorkloadObserved workload(const Node& object, const JobContext& context);
 
 /// Has the object's status the condition `type` with status True?

@@ -93,8 +93,8 @@ inline const std::vector<const ResourceType*> watched_resource_types{&types::nam
                                                                      &types::workload,
                                                                      &types::pod};
 
-/// The same on a real cluster, where nothing is decided by nodes yet.
-inline const std::vector<const ResourceType*> watched_on_clusters = [] {
+/// The same where nothing is decided by nodes.
+inline const std::vector<const ResourceType*> watched_without_nodes = [] {
   auto out = watched_resource_types;
   std::erase(out, &types::node);
   return out;

@@ -107,6 +107,9 @@ class Fixture(unittest.TestCase):
         text = self.kubectl("get", *words, "-o", "json", "--ignore-not-found")
         return json.loads(text) if text.strip() else None
 
+    def items(self, *words):
+        return (self.get(*words) or {"items": []})["items"]
+
     def job(self, name):
         return self.get("job", name)
 
@@ -114,7 +117,7 @@ class Fixture(unittest.TestCase):
         return self.job(name)["spec"]["template"]
 
     def workloads(self, name):
-        return [w for w in (self.get("workloads.kueue.x-k8s.io") or {"items": []})["items"] if any(o["name"] == name for o in w["metadata"].get("ownerReferences", []))]
+        return [w for w in self.items("workloads.kueue.x-k8s.io") if any(o["name"] == name for o in w["metadata"].get("ownerReferences", []))]
 
     def condition(self, name, kind="QuotaReserved"):
         for w in self.workloads(name):
@@ -127,7 +130,7 @@ class Fixture(unittest.TestCase):
         return [e["reason"] for e in self.get("events", "--field-selector", f"involvedObject.name={name}")["items"]]
 
     def pods(self, name):
-        return [p for p in self.get("pods", "-l", f"job-name={name}")["items"] if not p["metadata"].get("deletionTimestamp")]
+        return [p for p in self.items("pods", "-l", f"job-name={name}") if not p["metadata"].get("deletionTimestamp")]
 
     def until(self, look, what):
         def once():

@@ -27,6 +27,12 @@ std::string key_of(std::string_view namespace_, std::string_view name) {
 /// How many deletions are remembered to keep late answers to writes from bringing objects back.
 constexpr std::size_t deleted_uids_max = 4096;
 
+/// Of all objects whose texts are not kept.
+const MirrorStore::Text& no_text() {
+  static const auto text = std::make_shared<const std::string>();
+  return text;
+}
+
 bool same_type(const ResourceType& a, const ResourceType& b) { return a.plural == b.plural && a.group == b.group; }
 
 }  // namespace
@@ -35,7 +41,7 @@ struct MirrorStore::Entry {
   std::string uid;
   std::string observed_version;  ///< Empty: known only from an answer to a write.
   std::string text_version;      ///< Of `text`; may be later than what was observed.
-  Text text;                     ///< Null when the kind keeps none.
+  Text text;                     ///< Empty when the kind keeps none.
   std::uint64_t list_number = 0;
 };
 
@@ -43,6 +49,7 @@ class MirrorStore::Kind {
  public:
   const ResourceType* type = nullptr;
   bool keep_text = true;
+  std::function<bool(std::string_view)> keeps;
   std::uint64_t list_number = 0;
   std::unordered_map<std::string, Entry, TextHash, std::equal_to<>> entries;  ///< By namespace/name. Nodes do not move.
 };
@@ -90,10 +97,10 @@ void MirrorStore::for_each(const ResourceType& type, const std::function<void(co
   {
     const std::shared_lock lock(mutex_);
     const Kind* kind = find_kind(type);
-    if (kind == nullptr) return;
+    if (kind == nullptr || !kind->keep_text) return;
     texts.reserve(kind->entries.size());
     for (const auto& [key, entry] : kind->entries) {
-      if (entry.text) texts.push_back(entry.text);
+      if (entry.text && !entry.text->empty()) texts.push_back(entry.text);
     }
   }
   for (const Text& text : texts) visit(text);
@@ -101,7 +108,7 @@ void MirrorStore::for_each(const ResourceType& type, const std::function<void(co
 
 // ---------------------------------------------------------------- changes
 
-MirrorStore::Kind& MirrorStore::open(const ResourceType& type, bool keep_text) {
+MirrorStore::Kind& MirrorStore::open(const ResourceType& type, bool keep_text, std::function<bool(std::string_view)> keeps) {
   const std::unique_lock lock(mutex_);
   for (const auto& kind : kinds_) {
     if (same_type(*kind->type, type)) return *kind;
@@ -109,12 +116,14 @@ MirrorStore::Kind& MirrorStore::open(const ResourceType& type, bool keep_text) {
   kinds_.push_back(std::make_unique<Kind>());
   kinds_.back()->type = &type;
   kinds_.back()->keep_text = keep_text;
+  kinds_.back()->keeps = std::move(keeps);
   return *kinds_.back();
 }
 
 void MirrorStore::set_text(Kind& kind, Entry& entry, Text text) {
   if (entry.text) text_bytes_ -= entry.text->size();
-  entry.text = kind.keep_text ? std::move(text) : nullptr;
+  const bool kept = kind.keep_text && (text == nullptr || !kind.keeps || kind.keeps(*text));
+  entry.text = kept || text == nullptr ? std::move(text) : no_text();
   if (entry.text) text_bytes_ += entry.text->size();
 }
 
@@ -233,7 +242,7 @@ std::vector<MirrorStore::Text> MirrorStore::end_list(Kind& kind, std::string_vie
 }
 
 MirrorStore::Text MirrorStore::last_text(const Kind& kind, const std::string& key, const Entry& entry) {
-  if (entry.text) return entry.text;
+  if (entry.text && !entry.text->empty()) return entry.text;
   const std::size_t slash = key.find('/');
   nlohmann::json object = {
       {"apiVersion", group_version(*kind.type)},

@@ -30,7 +30,7 @@ class MirrorStore {
 
   // ---- for the applier, any thread
 
-  /// Null when the mirror has not seen it (or was told to keep no texts of this kind).
+  /// Null when the mirror has not seen it; empty when it was told to keep no texts of this kind.
   [[nodiscard]] Text find(const ResourceType& type, std::string_view namespace_, std::string_view name) const;
   [[nodiscard]] Text find_by_uid(std::string_view uid) const;
   /// Takes the answer to a write of ours, so that the next plan starts from it before the watch brings it. Older texts than
@@ -39,7 +39,7 @@ class MirrorStore {
   [[nodiscard]] std::size_t count(const ResourceType& type) const;
   /// Bytes of all texts.
   [[nodiscard]] std::size_t text_bytes() const;
-  /// Calls `visit` with each text of a kind, in no order.
+  /// Calls `visit` with each text of a kind, in no order; with none of a kind whose texts are not kept.
   void for_each(const ResourceType& type, const std::function<void(const Text&)>& visit) const;
 
   // ---- for the reflector of a kind, one thread a kind
@@ -51,8 +51,9 @@ class MirrorStore {
     Text previous;  ///< For replaced: the object of the same name that must have been deleted unseen.
   };
 
-  /// `keep_text` false: only identities are kept; texts of deletions are then made of those.
-  [[nodiscard]] Kind& open(const ResourceType& type, bool keep_text);
+  /// `keep_text` false: only identities are kept, and empty texts; texts of deletions are then made of those. `keeps`: the same for each
+  /// object of whose text it says false.
+  [[nodiscard]] Kind& open(const ResourceType& type, bool keep_text, std::function<bool(std::string_view)> keeps = {});
   void begin_list(Kind& kind);
   Observed observe(Kind& kind, const ObjectView& object);
   void remove(Kind& kind, const ObjectView& object);

@@ -21,7 +21,7 @@ Reflector::Reflector(HttpClient& http, MirrorStore& store, const ResourceType& t
                      OnNotice on_notice, Random random)
     : http_(http),
       store_(store),
-      kind_(store.open(type, options.keep_text)),
+      kind_(store.open(type, options.keep_text, options.keeps_text)),
       type_(type),
       options_(std::move(options)),
       sink_(std::move(sink)),

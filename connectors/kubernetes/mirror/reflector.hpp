@@ -26,7 +26,8 @@ struct ReflectorOptions {
   std::string field_selector;
   /// A kind whose CRD may be missing: it counts as synced (empty) when the server does not know it, and is tried again slowly.
   bool is_optional = false;
-  bool keep_text = true;                                ///< Whether the mirror keeps the objects' texts.
+  bool keep_text = true;                                ///< Whether the mirror keeps the objects' texts,
+  std::function<bool(std::string_view)> keeps_text;     ///< and of which objects, by their text; empty: of all.
   int page_size = 500;                                  ///< Of the first page; see ListSteps.
   std::size_t page_bytes_max = std::size_t{64} << 20U;  ///< Larger pages are asked for in smaller steps.
   std::chrono::milliseconds page_time_limit = std::chrono::seconds(60);

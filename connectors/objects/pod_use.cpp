@@ -1,0 +1,59 @@
+#include "connectors/objects/pod_use.hpp"
+
+#include <algorithm>
+
+#include "connectors/json/document.hpp"
+#include "connectors/json/keys.hpp"
+#include "connectors/json/object_meta.hpp"
+#include "connectors/json/pod_requests.hpp"
+#include "connectors/objects/readers.hpp"
+#include "vocabulary/arena.hpp"
+#include "vocabulary/limits.hpp"
+#include "vocabulary/state_hash.hpp"
+
+namespace hindsight::connectors {
+
+std::uint64_t interning_hash(const PodRequestTotals& request) {
+  StateHash h;
+  for (const auto& [resource, amount] : request.amounts) {
+    h.add(resource);
+    h.add(amount);
+  }
+  return h.value();
+}
+
+bool readers::asks_for_topology(const Node& meta) {
+  const auto keys = {keys::required_topology, keys::preferred_topology, keys::unconstrained_topology, keys::slice_required_topology,
+                     keys::slice_constraints};
+  return std::any_of(keys.begin(), keys.end(), [&](std::string_view key) { return meta.entry("annotations", key).has_value(); });
+}
+
+Result<PodUse> read_pod_use(std::string_view text) {
+  const auto document = Document::parse(text);
+  if (!document) return fail(document.error().kind, "Pod: " + document.error().message);
+  Arena arena;
+  Reading reading(arena, document->root(), object_title("Pod", document->root()));
+  const auto object = reading.root();
+  const auto meta = object.object("metadata");
+  const auto spec = object.object("spec");
+  const auto phase = object.object("status").text("phase");
+  PodUse out;
+  out.uid = meta.text("uid", limits::uid);
+  const auto node = spec.text("nodeName", limits::name);
+  const bool ended = phase == "Succeeded" || phase == "Failed";
+  if (!node.empty() && !ended && !readers::asks_for_topology(meta)) {
+    out.node = node;
+    static const Symbol pods("pods");
+    PodSetFacts facts;
+    read_pod_requests(spec, {}, facts);
+    for (const auto& [resource, amount] : facts.requests)
+      if (amount > 0 && resource != pods.text()) out.request.amounts.emplace_back(Symbol(resource), amount);
+    auto& amounts = out.request.amounts;
+    const auto at = std::lower_bound(amounts.begin(), amounts.end(), pods, [](const auto& r, Symbol s) { return ByText{}(r.first, s); });
+    amounts.insert(at, {pods, 1});
+  }
+  if (reading.failed()) return tl::unexpected(reading.take_error());
+  return out;
+}
+
+}  // namespace hindsight::connectors

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "vocabulary/amount.hpp"
+#include "vocabulary/result.hpp"
+#include "vocabulary/symbol.hpp"
+
+namespace hindsight::connectors {
+
+/// What one pod asks for, one of resource "pods" included; sorted by resource text.
+struct PodRequestTotals {
+  std::vector<std::pair<Symbol, Amount>> amounts;
+  friend bool operator==(const PodRequestTotals&, const PodRequestTotals&) = default;
+};
+[[nodiscard]] std::uint64_t interning_hash(const PodRequestTotals& request);
+
+/// A pod as far as it takes something of a node.
+struct PodUse {
+  std::string uid;
+  std::string node;  ///< Empty: it counts nowhere. It is not bound, has come to its end, or has a place in a topology (TAS-25, TAS-29).
+  PodRequestTotals request;
+};
+
+/// Reads the text of a Pod. Errors: as observe_text.
+[[nodiscard]] Result<PodUse> read_pod_use(std::string_view text);
+
+}  // namespace hindsight::connectors
