@@ -5,6 +5,7 @@
 
 #include "connectors/jobs/template_mutability.hpp"
 #include "connectors/json/keys.hpp"
+#include "connectors/objects/pod_use.hpp"
 #include "connectors/objects/resource_types.hpp"
 #include "vocabulary/thread_name.hpp"
 
@@ -91,7 +92,7 @@ void ClusterLink::watch(const connectors::ResourceType& type) {
   if (&type == &t::node) options.keep_text = false;  // nothing is written to nodes, and they are large
   if (&type == &t::pod) {
     if (topologies_)
-      options.keeps_text = [](std::string_view pod) { return pod.find(connectors::keys::pod_set) != std::string_view::npos; };
+      options.keeps_text = connectors::seems_to_have_pod_set;
     else
       options.label_selector = connectors::keys::pod_set;  // those that a start has stamped
   }

@@ -8,7 +8,6 @@
 #include "connectors/jobs/integrations.hpp"
 #include "connectors/json/document.hpp"
 #include "connectors/json/json_value.hpp"
-#include "connectors/json/keys.hpp"
 #include "connectors/json/object_meta.hpp"
 #include "connectors/objects/observe.hpp"
 #include "connectors/objects/plan.hpp"
@@ -129,6 +128,11 @@ void Bridge::take(const WatchEvent& event) {
   if (!options_.gathers_usage) tell_usage();
 }
 
+void Bridge::see_node(const NodeObserved& node) {
+  if (options_.gathers_usage && !usage_.knows_node(node.meta.name)) usage_.must_tell(node.meta.name);
+  usage_.see_node(node.meta.name, node.allocatable);
+}
+
 /// Returns whether the pod is also one that is observed by itself.
 bool Bridge::see_usage(const ResourceType& type, std::string_view text) {
   const auto use = read_pod_use(text);
@@ -137,7 +141,7 @@ bool Bridge::see_usage(const ResourceType& type, std::string_view text) {
     return false;
   }
   usage_.see(*use);
-  return text.find(keys::pod_set) != std::string_view::npos;
+  return seems_to_have_pod_set(text);
 }
 
 void Bridge::tell_usage() {
@@ -219,7 +223,7 @@ void Bridge::observe_one(const ResourceType& type, std::string_view text) {
   } else if (const auto* d = std::get_if<PodObserved>(&*o)) {
     wake(d->meta.uid);
   } else if (const auto* n = std::get_if<NodeObserved>(&*o)) {
-    if (options_.gathers_usage) usage_.see_node(n->meta.name);
+    see_node(*n);
   } else if (const auto* q = std::get_if<ClusterQueueObserved>(&*o)) {
     wake_want("cq/" + std::string(q->meta.name));
     wake_want(finalizer_key(ObjectKind::cluster_queue, q->meta.name));

@@ -194,6 +194,7 @@ class Bridge {
   void lift(const ResourceType& type, const ObjectMeta& meta);
   [[nodiscard]] bool is_held_back(const admission::Intent& intent) const;
   void observe_one(const ResourceType& type, std::string_view text);
+  void see_node(const NodeObserved& node);
   [[nodiscard]] bool see_usage(const ResourceType& type, std::string_view text);
   void reobserve_job(std::string_view namespace_, std::string_view uid, std::uint64_t start_settled = 0);
   /// What reading a job may look up beside it.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "vocabulary/arena.hpp"
+#include "vocabulary/state_hash.hpp"
 
 namespace hindsight::connectors {
 
@@ -11,7 +12,7 @@ void NodeUsage::change(const Symbol& node, const PodRequestTotals& request, int 
   for (const auto& [resource, amount] : request.amounts) {
     const auto at = std::lower_bound(totals.begin(), totals.end(), resource, [](const auto& t, Symbol r) { return ByText{}(t.first, r); });
     if (at != totals.end() && at->first == resource)
-      at->second = sign > 0 ? add(at->second, amount) : subtract(at->second, amount);
+      at->second += sign * WideAmount{amount};
     else if (sign > 0)
       totals.insert(at, {resource, amount});
   }
@@ -39,31 +40,66 @@ void NodeUsage::forget(std::string_view uid) {
   pods_.erase(it);
 }
 
-void NodeUsage::see_node(std::string_view name) {
-  Symbol node(name);
-  if (!listed_.insert(node).second) return;
-  told_.erase(node);
-  changed_.insert(std::move(node));
+std::uint64_t interning_hash(const ResourceNames& resources) {
+  StateHash h;
+  for (const Symbol& name : resources.names) h.add(name);
+  return h.value();
+}
+
+void NodeUsage::see_node(std::string_view name, List<ResourceAmount> allocatable) {
+  const Symbol node(name);
+  ResourceNames resources;
+  for (const auto& [resource, amount] : allocatable) resources.names.emplace_back(resource);
+  Interned<ResourceNames> now(std::move(resources));
+  if (const auto [it, first] = nodes_.try_emplace(node, now); !first) {
+    if (it->second.value() == now.value()) return;
+    it->second = std::move(now);
+  }
+  if (totals_.contains(node)) changed_.insert(node);
+}
+
+void NodeUsage::must_tell(std::string_view name) {
+  must_tell_.emplace(name);
+  changed_.emplace(name);
+}
+
+void NodeUsage::forget_node(std::string_view name) {
+  const Symbol node(name);
+  nodes_.erase(node);
+  must_tell_.erase(node);
+}
+
+/// What is to be told of the node.
+PodRequestTotals NodeUsage::now(const Symbol& node) const {
+  PodRequestTotals out;
+  const auto totals = totals_.find(node);
+  const auto has = nodes_.find(node);
+  if (totals == totals_.end() || has == nodes_.end()) return out;
+  const auto& names = has->second->names;
+  for (const auto& [resource, amount] : totals->second)
+    if (std::find(names.begin(), names.end(), resource) != names.end())
+      out.amounts.emplace_back(resource, static_cast<Amount>(std::min<WideAmount>(amount, unlimited)));
+  return out;
 }
 
 void NodeUsage::tell(const Tell& tell) {
   std::vector<Symbol> nodes(changed_.begin(), changed_.end());
   changed_.clear();
   std::sort(nodes.begin(), nodes.end(), ByText{});
-  static const Totals none;
   for (const Symbol& node : nodes) {
-    const auto found = totals_.find(node);
-    const Totals& now = found == totals_.end() ? none : found->second;
+    if (!nodes_.contains(node)) continue;  // told when it is there
+    PodRequestTotals usage = now(node);
+    const bool must = must_tell_.erase(node) != 0;
     const auto told = told_.find(node);
-    if (told == told_.end() ? now.empty() && !listed_.contains(node) : told->second == now) continue;
+    if (!must && (told == told_.end() ? usage.amounts.empty() : told->second == usage)) continue;
     Arena arena;
-    const auto usage = arena.make<ResourceAmount>(now.size());
-    for (std::size_t i = 0; i < now.size(); ++i) usage[i] = {now[i].first.text(), now[i].second};
-    tell({node.text(), usage});
-    if (now.empty() && !listed_.contains(node))
-      told_.erase(node);  // as if nothing had ever been told
+    const auto list = arena.make<ResourceAmount>(usage.amounts.size());
+    for (std::size_t i = 0; i < list.size(); ++i) list[i] = {usage.amounts[i].first.text(), usage.amounts[i].second};
+    tell({node.text(), list});
+    if (usage.amounts.empty())
+      told_.erase(node);
     else
-      told_[node] = now;
+      told_[node] = std::move(usage);
   }
 }
 

@@ -17,6 +17,13 @@
 
 namespace hindsight::connectors {
 
+/// What a node has; sorted by text.
+struct ResourceNames {
+  std::vector<Symbol> names;
+  friend bool operator==(const ResourceNames&, const ResourceNames&) = default;
+};
+[[nodiscard]] std::uint64_t interning_hash(const ResourceNames& resources);
+
 /// How much pods that no assignment stands for use of each node (TAS-25 to TAS-27), from one pod after the other. What changed is told as
 /// totals of whole nodes, so that of a DaemonSet's update on thousands of nodes there are as many records as nodes, at most, and a
 /// repetition changes nothing.
@@ -27,29 +34,35 @@ class NodeUsage {
   /// A pod as it is now; it replaces what was seen of it before.
   void see(const PodUse& pod);
   void forget(std::string_view uid);
-  /// A node that is there is told about even if nothing uses it: a log may know of pods that have gone while nobody watched.
-  void see_node(std::string_view name);
-  void forget_node(std::string_view name) { listed_.erase(Symbol(name)); }
+  /// A node and the resources that it has: of others nothing is told, whatever pods ask for.
+  void see_node(std::string_view name, List<ResourceAmount> allocatable);
+  [[nodiscard]] bool knows_node(std::string_view name) const { return nodes_.contains(Symbol(name)); }
+  /// The node is told about even if nothing uses it: a log may know of pods that have gone while nobody watched.
+  void must_tell(std::string_view name);
+  void forget_node(std::string_view name);
 
   /// Something is to be told.
   [[nodiscard]] bool waits() const { return !changed_.empty(); }
   /// Tells of all nodes whose totals differ from what was told last, by name.
   void tell(const Tell& tell);
-  [[nodiscard]] std::size_t entries() const { return pods_.size() + totals_.size() + listed_.size() + told_.size(); }
+  [[nodiscard]] std::size_t entries() const { return pods_.size() + totals_.size() + nodes_.size() + told_.size() + must_tell_.size(); }
 
  private:
-  using Totals = std::vector<std::pair<Symbol, Amount>>;  ///< Sorted by resource text.
+  /// Sorted by resource text. Exact, also where somebody asks for all there can be, so that nothing is left when they have gone.
+  using Totals = std::vector<std::pair<Symbol, WideAmount>>;
   struct Pod {
     Symbol node;
     Interned<PodRequestTotals> request;
   };
 
+  [[nodiscard]] PodRequestTotals now(const Symbol& node) const;
   void change(const Symbol& node, const PodRequestTotals& request, int sign);
 
   std::unordered_map<std::string, Pod> pods_;  ///< By uid; only those that count.
   std::unordered_map<Symbol, Totals> totals_;
-  std::unordered_map<Symbol, Totals> told_;
-  std::unordered_set<Symbol> listed_, changed_;
+  std::unordered_map<Symbol, PodRequestTotals> told_;
+  std::unordered_map<Symbol, Interned<ResourceNames>> nodes_;
+  std::unordered_set<Symbol> must_tell_, changed_;
 };
 
 }  // namespace hindsight::connectors

@@ -28,6 +28,11 @@ bool readers::asks_for_topology(const Node& meta) {
   return std::any_of(keys.begin(), keys.end(), [&](std::string_view key) { return meta.entry("annotations", key).has_value(); });
 }
 
+bool seems_to_have_pod_set(std::string_view text) {
+  static const std::string key = '"' + std::string(keys::pod_set) + '"';
+  return text.find(key) != std::string_view::npos;
+}
+
 Result<PodUse> read_pod_use(std::string_view text) {
   const auto document = Document::parse(text);
   if (!document) return fail(document.error().kind, "Pod: " + document.error().message);

@@ -27,6 +27,10 @@ struct PodUse {
   PodRequestTotals request;
 };
 
+/// Whether the text of a Pod has the label by which a start stamps the pods of a pod set. Quick; it may be wrong about a text that has the
+/// name of the label somewhere else.
+[[nodiscard]] bool seems_to_have_pod_set(std::string_view text);
+
 /// Reads the text of a Pod. Errors: as observe_text.
 [[nodiscard]] Result<PodUse> read_pod_use(std::string_view text);
 

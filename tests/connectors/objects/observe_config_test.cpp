@@ -251,6 +251,38 @@ TEST(Observe, ReadsTheGateOfAPod) {
   EXPECT_FALSE(pod.ended);
 }
 
+// TAS-77, TAS-81, TAS-82: of a pod with a place in a topology its gate, rank and what it selects
+TEST(Observe, ReadsThePlaceOfAPod) {
+  Arena arena;
+  const auto read = [&](const std::string& annotations, const std::string& spec) {
+    const auto result = observe_text(types::pod,
+                                     R"({"metadata":{"name":"p","namespace":"ns","uid":"u","labels":{"kueue.x-k8s.io/podset":"main",
+        "batch.kubernetes.io/job-completion-index":"4","jobset.sigs.k8s.io/job-index":"2"},"annotations":{)" +
+                                         annotations + R"("kueue.x-k8s.io/workload":"wl"}},"spec":{)" + spec + "}}",
+                                     arena);
+    EXPECT_TRUE(result) << result.error().message;
+    return std::get<PodObserved>(*result);
+  };
+  const std::string asks = R"("kueue.x-k8s.io/podset-preferred-topology":"rack",)";
+  const auto waits = read(asks, R"("schedulingGates":[{"name":"kueue.x-k8s.io/topology"}])");
+  EXPECT_TRUE(waits.placed);
+  EXPECT_TRUE(waits.topology_gated);
+  EXPECT_FALSE(waits.gated);
+  EXPECT_EQ(waits.workload_name, "wl");
+  EXPECT_EQ(waits.index, 4);
+  EXPECT_EQ(waits.group, 2);
+  EXPECT_EQ(waits.index_offset, 0);
+  const auto runs = read(asks + R"("kueue.x-k8s.io/pod-index-offset":"3",)", R"("nodeSelector":{"z":"1","a":"2"})");
+  EXPECT_FALSE(runs.topology_gated);
+  EXPECT_EQ(runs.index_offset, 3);
+  ASSERT_EQ(runs.node_selector.size(), 2U);
+  EXPECT_EQ(runs.node_selector[0].key, "a");
+  EXPECT_TRUE(read(asks + R"("kueue.x-k8s.io/pod-index-offset":"x",)", "").index_offset_bad);
+  const auto other = read("", R"("nodeSelector":{"z":"1"})");
+  EXPECT_FALSE(other.placed);
+  EXPECT_TRUE(other.node_selector.empty());
+}
+
 TEST(Observe, TellsWhatWasDeleted) {
   Arena arena;
   const auto result = observe_deleted_text(types::job, R"({"metadata":{"name":"j","namespace":"ns","uid":"u"},"spec":"unread"})", arena);

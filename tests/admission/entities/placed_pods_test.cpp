@@ -1,0 +1,315 @@
+// Pods of a job whose Workload has places in a topology, from their gate to their host (2724 §4.7), on the level of facts. The rule that
+// says which pod goes where is tested by itself (topology/ungating_test.cpp).
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "admission/state/snapshot.hpp"
+#include "tests/admission/entities/fleet.hpp"
+
+namespace hindsight::admission::testing {
+namespace {
+
+using Lines = std::vector<std::string>;
+
+class PlacedPods : public ::testing::Test {
+ protected:
+  Fleet w;
+
+  void SetUp() override {
+    w.set_up();
+    for (const char* name : {"n1", "n2", "n3"}) w.node(name);
+  }
+  /// A Job of so many pods; with `group`, the second of two pod sets of which the first has one pod.
+  void job(std::int32_t pods, bool suspended) {
+    JobObserved j = w.job("train", "lq");
+    j.suspended = suspended;
+    j.active = !suspended;
+    j.pod_sets = sets(pods);
+    w.observe(j);
+  }
+  List<PodSetFacts> sets(std::int32_t pods) {
+    auto out = w.arena().make<PodSetFacts>(leader_ ? 2 : 1);
+    auto requests = w.arena().make<ResourceAmount>(1);
+    requests[0] = {"cpu", 1'000};
+    for (auto& p : out) {
+      p.requests = requests;
+      p.shape_hash = p.template_hash = p.core_hash = 7;
+      p.required_topology = "rack";
+      p.topology_requested = true;
+      p.topology_ranked = true;
+      if (leader_) p.pod_set_group = "together";
+    }
+    out[0].name = leader_ ? "leader" : "main";
+    out.back().name = leader_ ? "workers" : "main";
+    out.back().count = pods;
+    out.back().topology_groups = groups_;
+    return out;
+  }
+  void start(std::int32_t pods) {
+    job(pods, true);
+    (void)w.settle();
+    auto o = w.workload("wl", "lq", 1'000);
+    o.owner_uid = "job-train";
+    o.owner_kind = "Job";
+    o.owner_name = "train";
+    o.pod_sets = sets(pods);
+    w.remember(o);
+    w.observe(o);
+    (void)w.pass();
+    ASSERT_TRUE(w.state("wl").admitted()) << w.pending("wl");
+    job(pods, false);
+    (void)w.settle();
+  }
+  struct Pod {
+    std::int32_t index = -1;
+    bool gated = true;
+    std::string on;  ///< The host that it selects.
+    std::string_view pod_set = "main";
+    bool ended = false;
+    std::int32_t group = -1;
+    std::string_view of = "wl";
+    bool bad_offset = false;
+    std::int32_t offset = 0;
+  };
+  PodObserved facts(const std::string& name, const Pod& p) {
+    PodObserved o;
+    o.meta.namespace_ = "default";
+    o.meta.name = w.keep(name);
+    o.meta.uid = w.keep("pod-" + name);
+    o.meta.resource_version = w.next_version();
+    o.owner_uid = "job-train";
+    o.pod_set = p.pod_set;
+    o.workload_name = w.keep(p.of);
+    o.placed = true;
+    o.topology_gated = p.gated;
+    o.index = p.index;
+    o.group = p.group;
+    o.ended = p.ended;
+    o.index_offset = p.offset;
+    o.index_offset_bad = p.bad_offset;
+    if (!p.on.empty()) {
+      auto selector = w.arena().make<Pair>(1);
+      selector[0] = {host, w.keep(p.on)};
+      o.node_selector = selector;
+    }
+    return o;
+  }
+  void pod(const std::string& name, const Pod& p) { w.observe(facts(name, p)); }
+  /// Decides until at rest: "p0 n1 p1 n2", in the order of the decisions.
+  std::string placed() {
+    std::string out;
+    for (int i = 0; i < 100; ++i) {
+      const auto step = w.driver().decide();
+      if (!step) return out;
+      for (const Event& e : step->events)
+        if (const auto* r = std::get_if<PodsPlaced>(&e)) {
+          ++events_;
+          for (const auto& p : r->pods) out += (out.empty() ? "" : " ") + std::string(p.name) + " " + std::string(p.values.back());
+        }
+      w.observe_decision(*step);
+    }
+    ADD_FAILURE() << "the domain does not come to rest";
+    return out;
+  }
+  /// What is wanted of pods now: "p0 n1".
+  std::string wanted() {
+    std::string out;
+    for (const auto& intent : w.wanted<PodReleaseIntent>()) {
+      EXPECT_TRUE(intent.topology_gate);
+      EXPECT_FALSE(intent.elastic_gate);
+      out += (out.empty() ? "" : " ") + intent.name;
+      for (const auto& [key, value] : intent.node_labels)
+        if (key == host) out += " " + value;
+    }
+    return out;
+  }
+
+  bool leader_ = false;
+  std::optional<std::int32_t> groups_;
+  int events_ = 0;
+};
+
+// TAS-79: nobody leaves the gate before there is an admission with places. TAS-80, TAS-81: then each by its rank, in one decision.
+TEST_F(PlacedPods, PodsGoToTheirHostsByRank) {
+  job(6, true);
+  (void)w.settle();
+  pod("p0", {.index = 0});
+  EXPECT_EQ(placed(), "");
+  start(6);
+  ASSERT_EQ(w.places("wl"), "n1:4 n2:2");
+  EXPECT_EQ(wanted(), "p0 n1") << "it was made too early, and has its place now";
+  for (const int i : {5, 3, 1}) pod("p" + std::to_string(i), {.index = i});
+  events_ = 0;
+  EXPECT_EQ(placed(), "p1 n1 p3 n1 p5 n2");
+  EXPECT_EQ(events_, 1);
+  EXPECT_EQ(wanted(), "p1 n1 p3 n1 p5 n2");
+  EXPECT_EQ(wanted(), "") << "once";
+}
+
+// TAS-86: places that were given count, though the pods are still seen at their gates: others come one by one and get what is left.
+TEST_F(PlacedPods, PlacesThatWereGivenCountAtOnce) {
+  start(6);
+  std::map<std::string, int> on;
+  for (int i = 0; i < 6; ++i) {
+    pod("p" + std::to_string(i), {});  // no ranks
+    const auto words = placed();
+    ++on[words.substr(words.size() - 2)];
+  }
+  EXPECT_EQ(on, (std::map<std::string, int>{{"n1", 4}, {"n2", 2}}));
+  pod("late", {});
+  EXPECT_EQ(placed(), "") << "no place is left";
+  pod("p0", {.gated = false, .on = "n1", .ended = true});
+  EXPECT_EQ(placed(), "late n1") << "TAS-85: one that failed has left its place";
+}
+
+// TAS-85: a pod that terminates keeps its place, so a successor of the same rank waits until it is over.
+TEST_F(PlacedPods, ASuccessorTakesTheRankOfWhoHasEnded) {
+  start(2);
+  for (const int i : {0, 1}) pod("p" + std::to_string(i), {.index = i});
+  EXPECT_EQ(placed(), "p0 n1 p1 n1");
+  for (const int i : {0, 1}) pod("p" + std::to_string(i), {.index = i, .gated = false, .on = "n1"});
+  pod("p1b", {.index = 1});
+  EXPECT_EQ(placed(), "");
+  pod("p1", {.index = 1, .gated = false, .on = "n1", .ended = true});
+  EXPECT_EQ(placed(), "p1b n1");
+  w.observe(ObjectDeleted{ObjectKind::pod, "default", "p1b", "pod-p1b", {}});
+  pod("p1c", {.index = 1});
+  EXPECT_EQ(placed(), "p1c n1") << "one that is gone as well";
+}
+
+// TAS-82: of the two pod sets of a group the workers' ranks begin behind the leader's; an offset of their own comes on top.
+TEST_F(PlacedPods, WorkersOfAGroupCountFromTheirLeader) {
+  leader_ = true;
+  start(4);
+  ASSERT_EQ(w.places("wl"), "n1:1 n1:3 n2:1");
+  pod("l", {.index = 0, .pod_set = "leader"});
+  pod("w4", {.index = 4, .pod_set = "workers"});
+  pod("w1", {.index = 1, .pod_set = "workers"});
+  EXPECT_EQ(placed(), "l n1 w1 n1 w4 n2");
+}
+
+// TAS-82
+TEST_F(PlacedPods, AnOffsetMovesTheRanksAndABadOneHoldsAllBack) {
+  start(6);
+  pod("p9", {.index = 9, .offset = 5});
+  EXPECT_EQ(placed(), "p9 n2") << "rank 4";
+  pod("p1", {.index = 1, .bad_offset = true});
+  EXPECT_EQ(placed(), "");
+}
+
+// TAS-81: pods of a JobSet's jobs, by job and index.
+TEST_F(PlacedPods, RanksOfSubGroupsFollowEachOther) {
+  groups_ = 3;
+  start(6);
+  pod("j2-0", {.index = 0, .group = 2});
+  pod("j0-1", {.index = 1, .group = 0});
+  EXPECT_EQ(placed(), "j0-1 n1 j2-0 n2");
+}
+
+// TAS-80: pods of another Workload or pod set, and those without a gate, are left alone.
+TEST_F(PlacedPods, OnlyPodsOfTheWorkloadAreReleased) {
+  start(2);
+  pod("other", {.index = 0, .of = "another"});
+  pod("set", {.index = 0, .pod_set = "another"});
+  pod("free", {.index = 0, .gated = false});
+  EXPECT_EQ(placed(), "");
+  EXPECT_EQ(wanted(), "");
+}
+
+// TAS-79, TAS-89: after an eviction no place of before is told any more; the next admission gives new ones.
+TEST_F(PlacedPods, PlacesEndWithTheAdmission) {
+  start(2);
+  pod("p0", {.index = 0});
+  EXPECT_EQ(placed(), "p0 n1");
+  w.node("n1", {.unschedulable = true});
+  auto seen = w.seen_as("wl");
+  seen.active = false;
+  w.observe(seen);
+  (void)w.settle();
+  job(2, true);
+  (void)w.settle();
+  ASSERT_FALSE(w.state("wl").reserved());
+  EXPECT_EQ(wanted(), "");
+  seen = w.seen_as("wl");
+  seen.active = true;
+  w.observe(seen);
+  (void)w.pass();
+  (void)w.pass();
+  ASSERT_EQ(w.places("wl"), "n2:2");
+  job(2, false);
+  (void)w.settle();
+  EXPECT_EQ(wanted(), "p0 n2");
+}
+
+// Replay and snapshots know what was given.
+TEST_F(PlacedPods, PlacesAreState) {
+  start(4);
+  pod("p0", {.index = 0});
+  const auto before = w.driver().state_hash();
+  EXPECT_EQ(placed(), "p0 n1");
+  EXPECT_NE(w.driver().state_hash(), before);
+  Fleet copy;
+  ASSERT_TRUE(SnapshotCodec::read(SnapshotCodec::write(w.driver()), copy.driver()));
+  EXPECT_EQ(copy.driver().state_hash(), w.driver().state_hash());
+  const auto intents = copy.driver().entities().all_intents();
+  EXPECT_EQ(std::count_if(intents.begin(), intents.end(), [](const Intent& i) { return std::holds_alternative<PodReleaseIntent>(i); }), 1)
+      << "told again after a start";
+}
+
+// A gang whose decision is larger than a step may be is released in several.
+TEST_F(PlacedPods, MoreThanAStepHoldsIsReleasedInSeveral) {
+  for (int n = 4; n < 40; ++n) w.node("n" + std::to_string(n), {.cores = 100});
+  w.driver().entities().domain().bound_steps(2'000);
+  start(300);
+  for (int i = 0; i < 300; ++i) pod("p" + std::to_string(i), {.index = i});
+  events_ = 0;
+  const auto words = placed();
+  EXPECT_GT(events_, 5);
+  EXPECT_EQ(std::count(words.begin(), words.end(), 'p'), 300);
+}
+
+// TAS-83, TAS-84: in any order of what happens, no host gets more pods than the assignment says, and in the end every pod has its place.
+TEST_F(PlacedPods, RandomLivesOfPods) {
+  start(6);
+  std::map<std::string, int> room{{"n1", 4}, {"n2", 2}};
+  std::mt19937 rng(1);
+  std::map<std::string, Pod> pods;
+  const auto take = [&] {
+    std::istringstream words(placed());
+    for (std::string name, on; words >> name >> on;) {
+      ASSERT_TRUE(pods.at(name).on.empty()) << "twice: " << name;
+      pods.at(name).on = on;
+    }
+  };
+  for (int round = 0; round < 400; ++round) {
+    if (const auto live = std::count_if(pods.begin(), pods.end(), [](const auto& p) { return !p.second.ended; });
+        live < 6 && rng() % 2 == 0) {
+      const std::string name = "p" + std::to_string(round);
+      pods[name] = {.index = static_cast<std::int32_t>(rng() % 8) - 1};
+      pod(name, pods[name]);
+    } else if (!pods.empty()) {
+      auto it = std::next(pods.begin(), static_cast<std::ptrdiff_t>(rng() % pods.size()));
+      Pod& p = it->second;
+      if (rng() % 4 == 0) {
+        w.observe(ObjectDeleted{ObjectKind::pod, "default", w.keep(it->first), w.keep("pod-" + it->first), {}});
+        pods.erase(it);
+      } else if (!p.on.empty()) {
+        if (!p.gated && rng() % 2 == 0) p.ended = true;
+        p.gated = false;
+        pod(it->first, p);
+      }
+    }
+    if (rng() % 3 != 0) take();
+    std::map<std::string, int> on;
+    for (const auto& [name, p] : pods)
+      if (!p.ended && !p.on.empty()) ++on[p.on];
+    for (const auto& [name, n] : on) ASSERT_LE(n, room.at(name)) << "round " << round;
+  }
+  take();
+  EXPECT_TRUE(std::none_of(pods.begin(), pods.end(), [](const auto& p) { return p.second.on.empty(); }));
+}
+
+}  // namespace
+}  // namespace hindsight::admission::testing
