@@ -63,6 +63,7 @@ struct Context {
   bool admitted_not_ready = false;  ///< With blockAdmission: some admitted Workload anywhere is not PodsReady (BA-76).
   const Catalog* catalog = nullptr;
   const Nodes* nodes = nullptr;                   ///< As the catalog.
+  const Hosts* hosts = nullptr;                   ///< As the catalog.
   std::uint64_t nodes_version = 0;                ///< Another one whenever nodes, topologies or flavors have changed.
   const RepeatedPreemptions* repeated = nullptr;  ///< Whom preemptors leave alone (D13); null: nobody.
   std::uint32_t rules = 0;                        ///< By which this epoch decides (rules.hpp).
@@ -118,6 +119,8 @@ struct WorkloadSeen {
 struct JobGone {
   std::string uid;
 };
+/// Something happened to a host on which it has places.
+struct HostChanged {};
 struct PodSeen {
   const PodObserved* pod;
 };
@@ -348,6 +351,10 @@ struct ReactivateTreeOf {
 struct NextDue {
   Time due;
 };  ///< The parent wants to be reconciled at this time; never: no more.
+/// Hosts on which the parent's Workloads have places, all of them.
+struct StandsOn {
+  std::vector<Symbol> hosts;
+};
 struct NotReady {
   WorkloadId id;
   bool not_ready;
@@ -373,14 +380,14 @@ struct Retired {};       ///< The parent holds nothing any more.
 }  // namespace msg
 
 using Payload =
-    std::variant<msg::JobSeen, msg::WorkloadSeen, msg::Quarantined, msg::JobGone, msg::WorkloadGone, msg::PodSeen, msg::PodGone,
-                 msg::HandOverPods, msg::PodsHandedOver, msg::EventApplied, msg::WriteRefusedSeen, msg::Refresh, msg::Descends,
-                 msg::WatchRuns, msg::Weigh, msg::WorkloadAdopted, msg::Enqueue, msg::Dequeue, msg::Reserve, msg::Release, msg::CountersDue,
-                 msg::Notice, msg::ConsumedSeen, msg::SampleUsage, msg::LocalUsage, msg::SamplingDue, msg::Charge, msg::Discharge,
-                 msg::HeapState, msg::BuildTree, msg::JoinTree, msg::Joined, msg::OpenQueue, msg::CloseQueue, msg::Requeued,
+    std::variant<msg::JobSeen, msg::WorkloadSeen, msg::Quarantined, msg::JobGone, msg::WorkloadGone, msg::HostChanged, msg::PodSeen,
+                 msg::PodGone, msg::HandOverPods, msg::PodsHandedOver, msg::EventApplied, msg::WriteRefusedSeen, msg::Refresh,
+                 msg::Descends, msg::WatchRuns, msg::Weigh, msg::WorkloadAdopted, msg::Enqueue, msg::Dequeue, msg::Reserve, msg::Release,
+                 msg::CountersDue, msg::Notice, msg::ConsumedSeen, msg::SampleUsage, msg::LocalUsage, msg::SamplingDue, msg::Charge,
+                 msg::Discharge, msg::HeapState, msg::BuildTree, msg::JoinTree, msg::Joined, msg::OpenQueue, msg::CloseQueue, msg::Requeued,
                  msg::Reactivate, msg::ParkedByRecord, msg::Reconcile, msg::RunCycle, msg::OfferHead, std::unique_ptr<msg::HeadOffered>,
-                 msg::OfferMore, msg::MoreOffered, msg::Proposed, msg::ReactivateTreeOf, msg::NextDue, msg::NotReady, msg::Runs, msg::Sized,
-                 msg::ReadSince, msg::Disowned, msg::WorldChanged, msg::Retired>;
+                 msg::OfferMore, msg::MoreOffered, msg::Proposed, msg::ReactivateTreeOf, msg::NextDue, msg::NotReady, msg::StandsOn,
+                 msg::Runs, msg::Sized, msg::ReadSince, msg::Disowned, msg::WorldChanged, msg::Retired>;
 
 struct Message {
   Address to;

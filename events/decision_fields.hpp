@@ -48,6 +48,9 @@ HINDSIGHT_RECORD(PodRef, uid, namespace_, name, pod_set)
 HINDSIGHT_RECORD(PodsReleased, workload, job, slice_name, pods)
 HINDSIGHT_RECORD(PlacedPod, uid, name, values)
 HINDSIGHT_RECORD(PodsPlaced, workload, job, pod_set, levels, pods)
+HINDSIGHT_RECORD(NodesUnhealthy, workload, nodes)
+HINDSIGHT_RECORD(TopologyReassigned, workload, nodes, assignments)
+HINDSIGHT_RECORD(PodsFailed, workload, job, pods)
 
 // ---- gates --------------------------------------------------------------------------------------------------------------
 

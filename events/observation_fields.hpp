@@ -66,7 +66,7 @@ HINDSIGHT_RECORD(PriorityClassObserved, meta, value, global_default)
 HINDSIGHT_RECORD(NamespaceObserved, meta, labels)
 HINDSIGHT_RECORD(AdmissionCheckObserved, meta, controller_name, active)
 HINDSIGHT_RECORD(TopologyObserved, meta, levels)
-HINDSIGHT_RECORD(NodeObserved, meta, labels, taints, allocatable, ready, unschedulable)
+HINDSIGHT_RECORD(NodeObserved, meta, labels, taints, allocatable, ready, unschedulable, silent)
 
 // ---- jobs and workloads -------------------------------------------------------------------------------------------------
 
@@ -85,10 +85,10 @@ HINDSIGHT_RECORD(WorkloadObserved, meta, owner_uid, owner_kind, owner_name, queu
                  priority_class, active, max_exec_seconds, admission_gated_by, priority_boost, conditions, has_admission,
                  admission_cluster_queue, assignments, checks, requeue_count, requeue_at, has_requeue_state, reclaimable,
                  accumulated_exec_seconds, evictions, has_resource_requests, job_uid, elastic, replacement_for, slice_name, resource_policy,
-                 resource_bounds, plan)
+                 resource_bounds, plan, unhealthy_nodes)
 
 HINDSIGHT_RECORD(PodObserved, meta, owner_uid, pod_set, slice_name, gated, ended, index, placed, topology_gated, workload_name, group,
-                 index_offset, index_offset_bad, node_selector)
+                 index_offset, index_offset_bad, node_selector, node, terminating)
 
 HINDSIGHT_RECORD(NodeUsageObserved, node, usage)
 

@@ -352,6 +352,10 @@ class Reader {
         {"AdjustResourcesOnAdmission", &settings_.adjust_resources},
         {"TopologyAwareScheduling", &settings_.topologies},
         {"TASProfileMixed", &settings_.mixed_profile},
+        {"TASFailedNodeReplacement", &settings_.replace_nodes},
+        {"TASFailedNodeReplacementFailFast", &settings_.replace_or_evict},
+        {"TASReplaceNodeOnPodTermination", &settings_.replace_when_idle},
+        {"TASReplaceNodeOnNodeTaints", &settings_.replace_tainted},
         {"TASRecomputeAssignmentWithinSchedulingCycle", &settings_.place_again},
     };
     for (const auto& [key, x] : v.items()) {

@@ -41,7 +41,8 @@ std::string describe(const T& e) {
     if (!e.workload.name.empty()) out += " " + full_name(e.workload.namespace_, e.workload.name);
   }
   if constexpr (std::is_same_v<T, SliceReplaced>) out += " by " + full_name(e.replacement.namespace_, e.replacement.name);
-  if constexpr (std::is_same_v<T, PodsReleased> || std::is_same_v<T, PodsPlaced>) out += ", " + std::to_string(e.pods.size()) + " pods,";
+  if constexpr (std::is_same_v<T, PodsReleased> || std::is_same_v<T, PodsPlaced> || std::is_same_v<T, PodsFailed>)
+    out += ", " + std::to_string(e.pods.size()) + " pods,";
   if constexpr (requires { e.job; } && !std::is_same_v<T, SliceReplaced>)
     out += " " + std::string(e.job.kind) + " " + full_name(e.job.namespace_, e.job.name);
   if constexpr (std::is_same_v<T, ObjectDeleted> || std::is_same_v<T, WriteRefused>) {

@@ -27,6 +27,22 @@ std::string amount_words(List<ResourceAmount> amounts) {
   return parts.empty() ? std::string("none") : joined(parts);
 }
 
+/// "n1:2, n4:1".
+std::string place_words(List<PodSetAssignmentFacts> assignments) {
+  std::vector<std::string> parts;
+  for (const auto& a : assignments)
+    for (const auto& domain : a.topology)
+      if (!domain.values.empty())
+        parts.push_back(std::string(domain.values[domain.values.size() - 1]) + ":" + std::to_string(domain.count));
+  return joined(parts);
+}
+
+std::string name_words(List<Text> names) {
+  std::vector<std::string> parts;
+  for (const auto& name : names) parts.emplace_back(name);
+  return joined(parts);
+}
+
 struct Words {
   bool as_preemptor = false;
 
@@ -96,6 +112,18 @@ struct Words {
     for (const auto& pod : e.pods)
       places.push_back(std::string(pod.name) + (pod.values.empty() ? "" : " on " + std::string(pod.values[pod.values.size() - 1])));
     return {"podsPlaced", counted(e.pods.size(), "gated pod") + " placed: " + joined(places), false};
+  }
+  EventWords operator()(const NodesUnhealthy& e) const {
+    if (e.nodes.empty()) return {"nodesHealthy", "all its nodes are well again"};
+    return {"nodesUnhealthy", "nodes failed: " + name_words(e.nodes)};
+  }
+  EventWords operator()(const TopologyReassigned& e) const {
+    return {"reassigned", "its pods on " + name_words(e.nodes) + " get other places; it stands on " + place_words(e.assignments)};
+  }
+  EventWords operator()(const PodsFailed& e) const {
+    std::vector<std::string> pods;
+    for (const auto& pod : e.pods) pods.emplace_back(pod.name);
+    return {"podsFailed", counted(e.pods.size(), "pod") + " cannot start where it was to stand, and fails: " + joined(pods), false};
   }
   EventWords operator()(const GateChanged& e) const {
     const std::string gate = (e.contract == GateContract::scheduling ? "scheduling gate " : "admission gate ") + std::string(e.value);

@@ -179,6 +179,7 @@ bool Dispatcher::may_want(Symbol domain, const admission::Intent& intent) const 
     Symbol operator()(const JobIntent& i) const { return router.home_of_uid(i.uid); }
     Symbol operator()(const WorkloadAdoptIntent& i) const { return router.home_of_uid(i.job_uid); }
     Symbol operator()(const PodReleaseIntent& i) const { return router.home_of_uid(i.uid); }
+    Symbol operator()(const PodFailIntent& i) const { return router.home_of_uid(i.uid); }
     Symbol operator()(const QuarantineIntent& i) const {
       const Symbol home = router.home_of_uid(i.uid);
       return home.empty() ? router.homeless() : home;

@@ -2,7 +2,7 @@
 """Runs a real Kubernetes control plane on 127.0.0.1, with KWOK in place of machines.
 
     cluster.py up [--dir D] [--nodes N] [--no-kwok] [--no-controller-manager] [--no-scheduler] [--feature-gates X] [--runtime-config X]
-                  [--endpoint-routing] [--audit] [--emulated-version V] [--admission-plugins X]
+                  [--endpoint-routing] [--audit] [--emulated-version V] [--admission-plugins X] [--no-admission-plugins X]
     cluster.py down [--dir D] [--keep]      stop everything; --keep leaves the data for the next up
     cluster.py status [--dir D] [-o json]   what runs where; status 1 if a part is down
     cluster.py stop|start COMPONENT [--dir D]
@@ -353,7 +353,7 @@ class Cluster:
                 f"--proxy-client-key-file={pki / 'proxy-client.key'}",
                 "--authorization-mode=RBAC",
                 # Pods need no token here; nothing of them runs.
-                "--disable-admission-plugins=ServiceAccount",
+                "--disable-admission-plugins=" + ",".join(["ServiceAccount", *filter(None, [options.get("no_admission_plugins")])]),
                 "--service-cluster-ip-range=10.0.0.0/16",
                 "--max-requests-inflight=2000",
                 "--max-mutating-requests-inflight=1000",
@@ -522,7 +522,7 @@ def require_settings(cluster):
 
 def command_up(cluster, arguments):
     defaults = {"nodes": 4, "kwok": True, "controller-manager": True, "scheduler": True, "feature_gates": "", "runtime_config": "",
-                "endpoint_routing": False, "audit": False, "emulated_version": "", "admission_plugins": ""}
+                "endpoint_routing": False, "audit": False, "emulated_version": "", "admission_plugins": "", "no_admission_plugins": ""}
     given = {key: getattr(arguments, key.replace("-", "_")) for key in defaults if getattr(arguments, key.replace("-", "_")) is not None}
     if cluster.settings is not None:
         for key, value in given.items():
@@ -633,6 +633,7 @@ def parse():
     up.add_argument("--endpoint-routing", action="store_true", default=None, help=routing)
     up.add_argument("--audit", action="store_true", default=None, help="the API server writes who asked for what, and why it was allowed, to logs/audit.log")
     up.add_argument("--admission-plugins", default=None, help="for the API server, beside those that are on by default: A,B")
+    up.add_argument("--no-admission-plugins", default=None, help="of the API server, some that are on by default: A,B")
     up.add_argument("--emulated-version", default=None, help="all Kubernetes components behave as an older version, as 1.34")
     command("down", command_down).add_argument("--keep", action="store_true", help="keep the data for the next up")
     command("status", command_status).add_argument("-o", "--output", choices=["table", "json"], default="table")

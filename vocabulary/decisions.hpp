@@ -259,6 +259,29 @@ struct PodsPlaced {
   List<PlacedPod> pods;
 };
 
+/// Hosts of the assignment whose nodes failed, all of them; of those that were listed before and are no more the nodes are well (TAS-96).
+struct NodesUnhealthy {
+  WorkloadRef workload;
+  List<Text> nodes;  ///< Values of the hostname label, sorted.
+};
+
+/// Other hosts take the place of those whose nodes failed (TAS-98).
+struct TopologyReassigned {
+  WorkloadRef workload;
+  List<Text> nodes;                         ///< Those that failed.
+  List<PodSetAssignmentFacts> assignments;  ///< Of the pod sets that stood there.
+};
+
+/// What their status and an event say (2724 §2.8).
+inline constexpr const char* pod_failed_message = "Pod terminated by Kueue NodeController due to node taint";
+
+/// These pods shall fail: they were told to start on hosts where they cannot (TAS-89, TAS-103).
+struct PodsFailed {
+  WorkloadRef workload;
+  JobRef job;
+  List<PodRef> pods;
+};
+
 // ---- gates ------------------------------------------------------------------------------------------------------------------
 
 /// Which of the two gate annotations (6915 §1).
@@ -295,7 +318,7 @@ struct TreeReactivated {
 using Event = std::variant<WorkloadRequested, WorkloadRevised, WorkloadRemoved, JobStopped, QuotaReserved, EntryRequeued, WorkloadPreempted,
                            WorkloadEvicted, ReservationCleared, WorkloadAdmitted, WorkloadFinished, ConditionChanged, WorkloadDeactivated,
                            ChecksChanged, RequeueStateChanged, ReclaimableChanged, ExecutionTimeReset, TreeReactivated, SliceReplaced,
-                           PodsReleased, GateChanged, SizingBarred, PodsPlaced>;
+                           PodsReleased, GateChanged, SizingBarred, PodsPlaced, NodesUnhealthy, TopologyReassigned, PodsFailed>;
 
 enum class StepKind : std::uint8_t { unspecified = 0, life_cycle = 1, timers = 2, cycle = 3 };
 

@@ -65,6 +65,7 @@ inline constexpr Limit list{"list", 4096, Unit::elements};
 inline constexpr Limit pod_sets{"pod-sets", 18, Unit::elements};
 inline constexpr Limit containers{"containers", 512, Unit::elements};
 inline constexpr Limit resources{"resources", 64, Unit::elements};
+inline constexpr Limit unhealthy_nodes{"unhealthy-nodes", 8, Unit::elements};
 inline constexpr Limit node_selector{"node-selector", 256, Unit::elements};
 inline constexpr Limit affinity_terms{"affinity-terms", 256, Unit::elements};
 inline constexpr Limit requirements{"requirements", 256, Unit::elements};
@@ -133,6 +134,7 @@ inline constexpr std::array all{object_text,
                                 pod_sets,
                                 containers,
                                 resources,
+                                unhealthy_nodes,
                                 node_selector,
                                 affinity_terms,
                                 requirements,

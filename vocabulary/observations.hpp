@@ -271,6 +271,7 @@ struct NodeObserved {
   List<ResourceAmount> allocatable;
   bool ready = false;
   bool unschedulable = false;
+  bool silent = false;  ///< It has no condition Ready at all.
 };
 
 // ---- jobs and workloads ---------------------------------------------------------------------------------------------------
@@ -419,6 +420,7 @@ struct WorkloadObserved {
   ResourcePolicy resource_policy = ResourcePolicy::none;
   Text resource_bounds;
   List<PlannedAmount> plan;  ///< Annotation resource-plan: the sizes in force.
+  List<Text> unhealthy_nodes = {};
 };
 
 /// A pod of an elastic job, which waits behind the gate elastic-job or belongs to a chain of slices, or one of a pod set that has places in
@@ -438,6 +440,8 @@ struct PodObserved {
   std::int32_t index_offset = 0;  ///< Annotation pod-index-offset.
   bool index_offset_bad = false;  ///< There is such an annotation, and it is no number (TAS-82).
   List<Pair> node_selector = {};  ///< With `placed`; sorted by key.
+  Text node;                      ///< With `placed`: the node that it is bound to.
+  bool terminating = false;       ///< With `placed`: it is being deleted.
 };
 
 /// What pods that no assignment stands for take of a node (TAS-25): all of it, whatever was told before, so that a repetition changes

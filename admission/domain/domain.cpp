@@ -310,6 +310,8 @@ void Domain::receive(Message& message, Outbox& out) {
     sampling_due(Symbol::from_id(message.from.index), sampling->due);
   } else if (const auto* m1 = std::get_if<msg::ReactivateTreeOf>(&message.payload)) {
     request_reactivation(m1->cluster_queue);
+  } else if (auto* stands = std::get_if<msg::StandsOn>(&message.payload)) {
+    stands_on(message.from.index, std::move(stands->hosts));
   } else if (const auto* m2 = std::get_if<msg::NotReady>(&message.payload)) {
     if (m2->not_ready) {
       not_ready_.insert(m2->id);
@@ -336,6 +338,7 @@ void Domain::receive(Message& message, Outbox& out) {
     registry_.remove_parent(parent);
     if (due_of_[parent].is_set()) due_.erase({due_of_[parent], parent});
     due_of_[parent] = Time::never();
+    stands_on(parent, {});
     if (const auto pods = pods_of_owners_.extract(parent))  // its number is given out again
       for (const auto& uid : pods.mapped())
         if (const auto pod = pods_.find(uid); pod != pods_.end()) pod->second.owner = Registry::none;
@@ -548,7 +551,8 @@ std::size_t Domain::entries() const {
          running_ancestors_.size() + pods_.size() + pods_of_owners_.size() + held_.size() + not_ready_.size() + due_.size() +
          reactivations_.size() + consumed_.size() + sampling_.size() + sampling_of_.size() + job_kinds_.size() + workload_places_.size() +
          repeated_.counts().size() + quarantined_.size() + quarantined_queues_.size() + catalog_->local_queues.size() +
-         catalog_->namespaces.size() + nodes_.size() + node_usage_.size();
+         catalog_->namespaces.size() + nodes_.size() + node_usage_.size() + hosts_.nodes.size() + hosts_.doubtful.size() +
+         stands_on_.size() + standing_.size();
 }
 
 std::uint64_t Domain::hash() const {

@@ -98,6 +98,7 @@ class Domain {
     c.admitted_not_ready = !not_ready_.empty();
     c.catalog = catalog_.get();
     c.nodes = &nodes_;
+    c.hosts = &hosts_;
     c.nodes_version = nodes_version_;
     c.repeated = repeated_.any() ? &repeated_ : nullptr;
     c.rules = rules_;
@@ -214,6 +215,12 @@ class Domain {
   void apply(const TopologyObserved& o, Outbox& out);
   void apply(const NodeObserved& o, Outbox& out);
   void apply(const NodeUsageObserved& o, Outbox& out);
+  void enlist(const NodeConfig& node);
+  void delist(const NodeConfig& node);
+  void look_at(const Symbol& host);
+  void tell_of(const NodeConfig& node, Outbox& out);
+  void stands_on(std::uint32_t parent, std::vector<Symbol> hosts);
+  [[nodiscard]] bool is_well(const Symbol& host) const;
   void apply(const JobObserved& o, Outbox& out);
   void apply(const WorkloadObserved& o, Outbox& out);
   void apply(const ObjectDeleted& o, Outbox& out);
@@ -296,8 +303,11 @@ class Domain {
   std::shared_ptr<const Catalog> shared_catalog_ = catalog_;
   Nodes nodes_;
   NodeUsage node_usage_;
-  mutable std::uint64_t catalog_hash_ = 0;                   ///< As long as nobody edits it; 0: not known.
-  mutable std::uint64_t nodes_hash_ = 0, nodes_hashed_ = 0;  ///< Of `nodes_`, and the version that it is of.
+  Hosts hosts_;                                                       ///< Follows from nodes_ and stands_on_.
+  std::unordered_map<std::uint32_t, std::vector<Symbol>> stands_on_;  ///< Parent → hosts; as the parents say.
+  std::unordered_map<Symbol, std::set<std::uint32_t>> standing_;      ///< Host → parents; follows from it.
+  mutable std::uint64_t catalog_hash_ = 0;                            ///< As long as nobody edits it; 0: not known.
+  mutable std::uint64_t nodes_hash_ = 0, nodes_hashed_ = 0;           ///< Of `nodes_`, and the version that it is of.
   std::uint64_t nodes_version_ = 1;  ///< Another one whenever what topologies are made of has changed; a cache, no state.
 
   // position

@@ -4,6 +4,7 @@
 
 #include "admission/domain/domain.hpp"
 #include "admission/model/node_match.hpp"
+#include "admission/topology/node_health.hpp"
 
 namespace hindsight::admission {
 
@@ -285,15 +286,90 @@ void Domain::apply(const NamespaceObserved& o, Outbox& out) {
       request_reactivation(queue);
 }
 
+namespace {
+
+Symbol host_of(const NodeConfig& node) {
+  static const Symbol hostname(topology::hostname_label);
+  return Symbol(node.label(hostname));
+}
+
+}  // namespace
+
 /// Whatever a node can have room for is tried again (TAS-18); a heartbeat changes nothing (TAS-19).
 void Domain::apply(const NodeObserved& o, Outbox& out) {
-  (void)out;
   auto config = to_config(o);
   if (const auto used = node_usage_.find(config.name); used != node_usage_.end()) config.used = used->second;
   auto& mine = nodes_[config.name];
+  if (!config.ready) config.not_ready_since = mine != nullptr && !mine->ready ? mine->not_ready_since : now_;
   if (mine != nullptr && *mine == config) return;
+  const auto before = mine;
+  if (before != nullptr) delist(*before);
   mine = std::make_shared<const NodeConfig>(std::move(config));
+  enlist(*mine);
+  if (before != nullptr && host_of(*before) != host_of(*mine)) tell_of(*before, out);
+  tell_of(*mine, out);
   nodes_changed(*mine);
+}
+
+// ---- hosts, and who stands on them (2724 §4.9)
+
+void Domain::enlist(const NodeConfig& node) {
+  const Symbol host = host_of(node);
+  if (host.empty()) return;
+  hosts_.nodes[host].insert(node.name);
+  look_at(host);
+}
+
+void Domain::delist(const NodeConfig& node) {
+  const Symbol host = host_of(node);
+  const auto it = hosts_.nodes.find(host);
+  if (it == hosts_.nodes.end()) return;
+  it->second.erase(node.name);
+  if (it->second.empty()) hosts_.nodes.erase(it);
+  look_at(host);
+}
+
+/// What is to be asked about it.
+void Domain::look_at(const Symbol& host) {
+  const auto standing = standing_.find(host);
+  if (standing == standing_.end()) {
+    hosts_.doubtful.erase(host);
+    return;
+  }
+  const NodeConfig* node = node_of(nodes_, hosts_, host);
+  if (node == nullptr || !topology::is_plainly_well(*node))
+    hosts_.doubtful.insert(host);
+  else
+    hosts_.doubtful.erase(host);
+}
+
+/// Whoever stands there has its say about it.
+void Domain::tell_of(const NodeConfig& node, Outbox& out) {
+  const auto standing = standing_.find(host_of(node));
+  if (standing == standing_.end()) return;
+  for (const std::uint32_t parent : standing->second) out.send(domain_address, {EntityKind::workload_parent, parent}, msg::HostChanged{});
+}
+
+void Domain::stands_on(std::uint32_t parent, std::vector<Symbol> hosts) {
+  std::vector<Symbol> concerned = hosts;
+  if (const auto before = stands_on_.extract(parent); !before.empty())
+    for (const Symbol& host : before.mapped()) {
+      const auto it = standing_.find(host);
+      it->second.erase(parent);
+      if (it->second.empty()) standing_.erase(it);
+      concerned.push_back(host);
+    }
+  for (const Symbol& host : hosts) standing_[host].insert(parent);
+  if (!hosts.empty()) stands_on_[parent] = std::move(hosts);
+  for (const Symbol& host : concerned) {
+    if (standing_.contains(host) && is_well(host)) continue;  // nothing to say, and nothing to forget
+    look_at(host);
+  }
+}
+
+bool Domain::is_well(const Symbol& host) const {
+  const NodeConfig* node = node_of(nodes_, hosts_, host);
+  return node != nullptr && topology::is_plainly_well(*node) && !hosts_.doubtful.contains(host);
 }
 
 /// TAS-25 to TAS-28.
@@ -486,6 +562,8 @@ void Domain::apply(const ObjectDeleted& o, Outbox& out) {
       if (const auto it = nodes_.find(name); it != nodes_.end()) {
         const auto gone = it->second;
         nodes_.erase(it);
+        delist(*gone);
+        tell_of(*gone, out);
         nodes_changed(*gone);
       }
       break;

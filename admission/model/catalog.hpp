@@ -5,8 +5,11 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
+#include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -61,6 +64,8 @@ struct NodeConfig {
   std::vector<std::pair<Symbol, Amount>> allocatable;  ///< Sorted by resource text.
   bool ready = false;
   bool unschedulable = false;
+  bool silent = false;                          ///< It has no condition Ready at all.
+  Time not_ready_since;                         ///< As it was observed; while it is ready, never.
   std::vector<std::pair<Symbol, Amount>> used;  ///< By pods that no assignment stands for; sorted by resource text.
   [[nodiscard]] std::string_view label(Symbol key) const {
     for (const auto& [k, v] : labels)
@@ -73,6 +78,13 @@ struct NodeConfig {
   friend bool operator==(const NodeConfig&, const NodeConfig&) = default;
 };
 using Nodes = std::map<Symbol, std::shared_ptr<const NodeConfig>, ByText>;
+/// Nodes by what they are called in places: their label `kubernetes.io/hostname` (TAS-24).
+struct Hosts {
+  std::unordered_map<Symbol, std::set<Symbol, ByText>> nodes;  ///< Host → names of its nodes, of which the first counts.
+  /// Hosts on which somebody has places and of which something may be amiss: a node that is not ready or keeps pods away, or none.
+  std::unordered_set<Symbol> doubtful;
+};
+
 /// What NodeConfig::used is made of, also of nodes that are not there now.
 using NodeUsage = std::map<Symbol, std::vector<std::pair<Symbol, Amount>>, ByText>;
 
@@ -188,6 +200,10 @@ struct Settings {
   bool adjust_resources = false;  ///< AdjustResourcesOnAdmission (5440 §2.4).
   bool topologies = true;         ///< TopologyAwareScheduling (2724 §2.10).
   bool mixed_profile = true;      ///< TASProfileMixed: pods that may stand anywhere fill the fullest places first.
+  bool replace_nodes = true;      ///< TASFailedNodeReplacement (2724 §4.9).
+  bool replace_or_evict = true;   ///< TASFailedNodeReplacementFailFast.
+  bool replace_when_idle = true;  ///< TASReplaceNodeOnPodTermination: a node fails its workload once no pod of it makes progress there.
+  bool replace_tainted = true;    ///< TASReplaceNodeOnNodeTaints.
   bool place_again = true;        ///< TASRecomputeAssignmentWithinSchedulingCycle.
 };
 

@@ -153,6 +153,7 @@ NodeConfig to_config(const NodeObserved& o) {
   std::sort(c.allocatable.begin(), c.allocatable.end(), by_text);
   c.ready = o.ready;
   c.unschedulable = o.unschedulable;
+  c.silent = o.silent;
   return c;
 }
 
@@ -185,6 +186,10 @@ std::uint64_t content_hash(const NodeConfig& c) {
   }
   h.add(c.ready);
   h.add(c.unschedulable);
+  if (!c.ready) {
+    h.add(c.silent);
+    h.add(c.not_ready_since);
+  }
   return h.value();
 }
 

@@ -161,6 +161,18 @@ class EventParts {
     const auto& [workload, job, pod_set, levels, pods] = e;
     all(workload, job, pod_set, levels, pods);
   }
+  void add(const NodesUnhealthy& e) {
+    const auto& [workload, nodes] = e;
+    all(workload, nodes);
+  }
+  void add(const TopologyReassigned& e) {
+    const auto& [workload, nodes, assignments] = e;
+    all(workload, nodes, assignments);
+  }
+  void add(const PodsFailed& e) {
+    const auto& [workload, job, pods] = e;
+    all(workload, job, pods);
+  }
   void add(const GateChanged& e) {
     const auto& [workload, job, contract, change, value, generation, since] = e;
     all(workload, job, contract, change, value, generation, since);

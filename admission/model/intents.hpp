@@ -68,6 +68,7 @@ struct WorkloadIntent {
   std::int32_t requeue_count = 0;
   Time requeue_at;
   std::vector<std::pair<std::string, std::int32_t>> reclaimable;
+  std::vector<std::string> unhealthy_nodes;
   std::optional<std::int32_t> accumulated_exec_seconds;
   struct Eviction {
     std::string reason, cause;
@@ -184,6 +185,12 @@ struct PodReleaseIntent {
   std::vector<OwnedToleration> tolerations;                      ///< Of the flavors of its slice.
 };
 
+/// A pod that can start nowhere shall fail, so that its job makes another one (2724 §2.8).
+struct PodFailIntent {
+  std::string uid, namespace_, name;
+  std::uint64_t decision_sequence = 0;
+};
+
 /// A Workload was set aside (ObjectQuarantined): its condition QuotaReserved says so, unless it holds quota.
 struct QuarantineIntent {
   std::string uid, namespace_, name;
@@ -192,6 +199,6 @@ struct QuarantineIntent {
 };
 
 using Intent = std::variant<WorkloadIntent, WorkloadCreateIntent, WorkloadReviseIntent, JobIntent, QueueStatusIntent, FinalizerIntent,
-                            WorkloadAdoptIntent, PodReleaseIntent, QuarantineIntent>;
+                            WorkloadAdoptIntent, PodReleaseIntent, QuarantineIntent, PodFailIntent>;
 
 }  // namespace hindsight::admission

@@ -82,6 +82,13 @@ bool matches_node_labels(const FlavorConfig& flavor, const PodShape& shape) {
   });
 }
 
+const NodeConfig* node_of(const Nodes& nodes, const Hosts& hosts, const Symbol& host) {
+  const auto names = hosts.nodes.find(host);
+  if (names == hosts.nodes.end()) return nullptr;
+  const auto node = nodes.find(*names->second.begin());
+  return node == nodes.end() ? nullptr : node->second.get();
+}
+
 bool carries(const NodeConfig& node, const std::vector<std::pair<Symbol, std::string>>& labels) {
   return std::all_of(labels.begin(), labels.end(), [&](const auto& wanted) {
     return std::any_of(node.labels.begin(), node.labels.end(),

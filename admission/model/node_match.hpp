@@ -17,6 +17,9 @@ namespace hindsight::admission {
 /// empty matches (BA-81).
 [[nodiscard]] bool matches_node_labels(const FlavorConfig& flavor, const PodShape& shape);
 
+/// The node that places call by this name; null: there is none.
+[[nodiscard]] const NodeConfig* node_of(const Nodes& nodes, const Hosts& hosts, const Symbol& host);
+
 /// Has the node all of these labels, each with this value?
 [[nodiscard]] bool carries(const NodeConfig& node, const std::vector<std::pair<Symbol, std::string>>& labels);
 /// nodeSelector of the pods against all labels of a node.

@@ -40,6 +40,9 @@ struct PodState {
   Symbol workload;                  ///< Name of the one that its job was started for.
   Interned<NodeSelector> selector;  ///< As it was seen.
   Interned<NodeSelector> place;     ///< While it is gated: the domain that it was given. Empty: none.
+  Symbol node;                      ///< That it is bound to.
+  bool terminating = false;         ///< It is being deleted.
+  bool failing = false;             ///< It was decided that it fails, and is not seen so.
 };
 
 }  // namespace hindsight::admission

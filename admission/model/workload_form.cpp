@@ -342,6 +342,7 @@ std::shared_ptr<const Reservation> make_reservation(const WorkloadState& w, std:
   r->workload = std::move(info);
   if (!w.admission) return r;
   r->pod_sets = w.admission->pod_sets;
+  if (w.admitted() && !w.evicted()) r->unhealthy_nodes = w.unhealthy_nodes;
   if (w.elastic) r->effective = effective_usage(w);
   const auto find = [&](Symbol flavor, Symbol resource) {
     return std::find_if(r->charges.begin(), r->charges.end(), [&](const auto& c) { return c.flavor == flavor && c.resource == resource; });

@@ -98,7 +98,8 @@ struct Reservation {
     Amount amount = 0;
     friend bool operator==(const Charge&, const Charge&) = default;
   };
-  std::vector<Charge> charges;  ///< Sorted by flavor text, then resource text.
+  std::vector<Charge> charges;          ///< Sorted by flavor text, then resource text.
+  std::vector<Symbol> unhealthy_nodes;  ///< Hosts of its places whose nodes failed; by text.
   /// Of elastic slices: `pod_sets` with counts and usage cut to what counts now (EJ-31).
   std::vector<PodSetReservation> effective;
 };

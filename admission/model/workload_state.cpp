@@ -126,6 +126,13 @@ bool same_pod_sets(const std::vector<PodSetSpec>& mine, List<PodSetFacts> seen) 
 
 }  // namespace
 
+std::vector<Symbol> own_names(List<Text> names) {
+  std::vector<Symbol> out;
+  for (const Text& name : names) out.emplace_back(name);
+  std::sort(out.begin(), out.end(), ByText{});
+  return out;
+}
+
 SizingPlan own_plan(List<PlannedAmount> facts) {
   SizingPlan out;
   for (const auto& p : facts) out.push_back({Symbol(p.pod_set), std::string(p.container), Symbol(p.resource), p.original, p.amount});
@@ -409,8 +416,21 @@ bool WorkloadState::observe(const WorkloadObserved& o, std::uint64_t sequence) {
     news = true;
   }
 
+  if (auto seen = own_names(o.unhealthy_nodes); seen == unhealthy_nodes) {
+    unconfirmed &= ~bit(Section::unhealthy_nodes);
+  } else if (!waits_for(Section::unhealthy_nodes)) {
+    unhealthy_nodes = std::move(seen);
+    news = true;
+  }
+
   if (news) resolve_since = sequence;
   return news;
+}
+
+void WorkloadState::set_unhealthy(std::vector<Symbol> nodes) {
+  if (unhealthy_nodes == nodes) return;
+  unhealthy_nodes = std::move(nodes);
+  await(Section::unhealthy_nodes);
 }
 
 void WorkloadState::decide_condition(ConditionType type, ConditionStatus status, Symbol reason, std::string_view text, Time now) {
@@ -453,6 +473,7 @@ void WorkloadState::clear_reservation(Symbol reason, std::string_view message, T
     admission.reset();
     await(Section::admission);
   }
+  set_unhealthy({});
   set_plan({});
 }
 
@@ -484,6 +505,7 @@ void WorkloadState::evict(Symbol reason, Symbol cause, std::string_view message,
     changed = true;
   }
   if (changed) await(Section::checks);
+  set_unhealthy({});        // TAS-106
   if (!reserved()) return;  // evicted while pending: no statistics (§8.2)
   const auto it =
       std::find_if(evictions.begin(), evictions.end(), [&](const EvictionStat& e) { return e.reason == reason && e.cause == cause; });
@@ -596,6 +618,7 @@ std::uint64_t WorkloadState::hash() const {
     h.add(e.cause);
     h.add(e.count);
   }
+  for (const Symbol& node : unhealthy_nodes) h.add(node);
   h.add(unconfirmed);
   h.add(last_decision);
   h.add(resolve_since);

@@ -49,6 +49,7 @@ struct PodSetSpec {
 [[nodiscard]] std::vector<PodSetSpec> own_pod_sets(List<PodSetFacts> facts);
 /// Flavors and usage sorted by resource text.
 [[nodiscard]] std::vector<PodSetReservation> own_assignments(List<PodSetAssignmentFacts> facts);
+[[nodiscard]] std::vector<Symbol> own_names(List<Text> names);
 [[nodiscard]] SizingPlan own_plan(List<PlannedAmount> facts);
 void add_plan(StateHash& h, const SizingPlan& plan);
 
@@ -84,7 +85,8 @@ enum class Section : std::uint8_t {
   evictions = 21,
   active = 22,
   spec = 23,
-  plan = 24
+  plan = 24,
+  unhealthy_nodes = 25
 };
 
 /// One Workload object: what was observed of it and what was decided about it since.
@@ -128,7 +130,8 @@ class WorkloadState {
   std::vector<std::pair<Symbol, std::int32_t>> reclaimable;
   std::optional<std::int32_t> accumulated_exec_seconds;
   std::vector<EvictionStat> evictions;
-  SizingPlan plan;  ///< Of the reservation: what its job is to be started with; empty: as it is (5440 MR-45).
+  std::vector<Symbol> unhealthy_nodes;  ///< Hosts of its assignment whose nodes failed; by text (2724 §4.9).
+  SizingPlan plan;                      ///< Of the reservation: what its job is to be started with; empty: as it is (5440 MR-45).
 
   // ---- bookkeeping ------------------------------------------------------------------------------------------------------
   std::uint32_t unconfirmed = 0;    ///< Bits by condition type and Section.
@@ -186,6 +189,7 @@ class WorkloadState {
   void clear_reservation(Symbol reason, std::string_view message, Time now);
   /// The sizes of the reservation; they are shown in an annotation.
   void set_plan(SizingPlan wanted);
+  void set_unhealthy(std::vector<Symbol> nodes);
   /// As if it had never been reserved, because that could not be written (BA-75). Other decisions still await their confirmation.
   void take_back_reservation();
   /// Everything that an eviction resets (§8.2).

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <iterator>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "admission/model/workload_state.hpp"
 #include "admission/rules.hpp"
+#include "admission/scheduling/node_repair.hpp"
 #include "admission/scheduling/outcome_text.hpp"
 #include "admission/scheduling/pod_placer.hpp"
 #include "admission/scheduling/requeue.hpp"
@@ -34,7 +36,7 @@ void CohortTree::receive(Message& message, const Context& c, Outbox& out) {
         finish(out);
     }
   } else if (const auto* m = std::get_if<msg::RunCycle>(&message.payload)) {
-    run_cycle(*m, out);
+    run_cycle(*m, c, out);
   } else if (auto* m1 = std::get_if<msg::Joined>(&message.payload)) {
     joined(*m1, c);
   } else if (const auto* m2 = std::get_if<msg::BuildTree>(&message.payload)) {
@@ -43,6 +45,7 @@ void CohortTree::receive(Message& message, const Context& c, Outbox& out) {
     tree_.reset();
     ready_.clear();
     waiting_.clear();
+    failed_.clear();
     std::erase_if(members_, [&](const auto& entry) { return entry.second.version != version_; });
     if (members_.size() == expected_) build(c);
   } else if (const auto* m3 = std::get_if<msg::HeapState>(&message.payload)) {
@@ -72,6 +75,7 @@ void CohortTree::receive(Message& message, const Context& c, Outbox& out) {
       member->reservations.push_back(m4->reservation);
     } else if (is_member(m4->queue)) {
       tree_->reserve(m4->queue, m4->reservation);
+      note_failed_nodes(*m4->reservation);
       if (room_) room_->reserve(*m4->reservation);
     }
   } else if (const auto* m5 = std::get_if<msg::Discharge>(&message.payload)) {
@@ -82,6 +86,7 @@ void CohortTree::receive(Message& message, const Context& c, Outbox& out) {
       const auto* entry = tree_->find_reservation(m5->id);
       if (entry != nullptr && entry->queue == tree_->find_queue(m5->queue)) {
         tree_->release(m5->id);
+        failed_.erase(m5->id);
         if (room_) room_->release(m5->id);
       }
     }
@@ -130,7 +135,10 @@ void CohortTree::build(const Context& c) {
     if (const auto it = c.catalog->cohorts.find(name); it != c.catalog->cohorts.end()) cohorts.push_back(it->second);
   tree_ = QuotaTree::build(members, cohorts);
   for (auto& [queue, m] : members_) {
-    for (auto& r : m.reservations) tree_->reserve(queue, std::move(r));
+    for (auto& r : m.reservations) {
+      note_failed_nodes(*r);
+      tree_->reserve(queue, std::move(r));
+    }
     tree_->weigh_local_queues(queue, m.local_usage, true);
   }
   members_.clear();
@@ -147,14 +155,23 @@ void CohortTree::refresh_room(const Context& c) {
 
 // ---- one cycle --------------------------------------------------------------------------------------------------------------
 
-void CohortTree::run_cycle(const msg::RunCycle& m, Outbox& out) {
+void CohortTree::note_failed_nodes(const Reservation& reservation) {
+  if (reservation.unhealthy_nodes.empty())
+    failed_.erase(reservation.workload->id);
+  else
+    failed_.insert(reservation.workload->id);
+}
+
+void CohortTree::run_cycle(const msg::RunCycle& m, const Context& c, Outbox& out) {
   cycle_ = m.cycle;
   blocked_ = m.blocked;
   offers_.clear();
   proposal_ = Proposal{};
   said_.clear();
   turns_ = 0;
-  answers_missing_ = tree_ ? static_cast<std::uint32_t>(ready_.size()) : 0;
+  answers_missing_ = 0;
+  if (tree_ && !blocked_ && replace_nodes(c)) return finish(out);
+  if (tree_) answers_missing_ = static_cast<std::uint32_t>(ready_.size());
   if (answers_missing_ == 0) {
     out.send(tree_address(root_), domain_address, msg::Proposed{});
     return;
@@ -251,6 +268,50 @@ SliceReplaced replacement(const WorkloadInfo& w, const std::vector<PodSetReserva
 }
 
 }  // namespace
+
+/// §3.13 step 7: nodes that failed are replaced before anybody is admitted, so that nobody else takes the places; the first in the order of
+/// entries first. True: somebody got other hosts, or is evicted because there are none (TAS-99), and the cycle ends with that.
+bool CohortTree::replace_nodes(const Context& c) {
+  const Settings& settings = c.catalog->settings;
+  if (failed_.empty() || !settings.replace_nodes) return false;
+  refresh_room(c);
+  if (!room_) return false;
+  std::vector<std::shared_ptr<const Reservation>> waiting;
+  for (const WorkloadId id : failed_)
+    if (const auto* entry = tree_->find_reservation(id)) waiting.push_back(entry->reservation);
+  std::sort(waiting.begin(), waiting.end(), [](const auto& a, const auto& b) {
+    const auto rank = [](const WorkloadInfo& w) { return std::tuple(-std::int64_t{w.priority}, w.queue_time, std::string_view(w.uid)); };
+    return rank(*a->workload) < rank(*b->workload);
+  });
+  const PodPlacer placer(*room_, settings);
+  proposal_.most = c.step_bytes;
+  std::vector<const Reservation*> moved;
+  Arena& a = *proposal_.arena;
+  for (const auto& r : waiting) {
+    if (proposal_.full()) break;
+    const auto& queue = tree_->queue(tree_->find_reservation(r->workload->id)->queue);
+    const auto replaced = replace_failed_nodes(*r, queue, placer, settings);
+    if (replaced) {
+      Reservation now = *r;
+      for (auto& p : now.pod_sets)
+        for (const auto& changed : *replaced)
+          if (changed.pod_set == p.pod_set) p = changed;
+      room_->reserve(now);  // others of this step see it
+      moved.push_back(r.get());
+      auto nodes = a.make<Text>(r->unhealthy_nodes.size());
+      for (std::size_t i = 0; i < nodes.size(); ++i) nodes[i] = a.copy(r->unhealthy_nodes[i].text());
+      proposal_.events.emplace_back(TopologyReassigned{ref(*r->workload, a), nodes, view(*replaced, a)});
+    } else if (settings.replace_or_evict) {
+      WorkloadEvicted e;
+      e.workload = ref(*r->workload, a);
+      e.reason = "NodeFailures";
+      e.message = proposal_.message(replaced.error());
+      proposal_.events.emplace_back(e);
+    }
+  }
+  for (const Reservation* r : moved) room_->reserve(*r);  // until the step is applied
+  return !proposal_.events.empty();
+}
 
 /// More than a step takes is decided in several cycles. Those whose turn came first stay, for they were judged without the others, and the
 /// first in any case; the others wait in their queues as if there had been no cycle.
@@ -352,7 +413,7 @@ bool CohortTree::take_next_heads() {
 }
 
 void CohortTree::finish(Outbox& out) {
-  if (proposal_.full()) keep_first(proposal_, said_);
+  if (proposal_.full() && !said_.empty()) keep_first(proposal_, said_);
   (void)proposal_.bytes();
   std::optional<msg::EntryRank> admits;
   for (Said& s : said_)

@@ -39,7 +39,9 @@ class CohortTree final : public Entity {
   [[nodiscard]] msg::Joined* joining(Symbol queue);
   [[nodiscard]] bool is_member(Symbol queue) const;
   static void forget(std::vector<std::shared_ptr<const Reservation>>& reservations, WorkloadId id);
-  void run_cycle(const msg::RunCycle& m, Outbox& out);
+  void run_cycle(const msg::RunCycle& m, const Context& c, Outbox& out);
+  void note_failed_nodes(const Reservation& reservation);
+  [[nodiscard]] bool replace_nodes(const Context& c);
   /// What one outcome says in the proposal of its cycle.
   struct Said {
     std::uint32_t turn = 0;
@@ -75,6 +77,7 @@ class CohortTree final : public Entity {
   std::uint64_t room_version_ = 0;              ///< Context::nodes_version that it is of.
   std::map<Symbol, msg::Joined, ByText> members_;  ///< While joining.
   std::set<Symbol, ByText> ready_;                 ///< Queues with a non-empty heap.
+  std::set<WorkloadId> failed_;                    ///< Workloads of which nodes failed: they get others before anybody gets anything.
   std::set<Symbol, ByText> waiting_;               ///< Queues with something pending, also where all of it is parked.
 
   // one cycle

@@ -83,6 +83,8 @@ Result<void> SnapshotCodec::read_domain(ArchiveReader& a, Domain& d) {
     if (!lineage.owner_uid.empty()) d.owned_[lineage.owner_uid].insert(index);
     if (!lineage.ancestor.empty()) d.descendants_[lineage.ancestor].insert(index);
   }
+  for (const auto& [name, node] : d.nodes_)
+    if (node != nullptr) d.enlist(*node);
   for (const auto& [name, usage] : d.node_usage_)
     if (const auto node = d.nodes_.find(name); node != d.nodes_.end() && node->second != nullptr) {
       NodeConfig used = *node->second;

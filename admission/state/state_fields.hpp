@@ -13,7 +13,7 @@ HINDSIGHT_STATE(OwnedTerm, requirements)
 HINDSIGHT_STATE(OwnedTaint, key, value, effect)
 HINDSIGHT_STATE(OwnedToleration, key, value, exists, effect, seconds)
 HINDSIGHT_STATE(FlavorConfig, name, node_labels, taints, tolerations, topology)
-HINDSIGHT_STATE_OF_KINDS(NodeConfig, (name, labels, taints, allocatable, ready, unschedulable), (), (used), ())
+HINDSIGHT_STATE_OF_KINDS(NodeConfig, (name, labels, taints, allocatable, ready, unschedulable, silent, not_ready_since), (), (used), ())
 HINDSIGHT_STATE(Quota, nominal, borrowing_limit, lending_limit)
 HINDSIGHT_STATE(FlavorQuotas, flavor, quotas)
 HINDSIGHT_STATE(ResourceGroup, resources, flavors)
@@ -53,9 +53,9 @@ HINDSIGHT_STATE_OF_KINDS(WorkloadState,
                          (namespace_, name, uid, owner_uid, created, resource_version, generation, deleting, in_use_finalizer, job_made,
                           queue_name, pod_sets, priority, priority_class_kind, priority_class, active, max_exec_seconds, admission_gated_by,
                           priority_boost, elastic, replacement_for, slice_name, resource_policy, resource_bounds, conditions, admission,
-                          checks, has_requeue_state, requeue_count, requeue_at, reclaimable, accumulated_exec_seconds, evictions, plan,
-                          unconfirmed, last_decision, resolve_since, revision_pending, revised_for, removal_pending, gate_noted,
-                          gated_since, plan_refusals, plan_refusal, sizing_barred, sizing_barred_at, quarantined),
+                          checks, has_requeue_state, requeue_count, requeue_at, reclaimable, accumulated_exec_seconds, evictions,
+                          unhealthy_nodes, plan, unconfirmed, last_decision, resolve_since, revision_pending, revised_for, removal_pending,
+                          gate_noted, gated_since, plan_refusals, plan_refusal, sizing_barred, sizing_barred_at, quarantined),
                          (id), (), ())
 HINDSIGHT_STATE(JobState, uid, name, kind, group, namespace_, resource_version, generation, deleting, queue_name, priority_class,
                 pod_priority_class, prebuilt_workload, max_exec_seconds, suspended, active, pods_ready, stopping, finished, succeeded,
@@ -65,11 +65,11 @@ HINDSIGHT_STATE(JobState, uid, name, kind, group, namespace_, resource_version, 
                 quarantined)
 HINDSIGHT_STATE(NodeSelector, entries)
 HINDSIGHT_STATE(PodState, uid, name, pod_set, index, resource_version, gated, ended, released, released_at, placed, topology_gated,
-                index_offset_bad, index_offset, group, workload, selector, place)
+                index_offset_bad, index_offset, group, workload, selector, place, node, terminating, failing)
 HINDSIGHT_STATE(RepeatedSteps, last_, steps_)
 HINDSIGHT_STATE(WorkloadParent::Image, job, workloads, pods, repeats)
 HINDSIGHT_STATE_OF_KINDS(WorkloadParent, (job_, workloads_, pods_, repeats_), (self_),
-                         (placements_, announced_due_, child_, ancestor_runs_, beyond_, watched_, weighed_, told_runs_),
+                         (placements_, announced_due_, told_places_, child_, ancestor_runs_, beyond_, watched_, weighed_, told_runs_),
                          (told_next_, told_of_slice_, hash_))
 
 // ---- queues -----------------------------------------------------------------------------------------------------------------------
@@ -111,8 +111,8 @@ HINDSIGHT_STATE_OF_KINDS(Domain,
                           life_cycle_steps_, rules_, now_, synced_, workload_places_, job_kinds_, lineages_, pods_, held_, listed_,
                           reactivations_, consumed_, seen_cycles_, seen_, repeated_, quarantined_, passed_over_, configured_),
                          (registry_, tree_version_),
-                         (members_, holders_, job_places_, children_, owned_, descendants_, pods_of_owners_, running_ancestors_, not_ready_,
-                          due_, due_of_, sampling_, sampling_of_, quarantined_queues_),
+                         (members_, holders_, job_places_, children_, owned_, descendants_, pods_of_owners_, running_ancestors_, hosts_,
+                          stands_on_, standing_, not_ready_, due_, due_of_, sampling_, sampling_of_, quarantined_queues_),
                          (read_settings_, shared_catalog_, catalog_hash_, nodes_hash_, nodes_hashed_, nodes_version_, held_changes_,
                           quarantine_changes_, quarantined_queue_changes_, to_pass_over_, asked_kinds_, took_decision_, edited_,
                           catalog_changed_, restored_configured_, dirty_, restored_dirty_, is_dirty_, dirty_trees_, is_dirty_tree_,

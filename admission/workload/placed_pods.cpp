@@ -71,7 +71,13 @@ void WorkloadParent::place_pods_of(const WorkloadState& w, const PodSetSpec& pod
     seen.gated = pod->topology_gated && seen.domain < 0;  // a place of an earlier assignment is none
     at_gate.push_back(seen);
   }
-  const auto places = topology::places_for(assignment.counts, rules_of(w, pod_set, assigned.count, *pods.front()), at_gate);
+  std::vector<std::uint8_t> unusable;  // TAS-88
+  if (!w.unhealthy_nodes.empty()) {
+    unusable.resize(assignment.size());
+    for (std::size_t i = 0; i < unusable.size(); ++i)
+      unusable[i] = std::find(w.unhealthy_nodes.begin(), w.unhealthy_nodes.end(), assignment.domain(i).back()) != w.unhealthy_nodes.end();
+  }
+  const auto places = topology::places_for(assignment.counts, rules_of(w, pod_set, assigned.count, *pods.front()), at_gate, unusable);
 
   std::vector<PlacedPod> placed;
   std::size_t bytes = 0;  // of the event; who is left has the next one

@@ -51,6 +51,9 @@ void WorkloadParent::apply_pod(const PodObserved& o, Outbox& out) {
   for (const auto& [key, value] : o.node_selector) selector.entries.emplace_back(Symbol(key), Symbol(value));
   pod->selector = std::move(selector);
   if (!o.topology_gated) pod->place = NodeSelector{};
+  pod->node = Symbol(o.node);
+  pod->terminating = o.terminating;
+  if (o.ended || o.terminating) pod->failing = false;
   repeats_.forget();
   out.send(self_, domain_address, msg::WorldChanged{});
 }
@@ -81,7 +84,7 @@ void WorkloadParent::hand_over_pods(const msg::HandOverPods& m, Outbox& out) {
 void WorkloadParent::take_over_pods(std::vector<PodState> pods, Outbox& out) {
   for (auto& pod : pods) {
     if (find_pod(pod.uid) != nullptr) continue;
-    if (pod.released || !pod.place->empty()) told_next_.push_back(pod.uid);
+    if (pod.released || pod.failing || !pod.place->empty()) told_next_.push_back(pod.uid);
     const auto place = place_of(pods_, pod.uid);
     pods_.insert(place, std::move(pod));
   }
@@ -169,6 +172,10 @@ void WorkloadParent::collect_pod_intents(const Context& c, bool all, std::vector
     return its != domains.end() && its->second.find(pod.place) >= 0;  // of an assignment that is no more it is no place
   };
   const auto want = [&](const PodState& pod) {
+    if (pod.failing && !pod.ended) {
+      out.emplace_back(PodFailIntent{pod.uid.text(), std::string(job_->namespace_.text()), pod.name.text(), pod.released_at});
+      return;
+    }
     const bool placed = has_place(pod);
     const bool released = pod.gated && pod.released;
     if (!released && !placed) return;

@@ -146,8 +146,23 @@ struct ApplyEvent {
   }
   void operator()(const WorkloadRequested&) const {}
   void operator()(const JobStopped&) const {}
-  void operator()(const PodsReleased&) const {}   // its pods
-  void operator()(const PodsPlaced&) const {}     // as above
+  void operator()(const PodsReleased&) const {}  // its pods
+  void operator()(const PodsPlaced&) const {}    // as above
+  void operator()(const PodsFailed&) const {}    // as above
+  void operator()(const NodesUnhealthy& e) const {
+    if (w.finished() || !w.reserved()) return;
+    w.set_unhealthy(own_names(e.nodes));
+  }
+  /// The rest of the admission stays as it is, and so do all conditions.
+  void operator()(const TopologyReassigned& e) const {
+    if (w.finished() || !w.reserved() || w.evicted()) return;
+    const auto changed = own_assignments(e.assignments);
+    for (auto& mine : w.admission->pod_sets)
+      for (const auto& now : changed)
+        if (now.pod_set == mine.pod_set) mine.topology = now.topology;
+    w.await(Section::admission);
+    w.set_unhealthy({});
+  }
   void operator()(const GateChanged&) const {}    // see apply_gate
   void operator()(const SliceReplaced&) const {}  // concerns two: see apply_replacement
   void operator()(const TreeReactivated&) const {}
@@ -195,6 +210,7 @@ void WorkloadParent::apply_event(const Event& e, WorkloadId id, const Context& c
     };
     if (const auto* released = std::get_if<PodsReleased>(&e)) return apply_released(*released, c);
     if (const auto* placed = std::get_if<PodsPlaced>(&e)) return apply_placed(*placed, c);
+    if (const auto* failed = std::get_if<PodsFailed>(&e)) return apply_failed(*failed, c);
     if (const auto* replaced = std::get_if<SliceReplaced>(&e)) return apply_replacement(*replaced, i, c, out);
     const auto* reserved = std::get_if<QuotaReserved>(&e);
     if (reserved != nullptr && w.elastic && overtaken(*reserved, w)) return;

@@ -57,6 +57,7 @@ WorkloadIntent status_intent(const WorkloadState& w, const Settings& settings, c
   i.requeue_count = w.requeue_count;
   i.requeue_at = w.requeue_at;
   for (const auto& [p, n] : w.reclaimable) i.reclaimable.emplace_back(p.text(), n);
+  for (const Symbol& node : w.unhealthy_nodes) i.unhealthy_nodes.emplace_back(node.text());
   i.accumulated_exec_seconds = w.accumulated_exec_seconds;
   for (const auto& e : w.evictions) i.evictions.push_back({std::string(e.reason.text()), std::string(e.cause.text()), e.count});
   (void)settings;

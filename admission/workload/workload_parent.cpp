@@ -159,6 +159,8 @@ std::uint64_t WorkloadParent::hash() const {
     h.add(pod.index_offset);
     h.add(pod.group);
     h.add(pod.workload);
+    h.add(pod.node);
+    for (const bool b : {pod.terminating, pod.failing}) h.add(b);
     for (const auto* selector : {&pod.selector, &pod.place}) {
       h.add(static_cast<std::uint64_t>((*selector)->entries.size()));
       for (const auto& [key, value] : (*selector)->entries) {
@@ -194,6 +196,8 @@ void WorkloadParent::receive(Message& message, const Context& c, Outbox& out) {
     apply_job(*m2->job, m2->quarantined, c, out);
   } else if (const auto* set_aside = std::get_if<msg::Quarantined>(&message.payload)) {
     apply_quarantine(*set_aside, c, out);
+  } else if (std::holds_alternative<msg::HostChanged>(message.payload)) {
+    repeats_.forget();
   } else if (const auto* seen = std::get_if<msg::PodSeen>(&message.payload)) {
     return apply_pod(*seen->pod, out);
   } else if (const auto* gone = std::get_if<msg::PodGone>(&message.payload)) {
@@ -269,7 +273,10 @@ void WorkloadParent::receive(Message& message, const Context& c, Outbox& out) {
       return;
     }
     if (m6->refused->kind == ObjectKind::pod) {
-      if (auto* pod = find_pod(m6->refused->uid)) pod->released = false;
+      if (auto* pod = find_pod(m6->refused->uid)) {
+        pod->released = pod->failing = false;
+        pod->place = NodeSelector{};
+      }
       return;
     }
     // The reservation could not be written (BA-75): quota is given back, and the workload may try again at once.
@@ -538,6 +545,7 @@ void WorkloadParent::remove_workload(std::size_t index, const Context& c, Outbox
     job_->requested_since = 0;  // there is nothing to replace any more
   workloads_.erase(workloads_.begin() + static_cast<std::ptrdiff_t>(index));
   placements_.erase(placements_.begin() + static_cast<std::ptrdiff_t>(index));
+  tell_places(out);
   if (job_ && workloads_.empty()) job_->by_itself = false;
 }
 
@@ -588,6 +596,7 @@ void WorkloadParent::publish(std::size_t index, Publish how, const Context& c, O
 
   if (kind == Kind::none) {
     at = Placement{};
+    tell_places(out);
     if (how.touched && w.reserved()) out.send(self_, queue_address(w.admission->cluster_queue), msg::CountersDue{});
     return;
   }
@@ -612,6 +621,7 @@ void WorkloadParent::publish(std::size_t index, Publish how, const Context& c, O
   at.kind = kind;
   at.queue = queue;
   at.admitted = w.admitted();
+  tell_places(out);
 }
 
 // ---- due times --------------------------------------------------------------------------------------------------------------
@@ -635,6 +645,7 @@ Time WorkloadParent::next_due(const Context& c) const {
     if (w.active && w.admitted() && !w.evicted()) {
       const Time since = w.find(ConditionType::admitted)->last_transition;
       if (w.max_exec_seconds > 0) consider(since + Duration::seconds(w.exec_seconds_left()));
+      consider(node_fails_at(w, c));
       const auto* ready = w.find(ConditionType::pods_ready);
       if (s.pods_ready_enabled && job_ && ready != nullptr && ready->is_false()) {
         if (ready->reason.text() == "WaitForRecovery") {

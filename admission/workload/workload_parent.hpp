@@ -192,6 +192,16 @@ class WorkloadParent final : public Entity {
   [[nodiscard]] const WorkloadState* active_slice() const;
   void release_pods(Proposal& p) const;
   void place_pods(Proposal& p) const;
+  void apply_failed(const PodsFailed& e, const Context& c);
+  void fail_stuck_pods(Proposal& p) const;
+  // nodes that fail (failed_nodes.cpp)
+  void tell_places(Outbox& out);
+  [[nodiscard]] bool follow_nodes(const WorkloadState& w, const Context& c, Proposal& p) const;
+  [[nodiscard]] bool progresses_on(const WorkloadState& w, const Symbol& host, const NodeConfig* node) const;
+  /// Calls `f` with each host of the assignment of which something may be amiss, and what there is to say of it.
+  template <class F>
+  void each_doubtful_host(const WorkloadState& w, const Context& c, F&& f) const;
+  [[nodiscard]] Time node_fails_at(const WorkloadState& w, const Context& c) const;
   void place_pods_of(const WorkloadState& w, const PodSetSpec& pod_set, const PodSetReservation& assigned, Proposal& p) const;
   [[nodiscard]] PodState* find_pod(std::string_view uid);
   void collect_pod_intents(const Context& c, bool all, std::vector<Intent>& out);
@@ -261,6 +271,7 @@ class WorkloadParent final : public Entity {
   std::string told_of_slice_;           ///< For which it told of pods last: another one may have other nodes.
   mutable std::uint64_t hash_ = 0;      ///< See hash(); 0: not known.
   Time announced_due_;
+  std::vector<Interned<TopologyAssignment>> told_places_;  ///< Of all its Workloads, as the domain was told.
   RepeatedSteps repeats_;
   // What the domain says of ancestors and descendants (BA-171); it says so again after a snapshot was read.
   bool child_ = false;          ///< The job has a managed ancestor.

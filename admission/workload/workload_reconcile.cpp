@@ -71,6 +71,7 @@ void WorkloadParent::reconcile(const Context& c, Proposal& p) const {
   if (job_ && reconcile_job(c, p)) return;
   for (std::size_t i = 0; i < workloads_.size() && !p.full(); ++i) reconcile_workload(i, c, p);
   if (p.events.empty()) release_pods(p);
+  if (p.events.empty()) fail_stuck_pods(p);
   if (p.events.empty()) place_pods(p);
 }
 
@@ -301,6 +302,7 @@ bool WorkloadParent::reconcile_reserved(const WorkloadState& w, const Context& c
   }
 
   if (!w.admitted()) return false;
+  if (follow_nodes(w, c, p)) return true;
   const Time admitted_at = w.find(ConditionType::admitted)->last_transition;
 
   // maximum execution time (§8.5)

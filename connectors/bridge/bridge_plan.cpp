@@ -90,6 +90,10 @@ struct Bridge::Planner {
     const auto raw = object(d.uid);
     return raw ? one_of(plan_release(d, *raw)) : not_yet();
   }
+  Plan operator()(const PodFailIntent& f) const {
+    const auto raw = object(f.uid);
+    return raw ? one_of(plan_fail(f, *raw)) : not_yet();
+  }
   Plan operator()(const QuarantineIntent& g) const {
     const auto raw = object(g.uid);
     Plan out = raw ? one_of(plan_quarantine(g, *raw)) : not_yet();

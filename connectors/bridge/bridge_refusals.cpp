@@ -62,6 +62,7 @@ WriteRefused refusal_of(const Intent& intent) {
   if (const auto* v = std::get_if<WorkloadReviseIntent>(&intent)) name(ObjectKind::workload, v->uid, v->namespace_, v->name);
   if (const auto* j = std::get_if<JobIntent>(&intent)) name(ObjectKind::job, j->uid, j->namespace_, j->name);
   if (const auto* d = std::get_if<PodReleaseIntent>(&intent)) name(ObjectKind::pod, d->uid, d->namespace_, d->name);
+  if (const auto* f = std::get_if<PodFailIntent>(&intent)) name(ObjectKind::pod, f->uid, f->namespace_, f->name);
   return r;
 }
 

@@ -55,8 +55,8 @@ struct Content {
 
   void operator()(const admission::WorkloadIntent& i) const {
     hash.all(i.remove, i.release_finalizer, i.set_inactive, i.conditions, i.has_admission, i.cluster_queue, i.assignments, i.checks,
-             i.checks_decided, i.has_requeue_state, i.requeue_count, i.reclaimable, i.accumulated_exec_seconds, i.evictions, i.plan,
-             i.resource_requests);
+             i.checks_decided, i.has_requeue_state, i.requeue_count, i.reclaimable, i.accumulated_exec_seconds, i.evictions,
+             i.unhealthy_nodes, i.plan, i.resource_requests);
   }
   void operator()(const admission::WorkloadCreateIntent& i) const {
     hash.all(i.name, i.queue_name, i.priority, i.priority_class_kind, i.priority_class, i.max_exec_seconds, i.admission_gated_by,
@@ -76,6 +76,7 @@ struct Content {
   void operator()(const admission::FinalizerIntent& i) const { hash.all(i.held); }
   void operator()(const admission::WorkloadAdoptIntent& i) const { hash.all(i.job_uid); }
   void operator()(const admission::PodReleaseIntent& i) const { hash.all(i.elastic_gate, i.topology_gate, i.node_labels, i.tolerations); }
+  void operator()(const admission::PodFailIntent&) const { hash.all(true); }
   void operator()(const admission::QuarantineIntent& i) const { hash.all(i.message); }
 };
 

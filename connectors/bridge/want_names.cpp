@@ -27,6 +27,7 @@ std::string key_of(const Intent& intent) {
     std::string operator()(const FinalizerIntent& i) const { return finalizer_key(i.kind, i.name); }
     std::string operator()(const WorkloadAdoptIntent& i) const { return adopt_key(i.namespace_, i.name); }
     std::string operator()(const PodReleaseIntent& i) const { return "pod/" + i.uid; }
+    std::string operator()(const PodFailIntent& i) const { return "pod/" + i.uid; }
     std::string operator()(const QuarantineIntent& i) const { return "quarantine/" + i.uid; }
   };
   return std::visit(Name{}, intent);
@@ -42,6 +43,7 @@ std::vector<std::string> looks_at(const Intent& intent) {
     std::vector<std::string> operator()(const FinalizerIntent&) const { return {}; }
     std::vector<std::string> operator()(const WorkloadAdoptIntent& i) const { return {i.job_uid}; }
     std::vector<std::string> operator()(const PodReleaseIntent& i) const { return {i.uid}; }
+    std::vector<std::string> operator()(const PodFailIntent& i) const { return {i.uid}; }
     std::vector<std::string> operator()(const QuarantineIntent& i) const { return {i.uid}; }
   };
   return std::visit(Uids{}, intent);
@@ -57,6 +59,7 @@ const ResourceType* type_of(const Intent& intent) {
     const ResourceType* operator()(const FinalizerIntent&) const { return nullptr; }
     const ResourceType* operator()(const WorkloadAdoptIntent& i) const { return find_resource_type(i.job_kind, i.job_group); }
     const ResourceType* operator()(const PodReleaseIntent&) const { return &types::pod; }
+    const ResourceType* operator()(const PodFailIntent&) const { return &types::pod; }
     const ResourceType* operator()(const QuarantineIntent&) const { return &types::workload; }
   };
   return std::visit(Type{}, intent);

@@ -178,6 +178,14 @@ class Translator {
   // ---- what is seen in conditions and fields, or concerns no single object
   void operator()(const PodsReleased&) {}
   void operator()(const PodsPlaced&) {}
+  void operator()(const NodesUnhealthy&) {}
+  void operator()(const TopologyReassigned&) {}  // no second Admitted (TAS-98)
+  void operator()(const PodsFailed& e) {
+    for (const PodRef& pod : e.pods) {
+      about(JobRef{pod.uid, "Pod", "", pod.namespace_, pod.name}, "PodTerminatedByKueue", pod_failed_message);
+      if (!out_.empty()) out_.back().action = "PodTerminated";
+    }
+  }
   void operator()(const WorkloadDeactivated&) {}
   void operator()(const ChecksChanged&) {}
   void operator()(const RequeueStateChanged&) {}

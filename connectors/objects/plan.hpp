@@ -47,6 +47,8 @@ struct PlanSettings {
 [[nodiscard]] std::optional<Write> plan_quarantine(const admission::QuarantineIntent& intent, const Json& workload);
 
 /// Takes the scheduling gate elastic-job from a pod; other gates stay (EJ-76).
+/// The pod fails, and its status says that it was we (2724 §2.8).
+[[nodiscard]] std::optional<Write> plan_fail(const admission::PodFailIntent& intent, const Json& pod);
 [[nodiscard]] std::optional<Write> plan_release(const admission::PodReleaseIntent& intent, const Json& pod);
 
 /// Starts or stops a job (base-api §7.1). A stop that was begun is completed before a start; it may give no write while it waits for the

@@ -173,6 +173,13 @@ Json resource_requests_of(const WorkloadIntent& intent, const Json& now) {
   return same ? now : out;
 }
 
+Json unhealthy_nodes_of(const WorkloadIntent& intent) {
+  if (intent.unhealthy_nodes.empty()) return nullptr;
+  Json out = Json::array();
+  for (const auto& node : intent.unhealthy_nodes) out.push_back({{"name", node}});
+  return out;
+}
+
 Json wanted_status(const WorkloadIntent& intent, const Json& status, const Json& pod_sets, std::int64_t generation) {
   Json out = status;
   put(out, "conditions", conditions_of(intent, list_or_empty(status, "conditions"), generation));
@@ -181,6 +188,7 @@ Json wanted_status(const WorkloadIntent& intent, const Json& status, const Json&
   put(out, "requeueState", requeue_state_of(intent, object_or_empty(status, "requeueState")));
   put(out, "reclaimablePods", reclaimable_of(intent, status, pod_sets));
   put(out, "schedulingStats", scheduling_stats_of(intent, object_or_empty(status, "schedulingStats")));
+  put(out, "unhealthyNodes", unhealthy_nodes_of(intent));
   put(out, "resourceRequests", resource_requests_of(intent, list_or_empty(status, "resourceRequests")));
   const auto accumulated = int_member(status, "accumulatedPastExecutionTimeSeconds");
   if (intent.accumulated_exec_seconds.value_or(0) != accumulated.value_or(0)) {

@@ -11,6 +11,7 @@
 #include "connectors/objects/readers.hpp"
 #include "connectors/objects/resource_types.hpp"
 #include "connectors/objects/write_parts.hpp"
+#include "vocabulary/decisions.hpp"
 
 namespace hindsight::connectors {
 
@@ -42,11 +43,28 @@ PodObserved readers::pod(const Node& object) {
       out.index_offset = number.value_or(0);
       out.index_offset_bad = !number;
     }
+    out.node = spec.text("nodeName", limits::name);
+    out.terminating = out.meta.deleting;
     out.node_selector = spec.pairs("nodeSelector", limits::node_selector);
   }
   const auto phase = object.object("status").text("phase");
   out.ended = phase == "Succeeded" || phase == "Failed";
   return out;
+}
+
+std::optional<Write> plan_fail(const admission::PodFailIntent& intent, const Json& pod) {
+  if (!is_meant(pod, intent.uid) || is_deleting(pod)) return std::nullopt;
+  const auto& spec = object_or_empty(pod, "spec");
+  const auto& status = object_or_empty(pod, "status");
+  const auto phase = text_member(status, "phase");
+  // One that was bound meanwhile may run.
+  if (phase == "Failed" || phase == "Succeeded" || !text_member(spec, "nodeName").empty()) return std::nullopt;
+  Json conditions = Json::array();
+  for (const auto& condition : list_or_empty(status, "conditions"))
+    if (text_member(condition, "type") != "TerminatedByKueue") conditions.push_back(condition);
+  conditions.push_back(
+      {{"type", "TerminatedByKueue"}, {"status", "True"}, {"reason", "UnschedulableOnAssignedNode"}, {"message", pod_failed_message}});
+  return merge_patch_of(types::pod, pod, "status", {{"status", {{"phase", "Failed"}, {"conditions", std::move(conditions)}}}});
 }
 
 std::optional<Write> plan_release(const admission::PodReleaseIntent& intent, const Json& pod) {

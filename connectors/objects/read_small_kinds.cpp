@@ -55,6 +55,8 @@ NodeObserved node(const Node& object) {
   out.unschedulable = spec.flag("unschedulable");
   out.allocatable = object.object("status").amounts("allocatable");
   out.ready = has_condition(object, "Ready");
+  out.silent = true;
+  object.object("status").each("conditions", limits::conditions, [&](const Node& c) { out.silent &= c.text("type") != "Ready"; });
   return out;
 }
 

@@ -152,6 +152,8 @@ void read_status(const Node& status, WorkloadObserved& out) {
     return PodSetCount{node.required_text("name", limits::dns_label), node.int32_or("count", 0)};
   });
   out.accumulated_exec_seconds = status.int32("accumulatedPastExecutionTimeSeconds", 0);
+  out.unhealthy_nodes =
+      status.list<Text>("unhealthyNodes", limits::unhealthy_nodes, [](const Node& node) { return node.text("name", limits::name); });
   out.evictions = status.object("schedulingStats").list<EvictionCount>("evictions", limits::evictions, [](const Node& node) {
     return EvictionCount{node.text("reason", limits::reason), node.text("underlyingCause", limits::reason), node.int32_or("count", 0)};
   });
@@ -173,6 +175,7 @@ std::size_t status_size(const WorkloadObserved& w) {
   }
   for (const auto& c : w.checks) size += 4 * element + c.name.size() + c.message.size() + c.pod_set_updates.size();
   for (const auto& r : w.reclaimable) size += element + r.pod_set.size();
+  for (const auto& node : w.unhealthy_nodes) size += element + node.size();
   for (const auto& e : w.evictions) size += element + e.reason.size() + e.underlying_cause.size();
   return size;
 }

@@ -4,7 +4,7 @@
 usage: conformance_test.py HINDSIGHT [--all | --cases NAME[,NAME...]] [--settle S] [--clusters N] [--keep FILE]
 
 As when they were recorded, no controller-manager, no scheduler and no webhooks take part. Without options a few cases of each family are
-played, with --all every case of the families quota, fair, life and elastic. A scenario owns its API server, so cases go side by side on as
+played, with --all every case. A scenario owns its API server, so cases go side by side on as
 many of them as --clusters says; most of their time is waiting for calm. Cases of equal configuration share one controller.
 BA-27
 """
@@ -16,12 +16,14 @@ import jobs_test
 from jobs_test import ROOT, Cluster, Controller, eventually, run
 
 CONFORMANCE = os.path.join(ROOT, "tests", "conformance")
-FAMILIES = ("quota", "fair", "life", "elastic")
-SAMPLE = ["quota-012", "quota-032", "quota-052", "fair-010", "fair-026", "fair-042", "life-010", "life-030", "life-052", "elastic-010", "elastic-030"]
+FAMILIES = ("quota", "fair", "life", "elastic", "tas")
+SAMPLE = ["quota-012", "quota-032", "quota-052", "fair-010", "fair-026", "fair-042", "life-010", "life-030", "life-052", "elastic-010", "elastic-030", "tas-010", "tas-034"]
 # Where the specification departs from what was recorded (docs/deviations.md): case, step, where in the state, and what it is instead.
 DEVIATIONS = [("elastic-005", step, ("workloads", "Job/default/j4", "conditions", condition), ["False", reason])
               for step in (11, 12) for condition, reason in (("Admitted", "NoReservation"), ("QuotaReserved", "ExceedsMaxQuota"))]
 DEVIATIONS += [("elastic-038", 5, ("workloads", "Job/default/j0#1", "conditions", "QuotaReserved"), ["False", "ExceedsMaxQuota"])]
+DEVIATIONS += [("tas-044", 10, ("workloads", "Job/default/j6", "conditions", "QuotaReserved"), ["False", "TopologyPlacementFailed"])]
+IMPOSSIBLE_SINCE = {"tas-052": 6}  # step from which on Kueue has three pods on a host that has room for two (TAS-31)
 CASES_A_SHARE = 7  # played under one controller before the next cluster that is free takes over
 CASE_SECONDS_MAX = 600
 ARGS = None
@@ -48,6 +50,7 @@ def expectation(name):
             for key in way:
                 place = place[key]
             place[last] = value
+    del expected["states"][IMPOSSIBLE_SINCE.get(name, len(expected["states"])):]
     return expected
 
 
@@ -68,7 +71,8 @@ class Stage:
         self.folder = os.path.join(folder, f"stage-{number}")
         self.controllers = 0  # started so far
         os.makedirs(self.folder)
-        self.cluster = Cluster(os.path.join(self.folder, "cluster"), "--no-kwok", "--no-controller-manager", "--no-scheduler")
+        self.cluster = Cluster(os.path.join(self.folder, "cluster"), "--no-kwok", "--no-controller-manager", "--no-scheduler",
+                               "--no-admission-plugins", "TaintNodesByCondition")  # nobody would take the taint of a new node away
 
     def prepare(self):
         for crd in sorted(glob.glob(os.path.join(ROOT, "deploy", "crds", "*.yaml"))):
@@ -143,6 +147,9 @@ class ConformanceTest(unittest.TestCase):
             waiting.put(share)
 
         def take(result):
+            played = json.loads(result)
+            del played["states"][IMPOSSIBLE_SINCE.get(played["case"], len(played["states"])):]
+            result = (json.dumps(played) + "\n").encode()
             with lock, open(results, "ab") as file:
                 file.write(result)
 

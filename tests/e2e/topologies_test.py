@@ -4,7 +4,8 @@
 usage: topologies_test.py HINDSIGHT
 
 Sixteen nodes of 32 CPUs in two blocks of two racks of four. What is told is what the Pods do: which node each is bound to.
-TAS-18, TAS-19, TAS-25, TAS-26, TAS-28, TAS-29, TAS-77, TAS-79, TAS-80, TAS-81, TAS-84, TAS-85
+TAS-18, TAS-19, TAS-25, TAS-26, TAS-28, TAS-29, TAS-77, TAS-79, TAS-80, TAS-81, TAS-84, TAS-85, TAS-96,
+TAS-98, TAS-99, TAS-100, TAS-102, TAS-103
 """
 import argparse, collections, json, sys, unittest
 
@@ -200,6 +201,54 @@ class TopologiesTest(Fixture):
         text = run(jobs_test.ARGS.hindsight, "log", "stats", "-o", "json", "--log", self.log)
         seen = {o["kind"]: o["records"] for o in json.loads(text)["kinds"]}
         self.assertLess(seen["NodeObserved"], 16 * (self.controller.starts + 8), seen)
+
+    def test_5_pods_of_a_failed_node_get_another(self):
+        """TAS-96, TAS-98, TAS-100: by the hands of the real controllers, which evict from the node and make the pods anew."""
+        self.apply(gang("train", 6, 16, required_topology=RACK))
+        before = self.bound("train", 6)
+        rack = {self.of(p["spec"]["nodeName"], RACK) for p in before}
+        failing = before[0]["spec"]["nodeName"]
+        self.kubectl("taint", "node", failing, "broken=yes:NoExecute")
+        self.addCleanup(self.kubectl, "taint", "node", failing, "broken-", check=False)
+
+        def elsewhere():
+            pods = self.pods("train")
+            self.assertEqual(len(pods), 6)
+            self.assertEqual([p["spec"].get("nodeName") for p in pods].count(None), 0)
+            self.assertNotIn(failing, {p["spec"]["nodeName"] for p in pods})
+            return pods
+        after = eventually(elsewhere)
+        self.assertEqual({self.of(p["spec"]["nodeName"], RACK) for p in after}, rack)
+        self.assertEqual(collections.Counter(p["spec"]["nodeName"] for p in after), collections.Counter(dict(self.assignment("train"))))
+        stayed = {p["metadata"]["uid"] for p in before if p["spec"]["nodeName"] != failing}
+        self.assertTrue(stayed <= {p["metadata"]["uid"] for p in after}, "the others were left alone")
+        w = self.workloads("train")[0]
+        self.assertNotIn("unhealthyNodes", w["status"])
+        self.assertIsNone(self.condition("train", "Evicted")["status"])
+        told = run(jobs_test.ARGS.hindsight, "history", "job/train", "-n", "default", "--log", self.log)
+        self.assertIn(f"nodes failed: {failing}", told)
+        self.assertEqual(self.reasons(w["metadata"]["name"]).count("Admitted"), 1)
+
+    def test_6_without_another_node_it_is_evicted_and_starts_again(self):
+        """TAS-99, TAS-102, TAS-103: a node object that is deleted fails at once; who was to start there fails, and nobody else has to go."""
+        self.apply(gang("full", 8, 16, required_topology=RACK))
+        before = self.bound("full", 8)
+        rack = self.of(before[0]["spec"]["nodeName"], RACK)
+        lost = before[0]["spec"]["nodeName"]
+        self.kubectl("cordon", *[n for n in self.nodes if self.of(n, RACK) == rack and n != lost])
+        self.kubectl("taint", "node", lost, "broken=yes:NoExecute")
+        self.addCleanup(self.kubectl, "uncordon", *[n for n in self.nodes if self.of(n, RACK) == rack], check=False)
+        self.addCleanup(self.kubectl, "taint", "node", lost, "broken-", check=False)
+
+        def evicted_and_back():
+            w = self.workloads("full")[0]
+            reasons = self.reasons(w["metadata"]["name"])
+            self.assertIn("EvictedDueToNodeFailures", reasons)
+            pods = self.pods("full")
+            self.assertEqual(len(pods), 8)
+            self.assertEqual({self.of(p["spec"]["nodeName"], RACK) == rack for p in pods if "nodeName" in p["spec"]}, {False})
+        eventually(evicted_and_back)
+        self.check_places("full", self.bound("full", 8))
 
     def test_zz_the_log_verifies(self):
         self.verify()

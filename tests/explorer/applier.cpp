@@ -69,6 +69,7 @@ std::string Applier::key_of(const Intent& intent) {
     std::string operator()(const admission::QuarantineIntent& i) const { return "quarantine/" + i.uid; }
     std::string operator()(const WorkloadAdoptIntent& i) const { return "adopt/" + i.name; }
     std::string operator()(const admission::PodReleaseIntent& i) const { return "pod/" + i.uid; }
+    std::string operator()(const admission::PodFailIntent& i) const { return "pod/" + i.uid; }
   };
   return std::visit(Key{}, intent);
 }

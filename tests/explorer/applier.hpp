@@ -49,6 +49,7 @@ class Applier {
   static bool write(ApiServer&, const admission::QuarantineIntent&) { return true; }
   static bool write(ApiServer&, const admission::WorkloadAdoptIntent&) { return true; }
   static bool write(ApiServer&, const admission::PodReleaseIntent&) { return true; }
+  static bool write(ApiServer&, const admission::PodFailIntent&) { return true; }
 
   std::map<std::string, admission::Intent> waiting_;  ///< By object and kind of intent.
   /// Starts on their way, by uid of the job, with the version that they need.

@@ -55,6 +55,8 @@ class Fleet : public FactWorld {
     std::int64_t cores = 4;
     bool ready = true;
     bool unschedulable = false;
+    std::string taint;  ///< With effect NoExecute.
+    bool silent = false;
   };
   NodeObserved facts(const std::string& name, const Node& n) {
     NodeObserved o;
@@ -71,6 +73,12 @@ class Fleet : public FactWorld {
     o.allocatable = allocatable;
     o.ready = n.ready;
     o.unschedulable = n.unschedulable;
+    o.silent = n.silent;
+    if (!n.taint.empty()) {
+      auto taints = arena().make<Taint>(1);
+      taints[0] = {keep(n.taint), "", TaintEffect::no_execute};
+      o.taints = taints;
+    }
     return o;
   }
   void node(const std::string& name) { node(name, Node{}); }

@@ -1,0 +1,153 @@
+// Nodes on which a Workload has places and that fail (2724 §4.9): which they are, and which pods can start nowhere because of it. Other
+// places are found in a cycle, by the cohort tree.
+
+#include <algorithm>
+
+#include "admission/model/node_match.hpp"
+#include "admission/topology/assigned_domains.hpp"
+#include "admission/topology/node_health.hpp"
+#include "admission/workload/workload_parent.hpp"
+
+namespace hindsight::admission {
+namespace {
+
+/// So many are told at a time, as the API has it; the others are when these have been replaced.
+constexpr std::size_t unhealthy_nodes_max = 8;
+
+const Symbol& hostname() {
+  static const Symbol label(topology::hostname_label);
+  return label;
+}
+
+bool is_by_host(const TopologyAssignment& assignment) { return !assignment.empty() && assignment.levels.back() == hostname(); }
+
+/// Of the pods that stand there: as their template says, and their flavors (TAS-103).
+std::vector<OwnedToleration> tolerations_of(const WorkloadState& w, const PodSetReservation& assigned, const Catalog& catalog) {
+  std::vector<OwnedToleration> out;
+  for (const auto& s : w.pod_sets.value())
+    if (s.name == assigned.pod_set) out = s.shape->tolerations;
+  for (const auto& [resource, name] : assigned.flavors)
+    if (const auto* flavor = catalog.flavor(name)) out.insert(out.end(), flavor->tolerations.begin(), flavor->tolerations.end());
+  return out;
+}
+
+const Symbol* host_of(const PodState& pod) {
+  for (const auto& [key, value] : pod.selector->entries)
+    if (key == hostname()) return &value;
+  return nullptr;
+}
+
+}  // namespace
+
+/// The domain asks us again when something happens to one of the hosts.
+void WorkloadParent::tell_places(Outbox& out) {
+  std::vector<Interned<TopologyAssignment>> now;
+  for (const auto& w : workloads_) {
+    if (!w.admission || w.finished()) continue;
+    for (const auto& p : w.admission->pod_sets)
+      if (is_by_host(p.topology)) now.push_back(p.topology);
+  }
+  if (now == told_places_) return;
+  told_places_ = std::move(now);
+  msg::StandsOn message;
+  for (const TopologyAssignment& assignment : told_places_)
+    for (std::size_t i = 0; i < assignment.size(); ++i) message.hosts.push_back(assignment.domain(i).back());
+  std::sort(message.hosts.begin(), message.hosts.end(), ByText{});
+  message.hosts.erase(std::unique(message.hosts.begin(), message.hosts.end()), message.hosts.end());
+  out.send(self_, domain_address, std::move(message));
+}
+
+bool WorkloadParent::progresses_on(const WorkloadState& w, const Symbol& host, const NodeConfig* node) const {
+  return std::any_of(pods_.begin(), pods_.end(), [&](const PodState& pod) {
+    if (!pod.placed || pod.ended || pod.terminating || pod.node.empty() || pod.workload.text() != std::string_view(w.name)) return false;
+    return node != nullptr ? pod.node == node->name : pod.node == host;
+  });
+}
+
+template <class F>
+void WorkloadParent::each_doubtful_host(const WorkloadState& w, const Context& c, F&& f) const {
+  if (c.hosts == nullptr || c.hosts->doubtful.empty() || !w.admission) return;
+  for (const auto& assigned : w.admission->pod_sets) {
+    const TopologyAssignment& assignment = assigned.topology;
+    if (!is_by_host(assignment)) continue;
+    std::optional<std::vector<OwnedToleration>> tolerations;
+    for (std::size_t i = 0; i < assignment.size(); ++i) {
+      const Symbol& host = assignment.domain(i).back();
+      if (!c.hosts->doubtful.contains(host)) continue;
+      if (!tolerations) tolerations = tolerations_of(w, assigned, *c.catalog);
+      const NodeConfig* node = node_of(*c.nodes, *c.hosts, host);
+      f(host, topology::judge(node, *tolerations, progresses_on(w, host, node), c.catalog->settings, c.now));
+    }
+  }
+}
+
+/// TAS-96, TAS-109.
+bool WorkloadParent::follow_nodes(const WorkloadState& w, const Context& c, Proposal& p) const {
+  std::vector<Symbol> failed;
+  if (c.catalog->settings.topologies && c.catalog->settings.replace_nodes)
+    each_doubtful_host(w, c, [&](const Symbol& host, const topology::NodeVerdict& verdict) {
+      if (verdict.failed) failed.push_back(host);
+    });
+  std::sort(failed.begin(), failed.end(), ByText{});
+  failed.erase(std::unique(failed.begin(), failed.end()), failed.end());
+  if (failed.size() > unhealthy_nodes_max) failed.resize(unhealthy_nodes_max);
+  if (failed == w.unhealthy_nodes) return false;
+  const auto nodes = p.arena->make<Text>(failed.size());
+  for (std::size_t i = 0; i < nodes.size(); ++i) nodes[i] = p.arena->copy(failed[i].text());
+  p.events.emplace_back(NodesUnhealthy{ref(w, *p.arena), nodes});
+  return true;
+}
+
+/// When the first of its nodes counts as failed, if nothing changes; never: none will.
+Time WorkloadParent::node_fails_at(const WorkloadState& w, const Context& c) const {
+  Time out;
+  if (!c.catalog->settings.topologies || !c.catalog->settings.replace_nodes) return out;
+  each_doubtful_host(w, c, [&](const Symbol&, const topology::NodeVerdict& verdict) {
+    if (verdict.fails_at && (!out.is_set() || *verdict.fails_at < out)) out = *verdict.fails_at;
+  });
+  return out;
+}
+
+/// TAS-89, TAS-103: a pod that left its gate for a host that is not its Workload's any more, or has failed, and that no kubelet has taken.
+void WorkloadParent::fail_stuck_pods(Proposal& p) const {
+  const auto may_be_stuck = [](const PodState& pod) {
+    return pod.placed && !pod.topology_gated && pod.node.empty() && !pod.ended && !pod.terminating && !pod.failing;
+  };
+  if (!job_ || std::none_of(pods_.begin(), pods_.end(), may_be_stuck)) return;
+  const WorkloadState* w = active_slice();
+  if (w == nullptr || w->evicted()) return;
+  std::vector<PodRef> stuck;
+  std::size_t bytes = 0;
+  for (const auto& assigned : w->admission->pod_sets) {
+    if (!is_by_host(assigned.topology)) continue;
+    const topology::AssignedDomains domains(assigned.topology);
+    for (const auto& pod : pods_) {
+      if (!may_be_stuck(pod) || pod.pod_set != assigned.pod_set || pod.workload.text() != std::string_view(w->name) || bytes >= p.most)
+        continue;
+      const Symbol* host = host_of(pod);
+      if (host == nullptr) continue;  // it is nobody's place
+      const bool failed = std::find(w->unhealthy_nodes.begin(), w->unhealthy_nodes.end(), *host) != w->unhealthy_nodes.end();
+      if (!failed && domains.find(pod.selector) >= 0) continue;
+      stuck.push_back({p.arena->copy(pod.uid), job_->namespace_.text(), p.arena->copy(pod.name), p.arena->copy(pod.pod_set.text())});
+      bytes += pod.uid.size() + pod.name.size() + 100;
+    }
+  }
+  if (stuck.empty()) return;
+  PodsFailed e;
+  e.workload = ref(*w, *p.arena);
+  e.job = job_ref(*p.arena);
+  e.pods = p.arena->copy(stuck);
+  p.events.emplace_back(e);
+}
+
+void WorkloadParent::apply_failed(const PodsFailed& e, const Context& c) {
+  for (const auto& failed : e.pods) {
+    PodState* pod = find_pod(failed.uid);
+    if (pod == nullptr || pod->ended) continue;
+    pod->failing = true;
+    pod->released_at = c.sequence;
+    told_next_.push_back(pod->uid);
+  }
+}
+
+}  // namespace hindsight::admission
