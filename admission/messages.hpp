@@ -351,6 +351,10 @@ struct ReactivateTreeOf {
 struct NextDue {
   Time due;
 };  ///< The parent wants to be reconciled at this time; never: no more.
+/// What the parent's pods take of nodes although no assignment stands for them (TAS-37), all of it, by node.
+struct Lingers {
+  std::vector<std::pair<Symbol, PodAmounts>> on;
+};
 /// Hosts on which the parent's Workloads have places, all of them.
 struct StandsOn {
   std::vector<Symbol> hosts;
@@ -387,7 +391,7 @@ using Payload =
                  msg::Discharge, msg::HeapState, msg::BuildTree, msg::JoinTree, msg::Joined, msg::OpenQueue, msg::CloseQueue, msg::Requeued,
                  msg::Reactivate, msg::ParkedByRecord, msg::Reconcile, msg::RunCycle, msg::OfferHead, std::unique_ptr<msg::HeadOffered>,
                  msg::OfferMore, msg::MoreOffered, msg::Proposed, msg::ReactivateTreeOf, msg::NextDue, msg::NotReady, msg::StandsOn,
-                 msg::Runs, msg::Sized, msg::ReadSince, msg::Disowned, msg::WorldChanged, msg::Retired>;
+                 msg::Lingers, msg::Runs, msg::Sized, msg::ReadSince, msg::Disowned, msg::WorldChanged, msg::Retired>;
 
 struct Message {
   Address to;

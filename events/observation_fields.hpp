@@ -88,7 +88,7 @@ HINDSIGHT_RECORD(WorkloadObserved, meta, owner_uid, owner_kind, owner_name, queu
                  resource_bounds, plan, unhealthy_nodes)
 
 HINDSIGHT_RECORD(PodObserved, meta, owner_uid, pod_set, slice_name, gated, ended, index, placed, topology_gated, workload_name, group,
-                 index_offset, index_offset_bad, node_selector, node, terminating)
+                 index_offset, index_offset_bad, node_selector, node, terminating, requests)
 
 HINDSIGHT_RECORD(NodeUsageObserved, node, usage)
 

@@ -427,21 +427,22 @@ struct WorkloadObserved {
 /// a topology (2724 §2.6).
 struct PodObserved {
   ObjectMeta meta;
-  Text owner_uid;                 ///< Controller owner.
-  Text pod_set;                   ///< Label podset; empty: it belongs to none (EJ-75).
-  Text slice_name;                ///< Annotation workload-slice-name, else workload.
-  bool gated = false;             ///< Carries the scheduling gate elastic-job.
-  bool ended = false;             ///< Succeeded or Failed.
-  std::int32_t index = -1;        ///< Completion index; -1: none.
-  bool placed = false;            ///< Carries annotations of topologies.
-  bool topology_gated = false;    ///< Carries the scheduling gate topology.
-  Text workload_name;             ///< Annotation workload.
-  std::int32_t group = -1;        ///< Index of its sub-group; -1: none.
-  std::int32_t index_offset = 0;  ///< Annotation pod-index-offset.
-  bool index_offset_bad = false;  ///< There is such an annotation, and it is no number (TAS-82).
-  List<Pair> node_selector = {};  ///< With `placed`; sorted by key.
-  Text node;                      ///< With `placed`: the node that it is bound to.
-  bool terminating = false;       ///< With `placed`: it is being deleted.
+  Text owner_uid;                      ///< Controller owner.
+  Text pod_set;                        ///< Label podset; empty: it belongs to none (EJ-75).
+  Text slice_name;                     ///< Annotation workload-slice-name, else workload.
+  bool gated = false;                  ///< Carries the scheduling gate elastic-job.
+  bool ended = false;                  ///< Succeeded or Failed.
+  std::int32_t index = -1;             ///< Completion index; -1: none.
+  bool placed = false;                 ///< Carries annotations of topologies.
+  bool topology_gated = false;         ///< Carries the scheduling gate topology.
+  Text workload_name;                  ///< Annotation workload.
+  std::int32_t group = -1;             ///< Index of its sub-group; -1: none.
+  std::int32_t index_offset = 0;       ///< Annotation pod-index-offset.
+  bool index_offset_bad = false;       ///< There is such an annotation, and it is no number (TAS-82).
+  List<Pair> node_selector = {};       ///< With `placed`; sorted by key.
+  Text node;                           ///< With `placed`: the node that it is bound to.
+  bool terminating = false;            ///< With `placed`: it is being deleted.
+  List<ResourceAmount> requests = {};  ///< With `node`: what it asks for, sorted by name, one of "pods" included.
 };
 
 /// What pods that no assignment stands for take of a node (TAS-25): all of it, whatever was told before, so that a repetition changes

@@ -312,6 +312,8 @@ void Domain::receive(Message& message, Outbox& out) {
     request_reactivation(m1->cluster_queue);
   } else if (auto* stands = std::get_if<msg::StandsOn>(&message.payload)) {
     stands_on(message.from.index, std::move(stands->hosts));
+  } else if (auto* l = std::get_if<msg::Lingers>(&message.payload)) {
+    lingers(message.from.index, std::move(l->on));
   } else if (const auto* m2 = std::get_if<msg::NotReady>(&message.payload)) {
     if (m2->not_ready) {
       not_ready_.insert(m2->id);
@@ -339,6 +341,7 @@ void Domain::receive(Message& message, Outbox& out) {
     if (due_of_[parent].is_set()) due_.erase({due_of_[parent], parent});
     due_of_[parent] = Time::never();
     stands_on(parent, {});
+    lingers(parent, {});
     if (const auto pods = pods_of_owners_.extract(parent))  // its number is given out again
       for (const auto& uid : pods.mapped())
         if (const auto pod = pods_.find(uid); pod != pods_.end()) pod->second.owner = Registry::none;
@@ -552,7 +555,7 @@ std::size_t Domain::entries() const {
          reactivations_.size() + consumed_.size() + sampling_.size() + sampling_of_.size() + job_kinds_.size() + workload_places_.size() +
          repeated_.counts().size() + quarantined_.size() + quarantined_queues_.size() + catalog_->local_queues.size() +
          catalog_->namespaces.size() + nodes_.size() + node_usage_.size() + hosts_.nodes.size() + hosts_.doubtful.size() +
-         stands_on_.size() + standing_.size();
+         stands_on_.size() + standing_.size() + lingering_.size() + lingers_on_.size();
 }
 
 std::uint64_t Domain::hash() const {

@@ -221,6 +221,9 @@ class Domain {
   void tell_of(const NodeConfig& node, Outbox& out);
   void stands_on(std::uint32_t parent, std::vector<Symbol> hosts);
   [[nodiscard]] bool is_well(const Symbol& host) const;
+  void lingers(std::uint32_t parent, std::vector<std::pair<Symbol, PodAmounts>> on);
+  [[nodiscard]] std::vector<std::pair<Symbol, Amount>> used_of(const Symbol& node) const;
+  void use_changed(const Symbol& node);
   void apply(const JobObserved& o, Outbox& out);
   void apply(const WorkloadObserved& o, Outbox& out);
   void apply(const ObjectDeleted& o, Outbox& out);
@@ -303,11 +306,13 @@ class Domain {
   std::shared_ptr<const Catalog> shared_catalog_ = catalog_;
   Nodes nodes_;
   NodeUsage node_usage_;
-  Hosts hosts_;                                                       ///< Follows from nodes_ and stands_on_.
-  std::unordered_map<std::uint32_t, std::vector<Symbol>> stands_on_;  ///< Parent → hosts; as the parents say.
-  std::unordered_map<Symbol, std::set<std::uint32_t>> standing_;      ///< Host → parents; follows from it.
-  mutable std::uint64_t catalog_hash_ = 0;                            ///< As long as nobody edits it; 0: not known.
-  mutable std::uint64_t nodes_hash_ = 0, nodes_hashed_ = 0;           ///< Of `nodes_`, and the version that it is of.
+  Hosts hosts_;                                                              ///< Follows from nodes_ and stands_on_.
+  std::map<Symbol, std::map<std::uint32_t, PodAmounts>, ByText> lingering_;  ///< Node → parent → what its pods take; as the parents say.
+  std::unordered_map<std::uint32_t, std::vector<Symbol>> lingers_on_;        ///< Parent → nodes; follows from it.
+  std::unordered_map<std::uint32_t, std::vector<Symbol>> stands_on_;         ///< Parent → hosts; as the parents say.
+  std::unordered_map<Symbol, std::set<std::uint32_t>> standing_;             ///< Host → parents; follows from it.
+  mutable std::uint64_t catalog_hash_ = 0;                                   ///< As long as nobody edits it; 0: not known.
+  mutable std::uint64_t nodes_hash_ = 0, nodes_hashed_ = 0;                  ///< Of `nodes_`, and the version that it is of.
   std::uint64_t nodes_version_ = 1;  ///< Another one whenever what topologies are made of has changed; a cache, no state.
 
   // position

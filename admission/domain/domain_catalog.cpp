@@ -298,7 +298,7 @@ Symbol host_of(const NodeConfig& node) {
 /// Whatever a node can have room for is tried again (TAS-18); a heartbeat changes nothing (TAS-19).
 void Domain::apply(const NodeObserved& o, Outbox& out) {
   auto config = to_config(o);
-  if (const auto used = node_usage_.find(config.name); used != node_usage_.end()) config.used = used->second;
+  config.used = used_of(config.name);
   auto& mine = nodes_[config.name];
   if (!config.ready) config.not_ready_since = mine != nullptr && !mine->ready ? mine->not_ready_since : now_;
   if (mine != nullptr && *mine == config) return;
@@ -380,22 +380,56 @@ void Domain::apply(const NodeUsageObserved& o, Outbox& out) {
   for (const auto& [resource, amount] : o.usage)
     if (amount > 0) usage.emplace_back(Symbol(resource), amount);
   if (const auto known = node_usage_.find(name); known == node_usage_.end() ? usage.empty() : known->second == usage) return;
-  ++nodes_version_;
-  seen_cycles_.clear();
-  if (const auto node = nodes_.find(name); node != nodes_.end()) {
-    auto config = *node->second;
-    const bool freed = std::any_of(config.used.begin(), config.used.end(), [&](const auto& before) {
-      return std::none_of(usage.begin(), usage.end(),
-                          [&](const auto& now) { return now.first == before.first && now.second >= before.second; });
-    });
-    config.used = usage;
-    node->second = std::make_shared<const NodeConfig>(std::move(config));
-    if (freed) nodes_changed(*node->second);  // TAS-28
-  }
   if (usage.empty())
     node_usage_.erase(name);
   else
     node_usage_[name] = std::move(usage);
+  use_changed(name);
+}
+
+std::vector<std::pair<Symbol, Amount>> Domain::used_of(const Symbol& node) const {
+  std::vector<std::pair<Symbol, Amount>> out;
+  if (const auto told = node_usage_.find(node); told != node_usage_.end()) out = told->second;
+  if (const auto left = lingering_.find(node); left != lingering_.end())
+    for (const auto& [parent, amounts] : left->second) add_amounts(out, amounts.amounts);
+  return out;
+}
+
+/// Something else is used of the node than before; when it is less, whoever waits is tried (TAS-28).
+void Domain::use_changed(const Symbol& name) {
+  ++nodes_version_;
+  seen_cycles_.clear();
+  const auto node = nodes_.find(name);
+  if (node == nodes_.end()) return;
+  auto now = used_of(name);
+  NodeConfig config = *node->second;
+  if (now == config.used) return;
+  const bool freed = std::any_of(config.used.begin(), config.used.end(), [&](const auto& before) {
+    return std::none_of(now.begin(), now.end(), [&](const auto& n) { return n.first == before.first && n.second >= before.second; });
+  });
+  config.used = std::move(now);
+  node->second = std::make_shared<const NodeConfig>(std::move(config));
+  if (freed) nodes_changed(*node->second);
+}
+
+/// TAS-37
+void Domain::lingers(std::uint32_t parent, std::vector<std::pair<Symbol, PodAmounts>> on) {
+  std::vector<Symbol> concerned;
+  if (auto before = lingers_on_.extract(parent); !before.empty())
+    for (Symbol& node : before.mapped()) {
+      const auto it = lingering_.find(node);
+      it->second.erase(parent);
+      if (it->second.empty()) lingering_.erase(it);
+      concerned.push_back(std::move(node));
+    }
+  for (auto& [node, amounts] : on) {
+    lingering_[node][parent] = std::move(amounts);
+    lingers_on_[parent].push_back(node);
+    concerned.push_back(node);
+  }
+  std::sort(concerned.begin(), concerned.end(), ByText{});
+  concerned.erase(std::unique(concerned.begin(), concerned.end()), concerned.end());
+  for (const Symbol& node : concerned) use_changed(node);
 }
 
 /// Trees whose flavors can select the node have something to try.

@@ -20,4 +20,24 @@ std::uint64_t interning_hash(const NodeSelector& selector) {
   return h.value();
 }
 
+void add_amounts(std::vector<std::pair<Symbol, Amount>>& amounts, const std::vector<std::pair<Symbol, Amount>>& more) {
+  for (const auto& [resource, amount] : more) {
+    const auto at =
+        std::lower_bound(amounts.begin(), amounts.end(), resource, [](const auto& a, const Symbol& r) { return ByText{}(a.first, r); });
+    if (at != amounts.end() && at->first == resource)
+      at->second = add(at->second, amount);
+    else
+      amounts.insert(at, {resource, amount});
+  }
+}
+
+std::uint64_t interning_hash(const PodAmounts& amounts) {
+  StateHash h;
+  for (const auto& [resource, amount] : amounts.amounts) {
+    h.add(resource);
+    h.add(amount);
+  }
+  return h.value();
+}
+
 }  // namespace hindsight::admission

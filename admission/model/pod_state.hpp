@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "vocabulary/amount.hpp"
 #include "vocabulary/compact_text.hpp"
 #include "vocabulary/interned.hpp"
 #include "vocabulary/symbol.hpp"
@@ -19,6 +20,15 @@ struct NodeSelector {
   friend bool operator==(const NodeSelector&, const NodeSelector&) = default;
 };
 [[nodiscard]] std::uint64_t interning_hash(const NodeSelector& selector);
+
+/// Amounts by resource; sorted by resource text.
+struct PodAmounts {
+  std::vector<std::pair<Symbol, Amount>> amounts;
+  friend bool operator==(const PodAmounts&, const PodAmounts&) = default;
+};
+[[nodiscard]] std::uint64_t interning_hash(const PodAmounts& amounts);
+/// Adds `more`; both sorted by resource text.
+void add_amounts(std::vector<std::pair<Symbol, Amount>>& amounts, const std::vector<std::pair<Symbol, Amount>>& more);
 
 /// A pod of an elastic job, or of a pod set that has places in a topology, as far as its scheduling gates go.
 struct PodState {
@@ -42,6 +52,7 @@ struct PodState {
   Interned<NodeSelector> place;     ///< While it is gated: the domain that it was given. Empty: none.
   Symbol node;                      ///< That it is bound to.
   bool terminating = false;         ///< It is being deleted.
+  Interned<PodAmounts> requests;    ///< Of one that is bound, one of resource "pods" included.
   bool failing = false;             ///< It was decided that it fails, and is not seen so.
 };
 

@@ -86,11 +86,7 @@ Result<void> SnapshotCodec::read_domain(ArchiveReader& a, Domain& d) {
   for (const auto& [name, node] : d.nodes_)
     if (node != nullptr) d.enlist(*node);
   for (const auto& [name, usage] : d.node_usage_)
-    if (const auto node = d.nodes_.find(name); node != d.nodes_.end() && node->second != nullptr) {
-      NodeConfig used = *node->second;
-      used.used = usage;
-      node->second = std::make_shared<const NodeConfig>(std::move(used));
-    }
+    if (const auto node = d.nodes_.find(name); node == d.nodes_.end() || node->second != nullptr) d.use_changed(name);
   for (const auto& [uid, place] : d.pods_) d.pods_of_owners_[place.owner].insert(uid);
   for (const auto& [uid, q] : d.quarantined_) d.index_queue(uid, q, true);
   if (!holds_together(d)) return fail(ErrorKind::corrupt, "snapshot: the domain's part names what it does not have");

@@ -64,12 +64,14 @@ HINDSIGHT_STATE(JobState, uid, name, kind, group, namespace_, resource_version, 
                 gated_since, gate_ignored, by_itself, stop_noted, start_due, start_left, resource_policy, resource_bounds, plan,
                 quarantined)
 HINDSIGHT_STATE(NodeSelector, entries)
+HINDSIGHT_STATE(PodAmounts, amounts)
 HINDSIGHT_STATE(PodState, uid, name, pod_set, index, resource_version, gated, ended, released, released_at, placed, topology_gated,
-                index_offset_bad, index_offset, group, workload, selector, place, node, terminating, failing)
+                index_offset_bad, index_offset, group, workload, selector, place, node, terminating, requests, failing)
 HINDSIGHT_STATE(RepeatedSteps, last_, steps_)
 HINDSIGHT_STATE(WorkloadParent::Image, job, workloads, pods, repeats)
 HINDSIGHT_STATE_OF_KINDS(WorkloadParent, (job_, workloads_, pods_, repeats_), (self_),
-                         (placements_, announced_due_, told_places_, child_, ancestor_runs_, beyond_, watched_, weighed_, told_runs_),
+                         (placements_, announced_due_, told_places_, told_lingering_, child_, ancestor_runs_, beyond_, watched_, weighed_,
+                          told_runs_),
                          (told_next_, told_of_slice_, hash_))
 
 // ---- queues -----------------------------------------------------------------------------------------------------------------------
@@ -112,7 +114,8 @@ HINDSIGHT_STATE_OF_KINDS(Domain,
                           reactivations_, consumed_, seen_cycles_, seen_, repeated_, quarantined_, passed_over_, configured_),
                          (registry_, tree_version_),
                          (members_, holders_, job_places_, children_, owned_, descendants_, pods_of_owners_, running_ancestors_, hosts_,
-                          stands_on_, standing_, not_ready_, due_, due_of_, sampling_, sampling_of_, quarantined_queues_),
+                          lingering_, lingers_on_, stands_on_, standing_, not_ready_, due_, due_of_, sampling_, sampling_of_,
+                          quarantined_queues_),
                          (read_settings_, shared_catalog_, catalog_hash_, nodes_hash_, nodes_hashed_, nodes_version_, held_changes_,
                           quarantine_changes_, quarantined_queue_changes_, to_pass_over_, asked_kinds_, took_decision_, edited_,
                           catalog_changed_, restored_configured_, dirty_, restored_dirty_, is_dirty_, dirty_trees_, is_dirty_tree_,

@@ -57,6 +57,39 @@ void WorkloadParent::tell_places(Outbox& out) {
   out.send(self_, domain_address, std::move(message));
 }
 
+/// Pods of an admission that is over go on using their nodes until they have ended, and so do pods of a node that was given up: others
+/// must not get what is not free yet (TAS-37).
+void WorkloadParent::tell_lingering(Outbox& out) {
+  const auto uses = [](const PodState& pod) { return pod.placed && !pod.node.empty() && !pod.ended; };
+  std::vector<std::pair<Symbol, PodAmounts>> now;
+  if (std::any_of(pods_.begin(), pods_.end(), uses)) {
+    struct Standing {
+      std::string_view workload;
+      Symbol pod_set;
+      topology::AssignedDomains domains;
+    };
+    std::vector<Standing> standing;
+    for (const auto& w : workloads_) {
+      if (!w.reserved() || w.finished() || !w.active) continue;
+      for (const auto& p : w.admission->pod_sets) standing.push_back({w.name, p.pod_set, topology::AssignedDomains(p.topology)});
+    }
+    for (const auto& pod : pods_) {
+      if (!uses(pod)) continue;
+      if (std::any_of(standing.begin(), standing.end(), [&](const Standing& s) {
+            return s.workload == pod.workload.text() && s.pod_set == pod.pod_set && s.domains.find(pod.selector) >= 0;
+          }))
+        continue;
+      auto at =
+          std::lower_bound(now.begin(), now.end(), pod.node, [](const auto& n, const Symbol& node) { return ByText{}(n.first, node); });
+      if (at == now.end() || at->first != pod.node) at = now.insert(at, {pod.node, {}});
+      add_amounts(at->second.amounts, pod.requests->amounts);
+    }
+  }
+  if (now == told_lingering_) return;
+  told_lingering_ = now;
+  out.send(self_, domain_address, msg::Lingers{std::move(now)});
+}
+
 bool WorkloadParent::progresses_on(const WorkloadState& w, const Symbol& host, const NodeConfig* node) const {
   return std::any_of(pods_.begin(), pods_.end(), [&](const PodState& pod) {
     if (!pod.placed || pod.ended || pod.terminating || pod.node.empty() || pod.workload.text() != std::string_view(w.name)) return false;

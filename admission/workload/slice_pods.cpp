@@ -53,6 +53,10 @@ void WorkloadParent::apply_pod(const PodObserved& o, Outbox& out) {
   if (!o.topology_gated) pod->place = NodeSelector{};
   pod->node = Symbol(o.node);
   pod->terminating = o.terminating;
+  PodAmounts requests;
+  for (const auto& [resource, amount] : o.requests) requests.amounts.emplace_back(Symbol(resource), amount);
+  pod->requests = std::move(requests);
+  tell_lingering(out);
   if (o.ended || o.terminating) pod->failing = false;
   repeats_.forget();
   out.send(self_, domain_address, msg::WorldChanged{});
@@ -62,6 +66,7 @@ void WorkloadParent::apply_pod_gone(std::string_view uid, Outbox& out) {
   const auto it = place_of(pods_, uid);
   if (it == pods_.end() || it->uid != uid) return;
   pods_.erase(it);
+  tell_lingering(out);
   repeats_.forget();
   out.send(self_, domain_address, msg::WorldChanged{});
   retire_if_empty(out);
@@ -76,6 +81,7 @@ void WorkloadParent::hand_over_pods(const msg::HandOverPods& m, Outbox& out) {
     return true;
   });
   if (leaving.empty()) return;
+  tell_lingering(out);
   repeats_.forget();
   out.send(self_, {EntityKind::workload_parent, m.to}, msg::PodsHandedOver{std::move(leaving)});
   retire_if_empty(out);
@@ -88,6 +94,7 @@ void WorkloadParent::take_over_pods(std::vector<PodState> pods, Outbox& out) {
     const auto place = place_of(pods_, pod.uid);
     pods_.insert(place, std::move(pod));
   }
+  tell_lingering(out);
   repeats_.forget();
   out.send(self_, domain_address, msg::WorldChanged{});
 }

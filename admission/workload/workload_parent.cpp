@@ -161,6 +161,10 @@ std::uint64_t WorkloadParent::hash() const {
     h.add(pod.workload);
     h.add(pod.node);
     for (const bool b : {pod.terminating, pod.failing}) h.add(b);
+    for (const auto& [resource, amount] : pod.requests->amounts) {
+      h.add(resource);
+      h.add(amount);
+    }
     for (const auto* selector : {&pod.selector, &pod.place}) {
       h.add(static_cast<std::uint64_t>((*selector)->entries.size()));
       for (const auto& [key, value] : (*selector)->entries) {
@@ -257,7 +261,9 @@ void WorkloadParent::receive(Message& message, const Context& c, Outbox& out) {
   } else if (std::holds_alternative<msg::JobGone>(message.payload)) {
     repeats_.forget();
     job_.reset();
-    pods_.clear();
+    // Those that still run use their nodes until they have ended.
+    std::erase_if(pods_, [](const PodState& pod) { return !pod.placed || pod.node.empty() || pod.ended; });
+    tell_lingering(out);
     child_ = beyond_ = weighed_ = false;
     tell_runs(out);
     for (std::size_t i = 0; i < workloads_.size(); ++i) publish(i, {}, c, out);
@@ -546,6 +552,7 @@ void WorkloadParent::remove_workload(std::size_t index, const Context& c, Outbox
   workloads_.erase(workloads_.begin() + static_cast<std::ptrdiff_t>(index));
   placements_.erase(placements_.begin() + static_cast<std::ptrdiff_t>(index));
   tell_places(out);
+  tell_lingering(out);
   if (job_ && workloads_.empty()) job_->by_itself = false;
 }
 
@@ -597,6 +604,7 @@ void WorkloadParent::publish(std::size_t index, Publish how, const Context& c, O
   if (kind == Kind::none) {
     at = Placement{};
     tell_places(out);
+    tell_lingering(out);
     if (how.touched && w.reserved()) out.send(self_, queue_address(w.admission->cluster_queue), msg::CountersDue{});
     return;
   }
@@ -622,6 +630,7 @@ void WorkloadParent::publish(std::size_t index, Publish how, const Context& c, O
   at.queue = queue;
   at.admitted = w.admitted();
   tell_places(out);
+  tell_lingering(out);
 }
 
 // ---- due times --------------------------------------------------------------------------------------------------------------

@@ -196,6 +196,7 @@ class WorkloadParent final : public Entity {
   void fail_stuck_pods(Proposal& p) const;
   // nodes that fail (failed_nodes.cpp)
   void tell_places(Outbox& out);
+  void tell_lingering(Outbox& out);
   [[nodiscard]] bool follow_nodes(const WorkloadState& w, const Context& c, Proposal& p) const;
   [[nodiscard]] bool progresses_on(const WorkloadState& w, const Symbol& host, const NodeConfig* node) const;
   /// Calls `f` with each host of the assignment of which something may be amiss, and what there is to say of it.
@@ -271,7 +272,8 @@ class WorkloadParent final : public Entity {
   std::string told_of_slice_;           ///< For which it told of pods last: another one may have other nodes.
   mutable std::uint64_t hash_ = 0;      ///< See hash(); 0: not known.
   Time announced_due_;
-  std::vector<Interned<TopologyAssignment>> told_places_;  ///< Of all its Workloads, as the domain was told.
+  std::vector<std::pair<Symbol, PodAmounts>> told_lingering_;  ///< As the domain was told.
+  std::vector<Interned<TopologyAssignment>> told_places_;      ///< Of all its Workloads, as the domain was told.
   RepeatedSteps repeats_;
   // What the domain says of ancestors and descendants (BA-171); it says so again after a snapshot was read.
   bool child_ = false;          ///< The job has a managed ancestor.

@@ -28,6 +28,26 @@ bool readers::asks_for_topology(const Node& meta) {
   return std::any_of(keys.begin(), keys.end(), [&](std::string_view key) { return meta.entry("annotations", key).has_value(); });
 }
 
+List<ResourceAmount> readers::pod_requests(const Node& spec) {
+  PodSetFacts facts;
+  read_pod_requests(spec, {}, facts);
+  const auto out = spec.reading().arena().make<ResourceAmount>(facts.requests.size() + 1);
+  std::size_t n = 0;
+  for (const auto& r : facts.requests)
+    if (r.amount > 0 && r.resource != "pods") out[n++] = r;
+  out[n++] = {"pods", 1};
+  std::sort(out.begin(), out.begin() + static_cast<std::ptrdiff_t>(n),
+            [](const auto& a, const auto& b) { return a.resource < b.resource; });
+  return out.first(n);
+}
+
+namespace {
+
+/// Its job knows the pod, and what it takes of a node (TAS-29, TAS-37). Whoever only says so is counted like everybody else.
+bool is_told(const PodObserved& pod) { return pod.placed && !pod.pod_set.empty() && !pod.owner_uid.empty(); }
+
+}  // namespace
+
 bool seems_to_have_pod_set(std::string_view text) {
   static const std::string key = '"' + std::string(keys::pod_set) + '"';
   return text.find(key) != std::string_view::npos;
@@ -46,16 +66,9 @@ Result<PodUse> read_pod_use(std::string_view text) {
   out.uid = meta.text("uid", limits::uid);
   const auto node = spec.text("nodeName", limits::name);
   const bool ended = phase == "Succeeded" || phase == "Failed";
-  if (!node.empty() && !ended && !readers::asks_for_topology(meta)) {
+  if (!node.empty() && !ended && !is_told(readers::pod(object))) {
     out.node = node;
-    static const Symbol pods("pods");
-    PodSetFacts facts;
-    read_pod_requests(spec, {}, facts);
-    for (const auto& [resource, amount] : facts.requests)
-      if (amount > 0 && resource != pods.text()) out.request.amounts.emplace_back(Symbol(resource), amount);
-    auto& amounts = out.request.amounts;
-    const auto at = std::lower_bound(amounts.begin(), amounts.end(), pods, [](const auto& r, Symbol s) { return ByText{}(r.first, s); });
-    amounts.insert(at, {pods, 1});
+    for (const auto& [resource, amount] : readers::pod_requests(spec)) out.request.amounts.emplace_back(Symbol(resource), amount);
   }
   if (reading.failed()) return tl::unexpected(reading.take_error());
   return out;

@@ -23,7 +23,7 @@ struct PodRequestTotals {
 /// A pod as far as it takes something of a node.
 struct PodUse {
   std::string uid;
-  std::string node;  ///< Empty: it counts nowhere. It is not bound, has come to its end, or has a place in a topology (TAS-25, TAS-29).
+  std::string node;  ///< Empty: it does not count here. It is not bound, has come to its end (TAS-25), or is told by itself (TAS-29).
   PodRequestTotals request;
 };
 

@@ -45,6 +45,7 @@ PodObserved readers::pod(const Node& object) {
     }
     out.node = spec.text("nodeName", limits::name);
     out.terminating = out.meta.deleting;
+    if (!out.node.empty()) out.requests = pod_requests(spec);
     out.node_selector = spec.pairs("nodeSelector", limits::node_selector);
   }
   const auto phase = object.object("status").text("phase");

@@ -18,6 +18,8 @@ namespace hindsight::connectors::readers {
 [[nodiscard]] TopologyObserved topology(const Node& object);
 [[nodiscard]] NodeObserved node(const Node& object);
 [[nodiscard]] PodObserved pod(const Node& object);
+/// What the pod of this spec asks for, one of "pods" included; sorted by name.
+[[nodiscard]] List<ResourceAmount> pod_requests(const Node& spec);
 /// Is the pod, of which this is the metadata, one that gets a place in a topology (2724 §2.6)?
 [[nodiscard]] bool asks_for_topology(const Node& meta);
 [[nodiscard]] WorkloadObserved workload(const Node& object, const JobContext& context);

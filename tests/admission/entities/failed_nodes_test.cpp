@@ -104,6 +104,10 @@ TEST_F(FailedNodes, WithoutAnotherNodeItIsEvicted) {
   EXPECT_EQ(requeued->reason, Symbol("NodeFailures"));
   w.node("n4");
   (void)w.pass();
+  EXPECT_FALSE(w.state("wl").reserved()) << "its own pods have not gone yet (TAS-37)";
+  for (int i = 0; i < 12; ++i)
+    w.observe(ObjectDeleted{ObjectKind::pod, "default", w.keep("p" + std::to_string(i)), w.keep("pod-p" + std::to_string(i)), {}});
+  (void)w.pass();
   EXPECT_EQ(w.places("wl"), "n1:4 n3:4 n4:4");
 }
 

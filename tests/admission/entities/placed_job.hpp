@@ -90,6 +90,12 @@ class PlacedPods : public ::testing::Test {
     o.index_offset = p.offset;
     o.index_offset_bad = p.bad_offset;
     o.node = w.keep(p.node);
+    if (!p.node.empty()) {
+      auto requests = w.arena().make<ResourceAmount>(2);
+      requests[0] = {"cpu", 1'000};
+      requests[1] = {"pods", 1};
+      o.requests = requests;
+    }
     o.terminating = p.terminating;
     if (!p.on.empty()) {
       auto selector = w.arena().make<Pair>(1);

@@ -125,6 +125,55 @@ TEST_F(PlacedPods, PlacesEndWithTheAdmission) {
   EXPECT_EQ(wanted(), "p0 n2");
 }
 
+// TAS-37: who lost its admission uses its nodes until its pods have ended, each for itself; a snapshot knows that, too.
+TEST_F(PlacedPods, PodsThatStillRunUseTheirNodes) {
+  start(12);
+  run(12);
+  ASSERT_EQ(w.places("wl"), "n1:4 n2:4 n3:4");
+  w.observe(w.gang("next", 4, 1'000, {.required = host}));
+  auto seen = w.seen_as("wl");
+  seen.active = false;
+  w.observe(seen);
+  (void)w.settle();
+  job(12, true);
+  (void)w.pass();
+  ASSERT_FALSE(w.state("wl").reserved());
+  EXPECT_TRUE(w.places("next").starts_with("TopologyPlacementFailed")) << "all of them still run: " << w.places("next");
+  for (const int i : {0, 1, 2, 4, 5, 6, 7})
+    pod("p" + std::to_string(i),
+        {.index = i, .gated = false, .on = i < 4 ? "n1" : "n2", .ended = i != 7, .node = i < 4 ? "n1" : "n2", .terminating = true});
+  (void)w.pass();
+  EXPECT_NE(w.places("next"), "n2:4") << "one of n2 terminates";
+  Fleet copy;
+  ASSERT_TRUE(SnapshotCodec::read(SnapshotCodec::write(w.driver()), copy.driver()));
+  w.observe(ObjectDeleted{ObjectKind::pod, "default", "p7", "pod-p7", {}});
+  (void)w.pass();
+  EXPECT_EQ(w.places("next"), "n2:4");
+  copy.now = w.now;
+  copy.observe(ObjectDeleted{ObjectKind::pod, "default", "p3", "pod-p3", {}});
+  (void)copy.pass();
+  EXPECT_EQ(copy.places("next"), "n1:4");
+}
+
+// TAS-37: also of a job that is finished, or that was deleted before its pods.
+TEST_F(PlacedPods, PodsOutliveTheirJob) {
+  start(12);
+  run(12);
+  w.observe(w.gang("next", 4, 1'000, {.required = host}));
+  w.finish("wl");
+  (void)w.pass();
+  EXPECT_TRUE(w.places("next").starts_with("TopologyPlacementFailed"));
+  w.observe(ObjectDeleted{ObjectKind::workload, "default", "wl", w.seen_as("wl").meta.uid, {}});
+  w.observe(ObjectDeleted{ObjectKind::job, "default", "train", "job-train", {}});
+  (void)w.pass();
+  for (int i = 0; i < 4; ++i) {
+    EXPECT_NE(w.places("next"), "n1:4") << i;
+    w.observe(ObjectDeleted{ObjectKind::pod, "default", w.keep("p" + std::to_string(i)), w.keep("pod-p" + std::to_string(i)), {}});
+    (void)w.pass();
+  }
+  EXPECT_EQ(w.places("next"), "n1:4");
+}
+
 // Replay and snapshots know what was given.
 TEST_F(PlacedPods, PlacesAreState) {
   start(4);

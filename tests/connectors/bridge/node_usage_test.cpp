@@ -26,11 +26,11 @@ class NodeUsageTest : public ::testing::Test, private Cluster {
              R"("lastHeartbeatTime":")" + version + R"("}]}})");
   }
   struct Pod {
-    std::string on = "n1", cpu = "1", phase = "Running", annotations, uid, more;
+    std::string on = "n1", cpu = "1", phase = "Running", annotations, uid, more, meta;
   };
   static std::string text(const std::string& name, const Pod& p) {
     return R"({"metadata":{"namespace":"ns","name":")" + name + R"(","uid":")" + (p.uid.empty() ? "uid-" + name : p.uid) +
-           R"(","resourceVersion":"1","annotations":{)" + p.annotations + R"(}},"spec":{"nodeName":")" + p.on +
+           R"(","resourceVersion":"1","annotations":{)" + p.annotations + "}" + p.meta + R"(},"spec":{"nodeName":")" + p.on +
            R"(","containers":[{"name":"c","resources":{"requests":{"cpu":")" + p.cpu + R"("}}}])" + p.more + R"(},"status":{"phase":")" +
            p.phase + R"("}})";
   }
@@ -74,12 +74,19 @@ TEST_F(NodeUsageTest, BoundPodsCount) {
   pod("waits", {.on = ""});
   pod("done", {.phase = "Succeeded"});
   pod("failed", {.phase = "Failed"});
-  pod("ours", {.annotations = R"("kueue.x-k8s.io/podset-required-topology":"rack")"});
-  pod("ours2", {.annotations = R"("kueue.x-k8s.io/podset-unconstrained-topology":"true")"});
+  const std::string asks = R"("kueue.x-k8s.io/podset-required-topology":"rack")";
+  const std::string meta =
+      R"(,"labels":{"kueue.x-k8s.io/podset":"main"},"ownerReferences":[{"apiVersion":"batch/v1","kind":"Job","uid":"j","controller":true}])";
+  pod("ours", {.annotations = asks, .meta = meta});
   EXPECT_EQ(told(), Lines{});
+  EXPECT_EQ(pods_seen_, 1) << "its job knows it";
+  pod("claims", {.annotations = asks});
+  EXPECT_EQ(told(), (Lines{"n1 cpu=2000 pods=2"})) << "nobody knows it";
+  gone("claims");
+  EXPECT_EQ(told(), (Lines{"n1 cpu=1000 pods=1"}));
   pod("b", {.cpu = "500m", .more = R"(,"overhead":{"cpu":"250m"})"});
   EXPECT_EQ(told(), (Lines{"n1 cpu=1750 pods=2"}));
-  EXPECT_EQ(pods_seen_, 0) << "of other pods there is no record of their own";
+  EXPECT_EQ(pods_seen_, 1) << "of other pods there is no record of their own";
 }
 
 // TAS-26: who terminates counts until the end, and only once it is over, however that is learned. TAS-27: resized, moved.
