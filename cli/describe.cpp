@@ -10,6 +10,7 @@
 #include "projections/describe.hpp"
 #include "projections/quota_report.hpp"
 #include "projections/text_tree.hpp"
+#include "projections/topologies.hpp"
 
 namespace hindsight::cli {
 namespace {
@@ -49,6 +50,14 @@ Result<Json> document(const admission::StateView& state, const DescribeOptions& 
     return find_in(catalog.queues, o).map([&](const auto* q) { return projections::describe_cluster_queue(state, *q); });
   if (kind == "resourceflavors")
     return find_in(catalog.flavors, o).map([&](const auto* f) { return projections::describe_resource_flavor(state, *f); });
+  if (kind == "topologies") {
+    const auto it = catalog.topologies.find(Symbol(o.name));
+    if (it != catalog.topologies.end()) return projections::describe_topology(state, it->first, it->second);
+    std::vector<std::string> names;
+    for (const auto& [name, levels] : catalog.topologies) names.emplace_back(name.text());
+    return fail(ErrorKind::not_found, "topologies \"" + o.name + "\" not found" + projections::did_you_mean(o.name, names));
+  }
+  if (kind == "nodes") return find_in(state.domain().nodes(), o).map([&](const auto* n) { return projections::describe_node(state, *n); });
   if (kind == "cohorts") {
     std::vector<std::string> names;
     for (const Symbol& name : projections::all_cohorts(state)) {
@@ -78,11 +87,14 @@ Result<int> describe(const Session& session, const DescribeOptions& o) {
 
 void add_describe(CLI::App& app, Session& session) {
   const auto o = std::make_shared<DescribeOptions>();
-  auto* c = add_command(app, session, "describe", "All that is known of one workload, queue, cohort or flavor, now or at any past moment",
+  auto* c = add_command(app, session, "describe",
+                        "All that is known of one workload, queue, cohort, flavor, topology or node, now or at any past moment",
                         "  hindsight describe workload job/train --log hindsight.db\n"
                         "  hindsight describe clusterqueue team-a --at 120 --log hindsight.db",
                         [o, &session] { return describe(session, *o); });
-  c->add_option("kind", o->kind, "workload, clusterqueue, localqueue, cohort, resourceflavor")->required()->check(is_kind());
+  c->add_option("kind", o->kind, "workload, clusterqueue, localqueue, cohort, resourceflavor, topology, node")
+      ->required()
+      ->check(is_kind());
   c->add_option("name", o->name, "Its name; of a workload also NAMESPACE/NAME, job/NAME")->required();
   c->add_option("-n,--namespace", o->namespace_, "The namespace")->default_str("default");
   add_output(*c, o->format, {"text", "json", "yaml"});

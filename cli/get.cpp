@@ -16,6 +16,7 @@
 #include "projections/quarantine.hpp"
 #include "projections/quota_report.hpp"
 #include "projections/tables.hpp"
+#include "projections/topologies.hpp"
 #include "vocabulary/printable.hpp"
 
 namespace hindsight::cli {
@@ -78,6 +79,12 @@ Json objects_of(const admission::StateView& state, const KnownKind& kind, const 
       if (filter.wants_name(name.text())) out.push_back(projections::cohort_object(state, name));
   } else if (kind.plural == "resourceflavors") {
     each(catalog.flavors, [](Symbol, const auto& f) { return projections::resource_flavor_object(*f); });
+  } else if (kind.plural == "topologies") {
+    each(catalog.topologies, [](Symbol name, const auto& levels) { return projections::topology_object(name, levels); });
+  } else if (kind.plural == "nodes") {
+    const auto shares = projections::node_shares(state);
+    each(state.domain().nodes(),
+         [&](Symbol name, const auto& node) { return projections::node_object(*node, shares.at(std::string(name.text()))); });
   } else if (kind.plural == "admissionchecks") {
     each(catalog.checks, [](Symbol, const auto& c) { return projections::admission_check_object(*c); });
   } else {
@@ -94,6 +101,8 @@ Table table_of(const admission::StateView& state, const KnownKind& kind, const F
   if (kind.plural == "clusterqueues") return projections::cluster_queues_table(state, filter);
   if (kind.plural == "cohorts") return projections::cohorts_table(state, filter);
   if (kind.plural == "resourceflavors") return projections::resource_flavors_table(state, filter);
+  if (kind.plural == "topologies") return projections::topologies_table(state, filter);
+  if (kind.plural == "nodes") return projections::nodes_table(state, filter);
   if (kind.plural == "admissionchecks") return projections::admission_checks_table(state, filter);
   return projections::priority_classes_table(state, filter);
 }
@@ -118,7 +127,8 @@ Result<int> get(const Session& session, const GetOptions& o) {
     for (const auto& object : objects) {
       found.insert(object["metadata"]["name"].get<std::string>());
       if (o.format == "name")
-        session.out << kind.names.front() << ".kueue.x-k8s.io/" << printable(object["metadata"]["name"].get<std::string>()) << "\n";
+        session.out << kind.names.front() << (kind.plural == "nodes" ? "/" : ".kueue.x-k8s.io/")
+                    << printable(object["metadata"]["name"].get<std::string>()) << "\n";
     }
     if (o.format != "name") {
       const bool one = o.names.size() == 1 && objects.size() == 1;
@@ -144,14 +154,14 @@ Result<int> get(const Session& session, const GetOptions& o) {
 
 void add_get(CLI::App& app, Session& session) {
   const auto o = std::make_shared<GetOptions>();
-  auto* c = add_command(app, session, "get", "List workloads, queues, cohorts or flavors, now or at any past moment",
+  auto* c = add_command(app, session, "get", "List workloads, queues, cohorts, flavors or nodes, now or at any past moment",
                         "  hindsight get workloads -A --log hindsight.db\n"
                         "  hindsight get clusterqueues -o wide --at 2026-01-01T00:00:10Z --log hindsight.db\n"
                         "  hindsight get wl -c team-a --status pending --at -5m --log hindsight.db",
                         [o, &session] { return get(session, *o); });
-  c->add_option(
-       "kind", o->kind,
-       "workloads, clusterqueues, localqueues, cohorts, resourceflavors, admissionchecks, workloadpriorityclasses, gates, quarantined")
+  c->add_option("kind", o->kind,
+                "workloads, clusterqueues, localqueues, cohorts, resourceflavors, topologies, nodes, admissionchecks, "
+                "workloadpriorityclasses, gates, quarantined")
       ->required()
       ->check(is_kind());
   c->add_option("name", o->names, "Only these");

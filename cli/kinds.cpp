@@ -12,6 +12,8 @@ const std::vector<KnownKind>& known_kinds() {
       {"localqueues", true, {"localqueue", "localqueues", "queue", "queues", "lq"}},
       {"cohorts", false, {"cohort", "cohorts", "co"}},
       {"resourceflavors", false, {"resourceflavor", "resourceflavors", "flavor", "flavors", "rf"}},
+      {"topologies", false, {"topology", "topologies", "topo"}},
+      {"nodes", false, {"node", "nodes", "no"}},
       {"admissionchecks", false, {"admissioncheck", "admissionchecks", "ac"}},
       {"gates", true, {"gate", "gates"}},
       {"quarantined", true, {"quarantined", "quarantine"}},

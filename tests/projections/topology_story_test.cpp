@@ -2,10 +2,12 @@
 
 #include <nlohmann/json.hpp>
 
+#include "admission/domain/domain.hpp"
 #include "projections/describe.hpp"
 #include "projections/objects.hpp"
 #include "projections/quota_report.hpp"
 #include "projections/tables.hpp"
+#include "projections/topologies.hpp"
 #include "tests/projections/simulated.hpp"
 
 namespace hindsight::projections {
@@ -69,6 +71,47 @@ TEST_F(TopologyStory, HistoryNamesThePlaces) {
   EXPECT_TRUE(std::any_of(lines.begin(), lines.end(), [](const std::string& line) {
     return line.find("main x6 gpu-nodes/example.com/gpu 24 on b0-r2-n0: 2, b0-r2-n1: 2, b0-r2-n2: 2; admitted") != std::string::npos;
   })) << lines.size();
+}
+
+// At every moment what is free of a node, what is placed there and what others use is all that it has; domains are the sum of their nodes,
+// and no host has more than it holds (TAS-31).
+TEST_F(TopologyStory, NodesAndDomainsAddUp) {
+  for (int second = 0; second <= 8; ++second) {
+    const auto& state = run->state(run->at(second));
+    const auto shares = node_shares(state);
+    ASSERT_EQ(shares.size(), 24U);
+    std::map<std::string, std::int64_t> pods;
+    for (const auto& one : select_workloads(state, {})) {
+      const auto& w = *one.workload;
+      if (!w.reserved()) continue;
+      for (const auto& p : w.admission->pod_sets)
+        for (const auto n : p.topology->counts) pods["research/" + w.name.text()] += n;
+    }
+    NodeShare all;
+    for (const auto& [name, share] : shares) {
+      EXPECT_GE(share.free("example.com/gpu"), 0) << name << " at " << second;
+      all.add(share);
+    }
+    EXPECT_EQ(all.whose, pods) << second;
+    const auto& topologies = state.domain().catalog()->topologies;
+    const Json described = describe_topology(state, topologies.begin()->first, topologies.begin()->second);
+    std::int64_t in_blocks = 0, in_racks = 0, on_hosts = 0;
+    for (const auto& row : described["flavors"][0]["domains"]) {
+      const auto domain = row["domain"].get<std::string>();
+      (domain.starts_with("    ") ? on_hosts : domain.starts_with("  ") ? in_racks : in_blocks) += row["podsPlaced"].get<std::int64_t>();
+    }
+    EXPECT_EQ(in_blocks, all.pods);
+    EXPECT_EQ(in_racks, all.pods);
+    EXPECT_EQ(on_hosts, all.pods);
+  }
+  const auto& state = run->state(run->at(5));
+  const auto& nodes = state.domain().nodes();
+  const Json node = describe_node(state, *nodes.at(Symbol("b0-r2-n3")));
+  EXPECT_EQ(node["resources"][0],
+            (Json{{"resource", "example.com/gpu"}, {"allocatable", "8"}, {"usedByOthers", "0"}, {"placed", "4"}, {"free", "4"}}));
+  EXPECT_EQ(node["resources"][1]["free"], "28") << "slots";
+  EXPECT_EQ(nodes_table(state, {}).rows.size(), 24U);
+  EXPECT_EQ(topologies_table(state, {}).rows.at(0).at(3).text, "24");
 }
 
 // Queues that share hosts are decided in one tree; what is said of a cohort is of that cohort all the same.

@@ -1,0 +1,267 @@
+#include "projections/topologies.hpp"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "admission/domain/domain.hpp"
+#include "admission/model/node_match.hpp"
+#include "admission/topology/node_health.hpp"
+#include "admission/topology/topology_room.hpp"
+#include "admission/workload/workload_parent.hpp"
+#include "events/decision_fields.hpp"
+#include "projections/format.hpp"
+
+namespace hindsight::projections {
+namespace {
+
+using admission::NodeConfig;
+
+/// "cpu 12/32, nvidia.com/gpu 0/8": what is free of what there is.
+std::string free_text(const NodeShare& share) {
+  std::vector<std::string> parts;
+  for (const auto& [resource, all] : share.allocatable)
+    if (resource != "pods" && all != 0)
+      parts.push_back(resource + " " + format_amount(share.free(resource), resource) + "/" + format_amount(all, resource));
+  return joined(parts, ", ");
+}
+
+std::string whose_text(const NodeShare& share) {
+  std::vector<std::string> parts;
+  for (const auto& [name, pods] : share.whose) parts.push_back(name + " x" + std::to_string(pods));
+  return joined(parts, ", ");
+}
+
+Json amounts(const NodeShare::Amounts& all) {
+  Json out = Json::object();
+  for (const auto& [resource, amount] : all) out[resource] = format_amount(amount, resource);
+  return out;
+}
+
+NodeShare::Amounts own(const std::vector<std::pair<Symbol, Amount>>& list) {
+  NodeShare::Amounts out;
+  for (const auto& [resource, amount] : list) out[std::string(resource.text())] = amount;
+  return out;
+}
+
+std::string status_of(const NodeConfig& node) {
+  std::string out = node.ready ? "Ready" : node.silent ? "Unknown" : "NotReady";
+  if (node.unschedulable) out += ",SchedulingDisabled";
+  return out;
+}
+
+std::vector<std::string> taints_of(const NodeConfig& node) {
+  std::vector<std::string> out;
+  for (const auto& t : node.taints)
+    out.push_back(t.key + (t.value.empty() ? "" : "=" + t.value) + ":" + std::string(events::api_name(t.effect)));
+  return out;
+}
+
+/// Flavors with a topology whose pods may stand on the node.
+std::vector<std::string> flavors_of(const StateView& state, const NodeConfig& node) {
+  std::vector<std::string> out;
+  for (const auto& [name, flavor] : state.domain().catalog()->flavors)
+    if (!flavor->topology.empty() && takes_part(state, node, *flavor)) out.emplace_back(name.text());
+  return out;
+}
+
+/// What one pod of a pod set takes of its node.
+admission::topology::PodRequest request_of(const admission::WorkloadState& w, Symbol pod_set) {
+  for (const auto& s : w.pod_sets.value()) {
+    if (s.name != pod_set) continue;
+    admission::topology::PodRequest out;
+    for (const auto& r : s.requests) out.emplace_back(r.resource, r.amount);
+    return out;
+  }
+  return {};
+}
+
+}  // namespace
+
+Amount NodeShare::free(const std::string& resource) const {
+  const auto of = [&](const Amounts& list) {
+    const auto it = list.find(resource);
+    return it == list.end() ? Amount{0} : it->second;
+  };
+  return subtract(subtract(of(allocatable), of(others)), of(placed));
+}
+
+void NodeShare::add(const NodeShare& other) {
+  const auto sum = [](Amounts& mine, const Amounts& more) {
+    for (const auto& [resource, amount] : more) mine[resource] = hindsight::add(mine[resource], amount);
+  };
+  sum(allocatable, other.allocatable);
+  sum(others, other.others);
+  sum(placed, other.placed);
+  pods += other.pods;
+  for (const auto& [name, n] : other.whose) whose[name] += n;
+}
+
+std::map<std::string, NodeShare> node_shares(const StateView& state) {
+  const auto context = state.domain().context();
+  static const Symbol hostname(admission::topology::hostname_label);
+  std::map<std::string, NodeShare> out;
+  for (const auto& [name, node] : state.domain().nodes()) {
+    NodeShare& share = out[std::string(name.text())];
+    share.allocatable = own(node->allocatable);
+    share.others = own(node->used);
+  }
+  for (std::uint32_t i = 0; i < state.domain().parent_count(); ++i) {
+    const auto* parent = state.parent(i);
+    if (parent == nullptr) continue;
+    for (const auto& w : parent->workloads()) {
+      if (!w.reserved() || w.finished() || !w.active) continue;
+      for (const auto& p : w.admission->pod_sets) {
+        const admission::TopologyAssignment& where = p.topology;
+        if (where.empty() || where.levels.back() != hostname) continue;
+        const auto request = request_of(w, p.pod_set);
+        for (std::size_t d = 0; d < where.size(); ++d) {
+          const NodeConfig* node = admission::node_of(*context.nodes, *context.hosts, where.domain(d).back());
+          if (node == nullptr) continue;
+          NodeShare& share = out[std::string(node->name.text())];
+          for (const auto& [resource, amount] : request) {
+            Amount& sum = share.placed[std::string(resource.text())];
+            sum = add(sum, multiply(amount, where.counts[d]));
+          }
+          share.pods += where.counts[d];
+          share.whose[full_name(w.namespace_.text(), w.name)] += where.counts[d];
+        }
+      }
+    }
+  }
+  return out;
+}
+
+bool takes_part(const StateView& state, const NodeConfig& node, const admission::FlavorConfig& flavor) {
+  const auto& topologies = state.domain().catalog()->topologies;
+  const auto levels = topologies.find(flavor.topology);
+  return levels != topologies.end() && node.ready && !node.unschedulable && admission::carries(node, flavor.node_labels) &&
+         std::all_of(levels->second.begin(), levels->second.end(), [&](const std::string& level) { return node.has_label(Symbol(level)); });
+}
+
+Table nodes_table(const StateView& state, const Filter& filter) {
+  Table t;
+  t.columns = {{"NAME"}, {"STATUS"}, {"FLAVORS"}, {"PODS PLACED", false, true}, {"FREE"}, {"WORKLOADS", true}, {"TAINTS", true}};
+  const auto shares = node_shares(state);
+  for (const auto& [name, node] : state.domain().nodes()) {
+    if (!filter.wants_name(name.text())) continue;
+    const NodeShare& share = shares.at(std::string(name.text()));
+    t.rows.push_back({std::string(name.text()), Cell(status_of(*node), node->ready ? Tone::good : Tone::bad),
+                      joined(flavors_of(state, *node), ","), std::to_string(share.pods), free_text(share), whose_text(share),
+                      joined(taints_of(*node), ",")});
+  }
+  return t;
+}
+
+Json node_object(const NodeConfig& node, const NodeShare& share) {
+  Json labels = Json::object();
+  for (const auto& [key, value] : node.labels) labels[std::string(key.text())] = std::string(std::string_view(value));
+  Json out{{"apiVersion", "v1"},
+           {"kind", "Node"},
+           {"metadata", {{"name", node.name.text()}, {"labels", std::move(labels)}}},
+           {"spec", Json::object()},
+           {"status", {{"allocatable", amounts(share.allocatable)}}}};
+  if (node.unschedulable) out["spec"]["unschedulable"] = true;
+  for (const auto& t : node.taints)
+    out["spec"]["taints"].push_back({{"key", t.key}, {"value", t.value}, {"effect", events::api_name(t.effect)}});
+  if (!node.silent) out["status"]["conditions"] = Json::array({{{"type", "Ready"}, {"status", node.ready ? "True" : "False"}}});
+  NodeShare::Amounts free;
+  for (const auto& [resource, all] : share.allocatable) free[resource] = share.free(resource);
+  out["usage"] = {{"byOthers", amounts(share.others)}, {"placed", amounts(share.placed)}, {"free", amounts(free)}, {"pods", share.pods}};
+  for (const auto& [name, pods] : share.whose) out["usage"]["workloads"].push_back({{"name", name}, {"pods", pods}});
+  return out;
+}
+
+Table topologies_table(const StateView& state, const Filter& filter) {
+  Table t;
+  t.columns = {{"NAME"}, {"LEVELS"}, {"FLAVORS"}, {"NODES", false, true}};
+  const auto& catalog = *state.domain().catalog();
+  for (const auto& [name, levels] : catalog.topologies) {
+    if (!filter.wants_name(name.text())) continue;
+    std::vector<std::string> flavors;
+    std::int64_t nodes = 0;
+    for (const auto& [flavor_name, flavor] : catalog.flavors)
+      if (flavor->topology == name) flavors.emplace_back(flavor_name.text());
+    for (const auto& [node_name, node] : state.domain().nodes())
+      nodes += std::any_of(catalog.flavors.begin(), catalog.flavors.end(),
+                           [&](const auto& f) { return f.second->topology == name && takes_part(state, *node, *f.second); });
+    t.rows.push_back({std::string(name.text()), joined(levels, ","), joined(flavors, ","), std::to_string(nodes)});
+  }
+  return t;
+}
+
+Json topology_object(Symbol name, const std::vector<std::string>& levels) {
+  Json list = Json::array();
+  for (const auto& level : levels) list.push_back({{"nodeLabel", level}});
+  return {{"apiVersion", "kueue.x-k8s.io/v1beta2"},
+          {"kind", "Topology"},
+          {"metadata", {{"name", name.text()}}},
+          {"spec", {{"levels", std::move(list)}}}};
+}
+
+Json describe_topology(const StateView& state, Symbol name, const std::vector<std::string>& levels) {
+  const auto shares = node_shares(state);
+  Json out{{"name", name.text()}, {"levels", levels}, {"flavors", Json::array()}};
+  for (const auto& [flavor_name, flavor] : state.domain().catalog()->flavors) {
+    if (flavor->topology != name) continue;
+    struct Sum {
+      NodeShare share;
+      std::int64_t nodes = 0, empty = 0;
+    };
+    std::map<std::vector<std::string>, Sum> domains;  // by path: a parent comes before its children
+    std::int64_t nodes = 0;
+    for (const auto& [node_name, node] : state.domain().nodes()) {
+      if (!takes_part(state, *node, *flavor)) continue;
+      const NodeShare& share = shares.at(std::string(node_name.text()));
+      ++nodes;
+      std::vector<std::string> path;
+      for (const auto& level : levels) {
+        path.emplace_back(node->label(Symbol(level)));
+        Sum& sum = domains[path];
+        sum.share.add(share);
+        ++sum.nodes;
+        if (share.pods == 0) ++sum.empty;
+      }
+    }
+    Json rows = Json::array();
+    for (const auto& [path, sum] : domains) {
+      Json row{{"domain", std::string(2 * (path.size() - 1), ' ') + path.back()},
+               {"nodes", sum.nodes},
+               {"withoutPlaces", sum.empty},
+               {"podsPlaced", sum.share.pods},
+               {"free", free_text(sum.share)}};
+      if (path.size() == levels.size()) row["workloads"] = whose_text(sum.share);
+      rows.push_back(std::move(row));
+    }
+    out["flavors"].push_back({{"name", flavor_name.text()}, {"nodes", nodes}, {"domains", std::move(rows)}});
+  }
+  return out;
+}
+
+Json describe_node(const StateView& state, const NodeConfig& node) {
+  const NodeShare share = node_shares(state)[std::string(node.name.text())];
+  Json out{{"name", node.name.text()}, {"status", status_of(node)}, {"flavors", flavors_of(state, node)}, {"taints", taints_of(node)}};
+  if (!node.ready && node.not_ready_since.is_set()) out["notReadySince"] = format_rfc3339(node.not_ready_since);
+  out["labels"] = Json::array();
+  for (const auto& [key, value] : node.labels)
+    out["labels"].push_back(std::string(key.text()) + "=" + std::string(std::string_view(value)));
+  out["resources"] = Json::array();
+  const auto of = [](const NodeShare::Amounts& list, const std::string& resource) {
+    const auto it = list.find(resource);
+    return it == list.end() ? Amount{0} : it->second;
+  };
+  for (const auto& [resource, all] : share.allocatable) {
+    const Amount placed = resource == "pods" ? share.pods : of(share.placed, resource);
+    const Amount free = resource == "pods" ? subtract(share.free(resource), share.pods) : share.free(resource);
+    out["resources"].push_back({{"resource", resource},
+                                {"allocatable", format_amount(all, resource)},
+                                {"usedByOthers", format_amount(of(share.others, resource), resource)},
+                                {"placed", format_amount(placed, resource)},
+                                {"free", format_amount(free, resource)}});
+  }
+  out["workloads"] = Json::array();
+  for (const auto& [name, pods] : share.whose) out["workloads"].push_back({{"name", name}, {"pods", pods}});
+  return out;
+}
+
+}  // namespace hindsight::projections
