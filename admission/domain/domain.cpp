@@ -73,7 +73,8 @@ void Domain::pass(const Envelope& envelope) {
   passed_over_.push_back(sequence_);
 }
 
-void Domain::end() {}
+/// No message is under way any more.
+void Domain::end() { take_what_was_said(true); }
 
 bool Domain::counts(const Envelope& envelope) const {
   return record_order(sequence_, epoch_, envelope.sequence, envelope.epoch) == RecordOrder::next;
@@ -311,9 +312,9 @@ void Domain::receive(Message& message, Outbox& out) {
   } else if (const auto* m1 = std::get_if<msg::ReactivateTreeOf>(&message.payload)) {
     request_reactivation(m1->cluster_queue);
   } else if (auto* stands = std::get_if<msg::StandsOn>(&message.payload)) {
-    stands_on(message.from.index, std::move(stands->hosts));
+    said_.emplace_back(message.from.index, std::move(*stands));
   } else if (auto* l = std::get_if<msg::Lingers>(&message.payload)) {
-    lingers(message.from.index, std::move(l->on));
+    said_.emplace_back(message.from.index, std::move(*l));
   } else if (const auto* m2 = std::get_if<msg::NotReady>(&message.payload)) {
     if (m2->not_ready) {
       not_ready_.insert(m2->id);
@@ -340,8 +341,8 @@ void Domain::receive(Message& message, Outbox& out) {
     registry_.remove_parent(parent);
     if (due_of_[parent].is_set()) due_.erase({due_of_[parent], parent});
     due_of_[parent] = Time::never();
-    stands_on(parent, {});
-    lingers(parent, {});
+    said_.emplace_back(parent, msg::StandsOn{});  // its number is given out again
+    said_.emplace_back(parent, msg::Lingers{});
     if (const auto pods = pods_of_owners_.extract(parent))  // its number is given out again
       for (const auto& uid : pods.mapped())
         if (const auto pod = pods_.find(uid); pod != pods_.end()) pod->second.owner = Registry::none;

@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "admission/domain/places.hpp"
@@ -219,11 +220,15 @@ class Domain {
   void delist(const NodeConfig& node);
   void look_at(const Symbol& host);
   void tell_of(const NodeConfig& node, Outbox& out);
-  void stands_on(std::uint32_t parent, std::vector<Symbol> hosts);
+  void stands_on(std::uint32_t parent, std::vector<Symbol> hosts, bool news);
   [[nodiscard]] bool is_well(const Symbol& host) const;
-  void lingers(std::uint32_t parent, std::vector<std::pair<Symbol, PodAmounts>> on);
+  void lingers(std::uint32_t parent, std::vector<std::pair<Symbol, PodAmounts>> on, bool news);
   [[nodiscard]] std::vector<std::pair<Symbol, Amount>> used_of(const Symbol& node) const;
+  /// True: something of the node was freed.
+  bool refresh_use(const Symbol& node);
   void use_changed(const Symbol& node);
+  /// `news`: what was said is something that happened, and not what a snapshot knew.
+  void take_what_was_said(bool news);
   void apply(const JobObserved& o, Outbox& out);
   void apply(const WorkloadObserved& o, Outbox& out);
   void apply(const ObjectDeleted& o, Outbox& out);
@@ -309,10 +314,13 @@ class Domain {
   Hosts hosts_;                                                              ///< Follows from nodes_ and stands_on_.
   std::map<Symbol, std::map<std::uint32_t, PodAmounts>, ByText> lingering_;  ///< Node → parent → what its pods take; as the parents say.
   std::unordered_map<std::uint32_t, std::vector<Symbol>> lingers_on_;        ///< Parent → nodes; follows from it.
-  std::unordered_map<std::uint32_t, std::vector<Symbol>> stands_on_;         ///< Parent → hosts; as the parents say.
-  std::unordered_map<Symbol, std::set<std::uint32_t>> standing_;             ///< Host → parents; follows from it.
-  mutable std::uint64_t catalog_hash_ = 0;                                   ///< As long as nobody edits it; 0: not known.
-  mutable std::uint64_t nodes_hash_ = 0, nodes_hashed_ = 0;                  ///< Of `nodes_`, and the version that it is of.
+  /// What parents said of places and pods. It is taken at the end of a record, when no message is under way: parents read the tables of
+  /// nodes and hosts.
+  std::vector<std::pair<std::uint32_t, std::variant<msg::StandsOn, msg::Lingers>>> said_;
+  std::unordered_map<std::uint32_t, std::vector<Symbol>> stands_on_;  ///< Parent → hosts; as the parents say.
+  std::unordered_map<Symbol, std::set<std::uint32_t>> standing_;      ///< Host → parents; follows from it.
+  mutable std::uint64_t catalog_hash_ = 0;                            ///< As long as nobody edits it; 0: not known.
+  mutable std::uint64_t nodes_hash_ = 0, nodes_hashed_ = 0;           ///< Of `nodes_`, and the version that it is of.
   std::uint64_t nodes_version_ = 1;  ///< Another one whenever what topologies are made of has changed; a cache, no state.
 
   // position

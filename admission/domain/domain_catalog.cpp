@@ -350,7 +350,16 @@ void Domain::tell_of(const NodeConfig& node, Outbox& out) {
   for (const std::uint32_t parent : standing->second) out.send(domain_address, {EntityKind::workload_parent, parent}, msg::HostChanged{});
 }
 
-void Domain::stands_on(std::uint32_t parent, std::vector<Symbol> hosts) {
+void Domain::take_what_was_said(bool news) {
+  for (auto& [parent, what] : std::exchange(said_, {})) {
+    if (auto* places = std::get_if<msg::StandsOn>(&what))
+      stands_on(parent, std::move(places->hosts), news);
+    else
+      lingers(parent, std::move(std::get<msg::Lingers>(what).on), news);
+  }
+}
+
+void Domain::stands_on(std::uint32_t parent, std::vector<Symbol> hosts, bool news) {
   std::vector<Symbol> concerned = hosts;
   if (const auto before = stands_on_.extract(parent); !before.empty())
     for (const Symbol& host : before.mapped()) {
@@ -364,6 +373,7 @@ void Domain::stands_on(std::uint32_t parent, std::vector<Symbol> hosts) {
   for (const Symbol& host : concerned) {
     if (standing_.contains(host) && is_well(host)) continue;  // nothing to say, and nothing to forget
     look_at(host);
+    if (news && hosts_.doubtful.contains(host) && registry_.has_parent(parent)) mark_dirty(parent);
   }
 }
 
@@ -395,25 +405,28 @@ std::vector<std::pair<Symbol, Amount>> Domain::used_of(const Symbol& node) const
   return out;
 }
 
-/// Something else is used of the node than before; when it is less, whoever waits is tried (TAS-28).
-void Domain::use_changed(const Symbol& name) {
+bool Domain::refresh_use(const Symbol& name) {
   ++nodes_version_;
-  seen_cycles_.clear();
   const auto node = nodes_.find(name);
-  if (node == nodes_.end()) return;
+  if (node == nodes_.end()) return false;
   auto now = used_of(name);
   NodeConfig config = *node->second;
-  if (now == config.used) return;
   const bool freed = std::any_of(config.used.begin(), config.used.end(), [&](const auto& before) {
     return std::none_of(now.begin(), now.end(), [&](const auto& n) { return n.first == before.first && n.second >= before.second; });
   });
   config.used = std::move(now);
   node->second = std::make_shared<const NodeConfig>(std::move(config));
-  if (freed) nodes_changed(*node->second);
+  return freed;
+}
+
+/// When less is used than before, whoever waits is tried (TAS-28).
+void Domain::use_changed(const Symbol& name) {
+  seen_cycles_.clear();
+  if (refresh_use(name)) nodes_changed(*nodes_.at(name));
 }
 
 /// TAS-37
-void Domain::lingers(std::uint32_t parent, std::vector<std::pair<Symbol, PodAmounts>> on) {
+void Domain::lingers(std::uint32_t parent, std::vector<std::pair<Symbol, PodAmounts>> on, bool news) {
   std::vector<Symbol> concerned;
   if (auto before = lingers_on_.extract(parent); !before.empty())
     for (Symbol& node : before.mapped()) {
@@ -429,7 +442,12 @@ void Domain::lingers(std::uint32_t parent, std::vector<std::pair<Symbol, PodAmou
   }
   std::sort(concerned.begin(), concerned.end(), ByText{});
   concerned.erase(std::unique(concerned.begin(), concerned.end()), concerned.end());
-  for (const Symbol& node : concerned) use_changed(node);
+  for (const Symbol& node : concerned) {
+    if (news)
+      use_changed(node);
+    else
+      (void)refresh_use(node);
+  }
 }
 
 /// Trees whose flavors can select the node have something to try.

@@ -86,7 +86,7 @@ Result<void> SnapshotCodec::read_domain(ArchiveReader& a, Domain& d) {
   for (const auto& [name, node] : d.nodes_)
     if (node != nullptr) d.enlist(*node);
   for (const auto& [name, usage] : d.node_usage_)
-    if (const auto node = d.nodes_.find(name); node == d.nodes_.end() || node->second != nullptr) d.use_changed(name);
+    if (const auto node = d.nodes_.find(name); node == d.nodes_.end() || node->second != nullptr) (void)d.refresh_use(name);
   for (const auto& [uid, place] : d.pods_) d.pods_of_owners_[place.owner].insert(uid);
   for (const auto& [uid, q] : d.quarantined_) d.index_queue(uid, q, true);
   if (!holds_together(d)) return fail(ErrorKind::corrupt, "snapshot: the domain's part names what it does not have");
@@ -199,6 +199,7 @@ Result<void> SnapshotCodec::read(std::span<const std::byte> bytes, Entities& ent
     if (const auto it = entities.queues_.find(name.id()); it != entities.queues_.end()) it->second->restore(image, context, out);
   entities.deliver_all(out, true);
   for (auto& [index, steps] : repeats) entities.parents_[index]->restore(std::move(steps));
+  entities.domain_.take_what_was_said(false);
   settle(entities.domain_);
   entities.forget_touched();
   return {};

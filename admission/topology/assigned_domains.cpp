@@ -17,10 +17,10 @@ AssignedDomains::AssignedDomains(const TopologyAssignment& assignment) : assignm
   for (std::size_t i = 0; i < assignment.size(); ++i) by_lowest_.emplace(assignment.domain(i).back(), static_cast<std::int32_t>(i));
 }
 
-bool AssignedDomains::selects(const NodeSelector& selector, std::size_t domain) const {
-  const auto values = assignment_.domain(domain);
+bool selects(const NodeSelector& selector, const TopologyAssignment& assignment, std::size_t i) {
+  const auto values = assignment.domain(i);
   for (std::size_t level = 0; level < values.size(); ++level) {
-    const Symbol* value = value_of(selector, assignment_.levels[level]);
+    const Symbol* value = value_of(selector, assignment.levels[level]);
     if (value == nullptr || *value != values[level]) return false;
   }
   return true;
@@ -33,7 +33,7 @@ std::int32_t AssignedDomains::find(const NodeSelector& selector) const {
   std::int32_t out = -1;  // the first in the order of the assignment, should a domain stand in it twice
   const auto [from, to] = by_lowest_.equal_range(*lowest);
   for (auto it = from; it != to; ++it)
-    if ((out < 0 || it->second < out) && selects(selector, static_cast<std::size_t>(it->second))) out = it->second;
+    if ((out < 0 || it->second < out) && selects(selector, assignment_, static_cast<std::size_t>(it->second))) out = it->second;
   return out;
 }
 

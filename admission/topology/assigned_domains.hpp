@@ -10,6 +10,9 @@
 
 namespace hindsight::admission::topology {
 
+/// Does the selector lead into domain `i` of the assignment?
+[[nodiscard]] bool selects(const NodeSelector& selector, const TopologyAssignment& assignment, std::size_t i);
+
 /// The domains of an assignment, found by what the pods that stand in them select (TAS-80). The assignment must outlive it.
 class AssignedDomains {
  public:
@@ -21,8 +24,6 @@ class AssignedDomains {
   [[nodiscard]] NodeSelector selector(std::size_t i) const;
 
  private:
-  [[nodiscard]] bool selects(const NodeSelector& selector, std::size_t domain) const;
-
   const TopologyAssignment& assignment_;
   std::unordered_multimap<Symbol, std::int32_t> by_lowest_;  ///< Value of the lowest level → domain: of hosts there is one each.
 };

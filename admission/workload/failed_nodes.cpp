@@ -57,33 +57,38 @@ void WorkloadParent::tell_places(Outbox& out) {
   out.send(self_, domain_address, std::move(message));
 }
 
+/// Something happened to the Workload. Anybody can make thousands of them of one job, most of which have no places.
+void WorkloadParent::tell_places_of(const WorkloadState& w, Outbox& out) {
+  const bool stands = w.admission && std::any_of(w.admission->pod_sets.begin(), w.admission->pod_sets.end(),
+                                                 [](const PodSetReservation& p) { return is_by_host(p.topology); });
+  if (stands || !told_places_.empty()) tell_places(out);
+  if (!pods_.empty() || !told_lingering_.empty()) tell_lingering(out);
+}
+
+/// The pod uses a node, and no place of its Workload stands for it (TAS-37).
+bool WorkloadParent::lingers(const PodState& pod) const {
+  if (!pod.placed || pod.node.empty() || pod.ended) return false;
+  return std::none_of(workloads_.begin(), workloads_.end(), [&](const WorkloadState& w) {
+    if (!w.reserved() || w.finished() || !w.active || pod.workload.text() != std::string_view(w.name)) return false;
+    return std::any_of(w.admission->pod_sets.begin(), w.admission->pod_sets.end(), [&](const PodSetReservation& p) {
+      if (p.pod_set != pod.pod_set) return false;
+      const TopologyAssignment& where = p.topology;
+      for (std::size_t i = 0; i < where.size(); ++i)
+        if (topology::selects(pod.selector, where, i)) return true;
+      return false;
+    });
+  });
+}
+
 /// Pods of an admission that is over go on using their nodes until they have ended, and so do pods of a node that was given up: others
 /// must not get what is not free yet (TAS-37).
 void WorkloadParent::tell_lingering(Outbox& out) {
-  const auto uses = [](const PodState& pod) { return pod.placed && !pod.node.empty() && !pod.ended; };
   std::vector<std::pair<Symbol, PodAmounts>> now;
-  if (std::any_of(pods_.begin(), pods_.end(), uses)) {
-    struct Standing {
-      std::string_view workload;
-      Symbol pod_set;
-      topology::AssignedDomains domains;
-    };
-    std::vector<Standing> standing;
-    for (const auto& w : workloads_) {
-      if (!w.reserved() || w.finished() || !w.active) continue;
-      for (const auto& p : w.admission->pod_sets) standing.push_back({w.name, p.pod_set, topology::AssignedDomains(p.topology)});
-    }
-    for (const auto& pod : pods_) {
-      if (!uses(pod)) continue;
-      if (std::any_of(standing.begin(), standing.end(), [&](const Standing& s) {
-            return s.workload == pod.workload.text() && s.pod_set == pod.pod_set && s.domains.find(pod.selector) >= 0;
-          }))
-        continue;
-      auto at =
-          std::lower_bound(now.begin(), now.end(), pod.node, [](const auto& n, const Symbol& node) { return ByText{}(n.first, node); });
-      if (at == now.end() || at->first != pod.node) at = now.insert(at, {pod.node, {}});
-      add_amounts(at->second.amounts, pod.requests->amounts);
-    }
+  for (const auto& pod : pods_) {
+    if (!lingers(pod)) continue;
+    auto at = std::lower_bound(now.begin(), now.end(), pod.node, [](const auto& n, const Symbol& node) { return ByText{}(n.first, node); });
+    if (at == now.end() || at->first != pod.node) at = now.insert(at, {pod.node, {}});
+    add_amounts(at->second.amounts, pod.requests->amounts);
   }
   if (now == told_lingering_) return;
   told_lingering_ = now;

@@ -56,7 +56,7 @@ void WorkloadParent::apply_pod(const PodObserved& o, Outbox& out) {
   PodAmounts requests;
   for (const auto& [resource, amount] : o.requests) requests.amounts.emplace_back(Symbol(resource), amount);
   pod->requests = std::move(requests);
-  tell_lingering(out);
+  if (!told_lingering_.empty() || lingers(*pod)) tell_lingering(out);  // of ten thousand that run nothing has to be said
   if (o.ended || o.terminating) pod->failing = false;
   repeats_.forget();
   out.send(self_, domain_address, msg::WorldChanged{});
@@ -66,7 +66,7 @@ void WorkloadParent::apply_pod_gone(std::string_view uid, Outbox& out) {
   const auto it = place_of(pods_, uid);
   if (it == pods_.end() || it->uid != uid) return;
   pods_.erase(it);
-  tell_lingering(out);
+  if (!told_lingering_.empty()) tell_lingering(out);
   repeats_.forget();
   out.send(self_, domain_address, msg::WorldChanged{});
   retire_if_empty(out);

@@ -230,6 +230,7 @@ void WorkloadParent::receive(Message& message, const Context& c, Outbox& out) {
       const bool pending = placements_[i].kind == Placement::Kind::pending;
       publish(i, {.repush = m3->force, .force = m3->force, .touched = pending || m3->reannounce}, c, out);
     }
+    if (!pods_.empty()) tell_lingering(out);  // of a job that has gone nothing else speaks
   } else if (const auto* d = std::get_if<msg::Descends>(&message.payload)) {
     if (!job_) return;
     if (child_ != d->child || ancestor_runs_ != d->runs || beyond_ != d->beyond) repeats_.forget();
@@ -603,8 +604,7 @@ void WorkloadParent::publish(std::size_t index, Publish how, const Context& c, O
 
   if (kind == Kind::none) {
     at = Placement{};
-    tell_places(out);
-    tell_lingering(out);
+    tell_places_of(w, out);
     if (how.touched && w.reserved()) out.send(self_, queue_address(w.admission->cluster_queue), msg::CountersDue{});
     return;
   }
@@ -629,8 +629,7 @@ void WorkloadParent::publish(std::size_t index, Publish how, const Context& c, O
   at.kind = kind;
   at.queue = queue;
   at.admitted = w.admitted();
-  tell_places(out);
-  tell_lingering(out);
+  tell_places_of(w, out);
 }
 
 // ---- due times --------------------------------------------------------------------------------------------------------------

@@ -196,7 +196,9 @@ class WorkloadParent final : public Entity {
   void fail_stuck_pods(Proposal& p) const;
   // nodes that fail (failed_nodes.cpp)
   void tell_places(Outbox& out);
+  void tell_places_of(const WorkloadState& w, Outbox& out);
   void tell_lingering(Outbox& out);
+  [[nodiscard]] bool lingers(const PodState& pod) const;
   [[nodiscard]] bool follow_nodes(const WorkloadState& w, const Context& c, Proposal& p) const;
   [[nodiscard]] bool progresses_on(const WorkloadState& w, const Symbol& host, const NodeConfig* node) const;
   /// Calls `f` with each host of the assignment of which something may be amiss, and what there is to say of it.

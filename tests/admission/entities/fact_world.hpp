@@ -1,6 +1,7 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <map>
 #include <string>
 #include <utility>
@@ -20,6 +21,7 @@ class FactWorld {
 
   LoopDriver& driver() { return driver_; }
   Time now = Time::from_seconds(1'000'000);
+  std::function<void(const RecordView&)> on_record;  ///< Sees each record before it is applied.
 
   void observe(Observation o) { append(Body{std::move(o)}); }
   void tick(Duration d) {
@@ -292,6 +294,7 @@ class FactWorld {
     r.envelope.epoch = epoch;
     r.envelope.time = now;
     r.body = std::move(body);
+    if (on_record) on_record(r);
     const auto ok = driver_.apply(r);
     if (!ok) throw std::runtime_error(ok.error().message);
   }

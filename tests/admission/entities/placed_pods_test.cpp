@@ -170,6 +170,12 @@ TEST_F(PlacedPods, PodsOutliveTheirJob) {
     EXPECT_NE(w.places("next"), "n1:4") << i;
     w.observe(ObjectDeleted{ObjectKind::pod, "default", w.keep("p" + std::to_string(i)), w.keep("pod-p" + std::to_string(i)), {}});
     (void)w.pass();
+    if (i == 1) {
+      Fleet copy;
+      ASSERT_TRUE(SnapshotCodec::read(SnapshotCodec::write(w.driver()), copy.driver()));
+      EXPECT_EQ(copy.driver().state_hash(), w.driver().state_hash());
+      EXPECT_EQ(copy.driver().domain().nodes().at(Symbol("n1"))->used, w.driver().domain().nodes().at(Symbol("n1"))->used);
+    }
   }
   EXPECT_EQ(w.places("next"), "n1:4");
 }
