@@ -141,7 +141,7 @@ bool Bridge::see_usage(const ResourceType& type, std::string_view text) {
     return false;
   }
   usage_.see(*use);
-  return seems_to_have_pod_set(text);
+  return seems_to_have_pod_set(text) || set_aside_.contains(use->uid);  // the log shall know that it can be read again
 }
 
 void Bridge::tell_usage() {

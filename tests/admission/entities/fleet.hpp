@@ -33,13 +33,18 @@ class Fleet : public FactWorld {
     topology();
     observe(MirrorSynced{});
   }
-  void tas_flavor() {
+  void tas_flavor(std::string_view pool = "t", std::string_view tolerates = {}) {
     ResourceFlavorObserved f;
     f.meta.name = "default";
     auto labels = arena().make<Pair>(1);
-    labels[0] = {"pool", "t"};
+    labels[0] = {"pool", keep(pool)};
     f.node_labels = labels;
     f.topology_name = "racks";
+    if (!tolerates.empty()) {
+      auto tolerations = arena().make<Toleration>(1);
+      tolerations[0] = {keep(tolerates), "", true, TaintEffect::unspecified, {}};
+      f.tolerations = tolerations;
+    }
     observe(f);
   }
   void topology(const std::vector<std::string_view>& levels = {"block", "rack", host}) {
@@ -57,14 +62,16 @@ class Fleet : public FactWorld {
     bool unschedulable = false;
     std::string taint;  ///< With effect NoExecute.
     bool silent = false;
+    std::string host;  ///< Its hostname label; empty: its name.
+    std::string pool = "t";
   };
   NodeObserved facts(const std::string& name, const Node& n) {
     NodeObserved o;
     o.meta.name = keep(name);
     auto labels = arena().make<Pair>(4);
     labels[0] = {"block", keep(n.block)};
-    labels[1] = {host, keep(name)};
-    labels[2] = {"pool", "t"};
+    labels[1] = {host, keep(n.host.empty() ? name : n.host)};
+    labels[2] = {"pool", keep(n.pool)};
     labels[3] = {"rack", keep(n.rack)};
     o.labels = labels;
     auto allocatable = arena().make<ResourceAmount>(2);

@@ -135,6 +135,96 @@ TEST(Topologies, UsageIsState) {
   }
 }
 
+// TAS-20: racks of one name in two blocks are two.
+TEST(Topologies, RacksOfOneNameInTwoBlocksAreTwo) {
+  Fleet w;
+  w.set_up();
+  w.node("n1", {.block = "b1", .rack = "r"});
+  w.node("n2", {.block = "b2", .rack = "r"});
+  w.observe(w.gang("j", 8, 1'000, {.required = "rack"}));
+  (void)w.pass();
+  EXPECT_TRUE(w.pending("j").starts_with("TopologyPlacementFailed")) << w.pending("j");
+  w.node("n3", {.block = "b2", .rack = "r"});
+  (void)w.pass();
+  EXPECT_EQ(w.places("j"), "n2:4 n3:4");
+}
+
+// TAS-23: a host that is called as a block or a rack is.
+TEST(Topologies, AHostMayBeCalledAsABlockIs) {
+  Fleet w;
+  w.set_up();
+  w.node("b1", {.block = "b1", .rack = "b1"});
+  w.node("n2", {.block = "b1", .rack = "n2"});
+  w.observe(w.gang("j", 8, 1'000, {.required = "block"}));
+  w.observe(w.gang("k", 1, 1'000, {.required = host}));
+  (void)w.pass();
+  EXPECT_EQ(w.places("j"), "b1:4 n2:4");
+}
+
+// TAS-24: places go by the hostname label, what others use and what fails by the node that has it.
+TEST(Topologies, ANodeMayHaveAnotherNameThanItsHost) {
+  Fleet w;
+  w.set_up();
+  w.node("node-1", {.host = "h1"});
+  w.node("node-2", {.host = "h2"});
+  w.node("h1", {.host = "h3"});  // somebody else's name
+  w.used("node-1", 2);
+  w.observe(w.gang("j", 10, 1'000, {.required = "rack"}));
+  (void)w.pass();
+  EXPECT_EQ(w.places("j"), "h1:2 h2:4 h3:4");
+  w.node("node-4", {.host = "h4"});
+  w.node_gone("h1");
+  (void)w.pass();
+  EXPECT_EQ(w.places("j"), "h1:2 h2:4 h4:4");
+  w.node_gone("node-2");
+  w.node("node-5", {.host = "h2"});  // the host has another node
+  (void)w.pass();
+  EXPECT_EQ(w.places("j"), "h1:2 h2:4 h4:4");
+}
+
+// TAS-12: labels and tolerations of a flavor count from the next cycle on; who runs keeps what it has.
+TEST(Topologies, AFlavorMayChange) {
+  Fleet w;
+  w.set_up();
+  w.node("n1", {.taint = "kept"});
+  w.node("n2", {.pool = "other"});
+  w.observe(w.gang("j", 4, 1'000, {.required = host}));
+  (void)w.pass();
+  EXPECT_NE(w.pending("j"), "");
+  w.tas_flavor("t", "kept");
+  (void)w.pass();
+  EXPECT_EQ(w.places("j"), "n1:4");
+  w.observe(w.gang("k", 4, 1'000, {.required = host}));
+  (void)w.pass();
+  EXPECT_NE(w.pending("k"), "");
+  w.tas_flavor("other", "kept");
+  (void)w.pass();
+  EXPECT_EQ(w.places("k"), "n2:4");
+  w.tas_flavor("t", "kept");
+  w.observe(w.gang("l", 1, 1'000, {.required = host}));
+  (void)w.pass();
+  EXPECT_NE(w.pending("l"), "") << "n1 is full of what runs";
+}
+
+// TAS-50: a level that there is not is no end: it waits, and is tried when the topology has it.
+TEST(Topologies, AnUnknownLevelWaits) {
+  Fleet w;
+  w.set_up();
+  w.node("n1");
+  w.observe(w.gang("j", 2, 1'000, {.required = "row"}));
+  (void)w.pass();
+  EXPECT_EQ(w.pending("j"),
+            "NoMatchingFlavor: couldn't assign flavors to pod set main: Flavor \"default\" does not contain the requested level");
+  EXPECT_TRUE(w.state("j").active);
+  w.topology({"block", "row", host});
+  (void)w.pass();
+  EXPECT_TRUE(w.pending("j").starts_with("TopologyPlacementFailed")) << "no node has a row: " << w.pending("j");
+  w.topology({"rack", host});
+  w.observe(w.gang("k", 2, 1'000, {.required = "rack"}));
+  (void)w.pass();
+  EXPECT_EQ(w.places("k"), "n1:2");
+}
+
 // TAS-13
 TEST(Topologies, AQueueWaitsForItsTopology) {
   Fleet w;

@@ -136,6 +136,11 @@ TEST_F(NodeUsageTest, HostilePodsAreBounded) {
   EXPECT_EQ(set_aside_, 1);
   pod("a", {.cpu = "2"});
   EXPECT_EQ(told(), (Lines{"n1 cpu=2000 pods=1"}));
+  pod("bad", {.cpu = "1"});
+  EXPECT_EQ(told(), (Lines{"n1 cpu=3000 pods=2"}));
+  EXPECT_EQ(pods_seen_, 1) << "it is set aside no more";
+  pod("bad", {.cpu = "1"});
+  EXPECT_EQ(pods_seen_, 1);
 }
 
 class GatheredUsageTest : public NodeUsageTest {
