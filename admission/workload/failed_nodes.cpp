@@ -69,7 +69,7 @@ void WorkloadParent::tell_places_of(const WorkloadState& w, Outbox& out) {
 bool WorkloadParent::lingers(const PodState& pod) const {
   if (!pod.placed || pod.node.empty() || pod.ended) return false;
   return std::none_of(workloads_.begin(), workloads_.end(), [&](const WorkloadState& w) {
-    if (!w.reserved() || w.finished() || !w.active || pod.workload.text() != std::string_view(w.name)) return false;
+    if (!w.reserved() || w.finished() || !w.active || !is_pod_of(pod, w)) return false;
     return std::any_of(w.admission->pod_sets.begin(), w.admission->pod_sets.end(), [&](const PodSetReservation& p) {
       if (p.pod_set != pod.pod_set) return false;
       const TopologyAssignment& where = p.topology;
@@ -97,7 +97,7 @@ void WorkloadParent::tell_lingering(Outbox& out) {
 
 bool WorkloadParent::progresses_on(const WorkloadState& w, const Symbol& host, const NodeConfig* node) const {
   return std::any_of(pods_.begin(), pods_.end(), [&](const PodState& pod) {
-    if (!pod.placed || pod.ended || pod.terminating || pod.node.empty() || pod.workload.text() != std::string_view(w.name)) return false;
+    if (pod.ended || pod.terminating || pod.node.empty() || !is_pod_of(pod, w)) return false;
     return node != nullptr ? pod.node == node->name : pod.node == host;
   });
 }
@@ -122,7 +122,7 @@ void WorkloadParent::each_doubtful_host(const WorkloadState& w, const Context& c
 /// TAS-96, TAS-109.
 bool WorkloadParent::follow_nodes(const WorkloadState& w, const Context& c, Proposal& p) const {
   std::vector<Symbol> failed;
-  if (c.catalog->settings.topologies && c.catalog->settings.replace_nodes)
+  if (c.catalog->settings.topologies && c.catalog->settings.replace_nodes && !w.elastic)  // EJ-112
     each_doubtful_host(w, c, [&](const Symbol& host, const topology::NodeVerdict& verdict) {
       if (verdict.failed) failed.push_back(host);
     });
@@ -153,15 +153,14 @@ void WorkloadParent::fail_stuck_pods(Proposal& p) const {
   };
   if (!job_ || std::none_of(pods_.begin(), pods_.end(), may_be_stuck)) return;
   const WorkloadState* w = active_slice();
-  if (w == nullptr || w->evicted()) return;
+  if (w == nullptr || w->evicted() || w->elastic) return;  // pods of earlier slices stand where those had their places
   std::vector<PodRef> stuck;
   std::size_t bytes = 0;
   for (const auto& assigned : w->admission->pod_sets) {
     if (!is_by_host(assigned.topology)) continue;
     const topology::AssignedDomains domains(assigned.topology);
     for (const auto& pod : pods_) {
-      if (!may_be_stuck(pod) || pod.pod_set != assigned.pod_set || pod.workload.text() != std::string_view(w->name) || bytes >= p.most)
-        continue;
+      if (!may_be_stuck(pod) || pod.pod_set != assigned.pod_set || !is_pod_of(pod, *w) || bytes >= p.most) continue;
       const Symbol* host = host_of(pod);
       if (host == nullptr) continue;  // it is nobody's place
       const bool failed = std::find(w->unhealthy_nodes.begin(), w->unhealthy_nodes.end(), *host) != w->unhealthy_nodes.end();

@@ -51,7 +51,7 @@ void WorkloadParent::place_pods_of(const WorkloadState& w, const PodSetSpec& pod
                                    Proposal& p) const {
   std::vector<const PodState*> pods;
   for (const auto& pod : pods_)
-    if (pod.placed && pod.pod_set == pod_set.name && pod.workload.text() == std::string_view(w.name)) pods.push_back(&pod);
+    if (pod.pod_set == pod_set.name && is_pod_of(pod, w)) pods.push_back(&pod);
   if (std::none_of(pods.begin(), pods.end(), [](const PodState* pod) { return waits(*pod); })) return;
   std::sort(pods.begin(), pods.end(), [](const PodState* a, const PodState* b) {
     return std::tuple(a->group, a->index, std::string_view(a->name)) < std::tuple(b->group, b->index, std::string_view(b->name));

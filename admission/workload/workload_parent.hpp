@@ -199,6 +199,10 @@ class WorkloadParent final : public Entity {
   void tell_places_of(const WorkloadState& w, Outbox& out);
   void tell_lingering(Outbox& out);
   [[nodiscard]] bool lingers(const PodState& pod) const;
+  /// The pod is one of the Workload. Pods of an elastic job are told the slice that it was started with, and are of all that follow.
+  [[nodiscard]] static bool is_pod_of(const PodState& pod, const WorkloadState& w) {
+    return pod.placed && (w.elastic || pod.workload.text() == std::string_view(w.name));
+  }
   [[nodiscard]] bool follow_nodes(const WorkloadState& w, const Context& c, Proposal& p) const;
   [[nodiscard]] bool progresses_on(const WorkloadState& w, const Symbol& host, const NodeConfig* node) const;
   /// Calls `f` with each host of the assignment of which something may be amiss, and what there is to say of it.

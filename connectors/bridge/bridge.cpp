@@ -144,8 +144,14 @@ bool Bridge::see_usage(const ResourceType& type, std::string_view text) {
   return seems_to_have_pod_set(text) || set_aside_.contains(use->uid);  // the log shall know that it can be read again
 }
 
+/// What could not be told waits for the next call.
 void Bridge::tell_usage() {
-  if (usage_.waits()) usage_.tell([this](const NodeUsageObserved& o) { tell(o); });
+  if (!usage_.waits()) return;
+  try {
+    usage_.tell([this](const NodeUsageObserved& o) { tell(o); });
+  } catch (const std::exception& e) {
+    options_.notice("what pods use of nodes is told later: " + valid_utf8(e.what()));
+  }
 }
 
 /// First everything that is remembered of it goes, so that nothing stays if its end cannot be told.
@@ -436,6 +442,7 @@ void Bridge::see_departed(const Sent& sent, bool written) {
 
 void Bridge::retry() {
   wait_on();
+  if (listed_) tell_usage();
   read_again();
   std::vector<std::string> keys;
   for (auto& [key, w] : wants_)

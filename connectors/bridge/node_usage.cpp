@@ -84,22 +84,24 @@ PodRequestTotals NodeUsage::now(const Symbol& node) const {
 
 void NodeUsage::tell(const Tell& tell) {
   std::vector<Symbol> nodes(changed_.begin(), changed_.end());
-  changed_.clear();
   std::sort(nodes.begin(), nodes.end(), ByText{});
   for (const Symbol& node : nodes) {
-    if (!nodes_.contains(node)) continue;  // told when it is there
-    PodRequestTotals usage = now(node);
-    const bool must = must_tell_.erase(node) != 0;
-    const auto told = told_.find(node);
-    if (!must && (told == told_.end() ? usage.amounts.empty() : told->second == usage)) continue;
-    Arena arena;
-    const auto list = arena.make<ResourceAmount>(usage.amounts.size());
-    for (std::size_t i = 0; i < list.size(); ++i) list[i] = {usage.amounts[i].first.text(), usage.amounts[i].second};
-    tell({node.text(), list});
-    if (usage.amounts.empty())
-      told_.erase(node);
-    else
-      told_[node] = std::move(usage);
+    if (nodes_.contains(node)) {  // else it is told when it is there
+      PodRequestTotals usage = now(node);
+      const auto told = told_.find(node);
+      if (must_tell_.contains(node) || (told == told_.end() ? !usage.amounts.empty() : told->second != usage)) {
+        Arena arena;
+        const auto list = arena.make<ResourceAmount>(usage.amounts.size());
+        for (std::size_t i = 0; i < list.size(); ++i) list[i] = {usage.amounts[i].first.text(), usage.amounts[i].second};
+        tell({node.text(), list});  // what it throws leaves this node and the others to be told
+        must_tell_.erase(node);
+        if (usage.amounts.empty())
+          told_.erase(node);
+        else
+          told_[node] = std::move(usage);
+      }
+    }
+    changed_.erase(node);
   }
 }
 

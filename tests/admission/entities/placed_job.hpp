@@ -25,7 +25,23 @@ class PlacedPods : public ::testing::Test {
     j.suspended = suspended;
     j.active = !suspended;
     j.pod_sets = sets(pods);
+    j.elastic = elastic_;
+    j.meta.generation = ++generation_;
+    if (elastic_) j.workload_name = w.keep("wl" + (generation_ == 1 ? "" : "-" + std::to_string(generation_)));
     w.observe(j);
+  }
+  /// The Workload of the job as it is now, which replaces another slice.
+  void workload(const std::string& name, std::int32_t pods, const std::string& replaces = {}) {
+    auto o = w.workload(name, "lq", 1'000);
+    o.owner_uid = "job-train";
+    o.owner_kind = "Job";
+    o.owner_name = "train";
+    o.pod_sets = sets(pods);
+    o.elastic = elastic_;
+    if (elastic_) o.slice_name = "wl";
+    if (!replaces.empty()) o.replacement_for = w.keep("default/" + replaces);
+    w.remember(o);
+    w.observe(o);
   }
   List<PodSetFacts> sets(std::int32_t pods) {
     auto out = w.arena().make<PodSetFacts>(leader_ ? 2 : 1);
@@ -48,13 +64,7 @@ class PlacedPods : public ::testing::Test {
   void start(std::int32_t pods) {
     job(pods, true);
     (void)w.settle();
-    auto o = w.workload("wl", "lq", 1'000);
-    o.owner_uid = "job-train";
-    o.owner_kind = "Job";
-    o.owner_name = "train";
-    o.pod_sets = sets(pods);
-    w.remember(o);
-    w.observe(o);
+    workload("wl", pods);
     (void)w.pass();
     ASSERT_TRUE(w.state("wl").admitted()) << w.pending("wl");
     job(pods, false);
@@ -174,7 +184,8 @@ class PlacedPods : public ::testing::Test {
     return out;
   }
 
-  bool leader_ = false;
+  bool leader_ = false, elastic_ = false;
+  std::int64_t generation_ = 0;
   std::optional<std::int32_t> groups_;
   int events_ = 0;
 };

@@ -180,6 +180,27 @@ TEST_F(PlacedPods, PodsOutliveTheirJob) {
   EXPECT_EQ(w.places("next"), "n1:4");
 }
 
+// A slice that takes the place of another is placed anew (EJ-108); pods that it adds carry the name of the slice that the job was started
+// with, and get places all the same. Those that run stay where they are, and use their nodes.
+TEST_F(PlacedPods, PodsOfAnElasticJobAreOfEachSlice) {
+  elastic_ = true;
+  start(2);
+  run(2);
+  ASSERT_EQ(w.places("wl"), "n1:2");
+  job(5, false);
+  (void)w.settle();
+  workload("wl-" + std::to_string(generation_), 5, "wl");
+  (void)w.pass();
+  job(5, false);
+  (void)w.settle();
+  const std::string now = w.places("wl-3");
+  ASSERT_FALSE(now.empty());
+  for (const int i : {2, 3, 4}) pod("p" + std::to_string(i), {.index = i});
+  const auto words = placed();
+  EXPECT_EQ(std::count(words.begin(), words.end(), 'p'), 3) << now << ": " << words;
+  EXPECT_EQ(decided(), "") << "nobody fails";
+}
+
 // Replay and snapshots know what was given.
 TEST_F(PlacedPods, PlacesAreState) {
   start(4);

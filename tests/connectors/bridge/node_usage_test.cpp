@@ -176,6 +176,27 @@ TEST_F(GatheredUsageTest, ChangesAreGathered) {
   EXPECT_EQ(bridge_.entries(), entries);
 }
 
+// What could not be told is told the next time, and nothing twice.
+TEST(NodeUsage, WhatCannotBeToldWaits) {
+  NodeUsage usage;
+  const std::vector<ResourceAmount> has{{"pods", 1}};
+  for (const char* n : {"n1", "n2", "n3"}) {
+    usage.see_node(n, has);
+    usage.see({std::string("uid-") + n, n, {{{Symbol("pods"), 1}}}});
+  }
+  Lines told;
+  bool fails = true;
+  const auto tell = [&](const NodeUsageObserved& o) {
+    if (o.node == "n2" && std::exchange(fails, false)) throw std::runtime_error("no");
+    told.emplace_back(o.node);
+  };
+  EXPECT_THROW(usage.tell(tell), std::runtime_error);
+  EXPECT_TRUE(usage.waits());
+  usage.tell(tell);
+  EXPECT_EQ(told, (Lines{"n1", "n2", "n3"}));
+  EXPECT_FALSE(usage.waits());
+}
+
 // What was told last of each node is the sum of the pods that are there, after any history.
 TEST(NodeUsage, TotalsAreTheSumOfThePods) {
   std::mt19937 rng(7);
