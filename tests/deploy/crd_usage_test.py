@@ -315,9 +315,10 @@ def test_the_controller_may_do_what_it_needs_and_no_more(cluster):
            "batch": {"jobs": "list watch patch delete", "jobs/status": "patch", "jobs/finalizers": "update"},
            "jobset.x-k8s.io": {"jobsets": "list watch patch delete", "jobsets/finalizers": "update"},
            "ray.io": {"rayjobs": "list watch patch delete", "rayclusters": "list watch patch delete"},
-           "": {"pods": "list watch patch", "namespaces": "get list watch", "limitranges": "list watch", "events": "create patch"},
+           "": {"pods": "list watch patch", "pods/status": "patch", "nodes": "list watch", "namespaces": "get list watch", "limitranges": "list watch",
+                "events": "create patch"},
            "scheduling.k8s.io": {"priorityclasses": "list watch"}, "node.k8s.io": {"runtimeclasses": "list watch"}}
-    may_not = {"": {"secrets": "get list", "pods": "create delete update", "pods/status": "patch update", "nodes": "patch update",
+    may_not = {"": {"secrets": "get list", "pods": "create delete update", "pods/status": "update", "nodes": "patch update",
                     "namespaces": "create patch"},
                "batch": {"jobs": "create update", "jobs/status": "update"}, "rbac.authorization.k8s.io": {"clusterroles": "get update bind"},
                "kueue.x-k8s.io": {"clusterqueues": "create update delete", "localqueues": "create update patch delete", "workloads": "update",

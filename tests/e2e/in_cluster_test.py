@@ -240,6 +240,37 @@ class InClusterTest(unittest.TestCase):
         eventually(lambda: self.assertNotIn("job-brief-", self.kubectl("get", "workloads.kueue.x-k8s.io", "-n", "default", "-o", "name")))
         eventually(lambda: self.gone("jobs,jobsets,rayclusters,rayjobs", "short", "-n", "default"))
 
+    def test_6_pods_for_a_node_that_has_gone_fail(self):  # TAS-98, TAS-103
+        """Nobody binds pods here: so one waits for the host that it was told, and the node goes."""
+        host = "kubernetes.io/hostname"
+        for name in ("host-1", "host-2"):
+            self.create({"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": {host: name, "pool": "hall"}}})
+            self.kubectl("patch", "node", name, "--subresource=status", "--type=merge", "-p", json.dumps(
+                {"status": {"allocatable": {"cpu": "8", "pods": "10"}, "conditions": [{"type": "Ready", "status": "True"}]}}))
+        quota = [{"coveredResources": ["cpu"], "flavors": [{"name": "hall", "resources": [{"name": "cpu", "nominalQuota": "50"}]}]}]
+        self.create(kueue("Topology", "hosts", {"levels": [{"nodeLabel": host}]}), kueue("ResourceFlavor", "hall", {"nodeLabels": {"pool": "hall"}, "topologyName": "hosts"}),
+                    kueue("ClusterQueue", "hall", {"namespaceSelector": {}, "resourceGroups": quota}), kueue("LocalQueue", "hall", {"clusterQueue": "hall"}, "default"))
+        placed = self.labelled("placed", "hall", backoffLimit=10)
+        placed["spec"]["template"]["metadata"] = {"annotations": {"kueue.x-k8s.io/podset-required-topology": host}}
+        placed["spec"]["template"]["spec"]["tolerations"] = [{"operator": "Exists"}]  # a new node is tainted until somebody looks after it
+        self.create(placed)
+
+        def told(phase, *excluded):
+            found = [p for p in self.get("pods", "-n", "default", "-l", "batch.kubernetes.io/job-name=placed")["items"]
+                     if p["status"]["phase"] == phase and p["metadata"]["uid"] not in excluded]
+            self.assertEqual(len(found), 1)
+            self.assertNotIn("schedulingGates", found[0]["spec"])
+            return found[0]
+        first = eventually(lambda: told("Pending"))
+        self.kubectl("delete", "node", first["spec"]["nodeSelector"][host])
+        second = eventually(lambda: told("Pending", first["metadata"]["uid"]))
+        self.assertNotEqual(second["spec"]["nodeSelector"][host], first["spec"]["nodeSelector"][host])
+        failed = [(c["status"], c["reason"], c["message"]) for c in told("Failed")["status"]["conditions"] if c["type"] == "TerminatedByKueue"]
+        self.assertEqual(failed, [("True", "UnschedulableOnAssignedNode", "Pod terminated by Kueue NodeController due to node taint")])
+        reasons = [e["reason"] for e in self.get("events", "-n", "default", "--field-selector", f"involvedObject.name={first['metadata']['name']}")["items"]]
+        self.assertIn("PodTerminatedByKueue", reasons)
+        self.kubectl("delete", "job", "placed", "-n", "default")
+
     def restart_often(self, name):
         """What is said of it twice in a minute becomes a count of the first Event, at the end of that minute."""
         def workload():
