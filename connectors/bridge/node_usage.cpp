@@ -7,7 +7,7 @@
 
 namespace hindsight::connectors {
 
-void NodeUsage::change(const Symbol& node, const PodRequestTotals& request, int sign) {
+void NodeUsage::change(const Symbol& node, const admission::PodAmounts& request, int sign) {
   Totals& totals = totals_[node];
   for (const auto& [resource, amount] : request.amounts) {
     const auto at = std::lower_bound(totals.begin(), totals.end(), resource, [](const auto& t, Symbol r) { return ByText{}(t.first, r); });
@@ -70,8 +70,8 @@ void NodeUsage::forget_node(std::string_view name) {
 }
 
 /// What is to be told of the node.
-PodRequestTotals NodeUsage::now(const Symbol& node) const {
-  PodRequestTotals out;
+admission::PodAmounts NodeUsage::now(const Symbol& node) const {
+  admission::PodAmounts out;
   const auto totals = totals_.find(node);
   const auto has = nodes_.find(node);
   if (totals == totals_.end() || has == nodes_.end()) return out;
@@ -87,7 +87,7 @@ void NodeUsage::tell(const Tell& tell) {
   std::sort(nodes.begin(), nodes.end(), ByText{});
   for (const Symbol& node : nodes) {
     if (nodes_.contains(node)) {  // else it is told when it is there
-      PodRequestTotals usage = now(node);
+      admission::PodAmounts usage = now(node);
       const auto told = told_.find(node);
       if (must_tell_.contains(node) || (told == told_.end() ? !usage.amounts.empty() : told->second != usage)) {
         Arena arena;

@@ -52,15 +52,15 @@ class NodeUsage {
   using Totals = std::vector<std::pair<Symbol, WideAmount>>;
   struct Pod {
     Symbol node;
-    Interned<PodRequestTotals> request;
+    Interned<admission::PodAmounts> request;
   };
 
-  [[nodiscard]] PodRequestTotals now(const Symbol& node) const;
-  void change(const Symbol& node, const PodRequestTotals& request, int sign);
+  [[nodiscard]] admission::PodAmounts now(const Symbol& node) const;
+  void change(const Symbol& node, const admission::PodAmounts& request, int sign);
 
   std::unordered_map<std::string, Pod> pods_;  ///< By uid; only those that count.
   std::unordered_map<Symbol, Totals> totals_;
-  std::unordered_map<Symbol, PodRequestTotals> told_;
+  std::unordered_map<Symbol, admission::PodAmounts> told_;
   std::unordered_map<Symbol, Interned<ResourceNames>> nodes_;
   std::unordered_set<Symbol> must_tell_, changed_;
 };

@@ -9,18 +9,8 @@
 #include "connectors/objects/readers.hpp"
 #include "vocabulary/arena.hpp"
 #include "vocabulary/limits.hpp"
-#include "vocabulary/state_hash.hpp"
 
 namespace hindsight::connectors {
-
-std::uint64_t interning_hash(const PodRequestTotals& request) {
-  StateHash h;
-  for (const auto& [resource, amount] : request.amounts) {
-    h.add(resource);
-    h.add(amount);
-  }
-  return h.value();
-}
 
 bool readers::asks_for_topology(const Node& meta) {
   const auto keys = {keys::required_topology, keys::preferred_topology, keys::unconstrained_topology, keys::slice_required_topology,
