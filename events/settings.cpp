@@ -352,6 +352,8 @@ class Reader {
         {"AdjustResourcesOnAdmission", &settings_.adjust_resources},
         {"TopologyAwareScheduling", &settings_.topologies},
         {"TASProfileMixed", &settings_.mixed_profile},
+        {"TASBalancedPlacement", &settings_.balanced_placement},
+        {"TASRespectNodeAffinityPreferred", &settings_.preferred_affinity},
         {"TASFailedNodeReplacement", &settings_.replace_nodes},
         {"TASFailedNodeReplacementFailFast", &settings_.replace_or_evict},
         {"TASReplaceNodeOnPodTermination", &settings_.replace_when_idle},

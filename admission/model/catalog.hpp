@@ -197,14 +197,16 @@ struct Settings {
   bool elastic_jobs = true;
   bool scheduling_gated_by = false;
   bool admission_gated_by = true;
-  bool adjust_resources = false;  ///< AdjustResourcesOnAdmission (5440 §2.4).
-  bool topologies = true;         ///< TopologyAwareScheduling (2724 §2.10).
-  bool mixed_profile = true;      ///< TASProfileMixed: pods that may stand anywhere fill the fullest places first.
-  bool replace_nodes = true;      ///< TASFailedNodeReplacement (2724 §4.9).
-  bool replace_or_evict = true;   ///< TASFailedNodeReplacementFailFast.
-  bool replace_when_idle = true;  ///< TASReplaceNodeOnPodTermination: a node fails its workload once no pod of it makes progress there.
-  bool replace_tainted = true;    ///< TASReplaceNodeOnNodeTaints.
-  bool place_again = true;        ///< TASRecomputeAssignmentWithinSchedulingCycle.
+  bool adjust_resources = false;    ///< AdjustResourcesOnAdmission (5440 §2.4).
+  bool topologies = true;           ///< TopologyAwareScheduling (2724 §2.10).
+  bool mixed_profile = true;        ///< TASProfileMixed: pods that may stand anywhere fill the fullest places first.
+  bool balanced_placement = false;  ///< TASBalancedPlacement (2724 §3.10).
+  bool preferred_affinity = false;  ///< TASRespectNodeAffinityPreferred: the nodes that pods prefer go before the fullest ones.
+  bool replace_nodes = true;        ///< TASFailedNodeReplacement (2724 §4.9).
+  bool replace_or_evict = true;     ///< TASFailedNodeReplacementFailFast.
+  bool replace_when_idle = true;    ///< TASReplaceNodeOnPodTermination: a node fails its workload once no pod of it makes progress there.
+  bool replace_tainted = true;      ///< TASReplaceNodeOnNodeTaints.
+  bool place_again = true;          ///< TASRecomputeAssignmentWithinSchedulingCycle.
 };
 
 /// Why a ClusterQueue cannot admit now (base-api §6.4); `ready` otherwise.

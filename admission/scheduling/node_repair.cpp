@@ -77,8 +77,8 @@ tl::expected<std::vector<PodSetReservation>, std::string> replace_failed_nodes(c
     const auto number = flavor_of(p, room);
     if (info == asked.end() || !number) return as_it_was(tl::expected<std::vector<PodSetReservation>, std::string>(none()));
     const TopologyRoom::Flavor& flavor = room.flavor(*number);
-    const auto rules = topology::rules_for(info->topology.value_or(TopologyRequest{}), flavor.tree.levels(), placer.implies(queue),
-                                           settings.mixed_profile);
+    const auto rules =
+        topology::rules_for(info->topology.value_or(TopologyRequest{}), flavor.tree.levels(), placer.implies(queue), profile_of(settings));
     if (!rules || !flavor.tree.by_host()) return as_it_was(tl::expected<std::vector<PodSetReservation>, std::string>(none()));
     if (standing.failures > 1 && rules->layers.front().size != 1)  // which pods were of which slice is not known any more
       return as_it_was(tl::expected<std::vector<PodSetReservation>, std::string>(
@@ -92,7 +92,7 @@ tl::expected<std::vector<PodSetReservation>, std::string> replace_failed_nodes(c
       if (const auto leaf = flavor.tree.find_leaf(std::span(&name, 1))) excluded[*leaf] = 1;
     }
     const auto replaced = topology::replace_leaf(flavor.tree, room.free()[*number], *rules, topology::request_of(*info), standing.leaves,
-                                                 standing.failed, excluded);
+                                                 standing.failed, {excluded, {}, {}});
     if (!replaced) return as_it_was(tl::expected<std::vector<PodSetReservation>, std::string>(none()));
     TopologyAssignment where;
     where.levels = p.topology->levels;

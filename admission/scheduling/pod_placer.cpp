@@ -24,6 +24,8 @@ bool has_levels(const TopologyRequest& request, const std::vector<std::string>& 
 
 }  // namespace
 
+topology::PlacementProfile profile_of(const Settings& settings) { return {settings.mixed_profile, settings.balanced_placement}; }
+
 std::optional<TopologyRoom> room_of(const QuotaTree& tree, const Catalog& catalog, const Nodes& nodes) {
   if (!catalog.settings.topologies) return {};
   std::vector<const FlavorConfig*> flavors;
@@ -120,7 +122,7 @@ tl::expected<WorkloadPlacement, PodPlacer::Refusal> PodPlacer::find(const Worklo
     std::sort(positions.begin(), positions.end());
 
     const auto rules =
-        topology::rules_for(info.topology.value_or(TopologyRequest{}), flavor.tree.levels(), implies(queue), settings_.mixed_profile);
+        topology::rules_for(info.topology.value_or(TopologyRequest{}), flavor.tree.levels(), implies(queue), profile_of(settings_));
     if (!rules) {
       refusal = Refusal{std::move(positions), rules.error().message};
       break;
@@ -134,7 +136,7 @@ tl::expected<WorkloadPlacement, PodPlacer::Refusal> PodPlacer::find(const Worklo
     if (unit.leader >= 0)
       gang.leader = topology::request_of(workload.pod_sets[assignment.pod_sets[static_cast<std::size_t>(unit.leader)].pod_set]);
     const auto& filter = room_.filter(unit.flavor, info.shape);
-    auto placed = topology::place(flavor.tree, state[unit.flavor], *rules, gang, filter.excluded);
+    auto placed = topology::place(flavor.tree, state[unit.flavor], *rules, gang, {filter.excluded, {}, {}});
     if (!placed) {
       refusal =
           Refusal{std::move(positions), topology::text_of(placed.error(), flavor.topology.text(), flavor.tree, *rules, filter.reasons)};

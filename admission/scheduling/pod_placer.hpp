@@ -17,6 +17,8 @@ namespace hindsight::admission {
 /// May a pod set use a flavor at all, as far as topologies are concerned (2724 §4.5)?
 enum class TopologyMatch : std::uint8_t { matches, not_supported, only_supported, level_missing, unknown_topology };
 
+[[nodiscard]] topology::PlacementProfile profile_of(const Settings& settings);
+
 /// What there is for the flavors of a tree, less what its workloads have; nothing: topologies are switched off.
 [[nodiscard]] std::optional<topology::TopologyRoom> room_of(const QuotaTree& tree, const Catalog& catalog, const Nodes& nodes);
 

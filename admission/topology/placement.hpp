@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <map>
 #include <optional>
 #include <span>
@@ -10,13 +9,11 @@
 #include <vector>
 
 #include "admission/model/topology_request.hpp"
+#include "admission/topology/domain_list.hpp"
 #include "admission/topology/topology_tree.hpp"
 #include "vocabulary/result.hpp"
 
 namespace hindsight::admission::topology {
-
-/// As many as there can be: nothing limits them.
-inline constexpr std::int32_t unlimited_pods = std::numeric_limits<std::int32_t>::max();
 
 /// What one pod needs of a leaf, with one of resource "pods"; sorted by text of the name.
 using PodRequest = std::vector<std::pair<Symbol, Amount>>;
@@ -27,6 +24,7 @@ struct PlacementRules {
   bool strict = false;      ///< One domain of `level`, or nothing.
   bool free = false;        ///< Any set of domains of `level`; never a look at the levels above.
   bool least_free = false;  ///< The smallest that fit, in place of the largest (LeastFreeCapacity).
+  bool balanced = false;    ///< Spread evenly where that is possible (§3.10); else as without it.
   struct Layer {
     std::size_t level = 0;
     std::int32_t size = 1;
@@ -34,16 +32,29 @@ struct PlacementRules {
   std::vector<Layer> layers;  ///< At least one, of which the first counts the slices.
 };
 
+/// Feature gates that choose how pods are placed.
+struct PlacementProfile {
+  bool mixed = true;      ///< TASProfileMixed: pods that may stand anywhere fill the fullest places first.
+  bool balanced = false;  ///< TASBalancedPlacement: pods that prefer a level are spread evenly.
+};
+
 /// Reads a request for a tree with these levels. `implied`: all flavors of the queue have a topology, so that no request means
-/// unconstrained. `mixed`: gate TASProfileMixed. Errors: the texts of §2.9.
+/// unconstrained. Errors: the texts of §2.9.
 [[nodiscard]] Result<PlacementRules> rules_for(const TopologyRequest& request, const std::vector<std::string>& levels, bool implied,
-                                               bool mixed);
+                                               const PlacementProfile& profile);
 
 /// A group of pods that are placed together: alike ones, and maybe one more that leads them.
 struct Gang {
   std::int32_t count = 0;
   PodRequest request;
   std::optional<PodRequest> leader;
+};
+
+/// What nodes say of the pods, by leaf; a list that is empty says nothing.
+struct LeafRules {
+  std::span<const std::uint8_t> excluded;             ///< Not 0: no pod of the gang may stand there; the leader may.
+  std::span<const std::uint8_t> excluded_for_leader;  ///< Not 0: the leader may not (TAS-58).
+  std::span<const std::int64_t> scores;               ///< Higher ones go before capacity (gate TASRespectNodeAffinityPreferred).
 };
 
 /// Where pods stand: leaves in the order of their paths, each with at least one.
@@ -62,10 +73,9 @@ struct Misfit {
   std::map<std::string, std::int32_t> lacking;
 };
 
-/// Places the gang (§3.3 to §3.8). `excluded`: a byte for each leaf, not 0 where no pod of it may stand; empty: none is.
-/// The same for the same input on every machine; independent of the order in which nodes were told.
+/// Places the gang (§3.3 to §3.8, §3.10). The same for the same input on every machine; independent of the order in which nodes were told.
 [[nodiscard]] tl::expected<Placement, Misfit> place(const TopologyTree& tree, const Capacity& free, const PlacementRules& rules,
-                                                    const Gang& gang, std::span<const std::uint8_t> excluded = {});
+                                                    const Gang& gang, const LeafRules& leaves = {});
 
 /// Takes what the placed pods need off `free`, or gives it back (`sign` −1).
 void charge(Capacity& free, const Gang& gang, const Placement& placement, int sign = 1);

@@ -49,8 +49,7 @@ PlacementRules within_slice(PlacementRules rules, const TopologyTree& tree, std:
 tl::expected<std::vector<AssignedLeaf>, NoReplacement> replace_leaf(const TopologyTree& tree, const Capacity& free,
                                                                     const PlacementRules& rules, const PodRequest& request,
                                                                     std::span<const AssignedLeaf> assigned,
-                                                                    std::span<const std::string> failed,
-                                                                    std::span<const std::uint8_t> excluded) {
+                                                                    std::span<const std::string> failed, const LeafRules& leaves) {
   NoReplacement why;
   why.rules = rules;
   Placement left;
@@ -69,7 +68,7 @@ tl::expected<std::vector<AssignedLeaf>, NoReplacement> replace_leaf(const Topolo
   }
   std::sort(left.pods.begin(), left.pods.end());
 
-  std::vector<std::uint8_t> out_of_reach(excluded.begin(), excluded.end());
+  std::vector<std::uint8_t> out_of_reach(leaves.excluded.begin(), leaves.excluded.end());
   if (const auto confined = confine(tree, rules, left, pods)) {
     out_of_reach.resize(tree.leaves());
     for (DomainIndex leaf = 0; leaf < tree.leaves(); ++leaf) {
@@ -79,7 +78,7 @@ tl::expected<std::vector<AssignedLeaf>, NoReplacement> replace_leaf(const Topolo
     }
     if (broken_layer(rules, pods) != nullptr) why.rules = within_slice(rules, tree, pods);
   }
-  const auto placed = place(tree, free, why.rules, Gang{pods, request, {}}, out_of_reach);
+  const auto placed = place(tree, free, why.rules, Gang{pods, request, {}}, {out_of_reach, {}, leaves.scores});
   if (!placed) {
     why.misfit = placed.error();
     return tl::unexpected(std::move(why));

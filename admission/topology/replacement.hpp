@@ -26,12 +26,12 @@ struct NoReplacement {
 };
 
 /// The assignment with other leaves in place of one whose node failed (2724 §3.11): what is left stays, and its pods are placed again,
-/// within the domain that a broken slice or a required level names. `free`: with what the workload has on the others charged. `excluded` as
-/// for `place`. Leaves in the order of their paths.
+/// within the domain that a broken slice or a required level names. `free`: with what the workload has on the others charged. `leaves` as
+/// for `place`. The result is in the order of the paths.
 [[nodiscard]] tl::expected<std::vector<AssignedLeaf>, NoReplacement> replace_leaf(const TopologyTree& tree, const Capacity& free,
                                                                                   const PlacementRules& rules, const PodRequest& request,
                                                                                   std::span<const AssignedLeaf> assigned,
                                                                                   std::span<const std::string> failed,
-                                                                                  std::span<const std::uint8_t> excluded = {});
+                                                                                  const LeafRules& leaves = {});
 
 }  // namespace hindsight::admission::topology

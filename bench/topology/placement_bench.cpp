@@ -42,7 +42,7 @@ Capacity some_used(const TopologyTree& tree) {
 PlacementRules preferred_rack(const TopologyTree& tree) {
   TopologyRequest request;
   request.preferred = "rack";
-  return *rules_for(request, tree.levels(), false, true);
+  return *rules_for(request, tree.levels(), false, {});
 }
 
 /// A gang that no rack and no block holds: every domain is looked at.

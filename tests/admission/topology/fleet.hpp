@@ -33,9 +33,9 @@ class Fleet {
   /// Where the gang stands: "leader n2, n1:4 n2:1"; else the sentence that says why not.
   std::string place(const TopologyRequest& request, const Gang& gang, std::vector<std::uint8_t> excluded = {},
                     const std::map<std::string, std::int32_t>& why = {}) {
-    const auto rules = rules_for(request, tree.levels(), implied, mixed);
+    const auto rules = rules_for(request, tree.levels(), implied, profile);
     if (!rules) return rules.error().message;
-    const auto placed = topology::place(tree, free, *rules, gang, excluded);
+    const auto placed = topology::place(tree, free, *rules, gang, {excluded, {}, {}});
     if (!placed) return text_of(placed.error(), "T", tree, *rules, why);
     if (keep) charge(free, gang, *placed);
     std::string out = placed->leader ? "leader " + name(*placed->leader) + "," : "";
@@ -58,7 +58,8 @@ class Fleet {
   TopologyTree tree;
   Capacity free;
   bool keep = false;  ///< What is placed stays there.
-  bool implied = false, mixed = true;
+  bool implied = false;
+  PlacementProfile profile;
 };
 
 inline TopologyRequest required(std::string level) {

@@ -44,7 +44,7 @@ TEST(PlacementProperty, EveryPlacementFitsAndWhatFitsIsPlaced) {
     const bool has_leader = below(3) == 0;
     const Gang gang = has_leader ? Fleet::led(count, 1'000, 1'000 * (1 + below(3))) : Fleet::gang(count);
 
-    const auto rules = rules_for(request, f.tree.levels(), false, below(2) == 0);
+    const auto rules = rules_for(request, f.tree.levels(), false, {below(2) == 0});
     ASSERT_TRUE(rules) << rules.error().message << ", seed " << seed;
     const auto found = place(f.tree, f.free, *rules, gang);
     if (!found) {

@@ -71,7 +71,7 @@ TEST(Placement, UnconstrainedFillsTheSmallestUnlessOneHoldsAll) {
   EXPECT_EQ(f.place(unconstrained(), 7), "a:3 b:1 c:2 d:1");
   EXPECT_EQ(f.place(unconstrained(), 2), "c:2");
   EXPECT_EQ(f.place(unconstrained(), 3), "a:3");
-  f.mixed = false;
+  f.profile.mixed = false;
   EXPECT_EQ(f.place(unconstrained(), 7), "a:3 b:3 d:1");
 }
 

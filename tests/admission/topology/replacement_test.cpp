@@ -13,7 +13,7 @@ class Replacement : public ::testing::Test {
  protected:
   /// What is assigned after `failed` was replaced: "x2:2"; else why not. `rest` of the assignment is charged.
   static std::string replace(Fleet f, const TopologyRequest& request, std::vector<AssignedLeaf> assigned, const std::string& failed) {
-    const auto rules = rules_for(request, f.tree.levels(), false, true);
+    const auto rules = rules_for(request, f.tree.levels(), false, {});
     if (!rules) return rules.error().message;
     const Gang one = Fleet::gang(1);
     for (const auto& a : assigned)
