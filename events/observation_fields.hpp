@@ -37,7 +37,8 @@ HINDSIGHT_RECORD(ObjectMeta, namespace_, name, uid, resource_version, generation
 HINDSIGHT_RECORD(Taint, key, value, effect)
 HINDSIGHT_RECORD(Toleration, key, value, exists, effect, seconds)
 HINDSIGHT_RECORD(Requirement, key, op, values)
-HINDSIGHT_RECORD(SelectorTerm, requirements)
+HINDSIGHT_RECORD(SelectorTerm, requirements, fields)
+HINDSIGHT_RECORD(PreferredTerm, weight, term)
 HINDSIGHT_RECORD(ResourceAmount, resource, amount)
 HINDSIGHT_ENUM(ResourcePolicy, none, "", shrink, "Shrink", fit, "Fit")
 HINDSIGHT_ENUM(ContainerRole, main, "", init, "init", sidecar, "sidecar")
@@ -47,7 +48,8 @@ HINDSIGHT_RECORD(PlannedAmount, pod_set, container, resource, original, amount)
 HINDSIGHT_RECORD(TopologyLayerFacts, level, size)
 HINDSIGHT_RECORD(PodSetFacts, name, count, min_count, requests, node_selector, has_affinity, affinity_terms, tolerations, shape_hash,
                  template_hash, core_hash, pod_set_group, limits_error, required_topology, preferred_topology, unconstrained_topology,
-                 limit_range_error, sized, bare_hash, topology_requested, topology_layers, topology_ranked, topology_groups)
+                 limit_range_error, sized, bare_hash, topology_requested, topology_layers, topology_ranked, topology_groups,
+                 preferred_terms)
 
 // ---- configuration kinds ------------------------------------------------------------------------------------------------
 

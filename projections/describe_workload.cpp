@@ -40,6 +40,7 @@ Json pod_sets(const WorkloadState& w) {
     for (const auto& [key, value] : p.shape->node_selector) selector.push_back(text(key) + "=" + value);
     if (!selector.empty()) one["nodeSelector"] = joined(selector);
     if (p.shape->has_affinity) one["nodeAffinity"] = counted(p.shape->affinity_terms.size(), "required term");
+    if (!p.shape->preferred.empty()) one["preferredNodes"] = counted(p.shape->preferred.size(), "preferred term");
     std::vector<std::string> tolerations;
     for (const auto& t : p.shape->tolerations) tolerations.push_back((t.key.empty() ? "*" : t.key) + (t.exists ? "" : "=" + t.value));
     if (!tolerations.empty()) one["tolerations"] = joined(tolerations);

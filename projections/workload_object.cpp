@@ -21,6 +21,13 @@ Json requirement(const admission::OwnedRequirement& r) {
   return out;
 }
 
+Json selector_term(const admission::OwnedTerm& term) {
+  Json out = Json::object();
+  for (const auto& r : term.requirements) out["matchExpressions"].push_back(requirement(r));
+  for (const auto& r : term.fields) out["matchFields"].push_back(requirement(r));
+  return out;
+}
+
 Json pod_spec(const admission::PodSetSpec& p) {
   Json requests = Json::object();
   for (const auto& r : p.requests) requests[text(r.resource)] = amount_text(r.amount, r.resource);
@@ -28,13 +35,12 @@ Json pod_spec(const admission::PodSetSpec& p) {
   for (const auto& [key, value] : p.shape->node_selector) spec["nodeSelector"][text(key)] = value;
   if (p.shape->has_affinity) {
     Json terms = Json::array();
-    for (const auto& term : p.shape->affinity_terms) {
-      Json expressions = Json::array();
-      for (const auto& r : term.requirements) expressions.push_back(requirement(r));
-      terms.push_back({{"matchExpressions", std::move(expressions)}});
-    }
+    for (const auto& term : p.shape->affinity_terms) terms.push_back(selector_term(term));
     spec["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"] = std::move(terms);
   }
+  for (const auto& preferred : p.shape->preferred)
+    spec["affinity"]["nodeAffinity"]["preferredDuringSchedulingIgnoredDuringExecution"].push_back(
+        {{"weight", preferred.weight}, {"preference", selector_term(preferred.term)}});
   for (const auto& t : p.shape->tolerations) {
     Json toleration = Json::object();
     put(toleration, "key", t.key);

@@ -226,6 +226,7 @@ int ControlPlane::lead(std::ostream& err) {
 Result<void> ControlPlane::start_deciding() {
   connectors::PlanSettings plans;
   plans.partial_admission = configuration_.gate("PartialAdmission");
+  plans.topologies = configuration_.gate("TopologyAwareScheduling");
   plans.label_keys_to_copy = configuration_.label_keys_to_copy;
   link_ = std::make_unique<ClusterLink>(*cluster_, &warn, std::move(plans), configuration_.gate("TopologyAwareScheduling"));
   events_ = std::make_unique<connectors::EventSender>([this](connectors::Write write, std::function<void(connectors::WriteAnswer)> done) {

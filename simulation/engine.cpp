@@ -14,6 +14,10 @@ Engine::Engine(World& world, EngineOptions options)
     : world_(world), options_(std::move(options)), driver_([](Text json) { return events::read_settings(json); }), now_(Time{0}) {
   connectors::BridgeOptions bridge;
   bridge.plans.template_mutability = options_.template_mutability;
+  if (const auto settings = events::read_settings(options_.configuration); settings) {
+    bridge.plans.partial_admission = settings->partial_admission;
+    bridge.plans.topologies = settings->topologies;
+  }
   bridge.notice = [this](const std::string& text) { notices_.push_back(text); };
   bridge_ = std::make_unique<connectors::Bridge>(
       world_.cluster(), mirror_, [this](const Observation& o) { emit(o); }, std::move(bridge));

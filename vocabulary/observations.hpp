@@ -83,10 +83,16 @@ struct Requirement {
   List<Text> values;
 };
 
-/// Requirements that are AND-ed; matchLabels become `in` requirements with one value. `unusable`: the term also has
-/// matchFields only, or nothing at all (a node selector term without requirements matches nothing).
+/// Requirements that are AND-ed; matchLabels become `in` requirements with one value.
 struct SelectorTerm {
   List<Requirement> requirements;
+  List<Requirement> fields = {};  ///< Of the object itself (matchFields), likewise.
+};
+
+/// Nodes that pods prefer, and how much.
+struct PreferredTerm {
+  std::int32_t weight = 0;
+  SelectorTerm term;
 };
 
 struct ResourceAmount {
@@ -156,6 +162,7 @@ struct PodSetFacts {
   List<TopologyLayerFacts> topology_layers = {};  ///< The outermost first.
   bool topology_ranked = false;                   ///< The request names a label that PodObserved::index is read from.
   std::optional<std::int32_t> topology_groups;    ///< Sub-groups of equal size, by PodObserved::group.
+  List<PreferredTerm> preferred_terms = {};       ///< Of the node affinity; their weights add up.
 };
 
 // ---- configuration kinds ------------------------------------------------------------------------------------------------

@@ -31,6 +31,7 @@ struct OwnedRequirement {
 
 struct OwnedTerm {
   std::vector<OwnedRequirement> requirements;
+  std::vector<OwnedRequirement> fields = {};  ///< Of the object itself, likewise AND-ed.
   friend bool operator==(const OwnedTerm&, const OwnedTerm&) = default;
 };
 

@@ -52,6 +52,18 @@ bool holds(const OwnedRequirement& r, std::string_view value) {
   return false;
 }
 
+/// All that it says of labels and of fields, of which a node has its name alone.
+bool matches(const OwnedTerm& term, const NodeConfig& node) {
+  const auto absent = [](const OwnedRequirement& r) {
+    return r.op == SelectorOperator::does_not_exist || r.op == SelectorOperator::not_in;
+  };
+  static const Symbol name_field("metadata.name");
+  return std::all_of(term.requirements.begin(), term.requirements.end(),
+                     [&](const OwnedRequirement& r) { return node.has_label(r.key) ? holds(r, node.label(r.key)) : absent(r); }) &&
+         std::all_of(term.fields.begin(), term.fields.end(),
+                     [&](const OwnedRequirement& r) { return r.key == name_field ? holds(r, node.name.text()) : absent(r); });
+}
+
 }  // namespace
 
 bool tolerated(const OwnedTaint& taint, const std::vector<OwnedToleration>& tolerations) {
@@ -100,12 +112,15 @@ bool selects(const PodShape& shape, const NodeConfig& node) { return carries(nod
 
 bool affine(const PodShape& shape, const NodeConfig& node) {
   if (!shape.has_affinity || shape.affinity_terms.empty()) return true;
-  return std::any_of(shape.affinity_terms.begin(), shape.affinity_terms.end(), [&](const OwnedTerm& term) {
-    return std::all_of(term.requirements.begin(), term.requirements.end(), [&](const OwnedRequirement& r) {
-      if (node.has_label(r.key)) return holds(r, node.label(r.key));
-      return r.op == SelectorOperator::does_not_exist || r.op == SelectorOperator::not_in;
-    });
-  });
+  return std::any_of(shape.affinity_terms.begin(), shape.affinity_terms.end(),
+                     [&](const OwnedTerm& term) { return !(term.requirements.empty() && term.fields.empty()) && matches(term, node); });
+}
+
+std::int64_t affinity_score(const PodShape& shape, const NodeConfig& node) {
+  std::int64_t out = 0;
+  for (const auto& preferred : shape.preferred)
+    if (matches(preferred.term, node)) out += preferred.weight;
+  return out;
 }
 
 }  // namespace hindsight::admission

@@ -24,7 +24,10 @@ namespace hindsight::admission {
 [[nodiscard]] bool carries(const NodeConfig& node, const std::vector<std::pair<Symbol, std::string>>& labels);
 /// nodeSelector of the pods against all labels of a node.
 [[nodiscard]] bool selects(const PodShape& shape, const NodeConfig& node);
-/// Their required node affinity likewise: terms are OR-ed. What a term says of fields is not known here, and restricts nothing.
+/// Their required node affinity likewise: terms are OR-ed, and one that says nothing matches nothing.
 [[nodiscard]] bool affine(const PodShape& shape, const NodeConfig& node);
+/// How much they prefer the node: the sum of the weights of the preferred terms that it matches; a term that says nothing matches all
+/// nodes.
+[[nodiscard]] std::int64_t affinity_score(const PodShape& shape, const NodeConfig& node);
 
 }  // namespace hindsight::admission

@@ -18,8 +18,6 @@ struct TopologyRequest {
     friend bool operator==(const Layer&, const Layer&) = default;
   };
   std::vector<Layer> slices;
-  bool ranked = false;                 ///< Its pods carry their rank: it is the completion index.
-  std::optional<std::int32_t> groups;  ///< Sub-groups of equal size, whose ranks follow each other.
   friend bool operator==(const TopologyRequest&, const TopologyRequest&) = default;
 };
 

@@ -103,9 +103,13 @@ void add_amounts(StateHash& h, const std::vector<ResourceRequest>& requests) {
 std::uint64_t interning_hash(const PodShape& shape) {
   StateHash h;
   for (const auto& [key, value] : shape.node_selector) h.add(std::string_view(value));
-  for (const auto& term : shape.affinity_terms)
-    for (const auto& r : term.requirements)
-      for (const auto& value : r.values) h.add(std::string_view(value));
+  const auto add_term = [&](const OwnedTerm& term) {
+    for (const auto* list : {&term.requirements, &term.fields})
+      for (const auto& r : *list)
+        for (const auto& value : r.values) h.add(std::string_view(value));
+  };
+  for (const auto& term : shape.affinity_terms) add_term(term);
+  for (const auto& preferred : shape.preferred) h.add(preferred.weight), add_term(preferred.term);
   for (const auto& t : shape.tolerations) h.add(std::string_view(t.key)), h.add(std::string_view(t.value));
   return h.value();
 }

@@ -26,6 +26,13 @@ struct PodShape {
   bool has_affinity = false;
   std::vector<OwnedTerm> affinity_terms;  ///< OR-ed.
   std::vector<OwnedToleration> tolerations;
+  /// Nodes that are better than others; the weights of the terms that match add up.
+  struct Preferred {
+    std::int32_t weight = 0;
+    OwnedTerm term;
+    friend bool operator==(const Preferred&, const Preferred&) = default;
+  };
+  std::vector<Preferred> preferred = {};
   friend bool operator==(const PodShape&, const PodShape&) = default;
 };
 [[nodiscard]] std::uint64_t interning_hash(const PodShape& shape);

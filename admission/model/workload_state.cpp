@@ -15,22 +15,24 @@ const Symbol reason_no_reservation("NoReservation");
 constexpr std::uint32_t bit(Section s) { return 1U << static_cast<unsigned>(s); }
 constexpr std::uint32_t bit(ConditionType t) { return 1U << static_cast<unsigned>(t); }
 
+OwnedTerm own_term(const SelectorTerm& term) {
+  const auto own = [](List<Requirement> list) {
+    std::vector<OwnedRequirement> out;
+    for (const auto& r : list) out.push_back({Symbol(r.key), r.op, {r.values.begin(), r.values.end()}});
+    return out;
+  };
+  return {own(term.requirements), own(term.fields)};
+}
+
 PodShape own_shape(const PodSetFacts& f) {
   PodShape shape;
-  if (f.node_selector.empty() && !f.has_affinity && f.tolerations.empty()) return shape;
+  if (f.node_selector.empty() && !f.has_affinity && f.preferred_terms.empty() && f.tolerations.empty()) return shape;
   for (const auto& p : f.node_selector) shape.node_selector.emplace_back(Symbol(p.key), std::string(p.value));
   std::sort(shape.node_selector.begin(), shape.node_selector.end(),
             [](const auto& a, const auto& b) { return ByText{}(a.first, b.first); });
   shape.has_affinity = f.has_affinity;
-  for (const auto& t : f.affinity_terms) {
-    OwnedTerm term;
-    for (const auto& r : t.requirements) {
-      OwnedRequirement req{Symbol(r.key), r.op, {}};
-      for (const Text v : r.values) req.values.emplace_back(v);
-      term.requirements.push_back(std::move(req));
-    }
-    shape.affinity_terms.push_back(std::move(term));
-  }
+  for (const auto& t : f.affinity_terms) shape.affinity_terms.push_back(own_term(t));
+  for (const auto& p : f.preferred_terms) shape.preferred.push_back({p.weight, own_term(p.term)});
   for (const auto& t : f.tolerations)
     shape.tolerations.push_back({std::string(t.key), std::string(t.value), t.exists, t.effect, t.seconds});
   return shape;
@@ -108,8 +110,6 @@ std::optional<TopologyRequest> own_topology(const PodSetFacts& f) {
   if (!f.preferred_topology.empty()) out.preferred = f.preferred_topology;
   out.unconstrained = f.unconstrained_topology;
   for (const auto& layer : f.topology_layers) out.slices.push_back({std::string(layer.level), layer.size});
-  out.ranked = f.topology_ranked;
-  out.groups = f.topology_groups;
   return out;
 }
 
@@ -119,7 +119,7 @@ bool same_pod_sets(const std::vector<PodSetSpec>& mine, List<PodSetFacts> seen) 
     if (mine[i].name.text() != seen[i].name || mine[i].count != seen[i].count || mine[i].min_count != seen[i].min_count.value_or(-1) ||
         mine[i].template_hash != seen[i].template_hash || mine[i].core_hash != seen[i].core_hash ||
         mine[i].shape_hash != seen[i].shape_hash || !same_requests(mine[i], seen[i]) || mine[i].sized != own_sized(seen[i].sized) ||
-        mine[i].topology != own_topology(seen[i]))
+        mine[i].topology != own_topology(seen[i]) || mine[i].ranked != seen[i].topology_ranked || mine[i].groups != seen[i].topology_groups)
       return false;
   return true;
 }
@@ -160,6 +160,8 @@ std::vector<PodSetSpec> own_pod_sets(List<PodSetFacts> facts) {
     p.sized = own_sized(f.sized);
     p.bare_hash = f.bare_hash;
     p.topology = own_topology(f);
+    p.ranked = f.topology_ranked;
+    p.groups = f.topology_groups;
     out.push_back(std::move(p));
   }
   return out;

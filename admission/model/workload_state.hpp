@@ -42,6 +42,8 @@ struct PodSetSpec {
   std::vector<SizedPart> sized;   ///< Its containers, where bounds apply to some.
   std::uint64_t bare_hash = 0;    ///< With `sized`: core_hash without what the bounds are about.
   std::optional<TopologyRequest> topology;
+  bool ranked = false;                 ///< Its pods carry their rank, also where they ask for no topology (TAS-46): the completion index.
+  std::optional<std::int32_t> groups;  ///< Sub-groups of equal size, whose ranks follow each other.
   friend bool operator==(const PodSetSpec&, const PodSetSpec&) = default;
 };
 [[nodiscard]] std::uint64_t interning_hash(const std::vector<PodSetSpec>& pod_sets);

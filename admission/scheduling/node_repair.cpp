@@ -85,14 +85,15 @@ tl::expected<std::vector<PodSetReservation>, std::string> replace_failed_nodes(c
           tl::unexpected("Workload eviction triggered due to multiple TAS assigned node failures, including: " +
                          listed(reservation.unhealthy_nodes, ", "))));
 
-    std::vector<std::uint8_t> excluded = room.filter(*number, info->shape).excluded;
+    const auto filter = room.filter(*number, info->shape);
+    std::vector<std::uint8_t> excluded = filter->excluded;
     excluded.resize(flavor.tree.leaves());
     for (const Symbol& host : reservation.unhealthy_nodes) {  // TAS-102
       const std::string name(host.text());
       if (const auto leaf = flavor.tree.find_leaf(std::span(&name, 1))) excluded[*leaf] = 1;
     }
     const auto replaced = topology::replace_leaf(flavor.tree, room.free()[*number], *rules, topology::request_of(*info), standing.leaves,
-                                                 standing.failed, {excluded, {}, {}});
+                                                 standing.failed, {excluded, {}, filter->scores});
     if (!replaced) return as_it_was(tl::expected<std::vector<PodSetReservation>, std::string>(none()));
     TopologyAssignment where;
     where.levels = p.topology->levels;

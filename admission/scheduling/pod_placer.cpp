@@ -31,7 +31,7 @@ std::optional<TopologyRoom> room_of(const QuotaTree& tree, const Catalog& catalo
   std::vector<const FlavorConfig*> flavors;
   for (const Symbol& name : tree.flavor_names())
     if (const auto* flavor = catalog.flavor(name); flavor != nullptr && !flavor->topology.empty()) flavors.push_back(flavor);
-  std::optional<TopologyRoom> out(std::in_place, flavors, catalog.topologies, nodes);
+  std::optional<TopologyRoom> out(std::in_place, flavors, catalog.topologies, nodes, catalog.settings.preferred_affinity);
   if (out->empty()) return out;
   for (const Symbol& queue : tree.queue_names())
     for (const WorkloadId id : tree.reservations_of(queue)) out->reserve(*tree.find_reservation(id)->reservation);
@@ -133,13 +133,20 @@ tl::expected<WorkloadPlacement, PodPlacer::Refusal> PodPlacer::find(const Worklo
       break;
     }
     topology::Gang gang{workers.count, topology::request_of(info), {}};
-    if (unit.leader >= 0)
-      gang.leader = topology::request_of(workload.pod_sets[assignment.pod_sets[static_cast<std::size_t>(unit.leader)].pod_set]);
-    const auto& filter = room_.filter(unit.flavor, info.shape);
-    auto placed = topology::place(flavor.tree, state[unit.flavor], *rules, gang, {filter.excluded, {}, {}});
+    const auto filter = room_.filter(unit.flavor, info.shape);
+    auto leader_filter = filter;
+    if (unit.leader >= 0) {
+      const PodSetInfo& leader = workload.pod_sets[assignment.pod_sets[static_cast<std::size_t>(unit.leader)].pod_set];
+      gang.leader = topology::request_of(leader);
+      leader_filter = room_.filter(unit.flavor, leader.shape);
+    }
+    auto placed =
+        topology::place(flavor.tree, state[unit.flavor], *rules, gang, {filter->excluded, leader_filter->excluded, filter->scores});
     if (!placed) {
-      refusal =
-          Refusal{std::move(positions), topology::text_of(placed.error(), flavor.topology.text(), flavor.tree, *rules, filter.reasons)};
+      auto reasons = filter->reasons;
+      if (leader_filter != filter)
+        for (const auto& [why, n] : leader_filter->reasons) reasons.emplace("leader's " + why, n);
+      refusal = Refusal{std::move(positions), topology::text_of(placed.error(), flavor.topology.text(), flavor.tree, *rules, reasons)};
       break;
     }
     topology::Holding part;

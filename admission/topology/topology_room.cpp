@@ -42,7 +42,8 @@ PodRequest request_of(const PodSetInfo& pod_set) {
 }
 
 TopologyRoom::TopologyRoom(std::span<const FlavorConfig* const> flavors,
-                           const std::map<Symbol, std::vector<std::string>, ByText>& topologies, const Nodes& nodes) {
+                           const std::map<Symbol, std::vector<std::string>, ByText>& topologies, const Nodes& nodes, bool scored)
+    : scored_(scored) {
   for (const FlavorConfig* config : flavors) {
     const auto topology = topologies.find(config->topology);
     if (config->topology.empty() || topology == topologies.end()) continue;
@@ -169,23 +170,25 @@ bool TopologyRoom::fits(State& state, const Holding& holding) {
   return out;
 }
 
-const TopologyRoom::Filter& TopologyRoom::filter(std::uint32_t number, const Interned<PodShape>& shape) {
-  static const Filter none;
+std::shared_ptr<const TopologyRoom::Filter> TopologyRoom::filter(std::uint32_t number, const Interned<PodShape>& shape) {
+  static const auto none = std::make_shared<const Filter>();
   const Flavor& flavor = flavors_[number];
-  if (flavor.nodes.empty() || (!flavor.tainted && shape->node_selector.empty() && !shape->has_affinity)) return none;
+  const bool prefers = scored_ && !shape->preferred.empty();
+  if (flavor.nodes.empty() || (!flavor.tainted && shape->node_selector.empty() && !shape->has_affinity && !prefers)) return none;
   auto& kept = filters_[number];
   for (const auto& [known, filter] : kept)
-    if (known == shape) return *filter;
-  auto out = std::make_unique<Filter>();
+    if (known == shape) return filter;
+  auto out = std::make_shared<Filter>();
   out->excluded.resize(flavor.nodes.size());
   for (std::size_t leaf = 0; leaf < flavor.nodes.size(); ++leaf) {
+    if (prefers) out->scores.push_back(affinity_score(*shape, *flavor.nodes[leaf]));
     auto why = exclusion(*flavor.nodes[leaf], *shape, flavor.tolerations);
     if (why.empty()) continue;
     out->excluded[leaf] = 1;
     ++out->reasons[std::move(why)];
   }
   if (kept.size() == filters_kept) kept.clear();
-  return *kept.emplace_back(shape, std::move(out)).second;
+  return kept.emplace_back(shape, std::move(out)).second;
 }
 
 TopologyAssignment TopologyRoom::assignment(std::uint32_t flavor, std::span<const std::pair<DomainIndex, std::int32_t>> pods) const {

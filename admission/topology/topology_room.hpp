@@ -48,8 +48,9 @@ class TopologyRoom {
   using State = std::vector<Capacity>;
 
   /// Of those `flavors` whose topology is among `topologies`. Nodes take part that are ready, schedulable, and have all labels (TAS-17).
+  /// `scored`: what pods prefer counts (gate TASRespectNodeAffinityPreferred).
   TopologyRoom(std::span<const FlavorConfig* const> flavors, const std::map<Symbol, std::vector<std::string>, ByText>& topologies,
-               const Nodes& nodes);
+               const Nodes& nodes, bool scored = false);
 
   [[nodiscard]] bool empty() const { return flavors_.empty(); }
   [[nodiscard]] std::optional<std::uint32_t> find(Symbol flavor) const;
@@ -77,12 +78,13 @@ class TopologyRoom {
   /// Adds pods on a leaf, also of the other flavors that can select it.
   void add_use(Holding& holding, Holding::Use use) const;
 
-  /// Leaves where no pod of this shape may stand (TAS-65).
+  /// Leaves where no pod of this shape may stand (TAS-65), and those that it prefers.
   struct Filter {
     std::vector<std::uint8_t> excluded;           ///< By leaf; empty: none is.
     std::map<std::string, std::int32_t> reasons;  ///< "nodeSelector" → how many.
+    std::vector<std::int64_t> scores;             ///< By leaf; empty: it prefers none, or that does not count.
   };
-  [[nodiscard]] const Filter& filter(std::uint32_t flavor, const Interned<PodShape>& shape);
+  [[nodiscard]] std::shared_ptr<const Filter> filter(std::uint32_t flavor, const Interned<PodShape>& shape);
 
   /// The form in which an assignment is stored: leaves in the order of their paths.
   [[nodiscard]] TopologyAssignment assignment(std::uint32_t flavor, std::span<const std::pair<DomainIndex, std::int32_t>> pods) const;
@@ -91,11 +93,12 @@ class TopologyRoom {
   [[nodiscard]] Holding holding_of(const Reservation& reservation) const;
 
   std::vector<Flavor> flavors_;  ///< By name.
+  bool scored_ = false;
   State free_, unused_;
   std::unordered_map<WorkloadId, Holding> holdings_;
   /// Filters that were asked for; a few, for what pods ask of nodes is chosen by tenants.
   static constexpr std::size_t filters_kept = 64;
-  std::vector<std::vector<std::pair<Interned<PodShape>, std::unique_ptr<Filter>>>> filters_;  ///< By flavor.
+  std::vector<std::vector<std::pair<Interned<PodShape>, std::shared_ptr<const Filter>>>> filters_;  ///< By flavor.
 };
 
 }  // namespace hindsight::admission::topology

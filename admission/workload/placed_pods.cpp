@@ -23,8 +23,8 @@ std::int32_t offset_in_group(const WorkloadState& w, const PodSetSpec& pod_set) 
 
 topology::RankRules rules_of(const WorkloadState& w, const PodSetSpec& pod_set, std::int32_t count, const PodState& first) {
   topology::RankRules out;
-  out.ranked = pod_set.topology && pod_set.topology->ranked;
-  if (pod_set.topology) out.groups = pod_set.topology->groups;
+  out.ranked = pod_set.ranked;
+  out.groups = pod_set.groups;
   out.count = count;
   const std::int64_t offset = std::int64_t{offset_in_group(w, pod_set)} + first.index_offset;
   out.offset = static_cast<std::int32_t>(std::clamp<std::int64_t>(offset, INT32_MIN, INT32_MAX));

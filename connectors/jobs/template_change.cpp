@@ -185,7 +185,7 @@ Json topology_request(const Json& pod_template, std::string_view pod_index_label
     out["preferred"] = text_member(annotations, keys::preferred_topology);
   } else if (has(keys::unconstrained_topology)) {
     out["unconstrained"] = is_true(text_member(annotations, keys::unconstrained_topology));
-  } else if (!has(keys::slice_required_topology) && !has(keys::slice_constraints)) {
+  } else if (!has(keys::slice_required_topology) && !has(keys::slice_constraints) && pod_index_label.empty()) {
     return nullptr;
   }
   if (!pod_index_label.empty()) out["podIndexLabel"] = pod_index_label;

@@ -23,7 +23,8 @@ namespace hindsight::connectors {
 /// variables with the same name only the last (base-api §3).
 [[nodiscard]] Json workload_template(const Json& pod_template);
 
-/// topologyRequest from the annotations of a template (2724 §2.6); null when it asks for no topology. Empty labels are left out.
+/// topologyRequest from the annotations of a template (2724 §2.6), with the labels that say where a pod stands among the others, also where
+/// nothing is asked (TAS-46); null when there are neither. Empty labels are left out.
 [[nodiscard]] Json topology_request(const Json& pod_template, std::string_view pod_index_label, std::string_view sub_group_index_label = {},
                                     std::int32_t sub_group_count = 0);
 

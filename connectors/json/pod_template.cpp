@@ -39,14 +39,21 @@ Requirement read_requirement(const Node& node) {
   return out;
 }
 
+SelectorTerm read_term(const Node& term) {
+  return {term.list<Requirement>("matchExpressions", limits::requirements, read_requirement),
+          term.list<Requirement>("matchFields", limits::requirements, read_requirement)};
+}
+
 void read_affinity(const Node& spec, PodSetFacts& out) {
-  const auto required = spec.object("affinity").object("nodeAffinity").object("requiredDuringSchedulingIgnoredDuringExecution");
+  const auto affinity = spec.object("affinity").object("nodeAffinity");
+  out.preferred_terms =
+      affinity.list<PreferredTerm>("preferredDuringSchedulingIgnoredDuringExecution", limits::affinity_terms, [](const Node& preferred) {
+        return PreferredTerm{preferred.int32("weight").value_or(0), read_term(preferred.object("preference"))};
+      });
+  const auto required = affinity.object("requiredDuringSchedulingIgnoredDuringExecution");
   if (!required.present()) return;
   out.has_affinity = true;
-  out.affinity_terms = required.list<SelectorTerm>("nodeSelectorTerms", limits::affinity_terms, [](const Node& term) {
-    // matchFields select by node name, which no flavor has: such a term says nothing of flavors.
-    return SelectorTerm{term.list<Requirement>("matchExpressions", limits::requirements, read_requirement)};
-  });
+  out.affinity_terms = required.list<SelectorTerm>("nodeSelectorTerms", limits::affinity_terms, read_term);
 }
 
 }  // namespace
@@ -62,11 +69,17 @@ std::size_t facts_size(const PodSetFacts& p) {
   for (const auto& r : p.requests) size += element + r.resource.size();
   for (const auto& s : p.node_selector) size += element + s.key.size() + s.value.size();
   for (const auto& t : p.tolerations) size += 2 * element + t.key.size() + t.value.size();
-  for (const auto& term : p.affinity_terms)
-    for (const auto& r : term.requirements) {
-      size += element + r.key.size();
-      for (const auto& value : r.values) size += text + value.size();
-    }
+  const auto term_size = [](const SelectorTerm& term) {
+    std::size_t sum = 0;
+    for (const auto* list : {&term.requirements, &term.fields})
+      for (const auto& r : *list) {
+        sum += element + r.key.size();
+        for (const auto& value : r.values) sum += text + value.size();
+      }
+    return sum;
+  };
+  for (const auto& term : p.affinity_terms) size += term_size(term);
+  for (const auto& preferred : p.preferred_terms) size += element + term_size(preferred.term);
   for (const auto& c : p.sized) {
     size += element + c.name.size();
     for (const auto& a : c.amounts) size += 4 * element + a.resource.size();

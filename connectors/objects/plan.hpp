@@ -20,6 +20,7 @@ namespace hindsight::connectors {
 /// Settings that plans depend on (base-api §11, §12).
 struct PlanSettings {
   bool partial_admission = true;                ///< Gate PartialAdmission; off: minCount is dropped.
+  bool topologies = true;                       ///< Gate TopologyAwareScheduling; off: topologyRequest is dropped.
   std::vector<std::string> label_keys_to_copy;  ///< integrations.labelKeysToCopy.
   TemplateMutability template_mutability = TemplateMutability::suspended;
 };

@@ -36,6 +36,7 @@ Json pod_sets_for(const JobIntegration& integration, const Json& job, const Plan
   for (auto& pod_set : out) {
     pod_set["template"] = workload_template(pod_set["template"]);
     if (!settings.partial_admission) pod_set.erase("minCount");
+    if (!settings.topologies) pod_set.erase("topologyRequest");
   }
   return out;
 }

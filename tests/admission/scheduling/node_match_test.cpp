@@ -109,5 +109,39 @@ TEST(NodeMatch, TakesTolerationsOfPodsAndFlavor) {
   EXPECT_FALSE(tolerated({"k", "v", false, TaintEffect::no_execute}));
 }
 
+NodeConfig node(std::string name, std::vector<std::pair<Symbol, CompactText>> labels) {
+  NodeConfig n;
+  n.name = Symbol(name);
+  n.labels = std::move(labels);
+  return n;
+}
+
+// TAS-65: terms say something of labels, and of the name; one that says nothing matches no node, as for kube-scheduler.
+TEST(NodeMatch, ATermMaySpeakOfTheNameOfANode) {
+  using enum SelectorOperator;
+  const NodeConfig n = node("n", {{arch, CompactText("arm")}});
+  const OwnedRequirement named{Symbol("metadata.name"), in, {"n"}}, other{Symbol("metadata.name"), in, {"m"}};
+  const OwnedRequirement not_n{Symbol("metadata.name"), not_in, {"n"}};
+  EXPECT_TRUE(affine(affinity({{{}, {named}}}), n));
+  EXPECT_FALSE(affine(affinity({{{}, {other}}}), n));
+  EXPECT_FALSE(affine(affinity({{{}, {not_n}}}), n));
+  EXPECT_TRUE(affine(affinity({{{}, {other}}, {{{arch, in, {"arm"}}}, {named}}}), n));
+  EXPECT_FALSE(affine(affinity({{{{arch, in, {"x86"}}}, {named}}}), n));
+  EXPECT_FALSE(affine(affinity({OwnedTerm{}}), n));
+  EXPECT_TRUE(affine(affinity({}), n));
+  EXPECT_FALSE(affine(affinity({{{}, {{Symbol("metadata.uid"), in, {"n"}}}}}), n));  // there is no such field of a node
+}
+
+// TAS-74
+TEST(NodeMatch, WeightsOfPreferredTermsAddUp) {
+  using enum SelectorOperator;
+  PodShape s;
+  s.preferred = {{50, {{{arch, in, {"arm"}}}, {}}}, {20, {{{zone, exists, {}}}, {}}}, {7, {{}, {{Symbol("metadata.name"), in, {"n"}}}}}};
+  EXPECT_EQ(affinity_score(s, node("n", {{arch, CompactText("arm")}})), 57);
+  EXPECT_EQ(affinity_score(s, node("m", {{zone, CompactText("a")}})), 20);
+  EXPECT_EQ(affinity_score(s, node("m", {})), 0);
+  EXPECT_EQ(affinity_score(PodShape{}, node("n", {})), 0);
+}
+
 }  // namespace
 }  // namespace hindsight::admission::testing

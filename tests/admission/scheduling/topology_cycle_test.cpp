@@ -205,6 +205,69 @@ TEST(TopologyCycle, NodesAreFilteredByTaintsSelectorsAndAffinity) {
   EXPECT_EQ(w.placed("tolerant"), "x1:1");
 }
 
+/// A leader and workers that have to stand in one rack; the leader has a shape of its own.
+Work led(const PodShape& leader, const PodShape& workers) {
+  Work w("j", "q");
+  w.pods("leader", 1, {{"cpu", cores(1)}}).in_group("g").shape(leader);
+  ask(w, required("rack"));
+  w.pods("workers", 2, {{"cpu", cores(1)}}).in_group("g").shape(workers);
+  ask(w, required("rack"));
+  return w;
+}
+
+// TAS-58: the leader's own selector counts, for the leader alone.
+TEST(TopologyCycle, ALeaderStandsWhereItsOwnTemplateAllows) {
+  TopologyWorld w({QueueSpec("q").cpu("f", 40)});
+  w.fleet("f", "b/r1/n1:4 b/r2/n2:4 b/r2/n3:4");
+  auto n3 = std::make_shared<NodeConfig>(*w.nodes[Symbol("n3")]);
+  n3->labels.emplace_back(Symbol("ssd"), CompactText("yes"));
+  std::sort(n3->labels.begin(), n3->labels.end(), [](const auto& a, const auto& b) { return ByText{}(a.first, b.first); });
+  w.nodes[Symbol("n3")] = n3;
+  w.build_room();
+  PodShape on_ssd;
+  on_ssd.node_selector = {{Symbol("ssd"), "yes"}};
+  w.pend(led(on_ssd, {})).cycle_with_room();
+  EXPECT_EQ(w.placed("j"), "n3:1; n3:2");
+  TopologyWorld x({QueueSpec("q").cpu("f", 40)});
+  x.fleet("f", "b/r1/n1:4 b/r2/n2:4 b/r2/n3:4");
+  x.build_room();
+  x.pend(led(on_ssd, {})).cycle_with_room();
+  EXPECT_EQ(
+      x.placed("j"),
+      "TopologyPlacementFailed: couldn't assign flavors to pod set leader: topology \"T\" allows to fit only 4 out of 2 pod(s). Total "
+      "nodes: 3; excluded: leader's nodeSelector: 3");
+}
+
+// TAS-74: with the gate the nodes that pods prefer go before the one that would fit best; without it they do not.
+TEST(TopologyCycle, PreferredNodesCountWithTheGate) {
+  for (const bool on : {false, true}) {
+    TopologyWorld w({QueueSpec("q").cpu("f", 40)});
+    w.settings.preferred_affinity = on;
+    w.fleet("f", "b/r1/n1:2 b/r2/n2:4");
+    w.build_room();
+    PodShape shape;
+    shape.preferred = {{10, {{{Symbol("rack"), SelectorOperator::in, {"r2"}}}, {}}}};
+    Work j = on_host("j", "q", 2);
+    w.pend(j.shape(shape)).cycle_with_room();
+    EXPECT_EQ(w.placed("j"), on ? "n2:2" : "n1:2");
+  }
+}
+
+// TAS-73
+TEST(TopologyCycle, SharesAreEvenWithTheGate) {
+  for (const bool on : {false, true}) {
+    TopologyWorld w({QueueSpec("q").cpu("f", 40)});
+    w.settings.balanced_placement = on;
+    w.fleet("f", "b/r1/n1:10 b/r1/n2:10");
+    w.build_room();
+    Work j("j", "q");
+    j.pods("main", 12, {{"cpu", cores(1)}});
+    ask(j, preferred("rack"));
+    w.pend(j).cycle_with_room();
+    EXPECT_EQ(w.placed("j"), on ? "n1:6 n2:6" : "n1:10 n2:2");
+  }
+}
+
 // TAS-17
 TEST(TopologyCycle, NodesThatAreNotReadyOrLackALabelHaveNoRoom) {
   TopologyWorld w({QueueSpec("q").cpu("f", 40)});

@@ -51,7 +51,7 @@ class TopologyWorld : public World {
   void build_room() {
     std::vector<const FlavorConfig*> configs;
     for (const auto& [name, f] : flavors) configs.push_back(f.get());
-    room = std::make_unique<topology::TopologyRoom>(configs, topologies, nodes);
+    room = std::make_unique<topology::TopologyRoom>(configs, topologies, nodes, settings.preferred_affinity);
     for (const auto& r : held_) room->reserve(r);
   }
   /// Pods of `w` that run, so many on each host: "x1:1 x2:2"; what they ask for is their quota, too.

@@ -21,7 +21,9 @@ constexpr std::string_view full = R"({"apiVersion":"kueue.x-k8s.io/v1beta2","kin
          "spec":{"nodeSelector":{"zone":"b","arch":"arm"},"tolerations":[{"key":"k","operator":"Exists","effect":"NoSchedule"}],
           "affinity":{"nodeAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":{"nodeSelectorTerms":[
             {"matchExpressions":[{"key":"a","operator":"In","values":["1","2"]},{"key":"g","operator":"Gt","values":["5"]}]},
-            {"matchFields":[{"key":"metadata.name","operator":"In","values":["n"]}]}]}}},
+            {"matchFields":[{"key":"metadata.name","operator":"In","values":["n"]}]}]},
+            "preferredDuringSchedulingIgnoredDuringExecution":[{"weight":7,"preference":{"matchExpressions":[
+              {"key":"fast","operator":"Exists"}]}}]}},
           "containers":[{"resources":{"requests":{"cpu":"1","memory":"1Gi"}}}]}}},
       {"count":0,"template":{"spec":{}}}]},
   "status":{
@@ -74,6 +76,12 @@ TEST(ObserveWorkload, ReadsTheSpec) {
   EXPECT_EQ(joined(main.affinity_terms[0].requirements[0].values), "1 2");
   EXPECT_EQ(main.affinity_terms[0].requirements[1].op, SelectorOperator::gt);
   EXPECT_TRUE(main.affinity_terms[1].requirements.empty());
+  ASSERT_EQ(main.affinity_terms[1].fields.size(), 1U);
+  EXPECT_EQ(main.affinity_terms[1].fields[0].key, "metadata.name");
+  EXPECT_EQ(joined(main.affinity_terms[1].fields[0].values), "n");
+  ASSERT_EQ(main.preferred_terms.size(), 1U);
+  EXPECT_EQ(main.preferred_terms[0].weight, 7);
+  EXPECT_EQ(main.preferred_terms[0].term.requirements[0].key, "fast");
   EXPECT_EQ(main.required_topology, "rack");
   EXPECT_EQ(main.preferred_topology, "");
   EXPECT_EQ(main.pod_set_group, "g");

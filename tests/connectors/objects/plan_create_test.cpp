@@ -45,7 +45,7 @@ WorkloadCreateIntent create() {
 
 // BA-173, base-api §3
 TEST(PlanCreate, MakesTheWorkloadOfAJob) {
-  const auto write = plan_create(create(), job(), {true, {"team", "absent"}, {}});
+  const auto write = plan_create(create(), job(), {true, true, {"team", "absent"}, {}});
   ASSERT_TRUE(write);
   EXPECT_EQ(write->verb, Write::Verb::create);
   EXPECT_EQ(write->type, &types::workload);
@@ -121,9 +121,26 @@ TEST(PlanCreate, LeavesOutWhatThereIsNot) {
   EXPECT_FALSE(body["metadata"].contains("labels"));
   EXPECT_FALSE(body["metadata"].contains("annotations"));
   for (const auto* key : {"queueName", "priorityClassRef", "maximumExecutionTimeSeconds"}) EXPECT_FALSE(body["spec"].contains(key)) << key;
-  for (const auto* key : {"minCount", "topologyRequest"}) EXPECT_FALSE(body["spec"]["podSets"][0].contains(key)) << key;
+  EXPECT_FALSE(body["spec"]["podSets"][0].contains("minCount"));
   EXPECT_FALSE(body["spec"]["podSets"][0]["template"].contains("metadata"));
-  EXPECT_FALSE(Json::parse(plan_create(create(), job(), {false, {}, {}})->body)["spec"]["podSets"][0].contains("minCount"));
+  PlanSettings off;
+  off.partial_admission = off.topologies = false;
+  for (const auto* key : {"minCount", "topologyRequest"})
+    EXPECT_FALSE(Json::parse(plan_create(create(), job(), off)->body)["spec"]["podSets"][0].contains(key)) << key;
+}
+
+// TAS-46: where its pods stand among the others is said also of a job that asks for no topology; of a kind without index labels nothing is.
+TEST(PlanCreate, TheIndexLabelIsNamedWithoutATopology) {
+  auto plain = job();
+  plain["spec"]["template"].erase("metadata");
+  EXPECT_EQ(Json::parse(plan_create(create(), plain)->body)["spec"]["podSets"][0]["topologyRequest"],
+            Json::parse(R"({"podIndexLabel":"batch.kubernetes.io/job-completion-index"})"));
+  auto intent = create();
+  intent.job_kind = "RayCluster";
+  intent.job_group = "ray.io";
+  const auto cluster = Json::parse(R"({"metadata":{"name":"j","namespace":"ns","uid":"78d1e61a"},"spec":{
+    "headGroupSpec":{"template":{"spec":{"containers":[]}}}}})");
+  EXPECT_FALSE(Json::parse(plan_create(intent, cluster)->body)["spec"]["podSets"][0].contains("topologyRequest"));
 }
 
 TEST(PlanCreate, CopiesOnlyAnElasticMarkThatMeansSomething) {
@@ -151,7 +168,8 @@ TEST(PlanCreate, MakesOnePodSetForEachReplicatedJob) {
   ASSERT_EQ(pod_sets.size(), 2U);
   EXPECT_EQ(pod_sets[0]["name"], "leader");
   EXPECT_EQ(pod_sets[0]["count"], 1);
-  EXPECT_FALSE(pod_sets[0].contains("topologyRequest"));
+  EXPECT_EQ(pod_sets[0]["topologyRequest"], Json::parse(R"({"podIndexLabel":"batch.kubernetes.io/job-completion-index",
+      "subGroupIndexLabel":"jobset.sigs.k8s.io/job-index","subGroupCount":1})"));
   EXPECT_EQ(pod_sets[1]["count"], 6);
   EXPECT_EQ(pod_sets[1]["topologyRequest"], Json::parse(R"({"unconstrained":true,"podSetGroupName":"g",
       "podIndexLabel":"batch.kubernetes.io/job-completion-index","subGroupIndexLabel":"jobset.sigs.k8s.io/job-index","subGroupCount":3,
