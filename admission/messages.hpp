@@ -53,6 +53,13 @@ inline constexpr Address domain_address{EntityKind::domain, 0};
 /// How the condition of what was set aside begins.
 inline constexpr std::string_view set_aside_prefix = "Set aside: ";
 
+/// Which nodes made Context::nodes_version another one lately, so that who follows them need not look at all of them.
+struct NodeChanges {
+  static constexpr std::size_t names_max = 8'192;
+  std::uint64_t since = 1;    ///< The version before the first of them; what came before is not known any more, or concerned everything.
+  std::vector<Symbol> names;  ///< Each is a version.
+};
+
 /// What every handler may read beside its own state. The catalog does not change while messages of one step are under way.
 struct Context {
   Time now;                         ///< Time of the record being applied, or of the last applied one when deciding.
@@ -65,6 +72,7 @@ struct Context {
   const Nodes* nodes = nullptr;                   ///< As the catalog.
   const Hosts* hosts = nullptr;                   ///< As the catalog.
   std::uint64_t nodes_version = 0;                ///< Another one whenever nodes, topologies or flavors have changed.
+  const NodeChanges* node_changes = nullptr;      ///< The last of these, as far as they concern one node each; null: not known.
   const RepeatedPreemptions* repeated = nullptr;  ///< Whom preemptors leave alone (D13); null: nobody.
   std::uint32_t rules = 0;                        ///< By which this epoch decides (rules.hpp).
   std::uint64_t configured = 0;                   ///< Sequence of the record that changed the catalog last, but for its LocalQueues.

@@ -101,6 +101,7 @@ class Domain {
     c.nodes = &nodes_;
     c.hosts = &hosts_;
     c.nodes_version = nodes_version_;
+    c.node_changes = &node_changes_;
     c.repeated = repeated_.any() ? &repeated_ : nullptr;
     c.rules = rules_;
     c.configured = configured_;
@@ -250,6 +251,9 @@ class Domain {
   Catalog& edit(Concerns whom = Concerns::anybody);
   void queues_changed(const std::set<Symbol, ByText>& queues, Outbox& out);
   void nodes_changed(const NodeConfig& node);
+  /// One node has another version now; or everything that topologies are made of.
+  void node_has_changed(const Symbol& node);
+  void places_have_changed();
   void roots_changed(std::vector<Catalog::Root> changes, const std::set<Symbol, ByText>& ends, Outbox& out);
   void rebuild_trees(const std::set<Symbol, ByText>& roots, Outbox& out);
   void refresh_activity_of(const std::function<bool(const QueueConfig&)>& concerned, bool reactivate_all, Outbox& out);
@@ -321,6 +325,7 @@ class Domain {
   std::unordered_map<Symbol, std::set<std::uint32_t>> standing_;      ///< Host → parents; follows from it.
   mutable std::uint64_t catalog_hash_ = 0;                            ///< As long as nobody edits it; 0: not known.
   mutable std::uint64_t nodes_hash_ = 0, nodes_hashed_ = 0;           ///< Of `nodes_`, and the version that it is of.
+  NodeChanges node_changes_;
   std::uint64_t nodes_version_ = 1;  ///< Another one whenever what topologies are made of has changed; a cache, no state.
 
   // position

@@ -151,7 +151,7 @@ void Domain::apply(const ResourceFlavorObserved& o, Outbox& out) {
   if (old != nullptr && content_hash(*old) == content_hash(*config)) return;
   seen_cycles_.clear();
   const bool existed = old != nullptr;
-  ++nodes_version_;
+  places_have_changed();
   edit().flavors[name] = std::move(config);
   refresh_activity_of(
       [&](const QueueConfig& q) {
@@ -186,7 +186,7 @@ void Domain::apply(const TopologyObserved& o, Outbox& out) {
   const auto it = catalog_->topologies.find(name);
   if (it != catalog_->topologies.end() && it->second == levels) return;
   seen_cycles_.clear();
-  ++nodes_version_;
+  places_have_changed();
   edit().topologies[name] = std::move(levels);
   refresh_activity_of(
       [&](const QueueConfig& q) {
@@ -406,7 +406,7 @@ std::vector<std::pair<Symbol, Amount>> Domain::used_of(const Symbol& node) const
 }
 
 bool Domain::refresh_use(const Symbol& name) {
-  ++nodes_version_;
+  node_has_changed(name);
   const auto node = nodes_.find(name);
   if (node == nodes_.end()) return false;
   auto now = used_of(name);
@@ -450,9 +450,21 @@ void Domain::lingers(std::uint32_t parent, std::vector<std::pair<Symbol, PodAmou
   }
 }
 
+void Domain::node_has_changed(const Symbol& node) {
+  auto& names = node_changes_.names;
+  if (names.size() == NodeChanges::names_max) {
+    names.erase(names.begin(), names.begin() + NodeChanges::names_max / 2);
+    node_changes_.since += NodeChanges::names_max / 2;
+  }
+  names.push_back(node);
+  ++nodes_version_;
+}
+
+void Domain::places_have_changed() { node_changes_ = {++nodes_version_, {}}; }
+
 /// Trees whose flavors can select the node have something to try.
 void Domain::nodes_changed(const NodeConfig& node) {
-  ++nodes_version_;
+  node_has_changed(node.name);
   seen_cycles_.clear();
   for (const auto& [name, tree] : catalog_->trees_of_topologies()) {
     if (!carries(node, catalog_->flavor(name)->node_labels)) continue;
@@ -470,7 +482,7 @@ void Domain::apply(const ConfigurationObserved& o, Outbox& out) {
   const bool other_places = catalog.settings.topologies != settings->topologies;
   catalog.settings = std::move(*settings);
   catalog.settings_json = o.json;
-  ++nodes_version_;
+  places_have_changed();
   roots_changed({}, {}, out);
   relink_all(out);
   for (const auto& [name, config] : catalog_->queues) {
@@ -582,7 +594,7 @@ void Domain::apply(const ObjectDeleted& o, Outbox& out) {
     case ObjectKind::resource_flavor:
       forget_held(o.kind, o.name);
       seen_cycles_.clear();
-      ++nodes_version_;
+      places_have_changed();
       edit().flavors.erase(name);
       refresh_activity_of(
           [&](const QueueConfig& q) {
@@ -606,7 +618,7 @@ void Domain::apply(const ObjectDeleted& o, Outbox& out) {
       break;
     case ObjectKind::topology:
       seen_cycles_.clear();
-      ++nodes_version_;
+      places_have_changed();
       edit().topologies.erase(name);
       refresh_activity_of([](const QueueConfig&) { return true; }, false, out);
       break;

@@ -147,10 +147,23 @@ void CohortTree::build(const Context& c) {
 }
 
 /// Nodes, topologies, flavors or the tree itself have changed: what is there is counted anew, and who has what of it.
+/// False: the room is to be made anew.
+bool CohortTree::follow_nodes(std::uint64_t known, const Context& c) {
+  if (c.node_changes == nullptr || known < c.node_changes->since) return false;
+  const auto& names = c.node_changes->names;
+  std::vector<Symbol> changed(names.begin() + static_cast<std::ptrdiff_t>(known - c.node_changes->since), names.end());
+  std::sort(changed.begin(), changed.end(), ByText{});
+  changed.erase(std::unique(changed.begin(), changed.end()), changed.end());
+  return std::all_of(changed.begin(), changed.end(), [&](const Symbol& name) {
+    const auto node = c.nodes->find(name);
+    return room_->follow(name, node == c.nodes->end() ? nullptr : node->second);
+  });
+}
+
 void CohortTree::refresh_room(const Context& c) {
   if (room_version_ == c.nodes_version) return;
-  room_version_ = c.nodes_version;
-  room_ = room_of(*tree_, *c.catalog, *c.nodes);
+  const std::uint64_t known = std::exchange(room_version_, c.nodes_version);
+  if (!room_ || !follow_nodes(known, c)) room_ = room_of(*tree_, *c.catalog, *c.nodes);
 }
 
 // ---- one cycle --------------------------------------------------------------------------------------------------------------

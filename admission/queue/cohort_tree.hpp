@@ -36,6 +36,7 @@ class CohortTree final : public Entity {
   void joined(msg::Joined& m, const Context& c);
   void build(const Context& c);
   void refresh_room(const Context& c);
+  [[nodiscard]] bool follow_nodes(std::uint64_t known, const Context& c);
   [[nodiscard]] msg::Joined* joining(Symbol queue);
   [[nodiscard]] bool is_member(Symbol queue) const;
   static void forget(std::vector<std::shared_ptr<const Reservation>>& reservations, WorkloadId id);

@@ -93,7 +93,7 @@ tl::expected<std::vector<PodSetReservation>, std::string> replace_failed_nodes(c
       if (const auto leaf = flavor.tree.find_leaf(std::span(&name, 1))) excluded[*leaf] = 1;
     }
     const auto replaced = topology::replace_leaf(flavor.tree, room.free()[*number], *rules, topology::request_of(*info), standing.leaves,
-                                                 standing.failed, {excluded, {}, filter->scores});
+                                                 standing.failed, {excluded, {}, filter->scores, flavor.absent});
     if (!replaced) return as_it_was(tl::expected<std::vector<PodSetReservation>, std::string>(none()));
     TopologyAssignment where;
     where.levels = p.topology->levels;

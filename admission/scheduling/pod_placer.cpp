@@ -140,8 +140,8 @@ tl::expected<WorkloadPlacement, PodPlacer::Refusal> PodPlacer::find(const Worklo
       gang.leader = topology::request_of(leader);
       leader_filter = room_.filter(unit.flavor, leader.shape);
     }
-    auto placed =
-        topology::place(flavor.tree, state[unit.flavor], *rules, gang, {filter->excluded, leader_filter->excluded, filter->scores});
+    auto placed = topology::place(flavor.tree, state[unit.flavor], *rules, gang,
+                                  {filter->excluded, leader_filter->excluded, filter->scores, flavor.absent});
     if (!placed) {
       auto reasons = filter->reasons;
       if (leader_filter != filter)

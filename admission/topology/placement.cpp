@@ -85,6 +85,8 @@ class Search {
     for (DomainIndex leaf = 0; leaf < leaves.size(); ++leaf) {
       DomainOffer& e = leaves[leaf];
       e.domain = leaf;
+      if (is_set(leaf_rules_.absent, leaf)) continue;
+      ++present_;
       const bool out = is_set(leaf_rules_.excluded, leaf);
       if (!out) {
         const auto [n, limit] = fits(needs, leaf);
@@ -114,7 +116,7 @@ class Search {
     DomainOffers list = levels_[level];
     order_.sort_for_leader(list);
     searched_ = level;
-    if (list.empty()) return give_up(0, true);
+    if (present_ == 0) return give_up(0, true);
     const auto holds = [&](const DomainOffer& e) { return e.slices_l >= need() && e.lead >= leaders(); };
     std::size_t top = 0;
     if (order_.best_fit() && holds(list[0])) top = DomainOrder::best(list, 0, need(), leaders(), Unit::slices);
@@ -233,6 +235,7 @@ class Search {
   [[nodiscard]] Misfit misfit() const {
     Misfit out;
     out.empty_level = empty_;
+    out.leaves = present_;
     out.fit = fit_;
     out.wanted = need();
     std::size_t position = 0;
@@ -269,6 +272,7 @@ class Search {
   std::vector<DomainOffers> levels_;   ///< By level and domain: what phase 1 counted.
   std::vector<std::int32_t> inner_;    ///< By level: what domains round down to; 0: they do not.
   std::vector<std::int32_t> lacking_;  ///< Leaves without room for one pod, by what limits them: what is asked for, but zeros.
+  std::int32_t present_ = 0;           ///< Leaves that take part.
   std::size_t searched_ = 0;
   std::int32_t fit_ = 0;
   bool empty_ = false;
@@ -364,7 +368,7 @@ std::string text_of(const Misfit& misfit, std::string_view topology, const Topol
   for (const auto& [resource, n] : misfit.lacking) reasons.push_back("resource \"" + resource + "\": " + std::to_string(n));
   std::sort(reasons.begin(), reasons.end());
   if (reasons.empty()) return out;
-  out += ". Total nodes: " + std::to_string(tree.leaves()) + "; excluded: ";
+  out += ". Total nodes: " + std::to_string(misfit.leaves) + "; excluded: ";
   for (std::size_t i = 0; i < reasons.size(); ++i) out += (i == 0 ? "" : ", ") + reasons[i];
   return out;
 }

@@ -55,6 +55,7 @@ struct LeafRules {
   std::span<const std::uint8_t> excluded;             ///< Not 0: no pod of the gang may stand there; the leader may.
   std::span<const std::uint8_t> excluded_for_leader;  ///< Not 0: the leader may not (TAS-58).
   std::span<const std::int64_t> scores;               ///< Higher ones go before capacity (gate TASRespectNodeAffinityPreferred).
+  std::span<const std::uint8_t> absent;               ///< Not 0: its node takes no part now, as if there were no such leaf.
 };
 
 /// Where pods stand: leaves in the order of their paths, each with at least one.
@@ -66,6 +67,7 @@ struct Placement {
 /// Why there is no placement.
 struct Misfit {
   bool empty_level = false;          ///< There are no domains to look at.
+  std::int32_t leaves = 0;           ///< That were looked at.
   std::int32_t fit = 0, wanted = 0;  ///< In slices where they are larger than a pod.
   /// With several layers: how many groups of each fit, of how many.
   std::vector<std::pair<std::int32_t, std::int32_t>> layers;

@@ -50,6 +50,7 @@ tl::expected<std::vector<AssignedLeaf>, NoReplacement> replace_leaf(const Topolo
                                                                     const PlacementRules& rules, const PodRequest& request,
                                                                     std::span<const AssignedLeaf> assigned,
                                                                     std::span<const std::string> failed, const LeafRules& leaves) {
+  const auto is_absent = [&](DomainIndex leaf) { return !leaves.absent.empty() && leaves.absent[leaf] != 0; };
   NoReplacement why;
   why.rules = rules;
   Placement left;
@@ -60,7 +61,7 @@ tl::expected<std::vector<AssignedLeaf>, NoReplacement> replace_leaf(const Topolo
       continue;
     }
     const auto leaf = tree.find_leaf(a.path);
-    if (!leaf) {
+    if (!leaf || is_absent(*leaf)) {
       why.stale = a.path;
       return tl::unexpected(std::move(why));
     }
@@ -72,13 +73,13 @@ tl::expected<std::vector<AssignedLeaf>, NoReplacement> replace_leaf(const Topolo
   if (const auto confined = confine(tree, rules, left, pods)) {
     out_of_reach.resize(tree.leaves());
     for (DomainIndex leaf = 0; leaf < tree.leaves(); ++leaf) {
-      if (out_of_reach[leaf] != 0 || tree.above(leaf, confined->level) == confined->domain) continue;
+      if (is_absent(leaf) || out_of_reach[leaf] != 0 || tree.above(leaf, confined->level) == confined->domain) continue;
       out_of_reach[leaf] = 1;
       ++why.outside;
     }
     if (broken_layer(rules, pods) != nullptr) why.rules = within_slice(rules, tree, pods);
   }
-  const auto placed = place(tree, free, why.rules, Gang{pods, request, {}}, {out_of_reach, {}, leaves.scores});
+  const auto placed = place(tree, free, why.rules, Gang{pods, request, {}}, {out_of_reach, {}, leaves.scores, leaves.absent});
   if (!placed) {
     why.misfit = placed.error();
     return tl::unexpected(std::move(why));

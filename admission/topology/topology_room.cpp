@@ -17,8 +17,31 @@ std::string words_of(const OwnedTaint& taint) {
   return out.append(":").append(effect_name(taint.effect)).append("\"");
 }
 
-bool takes_part(const NodeConfig& node, const FlavorConfig& flavor) {
-  return node.ready && !node.unschedulable && carries(node, flavor.node_labels);
+bool takes_part(const NodeConfig& node, const std::vector<std::pair<Symbol, std::string>>& flavor_labels) {
+  return node.ready && !node.unschedulable && carries(node, flavor_labels);
+}
+
+/// Its value at each level; empty: it lacks one.
+std::vector<std::string> values_of(const NodeConfig& node, const std::vector<Symbol>& levels) {
+  std::vector<std::string> out;
+  for (const Symbol& level : levels) {
+    if (!node.has_label(level)) return {};
+    out.emplace_back(node.label(level));
+  }
+  return out;
+}
+
+/// What others leave of it.
+std::vector<std::pair<Symbol, Amount>> offer_of(const NodeConfig& node) {
+  auto out = node.allocatable;
+  for (auto& [resource, amount] : out)
+    for (const auto& [used, by_others] : node.used)
+      if (used == resource) amount = subtract(amount, by_others);
+  return out;
+}
+
+bool has_taints(const NodeConfig& node) {
+  return std::any_of(node.taints.begin(), node.taints.end(), [](const OwnedTaint& t) { return !tolerated(t, {}); });
 }
 
 /// The first reason for which no pod of this shape may stand on the node; empty: it may.
@@ -47,31 +70,33 @@ TopologyRoom::TopologyRoom(std::span<const FlavorConfig* const> flavors,
   for (const FlavorConfig* config : flavors) {
     const auto topology = topologies.find(config->topology);
     if (config->topology.empty() || topology == topologies.end()) continue;
-    std::vector<Symbol> levels;
-    for (const auto& level : topology->second) levels.emplace_back(level);
-    std::vector<TopologyTree::Node> members;
+    Flavor flavor;
+    flavor.name = config->name;
+    flavor.topology = config->topology;
+    flavor.tolerations = config->tolerations;
+    flavor.node_labels = config->node_labels;
+    for (const auto& level : topology->second) flavor.levels.emplace_back(level);
+    std::vector<TopologyTree::Node> taking_part;
+    std::vector<std::pair<Symbol, std::vector<std::string>>> paths;
     for (const auto& [name, node] : nodes) {
-      if (!takes_part(*node, *config)) continue;
-      TopologyTree::Node member{std::string(name.text()), {}, node->allocatable};
-      for (auto& [resource, amount] : member.allocatable)
-        for (const auto& [used, by_others] : node->used)
-          if (used == resource) amount = subtract(amount, by_others);
-      for (const Symbol& level : levels)
-        if (node->has_label(level)) member.values.emplace_back(node->label(level));
-      if (member.values.size() == levels.size()) members.push_back(std::move(member));
+      if (!takes_part(*node, flavor.node_labels)) continue;
+      auto values = values_of(*node, flavor.levels);
+      if (values.empty()) continue;
+      taking_part.push_back({std::string(name.text()), values, offer_of(*node)});
+      paths.emplace_back(name, std::move(values));
     }
-    Flavor flavor{config->name, config->topology, TopologyTree::build(topology->second, std::move(members)), config->tolerations, {},
-                  false};
-    if (flavor.tree.by_host()) {
-      flavor.nodes.resize(flavor.tree.leaves());
-      for (const auto& [name, node] : nodes) {  // by name: of several with one host name the first speaks for it
-        if (!takes_part(*node, *config)) continue;
-        const std::string host(node->label(levels.back()));
-        const auto leaf = flavor.tree.find_leaf(std::span(&host, 1));
-        if (!leaf || flavor.nodes[*leaf] != nullptr) continue;
-        flavor.nodes[*leaf] = node;
-        flavor.tainted |= std::any_of(node->taints.begin(), node->taints.end(), [](const OwnedTaint& t) { return !tolerated(t, {}); });
-      }
+    flavor.tree = TopologyTree::build(topology->second, std::move(taking_part));
+    const bool by_host = flavor.tree.by_host();
+    flavor.nodes_on.resize(flavor.tree.leaves());
+    if (by_host) flavor.nodes.resize(flavor.tree.leaves());
+    for (const auto& [name, values] : paths) {  // by name: of several with one host name the first speaks for it
+      const auto& node = nodes.at(name);
+      const DomainIndex leaf = *flavor.tree.find_leaf(by_host ? std::span(&values.back(), 1) : std::span(values));
+      ++flavor.nodes_on[leaf];
+      flavor.members.emplace(name, Flavor::Member{leaf, node});
+      if (!by_host || flavor.nodes[leaf] != nullptr) continue;
+      flavor.nodes[leaf] = node;
+      flavor.tainted |= has_taints(*node);
     }
     flavors_.push_back(std::move(flavor));
   }
@@ -79,6 +104,81 @@ TopologyRoom::TopologyRoom(std::span<const FlavorConfig* const> flavors,
   for (const Flavor& f : flavors_) free_.push_back(f.tree.capacity());
   unused_ = free_;
   filters_.resize(flavors_.size());
+}
+
+// ---- nodes come and go --------------------------------------------------------------------------------------------------------------
+
+bool TopologyRoom::follow(const Symbol& name, const std::shared_ptr<const NodeConfig>& node) {
+  for (std::uint32_t f = 0; f < flavors_.size(); ++f)
+    if (!follow(f, name, node)) return false;
+  return true;
+}
+
+bool TopologyRoom::follow(std::uint32_t number, const Symbol& name, const std::shared_ptr<const NodeConfig>& node) {
+  constexpr Amount amount_max = Amount{1} << 60;  // sums of larger ones stop at the limits, and what has been added cannot be taken off
+  Flavor& flavor = flavors_[number];
+  const bool by_host = flavor.tree.by_host();
+  const auto known = flavor.members.find(name);
+  std::vector<std::string> values;
+  if (node != nullptr && takes_part(*node, flavor.node_labels)) values = values_of(*node, flavor.levels);
+  if (known == flavor.members.end() && values.empty()) return true;
+
+  std::optional<DomainIndex> leaf;
+  if (known != flavor.members.end())
+    leaf = known->second.leaf;
+  else
+    leaf = flavor.tree.find_leaf(by_host ? std::span(&values.back(), 1) : std::span(values));
+  if (!leaf || (!values.empty() && !flavor.tree.is_at(*leaf, values))) return false;
+  // Of several nodes with one host name the first speaks for it: these are rare, and not followed one by one.
+  if (by_host && flavor.nodes_on[*leaf] > (known == flavor.members.end() ? 0U : 1U)) return false;
+
+  const std::shared_ptr<const NodeConfig> before = known == flavor.members.end() ? nullptr : known->second.node;
+  const std::shared_ptr<const NodeConfig> after = values.empty() ? nullptr : node;
+  const auto count = [&](const NodeConfig* config, int sign) {
+    if (config == nullptr) return true;
+    for (const auto& [resource, amount] : offer_of(*config)) {
+      if (unused_[number].column(resource) == nullptr || amount > amount_max || amount < -amount_max) return false;
+      for (State* state : {&free_, &unused_}) (*state)[number].change(resource, *leaf, sign > 0 ? amount : -amount);
+    }
+    return true;
+  };
+  if (!count(before.get(), -1) || !count(after.get(), 1)) return false;
+
+  if (before != nullptr && after == nullptr) {
+    flavor.members.erase(name);
+    --flavor.nodes_on[*leaf];
+  } else if (after != nullptr) {
+    if (before == nullptr) ++flavor.nodes_on[*leaf];
+    flavor.members[name] = {*leaf, after};
+  }
+  const bool was_absent = !flavor.absent.empty() && flavor.absent[*leaf] != 0, is_absent = flavor.nodes_on[*leaf] == 0;
+  if (was_absent != is_absent) {
+    flavor.absent.resize(flavor.tree.leaves());
+    flavor.absent[*leaf] = is_absent ? 1 : 0;
+    flavor.absences += is_absent ? 1 : -std::size_t{1};
+    if (flavor.absences > flavor.tree.leaves() / 4 + 64) return false;  // they would only cost time
+  }
+  if (by_host) {
+    flavor.nodes[*leaf] = after;
+    flavor.tainted |= after != nullptr && has_taints(*after);
+    filter_again(number, *leaf, before.get(), after.get());
+  }
+  return true;
+}
+
+void TopologyRoom::filter_again(std::uint32_t number, DomainIndex leaf, const NodeConfig* before, const NodeConfig* after) {
+  if (before != nullptr && after != nullptr && before->labels == after->labels && before->taints == after->taints) return;
+  for (auto& [shape, filter] : filters_[number]) {
+    const auto why_not = [&](const NodeConfig* node) {
+      return node == nullptr ? std::string() : exclusion(*node, *shape, flavors_[number].tolerations);
+    };
+    if (const auto why = why_not(before); !why.empty())
+      if (const auto it = filter->reasons.find(why); --it->second == 0) filter->reasons.erase(it);
+    const auto why = why_not(after);
+    if (!why.empty()) ++filter->reasons[why];
+    filter->excluded[leaf] = why.empty() ? 0 : 1;
+    if (!filter->scores.empty()) filter->scores[leaf] = after == nullptr ? 0 : affinity_score(*shape, *after);
+  }
 }
 
 std::optional<std::uint32_t> TopologyRoom::find(Symbol flavor) const {
@@ -180,8 +280,10 @@ std::shared_ptr<const TopologyRoom::Filter> TopologyRoom::filter(std::uint32_t n
     if (known == shape) return filter;
   auto out = std::make_shared<Filter>();
   out->excluded.resize(flavor.nodes.size());
+  if (prefers) out->scores.resize(flavor.nodes.size());
   for (std::size_t leaf = 0; leaf < flavor.nodes.size(); ++leaf) {
-    if (prefers) out->scores.push_back(affinity_score(*shape, *flavor.nodes[leaf]));
+    if (flavor.nodes[leaf] == nullptr) continue;
+    if (prefers) out->scores[leaf] = affinity_score(*shape, *flavor.nodes[leaf]);
     auto why = exclusion(*flavor.nodes[leaf], *shape, flavor.tolerations);
     if (why.empty()) continue;
     out->excluded[leaf] = 1;

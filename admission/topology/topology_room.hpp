@@ -41,8 +41,19 @@ class TopologyRoom {
     Symbol name, topology;
     TopologyTree tree;
     std::vector<OwnedToleration> tolerations;
-    std::vector<std::shared_ptr<const NodeConfig>> nodes;  ///< Of each leaf, where leaves are hosts; else empty.
-    bool tainted = false;                                  ///< Some of them has a taint that keeps pods away.
+    std::vector<std::shared_ptr<const NodeConfig>> nodes;  ///< Of each leaf, where leaves are hosts; else empty. Null: it is absent.
+    bool tainted = false;                                  ///< Some of them has, or had, a taint that keeps pods away.
+    std::vector<std::uint8_t> absent;  ///< By leaf, as LeafRules has it; empty: none is. Nodes come back, so their leaves are kept.
+
+    std::vector<std::pair<Symbol, std::string>> node_labels;
+    std::vector<Symbol> levels;
+    std::vector<std::uint32_t> nodes_on;  ///< By leaf: how many take part.
+    std::size_t absences = 0;             ///< Leaves that are absent.
+    struct Member {
+      DomainIndex leaf = 0;
+      std::shared_ptr<const NodeConfig> node;
+    };
+    std::unordered_map<Symbol, Member> members;  ///< Nodes that take part.
   };
   /// What is free of each flavor's leaves, by number of the flavor.
   using State = std::vector<Capacity>;
@@ -51,6 +62,10 @@ class TopologyRoom {
   /// `scored`: what pods prefer counts (gate TASRespectNodeAffinityPreferred).
   TopologyRoom(std::span<const FlavorConfig* const> flavors, const std::map<Symbol, std::vector<std::string>, ByText>& topologies,
                const Nodes& nodes, bool scored = false);
+
+  /// Takes another version of one node, or none when it has gone, and comes to what would be built anew. False: the trees have other leaves
+  /// now, and it is to be built anew; it may not be used any more.
+  [[nodiscard]] bool follow(const Symbol& name, const std::shared_ptr<const NodeConfig>& node);
 
   [[nodiscard]] bool empty() const { return flavors_.empty(); }
   [[nodiscard]] std::optional<std::uint32_t> find(Symbol flavor) const;
@@ -91,6 +106,8 @@ class TopologyRoom {
 
  private:
   [[nodiscard]] Holding holding_of(const Reservation& reservation) const;
+  [[nodiscard]] bool follow(std::uint32_t number, const Symbol& name, const std::shared_ptr<const NodeConfig>& node);
+  void filter_again(std::uint32_t number, DomainIndex leaf, const NodeConfig* before, const NodeConfig* after);
 
   std::vector<Flavor> flavors_;  ///< By name.
   bool scored_ = false;
@@ -98,7 +115,7 @@ class TopologyRoom {
   std::unordered_map<WorkloadId, Holding> holdings_;
   /// Filters that were asked for; a few, for what pods ask of nodes is chosen by tenants.
   static constexpr std::size_t filters_kept = 64;
-  std::vector<std::vector<std::pair<Interned<PodShape>, std::shared_ptr<const Filter>>>> filters_;  ///< By flavor.
+  std::vector<std::vector<std::pair<Interned<PodShape>, std::shared_ptr<Filter>>>> filters_;  ///< By flavor.
 };
 
 }  // namespace hindsight::admission::topology

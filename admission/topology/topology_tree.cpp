@@ -105,6 +105,15 @@ DomainIndex TopologyTree::above(DomainIndex leaf, std::size_t level) const {
   return d;
 }
 
+bool TopologyTree::is_at(DomainIndex leaf, std::span<const std::string> values) const {
+  DomainIndex d = leaf;
+  for (std::size_t l = lowest();; --l) {
+    if (domains_[l].values[d] != values[l]) return false;
+    if (l == 0) return true;
+    d = parent(l, d);
+  }
+}
+
 std::vector<std::string> TopologyTree::path(std::size_t level, DomainIndex d) const {
   if (level == lowest() && by_host()) return {std::string(value(level, d))};
   std::vector<std::string> out(level + 1);

@@ -77,7 +77,9 @@ class TopologyTree {
   [[nodiscard]] std::vector<std::string> path(std::size_t level, DomainIndex d) const;
   /// The leaf of an assignment, which names hosts alone where these are the lowest level.
   [[nodiscard]] std::optional<DomainIndex> find_leaf(std::span<const std::string> path) const;
-  /// Sums over the nodes of each leaf.
+  /// Does the leaf lie on this path, a value for each level?
+  [[nodiscard]] bool is_at(DomainIndex leaf, std::span<const std::string> values) const;
+  /// Sums over the nodes of each leaf, as it was built.
   [[nodiscard]] const Capacity& capacity() const { return capacity_; }
 
  private:

@@ -73,9 +73,9 @@ TEST(LeafRules, TheLeaderHasItsOwnFilters) {
   const std::vector<std::uint8_t> first{1, 0, 0}, all{1, 1, 1}, none;
   ASSERT_TRUE(place(f.tree, f.free, rules, gang));
   EXPECT_EQ(place(f.tree, f.free, rules, gang)->leader, DomainIndex{0});
-  EXPECT_NE(place(f.tree, f.free, rules, gang, {none, first, {}})->leader, DomainIndex{0});
-  EXPECT_EQ(place(f.tree, f.free, rules, gang, {first, std::vector<std::uint8_t>{0, 1, 1}, {}})->leader, DomainIndex{0});
-  EXPECT_FALSE(place(f.tree, f.free, rules, gang, {none, all, {}}));
+  EXPECT_NE(place(f.tree, f.free, rules, gang, {none, first, {}, {}})->leader, DomainIndex{0});
+  EXPECT_EQ(place(f.tree, f.free, rules, gang, {first, std::vector<std::uint8_t>{0, 1, 1}, {}, {}})->leader, DomainIndex{0});
+  EXPECT_FALSE(place(f.tree, f.free, rules, gang, {none, all, {}, {}}));
 }
 
 // TAS-74: the nodes that pods prefer go before those that would fit best, at every level, but not before a place at all.
@@ -84,7 +84,7 @@ TEST(LeafRules, WhatPodsPreferGoesBeforeCapacity) {
   const std::vector<std::int64_t> scores{0, 0, 10, 1};
   const auto placed = [&](const TopologyRequest& request, std::int32_t n) {
     std::string out;
-    const auto found = place(f.tree, f.free, *rules_for(request, f.tree.levels(), false, {}), Fleet::gang(n), {{}, {}, scores});
+    const auto found = place(f.tree, f.free, *rules_for(request, f.tree.levels(), false, {}), Fleet::gang(n), {{}, {}, scores, {}});
     if (!found) return std::string("none");
     for (const auto& [leaf, pods] : found->pods) out += (out.empty() ? "" : " ") + f.name(leaf) + ":" + std::to_string(pods);
     return out;
@@ -94,9 +94,9 @@ TEST(LeafRules, WhatPodsPreferGoesBeforeCapacity) {
   EXPECT_EQ(placed(unconstrained(), 1), "x3:1");
   EXPECT_EQ(placed(required("block"), 10), "x2:2 x3:4 x4:4");
   const std::vector<std::int64_t> small_first{0, 90, 0, 0};
-  EXPECT_EQ(
-      place(f.tree, f.free, *rules_for(required("rack"), f.tree.levels(), false, {}), Fleet::gang(8), {{}, {}, small_first})->pods.size(),
-      2U);  // rack r1 is preferred and holds six alone
+  EXPECT_EQ(place(f.tree, f.free, *rules_for(required("rack"), f.tree.levels(), false, {}), Fleet::gang(8), {{}, {}, small_first, {}})
+                ->pods.size(),
+            2U);  // rack r1 is preferred and holds six alone
 }
 
 }  // namespace

@@ -35,7 +35,7 @@ class Fleet {
                     const std::map<std::string, std::int32_t>& why = {}) {
     const auto rules = rules_for(request, tree.levels(), implied, profile);
     if (!rules) return rules.error().message;
-    const auto placed = topology::place(tree, free, *rules, gang, {excluded, {}, {}});
+    const auto placed = topology::place(tree, free, *rules, gang, {excluded, {}, {}, {}});
     if (!placed) return text_of(placed.error(), "T", tree, *rules, why);
     if (keep) charge(free, gang, *placed);
     std::string out = placed->leader ? "leader " + name(*placed->leader) + "," : "";
