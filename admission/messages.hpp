@@ -298,6 +298,13 @@ struct SamplingDue {
   Time due;
 };
 
+// ---- cohort tree → domain -------------------------------------------------------------------------------------------
+
+/// When the tree has places to find for somebody; never: for nobody.
+struct SecondPassDue {
+  Time due;
+};
+
 // ---- deciding -------------------------------------------------------------------------------------------------------------
 
 struct Reconcile {};  ///< Domain → parent.
@@ -395,11 +402,12 @@ using Payload =
     std::variant<msg::JobSeen, msg::WorkloadSeen, msg::Quarantined, msg::JobGone, msg::WorkloadGone, msg::HostChanged, msg::PodSeen,
                  msg::PodGone, msg::HandOverPods, msg::PodsHandedOver, msg::EventApplied, msg::WriteRefusedSeen, msg::Refresh,
                  msg::Descends, msg::WatchRuns, msg::Weigh, msg::WorkloadAdopted, msg::Enqueue, msg::Dequeue, msg::Reserve, msg::Release,
-                 msg::CountersDue, msg::Notice, msg::ConsumedSeen, msg::SampleUsage, msg::LocalUsage, msg::SamplingDue, msg::Charge,
-                 msg::Discharge, msg::HeapState, msg::BuildTree, msg::JoinTree, msg::Joined, msg::OpenQueue, msg::CloseQueue, msg::Requeued,
-                 msg::Reactivate, msg::ParkedByRecord, msg::Reconcile, msg::RunCycle, msg::OfferHead, std::unique_ptr<msg::HeadOffered>,
-                 msg::OfferMore, msg::MoreOffered, msg::Proposed, msg::ReactivateTreeOf, msg::NextDue, msg::NotReady, msg::StandsOn,
-                 msg::Lingers, msg::Runs, msg::Sized, msg::ReadSince, msg::Disowned, msg::WorldChanged, msg::Retired>;
+                 msg::CountersDue, msg::Notice, msg::ConsumedSeen, msg::SampleUsage, msg::LocalUsage, msg::SamplingDue, msg::SecondPassDue,
+                 msg::Charge, msg::Discharge, msg::HeapState, msg::BuildTree, msg::JoinTree, msg::Joined, msg::OpenQueue, msg::CloseQueue,
+                 msg::Requeued, msg::Reactivate, msg::ParkedByRecord, msg::Reconcile, msg::RunCycle, msg::OfferHead,
+                 std::unique_ptr<msg::HeadOffered>, msg::OfferMore, msg::MoreOffered, msg::Proposed, msg::ReactivateTreeOf, msg::NextDue,
+                 msg::NotReady, msg::StandsOn, msg::Lingers, msg::Runs, msg::Sized, msg::ReadSince, msg::Disowned, msg::WorldChanged,
+                 msg::Retired>;
 
 struct Message {
   Address to;

@@ -50,6 +50,8 @@ HINDSIGHT_RECORD(PlacedPod, uid, name, values)
 HINDSIGHT_RECORD(PodsPlaced, workload, job, pod_set, levels, pods)
 HINDSIGHT_RECORD(NodesUnhealthy, workload, nodes)
 HINDSIGHT_RECORD(TopologyReassigned, workload, nodes, assignments)
+HINDSIGHT_RECORD(TopologyAssigned, workload, assignments)
+HINDSIGHT_RECORD(SecondPassFailed, workload, message, attempt)
 HINDSIGHT_RECORD(PodsFailed, workload, job, pods)
 
 // ---- gates --------------------------------------------------------------------------------------------------------------

@@ -80,8 +80,10 @@ HINDSIGHT_RECORD(JobObserved, meta, kind, group, queue_name, priority_class, pod
 HINDSIGHT_RECORD(ConditionFacts, type, status, reason, message, last_transition)
 HINDSIGHT_RECORD(FlavorChoice, resource, flavor)
 HINDSIGHT_RECORD(TopologyDomainFacts, values, count)
-HINDSIGHT_RECORD(PodSetAssignmentFacts, pod_set, count, flavors, usage, topology_levels, topology)
-HINDSIGHT_RECORD(CheckFacts, name, state, last_transition, message, requeue_after_seconds, retry_count, pod_set_updates)
+HINDSIGHT_ENUM(DelayedTopology, none, "", pending, "Pending", ready, "Ready")
+HINDSIGHT_RECORD(PodSetAssignmentFacts, pod_set, count, flavors, usage, topology_levels, topology, delayed)
+HINDSIGHT_RECORD(PodSetUpdateFacts, pod_set, node_selector, tolerations)
+HINDSIGHT_RECORD(CheckFacts, name, state, last_transition, message, requeue_after_seconds, retry_count, pod_set_updates, updates)
 HINDSIGHT_RECORD(EvictionCount, reason, underlying_cause, count)
 HINDSIGHT_RECORD(WorkloadObserved, meta, owner_uid, owner_kind, owner_name, queue_name, pod_sets, priority, priority_class_kind,
                  priority_class, active, max_exec_seconds, admission_gated_by, priority_boost, conditions, has_admission,

@@ -120,6 +120,10 @@ struct Words {
   EventWords operator()(const TopologyReassigned& e) const {
     return {"reassigned", "its pods on " + name_words(e.nodes) + " get other places; it stands on " + place_words(e.assignments)};
   }
+  EventWords operator()(const TopologyAssigned& e) const { return {"placed", "places were found for it: " + place_words(e.assignments)}; }
+  EventWords operator()(const SecondPassFailed& e) const {
+    return {"secondPassFailed", "no places were found for it (attempt " + std::to_string(e.attempt) + "): " + std::string(e.message)};
+  }
   EventWords operator()(const PodsFailed& e) const {
     std::vector<std::string> pods;
     for (const auto& pod : e.pods) pods.emplace_back(pod.name);

@@ -89,7 +89,7 @@ ScratchTree::Nomination ScratchTree::nominate(const WorkloadInfo& workload) {
   const std::function<const FlavorConfig*(Symbol)> find = [&](Symbol name) { return catalog.flavor(name); };
   FlavorLookup flavors(tree_, find);
   std::optional<PodPlacer> placer;
-  if (room_) placer.emplace(*room_, catalog.settings);
+  if (room_) placer.emplace(*room_, catalog.settings, &catalog.checks);
   const PodPlacer* places = placer ? &*placer : nullptr;
   Preemption preemption(tree_, catalog.settings, state_->domain().now(), state_->domain().context().repeated, places);
   FlavorAssigner assigner(tree_, catalog.settings, flavors, preemption, places);

@@ -272,6 +272,19 @@ struct TopologyReassigned {
   List<PodSetAssignmentFacts> assignments;  ///< Of the pod sets that stood there.
 };
 
+/// The places of pod sets that have had their quota before (TAS-91).
+struct TopologyAssigned {
+  WorkloadRef workload;
+  List<PodSetAssignmentFacts> assignments;  ///< Of the pod sets that waited for them.
+};
+
+/// There were no places for them, once more: they are looked for again later (TAS-92).
+struct SecondPassFailed {
+  WorkloadRef workload;
+  Text message;
+  std::int32_t attempt = 0;  ///< How many there have been, this one included.
+};
+
 /// What their status and an event say (2724 §2.8).
 inline constexpr const char* pod_failed_message = "Pod terminated by Kueue NodeController due to node taint";
 
@@ -315,10 +328,11 @@ struct TreeReactivated {
   Text root;  ///< Root cohort, or the ClusterQueue without one.
 };
 
-using Event = std::variant<WorkloadRequested, WorkloadRevised, WorkloadRemoved, JobStopped, QuotaReserved, EntryRequeued, WorkloadPreempted,
-                           WorkloadEvicted, ReservationCleared, WorkloadAdmitted, WorkloadFinished, ConditionChanged, WorkloadDeactivated,
-                           ChecksChanged, RequeueStateChanged, ReclaimableChanged, ExecutionTimeReset, TreeReactivated, SliceReplaced,
-                           PodsReleased, GateChanged, SizingBarred, PodsPlaced, NodesUnhealthy, TopologyReassigned, PodsFailed>;
+using Event =
+    std::variant<WorkloadRequested, WorkloadRevised, WorkloadRemoved, JobStopped, QuotaReserved, EntryRequeued, WorkloadPreempted,
+                 WorkloadEvicted, ReservationCleared, WorkloadAdmitted, WorkloadFinished, ConditionChanged, WorkloadDeactivated,
+                 ChecksChanged, RequeueStateChanged, ReclaimableChanged, ExecutionTimeReset, TreeReactivated, SliceReplaced, PodsReleased,
+                 GateChanged, SizingBarred, PodsPlaced, NodesUnhealthy, TopologyReassigned, PodsFailed, TopologyAssigned, SecondPassFailed>;
 
 enum class StepKind : std::uint8_t { unspecified = 0, life_cycle = 1, timers = 2, cycle = 3 };
 

@@ -363,6 +363,9 @@ struct TopologyDomainFacts {
   std::int32_t count = 0;
 };
 
+/// Are the places of a pod set found later than its quota (2724 §2.5)?
+enum class DelayedTopology : std::uint8_t { none = 0, pending = 1, ready = 2 };
+
 /// What one pod set was given. `usage` is the total for all `count` pods.
 struct PodSetAssignmentFacts {
   Text pod_set;
@@ -371,9 +374,17 @@ struct PodSetAssignmentFacts {
   List<ResourceAmount> usage;
   List<Text> topology_levels = {};          ///< Node labels of `topology`; empty: it has none.
   List<TopologyDomainFacts> topology = {};  ///< In the order of ranks (2724 §2.4).
+  DelayedTopology delayed = DelayedTopology::none;
 };
 
 enum class CheckState : std::uint8_t { pending = 0, ready = 1, retry = 2, rejected = 3 };
+
+/// What a check adds to the pods of a pod set, as far as it says where they can stand.
+struct PodSetUpdateFacts {
+  Text pod_set;
+  List<Pair> node_selector;  ///< Sorted by key.
+  List<Toleration> tolerations;
+};
 
 struct CheckFacts {
   Text name;
@@ -383,6 +394,7 @@ struct CheckFacts {
   std::optional<std::int32_t> requeue_after_seconds;
   std::optional<std::int32_t> retry_count;
   Text pod_set_updates;  ///< The JSON text of podSetUpdates, handed through to the start of the job.
+  List<PodSetUpdateFacts> updates = {};
 };
 
 struct EvictionCount {

@@ -309,6 +309,12 @@ void Domain::receive(Message& message, Outbox& out) {
     if (m->due.is_set()) due_.insert({m->due, parent});
   } else if (const auto* sampling = std::get_if<msg::SamplingDue>(&message.payload)) {
     sampling_due(Symbol::from_id(message.from.index), sampling->due);
+  } else if (const auto* second = std::get_if<msg::SecondPassDue>(&message.payload)) {
+    const Symbol root = Symbol::from_id(message.from.index);
+    if (second->due.is_set())
+      second_passes_[root] = second->due;
+    else
+      second_passes_.erase(root);
   } else if (const auto* m1 = std::get_if<msg::ReactivateTreeOf>(&message.payload)) {
     request_reactivation(m1->cluster_queue);
   } else if (auto* stands = std::get_if<msg::StandsOn>(&message.payload)) {
@@ -365,6 +371,8 @@ void Domain::request_root(Symbol root) {
 Time Domain::next_due() const {
   Time due = due_.empty() ? Time::never() : due_.begin()->first;
   for (const auto& [root, t] : reactivations_)
+    if (!due.is_set() || t < due) due = t;
+  for (const auto& [root, t] : second_passes_)
     if (!due.is_set() || t < due) due = t;
   if (!sampling_.empty()) {
     // Only a timer samples. When another record has moved the time beyond that, the next moment is due: a time that has passed wakes
@@ -459,6 +467,14 @@ bool Domain::ask_timers() {
 }
 
 bool Domain::ask_trees(Outbox& out) {
+  for (auto it = second_passes_.begin(); it != second_passes_.end();) {  // asked once; what stays due is announced again
+    if (it->second > now_) {
+      ++it;
+      continue;
+    }
+    mark_tree(it->first);
+    it = second_passes_.erase(it);
+  }
   for (const Symbol& root : dirty_trees_) {
     ++waiting_for_;
     out.send(domain_address, tree_address(root), msg::RunCycle{cycles_ + 1});
@@ -540,6 +556,8 @@ std::uint64_t Domain::fingerprint(const Step& step) {
       h.add(r->reason);
       h.add(r->message);
       for (const auto& x : r->progress) h.add(x.flavor_index);
+    } else if (const auto* failed = std::get_if<SecondPassFailed>(&e)) {
+      h.add(failed->attempt);
     } else if (const auto* q = std::get_if<QuotaReserved>(&e)) {
       for (const auto& a : q->assignments) {
         h.add(a.count);
@@ -556,7 +574,7 @@ std::size_t Domain::entries() const {
          reactivations_.size() + consumed_.size() + sampling_.size() + sampling_of_.size() + job_kinds_.size() + workload_places_.size() +
          repeated_.counts().size() + quarantined_.size() + quarantined_queues_.size() + catalog_->local_queues.size() +
          catalog_->namespaces.size() + nodes_.size() + node_usage_.size() + hosts_.nodes.size() + hosts_.doubtful.size() +
-         stands_on_.size() + standing_.size() + lingering_.size() + lingers_on_.size();
+         stands_on_.size() + standing_.size() + lingering_.size() + lingers_on_.size() + second_passes_.size();
 }
 
 std::uint64_t Domain::hash() const {

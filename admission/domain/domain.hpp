@@ -371,6 +371,7 @@ class Domain {
   std::unordered_map<Catalog::LocalQueueKey, Consumed, Catalog::LocalQueueKeyHash> consumed_;
   std::set<std::pair<Time, std::uint32_t>> sampling_;  ///< When, and number of the queue's symbol.
   std::unordered_map<std::uint32_t, Time> sampling_of_;
+  std::map<Symbol, Time, ByText> second_passes_;  ///< Root of a tree → when it has places to find; as the trees say.
 
   // trees
   std::uint64_t tree_version_ = 0;

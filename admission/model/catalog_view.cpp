@@ -231,6 +231,16 @@ std::uint64_t content_hash(const CohortConfig& c) {
   return h.value();
 }
 
+bool delays_topology(const QueueConfig& queue, Symbol flavor, const Catalog::Table<CheckConfig>& checks) {
+  return std::any_of(queue.checks.begin(), queue.checks.end(), [&](const CheckRule& rule) {
+    if (!rule.on_flavors.empty() && std::find(rule.on_flavors.begin(), rule.on_flavors.end(), flavor) == rule.on_flavors.end())
+      return false;
+    const auto check = checks.find(rule.name);
+    return check != checks.end() &&
+           (check->second->controller == provisioning_controller || check->second->controller == multikueue_controller);
+  });
+}
+
 bool matches(const std::vector<OwnedRequirement>& selector, const std::vector<std::pair<Symbol, std::string>>& labels) {
   for (const auto& r : selector) {
     const std::string* value = nullptr;
@@ -318,8 +328,8 @@ void Catalog::refresh_activity(const QueueConfig& queue) {
   for (const auto& rule : queue.checks) {
     const auto it = checks.find(rule.name);
     if (it == checks.end()) continue;
-    if (it->second->controller == "kueue.x-k8s.io/provisioning-request") provisioning.push_back(rule.name.text());
-    if (it->second->controller != "kueue.x-k8s.io/multikueue") continue;
+    if (it->second->controller == provisioning_controller) provisioning.push_back(rule.name.text());
+    if (it->second->controller != multikueue_controller) continue;
     multikueue.push_back(rule.name.text());
     if (!rule.on_flavors.empty()) per_flavor.push_back(rule.name.text());
   }

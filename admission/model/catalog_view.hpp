@@ -41,6 +41,10 @@ struct PriorityClassConfig {
   bool global_default = false;
 };
 
+/// Controllers of checks that this program knows something of.
+inline constexpr std::string_view provisioning_controller = "kueue.x-k8s.io/provisioning-request",
+                                  multikueue_controller = "kueue.x-k8s.io/multikueue";
+
 /// All configuration objects of a domain, and what follows from them alone. The domain changes it only between steps; while
 /// entities are at work it is an immutable snapshot shared by pointer.
 class Catalog {
@@ -154,6 +158,9 @@ class Catalog {
 [[nodiscard]] std::uint64_t content_hash(const QueueConfig& c);
 [[nodiscard]] std::uint64_t content_hash(const NodeConfig& c);
 [[nodiscard]] std::uint64_t content_hash(const CohortConfig& c);
+
+/// Are places in this flavor found only after a check has made nodes for it, or by another cluster (TAS-90, TAS-118)?
+[[nodiscard]] bool delays_topology(const QueueConfig& queue, Symbol flavor, const Catalog::Table<CheckConfig>& checks);
 
 /// Label selector match (In, NotIn, Exists, DoesNotExist), labels sorted by key text.
 [[nodiscard]] bool matches(const std::vector<OwnedRequirement>& selector, const std::vector<std::pair<Symbol, std::string>>& labels);

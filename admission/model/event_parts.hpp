@@ -79,13 +79,27 @@ class EventParts {
     all(values, count);
   }
   void add(const PodSetAssignmentFacts& x) {
-    const auto& [pod_set, count, flavors, usage, levels, topology] = x;
+    const auto& [pod_set, count, flavors, usage, levels, topology, delayed] = x;
     all(pod_set, count, flavors, usage);
     if (!levels.empty()) all(levels, topology);  // steps of logs without topologies are as long as they were
+    if (delayed != DelayedTopology::none) all(delayed);
+  }
+  void add(const Pair& x) {
+    const auto& [key, value] = x;
+    all(key, value);
+  }
+  void add(const Toleration& x) {
+    const auto& [key, value, exists, effect, seconds] = x;
+    all(key, value, exists, effect, seconds);
+  }
+  void add(const PodSetUpdateFacts& x) {
+    const auto& [pod_set, node_selector, tolerations] = x;
+    all(pod_set, node_selector, tolerations);
   }
   void add(const CheckFacts& x) {
-    const auto& [name, state, last_transition, message, requeue_after, retry_count, updates] = x;
-    all(name, state, last_transition, message, requeue_after, retry_count, updates);
+    const auto& [name, state, last_transition, message, requeue_after, retry_count, updates_text, updates] = x;
+    all(name, state, last_transition, message, requeue_after, retry_count, updates_text);
+    if (!updates.empty()) all(updates);
   }
 
   // ---- events
@@ -168,6 +182,14 @@ class EventParts {
   void add(const TopologyReassigned& e) {
     const auto& [workload, nodes, assignments] = e;
     all(workload, nodes, assignments);
+  }
+  void add(const TopologyAssigned& e) {
+    const auto& [workload, assignments] = e;
+    all(workload, assignments);
+  }
+  void add(const SecondPassFailed& e) {
+    const auto& [workload, message, attempt] = e;
+    all(workload, message, attempt);
   }
   void add(const PodsFailed& e) {
     const auto& [workload, job, pods] = e;

@@ -32,6 +32,7 @@ struct WantedAssignment {
   std::vector<std::pair<std::string, std::string>> flavors;  ///< resource → flavor.
   std::vector<std::pair<std::string, Amount>> usage;         ///< resource → total.
   Interned<TopologyAssignment> topology{};                   ///< Empty: it has none.
+  DelayedTopology delayed = DelayedTopology::none;
 };
 
 struct WantedCheck {

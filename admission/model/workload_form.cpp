@@ -209,6 +209,28 @@ std::vector<ResourceRequest> countable_requests(const std::vector<ResourceReques
   return out;
 }
 
+Interned<PodShape> shape_with_updates(const WorkloadState& w, const PodSetSpec& pod_set) {
+  const auto concerns = [&](const CheckStatus& k, const PodSetUpdate& u) {
+    return k.state == CheckState::ready && u.pod_set == pod_set.name;
+  };
+  if (std::none_of(w.checks.begin(), w.checks.end(), [&](const CheckStatus& k) {
+        return std::any_of(k.updates.begin(), k.updates.end(), [&](const PodSetUpdate& u) { return concerns(k, u); });
+      }))
+    return pod_set.shape;
+  PodShape out = pod_set.shape.value();
+  const auto by_text = [](const auto& a, const auto& b) { return ByText{}(a.first, b.first); };
+  for (const auto& k : w.checks)
+    for (const auto& u : k.updates) {
+      if (!concerns(k, u)) continue;
+      for (const auto& entry : u.node_selector) {
+        const auto at = std::lower_bound(out.node_selector.begin(), out.node_selector.end(), entry, by_text);
+        if (at == out.node_selector.end() || at->first != entry.first) out.node_selector.insert(at, entry);
+      }
+      out.tolerations.insert(out.tolerations.end(), u.tolerations.begin(), u.tolerations.end());
+    }
+  return out;
+}
+
 std::shared_ptr<const WorkloadInfo> make_info(const WorkloadState& w, const Catalog& catalog, const CompactText& job_uid,
                                               const WorkloadState* replaced) {
   static const Symbol pods("pods");
@@ -242,7 +264,7 @@ std::shared_ptr<const WorkloadInfo> make_info(const WorkloadState& w, const Cata
     out.count = std::max(0, p.count - w.reclaimable_of(p.name));
     out.min_count = catalog.settings.partial_admission && !w.elastic ? p.min_count : -1;  // EJ-102
     out.requests = countable_requests(p.requests, catalog.settings, covers_pods);
-    out.shape = p.shape;
+    out.shape = w.reserved() ? shape_with_updates(w, p) : p.shape;
     out.group = p.group;
     out.topology = p.topology;
     if (out.requests != p.requests) out.pod_requests = p.requests;
@@ -347,6 +369,8 @@ std::shared_ptr<const Reservation> make_reservation(const WorkloadState& w, std:
   if (!w.admission) return r;
   r->pod_sets = w.admission->pod_sets;
   if (w.admitted() && !w.evicted()) r->unhealthy_nodes = w.unhealthy_nodes;
+  if (!w.admitted() && !w.evicted() && w.checks_ready() && w.lacks_places()) r->second_pass_at = w.second_pass_at;
+  r->second_passes = w.second_passes;
   if (w.elastic) r->effective = effective_usage(w);
   const auto find = [&](Symbol flavor, Symbol resource) {
     return std::find_if(r->charges.begin(), r->charges.end(), [&](const auto& c) { return c.flavor == flavor && c.resource == resource; });

@@ -92,6 +92,7 @@ struct PodSetReservation {
   std::vector<std::pair<Symbol, Symbol>> flavors;  ///< resource → flavor, sorted by resource text.
   std::vector<std::pair<Symbol, Amount>> usage;    ///< resource → total for `count` pods, sorted by resource text.
   Interned<TopologyAssignment> topology{};         ///< Empty: it has none.
+  DelayedTopology delayed = DelayedTopology::none;
 };
 
 /// What a reserving Workload holds.
@@ -107,6 +108,9 @@ struct Reservation {
   };
   std::vector<Charge> charges;          ///< Sorted by flavor text, then resource text.
   std::vector<Symbol> unhealthy_nodes;  ///< Hosts of its places whose nodes failed; by text.
+  /// When places are looked for that it did not get with its quota; never: none are missing, or they have to wait (2724 §4.8).
+  Time second_pass_at;
+  std::int32_t second_passes = 0;  ///< In vain so far.
   /// Of elastic slices: `pod_sets` with counts and usage cut to what counts now (EJ-31).
   std::vector<PodSetReservation> effective;
 };

@@ -70,7 +70,7 @@ bool same(const Admission& mine, const WorkloadObserved& o) {
     for (const auto& u : b.usage)
       if (std::none_of(a.usage.begin(), a.usage.end(), [&](const auto& x) { return x.first.text() == u.resource && x.second == u.amount; }))
         return false;
-    if (!same(a.topology, b)) return false;
+    if (!same(a.topology, b) || a.delayed != b.delayed) return false;
   }
   return true;
 }
@@ -185,19 +185,29 @@ std::vector<PodSetReservation> own_assignments(List<PodSetAssignmentFacts> facts
       where.counts.push_back(domain.count);
     }
     if (!where.empty()) r.topology = std::move(where);
+    r.delayed = f.delayed;
     out.push_back(std::move(r));
   }
   return out;
 }
 
 CheckStatus own_check(const CheckFacts& c) {
+  std::vector<PodSetUpdate> updates;
+  for (const auto& u : c.updates) {
+    PodSetUpdate update{Symbol(u.pod_set), {}, {}};
+    for (const auto& p : u.node_selector) update.node_selector.emplace_back(Symbol(p.key), std::string(p.value));
+    for (const auto& t : u.tolerations)
+      update.tolerations.push_back({std::string(t.key), std::string(t.value), t.exists, t.effect, t.seconds});
+    if (!update.node_selector.empty() || !update.tolerations.empty()) updates.push_back(std::move(update));
+  }
   return {Symbol(c.name),
           c.state,
           c.last_transition,
           std::string(c.message),
           c.requeue_after_seconds.value_or(-1),
           c.retry_count.value_or(-1),
-          std::string(c.pod_set_updates)};
+          std::string(c.pod_set_updates),
+          std::move(updates)};
 }
 
 CheckFacts view_check(const CheckStatus& c, Arena& arena) {
@@ -209,6 +219,20 @@ CheckFacts view_check(const CheckStatus& c, Arena& arena) {
   if (c.requeue_after_seconds >= 0) f.requeue_after_seconds = c.requeue_after_seconds;
   if (c.retry_count >= 0) f.retry_count = c.retry_count;
   f.pod_set_updates = arena.copy(c.pod_set_updates);
+  auto updates = arena.make<PodSetUpdateFacts>(c.updates.size());
+  for (std::size_t i = 0; i < updates.size(); ++i) {
+    const PodSetUpdate& u = c.updates[i];
+    auto selector = arena.make<Pair>(u.node_selector.size());
+    for (std::size_t k = 0; k < selector.size(); ++k)
+      selector[k] = {u.node_selector[k].first.text(), arena.copy(u.node_selector[k].second)};
+    auto tolerations = arena.make<Toleration>(u.tolerations.size());
+    for (std::size_t k = 0; k < tolerations.size(); ++k) {
+      const OwnedToleration& t = u.tolerations[k];
+      tolerations[k] = {arena.copy(t.key), arena.copy(t.value), t.exists, t.effect, t.seconds};
+    }
+    updates[i] = {u.pod_set.text(), selector, tolerations};
+  }
+  f.updates = updates;
   return f;
 }
 
@@ -464,6 +488,20 @@ void WorkloadState::add_exec_time(std::optional<std::int32_t> before, Time since
   await(Section::exec_time);
 }
 
+bool WorkloadState::lacks_places() const {
+  return admission && std::any_of(admission->pod_sets.begin(), admission->pod_sets.end(),
+                                  [](const PodSetReservation& p) { return p.delayed == DelayedTopology::pending; });
+}
+
+bool WorkloadState::checks_ready() const {
+  return std::all_of(checks.begin(), checks.end(), [](const CheckStatus& k) { return k.state == CheckState::ready; });
+}
+
+void WorkloadState::set_second_pass(std::int32_t in_vain, Time next) {
+  second_passes = in_vain;
+  second_pass_at = next;
+}
+
 void WorkloadState::clear_reservation(Symbol reason, std::string_view message, Time now) {
   if (admitted()) {
     const auto* a = find(ConditionType::admitted);
@@ -476,6 +514,7 @@ void WorkloadState::clear_reservation(Symbol reason, std::string_view message, T
     await(Section::admission);
   }
   set_unhealthy({});
+  set_second_pass(0, Time::never());
   set_plan({});
 }
 
@@ -487,6 +526,7 @@ void WorkloadState::set_plan(SizingPlan wanted) {
 
 void WorkloadState::take_back_reservation() {
   admission.reset();
+  set_second_pass(0, Time::never());
   set_plan({});
   remove_condition(ConditionType::quota_reserved);
   remove_condition(ConditionType::admitted);
@@ -504,6 +544,7 @@ void WorkloadState::evict(Symbol reason, Symbol cause, std::string_view message,
     c.last_transition = now;
     c.message = std::string("Reset to Pending after eviction. Previously: ") + previous;
     c.pod_set_updates.clear();
+    c.updates.clear();
     changed = true;
   }
   if (changed) await(Section::checks);

@@ -55,6 +55,14 @@ struct PodSetSpec {
 [[nodiscard]] SizingPlan own_plan(List<PlannedAmount> facts);
 void add_plan(StateHash& h, const SizingPlan& plan);
 
+/// See PodSetUpdateFacts.
+struct PodSetUpdate {
+  Symbol pod_set;
+  std::vector<std::pair<Symbol, std::string>> node_selector;
+  std::vector<OwnedToleration> tolerations;
+  friend bool operator==(const PodSetUpdate&, const PodSetUpdate&) = default;
+};
+
 struct CheckStatus {
   Symbol name;
   CheckState state = CheckState::pending;
@@ -63,6 +71,7 @@ struct CheckStatus {
   std::int32_t requeue_after_seconds = -1;  ///< −1: not given.
   std::int32_t retry_count = -1;
   std::string pod_set_updates;
+  std::vector<PodSetUpdate> updates = {};  ///< Of the same.
   friend bool operator==(const CheckStatus&, const CheckStatus&) = default;
 };
 
@@ -133,6 +142,8 @@ class WorkloadState {
   std::optional<std::int32_t> accumulated_exec_seconds;
   std::vector<EvictionStat> evictions;
   std::vector<Symbol> unhealthy_nodes;  ///< Hosts of its assignment whose nodes failed; by text (2724 §4.9).
+  std::int32_t second_passes = 0;       ///< How often places have been looked for in vain that its quota did not come with (2724 §4.8).
+  Time second_pass_at;                  ///< When they are looked for next.
   SizingPlan plan;                      ///< Of the reservation: what its job is to be started with; empty: as it is (5440 MR-45).
 
   // ---- bookkeeping ------------------------------------------------------------------------------------------------------
@@ -192,6 +203,11 @@ class WorkloadState {
   /// The sizes of the reservation; they are shown in an annotation.
   void set_plan(SizingPlan wanted);
   void set_unhealthy(std::vector<Symbol> nodes);
+  /// Does a pod set wait for places that its quota did not come with?
+  [[nodiscard]] bool lacks_places() const;
+  [[nodiscard]] bool checks_ready() const;
+  /// Of those to come.
+  void set_second_pass(std::int32_t in_vain, Time next);
   /// As if it had never been reserved, because that could not be written (BA-75). Other decisions still await their confirmation.
   void take_back_reservation();
   /// Everything that an eviction resets (§8.2).
@@ -207,6 +223,8 @@ class WorkloadState {
 /// The scheduler's form of a pending or reserving Workload. `replaced`: the slice that holds quota and that it is to replace.
 [[nodiscard]] std::shared_ptr<const WorkloadInfo> make_info(const WorkloadState& w, const Catalog& catalog, const CompactText& job_uid,
                                                             const WorkloadState* replaced = nullptr);
+/// How its pods can be scheduled: as the template says, and what checks that are Ready add (TAS-91).
+[[nodiscard]] Interned<PodShape> shape_with_updates(const WorkloadState& w, const PodSetSpec& pod_set);
 /// What it holds; `info` must be its current form. `replaced`: as above; what that one holds is not charged a second time, so that both
 /// together hold the larger of the two (EJ-45).
 [[nodiscard]] std::shared_ptr<const Reservation> make_reservation(const WorkloadState& w, std::shared_ptr<const WorkloadInfo> info,

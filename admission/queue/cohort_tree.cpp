@@ -12,6 +12,7 @@
 #include "admission/scheduling/outcome_text.hpp"
 #include "admission/scheduling/pod_placer.hpp"
 #include "admission/scheduling/requeue.hpp"
+#include "admission/scheduling/second_pass.hpp"
 
 namespace hindsight::admission {
 
@@ -46,6 +47,7 @@ void CohortTree::receive(Message& message, const Context& c, Outbox& out) {
     ready_.clear();
     waiting_.clear();
     failed_.clear();
+    placeless_.clear();
     std::erase_if(members_, [&](const auto& entry) { return entry.second.version != version_; });
     if (members_.size() == expected_) build(c);
   } else if (const auto* m3 = std::get_if<msg::HeapState>(&message.payload)) {
@@ -75,7 +77,7 @@ void CohortTree::receive(Message& message, const Context& c, Outbox& out) {
       member->reservations.push_back(m4->reservation);
     } else if (is_member(m4->queue)) {
       tree_->reserve(m4->queue, m4->reservation);
-      note_failed_nodes(*m4->reservation);
+      note_second_pass(*m4->reservation);
       if (room_) room_->reserve(*m4->reservation);
     }
   } else if (const auto* m5 = std::get_if<msg::Discharge>(&message.payload)) {
@@ -87,12 +89,14 @@ void CohortTree::receive(Message& message, const Context& c, Outbox& out) {
       if (entry != nullptr && entry->queue == tree_->find_queue(m5->queue)) {
         tree_->release(m5->id);
         failed_.erase(m5->id);
+        placeless_.erase(m5->id);
         if (room_) room_->release(m5->id);
       }
     }
   } else {
     refuse(message, "CohortTree");
   }
+  if (tree_) announce_second_pass(c, out);
 }
 
 // What a queue says after it joined counts for the tree that is to be built, also when that tree's own order to build comes later. What
@@ -136,7 +140,7 @@ void CohortTree::build(const Context& c) {
   tree_ = QuotaTree::build(members, cohorts);
   for (auto& [queue, m] : members_) {
     for (auto& r : m.reservations) {
-      note_failed_nodes(*r);
+      note_second_pass(*r);
       tree_->reserve(queue, std::move(r));
     }
     tree_->weigh_local_queues(queue, m.local_usage, true);
@@ -168,22 +172,39 @@ void CohortTree::refresh_room(const Context& c) {
 
 // ---- one cycle --------------------------------------------------------------------------------------------------------------
 
-void CohortTree::note_failed_nodes(const Reservation& reservation) {
+void CohortTree::note_second_pass(const Reservation& reservation) {
+  const WorkloadId id = reservation.workload->id;
   if (reservation.unhealthy_nodes.empty())
-    failed_.erase(reservation.workload->id);
+    failed_.erase(id);
   else
-    failed_.insert(reservation.workload->id);
+    failed_.insert(id);
+  if (reservation.second_pass_at.is_set())
+    placeless_[id] = reservation.second_pass_at;
+  else
+    placeless_.erase(id);
+}
+
+/// The domain runs a cycle when it is due, whatever else there is.
+void CohortTree::announce_second_pass(const Context& c, Outbox& out) {
+  Time due;
+  if (c.catalog->settings.topologies)
+    for (const auto& [id, at] : placeless_)
+      if (!due.is_set() || at < due) due = at;
+  if (due == announced_due_) return;
+  announced_due_ = due;
+  out.send(tree_address(root_), domain_address, msg::SecondPassDue{due});
 }
 
 void CohortTree::run_cycle(const msg::RunCycle& m, const Context& c, Outbox& out) {
   cycle_ = m.cycle;
   blocked_ = m.blocked;
+  announced_due_ = Time::never();  // the domain forgets what it asks for
   offers_.clear();
   proposal_ = Proposal{};
   said_.clear();
   turns_ = 0;
   answers_missing_ = 0;
-  if (tree_ && !blocked_ && replace_nodes(c)) return finish(out);
+  if (tree_ && !blocked_ && run_second_passes(c)) return finish(out);
   if (tree_) answers_missing_ = static_cast<std::uint32_t>(ready_.size());
   if (answers_missing_ == 0) {
     out.send(tree_address(root_), domain_address, msg::Proposed{});
@@ -219,6 +240,7 @@ CycleContext make_cycle_context(const Context& c, std::uint64_t cycle) {
   out.settings = &c.catalog->settings;
   out.admitted_not_ready = c.admitted_not_ready;
   out.repeated = c.repeated;
+  out.checks = &c.catalog->checks;
   out.flavor = [catalog = c.catalog](Symbol name) { return catalog->flavor(name); };
   out.namespace_labels = [catalog = c.catalog](Symbol name) -> const NamespaceLabels* {
     const auto it = catalog->namespaces.find(name);
@@ -250,6 +272,7 @@ List<PodSetAssignmentFacts> view(const std::vector<PodSetReservation>& assignmen
     }
     list[i].topology_levels = levels;
     list[i].topology = domains;
+    list[i].delayed = p.delayed;
   }
   return list;
 }
@@ -282,48 +305,77 @@ SliceReplaced replacement(const WorkloadInfo& w, const std::vector<PodSetReserva
 
 }  // namespace
 
-/// §3.13 step 7: nodes that failed are replaced before anybody is admitted, so that nobody else takes the places; the first in the order of
-/// entries first. True: somebody got other hosts, or is evicted because there are none (TAS-99), and the cycle ends with that.
-bool CohortTree::replace_nodes(const Context& c) {
+/// §3.13 step 7: who lost nodes, or has had no places yet, gets some before anybody is admitted, so that nobody else takes them; the first
+/// in the order of entries first. True: there is something to say, and the cycle ends with that. Who waits for pods that are not ready does
+/// not hold this up (TAS-94).
+bool CohortTree::run_second_passes(const Context& c) {
   const Settings& settings = c.catalog->settings;
-  if (failed_.empty() || !settings.replace_nodes) return false;
+  std::vector<std::shared_ptr<const Reservation>> waiting;
+  const auto add = [&](WorkloadId id) {
+    if (const auto* entry = tree_->find_reservation(id)) waiting.push_back(entry->reservation);
+  };
+  if (settings.replace_nodes)
+    for (const WorkloadId id : failed_) add(id);
+  for (const auto& [id, due] : placeless_)
+    if (due <= c.now) add(id);
+  if (waiting.empty() || !settings.topologies) return false;
   refresh_room(c);
   if (!room_) return false;
-  std::vector<std::shared_ptr<const Reservation>> waiting;
-  for (const WorkloadId id : failed_)
-    if (const auto* entry = tree_->find_reservation(id)) waiting.push_back(entry->reservation);
   std::sort(waiting.begin(), waiting.end(), [](const auto& a, const auto& b) {
     const auto rank = [](const WorkloadInfo& w) { return std::tuple(-std::int64_t{w.priority}, w.queue_time, std::string_view(w.uid)); };
     return rank(*a->workload) < rank(*b->workload);
   });
-  const PodPlacer placer(*room_, settings);
+  const PodPlacer placer(*room_, settings, &c.catalog->checks);
   proposal_.most = c.step_bytes;
-  std::vector<const Reservation*> moved;
-  Arena& a = *proposal_.arena;
   for (const auto& r : waiting) {
     if (proposal_.full()) break;
-    const auto& queue = tree_->queue(tree_->find_reservation(r->workload->id)->queue);
-    const auto replaced = replace_failed_nodes(*r, queue, placer, settings);
-    if (replaced) {
-      Reservation now = *r;
-      for (auto& p : now.pod_sets)
-        for (const auto& changed : *replaced)
-          if (changed.pod_set == p.pod_set) p = changed;
-      room_->reserve(now);  // others of this step see it
-      moved.push_back(r.get());
-      auto nodes = a.make<Text>(r->unhealthy_nodes.size());
-      for (std::size_t i = 0; i < nodes.size(); ++i) nodes[i] = a.copy(r->unhealthy_nodes[i].text());
-      proposal_.events.emplace_back(TopologyReassigned{ref(*r->workload, a), nodes, view(*replaced, a)});
-    } else if (settings.replace_or_evict) {
-      WorkloadEvicted e;
-      e.workload = ref(*r->workload, a);
-      e.reason = "NodeFailures";
-      e.message = proposal_.message(replaced.error());
-      proposal_.events.emplace_back(e);
-    }
+    if (r->unhealthy_nodes.empty())
+      find_places(*r, placer);
+    else
+      replace_nodes(*r, placer, settings);
   }
-  for (const Reservation* r : moved) room_->reserve(*r);  // until the step is applied
+  for (const auto& r : waiting) room_->reserve(*r);  // until the step is applied
   return !proposal_.events.empty();
+}
+
+/// Others of this step see it.
+void CohortTree::take_places(const Reservation& reservation, const std::vector<PodSetReservation>& changed) {
+  Reservation now = reservation;
+  for (auto& p : now.pod_sets)
+    for (const auto& another : changed)
+      if (another.pod_set == p.pod_set) p = another;
+  room_->reserve(now);
+}
+
+/// TAS-98, TAS-99.
+void CohortTree::replace_nodes(const Reservation& r, const PodPlacer& placer, const Settings& settings) {
+  Arena& a = *proposal_.arena;
+  const auto& queue = tree_->queue(tree_->find_reservation(r.workload->id)->queue);
+  const auto replaced = replace_failed_nodes(r, queue, placer, settings);
+  if (replaced) {
+    take_places(r, *replaced);
+    auto nodes = a.make<Text>(r.unhealthy_nodes.size());
+    for (std::size_t i = 0; i < nodes.size(); ++i) nodes[i] = a.copy(r.unhealthy_nodes[i].text());
+    proposal_.events.emplace_back(TopologyReassigned{ref(*r.workload, a), nodes, view(*replaced, a)});
+  } else if (settings.replace_or_evict) {
+    WorkloadEvicted e;
+    e.workload = ref(*r.workload, a);
+    e.reason = "NodeFailures";
+    e.message = proposal_.message(replaced.error());
+    proposal_.events.emplace_back(e);
+  }
+}
+
+/// TAS-91, TAS-92.
+void CohortTree::find_places(const Reservation& r, const PodPlacer& placer) {
+  Arena& a = *proposal_.arena;
+  const auto placed = place_delayed(r, tree_->queue(tree_->find_reservation(r.workload->id)->queue), placer);
+  if (placed) {
+    take_places(r, *placed);
+    proposal_.events.emplace_back(TopologyAssigned{ref(*r.workload, a), view(*placed, a)});
+  } else {
+    proposal_.events.emplace_back(SecondPassFailed{ref(*r.workload, a), proposal_.message(placed.error()), r.second_passes + 1});
+  }
 }
 
 /// More than a step takes is decided in several cycles. Those whose turn came first stay, for they were judged without the others, and the
@@ -449,8 +501,10 @@ void CohortTree::propose(const Outcome& o, const Context& c, Proposal& p, std::o
     e.borrowing_level = o.borrowing_level;
     e.plan = view(o.plan, a);
     const auto required = required_checks(*c.catalog->queue(o.cluster_queue), &o.assignment);
-    e.admitted = std::all_of(required.begin(), required.end(),
-                             [&](Symbol k) { return std::find(w.ready_checks.begin(), w.ready_checks.end(), k) != w.ready_checks.end(); });
+    e.admitted =
+        std::none_of(o.assignment.begin(), o.assignment.end(), [](const auto& one) { return one.delayed == DelayedTopology::pending; }) &&
+        std::all_of(required.begin(), required.end(),
+                    [&](Symbol k) { return std::find(w.ready_checks.begin(), w.ready_checks.end(), k) != w.ready_checks.end(); });
     const auto entry = tree_->entry_of(w.replaces);
     const bool replaces = entry != FlatIndex::none && tree_->entry(entry).queue == tree_->find_queue(o.cluster_queue);
     if (replaces) e.replaces = ref(*tree_->entry(entry).reservation->workload, a);

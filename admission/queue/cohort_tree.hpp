@@ -9,6 +9,7 @@
 
 #include "admission/messages.hpp"
 #include "admission/quota/quota_tree.hpp"
+#include "admission/scheduling/pod_placer.hpp"
 #include "admission/topology/topology_room.hpp"
 
 namespace hindsight::admission {
@@ -41,8 +42,12 @@ class CohortTree final : public Entity {
   [[nodiscard]] bool is_member(Symbol queue) const;
   static void forget(std::vector<std::shared_ptr<const Reservation>>& reservations, WorkloadId id);
   void run_cycle(const msg::RunCycle& m, const Context& c, Outbox& out);
-  void note_failed_nodes(const Reservation& reservation);
-  [[nodiscard]] bool replace_nodes(const Context& c);
+  void note_second_pass(const Reservation& reservation);
+  void announce_second_pass(const Context& c, Outbox& out);
+  [[nodiscard]] bool run_second_passes(const Context& c);
+  void replace_nodes(const Reservation& reservation, const PodPlacer& placer, const Settings& settings);
+  void find_places(const Reservation& reservation, const PodPlacer& placer);
+  void take_places(const Reservation& reservation, const std::vector<PodSetReservation>& changed);
   /// What one outcome says in the proposal of its cycle.
   struct Said {
     std::uint32_t turn = 0;
@@ -78,8 +83,11 @@ class CohortTree final : public Entity {
   std::uint64_t room_version_ = 0;              ///< Context::nodes_version that it is of.
   std::map<Symbol, msg::Joined, ByText> members_;  ///< While joining.
   std::set<Symbol, ByText> ready_;                 ///< Queues with a non-empty heap.
-  std::set<WorkloadId> failed_;                    ///< Workloads of which nodes failed: they get others before anybody gets anything.
-  std::set<Symbol, ByText> waiting_;               ///< Queues with something pending, also where all of it is parked.
+  /// Workloads of which nodes failed, or that got no places with their quota: they get places before anybody gets anything.
+  std::set<WorkloadId> failed_;
+  std::map<WorkloadId, Time> placeless_;  ///< And when these are due.
+  Time announced_due_;
+  std::set<Symbol, ByText> waiting_;  ///< Queues with something pending, also where all of it is parked.
 
   // one cycle
   std::uint64_t cycle_ = 0;

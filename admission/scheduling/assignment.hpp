@@ -67,7 +67,8 @@ struct ResourceChoice {
 struct PodSetAssignment {
   std::uint32_t pod_set = 0;  ///< Position in the workload.
   std::int32_t count = 0;
-  bool failed = false;  ///< Got no flavor.
+  bool failed = false;   ///< Got no flavor.
+  bool delayed = false;  ///< Its places are found later (PodPlacer::settle).
   AssignmentMode mode = AssignmentMode::fit;
   std::vector<ResourceChoice> choices;  ///< In coveredResources order.
   std::vector<Finding> findings;

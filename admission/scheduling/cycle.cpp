@@ -29,7 +29,7 @@ class Cycle {
         context_(context),
         settings_(*context.settings),
         flavors_(tree, context.flavor),
-        placer_(context.room == nullptr ? std::nullopt : std::optional<PodPlacer>(std::in_place, *context.room, settings_)),
+        placer_(context.room == nullptr ? std::nullopt : std::optional<PodPlacer>(std::in_place, *context.room, settings_, context.checks)),
         preemption_(tree, settings_, context.now, context.repeated, placer()),
         assigner_(tree, settings_, flavors_, preemption_, placer()),
         nominator_(tree, settings_, assigner_, preemption_, placer()),
@@ -377,6 +377,7 @@ class Cycle {
       const auto by_resource = [](const auto& a, const auto& b) { return ByText{}(a.first, b.first); };
       std::sort(r.flavors.begin(), r.flavors.end(), by_resource);
       std::sort(r.usage.begin(), r.usage.end(), by_resource);
+      if (p.delayed && p.count > 0) r.delayed = DelayedTopology::pending;
     }
     if (e.assignment.placement)
       for (const auto& placed : e.assignment.placement->pod_sets)
@@ -391,6 +392,8 @@ class Cycle {
         return std::any_of(p.choices.begin(), p.choices.end(), [&](const ResourceChoice& c) { return c.flavor == flavor; });
       });
     };
+    if (std::any_of(e.assignment.pod_sets.begin(), e.assignment.pod_sets.end(), [](const auto& p) { return p.delayed && p.count > 0; }))
+      return false;
     const auto& checks = tree_.queue(e.queue).config->checks;
     const auto& ready = e.workload->ready_checks;
     return std::all_of(checks.begin(), checks.end(), [&](const CheckRule& check) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "admission/model/catalog.hpp"
+#include "admission/model/catalog_view.hpp"
 #include "admission/model/workload_info.hpp"
 #include "admission/quota/quota_tree.hpp"
 #include "admission/scheduling/repeated_preemptions.hpp"
@@ -62,8 +63,9 @@ struct CycleContext {
   const Settings* settings = nullptr;
   /// With blockAdmission: some admitted Workload anywhere is not PodsReady (BA-76).
   bool admitted_not_ready = false;
-  topology::TopologyRoom* room = nullptr;         ///< Of the flavors that have topologies; the same again on return. Null: none has.
-  const RepeatedPreemptions* repeated = nullptr;  ///< Whom preemptors leave alone (D13); null: nobody.
+  topology::TopologyRoom* room = nullptr;               ///< Of the flavors that have topologies; the same again on return. Null: none has.
+  const Catalog::Table<CheckConfig>* checks = nullptr;  ///< Null: there are none.
+  const RepeatedPreemptions* repeated = nullptr;        ///< Whom preemptors leave alone (D13); null: nobody.
   /// nullptr: there is no such ResourceFlavor. Asked at most once for each flavor and cycle.
   std::function<const FlavorConfig*(Symbol)> flavor;
   std::function<const NamespaceLabels*(Symbol)> namespace_labels;

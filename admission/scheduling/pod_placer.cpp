@@ -55,7 +55,7 @@ bool PodPlacer::implies(const QuotaTree::Queue& queue) const {
 
 bool PodPlacer::concerns(const Assignment& assignment) const {
   return !room_.empty() && std::any_of(assignment.pod_sets.begin(), assignment.pod_sets.end(), [&](const PodSetAssignment& p) {
-    return p.count > 0 &&
+    return p.count > 0 && !p.delayed &&
            std::any_of(p.choices.begin(), p.choices.end(), [&](const ResourceChoice& c) { return room_.find(c.flavor).has_value(); });
   });
 }
@@ -66,13 +66,13 @@ tl::expected<std::vector<PodPlacer::Unit>, PodPlacer::Refusal> PodPlacer::units(
   const auto& pod_sets = assignment.pod_sets;
   const auto group_of = [&](std::uint32_t i) { return workload.pod_sets[pod_sets[i].pod_set].group; };
   for (std::uint32_t i = 0; i < pod_sets.size(); ++i) {
-    if (pod_sets[i].count == 0) continue;  // TAS-57
+    if (pod_sets[i].count == 0 || pod_sets[i].delayed) continue;  // TAS-57, TAS-90
     const Symbol group = group_of(i);
     std::vector<std::uint32_t> members{i};
     if (!group.empty()) {
       bool first = true;
       for (std::uint32_t k = 0; k < pod_sets.size(); ++k) {
-        if (k == i || group_of(k) != group || pod_sets[k].count == 0) continue;
+        if (k == i || group_of(k) != group || pod_sets[k].count == 0 || pod_sets[k].delayed) continue;
         first = first && k > i;
         members.push_back(k);
       }
@@ -174,6 +174,19 @@ bool PodPlacer::fits(const WorkloadInfo& workload, const QuotaTree::Queue& queue
   return find(workload, queue, assignment, state).has_value();
 }
 
+tl::expected<WorkloadPlacement, std::string> PodPlacer::places_now(const WorkloadInfo& workload, const QuotaTree::Queue& queue,
+                                                                   const Assignment& assignment) const {
+  auto found = find(workload, queue, assignment, room_.free());
+  if (found) return std::move(*found);
+  std::string why;
+  for (const std::uint32_t i : found.error().positions) {
+    if (!why.empty()) why += "; ";
+    why.append("couldn't assign flavors to pod set ").append(workload.pod_sets[assignment.pod_sets[i].pod_set].name.text());
+    why.append(": ").append(found.error().text);
+  }
+  return tl::unexpected(std::move(why));
+}
+
 void PodPlacer::place(const WorkloadInfo& workload, const QuotaTree::Queue& queue, Assignment& assignment,
                       TopologyRoom::State& state) const {
   auto found = find(workload, queue, assignment, state);
@@ -185,6 +198,11 @@ void PodPlacer::place(const WorkloadInfo& workload, const QuotaTree::Queue& queu
 
 void PodPlacer::settle(const WorkloadInfo& workload, const QuotaTree::Queue& queue, Assignment& assignment) const {
   assignment.placement.reset();
+  if (checks_ != nullptr && !room_.empty())
+    for (PodSetAssignment& p : assignment.pod_sets)
+      p.delayed = std::any_of(p.choices.begin(), p.choices.end(), [&](const ResourceChoice& c) {
+        return room_.find(c.flavor) && delays_topology(*queue.config, c.flavor, *checks_);
+      });
   if (assignment.mode == AssignmentMode::no_fit || !concerns(assignment)) return;
   const auto turn_to_preempt = [](PodSetAssignment& p) {
     p.mode = std::min(p.mode, AssignmentMode::preempt);

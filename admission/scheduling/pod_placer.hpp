@@ -25,7 +25,9 @@ enum class TopologyMatch : std::uint8_t { matches, not_supported, only_supported
 /// Finds places for the pods of a workload whose flavors have been chosen by quota (2724 §3.9, §3.13).
 class PodPlacer {
  public:
-  PodPlacer(topology::TopologyRoom& room, const Settings& settings) : room_(room), settings_(settings) {}
+  /// `checks`: null: there are none.
+  PodPlacer(topology::TopologyRoom& room, const Settings& settings, const Catalog::Table<CheckConfig>* checks)
+      : room_(room), settings_(settings), checks_(checks) {}
 
   [[nodiscard]] topology::TopologyRoom& room() const { return room_; }
   /// TAS-51 to TAS-53. `implied`: see below.
@@ -37,11 +39,14 @@ class PodPlacer {
   /// fit to preempt, or to no fit.
   void settle(const WorkloadInfo& workload, const QuotaTree::Queue& queue, Assignment& assignment) const;
 
-  /// Has some pod set of the assignment a flavor with a topology?
+  /// Has some pod set of the assignment a flavor with a topology, whose places are not found later?
   [[nodiscard]] bool concerns(const Assignment& assignment) const;
   /// Is there a place for all pods in `state`?
   [[nodiscard]] bool fits(const WorkloadInfo& workload, const QuotaTree::Queue& queue, const Assignment& assignment,
                           topology::TopologyRoom::State& state) const;
+  /// The places as things are; error: why there are none, in the words of the scheduler.
+  [[nodiscard]] tl::expected<WorkloadPlacement, std::string> places_now(const WorkloadInfo& workload, const QuotaTree::Queue& queue,
+                                                                        const Assignment& assignment) const;
   /// Puts the places in `state` into the assignment, or none.
   void place(const WorkloadInfo& workload, const QuotaTree::Queue& queue, Assignment& assignment,
              topology::TopologyRoom::State& state) const;
@@ -63,6 +68,7 @@ class PodPlacer {
 
   topology::TopologyRoom& room_;
   const Settings& settings_;
+  const Catalog::Table<CheckConfig>* checks_;
 };
 
 }  // namespace hindsight::admission

@@ -45,18 +45,20 @@ HINDSIGHT_STATE(TopologyRequest, required, preferred, unconstrained, slices)
 HINDSIGHT_STATE(TopologyAssignment, levels, values, counts)
 HINDSIGHT_STATE(PodSetSpec, name, count, min_count, requests, shape, shape_hash, template_hash, core_hash, group, limits_error,
                 limit_range_error, sized, bare_hash, topology, ranked, groups)
-HINDSIGHT_STATE(PodSetReservation, pod_set, count, flavors, usage, topology)
+HINDSIGHT_STATE(PodSetReservation, pod_set, count, flavors, usage, topology, delayed)
 HINDSIGHT_STATE(Admission, cluster_queue, pod_sets)
 HINDSIGHT_STATE(Condition, type, status, reason, message, last_transition)
-HINDSIGHT_STATE(CheckStatus, name, state, last_transition, message, requeue_after_seconds, retry_count, pod_set_updates)
+HINDSIGHT_STATE(PodSetUpdate, pod_set, node_selector, tolerations)
+HINDSIGHT_STATE(CheckStatus, name, state, last_transition, message, requeue_after_seconds, retry_count, pod_set_updates, updates)
 HINDSIGHT_STATE(EvictionStat, reason, cause, count)
 HINDSIGHT_STATE_OF_KINDS(WorkloadState,
                          (namespace_, name, uid, owner_uid, created, resource_version, generation, deleting, in_use_finalizer, job_made,
                           queue_name, pod_sets, priority, priority_class_kind, priority_class, active, max_exec_seconds, admission_gated_by,
                           priority_boost, elastic, replacement_for, slice_name, resource_policy, resource_bounds, conditions, admission,
                           checks, has_requeue_state, requeue_count, requeue_at, reclaimable, accumulated_exec_seconds, evictions,
-                          unhealthy_nodes, plan, unconfirmed, last_decision, resolve_since, revision_pending, revised_for, removal_pending,
-                          gate_noted, gated_since, plan_refusals, plan_refusal, sizing_barred, sizing_barred_at, quarantined),
+                          unhealthy_nodes, second_passes, second_pass_at, plan, unconfirmed, last_decision, resolve_since, revision_pending,
+                          revised_for, removal_pending, gate_noted, gated_since, plan_refusals, plan_refusal, sizing_barred,
+                          sizing_barred_at, quarantined),
                          (id), (), ())
 HINDSIGHT_STATE(JobState, uid, name, kind, group, namespace_, resource_version, generation, deleting, queue_name, priority_class,
                 pod_priority_class, prebuilt_workload, max_exec_seconds, suspended, active, pods_ready, stopping, finished, succeeded,
@@ -116,7 +118,7 @@ HINDSIGHT_STATE_OF_KINDS(Domain,
                          (registry_, tree_version_),
                          (members_, holders_, job_places_, children_, owned_, descendants_, pods_of_owners_, running_ancestors_, hosts_,
                           said_, lingering_, lingers_on_, stands_on_, standing_, not_ready_, due_, due_of_, sampling_, sampling_of_,
-                          quarantined_queues_),
+                          second_passes_, quarantined_queues_),
                          (read_settings_, shared_catalog_, catalog_hash_, nodes_hash_, nodes_hashed_, nodes_version_, node_changes_,
                           held_changes_, quarantine_changes_, quarantined_queue_changes_, to_pass_over_, asked_kinds_, took_decision_,
                           edited_, catalog_changed_, restored_configured_, dirty_, restored_dirty_, is_dirty_, dirty_trees_, is_dirty_tree_,

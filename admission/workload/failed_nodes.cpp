@@ -21,11 +21,11 @@ const Symbol& hostname() {
 
 bool is_by_host(const TopologyAssignment& assignment) { return !assignment.empty() && assignment.levels.back() == hostname(); }
 
-/// Of the pods that stand there: as their template says, and their flavors (TAS-103).
+/// Of the pods that stand there: as their template, their checks and their flavors say (TAS-103).
 std::vector<OwnedToleration> tolerations_of(const WorkloadState& w, const PodSetReservation& assigned, const Catalog& catalog) {
   std::vector<OwnedToleration> out;
   for (const auto& s : w.pod_sets.value())
-    if (s.name == assigned.pod_set) out = s.shape->tolerations;
+    if (s.name == assigned.pod_set) out = shape_with_updates(w, s)->tolerations;
   for (const auto& [resource, name] : assigned.flavors)
     if (const auto* flavor = catalog.flavor(name)) out.insert(out.end(), flavor->tolerations.begin(), flavor->tolerations.end());
   return out;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "admission/scheduling/second_pass.hpp"
 #include "admission/workload/workload_parent.hpp"
 
 namespace hindsight::admission {
@@ -106,6 +107,7 @@ struct ApplyEvent {
       w.decide_condition(ConditionType::admitted, ConditionStatus::false_, no_reservation, "The workload has no reservation", c.now);
     }
     w.decide_condition(e.type, e.status, Symbol(e.reason), e.message, c.now);
+    if (e.type == ConditionType::admitted && w.lacks_places()) w.set_second_pass(0, c.now + second_pass_wait(0));
   }
   void operator()(const WorkloadDeactivated&) const {
     if (!w.active) return;
@@ -162,6 +164,22 @@ struct ApplyEvent {
         if (now.pod_set == mine.pod_set) mine.topology = now.topology;
     w.await(Section::admission);
     w.set_unhealthy({});
+  }
+  void operator()(const TopologyAssigned& e) const {
+    if (w.finished() || !w.reserved() || w.evicted()) return;
+    const auto placed = own_assignments(e.assignments);
+    for (auto& mine : w.admission->pod_sets)
+      for (const auto& now : placed)
+        if (now.pod_set == mine.pod_set && mine.delayed == DelayedTopology::pending) {
+          mine.topology = now.topology;
+          mine.delayed = now.delayed;
+        }
+    w.await(Section::admission);
+    w.set_second_pass(0, Time::never());
+  }
+  void operator()(const SecondPassFailed& e) const {
+    if (w.finished() || !w.reserved() || w.evicted() || !w.lacks_places()) return;
+    w.set_second_pass(e.attempt, c.now + second_pass_wait(e.attempt));
   }
   void operator()(const GateChanged&) const {}    // see apply_gate
   void operator()(const SliceReplaced&) const {}  // concerns two: see apply_replacement

@@ -37,6 +37,7 @@ WorkloadIntent status_intent(const WorkloadState& w, const Settings& settings, c
       for (const auto& [r, f] : p.flavors) a.flavors.emplace_back(r.text(), f.text());
       for (const auto& [r, u] : p.usage) a.usage.emplace_back(r.text(), u);
       a.topology = p.topology;
+      a.delayed = p.delayed;
       i.assignments.push_back(std::move(a));
     }
   } else if (info != nullptr && w.find(ConditionType::quota_reserved) != nullptr) {

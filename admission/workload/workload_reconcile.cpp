@@ -13,6 +13,8 @@
 namespace hindsight::admission {
 namespace {
 
+const Symbol pending_places("PendingDelayedTopologyRequests");
+
 constexpr std::string_view gated_by = "Admission is gated by: ";  // 6915 §2.3
 
 /// "DeactivatedDueTo" comes before it, and both are the reason of a condition. Reasons are ASCII, or the API server would not have them.
@@ -221,10 +223,18 @@ bool WorkloadParent::reconcile_reserved(const WorkloadState& w, const Context& c
   }
 
   // checks (§8.3): Admitted first, then Rejected before Retry
-  if (!w.admitted() && std::all_of(w.checks.begin(), w.checks.end(), [](const CheckStatus& k) { return k.state == CheckState::ready; })) {
+  if (!w.admitted() && w.checks_ready() && !w.lacks_places()) {
     p.events.emplace_back(WorkloadAdmitted{ref(w, *p.arena)});
     replace_slice(w, c, p);
     return true;
+  }
+  if (!w.admitted() && w.checks_ready()) {  // TAS-91: the cohort tree looks for places from now on
+    const Condition* waits = w.find(ConditionType::admitted);
+    if (waits == nullptr || !waits->is_false() || waits->reason != pending_places || !w.second_pass_at.is_set()) {
+      condition(p, w, ConditionType::admitted, ConditionStatus::false_, pending_places.text(),
+                "There are pending delayed topology requests");
+      return true;
+    }
   }
   std::vector<const CheckStatus*> rejected, retry;
   for (const auto& k : w.checks) {

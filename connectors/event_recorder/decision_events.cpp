@@ -180,6 +180,8 @@ class Translator {
   void operator()(const PodsPlaced&) {}
   void operator()(const NodesUnhealthy&) {}
   void operator()(const TopologyReassigned&) {}  // no second Admitted (TAS-98)
+  void operator()(const TopologyAssigned&) {}    // Admitted follows
+  void operator()(const SecondPassFailed& e) { about(e.workload, "SecondPassFailed", std::string(e.message)); }
   void operator()(const PodsFailed& e) {
     for (const PodRef& pod : e.pods) {
       about(JobRef{pod.uid, "Pod", "", pod.namespace_, pod.name}, "PodTerminatedByKueue", pod_failed_message);

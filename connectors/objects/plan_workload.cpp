@@ -35,6 +35,11 @@ Json conditions_of(const WorkloadIntent& intent, const Json& now, std::int64_t g
   return out.empty() ? Json() : out;
 }
 
+std::string_view name_of(DelayedTopology delayed) {
+  if (delayed == DelayedTopology::none) return {};
+  return delayed == DelayedTopology::pending ? "Pending" : "Ready";
+}
+
 bool says(const Json& assignment, const WantedAssignment& wanted) {
   const auto& flavors = object_or_empty(assignment, "flavors");
   return text_member(assignment, "name") == wanted.pod_set && int_member(assignment, "count").value_or(0) == wanted.count &&
@@ -42,7 +47,8 @@ bool says(const Json& assignment, const WantedAssignment& wanted) {
          std::all_of(wanted.flavors.begin(), wanted.flavors.end(),
                      [&](const auto& choice) { return text_member(flavors, choice.first) == choice.second; }) &&
          same_amounts(object_or_empty(assignment, "resourceUsage"), wanted.usage) &&
-         decode_topology(object_or_empty(assignment, "topologyAssignment")) == wanted.topology.value();
+         decode_topology(object_or_empty(assignment, "topologyAssignment")) == wanted.topology.value() &&
+         text_member(assignment, "delayedTopologyRequest") == name_of(wanted.delayed);
 }
 
 Json assignment_json(const WantedAssignment& wanted) {
@@ -50,6 +56,7 @@ Json assignment_json(const WantedAssignment& wanted) {
   for (const auto& [resource, flavor] : wanted.flavors) out["flavors"][resource] = flavor;
   if (!wanted.usage.empty()) out["resourceUsage"] = quantities(wanted.usage);
   if (!wanted.topology.empty()) out["topologyAssignment"] = encode_topology(wanted.topology);
+  if (wanted.delayed != DelayedTopology::none) out["delayedTopologyRequest"] = name_of(wanted.delayed);
   return out;
 }
 

@@ -111,6 +111,8 @@ PodSetAssignmentFacts read_assignment(const Node& node) {
   out.flavors = choices;
   out.usage = node.amounts("resourceUsage");
   if (const auto topology = node.object("topologyAssignment"); topology.present()) read_topology_assignment(topology, out);
+  out.delayed = node.choice<DelayedTopology>(
+      "delayedTopologyRequest", {{"Pending", DelayedTopology::pending}, {"Ready", DelayedTopology::ready}}, DelayedTopology::none);
   return out;
 }
 
@@ -131,6 +133,10 @@ CheckFacts read_check(const Node& node) {
       node.refuse_beyond("podSetUpdates", updates.size(), limits::pod_set_updates_text);
     else
       out.pod_set_updates = node.reading().arena().copy(updates);
+    out.updates = node.list<PodSetUpdateFacts>("podSetUpdates", limits::pod_sets, [](const Node& update) {
+      return PodSetUpdateFacts{update.text("name", limits::dns_label), update.pairs("nodeSelector", limits::node_selector),
+                               read_tolerations(update, "tolerations", limits::tolerations)};
+    });
   }
   return out;
 }

@@ -59,9 +59,12 @@ class Walk {
     if (!set_aside && set_aside.error().kind != ErrorKind::corrupt) return tl::unexpected(set_aside.error());
     if (!set_aside) find(0, set_aside.error().message);
     if (set_aside) checker_.expect(*set_aside);
-    for (Position offset = first_; offset <= report_.last;) {
+    // Where the end is damaged, what stands before it counts all the same.
+    const bool end_known = last.has_value();
+    for (Position offset = first_; !end_known || offset <= report_.last;) {
       if (!go_on(offset - 1)) return {};
       auto read = reader_.read(offset, {}, batch_);
+      if (!end_known && (read ? batch_.empty() : read.error().kind == ErrorKind::corrupt)) break;
       if (read && batch_.empty()) {
         find(offset, "record " + std::to_string(offset) + " is missing");
         return {};
@@ -69,6 +72,7 @@ class Walk {
       if (read) {
         for (const auto& record : batch_) take(record);
         offset = batch_[batch_.size() - 1].offset + 1;
+        report_.last = std::max(report_.last, offset - 1);
       } else if (read.error().kind == ErrorKind::corrupt) {
         find(offset, read.error().message);
         const Position next = next_readable(offset);

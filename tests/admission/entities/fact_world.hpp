@@ -104,10 +104,10 @@ class FactWorld {
     }
     observe(o);
   }
-  void check(std::string_view name, bool active = true) {
+  void check(std::string_view name, bool active = true, std::string_view controller = "test") {
     AdmissionCheckObserved o;
     o.meta.name = keep(name);
-    o.controller_name = "test";
+    o.controller_name = keep(controller);
     o.active = active;
     observe(o);
   }
@@ -197,6 +197,7 @@ class FactWorld {
         }
         assignments[i].topology_levels = levels;
         assignments[i].topology = domains;
+        assignments[i].delayed = p.delayed;
       }
       w.assignments = assignments;
     }
