@@ -8,6 +8,7 @@
 #include "admission/scheduling/nomination.hpp"
 #include "admission/scheduling/pod_placer.hpp"
 #include "admission/scheduling/preemption.hpp"
+#include "admission/scheduling/second_pass.hpp"
 
 namespace hindsight::projections {
 namespace {
@@ -54,13 +55,15 @@ ScanState kept_scan(const StateView& state, Symbol cluster_queue, const Workload
 
 struct ScratchTree::Nomination {
   AssignmentMode mode = AssignmentMode::no_fit;
+  Assignment assignment;
   std::vector<admission::Target> targets;
 };
 
 ScratchTree::ScratchTree(const StateView& state, Symbol cluster_queue, QuotaTree tree)
     : state_(&state), cluster_queue_(cluster_queue), tree_(std::move(tree)) {}
 
-std::optional<ScratchTree> ScratchTree::of(const StateView& state, Symbol cluster_queue, const std::vector<QuotaEdit>& edits) {
+std::optional<ScratchTree> ScratchTree::of(const StateView& state, Symbol cluster_queue, const std::vector<QuotaEdit>& edits,
+                                           const Nodes* nodes) {
   const Catalog& catalog = *state.domain().catalog();
   const auto* original = tree_of(state, cluster_queue);
   if (catalog.queue(cluster_queue) == nullptr || original == nullptr) return std::nullopt;
@@ -80,7 +83,7 @@ std::optional<ScratchTree> ScratchTree::of(const StateView& state, Symbol cluste
       out.reservations_.emplace_back(m.config->name, std::move(r));
     }
   }
-  out.room_ = room_of(out.tree_, catalog, *state.domain().context().nodes);
+  out.room_ = room_of(out.tree_, catalog, nodes == nullptr ? *state.domain().context().nodes : *nodes);
   return out;
 }
 
@@ -103,15 +106,53 @@ ScratchTree::Nomination ScratchTree::nominate(const WorkloadInfo& workload) {
     const ScanState* scan = scans.back().entries.empty() ? nullptr : &scans.back();
     nominator.nominate(workload, tree_.find_queue(cluster_queue_), scan, nullptr, assignment, out.targets);
     out.mode = assignment.mode;
-    if (out.mode == AssignmentMode::fit || !out.targets.empty()) return out;
     ScanState next = unfinished_scan(workload, assignment);
+    out.assignment = std::move(assignment);
+    if (out.mode == AssignmentMode::fit || !out.targets.empty()) return out;
     const bool again = std::any_of(scans.begin(), scans.end(), [&](const ScanState& s) { return s.entries == next.entries; });
     if (again) return out;
     scans.push_back(std::move(next));
   }
 }
 
+bool ScratchTree::implies_topology() {
+  return room_ && PodPlacer(*room_, state_->domain().catalog()->settings, nullptr).implies(tree_.queue(tree_.find_queue(cluster_queue_)));
+}
+
 bool ScratchTree::fits(const WorkloadInfo& workload) { return nominate(workload).mode == AssignmentMode::fit; }
+
+std::shared_ptr<const Reservation> ScratchTree::move(const std::string& uid) {
+  const auto it = std::find_if(reservations_.begin(), reservations_.end(), [&](const auto& r) { return r.second->workload->uid == uid; });
+  if (it == reservations_.end() || !room_) return nullptr;
+  const Reservation& before = *it->second;
+  room_->release(before.workload->id);
+  const PodPlacer placer(*room_, state_->domain().catalog()->settings, nullptr);
+  const auto placed = place_again(before, tree_.queue(tree_.find_queue(it->first)), placer);
+  if (!placed) {
+    room_->reserve(before);
+    return nullptr;
+  }
+  auto after = std::make_shared<Reservation>(before);
+  for (auto& p : after->pod_sets)
+    for (const auto& now : *placed)
+      if (now.pod_set == p.pod_set) p = now;
+  room_->reserve(*after);
+  it->second = after;
+  return after;
+}
+
+std::optional<std::vector<PodSetReservation>> ScratchTree::take_places(const WorkloadInfo& workload) {
+  const auto nomination = nominate(workload);
+  if (nomination.mode != AssignmentMode::fit || !nomination.assignment.placement) return {};
+  const auto& placement = *nomination.assignment.placement;
+  std::vector<PodSetReservation> out;
+  for (const auto& placed : placement.pod_sets) {
+    const auto& p = nomination.assignment.pod_sets[placed.position];
+    out.push_back({workload.pod_sets[p.pod_set].name, p.count, {}, {}, room_->assignment(placed.flavor, placed.pods)});
+  }
+  topology::TopologyRoom::take(room_->free(), placement.holding);
+  return out;
+}
 
 std::vector<Holder> ScratchTree::victims_of(const WorkloadInfo& workload) {
   const auto nomination = nominate(workload);

@@ -24,14 +24,30 @@ struct QuotaEdit {
 /// A copy of the quota tree of a queue to try things on, with the rules of the scheduler. Nothing that happens here reaches the state.
 class ScratchTree {
  public:
-  /// Nothing: there is no such queue, or it belongs to no tree. `edits` are limits as they might be.
-  [[nodiscard]] static std::optional<ScratchTree> of(const StateView& state, Symbol cluster_queue,
-                                                     const std::vector<QuotaEdit>& edits = {});
+  /// Nothing: there is no such queue, or it belongs to no tree. `edits` are limits as they might be, `nodes` the nodes (null: those that
+  /// there are).
+  [[nodiscard]] static std::optional<ScratchTree> of(const StateView& state, Symbol cluster_queue, const std::vector<QuotaEdit>& edits = {},
+                                                     const admission::Nodes* nodes = nullptr);
 
   /// Would the workload be given quota now, without preempting anybody, at the first try or as its scan of the flavors goes on?
   [[nodiscard]] bool fits(const admission::WorkloadInfo& workload);
   /// Whom it would preempt now; empty: nobody, because it fits or because it must not.
   [[nodiscard]] std::vector<Holder> victims_of(const admission::WorkloadInfo& workload);
+
+  /// Null: topologies are switched off.
+  [[nodiscard]] admission::topology::TopologyRoom* room() { return room_ ? &*room_ : nullptr; }
+  /// Are all flavors of the queue such that who asks for no topology is placed anyway?
+  [[nodiscard]] bool implies_topology();
+  /// All who hold quota in the tree.
+  [[nodiscard]] const std::vector<std::pair<Symbol, std::shared_ptr<const admission::Reservation>>>& reservations() const {
+    return reservations_;
+  }
+
+  /// Gives a workload other places in the same flavors, as things are, and returns what it holds now; nothing: there are none for all of
+  /// its pods, and it keeps those that it has.
+  [[nodiscard]] std::shared_ptr<const admission::Reservation> move(const std::string& uid);
+  /// Takes the places that a waiting workload would get now from those that are free, by pod set; nothing: it would get none.
+  [[nodiscard]] std::optional<std::vector<admission::PodSetReservation>> take_places(const admission::WorkloadInfo& workload);
 
   /// Takes a reservation away and puts it back.
   void release(const Holder& holder);

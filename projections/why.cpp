@@ -388,9 +388,11 @@ class Explanation {
     for (const Symbol& r : uncovered_resources(state_, *info, p.queue))
       fact("it asks for " + text(r) + ", which no resource group of ClusterQueue " + text(p.queue) + " covers");
     out_.trials = try_flavors(state_, *info, p.queue);
+    out_.places = try_places(state_, *info, p.queue);
     out_.users = users_of(state_, out_.trials, p.queue);
     out_.preemption = preemption_facts(state_, *info, p.queue, out_.trials);
     out_.remedies = find_remedies(state_, *info, p.queue, out_.trials);
+    for (auto& remedy : find_place_remedies(state_, *info, p.queue, out_.places)) out_.remedies.push_back(std::move(remedy));
   }
 
   const StateView& state_;

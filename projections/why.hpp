@@ -28,6 +28,24 @@ struct FlavorTrial {
       blocked_by;  ///< The limit that it runs into: "nominalQuota of ClusterQueue a", "borrowingLimit of …", "capacity of Cohort c".
 };
 
+/// How the pods of one pod set could stand in one flavor with a topology, by themselves (2724).
+struct PlaceTrial {
+  std::string pod_set;
+  Symbol flavor, topology;
+  bool fits = false;
+  bool fits_empty = false;          ///< It would if no other Workload stood there.
+  std::string message;              ///< Why not, in the words of the scheduler.
+  std::string nearest;              ///< Path of the domain that comes nearest; empty: there is none.
+  std::int32_t fit = 0, count = 0;  ///< So many pods find room there, of so many.
+  /// Nodes on which none of its pods can stand, by the first reason that is found.
+  struct Exclusion {
+    std::string reason;
+    std::int64_t nodes = 0;
+    std::vector<std::string> examples;  ///< A few, by name.
+  };
+  std::vector<Exclusion> exclusions;
+};
+
 /// Who holds a pair that is short.
 struct PairUsers {
   Symbol flavor, resource;
@@ -35,9 +53,9 @@ struct PairUsers {
   std::vector<Holder> own, others;  ///< Largest first, the first few.
 };
 
-/// A change that lets the workload in; tried on a copy of the quota tree.
+/// A change that lets the workload in; tried on a copy of quota and places.
 struct Remedy {
-  enum class Kind { fits_now, free, raise_nominal, raise_borrowing_limit, raise_cohort };
+  enum class Kind { fits_now, free, raise_nominal, raise_borrowing_limit, raise_cohort, free_places, fewer_pods, looser_level, more_nodes };
   struct Step {
     Symbol flavor, resource;
     Amount amount = 0;        ///< To be freed, or to be added.
@@ -46,7 +64,10 @@ struct Remedy {
   Kind kind = Kind::free;
   std::string object;  ///< "ClusterQueue a", "Cohort c"; empty for `free`.
   std::vector<Step> steps;
-  std::vector<Holder> ending;  ///< free: it would fit if these ended.
+  std::vector<Holder> ending;  ///< free, free_places: it would fit if these ended.
+  std::string pod_set;         ///< fewer_pods, looser_level.
+  std::string from, to;        ///< fewer_pods: how many; looser_level: what is asked for; more_nodes: a node like `from`, in domain `to`.
+  std::int32_t nodes = 0;      ///< more_nodes: so many.
 };
 
 /// The smallest set of facts that says why a workload is where it is.
@@ -66,6 +87,7 @@ struct Why {
   std::vector<Event> events;  ///< The decisions that led here.
   std::optional<QueuePlace> place;
   std::vector<FlavorTrial> trials;
+  std::vector<PlaceTrial> places;
   std::vector<PairUsers> users;
   std::vector<std::string> preemption;  ///< Why it does not simply preempt, or whom it would.
   std::vector<Remedy> remedies;
@@ -88,6 +110,11 @@ struct Why {
 [[nodiscard]] std::vector<PairUsers> users_of(const StateView& state, const std::vector<FlavorTrial>& trials, Symbol cluster_queue);
 [[nodiscard]] std::vector<std::string> preemption_facts(const StateView& state, const admission::WorkloadInfo& workload,
                                                         Symbol cluster_queue, const std::vector<FlavorTrial>& trials);
+/// Each flavor with a topology that a pod set may use, in the order in which they are tried.
+[[nodiscard]] std::vector<PlaceTrial> try_places(const StateView& state, const admission::WorkloadInfo& workload, Symbol cluster_queue);
+/// What would give it places, where it is these that are missing and not quota.
+[[nodiscard]] std::vector<Remedy> find_place_remedies(const StateView& state, const admission::WorkloadInfo& workload, Symbol cluster_queue,
+                                                      const std::vector<PlaceTrial>& places);
 /// What would let it in, smallest first.
 [[nodiscard]] std::vector<Remedy> find_remedies(const StateView& state, const admission::WorkloadInfo& workload, Symbol cluster_queue,
                                                 const std::vector<FlavorTrial>& trials);

@@ -299,6 +299,19 @@ std::string remedy_text(const Remedy& r) {
         parts.push_back("borrowingLimit of " + pair_text(s) + " were " + amount_text(s.to, s.resource) + " instead of " +
                         amount_text(s.from, s.resource));
       return "if in " + r.object + " the " + joined(parts, " and ");
+    case Remedy::Kind::free_places: {
+      std::vector<std::string> names;
+      for (const auto& h : r.ending) names.push_back(full_name(h.namespace_, h.name));
+      return "if places got free, for instance by the end of " + joined(names);
+    }
+    case Remedy::Kind::fewer_pods:
+      return "if pod set " + r.pod_set + " had " + r.to + (r.to == "1" ? " pod instead of " : " pods instead of ") + r.from;
+    case Remedy::Kind::looser_level:
+      return "if pod set " + r.pod_set + " asked for " + r.to + " instead of " + r.from;
+    case Remedy::Kind::more_nodes:
+      return "if there " +
+             std::string(r.nodes == 1 ? "was one more empty node like " : "were " + std::to_string(r.nodes) + " more empty nodes like ") +
+             r.from + " in " + r.to;
   }
   return {};
 }

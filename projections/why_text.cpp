@@ -60,6 +60,14 @@ const char* kind_name(Remedy::Kind k) {
       return "raiseBorrowingLimit";
     case Remedy::Kind::raise_cohort:
       return "raiseCohortNominalQuota";
+    case Remedy::Kind::free_places:
+      return "freePlaces";
+    case Remedy::Kind::fewer_pods:
+      return "fewerPods";
+    case Remedy::Kind::looser_level:
+      return "looserLevel";
+    case Remedy::Kind::more_nodes:
+      return "moreNodes";
   }
   return "";
 }
@@ -102,6 +110,39 @@ void write_trials(const std::vector<FlavorTrial>& trials, std::string& out) {
                       amount(std::max<Amount>(0, x.quota.figures.available)), amount(x.quota.figures.potential), verdict_text(x)});
   }
   out += "Quota, in the order in which flavors are tried:\n" + render(t, {.indent = "  "});
+}
+
+void write_places(const std::vector<PlaceTrial>& places, std::string& out) {
+  out += "Places, for each pod set by itself:\n";
+  for (const auto& p : places) {
+    std::string line =
+        "  " + p.pod_set + ", flavor " + std::string(p.flavor.text()) + ", topology " + std::string(p.topology.text()) + ": ";
+    if (p.fits) {
+      add_line(line + "there is room for " + counted(static_cast<std::size_t>(p.count), "pod"), out);
+      continue;
+    }
+    line += p.nearest.empty() ? p.message
+                              : "nearest is " + p.nearest + ", with room for " + std::to_string(p.fit) + " of " + std::to_string(p.count);
+    add_line(line + (p.fits_empty ? "; it would fit if nobody else stood there" : "; it would not fit if it were empty either"), out);
+    for (const auto& e : p.exclusions) {
+      std::string names = joined(e.examples, ", ");
+      if (static_cast<std::size_t>(e.nodes) > e.examples.size()) names += ", ...";
+      add_line("    " + std::to_string(e.nodes) + (e.nodes == 1 ? " node has" : " nodes have") + " no room for one: " + e.reason + " (" +
+                   names + ")",
+               out);
+    }
+  }
+}
+
+Json place_trial_json(const PlaceTrial& p) {
+  Json out{{"podSet", p.pod_set}, {"flavor", p.flavor.text()}, {"topology", p.topology.text()}, {"fits", p.fits}, {"count", p.count}};
+  if (p.fits) return out;
+  out["fitsEmpty"] = p.fits_empty;
+  out["message"] = p.message;
+  if (!p.nearest.empty()) out["nearest"] = {{"domain", p.nearest}, {"fit", p.fit}};
+  out["excluded"] = Json::array();
+  for (const auto& e : p.exclusions) out["excluded"].push_back({{"reason", e.reason}, {"nodes", e.nodes}, {"examples", e.examples}});
+  return out;
 }
 
 void write_users(const std::vector<PairUsers>& users, std::string& out) {
@@ -176,7 +217,16 @@ Json remedy_json(const Remedy& r) {
     }
     out["steps"].push_back(std::move(step));
   }
-  if (!r.ending.empty()) out["ending"] = holders_json(r.ending, r.steps.front().resource);
+  if (!r.ending.empty()) out["ending"] = holders_json(r.ending, r.steps.empty() ? Symbol() : r.steps.front().resource);
+  if (!r.pod_set.empty()) out["podSet"] = r.pod_set;
+  if (r.kind == Remedy::Kind::more_nodes) {
+    out["nodes"] = r.nodes;
+    out["like"] = r.from;
+    out["domain"] = r.to;
+  } else if (!r.from.empty()) {
+    out["from"] = r.from;
+    out["to"] = r.to;
+  }
   out["text"] = remedy_text(r);
   return out;
 }
@@ -198,13 +248,14 @@ std::string to_text(const Why& why) {
   }
   if (why.place) write_place(*why.place, out);
   if (!why.trials.empty()) write_trials(why.trials, out);
+  if (!why.places.empty()) write_places(why.places, out);
   if (!why.users.empty()) write_users(why.users, out);
   if (!why.preemption.empty()) {
     out += "Preemption:\n";
     for (const auto& p : why.preemption) add_line("  " + p, out);
   }
   if (!why.remedies.empty()) {
-    out += "It would be given quota (tried on a copy of the quota tree):\n";
+    out += "It would be given quota (tried on a copy of quota and places):\n";
     for (const auto& r : why.remedies) add_line("  " + remedy_text(r), out);
   }
   return out;
@@ -226,6 +277,8 @@ Json to_json(const Why& why) {
   if (why.place) out["queue"] = place_json(*why.place);
   out["quota"] = Json::array();
   for (const auto& t : why.trials) out["quota"].push_back(trial_json(t));
+  if (!why.places.empty()) out["places"] = Json::array();
+  for (const auto& p : why.places) out["places"].push_back(place_trial_json(p));
   out["users"] = Json::array();
   for (const auto& u : why.users) {
     out["users"].push_back({{"flavor", u.flavor.text()},

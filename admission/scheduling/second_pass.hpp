@@ -19,4 +19,9 @@ namespace hindsight::admission {
                                                                                       const QuotaTree::Queue& queue,
                                                                                       const PodPlacer& placer);
 
+/// Other places for all pods of a workload that have some, as if it had none in `placer`'s room: the pod sets that have places. Error: as
+/// above.
+[[nodiscard]] tl::expected<std::vector<PodSetReservation>, std::string> place_again(const Reservation& reservation,
+                                                                                    const QuotaTree::Queue& queue, const PodPlacer& placer);
+
 }  // namespace hindsight::admission

@@ -236,6 +236,11 @@ class Search {
     Misfit out;
     out.empty_level = empty_;
     out.leaves = present_;
+    const DomainOffers& looked_at = levels_[searched_];
+    const auto most = std::max_element(looked_at.begin(), looked_at.end(), [](const DomainOffer& a, const DomainOffer& b) {
+      return std::pair(a.slices_l, a.pods) < std::pair(b.slices_l, b.pods);
+    });
+    if (!empty_ && most != looked_at.end()) out.nearest = {searched_, most->domain};
     out.fit = fit_;
     out.wanted = need();
     std::size_t position = 0;
@@ -335,6 +340,16 @@ Result<PlacementRules> rules_for(const TopologyRequest& request, const std::vect
 tl::expected<Placement, Misfit> place(const TopologyTree& tree, const Capacity& free, const PlacementRules& rules, const Gang& gang,
                                       const LeafRules& leaves) {
   return Search(tree, free, rules, gang, leaves).run();
+}
+
+std::pair<std::int32_t, Symbol> pods_on(const Capacity& free, const PodRequest& request, DomainIndex leaf) {
+  std::pair<std::int32_t, Symbol> out{unlimited_pods, {}};
+  for (const auto& [resource, amount] : request) {
+    if (amount == 0) continue;
+    const auto n = static_cast<std::int32_t>(std::clamp<Amount>(free.at(resource, leaf) / amount, 0, unlimited_pods));
+    if (n < out.first) out = {n, resource};
+  }
+  return out;
 }
 
 void charge(Capacity& free, const Gang& gang, const Placement& placement, int sign) {

@@ -66,8 +66,10 @@ struct Placement {
 
 /// Why there is no placement.
 struct Misfit {
-  bool empty_level = false;          ///< There are no domains to look at.
-  std::int32_t leaves = 0;           ///< That were looked at.
+  bool empty_level = false;  ///< There are no domains to look at.
+  std::int32_t leaves = 0;   ///< That were looked at.
+  /// Level and domain with the most room among those that were looked at last; nothing: there is none.
+  std::optional<std::pair<std::size_t, DomainIndex>> nearest;
   std::int32_t fit = 0, wanted = 0;  ///< In slices where they are larger than a pod.
   /// With several layers: how many groups of each fit, of how many.
   std::vector<std::pair<std::int32_t, std::int32_t>> layers;
@@ -78,6 +80,9 @@ struct Misfit {
 /// Places the gang (§3.3 to §3.8, §3.10). The same for the same input on every machine; independent of the order in which nodes were told.
 [[nodiscard]] tl::expected<Placement, Misfit> place(const TopologyTree& tree, const Capacity& free, const PlacementRules& rules,
                                                     const Gang& gang, const LeafRules& leaves = {});
+
+/// How many such pods a leaf has room for, and what limits them most; the name is empty where nothing does.
+[[nodiscard]] std::pair<std::int32_t, Symbol> pods_on(const Capacity& free, const PodRequest& request, DomainIndex leaf);
 
 /// Takes what the placed pods need off `free`, or gives it back (`sign` −1).
 void charge(Capacity& free, const Gang& gang, const Placement& placement, int sign = 1);

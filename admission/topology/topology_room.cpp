@@ -293,6 +293,19 @@ std::shared_ptr<const TopologyRoom::Filter> TopologyRoom::filter(std::uint32_t n
   return kept.emplace_back(shape, std::move(out)).second;
 }
 
+std::string TopologyRoom::why_excluded(std::uint32_t flavor, const PodShape& shape, DomainIndex leaf) const {
+  const auto& nodes = flavors_[flavor].nodes;
+  return nodes.empty() || nodes[leaf] == nullptr ? std::string() : exclusion(*nodes[leaf], shape, flavors_[flavor].tolerations);
+}
+
+std::map<WorkloadId, std::vector<DomainIndex>> TopologyRoom::leaves_of_holders(std::uint32_t flavor) const {
+  std::map<WorkloadId, std::vector<DomainIndex>> out;
+  for (const auto& [id, holding] : holdings_)
+    for (const auto& use : holding.uses)
+      if (use.flavor == flavor) out[id].push_back(use.leaf);
+  return out;
+}
+
 TopologyAssignment TopologyRoom::assignment(std::uint32_t flavor, std::span<const std::pair<DomainIndex, std::int32_t>> pods) const {
   const TopologyTree& tree = flavors_[flavor].tree;
   TopologyAssignment out;

@@ -69,6 +69,7 @@ class TopologyRoom {
 
   [[nodiscard]] bool empty() const { return flavors_.empty(); }
   [[nodiscard]] std::optional<std::uint32_t> find(Symbol flavor) const;
+  [[nodiscard]] std::uint32_t size() const { return static_cast<std::uint32_t>(flavors_.size()); }
   [[nodiscard]] const Flavor& flavor(std::uint32_t number) const { return flavors_[number]; }
 
   // ---- who holds what -------------------------------------------------------------------------------------------------------------
@@ -100,6 +101,11 @@ class TopologyRoom {
     std::vector<std::int64_t> scores;             ///< By leaf; empty: it prefers none, or that does not count.
   };
   [[nodiscard]] std::shared_ptr<const Filter> filter(std::uint32_t flavor, const Interned<PodShape>& shape);
+
+  /// Why no pod of this shape may stand on the leaf, in the words of Filter::reasons; empty: it may.
+  [[nodiscard]] std::string why_excluded(std::uint32_t flavor, const PodShape& shape, DomainIndex leaf) const;
+  /// Who holds places in the flavor, and on which leaves; ascending by number.
+  [[nodiscard]] std::map<WorkloadId, std::vector<DomainIndex>> leaves_of_holders(std::uint32_t flavor) const;
 
   /// The form in which an assignment is stored: leaves in the order of their paths.
   [[nodiscard]] TopologyAssignment assignment(std::uint32_t flavor, std::span<const std::pair<DomainIndex, std::int32_t>> pods) const;
