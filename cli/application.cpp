@@ -114,6 +114,7 @@ std::unique_ptr<CLI::App> make_application(Session& session) {
   add_describe(*app, session);
   add_history(*app, session);
   add_why(*app, session);
+  add_plan(*app, session);
   add_diff(*app, session);
   add_verify(*app, session);
   add_replay(*app, session);

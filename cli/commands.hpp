@@ -12,6 +12,7 @@ void add_get(CLI::App& app, Session& session);
 void add_describe(CLI::App& app, Session& session);
 void add_history(CLI::App& app, Session& session);
 void add_why(CLI::App& app, Session& session);
+void add_plan(CLI::App& app, Session& session);  ///< plan defrag.
 void add_diff(CLI::App& app, Session& session);
 void add_verify(CLI::App& app, Session& session);
 void add_nodes(CLI::App& app, Session& session);

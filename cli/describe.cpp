@@ -8,6 +8,7 @@
 #include "cli/output.hpp"
 #include "cli/past_options.hpp"
 #include "projections/describe.hpp"
+#include "projections/gang_room.hpp"
 #include "projections/quota_report.hpp"
 #include "projections/text_tree.hpp"
 #include "projections/topologies.hpp"
@@ -17,7 +18,7 @@ namespace {
 
 struct DescribeOptions {
   PastOptions past;
-  std::string kind, name, namespace_ = "default", format;
+  std::string kind, name, namespace_ = "default", format, pod;
 };
 
 /// The value under a name in one of the catalog's tables, or an error that names similar ones.
@@ -52,7 +53,15 @@ Result<Json> document(const admission::StateView& state, const DescribeOptions& 
     return find_in(catalog.flavors, o).map([&](const auto* f) { return projections::describe_resource_flavor(state, *f); });
   if (kind == "topologies") {
     const auto it = catalog.topologies.find(Symbol(o.name));
-    if (it != catalog.topologies.end()) return projections::describe_topology(state, it->first, it->second);
+    if (it != catalog.topologies.end()) {
+      std::optional<admission::topology::PodRequest> pod;
+      if (!o.pod.empty()) {
+        auto read = projections::parse_pod(o.pod);
+        if (!read) return tl::unexpected(read.error());
+        pod = std::move(*read);
+      }
+      return projections::describe_topology(state, it->first, it->second, pod);
+    }
     std::vector<std::string> names;
     for (const auto& [name, levels] : catalog.topologies) names.emplace_back(name.text());
     return fail(ErrorKind::not_found, "topologies \"" + o.name + "\" not found" + projections::did_you_mean(o.name, names));
@@ -97,6 +106,7 @@ void add_describe(CLI::App& app, Session& session) {
       ->check(is_kind());
   c->add_option("name", o->name, "Its name; of a workload also NAMESPACE/NAME, job/NAME")->required();
   c->add_option("-n,--namespace", o->namespace_, "The namespace")->default_str("default");
+  c->add_option("--pod", o->pod, "Of a topology: what a pod takes whose gangs are to find room, as in nvidia.com/gpu=8,cpu=32");
   add_output(*c, o->format, {"text", "json", "yaml"});
   add_past_options(*c, o->past, true);
 }

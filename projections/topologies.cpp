@@ -11,6 +11,7 @@
 #include "admission/workload/workload_parent.hpp"
 #include "events/decision_fields.hpp"
 #include "projections/format.hpp"
+#include "projections/gang_room.hpp"
 
 namespace hindsight::projections {
 namespace {
@@ -199,8 +200,31 @@ Json topology_object(Symbol name, const std::vector<std::string>& levels) {
           {"spec", {{"levels", std::move(list)}}}};
 }
 
-Json describe_topology(const StateView& state, Symbol name, const std::vector<std::string>& levels) {
+namespace {
+
+/// How large a gang finds room at each level, and how scattered the room is.
+Json gangs(admission::topology::TopologyRoom& room, std::uint32_t flavor, const admission::topology::PodRequest& pod) {
+  Json out = Json::array();
+  for (const LevelRoom& level : gang_room(room, flavor, pod)) {
+    Json one{{"level", level.level},
+             {"domains", level.domains},
+             {"withoutPlaces", level.empty},
+             {"pods", level.pods},
+             {"largestGang", level.largest}};
+    if (!level.where.empty()) one["in"] = level.where;
+    const std::int64_t share = level.pods == 0 ? 0 : 100 * level.in_used / level.pods;
+    one["inUsedDomains"] = std::to_string(level.in_used) + " (" + std::to_string(share) + " %)";
+    out.push_back(std::move(one));
+  }
+  return out;
+}
+
+}  // namespace
+
+Json describe_topology(const StateView& state, Symbol name, const std::vector<std::string>& levels,
+                       const std::optional<admission::topology::PodRequest>& pod) {
   const auto shares = node_shares(state);
+  auto room = whole_room(state);
   Json out{{"name", name.text()}, {"levels", levels}, {"flavors", Json::array()}};
   for (const auto& [flavor_name, flavor] : state.domain().catalog()->flavors) {
     if (flavor->topology != name) continue;
@@ -233,7 +257,14 @@ Json describe_topology(const StateView& state, Symbol name, const std::vector<st
       if (path.size() == levels.size()) row["workloads"] = whose_text(sum.share);
       rows.push_back(std::move(row));
     }
-    out["flavors"].push_back({{"name", flavor_name.text()}, {"nodes", nodes}, {"domains", std::move(rows)}});
+    Json one{{"name", flavor_name.text()}, {"nodes", nodes}};
+    if (const auto number = room ? room->find(flavor_name) : std::nullopt; number && nodes != 0) {
+      const auto measure = pod ? *pod : measuring_pod(*room, *number);
+      one["gangsOfPodsWith"] = words_of(measure);
+      one["gangs"] = gangs(*room, *number, measure);
+    }
+    one["domains"] = std::move(rows);
+    out["flavors"].push_back(std::move(one));
   }
   return out;
 }

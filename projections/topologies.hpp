@@ -1,10 +1,12 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "admission/topology/placement.hpp"
 #include "projections/json.hpp"
 #include "projections/lookup.hpp"
 #include "projections/table.hpp"
@@ -38,7 +40,8 @@ struct NodeShare {
 [[nodiscard]] Json topology_object(Symbol name, const std::vector<std::string>& levels);
 
 /// The domains of a topology as a tree, by flavor: how many nodes take part, what is free, whose pods are there.
-[[nodiscard]] Json describe_topology(const StateView& state, Symbol name, const std::vector<std::string>& levels);
+[[nodiscard]] Json describe_topology(const StateView& state, Symbol name, const std::vector<std::string>& levels,
+                                     const std::optional<admission::topology::PodRequest>& pod = {});
 /// One node: what is free of it, and whose pods stand there.
 [[nodiscard]] Json describe_node(const StateView& state, const admission::NodeConfig& node);
 

@@ -1,0 +1,153 @@
+// A plan of moves: what it promises is played, move by move.
+
+#include "projections/defragment.hpp"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "admission/domain/domain.hpp"
+#include "projections/gang_room.hpp"
+#include "projections/topologies.hpp"
+#include "tests/admission/entities/fleet.hpp"
+
+namespace hindsight::projections {
+namespace {
+
+using admission::testing::Ask;
+using admission::testing::Fleet;
+
+const Ask one_rack{.required = "rack"};
+const Symbol racks("racks");
+
+/// Three racks of two hosts with 4 cores. In each of the first two there is a small workload, which makes both unfit for a gang of 8 cores.
+class Defragment : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    w.set_up();
+    for (int i = 0; i < 6; ++i) w.node("n" + std::to_string(i), {.rack = "r" + std::to_string(i / 2)});
+    // Two fillers let each small one come to stand in a rack of its own, and go again.
+    w.observe(w.gang("small-a", 2, 1'000, one_rack, 5));
+    (void)w.settle();
+    w.observe(w.gang("filler", 2, 3'000, one_rack, 5));
+    (void)w.settle();
+    w.observe(w.gang("small-b", 3, 1'500, one_rack, 5));
+    (void)w.settle();
+    w.finish("filler");
+    (void)w.settle();
+  }
+  [[nodiscard]] const admission::StateView& state() { return w.driver(); }
+  /// As whoever follows the plan does it: each workload is set inactive and active again, one after the other.
+  void play(const DefragmentationPlan& plan) {
+    for (const auto& m : plan.moves) {
+      const std::string name = m.workload.substr(m.workload.find('/') + 1);
+      for (const bool active : {false, true}) {
+        auto o = w.seen_as(name);
+        o.active = active;
+        if (!active) {  // its maker clears the admission of a Workload that no job owns
+          w.observe(o);
+          (void)w.settle();
+          o = w.seen_as(name);
+          o.has_admission = false;
+          o.assignments = {};
+          auto conditions = w.arena().make<ConditionFacts>(1);
+          conditions[0] = {ConditionType::quota_reserved, ConditionStatus::false_, "Pending", "", w.now};
+          o.conditions = conditions;
+        }
+        w.observe(o);
+        (void)w.settle();
+        (void)w.pass();
+      }
+    }
+  }
+  Fleet w;
+};
+
+TEST_F(Defragment, ARackIsMadeFree) {
+  const auto plan = make_a_domain_free(state(), racks, {});
+  ASSERT_TRUE(plan) << plan.error().message;
+  ASSERT_EQ(plan->moves.size(), 1U) << to_text(*plan);
+  EXPECT_EQ(plan->pods, plan->moves[0].pods);
+  ASSERT_FALSE(plan->gains.empty());
+  EXPECT_NE(plan->gains[0].find("domains of rack without anybody"), std::string::npos) << to_text(*plan);
+  EXPECT_EQ(to_json(*plan)["podsRestarted"], plan->pods);
+}
+
+TEST_F(Defragment, RoomIsMadeForOneThatWaits) {
+  w.observe(w.gang("wide", 2, 4'000, one_rack));
+  (void)w.settle();
+  if (w.state("wide").reserved()) {  // a rack is free: it takes it, and the next one waits
+    w.observe(w.gang("wider", 2, 4'000, one_rack));
+    (void)w.settle();
+  }
+  const std::string waiting = w.state("wide").reserved() ? "wider" : "wide";
+  ASSERT_FALSE(w.state(waiting).reserved());
+  const auto at = find_workload(state(), parse_target(waiting, "default").value()).value();
+  const auto plan = make_room_for(state(), racks, at);
+  ASSERT_TRUE(plan) << plan.error().message;
+  EXPECT_FALSE(plan->places.empty());
+  EXPECT_LE(plan->pods, 3) << to_text(*plan);
+  EXPECT_GE(plan->pods, 2);
+  const std::string text = to_text(*plan);
+  EXPECT_NE(text.find("Workload default/" + waiting + " gets places: main on "), std::string::npos) << text;
+}
+
+TEST_F(Defragment, WhoNeedsNoneGetsNone) {
+  const auto fits = [&](const std::string& name) {
+    const auto at = find_workload(state(), parse_target(name, "default").value()).value();
+    const auto plan = make_room_for(state(), racks, at);
+    return plan ? std::string() : plan.error().message;
+  };
+  EXPECT_EQ(fits("small-a"), "Workload default/small-a waits in no queue; 'hindsight why' tells where it is");
+  w.observe(w.gang("huge", 3, 4'000, one_rack));
+  (void)w.settle();
+  EXPECT_EQ(fits("huge"), "Workload default/huge would not fit if topology racks were empty either");
+  const auto level = make_a_domain_free(state(), racks, "row");
+  ASSERT_FALSE(level);
+  EXPECT_EQ(level.error().message, "--level: topology racks has no level \"row\"; allowed: block, rack, kubernetes.io/hostname");
+  const auto whole = make_a_domain_free(state(), racks, "block");
+  ASSERT_FALSE(whole);
+  EXPECT_EQ(
+      whole.error().message,
+      "nobody can be moved so that a domain of level block gets free: of 1 domain that were tried, each has somebody for whom there is "
+      "no room elsewhere");
+}
+
+// A gang of any pod: how many of them one domain has room for.
+TEST_F(Defragment, TheLargestGangOfEachLevelIsTold) {
+  const auto room = [&](const std::string& pod) {
+    auto whole = whole_room(state());
+    std::string out;
+    for (const auto& level : gang_room(*whole, 0, parse_pod(pod).value()))
+      out += level.level + " " + std::to_string(level.largest) + "/" + std::to_string(level.pods) + " in " + level.where + ", empty " +
+             std::to_string(level.empty) + "/" + std::to_string(level.domains) + "; ";
+    return out;
+  };
+  const Json told = describe_topology(state(), racks, {"block", "rack", "kubernetes.io/hostname"}, parse_pod("cpu=4").value());
+  const Json& gangs = told["flavors"][0]["gangs"];
+  EXPECT_EQ(told["flavors"][0]["gangsOfPodsWith"], "4 cpu");
+  ASSERT_EQ(gangs.size(), 3U);
+  EXPECT_EQ(gangs[1]["level"], "rack");
+  EXPECT_EQ(gangs[2]["largestGang"], 1);
+  EXPECT_EQ(gangs[0]["withoutPlaces"], 0);
+  // the largest gang is placed, and one more pod is not
+  const auto largest = gangs[1]["largestGang"].get<std::int32_t>();
+  w.observe(w.gang("one-more", largest + 1, 4'000, one_rack));
+  (void)w.settle();
+  EXPECT_FALSE(w.state("one-more").reserved()) << room("cpu=4");
+  w.observe(w.gang("largest", largest, 4'000, one_rack));
+  (void)w.settle();
+  EXPECT_TRUE(w.state("largest").reserved()) << room("cpu=4");
+}
+
+TEST(ParsePod, SaysWhatIsWrong) {
+  EXPECT_EQ(words_of(parse_pod("nvidia.com/gpu=8,cpu=500m").value()), "500m cpu, 8 nvidia.com/gpu");
+  for (const char* bad : {"", "cpu", "cpu=", "cpu=0", "cpu=-1", "=1", "cpu=1,", "cpu=1,cpu=2", "pods=3", "cpu=x"}) {
+    const auto pod = parse_pod(bad);
+    ASSERT_FALSE(pod) << bad;
+    EXPECT_NE(pod.error().message.find("allowed: RESOURCE=QUANTITY"), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace hindsight::projections
