@@ -354,6 +354,7 @@ class Reader {
         {"TASProfileMixed", &settings_.mixed_profile},
         {"TASBalancedPlacement", &settings_.balanced_placement},
         {"TASRespectNodeAffinityPreferred", &settings_.preferred_affinity},
+        {"ElasticJobsViaWorkloadSlicesWithTAS", &settings_.elastic_topologies},
         {"TASFailedNodeReplacement", &settings_.replace_nodes},
         {"TASFailedNodeReplacementFailFast", &settings_.replace_or_evict},
         {"TASReplaceNodeOnPodTermination", &settings_.replace_when_idle},

@@ -22,12 +22,6 @@ using topology::TopologyRoom;
 constexpr std::size_t domains_max = 64;  // more are not tried
 constexpr Amount barrier = Amount{1} << 50;
 
-std::string words_of_path(const std::vector<std::string>& path) {
-  std::string out;
-  for (const auto& value : path) out += (out.empty() ? "" : "/") + value;
-  return out;
-}
-
 std::string places_text(const TopologyAssignment& where) {
   std::vector<std::string> parts;
   for (std::size_t i = 0; i < where.size(); ++i) {
@@ -146,7 +140,7 @@ std::vector<Spot> spots_of(Attempt& attempt, Symbol topology, std::size_t level)
     for (const auto& [id, leaves] : room.leaves_of_holders(f))
       for (const DomainIndex leaf : leaves) standing[flavor.tree.above(leaf, level)].insert(id);
     for (const auto& [domain, ids] : standing) {
-      Spot spot{f, level, domain, 0, flavor.tree.levels()[level] + " " + words_of_path(flavor.tree.path(level, domain))};
+      Spot spot{f, level, domain, 0, flavor.tree.levels()[level] + " " + path_text(flavor.tree.path(level, domain))};
       bool all = true;
       for (const WorkloadId id : ids) {
         const auto r = reservations.find(id);

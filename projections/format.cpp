@@ -59,4 +59,10 @@ std::string full_name(std::string_view namespace_, std::string_view name) {
 
 std::string counted(std::size_t n, std::string_view noun) { return std::to_string(n) + " " + std::string(noun) + (n == 1 ? "" : "s"); }
 
+std::string path_text(const std::vector<std::string>& path) {
+  std::string out;
+  for (const auto& value : path) out += (out.empty() ? "" : "/") + value;
+  return out;
+}
+
 }  // namespace hindsight::projections

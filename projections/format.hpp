@@ -31,4 +31,7 @@ namespace hindsight::projections {
 /// "1 workload", "2 workloads".
 [[nodiscard]] std::string counted(std::size_t n, std::string_view noun);
 
+/// Values of the levels of a topology from the top: "block-1/rack-2".
+[[nodiscard]] std::string path_text(const std::vector<std::string>& path);
+
 }  // namespace hindsight::projections

@@ -13,12 +13,6 @@ using namespace admission::topology;
 
 const Symbol pods_resource("pods");
 
-std::string path_words(const std::vector<std::string>& path) {
-  std::string out;
-  for (const auto& value : path) out += (out.empty() ? "" : "/") + value;
-  return out;
-}
-
 PodRequest with_slot(PodRequest pod) {
   pod.emplace_back(pods_resource, 1);
   std::sort(pod.begin(), pod.end(), [](const auto& a, const auto& b) { return ByText{}(a.first, b.first); });
@@ -63,7 +57,7 @@ std::vector<LevelRoom> gang_room(TopologyRoom& room, std::uint32_t number, const
       if (!sum.empty) one.in_used += sum.pods;
       if (sum.pods > one.largest) {
         one.largest = sum.pods;
-        one.where = path_words(tree.path(level, d));
+        one.where = path_text(tree.path(level, d));
       }
     }
   }

@@ -92,7 +92,7 @@ ScratchTree::Nomination ScratchTree::nominate(const WorkloadInfo& workload) {
   const std::function<const FlavorConfig*(Symbol)> find = [&](Symbol name) { return catalog.flavor(name); };
   FlavorLookup flavors(tree_, find);
   std::optional<PodPlacer> placer;
-  if (room_) placer.emplace(*room_, catalog.settings, &catalog.checks);
+  if (room_) placer.emplace(*room_, catalog.settings, tree_, &catalog.checks);
   const PodPlacer* places = placer ? &*placer : nullptr;
   Preemption preemption(tree_, catalog.settings, state_->domain().now(), state_->domain().context().repeated, places);
   FlavorAssigner assigner(tree_, catalog.settings, flavors, preemption, places);
@@ -115,9 +115,9 @@ ScratchTree::Nomination ScratchTree::nominate(const WorkloadInfo& workload) {
   }
 }
 
-bool ScratchTree::implies_topology() {
-  return room_ && PodPlacer(*room_, state_->domain().catalog()->settings, nullptr).implies(tree_.queue(tree_.find_queue(cluster_queue_)));
-}
+PodPlacer ScratchTree::placer() { return {*room_, state_->domain().catalog()->settings, tree_, nullptr}; }
+
+bool ScratchTree::implies_topology() { return room_ && placer().implies(tree_.queue(tree_.find_queue(cluster_queue_))); }
 
 bool ScratchTree::fits(const WorkloadInfo& workload) { return nominate(workload).mode == AssignmentMode::fit; }
 
@@ -126,8 +126,7 @@ std::shared_ptr<const Reservation> ScratchTree::move(const std::string& uid) {
   if (it == reservations_.end() || !room_) return nullptr;
   const Reservation& before = *it->second;
   room_->release(before.workload->id);
-  const PodPlacer placer(*room_, state_->domain().catalog()->settings, nullptr);
-  const auto placed = place_again(before, tree_.queue(tree_.find_queue(it->first)), placer);
+  const auto placed = place_again(before, tree_.queue(tree_.find_queue(it->first)), placer());
   if (!placed) {
     room_->reserve(before);
     return nullptr;

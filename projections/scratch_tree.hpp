@@ -8,6 +8,7 @@
 
 #include "admission/domain/state_view.hpp"
 #include "admission/quota/quota_tree.hpp"
+#include "admission/scheduling/pod_placer.hpp"
 #include "admission/topology/topology_room.hpp"
 #include "projections/quota_report.hpp"
 
@@ -36,6 +37,8 @@ class ScratchTree {
 
   /// Null: topologies are switched off.
   [[nodiscard]] admission::topology::TopologyRoom* room() { return room_ ? &*room_ : nullptr; }
+  /// There is a room.
+  [[nodiscard]] admission::PodPlacer placer();
   /// Are all flavors of the queue such that who asks for no topology is placed anyway?
   [[nodiscard]] bool implies_topology();
   /// All who hold quota in the tree.

@@ -19,7 +19,7 @@ using namespace admission;
 using topology::TopologyRoom;
 
 constexpr std::size_t examples_max = 3;
-constexpr std::size_t holders_max = 200;  // more are not tried out one by one
+constexpr std::size_t place_holders_max = 200;  // more are not tried out one by one
 constexpr std::int32_t nodes_max = 16;
 
 /// Pods that are placed together, as PodPlacer sees them: the workers, and maybe one that leads them.
@@ -45,12 +45,6 @@ std::vector<Group> groups_of(const WorkloadInfo& workload) {
   return out;
 }
 
-std::string words_of_path(const std::vector<std::string>& path) {
-  std::string out;
-  for (const auto& value : path) out += (out.empty() ? "" : "/") + value;
-  return out;
-}
-
 std::vector<PlaceTrial::Exclusion> exclusions(const TopologyRoom& room, std::uint32_t number, const topology::Capacity& free,
                                               const PodSetInfo& pods) {
   const auto& flavor = room.flavor(number);
@@ -67,7 +61,7 @@ std::vector<PlaceTrial::Exclusion> exclusions(const TopologyRoom& room, std::uin
     auto& e = by_reason[reason];
     e.reason = reason;
     ++e.nodes;
-    if (e.examples.size() < examples_max) e.examples.push_back(words_of_path(flavor.tree.path(flavor.tree.lowest(), leaf)));
+    if (e.examples.size() < examples_max) e.examples.push_back(path_text(flavor.tree.path(flavor.tree.lowest(), leaf)));
   }
   std::vector<PlaceTrial::Exclusion> out;
   for (auto& [reason, e] : by_reason) out.push_back(std::move(e));
@@ -107,7 +101,7 @@ PlaceTrial try_group(TopologyRoom& room, std::uint32_t number, const Group& grou
   // Of pods that may be spread over several domains no single one comes nearest.
   if (misfit.nearest && rules->strict)
     out.nearest =
-        flavor.tree.levels()[misfit.nearest->first] + " " + words_of_path(flavor.tree.path(misfit.nearest->first, misfit.nearest->second));
+        flavor.tree.levels()[misfit.nearest->first] + " " + path_text(flavor.tree.path(misfit.nearest->first, misfit.nearest->second));
   else if (misfit.nearest)
     out.nearest = "the whole topology";
   out.exclusions = exclusions(room, number, room.free()[number], *group.workers);
@@ -165,7 +159,7 @@ class PlaceRemedies {
       return std::tie(a.first, a.second.priority, a.second.namespace_, a.second.name) <
              std::tie(b.first, b.second.priority, b.second.namespace_, b.second.name);
     });
-    if (holders.size() > holders_max) holders.erase(holders.begin(), holders.end() - static_cast<std::ptrdiff_t>(holders_max));
+    if (holders.size() > place_holders_max) holders.erase(holders.begin(), holders.end() - static_cast<std::ptrdiff_t>(place_holders_max));
     Remedy out{Remedy::Kind::free_places, {}, {}, {}};
     for (const auto& [pods, h] : holders) {
       scratch.release(h);
@@ -310,12 +304,11 @@ class PlaceRemedies {
   static std::string home_of(const TopologyRoom::Flavor& flavor, topology::DomainIndex leaf) {
     const auto lowest = flavor.tree.lowest();
     if (lowest == 0) return "topology " + std::string(flavor.topology.text());
-    return flavor.tree.levels()[lowest - 1] + " " + words_of_path(flavor.tree.path(lowest - 1, flavor.tree.above(leaf, lowest - 1)));
+    return flavor.tree.levels()[lowest - 1] + " " + path_text(flavor.tree.path(lowest - 1, flavor.tree.above(leaf, lowest - 1)));
   }
   static bool lies_in(const TopologyRoom::Flavor& flavor, topology::DomainIndex leaf, const std::string& nearest) {
     for (std::size_t level = 0; level < flavor.tree.level_count(); ++level)
-      if (flavor.tree.levels()[level] + " " + words_of_path(flavor.tree.path(level, flavor.tree.above(leaf, level))) == nearest)
-        return true;
+      if (flavor.tree.levels()[level] + " " + path_text(flavor.tree.path(level, flavor.tree.above(leaf, level))) == nearest) return true;
     return false;
   }
 
@@ -337,7 +330,7 @@ std::vector<PlaceTrial> try_places(const StateView& state, const WorkloadInfo& w
   auto scratch = ScratchTree::of(state, cluster_queue);
   if (!scratch || scratch->room() == nullptr || scratch->room()->empty()) return out;
   const bool implied = scratch->implies_topology();
-  const PodPlacer placer(*scratch->room(), catalog.settings, nullptr);
+  const PodPlacer placer = scratch->placer();
   for (const Group& group : groups_of(workload)) {
     std::vector<Symbol> seen;
     for (const auto& g : config->groups)

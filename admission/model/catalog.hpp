@@ -202,6 +202,7 @@ struct Settings {
   bool topologies = true;           ///< TopologyAwareScheduling (2724 §2.10).
   bool mixed_profile = true;        ///< TASProfileMixed: pods that may stand anywhere fill the fullest places first.
   bool balanced_placement = false;  ///< TASBalancedPlacement (2724 §3.10).
+  bool elastic_topologies = false;  ///< ElasticJobsViaWorkloadSlicesWithTAS: the pods of a replaced slice stay where they are (3.12).
   bool preferred_affinity = false;  ///< TASRespectNodeAffinityPreferred: the nodes that pods prefer go before the fullest ones.
   bool replace_nodes = true;        ///< TASFailedNodeReplacement (2724 §4.9).
   bool replace_or_evict = true;     ///< TASFailedNodeReplacementFailFast.

@@ -325,7 +325,7 @@ bool CohortTree::run_second_passes(const Context& c) {
     const auto rank = [](const WorkloadInfo& w) { return std::tuple(-std::int64_t{w.priority}, w.queue_time, std::string_view(w.uid)); };
     return rank(*a->workload) < rank(*b->workload);
   });
-  const PodPlacer placer(*room_, settings, &c.catalog->checks);
+  const PodPlacer placer(*room_, settings, *tree_, &c.catalog->checks);
   proposal_.most = c.step_bytes;
   for (const auto& r : waiting) {
     if (proposal_.full()) break;

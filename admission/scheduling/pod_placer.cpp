@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -107,66 +108,165 @@ tl::expected<std::vector<PodPlacer::Unit>, PodPlacer::Refusal> PodPlacer::units(
   return out;
 }
 
+namespace {
+
+/// Pods of a slice that stay where they are while it is replaced.
+using Stay = std::vector<std::pair<topology::DomainIndex, std::int32_t>>;
+
+/// Of one pod set, in the order of the assignment; error: a domain that is not there now.
+tl::expected<Stay, std::string> stay_of(const Reservation& replaced, Symbol pod_set, const TopologyRoom::Flavor& flavor) {
+  Stay out;
+  for (const PodSetReservation& p : replaced.effective.empty() ? replaced.pod_sets : replaced.effective) {
+    if (p.pod_set != pod_set) continue;
+    const TopologyAssignment& where = p.topology;
+    for (std::size_t i = 0; i < where.size(); ++i) {
+      std::vector<std::string> path;
+      std::string name;
+      for (const Symbol& value : where.domain(i)) {
+        path.emplace_back(value.text());
+        name.append(name.empty() ? "" : ",").append(value.text());
+      }
+      const auto leaf = flavor.tree.find_leaf(path);
+      if (!leaf || (!flavor.absent.empty() && flavor.absent[*leaf] != 0)) return tl::unexpected(std::move(name));
+      out.emplace_back(*leaf, where.counts[i]);
+    }
+  }
+  return out;
+}
+
+std::int32_t pods_in(const Stay& stay) {
+  std::int32_t out = 0;
+  for (const auto& [leaf, n] : stay) out = topology::sum_of_pods(out, n);
+  return out;
+}
+
+/// The first `pods` of them: a slice that shrinks loses places from the end (EJ-109).
+Stay cut(const Stay& stay, std::int32_t pods) {
+  Stay out;
+  for (const auto& [leaf, n] : stay) {
+    if (pods == 0) break;
+    out.emplace_back(leaf, std::min(n, pods));
+    pods -= out.back().second;
+  }
+  return out;
+}
+
+Stay sum_of(const Stay& a, const Stay& b) {
+  std::map<topology::DomainIndex, std::int32_t> sum;
+  for (const auto* list : {&a, &b})
+    for (const auto& [leaf, n] : *list) sum[leaf] += n;
+  return {sum.begin(), sum.end()};
+}
+
+}  // namespace
+
+const Reservation* PodPlacer::survivors_of(const WorkloadInfo& workload) const {
+  if (!settings_.elastic_topologies || workload.slice_name.empty() || workload.replaces == no_workload) return nullptr;
+  const auto* entry = tree_.find_reservation(workload.replaces);
+  return entry == nullptr ? nullptr : entry->reservation.get();
+}
+
 tl::expected<WorkloadPlacement, PodPlacer::Refusal> PodPlacer::find(const WorkloadInfo& workload, const QuotaTree::Queue& queue,
                                                                     const Assignment& assignment, TopologyRoom::State& state) const {
   const auto wanted = units(workload, assignment);
   if (!wanted) return tl::unexpected(wanted.error());
+  const Reservation* replaced = survivors_of(workload);
+  // What the slice that is replaced has counts on: in a state without anybody its own pods are the only ones.
+  const bool alone = replaced != nullptr && &state == &room_.unused();
+  if (alone) (void)room_.take(state, workload.replaces, 1);
   WorkloadPlacement out;
   std::optional<Refusal> refusal;
-  for (const Unit& unit : *wanted) {
-    const PodSetAssignment& workers = assignment.pod_sets[unit.workers];
-    const PodSetInfo& info = workload.pod_sets[workers.pod_set];
-    const TopologyRoom::Flavor& flavor = room_.flavor(unit.flavor);
-    std::vector<std::uint32_t> positions{unit.workers};
-    if (unit.leader >= 0) positions.push_back(static_cast<std::uint32_t>(unit.leader));
-    std::sort(positions.begin(), positions.end());
+  for (const Unit& unit : *wanted)
+    if (auto placed = place_unit(workload, queue, assignment, unit, replaced, state, out); !placed) {
+      refusal = std::move(placed.error());
+      break;
+    }
+  TopologyRoom::take(state, out.holding, -1);
+  if (alone) (void)room_.take(state, workload.replaces, -1);
+  if (refusal) return tl::unexpected(std::move(*refusal));
+  return out;
+}
 
-    const auto rules =
-        topology::rules_for(info.topology.value_or(TopologyRequest{}), flavor.tree.levels(), implies(queue), profile_of(settings_));
-    if (!rules) {
-      refusal = Refusal{std::move(positions), rules.error().message};
-      break;
-    }
-    if (workers.count % rules->layers.front().size != 0) {  // TAS-44: else the rest would wait for ever
-      refusal = Refusal{std::move(positions), "pod set slice size " + std::to_string(rules->layers.front().size) +
-                                                  " must evenly divide the pod set count " + std::to_string(workers.count)};
-      break;
-    }
-    topology::Gang gang{workers.count, topology::request_of(info), {}};
-    const auto filter = room_.filter(unit.flavor, info.shape);
-    auto leader_filter = filter;
-    if (unit.leader >= 0) {
-      const PodSetInfo& leader = workload.pod_sets[assignment.pod_sets[static_cast<std::size_t>(unit.leader)].pod_set];
-      gang.leader = topology::request_of(leader);
-      leader_filter = room_.filter(unit.flavor, leader.shape);
-    }
-    auto placed = topology::place(flavor.tree, state[unit.flavor], *rules, gang,
-                                  {filter->excluded, leader_filter->excluded, filter->scores, flavor.absent});
-    if (!placed) {
+tl::expected<void, PodPlacer::Refusal> PodPlacer::place_unit(const WorkloadInfo& workload, const QuotaTree::Queue& queue,
+                                                             const Assignment& assignment, const Unit& unit, const Reservation* replaced,
+                                                             TopologyRoom::State& state, WorkloadPlacement& out) const {
+  const PodSetAssignment& workers = assignment.pod_sets[unit.workers];
+  const PodSetInfo& info = workload.pod_sets[workers.pod_set];
+  const TopologyRoom::Flavor& flavor = room_.flavor(unit.flavor);
+  std::vector<std::uint32_t> positions{unit.workers};
+  if (unit.leader >= 0) positions.push_back(static_cast<std::uint32_t>(unit.leader));
+  std::sort(positions.begin(), positions.end());
+  const auto refuse = [&](std::string text) { return tl::unexpected(Refusal{positions, std::move(text)}); };
+
+  const TopologyRequest request = info.topology.value_or(TopologyRequest{});
+  if (settings_.elastic_topologies && !workload.slice_name.empty() && (request.required || request.preferred))  // EJ-107
+    return refuse(std::string(request.required ? "required" : "preferred") +
+                  " topology is not supported with ElasticJobsViaWorkloadSlices");
+  const auto rules = topology::rules_for(request, flavor.tree.levels(), implies(queue), profile_of(settings_));
+  if (!rules) return refuse(rules.error().message);
+  const std::int32_t slice = rules->layers.front().size;
+  if (workers.count % slice != 0)  // TAS-44: else the rest would wait for ever
+    return refuse("pod set slice size " + std::to_string(slice) + " must evenly divide the pod set count " + std::to_string(workers.count));
+
+  topology::Gang gang{workers.count, topology::request_of(info), {}};
+  const auto filter = room_.filter(unit.flavor, info.shape);
+  auto leader_filter = filter;
+  Stay stay, leader_stays;
+  if (unit.leader >= 0) {
+    const PodSetInfo& leader = workload.pod_sets[assignment.pod_sets[static_cast<std::size_t>(unit.leader)].pod_set];
+    gang.leader = topology::request_of(leader);
+    leader_filter = room_.filter(unit.flavor, leader.shape);
+  }
+  if (replaced != nullptr) {
+    const auto stays = [&](Symbol pod_set) { return stay_of(*replaced, pod_set, flavor); };
+    const auto mine = stays(info.name);
+    const auto leads = unit.leader < 0 ? tl::expected<Stay, std::string>(Stay{})
+                                       : stays(workload.pod_sets[assignment.pod_sets[static_cast<std::size_t>(unit.leader)].pod_set].name);
+    for (const auto* one : {&mine, &leads})
+      if (!*one)  // EJ-111: the pods that run cannot move
+        return refuse("the slice that it replaces has pods in the domain " + one->error() +
+                      ", which is not there now: the resize waits until its nodes are back");
+    stay = *mine;
+    leader_stays = *leads;
+  }
+
+  topology::Placement placed;
+  const std::int32_t more = workers.count - pods_in(stay);
+  if (more <= 0 && (unit.leader < 0 || !leader_stays.empty())) {
+    stay = cut(stay, workers.count);
+  } else {
+    if (more % slice != 0)
+      return refuse("pod set slice size " + std::to_string(slice) + " must evenly divide the " + std::to_string(more) + " pods more");
+    topology::Gang rest = gang;
+    rest.count = more;
+    if (!leader_stays.empty()) rest.leader.reset();
+    auto found = topology::place(flavor.tree, state[unit.flavor], *rules, rest,
+                                 {filter->excluded, leader_filter->excluded, filter->scores, flavor.absent});
+    if (!found) {
       auto reasons = filter->reasons;
       if (leader_filter != filter)
         for (const auto& [why, n] : leader_filter->reasons) reasons.emplace("leader's " + why, n);
-      refusal = Refusal{std::move(positions), topology::text_of(placed.error(), flavor.topology.text(), flavor.tree, *rules, reasons)};
-      break;
+      return refuse(topology::text_of(found.error(), flavor.topology.text(), flavor.tree, *rules, reasons));
     }
-    topology::Holding part;
-    part.requests.push_back(gang.request);
-    for (const auto& [leaf, n] : placed->pods) room_.add_use(part, {unit.flavor, leaf, n, 0});
-    if (placed->leader) {
-      part.requests.push_back(*gang.leader);
-      room_.add_use(part, {unit.flavor, *placed->leader, 1, 1});
-      out.pod_sets.push_back({static_cast<std::uint32_t>(unit.leader), unit.flavor, {{*placed->leader, 1}}});
-    }
-    out.pod_sets.push_back({unit.workers, unit.flavor, std::move(placed->pods)});
-    TopologyRoom::take(state, part);  // the next ones see it (TAS-67)
-    const auto first = static_cast<std::uint32_t>(out.holding.requests.size());
-    for (auto& use : part.uses) use.request += first;
-    std::move(part.requests.begin(), part.requests.end(), std::back_inserter(out.holding.requests));
-    out.holding.uses.insert(out.holding.uses.end(), part.uses.begin(), part.uses.end());
+    placed = std::move(*found);
   }
-  TopologyRoom::take(state, out.holding, -1);
-  if (refusal) return tl::unexpected(std::move(*refusal));
-  return out;
+
+  topology::Holding part;
+  part.requests.push_back(gang.request);
+  for (const auto& [leaf, n] : placed.pods) room_.add_use(part, {unit.flavor, leaf, n, 0});
+  if (placed.leader) {
+    part.requests.push_back(*gang.leader);
+    room_.add_use(part, {unit.flavor, *placed.leader, 1, 1});
+    leader_stays = {{*placed.leader, 1}};
+  }
+  if (unit.leader >= 0) out.pod_sets.push_back({static_cast<std::uint32_t>(unit.leader), unit.flavor, leader_stays});
+  out.pod_sets.push_back({unit.workers, unit.flavor, stay.empty() ? std::move(placed.pods) : sum_of(stay, placed.pods)});
+  TopologyRoom::take(state, part);  // the next ones see it (TAS-67)
+  const auto first = static_cast<std::uint32_t>(out.holding.requests.size());
+  for (auto& use : part.uses) use.request += first;
+  std::move(part.requests.begin(), part.requests.end(), std::back_inserter(out.holding.requests));
+  out.holding.uses.insert(out.holding.uses.end(), part.uses.begin(), part.uses.end());
+  return {};
 }
 
 bool PodPlacer::fits(const WorkloadInfo& workload, const QuotaTree::Queue& queue, const Assignment& assignment,

@@ -25,9 +25,9 @@ enum class TopologyMatch : std::uint8_t { matches, not_supported, only_supported
 /// Finds places for the pods of a workload whose flavors have been chosen by quota (2724 §3.9, §3.13).
 class PodPlacer {
  public:
-  /// `checks`: null: there are none.
-  PodPlacer(topology::TopologyRoom& room, const Settings& settings, const Catalog::Table<CheckConfig>* checks)
-      : room_(room), settings_(settings), checks_(checks) {}
+  /// `tree`: who holds quota and places; `checks`: null: there are none.
+  PodPlacer(topology::TopologyRoom& room, const Settings& settings, const QuotaTree& tree, const Catalog::Table<CheckConfig>* checks)
+      : room_(room), settings_(settings), tree_(tree), checks_(checks) {}
 
   [[nodiscard]] topology::TopologyRoom& room() const { return room_; }
   /// TAS-51 to TAS-53. `implied`: see below.
@@ -63,11 +63,18 @@ class PodPlacer {
     std::string text;
   };
   [[nodiscard]] tl::expected<std::vector<Unit>, Refusal> units(const WorkloadInfo& workload, const Assignment& assignment) const;
+  /// Adds the places of one unit to `out` and takes them in `state`.
+  [[nodiscard]] tl::expected<void, Refusal> place_unit(const WorkloadInfo& workload, const QuotaTree::Queue& queue,
+                                                       const Assignment& assignment, const Unit& unit, const Reservation* replaced,
+                                                       topology::TopologyRoom::State& state, WorkloadPlacement& out) const;
   [[nodiscard]] tl::expected<WorkloadPlacement, Refusal> find(const WorkloadInfo& workload, const QuotaTree::Queue& queue,
                                                               const Assignment& assignment, topology::TopologyRoom::State& state) const;
+  /// Where the pods of the slice that the workload replaces stand (77 §3.12); null: it replaces none, or its places do not matter.
+  [[nodiscard]] const Reservation* survivors_of(const WorkloadInfo& workload) const;
 
   topology::TopologyRoom& room_;
   const Settings& settings_;
+  const QuotaTree& tree_;
   const Catalog::Table<CheckConfig>* checks_;
 };
 

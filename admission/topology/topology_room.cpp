@@ -204,7 +204,7 @@ Holding TopologyRoom::holding_of(const Reservation& reservation) const {
   static const Symbol hostname("kubernetes.io/hostname");
   Holding out;
   const auto& asked = reservation.workload->pod_sets.value();
-  for (const PodSetReservation& p : reservation.pod_sets) {
+  for (const PodSetReservation& p : reservation.effective.empty() ? reservation.pod_sets : reservation.effective) {
     if (p.topology.empty()) continue;
     const auto info = std::find_if(asked.begin(), asked.end(), [&](const PodSetInfo& s) { return s.name == p.pod_set; });
     if (info == asked.end() || info->count == 0) continue;

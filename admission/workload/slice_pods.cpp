@@ -62,6 +62,59 @@ void WorkloadParent::apply_pod(const PodObserved& o, Outbox& out) {
   out.send(self_, domain_address, msg::WorldChanged{});
 }
 
+/// A slice that was made smaller while it runs holds the places of the pods that remain, and no more (EJ-113, EJ-114). Which ones these are
+/// is known once the others have ended; places that no pod has yet are kept from the first on.
+std::shared_ptr<const Reservation> WorkloadParent::with_survivors(const WorkloadState& w, const Reservation& reservation) const {
+  auto out = std::make_shared<Reservation>(reservation);
+  for (PodSetReservation& p : out->effective) {
+    const TopologyAssignment& all = p.topology;
+    std::int64_t assigned = 0;
+    for (const auto n : all.counts) assigned += n;
+    if (all.empty() || assigned <= p.count) continue;
+    std::vector<std::int32_t> kept(all.size());
+    const topology::AssignedDomains domains(all);
+    std::int64_t total = 0;
+    for (const auto& pod : pods_) {
+      if (pod.ended || pod.pod_set != p.pod_set || !is_pod_of(pod, w)) continue;
+      const auto d = domains.find(pod.selector);
+      if (d < 0 || kept[static_cast<std::size_t>(d)] == all.counts[static_cast<std::size_t>(d)]) continue;
+      ++kept[static_cast<std::size_t>(d)];
+      ++total;
+    }
+    for (std::size_t d = 0; d < kept.size() && total < p.count; ++d) {
+      const auto more = static_cast<std::int32_t>(std::min<std::int64_t>(all.counts[d] - kept[d], p.count - total));
+      kept[d] += more;
+      total += more;
+    }
+    TopologyAssignment now;
+    now.levels = all.levels;
+    for (std::size_t d = 0; d < kept.size(); ++d) {
+      if (kept[d] == 0) continue;
+      for (const Symbol& value : all.domain(d)) now.values.push_back(value);
+      now.counts.push_back(kept[d]);
+    }
+    p.topology = std::move(now);
+  }
+  return out;
+}
+
+void WorkloadParent::follow_survivors(const Context& c, Outbox& out) {
+  for (std::size_t i = 0; i < workloads_.size(); ++i) {
+    const auto held = placements_[i].held;
+    if (held == nullptr || held->effective.empty() || !workloads_[i].reserved()) continue;
+    const bool smaller = std::any_of(held->effective.begin(), held->effective.end(), [&](const PodSetReservation& p) {
+      const auto whole =
+          std::find_if(held->pod_sets.begin(), held->pod_sets.end(), [&](const auto& all) { return all.pod_set == p.pod_set; });
+      return whole != held->pod_sets.end() && !whole->topology.empty() && p.count < whole->count;
+    });
+    if (!smaller) continue;
+    const auto now = with_survivors(workloads_[i], *make_reservation(workloads_[i], held->workload, replaced_by(i, c)));
+    const bool same = std::equal(now->effective.begin(), now->effective.end(), held->effective.begin(), held->effective.end(),
+                                 [](const auto& a, const auto& b) { return a.topology == b.topology; });
+    if (!same) publish(i, {.touched = true}, c, out);
+  }
+}
+
 void WorkloadParent::apply_pod_gone(std::string_view uid, Outbox& out) {
   const auto it = place_of(pods_, uid);
   if (it == pods_.end() || it->uid != uid) return;

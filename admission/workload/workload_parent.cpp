@@ -203,9 +203,11 @@ void WorkloadParent::receive(Message& message, const Context& c, Outbox& out) {
   } else if (std::holds_alternative<msg::HostChanged>(message.payload)) {
     repeats_.forget();
   } else if (const auto* seen = std::get_if<msg::PodSeen>(&message.payload)) {
-    return apply_pod(*seen->pod, out);
+    apply_pod(*seen->pod, out);
+    return follow_survivors(c, out);
   } else if (const auto* gone = std::get_if<msg::PodGone>(&message.payload)) {
-    return apply_pod_gone(gone->uid, out);
+    apply_pod_gone(gone->uid, out);
+    return follow_survivors(c, out);
   } else if (const auto* away = std::get_if<msg::HandOverPods>(&message.payload)) {
     return hand_over_pods(*away, out);
   } else if (auto* here = std::get_if<msg::PodsHandedOver>(&message.payload)) {
@@ -618,7 +620,7 @@ void WorkloadParent::publish(std::size_t index, Publish how, const Context& c, O
       out.send(self_, queue_address(queue), msg::Enqueue{info, moved || how.repush, how.force});
     } else {
       auto reservation = make_reservation(w, info, replaced);
-      if (w.elastic) at.held = reservation;
+      if (w.elastic) at.held = reservation = with_survivors(w, *reservation);
       msg::Reserve reserve{std::move(reservation), w.admitted(), how.assumed, !w.waits_for(Section::admission), {}};
       if (how.instead != nullptr) reserve.delta = slice_delta(effective_usage(w), effective_usage(*how.instead));
       out.send(self_, queue_address(queue), std::move(reserve));

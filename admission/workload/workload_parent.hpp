@@ -156,6 +156,8 @@ class WorkloadParent final : public Entity {
     const WorkloadState* instead = nullptr;  ///< With `assumed`: the slice that it takes the place of.
   };
   void publish(std::size_t index, Publish how, const Context& c, Outbox& out);
+  [[nodiscard]] std::shared_ptr<const Reservation> with_survivors(const WorkloadState& w, const Reservation& reservation) const;
+  void follow_survivors(const Context& c, Outbox& out);
   void publish_again(const Context& c, Outbox& out);
   void announce_due(const Context& c, Outbox& out);
   void request_reactivation(const WorkloadState& w, const Context& c, Outbox& out, Symbol freed = {}) const;

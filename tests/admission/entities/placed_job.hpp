@@ -50,7 +50,10 @@ class PlacedPods : public ::testing::Test {
     for (auto& p : out) {
       p.requests = requests;
       p.shape_hash = p.template_hash = p.core_hash = 7;
-      p.required_topology = "rack";
+      if (anywhere_)
+        p.unconstrained_topology = true;
+      else
+        p.required_topology = "rack";
       p.topology_requested = true;
       p.topology_ranked = true;
       if (leader_) p.pod_set_group = "together";
@@ -184,7 +187,7 @@ class PlacedPods : public ::testing::Test {
     return out;
   }
 
-  bool leader_ = false, elastic_ = false;
+  bool leader_ = false, elastic_ = false, anywhere_ = false;
   std::int64_t generation_ = 0;
   std::optional<std::int32_t> groups_;
   int events_ = 0;

@@ -1,0 +1,157 @@
+// Elastic jobs on flavors with a topology, with gate ElasticJobsViaWorkloadSlicesWithTAS (77 §3.12): pods that run stay where they are.
+
+#include "tests/admission/entities/placed_job.hpp"
+
+namespace hindsight::admission::testing {
+namespace {
+
+class ElasticPlaces : public PlacedPods {
+ protected:
+  void SetUp() override {
+    elastic_ = anywhere_ = true;
+    Settings settings;
+    settings.elastic_topologies = true;
+    w.configure(settings);
+    w.set_up();
+    for (const char* name : {"n1", "n2", "n3"}) w.node(name, {.cores = 2});
+  }
+  /// Each host has room for one pod while the job starts: so one pod stands on each of the first two.
+  void start_on_two_hosts() {
+    w.used("n1", 1);
+    w.used("n2", 1);
+    w.used("n3", 2);
+    start(2);
+    ASSERT_EQ(w.places("wl"), "n1:1 n2:1");
+    for (const char* name : {"n1", "n2", "n3"}) w.used(name, 0, 0);
+    (void)w.settle();
+  }
+  /// The job asks for so many pods, and another slice is made for them.
+  std::string grow(std::int32_t pods, const std::string& from) {
+    job(pods, false);
+    (void)w.settle();
+    const std::string name = "wl-" + std::to_string(generation_);
+    workload(name, pods, from);
+    (void)w.pass();
+    return name;
+  }
+  /// The job asks for fewer, and its Workload says so.
+  void shrink(const std::string& name, std::int32_t pods) {
+    job(pods, false);
+    (void)w.settle();
+    auto o = w.seen_as(name);
+    o.pod_sets = sets(pods);
+    w.remember(o);
+    w.observe(o);
+    (void)w.settle();
+  }
+};
+
+// EJ-108, TAS-119, E27: what runs stays, and only what is more is placed.
+TEST_F(ElasticPlaces, AGrownSliceKeepsThePlacesOfTheOldOne) {
+  start_on_two_hosts();
+  const auto name = grow(4, "wl");
+  EXPECT_EQ(w.places(name), "n1:1 n2:1 n3:2");
+  EXPECT_TRUE(w.state("wl").finished());
+  w.observe(w.gang("other", 1, 2'000, {.unconstrained = true}));
+  (void)w.settle();
+  EXPECT_FALSE(w.state("other").reserved()) << "no host has two cores any more: nothing was counted twice, and nothing forgotten";
+  w.observe(w.gang("one", 1, 1'000, {.unconstrained = true}));
+  (void)w.settle();
+  EXPECT_EQ(w.places("one"), "n1:1");
+}
+
+// EJ-107: without the gate a slice is placed anew as a whole.
+TEST_F(ElasticPlaces, WithoutTheGateASliceIsPlacedAnew) {
+  Settings settings;
+  settings.elastic_topologies = false;
+  w.configure(settings);
+  for (const char* name : {"n4", "n5"}) w.node(name, {.cores = 4});
+  start_on_two_hosts();
+  EXPECT_EQ(w.places(grow(4, "wl")), "n4:4");
+}
+
+// EJ-107, TAS-119
+TEST_F(ElasticPlaces, OneDomainCannotBeAskedFor) {
+  anywhere_ = false;
+  job(2, true);
+  (void)w.settle();
+  workload("wl", 2);
+  (void)w.pass();
+  EXPECT_FALSE(w.state("wl").reserved());
+  EXPECT_NE(w.state("wl")
+                .find(ConditionType::quota_reserved)
+                ->message.find("required topology is not supported with ElasticJobsViaWorkloadSlices"),
+            std::string::npos)
+      << w.state("wl").find(ConditionType::quota_reserved)->message;
+}
+
+// EJ-113, EJ-114: a job that became smaller holds the places of the pods that are left, and grows from there.
+TEST_F(ElasticPlaces, AShrunkSliceHoldsThePlacesOfItsSurvivors) {
+  start_on_two_hosts();
+  run(2);
+  shrink("wl", 1);
+  const auto other = [&](const std::string& name) {
+    w.observe(w.gang(name, 1, 2'000, {.unconstrained = true}));
+    (void)w.pass();
+    return w.places(name);
+  };
+  EXPECT_EQ(other("third"), "n3:1") << "the only host with two cores";
+  EXPECT_EQ(other("early"), "Pending") << "both pods still run";
+  pod("p0", {.index = 0, .gated = false, .on = "n1", .ended = true, .node = "n1"});  // the one that is left stands on the second host
+  (void)w.pass();
+  EXPECT_EQ(w.places("early"), "n1:1");
+  const auto name = grow(2, "wl");
+  EXPECT_EQ(w.places(name), "n2:2") << "beside the survivor";
+}
+
+// EJ-111: while the node of a pod that runs is away the resize waits: the pod cannot move.
+TEST_F(ElasticPlaces, AResizeWaitsForANodeThatIsAway) {
+  start_on_two_hosts();
+  w.node("n1", {.cores = 2, .ready = false});
+  (void)w.settle();
+  const auto name = grow(4, "wl");
+  ASSERT_FALSE(w.state(name).reserved());
+  EXPECT_NE(
+      w.state(name)
+          .find(ConditionType::quota_reserved)
+          ->message.find(
+              "the slice that it replaces has pods in the domain n1, which is not there now: the resize waits until its nodes are back"),
+      std::string::npos)
+      << w.state(name).find(ConditionType::quota_reserved)->message;
+  EXPECT_TRUE(w.state("wl").admitted());
+  w.node("n1", {.cores = 2});
+  (void)w.pass();
+  EXPECT_EQ(w.places(name), "n1:1 n2:1 n3:2");
+}
+
+// EJ-110, TAS-119: the leader keeps its domain.
+TEST_F(ElasticPlaces, TheLeaderStays) {
+  leader_ = true;
+  w.used("n1", 1);
+  w.used("n2", 1);
+  w.used("n3", 1);
+  start(1);
+  const auto before = w.places("wl");
+  for (const char* name : {"n1", "n2", "n3"}) w.used(name, 0, 0);
+  (void)w.settle();
+  const auto name = grow(3, "wl");
+  ASSERT_TRUE(w.state(name).reserved()) << w.pending(name);
+  const auto leader = [&](const std::string& of) { return w.state(of).admission->pod_sets[0].topology; };
+  EXPECT_EQ(leader(name), leader("wl").empty() ? leader(name) : leader("wl")) << before << " -> " << w.places(name);
+  EXPECT_EQ(w.places(name).substr(0, 4), before.substr(0, 4));
+}
+
+// EJ-115: pods that are more find the places that were added, by the name of the chain.
+TEST_F(ElasticPlaces, PodsThatAreMoreGetThePlacesThatAreMore) {
+  start_on_two_hosts();
+  run(2);
+  (void)grow(4, "wl");
+  job(4, false);
+  (void)w.settle();
+  for (const int i : {2, 3}) pod("p" + std::to_string(i), {.index = i});
+  EXPECT_EQ(placed(), "p2 n3 p3 n3");
+  EXPECT_EQ(decided(), "");
+}
+
+}  // namespace
+}  // namespace hindsight::admission::testing
