@@ -319,7 +319,7 @@ class Reader {
       else if (key == "repeatedPreemptions")
         integer(x, "hindsight.repeatedPreemptions", settings_.repeated_preemptions);
       else if (key != "controllers")  // the webhooks', and no part of any decision
-        complain("hindsight." + key, "unknown field", "controllers, preemptedWorkloadSliceHistory, reactivationBatch, repeatedPreemptions");
+        complain("hindsight." + key, "unknown field", "controllers, preemptedWorkloadSliceHistory, reactivationBatch, repeatedPreemptions, topologyMetrics");
     }
   }
 

@@ -54,6 +54,7 @@ struct Configuration {
   std::optional<ListenAddress> metrics_address;  ///< Nothing: no metrics.
   std::optional<ListenAddress> health_address;   ///< Nothing: no probes.
   bool cluster_queue_resource_metrics = false;
+  int topology_metrics = 0;  ///< hindsight.topologyMetrics: levels of topologies that gauges are told of.
   bool local_queue_metrics = true;
   LabelRequirements local_queue_metrics_selector;  ///< Empty: all.
   std::vector<CustomMetricLabel> custom_metric_labels;

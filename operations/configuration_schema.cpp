@@ -116,6 +116,7 @@ constexpr std::string_view table_text = R"(
     preemptedWorkloadSliceHistory int32 min=0
     reactivationBatch     string
     repeatedPreemptions   int32 min=0 max=1000
+    topologyMetrics       int32 min=0 max=16
 @QueueVisibility
   updateIntervalSeconds   int32 min=1
   clusterQueues

@@ -64,6 +64,28 @@ std::vector<LevelRoom> gang_room(TopologyRoom& room, std::uint32_t number, const
   return out;
 }
 
+std::vector<DomainAmounts> domain_amounts(const TopologyRoom& room, std::uint32_t number, std::size_t levels) {
+  const auto& flavor = room.flavor(number);
+  const TopologyTree& tree = flavor.tree;
+  const Capacity& free = room.free()[number];
+  const Capacity& unused = room.unused()[number];
+  std::vector<DomainAmounts> out;
+  for (std::size_t level = 0; level < std::min(levels, tree.level_count()); ++level) {
+    const std::size_t first = out.size();
+    for (DomainIndex d = 0; d < tree.size(level); ++d) out.push_back({tree.levels()[level], path_text(tree.path(level, d)), {}});
+    for (const Symbol& r : free.resources()) {
+      std::vector<std::pair<Amount, Amount>> sums(tree.size(level));
+      for (DomainIndex leaf = 0; leaf < tree.leaves(); ++leaf) {
+        auto& [all, left] = sums[tree.above(leaf, level)];
+        all = add(all, unused.at(r, leaf));
+        left = add(left, free.at(r, leaf));
+      }
+      for (DomainIndex d = 0; d < sums.size(); ++d) out[first + d].amounts.emplace_back(r, sums[d]);
+    }
+  }
+  return out;
+}
+
 PodRequest measuring_pod(const TopologyRoom& room, std::uint32_t flavor) {
   for (const Symbol& r : room.flavor(flavor).tree.capacity().resources())
     if (r.text().find('/') != std::string_view::npos && !r.text().starts_with("hugepages-")) return with_slot({{r, 1}});

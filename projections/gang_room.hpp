@@ -26,6 +26,15 @@ struct LevelRoom {
 [[nodiscard]] std::vector<LevelRoom> gang_room(admission::topology::TopologyRoom& room, std::uint32_t flavor,
                                                const admission::topology::PodRequest& pod);
 
+/// What the nodes of one domain offer without what pods of others use, and what of it is free.
+struct DomainAmounts {
+  std::string level, domain;  ///< The domain as a path.
+  std::vector<std::pair<Symbol, std::pair<Amount, Amount>>> amounts;
+};
+/// Of so many levels from the top, one after the other.
+[[nodiscard]] std::vector<DomainAmounts> domain_amounts(const admission::topology::TopologyRoom& room, std::uint32_t flavor,
+                                                        std::size_t levels);
+
 /// A pod to measure with: one of the resource that is made of devices ("nvidia.com/gpu"), the first by name, else one core.
 [[nodiscard]] admission::topology::PodRequest measuring_pod(const admission::topology::TopologyRoom& room, std::uint32_t flavor);
 /// Reads "nvidia.com/gpu=8,cpu=32". Errors: invalid, when the text names the part that is no resource with a quantity above 0.

@@ -17,6 +17,7 @@ struct MetricsOptions {
   std::string replica_role = "standalone";                        ///< leader, follower, standalone: the label of all metrics.
   std::map<std::string, std::string> build;                       ///< Labels of kueue_build_info.
   bool cluster_queue_resources = false;                           ///< metrics.enableClusterQueueResources (base-api §11).
+  int topology_levels = 0;                                        ///< hindsight.topologyMetrics: so many from the top; 0: none.
   bool local_queues = true;                                       ///< metrics.localQueueMetrics.enable.
   std::vector<admission::OwnedRequirement> local_queue_selector;  ///< metrics.localQueueMetrics.localQueueSelector; empty: all.
 };

@@ -13,6 +13,7 @@
 #include "admission/domain/queue_status.hpp"
 #include "admission/queue/cluster_queue.hpp"
 #include "projections/format.hpp"
+#include "projections/gang_room.hpp"
 #include "projections/gates.hpp"
 #include "projections/lookup.hpp"
 #include "projections/phase.hpp"
@@ -47,6 +48,8 @@ class Gauges {
     quarantined();
     across_ = Across::cluster_queue;
     for (const auto& [name, config] : catalog_.queues) cluster_queue(*config);
+    across_ = Across::same;  // every domain sees all nodes
+    if (options_.topology_levels > 0) topologies();
     across_ = Across::local_queue;
     if (options_.local_queues)
       for (const auto& [key, config] : catalog_.local_queues)
@@ -80,6 +83,25 @@ class Gauges {
       set("hindsight_quarantined_objects", "Objects that were set aside because they cannot be read or written", {{"kind", kind}}, n);
     if (const auto n = state_.domain().passed_over().size(); n > 0)
       set("hindsight_quarantined_records", "Records of the log that were set aside and have no effect", {}, static_cast<double>(n));
+  }
+
+  /// TAS-125: of the levels that are asked for, and of so many domains of a flavor, the upper levels first.
+  void topologies() {
+    constexpr std::size_t domains_max = 1'000;
+    const auto room = whole_room(state_);
+    for (std::uint32_t f = 0; room && f < room->size(); ++f) {
+      std::size_t told = 0;
+      for (const DomainAmounts& d : domain_amounts(*room, f, static_cast<std::size_t>(options_.topology_levels))) {
+        if (++told > domains_max) break;
+        for (const auto& [resource, amounts] : d.amounts) {
+          const Labels labels{
+              {"flavor", text(room->flavor(f).name)}, {"level", d.level}, {"domain", d.domain}, {"resource", text(resource)}};
+          set("hindsight_topology_capacity", "What the nodes of a domain of a topology offer, without what pods of others use", labels,
+              value_of(amounts.first, resource));
+          set("hindsight_topology_free", "What of it no Workload has", labels, value_of(amounts.second, resource));
+        }
+      }
+    }
   }
 
   void process() {

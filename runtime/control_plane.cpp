@@ -294,6 +294,7 @@ projections::MetricsOptions ControlPlane::metrics_of_domains() const {
   return {.replica_role = elects_ ? "leader" : "standalone",
           .build = build_facts(),
           .cluster_queue_resources = configuration_.cluster_queue_resource_metrics,
+          .topology_levels = configuration_.topology_metrics,
           .local_queues = configuration_.local_queue_metrics,
           .local_queue_selector = configuration_.local_queue_metrics_selector};
 }

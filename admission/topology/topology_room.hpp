@@ -83,8 +83,10 @@ class TopologyRoom {
 
   /// As it is, or as tried; whoever changes it changes it back.
   [[nodiscard]] State& free() { return free_; }
+  [[nodiscard]] const State& free() const { return free_; }
   /// Without any workload; likewise.
   [[nodiscard]] State& unused() { return unused_; }
+  [[nodiscard]] const State& unused() const { return unused_; }
   /// Takes what the holding says off `state`, or gives it back (`sign` −1).
   static void take(State& state, const Holding& holding, int sign = 1);
   /// As `take`, for what a workload holds: it would be gone (`sign` −1), or back. False: it holds nothing.

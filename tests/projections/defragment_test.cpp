@@ -8,6 +8,7 @@
 
 #include "admission/domain/domain.hpp"
 #include "projections/gang_room.hpp"
+#include "projections/metrics.hpp"
 #include "projections/topologies.hpp"
 #include "tests/admission/entities/fleet.hpp"
 
@@ -138,6 +139,19 @@ TEST_F(Defragment, TheLargestGangOfEachLevelIsTold) {
   w.observe(w.gang("largest", largest, 4'000, one_rack));
   (void)w.settle();
   EXPECT_TRUE(w.state("largest").reserved()) << room("cpu=4");
+}
+
+// TAS-125: gauges of as many levels as are asked for, and their sums agree with the nodes.
+TEST_F(Defragment, GaugesOfDomains) {
+  MetricsOptions options;
+  EXPECT_EQ(Metrics(options).text(state()).find("hindsight_topology_"), std::string::npos);
+  options.topology_levels = 2;
+  const std::string text = Metrics(options).text(state());
+  const auto has = [&](const std::string& line) { EXPECT_NE(text.find(line + "\n"), std::string::npos) << line; };
+  has(R"(hindsight_topology_capacity{domain="b1",flavor="default",level="block",replica_role="standalone",resource="cpu"} 24)");
+  has(R"(hindsight_topology_free{domain="b1",flavor="default",level="block",replica_role="standalone",resource="cpu"} 17.5)");
+  has(R"(hindsight_topology_capacity{domain="b1/r2",flavor="default",level="rack",replica_role="standalone",resource="cpu"} 8)");
+  EXPECT_EQ(text.find("level=\"kubernetes.io/hostname\""), std::string::npos);
 }
 
 TEST(ParsePod, SaysWhatIsWrong) {
