@@ -48,7 +48,7 @@ class Gauges {
     quarantined();
     across_ = Across::cluster_queue;
     for (const auto& [name, config] : catalog_.queues) cluster_queue(*config);
-    across_ = Across::same;  // every domain sees all nodes
+    across_ = Across::same;
     if (options_.topology_levels > 0) topologies();
     across_ = Across::local_queue;
     if (options_.local_queues)
@@ -89,7 +89,12 @@ class Gauges {
   void topologies() {
     constexpr std::size_t domains_max = 1'000;
     const auto room = whole_room(state_);
+    std::set<Symbol, ByText> in_use;  // by queues of this domain, of which no other domain has any
+    for (const auto& [name, config] : catalog_.queues)
+      for (const auto& g : config->groups)
+        for (const auto& flavor : g.flavors) in_use.insert(flavor.flavor);
     for (std::uint32_t f = 0; room && f < room->size(); ++f) {
+      if (!in_use.contains(room->flavor(f).name)) continue;
       std::size_t told = 0;
       for (const DomainAmounts& d : domain_amounts(*room, f, static_cast<std::size_t>(options_.topology_levels))) {
         if (++told > domains_max) break;

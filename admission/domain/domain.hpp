@@ -280,6 +280,7 @@ class Domain {
 
   void note_held(ObjectKind kind, const ObjectMeta& meta);
   void forget_held(ObjectKind kind, Text name);
+  void lost_a_user(ObjectKind kind, Symbol name);
   void users_changed(const QueueConfig& queue);
 
   // managed ancestors (managed_jobs.cpp)

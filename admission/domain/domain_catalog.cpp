@@ -180,6 +180,7 @@ void Domain::apply(const AdmissionCheckObserved& o, Outbox& out) {
 }
 
 void Domain::apply(const TopologyObserved& o, Outbox& out) {
+  note_held(ObjectKind::topology, o.meta);  // TAS-9
   const Symbol name(o.meta.name);
   std::vector<std::string> levels;
   for (const Text l : o.levels) levels.emplace_back(l);
@@ -595,7 +596,13 @@ void Domain::apply(const ObjectDeleted& o, Outbox& out) {
       forget_held(o.kind, o.name);
       seen_cycles_.clear();
       places_have_changed();
-      edit().flavors.erase(name);
+      if (const auto* flavor = catalog_->flavor(name); flavor != nullptr && !flavor->topology.empty()) {
+        const Symbol topology = flavor->topology;
+        edit().flavors.erase(name);
+        lost_a_user(ObjectKind::topology, topology);
+      } else {
+        edit().flavors.erase(name);
+      }
       refresh_activity_of(
           [&](const QueueConfig& q) {
             for (const auto& g : q.groups)
@@ -617,6 +624,7 @@ void Domain::apply(const ObjectDeleted& o, Outbox& out) {
           false, out);
       break;
     case ObjectKind::topology:
+      forget_held(o.kind, o.name);
       seen_cycles_.clear();
       places_have_changed();
       edit().topologies.erase(name);

@@ -20,6 +20,10 @@ bool in_use(const StateView& state, const Domain::HeldKey& key) {
     const auto* queue = state.queue(key.name);
     return queue != nullptr && queue->holds_quota();
   }
+  if (key.kind == ObjectKind::topology) {
+    const auto& flavors = state.domain().catalog()->flavors;
+    return std::any_of(flavors.begin(), flavors.end(), [&](const auto& entry) { return entry.second->topology == key.name; });
+  }
   const auto& queues = state.domain().catalog()->queues;
   return std::any_of(queues.begin(), queues.end(), [&](const auto& entry) { return uses(*entry.second, key); });
 }
@@ -32,6 +36,7 @@ std::optional<FinalizerIntent> finalizer_intent(const StateView& state, const Do
   const auto& seen = it->second;
   const FinalizerIntent intent{key.kind, std::string(key.name.text()), !seen.deleting};
   if (seen.deleting == !seen.finalizer) return std::nullopt;
+  if (!seen.deleting && key.kind == ObjectKind::topology && !state.domain().catalog()->settings.topologies) return std::nullopt;
   if (seen.deleting && (!state.domain().listed() || in_use(state, key))) return std::nullopt;
   return intent;
 }
@@ -48,14 +53,15 @@ void Domain::note_held(ObjectKind kind, const ObjectMeta& meta) {
 void Domain::forget_held(ObjectKind kind, Text name) { held_.erase({kind, Symbol(name)}); }
 
 /// What is being deleted may go once its last user has gone or uses it no more.
+void Domain::lost_a_user(ObjectKind kind, Symbol name) {
+  const auto it = held_.find({kind, name});
+  if (it != held_.end() && it->second.deleting) held_changes_.insert(it->first);
+}
+
 void Domain::users_changed(const QueueConfig& queue) {
-  const auto look = [&](ObjectKind kind, Symbol name) {
-    const auto it = held_.find({kind, name});
-    if (it != held_.end() && it->second.deleting) held_changes_.insert(it->first);
-  };
   for (const auto& group : queue.groups)
-    for (const auto& f : group.flavors) look(ObjectKind::resource_flavor, f.flavor);
-  for (const auto& rule : queue.checks) look(ObjectKind::admission_check, rule.name);
+    for (const auto& f : group.flavors) lost_a_user(ObjectKind::resource_flavor, f.flavor);
+  for (const auto& rule : queue.checks) lost_a_user(ObjectKind::admission_check, rule.name);
 }
 
 }  // namespace hindsight::admission

@@ -1,4 +1,4 @@
-// The finalizer that keeps a ClusterQueue, ResourceFlavor or AdmissionCheck while somebody uses it (base-admission §8.8).
+// The finalizer that keeps a ClusterQueue, ResourceFlavor, AdmissionCheck or Topology while somebody uses it (base-admission §8.8).
 
 #include <algorithm>
 #include <utility>
@@ -18,6 +18,8 @@ const ResourceType* held_type(ObjectKind kind) {
       return &types::resource_flavor;
     case ObjectKind::admission_check:
       return &types::admission_check;
+    case ObjectKind::topology:
+      return &types::topology;
     default:
       return nullptr;
   }

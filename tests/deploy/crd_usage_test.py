@@ -310,7 +310,7 @@ def test_the_controller_may_do_what_it_needs_and_no_more(cluster):
     cluster.kubectl("apply", "-f", ROOT / "deploy" / "rbac.yaml")
     may = {"kueue.x-k8s.io": {"workloads": "list watch create patch delete", "workloads/status": "patch", "clusterqueues": "list watch patch",
                               "clusterqueues/status": "patch", "localqueues": "list watch", "localqueues/status": "patch", "cohorts": "list watch",
-                              "resourceflavors": "list watch patch", "admissionchecks": "list watch patch", "topologies": "list watch",
+                              "resourceflavors": "list watch patch", "admissionchecks": "list watch patch", "topologies": "list watch patch",
                               "workloadpriorityclasses": "list watch"},
            "batch": {"jobs": "list watch patch delete", "jobs/status": "patch", "jobs/finalizers": "update"},
            "jobset.x-k8s.io": {"jobsets": "list watch patch delete", "jobsets/finalizers": "update"},

@@ -285,8 +285,8 @@ class InClusterTest(unittest.TestCase):
 
     def test_7_what_administrators_delete_is_let_go(self):
         self.create(kueue("AdmissionCheck", "passing", {"controllerName": "example.com/none"}), kueue("ResourceFlavor", "passing", {}),
-                    kueue("ClusterQueue", "passing", {"namespaceSelector": {}}))
-        for kind in ("admissioncheck", "resourceflavor", "clusterqueue"):
+                    kueue("ClusterQueue", "passing", {"namespaceSelector": {}}), kueue("Topology", "passing", {"levels": [{"nodeLabel": "example.com/passing"}]}))
+        for kind in ("admissioncheck", "resourceflavor", "clusterqueue", "topology"):
             eventually(lambda k=kind: self.assertIn("kueue.x-k8s.io/resource-in-use", self.get(k + ".kueue.x-k8s.io", "passing")["metadata"].get("finalizers", [])))
             self.kubectl("delete", kind + ".kueue.x-k8s.io", "passing", "--timeout", f"{WAIT_SECONDS_MAX}s")
 

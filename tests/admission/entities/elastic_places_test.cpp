@@ -34,6 +34,7 @@ class ElasticPlaces : public PlacedPods {
     (void)w.pass();
     return name;
   }
+  std::string message(const std::string& name) { return w.state(name).find(ConditionType::quota_reserved)->message; }
   /// The job asks for fewer, and its Workload says so.
   void shrink(const std::string& name, std::int32_t pods) {
     job(pods, false);
@@ -78,14 +79,10 @@ TEST_F(ElasticPlaces, OneDomainCannotBeAskedFor) {
   workload("wl", 2);
   (void)w.pass();
   EXPECT_FALSE(w.state("wl").reserved());
-  EXPECT_NE(w.state("wl")
-                .find(ConditionType::quota_reserved)
-                ->message.find("required topology is not supported with ElasticJobsViaWorkloadSlices"),
-            std::string::npos)
-      << w.state("wl").find(ConditionType::quota_reserved)->message;
+  EXPECT_NE(message("wl").find("required topology is not supported with ElasticJobsViaWorkloadSlices"), std::string::npos) << message("wl");
 }
 
-// EJ-113, EJ-114: a job that became smaller holds the places of the pods that are left, and grows from there.
+// EJ-109, EJ-113, EJ-114: a job that became smaller holds the places of the pods that are left, and grows from there.
 TEST_F(ElasticPlaces, AShrunkSliceHoldsThePlacesOfItsSurvivors) {
   start_on_two_hosts();
   run(2);
@@ -111,13 +108,10 @@ TEST_F(ElasticPlaces, AResizeWaitsForANodeThatIsAway) {
   (void)w.settle();
   const auto name = grow(4, "wl");
   ASSERT_FALSE(w.state(name).reserved());
-  EXPECT_NE(
-      w.state(name)
-          .find(ConditionType::quota_reserved)
-          ->message.find(
-              "the slice that it replaces has pods in the domain n1, which is not there now: the resize waits until its nodes are back"),
-      std::string::npos)
-      << w.state(name).find(ConditionType::quota_reserved)->message;
+  EXPECT_NE(message(name).find(
+                "the slice that it replaces has pods in the domain n1, which is not there now: the resize waits until its nodes are back"),
+            std::string::npos)
+      << message(name);
   EXPECT_TRUE(w.state("wl").admitted());
   w.node("n1", {.cores = 2});
   (void)w.pass();
@@ -141,7 +135,7 @@ TEST_F(ElasticPlaces, TheLeaderStays) {
   EXPECT_EQ(w.places(name).substr(0, 4), before.substr(0, 4));
 }
 
-// EJ-115: pods that are more find the places that were added, by the name of the chain.
+// EJ-115, TAS-120, EJ-145: pods that are more find the places that were added, by the name of the chain.
 TEST_F(ElasticPlaces, PodsThatAreMoreGetThePlacesThatAreMore) {
   start_on_two_hosts();
   run(2);

@@ -271,5 +271,25 @@ TEST_F(FailedNodes, ASnapshotKnowsWhoStandsWhere) {
   EXPECT_TRUE(std::holds_alternative<NodesUnhealthy>(step->events[0]));
 }
 
+// TAS-107, TAS-99: without the gate for failing at once, who has no other host goes on until its pods have not been ready for too long.
+TEST_F(PlacedPods, WithoutAnotherHostTheTimeForRecoveryDecides) {
+  Settings settings;
+  settings.replace_or_evict = false;
+  settings.pods_ready_enabled = true;
+  settings.recovery_timeout = Duration::seconds(20);
+  w.configure(settings);
+  start(12);  // all three nodes are full
+  run(12);
+  ready(12, true);
+  w.node("n3", {.ready = false});
+  for (const int i : {8, 9, 10, 11}) pod("p" + std::to_string(i), {.index = i, .gated = false, .on = "n3", .ended = true, .node = "n3"});
+  ready(12, false);
+  EXPECT_EQ(decided().substr(0, 8), "nodes n3");
+  w.tick(Duration::seconds(10));
+  EXPECT_EQ(decided(), "");
+  w.tick(Duration::seconds(15));
+  EXPECT_EQ(decided().substr(0, 24), "evicted PodsReadyTimeout");
+}
+
 }  // namespace
 }  // namespace hindsight::admission::testing

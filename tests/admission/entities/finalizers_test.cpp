@@ -59,6 +59,35 @@ TEST_F(Finalizers, AFlavorGoesWithItsLastUser) {
   EXPECT_EQ(told(), Lines{"-default"});
 }
 
+// TAS-9: a Topology waits for the last flavor that names it; with topologies switched off nobody holds it.
+TEST_F(Finalizers, ATopologyGoesWithItsLastUser) {
+  const auto topology = [&](bool deleting, bool held) {
+    TopologyObserved t;
+    t.meta.name = "racks";
+    t.meta.deleting = deleting;
+    t.meta.in_use_finalizer = held;
+    w.observe(t);
+  };
+  topology(false, false);
+  EXPECT_EQ(told(), Lines{"+racks"});
+  topology(false, true);
+  ResourceFlavorObserved f;
+  f.meta.name = "on-racks";
+  f.meta.in_use_finalizer = true;
+  f.topology_name = "racks";
+  w.observe(f);
+  topology(true, true);
+  EXPECT_EQ(told(), Lines{});
+  w.observe(ObjectDeleted{ObjectKind::resource_flavor, "", "on-racks", ""});
+  EXPECT_EQ(told(), Lines{"-racks"});
+  w.observe(ObjectDeleted{ObjectKind::topology, "", "racks", ""});
+  Settings off;
+  off.topologies = false;
+  w.configure(off);
+  topology(false, false);
+  EXPECT_EQ(told(), Lines{});
+}
+
 // BA-147
 TEST_F(Finalizers, ACheckGoesWithItsLastUser) {
   check(false);

@@ -64,11 +64,13 @@ class Fleet : public FactWorld {
     bool silent = false;
     std::string host;  ///< Its hostname label; empty: its name.
     std::string pool = "t";
+    std::string row;  ///< A label "row"; empty: it has none.
   };
   NodeObserved facts(const std::string& name, const Node& n) {
     NodeObserved o;
     o.meta.name = keep(name);
-    auto labels = arena().make<Pair>(4);
+    auto labels = arena().make<Pair>(n.row.empty() ? 4 : 5);
+    if (!n.row.empty()) labels[4] = {"row", keep(n.row)};
     labels[0] = {"block", keep(n.block)};
     labels[1] = {host, keep(n.host.empty() ? name : n.host)};
     labels[2] = {"pool", keep(n.pool)};

@@ -73,6 +73,16 @@ class PlacedPods : public ::testing::Test {
     job(pods, false);
     (void)w.settle();
   }
+  /// The job runs, and its pods are ready, or not.
+  void ready(std::int32_t pods, bool are) {
+    JobObserved j = w.job("train", "lq");
+    j.suspended = false;
+    j.active = true;
+    j.pods_ready = are;
+    j.pod_sets = sets(pods);
+    j.meta.generation = generation_;
+    w.observe(j);
+  }
   struct Pod {
     std::int32_t index = -1;
     bool gated = true;

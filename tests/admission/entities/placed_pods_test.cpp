@@ -201,6 +201,18 @@ TEST_F(PlacedPods, PodsOfAnElasticJobAreOfEachSlice) {
   EXPECT_EQ(decided(), "") << "nobody fails";
 }
 
+// TAS-134: where pods go is what the assignment says, whatever has become of Topology and flavor.
+TEST_F(PlacedPods, TheAssignmentAloneSaysWherePodsGo) {
+  start(4);
+  w.topology({"row", host});
+  w.observe(ObjectDeleted{ObjectKind::topology, {}, "racks", "racks"});
+  w.observe(ObjectDeleted{ObjectKind::resource_flavor, {}, "default", "default"});
+  (void)w.settle();
+  ASSERT_TRUE(w.state("wl").admitted());
+  pod("p0", {.index = 0});
+  EXPECT_EQ(placed(), "p0 n1");
+}
+
 // Replay and snapshots know what was given.
 TEST_F(PlacedPods, PlacesAreState) {
   start(4);

@@ -143,6 +143,23 @@ TEST_F(SecondPass, OtherChecksDelayNothing) {
   EXPECT_TRUE(w.state("j").admitted());
 }
 
+// TAS-16: cohorts, preemption and both kinds of checks go with topologies.
+TEST_F(SecondPass, NothingIsRefusedBecauseOfATopology) {
+  set_up();
+  w.check("away", true, "kueue.x-k8s.io/multikueue");
+  w.queue({.name = "q",
+           .cohort = "all",
+           .cpu = 1'000'000,
+           .within = PreemptionPolicy::lower_priority,
+           .reclaim = PreemptionPolicy::any,
+           .check = "prov"});
+  (void)w.settle();
+  EXPECT_TRUE(w.driver().domain().catalog()->queue_active(Symbol("q")));
+  w.queue({.name = "q", .cohort = "all", .cpu = 1'000'000, .reclaim = PreemptionPolicy::any, .check = "away"});
+  (void)w.settle();
+  EXPECT_TRUE(w.driver().domain().catalog()->queue_active(Symbol("q")));
+}
+
 // TAS-118: who is sent to another cluster has his places there. The Topology need not be here, nor nodes.
 TEST_F(SecondPass, AManagerOfOtherClustersPlacesNobody) {
   set_up("kueue.x-k8s.io/multikueue");

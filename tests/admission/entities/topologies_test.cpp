@@ -225,6 +225,20 @@ TEST(Topologies, AnUnknownLevelWaits) {
   EXPECT_EQ(w.places("k"), "n1:2");
 }
 
+// TAS-8: nodes that lack the label of a new level have no room, until they get it.
+TEST(Topologies, ANewLevelCountsTheNodesThatHaveIt) {
+  Fleet w;
+  w.set_up();
+  for (const char* name : {"n1", "n2", "n3"}) w.node(name, {.row = std::string(name) == "n1" ? "a" : ""});
+  w.topology({"row", "rack", host});
+  w.observe(w.gang("wide", 2, 4'000, {.unconstrained = true}));
+  (void)w.settle();
+  EXPECT_FALSE(w.state("wide").reserved()) << "of three nodes one has a row";
+  w.node("n2", {.row = "a"});
+  (void)w.pass();
+  EXPECT_EQ(w.places("wide"), "n1:1 n2:1");
+}
+
 // TAS-13
 TEST(Topologies, AQueueWaitsForItsTopology) {
   Fleet w;

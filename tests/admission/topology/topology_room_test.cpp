@@ -185,7 +185,7 @@ class Followed {
   std::unique_ptr<TopologyRoom> room_;
 };
 
-// TAS-17, TAS-18, TAS-21, TAS-25, TAS-34
+// TAS-17, TAS-18, TAS-21, TAS-25, TAS-34, TAS-126: the same with all that is kept as without it
 TEST(TopologyRoom, FollowingNodesComesToWhatIsMadeAnew) {
   int followed = 0, made_anew = 0;
   for (unsigned seed = 1; seed <= 60; ++seed) {
