@@ -19,7 +19,7 @@ using namespace admission;
 using topology::DomainIndex;
 using topology::TopologyRoom;
 
-constexpr std::size_t domains_max = 64;  // more are not tried
+constexpr std::size_t tried_domains_max = 64;  // more are not tried
 constexpr Amount barrier = Amount{1} << 50;
 
 std::string places_text(const TopologyAssignment& where) {
@@ -152,7 +152,7 @@ std::vector<Spot> spots_of(Attempt& attempt, Symbol topology, std::size_t level)
   }
   std::sort(out.begin(), out.end(),
             [](const Spot& a, const Spot& b) { return std::tie(a.pods, a.flavor, a.domain) < std::tie(b.pods, b.flavor, b.domain); });
-  if (out.size() > domains_max) out.resize(domains_max);
+  if (out.size() > tried_domains_max) out.resize(tried_domains_max);
   return out;
 }
 

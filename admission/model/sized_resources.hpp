@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -55,5 +57,18 @@ struct SizingInfo {
   };
   std::vector<PodSet> pod_sets;
 };
+
+/// The effective requests of a pod whose containers have other sizes. `containers`: as the template has them; `sizes`: of this pod set.
+[[nodiscard]] std::vector<ResourceRequest> sized_requests(std::span<const ResourceRequest> requests, std::span<const SizedPart> containers,
+                                                          const SizingPlan& sizes, Symbol pod_set);
+
+/// The containers with the sizes that a plan gives them: what a job that was started with it shows (MR-55).
+[[nodiscard]] std::vector<SizedPart> with_sizes(std::vector<SizedPart> containers, const SizingPlan& plan, Symbol pod_set);
+
+/// Hash of what containers ask for.
+[[nodiscard]] std::uint64_t sizes_hash(std::span<const SizedPart> containers);
+
+/// Do containers ask for the same, whatever their bounds are?
+[[nodiscard]] bool same_sizes(std::span<const SizedPart> a, std::span<const SizedPart> b);
 
 }  // namespace hindsight::admission

@@ -267,7 +267,12 @@ std::shared_ptr<const WorkloadInfo> make_info(const WorkloadState& w, const Cata
     out.shape = w.reserved() ? shape_with_updates(w, p) : p.shape;
     out.group = p.group;
     out.topology = p.topology;
-    if (out.requests != p.requests) out.pod_requests = p.requests;
+    if (w.reserved() && !w.plan.empty() && !p.sized.empty()) {  // MR-58
+      out.pod_requests = sized_requests(p.requests, p.sized, w.plan, p.name);
+      if (out.pod_requests == out.requests) out.pod_requests.clear();
+    } else if (out.requests != p.requests) {
+      out.pod_requests = p.requests;
+    }
     pod_sets.push_back(std::move(out));
   }
   info->pod_sets = std::move(pod_sets);

@@ -10,21 +10,8 @@
 
 namespace hindsight::admission {
 
-/// The effective requests of a pod whose containers have other sizes. `containers`: as the template has them; `sizes`: of this pod set.
-[[nodiscard]] std::vector<ResourceRequest> sized_requests(std::span<const ResourceRequest> requests, std::span<const SizedPart> containers,
-                                                          const SizingPlan& sizes, Symbol pod_set);
-
-/// The containers with the sizes that a plan gives them: what a job that was started with it shows (MR-55).
-[[nodiscard]] std::vector<SizedPart> with_sizes(std::vector<SizedPart> containers, const SizingPlan& plan, Symbol pod_set);
-
-/// Hash of what containers ask for.
-[[nodiscard]] std::uint64_t sizes_hash(std::span<const SizedPart> containers);
-
 /// How long a job keeps its own sizes after the API server refused others (MR-51).
 inline constexpr Duration sizing_barred_for = Duration::seconds(3600);
-
-/// Do containers ask for the same, whatever their bounds are?
-[[nodiscard]] bool same_sizes(std::span<const SizedPart> a, std::span<const SizedPart> b);
 
 /// Sizes for the bounded containers of one workload, found by asking whether what they make of it fits (5440 MR-41). All pairs of
 /// container and resource go down together, step by step, none below its bound; the first step that fits is refined by raising each

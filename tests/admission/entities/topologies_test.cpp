@@ -239,6 +239,70 @@ TEST(Topologies, ANewLevelCountsTheNodesThatHaveIt) {
   EXPECT_EQ(w.places("wide"), "n1:1 n2:1");
 }
 
+/// A gang whose one container may have from 1 to 3 cores, and takes what there is.
+WorkloadObserved growing(Fleet& w, const std::string& name) {
+  auto o = w.gang(name, 1, 1'000, {.required = host});
+  auto sets = w.arena().make<PodSetFacts>(1);
+  sets[0] = o.pod_sets[0];
+  auto amounts = w.arena().make<SizedAmount>(1);
+  amounts[0] = {"cpu", 1'000, {}, 1'000, 3'000, 1'000};
+  auto containers = w.arena().make<SizedContainer>(1);
+  containers[0] = {"c", ContainerRole::main, amounts};
+  sets[0].sized = containers;
+  o.pod_sets = sets;
+  o.resource_policy = ResourcePolicy::fit;
+  o.resource_bounds = "{}";
+  w.remember(o);
+  return o;
+}
+
+// MR-58: pods of a plan take of their nodes what the plan says, and a plan that no node could hold is none.
+TEST(Topologies, APlanTakesWhatItSays) {
+  for (const int cores : {4, 2}) {
+    Fleet w;
+    Settings settings;
+    settings.adjust_resources = true;
+    w.configure(settings);
+    w.set_up();
+    w.node("n1", {.cores = cores});
+    w.observe(growing(w, "grows"));
+    (void)w.settle();
+    ASSERT_TRUE(w.state("grows").reserved()) << w.pending("grows");
+    ASSERT_EQ(w.state("grows").plan.size(), 1U);
+    EXPECT_EQ(w.state("grows").plan[0].amount, cores == 4 ? 3'000 : 2'000);
+    w.observe(w.gang("two", 1, 2'000, {.required = host}));
+    (void)w.settle();
+    EXPECT_FALSE(w.state("two").reserved()) << "there is one core at most";
+    w.observe(w.gang("one", 1, 1'000, {.required = host}));
+    (void)w.settle();
+    EXPECT_EQ(w.state("one").reserved(), cores == 4);
+  }
+}
+
+// SG-56: who is held back by a gate takes no places, and gets them when it is gone.
+TEST(Topologies, AGatedWorkloadTakesNoPlaces) {
+  Fleet w;
+  w.set_up();
+  w.node("n1");
+  auto gated = w.gang("gated", 1, 4'000, {.required = host}, 9);
+  gated.admission_gated_by = "example.com/wait";
+  w.remember(gated);
+  w.observe(gated);
+  (void)w.settle();
+  EXPECT_FALSE(w.state("gated").reserved());
+  w.observe(w.gang("other", 1, 4'000, {.required = host}));
+  (void)w.settle();
+  EXPECT_EQ(w.places("other"), "n1:1");
+  w.finish("other");
+  (void)w.settle();
+  auto free = w.seen_as("gated");
+  free.admission_gated_by = "";
+  w.remember(free);
+  w.observe(free);
+  (void)w.pass();
+  EXPECT_EQ(w.places("gated"), "n1:1");
+}
+
 // TAS-13
 TEST(Topologies, AQueueWaitsForItsTopology) {
   Fleet w;
