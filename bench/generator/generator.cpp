@@ -34,6 +34,19 @@ Generator large_scale() {
                       {"large", 4, Duration::millis(700), 20'000, Duration::millis(700), 200}}};
 }
 
+Generator topology_aware() {
+  Generator out = baseline();
+  out.name = "tas";
+  out.racks = 10;
+  out.hosts_in_rack = 64;
+  const std::int32_t pods[] = {2, 4, 8}, slices[] = {1, 2, 4};
+  for (std::size_t i = 0; i < out.classes.size(); ++i) {
+    out.classes[i].pods = pods[i];
+    out.classes[i].slice = slices[i];
+  }
+  return out;
+}
+
 std::vector<Arrival> arrivals(const Generator& generator) {
   std::vector<Arrival> all;
   all.reserve(generator.workload_count());

@@ -19,6 +19,8 @@ struct WorkloadClass {
   Amount cpu = 0;         ///< Milli-units.
   Duration runs;          ///< From admission to its end.
   std::int32_t priority = 0;
+  std::int32_t pods = 1;   ///< That share `cpu` evenly.
+  std::int32_t slice = 1;  ///< Of the Workloads that are spread evenly.
 };
 
 /// An input of Kueue's performance test: cohorts of equal ClusterQueues (nominal 20 cpu, borrowing limit 100, reclaimWithinCohort Any,
@@ -30,6 +32,9 @@ struct Generator {
   Amount nominal = 20'000;
   Amount borrowing_limit = 100'000;
   std::vector<WorkloadClass> classes;
+  /// Racks of equal hosts with 96 cpu, in one block; 0: the flavor has no topology. Of each class a third requires one rack, a third
+  /// prefers one, and a third is spread evenly in slices.
+  std::size_t racks = 0, hosts_in_rack = 0;
 
   [[nodiscard]] std::size_t queue_count() const { return cohorts * queues; }
   [[nodiscard]] std::size_t workload_count() const;
@@ -39,6 +44,8 @@ struct Generator {
 
 [[nodiscard]] Generator baseline();
 [[nodiscard]] Generator large_scale();
+/// As baseline, with pods that want to stand close to each other.
+[[nodiscard]] Generator topology_aware();
 
 struct Arrival {
   Duration at;

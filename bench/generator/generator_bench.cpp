@@ -24,6 +24,7 @@ void in_virtual_time(benchmark::State& state, const Generator& generator) {
 }
 
 BENCHMARK_CAPTURE(in_virtual_time, baseline, baseline())->ArgName("batch ms")->Arg(1000)->Arg(100)->Arg(0)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(in_virtual_time, tas, topology_aware())->ArgName("batch ms")->Arg(1000)->Arg(100)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(in_virtual_time, large_scale, large_scale())->ArgName("batch ms")->Arg(1000)->Arg(100)->Unit(benchmark::kMillisecond);
 
 }  // namespace

@@ -28,6 +28,7 @@ class World {
         driver_([batch](Text) -> Result<admission::Settings> {
           admission::Settings s;
           s.reactivation_batch = batch;
+          s.balanced_placement = true;
           return s;
         }) {
     outcome_.waits.resize(generator.classes.size());
@@ -70,9 +71,13 @@ class World {
  private:
   struct Workload {
     std::string name, uid, queue;
-    ResourceAmount request;
+    ResourceAmount request, usage;
     FlavorChoice flavor{"cpu", "default-flavor"};
     PodSetAssignmentFacts assignment;
+    std::vector<std::string> hosts;  ///< Of the assignment.
+    std::vector<Text> values;
+    std::vector<TopologyDomainFacts> domains;
+    TopologyLayerFacts layer;
     PodSetFacts pod_set;
     WorkloadObserved facts;
     std::uint32_t admissions = 0;
@@ -113,7 +118,17 @@ class World {
     apply(Observation{ConfigurationObserved{"{}"}});  // so that the settings are read
     ResourceFlavorObserved flavor;
     flavor.meta = meta("default-flavor", {});
+    const Pair pool{"pool", "all"};
+    if (generator_.racks > 0) {
+      flavor.node_labels = {&pool, 1};
+      flavor.topology_name = "racks";
+      TopologyObserved topology;
+      topology.meta = meta("racks", {});
+      topology.levels = levels_;
+      apply(Observation{topology});
+    }
     apply(Observation{flavor});
+    nodes();
     NamespaceObserved n;
     n.meta = meta(std::string(space), {});
     apply(Observation{n});
@@ -142,6 +157,20 @@ class World {
     apply(Observation{MirrorSynced{}});
   }
 
+  void nodes() {
+    for (std::size_t i = 0; i < generator_.racks * generator_.hosts_in_rack; ++i) {
+      NodeObserved node;
+      node.meta = meta("host-" + std::to_string(1'000 + i), {});
+      const std::string rack = "rack-" + std::to_string(i / generator_.hosts_in_rack);
+      const Pair labels[] = {{"block", "block-0"}, {levels_[2], node.meta.name}, {"pool", "all"}, {"rack", rack}};
+      const ResourceAmount allocatable[] = {{"cpu", 96'000}, {"pods", 110}};
+      node.labels = labels;
+      node.allocatable = allocatable;
+      node.ready = true;
+      apply(Observation{node});
+    }
+  }
+
   ObjectMeta meta(const std::string& name, std::string_view namespace_) {
     ObjectMeta m;
     m.name = arena_.copy(name);
@@ -160,11 +189,18 @@ class World {
     w.name = workload_name(generator_, a);
     w.uid = uid(i);
     w.queue = queue_name(a.queue);
-    w.request = {"cpu", c.cpu};
+    w.request = {"cpu", c.cpu / c.pods};
+    w.usage = {"cpu", c.cpu};
     w.pod_set.name = "main";
-    w.pod_set.count = 1;
+    w.pod_set.count = c.pods;
+    if (generator_.racks > 0) {
+      (a.number % 3 == 0 ? w.pod_set.required_topology : w.pod_set.preferred_topology) = levels_[1];
+      w.pod_set.topology_requested = true;
+      w.layer = {levels_[2], c.slice};
+      if (a.number % 3 == 2) w.pod_set.topology_layers = {&w.layer, 1};
+    }
     w.pod_set.requests = {&w.request, 1};
-    w.pod_set.shape_hash = w.pod_set.template_hash = w.pod_set.core_hash = 7 + a.kind;
+    w.pod_set.shape_hash = w.pod_set.template_hash = w.pod_set.core_hash = 7 + a.kind + (generator_.racks > 0 ? 100 * (a.number % 3) : 0);
     w.facts.meta.namespace_ = space;
     w.facts.meta.name = w.name;
     w.facts.meta.uid = w.uid;
@@ -217,7 +253,11 @@ class World {
     Workload& w = state_[i];
     w.facts.has_admission = true;
     w.facts.admission_cluster_queue = w.queue;
-    w.assignment = {"main", 1, {&w.flavor, 1}, {&w.request, 1}};
+    w.assignment = {"main", w.pod_set.count, {&w.flavor, 1}, {&w.usage, 1}};
+    if (!w.domains.empty()) {
+      w.assignment.topology_levels = {&levels_[2], 1};
+      w.assignment.topology = w.domains;
+    }
     w.facts.assignments = {&w.assignment, 1};
     std::array<ConditionFacts, 4> conditions{{
         {ConditionType::quota_reserved, ConditionStatus::true_, "QuotaReserved", "", now_},
@@ -255,6 +295,7 @@ class World {
       for (const Event& e : step->events) {
         if (const auto* r = std::get_if<QuotaReserved>(&e)) {
           reserved_.push_back(number_of(r->workload));
+          remember_places(state_[reserved_.back()], r->assignments);
           start(reserved_.back());
         }
         if (const auto* p = std::get_if<WorkloadPreempted>(&e)) evicted_.push_back(number_of(p->workload));
@@ -264,8 +305,21 @@ class World {
     }
   }
 
+  static void remember_places(Workload& w, List<PodSetAssignmentFacts> assignments) {
+    w.hosts.clear();
+    w.values.clear();
+    w.domains.clear();
+    for (const auto& d : assignments[0].topology) {
+      w.hosts.emplace_back(d.values[0]);
+      w.domains.push_back({{}, d.count});
+    }
+    for (const auto& host : w.hosts) w.values.emplace_back(host);
+    for (std::size_t i = 0; i < w.domains.size(); ++i) w.domains[i].values = {&w.values[i], 1};
+  }
+
   std::uint32_t number_of(const WorkloadRef& w) const { return numbers_.find(w.uid)->second; }
 
+  const Text levels_[3] = {"block", "rack", "kubernetes.io/hostname"};
   const Generator& generator_;
   const std::vector<Arrival> arrivals_;
   std::vector<Workload> state_;
