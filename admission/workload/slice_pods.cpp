@@ -111,7 +111,9 @@ void WorkloadParent::follow_survivors(const Context& c, Outbox& out) {
     const auto now = with_survivors(workloads_[i], *make_reservation(workloads_[i], held->workload, replaced_by(i, c)));
     const bool same = std::equal(now->effective.begin(), now->effective.end(), held->effective.begin(), held->effective.end(),
                                  [](const auto& a, const auto& b) { return a.topology == b.topology; });
-    if (!same) publish(i, {.touched = true}, c, out);
+    if (same) continue;
+    publish(i, {.touched = true}, c, out);
+    request_reactivation(workloads_[i], c, out);  // places got free
   }
 }
 

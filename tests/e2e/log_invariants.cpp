@@ -1,18 +1,22 @@
 // Folds a log record by record and checks after each one what must hold at every moment: no quota is exceeded, and what a queue counts is
 // what its Workloads hold; a job that runs holds quota; and whenever pods of an elastic job were released, no more of them run than their
-// slice was granted. Prints the first violation and exits with 1. BA-36, BA-41, BA-46, BA-131, EJ-69
+// slice was granted; whoever gets places on hosts finds room there. Prints the first violation and exits with 1. BA-36, BA-41, BA-46,
+// BA-131, EJ-69
 //
 // usage: log_invariants LOG [DOMAIN]
 
 #include <algorithm>
 #include <cstdio>
 #include <map>
+#include <set>
+#include <string>
 #include <utility>
 
 #include "admission/domain/domain.hpp"
 #include "admission/queue/cluster_queue.hpp"
 #include "admission/queue/cohort_tree.hpp"
 #include "admission/workload/workload_parent.hpp"
+#include "projections/topologies.hpp"
 #include "replay/moment.hpp"
 #include "replay/past.hpp"
 #include "runtime/log_location.hpp"
@@ -109,6 +113,36 @@ bool stays_in_its_slice(const RecordView& record, const admission::StateView& st
   return true;
 }
 
+/// Whenever somebody gets places on hosts, there is room for them.
+bool stands_where_there_is_room(const RecordView& record, const admission::StateView& state, std::uint64_t offset) {
+  const auto* decisions = std::get_if<Decisions>(&record.body);
+  if (decisions == nullptr) return true;
+  std::set<std::string> hosts;
+  const auto add = [&](List<PodSetAssignmentFacts> assignments) {
+    for (const auto& a : assignments)
+      for (const auto& d : a.topology) hosts.emplace(d.values[d.values.size() - 1]);
+  };
+  for (const auto& event : decisions->events) {
+    if (const auto* e = std::get_if<QuotaReserved>(&event)) add(e->assignments);
+    if (const auto* e = std::get_if<TopologyReassigned>(&event)) add(e->assignments);
+    if (const auto* e = std::get_if<TopologyAssigned>(&event)) add(e->assignments);
+  }
+  if (hosts.empty()) return true;
+  const auto shares = projections::node_shares(state);
+  for (const auto& host : hosts) {
+    const auto share = shares.find(host);
+    if (share == shares.end()) continue;  // its node went between the decision and its record
+    for (const auto& [resource, all] : share->second.allocatable) {
+      const Amount free = resource == "pods" ? share->second.free(resource) - share->second.pods : share->second.free(resource);
+      if (free >= 0) continue;
+      std::printf("record %llu: host %s has %lld of %s, and %lld less than its pods take\n", static_cast<unsigned long long>(offset),
+                  host.c_str(), static_cast<long long>(all), resource.c_str(), static_cast<long long>(-free));
+      return false;
+    }
+  }
+  return true;
+}
+
 /// A job that is seen to run holds quota; nobody but us starts those of the tests. Where a log or a domain begins, and where a tree moves,
 /// a job is told before its Workloads.
 bool runs_on_quota(const RecordView& record, const admission::StateView& state, std::uint64_t offset) {
@@ -140,7 +174,8 @@ int main(int argc, char** argv) {
   past.look_on({}, [&](replay::Position offset, const RecordView& record) {
     ++records;
     good = good && holds(past.driver(), offset, rearranges_trees(record, past.driver())) &&
-           stays_in_its_slice(record, past.driver(), offset) && runs_on_quota(record, past.driver(), offset);
+           stays_in_its_slice(record, past.driver(), offset) && stands_where_there_is_room(record, past.driver(), offset) &&
+           runs_on_quota(record, past.driver(), offset);
   });
   const auto last = (*log)->last();
   if (!last) return std::printf("%s\n", last.error().message.c_str()), 1;

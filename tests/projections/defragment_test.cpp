@@ -21,21 +21,24 @@ using admission::testing::Fleet;
 const Ask one_rack{.required = "rack"};
 const Symbol racks("racks");
 
-/// Three racks of two hosts with 4 cores. In each of the first two there is a small workload, which makes both unfit for a gang of 8 cores.
+/// Three racks of two hosts with 4 cores. In each of the first two there is a small workload, so that one rack alone holds a gang of 8
+/// cores.
 class Defragment : public ::testing::Test {
  protected:
   void SetUp() override {
     w.set_up();
     for (int i = 0; i < 6; ++i) w.node("n" + std::to_string(i), {.rack = "r" + std::to_string(i / 2)});
-    // Two fillers let each small one come to stand in a rack of its own, and go again.
     w.observe(w.gang("small-a", 2, 1'000, one_rack, 5));
     (void)w.settle();
-    w.observe(w.gang("filler", 2, 3'000, one_rack, 5));
-    (void)w.settle();
+    w.used("n0", 2);
+    w.used("n1", 4);  // so that the next one comes to stand in another rack
     w.observe(w.gang("small-b", 3, 1'500, one_rack, 5));
     (void)w.settle();
-    w.finish("filler");
+    w.used("n0", 0, 0);
+    w.used("n1", 0, 0);
     (void)w.settle();
+    ASSERT_EQ(w.places("small-a"), "n0:2");
+    ASSERT_EQ(w.places("small-b"), "n2:2 n3:1");
   }
   [[nodiscard]] const admission::StateView& state() { return w.driver(); }
   /// As whoever follows the plan does it: each workload is set inactive and active again, one after the other.
@@ -68,29 +71,35 @@ TEST_F(Defragment, ARackIsMadeFree) {
   const auto plan = make_a_domain_free(state(), racks, {});
   ASSERT_TRUE(plan) << plan.error().message;
   ASSERT_EQ(plan->moves.size(), 1U) << to_text(*plan);
-  EXPECT_EQ(plan->pods, plan->moves[0].pods);
-  ASSERT_FALSE(plan->gains.empty());
-  EXPECT_NE(plan->gains[0].find("domains of rack without anybody"), std::string::npos) << to_text(*plan);
-  EXPECT_EQ(to_json(*plan)["podsRestarted"], plan->pods);
+  EXPECT_EQ(plan->moves[0].workload, "default/small-a");
+  EXPECT_EQ(plan->pods, 2);
+  EXPECT_EQ(plan->moves[0].from, "n0:2");
+  EXPECT_EQ(plan->moves[0].to, "n3:2");
+  ASSERT_EQ(plan->gains.size(), 2U) << to_text(*plan);  // and one more host
+  EXPECT_EQ(plan->gains[0], "domains of rack without anybody: 1 -> 2");
+  EXPECT_EQ(to_json(*plan)["podsRestarted"], 2);
+  play(*plan);
+  EXPECT_EQ(w.places("small-a"), "n3:2");
 }
 
 TEST_F(Defragment, RoomIsMadeForOneThatWaits) {
   w.observe(w.gang("wide", 2, 4'000, one_rack));
   (void)w.settle();
-  if (w.state("wide").reserved()) {  // a rack is free: it takes it, and the next one waits
-    w.observe(w.gang("wider", 2, 4'000, one_rack));
-    (void)w.settle();
-  }
-  const std::string waiting = w.state("wide").reserved() ? "wider" : "wide";
-  ASSERT_FALSE(w.state(waiting).reserved());
-  const auto at = find_workload(state(), parse_target(waiting, "default").value()).value();
+  ASSERT_EQ(w.places("wide"), "n4:1 n5:1");
+  w.observe(w.gang("wider", 2, 4'000, one_rack));
+  (void)w.settle();
+  ASSERT_FALSE(w.state("wider").reserved());
+  const auto at = find_workload(state(), parse_target("wider", "default").value()).value();
   const auto plan = make_room_for(state(), racks, at);
   ASSERT_TRUE(plan) << plan.error().message;
-  EXPECT_FALSE(plan->places.empty());
-  EXPECT_LE(plan->pods, 3) << to_text(*plan);
-  EXPECT_GE(plan->pods, 2);
+  EXPECT_EQ(plan->pods, 2) << to_text(*plan);
+  EXPECT_EQ(plan->places, "main on n0:1, n1:1");
   const std::string text = to_text(*plan);
-  EXPECT_NE(text.find("Workload default/" + waiting + " gets places: main on "), std::string::npos) << text;
+  EXPECT_NE(text.find("Then Workload default/wider gets places: main on n0:1, n1:1.\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("    - n0:2\n    + n3:2\n"), std::string::npos) << text;
+  play(*plan);
+  EXPECT_EQ(w.places("small-a"), "n3:2");
+  EXPECT_EQ(w.places("wider"), "n0:1 n1:1");
 }
 
 TEST_F(Defragment, WhoNeedsNoneGetsNone) {

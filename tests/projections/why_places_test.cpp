@@ -21,10 +21,10 @@ void build(Fleet& f) {
   f.node("n2", {.rack = "r1"});
   f.node("n3", {.rack = "r2"});
   f.node("n4", {.rack = "r2", .taint = "mine"});
+  f.used("n3", 2);
   f.observe(f.gang("holder", 1, 4'000, {.required = "rack"}, 5));
   (void)f.settle();
   f.used("n2", 2);
-  f.used("n3", 2);
   (void)f.settle();
   ASSERT_EQ(f.places("holder"), "n1:1");
 }

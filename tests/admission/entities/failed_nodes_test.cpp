@@ -281,6 +281,7 @@ TEST_F(PlacedPods, WithoutAnotherHostTheTimeForRecoveryDecides) {
   start(12);  // all three nodes are full
   run(12);
   ready(12, true);
+  (void)w.settle();
   w.node("n3", {.ready = false});
   for (const int i : {8, 9, 10, 11}) pod("p" + std::to_string(i), {.index = i, .gated = false, .on = "n3", .ended = true, .node = "n3"});
   ready(12, false);

@@ -92,8 +92,8 @@ TEST(TopologyCycle, ALeaderThatAsksForNothingStandsWithItsGroup) {
 // TAS-112: a place that is missing in one flavor makes all flavors with a topology wait for others to go.
 TEST(TopologyCycle, FragmentationConcernsAllFlavorsOfAWorkload) {
   TopologyWorld w({QueueSpec("q").cpu("f", 40).within(lower_priority)});
-  w.fleet("f", "n1:2 n2:2", {host});
-  w.stand(gang("low", "q", 1, 1).priority(0), "n1:1");
+  w.fleet("f", "n1:1 n2:4", {host});
+  w.stand(gang("low", "q", 1, 2).priority(0), "n2:1");
   Work j("j", "q");
   j.priority(5).pods("small", 1, {{"cpu", cores(1)}});
   ask(j, required(host));
