@@ -177,12 +177,15 @@ void add_gains(const LevelRoom& before, const LevelRoom& after, const std::strin
                   std::to_string(after.largest));
 }
 
-/// What is gained at each level, of the first flavor of the topology.
-std::vector<std::string> gains(Attempt& before, Attempt& after, std::uint32_t flavor) {
-  std::vector<std::string> out;
+/// How much room there is at each level of a flavor, before and after.
+struct Gains {
+  std::vector<LevelRoom> before, after;
+  std::vector<std::string> words;
+};
+Gains gains(Attempt& before, Attempt& after, std::uint32_t flavor) {
   const auto pod = measuring_pod(before.room(), flavor);
-  const auto then = gang_room(before.room(), flavor, pod), now = gang_room(after.room(), flavor, pod);
-  for (std::size_t level = 0; level < then.size(); ++level) add_gains(then[level], now[level], words_of(pod), out);
+  Gains out{gang_room(before.room(), flavor, pod), gang_room(after.room(), flavor, pod), {}};
+  for (std::size_t level = 0; level < out.before.size(); ++level) add_gains(out.before[level], out.after[level], words_of(pod), out.words);
   return out;
 }
 
@@ -215,14 +218,16 @@ Result<DefragmentationPlan> make_a_domain_free(const StateView& state, Symbol to
     const auto holders = attempt.holders(spot);
     if (!std::all_of(holders.begin(), holders.end(), [&](const auto& r) { return attempt.move(*r); })) continue;
     attempt.open(spot);
+    auto won = gains(before, attempt, spot.flavor);
+    if (won.after[wanted].empty <= won.before[wanted].empty) continue;  // others would stand where nobody did
     attempt.plan.goal = "nobody stands in " + spot.words + " any more";
-    attempt.plan.gains = gains(before, attempt, spot.flavor);
+    attempt.plan.gains = std::move(won.words);
     best = std::move(attempt.plan);
   }
   if (!best)
-    return fail(ErrorKind::not_found, "nobody can be moved so that a domain of level " + levels[wanted] + " gets free: of " +
+    return fail(ErrorKind::not_found, "no moves leave one more domain of level " + levels[wanted] + " without anybody: of " +
                                           counted(spots.size(), "domain") +
-                                          " that were tried, each has somebody for whom there is no room elsewhere");
+                                          " that were tried, each has somebody for whom there is no room " + "where others stand already");
   return std::move(*best);
 }
 
@@ -311,7 +316,7 @@ std::string to_text(const DefragmentationPlan& plan) {
     out += "  " + m.workload + ", pod set " + m.pod_set + ", " + counted(static_cast<std::size_t>(m.pods), "pod") + "\n";
     out += "    - " + m.from + "\n    + " + m.to + "\n";
   }
-  if (!plan.gains.empty()) out += "What it wins:\n";
+  if (!plan.gains.empty()) out += "What changes:\n";
   for (const auto& g : plan.gains) out += "  " + g + "\n";
   out += "Nothing moves by itself: evict a workload, for instance by setting spec.active to false and true again, and it is placed anew.\n";
   return out;

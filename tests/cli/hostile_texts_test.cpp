@@ -265,6 +265,8 @@ class HostileTexts : public ::testing::Test {
       out["history"].push_back(on_log({"history", name}));
       out["why"].push_back(on_log({"why", name}));
     }
+    out["plan defrag"] = {on_log({"plan", "defrag", "--topology", named("absent")}),
+                          on_log({"plan", "defrag", "--topology", named("absent"), "--for", named("waits")})};
     out["diff"] = {on_log({"diff", "1", "latest"}), on_log({"diff", "latest", "3"}), on_log({"diff", "1", hostile})};
     out["verify"] = {on_log({"verify"}), {"verify", "--log", "sqlite:" + folder->file(named("absent"))}};
     out["replay"] = {on_log({"replay"}), on_log({"replay", "--domain", named("absent")})};

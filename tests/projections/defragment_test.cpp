@@ -119,8 +119,8 @@ TEST_F(Defragment, WhoNeedsNoneGetsNone) {
   ASSERT_FALSE(whole);
   EXPECT_EQ(
       whole.error().message,
-      "nobody can be moved so that a domain of level block gets free: of 1 domain that were tried, each has somebody for whom there is "
-      "no room elsewhere");
+      "no moves leave one more domain of level block without anybody: of 1 domain that were tried, each has somebody for whom there is "
+      "no room where others stand already");
 }
 
 // A gang of any pod: how many of them one domain has room for.
