@@ -375,6 +375,7 @@ class Cluster:
                 "--kube-api-burst=2000",
                 "--concurrent-job-syncs=20",
                 "--concurrent-gc-syncs=20",
+                *([f"--node-monitor-grace-period={options['node_lease_seconds'] + 10}s"] if options.get("node_lease_seconds") else []),
                 *emulated,
                 *gates,
             ],
@@ -389,7 +390,7 @@ class Cluster:
                 f"--kubeconfig={self.dir / 'kwok.kubeconfig'}",
                 f"--config={ROOT / 'scripts' / 'kwok-stages.yaml'}",
                 "--manage-all-nodes=true",
-                "--node-lease-duration-seconds=40",
+                f"--node-lease-duration-seconds={options.get('node_lease_seconds') or 40}",
                 "--node-ip=127.0.0.1",
                 "--cidr=10.128.0.0/9",
                 f"--server-address=127.0.0.1:{ports['kwok']}",
@@ -521,7 +522,7 @@ def require_settings(cluster):
 
 
 def command_up(cluster, arguments):
-    defaults = {"nodes": 4, "kwok": True, "controller-manager": True, "scheduler": True, "feature_gates": "", "runtime_config": "",
+    defaults = {"nodes": 4, "node_lease_seconds": None, "kwok": True, "controller-manager": True, "scheduler": True, "feature_gates": "", "runtime_config": "",
                 "endpoint_routing": False, "audit": False, "emulated_version": "", "admission_plugins": "", "no_admission_plugins": ""}
     given = {key: getattr(arguments, key.replace("-", "_")) for key in defaults if getattr(arguments, key.replace("-", "_")) is not None}
     if cluster.settings is not None:
@@ -624,6 +625,7 @@ def parse():
 
     up = command("up", command_up)
     up.add_argument("--nodes", type=int, default=None, help="number of KWOK nodes (default 4)")
+    up.add_argument("--node-lease-seconds", type=int, default=None, help="how long a KWOK node may be silent (default 40); thousands of them keep a server busy")
     up.add_argument("--no-kwok", dest="kwok", action="store_false", default=None)
     up.add_argument("--no-controller-manager", dest="controller_manager", action="store_false", default=None)
     up.add_argument("--no-scheduler", dest="scheduler", action="store_false", default=None)

@@ -4,7 +4,7 @@
 usage: topologies_test.py HINDSIGHT
 
 Sixteen nodes of 32 CPUs in two blocks of two racks of four. What is told is what the Pods do: which node each is bound to.
-TAS-18, TAS-19, TAS-25, TAS-26, TAS-28, TAS-29, TAS-77, TAS-79, TAS-80, TAS-81, TAS-84, TAS-85, TAS-96,
+TAS-18, TAS-19, TAS-25, TAS-26, TAS-28, TAS-29, TAS-77, TAS-79, TAS-80, TAS-81, TAS-84, TAS-85, TAS-90, TAS-91, TAS-96,
 TAS-98, TAS-99, TAS-100
 """
 import argparse, collections, json, sys, unittest
@@ -249,6 +249,42 @@ class TopologiesTest(Fixture):
             self.assertEqual({self.of(p["spec"]["nodeName"], RACK) == rack for p in pods if "nodeName" in p["spec"]}, {False})
         eventually(evicted_and_back)
         self.check_places("full", self.bound("full", 8))
+
+    def test_7_places_come_after_the_nodes_of_a_check(self):
+        """TAS-90, TAS-91: quota first, and places on the nodes that the check names once it is ready."""
+        check = {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "AdmissionCheck", "metadata": {"name": "prov"},
+                 "spec": {"controllerName": "kueue.x-k8s.io/provisioning-request"}}
+        flavors = [{"name": "gpu", "resources": [{"name": "cpu", "nominalQuota": 64}]}]
+        self.apply(check, {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "ClusterQueue", "metadata": {"name": "late"},
+                           "spec": {"namespaceSelector": {}, "admissionChecksStrategy": {"admissionChecks": [{"name": "prov"}]},
+                                    "resourceGroups": [{"coveredResources": ["cpu"], "flavors": flavors}]}},
+                   {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "LocalQueue", "metadata": {"name": "late", "namespace": "default"}, "spec": {"clusterQueue": "late"}})
+        now = "2026-01-01T00:00:00Z"
+        self.kubectl("patch", "admissionchecks.kueue.x-k8s.io", "prov", "--subresource=status", "--type=merge", "-p", json.dumps(
+            {"status": {"conditions": [{"type": "Active", "status": "True", "reason": "Active", "message": "", "lastTransitionTime": now}]}}))
+        late = gang("late", 2, 16, preferred_topology=RACK)
+        late["metadata"]["labels"]["kueue.x-k8s.io/queue-name"] = "late"
+        self.apply(late)
+
+        def granted():
+            assigned = self.workloads("late")[0]["status"]["admission"]["podSetAssignments"][0]
+            self.assertEqual(assigned["delayedTopologyRequest"], "Pending")
+            self.assertNotIn("topologyAssignment", assigned)
+        eventually(granted)
+        self.controller.kill()
+        self.controller.start()
+        name = self.workloads("late")[0]["metadata"]["name"]
+
+        def ready():
+            states = self.workloads("late")[0]["status"]["admissionChecks"]
+            self.kubectl("patch", "workloads.kueue.x-k8s.io", name, "--subresource=status", "--type=merge", "-p", json.dumps({"status": {"admissionChecks": [
+                {**states[0], "state": "Ready", "message": "made", "podSetUpdates": [{"name": "main", "nodeSelector": {RACK: "rack-2"}}]}]}}))
+        eventually(ready)
+        pods = self.bound("late", 2)
+        self.assertEqual({self.of(p["spec"]["nodeName"], RACK) for p in pods}, {"rack-2"})
+        self.check_places("late", pods)
+        self.assertEqual(self.workloads("late")[0]["status"]["admission"]["podSetAssignments"][0]["delayedTopologyRequest"], "Ready")
+        self.assertEqual(self.reasons(name).count("Admitted"), 1)
 
     def test_zz_the_log_verifies(self):
         self.verify()

@@ -1,0 +1,131 @@
+#!/usr/bin/env python3
+"""Thousands of nodes and pods on a real API server: gangs of 4 to 1,024 pods find places, are released and bound by the real scheduler, while
+nodes fail, are cordoned and come back, and Hindsight is killed.
+
+usage: topology_scale_test.py HINDSIGHT LOG_INVARIANTS [--nodes N] [--pods P] [--kills K] [--minutes M]
+
+At the end each pod stands on a host that its Workload was assigned, no host has more pods than it was assigned or more than it can hold, and
+the log says so at every record. Prints how long it took. TAS-31, TAS-80, TAS-88, TAS-126
+"""
+import argparse, collections, sys, time, unittest
+
+import jobs_test
+from jobs_test import Controller  # noqa: F401 (the fixture makes one)
+from steps import run
+from suspended_jobs_test import Fixture
+from topologies_test import BLOCK, HOST, RACK, gang
+
+CPU = 8  # a node holds four pods
+SIZES = (4, 8, 16, 32, 64, 128, 256, 512, 1024)
+
+
+def gangs(pods):
+    """Gangs of all sizes, the small ones more often, of so many pods together."""
+    out, left, turn = [], pods, 0
+    while left > 0:
+        size = min(SIZES[(turn * 5) % 9], left)
+        topology = {"required_topology": RACK} if size <= 16 else {"required_topology": BLOCK} if size <= 32 else {"preferred_topology": BLOCK}
+        out.append(gang(f"gang-{len(out):03}", size, CPU, **topology))
+        left -= size
+        turn += 1
+    return out
+
+
+class TopologyScaleTest(Fixture):
+    webhooks = False
+
+    @classmethod
+    def setUpClass(cls):
+        args = jobs_test.ARGS
+        cls.options = ("--nodes", str(args.nodes), "--node-lease-seconds", "400")
+        super().setUpClass()
+        cls.apply({"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "Topology", "metadata": {"name": "dc"},
+                   "spec": {"levels": [{"nodeLabel": BLOCK}, {"nodeLabel": RACK}, {"nodeLabel": HOST}]}},
+                  {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "ResourceFlavor", "metadata": {"name": "gpu"},
+                   "spec": {"nodeLabels": {"type": "kwok"}, "topologyName": "dc"}})
+        flavors = [{"name": "gpu", "resources": [{"name": "cpu", "nominalQuota": 32 * args.nodes}]}]
+        cls.apply({"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "ClusterQueue", "metadata": {"name": "gpu"},
+                   "spec": {"namespaceSelector": {}, "resourceGroups": [{"coveredResources": ["cpu"], "flavors": flavors}]}},
+                  {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "LocalQueue", "metadata": {"name": "gpu", "namespace": "default"},
+                   "spec": {"clusterQueue": "gpu"}})
+
+    def count(self, *selector):
+        return len(self.kubectl("get", "pods", "-n", "default", "-o", "name", *selector).split())
+
+    def pods_now(self):
+        """name, job, node, selected host, phase of each."""
+        columns = "N:.metadata.name,J:.metadata.labels.job-name,H:.spec.nodeName,S:.spec.nodeSelector.kubernetes\\\\.io/hostname,P:.status.phase,D:.metadata.deletionTimestamp"
+        text = self.kubectl("get", "pods", "-n", "default", "--no-headers", "-o", "custom-columns=" + columns)
+        return [line.split() for line in text.splitlines()]
+
+    def test_gangs_stand_where_they_were_told(self):
+        args = jobs_test.ARGS
+        jobs = gangs(args.pods)
+        wanted = sum(j["spec"]["parallelism"] for j in jobs)
+        start = time.monotonic()
+        said = lambda what: print(f"{time.monotonic() - start:7.1f} s  {what}", flush=True)  # noqa: E731
+        for at in range(0, len(jobs), 50):
+            self.apply(*jobs[at:at + 50])
+        said(f"{len(jobs)} Jobs of {wanted} pods are made")
+        kills, disturbed, deadline = 0, False, start + 60 * args.minutes
+        while True:
+            waiting = self.count("--field-selector", "spec.nodeName=,status.phase=Pending")
+            running = self.count("--field-selector", "status.phase=Running")
+            said(f"{running} run, {waiting} wait")
+            if running >= wanted and waiting == 0:
+                break
+            self.assertLess(time.monotonic(), deadline, "it takes too long")
+            if running > wanted * (kills + 1) / (args.kills + 1) and kills < args.kills:
+                kills += 1
+                self.controller.kill()
+                self.controller.start()
+                said("Hindsight was killed and started again")
+            if not disturbed and running > wanted / 3:
+                disturbed = True
+                self.kubectl("cordon", *[f"node-{i}" for i in range(args.nodes - 8, args.nodes)])
+                self.kubectl("taint", "node", "node-1", "node-21", "broken=yes:NoExecute")
+                self.kubectl("delete", "node", "node-41", "--wait=false")
+                said("nodes were cordoned, tainted and deleted")
+            time.sleep(5)
+        said("all pods are bound")
+        self.check(jobs)
+        self.controller.stop()
+        print(run(args.log_invariants, "sqlite:" + self.log, timeout=1800), flush=True)
+        said("the log holds what it must at every record")
+
+    def check(self, jobs):
+        assigned = {}
+        for w in self.items("workloads.kueue.x-k8s.io"):
+            owner = w["metadata"]["ownerReferences"][0]["name"]
+            assigned[owner] = collections.Counter()
+            for p in w["status"]["admission"]["podSetAssignments"]:
+                for s in p["topologyAssignment"]["slices"]:
+                    values, n = s["valuesPerLevel"][-1], s["domainCount"]
+                    individual = values.get("individual", {})
+                    hosts = [values["universal"]] * n if "universal" in values else [
+                        individual.get("prefix", "") + r + individual.get("suffix", "") for r in individual["roots"]]
+                    counts = [s["podCounts"]["universal"]] * n if "universal" in s["podCounts"] else s["podCounts"]["individual"]
+                    for host, count in zip(hosts, counts):
+                        assigned[owner][host] += count
+        stand, on_host = {j["metadata"]["name"]: collections.Counter() for j in jobs}, collections.Counter()
+        for name, job, node, selected, phase, deleted in self.pods_now():
+            if phase != "Running" or deleted != "<none>":
+                continue
+            self.assertEqual(node, selected, name)
+            stand[job][node] += 1
+            on_host[node] += 1
+        for job, hosts in stand.items():
+            self.assertEqual(hosts, assigned[job], job)
+        self.assertLessEqual(max(on_host.values()), 32 // CPU)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("hindsight")
+    parser.add_argument("log_invariants")
+    parser.add_argument("--nodes", type=int, default=3000)
+    parser.add_argument("--pods", type=int, default=10000)
+    parser.add_argument("--kills", type=int, default=2)
+    parser.add_argument("--minutes", type=float, default=60, help="so long at most until all pods are bound")
+    jobs_test.ARGS, rest = parser.parse_known_args()
+    unittest.main(argv=[sys.argv[0]] + rest + ["TopologyScaleTest"], verbosity=2)
