@@ -19,6 +19,7 @@ TEST(TopologyTwins, ActorsDecideAsOneThreadDoes) {
     admission::Settings settings;
     settings.replace_when_idle = seed < 4;  // else parents wait for the half minute of a node
     settings.replace_or_evict = seed % 3 != 0;
+    settings.balanced_placement = seed % 2 == 0;
     ActorDriver::Options options;
     if (seed % 2 == 0)
       options.schedule_seed = seed;
@@ -32,9 +33,13 @@ TEST(TopologyTwins, ActorsDecideAsOneThreadDoes) {
     world.on_record = [&](const RecordView& record) { ASSERT_TRUE(driver.apply(record)); };
     world.configure(settings);
     world.set_up(60'000);
+    world.check("prov", true, "kueue.x-k8s.io/provisioning-request");
+    world.queue({.name = "late", .cpu = 20'000, .check = "prov"});
+    world.local_queue("lq-late", "late");
+    std::vector<std::string> late;
     std::mt19937 rng(seed);
     const auto below = [&](std::uint32_t n) { return static_cast<std::uint32_t>(rng() % n); };
-    std::size_t failures = 0, moved = 0;
+    std::size_t failures = 0, moved = 0, later = 0;
     const auto settle = [&] {
       for (int steps = 0; steps < 500; ++steps) {
         const auto step = world.driver().decide();
@@ -47,6 +52,7 @@ TEST(TopologyTwins, ActorsDecideAsOneThreadDoes) {
         for (const Event& e : step->events) {
           failures += std::holds_alternative<NodesUnhealthy>(e);
           moved += std::holds_alternative<TopologyReassigned>(e);
+          later += std::holds_alternative<TopologyAssigned>(e) || std::holds_alternative<SecondPassFailed>(e);
         }
         world.observe_decision(*step);
       }
@@ -67,10 +73,25 @@ TEST(TopologyTwins, ActorsDecideAsOneThreadDoes) {
           break;
         case 3:
           world.tick(Duration::seconds(below(20)));
+          if (late.empty() || !world.state(late.back()).reserved()) break;
+          world.observe(world.seen_as(late.back()));  // what we wrote is there before somebody changes it
+          {
+            auto o = world.seen_as(late.back());
+            auto checks = world.arena().make<CheckFacts>(1);
+            checks[0] = {"prov", CheckState::ready, world.now, "", {}, {}, ""};
+            o.checks = checks;
+            world.observe(o);
+          }
           break;
         default: {
           const std::string name = "g" + std::to_string(gangs++);
-          world.observe(world.gang(name, static_cast<std::int32_t>(1 + below(5)), 1'000, {.preferred = "rack"}));
+          auto o = world.gang(name, static_cast<std::int32_t>(1 + below(5)), 1'000, {.preferred = "rack"});
+          if (below(3) == 0) {
+            o.queue_name = "lq-late";
+            world.remember(o);
+            late.push_back(name);
+          }
+          world.observe(o);
         }
       }
       world.tick(Duration::millis(600));
@@ -78,6 +99,7 @@ TEST(TopologyTwins, ActorsDecideAsOneThreadDoes) {
       if (::testing::Test::HasFatalFailure()) return;
     }
     EXPECT_GT(failures, 0U) << seed;
+    EXPECT_GT(later, 0U) << seed;
     std::uint64_t hash = 0;
     ASSERT_TRUE(driver.inspect([&](const admission::StateView& view) { hash = view.state_hash(); }));
     EXPECT_EQ(hash, world.driver().state_hash()) << "seed " << seed;
