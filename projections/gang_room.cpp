@@ -24,8 +24,8 @@ PodRequest with_slot(PodRequest pod) {
 std::vector<LevelRoom> gang_room(TopologyRoom& room, std::uint32_t number, const PodRequest& pod) {
   const auto& flavor = room.flavor(number);
   const TopologyTree& tree = flavor.tree;
-  const Capacity& free = room.free()[number];
-  const Capacity& unused = room.unused()[number];
+  const Capacity& free = room.free()[number].capacity();
+  const Capacity& unused = room.unused()[number].capacity();
   struct Sum {
     std::int64_t pods = 0;
     bool empty = true, absent = true;
@@ -67,8 +67,8 @@ std::vector<LevelRoom> gang_room(TopologyRoom& room, std::uint32_t number, const
 std::vector<DomainAmounts> domain_amounts(const TopologyRoom& room, std::uint32_t number, std::size_t levels) {
   const auto& flavor = room.flavor(number);
   const TopologyTree& tree = flavor.tree;
-  const Capacity& free = room.free()[number];
-  const Capacity& unused = room.unused()[number];
+  const Capacity& free = room.free()[number].capacity();
+  const Capacity& unused = room.unused()[number].capacity();
   std::vector<DomainAmounts> out;
   for (std::size_t level = 0; level < std::min(levels, tree.level_count()); ++level) {
     const std::size_t first = out.size();

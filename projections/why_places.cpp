@@ -89,12 +89,11 @@ PlaceTrial try_group(TopologyRoom& room, std::uint32_t number, const Group& grou
     gang.leader = topology::request_of(*group.leader);
     leader_filter = room.filter(number, group.leader->shape);
   }
-  const topology::LeafRules leaves{filter->excluded, leader_filter->excluded, filter->scores, flavor.absent};
-  const auto placed = topology::place(flavor.tree, room.free()[number], *rules, gang, leaves);
+  const auto placed = room.place(room.free(), number, *rules, gang, filter, leader_filter);
   out.fits = placed.has_value();
   if (placed) return out;
   const auto& misfit = placed.error();
-  out.fits_empty = topology::place(flavor.tree, room.unused()[number], *rules, gang, leaves).has_value();
+  out.fits_empty = room.place(room.unused(), number, *rules, gang, filter, leader_filter).has_value();
   out.message = topology::text_of(misfit, flavor.topology.text(), flavor.tree, *rules, filter->reasons);
   const std::int32_t unit = rules->layers.front().size;
   out.fit = std::min(misfit.fit, misfit.wanted) * unit;
@@ -104,7 +103,7 @@ PlaceTrial try_group(TopologyRoom& room, std::uint32_t number, const Group& grou
         flavor.tree.levels()[misfit.nearest->first] + " " + path_text(flavor.tree.path(misfit.nearest->first, misfit.nearest->second));
   else if (misfit.nearest)
     out.nearest = "the whole topology";
-  out.exclusions = exclusions(room, number, room.free()[number], *group.workers);
+  out.exclusions = exclusions(room, number, room.free()[number].capacity(), *group.workers);
   return out;
 }
 
@@ -273,7 +272,7 @@ class PlaceRemedies {
       if (flavor.nodes[leaf] == nullptr || !room.why_excluded(*number, *info.shape, leaf).empty()) continue;
       const auto path = flavor.tree.path(flavor.tree.lowest(), leaf);
       if (!p.nearest.empty() && info.topology && info.topology->required && !lies_in(flavor, leaf, p.nearest)) continue;
-      const auto n = topology::pods_on(room.unused()[*number], request, leaf).first;
+      const auto n = topology::pods_on(room.unused()[*number].capacity(), request, leaf).first;
       if (n <= most) continue;
       most = n;
       like = flavor.nodes[leaf].get();

@@ -240,8 +240,7 @@ tl::expected<void, PodPlacer::Refusal> PodPlacer::place_unit(const WorkloadInfo&
     topology::Gang rest = gang;
     rest.count = more;
     if (!leader_stays.empty()) rest.leader.reset();
-    auto found = topology::place(flavor.tree, state[unit.flavor], *rules, rest,
-                                 {filter->excluded, leader_filter->excluded, filter->scores, flavor.absent});
+    auto found = room_.place(state, unit.flavor, *rules, rest, filter, leader_filter);
     if (!found) {
       auto reasons = filter->reasons;
       if (leader_filter != filter)

@@ -5,7 +5,7 @@
 #include <bit>
 #include <utility>
 
-#include "admission/topology/domain_counts.hpp"
+#include "admission/topology/offers.hpp"
 
 namespace hindsight::admission::topology {
 namespace {
@@ -44,7 +44,8 @@ class Balancer {
  public:
   Balancer(const TopologyTree& tree, const PlacementRules& rules, const Gang& gang, const std::vector<DomainOffers>& offers)
       : tree_(tree), rules_(rules), original_(offers), offers_(offers) {
-    how_ = {rules.layers.front().level, rules.layers.front().size, gang.leader.has_value()};
+    how_ = question_of(tree, rules, gang);
+    how_.rounded.assign(tree.level_count(), 0);
     leaders_ = gang.leader ? 1 : 0;
     need_ = gang.count / how_.slice_size;
   }
@@ -177,7 +178,7 @@ class Balancer {
       for (std::size_t l = top; l + 1 < tree_.lowest(); ++l)
         ranges.push_back({tree_.children(l, ranges.back().first).first, tree_.children(l, ranges.back().last - 1).last});
       for (std::size_t l = tree_.lowest(); l-- > top;)
-        for (DomainIndex d = ranges[l - top].first; d < ranges[l - top].last; ++d) roll_up(tree_, offers_, l, d, how_, 0);
+        for (DomainIndex d = ranges[l - top].first; d < ranges[l - top].last; ++d) roll_up(tree_, offers_, l, d, how_);
     }
     for (DomainIndex d = set.first; d < set.last; ++d) prune_below(top, d, share);
   }
@@ -297,7 +298,7 @@ class Balancer {
   const PlacementRules& rules_;
   const std::vector<DomainOffers>& original_;
   std::vector<DomainOffers> offers_;  ///< Pruned, of the sets that were considered.
-  RollUp how_;
+  Question how_;
   std::int32_t leaders_ = 0, need_ = 0;
   DomainOrder order_{false};
   std::int64_t steps_ = 0;

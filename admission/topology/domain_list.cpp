@@ -4,21 +4,25 @@
 
 namespace hindsight::admission::topology {
 
+bool DomainOrder::before(const DomainOffer& a, const DomainOffer& b) const {
+  if (a.score != b.score) return a.score > b.score;
+  if (a.slices != b.slices) return best_fit_ ? a.slices > b.slices : a.slices < b.slices;
+  return a.pods != b.pods ? a.pods < b.pods : a.domain < b.domain;
+}
+
+bool DomainOrder::before_for_leader(const DomainOffer& a, const DomainOffer& b) const {
+  if (a.lead != b.lead) return a.lead > b.lead;
+  if (a.score != b.score) return a.score > b.score;
+  if (a.slices_l != b.slices_l) return best_fit_ ? a.slices_l > b.slices_l : a.slices_l < b.slices_l;
+  return a.pods_l != b.pods_l ? a.pods_l < b.pods_l : a.domain < b.domain;
+}
+
 void DomainOrder::sort(DomainOffers& list) const {
-  std::sort(list.begin(), list.end(), [this](const DomainOffer& a, const DomainOffer& b) {
-    if (a.score != b.score) return a.score > b.score;
-    if (a.slices != b.slices) return best_fit_ ? a.slices > b.slices : a.slices < b.slices;
-    return a.pods != b.pods ? a.pods < b.pods : a.domain < b.domain;
-  });
+  std::sort(list.begin(), list.end(), [this](const DomainOffer& a, const DomainOffer& b) { return before(a, b); });
 }
 
 void DomainOrder::sort_for_leader(DomainOffers& list) const {
-  std::sort(list.begin(), list.end(), [this](const DomainOffer& a, const DomainOffer& b) {
-    if (a.lead != b.lead) return a.lead > b.lead;
-    if (a.score != b.score) return a.score > b.score;
-    if (a.slices_l != b.slices_l) return best_fit_ ? a.slices_l > b.slices_l : a.slices_l < b.slices_l;
-    return a.pods_l != b.pods_l ? a.pods_l < b.pods_l : a.domain < b.domain;
-  });
+  std::sort(list.begin(), list.end(), [this](const DomainOffer& a, const DomainOffer& b) { return before_for_leader(a, b); });
 }
 
 std::size_t DomainOrder::best(const DomainOffers& list, std::size_t from, std::int32_t n, std::int32_t leaders, Unit unit) {

@@ -45,8 +45,10 @@ class DomainOrder {
 
   [[nodiscard]] bool best_fit() const { return best_fit_; }
   /// As hosts of pods (W).
+  [[nodiscard]] bool before(const DomainOffer& a, const DomainOffer& b) const;
   void sort(DomainOffers& list) const;
   /// As hosts of the leader (WL).
+  [[nodiscard]] bool before_for_leader(const DomainOffer& a, const DomainOffer& b) const;
   void sort_for_leader(DomainOffers& list) const;
   /// Position of the smallest from `from` on that holds `n`; none does: `from`. Only among those with the score of the one at `from`.
   [[nodiscard]] static std::size_t best(const DomainOffers& list, std::size_t from, std::int32_t n, std::int32_t leaders, Unit unit);

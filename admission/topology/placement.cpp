@@ -4,7 +4,6 @@
 #include <cstddef>
 
 #include "admission/topology/balance.hpp"
-#include "admission/topology/domain_counts.hpp"
 #include "admission/topology/domain_list.hpp"
 
 namespace hindsight::admission::topology {
@@ -12,20 +11,10 @@ namespace {
 
 class Search {
  public:
-  Search(const TopologyTree& tree, const Capacity& free, const PlacementRules& rules, const Gang& gang, const LeafRules& leaves)
-      : tree_(tree), free_(free), rules_(rules), gang_(gang), leaf_rules_(leaves), order_(rules.least_free), levels_(tree.level_count()) {
-    inner_.resize(tree.level_count());
-    for (std::size_t k = 1; k < rules.layers.size(); ++k)
-      for (std::size_t l = rules.layers[k - 1].level + 1; l <= rules.layers[k].level; ++l) inner_[l] = rules.layers[k].size;
-  }
+  Search(const TopologyTree& tree, const Offers& offers, const PlacementRules& rules, const Gang& gang)
+      : tree_(tree), offers_(offers), rules_(rules), gang_(gang), order_(rules.least_free) {}
 
   tl::expected<Placement, Misfit> run() {
-    count_leaves();
-    const RollUp how{slice_level(), slice_size(), gang_.leader.has_value()};
-    for (std::size_t level = tree_.lowest(); level-- > 0;) {
-      levels_[level].resize(tree_.size(level));
-      for (DomainIndex d = 0; d < levels_[level].size(); ++d) roll_up(tree_, levels_, level, d, how, inner_[level + 1]);
-    }
     if (rules_.balanced && !rules_.strict && !rules_.free)
       if (auto out = spread_evenly()) return *out;
     auto found = search(rules_.level);
@@ -39,72 +28,6 @@ class Search {
   [[nodiscard]] std::int32_t leaders() const { return gang_.leader ? 1 : 0; }
   [[nodiscard]] std::int32_t need() const { return gang_.count / slice_size(); }
 
-  // ---- phase 1 (§3.3, §3.4) -------------------------------------------------------------------------------------------------------
-
-  /// What is asked of a leaf, of one resource; null: no leaf has any of it.
-  struct Need {
-    const Amount* column;
-    Amount amount, taken;  ///< By a pod; by the leader, where it stands here.
-  };
-
-  [[nodiscard]] std::vector<Need> needs_of(const PodRequest& request, const PodRequest* leader) const {
-    std::vector<Need> out;
-    for (const auto& [resource, amount] : request) {
-      if (amount == 0) continue;
-      Amount taken = 0;
-      if (leader != nullptr)
-        for (const auto& [r, a] : *leader)
-          if (r == resource) taken = a;
-      out.push_back({free_.column(resource), amount, taken});
-    }
-    return out;
-  }
-
-  /// Pods that the leaf has room for, and the position of what limits them most.
-  static std::pair<std::int32_t, std::size_t> fits(const std::vector<Need>& needs, DomainIndex leaf) {
-    std::pair<std::int32_t, std::size_t> out{unlimited_pods, 0};
-    for (std::size_t i = 0; i < needs.size(); ++i) {
-      const Need& need = needs[i];
-      const Amount has = need.column == nullptr ? 0 : need.column[leaf];
-      const auto n = static_cast<std::int32_t>(std::clamp<Amount>(subtract(has, need.taken) / need.amount, 0, unlimited_pods));
-      if (n < out.first) out = {n, i};
-    }
-    return out;
-  }
-
-  static bool is_set(std::span<const std::uint8_t> flags, DomainIndex leaf) { return !flags.empty() && flags[leaf] != 0; }
-
-  void count_leaves() {
-    DomainOffers& leaves = levels_.back();
-    leaves.resize(tree_.leaves());
-    const std::vector<Need> needs = needs_of(gang_.request, nullptr);
-    const std::vector<Need> beside_leader = gang_.leader ? needs_of(gang_.request, &*gang_.leader) : std::vector<Need>();
-    const std::vector<Need> needs_of_leader = gang_.leader ? needs_of(*gang_.leader, nullptr) : std::vector<Need>();
-    lacking_.assign(needs.size(), 0);
-    const bool counts_slices = slice_level() == tree_.lowest();
-    for (DomainIndex leaf = 0; leaf < leaves.size(); ++leaf) {
-      DomainOffer& e = leaves[leaf];
-      e.domain = leaf;
-      if (is_set(leaf_rules_.absent, leaf)) continue;
-      ++present_;
-      const bool out = is_set(leaf_rules_.excluded, leaf);
-      if (!out) {
-        const auto [n, limit] = fits(needs, leaf);
-        e.pods = e.pods_l = n;
-        if (n == 0) ++lacking_[limit];
-        if (!leaf_rules_.scores.empty()) e.score = leaf_rules_.scores[leaf];
-      }
-      if (gang_.leader && !is_set(leaf_rules_.excluded_for_leader, leaf) && fits(needs_of_leader, leaf).first > 0) {
-        e.lead = 1;
-        if (!out) e.pods_l = fits(beside_leader, leaf).first;
-      }
-      if (counts_slices) {
-        e.slices = e.pods / slice_size();
-        e.slices_l = e.pods_l / slice_size();
-      }
-    }
-  }
-
   // ---- phase 2a (§3.6) ----------------------------------------------------------------------------------------------------------------
 
   struct Found {
@@ -112,29 +35,60 @@ class Search {
     DomainOffers domains;
   };
 
+  /// Looks at each domain of the level once, where the specification sorts them.
   std::optional<Found> search(std::size_t level) {
-    DomainOffers list = levels_[level];
-    order_.sort_for_leader(list);
     searched_ = level;
-    if (present_ == 0) return give_up(0, true);
-    const auto holds = [&](const DomainOffer& e) { return e.slices_l >= need() && e.lead >= leaders(); };
-    std::size_t top = 0;
-    if (order_.best_fit() && holds(list[0])) top = DomainOrder::best(list, 0, need(), leaders(), Unit::slices);
-    if (!order_.best_fit())
-      for (const DomainOffer& e : list)
-        if (leaders() == 0 ? e.slices >= need() : holds(e)) return Found{level, {e}};
-    if (holds(list[top])) return Found{level, {list[top]}};
-    if (rules_.strict) {
-      // What is preferred may be too small, and something else large enough (TAS-74).
-      for (std::size_t j = 1; j < list.size(); ++j)
-        if (holds(list[j])) return Found{level, {list[DomainOrder::best(list, j, need(), leaders(), Unit::slices)]}};
-      return give_up(list[top].slices);
+    if (offers_.present() == 0) return give_up(0, true);
+    const auto tighter = [](const DomainOffer& a, const DomainOffer& b) {
+      if (a.score != b.score) return a.score > b.score;
+      if (a.slices_l != b.slices_l) return a.slices_l < b.slices_l;
+      return a.pods_l != b.pods_l ? a.pods_l < b.pods_l : a.domain < b.domain;
+    };
+    DomainOffer first = offers_.at(level, 0);
+    std::optional<DomainOffer> best;
+    for (DomainIndex d = 0; d < offers_.size(level); ++d) {
+      const DomainOffer e = offers_.at(level, d);
+      if (d != 0 && order_.before_for_leader(e, first)) first = e;
+      if (holds(e) && (!best || tighter(e, *best))) best = e;
     }
+    // What is preferred may be too small, and something else large enough: only those who cannot go elsewhere take that (TAS-74).
+    if (best && (rules_.strict || !order_.best_fit() || holds(first))) return Found{level, {*best}};
+    if (rules_.strict) return give_up(first.slices);
     if (level > 0 && !rules_.free) return search(level - 1);
-    return spread(level, std::move(list));
+    return leaders() == 0 ? spread(level) : spread_with_leader(level);
+  }
+  [[nodiscard]] bool holds(const DomainOffer& e) const { return e.slices_l >= need() && e.lead >= leaders(); }
+
+  /// Over several domains, of which each takes a slice at least: more than there are slices need not be sorted.
+  std::optional<Found> spread(std::size_t level) {
+    DomainOffers list;
+    for (DomainIndex d = 0; d < offers_.size(level); ++d)
+      if (const DomainOffer e = offers_.at(level, d); e.slices > 0) list.push_back(e);
+    const auto used = static_cast<std::ptrdiff_t>(std::min(list.size(), static_cast<std::size_t>(need())));
+    const auto before = [this](const DomainOffer& a, const DomainOffer& b) { return order_.before(a, b); };
+    if (used < std::ssize(list)) std::nth_element(list.begin(), list.begin() + used, list.end(), before);
+    std::sort(list.begin(), list.begin() + used, before);
+
+    Found out{level, {}};
+    std::int32_t n = need();
+    for (auto it = list.begin(); it != list.begin() + used && n > 0; ++it) {
+      auto chosen = it;
+      if (order_.best_fit() && it->slices >= n)  // the last one: the tightest of all that are left
+        for (auto other = it; other != list.end(); ++other)
+          if (other->score == it->score && other->slices >= n &&
+              (other->slices != chosen->slices ? other->slices < chosen->slices : before(*other, *chosen)))
+            chosen = other;
+      out.domains.push_back(*chosen);
+      n -= chosen->slices;
+    }
+    if (n > 0) return give_up(need() - n);
+    return out;
   }
 
-  std::optional<Found> spread(std::size_t level, DomainOffers list) {
+  std::optional<Found> spread_with_leader(std::size_t level) {
+    DomainOffers list;
+    for (DomainIndex d = 0; d < offers_.size(level); ++d) list.push_back(offers_.at(level, d));
+    order_.sort_for_leader(list);
     DomainOrder::promote(list, need(), leaders(), Unit::slices);
     Found out{level, {}};
     std::int32_t n = need(), q = leaders();
@@ -167,8 +121,11 @@ class Search {
 
   [[nodiscard]] DomainOffers children(std::size_t level, DomainIndex d) const {
     const auto [first, last] = tree_.children(level, d);
-    const DomainOffers& below = levels_[level + 1];
-    return {below.begin() + first, below.begin() + last};
+    if (pruned_ != nullptr) return {(*pruned_)[level + 1].begin() + first, (*pruned_)[level + 1].begin() + last};
+    DomainOffers out;
+    out.reserve(last - first);
+    for (DomainIndex i = first; i < last; ++i) out.push_back(offers_.at(level + 1, i));
+    return out;
   }
 
   tl::expected<Placement, Misfit> descend(Found found) {
@@ -191,7 +148,7 @@ class Search {
   /// Each domain of `level` hands what it was given to those below it, down to the leaves. False: these do not suffice.
   [[nodiscard]] bool hand_down(std::size_t level, DomainOffers& at) const {
     for (; level < tree_.lowest(); ++level) {
-      const std::int32_t unit = level < slice_level() ? slice_size() : std::max(inner_[level + 1], 1);
+      const std::int32_t unit = level < slice_level() ? slice_size() : std::max(offers_.question().rounded[level + 1], 1);
       DomainOffers next;
       for (const DomainOffer& d : at) {
         if (d.pods == 0 && d.lead == 0) continue;
@@ -221,11 +178,11 @@ class Search {
 
   /// §3.10; nothing: it cannot be done so.
   [[nodiscard]] std::optional<Placement> spread_evenly() {
-    auto balanced = balance(tree_, rules_, gang_, levels_);
+    auto balanced = balance(tree_, rules_, gang_, offers_.all());
     if (!balanced) return {};
-    std::swap(levels_, balanced->offers);
+    pruned_ = &balanced->offers;
     const bool whole = hand_down(balanced->level, balanced->domains);
-    std::swap(levels_, balanced->offers);
+    pruned_ = nullptr;
     if (!whole) return {};
     return placement_of(std::move(balanced->domains));
   }
@@ -235,49 +192,48 @@ class Search {
   [[nodiscard]] Misfit misfit() const {
     Misfit out;
     out.empty_level = empty_;
-    out.leaves = present_;
-    const DomainOffers& looked_at = levels_[searched_];
-    const auto most = std::max_element(looked_at.begin(), looked_at.end(), [](const DomainOffer& a, const DomainOffer& b) {
-      return std::pair(a.slices_l, a.pods) < std::pair(b.slices_l, b.pods);
-    });
-    if (!empty_ && most != looked_at.end()) out.nearest = {searched_, most->domain};
+    out.leaves = offers_.present();
+    if (!empty_ && offers_.size(searched_) != 0)
+      out.nearest = {searched_, most_of([](const DomainOffer& e) { return std::pair(e.slices_l, e.pods); })};
     out.fit = fit_;
     out.wanted = need();
     std::size_t position = 0;
     for (const auto& [resource, amount] : gang_.request) {
       if (amount == 0) continue;
-      if (const std::int32_t n = lacking_[position++]; n != 0) out.lacking.emplace(resource.text(), n);
+      if (const std::int32_t n = offers_.lacking()[position++]; n != 0) out.lacking.emplace(resource.text(), n);
     }
     if (rules_.layers.size() > 1 && !empty_) count_layers(out);
     return out;
   }
-  /// In the best domain of the level that was searched last.
+  /// The first of those with the most of something, at the level that was searched last.
+  template <class Measure>
+  [[nodiscard]] DomainIndex most_of(const Measure& measure) const {
+    DomainIndex out = 0;
+    for (DomainIndex d = 1; d < offers_.size(searched_); ++d)
+      if (measure(offers_.at(searched_, d)) > measure(offers_.at(searched_, out))) out = d;
+    return out;
+  }
+  /// In the best domain of that level.
   void count_layers(Misfit& out) const {
-    const DomainOffers& list = levels_[searched_];
-    const auto best =
-        std::max_element(list.begin(), list.end(), [](const DomainOffer& a, const DomainOffer& b) { return a.slices < b.slices; });
+    const DomainIndex best = most_of([](const DomainOffer& e) { return e.slices; });
     for (const auto& layer : rules_.layers) {
-      DomainIndex first = best->domain, last = first + 1;
+      DomainIndex first = best, last = best + 1;
       for (std::size_t l = searched_; l < layer.level; ++l) {
         last = tree_.children(l, last - 1).last;
         first = tree_.children(l, first).first;
       }
       std::int32_t fit = 0;
-      for (DomainIndex d = first; d < last; ++d) fit = sum_of_pods(fit, levels_[layer.level][d].pods / layer.size);
+      for (DomainIndex d = first; d < last; ++d) fit = sum_of_pods(fit, offers_.at(layer.level, d).pods / layer.size);
       out.layers.emplace_back(fit, gang_.count / layer.size);
     }
   }
 
   const TopologyTree& tree_;
-  const Capacity& free_;
+  const Offers& offers_;
   const PlacementRules& rules_;
   const Gang& gang_;
-  const LeafRules& leaf_rules_;
   DomainOrder order_;
-  std::vector<DomainOffers> levels_;   ///< By level and domain: what phase 1 counted.
-  std::vector<std::int32_t> inner_;    ///< By level: what domains round down to; 0: they do not.
-  std::vector<std::int32_t> lacking_;  ///< Leaves without room for one pod, by what limits them: what is asked for, but zeros.
-  std::int32_t present_ = 0;           ///< Leaves that take part.
+  const std::vector<DomainOffers>* pruned_ = nullptr;  ///< In place of what domains offer, while pods are handed down; null: nothing is.
   std::size_t searched_ = 0;
   std::int32_t fit_ = 0;
   bool empty_ = false;
@@ -337,9 +293,23 @@ Result<PlacementRules> rules_for(const TopologyRequest& request, const std::vect
   return out;
 }
 
+Question question_of(const TopologyTree& tree, const PlacementRules& rules, const Gang& gang) {
+  Question out{gang.request, gang.leader, rules.layers.front().level, rules.layers.front().size, {}};
+  out.rounded.resize(tree.level_count());
+  for (std::size_t k = 1; k < rules.layers.size(); ++k)
+    for (std::size_t l = rules.layers[k - 1].level + 1; l <= rules.layers[k].level; ++l) out.rounded[l] = rules.layers[k].size;
+  return out;
+}
+
+tl::expected<Placement, Misfit> place(const TopologyTree& tree, const Offers& offers, const PlacementRules& rules, const Gang& gang) {
+  return Search(tree, offers, rules, gang).run();
+}
+
 tl::expected<Placement, Misfit> place(const TopologyTree& tree, const Capacity& free, const PlacementRules& rules, const Gang& gang,
                                       const LeafRules& leaves) {
-  return Search(tree, free, rules, gang, leaves).run();
+  Offers offers(tree, question_of(tree, rules, gang));
+  offers.count_all(tree, free, leaves);
+  return place(tree, offers, rules, gang);
 }
 
 std::pair<std::int32_t, Symbol> pods_on(const Capacity& free, const PodRequest& request, DomainIndex leaf) {

@@ -10,13 +10,11 @@
 
 #include "admission/model/topology_request.hpp"
 #include "admission/topology/domain_list.hpp"
+#include "admission/topology/offers.hpp"
 #include "admission/topology/topology_tree.hpp"
 #include "vocabulary/result.hpp"
 
 namespace hindsight::admission::topology {
-
-/// What one pod needs of a leaf, with one of resource "pods"; sorted by text of the name.
-using PodRequest = std::vector<std::pair<Symbol, Amount>>;
 
 /// The same for one tree (§3.2).
 struct PlacementRules {
@@ -50,14 +48,6 @@ struct Gang {
   std::optional<PodRequest> leader;
 };
 
-/// What nodes say of the pods, by leaf; a list that is empty says nothing.
-struct LeafRules {
-  std::span<const std::uint8_t> excluded;             ///< Not 0: no pod of the gang may stand there; the leader may.
-  std::span<const std::uint8_t> excluded_for_leader;  ///< Not 0: the leader may not (TAS-58).
-  std::span<const std::int64_t> scores;               ///< Higher ones go before capacity (gate TASRespectNodeAffinityPreferred).
-  std::span<const std::uint8_t> absent;               ///< Not 0: its node takes no part now, as if there were no such leaf.
-};
-
 /// Where pods stand: leaves in the order of their paths, each with at least one.
 struct Placement {
   std::vector<std::pair<DomainIndex, std::int32_t>> pods;
@@ -77,7 +67,15 @@ struct Misfit {
   std::map<std::string, std::int32_t> lacking;
 };
 
-/// Places the gang (§3.3 to §3.8, §3.10). The same for the same input on every machine; independent of the order in which nodes were told.
+/// What such a gang asks of the domains of a tree.
+[[nodiscard]] Question question_of(const TopologyTree& tree, const PlacementRules& rules, const Gang& gang);
+
+/// Places the gang where domains offer so much, counted for its question (§3.5 to §3.8, §3.10). The same for the same input on every
+/// machine; independent of the order in which nodes were told.
+[[nodiscard]] tl::expected<Placement, Misfit> place(const TopologyTree& tree, const Offers& offers, const PlacementRules& rules,
+                                                    const Gang& gang);
+
+/// As above, and counts first (§3.3 to §3.8, §3.10).
 [[nodiscard]] tl::expected<Placement, Misfit> place(const TopologyTree& tree, const Capacity& free, const PlacementRules& rules,
                                                     const Gang& gang, const LeafRules& leaves = {});
 

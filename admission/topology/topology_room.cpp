@@ -101,7 +101,7 @@ TopologyRoom::TopologyRoom(std::span<const FlavorConfig* const> flavors,
     flavors_.push_back(std::move(flavor));
   }
   std::sort(flavors_.begin(), flavors_.end(), [](const Flavor& a, const Flavor& b) { return ByText{}(a.name, b.name); });
-  for (const Flavor& f : flavors_) free_.push_back(f.tree.capacity());
+  for (const Flavor& f : flavors_) free_.emplace_back(f.tree.capacity());
   unused_ = free_;
   filters_.resize(flavors_.size());
 }
@@ -137,12 +137,13 @@ bool TopologyRoom::follow(std::uint32_t number, const Symbol& name, const std::s
   const auto count = [&](const NodeConfig* config, int sign) {
     if (config == nullptr) return true;
     for (const auto& [resource, amount] : offer_of(*config)) {
-      if (unused_[number].column(resource) == nullptr || amount > amount_max || amount < -amount_max) return false;
+      if (unused_[number].capacity().column(resource) == nullptr || amount > amount_max || amount < -amount_max) return false;
       for (State* state : {&free_, &unused_}) (*state)[number].change(resource, *leaf, sign > 0 ? amount : -amount);
     }
     return true;
   };
   if (!count(before.get(), -1) || !count(after.get(), 1)) return false;
+  for (State* state : {&free_, &unused_}) (*state)[number].touch(*leaf);
 
   if (before != nullptr && after == nullptr) {
     flavor.members.erase(name);
@@ -263,7 +264,7 @@ bool TopologyRoom::fits(State& state, const Holding& holding) {
   const bool out = std::all_of(holding.uses.begin(), holding.uses.end(), [&](const Holding::Use& use) {
     const auto& request = holding.requests[use.request];
     return std::all_of(request.begin(), request.end(), [&](const auto& r) {
-      return r.second == 0 || (state[use.flavor].column(r.first) != nullptr && state[use.flavor].at(r.first, use.leaf) >= 0);
+      return r.second == 0 || (state[use.flavor].capacity().column(r.first) != nullptr && state[use.flavor].capacity().at(r.first, use.leaf) >= 0);
     });
   });
   take(state, holding, -1);
@@ -291,6 +292,14 @@ std::shared_ptr<const TopologyRoom::Filter> TopologyRoom::filter(std::uint32_t n
   }
   if (kept.size() == filters_kept) kept.clear();
   return kept.emplace_back(shape, std::move(out)).second;
+}
+
+tl::expected<Placement, Misfit> TopologyRoom::place(State& state, std::uint32_t number, const PlacementRules& rules, const Gang& gang,
+                                                    const std::shared_ptr<const Filter>& workers,
+                                                    const std::shared_ptr<const Filter>& leader) const {
+  const Flavor& flavor = flavors_[number];
+  const Offers& offers = state[number].offers(flavor.tree, question_of(flavor.tree, rules, gang), workers, leader, flavor.absent);
+  return topology::place(flavor.tree, offers, rules, gang);
 }
 
 std::string TopologyRoom::why_excluded(std::uint32_t flavor, const PodShape& shape, DomainIndex leaf) const {

@@ -13,6 +13,7 @@
 
 #include "admission/model/catalog.hpp"
 #include "admission/model/workload_info.hpp"
+#include "admission/topology/free_leaves.hpp"
 #include "admission/topology/placement.hpp"
 #include "admission/topology/topology_tree.hpp"
 
@@ -56,7 +57,7 @@ class TopologyRoom {
     std::unordered_map<Symbol, Member> members;  ///< Nodes that take part.
   };
   /// What is free of each flavor's leaves, by number of the flavor.
-  using State = std::vector<Capacity>;
+  using State = std::vector<FreeLeaves>;
 
   /// Of those `flavors` whose topology is among `topologies`. Nodes take part that are ready, schedulable, and have all labels (TAS-17).
   /// `scored`: what pods prefer counts (gate TASRespectNodeAffinityPreferred).
@@ -96,13 +97,13 @@ class TopologyRoom {
   /// Adds pods on a leaf, also of the other flavors that can select it.
   void add_use(Holding& holding, Holding::Use use) const;
 
-  /// Leaves where no pod of this shape may stand (TAS-65), and those that it prefers.
-  struct Filter {
-    std::vector<std::uint8_t> excluded;           ///< By leaf; empty: none is.
-    std::map<std::string, std::int32_t> reasons;  ///< "nodeSelector" → how many.
-    std::vector<std::int64_t> scores;             ///< By leaf; empty: it prefers none, or that does not count.
-  };
+  using Filter = LeafFilter;
   [[nodiscard]] std::shared_ptr<const Filter> filter(std::uint32_t flavor, const Interned<PodShape>& shape);
+
+  /// Places a gang in `state`, which is of this room, as `topology::place` does. `leader`: the filter of who leads; any where nobody does.
+  [[nodiscard]] tl::expected<Placement, Misfit> place(State& state, std::uint32_t flavor, const PlacementRules& rules, const Gang& gang,
+                                                      const std::shared_ptr<const Filter>& workers,
+                                                      const std::shared_ptr<const Filter>& leader) const;
 
   /// Why no pod of this shape may stand on the leaf, in the words of Filter::reasons; empty: it may.
   [[nodiscard]] std::string why_excluded(std::uint32_t flavor, const PodShape& shape, DomainIndex leaf) const;

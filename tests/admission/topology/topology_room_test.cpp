@@ -65,8 +65,10 @@ class Followed {
             for (auto* state : {&room.free(), &room.unused()}) {
               const auto rules = rules_for(request, flavor.tree.levels(), false, {});
               const auto filter = room.filter(f, Interned<PodShape>(shape));
-              const auto placed = place(flavor.tree, (*state)[f], *rules, Fleet::gang(count),
-                                        {filter->excluded, filter->excluded, filter->scores, flavor.absent});
+              const auto placed = room.place(*state, f, *rules, Fleet::gang(count), filter, filter);
+              const auto plainly = place(flavor.tree, (*state)[f].capacity(), *rules, Fleet::gang(count),
+                                         {filter->excluded, filter->excluded, filter->scores, flavor.absent});
+              EXPECT_EQ(placed ? placed->pods : decltype(placed->pods){}, plainly ? plainly->pods : decltype(plainly->pods){});
               if (!placed) {
                 out += text_of(placed.error(), "T", flavor.tree, *rules, filter->reasons) + "\n";
                 continue;

@@ -1,0 +1,218 @@
+#include "admission/topology/offers.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace hindsight::admission::topology {
+namespace {
+
+/// Adds up the domains below one.
+class Sum {
+ public:
+  Sum(const Question& question, std::size_t level, DomainIndex d) : question_(question), level_(level), rounded_(question.rounded[level + 1]) {
+    out_.domain = d;
+  }
+
+  void add(const DomainOffer& c) {
+    std::int32_t pods = c.pods, pods_l = c.pods_l;
+    if (rounded_ != 0) {
+      pods -= pods % rounded_;
+      pods_l -= pods_l % rounded_;
+    }
+    out_.pods = sum_of_pods(out_.pods, pods);
+    out_.slices = sum_of_pods(out_.slices, c.slices);
+    out_.score += c.score;
+    out_.lead = std::max(out_.lead, c.lead);
+    if (question_.leader && c.lead == 0) return;
+    least_pods_ = std::min(least_pods_, pods - pods_l);
+    least_slices_ = std::min(least_slices_, c.slices - c.slices_l);
+    any_ = true;
+  }
+
+  [[nodiscard]] DomainOffer done() {
+    out_.pods_l = any_ ? out_.pods - least_pods_ : 0;
+    out_.slices_l = any_ ? out_.slices - least_slices_ : 0;
+    if (level_ == question_.slice_level) {
+      out_.slices = out_.pods / question_.slice_size;
+      out_.slices_l = out_.pods_l / question_.slice_size;
+    }
+    return out_;
+  }
+
+ private:
+  const Question& question_;
+  std::size_t level_;
+  std::int32_t rounded_;
+  DomainOffer out_;
+  std::int32_t least_pods_ = unlimited_pods, least_slices_ = unlimited_pods;
+  bool any_ = false;
+};
+
+}  // namespace
+
+Offers::Offers(const TopologyTree& tree, Question question) : question_(std::move(question)), lowest_(tree.lowest()), above_(tree.lowest()) {
+  const std::size_t leaves = tree.leaves();
+  pods_.resize(leaves);
+  if (question_.leader) {
+    pods_l_.resize(leaves);
+    lead_.resize(leaves);
+  }
+  for (std::size_t level = 0; level < lowest_; ++level) above_[level].resize(tree.size(level));
+  clear();
+}
+
+std::vector<DomainOffers> Offers::all() const {
+  std::vector<DomainOffers> out = above_;
+  DomainOffers& leaves = out.emplace_back();
+  leaves.reserve(pods_.size());
+  for (DomainIndex d = 0; d < pods_.size(); ++d) leaves.push_back(leaf(d));
+  return out;
+}
+
+// ---- leaves (§3.3) ------------------------------------------------------------------------------------------------------------------
+
+std::vector<Offers::Need> Offers::needs_of(const Capacity& free, const PodRequest& request, const PodRequest* leader) {
+  std::vector<Need> out;
+  for (const auto& [resource, amount] : request) {
+    if (amount == 0) continue;
+    Amount taken = 0;
+    if (leader != nullptr)
+      for (const auto& [r, a] : *leader)
+        if (r == resource) taken = a;
+    out.push_back({free.column(resource), amount, taken});
+  }
+  return out;
+}
+
+Offers::Needs Offers::needs_in(const Capacity& free) const {
+  Needs out;
+  out.pods = needs_of(free, question_.request, nullptr);
+  if (!question_.leader) return out;
+  out.beside_leader = needs_of(free, question_.request, &*question_.leader);
+  out.leader = needs_of(free, *question_.leader, nullptr);
+  return out;
+}
+
+std::pair<std::int32_t, std::size_t> Offers::fits(const std::vector<Need>& needs, DomainIndex leaf) {
+  std::pair<std::int32_t, std::size_t> out{unlimited_pods, 0};
+  for (std::size_t i = 0; i < needs.size(); ++i) {
+    const Need& need = needs[i];
+    const Amount has = need.column == nullptr ? 0 : subtract(need.column[leaf], need.taken);
+    // Most resources do not limit: a product says so, which costs less than a division.
+    if (Amount all = 0; !__builtin_mul_overflow(need.amount, Amount{out.first}, &all) && has >= all) continue;
+    const auto n = need.amount == 1 ? static_cast<std::int32_t>(std::clamp<Amount>(has, 0, unlimited_pods))
+                                    : static_cast<std::int32_t>(std::clamp<Amount>(has / need.amount, 0, unlimited_pods));
+    if (n < out.first) out = {n, i};
+  }
+  return out;
+}
+
+void Offers::count_leaf(const Needs& needs, const LeafRules& rules, DomainIndex leaf) {
+  const auto is_set = [leaf](std::span<const std::uint8_t> flags) { return !flags.empty() && flags[leaf] != 0; };
+  pods_[leaf] = absent;
+  if (!scores_.empty()) scores_[leaf] = 0;
+  if (question_.leader) {
+    pods_l_[leaf] = 0;
+    lead_[leaf] = 0;
+  }
+  if (is_set(rules.absent)) return;
+  ++present_;
+  const bool out = is_set(rules.excluded);
+  pods_[leaf] = excluded;
+  if (!out) {
+    const auto [n, limit] = fits(needs.pods, leaf);
+    pods_[leaf] = n != 0 ? n : no_room - static_cast<std::int32_t>(limit);
+    if (n == 0) ++lacking_[limit];
+    if (!scores_.empty()) scores_[leaf] = rules.scores[leaf];
+  }
+  if (!question_.leader) return;
+  pods_l_[leaf] = std::max(pods_[leaf], 0);
+  if (is_set(rules.excluded_for_leader) || fits(needs.leader, leaf).first == 0) return;
+  lead_[leaf] = 1;
+  if (!out) pods_l_[leaf] = fits(needs.beside_leader, leaf).first;
+}
+
+void Offers::forget_leaf(DomainIndex leaf) {
+  if (pods_[leaf] == absent) return;
+  --present_;
+  if (pods_[leaf] <= no_room) --lacking_[static_cast<std::size_t>(no_room - pods_[leaf])];
+}
+
+void Offers::clear() {
+  lacking_.assign(static_cast<std::size_t>(std::count_if(question_.request.begin(), question_.request.end(), [](const auto& r) { return r.second != 0; })), 0);
+  present_ = 0;
+}
+
+void Offers::count(const Capacity& free, const LeafRules& leaves, DomainIndex first, DomainIndex last) {
+  scores_.resize(leaves.scores.empty() ? 0 : pods_.size());
+  const Needs needs = needs_in(free);
+  for (DomainIndex leaf = first; leaf < last; ++leaf) count_leaf(needs, leaves, leaf);
+}
+
+// ---- sums (§3.4) --------------------------------------------------------------------------------------------------------------------
+
+DomainOffer Offers::sum_of_plain_leaves(TopologyTree::Range leaves, std::size_t level, DomainIndex d) const {
+  std::int64_t pods = 0, slices = 0;
+  const std::int32_t rounded = question_.rounded[level + 1];
+  const auto pods_on = [this](DomainIndex i) { return std::max(pods_[i], 0); };
+  for (DomainIndex i = leaves.first; i < leaves.last; ++i) pods += rounded == 0 ? pods_on(i) : pods_on(i) - pods_on(i) % rounded;
+  if (question_.slice_level == lowest_) {
+    if (question_.slice_size == 1 && rounded == 0)
+      slices = pods;
+    else
+      for (DomainIndex i = leaves.first; i < leaves.last; ++i) slices += pods_on(i) / question_.slice_size;
+  }
+  const auto clamped = [](std::int64_t n) { return static_cast<std::int32_t>(std::min<std::int64_t>(n, unlimited_pods)); };
+  DomainOffer out;
+  out.domain = d;
+  out.pods = out.pods_l = clamped(pods);
+  out.slices = out.slices_l = level == question_.slice_level ? out.pods / question_.slice_size : clamped(slices);
+  return out;
+}
+
+DomainOffer Offers::sum_of(const TopologyTree& tree, std::size_t level, DomainIndex d) const {
+  const auto below = tree.children(level, d);
+  if (level + 1 == lowest_ && is_plain()) return sum_of_plain_leaves(below, level, d);
+  Sum sum(question_, level, d);
+  for (DomainIndex i = below.first; i < below.last; ++i) sum.add(at(level + 1, i));
+  return sum.done();
+}
+
+void Offers::sum_up(const TopologyTree& tree) {
+  for (std::size_t level = lowest_; level-- > 0;)
+    for (DomainIndex d = 0; d < above_[level].size(); ++d) above_[level][d] = sum_of(tree, level, d);
+}
+
+void Offers::count_all(const TopologyTree& tree, const Capacity& free, const LeafRules& leaves) {
+  clear();
+  count(free, leaves, 0, static_cast<DomainIndex>(pods_.size()));
+  sum_up(tree);
+}
+
+// ---- what changed -------------------------------------------------------------------------------------------------------------------
+
+void Offers::follow(const TopologyTree& tree, const Capacity& free, const LeafRules& leaves, std::span<const DomainIndex> changed) {
+  if (changed.empty()) return;
+  std::vector<DomainIndex> domains(changed.begin(), changed.end());
+  std::sort(domains.begin(), domains.end());
+  domains.erase(std::unique(domains.begin(), domains.end()), domains.end());
+  const Needs needs = needs_in(free);
+  for (const DomainIndex leaf : domains) {
+    forget_leaf(leaf);
+    count_leaf(needs, leaves, leaf);
+  }
+  for (std::size_t level = lowest_; level-- > 0;) {
+    for (DomainIndex& d : domains) d = tree.parent(level + 1, d);
+    domains.erase(std::unique(domains.begin(), domains.end()), domains.end());
+    for (const DomainIndex d : domains) above_[level][d] = sum_of(tree, level, d);
+  }
+}
+
+void roll_up(const TopologyTree& tree, std::vector<DomainOffers>& offers, std::size_t level, DomainIndex d, const Question& question) {
+  Sum sum(question, level, d);
+  const auto below = tree.children(level, d);
+  for (DomainIndex i = below.first; i < below.last; ++i) sum.add(offers[level + 1][i]);
+  offers[level][d] = sum.done();
+}
+
+}  // namespace hindsight::admission::topology

@@ -1,0 +1,122 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "admission/topology/domain_list.hpp"
+#include "admission/topology/topology_tree.hpp"
+
+namespace hindsight::admission::topology {
+
+/// What one pod needs of a leaf, with one of resource "pods"; sorted by text of the name.
+using PodRequest = std::vector<std::pair<Symbol, Amount>>;
+
+/// What nodes say of the pods, by leaf; a list that is empty says nothing.
+struct LeafRules {
+  std::span<const std::uint8_t> excluded;             ///< Not 0: no pod of the gang may stand there; the leader may.
+  std::span<const std::uint8_t> excluded_for_leader;  ///< Not 0: the leader may not (TAS-58).
+  std::span<const std::int64_t> scores;               ///< Higher ones go before capacity (gate TASRespectNodeAffinityPreferred).
+  std::span<const std::uint8_t> absent;               ///< Not 0: its node takes no part now, as if there were no such leaf.
+};
+
+/// What is asked of every domain alike. Gangs with equal questions differ in how many pods they have, and where they may stand.
+struct Question {
+  PodRequest request;
+  std::optional<PodRequest> leader;
+  std::size_t slice_level = 0;  ///< The domains that hold whole slices.
+  std::int32_t slice_size = 1;
+  std::vector<std::int32_t> rounded;  ///< By level: pods of a domain count in multiples of this; 0: all count (slices within slices).
+  friend bool operator==(const Question&, const Question&) = default;
+};
+
+/// What every domain of a tree offers to those who ask one question (2724 §3.3, §3.4): a few bytes a leaf, and the sums above. A change of a
+/// few leaves is followed along their paths. The tree is always the one that it was made for.
+class Offers {
+ public:
+  Offers(const TopologyTree& tree, Question question);
+
+  [[nodiscard]] const Question& question() const { return question_; }
+  [[nodiscard]] std::size_t size(std::size_t level) const { return level == lowest_ ? pods_.size() : above_[level].size(); }
+  [[nodiscard]] DomainOffer at(std::size_t level, DomainIndex d) const { return level == lowest_ ? leaf(d) : above_[level][d]; }
+  /// By level and domain.
+  [[nodiscard]] std::vector<DomainOffers> all() const;
+
+  /// Leaves that take part.
+  [[nodiscard]] std::int32_t present() const { return present_; }
+  /// How many leaves have no room for a single pod, by the resource that they lack most: position among those of the request that are not 0.
+  [[nodiscard]] const std::vector<std::int32_t>& lacking() const { return lacking_; }
+
+  // ---- counting: all leaves, in any cut and order, then the sums ---------------------------------------------------------------------
+
+  /// Forgets everything.
+  void clear();
+  /// Counts the leaves [first, last), each once after `clear`.
+  void count(const Capacity& free, const LeafRules& leaves, DomainIndex first, DomainIndex last);
+  /// Sums up, once every leaf has been counted.
+  void sum_up(const TopologyTree& tree);
+  /// The three for the whole tree.
+  void count_all(const TopologyTree& tree, const Capacity& free, const LeafRules& leaves);
+
+  /// Counts again the leaves that changed since; they may repeat. Whoever changed a leaf tells it: what it offers, what it prefers, and
+  /// whether it takes part.
+  void follow(const TopologyTree& tree, const Capacity& free, const LeafRules& leaves, std::span<const DomainIndex> changed);
+
+ private:
+  /// What is asked of a leaf, of one resource; null: no leaf has any of it.
+  struct Need {
+    const Amount* column;
+    Amount amount, taken;  ///< By a pod; by the leader, where it stands here.
+  };
+  struct Needs {
+    std::vector<Need> pods, beside_leader, leader;
+  };
+  /// In `pods_`: there is no room for one, and why. Below `no_room`: it lacks the resource of position `no_room − x`.
+  static constexpr std::int32_t absent = -1, excluded = -2, no_room = -3;
+
+  [[nodiscard]] Needs needs_in(const Capacity& free) const;
+  [[nodiscard]] static std::vector<Need> needs_of(const Capacity& free, const PodRequest& request, const PodRequest* leader);
+  /// Pods that the leaf has room for, and the position of what limits them most.
+  [[nodiscard]] static std::pair<std::int32_t, std::size_t> fits(const std::vector<Need>& needs, DomainIndex leaf);
+  void count_leaf(const Needs& needs, const LeafRules& leaves, DomainIndex leaf);
+  void forget_leaf(DomainIndex leaf);
+
+  [[nodiscard]] DomainOffer leaf(DomainIndex d) const {
+    DomainOffer out;
+    out.domain = d;
+    out.pods = out.pods_l = std::max(pods_[d], 0);
+    if (!scores_.empty()) out.score = scores_[d];
+    if (question_.leader) {
+      out.pods_l = pods_l_[d];
+      out.lead = lead_[d];
+    }
+    if (question_.slice_level == lowest_) {
+      out.slices = question_.slice_size == 1 ? out.pods : out.pods / question_.slice_size;
+      out.slices_l = question_.slice_size == 1 ? out.pods_l : out.pods_l / question_.slice_size;
+    }
+    return out;
+  }
+  [[nodiscard]] bool is_plain() const { return !question_.leader && scores_.empty(); }
+  [[nodiscard]] DomainOffer sum_of(const TopologyTree& tree, std::size_t level, DomainIndex d) const;
+  [[nodiscard]] DomainOffer sum_of_plain_leaves(TopologyTree::Range leaves, std::size_t level, DomainIndex d) const;
+
+  Question question_;
+  std::size_t lowest_;
+  std::vector<std::int32_t> pods_;           ///< By leaf; or why there is no room.
+  std::vector<std::int32_t> pods_l_;         ///< By leaf; with a leader only.
+  std::vector<std::uint8_t> lead_;           ///< Likewise.
+  std::vector<std::int64_t> scores_;         ///< By leaf; empty: nobody prefers any.
+  std::vector<DomainOffers> above_;          ///< By level, but the lowest.
+  std::vector<std::int32_t> lacking_;
+  std::int32_t present_ = 0;
+};
+
+/// Sets what domain `d` of `level`, which is not the lowest, offers: the sum of those below it, where the leader is charged to the one
+/// where it costs least (§3.4). `offers`: by level and domain.
+void roll_up(const TopologyTree& tree, std::vector<DomainOffers>& offers, std::size_t level, DomainIndex d, const Question& question);
+
+}  // namespace hindsight::admission::topology
