@@ -92,8 +92,8 @@ tl::expected<std::vector<PodSetReservation>, std::string> replace_failed_nodes(c
       const std::string name(host.text());
       if (const auto leaf = flavor.tree.find_leaf(std::span(&name, 1))) excluded[*leaf] = 1;
     }
-    const auto replaced = topology::replace_leaf(flavor.tree, room.free()[*number].capacity(), *rules, topology::request_of(*info), standing.leaves,
-                                                 standing.failed, {excluded, {}, filter->scores, flavor.absent});
+    const auto replaced = topology::replace_leaf(flavor.tree, room.free()[*number].capacity(), *rules, topology::request_of(*info),
+                                                 standing.leaves, standing.failed, {excluded, {}, filter->scores, flavor.absent});
     if (!replaced) return as_it_was(tl::expected<std::vector<PodSetReservation>, std::string>(none()));
     TopologyAssignment where;
     where.levels = p.topology->levels;

@@ -43,8 +43,8 @@ class FreeLeaves {
   /// Something else about a leaf has changed: whether it takes part, or what a filter says of it.
   void touch(DomainIndex leaf);
 
-  /// `workers` and `leader`: for whom the question is, the second without meaning where nobody leads. Filters that are equal are one object;
-  /// they change only as `touch` says. `absent` as in LeafRules. Valid until the next change, or the next question.
+  /// `workers` and `leader`: for whom the question is, the second without meaning where nobody leads. Filters that are equal are one
+  /// object; they change only as `touch` says. `absent` as in LeafRules. Valid until the next change, or the next question.
   [[nodiscard]] const Offers& offers(const TopologyTree& tree, const Question& question, const std::shared_ptr<const LeafFilter>& workers,
                                      const std::shared_ptr<const LeafFilter>& leader, std::span<const std::uint8_t> absent);
 

@@ -9,7 +9,8 @@ namespace {
 /// Adds up the domains below one.
 class Sum {
  public:
-  Sum(const Question& question, std::size_t level, DomainIndex d) : question_(question), level_(level), rounded_(question.rounded[level + 1]) {
+  Sum(const Question& question, std::size_t level, DomainIndex d)
+      : question_(question), level_(level), rounded_(question.rounded[level + 1]) {
     out_.domain = d;
   }
 
@@ -50,7 +51,8 @@ class Sum {
 
 }  // namespace
 
-Offers::Offers(const TopologyTree& tree, Question question) : question_(std::move(question)), lowest_(tree.lowest()), above_(tree.lowest()) {
+Offers::Offers(const TopologyTree& tree, Question question)
+    : question_(std::move(question)), lowest_(tree.lowest()), above_(tree.lowest()) {
   const std::size_t leaves = tree.leaves();
   pods_.resize(leaves);
   if (question_.leader) {
@@ -139,7 +141,9 @@ void Offers::forget_leaf(DomainIndex leaf) {
 }
 
 void Offers::clear() {
-  lacking_.assign(static_cast<std::size_t>(std::count_if(question_.request.begin(), question_.request.end(), [](const auto& r) { return r.second != 0; })), 0);
+  lacking_.assign(static_cast<std::size_t>(
+                      std::count_if(question_.request.begin(), question_.request.end(), [](const auto& r) { return r.second != 0; })),
+                  0);
   present_ = 0;
 }
 

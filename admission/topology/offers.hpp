@@ -34,8 +34,8 @@ struct Question {
   friend bool operator==(const Question&, const Question&) = default;
 };
 
-/// What every domain of a tree offers to those who ask one question (2724 §3.3, §3.4): a few bytes a leaf, and the sums above. A change of a
-/// few leaves is followed along their paths. The tree is always the one that it was made for.
+/// What every domain of a tree offers to those who ask one question (2724 §3.3, §3.4): a few bytes a leaf, and the sums above. A change of
+/// a few leaves is followed along their paths. The tree is always the one that it was made for.
 class Offers {
  public:
   Offers(const TopologyTree& tree, Question question);
@@ -48,7 +48,8 @@ class Offers {
 
   /// Leaves that take part.
   [[nodiscard]] std::int32_t present() const { return present_; }
-  /// How many leaves have no room for a single pod, by the resource that they lack most: position among those of the request that are not 0.
+  /// How many leaves have no room for a single pod, by the resource that they lack most: position among those of the request that are not
+  /// 0.
   [[nodiscard]] const std::vector<std::int32_t>& lacking() const { return lacking_; }
 
   // ---- counting: all leaves, in any cut and order, then the sums ---------------------------------------------------------------------
@@ -106,11 +107,11 @@ class Offers {
 
   Question question_;
   std::size_t lowest_;
-  std::vector<std::int32_t> pods_;           ///< By leaf; or why there is no room.
-  std::vector<std::int32_t> pods_l_;         ///< By leaf; with a leader only.
-  std::vector<std::uint8_t> lead_;           ///< Likewise.
-  std::vector<std::int64_t> scores_;         ///< By leaf; empty: nobody prefers any.
-  std::vector<DomainOffers> above_;          ///< By level, but the lowest.
+  std::vector<std::int32_t> pods_;    ///< By leaf; or why there is no room.
+  std::vector<std::int32_t> pods_l_;  ///< By leaf; with a leader only.
+  std::vector<std::uint8_t> lead_;    ///< Likewise.
+  std::vector<std::int64_t> scores_;  ///< By leaf; empty: nobody prefers any.
+  std::vector<DomainOffers> above_;   ///< By level, but the lowest.
   std::vector<std::int32_t> lacking_;
   std::int32_t present_ = 0;
 };

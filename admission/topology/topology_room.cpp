@@ -264,7 +264,8 @@ bool TopologyRoom::fits(State& state, const Holding& holding) {
   const bool out = std::all_of(holding.uses.begin(), holding.uses.end(), [&](const Holding::Use& use) {
     const auto& request = holding.requests[use.request];
     return std::all_of(request.begin(), request.end(), [&](const auto& r) {
-      return r.second == 0 || (state[use.flavor].capacity().column(r.first) != nullptr && state[use.flavor].capacity().at(r.first, use.leaf) >= 0);
+      return r.second == 0 ||
+             (state[use.flavor].capacity().column(r.first) != nullptr && state[use.flavor].capacity().at(r.first, use.leaf) >= 0);
     });
   });
   take(state, holding, -1);

@@ -52,11 +52,15 @@ class Changing {
       const auto leaf = static_cast<DomainIndex>(below(leaves()));
       out.push_back(leaf);
       switch (below(4)) {
-        case 0: absent[leaf] ^= 1U; break;
+        case 0:
+          absent[leaf] ^= 1U;
+          break;
         case 1:
           if (!excluded.empty()) excluded[leaf] ^= 1U;
           break;
-        default: free.change(cpu, leaf, 250 * (below(9) - 4)); break;
+        default:
+          free.change(cpu, leaf, 250 * (below(9) - 4));
+          break;
       }
     }
     return out;
@@ -84,7 +88,8 @@ TEST(Offers, AreTheSameForOneTwoAndFiftyPartsInAnyOrder) {
       for (const auto& [first, last] : cut) in_parts.count((*c).free, (*c).leaf_rules(), first, last);
       in_parts.sum_up((*c).tree);
       ASSERT_EQ(words_of(in_parts), words_of(whole)) << parts << " parts of\n" << (*c).words();
-      ASSERT_EQ(words_of(place((*c).tree, in_parts, rules, (*c).gang)), words_of(place((*c).tree, (*c).free, rules, (*c).gang, (*c).leaf_rules())));
+      ASSERT_EQ(words_of(place((*c).tree, in_parts, rules, (*c).gang)),
+                words_of(place((*c).tree, (*c).free, rules, (*c).gang, (*c).leaf_rules())));
     }
   }
 }
@@ -110,7 +115,8 @@ TEST(Offers, FollowWhatChanges) {
   }
 }
 
-// Whoever asks several questions by turns, while amounts change, more often than questions are kept and changes remembered, gets what is true.
+// Whoever asks several questions by turns, while amounts change, more often than questions are kept and changes remembered, gets what is
+// true.
 TEST(FreeLeaves, AnswerWhatIsTrueNow) {
   std::size_t again = 0;
   for (unsigned seed = 1; seed <= 300; ++seed) {
