@@ -194,7 +194,10 @@ void StepEngine::end_round() {
 // ---- shells -------------------------------------------------------------------------------------------------------------------------
 
 StepEngine::Slot& StepEngine::slot(Address address) {
-  auto& table = address.kind == EntityKind::workload_parent ? parents_ : address.kind == EntityKind::cluster_queue ? queues_ : trees_;
+  auto& table = address.kind == EntityKind::workload_parent ? parents_
+                : address.kind == EntityKind::cluster_queue ? queues_
+                : address.kind == EntityKind::cohort_tree   ? trees_
+                                                            : topology_domains_;
   if (address.index >= table.size()) table.resize(address.index + 1);
   return table[address.index];
 }

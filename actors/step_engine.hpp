@@ -98,13 +98,13 @@ class StepEngine {
 
   bool applying_ = false, in_round_ = false;
   std::uint64_t rounds_ = 0;
-  std::vector<admission::Message> waiting_;     ///< For the next round, in order.
-  std::vector<admission::Message> now_;         ///< Of the round, without those to the domain; in the end by receiver.
-  std::vector<std::uint32_t> receiver_of_;      ///< Parallel to now_, while these stand in the order in which they were sent.
-  std::vector<Receiver> receivers_;             ///< Of the round, in the order in which they came up.
-  std::size_t batches_used_ = 0;                ///< In the round.
-  std::vector<BatchPtr> batches_;               ///< Those of the round first; the others wait to be used again.
-  std::vector<Slot> parents_, queues_, trees_;  ///< By number.
+  std::vector<admission::Message> waiting_;  ///< For the next round, in order.
+  std::vector<admission::Message> now_;      ///< Of the round, without those to the domain; in the end by receiver.
+  std::vector<std::uint32_t> receiver_of_;   ///< Parallel to now_, while these stand in the order in which they were sent.
+  std::vector<Receiver> receivers_;          ///< Of the round, in the order in which they came up.
+  std::size_t batches_used_ = 0;             ///< In the round.
+  std::vector<BatchPtr> batches_;            ///< Those of the round first; the others wait to be used again.
+  std::vector<Slot> parents_, queues_, trees_, topology_domains_;  ///< By number.
   std::uint32_t newest_ = none, oldest_ = none;
   std::size_t shells_ = 0;  ///< Of Workload parents.
 };

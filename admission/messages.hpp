@@ -26,6 +26,7 @@
 #include "admission/model/workload_state.hpp"
 #include "admission/quota/usage_ledger.hpp"
 #include "admission/scheduling/cycle.hpp"
+#include "admission/topology/free_leaves.hpp"
 #include "vocabulary/arena.hpp"
 #include "vocabulary/decisions.hpp"
 #include "vocabulary/limits.hpp"
@@ -35,7 +36,7 @@ namespace hindsight::admission {
 
 class RepeatedPreemptions;
 
-enum class EntityKind : std::uint8_t { domain = 0, cohort_tree = 1, cluster_queue = 2, workload_parent = 3 };
+enum class EntityKind : std::uint8_t { domain = 0, cohort_tree = 1, cluster_queue = 2, workload_parent = 3, topology_domain = 4 };
 
 /// Number of an entity in its domain.
 struct Address {
@@ -49,6 +50,9 @@ inline constexpr Address domain_address{EntityKind::domain, 0};
 /// Queues and trees are addressed by the number of their interned name.
 [[nodiscard]] inline Address queue_address(const Symbol& name) { return {EntityKind::cluster_queue, name.id()}; }
 [[nodiscard]] inline Address tree_address(const Symbol& root) { return {EntityKind::cohort_tree, root.id()}; }
+
+/// The parts of topologies have numbers from 0 on; a part of one tree may be that of another, too.
+[[nodiscard]] constexpr Address topology_address(std::uint32_t part) { return {EntityKind::topology_domain, part}; }
 
 /// How the condition of what was set aside begins.
 inline constexpr std::string_view set_aside_prefix = "Set aside: ";
@@ -77,6 +81,7 @@ struct Context {
   std::uint32_t rules = 0;                        ///< By which this epoch decides (rules.hpp).
   std::uint64_t configured = 0;                   ///< Sequence of the record that changed the catalog last, but for its LocalQueues.
   std::size_t step_bytes = limits::step.size();   ///< See Proposal::most.
+  std::size_t part_leaves = 4'096;                ///< Of a topology that is counted in parts, at least; it does not show in what comes out.
 };
 
 /// Events that an entity proposes, with the memory of their strings.
@@ -339,6 +344,12 @@ struct MoreOffered {
   std::vector<HeadOffered> heads;
   bool all;
 };
+/// Tree → topology domain: count your leaves for these questions, of which each has been divided. They stay as they are until all parts
+/// have answered.
+struct CountLeaves {
+  std::shared_ptr<const std::vector<std::shared_ptr<topology::FirstCount>>> questions;
+};
+struct LeavesCounted {};  ///< Topology domain → tree.
 /// Where an entry stands among those of all trees (§6.1, classical order).
 struct EntryRank {
   std::int32_t level = 0;
@@ -405,9 +416,9 @@ using Payload =
                  msg::CountersDue, msg::Notice, msg::ConsumedSeen, msg::SampleUsage, msg::LocalUsage, msg::SamplingDue, msg::SecondPassDue,
                  msg::Charge, msg::Discharge, msg::HeapState, msg::BuildTree, msg::JoinTree, msg::Joined, msg::OpenQueue, msg::CloseQueue,
                  msg::Requeued, msg::Reactivate, msg::ParkedByRecord, msg::Reconcile, msg::RunCycle, msg::OfferHead,
-                 std::unique_ptr<msg::HeadOffered>, msg::OfferMore, msg::MoreOffered, msg::Proposed, msg::ReactivateTreeOf, msg::NextDue,
-                 msg::NotReady, msg::StandsOn, msg::Lingers, msg::Runs, msg::Sized, msg::ReadSince, msg::Disowned, msg::WorldChanged,
-                 msg::Retired>;
+                 std::unique_ptr<msg::HeadOffered>, msg::OfferMore, msg::MoreOffered, msg::CountLeaves, msg::LeavesCounted, msg::Proposed,
+                 msg::ReactivateTreeOf, msg::NextDue, msg::NotReady, msg::StandsOn, msg::Lingers, msg::Runs, msg::Sized, msg::ReadSince,
+                 msg::Disowned, msg::WorldChanged, msg::Retired>;
 
 struct Message {
   Address to;
@@ -434,7 +445,7 @@ class Outbox {
   std::vector<Message> messages_;
 };
 
-/// A state machine that lives in the store of its domain: cohort tree, ClusterQueue or Workload parent.
+/// A state machine that lives in the store of its domain: cohort tree, ClusterQueue, Workload parent or topology domain.
 class Entity {
  public:
   Entity() = default;

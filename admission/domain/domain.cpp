@@ -92,6 +92,7 @@ void Domain::touched(Address entity) {
       mark_tree(Symbol::from_id(entity.index));
       break;
     case EntityKind::domain:
+    case EntityKind::topology_domain:
       break;
   }
 }

@@ -78,10 +78,13 @@ class Domain {
   static constexpr std::uint64_t life_cycle_steps_max = 64;
   /// For tests: in place of `life_cycle_steps_max`. All who fold one log need the same.
   void bound_life_cycle_steps(std::uint64_t steps) { life_cycle_steps_max_ = steps; }
+  /// For tests: topologies are counted in parts of so many leaves. Nobody else can tell.
+  void cut_topologies(std::size_t leaves) { part_leaves_ = leaves; }
   /// The same bounds as another's.
   void bound_as(const Domain& other) {
     step_bytes_ = other.step_bytes_;
     life_cycle_steps_max_ = other.life_cycle_steps_max_;
+    part_leaves_ = other.part_leaves_;
   }
 
   /// Messages to the domain itself.
@@ -106,6 +109,7 @@ class Domain {
     c.rules = rules_;
     c.configured = configured_;
     c.step_bytes = step_bytes_;
+    c.part_leaves = part_leaves_;
     return c;
   }
   [[nodiscard]] const std::shared_ptr<const Catalog>& catalog() const { return shared_catalog_; }
@@ -405,6 +409,7 @@ class Domain {
   std::uint32_t waiting_for_ = 0;
   std::uint64_t parents_asked_ = 0;
   std::size_t step_bytes_ = limits::step.size();
+  std::size_t part_leaves_ = Context{}.part_leaves;
   std::uint64_t life_cycle_steps_max_ = life_cycle_steps_max;
   struct Answer {
     Proposal proposal;

@@ -18,6 +18,8 @@ Entity* Entities::receiver(const Message& m, bool applying) {
       return queue_for(m, applying);
     case EntityKind::cohort_tree:
       return tree_for(m, applying);
+    case EntityKind::topology_domain:
+      return topology_domain_for(m);
     case EntityKind::domain:
       break;
   }
@@ -75,6 +77,14 @@ Entity* Entities::tree_for(const Message& m, bool applying) {
   if (!t && begins) t = std::make_unique<CohortTree>(Symbol::from_id(m.to.index));
   if (applying) domain_.touched(m.to);
   return t.get();
+}
+
+Entity* Entities::topology_domain_for(const Message& m) {
+  const std::uint32_t index = m.to.index;
+  if (index >= topology_domains_.size()) topology_domains_.resize(index + 1);
+  auto& part = topology_domains_[index];
+  if (!part) part = std::make_unique<TopologyDomain>(m.to);
+  return part.get();
 }
 
 void Entities::deliver(Message& m, Outbox& out, bool applying) {

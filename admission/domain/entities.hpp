@@ -10,6 +10,7 @@
 #include "admission/domain/state_view.hpp"
 #include "admission/queue/cluster_queue.hpp"
 #include "admission/queue/cohort_tree.hpp"
+#include "admission/queue/topology_domain.hpp"
 #include "admission/workload/workload_parent.hpp"
 
 namespace hindsight::admission {
@@ -64,11 +65,13 @@ class Entities final : public StateView {
   [[nodiscard]] Entity* parent_for(const Message& m, bool applying);
   [[nodiscard]] Entity* queue_for(const Message& m, bool applying);
   [[nodiscard]] Entity* tree_for(const Message& m, bool applying);
+  [[nodiscard]] Entity* topology_domain_for(const Message& m);
 
   Domain domain_;
   std::vector<std::unique_ptr<WorkloadParent>> parents_;
   std::unordered_map<std::uint32_t, std::unique_ptr<ClusterQueue>> queues_;
   std::unordered_map<std::uint32_t, std::unique_ptr<CohortTree>> trees_;
+  std::vector<std::unique_ptr<TopologyDomain>> topology_domains_;
   std::vector<std::unique_ptr<ClusterQueue>> closed_;  ///< Somebody may still be about to deliver to them.
   std::vector<std::uint32_t> touched_parents_;
   std::vector<bool> parent_touched_;

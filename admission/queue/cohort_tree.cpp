@@ -36,6 +36,11 @@ void CohortTree::receive(Message& message, const Context& c, Outbox& out) {
       else
         finish(out);
     }
+  } else if (std::holds_alternative<msg::LeavesCounted>(message.payload)) {
+    if (--answers_missing_ == 0) {
+      take_counts();
+      decide_counted(c, out);
+    }
   } else if (const auto* m = std::get_if<msg::RunCycle>(&message.payload)) {
     run_cycle(*m, c, out);
   } else if (auto* m1 = std::get_if<msg::Joined>(&message.payload)) {
@@ -398,13 +403,54 @@ void CohortTree::keep_first(Proposal& p, std::vector<Said>& said) {
                     all.events.begin() + static_cast<std::ptrdiff_t>(s.end));
 }
 
-/// Round after round, until one is the last, or the next heads are not known yet.
+/// Round after round, until one is the last, or the next heads are not known yet, or something is counted for the next one.
 void CohortTree::decide(const Context& c, Outbox& out) {
+  if (!count_in_parts(c, out)) decide_counted(c, out);
+}
+
+void CohortTree::decide_counted(const Context& c, Outbox& out) {
   do {
     if (!run_round(c)) return finish(out);
     if (ask_for_more(out)) return;
-  } while (take_next_heads());
-  finish(out);
+    if (!take_next_heads()) return finish(out);
+  } while (!count_in_parts(c, out));
+}
+
+/// What heads will ask of a large topology for the first time is counted by its parts, before the round; true: it is under way. What is not
+/// foreseen here is counted when it is asked.
+bool CohortTree::count_in_parts(const Context& c, Outbox& out) {
+  constexpr std::size_t parts_max = 64;
+  refresh_room(c);
+  if (!room_ || room_->largest() < 2 * c.part_leaves) return false;
+  const PodPlacer placer(*room_, c.catalog->settings, *tree_, &c.catalog->checks);
+  auto questions = std::make_shared<std::vector<std::shared_ptr<topology::FirstCount>>>();
+  std::size_t leaves = 0;
+  counted_flavors_.clear();
+  for (const auto& [queue, offer] : offers_) {
+    const NodeIndex node = tree_->find_queue(queue);
+    if (node == no_node) continue;
+    for (auto& first : placer.first_counts(*offer.head->head.workload, tree_->queue(node))) {
+      const std::size_t size = first.count->leaves();
+      const auto same = [&](const auto& known) { return known->asks_the_same_as(*first.count); };
+      if (size < 2 * c.part_leaves || std::any_of(questions->begin(), questions->end(), same)) continue;
+      if (questions->size() >= topology::FreeLeaves::questions_kept(size)) break;
+      leaves = std::max(leaves, size);
+      counted_flavors_.push_back(first.flavor);
+      questions->push_back(std::move(first.count));
+    }
+  }
+  if (questions->empty()) return false;
+  const std::size_t parts = std::clamp<std::size_t>(leaves / c.part_leaves, 2, parts_max);
+  for (const auto& question : *questions) question->divide(parts);
+  counting_ = questions;
+  answers_missing_ = static_cast<std::uint32_t>(parts);
+  for (std::uint32_t part = 0; part < parts; ++part) out.send(tree_address(root_), topology_address(part), msg::CountLeaves{questions});
+  return true;
+}
+
+void CohortTree::take_counts() {
+  for (std::size_t i = 0; i < counting_->size(); ++i) room_->keep(counted_flavors_[i], std::move(*(*counting_)[i]));
+  counting_.reset();
 }
 
 namespace {

@@ -68,6 +68,9 @@ class CohortTree final : public Entity {
   static constexpr std::size_t heads_of_a_cycle = 256;
 
   void decide(const Context& c, Outbox& out);
+  [[nodiscard]] bool count_in_parts(const Context& c, Outbox& out);
+  void take_counts();
+  void decide_counted(const Context& c, Outbox& out);
   [[nodiscard]] bool run_round(const Context& c);
   [[nodiscard]] bool ask_for_more(Outbox& out);
   [[nodiscard]] bool take_next_heads();
@@ -97,6 +100,9 @@ class CohortTree final : public Entity {
   Proposal proposal_;
   std::vector<Said> said_;
   std::uint32_t turns_ = 0;  ///< Heads that had theirs, in the rounds so far.
+  /// What is being counted, and in which flavor's state of the room.
+  std::shared_ptr<std::vector<std::shared_ptr<topology::FirstCount>>> counting_;
+  std::vector<std::uint32_t> counted_flavors_;
 };
 
 }  // namespace hindsight::admission

@@ -167,7 +167,8 @@ const Reservation* PodPlacer::survivors_of(const WorkloadInfo& workload) const {
 }
 
 tl::expected<WorkloadPlacement, PodPlacer::Refusal> PodPlacer::find(const WorkloadInfo& workload, const QuotaTree::Queue& queue,
-                                                                    const Assignment& assignment, TopologyRoom::State& state) const {
+                                                                    const Assignment& assignment, TopologyRoom::State& state,
+                                                                    topology::Explain explain) const {
   const auto wanted = units(workload, assignment);
   if (!wanted) return tl::unexpected(wanted.error());
   const Reservation* replaced = survivors_of(workload);
@@ -177,7 +178,7 @@ tl::expected<WorkloadPlacement, PodPlacer::Refusal> PodPlacer::find(const Worklo
   WorkloadPlacement out;
   std::optional<Refusal> refusal;
   for (const Unit& unit : *wanted)
-    if (auto placed = place_unit(workload, queue, assignment, unit, replaced, state, out); !placed) {
+    if (auto placed = place_unit(workload, queue, assignment, unit, replaced, state, explain, out); !placed) {
       refusal = std::move(placed.error());
       break;
     }
@@ -187,9 +188,62 @@ tl::expected<WorkloadPlacement, PodPlacer::Refusal> PodPlacer::find(const Worklo
   return out;
 }
 
+tl::expected<PodPlacer::Search, std::string> PodPlacer::search_for(const WorkloadInfo& workload, const QuotaTree::Queue& queue,
+                                                                   const Assignment& assignment, const Unit& unit) const {
+  const auto pod_set = [&](std::size_t position) -> const PodSetInfo& { return workload.pod_sets[assignment.pod_sets[position].pod_set]; };
+  const PodSetInfo& info = pod_set(unit.workers);
+  const std::int32_t count = assignment.pod_sets[unit.workers].count;
+  const TopologyRequest request = info.topology.value_or(TopologyRequest{});
+  if (settings_.elastic_topologies && !workload.slice_name.empty() && (request.required || request.preferred))  // EJ-107
+    return tl::unexpected(std::string(request.required ? "required" : "preferred") +
+                          " topology is not supported with ElasticJobsViaWorkloadSlices");
+  auto rules = topology::rules_for(request, room_.flavor(unit.flavor).tree.levels(), implies(queue), profile_of(settings_));
+  if (!rules) return tl::unexpected(rules.error().message);
+  const std::int32_t slice = rules->layers.front().size;
+  if (count % slice != 0)  // TAS-44: else the rest would wait for ever
+    return tl::unexpected("pod set slice size " + std::to_string(slice) + " must evenly divide the pod set count " + std::to_string(count));
+
+  Search out{std::move(*rules), {count, topology::request_of(info), {}}, room_.filter(unit.flavor, info.shape), {}};
+  out.leader_filter = out.filter;
+  if (unit.leader >= 0) {
+    const PodSetInfo& leader = pod_set(static_cast<std::size_t>(unit.leader));
+    out.gang.leader = topology::request_of(leader);
+    out.leader_filter = room_.filter(unit.flavor, leader.shape);
+  }
+  return out;
+}
+
+std::vector<PodPlacer::FirstCount> PodPlacer::first_counts(const WorkloadInfo& workload, const QuotaTree::Queue& queue) const {
+  Assignment likely;
+  for (std::uint32_t i = 0; i < workload.pod_sets.size(); ++i) {
+    PodSetAssignment& p = likely.pod_sets.emplace_back();
+    p.pod_set = i;
+    p.count = workload.pod_sets[i].count;
+    for (const auto& group : queue.groups) {
+      const auto asks = [&](const auto& r) {
+        return std::find(group.resources.begin(), group.resources.end(), r.resource) != group.resources.end();
+      };
+      const auto& requests = workload.pod_sets[i].requests;
+      if (group.flavors.empty() || std::none_of(requests.begin(), requests.end(), asks)) continue;
+      p.choices.emplace_back().flavor = group.flavors.front();
+    }
+  }
+  std::vector<FirstCount> out;
+  const auto wanted = units(workload, likely);
+  if (!wanted) return out;
+  for (const Unit& unit : *wanted) {
+    const auto search = search_for(workload, queue, likely, unit);
+    if (!search) continue;
+    auto count = room_.first_count(unit.flavor, search->rules, search->gang, search->filter, search->leader_filter);
+    if (count != nullptr) out.push_back({unit.flavor, std::move(count)});
+  }
+  return out;
+}
+
 tl::expected<void, PodPlacer::Refusal> PodPlacer::place_unit(const WorkloadInfo& workload, const QuotaTree::Queue& queue,
                                                              const Assignment& assignment, const Unit& unit, const Reservation* replaced,
-                                                             TopologyRoom::State& state, WorkloadPlacement& out) const {
+                                                             TopologyRoom::State& state, topology::Explain explain,
+                                                             WorkloadPlacement& out) const {
   const PodSetAssignment& workers = assignment.pod_sets[unit.workers];
   const PodSetInfo& info = workload.pod_sets[workers.pod_set];
   const TopologyRoom::Flavor& flavor = room_.flavor(unit.flavor);
@@ -198,25 +252,11 @@ tl::expected<void, PodPlacer::Refusal> PodPlacer::place_unit(const WorkloadInfo&
   std::sort(positions.begin(), positions.end());
   const auto refuse = [&](std::string text) { return tl::unexpected(Refusal{positions, std::move(text)}); };
 
-  const TopologyRequest request = info.topology.value_or(TopologyRequest{});
-  if (settings_.elastic_topologies && !workload.slice_name.empty() && (request.required || request.preferred))  // EJ-107
-    return refuse(std::string(request.required ? "required" : "preferred") +
-                  " topology is not supported with ElasticJobsViaWorkloadSlices");
-  const auto rules = topology::rules_for(request, flavor.tree.levels(), implies(queue), profile_of(settings_));
-  if (!rules) return refuse(rules.error().message);
-  const std::int32_t slice = rules->layers.front().size;
-  if (workers.count % slice != 0)  // TAS-44: else the rest would wait for ever
-    return refuse("pod set slice size " + std::to_string(slice) + " must evenly divide the pod set count " + std::to_string(workers.count));
-
-  topology::Gang gang{workers.count, topology::request_of(info), {}};
-  const auto filter = room_.filter(unit.flavor, info.shape);
-  auto leader_filter = filter;
+  const auto search = search_for(workload, queue, assignment, unit);
+  if (!search) return refuse(search.error());
+  const auto& [rules, gang, filter, leader_filter] = *search;
+  const std::int32_t slice = rules.layers.front().size;
   Stay stay, leader_stays;
-  if (unit.leader >= 0) {
-    const PodSetInfo& leader = workload.pod_sets[assignment.pod_sets[static_cast<std::size_t>(unit.leader)].pod_set];
-    gang.leader = topology::request_of(leader);
-    leader_filter = room_.filter(unit.flavor, leader.shape);
-  }
   if (replaced != nullptr) {
     const auto stays = [&](Symbol pod_set) { return stay_of(*replaced, pod_set, flavor); };
     const auto mine = stays(info.name);
@@ -240,12 +280,13 @@ tl::expected<void, PodPlacer::Refusal> PodPlacer::place_unit(const WorkloadInfo&
     topology::Gang rest = gang;
     rest.count = more;
     if (!leader_stays.empty()) rest.leader.reset();
-    auto found = room_.place(state, unit.flavor, *rules, rest, filter, leader_filter);
+    auto found = room_.place(state, unit.flavor, rules, rest, filter, leader_filter, explain);
     if (!found) {
+      if (explain == topology::Explain::no) return refuse({});
       auto reasons = filter->reasons;
       if (leader_filter != filter)
         for (const auto& [why, n] : leader_filter->reasons) reasons.emplace("leader's " + why, n);
-      return refuse(topology::text_of(found.error(), flavor.topology.text(), flavor.tree, *rules, reasons));
+      return refuse(topology::text_of(found.error(), flavor.topology.text(), flavor.tree, rules, reasons));
     }
     placed = std::move(*found);
   }
@@ -270,7 +311,7 @@ tl::expected<void, PodPlacer::Refusal> PodPlacer::place_unit(const WorkloadInfo&
 
 bool PodPlacer::fits(const WorkloadInfo& workload, const QuotaTree::Queue& queue, const Assignment& assignment,
                      TopologyRoom::State& state) const {
-  return find(workload, queue, assignment, state).has_value();
+  return find(workload, queue, assignment, state, topology::Explain::no).has_value();
 }
 
 tl::expected<WorkloadPlacement, std::string> PodPlacer::places_now(const WorkloadInfo& workload, const QuotaTree::Queue& queue,
@@ -288,7 +329,7 @@ tl::expected<WorkloadPlacement, std::string> PodPlacer::places_now(const Workloa
 
 void PodPlacer::place(const WorkloadInfo& workload, const QuotaTree::Queue& queue, Assignment& assignment,
                       TopologyRoom::State& state) const {
-  auto found = find(workload, queue, assignment, state);
+  auto found = find(workload, queue, assignment, state, topology::Explain::no);
   if (found)
     assignment.placement = std::move(*found);
   else
@@ -321,7 +362,7 @@ void PodPlacer::settle(const WorkloadInfo& workload, const QuotaTree::Queue& que
     }
     assignment.mode = AssignmentMode::preempt;
   }
-  auto found = find(workload, queue, assignment, room_.unused());
+  auto found = find(workload, queue, assignment, room_.unused(), topology::Explain::no);
   if (!found) {  // whoever went, it would not help (TAS-111)
     for (const std::uint32_t i : found.error().positions) assignment.pod_sets[i].mode = AssignmentMode::no_fit;
     assignment.mode = AssignmentMode::no_fit;

@@ -47,6 +47,13 @@ class PodPlacer {
   /// The places as things are; error: why there are none, in the words of the scheduler.
   [[nodiscard]] tl::expected<WorkloadPlacement, std::string> places_now(const WorkloadInfo& workload, const QuotaTree::Queue& queue,
                                                                         const Assignment& assignment) const;
+  /// What placing the workload is likely to ask of topologies first, as far as it was not asked lately: with the first flavor of each
+  /// resource group.
+  struct FirstCount {
+    std::uint32_t flavor = 0;
+    std::shared_ptr<topology::FirstCount> count;
+  };
+  [[nodiscard]] std::vector<FirstCount> first_counts(const WorkloadInfo& workload, const QuotaTree::Queue& queue) const;
   /// Puts the places in `state` into the assignment, or none.
   void place(const WorkloadInfo& workload, const QuotaTree::Queue& queue, Assignment& assignment,
              topology::TopologyRoom::State& state) const;
@@ -62,13 +69,24 @@ class PodPlacer {
     std::vector<std::uint32_t> positions;  ///< Of the pod sets that it is about.
     std::string text;
   };
+  /// What is looked for, for one unit.
+  struct Search {
+    topology::PlacementRules rules;
+    topology::Gang gang;
+    std::shared_ptr<const topology::LeafFilter> filter, leader_filter;
+  };
+  /// Error: what is asked for cannot be.
+  [[nodiscard]] tl::expected<Search, std::string> search_for(const WorkloadInfo& workload, const QuotaTree::Queue& queue,
+                                                             const Assignment& assignment, const Unit& unit) const;
   [[nodiscard]] tl::expected<std::vector<Unit>, Refusal> units(const WorkloadInfo& workload, const Assignment& assignment) const;
   /// Adds the places of one unit to `out` and takes them in `state`.
   [[nodiscard]] tl::expected<void, Refusal> place_unit(const WorkloadInfo& workload, const QuotaTree::Queue& queue,
                                                        const Assignment& assignment, const Unit& unit, const Reservation* replaced,
-                                                       topology::TopologyRoom::State& state, WorkloadPlacement& out) const;
+                                                       topology::TopologyRoom::State& state, topology::Explain explain,
+                                                       WorkloadPlacement& out) const;
   [[nodiscard]] tl::expected<WorkloadPlacement, Refusal> find(const WorkloadInfo& workload, const QuotaTree::Queue& queue,
-                                                              const Assignment& assignment, topology::TopologyRoom::State& state) const;
+                                                              const Assignment& assignment, topology::TopologyRoom::State& state,
+                                                              topology::Explain explain = topology::Explain::yes) const;
   /// Where the pods of the slice that the workload replaces stand (77 §3.12); null: it replaces none, or its places do not matter.
   [[nodiscard]] const Reservation* survivors_of(const WorkloadInfo& workload) const;
 

@@ -21,30 +21,70 @@ void FreeLeaves::follow(Kept& kept, const TopologyTree& tree, const LeafRules& r
     kept.offers.follow(tree, capacity_, rules, std::span(changed_).subspan(kept.seen - forgotten_));
 }
 
+FreeLeaves::Kept* FreeLeaves::find(const Question& question, const std::shared_ptr<const LeafFilter>& workers,
+                                   const std::shared_ptr<const LeafFilter>& leader) const {
+  for (const auto& kept : kept_)
+    if (kept->workers == workers && kept->offers.question() == question && (!question.leader || kept->leader == leader)) return kept.get();
+  return nullptr;
+}
+
+std::size_t FreeLeaves::questions_kept(std::size_t leaves) {
+  return std::clamp(leaves_kept / std::max<std::size_t>(leaves, 1), questions_min, questions_max);
+}
+
+FreeLeaves::Kept& FreeLeaves::insert(Kept kept, std::size_t leaves) {
+  if (kept_.size() < questions_kept(leaves)) return *kept_.emplace_back(std::make_unique<Kept>(std::move(kept)));
+  const auto oldest = std::min_element(kept_.begin(), kept_.end(), [](const auto& a, const auto& b) { return a->asked < b->asked; });
+  **oldest = std::move(kept);
+  return **oldest;
+}
+
 const Offers& FreeLeaves::offers(const TopologyTree& tree, const Question& question, const std::shared_ptr<const LeafFilter>& workers,
                                  const std::shared_ptr<const LeafFilter>& leader, std::span<const std::uint8_t> absent) {
   const LeafRules rules{workers->excluded, leader->excluded, workers->scores, absent};
-  const std::uint64_t now = forgotten_ + changed_.size();
-  ++questions_;
-  for (const auto& kept : kept_) {
-    if (kept->workers != workers || kept->offers.question() != question || (question.leader && kept->leader != leader)) continue;
+  Kept* kept = find(question, workers, leader);
+  if (kept != nullptr) {
     follow(*kept, tree, rules);
-    kept->seen = read_ = now;
-    kept->asked = questions_;
-    return kept->offers;
-  }
-  const std::size_t room = std::clamp(leaves_kept / std::max<std::size_t>(tree.leaves(), 1), questions_min, questions_max);
-  if (kept_.size() < room) {
-    kept_.push_back(std::make_unique<Kept>(Kept{Offers(tree, question), workers, leader, now, questions_}));
   } else {
-    const auto oldest = std::min_element(kept_.begin(), kept_.end(), [](const auto& a, const auto& b) { return a->asked < b->asked; });
-    **oldest = Kept{Offers(tree, question), workers, leader, now, questions_};
-    std::swap(*oldest, kept_.back());
+    kept = &insert({Offers(tree, question), workers, leader, 0, 0}, tree.leaves());
+    kept->offers.count_all(tree, capacity_, rules);
   }
-  read_ = now;
-  Offers& out = kept_.back()->offers;
-  out.count_all(tree, capacity_, rules);
+  kept->seen = read_ = forgotten_ + changed_.size();
+  kept->asked = ++questions_;
+  return kept->offers;
+}
+
+// ---- in parts -----------------------------------------------------------------------------------------------------------------------
+
+std::shared_ptr<FirstCount> FreeLeaves::first_count(const TopologyTree& tree, const Question& question,
+                                                    const std::shared_ptr<const LeafFilter>& workers,
+                                                    const std::shared_ptr<const LeafFilter>& leader,
+                                                    std::span<const std::uint8_t> absent) const {
+  if (find(question, workers, leader) != nullptr) return nullptr;
+  std::shared_ptr<FirstCount> out(new FirstCount(tree, capacity_, question));
+  out->workers_ = workers;
+  out->leader_ = leader;
+  out->rules_ = {workers->excluded, leader->excluded, workers->scores, absent};
   return out;
+}
+
+void FirstCount::divide(std::size_t parts) {
+  offers_.emplace(tree_, question_);
+  offers_->begin(!rules_.scores.empty());
+  tallies_.resize(parts);
+}
+
+void FirstCount::count(std::size_t number) {
+  const std::size_t of = tallies_.size();
+  tallies_[number] = offers_->count(free_, rules_, static_cast<DomainIndex>(leaves() * number / of),
+                                    static_cast<DomainIndex>(leaves() * (number + 1) / of));
+}
+
+void FreeLeaves::keep(FirstCount&& counted) {
+  for (const auto& part : counted.tallies_) counted.offers_->add(part);
+  counted.offers_->sum_up(counted.tree_);
+  read_ = forgotten_ + changed_.size();
+  insert({std::move(*counted.offers_), std::move(counted.workers_), std::move(counted.leader_), read_, ++questions_}, counted.leaves());
 }
 
 }  // namespace hindsight::admission::topology

@@ -4,8 +4,10 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "admission/topology/offers.hpp"
@@ -18,6 +20,34 @@ struct LeafFilter {
   std::vector<std::uint8_t> excluded;           ///< By leaf; empty: none is.
   std::map<std::string, std::int32_t> reasons;  ///< "nodeSelector" → how many.
   std::vector<std::int64_t> scores;             ///< By leaf; empty: it prefers none, or that does not count.
+};
+
+class FreeLeaves;
+
+/// A question whose leaves are counted for the first time, in parts by several.
+class FirstCount {
+ public:
+  [[nodiscard]] std::size_t leaves() const { return tree_.leaves(); }
+  [[nodiscard]] bool asks_the_same_as(const FirstCount& other) const {
+    return &free_ == &other.free_ && workers_ == other.workers_ && leader_ == other.leader_ && question_ == other.question_;
+  }
+  /// Before anything is counted: into so many parts of neighbours. Takes the memory.
+  void divide(std::size_t parts);
+  /// Counts one part. Different threads may count different parts at the same time.
+  void count(std::size_t number);
+
+ private:
+  friend class FreeLeaves;
+  FirstCount(const TopologyTree& tree, const Capacity& free, Question question)
+      : tree_(tree), free_(free), question_(std::move(question)) {}
+
+  const TopologyTree& tree_;
+  const Capacity& free_;
+  Question question_;
+  std::shared_ptr<const LeafFilter> workers_, leader_;
+  LeafRules rules_;
+  std::optional<Offers> offers_;
+  std::vector<Offers::Tally> tallies_;  ///< By part.
 };
 
 /// What is free of the leaves of a flavor, and what they offer to those who asked lately. What was counted once is kept, and follows what
@@ -48,6 +78,18 @@ class FreeLeaves {
   [[nodiscard]] const Offers& offers(const TopologyTree& tree, const Question& question, const std::shared_ptr<const LeafFilter>& workers,
                                      const std::shared_ptr<const LeafFilter>& leader, std::span<const std::uint8_t> absent);
 
+  /// A question that would be asked next, to be counted in parts beforehand; null: it is kept already. What is free stays as it
+  /// is until `keep`.
+  [[nodiscard]] std::shared_ptr<FirstCount> first_count(const TopologyTree& tree, const Question& question,
+                                                        const std::shared_ptr<const LeafFilter>& workers,
+                                                        const std::shared_ptr<const LeafFilter>& leader,
+                                                        std::span<const std::uint8_t> absent) const;
+  /// It has been counted.
+  void keep(FirstCount&& counted);
+
+  /// How many questions are kept about a tree with so many leaves.
+  [[nodiscard]] static std::size_t questions_kept(std::size_t leaves);
+
   /// Leaves of all questions that are kept, together.
   static constexpr std::size_t leaves_kept = 1'000'000;
   static constexpr std::size_t questions_min = 2, questions_max = 64;
@@ -61,6 +103,9 @@ class FreeLeaves {
   };
   /// Of the changes that `kept` has not followed; all leaves where these are too many.
   void follow(Kept& kept, const TopologyTree& tree, const LeafRules& rules) const;
+  [[nodiscard]] Kept* find(const Question& question, const std::shared_ptr<const LeafFilter>& workers,
+                           const std::shared_ptr<const LeafFilter>& leader) const;
+  Kept& insert(Kept kept, std::size_t leaves);
 
   Capacity capacity_;
   std::vector<std::unique_ptr<Kept>> kept_;

@@ -60,7 +60,7 @@ Offers::Offers(const TopologyTree& tree, Question question)
     lead_.resize(leaves);
   }
   for (std::size_t level = 0; level < lowest_; ++level) above_[level].resize(tree.size(level));
-  clear();
+  begin(false);
 }
 
 std::vector<DomainOffers> Offers::all() const {
@@ -81,8 +81,10 @@ std::vector<Offers::Need> Offers::needs_of(const Capacity& free, const PodReques
     if (leader != nullptr)
       for (const auto& [r, a] : *leader)
         if (r == resource) taken = a;
-    out.push_back({free.column(resource), amount, taken});
+    out.push_back({free.column(resource), amount, taken, out.size()});
   }
+  // Whole ones need no division, and once they have limited the pods, the others seldom do.
+  std::stable_partition(out.begin(), out.end(), [](const Need& n) { return n.amount == 1; });
   return out;
 }
 
@@ -95,21 +97,28 @@ Offers::Needs Offers::needs_in(const Capacity& free) const {
   return out;
 }
 
-std::pair<std::int32_t, std::size_t> Offers::fits(const std::vector<Need>& needs, DomainIndex leaf) {
-  std::pair<std::int32_t, std::size_t> out{unlimited_pods, 0};
-  for (std::size_t i = 0; i < needs.size(); ++i) {
-    const Need& need = needs[i];
-    const Amount has = need.column == nullptr ? 0 : subtract(need.column[leaf], need.taken);
-    // Most resources do not limit: a product says so, which costs less than a division.
-    if (Amount all = 0; !__builtin_mul_overflow(need.amount, Amount{out.first}, &all) && has >= all) continue;
-    const auto n = need.amount == 1 ? static_cast<std::int32_t>(std::clamp<Amount>(has, 0, unlimited_pods))
-                                    : static_cast<std::int32_t>(std::clamp<Amount>(has / need.amount, 0, unlimited_pods));
-    if (n < out.first) out = {n, i};
+std::int32_t Offers::fits(const std::vector<Need>& needs, DomainIndex leaf) {
+  Amount out = unlimited_pods;
+  for (const Need& need : needs) {
+    const Amount has = need.has(leaf);
+    if (need.amount == 1) {
+      out = std::min(out, has);
+    } else if (Amount all = 0; __builtin_mul_overflow(need.amount, out, &all) || has < all) {  // a product costs less than a division
+      out = has / need.amount;
+    }
+    if (out <= 0) return 0;
   }
+  return static_cast<std::int32_t>(out);
+}
+
+std::size_t Offers::lack(const std::vector<Need>& needs, DomainIndex leaf) {
+  std::size_t out = needs.size();
+  for (const Need& need : needs)
+    if (need.has(leaf) < need.amount) out = std::min(out, need.position);
   return out;
 }
 
-void Offers::count_leaf(const Needs& needs, const LeafRules& rules, DomainIndex leaf) {
+void Offers::count_leaf(const Needs& needs, const LeafRules& rules, DomainIndex leaf, Tally& tally) {
   const auto is_set = [leaf](std::span<const std::uint8_t> flags) { return !flags.empty() && flags[leaf] != 0; };
   pods_[leaf] = absent;
   if (!scores_.empty()) scores_[leaf] = 0;
@@ -118,39 +127,61 @@ void Offers::count_leaf(const Needs& needs, const LeafRules& rules, DomainIndex 
     lead_[leaf] = 0;
   }
   if (is_set(rules.absent)) return;
-  ++present_;
+  ++tally.present;
   const bool out = is_set(rules.excluded);
   pods_[leaf] = excluded;
   if (!out) {
-    const auto [n, limit] = fits(needs.pods, leaf);
-    pods_[leaf] = n != 0 ? n : no_room - static_cast<std::int32_t>(limit);
-    if (n == 0) ++lacking_[limit];
+    pods_[leaf] = fits(needs.pods, leaf);
+    if (pods_[leaf] == 0) {
+      const std::size_t lacks = lack(needs.pods, leaf);
+      pods_[leaf] = no_room - static_cast<std::int32_t>(lacks);
+      ++tally.lacking[lacks];
+    }
     if (!scores_.empty()) scores_[leaf] = rules.scores[leaf];
   }
   if (!question_.leader) return;
   pods_l_[leaf] = std::max(pods_[leaf], 0);
-  if (is_set(rules.excluded_for_leader) || fits(needs.leader, leaf).first == 0) return;
+  if (is_set(rules.excluded_for_leader) || fits(needs.leader, leaf) == 0) return;
   lead_[leaf] = 1;
-  if (!out) pods_l_[leaf] = fits(needs.beside_leader, leaf).first;
+  if (!out) pods_l_[leaf] = fits(needs.beside_leader, leaf);
 }
 
 void Offers::forget_leaf(DomainIndex leaf) {
   if (pods_[leaf] == absent) return;
-  --present_;
-  if (pods_[leaf] <= no_room) --lacking_[static_cast<std::size_t>(no_room - pods_[leaf])];
+  --tally_.present;
+  if (pods_[leaf] <= no_room) --tally_.lacking[static_cast<std::size_t>(no_room - pods_[leaf])];
 }
 
-void Offers::clear() {
-  lacking_.assign(static_cast<std::size_t>(
-                      std::count_if(question_.request.begin(), question_.request.end(), [](const auto& r) { return r.second != 0; })),
-                  0);
-  present_ = 0;
+void Offers::begin(bool scored) {
+  scores_.resize(scored ? pods_.size() : 0);
+  const auto asked = std::count_if(question_.request.begin(), question_.request.end(), [](const auto& r) { return r.second != 0; });
+  tally_.present = 0;
+  tally_.lacking.assign(static_cast<std::size_t>(asked), 0);
 }
 
-void Offers::count(const Capacity& free, const LeafRules& leaves, DomainIndex first, DomainIndex last) {
-  scores_.resize(leaves.scores.empty() ? 0 : pods_.size());
+Offers::Tally Offers::count(const Capacity& free, const LeafRules& leaves, DomainIndex first, DomainIndex last) {
   const Needs needs = needs_in(free);
-  for (DomainIndex leaf = first; leaf < last; ++leaf) count_leaf(needs, leaves, leaf);
+  Tally out;
+  out.lacking.resize(tally_.lacking.size());
+  if (question_.leader || !scores_.empty() || !leaves.absent.empty() || !leaves.excluded.empty()) {
+    for (DomainIndex leaf = first; leaf < last; ++leaf) count_leaf(needs, leaves, leaf, out);
+    return out;
+  }
+  out.present = static_cast<std::int32_t>(last - first);
+  for (DomainIndex leaf = first; leaf < last; ++leaf) {
+    const std::int32_t n = fits(needs.pods, leaf);
+    pods_[leaf] = n;
+    if (n != 0) continue;
+    const std::size_t lacks = lack(needs.pods, leaf);
+    pods_[leaf] = no_room - static_cast<std::int32_t>(lacks);
+    ++out.lacking[lacks];
+  }
+  return out;
+}
+
+void Offers::add(const Tally& part) {
+  tally_.present += part.present;
+  for (std::size_t i = 0; i < part.lacking.size(); ++i) tally_.lacking[i] += part.lacking[i];
 }
 
 // ---- sums (§3.4) --------------------------------------------------------------------------------------------------------------------
@@ -188,8 +219,8 @@ void Offers::sum_up(const TopologyTree& tree) {
 }
 
 void Offers::count_all(const TopologyTree& tree, const Capacity& free, const LeafRules& leaves) {
-  clear();
-  count(free, leaves, 0, static_cast<DomainIndex>(pods_.size()));
+  begin(!leaves.scores.empty());
+  add(count(free, leaves, 0, static_cast<DomainIndex>(pods_.size())));
   sum_up(tree);
 }
 
@@ -203,7 +234,7 @@ void Offers::follow(const TopologyTree& tree, const Capacity& free, const LeafRu
   const Needs needs = needs_in(free);
   for (const DomainIndex leaf : domains) {
     forget_leaf(leaf);
-    count_leaf(needs, leaves, leaf);
+    count_leaf(needs, leaves, leaf, tally_);
   }
   for (std::size_t level = lowest_; level-- > 0;) {
     for (DomainIndex& d : domains) d = tree.parent(level + 1, d);

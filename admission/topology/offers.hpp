@@ -43,24 +43,47 @@ class Offers {
   [[nodiscard]] const Question& question() const { return question_; }
   [[nodiscard]] std::size_t size(std::size_t level) const { return level == lowest_ ? pods_.size() : above_[level].size(); }
   [[nodiscard]] DomainOffer at(std::size_t level, DomainIndex d) const { return level == lowest_ ? leaf(d) : above_[level][d]; }
+  /// Calls `see` for every domain of the level, in order.
+  template <class See>
+  void each(std::size_t level, const See& see) const {
+    if (level != lowest_) {
+      for (const DomainOffer& d : above_[level]) see(d);
+    } else if (is_plain() && question_.slice_level == lowest_ && question_.slice_size == 1) {
+      DomainOffer e;
+      for (DomainIndex d = 0; d < pods_.size(); ++d) {
+        e.domain = d;
+        e.pods = e.slices = e.pods_l = e.slices_l = std::max(pods_[d], 0);
+        see(e);
+      }
+    } else {
+      for (DomainIndex d = 0; d < pods_.size(); ++d) see(leaf(d));
+    }
+  }
   /// By level and domain.
   [[nodiscard]] std::vector<DomainOffers> all() const;
 
   /// Leaves that take part.
-  [[nodiscard]] std::int32_t present() const { return present_; }
+  [[nodiscard]] std::int32_t present() const { return tally_.present; }
   /// How many leaves have no room for a single pod, by the resource that they lack most: position among those of the request that are not
   /// 0.
-  [[nodiscard]] const std::vector<std::int32_t>& lacking() const { return lacking_; }
+  [[nodiscard]] const std::vector<std::int32_t>& lacking() const { return tally_.lacking; }
 
   // ---- counting: all leaves, in any cut and order, then the sums ---------------------------------------------------------------------
 
-  /// Forgets everything.
-  void clear();
-  /// Counts the leaves [first, last), each once after `clear`.
-  void count(const Capacity& free, const LeafRules& leaves, DomainIndex first, DomainIndex last);
-  /// Sums up, once every leaf has been counted.
+  /// How the leaves of a part are; tallies add up to that of the whole tree.
+  struct Tally {
+    std::int32_t present = 0;
+    std::vector<std::int32_t> lacking;
+  };
+  /// Before anything is counted. `scored`: the pods prefer some leaves.
+  void begin(bool scored);
+  /// Counts the leaves [first, last). Different parts may be counted at the same time.
+  [[nodiscard]] Tally count(const Capacity& free, const LeafRules& leaves, DomainIndex first, DomainIndex last);
+  /// The tally of one part.
+  void add(const Tally& part);
+  /// Sums up, once every leaf has been counted and every tally added.
   void sum_up(const TopologyTree& tree);
-  /// The three for the whole tree.
+  /// All of this for the whole tree.
   void count_all(const TopologyTree& tree, const Capacity& free, const LeafRules& leaves);
 
   /// Counts again the leaves that changed since; they may repeat. Whoever changed a leaf tells it: what it offers, what it prefers, and
@@ -72,6 +95,10 @@ class Offers {
   struct Need {
     const Amount* column;
     Amount amount, taken;  ///< By a pod; by the leader, where it stands here.
+    std::size_t position;  ///< Among what is asked for, but zeros.
+    [[nodiscard]] Amount has(DomainIndex leaf) const {
+      return column == nullptr ? 0 : taken == 0 ? column[leaf] : subtract(column[leaf], taken);
+    }
   };
   struct Needs {
     std::vector<Need> pods, beside_leader, leader;
@@ -81,9 +108,11 @@ class Offers {
 
   [[nodiscard]] Needs needs_in(const Capacity& free) const;
   [[nodiscard]] static std::vector<Need> needs_of(const Capacity& free, const PodRequest& request, const PodRequest* leader);
-  /// Pods that the leaf has room for, and the position of what limits them most.
-  [[nodiscard]] static std::pair<std::int32_t, std::size_t> fits(const std::vector<Need>& needs, DomainIndex leaf);
-  void count_leaf(const Needs& needs, const LeafRules& leaves, DomainIndex leaf);
+  /// Pods that the leaf has room for.
+  [[nodiscard]] static std::int32_t fits(const std::vector<Need>& needs, DomainIndex leaf);
+  /// Of a leaf without room for one: the first resource that it lacks.
+  [[nodiscard]] static std::size_t lack(const std::vector<Need>& needs, DomainIndex leaf);
+  void count_leaf(const Needs& needs, const LeafRules& leaves, DomainIndex leaf, Tally& tally);
   void forget_leaf(DomainIndex leaf);
 
   [[nodiscard]] DomainOffer leaf(DomainIndex d) const {
@@ -112,8 +141,7 @@ class Offers {
   std::vector<std::uint8_t> lead_;    ///< Likewise.
   std::vector<std::int64_t> scores_;  ///< By leaf; empty: nobody prefers any.
   std::vector<DomainOffers> above_;   ///< By level, but the lowest.
-  std::vector<std::int32_t> lacking_;
-  std::int32_t present_ = 0;
+  Tally tally_;
 };
 
 /// Sets what domain `d` of `level`, which is not the lowest, offers: the sum of those below it, where the leader is charged to the one

@@ -11,8 +11,8 @@ namespace {
 
 class Search {
  public:
-  Search(const TopologyTree& tree, const Offers& offers, const PlacementRules& rules, const Gang& gang)
-      : tree_(tree), offers_(offers), rules_(rules), gang_(gang), order_(rules.least_free) {}
+  Search(const TopologyTree& tree, const Offers& offers, const PlacementRules& rules, const Gang& gang, Explain explain)
+      : tree_(tree), offers_(offers), rules_(rules), gang_(gang), explain_(explain), order_(rules.least_free) {}
 
   tl::expected<Placement, Misfit> run() {
     if (rules_.balanced && !rules_.strict && !rules_.free)
@@ -46,11 +46,10 @@ class Search {
     };
     DomainOffer first = offers_.at(level, 0);
     std::optional<DomainOffer> best;
-    for (DomainIndex d = 0; d < offers_.size(level); ++d) {
-      const DomainOffer e = offers_.at(level, d);
-      if (d != 0 && order_.before_for_leader(e, first)) first = e;
+    offers_.each(level, [&](const DomainOffer& e) {
+      if (order_.before_for_leader(e, first)) first = e;
       if (holds(e) && (!best || tighter(e, *best))) best = e;
-    }
+    });
     // What is preferred may be too small, and something else large enough: only those who cannot go elsewhere take that (TAS-74).
     if (best && (rules_.strict || !order_.best_fit() || holds(first))) return Found{level, {*best}};
     if (rules_.strict) return give_up(first.slices);
@@ -62,8 +61,9 @@ class Search {
   /// Over several domains, of which each takes a slice at least: more than there are slices need not be sorted.
   std::optional<Found> spread(std::size_t level) {
     DomainOffers list;
-    for (DomainIndex d = 0; d < offers_.size(level); ++d)
-      if (const DomainOffer e = offers_.at(level, d); e.slices > 0) list.push_back(e);
+    offers_.each(level, [&](const DomainOffer& e) {
+      if (e.slices > 0) list.push_back(e);
+    });
     const auto used = static_cast<std::ptrdiff_t>(std::min(list.size(), static_cast<std::size_t>(need())));
     const auto before = [this](const DomainOffer& a, const DomainOffer& b) { return order_.before(a, b); };
     if (used < std::ssize(list)) std::nth_element(list.begin(), list.begin() + used, list.end(), before);
@@ -87,7 +87,7 @@ class Search {
 
   std::optional<Found> spread_with_leader(std::size_t level) {
     DomainOffers list;
-    for (DomainIndex d = 0; d < offers_.size(level); ++d) list.push_back(offers_.at(level, d));
+    offers_.each(level, [&](const DomainOffer& e) { list.push_back(e); });
     order_.sort_for_leader(list);
     DomainOrder::promote(list, need(), leaders(), Unit::slices);
     Found out{level, {}};
@@ -191,6 +191,7 @@ class Search {
 
   [[nodiscard]] Misfit misfit() const {
     Misfit out;
+    if (explain_ == Explain::no) return out;
     out.empty_level = empty_;
     out.leaves = offers_.present();
     if (!empty_ && offers_.size(searched_) != 0)
@@ -232,6 +233,7 @@ class Search {
   const Offers& offers_;
   const PlacementRules& rules_;
   const Gang& gang_;
+  Explain explain_;
   DomainOrder order_;
   const std::vector<DomainOffers>* pruned_ = nullptr;  ///< In place of what domains offer, while pods are handed down; null: nothing is.
   std::size_t searched_ = 0;
@@ -301,8 +303,9 @@ Question question_of(const TopologyTree& tree, const PlacementRules& rules, cons
   return out;
 }
 
-tl::expected<Placement, Misfit> place(const TopologyTree& tree, const Offers& offers, const PlacementRules& rules, const Gang& gang) {
-  return Search(tree, offers, rules, gang).run();
+tl::expected<Placement, Misfit> place(const TopologyTree& tree, const Offers& offers, const PlacementRules& rules, const Gang& gang,
+                                      Explain explain) {
+  return Search(tree, offers, rules, gang, explain).run();
 }
 
 tl::expected<Placement, Misfit> place(const TopologyTree& tree, const Capacity& free, const PlacementRules& rules, const Gang& gang,

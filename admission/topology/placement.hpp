@@ -70,10 +70,13 @@ struct Misfit {
 /// What such a gang asks of the domains of a tree.
 [[nodiscard]] Question question_of(const TopologyTree& tree, const PlacementRules& rules, const Gang& gang);
 
+/// Is the Misfit looked at? Who tries hundreds of times does without.
+enum class Explain : std::uint8_t { yes, no };
+
 /// Places the gang where domains offer so much, counted for its question (§3.5 to §3.8, §3.10). The same for the same input on every
 /// machine; independent of the order in which nodes were told.
 [[nodiscard]] tl::expected<Placement, Misfit> place(const TopologyTree& tree, const Offers& offers, const PlacementRules& rules,
-                                                    const Gang& gang);
+                                                    const Gang& gang, Explain explain = Explain::yes);
 
 /// As above, and counts first (§3.3 to §3.8, §3.10).
 [[nodiscard]] tl::expected<Placement, Misfit> place(const TopologyTree& tree, const Capacity& free, const PlacementRules& rules,

@@ -297,10 +297,25 @@ std::shared_ptr<const TopologyRoom::Filter> TopologyRoom::filter(std::uint32_t n
 
 tl::expected<Placement, Misfit> TopologyRoom::place(State& state, std::uint32_t number, const PlacementRules& rules, const Gang& gang,
                                                     const std::shared_ptr<const Filter>& workers,
-                                                    const std::shared_ptr<const Filter>& leader) const {
+                                                    const std::shared_ptr<const Filter>& leader, Explain explain) const {
   const Flavor& flavor = flavors_[number];
   const Offers& offers = state[number].offers(flavor.tree, question_of(flavor.tree, rules, gang), workers, leader, flavor.absent);
-  return topology::place(flavor.tree, offers, rules, gang);
+  return topology::place(flavor.tree, offers, rules, gang, explain);
+}
+
+std::shared_ptr<FirstCount> TopologyRoom::first_count(std::uint32_t number, const PlacementRules& rules, const Gang& gang,
+                                                      const std::shared_ptr<const Filter>& workers,
+                                                      const std::shared_ptr<const Filter>& leader) const {
+  const Flavor& flavor = flavors_[number];
+  return free_[number].first_count(flavor.tree, question_of(flavor.tree, rules, gang), workers, leader, flavor.absent);
+}
+
+void TopologyRoom::keep(std::uint32_t number, FirstCount&& counted) { free_[number].keep(std::move(counted)); }
+
+std::size_t TopologyRoom::largest() const {
+  std::size_t out = 0;
+  for (const Flavor& f : flavors_) out = std::max(out, f.tree.leaves());
+  return out;
 }
 
 std::string TopologyRoom::why_excluded(std::uint32_t flavor, const PodShape& shape, DomainIndex leaf) const {

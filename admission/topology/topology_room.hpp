@@ -103,7 +103,15 @@ class TopologyRoom {
   /// Places a gang in `state`, which is of this room, as `topology::place` does. `leader`: the filter of who leads; any where nobody does.
   [[nodiscard]] tl::expected<Placement, Misfit> place(State& state, std::uint32_t flavor, const PlacementRules& rules, const Gang& gang,
                                                       const std::shared_ptr<const Filter>& workers,
-                                                      const std::shared_ptr<const Filter>& leader) const;
+                                                      const std::shared_ptr<const Filter>& leader, Explain explain = Explain::yes) const;
+
+  /// As FreeLeaves::first_count and FreeLeaves::keep, of what is free.
+  [[nodiscard]] std::shared_ptr<FirstCount> first_count(std::uint32_t flavor, const PlacementRules& rules, const Gang& gang,
+                                                        const std::shared_ptr<const Filter>& workers,
+                                                        const std::shared_ptr<const Filter>& leader) const;
+  void keep(std::uint32_t flavor, FirstCount&& counted);
+  /// Leaves of the largest tree.
+  [[nodiscard]] std::size_t largest() const;
 
   /// Why no pod of this shape may stand on the leaf, in the words of Filter::reasons; empty: it may.
   [[nodiscard]] std::string why_excluded(std::uint32_t flavor, const PodShape& shape, DomainIndex leaf) const;

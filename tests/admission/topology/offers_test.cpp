@@ -84,8 +84,8 @@ TEST(Offers, AreTheSameForOneTwoAndFiftyPartsInAnyOrder) {
       for (DomainIndex p = 0; p < parts; ++p) cut.emplace_back(c.leaves() * p / parts, c.leaves() * (p + 1) / parts);
       for (std::size_t i = cut.size(); i > 1; --i) std::swap(cut[i - 1], cut[static_cast<std::size_t>(c.below(i))]);
       Offers in_parts((*c).tree, question);
-      in_parts.clear();
-      for (const auto& [first, last] : cut) in_parts.count((*c).free, (*c).leaf_rules(), first, last);
+      in_parts.begin(!(*c).scores.empty());
+      for (const auto& [first, last] : cut) in_parts.add(in_parts.count((*c).free, (*c).leaf_rules(), first, last));
       in_parts.sum_up((*c).tree);
       ASSERT_EQ(words_of(in_parts), words_of(whole)) << parts << " parts of\n" << (*c).words();
       ASSERT_EQ(words_of(place((*c).tree, in_parts, rules, (*c).gang)),
