@@ -53,6 +53,8 @@ class Entities final : public StateView {
   }
   [[nodiscard]] const ClusterQueue* queue(Symbol name) const override;
   [[nodiscard]] const CohortTree* tree(Symbol root) const override;
+  /// Parts of topologies that have been asked so far.
+  [[nodiscard]] std::size_t topology_domains() const { return topology_domains_.size(); }
   [[nodiscard]] std::uint64_t state_hash() const override;
 
   friend class SnapshotCodec;

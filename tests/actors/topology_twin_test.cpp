@@ -27,6 +27,8 @@ TEST(TopologyTwins, ActorsDecideAsOneThreadDoes) {
       options.threads = 4;
     options.shells_max = 5;
     ActorDriver driver([&](Text) -> Result<admission::Settings> { return settings; }, std::move(options));
+    // Actors count the topology in parts, the one thread does not.
+    ASSERT_TRUE(driver.with_entities([](admission::Entities& e) { e.domain().cut_topologies(1); }));
     Fleet world;
     ASSERT_TRUE(
         driver.apply({.envelope = {"default", 1, 1, world.now, 0}, .body = EpochStarted{"test", "test", admission::rules_version}}));
@@ -100,6 +102,10 @@ TEST(TopologyTwins, ActorsDecideAsOneThreadDoes) {
     }
     EXPECT_GT(failures, 0U) << seed;
     EXPECT_GT(later, 0U) << seed;
+    std::size_t parts = 0;
+    ASSERT_TRUE(driver.with_entities([&](admission::Entities& e) { parts = e.topology_domains(); }));
+    EXPECT_GT(parts, 2U);
+    EXPECT_EQ(world.driver().entities().topology_domains(), 0U);
     std::uint64_t hash = 0;
     ASSERT_TRUE(driver.inspect([&](const admission::StateView& view) { hash = view.state_hash(); }));
     EXPECT_EQ(hash, world.driver().state_hash()) << "seed " << seed;

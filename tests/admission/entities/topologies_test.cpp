@@ -447,13 +447,16 @@ struct History {
   std::vector<std::string> decided;
   std::uint64_t hash = 0;
   std::size_t placed = 0, preempted = 0, placed_later = 0;
+  std::size_t parts = 0;  ///< In which topologies were counted.
 };
 
 /// Nodes, workloads and topologies change by chance; whoever is placed is placed where there is room for all of its pods.
-History play(std::uint32_t seed, LoopDriver::Order order, bool with_snapshot) {
+/// `part_leaves`: topologies are counted in parts of so many leaves; 0: they are too small for that.
+History play(std::uint32_t seed, LoopDriver::Order order, bool with_snapshot, std::size_t part_leaves = 0) {
   std::mt19937 random(seed);
   const auto below = [&](std::uint32_t n) { return static_cast<std::uint32_t>(random() % n); };
   auto w = std::make_unique<Fleet>(order);
+  if (part_leaves != 0) w->driver().entities().domain().cut_topologies(part_leaves);
   w->set_up(24'000, PreemptionPolicy::lower_priority);
   w->check("prov", true, "kueue.x-k8s.io/provisioning-request");
   w->queue({.name = "late", .cpu = 12'000, .check = "prov"});
@@ -613,6 +616,7 @@ History play(std::uint32_t seed, LoopDriver::Order order, bool with_snapshot) {
     }
   }
   out.hash = w->driver().state_hash();
+  out.parts = w->driver().entities().topology_domains();
   return out;
 }
 
@@ -630,16 +634,21 @@ TEST(TopologyHistories, NobodyIsPlacedWhereThereIsNoRoom) {
   EXPECT_GT(placed_later, 30U);
 }
 
-// Placement does not depend on the order in which entities hear of each other (§3.5, TAS-63).
-TEST(TopologyHistories, TheOrderOfMessagesDoesNotShow) {
+// Placement does not depend on the order in which entities hear of each other, or on the parts in which topologies are counted (§3.5,
+// TAS-63).
+TEST(TopologyHistories, TheOrderOfMessagesAndTheCutDoNotShow) {
+  std::size_t parts = 0;
   for (std::uint32_t seed = 0; seed < 25; ++seed) {
     std::mt19937 random(seed + 99);
     const auto other = play(
-        seed, [&](std::size_t n) { return random() % n; }, false);
+        seed, [&](std::size_t n) { return random() % n; }, false, seed % 3);
     const auto plain = play(seed, {}, false);
     EXPECT_EQ(other.decided, plain.decided) << seed;
     EXPECT_EQ(other.hash, plain.hash) << seed;
+    EXPECT_EQ(plain.parts, 0U);
+    parts = std::max(parts, other.parts);
   }
+  EXPECT_GT(parts, 3U);
 }
 
 }  // namespace
