@@ -2,16 +2,18 @@
 """Thousands of nodes and pods on a real API server: gangs of 4 to 1,024 pods find places, are released and bound by the real scheduler, while
 nodes fail, are cordoned and come back, and Hindsight is killed.
 
-usage: topology_scale_test.py HINDSIGHT LOG_INVARIANTS [--nodes N] [--pods P] [--kills K] [--minutes M]
+usage: topology_scale_test.py HINDSIGHT LOG_INVARIANTS [--nodes N] [--pods P] [--kills K] [--minutes M] [--kafka N]
+
+With --kafka a connector and N nodes share a log on a Kafka broker, and the one that decides is killed.
 
 At the end each pod stands on a host that its Workload was assigned, no host has more pods than it was assigned or more than it can hold, and
 the log says so at every record. Prints how long it took. TAS-31, TAS-80, TAS-88, TAS-126
 """
-import argparse, collections, sys, time, unittest
+import argparse, collections, os, subprocess, sys, time, unittest
 
 import jobs_test
 from jobs_test import Controller  # noqa: F401 (the fixture makes one)
-from steps import run
+from steps import ROOT, Program, run
 from suspended_jobs_test import Fixture
 from topologies_test import BLOCK, HOST, RACK, gang
 
@@ -31,6 +33,47 @@ def gangs(pods):
     return out
 
 
+class OnKafka:
+    """A connector and nodes on one broker, in place of a process that does both."""
+
+    def __init__(self, controller, folder, nodes):
+        self.folder = os.path.join(folder, "kafka")
+        self.log = "kafka:" + self.broker("up", "--brokers", "1").strip()
+        settings = os.path.join(folder, "kafka.properties")
+        with open(settings, "w", encoding="utf-8") as out:
+            out.write("partitions=1\n")
+        way = ["--log", self.log, "--log-config", settings]
+        run(jobs_test.ARGS.hindsight, "log", "init", *way)
+        words = controller.words  # with its configuration, but another log
+        at = words.index("--log")
+        output = lambda name: os.path.join(folder, name + ".out")  # noqa: E731
+        self.connector = Program("connector", output("connector"), *words[:2], "--role", "connector", *words[2:at], *way, *words[at + 2:])
+        self.nodes = [Program(f"node-{i}", output(f"node-{i}"), jobs_test.ARGS.hindsight, "run", "--role", "node", *way, "--session-timeout", "6")
+                      for i in range(nodes)]
+        for one in (self.connector, *self.nodes):
+            one.start()
+
+    def broker(self, *words):
+        words = ["/usr/bin/python3", os.path.join(ROOT, "scripts", "kafka.py"), *words, "--dir", self.folder]
+        return subprocess.run(words, stdout=subprocess.PIPE, text=True, check=True, timeout=600).stdout
+
+    def kill(self):
+        """The one that decides."""
+        decides = [n for n in self.nodes if n.runs() and "is decided here" in n.said()]
+        self.killed = max(decides, key=lambda n: os.path.getmtime(n.output), default=self.nodes[0])
+        self.killed.kill()
+
+    def start(self):
+        self.killed.start()
+
+    def stop(self):
+        for one in (self.connector, *self.nodes):
+            one.stop()
+
+    def said(self):
+        return "".join(one.said()[-3000:] for one in (self.connector, *self.nodes))
+
+
 class TopologyScaleTest(Fixture):
     webhooks = False
 
@@ -39,6 +82,11 @@ class TopologyScaleTest(Fixture):
         args = jobs_test.ARGS
         cls.options = ("--nodes", str(args.nodes), "--node-lease-seconds", "400")
         super().setUpClass()
+        if args.kafka:
+            cls.controller.stop()
+            cls.controller = OnKafka(cls.controller, cls.folder, args.kafka)
+            cls.addClassCleanup(cls.controller.broker, "down")
+            cls.addClassCleanup(cls.controller.stop)
         cls.apply({"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "Topology", "metadata": {"name": "dc"},
                    "spec": {"levels": [{"nodeLabel": BLOCK}, {"nodeLabel": RACK}, {"nodeLabel": HOST}]}},
                   {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "ResourceFlavor", "metadata": {"name": "gpu"},
@@ -48,6 +96,9 @@ class TopologyScaleTest(Fixture):
                    "spec": {"namespaceSelector": {}, "resourceGroups": [{"coveredResources": ["cpu"], "flavors": flavors}]}},
                   {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "LocalQueue", "metadata": {"name": "gpu", "namespace": "default"},
                    "spec": {"clusterQueue": "gpu"}})
+
+    def said(self):
+        return self.controller.said() if jobs_test.ARGS.kafka else super().said()
 
     def count(self, *selector):
         return len(self.kubectl("get", "pods", "-n", "default", "-o", "name", *selector).split())
@@ -90,7 +141,7 @@ class TopologyScaleTest(Fixture):
         said("all pods are bound")
         self.check(jobs)
         self.controller.stop()
-        print(run(args.log_invariants, "sqlite:" + self.log, timeout=1800), flush=True)
+        print(run(args.log_invariants, self.controller.log if args.kafka else "sqlite:" + self.log, timeout=1800), flush=True)
         said("the log holds what it must at every record")
 
     def check(self, jobs):
@@ -126,6 +177,7 @@ if __name__ == "__main__":
     parser.add_argument("--nodes", type=int, default=3000)
     parser.add_argument("--pods", type=int, default=10000)
     parser.add_argument("--kills", type=int, default=2)
+    parser.add_argument("--kafka", type=int, default=0, metavar="NODES", help="on a Kafka broker, with so many nodes")
     parser.add_argument("--minutes", type=float, default=60, help="so long at most until all pods are bound")
     jobs_test.ARGS, rest = parser.parse_known_args()
     unittest.main(argv=[sys.argv[0]] + rest + ["TopologyScaleTest"], verbosity=2)
