@@ -36,10 +36,11 @@ bool HttpRequest::is_from_loopback() const {
 }
 
 HttpResponse http_error(int status, std::string_view message) {
-  const nlohmann::json body = {{"error", std::string(message)}};
+  // A text and no object: an object takes memory when it ends, too, and where there is none, the process ends with it.
+  const nlohmann::json text(std::string{message});
   return {.status = status,
           .content_type = "application/json",
-          .body = body.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n",
+          .body = "{\"error\":" + text.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "}\n",
           .headers = {}};
 }
 

@@ -99,6 +99,30 @@ TEST_P(NoMemoryTest, TheServerAnswersAgainWhenThereIsMemory) {
   EXPECT_EQ((*server)->statistics().connections, 0U);
 }
 
+/// Whichever allocation fails, there is an answer or an exception, and the process goes on.
+TEST(NoMemory, AnErrorIsAnsweredOrThrown) {
+  const std::string message(300, 'x');
+  std::size_t answered = 0, thrown = 0;
+  for (std::uint64_t nth = 1; nth <= 40; ++nth) {
+    memory::has_memory = true;
+    std::string body;
+    memory::asked.store(0);
+    memory::fails_each.store(nth);
+    memory::has_memory = false;
+    try {
+      body = http_error(500, message).body;
+      ++answered;
+    } catch (const std::bad_alloc&) {
+      ++thrown;
+    }
+    memory::has_memory = true;
+    memory::fails_each.store(0);
+    EXPECT_TRUE(body.empty() || body == "{\"error\":\"" + message + "\"}\n");
+  }
+  EXPECT_GT(answered, 0U);
+  EXPECT_GT(thrown, 3U);
+}
+
 INSTANTIATE_TEST_SUITE_P(EachOfSo, NoMemoryTest, ::testing::Values(1, 2, 3, 4, 5, 7, 11, 13, 17, 23, 29, 37, 53));
 
 }  // namespace
