@@ -87,7 +87,7 @@ std::vector<DomainAmounts> domain_amounts(const TopologyRoom& room, std::uint32_
 }
 
 PodRequest measuring_pod(const TopologyRoom& room, std::uint32_t flavor) {
-  for (const Symbol& r : room.flavor(flavor).tree.capacity().resources())
+  for (const Symbol& r : room.unused()[flavor].capacity().resources())
     if (r.text().find('/') != std::string_view::npos && !r.text().starts_with("hugepages-")) return with_slot({{r, 1}});
   return with_slot({{Symbol("cpu"), 1'000}});
 }

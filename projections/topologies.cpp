@@ -156,7 +156,7 @@ Table nodes_table(const StateView& state, const Filter& filter) {
 
 Json node_object(const NodeConfig& node, const NodeShare& share) {
   Json labels = Json::object();
-  for (const auto& [key, value] : node.labels) labels[std::string(key.text())] = std::string(std::string_view(value));
+  for (const auto& [key, value] : node.labels.all()) labels[std::string(key.text())] = std::string(std::string_view(value));
   Json out{{"apiVersion", "v1"},
            {"kind", "Node"},
            {"metadata", {{"name", node.name.text()}, {"labels", std::move(labels)}}},
@@ -274,7 +274,7 @@ Json describe_node(const StateView& state, const NodeConfig& node) {
   Json out{{"name", node.name.text()}, {"status", status_of(node)}, {"flavors", flavors_of(state, node)}, {"taints", taints_of(node)}};
   if (!node.ready && node.not_ready_since.is_set()) out["notReadySince"] = format_rfc3339(node.not_ready_since);
   out["labels"] = Json::array();
-  for (const auto& [key, value] : node.labels)
+  for (const auto& [key, value] : node.labels.all())
     out["labels"].push_back(std::string(key.text()) + "=" + std::string(std::string_view(value)));
   out["resources"] = Json::array();
   const auto of = [](const NodeShare::Amounts& list, const std::string& resource) {

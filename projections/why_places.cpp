@@ -280,14 +280,12 @@ class PlaceRemedies {
     }
     if (like == nullptr) return;
     Nodes nodes = *state_.domain().context().nodes;
-    const Symbol hostname(flavor.tree.levels().back());
     for (std::int32_t n = 1; n <= nodes_max; ++n) {
       auto another = std::make_shared<NodeConfig>(*like);
       const std::string name = "one-more-" + std::to_string(n);
       another->name = Symbol(name);
-      another->used.clear();
-      for (auto& [key, value] : another->labels)
-        if (key == hostname) value = CompactText(name);
+      another->used = {};
+      another->labels.hostname = another->name;
       nodes[another->name] = std::move(another);
       auto with = ScratchTree::of(state_, queue_, {}, &nodes);
       if (!with || !with->fits(workload_)) continue;

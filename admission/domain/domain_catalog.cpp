@@ -287,15 +287,6 @@ void Domain::apply(const NamespaceObserved& o, Outbox& out) {
       request_reactivation(queue);
 }
 
-namespace {
-
-Symbol host_of(const NodeConfig& node) {
-  static const Symbol hostname(topology::hostname_label);
-  return Symbol(node.label(hostname));
-}
-
-}  // namespace
-
 /// Whatever a node can have room for is tried again (TAS-18); a heartbeat changes nothing (TAS-19).
 void Domain::apply(const NodeObserved& o, Outbox& out) {
   auto config = to_config(o);
@@ -303,11 +294,10 @@ void Domain::apply(const NodeObserved& o, Outbox& out) {
   auto& mine = nodes_[config.name];
   if (!config.ready) config.not_ready_since = mine != nullptr && !mine->ready ? mine->not_ready_since : now_;
   if (mine != nullptr && *mine == config) return;
-  const auto before = mine;
+  const auto before = std::exchange(mine, std::make_shared<const NodeConfig>(std::move(config)));
   if (before != nullptr) delist(*before);
-  mine = std::make_shared<const NodeConfig>(std::move(config));
   enlist(*mine);
-  if (before != nullptr && host_of(*before) != host_of(*mine)) tell_of(*before, out);
+  if (before != nullptr && before->labels.hostname != mine->labels.hostname) tell_of(*before, out);
   tell_of(*mine, out);
   nodes_changed(*mine);
 }
@@ -315,18 +305,19 @@ void Domain::apply(const NodeObserved& o, Outbox& out) {
 // ---- hosts, and who stands on them (2724 §4.9)
 
 void Domain::enlist(const NodeConfig& node) {
-  const Symbol host = host_of(node);
+  const Symbol& host = node.labels.hostname;
   if (host.empty()) return;
-  hosts_.nodes[host].insert(node.name);
+  if (host != node.name) hosts_.nodes[host].insert(node.name);
   look_at(host);
 }
 
 void Domain::delist(const NodeConfig& node) {
-  const Symbol host = host_of(node);
-  const auto it = hosts_.nodes.find(host);
-  if (it == hosts_.nodes.end()) return;
-  it->second.erase(node.name);
-  if (it->second.empty()) hosts_.nodes.erase(it);
+  const Symbol host = node.labels.hostname;
+  if (host.empty()) return;
+  if (const auto it = hosts_.nodes.find(host); it != hosts_.nodes.end()) {
+    it->second.erase(node.name);
+    if (it->second.empty()) hosts_.nodes.erase(it);
+  }
   look_at(host);
 }
 
@@ -346,7 +337,7 @@ void Domain::look_at(const Symbol& host) {
 
 /// Whoever stands there has its say about it.
 void Domain::tell_of(const NodeConfig& node, Outbox& out) {
-  const auto standing = standing_.find(host_of(node));
+  const auto standing = standing_.find(node.labels.hostname);
   if (standing == standing_.end()) return;
   for (const std::uint32_t parent : standing->second) out.send(domain_address, {EntityKind::workload_parent, parent}, msg::HostChanged{});
 }
@@ -412,7 +403,7 @@ bool Domain::refresh_use(const Symbol& name) {
   if (node == nodes_.end()) return false;
   auto now = used_of(name);
   NodeConfig config = *node->second;
-  const bool freed = std::any_of(config.used.begin(), config.used.end(), [&](const auto& before) {
+  const bool freed = std::any_of(config.used->begin(), config.used->end(), [&](const auto& before) {
     return std::none_of(now.begin(), now.end(), [&](const auto& n) { return n.first == before.first && n.second >= before.second; });
   });
   config.used = std::move(now);

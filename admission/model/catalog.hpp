@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "admission/model/node_labels.hpp"
 #include "vocabulary/compact_text.hpp"
 #include "vocabulary/observations.hpp"
 #include "vocabulary/symbol.hpp"
@@ -60,28 +61,23 @@ struct FlavorConfig {
 /// What topologies have to know of a node.
 struct NodeConfig {
   Symbol name;
-  std::vector<std::pair<Symbol, CompactText>> labels;  ///< Sorted by key text.
+  NodeLabels labels;
   std::vector<OwnedTaint> taints;
-  std::vector<std::pair<Symbol, Amount>> allocatable;  ///< Sorted by resource text.
+  Interned<AmountList> allocatable;
   bool ready = false;
   bool unschedulable = false;
-  bool silent = false;                          ///< It has no condition Ready at all.
-  Time not_ready_since;                         ///< As it was observed; while it is ready, never.
-  std::vector<std::pair<Symbol, Amount>> used;  ///< By pods that no assignment stands for; sorted by resource text.
-  [[nodiscard]] std::string_view label(Symbol key) const {
-    for (const auto& [k, v] : labels)
-      if (k == key) return v;
-    return {};
-  }
-  [[nodiscard]] bool has_label(Symbol key) const {
-    return std::any_of(labels.begin(), labels.end(), [&](const auto& l) { return l.first == key; });
-  }
+  bool silent = false;        ///< It has no condition Ready at all.
+  Time not_ready_since;       ///< As it was observed; while it is ready, never.
+  Interned<AmountList> used;  ///< By pods that no assignment stands for.
+  [[nodiscard]] std::string_view label(Symbol key) const { return labels.at(key); }
+  [[nodiscard]] bool has_label(Symbol key) const { return labels.has(key); }
   friend bool operator==(const NodeConfig&, const NodeConfig&) = default;
 };
 using Nodes = std::map<Symbol, std::shared_ptr<const NodeConfig>, ByText>;
 /// Nodes by what they are called in places: their label `kubernetes.io/hostname` (TAS-24).
 struct Hosts {
-  std::unordered_map<Symbol, std::set<Symbol, ByText>> nodes;  ///< Host → names of its nodes, of which the first counts.
+  /// Host → nodes that have another name than their host; of all its nodes the first by name counts.
+  std::unordered_map<Symbol, std::set<Symbol, ByText>> nodes;
   /// Hosts on which somebody has places and of which something may be amiss: a node that is not ready or keeps pods away, or none.
   std::unordered_set<Symbol> doubtful;
 };

@@ -145,12 +145,14 @@ LocalQueueConfig to_config(const LocalQueueObserved& o) {
 NodeConfig to_config(const NodeObserved& o) {
   NodeConfig c;
   c.name = Symbol(o.meta.name);
-  const auto by_text = [](const auto& a, const auto& b) { return ByText{}(a.first, b.first); };
-  for (const auto& [key, value] : o.labels) c.labels.emplace_back(Symbol(key), value);
-  std::sort(c.labels.begin(), c.labels.end(), by_text);
+  LabelList labels;
+  for (const auto& [key, value] : o.labels) labels.emplace_back(Symbol(key), value);
+  c.labels = std::move(labels);
   for (const auto& t : o.taints) c.taints.push_back({std::string(t.key), std::string(t.value), t.effect});
-  for (const auto& r : o.allocatable) c.allocatable.emplace_back(Symbol(r.resource), r.amount);
-  std::sort(c.allocatable.begin(), c.allocatable.end(), by_text);
+  AmountList allocatable;
+  for (const auto& r : o.allocatable) allocatable.emplace_back(Symbol(r.resource), r.amount);
+  std::sort(allocatable.begin(), allocatable.end(), [](const auto& a, const auto& b) { return ByText{}(a.first, b.first); });
+  c.allocatable = std::move(allocatable);
   c.ready = o.ready;
   c.unschedulable = o.unschedulable;
   c.silent = o.silent;
@@ -177,10 +179,10 @@ std::uint64_t content_hash(const FlavorConfig& c) {
 std::uint64_t content_hash(const NodeConfig& c) {
   StateHash h;
   h.add(c.name);
-  hash_labels(h, c.labels);
+  hash_labels(h, c.labels.all());
   hash_taints(h, c.taints);
   h.add(static_cast<std::uint64_t>(c.allocatable.size()));
-  for (const auto& [resource, amount] : c.allocatable) {
+  for (const auto& [resource, amount] : c.allocatable.value()) {
     h.add(resource);
     h.add(amount);
   }

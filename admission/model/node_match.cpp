@@ -95,17 +95,19 @@ bool matches_node_labels(const FlavorConfig& flavor, const PodShape& shape) {
 }
 
 const NodeConfig* node_of(const Nodes& nodes, const Hosts& hosts, const Symbol& host) {
-  const auto names = hosts.nodes.find(host);
-  if (names == hosts.nodes.end()) return nullptr;
-  const auto node = nodes.find(*names->second.begin());
-  return node == nodes.end() ? nullptr : node->second.get();
+  const auto find = [&](const Symbol& name) {
+    const auto it = nodes.find(name);
+    return it == nodes.end() || it->second->labels.hostname != host ? nullptr : it->second.get();
+  };
+  const NodeConfig* own = find(host);
+  const auto others = hosts.nodes.find(host);
+  if (others == hosts.nodes.end() || (own != nullptr && ByText{}(host, *others->second.begin()))) return own;
+  return find(*others->second.begin());
 }
 
 bool carries(const NodeConfig& node, const std::vector<std::pair<Symbol, std::string>>& labels) {
-  return std::all_of(labels.begin(), labels.end(), [&](const auto& wanted) {
-    return std::any_of(node.labels.begin(), node.labels.end(),
-                       [&](const auto& has) { return has.first == wanted.first && has.second == wanted.second; });
-  });
+  return std::all_of(labels.begin(), labels.end(),
+                     [&](const auto& wanted) { return node.has_label(wanted.first) && node.label(wanted.first) == wanted.second; });
 }
 
 bool selects(const PodShape& shape, const NodeConfig& node) { return carries(node, shape.node_selector); }

@@ -32,10 +32,10 @@ std::vector<std::string> values_of(const NodeConfig& node, const std::vector<Sym
 }
 
 /// What others leave of it.
-std::vector<std::pair<Symbol, Amount>> offer_of(const NodeConfig& node) {
-  auto out = node.allocatable;
+AmountList offer_of(const NodeConfig& node) {
+  AmountList out = node.allocatable;
   for (auto& [resource, amount] : out)
-    for (const auto& [used, by_others] : node.used)
+    for (const auto& [used, by_others] : node.used.value())
       if (used == resource) amount = subtract(amount, by_others);
   return out;
 }
@@ -93,17 +93,35 @@ TopologyRoom::TopologyRoom(std::span<const FlavorConfig* const> flavors,
       const auto& node = nodes.at(name);
       const DomainIndex leaf = *flavor.tree.find_leaf(by_host ? std::span(&values.back(), 1) : std::span(values));
       ++flavor.nodes_on[leaf];
-      flavor.members.emplace(name, Flavor::Member{leaf, node});
-      if (!by_host || flavor.nodes[leaf] != nullptr) continue;
-      flavor.nodes[leaf] = node;
-      flavor.tainted |= has_taints(*node);
+      if (by_host && flavor.nodes[leaf] == nullptr) {
+        flavor.nodes[leaf] = node;
+        flavor.tainted |= has_taints(*node);
+      }
+      flavor.set_member(name, leaf, node);
     }
     flavors_.push_back(std::move(flavor));
   }
   std::sort(flavors_.begin(), flavors_.end(), [](const Flavor& a, const Flavor& b) { return ByText{}(a.name, b.name); });
-  for (const Flavor& f : flavors_) free_.emplace_back(f.tree.capacity());
+  for (Flavor& f : flavors_) free_.emplace_back(f.tree.take_capacity());
   unused_ = free_;
   filters_.resize(flavors_.size());
+}
+
+std::optional<TopologyRoom::Flavor::Member> TopologyRoom::Flavor::member(const Symbol& node) const {
+  if (const auto it = members.find(node); it != members.end()) return it->second;
+  if (nodes.empty()) return {};
+  const std::string as_host(node.text());
+  const auto leaf = tree.find_leaf(std::span(&as_host, 1));
+  if (!leaf || nodes[*leaf] == nullptr || nodes[*leaf]->name != node) return {};
+  return Member{*leaf, nodes[*leaf]};
+}
+
+void TopologyRoom::Flavor::set_member(const Symbol& node, DomainIndex leaf, const std::shared_ptr<const NodeConfig>& config) {
+  const bool stands_there = !nodes.empty() && nodes[leaf] == config && tree.value(tree.lowest(), leaf) == node.text();
+  if (config == nullptr || stands_there)
+    members.erase(node);
+  else
+    members[node] = {leaf, config};
 }
 
 // ---- nodes come and go --------------------------------------------------------------------------------------------------------------
@@ -118,21 +136,21 @@ bool TopologyRoom::follow(std::uint32_t number, const Symbol& name, const std::s
   constexpr Amount amount_max = Amount{1} << 60;  // sums of larger ones stop at the limits, and what has been added cannot be taken off
   Flavor& flavor = flavors_[number];
   const bool by_host = flavor.tree.by_host();
-  const auto known = flavor.members.find(name);
+  const auto known = flavor.member(name);
   std::vector<std::string> values;
   if (node != nullptr && takes_part(*node, flavor.node_labels)) values = values_of(*node, flavor.levels);
-  if (known == flavor.members.end() && values.empty()) return true;
+  if (!known && values.empty()) return true;
 
   std::optional<DomainIndex> leaf;
-  if (known != flavor.members.end())
-    leaf = known->second.leaf;
+  if (known)
+    leaf = known->leaf;
   else
     leaf = flavor.tree.find_leaf(by_host ? std::span(&values.back(), 1) : std::span(values));
   if (!leaf || (!values.empty() && !flavor.tree.is_at(*leaf, values))) return false;
   // Of several nodes with one host name the first speaks for it: these are rare, and not followed one by one.
-  if (by_host && flavor.nodes_on[*leaf] > (known == flavor.members.end() ? 0U : 1U)) return false;
+  if (by_host && flavor.nodes_on[*leaf] > (known ? 1U : 0U)) return false;
 
-  const std::shared_ptr<const NodeConfig> before = known == flavor.members.end() ? nullptr : known->second.node;
+  const std::shared_ptr<const NodeConfig> before = known ? known->node : nullptr;
   const std::shared_ptr<const NodeConfig> after = values.empty() ? nullptr : node;
   const auto count = [&](const NodeConfig* config, int sign) {
     if (config == nullptr) return true;
@@ -146,12 +164,12 @@ bool TopologyRoom::follow(std::uint32_t number, const Symbol& name, const std::s
   for (State* state : {&free_, &unused_}) (*state)[number].touch(*leaf);
 
   if (before != nullptr && after == nullptr) {
-    flavor.members.erase(name);
     --flavor.nodes_on[*leaf];
-  } else if (after != nullptr) {
-    if (before == nullptr) ++flavor.nodes_on[*leaf];
-    flavor.members[name] = {*leaf, after};
+  } else if (after != nullptr && before == nullptr) {
+    ++flavor.nodes_on[*leaf];
   }
+  if (by_host) flavor.nodes[*leaf] = after;
+  flavor.set_member(name, *leaf, after);
   const bool was_absent = !flavor.absent.empty() && flavor.absent[*leaf] != 0, is_absent = flavor.nodes_on[*leaf] == 0;
   if (was_absent != is_absent) {
     flavor.absent.resize(flavor.tree.leaves());
@@ -160,7 +178,6 @@ bool TopologyRoom::follow(std::uint32_t number, const Symbol& name, const std::s
     if (flavor.absences > flavor.tree.leaves() / 4 + 64) return false;  // they would only cost time
   }
   if (by_host) {
-    flavor.nodes[*leaf] = after;
     flavor.tainted |= after != nullptr && has_taints(*after);
     filter_again(number, *leaf, before.get(), after.get());
   }

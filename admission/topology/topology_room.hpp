@@ -54,7 +54,10 @@ class TopologyRoom {
       DomainIndex leaf = 0;
       std::shared_ptr<const NodeConfig> node;
     };
-    std::unordered_map<Symbol, Member> members;  ///< Nodes that take part.
+    std::unordered_map<Symbol, Member> members;  ///< Nodes that take part, but those that are called as their host and stand in `nodes`.
+
+    [[nodiscard]] std::optional<Member> member(const Symbol& name) const;
+    void set_member(const Symbol& name, DomainIndex leaf, const std::shared_ptr<const NodeConfig>& node);
   };
   /// What is free of each flavor's leaves, by number of the flavor.
   using State = std::vector<FreeLeaves>;

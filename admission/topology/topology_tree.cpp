@@ -58,7 +58,7 @@ TopologyTree TopologyTree::build(std::vector<std::string> levels, std::vector<No
     for (std::size_t level = same; level < values.size(); ++level) {
       Level& l = out.domains_[level];
       if (level + 1 < values.size()) l.first_child.push_back(static_cast<DomainIndex>(out.domains_[level + 1].values.size()));
-      l.values.push_back(values[level]);
+      l.values.emplace_back(values[level]);
       if (level != 0) l.parent.push_back(static_cast<DomainIndex>(out.domains_[level - 1].values.size() - 1));
     }
     leaf_of[i] = static_cast<DomainIndex>(out.domains_.back().values.size() - 1);
@@ -70,7 +70,12 @@ TopologyTree TopologyTree::build(std::vector<std::string> levels, std::vector<No
     out.hosts_.resize(out.leaves());
     std::iota(out.hosts_.begin(), out.hosts_.end(), DomainIndex{0});
     const auto& names = out.domains_.back().values;
-    std::sort(out.hosts_.begin(), out.hosts_.end(), [&](DomainIndex a, DomainIndex b) { return names[a] < names[b]; });
+    std::sort(out.hosts_.begin(), out.hosts_.end(), [&](DomainIndex a, DomainIndex b) { return names[a].text() < names[b].text(); });
+  }
+  for (Level& l : out.domains_) {
+    l.values.shrink_to_fit();
+    l.parent.shrink_to_fit();
+    l.first_child.shrink_to_fit();
   }
   out.capacity_ = Capacity(out.leaves());
   for (std::size_t i = 0; i < nodes.size(); ++i)
@@ -83,16 +88,17 @@ std::optional<DomainIndex> TopologyTree::find_leaf(std::span<const std::string> 
   if (by_host()) {
     const auto& names = domains_.back().values;
     const auto it = std::lower_bound(hosts_.begin(), hosts_.end(), path.back(),
-                                     [&](DomainIndex leaf, const std::string& name) { return names[leaf] < name; });
-    return it == hosts_.end() || names[*it] != path.back() ? std::nullopt : std::optional(*it);
+                                     [&](DomainIndex leaf, const std::string& name) { return names[leaf].text() < name; });
+    return it == hosts_.end() || names[*it].text() != path.back() ? std::nullopt : std::optional(*it);
   }
   if (path.size() != levels_.size()) return {};
   Range range{0, static_cast<DomainIndex>(size(0))};
   for (std::size_t level = 0;; ++level) {
     const auto& values = domains_[level].values;
     const auto first = values.begin() + range.first, last = values.begin() + range.last;
-    const auto it = std::lower_bound(first, last, path[level]);
-    if (it == last || *it != path[level]) return {};
+    const auto it =
+        std::lower_bound(first, last, path[level], [](const Symbol& value, const std::string& of) { return value.text() < of; });
+    if (it == last || it->text() != path[level]) return {};
     const auto found = static_cast<DomainIndex>(it - values.begin());
     if (level == lowest()) return found;
     range = children(level, found);
@@ -108,7 +114,7 @@ DomainIndex TopologyTree::above(DomainIndex leaf, std::size_t level) const {
 bool TopologyTree::is_at(DomainIndex leaf, std::span<const std::string> values) const {
   DomainIndex d = leaf;
   for (std::size_t l = lowest();; --l) {
-    if (domains_[l].values[d] != values[l]) return false;
+    if (domains_[l].values[d].text() != values[l]) return false;
     if (l == 0) return true;
     d = parent(l, d);
   }

@@ -72,19 +72,20 @@ class TopologyTree {
   [[nodiscard]] DomainIndex parent(std::size_t level, DomainIndex d) const { return domains_[level].parent[d]; }
   /// The domain of `level` in which the leaf lies.
   [[nodiscard]] DomainIndex above(DomainIndex leaf, std::size_t level) const;
-  [[nodiscard]] std::string_view value(std::size_t level, DomainIndex d) const { return domains_[level].values[d]; }
+  [[nodiscard]] std::string_view value(std::size_t level, DomainIndex d) const { return domains_[level].values[d].text(); }
   /// The values from the top; of hosts the name alone (2724 §2.4).
   [[nodiscard]] std::vector<std::string> path(std::size_t level, DomainIndex d) const;
   /// The leaf of an assignment, which names hosts alone where these are the lowest level.
   [[nodiscard]] std::optional<DomainIndex> find_leaf(std::span<const std::string> path) const;
   /// Does the leaf lie on this path, a value for each level?
   [[nodiscard]] bool is_at(DomainIndex leaf, std::span<const std::string> values) const;
-  /// Sums over the nodes of each leaf, as it was built.
+  /// Sums over the nodes of each leaf, as it was built; whoever keeps it elsewhere takes it out.
   [[nodiscard]] const Capacity& capacity() const { return capacity_; }
+  [[nodiscard]] Capacity take_capacity() { return std::exchange(capacity_, {}); }
 
  private:
   struct Level {
-    std::vector<std::string> values;
+    std::vector<Symbol> values;
     std::vector<DomainIndex> parent;       ///< Empty at the top.
     std::vector<DomainIndex> first_child;  ///< One more than there are domains; empty at the bottom.
   };

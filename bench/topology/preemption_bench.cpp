@@ -57,9 +57,9 @@ struct Full {
                       {host, CompactText(node->name.text())},
                       {Symbol("pool"), CompactText("gpu")},
                       {Symbol("rack"), CompactText("rack-" + number(i / 16))}};
-      node->allocatable = {{gpu, 8}, {Symbol("pods"), 110}};
+      node->allocatable = AmountList{{gpu, 8}, {Symbol("pods"), 110}};
       node->ready = true;
-      if (i >= 1'400) node->used = {{gpu, 8}, {Symbol("pods"), 8}};
+      if (i >= 1'400) node->used = AmountList{{gpu, 8}, {Symbol("pods"), 8}};
       nodes[node->name] = std::move(node);
     }
     const FlavorConfig* flavors[] = {&flavor};

@@ -35,7 +35,7 @@ struct Hall {
                       {Symbol("kubernetes.io/hostname"), CompactText(node->name.text())},
                       {Symbol("pool"), CompactText("gpu")},
                       {Symbol("rack"), CompactText("rack-" + number(i / 16))}};
-      node->allocatable = {{Symbol("cpu"), 64'000}, {Symbol("nvidia.com/gpu"), 8}, {Symbol("pods"), 110}};
+      node->allocatable = AmountList{{Symbol("cpu"), 64'000}, {Symbol("nvidia.com/gpu"), 8}, {Symbol("pods"), 110}};
       node->ready = true;
       nodes[node->name] = std::move(node);
     }
@@ -62,7 +62,7 @@ void node_changes(benchmark::State& state) {
     if (comes_and_goes)
       changed->ready = false;
     else
-      changed->used = {{Symbol("cpu"), 500}, {Symbol("pods"), 3}};
+      changed->used = AmountList{{Symbol("cpu"), 500}, {Symbol("pods"), 3}};
     other.emplace_back(name, std::move(changed));
     one.emplace_back(name, node);
   }

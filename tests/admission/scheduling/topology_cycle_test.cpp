@@ -239,14 +239,12 @@ TEST(TopologyCycle, NodesAreFilteredByTaintsSelectorsAndAffinity) {
     f(*node);
     w.nodes[Symbol(name)] = node;
   };
-  const auto zone = [&](const char* name, const char* value) {
-    change(name, [&](NodeConfig& n) { n.labels.emplace_back(Symbol("zone"), value); });
-  };
+  const auto zone = [&](const char* name, const char* value) { change(name, [&](NodeConfig& n) { n.labels.set(Symbol("zone"), value); }); };
   change("x1", [](NodeConfig& n) { n.taints = {{"key", "value", TaintEffect::no_schedule}}; });
   zone("x2", "zone-b");
   zone("x3", "zone-b");
   zone("x4", "zone-a");
-  change("x4", [](NodeConfig& n) { n.allocatable[0].second = 100; });
+  change("x4", [](NodeConfig& n) { n.allocatable.change([](AmountList& a) { a[0].second = 100; }); });
   w.build_room();
   PodShape shape;
   shape.node_selector = {{Symbol("zone"), "zone-a"}};
@@ -280,8 +278,7 @@ TEST(TopologyCycle, ALeaderStandsWhereItsOwnTemplateAllows) {
   TopologyWorld w({QueueSpec("q").cpu("f", 40)});
   w.fleet("f", "b/r1/n1:4 b/r2/n2:4 b/r2/n3:4");
   auto n3 = std::make_shared<NodeConfig>(*w.nodes[Symbol("n3")]);
-  n3->labels.emplace_back(Symbol("ssd"), CompactText("yes"));
-  std::sort(n3->labels.begin(), n3->labels.end(), [](const auto& a, const auto& b) { return ByText{}(a.first, b.first); });
+  n3->labels.set(Symbol("ssd"), "yes");
   w.nodes[Symbol("n3")] = n3;
   w.build_room();
   PodShape on_ssd;
@@ -339,9 +336,7 @@ TEST(TopologyCycle, NodesThatAreNotReadyOrLackALabelHaveNoRoom) {
     f(*node);
     w.nodes[Symbol(name)] = node;
   };
-  const auto without = [](const char* label) {
-    return [label](NodeConfig& n) { std::erase_if(n.labels, [&](const auto& l) { return l.first.text() == label; }); };
-  };
+  const auto without = [](const char* label) { return [label](NodeConfig& n) { n.labels.erase(Symbol(label)); }; };
   change("n1", [](NodeConfig& n) { n.ready = false; });
   change("n2", [](NodeConfig& n) { n.unschedulable = true; });
   change("n3", without("pool"));
@@ -527,7 +522,7 @@ TEST(TopologyCycle, UsageComesAndGoesWithWorkloadsAndNodes) {
   w.fleet("f", "a:4 b:4", {host});
   Work j = gang("j", "q", 4);
   w.stand(j, "a:3 gone:1");
-  const auto free = [&] { return w.room->free()[0].at(Symbol("cpu"), 0); };
+  const auto free = [&] { return w.room->free()[0].capacity().at(Symbol("cpu"), 0); };
   EXPECT_EQ(free(), cores(1));
   Reservation again;
   again.workload = j.info;

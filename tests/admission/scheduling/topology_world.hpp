@@ -36,12 +36,11 @@ class TopologyWorld : public World {
       std::string value;
       for (const auto& level : levels) {
         std::getline(path, value, '/');
-        node->labels.emplace_back(Symbol(level), value);
+        node->labels.set(Symbol(level), value);
       }
       node->name = Symbol(value);
-      node->labels.emplace_back(Symbol("pool"), flavor_name);
-      std::sort(node->labels.begin(), node->labels.end(), [](const auto& a, const auto& b) { return ByText{}(a.first, b.first); });
-      node->allocatable = {{Symbol("cpu"), cores(std::stoll(word.substr(colon + 1)))}, {Symbol("pods"), 110}};
+      node->labels.set(Symbol("pool"), flavor_name);
+      node->allocatable = AmountList{{Symbol("cpu"), cores(std::stoll(word.substr(colon + 1)))}, {Symbol("pods"), 110}};
       node->ready = true;
       nodes[node->name] = std::move(node);
     }
@@ -94,9 +93,9 @@ class TopologyWorld : public World {
   [[nodiscard]] std::vector<Amount> free_cores() const {
     std::vector<Amount> out;
     for (const auto* state : {&room->free(), &room->unused()})
-      for (const auto& capacity : *state)
-        for (std::uint32_t leaf = 0; leaf < capacity.leaves(); ++leaf)
-          for (const char* resource : {"cpu", "pods"}) out.push_back(capacity.at(Symbol(resource), leaf));
+      for (const auto& leaves : *state)
+        for (std::uint32_t leaf = 0; leaf < leaves.capacity().leaves(); ++leaf)
+          for (const char* resource : {"cpu", "pods"}) out.push_back(leaves.capacity().at(Symbol(resource), leaf));
     return out;
   }
   /// "n1:4 n2:2" of each pod set that has places, "; " between them; else the reason and, after ": ", the message.

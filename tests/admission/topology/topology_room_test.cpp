@@ -101,17 +101,16 @@ class Followed {
     auto node = known == nodes_.end() ? std::make_shared<NodeConfig>() : std::make_shared<NodeConfig>(*known->second);
     if (known == nodes_.end() || below(15) == 0) {  // a new one, or one that moves to another rack, or takes another host's name
       node->name = name(n);
-      node->labels.clear();
+      node->labels = {};
       const bool another = below(20) == 0;
       label(*node, host, another ? "h0" : "h" + std::to_string(n));
       label(*node, "block", "b" + std::to_string(n / 6));
       label(*node, "rack", "r" + std::to_string(below(12) == 0 ? below(3) : n % 3));
       label(*node, "pool", "yes");
       if (below(2) == 0) label(*node, "fast", "yes");
-      node->allocatable = {{cpu, 1'000 * below(9)}, {pods, 5 + below(20)}};
-      if (below(30) == 0) node->allocatable.emplace_back(Symbol("x.example.com/gpu"), 8);
-      std::sort(node->allocatable.begin(), node->allocatable.end(),
-                [](const auto& a, const auto& b) { return ByText{}(a.first, b.first); });
+      AmountList allocatable{{cpu, 1'000 * below(9)}, {pods, 5 + below(20)}};
+      if (below(30) == 0) allocatable.emplace_back(Symbol("x.example.com/gpu"), 8);
+      node->allocatable = std::move(allocatable);
       node->ready = below(4) != 0;
     } else {
       switch (below(6)) {
@@ -126,23 +125,22 @@ class Followed {
           if (below(2) == 0) node->taints.push_back({"slow", "", TaintEffect::no_schedule});
           break;
         case 3:
-          std::erase_if(node->labels, [](const auto& l) { return l.first.text() == "disk" || l.first.text() == "fast"; });
+          for (const char* key : {"disk", "fast"}) node->labels.erase(Symbol(key));
           if (below(2) == 0) label(*node, "disk", "ssd");
           if (below(2) == 0) label(*node, "fast", "yes");
           break;
         case 4:
-          node->used = {{cpu, 500 * below(9)}, {pods, below(6)}};
+          node->used = AmountList{{cpu, 500 * below(9)}, {pods, below(6)}};
           break;
         default:
-          for (auto& [resource, amount] : node->allocatable) amount = resource == cpu ? 1'000 * below(9) : amount;
+          node->allocatable.change([&](AmountList& list) {
+            for (auto& [resource, amount] : list) amount = resource == cpu ? 1'000 * below(9) : amount;
+          });
       }
     }
     nodes_[name(n)] = std::move(node);
   }
-  static void label(NodeConfig& node, std::string_view key, const std::string& value) {
-    node.labels.emplace_back(Symbol(key), CompactText(value));
-    std::sort(node.labels.begin(), node.labels.end(), [](const auto& a, const auto& b) { return ByText{}(a.first, b.first); });
-  }
+  static void label(NodeConfig& node, std::string_view key, const std::string& value) { node.labels.set(Symbol(key), value); }
 
   void reserve_or_release() {
     const WorkloadId id = static_cast<WorkloadId>(1 + below(5));
