@@ -62,6 +62,8 @@ class Offers {
   /// By level and domain.
   [[nodiscard]] std::vector<DomainOffers> all() const;
 
+  /// Do the pods prefer some leaves?
+  [[nodiscard]] bool is_scored() const { return !scores_.empty(); }
   /// Leaves that take part.
   [[nodiscard]] std::int32_t present() const { return tally_.present; }
   /// How many leaves have no room for a single pod, by the resource that they lack most: position among those of the request that are not

@@ -4,6 +4,7 @@
 #include <cstddef>
 
 #include "admission/topology/balance.hpp"
+#include "admission/topology/compact.hpp"
 #include "admission/topology/domain_list.hpp"
 
 namespace hindsight::admission::topology {
@@ -17,6 +18,8 @@ class Search {
   tl::expected<Placement, Misfit> run() {
     if (rules_.balanced && !rules_.strict && !rules_.free)
       if (auto out = spread_evenly()) return *out;
+    if (rules_.compact)
+      if (auto out = place_compactly(tree_, rules_, gang_, offers_)) return *out;
     auto found = search(rules_.level);
     if (!found) return tl::unexpected(misfit());
     return descend(std::move(*found));
@@ -272,6 +275,7 @@ Result<PlacementRules> rules_for(const TopologyRequest& request, const std::vect
   }
   out.least_free = out.free && profile.mixed;
   out.balanced = profile.balanced;
+  out.compact = profile.compact;
 
   if (request.slices.empty()) out.layers.push_back({lowest, 1});
   for (std::size_t i = 0; i < request.slices.size(); ++i) {

@@ -23,6 +23,7 @@ struct PlacementRules {
   bool free = false;        ///< Any set of domains of `level`; never a look at the levels above.
   bool least_free = false;  ///< The smallest that fit, in place of the largest (LeastFreeCapacity).
   bool balanced = false;    ///< Spread evenly where that is possible (§3.10); else as without it.
+  bool compact = false;     ///< The fewest domains of each level (compact.hpp), where that can be found; else as without it.
   struct Layer {
     std::size_t level = 0;
     std::int32_t size = 1;
@@ -30,10 +31,11 @@ struct PlacementRules {
   std::vector<Layer> layers;  ///< At least one, of which the first counts the slices.
 };
 
-/// Feature gates that choose how pods are placed.
+/// Feature gates and settings that choose how pods are placed.
 struct PlacementProfile {
   bool mixed = true;      ///< TASProfileMixed: pods that may stand anywhere fill the fullest places first.
   bool balanced = false;  ///< TASBalancedPlacement: pods that prefer a level are spread evenly.
+  bool compact = false;   ///< hindsight.topologyProfile Compact: the fewest domains of each level, from the top down (compact.hpp).
 };
 
 /// Reads a request for a tree with these levels. `implied`: all flavors of the queue have a topology, so that no request means

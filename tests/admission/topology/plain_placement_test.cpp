@@ -13,6 +13,7 @@
 #include <sstream>
 
 #include "tests/admission/topology/fleet.hpp"
+#include "tests/admission/topology/kept_rules.hpp"
 
 namespace hindsight::admission::topology::testing {
 namespace {
@@ -212,6 +213,50 @@ TEST(PlainPlacement, TheRealPlacementDoesWhatTheSpecificationSays) {
     EXPECT_GT(seen[what], 1'000U) << what << "; all:\n" << all;
   for (const char* const what : {"balanced with a leader", "balanced slices", "balanced layers", "refused with layers"})
     EXPECT_GT(seen[what], 100U) << what << "; all:\n" << all;
+}
+
+// TAS-58 to TAS-60, TAS-69, TAS-71: with the profile Compact, too, every placement keeps the hard rules, and nobody is refused whom Kueue's
+// algorithm places; the other way round nobody is placed who is refused there. Where nodes have scores both do the same.
+TEST(PlainPlacement, CompactPlacementsKeepTheRulesOfTheSpecification) {
+  std::map<std::string, unsigned> seen;
+  for (unsigned seed = 100'001; seed <= 130'000; ++seed) {
+    RandomCase c = random_case(seed);
+    c.profile.balanced = false;
+    const auto usual_rules = rules_for(c.request, c.tree.levels(), false, c.profile);
+    c.profile.compact = true;
+    const auto rules = rules_for(c.request, c.tree.levels(), false, c.profile);
+    ASSERT_TRUE(rules && usual_rules) << c.words();
+    std::vector<std::uint8_t> absent;
+    if (seed % 5 == 0)
+      for (DomainIndex leaf = 0; leaf < c.tree.leaves(); ++leaf) absent.push_back((leaf * 7 + seed) % 4 == 0 ? 1 : 0);
+    LeafRules leaves = c.leaf_rules();
+    leaves.absent = absent;
+    const auto usual = place(c.tree, c.free, *usual_rules, c.gang, leaves);
+    const auto compact = place(c.tree, c.free, *rules, c.gang, leaves);
+    if (compact) {
+      ASSERT_EQ(broken_rule(c.tree, c.free, *rules, c.gang, leaves, *compact), "") << c.words();
+    }
+    bool scored = false;
+    for (DomainIndex leaf = 0; leaf < c.scores.size(); ++leaf)
+      scored |= c.scores[leaf] != 0 && (c.excluded.empty() || c.excluded[leaf] == 0) && (absent.empty() || absent[leaf] == 0);
+    if (usual && !compact) ADD_FAILURE() << "refused: " << c.words();
+    if (compact && !usual) ++seen["placed by Compact alone"];
+    ++seen[compact ? "placed" : "refused"];
+    if (!compact || !usual) continue;
+    if (scored) {
+      ++seen["placed by scores"];
+      ASSERT_EQ(compact->pods, usual->pods) << c.words();
+    }
+    if (compact->leader) ++seen["placed with a leader"];
+    if (rules->layers.size() > 1) ++seen["placed with layers"];
+    if (compact->pods != usual->pods || compact->leader != usual->leader) ++seen["placed elsewhere"];
+  }
+  std::string all;
+  for (const auto& [what, n] : seen) all += what + " " + std::to_string(n) + "\n";
+  if (std::getenv("HINDSIGHT_PLACEMENT_CASES") != nullptr) std::printf("%s", all.c_str());
+  EXPECT_EQ(seen["placed by Compact alone"], 0U);
+  for (const char* const what : {"placed", "refused", "placed by scores", "placed with a leader", "placed with layers", "placed elsewhere"})
+    EXPECT_GT(seen[what], 1'000U) << what << "; all:\n" << all;
 }
 
 }  // namespace
