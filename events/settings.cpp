@@ -318,9 +318,17 @@ class Reader {
         slice_history(x);
       else if (key == "repeatedPreemptions")
         integer(x, "hindsight.repeatedPreemptions", settings_.repeated_preemptions);
-      else if (key != "controllers")  // the webhooks', and no part of any decision
-        complain("hindsight." + key, "unknown field", "controllers, preemptedWorkloadSliceHistory, reactivationBatch, repeatedPreemptions, topologyMetrics");
+      else if (key == "topologyProfile")
+        topology_profile(x);
+      else if (key != "controllers" && key != "topologyMetrics")  // the webhooks' and the gauges', and no part of any decision
+        complain("hindsight." + key, "unknown field",
+                 "controllers, preemptedWorkloadSliceHistory, reactivationBatch, repeatedPreemptions, topologyMetrics, topologyProfile");
     }
+  }
+
+  void topology_profile(const json& v) {
+    if (v != "Kueue" && v != "Compact") return complain("hindsight.topologyProfile", "found " + v.dump(), "Kueue, Compact");
+    settings_.compact_topologies = v == "Compact";
   }
 
   void slice_history(const json& v) {

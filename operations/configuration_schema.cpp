@@ -117,6 +117,7 @@ constexpr std::string_view table_text = R"(
     reactivationBatch     string
     repeatedPreemptions   int32 min=0 max=1000
     topologyMetrics       int32 min=0 max=16
+    topologyProfile       enum=Kueue|Compact
 @QueueVisibility
   updateIntervalSeconds   int32 min=1
   clusterQueues

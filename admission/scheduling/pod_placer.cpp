@@ -25,7 +25,9 @@ bool has_levels(const TopologyRequest& request, const std::vector<std::string>& 
 
 }  // namespace
 
-topology::PlacementProfile profile_of(const Settings& settings) { return {settings.mixed_profile, settings.balanced_placement}; }
+topology::PlacementProfile profile_of(const Settings& settings) {
+  return {.mixed = settings.mixed_profile, .balanced = settings.balanced_placement, .compact = settings.compact_topologies};
+}
 
 std::optional<TopologyRoom> room_of(const QuotaTree& tree, const Catalog& catalog, const Nodes& nodes) {
   if (!catalog.settings.topologies) return {};

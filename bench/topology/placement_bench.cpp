@@ -52,11 +52,11 @@ enum class Where : std::uint8_t { preferred_rack, anywhere };
 /// Places one gang after another in a fleet of which others use some.
 class Placer {
  public:
-  Placer(std::size_t hosts, Where where) : tree_(fleet(hosts)), free_(some_used(tree_)) {
+  Placer(std::size_t hosts, Where where, bool compact = false) : tree_(fleet(hosts)), free_(some_used(tree_)) {
     TopologyRequest request;
     if (where == Where::preferred_rack) request.preferred = "rack";
     request.unconstrained = where == Where::anywhere;
-    rules_ = *rules_for(request, tree_.levels(), false, {});
+    rules_ = *rules_for(request, tree_.levels(), false, {.compact = compact});
   }
 
   static Gang gang(std::int32_t count, Amount milli = 4'000) { return {count, {{cpu, milli}, {gpu, 1}, {pods, 1}}, {}}; }
@@ -117,6 +117,14 @@ void gangs_of_4(benchmark::State& state, Where where, bool known) {
   state.counters["pods/s"] = benchmark::Counter(static_cast<double>(placed_pods), benchmark::Counter::kIsRate);
 }
 
+/// The profile Compact, of a shape that was seen before, for gangs that one host holds, one rack, one block, one zone, and none.
+void compact_gang(benchmark::State& state) {
+  Placer placer(static_cast<std::size_t>(state.range(0)), Where::preferred_rack, true);
+  const Gang gang = Placer::gang(static_cast<std::int32_t>(state.range(1)));
+  while (state.KeepRunning())
+    if (const auto placed = placer.place(gang); !placed) state.SkipWithError("no placement");
+}
+
 void sizes(benchmark::internal::Benchmark* b) { b->ArgName("hosts")->Arg(1'000)->Arg(10'000)->Arg(100'000)->Unit(benchmark::kMicrosecond); }
 BENCHMARK_CAPTURE(gang_of_1024, preferred_rack / shape_seen_first, Where::preferred_rack, false)->Apply(sizes);
 BENCHMARK_CAPTURE(gang_of_1024, preferred_rack / shape_seen_before, Where::preferred_rack, true)->Apply(sizes);
@@ -128,6 +136,11 @@ BENCHMARK_CAPTURE(gang_of_1024, anywhere / shape_seen_first, Where::anywhere, fa
 BENCHMARK_CAPTURE(gangs_of_4, preferred_rack / shape_seen_first, Where::preferred_rack, false)->Apply(sizes);
 BENCHMARK_CAPTURE(gangs_of_4, preferred_rack / shape_seen_before, Where::preferred_rack, true)->Apply(sizes);
 BENCHMARK_CAPTURE(gangs_of_4, anywhere / shape_seen_before, Where::anywhere, true)->Apply(sizes);
+BENCHMARK(compact_gang)
+    ->ArgNames({"hosts", "pods"})
+    ->ArgsProduct({{10'000, 100'000}, {4, 64, 256, 1'024, 16'384}})
+    ->Args({100'000, 65'536})
+    ->Unit(benchmark::kMicrosecond);
 
 }  // namespace
 }  // namespace hindsight::bench

@@ -20,6 +20,7 @@ TEST(TopologyTwins, ActorsDecideAsOneThreadDoes) {
     settings.replace_when_idle = seed < 4;  // else parents wait for the half minute of a node
     settings.replace_or_evict = seed % 3 != 0;
     settings.balanced_placement = seed % 2 == 0;
+    settings.compact_topologies = seed % 3 == 1;
     ActorDriver::Options options;
     if (seed % 2 == 0)
       options.schedule_seed = seed;

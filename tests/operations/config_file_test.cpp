@@ -125,7 +125,7 @@ resources:
     outputs: {example.com/memory: 5Ki, example.com/credits: 10}
 objectRetentionPolicies: {workloads: {afterFinished: 1h, afterDeactivatedByKueue: 0s}}
 featureGates: {PartialAdmission: false, PriorityBoost: true}
-hindsight: {reactivationBatch: 250ms, repeatedPreemptions: 5}
+hindsight: {reactivationBatch: 250ms, repeatedPreemptions: 5, topologyMetrics: 2, topologyProfile: Compact}
 )");
   EXPECT_TRUE(s.manage_jobs_without_queue_name);
   ASSERT_EQ(s.managed_jobs_namespaces.size(), 2U);  // BA-172
@@ -150,6 +150,9 @@ hindsight: {reactivationBatch: 250ms, repeatedPreemptions: 5}
   EXPECT_TRUE(s.priority_boost);
   EXPECT_EQ(s.reactivation_batch, Duration::millis(250));
   EXPECT_EQ(s.repeated_preemptions, 5);  // D13
+  EXPECT_TRUE(s.compact_topologies);
+  EXPECT_FALSE(from_file.compact_topologies);
+  EXPECT_FALSE(settings("hindsight: {topologyProfile: Kueue}\n").compact_topologies);
   ASSERT_TRUE(s.admission_fair_sharing.has_value());
   EXPECT_EQ(s.admission_fair_sharing->half_life, Duration::seconds(600));
   EXPECT_EQ(s.admission_fair_sharing->sampling_interval, Duration::seconds(300));
@@ -536,6 +539,9 @@ constexpr FieldCase field_cases[] = {
     {"visibilityServer: {bindPort: 1}", "visibilityServer: {bindPort: 65536}", "visibilityServer.bindPort", "65535"},
     {"hindsight: {reactivationBatch: 0s}", "hindsight: {reactivationBatch: 1}", "hindsight.reactivationBatch", "must be a string"},
     {"hindsight: {repeatedPreemptions: 0}", "hindsight: {repeatedPreemptions: -1}", "hindsight.repeatedPreemptions", "equal to 0"},
+    {"hindsight: {topologyMetrics: 2}", "hindsight: {topologyMetrics: 17}", "hindsight.topologyMetrics", "equal to 16"},
+    {"hindsight: {topologyProfile: Compact}", "hindsight: {topologyProfile: compact}", "hindsight.topologyProfile", "\"Compact\""},
+    {"hindsight: {topologyProfile: Kueue}", "hindsight: {topologyProfile: true}", "hindsight.topologyProfile", "string"},
     {"hindsight: {}", "hindsight: {reactivationBath: 1s}", "hindsight.reactivationBath", "reactivationBatch"},
 };
 

@@ -62,7 +62,8 @@ inline const std::string basics =
 /// The log of manifests or of a scenario that was played in virtual time to its end, and the read models as the commands make them.
 class Played {
  public:
-  explicit Played(const std::string& text) {
+  /// `configuration`: JSON of a configuration file.
+  explicit Played(const std::string& text, std::string configuration = {}) : configuration_(std::move(configuration)) {
     auto input = connectors::manifests::read_text(text, "test.yaml");
     if (!input) throw std::runtime_error(input.error().message);
     play(std::move(*input));
@@ -147,12 +148,14 @@ class Played {
     simulation::ScenarioOptions options;
     options.to_the_end = true;
     options.log = &log;
+    options.configuration = configuration_;
     auto result = simulation::run_scenario(std::move(scenario), options);
     if (!result) throw std::runtime_error(result.error().message);
     for (const auto& refused : result->refused) throw std::runtime_error(refused);
     start_ = result->start;
   }
 
+  std::string configuration_;
   Time start_;
   std::optional<replay::Past> past_;
 };

@@ -8,6 +8,7 @@
 #include "projections/quota_report.hpp"
 #include "projections/tables.hpp"
 #include "projections/topologies.hpp"
+#include "replay/verify.hpp"
 #include "tests/projections/simulated.hpp"
 
 namespace hindsight::projections {
@@ -112,6 +113,57 @@ TEST_F(TopologyStory, NodesAndDomainsAddUp) {
   EXPECT_EQ(node["resources"][1]["free"], "28") << "slots";
   EXPECT_EQ(nodes_table(state, {}).rows.size(), 24U);
   EXPECT_EQ(topologies_table(state, {}).rows.at(0).at(3).text, "24");
+}
+
+// hindsight.topologyProfile goes from the configuration to the places of pods, and is part of the log: deciding again from it comes to the
+// same places.
+TEST(TopologyProfile, IsPartOfWhatDecisionsFollowFrom) {
+  std::string text = R"(
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: Topology
+metadata: {name: hall}
+spec: {levels: [{nodeLabel: rack}, {nodeLabel: kubernetes.io/hostname}]}
+---
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: ResourceFlavor
+metadata: {name: f}
+spec: {nodeLabels: {pool: a}, topologyName: hall}
+---
+apiVersion: batch/v1
+kind: Job
+metadata:
+  name: train
+  namespace: default
+  annotations: {hindsight.dev/run-seconds: '60'}
+  labels: {kueue.x-k8s.io/queue-name: lq-q}
+spec:
+  suspend: true
+  parallelism: 6
+  completions: 6
+  template:
+    metadata: {annotations: {kueue.x-k8s.io/podset-required-topology: rack}}
+    spec:
+      restartPolicy: Never
+      containers: [{name: c, image: i, resources: {requests: {cpu: '1'}}}]
+)";
+  text += queue_text({.name = "q", .cpu = "40", .flavor = "f"});
+  const std::pair<const char*, const char*> nodes[] = {{"r1", "h1: 2"}, {"r1", "h2: 2"}, {"r1", "h3: 2"}, {"r2", "h4: 5"}, {"r2", "h5: 4"}};
+  for (const auto& [rack, node] : nodes) {
+    const std::string name(node, 2), cpus(node + 4);
+    text += "---\napiVersion: v1\nkind: Node\nmetadata: {name: " + name + ", labels: {pool: a, rack: " + rack +
+            ", kubernetes.io/hostname: " + name + "}}\nstatus: {allocatable: {cpu: '" + cpus +
+            "', pods: '110'}, conditions: [{type: Ready, status: 'True'}]}\n";
+  }
+  const auto places = [&](const std::string& configuration) {
+    Played run(text, configuration);
+    EXPECT_TRUE(replay::verify(run.log, "default").value().clean()) << configuration;
+    for (const auto& line : run.story("job/train"))
+      if (const auto on = line.find(" on h"); on != std::string::npos) return line.substr(on + 4, line.find(';', on) - on - 4);
+    return std::string("nowhere");
+  };
+  EXPECT_EQ(places(""), "h1: 2, h2: 2, h3: 2");
+  EXPECT_EQ(places(R"({"hindsight": {"topologyProfile": "Kueue"}})"), "h1: 2, h2: 2, h3: 2");
+  EXPECT_EQ(places(R"({"hindsight": {"topologyProfile": "Compact"}})"), "h4: 5, h5: 1");
 }
 
 // Queues that share hosts are decided in one tree; what is said of a cohort is of that cohort all the same.

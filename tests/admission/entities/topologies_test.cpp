@@ -457,6 +457,11 @@ History play(std::uint32_t seed, LoopDriver::Order order, bool with_snapshot, st
   const auto below = [&](std::uint32_t n) { return static_cast<std::uint32_t>(random() % n); };
   auto w = std::make_unique<Fleet>(order);
   if (part_leaves != 0) w->driver().entities().domain().cut_topologies(part_leaves);
+  if (seed % 3 == 1) {
+    Settings compact;
+    compact.compact_topologies = true;
+    w->configure(compact);
+  }
   w->set_up(24'000, PreemptionPolicy::lower_priority);
   w->check("prov", true, "kueue.x-k8s.io/provisioning-request");
   w->queue({.name = "late", .cpu = 12'000, .check = "prov"});

@@ -327,6 +327,21 @@ TEST(TopologyCycle, SharesAreEvenWithTheGate) {
   }
 }
 
+// TAS-59: with the profile Compact the rack goes first in which the gang needs fewer hosts.
+TEST(TopologyCycle, GangsAreCompactWithTheProfile) {
+  for (const bool on : {false, true}) {
+    TopologyWorld w({QueueSpec("q").cpu("f", 40)});
+    w.settings.compact_topologies = on;
+    w.fleet("f", "b/r1/n1:2 b/r1/n2:2 b/r1/n3:2 b/r2/n4:5 b/r2/n5:4");
+    w.build_room();
+    Work j("j", "q");
+    j.pods("main", 6, {{"cpu", cores(1)}});
+    ask(j, required("rack"));
+    w.pend(j).cycle_with_room();
+    EXPECT_EQ(w.placed("j"), on ? "n4:5 n5:1" : "n1:2 n2:2 n3:2");
+  }
+}
+
 // TAS-17
 TEST(TopologyCycle, NodesThatAreNotReadyOrLackALabelHaveNoRoom) {
   TopologyWorld w({QueueSpec("q").cpu("f", 40)});

@@ -181,6 +181,15 @@ TEST(ExactPlacement, OnlyWhatHasNoPlaceIsRefused) {
     quality[name].add(lowest, racks, exact);
     if (mode < 2) quality[name + (size > 1 ? ", slices" : ", single pods")].add(lowest, racks, exact);
     if (exact.fewest_leaves > 1) quality[name + " (several needed)"].add(lowest, racks, exact);
+    if (mode == 1 && f.profile.balanced) continue;
+    PlacementRules compact_rules = *rules;  // what the profile Compact does is judged in compact_test.cpp; here it is only told
+    compact_rules.compact = true;
+    const auto compact = place(f.tree, f.free, compact_rules, Fleet::gang(count));
+    ASSERT_TRUE(compact) << words;
+    Spread compactly(room.size());
+    for (const auto& [leaf, n] : compact->pods) compactly[leaf] += n;
+    quality[name + ", Compact"].add(domains_used(f.tree, compactly, f.tree.lowest()),
+                                    domains_used(f.tree, compactly, f.tree.lowest() - 1), exact);
   }
   if (wanted != nullptr) {
     for (const auto& [name, q] : quality) q.print(name);
