@@ -61,6 +61,18 @@ TEST_F(ElasticPlaces, AGrownSliceKeepsThePlacesOfTheOldOne) {
   EXPECT_EQ(w.places("one"), "n1:1");
 }
 
+// EJ-108: the profile Compact chooses for those that are more, and moves nobody.
+TEST_F(ElasticPlaces, AGrownSliceKeepsItsPlacesWithTheProfileCompact) {
+  Settings settings;
+  settings.elastic_topologies = settings.compact_topologies = true;
+  w.configure(settings);
+  start_on_two_hosts();
+  const auto name = grow(4, "wl");
+  EXPECT_EQ(w.places(name), "n1:1 n2:1 n3:2");
+  shrink(name, 3);
+  EXPECT_EQ(w.places(grow(4, name)), "n1:2 n2:1 n3:1") << "one of them had gone from the last host";
+}
+
 // EJ-107: without the gate a slice is placed anew as a whole.
 TEST_F(ElasticPlaces, WithoutTheGateASliceIsPlacedAnew) {
   Settings settings;

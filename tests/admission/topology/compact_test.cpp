@@ -57,7 +57,7 @@ TEST(Compact, AmongEqualsTheTightestIsTaken) {
   EXPECT_EQ(compactly("b/r2/h1:4 b/r1/h2:4").place(unconstrained(), 4), "h2:4") << "nothing else: the order of the paths";
 }
 
-// TAS-61: pods that may stand anywhere stand together, too; Kueue's algorithm fills up the smallest hosts.
+// In place of TAS-61: pods that may stand anywhere stand together, too; Kueue's algorithm fills up the smallest hosts.
 TEST(Compact, PodsThatMayStandAnywhereStandTogether) {
   const std::string text = "b1/r1/h1:1 b2/r2/h2:1 b3/r3/h3:2 b3/r3/h4:9";
   EXPECT_EQ(Fleet(text).place(unconstrained(), 10), "h1:1 h2:1 h3:2 h4:6");
@@ -83,7 +83,7 @@ TEST(Compact, TheLeaderStandsAmongThem) {
   EXPECT_EQ(compactly("b/r1/h1:4 b/r1/h2:2 b/r1/h3:2").place(required("rack"), Fleet::led(4, 1'000, 4'000)), "leader h1, h2:2 h3:2");
 }
 
-// Nodes that pods prefer go before any count of domains: there Compact does what Kueue's algorithm does.
+// TAS-74: nodes that pods prefer go before any count of domains: there Compact does what Kueue's algorithm does.
 TEST(Compact, ScoresGoFirst) {
   const auto f = compactly("b/r1/h1:2 b/r1/h2:2 b/r2/h3:4");
   const std::vector<std::int64_t> scores{1, 1, 0};
@@ -102,14 +102,14 @@ TEST(Compact, EvenSharesGoFirst) {
   EXPECT_EQ(f.place(required("rack"), 12), "h1:10 h2:2");
 }
 
-// TAS-74, TAS-75: the sentence that says why there is no place is the same.
+// TAS-76: the sentence that says why there is no place is the same.
 TEST(Compact, ARefusalIsToldAsBefore) {
   const std::string text = "b/r1/h1:2 b/r1/h2:2 b/r2/h3:3";
   for (const auto& request : {required("rack"), preferred("rack"), unconstrained(), sliced(required("rack"), host, 2)})
     EXPECT_EQ(compactly(text).place(request, 8), Fleet(text).place(request, 8));
 }
 
-// TAS-76: pods of a failed node get other hosts within the rack that was required.
+// TAS-100: pods of a failed node get other hosts within the rack that was required.
 TEST(Compact, FailedNodesAreReplaced) {
   const auto f = compactly("b/r1/h1:1 b/r1/h2:2 b/r1/h3:4 b/r1/h4:3 b/r2/h5:9");
   const auto rules = *rules_for(required("rack"), f.tree.levels(), false, f.profile);
