@@ -76,13 +76,13 @@ class Compactor {
       if (scored) return {};
     }
     std::size_t level = rules_.strict ? rules_.level : 0;
-    auto holding = those_that_hold(level, {0, static_cast<DomainIndex>(tree_.size(level))});
+    std::vector<DomainIndex> holding;
+    add_holding(level, {0, static_cast<DomainIndex>(tree_.size(level))}, holding);
     if (!holding.empty()) {
       // What is in one domain is in one of each level above it, too: the deepest level that has such a domain is the best.
       for (; level < tree_.lowest(); ++level) {
         std::vector<DomainIndex> below;
-        for (const DomainIndex d : holding)
-          for (const DomainIndex c : those_that_hold(level + 1, tree_.children(level, d))) below.push_back(c);
+        for (const DomainIndex d : holding) add_holding(level + 1, tree_.children(level, d), below);
         if (below.empty()) break;
         holding = std::move(below);
       }
@@ -106,27 +106,27 @@ class Compactor {
     if (level <= rules_.layers.front().level) return std::int64_t{slices} * rules_.layers.front().size;
     return pods - pods % units_[level];
   }
-  [[nodiscard]] std::int64_t room(std::size_t level, DomainIndex d) const {
-    const DomainOffer offer = offers_.at(level, d);
-    return in_groups(level, offer.pods, offer.slices);
-  }
-  [[nodiscard]] std::int64_t room_beside_leader(std::size_t level, DomainIndex d) const {
-    const DomainOffer offer = offers_.at(level, d);
+  [[nodiscard]] std::int64_t room(std::size_t level, const DomainOffer& offer) const { return in_groups(level, offer.pods, offer.slices); }
+  [[nodiscard]] std::int64_t room_beside_leader(std::size_t level, const DomainOffer& offer) const {
     return offer.lead > 0 ? in_groups(level, offer.pods_l, offer.slices_l) : -1;
   }
-  /// Each alone.
-  [[nodiscard]] std::vector<DomainIndex> those_that_hold(std::size_t level, Range range) const {
-    std::vector<DomainIndex> out;
-    for (DomainIndex d = range.first; d < range.last; ++d)
-      if ((leads_ ? room_beside_leader(level, d) : room(level, d)) >= count_) out.push_back(d);
-    return out;
+  /// Adds those that hold everything alone.
+  void add_holding(std::size_t level, Range range, std::vector<DomainIndex>& out) const {
+    for (DomainIndex d = range.first; d < range.last; ++d) {
+      const DomainOffer offer = offers_.at(level, d);
+      if ((leads_ ? room_beside_leader(level, offer) : room(level, offer)) >= count_) out.push_back(d);
+    }
   }
 
   [[nodiscard]] std::vector<Candidate> candidates(std::size_t level, Ranges ranges, bool lead) const {
     std::vector<Candidate> out;
+    std::size_t size = 0;
+    for (const Range& range : ranges) size += range.last - range.first;
+    out.reserve(size);
     for (const Range& range : ranges)
       for (DomainIndex d = range.first; d < range.last; ++d) {
-        const Candidate c{d, room(level, d), lead ? room_beside_leader(level, d) : -1, offers_.at(level, d).pods};
+        const DomainOffer offer = offers_.at(level, d);
+        const Candidate c{d, room(level, offer), lead ? room_beside_leader(level, offer) : -1, offer.pods};
         if (c.room > 0 || c.beside >= 0) out.push_back(c);
       }
     return out;
@@ -151,11 +151,15 @@ class Compactor {
   class Largest {
    public:
     /// Sorts the largest `at_most` to the front.
-    Largest(std::vector<Candidate>& list, std::size_t at_most) : list_(list), sums_{0}, best_beside_(list.size() + 1, -1) {
+    Largest(std::vector<Candidate>& list, std::size_t at_most, bool lead) : list_(list) {
       at_most = std::min(at_most, list.size());
+      sums_.reserve(at_most + 1);
+      sums_.push_back(0);
       std::partial_sort(list.begin(), list.begin() + static_cast<std::ptrdiff_t>(at_most), list.end(),
                         [](const Candidate& a, const Candidate& b) { return a.room != b.room ? a.room > b.room : a.domain < b.domain; });
       for (std::size_t i = 0; i < at_most; ++i) sums_.push_back(sums_.back() + list[i].room);
+      if (!lead) return;
+      best_beside_.assign(list.size() + 1, -1);
       for (std::size_t i = list.size(); i-- > 0;) best_beside_[i] = std::max(best_beside_[i + 1], list[i].beside);
     }
     [[nodiscard]] std::size_t size() const { return sums_.size() - 1; }
@@ -179,13 +183,13 @@ class Compactor {
    private:
     const std::vector<Candidate>& list_;
     std::vector<std::int64_t> sums_;         ///< Of the first n.
-    std::vector<std::int64_t> best_beside_;  ///< Of those from a position on.
+    std::vector<std::int64_t> best_beside_;  ///< Of those from a position on; empty: nobody leads.
   };
 
   /// As few as there can be, the largest first and the smallest that suffices in the last place. Nothing: all do not hold so many.
   [[nodiscard]] std::vector<Portion> fill_up(std::size_t level, Ranges ranges, std::int64_t pods, bool lead) const {
     auto list = candidates(level, ranges, lead);
-    const Largest largest(list, list.size());
+    const Largest largest(list, list.size(), lead);
     const std::size_t n = largest.fewest(pods, lead);
     if (n == 0) return {};
     std::vector<std::size_t> chosen(n);  // the one in front has the leader, if there is one
@@ -285,12 +289,12 @@ class Compactor {
     return out;
   }
 
-  /// For each number of pods up to `most` the cheapest choice of domains of `level`; those below `least` are of no interest. False: it takes
-  /// too many steps.
+  /// For each number of pods up to `most` the cheapest choice of domains of `level`; numbers below `least` are of no interest. False: it
+  /// takes too many steps.
   bool tabulate(std::size_t level, Ranges ranges, std::int64_t least, std::int64_t most, bool lead, Cost limit, bool keeps_choices,
                 Table& out) {
     auto list = candidates(level, ranges, lead);
-    const Largest largest(list, list.size());
+    const Largest largest(list, list.size(), lead);
     // The fewest of this level come first, so that nothing that takes more of them can be the best.
     std::size_t used_max = largest.fewest(most, false);
     if (lead) {
@@ -377,7 +381,7 @@ class Compactor {
   }
   void ways_of_lowest(std::size_t level, Range below, std::int64_t least, std::int64_t most, bool lead, Ways& out) const {
     auto list = candidates(level + 1, {&below, 1}, lead);
-    const Largest largest(list, list.size());
+    const Largest largest(list, list.size(), lead);
     std::int64_t least_loss = Largest::none;
     for (std::size_t n = 1; n <= largest.size(); ++n) {
       const Cost cost = one(level) + n * one(level + 1);
@@ -408,6 +412,9 @@ class Compactor {
   [[nodiscard]] std::optional<Placement> place_within(std::size_t level, std::vector<DomainIndex>& holding) {
     const auto tighter = [&](DomainIndex a, DomainIndex b) { return is_tighter(level, a, b); };
     if (level == tree_.lowest()) {
+      std::int32_t least = unlimited_pods;
+      for (const DomainIndex d : holding) least = std::min(least, offers_.at(level, d).pods);
+      std::erase_if(holding, [&](DomainIndex d) { return offers_.at(level, d).pods != least; });
       take(*std::min_element(holding.begin(), holding.end(), tighter), count_, leads_);
       return placement();
     }
@@ -453,7 +460,7 @@ class Compactor {
     for (const DomainIndex d : holding) {
       const Range below = tree_.children(level, d);
       auto list = candidates(level + 1, {&below, 1}, leads_);
-      const std::size_t n = Largest(list, fewest).fewest(count_, leads_);
+      const std::size_t n = Largest(list, fewest, leads_).fewest(count_, leads_);
       if (n == 0) continue;
       if (n < fewest) out.clear();
       fewest = n;
@@ -471,7 +478,7 @@ class Compactor {
       range = {tree_.children(level, range.first).first, tree_.children(level, range.last - 1).last};
       ++level;
       rooms.clear();
-      for (DomainIndex d = range.first; d < range.last; ++d) rooms.push_back(room(level, d));
+      for (DomainIndex d = range.first; d < range.last; ++d) rooms.push_back(room(level, offers_.at(level, d)));
       std::make_heap(rooms.begin(), rooms.end());
       for (std::int64_t left = count_; left > 0 && !rooms.empty(); out += one(level)) {
         left -= rooms.front();
