@@ -471,8 +471,8 @@ void Domain::apply(const ConfigurationObserved& o, Outbox& out) {
   if (!settings) return;  // the connector refuses a bad file before it is written; an unreadable one changes nothing
   seen_cycles_.clear();
   Catalog& catalog = edit();
-  const bool other_places = catalog.settings.topologies != settings->topologies ||
-                            catalog.settings.compact_topologies != settings->compact_topologies;
+  const bool other_places =
+      catalog.settings.topologies != settings->topologies || catalog.settings.compact_topologies != settings->compact_topologies;
   catalog.settings = std::move(*settings);
   catalog.settings_json = o.json;
   places_have_changed();

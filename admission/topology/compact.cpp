@@ -46,9 +46,7 @@ struct Cell {
   std::int64_t free = 0;
   std::int32_t link = -1;
   [[nodiscard]] bool is_set() const { return cost != no_cost; }
-  [[nodiscard]] bool is_worse_than(Cost other, std::int64_t its_free) const {
-    return cost != other ? cost > other : free > its_free;
-  }
+  [[nodiscard]] bool is_worse_than(Cost other, std::int64_t its_free) const { return cost != other ? cost > other : free > its_free; }
 };
 struct Choice {
   Portion portion;
@@ -538,8 +536,7 @@ class Compactor {
 
 }  // namespace
 
-std::optional<Placement> place_compactly(const TopologyTree& tree, const PlacementRules& rules, const Gang& gang,
-                                         const Offers& offers) {
+std::optional<Placement> place_compactly(const TopologyTree& tree, const PlacementRules& rules, const Gang& gang, const Offers& offers) {
   return Compactor(tree, rules, gang, offers).run();
 }
 

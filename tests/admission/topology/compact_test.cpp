@@ -68,8 +68,7 @@ TEST(Compact, PodsThatMayStandAnywhereStandTogether) {
 // TAS-69, TAS-70: groups stay whole on their level, and a remainder of a host counts for nothing there.
 TEST(Compact, GroupsStayWhole) {
   EXPECT_EQ(compactly("b/r/h1:5 b/r/h2:5 b/r/h3:4 b/r/h4:4").place(sliced({}, host, 4), 8), "h3:4 h4:4");
-  EXPECT_EQ(compactly("b/r1/h1:3 b/r1/h2:3 b/r2/h3:5 b/r2/h4:2").place(sliced(required("block"), "rack", 3), 9),
-            "h1:3 h2:3 h3:3");
+  EXPECT_EQ(compactly("b/r1/h1:3 b/r1/h2:3 b/r2/h3:5 b/r2/h4:2").place(sliced(required("block"), "rack", 3), 9), "h1:3 h2:3 h3:3");
   EXPECT_EQ(compactly("z/b1/r1/h1:5 z/b1/r1/h2:5 z/b1/r2/h3:3 z/b1/r2/h4:3 z/b2/r3/h5:4 z/b2/r3/h6:3", {"zone", "block", "rack", host})
                 .place(sliced(sliced(sliced(required("zone"), "block", 8), "rack", 4), host, 2), 8),
             "h1:4 h2:4");
@@ -244,7 +243,7 @@ struct Ratios {
 /// A small tree and a request, made of a seed.
 struct SmallCase {
   explicit SmallCase(unsigned seed) : random(seed) {
-    levels = below(4) == 0 ? std::vector<std::string>{"rack", host}
+    levels = below(4) == 0   ? std::vector<std::string>{"rack", host}
              : below(3) == 0 ? std::vector<std::string>{"zone", "block", "rack", host}
                              : std::vector<std::string>{"block", "rack", host};
     const bool has_leader = below(4) == 0;
@@ -569,14 +568,14 @@ TEST(Compact, ADayOfArrivalsTouchesFewerDomains) {
       hosts[compact ? 1 : 0] = mean(all.hosts, all.fewest_hosts);
       EXPECT_GT(all.placed, 200 * days) << demand.name;
       if (wanted != nullptr)
-        std::printf("%-27s %-8s %6lld placed, %4.1f %% used; blocks %.3f racks %.3f hosts %.3f a gang, %.3f of the fewest hosts; "
-                    "%4lld without a place where there was room, %5.1f min waited; free room in racks for 8: %5.1f %%, for 32: %5.1f %%, "
-                    "on empty hosts %5.1f %%\n",
-                    demand.name, compact ? "Compact" : "Kueue", static_cast<long long>(all.placed),
-                    100 * mean(all.used, all.used + all.free), mean(all.blocks, all.placed), racks[compact ? 1 : 0],
-                    mean(all.hosts, all.placed), hosts[compact ? 1 : 0], static_cast<long long>(all.scattered),
-                    mean(all.waited, all.placed * 60), 100 * mean(all.free_for_8, all.free), 100 * mean(all.free_for_32, all.free),
-                    100 * mean(all.free_hosts, all.free));
+        std::printf(
+            "%-27s %-8s %6lld placed, %4.1f %% used; blocks %.3f racks %.3f hosts %.3f a gang, %.3f of the fewest hosts; "
+            "%4lld without a place where there was room, %5.1f min waited; free room in racks for 8: %5.1f %%, for 32: %5.1f %%, "
+            "on empty hosts %5.1f %%\n",
+            demand.name, compact ? "Compact" : "Kueue", static_cast<long long>(all.placed), 100 * mean(all.used, all.used + all.free),
+            mean(all.blocks, all.placed), racks[compact ? 1 : 0], mean(all.hosts, all.placed), hosts[compact ? 1 : 0],
+            static_cast<long long>(all.scattered), mean(all.waited, all.placed * 60), 100 * mean(all.free_for_8, all.free),
+            100 * mean(all.free_for_32, all.free), 100 * mean(all.free_hosts, all.free));
     }
     EXPECT_LT(hosts[1], hosts[0]) << demand.name;
     EXPECT_LT(racks[1], racks[0] * 1.05) << demand.name;

@@ -188,8 +188,8 @@ TEST(ExactPlacement, OnlyWhatHasNoPlaceIsRefused) {
     ASSERT_TRUE(compact) << words;
     Spread compactly(room.size());
     for (const auto& [leaf, n] : compact->pods) compactly[leaf] += n;
-    quality[name + ", Compact"].add(domains_used(f.tree, compactly, f.tree.lowest()),
-                                    domains_used(f.tree, compactly, f.tree.lowest() - 1), exact);
+    quality[name + ", Compact"].add(domains_used(f.tree, compactly, f.tree.lowest()), domains_used(f.tree, compactly, f.tree.lowest() - 1),
+                                    exact);
   }
   if (wanted != nullptr) {
     for (const auto& [name, q] : quality) q.print(name);
