@@ -77,20 +77,20 @@ TopologyRoom::TopologyRoom(std::span<const FlavorConfig* const> flavors,
     flavor.node_labels = config->node_labels;
     for (const auto& level : topology->second) flavor.levels.emplace_back(level);
     std::vector<TopologyTree::Node> taking_part;
-    std::vector<std::pair<Symbol, std::vector<std::string>>> paths;
     for (const auto& [name, node] : nodes) {
       if (!takes_part(*node, flavor.node_labels)) continue;
       auto values = values_of(*node, flavor.levels);
       if (values.empty()) continue;
-      taking_part.push_back({std::string(name.text()), values, offer_of(*node)});
-      paths.emplace_back(name, std::move(values));
+      taking_part.push_back({std::string(name.text()), std::move(values), offer_of(*node)});
     }
     flavor.tree = TopologyTree::build(topology->second, std::move(taking_part));
     const bool by_host = flavor.tree.by_host();
     flavor.nodes_on.resize(flavor.tree.leaves());
     if (by_host) flavor.nodes.resize(flavor.tree.leaves());
-    for (const auto& [name, values] : paths) {  // by name: of several with one host name the first speaks for it
-      const auto& node = nodes.at(name);
+    for (const auto& [name, node] : nodes) {  // by name: of several with one host name the first speaks for it
+      if (!takes_part(*node, flavor.node_labels)) continue;
+      const auto values = values_of(*node, flavor.levels);
+      if (values.empty()) continue;
       const DomainIndex leaf = *flavor.tree.find_leaf(by_host ? std::span(&values.back(), 1) : std::span(values));
       ++flavor.nodes_on[leaf];
       if (by_host && flavor.nodes[leaf] == nullptr) {
