@@ -290,10 +290,20 @@ void Domain::apply(const NamespaceObserved& o, Outbox& out) {
 /// Whatever a node can have room for is tried again (TAS-18); a heartbeat changes nothing (TAS-19).
 void Domain::apply(const NodeObserved& o, Outbox& out) {
   auto config = to_config(o);
+  const auto known = nodes_.find(config.name);
+  // What another connector had under way may come later than what its successor saw (rule 4).
+  if (known == nodes_.end() ? seen_.is_of_the_gone(ObjectKind::node, o.meta)
+                            : config.version != 0 && config.version < known->second->version)
+    return;
   config.used = used_of(config.name);
-  auto& mine = nodes_[config.name];
+  auto& mine = known == nodes_.end() ? nodes_[config.name] : known->second;
   if (!config.ready) config.not_ready_since = mine != nullptr && !mine->ready ? mine->not_ready_since : now_;
-  if (mine != nullptr && *mine == config) return;
+  if (mine != nullptr && mine->says_the_same_as(config)) {
+    if (mine->version == config.version) return;
+    mine = std::make_shared<const NodeConfig>(std::move(config));
+    node_has_changed(mine->name);
+    return;
+  }
   const auto before = std::exchange(mine, std::make_shared<const NodeConfig>(std::move(config)));
   if (before != nullptr) delist(*before);
   enlist(*mine);
@@ -625,6 +635,8 @@ void Domain::apply(const ObjectDeleted& o, Outbox& out) {
     case ObjectKind::node:
       if (const auto it = nodes_.find(name); it != nodes_.end()) {
         const auto gone = it->second;
+        if (!o.uid.empty() && !gone->uid.empty() && gone->uid != o.uid) break;  // another one of that name has come since
+        if (o.departed_to.empty()) seen_.note_gone(ObjectKind::node, o.name, std::string_view(gone->uid), gone->version);
         nodes_.erase(it);
         delist(*gone);
         tell_of(*gone, out);

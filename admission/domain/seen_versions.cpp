@@ -9,7 +9,7 @@ namespace {
 constexpr bool is_configuration(ObjectKind kind) {
   return kind == ObjectKind::resource_flavor || kind == ObjectKind::cluster_queue || kind == ObjectKind::cohort ||
          kind == ObjectKind::local_queue || kind == ObjectKind::workload_priority_class || kind == ObjectKind::priority_class ||
-         kind == ObjectKind::namespace_ || kind == ObjectKind::admission_check;
+         kind == ObjectKind::namespace_ || kind == ObjectKind::admission_check || kind == ObjectKind::topology;
 }
 
 }  // namespace
@@ -50,11 +50,31 @@ bool SeenVersions::is_late(const ObjectDeleted& o) {
   if (!o.departed_to.empty()) return false;  // it lives, and may come back as it was
   if (it->second.gone) return false;
   it->second.gone = true;
-  gone_.emplace(it->second.version, it->first);
-  if (gone_.size() > gone_max) {
-    seen_.erase(gone_.begin()->second);
-    gone_.erase(gone_.begin());
-  }
+  remember_gone(it->first, it->second.version);
+  return false;
+}
+
+void SeenVersions::remember_gone(const Key& key, std::uint64_t version) {
+  gone_.emplace(version, key);
+  if (gone_.size() <= gone_max) return;
+  seen_.erase(gone_.begin()->second);
+  gone_.erase(gone_.begin());
+}
+
+void SeenVersions::note_gone(ObjectKind kind, Text name, Text uid, std::uint64_t version) {
+  const Key key{kind, {}, std::string(name)};
+  if (version == 0 || seen_.contains(key)) return;
+  seen_[key] = {std::string(uid), version, true};
+  remember_gone(key, version);
+}
+
+bool SeenVersions::is_of_the_gone(ObjectKind kind, const ObjectMeta& meta) {
+  if (meta.resource_version == 0) return false;
+  const auto it = seen_.find({kind, std::string(meta.namespace_), std::string(meta.name)});
+  if (it == seen_.end()) return false;
+  if (meta.resource_version <= it->second.version) return true;
+  gone_.erase({it->second.version, it->first});
+  seen_.erase(it);
   return false;
 }
 

@@ -26,6 +26,11 @@ class SeenVersions {
   /// of.
   [[nodiscard]] bool is_late(const Observation& o);
 
+  /// For objects of which the version that was seen last is kept elsewhere, as long as they are there. It is gone now.
+  void note_gone(ObjectKind kind, Text name, Text uid, std::uint64_t version);
+  /// Word of such an object that is not there. True: it is of the one that is gone.
+  [[nodiscard]] bool is_of_the_gone(ObjectKind kind, const ObjectMeta& meta);
+
   void add_to(StateHash& h) const;
   void derive();  ///< What follows from the rest, which has been read from a snapshot.
 
@@ -42,6 +47,7 @@ class SeenVersions {
   friend struct StateFields<SeenVersions>;
 
  private:
+  void remember_gone(const Key& key, std::uint64_t version);
   [[nodiscard]] bool is_late(ObjectKind kind, const ObjectMeta& meta);
   [[nodiscard]] bool is_late(const ObjectDeleted& o);
   [[nodiscard]] bool is_overtaken(const ObjectQuarantined& o) const;

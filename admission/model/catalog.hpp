@@ -61,6 +61,8 @@ struct FlavorConfig {
 /// What topologies have to know of a node.
 struct NodeConfig {
   Symbol name;
+  CompactText uid;
+  std::uint64_t version = 0;  ///< Of the object, as it was seen last; 0: not known.
   NodeLabels labels;
   std::vector<OwnedTaint> taints;
   Interned<AmountList> allocatable;
@@ -71,6 +73,12 @@ struct NodeConfig {
   Interned<AmountList> used;  ///< By pods that no assignment stands for.
   [[nodiscard]] std::string_view label(Symbol key) const { return labels.at(key); }
   [[nodiscard]] bool has_label(Symbol key) const { return labels.has(key); }
+  /// Does nothing that anybody could care about differ?
+  [[nodiscard]] bool says_the_same_as(const NodeConfig& other) const {
+    NodeConfig as_new = *this;
+    as_new.version = other.version;
+    return as_new == other;
+  }
   friend bool operator==(const NodeConfig&, const NodeConfig&) = default;
 };
 using Nodes = std::map<Symbol, std::shared_ptr<const NodeConfig>, ByText>;

@@ -145,6 +145,8 @@ LocalQueueConfig to_config(const LocalQueueObserved& o) {
 NodeConfig to_config(const NodeObserved& o) {
   NodeConfig c;
   c.name = Symbol(o.meta.name);
+  c.uid = o.meta.uid;
+  c.version = o.meta.resource_version;
   LabelList labels;
   for (const auto& [key, value] : o.labels) labels.emplace_back(Symbol(key), value);
   c.labels = std::move(labels);
@@ -179,6 +181,8 @@ std::uint64_t content_hash(const FlavorConfig& c) {
 std::uint64_t content_hash(const NodeConfig& c) {
   StateHash h;
   h.add(c.name);
+  h.add(std::string_view(c.uid));
+  h.add(c.version);
   hash_labels(h, c.labels.all());
   hash_taints(h, c.taints);
   h.add(static_cast<std::uint64_t>(c.allocatable.size()));

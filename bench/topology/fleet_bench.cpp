@@ -78,8 +78,8 @@ class Told {
     NamespaceObserved space;
     space.meta = named("default");
     apply(Observation{space});
-    const Text resource = "nvidia.com/gpu";
-    const QuotaFacts quota{resource, 10'000, {}, {}};
+    const Text resource = "cpu";
+    const QuotaFacts quota{resource, 200'000'000, {}, {}};
     const FlavorQuotasFacts quotas{"gpu", {&quota, 1}};
     const ResourceGroupFacts group{{&resource, 1}, {&quotas, 1}};
     for (std::size_t i = 0; i < queues; ++i) {
@@ -117,7 +117,8 @@ class Told {
         {"cpu", 207'000}, {"ephemeral-storage", 2'000'000'000'000}, {"memory", 1'900'000'000'000}, {"nvidia.com/gpu", 8}, {"pods", 110}};
     NodeObserved n;
     n.meta.name = host;
-    n.meta.uid = host;
+    const std::string uid = "0d9f7b4e-3c21-4f6a-9d55-7a1e52" + number(i);
+    n.meta.uid = uid;
     n.meta.resource_version = 1;
     n.meta.created = start;
     n.labels = labels;
@@ -128,7 +129,7 @@ class Told {
 
   void gang(std::size_t i) {
     const std::string name = "gang-" + number(i), uid = "6ba7b810-9dad-11d1-80b4-00c04f" + number(i), queue = "local-" + number(i % queues);
-    const ResourceAmount request{"nvidia.com/gpu", 1};
+    const ResourceAmount request{"cpu", 16'000};  // a node holds 12
     PodSetFacts pod_set;
     pod_set.name = "main";
     pod_set.count = pods_of_gang;

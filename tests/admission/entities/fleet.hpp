@@ -65,10 +65,14 @@ class Fleet : public FactWorld {
     std::string host;  ///< Its hostname label; empty: its name.
     std::string pool = "t";
     std::string row;  ///< A label "row"; empty: it has none.
+    std::uint64_t version = 0;
+    std::string uid;
   };
   NodeObserved facts(const std::string& name, const Node& n) {
     NodeObserved o;
     o.meta.name = keep(name);
+    o.meta.uid = keep(n.uid);
+    o.meta.resource_version = n.version;
     auto labels = arena().make<Pair>(n.row.empty() ? 4 : 5);
     if (!n.row.empty()) labels[4] = {"row", keep(n.row)};
     labels[0] = {"block", keep(n.block)};
@@ -101,7 +105,10 @@ class Fleet : public FactWorld {
     }
     observe(NodeUsageObserved{keep(name), usage});
   }
-  void node_gone(const std::string& name) { observe(ObjectDeleted{ObjectKind::node, {}, keep(name), keep(name), {}}); }
+  void node_gone(const std::string& name) { node_gone(name, name); }
+  void node_gone(const std::string& name, const std::string& uid) {
+    observe(ObjectDeleted{ObjectKind::node, {}, keep(name), keep(uid), {}});
+  }
 
   WorkloadObserved gang(const std::string& name, std::int32_t pods, Amount cpu, const Ask& ask, std::int32_t priority = 0) {
     auto w = workload(name, "lq", cpu, priority);

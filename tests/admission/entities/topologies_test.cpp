@@ -63,6 +63,37 @@ TEST(Topologies, AHeartbeatIsNoNews) {
   EXPECT_EQ(w.pass(), std::vector<std::string>{});
 }
 
+// Rule 4: what one connector had under way is told after what its successor saw.
+TEST(Topologies, AnOlderVersionOfANodeChangesNothing) {
+  Fleet w;
+  w.set_up(8'000);
+  const auto cores = [&] { return w.driver().domain().nodes().at(Symbol("n1"))->allocatable->front().second; };
+  const auto is_there = [&] { return w.driver().domain().nodes().contains(Symbol("n1")); };
+  w.node("n1", {.cores = 4, .version = 10, .uid = "a"});
+  w.node("n1", {.cores = 8, .version = 12, .uid = "a"});
+  w.node("n1", {.cores = 4, .version = 11, .uid = "a"});
+  EXPECT_EQ(cores(), 8'000);
+  const auto hash = w.driver().state_hash();
+  w.node("n1", {.cores = 8, .version = 13, .uid = "a"});  // nothing else is new, and yet what is older than this is old
+  EXPECT_NE(w.driver().state_hash(), hash);
+  w.node("n1", {.cores = 4, .version = 12, .uid = "a"});
+  EXPECT_EQ(cores(), 8'000);
+
+  w.node_gone("n1", "another");  // the one before it
+  EXPECT_TRUE(is_there());
+  w.node_gone("n1", "a");
+  EXPECT_FALSE(is_there());
+  w.node("n1", {.cores = 8, .version = 13, .uid = "a"});
+  EXPECT_FALSE(is_there());
+  w.node("n1", {.cores = 6, .version = 20, .uid = "b"});
+  EXPECT_EQ(cores(), 6'000);
+  w.node("n1", {.cores = 8, .version = 13, .uid = "a"});
+  EXPECT_EQ(cores(), 6'000);
+  Fleet copy;
+  ASSERT_TRUE(SnapshotCodec::read(SnapshotCodec::write(w.driver()), copy.driver()));
+  EXPECT_EQ(copy.driver().state_hash(), w.driver().state_hash());
+}
+
 // Two folds that know other nodes differ in their state hash.
 TEST(Topologies, NodesAreInTheStateHash) {
   Fleet w;
