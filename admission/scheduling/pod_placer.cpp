@@ -170,9 +170,11 @@ const Reservation* PodPlacer::survivors_of(const WorkloadInfo& workload) const {
 
 tl::expected<WorkloadPlacement, PodPlacer::Refusal> PodPlacer::find(const WorkloadInfo& workload, const QuotaTree::Queue& queue,
                                                                     const Assignment& assignment, TopologyRoom::State& state,
-                                                                    topology::Explain explain) const {
+                                                                    For what) const {
   const auto wanted = units(workload, assignment);
   if (!wanted) return tl::unexpected(wanted.error());
+  // Where the places of one decide about those of the next, a test has to find the very places.
+  if (what == For::test && wanted->size() > 1) what = For::places;
   const Reservation* replaced = survivors_of(workload);
   // What the slice that is replaced has counts on: in a state without anybody its own pods are the only ones.
   const bool alone = replaced != nullptr && &state == &room_.unused();
@@ -180,7 +182,7 @@ tl::expected<WorkloadPlacement, PodPlacer::Refusal> PodPlacer::find(const Worklo
   WorkloadPlacement out;
   std::optional<Refusal> refusal;
   for (const Unit& unit : *wanted)
-    if (auto placed = place_unit(workload, queue, assignment, unit, replaced, state, explain, out); !placed) {
+    if (auto placed = place_unit(workload, queue, assignment, unit, replaced, state, what, out); !placed) {
       refusal = std::move(placed.error());
       break;
     }
@@ -244,8 +246,7 @@ std::vector<PodPlacer::FirstCount> PodPlacer::first_counts(const WorkloadInfo& w
 
 tl::expected<void, PodPlacer::Refusal> PodPlacer::place_unit(const WorkloadInfo& workload, const QuotaTree::Queue& queue,
                                                              const Assignment& assignment, const Unit& unit, const Reservation* replaced,
-                                                             TopologyRoom::State& state, topology::Explain explain,
-                                                             WorkloadPlacement& out) const {
+                                                             TopologyRoom::State& state, For what, WorkloadPlacement& out) const {
   const PodSetAssignment& workers = assignment.pod_sets[unit.workers];
   const PodSetInfo& info = workload.pod_sets[workers.pod_set];
   const TopologyRoom::Flavor& flavor = room_.flavor(unit.flavor);
@@ -256,7 +257,9 @@ tl::expected<void, PodPlacer::Refusal> PodPlacer::place_unit(const WorkloadInfo&
 
   const auto search = search_for(workload, queue, assignment, unit);
   if (!search) return refuse(search.error());
-  const auto& [rules, gang, filter, leader_filter] = *search;
+  const auto& [asked, gang, filter, leader_filter] = *search;
+  topology::PlacementRules rules = asked;
+  if (what == For::test) rules.compact = false;  // there are compact places where there are any, and they take longer to find
   const std::int32_t slice = rules.layers.front().size;
   Stay stay, leader_stays;
   if (replaced != nullptr) {
@@ -282,9 +285,10 @@ tl::expected<void, PodPlacer::Refusal> PodPlacer::place_unit(const WorkloadInfo&
     topology::Gang rest = gang;
     rest.count = more;
     if (!leader_stays.empty()) rest.leader.reset();
-    auto found = room_.place(state, unit.flavor, rules, rest, filter, leader_filter, explain);
+    auto found = room_.place(state, unit.flavor, rules, rest, filter, leader_filter,
+                             what == For::explanation ? topology::Explain::yes : topology::Explain::no);
     if (!found) {
-      if (explain == topology::Explain::no) return refuse({});
+      if (what != For::explanation) return refuse({});
       auto reasons = filter->reasons;
       if (leader_filter != filter)
         for (const auto& [why, n] : leader_filter->reasons) reasons.emplace("leader's " + why, n);
@@ -313,12 +317,12 @@ tl::expected<void, PodPlacer::Refusal> PodPlacer::place_unit(const WorkloadInfo&
 
 bool PodPlacer::fits(const WorkloadInfo& workload, const QuotaTree::Queue& queue, const Assignment& assignment,
                      TopologyRoom::State& state) const {
-  return find(workload, queue, assignment, state, topology::Explain::no).has_value();
+  return find(workload, queue, assignment, state, For::test).has_value();
 }
 
 tl::expected<WorkloadPlacement, std::string> PodPlacer::places_now(const WorkloadInfo& workload, const QuotaTree::Queue& queue,
                                                                    const Assignment& assignment) const {
-  auto found = find(workload, queue, assignment, room_.free());
+  auto found = find(workload, queue, assignment, room_.free(), For::explanation);
   if (found) return std::move(*found);
   std::string why;
   for (const std::uint32_t i : found.error().positions) {
@@ -331,7 +335,7 @@ tl::expected<WorkloadPlacement, std::string> PodPlacer::places_now(const Workloa
 
 void PodPlacer::place(const WorkloadInfo& workload, const QuotaTree::Queue& queue, Assignment& assignment,
                       TopologyRoom::State& state) const {
-  auto found = find(workload, queue, assignment, state, topology::Explain::no);
+  auto found = find(workload, queue, assignment, state, For::places);
   if (found)
     assignment.placement = std::move(*found);
   else
@@ -351,7 +355,7 @@ void PodPlacer::settle(const WorkloadInfo& workload, const QuotaTree::Queue& que
     for (ResourceChoice& c : p.choices) c.mode = std::min(c.mode, FlavorMode::preempt);
   };
   if (assignment.mode == AssignmentMode::fit) {
-    auto found = find(workload, queue, assignment, room_.free());
+    auto found = find(workload, queue, assignment, room_.free(), For::explanation);
     if (found) {
       assignment.placement = std::move(*found);
       return;
@@ -364,7 +368,7 @@ void PodPlacer::settle(const WorkloadInfo& workload, const QuotaTree::Queue& que
     }
     assignment.mode = AssignmentMode::preempt;
   }
-  auto found = find(workload, queue, assignment, room_.unused(), topology::Explain::no);
+  auto found = find(workload, queue, assignment, room_.unused(), For::places);
   if (!found) {  // whoever went, it would not help (TAS-111)
     for (const std::uint32_t i : found.error().positions) assignment.pod_sets[i].mode = AssignmentMode::no_fit;
     assignment.mode = AssignmentMode::no_fit;

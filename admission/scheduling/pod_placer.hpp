@@ -65,6 +65,8 @@ class PodPlacer {
     std::uint32_t workers = 0;
     std::int32_t leader = -1;  ///< −1: none.
   };
+  /// What a search is for: places, or the reason why there are none; places; or whether there are any, which is asked hundreds of times.
+  enum class For : std::uint8_t { explanation, places, test };
   struct Refusal {
     std::vector<std::uint32_t> positions;  ///< Of the pod sets that it is about.
     std::string text;
@@ -82,11 +84,10 @@ class PodPlacer {
   /// Adds the places of one unit to `out` and takes them in `state`.
   [[nodiscard]] tl::expected<void, Refusal> place_unit(const WorkloadInfo& workload, const QuotaTree::Queue& queue,
                                                        const Assignment& assignment, const Unit& unit, const Reservation* replaced,
-                                                       topology::TopologyRoom::State& state, topology::Explain explain,
-                                                       WorkloadPlacement& out) const;
+                                                       topology::TopologyRoom::State& state, For what, WorkloadPlacement& out) const;
   [[nodiscard]] tl::expected<WorkloadPlacement, Refusal> find(const WorkloadInfo& workload, const QuotaTree::Queue& queue,
                                                               const Assignment& assignment, topology::TopologyRoom::State& state,
-                                                              topology::Explain explain = topology::Explain::yes) const;
+                                                              For what) const;
   /// Where the pods of the slice that the workload replaces stand (77 §3.12); null: it replaces none, or its places do not matter.
   [[nodiscard]] const Reservation* survivors_of(const WorkloadInfo& workload) const;
 
