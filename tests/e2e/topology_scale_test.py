@@ -9,7 +9,7 @@ With --kafka a connector and N nodes share a log on a Kafka broker, and the one 
 At the end each pod stands on a host that its Workload was assigned, no host has more pods than it was assigned or more than it can hold, and
 the log says so at every record. Prints how long it took. TAS-31, TAS-80, TAS-88, TAS-126
 """
-import argparse, collections, os, subprocess, sys, time, unittest
+import argparse, collections, json, os, subprocess, sys, time, unittest
 
 import jobs_test
 from jobs_test import Controller  # noqa: F401 (the fixture makes one)
@@ -118,7 +118,7 @@ class TopologyScaleTest(Fixture):
         for at in range(0, len(jobs), 50):
             self.apply(*jobs[at:at + 50])
         said(f"{len(jobs)} Jobs of {wanted} pods are made")
-        kills, disturbed, deadline = 0, False, start + 60 * args.minutes
+        kills, disturbed, gone, deadline = 0, False, None, start + 60 * args.minutes
         while True:
             waiting = self.count("--field-selector", "spec.nodeName=,status.phase=Pending")
             running = self.count("--field-selector", "status.phase=Running")
@@ -135,8 +135,17 @@ class TopologyScaleTest(Fixture):
                 disturbed = True
                 self.kubectl("cordon", *[f"node-{i}" for i in range(args.nodes - 8, args.nodes)])
                 self.kubectl("taint", "node", "node-1", "node-21", "broken=yes:NoExecute")
+                gone = json.loads(self.kubectl("get", "node", "node-41", "-o", "json"))
                 self.kubectl("delete", "node", "node-41", "--wait=false")
                 said("nodes were cordoned, tainted and deleted")
+            elif gone is not None and running > wanted / 2:
+                for key in ("resourceVersion", "uid", "creationTimestamp", "managedFields"):
+                    gone["metadata"].pop(key, None)
+                self.kubectl("create", "-f", "-", input=json.dumps(gone))
+                self.kubectl("uncordon", *[f"node-{i}" for i in range(args.nodes - 8, args.nodes)])
+                self.kubectl("taint", "node", "node-1", "node-21", "broken-")
+                gone = None
+                said("they are back")
             time.sleep(5)
         said("all pods are bound")
         self.check(jobs)
