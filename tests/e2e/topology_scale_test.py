@@ -105,7 +105,7 @@ class TopologyScaleTest(Fixture):
 
     def pods_now(self):
         """name, job, node, selected host, phase of each."""
-        columns = "N:.metadata.name,J:.metadata.labels.job-name,H:.spec.nodeName,S:.spec.nodeSelector.kubernetes\\\\.io/hostname,P:.status.phase,D:.metadata.deletionTimestamp"
+        columns = "N:.metadata.name,J:.metadata.labels.job-name,H:.spec.nodeName,S:.spec.nodeSelector.kubernetes\\.io/hostname,P:.status.phase,D:.metadata.deletionTimestamp"
         text = self.kubectl("get", "pods", "-n", "default", "--no-headers", "-o", "custom-columns=" + columns)
         return [line.split() for line in text.splitlines()]
 
