@@ -3,15 +3,14 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <span>
 #include <utility>
-
-#include "admission/topology/offers.hpp"
 
 namespace hindsight::admission::topology {
 namespace {
 
 /// log2 of a number above 0, in units of 2⁻²⁴, rounded down. Integers, so that every machine orders domains alike.
-std::int64_t log2_of(std::int64_t n) {
+constexpr std::int64_t computed_log2(std::int64_t n) {
   const int whole = 63 - std::countl_zero(static_cast<std::uint64_t>(n));
   std::uint64_t mantissa = static_cast<std::uint64_t>(n) << (62 - whole) >> 31;  // in [1, 2), 31 bits behind the point
   std::int64_t out = whole;
@@ -26,25 +25,35 @@ std::int64_t log2_of(std::int64_t n) {
   return out;
 }
 
+/// Of the numbers of pods that hosts and racks have room for.
+constexpr auto small_log2 = [] {
+  std::array<std::int64_t, 1'024> out{};
+  for (std::size_t n = 1; n < out.size(); ++n) out[n] = computed_log2(static_cast<std::int64_t>(n));
+  return out;
+}();
+
+std::int64_t log2_of(std::int64_t n) { return n < std::ssize(small_log2) ? small_log2[static_cast<std::size_t>(n)] : computed_log2(n); }
+
 /// How evenly these domains share their pods, in units of 2⁻²⁴ bits.
 std::int64_t entropy(const DomainOffers& offers, TopologyTree::Range range) {
   std::int64_t total = 0, sum = 0;
   for (DomainIndex d = range.first; d < range.last; ++d) total += offers[d].pods;
   if (total == 0) return 0;
+  const std::int64_t whole = log2_of(total);
   // Σ p/T · (log2 T − log2 p); of numbers above 2³⁰ the share is taken first, so that nothing overflows.
   for (DomainIndex d = range.first; d < range.last; ++d) {
     const std::int64_t p = offers[d].pods;
-    if (p > 0)
-      sum += total < (std::int64_t{1} << 30) ? p * (log2_of(total) - log2_of(p)) / total : (log2_of(total) - log2_of(p)) / (total / p);
+    if (p > 0) sum += total < (std::int64_t{1} << 30) ? p * (whole - log2_of(p)) / total : (whole - log2_of(p)) / (total / p);
   }
   return sum;
 }
 
 class Balancer {
  public:
-  Balancer(const TopologyTree& tree, const PlacementRules& rules, const Gang& gang, const std::vector<DomainOffers>& offers)
-      : tree_(tree), rules_(rules), original_(offers), offers_(offers) {
+  Balancer(const TopologyTree& tree, const PlacementRules& rules, const Gang& gang, const Offers& offers)
+      : tree_(tree), rules_(rules), original_(offers), offers_(offers.all()) {
     how_ = question_of(tree, rules, gang);
+    layered_ = rules.layers.size() > 1;
     how_.rounded.assign(tree.level_count(), 0);
     leaders_ = gang.leader ? 1 : 0;
     need_ = gang.count / how_.slice_size;
@@ -55,7 +64,8 @@ class Balancer {
     pick_set();
     if (least_share_ < 1) return {};
     std::size_t level = rules_.level;
-    DomainOffers list(offers_[level].begin() + set_.first, offers_[level].begin() + set_.last);
+    const auto offers = offered(level, set_);
+    DomainOffers list(offers.begin(), offers.end());
     if (level < how_.slice_level) {
       sort_by_evenness(list);
       const auto chosen = choose(list);
@@ -79,24 +89,24 @@ class Balancer {
     std::int32_t used = 0;
     std::optional<DomainOffer> last_leader, last;
   };
-  [[nodiscard]] std::optional<Greedy> fill(DomainOffers list) const {
+  [[nodiscard]] std::optional<Greedy> fill(std::span<const DomainOffer> list) const {
     Greedy out;
-    std::int64_t n = need_, q = leaders_;
-    std::size_t k = 0;
-    if (leaders_ > 0) order_.sort_for_leader(list);
-    for (; q > 0 && k < list.size() && list[k].lead > 0; ++k) {
-      ++out.used;
-      out.last_leader = list[k];
-      q -= list[k].lead;
-      n -= list[k].slices_l;
+    std::int64_t n = need_;
+    if (leaders_ > 0) {
+      const auto first =
+          std::min_element(list.begin(), list.end(), [this](const auto& a, const auto& b) { return order_.before_for_leader(a, b); });
+      if (first == list.end() || first->lead == 0) return {};
+      out.used = 1;
+      out.last_leader = *first;
+      n -= first->slices_l;
     }
-    if (q > 0) return {};
-    list.erase(list.begin(), list.begin() + static_cast<std::ptrdiff_t>(k));
-    order_.sort(list);
-    for (std::size_t j = 0; n > 0 && j < list.size() && list[j].slices > 0; ++j) {
+    if (n <= 0) return out;
+    for (const DomainOffer& d : order_.first_of(list, static_cast<std::size_t>(n + leaders_))) {  // each takes a slice at least
+      if (n <= 0 || d.slices <= 0) break;
+      if (out.last_leader && out.last_leader->domain == d.domain) continue;
       ++out.used;
-      out.last = list[j];
-      n -= list[j].slices;
+      out.last = d;
+      n -= d.slices;
     }
     if (n > 0) return {};
     return out;
@@ -106,8 +116,13 @@ class Balancer {
     const auto [first, last] = tree_.children(level, d);
     out.insert(out.end(), offers_[level + 1].begin() + first, offers_[level + 1].begin() + last);
   }
-  [[nodiscard]] DomainOffers members(Range set) const {
-    return {offers_[rules_.level].begin() + set.first, offers_[rules_.level].begin() + set.last};
+  [[nodiscard]] std::span<const DomainOffer> offered(std::size_t level, Range set) const {
+    return std::span(offers_[level]).subspan(set.first, set.last - set.first);
+  }
+
+  /// Of domains of the level that is asked for, which are neighbours.
+  [[nodiscard]] Range children(Range set) const {
+    return {tree_.children(rules_.level, set.first).first, tree_.children(rules_.level, set.last - 1).last};
   }
 
   void pick_set() {
@@ -116,12 +131,9 @@ class Balancer {
   }
 
   void consider(Range set) {
-    DomainOffers among;
-    if (rules_.level < how_.slice_level)
-      for (DomainIndex d = set.first; d < set.last; ++d) append_children(rules_.level, d, among);
-    else
-      among = members(set);
-    const auto filled = fill(std::move(among));
+    if (set.first == set.last) return;
+    const bool below = rules_.level < how_.slice_level;
+    const auto filled = fill(below ? offered(rules_.level + 1, children(set)) : offered(rules_.level, set));
     if (!filled) return;
     std::int32_t share = need_ / filled->used;
     if (filled->last_leader) share = std::min(share, filled->last_leader->slices_l);
@@ -130,13 +142,13 @@ class Balancer {
     const std::int32_t beside_leader = leaders_ > 0 && filled->last ? std::min(share, filled->last->slices_l) : share;
 
     prune(set, share);
-    auto pruned = fill(members(set));
+    auto pruned = fill(offered(rules_.level, set));
     if (!pruned && beside_leader < share) {  // once more with room for the leader wherever it may come to stand
       if (beside_leader < 1 || beside_leader < least_share_) return;
       share = beside_leader;
       restore(set);
       prune(set, share);
-      pruned = fill(members(set));
+      pruned = fill(offered(rules_.level, set));
     }
     if (!pruned || (share == least_share_ && pruned->used >= used_)) return;
     least_share_ = share;
@@ -155,32 +167,40 @@ class Balancer {
     }
   }
   void restore(Range set) {
-    for_subtree(rules_.level, set, [&](std::size_t level, DomainIndex d) { offers_[level][d] = original_[level][d]; });
+    for_subtree(rules_.level, set, [&](std::size_t level, DomainIndex d) { offers_[level][d] = original_.at(level, d); });
   }
-  void prune_below(std::size_t level, DomainIndex d, std::int32_t share) {
-    const DomainOffer offer = offers_[level][d];
+  /// Of one domain. False: it offers enough.
+  bool prune_below(std::size_t level, DomainIndex d, std::int32_t share) {
+    const DomainOffer& offer = offers_[level][d];
     const bool all = offer.slices < share;
-    if (!all && (offer.lead == 0 || offer.slices_l >= share)) return;
+    if (!all && (offer.lead == 0 || offer.slices_l >= share)) return false;
     for_subtree(level, {d, d + 1}, [&](std::size_t l, DomainIndex i) {
       DomainOffer& o = offers_[l][i];
       if (all) o.pods = o.slices = 0;
       o.pods_l = o.slices_l = o.lead = 0;
     });
+    return true;
   }
   void prune(Range set, std::int32_t share) {
     const std::size_t top = rules_.level;
     if (top < tree_.lowest()) {
       for (DomainIndex d = set.first; d < set.last; ++d) {
         const auto [first, last] = tree_.children(top, d);
-        for (DomainIndex c = first; c < last; ++c) prune_below(top + 1, c, share);
+        bool any = false;
+        for (DomainIndex c = first; c < last; ++c) any |= prune_below(top + 1, c, share);
+        if (any && !layered_) roll_up(tree_, offers_, top, d, how_);
       }
-      std::vector<Range> ranges{set};
-      for (std::size_t l = top; l + 1 < tree_.lowest(); ++l)
-        ranges.push_back({tree_.children(l, ranges.back().first).first, tree_.children(l, ranges.back().last - 1).last});
-      for (std::size_t l = tree_.lowest(); l-- > top;)
-        for (DomainIndex d = ranges[l - top].first; d < ranges[l - top].last; ++d) roll_up(tree_, offers_, l, d, how_);
+      if (layered_) sum_up(set);
     }
     for (DomainIndex d = set.first; d < set.last; ++d) prune_below(top, d, share);
+  }
+  /// Here pods count that slices within slices leave over, so that what was summed up before is of no use.
+  void sum_up(Range set) {
+    std::vector<Range> ranges{set};
+    for (std::size_t l = rules_.level; l + 1 < tree_.lowest(); ++l)
+      ranges.push_back({tree_.children(l, ranges.back().first).first, tree_.children(l, ranges.back().last - 1).last});
+    for (std::size_t l = tree_.lowest(); l-- > rules_.level;)
+      for (DomainIndex d = ranges[l - rules_.level].first; d < ranges[l - rules_.level].last; ++d) roll_up(tree_, offers_, l, d, how_);
   }
 
   // ---- the domains with the least room that suffice (step 5) ------------------------------------------------------------------------
@@ -224,13 +244,14 @@ class Balancer {
     std::vector<Link> links;
     std::vector<std::vector<State>> states(used + 1);  // by number of domains used, sorted by key
     states[0].push_back({leaders_, std::int64_t{need_} * how_.slice_size, -1});
+    std::array<std::vector<State>, 2> found;  // with the leader on a domain, and without
     for (std::uint32_t at = 0; at < list.size(); ++at) {
       const DomainOffer& d = list[at];
       for (std::size_t i = used; i > 0; --i) {
         const auto& before = states[i - 1];
         steps_ += static_cast<std::int64_t>(before.size()) + 1;
         if (steps_ > balance_steps_max) return {};
-        std::array<std::vector<State>, 2> found;  // with the leader on the domain, and without
+        for (auto& f : found) f.clear();
         for (const State& s : before) {
           if (s.leaders <= 0 && s.pods <= 0) continue;
           const auto add = [&](std::size_t which, std::int64_t leaders, std::int64_t pods) {
@@ -255,10 +276,10 @@ class Balancer {
     return out;
   }
   /// Adds what is new. Both are sorted; the links of `found` are those before domain `at`.
-  static void merge(std::vector<State>& known, const std::vector<State>& found, std::uint32_t at, std::vector<Link>& links) {
+  void merge(std::vector<State>& known, const std::vector<State>& found, std::uint32_t at, std::vector<Link>& links) {
     if (found.empty()) return;
-    std::vector<State> out;
-    out.reserve(known.size() + found.size());
+    std::vector<State>& out = merged_;
+    out.clear();
     auto k = known.begin();
     for (const State& f : found) {
       while (k != known.end() && k->key() < f.key()) out.push_back(*k++);
@@ -267,7 +288,7 @@ class Balancer {
       out.push_back({f.leaders, f.pods, static_cast<std::int32_t>(links.size() - 1)});
     }
     out.insert(out.end(), k, known.end());
-    known = std::move(out);
+    known.swap(out);
   }
 
   // ---- to each its share (step 6) -----------------------------------------------------------------------------------------------------
@@ -296,12 +317,14 @@ class Balancer {
 
   const TopologyTree& tree_;
   const PlacementRules& rules_;
-  const std::vector<DomainOffers>& original_;
+  const Offers& original_;
   std::vector<DomainOffers> offers_;  ///< Pruned, of the sets that were considered.
   Question how_;
+  bool layered_ = false;  ///< Slices within slices.
   std::int32_t leaders_ = 0, need_ = 0;
   DomainOrder order_{false};
   std::int64_t steps_ = 0;
+  std::vector<State> merged_;     ///< Memory of `merge`.
   Range set_{0, 0};               ///< The best one, at the level that is asked for.
   std::int32_t least_share_ = 0;  ///< In slices; 0: there is no set.
   std::int32_t used_ = 0;         ///< Domains of the set that filling up would use.
@@ -309,8 +332,7 @@ class Balancer {
 
 }  // namespace
 
-std::optional<Balanced> balance(const TopologyTree& tree, const PlacementRules& rules, const Gang& gang,
-                                const std::vector<DomainOffers>& offers) {
+std::optional<Balanced> balance(const TopologyTree& tree, const PlacementRules& rules, const Gang& gang, const Offers& offers) {
   return Balancer(tree, rules, gang, offers).run();
 }
 

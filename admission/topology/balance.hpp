@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "admission/topology/domain_list.hpp"
+#include "admission/topology/offers.hpp"
 #include "admission/topology/placement.hpp"
 #include "admission/topology/topology_tree.hpp"
 
@@ -22,9 +23,9 @@ struct Balanced {
 };
 
 /// Spreads `gang` over domains of one parent so that the smallest share is as large as possible, with as few domains as that takes (§3.10).
-/// `offers`: by level and domain. Nothing: no parent has room for all of it, shares cannot be evened out, or the choice would take more
-/// than balance_steps_max steps.
+/// Nothing: no parent has room for all of it, shares cannot be evened out, or the choice would take more than balance_steps_max
+/// steps.
 [[nodiscard]] std::optional<Balanced> balance(const TopologyTree& tree, const PlacementRules& rules, const Gang& gang,
-                                              const std::vector<DomainOffers>& offers);
+                                              const Offers& offers);
 
 }  // namespace hindsight::admission::topology

@@ -3,6 +3,12 @@
 #include <algorithm>
 
 namespace hindsight::admission::topology {
+namespace {
+
+/// A heap of so many finds the first of a list in one look at each; of more they are selected.
+constexpr std::size_t few = 64;
+
+}  // namespace
 
 bool DomainOrder::before(const DomainOffer& a, const DomainOffer& b) const {
   if (a.score != b.score) return a.score > b.score;
@@ -19,6 +25,30 @@ bool DomainOrder::before_for_leader(const DomainOffer& a, const DomainOffer& b) 
 
 void DomainOrder::sort(DomainOffers& list) const {
   std::sort(list.begin(), list.end(), [this](const DomainOffer& a, const DomainOffer& b) { return before(a, b); });
+}
+
+DomainOffers::iterator DomainOrder::sort_first(DomainOffers& list, std::size_t count) const {
+  const auto less = [this](const DomainOffer& a, const DomainOffer& b) { return before(a, b); };
+  const auto end = list.begin() + static_cast<std::ptrdiff_t>(std::min(count, list.size()));
+  if (count <= few) {
+    std::partial_sort(list.begin(), end, list.end(), less);
+  } else {
+    if (end != list.end()) std::nth_element(list.begin(), end, list.end(), less);
+    std::sort(list.begin(), end, less);
+  }
+  return end;
+}
+
+DomainOffers DomainOrder::first_of(std::span<const DomainOffer> list, std::size_t count) const {
+  if (count <= few) {
+    DomainOffers out(std::min(count, list.size()));
+    std::partial_sort_copy(list.begin(), list.end(), out.begin(), out.end(),
+                           [this](const DomainOffer& a, const DomainOffer& b) { return before(a, b); });
+    return out;
+  }
+  DomainOffers out(list.begin(), list.end());
+  out.erase(sort_first(out, count), out.end());
+  return out;
 }
 
 void DomainOrder::sort_for_leader(DomainOffers& list) const {

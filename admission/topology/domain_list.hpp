@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <vector>
 
 #include "admission/topology/topology_tree.hpp"
@@ -47,6 +48,10 @@ class DomainOrder {
   /// As hosts of pods (W).
   [[nodiscard]] bool before(const DomainOffer& a, const DomainOffer& b) const;
   void sort(DomainOffers& list) const;
+  /// Only so many at the front are sorted, and none behind them goes before them. Returns where these begin.
+  DomainOffers::iterator sort_first(DomainOffers& list, std::size_t count) const;
+  /// The first of them, sorted, so many at most.
+  [[nodiscard]] DomainOffers first_of(std::span<const DomainOffer> list, std::size_t count) const;
   /// As hosts of the leader (WL).
   [[nodiscard]] bool before_for_leader(const DomainOffer& a, const DomainOffer& b) const;
   void sort_for_leader(DomainOffers& list) const;

@@ -5,13 +5,24 @@
 namespace hindsight::admission::topology {
 
 void FreeLeaves::touch(DomainIndex leaf) {
-  if (kept_.empty()) return;
-  if (!changed_.empty() && changed_.back() == leaf && forgotten_ + changed_.size() > read_) return;
+  if (kept_.empty() || last_change_[leaf] == asks_) return;
   if (changed_.size() > capacity_.leaves() / 4 + 64) {  // to count all anew costs less than to follow so many
-    forgotten_ += changed_.size();
-    changed_.clear();
+    // Who has asked last most likely asks next, so that what it has not followed stays while anything else can go.
+    const auto followed = static_cast<std::ptrdiff_t>(read_ > forgotten_ ? read_ - forgotten_ : changed_.size());
+    changed_.erase(changed_.begin(), changed_.begin() + followed);
+    forgotten_ += static_cast<std::uint64_t>(followed);
   }
+  last_change_[leaf] = asks_;
   changed_.push_back(leaf);
+}
+
+void FreeLeaves::note_read(Kept& kept) {
+  kept.seen = read_ = forgotten_ + changed_.size();
+  kept.asked = ++questions_;
+  if (last_change_.empty()) last_change_.resize(capacity_.leaves());
+  if (++asks_ != 0) return;
+  std::fill(last_change_.begin(), last_change_.end(), 0);
+  asks_ = 1;
 }
 
 void FreeLeaves::follow(Kept& kept, const TopologyTree& tree, const LeafRules& rules) const {
@@ -49,8 +60,7 @@ const Offers& FreeLeaves::offers(const TopologyTree& tree, const Question& quest
     kept = &insert({Offers(tree, question), workers, leader, 0, 0}, tree.leaves());
     kept->offers.count_all(tree, capacity_, rules);
   }
-  kept->seen = read_ = forgotten_ + changed_.size();
-  kept->asked = ++questions_;
+  note_read(*kept);
   return kept->offers;
 }
 
@@ -83,8 +93,7 @@ void FirstCount::count(std::size_t number) {
 void FreeLeaves::keep(FirstCount&& counted) {
   for (const auto& part : counted.tallies_) counted.offers_->add(part);
   counted.offers_->sum_up(counted.tree_);
-  read_ = forgotten_ + changed_.size();
-  insert({std::move(*counted.offers_), std::move(counted.workers_), std::move(counted.leader_), read_, ++questions_}, counted.leaves());
+  note_read(insert({std::move(*counted.offers_), std::move(counted.workers_), std::move(counted.leader_), 0, 0}, counted.leaves()));
 }
 
 }  // namespace hindsight::admission::topology

@@ -66,8 +66,16 @@ class FreeLeaves {
   [[nodiscard]] const Capacity& capacity() const { return capacity_; }
 
   /// As Capacity::change.
-  void change(Symbol resource, DomainIndex leaf, Amount amount) {
+  void change(const Symbol& resource, DomainIndex leaf, Amount amount) {
     capacity_.change(resource, leaf, amount);
+    touch(leaf);
+  }
+  /// Takes what so many pods ask for off the leaf; below 0 gives it back.
+  void take(const PodRequest& request, DomainIndex leaf, std::int32_t pods) {
+    for (const auto& [resource, amount] : request) {
+      const Amount all = multiply(amount, pods < 0 ? -pods : pods);
+      capacity_.change(resource, leaf, pods < 0 ? all : subtract(0, all));
+    }
     touch(leaf);
   }
   /// Something else about a leaf has changed: whether it takes part, or what a filter says of it.
@@ -106,13 +114,17 @@ class FreeLeaves {
   [[nodiscard]] Kept* find(const Question& question, const std::shared_ptr<const LeafFilter>& workers,
                            const std::shared_ptr<const LeafFilter>& leader) const;
   Kept& insert(Kept kept, std::size_t leaves);
+  /// `kept` has followed all changes.
+  void note_read(Kept& kept);
 
   Capacity capacity_;
   std::vector<std::unique_ptr<Kept>> kept_;
-  std::vector<DomainIndex> changed_;  ///< Leaves, the last ones; nobody is interested in those before.
-  std::uint64_t forgotten_ = 0;       ///< How many changes were before these.
-  std::uint64_t read_ = 0;            ///< Up to here somebody has followed.
-  std::uint64_t questions_ = 0;       ///< That were asked.
+  std::vector<DomainIndex> changed_;        ///< Leaves, the last ones.
+  std::vector<std::uint32_t> last_change_;  ///< By leaf: the value of `asks_` then. Empty: nobody has asked anything.
+  std::uint32_t asks_ = 1;                  ///< How often somebody has followed; begins anew at 1.
+  std::uint64_t forgotten_ = 0;             ///< How many changes were before these.
+  std::uint64_t read_ = 0;                  ///< Up to here somebody has followed.
+  std::uint64_t questions_ = 0;             ///< That were asked.
 };
 
 }  // namespace hindsight::admission::topology

@@ -1,6 +1,8 @@
 #include "admission/topology/offers.hpp"
 
 #include <algorithm>
+#include <array>
+#include <limits>
 #include <utility>
 
 namespace hindsight::admission::topology {
@@ -67,8 +69,23 @@ std::vector<DomainOffers> Offers::all() const {
   std::vector<DomainOffers> out = above_;
   DomainOffers& leaves = out.emplace_back();
   leaves.reserve(pods_.size());
-  for (DomainIndex d = 0; d < pods_.size(); ++d) leaves.push_back(leaf(d));
+  each(lowest_, [&](const DomainOffer& e) { leaves.push_back(e); });
   return out;
+}
+
+std::optional<DomainIndex> Offers::tightest_leaf(std::int32_t need) const {
+  // Two passes without a branch in the loops cost a tenth of one that remembers the leaf: which leaves suffice cannot be predicted.
+  constexpr std::size_t lanes = 8;
+  std::array<std::int32_t, lanes> least;
+  least.fill(unlimited_pods);
+  const auto see = [need](std::int32_t& out, std::int32_t n) { out = n >= need && n < out ? n : out; };
+  std::size_t i = 0;
+  for (; i + lanes <= pods_.size(); i += lanes)
+    for (std::size_t lane = 0; lane < lanes; ++lane) see(least[lane], pods_[i + lane]);
+  for (; i < pods_.size(); ++i) see(least[0], pods_[i]);
+  const auto it = std::find(pods_.begin(), pods_.end(), *std::min_element(least.begin(), least.end()));
+  if (it == pods_.end()) return {};
+  return static_cast<DomainIndex>(it - pods_.begin());
 }
 
 // ---- leaves (§3.3) ------------------------------------------------------------------------------------------------------------------
@@ -109,6 +126,19 @@ std::int32_t Offers::fits(const std::vector<Need>& needs, DomainIndex leaf) {
     if (out <= 0) return 0;
   }
   return static_cast<std::int32_t>(out);
+}
+
+void Offers::limit(std::span<Amount> pods, const Need& need, DomainIndex first) {
+  if (need.column == nullptr) return std::fill(pods.begin(), pods.end(), 0);
+  const Amount* has = need.column + first;
+  if (need.amount == 1) {
+    for (std::size_t i = 0; i < pods.size(); ++i) pods[i] = std::clamp<Amount>(has[i], 0, pods[i]);
+  } else if (need.amount <= std::numeric_limits<Amount>::max() / unlimited_pods) {  // no product overflows
+    for (std::size_t i = 0; i < pods.size(); ++i)
+      if (need.amount * pods[i] > has[i]) pods[i] = std::max<Amount>(has[i], 0) / need.amount;
+  } else {
+    for (std::size_t i = 0; i < pods.size(); ++i) pods[i] = std::clamp<Amount>(has[i] / need.amount, 0, pods[i]);
+  }
 }
 
 std::size_t Offers::lack(const std::vector<Need>& needs, DomainIndex leaf) {
@@ -168,13 +198,20 @@ Offers::Tally Offers::count(const Capacity& free, const LeafRules& leaves, Domai
     return out;
   }
   out.present = static_cast<std::int32_t>(last - first);
-  for (DomainIndex leaf = first; leaf < last; ++leaf) {
-    const std::int32_t n = fits(needs.pods, leaf);
-    pods_[leaf] = n;
-    if (n != 0) continue;
-    const std::size_t lacks = lack(needs.pods, leaf);
-    pods_[leaf] = no_room - static_cast<std::int32_t>(lacks);
-    ++out.lacking[lacks];
+  constexpr DomainIndex block = 512;  // that stay in the nearest cache while one resource is looked at after another
+  std::array<Amount, block> fit;
+  for (DomainIndex from = first; from < last; from += block) {
+    const std::span room(fit.data(), std::min(block, last - from));
+    std::fill(room.begin(), room.end(), unlimited_pods);
+    for (const Need& need : needs.pods) limit(room, need, from);
+    for (std::size_t i = 0; i < room.size(); ++i) {
+      const DomainIndex leaf = from + static_cast<DomainIndex>(i);
+      pods_[leaf] = static_cast<std::int32_t>(room[i]);
+      if (room[i] != 0) continue;
+      const std::size_t lacks = lack(needs.pods, leaf);
+      pods_[leaf] = no_room - static_cast<std::int32_t>(lacks);
+      ++out.lacking[lacks];
+    }
   }
   return out;
 }

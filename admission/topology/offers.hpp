@@ -48,7 +48,7 @@ class Offers {
   void each(std::size_t level, const See& see) const {
     if (level != lowest_) {
       for (const DomainOffer& d : above_[level]) see(d);
-    } else if (is_plain() && question_.slice_level == lowest_ && question_.slice_size == 1) {
+    } else if (counts_single_pods()) {
       DomainOffer e;
       for (DomainIndex d = 0; d < pods_.size(); ++d) {
         e.domain = d;
@@ -61,6 +61,10 @@ class Offers {
   }
   /// By level and domain.
   [[nodiscard]] std::vector<DomainOffers> all() const;
+  /// Do leaves hold single pods that are all alike, without a leader and without preferences?
+  [[nodiscard]] bool counts_single_pods() const { return is_plain() && question_.slice_level == lowest_ && question_.slice_size == 1; }
+  /// Where they do: the first of the leaves with the least room that suffices for `need` pods, of 1 or more.
+  [[nodiscard]] std::optional<DomainIndex> tightest_leaf(std::int32_t need) const;
 
   /// Do the pods prefer some leaves?
   [[nodiscard]] bool is_scored() const { return !scores_.empty(); }
@@ -112,6 +116,8 @@ class Offers {
   [[nodiscard]] static std::vector<Need> needs_of(const Capacity& free, const PodRequest& request, const PodRequest* leader);
   /// Pods that the leaf has room for.
   [[nodiscard]] static std::int32_t fits(const std::vector<Need>& needs, DomainIndex leaf);
+  /// Of leaves from `first` on: no more pods than one resource allows; 0 and more.
+  static void limit(std::span<Amount> pods, const Need& need, DomainIndex first);
   /// Of a leaf without room for one: the first resource that it lacks.
   [[nodiscard]] static std::size_t lack(const std::vector<Need>& needs, DomainIndex leaf);
   void count_leaf(const Needs& needs, const LeafRules& leaves, DomainIndex leaf, Tally& tally);

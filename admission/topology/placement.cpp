@@ -42,6 +42,8 @@ class Search {
   std::optional<Found> search(std::size_t level) {
     searched_ = level;
     if (offers_.present() == 0) return give_up(0, true);
+    if (level == tree_.lowest() && offers_.counts_single_pods() && need() > 0)
+      if (const auto leaf = offers_.tightest_leaf(need())) return Found{level, {offers_.at(level, *leaf)}};
     const auto tighter = [](const DomainOffer& a, const DomainOffer& b) {
       if (a.score != b.score) return a.score > b.score;
       if (a.slices_l != b.slices_l) return a.slices_l < b.slices_l;
@@ -67,19 +69,16 @@ class Search {
     offers_.each(level, [&](const DomainOffer& e) {
       if (e.slices > 0) list.push_back(e);
     });
-    const auto used = static_cast<std::ptrdiff_t>(std::min(list.size(), static_cast<std::size_t>(need())));
-    const auto before = [this](const DomainOffer& a, const DomainOffer& b) { return order_.before(a, b); };
-    if (used < std::ssize(list)) std::nth_element(list.begin(), list.begin() + used, list.end(), before);
-    std::sort(list.begin(), list.begin() + used, before);
+    const auto sorted = order_.sort_first(list, static_cast<std::size_t>(need()));
 
     Found out{level, {}};
     std::int32_t n = need();
-    for (auto it = list.begin(); it != list.begin() + used && n > 0; ++it) {
+    for (auto it = list.begin(); it != sorted && n > 0; ++it) {
       auto chosen = it;
       if (order_.best_fit() && it->slices >= n)  // the last one: the tightest of all that are left
         for (auto other = it; other != list.end(); ++other)
           if (other->score == it->score && other->slices >= n &&
-              (other->slices != chosen->slices ? other->slices < chosen->slices : before(*other, *chosen)))
+              (other->slices != chosen->slices ? other->slices < chosen->slices : order_.before(*other, *chosen)))
             chosen = other;
       out.domains.push_back(*chosen);
       n -= chosen->slices;
@@ -181,7 +180,7 @@ class Search {
 
   /// §3.10; nothing: it cannot be done so.
   [[nodiscard]] std::optional<Placement> spread_evenly() {
-    auto balanced = balance(tree_, rules_, gang_, offers_.all());
+    auto balanced = balance(tree_, rules_, gang_, offers_);
     if (!balanced) return {};
     pruned_ = &balanced->offers;
     const bool whole = hand_down(balanced->level, balanced->domains);

@@ -262,11 +262,7 @@ void TopologyRoom::release(WorkloadId workload) {
 // ---- on trial -----------------------------------------------------------------------------------------------------------------------
 
 void TopologyRoom::take(State& state, const Holding& holding, int sign) {
-  for (const auto& use : holding.uses)
-    for (const auto& [resource, amount] : holding.requests[use.request]) {
-      const Amount all = multiply(amount, use.pods);
-      state[use.flavor].change(resource, use.leaf, sign > 0 ? subtract(0, all) : all);
-    }
+  for (const auto& use : holding.uses) state[use.flavor].take(holding.requests[use.request], use.leaf, sign * use.pods);
 }
 
 bool TopologyRoom::take(State& state, WorkloadId workload, int sign) const {

@@ -7,17 +7,17 @@
 
 namespace hindsight::admission::topology {
 
-const Amount* Capacity::column(Symbol resource) const {
+const Amount* Capacity::column(const Symbol& resource) const {
   const auto it = std::find(resources_.begin(), resources_.end(), resource);
   return it == resources_.end() ? nullptr : columns_[static_cast<std::size_t>(it - resources_.begin())].data();
 }
 
-Amount Capacity::at(Symbol resource, DomainIndex leaf) const {
+Amount Capacity::at(const Symbol& resource, DomainIndex leaf) const {
   const Amount* amounts = column(resource);
   return amounts == nullptr ? 0 : amounts[leaf];
 }
 
-void Capacity::add(Symbol resource, DomainIndex leaf, Amount amount) {
+void Capacity::add(const Symbol& resource, DomainIndex leaf, Amount amount) {
   const auto it = std::lower_bound(resources_.begin(), resources_.end(), resource, ByText{});
   const auto place = it - resources_.begin();
   if (it == resources_.end() || *it != resource) {
@@ -28,7 +28,7 @@ void Capacity::add(Symbol resource, DomainIndex leaf, Amount amount) {
   mine = hindsight::add(mine, amount);
 }
 
-void Capacity::change(Symbol resource, DomainIndex leaf, Amount amount) {
+void Capacity::change(const Symbol& resource, DomainIndex leaf, Amount amount) {
   const auto it = std::find(resources_.begin(), resources_.end(), resource);
   if (it == resources_.end()) return;
   Amount& mine = columns_[static_cast<std::size_t>(it - resources_.begin())][leaf];

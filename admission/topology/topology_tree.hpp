@@ -28,12 +28,12 @@ class Capacity {
   /// By text of the name.
   [[nodiscard]] const std::vector<Symbol>& resources() const { return resources_; }
   /// Null: no leaf has any of it.
-  [[nodiscard]] const Amount* column(Symbol resource) const;
-  [[nodiscard]] Amount at(Symbol resource, DomainIndex leaf) const;
+  [[nodiscard]] const Amount* column(const Symbol& resource) const;
+  [[nodiscard]] Amount at(const Symbol& resource, DomainIndex leaf) const;
   /// May be negative. Saturates.
-  void add(Symbol resource, DomainIndex leaf, Amount amount);
+  void add(const Symbol& resource, DomainIndex leaf, Amount amount);
   /// As `add`, of a resource that some leaf has any of; nothing of others.
-  void change(Symbol resource, DomainIndex leaf, Amount amount);
+  void change(const Symbol& resource, DomainIndex leaf, Amount amount);
 
  private:
   std::size_t leaves_ = 0;

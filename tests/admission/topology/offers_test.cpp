@@ -5,8 +5,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
+#include <limits>
 #include <memory>
+#include <optional>
 #include <random>
+#include <string>
 #include <vector>
 
 #include "admission/topology/free_leaves.hpp"
@@ -115,6 +119,46 @@ TEST(Offers, FollowWhatChanges) {
   }
 }
 
+// Many leaves are counted in blocks; each offers what there is, also where much too much is taken of it, and where requests are as large as
+// amounts can be.
+TEST(Offers, OfManyLeavesAreThoseOfEach) {
+  const Symbol gpu("nvidia.com/gpu");
+  constexpr Amount most = std::numeric_limits<Amount>::max();
+  constexpr DomainIndex leaves = 1'300;
+  std::vector<TopologyTree::Node> nodes;
+  for (DomainIndex i = 0; i < leaves; ++i) {
+    const std::string name = "host-" + std::to_string(10'000 + i);
+    nodes.push_back({name, {"rack-" + std::to_string(10'000 + i / 20), name}, {{cpu, 0}, {gpu, 0}, {pods, 0}}});
+  }
+  const auto tree = TopologyTree::build({"rack", "kubernetes.io/hostname"}, std::move(nodes));
+  std::mt19937_64 random(7);
+  const auto some = [&]() -> Amount {
+    const auto n = static_cast<Amount>(random() % 100'000);
+    const std::array<Amount, 8> values{0, n, n, n, -n, most, -most, most / 2};
+    return values[random() % values.size()];
+  };
+  for (int round = 0; round < 200; ++round) {
+    Capacity free(leaves);
+    for (DomainIndex leaf = 0; leaf < leaves; ++leaf) {
+      free.add(cpu, leaf, some());
+      if (round % 3 != 0) free.add(gpu, leaf, static_cast<Amount>(random() % 9));
+      free.add(pods, leaf, round % 5 == 0 ? some() : 110);
+    }
+    const std::array<Amount, 6> sizes{1, 250, 4'000, most / unlimited_pods, most / unlimited_pods + 1, most};
+    const PodRequest request{{cpu, sizes[random() % sizes.size()]}, {gpu, static_cast<Amount>(random() % 3)}, {pods, 1}};
+    Offers offers(tree, {request, {}, 1, 1, {0, 0}});
+    offers.count_all(tree, free, {});
+    std::optional<DomainIndex> tightest;
+    const auto need = static_cast<std::int32_t>(1 + random() % 20);
+    for (DomainIndex leaf = 0; leaf < leaves; ++leaf) {
+      const std::int32_t room = pods_on(free, request, leaf).first;
+      ASSERT_EQ(offers.at(1, leaf).pods, room) << "round " << round << ", leaf " << leaf;
+      if (room >= need && (!tightest || room < offers.at(1, *tightest).pods)) tightest = leaf;
+    }
+    ASSERT_EQ(offers.tightest_leaf(need), tightest) << "round " << round;
+  }
+}
+
 // Whoever asks several questions by turns, while amounts change, more often than questions are kept and changes remembered, gets what is
 // true.
 TEST(FreeLeaves, AnswerWhatIsTrueNow) {
@@ -137,7 +181,7 @@ TEST(FreeLeaves, AnswerWhatIsTrueNow) {
     const std::vector<std::uint8_t> absent(c.leaves());
     FreeLeaves free((*c).free);
     for (int step = 0; step < 30; ++step) {
-      for (int i = 0, n = c.below(step % 10 == 9 ? 200 : 4); i < n; ++i)
+      for (int i = 0, n = c.below(step % 10 == 9 ? 200 : 20); i < n; ++i)
         free.change(cpu, static_cast<DomainIndex>(c.below(c.leaves())), 250 * (c.below(9) - 4));
       const auto which = static_cast<std::size_t>(c.below(gangs.size()));
       const Offers& offers = free.offers((*c).tree, question_of((*c).tree, rules[which], gangs[which]), workers, leader, absent);
