@@ -68,8 +68,8 @@ Offers::Offers(const TopologyTree& tree, Question question)
 std::vector<DomainOffers> Offers::all() const {
   std::vector<DomainOffers> out = above_;
   DomainOffers& leaves = out.emplace_back();
-  leaves.reserve(pods_.size());
-  each(lowest_, [&](const DomainOffer& e) { leaves.push_back(e); });
+  leaves.resize(pods_.size());
+  each(lowest_, [&](const DomainOffer& e) { leaves[e.domain] = e; });
   return out;
 }
 
