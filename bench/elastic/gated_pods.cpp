@@ -20,72 +20,111 @@ namespace {
 
 constexpr const char* space = "default";
 
-std::string pod_name(const std::string& prefix, std::size_t i) {
+constexpr const char* rack_label = "example.com/rack";
+constexpr const char* host_label = "kubernetes.io/hostname";
+constexpr std::size_t pods_on_host = 100, hosts_in_rack = 16;
+
+std::string numbered(const std::string& prefix, std::size_t i) {
   std::array<char, 32> digits{};
   std::snprintf(digits.data(), digits.size(), "-%05zu", i);
   return prefix + digits.data();
 }
 
-Json pod_spec() {
-  return {{"restartPolicy", "Never"},
-          {"schedulingGates", {{{"name", keys::elastic_gate}}}},
-          {"containers", {{{"name", "c"}, {"image", "registry.example/none:1"}, {"resources", {{"requests", {{"cpu", "100m"}}}}}}}}};
+Json object(const char* version, const char* kind, Json metadata, Json spec) {
+  return {{"apiVersion", version}, {"kind", kind}, {"metadata", std::move(metadata)}, {"spec", std::move(spec)}};
+}
+
+Json pod_spec(Gate gate) {
+  Json out{{"restartPolicy", "Never"},
+           {"containers", {{{"name", "c"}, {"image", "registry.example/none:1"}, {"resources", {{"requests", {{"cpu", "100m"}}}}}}}}};
+  out["schedulingGates"] = {{{"name", gate == Gate::elastic ? keys::elastic_gate : keys::topology_gate}}};
+  return out;
+}
+
+/// What stands in the template of a Job that has not been started: with its start Hindsight adds the gate of topologies.
+Json pod_template(Gate gate) {
+  Json spec = pod_spec(gate);
+  if (gate == Gate::elastic) return {{"spec", std::move(spec)}};
+  spec.erase("schedulingGates");
+  return {{"metadata", {{"annotations", {{keys::preferred_topology, rack_label}}}}}, {"spec", std::move(spec)}};
 }
 
 Json cluster_queue(std::size_t pods) {
   const Json quota{{"name", "cpu"}, {"nominalQuota", std::to_string(pods)}};
-  return {{"apiVersion", "kueue.x-k8s.io/v1beta2"},
-          {"kind", "ClusterQueue"},
-          {"metadata", {{"name", ungate_queue}}},
-          {"spec",
-           {{"namespaceSelector", Json::object()},
-            {"stopPolicy", "Hold"},
-            {"resourceGroups", {{{"coveredResources", {"cpu"}}, {"flavors", {{{"name", "any"}, {"resources", Json::array({quota})}}}}}}}}}};
+  return object(
+      "kueue.x-k8s.io/v1beta2", "ClusterQueue", {{"name", ungate_queue}},
+      {{"namespaceSelector", Json::object()},
+       {"stopPolicy", "Hold"},
+       {"resourceGroups", {{{"coveredResources", {"cpu"}}, {"flavors", {{{"name", "any"}, {"resources", Json::array({quota})}}}}}}}});
+}
+
+Json host(std::size_t i) {
+  const std::string name = numbered("host", i);
+  Json out =
+      object("v1", "Node",
+             {{"name", name}, {"labels", {{"pool", "burst"}, {rack_label, numbered("rack", i / hosts_in_rack)}, {host_label, name}}}},
+             Json::object());
+  const Json amounts{{"cpu", "64"}, {"memory", "256Gi"}, {"pods", std::to_string(pods_on_host)}};
+  out["status"] = {{"capacity", amounts}, {"allocatable", amounts}, {"conditions", {{{"type", "Ready"}, {"status", "True"}}}}};
+  return out;
 }
 
 }  // namespace
 
-Json burst_objects(std::size_t pods) {
-  const Json flavor{
-      {"apiVersion", "kueue.x-k8s.io/v1beta2"}, {"kind", "ResourceFlavor"}, {"metadata", {{"name", "any"}}}, {"spec", Json::object()}};
-  const Json local_queue{{"apiVersion", "kueue.x-k8s.io/v1beta2"},
-                         {"kind", "LocalQueue"},
-                         {"metadata", {{"name", ungate_queue}, {"namespace", space}}},
-                         {"spec", {{"clusterQueue", ungate_queue}}}};
-  const Json job{{"apiVersion", "batch/v1"},
-                 {"kind", "Job"},
-                 {"metadata",
-                  {{"name", ungate_job},
-                   {"namespace", space},
-                   {"labels", {{keys::queue_name, ungate_queue}}},
-                   {"annotations", {{keys::elastic_job, "true"}}}}},
-                 {"spec", {{"suspend", true}, {"parallelism", pods}, {"completions", pods}, {"template", {{"spec", pod_spec()}}}}}};
-  return {{"apiVersion", "v1"}, {"kind", "List"}, {"items", {flavor, cluster_queue(pods), local_queue, job}}};
+Json burst_objects(std::size_t pods, Gate gate) {
+  Json items = Json::array();
+  Json flavor = Json::object();
+  if (gate == Gate::topology) {
+    items.push_back(object("kueue.x-k8s.io/v1beta2", "Topology", {{"name", "racks"}},
+                           {{"levels", {{{"nodeLabel", rack_label}}, {{"nodeLabel", host_label}}}}}));
+    flavor = {{"topologyName", "racks"}, {"nodeLabels", {{"pool", "burst"}}}};
+    for (std::size_t i = 0; i * pods_on_host < pods; ++i) items.push_back(host(i));
+  }
+  items.push_back(object("kueue.x-k8s.io/v1beta2", "ResourceFlavor", {{"name", "any"}}, flavor));
+  items.push_back(cluster_queue(pods));
+  items.push_back(
+      object("kueue.x-k8s.io/v1beta2", "LocalQueue", {{"name", ungate_queue}, {"namespace", space}}, {{"clusterQueue", ungate_queue}}));
+  Json job{{"name", ungate_job}, {"namespace", space}, {"labels", {{keys::queue_name, ungate_queue}}}};
+  if (gate == Gate::elastic) job["annotations"] = {{keys::elastic_job, "true"}};
+  items.push_back(object("batch/v1", "Job", std::move(job),
+                         {{"suspend", true},
+                          {"parallelism", pods},
+                          {"completions", pods},
+                          {"completionMode", gate == Gate::elastic ? "NonIndexed" : "Indexed"},
+                          {"template", pod_template(gate)}}));
+  return {{"apiVersion", "v1"}, {"kind", "List"}, {"items", std::move(items)}};
 }
 
-std::vector<BareWrite> pod_creations(const std::string& prefix, std::size_t count, const std::string& job_uid) {
+std::vector<BareWrite> pod_creations(const std::string& prefix, std::size_t count, Gate gate, const PodOwner* owner) {
   Json metadata{{"namespace", space}};
-  if (!job_uid.empty()) {  // what a start puts into the template, and the Job controller
+  if (owner != nullptr) {  // what a start puts into the template, and the Job controller
     metadata["labels"] = {{keys::pod_set, "main"}};
-    metadata["annotations"] = {{keys::slice_name, ungate_job}};
+    if (gate == Gate::elastic)
+      metadata["annotations"] = {{keys::slice_name, ungate_job}};
+    else
+      metadata["annotations"] = {{keys::workload, owner->workload}, {keys::preferred_topology, rack_label}};
     metadata["ownerReferences"] = {
-        {{"apiVersion", "batch/v1"}, {"kind", "Job"}, {"name", ungate_job}, {"uid", job_uid}, {"controller", true}}};
+        {{"apiVersion", "batch/v1"}, {"kind", "Job"}, {"name", ungate_job}, {"uid", owner->job_uid}, {"controller", true}}};
   }
-  Json pod{{"apiVersion", "v1"}, {"kind", "Pod"}, {"metadata", std::move(metadata)}, {"spec", pod_spec()}};
+  Json pod = object("v1", "Pod", std::move(metadata), pod_spec(gate));
   const std::string path = connectors::kubernetes::collection_path(types::pod, space);
   std::vector<BareWrite> out;
   for (std::size_t i = 0; i < count; ++i) {
-    pod["metadata"]["name"] = pod_name(prefix, i);
+    pod["metadata"]["name"] = numbered(prefix, i);
+    if (owner != nullptr && gate == Gate::topology) pod["metadata"]["labels"][keys::completion_index] = std::to_string(i);
     out.push_back({path, pod.dump(), true});
   }
   return out;
 }
 
-std::vector<BareWrite> pod_releases(const std::string& prefix, std::size_t count) {
+std::vector<BareWrite> pod_releases(const std::string& prefix, std::size_t count, Gate gate) {
   std::vector<BareWrite> out;
-  for (std::size_t i = 0; i < count; ++i)
-    out.push_back({connectors::kubernetes::object_path(types::pod, space, pod_name(prefix, i), "") + "?fieldManager=bare",
-                   R"({"spec":{"schedulingGates":null}})"});
+  for (std::size_t i = 0; i < count; ++i) {
+    Json spec{{"schedulingGates", nullptr}};
+    if (gate == Gate::topology) spec["nodeSelector"] = {{host_label, numbered("host", i / pods_on_host)}, {"pool", "burst"}};
+    out.push_back({connectors::kubernetes::object_path(types::pod, space, numbered(prefix, i), "") + "?fieldManager=bare",
+                   Json{{"spec", std::move(spec)}}.dump()});
+  }
   return out;
 }
 
@@ -104,7 +143,7 @@ void GateWatch::on_event(const connectors::WatchEvent& event) {
   if (!observation) return;
   const auto& pod = std::get<PodObserved>(*observation);
   const auto dash = pod.meta.name.rfind('-');
-  if (pod.gated || dash == std::string_view::npos) return;
+  if (pod.gated || pod.topology_gated || dash == std::string_view::npos) return;
   const std::lock_guard lock(mutex_);
   if (released_[std::string(pod.meta.name.substr(0, dash))].emplace(pod.meta.name).second) changed_.notify_one();
 }
