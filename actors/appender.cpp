@@ -11,6 +11,16 @@ namespace hindsight::actors {
 
 using events::StoredRecord;
 
+namespace {
+
+/// Does it do to write it a little later? A pod behind no gate that has not ended uses what it was given, and no decision waits for it.
+bool can_wait(const Observation& o) {
+  const auto* pod = std::get_if<PodObserved>(&o);
+  return pod != nullptr && !pod->gated && !pod->topology_gated && !pod->ended && !pod->terminating;
+}
+
+}  // namespace
+
 Appender::Appender(events::Log& log, const Clock& clock, Options options)
     : log_(log), clock_(clock), options_(std::move(options)), thread_([this](const std::stop_token& stop) { run(stop); }) {}
 
@@ -70,13 +80,17 @@ Credit Appender::observe(std::span<const Observation> observations) {
   const std::lock_guard lock(mutex_);
   if (refusing_) return Credit::stopped;
   const Time now = clock_.now();
+  if (!std::all_of(observations.begin(), observations.end(), can_wait))
+    write_by_.reset();
+  else if (queue_.kinds.empty() && !observations.empty())
+    write_by_ = std::chrono::steady_clock::now() + options_.patience;
   for (const auto& o : observations) in_flight_bytes_ += put(queue_, Kind::observation, Body{o}, 0, now);
   taken_ += observations.size();
   in_flight_records_ += observations.size();
+  paused_ |= !has_credit();
+  if (paused_) write_by_.reset();  // whoever gives more waits until this is written
   if (open_) wake_.notify_one();
-  if (has_credit()) return Credit::more;
-  paused_ = true;
-  return Credit::pause;
+  return has_credit() ? Credit::more : Credit::pause;
 }
 
 bool Appender::wait_for_credit(std::chrono::milliseconds timeout) {
@@ -113,6 +127,7 @@ void Appender::begin(const End& end, std::uint64_t epoch, const EpochStarted* st
     ++in_flight_records_;
   }
   keep_observations(waiting, queue_);
+  write_by_.reset();
   not_before_ = std::chrono::steady_clock::now() + pause;
   open_ = true;
   wake_.notify_one();
@@ -123,6 +138,7 @@ bool Appender::decide(const admission::Domain::Step& step) {
   if (!open_) return false;
   in_flight_bytes_ += put(queue_, Kind::decision, Body{Decisions{step.base, step.kind, step.events}}, step.base, clock_.now());
   ++in_flight_records_;
+  write_by_.reset();
   wake_.notify_one();
   return true;
 }
@@ -190,8 +206,9 @@ void Appender::run(const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
   while (!stop.stop_requested()) {
     wake_.wait(lock, [&] { return stop.stop_requested() || (open_ && !queue_.kinds.empty()); });
-    const auto due = [&] { return stop.stop_requested() || std::chrono::steady_clock::now() >= not_before_; };
-    if (!due()) wake_.wait_until(lock, not_before_, due);
+    const auto when = [&] { return std::max(not_before_, write_by_.value_or(not_before_)); };
+    const auto due = [&] { return stop.stop_requested() || std::chrono::steady_clock::now() >= when(); };
+    if (!due() && !wake_.wait_until(lock, when(), due)) continue;
     if (!stop.stop_requested() && open_ && !queue_.kinds.empty()) write(lock);
   }
 }

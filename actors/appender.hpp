@@ -28,6 +28,8 @@ enum class Credit {
 };
 
 /// Puts records into the log: one thread, which appends in one go whatever has gathered while it was appending before (group commit).
+/// Observations of which nobody waits for the news gather for a while: thousands of pods that leave their gates one after another would
+/// else cost as many syncs of the disk, which the API server's own store often shares.
 ///
 /// It is closed until the sequencer has folded the log to its end and opens it with a new epoch; what comes earlier waits. When
 /// an append fails it closes itself: then nobody knows what is in the log. Decisions are dropped, for they must not be written blindly
@@ -39,6 +41,7 @@ class Appender {
     bool shared = false;                            ///< Others write too: readers number the records (vocabulary/record_order.hpp).
     std::size_t records_max = 4096;                 ///< Credit: more than so many records taken and not applied: pause.
     std::size_t bytes_max = std::size_t{32} << 20;  ///< The same in bytes.
+    std::chrono::milliseconds patience{50};         ///< So long at most an observation waits for others that can wait.
     std::function<void()> resume;                   ///< There is credit again after `pause`. Must not block.
     std::function<void(const Error&)> lost;         ///< It has closed itself. Must not block.
   };
@@ -125,6 +128,7 @@ class Appender {
   std::condition_variable idle_;    ///< close(): the append has ended.
   bool open_ = false, appending_ = false, refusing_ = false, paused_ = false;
   std::chrono::steady_clock::time_point not_before_;
+  std::optional<std::chrono::steady_clock::time_point> write_by_;  ///< What is in the queue; nothing: at once.
   std::uint64_t next_serial_ = 1, epoch_ = 0;
   events::Position position_ = 0;
   Time latest_;  ///< Of all records so far.

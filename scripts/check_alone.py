@@ -7,8 +7,10 @@ Compiles the named files without making objects, `all` of them, or of those that
 where there is no history, some of all. BUILD_DIR: where the generated headers are, as configured by CMake. Prints one line for each file that
 does not compile, with the compiler's first error, and the count of all. `./dev lint` asks for all files.
 """
+import functools
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import zlib
@@ -35,9 +37,17 @@ def changed():
     return set(said.stdout.split("\n"))
 
 
+@functools.cache
+def paths_given():
+    """Names that targets define as a path, whatever it is."""
+    lists = [p for folder in FOLDERS for p in (ROOT / folder).rglob("CMakeLists.txt")]
+    return sorted({name for p in lists for name in re.findall(r'\b(HINDSIGHT_[A-Z_]+)="', p.read_text(encoding="utf-8"))})
+
+
 def flags(build):
     generated = [str(build), str(build / "generated")]
-    return ["-std=c++20", "-fsyntax-only", "-w", "-DGTEST_HAS_PTHREAD=1", "-I.", *(f"-I{folder}" for folder in generated)]
+    return ["-std=c++20", "-fsyntax-only", "-w", "-DGTEST_HAS_PTHREAD=1", "-I.", *(f"-I{folder}" for folder in generated),
+            *(f'-D{name}=""' for name in paths_given())]
 
 
 def complaint(compiler, build, path):

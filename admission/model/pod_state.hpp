@@ -54,6 +54,8 @@ struct PodState {
   bool terminating = false;         ///< It is being deleted.
   Interned<PodAmounts> requests;    ///< Of one that is bound, one of resource "pods" included.
   bool failing = false;             ///< It was decided that it fails, and is not seen so.
+
+  friend bool operator==(const PodState&, const PodState&) = default;
 };
 
 }  // namespace hindsight::admission

@@ -35,28 +35,30 @@ bool waits(const PodState& pod) { return pod.topology_gated && !pod.ended; }
 
 }  // namespace
 
-void WorkloadParent::place_pods(Proposal& p) const {
-  if (!job_ || std::none_of(pods_.begin(), pods_.end(), waits)) return;
+bool WorkloadParent::place_pods(Proposal& p) const {
+  if (!job_ || std::none_of(pods_.begin(), pods_.end(), waits)) return true;
   const WorkloadState* w = active_slice();  // TAS-79
-  if (w == nullptr) return;
+  if (w == nullptr) return true;
+  bool all = true;
   for (const auto& assigned : w->admission->pod_sets) {
-    if (p.full()) return;
+    if (p.full()) return false;
     const auto spec = std::find_if(w->pod_sets->begin(), w->pod_sets->end(), [&](const auto& s) { return s.name == assigned.pod_set; });
-    if (spec != w->pod_sets->end() && !assigned.topology->empty()) place_pods_of(*w, *spec, assigned, p);
+    if (spec != w->pod_sets->end() && !assigned.topology->empty()) all &= place_pods_of(*w, *spec, assigned, p);
   }
+  return all;
 }
 
 /// TAS-80 to TAS-85.
-void WorkloadParent::place_pods_of(const WorkloadState& w, const PodSetSpec& pod_set, const PodSetReservation& assigned,
+bool WorkloadParent::place_pods_of(const WorkloadState& w, const PodSetSpec& pod_set, const PodSetReservation& assigned,
                                    Proposal& p) const {
   std::vector<const PodState*> pods;
   for (const auto& pod : pods_)
     if (pod.pod_set == pod_set.name && is_pod_of(pod, w)) pods.push_back(&pod);
-  if (std::none_of(pods.begin(), pods.end(), [](const PodState* pod) { return waits(*pod); })) return;
+  if (std::none_of(pods.begin(), pods.end(), [](const PodState* pod) { return waits(*pod); })) return true;
   std::sort(pods.begin(), pods.end(), [](const PodState* a, const PodState* b) {
     return std::tuple(a->group, a->index, std::string_view(a->name)) < std::tuple(b->group, b->index, std::string_view(b->name));
   });
-  if (pods.front()->index_offset_bad) return;
+  if (pods.front()->index_offset_bad) return false;
 
   const TopologyAssignment& assignment = assigned.topology;
   const topology::AssignedDomains domains(assignment);
@@ -71,6 +73,7 @@ void WorkloadParent::place_pods_of(const WorkloadState& w, const PodSetSpec& pod
     seen.gated = pod->topology_gated && seen.domain < 0;  // a place of an earlier assignment is none
     at_gate.push_back(seen);
   }
+  if (std::none_of(at_gate.begin(), at_gate.end(), [](const auto& pod) { return pod.gated && !pod.ended; })) return true;
   std::vector<std::uint8_t> unusable;  // TAS-88
   if (!w.unhealthy_nodes.empty()) {
     unusable.resize(assignment.size());
@@ -92,7 +95,7 @@ void WorkloadParent::place_pods_of(const WorkloadState& w, const PodSetSpec& pod
     placed.push_back({p.arena->copy(pods[i]->uid), p.arena->copy(pods[i]->name), values});
     bytes += pods[i]->uid.size() + pods[i]->name.size() + 60;
   }
-  if (placed.empty()) return;
+  if (placed.empty()) return false;
   PodsPlaced e;
   e.workload = {p.arena->copy(w.uid), w.namespace_.text(), p.arena->copy(w.name)};
   e.job = job_ref(*p.arena);
@@ -102,6 +105,7 @@ void WorkloadParent::place_pods_of(const WorkloadState& w, const PodSetSpec& pod
   e.levels = levels;
   e.pods = p.arena->copy(placed);
   p.events.emplace_back(e);
+  return false;
 }
 
 void WorkloadParent::apply_placed(const PodsPlaced& e, const Context& c) {

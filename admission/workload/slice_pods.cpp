@@ -2,6 +2,7 @@
 // pods, and what is wanted of them, is here for those that wait for their places as well (placed_pods.cpp).
 
 #include <algorithm>
+#include <cassert>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -19,6 +20,20 @@ std::vector<PodState>::iterator place_of(std::vector<PodState>& pods, std::strin
   return std::lower_bound(pods.begin(), pods.end(), uid, [](const PodState& p, std::string_view u) { return p.uid < u; });
 }
 
+/// Did the pod leave its gate for the place that it was given, or was it bound, and nothing else?
+bool does_what_it_was_told(const PodState& before, const PodState& now) {
+  PodState expected = before;
+  expected.resource_version = now.resource_version;
+  expected.requests = now.requests;
+  if (before.node.empty()) expected.node = now.node;
+  if (before.topology_gated && !before.place->empty() && now.selector->contains(*before.place)) {
+    expected.topology_gated = now.topology_gated;
+    expected.selector = now.selector;
+    expected.place = now.place;
+  }
+  return expected == now;
+}
+
 }  // namespace
 
 PodState* WorkloadParent::find_pod(std::string_view uid) {
@@ -33,8 +48,10 @@ void WorkloadParent::apply_pod(const PodObserved& o, Outbox& out) {
     fresh.uid = o.meta.uid;
     fresh.name = o.meta.name;
     pod = &*pods_.insert(place_of(pods_, o.meta.uid), std::move(fresh));
+    pods_settled_ = false;
   }
   if (o.meta.resource_version != 0 && o.meta.resource_version <= pod->resource_version) return;  // a repeat, or told late
+  const PodState before = *pod;
   pod->resource_version = o.meta.resource_version;
   pod->pod_set = Symbol(o.pod_set);
   pod->index = o.index;
@@ -58,6 +75,7 @@ void WorkloadParent::apply_pod(const PodObserved& o, Outbox& out) {
   pod->requests = std::move(requests);
   if (!told_lingering_.empty() || lingers(*pod)) tell_lingering(out);  // of ten thousand that run nothing has to be said
   if (o.ended || o.terminating) pod->failing = false;
+  if (!does_what_it_was_told(before, *pod)) pods_settled_ = false;
   repeats_.forget();
   out.send(self_, domain_address, msg::WorldChanged{});
 }
@@ -171,6 +189,26 @@ const WorkloadState* WorkloadParent::active_slice() const {
     if (out == nullptr || earlier(*out, w)) out = &w;
   }
   return out;
+}
+
+void WorkloadParent::reconcile_pods(Proposal& p) const {
+  if (pods_.empty()) return;
+  const auto say = [this](Proposal& what) {
+    release_pods(what);
+    if (what.events.empty()) fail_stuck_pods(what);
+    return what.events.empty() && place_pods(what);
+  };
+  if (pods_settled_) {
+#ifndef NDEBUG
+    Proposal again;
+    again.most = p.most;
+    assert(say(again));
+#endif
+    return;
+  }
+  if (!say(p)) return;
+  const WorkloadState* w = active_slice();
+  pods_settled_ = w == nullptr || w->unhealthy_nodes.empty();  // else some place that was given is none
 }
 
 /// EJ-70 to EJ-75, EJ-79, EJ-80. Whatever the feature gate says: pods that were made gated must not stay so (EJ-6).

@@ -188,6 +188,8 @@ void WorkloadParent::restore(Image image) {
 
 void WorkloadParent::receive(Message& message, const Context& c, Outbox& out) {
   hash_ = 0;
+  if (!std::holds_alternative<msg::Reconcile>(message.payload) && !std::holds_alternative<msg::PodSeen>(message.payload))
+    pods_settled_ = false;
   if (const auto* m = std::get_if<msg::EventApplied>(&message.payload)) {
     if (m->life_cycle)
       repeats_.applied(*m->event, c.sequence, c.configured);

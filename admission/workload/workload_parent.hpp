@@ -192,8 +192,10 @@ class WorkloadParent final : public Entity {
   void follow_readiness(const WorkloadState& w, std::optional<bool> ready, Proposal& p) const;
   /// The slice whose size caps how many pods run (EJ-69); null: none.
   [[nodiscard]] const WorkloadState* active_slice() const;
+  void reconcile_pods(Proposal& p) const;
   void release_pods(Proposal& p) const;
-  void place_pods(Proposal& p) const;
+  /// True: whoever waits has a place.
+  bool place_pods(Proposal& p) const;
   void apply_failed(const PodsFailed& e, const Context& c);
   void fail_stuck_pods(Proposal& p) const;
   // nodes that fail (failed_nodes.cpp)
@@ -211,7 +213,7 @@ class WorkloadParent final : public Entity {
   template <class F>
   void each_doubtful_host(const WorkloadState& w, const Context& c, F&& f) const;
   [[nodiscard]] Time node_fails_at(const WorkloadState& w, const Context& c) const;
-  void place_pods_of(const WorkloadState& w, const PodSetSpec& pod_set, const PodSetReservation& assigned, Proposal& p) const;
+  bool place_pods_of(const WorkloadState& w, const PodSetSpec& pod_set, const PodSetReservation& assigned, Proposal& p) const;
   [[nodiscard]] PodState* find_pod(std::string_view uid);
   void collect_pod_intents(const Context& c, bool all, std::vector<Intent>& out);
   void replace_slice(const WorkloadState& w, const Context& c, Proposal& p) const;
@@ -279,6 +281,9 @@ class WorkloadParent final : public Entity {
   std::vector<CompactText> told_next_;  ///< Pods that were released since it was asked last.
   std::string told_of_slice_;           ///< For which it told of pods last: another one may have other nodes.
   mutable std::uint64_t hash_ = 0;      ///< See hash(); 0: not known.
+  /// Nothing is to be said of the pods until something happens to them but what they were told: ten thousand that leave their gates one
+  /// after another are not looked at ten thousand times.
+  mutable bool pods_settled_ = false;
   Time announced_due_;
   std::vector<std::pair<Symbol, PodAmounts>> told_lingering_;  ///< As the domain was told.
   std::vector<Interned<TopologyAssignment>> told_places_;      ///< Of all its Workloads, as the domain was told.

@@ -72,9 +72,7 @@ Time WorkloadParent::job_retained_until(const WorkloadState& w, const Settings& 
 void WorkloadParent::reconcile(const Context& c, Proposal& p) const {
   if (job_ && reconcile_job(c, p)) return;
   for (std::size_t i = 0; i < workloads_.size() && !p.full(); ++i) reconcile_workload(i, c, p);
-  if (p.events.empty()) release_pods(p);
-  if (p.events.empty()) fail_stuck_pods(p);
-  if (p.events.empty()) place_pods(p);
+  if (p.events.empty()) reconcile_pods(p);
 }
 
 void WorkloadParent::reconcile_workload(std::size_t index, const Context& c, Proposal& p) const {
