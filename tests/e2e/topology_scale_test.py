@@ -42,7 +42,7 @@ class OnKafka:
         settings = os.path.join(folder, "kafka.properties")
         with open(settings, "w", encoding="utf-8") as out:
             out.write("partitions=1\n")
-        way = ["--log", self.log, "--log-config", settings]
+        way = self.way = ["--log", self.log, "--log-config", settings]
         run(jobs_test.ARGS.hindsight, "log", "init", *way)
         words = controller.words  # with its configuration, but another log
         at = words.index("--log")
@@ -153,6 +153,12 @@ class TopologyScaleTest(Fixture):
         print(run(args.log_invariants, self.controller.log if args.kafka else "sqlite:" + self.log, timeout=1800), flush=True)
         said("the log holds what it must at every record")
 
+    def history(self, job):
+        """The last decisions about the Workload of the job."""
+        way = self.controller.way if jobs_test.ARGS.kafka else ["--log", "sqlite:" + self.log]
+        text = run(jobs_test.ARGS.hindsight, "log", "cat", *way, "--kind", "Decisions", timeout=600)
+        return "\n".join(line[:600] for line in text.splitlines() if f"job-{job}-" in line and "PodsPlaced" not in line)[-20000:]
+
     def check(self, jobs):
         assigned = {}
         for w in self.items("workloads.kueue.x-k8s.io"):
@@ -175,7 +181,9 @@ class TopologyScaleTest(Fixture):
             stand[job][node] += 1
             on_host[node] += 1
         for job, hosts in stand.items():
-            self.assertEqual(hosts, assigned[job], job)
+            if hosts != assigned[job]:
+                self.fail(f"{job}: not where they were told: {dict(hosts - assigned[job])}; told and not there: {dict(assigned[job] - hosts)}\n" +
+                          self.history(job))
         self.assertLessEqual(max(on_host.values()), 32 // CPU)
 
 
