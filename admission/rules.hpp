@@ -13,9 +13,11 @@ namespace hindsight::admission {
 ///    reason when its namespace is selected no longer, also if it was seen just before (BA-208).
 /// 2: a cycle that parks all its heads goes on with the next ones, in further rounds (CohortTree); the gate
 ///    UnadmittedWorkloadsExplicitStatus is obeyed (BA-211).
-inline constexpr std::uint32_t rules_version = 2;
+/// 3: pods that run on a host whose node came back keep it, in place of the one that was found meanwhile (TAS-96).
+inline constexpr std::uint32_t rules_version = 3;
 /// Epochs that decide by earlier rules go on to do so when they are judged.
 inline constexpr std::uint32_t rules_with_rounds = 2;
 inline constexpr std::uint32_t rules_with_explicit_status = 2;
+inline constexpr std::uint32_t rules_with_hosts_taken_back = 3;
 
 }  // namespace hindsight::admission

@@ -118,6 +118,7 @@ struct Words {
     return {"nodesUnhealthy", "nodes failed: " + name_words(e.nodes)};
   }
   EventWords operator()(const TopologyReassigned& e) const {
+    if (e.nodes.empty()) return {"reassigned", "its pods run on hosts that came back; it stands on " + place_words(e.assignments)};
     return {"reassigned", "its pods on " + name_words(e.nodes) + " get other places; it stands on " + place_words(e.assignments)};
   }
   EventWords operator()(const TopologyAssigned& e) const { return {"placed", "places were found for it: " + place_words(e.assignments)}; }

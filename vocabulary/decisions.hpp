@@ -265,10 +265,10 @@ struct NodesUnhealthy {
   List<Text> nodes;  ///< Values of the hostname label, sorted.
 };
 
-/// Other hosts take the place of those whose nodes failed (TAS-98).
+/// Other hosts take the place of those whose nodes failed (TAS-98), or hosts that came back the place of others.
 struct TopologyReassigned {
   WorkloadRef workload;
-  List<Text> nodes;                         ///< Those that failed.
+  List<Text> nodes;                         ///< Those that failed; none: its pods run on hosts that came back.
   List<PodSetAssignmentFacts> assignments;  ///< Of the pod sets that stood there.
 };
 

@@ -345,11 +345,13 @@ void Domain::look_at(const Symbol& host) {
     hosts_.doubtful.erase(host);
 }
 
-/// Whoever stands there has its say about it.
+/// Whoever stands there has its say about it, and whoever has pods there that have no places.
 void Domain::tell_of(const NodeConfig& node, Outbox& out) {
-  const auto standing = standing_.find(node.labels.hostname);
-  if (standing == standing_.end()) return;
-  for (const std::uint32_t parent : standing->second) out.send(domain_address, {EntityKind::workload_parent, parent}, msg::HostChanged{});
+  const auto tell = [&](std::uint32_t parent) { out.send(domain_address, {EntityKind::workload_parent, parent}, msg::HostChanged{}); };
+  if (const auto standing = standing_.find(node.labels.hostname); standing != standing_.end())
+    for (const std::uint32_t parent : standing->second) tell(parent);
+  if (const auto lingering = lingering_.find(node.name); lingering != lingering_.end())
+    for (const auto& [parent, amounts] : lingering->second) tell(parent);
 }
 
 void Domain::take_what_was_said(bool news) {

@@ -2,8 +2,11 @@
 // places are found in a cycle, by the cohort tree.
 
 #include <algorithm>
+#include <map>
+#include <numeric>
 
 #include "admission/model/node_match.hpp"
+#include "admission/rules.hpp"
 #include "admission/topology/assigned_domains.hpp"
 #include "admission/topology/node_health.hpp"
 #include "admission/workload/workload_parent.hpp"
@@ -133,6 +136,107 @@ bool WorkloadParent::follow_nodes(const WorkloadState& w, const Context& c, Prop
   const auto nodes = p.arena->make<Text>(failed.size());
   for (std::size_t i = 0; i < nodes.size(); ++i) nodes[i] = p.arena->copy(failed[i].text());
   p.events.emplace_back(NodesUnhealthy{ref(w, *p.arena), nodes});
+  return true;
+}
+
+namespace {
+
+/// Does the node lie where the other hosts of the pod set do, as far as its pods have to be together, and can its flavors select it?
+bool is_among_the_others(const NodeConfig& node, const PodSetSpec& spec, const PodSetReservation& assigned, const Context& c) {
+  if (spec.topology && !spec.topology->slices.empty()) return false;  // which pods were one slice is not known
+  for (const auto& [resource, name] : assigned.flavors) {
+    const FlavorConfig* const flavor = c.catalog->flavor(name);
+    if (flavor == nullptr || !carries(node, flavor->node_labels)) return false;
+    if (!spec.topology || !spec.topology->required) continue;
+    const auto levels = c.catalog->topologies.find(flavor->topology);
+    if (levels == c.catalog->topologies.end()) continue;
+    const NodeConfig* const neighbour = node_of(*c.nodes, *c.hosts, assigned.topology->domain(0).back());
+    for (const auto& level : levels->second) {
+      if (level == topology::hostname_label || neighbour == nullptr || neighbour->labels.at(Symbol(level)) != node.labels.at(Symbol(level)))
+        return false;
+      if (level == *spec.topology->required) break;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+/// The places of the pod set when those of its pods that run on other hosts, which are well, keep them, in place of as many that no pod has
+/// taken; nothing: all is well as it is.
+std::optional<TopologyAssignment> WorkloadParent::with_hosts_taken_back(const WorkloadState& w, const PodSetReservation& assigned,
+                                                                        const Context& c) const {
+  const auto spec = std::find_if(w.pod_sets->begin(), w.pod_sets->end(), [&](const auto& s) { return s.name == assigned.pod_set; });
+  if (spec == w.pod_sets->end()) return {};
+  const TopologyAssignment& all = assigned.topology;
+  const topology::AssignedDomains domains(all);
+  std::vector<std::int32_t> untaken = all.counts;
+  std::map<Symbol, std::int32_t, ByText> elsewhere;
+  for (const auto& pod : pods_) {
+    if (pod.pod_set != assigned.pod_set || pod.ended || !is_pod_of(pod, w)) continue;
+    if (const auto d = domains.find(pod.topology_gated ? pod.place : pod.selector); d >= 0)
+      --untaken[static_cast<std::size_t>(d)];
+    else if (const Symbol* host = host_of(pod); host != nullptr && !pod.topology_gated && !pod.terminating && !pod.node.empty())
+      ++elsewhere[*host];
+  }
+  const auto tolerations = tolerations_of(w, assigned, *c.catalog);
+  TopologyAssignment out = all;
+  bool any = false;
+  for (const auto& [host, pods] : elsewhere) {
+    const NodeConfig* const node = node_of(*c.nodes, *c.hosts, host);
+    const auto verdict = topology::judge(node, tolerations, true, c.catalog->settings, c.now);
+    if (node == nullptr || verdict.failed || verdict.fails_at || !is_among_the_others(*node, *spec, assigned, c)) continue;
+    if (std::accumulate(untaken.begin(), untaken.end(), std::int64_t{0}, [](auto sum, auto n) { return sum + std::max(n, 0); }) < pods)
+      continue;
+    std::int32_t left = pods;
+    for (std::size_t d = 0; d < untaken.size() && left > 0; ++d) {
+      const std::int32_t some = std::clamp(untaken[d], 0, left);
+      untaken[d] -= some;
+      out.counts[d] -= some;
+      left -= some;
+    }
+    out.values.push_back(host);
+    out.counts.push_back(pods);
+    any = true;
+  }
+  if (!any) return {};
+  TopologyAssignment now;
+  now.levels = all.levels;
+  for (std::size_t d = 0; d < out.size(); ++d) {
+    if (out.counts[d] == 0) continue;
+    now.values.push_back(out.domain(d).back());
+    now.counts.push_back(out.counts[d]);
+  }
+  return now;
+}
+
+/// A node that was gone, or failed, and is well again before its pods were ended: they run on, where they have no places any more, while
+/// others are kept for them in vain. So those are given up and theirs are their places again, as if they had not been replaced (TAS-96).
+bool WorkloadParent::take_hosts_back(const WorkloadState& w, const Context& c, Proposal& p) const {
+  const Settings& settings = c.catalog->settings;
+  if (c.rules < rules_with_hosts_taken_back || told_lingering_.empty() || !settings.topologies || !settings.replace_nodes) return false;
+  if (w.elastic || !w.unhealthy_nodes.empty()) return false;  // EJ-112; those have to be replaced first
+  std::vector<PodSetAssignmentFacts> changed;
+  for (const auto& assigned : w.admission->pod_sets) {
+    if (!is_by_host(assigned.topology)) continue;
+    const auto now = with_hosts_taken_back(w, assigned, c);
+    if (!now) continue;
+    PodSetAssignmentFacts& facts = changed.emplace_back();
+    facts.pod_set = p.arena->copy(assigned.pod_set.text());
+    facts.count = assigned.count;
+    const auto levels = p.arena->make<Text>(1);
+    levels[0] = p.arena->copy(hostname().text());
+    const auto hosts = p.arena->make<TopologyDomainFacts>(now->size());
+    for (std::size_t d = 0; d < now->size(); ++d) {
+      const auto values = p.arena->make<Text>(1);
+      values[0] = p.arena->copy(now->domain(d).back().text());
+      hosts[d] = {values, now->counts[d]};
+    }
+    facts.topology_levels = levels;
+    facts.topology = hosts;
+  }
+  if (changed.empty()) return false;
+  p.events.emplace_back(TopologyReassigned{ref(w, *p.arena), {}, p.arena->copy(changed)});
   return true;
 }
 

@@ -208,6 +208,9 @@ class WorkloadParent final : public Entity {
     return pod.placed && (w.elastic || pod.workload.text() == std::string_view(w.name));
   }
   [[nodiscard]] bool follow_nodes(const WorkloadState& w, const Context& c, Proposal& p) const;
+  [[nodiscard]] bool take_hosts_back(const WorkloadState& w, const Context& c, Proposal& p) const;
+  [[nodiscard]] std::optional<TopologyAssignment> with_hosts_taken_back(const WorkloadState& w, const PodSetReservation& assigned,
+                                                                        const Context& c) const;
   [[nodiscard]] bool progresses_on(const WorkloadState& w, const Symbol& host, const NodeConfig* node) const;
   /// Calls `f` with each host of the assignment of which something may be amiss, and what there is to say of it.
   template <class F>

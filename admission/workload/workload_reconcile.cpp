@@ -310,7 +310,7 @@ bool WorkloadParent::reconcile_reserved(const WorkloadState& w, const Context& c
   }
 
   if (!w.admitted()) return false;
-  if (follow_nodes(w, c, p)) return true;
+  if (follow_nodes(w, c, p) || take_hosts_back(w, c, p)) return true;
   const Time admitted_at = w.find(ConditionType::admitted)->last_transition;
 
   // maximum execution time (§8.5)

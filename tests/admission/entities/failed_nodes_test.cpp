@@ -44,6 +44,60 @@ TEST_F(FailedNodes, PodsOfANodeThatHasGoneGetAnother) {
   EXPECT_EQ(placed(), "q4 n3 q5 n3");
 }
 
+// TAS-96: a node that comes back under the same name, as when its kubelet registers it again, before anybody ended its pods: they go on
+// there, so that their places are there again, and not where nobody stands.
+TEST_F(FailedNodes, PodsOfANodeThatCameBackKeepIt) {
+  start(6);
+  run(6);
+  w.node_gone("n2");
+  ASSERT_EQ(decided(), "nodes n2 / reassigned n1:4 n3:2");
+  w.node("n2");
+  EXPECT_EQ(decided(), "reassigned n1:4 n2:2");
+  EXPECT_EQ(w.places("wl"), "n1:4 n2:2");
+  EXPECT_EQ(decided(), "");
+  w.observe(w.gang("other", 6, 1'000, {.required = "rack"}));
+  (void)w.pass();
+  EXPECT_EQ(w.places("other"), "n2:2 n3:4") << "they count once, where they are";
+}
+
+// Those that have left, are leaving, or have been made anew elsewhere get nothing back.
+TEST_F(FailedNodes, OnlyPodsThatRunThereTakeANodeBack) {
+  start(6);
+  run(6);
+  w.node_gone("n2");
+  ASSERT_EQ(decided(), "nodes n2 / reassigned n1:4 n3:2");
+  runs(4, "n2", true);
+  w.observe(ObjectDeleted{ObjectKind::pod, "default", w.keep("p5"), w.keep("pod-p5"), {}});
+  pod("q5", {.index = 5});
+  EXPECT_EQ(placed(), "q5 n3");
+  w.node("n2");
+  EXPECT_EQ(decided(), "");
+  runs(4, "n2", false);  // whatever that is: it runs on
+  EXPECT_EQ(decided(), "reassigned n1:4 n3:1 n2:1");
+  w.node("n4");
+  runs(3, "n4");  // nobody told it to, and its place is taken by no other
+  EXPECT_EQ(decided(), "reassigned n1:3 n3:1 n2:1 n4:1");
+  runs(7, "n4");  // one more than there are places
+  EXPECT_EQ(decided(), "");
+}
+
+// TAS-100: pods that have to be together take no host back that lies elsewhere now; nor do they one that is not well, or that none of their
+// flavors can select.
+TEST_F(FailedNodes, ANodeThatCameBackOtherwiseIsNotTakenBack) {
+  start(6);
+  run(6);
+  w.node_gone("n2");
+  ASSERT_EQ(decided(), "nodes n2 / reassigned n1:4 n3:2");
+  w.node("n2", {.rack = "r2"});
+  EXPECT_EQ(decided(), "");
+  w.node("n2", {.ready = false});
+  EXPECT_EQ(decided(), "");
+  w.node("n2", {.taint = "broken"});
+  runs(4, "n2", true);
+  runs(5, "n2", true);
+  EXPECT_EQ(decided(), "");
+}
+
 // TAS-96: a node that is not ready fails its Workload when no pod of it makes progress there; ready again before that, nothing happens.
 TEST_F(FailedNodes, ANodeThatIsNotReadyCountsOnceItsPodsAreGiven) {
   start(6);
