@@ -88,10 +88,8 @@ tl::expected<std::vector<PodSetReservation>, std::string> replace_failed_nodes(c
     const auto filter = room.filter(*number, info->shape);
     std::vector<std::uint8_t> excluded = filter->excluded;
     excluded.resize(flavor.tree.leaves());
-    for (const Symbol& host : reservation.unhealthy_nodes) {  // TAS-102
-      const std::string name(host.text());
-      if (const auto leaf = flavor.tree.find_leaf(std::span(&name, 1))) excluded[*leaf] = 1;
-    }
+    for (const Symbol& host : reservation.unhealthy_nodes)  // TAS-102
+      if (const auto leaf = flavor.tree.find_leaf(std::span(&host, 1))) excluded[*leaf] = 1;
     const auto replaced = topology::replace_leaf(flavor.tree, room.free()[*number].capacity(), *rules, topology::request_of(*info),
                                                  standing.leaves, standing.failed, {excluded, {}, filter->scores, flavor.absent});
     if (!replaced) return as_it_was(tl::expected<std::vector<PodSetReservation>, std::string>(none()));

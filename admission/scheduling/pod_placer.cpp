@@ -122,14 +122,12 @@ tl::expected<Stay, std::string> stay_of(const Reservation& replaced, Symbol pod_
     if (p.pod_set != pod_set) continue;
     const TopologyAssignment& where = p.topology;
     for (std::size_t i = 0; i < where.size(); ++i) {
-      std::vector<std::string> path;
-      std::string name;
-      for (const Symbol& value : where.domain(i)) {
-        path.emplace_back(value.text());
-        name.append(name.empty() ? "" : ",").append(value.text());
+      const auto leaf = flavor.tree.find_leaf(where.domain(i));
+      if (!leaf || (!flavor.absent.empty() && flavor.absent[*leaf] != 0)) {
+        std::string name;
+        for (const Symbol& value : where.domain(i)) name.append(name.empty() ? "" : ",").append(value.text());
+        return tl::unexpected(std::move(name));
       }
-      const auto leaf = flavor.tree.find_leaf(path);
-      if (!leaf || (!flavor.absent.empty() && flavor.absent[*leaf] != 0)) return tl::unexpected(std::move(name));
       out.emplace_back(*leaf, where.counts[i]);
     }
   }

@@ -66,6 +66,8 @@ class Offers {
   /// Where they do: the first of the leaves with the least room that suffices for `need` pods, of 1 or more.
   [[nodiscard]] std::optional<DomainIndex> tightest_leaf(std::int32_t need) const;
 
+  /// Is there no leader, and no preference?
+  [[nodiscard]] bool is_plain() const { return !question_.leader && scores_.empty(); }
   /// Do the pods prefer some leaves?
   [[nodiscard]] bool is_scored() const { return !scores_.empty(); }
   /// Leaves that take part.
@@ -138,7 +140,6 @@ class Offers {
     }
     return out;
   }
-  [[nodiscard]] bool is_plain() const { return !question_.leader && scores_.empty(); }
   [[nodiscard]] DomainOffer sum_of(const TopologyTree& tree, std::size_t level, DomainIndex d) const;
   [[nodiscard]] DomainOffer sum_of_plain_leaves(TopologyTree::Range leaves, std::size_t level, DomainIndex d) const;
 

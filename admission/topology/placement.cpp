@@ -38,30 +38,42 @@ class Search {
     DomainOffers domains;
   };
 
-  /// Looks at each domain of the level once, where the specification sorts them.
+  /// Looks at each domain of the level once or twice, where the specification sorts them.
   std::optional<Found> search(std::size_t level) {
     searched_ = level;
     if (offers_.present() == 0) return give_up(0, true);
     if (level == tree_.lowest() && offers_.counts_single_pods() && need() > 0)
       if (const auto leaf = offers_.tightest_leaf(need())) return Found{level, {offers_.at(level, *leaf)}};
+    // What is preferred may be too small, and something else large enough: only those who cannot go elsewhere take that (TAS-74).
+    // Where nothing is preferred the largest comes first, and holds it where anything does.
+    const auto best = tightest(level);
+    if (best && (rules_.strict || !order_.best_fit() || offers_.is_plain() || holds(foremost(level)))) return Found{level, {*best}};
+    if (rules_.strict) return give_up(foremost(level).slices);
+    if (level > 0 && !rules_.free) return search(level - 1);
+    return leaders() == 0 ? spread(level) : spread_with_leader(level);
+  }
+  [[nodiscard]] bool holds(const DomainOffer& e) const { return e.slices_l >= need() && e.lead >= leaders(); }
+  /// The one with the least room that suffices.
+  [[nodiscard]] std::optional<DomainOffer> tightest(std::size_t level) const {
     const auto tighter = [](const DomainOffer& a, const DomainOffer& b) {
       if (a.score != b.score) return a.score > b.score;
       if (a.slices_l != b.slices_l) return a.slices_l < b.slices_l;
       return a.pods_l != b.pods_l ? a.pods_l < b.pods_l : a.domain < b.domain;
     };
-    DomainOffer first = offers_.at(level, 0);
-    std::optional<DomainOffer> best;
+    std::optional<DomainOffer> out;
     offers_.each(level, [&](const DomainOffer& e) {
-      if (order_.before_for_leader(e, first)) first = e;
-      if (holds(e) && (!best || tighter(e, *best))) best = e;
+      if (holds(e) && (!out || tighter(e, *out))) out = e;
     });
-    // What is preferred may be too small, and something else large enough: only those who cannot go elsewhere take that (TAS-74).
-    if (best && (rules_.strict || !order_.best_fit() || holds(first))) return Found{level, {*best}};
-    if (rules_.strict) return give_up(first.slices);
-    if (level > 0 && !rules_.free) return search(level - 1);
-    return leaders() == 0 ? spread(level) : spread_with_leader(level);
+    return out;
   }
-  [[nodiscard]] bool holds(const DomainOffer& e) const { return e.slices_l >= need() && e.lead >= leaders(); }
+  /// The one that would be sorted to the front.
+  [[nodiscard]] DomainOffer foremost(std::size_t level) const {
+    DomainOffer out = offers_.at(level, 0);
+    offers_.each(level, [&](const DomainOffer& e) {
+      if (order_.before_for_leader(e, out)) out = e;
+    });
+    return out;
+  }
 
   /// Over several domains, of which each takes a slice at least: more than there are slices need not be sorted.
   std::optional<Found> spread(std::size_t level) {

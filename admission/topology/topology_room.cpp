@@ -7,7 +7,7 @@
 namespace hindsight::admission::topology {
 namespace {
 
-const Symbol pods_resource("pods");
+const Symbol pods_resource("pods"), host_level("kubernetes.io/hostname");
 
 std::string_view effect_name(TaintEffect effect) { return effect == TaintEffect::no_execute ? "NoExecute" : "NoSchedule"; }
 
@@ -29,6 +29,18 @@ std::vector<std::string> values_of(const NodeConfig& node, const std::vector<Sym
     out.emplace_back(node.label(level));
   }
   return out;
+}
+
+/// Appends them. False: it lacks one.
+bool append_values(const NodeConfig& node, const std::vector<Symbol>& levels, std::vector<Symbol>& out) {
+  for (const Symbol& level : levels) {
+    if (!node.has_label(level)) return false;
+    if (level == host_level && !node.labels.hostname.empty())
+      out.push_back(node.labels.hostname);
+    else
+      out.emplace_back(node.label(level));
+  }
+  return true;
 }
 
 /// What others leave of it.
@@ -67,6 +79,7 @@ PodRequest request_of(const PodSetInfo& pod_set) {
 TopologyRoom::TopologyRoom(std::span<const FlavorConfig* const> flavors,
                            const std::map<Symbol, std::vector<std::string>, ByText>& topologies, const Nodes& nodes, bool scored)
     : scored_(scored) {
+  std::vector<std::pair<Flavor, Capacity>> made;
   for (const FlavorConfig* config : flavors) {
     const auto topology = topologies.find(config->topology);
     if (config->topology.empty() || topology == topologies.end()) continue;
@@ -76,33 +89,40 @@ TopologyRoom::TopologyRoom(std::span<const FlavorConfig* const> flavors,
     flavor.tolerations = config->tolerations;
     flavor.node_labels = config->node_labels;
     for (const auto& level : topology->second) flavor.levels.emplace_back(level);
-    std::vector<TopologyTree::Node> taking_part;
+    std::vector<Symbol> values;
+    std::vector<const std::shared_ptr<const NodeConfig>*> taking_part;
     for (const auto& [name, node] : nodes) {
       if (!takes_part(*node, flavor.node_labels)) continue;
-      auto values = values_of(*node, flavor.levels);
-      if (values.empty()) continue;
-      taking_part.push_back({std::string(name.text()), std::move(values), offer_of(*node)});
+      const std::size_t so_far = values.size();
+      if (append_values(*node, flavor.levels, values))
+        taking_part.push_back(&node);
+      else
+        values.resize(so_far);
     }
-    flavor.tree = TopologyTree::build(topology->second, std::move(taking_part));
+    std::vector<DomainIndex> leaf_of;
+    flavor.tree = TopologyTree::build(topology->second, std::move(values), leaf_of);
     const bool by_host = flavor.tree.by_host();
     flavor.nodes_on.resize(flavor.tree.leaves());
     if (by_host) flavor.nodes.resize(flavor.tree.leaves());
-    for (const auto& [name, node] : nodes) {  // by name: of several with one host name the first speaks for it
-      if (!takes_part(*node, flavor.node_labels)) continue;
-      const auto values = values_of(*node, flavor.levels);
-      if (values.empty()) continue;
-      const DomainIndex leaf = *flavor.tree.find_leaf(by_host ? std::span(&values.back(), 1) : std::span(values));
+    Capacity capacity(flavor.tree.leaves());
+    for (std::size_t i = 0; i < taking_part.size(); ++i) {  // by name: of several with one host name the first speaks for it
+      const auto& node = *taking_part[i];
+      const DomainIndex leaf = leaf_of[i];
       ++flavor.nodes_on[leaf];
       if (by_host && flavor.nodes[leaf] == nullptr) {
         flavor.nodes[leaf] = node;
         flavor.tainted |= has_taints(*node);
       }
-      flavor.set_member(name, leaf, node);
+      flavor.set_member(node->name, leaf, node);
+      for (const auto& [resource, amount] : offer_of(*node)) capacity.add(resource, leaf, amount);
     }
-    flavors_.push_back(std::move(flavor));
+    made.emplace_back(std::move(flavor), std::move(capacity));
   }
-  std::sort(flavors_.begin(), flavors_.end(), [](const Flavor& a, const Flavor& b) { return ByText{}(a.name, b.name); });
-  for (Flavor& f : flavors_) free_.emplace_back(f.tree.take_capacity());
+  std::sort(made.begin(), made.end(), [](const auto& a, const auto& b) { return ByText{}(a.first.name, b.first.name); });
+  for (auto& [flavor, capacity] : made) {
+    flavors_.push_back(std::move(flavor));
+    free_.emplace_back(std::move(capacity));
+  }
   unused_ = free_;
   filters_.resize(flavors_.size());
 }
@@ -110,14 +130,13 @@ TopologyRoom::TopologyRoom(std::span<const FlavorConfig* const> flavors,
 std::optional<TopologyRoom::Flavor::Member> TopologyRoom::Flavor::member(const Symbol& node) const {
   if (const auto it = members.find(node); it != members.end()) return it->second;
   if (nodes.empty()) return {};
-  const std::string as_host(node.text());
-  const auto leaf = tree.find_leaf(std::span(&as_host, 1));
+  const auto leaf = tree.find_leaf(std::span(&node, 1));
   if (!leaf || nodes[*leaf] == nullptr || nodes[*leaf]->name != node) return {};
   return Member{*leaf, nodes[*leaf]};
 }
 
 void TopologyRoom::Flavor::set_member(const Symbol& node, DomainIndex leaf, const std::shared_ptr<const NodeConfig>& config) {
-  const bool stands_there = !nodes.empty() && nodes[leaf] == config && tree.value(tree.lowest(), leaf) == node.text();
+  const bool stands_there = !nodes.empty() && nodes[leaf] == config && tree.name(leaf) == node;
   if (config == nullptr || stands_there)
     members.erase(node);
   else
@@ -211,7 +230,7 @@ void TopologyRoom::add_use(Holding& holding, Holding::Use use) const {
   holding.uses.push_back(use);
   const Flavor& own = flavors_[use.flavor];
   if (!own.tree.by_host() || flavors_.size() == 1) return;
-  const auto host = own.tree.path(own.tree.lowest(), use.leaf);
+  const std::span host(&own.tree.name(use.leaf), 1);
   for (std::uint32_t other = 0; other < flavors_.size(); ++other) {
     if (other == use.flavor || !flavors_[other].tree.by_host()) continue;
     if (const auto leaf = flavors_[other].tree.find_leaf(host)) holding.uses.push_back({other, *leaf, use.pods, use.request});
@@ -219,7 +238,6 @@ void TopologyRoom::add_use(Holding& holding, Holding::Use use) const {
 }
 
 Holding TopologyRoom::holding_of(const Reservation& reservation) const {
-  static const Symbol hostname("kubernetes.io/hostname");
   Holding out;
   const auto& asked = reservation.workload->pod_sets.value();
   for (const PodSetReservation& p : reservation.effective.empty() ? reservation.pod_sets : reservation.effective) {
@@ -229,14 +247,12 @@ Holding TopologyRoom::holding_of(const Reservation& reservation) const {
     const auto request = static_cast<std::uint32_t>(out.requests.size());
     out.requests.push_back(request_of(*info));
     const TopologyAssignment& where = p.topology;
-    const bool hosts = where.levels.size() == 1 && where.levels.front() == hostname;
+    const bool hosts = where.levels.size() == 1 && where.levels.front() == host_level;
     for (std::size_t i = 0; i < where.size(); ++i) {
-      std::vector<std::string> path;
-      for (const Symbol& value : where.domain(i)) path.emplace_back(value.text());
       for (std::uint32_t f = 0; f < flavors_.size(); ++f) {
         const bool own = std::any_of(p.flavors.begin(), p.flavors.end(), [&](const auto& c) { return c.second == flavors_[f].name; });
         if (hosts ? !flavors_[f].tree.by_host() : !own || flavors_[f].tree.by_host()) continue;
-        if (const auto leaf = flavors_[f].tree.find_leaf(path)) out.uses.push_back({f, *leaf, where.counts[i], request});
+        if (const auto leaf = flavors_[f].tree.find_leaf(where.domain(i))) out.uses.push_back({f, *leaf, where.counts[i], request});
       }
     }
   }

@@ -54,6 +54,9 @@ class TopologyTree {
   /// `levels`: node labels from the top; at least one. Every node has a value for each. With `kubernetes.io/hostname` at the bottom nodes
   /// of one host name are one leaf, and that of the smallest name says where it is.
   [[nodiscard]] static TopologyTree build(std::vector<std::string> levels, std::vector<Node> nodes);
+  /// The same, of nodes in the order of their names: `values` has a value for each level, node by node. Sets the leaf of each node. What
+  /// nodes have is left to the caller.
+  [[nodiscard]] static TopologyTree build(std::vector<std::string> levels, std::vector<Symbol> values, std::vector<DomainIndex>& leaf_of);
 
   [[nodiscard]] const std::vector<std::string>& levels() const { return levels_; }
   [[nodiscard]] std::size_t level_count() const { return levels_.size(); }
@@ -77,11 +80,13 @@ class TopologyTree {
   [[nodiscard]] std::vector<std::string> path(std::size_t level, DomainIndex d) const;
   /// The leaf of an assignment, which names hosts alone where these are the lowest level.
   [[nodiscard]] std::optional<DomainIndex> find_leaf(std::span<const std::string> path) const;
+  [[nodiscard]] std::optional<DomainIndex> find_leaf(std::span<const Symbol> path) const;
+  /// What the lowest level calls the leaf.
+  [[nodiscard]] const Symbol& name(DomainIndex leaf) const { return domains_.back().values[leaf]; }
   /// Does the leaf lie on this path, a value for each level?
   [[nodiscard]] bool is_at(DomainIndex leaf, std::span<const std::string> values) const;
-  /// Sums over the nodes of each leaf, as it was built; whoever keeps it elsewhere takes it out.
+  /// Sums over the nodes of each leaf, where it was built from nodes.
   [[nodiscard]] const Capacity& capacity() const { return capacity_; }
-  [[nodiscard]] Capacity take_capacity() { return std::exchange(capacity_, {}); }
 
  private:
   struct Level {
@@ -91,7 +96,7 @@ class TopologyTree {
   };
   std::vector<std::string> levels_;
   std::vector<Level> domains_;
-  std::vector<DomainIndex> hosts_;  ///< Leaves by host name; empty where hosts are no level.
+  std::vector<DomainIndex> hosts_;  ///< Leaves by number of the host's name; empty where hosts are no level.
   Capacity capacity_;
 };
 
