@@ -184,7 +184,7 @@ std::optional<TopologyAssignment> WorkloadParent::with_hosts_taken_back(const Wo
   bool any = false;
   for (const auto& [host, pods] : elsewhere) {
     const NodeConfig* const node = node_of(*c.nodes, *c.hosts, host);
-    const auto verdict = topology::judge(node, tolerations, true, c.catalog->settings, c.now);
+    const auto verdict = topology::judge(node, tolerations, false, c.catalog->settings, c.now);  // also for pods that would start there
     if (node == nullptr || verdict.failed || verdict.fails_at || !is_among_the_others(*node, *spec, assigned, c)) continue;
     if (std::accumulate(untaken.begin(), untaken.end(), std::int64_t{0}, [](auto sum, auto n) { return sum + std::max(n, 0); }) < pods)
       continue;

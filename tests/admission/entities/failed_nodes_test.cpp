@@ -90,6 +90,8 @@ TEST_F(FailedNodes, ANodeThatCameBackOtherwiseIsNotTakenBack) {
   ASSERT_EQ(decided(), "nodes n2 / reassigned n1:4 n3:2");
   w.node("n2", {.rack = "r2"});
   EXPECT_EQ(decided(), "");
+  w.node("n2", {.pool = "another"});
+  EXPECT_EQ(decided(), "");
   w.node("n2", {.ready = false});
   EXPECT_EQ(decided(), "");
   w.node("n2", {.taint = "broken"});
