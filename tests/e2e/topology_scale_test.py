@@ -148,15 +148,19 @@ class TopologyScaleTest(Fixture):
                 said("they are back")
             time.sleep(5)
         said("all pods are bound")
+        print("\n".join(line[:400] for line in self.log_cat("WorkloadEvicted").splitlines()), flush=True)
         self.check(jobs)
         self.controller.stop()
         print(run(args.log_invariants, self.controller.log if args.kafka else "sqlite:" + self.log, timeout=1800), flush=True)
         said("the log holds what it must at every record")
 
+    def log_cat(self, kind):
+        way = self.controller.way if jobs_test.ARGS.kafka else ["--log", "sqlite:" + self.log]
+        return run(jobs_test.ARGS.hindsight, "log", "cat", *way, "--kind", kind, timeout=600)
+
     def history(self, job):
         """The last decisions about the Workload of the job."""
-        way = self.controller.way if jobs_test.ARGS.kafka else ["--log", "sqlite:" + self.log]
-        text = run(jobs_test.ARGS.hindsight, "log", "cat", *way, "--kind", "Decisions", timeout=600)
+        text = self.log_cat("Decisions")
         return "\n".join(line[:600] for line in text.splitlines() if f"job-{job}-" in line and "PodsPlaced" not in line)[-20000:]
 
     def check(self, jobs):
