@@ -229,6 +229,24 @@ class TopologiesTest(Fixture):
         self.assertIn(f"nodes failed: {failing}", told)
         self.assertEqual(self.reasons(w["metadata"]["name"]).count("Admitted"), 1)
 
+    def test_5b_pods_of_a_node_that_comes_back_keep_it(self):
+        """TAS-96: as when a kubelet registers its node again, before anybody ended the pods there."""
+        self.apply(gang("train", 6, 16, preferred_topology=RACK))
+        before = self.bound("train", 6)
+        where = collections.Counter(dict(self.assignment("train")))
+        gone = before[0]["spec"]["nodeName"]
+        node = json.loads(self.kubectl("get", "node", gone, "-o", "json"))
+        for key in ("resourceVersion", "uid", "creationTimestamp", "managedFields"):
+            node["metadata"].pop(key, None)
+        self.kubectl("delete", "node", gone, "--wait=false")
+        eventually(lambda: self.assertNotIn(gone, dict(self.assignment("train"))))
+        self.kubectl("create", "-f", "-", input=json.dumps(node))
+        eventually(lambda: self.assertEqual(collections.Counter(dict(self.assignment("train"))), where))
+        after = self.pods("train")
+        self.assertEqual({p["metadata"]["uid"]: p["spec"]["nodeName"] for p in after}, {p["metadata"]["uid"]: p["spec"]["nodeName"] for p in before})
+        told = run(jobs_test.ARGS.hindsight, "history", "job/train", "-n", "default", "--log", self.log)
+        self.assertIn("its pods run on hosts that came back", told)
+
     def test_6_without_another_node_it_is_evicted_and_starts_again(self):
         """TAS-99: the rack has no other node for its pods; it comes back in another rack."""
         self.apply(gang("full", 8, 16, required_topology=RACK))
