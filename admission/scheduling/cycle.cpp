@@ -29,7 +29,8 @@ class Cycle {
         context_(context),
         settings_(*context.settings),
         flavors_(tree, context.flavor),
-        placer_(context.room == nullptr ? std::nullopt : std::optional<PodPlacer>(std::in_place, *context.room, settings_, tree, context.checks)),
+        placer_(context.room == nullptr ? std::nullopt
+                                        : std::optional<PodPlacer>(std::in_place, *context.room, settings_, tree, context.checks)),
         preemption_(tree, settings_, context.now, context.repeated, placer()),
         assigner_(tree, settings_, flavors_, preemption_, placer()),
         nominator_(tree, settings_, assigner_, preemption_, placer()),
