@@ -13,7 +13,7 @@ using events::StoredRecord;
 
 namespace {
 
-/// Does it do to write it a little later? A pod behind no gate that has not ended uses what it was given, and no decision waits for it.
+/// May it be written a little later? A pod behind no gate that has not ended uses what it was given, and no decision waits for it.
 bool can_wait(const Observation& o) {
   const auto* pod = std::get_if<PodObserved>(&o);
   return pod != nullptr && !pod->gated && !pod->topology_gated && !pod->ended && !pod->terminating;
@@ -80,16 +80,17 @@ Credit Appender::observe(std::span<const Observation> observations) {
   const std::lock_guard lock(mutex_);
   if (refusing_) return Credit::stopped;
   const Time now = clock_.now();
+  const bool first = queue_.kinds.empty();
   if (!std::all_of(observations.begin(), observations.end(), can_wait))
     write_by_.reset();
-  else if (queue_.kinds.empty() && !observations.empty())
+  else if (first && !observations.empty())
     write_by_ = std::chrono::steady_clock::now() + options_.patience;
   for (const auto& o : observations) in_flight_bytes_ += put(queue_, Kind::observation, Body{o}, 0, now);
   taken_ += observations.size();
   in_flight_records_ += observations.size();
   paused_ |= !has_credit();
   if (paused_) write_by_.reset();  // whoever gives more waits until this is written
-  if (open_) wake_.notify_one();
+  if (open_ && (first || !write_by_)) wake_.notify_one();
   return has_credit() ? Credit::more : Credit::pause;
 }
 

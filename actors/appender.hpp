@@ -28,7 +28,7 @@ enum class Credit {
 };
 
 /// Puts records into the log: one thread, which appends in one go whatever has gathered while it was appending before (group commit).
-/// Observations of which nobody waits for the news gather for a while: thousands of pods that leave their gates one after another would
+/// Observations that no decision waits for gather for a while: thousands of pods that leave their gates one after another would
 /// else cost as many syncs of the disk, which the API server's own store often shares.
 ///
 /// It is closed until the sequencer has folded the log to its end and opens it with a new epoch; what comes earlier waits. When

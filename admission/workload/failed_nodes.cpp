@@ -176,8 +176,11 @@ std::optional<TopologyAssignment> WorkloadParent::with_hosts_taken_back(const Wo
     if (pod.pod_set != assigned.pod_set || pod.ended || !is_pod_of(pod, w)) continue;
     if (const auto d = domains.find(pod.topology_gated ? pod.place : pod.selector); d >= 0)
       --untaken[static_cast<std::size_t>(d)];
-    else if (const Symbol* host = host_of(pod); host != nullptr && !pod.topology_gated && !pod.terminating && !pod.node.empty())
-      ++elsewhere[*host];
+    else if (const Symbol* host = host_of(pod); host != nullptr && !pod.topology_gated && !pod.terminating) {
+      // Whoever makes a pod by hand may bind it to one node and let it select another: it uses the one to which it is bound.
+      const NodeConfig* const node = node_of(*c.nodes, *c.hosts, *host);
+      if (node != nullptr && node->name == pod.node) ++elsewhere[*host];
+    }
   }
   const auto tolerations = tolerations_of(w, assigned, *c.catalog);
   TopologyAssignment out = all;
@@ -185,7 +188,7 @@ std::optional<TopologyAssignment> WorkloadParent::with_hosts_taken_back(const Wo
   for (const auto& [host, pods] : elsewhere) {
     const NodeConfig* const node = node_of(*c.nodes, *c.hosts, host);
     const auto verdict = topology::judge(node, tolerations, false, c.catalog->settings, c.now);  // also for pods that would start there
-    if (node == nullptr || verdict.failed || verdict.fails_at || !is_among_the_others(*node, *spec, assigned, c)) continue;
+    if (verdict.failed || verdict.fails_at || !is_among_the_others(*node, *spec, assigned, c)) continue;
     if (std::accumulate(untaken.begin(), untaken.end(), std::int64_t{0}, [](auto sum, auto n) { return sum + std::max(n, 0); }) < pods)
       continue;
     std::int32_t left = pods;

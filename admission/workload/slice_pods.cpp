@@ -51,7 +51,7 @@ void WorkloadParent::apply_pod(const PodObserved& o, Outbox& out) {
     pods_settled_ = false;
   }
   if (o.meta.resource_version != 0 && o.meta.resource_version <= pod->resource_version) return;  // a repeat, or told late
-  const PodState before = *pod;
+  const auto before = pods_settled_ ? std::optional(*pod) : std::nullopt;
   pod->resource_version = o.meta.resource_version;
   pod->pod_set = Symbol(o.pod_set);
   pod->index = o.index;
@@ -75,7 +75,7 @@ void WorkloadParent::apply_pod(const PodObserved& o, Outbox& out) {
   pod->requests = std::move(requests);
   if (!told_lingering_.empty() || lingers(*pod)) tell_lingering(out);  // of ten thousand that run nothing has to be said
   if (o.ended || o.terminating) pod->failing = false;
-  if (!does_what_it_was_told(before, *pod)) pods_settled_ = false;
+  if (before && !does_what_it_was_told(*before, *pod)) pods_settled_ = false;
   repeats_.forget();
   out.send(self_, domain_address, msg::WorldChanged{});
 }

@@ -1,4 +1,4 @@
-// When observations are written: at once, but for those of which nobody waits for the news.
+// When observations are written: at once, except those that no decision waits for.
 
 #include "actors/appender.hpp"
 

@@ -77,6 +77,10 @@ TEST_F(FailedNodes, OnlyPodsThatRunThereTakeANodeBack) {
   w.node("n4");
   runs(3, "n4");  // nobody told it to, and its place is taken by no other
   EXPECT_EQ(decided(), "reassigned n1:3 n3:1 n2:1 n4:1");
+  pod("p2", {.index = 2, .gated = false, .on = "n2", .node = "n3"});  // bound by hand to another node than it selects
+  w.node("n5");
+  pod("p6", {.index = 6, .gated = false, .on = "n5", .node = "n3"});
+  EXPECT_EQ(decided(), "");
   runs(7, "n4");  // one more than there are places
   EXPECT_EQ(decided(), "");
 }
