@@ -182,6 +182,10 @@ struct Weigh {
 struct WorkloadAdopted {
   std::unique_ptr<WorkloadState> workload;  ///< With its new number.
 };
+/// The Workload with this uid is there, elsewhere: Options that name it as their owner leave for it.
+struct ParentSeen {
+  std::string uid;
+};
 /// Others descend from the job: say whether its Workload is admitted, now and whenever that changes.
 struct WatchRuns {
   bool watched;
@@ -403,7 +407,7 @@ struct ReadSince {
 };  ///< An object was set aside in an older version than one that could be read: it was told late.
 struct Disowned {
   std::unique_ptr<WorkloadState> workload;
-};                       ///< See WorkloadAdopted.
+};                       ///< See WorkloadAdopted and ParentSeen.
 struct WorldChanged {};  ///< An observation told something new (not merely our own write).
 struct Retired {};       ///< The parent holds nothing any more.
 
@@ -412,13 +416,13 @@ struct Retired {};       ///< The parent holds nothing any more.
 using Payload =
     std::variant<msg::JobSeen, msg::WorkloadSeen, msg::Quarantined, msg::JobGone, msg::WorkloadGone, msg::HostChanged, msg::PodSeen,
                  msg::PodGone, msg::HandOverPods, msg::PodsHandedOver, msg::EventApplied, msg::WriteRefusedSeen, msg::Refresh,
-                 msg::Descends, msg::WatchRuns, msg::Weigh, msg::WorkloadAdopted, msg::Enqueue, msg::Dequeue, msg::Reserve, msg::Release,
-                 msg::CountersDue, msg::Notice, msg::ConsumedSeen, msg::SampleUsage, msg::LocalUsage, msg::SamplingDue, msg::SecondPassDue,
-                 msg::Charge, msg::Discharge, msg::HeapState, msg::BuildTree, msg::JoinTree, msg::Joined, msg::OpenQueue, msg::CloseQueue,
-                 msg::Requeued, msg::Reactivate, msg::ParkedByRecord, msg::Reconcile, msg::RunCycle, msg::OfferHead,
-                 std::unique_ptr<msg::HeadOffered>, msg::OfferMore, msg::MoreOffered, msg::CountLeaves, msg::LeavesCounted, msg::Proposed,
-                 msg::ReactivateTreeOf, msg::NextDue, msg::NotReady, msg::StandsOn, msg::Lingers, msg::Runs, msg::Sized, msg::ReadSince,
-                 msg::Disowned, msg::WorldChanged, msg::Retired>;
+                 msg::Descends, msg::WatchRuns, msg::Weigh, msg::WorkloadAdopted, msg::ParentSeen, msg::Enqueue, msg::Dequeue, msg::Reserve,
+                 msg::Release, msg::CountersDue, msg::Notice, msg::ConsumedSeen, msg::SampleUsage, msg::LocalUsage, msg::SamplingDue,
+                 msg::SecondPassDue, msg::Charge, msg::Discharge, msg::HeapState, msg::BuildTree, msg::JoinTree, msg::Joined,
+                 msg::OpenQueue, msg::CloseQueue, msg::Requeued, msg::Reactivate, msg::ParkedByRecord, msg::Reconcile, msg::RunCycle,
+                 msg::OfferHead, std::unique_ptr<msg::HeadOffered>, msg::OfferMore, msg::MoreOffered, msg::CountLeaves, msg::LeavesCounted,
+                 msg::Proposed, msg::ReactivateTreeOf, msg::NextDue, msg::NotReady, msg::StandsOn, msg::Lingers, msg::Runs, msg::Sized,
+                 msg::ReadSince, msg::Disowned, msg::WorldChanged, msg::Retired>;
 
 struct Message {
   Address to;

@@ -20,7 +20,7 @@ HINDSIGHT_RECORD(WorkloadRequested, job, name, queue_name, priority, priority_cl
                  replaces, slice_name, counts)
 HINDSIGHT_RECORD(WorkloadRevised, workload, job, pod_sets, queue_name, priority, priority_class_kind, priority_class, max_exec_seconds,
                  job_generation, counts)
-HINDSIGHT_RECORD(WorkloadRemoved, workload, message, job)
+HINDSIGHT_RECORD(WorkloadRemoved, workload, message, job, parent)
 HINDSIGHT_RECORD(JobStopped, job, message)
 
 // ---- admission ----------------------------------------------------------------------------------------------------------
@@ -59,6 +59,20 @@ HINDSIGHT_RECORD(PodsFailed, workload, job, pods)
 HINDSIGHT_ENUM(GateContract, scheduling, "Scheduling", admission, "Admission")
 HINDSIGHT_ENUM(GateChange, observed, "Observed", shrunk, "Shrunk", cleared, "Cleared", ignored, "Ignored")
 HINDSIGHT_RECORD(GateChanged, workload, job, contract, change, value, job_generation, since)
+
+// ---- families of concurrent admission ------------------------------------------------------------------------------------
+
+HINDSIGHT_ENUM(OptionCause, none, "", policy, "Policy", create_delay, "CreateDelay", delete_delay, "DeleteDelay", parent_inactive,
+               "ParentInactive", rejected, "Rejected")
+HINDSIGHT_RECORD(FamilyFormed, workload)
+HINDSIGHT_RECORD(FamilyDissolved, workload, message)
+HINDSIGHT_RECORD(FamilyReset, workload, message)
+HINDSIGHT_RECORD(OptionRequested, workload, name, option, flavors, active, message)
+HINDSIGHT_RECORD(OptionSwitched, workload, parent, active, cause, message)
+HINDSIGHT_RECORD(OptionAdopted, workload, parent, from)
+HINDSIGHT_RECORD(OptionAdmitted, workload, option)
+HINDSIGHT_RECORD(MigrationStarted, workload, parent, from, cluster_queue, assignments)
+HINDSIGHT_RECORD(PreemptionGateChanged, workload, parent, open, unused)
 
 // ---- queues -------------------------------------------------------------------------------------------------------------
 

@@ -92,6 +92,8 @@ Json member(std::string_view name, const M& value, const M& fallback) {
     return Json(value);
   } else if constexpr (std::is_enum_v<M>) {
     return api_name(value).empty() ? Json() : Json(api_name(value));
+  } else if constexpr (std::is_same_v<M, ConcurrentAdmissionFacts>) {
+    return value.enabled ? object(value) : Json();
   } else if constexpr (Registered<M>) {
     return object(value);
   } else if constexpr (requires { value.has_value(); }) {

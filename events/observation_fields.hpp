@@ -58,9 +58,12 @@ HINDSIGHT_RECORD(QuotaFacts, resource, nominal, borrowing_limit, lending_limit)
 HINDSIGHT_RECORD(FlavorQuotasFacts, flavor, resources)
 HINDSIGHT_RECORD(ResourceGroupFacts, covered_resources, flavors)
 HINDSIGHT_RECORD(AdmissionCheckRule, name, on_flavors)
+HINDSIGHT_ENUM(OnSuccess, unset, "", remove_other, "RemoveOther", remove_lower, "RemoveLower", remove_below_target, "RemoveBelowTarget")
+HINDSIGHT_RECORD(ExplicitOptionFacts, name, create_delay_seconds, delete_delay_seconds, allowed_flavors)
+HINDSIGHT_RECORD(ConcurrentAdmissionFacts, enabled, kueue_form, on_success, target_flavor, options)
 HINDSIGHT_RECORD(ClusterQueueObserved, meta, cohort, resource_groups, queueing_strategy, has_namespace_selector, namespace_selector,
                  when_can_borrow, when_can_preempt, preference, within_cluster_queue, reclaim_within_cohort, borrow_within_cohort,
-                 max_priority_threshold, admission_checks, stop_policy, stop_policy_set, fair_weight_nano, admission_mode)
+                 max_priority_threshold, admission_checks, stop_policy, stop_policy_set, fair_weight_nano, admission_mode, concurrent)
 HINDSIGHT_RECORD(CohortObserved, meta, parent, resource_groups, fair_weight_nano)
 HINDSIGHT_RECORD(LocalQueueObserved, meta, cluster_queue, stop_policy, stop_policy_set, fair_weight_nano, consumed, consumed_at, labels)
 HINDSIGHT_RECORD(WorkloadPriorityClassObserved, meta, value)
@@ -85,11 +88,14 @@ HINDSIGHT_RECORD(PodSetAssignmentFacts, pod_set, count, flavors, usage, topology
 HINDSIGHT_RECORD(PodSetUpdateFacts, pod_set, node_selector, tolerations)
 HINDSIGHT_RECORD(CheckFacts, name, state, last_transition, message, requeue_after_seconds, retry_count, pod_set_updates, updates)
 HINDSIGHT_RECORD(EvictionCount, reason, underlying_cause, count)
+HINDSIGHT_RECORD(PreemptionGateFacts, name, open)
+HINDSIGHT_ENUM(OptionPhase, pending, "Pending", admitted, "Admitted", deactivated, "Deactivated", finished, "Finished")
+HINDSIGHT_RECORD(OptionStatusFacts, name, flavors, phase, message, last_transition)
 HINDSIGHT_RECORD(WorkloadObserved, meta, owner_uid, owner_kind, owner_name, queue_name, pod_sets, priority, priority_class_kind,
                  priority_class, active, max_exec_seconds, admission_gated_by, priority_boost, conditions, has_admission,
                  admission_cluster_queue, assignments, checks, requeue_count, requeue_at, has_requeue_state, reclaimable,
                  accumulated_exec_seconds, evictions, has_resource_requests, job_uid, elastic, replacement_for, slice_name, resource_policy,
-                 resource_bounds, plan, unhealthy_nodes)
+                 resource_bounds, plan, unhealthy_nodes, parent_marked, constrained, allowed_flavors, preemption_gates, options)
 
 HINDSIGHT_RECORD(PodObserved, meta, owner_uid, pod_set, slice_name, gated, ended, index, placed, topology_gated, workload_name, group,
                  index_offset, index_offset_bad, node_selector, node, terminating, requests)

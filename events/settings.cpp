@@ -316,19 +316,30 @@ class Reader {
         duration(x, "hindsight.reactivationBatch", settings_.reactivation_batch, false);
       else if (key == "preemptedWorkloadSliceHistory")
         slice_history(x);
+      else if (key == "preemptionRightTimeout")
+        duration(x, "hindsight.preemptionRightTimeout", settings_.preemption_right_timeout, false);
+      else if (key == "maxOptions")
+        max_options(x);
       else if (key == "repeatedPreemptions")
         integer(x, "hindsight.repeatedPreemptions", settings_.repeated_preemptions);
       else if (key == "topologyProfile")
         topology_profile(x);
       else if (key != "controllers" && key != "topologyMetrics")  // the webhooks' and the gauges', and no part of any decision
         complain("hindsight." + key, "unknown field",
-                 "controllers, preemptedWorkloadSliceHistory, reactivationBatch, repeatedPreemptions, topologyMetrics, topologyProfile");
+                 "controllers, maxOptions, preemptedWorkloadSliceHistory, preemptionRightTimeout, reactivationBatch, repeatedPreemptions, "
+                 "topologyMetrics, topologyProfile");
     }
   }
 
   void topology_profile(const json& v) {
     if (v != "Kueue" && v != "Compact") return complain("hindsight.topologyProfile", "found " + v.dump(), "Kueue, Compact");
     settings_.compact_topologies = v == "Compact";
+  }
+
+  /// The webhooks': it is judged here for scenarios, whose configuration nobody else reads.
+  void max_options(const json& v) {
+    if (!v.is_number_integer() || v.get<std::int64_t>() < 1 || v.get<std::int64_t>() > 64)
+      complain("hindsight.maxOptions", "found " + v.dump(), "a whole number from 1 to 64");
   }
 
   void slice_history(const json& v) {
@@ -368,6 +379,8 @@ class Reader {
         {"TASReplaceNodeOnPodTermination", &settings_.replace_when_idle},
         {"TASReplaceNodeOnNodeTaints", &settings_.replace_tainted},
         {"TASRecomputeAssignmentWithinSchedulingCycle", &settings_.place_again},
+        {"ConcurrentAdmission", &settings_.concurrent_admission},
+        {"ShortWorkloadNames", &settings_.short_workload_names},
     };
     for (const auto& [key, x] : v.items()) {
       if (!x.is_boolean()) return complain("featureGates." + key, "found " + x.dump(), "true or false");

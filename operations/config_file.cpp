@@ -185,6 +185,7 @@ class Reader {
     out.metrics_address = address_of(metrics.at("bindAddress"));
     out.health_address = address_of(root.at("health").at("healthProbeBindAddress"));
     if (own != root.end()) out.topology_metrics = own->value("topologyMetrics", 0);
+    if (own != root.end()) out.max_options = own->value("maxOptions", out.max_options);
     out.cluster_queue_resource_metrics = metrics.at("enableClusterQueueResources").get<bool>();
     const Json& local_queues = metrics.at("localQueueMetrics");
     out.local_queue_metrics = local_queues.at("enable").get<bool>() && out.gate("LocalQueueMetrics");

@@ -50,6 +50,7 @@ struct Configuration {
   std::vector<std::string> external_frameworks;
   std::vector<std::string> label_keys_to_copy;
   std::vector<std::string> controllers;  ///< Accounts that make jobs as parts of other jobs (hindsight.controllers).
+  std::size_t max_options = 16;          ///< hindsight.maxOptions: how many a ClusterQueue may ask for (8691 V3).
 
   std::optional<ListenAddress> metrics_address;  ///< Nothing: no metrics.
   std::optional<ListenAddress> health_address;   ///< Nothing: no probes.

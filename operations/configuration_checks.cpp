@@ -83,6 +83,7 @@ class Judge {
     resources();
     duration("objectRetentionPolicies.workloads.afterFinished", Least::zero);
     duration("objectRetentionPolicies.workloads.afterDeactivatedByKueue", Least::zero);
+    duration("hindsight.preemptionRightTimeout", Least::zero);
     duration("hindsight.reactivationBatch", Least::zero);
   }
 
@@ -350,13 +351,15 @@ std::vector<std::string> configuration_warnings(const Json& configuration, const
     const char* path;
     const char* gate;
   };
-  static constexpr std::array<Gated, 7> sections{{{"/metrics/customLabels", "CustomMetricLabels"},
+  static constexpr std::array<Gated, 9> sections{{{"/metrics/customLabels", "CustomMetricLabels"},
                                                   {"/admissionFairSharing", "AdmissionFairSharing"},
                                                   {"/multiKueue/incrementalDispatcherConfig", "MultiKueueIncrementalDispatcherConfig"},
                                                   {"/multiKueue/externalFrameworks", "MultiKueueAdaptersForCustomJobs"},
                                                   {"/multiKueue/clusterProfile", "MultiKueueClusterProfile"},
                                                   {"/resources/deviceClassMappings", "KueueDRAIntegration"},
-                                                  {"/metrics/localQueueMetrics/localQueueSelector", "LocalQueueMetrics"}}};
+                                                  {"/metrics/localQueueMetrics/localQueueSelector", "LocalQueueMetrics"},
+                                                  {"/hindsight/maxOptions", "ConcurrentAdmission"},
+                                                  {"/hindsight/preemptionRightTimeout", "ConcurrentAdmission"}}};
   for (const auto& [path, gate] : sections) {
     if (!configuration.contains(Json::json_pointer(path)) || gates.find(gate)->second) continue;
     std::string field(path + 1);

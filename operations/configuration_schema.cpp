@@ -113,7 +113,9 @@ constexpr std::string_view table_text = R"(
     bindPort              int32 min=1 max=65535 default=8082
   hindsight
     controllers           set<string>
+    maxOptions            int32 min=1 max=64
     preemptedWorkloadSliceHistory int32 min=0
+    preemptionRightTimeout  string
     reactivationBatch     string
     repeatedPreemptions   int32 min=0 max=1000
     topologyMetrics       int32 min=0 max=16

@@ -7,6 +7,7 @@
 
 #include "admission/domain/domain.hpp"
 #include "admission/queue/cluster_queue.hpp"
+#include "projections/families.hpp"
 #include "projections/format.hpp"
 #include "projections/gang_room.hpp"
 #include "projections/scratch_tree.hpp"
@@ -39,9 +40,10 @@ std::int64_t pods_of(const Reservation& r) {
   return out;
 }
 
-/// What can be moved at all: a gang that stands somewhere and is whole. Slices of elastic jobs and what is on its way out stay.
+/// What can be moved at all: a gang that stands somewhere and is whole. Slices of elastic jobs, what is kept for a migration and what is on
+/// its way out stay.
 bool movable(const Reservation& r) {
-  return pods_of(r) > 0 && r.unhealthy_nodes.empty() && !r.workload->evicted && r.workload->slice_name.empty();
+  return !r.hold && pods_of(r) > 0 && r.unhealthy_nodes.empty() && !r.workload->evicted && r.workload->slice_name.empty();
 }
 
 /// A queue through which the flavors of the topology are seen; empty: none uses them.
@@ -99,7 +101,7 @@ class Attempt {
     if (!movable(before)) return false;
     const auto after = scratch_->move(before.workload->uid.text());
     if (after == nullptr) return false;
-    const std::string name = full_name(before.workload->namespace_.text(), before.workload->name);
+    const std::string name = family_name(*before.workload);  // the pods are those of the Parent
     for (std::size_t i = 0; i < before.pod_sets.size(); ++i) {
       const TopologyAssignment &from = before.pod_sets[i].topology, &to = after->pod_sets[i].topology;
       if (from.empty()) continue;
@@ -163,8 +165,10 @@ std::shared_ptr<const WorkloadInfo> waiting_info(const StateView& state, const W
   queue_name = lq->cluster_queue;
   const auto* queue = state.queue(queue_name);
   if (queue == nullptr) return nullptr;
-  for (const auto& x : queue->waiting())
-    if (x.workload->uid == at.workload->uid) return x.workload;
+  for (const auto& x : queue->waiting()) {
+    const auto* option = x.workload->option.get();  // of a Parent the first one stands for it
+    if (x.workload->uid == at.workload->uid || (option != nullptr && option->parent == at.workload->id)) return x.workload;
+  }
   return nullptr;
 }
 

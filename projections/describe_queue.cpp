@@ -3,9 +3,11 @@
 
 #include "admission/domain/domain.hpp"
 #include "admission/domain/queue_status.hpp"
+#include "admission/options/option_plan.hpp"
 #include "admission/queue/cluster_queue.hpp"
 #include "events/decision_fields.hpp"
 #include "projections/describe.hpp"
+#include "projections/families.hpp"
 #include "projections/format.hpp"
 #include "projections/quota_report.hpp"
 
@@ -51,14 +53,17 @@ Json holding(const admission::ClusterQueue& queue, const auto& wanted) {
                    {"priority", r->workload->priority},
                    {"uses", joined(uses)},
                    {"evicted", r->workload->evicted ? "yes" : ""}});
+    if (r->hold) out.back()["kept"] = "for a migration";
+    if (const auto* option = r->workload->option.get(); option != nullptr && !r->hold) out.back()["optionOf"] = option->parent_name;
   }
   return out;
 }
 
-Json waiting(const admission::ClusterQueue& queue, const auto& wanted) {
+/// Of a family its Parent, where the first of its Options waits; not if its job runs.
+Json waiting(const StateView& state, const admission::ClusterQueue& queue, const auto& wanted) {
   Json out = Json::array();
   std::size_t position = 0;
-  for (const auto& x : queue.waiting()) {
+  for (const auto& x : waiting_once(state, queue)) {
     const auto& w = *x.workload;
     if (!wanted(w)) {
       ++position;
@@ -66,11 +71,29 @@ Json waiting(const admission::ClusterQueue& queue, const auto& wanted) {
     }
     if (out.size() == shown_max) break;
     out.push_back({{"position", position++},
-                   {"workload", full_name(w.namespace_.text(), w.name)},
+                   {"workload", family_name(w)},
                    {"priority", w.priority},
                    {"queuedAt", format_rfc3339(w.queue_time)},
                    {"state", x.parked ? "parked" : "ready"},
                    {"reason", text(w.pending_reason)}});
+    if (w.option != nullptr) out.back()["option"] = w.name;
+    if (family_holds_quota(state, w)) out.back()["note"] = "another of its Options holds quota";
+  }
+  return out;
+}
+
+/// What becomes of the Options of a family, and which there are.
+Json concurrent(const StateView& state, const admission::QueueConfig& q) {
+  const auto& c = q.concurrent;
+  Json out{{"onSuccess", api_name(c.on_success)}};
+  if (!c.target.empty()) out["targetFlavor"] = text(c.target);
+  if (!state.domain().catalog()->settings.concurrent_admission) out["effect"] = "none: feature gate ConcurrentAdmission is off";
+  out["options"] = Json::array();
+  for (const auto& spec : admission::option_specs(q, nullptr)) {
+    Json one{{"name", text(spec.name)}, {"flavors", joined(spec.flavors)}};
+    if (spec.create_delay_seconds > 0) one["createDelaySeconds"] = spec.create_delay_seconds;
+    if (spec.delete_delay_seconds) one["deleteDelaySeconds"] = *spec.delete_delay_seconds;
+    out["options"].push_back(std::move(one));
   }
   return out;
 }
@@ -110,6 +133,7 @@ Json describe_cluster_queue(const StateView& state, const admission::QueueConfig
   if (q.max_priority_threshold) out["preemption"]["maxPriorityThreshold"] = *q.max_priority_threshold;
   out["flavorFungibility"] = {{"whenCanBorrow", api_name(q.when_can_borrow)}, {"whenCanPreempt", api_name(q.when_can_preempt)}};
   if (q.preference != FungibilityPreference::unset) out["flavorFungibility"]["preference"] = api_name(q.preference);
+  if (q.concurrent.enabled) out["concurrentAdmission"] = concurrent(state, q);
   for (const auto& c : q.checks)
     out["admissionChecks"].push_back({{"name", text(c.name)}, {"onFlavors", c.on_flavors.empty() ? "all" : joined(c.on_flavors)}});
   if (q.fair_weight_nano != 1'000'000'000) out["fairSharingWeight"] = weight_text(q.fair_weight_nano);
@@ -118,7 +142,7 @@ Json describe_cluster_queue(const StateView& state, const admission::QueueConfig
   if (const auto* queue = state.queue(q.name)) {
     const auto all = [](const admission::WorkloadInfo&) { return true; };
     out["holdingQuota"] = holding(*queue, all);
-    out["pending"] = waiting(*queue, all);
+    out["pending"] = waiting(state, *queue, all);
   }
   return out;
 }
@@ -130,7 +154,7 @@ Json describe_local_queue(const StateView& state, const admission::LocalQueueCon
   if (const auto* queue = state.queue(q.cluster_queue)) {
     const auto own = [&](const admission::WorkloadInfo& w) { return w.namespace_ == q.namespace_ && w.local_queue == q.name; };
     out["holdingQuota"] = holding(*queue, own);
-    out["pending"] = waiting(*queue, own);
+    out["pending"] = waiting(state, *queue, own);
   }
   return out;
 }

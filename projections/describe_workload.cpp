@@ -3,6 +3,7 @@
 #include "admission/domain/domain.hpp"
 #include "events/decision_fields.hpp"
 #include "projections/describe.hpp"
+#include "projections/families.hpp"
 #include "projections/format.hpp"
 #include "projections/history_words.hpp"
 #include "projections/objects.hpp"
@@ -103,6 +104,52 @@ Json job_of(const admission::JobState& j) {
   return out;
 }
 
+std::string moment(Time t, Time now) {
+  if (!t.is_set()) return {};
+  return format_rfc3339(t) + (t > now ? " (in " + human_duration(t - now) + ")" : "");
+}
+
+/// What a Parent is beside a Workload: how long its family has been at it, and where its job goes.
+Json family_of(const StateView& state, const WorkloadState& parent, const std::vector<OptionLane>& lanes) {
+  const auto& family = *parent.family;
+  Json out{{"since", format_rfc3339(family.cycle_start)}};
+  if (family.first_admitted.is_set()) out["firstAdmitted"] = format_rfc3339(family.first_admitted);
+  if (family.holds_itself && parent.reserved()) out["holds"] = "what it had before it was a Parent, until an Option takes that over";
+  const OptionLane* running = running_lane(lanes);
+  if (running != nullptr) out["runsOn"] = running->name + " (" + flavors_words(running->flavors) + ")";
+  for (const auto& lane : lanes) {
+    if (lane.may_preempt)
+      out["rightToPreempt"] =
+          lane.name + " since " + format_rfc3339(lane.workload->option->gate_since) +
+          (lane.right_until.is_set() ? ", until " + moment(lane.right_until, state.domain().now()) + " unless it gets quota" : "");
+    if (!lane.target) continue;
+    out["migration"] = (running == nullptr || running == &lane ? "" : "from " + running->name + " ") + "to " + lane.name +
+                       (running == nullptr || running == &lane ? ", which is tried next" : ", as soon as the job has stopped");
+  }
+  if (const auto hold = hold_of(state, parent)) {
+    std::vector<std::string> kept;
+    for (const auto& c : hold->charges) kept.push_back(text(c.flavor) + "/" + text(c.resource) + " " + amount_text(c.amount, c.resource));
+    out["keptForIt"] = kept.empty() ? "nothing beside what the running Option holds" : joined(kept);
+  }
+  return out;
+}
+
+Json options_of(const std::vector<OptionLane>& lanes, Time now) {
+  Json out = Json::array();
+  for (const auto& lane : lanes) {
+    Json one{{"rank", lane.rank ? std::to_string(*lane.rank) : "-"},
+             {"name", lane.name},
+             {"flavors", joined(lane.flavors)},
+             {"state", lane.state},
+             {"since", lane.since.is_set() ? format_rfc3339(lane.since) : ""}};
+    if (lane.not_before.is_set()) one["notBefore"] = moment(lane.not_before, now);
+    if (lane.until.is_set()) one["until"] = moment(lane.until, now);
+    one["why"] = lane.why;
+    out.push_back(std::move(one));
+  }
+  return out;
+}
+
 }  // namespace
 
 Json describe_workload(const StateView& state, const WorkloadAt& at) {
@@ -123,6 +170,20 @@ Json describe_workload(const StateView& state, const WorkloadAt& at) {
   if (w.accumulated_exec_seconds) out["pastExecutionTime"] = human_duration(Duration::seconds(*w.accumulated_exec_seconds));
   if (!w.admission_gated_by.empty()) out["admissionGatedBy"] = w.admission_gated_by;
   if (const auto& job = at.parent->job()) out["job"] = job_of(*job);
+  if (const WorkloadState* parent = parent_of(at)) {
+    out["optionOf"] = parent->name;
+    if (w.family_facts->constrained) out["allowedFlavors"] = joined(w.family_facts->allowed);
+    if (w.option && w.option->gate_open) out["rightToPreempt"] = "since " + format_rfc3339(w.option->gate_since);
+    if (!w.active && w.option && !w.option->message.value().empty()) out["inactiveBecause"] = w.option->message.value();
+  } else if (w.is_made_as_option()) {
+    out["optionOf"] = "a Workload of uid " + std::string(w.option_of()) + ", which is not there or no Parent";
+  } else if (w.family_facts && w.family_facts->constrained) {
+    out["allowedFlavors"] = joined(w.family_facts->allowed);
+  }
+  if (const auto lanes = lanes_of(state, at); w.family) {
+    out["family"] = family_of(state, w, lanes);
+    out["options"] = options_of(lanes, now);
+  }
   out["podSets"] = pod_sets(w);
   if (const auto p = place_of(state, at)) out["queue"] = place(*p);
   if (w.has_requeue_state) {

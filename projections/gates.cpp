@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "admission/domain/domain.hpp"
+#include "projections/families.hpp"
 #include "projections/format.hpp"
 #include "vocabulary/ascii.hpp"
 
@@ -24,7 +25,7 @@ void add_gated(const WorkloadParent& parent, const admission::Catalog& catalog, 
   }
   for (const auto& w : parent.workloads()) {
     const auto gate = parent.admission_gate(w, catalog);
-    if (gate.empty() || w.finished() || w.admitted()) continue;
+    if (gate.empty() || w.finished() || w.admitted() || parent_of({&parent, &w}) != nullptr) continue;  // one line for a family
     out.push_back({GateContract::admission, "Workload", std::string(w.namespace_.text()), w.name.text(), std::string(gate), w.gated_since});
   }
 }

@@ -6,6 +6,7 @@
 #include "admission/domain/domain.hpp"
 #include "events/decision_fields.hpp"
 #include "events/json.hpp"
+#include "projections/families.hpp"
 #include "projections/format.hpp"
 #include "projections/history_words.hpp"
 
@@ -34,6 +35,13 @@ WorkloadRef subject(const Event& event) {
           return WorkloadRef{};
       },
       event);
+}
+
+/// ", as an Option of default/w for flavor spot"; empty: it is none.
+std::string option_words(const StateView& state, const WorkloadState& w) {
+  const WorkloadState* parent = parent_of(find_by_uid(state, w.uid));
+  if (parent == nullptr) return {};
+  return ", as an Option of " + full_name(parent->namespace_.text(), parent->name) + " for " + flavors_words(w.family_facts->allowed);
 }
 
 /// Is the record of a kind that can take the workload out of its queue, or put it in, without naming it?
@@ -183,7 +191,8 @@ void History::compare_workloads(const WorkloadState* before, const WorkloadState
     const Symbol queue = queue_of(state, w);
     say(object, "created",
         "created in LocalQueue " + text(w.queue_name) + (queue.empty() ? " (which does not exist)" : " of ClusterQueue " + text(queue)) +
-            ", priority " + std::to_string(w.effective_priority(state.domain().catalog()->settings)) + ": " + pod_set_words(w.pod_sets));
+            ", priority " + std::to_string(w.effective_priority(state.domain().catalog()->settings)) + ": " + pod_set_words(w.pod_sets) +
+            option_words(state, w));
     return;
   }
   const WorkloadState& b = *before;

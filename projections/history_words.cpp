@@ -167,6 +167,40 @@ struct Words {
     for (const auto& c : e.reclaimable) counts.push_back(std::string(c.pod_set) + " " + std::to_string(c.count));
     return {"reclaimable", "reclaimable pods: " + joined(counts)};
   }
+  // What of a family is not part of its Workloads cannot be seen to be without effect.
+  EventWords operator()(const FamilyFormed&) const {
+    return {"familyFormed", "becomes a Parent: its Options are queued in its place", false};
+  }
+  EventWords operator()(const FamilyDissolved& e) const {
+    return {"familyDissolved", "is no Parent any more, and its Options go" + in_brackets({}, e.message), false};
+  }
+  EventWords operator()(const FamilyReset& e) const {
+    return {"familyReset", "its Options begin anew" + in_brackets({}, e.message), false};
+  }
+  EventWords operator()(const OptionRequested& e) const {
+    return {"optionRequested",
+            "Option " + std::string(e.name) + " requested for " + (e.flavors.size() == 1 ? "flavor " : "flavors ") + name_words(e.flavors) +
+                (e.active ? std::string() : ", inactive" + in_brackets({}, e.message)),
+            false};
+  }
+  EventWords operator()(const OptionSwitched& e) const {
+    const std::string kind = e.active ? "optionActivated" : "optionDeactivated";
+    if (e.message.empty()) return {kind, e.active ? "activated" : "deactivated"};
+    return {kind, std::string(e.message)};  // it says both
+  }
+  EventWords operator()(const OptionAdopted& e) const { return {"optionAdopted", "takes over what " + full_name(e.from) + " holds"}; }
+  EventWords operator()(const OptionAdmitted& e) const { return {"optionAdmitted", "admitted by its Option " + full_name(e.option)}; }
+  EventWords operator()(const MigrationStarted& e) const {
+    return {"migrationStarted",
+            "goes before " + full_name(e.from) + " in " + std::string(e.cluster_queue) +
+                (e.assignments.empty() ? std::string(" with what it holds") : ", kept for it: " + assignment_words(e.assignments)),
+            false};
+  }
+  EventWords operator()(const PreemptionGateChanged& e) const {
+    if (e.open) return {"preemptionGateOpened", "has its family's right to preempt", false};
+    return {"preemptionGateClosed",
+            e.unused ? "loses the right to preempt: nothing came of it in its time" : "gives back the right to preempt", false};
+  }
   EventWords operator()(const ExecutionTimeReset&) const { return {"executionTimeReset", "count of execution time cleared"}; }
   EventWords operator()(const TreeReactivated& e) const { return {"reactivated", "tree " + std::string(e.root) + " reactivated", false}; }
 };

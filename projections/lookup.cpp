@@ -130,8 +130,10 @@ Result<WorkloadAt> find_workload(const StateView& state, const Target& target) {
         why = ": it runs as a part of the job that made it";
       return fail(ErrorKind::not_found, target.text() + " has no Workload" + why);
     }
-    const auto live = std::find_if(all.rbegin(), all.rend(), [](const WorkloadState& w) { return !w.finished(); });
-    return WorkloadAt{parent, live == all.rend() ? &all.back() : &*live};
+    const auto own = std::find_if(all.rbegin(), all.rend(), [](const WorkloadState& w) { return !w.is_made_as_option(); });
+    const auto live =
+        std::find_if(all.rbegin(), all.rend(), [](const WorkloadState& w) { return !w.finished() && !w.is_made_as_option(); });
+    return WorkloadAt{parent, live != all.rend() ? &*live : own != all.rend() ? &*own : &all.back()};
   }
   return fail(ErrorKind::not_found, target.text() + " not found" + did_you_mean(target.name, names));
 }

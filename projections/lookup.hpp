@@ -36,8 +36,8 @@ struct WorkloadAt {
 /// All Workloads, by namespace and name.
 [[nodiscard]] std::vector<WorkloadAt> all_workloads(const StateView& state);
 
-/// The Workload that is meant: of a job its newest one that has not finished, else its newest. Errors: not_found (there is none of this
-/// name; the message names similar ones).
+/// The Workload that is meant: of a job its newest one that has not finished, else its newest; not one of its Options. Errors: not_found
+/// (there is none of this name; the message names similar ones).
 [[nodiscard]] Result<WorkloadAt> find_workload(const StateView& state, const Target& target);
 /// By uid; an empty result: it does not live here.
 [[nodiscard]] WorkloadAt find_by_uid(const StateView& state, std::string_view uid);

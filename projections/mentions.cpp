@@ -21,10 +21,11 @@ void Mentions::note_job(std::string_view uid) {
 
 bool Mentions::see(const WorkloadObserved& w) {
   const bool named = target_.is_workload() && w.meta.namespace_ == target_.namespace_ && w.meta.name == target_.name;
-  const bool owned = !target_.is_workload() && knows_job(w.owner_uid);
+  const bool is_option = w.owner_kind == "Workload";
+  const bool owned = is_option ? knows_workload(w.owner_uid) : !target_.is_workload() && knows_job(w.owner_uid);
   if (!named && !owned) return false;
   note_workload(w.meta.uid);
-  if (named) note_job(w.owner_uid);
+  if (named && !is_option) note_job(w.owner_uid);
   return true;
 }
 
@@ -68,6 +69,9 @@ bool Mentions::concerns(const Event& event) const {
         if constexpr (requires { e.replacement; }) out = out || knows_workload(e.replacement.uid);
         if constexpr (requires { e.replaces; }) out = out || knows_workload(e.replaces.uid);
         if constexpr (requires { e.preemptor; }) out = out || knows_workload(e.preemptor.uid);
+        if constexpr (requires { e.parent; }) out = out || knows_workload(e.parent.uid);
+        if constexpr (requires { e.from; }) out = out || knows_workload(e.from.uid);
+        if constexpr (requires { e.option.uid; }) out = out || knows_workload(e.option.uid);
         return out;
       },
       event);

@@ -10,7 +10,7 @@
 namespace hindsight::projections {
 
 /// Tells, from records alone, which of them are about one workload: its Workload objects (there may be several over time under one
-/// name), its job, and decisions about either. Give it every record of the domain in order.
+/// name), its job, the Options of each Workload (8691), and decisions about any of them. Give it every record of the domain in order.
 class Mentions {
  public:
   explicit Mentions(Target target) : target_(std::move(target)) {}

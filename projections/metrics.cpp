@@ -6,6 +6,7 @@
 #include <prometheus/registry.h>
 #include <prometheus/text_serializer.h>
 
+#include <algorithm>
 #include <iterator>
 #include <map>
 #include <mutex>
@@ -14,7 +15,8 @@
 
 #include "admission/domain/domain.hpp"
 #include "events/decision_fields.hpp"
-#include "projections/lookup.hpp"
+#include "projections/families.hpp"
+#include "projections/format.hpp"
 #include "projections/metrics_gauges.hpp"
 #include "projections/queue_place.hpp"
 #include "projections/quota_report.hpp"
@@ -24,6 +26,9 @@ namespace {
 
 using Labels = std::map<std::string, std::string>;
 using prometheus::Histogram;
+
+/// Reason of the eviction of a Parent whose Option was evicted.
+constexpr std::string_view variant_evicted = "VariantEvicted";
 
 /// 1, 2.5, 5, 10, 20, … (base-api §8).
 Histogram::BucketBoundaries exponential(std::size_t n) {
@@ -45,10 +50,20 @@ void append_families(std::vector<prometheus::MetricFamily>& families, std::vecto
 
 double seconds(Duration d) { return static_cast<double>(d.micros) / 1e6; }
 
-/// Since when it waits for quota: its creation, or when it was requeued last.
+/// Since when it waits for quota: its creation, or when it was requeued last; a family since it began anew (CA-104).
 Time queued_since(const WorkloadState& w) {
+  if (w.family) return w.family->cycle_start;
   const auto* requeued = w.find(ConditionType::requeued);
   return requeued == nullptr ? w.created : requeued->last_transition;
+}
+
+/// The flavors of an admission, as a label: "spot", "spot,cpu".
+std::string flavors_label(const admission::Admission& admission) {
+  std::vector<Symbol> flavors;
+  for (const auto& p : admission.pod_sets)
+    for (const auto& [resource, flavor] : p.flavors)
+      if (std::find(flavors.begin(), flavors.end(), flavor) == flavors.end()) flavors.push_back(flavor);
+  return joined(flavors, ",");
 }
 
 }  // namespace
@@ -61,6 +76,7 @@ struct Metrics::Counters {
   prometheus::Registry registry;
   std::map<std::string, double> skips;  ///< In the last cycle, by ClusterQueue: entries that would have preempted.
   std::map<std::string, Time, std::less<>> jobs_without_workload;  ///< Uids of queued jobs, with their creation.
+  std::map<std::string, std::string, std::less<>> migrations;  ///< That are under way: uids of Parents, with the flavors that they leave.
 
   /// What was counted of one LocalQueue: names and labels of its series.
   using LocalQueueName = std::pair<std::string, std::string>;
@@ -115,6 +131,8 @@ struct Metrics::Counters {
         forget_job(job->meta.uid);
     } else if (const auto* gone = std::get_if<ObjectDeleted>(&o); gone != nullptr && gone->kind == ObjectKind::job) {
       forget_job(gone->uid);
+    } else if (gone != nullptr && gone->kind == ObjectKind::workload) {
+      forget_migration(gone->uid);
     } else if (gone != nullptr && gone->kind == ObjectKind::local_queue && gone->departed_to.empty()) {
       forget_local_queue({std::string(gone->namespace_), std::string(gone->name)});
     }
@@ -134,7 +152,11 @@ struct Metrics::Counters {
     if (const auto it = jobs_without_workload.find(uid); it != jobs_without_workload.end()) jobs_without_workload.erase(it);
   }
 
-  /// One event of an applied decision.
+  void forget_migration(Text uid) {
+    if (const auto it = migrations.find(uid); it != migrations.end()) migrations.erase(it);
+  }
+
+  /// One event of an applied decision. A family counts as one, by what is decided about its Parent (CA-103).
   class Counting {
    public:
     Counting(Counters& counters, const StateView& state, bool local_queues)
@@ -142,36 +164,69 @@ struct Metrics::Counters {
 
     void operator()(const QuotaReserved& e) {
       const auto* w = changed_now(e.workload, ConditionType::quota_reserved, true);
-      if (w == nullptr || !w->reserved()) return;
+      if (w == nullptr || !w->reserved() || is_option(e.workload)) return;
       count_both("quota_reserved_workloads_total", "Workloads that got quota", *w);
       measure_both("quota_reserved_wait_time_seconds", "From queueing to the reservation of quota", *w, now_ - queued_since(*w), 14, 14);
       if (e.admitted) admitted(*w);
     }
     void operator()(const WorkloadAdmitted& e) {
-      if (const auto* w = changed_now(e.workload, ConditionType::admitted, true)) admitted(*w);
+      const auto* w = changed_now(e.workload, ConditionType::admitted, true);
+      if (w != nullptr && !is_option(e.workload)) admitted(*w);
+    }
+    void operator()(const OptionAdmitted& e) {
+      const auto* w = changed_now(e.workload, ConditionType::quota_reserved, true);
+      if (w == nullptr || !w->family || !w->admission) return;
+      const auto left = c_.migrations.extract(w->uid.text());
+      if (!left.empty() || w->family->first_admitted != now_) return migrated(*w, left.empty() ? flavors_left(*w) : left.mapped());
+      count_both("quota_reserved_workloads_total", "Workloads that got quota", *w);
+      measure_both("quota_reserved_wait_time_seconds", "From queueing to the reservation of quota", *w, now_ - queued_since(*w), 14, 14);
+      admitted(*w);
+    }
+    void operator()(const MigrationStarted& e) {
+      const WorkloadAt from = find_by_uid(state_, e.from.uid), parent = find_by_uid(state_, e.parent.uid);
+      const bool under_way =
+          parent.workload != nullptr && parent.workload->family && parent.workload->family->migrating_to == e.workload.uid;
+      if (under_way && from.workload != nullptr && from.workload->admission)
+        c_.migrations[parent.workload->uid.text()] = flavors_label(*from.workload->admission);
+    }
+    void operator()(const FamilyReset& e) { c_.forget_migration(e.workload.uid); }
+    void operator()(const FamilyDissolved& e) { c_.forget_migration(e.workload.uid); }
+    void operator()(const PreemptionGateChanged& e) {
+      const WorkloadAt at = find_by_uid(state_, e.workload.uid);
+      if (!e.open || at.workload == nullptr || !at.workload->option || !concurrent_admission()) return;
+      if (at.workload->option->gate_open && at.workload->option->gate_since == now_)
+        c_.count("concurrent_admission_preemption_right_grants_total", "How often an Option was given the right of its family to preempt",
+                 {{"cluster_queue", queue_name(*at.workload)}});
     }
     void operator()(const WorkloadPreempted& e) {
       const auto* w = changed_now(e.workload, ConditionType::evicted, true);
-      if (w == nullptr) return;
+      if (w == nullptr || (w->family && !w->family->holds_itself)) return;  // what was kept for a migration was taken
+      const bool option = is_option(e.workload);
+      if (option && !w->admitted()) return;  // its job does not run on it: nothing happens to the family (CA-62)
       c_.count("preempted_workloads_total", "Preemptions by the ClusterQueue that preempts",
                {{"preempting_cluster_queue", std::string(e.preemptor_cluster_queue)}, {"reason", std::string(e.reason)}});
-      evicted(*w, "Preempted", "");
+      if (!option) evicted(*w, "Preempted", "");
     }
     void operator()(const WorkloadEvicted& e) {
       const auto* w = changed_now(e.workload, ConditionType::evicted, true);
-      if (w != nullptr && w->admission) evicted(*w, std::string(e.reason), std::string(e.cause));
+      if (w == nullptr || !w->admission || is_option(e.workload)) return;
+      if (e.reason == variant_evicted)  // CA-65: by what became of its Option
+        evicted(*w, std::string(e.cause), "");
+      else
+        evicted(*w, std::string(e.reason), std::string(e.cause));
     }
     void operator()(const ReservationCleared& e) {
       const auto* w = changed_now(e.workload, ConditionType::quota_reserved, false);
       const auto* eviction = w == nullptr ? nullptr : w->find(ConditionType::evicted);
-      if (eviction == nullptr || !eviction->is_true()) return;
+      if (eviction == nullptr || !eviction->is_true() || is_option(e.workload)) return;
       c_.measure("workload_eviction_latency_seconds", "From the eviction to the release of quota",
-                 {{"cluster_queue", queue_name(*w)}, {"reason", std::string(eviction->reason.text())}},
-                 seconds(now_ - eviction->last_transition), exponential(14));
+                 {{"cluster_queue", queue_name(*w)}, {"reason", reason_behind(*w, *eviction)}}, seconds(now_ - eviction->last_transition),
+                 exponential(14));
     }
     void operator()(const WorkloadFinished& e) {
+      c_.forget_migration(e.workload.uid);
       const auto* w = changed_now(e.workload, ConditionType::finished, true);
-      if (w == nullptr) return;
+      if (w == nullptr || is_option(e.workload)) return;
       count_both("finished_workloads_total", "Workloads that finished", *w);
       const auto* admitted = w->find(ConditionType::admitted);
       if (admitted != nullptr && admitted->is_true()) {
@@ -217,8 +272,10 @@ struct Metrics::Counters {
       if (e.type != ConditionType::pods_ready || e.status != ConditionStatus::true_) return;
       const auto* w = changed_now(e.workload, ConditionType::pods_ready, true);
       const auto* admitted = w == nullptr ? nullptr : w->find(ConditionType::admitted);
-      if (admitted == nullptr || !admitted->is_true()) return;
-      measure_both("ready_wait_time_seconds", "From queueing to all pods ready", *w, now_ - queued_since(*w), 14, 14);
+      if (admitted == nullptr || !admitted->is_true() || is_option(e.workload)) return;
+      // Of a family that moved nobody waited since it was queued.
+      if (!w->family || w->family->first_admitted.floor_seconds() == admitted->last_transition.floor_seconds())
+        measure_both("ready_wait_time_seconds", "From queueing to all pods ready", *w, now_ - queued_since(*w), 14, 14);
       measure_both("admitted_until_ready_wait_time_seconds", "From admission to all pods ready", *w, now_ - admitted->last_transition, 14,
                    14);
     }
@@ -232,6 +289,34 @@ struct Metrics::Counters {
       const auto* c = at.workload == nullptr ? nullptr : at.workload->find(type);
       const bool now = c != nullptr && (status ? c->is_true() : c->is_false()) && c->last_transition == now_;
       return now ? at.workload : nullptr;
+    }
+    [[nodiscard]] bool is_option(const WorkloadRef& ref) const { return parent_of(find_by_uid(state_, ref.uid)) != nullptr; }
+    [[nodiscard]] bool concurrent_admission() const { return state_.domain().catalog()->settings.concurrent_admission; }
+    /// The Option whose admission a Parent shows, or showed last; null: it is not there.
+    [[nodiscard]] const WorkloadState* shown_option(const WorkloadState& parent) const {
+      return parent.family ? find_by_uid(state_, parent.family->shown).workload : nullptr;
+    }
+    [[nodiscard]] std::string reason_behind(const WorkloadState& w, const admission::Condition& eviction) const {
+      const WorkloadState* option = eviction.reason.text() == variant_evicted ? shown_option(w) : nullptr;
+      const auto* behind = option == nullptr ? nullptr : option->find(ConditionType::evicted);
+      return std::string((behind == nullptr ? eviction : *behind).reason.text());
+    }
+    /// What a family moved away from, where the beginning of that was not seen: the Option that was evicted for it last.
+    [[nodiscard]] std::string flavors_left(const WorkloadState& parent) const {
+      const WorkloadState* left = nullptr;
+      const auto evicted_at = [](const WorkloadState& w) { return w.find(ConditionType::evicted)->last_transition; };
+      for (const auto& w : find_by_uid(state_, parent.uid).parent->workloads()) {
+        const auto* evicted = w.option_of() == parent.uid ? w.find(ConditionType::evicted) : nullptr;
+        if (evicted == nullptr || !evicted->is_true() || evicted->reason.text() != "FlavorMigration") continue;
+        if (left == nullptr || evicted_at(*left) < evicted_at(w)) left = &w;
+      }
+      return left == nullptr ? std::string() : joined(left->family_facts->allowed, ",");
+    }
+    /// CA-104: that is no second admission.
+    void migrated(const WorkloadState& w, const std::string& from) {
+      if (!concurrent_admission()) return;
+      c_.count("concurrent_admission_migrations_total", "Jobs that moved to a better Option",
+               {{"cluster_queue", queue_name(w)}, {"from_flavor", from}, {"to_flavor", flavors_label(*w.admission)}});
     }
     [[nodiscard]] std::string queue_name(const WorkloadState& w) const {
       return std::string((w.admission ? w.admission->cluster_queue : queue_of(state_, w)).text());
@@ -265,8 +350,10 @@ struct Metrics::Counters {
     void admitted(const WorkloadState& w) {
       count_both("admitted_workloads_total", "Workloads that were admitted", w);
       measure_both("admission_wait_time_seconds", "From queueing to admission", w, now_ - queued_since(w), 16, 14);
-      const auto* reserved = w.find(ConditionType::quota_reserved);
-      if (!w.checks.empty() && reserved != nullptr) {
+      const WorkloadState* option = shown_option(w);
+      const WorkloadState& checked = option == nullptr ? w : *option;  // CA-42
+      const auto* reserved = checked.find(ConditionType::quota_reserved);
+      if (!checked.checks.empty() && reserved != nullptr) {
         measure_both("admission_checks_wait_time_seconds", "From the reservation of quota to admission", w,
                      now_ - reserved->last_transition, 14, 14);
       }

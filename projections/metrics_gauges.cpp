@@ -12,6 +12,8 @@
 #include "admission/domain/domain.hpp"
 #include "admission/domain/queue_status.hpp"
 #include "admission/queue/cluster_queue.hpp"
+#include "events/observation_fields.hpp"
+#include "projections/families.hpp"
 #include "projections/format.hpp"
 #include "projections/gang_room.hpp"
 #include "projections/gates.hpp"
@@ -136,9 +138,13 @@ class Gauges {
     std::map<std::pair<std::string, std::string>, double> finished_local;
     std::map<std::array<std::string, 3>, double> unadmitted;
     std::map<std::array<std::string, 5>, double> unadmitted_local;
+    std::map<std::string, std::map<OptionPhase, double>> options;
     for (const auto& at : all_workloads(state_)) {
       const WorkloadState& w = *at.workload;
+      if (parent_of(at) != nullptr) continue;  // a family counts as one (CA-103)
       const std::string queue = text(w.admission ? w.admission->cluster_queue : queue_of(state_, w));
+      if (w.family && catalog_.settings.concurrent_admission)
+        for (const auto& option : w.family->options) ++options[queue][option.phase];
       if (w.finished()) {
         ++finished[queue];
         if (selects(options_, state_, w.namespace_, w.queue_name)) ++finished_local[{text(w.queue_name), text(w.namespace_)}];
@@ -153,6 +159,12 @@ class Gauges {
       if (selects(options_, state_, w.namespace_, w.queue_name))
         ++unadmitted_local[{text(w.queue_name), text(w.namespace_), queue, reason, cause}];
     }
+    for (const auto& [queue, phases] : options)
+      for (const auto phase : {OptionPhase::pending, OptionPhase::admitted, OptionPhase::deactivated, OptionPhase::finished}) {
+        const auto n = phases.find(phase);
+        set("kueue_concurrent_admission_options", "Options of families, by the state that their Parents show",
+            {{"cluster_queue", queue}, {"state", std::string(events::api_name(phase))}}, n == phases.end() ? 0 : n->second);
+      }
     for (const auto& [queue, n] : finished)
       set("kueue_finished_workloads", "Workloads that have finished and still exist", {{"cluster_queue", queue}}, n);
     for (const auto& [k, n] : unadmitted) {
@@ -170,13 +182,21 @@ class Gauges {
     }
   }
 
+  /// A family is one, by the first of its Options that waits; it is no pending one if another holds quota, as in `pendingWorkloads`
+  /// (CA-103).
+  [[nodiscard]] std::vector<ClusterQueue::Waiting> counted_as_pending(const ClusterQueue& queue) const {
+    auto out = waiting_once(state_, queue);
+    std::erase_if(out, [&](const auto& w) { return family_holds_quota(state_, *w.workload); });
+    return out;
+  }
+
   void cluster_queue(const QueueConfig& config) {
     const std::string name = text(config.name);
     const auto* queue = state_.queue(config.name);
     if (queue == nullptr) return;
     double active = 0, parked = 0;
     std::set<std::uint64_t> active_hashes, parked_hashes;
-    for (const auto& w : queue->waiting()) {
+    for (const auto& w : counted_as_pending(*queue)) {
       if (w.workload->equivalence_hash != 0) (w.parked ? parked_hashes : active_hashes).insert(w.workload->equivalence_hash);
       ++(w.parked ? parked : active);
       auto& local = pending_[{w.workload->namespace_, w.workload->local_queue}];
@@ -231,7 +251,7 @@ class Gauges {
         }
     std::map<std::string, std::pair<Symbol, Amount>> pending;
     if (const auto* queue = state_.queue(config.name)) {
-      for (const auto& w : queue->waiting())
+      for (const auto& w : counted_as_pending(*queue))
         for (const auto& p : w.workload->pod_sets)
           for (const auto& r : p.requests) {
             auto& sum = pending[text(r.resource)];

@@ -4,6 +4,7 @@
 
 #include "admission/domain/domain.hpp"
 #include "admission/queue/cluster_queue.hpp"
+#include "projections/families.hpp"
 
 namespace hindsight::projections {
 namespace {
@@ -18,6 +19,16 @@ std::optional<PendingWorkload::Owner> owner_of(const StateView& state, const Wor
   return PendingWorkload::Owner{std::string(job.kind.text()), std::string(job.group.text()), job.name.text(), job.uid.text()};
 }
 
+/// Its Workload; of an Option the Parent, which stands for its family (CA-105).
+PendingWorkload entry_of(const StateView& state, const WorkloadInfo& w) {
+  PendingWorkload out{std::string(w.namespace_.text()), w.name.text(), w.created, owner_of(state, w), w.base_priority,
+                      std::string(w.local_queue.text())};
+  if (w.option == nullptr) return out;
+  out.name = w.option->parent_name.text();
+  if (const WorkloadAt parent = find_by_uid(state, w.option->family); parent.workload != nullptr) out.created = parent.workload->created;
+  return out;
+}
+
 /// Goes through a queue in its order and takes those that `wanted` says, after `offset` of them and up to `limit`.
 template <class Wanted>
 std::vector<PendingWorkload> page_of(const StateView& state, Symbol queue_name, PendingPage page, Wanted wanted) {
@@ -26,14 +37,15 @@ std::vector<PendingWorkload> page_of(const StateView& state, Symbol queue_name, 
   if (queue == nullptr) return out;
   std::unordered_map<Catalog::LocalQueueKey, std::size_t, Catalog::LocalQueueKeyHash> local_positions;
   std::size_t position = 0, fitting = 0;
-  for (const auto& [workload, parked] : queue->waiting()) {
+  for (const auto& [workload, parked] : waiting_once(state, *queue)) {
     if (out.size() >= page.limit) break;
     const WorkloadInfo& w = *workload;
     const std::size_t local_position = local_positions[{w.namespace_, w.local_queue}]++;
     const std::size_t at = position++;
     if (!wanted(w) || fitting++ < page.offset) continue;
-    out.push_back({std::string(w.namespace_.text()), w.name.text(), w.created, owner_of(state, w), w.base_priority,
-                   std::string(w.local_queue.text()), at, local_position});
+    auto& one = out.emplace_back(entry_of(state, w));
+    one.position = at;
+    one.local_position = local_position;
   }
   return out;
 }

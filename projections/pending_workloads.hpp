@@ -10,7 +10,8 @@
 
 namespace hindsight::projections {
 
-/// One line of the visibility API (base-api §9). Positions count from 0, over heap and inadmissible set together (BA-192).
+/// One line of the visibility API (base-api §9). A family of concurrent admission is one, under the name of its Parent, where the first of
+/// its Options waits; none if its job runs (CA-105). Positions count from 0, over heap and inadmissible set together (BA-192).
 struct PendingWorkload {
   struct Owner {
     std::string kind, group, name, uid;

@@ -53,6 +53,33 @@ void put_weight(Json& spec, std::int64_t nano) {
   if (nano != 1'000'000'000) spec["fairSharing"] = {{"weight", weight_text(nano)}};
 }
 
+Json options_json(const std::vector<admission::OptionConfig>& options, const char* delete_delay) {
+  Json out = Json::array();
+  for (const auto& o : options) {
+    Json one{{"name", text(o.name)}};
+    if (o.create_delay_seconds > 0) one["createDelaySeconds"] = o.create_delay_seconds;
+    if (o.delete_delay_seconds) one[delete_delay] = *o.delete_delay_seconds;
+    for (const Symbol& flavor : o.flavors) one["allowedResourceFlavors"].push_back(text(flavor));
+    out.push_back(std::move(one));
+  }
+  return out;
+}
+
+/// In the form in which it was given (8691 §2.4).
+void put_concurrent(Json& spec, const admission::ConcurrentAdmission& c) {
+  if (c.kueue_form) {
+    Json migration{{"mode", c.on_success == OnSuccess::remove_other ? "RetainFirstAdmission" : "TryPreferredFlavors"}};
+    if (!c.target.empty()) migration["constraints"]["lastAcceptableFlavorName"] = text(c.target);
+    if (!c.options.empty()) migration["constraints"]["explicitVariants"] = options_json(c.options, "maxDeleteDelaySeconds");
+    spec["concurrentAdmissionPolicy"] = {{"migration", std::move(migration)}};
+    return;
+  }
+  Json out{{"onSuccess", api_name(c.on_success)}};
+  if (!c.target.empty()) out["removeBelowTargetConfig"] = {{"targetResourceFlavor", text(c.target)}};
+  if (!c.options.empty()) out["explicitOptions"] = options_json(c.options, "deleteDelaySeconds");
+  spec["concurrentAdmission"] = std::move(out);
+}
+
 Json usage_json(const std::vector<QueueStatusIntent::Usage>& usage, bool with_borrowed) {
   Json out = Json::array();
   for (const auto& u : usage) {
@@ -110,6 +137,7 @@ Json cluster_queue_object(const StateView& state, const admission::QueueConfig& 
   }
   if (q.stop_policy_set || q.stop_policy != StopPolicy::none) spec["stopPolicy"] = api_name(q.stop_policy);
   put_weight(spec, q.fair_weight_nano);
+  if (q.concurrent.enabled) put_concurrent(spec, q.concurrent);
   if (q.admission_mode != AdmissionMode::unset) spec["admissionScope"] = {{"admissionMode", api_name(q.admission_mode)}};
   out["spec"] = std::move(spec);
   out["status"] = status_json(admission::cluster_queue_status(state, q.name));

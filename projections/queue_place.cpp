@@ -1,8 +1,10 @@
 #include "projections/queue_place.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "admission/domain/domain.hpp"
+#include "projections/families.hpp"
 #include "projections/format.hpp"
 
 namespace hindsight::projections {
@@ -16,6 +18,7 @@ std::optional<QueuePlace> place_of(const StateView& state, const WorkloadAt& at)
   const WorkloadState& w = *at.workload;
   const Symbol name = queue_of(state, w);
   const auto* queue = name.empty() ? nullptr : state.queue(name);
+  const auto* config = name.empty() ? nullptr : state.domain().catalog()->queue(name);
   if (queue == nullptr) return std::nullopt;
   auto waiting = queue->waiting();
   const auto mine = std::find_if(waiting.begin(), waiting.end(), [&](const auto& x) { return x.workload->uid == w.uid; });
@@ -23,14 +26,28 @@ std::optional<QueuePlace> place_of(const StateView& state, const WorkloadAt& at)
 
   QueuePlace out;
   out.queue = name;
-  out.position = static_cast<std::size_t>(mine - waiting.begin());
-  out.waiting = waiting.size();
   out.parked = mine->parked;
-  out.local_position = static_cast<std::size_t>(std::count_if(waiting.begin(), mine, [&](const auto& x) {
-    return x.workload->namespace_ == w.namespace_ && x.workload->local_queue == w.queue_name;
-  }));
+  const auto* own = mine->workload->option.get();
+  const auto is_own = [&](const admission::WorkloadInfo& x) {
+    return own == nullptr ? x.uid == w.uid : x.option != nullptr && x.option->parent == own->parent;
+  };
+  std::set<std::string_view> ahead;  // by uid: those that come before it, with siblings
+  for (auto x = waiting.begin(); x != mine; ++x) ahead.insert(x->workload->uid);
+  bool listed = false;
+  for (const auto& x : waiting_once(state, *queue)) {
+    ++out.waiting;
+    listed = listed || is_own(*x.workload);
+    if (is_own(*x.workload) || !ahead.contains(x.workload->uid)) continue;
+    ++out.position;
+    if (x.workload->namespace_ == w.namespace_ && x.workload->local_queue == mine->workload->local_queue) ++out.local_position;
+  }
+  if (!listed) ++out.waiting;  // one whose job runs on another Option, and looks for a better place
   const auto image = queue->image();
   out.sticky = image.sticky_uid == w.uid;
+  for (const auto& x : waiting)
+    if (!out.sticky && !x.parked && x.workload->uid == image.sticky_uid && config != nullptr &&
+        config->strategy == QueueingStrategy::best_effort_fifo)
+      out.served_first = full_name(x.workload->namespace_.text(), x.workload->name);
   const auto entry = std::find_if(image.entries.begin(), image.entries.end(), [&](const auto& e) { return e.uid == w.uid; });
   if (entry != image.entries.end() && entry->by_record) {
     const std::uint64_t hash = mine->workload->equivalence_hash;

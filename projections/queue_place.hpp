@@ -13,14 +13,17 @@ namespace hindsight::projections {
 /// Where a pending Workload stands in its ClusterQueue.
 struct QueuePlace {
   Symbol queue;
-  std::size_t position = 0;        ///< From 0, over heap and inadmissible set together, as the visibility API counts (BA-192).
+  /// From 0, over heap and inadmissible set together, as the visibility API counts (BA-192): a family is one (CA-105), so siblings have the
+  /// same position.
+  std::size_t position = 0;
   std::size_t local_position = 0;  ///< Among those of the same LocalQueue.
   std::size_t waiting = 0;         ///< How many wait in the queue.
   bool parked = false;             ///< In the inadmissible set: not tried before something in the tree changes.
-  bool sticky = false;             ///< It preempts and is served first (base-admission §3.5).
+  bool sticky = false;             ///< It preempts, or its job moves to it, and it is served first (base-admission §3.5).
+  std::string served_first;        ///< "namespace/name" of somebody else for whom that is so; empty: nobody.
   std::string equal_to;            ///< Parked because this equal workload failed (§3.6); "another workload" if that one has gone.
   std::string record_reason;       ///< Why that one failed.
-  std::vector<admission::ClusterQueue::Waiting> ahead;  ///< In order.
+  std::vector<admission::ClusterQueue::Waiting> ahead;  ///< In order; each Option for itself.
 };
 
 /// Nothing: it does not wait in any queue.

@@ -87,7 +87,8 @@ std::vector<Holder> holders_of(const StateView& state, const std::vector<Symbol>
         if (charge.flavor == flavor && charge.resource == resource) amount = add(amount, charge.amount);
       if (amount == 0) continue;
       const auto& w = *r->workload;
-      out.push_back({std::string(w.namespace_.text()), w.name.text(), w.uid.text(), name, w.priority, amount, w.evicted});
+      out.push_back({std::string(w.namespace_.text()), w.name.text(), w.uid.text(), name, w.priority, amount, w.evicted,
+                     w.option == nullptr ? std::string() : w.option->family.text(), r->hold});
     }
   }
   std::sort(out.begin(), out.end(), [](const Holder& a, const Holder& b) {

@@ -32,6 +32,8 @@ struct Holder {
   std::int64_t priority = 0;
   Amount amount = 0;
   bool evicted = false;
+  std::string family;  ///< Of an Option, and of what is kept for a migration: uid of the Parent.
+  bool kept = false;   ///< It is kept for a migration of that family, whose Parent is named (8691 CA-59).
 };
 
 /// Who holds a pair in these queues; largest amount first, then by name.

@@ -53,6 +53,26 @@ ScanState kept_scan(const StateView& state, Symbol cluster_queue, const Workload
 
 }  // namespace
 
+bool holds_beside(const QueueConfig& queue, const WorkloadInfo& option, Symbol flavor) {
+  if (option.option == nullptr || option.option->running == no_workload) return false;
+  const auto has = [](const std::vector<Symbol>& list, Symbol one) { return std::find(list.begin(), list.end(), one) != list.end(); };
+  const auto asks_for_checks = [&](Symbol f) {
+    return std::any_of(queue.checks.begin(), queue.checks.end(), [&](const CheckRule& rule) {
+      return (rule.on_flavors.empty() || has(rule.on_flavors, f)) && !has(option.ready_checks, rule.name);
+    });
+  };
+  if (asks_for_checks(flavor)) return true;
+  // Of another group it may have flavors with checks only; then it waits for these with all that it gets.
+  return std::any_of(queue.groups.begin(), queue.groups.end(), [&](const ResourceGroup& g) {
+    const bool needed = std::any_of(option.pod_sets.begin(), option.pod_sets.end(), [&](const PodSetInfo& p) {
+      return std::any_of(p.requests.begin(), p.requests.end(), [&](const ResourceRequest& r) { return has(g.resources, r.resource); });
+    });
+    return needed && std::all_of(g.flavors.begin(), g.flavors.end(), [&](const auto& f) {
+             return (option.allowed != nullptr && !has(*option.allowed, f.flavor)) || asks_for_checks(f.flavor);
+           });
+  });
+}
+
 struct ScratchTree::Nomination {
   AssignmentMode mode = AssignmentMode::no_fit;
   Assignment assignment;
@@ -87,7 +107,34 @@ std::optional<ScratchTree> ScratchTree::of(const StateView& state, Symbol cluste
   return out;
 }
 
+std::vector<ScratchTree::Held> ScratchTree::take_own(const WorkloadInfo& workload) {
+  std::vector<Held> out;
+  if (workload.option == nullptr) return out;
+  for (const WorkloadId id : {workload.option->running, workload.option->held ? workload.option->parent : no_workload}) {
+    const auto* entry = id == no_workload ? nullptr : tree_.find_reservation(id);
+    if (entry == nullptr) continue;
+    out.emplace_back(tree_.name(entry->queue), entry->reservation);
+    tree_.release(id);
+    if (room_) room_->release(id);
+  }
+  return out;
+}
+
+void ScratchTree::put_back(const std::vector<Held>& own) {
+  for (const auto& [queue, reservation] : own) {
+    tree_.reserve(queue, reservation);
+    if (room_) room_->reserve(*reservation);
+  }
+}
+
 ScratchTree::Nomination ScratchTree::nominate(const WorkloadInfo& workload) {
+  const auto own = take_own(workload);
+  Nomination out = nominate_here(workload);
+  put_back(own);
+  return out;
+}
+
+ScratchTree::Nomination ScratchTree::nominate_here(const WorkloadInfo& workload) {
   const Catalog& catalog = *state_->domain().catalog();
   const std::function<const FlavorConfig*(Symbol)> find = [&](Symbol name) { return catalog.flavor(name); };
   FlavorLookup flavors(tree_, find);
@@ -119,7 +166,31 @@ PodPlacer ScratchTree::placer() { return {*room_, state_->domain().catalog()->se
 
 bool ScratchTree::implies_topology() { return room_ && placer().implies(tree_.queue(tree_.find_queue(cluster_queue_))); }
 
-bool ScratchTree::fits(const WorkloadInfo& workload) { return nominate(workload).mode == AssignmentMode::fit; }
+/// Are all checks that it would have to pass Ready, so that it does not hold quota beside the Option that runs?
+bool ScratchTree::is_admitted_at_once(const WorkloadInfo& workload, const Assignment& assignment) {
+  std::vector<PodSetReservation> assigned(1);
+  for (const auto& p : assignment.pod_sets) {
+    if (p.delayed && p.count > 0) return false;
+    for (const auto& choice : p.choices) assigned.front().flavors.emplace_back(Symbol(), choice.flavor);
+  }
+  const auto required = required_checks(*tree_.queue(tree_.find_queue(cluster_queue_)).config, &assigned);
+  const auto& ready = workload.ready_checks;
+  return std::all_of(required.begin(), required.end(), [&](Symbol c) { return std::find(ready.begin(), ready.end(), c) != ready.end(); });
+}
+
+bool ScratchTree::fits(const WorkloadInfo& workload) {
+  const Nomination found = nominate(workload);
+  if (found.mode != AssignmentMode::fit) return false;
+  if (workload.option == nullptr || workload.option->running == no_workload) return true;
+  if (is_admitted_at_once(workload, found.assignment)) return true;
+  // CA-46: both hold quota until its checks are done, so there has to be room for both.
+  const NodeIndex queue = tree_.find_queue(cluster_queue_);
+  const auto& usage = found.assignment.usage;
+  if (!std::all_of(usage.begin(), usage.end(), [&](const CellAmount& u) { return u.amount <= tree_.table().offered(queue, u.cell); }))
+    return false;
+  const auto& placement = found.assignment.placement;
+  return !room_ || !placement || topology::TopologyRoom::fits(room_->free(), placement->holding);
+}
 
 std::shared_ptr<const Reservation> ScratchTree::move(const std::string& uid) {
   const auto it = std::find_if(reservations_.begin(), reservations_.end(), [&](const auto& r) { return r.second->workload->uid == uid; });

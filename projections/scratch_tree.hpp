@@ -22,6 +22,10 @@ struct QuotaEdit {
   std::optional<Amount> nominal, borrowing_limit;
 };
 
+/// Would an Option that takes the place of another one hold quota of this flavor beside that one first, until its checks are done (8691
+/// CA-46)?
+[[nodiscard]] bool holds_beside(const admission::QueueConfig& queue, const admission::WorkloadInfo& option, Symbol flavor);
+
 /// A copy of the quota tree of a queue to try things on, with the rules of the scheduler. Nothing that happens here reaches the state.
 class ScratchTree {
  public:
@@ -34,6 +38,10 @@ class ScratchTree {
   [[nodiscard]] bool fits(const admission::WorkloadInfo& workload);
   /// Whom it would preempt now; empty: nobody, because it fits or because it must not.
   [[nodiscard]] std::vector<Holder> victims_of(const admission::WorkloadInfo& workload);
+
+  /// Takes away what an Option finds free although others see it taken: what its family holds and it takes over (8691 CA-51).
+  void free_for(const admission::WorkloadInfo& workload) { (void)take_own(workload); }
+  [[nodiscard]] const admission::QuotaTree& tree() const { return tree_; }
 
   /// Null: topologies are switched off.
   [[nodiscard]] admission::topology::TopologyRoom* room() { return room_ ? &*room_ : nullptr; }
@@ -59,7 +67,12 @@ class ScratchTree {
  private:
   ScratchTree(const StateView& state, Symbol cluster_queue, admission::QuotaTree tree);
   struct Nomination;
+  using Held = std::pair<Symbol, std::shared_ptr<const admission::Reservation>>;
+  [[nodiscard]] std::vector<Held> take_own(const admission::WorkloadInfo& workload);
+  void put_back(const std::vector<Held>& own);
   [[nodiscard]] Nomination nominate(const admission::WorkloadInfo& workload);
+  [[nodiscard]] Nomination nominate_here(const admission::WorkloadInfo& workload);
+  [[nodiscard]] bool is_admitted_at_once(const admission::WorkloadInfo& workload, const admission::Assignment& assignment);
 
   const StateView* state_;
   Symbol cluster_queue_;

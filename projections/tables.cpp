@@ -5,6 +5,7 @@
 #include "admission/domain/domain.hpp"
 #include "admission/domain/queue_status.hpp"
 #include "events/decision_fields.hpp"
+#include "projections/families.hpp"
 #include "projections/format.hpp"
 #include "projections/quota_report.hpp"
 
@@ -98,7 +99,11 @@ Table workloads_table(const StateView& state, const Filter& filter) {
   t.columns.push_back({"FLAVORS", true});
   t.columns.push_back({"JOB", true});
   const Time now = state.domain().now();
-  for (const auto& at : select_workloads(state, filter)) {
+  const auto selected = select_workloads(state, filter);
+  // Options stand beside their Parent, which tells what becomes of the job. Their names say so; -o wide says whose they are.
+  const bool options = std::any_of(selected.begin(), selected.end(), [](const WorkloadAt& at) { return at.workload->is_made_as_option(); });
+  if (options) t.columns.push_back({"OPTION OF", true});
+  for (const auto& at : selected) {
     const WorkloadState& w = *at.workload;
     auto& row = t.rows.emplace_back();
     if (namespaces) row.emplace_back(std::string(w.namespace_.text()));
@@ -112,6 +117,9 @@ Table workloads_table(const StateView& state, const Filter& filter) {
     row.push_back(status_cell(w));
     row.emplace_back(flavors_text(w));
     row.emplace_back(job_text(*at.parent));
+    if (!options) continue;
+    const WorkloadState* parent = parent_of(at);
+    row.emplace_back(parent != nullptr ? parent->name.text() : w.is_made_as_option() ? "<none>" : "");
   }
   return t;
 }

@@ -28,12 +28,17 @@ struct Collect {
     const bool victim = mentions.knows_workload(e.workload.uid);
     fact.other = full_name(victim ? e.preemptor : e.workload);
     fact.other_queue = e.preemptor_cluster_queue;
+    fact.by_uid = e.preemptor.uid;
     put(victim ? TrailFact::Kind::preempted : TrailFact::Kind::preempts, e.workload, e.reason, e.message);
   }
   void operator()(const WorkloadEvicted& e) { put(TrailFact::Kind::evicted, e.workload, e.reason, e.message); }
   void operator()(const ReservationCleared& e) { put(TrailFact::Kind::released, e.workload, e.reason, e.message); }
   void operator()(const WorkloadDeactivated& e) { put(TrailFact::Kind::deactivated, e.workload, {}, {}); }
   void operator()(const WorkloadFinished& e) { put(TrailFact::Kind::finished, e.workload, e.reason, e.message); }
+  void operator()(const OptionAdmitted& e) {
+    fact.other = full_name(e.option);
+    put(TrailFact::Kind::admitted, e.workload, {}, {});
+  }
   void operator()(const SliceReplaced& e) {
     fact.other = full_name(e.replacement);
     put(TrailFact::Kind::finished, e.workload, "WorkloadSliceReplaced", e.message);

@@ -15,8 +15,9 @@ struct TrailFact {
   std::uint64_t offset = 0, sequence = 0;
   Time time;
   std::string workload_uid;  ///< Whom it was about; of `preempts` the victim.
-  std::string other;         ///< "namespace/name": the preemptor of `preempted`, the victim of `preempts`.
-  std::string other_queue;   ///< ClusterQueue of the preemptor.
+  std::string by_uid;        ///< Of `preempts` and `preempted`: the preemptor.
+  std::string other;  ///< "namespace/name": the preemptor of `preempted`, the victim of `preempts`, of a Parent's `admitted` the Option.
+  std::string other_queue;  ///< ClusterQueue of the preemptor.
   std::string reason, message;
   std::int32_t borrowing_level = 0;
 };

@@ -4,6 +4,7 @@
 
 #include "admission/domain/domain.hpp"
 #include "events/decision_fields.hpp"
+#include "projections/families.hpp"
 #include "projections/format.hpp"
 
 namespace hindsight::projections {
@@ -16,13 +17,28 @@ using Kind = TrailFact::Kind;
 /// Builds the explanation of one workload piece by piece.
 class Explanation {
  public:
-  Explanation(const StateView& state, const WorkloadAt& at, const Trail& trail)
-      : state_(state), catalog_(*state.domain().catalog()), parent_(*at.parent), w_(*at.workload), at_(at), trail_(trail) {}
+  /// `nested`: of an Option, in the explanation of its Parent, which says what concerns the whole family.
+  Explanation(const StateView& state, const WorkloadAt& at, const Trail& trail, bool nested = false)
+      : state_(state),
+        catalog_(*state.domain().catalog()),
+        parent_(*at.parent),
+        w_(*at.workload),
+        at_(at),
+        trail_(trail),
+        family_(parent_of(at)),
+        nested_(nested) {
+    if (w_.family || family_ != nullptr) lanes_ = lanes_of(state_, {at.parent, family_ == nullptr ? at.workload : family_});
+  }
 
   Why make() {
     out_.object = "Workload " + full_name(w_.namespace_.text(), w_.name);
     if (const auto& job = parent_.job()) out_.job = text(job->kind) + "/" + job->name;
     out_.phase = phase_of(w_);
+    if (w_.family && !(w_.family->holds_itself && w_.reserved())) {
+      explain_family();
+      return std::move(out_);
+    }
+    if (family_ != nullptr) option_facts();
     switch (out_.phase) {
       case Phase::finished:
         finished();
@@ -108,6 +124,163 @@ class Explanation {
     }
   }
 
+  // ---- families (8691) ------------------------------------------------------------------------------------------------------------
+
+  /// A Parent is where its Options are; each of them says why it is where it is.
+  void explain_family() {
+    switch (out_.phase) {
+      case Phase::finished:
+        return finished();
+      case Phase::inactive:
+        inactive();
+        break;
+      case Phase::evicted:
+        family_stops();
+        break;
+      case Phase::quota_reserved:
+      case Phase::admitted:
+        family_runs();
+        break;
+      case Phase::pending:
+        family_waits();
+        break;
+    }
+    for (const auto& lane : lanes_) {
+      if (lane.target) migration_facts(lane);
+      if (lane.may_preempt) fact("Option " + lane.name + " has the right of the family to preempt" + right_times(lane));
+    }
+    next_fact();
+    for (const auto& lane : lanes_) {
+      if (lane.workload != nullptr) {
+        out_.options.push_back(Explanation(state_, {&parent_, lane.workload}, trail_, true).make());
+        continue;
+      }
+      Why& one = out_.options.emplace_back();
+      one.object = "Workload " + full_name(w_.namespace_.text(), lane.name);
+      one.flavors = lane.flavors;
+      one.headline = "It was asked for, and is not there yet";
+    }
+  }
+
+  void family_waits() {
+    condition(w_.find(ConditionType::quota_reserved));
+    if (lanes_.empty())
+      out_.headline = out_.reason.empty() ? "It waits for its Options to be made" : "It waits: " + out_.reason;
+    else
+      out_.headline = "It waits: none of its " + counted(lanes_.size(), "Option") + " is admitted";
+    before_it_waited();
+    blockers();
+  }
+
+  void family_runs() {
+    condition(w_.find(ConditionType::admitted));
+    out_.headline = "It is admitted in ClusterQueue " + text(w_.admission->cluster_queue);
+    if (const auto* lane = running_lane(lanes_)) out_.headline += " by its Option " + lane->name + ", " + flavors_words(lane->flavors);
+    if (const auto* f = decided(Kind::admitted, w_.find(ConditionType::admitted))) event(*f, "admitted by its Option " + f->other);
+    job_facts();
+  }
+
+  void family_stops() {
+    condition(w_.find(ConditionType::evicted));
+    const auto* lane = running_lane(lanes_);
+    const auto* why = lane == nullptr ? nullptr : lane->workload->find(ConditionType::evicted);
+    if (out_.reason == "VariantEvicted" && why != nullptr && why->is_true()) {
+      out_.headline = "Its Option " + lane->name + " was evicted: " + text(why->reason);
+      fact(why->message);
+    } else {
+      out_.headline = "It was evicted: " + out_.reason;
+    }
+    if (const auto* f = trail_.last(Kind::evicted, w_.uid)) event(*f, "evicted: " + f->reason);
+    fact("no Option of it is admitted until its job has stopped" + stop_words());
+  }
+
+  [[nodiscard]] std::string stop_words() const {
+    const auto& job = parent_.job();
+    return !job             ? ": whoever made it has not cleared its admission yet"
+           : job->active    ? ": its pods are still active"
+           : job->suspended ? ""
+                            : ": it is not suspended yet";
+  }
+
+  void migration_facts(const OptionLane& target) {
+    const auto* running = running_lane(lanes_);
+    const bool stops = running != nullptr && running != &target;
+    fact("its job moves to Option " + target.name + ", " + flavors_words(target.flavors) +
+         (stops ? ", as soon as it has stopped on " + running->name : std::string()));
+    const WorkloadState& parent = family_ == nullptr ? w_ : *family_;
+    const auto hold = hold_of(state_, parent);
+    if (hold == nullptr) return;
+    std::vector<std::string> kept;
+    for (const auto& c : hold->charges) kept.push_back(text(c.flavor) + "/" + text(c.resource) + " " + amount_text(c.amount, c.resource));
+    if (!kept.empty()) fact("kept for it: " + joined(kept));
+  }
+
+  static std::string right_times(const OptionLane& lane) {
+    return " since " + format_rfc3339(lane.workload->option->gate_since) +
+           (lane.right_until.is_set() ? ", until " + format_rfc3339(lane.right_until) + " unless it gets quota before" : std::string());
+  }
+
+  /// Who of the family is tried next, if anybody can be.
+  void next_fact() {
+    const auto* queue = state_.queue(queue_of(state_, w_));
+    if (queue == nullptr) return;
+    const auto sticky = queue->image().sticky_uid;
+    const WorkloadInfo* next = nullptr;
+    const auto waiting = queue->waiting();
+    for (const auto& x : waiting) {
+      const WorkloadInfo& o = *x.workload;
+      if (o.option == nullptr || o.option->parent != w_.id || x.parked || o.requeued_false) continue;
+      if (o.requeue_at.is_set() && o.requeue_at > state_.domain().now()) continue;
+      if (next == nullptr || o.uid == sticky) next = &o;
+    }
+    if (next != nullptr) fact("of its Options " + next->name + " is tried next");
+  }
+
+  void option_facts() {
+    const auto mine = std::find_if(lanes_.begin(), lanes_.end(), [&](const OptionLane& l) { return l.workload == &w_; });
+    if (mine == lanes_.end()) return;
+    out_.flavors = mine->flavors;
+    const auto ranked = std::count_if(lanes_.begin(), lanes_.end(), [](const OptionLane& l) { return l.rank.has_value(); });
+    const std::string parent = full_name(family_->namespace_.text(), family_->name);
+    if (mine->rank && !nested_)
+      fact("it is an Option of " + parent + ", number " + std::to_string(*mine->rank + 1) + " of " + std::to_string(ranked) +
+           ", the best first");
+    if (!mine->rank) fact("its ClusterQueue does not ask for such an Option of " + parent);
+    if (!nested_) {
+      const auto* running = running_lane(lanes_);
+      if (running != nullptr && running != &*mine)
+        fact("the job of " + parent + " runs on Option " + running->name + ", " + flavors_words(running->flavors));
+      if (mine->target) migration_facts(*mine);
+      if (mine->may_preempt) fact("it has the right of its family to preempt" + right_times(*mine));
+    }
+    if (mine->not_before.is_set()) fact("it is not tried before " + format_rfc3339(mine->not_before) + ": createDelaySeconds");
+    if (mine->until.is_set())
+      fact("it is tried until " + format_rfc3339(mine->until) + " only: deleteDelaySeconds after the first admission of its family");
+  }
+
+  void inactive_option() {
+    const OptionCause cause = w_.option ? w_.option->cause : OptionCause::none;
+    for (const auto& lane : lanes_)
+      if (lane.workload == &w_) {
+        out_.message = lane.why;
+        out_.since = lane.since;
+      }
+    out_.reason = "Deactivated";
+    out_.headline = "It is not active" + (cause == OptionCause::none ? std::string() : ": " + std::string(api_name(cause)));
+    switch (cause) {
+      case OptionCause::policy:
+        return fact("it is tried again when its family begins anew, or when the policy or the order of flavors changes");
+      case OptionCause::delete_delay:
+      case OptionCause::rejected:
+        return fact("it is tried again when its family begins anew");
+      case OptionCause::parent_inactive:
+        return fact("it is tried again when spec.active of its Parent is set to true");
+      case OptionCause::none:
+      case OptionCause::create_delay:
+        return;
+    }
+  }
+
   /// Whom it preempted since it was released last, up to this record.
   void preempted_for_it(std::uint64_t before) {
     std::uint64_t since = 0;
@@ -115,7 +288,8 @@ class Explanation {
       if (f.workload_uid == w_.uid && (f.kind == Kind::released || f.kind == Kind::reserved) && f.sequence < before)
         since = std::max(since, f.sequence);
     for (const auto& f : trail_.facts())
-      if (f.kind == Kind::preempts && f.sequence >= since && f.sequence <= before) event(f, "preempted " + f.other + ": " + f.reason);
+      if (f.kind == Kind::preempts && f.by_uid == w_.uid && f.sequence >= since && f.sequence <= before)
+        event(f, "preempted " + f.other + ": " + f.reason);
   }
 
   void check_facts() {
@@ -149,6 +323,10 @@ class Explanation {
     reservation_facts();
     const auto* f = decided(Kind::admitted, w_.find(ConditionType::admitted));
     if (f != nullptr) event(*f, w_.checks.empty() ? "admitted" : "admitted: all admission checks are ready");
+    if (!nested_) job_facts();
+  }
+
+  void job_facts() {
     if (const auto& job = parent_.job(); job && job->suspended) fact("its job is still suspended: the start has not been seen yet");
     if (const auto* ready = w_.find(ConditionType::pods_ready); ready != nullptr && ready->is_false())
       fact("its pods are not ready: " + ready->message);
@@ -156,7 +334,8 @@ class Explanation {
 
   void waits_for_checks() {
     condition(w_.find(ConditionType::admitted));
-    out_.headline = "It holds quota in ClusterQueue " + text(w_.admission->cluster_queue) + " and waits for its admission checks";
+    out_.headline = "It holds quota in ClusterQueue " + text(w_.admission->cluster_queue) +
+                    (family_ != nullptr && w_.checks_ready() ? " and waits for the job to stop" : " and waits for its admission checks");
     check_facts();
     reservation_facts();
   }
@@ -172,6 +351,7 @@ class Explanation {
       out_.headline = "It was evicted: " + out_.reason;
       if (const auto* f = trail_.last(Kind::evicted, w_.uid)) event(*f, "evicted: " + f->reason);
     }
+    if (family_ != nullptr && !w_.admitted()) return;  // nothing runs on it: it gives its quota back at once
     const auto& job = parent_.job();
     if (!job) {
       fact("it holds its quota until whoever made it clears its admission");
@@ -183,6 +363,7 @@ class Explanation {
   }
 
   void inactive() {
+    if (family_ != nullptr) return inactive_option();
     const auto* e = w_.find(ConditionType::evicted);
     condition(e != nullptr && e->is_true() ? e : w_.find(ConditionType::quota_reserved));
     out_.headline = "It is not active: spec.active is false";
@@ -260,6 +441,17 @@ class Explanation {
   /// What keeps it out of the queue, or from being tried (base-api §6.3, in that order).
   void blockers() {
     if (w_.deleting) fact("it is being deleted");
+    if (!nested_) blockers_of_job();
+    backs_off(w_);
+    if (family_ != nullptr) backs_off(*family_);  // the back-off of a family stands on its Parent
+    const bool failed = std::any_of(w_.checks.begin(), w_.checks.end(),
+                                    [](const CheckStatus& k) { return k.state == CheckState::retry || k.state == CheckState::rejected; });
+    if (failed) check_facts();
+  }
+
+  /// What concerns all Workloads of a family alike.
+  void blockers_of_job() {
+    const WorkloadState& asked = family_ == nullptr ? w_ : *family_;
     if (const auto& job = parent_.job()) {
       if (job->on_hold) fact("its job is on hold");
       if (job->finished) fact("its job has finished");
@@ -278,25 +470,25 @@ class Explanation {
         fact("LocalQueue " + text(lq->name) + " is stopped: stopPolicy " + std::string(api_name(lq->stop_policy)));
       cluster_queue_blockers(lq->cluster_queue);
     }
-    if (const auto gate = parent_.admission_gate(w_, catalog_); !gate.empty())
+    if (const auto gate = parent_.admission_gate(asked, catalog_); !gate.empty())
       fact("its admission is gated by " + std::string(gate) +
-           (w_.gated_since.is_set() ? " since " + format_rfc3339(w_.gated_since) : std::string()) +
-           "; the annotation admission-gated-by of " + (w_.admission_gated_by == gate && !parent_.job() ? "the Workload" : "its job") +
+           (asked.gated_since.is_set() ? " since " + format_rfc3339(asked.gated_since) : std::string()) +
+           "; the annotation admission-gated-by of " + (asked.admission_gated_by == gate && !parent_.job() ? "the Workload" : "its job") +
            " is to be taken away");
-    if (w_.is_true(ConditionType::waiting_for_replacement_pods)) fact("it waits for replacements of failed pods");
+    if (asked.is_true(ConditionType::waiting_for_replacement_pods)) fact("it waits for replacements of failed pods");
     for (const auto& p : w_.pod_sets)
       for (const auto* finding : {&p.limits_error, &p.limit_range_error})
         if (!finding->empty()) fact("pod set " + text(p.name) + ": " + *finding);
-    if (w_.has_requeue_state && w_.requeue_at.is_set() && w_.requeue_at > state_.domain().now()) {
-      fact("it backs off after " + counted(static_cast<std::size_t>(std::max(0, w_.requeue_count)), "eviction") + " until " +
-           format_rfc3339(w_.requeue_at) + ", " + human_duration(w_.requeue_at - state_.domain().now()) + " from now");
+  }
+
+  void backs_off(const WorkloadState& w) {
+    if (w.has_requeue_state && w.requeue_at.is_set() && w.requeue_at > state_.domain().now()) {
+      fact("it backs off after " + counted(static_cast<std::size_t>(std::max(0, w.requeue_count)), "eviction") + " until " +
+           format_rfc3339(w.requeue_at) + ", " + human_duration(w.requeue_at - state_.domain().now()) + " from now");
     }
-    if (const auto* r = w_.find(ConditionType::requeued); r != nullptr && r->is_false()) {
+    if (const auto* r = w.find(ConditionType::requeued); r != nullptr && r->is_false()) {
       fact("it may not be tried: condition Requeued is False, " + text(r->reason) + (r->message.empty() ? "" : ": " + r->message));
     }
-    const bool failed = std::any_of(w_.checks.begin(), w_.checks.end(),
-                                    [](const CheckStatus& k) { return k.state == CheckState::retry || k.state == CheckState::rejected; });
-    if (failed) check_facts();
   }
 
   void cluster_queue_blockers(Symbol name) {
@@ -345,6 +537,8 @@ class Explanation {
     }
     if (p.parked) {
       fact("it is parked: it is tried again when something changes in the tree of ClusterQueue " + text(p.queue));
+    } else if (!p.served_first.empty()) {
+      fact(p.served_first + ", for which room is made, goes before it");
     } else if (p.ahead.empty() || p.sticky) {
       fact("it is the next of ClusterQueue " + text(p.queue) + " to be tried");
     }
@@ -359,7 +553,7 @@ class Explanation {
   /// Those that it preempted and that still hold what it waits for.
   void victims() {
     for (const auto& f : trail_.facts()) {
-      if (f.kind != Kind::preempts) continue;
+      if (f.kind != Kind::preempts || f.by_uid != w_.uid) continue;
       const WorkloadAt victim = find_by_uid(state_, f.workload_uid);
       if (victim.workload == nullptr || !victim.workload->evicted() || !victim.workload->reserved()) continue;
       event(f, "preempted " + f.other + ": " + f.reason);
@@ -372,6 +566,7 @@ class Explanation {
     std::vector<std::string> names;
     for (const auto& other : all_workloads(state_)) {
       const auto* ready = other.workload->find(ConditionType::pods_ready);
+      if (parent_of(other) != nullptr) continue;  // its Parent tells
       if (phase_of(*other.workload) == Phase::admitted && (ready == nullptr || !ready->is_true()))
         names.push_back(full_name(other.workload->namespace_.text(), other.workload->name));
     }
@@ -389,7 +584,7 @@ class Explanation {
       fact("it asks for " + text(r) + ", which no resource group of ClusterQueue " + text(p.queue) + " covers");
     out_.trials = try_flavors(state_, *info, p.queue);
     out_.places = try_places(state_, *info, p.queue);
-    out_.users = users_of(state_, out_.trials, p.queue);
+    out_.users = users_of(state_, *info, out_.trials, p.queue);
     out_.preemption = preemption_facts(state_, *info, p.queue, out_.trials);
     out_.remedies = find_remedies(state_, *info, p.queue, out_.trials);
     for (auto& remedy : find_place_remedies(state_, *info, p.queue, out_.places)) out_.remedies.push_back(std::move(remedy));
@@ -401,6 +596,9 @@ class Explanation {
   const WorkloadState& w_;
   const WorkloadAt& at_;
   const Trail& trail_;
+  const WorkloadState* family_;  ///< The Parent of an Option; null: it is none.
+  bool nested_;
+  std::vector<OptionLane> lanes_;  ///< Of its family.
   Why out_;
 };
 
@@ -408,7 +606,11 @@ class Explanation {
 
 Why explain(const StateView& state, const WorkloadAt& at, const Trail& trail) {
   Why out = Explanation(state, at, trail).make();
-  std::stable_sort(out.events.begin(), out.events.end(), [](const auto& a, const auto& b) { return a.offset < b.offset; });
+  const auto sort = [](Why& why) {
+    std::stable_sort(why.events.begin(), why.events.end(), [](const auto& a, const auto& b) { return a.offset < b.offset; });
+  };
+  sort(out);
+  for (auto& option : out.options) sort(option);
   return out;
 }
 

@@ -72,8 +72,9 @@ struct Remedy {
 
 /// The smallest set of facts that says why a workload is where it is.
 struct Why {
-  std::string object;  ///< "Workload default/w1".
-  std::string job;     ///< "Job/train"; empty: none.
+  std::string object;           ///< "Workload default/w1".
+  std::string job;              ///< "Job/train"; empty: none.
+  std::vector<Symbol> flavors;  ///< Of an Option (8691): that it may be assigned.
   Phase phase = Phase::pending;
   std::string headline;            ///< One sentence.
   std::string reason, message;     ///< Of the condition that says so.
@@ -91,6 +92,7 @@ struct Why {
   std::vector<PairUsers> users;
   std::vector<std::string> preemption;  ///< Why it does not simply preempt, or whom it would.
   std::vector<Remedy> remedies;
+  std::vector<Why> options;  ///< Of a Parent (8691), in the order of `lanes_of`.
 };
 
 /// Why it is pending, admitted, evicted, finished... `trail` has seen the records up to this state.
@@ -101,13 +103,15 @@ struct Why {
 
 // ---- parts ------------------------------------------------------------------------------------------------------------------------
 
-/// Every flavor of its ClusterQueue for every pod set and resource, in the order in which they are tried.
+/// Every flavor of its ClusterQueue for every pod set and resource, in the order in which they are tried; of an Option those that it may be
+/// assigned, with what its family holds and it takes over as free (8691).
 [[nodiscard]] std::vector<FlavorTrial> try_flavors(const StateView& state, const admission::WorkloadInfo& workload, Symbol cluster_queue);
 /// Resources that no group of the queue covers, though they are asked for.
 [[nodiscard]] std::vector<Symbol> uncovered_resources(const StateView& state, const admission::WorkloadInfo& workload,
                                                       Symbol cluster_queue);
 /// Who holds the pairs on which it is short.
-[[nodiscard]] std::vector<PairUsers> users_of(const StateView& state, const std::vector<FlavorTrial>& trials, Symbol cluster_queue);
+[[nodiscard]] std::vector<PairUsers> users_of(const StateView& state, const admission::WorkloadInfo& workload,
+                                              const std::vector<FlavorTrial>& trials, Symbol cluster_queue);
 [[nodiscard]] std::vector<std::string> preemption_facts(const StateView& state, const admission::WorkloadInfo& workload,
                                                         Symbol cluster_queue, const std::vector<FlavorTrial>& trials);
 /// Each flavor with a topology that a pod set may use, in the order in which they are tried.

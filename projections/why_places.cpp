@@ -149,6 +149,8 @@ class PlaceRemedies {
   [[nodiscard]] std::optional<Remedy> free_places(ScratchTree& scratch) const {
     std::vector<std::pair<std::int64_t, Holder>> holders;
     for (const auto& [queue, r] : scratch.reservations()) {
+      const auto* other = r->workload->option.get();
+      if (workload_.option != nullptr && other != nullptr && other->parent == workload_.option->parent) continue;
       std::int64_t pods = 0;
       for (const auto& p : r->pod_sets)
         for (const auto n : p.topology->counts) pods += n;
@@ -328,16 +330,23 @@ std::vector<PlaceTrial> try_places(const StateView& state, const WorkloadInfo& w
   if (!scratch || scratch->room() == nullptr || scratch->room()->empty()) return out;
   const bool implied = scratch->implies_topology();
   const PodPlacer placer = scratch->placer();
+  auto without = workload.option == nullptr ? std::nullopt : ScratchTree::of(state, cluster_queue);
+  if (without) without->free_for(workload);
+  const auto may_have = [&](Symbol flavor) {
+    const auto& allowed = workload.allowed;
+    return allowed == nullptr || std::find(allowed->begin(), allowed->end(), flavor) != allowed->end();
+  };
   for (const Group& group : groups_of(workload)) {
     std::vector<Symbol> seen;
     for (const auto& g : config->groups)
       for (const auto& f : g.flavors) {
         const auto number = scratch->room()->find(f.flavor);
         const auto* flavor = catalog.flavor(f.flavor);
-        if (!number || flavor == nullptr || std::find(seen.begin(), seen.end(), f.flavor) != seen.end()) continue;
+        if (!number || flavor == nullptr || !may_have(f.flavor) || std::find(seen.begin(), seen.end(), f.flavor) != seen.end()) continue;
         if (placer.match(*group.workers, *flavor, implied) != TopologyMatch::matches) continue;
         seen.push_back(f.flavor);
-        out.push_back(try_group(*scratch->room(), *number, group, implied, catalog.settings));
+        auto& tried = without && !holds_beside(*config, workload, f.flavor) ? without : scratch;
+        out.push_back(try_group(*tried->room(), *number, group, implied, catalog.settings));
       }
   }
   return out;

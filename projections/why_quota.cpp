@@ -51,7 +51,12 @@ std::string blocks_now(const QuotaTree& tree, NodeIndex n, CellIndex c) {
   }
 }
 
-std::string mismatch_of(const Catalog& catalog, Symbol flavor, const PodSetInfo& pod_set) {
+bool may_have(const WorkloadInfo& w, Symbol flavor) {
+  return w.allowed == nullptr || std::find(w.allowed->begin(), w.allowed->end(), flavor) != w.allowed->end();
+}
+
+std::string mismatch_of(const Catalog& catalog, const WorkloadInfo& w, Symbol flavor, const PodSetInfo& pod_set) {
+  if (!may_have(w, flavor)) return "the workload may only be assigned " + (w.allowed->empty() ? "none" : joined(*w.allowed));
   const auto* config = catalog.flavor(flavor);
   if (config == nullptr) return "ResourceFlavor " + std::string(flavor.text()) + " does not exist";
   const PodShape& shape = *pod_set.shape;
@@ -130,6 +135,10 @@ void judge(const QuotaTree* tree, Symbol cluster_queue, FlavorTrial& t) {
   }
 }
 
+bool is_of_family(const WorkloadInfo& w, const WorkloadInfo& other) {
+  return w.option != nullptr && other.option != nullptr && w.option->parent == other.option->parent;
+}
+
 /// How many holders of the pairs in `queues` the policy would let it preempt, and the lowest priority among all of them.
 struct Candidates {
   std::size_t holders = 0, allowed = 0;
@@ -144,6 +153,7 @@ Candidates count_candidates(const StateView& state, const std::vector<Symbol>& q
     if (queue == nullptr) continue;
     for (const auto& r : queue->reservations()) {
       if (r->workload->id == w.replaces) continue;  // never its victim
+      if (is_of_family(w, *r->workload)) continue;  // nor are these (CA-76)
       const bool uses = std::any_of(r->charges.begin(), r->charges.end(), [&](const auto& charge) {
         return std::any_of(trials.begin(), trials.end(), [&](const FlavorTrial& t) {
           return t.missing > 0 && t.verdict == Verdict::short_now && t.flavor == charge.flavor && t.resource == charge.resource;
@@ -187,13 +197,19 @@ std::vector<FlavorTrial> try_flavors(const StateView& state, const WorkloadInfo&
   const Catalog& catalog = *state.domain().catalog();
   const auto* queue = catalog.queue(cluster_queue);
   if (queue == nullptr) return out;
-  const auto* tree = tree_of(state, cluster_queue);
+  const auto* whole = tree_of(state, cluster_queue);
   const auto lines = quota_of_queue(state, cluster_queue);
+  std::optional<ScratchTree> without;  // what the family of an Option holds and it takes over
+  if (whole != nullptr && w.option != nullptr && (w.option->running != no_workload || w.option->held))
+    if (without = ScratchTree::of(state, cluster_queue); without) without->free_for(w);
   for (std::size_t p = 0; p < w.pod_sets.size(); ++p) {
     const PodSetInfo& pod_set = w.pod_sets[p];
     for (const auto& g : queue->groups)
       for (const auto& f : g.flavors)
         for (const Symbol& resource : g.resources) {
+          if (w.option != nullptr && !may_have(w, f.flavor)) continue;  // siblings are for these
+          const bool alone = without && !holds_beside(*queue, w, f.flavor);
+          const auto* tree = alone ? &without->tree() : whole;
           const auto asked =
               std::find_if(pod_set.requests.begin(), pod_set.requests.end(), [&](const auto& r) { return r.resource == resource; });
           if (asked == pod_set.requests.end()) continue;
@@ -203,11 +219,12 @@ std::vector<FlavorTrial> try_flavors(const StateView& state, const WorkloadInfo&
           t.resource = resource;
           t.requested = asked_by(tree, w, pod_set, resource);
           for (std::size_t e = 0; e < p; ++e) {  // as if the earlier ones took the same flavor
-            if (!mismatch_of(catalog, f.flavor, w.pod_sets[e]).empty()) continue;
+            if (!mismatch_of(catalog, w, f.flavor, w.pod_sets[e]).empty()) continue;
             t.earlier = add(t.earlier, asked_by(tree, w, w.pod_sets[e], resource));
           }
           t.quota = line_of(lines, f.flavor, resource);
-          t.mismatch = mismatch_of(catalog, f.flavor, pod_set);
+          if (alone) t.quota.figures = tree->queue_figures(cluster_queue, f.flavor, resource);
+          t.mismatch = mismatch_of(catalog, w, f.flavor, pod_set);
           if (const auto held = held_by_replaced(tree, w, pod_set.name, resource); held && held->flavor != f.flavor)
             t.mismatch = "the slice that it replaces uses flavor " + std::string(held->flavor.text());
           judge(tree, cluster_queue, t);
@@ -230,7 +247,8 @@ std::vector<Symbol> uncovered_resources(const StateView& state, const WorkloadIn
   return out;
 }
 
-std::vector<PairUsers> users_of(const StateView& state, const std::vector<FlavorTrial>& trials, Symbol cluster_queue) {
+std::vector<PairUsers> users_of(const StateView& state, const WorkloadInfo& w, const std::vector<FlavorTrial>& trials,
+                                Symbol cluster_queue) {
   std::vector<PairUsers> out;
   auto others = queues_of_tree(state, cluster_queue);
   std::erase(others, cluster_queue);
@@ -240,6 +258,8 @@ std::vector<PairUsers> users_of(const StateView& state, const std::vector<Flavor
     PairUsers u{t.flavor, t.resource, 0, 0, {}, {}};
     u.own = holders_of(state, {cluster_queue}, t.flavor, t.resource);
     u.others = holders_of(state, others, t.flavor, t.resource);
+    if (w.option != nullptr)  // its own family is not in its way
+      for (auto* holders : {&u.own, &u.others}) std::erase_if(*holders, [&](const Holder& h) { return h.family == w.option->family; });
     for (const auto& h : u.own) u.own_total = add(u.own_total, h.amount);
     u.tree_total = u.own_total;
     for (const auto& h : u.others) u.tree_total = add(u.tree_total, h.amount);
@@ -259,7 +279,11 @@ std::vector<std::string> preemption_facts(const StateView& state, const Workload
   if (auto scratch = ScratchTree::of(state, cluster_queue)) {
     std::vector<std::string> names;
     for (const auto& victim : scratch->victims_of(w)) names.push_back(full_name(victim.namespace_, victim.name));
-    if (!names.empty()) out.push_back("it can preempt " + joined(names));
+    const bool gated = w.option != nullptr && w.option->gated;
+    if (!names.empty())
+      out.push_back(gated ? "it would have to preempt " + joined(names) +
+                                ", for which it has not got the right: of a family one Option has it"
+                          : "it can preempt " + joined(names));
   }
   for (const auto* count : state.domain().repeated_preemptions().left_alone_by(w.uid))
     out.push_back("it has preempted " + preempted_how_often(state, *count) +

@@ -165,7 +165,8 @@ class Trials {
     std::map<std::string, Holder> by_uid;
     const auto queues = queues_of_tree(state_, queue_);
     for (const auto& lack : plan.lacks)
-      for (auto& h : holders_of(state_, queues, lack.flavor, lack.resource)) by_uid.try_emplace(h.uid, h);
+      for (auto& h : holders_of(state_, queues, lack.flavor, lack.resource))
+        if (workload_.option == nullptr || h.family != workload_.option->family) by_uid.try_emplace(h.uid, h);
     std::vector<Holder> all;
     for (auto& [uid, h] : by_uid) all.push_back(std::move(h));
     std::sort(all.begin(), all.end(), [](const Holder& a, const Holder& b) {

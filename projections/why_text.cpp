@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "projections/families.hpp"
 #include "projections/format.hpp"
 #include "projections/table.hpp"
 #include "projections/why.hpp"
@@ -15,6 +16,14 @@ constexpr std::size_t ahead_max = 10;
 
 /// Texts of objects stand in it.
 void add_line(const std::string& line, std::string& out) { out.append(printable(line)).append("\n"); }
+
+void add_indented(std::string_view lines, std::string& out) {
+  while (!lines.empty()) {
+    const std::size_t end = lines.find('\n');
+    out.append("  ").append(lines.substr(0, end)).append("\n");
+    lines.remove_prefix(end == std::string_view::npos ? lines.size() : end + 1);
+  }
+}
 
 std::string verdict_text(const FlavorTrial& t) {
   switch (t.verdict) {
@@ -153,7 +162,9 @@ void write_users(const std::vector<PairUsers>& users, std::string& out) {
       for (const auto& h : holders) {
         parts.push_back(full_name(h.namespace_, h.name) + " " + amount_text(h.amount, u.resource) + " (" +
                         (with_queue ? std::string(h.queue.text()) + ", " : "") + "priority " + std::to_string(h.priority) +
-                        (h.evicted ? ", evicted)" : ")"));
+                        (h.kept      ? ", kept for its migration)"
+                         : h.evicted ? ", evicted)"
+                                     : ")"));
       }
       return joined(parts);
     };
@@ -201,6 +212,7 @@ Json holders_json(const std::vector<Holder>& holders, Symbol resource) {
     Json one{{"workload", full_name(h.namespace_, h.name)}, {"clusterQueue", h.queue.text()}, {"priority", h.priority}};
     if (h.amount != 0) one["amount"] = amount_text(h.amount, resource);
     if (h.evicted) one["evicted"] = true;
+    if (h.kept) one["keptForMigration"] = true;
     out.push_back(std::move(one));
   }
   return out;
@@ -235,9 +247,13 @@ Json remedy_json(const Remedy& r) {
 
 std::string to_text(const Why& why) {
   std::string out;
-  add_line(why.object + (why.job.empty() ? "" : " (" + why.job + ")") + ": " + std::string(name_of(why.phase)), out);
+  std::vector<std::string> of;
+  if (!why.job.empty()) of.push_back(why.job);
+  if (!why.flavors.empty()) of.push_back(flavors_words(why.flavors));
+  add_line(why.object + (of.empty() ? "" : " (" + joined(of) + ")") + ": " + std::string(name_of(why.phase)), out);
   add_line(why.headline, out);
-  if (!why.message.empty()) add_line("  " + why.message, out);
+  // Of a family that waits the message is those of its Options, which stand below.
+  if (!why.message.empty() && (why.options.empty() || why.phase != Phase::pending)) add_line("  " + why.message, out);
   if (why.since.is_set()) out += "  since " + format_rfc3339(why.since) + "\n";
   for (const auto& f : why.facts) add_line("- " + f, out);
   if (!why.events.empty()) {
@@ -258,12 +274,15 @@ std::string to_text(const Why& why) {
     out += "It would be given quota (tried on a copy of quota and places):\n";
     for (const auto& r : why.remedies) add_line("  " + remedy_text(r), out);
   }
+  if (!why.options.empty()) out += "Options, the best first:\n";
+  for (const auto& option : why.options) add_indented(to_text(option), out);
   return out;
 }
 
 Json to_json(const Why& why) {
   Json out{{"object", why.object}};
   if (!why.job.empty()) out["job"] = why.job;
+  for (const Symbol& flavor : why.flavors) out["flavors"].push_back(flavor.text());
   out["phase"] = name_of(why.phase);
   out["headline"] = why.headline;
   out["reason"] = why.reason;
@@ -273,7 +292,8 @@ Json to_json(const Why& why) {
   out["decisions"] = Json::array();
   for (const auto& e : why.events)
     out["decisions"].push_back({{"offset", e.offset}, {"time", format_rfc3339_micro(e.time)}, {"text", e.text}});
-  if (why.phase != Phase::pending) return out;
+  for (const auto& option : why.options) out["options"].push_back(to_json(option));
+  if (why.phase != Phase::pending || !why.options.empty()) return out;
   if (why.place) out["queue"] = place_json(*why.place);
   out["quota"] = Json::array();
   for (const auto& t : why.trials) out["quota"].push_back(trial_json(t));

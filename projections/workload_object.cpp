@@ -2,6 +2,7 @@
 
 #include "admission/domain/domain.hpp"
 #include "events/decision_fields.hpp"
+#include "projections/families.hpp"
 #include "projections/format.hpp"
 #include "projections/objects.hpp"
 
@@ -9,6 +10,8 @@ namespace hindsight::projections {
 namespace {
 
 using events::api_name;
+
+constexpr const char* concurrent_admission_gate = "kueue.x-k8s.io/concurrent-admission";
 
 void put(Json& out, const char* key, std::string value) {
   if (!value.empty()) out[key] = std::move(value);
@@ -61,7 +64,17 @@ Json metadata(const WorkloadAt& at) {
   if (w.in_use_finalizer) out["finalizers"] = {"kueue.x-k8s.io/resource-in-use"};
   if (!w.admission_gated_by.empty()) out["annotations"]["kueue.x-k8s.io/admission-gated-by"] = w.admission_gated_by;
   if (w.priority_boost != 0) out["annotations"]["kueue.x-k8s.io/priority-boost"] = std::to_string(w.priority_boost);
-  if (const auto& job = at.parent->job()) {
+  if (w.family || (w.family_facts && w.family_facts->parent_marked)) {
+    out["annotations"]["kueue.x-k8s.io/parent-option"] = "true";
+    out["labels"]["kueue.x-k8s.io/concurrent-admission-parent"] = "true";
+  }
+  if (w.is_made_as_option()) {
+    Json owner{{"apiVersion", "kueue.x-k8s.io/v1beta2"}, {"kind", "Workload"}};
+    if (const WorkloadState* parent = parent_of(at)) owner["name"] = parent->name;
+    owner["uid"] = std::string(w.option_of());
+    owner["controller"] = true;
+    out["ownerReferences"] = Json::array({std::move(owner)});
+  } else if (const auto& job = at.parent->job()) {
     const std::string group = text(job->group);
     Json owner{{"apiVersion", group.empty() ? "v1" : group + "/v1"},
                {"kind", text(job->kind)},
@@ -93,6 +106,11 @@ Json spec_of(const WorkloadState& w) {
                                {"name", text(w.priority_class)}};
   }
   out["active"] = w.active;
+  if (w.family_facts && w.family_facts->constrained) {
+    out["admissionConstraints"]["allowedResourceFlavors"] = Json::array();
+    for (const Symbol& flavor : w.family_facts->allowed) out["admissionConstraints"]["allowedResourceFlavors"].push_back(text(flavor));
+  }
+  if (w.is_made_as_option()) out["preemptionGates"] = Json::array({{{"name", concurrent_admission_gate}}});
   if (w.max_exec_seconds > 0) out["maximumExecutionTimeSeconds"] = w.max_exec_seconds;
   return out;
 }
@@ -148,6 +166,17 @@ Json status_of(const WorkloadState& w) {
   for (const auto& e : w.evictions) {
     out["schedulingStats"]["evictions"].push_back({{"reason", text(e.reason)}, {"underlyingCause", text(e.cause)}, {"count", e.count}});
   }
+  if (w.family)
+    for (const auto& o : w.family->options) {
+      Json one{{"name", o.name}, {"resourceFlavors", Json::array()}, {"state", api_name(o.phase)}, {"message", o.message.value()}};
+      for (const Symbol& flavor : o.flavors) one["resourceFlavors"].push_back(text(flavor));
+      one["lastTransitionTime"] = format_rfc3339(o.last_transition);
+      out["options"].push_back(std::move(one));
+    }
+  if (w.option && w.option->gate_since.is_set())
+    out["preemptionGates"] = Json::array({{{"name", concurrent_admission_gate},
+                                           {"position", w.option->gate_open ? "Open" : "Closed"},
+                                           {"lastTransitionTime", format_rfc3339(w.option->gate_since)}}});
   return out;
 }
 

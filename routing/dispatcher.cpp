@@ -175,6 +175,7 @@ bool Dispatcher::may_want(Symbol domain, const admission::Intent& intent) const 
     Symbol domain;
     Symbol operator()(const WorkloadIntent& i) const { return router.home_of_uid(i.uid); }
     Symbol operator()(const WorkloadCreateIntent& i) const { return router.home_of_uid(i.job_uid); }
+    Symbol operator()(const OptionCreateIntent& i) const { return router.home_of_uid(i.parent_uid); }
     Symbol operator()(const WorkloadReviseIntent& i) const { return router.home_of_uid(i.uid); }
     Symbol operator()(const JobIntent& i) const { return router.home_of_uid(i.uid); }
     Symbol operator()(const WorkloadAdoptIntent& i) const { return router.home_of_uid(i.job_uid); }

@@ -106,7 +106,8 @@ Symbol Router::see(const JobObserved& o, Moves& moves) {
 Symbol Router::see(const WorkloadObserved& o, Moves& moves) {
   const std::string uid(o.meta.uid);
   const bool owned = !o.owner_uid.empty() && is_near(o.owner_uid, o.meta.namespace_);
-  const std::string key(owned ? o.owner_uid : o.meta.uid);
+  std::string key(owned ? o.owner_uid : o.meta.uid);
+  if (o.owner_kind == "Workload") key = family_of_parent(o.owner_uid, o.meta.namespace_).value_or(std::move(key));  // an Option
   WorkloadFacts facts;
   if (const auto known = family_of_.find(uid); known != family_of_.end() && known->second != key) {  // a job took it over, or lost it
     const std::string before = known->second;
@@ -122,8 +123,32 @@ Symbol Router::see(const WorkloadObserved& o, Moves& moves) {
   mine.name = o.meta.name;
   mine.queue_name = o.queue_name;
   mine.holds = quota_of(o);
+  take_early_options(uid, key);
   rehome_family(key, moves);
   return family.home;
+}
+
+/// The family of a Workload that controls others, its Options (8691); nothing: it was not seen yet, or is not where they are.
+std::optional<std::string> Router::family_of_parent(std::string_view uid, std::string_view namespace_) const {
+  const auto known = family_of_.find(uid);
+  if (known == family_of_.end()) return std::nullopt;
+  const auto& workloads = families_.find(known->second)->second.workloads;
+  const auto parent = workloads.find(uid);
+  if (parent == workloads.end() || parent->second.namespace_ != namespace_) return std::nullopt;
+  return known->second;
+}
+
+/// Options that were seen before their Parent wait where its uid leads, and join it.
+void Router::take_early_options(const std::string& parent, const std::string& key) {
+  const auto early = families_.find(parent);
+  if (key == parent || early == families_.end() || early->second.job) return;
+  Family& family = families_.at(key);
+  while (!early->second.workloads.empty()) {
+    auto node = early->second.workloads.extract(early->second.workloads.begin());
+    family_of_[node.key()] = key;
+    family.workloads.insert(std::move(node));
+  }
+  drop_if_empty(parent);
 }
 
 Symbol Router::see(const PodObserved& o, Moves& moves) {

@@ -99,6 +99,8 @@ class Router {
   Symbol see(const ObjectDeleted& o, Moves& moves);
   Symbol see(const ObjectQuarantined& o, Moves& moves);
   Symbol forget_member(std::string_view uid, Moves& moves);
+  [[nodiscard]] std::optional<std::string> family_of_parent(std::string_view uid, std::string_view namespace_) const;
+  void take_early_options(const std::string& parent, const std::string& key);
   [[nodiscard]] bool is_near(std::string_view key, std::string_view namespace_) const;
   void disown(const std::string& key, Moves& moves);
 

@@ -46,6 +46,7 @@ class ClusterSurroundings final : public connectors::webhooks::Surroundings {
   [[nodiscard]] bool manages_jobs_without_queue_name() const override { return configuration_.manage_jobs_without_queue_name; }
   [[nodiscard]] bool manages_kind(std::string_view kind, std::string_view group) const override;
   [[nodiscard]] bool is_controller(std::string_view user) const override;
+  [[nodiscard]] std::size_t max_options() const override { return configuration_.max_options; }
 
  private:
   connectors::kubernetes::KubernetesCluster& cluster_;

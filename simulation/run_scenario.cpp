@@ -55,6 +55,7 @@ connectors::simulated::ClusterOptions cluster_options(const std::string& configu
   out.jobs = options.job_rules;
   if (configuration.empty()) return out;
   const Json document = Json::parse(configuration);
+  if (const auto own = document.find("hindsight"); own != document.end()) out.max_options = own->value("maxOptions", out.max_options);
   const auto gates = document.find("featureGates");
   if (gates == document.end() || !gates->is_object()) return out;
   for (const auto& [name, value] : gates->items()) out.gates[name] = value.get<bool>();

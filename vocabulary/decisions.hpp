@@ -64,6 +64,7 @@ struct WorkloadRemoved {
   WorkloadRef workload;
   Text message;
   JobRef job;  ///< With a uid: this job shall be deleted, and the Workload goes with it (BA-148).
+  WorkloadRef parent = {};  ///< With a uid: it is an Option of this Parent (CA-115).
 };
 
 /// The job shall be suspended although no Workload says so ("Not admitted by cluster queue", missing Workload, removed one).
@@ -321,6 +322,87 @@ struct GateChanged {
   Time since;  ///< When it was observed.
 };
 
+// ---- families of concurrent admission (8691) --------------------------------------------------------------------------------
+
+/// The Workload is a Parent from here on: its Options are queued in its place. What it holds it keeps until an Option takes it over (CA-1,
+/// CA-120).
+struct FamilyFormed {
+  WorkloadRef workload;
+};
+
+/// The Workload is one like any other again. What its admitted Option holds is its own from here on, and the Options go (CA-120).
+struct FamilyDissolved {
+  WorkloadRef workload;
+  Text message;
+};
+
+/// The family begins anew: delays, rejections and the right to preempt are those of the beginning (CA-60).
+struct FamilyReset {
+  WorkloadRef workload;  ///< The Parent.
+  Text message;
+};
+
+/// The family shall have this Option; the applier makes it from the Parent (CA-3 to CA-9).
+struct OptionRequested {
+  WorkloadRef workload;  ///< The Parent.
+  Text name;             ///< Of the object.
+  Text option;           ///< Flavor or name of the explicit Option.
+  List<Text> flavors;
+  bool active = true;
+  Text message;  ///< Why it is not active.
+};
+
+/// Why an Option is active or not (8691 §2.9, CA-29).
+enum class OptionCause : std::uint8_t {
+  none = 0,
+  policy = 1,           ///< OnSuccess, or nothing is admitted.
+  create_delay = 2,     ///< createDelaySeconds has not passed, or has.
+  delete_delay = 3,     ///< deleteDelaySeconds has passed.
+  parent_inactive = 4,  ///< The Parent is inactive.
+  rejected = 5,         ///< A check rejected it, until the next reset (CA-84).
+};
+
+/// spec.active of an Option shall be this.
+struct OptionSwitched {
+  WorkloadRef workload;
+  WorkloadRef parent;
+  bool active = false;
+  OptionCause cause = OptionCause::none;
+  Text message;
+};
+
+/// What `from` holds is the Option's from here on: its Parent's that has become one (CA-120), or that of an Option which it takes the place of
+/// (CA-118).
+struct OptionAdopted {
+  WorkloadRef workload;
+  WorkloadRef parent;
+  WorkloadRef from;
+};
+
+/// The Parent shows the admission of its Option, and the job runs by it (CA-41, CA-42).
+struct OptionAdmitted {
+  WorkloadRef workload;  ///< The Parent.
+  WorkloadRef option;
+};
+
+/// A better Option goes before the one that is admitted, which is evicted for it. Where it does not hold quota already, what is asked for
+/// is kept for it (CA-44, CA-45, CA-47).
+struct MigrationStarted {
+  WorkloadRef workload;  ///< The better Option.
+  WorkloadRef parent;
+  WorkloadRef from;
+  Text cluster_queue;
+  List<PodSetAssignmentFacts> assignments;  ///< Empty: it holds quota.
+};
+
+/// The right to preempt, of which a family has one (CA-70 to CA-74).
+struct PreemptionGateChanged {
+  WorkloadRef workload;
+  WorkloadRef parent;
+  bool open = false;
+  bool unused = false;  ///< It is taken away because nothing came of it in its time (CA-74).
+};
+
 // ---- queues -----------------------------------------------------------------------------------------------------------------
 
 /// A batched reactivation was carried out over one tree (§3.7): parked workloads went back to their heaps.
@@ -332,7 +414,9 @@ using Event =
     std::variant<WorkloadRequested, WorkloadRevised, WorkloadRemoved, JobStopped, QuotaReserved, EntryRequeued, WorkloadPreempted,
                  WorkloadEvicted, ReservationCleared, WorkloadAdmitted, WorkloadFinished, ConditionChanged, WorkloadDeactivated,
                  ChecksChanged, RequeueStateChanged, ReclaimableChanged, ExecutionTimeReset, TreeReactivated, SliceReplaced, PodsReleased,
-                 GateChanged, SizingBarred, PodsPlaced, NodesUnhealthy, TopologyReassigned, PodsFailed, TopologyAssigned, SecondPassFailed>;
+                 GateChanged, SizingBarred, PodsPlaced, NodesUnhealthy, TopologyReassigned, PodsFailed, TopologyAssigned, SecondPassFailed,
+                 FamilyFormed, FamilyDissolved, FamilyReset, OptionRequested, OptionSwitched, OptionAdopted, OptionAdmitted,
+                 MigrationStarted, PreemptionGateChanged>;
 
 enum class StepKind : std::uint8_t { unspecified = 0, life_cycle = 1, timers = 2, cycle = 3 };
 

@@ -46,6 +46,7 @@ inline constexpr Limit key{"key", 317, Unit::bytes};
 inline constexpr Limit value{"value", 1024, Unit::bytes};
 inline constexpr Limit quantity{"quantity", 64, Unit::bytes};
 inline constexpr Limit gate_list{"gate-list", 4096, Unit::bytes};
+inline constexpr Limit flavor_list{"flavor-list", 16 * 1024, Unit::bytes};
 inline constexpr Limit json_annotation{"json-annotation", 16 * 1024, Unit::bytes};
 inline constexpr Limit reason{"reason", 1024, Unit::bytes};
 inline constexpr Limit message{"message", 32768, Unit::bytes};
@@ -76,6 +77,9 @@ inline constexpr Limit scheduling_gates{"scheduling-gates", 64, Unit::elements};
 inline constexpr Limit reclaimable_pods{"reclaimable-pods", 18, Unit::elements};
 inline constexpr Limit workload_checks{"workload-checks", 8, Unit::elements};
 inline constexpr Limit evictions{"evictions", 256, Unit::elements};
+inline constexpr Limit allowed_flavors{"allowed-flavors", 64, Unit::elements};
+inline constexpr Limit preemption_gates{"preemption-gates", 8, Unit::elements};
+inline constexpr Limit options{"options", 64, Unit::elements};
 /// Of one resource over all pods of an object: so many of these fit into 64 bits that no sum of them ends at the bound by itself.
 inline constexpr Limit total_amount{"total-amount", std::int64_t{1} << 56, Unit::units};
 
@@ -87,6 +91,7 @@ inline constexpr Limit flavors{"flavors", 64, Unit::elements};
 inline constexpr Limit flavor_resources{"flavor-resources", 64, Unit::elements};
 inline constexpr Limit queue_checks{"queue-checks", 64, Unit::elements};
 inline constexpr Limit check_flavors{"check-flavors", 64, Unit::elements};
+inline constexpr Limit explicit_options{"explicit-options", 64, Unit::elements};
 inline constexpr Limit flavor_labels{"flavor-labels", 8, Unit::elements};
 inline constexpr Limit flavor_taints{"flavor-taints", 8, Unit::elements};
 inline constexpr Limit flavor_tolerations{"flavor-tolerations", 8, Unit::elements};
@@ -121,6 +126,7 @@ inline constexpr std::array all{object_text,
                                 value,
                                 quantity,
                                 gate_list,
+                                flavor_list,
                                 json_annotation,
                                 reason,
                                 message,
@@ -145,6 +151,9 @@ inline constexpr std::array all{object_text,
                                 reclaimable_pods,
                                 workload_checks,
                                 evictions,
+                                allowed_flavors,
+                                preemption_gates,
+                                options,
                                 total_amount,
                                 resource_groups,
                                 covered_resources,
@@ -152,6 +161,7 @@ inline constexpr std::array all{object_text,
                                 flavor_resources,
                                 queue_checks,
                                 check_flavors,
+                                explicit_options,
                                 flavor_labels,
                                 flavor_taints,
                                 flavor_tolerations,

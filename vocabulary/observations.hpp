@@ -205,6 +205,26 @@ struct AdmissionCheckRule {
   List<Text> on_flavors;  ///< Empty: every flavor.
 };
 
+/// Which attempts of a family survive an admission (8691 §3.2).
+enum class OnSuccess : std::uint8_t { unset = 0, remove_other = 1, remove_lower = 2, remove_below_target = 3 };
+
+/// An attempt that a ClusterQueue asks for in place of one for each flavor (8691 §2.2).
+struct ExplicitOptionFacts {
+  Text name;
+  std::int32_t create_delay_seconds = 0;
+  std::optional<std::int32_t> delete_delay_seconds;
+  List<Text> allowed_flavors;
+};
+
+/// In either form of the API (8691 §2.4).
+struct ConcurrentAdmissionFacts {
+  bool enabled = false;
+  bool kueue_form = false;  ///< It stands in `concurrentAdmissionPolicy` alone: texts speak of variants.
+  OnSuccess on_success = OnSuccess::unset;
+  Text target_flavor;  ///< With remove_below_target.
+  List<ExplicitOptionFacts> options;
+};
+
 struct ClusterQueueObserved {
   ObjectMeta meta;
   Text cohort;
@@ -224,6 +244,7 @@ struct ClusterQueueObserved {
   bool stop_policy_set = false;  ///< `stopPolicy: None` and an absent field differ for wake-ups (base-api §6.3).
   std::int64_t fair_weight_nano = 1'000'000'000;
   AdmissionMode admission_mode = AdmissionMode::unset;
+  ConcurrentAdmissionFacts concurrent = {};
 };
 
 struct CohortObserved {
@@ -405,6 +426,21 @@ struct EvictionCount {
 
 enum class PriorityClassKind : std::uint8_t { none = 0, workload_priority_class = 1, pod_priority_class = 2 };
 
+struct PreemptionGateFacts {
+  Text name;
+  bool open = false;  ///< A gate that the status does not speak of is closed.
+};
+
+/// One entry of status.options (8691 §2.5).
+enum class OptionPhase : std::uint8_t { pending = 0, admitted = 1, deactivated = 2, finished = 3 };
+struct OptionStatusFacts {
+  Text name;
+  List<Text> flavors;
+  OptionPhase phase = OptionPhase::pending;
+  Text message;
+  Time last_transition;
+};
+
 struct WorkloadObserved {
   ObjectMeta meta;
   Text owner_uid;  ///< Controller owner; empty: no Job owns it.
@@ -440,6 +476,11 @@ struct WorkloadObserved {
   Text resource_bounds;
   List<PlannedAmount> plan;  ///< Annotation resource-plan: the sizes in force.
   List<Text> unhealthy_nodes = {};
+  bool parent_marked = false;       ///< Carries both markers of a Parent (8691 §2.6).
+  bool constrained = false;         ///< Only `allowed_flavors` may be assigned: what both forms have in common, perhaps nothing.
+  List<Text> allowed_flavors = {};  ///< In the order of the spec, else of the annotation.
+  List<PreemptionGateFacts> preemption_gates = {};
+  List<OptionStatusFacts> options = {};
 };
 
 /// A pod of an elastic job, which waits behind the gate elastic-job or belongs to a chain of slices, or one of a pod set that has places in

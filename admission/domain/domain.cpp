@@ -168,11 +168,12 @@ void Domain::route_event(const Event& e, bool life_cycle, Outbox& out) {
   if (const auto* q = std::get_if<QuotaReserved>(&e))
     place_workload(entry.id, Catalog::LocalQueueKey(workload_places_[entry.id].member), Symbol(q->cluster_queue));
   if (const auto* r = std::get_if<EntryRequeued>(&e)) {
-    const Symbol queue(r->cluster_queue);
-    out.send(domain_address, queue_address(queue), msg::Requeued{r, entry.id});
-    mark_tree(catalog_->root_of(queue));
+    mark_tree(catalog_->root_of(Symbol(r->cluster_queue)));  // its parent tells the queue, with what else it has to say
   } else if (const auto* p = std::get_if<WorkloadPreempted>(&e)) {
     repeated_.note(p->preemptor.uid, p->workload.uid, sequence_, static_cast<std::uint32_t>(catalog_->settings.repeated_preemptions));
+  } else if (std::holds_alternative<PreemptionGateChanged>(e) || std::holds_alternative<FamilyReset>(e) ||
+             std::holds_alternative<OptionSwitched>(e) || std::holds_alternative<OptionAdmitted>(e)) {
+    seen_cycles_.clear();  // another Option may do now what the last one was not allowed to
   } else if (std::holds_alternative<WorkloadEvicted>(e) || std::holds_alternative<WorkloadFinished>(e)) {
     if (repeated_.forget(std::visit(NamedWorkload{}, e))) mark_trees();
   }

@@ -236,6 +236,7 @@ class Domain {
   void take_what_was_said(bool news);
   void apply(const JobObserved& o, Outbox& out);
   void apply(const WorkloadObserved& o, Outbox& out);
+  [[nodiscard]] std::string family_key(const WorkloadObserved& o) const;
   void apply(const ObjectDeleted& o, Outbox& out);
   void apply(const TimerFired& o, Outbox& out);
   void apply(const MirrorSynced& o, Outbox& out);

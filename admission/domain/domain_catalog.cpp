@@ -86,6 +86,7 @@ void Domain::apply(const ClusterQueueObserved& o, Outbox& out) {
     return h.value();
   };
   const bool checks_changed = !created && rules(*old) != rules(*config);
+  const bool families_changed = !created && (old->concurrent.enabled || config->concurrent.enabled);
   seen_cycles_.clear();
   if (old != nullptr) users_changed(*old);
   Catalog& catalog = edit();
@@ -101,7 +102,7 @@ void Domain::apply(const ClusterQueueObserved& o, Outbox& out) {
     for (const auto& key : catalog_->local_queues_of(name))
       if (const auto it = consumed_.find(key); it != consumed_.end())
         out.send(domain_address, queue_address(name), msg::ConsumedSeen{key, it->second.usage, it->second.at});
-  } else if (stop_changed || checks_changed) {
+  } else if (stop_changed || checks_changed || families_changed) {
     refresh_queue_members(name, {.resolve = true, .force = false}, out);
   }
   out.send(domain_address, queue_address(name), msg::Notice{});  // also where no tree is built, below a circle of cohorts
@@ -485,8 +486,10 @@ void Domain::apply(const ConfigurationObserved& o, Outbox& out) {
   Catalog& catalog = edit();
   const bool other_places =
       catalog.settings.topologies != settings->topologies || catalog.settings.compact_topologies != settings->compact_topologies;
+  const bool other_families = catalog.settings.concurrent_admission != settings->concurrent_admission;
   catalog.settings = std::move(*settings);
   catalog.settings_json = o.json;
+  if (other_families) refresh_activity_of([](const QueueConfig&) { return true; }, false, out);
   places_have_changed();
   roots_changed({}, {}, out);
   relink_all(out);
@@ -505,12 +508,22 @@ void Domain::apply(const JobObserved& o, Outbox& out) {
   link_job(parent, o, out);
 }
 
+/// Options belong to the entity of their Parent, which may be a job's; empty: it names no Workload that is known as its owner.
+std::string Domain::family_key(const WorkloadObserved& o) const {
+  if (o.owner_kind != "Workload" || o.owner_uid.empty()) return {};
+  const auto owner = registry_.find_workload(o.owner_uid);
+  if (!owner || workload_places_[owner.id].member.first.text() != o.meta.namespace_) return {};
+  return registry_.key(owner.parent);
+}
+
 void Domain::apply(const WorkloadObserved& o, Outbox& out) {
   auto w = registry_.find_workload(o.meta.uid);
   Text key = o.owner_uid.empty() ? o.meta.uid : o.owner_uid;
   if (const auto owner = registry_.find_parent(key);
       owner != Registry::none && job_kinds_[owner] != JobKind::none && job_places_[owner].namespace_.text() != o.meta.namespace_)
     key = o.meta.uid;  // no job owns anything in another namespace
+  const std::string family = family_key(o);
+  if (!family.empty()) key = family;
   Symbol holder;
   if (!w) {
     w = registry_.add_workload(o.meta.uid, key);
@@ -529,6 +542,10 @@ void Domain::apply(const WorkloadObserved& o, Outbox& out) {
     if (version != 0) workload_places_[w.id].version = version;
   }
   out.send(domain_address, {EntityKind::workload_parent, w.parent}, msg::WorkloadSeen{&o, w.id});
+  // Options that were told before it wait where its uid leads (CA-132).
+  if (const auto early = registry_.find_parent(o.meta.uid);
+      early != Registry::none && early != w.parent && job_kinds_[early] == JobKind::none)
+    out.send(domain_address, {EntityKind::workload_parent, early}, msg::ParentSeen{std::string(o.meta.uid)});
 }
 
 void Domain::apply(const PodObserved& o, Outbox& out) {

@@ -222,11 +222,15 @@ void Domain::forget_pod(Pods::iterator pod, Outbox& out) {
   pods_.erase(pod);
 }
 
-/// A Workload of another namespace than that of the job that it names as its owner: it is one that no job owns.
+/// A Workload of another namespace than that of the job that it names as its owner is one that no job owns. An Option that was told before
+/// its Parent goes where that is.
 void Domain::adopt(std::unique_ptr<WorkloadState> workload, Outbox& out) {
+  std::string key(workload->uid);
+  if (const auto parent = registry_.find_workload(workload->option_of()); !workload->option_of().empty() && parent)
+    key = registry_.key(parent.parent);
   const WorkloadPlace place = workload_places_[workload->id];
   place_workload(workload->id, {}, {});
-  const auto w = registry_.move_workload(workload->uid, workload->uid);
+  const auto w = registry_.move_workload(workload->uid, key);
   know(w.parent);
   workload->id = w.id;
   place_workload(w.id, place.member, place.holder);

@@ -115,6 +115,25 @@ struct CheckRule {
   std::vector<Symbol> on_flavors;  ///< Empty: every flavor.
 };
 
+/// An attempt that a ClusterQueue asks for (8691 §2.2).
+struct OptionConfig {
+  Symbol name;
+  std::int32_t create_delay_seconds = 0;
+  std::optional<std::int32_t> delete_delay_seconds;  ///< Absent: never.
+  std::vector<Symbol> flavors;
+  friend bool operator==(const OptionConfig&, const OptionConfig&) = default;
+};
+
+/// spec.concurrentAdmission and spec.concurrentAdmissionPolicy as one (8691 §2.4).
+struct ConcurrentAdmission {
+  bool enabled = false;
+  bool kueue_form = false;  ///< Texts speak of variants.
+  OnSuccess on_success = OnSuccess::unset;
+  Symbol target;                      ///< With remove_below_target.
+  std::vector<OptionConfig> options;  ///< Explicit ones; none: one for each flavor.
+  friend bool operator==(const ConcurrentAdmission&, const ConcurrentAdmission&) = default;
+};
+
 struct QueueConfig {
   Symbol name;
   Symbol cohort;  ///< Empty: none.
@@ -136,6 +155,7 @@ struct QueueConfig {
   std::int64_t fair_weight_nano = 1'000'000'000;
   AdmissionMode admission_mode = AdmissionMode::unset;
   bool deleting = false;
+  ConcurrentAdmission concurrent;
 };
 
 struct CohortConfig {
@@ -203,17 +223,20 @@ struct Settings {
   bool elastic_jobs = true;
   bool scheduling_gated_by = false;
   bool admission_gated_by = true;
-  bool adjust_resources = false;    ///< AdjustResourcesOnAdmission (5440 §2.4).
-  bool topologies = true;           ///< TopologyAwareScheduling (2724 §2.10).
-  bool mixed_profile = true;        ///< TASProfileMixed: pods that may stand anywhere fill the fullest places first.
-  bool balanced_placement = false;  ///< TASBalancedPlacement (2724 §3.10).
-  bool elastic_topologies = false;  ///< ElasticJobsViaWorkloadSlicesWithTAS: the pods of a replaced slice stay where they are (3.12).
-  bool preferred_affinity = false;  ///< TASRespectNodeAffinityPreferred: the nodes that pods prefer go before the fullest ones.
-  bool replace_nodes = true;        ///< TASFailedNodeReplacement (2724 §4.9).
-  bool replace_or_evict = true;     ///< TASFailedNodeReplacementFailFast.
-  bool replace_when_idle = true;    ///< TASReplaceNodeOnPodTermination: a node fails its workload once no pod of it makes progress there.
-  bool replace_tainted = true;      ///< TASReplaceNodeOnNodeTaints.
-  bool place_again = true;          ///< TASRecomputeAssignmentWithinSchedulingCycle.
+  bool adjust_resources = false;      ///< AdjustResourcesOnAdmission (5440 §2.4).
+  bool topologies = true;             ///< TopologyAwareScheduling (2724 §2.10).
+  bool mixed_profile = true;          ///< TASProfileMixed: pods that may stand anywhere fill the fullest places first.
+  bool balanced_placement = false;    ///< TASBalancedPlacement (2724 §3.10).
+  bool elastic_topologies = false;    ///< ElasticJobsViaWorkloadSlicesWithTAS: the pods of a replaced slice stay where they are (3.12).
+  bool preferred_affinity = false;    ///< TASRespectNodeAffinityPreferred: the nodes that pods prefer go before the fullest ones.
+  bool replace_nodes = true;          ///< TASFailedNodeReplacement (2724 §4.9).
+  bool replace_or_evict = true;       ///< TASFailedNodeReplacementFailFast.
+  bool replace_when_idle = true;      ///< TASReplaceNodeOnPodTermination: a node fails its workload once no pod of it makes progress there.
+  bool replace_tainted = true;        ///< TASReplaceNodeOnNodeTaints.
+  bool place_again = true;            ///< TASRecomputeAssignmentWithinSchedulingCycle.
+  bool concurrent_admission = false;  ///< ConcurrentAdmission (8691 §2.1).
+  bool short_workload_names = false;  ///< ShortWorkloadNames: Options have names of 63 characters at most.
+  Duration preemption_right_timeout = Duration::seconds(5 * 60);  ///< hindsight.preemptionRightTimeout (CA-74); 0: none.
 };
 
 /// Why a ClusterQueue cannot admit now (base-api §6.4); `ready` otherwise.

@@ -125,6 +125,11 @@ QueueConfig to_config(const ClusterQueueObserved& o) {
   c.fair_weight_nano = o.fair_weight_nano;
   c.admission_mode = o.admission_mode;
   c.deleting = o.meta.deleting;
+  c.concurrent = {o.concurrent.enabled, o.concurrent.kueue_form, o.concurrent.on_success, Symbol(o.concurrent.target_flavor), {}};
+  for (const auto& option : o.concurrent.options) {
+    c.concurrent.options.push_back({Symbol(option.name), option.create_delay_seconds, option.delete_delay_seconds, {}});
+    for (const Text flavor : option.allowed_flavors) c.concurrent.options.back().flavors.emplace_back(flavor);
+  }
   return c;
 }
 
@@ -225,6 +230,19 @@ std::uint64_t content_hash(const QueueConfig& c) {
   h.add(c.fair_weight_nano);
   h.add(c.admission_mode);
   h.add(c.deleting);
+  if (c.concurrent.enabled) {  // as long as it is off, logs keep their hashes
+    h.add(c.concurrent.kueue_form);
+    h.add(c.concurrent.on_success);
+    h.add(c.concurrent.target);
+    h.add(static_cast<std::uint64_t>(c.concurrent.options.size()));
+    for (const auto& option : c.concurrent.options) {
+      h.add(option.name);
+      h.add(option.create_delay_seconds);
+      h.add(option.delete_delay_seconds);
+      h.add(static_cast<std::uint64_t>(option.flavors.size()));
+      for (const Symbol& f : option.flavors) h.add(f);
+    }
+  }
   return h.value();
 }
 
@@ -354,6 +372,9 @@ void Catalog::refresh_activity(const QueueConfig& queue) {
     findings.emplace_back("MultiKueueWithProvisioningRequest",
                           "Cannot use both MultiKueue and ProvisioningRequest AdmissionChecks together, found: " + joined(multikueue) +
                               ", " + joined(provisioning));
+  if (!multikueue.empty() && queue.concurrent.enabled && settings.concurrent_admission)  // CA-96
+    findings.emplace_back("MultiKueueWithConcurrentAdmission",
+                          "Cannot use MultiKueue AdmissionChecks together with concurrent admission, found: " + joined(multikueue));
   for (const auto& [topology, flavor_name] : missing_topologies)
     findings.emplace_back("TopologyNotFound", "there is no Topology \"" + topology + "\" for TAS flavor \"" + flavor_name + "\"");
 

@@ -112,8 +112,9 @@ class EventParts {
     all(workload, job, pod_sets, queue, priority, class_kind, class_, limit, generation, counts);
   }
   void add(const WorkloadRemoved& e) {
-    const auto& [workload, message, job] = e;
+    const auto& [workload, message, job, parent] = e;
     all(workload, message, job);
+    if (!parent.uid.empty()) all(parent);  // as with topologies
   }
   void add(const JobStopped& e) {
     const auto& [job, message] = e;
@@ -202,6 +203,40 @@ class EventParts {
   void add(const SizingBarred& e) {
     const auto& [workload, job, barred, unsupported, message] = e;
     all(workload, job, barred, unsupported, message);
+  }
+
+  void add(const FamilyFormed& e) { all(e.workload); }
+  void add(const FamilyDissolved& e) {
+    const auto& [workload, message] = e;
+    all(workload, message);
+  }
+  void add(const FamilyReset& e) {
+    const auto& [workload, message] = e;
+    all(workload, message);
+  }
+  void add(const OptionRequested& e) {
+    const auto& [workload, name, option, flavors, active, message] = e;
+    all(workload, name, option, flavors, active, message);
+  }
+  void add(const OptionSwitched& e) {
+    const auto& [workload, parent, active, cause, message] = e;
+    all(workload, parent, active, cause, message);
+  }
+  void add(const OptionAdopted& e) {
+    const auto& [workload, parent, from] = e;
+    all(workload, parent, from);
+  }
+  void add(const OptionAdmitted& e) {
+    const auto& [workload, option] = e;
+    all(workload, option);
+  }
+  void add(const MigrationStarted& e) {
+    const auto& [workload, parent, from, queue, assignments] = e;
+    all(workload, parent, from, queue, assignments);
+  }
+  void add(const PreemptionGateChanged& e) {
+    const auto& [workload, parent, open, unused] = e;
+    all(workload, parent, open, unused);
   }
 
   template <class... T>

@@ -51,13 +51,31 @@ struct WantedSize {
   Amount original = 0, amount = 0;
 };
 
+/// One entry of status.options of a Parent (8691 §2.5).
+struct WantedOption {
+  std::string name;
+  std::vector<std::string> flavors;  ///< In the order of the ClusterQueue.
+  OptionPhase phase = OptionPhase::pending;
+  std::string message;
+  Time last_transition;
+};
+
+/// One entry of status.preemptionGates (8691 §2.5).
+struct WantedGate {
+  std::string name;
+  bool open = false;
+  Time last_transition;
+};
+
 /// The status of one Workload as the state has it, and whether the object shall exist.
 struct WorkloadIntent {
   std::string uid, namespace_, name;
-  std::uint64_t decision_sequence = 0;      ///< Newest decision in it; for WriteRefused.
-  bool remove = false;                      ///< Delete the object (drop our finalizer first).
-  bool release_finalizer = false;           ///< Finished or orphaned: our finalizer goes.
-  bool set_inactive = false;                ///< spec.active := false.
+  std::uint64_t decision_sequence = 0;  ///< Newest decision in it; for WriteRefused.
+  bool remove = false;                  ///< Delete the object (drop our finalizer first).
+  bool release_finalizer = false;       ///< Finished or orphaned: our finalizer goes.
+  std::optional<bool> set_active;       ///< spec.active shall be this; nothing: it stays.
+  /// The markers of a Parent shall be there, or not; nothing: they stay as they are (8691 §2.6).
+  std::optional<bool> parent_markers;
   std::vector<WantedCondition> conditions;  ///< All of ours, in the order of their first appearance.
   bool has_admission = false;
   std::string cluster_queue;
@@ -76,7 +94,9 @@ struct WorkloadIntent {
     std::int32_t count = 0;
   };
   std::vector<Eviction> evictions;
-  std::vector<WantedSize> plan;  ///< Sizes in force, shown in an annotation.
+  std::vector<WantedSize> plan;       ///< Sizes in force, shown in an annotation.
+  std::vector<WantedOption> options;  ///< Of a Parent, by rank; empty: status.options shall be absent.
+  std::vector<WantedGate> gates;      ///< Of an Option; empty: status.preemptionGates stays as it is.
   /// status.resourceRequests: what the scheduler saw while not reserved; absent when reserved.
   std::vector<std::pair<std::string, std::vector<std::pair<std::string, Amount>>>> resource_requests;
 };
@@ -97,6 +117,15 @@ struct WorkloadCreateIntent {
   std::string replaces_uid;                                  ///< Empty: none.
   std::string replaces;                                      ///< "<namespace>/<name>".
   std::vector<std::pair<std::string, std::int32_t>> counts;  ///< With `replaces`: the size of the job, which need not stand in its text.
+};
+
+/// An Option of a Parent shall exist, made from the Parent as the mirror holds it (CA-5).
+struct OptionCreateIntent {
+  std::string parent_uid, namespace_, parent_name;
+  std::string name;
+  std::vector<std::string> flavors;  ///< Those that it may be assigned.
+  bool active = true;
+  std::uint64_t decision_sequence = 0;
 };
 
 /// A Workload that was made beforehand shall belong to the job that names it (label prebuilt-workload-name), if nobody else owns it.
@@ -200,6 +229,6 @@ struct QuarantineIntent {
 };
 
 using Intent = std::variant<WorkloadIntent, WorkloadCreateIntent, WorkloadReviseIntent, JobIntent, QueueStatusIntent, FinalizerIntent,
-                            WorkloadAdoptIntent, PodReleaseIntent, QuarantineIntent, PodFailIntent>;
+                            WorkloadAdoptIntent, PodReleaseIntent, QuarantineIntent, PodFailIntent, OptionCreateIntent>;
 
 }  // namespace hindsight::admission

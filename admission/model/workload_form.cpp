@@ -89,6 +89,8 @@ std::uint64_t equivalence_hash(const WorkloadInfo& info, const WorkloadState& w)
     if (p.topology) add_request(h, *p.topology);
   }
   h.add(info.priority);
+  if (info.allowed != nullptr)  // CA-37
+    for (const Symbol& flavor : *info.allowed) h.add(flavor);
   const std::uint64_t v = h.value();
   return v == 0 ? 1 : v;
 }
@@ -232,25 +234,27 @@ Interned<PodShape> shape_with_updates(const WorkloadState& w, const PodSetSpec& 
 }
 
 std::shared_ptr<const WorkloadInfo> make_info(const WorkloadState& w, const Catalog& catalog, const CompactText& job_uid,
-                                              const WorkloadState* replaced) {
+                                              const WorkloadState* replaced, const OptionPlace* place) {
   static const Symbol pods("pods");
+  // What a family asks for stands on its Parent: a change of it holds for all Options at once (CA-34, CA-123).
+  const WorkloadState& spec = place == nullptr ? w : *place->parent;
   auto info = std::make_shared<WorkloadInfo>();
   info->id = w.id;
   info->namespace_ = w.namespace_;
   info->name = w.name;
   info->uid = w.uid;
   info->job_uid = job_uid;
-  info->local_queue = w.queue_name;
-  info->base_priority = w.priority.value_or(0);
-  info->priority = w.effective_priority(catalog.settings);
+  info->local_queue = spec.queue_name;
+  info->base_priority = spec.priority.value_or(0);
+  info->priority = spec.effective_priority(catalog.settings);
   info->generation = w.generation;
   info->created = w.created;
-  info->queue_time = w.queue_time(catalog.settings);
+  info->queue_time = spec.queue_time(catalog.settings);
 
   const QueueConfig* queue = nullptr;
   if (w.admission)
     queue = catalog.queue(w.admission->cluster_queue);
-  else if (const auto* lq = catalog.local_queue(w.namespace_, w.queue_name))
+  else if (const auto* lq = catalog.local_queue(w.namespace_, spec.queue_name))
     queue = catalog.queue(lq->cluster_queue);
   bool covers_pods = false;
   if (queue != nullptr)
@@ -262,7 +266,7 @@ std::shared_ptr<const WorkloadInfo> make_info(const WorkloadState& w, const Cata
     PodSetInfo out;
     out.name = p.name;
     out.count = std::max(0, p.count - w.reclaimable_of(p.name));
-    out.min_count = catalog.settings.partial_admission && !w.elastic ? p.min_count : -1;  // EJ-102
+    out.min_count = catalog.settings.partial_admission && !w.elastic && place == nullptr ? p.min_count : -1;  // EJ-102, CA-58
     out.requests = countable_requests(p.requests, catalog.settings, covers_pods);
     out.shape = w.reserved() ? shape_with_updates(w, p) : p.shape;
     out.group = p.group;
@@ -277,12 +281,20 @@ std::shared_ptr<const WorkloadInfo> make_info(const WorkloadState& w, const Cata
   }
   info->pod_sets = std::move(pod_sets);
   info->limits_error = limits_message(w.pod_sets);
+  if (place != nullptr) {
+    info->option = std::make_shared<const OptionInfo>(place->info);
+    info->allowed = std::make_shared<const std::vector<Symbol>>(*place->allowed);
+  } else if (catalog.settings.concurrent_admission && w.family_facts && w.family_facts->constrained) {
+    info->allowed = std::make_shared<const std::vector<Symbol>>(w.family_facts->allowed);
+  }
   // the shape of a replacement tells neither its difference nor its flavor: it is like no other (EJ-43)
   info->equivalence_hash = catalog.settings.scheduling_equivalence_hashing && replaced == nullptr ? equivalence_hash(*info, w) : 0;
   if (is_sizable(w, catalog.settings)) {
     info->sizing = sizing_of(w, covers_pods);
     info->equivalence_hash = 0;  // nor is one that may be made to fit
   }
+  // What one sees that takes the place of another one, or that has room kept for it, is true of nobody else.
+  if (info->option != nullptr && (info->option->running != no_workload || info->option->held)) info->equivalence_hash = 0;
   if (w.elastic) info->slice_name = w.slice_name.empty() ? std::string_view(w.name) : w.slice_name.view();
   if (replaced != nullptr) {
     info->replaces = replaced->id;
@@ -293,8 +305,10 @@ std::shared_ptr<const WorkloadInfo> make_info(const WorkloadState& w, const Cata
     info->failed_checks |= c.state == CheckState::retry || c.state == CheckState::rejected;
     if (c.state == CheckState::ready) info->ready_checks.push_back(c.name);
   }
-  if (const auto* r = w.find(ConditionType::requeued)) info->requeued_false = r->is_false();
-  if (w.has_requeue_state) info->requeue_at = w.requeue_at;
+  for (const WorkloadState* one : {&w, &spec}) {  // the back-off of a family stands on its Parent (CA-55)
+    if (const auto* r = one->find(ConditionType::requeued)) info->requeued_false = info->requeued_false || r->is_false();
+    if (one->has_requeue_state && (!info->requeue_at.is_set() || info->requeue_at < one->requeue_at)) info->requeue_at = one->requeue_at;
+  }
   if (const auto* q = w.find(ConditionType::quota_reserved)) {
     if (q->is_true()) {
       info->reserved_at = q->last_transition;

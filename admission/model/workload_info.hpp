@@ -53,6 +53,21 @@ struct PodSetInfo {
 };
 [[nodiscard]] std::uint64_t interning_hash(const std::vector<PodSetInfo>& pod_sets);
 
+/// What an Option is to the scheduler beside a Workload (8691).
+struct OptionInfo {
+  CompactText family;               ///< Uid of its Parent.
+  CompactText parent_name;          ///< Name of the same.
+  WorkloadId parent = no_workload;  ///< Number of the same.
+  std::uint32_t rank = 0;           ///< Among the Options of the family; 0: the best.
+  /// The Option that is admitted and that it would take the place of; what that one holds does not stand in its way (CA-51).
+  WorkloadId running = no_workload;
+  bool held = false;   ///< Quota is kept for the family, under the number of the Parent (CA-59).
+  bool next = false;   ///< It is kept for this one, which is the next head of its queue (CA-35).
+  bool gated = false;  ///< It must not preempt (CA-73).
+  bool waits = false;  ///< The job of its family is stopping: it may reserve, but not be admitted with it (CA-67).
+  friend bool operator==(const OptionInfo&, const OptionInfo&) = default;
+};
+
 /// Everything that the scheduler needs to know of a pending or reserving Workload. Immutable; a changed Workload gets a new one.
 struct WorkloadInfo {
   WorkloadId id = 0;
@@ -80,6 +95,8 @@ struct WorkloadInfo {
   CompactText slice_name;                    ///< Of an elastic slice: name of the chain's origin.
   bool asks_nothing = false;                 ///< The difference is zero or negative everywhere: it goes before all others (EJ-20).
   std::shared_ptr<const SizingInfo> sizing;  ///< Null: its resources are as they are.
+  std::shared_ptr<const OptionInfo> option;  ///< Null: it belongs to no family.
+  std::shared_ptr<const std::vector<Symbol>> allowed;  ///< Flavors that it may be assigned; null: all (CA-13).
   // What the Workload shows now; a cycle that would write the same again changes nothing.
   Symbol pending_reason;  ///< Reason of QuotaReserved=False; empty: no condition.
   SharedText pending_message;
@@ -93,6 +110,7 @@ struct PodSetReservation {
   std::vector<std::pair<Symbol, Amount>> usage;    ///< resource → total for `count` pods, sorted by resource text.
   Interned<TopologyAssignment> topology{};         ///< Empty: it has none.
   DelayedTopology delayed = DelayedTopology::none;
+  friend bool operator==(const PodSetReservation&, const PodSetReservation&) = default;
 };
 
 /// What a reserving Workload holds.
@@ -113,6 +131,8 @@ struct Reservation {
   std::int32_t second_passes = 0;  ///< In vain so far.
   /// Of elastic slices: `pod_sets` with counts and usage cut to what counts now (EJ-31).
   std::vector<PodSetReservation> effective;
+  bool hold = false;       ///< It is kept for an Option that is on its way, and counts in no status (CA-59).
+  bool uncounted = false;  ///< Its family has another one that counts in shares (CA-92).
 };
 
 /// What a slice with `now` uses more than one with `before`, by resource; sorted by resource text, zeros left out.

@@ -449,8 +449,56 @@ bool WorkloadState::observe(const WorkloadObserved& o, std::uint64_t sequence) {
     news = true;
   }
 
+  news |= observe_family(o);
   if (news) resolve_since = sequence;
   return news;
+}
+
+/// True: it told more than our own writes coming back. What a status says of Options and gates is ours alone: it is written again.
+bool WorkloadState::observe_family(const WorkloadObserved& o) {
+  static constexpr std::string_view own_gate = "kueue.x-k8s.io/concurrent-admission";
+  FamilyFacts seen;
+  if (o.owner_kind == "Workload") {
+    seen.option_of = o.owner_uid;
+    seen.parent_name = o.owner_name;
+  }
+  seen.parent_marked = o.parent_marked;
+  seen.constrained = o.constrained;
+  seen.allowed = own_names(o.allowed_flavors);
+  const PreemptionGateFacts* gate = nullptr;
+  for (const auto& g : o.preemption_gates) {
+    if (g.name == own_gate)
+      gate = &g;
+    else
+      seen.closed_gate = seen.closed_gate || !g.open;
+  }
+  seen.option_made = gate != nullptr;
+  const bool known = family_facts.has_value();
+  const bool same = known ? *family_facts == seen : seen == FamilyFacts{};
+  const bool marked_by_us = known && waits_for(Section::parent_markers) && seen.parent_marked != family_facts->parent_marked;
+  if (!same) {
+    if (seen == FamilyFacts{})
+      family_facts.reset();
+    else
+      family_facts = std::move(seen);
+  }
+  const auto confirm = [this](Section s, bool shown) {
+    if (shown)
+      unconfirmed &= ~bit(s);
+    else
+      await(s);
+  };
+  if (family || waits_for(Section::parent_markers)) confirm(Section::parent_markers, o.parent_marked == family.has_value());
+  if (family) {
+    const auto shown = [](const OptionStatus& a, const OptionStatusFacts& b) {
+      return a.name == b.name && a.phase == b.phase && a.message == b.message && a.flavors == own_names(b.flavors);
+    };
+    confirm(Section::options, std::equal(family->options.begin(), family->options.end(), o.options.begin(), o.options.end(), shown));
+  } else if (waits_for(Section::options)) {
+    confirm(Section::options, o.options.empty());
+  }
+  if (option && option->gate_since.is_set()) confirm(Section::preemption_gates, gate != nullptr && gate->open == option->gate_open);
+  return !same && !marked_by_us;
 }
 
 void WorkloadState::set_unhealthy(std::vector<Symbol> nodes) {
@@ -533,7 +581,17 @@ void WorkloadState::take_back_reservation() {
   unconfirmed &= ~(bit(Section::admission) | bit(ConditionType::quota_reserved) | bit(ConditionType::admitted));
 }
 
-void WorkloadState::evict(Symbol reason, Symbol cause, std::string_view message, Time now) {
+void WorkloadState::reset_previous(Time now) {
+  static const Symbol quota_reserved("QuotaReserved");
+  for (const auto type : {ConditionType::evicted, ConditionType::preempted, ConditionType::blocked_on_preemption_gates}) {
+    const auto* c = find(type);
+    if (c == nullptr || !c->is_true()) continue;
+    const std::string previous = "Previously: " + c->message;
+    decide_condition(type, ConditionStatus::false_, quota_reserved, previous, now);
+  }
+}
+
+void WorkloadState::evict(Symbol reason, Symbol cause, std::string_view message, Time now, Symbol counted_as) {
   decide_condition(ConditionType::evicted, ConditionStatus::true_, reason, message, now);
   bool changed = false;
   for (auto& c : checks) {
@@ -549,11 +607,13 @@ void WorkloadState::evict(Symbol reason, Symbol cause, std::string_view message,
   }
   if (changed) await(Section::checks);
   set_unhealthy({});        // TAS-106
-  if (!reserved()) return;  // evicted while pending: no statistics (§8.2)
-  const auto it =
-      std::find_if(evictions.begin(), evictions.end(), [&](const EvictionStat& e) { return e.reason == reason && e.cause == cause; });
+  if (const auto* blocked = find(ConditionType::blocked_on_preemption_gates); blocked != nullptr && blocked->is_true())  // CA-64
+    decide_condition(ConditionType::blocked_on_preemption_gates, ConditionStatus::false_, reason, message, now);
+  if (!reserved() || is_made_as_option()) return;  // evicted while pending: no statistics (§8.2); nor of Options (CA-65)
+  const auto it = std::find_if(evictions.begin(), evictions.end(),
+                               [&](const EvictionStat& e) { return e.reason == counted_as && e.cause == cause; });
   if (it == evictions.end())
-    evictions.push_back({reason, cause, 1});
+    evictions.push_back({counted_as, cause, 1});
   else
     it->count = saturated_add(it->count, 1);
   await(Section::evictions);
@@ -568,6 +628,58 @@ void add_plan(StateHash& h, const SizingPlan& plan) {
     h.add(p.amount);
   }
 }
+
+namespace {
+
+void add_names(StateHash& h, const std::vector<Symbol>& names) {
+  h.add(static_cast<std::uint64_t>(names.size()));
+  for (const Symbol& name : names) h.add(name);
+}
+
+void add_facts(StateHash& h, const FamilyFacts& f) {
+  h.add(std::string_view(f.option_of));
+  for (const bool b : {f.option_made, f.parent_marked, f.constrained, f.closed_gate}) h.add(b);
+  add_names(h, f.allowed);
+}
+
+void add_option(StateHash& h, const OptionState& o) {
+  for (const bool b : {o.rejected, o.gate_open, o.passed_over}) h.add(b);
+  h.add(o.cause);
+  h.add(std::string_view(o.message));
+  h.add(o.gate_since);
+}
+
+void add_family(StateHash& h, const FamilyState& f) {
+  h.add(f.cycle_start);
+  h.add(f.first_admitted);
+  h.add(f.holds_itself);
+  h.add(std::string_view(f.shown));
+  h.add(std::string_view(f.migrating_to));
+  h.add(f.hold.has_value());
+  if (f.hold) {
+    h.add(f.hold->cluster_queue);
+    for (const auto& p : f.hold->pod_sets)
+      for (const auto& [resource, amount] : p.usage) {
+        h.add(resource);
+        h.add(amount);
+      }
+  }
+  for (const auto& r : f.requested) {
+    h.add(std::string_view(r.name));
+    h.add(r.active);
+    h.add(r.refused);
+    h.add(r.since);
+  }
+  add_names(h, f.foreign);
+  for (const auto& o : f.options) {
+    h.add(std::string_view(o.name));
+    h.add(o.phase);
+    h.add(std::string_view(o.message));
+    h.add(o.last_transition);
+  }
+}
+
+}  // namespace
 
 std::uint64_t WorkloadState::hash() const {
   StateHash h;
@@ -678,6 +790,9 @@ std::uint64_t WorkloadState::hash() const {
   h.add(sizing_barred);
   h.add(sizing_barred_at);
   if (!quarantined.empty()) h.add(std::string_view(quarantined));
+  if (family_facts) add_facts(h, *family_facts);
+  if (option) add_option(h, *option);
+  if (family) add_family(h, *family);
   return h.value();
 }
 

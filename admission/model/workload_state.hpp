@@ -85,6 +85,63 @@ struct EvictionStat {
   std::int32_t count = 0;
 };
 
+// ---- families of concurrent admission (8691) --------------------------------------------------------------------------------
+
+/// What the object says of families.
+struct FamilyFacts {
+  CompactText option_of;     ///< Uid of the Workload that controls it; empty: none does.
+  CompactText parent_name;   ///< Name of the same.
+  bool option_made = false;  ///< It carries the gate kueue.x-k8s.io/concurrent-admission, as all Options do that we make.
+  bool parent_marked = false;
+  bool constrained = false;  ///< It may be assigned `allowed` only.
+  std::vector<Symbol> allowed;
+  bool closed_gate = false;  ///< A preemption gate of somebody else is closed (CA-79).
+  friend bool operator==(const FamilyFacts&, const FamilyFacts&) = default;
+};
+
+/// How an Option stands in its family.
+struct OptionState {
+  bool rejected = false;                  ///< By a check, until the family begins anew (CA-84).
+  OptionCause cause = OptionCause::none;  ///< Of its last switch.
+  SharedText message;                     ///< Of the same.
+  bool gate_open = false;                 ///< It has the right to preempt (CA-73).
+  Time gate_since;                        ///< When that changed last; never: it has never had it.
+  bool passed_over = false;               ///< It had the right for its time and made nothing of it (CA-74).
+};
+
+/// An Option that was asked for and has not been seen.
+struct RequestedOption {
+  CompactText name;
+  Symbol option;
+  std::vector<Symbol> flavors;
+  bool active = true;
+  SharedText message;       ///< Why it is not.
+  bool refused = false;     ///< The API server does not take it for now; it is asked again.
+  std::uint64_t since = 0;  ///< Sequence of the request.
+};
+
+/// One entry of status.options.
+struct OptionStatus {
+  CompactText name;
+  std::vector<Symbol> flavors;
+  OptionPhase phase = OptionPhase::pending;
+  SharedText message;
+  Time last_transition;
+};
+
+/// What a Parent is beside a Workload.
+struct FamilyState {
+  Time cycle_start;           ///< When it was made, or began anew.
+  Time first_admitted;        ///< Since then (T₀ of CA-28); never: not yet.
+  bool holds_itself = false;  ///< Its reservation is its own, until an Option takes it over (CA-120).
+  CompactText shown;          ///< Uid of the Option whose admission it shows; empty: none.
+  CompactText migrating_to;   ///< Uid of the Option that a migration is under way to; empty: none.
+  Boxed<Admission> hold;      ///< What is kept for that one (CA-59); absent: it holds quota itself, or there is none.
+  std::vector<RequestedOption> requested;
+  std::vector<Symbol> foreign;  ///< Options whose name is that of somebody else's object; they have the hashed one (8691 §2.7).
+  std::vector<OptionStatus> options;
+};
+
 /// Parts of a Workload that this program writes, each of which may await the confirmation that the API server shows it.
 enum class Section : std::uint8_t {
   conditions = 0,
@@ -97,7 +154,10 @@ enum class Section : std::uint8_t {
   active = 22,
   spec = 23,
   plan = 24,
-  unhealthy_nodes = 25
+  unhealthy_nodes = 25,
+  parent_markers = 26,
+  options = 27,
+  preemption_gates = 28
 };
 
 /// One Workload object: what was observed of it and what was decided about it since.
@@ -129,7 +189,8 @@ class WorkloadState {
   CompactText replacement_for;  ///< "<namespace>/<name>" of the slice that it is to replace; empty: none.
   CompactText slice_name;       ///< Name of the chain's origin; empty: its own.
   ResourcePolicy resource_policy = ResourcePolicy::none;
-  CompactText resource_bounds;  ///< The annotation as it is.
+  CompactText resource_bounds;      ///< The annotation as it is.
+  Boxed<FamilyFacts> family_facts;  ///< Absent: it says nothing of families.
 
   // ---- status -----------------------------------------------------------------------------------------------------------
   std::vector<Condition> conditions;
@@ -160,7 +221,9 @@ class WorkloadState {
   CompactText plan_refusal;        ///< What the API server said last.
   bool sizing_barred = false;      ///< Its resources are left as they are.
   Time sizing_barred_at;
-  CompactText quarantined;  ///< Why the object was set aside; then this is its last version that could be read.
+  CompactText quarantined;    ///< Why the object was set aside; then this is its last version that could be read.
+  Boxed<FamilyState> family;  ///< It is a Parent.
+  Boxed<OptionState> option;  ///< It is an Option.
 
   // ---- reading ----------------------------------------------------------------------------------------------------------
   [[nodiscard]] const Condition* find(ConditionType type) const {
@@ -179,6 +242,10 @@ class WorkloadState {
   [[nodiscard]] bool waits_for(ConditionType t) const { return (unconfirmed >> static_cast<unsigned>(t) & 1U) != 0; }
   [[nodiscard]] bool waits_for(Section s) const { return (unconfirmed >> static_cast<unsigned>(s) & 1U) != 0; }
   [[nodiscard]] std::int32_t reclaimable_of(Symbol pod_set) const;
+  /// Uid of the Workload that controls it; empty: none does.
+  [[nodiscard]] std::string_view option_of() const { return family_facts ? std::string_view(family_facts->option_of) : std::string_view(); }
+  /// We made it as an Option of another Workload (8691 §2.6).
+  [[nodiscard]] bool is_made_as_option() const { return family_facts && family_facts->option_made && !family_facts->option_of.empty(); }
   [[nodiscard]] std::int64_t effective_priority(const Settings& settings) const;
   [[nodiscard]] Time queue_time(const Settings& settings) const;
 
@@ -211,18 +278,32 @@ class WorkloadState {
   /// As if it had never been reserved, because that could not be written (BA-75). Other decisions still await their confirmation.
   void take_back_reservation();
   /// Everything that an eviction resets (§8.2).
-  void evict(Symbol reason, Symbol cause, std::string_view message, Time now);
+  void evict(Symbol reason, Symbol cause, std::string_view message, Time now) { evict(reason, cause, message, now, reason); }
+  /// `counted_as`: the reason in the statistics, where it is another one.
+  void evict(Symbol reason, Symbol cause, std::string_view message, Time now, Symbol counted_as);
+  /// A reservation clears what an earlier eviction left behind (§8.1, BA-128).
+  void reset_previous(Time now);
 
   [[nodiscard]] std::uint64_t hash() const;
+
+ private:
+  bool observe_family(const WorkloadObserved& o);
 };
 
 /// Reads the snapshot form and back (admission/state/snapshot.cpp).
 [[nodiscard]] CheckStatus own_check(const CheckFacts& c);
 [[nodiscard]] CheckFacts view_check(const CheckStatus& c, Arena& arena);
 
-/// The scheduler's form of a pending or reserving Workload. `replaced`: the slice that holds quota and that it is to replace.
+/// Where an Option stands in its family, for `make_info`.
+struct OptionPlace {
+  const WorkloadState* parent = nullptr;
+  const std::vector<Symbol>* allowed = nullptr;
+  OptionInfo info;
+};
+/// The scheduler's form of a pending or reserving Workload. `replaced`: the slice that holds quota and that it is to replace. `place`: null
+/// where it is no Option.
 [[nodiscard]] std::shared_ptr<const WorkloadInfo> make_info(const WorkloadState& w, const Catalog& catalog, const CompactText& job_uid,
-                                                            const WorkloadState* replaced = nullptr);
+                                                            const WorkloadState* replaced = nullptr, const OptionPlace* place = nullptr);
 /// How its pods can be scheduled: as the template says, and what checks that are Ready add (TAS-91).
 [[nodiscard]] Interned<PodShape> shape_with_updates(const WorkloadState& w, const PodSetSpec& pod_set);
 /// What it holds; `info` must be its current form. `replaced`: as above; what that one holds is not charged a second time, so that both

@@ -93,12 +93,14 @@ void ClusterQueue::enqueue(const msg::Enqueue& m, Address parent, const Context&
   if (!fresh) {
     take_out(p);
     --p.local->counters.pending;
+    count_option(*p.info, *p.local, {.pending = -1});
   }
   Local* const target = local(*info, c);
   ++target->users;
   if (!fresh) leave(p.local, c, out);
   p.local = target;
   ++p.local->counters.pending;
+  count_option(*info, *p.local, {.pending = 1});
   p.info = info;
   p.parent = parent;
   note_told(p, c);
@@ -120,6 +122,10 @@ void ClusterQueue::enqueue(const msg::Enqueue& m, Address parent, const Context&
   } else {
     park_alone(p, was_parked_by_record);
   }
+  if (info->option != nullptr && info->option->next && p.in_heap()) {
+    sticky_ = &p;
+    sticky_generation_ = info->generation;
+  }
   if (p.by_record())
     if (const auto record = records_.find(info->equivalence_hash); record != records_.end())
       out.send(queue_address(name_), parent, msg::ParkedByRecord{info->id, record->second});
@@ -133,6 +139,7 @@ void ClusterQueue::dequeue(WorkloadId id, bool quiet, const Context& c, Outbox& 
   take_out(it->second);
   if (sticky_ == &it->second) sticky_ = nullptr;
   --it->second.local->counters.pending;
+  count_option(*it->second.info, *it->second.local, {.pending = -1});
   leave(it->second.local, c, out);
   pending_.erase(it);
   if (!quiet || refreshed_at_ == c.sequence) refresh_counters(c);
@@ -251,7 +258,38 @@ void ClusterQueue::prune_records() {
 
 // ---- quota ------------------------------------------------------------------------------------------------------------------
 
+/// CA-103: a family counts as one, by the furthest that one of its Options has come.
+void ClusterQueue::count_option(const WorkloadInfo& w, Local& local, const Change& change) {
+  if (w.option == nullptr) return;
+  // By how much what is counted changes otherwise than what each of them adds.
+  const auto correction = [&](Families& families) {
+    const auto it = families.try_emplace(w.option->parent).first;
+    Change& all = it->second;
+    const auto counted = [&all] {
+      return Change{all.pending > 0 && all.reserving == 0 ? 1 : 0, all.reserving > 0 ? 1 : 0, all.admitted > 0 ? 1 : 0};
+    };
+    const Change before = counted();
+    all.pending += change.pending;
+    all.reserving += change.reserving;
+    all.admitted += change.admitted;
+    const Change after = counted();
+    if (all.pending == 0 && all.reserving == 0) families.erase(it);
+    return Change{after.pending - before.pending - change.pending, after.reserving - before.reserving - change.reserving,
+                  after.admitted - before.admitted - change.admitted};
+  };
+  const Change here = correction(families_);
+  family_pending_ += here.pending;
+  live_.reserving += here.reserving;
+  live_.admitted += here.admitted;
+  const Change there = correction(local.families);
+  local.counters.pending += there.pending;
+  local.counters.reserving += there.reserving;
+  local.counters.admitted += there.admitted;
+}
+
 void ClusterQueue::count_usage(const Holding& h, std::int64_t sign) {
+  if (h.reservation->hold) return;
+  count_option(*h.reservation->workload, *h.local, {0, static_cast<std::int32_t>(sign), h.admitted ? static_cast<std::int32_t>(sign) : 0});
   for (QueueCounters* counters : {&live_, &h.local->counters}) {
     counters->reserving += static_cast<std::int32_t>(sign);
     if (h.admitted) counters->admitted += static_cast<std::int32_t>(sign);
@@ -308,6 +346,7 @@ void ClusterQueue::reserve(const msg::Reserve& m, const Context& c, Outbox& out)
     take_out(it->second);
     if (sticky_ == &it->second) sticky_ = nullptr;
     --it->second.local->counters.pending;
+    count_option(*it->second.info, *it->second.local, {.pending = -1});
     leave(it->second.local, c, out);
     pending_.erase(it);
   }
@@ -353,7 +392,7 @@ void ClusterQueue::release(WorkloadId id, const Context& c, Outbox& out) {
 
 void ClusterQueue::refresh_counters(const Context& c) {
   refreshed_at_ = c.sequence;
-  live_.pending = static_cast<std::int32_t>(pending_.size());
+  live_.pending = static_cast<std::int32_t>(pending_.size()) + family_pending_;
   published_ = live_;
 }
 

@@ -85,7 +85,7 @@ class ClusterQueue final : public Entity {
   [[nodiscard]] Image image() const;
   /// Entries of all tables that grow with what tenants make.
   [[nodiscard]] std::size_t entries() const {
-    return pending_.size() + alone_.size() + told_.size() + records_.size() + holding_.size() + local_.size();
+    return pending_.size() + families_.size() + alone_.size() + told_.size() + records_.size() + holding_.size() + local_.size();
   }
   /// Called after the Workloads have announced themselves again.
   void restore(const Image& image, const Context& context, Outbox& out);
@@ -94,11 +94,17 @@ class ClusterQueue final : public Entity {
  private:
   struct Pending;
   using Lanes = PendingLanes<Pending>;
+  /// So many Options of a family wait, hold quota and are admitted.
+  struct Change {
+    std::int32_t pending = 0, reserving = 0, admitted = 0;
+  };
+  using Families = std::unordered_map<WorkloadId, Change>;  ///< By Parent.
   /// What is known of one LocalQueue that feeds this queue.
   struct Local {
     Catalog::LocalQueueKey key;
     QueueCounters counters;
     std::uint32_t users = 0;  ///< Workloads that point here.
+    Families families;        ///< Of those that point here.
     // with admission fair sharing
     UsageLedger ledger;
     Lanes::Lane lane;
@@ -153,6 +159,7 @@ class ClusterQueue final : public Entity {
   void forget_idle(const Catalog::LocalQueueKey& key, const Context& c, Outbox& out);
   void prune_records();
   void count_usage(const Holding& h, std::int64_t sign);
+  void count_option(const WorkloadInfo& w, Local& local, const Change& change);
   void refresh_counters(const Context& c);
 
   // admission fair sharing (fair_ledgers.cpp)
@@ -173,7 +180,9 @@ class ClusterQueue final : public Entity {
 
   /// Who asks for nothing goes before all others: no quota and no older head may hold it back (EJ-20).
   [[nodiscard]] static QueueRank rank(const Pending& p) {
-    return {p.info->asks_nothing ? std::numeric_limits<std::int64_t>::max() : p.info->priority, p.info->queue_time, p.info->uid};
+    const std::int64_t priority = p.info->asks_nothing ? std::numeric_limits<std::int64_t>::max() : p.info->priority;
+    if (const OptionInfo* option = p.info->option.get()) return {priority, p.info->queue_time, option->family, option->rank};
+    return {priority, p.info->queue_time, p.info->uid};
   }
   [[nodiscard]] static bool gate_open(const WorkloadInfo& w, Time now) {
     return !w.requeued_false && (!w.requeue_at.is_set() || w.requeue_at <= now);
@@ -199,9 +208,11 @@ class ClusterQueue final : public Entity {
   std::uint64_t refreshed_at_ = 0;  ///< Record whose messages refresh the counters: all of them or none, in whatever order they come.
   mutable std::uint64_t hash_ = 0;  ///< See hash(); 0: not known.
   std::unordered_map<Catalog::LocalQueueKey, Local, Catalog::LocalQueueKeyHash> local_;  ///< Elements stay in their place.
-  std::size_t forgotten_locals_ = 0;                                                     ///< Since the tree was told of all of them.
-  bool fair_ = false;                                                                    ///< Admission fair sharing is on for this queue.
-  Time sampling_due_;                                                                    ///< As the domain was told.
+  Families families_;
+  std::int32_t family_pending_ = 0;   ///< By so many `pending` differs from how many wait, because a family counts once.
+  std::size_t forgotten_locals_ = 0;  ///< Since the tree was told of all of them.
+  bool fair_ = false;                 ///< Admission fair sharing is on for this queue.
+  Time sampling_due_;                 ///< As the domain was told.
 };
 
 }  // namespace hindsight::admission

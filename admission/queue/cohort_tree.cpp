@@ -555,9 +555,27 @@ void CohortTree::propose(const Outcome& o, const Context& c, Proposal& p, std::o
     const bool replaces = entry != FlatIndex::none && tree_->entry(entry).queue == tree_->find_queue(o.cluster_queue);
     if (replaces) e.replaces = ref(*tree_->entry(entry).reservation->workload, a);
     p.events.emplace_back(e);
+    if (w.option != nullptr && e.admitted)  // the job has a place from this record on (CA-41)
+      p.events.emplace_back(OptionAdmitted{{a.copy(w.option->family), w.namespace_.text(), a.copy(w.option->parent_name)}, e.workload});
     if (replaces && e.admitted) p.events.emplace_back(replacement(w, o.assignment, *tree_->entry(entry).reservation, a));
     if (c.catalog->settings.block_admission) admits = msg::EntryRank{o.borrowing_level, w.priority, w.queue_time, w.uid};
     return;
+  }
+  if (o.kind == Outcome::Kind::migrate) {
+    const WorkloadInfo& running = *tree_->find_reservation(w.option->running)->reservation->workload;
+    WorkloadEvicted gone;
+    gone.workload = ref(running, a);
+    gone.reason = "FlavorMigration";
+    gone.message = p.message(migrated_message(w.uid));
+    p.events.emplace_back(gone);
+    MigrationStarted e;
+    e.workload = ref(w, a);
+    e.parent = {a.copy(w.option->family), w.namespace_.text(), a.copy(w.option->parent_name)};
+    e.from = gone.workload;
+    e.cluster_queue = o.cluster_queue.text();
+    e.assignments = view(o.assignment, a);
+    p.events.emplace_back(e);
+    if (c.catalog->settings.block_admission) admits = msg::EntryRank{o.borrowing_level, w.priority, w.queue_time, w.uid};
   }
   const std::size_t before = p.bytes();
   for (const auto& v : o.victims) {

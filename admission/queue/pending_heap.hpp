@@ -10,16 +10,20 @@
 
 namespace hindsight::admission {
 
-/// The order of pending workloads: priority, then queue timestamp, then uid (§3.2). `uid` must live as long as the element is in a heap.
+/// The order of pending workloads: priority, then queue timestamp, then uid (§3.2). Options have the uid of their family and follow each
+/// other by rank, so that nobody comes between them (CA-33). `uid` must live as long as the element is in a heap.
 struct QueueRank {
-  QueueRank(std::int64_t priority_, Time time_, std::string_view uid_) : priority(priority_), time(time_), uid(uid_) {}
+  QueueRank(std::int64_t priority_, Time time_, std::string_view uid_, std::uint32_t option_ = 0)
+      : priority(priority_), time(time_), uid(uid_), option(option_) {}
   std::int64_t priority;
   Time time;
   std::string_view uid;
+  std::uint32_t option;
   [[nodiscard]] bool before(const QueueRank& o) const {
     if (priority != o.priority) return priority > o.priority;
     if (time != o.time) return time < o.time;
-    return uid < o.uid;
+    if (const auto order = uid.compare(o.uid); order != 0) return order < 0;
+    return option < o.option;
   }
 };
 

@@ -257,6 +257,7 @@ void QuotaTree::reserve(Symbol cluster_queue, std::shared_ptr<const Reservation>
   place(index);
   entry_of_.set(id, index);
   for (const CellAmount& a : e.cells) table_.charge(e.queue, a.cell, a.amount);
+  if (e.reservation->uncounted) uncounted_.push_back(index);
   if (table_.saturated()) recompute_usage();
 }
 
@@ -275,6 +276,7 @@ bool QuotaTree::release(WorkloadId workload) {
   q.holders.pop_back();
   q.ranked_at = Time::never();
 
+  if (e.reservation->uncounted) std::erase(uncounted_, index);
   e.reservation.reset();
   e.cells.clear();
   e.queue = no_node;

@@ -131,6 +131,8 @@ class QuotaTree {
   [[nodiscard]] Queue& queue(NodeIndex n) { return queues_[queue_of_[n]]; }
   [[nodiscard]] std::span<const Symbol> flavor_names() const { return flavor_names_; }
   [[nodiscard]] const Entry& entry(std::uint32_t index) const { return entries_[index]; }
+  /// Entries that count in no share, in no order.
+  [[nodiscard]] std::span<const std::uint32_t> uncounted() const { return uncounted_; }
   /// Index of the entry of a workload; the largest number: it holds nothing here.
   [[nodiscard]] std::uint32_t entry_of(WorkloadId workload) const {
     return workload == no_workload ? FlatIndex::none : entry_of_.find(workload);
@@ -174,6 +176,7 @@ class QuotaTree {
 
   std::vector<Entry> entries_;
   std::vector<std::uint32_t> free_entries_;
+  std::vector<std::uint32_t> uncounted_;
   FlatIndex entry_of_;  ///< WorkloadId → position in `entries_`.
 };
 

@@ -43,6 +43,7 @@ struct Finding {
     level_missing,        ///< Its topology does not have a level that the pods ask for.
     topology_missing,     ///< Its Topology is not there.
     no_placement,         ///< `text`.
+    not_allowed,          ///< The workload may not be assigned it.
   };
   Kind kind = Kind::resource_unavailable;
   Symbol resource;

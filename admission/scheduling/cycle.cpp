@@ -19,6 +19,9 @@ namespace {
 
 constexpr const char* overlapping = "Workload has overlapping preemption targets with another workload";
 constexpr const char* no_longer_fits = "Workload no longer fits after processing another workload";
+constexpr const char* gated = "Workload requires preemption, but it's gated";
+constexpr const char* no_better = "No flavor that is better than the present one has room";
+constexpr const char* job_stops = "Waiting for the evicted job to stop";
 constexpr const char* made_room = "Another workload, which preempted this one again and again to make room for itself, goes first";
 
 class Cycle {
@@ -87,9 +90,45 @@ class Cycle {
     e.workload = std::move(head.workload);
     e.queue = queue;
     e.preemptor = settings_.prioritize_preemptors && head.preemptor;
+    list_own(e);
+    const Without without(*this, e);
     nominator_.nominate(*e.workload, queue, scan, nullptr, e.assignment, e.targets);
     if (e.workload->sizing != nullptr) e.plan = nominator_.size(*e.workload, queue, head.alone, e.assignment, e.targets);
   }
+
+  /// What the family of an Option holds that it takes over when it is admitted: that of the one which is admitted now, and what was kept
+  /// for it (CA-51, CA-59).
+  void list_own(CycleEntry& e) const {
+    if (e.workload->option == nullptr) return;
+    for (const WorkloadId id : {e.workload->option->running, e.workload->option->held ? e.workload->option->parent : no_workload})
+      if (const auto entry = tree_.entry_of(id); entry != FlatIndex::none) e.own.push_back(entry);
+  }
+
+  /// As long as it lives, what the family holds counts as free.
+  class Without {
+   public:
+    Without(Cycle& cycle, const CycleEntry& e) : cycle_(cycle), own_(e.own), mark_(cycle.table_.mark()) {
+      for (const std::uint32_t entry : own_) cycle_.table_.remove(cycle_.tree_.entry(entry).queue, cycle_.tree_.entry(entry).cells);
+      move(-1);
+    }
+    ~Without() {
+      if (own_.empty()) return;
+      cycle_.table_.rollback(mark_);
+      move(1);
+    }
+    Without(const Without&) = delete;
+    Without& operator=(const Without&) = delete;
+
+   private:
+    void move(int sign) {
+      if (cycle_.context_.room == nullptr) return;
+      for (const std::uint32_t entry : own_)
+        (void)cycle_.context_.room->take(cycle_.context_.room->free(), cycle_.tree_.entry(entry).reservation->workload->id, sign);
+    }
+    Cycle& cycle_;
+    std::span<const std::uint32_t> own_;
+    QuotaTable::Mark mark_;
+  };
 
   bool admissible(Head& head, NodeIndex queue) {
     const std::string name(head.cluster_queue.text());
@@ -153,6 +192,10 @@ class Cycle {
         requeue(e, RequeueReason::no_fit, reason_symbol(e.assignment.no_fit_reason), assignment_message(*e.workload, e.assignment));
         return;
       case AssignmentMode::preempt:
+        if (!e.targets.empty() && e.workload->option != nullptr && e.workload->option->gated) {  // CA-73
+          requeue(e, RequeueReason::preemption_gated, reason::admission_gated, gated).scan = {};
+          return;
+        }
         if (!e.targets.empty()) break;
         reserve_unreclaimable(e);
         requeue(e, RequeueReason::preemption_no_candidates, reason::waiting_for_quota,
@@ -177,6 +220,13 @@ class Cycle {
       skip(e, no_longer_fits).preemption_skipped = preempts;
       return;
     }
+    const OptionInfo* const option = e.workload->option.get();
+    if (option != nullptr && option->running != no_workload && !improves(e)) {
+      requeue(e, RequeueReason::generic, reason::waiting_for_quota, no_better).scan = {};
+      return;
+    }
+    const bool migrates = !preempts && option != nullptr && option->running != no_workload && admitted_at_once(e);
+    if (!preempts && option != nullptr && !migrates && !may_reserve(e, *option)) return;
     const bool blocked = settings_.block_admission && not_ready_;
     if (preempts)
       issue(e);
@@ -190,9 +240,49 @@ class Cycle {
       requeue(e, RequeueReason::failed_after_nomination, reason::waiting_for_pods_ready,
               "waiting for all admitted workloads to be in PodsReady condition")
           .scan = {};
+    } else if (migrates) {
+      migrate(e);
     } else {
       admit(e);
     }
+  }
+
+  /// CA-153: an Option of several flavors may be better than the one that is admitted, and fit only on a flavor that is not.
+  [[nodiscard]] bool improves(const CycleEntry& e) const {
+    const auto* running = tree_.find_reservation(e.workload->option->running);
+    if (running == nullptr) return true;
+    std::vector<std::size_t> now, then;
+    std::size_t position = 0;
+    for (const QuotaTree::Group& group : tree_.queue(e.queue).groups)
+      for (const Symbol& flavor : group.flavors) {
+        const auto is_this = [&](const auto& choice) { return choice.second == flavor; };
+        const auto& held = running->reservation->pod_sets;
+        if (std::any_of(held.begin(), held.end(),
+                        [&](const PodSetReservation& p) { return std::any_of(p.flavors.begin(), p.flavors.end(), is_this); }))
+          now.push_back(position);
+        const auto& asked = e.assignment.pod_sets;
+        if (std::any_of(asked.begin(), asked.end(), [&](const PodSetAssignment& p) {
+              return std::any_of(p.choices.begin(), p.choices.end(), [&](const ResourceChoice& c) { return c.flavor == flavor; });
+            }))
+          then.push_back(position);
+        ++position;
+      }
+    return then < now;
+  }
+
+  /// An Option that gets quota while its family has another one running, or stopping.
+  bool may_reserve(CycleEntry& e, const OptionInfo& option) {
+    if (option.waits && admitted_at_once(e)) {  // CA-67
+      requeue(e, RequeueReason::generic, reason::waiting_for_preempted_workloads, job_stops).scan = {};
+      return false;
+    }
+    if (option.running == no_workload) return true;
+    // CA-46: both hold quota until its checks are done, so there has to be room for both.
+    const std::vector<std::uint32_t> own = std::exchange(e.own, {});
+    const bool both = fits(e);
+    e.own = own;
+    if (!both) requeue(e, RequeueReason::generic, reason::waiting_for_quota, no_longer_fits).scan = {};
+    return both;
   }
 
   [[nodiscard]] bool overlaps(const CycleEntry& e) const {
@@ -235,8 +325,19 @@ class Cycle {
     issued_.push_back({entry, tree_.entry(entry).queue, VictimReason::in_cluster_queue});
   }
 
-  /// Charges what the entry asks for to the rest of the cycle.
-  void charge(const CycleEntry& e, std::span<const CellAmount> usage) {
+  /// Charges what the entry asks for to the rest of the cycle, less what its family holds and it takes over.
+  void charge(const CycleEntry& e, std::span<const CellAmount> asked) {
+    std::vector<CellAmount> more;
+    if (!e.own.empty()) {
+      for (const CellAmount& a : asked) {
+        Amount amount = a.amount;
+        for (const std::uint32_t entry : e.own)
+          for (const CellAmount& held : tree_.entry(entry).cells)
+            if (held.cell == a.cell) amount = subtract(amount, held.amount);
+        if (amount > 0) more.push_back({a.cell, amount});
+      }
+    }
+    const std::span<const CellAmount> usage = e.own.empty() ? asked : std::span<const CellAmount>(more);
     table_.add(e.queue, usage);
     if (projected_) projected_->add(e.queue, usage);
     if (!is_placed(e)) return;
@@ -274,6 +375,7 @@ class Cycle {
   void nominate_again(CycleEntry& e) {
     Assignment again;
     std::vector<Target> targets;
+    const Without without(*this, e);
     nominator_.nominate(*e.workload, e.queue, nullptr, &e.assignment, again, targets);
     e.assignment = std::move(again);
     e.targets = std::move(targets);
@@ -308,9 +410,13 @@ class Cycle {
     Room::State& state = projected_ ? projected_room_ : context_.room->free();
     // Without targets the places of one that waits are those that it would have if all were gone.
     if (e.assignment.mode == AssignmentMode::preempt && e.targets.empty()) return true;
-    for (const Target& t : e.targets) move_pods(state, t, -1);
+    const auto move = [&](int sign) {
+      for (const Target& t : e.targets) move_pods(state, t, sign);
+      for (const std::uint32_t entry : e.own) (void)context_.room->take(state, tree_.entry(entry).reservation->workload->id, sign);
+    };
+    move(-1);
     const bool result = Room::fits(state, e.assignment.placement->holding);
-    for (const Target& t : e.targets) move_pods(state, t, 1);
+    move(1);
     return result;
   }
 
@@ -321,6 +427,7 @@ class Cycle {
     QuotaTable& state = projected_ ? *projected_ : table_;
     const QuotaTable::Mark mark = state.mark();
     for (const Target& t : e.targets) state.remove(t.queue, tree_.entry(t.entry).cells);
+    for (const std::uint32_t entry : e.own) state.remove(tree_.entry(entry).queue, tree_.entry(entry).cells);
     const auto& usage = e.assignment.usage;
     const bool result =
         std::all_of(usage.begin(), usage.end(), [&](const CellAmount& u) { return u.amount <= state.offered(e.queue, u.cell); });
@@ -359,11 +466,25 @@ class Cycle {
     }
   }
 
+  /// CA-44: the Option that runs goes first; what this one asks for is kept for it.
+  void migrate(CycleEntry& e) {
+    Outcome& o =
+        requeue(e, RequeueReason::pending_migration, reason::waiting_for_preempted_workloads, "Pending the migration of 1 workload(s)");
+    o.kind = Outcome::Kind::migrate;
+    o.scan = {};
+    assign(e, o);
+  }
+
   void admit(CycleEntry& e) {
     if (settings_.block_admission && admitted_at_once(e)) not_ready_ = true;
     Outcome& o = outcome(e);
     o.kind = Outcome::Kind::admit;
     o.plan = std::move(e.plan);
+    assign(e, o);
+    o.scan = {};
+  }
+
+  void assign(const CycleEntry& e, Outcome& o) const {
     o.assignment.resize(o.workload->pod_sets.size());
     for (const PodSetAssignment& p : e.assignment.pod_sets) {
       PodSetReservation& r = o.assignment[p.pod_set];
@@ -383,7 +504,6 @@ class Cycle {
     if (e.assignment.placement)
       for (const auto& placed : e.assignment.placement->pod_sets)
         o.assignment[e.assignment.pod_sets[placed.position].pod_set].topology = context_.room->assignment(placed.flavor, placed.pods);
-    o.scan = {};
   }
 
   /// Are all checks that the assigned flavors require Ready? Then it is admitted with its reservation (§6.2 step 10).

@@ -29,6 +29,7 @@ struct Outcome {
   enum class Kind : std::uint8_t {
     admit,    ///< `assignment` is reserved.
     requeue,  ///< `requeue_reason`, `reason`, `message`.
+    migrate,  ///< As requeue; `assignment` is kept for it, and the Option that it takes the place of is to go.
     drop,     ///< Silently (already accounted).
   };
   struct Victim {
@@ -40,7 +41,7 @@ struct Outcome {
   Kind kind = Kind::requeue;
   std::shared_ptr<const WorkloadInfo> workload;
   Symbol cluster_queue;
-  std::vector<PodSetReservation> assignment;  ///< kind admit.
+  std::vector<PodSetReservation> assignment;  ///< kinds admit and migrate.
   SizingPlan plan;                            ///< kind admit.
   std::int32_t borrowing_level = 0;
   RequeueReason requeue_reason = RequeueReason::generic;

@@ -23,6 +23,7 @@ struct CycleEntry {
   bool preemptor = false;  ///< Of its queue; see Head.
   SizingPlan plan;         ///< Sizes that the assignment is for; empty: those of the template.
   bool recomputed = false;
+  std::vector<std::uint32_t> own;  ///< Entries of the tree that its family holds and that it takes over (Cycle::list_own).
 };
 
 /// The order in which the entries of a cycle are processed (base-admission §6.1). With fair sharing it depends on what processing has

@@ -254,8 +254,17 @@ void FlavorAssigner::scan_flavors(const QuotaTree::Group& group, std::span<const
   const FungibilityPreference preference = queue_->config->preference;
   const auto blame = [&](NoFitReason r) { out.reason = out.reason == NoFitReason::none ? r : std::min(out.reason, r); };
 
+  const auto is_allowed = [this](const Symbol& flavor) {
+    const auto& allowed = workload_->allowed;
+    return allowed == nullptr || std::find(allowed->begin(), allowed->end(), flavor) != allowed->end();
+  };
   std::size_t last = group.flavors.size();  // the last flavor that was looked at; none yet
   for (std::size_t f = first_flavor(workload_->pod_sets[members.front()].name, first_resource); f < group.flavors.size(); ++f) {
+    if (!is_allowed(group.flavors[f])) {
+      out.findings.push_back({Finding::Kind::not_allowed, first_resource, group.flavors[f]});
+      blame(NoFitReason::no_matching_flavor);
+      continue;
+    }
     last = f;
     if (pin_ != nullptr && !pinned(members, first_resource, group.flavors[f])) {
       out.findings.push_back({Finding::Kind::not_nominated, first_resource, group.flavors[f]});
@@ -305,7 +314,10 @@ void FlavorAssigner::scan_flavors(const QuotaTree::Group& group, std::span<const
       best = flavor;
     }
   }
-  const bool at_end = last + 1 >= group.flavors.size() || replaced_ != nullptr;
+  // CA-98: behind the last one that is allowed there is nothing to go on with.
+  const bool at_end =
+      replaced_ != nullptr || std::none_of(group.flavors.begin() + static_cast<std::ptrdiff_t>(std::min(last + 1, group.flavors.size())),
+                                           group.flavors.end(), is_allowed);
   for (ResourceChoice& c : out.best) c.tried_index = at_end || !settings_.flavor_fungibility ? -1 : static_cast<std::int32_t>(last);
   if (best.mode == FlavorMode::fit) out.findings.clear();
 }

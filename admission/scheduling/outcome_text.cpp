@@ -119,6 +119,8 @@ std::string text_of(const Finding& f) {
       return joined("Flavor \"", flavor, "\" information missing in TAS cache");
     case Finding::Kind::no_placement:
       return *f.text;
+    case Finding::Kind::not_allowed:
+      return joined("skipping flavor ", flavor, " due to WorkloadAllowedResourceFlavorAnnotation annotation");
   }
   return {};
 }
@@ -151,6 +153,10 @@ std::string left_alone_message(std::size_t victims) {
 std::string replaced_message(std::string_view uid, std::string_view job_uid) {
   return joined("Replaced to accommodate a workload (UID: ", known(uid), ", JobUID: ", known(job_uid),
                 ") due to workload slice aggregation");
+}
+
+std::string migrated_message(std::string_view uid) {
+  return joined("Evicted to accommodate a workload (UID: ", known(uid), ") due to migration to more favorable resource flavor");
 }
 
 std::string preempted_message(const WorkloadInfo& preemptor, VictimReason reason, std::string_view preemptor_path,

@@ -14,6 +14,7 @@ namespace hindsight::admission {
 
 /// Reasons of QuotaReserved=False.
 namespace reason {
+inline const Symbol admission_gated{"AdmissionGated"};
 inline const Symbol exceeds_max_quota{"ExceedsMaxQuota"};
 inline const Symbol misconfigured{"Misconfigured"};
 inline const Symbol no_matching_flavor{"NoMatchingFlavor"};
@@ -38,6 +39,9 @@ inline const Symbol waiting_for_quota{"WaitingForQuota"};
 
 /// Of the condition Finished of a slice that gave its place to another (77 §2.3).
 [[nodiscard]] std::string replaced_message(std::string_view uid, std::string_view job_uid);
+
+/// Of the condition Evicted of an Option that a better one takes the place of (8691 §2.8).
+[[nodiscard]] std::string migrated_message(std::string_view uid);
 
 /// Message of both conditions of a victim (BA-114). Paths are "/root/…/queue"; what is empty prints UNKNOWN.
 [[nodiscard]] std::string preempted_message(const WorkloadInfo& preemptor, VictimReason reason, std::string_view preemptor_path,

@@ -36,6 +36,7 @@ void Preemption::begin(const Preemptor& preemptor) {
   preemptor_ = &preemptor;
   config_ = tree_.queue(preemptor.queue).config.get();
   own_slice_ = tree_.entry_of(preemptor.workload->replaces);
+  family_ = preemptor.workload->option.get();
   left_alone_.clear();
   if (repeated_ != nullptr) left_alone_ = repeated_->left_alone_by(preemptor.workload->uid);
   need_mask_ = 0;
@@ -61,6 +62,13 @@ bool Preemption::is_left_alone(const QuotaTree::Holder& holder) const {
   return std::any_of(left_alone_.begin(), left_alone_.end(), [&](const auto* c) { return c->victim == uid; });
 }
 
+/// What its family holds is no victim of an Option (CA-76).
+bool Preemption::is_of_family(const QuotaTree::Holder& holder) const {
+  if (family_ == nullptr) return false;
+  const auto* other = tree_.entry(holder.entry).reservation->workload->option.get();
+  return other != nullptr && other->parent == family_->parent;
+}
+
 bool Preemption::settle(Cursor& c) const {
   const PreemptionPolicy policy = c.common_ancestor == no_node ? config_->within_cluster_queue : config_->reclaim_within_cohort;
   const std::int64_t priority = preemptor_->workload->priority;
@@ -74,7 +82,7 @@ bool Preemption::settle(Cursor& c) const {
       }
       if (h.priority == priority && preemptor_->workload->queue_time >= h.queue_time) continue;
     }
-    if (!h.removed && h.entry != own_slice_ && uses_need(h) && !is_left_alone(h)) return true;
+    if (!h.removed && h.entry != own_slice_ && uses_need(h) && !is_left_alone(h) && !is_of_family(h)) return true;
   }
   return false;
 }

@@ -80,6 +80,7 @@ class Preemption {
   [[nodiscard]] bool settle(Cursor& c) const;
   [[nodiscard]] bool uses_need(const QuotaTree::Holder& holder) const;
   [[nodiscard]] bool is_left_alone(const QuotaTree::Holder& holder) const;
+  [[nodiscard]] bool is_of_family(const QuotaTree::Holder& holder) const;
   void list_candidates(NodeIndex queue, NodeIndex common_ancestor, bool advantage, CandidateList& list);
   [[nodiscard]] bool fits(bool allow_borrowing) const;
   [[nodiscard]] bool has_places() const;
@@ -130,7 +131,8 @@ class Preemption {
   std::vector<std::pair<WorkloadId, int>> moved_;  ///< Calls of move_pods so far that moved any.
   mutable std::optional<bool> has_places_;         ///< As of the last question, if nobody has moved since.
   std::uint64_t need_mask_ = 0;
-  std::uint32_t own_slice_ = no_spot;  ///< Entry of the slice that the preemptor replaces: never a victim (EJ-39).
+  std::uint32_t own_slice_ = no_spot;   ///< Entry of the slice that the preemptor replaces: never a victim (EJ-39).
+  const OptionInfo* family_ = nullptr;  ///< Of an Option; null: it is none.
   std::vector<const RepeatedPreemptions::Count*> left_alone_;
   CandidateList hierarchy_, priority_, same_queue_;
   std::vector<Cursor> heap_;

@@ -20,9 +20,11 @@ HINDSIGHT_STATE(Quota, nominal, borrowing_limit, lending_limit)
 HINDSIGHT_STATE(FlavorQuotas, flavor, quotas)
 HINDSIGHT_STATE(ResourceGroup, resources, flavors)
 HINDSIGHT_STATE(CheckRule, name, on_flavors)
+HINDSIGHT_STATE(OptionConfig, name, create_delay_seconds, delete_delay_seconds, flavors)
+HINDSIGHT_STATE(ConcurrentAdmission, enabled, kueue_form, on_success, target, options)
 HINDSIGHT_STATE(QueueConfig, name, cohort, groups, strategy, has_namespace_selector, namespace_selector, selector_since, when_can_borrow,
                 when_can_preempt, preference, within_cluster_queue, reclaim_within_cohort, borrow_within_cohort, max_priority_threshold,
-                checks, stop_policy, stop_policy_set, fair_weight_nano, admission_mode, deleting)
+                checks, stop_policy, stop_policy_set, fair_weight_nano, admission_mode, deleting, concurrent)
 HINDSIGHT_STATE(CohortConfig, name, parent, groups, fair_weight_nano)
 HINDSIGHT_STATE(LocalQueueConfig, namespace_, name, cluster_queue, stop_policy, stop_policy_set, fair_weight_nano, labels)
 HINDSIGHT_STATE(NamespaceConfig, name, labels, labels_since)
@@ -53,14 +55,19 @@ HINDSIGHT_STATE(Condition, type, status, reason, message, last_transition)
 HINDSIGHT_STATE(PodSetUpdate, pod_set, node_selector, tolerations)
 HINDSIGHT_STATE(CheckStatus, name, state, last_transition, message, requeue_after_seconds, retry_count, pod_set_updates, updates)
 HINDSIGHT_STATE(EvictionStat, reason, cause, count)
+HINDSIGHT_STATE(FamilyFacts, option_of, parent_name, option_made, parent_marked, constrained, allowed, closed_gate)
+HINDSIGHT_STATE(OptionState, rejected, cause, message, gate_open, gate_since, passed_over)
+HINDSIGHT_STATE(RequestedOption, name, option, flavors, active, message, refused, since)
+HINDSIGHT_STATE(OptionStatus, name, flavors, phase, message, last_transition)
+HINDSIGHT_STATE(FamilyState, cycle_start, first_admitted, holds_itself, shown, migrating_to, hold, requested, foreign, options)
 HINDSIGHT_STATE_OF_KINDS(WorkloadState,
                          (namespace_, name, uid, owner_uid, created, resource_version, generation, deleting, in_use_finalizer, job_made,
                           queue_name, pod_sets, priority, priority_class_kind, priority_class, active, max_exec_seconds, admission_gated_by,
-                          priority_boost, elastic, replacement_for, slice_name, resource_policy, resource_bounds, conditions, admission,
-                          checks, has_requeue_state, requeue_count, requeue_at, reclaimable, accumulated_exec_seconds, evictions,
+                          priority_boost, elastic, replacement_for, slice_name, resource_policy, resource_bounds, family_facts, conditions,
+                          admission, checks, has_requeue_state, requeue_count, requeue_at, reclaimable, accumulated_exec_seconds, evictions,
                           unhealthy_nodes, second_passes, second_pass_at, plan, unconfirmed, last_decision, resolve_since, revision_pending,
                           revised_for, removal_pending, gate_noted, gated_since, plan_refusals, plan_refusal, sizing_barred,
-                          sizing_barred_at, quarantined),
+                          sizing_barred_at, quarantined, family, option),
                          (id), (), ())
 HINDSIGHT_STATE(JobState, uid, name, kind, group, namespace_, resource_version, generation, deleting, queue_name, priority_class,
                 pod_priority_class, prebuilt_workload, max_exec_seconds, suspended, active, pods_ready, stopping, finished, succeeded,
@@ -93,8 +100,8 @@ HINDSIGHT_STATE(ClusterQueue::Image, entries, sticky_uid, sticky_generation, gen
 // What is state here is in the Image; the rest is said again by the Workloads.
 HINDSIGHT_STATE_OF_KINDS(ClusterQueue, (pending_, records_, sticky_, sticky_generation_, holding_, generation_, published_, local_),
                          (name_),
-                         (tree_, tree_version_, heap_, shared_lane_, alone_, told_, told_nonempty_, told_waiting_, live_, forgotten_locals_,
-                          fair_, sampling_due_),
+                         (tree_, tree_version_, heap_, shared_lane_, alone_, told_, told_nonempty_, told_waiting_, live_, families_,
+                          family_pending_, forgotten_locals_, fair_, sampling_due_),
                          (refreshed_at_, hash_))
 
 // ---- the domain -------------------------------------------------------------------------------------------------------------------

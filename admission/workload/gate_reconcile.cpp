@@ -17,7 +17,7 @@ bool WorkloadParent::gated(const Catalog& catalog) const {
   if (!job_ || is_child(catalog) || !settings.scheduling_gated_by || job_->scheduling_gated_by.empty() || job_->gate_ignored) return false;
   if (job_->finished || job_->deleting || !managed(catalog)) return false;
   if (job_->queue_name.empty() && !settings.manage_jobs_without_queue_name) return false;  // SG-40
-  return workloads_.empty() && job_->requested_since == 0;
+  return !has_own_workloads() && job_->requested_since == 0;
 }
 
 std::string_view WorkloadParent::admission_gate(const WorkloadState& w, const Catalog& catalog) const {
@@ -43,7 +43,7 @@ bool WorkloadParent::hold_back(const Context& c, Proposal& p) const {
   e.value = p.arena->copy(wanted ? j.scheduling_gated_by : j.gate_noted);
   if (!wanted) {
     e.change = GateChange::cleared;  // also when the feature gate was switched off (SG-6)
-  } else if (!workloads_.empty() || j.requested_since != 0) {
+  } else if (has_own_workloads() || j.requested_since != 0) {
     e.change = GateChange::ignored;  // SG-5
   } else if (j.gate_noted.empty()) {
     e.change = GateChange::observed;

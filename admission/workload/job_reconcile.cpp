@@ -51,7 +51,7 @@ WorkloadParent::Priority WorkloadParent::job_priority(const Catalog& catalog) co
 
 bool WorkloadParent::lacks_priority_class(const Catalog& catalog) const {
   if (!job_ || is_child(catalog) || job_->finished || job_->deleting || !managed(catalog)) return false;
-  if (!workloads_.empty() && !(job_->elastic && catalog.settings.elastic_jobs)) return false;
+  if (has_own_workloads() && !(job_->elastic && catalog.settings.elastic_jobs)) return false;
   if (job_->queue_name.empty() && !catalog.settings.manage_jobs_without_queue_name) return false;
   return job_->prebuilt_workload.empty() && !job_priority(catalog).known;
 }
@@ -118,6 +118,7 @@ bool WorkloadParent::reconcile_job(const Context& c, Proposal& p) const {
     return p.events.size() != before;
   }
   for (const auto& w : workloads_) {
+    if (!w.option_of().empty()) continue;  // CA-12
     if (!w.finished() || w.revision_pending || w.deleting || w.removal_pending || is_superseded(w) || p.full()) continue;
     const auto priority = job_priority(*c.catalog);
     if (!wants_class(w, priority)) continue;
@@ -135,7 +136,7 @@ bool WorkloadParent::reconcile_job(const Context& c, Proposal& p) const {
   if (p.events.size() != before) return true;
   if (j.finished) {
     for (const auto& w : workloads_)
-      if (!w.finished() && !w.removal_pending && !p.full())
+      if (!w.finished() && !w.removal_pending && w.option_of().empty() && !p.full())
         p.events.emplace_back(WorkloadFinished{ref(w, *p.arena), j.succeeded ? "Succeeded" : "Failed", p.message(j.finish_message)});
     return p.events.size() != before;
   }
@@ -148,6 +149,7 @@ bool WorkloadParent::reconcile_job(const Context& c, Proposal& p) const {
   const WorkloadState* mine = nullptr;
   bool any = false;
   for (const auto& w : workloads_) {
+    if (!w.option_of().empty()) continue;
     if (w.deleting || w.removal_pending) {
       any = true;
       continue;
@@ -160,7 +162,7 @@ bool WorkloadParent::reconcile_job(const Context& c, Proposal& p) const {
   }
   if (mine == nullptr) {
     for (const auto& w : workloads_) {
-      if (w.deleting || w.removal_pending || w.revision_pending || is_superseded(w) || p.full()) continue;
+      if (w.deleting || w.removal_pending || w.revision_pending || is_superseded(w) || !w.option_of().empty() || p.full()) continue;
       if (prebuilt) {  // BA-175: it is what its maker wanted, and the job is something else
         if (w.name == j.prebuilt_workload)
           p.events.emplace_back(WorkloadFinished{ref(w, *p.arena), "OutOfSync", "The prebuilt workload is out of sync with its user job"});
@@ -180,7 +182,7 @@ bool WorkloadParent::reconcile_job(const Context& c, Proposal& p) const {
     return p.events.size() != before;
   }
   for (const auto& w : workloads_)  // BA-173: exactly one
-    if (&w != mine && !w.deleting && !w.removal_pending && !is_superseded(w) && !p.full())
+    if (&w != mine && !w.deleting && !w.removal_pending && !is_superseded(w) && w.option_of().empty() && !p.full())
       p.events.emplace_back(WorkloadRemoved{ref(w, *p.arena), "The job has another Workload", {}});
 
   const WorkloadState& w = *mine;

@@ -12,23 +12,15 @@ const Symbol quota_reserved("QuotaReserved");
 const Symbol admitted("Admitted");
 const Symbol unsatisfied("UnsatisfiedAdmissionChecks");
 const Symbol preempted("Preempted");
+const Symbol preemption_gated("PreemptionGated");
 const Symbol deactivated("Deactivated");
 const Symbol no_reservation("NoReservation");
+const Symbol variant_evicted("VariantEvicted");
 
 void set_checks(WorkloadState& w, List<CheckFacts> checks) {
   w.checks.clear();
   for (const auto& k : checks) w.checks.push_back(own_check(k));
   w.await(Section::checks);
-}
-
-/// Reservation clears what an earlier eviction left behind (§8.1, BA-128).
-void reset_previous(WorkloadState& w, Time now) {
-  for (const auto type : {ConditionType::evicted, ConditionType::preempted, ConditionType::blocked_on_preemption_gates}) {
-    const auto* c = w.find(type);
-    if (c == nullptr || !c->is_true()) continue;
-    const std::string message = "Previously: " + c->message;
-    w.decide_condition(type, ConditionStatus::false_, quota_reserved, message, now);
-  }
 }
 
 /// What one event changes in the Workload that it names. Void where the object has moved on (see decisions.hpp).
@@ -41,7 +33,7 @@ struct ApplyEvent {
     w.admission = Admission{Symbol(e.cluster_queue), own_assignments(e.assignments)};
     w.await(Section::admission);
     w.set_plan(own_plan(e.plan));
-    reset_previous(w, c.now);
+    w.reset_previous(c.now);
     w.decide_condition(ConditionType::quota_reserved, ConditionStatus::true_, quota_reserved,
                        "Quota reserved in ClusterQueue " + std::string(e.cluster_queue), c.now);
     if (e.checks_changed) set_checks(w, e.checks);
@@ -54,6 +46,8 @@ struct ApplyEvent {
     if (!e.write_status || w.finished() || !w.active || w.reserved()) return;
     w.decide_condition(ConditionType::quota_reserved, ConditionStatus::false_, Symbol(e.reason), e.message, c.now);
     w.decide_condition(ConditionType::admitted, ConditionStatus::false_, no_reservation, "The workload has no reservation", c.now);
+    if (e.requeue_reason == RequeueReason::preemption_gated)  // CA-73
+      w.decide_condition(ConditionType::blocked_on_preemption_gates, ConditionStatus::true_, preemption_gated, e.message, c.now);
   }
   void operator()(const WorkloadPreempted& e) const {
     if (w.finished() || !w.reserved() || w.evicted()) return;
@@ -64,7 +58,9 @@ struct ApplyEvent {
     if (w.finished()) return;
     const bool deactivation = e.reason == deactivated.text();
     const Symbol reason = deactivation && !e.cause.empty() ? Symbol("DeactivatedDueTo" + std::string(e.cause)) : Symbol(e.reason);
-    w.evict(reason, Symbol(e.cause), e.message, c.now);
+    // CA-65: a family is evicted once, and that counts on its Parent, by what became of its Option.
+    const bool follows = w.family && (e.reason == variant_evicted.text());
+    w.evict(reason, follows ? Symbol() : Symbol(e.cause), e.message, c.now, follows ? Symbol(e.cause) : reason);
     if (deactivation) {
       w.remove_condition(ConditionType::deactivation_target);
       if (w.has_requeue_state) {
@@ -181,7 +177,17 @@ struct ApplyEvent {
     if (w.finished() || !w.reserved() || w.evicted() || !w.lacks_places()) return;
     w.set_second_pass(e.attempt, c.now + second_pass_wait(e.attempt));
   }
-  void operator()(const GateChanged&) const {}    // see apply_gate
+  void operator()(const GateChanged&) const {}  // see apply_gate
+  // these concern a family: see apply_family
+  void operator()(const FamilyFormed&) const {}
+  void operator()(const FamilyDissolved&) const {}
+  void operator()(const FamilyReset&) const {}
+  void operator()(const OptionRequested&) const {}
+  void operator()(const OptionSwitched&) const {}
+  void operator()(const OptionAdopted&) const {}
+  void operator()(const OptionAdmitted&) const {}
+  void operator()(const MigrationStarted&) const {}
+  void operator()(const PreemptionGateChanged&) const {}
   void operator()(const SliceReplaced&) const {}  // concerns two: see apply_replacement
   void operator()(const TreeReactivated&) const {}
 };
@@ -206,7 +212,7 @@ const WorkloadState* WorkloadParent::charged_against(const QuotaReserved& e) con
 
 void WorkloadParent::apply_event(const Event& e, WorkloadId id, const Context& c, Outbox& out) {
   if (const auto* r = std::get_if<WorkloadRequested>(&e)) {
-    if (!job_ || (!workloads_.empty() && !job_->elastic)) return;
+    if (!job_ || (has_own_workloads() && !job_->elastic)) return;
     job_->requested_since = c.sequence;
     job_->requested_name = r->name;
     job_->requested_for = r->replaces.uid;
@@ -226,6 +232,17 @@ void WorkloadParent::apply_event(const Event& e, WorkloadId id, const Context& c
       const auto* rq = s.find(ConditionType::requeued);
       return std::tuple(ev != nullptr && ev->is_true(), rq != nullptr && rq->is_false(), s.requeue_at, s.reclaimable);
     };
+    if (const auto* requeued = std::get_if<EntryRequeued>(&e))
+      out.send(self_, queue_address(Symbol(requeued->cluster_queue)), msg::Requeued{requeued, id});
+    if (apply_family(e, i, c)) {  // the members follow (publish_families); one that was a Parent is none of them any more
+      if (std::holds_alternative<FamilyDissolved>(e)) publish(i, {.repush = true, .touched = true}, c, out);
+      return;
+    }
+    if (const auto* p = std::get_if<WorkloadPreempted>(&e); p != nullptr && w.family && w.family->hold) {
+      w.family->hold.reset();  // somebody who may do so took what was kept; the family begins anew (CA-59)
+      w.last_decision = c.sequence;
+      return;
+    }
     if (const auto* released = std::get_if<PodsReleased>(&e)) return apply_released(*released, c);
     if (const auto* placed = std::get_if<PodsPlaced>(&e)) return apply_placed(*placed, c);
     if (const auto* failed = std::get_if<PodsFailed>(&e)) return apply_failed(*failed, c);
@@ -236,6 +253,7 @@ void WorkloadParent::apply_event(const Event& e, WorkloadId id, const Context& c
     const auto old_reclaimable = w.reclaimable;
     const bool was_reserving = placements_[i].kind == Placement::Kind::reserving;
     std::visit(ApplyEvent{w, c}, e);
+    follow_event(e, i);
     if (const auto* removed = std::get_if<WorkloadRemoved>(&e); removed != nullptr && job_ && removed->job.uid == job_->uid)
       job_->removal_pending = true;
     w.last_decision = c.sequence;

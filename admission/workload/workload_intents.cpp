@@ -6,7 +6,9 @@
 namespace hindsight::admission {
 const WorkloadState* WorkloadParent::running_workload() const {
   for (const auto& w : workloads_)
-    if (w.admitted() && w.reserved() && !w.evicted() && w.active && !w.finished() && !w.deleting && !w.removal_pending) return &w;
+    if (w.option_of().empty() && w.admitted() && w.reserved() && !w.evicted() && w.active && !w.finished() && !w.deleting &&
+        !w.removal_pending)
+      return &w;
   return nullptr;
 }
 
@@ -27,7 +29,16 @@ WorkloadIntent status_intent(const WorkloadState& w, const Settings& settings, c
   i.decision_sequence = w.last_decision;
   i.seen_version = w.resource_version;
   i.checks_decided = w.waits_for(Section::checks);
-  i.set_inactive = !w.active && w.waits_for(Section::active);
+  if (w.waits_for(Section::active)) i.set_active = w.active;
+  if (w.waits_for(Section::parent_markers)) i.parent_markers = w.family.has_value();
+  if (w.family)
+    for (const auto& o : w.family->options) {
+      WantedOption wanted{std::string(o.name), {}, o.phase, o.message.value(), o.last_transition};
+      for (const Symbol& flavor : o.flavors) wanted.flavors.emplace_back(flavor.text());
+      i.options.push_back(std::move(wanted));
+    }
+  if (w.option && w.option->gate_since.is_set())
+    i.gates.push_back({"kueue.x-k8s.io/concurrent-admission", w.option->gate_open, w.option->gate_since});
   for (const auto& c : w.conditions) i.conditions.push_back({c.type, c.status, std::string(c.reason.text()), c.message, c.last_transition});
   if (w.admission) {
     i.has_admission = true;
@@ -95,6 +106,47 @@ PodSetStart WorkloadParent::start_of(const PodSetReservation& assigned, const Ca
   return s;
 }
 
+/// The checks that let a Workload run: of a Parent those of its Option.
+const std::vector<CheckStatus>& WorkloadParent::checks_behind(const WorkloadState& w) const {
+  if (w.family)
+    for (const auto& option : workloads_)
+      if (option.is_made_as_option() && option.uid == w.family->shown) return option.checks;
+  return w.checks;
+}
+
+/// Options that are to be made, and those that are to follow their Parent.
+void WorkloadParent::collect_family_intents(std::vector<Intent>& out) const {
+  for (const auto& w : workloads_) {
+    if (w.family && !w.deleting && !w.finished()) {
+      for (const auto& r : w.family->requested) {
+        OptionCreateIntent i;
+        i.parent_uid = w.uid;
+        i.namespace_ = w.namespace_.text();
+        i.parent_name = w.name;
+        i.name = r.name;
+        for (const Symbol& flavor : r.flavors) i.flavors.emplace_back(flavor.text());
+        i.active = r.active;
+        i.decision_sequence = r.since;
+        out.emplace_back(std::move(i));
+      }
+    }
+    const std::size_t parent = family_parent_of(w);
+    if (parent == Family::none || !w.revision_pending || w.finished() || w.deleting || w.removal_pending) continue;
+    const WorkloadState& spec = workloads_[parent];
+    WorkloadReviseIntent i;
+    i.uid = w.uid;
+    i.namespace_ = w.namespace_.text();
+    i.name = w.name;
+    i.queue_name = spec.queue_name.text();
+    i.priority = spec.priority.value_or(0);
+    i.priority_class_kind = spec.priority_class_kind;
+    i.priority_class = spec.priority_class.text();
+    if (spec.max_exec_seconds > 0) i.max_exec_seconds = spec.max_exec_seconds;
+    i.decision_sequence = w.last_decision;
+    out.emplace_back(std::move(i));
+  }
+}
+
 void WorkloadParent::collect_intents(const Context& c, bool all, std::vector<Intent>& out) {
   for (std::size_t n = 0; n < workloads_.size(); ++n) {
     const WorkloadState& w = workloads_[n];
@@ -120,9 +172,10 @@ void WorkloadParent::collect_intents(const Context& c, bool all, std::vector<Int
     }
     if (due) out.push_back(std::move(i));
   }
+  collect_family_intents(out);
   if (!job_) {  // the class of a Workload without a job changed its value (BA-150)
     for (const auto& w : workloads_) {
-      if (!w.revision_pending || w.finished() || w.deleting) continue;
+      if (!w.revision_pending || w.finished() || w.deleting || w.is_made_as_option()) continue;
       const auto it = c.catalog->workload_priority_classes.find(w.priority_class);
       if (it == c.catalog->workload_priority_classes.end()) continue;
       WorkloadReviseIntent i;
@@ -157,7 +210,7 @@ void WorkloadParent::collect_intents(const Context& c, bool all, std::vector<Int
   }
   const bool readable = j.quarantined.empty();
   for (const auto& w : workloads_) {
-    if (!w.revision_pending || w.deleting || w.removal_pending || !readable) continue;
+    if (!w.revision_pending || w.deleting || w.removal_pending || !readable || w.is_made_as_option()) continue;
     WorkloadReviseIntent i;
     i.uid = w.uid;
     i.namespace_ = w.namespace_.text();
@@ -213,7 +266,7 @@ void WorkloadParent::collect_intents(const Context& c, bool all, std::vector<Int
     const auto* source = running;
     if (source == nullptr)
       for (const auto& w : workloads_)
-        if (!w.finished()) source = &w;
+        if (!w.finished() && w.option_of().empty()) source = &w;
     if (source != nullptr) {
       i.workload = source->name;
       i.workload_uid = source->uid;
@@ -226,7 +279,7 @@ void WorkloadParent::collect_intents(const Context& c, bool all, std::vector<Int
       i.sizes = wanted_sizes(running->plan);
       for (const auto& p : running->admission->pod_sets) {
         PodSetStart s = start_of(p, *c.catalog);
-        for (const auto& k : running->checks)
+        for (const auto& k : checks_behind(*running))  // CA-42
           if (k.state == CheckState::ready && !k.pod_set_updates.empty()) s.pod_set_updates.push_back(k.pod_set_updates);
         i.pod_sets.push_back(std::move(s));
       }
@@ -254,7 +307,7 @@ void WorkloadParent::collect_intents(const Context& c, bool all, std::vector<Int
   const bool sliced_job = j.elastic && c.catalog->settings.elastic_jobs;
   const bool unseen =
       std::none_of(workloads_.begin(), workloads_.end(), [&](const WorkloadState& w) { return w.name == j.requested_name; });
-  if (j.requested_since != 0 && (sliced_job ? unseen && (j.suspended || !j.requested_for.empty()) : workloads_.empty() && j.suspended)) {
+  if (j.requested_since != 0 && (sliced_job ? unseen && (j.suspended || !j.requested_for.empty()) : !has_own_workloads() && j.suspended)) {
     WorkloadCreateIntent i;
     i.job_uid = j.uid;
     i.job_kind = j.kind.text();

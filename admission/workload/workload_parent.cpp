@@ -246,6 +246,14 @@ void WorkloadParent::receive(Message& message, const Context& c, Outbox& out) {
     return tell_size(out);
   } else if (auto* adopted = std::get_if<msg::WorkloadAdopted>(&message.payload)) {
     adopt_workload(std::move(*adopted->workload), c, out);
+  } else if (const auto* seen_parent = std::get_if<msg::ParentSeen>(&message.payload)) {
+    for (std::size_t i = workloads_.size(); i-- > 0;) {
+      if (workloads_[i].option_of() != seen_parent->uid) continue;
+      auto leaving = std::make_unique<WorkloadState>(workloads_[i]);
+      remove_workload(i, c, out);
+      out.send(self_, domain_address, msg::Disowned{std::move(leaving)});
+    }
+    retire_if_empty(out);
   } else if (const auto* wr = std::get_if<msg::WatchRuns>(&message.payload)) {
     watched_ = wr->watched;
     told_runs_ = false;
@@ -294,6 +302,7 @@ void WorkloadParent::receive(Message& message, const Context& c, Outbox& out) {
     for (std::size_t i = 0; i < workloads_.size(); ++i) {
       auto& w = workloads_[i];
       if (w.id != m6->id) continue;
+      if (refuse_option(w, *m6->refused)) continue;
       w.revision_pending = false;
       w.removal_pending = false;
       if (w.reserved() && w.waits_for(Section::admission)) {
@@ -308,6 +317,7 @@ void WorkloadParent::receive(Message& message, const Context& c, Outbox& out) {
   }
   note_start(c);
   publish_again(c, out);
+  publish_families(c, out);
   announce_due(c, out);
   tell_size(out);
   if (watched_) tell_runs(out);
@@ -486,7 +496,8 @@ void WorkloadParent::apply_workload(const WorkloadObserved& o, WorkloadId id, co
     workloads_.emplace_back();
     workloads_.back().id = id;
     placements_.emplace_back();
-    if (job_ && (job_->requested_name.empty() || job_->requested_name == o.meta.name)) job_->requested_since = 0;
+    if (job_ && o.owner_kind != "Workload" && (job_->requested_name.empty() || job_->requested_name == o.meta.name))
+      job_->requested_since = 0;
   }
   WorkloadState& w = workloads_[index];
   if (!first && o.meta.resource_version != 0 && o.meta.resource_version <= w.resource_version) {  // a repeat, or told late
@@ -510,8 +521,14 @@ void WorkloadParent::apply_workload(const WorkloadObserved& o, WorkloadId id, co
   const auto old_counts = counts_hash(w);
 
   const bool was_quarantined = !w.quarantined.empty();
+  const bool was_unwritten = !w.reserved() && w.waits_for(Section::admission);
   const bool news = w.observe(o, c.sequence) || was_quarantined;
+  if (was_unwritten && !w.waits_for(Section::admission) && (w.family || w.is_made_as_option())) {
+    for (auto& sibling : workloads_)  // what they waited for is written
+      if (sibling.is_made_as_option()) sibling.resolve_since = c.sequence;
+  }
   w.quarantined.clear();
+  if (first) meet_option(w);
   if (was_quarantined) w.resolve_since = c.sequence;
   if (news) {
     repeats_.forget();
@@ -558,7 +575,7 @@ void WorkloadParent::remove_workload(std::size_t index, const Context& c, Outbox
   placements_.erase(placements_.begin() + static_cast<std::ptrdiff_t>(index));
   tell_places(out);
   tell_lingering(out);
-  if (job_ && workloads_.empty()) job_->by_itself = false;
+  if (job_ && !has_own_workloads()) job_->by_itself = false;
 }
 
 /// `freed`: the ClusterQueue whose quota it held until now; its LocalQueue may lead elsewhere (BA-199).
@@ -571,17 +588,39 @@ void WorkloadParent::request_reactivation(const WorkloadState& w, const Context&
 
 // ---- placement ------------------------------------------------------------------------------------------------------------
 
-void WorkloadParent::publish(std::size_t index, Publish how, const Context& c, Outbox& out) {
+void WorkloadParent::publish(std::size_t index, Publish how, const Context& c, Outbox& out, const Family* family) {
   WorkloadState& w = workloads_[index];
   Placement& at = placements_[index];
   using Kind = Placement::Kind;
 
   Kind kind = Kind::none;
   Symbol queue;
-  const bool holds = w.reserved() && w.active && !w.finished();  // deactivation frees quota at once (D4)
+  const FamilyRole role = role_of(index, *c.catalog);
+  std::optional<Family> found;
+  std::size_t rank = Family::none;
+  if (role == FamilyRole::option) {
+    if (family == nullptr) family = &found.emplace(family_of(family_parent_of(w), *c.catalog));
+    rank = family->rank_of(index);
+  }
+  if (role == FamilyRole::parent && w.family && w.family->hold) return publish_hold(index, c, out);
+  bool holds = w.reserved() && w.active && !w.finished();  // deactivation frees quota at once (D4)
+  if (role == FamilyRole::parent) {
+    holds = holds && (!w.family || w.family->holds_itself);  // of an admission that it merely shows an Option holds the quota
+  } else if (role == FamilyRole::option) {
+    holds = w.reserved() && !w.finished();  // the job runs on it until it has stopped
+  } else if (role == FamilyRole::stray) {
+    holds = false;
+  }
   if (holds) {
     kind = Kind::reserving;
     queue = w.admission->cluster_queue;
+  } else if (role == FamilyRole::option) {
+    if (rank != Family::none && option_may_wait(*family, rank, *c.catalog)) {
+      kind = Kind::pending;
+      queue = family->queue->name;
+    }
+  } else if (role != FamilyRole::plain) {
+    kind = Kind::none;
   } else if (admissible(w, job_ ? &*job_ : nullptr, !admission_gate(w, *c.catalog).empty(), *c.catalog) && !withheld(index, c)) {
     kind = Kind::pending;
     queue = target_queue(w, *c.catalog);
@@ -589,7 +628,9 @@ void WorkloadParent::publish(std::size_t index, Publish how, const Context& c, O
 
   const Settings& settings = c.catalog->settings;
   tell_not_ready(index,
-                 settings.block_admission && settings.pods_ready_enabled && holds && w.admitted() && !w.is_true(ConditionType::pods_ready),
+                 settings.block_admission && settings.pods_ready_enabled && role != FamilyRole::option &&
+                     (holds || (w.family && w.reserved() && w.active && !w.finished())) && w.admitted() &&
+                     !w.is_true(ConditionType::pods_ready),
                  out);
 
   if (at.kind != Kind::none && (kind == Kind::none || queue != at.queue)) {
@@ -615,7 +656,20 @@ void WorkloadParent::publish(std::size_t index, Publish how, const Context& c, O
   const bool moved = at.kind != kind || at.queue != queue;
   if (moved || how.touched || how.repush || how.force || at.admitted != w.admitted()) {
     const WorkloadState* replaced = replaced_by(index, c);
-    auto info = make_info(w, *c.catalog, job_ ? job_->uid : w.owner_uid, replaced);
+    std::optional<OptionPlace> place;
+    if (rank != Family::none) place = option_place(*family, rank);
+    if (role == FamilyRole::option && rank == Family::none) {  // none of its Options any more, but what it holds is the family's
+      const WorkloadState& parent = workloads_[family->parent];
+      place.emplace();
+      place->parent = &parent;
+      place->allowed = &w.family_facts->allowed;
+      place->info.family = parent.uid;
+      place->info.parent_name = parent.name;
+      place->info.parent = parent.id;
+      place->info.rank = static_cast<std::uint32_t>(family->specs.size());
+      place->info.gated = true;
+    }
+    auto info = make_info(w, *c.catalog, job_ ? job_->uid : w.owner_uid, replaced, place ? &*place : nullptr);
     at.held.reset();
     if (kind == Kind::pending) {
       at.record_reason = Symbol();  // the queue answers if there is one
@@ -623,6 +677,14 @@ void WorkloadParent::publish(std::size_t index, Publish how, const Context& c, O
     } else {
       auto reservation = make_reservation(w, info, replaced);
       if (w.elastic) at.held = reservation = with_survivors(w, *reservation);
+      at.beside = rank != Family::none ? counts_beside(*family, rank) : role == FamilyRole::option ? family->running != index : false;
+      if (at.beside) {
+        auto beside = std::make_shared<Reservation>(*reservation);
+        beside->uncounted = true;
+        reservation = std::move(beside);
+      }
+      // A job that moves, or races, pays once (CA-92).
+      if (rank != Family::none && (at.beside || workloads_[family->parent].family->first_admitted.is_set())) how.assumed = false;
       msg::Reserve reserve{std::move(reservation), w.admitted(), how.assumed, !w.waits_for(Section::admission), {}};
       if (how.instead != nullptr) reserve.delta = slice_delta(effective_usage(w), effective_usage(*how.instead));
       out.send(self_, queue_address(queue), std::move(reserve));
@@ -630,10 +692,30 @@ void WorkloadParent::publish(std::size_t index, Publish how, const Context& c, O
     at.info = std::move(info);
   }
   if (moved) at.record_reason = Symbol();
+  if (at.held != nullptr && at.held->hold) at.held.reset();
   at.kind = kind;
   at.queue = queue;
   at.admitted = w.admitted();
   tell_places_of(w, out);
+}
+
+/// A Parent holds what is kept for the Option that a migration leads to.
+void WorkloadParent::publish_hold(std::size_t index, const Context& c, Outbox& out) {
+  Placement& at = placements_[index];
+  auto hold = hold_of(family_of(index, *c.catalog), *c.catalog);
+  const Symbol queue = workloads_[index].family->hold->cluster_queue;
+  const bool same = at.kind == Placement::Kind::reserving && at.queue == queue && at.held != nullptr && at.held->hold &&
+                    at.held->charges == hold->charges && at.held->workload->priority == hold->workload->priority &&
+                    std::equal(at.held->pod_sets.begin(), at.held->pod_sets.end(), hold->pod_sets.begin(), hold->pod_sets.end(),
+                               [](const auto& a, const auto& b) { return a.topology == b.topology; });
+  if (same) return;
+  if (at.kind == Placement::Kind::reserving && at.queue != queue)
+    out.send(self_, queue_address(at.queue), msg::Release{workloads_[index].id});
+  at.kind = Placement::Kind::reserving;
+  at.queue = queue;
+  at.info = hold->workload;
+  at.held = hold;
+  out.send(self_, queue_address(queue), msg::Reserve{std::move(hold), false});
 }
 
 // ---- due times --------------------------------------------------------------------------------------------------------------
@@ -644,7 +726,15 @@ Time WorkloadParent::next_due(const Context& c) const {
     if (t.is_set() && (!due.is_set() || t < due)) due = t;
   };
   const Settings& s = c.catalog->settings;
+  for (std::size_t i = 0; i < workloads_.size(); ++i)
+    if (workloads_[i].family && !workloads_[i].finished()) consider(family_due(family_of(i, *c.catalog), s));
   for (const auto& w : workloads_) {
+    if (w.is_made_as_option()) {  // all else counts on the Parent
+      if (w.finished()) continue;
+      if (w.active && !w.reserved() && w.has_requeue_state && w.requeue_at.is_set()) consider(w.requeue_at);
+      if (w.active && w.admitted() && !w.evicted()) consider(node_fails_at(w, c));
+      continue;
+    }
     if (w.finished()) {
       if (s.retain_finished && !w.removal_pending && !w.deleting)
         consider(w.find(ConditionType::finished)->last_transition + *s.retain_finished);

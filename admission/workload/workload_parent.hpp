@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -11,6 +12,7 @@
 #include "admission/model/slices.hpp"
 #include "admission/model/state_field.hpp"
 #include "admission/model/workload_state.hpp"
+#include "admission/workload/family.hpp"
 #include "admission/workload/repeated_steps.hpp"
 #include "vocabulary/boxed.hpp"
 #include "vocabulary/compact_text.hpp"
@@ -132,6 +134,7 @@ class WorkloadParent final : public Entity {
     bool admitted = false;
     Symbol record_reason;    ///< Set while parked by a hash record.
     bool not_ready = false;  ///< As the domain was told (BA-76).
+    bool beside = false;     ///< Another Option counts for its family in shares.
     friend class WorkloadParent;
   };
 
@@ -155,7 +158,8 @@ class WorkloadParent final : public Entity {
     bool assumed = false;                    ///< The reservation was just decided.
     const WorkloadState* instead = nullptr;  ///< With `assumed`: the slice that it takes the place of.
   };
-  void publish(std::size_t index, Publish how, const Context& c, Outbox& out);
+  /// `family`: of an Option, where it is known; else it is looked up.
+  void publish(std::size_t index, Publish how, const Context& c, Outbox& out, const Family* family = nullptr);
   [[nodiscard]] std::shared_ptr<const Reservation> with_survivors(const WorkloadState& w, const Reservation& reservation) const;
   void follow_survivors(const Context& c, Outbox& out);
   void publish_again(const Context& c, Outbox& out);
@@ -173,6 +177,71 @@ class WorkloadParent final : public Entity {
   bool undo_replacement(const WorkloadState& replacement, const Context& c, Outbox& out);
   /// Finished by a replacement that the API server has not taken yet (EJ-50).
   [[nodiscard]] bool end_is_early(const WorkloadState& w) const;
+
+  // families of concurrent admission (family_parent.cpp)
+  /// Why an Option is not tried although it is active: reason and message of QuotaReserved=False.
+  struct HeldBack {
+    std::string_view reason, message;
+  };
+  [[nodiscard]] bool has_families() const;
+  /// Workloads of the job, or a Workload without one: Options are no such (CA-12).
+  [[nodiscard]] bool has_own_workloads() const {
+    return std::any_of(workloads_.begin(), workloads_.end(), [](const WorkloadState& w) { return w.option_of().empty(); });
+  }
+  void meet_option(WorkloadState& w);
+  [[nodiscard]] static bool refuse_option(WorkloadState& w, const WriteRefused& refused);
+  [[nodiscard]] static bool wants_family(const WorkloadState& w, const Catalog& catalog);
+  [[nodiscard]] FamilyRole role_of(std::size_t index, const Catalog& catalog) const;
+  /// The Parent of an Option, if it is one; Family::none: it is not.
+  [[nodiscard]] std::size_t family_parent_of(const WorkloadState& option) const;
+  [[nodiscard]] static std::string option_object_name(const WorkloadState& parent, const OptionSpec& spec, const Settings& settings);
+  /// `index`: of a Parent.
+  [[nodiscard]] Family family_of(std::size_t index, const Catalog& catalog) const;
+  [[nodiscard]] bool is_stopping(const Family& f) const;
+  [[nodiscard]] static bool always_waits_for_checks(const Family& f, std::size_t rank);
+  [[nodiscard]] std::optional<HeldBack> held_back(const Family& f, std::size_t rank) const;
+  [[nodiscard]] bool is_on_its_way(const Family& f, std::size_t rank, const Settings& settings) const;
+  [[nodiscard]] bool option_may_wait(const Family& f, std::size_t rank, const Catalog& catalog) const;
+  [[nodiscard]] OptionPlace option_place(const Family& f, std::size_t rank) const;
+  [[nodiscard]] bool counts_beside(const Family& f, std::size_t rank) const;
+  [[nodiscard]] std::shared_ptr<const Reservation> hold_of(const Family& f, const Catalog& catalog) const;
+  void publish_families(const Context& c, Outbox& out);
+  void publish_hold(std::size_t index, const Context& c, Outbox& out);
+  void show_options(const Family& f, const Context& c);
+  [[nodiscard]] bool apply_family(const Event& e, std::size_t index, const Context& c);
+  void follow_event(const Event& e, std::size_t index);
+  static void take_over(WorkloadState& to, const WorkloadState& from);
+  static void show_admission(WorkloadState& parent, const WorkloadState& option, const Context& c);
+  // what it decides (family_reconcile.cpp)
+  [[nodiscard]] bool reconcile_families(const Context& c, Proposal& p) const;
+  void reconcile_family(const Family& f, const Context& c, Proposal& p) const;
+  void refuse_family(const WorkloadState& w, Proposal& p) const;
+  void end_family(const Family& f, Proposal& p) const;
+  [[nodiscard]] bool drained(const Family& f) const;
+  [[nodiscard]] bool follow_eviction(const Family& f, const Context& c, Proposal& p) const;
+  [[nodiscard]] bool follow_migration(const Family& f, const Context& c, Proposal& p) const;
+  [[nodiscard]] bool admit_ready(const Family& f, const Context& c, Proposal& p) const;
+  [[nodiscard]] bool lists_its_checks(const WorkloadState& w, const Context& c) const;
+  void keep_members(const Family& f, const Context& c, Proposal& p) const;
+  struct Wanted {
+    bool active = true;
+    OptionCause cause = OptionCause::policy;
+    std::string message;
+  };
+  [[nodiscard]] Wanted wanted_of(const Family& f, std::size_t rank, const Context& c) const;
+  void give_right(const Family& f, const Context& c, Proposal& p) const;
+  void tell_why_it_waits(const Family& f, Proposal& p) const;
+  void mirror_to_running(const Family& f, Proposal& p) const;
+  void reconcile_parent(std::size_t index, const Context& c, Proposal& p) const;
+  [[nodiscard]] bool reconcile_option(std::size_t index, const Context& c, Proposal& p) const;
+  [[nodiscard]] std::vector<Symbol> checks_of(const WorkloadState& w, const QueueConfig& queue, const Context& c) const;
+  [[nodiscard]] std::optional<HeldBack> held_back_now(const WorkloadState& w, const Context& c) const;
+  /// The Workload that says what an Option asks for; of others they themselves.
+  [[nodiscard]] const WorkloadState& asks_for(const WorkloadState& w) const {
+    const std::size_t parent = family_parent_of(w);
+    return parent == Family::none ? w : workloads_[parent];
+  }
+  [[nodiscard]] Time family_due(const Family& f, const Settings& settings) const;
 
   // deciding (workload_reconcile.cpp, job_reconcile.cpp, slice_reconcile.cpp)
   void reconcile(const Context& c, Proposal& p) const;
@@ -203,9 +272,12 @@ class WorkloadParent final : public Entity {
   void tell_places_of(const WorkloadState& w, Outbox& out);
   void tell_lingering(Outbox& out);
   [[nodiscard]] bool lingers(const PodState& pod) const;
-  /// The pod is one of the Workload. Pods of an elastic job are told the slice that it was started with, and are of all that follow.
+  /// The pod is one of the Workload. Pods of an elastic job are told the slice that it was started with, and are of all that follow. Those
+  /// of a family are told their Parent, and stand where its Option has places (CA-93).
   [[nodiscard]] static bool is_pod_of(const PodState& pod, const WorkloadState& w) {
-    return pod.placed && (w.elastic || pod.workload.text() == std::string_view(w.name));
+    if (!pod.placed) return false;
+    const std::string_view of = pod.workload.text();
+    return w.elastic || of == std::string_view(w.name) || (w.is_made_as_option() && of == std::string_view(w.family_facts->parent_name));
   }
   [[nodiscard]] bool follow_nodes(const WorkloadState& w, const Context& c, Proposal& p) const;
   [[nodiscard]] bool take_hosts_back(const WorkloadState& w, const Context& c, Proposal& p) const;
@@ -218,11 +290,16 @@ class WorkloadParent final : public Entity {
   [[nodiscard]] Time node_fails_at(const WorkloadState& w, const Context& c) const;
   bool place_pods_of(const WorkloadState& w, const PodSetSpec& pod_set, const PodSetReservation& assigned, Proposal& p) const;
   [[nodiscard]] PodState* find_pod(std::string_view uid);
+  [[nodiscard]] const std::vector<CheckStatus>& checks_behind(const WorkloadState& w) const;
+  void collect_family_intents(std::vector<Intent>& out) const;
   void collect_pod_intents(const Context& c, bool all, std::vector<Intent>& out);
   void replace_slice(const WorkloadState& w, const Context& c, Proposal& p) const;
   void reconcile_workload(std::size_t index, const Context& c, Proposal& p) const;
   [[nodiscard]] bool resolve_pending(const WorkloadState& w, const Placement& at, const Context& c, Proposal& p) const;
   [[nodiscard]] bool reconcile_reserved(const WorkloadState& w, const Context& c, Proposal& p) const;
+  [[nodiscard]] bool follow_checks(const WorkloadState& w, const Context& c, Proposal& p) const;
+  [[nodiscard]] bool follow_stop_policies(const WorkloadState& w, const Context& c, Proposal& p) const;
+  [[nodiscard]] bool watch_time(const WorkloadState& w, const Context& c, Proposal& p) const;
   [[nodiscard]] bool sync_checks(const WorkloadState& w, const Context& c, Proposal& p) const;
   [[nodiscard]] Time next_due(const Context& c) const;
   [[nodiscard]] const WorkloadState* running_workload() const;

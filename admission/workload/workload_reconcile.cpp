@@ -56,6 +56,14 @@ std::string quoted_messages(const std::vector<const CheckStatus*>& checks) {
   return quoted(out);
 }
 
+/// A queue that is held, or is not there, shields what runs from all that follows (D12).
+bool is_shielded(const WorkloadState& w, const Catalog& catalog) {
+  const auto* lq = catalog.local_queue(w.namespace_, w.queue_name);
+  if (lq == nullptr || lq->stop_policy != StopPolicy::none) return true;
+  const auto* cq = catalog.queue(w.admission->cluster_queue);
+  return cq == nullptr || cq->deleting;
+}
+
 bool is_any(Symbol reason, std::initializer_list<std::string_view> texts) {
   return std::find(texts.begin(), texts.end(), reason.text()) != texts.end();
 }
@@ -71,6 +79,7 @@ Time WorkloadParent::job_retained_until(const WorkloadState& w, const Settings& 
 
 void WorkloadParent::reconcile(const Context& c, Proposal& p) const {
   if (job_ && reconcile_job(c, p)) return;
+  if (reconcile_families(c, p)) return;
   for (std::size_t i = 0; i < workloads_.size() && !p.full(); ++i) reconcile_workload(i, c, p);
   if (p.events.empty()) reconcile_pods(p);
 }
@@ -80,6 +89,10 @@ void WorkloadParent::reconcile_workload(std::size_t index, const Context& c, Pro
   const Settings& settings = c.catalog->settings;
 
   if (w.removal_pending) return;
+  const FamilyRole role = role_of(index, *c.catalog);
+  const bool option = role == FamilyRole::option;
+  if (role == FamilyRole::stray || role == FamilyRole::refused) return;
+  if (option && (w.finished() || w.deleting)) return;  // nobody but its Parent ends it (CA-113)
   if (w.finished()) {
     if (settings.retain_finished && !w.deleting &&
         c.now >= w.find(ConditionType::finished)->last_transition + *settings.retain_finished)  // BA-148
@@ -92,8 +105,8 @@ void WorkloadParent::reconcile_workload(std::size_t index, const Context& c, Pro
     return;
   }
   if (w.deleting) return;
-  note_gate(w, c, p);
-  if (const Time until = job_retained_until(w, settings); until.is_set() && c.now >= until) {  // BA-148
+  if (!option) note_gate(w, c, p);
+  if (const Time until = job_retained_until(w, settings); !option && until.is_set() && c.now >= until) {  // BA-148
     if (job_ && !job_->removal_pending && !job_->deleting && !job_->finished)
       p.events.emplace_back(WorkloadRemoved{ref(w, *p.arena), "Deleted job: deactivation retention period expired", job_ref(*p.arena)});
     if (!job_ && w.owner_uid.empty())
@@ -102,7 +115,7 @@ void WorkloadParent::reconcile_workload(std::size_t index, const Context& c, Pro
   }
 
   // a class whose value changed (BA-150); jobs see to it themselves
-  if (!job_ && w.priority_class_kind == PriorityClassKind::workload_priority_class && !w.revision_pending) {
+  if (!job_ && !option && w.priority_class_kind == PriorityClassKind::workload_priority_class && !w.revision_pending) {
     const auto it = c.catalog->workload_priority_classes.find(w.priority_class);
     if (it != c.catalog->workload_priority_classes.end() && w.priority != it->second.value) {
       WorkloadRevised e;
@@ -121,6 +134,10 @@ void WorkloadParent::reconcile_workload(std::size_t index, const Context& c, Pro
   const bool targeted = target != nullptr && target->is_true();
   if (w.active && targeted) {
     p.events.emplace_back(WorkloadDeactivated{ref(w, *p.arena)});
+    return;
+  }
+  if (option && !w.active && !w.evicted() && !w.reserved()) {  // CA-126: nobody was evicted
+    condition(p, w, ConditionType::evicted, ConditionStatus::true_, "Deactivated", "The workload is deactivated");
     return;
   }
   if (!w.active && !w.evicted()) {
@@ -163,10 +180,84 @@ void WorkloadParent::reconcile_workload(std::size_t index, const Context& c, Pro
     if (expired || waited) return;
   }
 
+  if (w.family && !w.family->holds_itself) return reconcile_parent(index, c, p);
   if (sync_checks(w, c, p)) return;
+  if (option) {
+    if (w.reserved() && reconcile_option(index, c, p)) return;
+    if (!w.reserved()) (void)resolve_pending(w, placements_[index], c, p);
+    return;
+  }
   if (w.reserved() && reconcile_reserved(w, c, p)) return;
   if (!w.reserved() && reconcile_sizing(w, c, p)) return;
   if (!w.reserved()) (void)resolve_pending(w, placements_[index], c, p);
+}
+
+/// What a Parent does itself: it is as long as it may be, and its pods are ready in time (CA-55, CA-56). All else its Options do.
+void WorkloadParent::reconcile_parent(std::size_t index, const Context& c, Proposal& p) const {
+  const WorkloadState& w = workloads_[index];
+  if (!w.checks.empty()) {  // CA-42
+    p.events.emplace_back(ChecksChanged{ref(w, *p.arena), {}});
+    return;
+  }
+  if (w.reserved()) {
+    if (!w.evicted() && w.admitted() && !is_shielded(w, *c.catalog)) (void)watch_time(w, c, p);
+  } else if (!w.active || !admission_gate(w, *c.catalog).empty() || c.catalog->local_queue(w.namespace_, w.queue_name) == nullptr) {
+    (void)resolve_pending(w, placements_[index], c, p);
+  }
+}
+
+/// What an Option with quota does for itself. Who of them is admitted is a matter of the family.
+bool WorkloadParent::reconcile_option(std::size_t index, const Context& c, Proposal& p) const {
+  const WorkloadState& w = workloads_[index];
+  if (w.evicted()) {
+    if (w.admitted()) return false;  // the job runs on it: see follow_eviction
+    const Condition* e = w.find(ConditionType::evicted);
+    ReservationCleared out;
+    out.workload = ref(w, *p.arena);
+    out.reason = w.active ? "PendingEvaluation" : "Deactivated";
+    out.message = p.message(quoted(e->message));
+    out.writes_requeued = true;
+    out.requeued = is_any(e->reason, {"Preempted", "NodeFailures"});
+    out.requeued_reason = e->reason.text();
+    out.requeued_message = out.message;
+    p.events.emplace_back(out);
+    return true;
+  }
+  const WorkloadState& parent = workloads_[family_parent_of(w)];
+  if (const auto gate = admission_gate(parent, *c.catalog); !w.admitted() && !gate.empty()) {  // CA-97
+    cleared(p, w, "AdmissionGated", std::string(gated_by) + std::string(gate));
+    return true;
+  }
+  return follow_checks(w, c, p) || follow_stop_policies(w, c, p) ||
+         (w.admitted() && !is_shielded(w, *c.catalog) && (follow_nodes(w, c, p) || take_hosts_back(w, c, p)));
+}
+
+/// The checks that a Workload has to list. Of an Option without quota those that all of its flavors ask for (CA-80).
+std::vector<Symbol> WorkloadParent::checks_of(const WorkloadState& w, const QueueConfig& queue, const Context& c) const {
+  if (w.admission) return required_checks(queue, &w.admission->pod_sets);
+  const std::size_t parent = family_parent_of(w);
+  if (parent == Family::none) return required_checks(queue, nullptr);
+  const Family f = family_of(parent, *c.catalog);
+  const std::size_t rank = f.rank_of(static_cast<std::size_t>(&w - workloads_.data()));
+  if (rank == Family::none) return required_checks(queue, nullptr);
+  std::vector<PodSetReservation> any(1);
+  for (const Symbol& flavor : f.specs[rank].flavors) any.front().flavors.emplace_back(Symbol(), flavor);
+  auto out = required_checks(queue, &any);
+  std::erase_if(out, [&](const Symbol& name) {
+    const auto rule = std::find_if(queue.checks.begin(), queue.checks.end(), [&](const CheckRule& k) { return k.name == name; });
+    return !rule->on_flavors.empty() && std::any_of(f.specs[rank].flavors.begin(), f.specs[rank].flavors.end(), [&](const Symbol& flavor) {
+      return std::find(rule->on_flavors.begin(), rule->on_flavors.end(), flavor) == rule->on_flavors.end();
+    });
+  });
+  return out;
+}
+
+bool WorkloadParent::lists_its_checks(const WorkloadState& w, const Context& c) const {
+  const auto* cq = w.admission ? c.catalog->queue(w.admission->cluster_queue) : nullptr;
+  if (cq == nullptr) return false;
+  const auto required = checks_of(w, *cq, c);
+  return std::equal(w.checks.begin(), w.checks.end(), required.begin(), required.end(),
+                    [](const CheckStatus& k, const Symbol& name) { return k.name == name; });
 }
 
 /// §8.3: the list of checks follows the queue; only while the queues are there and the LocalQueue runs (BA-134, BA-206).
@@ -175,7 +266,7 @@ bool WorkloadParent::sync_checks(const WorkloadState& w, const Context& c, Propo
   if (lq == nullptr || lq->stop_policy != StopPolicy::none) return false;
   const auto* cq = c.catalog->queue(w.admission ? w.admission->cluster_queue : lq->cluster_queue);
   if (cq == nullptr) return false;
-  const auto required = required_checks(*cq, w.admission ? &w.admission->pod_sets : nullptr);
+  const auto required = checks_of(w, *cq, c);
   const bool same = std::equal(w.checks.begin(), w.checks.end(), required.begin(), required.end(),
                                [](const CheckStatus& k, Symbol n) { return k.name == n; });
   if (same) return false;
@@ -194,7 +285,6 @@ bool WorkloadParent::sync_checks(const WorkloadState& w, const Context& c, Propo
 }
 
 bool WorkloadParent::reconcile_reserved(const WorkloadState& w, const Context& c, Proposal& p) const {
-  const Settings& settings = c.catalog->settings;
   if (w.evicted()) {
     // §8.2: once the job is inactive its reservation goes; a Workload without a job is its maker's business
     const bool runs_on = sliced(c) && running_workload() != nullptr;  // on another slice: nothing of this one drains (EJ-46)
@@ -234,6 +324,14 @@ bool WorkloadParent::reconcile_reserved(const WorkloadState& w, const Context& c
       return true;
     }
   }
+  if (follow_checks(w, c, p) || follow_stop_policies(w, c, p)) return true;
+  if (!w.admitted() || is_shielded(w, *c.catalog)) return false;
+  if (follow_nodes(w, c, p) || take_hosts_back(w, c, p)) return true;
+  return watch_time(w, c, p);
+}
+
+/// Checks that were refused, or are to be tried again (§8.3).
+bool WorkloadParent::follow_checks(const WorkloadState& w, const Context& c, Proposal& p) const {
   std::vector<const CheckStatus*> rejected, retry;
   for (const auto& k : w.checks) {
     if (k.state == CheckState::rejected) rejected.push_back(&k);
@@ -241,6 +339,11 @@ bool WorkloadParent::reconcile_reserved(const WorkloadState& w, const Context& c
   }
   if (!rejected.empty()) {
     const std::string list = (rejected.size() > 1 ? "AdmissionChecks(s): " : "AdmissionCheck(s): ") + quoted_messages(rejected);
+    if (const std::size_t parent = family_parent_of(w); parent != Family::none) {  // CA-84: its siblings go on
+      p.events.emplace_back(
+          OptionSwitched{ref(w, *p.arena), ref(workloads_[parent], *p.arena), false, OptionCause::rejected, p.message(list)});
+      return true;
+    }
     condition(p, w, ConditionType::deactivation_target, ConditionStatus::true_, "AdmissionCheck", list);
     return true;
   }
@@ -272,7 +375,11 @@ bool WorkloadParent::reconcile_reserved(const WorkloadState& w, const Context& c
     return true;
   }
 
-  // stop policies (§8.7), LocalQueue before ClusterQueue
+  return false;
+}
+
+/// Stop policies (§8.7), LocalQueue before ClusterQueue.
+bool WorkloadParent::follow_stop_policies(const WorkloadState& w, const Context& c, Proposal& p) const {
   const auto* lq = c.catalog->local_queue(w.namespace_, w.queue_name);
   const std::string lq_name(w.queue_name.text());
   if (lq == nullptr) {
@@ -309,11 +416,14 @@ bool WorkloadParent::reconcile_reserved(const WorkloadState& w, const Context& c
     }
   }
 
-  if (!w.admitted()) return false;
-  if (follow_nodes(w, c, p) || take_hosts_back(w, c, p)) return true;
+  return false;
+}
+
+/// Maximum execution time (§8.5) and PodsReady time-outs (§8.4).
+bool WorkloadParent::watch_time(const WorkloadState& w, const Context& c, Proposal& p) const {
+  const Settings& settings = c.catalog->settings;
   const Time admitted_at = w.find(ConditionType::admitted)->last_transition;
 
-  // maximum execution time (§8.5)
   if (w.max_exec_seconds > 0 && c.now >= admitted_at + Duration::seconds(w.exec_seconds_left())) {
     condition(p, w, ConditionType::deactivation_target, ConditionStatus::true_, "MaximumExecutionTimeExceeded",
               "exceeding the maximum execution time");
@@ -378,6 +488,9 @@ bool WorkloadParent::resolve_pending(const WorkloadState& w, const Placement& at
     message = std::string(set_aside_prefix) + w.quarantined.text();
   } else if (current == "OnHold") {
     return false;
+  } else if (const auto held = held_back_now(w, c)) {
+    reason = held->reason;
+    message = held->message;
   } else if (lq == nullptr) {
     reason = "Misconfigured";
     message = "LocalQueue " + lq_name + " doesn't exist";
@@ -396,7 +509,7 @@ bool WorkloadParent::resolve_pending(const WorkloadState& w, const Placement& at
   } else if (at.info != nullptr && !at.info->limits_error.empty()) {
     reason = "Misconfigured";
     message = at.info->limits_error;
-  } else if (const auto gate = admission_gate(w, *c.catalog); !gate.empty()) {
+  } else if (const auto gate = admission_gate(asks_for(w), *c.catalog); !gate.empty()) {
     reason = "AdmissionGated";
     message = std::string(gated_by) + std::string(gate);
   } else if (current == "AdmissionGated" && now->message->starts_with(gated_by)) {
@@ -410,7 +523,7 @@ bool WorkloadParent::resolve_pending(const WorkloadState& w, const Placement& at
     return false;
   } else if (current == "WaitingForQuota" || current == "NoMatchingFlavor" || current == "ExceedsMaxQuota" ||
              current == "TopologyPlacementFailed" || current == "WaitingForPreemptedWorkloads" || current == "WaitingForPodsReady" ||
-             current == "PendingEvaluation") {
+             (current == "AdmissionGated" && w.is_made_as_option()) || current == "PendingEvaluation") {
     return false;
   } else {
     reason = "PendingEvaluation";

@@ -49,7 +49,7 @@ Text uid_of(const Observation& o) {
 /// Known without a look at the object. What has its turn to wait for anyway need not be compared before: on a busy server that would be
 /// most of the work.
 bool surely_only_tells(const Intent& intent, bool queued) {
-  if (const auto* w = std::get_if<WorkloadIntent>(&intent)) return queued && leaves_waiting(*w);
+  if (const auto* w = std::get_if<WorkloadIntent>(&intent)) return queued && leaves_waiting(*w) && !w->parent_markers;
   return std::holds_alternative<QueueStatusIntent>(intent) || std::holds_alternative<QuarantineIntent>(intent);
 }
 
@@ -165,14 +165,14 @@ void Bridge::take_deleted(const WatchEvent& event) {
   if (gone.kind == ObjectKind::node) usage_.forget_node(gone.name);
   const bool was_set_aside = set_aside_.erase(uid) != 0;
   if (gone.kind == ObjectKind::pod && !told_.contains(uid) && !was_set_aside) return;
-  if (gone.kind == ObjectKind::workload) forget_workload(gone, event.object);
+  const std::string parent = gone.kind == ObjectKind::workload ? forget_workload(gone, event.object) : std::string();
   if (gone.kind == ObjectKind::cluster_queue) forget_want("cq/" + std::string(gone.name));
   if (gone.kind == ObjectKind::local_queue) forget_want("lq/" + std::string(gone.namespace_) + "/" + std::string(gone.name));
   if (held_type(gone.kind) != nullptr) forget_want(finalizer_key(gone.kind, gone.name));
   counts_by_owner_.erase(owner_key(gone.namespace_, uid));
   told_.erase(uid);
   own_versions_.erase(uid);
-  for (const auto& key : keys_of(uid)) refusals_.erase(key);
+  forget_refusals(uid);
   if (const auto it = keys_by_uid_.find(uid); it != keys_by_uid_.end()) {
     const auto keys = it->second;
     for (const auto& key : keys)
@@ -188,6 +188,13 @@ void Bridge::take_deleted(const WatchEvent& event) {
   }
   tell(*o);
   if (!job.empty()) reobserve_job(gone.namespace_, job);
+  if (!parent.empty()) wake_want(option_key(parent, gone.name));  // the Option that is to be made anew waited for this
+}
+
+void Bridge::forget_refusals(const std::string& uid) {
+  for (const auto& key : keys_of(uid)) refusals_.erase(key);
+  const std::string options = option_key(uid, {});
+  for (auto it = refusals_.lower_bound(options); it != refusals_.end() && it->first.starts_with(options);) it = refusals_.erase(it);
 }
 
 void Bridge::observe_one(const ResourceType& type, std::string_view text) {
@@ -212,7 +219,9 @@ void Bridge::observe_one(const ResourceType& type, std::string_view text) {
   if (is_news(*o) || back) tell(*o);
   if (const auto* w = std::get_if<WorkloadObserved>(&*o)) {
     note_pending(*w);
-    if (!w->owner_uid.empty()) {
+    if (w->owner_kind == types::workload.kind) {  // an Option, of which no job knows (CA-12)
+      wake_want(option_key(w->owner_uid, w->meta.name));
+    } else if (!w->owner_uid.empty()) {
       std::vector<std::pair<std::string, std::int32_t>> now;
       for (const auto& p : w->pod_sets) now.emplace_back(std::string(p.name), p.count);
       auto& known = counts_by_owner_[owner_key(w->meta.namespace_, w->owner_uid)];
@@ -321,14 +330,20 @@ void Bridge::drop_absent(std::uint32_t retries) {
   }
 }
 
-/// The Workload has gone; of an owner that nobody has seen nothing else would tell that it has, too.
-void Bridge::forget_workload(const ObjectDeleted& gone, std::string_view text) {
+/// The Workload has gone; of an owner that nobody has seen nothing else would tell that it has, too. Returns the uid of the Workload that
+/// it was an Option of; empty: of none.
+std::string Bridge::forget_workload(const ObjectDeleted& gone, std::string_view text) {
   note_settled(gone.namespace_, gone.uid);
   const auto object = parse_object(text);
-  if (!object) return;
-  for (const auto& owner : list_or_empty(object_or_empty(*object, "metadata"), "ownerReferences"))
-    if (const auto uid = text_member(owner, "uid"); flag_member(owner, "controller") && mirror_.find_by_uid(uid) == nullptr)
-      counts_by_owner_.erase(owner_key(gone.namespace_, uid));
+  std::string parent;
+  if (!object) return parent;
+  for (const auto& owner : list_or_empty(object_or_empty(*object, "metadata"), "ownerReferences")) {
+    if (!flag_member(owner, "controller")) continue;
+    const auto uid = text_member(owner, "uid");
+    if (mirror_.find_by_uid(uid) == nullptr) counts_by_owner_.erase(owner_key(gone.namespace_, uid));
+    if (text_member(owner, "kind") == types::workload.kind) parent = uid;
+  }
+  return parent;
 }
 
 /// EJ-60: what is reclaimable of a job depends on the counts of its Workload. Without a version, so that it is no repetition.
@@ -337,10 +352,11 @@ void Bridge::reobserve_job(std::string_view namespace_, std::string_view uid, st
   if (text == nullptr) return;
   const auto j = parse_object(*text);
   if (!j || text_member(object_or_empty(*j, "metadata"), "namespace") != namespace_) return;
-  const auto kind = text_member(*j, "kind");
-  const ResourceType* type = kind.empty() ? &types::job : nullptr;
+  // What lists give does not say its kind, and who names a uid may name that of a Workload, which is no job (CA-12).
+  const auto object_name = text_member(object_or_empty(*j, "metadata"), "name");
+  const ResourceType* type = nullptr;
   for (const auto* t : all_resource_types)
-    if (object_kind(*t) == ObjectKind::job && t->kind == kind) type = t;
+    if (object_kind(*t) == ObjectKind::job && mirror_.find(*t, namespace_, object_name) == text) type = t;
   if (type == nullptr) return;
   Arena arena;
   std::vector<PodSetCount> counts;
@@ -480,7 +496,7 @@ void Bridge::go_on(const std::string& key) {
     return;
   }
   Plan p = plan(w.intent);
-  if (p.error) return refused(key, 0, p.error->message);
+  if (p.error) return refused(key, p.error->kind == ErrorKind::conflict ? 409 : 0, p.error->message);
   if (p.not_yet) {
     w.waiting = true;
     return;
@@ -537,7 +553,7 @@ void Bridge::send(const std::string& key, Want& want, Plan plan) {
             .checks = plan.check.has_value(),
             .workload_uid = {}};
   const auto* workload = std::get_if<WorkloadIntent>(&want.intent);
-  if (workload != nullptr && (write.subresource == "status" || !workload->set_inactive)) sent.workload_uid = workload->uid;
+  if (workload != nullptr && (write.subresource == "status" || !workload->set_active)) sent.workload_uid = workload->uid;
   busy_.try_emplace(object_key(*sent.type, sent.namespace_, sent.name));
   const std::string object = object_key(*sent.type, sent.namespace_, sent.name);
   const bool only_tells = sent.only_tells;
@@ -624,7 +640,8 @@ void Bridge::answered(const std::string& key, const Sent& sent, WriteAnswer answ
   }
   if (status == 409 || status == 0 || status == 429 || status >= 500) {
     if (status == 409) ++conflicts_;
-    if (newest && status == 409 && verb == Write::Verb::create) {  // it exists already: the mirror will show whose it is
+    // It exists already: the mirror will show whose it is. Of an Option's name the domain has to hear that it is taken (CA-6).
+    if (newest && status == 409 && verb == Write::Verb::create && !std::holds_alternative<OptionCreateIntent>(w.intent)) {
       drop_want(it);
       return;
     }

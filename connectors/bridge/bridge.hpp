@@ -59,6 +59,8 @@ struct BridgeOptions {
 
 /// Does the intent leave alone whether the Workload is admitted, exists and may run? Then it tells readers why it waits.
 [[nodiscard]] bool leaves_waiting(const admission::WorkloadIntent& intent);
+/// The same of an intent and the Workload as it is: nothing but readers waits for what is to be written.
+[[nodiscard]] bool only_tells(const admission::WorkloadIntent& intent, const Json& workload);
 
 /// Carries facts in and wishes out. For every object at most one write is under way; after its answer the newest intents are compared
 /// again with the newest text, until there is no difference (rule 5). A conflict waits for a version that the mirror did not have when
@@ -209,7 +211,8 @@ class Bridge {
   void end_pass(const std::string& namespace_);
   void note_pending(const WorkloadObserved& w);
   void note_settled(std::string_view namespace_, std::string_view uid);
-  void forget_workload(const ObjectDeleted& gone, std::string_view text);
+  [[nodiscard]] std::string forget_workload(const ObjectDeleted& gone, std::string_view text);
+  void forget_refusals(const std::string& uid);
   [[nodiscard]] bool is_news(Observation o);
   void advance(const std::string& key);
   void go_on(const std::string& key);
@@ -253,7 +256,7 @@ class Bridge {
   std::deque<std::string> reports_;            ///< Keys of wants whose write waits for its turn.
   std::size_t reports_in_flight_ = 0, others_in_flight_ = 0;
   std::size_t others_since_report_ = 0;                                    ///< Other writes that were answered since a report was sent.
-  std::unordered_map<std::string, Refusal> refusals_;                      ///< By key of the want.
+  std::map<std::string, Refusal> refusals_;                                ///< By key of the want.
   std::unordered_map<std::string, std::vector<std::string>> keys_by_uid_;  ///< Object → wants that look at it.
   std::unordered_map<std::string, std::vector<std::pair<std::string, std::int32_t>>>
       counts_by_owner_;  ///< Namespace and uid of a job → counts of its Workload.

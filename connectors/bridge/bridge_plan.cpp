@@ -17,15 +17,15 @@ std::optional<Json> parse(const Mirror::ObjectText& text) {
   return std::move(*object);
 }
 
-/// Does the intent tell no more than why the Workload waits?
-bool only_tells(const WorkloadIntent& intent, const Json& workload) {
-  return leaves_waiting(intent) && member(object_or_empty(workload, "status"), "admission") == nullptr;
-}
-
 }  // namespace
 
 bool leaves_waiting(const WorkloadIntent& intent) {
-  return !intent.has_admission && !intent.remove && !intent.release_finalizer && !intent.set_inactive;
+  return !intent.has_admission && !intent.remove && !intent.release_finalizer && !intent.set_active;
+}
+
+/// The marker of a Parent is for more than readers: its Options wait for that.
+bool only_tells(const WorkloadIntent& intent, const Json& workload) {
+  return leaves_waiting(intent) && shows_markers(intent, workload) && member(object_or_empty(workload, "status"), "admission") == nullptr;
 }
 
 /// Somebody else wrote the Workload after the version on which the intent was decided: its parts would undo what they wrote, an end for
@@ -59,6 +59,24 @@ struct Bridge::Planner {
       out.writes.push_back(std::move(*write));
     else
       out.error = write.error();
+    return out;
+  }
+  /// What has the name already is the Option, or somebody else's, and then the domain finds another name (CA-6). One that is being deleted
+  /// is in the way for a moment only.
+  Plan operator()(const OptionCreateIntent& o) const {
+    if (const auto text = bridge.mirror_.find(types::workload, o.namespace_, o.name); text != nullptr) {
+      const auto there = parse(text);
+      if (there && is_option_of(*there, o.parent_uid)) return is_deleting(*there) ? not_yet() : Plan{};
+      Plan out;
+      out.error =
+          Error{ErrorKind::conflict, "Workload " + o.namespace_ + "/" + o.name + " exists already, and is no Option of " + o.parent_name};
+      return out;
+    }
+    const auto parent = object(o.parent_uid);
+    if (!parent || !has_parent_markers(*parent)) return not_yet();  // first it is a Parent for all to see (CA-1)
+    if (is_deleting(*parent)) return {};
+    Plan out;
+    out.writes.push_back(plan_create_option(o, *parent));
     return out;
   }
   Plan operator()(const WorkloadReviseIntent& r) const {

@@ -63,6 +63,8 @@ WriteRefused refusal_of(const Intent& intent) {
   if (const auto* j = std::get_if<JobIntent>(&intent)) name(ObjectKind::job, j->uid, j->namespace_, j->name);
   if (const auto* d = std::get_if<PodReleaseIntent>(&intent)) name(ObjectKind::pod, d->uid, d->namespace_, d->name);
   if (const auto* f = std::get_if<PodFailIntent>(&intent)) name(ObjectKind::pod, f->uid, f->namespace_, f->name);
+  // By the uid its Parent is found, by the name the Option that could not be made.
+  if (const auto* o = std::get_if<OptionCreateIntent>(&intent)) name(ObjectKind::workload, o->parent_uid, o->namespace_, o->name);
   return r;
 }
 
@@ -78,6 +80,8 @@ Bridge::Objects Bridge::objects_of(const Intent& intent) const {
   }
   if (const auto* a = std::get_if<WorkloadAdoptIntent>(&intent))
     return {mirror_.find(types::workload, a->namespace_, a->name), mirror_.find_by_uid(a->job_uid)};
+  if (const auto* o = std::get_if<OptionCreateIntent>(&intent))
+    return {mirror_.find(types::workload, o->namespace_, o->name), mirror_.find_by_uid(o->parent_uid)};
   Objects out;
   const auto uids = looks_at(intent);
   for (std::size_t i = 0; i < std::min(uids.size(), out.size()); ++i)
@@ -99,7 +103,7 @@ bool Bridge::tells_only(const Intent& intent, const Mirror::ObjectText& object) 
     return std::holds_alternative<QueueStatusIntent>(intent) || std::holds_alternative<admission::QuarantineIntent>(intent);
   if (!leaves_waiting(*workload) || object == nullptr) return false;
   const auto shown = parse_object(*object);
-  return shown && member(object_or_empty(*shown, "status"), "admission") == nullptr;
+  return shown && only_tells(*workload, *shown);
 }
 
 /// `wanted`: content of what was refused.

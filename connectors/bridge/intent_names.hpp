@@ -8,6 +8,7 @@ namespace hindsight::connectors {
 using admission::FinalizerIntent;
 using admission::Intent;
 using admission::JobIntent;
+using admission::OptionCreateIntent;
 using admission::PodFailIntent;
 using admission::PodReleaseIntent;
 using admission::QuarantineIntent;

@@ -43,6 +43,8 @@ class ContentHash {
   void one(const admission::WantedCheck& k) { all(k.name, k.state, k.message, k.requeue_after_seconds, k.retry_count, k.pod_set_updates); }
   void one(const admission::WantedSize& s) { all(s.pod_set, s.container, s.resource, s.original, s.amount); }
   void one(const admission::WorkloadIntent::Eviction& e) { all(e.reason, e.cause, e.count); }
+  void one(const admission::WantedOption& o) { all(o.name, o.flavors, o.phase, o.message); }
+  void one(const admission::WantedGate& g) { all(g.name, g.open); }
   void one(const admission::OwnedToleration& t) { all(t.key, t.value, t.exists, t.effect, t.seconds); }
   void one(const admission::PodSetStart& s) { all(s.name, s.count, s.node_labels, s.tolerations, s.pod_set_updates); }
   void one(const admission::QueueStatusIntent::Usage& u) { all(u.flavor, u.resources); }
@@ -54,9 +56,9 @@ struct Content {
   ContentHash& hash;
 
   void operator()(const admission::WorkloadIntent& i) const {
-    hash.all(i.remove, i.release_finalizer, i.set_inactive, i.conditions, i.has_admission, i.cluster_queue, i.assignments, i.checks,
-             i.checks_decided, i.has_requeue_state, i.requeue_count, i.reclaimable, i.accumulated_exec_seconds, i.evictions,
-             i.unhealthy_nodes, i.plan, i.resource_requests);
+    hash.all(i.remove, i.release_finalizer, i.set_active, i.parent_markers, i.conditions, i.has_admission, i.cluster_queue, i.assignments,
+             i.checks, i.checks_decided, i.has_requeue_state, i.requeue_count, i.reclaimable, i.accumulated_exec_seconds, i.evictions,
+             i.unhealthy_nodes, i.plan, i.options, i.gates, i.resource_requests);
   }
   void operator()(const admission::WorkloadCreateIntent& i) const {
     hash.all(i.name, i.queue_name, i.priority, i.priority_class_kind, i.priority_class, i.max_exec_seconds, i.admission_gated_by,
@@ -78,6 +80,7 @@ struct Content {
   void operator()(const admission::PodReleaseIntent& i) const { hash.all(i.elastic_gate, i.topology_gate, i.node_labels, i.tolerations); }
   void operator()(const admission::PodFailIntent&) const { hash.all(true); }
   void operator()(const admission::QuarantineIntent& i) const { hash.all(i.message); }
+  void operator()(const admission::OptionCreateIntent& i) const { hash.all(i.name, i.flavors, i.active); }
 };
 
 }  // namespace

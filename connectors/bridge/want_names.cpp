@@ -17,6 +17,10 @@ std::string adopt_key(std::string_view namespace_, std::string_view name) {
   return std::string("adopt/").append(namespace_).append("/").append(name);
 }
 
+std::string option_key(std::string_view parent_uid, std::string_view name) {
+  return std::string("option/").append(parent_uid).append("/").append(name);
+}
+
 std::string key_of(const Intent& intent) {
   struct Name {
     std::string operator()(const WorkloadIntent& i) const { return "status/" + i.uid; }
@@ -29,6 +33,7 @@ std::string key_of(const Intent& intent) {
     std::string operator()(const PodReleaseIntent& i) const { return "pod/" + i.uid; }
     std::string operator()(const PodFailIntent& i) const { return "pod/" + i.uid; }
     std::string operator()(const QuarantineIntent& i) const { return "quarantine/" + i.uid; }
+    std::string operator()(const OptionCreateIntent& i) const { return option_key(i.parent_uid, i.name); }
   };
   return std::visit(Name{}, intent);
 }
@@ -45,6 +50,7 @@ std::vector<std::string> looks_at(const Intent& intent) {
     std::vector<std::string> operator()(const PodReleaseIntent& i) const { return {i.uid}; }
     std::vector<std::string> operator()(const PodFailIntent& i) const { return {i.uid}; }
     std::vector<std::string> operator()(const QuarantineIntent& i) const { return {i.uid}; }
+    std::vector<std::string> operator()(const OptionCreateIntent& i) const { return {i.parent_uid}; }
   };
   return std::visit(Uids{}, intent);
 }
@@ -61,6 +67,7 @@ const ResourceType* type_of(const Intent& intent) {
     const ResourceType* operator()(const PodReleaseIntent&) const { return &types::pod; }
     const ResourceType* operator()(const PodFailIntent&) const { return &types::pod; }
     const ResourceType* operator()(const QuarantineIntent&) const { return &types::workload; }
+    const ResourceType* operator()(const OptionCreateIntent&) const { return &types::workload; }
   };
   return std::visit(Type{}, intent);
 }

@@ -15,6 +15,8 @@ namespace hindsight::connectors {
 
 [[nodiscard]] std::string finalizer_key(ObjectKind kind, std::string_view name);
 [[nodiscard]] std::string adopt_key(std::string_view namespace_, std::string_view name);
+/// With an empty name: what those of all Options of a Parent begin with.
+[[nodiscard]] std::string option_key(std::string_view parent_uid, std::string_view name);
 /// After its object and the part of it that the intent speaks of.
 [[nodiscard]] std::string key_of(const admission::Intent& intent);
 /// Uids of the objects whose change can let the want go on.

@@ -14,6 +14,9 @@ namespace {
 
 using kubernetes::KubernetesEvent;
 
+/// Who reports what becomes of Options (8691 §2.9).
+constexpr std::string_view family_reporter = "concurrent-admission-controller";
+
 /// Events of type Warning (W in base-api §8.1), beside the reasons of QuotaReserved=False that the scheduler writes.
 constexpr std::array<std::string_view, 10> warnings{"AdmissionCheckRejected",    "MaximumExecutionTimeExceeded",
                                                     "SecondPassFailed",          "FailedCreate",
@@ -74,6 +77,7 @@ class Translator {
   void operator()(const WorkloadRemoved& e) {
     const auto w = facts_(e.workload.uid);
     if (!w) return;
+    if (!e.parent.uid.empty()) return about_family(e.parent, "DeletedVariant", std::string(e.message));
     if (!e.job.uid.empty()) return about(e.job, "Deleted", std::string(e.message));
     if (w->finished) return about(e.workload, "Deleted", std::string(e.message));  // Its time of retention is over (§8.9).
     if (!w->job) return;
@@ -175,6 +179,38 @@ class Translator {
     if (cleared) about(e.workload, "AdmissionGateCleared", "Admission gate cleared, workload is now admissible");
   }
 
+  // ---- families of concurrent admission (8691 §2.9)
+
+  void operator()(const OptionRequested& e) {
+    if (!facts_(e.workload.uid)) return;
+    about_family(e.workload, "CreatedVariant", joined({"Variant Workload \"", e.workload.namespace_, "/", e.name, "\" created"}));
+  }
+
+  void operator()(const OptionSwitched& e) {
+    const auto w = facts_(e.workload.uid);
+    if (!w || w->active != e.active) return;
+    about_family(e.workload, e.active ? "ActivatedVariant" : "DeactivatedVariant", std::string(e.message));
+  }
+
+  void operator()(const PreemptionGateChanged& e) {
+    if (!e.open || !facts_(e.workload.uid)) return;
+    about_family(e.workload, "PreemptionUngatedVariant", joined({"Opened preemption gate for variant workload \"", key(e.workload), "\""}));
+  }
+
+  void operator()(const OptionAdmitted& e) {
+    const auto w = facts_(e.workload.uid);
+    if (!w || !w->admitted || w->admitted_at != now_) return;
+    about(e.workload, "Admitted", joined({"The variant ", e.option.name, " is admitted"}));
+    started(*w);
+  }
+
+  // Of the Options the events tell, and conditions of the rest; the eviction of the one that gives way has an event of its own.
+  void operator()(const FamilyFormed&) {}
+  void operator()(const FamilyDissolved&) {}
+  void operator()(const FamilyReset&) {}
+  void operator()(const OptionAdopted&) {}
+  void operator()(const MigrationStarted&) {}
+
   // ---- what is seen in conditions and fields, or concerns no single object
   void operator()(const PodsReleased&) {}
   void operator()(const PodsPlaced&) {}
@@ -208,6 +244,10 @@ class Translator {
   void about(const WorkloadRef& w, std::string_view reason, std::string message) {
     out_.push_back(workload_event(w, reason, std::move(message), now_));
   }
+  void about_family(const WorkloadRef& w, std::string_view reason, std::string message) {
+    about(w, reason, std::move(message));
+    out_.back().component = family_reporter;
+  }
   void about(const JobRef& job, std::string_view reason, std::string message) {
     auto event = job_event(job, reason, std::move(message), now_);
     if (event.type != nullptr) out_.push_back(std::move(event));
@@ -234,7 +274,11 @@ class Translator {
     about(ref, "Admitted",
           joined({"Admitted by ClusterQueue ", w.cluster_queue, ", wait time since reservation was ", seconds_between(w.reserved_at, now_),
                   "s"}));
-    // A job that grows runs already, and its new slice starts nothing (EJ-5).
+    started(w);
+  }
+
+  /// A job that grows runs already, and its new slice starts nothing (EJ-5).
+  void started(const WorkloadFacts& w) {
     if (w.job && w.job->suspended) about(*w.job, "Started", joined({"Admitted by clusterQueue ", w.cluster_queue}));
   }
 

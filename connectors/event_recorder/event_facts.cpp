@@ -56,7 +56,8 @@ FactSource facts_of(const admission::StateView& state) {
     for (const auto& workload : parent->workloads()) {
       if (workload.uid != uid) continue;
       WorkloadFacts facts = facts_of(workload, state.domain().catalog()->settings);
-      if (parent->job()) facts.job = facts_of(*parent->job());
+      // What becomes of Options concerns the job only as far as its own Workload, their Parent, shows it (8691 CA-12).
+      if (parent->job() && !workload.is_made_as_option()) facts.job = facts_of(*parent->job());
       return facts;
     }
     return std::nullopt;

@@ -34,7 +34,7 @@ struct WorkloadFacts {
   std::int32_t max_exec_seconds = 0;
   std::int64_t priority = 0;  ///< Effective: base + boost.
   std::int64_t boost = 0;
-  std::optional<JobFacts> job;
+  std::optional<JobFacts> job;  ///< Of an Option none.
 };
 
 /// Finds a Workload by uid; nothing: the state does not know it (any more).

@@ -26,6 +26,13 @@ inline constexpr std::string_view slice_name = "kueue.x-k8s.io/workload-slice-na
 inline constexpr std::string_view priority_boost = "kueue.x-k8s.io/priority-boost";
 inline constexpr std::string_view provisioning_parameter_prefix = "provreq.kueue.x-k8s.io/";
 
+// Concurrent admission (8691 §2.6). A Parent has the label and the annotation.
+inline constexpr std::string_view parent_label = "kueue.x-k8s.io/concurrent-admission-parent";
+inline constexpr std::string_view parent_annotation = "kueue.x-k8s.io/parent-option";
+inline constexpr std::string_view allowed_flavors = "kueue.x-k8s.io/workload-allowed-resource-flavors";
+inline constexpr std::string_view concurrent_admission_gate = "kueue.x-k8s.io/concurrent-admission";  ///< Of an Option's preemption gate.
+inline constexpr std::string_view multikueue_origin = "kueue.x-k8s.io/multikueue-origin";
+
 // Our own: how far resources may be changed at admission (5440 §2.4).
 inline constexpr std::string_view resource_policy = "hindsight.dev/resource-policy";
 inline constexpr std::string_view resource_bounds = "hindsight.dev/resource-bounds";

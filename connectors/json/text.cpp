@@ -35,4 +35,17 @@ bool is_dns_label(std::string_view text) {
          std::all_of(text.begin(), text.end(), [](char c) { return is_lower_or_digit(c) || c == '-'; });
 }
 
+std::vector<std::string_view> comma_separated(std::string_view text) {
+  constexpr std::string_view blanks = " \t";
+  std::vector<std::string_view> out;
+  while (!text.empty()) {
+    auto part = text.substr(0, text.find(','));
+    text.remove_prefix(std::min(part.size() + 1, text.size()));
+    part.remove_prefix(std::min(part.find_first_not_of(blanks), part.size()));
+    part = part.substr(0, part.find_last_not_of(blanks) + 1);
+    if (!part.empty()) out.push_back(part);
+  }
+  return out;
+}
+
 }  // namespace hindsight::connectors

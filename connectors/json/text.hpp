@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 namespace hindsight::connectors {
 
@@ -14,4 +15,6 @@ namespace hindsight::connectors {
 [[nodiscard]] bool is_label_value(std::string_view text);
 /// RFC 1123 label: at most 63 of lower case letters, digits and '-', not at the ends.
 [[nodiscard]] bool is_dns_label(std::string_view text);
+/// What stands between commas, without the blanks around it; nothing but blanks is nothing.
+[[nodiscard]] std::vector<std::string_view> comma_separated(std::string_view text);
 }  // namespace hindsight::connectors

@@ -25,21 +25,34 @@ struct PlanSettings {
   TemplateMutability template_mutability = TemplateMutability::suspended;
 };
 
-/// Status, spec.active, finalizer and existence of a Workload. `remove` drops our finalizer and deletes the object; its status does not
-/// matter any more. Conditions that an intent names are ours, conditions of unknown types stay as they are. Checks are written by their
-/// controllers too: they stay as they are where the intent decides nothing about them.
+/// Status, spec.active, markers, finalizer and existence of a Workload. `remove` drops our finalizer and deletes the object; its status
+/// does not matter any more. Conditions that an intent names are ours, conditions of unknown types stay as they are. Checks are written by
+/// their controllers too: they stay as they are where the intent decides nothing about them. So do preemption gates that it does not name.
 [[nodiscard]] std::vector<Write> plan_workload(const admission::WorkloadIntent& intent, const Json& workload);
+
+/// Is the Workload marked as a Parent, in both ways (8691 §2.6)?
+[[nodiscard]] bool has_parent_markers(const Json& workload);
+/// Is it marked, or not, as the intent wants it?
+[[nodiscard]] bool shows_markers(const admission::WorkloadIntent& intent, const Json& workload);
 
 /// The Workload of a job (base-api §3). `replaced`: the slice that the new one shall replace, if the intent names one; its templates are
 /// taken, since those of the job carry what the start injected (EJ-149). Errors: unsupported when no integration knows the kind.
 [[nodiscard]] Result<Write> plan_create(const admission::WorkloadCreateIntent& intent, const Json& job, const PlanSettings& settings = {},
                                         const Json& replaced = Json::object());
 
+/// An Option of a Parent: what it asks for is the Parent's, and only the intent's flavors may be assigned to it (8691 CA-5). Without
+/// finalizer, and without lower bounds of counts: Options are tried at full count (CA-58).
+[[nodiscard]] Write plan_create_option(const admission::OptionCreateIntent& intent, const Json& parent);
+
+/// Does the Parent with this uid control the Workload (8691 §2.6)?
+[[nodiscard]] bool is_option_of(const Json& workload, std::string_view parent_uid);
+
 /// A prebuilt Workload becomes the job's, unless it has a controller already.
 [[nodiscard]] std::optional<Write> plan_adopt(const admission::WorkloadAdoptIntent& intent, const Json& workload);
 
-/// The spec of a Workload after its job: pod sets when the intent says so, queue, priority, maximum execution time, and annotation
-/// admission-gated-by in the same write (SG-62). `job` may be empty when the intent names none. Errors: as plan_create().
+/// The spec of a Workload after its job, or of an Option after its Parent: pod sets when the intent says so, queue, priority, maximum
+/// execution time, and annotation admission-gated-by in the same write (SG-62). `job` may be empty when the intent names none. Errors: as
+/// plan_create().
 [[nodiscard]] Result<std::vector<Write>> plan_revise(const admission::WorkloadReviseIntent& intent, const Json& workload, const Json& job,
                                                      const PlanSettings& settings = {});
 

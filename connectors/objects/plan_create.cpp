@@ -1,4 +1,4 @@
-// Making a Workload for a job, and bringing it in line with a job that changed.
+// Making a Workload for a job, or an Option for a Parent, and bringing it in line with a job or a Parent that changed.
 
 #include <algorithm>
 #include <string>
@@ -20,6 +20,7 @@
 namespace hindsight::connectors {
 namespace {
 
+using admission::OptionCreateIntent;
 using admission::WorkloadCreateIntent;
 using admission::WorkloadReviseIntent;
 
@@ -73,9 +74,50 @@ Json workload_annotations(const Json& job, bool sizable) {
   return out;
 }
 
-Json owner_reference(const ResourceType& job_type, const std::string& name, const std::string& uid) {
-  return {{"apiVersion", api_version(job_type)}, {"kind", job_type.kind}, {"name", name}, {"uid", uid}, {"controller", true},
+Json owner_reference(const ResourceType& owner_type, const std::string& name, const std::string& uid) {
+  return {{"apiVersion", api_version(owner_type)},
+          {"kind", owner_type.kind},
+          {"name", name},
+          {"uid", uid},
+          {"controller", true},
           {"blockOwnerDeletion", true}};
+}
+
+/// Of the Parent's, which are all the Option's but for what says that it is a Parent, and what it was admitted with.
+Json option_labels(const Json& parent) {
+  Json out = object_or_empty(object_or_empty(parent, "metadata"), "labels");
+  for (const auto key : {keys::parent_label, keys::multikueue_origin}) out.erase(std::string(key));
+  return out;
+}
+
+Json option_annotations(const OptionCreateIntent& intent, const Json& parent) {
+  Json out = object_or_empty(object_or_empty(parent, "metadata"), "annotations");
+  for (const auto key : {keys::parent_annotation, keys::resource_plan}) out.erase(std::string(key));
+  std::string flavors;
+  for (const auto& flavor : intent.flavors) flavors.append(flavors.empty() ? "" : ",").append(flavor);
+  out[std::string(keys::allowed_flavors)] = std::move(flavors);
+  return out;
+}
+
+/// Our own first, then those of the Parent.
+Json option_gates(const Json& parent_spec) {
+  Json out = Json::array({{{"name", keys::concurrent_admission_gate}}});
+  for (const auto& gate : list_or_empty(parent_spec, "preemptionGates"))
+    if (text_member(gate, "name") != keys::concurrent_admission_gate) out.push_back(gate);
+  return out;
+}
+
+Write creation_of(const std::string& namespace_, const std::string& name, Json metadata, Json spec) {
+  Write out;
+  out.verb = Write::Verb::create;
+  out.type = &types::workload;
+  out.namespace_ = namespace_;
+  out.name = name;
+  out.body = to_text(Json{{"apiVersion", api_version(types::workload)},
+                          {"kind", types::workload.kind},
+                          {"metadata", std::move(metadata)},
+                          {"spec", std::move(spec)}});
+  return out;
 }
 
 /// Lists of pod sets that mean the same: counts, topology, and templates by hash, for the server adds defaults to what we write.
@@ -176,17 +218,34 @@ Result<Write> plan_create(const WorkloadCreateIntent& intent, const Json& job, c
   if (!intent.queue_name.empty()) spec["queueName"] = intent.queue_name;
   put(spec, "priorityClassRef", priority_class_ref(intent.priority_class_kind, intent.priority_class));
   if (intent.max_exec_seconds) spec["maximumExecutionTimeSeconds"] = *intent.max_exec_seconds;
+  return creation_of(intent.namespace_, intent.name, std::move(metadata), std::move(spec));
+}
 
-  Write out;
-  out.verb = Write::Verb::create;
-  out.type = &types::workload;
-  out.namespace_ = intent.namespace_;
-  out.name = intent.name;
-  out.body = to_text(Json{{"apiVersion", api_version(types::workload)},
-                          {"kind", types::workload.kind},
-                          {"metadata", std::move(metadata)},
-                          {"spec", std::move(spec)}});
-  return out;
+Write plan_create_option(const OptionCreateIntent& intent, const Json& parent) {
+  Json metadata{{"name", intent.name},
+                {"namespace", intent.namespace_},
+                {"annotations", option_annotations(intent, parent)},
+                {"ownerReferences", Json::array({owner_reference(types::workload, intent.parent_name, intent.parent_uid)})}};
+  if (auto labels = option_labels(parent); !labels.empty()) metadata["labels"] = std::move(labels);
+
+  const auto& parent_spec = object_or_empty(parent, "spec");
+  Json pod_sets = list_or_empty(parent_spec, "podSets");
+  for (auto& pod_set : pod_sets) pod_set.erase("minCount");
+  Json spec{{"podSets", std::move(pod_sets)},
+            {"preemptionGates", option_gates(parent_spec)},
+            {"admissionConstraints", {{"allowedResourceFlavors", intent.flavors}}}};
+  for (const auto* key : {"queueName", "priority", "priorityClassRef", "maximumExecutionTimeSeconds"})
+    if (const auto* value = member(parent_spec, key)) spec[key] = *value;
+  if (!intent.active) spec["active"] = false;
+  return creation_of(intent.namespace_, intent.name, std::move(metadata), std::move(spec));
+}
+
+bool is_option_of(const Json& workload, std::string_view parent_uid) {
+  const auto& owners = list_or_empty(object_or_empty(workload, "metadata"), "ownerReferences");
+  return std::any_of(owners.begin(), owners.end(), [&](const Json& owner) {
+    return flag_member(owner, "controller") && text_member(owner, "kind") == types::workload.kind &&
+           text_member(owner, "uid") == parent_uid;
+  });
 }
 
 Result<std::vector<Write>> plan_revise(const WorkloadReviseIntent& intent, const Json& workload, const Json& job,

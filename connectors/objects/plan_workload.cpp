@@ -20,6 +20,8 @@ namespace {
 
 using admission::WantedAssignment;
 using admission::WantedCheck;
+using admission::WantedGate;
+using admission::WantedOption;
 using admission::WorkloadIntent;
 
 // Each of the functions below gives a part of the status as it shall be; null: the part shall be absent. What says the same as the part
@@ -79,13 +81,16 @@ void set_or_erase(Json& object, std::string_view key, const std::optional<std::i
   }
 }
 
+void put_time(Json& object, Time time) {
+  if (!is_time(text_member(object, "lastTransitionTime"), time))
+    object["lastTransitionTime"] = format_rfc3339(time.is_set() ? time : Time::from_seconds(0));
+}
+
 Json check_json(const WantedCheck& wanted, const Json* old) {
   Json out = old == nullptr ? Json{{"name", wanted.name}} : *old;
   out["state"] = wire_name(wanted.state);
   out["message"] = condition_message(wanted.message);
-  if (!is_time(text_member(out, "lastTransitionTime"), wanted.last_transition)) {
-    out["lastTransitionTime"] = format_rfc3339(wanted.last_transition.is_set() ? wanted.last_transition : Time::from_seconds(0));
-  }
+  put_time(out, wanted.last_transition);
   set_or_erase(out, "requeueAfterSeconds", wanted.requeue_after_seconds);
   set_or_erase(out, "retryCount", wanted.retry_count);
   auto updates = from_text(wanted.pod_set_updates);
@@ -187,6 +192,61 @@ Json unhealthy_nodes_of(const WorkloadIntent& intent) {
   return out;
 }
 
+std::string_view name_of(OptionPhase phase) {
+  switch (phase) {
+    case OptionPhase::pending:
+      return "Pending";
+    case OptionPhase::admitted:
+      return "Admitted";
+    case OptionPhase::deactivated:
+      return "Deactivated";
+    case OptionPhase::finished:
+      return "Finished";
+  }
+  return {};
+}
+
+Json option_json(const WantedOption& wanted, const Json* old) {
+  Json out = old == nullptr ? Json{{"name", wanted.name}} : *old;
+  put(out, "resourceFlavors", wanted.flavors.empty() ? Json() : Json(wanted.flavors));
+  out["state"] = name_of(wanted.phase);
+  put(out, "message", wanted.message.empty() ? Json() : Json(condition_message(wanted.message)));
+  put_time(out, wanted.last_transition);
+  return out;
+}
+
+/// The list is a map by name: that the same entries stand in another order is no difference.
+Json options_of(const WorkloadIntent& intent, const Json& now) {
+  if (intent.options.empty()) return nullptr;
+  Json out = Json::array();
+  for (const auto& wanted : intent.options) out.push_back(option_json(wanted, named(now, wanted.name)));
+  const bool same = now.size() == out.size() && std::all_of(out.begin(), out.end(), [&](const Json& entry) {
+                      const auto* there = named(now, text_member(entry, "name"));
+                      return there != nullptr && *there == entry;
+                    });
+  return same ? now : out;
+}
+
+Json gate_json(const WantedGate& wanted, const Json* old) {
+  Json out = old == nullptr ? Json{{"name", wanted.name}} : *old;
+  out["position"] = wanted.open ? "Open" : "Closed";
+  put_time(out, wanted.last_transition);
+  return out;
+}
+
+/// Gates of others stay as they are.
+Json gates_of(const WorkloadIntent& intent, const Json& now) {
+  Json out = now;
+  for (const auto& wanted : intent.gates) {
+    const auto it = std::find_if(out.begin(), out.end(), [&](const Json& gate) { return text_member(gate, "name") == wanted.name; });
+    if (it == out.end())
+      out.push_back(gate_json(wanted, nullptr));
+    else
+      *it = gate_json(wanted, &*it);
+  }
+  return out;
+}
+
 Json wanted_status(const WorkloadIntent& intent, const Json& status, const Json& pod_sets, std::int64_t generation) {
   Json out = status;
   put(out, "conditions", conditions_of(intent, list_or_empty(status, "conditions"), generation));
@@ -197,6 +257,8 @@ Json wanted_status(const WorkloadIntent& intent, const Json& status, const Json&
   put(out, "schedulingStats", scheduling_stats_of(intent, object_or_empty(status, "schedulingStats")));
   put(out, "unhealthyNodes", unhealthy_nodes_of(intent));
   put(out, "resourceRequests", resource_requests_of(intent, list_or_empty(status, "resourceRequests")));
+  put(out, "options", options_of(intent, list_or_empty(status, "options")));
+  if (!intent.gates.empty()) out["preemptionGates"] = gates_of(intent, list_or_empty(status, "preemptionGates"));
   const auto accumulated = int_member(status, "accumulatedPastExecutionTimeSeconds");
   if (intent.accumulated_exec_seconds.value_or(0) != accumulated.value_or(0)) {
     put(out, "accumulatedPastExecutionTimeSeconds", intent.accumulated_exec_seconds ? Json(*intent.accumulated_exec_seconds) : Json());
@@ -216,7 +278,39 @@ std::optional<Json> changed_plan(const WorkloadIntent& intent, const Json& workl
   return Json{{key, text}};
 }
 
+/// Label and annotation that say of a Workload that it is a Parent, where they are not as wanted (8691 §2.6): parts of metadata.
+Json changed_markers(bool wanted, const Json& workload) {
+  Json out = Json::object();
+  for (const auto& [map, key] : {std::pair("labels", keys::parent_label), std::pair("annotations", keys::parent_annotation)}) {
+    const auto* now = member(object_or_empty(object_or_empty(workload, "metadata"), map), key);
+    if (wanted ? now != nullptr && *now == "true" : now == nullptr) continue;
+    out[map][std::string(key)] = wanted ? Json("true") : Json();
+  }
+  return out;
+}
+
+/// What changes beside the status, as one write; nothing: all is as wanted.
+std::optional<Write> main_write(const WorkloadIntent& intent, const Json& workload) {
+  Json body = Json::object();
+  if (intent.parent_markers)
+    if (auto markers = changed_markers(*intent.parent_markers, workload); !markers.empty()) body["metadata"] = std::move(markers);
+  if (const auto annotation = changed_plan(intent, workload)) body["metadata"]["annotations"].update(*annotation);
+  const auto* now = member(object_or_empty(workload, "spec"), "active");
+  const bool is_active = now == nullptr || *now != false;
+  const bool switches = intent.set_active && *intent.set_active != is_active;
+  if (switches) body["spec"]["active"] = *intent.set_active;
+  if (body.empty()) return std::nullopt;
+  // Whether it may run does not depend on what others wrote meanwhile, and waits for nothing.
+  return merge_patch_of(types::workload, workload, "", std::move(body), !switches);
+}
+
 }  // namespace
+
+bool has_parent_markers(const Json& workload) { return changed_markers(true, workload).empty(); }
+
+bool shows_markers(const WorkloadIntent& intent, const Json& workload) {
+  return !intent.parent_markers || changed_markers(*intent.parent_markers, workload).empty();
+}
 
 std::optional<Write> plan_quarantine(const admission::QuarantineIntent& intent, const Json& workload) {
   static constexpr std::string_view type = "QuotaReserved";
@@ -242,12 +336,8 @@ std::vector<Write> plan_workload(const WorkloadIntent& intent, const Json& workl
     auto patch = merge_difference(
         status, wanted_status(intent, status, list_or_empty(object_or_empty(workload, "spec"), "podSets"), generation_of(workload)));
     if (!patch.empty()) out.push_back(merge_patch_of(types::workload, workload, "status", {{"status", std::move(patch)}}));
-    if (auto annotation = changed_plan(intent, workload))
-      out.push_back(merge_patch_of(types::workload, workload, "", {{"metadata", {{"annotations", std::move(*annotation)}}}}));
-    const auto* active = member(object_or_empty(workload, "spec"), "active");
-    if (intent.set_inactive && (active == nullptr || *active != false)) {
-      out.push_back(merge_patch_of(types::workload, workload, "", {{"spec", {{"active", false}}}}, false));
-    }
+    // What a Parent shows of its Options can wait; that it is one cannot, for they are made after that (CA-1).
+    if (auto write = main_write(intent, workload)) out.insert(shows_markers(intent, workload) ? out.end() : out.begin(), std::move(*write));
   }
   if (intent.remove || intent.release_finalizer) {
     if (auto rest = finalizers_without_ours(workload)) {

@@ -1,4 +1,4 @@
-// ClusterQueue, Cohort, LocalQueue (base-api §2.2 to §2.4).
+// ClusterQueue, Cohort, LocalQueue (base-api §2.2 to §2.4; 8691 §2.2 to §2.4).
 
 #include "connectors/json/object_meta.hpp"
 #include "connectors/json/pod_template.hpp"
@@ -78,6 +78,60 @@ void read_preemption(const Node& spec, ClusterQueueObserved& out) {
   out.max_priority_threshold = borrow.int32("maxPriorityThreshold");
 }
 
+/// Kueue's form calls the list and the last delay otherwise.
+List<ExplicitOptionFacts> read_explicit_options(const Node& parent, std::string_view list, std::string_view delete_delay) {
+  return parent.list<ExplicitOptionFacts>(list, limits::explicit_options, [&](const Node& option) {
+    ExplicitOptionFacts out;
+    out.name = option.required_text("name", limits::dns_label);
+    out.create_delay_seconds = option.int32_or("createDelaySeconds", 0);
+    out.delete_delay_seconds = option.int32(delete_delay, 0);
+    out.allowed_flavors = option.texts("allowedResourceFlavors", limits::allowed_flavors, limits::name);
+    if (out.allowed_flavors.empty()) option.refuse_value("allowedResourceFlavors", "names of flavors");
+    return out;
+  });
+}
+
+ConcurrentAdmissionFacts read_seed_form(const Node& form) {
+  ConcurrentAdmissionFacts out;
+  out.enabled = true;
+  out.on_success = form.choice<OnSuccess>("onSuccess",
+                                          {{"RemoveOther", OnSuccess::remove_other},
+                                           {"RemoveLower", OnSuccess::remove_lower},
+                                           {"RemoveBelowTarget", OnSuccess::remove_below_target}},
+                                          OnSuccess::remove_other);
+  if (form.text("onSuccess").empty()) form.refuse_value("onSuccess", "RemoveOther, RemoveLower, RemoveBelowTarget");
+  if (out.on_success == OnSuccess::remove_below_target) {
+    const auto config = form.object("removeBelowTargetConfig");
+    if (!config.present()) form.refuse_value("removeBelowTargetConfig", "an object");
+    out.target_flavor = config.required_text("targetResourceFlavor", limits::name);
+  }
+  out.options = read_explicit_options(form, "explicitOptions", "deleteDelaySeconds");
+  return out;
+}
+
+ConcurrentAdmissionFacts read_kueue_form(const Node& form) {
+  ConcurrentAdmissionFacts out;
+  out.enabled = true;
+  out.kueue_form = true;
+  const auto migration = form.object("migration");
+  out.on_success = migration.choice<OnSuccess>(
+      "mode", {{"TryPreferredFlavors", OnSuccess::remove_lower}, {"RetainFirstAdmission", OnSuccess::remove_other}},
+      OnSuccess::remove_lower);
+  if (out.on_success == OnSuccess::remove_other) return out;
+  const auto constraints = migration.object("constraints");
+  out.target_flavor = constraints.text("lastAcceptableFlavorName", limits::name);
+  if (!out.target_flavor.empty()) out.on_success = OnSuccess::remove_below_target;
+  out.options = read_explicit_options(constraints, "explicitVariants", "maxDeleteDelaySeconds");
+  return out;
+}
+
+/// Webhooks refuse two forms that say different things, but only while the feature is on: the one that can say more counts then.
+ConcurrentAdmissionFacts read_concurrent_admission(const Node& spec) {
+  if (const auto form = spec.object("concurrentAdmission"); form.present()) return read_seed_form(form);
+  if (const auto form = spec.object("concurrentAdmissionPolicy"); form.present()) return read_kueue_form(form);
+  return {};
+}
+
 }  // namespace
 
 ClusterQueueObserved cluster_queue(const Node& object) {
@@ -107,6 +161,7 @@ ClusterQueueObserved cluster_queue(const Node& object) {
                                                   {{"UsageBasedAdmissionFairSharing", AdmissionMode::usage_based},
                                                    {"NoAdmissionFairSharing", AdmissionMode::none}},
                                                   AdmissionMode::unset);
+  out.concurrent = read_concurrent_admission(spec);
   return out;
 }
 

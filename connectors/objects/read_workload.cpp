@@ -1,4 +1,8 @@
-// Workload (base-api §2.5).
+// Workload (base-api §2.5; 8691 §2.5, §2.6).
+
+#include <algorithm>
+#include <iterator>
+#include <vector>
 
 #include <simdjson.h>
 
@@ -183,7 +187,79 @@ std::size_t status_size(const WorkloadObserved& w) {
   for (const auto& r : w.reclaimable) size += element + r.pod_set.size();
   for (const auto& node : w.unhealthy_nodes) size += element + node.size();
   for (const auto& e : w.evictions) size += element + e.reason.size() + e.underlying_cause.size();
+  for (const auto& o : w.options) {
+    size += 3 * element + o.name.size() + o.message.size();
+    for (const auto flavor : o.flavors) size += element + flavor.size();
+  }
   return size;
+}
+
+// ---- concurrent admission ---------------------------------------------------------------------------------------------------
+
+/// Each once: a name that stands there again says nothing.
+List<Text> read_flavor_list(const Node& meta) {
+  const auto found = comma_separated(meta.entry("annotations", keys::allowed_flavors, limits::flavor_list).value_or(Text{}));
+  if (found.empty()) return {};
+  const auto annotations = meta.object("annotations");
+  if (found.size() > limits::allowed_flavors.size()) {
+    annotations.refuse_beyond(keys::allowed_flavors, found.size(), limits::allowed_flavors);
+    return {};
+  }
+  std::vector<Text> names;
+  for (const auto name : found) {
+    if (name.size() > limits::name.size()) annotations.refuse_beyond(keys::allowed_flavors, name.size(), limits::name);
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  }
+  return meta.reading().arena().copy(names);
+}
+
+/// Where both forms stand, what they have in common is allowed (8691 §2.5).
+void read_allowed_flavors(const Node& meta, const Node& spec, WorkloadObserved& out) {
+  const auto listed = spec.object("admissionConstraints").texts("allowedResourceFlavors", limits::allowed_flavors, limits::name);
+  const auto noted = read_flavor_list(meta);
+  out.constrained = !listed.empty() || !noted.empty();
+  out.allowed_flavors = listed.empty() ? noted : listed;
+  if (listed.empty() || noted.empty()) return;
+  std::vector<Text> common;
+  std::copy_if(listed.begin(), listed.end(), std::back_inserter(common),
+               [&](Text name) { return std::find(noted.begin(), noted.end(), name) != noted.end(); });
+  out.allowed_flavors = meta.reading().arena().copy(common);
+}
+
+/// One that the status does not speak of is closed.
+List<PreemptionGateFacts> read_preemption_gates(const Node& spec, const Node& status) {
+  std::vector<Text> open;
+  status.each("preemptionGates", limits::preemption_gates, [&](const Node& gate) {
+    const auto name = gate.required_text("name", limits::dns_label);
+    if (gate.choice<bool>("position", {{"Open", true}, {"Closed", false}}, false)) open.push_back(name);
+  });
+  return spec.list<PreemptionGateFacts>("preemptionGates", limits::preemption_gates, [&](const Node& gate) {
+    const auto name = gate.required_text("name", limits::dns_label);
+    return PreemptionGateFacts{name, std::find(open.begin(), open.end(), name) != open.end()};
+  });
+}
+
+OptionStatusFacts read_option(const Node& node) {
+  OptionStatusFacts out;
+  out.name = node.required_text("name", limits::name);
+  out.flavors = node.texts("resourceFlavors", limits::allowed_flavors, limits::name);
+  out.phase = node.choice<OptionPhase>("state",
+                                       {{"Pending", OptionPhase::pending},
+                                        {"Admitted", OptionPhase::admitted},
+                                        {"Deactivated", OptionPhase::deactivated},
+                                        {"Finished", OptionPhase::finished}},
+                                       OptionPhase::pending);
+  out.message = node.message("message");
+  out.last_transition = node.time("lastTransitionTime");
+  return out;
+}
+
+void read_family(const Node& meta, const Node& spec, const Node& status, WorkloadObserved& out) {
+  out.parent_marked = meta.entry("labels", keys::parent_label).value_or(Text{}) == "true" &&
+                      meta.entry("annotations", keys::parent_annotation).value_or(Text{}) == "true";
+  read_allowed_flavors(meta, spec, out);
+  out.preemption_gates = read_preemption_gates(spec, status);
+  out.options = status.list<OptionStatusFacts>("options", limits::options, read_option);
 }
 
 }  // namespace
@@ -204,11 +280,14 @@ WorkloadObserved workload(const Node& object, const JobContext& context) {
   out.resource_policy = parse_resource_policy(policy).value_or(ResourcePolicy::none);
   out.resource_bounds = meta.entry("annotations", keys::resource_bounds, limits::json_annotation).value_or(Text{});
   const auto bounds = bounds_of(policy, out.resource_bounds);
-  read_spec(object.object("spec"), context, bounds ? &*bounds : nullptr, out);
+  const auto spec = object.object("spec");
+  const auto status = object.object("status");
+  read_spec(spec, context, bounds ? &*bounds : nullptr, out);
   check_pod_sets(object, out.pod_sets);
   out.plan = read_resource_plan(meta.entry("annotations", keys::resource_plan, limits::json_annotation).value_or(Text{}), out.pod_sets,
                                 object.reading().arena());
-  read_status(object.object("status"), out);
+  read_status(status, out);
+  read_family(meta, spec, status, out);
   if (const auto size = status_size(out); size > limits::status.size()) object.refuse_beyond("status", size, limits::status);
   return out;
 }

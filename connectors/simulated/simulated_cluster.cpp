@@ -103,7 +103,7 @@ Reply SimulatedCluster::create(Json object, std::string_view user) {
   for (const char* field : {"uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "generation", "managedFields",
                             "selfLink", "resourceVersion"})
     metadata.erase(field);
-  if (options_.webhooks) webhooks::apply_webhook_defaults(kind, object, StoreSurroundings(store_, options_.gates), user);
+  if (options_.webhooks) webhooks::apply_webhook_defaults(kind, object, StoreSurroundings(store_, options_), user);
 
   std::vector<Problem> problems;
   manifests::check(*kind.schema, object, "", manifests::UnknownFields::ignored, problems);
@@ -151,7 +151,7 @@ void SimulatedCluster::check_main(const Kind& kind, const Json& object, const Js
     check_core_rules(kind, now, before, findings);
   }
   if (options_.webhooks) {
-    const StoreSurroundings around(store_, options_.gates);
+    const StoreSurroundings around(store_, options_);
     webhooks::check_webhook_rules(kind, now, before, around, findings);
     webhooks::check_job_webhook_rules(kind, now, before, around, {}, findings);  // references are judged when they come
   }
@@ -207,7 +207,7 @@ Reply SimulatedCluster::patch_status(const StoredPointer& stored, const Json& pa
     check_crd_rules(kind, now, before, findings);
   else if (kind.type->kind == "Job")
     check_job_status_change(now, before, findings);
-  if (options_.webhooks) webhooks::check_webhook_rules(kind, now, before, StoreSurroundings(store_, options_.gates), findings);
+  if (options_.webhooks) webhooks::check_webhook_rules(kind, now, before, StoreSurroundings(store_, options_), findings);
   if (!problems.empty()) return invalid(kind, stored->name, std::move(problems));
 
   if (status.is_null())

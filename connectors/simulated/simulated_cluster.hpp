@@ -24,11 +24,12 @@ inline constexpr std::string_view simulated_controller = "system:serviceaccount:
 
 struct ClusterOptions {
   Time start = virtual_start;
-  std::uint64_t seed = 1;       ///< Of the uids.
-  bool webhooks = false;        ///< The control plane's admission webhooks default and judge too.
-  webhooks::GateValues gates;   ///< Of the webhooks, where they are not as by default.
-  JobRules jobs;                ///< Of which release the API server is, as far as Jobs go.
-  bool collect_garbage = true;  ///< What all owners of an object are gone for goes too.
+  std::uint64_t seed = 1;                                      ///< Of the uids.
+  bool webhooks = false;                                       ///< The control plane's admission webhooks default and judge too.
+  webhooks::GateValues gates;                                  ///< Of the webhooks, where they are not as by default.
+  std::size_t max_options = webhooks::max_options_by_default;  ///< Of the webhooks.
+  JobRules jobs;                                               ///< Of which release the API server is, as far as Jobs go.
+  bool collect_garbage = true;                                 ///< What all owners of an object are gone for goes too.
 };
 
 /// Which part of an object a write is about.

@@ -6,19 +6,19 @@
 
 namespace hindsight::connectors::simulated {
 
-/// What webhooks see of a simulated cluster: all its objects, the feature gates that it was given, and all other settings as they are
-/// unless set.
+/// What webhooks see of a simulated cluster: all its objects, the feature gates and the bound of Options that it was given, and all
+/// other settings as they are unless set.
 class StoreSurroundings final : public webhooks::Surroundings {
  public:
-  StoreSurroundings(const ObjectStore& store, const webhooks::GateValues& gates) : store_(store), gates_(gates) {}
+  StoreSurroundings(const ObjectStore& store, const ClusterOptions& options) : store_(store), options_(options) {}
 
   [[nodiscard]] std::shared_ptr<const Json> find(std::string_view kind, std::string_view namespace_, std::string_view name) const override {
     const auto stored = store_.find(kind, namespace_, name);
     return stored ? std::shared_ptr<const Json>(stored, &stored->object) : nullptr;
   }
   [[nodiscard]] bool gate(std::string_view name) const override {
-    const auto given = gates_.find(name);
-    return given == gates_.end() ? webhooks::gate_by_default(name) : given->second;
+    const auto given = options_.gates.find(name);
+    return given == options_.gates.end() ? webhooks::gate_by_default(name) : given->second;
   }
   [[nodiscard]] bool manages_namespace(std::string_view) const override { return true; }
   [[nodiscard]] bool manages_jobs_without_queue_name() const override { return false; }
@@ -26,10 +26,11 @@ class StoreSurroundings final : public webhooks::Surroundings {
     return (kind == "Job" && group == "batch") || (kind == "JobSet" && group == "jobset.x-k8s.io");
   }
   [[nodiscard]] bool is_controller(std::string_view user) const override { return user == simulated_controller; }
+  [[nodiscard]] std::size_t max_options() const override { return options_.max_options; }
 
  private:
   const ObjectStore& store_;
-  const webhooks::GateValues& gates_;
+  const ClusterOptions& options_;
 };
 
 }  // namespace hindsight::connectors::simulated

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <map>
 #include <memory>
@@ -9,6 +10,9 @@
 #include "connectors/manifests/schema.hpp"
 
 namespace hindsight::connectors::webhooks {
+
+/// hindsight.maxOptions unless set: as many flavors as Kueue tries (8691 V3).
+inline constexpr std::size_t max_options_by_default = 16;
 
 /// What defaults and rules may ask about the rest of the cluster and the settings. Asked from several threads at the same time.
 class Surroundings {
@@ -27,6 +31,8 @@ class Surroundings {
   [[nodiscard]] virtual bool manages_kind(std::string_view kind, std::string_view group) const = 0;
   /// Whether the account makes jobs as parts of other jobs (hindsight.controllers).
   [[nodiscard]] virtual bool is_controller(std::string_view user) const = 0;
+  /// How many Options a ClusterQueue may ask for (hindsight.maxOptions).
+  [[nodiscard]] virtual std::size_t max_options() const = 0;
 };
 
 /// Feature gates that were switched, by name.

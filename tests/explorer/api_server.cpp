@@ -58,6 +58,41 @@ List<ResourceGroupFacts> groups_of(const QuotaHolder& q, Arena& a) {
   return groups;
 }
 
+List<Text> view(const std::vector<std::string>& texts, Arena& a) {
+  auto list = a.make<Text>(texts.size());
+  for (std::size_t i = 0; i < texts.size(); ++i) list[i] = a.copy(texts[i]);
+  return list;
+}
+
+/// What a Workload shows of families.
+void view_family(const Workload& w, WorkloadObserved& o, Arena& a) {
+  o.parent_marked = w.parent_marked;
+  o.constrained = !w.allowed.empty();
+  o.allowed_flavors = view(w.allowed, a);
+  if (w.gated) {
+    auto gates = a.make<PreemptionGateFacts>(1);
+    gates[0] = {"kueue.x-k8s.io/concurrent-admission", w.status.gate_open};
+    o.preemption_gates = gates;
+  }
+  auto options = a.make<OptionStatusFacts>(w.status.options.size());
+  for (std::size_t i = 0; i < options.size(); ++i) {
+    const auto& x = w.status.options[i];
+    options[i] = {a.copy(x.name), view(x.flavors, a), x.phase, a.copy(x.message), x.last_transition};
+  }
+  o.options = options;
+}
+
+ConcurrentAdmissionFacts view(const ConcurrentPolicy& policy, Arena& a) {
+  ConcurrentAdmissionFacts out{policy.enabled, false, policy.on_success, a.copy(policy.target), {}};
+  auto options = a.make<ExplicitOptionFacts>(policy.options.size());
+  for (std::size_t i = 0; i < options.size(); ++i) {
+    const auto& x = policy.options[i];
+    options[i] = {a.copy(x.name), x.create_delay, x.delete_delay, view(x.flavors, a)};
+  }
+  out.options = options;
+  return out;
+}
+
 ObjectMeta meta(Arena& a, const std::string& namespace_, const std::string& name, const std::string& uid, std::uint64_t version,
                 std::int64_t generation, Time created) {
   ObjectMeta m;
@@ -142,6 +177,10 @@ void ApiServer::publish(Workload& w) {
   o.meta.deleting = w.deleting;
   o.meta.in_use_finalizer = w.finalizer;
   o.owner_uid = a.copy(w.job_uid);
+  if (!w.option_of.empty()) {
+    o.owner_uid = a.copy(w.option_of);
+    o.owner_kind = "Workload";
+  }
   o.queue_name = a.copy(w.queue);
   o.pod_sets = view(w.pod_sets, {}, a);
   o.priority = w.priority;
@@ -183,6 +222,7 @@ void ApiServer::publish(Workload& w) {
   for (std::size_t i = 0; i < s.evictions.size(); ++i)
     evictions[i] = {a.copy(s.evictions[i].reason), a.copy(s.evictions[i].cause), s.evictions[i].count};
   o.evictions = evictions;
+  view_family(w, o, a);
   enqueue(key_of(w), {std::move(arena), o});
 }
 
@@ -218,6 +258,15 @@ void ApiServer::remove_workload(const std::string& uid) {
   workloads.erase(it);
 }
 
+bool ApiServer::collect_option() {
+  for (const auto& [uid, w] : workloads) {
+    if (w.option_of.empty() || workloads.contains(w.option_of) || w.deleting) continue;
+    remove_workload(std::string(uid));
+    return true;
+  }
+  return false;
+}
+
 // ---- configuration ----------------------------------------------------------------------------------------------------------
 
 void ApiServer::publish_queue(const std::string& name) {
@@ -239,8 +288,12 @@ void ApiServer::publish_queue(const std::string& name) {
   o.fair_weight_nano = q.weight_nano;
   o.admission_mode = q.mode;
   auto rules = a.make<AdmissionCheckRule>(q.checks.size());
-  for (std::size_t i = 0; i < q.checks.size(); ++i) rules[i].name = a.copy(q.checks[i]);
+  for (std::size_t i = 0; i < q.checks.size(); ++i) {
+    rules[i].name = a.copy(q.checks[i]);
+    if (const auto on = q.check_flavors.find(q.checks[i]); on != q.check_flavors.end()) rules[i].on_flavors = view(on->second, a);
+  }
   o.admission_checks = rules;
+  if (q.concurrent.enabled) o.concurrent = view(q.concurrent, a);
   enqueue("queue/" + name, {std::move(arena), o});
 }
 

@@ -74,6 +74,8 @@ struct WorkloadStatus {
   std::vector<std::pair<std::string, std::int32_t>> reclaimable;
   std::optional<std::int32_t> accumulated_exec_seconds;
   std::vector<admission::WorkloadIntent::Eviction> evictions;
+  bool gate_open = false;  ///< Of an Option: its preemption gate.
+  std::vector<admission::WantedOption> options;
 
   [[nodiscard]] const Condition* find(ConditionType type) const;
   [[nodiscard]] bool is_true(ConditionType type) const;
@@ -93,12 +95,31 @@ struct Workload {
   bool active = true, deleting = false, finalizer = true;
   bool elastic = false;
   std::string replacement_for, slice_name;
+  // of families (8691)
+  std::string option_of;             ///< Uid of the Workload that controls it; empty: none does.
+  std::vector<std::string> allowed;  ///< Flavors that it may be assigned; empty: all.
+  bool gated = false;                ///< It carries the preemption gate of an Option.
+  bool parent_marked = false;
   WorkloadStatus status;
 };
 
 struct Quota {
   Amount nominal = 0;
   std::optional<Amount> borrowing_limit, lending_limit;
+};
+
+/// What a ClusterQueue says of concurrent admission (8691 §2.2).
+struct ConcurrentPolicy {
+  bool enabled = false;
+  OnSuccess on_success = OnSuccess::remove_lower;
+  std::string target;  ///< With remove_below_target.
+  struct Option {
+    std::string name;
+    std::int32_t create_delay = 0;
+    std::optional<std::int32_t> delete_delay;
+    std::vector<std::string> flavors;
+  };
+  std::vector<Option> options;  ///< Explicit ones.
 };
 
 /// ClusterQueue or Cohort: quota by flavor and resource.
@@ -114,6 +135,8 @@ struct QuotaHolder {
   StopPolicy stop = StopPolicy::none;
   AdmissionMode mode = AdmissionMode::unset;
   std::vector<std::string> checks;
+  std::map<std::string, std::vector<std::string>> check_flavors;  ///< By check; none: it is for all flavors.
+  ConcurrentPolicy concurrent;
 };
 
 struct LocalQueue {
@@ -125,7 +148,7 @@ struct LocalQueue {
 // ---- the server ------------------------------------------------------------------------------------------------------------
 
 /// A model of the API server on the level of facts: it keeps objects, and for each of them the versions that its watcher has not
-/// been told of yet. Writers are the users (explorer.cpp) and the applier (applier.hpp).
+/// been told of yet. Writers are the users (users.hpp) and the applier (applier.hpp).
 class ApiServer {
  public:
   std::map<std::string, Job> jobs;            ///< By uid.
@@ -158,6 +181,8 @@ class ApiServer {
   void remove_cohort(const std::string& name);
   void remove_local_queue(const std::string& name);
   void remove_flavor(const std::string& name);
+  /// The garbage collector: takes away an Option whose Parent has gone. False: there is none.
+  bool collect_option();
 
   std::string new_uid(const std::string& name) { return name + "-" + std::to_string(++uids_); }
 

@@ -7,6 +7,7 @@ namespace hindsight::explorer {
 using admission::FinalizerIntent;
 using admission::Intent;
 using admission::JobIntent;
+using admission::OptionCreateIntent;
 using admission::QueueStatusIntent;
 using admission::WorkloadAdoptIntent;
 using admission::WorkloadCreateIntent;
@@ -18,7 +19,7 @@ namespace {
 /// metav1.Time: the API stores whole seconds.
 Time stored(Time t) { return t.is_set() ? Time::from_seconds(t.floor_seconds()) : Time::never(); }
 
-WorkloadStatus wanted_status(const WorkloadIntent& i) {
+WorkloadStatus wanted_status(const WorkloadIntent& i, const Workload& w) {
   WorkloadStatus s;
   for (const auto& c : i.conditions) s.conditions.push_back({c.type, c.status, c.reason, c.message, stored(c.last_transition)});
   if (i.has_admission) s.cluster_queue = i.cluster_queue;
@@ -31,6 +32,10 @@ WorkloadStatus wanted_status(const WorkloadIntent& i) {
   s.reclaimable = i.reclaimable;
   s.accumulated_exec_seconds = i.accumulated_exec_seconds;
   s.evictions = i.evictions;
+  s.gate_open = w.status.gate_open;
+  for (const auto& gate : i.gates) s.gate_open = gate.open;
+  s.options = i.options;
+  for (auto& option : s.options) option.last_transition = stored(option.last_transition);
   return s;
 }
 
@@ -50,7 +55,12 @@ void set_counts(std::vector<PodSet>& pod_sets, const Counts& counts) {
 
 bool equal(const WorkloadStatus& a, const WorkloadStatus& b) {
   const auto same_eviction = [](const auto& x, const auto& y) { return x.reason == y.reason && x.cause == y.cause && x.count == y.count; };
-  return a.conditions == b.conditions && a.cluster_queue == b.cluster_queue && a.assignments == b.assignments && a.checks == b.checks &&
+  const auto same_option = [](const auto& x, const auto& y) {
+    return x.name == y.name && x.flavors == y.flavors && x.phase == y.phase && x.message == y.message &&
+           x.last_transition == y.last_transition;
+  };
+  return a.gate_open == b.gate_open && std::equal(a.options.begin(), a.options.end(), b.options.begin(), b.options.end(), same_option) &&
+         a.conditions == b.conditions && a.cluster_queue == b.cluster_queue && a.assignments == b.assignments && a.checks == b.checks &&
          a.has_requeue_state == b.has_requeue_state && a.requeue_count == b.requeue_count && a.requeue_at == b.requeue_at &&
          a.reclaimable == b.reclaimable && a.accumulated_exec_seconds == b.accumulated_exec_seconds &&
          std::equal(a.evictions.begin(), a.evictions.end(), b.evictions.begin(), b.evictions.end(), same_eviction);
@@ -70,6 +80,7 @@ std::string Applier::key_of(const Intent& intent) {
     std::string operator()(const WorkloadAdoptIntent& i) const { return "adopt/" + i.name; }
     std::string operator()(const admission::PodReleaseIntent& i) const { return "pod/" + i.uid; }
     std::string operator()(const admission::PodFailIntent& i) const { return "pod/" + i.uid; }
+    std::string operator()(const admission::OptionCreateIntent& i) const { return "option/" + i.parent_uid + "/" + i.name; }
   };
   return std::visit(Key{}, intent);
 }
@@ -121,16 +132,58 @@ bool Applier::write(ApiServer& server, const WorkloadIntent& i) {
       return true;
     }
   }
-  const WorkloadStatus wanted = wanted_status(i);
-  const bool deactivate = i.set_inactive && w.active;
+  const WorkloadStatus wanted = wanted_status(i, w);
+  const bool switches = i.set_active && *i.set_active != w.active;
   const bool status_only_named = i.conditions.empty() && !i.has_admission && i.release_finalizer;
-  if (!deactivate && !i.release_finalizer && (status_only_named || equal(w.status, wanted))) return true;
-  if (!status_only_named) w.status = wanted;
-  if (deactivate) {
-    w.active = false;
-    ++w.generation;
-  }
+  const bool marks = i.parent_markers && *i.parent_markers != w.parent_marked;
+  const bool changes = !status_only_named && !equal(w.status, wanted);
+  if (!switches && !marks && !i.release_finalizer && !changes) return true;
+  // The status of a member of a family is another write than the rest; that it is a Parent is written first (8691 CA-1).
+  const bool apart = (w.gated || w.parent_marked || marks) && changes && (switches || marks);
+  const auto rest = [&] {
+    if (switches) {
+      w.active = *i.set_active;
+      ++w.generation;
+    }
+    if (marks) w.parent_marked = *i.parent_markers;
+  };
+  if (!apart || marks) rest();
+  if (!status_only_named && (!apart || !marks)) w.status = wanted;
   server.publish(w);
+  return !apart;
+}
+
+bool Applier::write(ApiServer& server, const OptionCreateIntent& i) {
+  for (const auto& [uid, other] : server.workloads) {
+    if (other.name != i.name || other.namespace_ != i.namespace_) continue;
+    if (!server.is_told(ApiServer::key_of(other)) || other.deleting) return false;
+    if (other.option_of != i.parent_uid) refusals_.push_back(i);
+    return true;
+  }
+  const auto parent = server.workloads.find(i.parent_uid);
+  if (parent == server.workloads.end() || parent->second.deleting) return true;
+  if (!server.is_told(ApiServer::key_of(parent->second))) return false;
+  // First it is a Parent for all to see (8691 CA-1); if nobody wants it to be one any more, the Option is wanted no more either.
+  if (!parent->second.parent_marked) return !waiting_.contains("workload/" + i.parent_uid);
+  Workload w;
+  w.name = i.name;
+  w.uid = server.new_uid(i.name);
+  w.created = stored(server.now);
+  w.namespace_ = i.namespace_;
+  w.option_of = i.parent_uid;
+  w.allowed = i.flavors;
+  w.gated = true;
+  w.finalizer = false;
+  w.active = i.active;
+  const Workload& from = parent->second;
+  w.queue = from.queue;
+  w.pod_sets = from.pod_sets;
+  for (auto& p : w.pod_sets) p.min_count.reset();
+  w.priority = from.priority;
+  w.priority_class_kind = from.priority_class_kind;
+  w.priority_class = from.priority_class;
+  w.max_exec_seconds = from.max_exec_seconds;
+  server.publish(server.workloads[w.uid] = w);
   return true;
 }
 
@@ -183,7 +236,7 @@ bool Applier::write(ApiServer& server, const WorkloadReviseIntent& i) {
   w.priority = i.priority;
   w.priority_class_kind = i.priority_class_kind;
   w.priority_class = i.priority_class;
-  if (i.job_uid.empty() == false) w.max_exec_seconds = i.max_exec_seconds.value_or(0);
+  if (!i.job_uid.empty() || w.gated) w.max_exec_seconds = i.max_exec_seconds.value_or(0);
   ++w.generation;
   server.publish(w);
   return true;

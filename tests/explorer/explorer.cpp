@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "admission/state/snapshot.hpp"
 #include "events/json.hpp"
 #include "events/record.hpp"
 #include "tests/admission/decided_afresh.hpp"
@@ -57,6 +58,15 @@ std::string describe(const Domain::Step& step) {
 }
 
 Result<Settings> read_settings(Text text) {
+  constexpr std::string_view family = "family ";
+  if (text.starts_with(family)) {
+    auto with = read_settings(text.substr(family.size()));
+    if (!with) return with;
+    with->concurrent_admission = true;
+    with->short_workload_names = !with->partial_admission;
+    if (with->backoff_base_seconds == 1) with->preemption_right_timeout = Duration::seconds(10);
+    return with;
+  }
   Settings s;
   if (text == "fair") {
     s.fair_sharing = true;
@@ -81,15 +91,16 @@ Result<Settings> read_settings(Text text) {
   return s;
 }
 
-Explorer::Explorer(std::uint64_t seed, bool cycles_hurry)
+Explorer::Explorer(std::uint64_t seed, bool cycles_hurry, Kind kind)
     : cycles_hurry_(cycles_hurry),
+      kind_(kind),
       random_(seed),
       order_(seed ^ 0x5DEECE66DULL),
-      users_(server_, random_),
+      users_(kind == Kind::families ? std::make_unique<FamilyUsers>(server_, random_) : std::make_unique<Users>(server_, random_)),
       leader_(new_driver(false)),
       follower_(new_driver(true)) {
   server_.now = Time::from_seconds(1'700'000'000);
-  if (seed % 4 == 1) users_.resize_often();
+  if (seed % 4 == 1 && !families()) users_->resize_often();
 }
 
 std::string first_field(const LoopDriver& a, const LoopDriver& b) {
@@ -113,9 +124,27 @@ std::unique_ptr<LoopDriver> Explorer::folded(bool shuffled) {
   auto driver = new_driver(shuffled);
   for (const auto& r : history_.records())
     if (auto ok = driver->apply(r.view); !ok) fail("replay: " + ok.error().message);
+  // What a snapshot does not hold of figures that are shown decides nothing, and differs in one that was restored.
+  const bool whole = !families();
   if (driver->state_hash() != leader_->state_hash() ||
-      admission::whole_hash(driver->entities()) != admission::whole_hash(leader_->entities()))
+      (whole && admission::whole_hash(driver->entities()) != admission::whole_hash(leader_->entities())))
     fail("replay gives another state than live:" + difference(*driver, *leader_) + first_field(*driver, *leader_));
+  return driver;
+}
+
+/// From a snapshot that was taken at any time, and the records since.
+std::unique_ptr<LoopDriver> Explorer::restored() {
+  auto driver = new_driver(random_.chance(50));
+  if (snapshots_.empty()) return driver;
+  const Snapshot& from = random_.pick(snapshots_);
+  if (auto ok = admission::SnapshotCodec::read(from.bytes, *driver); !ok) fail("snapshot: " + ok.error().message);
+  bound(driver->entities());
+  driver->forget_touched();
+  for (std::size_t i = from.records; i < history_.records().size(); ++i)
+    if (auto ok = driver->apply(history_.records()[i].view); !ok) fail("replay from a snapshot: " + ok.error().message);
+  if (driver->state_hash() != leader_->state_hash())
+    fail("replay from a snapshot of record " + std::to_string(from.records) +
+         " gives another state than live:" + difference(*driver, *leader_) + first_field(*driver, *leader_));
   return driver;
 }
 
@@ -125,7 +154,8 @@ std::vector<std::string> Explorer::reserved_starts() const {
   for (auto& uid : applier_.being_started()) {
     const auto index = leader_->domain().find_parent(uid);
     const auto* parent = index ? leader_->parent(*index) : nullptr;
-    if (parent != nullptr && std::ranges::any_of(parent->workloads(), [](const auto& w) { return w.reserved(); })) out.push_back(uid);
+    if (parent != nullptr && std::ranges::any_of(parent->workloads(), [](const auto& w) { return w.reserved() && !w.is_made_as_option(); }))
+      out.push_back(uid);
   }
   return out;
 }
@@ -133,13 +163,17 @@ std::vector<std::string> Explorer::reserved_starts() const {
 void Explorer::record(const HistoryRecord& r) {
   at_rest_ = false;
   if (auto finding = queue_rules_.before(*leader_, r.view); !finding.empty()) fail(finding);
+  if (families())
+    if (auto finding = family_rules_.before(*leader_, r.view); !finding.empty()) fail(finding);
   const bool decides = std::holds_alternative<Decisions>(r.view.body);
   const auto starts = reserved_starts();
   for (auto* driver : {leader_.get(), follower_.get()})
     if (auto ok = driver->apply(r.view); !ok) fail(ok.error().message);
   if (decides && !std::ranges::includes(reserved_starts(), starts)) fail("a decision took the quota of a job that is being started");
   if (leader_->state_hash() != follower_->state_hash())
-    fail("another order of delivery gives another state:" + difference(*leader_, *follower_));
+    fail("another order of delivery gives another state:" + difference(*leader_, *follower_) + first_field(*leader_, *follower_));
+  if (families())
+    if (auto finding = family_rules_.after(*leader_, r.view); !finding.empty()) fail(finding);
   if (auto finding = invariants_.check(*leader_, r.view); !finding.empty()) fail(finding);
   if (auto finding = slice_rules_.after(*leader_, r.view); !finding.empty()) fail(finding);
   queue_rules_.after(*leader_, r.view);
@@ -148,6 +182,7 @@ void Explorer::record(const HistoryRecord& r) {
   if (auto finding = pairs_.see(r.view); !finding.empty()) fail(finding);
   applier_.take(leader_->collect_intents());
   follower_->forget_touched();
+  if (families() && random_.chance(2)) snapshots_.push_back({history_.records().size(), admission::SnapshotCodec::write(*leader_)});
 }
 
 // ---- actions ------------------------------------------------------------------------------------------------------------------------
@@ -177,6 +212,10 @@ void Explorer::decide() {
     at_rest_ = true;
     if (!leader_->domain().synced()) return;
     if (auto finding = queue_rules_.check_rest(*leader_); !finding.empty()) fail(finding);
+    if (families()) {
+      if (auto finding = family_rules_.check_rest(*leader_); !finding.empty()) fail(finding);
+      if (!leader_->circling().empty()) fail("at rest something repeats: " + leader_->circling().front());
+    }
     const auto settled = [this](const Symbol& root) { return queue_rules_.settled(root); };
     if (auto finding = slice_rules_.check_rest(*leader_, settled); !finding.empty()) fail(finding);
     if (++rests_ % 16 == 0)
@@ -206,7 +245,7 @@ void Explorer::take_over(std::uint64_t epoch) {
 }
 
 void Explorer::crash() {
-  leader_ = folded(random_.chance(50));
+  leader_ = families() && !snapshots_.empty() && random_.chance(60) ? restored() : folded(random_.chance(50));
   applier_.forget();
   const auto lost = std::move(in_flight_);
   in_flight_.reset();
@@ -215,6 +254,22 @@ void Explorer::crash() {
   if (lost && fate == 0) record(history_.append(*lost, server_.now, old_epoch));  // it had been written
   take_over(old_epoch + 1);
   if (lost && fate == 1) record(history_.append(*lost, server_.now, old_epoch));  // it is written too late: void
+}
+
+void Explorer::step_applier(bool faults) {
+  applier_.step(server_, random_, faults);
+  for (const auto& i : applier_.take_refusals()) {
+    auto arena = std::make_shared<Arena>();
+    WriteRefused o;
+    o.kind = ObjectKind::workload;
+    o.namespace_ = arena->copy(i.namespace_);
+    o.name = arena->copy(i.name);
+    o.uid = arena->copy(i.parent_uid);
+    o.decision_sequence = i.decision_sequence;
+    o.http_status = 409;
+    o.message = "somebody else has the name";
+    record(history_.append(OwnedObservation{std::move(arena), o}, server_.now, epoch_));
+  }
 }
 
 void Explorer::refuse_a_write() {
@@ -242,7 +297,7 @@ void Explorer::refuse_a_write() {
 /// What is kept only to decide faster must not decide: a driver that has just read the log decides the same.
 void Explorer::compare_with_fresh_fold() {
   if (in_flight_ || at_rest_) return;
-  const auto fresh = folded(random_.chance(50));
+  const auto fresh = families() && !snapshots_.empty() && random_.chance(50) ? restored() : folded(random_.chance(50));
   const auto step = fresh->decide();
   decide();
   if (step.has_value() != in_flight_.has_value() || (step && !same_step(*step, *in_flight_)))
@@ -254,19 +309,21 @@ void Explorer::one_action(bool faults) {
   server_.now = server_.now + Duration::millis(static_cast<std::int64_t>(random_.below(1500)));
   ++steps_;
   const auto dice = random_.below(200);
-  if (dice < 34) {
-    users_.act();
+  if (dice < 34 && families() && random_.chance(40)) {
+    observe();  // a family takes more objects and more writes to come to something
+  } else if (dice < 34) {
+    users_->act();
     pairs_.outside_event();
   } else if (dice < 96)
     observe();
   else if (dice < 136)
-    applier_.step(server_, random_, true);
+    step_applier(true);
   else if (dice < 160)
     decide();
   else if (dice < 180)
     append_decision();
   else if (dice < 188)
-    (void)users_.let_run();
+    (void)users_->let_run();
   else if (dice < 195)
     tick();
   else if (dice < 197)
@@ -294,20 +351,22 @@ bool Explorer::go_on_without_users() {
     return true;
   }
   if (applier_.idle()) return false;
-  applier_.step(server_, random_, false);
+  step_applier(false);
   return true;
 }
 
 /// Everybody stops, and nothing that runs ends: all is told, decided and written, and who was to be woken is awake. Whoever still waits
 /// then had better have a reason.
 void Explorer::calm() {
-  users_.resume_local_queues();
+  users_->resume_local_queues();
   pairs_.outside_event();
   constexpr int rounds_max = 4000;
   for (int i = 0; i < rounds_max; ++i) {
-    if (go_on_without_users()) continue;
+    if (go_on_without_users() || users_->end_stops()) continue;
     const Time due = leader_->domain().next_due();
     if (!due.is_set() || due > server_.now + Duration::seconds(2)) {
+      if (families())
+        if (auto finding = family_rules_.check_quiet(*leader_, server_); !finding.empty()) fail(finding);
       if (auto finding = slice_rules_.check_quiet(*leader_); !finding.empty()) fail(finding);
       return;
     }
@@ -319,41 +378,41 @@ void Explorer::calm() {
 }
 
 void Explorer::bring_to_rest() {
-  users_.make_everything_possible();
+  users_->make_everything_possible();
   constexpr int rounds_max = 4000;
   pairs_.outside_event();
   for (int i = 0; i < rounds_max; ++i) {
     if (go_on_without_users()) continue;
-    if (users_.let_run()) continue;
-    if (users_.everything_finished()) return;
+    if (users_->let_run()) continue;
+    if (users_->everything_finished()) return;
     const Time due = leader_->domain().next_due();
     if (due.is_set() && due > leader_->domain().now()) {
       if (due > server_.now) server_.now = due;
       record(history_.append(OwnedObservation{nullptr, TimerFired{}}, server_.now, epoch_));
       continue;
     }
-    if (!users_.waiting_for_luck())
-      fail("nothing is left to do, yet not everything has finished: " + users_.unfinished() + "; next due " + format_rfc3339_micro(due) +
+    if (!users_->waiting_for_luck())
+      fail("nothing is left to do, yet not everything has finished: " + users_->unfinished() + "; next due " + format_rfc3339_micro(due) +
            ", it is " + format_rfc3339_micro(leader_->domain().now()) + "; server " + format_rfc3339_micro(server_.now));
   }
-  fail("the history does not come to an end: " + users_.unfinished());
+  fail("the history does not come to an end: " + users_->unfinished() + "; to be written:" + applier_.waiting());
 }
 
 std::string Explorer::run() {
   try {
     take_over(1);
-    const char* settings[] = {"default", "fair", "impatient", "plain", "sharing"};
-    users_.set_up();
-    record(history_.append(OwnedObservation{nullptr, ConfigurationObserved{settings[random_.below(5)]}}, server_.now, epoch_));
+    users_->set_up();
+    record(history_.append(OwnedObservation{nullptr, ConfigurationObserved{users_->pick_settings()}}, server_.now, epoch_));
     const auto told_first = random_.below(20);
     for (std::size_t i = 0; i < told_first; ++i) observe();
     record(history_.append(OwnedObservation{nullptr, MirrorSynced{}}, server_.now, epoch_));
-    const auto actions = 100 + random_.below(200);
+    const auto actions = (100 + random_.below(200)) * (families() ? 2 : 1);
     for (std::size_t i = 0; i < actions; ++i) one_action(true);
     append_decision();
     calm();
     bring_to_rest();
     (void)folded(true);
+    if (families()) (void)restored();
   } catch (const Failure& f) {
     const auto n = history_.records().size();
     return f.what + " (after record " + std::to_string(n) + ": " + (n == 0 ? "" : events::to_text(history_.records().back().view)) + ")";

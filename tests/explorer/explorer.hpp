@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -11,6 +12,8 @@
 #include "admission/state/state_walk.hpp"
 #include "tests/explorer/api_server.hpp"
 #include "tests/explorer/applier.hpp"
+#include "tests/explorer/family_rules.hpp"
+#include "tests/explorer/family_users.hpp"
 #include "tests/explorer/history.hpp"
 #include "tests/explorer/invariants.hpp"
 #include "tests/explorer/random.hpp"
@@ -33,9 +36,15 @@ struct RecordedDecision {
 /// another order of delivery; users, watcher and applier are models. The constructor's seed determines everything.
 class Explorer {
  public:
-  explicit Explorer(std::uint64_t seed) : Explorer(seed, seed % 4 == 3) {}
+  /// What a history is about.
+  enum class Kind {
+    jobs,      ///< Queues of all shapes, jobs of which many are elastic.
+    families,  ///< Queues with concurrent admission (8691).
+  };
+
+  explicit Explorer(std::uint64_t seed, Kind kind = Kind::jobs) : Explorer(seed, seed % 4 == 3, kind) {}
   /// `cycles_hurry`: see `bound`.
-  Explorer(std::uint64_t seed, bool cycles_hurry);
+  Explorer(std::uint64_t seed, bool cycles_hurry, Kind kind = Kind::jobs);
 
   /// Empty: every check held. Otherwise what was wrong, and after which record.
   [[nodiscard]] std::string run();
@@ -53,6 +62,7 @@ class Explorer {
   [[nodiscard]] std::uint64_t steps() const { return steps_; }  ///< Actions of users, watcher, applier, clock and domain.
   [[nodiscard]] std::size_t parked_looked_at() const { return queue_rules_.looked_at(); }
   [[nodiscard]] const SliceRules::Figures& slices_looked_at() const { return slice_rules_.figures(); }
+  [[nodiscard]] const FamilyRules::Figures& families_looked_at() const { return family_rules_.figures(); }
   [[nodiscard]] const History& history() const { return history_; }
   [[nodiscard]] const std::vector<RecordedDecision>& decisions() const { return decided_; }
   /// From now on, whenever there are a multiple of so many records, the state as text goes into `texts_hash`.
@@ -84,17 +94,28 @@ class Explorer {
   [[nodiscard]] admission::DeliveryOrder shuffled_order();
   [[noreturn]] void fail(const std::string& what) const { throw Failure{what}; }
 
+  void step_applier(bool faults);
+  [[nodiscard]] std::unique_ptr<admission::LoopDriver> restored();
+  [[nodiscard]] bool families() const { return kind_ == Kind::families; }
+
   bool cycles_hurry_;
+  Kind kind_;
   Random random_, order_;  ///< The second one only for orders of delivery.
   ApiServer server_;
-  Users users_;
+  std::unique_ptr<Users> users_;
   Applier applier_;
   History history_;
   Invariants invariants_;
   QueueRules queue_rules_;
   SliceRules slice_rules_;
+  FamilyRules family_rules_;
   EvictionPairs pairs_;
   Look look_;
+  struct Snapshot {
+    std::size_t records = 0;  ///< Of the history that it holds.
+    std::vector<std::byte> bytes;
+  };
+  std::vector<Snapshot> snapshots_;
   std::uint64_t steps_ = 0;
   std::unique_ptr<admission::LoopDriver> leader_, follower_;
   std::optional<admission::Domain::Step> in_flight_;  ///< Decided, not read back yet.

@@ -9,6 +9,8 @@
 #include "admission/queue/cluster_queue.hpp"
 #include "admission/queue/cohort_tree.hpp"
 #include "admission/workload/workload_parent.hpp"
+#include "tests/explorer/family_rules.hpp"
+#include "tests/explorer/holdings.hpp"
 
 namespace hindsight::explorer {
 namespace {
@@ -19,8 +21,6 @@ using admission::StateView;
 using admission::WorkloadParent;
 using admission::WorkloadState;
 
-bool holds_quota(const WorkloadState& w) { return w.reserved() && w.active && !w.finished(); }
-
 /// May it wait in a queue (base-admission §3.1)?
 bool admissible(const WorkloadState& w, const WorkloadParent& parent, const Catalog& catalog) {
   if (!w.active || w.finished() || w.deleting || w.removal_pending || w.reserved() || !w.admission_gated_by.empty()) return false;
@@ -29,17 +29,9 @@ bool admissible(const WorkloadState& w, const WorkloadParent& parent, const Cata
   return lq != nullptr && lq->stop_policy == StopPolicy::none && catalog.queue(lq->cluster_queue) != nullptr;
 }
 
-struct BySymbols {
-  bool operator()(const std::pair<Symbol, Symbol>& a, const std::pair<Symbol, Symbol>& b) const {
-    return a.first != b.first ? ByText{}(a.first, b.first) : ByText{}(a.second, b.second);
-  }
-};
-
-using Usage = std::map<std::pair<Symbol, Symbol>, Amount, BySymbols>;
-
 struct Books {
   std::map<Symbol, std::multiset<std::string>, ByText> pending, reserving;
-  std::map<Symbol, Usage, ByText> usage;
+  std::map<Symbol, Amounts, ByText> usage;
 };
 
 Books expected_books(const StateView& state) {
@@ -51,17 +43,29 @@ Books expected_books(const StateView& state) {
     for (std::size_t n = 0; n < parent->workloads().size(); ++n) {
       const auto& w = parent->workloads()[n];
       const auto* replaced = parent->replaced_by(n, state.domain().context());
-      if (holds_quota(w)) {
+      if (w.family && w.family->hold) {
+        const Symbol q = w.family->hold->cluster_queue;
+        b.reserving[q].insert(w.uid.text());
+        for (const auto& [cell, amount] : kept_for_migration(*parent, w)) b.usage[q][cell] += amount;
+      }
+      if (const Symbol q = family_queue_of(*parent, w, state); !q.empty()) b.pending[q].insert(w.uid.text());
+      if (holds_quota(*parent, w, catalog)) {
         const Symbol q = w.admission->cluster_queue;
         b.reserving[q].insert(w.uid.text());
         const auto reservation = admission::make_reservation(w, admission::make_info(w, catalog, {}, replaced), replaced);
         for (const auto& charge : reservation->charges) b.usage[q][{charge.flavor, charge.resource}] += charge.amount;
-      } else if (admissible(w, *parent, catalog) && !parent->withheld(n, state.domain().context())) {
+      } else if (part_of(*parent, w) == Part::plain && !wants_options(w, catalog) && admissible(w, *parent, catalog) &&
+                 !parent->withheld(n, state.domain().context())) {
         b.pending[catalog.local_queue(w.namespace_, w.queue_name)->cluster_queue].insert(w.uid.text());
       }
     }
   }
   return b;
+}
+
+Amounts nonzero(Amounts amounts) {
+  std::erase_if(amounts, [](const auto& one) { return one.second == 0; });
+  return amounts;
 }
 
 std::string list(const std::multiset<std::string>& uids) {
@@ -78,7 +82,7 @@ std::string check_books(const StateView& state) {
     const std::string text(name.text());
     if (q == nullptr) return "ClusterQueue " + text + " is observed but has no entity";
     std::multiset<std::string> pending, reserving;
-    Usage usage;
+    Amounts usage;
     for (const auto& w : q->waiting()) pending.insert(w.workload->uid.text());
     for (const auto& r : q->reservations()) {
       reserving.insert(r->workload->uid.text());
@@ -96,7 +100,7 @@ std::string check_books(const StateView& state) {
     if (reserving != expected(books.reserving))
       return "ClusterQueue " + text + ": reserving " + list(reserving) + ", by their states " + list(expected(books.reserving));
     const auto it = books.usage.find(name);
-    if (usage != (it == books.usage.end() ? Usage{} : it->second))
+    if (nonzero(usage) != (it == books.usage.end() ? Amounts{} : nonzero(it->second)))
       return "ClusterQueue " + text + ": its charges differ from what the Workloads' states say";
 
     const Symbol root = state.domain().catalog()->root_of(name);
@@ -117,8 +121,8 @@ std::string check_books(const StateView& state) {
 }
 
 /// Every (flavor, resource) that any queue or cohort of the catalog names.
-std::set<std::pair<Symbol, Symbol>, BySymbols> all_pairs(const Catalog& catalog) {
-  std::set<std::pair<Symbol, Symbol>, BySymbols> out;
+std::set<std::pair<Symbol, Symbol>, ByNames> all_pairs(const Catalog& catalog) {
+  std::set<std::pair<Symbol, Symbol>, ByNames> out;
   const auto take = [&](const auto& config) {
     for (const auto& g : config.groups)
       for (const auto& f : g.flavors)
@@ -150,7 +154,7 @@ std::string check_slices(const StateView& state) {
     const auto& pending = workloads[chain.pending];
     const auto* queue = pending.reserved() && pending.active && holder.active ? state.queue(holder.admission->cluster_queue) : nullptr;
     if (queue == nullptr || pending.admission->cluster_queue != holder.admission->cluster_queue) continue;
-    std::map<std::pair<Symbol, Symbol>, Amount, BySymbols> larger, held;
+    std::map<std::pair<Symbol, Symbol>, Amount, ByNames> larger, held;
     for (const auto* w : {&holder, &pending})
       for (const auto& p : admission::effective_usage(*w))
         for (const auto& [resource, flavor] : p.flavors)

@@ -10,6 +10,7 @@
 #include "admission/queue/cluster_queue.hpp"
 #include "admission/queue/cohort_tree.hpp"
 #include "admission/workload/workload_parent.hpp"
+#include "tests/explorer/holdings.hpp"
 
 namespace hindsight::explorer {
 namespace {
@@ -19,14 +20,6 @@ using admission::PodSetReservation;
 using admission::StateView;
 using admission::WorkloadParent;
 using admission::WorkloadState;
-
-struct ByNames {
-  bool operator()(const std::pair<Symbol, Symbol>& a, const std::pair<Symbol, Symbol>& b) const {
-    return a.first != b.first ? ByText{}(a.first, b.first) : ByText{}(a.second, b.second);
-  }
-};
-/// Flavor and resource → amount.
-using Amounts = std::map<std::pair<Symbol, Symbol>, Amount, ByNames>;
 
 bool is_unfinished(const WorkloadState& w) { return !w.finished() && !w.deleting && !w.removal_pending; }
 
@@ -59,14 +52,7 @@ std::int32_t counted_pods(const WorkloadState& w, const PodSetReservation& p) {
 }
 
 /// EJ-31, summed over pod sets.
-Amounts held_by(const WorkloadState& w) {
-  Amounts out;
-  for (const auto& p : w.admission->pod_sets)
-    for (const auto& [resource, total] : p.usage)
-      if (const auto flavor = flavor_of(p, resource); flavor && p.count > 0)
-        out[{*flavor, resource}] += total / p.count * counted_pods(w, p);
-  return out;
-}
+Amounts held_by(const WorkloadState& w) { return amounts_of(*w.admission, w); }
 
 std::vector<const WorkloadState*> unfinished_slices(const WorkloadParent& parent) {
   std::vector<const WorkloadState*> out;
@@ -92,7 +78,9 @@ std::map<Symbol, Amounts, ByText> expected_usage(const StateView& state) {
     const auto* parent = state.parent(i);
     if (parent == nullptr) continue;
     for (const auto& w : parent->workloads()) {
-      if (!holds(w)) continue;
+      if (w.family && w.family->hold)
+        for (const auto& [cell, amount] : kept_for_migration(*parent, w)) out[w.family->hold->cluster_queue][cell] += amount;
+      if (!holds_quota(*parent, w, *state.domain().catalog())) continue;
       auto& usage = out[w.admission->cluster_queue];
       Amounts mine = held_by(w);
       // Both together hold the larger of the two (EJ-45).

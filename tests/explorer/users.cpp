@@ -388,6 +388,22 @@ void Users::act() {
     judge_checks();
 }
 
+Text Users::pick_settings() {
+  const char* settings[] = {"default", "fair", "impatient", "plain", "sharing"};
+  return settings[random_.below(5)];
+}
+
+/// A Workload without a job: its maker ends the eviction.
+bool Users::end_eviction(Workload& w) {
+  if (!w.status.is_true(ConditionType::evicted) || w.status.cluster_queue.empty()) return false;
+  w.status.cluster_queue.clear();
+  w.status.assignments.clear();
+  set(w.status, ConditionType::quota_reserved, ConditionStatus::false_, "Pending", "evicted", server_.now);
+  set(w.status, ConditionType::admitted, ConditionStatus::false_, "NoReservation", "evicted", server_.now);
+  server_.publish(w);
+  return true;
+}
+
 bool Users::let_run() {
   for (auto& [uid, j] : server_.jobs) {
     if (j.finished) continue;
@@ -409,16 +425,8 @@ bool Users::let_run() {
     }
   }
   for (auto& [uid, w] : server_.workloads) {
-    if (!w.job_uid.empty() || w.status.is_true(ConditionType::finished)) continue;
-    if (w.status.is_true(ConditionType::evicted) && !w.status.cluster_queue.empty()) {
-      // a Workload without a job: its maker ends the eviction
-      w.status.cluster_queue.clear();
-      w.status.assignments.clear();
-      set(w.status, ConditionType::quota_reserved, ConditionStatus::false_, "Pending", "evicted", server_.now);
-      set(w.status, ConditionType::admitted, ConditionStatus::false_, "NoReservation", "evicted", server_.now);
-      server_.publish(w);
-      return true;
-    }
+    if (!w.job_uid.empty() || !w.option_of.empty() || w.status.is_true(ConditionType::finished)) continue;
+    if (end_eviction(w)) return true;
     if (w.status.is_true(ConditionType::admitted) && !w.status.is_true(ConditionType::evicted) && random_.chance(40)) {
       finish(w);
       return true;
@@ -465,16 +473,11 @@ void Users::make_everything_possible() {
     }
 }
 
-namespace {
-
-/// Inactive, or deactivated for a reason and active again, which opens no gate (D3).
-bool stays_away(const Workload& w) {
+bool Users::stays_away(const Workload& w) {
   if (!w.active) return true;
   const auto* requeued = w.status.find(ConditionType::requeued);
   return requeued != nullptr && requeued->status == ConditionStatus::false_ && requeued->reason.starts_with("DeactivatedDueTo");
 }
-
-}  // namespace
 
 std::string Users::unfinished() const {
   const auto inactive = [&](const std::string& job_uid) {
@@ -485,7 +488,7 @@ std::string Users::unfinished() const {
   for (const auto& [uid, j] : server_.jobs)
     if (!j.finished && !inactive(uid)) out += " job " + uid;
   for (const auto& [uid, w] : server_.workloads)
-    if (!w.status.is_true(ConditionType::finished) && !stays_away(w) && !w.deleting) out += " workload " + uid;
+    if (w.option_of.empty() && !w.status.is_true(ConditionType::finished) && !stays_away(w) && !w.deleting) out += " workload " + uid;
   return out;
 }
 
@@ -495,7 +498,8 @@ bool Users::waiting_for_luck() const {
   for (const auto& [uid, j] : server_.jobs)
     if (!j.finished && !j.suspended) return true;
   for (const auto& [uid, w] : server_.workloads)
-    if (w.job_uid.empty() && !w.status.is_true(ConditionType::finished) && w.status.is_true(ConditionType::admitted)) return true;
+    if (w.job_uid.empty() && w.option_of.empty() && !w.status.is_true(ConditionType::finished) && w.status.is_true(ConditionType::admitted))
+      return true;
   return false;
 }
 

@@ -12,25 +12,32 @@ class Users {
   void resize_often() { resize_often_ = true; }
 
   Users(ApiServer& server, Random& random) : server_(server), random_(random) {}
+  Users(const Users&) = delete;
+  Users& operator=(const Users&) = delete;
+  virtual ~Users() = default;
 
   /// The first configuration: flavors, cohorts, queues, classes, checks.
-  void set_up();
+  virtual void set_up();
+  /// What is configured first, for `read_settings`.
+  [[nodiscard]] virtual Text pick_settings();
   /// Somebody does something.
-  void act();
+  virtual void act();
   /// What happens in a cluster that is left alone: pods start and end, jobs finish, evictions are completed. True if there was something.
-  bool let_run();
+  virtual bool let_run();
+  /// Of that only what ends a stop: pods end, evictions are completed.
+  virtual bool end_stops() { return false; }
   /// Those that were stopped or taken away are there and run.
   void resume_local_queues();
   /// Quota for all, no stops, no checks: from now on every job can be admitted.
-  void make_everything_possible();
+  virtual void make_everything_possible();
   /// True when all jobs have finished, but those that were deactivated.
   [[nodiscard]] bool everything_finished() const;
   /// Something runs that `let_run` would have ended, had the dice been kinder.
   [[nodiscard]] bool waiting_for_luck() const;
   /// For messages: the names of what has not finished.
-  [[nodiscard]] std::string unfinished() const;
+  [[nodiscard]] virtual std::string unfinished() const;
 
- private:
+ protected:
   void create_job();
   void create_workload();
   void change_job();
@@ -44,8 +51,11 @@ class Users {
   void change_classes_and_checks();
   void judge_checks();
   void finish(Workload& w);
+  bool end_eviction(Workload& w);
   [[nodiscard]] std::vector<PodSet> random_pod_sets();
   [[nodiscard]] QuotaHolder random_quota(const std::string& name);
+  /// Inactive, or deactivated for a reason and active again, which opens no gate (D3).
+  [[nodiscard]] static bool stays_away(const Workload& w);
   template <class T>
   [[nodiscard]] T* any(std::map<std::string, T>& objects) {
     if (objects.empty()) return nullptr;

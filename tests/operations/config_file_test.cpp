@@ -262,6 +262,39 @@ clientConnection: {qps: -1.5, burst: 7}
   EXPECT_EQ(c.client_burst, 7);
 }
 
+// 8691 §2.1, CA-74, V3: the gate is off, the right to preempt lasts five minutes, and sixteen Options are enough unless said.
+TEST(ConfigFileTest, ConcurrentAdmissionIsOffUnlessSwitchedOn) {
+  const auto usual = settings("");
+  EXPECT_FALSE(usual.concurrent_admission);
+  EXPECT_FALSE(usual.short_workload_names);
+  EXPECT_EQ(usual.preemption_right_timeout, Duration::seconds(300));
+  EXPECT_EQ(good("").max_options, 16U);
+  EXPECT_EQ(events::read_settings("")->preemption_right_timeout, Duration::seconds(300));
+  EXPECT_FALSE(events::read_settings("")->concurrent_admission);
+
+  const std::string on =
+      "featureGates: {ConcurrentAdmission: true, ShortWorkloadNames: true}\nhindsight: {maxOptions: 64, preemptionRightTimeout: 90s}\n";
+  EXPECT_TRUE(settings(on).concurrent_admission);
+  EXPECT_TRUE(settings(on).short_workload_names);
+  EXPECT_EQ(settings(on).preemption_right_timeout, Duration::seconds(90));
+  EXPECT_EQ(good(on).max_options, 64U);
+  EXPECT_TRUE(good(on).warnings.empty());
+  EXPECT_EQ(settings("hindsight: {preemptionRightTimeout: 0s}\n").preemption_right_timeout, Duration{0}) << "never";
+  EXPECT_EQ(good("hindsight: {maxOptions: 1}\n").max_options, 1U);
+
+  const auto told = good("hindsight: {maxOptions: 1, preemptionRightTimeout: 1s}\n").warnings;
+  for (const char* field : {"maxOptions", "preemptionRightTimeout"})
+    EXPECT_NE(std::find(told.begin(), told.end(),
+                        "hindsight." + std::string(field) + " has no effect: the feature gate ConcurrentAdmission is off"),
+              told.end())
+        << field;
+  // A scenario's own configuration is judged by nobody else.
+  for (const char* bad : {"0", "65", "-1", "1.5", "\"2\"", "true"})
+    EXPECT_FALSE(events::read_settings(R"({"hindsight":{"maxOptions":)" + std::string(bad) + "}}").has_value()) << bad;
+  for (const char* bad : {"\"-1s\"", "\"5\"", "300", "\"never\"", "\"\""})
+    EXPECT_FALSE(events::read_settings(R"({"hindsight":{"preemptionRightTimeout":)" + std::string(bad) + "}}").has_value()) << bad;
+}
+
 // Who makes jobs as parts of other jobs: only the webhooks ask, so it is no part of what decisions follow from.
 TEST(ConfigFileTest, ControllersAreThoseOfTheFileOrTheUsualOnes) {
   const auto usual = good("").controllers;
@@ -542,6 +575,17 @@ constexpr FieldCase field_cases[] = {
     {"hindsight: {topologyMetrics: 2}", "hindsight: {topologyMetrics: 17}", "hindsight.topologyMetrics", "equal to 16"},
     {"hindsight: {topologyProfile: Compact}", "hindsight: {topologyProfile: compact}", "hindsight.topologyProfile", "\"Compact\""},
     {"hindsight: {topologyProfile: Kueue}", "hindsight: {topologyProfile: true}", "hindsight.topologyProfile", "string"},
+    {"hindsight: {maxOptions: 1}", "hindsight: {maxOptions: 0}", "hindsight.maxOptions", "equal to 1"},
+    {"hindsight: {maxOptions: 64}", "hindsight: {maxOptions: 65}", "hindsight.maxOptions", "equal to 64"},
+    {"hindsight: {maxOptions: 16}", "hindsight: {maxOptions: many}", "hindsight.maxOptions", "whole number"},
+    {"hindsight: {preemptionRightTimeout: 0s}", "hindsight: {preemptionRightTimeout: -1s}", "hindsight.preemptionRightTimeout",
+     "at least 0"},
+    {"hindsight: {preemptionRightTimeout: 1h}", "hindsight: {preemptionRightTimeout: 5}", "hindsight.preemptionRightTimeout",
+     "must be a string"},
+    {"hindsight: {preemptionRightTimeout: 5m}", "hindsight: {preemptionRightTimeout: never}", "hindsight.preemptionRightTimeout",
+     "at least 0"},
+    {"featureGates: {ConcurrentAdmission: true}", "featureGates: {ConcurrentAdmission: 'true'}", "featureGates.ConcurrentAdmission",
+     "true or false"},
     {"hindsight: {}", "hindsight: {reactivationBath: 1s}", "hindsight.reactivationBath", "reactivationBatch"},
 };
 

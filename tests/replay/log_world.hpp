@@ -311,7 +311,7 @@ class LogWorld {
       std::vector<ConditionFacts> conditions;
       for (const auto& c : i.conditions) conditions.push_back({c.type, c.status, keep(c.reason), keep(c.message), c.last_transition});
       w.conditions = arena_.copy(conditions);
-      if (i.set_inactive) w.active = false;
+      if (i.set_active) w.active = *i.set_active;
       w.has_admission = i.has_admission;
       w.admission_cluster_queue = keep(i.cluster_queue);
       auto assignments = arena_.make<PodSetAssignmentFacts>(i.assignments.size());

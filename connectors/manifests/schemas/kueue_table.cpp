@@ -67,6 +67,10 @@ std::string_view kueue_table() {
         mode!             enum=TryPreferredFlavors|RetainFirstAdmission
         constraints
           lastAcceptableFlavorName  dns
+          explicitVariants  list(name) max=16
+            name!         label
+            createDelaySeconds, maxDeleteDelaySeconds  int32 min=0
+            allowedResourceFlavors!  set<dns> min=1 max=64
     fairSharing           @FairSharing
     flavorFungibility     object default={}
       preference          enum=BorrowingOverPreemption|PreemptionOverBorrowing
@@ -191,7 +195,7 @@ std::string_view kueue_table() {
     nominatedClusterNames  list<string> max=20
     options               list(name) max=64
       name!               string min=1 max=253
-      resourceFlavors     list<string> max=64
+      resourceFlavors     list<dns> max=64
       state!              enum=Pending|Admitted|Deactivated|Finished
       message             string max=32768
       lastTransitionTime!  time

@@ -81,6 +81,21 @@ bool sets_borrowing_limit(const Json& spec) {
   return false;
 }
 
+/// 8691 V5 and V7.
+void check_concurrent_admission(const Json& spec, Findings& findings) {
+  const Json& migration = member(spec, "concurrentAdmissionPolicy", "migration");
+  if (!member(migration, "constraints").is_null() && member(migration, "mode") != "TryPreferredFlavors")
+    findings.forbidden("spec.concurrentAdmissionPolicy.migration.constraints",
+                       R"(may only be set when migration.mode is "TryPreferredFlavors" (got "RetainFirstAdmission"))");
+  const Json& form = member(spec, "concurrentAdmission");
+  const bool wants_target = member(form, "onSuccess") == "RemoveBelowTarget";
+  const bool has_target = !member(form, "removeBelowTargetConfig").is_null();
+  if (wants_target && !has_target)
+    findings.required("spec.concurrentAdmission.removeBelowTargetConfig", R"(must be set when onSuccess is "RemoveBelowTarget")");
+  if (has_target && !wants_target)
+    findings.forbidden("spec.concurrentAdmission.removeBelowTargetConfig", R"(may only be set when onSuccess is "RemoveBelowTarget")");
+}
+
 void check_cluster_queue(const ObjectView& now, Findings& findings) {
   const Json& spec = now.spec;
   if (!spec.is_object()) return;
@@ -95,6 +110,7 @@ void check_cluster_queue(const ObjectView& now, Findings& findings) {
   const Json& borrow = member(preemption, "borrowWithinCohort");
   if (member(preemption, "reclaimWithinCohort") == "Never" && !borrow.is_null() && member(borrow, "policy") != "Never")
     findings.invalid("spec.preemption", preemption, "reclaimWithinCohort=Never and borrowWithinCohort.Policy!=Never");
+  check_concurrent_admission(spec, findings);
   check_resource_groups(spec, findings);
 }
 

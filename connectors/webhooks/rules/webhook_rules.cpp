@@ -261,16 +261,6 @@ void check_cluster_name(const ObjectView& now, const ObjectView& before, Finding
     findings.invalid("status.clusterName", Json(name), "when setting clusterName it must be one of the nominatedClusterNames");
 }
 
-/// Flavors that the Workload holds stay allowed (8691 V13).
-void check_constraints(const ObjectView& now, const ObjectView& before, Findings& findings) {
-  const Json& allowed = member(now.spec, "admissionConstraints", "allowedResourceFlavors");
-  if (allowed.empty() || allowed == member(before.spec, "admissionConstraints", "allowedResourceFlavors")) return;
-  for (const auto& assignment : member(member(now.status, "admission"), "podSetAssignments"))
-    for (const auto& flavor : member(assignment, "flavors"))
-      if (std::find(allowed.begin(), allowed.end(), flavor) == allowed.end())
-        return findings.invalid("spec.admissionConstraints", allowed, "must keep the assigned flavors while quota is reserved");
-}
-
 /// The syntax of what is copied into pods.
 void check_pod_metadata(const Json& holder, const char* labels, const std::string& field, bool values_too, Findings& findings) {
   const Json& map = member(holder, labels);
@@ -351,7 +341,7 @@ void check_workload(const ObjectView& now, const ObjectView& before, const Surro
   check_reclaimable(now, before, reserved && was_reserved, elastic, findings);
   if (!before.exists()) return;
   check_cluster_name(now, before, findings);
-  if (reserved && was_reserved) check_constraints(now, before, findings);
+  if (reserved && was_reserved) check_flavor_constraints(now, before, around, findings);
 }
 
 }  // namespace

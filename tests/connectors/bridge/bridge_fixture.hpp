@@ -72,6 +72,7 @@ class BridgeTest : public ::testing::Test, private Cluster {
   int queues_seen_ = 0;
   int refusals_seen_ = 0;
   std::vector<std::string> refused_;  ///< "NAME STATUS MESSAGE by DECISION".
+  std::vector<std::string> refused_uids_;
   int departures_ = 0;
   int synced_ = 0;
   std::vector<std::string> notices_;
@@ -93,6 +94,7 @@ class BridgeTest : public ::testing::Test, private Cluster {
     if (std::holds_alternative<MirrorSynced>(o)) ++synced_;
     if (const auto* r = std::get_if<WriteRefused>(&o)) {
       ++refusals_seen_;
+      refused_uids_.emplace_back(r->uid);
       refused_.push_back(std::string(r->name) + " " + std::to_string(r->http_status) + " " + std::string(r->message) + " by " +
                          std::to_string(r->decision_sequence));
     }

@@ -299,7 +299,7 @@ TEST_F(BridgeTest, ALongRefusalKeepsItsEnd) {
   intent.uid = "uid-w";
   intent.namespace_ = "ns";
   intent.name = "w";
-  intent.set_inactive = true;
+  intent.set_active = false;
   bridge_.want({intent});
   answer(422, Json{{"kind", "Status"}, {"message", "spec.template: Invalid value: {" + std::string(100'000, 'x') + "}: field is immutable"}}
                   .dump());

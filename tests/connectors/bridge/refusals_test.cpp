@@ -21,7 +21,7 @@ class Refusals : public test::BridgeTest {
     out.uid = "uid-w";
     out.namespace_ = "ns";
     out.name = "w";
-    out.set_inactive = true;
+    out.set_active = false;
     out.decision_sequence = decision;
     return out;
   }

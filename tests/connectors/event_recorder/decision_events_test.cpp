@@ -353,5 +353,79 @@ TEST_F(DecisionEventsTest, OtherPartsRaiseEventsWithTheRightType) {
   EXPECT_EQ(job_event(job, "Suspended", "m", now_).type, &types::job);
 }
 
+// ---- families of concurrent admission (8691 §2.9) --------------------------------------------------------------------------------
+
+constexpr WorkloadRef option{.uid = "o1", .namespace_ = "ns", .name = "job-a-12345-option-spot"};
+
+class FamilyEventsTest : public DecisionEventsTest {
+ protected:
+  FamilyEventsTest() { facts_["o1"] = pending("o1", "ns", "job-a-12345-option-spot"); }
+  std::vector<std::string> reporters(const std::vector<Event>& decided) const {
+    std::vector<std::string> out;
+    for (const auto& e : events(decided)) out.push_back(e.component);
+    return out;
+  }
+};
+
+// CA-3, CA-20, CA-70, CA-115: each with its reporter, on the Parent or on the Option
+TEST_F(FamilyEventsTest, WhatBecomesOfAnOptionIsTold) {
+  facts_["o1"].active = false;
+  const std::vector<Event> decided{
+      OptionRequested{.workload = workload, .name = option.name, .option = "spot"},
+      OptionSwitched{.workload = option, .parent = workload, .message = "Variant Workload deactivated due to a reason"},
+      PreemptionGateChanged{.workload = option, .parent = workload, .open = true},
+      PreemptionGateChanged{.workload = option, .parent = workload},
+      WorkloadRemoved{.workload = option,
+                      .message = "Variant Workload \"ns/job-a-12345-option-spot\" deleted; flavor \"spot\" no longer in ClusterQueue",
+                      .parent = workload}};
+  EXPECT_EQ(texts(decided),
+            (Texts{"Normal Workload ns/job-a-12345 CreatedVariant: Variant Workload \"ns/job-a-12345-option-spot\" created",
+                   "Normal Workload ns/job-a-12345-option-spot DeactivatedVariant: Variant Workload deactivated due to a reason",
+                   "Normal Workload ns/job-a-12345-option-spot PreemptionUngatedVariant: Opened preemption gate for variant workload "
+                   "\"ns/job-a-12345-option-spot\"",
+                   "Normal Workload ns/job-a-12345 DeletedVariant: Variant Workload \"ns/job-a-12345-option-spot\" deleted; flavor "
+                   "\"spot\" no longer in ClusterQueue"}));
+  EXPECT_EQ(reporters(decided), Texts(4, "concurrent-admission-controller"));
+
+  facts_["o1"].active = true;
+  EXPECT_EQ(texts({OptionSwitched{.workload = option,
+                                  .parent = workload,
+                                  .active = true,
+                                  .message = "Variant Workload activated due to no other Variant being admitted"}}),
+            (Texts{"Normal Workload ns/job-a-12345-option-spot ActivatedVariant: Variant Workload activated due to no other Variant being "
+                   "admitted"}));
+}
+
+// CA-41, CA-42: the Parent's admission, and the start of its job
+TEST_F(FamilyEventsTest, TheAdmissionOfAParentNamesItsOption) {
+  reserve("u1", now_, true);
+  EXPECT_EQ(texts({OptionAdmitted{workload, option}}),
+            (Texts{"Normal Workload ns/job-a-12345 Admitted: The variant job-a-12345-option-spot is admitted",
+                   "Normal Job ns/a Started: Admitted by clusterQueue cq"}));
+}
+
+// CA-44: the eviction tells of a migration; CA-126: the end of an attempt without reservation is told by DeactivatedVariant alone
+TEST_F(FamilyEventsTest, AMigrationIsToldByTheEviction) {
+  const std::string why = "Evicted to accommodate a workload (UID: o2) due to migration to more favorable resource flavor";
+  const MigrationStarted migration{.workload = other, .parent = workload, .from = option, .cluster_queue = "cq"};
+  const WorkloadEvicted eviction{.workload = option, .reason = "FlavorMigration", .message = why};
+  EXPECT_TRUE(texts({migration, eviction}).empty()) << "it held nothing";
+  reserve("o1", Time::from_seconds(1010), true);
+  EXPECT_EQ(texts({migration, eviction}), (Texts{"Normal Workload ns/job-a-12345-option-spot EvictedDueToFlavorMigration: " + why}));
+}
+
+// What is void, and what has no event of its own
+TEST_F(FamilyEventsTest, OfTheRestNothingIsTold) {
+  EXPECT_TRUE(
+      texts({FamilyFormed{workload}, FamilyDissolved{workload, "m"}, FamilyReset{workload, "m"}, OptionAdopted{option, workload, workload},
+             OptionAdmitted{workload, option}, OptionSwitched{.workload = option, .parent = workload, .message = "m"}})
+          .empty());
+  facts_.clear();
+  EXPECT_TRUE(texts({OptionRequested{.workload = workload, .name = "n"}, OptionSwitched{.workload = option, .parent = workload},
+                     PreemptionGateChanged{.workload = option, .parent = workload, .open = true},
+                     WorkloadRemoved{.workload = option, .message = "m", .parent = workload}})
+                  .empty());
+}
+
 }  // namespace
 }  // namespace hindsight::connectors

@@ -22,5 +22,14 @@ TEST(Text, KnowsLabelValuesAndDnsLabels) {
   for (const auto* text : {"", "Team", "a.b", "-a", "a-"}) EXPECT_FALSE(is_dns_label(text)) << text;
 }
 
+// CA-13
+TEST(Text, SplitsAtCommas) {
+  using Parts = std::vector<std::string_view>;
+  for (const auto* text : {"", ",", " ", " , ,\t"}) EXPECT_EQ(comma_separated(text), Parts{}) << text;
+  EXPECT_EQ(comma_separated("a"), Parts{"a"});
+  EXPECT_EQ(comma_separated("a,b"), (Parts{"a", "b"}));
+  EXPECT_EQ(comma_separated(" a ,\tb c\t,,a, "), (Parts{"a", "b c", "a"}));
+}
+
 }  // namespace
 }  // namespace hindsight::connectors

@@ -77,6 +77,23 @@ std::vector<Case> texts() {
        "metadata.annotations[kueue.x-k8s.io/admission-gated-by]"},
       {limits::gate_list, types::job, "/metadata/annotations/kueue.x-k8s.io~1admission-gated-by", names,
        "metadata.annotations[kueue.x-k8s.io/admission-gated-by]"},
+      {limits::flavor_list, types::workload, "/metadata/annotations/kueue.x-k8s.io~1workload-allowed-resource-flavors",
+       [](std::size_t n) { return std::string(n - 1, ' ') + "f"; },
+       "metadata.annotations[kueue.x-k8s.io/workload-allowed-resource-flavors]"},
+      {limits::name, types::workload, "/metadata/annotations/kueue.x-k8s.io~1workload-allowed-resource-flavors",
+       [](std::size_t n) { return "f, " + letters(n); }, "metadata.annotations[kueue.x-k8s.io/workload-allowed-resource-flavors]"},
+      {limits::name, types::workload, "/spec/admissionConstraints/allowedResourceFlavors/0", names,
+       "spec.admissionConstraints.allowedResourceFlavors[0]"},
+      {limits::dns_label, types::workload, "/spec/preemptionGates/0/name", names, "spec.preemptionGates[0].name"},
+      {limits::dns_label, types::workload, "/status/preemptionGates/0/name", names, "status.preemptionGates[0].name"},
+      {limits::name, types::workload, "/status/options/0/name", names, "status.options[0].name"},
+      {limits::name, types::workload, "/status/options/0/resourceFlavors/0", names, "status.options[0].resourceFlavors[0]"},
+      {limits::dns_label, types::cluster_queue, "/spec/concurrentAdmission/explicitOptions/0/name", names,
+       "spec.concurrentAdmission.explicitOptions[0].name"},
+      {limits::name, types::cluster_queue, "/spec/concurrentAdmission/explicitOptions/0/allowedResourceFlavors/0", names,
+       "spec.concurrentAdmission.explicitOptions[0].allowedResourceFlavors[0]"},
+      {limits::name, types::cluster_queue, "/spec/concurrentAdmission/removeBelowTargetConfig/targetResourceFlavor", names,
+       "spec.concurrentAdmission.removeBelowTargetConfig.targetResourceFlavor"},
       {limits::json_annotation, types::workload, "/metadata/annotations/hindsight.dev~1resource-bounds",
        [](std::size_t n) { return "[" + std::string(n - 2, ' ') + "]"; }, "metadata.annotations[hindsight.dev/resource-bounds]"},
       {limits::json_annotation, types::job, "/metadata/annotations/hindsight.dev~1resource-bounds",
@@ -109,6 +126,7 @@ std::vector<Case> lists_of_workloads() {
     });
   };
   const auto requirement = [](std::size_t) { return Json{{"key", "a"}, {"operator", "Exists"}}; };
+  const auto flavors = [](std::size_t n) { return list_of(n, [](std::size_t i) { return "f" + std::to_string(i); }); };
   return {
       {limits::owner_references, types::workload, "/metadata/ownerReferences",
        [](std::size_t n) {
@@ -168,6 +186,21 @@ std::vector<Case> lists_of_workloads() {
                              return Json{{"reason", "Preempted"}, {"count", 1}};
                            }); },
        "status.schedulingStats.evictions"},
+      {limits::allowed_flavors, types::workload, "/spec/admissionConstraints/allowedResourceFlavors", flavors,
+       "spec.admissionConstraints.allowedResourceFlavors"},
+      {limits::allowed_flavors, types::workload, "/metadata/annotations/kueue.x-k8s.io~1workload-allowed-resource-flavors",
+       [](std::size_t n) {
+         std::string out;
+         for (std::size_t i = 0; i < n; ++i) out += "f" + std::to_string(i) + ", ,";  // blank ones do not count
+         return out;
+       },
+       "metadata.annotations[kueue.x-k8s.io/workload-allowed-resource-flavors]"},
+      {limits::allowed_flavors, types::workload, "/status/options/0/resourceFlavors", flavors, "status.options[0].resourceFlavors"},
+      {limits::preemption_gates, types::workload, "/spec/preemptionGates", [=](std::size_t n) { return list_of(n, named); },
+       "spec.preemptionGates"},
+      {limits::preemption_gates, types::workload, "/status/preemptionGates", [=](std::size_t n) { return list_of(n, named); },
+       "status.preemptionGates"},
+      {limits::options, types::workload, "/status/options", [=](std::size_t n) { return list_of(n, named); }, "status.options"},
   };
 }
 
@@ -189,6 +222,10 @@ std::vector<Case> lists_of_configuration() {
        "spec.admissionChecksStrategy.admissionChecks"},
       {limits::check_flavors, types::cluster_queue, "/spec/admissionChecksStrategy/admissionChecks/0/onFlavors", names,
        "spec.admissionChecksStrategy.admissionChecks[0].onFlavors"},
+      {limits::explicit_options, types::cluster_queue, "/spec/concurrentAdmission/explicitOptions",
+       copies(Json{{"name", "o"}, {"allowedResourceFlavors", Json::array({"f"})}}), "spec.concurrentAdmission.explicitOptions"},
+      {limits::allowed_flavors, types::cluster_queue, "/spec/concurrentAdmission/explicitOptions/0/allowedResourceFlavors", names,
+       "spec.concurrentAdmission.explicitOptions[0].allowedResourceFlavors"},
       {limits::flavor_labels, types::resource_flavor, "/spec/nodeLabels", [](std::size_t n) { return map_of(n); }, "spec.nodeLabels"},
       {limits::flavor_taints, types::resource_flavor, "/spec/nodeTaints", taints, "spec.nodeTaints"},
       {limits::flavor_tolerations, types::resource_flavor, "/spec/tolerations", copies(Json{{"operator", "Exists"}}), "spec.tolerations"},
@@ -313,7 +350,16 @@ TEST(Limits, HoldForTheStatusOfAWorkloadTogether) {
   const auto evictions = list_of(limits::evictions.size(), [](std::size_t) {
     return Json{{"reason", letters(limits::reason.size())}, {"underlyingCause", letters(limits::reason.size())}, {"count", 1}};
   });
-  for (const auto& beyond : {with(conditions, none, none), with(none, checks, none), with(none, none, evictions)}) {
+  const auto options = [](std::size_t n, std::size_t message) {
+    Json object = sample(types::workload);
+    object["status"] = {{"options", list_of(n, [&](std::size_t i) {
+                           return Json{{"name", "o" + std::to_string(i)}, {"state", "Pending"}, {"message", letters(message)}};
+                         })}};
+    return refusal(types::workload, object.dump());
+  };
+  EXPECT_EQ(options(limits::options.size(), 1'000), "");  // a long message in each
+  for (const auto& beyond :
+       {with(conditions, none, none), with(none, checks, none), with(none, none, evictions), options(limits::options.size(), whole)}) {
     EXPECT_NE(beyond.find("status: found "), std::string::npos) << beyond;
     EXPECT_NE(beyond.find(allowed), std::string::npos) << beyond;
   }

@@ -114,6 +114,126 @@ TEST(ObserveClusterQueue, ReadsEveryPolicy) {
   EXPECT_EQ(queue.admission_mode, AdmissionMode::usage_based);
 }
 
+ConcurrentAdmissionFacts concurrent_facts(std::string_view spec, Arena& arena) {
+  return observed<ClusterQueueObserved>(types::cluster_queue, R"({"metadata":{"name":"cq"},"spec":{)" + std::string(spec) + "}}", arena)
+      .concurrent;
+}
+
+// CA-20, 8691 §2.2 to §2.4: what each form says of the survivors of an admission.
+TEST(ObserveClusterQueue, ReadsThePolicyOfEitherForm) {
+  struct Case {
+    std::string_view spec;
+    bool enabled, kueue_form;
+    OnSuccess on_success;
+    std::string_view target;
+  };
+  const Case cases[] = {
+      {"", false, false, OnSuccess::unset, ""},
+      {R"("concurrentAdmission":null,"concurrentAdmissionPolicy":null)", false, false, OnSuccess::unset, ""},
+      {R"("concurrentAdmission":{"onSuccess":"RemoveOther"})", true, false, OnSuccess::remove_other, ""},
+      {R"("concurrentAdmission":{"onSuccess":"RemoveLower"})", true, false, OnSuccess::remove_lower, ""},
+      {R"("concurrentAdmission":{"onSuccess":"RemoveBelowTarget","removeBelowTargetConfig":{"targetResourceFlavor":"t"}})", true, false,
+       OnSuccess::remove_below_target, "t"},
+      {R"("concurrentAdmission":{"onSuccess":"RemoveLower","removeBelowTargetConfig":{"targetResourceFlavor":"t"}})", true, false,
+       OnSuccess::remove_lower, ""},
+      {R"("concurrentAdmissionPolicy":{"migration":{"mode":"RetainFirstAdmission"}})", true, true, OnSuccess::remove_other, ""},
+      {R"("concurrentAdmissionPolicy":{"migration":{"mode":"TryPreferredFlavors"}})", true, true, OnSuccess::remove_lower, ""},
+      {R"("concurrentAdmissionPolicy":{"migration":{"mode":"TryPreferredFlavors","constraints":{}}})", true, true, OnSuccess::remove_lower,
+       ""},
+      {R"("concurrentAdmissionPolicy":{"migration":{"mode":"TryPreferredFlavors","constraints":{"lastAcceptableFlavorName":"t"}}})", true,
+       true, OnSuccess::remove_below_target, "t"},
+      {R"("concurrentAdmissionPolicy":{"migration":{"mode":"","constraints":{"lastAcceptableFlavorName":"t"}}})", true, true,
+       OnSuccess::remove_below_target, "t"},
+      {R"("concurrentAdmissionPolicy":{"migration":{}})", true, true, OnSuccess::remove_lower, ""},
+      {R"("concurrentAdmissionPolicy":{"migration":{"mode":"RetainFirstAdmission","constraints":{"lastAcceptableFlavorName":"t"}}})", true,
+       true, OnSuccess::remove_other, ""},
+      // Both: they say the same, or the feature was off when they were written.
+      {R"("concurrentAdmission":{"onSuccess":"RemoveLower"},"concurrentAdmissionPolicy":{"migration":{"mode":"TryPreferredFlavors"}})",
+       true, false, OnSuccess::remove_lower, ""},
+      {R"("concurrentAdmission":{"onSuccess":"RemoveOther"},"concurrentAdmissionPolicy":{"migration":{"mode":"TryPreferredFlavors"}})",
+       true, false, OnSuccess::remove_other, ""}};
+  Arena arena;
+  for (const auto& c : cases) {
+    const auto facts = concurrent_facts(c.spec, arena);
+    EXPECT_EQ(facts.enabled, c.enabled) << c.spec;
+    EXPECT_EQ(facts.kueue_form, c.kueue_form) << c.spec;
+    EXPECT_EQ(facts.on_success, c.on_success) << c.spec;
+    EXPECT_EQ(facts.target_flavor, c.target) << c.spec;
+    EXPECT_TRUE(facts.options.empty()) << c.spec;
+  }
+}
+
+// CA-4, CA-9, CA-28
+TEST(ObserveClusterQueue, ReadsExplicitOptionsOfEitherForm) {
+  Arena arena;
+  const std::string options = R"([{"name":"best","allowedResourceFlavors":["a"]},
+      {"name":"any","createDelaySeconds":60,"%":0,"allowedResourceFlavors":["b","a"]},
+      {"name":"last","createDelaySeconds":0,"%":2147483647,"allowedResourceFlavors":["c"]}])";
+  const auto with = [&](std::string before, std::string_view delay, std::string_view after) {
+    before += options;
+    for (auto at = before.find('%'); at != std::string::npos; at = before.find('%')) before.replace(at, 1, delay);
+    return concurrent_facts(before.append(after), arena);
+  };
+  const auto seed = with(R"("concurrentAdmission":{"onSuccess":"RemoveLower","explicitOptions":)", "deleteDelaySeconds", "}");
+  const auto kueue = with(R"("concurrentAdmissionPolicy":{"migration":{"constraints":{"lastAcceptableFlavorName":"b","explicitVariants":)",
+                          "maxDeleteDelaySeconds", "}}}");
+  EXPECT_FALSE(seed.kueue_form);
+  EXPECT_TRUE(kueue.kueue_form);
+  EXPECT_EQ(kueue.on_success, OnSuccess::remove_below_target);
+  for (const auto* facts : {&seed, &kueue}) {
+    ASSERT_EQ(facts->options.size(), 3U);
+    EXPECT_EQ(facts->options[0].name, "best");
+    EXPECT_EQ(facts->options[0].create_delay_seconds, 0);
+    EXPECT_EQ(facts->options[0].delete_delay_seconds, std::nullopt);
+    EXPECT_EQ(joined(facts->options[0].allowed_flavors), "a");
+    EXPECT_EQ(facts->options[1].create_delay_seconds, 60);
+    EXPECT_EQ(facts->options[1].delete_delay_seconds, 0);
+    EXPECT_EQ(joined(facts->options[1].allowed_flavors), "b a");
+    EXPECT_EQ(facts->options[2].delete_delay_seconds, 2147483647);
+  }
+}
+
+// 8691 V6, V7, V8: what the definitions refuse is set aside where it was stored all the same.
+TEST(ObserveClusterQueue, NamesWhatIsWrongWithConcurrentAdmission) {
+  std::string variants, flavors;
+  for (int i = 0; i < 65; ++i) {
+    variants += std::string(i == 0 ? "" : ",") + R"({"name":"o","allowedResourceFlavors":["a"]})";
+    flavors += std::string(i == 0 ? "" : ",") + R"("a")";
+  }
+  const std::string seed = R"("concurrentAdmission":{"onSuccess":"RemoveLower","explicitOptions":)";
+  const std::string kueue = R"("concurrentAdmissionPolicy":{"migration":{"constraints":{"explicitVariants":)";
+  const std::string list = "spec.concurrentAdmission.explicitOptions";
+  const std::string variant_list = "spec.concurrentAdmissionPolicy.migration.constraints.explicitVariants";
+  const std::vector<std::pair<std::string, std::string>> cases{
+      {R"("concurrentAdmission":7)", "spec.concurrentAdmission: found 7, allowed: an object"},
+      {R"("concurrentAdmission":{})",
+       "spec.concurrentAdmission.onSuccess: found nothing, allowed: RemoveOther, RemoveLower, RemoveBelowTarget"},
+      {R"("concurrentAdmission":{"onSuccess":"Remove"})",
+       R"(spec.concurrentAdmission.onSuccess: found "Remove", allowed: RemoveOther, RemoveLower, RemoveBelowTarget)"},
+      {R"("concurrentAdmission":{"onSuccess":"RemoveBelowTarget"})",
+       "spec.concurrentAdmission.removeBelowTargetConfig: found nothing, allowed: an object"},
+      {R"("concurrentAdmission":{"onSuccess":"RemoveBelowTarget","removeBelowTargetConfig":{}})",
+       "spec.concurrentAdmission.removeBelowTargetConfig.targetResourceFlavor: found nothing, allowed: a text that is not empty"},
+      {R"("concurrentAdmissionPolicy":{"migration":{"mode":"Try"}})",
+       R"(spec.concurrentAdmissionPolicy.migration.mode: found "Try", allowed: TryPreferredFlavors, RetainFirstAdmission)"},
+      {R"("concurrentAdmissionPolicy":{"migration":[]})", "spec.concurrentAdmissionPolicy.migration: found a list, allowed: an object"},
+      {seed + R"([{"allowedResourceFlavors":["a"]}]})", list + "[0].name: found nothing, allowed: a text that is not empty"},
+      {seed + R"([{"name":"o"}]})", list + "[0].allowedResourceFlavors: found nothing, allowed: names of flavors"},
+      {seed + R"([{"name":"o","allowedResourceFlavors":[]}]})",
+       list + "[0].allowedResourceFlavors: found a list, allowed: names of flavors"},
+      {seed + R"([{"name":"o","allowedResourceFlavors":["a"],"createDelaySeconds":-1}]})",
+       list + "[0].createDelaySeconds: found -1, allowed: an integer from 0 to 2147483647"},
+      {seed + R"([{"name":"o","allowedResourceFlavors":["a"],"deleteDelaySeconds":-1}]})",
+       list + "[0].deleteDelaySeconds: found -1, allowed: an integer from 0 to 2147483647"},
+      {kueue + R"([{"name":"o","allowedResourceFlavors":["a"],"maxDeleteDelaySeconds":-1}]}}})",
+       variant_list + "[0].maxDeleteDelaySeconds: found -1, allowed: an integer from 0 to 2147483647"},
+      {kueue + "[" + variants + "]}}}", variant_list + ": found 65 elements, allowed: at most 64 elements"},
+      {kueue + R"([{"name":"o","allowedResourceFlavors":[)" + flavors + "]}]}}}",
+       variant_list + "[0].allowedResourceFlavors: found 65 elements, allowed: at most 64 elements"}};
+  for (const auto& [spec, error] : cases)
+    EXPECT_EQ(refusal(types::cluster_queue, R"({"metadata":{"name":"cq"},"spec":{)" + spec + "}}"), "ClusterQueue cq: " + error);
+}
+
 // BA-152
 TEST(ObserveClusterQueue, TellsANullSelectorFromAnEmptyOne) {
   Arena arena;

@@ -75,9 +75,15 @@ std::size_t touch(const Observation& observation) {
       n += p.name.size() + joined(p.requests).size() + joined(p.node_selector).size() + p.limits_error.size();
     for (const auto& c : w->conditions) n += std::string(c.message).size();
     for (const auto& c : w->checks) n += std::string(c.pod_set_updates).size();
+    for (const auto& g : w->preemption_gates) n += std::string(g.name).size();
+    for (const auto& o : w->options) n += std::string(o.name).size() + joined(o.flavors).size() + std::string(o.message).size();
+    n += joined(w->allowed_flavors).size();
   } else if (const auto* j = std::get_if<JobObserved>(&observation)) {
     for (const auto& p : j->pod_sets) n += p.name.size() + joined(p.requests).size();
     n += joined(j->reclaimable).size() + std::string(j->workload_name).size();
+  } else if (const auto* q = std::get_if<ClusterQueueObserved>(&observation)) {
+    for (const auto& o : q->concurrent.options) n += std::string(o.name).size() + joined(o.allowed_flavors).size();
+    n += std::string(q->concurrent.target_flavor).size();
   }
   return n;
 }

@@ -144,6 +144,114 @@ TEST(ObserveWorkload, HasTheDefaultsOfTheApi) {
   EXPECT_FALSE(wl.has_resource_requests);
 }
 
+// ---- concurrent admission ---------------------------------------------------------------------------------------------------
+
+WorkloadObserved workload_with(std::string_view metadata, std::string_view rest, Arena& arena) {
+  return observed<WorkloadObserved>(
+      types::workload, R"({"metadata":{"name":"w","namespace":"n",)" + std::string(metadata) + R"("uid":"u"})" + std::string(rest) + "}",
+      arena);
+}
+
+// CA-1, CA-10, 8691 §2.6: both markers make a Parent; one alone is somebody's label.
+TEST(ObserveWorkload, KnowsAParentByBothMarkers) {
+  Arena arena;
+  const auto marked = [&](std::string_view label, std::string_view annotation) {
+    return workload_with(R"("labels":{"kueue.x-k8s.io/concurrent-admission-parent":")" + std::string(label) +
+                             R"("},"annotations":{"kueue.x-k8s.io/parent-option":")" + std::string(annotation) + R"("},)",
+                         "", arena)
+        .parent_marked;
+  };
+  EXPECT_TRUE(marked("true", "true"));
+  for (const auto* other : {"", "false", "True", "1", " true"}) {
+    EXPECT_FALSE(marked(other, "true")) << other;
+    EXPECT_FALSE(marked("true", other)) << other;
+  }
+  EXPECT_FALSE(workload_with(R"("labels":{"kueue.x-k8s.io/concurrent-admission-parent":"true"},)", "", arena).parent_marked);
+  EXPECT_FALSE(workload_with(R"("annotations":{"kueue.x-k8s.io/parent-option":"true"},)", "", arena).parent_marked);
+  EXPECT_FALSE(workload_with("", "", arena).parent_marked);
+}
+
+// CA-8, CA-13, 8691 §2.5: the list of the spec, that of the annotation, or what both have in common.
+TEST(ObserveWorkload, ReadsAllowedFlavorsInEitherForm) {
+  struct Case {
+    const char *listed, *noted;  // null: not there
+    bool constrained;
+    const char* allowed;
+  };
+  const Case cases[] = {{nullptr, nullptr, false, ""},
+                        {"[]", nullptr, false, ""},
+                        {nullptr, "", false, ""},
+                        {"[]", " , ,", false, ""},
+                        {"null", nullptr, false, ""},
+                        {R"(["b","a"])", nullptr, true, "b a"},
+                        {R"(["b","a"])", "", true, "b a"},
+                        {R"(["b","a"])", " ", true, "b a"},
+                        {nullptr, "b,a", true, "b a"},
+                        {"[]", " b ,\\ta,, b", true, "b a"},
+                        {R"(["c","b","a"])", "a,x,c", true, "c a"},
+                        {R"(["a"])", "a", true, "a"},
+                        {R"(["a"])", "b", true, ""},
+                        {nullptr, "a b", true, "a b"}};
+  Arena arena;
+  for (const auto& c : cases) {
+    const std::string metadata =
+        c.noted == nullptr ? ""
+                           : R"("annotations":{"kueue.x-k8s.io/workload-allowed-resource-flavors":")" + std::string(c.noted) + R"("},)";
+    const std::string rest =
+        c.listed == nullptr ? "" : R"(,"spec":{"admissionConstraints":{"allowedResourceFlavors":)" + std::string(c.listed) + "}}";
+    const auto wl = workload_with(metadata, rest, arena);
+    EXPECT_EQ(wl.constrained, c.constrained) << metadata << rest;
+    EXPECT_EQ(joined(wl.allowed_flavors), c.allowed) << metadata << rest;
+  }
+  EXPECT_FALSE(workload_with("", R"(,"spec":{"admissionConstraints":{}})", arena).constrained);
+}
+
+// CA-73, CA-79, 8691 §2.5: a gate that the status does not speak of is closed; one that the spec does not have is none.
+TEST(ObserveWorkload, ReadsPreemptionGatesWithTheirPositions) {
+  Arena arena;
+  const auto wl = workload_with("", R"(,"spec":{"preemptionGates":[{"name":"a"},{"name":"b"},{"name":"c"},{"name":"d"}]},
+      "status":{"preemptionGates":[{"name":"x","position":"Open"},{"name":"c","position":"Closed"},{"name":"b","position":"Open"},{"name":"d"}]})",
+                                arena);
+  ASSERT_EQ(wl.preemption_gates.size(), 4U);
+  std::string text;
+  for (const auto& gate : wl.preemption_gates) text.append(gate.name).append(gate.open ? "+" : "-");
+  EXPECT_EQ(text, "a-b+c-d-");
+  EXPECT_TRUE(workload_with("", R"(,"status":{"preemptionGates":[{"name":"x","position":"Open"}]})", arena).preemption_gates.empty());
+}
+
+// CA-100, CA-101, 8691 §2.5
+TEST(ObserveWorkload, ReadsTheOptionsOfAParent) {
+  Arena arena;
+  const auto wl = workload_with("", R"(,"status":{"options":[
+      {"name":"w-option-a","resourceFlavors":["a","b"],"state":"Admitted","message":"m","lastTransitionTime":"2026-01-01T00:00:10Z"},
+      {"name":"w-option-c","state":"Deactivated"},{"name":"d","state":"Finished"},{"name":"e","state":"Pending"},{"name":"f"}]})",
+                                arena);
+  ASSERT_EQ(wl.options.size(), 5U);
+  EXPECT_EQ(wl.options[0].name, "w-option-a");
+  EXPECT_EQ(joined(wl.options[0].flavors), "a b");
+  EXPECT_EQ(wl.options[0].phase, OptionPhase::admitted);
+  EXPECT_EQ(wl.options[0].message, "m");
+  EXPECT_EQ(wl.options[0].last_transition, Time::from_seconds(1767225610));
+  EXPECT_EQ(wl.options[1].phase, OptionPhase::deactivated);
+  EXPECT_TRUE(wl.options[1].flavors.empty());
+  EXPECT_FALSE(wl.options[1].last_transition.is_set());
+  EXPECT_EQ(wl.options[2].phase, OptionPhase::finished);
+  EXPECT_EQ(wl.options[3].phase, OptionPhase::pending);
+  EXPECT_EQ(wl.options[4].phase, OptionPhase::pending);
+}
+
+// CA-10: of an Option its Parent is known by the controller's reference.
+TEST(ObserveWorkload, NamesTheParentOfAnOption) {
+  Arena arena;
+  const auto wl = workload_with(R"("ownerReferences":[{"apiVersion":"kueue.x-k8s.io/v1beta2","kind":"Workload","name":"p","uid":"p1",
+      "controller":true,"blockOwnerDeletion":true}],)",
+                                "", arena);
+  EXPECT_EQ(wl.owner_kind, "Workload");
+  EXPECT_EQ(wl.owner_name, "p");
+  EXPECT_EQ(wl.owner_uid, "p1");
+  EXPECT_FALSE(wl.parent_marked);
+}
+
 TEST(ObserveWorkload, NamesWhatIsWrong) {
   struct Case {
     std::string_view part, error;
@@ -160,6 +268,19 @@ TEST(ObserveWorkload, NamesWhatIsWrong) {
        "spec.maximumExecutionTimeSeconds: found 0, allowed: an integer from 1 to 2147483647"},
       {R"("status":{"admission":{}})", "status.admission.clusterQueue: found nothing, allowed: a text that is not empty"},
       {R"("status":{"requeueState":{"requeueAt":5}})", "status.requeueState.requeueAt: found 5, allowed: a text"},
+      // 8691 §2.5
+      {R"("spec":{"admissionConstraints":[]})", "spec.admissionConstraints: found a list, allowed: an object"},
+      {R"("spec":{"admissionConstraints":{"allowedResourceFlavors":"a"}})",
+       R"(spec.admissionConstraints.allowedResourceFlavors: found "a", allowed: a list)"},
+      {R"("spec":{"admissionConstraints":{"allowedResourceFlavors":["a",7]}})",
+       "spec.admissionConstraints.allowedResourceFlavors[1]: found 7, allowed: a text"},
+      {R"("spec":{"preemptionGates":[{}]})", "spec.preemptionGates[0].name: found nothing, allowed: a text that is not empty"},
+      {R"("status":{"preemptionGates":[{"name":"a","position":"Ajar"}]})",
+       R"(status.preemptionGates[0].position: found "Ajar", allowed: Open, Closed)"},
+      {R"("status":{"options":[{"state":"Pending"}]})", "status.options[0].name: found nothing, allowed: a text that is not empty"},
+      {R"("status":{"options":[{"name":"a","state":"Gone"}]})",
+       R"(status.options[0].state: found "Gone", allowed: Pending, Admitted, Deactivated, Finished)"},
+      {R"("status":{"options":[{"name":"a","lastTransitionTime":5}]})", "status.options[0].lastTransitionTime: found 5, allowed: a text"},
   };
   for (const auto& c : cases) {
     EXPECT_EQ(refusal(types::workload, R"({"metadata":{"name":"w","namespace":"n"},)" + std::string(c.part) + "}"),

@@ -10,6 +10,7 @@
 namespace hindsight::connectors {
 namespace {
 
+using admission::OptionCreateIntent;
 using admission::WorkloadCreateIntent;
 using admission::WorkloadReviseIntent;
 
@@ -282,6 +283,119 @@ TEST(PlanRevise, FollowsPriorityAndExecutionTime) {
   intent.priority_class_kind = PriorityClassKind::none;
   EXPECT_EQ(settle_revision(object, intent, Json::object()), 1);
   EXPECT_FALSE(object["spec"].contains("priorityClassRef"));
+}
+
+// ---- Options ----------------------------------------------------------------------------------------------------------------
+
+Json parent() {
+  auto out = Json::parse(plan_create(create(), job(), {true, true, {"team"}, {}})->body);
+  out["metadata"]["uid"] = "parent-uid";
+  out["metadata"]["resourceVersion"] = "4";
+  out["metadata"]["labels"]["kueue.x-k8s.io/concurrent-admission-parent"] = "true";
+  out["metadata"]["labels"]["kueue.x-k8s.io/multikueue-origin"] = "multikueue";
+  out["metadata"]["annotations"]["kueue.x-k8s.io/parent-option"] = "true";
+  out["metadata"]["annotations"]["hindsight.dev/resource-plan"] = "{}";
+  out["spec"]["active"] = true;
+  out["spec"]["preemptionGates"] = Json::parse(R"([{"name":"other"},{"name":"kueue.x-k8s.io/concurrent-admission"}])");
+  out["status"]["conditions"] = Json::array();
+  return out;
+}
+
+OptionCreateIntent create_option() {
+  OptionCreateIntent out;
+  out.parent_uid = "parent-uid";
+  out.namespace_ = "ns";
+  out.parent_name = "job-j-12345";
+  out.name = "job-j-12345-option-spot";
+  out.flavors = {"spot", "default-cpu"};
+  return out;
+}
+
+// CA-5, CA-12, CA-58, CA-111 (8691 §2.5, §2.6): the Parent's wishes, without finalizer, markers and lower bounds
+TEST(PlanCreateOption, CopiesTheParent) {
+  const auto write = plan_create_option(create_option(), parent());
+  EXPECT_EQ(write.verb, Write::Verb::create);
+  EXPECT_EQ(write.type, &types::workload);
+  EXPECT_EQ(write.namespace_, "ns");
+  EXPECT_EQ(write.name, "job-j-12345-option-spot");
+  auto pod_set = parent()["spec"]["podSets"][0];
+  ASSERT_EQ(pod_set["minCount"], 2);
+  pod_set.erase("minCount");
+  auto expected = Json::parse(R"({"apiVersion":"kueue.x-k8s.io/v1beta2","kind":"Workload",
+    "metadata":{"name":"job-j-12345-option-spot","namespace":"ns","labels":{"kueue.x-k8s.io/job-uid":"78d1e61a","team":"a"},
+      "annotations":{"provreq.kueue.x-k8s.io/ValidUntilSeconds":"0","kueue.x-k8s.io/admission-gated-by":"example.com/g",
+        "kueue.x-k8s.io/workload-allowed-resource-flavors":"spot,default-cpu"},
+      "ownerReferences":[{"apiVersion":"kueue.x-k8s.io/v1beta2","kind":"Workload","name":"job-j-12345","uid":"parent-uid",
+        "controller":true,"blockOwnerDeletion":true}]},
+    "spec":{"queueName":"lq","priority":100,"maximumExecutionTimeSeconds":60,
+      "priorityClassRef":{"group":"kueue.x-k8s.io","kind":"WorkloadPriorityClass","name":"high"},
+      "preemptionGates":[{"name":"kueue.x-k8s.io/concurrent-admission"},{"name":"other"}],
+      "admissionConstraints":{"allowedResourceFlavors":["spot","default-cpu"]}}})");
+  expected["spec"]["podSets"] = Json::array({pod_set});
+  EXPECT_EQ(Json::parse(write.body), expected);
+}
+
+// CA-5, CA-9
+TEST(PlanCreateOption, LeavesOutWhatTheParentHasNot) {
+  const auto bare = Json::parse(R"({"metadata":{"name":"job-j-12345","namespace":"ns","uid":"parent-uid"},
+    "spec":{"podSets":[{"name":"main","count":1,"template":{"spec":{"containers":[]}}}]}})");
+  auto intent = create_option();
+  intent.active = false;
+  const auto body = Json::parse(plan_create_option(intent, bare).body);
+  EXPECT_FALSE(body["metadata"].contains("labels"));
+  EXPECT_FALSE(body.contains("status"));
+  EXPECT_EQ(body["spec"], Json::parse(R"({"active":false,"podSets":[{"name":"main","count":1,"template":{"spec":{"containers":[]}}}],
+      "preemptionGates":[{"name":"kueue.x-k8s.io/concurrent-admission"}],
+      "admissionConstraints":{"allowedResourceFlavors":["spot","default-cpu"]}})"));
+}
+
+// CA-8, CA-10: what is made reads as what was asked for, also of a Parent with constraints of its own, which the intent has taken in
+TEST(PlanCreateOption, ReadsAsAnOptionOfItsParent) {
+  auto narrow = parent();
+  narrow["spec"]["admissionConstraints"]["allowedResourceFlavors"] = {"spot", "default-cpu", "res"};
+  narrow["metadata"]["annotations"]["kueue.x-k8s.io/workload-allowed-resource-flavors"] = "spot,res";
+  const auto body = plan_create_option(create_option(), narrow).body;
+  Arena arena;
+  const auto w = observed<WorkloadObserved>(types::workload, body, arena);
+  EXPECT_EQ(w.owner_uid, "parent-uid");
+  EXPECT_EQ(w.owner_kind, "Workload");
+  EXPECT_FALSE(w.parent_marked);
+  EXPECT_FALSE(w.meta.in_use_finalizer);
+  EXPECT_TRUE(w.constrained);
+  EXPECT_EQ(joined(w.allowed_flavors), "spot default-cpu");
+  EXPECT_FALSE(w.pod_sets[0].min_count);
+  ASSERT_EQ(w.preemption_gates.size(), 2U);
+  EXPECT_FALSE(w.preemption_gates[0].open);
+
+  const auto option = Json::parse(body);
+  EXPECT_TRUE(is_option_of(option, "parent-uid"));
+  EXPECT_FALSE(is_option_of(option, "another"));
+  EXPECT_FALSE(is_option_of(stored_workload(), "78d1e61a")) << "a Job's";
+  auto loose = option;
+  loose["metadata"]["ownerReferences"][0]["controller"] = false;
+  EXPECT_FALSE(is_option_of(loose, "parent-uid"));
+}
+
+// CA-122, CA-123: what changes of a Parent reaches its Options, and nothing else of them changes
+TEST(PlanRevise, AnOptionFollowsItsParent) {
+  auto option = Json::parse(plan_create_option(create_option(), parent()).body);
+  option["metadata"]["uid"] = "option-uid";
+  option["metadata"]["resourceVersion"] = "3";
+  option["spec"]["active"] = true;
+  auto intent = revise();
+  intent.uid = "option-uid";
+  intent.name = "job-j-12345-option-spot";
+  intent.job_uid = intent.job_kind = intent.job_group = intent.job_name = "";
+  EXPECT_EQ(settle_revision(option, intent, Json::object()), 0);
+  auto expected = option["spec"];
+  intent.queue_name = "other";
+  intent.priority = 7;
+  intent.priority_class = "low";
+  EXPECT_EQ(settle_revision(option, intent, Json::object()), 1);
+  expected["queueName"] = "other";
+  expected["priority"] = 7;
+  expected["priorityClassRef"]["name"] = "low";
+  EXPECT_EQ(option["spec"], expected);
 }
 
 TEST(ParseObject, LeavesOutManagedFields) {

@@ -72,7 +72,14 @@ WorkloadIntent random_intent(Random& random) {
   if (random.coin()) out.accumulated_exec_seconds = static_cast<std::int32_t>(random.below(3));
   if (random.coin()) out.evictions = {{"Preempted", random.pick({"", "x"}), static_cast<std::int32_t>(1 + random.below(3))}};
   if (random.coin()) out.resource_requests = {{"main", {{"cpu", random.below(5) * 100}}}};
-  out.set_inactive = random.below(5) == 0;
+  if (random.below(5) == 0) out.set_active = random.coin();
+  if (random.below(3) == 0) out.parent_markers = random.coin();
+  for (const auto* name : {"w-option-a", "w-option-b", "w-option-c"}) {
+    if (random.coin()) continue;
+    out.options.push_back(
+        {name, {random.pick({"a", "b"})}, static_cast<OptionPhase>(random.below(4)), random.pick({"", "why"}), random.time()});
+  }
+  if (random.coin()) out.gates = {{"kueue.x-k8s.io/concurrent-admission", random.coin(), random.time()}};
   out.release_finalizer = random.below(5) == 0;
   return out;
 }
@@ -124,21 +131,36 @@ void expect_seen(const WorkloadIntent& want, const WorkloadObserved& seen) {
     EXPECT_EQ(want.evictions[i].count, seen.evictions[i].count);
   }
   EXPECT_EQ(!want.resource_requests.empty(), seen.has_resource_requests);
-  if (want.set_inactive) {
-    EXPECT_FALSE(seen.active);
+  if (want.set_active) {
+    EXPECT_EQ(seen.active, *want.set_active);
+  }
+  if (want.parent_markers) {
+    EXPECT_EQ(seen.parent_marked, *want.parent_markers);
+  }
+  using Option = std::tuple<std::string, std::string, OptionPhase, std::string, std::int64_t>;
+  std::set<Option> wanted_options, seen_options;
+  for (const auto& o : want.options) wanted_options.emplace(o.name, o.flavors.at(0), o.phase, o.message, o.last_transition.floor_seconds());
+  for (const auto& o : seen.options) seen_options.emplace(o.name, joined(o.flavors), o.phase, o.message, o.last_transition.floor_seconds());
+  EXPECT_EQ(wanted_options, seen_options);
+  ASSERT_EQ(seen.preemption_gates.size(), 2U);
+  EXPECT_TRUE(seen.preemption_gates[0].open) << "of others";
+  if (!want.gates.empty()) {
+    EXPECT_EQ(seen.preemption_gates[1].open, want.gates[0].open);
   }
   if (want.release_finalizer) {
     EXPECT_FALSE(seen.meta.in_use_finalizer);
   }
 }
 
+// CA-5, CA-20 (8691 §2.5, §2.6): with markers, options and gates of families
 TEST(PlanRoundTrip, WritesWhatIsThenObserved) {
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed);
     Json object = Json::parse(R"({"metadata":{"name":"w","namespace":"ns","uid":"u","resourceVersion":"1","generation":1,
-      "finalizers":["kueue.x-k8s.io/resource-in-use"]},"spec":{"podSets":[{"template":{"spec":{}}}]},
-      "status":{"conditions":[{"type":"Foreign","status":"True","reason":"R","message":"","lastTransitionTime":"2026-01-01T00:00:00Z"}]}})");
+      "finalizers":["kueue.x-k8s.io/resource-in-use"]},"spec":{"podSets":[{"template":{"spec":{}}}],
+      "preemptionGates":[{"name":"other"},{"name":"kueue.x-k8s.io/concurrent-admission"}]},
+      "status":{"preemptionGates":[{"name":"other","position":"Open","lastTransitionTime":"2026-01-01T00:00:00Z"}],"conditions":[{"type":"Foreign","status":"True","reason":"R","message":"","lastTransitionTime":"2026-01-01T00:00:00Z"}]}})");
     for (int step = 0; step < 4; ++step) {
       const auto intent = random_intent(random);
       const auto writes = settle(object, [&](const Json& o) { return plan_workload(intent, o); });

@@ -244,13 +244,131 @@ TEST(PlanWorkload, KeepsFieldsOfAChecksEntryThatItDoesNotKnow) {
 TEST(PlanWorkload, DeactivatesOnce) {
   auto object = workload();
   auto intent = as_it_is();
-  intent.set_inactive = true;
+  intent.set_active = false;
   const auto writes = plan_workload(intent, object);
   ASSERT_EQ(writes.size(), 1U);
   EXPECT_EQ(writes[0].subresource, "");
   EXPECT_EQ(Json::parse(writes[0].body), Json::parse(R"({"metadata":{"uid":"u"},"spec":{"active":false}})"));
   store(object, writes[0]);
   EXPECT_TRUE(plan_workload(intent, object).empty());
+}
+
+// CA-11, CA-20, CA-23: an absent field means true
+TEST(PlanWorkload, ActivatesWhatIsInactive) {
+  auto object = workload();
+  auto intent = as_it_is();
+  intent.set_active = true;
+  EXPECT_TRUE(plan_workload(intent, object).empty());
+  object["spec"].erase("active");
+  EXPECT_TRUE(plan_workload(intent, object).empty());
+  object["spec"]["active"] = false;
+  const auto writes = plan_workload(intent, object);
+  ASSERT_EQ(writes.size(), 1U);
+  EXPECT_EQ(Json::parse(writes[0].body), Json::parse(R"({"metadata":{"uid":"u"},"spec":{"active":true}})"));
+}
+
+// CA-1, CA-11, CA-152 (8691 §2.6): both markers in one write, before what a status tells, and nothing of others with them
+TEST(PlanWorkload, MarksAParent) {
+  auto object = workload();
+  object["metadata"]["labels"]["team"] = "a";
+  auto intent = as_it_is();
+  intent.conditions[0].reason = "PendingEvaluation";
+  intent.parent_markers = true;
+  EXPECT_FALSE(has_parent_markers(object));
+  EXPECT_FALSE(shows_markers(intent, object));
+  auto writes = plan_workload(intent, object);
+  ASSERT_EQ(writes.size(), 2U);
+  EXPECT_EQ(writes[0].subresource, "");
+  EXPECT_EQ(Json::parse(writes[0].body), Json::parse(R"({"metadata":{"uid":"u","resourceVersion":"5",
+      "labels":{"kueue.x-k8s.io/concurrent-admission-parent":"true"},"annotations":{"kueue.x-k8s.io/parent-option":"true"}}})"));
+  EXPECT_EQ(writes[1].subresource, "status");
+  EXPECT_EQ(settle(object, [&](const Json& o) { return plan_workload(intent, o); }), 2);
+  EXPECT_TRUE(has_parent_markers(object));
+  EXPECT_TRUE(shows_markers(intent, object));
+
+  object["metadata"]["annotations"]["kueue.x-k8s.io/parent-option"] = "false";  // by hand
+  EXPECT_FALSE(has_parent_markers(object));
+  intent.parent_markers.reset();
+  EXPECT_TRUE(shows_markers(intent, object));
+  EXPECT_TRUE(plan_workload(intent, object).empty()) << "nothing is said of them";
+  intent.parent_markers = true;
+  EXPECT_EQ(settle(object, [&](const Json& o) { return plan_workload(intent, o); }), 1);
+  EXPECT_EQ(object["metadata"]["annotations"]["kueue.x-k8s.io/parent-option"], "true");
+
+  intent.parent_markers = false;
+  EXPECT_FALSE(shows_markers(intent, object));
+  EXPECT_EQ(settle(object, [&](const Json& o) { return plan_workload(intent, o); }), 1);
+  EXPECT_EQ(object["metadata"]["labels"], Json::parse(R"({"team":"a"})"));
+  EXPECT_TRUE(object["metadata"]["annotations"].empty());
+}
+
+// CA-152
+TEST(PlanWorkload, MarkersSizesAndActivityAreOneWrite) {
+  auto object = workload();
+  auto intent = as_it_is();
+  intent.parent_markers = true;
+  intent.set_active = false;
+  intent.plan = {{"main", "c", "cpu", 4000, 2000}};
+  const auto writes = plan_workload(intent, object);
+  ASSERT_EQ(writes.size(), 1U);
+  const auto body = Json::parse(writes[0].body);
+  EXPECT_FALSE(body["metadata"].contains("resourceVersion"));
+  EXPECT_EQ(body["metadata"]["annotations"].size(), 2U);
+  EXPECT_EQ(body["spec"], Json::parse(R"({"active":false})"));
+  EXPECT_EQ(settle(object, [&](const Json& o) { return plan_workload(intent, o); }), 1);
+}
+
+// CA-41, CA-152 (8691 §2.5): a map by name in which only what differs is written
+TEST(PlanWorkload, ShowsTheOptionsOfAParent) {
+  auto object = workload();
+  auto intent = as_it_is();
+  intent.options = {{"w-option-res", {"res"}, OptionPhase::pending, "", at(3)},
+                    {"w-option-spot", {"spot", "cpu"}, OptionPhase::admitted, "it runs", at(4)}};
+  const auto plan = [&](const Json& o) { return plan_workload(intent, o); };
+  EXPECT_EQ(settle(object, plan), 1);
+  EXPECT_EQ(object["status"]["options"], Json::parse(R"([
+      {"name":"w-option-res","resourceFlavors":["res"],"state":"Pending","lastTransitionTime":"2026-01-01T00:00:03Z"},
+      {"name":"w-option-spot","resourceFlavors":["spot","cpu"],"state":"Admitted","message":"it runs",
+       "lastTransitionTime":"2026-01-01T00:00:04Z"}])"));
+
+  object["status"]["options"][0]["lastTransitionTime"] = "2026-01-01T01:00:03+01:00";  // another form of the same
+  object["status"]["options"][0]["newer"] = 1;
+  std::swap(object["status"]["options"][0], object["status"]["options"][1]);
+  EXPECT_TRUE(plan(object).empty());
+  intent.options[0].phase = OptionPhase::deactivated;
+  intent.options[0].message = "below the target";
+  intent.options[0].last_transition = at(9);
+  intent.options[1].message = "";
+  EXPECT_EQ(settle(object, plan), 1);
+  EXPECT_EQ(object["status"]["options"], Json::parse(R"([
+      {"name":"w-option-res","resourceFlavors":["res"],"state":"Deactivated","message":"below the target",
+       "lastTransitionTime":"2026-01-01T00:00:09Z","newer":1},
+      {"name":"w-option-spot","resourceFlavors":["spot","cpu"],"state":"Admitted","lastTransitionTime":"2026-01-01T00:00:04Z"}])"));
+  intent.options.clear();
+  EXPECT_EQ(settle(object, plan), 1);
+  EXPECT_FALSE(object["status"].contains("options"));
+}
+
+// CA-70 (8691 §2.5): gates of others stay, and an intent without gates changes none
+TEST(PlanWorkload, OpensAndClosesItsOwnGate) {
+  const std::string ours = "kueue.x-k8s.io/concurrent-admission";
+  auto object = workload();
+  object["status"]["preemptionGates"] =
+      Json::parse(R"([{"name":"other","position":"Closed","lastTransitionTime":"2026-01-01T00:00:00Z"}])");
+  auto intent = as_it_is();
+  const auto plan = [&](const Json& o) { return plan_workload(intent, o); };
+  EXPECT_TRUE(plan(object).empty());
+  intent.gates = {{ours, true, at(5)}};
+  EXPECT_EQ(settle(object, plan), 1);
+  EXPECT_EQ(object["status"]["preemptionGates"], Json::parse(R"([
+      {"name":"other","position":"Closed","lastTransitionTime":"2026-01-01T00:00:00Z"},
+      {"name":"kueue.x-k8s.io/concurrent-admission","position":"Open","lastTransitionTime":"2026-01-01T00:00:05Z"}])"));
+  intent.gates = {{ours, false, at(6)}};
+  EXPECT_EQ(settle(object, plan), 1);
+  EXPECT_EQ(object["status"]["preemptionGates"][1]["position"], "Closed");
+  EXPECT_EQ(object["status"]["preemptionGates"][0]["name"], "other");
+  intent.gates.clear();
+  EXPECT_TRUE(plan(object).empty());
 }
 
 // BA-149

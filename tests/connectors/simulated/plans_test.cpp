@@ -178,6 +178,67 @@ TEST_P(PlansOfConnectors, are_accepted_through_the_life_of_a_job) {
   EXPECT_EQ(applying.cluster().find("Workload", "default", "w"), nullptr);
 }
 
+// CA-1, CA-5, CA-11, CA-20, CA-70, CA-111: the API server takes all that is written of a family
+TEST_P(PlansOfConnectors, of_a_family_are_accepted) {
+  Applying applying(GetParam().webhooks);
+  auto& cluster = applying.cluster();
+  Json parent = test::workload("w");
+  parent["spec"]["queueName"] = "lq";
+  parent["spec"]["priority"] = 5;
+  parent["spec"]["preemptionGates"] = Json::parse(R"([{"name":"other"}])");
+  ASSERT_TRUE(cluster.create(std::move(parent)).accepted());
+
+  auto intent = pending_intent(applying.workload());
+  intent.parent_markers = true;
+  intent.options = {{"w-option-a", {"a"}, OptionPhase::pending, "", virtual_start},
+                    {"w-option-b", {"b", "c"}, OptionPhase::deactivated, "createDelaySeconds 60", virtual_start}};
+  const auto of_parent = [&] { return plan_workload(intent, applying.workload()); };
+  EXPECT_EQ(applying.settle(of_parent), 2);
+  EXPECT_TRUE(has_parent_markers(applying.workload()));
+  EXPECT_EQ(applying.workload()["status"]["options"].size(), 2U);
+
+  admission::OptionCreateIntent create;
+  create.parent_uid = intent.uid;
+  create.namespace_ = "default";
+  create.parent_name = "w";
+  create.name = "w-option-b";
+  create.flavors = {"b", "c"};
+  create.active = false;
+  applying.send(plan_create_option(create, applying.workload()));
+  const auto option = [&] { return cluster.find("Workload", "default", "w-option-b")->object; };
+  ASSERT_TRUE(cluster.find("Workload", "default", "w-option-b"));
+  EXPECT_EQ(option()["spec"]["active"], false);
+  EXPECT_EQ(option()["spec"]["priority"], 5);
+  EXPECT_EQ(option()["spec"]["preemptionGates"].size(), 2U);
+  EXPECT_TRUE(is_option_of(option(), intent.uid));
+
+  admission::WorkloadIntent switched;
+  switched.uid = option()["metadata"]["uid"];
+  switched.namespace_ = "default";
+  switched.name = "w-option-b";
+  switched.set_active = true;
+  switched.gates = {{"kueue.x-k8s.io/concurrent-admission", true, virtual_start}};
+  EXPECT_EQ(applying.settle([&] { return plan_workload(switched, option()); }), 2);
+  EXPECT_EQ(option()["spec"]["active"], true);
+  EXPECT_EQ(option()["status"]["preemptionGates"][0]["position"], "Open");
+
+  admission::WorkloadReviseIntent revise;
+  revise.uid = switched.uid;
+  revise.namespace_ = "default";
+  revise.name = "w-option-b";
+  revise.queue_name = "other";
+  revise.priority = 7;
+  EXPECT_EQ(applying.settle([&] { return *plan_revise(revise, option(), Json::object()); }), 1);
+
+  intent.parent_markers = false;
+  intent.options.clear();
+  EXPECT_EQ(applying.settle(of_parent), 2);
+  EXPECT_FALSE(applying.workload()["status"].contains("options"));
+  intent.remove = true;
+  EXPECT_EQ(applying.settle([&] { return applying.workload().is_null() ? std::vector<Write>{} : of_parent(); }), 1);
+  EXPECT_FALSE(cluster.find("Workload", "default", "w-option-b")) << "it goes with its Parent";
+}
+
 INSTANTIATE_TEST_SUITE_P(Variants, PlansOfConnectors,
                          testing::Values(Variant{false, false}, Variant{false, true}, Variant{true, false}, Variant{true, true}),
                          [](const auto& variant) {

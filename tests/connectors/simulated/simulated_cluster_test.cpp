@@ -175,6 +175,29 @@ TEST(SimulatedCluster, collects_behind_finalizers_only_when_the_owner_is_gone) {
   EXPECT_EQ(cluster.find("Workload", "default", "w"), nullptr);
 }
 
+// CA-111: a Job that is deleted takes its Parent along, and that its Options, of which none is held by a finalizer
+TEST(SimulatedCluster, collects_the_options_of_a_parent) {
+  SimulatedCluster cluster = fresh();
+  ASSERT_TRUE(cluster.create(test::job("j")).accepted());
+  const auto job_uid = cluster.find("Job", "default", "j")->uid;
+  Json parent = test::owned(test::workload("p"), "Job", "j", job_uid);
+  parent["metadata"]["finalizers"] = Json::array({"kueue.x-k8s.io/resource-in-use"});
+  ASSERT_TRUE(cluster.create(std::move(parent)).accepted());
+  const auto parent_uid = cluster.find("Workload", "default", "p")->uid;
+  for (const auto* name : {"p-option-a", "p-option-b"})
+    ASSERT_TRUE(cluster.create(test::owned(test::workload(name), "Workload", "p", parent_uid)).accepted());
+  ASSERT_TRUE(cluster.create(test::owned(test::workload("other"), "Workload", "p", "an earlier one")).accepted());
+
+  DeleteOptions background;
+  background.propagation = Propagation::background;
+  ASSERT_TRUE(cluster.remove("Job", "default", "j", background).accepted());
+  ASSERT_TRUE(cluster.find("Workload", "default", "p")) << "its finalizer holds it";
+  EXPECT_TRUE(cluster.find("Workload", "default", "p-option-a"));
+  cluster.merge_patch("Workload", "default", "p", Part::main, {{"metadata", {{"finalizers", nullptr}}}});
+  for (const auto* name : {"p", "p-option-a", "p-option-b"}) EXPECT_FALSE(cluster.find("Workload", "default", name)) << name;
+  EXPECT_TRUE(cluster.find("Workload", "default", "other")) << "of another Parent";
+}
+
 TEST(SimulatedCluster, empties_a_namespace_that_is_deleted) {
   SimulatedCluster cluster = fresh();
   ASSERT_TRUE(cluster.create(test::job("j")).accepted());
@@ -345,6 +368,96 @@ TEST(Webhooks, judge_beyond_the_definitions) {
     EXPECT_NE(refused.message.find(rule.message), std::string::npos) << rule.spec << "\n" << refused.message;
     const Reply accepted = plain.create(kueue(rule.kind, "x", Json::parse(rule.spec)));
     EXPECT_EQ(accepted.http_status, 201) << rule.spec << "\n" << accepted.message;
+  }
+}
+
+// 8691 V5, V7: the definitions judge these, with webhooks or without, and whether the feature is on or off.
+TEST(SimulatedCluster, knows_the_shapes_of_concurrent_admission) {
+  const std::vector<std::pair<const char*, const char*>> forms{
+      {R"({"concurrentAdmission":{"onSuccess":"RemoveOther"}})", ""},
+      {R"({"concurrentAdmission":{"onSuccess":"RemoveLower"}})", ""},
+      {R"({"concurrentAdmission":{"onSuccess":"RemoveBelowTarget","removeBelowTargetConfig":{"targetResourceFlavor":"f"}}})", ""},
+      {R"({"concurrentAdmission":{"onSuccess":"RemoveBelowTarget"}})",
+       "spec.concurrentAdmission.removeBelowTargetConfig: Required value: must be set when onSuccess is \"RemoveBelowTarget\""},
+      {R"({"concurrentAdmission":{"onSuccess":"RemoveOther","removeBelowTargetConfig":{"targetResourceFlavor":"f"}}})",
+       "spec.concurrentAdmission.removeBelowTargetConfig: Forbidden: may only be set when onSuccess is \"RemoveBelowTarget\""},
+      {R"({"concurrentAdmissionPolicy":{"migration":{"mode":"RetainFirstAdmission"}}})", ""},
+      {R"({"concurrentAdmissionPolicy":{"migration":{"mode":"TryPreferredFlavors","constraints":{"lastAcceptableFlavorName":"f"}}}})", ""},
+      {R"({"concurrentAdmissionPolicy":{"migration":{"mode":"RetainFirstAdmission","constraints":{"lastAcceptableFlavorName":"f"}}}})",
+       "spec.concurrentAdmissionPolicy.migration.constraints: Forbidden: may only be set when migration.mode is \"TryPreferredFlavors\" "
+       "(got \"RetainFirstAdmission\")"},
+      {R"({"concurrentAdmissionPolicy":{"migration":{"mode":"RetainFirstAdmission","constraints":{}}}})", "may only be set when"}};
+  const Json groups =
+      Json::parse(R"([{"coveredResources":["cpu"],"flavors":[{"name":"f","resources":[{"name":"cpu","nominalQuota":1}]}]}])");
+  for (const bool webhooks : {true, false}) {
+    for (const bool on : {true, false}) {
+      ClusterOptions options;
+      options.webhooks = webhooks;
+      options.gates["ConcurrentAdmission"] = on;
+      for (const auto& [form, message] : forms) {
+        SimulatedCluster cluster = fresh(options);
+        Json queue = kueue("ClusterQueue", "q", Json::parse(form));
+        queue["spec"]["resourceGroups"] = groups;
+        const Reply reply = cluster.create(queue);
+        EXPECT_EQ(reply.http_status, *message == '\0' ? 201 : 422) << form << reply.message;
+        if (*message != '\0') {
+          EXPECT_NE(reply.message.find(message), std::string::npos) << reply.message;
+        }
+      }
+    }
+  }
+}
+
+// 8691 V1, V3, V10, V13: with webhooks, while the feature is on, within the bound of the configuration.
+TEST(Webhooks, judge_concurrent_admission) {
+  const auto queue = [](const char* more, int flavors) {
+    Json out = kueue("ClusterQueue", "q", Json::parse(more));
+    out["spec"]["resourceGroups"] = Json::parse(R"([{"coveredResources":["cpu"],"flavors":[]}])");
+    for (int i = 0; i < flavors; ++i)
+      out["spec"]["resourceGroups"][0]["flavors"].push_back(
+          {{"name", "f" + std::to_string(i)}, {"resources", Json::array({{{"name", "cpu"}, {"nominalQuota", 1}}})}});
+    return out;
+  };
+  struct Case {
+    Json object;
+    const char* message;
+  };
+  const std::vector<Case> cases{
+      {queue(R"({"queueingStrategy":"StrictFIFO","concurrentAdmission":{"onSuccess":"RemoveLower"}})", 1),
+       "StrictFIFO queueing strategy cannot be used when ConcurrentAdmissionPolicy is defined"},
+      {queue(R"({"concurrentAdmission":{"onSuccess":"RemoveLower"}})", 21),
+       "cannot have more than 20 resource flavors in the ResourceGroup"},
+      {queue(
+           R"({"concurrentAdmission":{"onSuccess":"RemoveLower"},"concurrentAdmissionPolicy":{"migration":{"mode":"RetainFirstAdmission"}}})",
+           1),
+       "must say the same as"}};
+  ClusterOptions options;
+  options.webhooks = true;
+  options.max_options = 20;
+  for (const bool on : {true, false}) {
+    options.gates["ConcurrentAdmission"] = on;
+    for (const auto& [object, message] : cases) {
+      SimulatedCluster cluster = fresh(options);
+      const Reply reply = cluster.create(object);
+      EXPECT_EQ(reply.http_status, on ? 422 : 201) << message << reply.message;
+      if (on) {
+        EXPECT_NE(reply.message.find(message), std::string::npos) << reply.message;
+      }
+    }
+    SimulatedCluster cluster = fresh(options);
+    EXPECT_TRUE(cluster.create(queue(R"({"concurrentAdmission":{"onSuccess":"RemoveLower"}})", 20)).accepted());
+    ASSERT_TRUE(cluster.create(test::workload("w")).accepted());
+    ASSERT_TRUE(cluster
+                    .merge_patch("Workload", "default", "w", Part::status, Json::parse(R"({"status":{"conditions":[
+                        {"type":"QuotaReserved","status":"True","reason":"QuotaReserved","message":"","lastTransitionTime":"2026-01-01T00:00:00Z"}],
+                        "admission":{"clusterQueue":"q","podSetAssignments":[{"name":"main","count":1,"flavors":{"cpu":"f0"}}]}}})"))
+                    .accepted());
+    const auto allow = [&](const char* flavor) {
+      const Json allowed = {{"allowedResourceFlavors", Json::array({flavor})}};
+      return cluster.merge_patch("Workload", "default", "w", Part::main, {{"spec", {{"admissionConstraints", allowed}}}});
+    };
+    EXPECT_TRUE(allow("f0").accepted());
+    EXPECT_EQ(allow("f1").http_status, on ? 422 : 200);
   }
 }
 

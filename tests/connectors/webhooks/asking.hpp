@@ -22,6 +22,7 @@ class Around final : public Surroundings {
   std::map<std::string, bool, std::less<>> gates;  ///< Others as they are by default.
   std::set<std::string, std::less<>> unmanaged_namespaces;
   bool without_queue_name = false;
+  std::size_t most_options = max_options_by_default;
 
   [[nodiscard]] std::shared_ptr<const Json> find(std::string_view kind, std::string_view namespace_, std::string_view name) const override {
     const auto it = objects.find(std::string(kind) + "/" + std::string(namespace_) + "/" + std::string(name));
@@ -37,6 +38,7 @@ class Around final : public Surroundings {
     return kind == "Job" || kind == "JobSet" || kind == "RayCluster" || kind == "RayJob";
   }
   [[nodiscard]] bool is_controller(std::string_view user) const override { return user == controller; }
+  [[nodiscard]] std::size_t max_options() const override { return most_options; }
 };
 
 inline Json review(const char* operation, const Json& object, const Json& old_object = Json(), std::string_view user = controller) {

@@ -47,7 +47,15 @@ class ConcurrentAdmissionRules : public ::testing::Test {
 constexpr const char* lower = R"({"concurrentAdmission":{"onSuccess":"RemoveLower"}})";
 constexpr const char* retain = R"({"concurrentAdmissionPolicy":{"migration":{"mode":"RetainFirstAdmission"}}})";
 
-// CA-142: V1
+constexpr const char* variants_of =
+    R"({"concurrentAdmissionPolicy":{"migration":{"mode":"TryPreferredFlavors","constraints":{"explicitVariants":%}}}})";
+
+/// The Kueue form with these attempts.
+std::string with_variants(const std::string& list) {
+  return std::string(variants_of).replace(std::string_view(variants_of).find('%'), 1, list);
+}
+
+// CA-142: 8691 V1
 TEST_F(ConcurrentAdmissionRules, NotWithStrictFifo) {
   EXPECT_EQ(refused(queue({{"a", "b"}}, lower)), "");
   EXPECT_EQ(refused(queue({{"a", "b"}}, retain)), "");
@@ -64,7 +72,7 @@ TEST_F(ConcurrentAdmissionRules, NotWithStrictFifo) {
   }
 }
 
-// V2
+// 8691 V2
 TEST_F(ConcurrentAdmissionRules, OneGroupUnlessOptionsAreExplicit) {
   const auto message = [](int groups) {
     return "spec.resourceGroups: Invalid value: " + std::to_string(groups) +
@@ -77,9 +85,14 @@ TEST_F(ConcurrentAdmissionRules, OneGroupUnlessOptionsAreExplicit) {
           {{"a"}, {"b"}},
           R"({"concurrentAdmission":{"onSuccess":"RemoveLower","explicitOptions":[{"name":"o","allowedResourceFlavors":["a","b"]}]}})")),
       "");
+  EXPECT_EQ(refused(queue({{"a"}, {"b"}}, with_variants(R"([{"name":"o","allowedResourceFlavors":["a","b"]}])").c_str())), "");
+  EXPECT_EQ(refused(queue({{"a"}, {"b"}}, with_variants("[]").c_str())), message(2));
+  EXPECT_EQ(refused(queue({{"a"}, {"b"}}, R"({"concurrentAdmission":{"onSuccess":"RemoveLower","explicitOptions":[]}})")), message(2));
+  around.gates["ConcurrentAdmission"] = false;
+  EXPECT_EQ(refused(queue({{"a"}, {"b"}}, lower)), "");
 }
 
-// V3
+// 8691 V3
 TEST_F(ConcurrentAdmissionRules, AtMostSixteenOptions) {
   std::vector<std::string> flavors;
   Json options = Json::array();
@@ -97,9 +110,39 @@ TEST_F(ConcurrentAdmissionRules, AtMostSixteenOptions) {
   EXPECT_EQ(refused(many), "");
   flavors.pop_back();
   EXPECT_EQ(refused(queue({flavors}, lower)), "");
+  EXPECT_EQ(refused(queue({flavors}, retain)), "");
 }
 
-// V4, V8: also when the flavor leaves the queue later.
+// 8691 V3: hindsight.maxOptions.
+TEST_F(ConcurrentAdmissionRules, AtMostAsManyOptionsAsTheConfigurationSays) {
+  const auto flavors = [](int n) {
+    std::vector<std::string> out;
+    for (int i = 0; i < n; ++i) out.push_back("f" + std::to_string(i));
+    return out;
+  };
+  const auto variants = [](int n) {
+    Json out = Json::array();
+    for (int i = 0; i < n; ++i) out.push_back({{"name", "o" + std::to_string(i)}, {"allowedResourceFlavors", {"f0"}}});
+    return with_variants(out.dump());
+  };
+  for (const int most : {1, 2, 17, 64}) {
+    around.most_options = static_cast<std::size_t>(most);
+    EXPECT_EQ(refused(queue({flavors(most)}, lower)), "") << most;
+    if (most == 64) break;  // the definition takes no more
+    EXPECT_EQ(refused(queue({flavors(most + 1)}, lower)), "spec.resourceGroups[0].flavors: Invalid value: " + std::to_string(most + 1) +
+                                                              ": cannot have more than " + std::to_string(most) +
+                                                              " resource flavors in the ResourceGroup when ConcurrentAdmissionPolicy is "
+                                                              "defined");
+  }
+  around.most_options = 2;
+  EXPECT_EQ(refused(queue({flavors(1)}, variants(2).c_str())), "");
+  EXPECT_EQ(refused(queue({flavors(1)}, variants(3).c_str())),
+            "spec.concurrentAdmissionPolicy.migration.constraints.explicitVariants: Invalid value: 3: cannot have more than 2 explicit "
+            "options");
+  EXPECT_EQ(refused(queue({flavors(3)}, variants(2).c_str())), "") << "what is in none of them does not count";
+}
+
+// 8691 V4, V8: also when the flavor leaves the queue later.
 TEST_F(ConcurrentAdmissionRules, FlavorsAreThoseOfTheQueue) {
   const char* kueue_form =
       R"({"concurrentAdmissionPolicy":{"migration":{"mode":"TryPreferredFlavors","constraints":{"lastAcceptableFlavorName":"c"}}}})";
@@ -123,9 +166,62 @@ TEST_F(ConcurrentAdmissionRules, FlavorsAreThoseOfTheQueue) {
       "spec.concurrentAdmission.explicitOptions[0].allowedResourceFlavors[1]: Invalid value: \"x\": must be one of the flavors defined in "
       "the "
       "ClusterQueue: [a]");
+  EXPECT_EQ(refused(queue({{"a"}, {"b"}}, with_variants(R"([{"name":"o","allowedResourceFlavors":["b","x"]}])").c_str())),
+            "spec.concurrentAdmissionPolicy.migration.constraints.explicitVariants[0].allowedResourceFlavors[1]: Invalid value: \"x\": "
+            "must be one of the flavors defined in the ClusterQueue: [a b]");
+  around.gates["ConcurrentAdmission"] = false;
+  EXPECT_EQ(refused(queue({{"b", "a"}}, seed_form)), "");
 }
 
-// V9, CA-145
+// 8691 V6, V8: what is of another shape is refused whether the feature is on or off.
+TEST_F(ConcurrentAdmissionRules, TheShapeIsThatOfTheDefinition) {
+  const auto option = [](const char* options) {
+    return R"({"concurrentAdmission":{"onSuccess":"RemoveLower","explicitOptions":)" + std::string(options) + "}}";
+  };
+  const std::string list = "spec.concurrentAdmission.explicitOptions";
+  const std::string variants = "spec.concurrentAdmissionPolicy.migration.constraints.explicitVariants";
+  Json many = Json::array();
+  for (int i = 0; i < 65; ++i) many.push_back({{"name", "o" + std::to_string(i)}, {"allowedResourceFlavors", {"a"}}});
+  Json some = many;
+  some.erase(some.begin() + 17, some.end());
+  const std::vector<std::pair<std::string, std::string>> bad{
+      {R"({"concurrentAdmission":{}})", "spec.concurrentAdmission.onSuccess: Required value"},
+      {R"({"concurrentAdmission":{"onSuccess":""}})", "spec.concurrentAdmission.onSuccess: Unsupported value: \"\""},
+      {R"({"concurrentAdmission":{"onSuccess":"Remove"}})", "spec.concurrentAdmission.onSuccess: Unsupported value: \"Remove\""},
+      {R"({"concurrentAdmission":7})", "spec.concurrentAdmission: Invalid value: 7"},
+      {R"({"concurrentAdmission":{"onSuccess":"RemoveBelowTarget","removeBelowTargetConfig":{}}})",
+       "spec.concurrentAdmission.removeBelowTargetConfig.targetResourceFlavor: Required value"},
+      {R"({"concurrentAdmissionPolicy":{}})", "spec.concurrentAdmissionPolicy.migration: Required value"},
+      {R"({"concurrentAdmissionPolicy":{"migration":{}}})", "spec.concurrentAdmissionPolicy.migration.mode: Required value"},
+      {R"({"concurrentAdmissionPolicy":{"migration":{"mode":"Try"}}})",
+       "spec.concurrentAdmissionPolicy.migration.mode: Unsupported value: \"Try\""},
+      {option(R"([{"allowedResourceFlavors":["a"]}])"), list + "[0].name: Required value"},
+      {option(R"([{"name":"","allowedResourceFlavors":["a"]}])"), list + "[0].name: Invalid value: \"\""},
+      {option(R"([{"name":"a.b","allowedResourceFlavors":["a"]}])"), list + "[0].name: Invalid value: \"a.b\""},
+      {option(R"([{"name":"o","allowedResourceFlavors":["a"]},{"name":"o","allowedResourceFlavors":["b"]}])"),
+       list + "[1]: Duplicate value"},
+      {option(R"([{"name":"o"}])"), list + "[0].allowedResourceFlavors: Required value"},
+      {option(R"([{"name":"o","allowedResourceFlavors":[]}])"), list + "[0].allowedResourceFlavors: Invalid value"},
+      {option(R"([{"name":"o","allowedResourceFlavors":["a","a"]}])"), list + "[0].allowedResourceFlavors[1]: Duplicate value"},
+      {option(R"([{"name":"o","allowedResourceFlavors":["a"],"createDelaySeconds":-1}])"),
+       list + "[0].createDelaySeconds: Invalid value: -1"},
+      {option(R"([{"name":"o","allowedResourceFlavors":["a"],"deleteDelaySeconds":-1}])"),
+       list + "[0].deleteDelaySeconds: Invalid value: -1"},
+      {option(R"([{"name":"o","allowedResourceFlavors":["a"],"deleteDelaySeconds":2147483648}])"), list + "[0].deleteDelaySeconds"},
+      {option(many.dump().c_str()), list + ": Too many"},
+      {with_variants(R"([{"name":"o","allowedResourceFlavors":["a"],"maxDeleteDelaySeconds":-1}])"),
+       variants + "[0].maxDeleteDelaySeconds: Invalid value: -1"},
+      {with_variants(some.dump()), variants + ": Too many"}};
+  for (const bool on : {true, false}) {
+    around.gates["ConcurrentAdmission"] = on;
+    for (const auto& [more, says] : bad) {
+      const std::string message = refused(queue({{"a", "b"}}, more.c_str()));
+      EXPECT_NE(message.find(says), std::string::npos) << message << "\n" << says;
+    }
+  }
+}
+
+// 8691 V9, CA-145
 TEST_F(ConcurrentAdmissionRules, WarnOfWhatIsProbablyNotMeant) {
   const auto with = [](const char* on_success, const char* options) {
     Json out = queue({{"a", "b", "c"}}, "{}");
@@ -151,7 +247,21 @@ TEST_F(ConcurrentAdmissionRules, WarnOfWhatIsProbablyNotMeant) {
                                                              "effect with onSuccess RemoveOther: all other options end at once"});
 }
 
-// V10: both forms say the same or are refused (8691 §2.4).
+// 8691 V9, CA-145: in the other form, and while the feature is off.
+TEST_F(ConcurrentAdmissionRules, WarnOfVariants) {
+  const std::string path = "spec.concurrentAdmissionPolicy.migration.constraints.explicitVariants";
+  const auto odd = queue({{"a", "b"}}, with_variants(R"([{"name":"x","allowedResourceFlavors":["b"],"createDelaySeconds":5},
+      {"name":"y","allowedResourceFlavors":["a"],"createDelaySeconds":5,"maxDeleteDelaySeconds":1}])")
+                                           .c_str());
+  EXPECT_EQ(warnings(odd),
+            (std::vector<std::string>{
+                path + ": every option has createDelaySeconds above 0: nothing is tried before the first delay is over",
+                path + "[1]: option \"y\" stands after \"x\" but is preferred to it: the order of flavors in the ClusterQueue decides"}));
+  around.gates["ConcurrentAdmission"] = false;
+  EXPECT_EQ(warnings(odd), std::vector<std::string>{});
+}
+
+// 8691 V10: both forms say the same or are refused (8691 §2.4).
 TEST_F(ConcurrentAdmissionRules, BothFormsMustAgree) {
   const std::vector<std::pair<const char*, const char*>> same{
       {R"({"onSuccess":"RemoveOther"})", R"({"migration":{"mode":"RetainFirstAdmission"}})"},
@@ -172,7 +282,34 @@ TEST_F(ConcurrentAdmissionRules, BothFormsMustAgree) {
   Json options = queue({{"a", "b"}}, lower);
   options["spec"]["concurrentAdmission"]["explicitOptions"] = Json::parse(R"([{"name":"o","allowedResourceFlavors":["a"]}])");
   options["spec"]["concurrentAdmissionPolicy"] = Json::parse(R"({"migration":{"mode":"TryPreferredFlavors"}})");
-  EXPECT_NE(refused(options), "");  // the other form cannot say that
+  EXPECT_NE(refused(options), "");  // the other form does not say that
+  Json& migration = options["spec"]["concurrentAdmissionPolicy"]["migration"];
+  migration["constraints"]["explicitVariants"] = options["spec"]["concurrentAdmission"]["explicitOptions"];
+  EXPECT_EQ(refused(options), "");
+  options["spec"]["concurrentAdmission"]["explicitOptions"][0].update(Json{{"deleteDelaySeconds", 5}, {"createDelaySeconds", 0}});
+  EXPECT_NE(refused(options), "");
+  migration["constraints"]["explicitVariants"][0]["maxDeleteDelaySeconds"] = 5;
+  EXPECT_EQ(refused(options), "") << "a delay of 0 is none";
+  options["spec"]["concurrentAdmission"]["explicitOptions"][0]["allowedResourceFlavors"] = {"b", "a"};
+  EXPECT_NE(refused(options), "");
+  migration["constraints"]["explicitVariants"][0]["allowedResourceFlavors"] = {"a", "b"};
+  EXPECT_EQ(refused(options), "") << "their order means nothing";
+  options["spec"]["concurrentAdmission"]["onSuccess"] = "RemoveOther";
+  EXPECT_NE(refused(options), "");
+  around.gates["ConcurrentAdmission"] = false;
+  EXPECT_EQ(refused(options), "");
+}
+
+// 8691 V11, CA-119, CA-120: the policy comes, changes and goes at any time.
+TEST_F(ConcurrentAdmissionRules, ThePolicyMayChange) {
+  const char* target =
+      R"({"concurrentAdmission":{"onSuccess":"RemoveBelowTarget","removeBelowTargetConfig":{"targetResourceFlavor":"a"}}})";
+  const char* options =
+      R"({"concurrentAdmission":{"onSuccess":"RemoveLower","explicitOptions":[{"name":"o","allowedResourceFlavors":["a"]}]}})";
+  const std::string variants = with_variants(R"([{"name":"o","allowedResourceFlavors":["a"]}])");
+  for (const char* before : {"{}", lower, retain, target, options, variants.c_str()})
+    for (const char* after : {"{}", lower, retain, target, options, variants.c_str()})
+      EXPECT_EQ(refusal(around, "UPDATE", queue({{"a", "b"}}, after), queue({{"a", "b"}}, before)), "") << before << after;
 }
 
 }  // namespace

@@ -166,6 +166,32 @@ TEST(Conversion, loses_nothing_on_the_way_there_and_back) {
   EXPECT_GT(remembered, 100U);
 }
 
+// 8691 V12: v1beta1 does not know Kueue's policy, nor gates; what it does not know comes back after a change made in it.
+TEST(Conversion, keeps_concurrent_admission) {
+  const Json queue = of(v1beta2, "ClusterQueue", R"({"spec":{"concurrentAdmissionPolicy":{"migration":{"mode":"TryPreferredFlavors",
+      "constraints":{"lastAcceptableFlavorName":"a","explicitVariants":[{"name":"v","allowedResourceFlavors":["a"],"maxDeleteDelaySeconds":5}]}}},
+      "concurrentAdmission":{"onSuccess":"RemoveBelowTarget","removeBelowTargetConfig":{"targetResourceFlavor":"a"},
+      "explicitOptions":[{"name":"v","allowedResourceFlavors":["a"],"deleteDelaySeconds":5}]}}})");
+  Json older = converted(queue, v1beta1);
+  EXPECT_FALSE(older["spec"].contains("concurrentAdmissionPolicy"));
+  EXPECT_EQ(older["spec"]["concurrentAdmission"], queue["spec"]["concurrentAdmission"]);
+  older["spec"]["stopPolicy"] = "Hold";
+  Json changed = queue;
+  changed["spec"]["stopPolicy"] = "Hold";
+  EXPECT_EQ(converted(older, v1beta2), changed);
+
+  const Json workload = of(v1beta2, "Workload", R"({"metadata":{"labels":{"kueue.x-k8s.io/concurrent-admission-parent":"true"},
+      "annotations":{"kueue.x-k8s.io/parent-option":"true","kueue.x-k8s.io/workload-allowed-resource-flavors":"a,b"}},
+      "spec":{"admissionConstraints":{"allowedResourceFlavors":["a"]},"preemptionGates":[{"name":"kueue.x-k8s.io/concurrent-admission"}]},
+      "status":{"preemptionGates":[{"name":"kueue.x-k8s.io/concurrent-admission","position":"Open","lastTransitionTime":"2026-01-01T00:00:00Z"}],
+      "options":[{"name":"o","state":"Pending","lastTransitionTime":"2026-01-01T00:00:00Z"}]}})");
+  Json old_workload = converted(workload, v1beta1);
+  EXPECT_FALSE(old_workload["spec"].contains("preemptionGates"));
+  EXPECT_FALSE(old_workload["status"].contains("preemptionGates"));
+  EXPECT_EQ(old_workload["status"]["options"], workload["status"]["options"]);
+  EXPECT_EQ(converted(old_workload, v1beta2), workload);
+}
+
 // The memory of somebody else, or of nobody, does no harm.
 TEST(Conversion, leaves_a_memory_out_of_account_that_does_not_fit) {
   for (const char* memory : {"", "5", "[]", "{", R"({"podsetSliceRequiredTopologyConstraints":7,"preemptionGates":[]})", R"({"x":{}})"}) {

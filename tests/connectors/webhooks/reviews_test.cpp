@@ -148,6 +148,10 @@ TEST(Defaults, keep_the_policy_that_a_writer_of_v1beta1_does_not_know) {
   EXPECT_EQ(defaulted(around, now, "UPDATE", before, "v1beta1")["spec"]["concurrentAdmissionPolicy"],
             before["spec"]["concurrentAdmissionPolicy"]);
   EXPECT_EQ(defaulted(around, now, "UPDATE", before, "v1beta2"), now);
+  Json other = now;
+  other["spec"]["concurrentAdmissionPolicy"] = Json::parse(R"({"migration":{"mode":"TryPreferredFlavors"}})");
+  EXPECT_EQ(defaulted(around, other, "UPDATE", before, "v1beta1"), other) << "it says one";
+  EXPECT_EQ(defaulted(around, now, "UPDATE", now, "v1beta1"), now) << "there was none";
 }
 
 // ---- the envelope -----------------------------------------------------------------------------------------------------------

@@ -206,8 +206,8 @@ TEST(WorkloadRules, take_a_worker_cluster_that_was_nominated) {
   EXPECT_EQ(refusal({}, "UPDATE", plain, placed), "status.clusterName: Invalid value: \"\": clusterName is immutable once set");
 }
 
-// BA-13, EJ-102: and 8691 V13.
-TEST(WorkloadRules, hold_for_annotations_and_constraints) {
+// BA-13, EJ-102
+TEST(WorkloadRules, hold_for_annotations) {
   Json boost = holding(R"({"kueue.x-k8s.io/priority-boost":""})");
   EXPECT_EQ(
       refusal({}, "CREATE", boost),
@@ -220,12 +220,150 @@ TEST(WorkloadRules, hold_for_annotations_and_constraints) {
   partial["metadata"]["annotations"] = {{"kueue.x-k8s.io/elastic-job", "true"}};
   partial["spec"]["podSets"].erase(1);
   EXPECT_EQ(refusal({}, "CREATE", partial), "spec.podSets: Invalid value: 1: partial admission and elastic job cannot be used together");
-  Json narrow = holding();
-  narrow["spec"]["admissionConstraints"] = Json::parse(R"({"allowedResourceFlavors":["g"]})");
-  EXPECT_EQ(refusal({}, "UPDATE", narrow, holding()),
-            "spec.admissionConstraints: Invalid value: [\"g\"]: must keep the assigned flavors while quota is reserved");
-  narrow["spec"]["admissionConstraints"] = Json::parse(R"({"allowedResourceFlavors":["f","g"]})");
-  EXPECT_EQ(refusal({}, "UPDATE", narrow, holding()), "");
+}
+
+// CA-13, 8691 V13: an assigned flavor stays allowed, in either form, while the feature is on.
+TEST(WorkloadRules, keep_assigned_flavors_allowed) {
+  Around around;
+  around.gates["ConcurrentAdmission"] = true;
+  constexpr const char* annotation = "kueue.x-k8s.io/workload-allowed-resource-flavors";
+  const auto listing = [](const char* flavors) {
+    Json workload = holding();
+    workload["spec"]["admissionConstraints"] = {{"allowedResourceFlavors", Json::parse(flavors)}};
+    return workload;
+  };
+  const auto noting = [&](const char* flavors) {
+    Json workload = holding();
+    workload["metadata"]["annotations"] = {{annotation, flavors}};
+    return workload;
+  };
+  constexpr const char* refused =
+      "spec.admissionConstraints: Invalid value: [\"g\"]: must keep the assigned flavors while quota is reserved";
+  EXPECT_EQ(refusal(around, "UPDATE", listing(R"(["g"])"), holding()), refused);
+  EXPECT_EQ(refusal(around, "UPDATE", listing(R"(["g"])"), listing(R"(["f","g"])")), refused);
+  EXPECT_EQ(refusal(around, "UPDATE", listing(R"(["f","g"])"), holding()), "") << "the ClusterQueue need not have g";
+  EXPECT_EQ(refusal(around, "UPDATE", listing(R"(["f"])"), listing(R"(["f","g"])")), "");
+  EXPECT_EQ(refusal(around, "UPDATE", holding(), listing(R"(["f"])")), "");
+  EXPECT_EQ(refusal(around, "UPDATE", listing("[]"), listing(R"(["f"])")), "") << "no flavor listed is every flavor";
+  EXPECT_EQ(refusal(around, "UPDATE", listing(R"(["g"])"), listing(R"(["g"])")), "") << "it is stored so";
+
+  EXPECT_EQ(refusal(around, "UPDATE", noting(" g ,h"), holding()),
+            "metadata.annotations[kueue.x-k8s.io/workload-allowed-resource-flavors]: Invalid value: \" g ,h\": must keep the assigned "
+            "flavors while quota is reserved");
+  for (const char* good : {"f", "g, f ,h", " f", "f,,", "", " , ", ","})
+    EXPECT_EQ(refusal(around, "UPDATE", noting(good), holding()), "") << good;
+  EXPECT_NE(refusal(around, "UPDATE", noting("ff,g f"), holding()), "");
+
+  Json waiting = listing(R"(["g"])"), waited = holding();
+  waiting.erase("status");
+  waited.erase("status");
+  EXPECT_EQ(refusal(around, "UPDATE", waiting, waited), "");
+  EXPECT_EQ(refusal(around, "UPDATE", waiting, holding()), "") << "quota is given back in the same write";
+  EXPECT_EQ(refusal(around, "CREATE", waiting), "");
+
+  around.gates["ConcurrentAdmission"] = false;
+  EXPECT_EQ(refusal(around, "UPDATE", listing(R"(["g"])"), holding()), "");
+  EXPECT_EQ(refusal(around, "UPDATE", noting("g"), holding()), "");
+}
+
+// 8691 V13, limits of 2.5: what is of another shape is refused whether the feature is on or off.
+TEST(WorkloadRules, know_the_shape_of_concurrent_admission) {
+  const auto with = [](const char* part, const Json& value) {
+    Json workload = kueue("Workload", R"({"spec":{"podSets":[{"name":"main","count":1,"template":{"spec":{"containers":[]}}}]}})");
+    workload[Json::json_pointer(part)] = value;
+    return workload;
+  };
+  const auto names = [](int n, const char* prefix) {
+    Json out = Json::array();
+    for (int i = 0; i < n; ++i) out.push_back(prefix + std::to_string(i));
+    return out;
+  };
+  const auto named = [&](int n) {
+    Json out = Json::array();
+    for (const auto& name : names(n, "n")) out.push_back({{"name", name}});
+    return out;
+  };
+  const auto options = [&](int n, const char* state = "Pending") {
+    Json out = named(n);
+    for (auto& option : out) option.update({{"state", state}, {"lastTransitionTime", "2026-01-01T00:00:00Z"}});
+    return out;
+  };
+  constexpr const char* flavors = "/spec/admissionConstraints/allowedResourceFlavors";
+  constexpr const char* annotation = "/metadata/annotations/kueue.x-k8s.io~1workload-allowed-resource-flavors";
+  struct Shape {
+    const char* part;
+    Json good, bad;
+    const char* says;
+  };
+  std::string list = "f";
+  for (int i = 1; i < 64; ++i) list += ",f" + std::to_string(i);
+  const std::vector<Shape> shapes{
+      {flavors, names(64, "f"), names(65, "f"), "spec.admissionConstraints.allowedResourceFlavors: Too many"},
+      {flavors, {"a", "b"}, {"a", "a"}, "spec.admissionConstraints.allowedResourceFlavors[1]: Duplicate value: \"a\""},
+      {flavors, {"a.b-c"}, {"A"}, "spec.admissionConstraints.allowedResourceFlavors[0]: Invalid value: \"A\""},
+      {flavors, {"a"}, {7}, "spec.admissionConstraints.allowedResourceFlavors[0]"},
+      {annotation, list, list + ",g", "found 65 elements, allowed: at most 64 elements"},
+      {annotation, std::string(253, 'f'), std::string(254, 'f'), "found 254 bytes, allowed: at most 253 bytes"},
+      {"/spec/preemptionGates", named(8), named(9), "spec.preemptionGates: Too many"},
+      {"/spec/preemptionGates", Json::parse(R"([{"name":"a/b"}])"), Json::parse(R"([{"name":""}])"), "spec.preemptionGates[0].name"},
+      {"/spec/preemptionGates", named(1), {{{"name", std::string(64, 'g')}}}, "spec.preemptionGates[0].name"},
+      {"/spec/workloadType", "Parent", "Child", "spec.workloadType: Unsupported value: \"Child\""},
+      {"/status/options", options(64), options(65), "status.options: Too many"},
+      {"/status/options", options(1, "Deactivated"), options(1, "Gone"), "status.options[0].state: Unsupported value: \"Gone\""},
+      {"/status/options", options(1), named(1), "status.options[0].state: Required value"},
+      {"/status/preemptionGates", Json::parse(R"([{"name":"g","position":"Open","lastTransitionTime":"2026-01-01T00:00:00Z"}])"),
+       Json::parse(R"([{"name":"g","position":"Ajar","lastTransitionTime":"2026-01-01T00:00:00Z"}])"),
+       "status.preemptionGates[0].position: Unsupported value: \"Ajar\""}};
+  for (const bool on : {true, false}) {
+    Around around;
+    around.gates["ConcurrentAdmission"] = on;
+    for (const auto& [part, good, bad, says] : shapes) {
+      EXPECT_EQ(refusal(around, "CREATE", with(part, good)), "") << part;
+      const std::string message = refusal(around, "CREATE", with(part, bad));
+      EXPECT_NE(message.find(says), std::string::npos) << message << "\n" << says;
+    }
+  }
+}
+
+// CA-1, CA-5, CA-42: nothing that we write for a family is refused.
+TEST(WorkloadRules, take_parents_and_options) {
+  Around around;
+  around.gates["ConcurrentAdmission"] = true;
+  Json parent = kueue("Workload", R"({"metadata":{"uid":"u"},
+      "spec":{"queueName":"q","podSets":[{"name":"main","count":3,"template":{"spec":{"containers":[]}}}]}})");
+  Json marked = parent;
+  marked["metadata"]["labels"] = {{"kueue.x-k8s.io/concurrent-admission-parent", "true"}};
+  marked["metadata"]["annotations"] = {{"kueue.x-k8s.io/parent-option", "true"}};
+  EXPECT_EQ(refusal(around, "UPDATE", marked, parent), "");
+  EXPECT_EQ(refusal(around, "UPDATE", parent, marked), "");
+
+  Json option = parent;
+  option["metadata"] =
+      Json::parse(R"({"name":"o-option-f","namespace":"ns","annotations":{"kueue.x-k8s.io/workload-allowed-resource-flavors":"f"},
+      "ownerReferences":[{"apiVersion":"kueue.x-k8s.io/v1beta2","kind":"Workload","name":"o","uid":"u","controller":true,"blockOwnerDeletion":true}]})");
+  option["spec"].update(Json::parse(R"({"active":false,"admissionConstraints":{"allowedResourceFlavors":["f"]},
+      "preemptionGates":[{"name":"kueue.x-k8s.io/concurrent-admission"},{"name":"kueue.x-k8s.io/multikueue"}]})"));
+  EXPECT_EQ(refusal(around, "CREATE", option), "");
+  EXPECT_EQ(defaulted(around, option), option);
+  Json opened = option;
+  opened["spec"]["active"] = true;
+  opened["status"]["preemptionGates"] =
+      Json::parse(R"([{"name":"kueue.x-k8s.io/concurrent-admission","position":"Open","lastTransitionTime":"2026-01-01T00:00:00Z"}])");
+  EXPECT_EQ(refusal(around, "UPDATE", opened, option), "");
+
+  Json admitted = marked;
+  admitted["status"] = holding()["status"];
+  admitted["status"]["options"] = Json::parse(
+      R"([{"name":"o-option-f","resourceFlavors":["f"],"state":"Admitted","message":"","lastTransitionTime":"2026-01-01T00:00:00Z"},
+          {"name":"o-option-g","resourceFlavors":["g"],"state":"Deactivated","message":"m","lastTransitionTime":"2026-01-01T00:00:00Z"}])");
+  EXPECT_EQ(refusal(around, "UPDATE", admitted, marked), "");
+  Json next = admitted;
+  next["status"]["options"][1]["state"] = "Pending";
+  EXPECT_EQ(refusal(around, "UPDATE", next, admitted), "");
+  Json evicted = admitted;
+  evicted["status"].erase("conditions");
+  evicted["status"].erase("admission");
+  EXPECT_EQ(refusal(around, "UPDATE", evicted, admitted), "");
 }
 
 // ---- jobs -------------------------------------------------------------------------------------------------------------------

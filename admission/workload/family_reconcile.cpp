@@ -1,0 +1,564 @@
+// What a Workload parent decides about a family of concurrent admission (8691 §3): which Options there are and which of them go on, who is
+// admitted, how a job moves to a better one, who may preempt, and that the Parent shows all of it. Each step is a function of the state
+// and is asked again until it says nothing.
+
+#include <algorithm>
+
+#include "admission/scheduling/outcome_text.hpp"
+#include "admission/workload/workload_parent.hpp"
+#include "vocabulary/text.hpp"
+
+namespace hindsight::admission {
+namespace {
+
+constexpr std::string_view migration = "FlavorMigration";
+
+std::string path_of(const WorkloadState& w) { return '"' + std::string(w.namespace_.text()) + "/" + std::string(w.name) + '"'; }
+
+std::string joined(const std::vector<Symbol>& names) {
+  std::string out;
+  for (const Symbol& name : names) out += (out.empty() ? "" : ",") + std::string(name.text());
+  return out;
+}
+
+/// An Option goes, and its Parent is told.
+WorkloadRemoved removal_of(const WorkloadState& w, std::string_view why, Proposal& p) {
+  WorkloadRemoved e;
+  e.workload = ref(w, *p.arena);
+  e.message = p.message("Variant Workload " + path_of(w) + " deleted; " + std::string(why));
+  e.parent = {p.arena->copy(w.option_of()), w.namespace_.text(), p.arena->copy(w.family_facts->parent_name)};
+  return e;
+}
+
+ReservationCleared cleared(const WorkloadState& w, std::string_view message, bool requeued, Proposal& p) {
+  ReservationCleared e;
+  e.workload = ref(w, *p.arena);
+  e.reason = "PendingEvaluation";
+  e.message = p.message(message);
+  e.writes_requeued = true;
+  e.requeued = requeued;
+  const auto* evicted = w.find(ConditionType::evicted);
+  e.requeued_reason = evicted != nullptr ? evicted->reason.text() : "PendingEvaluation";
+  e.requeued_message = e.message;
+  return e;
+}
+
+/// Has the scheduler said what it thinks of it since the family began (CA-72)?
+bool is_evaluated(const WorkloadState& w) {
+  const auto* now = w.find(ConditionType::quota_reserved);
+  return now != nullptr && (now->is_true() || now->reason.text() != "PendingEvaluation");
+}
+
+std::vector<Symbol> flavors_of(const Admission& admission) {
+  std::vector<Symbol> out;
+  for (const auto& p : admission.pod_sets)
+    for (const auto& [resource, flavor] : p.flavors) out.push_back(flavor);
+  return out;
+}
+
+bool is_one_of(Symbol reason, std::initializer_list<std::string_view> texts) {
+  return std::find(texts.begin(), texts.end(), reason.text()) != texts.end();
+}
+
+}  // namespace
+
+/// True: something was said.
+bool WorkloadParent::reconcile_families(const Context& c, Proposal& p) const {
+  const bool gate = c.catalog->settings.concurrent_admission;
+  if (!gate && !has_families()) return false;
+  for (std::size_t i = 0; i < workloads_.size() && !p.full(); ++i) {
+    const WorkloadState& w = workloads_[i];
+    if (w.deleting && !w.family) continue;
+    switch (role_of(i, *c.catalog)) {
+      case FamilyRole::parent:
+        if (!w.family)
+          p.events.emplace_back(FamilyFormed{ref(w, *p.arena)});
+        else
+          reconcile_family(family_of(i, *c.catalog), c, p);
+        break;
+      case FamilyRole::stray:  // its Parent is none any more, or has gone and nobody collects what it leaves (CA-111)
+        if (!w.deleting && !w.removal_pending) {
+          p.events.emplace_back(removal_of(w, "its Parent has no Options any more", p));
+        }
+        break;
+      case FamilyRole::refused:
+        refuse_family(w, p);
+        break;
+      case FamilyRole::plain:
+      case FamilyRole::option:
+        break;
+    }
+  }
+  return !p.events.empty();
+}
+
+/// CA-95
+void WorkloadParent::refuse_family(const WorkloadState& w, Proposal& p) const {
+  constexpr std::string_view why = "elastic jobs are not supported with concurrent admission";
+  const auto* now = w.find(ConditionType::quota_reserved);
+  if (!w.active || w.finished() || (now != nullptr && now->is_false() && now->message == why)) return;
+  p.events.emplace_back(
+      ConditionChanged{ref(w, *p.arena), ConditionType::quota_reserved, ConditionStatus::false_, "Misconfigured", why, false});
+}
+
+void WorkloadParent::reconcile_family(const Family& f, const Context& c, Proposal& p) const {
+  const WorkloadState& parent = workloads_[f.parent];
+  const std::size_t before = p.events.size();
+  const auto said = [&] { return p.events.size() != before; };
+  if (parent.removal_pending) return;
+  if (parent.finished() || parent.deleting) return end_family(f, p);
+  if (follow_eviction(f, c, p) || admit_ready(f, c, p)) return;
+  if (f.queue != nullptr && !wants_family(parent, *c.catalog)) {  // CA-120, CA-125
+    const bool running = f.running != Family::none && !workloads_[f.running].evicted();
+    if (is_stopping(f)) return;  // it is on its way out: what it holds is free before it stands alone
+    if (running && parent.family->shown != workloads_[f.running].uid) return;
+    p.events.emplace_back(FamilyDissolved{ref(parent, *p.arena), "Concurrent admission is off for its ClusterQueue"});
+    return;
+  }
+  if (follow_migration(f, c, p)) return;
+  if (f.queue == nullptr) return;  // CA-124: the family is kept
+  keep_members(f, c, p);
+  if (said()) return;
+  give_right(f, c, p);
+  tell_why_it_waits(f, p);
+  mirror_to_running(f, p);
+}
+
+/// CA-110, CA-111
+void WorkloadParent::end_family(const Family& f, Proposal& p) const {
+  const WorkloadState& parent = workloads_[f.parent];
+  const auto* finished = parent.find(ConditionType::finished);
+  for (std::size_t i = 0; i < workloads_.size() && !p.full(); ++i) {
+    const WorkloadState& w = workloads_[i];
+    if (family_parent_of(w) != f.parent || w.deleting || w.removal_pending) continue;
+    if (!parent.finished())
+      p.events.emplace_back(removal_of(w, "its Parent is deleted", p));
+    else if (!w.finished())
+      p.events.emplace_back(WorkloadFinished{ref(w, *p.arena), finished->reason.text(), p.message(finished->message)});
+  }
+}
+
+/// The job has stopped, or whoever made a Workload without a job has given its reservation back.
+bool WorkloadParent::drained(const Family& f) const {
+  const WorkloadState& parent = workloads_[f.parent];
+  return job_ && parent.owner_uid == job_->uid ? at_rest() || job_->finished : !parent.reserved();
+}
+
+/// CA-44, CA-60, CA-61: what an eviction of the one means for the other, and that both give back what they hold once the job has stopped.
+bool WorkloadParent::follow_eviction(const Family& f, const Context& c, Proposal& p) const {
+  const WorkloadState& parent = workloads_[f.parent];
+  const WorkloadState* running = f.running == Family::none ? nullptr : &workloads_[f.running];
+  const bool shows = parent.reserved() && !parent.family->holds_itself;
+  const auto reset = [&](std::string_view why) { p.events.emplace_back(FamilyReset{ref(parent, *p.arena), p.message(why)}); };
+
+  if (shows && running == nullptr && !parent.evicted()) {  // CA-112
+    WorkloadEvicted e;
+    e.workload = ref(parent, *p.arena);
+    e.reason = "ConcurrentAdmission";
+    e.message = "No variant is running";
+    p.events.emplace_back(e);
+    reset("The admitted Option is gone");
+    return true;
+  }
+  if (running != nullptr && running->evicted() && shows && !parent.evicted()) {
+    const auto* why = running->find(ConditionType::evicted);
+    WorkloadEvicted e;
+    e.workload = ref(parent, *p.arena);
+    e.reason = "VariantEvicted";
+    e.cause = why->reason.text();
+    e.message = "Admitted variant was evicted";
+    p.events.emplace_back(e);
+    if (why->reason.text() != migration) reset("The admitted Option was evicted");
+    return true;
+  }
+  if (running != nullptr && !running->evicted() && shows && parent.evicted()) {  // CA-55, CA-113
+    const auto* why = parent.find(ConditionType::evicted);
+    WorkloadEvicted e;
+    e.workload = ref(*running, *p.arena);
+    e.reason = why->reason.text();
+    e.message = p.message(why->message);
+    p.events.emplace_back(e);
+    reset("The Parent was evicted");
+    return true;
+  }
+  if (!is_stopping(f) || !drained(f)) return false;
+  const std::size_t before = p.events.size();
+  const auto* why = parent.find(ConditionType::evicted);
+  if (shows || (parent.reserved() && parent.evicted())) {
+    // Of what a sibling or another Workload did to it, it is free again at once; other reasons ask for a pause, or for somebody (BA-133).
+    const bool again = is_one_of(why->reason, {"VariantEvicted", "ConcurrentAdmission", "Preempted", "NodeFailures"});
+    p.events.emplace_back(cleared(parent, why->message, again, p));
+  }
+  if (running != nullptr && running->evicted()) {
+    const auto* reason = running->find(ConditionType::evicted);
+    const bool again = !is_one_of(reason->reason, {"AdmissionCheck", "ClusterQueueStopped", "LocalQueueStopped"});
+    p.events.emplace_back(cleared(*running, reason->message, again, p));
+  }
+  (void)c;
+  return p.events.size() != before;
+}
+
+/// CA-41 to CA-45, CA-81: the best Option whose checks are done is admitted; where another one runs, that one goes first.
+bool WorkloadParent::admit_ready(const Family& f, const Context& c, Proposal& p) const {
+  const WorkloadState& parent = workloads_[f.parent];
+  const WorkloadState* running = f.running == Family::none ? nullptr : &workloads_[f.running];
+  if (is_stopping(f)) return false;
+  if (running != nullptr) {
+    const bool shown = parent.family->shown == running->uid && parent.reserved() && parent.admission && running->admission &&
+                       parent.admission->pod_sets == running->admission->pod_sets &&
+                       parent.admission->cluster_queue == running->admission->cluster_queue;
+    if (!shown) {
+      p.events.emplace_back(OptionAdmitted{ref(parent, *p.arena), ref(*running, *p.arena)});
+      return true;
+    }
+  }
+  for (std::size_t rank = 0; rank < f.members.size(); ++rank) {
+    if (f.members[rank] == Family::none || f.members[rank] == f.running) continue;
+    const WorkloadState& w = workloads_[f.members[rank]];
+    const bool ready = w.reserved() && !w.admitted() && !w.evicted() && w.active && !w.finished() && w.checks_ready() && !w.lacks_places();
+    if (!ready || !lists_its_checks(w, c)) continue;
+    if (running == nullptr) {
+      p.events.emplace_back(WorkloadAdmitted{ref(w, *p.arena)});
+      p.events.emplace_back(OptionAdmitted{ref(parent, *p.arena), ref(w, *p.arena)});
+      return true;
+    }
+    if (standing_of(*f.queue, f.specs, rank, f.running_on) != OptionStanding::upgrade) continue;
+    if (positions_of(*f.queue, flavors_of(*w.admission)) >= f.running_on) continue;  // CA-153
+    WorkloadEvicted gone;
+    gone.workload = ref(*running, *p.arena);
+    gone.reason = migration;
+    gone.message = p.message(migrated_message(w.uid));
+    p.events.emplace_back(gone);
+    MigrationStarted e;
+    e.workload = ref(w, *p.arena);
+    e.parent = ref(parent, *p.arena);
+    e.from = gone.workload;
+    e.cluster_queue = w.admission->cluster_queue.text();
+    p.events.emplace_back(e);
+    return true;
+  }
+  return false;
+}
+
+/// CA-48, CA-54, CA-154: a migration whose target is lost ends, and the family begins anew.
+bool WorkloadParent::follow_migration(const Family& f, const Context& c, Proposal& p) const {
+  const WorkloadState& parent = workloads_[f.parent];
+  const FamilyState& family = *parent.family;
+  if (family.migrating_to.empty()) return false;
+  const WorkloadState* target = nullptr;
+  for (const std::size_t member : f.members)
+    if (member != Family::none && workloads_[member].uid == family.migrating_to) target = &workloads_[member];
+  std::string_view why;
+  if (target == nullptr || !target->active || target->finished()) {
+    why = "The Option that the job was to move to is gone";
+  } else if (target->reserved() && !target->admitted() && (!target->checks_ready() || target->evicted())) {
+    why = "A check of the Option that the job was to move to is not ready any more";
+  } else if (!target->reserved() && !family.hold) {
+    why = "The quota that was kept for the Option is gone";
+  } else if (!target->reserved() && !is_stopping(f)) {
+    const auto* now = target->find(ConditionType::quota_reserved);
+    if (now != nullptr && now->is_false() &&
+        is_one_of(now->reason, {"WaitingForQuota", "ExceedsMaxQuota", "NoMatchingFlavor", "TopologyPlacementFailed", "AdmissionGated"}))
+      why = "The Option that the job was to move to fits no more";
+  }
+  if (why.empty()) return false;
+  p.events.emplace_back(FamilyReset{ref(parent, *p.arena), why});
+  (void)c;
+  return true;
+}
+
+// ---- which Options there are, and which of them go on -------------------------------------------------------------------------
+
+WorkloadParent::Wanted WorkloadParent::wanted_of(const Family& f, std::size_t rank, const Context& c) const {
+  const WorkloadState& parent = workloads_[f.parent];
+  const FamilyState& family = *parent.family;
+  const OptionSpec& spec = f.specs[rank];
+  const std::size_t member = f.members[rank];
+  constexpr std::string_view off = "Variant Workload deactivated due to ";
+  constexpr std::string_view on = "Variant Workload activated due to ";
+  const auto text = [](auto... parts) { return (std::string(parts) + ...); };
+
+  if (!parent.active) return {false, OptionCause::parent_inactive, text(off, "Parent Workload ", path_of(parent), " not active")};
+  if (member != Family::none && option_state(workloads_[member]).rejected)
+    return {false, OptionCause::rejected, std::string(option_state(workloads_[member]).message.value())};
+  if (member != Family::none && member == f.running) return {true, OptionCause::none, {}};  // CA-27
+  const auto seconds = [](std::int32_t n) { return "(" + std::to_string(n) + "s)"; };
+  if (spec.create_delay_seconds > 0 && c.now < family.cycle_start + Duration::seconds(spec.create_delay_seconds))
+    return {false, OptionCause::create_delay, text(off, "createDelaySeconds ", seconds(spec.create_delay_seconds), " not elapsed")};
+
+  // While a job moves, the Option that it moves to counts as the one that is admitted.
+  std::size_t first = f.running;
+  FlavorPositions on_flavors = f.running_on;
+  if (first == Family::none || workloads_[first].evicted()) {
+    std::size_t target = Family::none;
+    for (std::size_t r = 0; r < f.members.size(); ++r)
+      if (f.members[r] != Family::none && !family.migrating_to.empty() && workloads_[f.members[r]].uid == family.migrating_to) target = r;
+    if (target != Family::none) {
+      first = f.members[target];
+      on_flavors = f.specs[target].positions;
+      if (target == rank) return {true, OptionCause::none, {}};
+    } else {
+      first = Family::none;  // it is on its way out, and the family begins anew
+    }
+  }
+  if (first != Family::none) {
+    const std::string other = path_of(workloads_[first]);
+    const OptionStanding standing = standing_of(*f.queue, f.specs, rank, on_flavors);
+    switch (standing) {
+      case OptionStanding::retained:
+        return {false, OptionCause::policy, text(off, "RetainFirstAdmission: another Variant ", other, " is admitted")};
+      case OptionStanding::below_target:
+        return {false, OptionCause::policy,
+                text(off, "being below lastAcceptableFlavor: \"", f.queue->concurrent.target.text(), "\" and another Variant admitted ",
+                     other)};
+      case OptionStanding::lower:
+        return {false, OptionCause::policy, text(off, "being lower priority than admitted Variant ", other)};
+      case OptionStanding::upgrade:
+        break;
+    }
+    if (spec.delete_delay_seconds && family.first_admitted.is_set() &&
+        c.now >= family.first_admitted + Duration::seconds(*spec.delete_delay_seconds))
+      return {false, OptionCause::delete_delay, text(off, "deleteDelaySeconds ", seconds(*spec.delete_delay_seconds), " elapsed")};
+    const std::string why = f.queue->concurrent.on_success == OnSuccess::remove_below_target
+                                ? text("being at least lastAcceptableFlavor: \"", f.queue->concurrent.target.text(),
+                                       "\" and higher priority than admitted Variant ", other)
+                                : text("being higher priority than admitted Variant ", other);
+    return {true, OptionCause::policy, text(on, why)};
+  }
+  if (spec.create_delay_seconds > 0)
+    return {true, OptionCause::create_delay, text(on, "createDelaySeconds ", seconds(spec.create_delay_seconds), " elapsed")};
+  return {true, OptionCause::policy, text(on, "no other Variant being admitted")};
+}
+
+/// CA-3 to CA-11, CA-20 to CA-30, CA-112 to CA-118.
+void WorkloadParent::keep_members(const Family& f, const Context& c, Proposal& p) const {
+  const WorkloadState& parent = workloads_[f.parent];
+  const FamilyState& family = *parent.family;
+
+  if (family.holds_itself && parent.reserved() && !parent.evicted()) {  // CA-120: an Option takes over what it holds
+    const auto held = parent.admission ? *parent.admission : Admission{};
+    for (std::size_t rank = 0; rank < f.members.size(); ++rank) {
+      const auto& flavors = f.specs[rank].flavors;
+      const bool covers = std::all_of(held.pod_sets.begin(), held.pod_sets.end(), [&](const PodSetReservation& a) {
+        return std::all_of(a.flavors.begin(), a.flavors.end(),
+                           [&](const auto& choice) { return std::find(flavors.begin(), flavors.end(), choice.second) != flavors.end(); });
+      });
+      if (!covers || f.members[rank] == Family::none) continue;
+      const WorkloadState& w = workloads_[f.members[rank]];
+      if (w.reserved() || w.finished()) continue;
+      if (!w.active) p.events.emplace_back(OptionSwitched{ref(w, *p.arena), ref(parent, *p.arena), true, OptionCause::none, {}});
+      p.events.emplace_back(OptionAdopted{ref(w, *p.arena), ref(parent, *p.arena), ref(parent, *p.arena)});
+      return;
+    }
+  }
+
+  // CA-113: it was reactivated, and begins anew.
+  const auto was_off = [&](std::size_t member) {
+    return member != Family::none && option_state(workloads_[member]).cause == OptionCause::parent_inactive;
+  };
+  if (parent.active && std::any_of(f.members.begin(), f.members.end(), was_off)) {
+    p.events.emplace_back(FamilyReset{ref(parent, *p.arena), "The Parent was reactivated"});
+    return;
+  }
+  // CA-84: nobody is left who could be admitted.
+  const auto is_rejected = [&](std::size_t member) { return member != Family::none && option_state(workloads_[member]).rejected; };
+  if (!f.members.empty() && parent.active && std::all_of(f.members.begin(), f.members.end(), is_rejected) && !parent.reserved() &&
+      !parent.is_true(ConditionType::deactivation_target)) {
+    const auto& last = option_state(workloads_[f.members.back()]).message.value();
+    p.events.emplace_back(ConditionChanged{ref(parent, *p.arena), ConditionType::deactivation_target, ConditionStatus::true_,
+                                           "AdmissionCheck", p.message(last), false});
+    return;
+  }
+
+  for (const std::size_t s : f.strangers) {
+    const WorkloadState& w = workloads_[s];
+    if (w.deleting || w.removal_pending || p.full()) continue;
+    const std::string flavors = w.family_facts ? joined(w.family_facts->allowed) : std::string();
+    const auto has_flavors_of = [&](const OptionSpec& spec) {
+      return w.family_facts &&
+             std::is_permutation(spec.flavors.begin(), spec.flavors.end(), w.family_facts->allowed.begin(), w.family_facts->allowed.end());
+    };
+    if (s == f.running) {  // CA-115, CA-118: it goes when the job has stopped
+      if (w.evicted()) continue;
+      std::size_t heir = Family::none;  // the same flavors under another name
+      for (std::size_t r = 0; r < f.members.size(); ++r)
+        if (f.members[r] != Family::none && has_flavors_of(f.specs[r]) && asks_for_the_same(w, parent)) heir = f.members[r];
+      if (heir != Family::none && !workloads_[heir].reserved()) {
+        p.events.emplace_back(OptionAdopted{ref(workloads_[heir], *p.arena), ref(parent, *p.arena), ref(w, *p.arena)});
+        return;
+      }
+      const bool coming = asks_for_the_same(w, parent) && std::any_of(f.specs.begin(), f.specs.end(), has_flavors_of);
+      if (coming) continue;  // first its heir is made
+      WorkloadEvicted e;
+      e.workload = ref(w, *p.arena);
+      e.reason = "ConcurrentAdmission";
+      e.message = p.message("Flavor \"" + flavors + "\" is no longer in the ClusterQueue");
+      p.events.emplace_back(e);
+      continue;
+    }
+    WorkloadRemoved e;
+    e.workload = ref(w, *p.arena);
+    const bool other_pods = !asks_for_the_same(w, parent);
+    e.message = p.message("Variant Workload " + path_of(w) + " deleted; " +
+                          (other_pods ? "its Parent asks for something else now" : "flavor \"" + flavors + "\" no longer in ClusterQueue"));
+    e.parent = ref(parent, *p.arena);
+    p.events.emplace_back(e);
+  }
+  if (p.events.size() != 0 && p.full()) return;
+
+  // Deactivations first (CA-30).
+  for (const bool active : {false, true}) {
+    for (std::size_t rank = 0; rank < f.specs.size() && !p.full(); ++rank) {
+      const Wanted wanted = wanted_of(f, rank, c);
+      if (wanted.active != active) continue;
+      if (f.members[rank] == Family::none) {
+        const std::string name = option_object_name(parent, f.specs[rank], c.catalog->settings);
+        const auto& asked = family.requested;
+        if (std::any_of(asked.begin(), asked.end(), [&](const RequestedOption& r) { return r.name == name; })) continue;
+        OptionRequested e;
+        e.workload = ref(parent, *p.arena);
+        e.name = p.arena->copy(name);
+        e.option = f.specs[rank].name.text();
+        auto flavors = p.arena->make<Text>(f.specs[rank].flavors.size());
+        for (std::size_t i = 0; i < flavors.size(); ++i) flavors[i] = f.specs[rank].flavors[i].text();
+        e.flavors = flavors;
+        e.active = wanted.active;
+        if (!wanted.active) e.message = p.message(wanted.message);
+        p.events.emplace_back(e);
+        continue;
+      }
+      const WorkloadState& w = workloads_[f.members[rank]];
+      if (w.active == wanted.active || w.finished() || w.deleting || w.removal_pending) continue;
+      p.events.emplace_back(
+          OptionSwitched{ref(w, *p.arena), ref(parent, *p.arena), wanted.active, wanted.cause, p.message(wanted.message)});
+    }
+  }
+}
+
+// ---- the right to preempt ---------------------------------------------------------------------------------------------------
+
+/// CA-70 to CA-75: one Option of a family may preempt at a time, the best that has to.
+void WorkloadParent::give_right(const Family& f, const Context& c, Proposal& p) const {
+  const WorkloadState& parent = workloads_[f.parent];
+  const Duration time_limit = c.catalog->settings.preemption_right_timeout;
+  const auto change = [&](const WorkloadState& w, bool open, bool unused) {
+    p.events.emplace_back(PreemptionGateChanged{ref(w, *p.arena), ref(parent, *p.arena), open, unused});
+  };
+  for (const std::size_t member : f.members) {
+    if (member == Family::none || !option_state(workloads_[member]).gate_open) continue;
+    const WorkloadState& w = workloads_[member];
+    if (w.finished() || !w.active || w.admitted()) return change(w, false, false);
+    const bool over = time_limit.micros > 0 && !w.reserved() && c.now >= w.option->gate_since + time_limit;
+    if (over) change(w, false, true);
+    return;  // it has the right
+  }
+  std::size_t first = Family::none;
+  std::size_t second = Family::none;  // had its time, and is asked again when nobody else is
+  for (std::size_t rank = 0; rank < f.members.size(); ++rank) {
+    const std::size_t member = f.members[rank];
+    if (member == Family::none) {
+      if (is_on_its_way(f, rank, c.catalog->settings)) return;
+      continue;
+    }
+    if (member == f.running) continue;
+    const WorkloadState& w = workloads_[member];
+    if (!w.active || w.finished() || w.reserved()) continue;
+    if (placements_[member].kind != Placement::Kind::pending) continue;  // it is not to be tried now
+    if (w.is_true(ConditionType::blocked_on_preemption_gates)) {
+      auto& place = option_state(w).passed_over ? second : first;
+      if (place == Family::none) place = member;
+    } else if (!is_evaluated(w)) {
+      return;  // each says first what it needs: a better one needs the right more, and a worse one may fit without
+    }
+  }
+  if (const std::size_t next = first != Family::none ? first : second; next != Family::none) change(workloads_[next], true, false);
+}
+
+// ---- what the Parent shows, and what it says for all --------------------------------------------------------------------------
+
+/// CA-106
+void WorkloadParent::tell_why_it_waits(const Family& f, Proposal& p) const {
+  const WorkloadState& parent = workloads_[f.parent];
+  if (parent.reserved() || !parent.active || parent.finished()) return;
+  if (!parent.family->migrating_to.empty()) return;  // it is about to be admitted again
+  std::string_view reason;
+  std::string message;
+  for (std::size_t rank = 0; rank < f.members.size(); ++rank) {
+    if (f.members[rank] == Family::none) continue;
+    const WorkloadState& w = workloads_[f.members[rank]];
+    if (!w.active) continue;
+    const auto* now = w.find(ConditionType::quota_reserved);
+    if (now == nullptr || now->reason.text() == "Deactivated") continue;  // it was just switched on
+    if (reason.empty()) reason = now->is_true() ? "PendingEvaluation" : now->reason.text();
+    message += (message.empty() ? "" : "; ") + std::string(f.specs[rank].name.text()) + ": " + std::string(now->message);
+  }
+  if (f.specs.empty()) {  // CA-8
+    reason = "Misconfigured";
+    message = "No flavor of the ClusterQueue is among those that the workload may be assigned";
+  }
+  if (reason.empty()) return;
+  const auto* now = parent.find(ConditionType::quota_reserved);
+  const Text wanted = p.message(cut_message(message, limits::condition_message.size()));
+  if (now != nullptr && now->is_false() && now->reason.text() == reason && now->message == wanted) return;
+  p.events.emplace_back(
+      ConditionChanged{ref(parent, *p.arena), ConditionType::quota_reserved, ConditionStatus::false_, reason, wanted, false});
+}
+
+/// What is known of the job goes to the Option that it runs on (CA-55, CA-57), and what its user changed to all of them (CA-122, CA-123).
+void WorkloadParent::mirror_to_running(const Family& f, Proposal& p) const {
+  const WorkloadState& parent = workloads_[f.parent];
+  for (const std::size_t member : f.members) {
+    if (member == Family::none || p.full()) continue;
+    const WorkloadState& w = workloads_[member];
+    if (w.finished() || w.deleting || w.removal_pending || w.revision_pending) continue;
+    if (w.queue_name != parent.queue_name || w.priority != parent.priority || w.priority_class != parent.priority_class ||
+        w.priority_class_kind != parent.priority_class_kind) {
+      WorkloadRevised e;
+      e.workload = ref(w, *p.arena);
+      e.queue_name = parent.queue_name.text();
+      e.priority = parent.priority.value_or(0);
+      e.priority_class_kind = parent.priority_class_kind;
+      e.priority_class = parent.priority_class.text();
+      if (parent.max_exec_seconds > 0) e.max_exec_seconds = parent.max_exec_seconds;
+      p.events.emplace_back(e);
+    }
+  }
+  if (f.running == Family::none) return;
+  const WorkloadState& w = workloads_[f.running];
+  if (w.evicted() || w.finished()) return;
+  if (w.reclaimable != parent.reclaimable) {
+    std::vector<PodSetCount> counts;
+    for (const auto& [name, count] : parent.reclaimable) counts.push_back({name.text(), count});
+    p.events.emplace_back(ReclaimableChanged{ref(w, *p.arena), p.arena->copy(counts)});
+  }
+  const auto* ready = parent.find(ConditionType::pods_ready);
+  const auto* shown = w.find(ConditionType::pods_ready);
+  if (ready != nullptr && (shown == nullptr || shown->status != ready->status || shown->reason != ready->reason))
+    p.events.emplace_back(ConditionChanged{ref(w, *p.arena), ConditionType::pods_ready, ready->status, ready->reason.text(),
+                                           p.message(ready->message), false});
+}
+
+/// When something is to be done for the family that nothing but time brings about; never: nothing is.
+Time WorkloadParent::family_due(const Family& f, const Settings& settings) const {
+  const FamilyState& family = *workloads_[f.parent].family;
+  Time due;
+  const auto consider = [&](Time t) {
+    if (t.is_set() && (!due.is_set() || t < due)) due = t;
+  };
+  for (std::size_t rank = 0; rank < f.members.size(); ++rank) {
+    const OptionSpec& spec = f.specs[rank];
+    const std::size_t member = f.members[rank];
+    if (member == Family::none) continue;
+    const WorkloadState& w = workloads_[member];
+    const OptionCause cause = option_state(w).cause;
+    if (!w.active && spec.create_delay_seconds > 0 && (cause == OptionCause::none || cause == OptionCause::create_delay))
+      consider(family.cycle_start + Duration::seconds(spec.create_delay_seconds));
+    if (w.active && spec.delete_delay_seconds && family.first_admitted.is_set() && member != f.running)
+      consider(family.first_admitted + Duration::seconds(*spec.delete_delay_seconds));
+    if (option_state(w).gate_open && !w.reserved() && settings.preemption_right_timeout.micros > 0)
+      consider(w.option->gate_since + settings.preemption_right_timeout);
+  }
+  return due;
+}
+
+}  // namespace hindsight::admission
