@@ -428,7 +428,9 @@ void WorkloadParent::keep_members(const Family& f, const Context& c, Proposal& p
         continue;
       }
       const WorkloadState& w = workloads_[f.members[rank]];
-      if (w.active == wanted.active || w.finished() || w.deleting || w.removal_pending) continue;
+      // That the Parent was inactive is remembered also of what was inactive before: all of it begins anew with the Parent.
+      const bool notes = wanted.cause == OptionCause::parent_inactive && option_state(w).cause != OptionCause::parent_inactive;
+      if ((w.active == wanted.active && !notes) || w.finished() || w.deleting || w.removal_pending) continue;
       p.events.emplace_back(
           OptionSwitched{ref(w, *p.arena), ref(parent, *p.arena), wanted.active, wanted.cause, p.message(wanted.message)});
     }
