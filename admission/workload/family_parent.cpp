@@ -91,7 +91,7 @@ Family WorkloadParent::family_of(std::size_t index, const Catalog& catalog) cons
   for (const auto& spec : f.specs) names.push_back(option_object_name(parent, spec, catalog.settings));
   for (std::size_t i = 0; i < workloads_.size(); ++i) {
     const WorkloadState& w = workloads_[i];
-    if (family_parent_of(w) != index) continue;
+    if (w.option_of() != parent.uid || w.namespace_ != parent.namespace_ || !w.is_made_as_option()) continue;
     const auto name = std::find(names.begin(), names.end(), w.name.view());
     if (name != names.end() && asks_for_the_same(w, parent))
       f.members[static_cast<std::size_t>(name - names.begin())] = i;
@@ -280,13 +280,16 @@ bool WorkloadParent::refuse_option(WorkloadState& w, const WriteRefused& refused
 void WorkloadParent::publish_families(const Context& c, Outbox& out) {
   if (!has_families()) return;
   for (std::size_t i = 0; i < workloads_.size(); ++i) {
-    if (role_of(i, *c.catalog) == FamilyRole::stray) publish(i, {}, c, out);
+    // Anybody can make thousands of Options that are none: what has told its queue nothing has nothing to take back.
+    const bool stands = placements_[i].kind != Placement::Kind::none;
+    if (stands && workloads_[i].is_made_as_option() && role_of(i, *c.catalog) == FamilyRole::stray) publish(i, {}, c, out);
     if (!workloads_[i].family) continue;
     if (!workloads_[i].reserved()) workloads_[i].family->holds_itself = false;  // what it had of its own is over
     publish(i, {}, c, out);
     const Family f = family_of(i, *c.catalog);
     for (const std::size_t stranger : f.strangers) {
       const Placement& at = placements_[stranger];
+      if (at.kind == Placement::Kind::none && !workloads_[stranger].reserved()) continue;  // as above
       publish(stranger, {.touched = at.info != nullptr && at.beside != (f.running != stranger)}, c, out, &f);
     }
     for (std::size_t rank = 0; rank < f.members.size(); ++rank) {
