@@ -4,6 +4,7 @@
 
 #include "admission/domain/domain.hpp"
 #include "admission/model/node_match.hpp"
+#include "admission/options/option_plan.hpp"
 #include "admission/topology/node_health.hpp"
 
 namespace hindsight::admission {
@@ -72,6 +73,7 @@ void Domain::apply(const ClusterQueueObserved& o, Outbox& out) {
     const bool same = old->has_namespace_selector == seen.has_namespace_selector && old->namespace_selector == seen.namespace_selector;
     seen.selector_since = same ? old->selector_since : sequence_;
   }
+  if (seen.concurrent.enabled) seen.concurrent.specs = shared_option_specs(seen, nullptr);
   const auto config = std::make_shared<const QueueConfig>(std::move(seen));
   const bool created = old == nullptr;
   const bool stop_changed = !created && (old->stop_policy != config->stop_policy || old->stop_policy_set != config->stop_policy_set ||

@@ -124,6 +124,8 @@ struct OptionConfig {
   friend bool operator==(const OptionConfig&, const OptionConfig&) = default;
 };
 
+struct OptionSpec;
+
 /// spec.concurrentAdmission and spec.concurrentAdmissionPolicy as one (8691 §2.4).
 struct ConcurrentAdmission {
   bool enabled = false;
@@ -131,7 +133,8 @@ struct ConcurrentAdmission {
   OnSuccess on_success = OnSuccess::unset;
   Symbol target;                      ///< With remove_below_target.
   std::vector<OptionConfig> options;  ///< Explicit ones; none: one for each flavor.
-  friend bool operator==(const ConcurrentAdmission&, const ConcurrentAdmission&) = default;
+  /// What follows from these and the flavors of the queue (options/option_plan.hpp); null: it is found when asked for.
+  std::shared_ptr<const std::vector<OptionSpec>> specs;
 };
 
 struct QueueConfig {

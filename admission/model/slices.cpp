@@ -1,6 +1,8 @@
 #include "admission/model/slices.hpp"
 
 #include <algorithm>
+#include <map>
+#include <string>
 
 namespace hindsight::admission {
 
@@ -35,6 +37,9 @@ class ChainBuilder {
     for (std::size_t i = 0; i < w_.size(); ++i)
       if (is_live(w_[i])) live_.push_back(i);
     if (live_.size() > 1) std::sort(live_.begin(), live_.end(), [&](std::size_t a, std::size_t b) { return earlier(w_[a], w_[b]); });
+    if (live_.size() <= few) return;
+    for (const std::size_t i : live_)
+      if (!w_[i].replacement_for.empty()) by_target_.emplace(w_[i].replacement_for, i);
   }
 
   SliceChain build() {
@@ -55,6 +60,19 @@ class ChainBuilder {
   }
 
  private:
+  /// A job has two slices. Of thousands, which anybody can make, those that name one are looked up.
+  static constexpr std::size_t few = 8;
+
+  /// Does another one say that it replaces `i`, of those that `counts` says yes to?
+  template <class F>
+  [[nodiscard]] bool is_named(std::size_t i, F&& counts) const {
+    const auto does = [&](std::size_t other) { return other != i && counts(other) && names(w_[other], w_[i]); };
+    if (live_.size() <= few) return std::any_of(live_.begin(), live_.end(), does);
+    const std::string key = std::string(w_[i].namespace_.text()) + '/' + w_[i].name;
+    const auto [begin, end] = by_target_.equal_range(key);
+    return std::any_of(begin, end, [&](const auto& entry) { return does(entry.second); });
+  }
+
   /// It holds quota, and not only as one who waits for its checks to replace another (EJ-45).
   [[nodiscard]] bool stands(std::size_t i) const {
     if (!w_[i].reserved()) return false;
@@ -66,9 +84,7 @@ class ChainBuilder {
   void find_holder() {
     for (const std::size_t i : live_) {
       if (!stands(i)) continue;
-      const bool replaced = std::any_of(live_.begin(), live_.end(),
-                                        [&](std::size_t other) { return other != i && stands(other) && names(w_[other], w_[i]); });
-      if (!replaced) out_.holder = i;
+      if (!is_named(i, [&](std::size_t other) { return stands(other); })) out_.holder = i;
     }
   }
 
@@ -88,7 +104,7 @@ class ChainBuilder {
     if (live_.size() == 1) return live_.front();
     std::size_t left = SliceChain::none;
     for (const std::size_t i : live_)
-      if (std::any_of(live_.begin(), live_.end(), [&](std::size_t other) { return other != i && names(w_[other], w_[i]); })) left = i;
+      if (is_named(i, [](std::size_t) { return true; })) left = i;
     if (left != SliceChain::none && !w_[left].active) return left;
     bool inactive = false;
     for (const std::size_t i : live_) {
@@ -101,6 +117,7 @@ class ChainBuilder {
 
   const std::vector<WorkloadState>& w_;
   std::vector<std::size_t> live_;
+  std::multimap<std::string_view, std::size_t> by_target_;  ///< What each says that it replaces.
   SliceChain out_;
 };
 

@@ -201,6 +201,28 @@ bool asks_nothing(const WorkloadInfo& info, const WorkloadState& replaced) {
 
 }  // namespace
 
+namespace {
+
+/// Whether it waits out a back-off, and until when one lasts that has an end. That of a family stands on its Parent (CA-55).
+std::pair<bool, Time> back_off(const WorkloadState& w, const WorkloadState& spec) {
+  bool closed = false;
+  Time until;
+  for (const WorkloadState* one : {&w, &spec}) {
+    if (const auto* r = one->find(ConditionType::requeued)) closed = closed || r->is_false();
+    if (one->has_requeue_state && (!until.is_set() || until < one->requeue_at)) until = one->requeue_at;
+  }
+  return {closed, until};
+}
+
+}  // namespace
+
+bool is_told(const WorkloadInfo& told, const WorkloadState& w, const Catalog& catalog, const OptionPlace& place) {
+  const WorkloadState& spec = *place.parent;
+  return told.option != nullptr && *told.option == place.info && (told.allowed == place.allowed || *told.allowed == *place.allowed) &&
+         told.local_queue == spec.queue_name && told.priority == spec.effective_priority(catalog.settings) &&
+         told.queue_time == spec.queue_time(catalog.settings) && std::pair(told.requeued_false, told.requeue_at) == back_off(w, spec);
+}
+
 std::vector<ResourceRequest> countable_requests(const std::vector<ResourceRequest>& requests, const Settings& settings, bool covers_pods) {
   static const Symbol pods("pods");
   auto out = adjusted(requests, settings);
@@ -283,7 +305,7 @@ std::shared_ptr<const WorkloadInfo> make_info(const WorkloadState& w, const Cata
   info->limits_error = limits_message(w.pod_sets);
   if (place != nullptr) {
     info->option = std::make_shared<const OptionInfo>(place->info);
-    info->allowed = std::make_shared<const std::vector<Symbol>>(*place->allowed);
+    info->allowed = place->allowed;
   } else if (catalog.settings.concurrent_admission && w.family_facts && w.family_facts->constrained) {
     info->allowed = std::make_shared<const std::vector<Symbol>>(w.family_facts->allowed);
   }
@@ -305,10 +327,7 @@ std::shared_ptr<const WorkloadInfo> make_info(const WorkloadState& w, const Cata
     info->failed_checks |= c.state == CheckState::retry || c.state == CheckState::rejected;
     if (c.state == CheckState::ready) info->ready_checks.push_back(c.name);
   }
-  for (const WorkloadState* one : {&w, &spec}) {  // the back-off of a family stands on its Parent (CA-55)
-    if (const auto* r = one->find(ConditionType::requeued)) info->requeued_false = info->requeued_false || r->is_false();
-    if (one->has_requeue_state && (!info->requeue_at.is_set() || info->requeue_at < one->requeue_at)) info->requeue_at = one->requeue_at;
-  }
+  std::tie(info->requeued_false, info->requeue_at) = back_off(w, spec);
   if (const auto* q = w.find(ConditionType::quota_reserved)) {
     if (q->is_true()) {
       info->reserved_at = q->last_transition;

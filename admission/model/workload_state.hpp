@@ -297,13 +297,15 @@ class WorkloadState {
 /// Where an Option stands in its family, for `make_info`.
 struct OptionPlace {
   const WorkloadState* parent = nullptr;
-  const std::vector<Symbol>* allowed = nullptr;
+  std::shared_ptr<const std::vector<Symbol>> allowed;
   OptionInfo info;
 };
 /// The scheduler's form of a pending or reserving Workload. `replaced`: the slice that holds quota and that it is to replace. `place`: null
 /// where it is no Option.
 [[nodiscard]] std::shared_ptr<const WorkloadInfo> make_info(const WorkloadState& w, const Catalog& catalog, const CompactText& job_uid,
                                                             const WorkloadState* replaced = nullptr, const OptionPlace* place = nullptr);
+/// Is that which is known of its family from others than itself in `told`?
+[[nodiscard]] bool is_told(const WorkloadInfo& told, const WorkloadState& w, const Catalog& catalog, const OptionPlace& place);
 /// How its pods can be scheduled: as the template says, and what checks that are Ready add (TAS-91).
 [[nodiscard]] Interned<PodShape> shape_with_updates(const WorkloadState& w, const PodSetSpec& pod_set);
 /// What it holds; `info` must be its current form. `replaced`: as above; what that one holds is not charged a second time, so that both

@@ -56,7 +56,12 @@ std::vector<OptionSpec> option_specs(const QueueConfig& queue, const std::vector
   return out;
 }
 
-OptionStanding standing_of(const QueueConfig& queue, const std::vector<OptionSpec>& specs, std::size_t rank,
+std::shared_ptr<const std::vector<OptionSpec>> shared_option_specs(const QueueConfig& queue, const std::vector<Symbol>* allowed) {
+  if (allowed == nullptr && queue.concurrent.specs != nullptr) return queue.concurrent.specs;
+  return std::make_shared<const std::vector<OptionSpec>>(option_specs(queue, allowed));
+}
+
+OptionStanding standing_of(const QueueConfig& queue, std::span<const OptionSpec> specs, std::size_t rank,
                            const FlavorPositions& admitted) {
   const auto& policy = queue.concurrent;
   if (policy.on_success == OnSuccess::remove_other) return OptionStanding::retained;

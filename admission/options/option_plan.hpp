@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -30,6 +31,10 @@ struct OptionSpec {
 /// assigned; null: all (CA-8). Of an Option nothing is left when none of its flavors is.
 [[nodiscard]] std::vector<OptionSpec> option_specs(const QueueConfig& queue, const std::vector<Symbol>* allowed);
 
+/// The same. Of Workloads that may be assigned every flavor, all families of a queue share one list.
+[[nodiscard]] std::shared_ptr<const std::vector<OptionSpec>> shared_option_specs(const QueueConfig& queue,
+                                                                                 const std::vector<Symbol>* allowed);
+
 /// What an Option is to one that is admitted on other flavors (CA-20 to CA-22, CA-153).
 enum class OptionStanding : std::uint8_t {
   upgrade,       ///< It is better, and is tried on.
@@ -39,7 +44,7 @@ enum class OptionStanding : std::uint8_t {
 };
 
 /// `rank`: of the Option in `specs`; `admitted`: the flavors that the admitted one was assigned.
-[[nodiscard]] OptionStanding standing_of(const QueueConfig& queue, const std::vector<OptionSpec>& specs, std::size_t rank,
+[[nodiscard]] OptionStanding standing_of(const QueueConfig& queue, std::span<const OptionSpec> specs, std::size_t rank,
                                          const FlavorPositions& admitted);
 
 }  // namespace hindsight::admission

@@ -66,15 +66,16 @@ bool is_one_of(Symbol reason, std::initializer_list<std::string_view> texts) {
 bool WorkloadParent::reconcile_families(const Context& c, Proposal& p) const {
   const bool gate = c.catalog->settings.concurrent_admission;
   if (!gate && !has_families()) return false;
+  std::size_t families = family_table().size(workloads_);
   for (std::size_t i = 0; i < workloads_.size() && !p.full(); ++i) {
     const WorkloadState& w = workloads_[i];
     if (w.deleting && !w.family) continue;
     switch (role_of(i, *c.catalog)) {
       case FamilyRole::parent:
-        if (!w.family)
+        if (w.family)
+          reconcile_family(family_of(i, c), c, p);
+        else if (families++ < families_of_one_owner_max)
           p.events.emplace_back(FamilyFormed{ref(w, *p.arena)});
-        else
-          reconcile_family(family_of(i, *c.catalog), c, p);
         break;
       case FamilyRole::stray:  // its Parent is none any more, or has gone and nobody collects what it leaves (CA-111)
         if (!w.deleting && !w.removal_pending) {
@@ -82,7 +83,7 @@ bool WorkloadParent::reconcile_families(const Context& c, Proposal& p) const {
         }
         break;
       case FamilyRole::refused:
-        refuse_family(w, p);
+        refuse_family(w, c, p);
         break;
       case FamilyRole::plain:
       case FamilyRole::option:
@@ -92,9 +93,12 @@ bool WorkloadParent::reconcile_families(const Context& c, Proposal& p) const {
   return !p.events.empty();
 }
 
-/// CA-95
-void WorkloadParent::refuse_family(const WorkloadState& w, Proposal& p) const {
-  constexpr std::string_view why = "elastic jobs are not supported with concurrent admission";
+/// CA-95, and a bound: nobody makes his owner a thing that it takes long to look at.
+void WorkloadParent::refuse_family(const WorkloadState& w, const Context& c, Proposal& p) const {
+  const std::string_view why = w.elastic && c.catalog->settings.elastic_jobs
+                                   ? "elastic jobs are not supported with concurrent admission"
+                                   : "more than 256 Workloads of one owner are not supported with concurrent admission";
+  static_assert(families_of_one_owner_max == 256);
   const auto* now = w.find(ConditionType::quota_reserved);
   if (!w.active || w.finished() || (now != nullptr && now->is_false() && now->message == why)) return;
   p.events.emplace_back(
@@ -107,7 +111,7 @@ void WorkloadParent::reconcile_family(const Family& f, const Context& c, Proposa
   const auto said = [&] { return p.events.size() != before; };
   if (parent.removal_pending) return;
   if (parent.finished() || parent.deleting) return end_family(f, p);
-  if (follow_eviction(f, c, p) || admit_ready(f, c, p)) return;
+  if (follow_eviction(f, p) || admit_ready(f, c, p)) return;
   if (f.queue != nullptr && !wants_family(parent, *c.catalog)) {  // CA-120, CA-125
     const bool running = f.running != Family::none && !workloads_[f.running].evicted();
     if (is_stopping(f)) return;  // it is on its way out: what it holds is free before it stands alone
@@ -115,7 +119,7 @@ void WorkloadParent::reconcile_family(const Family& f, const Context& c, Proposa
     p.events.emplace_back(FamilyDissolved{ref(parent, *p.arena), "Concurrent admission is off for its ClusterQueue"});
     return;
   }
-  if (follow_migration(f, c, p)) return;
+  if (follow_migration(f, p)) return;
   if (f.queue == nullptr) return;  // CA-124: the family is kept
   keep_members(f, c, p);
   if (said()) return;
@@ -128,9 +132,10 @@ void WorkloadParent::reconcile_family(const Family& f, const Context& c, Proposa
 void WorkloadParent::end_family(const Family& f, Proposal& p) const {
   const WorkloadState& parent = workloads_[f.parent];
   const auto* finished = parent.find(ConditionType::finished);
-  for (std::size_t i = 0; i < workloads_.size() && !p.full(); ++i) {
-    const WorkloadState& w = workloads_[i];
-    if (family_parent_of(w) != f.parent || w.deleting || w.removal_pending) continue;
+  for (const std::size_t option : f.options) {
+    const WorkloadState& w = workloads_[option];
+    if (p.full()) return;
+    if (w.deleting || w.removal_pending) continue;
     if (!parent.finished())
       p.events.emplace_back(removal_of(w, "its Parent is deleted", p));
     else if (!w.finished())
@@ -145,7 +150,7 @@ bool WorkloadParent::drained(const Family& f) const {
 }
 
 /// CA-44, CA-60, CA-61: what an eviction of the one means for the other, and that both give back what they hold once the job has stopped.
-bool WorkloadParent::follow_eviction(const Family& f, const Context& c, Proposal& p) const {
+bool WorkloadParent::follow_eviction(const Family& f, Proposal& p) const {
   const WorkloadState& parent = workloads_[f.parent];
   const WorkloadState* running = f.running == Family::none ? nullptr : &workloads_[f.running];
   const bool shows = parent.reserved() && !parent.family->holds_itself;
@@ -194,7 +199,6 @@ bool WorkloadParent::follow_eviction(const Family& f, const Context& c, Proposal
     const bool again = !is_one_of(reason->reason, {"AdmissionCheck", "ClusterQueueStopped", "LocalQueueStopped"});
     p.events.emplace_back(cleared(*running, reason->message, again, p));
   }
-  (void)c;
   return p.events.size() != before;
 }
 
@@ -241,7 +245,7 @@ bool WorkloadParent::admit_ready(const Family& f, const Context& c, Proposal& p)
 }
 
 /// CA-48, CA-54, CA-154: a migration whose target is lost ends, and the family begins anew.
-bool WorkloadParent::follow_migration(const Family& f, const Context& c, Proposal& p) const {
+bool WorkloadParent::follow_migration(const Family& f, Proposal& p) const {
   const WorkloadState& parent = workloads_[f.parent];
   const FamilyState& family = *parent.family;
   if (family.migrating_to.empty()) return false;
@@ -263,71 +267,85 @@ bool WorkloadParent::follow_migration(const Family& f, const Context& c, Proposa
   }
   if (why.empty()) return false;
   p.events.emplace_back(FamilyReset{ref(parent, *p.arena), why});
-  (void)c;
   return true;
 }
 
 // ---- which Options there are, and which of them go on -------------------------------------------------------------------------
 
+/// Is an Option to go on, and why (CA-20 to CA-30)?
 WorkloadParent::Wanted WorkloadParent::wanted_of(const Family& f, std::size_t rank, const Context& c) const {
   const WorkloadState& parent = workloads_[f.parent];
   const FamilyState& family = *parent.family;
   const OptionSpec& spec = f.specs[rank];
   const std::size_t member = f.members[rank];
-  constexpr std::string_view off = "Variant Workload deactivated due to ";
-  constexpr std::string_view on = "Variant Workload activated due to ";
-  const auto text = [](auto... parts) { return (std::string(parts) + ...); };
 
-  if (!parent.active) return {false, OptionCause::parent_inactive, text(off, "Parent Workload ", path_of(parent), " not active")};
-  if (member != Family::none && option_state(workloads_[member]).rejected)
-    return {false, OptionCause::rejected, std::string(option_state(workloads_[member]).message.value())};
-  if (member != Family::none && member == f.running) return {true, OptionCause::none, {}};  // CA-27
-  const auto seconds = [](std::int32_t n) { return "(" + std::to_string(n) + "s)"; };
+  if (!parent.active) return {false, OptionCause::parent_inactive};
+  if (member != Family::none && option_state(workloads_[member]).rejected) return {false, OptionCause::rejected};
+  if (member != Family::none && member == f.running) return {true, OptionCause::none};  // CA-27
   if (spec.create_delay_seconds > 0 && c.now < family.cycle_start + Duration::seconds(spec.create_delay_seconds))
-    return {false, OptionCause::create_delay, text(off, "createDelaySeconds ", seconds(spec.create_delay_seconds), " not elapsed")};
+    return {false, OptionCause::create_delay};
 
   // While a job moves, the Option that it moves to counts as the one that is admitted.
   std::size_t first = f.running;
-  FlavorPositions on_flavors = f.running_on;
+  const FlavorPositions* on_flavors = &f.running_on;
   if (first == Family::none || workloads_[first].evicted()) {
     std::size_t target = Family::none;
-    for (std::size_t r = 0; r < f.members.size(); ++r)
-      if (f.members[r] != Family::none && !family.migrating_to.empty() && workloads_[f.members[r]].uid == family.migrating_to) target = r;
+    for (std::size_t r = 0; r < f.members.size() && !family.migrating_to.empty(); ++r)
+      if (f.members[r] != Family::none && workloads_[f.members[r]].uid == family.migrating_to) target = r;
+    if (target == rank) return {true, OptionCause::none};
+    first = Family::none;  // it is on its way out, and the family begins anew
     if (target != Family::none) {
       first = f.members[target];
-      on_flavors = f.specs[target].positions;
-      if (target == rank) return {true, OptionCause::none, {}};
-    } else {
-      first = Family::none;  // it is on its way out, and the family begins anew
+      on_flavors = &f.specs[target].positions;
     }
   }
-  if (first != Family::none) {
-    const std::string other = path_of(workloads_[first]);
-    const OptionStanding standing = standing_of(*f.queue, f.specs, rank, on_flavors);
-    switch (standing) {
-      case OptionStanding::retained:
-        return {false, OptionCause::policy, text(off, "RetainFirstAdmission: another Variant ", other, " is admitted")};
-      case OptionStanding::below_target:
-        return {false, OptionCause::policy,
-                text(off, "being below lastAcceptableFlavor: \"", f.queue->concurrent.target.text(), "\" and another Variant admitted ",
-                     other)};
-      case OptionStanding::lower:
-        return {false, OptionCause::policy, text(off, "being lower priority than admitted Variant ", other)};
-      case OptionStanding::upgrade:
-        break;
-    }
-    if (spec.delete_delay_seconds && family.first_admitted.is_set() &&
-        c.now >= family.first_admitted + Duration::seconds(*spec.delete_delay_seconds))
-      return {false, OptionCause::delete_delay, text(off, "deleteDelaySeconds ", seconds(*spec.delete_delay_seconds), " elapsed")};
-    const std::string why = f.queue->concurrent.on_success == OnSuccess::remove_below_target
-                                ? text("being at least lastAcceptableFlavor: \"", f.queue->concurrent.target.text(),
-                                       "\" and higher priority than admitted Variant ", other)
-                                : text("being higher priority than admitted Variant ", other);
-    return {true, OptionCause::policy, text(on, why)};
+  if (first == Family::none) return {true, spec.create_delay_seconds > 0 ? OptionCause::create_delay : OptionCause::policy};
+  const OptionStanding standing = standing_of(*f.queue, f.specs, rank, *on_flavors);
+  if (standing != OptionStanding::upgrade) return {false, OptionCause::policy, standing, first};
+  if (spec.delete_delay_seconds && family.first_admitted.is_set() &&
+      c.now >= family.first_admitted + Duration::seconds(*spec.delete_delay_seconds))
+    return {false, OptionCause::delete_delay, standing, first};
+  return {true, OptionCause::policy, standing, first};
+}
+
+/// The same in words (8691 §2.8).
+std::string WorkloadParent::text_of(const Wanted& wanted, const Family& f, std::size_t rank) const {
+  const OptionSpec& spec = f.specs[rank];
+  const auto text = [&](auto... parts) {
+    return ((std::string("Variant Workload ") + (wanted.active ? "activated" : "deactivated") + " due to ") + ... + std::string(parts));
+  };
+  const auto seconds = [](std::int32_t n) { return "(" + std::to_string(n) + "s)"; };
+  const bool alone = wanted.first == Family::none;
+  switch (wanted.cause) {
+    case OptionCause::none:
+      return {};
+    case OptionCause::parent_inactive:
+      return text("Parent Workload ", path_of(workloads_[f.parent]), " not active");
+    case OptionCause::rejected:
+      return std::string(option_state(workloads_[f.members[rank]]).message.value());
+    case OptionCause::create_delay:
+      return text("createDelaySeconds ", seconds(spec.create_delay_seconds), wanted.active ? " elapsed" : " not elapsed");
+    case OptionCause::delete_delay:
+      return text("deleteDelaySeconds ", seconds(*spec.delete_delay_seconds), " elapsed");
+    case OptionCause::policy:
+      break;
   }
-  if (spec.create_delay_seconds > 0)
-    return {true, OptionCause::create_delay, text(on, "createDelaySeconds ", seconds(spec.create_delay_seconds), " elapsed")};
-  return {true, OptionCause::policy, text(on, "no other Variant being admitted")};
+  if (alone) return text("no other Variant being admitted");
+  const std::string other = path_of(workloads_[wanted.first]);
+  const std::string target = '"' + std::string(f.queue->concurrent.target.text()) + '"';
+  switch (wanted.standing) {
+    case OptionStanding::retained:
+      return text("RetainFirstAdmission: another Variant ", other, " is admitted");
+    case OptionStanding::below_target:
+      return text("being below lastAcceptableFlavor: ", target, " and another Variant admitted ", other);
+    case OptionStanding::lower:
+      return text("being lower priority than admitted Variant ", other);
+    case OptionStanding::upgrade:
+      break;
+  }
+  return f.queue->concurrent.on_success == OnSuccess::remove_below_target
+             ? text("being at least lastAcceptableFlavor: ", target, " and higher priority than admitted Variant ", other)
+             : text("being higher priority than admitted Variant ", other);
 }
 
 /// CA-3 to CA-11, CA-20 to CA-30, CA-112 to CA-118.
@@ -423,7 +441,7 @@ void WorkloadParent::keep_members(const Family& f, const Context& c, Proposal& p
         for (std::size_t i = 0; i < flavors.size(); ++i) flavors[i] = f.specs[rank].flavors[i].text();
         e.flavors = flavors;
         e.active = wanted.active;
-        if (!wanted.active) e.message = p.message(wanted.message);
+        if (!wanted.active) e.message = p.message(text_of(wanted, f, rank));
         p.events.emplace_back(e);
         continue;
       }
@@ -432,7 +450,7 @@ void WorkloadParent::keep_members(const Family& f, const Context& c, Proposal& p
       const bool notes = wanted.cause == OptionCause::parent_inactive && option_state(w).cause != OptionCause::parent_inactive;
       if ((w.active == wanted.active && !notes) || w.finished() || w.deleting || w.removal_pending) continue;
       p.events.emplace_back(
-          OptionSwitched{ref(w, *p.arena), ref(parent, *p.arena), wanted.active, wanted.cause, p.message(wanted.message)});
+          OptionSwitched{ref(w, *p.arena), ref(parent, *p.arena), wanted.active, wanted.cause, p.message(text_of(wanted, f, rank))});
     }
   }
 }

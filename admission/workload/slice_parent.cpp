@@ -13,12 +13,16 @@ bool WorkloadParent::sliced(const Context& c) const {
   return std::count_if(workloads_.begin(), workloads_.end(), [](const WorkloadState& w) { return w.elastic && is_live(w); }) > 1;
 }
 
-const WorkloadState* WorkloadParent::replaced_by(std::size_t index, const Context& c) const {
+std::optional<SliceChain> WorkloadParent::chain_of(const Context& c) const {
+  return sliced(c) ? std::optional(slice_chain(workloads_)) : std::nullopt;
+}
+
+const WorkloadState* WorkloadParent::replaced_by(std::size_t index, const Context& c, const std::optional<SliceChain>* known) const {
   const WorkloadState& w = workloads_[index];
-  if (w.replacement_for.empty() || w.admitted() || !sliced(c)) return nullptr;
-  const SliceChain chain = slice_chain(workloads_);
-  if (chain.pending != index) return nullptr;
-  const WorkloadState& holder = workloads_[chain.holder];
+  if (w.replacement_for.empty() || w.admitted()) return nullptr;
+  const auto chain = known != nullptr ? *known : chain_of(c);
+  if (!chain || chain->pending != index) return nullptr;
+  const WorkloadState& holder = workloads_[chain->holder];
   if (!holder.active || !holder.elastic) return nullptr;
   Symbol queue = w.admission ? w.admission->cluster_queue : Symbol();
   if (queue.empty())
@@ -26,7 +30,7 @@ const WorkloadState* WorkloadParent::replaced_by(std::size_t index, const Contex
   return queue == holder.admission->cluster_queue ? &holder : nullptr;
 }
 
-bool WorkloadParent::withheld(std::size_t index, const Context& c) const {
+bool WorkloadParent::withheld(std::size_t index, const Context& c, const std::optional<SliceChain>* known) const {
   if (!c.catalog->settings.elastic_jobs || !workloads_[index].elastic) return false;
   const WorkloadState& w = workloads_[index];
   // One that the job has outgrown is about to be resized. Were it admitted before, the admission would be for another size.
@@ -34,31 +38,33 @@ bool WorkloadParent::withheld(std::size_t index, const Context& c) const {
     for (std::size_t i = 0; i < w.pod_sets.size(); ++i)
       if (w.pod_sets[i].count != job_->pod_sets[i].count) return true;
   }
-  if (!sliced(c)) return false;
-  const SliceChain chain = slice_chain(workloads_);
-  if (chain.current != index) return true;
-  return chain.holder != SliceChain::none && chain.holder != index && is_leaving(workloads_[chain.holder]);
+  const auto chain = known != nullptr ? *known : chain_of(c);
+  if (!chain) return false;
+  if (chain->current != index) return true;
+  return chain->holder != SliceChain::none && chain->holder != index && is_leaving(workloads_[chain->holder]);
 }
 
 /// What was told of a slice follows from the others as well: says it again where it is no longer true.
 void WorkloadParent::publish_again(const Context& c, Outbox& out) {
   if (workloads_.size() < 2 || !c.catalog->settings.elastic_jobs) return;
+  const auto chain = chain_of(c);  // once: anybody can make thousands of slices of one job
+  const Known known{nullptr, &chain};
   for (std::size_t i = 0; i < workloads_.size(); ++i) {
     const WorkloadState& w = workloads_[i];
     if (!w.elastic || w.finished()) continue;
     const Placement& at = placements_[i];
     if (at.kind == Placement::Kind::reserving) {
       if (w.admitted()) continue;
-      const auto now = make_reservation(w, at.info, replaced_by(i, c));
-      publish(i, {.touched = at.held == nullptr || now->charges != at.held->charges}, c, out);
+      const auto now = make_reservation(w, at.info, replaced_by(i, c, &chain));
+      publish(i, {.touched = at.held == nullptr || now->charges != at.held->charges}, c, out, known);
       continue;
     }
     const bool waited = at.kind == Placement::Kind::pending;
-    const WorkloadState* replaced = replaced_by(i, c);
+    const WorkloadState* replaced = replaced_by(i, c, &chain);
     const auto info = waited ? make_info(w, *c.catalog, job_ ? job_->uid : w.owner_uid, replaced) : nullptr;
     const bool changes = waited && (info->replaces != at.info->replaces || info->asks_nothing != at.info->asks_nothing ||
                                     info->equivalence_hash != at.info->equivalence_hash);
-    publish(i, {.repush = changes}, c, out);
+    publish(i, {.repush = changes}, c, out, known);
   }
 }
 

@@ -7,12 +7,6 @@
 namespace hindsight::admission {
 namespace {
 
-/// The queue that a workload is bound for: that of its LocalQueue.
-Symbol target_queue(const WorkloadState& w, const Catalog& catalog) {
-  const auto* lq = catalog.local_queue(w.namespace_, w.queue_name);
-  return lq == nullptr ? Symbol() : lq->cluster_queue;
-}
-
 std::uint64_t requests_hash(const WorkloadState& w) {
   StateHash h;
   for (const auto& p : w.pod_sets) {
@@ -183,13 +177,30 @@ void WorkloadParent::restore(Image image) {
   pods_ = std::move(image.pods);
   placements_.assign(workloads_.size(), {});
   repeats_ = std::move(image.repeats);
+  forget_families();
   announced_due_ = Time::never();
+}
+
+/// The Workload that a message is about, and no other one but those of its family; nothing: it may be about all.
+std::optional<WorkloadId> WorkloadParent::told_of_one(const Message& message) {
+  if (const auto* seen = std::get_if<msg::WorkloadSeen>(&message.payload)) return seen->id;
+  if (const auto* refused = std::get_if<msg::WriteRefusedSeen>(&message.payload)) return refused->id;
+  const auto* applied = std::get_if<msg::EventApplied>(&message.payload);
+  // these name a second Workload, which may have become one of another family since
+  if (applied == nullptr || std::holds_alternative<OptionAdopted>(*applied->event) ||
+      std::holds_alternative<OptionAdmitted>(*applied->event) || std::holds_alternative<MigrationStarted>(*applied->event))
+    return std::nullopt;
+  return applied->id;
 }
 
 void WorkloadParent::receive(Message& message, const Context& c, Outbox& out) {
   hash_ = 0;
   if (!std::holds_alternative<msg::Reconcile>(message.payload) && !std::holds_alternative<msg::PodSeen>(message.payload))
     pods_settled_ = false;
+  Concerned concerned;
+  const std::optional<WorkloadId> one = told_of_one(message);
+  concerned.all = !one.has_value();
+  if (one) concerned.before = family_key_of(*one);
   if (const auto* m = std::get_if<msg::EventApplied>(&message.payload)) {
     if (m->life_cycle)
       repeats_.applied(*m->event, c.sequence, c.configured);
@@ -227,12 +238,13 @@ void WorkloadParent::receive(Message& message, const Context& c, Outbox& out) {
     return;
   } else if (const auto* m3 = std::get_if<msg::Refresh>(&message.payload)) {
     repeats_.forget();  // a snapshot that is being read restores it afterwards
+    const auto chain = chain_of(c);
     for (std::size_t i = 0; i < workloads_.size(); ++i) {
       if (m3->resolve) workloads_[i].resolve_since = c.sequence;
       // Whoever holds quota goes on holding it, and nothing has happened to whoever is done with it: to say so again would refresh counters
       // that have to stay as they are (§8.12).
       const bool pending = placements_[i].kind == Placement::Kind::pending;
-      publish(i, {.repush = m3->force, .force = m3->force, .touched = pending || m3->reannounce}, c, out);
+      publish(i, {.repush = m3->force, .force = m3->force, .touched = pending || m3->reannounce}, c, out, {nullptr, &chain});
     }
     if (!pods_.empty()) tell_lingering(out);  // of a job that has gone nothing else speaks
   } else if (const auto* d = std::get_if<msg::Descends>(&message.payload)) {
@@ -279,7 +291,7 @@ void WorkloadParent::receive(Message& message, const Context& c, Outbox& out) {
     tell_lingering(out);
     child_ = beyond_ = weighed_ = false;
     tell_runs(out);
-    for (std::size_t i = 0; i < workloads_.size(); ++i) publish(i, {}, c, out);
+    publish_all({}, c, out);
     out.send(self_, domain_address, msg::WorldChanged{});
     retire_if_empty(out);
   } else if (const auto* m6 = std::get_if<msg::WriteRefusedSeen>(&message.payload)) {
@@ -302,7 +314,10 @@ void WorkloadParent::receive(Message& message, const Context& c, Outbox& out) {
     for (std::size_t i = 0; i < workloads_.size(); ++i) {
       auto& w = workloads_[i];
       if (w.id != m6->id) continue;
-      if (refuse_option(w, *m6->refused)) continue;
+      if (refuse_option(w, *m6->refused)) {
+        forget_families();  // it may have another name now
+        continue;
+      }
       w.revision_pending = false;
       w.removal_pending = false;
       if (w.reserved() && w.waits_for(Section::admission)) {
@@ -317,7 +332,8 @@ void WorkloadParent::receive(Message& message, const Context& c, Outbox& out) {
   }
   note_start(c);
   publish_again(c, out);
-  publish_families(c, out);
+  if (one) concerned.now = family_key_of(*one);
+  publish_families(concerned, c, out);
   announce_due(c, out);
   tell_size(out);
   if (watched_) tell_runs(out);
@@ -438,7 +454,7 @@ void WorkloadParent::apply_job(const JobObserved& o, Text quarantined, const Con
   const bool news = first || j.outside_hash() != before;
   if (news) out.send(self_, domain_address, msg::WorldChanged{});
   if (first || j.observed_hash() != observed) repeats_.forget();
-  for (std::size_t i = 0; i < workloads_.size(); ++i) publish(i, {}, c, out);
+  publish_all({}, c, out);
 }
 
 /// What an outline does not have.
@@ -485,7 +501,7 @@ void WorkloadParent::apply_quarantine(const msg::Quarantined& m, const Context& 
   if (!noted) return;
   repeats_.forget();
   out.send(self_, domain_address, msg::WorldChanged{});
-  for (std::size_t i = 0; i < workloads_.size(); ++i) publish(i, {.repush = true}, c, out);
+  publish_all({.repush = true}, c, out);
 }
 
 void WorkloadParent::apply_workload(const WorkloadObserved& o, WorkloadId id, const Context& c, Outbox& out) {
@@ -522,12 +538,17 @@ void WorkloadParent::apply_workload(const WorkloadObserved& o, WorkloadId id, co
 
   const bool was_quarantined = !w.quarantined.empty();
   const bool was_unwritten = !w.reserved() && w.waits_for(Section::admission);
+  const auto said_of_families = w.family_facts;
+  const auto asked_for = w.pod_sets;
   const bool news = w.observe(o, c.sequence) || was_quarantined;
   if (was_unwritten && !w.waits_for(Section::admission) && (w.family || w.is_made_as_option())) {
     for (auto& sibling : workloads_)  // what they waited for is written
       if (sibling.is_made_as_option()) sibling.resolve_since = c.sequence;
   }
   w.quarantined.clear();
+  const bool same_facts = said_of_families && w.family_facts ? *said_of_families == *w.family_facts
+                                                             : said_of_families.has_value() == w.family_facts.has_value();
+  if (first || !same_facts || asked_for != w.pod_sets) forget_families();
   if (first) meet_option(w);
   if (was_quarantined) w.resolve_since = c.sequence;
   if (news) {
@@ -557,12 +578,14 @@ void WorkloadParent::disown_foreign(const Context& c, Outbox& out) {
 }
 
 void WorkloadParent::adopt_workload(WorkloadState workload, const Context& c, Outbox& out) {
+  forget_families();
   workloads_.push_back(std::move(workload));
   placements_.emplace_back();
   publish(workloads_.size() - 1, {.repush = true, .force = false, .touched = true}, c, out);
 }
 
 void WorkloadParent::remove_workload(std::size_t index, const Context& c, Outbox& out) {
+  forget_families();
   WorkloadState& w = workloads_[index];
   const Placement& at = placements_[index];
   if (at.kind == Placement::Kind::pending) out.send(self_, queue_address(at.queue), msg::Dequeue{w.id, false});
@@ -588,7 +611,12 @@ void WorkloadParent::request_reactivation(const WorkloadState& w, const Context&
 
 // ---- placement ------------------------------------------------------------------------------------------------------------
 
-void WorkloadParent::publish(std::size_t index, Publish how, const Context& c, Outbox& out, const Family* family) {
+void WorkloadParent::publish_all(Publish how, const Context& c, Outbox& out) {
+  const auto chain = chain_of(c);
+  for (std::size_t i = 0; i < workloads_.size(); ++i) publish(i, how, c, out, {nullptr, &chain});
+}
+
+void WorkloadParent::publish(std::size_t index, Publish how, const Context& c, Outbox& out, const Known& known) {
   WorkloadState& w = workloads_[index];
   Placement& at = placements_[index];
   using Kind = Placement::Kind;
@@ -596,10 +624,10 @@ void WorkloadParent::publish(std::size_t index, Publish how, const Context& c, O
   Kind kind = Kind::none;
   Symbol queue;
   const FamilyRole role = role_of(index, *c.catalog);
-  std::optional<Family> found;
   std::size_t rank = Family::none;
+  const Family* family = known.family;
   if (role == FamilyRole::option) {
-    if (family == nullptr) family = &found.emplace(family_of(family_parent_of(w), *c.catalog));
+    if (family == nullptr) family = &family_of(family_parent_of(w), c);
     rank = family->rank_of(index);
   }
   if (role == FamilyRole::parent && w.family && w.family->hold) return publish_hold(index, c, out);
@@ -621,9 +649,9 @@ void WorkloadParent::publish(std::size_t index, Publish how, const Context& c, O
     }
   } else if (role != FamilyRole::plain) {
     kind = Kind::none;
-  } else if (admissible(w, job_ ? &*job_ : nullptr, !admission_gate(w, *c.catalog).empty(), *c.catalog) && !withheld(index, c)) {
+  } else if (admissible(w, job_ ? &*job_ : nullptr, !admission_gate(w, *c.catalog).empty(), *c.catalog) && !withheld(index, c, known.chain)) {
     kind = Kind::pending;
-    queue = target_queue(w, *c.catalog);
+    queue = cluster_queue_of(w, *c.catalog);
   }
 
   const Settings& settings = c.catalog->settings;
@@ -655,14 +683,14 @@ void WorkloadParent::publish(std::size_t index, Publish how, const Context& c, O
   }
   const bool moved = at.kind != kind || at.queue != queue;
   if (moved || how.touched || how.repush || how.force || at.admitted != w.admitted()) {
-    const WorkloadState* replaced = replaced_by(index, c);
+    const WorkloadState* replaced = replaced_by(index, c, known.chain);
     std::optional<OptionPlace> place;
     if (rank != Family::none) place = option_place(*family, rank);
     if (role == FamilyRole::option && rank == Family::none) {  // none of its Options any more, but what it holds is the family's
       const WorkloadState& parent = workloads_[family->parent];
       place.emplace();
       place->parent = &parent;
-      place->allowed = &w.family_facts->allowed;
+      place->allowed = std::make_shared<const std::vector<Symbol>>(w.family_facts->allowed);
       place->info.family = parent.uid;
       place->info.parent_name = parent.name;
       place->info.parent = parent.id;
@@ -699,25 +727,6 @@ void WorkloadParent::publish(std::size_t index, Publish how, const Context& c, O
   tell_places_of(w, out);
 }
 
-/// A Parent holds what is kept for the Option that a migration leads to.
-void WorkloadParent::publish_hold(std::size_t index, const Context& c, Outbox& out) {
-  Placement& at = placements_[index];
-  auto hold = hold_of(family_of(index, *c.catalog), *c.catalog);
-  const Symbol queue = workloads_[index].family->hold->cluster_queue;
-  const bool same = at.kind == Placement::Kind::reserving && at.queue == queue && at.held != nullptr && at.held->hold &&
-                    at.held->charges == hold->charges && at.held->workload->priority == hold->workload->priority &&
-                    std::equal(at.held->pod_sets.begin(), at.held->pod_sets.end(), hold->pod_sets.begin(), hold->pod_sets.end(),
-                               [](const auto& a, const auto& b) { return a.topology == b.topology; });
-  if (same) return;
-  if (at.kind == Placement::Kind::reserving && at.queue != queue)
-    out.send(self_, queue_address(at.queue), msg::Release{workloads_[index].id});
-  at.kind = Placement::Kind::reserving;
-  at.queue = queue;
-  at.info = hold->workload;
-  at.held = hold;
-  out.send(self_, queue_address(queue), msg::Reserve{std::move(hold), false});
-}
-
 // ---- due times --------------------------------------------------------------------------------------------------------------
 
 Time WorkloadParent::next_due(const Context& c) const {
@@ -727,7 +736,7 @@ Time WorkloadParent::next_due(const Context& c) const {
   };
   const Settings& s = c.catalog->settings;
   for (std::size_t i = 0; i < workloads_.size(); ++i)
-    if (workloads_[i].family && !workloads_[i].finished()) consider(family_due(family_of(i, *c.catalog), s));
+    if (workloads_[i].family && !workloads_[i].finished()) consider(family_due(family_of(i, c), s));
   for (const auto& w : workloads_) {
     if (w.is_made_as_option()) {  // all else counts on the Parent
       if (w.finished()) continue;

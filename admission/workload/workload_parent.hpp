@@ -103,9 +103,11 @@ class WorkloadParent final : public Entity {
   [[nodiscard]] std::uint64_t hash() const;
 
   /// The slice that `index` is to replace and whose quota counts for it; null: none (EJ-28).
-  [[nodiscard]] const WorkloadState* replaced_by(std::size_t index, const Context& c) const;
+  /// `known`: the chain of now, where somebody has it already.
+  [[nodiscard]] const WorkloadState* replaced_by(std::size_t index, const Context& c,
+                                                 const std::optional<SliceChain>* known = nullptr) const;
   /// May the slice not be nominated now, although it waits (EJ-91, EJ-152, or it is about to be resized)?
-  [[nodiscard]] bool withheld(std::size_t index, const Context& c) const;
+  [[nodiscard]] bool withheld(std::size_t index, const Context& c, const std::optional<SliceChain>* known = nullptr) const;
 
   /// For snapshots: the state whole, and back. After `restore` the parent announces itself to its queues on the next Refresh.
   struct Image {
@@ -158,8 +160,14 @@ class WorkloadParent final : public Entity {
     bool assumed = false;                    ///< The reservation was just decided.
     const WorkloadState* instead = nullptr;  ///< With `assumed`: the slice that it takes the place of.
   };
-  /// `family`: of an Option, where it is known; else it is looked up.
-  void publish(std::size_t index, Publish how, const Context& c, Outbox& out, const Family* family = nullptr);
+  /// What follows from all Workloads, where it is known; else it is looked up.
+  struct Known {
+    const Family* family = nullptr;  ///< Of an Option.
+    const std::optional<SliceChain>* chain = nullptr;
+  };
+  void publish(std::size_t index, Publish how, const Context& c, Outbox& out, const Known& known);
+  void publish(std::size_t index, Publish how, const Context& c, Outbox& out) { publish(index, how, c, out, Known()); }
+  void publish_all(Publish how, const Context& c, Outbox& out);
   [[nodiscard]] std::shared_ptr<const Reservation> with_survivors(const WorkloadState& w, const Reservation& reservation) const;
   void follow_survivors(const Context& c, Outbox& out);
   void publish_again(const Context& c, Outbox& out);
@@ -169,6 +177,8 @@ class WorkloadParent final : public Entity {
   // slices of an elastic job (slice_parent.cpp)
   /// Do Workloads of this parent stand for each other as slices?
   [[nodiscard]] bool sliced(const Context& c) const;
+  /// Nothing: there are no slices.
+  [[nodiscard]] std::optional<SliceChain> chain_of(const Context& c) const;
   void apply_replacement(const SliceReplaced& e, std::size_t index, const Context& c, Outbox& out);
   [[nodiscard]] bool overtaken(const QuotaReserved& e, const WorkloadState& w) const;
   /// The slice whose quota a reservation that was just decided was charged against; null: none, or it has gone since.
@@ -192,11 +202,20 @@ class WorkloadParent final : public Entity {
   [[nodiscard]] static bool refuse_option(WorkloadState& w, const WriteRefused& refused);
   [[nodiscard]] static bool wants_family(const WorkloadState& w, const Catalog& catalog);
   [[nodiscard]] FamilyRole role_of(std::size_t index, const Catalog& catalog) const;
-  /// The Parent of an Option, if it is one; Family::none: it is not.
-  [[nodiscard]] std::size_t family_parent_of(const WorkloadState& option) const;
-  [[nodiscard]] static std::string option_object_name(const WorkloadState& parent, const OptionSpec& spec, const Settings& settings);
-  /// `index`: of a Parent.
-  [[nodiscard]] Family family_of(std::size_t index, const Catalog& catalog) const;
+  /// The Parent of an Option, if it is one; Family::none: it is not. `w`: one of the Workloads.
+  [[nodiscard]] std::size_t family_parent_of(const WorkloadState& w) const {
+    return !w.family && w.is_made_as_option() ? family_table().parent_of(workloads_, position_of(w)) : Family::none;
+  }
+  [[nodiscard]] std::size_t position_of(const WorkloadState& w) const { return static_cast<std::size_t>(&w - workloads_.data()); }
+  /// `index`: of a Parent. Holds until the next call.
+  [[nodiscard]] const Family& family_of(std::size_t index, const Context& c) const { return family_table().family(workloads_, index, c); }
+  [[nodiscard]] FamilyTable& family_table() const {
+    if (family_table_ == nullptr) family_table_ = std::make_unique<FamilyTable>();
+    return *family_table_;
+  }
+  void forget_families() {
+    if (family_table_ != nullptr) family_table_->forget();
+  }
   [[nodiscard]] bool is_stopping(const Family& f) const;
   [[nodiscard]] static bool always_waits_for_checks(const Family& f, std::size_t rank);
   [[nodiscard]] std::optional<HeldBack> held_back(const Family& f, std::size_t rank) const;
@@ -205,7 +224,16 @@ class WorkloadParent final : public Entity {
   [[nodiscard]] OptionPlace option_place(const Family& f, std::size_t rank) const;
   [[nodiscard]] bool counts_beside(const Family& f, std::size_t rank) const;
   [[nodiscard]] std::shared_ptr<const Reservation> hold_of(const Family& f, const Catalog& catalog) const;
-  void publish_families(const Context& c, Outbox& out);
+  /// Whose family a message is about.
+  struct Concerned {
+    bool all = false;              ///< It may be about every one.
+    CompactText before, now;       ///< Uids of the Parents; empty: it is about none.
+  };
+  [[nodiscard]] static std::optional<WorkloadId> told_of_one(const Message& message);
+  [[nodiscard]] CompactText family_key_of(WorkloadId id) const;
+  void publish_families(const Concerned& concerned, const Context& c, Outbox& out);
+  void publish_family(std::size_t parent, const Context& c, Outbox& out);
+  void publish_strays(std::string_view parent_uid, const Context& c, Outbox& out);
   void publish_hold(std::size_t index, const Context& c, Outbox& out);
   void show_options(const Family& f, const Context& c);
   [[nodiscard]] bool apply_family(const Event& e, std::size_t index, const Context& c);
@@ -215,20 +243,22 @@ class WorkloadParent final : public Entity {
   // what it decides (family_reconcile.cpp)
   [[nodiscard]] bool reconcile_families(const Context& c, Proposal& p) const;
   void reconcile_family(const Family& f, const Context& c, Proposal& p) const;
-  void refuse_family(const WorkloadState& w, Proposal& p) const;
+  void refuse_family(const WorkloadState& w, const Context& c, Proposal& p) const;
   void end_family(const Family& f, Proposal& p) const;
   [[nodiscard]] bool drained(const Family& f) const;
-  [[nodiscard]] bool follow_eviction(const Family& f, const Context& c, Proposal& p) const;
-  [[nodiscard]] bool follow_migration(const Family& f, const Context& c, Proposal& p) const;
+  [[nodiscard]] bool follow_eviction(const Family& f, Proposal& p) const;
+  [[nodiscard]] bool follow_migration(const Family& f, Proposal& p) const;
   [[nodiscard]] bool admit_ready(const Family& f, const Context& c, Proposal& p) const;
   [[nodiscard]] bool lists_its_checks(const WorkloadState& w, const Context& c) const;
   void keep_members(const Family& f, const Context& c, Proposal& p) const;
   struct Wanted {
     bool active = true;
     OptionCause cause = OptionCause::policy;
-    std::string message;
+    OptionStanding standing = OptionStanding::upgrade;  ///< To `first`.
+    std::size_t first = Family::none;                   ///< Who is admitted, or about to be.
   };
   [[nodiscard]] Wanted wanted_of(const Family& f, std::size_t rank, const Context& c) const;
+  [[nodiscard]] std::string text_of(const Wanted& wanted, const Family& f, std::size_t rank) const;
   void give_right(const Family& f, const Context& c, Proposal& p) const;
   void tell_why_it_waits(const Family& f, Proposal& p) const;
   void mirror_to_running(const Family& f, Proposal& p) const;
@@ -375,6 +405,7 @@ class WorkloadParent final : public Entity {
   bool watched_ = false;        ///< Other jobs descend from this one.
   bool weighed_ = false;        ///< The domain wants to know how large the job is.
   bool told_runs_ = false;
+  mutable std::unique_ptr<FamilyTable> family_table_;  ///< Null: nobody has asked for one.
 };
 
 }  // namespace hindsight::admission

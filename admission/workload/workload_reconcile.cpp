@@ -237,7 +237,7 @@ std::vector<Symbol> WorkloadParent::checks_of(const WorkloadState& w, const Queu
   if (w.admission) return required_checks(queue, &w.admission->pod_sets);
   const std::size_t parent = family_parent_of(w);
   if (parent == Family::none) return required_checks(queue, nullptr);
-  const Family f = family_of(parent, *c.catalog);
+  const Family& f = family_of(parent, c);
   const std::size_t rank = f.rank_of(static_cast<std::size_t>(&w - workloads_.data()));
   if (rank == Family::none) return required_checks(queue, nullptr);
   std::vector<PodSetReservation> any(1);

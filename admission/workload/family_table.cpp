@@ -1,0 +1,121 @@
+#include <algorithm>
+#include <string>
+#include <unordered_map>
+
+#include "admission/model/option_name.hpp"
+#include "admission/workload/family.hpp"
+
+namespace hindsight::admission {
+namespace {
+
+std::vector<Symbol> assigned_flavors(const Admission& admission) {
+  std::vector<Symbol> out;
+  for (const auto& p : admission.pod_sets)
+    for (const auto& [resource, flavor] : p.flavors)
+      if (std::find(out.begin(), out.end(), flavor) == out.end()) out.push_back(flavor);
+  return out;
+}
+
+}  // namespace
+
+bool asks_for_the_same(const WorkloadState& option, const WorkloadState& parent) {
+  return std::equal(option.pod_sets.begin(), option.pod_sets.end(), parent.pod_sets.begin(), parent.pod_sets.end(),
+                    [](const PodSetSpec& a, const PodSetSpec& b) {
+                      return a.name == b.name && a.count == b.count && a.template_hash == b.template_hash && a.topology == b.topology;
+                    });
+}
+
+const OptionState& option_state(const WorkloadState& w) {
+  static const OptionState nothing;
+  return w.option ? *w.option : nothing;
+}
+
+Symbol cluster_queue_of(const WorkloadState& w, const Catalog& catalog) {
+  const auto* lq = catalog.local_queue(w.namespace_, w.queue_name);
+  return lq == nullptr ? Symbol() : lq->cluster_queue;
+}
+
+std::string option_object_name(const WorkloadState& parent, const OptionSpec& spec, const Settings& settings) {
+  const auto& foreign = parent.family->foreign;
+  const bool hashed = std::find(foreign.begin(), foreign.end(), spec.name) != foreign.end();
+  return option_name(parent.name, parent.uid, spec.name.text(), settings.short_workload_names ? short_option_name_limit : option_name_limit,
+                     hashed);
+}
+
+void FamilyTable::find_all(std::span<const WorkloadState> all) {
+  entries_.assign(1, {});
+  entry_of_.assign(all.size(), 0);
+  std::unordered_map<std::string_view, std::uint32_t> by_uid;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (!all[i].family) continue;
+    entry_of_[i] = static_cast<std::uint32_t>(entries_.size());
+    by_uid.emplace(all[i].uid, entry_of_[i]);
+    entries_.emplace_back().family.parent = i;
+  }
+  for (std::size_t i = 0; i < all.size() && !by_uid.empty(); ++i) {
+    if (all[i].family || !all[i].is_made_as_option()) continue;
+    const auto it = by_uid.find(all[i].option_of());
+    if (it == by_uid.end() || all[entries_[it->second].family.parent].namespace_ != all[i].namespace_) continue;
+    entry_of_[i] = it->second;
+    entries_[it->second].family.options.push_back(i);
+  }
+  known_ = true;
+}
+
+FamilyTable::Entry& FamilyTable::find(std::span<const WorkloadState> all, std::size_t index) {
+  if (!known_ || entry_of_.size() != all.size()) find_all(all);
+  return entries_[entry_of_[index]];
+}
+
+std::size_t FamilyTable::size(std::span<const WorkloadState> all) {
+  if (!known_ || entry_of_.size() != all.size()) find_all(all);
+  return entries_.size() - 1;
+}
+
+void FamilyTable::tell_members_apart(Entry& entry, std::span<const WorkloadState> all, const Context& c) {
+  Family& f = entry.family;
+  const WorkloadState& parent = all[f.parent];
+  f.plan.reset();
+  if (f.queue != nullptr && f.queue->concurrent.enabled) {
+    const auto* own = parent.family_facts && parent.family_facts->constrained ? &parent.family_facts->allowed : nullptr;
+    f.plan = shared_option_specs(*f.queue, own);
+  }
+  f.specs = f.plan == nullptr ? std::span<const OptionSpec>() : std::span<const OptionSpec>(*f.plan);
+  f.members.assign(f.specs.size(), Family::none);
+  f.strangers.clear();
+  std::vector<std::string> names;
+  for (const auto& spec : f.specs) names.push_back(option_object_name(parent, spec, c.catalog->settings));
+  for (const std::size_t i : f.options) {
+    const auto name = std::find(names.begin(), names.end(), all[i].name.view());
+    if (name != names.end() && asks_for_the_same(all[i], parent))
+      f.members[static_cast<std::size_t>(name - names.begin())] = i;
+    else
+      f.strangers.push_back(i);
+  }
+}
+
+const Family& FamilyTable::family(std::span<const WorkloadState> all, std::size_t parent, const Context& c) {
+  Entry& entry = find(all, parent);
+  Family& f = entry.family;
+  const Symbol queue = cluster_queue_of(all[f.parent], *c.catalog);
+  f.queue = c.catalog->queue(queue);
+  if (!entry.resolved || entry.queue != queue || entry.configured != c.configured) {
+    tell_members_apart(entry, all, c);
+    entry.queue = queue;
+    entry.configured = c.configured;
+    entry.resolved = true;
+  }
+  // of several that are admitted the best of those that stay
+  f.running = Family::none;
+  for (const std::size_t i : f.options) {
+    const WorkloadState& w = all[i];
+    if (!w.reserved() || !w.admitted() || w.finished()) continue;
+    if (f.running != Family::none && (w.evicted() || f.rank_of(i) > f.rank_of(f.running))) continue;
+    f.running = i;
+  }
+  f.running_on.clear();
+  if (f.running != Family::none && f.queue != nullptr) f.running_on = positions_of(*f.queue, assigned_flavors(*all[f.running].admission));
+  return f;
+}
+
+}  // namespace hindsight::admission
