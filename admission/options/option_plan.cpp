@@ -61,8 +61,7 @@ std::shared_ptr<const std::vector<OptionSpec>> shared_option_specs(const QueueCo
   return std::make_shared<const std::vector<OptionSpec>>(option_specs(queue, allowed));
 }
 
-OptionStanding standing_of(const QueueConfig& queue, std::span<const OptionSpec> specs, std::size_t rank,
-                           const FlavorPositions& admitted) {
+OptionStanding standing_of(const QueueConfig& queue, std::span<const OptionSpec> specs, std::size_t rank, const FlavorPositions& admitted) {
   const auto& policy = queue.concurrent;
   if (policy.on_success == OnSuccess::remove_other) return OptionStanding::retained;
   if (specs[rank].positions >= admitted) return OptionStanding::lower;

@@ -1,4 +1,5 @@
-// What a record does to a family of concurrent admission (8691): its Parent, its Options, and the admission that the one shows of the other.
+// What a record does to a family of concurrent admission (8691): its Parent, its Options, and the admission that the one shows of the
+// other.
 
 #include <algorithm>
 
@@ -62,16 +63,22 @@ bool WorkloadParent::apply_family(const Event& e, std::size_t index, const Conte
   };
   const auto options_of = [this](const WorkloadState& parent, auto&& f) {
     for (auto& other : workloads_)
-      if (other.is_made_as_option() && other.option_of() == parent.uid) f(other);
+      if (other.is_made_as_option() && other.option_of() == parent.uid && other.namespace_ == parent.namespace_) f(other);
   };
   if (std::holds_alternative<FamilyFormed>(e)) {
     if (w.family || w.finished()) return true;
     w.family.emplace();
     forget_families();
-    const bool others = std::any_of(workloads_.begin(), workloads_.end(), [&](const WorkloadState& o) {
-      return o.is_made_as_option() && o.option_of() == w.uid && o.reserved() && o.admitted();
+    // Options that are there already were counted nowhere. Only the one that the job runs on has what it shows.
+    bool runs = false;
+    options_of(w, [&](WorkloadState& o) {
+      if (!o.reserved() || o.finished()) return;
+      const bool stays = !runs && o.admitted() && !o.removal_pending && !o.deleting && w.reserved() && w.admitted() &&
+                         o.admission->cluster_queue == w.admission->cluster_queue && o.admission->pod_sets == w.admission->pod_sets;
+      runs = runs || stays;
+      if (!stays) o.clear_reservation(Symbol("PendingEvaluation"), "Its Parent had no Options", c.now);
     });
-    w.family->holds_itself = w.reserved() && !others;
+    w.family->holds_itself = w.reserved() && !runs;
     w.family->cycle_start = w.reserved() || !w.created.is_set() ? c.now : w.created;
     if (w.reserved() && w.admitted()) w.family->first_admitted = w.find(ConditionType::admitted)->last_transition;
     w.await(Section::parent_markers);
@@ -90,7 +97,8 @@ bool WorkloadParent::apply_family(const Event& e, std::size_t index, const Conte
       if (!o.option) return;
       o.option->passed_over = false;
       o.option->rejected = o.option->rejected && o.reserved() && o.admitted();  // it begins anew because of that (CA-85)
-      if (!o.option->rejected) o.option->cause = OptionCause::none;
+      // while the Parent is inactive, that stays the reason
+      if (!o.option->rejected && (w.active || o.option->cause != OptionCause::parent_inactive)) o.option->cause = OptionCause::none;
       if (std::exchange(o.option->gate_open, false)) {
         o.option->gate_since = c.now;
         o.await(Section::preemption_gates);

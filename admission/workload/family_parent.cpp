@@ -41,7 +41,8 @@ bool WorkloadParent::is_stopping(const Family& f) const {
   const auto is_unwritten = [](const WorkloadState& w) { return !w.reserved() && w.waits_for(Section::admission); };
   const bool unwritten = is_unwritten(parent) || std::any_of(f.options.begin(), f.options.end(),
                                                              [&](std::size_t option) { return is_unwritten(workloads_[option]); });
-  return unwritten || (f.running != Family::none && workloads_[f.running].evicted()) || (parent.reserved() && parent.evicted());
+  const bool lost = parent.reserved() && !parent.family->holds_itself && f.running == Family::none;  // CA-112
+  return unwritten || lost || (f.running != Family::none && workloads_[f.running].evicted()) || (parent.reserved() && parent.evicted());
 }
 
 /// Each of the flavors that it may be assigned asks for a check, so that quota alone does not admit it.

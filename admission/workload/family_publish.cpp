@@ -22,8 +22,8 @@ void WorkloadParent::publish_families(const Concerned& concerned, const Context&
   if (!concerned.all) {
     for (const auto* key : {&concerned.before, &concerned.now}) {
       if (key->empty() || (key == &concerned.now && concerned.now == concerned.before)) continue;
-      const auto parent = std::find_if(workloads_.begin(), workloads_.end(),
-                                       [&](const WorkloadState& w) { return w.family.has_value() && w.uid == *key; });
+      const auto parent =
+          std::find_if(workloads_.begin(), workloads_.end(), [&](const WorkloadState& w) { return w.family.has_value() && w.uid == *key; });
       if (parent == workloads_.end())
         publish_strays(*key, c, out);
       else
@@ -161,7 +161,8 @@ void WorkloadParent::show_options(const Family& f, const Context& c) {
   }
   std::string room;
   const auto is_same = [&](const ShownOption& one, const OptionStatus& before) {
-    return one.w->name == before.name && one.phase == before.phase && *one.flavors == before.flavors && std::string_view(before.message) == one.message(room);
+    return one.w->name == before.name && one.phase == before.phase && *one.flavors == before.flavors &&
+           std::string_view(before.message) == one.message(room);
   };
   if (std::equal(now.begin(), now.end(), told.begin(), told.end(), is_same)) return;
   std::vector<OptionStatus> list;

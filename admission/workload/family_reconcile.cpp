@@ -78,9 +78,8 @@ bool WorkloadParent::reconcile_families(const Context& c, Proposal& p) const {
           p.events.emplace_back(FamilyFormed{ref(w, *p.arena)});
         break;
       case FamilyRole::stray:  // its Parent is none any more, or has gone and nobody collects what it leaves (CA-111)
-        if (!w.deleting && !w.removal_pending) {
+        if (!w.deleting && !w.removal_pending && !is_awaited(w, *c.catalog))
           p.events.emplace_back(removal_of(w, "its Parent has no Options any more", p));
-        }
         break;
       case FamilyRole::refused:
         refuse_family(w, c, p);
@@ -91,6 +90,13 @@ bool WorkloadParent::reconcile_families(const Context& c, Proposal& p) const {
     }
   }
   return !p.events.empty();
+}
+
+/// Its Parent is about to be one, as where a log begins beside families that are there.
+bool WorkloadParent::is_awaited(const WorkloadState& option, const Catalog& catalog) const {
+  return std::any_of(workloads_.begin(), workloads_.end(), [&](const WorkloadState& w) {
+    return w.uid == option.option_of() && w.namespace_ == option.namespace_ && role_of(position_of(w), catalog) == FamilyRole::parent;
+  });
 }
 
 /// CA-95, and a bound: nobody makes his owner a thing that it takes long to look at.
@@ -146,7 +152,7 @@ void WorkloadParent::end_family(const Family& f, Proposal& p) const {
 /// The job has stopped, or whoever made a Workload without a job has given its reservation back.
 bool WorkloadParent::drained(const Family& f) const {
   const WorkloadState& parent = workloads_[f.parent];
-  return job_ && parent.owner_uid == job_->uid ? at_rest() || job_->finished : !parent.reserved();
+  return job_ ? at_rest() || job_->finished : !parent.reserved();
 }
 
 /// CA-44, CA-60, CA-61: what an eviction of the one means for the other, and that both give back what they hold once the job has stopped.
@@ -189,7 +195,7 @@ bool WorkloadParent::follow_eviction(const Family& f, Proposal& p) const {
   if (!is_stopping(f) || !drained(f)) return false;
   const std::size_t before = p.events.size();
   const auto* why = parent.find(ConditionType::evicted);
-  if (shows || (parent.reserved() && parent.evicted())) {
+  if (parent.reserved() && parent.evicted()) {
     // Of what a sibling or another Workload did to it, it is free again at once; other reasons ask for a pause, or for somebody (BA-133).
     const bool again = is_one_of(why->reason, {"VariantEvicted", "ConcurrentAdmission", "Preempted", "NodeFailures"});
     p.events.emplace_back(cleared(parent, why->message, again, p));
@@ -273,7 +279,7 @@ bool WorkloadParent::follow_migration(const Family& f, Proposal& p) const {
 // ---- which Options there are, and which of them go on -------------------------------------------------------------------------
 
 /// Is an Option to go on, and why (CA-20 to CA-30)?
-WorkloadParent::Wanted WorkloadParent::wanted_of(const Family& f, std::size_t rank, const Context& c) const {
+WorkloadParent::Wanted WorkloadParent::wanted_of(const Family& f, std::size_t rank, Time now) const {
   const WorkloadState& parent = workloads_[f.parent];
   const FamilyState& family = *parent.family;
   const OptionSpec& spec = f.specs[rank];
@@ -282,7 +288,7 @@ WorkloadParent::Wanted WorkloadParent::wanted_of(const Family& f, std::size_t ra
   if (!parent.active) return {false, OptionCause::parent_inactive};
   if (member != Family::none && option_state(workloads_[member]).rejected) return {false, OptionCause::rejected};
   if (member != Family::none && member == f.running) return {true, OptionCause::none};  // CA-27
-  if (spec.create_delay_seconds > 0 && c.now < family.cycle_start + Duration::seconds(spec.create_delay_seconds))
+  if (spec.create_delay_seconds > 0 && now < family.cycle_start + Duration::seconds(spec.create_delay_seconds))
     return {false, OptionCause::create_delay};
 
   // While a job moves, the Option that it moves to counts as the one that is admitted.
@@ -303,7 +309,7 @@ WorkloadParent::Wanted WorkloadParent::wanted_of(const Family& f, std::size_t ra
   const OptionStanding standing = standing_of(*f.queue, f.specs, rank, *on_flavors);
   if (standing != OptionStanding::upgrade) return {false, OptionCause::policy, standing, first};
   if (spec.delete_delay_seconds && family.first_admitted.is_set() &&
-      c.now >= family.first_admitted + Duration::seconds(*spec.delete_delay_seconds))
+      now >= family.first_admitted + Duration::seconds(*spec.delete_delay_seconds))
     return {false, OptionCause::delete_delay, standing, first};
   return {true, OptionCause::policy, standing, first};
 }
@@ -422,12 +428,18 @@ void WorkloadParent::keep_members(const Family& f, const Context& c, Proposal& p
     e.parent = ref(parent, *p.arena);
     p.events.emplace_back(e);
   }
+  for (const std::size_t member : f.members) {  // nothing ends an Option but its Parent's end: somebody else wrote that
+    if (member == Family::none || p.full()) continue;
+    const WorkloadState& w = workloads_[member];
+    if (w.finished() && !w.deleting && !w.removal_pending)
+      p.events.emplace_back(removal_of(w, "it is finished, and its Parent goes on", p));
+  }
   if (p.events.size() != 0 && p.full()) return;
 
   // Deactivations first (CA-30).
   for (const bool active : {false, true}) {
     for (std::size_t rank = 0; rank < f.specs.size() && !p.full(); ++rank) {
-      const Wanted wanted = wanted_of(f, rank, c);
+      const Wanted wanted = wanted_of(f, rank, c.now);
       if (wanted.active != active) continue;
       if (f.members[rank] == Family::none) {
         const std::string name = option_object_name(parent, f.specs[rank], c.catalog->settings);
@@ -559,24 +571,28 @@ void WorkloadParent::mirror_to_running(const Family& f, Proposal& p) const {
 }
 
 /// When something is to be done for the family that nothing but time brings about; never: nothing is.
-Time WorkloadParent::family_due(const Family& f, const Settings& settings) const {
-  const FamilyState& family = *workloads_[f.parent].family;
+Time WorkloadParent::family_due(const Family& f, const Context& c) const {
+  const WorkloadState& parent = workloads_[f.parent];
+  const FamilyState& family = *parent.family;
+  const Duration right = c.catalog->settings.preemption_right_timeout;
   Time due;
+  if (f.queue == nullptr || parent.deleting || parent.removal_pending) return due;
   const auto consider = [&](Time t) {
-    if (t.is_set() && (!due.is_set() || t < due)) due = t;
+    if (t > c.now && (!due.is_set() || t < due)) due = t;
   };
   for (std::size_t rank = 0; rank < f.members.size(); ++rank) {
     const OptionSpec& spec = f.specs[rank];
     const std::size_t member = f.members[rank];
     if (member == Family::none) continue;
     const WorkloadState& w = workloads_[member];
-    const OptionCause cause = option_state(w).cause;
-    if (!w.active && spec.create_delay_seconds > 0 && (cause == OptionCause::none || cause == OptionCause::create_delay))
-      consider(family.cycle_start + Duration::seconds(spec.create_delay_seconds));
-    if (w.active && spec.delete_delay_seconds && family.first_admitted.is_set() && member != f.running)
-      consider(family.first_admitted + Duration::seconds(*spec.delete_delay_seconds));
-    if (option_state(w).gate_open && !w.reserved() && settings.preemption_right_timeout.micros > 0)
-      consider(w.option->gate_since + settings.preemption_right_timeout);
+    // only where it changes something then: a time at which nothing is decided would hide a later one
+    const auto consider_switch = [&](Time t) {
+      if (wanted_of(f, rank, t).active != w.active) consider(t);
+    };
+    if (spec.create_delay_seconds > 0) consider_switch(family.cycle_start + Duration::seconds(spec.create_delay_seconds));
+    if (spec.delete_delay_seconds && family.first_admitted.is_set())
+      consider_switch(family.first_admitted + Duration::seconds(*spec.delete_delay_seconds));
+    if (option_state(w).gate_open && !w.reserved() && right.micros > 0) consider(w.option->gate_since + right);
   }
   return due;
 }

@@ -87,10 +87,14 @@ void FamilyTable::tell_members_apart(Entry& entry, std::span<const WorkloadState
   for (const auto& spec : f.specs) names.push_back(option_object_name(parent, spec, c.catalog->settings));
   for (const std::size_t i : f.options) {
     const auto name = std::find(names.begin(), names.end(), all[i].name.view());
-    if (name != names.end() && asks_for_the_same(all[i], parent))
-      f.members[static_cast<std::size_t>(name - names.begin())] = i;
-    else
+    if (name == names.end() || !asks_for_the_same(all[i], parent)) {
       f.strangers.push_back(i);
+      continue;
+    }
+    // of two with one name the first was deleted, and that is not told yet
+    std::size_t& member = f.members[static_cast<std::size_t>(name - names.begin())];
+    if (member != Family::none) f.strangers.push_back(member);
+    member = i;
   }
 }
 

@@ -19,6 +19,11 @@ std::uint64_t requests_hash(const WorkloadState& w) {
   return h.value();
 }
 
+bool has_failed_checks(const WorkloadState& w) {
+  return std::any_of(w.checks.begin(), w.checks.end(),
+                     [](const CheckStatus& k) { return k.state == CheckState::retry || k.state == CheckState::rejected; });
+}
+
 std::uint64_t counts_hash(const WorkloadState& w) {
   StateHash h;
   for (const auto& p : w.pod_sets) h.add(p.count);
@@ -320,7 +325,11 @@ void WorkloadParent::receive(Message& message, const Context& c, Outbox& out) {
       }
       w.revision_pending = false;
       w.removal_pending = false;
-      if (w.reserved() && w.waits_for(Section::admission)) {
+      // Of an Option that the job runs on the Parent shows it already: it is written again, and nobody is stopped for it.
+      const std::size_t parent = family_parent_of(w);
+      const bool runs = parent != Family::none && workloads_[parent].reserved() && workloads_[parent].family->shown == w.uid &&
+                        !workloads_[parent].waits_for(Section::admission);
+      if (w.reserved() && w.waits_for(Section::admission) && !runs) {
         (void)undo_replacement(w, c, out);
         w.take_back_reservation();
       }
@@ -531,6 +540,7 @@ void WorkloadParent::apply_workload(const WorkloadObserved& o, WorkloadId id, co
   const bool was_reserving = placements_[index].kind == Placement::Kind::reserving;
   const bool was_finished = w.finished();
   const bool was_inactive = !w.active;
+  const bool had_failed_checks = has_failed_checks(w);
   const auto old_reclaimable = w.reclaimable;
   const auto old_priority = w.effective_priority(c.catalog->settings);
   const auto old_requests = requests_hash(w);
@@ -556,7 +566,8 @@ void WorkloadParent::apply_workload(const WorkloadObserved& o, WorkloadId id, co
     out.send(self_, domain_address, msg::WorldChanged{});
   }
   // a LimitRange or RuntimeClass changed (§3.7), or the job its size (EJ-16)
-  const bool repush = first || gate(w) != before || requests_hash(w) != old_requests || counts_hash(w) != old_counts;
+  const bool judged_anew = w.is_made_as_option() && had_failed_checks && !has_failed_checks(w);
+  const bool repush = first || judged_anew || gate(w) != before || requests_hash(w) != old_requests || counts_hash(w) != old_counts;
   publish(index, {.repush = repush, .force = false, .touched = true}, c, out);
 
   // §3.7: what wakes the tree, beside leaving a reservation (publish sees to that)
@@ -649,7 +660,8 @@ void WorkloadParent::publish(std::size_t index, Publish how, const Context& c, O
     }
   } else if (role != FamilyRole::plain) {
     kind = Kind::none;
-  } else if (admissible(w, job_ ? &*job_ : nullptr, !admission_gate(w, *c.catalog).empty(), *c.catalog) && !withheld(index, c, known.chain)) {
+  } else if (admissible(w, job_ ? &*job_ : nullptr, !admission_gate(w, *c.catalog).empty(), *c.catalog) &&
+             !withheld(index, c, known.chain)) {
     kind = Kind::pending;
     queue = cluster_queue_of(w, *c.catalog);
   }
@@ -731,12 +743,13 @@ void WorkloadParent::publish(std::size_t index, Publish how, const Context& c, O
 
 Time WorkloadParent::next_due(const Context& c) const {
   Time due;
+  // What is due already is decided at once, for something has just happened; if nothing is decided, it must not hide what comes later.
   const auto consider = [&](Time t) {
-    if (t.is_set() && (!due.is_set() || t < due)) due = t;
+    if (t.is_set() && t > c.now && (!due.is_set() || t < due)) due = t;
   };
   const Settings& s = c.catalog->settings;
   for (std::size_t i = 0; i < workloads_.size(); ++i)
-    if (workloads_[i].family && !workloads_[i].finished()) consider(family_due(family_of(i, c), s));
+    if (workloads_[i].family && !workloads_[i].finished()) consider(family_due(family_of(i, c), c));
   for (const auto& w : workloads_) {
     if (w.is_made_as_option()) {  // all else counts on the Parent
       if (w.finished()) continue;

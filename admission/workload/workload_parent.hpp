@@ -226,8 +226,8 @@ class WorkloadParent final : public Entity {
   [[nodiscard]] std::shared_ptr<const Reservation> hold_of(const Family& f, const Catalog& catalog) const;
   /// Whose family a message is about.
   struct Concerned {
-    bool all = false;              ///< It may be about every one.
-    CompactText before, now;       ///< Uids of the Parents; empty: it is about none.
+    bool all = false;         ///< It may be about every one.
+    CompactText before, now;  ///< Uids of the Parents; empty: it is about none.
   };
   [[nodiscard]] static std::optional<WorkloadId> told_of_one(const Message& message);
   [[nodiscard]] CompactText family_key_of(WorkloadId id) const;
@@ -243,6 +243,7 @@ class WorkloadParent final : public Entity {
   // what it decides (family_reconcile.cpp)
   [[nodiscard]] bool reconcile_families(const Context& c, Proposal& p) const;
   void reconcile_family(const Family& f, const Context& c, Proposal& p) const;
+  [[nodiscard]] bool is_awaited(const WorkloadState& option, const Catalog& catalog) const;
   void refuse_family(const WorkloadState& w, const Context& c, Proposal& p) const;
   void end_family(const Family& f, Proposal& p) const;
   [[nodiscard]] bool drained(const Family& f) const;
@@ -257,7 +258,7 @@ class WorkloadParent final : public Entity {
     OptionStanding standing = OptionStanding::upgrade;  ///< To `first`.
     std::size_t first = Family::none;                   ///< Who is admitted, or about to be.
   };
-  [[nodiscard]] Wanted wanted_of(const Family& f, std::size_t rank, const Context& c) const;
+  [[nodiscard]] Wanted wanted_of(const Family& f, std::size_t rank, Time now) const;
   [[nodiscard]] std::string text_of(const Wanted& wanted, const Family& f, std::size_t rank) const;
   void give_right(const Family& f, const Context& c, Proposal& p) const;
   void tell_why_it_waits(const Family& f, Proposal& p) const;
@@ -271,7 +272,7 @@ class WorkloadParent final : public Entity {
     const std::size_t parent = family_parent_of(w);
     return parent == Family::none ? w : workloads_[parent];
   }
-  [[nodiscard]] Time family_due(const Family& f, const Settings& settings) const;
+  [[nodiscard]] Time family_due(const Family& f, const Context& c) const;
 
   // deciding (workload_reconcile.cpp, job_reconcile.cpp, slice_reconcile.cpp)
   void reconcile(const Context& c, Proposal& p) const;

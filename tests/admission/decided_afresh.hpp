@@ -2,7 +2,9 @@
 
 #include <cstdint>
 #include <string>
+#include <typeinfo>
 #include <utility>
+#include <variant>
 
 #include "admission/state/snapshot.hpp"
 
@@ -23,7 +25,16 @@ namespace hindsight::admission::testing {
   if (auto ok = copy.apply({envelope, Observation(TimerFired{})}); !ok) return ok.error().message;
   const auto step = copy.decide();
   if (!step || step->kind != StepKind::life_cycle) return {};  // queues and trees were not asked
-  return "a copy that was read from a snapshot decides " + std::to_string(step->events.size()) + " events more";
+  std::string events;
+  for (const Event& e : step->events)
+    std::visit(
+        [&]<class E>(const E& one) {
+          events += std::string(" ") + typeid(E).name();
+          if constexpr (requires { one.workload.name; }) events += " of " + std::string(one.workload.name);
+          if constexpr (requires { one.message; }) events += " (" + std::string(one.message) + ")";
+        },
+        e);
+  return "a copy that was read from a snapshot decides" + events;
 }
 
 }  // namespace hindsight::admission::testing

@@ -218,8 +218,11 @@ void Explorer::decide() {
     }
     const auto settled = [this](const Symbol& root) { return queue_rules_.settled(root); };
     if (auto finding = slice_rules_.check_rest(*leader_, settled); !finding.empty()) fail(finding);
-    if (++rests_ % 16 == 0)
-      if (auto finding = admission::testing::decided_afresh(*leader_, read_settings); !finding.empty()) fail(finding);
+    // what time has brought about and no timer has told yet is no news of the copy's
+    const Time due = leader_->domain().next_due();
+    if (++rests_ % 16 == 0 && (!due.is_set() || due > leader_->domain().now()))
+      if (auto finding = admission::testing::decided_afresh(*leader_, read_settings); !finding.empty())
+        fail(finding + "; due " + format_rfc3339_micro(due) + " at " + format_rfc3339_micro(leader_->domain().now()));
     if (look_)
       if (auto finding = look_(*leader_); !finding.empty()) fail(finding);
     return;

@@ -109,10 +109,13 @@ Family family_of(const WorkloadParent& entity, const WorkloadState& parent, cons
   for (const auto& w : entity.workloads()) {
     if (parent_of(entity, w) != &parent) continue;
     const auto it = std::ranges::find_if(f.options, [&](const Wanted& o) { return o.name == w.name.view(); });
-    if (it != f.options.end() && admission::asks_for_the_same(w, parent))
-      f.members[static_cast<std::size_t>(it - f.options.begin())] = &w;
-    else
+    if (it == f.options.end() || !admission::asks_for_the_same(w, parent)) {
       f.strangers.push_back(&w);
+      continue;
+    }
+    auto& member = f.members[static_cast<std::size_t>(it - f.options.begin())];
+    if (member != nullptr) f.strangers.push_back(member);  // it has gone, and that is not told yet
+    member = &w;
   }
   f.admitted = admitted_option(entity, parent);
   if (f.admitted != nullptr && f.queue != nullptr) f.admitted_on = positions_of(*f.queue, assigned_to(*f.admitted));
@@ -120,7 +123,8 @@ Family family_of(const WorkloadParent& entity, const WorkloadState& parent, cons
   const bool unwritten = std::ranges::any_of(entity.workloads(), [&](const WorkloadState& w) {
     return (&w == &parent || parent_of(entity, w) == &parent) && !w.reserved() && w.waits_for(admission::Section::admission);
   });
-  f.stopping = unwritten || (f.admitted != nullptr && f.admitted->evicted()) || (parent.reserved() && parent.evicted());
+  const bool lost = parent.reserved() && !parent.family->holds_itself && f.admitted == nullptr;  // CA-112
+  f.stopping = unwritten || lost || (f.admitted != nullptr && f.admitted->evicted()) || (parent.reserved() && parent.evicted());
   return f;
 }
 

@@ -68,7 +68,7 @@ Json owner(std::string_view version, std::string_view kind, std::string_view nam
 const std::vector<HostileKind>& kinds() {
   static const std::vector<HostileKind> all = [] {
     std::vector<HostileKind> out;
-    for (const auto add : {add_texts, add_numbers, add_shapes, add_owners, add_workloads, add_changes}) add(out);
+    for (const auto add : {add_texts, add_numbers, add_shapes, add_owners, add_workloads, add_changes, add_families}) add(out);
     std::set<std::string> names;
     for (const auto& kind : out)
       if (!names.insert(kind.name).second) throw std::logic_error("two hostile kinds are called " + kind.name);
@@ -123,88 +123,99 @@ Write with_waiting_jobs(Making& m, std::uint64_t n, Json change) {
 
 }  // namespace
 
+namespace {
+
+std::vector<Flood> own_floods() {
+  return {{"jobs", Right::jobs, [](Making& m, std::uint64_t n) { return create(job(m, m.name("f" + std::to_string(n)))); }},
+          {"jobs-of-new-queues", Right::jobs,
+           [](Making& m, std::uint64_t n) {
+             Json j = job(m, m.name("q" + std::to_string(n)));
+             j["metadata"]["labels"]["kueue.x-k8s.io/queue-name"] = "nowhere-" + std::to_string(n);
+             return create(std::move(j));
+           }},
+          {"jobs-of-new-shapes", Right::jobs,
+           [](Making& m, std::uint64_t n) {
+             Json j = job(m, m.name("s" + std::to_string(n)));
+             auto& pod = j["spec"]["template"]["spec"];
+             // The server refuses an extended resource without a limit that equals the request.
+             const std::string extended = "example.com/r" + std::to_string(n);
+             pod["containers"][0]["resources"] = {{"requests", {{"cpu", std::to_string(100 + n) + "m"}, {extended, "1"}}},
+                                                  {"limits", {{extended, "1"}}}};
+             pod["nodeSelector"] = {{"key-" + std::to_string(n), "value"}};
+             pod["priorityClassName"] = "class-" + std::to_string(n);
+             return create(std::move(j));
+           }},
+          {"huge-jobs", Right::jobs,
+           [](Making& m, std::uint64_t n) {
+             Json j = job(m, m.name("h" + std::to_string(n)));
+             j["metadata"]["annotations"]["note"] = std::string(100'000, 'x');
+             return create(std::move(j));
+           }},
+          {"changes-of-one-job", Right::jobs,
+           [](Making& m, std::uint64_t n) {
+             const std::string name = m.name("toggled");
+             if (n == 0) return create(job(m, name));
+             if (n % 3 == 0) return patch("Job", name, {{"spec", {{"suspend", n % 2 == 0}}}});
+             return patch("Job", name, {{"metadata", {{"labels", {{"kueue.x-k8s.io/queue-name", n % 2 == 0 ? m.queue : "other"}}}}}});
+           }},
+          {"comings-and-goings", Right::jobs,
+           [](Making& m, std::uint64_t n) {
+             const std::string name = m.name("g" + std::to_string(n / 2));
+             return n % 2 == 0 ? create(job(m, name)) : remove("Job", name);
+           }},
+          {"workloads", Right::workloads, [](Making& m, std::uint64_t n) { return create(workload(m, m.name("w" + std::to_string(n)))); }},
+          {"children-of-one-job-set", Right::jobs,
+           [](Making& m, std::uint64_t n) {
+             const std::string name = m.name("set");
+             if (n == 0) return create(job_set(m, name));
+             Json j = job(m, m.name("c" + std::to_string(n)));
+             j["metadata"]["ownerReferences"] = Json::array({owner("jobset.x-k8s.io/v1alpha2", "JobSet", name, "@uid:JobSet/" + name)});
+             j["spec"]["suspend"] = false;
+             return create(std::move(j));
+           }},
+          {"local-queues", Right::queues,
+           [](Making& m, std::uint64_t n) {
+             const std::string name = m.name("lq" + std::to_string(n / 2));
+             if (n % 2 == 1) return remove("LocalQueue", name);
+             return create({{"apiVersion", "kueue.x-k8s.io/v1beta2"},
+                            {"kind", "LocalQueue"},
+                            {"metadata", {{"name", name}}},
+                            {"spec", {{"clusterQueue", "nowhere-" + std::to_string(n)}}}});
+           }},
+          {"stops-of-a-queue", Right::queues,
+           [](Making& m, std::uint64_t n) {
+             constexpr const char* policies[] = {"Hold", "None", "HoldAndDrain", "None"};
+             return with_waiting_jobs(m, n, {{"spec", {{"stopPolicy", policies[n % 4]}}}});
+           }},
+          {"labels-of-a-queue", Right::queues,
+           [](Making& m, std::uint64_t n) {
+             return with_waiting_jobs(m, n, {{"metadata", {{"labels", {{"team", "t" + std::to_string(n)}}}}}});
+           }},
+          {"statuses-beyond-all-limits", Right::statuses,
+           [](Making& m, std::uint64_t n) {
+             const std::string name = m.name("huge");
+             if (n == 0) return create(workload(m, name));
+             return patch("Workload", name, {{"status", large_status(n, 32'768, 32'768, 32'768, 30'000, 256, 1'000)}}, true);
+           },
+           64 * 1024, 6},
+          // As large as is read at all (docs/limits.md): each version is recorded, and one more for each write of ours.
+          {"statuses-up-to-the-limit", Right::statuses,
+           [](Making& m, std::uint64_t n) {
+             const std::string name = m.name("full");
+             if (n == 0) return create(workload(m, name));
+             return patch("Workload", name, {{"status", large_status(n, 4'000, 32'768, 5'000, 5'000, 8, 300)}}, true);
+           },
+           2 * (128 + 32) * 1024, 2}};
+}
+
+}  // namespace
+
 const std::vector<Flood>& floods() {
-  static const std::vector<Flood> all{
-      {"jobs", Right::jobs, [](Making& m, std::uint64_t n) { return create(job(m, m.name("f" + std::to_string(n)))); }},
-      {"jobs-of-new-queues", Right::jobs,
-       [](Making& m, std::uint64_t n) {
-         Json j = job(m, m.name("q" + std::to_string(n)));
-         j["metadata"]["labels"]["kueue.x-k8s.io/queue-name"] = "nowhere-" + std::to_string(n);
-         return create(std::move(j));
-       }},
-      {"jobs-of-new-shapes", Right::jobs,
-       [](Making& m, std::uint64_t n) {
-         Json j = job(m, m.name("s" + std::to_string(n)));
-         auto& pod = j["spec"]["template"]["spec"];
-         // The server refuses an extended resource without a limit that equals the request.
-         const std::string extended = "example.com/r" + std::to_string(n);
-         pod["containers"][0]["resources"] = {{"requests", {{"cpu", std::to_string(100 + n) + "m"}, {extended, "1"}}},
-                                              {"limits", {{extended, "1"}}}};
-         pod["nodeSelector"] = {{"key-" + std::to_string(n), "value"}};
-         pod["priorityClassName"] = "class-" + std::to_string(n);
-         return create(std::move(j));
-       }},
-      {"huge-jobs", Right::jobs,
-       [](Making& m, std::uint64_t n) {
-         Json j = job(m, m.name("h" + std::to_string(n)));
-         j["metadata"]["annotations"]["note"] = std::string(100'000, 'x');
-         return create(std::move(j));
-       }},
-      {"changes-of-one-job", Right::jobs,
-       [](Making& m, std::uint64_t n) {
-         const std::string name = m.name("toggled");
-         if (n == 0) return create(job(m, name));
-         if (n % 3 == 0) return patch("Job", name, {{"spec", {{"suspend", n % 2 == 0}}}});
-         return patch("Job", name, {{"metadata", {{"labels", {{"kueue.x-k8s.io/queue-name", n % 2 == 0 ? m.queue : "other"}}}}}});
-       }},
-      {"comings-and-goings", Right::jobs,
-       [](Making& m, std::uint64_t n) {
-         const std::string name = m.name("g" + std::to_string(n / 2));
-         return n % 2 == 0 ? create(job(m, name)) : remove("Job", name);
-       }},
-      {"workloads", Right::workloads, [](Making& m, std::uint64_t n) { return create(workload(m, m.name("w" + std::to_string(n)))); }},
-      {"children-of-one-job-set", Right::jobs,
-       [](Making& m, std::uint64_t n) {
-         const std::string name = m.name("set");
-         if (n == 0) return create(job_set(m, name));
-         Json j = job(m, m.name("c" + std::to_string(n)));
-         j["metadata"]["ownerReferences"] = Json::array({owner("jobset.x-k8s.io/v1alpha2", "JobSet", name, "@uid:JobSet/" + name)});
-         j["spec"]["suspend"] = false;
-         return create(std::move(j));
-       }},
-      {"local-queues", Right::queues,
-       [](Making& m, std::uint64_t n) {
-         const std::string name = m.name("lq" + std::to_string(n / 2));
-         if (n % 2 == 1) return remove("LocalQueue", name);
-         return create({{"apiVersion", "kueue.x-k8s.io/v1beta2"},
-                        {"kind", "LocalQueue"},
-                        {"metadata", {{"name", name}}},
-                        {"spec", {{"clusterQueue", "nowhere-" + std::to_string(n)}}}});
-       }},
-      {"stops-of-a-queue", Right::queues,
-       [](Making& m, std::uint64_t n) {
-         constexpr const char* policies[] = {"Hold", "None", "HoldAndDrain", "None"};
-         return with_waiting_jobs(m, n, {{"spec", {{"stopPolicy", policies[n % 4]}}}});
-       }},
-      {"labels-of-a-queue", Right::queues,
-       [](Making& m, std::uint64_t n) {
-         return with_waiting_jobs(m, n, {{"metadata", {{"labels", {{"team", "t" + std::to_string(n)}}}}}});
-       }},
-      {"statuses-beyond-all-limits", Right::statuses,
-       [](Making& m, std::uint64_t n) {
-         const std::string name = m.name("huge");
-         if (n == 0) return create(workload(m, name));
-         return patch("Workload", name, {{"status", large_status(n, 32'768, 32'768, 32'768, 30'000, 256, 1'000)}}, true);
-       },
-       64 * 1024, 6},
-      // As large as is read at all (docs/limits.md): each version is recorded, and one more for each write of ours.
-      {"statuses-up-to-the-limit", Right::statuses,
-       [](Making& m, std::uint64_t n) {
-         const std::string name = m.name("full");
-         if (n == 0) return create(workload(m, name));
-         return patch("Workload", name, {{"status", large_status(n, 4'000, 32'768, 5'000, 5'000, 8, 300)}}, true);
-       },
-       2 * (128 + 32) * 1024, 2}};
+  static const std::vector<Flood> all = [] {
+    std::vector<Flood> out = own_floods();
+    add_family_floods(out);
+    return out;
+  }();
   return all;
 }
 

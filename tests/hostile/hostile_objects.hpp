@@ -80,6 +80,7 @@ struct Flood {
   std::function<Write(Making&, std::uint64_t n)> make;
   std::size_t bytes_max = 64 * 1024;  ///< What each may add to the log, with all that follows from it.
   std::uint64_t weight = 1;           ///< For how many small ones each of these stands.
+  bool families = false;              ///< It is about ClusterQueues with concurrent admission.
 };
 [[nodiscard]] const std::vector<Flood>& floods();
 
@@ -116,5 +117,7 @@ void add_shapes(std::vector<HostileKind>& out);     ///< Templates that are huge
 void add_owners(std::vector<HostileKind>& out);     ///< References to owners: forged, cyclic, many.
 void add_workloads(std::vector<HostileKind>& out);  ///< Workloads, LocalQueues, pods and statuses.
 void add_changes(std::vector<HostileKind>& out);    ///< Objects that do not stay what they are.
+void add_families(std::vector<HostileKind>& out);   ///< Options, Parents and slices that are none.
+void add_family_floods(std::vector<Flood>& out);
 
 }  // namespace hindsight::hostile

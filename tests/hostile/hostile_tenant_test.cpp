@@ -38,20 +38,31 @@ std::uint64_t number_of(const char* variable, std::uint64_t otherwise) {
   return text == nullptr ? otherwise : std::stoull(text);
 }
 
+enum class Queues : std::uint8_t {
+  plain,
+  cohort,    ///< They borrow from each other.
+  families,  ///< With concurrent admission on two flavors; elastic jobs are on, too.
+};
+
 /// A cluster of some tenants with a queue each, and what its log costs.
 class Cluster {
  public:
-  Cluster(bool webhooks, bool cohort) : world_(options(webhooks)) {
+  explicit Cluster(bool webhooks, Queues queues = Queues::plain) : world_(options(webhooks, queues)) {
     simulation::EngineOptions engine;
+    if (queues == Queues::families) engine.configuration = Json{{"featureGates", family_gates}}.dump();
     engine.steps_max = 3'000;
     engine.on_record = [this](const RecordView& r) { note(r); };
     engine_ = std::make_unique<Engine>(world_, std::move(engine));
     engine_->step_to(cluster().now());
     cluster().watch(connectors::watched_resource_types, [this](const connectors::WatchEvent& e) { engine_->on_watch(e); });
-    must({{"apiVersion", "kueue.x-k8s.io/v1beta2"}, {"kind", "ResourceFlavor"}, {"metadata", {{"name", "any"}}}, {"spec", Json::object()}});
+    for (const char* flavor : {"any", "spot"})
+      must({{"apiVersion", "kueue.x-k8s.io/v1beta2"},
+            {"kind", "ResourceFlavor"},
+            {"metadata", {{"name", flavor}}},
+            {"spec", Json::object()}});
     std::vector<std::string> names{tenant};
     for (int i = 0; i < good_tenants; ++i) names.push_back("good-" + std::to_string(i));
-    for (const auto& name : names) add_tenant(name, cohort);
+    for (const auto& name : names) add_tenant(name, queues);
   }
 
   [[nodiscard]] connectors::simulated::SimulatedCluster& cluster() { return world_.simulated(); }
@@ -175,21 +186,28 @@ class Cluster {
   }
 
  private:
-  static connectors::simulated::ClusterOptions options(bool webhooks) {
+  inline static const std::map<std::string, bool> family_gates{{"ConcurrentAdmission", true}, {"ElasticJobsViaWorkloadSlices", true}};
+
+  static connectors::simulated::ClusterOptions options(bool webhooks, Queues queues) {
     connectors::simulated::ClusterOptions out;
     out.webhooks = webhooks;
+    if (queues == Queues::families)
+      for (const auto& [gate, value] : family_gates) out.gates[gate] = value;
     return out;
   }
   void must(Json object) {
     const auto reply = cluster().create(std::move(object));
     if (!reply.accepted()) throw std::runtime_error(reply.message);
   }
-  void add_tenant(const std::string& name, bool cohort) {
-    const Json quota = Json::array(
-        {{{"coveredResources", {"cpu"}},
-          {"flavors", Json::array({{{"name", "any"}, {"resources", Json::array({{{"name", "cpu"}, {"nominalQuota", 4}}})}}})}}});
+  void add_tenant(const std::string& name, Queues queues) {
+    Json flavors = Json::array();
+    for (const char* flavor : {"any", "spot"})
+      if (flavors.empty() || queues == Queues::families)
+        flavors.push_back({{"name", flavor}, {"resources", Json::array({{{"name", "cpu"}, {"nominalQuota", 4}}})}});
+    const Json quota = Json::array({{{"coveredResources", {"cpu"}}, {"flavors", std::move(flavors)}}});
     Json spec{{"namespaceSelector", {{"matchLabels", {{"kubernetes.io/metadata.name", name}}}}}, {"resourceGroups", quota}};
-    if (cohort) {
+    if (queues == Queues::families) spec["concurrentAdmission"] = {{"onSuccess", "RemoveLower"}};
+    if (queues == Queues::cohort) {
       spec["cohortName"] = "all";
       spec["preemption"] = {{"reclaimWithinCohort", "Any"}};
     }
@@ -215,8 +233,8 @@ class Cluster {
 };
 
 /// When the others' jobs end while nobody disturbs them.
-std::map<std::string, std::string> undisturbed(bool webhooks) {
-  Cluster alone(webhooks, false);
+std::map<std::string, std::string> undisturbed(bool webhooks, Queues queues = Queues::plain) {
+  Cluster alone(webhooks, queues);
   for (int round = 0; round < jobs_each; ++round) {
     alone.good_jobs(round);
     EXPECT_EQ(alone.pass(Duration::seconds(1)), "");
@@ -238,19 +256,19 @@ TEST_F(HostileTenant, HasManyWays) {
 
 // Every kind once, in an order of its own for each seed, while the others' jobs arrive and run. A kind that does harm is told with its
 // name, and the others are tried in a new cluster.
-TEST_F(HostileTenant, HurtsNobodyWithAnyObject) {
-  const std::uint64_t seeds = number_of("HINDSIGHT_HOSTILE_SEEDS", 2);
+void try_all(std::uint64_t seeds, Queues queues, std::string_view of) {
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
     const bool webhooks = seed % 2 == 1;
-    const auto wanted = undisturbed(webhooks);
+    const auto wanted = undisturbed(webhooks, queues);
     Random random(seed);
     std::vector<const HostileKind*> order;
-    for (const auto& kind : kinds()) order.push_back(&kind);
+    for (const auto& kind : kinds())
+      if (kind.name.starts_with(of)) order.push_back(&kind);
     for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random.below(i)]);
     std::size_t at = 0;
     std::uint64_t serial = 0, accepted = 0;
     while (at < order.size()) {
-      Cluster cluster(webhooks, false);
+      Cluster cluster(webhooks, queues);
       int round = 0;
       std::string bad;
       for (; at < order.size() && bad.empty(); ++at) {
@@ -279,11 +297,16 @@ TEST_F(HostileTenant, HurtsNobodyWithAnyObject) {
   }
 }
 
+TEST_F(HostileTenant, HurtsNobodyWithAnyObject) { try_all(number_of("HINDSIGHT_HOSTILE_SEEDS", 2), Queues::plain, ""); }
+
+// CA-10, CA-132
+TEST_F(HostileTenant, HurtsNobodysFamilies) { try_all(number_of("HINDSIGHT_HOSTILE_SEEDS", 2) * 3, Queues::families, "family/"); }
+
 // What the API server refuses is asked for again, and what a timer brings is decided: all of it is what the request costs.
 TEST_F(HostileTenant, CostsTheLogLittleWithAllThatFollows) {
   std::uint64_t serial = 0;
   for (const auto& kind : kinds()) {
-    Cluster cluster(false, false);
+    Cluster cluster(false);
     ASSERT_EQ(cluster.pass(Duration::seconds(1)), "");
     const std::size_t before = cluster.bytes();
     Random random(++serial);
@@ -300,7 +323,7 @@ TEST_F(HostileTenant, CostsTheLogLittleWithAllThatFollows) {
 
 // In a cohort the tenant may borrow; what others own they get back.
 TEST_F(HostileTenant, GivesBackWhatItBorrowed) {
-  Cluster cluster(false, true);
+  Cluster cluster(false, Queues::cohort);
   Random random(7);
   std::uint64_t serial = 0;
   for (int round = 0; round < jobs_each; ++round) {
@@ -325,9 +348,9 @@ TEST_F(HostileTenant, GivesBackWhatItBorrowed) {
 TEST_F(HostileTenant, HurtsNobodyWithAFlood) {
   constexpr std::uint64_t requests_of_the_suite = as_much_as<std::uint64_t>(400, 200);
   const std::uint64_t requests = number_of("HINDSIGHT_HOSTILE_FLOOD", requests_of_the_suite);
-  const auto wanted = undisturbed(false);
+  const auto wanted = undisturbed(false), wanted_of_families = undisturbed(false, Queues::families);
   for (const auto& flood : floods()) {
-    Cluster cluster(false, false);
+    Cluster cluster(false, flood.families ? Queues::families : Queues::plain);
     Random random(1);
     Making m{random, 1, {}};
     std::string bad;
@@ -344,7 +367,7 @@ TEST_F(HostileTenant, HurtsNobodyWithAFlood) {
     EXPECT_EQ(cluster.pass(watched_for), "") << flood.name;
     EXPECT_LE(cluster.bytes(), flood.bytes_max * a_round * jobs_each) << flood.name;
     EXPECT_EQ(cluster.pass(Duration::seconds(3600)), "") << flood.name;
-    EXPECT_EQ(cluster.ends(), wanted) << flood.name;
+    EXPECT_EQ(cluster.ends(), flood.families ? wanted_of_families : wanted) << flood.name;
   }
 }
 
@@ -355,7 +378,7 @@ TEST_F(HostileTenant, LeavesNothingBehind) {
     for (const auto& [name, config] : c.engine().driver().domain().catalog()->queues) sum += c.engine().driver().queue(name)->entries();
     return sum;
   };
-  Cluster cluster(false, false);
+  Cluster cluster(false);
   Random random(3);
   std::uint64_t serial = 0;
   std::vector<std::size_t> after;
