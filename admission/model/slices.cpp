@@ -8,6 +8,8 @@ namespace hindsight::admission {
 
 bool is_live(const WorkloadState& w) { return !w.finished() && !w.deleting && !w.removal_pending; }
 
+bool is_slice(const WorkloadState& w) { return w.option_of().empty(); }
+
 bool is_superseded(const WorkloadState& w) {
   static const Symbol replaced("WorkloadSliceReplaced");
   static const Symbol out_of_sync("OutOfSync");
@@ -35,7 +37,7 @@ class ChainBuilder {
  public:
   explicit ChainBuilder(const std::vector<WorkloadState>& workloads) : w_(workloads) {
     for (std::size_t i = 0; i < w_.size(); ++i)
-      if (is_live(w_[i])) live_.push_back(i);
+      if (is_live(w_[i]) && is_slice(w_[i])) live_.push_back(i);
     if (live_.size() > 1) std::sort(live_.begin(), live_.end(), [&](std::size_t a, std::size_t b) { return earlier(w_[a], w_[b]); });
     if (live_.size() <= few) return;
     for (const std::size_t i : live_)
@@ -129,7 +131,7 @@ std::vector<std::size_t> forgotten_slices(const std::vector<WorkloadState>& work
   std::vector<std::size_t> out;
   if (workloads.size() <= limit) return out;
   for (std::size_t i = 0; i < workloads.size(); ++i)
-    if (is_superseded(workloads[i]) && !workloads[i].deleting && !workloads[i].removal_pending) out.push_back(i);
+    if (is_slice(workloads[i]) && is_superseded(workloads[i]) && !workloads[i].deleting && !workloads[i].removal_pending) out.push_back(i);
   if (out.size() <= limit) return {};
   std::sort(out.begin(), out.end(), [&](std::size_t a, std::size_t b) { return earlier(workloads[a], workloads[b]); });
   out.resize(out.size() - limit);

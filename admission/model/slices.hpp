@@ -30,6 +30,9 @@ struct SliceChain {
 /// Unfinished and not about to be deleted.
 [[nodiscard]] bool is_live(const WorkloadState& w);
 
+/// A Workload of the job itself: its Options stand for it in the queues, and are no slices (CA-95).
+[[nodiscard]] bool is_slice(const WorkloadState& w);
+
 /// Finished because another slice took its place, which is not the end of the job.
 [[nodiscard]] bool is_superseded(const WorkloadState& w);
 

@@ -317,7 +317,7 @@ std::shared_ptr<const WorkloadInfo> make_info(const WorkloadState& w, const Cata
   }
   // What one sees that takes the place of another one, or that has room kept for it, is true of nobody else.
   if (info->option != nullptr && (info->option->running != no_workload || info->option->held)) info->equivalence_hash = 0;
-  if (w.elastic) info->slice_name = w.slice_name.empty() ? std::string_view(w.name) : w.slice_name.view();
+  if (w.elastic) info->slice_name = spec.slice_name.empty() ? std::string_view(spec.name) : spec.slice_name.view();
   if (replaced != nullptr) {
     info->replaces = replaced->id;
     info->asks_nothing = asks_nothing(*info, *replaced);

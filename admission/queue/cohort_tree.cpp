@@ -291,13 +291,18 @@ List<PlannedAmount> view(const SizingPlan& plan, Arena& a) {
 
 /// The old slice ends in the record in which the new one is admitted (EJ-55).
 SliceReplaced replacement(const WorkloadInfo& w, const std::vector<PodSetReservation>& assignment, const Reservation& old, Arena& a) {
+  // an Option holds what its Parent is the slice of (CA-95)
+  const auto slice = [&a](const WorkloadInfo& one) {
+    if (one.option == nullptr) return ref(one, a);
+    return WorkloadRef{a.copy(one.option->family), one.namespace_.text(), a.copy(one.option->parent_name)};
+  };
   SliceReplaced e;
-  e.workload = ref(*old.workload, a);
-  e.replacement = ref(w, a);
+  e.workload = slice(*old.workload);
+  e.replacement = slice(w);
   e.job.uid = a.copy(w.job_uid);
   e.job.namespace_ = w.namespace_.text();
   e.slice_name = a.copy(w.slice_name);
-  e.message = a.copy(replaced_message(w.uid, w.job_uid));
+  e.message = a.copy(replaced_message(e.replacement.uid, w.job_uid));
   const auto delta = slice_delta(assignment, old.effective);
   auto amounts = a.make<ResourceAmount>(delta.size());
   for (std::size_t i = 0; i < delta.size(); ++i) amounts[i] = {delta[i].first.text(), delta[i].second};

@@ -63,6 +63,7 @@ class FamilyTable {
     Family family;
     Symbol queue;                  ///< For which its members were told apart,
     std::uint64_t configured = 0;  ///< by this state of the catalog; see Context.
+    std::vector<Symbol> pinned;    ///< Flavors of the slice that the Parent is to replace.
     bool resolved = false;
   };
   Entry& find(std::span<const WorkloadState> all, std::size_t index);

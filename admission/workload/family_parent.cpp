@@ -28,8 +28,7 @@ FamilyRole WorkloadParent::role_of(std::size_t index, const Catalog& catalog) co
   }
   if (w.finished() || !wants_family(w, catalog)) return FamilyRole::plain;
   // What runs already is not stopped for it; it becomes a Parent all the same, and is adopted (CA-120).
-  const bool elastic = w.elastic && catalog.settings.elastic_jobs;
-  if (!elastic && family_table().size(workloads_) < families_of_one_owner_max) return FamilyRole::parent;
+  if (family_table().size(workloads_) < families_of_one_owner_max) return FamilyRole::parent;
   return w.reserved() ? FamilyRole::plain : FamilyRole::refused;
 }
 
@@ -94,7 +93,8 @@ bool WorkloadParent::is_on_its_way(const Family& f, std::size_t rank, const Sett
   return std::any_of(asked.begin(), asked.end(), [&](const RequestedOption& r) { return r.name == name && r.active && !r.refused; });
 }
 
-bool WorkloadParent::option_may_wait(const Family& f, std::size_t rank, const Catalog& catalog) const {
+bool WorkloadParent::option_may_wait(const Family& f, std::size_t rank, const Context& c) const {
+  const Catalog& catalog = *c.catalog;
   const WorkloadState& w = workloads_[f.members[rank]];
   const WorkloadState& parent = workloads_[f.parent];
   if (!w.active || w.finished() || w.deleting || w.removal_pending || w.reserved() || !w.quarantined.empty()) return false;
@@ -107,6 +107,7 @@ bool WorkloadParent::option_may_wait(const Family& f, std::size_t rank, const Ca
   if (!admission_gate(parent, catalog).empty() || parent.is_true(ConditionType::waiting_for_replacement_pods)) return false;
   const auto* lq = catalog.local_queue(parent.namespace_, parent.queue_name);
   if (lq == nullptr || lq->stop_policy != StopPolicy::none || f.queue == nullptr) return false;
+  if (withheld(f.parent, c)) return false;  // CA-95
   return !held_back(f, rank).has_value();
 }
 

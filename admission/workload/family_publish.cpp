@@ -47,6 +47,18 @@ void WorkloadParent::publish_strays(std::string_view parent_uid, const Context& 
   }
 }
 
+/// Does its queue know which slice it is to replace, and what it is charged beside that one (CA-95)?
+bool WorkloadParent::is_told_as_slice(std::size_t option, const OptionPlace& place, const std::optional<SliceChain>& chain,
+                                      const Context& c) const {
+  const WorkloadState& w = workloads_[option];
+  const Placement& at = placements_[option];
+  const WorkloadState* replaced = replaced_by(option, c, &chain);
+  if (at.kind == Placement::Kind::reserving)
+    return w.admitted() || (at.held != nullptr && make_reservation(w, at.info, replaced)->charges == at.held->charges);
+  const auto now = make_info(w, *c.catalog, job_ ? job_->uid : w.owner_uid, replaced, &place);
+  return now->replaces == at.info->replaces && now->asks_nothing == at.info->asks_nothing;
+}
+
 void WorkloadParent::publish_family(std::size_t parent, const Context& c, Outbox& out) {
   if (!workloads_[parent].reserved()) workloads_[parent].family->holds_itself = false;  // what it had of its own is over
   publish(parent, {}, c, out);
@@ -56,17 +68,21 @@ void WorkloadParent::publish_family(std::size_t parent, const Context& c, Outbox
     if (at.kind == Placement::Kind::none && !workloads_[stranger].reserved()) continue;  // as above
     publish(stranger, {.touched = at.info != nullptr && at.beside != (f.running != stranger)}, c, out, {&f});
   }
+  const auto chain = workloads_[parent].elastic ? chain_of(c) : std::nullopt;
+  const Known known{&f, &chain};
   for (std::size_t rank = 0; rank < f.members.size(); ++rank) {
     const std::size_t member = f.members[rank];
     if (member == Family::none) continue;
     const Placement& at = placements_[member];
     Publish how;
     if (at.kind != Placement::Kind::none) {
+      const OptionPlace place = option_place(f, rank);
       const bool beside = at.kind == Placement::Kind::reserving && counts_beside(f, rank);
-      how.touched = beside != at.beside || !is_told(*at.info, workloads_[member], *c.catalog, option_place(f, rank));
+      how.touched = beside != at.beside || !is_told(*at.info, workloads_[member], *c.catalog, place) ||
+                    (workloads_[member].elastic && !is_told_as_slice(member, place, chain, c));
       how.repush = how.touched && at.kind == Placement::Kind::pending;
     }
-    publish(member, how, c, out, {&f});
+    publish(member, how, c, out, known);
   }
   show_options(f, c);
 }

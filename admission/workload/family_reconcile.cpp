@@ -82,7 +82,7 @@ bool WorkloadParent::reconcile_families(const Context& c, Proposal& p) const {
           p.events.emplace_back(removal_of(w, "its Parent has no Options any more", p));
         break;
       case FamilyRole::refused:
-        refuse_family(w, c, p);
+        refuse_family(w, p);
         break;
       case FamilyRole::plain:
       case FamilyRole::option:
@@ -99,11 +99,9 @@ bool WorkloadParent::is_awaited(const WorkloadState& option, const Catalog& cata
   });
 }
 
-/// CA-95, and a bound: nobody makes his owner a thing that it takes long to look at.
-void WorkloadParent::refuse_family(const WorkloadState& w, const Context& c, Proposal& p) const {
-  const std::string_view why = w.elastic && c.catalog->settings.elastic_jobs
-                                   ? "elastic jobs are not supported with concurrent admission"
-                                   : "more than 256 Workloads of one owner are not supported with concurrent admission";
+/// Nobody makes of his owner a thing that it takes long to look at.
+void WorkloadParent::refuse_family(const WorkloadState& w, Proposal& p) const {
+  constexpr std::string_view why = "more than 256 Workloads of one owner are not supported with concurrent admission";
   static_assert(families_of_one_owner_max == 256);
   const auto* now = w.find(ConditionType::quota_reserved);
   if (!w.active || w.finished() || (now != nullptr && now->is_false() && now->message == why)) return;
@@ -219,6 +217,7 @@ bool WorkloadParent::admit_ready(const Family& f, const Context& c, Proposal& p)
                        parent.admission->cluster_queue == running->admission->cluster_queue;
     if (!shown) {
       p.events.emplace_back(OptionAdmitted{ref(parent, *p.arena), ref(*running, *p.arena)});
+      replace_slice(parent, *running, c, p);
       return true;
     }
   }
@@ -230,8 +229,10 @@ bool WorkloadParent::admit_ready(const Family& f, const Context& c, Proposal& p)
     if (running == nullptr) {
       p.events.emplace_back(WorkloadAdmitted{ref(w, *p.arena)});
       p.events.emplace_back(OptionAdmitted{ref(parent, *p.arena), ref(w, *p.arena)});
+      replace_slice(parent, w, c, p);
       return true;
     }
+    if (withheld(f.parent, c)) continue;  // a job that grows does so where it runs (CA-95)
     if (standing_of(*f.queue, f.specs, rank, f.running_on) != OptionStanding::upgrade) continue;
     if (positions_of(*f.queue, flavors_of(*w.admission)) >= f.running_on) continue;  // CA-153
     WorkloadEvicted gone;
@@ -543,7 +544,9 @@ void WorkloadParent::mirror_to_running(const Family& f, Proposal& p) const {
     if (member == Family::none || p.full()) continue;
     const WorkloadState& w = workloads_[member];
     if (w.finished() || w.deleting || w.removal_pending || w.revision_pending) continue;
-    if (w.queue_name != parent.queue_name || w.priority != parent.priority || w.priority_class != parent.priority_class ||
+    const bool smaller = parent.elastic && !std::equal(w.pod_sets.begin(), w.pod_sets.end(), parent.pod_sets.begin(), parent.pod_sets.end(),
+                                                       [](const PodSetSpec& a, const PodSetSpec& b) { return a.count == b.count; });
+    if (smaller || w.queue_name != parent.queue_name || w.priority != parent.priority || w.priority_class != parent.priority_class ||
         w.priority_class_kind != parent.priority_class_kind) {
       WorkloadRevised e;
       e.workload = ref(w, *p.arena);
@@ -552,6 +555,11 @@ void WorkloadParent::mirror_to_running(const Family& f, Proposal& p) const {
       e.priority_class_kind = parent.priority_class_kind;
       e.priority_class = parent.priority_class.text();
       if (parent.max_exec_seconds > 0) e.max_exec_seconds = parent.max_exec_seconds;
+      if (smaller) {  // CA-95
+        std::vector<PodSetCount> counts;
+        for (const auto& pod_set : parent.pod_sets) counts.push_back({pod_set.name.text(), pod_set.count});
+        e.counts = p.arena->copy(counts);
+      }
       p.events.emplace_back(e);
     }
   }

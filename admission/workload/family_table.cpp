@@ -3,6 +3,7 @@
 #include <unordered_map>
 
 #include "admission/model/option_name.hpp"
+#include "admission/model/slices.hpp"
 #include "admission/workload/family.hpp"
 
 namespace hindsight::admission {
@@ -19,9 +20,12 @@ std::vector<Symbol> assigned_flavors(const Admission& admission) {
 }  // namespace
 
 bool asks_for_the_same(const WorkloadState& option, const WorkloadState& parent) {
+  // A slice that runs is made smaller in place, and its Option follows (CA-95).
+  const bool shrinks = parent.elastic && option.elastic && option.reserved() && option.admitted();
   return std::equal(option.pod_sets.begin(), option.pod_sets.end(), parent.pod_sets.begin(), parent.pod_sets.end(),
-                    [](const PodSetSpec& a, const PodSetSpec& b) {
-                      return a.name == b.name && a.count == b.count && a.template_hash == b.template_hash && a.topology == b.topology;
+                    [shrinks](const PodSetSpec& a, const PodSetSpec& b) {
+                      return a.name == b.name && (a.count == b.count || (shrinks && a.count > b.count)) &&
+                             a.template_hash == b.template_hash && a.topology == b.topology;
                     });
 }
 
@@ -41,6 +45,18 @@ std::string option_object_name(const WorkloadState& parent, const OptionSpec& sp
   return option_name(parent.name, parent.uid, spec.name.text(), settings.short_workload_names ? short_option_name_limit : option_name_limit,
                      hashed);
 }
+
+namespace {
+
+/// The flavors of the slice that it is to replace, as long as that one holds quota: a job grows where it runs (CA-95). Empty: there is none.
+std::vector<Symbol> pinned_to(std::span<const WorkloadState> all, const WorkloadState& slice) {
+  if (!slice.elastic || slice.replacement_for.empty() || slice.admitted()) return {};
+  for (const auto& other : all)
+    if (is_slice(other) && is_live(other) && other.reserved() && names(slice, other)) return assigned_flavors(*other.admission);
+  return {};
+}
+
+}  // namespace
 
 void FamilyTable::find_all(std::span<const WorkloadState> all) {
   entries_.assign(1, {});
@@ -78,7 +94,10 @@ void FamilyTable::tell_members_apart(Entry& entry, std::span<const WorkloadState
   f.plan.reset();
   if (f.queue != nullptr && f.queue->concurrent.enabled) {
     const auto* own = parent.family_facts && parent.family_facts->constrained ? &parent.family_facts->allowed : nullptr;
-    f.plan = shared_option_specs(*f.queue, own);
+    std::vector<Symbol> both = entry.pinned;
+    if (own != nullptr)
+      std::erase_if(both, [&](const Symbol& flavor) { return std::find(own->begin(), own->end(), flavor) == own->end(); });
+    f.plan = shared_option_specs(*f.queue, entry.pinned.empty() ? own : &both);
   }
   f.specs = f.plan == nullptr ? std::span<const OptionSpec>() : std::span<const OptionSpec>(*f.plan);
   f.members.assign(f.specs.size(), Family::none);
@@ -103,7 +122,9 @@ const Family& FamilyTable::family(std::span<const WorkloadState> all, std::size_
   Family& f = entry.family;
   const Symbol queue = cluster_queue_of(all[f.parent], *c.catalog);
   f.queue = c.catalog->queue(queue);
-  if (!entry.resolved || entry.queue != queue || entry.configured != c.configured) {
+  auto pinned = pinned_to(all, all[f.parent]);
+  if (!entry.resolved || entry.queue != queue || entry.configured != c.configured || entry.pinned != pinned) {
+    entry.pinned = std::move(pinned);
     tell_members_apart(entry, all, c);
     entry.queue = queue;
     entry.configured = c.configured;

@@ -186,6 +186,7 @@ const WorkloadState* WorkloadParent::active_slice() const {
   const WorkloadState* out = nullptr;
   for (const auto& w : workloads_) {
     if (!is_live(w) || !w.reserved() || !w.admitted() || is_leaving(w)) continue;
+    if (w.elastic && !is_slice(w)) continue;  // its Parent shows what it has
     if (out == nullptr || earlier(*out, w)) out = &w;
   }
   return out;

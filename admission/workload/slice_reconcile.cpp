@@ -45,19 +45,19 @@ bool WorkloadParent::reconcile_slices(const Context& c, Proposal& p) const {
   const auto said = [&] { return p.events.size() != before; };
 
   const bool ended = std::any_of(workloads_.begin(), workloads_.end(), [](const WorkloadState& w) {
-    return w.finished() && !w.deleting && !w.removal_pending && !is_superseded(w);
+    return is_slice(w) && w.finished() && !w.deleting && !w.removal_pending && !is_superseded(w);
   });
   if (ended) return false;  // its end is the job's end
   const SliceChain chain = slice_chain(workloads_);
   end_slices(chain, p);  // before anything else is decided (EJ-23)
   if (said()) return true;
   if (chain.current == SliceChain::none) {
-    const bool going = std::any_of(workloads_.begin(), workloads_.end(), [](const WorkloadState& w) { return !w.finished(); });
+    const bool going = std::any_of(workloads_.begin(), workloads_.end(), [](const WorkloadState& w) { return is_slice(w) && !w.finished(); });
     if (!going && j.suspended && !j.active && !j.stopping && j.requested_since == 0) request_workload(nullptr, c, p);  // EJ-7
     return said();
   }
   const bool same =
-      std::all_of(workloads_.begin(), workloads_.end(), [&](const WorkloadState& w) { return !is_live(w) || same_templates(w); });
+      std::all_of(workloads_.begin(), workloads_.end(), [&](const WorkloadState& w) { return !is_live(w) || !is_slice(w) || same_templates(w); });
   if (!same) {
     replace_templates(chain, c, p);  // EJ-14, EJ-15
     return said();
@@ -68,7 +68,7 @@ bool WorkloadParent::reconcile_slices(const Context& c, Proposal& p) const {
   if (!leaving) resize(chain, c, p);  // EJ-153: a slice that drains is resized when its quota is free
   if (said()) return true;
   for (const auto& w : workloads_)
-    if (is_live(w) && !p.full()) follow_job(w, chain, c, p);
+    if (is_live(w) && is_slice(w) && !p.full()) follow_job(w, chain, c, p);
   forget_slices(c, p);
   return said();
 }
@@ -90,8 +90,14 @@ void WorkloadParent::end_slices(const SliceChain& chain, Proposal& p) const {
 void WorkloadParent::evict_chain(const SliceChain& chain, Proposal& p) const {
   if (chain.holder == SliceChain::none || chain.pending == SliceChain::none) return;
   const WorkloadState& holder = workloads_[chain.holder];
-  const WorkloadState& waiting = workloads_[chain.pending];
-  if (!waiting.reserved()) return;
+  for (std::size_t i = 0; i < workloads_.size() && !p.full(); ++i)  // of a family the Option that holds quota for it (CA-95)
+    if (workloads_[i].reserved() && (i == chain.pending || family_parent_of(workloads_[i]) == chain.pending))
+      evict_waiting(workloads_[i], holder, p);
+}
+
+/// What an end of the one of two slices means for the other. `waiting`: it holds quota for the slice that is to come.
+void WorkloadParent::evict_waiting(const WorkloadState& waiting, const WorkloadState& holder, Proposal& p) const {
+  if (waiting.admitted()) return;  // it has taken the place
   const Condition* evicted = waiting.find(ConditionType::evicted);
   const bool preempted = evicted != nullptr && evicted->is_true() && evicted->reason.text() == "Preempted";
   if (preempted && !holder.evicted()) {
@@ -148,7 +154,7 @@ void WorkloadParent::replace_templates(const SliceChain& chain, const Context& c
   const JobState& j = *job_;
   for (std::size_t i = 0; i < workloads_.size(); ++i) {
     const WorkloadState& w = workloads_[i];
-    if (!is_live(w) || (w.revision_pending && w.revised_for >= j.generation) || p.full()) continue;
+    if (!is_live(w) || !is_slice(w) || (w.revision_pending && w.revised_for >= j.generation) || p.full()) continue;
     if (i != chain.current || !j.suspended || j.stopping || w.reserved()) {
       p.events.emplace_back(WorkloadRemoved{ref(w, *p.arena), "No matching Workload; the job's pod sets changed", {}});
       continue;
@@ -221,20 +227,22 @@ void WorkloadParent::forget_slices(const Context& c, Proposal& p) const {
   }
 }
 
-/// The replacement is admitted: with it the old slice gives its place away, in the same record (EJ-45, EJ-55).
-void WorkloadParent::replace_slice(const WorkloadState& w, const Context& c, Proposal& p) const {
-  if (!sliced(c) || !w.admission) return;
-  const SliceChain chain = slice_chain(workloads_);
-  if (chain.pending == SliceChain::none || &workloads_[chain.pending] != &w) return;
-  const WorkloadState* old = &workloads_[chain.holder];  // also one in another ClusterQueue
+/// The replacement is admitted: with it the old slice gives its place away, in the same record (EJ-45, EJ-55). `holder`: who has the quota
+/// of `w`, itself or its Option.
+void WorkloadParent::replace_slice(const WorkloadState& w, const WorkloadState& holder, const Context& c, Proposal& p) const {
+  if (!holder.admission) return;
+  const auto chain = chain_of(c);
+  if (!chain || chain->pending == SliceChain::none || &workloads_[chain->pending] != &w) return;
+  const WorkloadState& old = workloads_[chain->holder];  // also one in another ClusterQueue
+  const WorkloadState* before = quota_holder(chain->holder, c);
   SliceReplaced e;
-  e.workload = ref(*old, *p.arena);
+  e.workload = ref(old, *p.arena);
   e.replacement = ref(w, *p.arena);
   if (job_) e.job = job_ref(*p.arena);
   e.slice_name = p.arena->copy(chain_name(w));
   e.message = p.message(replaced_message(w.uid, job_ ? job_->uid : w.owner_uid));
-  const auto now = effective_usage(w);
-  const auto delta = slice_delta(now, effective_usage(*old));
+  const auto now = effective_usage(holder);
+  const auto delta = slice_delta(now, effective_usage(before == nullptr ? old : *before));
   auto amounts = p.arena->make<ResourceAmount>(delta.size());
   for (std::size_t i = 0; i < delta.size(); ++i) amounts[i] = {delta[i].first.text(), delta[i].second};
   e.delta = amounts;

@@ -142,6 +142,8 @@ void WorkloadParent::collect_family_intents(std::vector<Intent>& out) const {
     i.priority_class_kind = spec.priority_class_kind;
     i.priority_class = spec.priority_class.text();
     if (spec.max_exec_seconds > 0) i.max_exec_seconds = spec.max_exec_seconds;
+    if (spec.elastic)
+      for (const auto& pod_set : spec.pod_sets) i.counts.emplace_back(pod_set.name.text(), pod_set.count);
     i.decision_sequence = w.last_decision;
     out.emplace_back(std::move(i));
   }

@@ -187,7 +187,9 @@ void WorkloadParent::restore(Image image) {
 }
 
 /// The Workload that a message is about, and no other one but those of its family; nothing: it may be about all.
-std::optional<WorkloadId> WorkloadParent::told_of_one(const Message& message) {
+std::optional<WorkloadId> WorkloadParent::told_of_one(const Message& message) const {
+  // the families of two slices follow each other (CA-95)
+  if (std::any_of(workloads_.begin(), workloads_.end(), [](const WorkloadState& w) { return w.elastic; })) return std::nullopt;
   if (const auto* seen = std::get_if<msg::WorkloadSeen>(&message.payload)) return seen->id;
   if (const auto* refused = std::get_if<msg::WriteRefusedSeen>(&message.payload)) return refused->id;
   const auto* applied = std::get_if<msg::EventApplied>(&message.payload);
@@ -331,6 +333,10 @@ void WorkloadParent::receive(Message& message, const Context& c, Outbox& out) {
                         !workloads_[parent].waits_for(Section::admission);
       if (w.reserved() && w.waits_for(Section::admission) && !runs) {
         (void)undo_replacement(w, c, out);
+        if (parent != Family::none && workloads_[parent].family->shown == w.uid && workloads_[parent].reserved()) {
+          workloads_[parent].take_back_reservation();  // it was to show what there is not
+          workloads_[parent].family->shown = CompactText();
+        }
         w.take_back_reservation();
       }
       w.last_decision = c.sequence;
@@ -654,7 +660,7 @@ void WorkloadParent::publish(std::size_t index, Publish how, const Context& c, O
     kind = Kind::reserving;
     queue = w.admission->cluster_queue;
   } else if (role == FamilyRole::option) {
-    if (rank != Family::none && option_may_wait(*family, rank, *c.catalog)) {
+    if (rank != Family::none && option_may_wait(*family, rank, c)) {
       kind = Kind::pending;
       queue = family->queue->name;
     }

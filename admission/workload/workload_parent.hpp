@@ -183,6 +183,8 @@ class WorkloadParent final : public Entity {
   [[nodiscard]] bool overtaken(const QuotaReserved& e, const WorkloadState& w) const;
   /// The slice whose quota a reservation that was just decided was charged against; null: none, or it has gone since.
   [[nodiscard]] const WorkloadState* charged_against(const QuotaReserved& e) const;
+  [[nodiscard]] const WorkloadState* quota_holder(std::size_t slice, const Context& c) const;
+  void end_slice(std::size_t index, std::string_view message, const Context& c, Outbox& out);
   void end_elsewhere(const WorkloadState& slice, const Context& c, Outbox& out);
   bool undo_replacement(const WorkloadState& replacement, const Context& c, Outbox& out);
   /// Finished by a replacement that the API server has not taken yet (EJ-50).
@@ -220,7 +222,7 @@ class WorkloadParent final : public Entity {
   [[nodiscard]] static bool always_waits_for_checks(const Family& f, std::size_t rank);
   [[nodiscard]] std::optional<HeldBack> held_back(const Family& f, std::size_t rank) const;
   [[nodiscard]] bool is_on_its_way(const Family& f, std::size_t rank, const Settings& settings) const;
-  [[nodiscard]] bool option_may_wait(const Family& f, std::size_t rank, const Catalog& catalog) const;
+  [[nodiscard]] bool option_may_wait(const Family& f, std::size_t rank, const Context& c) const;
   [[nodiscard]] OptionPlace option_place(const Family& f, std::size_t rank) const;
   [[nodiscard]] bool counts_beside(const Family& f, std::size_t rank) const;
   [[nodiscard]] std::shared_ptr<const Reservation> hold_of(const Family& f, const Catalog& catalog) const;
@@ -229,9 +231,11 @@ class WorkloadParent final : public Entity {
     bool all = false;         ///< It may be about every one.
     CompactText before, now;  ///< Uids of the Parents; empty: it is about none.
   };
-  [[nodiscard]] static std::optional<WorkloadId> told_of_one(const Message& message);
+  [[nodiscard]] std::optional<WorkloadId> told_of_one(const Message& message) const;
   [[nodiscard]] CompactText family_key_of(WorkloadId id) const;
   void publish_families(const Concerned& concerned, const Context& c, Outbox& out);
+  [[nodiscard]] bool is_told_as_slice(std::size_t option, const OptionPlace& place, const std::optional<SliceChain>& chain,
+                                      const Context& c) const;
   void publish_family(std::size_t parent, const Context& c, Outbox& out);
   void publish_strays(std::string_view parent_uid, const Context& c, Outbox& out);
   void publish_hold(std::size_t index, const Context& c, Outbox& out);
@@ -244,7 +248,7 @@ class WorkloadParent final : public Entity {
   [[nodiscard]] bool reconcile_families(const Context& c, Proposal& p) const;
   void reconcile_family(const Family& f, const Context& c, Proposal& p) const;
   [[nodiscard]] bool is_awaited(const WorkloadState& option, const Catalog& catalog) const;
-  void refuse_family(const WorkloadState& w, const Context& c, Proposal& p) const;
+  void refuse_family(const WorkloadState& w, Proposal& p) const;
   void end_family(const Family& f, Proposal& p) const;
   [[nodiscard]] bool drained(const Family& f) const;
   [[nodiscard]] bool follow_eviction(const Family& f, Proposal& p) const;
@@ -283,6 +287,7 @@ class WorkloadParent final : public Entity {
   [[nodiscard]] bool wants_gate(const WorkloadState& w, const Settings& settings) const;
   [[nodiscard]] bool reconcile_slices(const Context& c, Proposal& p) const;
   void end_slices(const SliceChain& chain, Proposal& p) const;
+  void evict_waiting(const WorkloadState& waiting, const WorkloadState& holder, Proposal& p) const;
   void evict_chain(const SliceChain& chain, Proposal& p) const;
   void resize(const SliceChain& chain, const Context& c, Proposal& p) const;
   void replace_templates(const SliceChain& chain, const Context& c, Proposal& p) const;
@@ -324,7 +329,7 @@ class WorkloadParent final : public Entity {
   [[nodiscard]] const std::vector<CheckStatus>& checks_behind(const WorkloadState& w) const;
   void collect_family_intents(std::vector<Intent>& out) const;
   void collect_pod_intents(const Context& c, bool all, std::vector<Intent>& out);
-  void replace_slice(const WorkloadState& w, const Context& c, Proposal& p) const;
+  void replace_slice(const WorkloadState& w, const WorkloadState& holder, const Context& c, Proposal& p) const;
   void reconcile_workload(std::size_t index, const Context& c, Proposal& p) const;
   [[nodiscard]] bool resolve_pending(const WorkloadState& w, const Placement& at, const Context& c, Proposal& p) const;
   [[nodiscard]] bool reconcile_reserved(const WorkloadState& w, const Context& c, Proposal& p) const;

@@ -313,7 +313,7 @@ bool WorkloadParent::reconcile_reserved(const WorkloadState& w, const Context& c
   // checks (§8.3): Admitted first, then Rejected before Retry
   if (!w.admitted() && w.checks_ready() && !w.lacks_places()) {
     p.events.emplace_back(WorkloadAdmitted{ref(w, *p.arena)});
-    replace_slice(w, c, p);
+    replace_slice(w, w, c, p);
     return true;
   }
   if (!w.admitted() && w.checks_ready()) {  // TAS-91: the cohort tree looks for places from now on

@@ -183,6 +183,9 @@ bool Applier::write(ApiServer& server, const OptionCreateIntent& i) {
   w.priority_class_kind = from.priority_class_kind;
   w.priority_class = from.priority_class;
   w.max_exec_seconds = from.max_exec_seconds;
+  w.elastic = from.elastic;
+  w.replacement_for = from.replacement_for;
+  w.slice_name = from.slice_name;
   server.publish(server.workloads[w.uid] = w);
   return true;
 }

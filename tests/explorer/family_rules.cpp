@@ -407,8 +407,7 @@ std::string FamilyRules::check_rest(const StateView& state) {
     if (entity == nullptr) continue;
     for (const auto& w : entity->workloads()) {
       if (part_of(*entity, w) == Part::stray && !w.deleting && !w.removal_pending) return name_of(w) + " is an Option without a Parent";
-      const bool elastic = w.elastic && catalog.settings.elastic_jobs;
-      if (!w.family && wants_options(w, catalog) && !elastic && goes_on(w) && is_settled(*entity, w))
+      if (!w.family && wants_options(w, catalog) && goes_on(w) && is_settled(*entity, w))
         return name_of(w) + " is in a queue with concurrent admission, and no Parent";
     }
   }

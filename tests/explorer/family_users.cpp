@@ -121,7 +121,7 @@ void FamilyUsers::create_family_job() {
   j.queue = "local-" + std::to_string(random_.below(queue_names_.size()));
   if (random_.chance(40)) j.priority_class = random_.chance(50) ? "high" : "low";
   j.templates = random_pod_sets();
-  j.elastic = random_.chance(4);
+  j.elastic = random_.chance(20);
   if (j.elastic)
     for (auto& t : j.templates) t.min_count.reset();
   if (random_.chance(7)) j.max_exec_seconds = static_cast<std::int32_t>(random_.between(5, 60));
@@ -424,10 +424,6 @@ void FamilyUsers::make_everything_possible() {
       j.queue = "local-0";
       server_.publish(j);
     }
-  std::vector<std::string> refused;  // CA-95
-  for (const auto& [uid, j] : server_.jobs)
-    if (j.elastic && !j.finished) refused.push_back(uid);
-  for (const auto& uid : refused) server_.remove_job(uid);
   for (auto& [uid, w] : server_.workloads)
     if (!server_.local_queues.contains(w.queue) && w.job_uid.empty() && w.option_of.empty()) {
       w.queue = "local-0";

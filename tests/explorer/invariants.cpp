@@ -141,7 +141,7 @@ std::string check_slices(const StateView& state) {
     const auto& workloads = parent->workloads();
     int live = 0, admitted = 0;
     for (const auto& w : workloads) {
-      if (!admission::is_live(w)) continue;
+      if (!admission::is_live(w) || !admission::is_slice(w)) continue;
       ++live;
       admitted += w.reserved() && w.admitted() ? 1 : 0;
     }
@@ -150,6 +150,7 @@ std::string check_slices(const StateView& state) {
     if (admitted > 1) return job + std::to_string(admitted) + " admitted slices";
     const auto chain = admission::slice_chain(workloads);
     if (chain.holder == admission::SliceChain::none || chain.pending == admission::SliceChain::none) continue;
+    if (workloads[chain.holder].family || workloads[chain.pending].family) continue;  // their Options hold it: SliceRules::after
     const auto& holder = workloads[chain.holder];
     const auto& pending = workloads[chain.pending];
     const auto* queue = pending.reserved() && pending.active && holder.active ? state.queue(holder.admission->cluster_queue) : nullptr;

@@ -57,15 +57,26 @@ Amounts held_by(const WorkloadState& w) { return amounts_of(*w.admission, w); }
 std::vector<const WorkloadState*> unfinished_slices(const WorkloadParent& parent) {
   std::vector<const WorkloadState*> out;
   for (const auto& w : parent.workloads())
-    if (w.elastic && is_unfinished(w)) out.push_back(&w);
+    if (w.elastic && is_unfinished(w) && w.option_of().empty()) out.push_back(&w);  // CA-95: Options stand for a slice
   return out;
 }
 
-/// The slice of which this one, which is not admitted yet, takes the place; both hold quota of one queue or may. Null: none.
-const WorkloadState* predecessor(const WorkloadParent& parent, const WorkloadState& slice) {
-  if (slice.admitted() || !is_unfinished(slice)) return nullptr;
+/// Who is charged for a slice: of a family the Option that the job runs on; null: nobody.
+const WorkloadState* charged_for(const WorkloadParent& parent, const WorkloadState& slice) {
+  if (!slice.family || slice.family->holds_itself) return holds(slice) ? &slice : nullptr;
+  const WorkloadState* option = admitted_option(parent, slice);
+  return option != nullptr && slice.active && !option->finished() ? option : nullptr;
+}
+
+/// Whose quota counts for this one, which is not admitted yet: of the slice that it, or its Parent, takes the place of. Null: nobody's.
+const WorkloadState* predecessor(const WorkloadParent& parent, const WorkloadState& w) {
+  if (w.admitted() || !is_unfinished(w)) return nullptr;
+  const WorkloadState* slice = &w;
+  for (const auto& other : parent.workloads())
+    if (other.family && w.is_made_as_option() && other.uid == w.option_of() && other.namespace_ == w.namespace_) slice = &other;
+  if (slice->admitted() || !is_unfinished(*slice)) return nullptr;
   for (const auto* other : unfinished_slices(parent))
-    if (other != &slice && replaces(slice, *other) && holds(*other)) return other;
+    if (other != slice && replaces(*slice, *other) && holds(*other)) return charged_for(parent, *other);
   return nullptr;
 }
 

@@ -103,21 +103,6 @@ void check_elastic(const Kind& kind, const ObjectView& now, const ObjectView& be
     findings.invalid(annotation_field(keys::elastic_job), Json(elastic), "field is immutable");
 }
 
-/// Concurrent admission tries a job in several forms at a time, which nobody has thought through for jobs of several slices (EJ-49).
-void check_elastic_queue(const ObjectView& now, const ObjectView& before, const Surroundings& around, Findings& findings) {
-  const Json& queue = label(now, keys::queue_name);
-  if (!around.gate("ConcurrentAdmission") || !queue.is_string() || (before.exists() && queue == label(before, keys::queue_name))) return;
-  const auto local = around.find("LocalQueue", text(now.metadata, "namespace"), queue.get_ref<const std::string&>());
-  if (local == nullptr) return;
-  const auto name = text(member(*local, "spec"), "clusterQueue");
-  const auto cluster_queue = around.find("ClusterQueue", "", name);
-  if (cluster_queue == nullptr) return;
-  for (const char* form : {"concurrentAdmissionPolicy", "concurrentAdmission"})
-    if (!member(*cluster_queue, "spec", form).is_null())
-      return findings.forbidden(annotation_field(keys::elastic_job), "elastic job is not supported in ClusterQueue \"" + std::string(name) +
-                                                                         "\", which has concurrent admission");
-}
-
 /// An elastic job is placed slice by slice, so it cannot ask for one place (EJ-107).
 void check_elastic_topology(const ObjectView& now, Findings& findings) {
   const Json& annotations = member(member(now.spec, "template", "metadata"), "annotations");
@@ -195,7 +180,6 @@ void check_job_webhook_rules(const Kind& kind, const ObjectView& now, const Obje
   if (before.exists()) check_change(now, before, elastic, around, findings);
   check_owner_change(kind, now, before, around, user, findings);
   if (elastic_gate) check_elastic(kind, now, before, findings);
-  if (elastic) check_elastic_queue(now, before, around, findings);
   if (kind.type->kind == "Job") check_batch_job(now, before, elastic, findings);
   check_ray_webhook_rules(kind, now, elastic, around, findings);
   if (kind.type->kind == "Job" && around.gate("AdjustResourcesOnAdmission")) check_resource_bounds(now, before, elastic, findings);
