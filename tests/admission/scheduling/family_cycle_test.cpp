@@ -144,7 +144,7 @@ TEST(UpgradeFungibility, NoBorrowingHoldsBackAnUpgradeThatWouldBorrow) {
     EXPECT_EQ(
         w.of("F-a").message,
         "couldn't assign flavors to pod set main: flavor a has room only by borrowing cpu, which upgradeFungibility NoBorrowing rules "
-        "out while another Option is admitted");
+        "out while another Option is admitted, skipping flavor b due to WorkloadAllowedResourceFlavorAnnotation annotation");
     World first(cohort_of(upgrades));
     first.pend(option("a", 0, 4)).cycle();
     EXPECT_EQ(first.verdict("F-a"), "admit a") << "it is no upgrade";
@@ -172,7 +172,8 @@ TEST(UpgradeFungibility, NoPreemptionHoldsBackAnUpgradeThatWouldPreempt) {
     EXPECT_EQ(w.verdict("F-a"), "WaitingForQuota");
     EXPECT_EQ(w.of("F-a").message,
               "couldn't assign flavors to pod set main: flavor a has room only by preemption, which upgradeFungibility NoPreemption rules "
-              "out while another Option is admitted, insufficient unused quota for cpu in flavor a, 4 more needed");
+              "out while another Option is admitted, insufficient unused quota for cpu in flavor a, 4 more needed, skipping flavor b "
+              "due to WorkloadAllowedResourceFlavorAnnotation annotation");
     World first = world();
     first.pend(option("a", 0, 4)).cycle();
     EXPECT_EQ(first.victims("F-a"), "x(InClusterQueue)") << "it is no upgrade";
