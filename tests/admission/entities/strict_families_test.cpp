@@ -168,5 +168,26 @@ TEST_F(StrictFamilies, AnUpgradeHoldsUpItsQueueWhereTheSettingSaysSo) {
   EXPECT_EQ(row("h", {"a", "b"}), "P/P") << "those that were parked hold up the queue again";
 }
 
+// CA-35, CA-47: who holds up the queue does not keep an Option from the quota that is kept for it.
+TEST_F(StrictFamilies, AMigrationIsCompletedBehindAFamilyThatWaits) {
+  start({{"a", 0}, {"b", cores(8)}});
+  add("f", cores(4));
+  for (const char* name : {"f", "f-option-a", "f-option-b"}) written(name);
+  show_queue({{"a", cores(4)}, {"b", cores(8)}});
+  rest();
+  add("big", cores(9), 100);
+  EXPECT_EQ(row("f", {"a", "b"}), "P/A") << "the one that runs is on its way out";
+  EXPECT_TRUE(w.state("f").evicted());
+  clear("f");
+  rest();
+  for (int i = 0; i < 3; ++i) {
+    for (const char* name : {"f", "f-option-a", "f-option-b"}) written(name);
+    rest();
+  }
+  EXPECT_EQ(row("big", {"a", "b"}), "P/P");
+  EXPECT_EQ(waiting("q").front(), "big-option-a") << "it is the first of the queue";
+  EXPECT_EQ(row("f", {"a", "b"}), "A/D");
+}
+
 }  // namespace
 }  // namespace hindsight::admission::testing
