@@ -41,6 +41,13 @@ class StrictFamilies : public QueueWorld {
     q.queueing_strategy = QueueingStrategy::strict_fifo;
     q.concurrent.enabled = true;
     q.concurrent.on_success = on_success;
+    if (!checked_flavor_.empty()) {
+      auto flavors = w.arena().make<Text>(1);
+      flavors[0] = w.keep(checked_flavor_);
+      auto checks = w.arena().make<AdmissionCheckRule>(1);
+      checks[0] = {"check", flavors};
+      q.admission_checks = checks;
+    }
     w.observe(q);
   }
   /// A Workload comes a second later than the one before it, and all Options that are asked for are made.
@@ -68,6 +75,7 @@ class StrictFamilies : public QueueWorld {
   }
 
   Settings settings_;
+  std::string checked_flavor_;  ///< It asks for the admission check "check".
   std::vector<Lines> cycles_;
 
  private:
@@ -166,6 +174,25 @@ TEST_F(StrictFamilies, AnUpgradeHoldsUpItsQueueWhereTheSettingSaysSo) {
   w.configure(settings_);
   add("h", cores(0));
   EXPECT_EQ(row("h", {"a", "b"}), "P/P") << "those that were parked hold up the queue again";
+}
+
+// CA-142, CA-40: a family of which one Option has reserved holds up nobody; what another one gets then lets the rest be tried once more.
+TEST_F(StrictFamilies, AFamilyThatHasReservedHoldsUpNobody) {
+  checked_flavor_ = "a";
+  w.check("check");
+  start({{"a", cores(4)}, {"b", cores(1)}, {"c", cores(1)}});
+  add("f", cores(4));
+  EXPECT_TRUE(w.state("f-option-a").reserved());
+  EXPECT_TRUE(parked("q", "f-option-b"));
+  EXPECT_TRUE(parked("q", "f-option-c"));
+  add("g", cores(1));
+  EXPECT_EQ(row("g", {"a", "b", "c"}), "P/A/D");
+  cycles_.clear();
+  show_queue({{"a", cores(4)}, {"b", cores(2)}, {"c", cores(4)}});
+  rest();
+  EXPECT_EQ(row("f", {"a", "b", "c"}), "P/P/A");
+  EXPECT_NE(std::find(cycles_.begin(), cycles_.end(), Lines{"reserved f-option-c", "returned f-option-b"}), cycles_.end());
+  EXPECT_TRUE(parked("q", "f-option-b")) << "as an upgrade it does not fit either";
 }
 
 // CA-35, CA-47: who holds up the queue does not keep an Option from the quota that is kept for it.
