@@ -333,8 +333,10 @@ struct HeadOffered {
   bool sticky;
   std::uint64_t generation;
   std::uint32_t equals;
-  bool strict;
-  bool alone;  ///< Nothing else is pending in the queue.
+  bool strict;                        ///< It holds up the queue, whatever becomes of it.
+  bool alone;                         ///< Nothing else is pending in the queue.
+  bool one_of_family;                 ///< An Option of a queue in which families are tried as one (CA-142).
+  std::vector<HeadOffered> siblings;  ///< Of such an Option: those that follow it, the best first.
 };
 /// Tree → queue: who would be the head if the one that was offered were parked with its equals, and who after that one, and so on: `count`
 /// of them, from the one with number `first` on.

@@ -60,7 +60,8 @@ HINDSIGHT_RECORD(ResourceGroupFacts, covered_resources, flavors)
 HINDSIGHT_RECORD(AdmissionCheckRule, name, on_flavors)
 HINDSIGHT_ENUM(OnSuccess, unset, "", remove_other, "RemoveOther", remove_lower, "RemoveLower", remove_below_target, "RemoveBelowTarget")
 HINDSIGHT_RECORD(ExplicitOptionFacts, name, create_delay_seconds, delete_delay_seconds, allowed_flavors)
-HINDSIGHT_RECORD(ConcurrentAdmissionFacts, enabled, kueue_form, on_success, target_flavor, options)
+HINDSIGHT_ENUM(UpgradeFungibility, always, "", no_preemption, "NoPreemption", no_borrowing, "NoBorrowing")
+HINDSIGHT_RECORD(ConcurrentAdmissionFacts, enabled, kueue_form, on_success, target_flavor, options, upgrades)
 HINDSIGHT_RECORD(ClusterQueueObserved, meta, cohort, resource_groups, queueing_strategy, has_namespace_selector, namespace_selector,
                  when_can_borrow, when_can_preempt, preference, within_cluster_queue, reclaim_within_cohort, borrow_within_cohort,
                  max_priority_threshold, admission_checks, stop_policy, stop_policy_set, fair_weight_nano, admission_mode, concurrent)

@@ -324,10 +324,12 @@ class Reader {
         integer(x, "hindsight.repeatedPreemptions", settings_.repeated_preemptions);
       else if (key == "topologyProfile")
         topology_profile(x);
+      else if (key == "upgradesBlockStrictFIFO")
+        boolean(x, "hindsight.upgradesBlockStrictFIFO", settings_.upgrades_block);
       else if (key != "controllers" && key != "topologyMetrics")  // the webhooks' and the gauges', and no part of any decision
         complain("hindsight." + key, "unknown field",
                  "controllers, maxOptions, preemptedWorkloadSliceHistory, preemptionRightTimeout, reactivationBatch, repeatedPreemptions, "
-                 "topologyMetrics, topologyProfile");
+                 "topologyMetrics, topologyProfile, upgradesBlockStrictFIFO");
     }
   }
 
@@ -380,6 +382,7 @@ class Reader {
         {"TASReplaceNodeOnNodeTaints", &settings_.replace_tainted},
         {"TASRecomputeAssignmentWithinSchedulingCycle", &settings_.place_again},
         {"ConcurrentAdmission", &settings_.concurrent_admission},
+        {"ConcurrentAdmissionStrictFIFO", &settings_.strict_families},
         {"ShortWorkloadNames", &settings_.short_workload_names},
     };
     for (const auto& [key, x] : v.items()) {

@@ -351,15 +351,16 @@ std::vector<std::string> configuration_warnings(const Json& configuration, const
     const char* path;
     const char* gate;
   };
-  static constexpr std::array<Gated, 9> sections{{{"/metrics/customLabels", "CustomMetricLabels"},
-                                                  {"/admissionFairSharing", "AdmissionFairSharing"},
-                                                  {"/multiKueue/incrementalDispatcherConfig", "MultiKueueIncrementalDispatcherConfig"},
-                                                  {"/multiKueue/externalFrameworks", "MultiKueueAdaptersForCustomJobs"},
-                                                  {"/multiKueue/clusterProfile", "MultiKueueClusterProfile"},
-                                                  {"/resources/deviceClassMappings", "KueueDRAIntegration"},
-                                                  {"/metrics/localQueueMetrics/localQueueSelector", "LocalQueueMetrics"},
-                                                  {"/hindsight/maxOptions", "ConcurrentAdmission"},
-                                                  {"/hindsight/preemptionRightTimeout", "ConcurrentAdmission"}}};
+  static constexpr std::array<Gated, 10> sections{{{"/metrics/customLabels", "CustomMetricLabels"},
+                                                   {"/admissionFairSharing", "AdmissionFairSharing"},
+                                                   {"/multiKueue/incrementalDispatcherConfig", "MultiKueueIncrementalDispatcherConfig"},
+                                                   {"/multiKueue/externalFrameworks", "MultiKueueAdaptersForCustomJobs"},
+                                                   {"/multiKueue/clusterProfile", "MultiKueueClusterProfile"},
+                                                   {"/resources/deviceClassMappings", "KueueDRAIntegration"},
+                                                   {"/metrics/localQueueMetrics/localQueueSelector", "LocalQueueMetrics"},
+                                                   {"/hindsight/maxOptions", "ConcurrentAdmission"},
+                                                   {"/hindsight/preemptionRightTimeout", "ConcurrentAdmission"},
+                                                   {"/hindsight/upgradesBlockStrictFIFO", "ConcurrentAdmissionStrictFIFO"}}};
   for (const auto& [path, gate] : sections) {
     if (!configuration.contains(Json::json_pointer(path)) || gates.find(gate)->second) continue;
     std::string field(path + 1);

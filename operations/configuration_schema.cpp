@@ -120,6 +120,7 @@ constexpr std::string_view table_text = R"(
     repeatedPreemptions   int32 min=0 max=1000
     topologyMetrics       int32 min=0 max=16
     topologyProfile       enum=Kueue|Compact
+    upgradesBlockStrictFIFO bool
 @QueueVisibility
   updateIntervalSeconds   int32 min=1
   clusterQueues

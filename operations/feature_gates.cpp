@@ -12,6 +12,7 @@ using connectors::manifests::Problem;
 using connectors::manifests::ProblemKind;
 
 constexpr std::string_view tas = "TopologyAwareScheduling";
+constexpr std::string_view concurrent = "ConcurrentAdmission";
 constexpr std::string_view elastic = "ElasticJobsViaWorkloadSlices";
 constexpr std::string_view failed_node_replacement = "TASFailedNodeReplacement";
 
@@ -28,6 +29,7 @@ constexpr FeatureGate gates[] = {
     {"AssignQueueLabelsForPods", beta, true, "", ""},
     {"CleanupProvisioningRequestsOnEviction", beta, true, "", ""},
     {"ConcurrentAdmission", alpha, false, "", ""},
+    {"ConcurrentAdmissionStrictFIFO", alpha, false, concurrent, ""},
     {"CustomMetricLabels", alpha, false, "", ""},
     {"DeferRayServiceFinalizationForRedisCleanup", beta, true, "", ""},
     {"DisableWaitForPodsReady", alpha, false, "", ""},

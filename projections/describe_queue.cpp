@@ -87,6 +87,7 @@ Json concurrent(const StateView& state, const admission::QueueConfig& q) {
   const auto& c = q.concurrent;
   Json out{{"onSuccess", api_name(c.on_success)}};
   if (!c.target.empty()) out["targetFlavor"] = text(c.target);
+  out["upgradeFungibility"] = c.upgrades == UpgradeFungibility::always ? "Always" : api_name(c.upgrades);
   if (!state.domain().catalog()->settings.concurrent_admission) out["effect"] = "none: feature gate ConcurrentAdmission is off";
   out["options"] = Json::array();
   for (const auto& spec : admission::option_specs(q, nullptr)) {

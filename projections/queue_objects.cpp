@@ -71,12 +71,14 @@ void put_concurrent(Json& spec, const admission::ConcurrentAdmission& c) {
     Json migration{{"mode", c.on_success == OnSuccess::remove_other ? "RetainFirstAdmission" : "TryPreferredFlavors"}};
     if (!c.target.empty()) migration["constraints"]["lastAcceptableFlavorName"] = text(c.target);
     if (!c.options.empty()) migration["constraints"]["explicitVariants"] = options_json(c.options, "maxDeleteDelaySeconds");
+    if (c.upgrades != UpgradeFungibility::always) migration["constraints"]["upgradeFungibility"] = api_name(c.upgrades);
     spec["concurrentAdmissionPolicy"] = {{"migration", std::move(migration)}};
     return;
   }
   Json out{{"onSuccess", api_name(c.on_success)}};
   if (!c.target.empty()) out["removeBelowTargetConfig"] = {{"targetResourceFlavor", text(c.target)}};
   if (!c.options.empty()) out["explicitOptions"] = options_json(c.options, "deleteDelaySeconds");
+  if (c.upgrades != UpgradeFungibility::always) out["upgradeFungibility"] = api_name(c.upgrades);
   spec["concurrentAdmission"] = std::move(out);
 }
 

@@ -44,9 +44,14 @@ std::optional<QueuePlace> place_of(const StateView& state, const WorkloadAt& at)
   if (!listed) ++out.waiting;  // one whose job runs on another Option, and looks for a better place
   const auto image = queue->image();
   out.sticky = image.sticky_uid == w.uid;
+  // In a StrictFIFO queue nobody goes before the others, but for one that quota is kept for.
+  const bool keeps = state.domain().catalog()->settings.strict_families;
+  const auto may_go_first = [&](const admission::WorkloadInfo& x) {
+    return config != nullptr &&
+           (config->strategy == QueueingStrategy::best_effort_fifo || (keeps && x.option != nullptr && x.option->next));
+  };
   for (const auto& x : waiting)
-    if (!out.sticky && !x.parked && x.workload->uid == image.sticky_uid && config != nullptr &&
-        config->strategy == QueueingStrategy::best_effort_fifo)
+    if (!out.sticky && !x.parked && x.workload->uid == image.sticky_uid && may_go_first(*x.workload))
       out.served_first = full_name(x.workload->namespace_.text(), x.workload->name);
   const auto entry = std::find_if(image.entries.begin(), image.entries.end(), [&](const auto& e) { return e.uid == w.uid; });
   if (entry != image.entries.end() && entry->by_record) {

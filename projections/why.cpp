@@ -530,6 +530,17 @@ class Explanation {
     }
   }
 
+  /// Who holds up a StrictFIFO queue, and with it this Workload; null: nobody. Where families are tried as one, siblings do not, nor do
+  /// those that are parked (CA-142, CA-143).
+  const admission::WorkloadInfo* strict_head(const QueuePlace& p) const {
+    const bool families = catalog_.settings.strict_families;
+    for (const auto& x : p.ahead) {
+      const bool sibling = x.workload->option != nullptr && w_.is_made_as_option() && x.workload->option->family == w_.option_of();
+      if (!families || (!x.parked && !sibling)) return x.parked ? nullptr : x.workload.get();
+    }
+    return nullptr;
+  }
+
   void queue_facts(const QueuePlace& p) {
     if (!p.equal_to.empty()) {
       fact("it was not tried itself: " + p.equal_to + " is equal and failed" + (p.record_reason.empty() ? "" : ", " + p.record_reason));
@@ -543,10 +554,10 @@ class Explanation {
       fact("it is the next of ClusterQueue " + text(p.queue) + " to be tried");
     }
     const auto* queue = catalog_.queue(p.queue);
-    if (queue != nullptr && queue->strategy == QueueingStrategy::strict_fifo && !p.ahead.empty() && !p.ahead.front().parked) {
-      fact("ClusterQueue " + text(p.queue) + " is StrictFIFO: nothing is tried before " +
-           full_name(p.ahead.front().workload->namespace_.text(), p.ahead.front().workload->name));
-    }
+    if (queue != nullptr && queue->strategy == QueueingStrategy::strict_fifo)
+      if (const auto* first = strict_head(p); first != nullptr)
+        fact("ClusterQueue " + text(p.queue) + " is StrictFIFO: nothing is tried before " +
+             full_name(first->namespace_.text(), first->name));
     if (const auto* tried = trail_.last(Kind::tried, w_.uid)) event(*tried, "tried: " + tried->reason);
   }
 

@@ -216,6 +216,9 @@ struct ExplicitOptionFacts {
   List<Text> allowed_flavors;
 };
 
+/// What an Option may do to get quota while another one of its family is admitted (CA-146).
+enum class UpgradeFungibility : std::uint8_t { always = 0, no_preemption = 1, no_borrowing = 2 };
+
 /// In either form of the API (8691 §2.4).
 struct ConcurrentAdmissionFacts {
   bool enabled = false;
@@ -223,6 +226,7 @@ struct ConcurrentAdmissionFacts {
   OnSuccess on_success = OnSuccess::unset;
   Text target_flavor;  ///< With remove_below_target.
   List<ExplicitOptionFacts> options;
+  UpgradeFungibility upgrades = UpgradeFungibility::always;
 };
 
 struct ClusterQueueObserved {

@@ -489,6 +489,8 @@ void Domain::apply(const ConfigurationObserved& o, Outbox& out) {
   const bool other_places =
       catalog.settings.topologies != settings->topologies || catalog.settings.compact_topologies != settings->compact_topologies;
   const bool other_families = catalog.settings.concurrent_admission != settings->concurrent_admission;
+  const bool other_turns =
+      catalog.settings.strict_families != settings->strict_families || catalog.settings.upgrades_block != settings->upgrades_block;
   catalog.settings = std::move(*settings);
   catalog.settings_json = o.json;
   if (other_families) refresh_activity_of([](const QueueConfig&) { return true; }, false, out);
@@ -497,7 +499,7 @@ void Domain::apply(const ConfigurationObserved& o, Outbox& out) {
   relink_all(out);
   for (const auto& [name, config] : catalog_->queues) {
     out.send(domain_address, queue_address(name), msg::Notice{});
-    if (other_places) request_reactivation(name);
+    if (other_places || other_turns) request_reactivation(name);
   }
   refresh_all({.resolve = false, .force = false}, out);
 }

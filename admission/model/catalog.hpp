@@ -133,6 +133,7 @@ struct ConcurrentAdmission {
   OnSuccess on_success = OnSuccess::unset;
   Symbol target;                      ///< With remove_below_target.
   std::vector<OptionConfig> options;  ///< Explicit ones; none: one for each flavor.
+  UpgradeFungibility upgrades = UpgradeFungibility::always;
   /// What follows from these and the flavors of the queue (options/option_plan.hpp); null: it is found when asked for.
   std::shared_ptr<const std::vector<OptionSpec>> specs;
 };
@@ -238,6 +239,8 @@ struct Settings {
   bool replace_tainted = true;        ///< TASReplaceNodeOnNodeTaints.
   bool place_again = true;            ///< TASRecomputeAssignmentWithinSchedulingCycle.
   bool concurrent_admission = false;  ///< ConcurrentAdmission (8691 §2.1).
+  bool strict_families = false;       ///< ConcurrentAdmissionStrictFIFO: a family holds up a StrictFIFO queue as one (CA-142).
+  bool upgrades_block = false;        ///< hindsight.upgradesBlockStrictFIFO: so do upgrade Options (CA-143).
   bool short_workload_names = false;  ///< ShortWorkloadNames: Options have names of 63 characters at most.
   Duration preemption_right_timeout = Duration::seconds(5 * 60);  ///< hindsight.preemptionRightTimeout (CA-74); 0: none.
 };

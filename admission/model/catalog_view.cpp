@@ -125,7 +125,13 @@ QueueConfig to_config(const ClusterQueueObserved& o) {
   c.fair_weight_nano = o.fair_weight_nano;
   c.admission_mode = o.admission_mode;
   c.deleting = o.meta.deleting;
-  c.concurrent = {o.concurrent.enabled, o.concurrent.kueue_form, o.concurrent.on_success, Symbol(o.concurrent.target_flavor), {}};
+  c.concurrent = {o.concurrent.enabled,
+                  o.concurrent.kueue_form,
+                  o.concurrent.on_success,
+                  Symbol(o.concurrent.target_flavor),
+                  {},
+                  o.concurrent.upgrades,
+                  {}};
   for (const auto& option : o.concurrent.options) {
     c.concurrent.options.push_back({Symbol(option.name), option.create_delay_seconds, option.delete_delay_seconds, {}});
     for (const Text flavor : option.allowed_flavors) c.concurrent.options.back().flavors.emplace_back(flavor);
@@ -242,6 +248,7 @@ std::uint64_t content_hash(const QueueConfig& c) {
       h.add(static_cast<std::uint64_t>(option.flavors.size()));
       for (const Symbol& f : option.flavors) h.add(f);
     }
+    if (c.concurrent.upgrades != UpgradeFungibility::always) h.add(c.concurrent.upgrades);
   }
   return h.value();
 }

@@ -424,10 +424,22 @@ const ClusterQueue::Pending* ClusterQueue::head(const Context& c) const {
   const auto* config = c.catalog->queue(name_);
   if (config == nullptr || !c.catalog->queue_active(name_) || heap_.empty()) return nullptr;
   const Pending* head = &heap_.top();
-  if (config->strategy == QueueingStrategy::best_effort_fifo && sticky_ != nullptr && sticky_->in_heap() && !head->info->asks_nothing &&
+  // Also in a strict queue: what is kept for the Option that a job moves to is for nobody else to wait for (CA-35).
+  const bool kept =
+      c.catalog->settings.strict_families && sticky_ != nullptr && sticky_->info->option != nullptr && sticky_->info->option->next;
+  const bool may_go_first = config->strategy == QueueingStrategy::best_effort_fifo || kept;
+  if (may_go_first && sticky_ != nullptr && sticky_->in_heap() && !head->info->asks_nothing &&
       (!fair_ || sticky_->local->lane.usage == heap_.first().usage))  // BA-57; a lower usage of its LocalQueue comes first (§3.2)
     return sticky_;
   return head;
+}
+
+/// CA-142, CA-143: a family holds up its queue as long as it has got nothing. When it is admitted, its upgrade Options do not, unless the
+/// settings say so.
+bool ClusterQueue::holds_up_queue(const OptionInfo& option, const Settings& settings) const {
+  if (option.running != no_workload) return settings.upgrades_block;
+  const auto family = families_.find(option.parent);
+  return family == families_.end() || family->second.reserving == 0;
 }
 
 msg::HeadOffered ClusterQueue::offered(const Pending& p, const Context& c) const {
@@ -443,7 +455,10 @@ msg::HeadOffered ClusterQueue::offered(const Pending& p, const Context& c) const
   h.head.preemptor = h.sticky && p.info->generation == sticky_generation_;
   h.alone = pending_.size() == 1;
   h.strict = c.catalog->queue(name_)->strategy == QueueingStrategy::strict_fifo;
-  h.equals = p.info->equivalence_hash == 0 ? 0 : static_cast<std::uint32_t>(waiting_equals(p.info->equivalence_hash) - 1);
+  h.one_of_family = h.strict && p.info->option != nullptr && c.catalog->settings.strict_families;
+  if (h.one_of_family) h.strict = holds_up_queue(*p.info->option, c.catalog->settings);
+  const bool has_equals = p.info->equivalence_hash != 0 && !h.one_of_family;
+  h.equals = has_equals ? static_cast<std::uint32_t>(waiting_equals(p.info->equivalence_hash) - 1) : 0;
   return h;
 }
 
@@ -451,7 +466,16 @@ void ClusterQueue::offer(Address to, const Context& c, Outbox& out) const {
   auto h = std::make_unique<msg::HeadOffered>();
   h->queue = name_;
   h->generation = generation_;
-  if (const Pending* p = head(c); p != nullptr) *h = offered(*p, c);
+  if (const Pending* p = head(c); p != nullptr) {
+    *h = offered(*p, c);
+    if (h->one_of_family && p == &heap_.top())
+      heap_.visit_first_lane([&](const Pending& other) {
+        if (&other == p) return true;
+        if (other.info->option == nullptr || other.info->option->parent != p->info->option->parent) return false;
+        h->siblings.push_back(offered(other, c));
+        return true;
+      });
+  }
   out.send(queue_address(name_), to, std::move(h));
 }
 

@@ -141,6 +141,7 @@ class ClusterQueue final : public Entity {
   void offer_more(const msg::OfferMore& m, Address to, const Context& c, Outbox& out) const;
   [[nodiscard]] const Pending* head(const Context& c) const;
   [[nodiscard]] msg::HeadOffered offered(const Pending& p, const Context& c) const;
+  [[nodiscard]] bool holds_up_queue(const OptionInfo& option, const Settings& settings) const;
   void join(const msg::JoinTree& m, const Context& c, Outbox& out);
 
   void push(Pending& p);

@@ -223,11 +223,12 @@ namespace {
 WorkloadRef ref(const WorkloadInfo& w, Arena& a) { return {a.copy(w.uid), w.namespace_.text(), a.copy(w.name)}; }
 
 /// §3.4: where an entry goes that got nothing.
-bool returns_to_heap(RequeueReason reason, const msg::HeadOffered& head, const ScanState& scan) {
+bool returns_to_heap(const Outcome& o, const msg::HeadOffered& head) {
   if (!head.gate_open) return false;
-  if (scan.unfinished()) return true;
-  if (head.strict) return reason != RequeueReason::namespace_mismatch;
-  switch (reason) {
+  if (o.scan.unfinished()) return true;
+  // What a sibling gets changes how an Option fares: it is tried once more.
+  if (head.strict || o.sibling_served) return o.requeue_reason != RequeueReason::namespace_mismatch;
+  switch (o.requeue_reason) {
     case RequeueReason::failed_after_nomination:
     case RequeueReason::pending_preemption:
     case RequeueReason::pending_migration:
@@ -462,8 +463,8 @@ namespace {
 
 /// The outcome parks the head and all that is equal to it, and does nothing else.
 bool parks_group(const Outcome& o, const msg::HeadOffered& offer) {
-  return o.kind == Outcome::Kind::requeue && fits_nowhere(o.requeue_reason) && !offer.strict && !o.scan.unfinished() && o.victims.empty() &&
-         o.workload->equivalence_hash != 0;
+  return o.kind == Outcome::Kind::requeue && fits_nowhere(o.requeue_reason) && !offer.strict && !offer.one_of_family &&
+         !o.scan.unfinished() && o.victims.empty() && o.workload->equivalence_hash != 0;
 }
 
 }  // namespace
@@ -476,6 +477,7 @@ bool CohortTree::run_round(const Context& c) {
     tree_->set_generation(queue, offer.head->generation);
     heads.push_back(offer.head->head);
     heads.back().alone = offer.head->alone && waiting_.size() == 1;
+    for (const auto& sibling : offer.head->siblings) heads.back().siblings.push_back(sibling.head);
     offer.parked = false;
   }
   refresh_room(c);
@@ -494,7 +496,7 @@ bool CohortTree::run_round(const Context& c) {
     const bool speaks = s.first != s.end;
     if (speaks) said_.push_back(std::move(s));
     Offer& offer = offers_.at(o.cluster_queue);
-    offer.parked = parks_group(o, *offer.head);
+    offer.parked = parks_group(o, offer_of(o));
     parked |= offer.parked;
     else_too |= speaks && !offer.parked;
   }
@@ -539,9 +541,17 @@ void CohortTree::finish(Outbox& out) {
   out.send(tree_address(root_), domain_address, msg::Proposed{std::exchange(proposal_, Proposal{}), std::move(admits)});
 }
 
+/// What was offered of the workload that the outcome is about.
+const msg::HeadOffered& CohortTree::offer_of(const Outcome& o) const {
+  const msg::HeadOffered& head = *offers_.at(o.cluster_queue).head;
+  for (const auto& sibling : head.siblings)
+    if (sibling.head.workload->id == o.workload->id) return sibling;
+  return head;
+}
+
 void CohortTree::propose(const Outcome& o, const Context& c, Proposal& p, std::optional<msg::EntryRank>& admits) const {
   if (o.kind == Outcome::Kind::drop) return;
-  const msg::HeadOffered& offer = *offers_.at(o.cluster_queue).head;
+  const msg::HeadOffered& offer = offer_of(o);
   const WorkloadInfo& w = *o.workload;
   Arena& a = *p.arena;
   if (o.kind == Outcome::Kind::admit) {
@@ -599,7 +609,7 @@ void CohortTree::propose(const Outcome& o, const Context& c, Proposal& p, std::o
   e.workload = ref(w, a);
   e.cluster_queue = o.cluster_queue.text();
   e.requeue_reason = o.requeue_reason;
-  e.to_heap = returns_to_heap(o.requeue_reason, offer, o.scan);
+  e.to_heap = returns_to_heap(o, offer);
   e.write_status = !o.reason.empty();
   e.reason = o.reason.text();
   e.message = a.copy(o.message);

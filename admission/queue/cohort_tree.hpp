@@ -75,6 +75,7 @@ class CohortTree final : public Entity {
   [[nodiscard]] bool ask_for_more(Outbox& out);
   [[nodiscard]] bool take_next_heads();
   void finish(Outbox& out);
+  [[nodiscard]] const msg::HeadOffered& offer_of(const Outcome& o) const;
   void propose(const Outcome& o, const Context& c, Proposal& p, std::optional<msg::EntryRank>& admits) const;
   static void keep_first(Proposal& p, std::vector<Said>& said);
 

@@ -89,6 +89,35 @@ class PendingLanes {
     }
   }
 
+  /// Calls `f` with the waiting elements of the lane that is served first, in their order, until `f` says that it has enough. Costs a
+  /// logarithm for each of them.
+  template <class F>
+  void visit_first_lane(F&& f) const {
+    if (lanes_.empty()) return;
+    struct Next {
+      QueueRank rank;
+      const Group* group;  ///< Null: this is about a group, which is at `place` among those of the lane.
+      std::size_t place;
+    };
+    const auto later = [](const Next& a, const Next& b) { return b.rank.before(a.rank); };
+    std::priority_queue<Next, std::vector<Next>, decltype(later)> next(later);
+    const Lane& lane = lanes_.top();
+    const auto put_group = [&](std::size_t i) { next.push({lane.heap.rank_at(i), nullptr, i}); };
+    const auto put_element = [&](const Group& group, std::size_t i) { next.push({group.waiting().rank_at(i), &group, i}); };
+    put_group(0);
+    while (!next.empty()) {
+      const Next n = next.top();
+      next.pop();
+      if (n.group == nullptr) {
+        put_element(lane.heap.at(n.place), 0);
+        for (auto [i, end] = lane.heap.children_of(n.place); i < end; ++i) put_group(i);
+      } else {
+        if (!f(n.group->waiting().at(n.place))) return;
+        for (auto [i, end] = n.group->waiting().children_of(n.place); i < end; ++i) put_element(*n.group, i);
+      }
+    }
+  }
+
   /// `element` must be in this lane.
   void erase(Lane& lane, T& element) {
     Group& group = *element.group;

@@ -44,6 +44,8 @@ struct Finding {
     topology_missing,     ///< Its Topology is not there.
     no_placement,         ///< `text`.
     not_allowed,          ///< The workload may not be assigned it.
+    upgrade_borrows,      ///< It has room for an upgrade only by borrowing, which its queue rules out (CA-146).
+    upgrade_preempts,     ///< Likewise by preemption.
   };
   Kind kind = Kind::resource_unavailable;
   Symbol resource;

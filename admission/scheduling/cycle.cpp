@@ -1,6 +1,8 @@
 #include "admission/scheduling/cycle.hpp"
 
 #include <algorithm>
+#include <deque>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -12,6 +14,7 @@
 #include "admission/scheduling/outcome_text.hpp"
 #include "admission/scheduling/pod_placer.hpp"
 #include "admission/scheduling/preemption.hpp"
+#include "admission/scheduling/requeue.hpp"
 #include "vocabulary/text.hpp"
 
 namespace hindsight::admission {
@@ -21,6 +24,8 @@ constexpr const char* overlapping = "Workload has overlapping preemption targets
 constexpr const char* no_longer_fits = "Workload no longer fits after processing another workload";
 constexpr const char* gated = "Workload requires preemption, but it's gated";
 constexpr const char* no_better = "No flavor that is better than the present one has room";
+constexpr const char* both_borrow =
+    "There is room beside the admitted Option only by borrowing, which upgradeFungibility NoBorrowing rules out";
 constexpr const char* job_stops = "Waiting for the evicted job to stop";
 constexpr const char* made_room = "Another workload, which preempted this one again and again to make room for itself, goes first";
 
@@ -42,17 +47,18 @@ class Cycle {
   std::vector<Outcome> run(std::vector<Head> heads) {
     outcomes_.reserve(heads.size());
     entries_.reserve(heads.size());
-    for (Head& head : heads) nominate(head);
+    for (Head& head : heads) enter(head);
 
     const QuotaTable::Mark start = table_.mark();
     EntryOrder order(tree_, settings_, entries_);
     const std::size_t rejected = outcomes_.size();
-    while (const auto next = order.next()) process(entries_[*next]);
+    while (const auto next = order.next()) take_turn(entries_[*next]);
     table_.rollback(start);
     for (const auto* holding : taken_) Room::take(context_.room->free(), *holding, -1);
     for (const Target& t : issued_) holder(t).removed = false;
 
     for (std::size_t i = 0; i < outcomes_.size(); ++i) outcomes_[i].turn = static_cast<std::uint32_t>(i);
+    if (!served_.empty()) tell_siblings();
 
     // Those that were not nominated come last, in an order that does not depend on that of the heads.
     const auto processed = outcomes_.begin() + static_cast<std::ptrdiff_t>(rejected);
@@ -71,22 +77,59 @@ class Cycle {
 
   // ---- nomination (§4 step 3) -------------------------------------------------------------------------------------------
 
-  void nominate(Head& head) {
+  void enter(Head& head) {
+    if (!head.siblings.empty()) return enter_family(head);
+    CycleEntry& e = entries_.emplace_back();
+    if (!nominate(head, e)) entries_.pop_back();
+  }
+
+  /// CA-142: the best Option that may get something stands for its family; those before it are told why they do not. Where none may, the
+  /// one that quota is kept for stands for all.
+  void enter_family(Head& head) {
+    std::vector<Head> siblings = std::move(head.siblings);
+    std::vector<CycleEntry> in_vain;
+    std::optional<CycleEntry> chosen;
+    std::size_t looked_at = 0;
+    for (Head* member = &head; member != nullptr; member = looked_at < siblings.size() ? &siblings[looked_at++] : nullptr) {
+      CycleEntry e;
+      if (!nominate(*member, e)) continue;
+      if (may_get_something(e)) {
+        chosen = std::move(e);
+        break;
+      }
+      in_vain.push_back(std::move(e));
+    }
+    if (!chosen) {
+      if (in_vain.empty()) return;
+      auto waits = std::find_if(in_vain.begin(), in_vain.end(),
+                                [](const CycleEntry& e) { return e.assignment.mode == AssignmentMode::preempt && e.targets.empty(); });
+      if (waits == in_vain.end()) waits = in_vain.begin();
+      chosen = std::move(*waits);
+      in_vain.erase(waits);
+    }
+    for (CycleEntry& e : in_vain) turn_down(e);
+    chosen->for_family = true;
+    chosen->siblings.assign(std::make_move_iterator(siblings.begin() + static_cast<std::ptrdiff_t>(looked_at)),
+                            std::make_move_iterator(siblings.end()));
+    entries_.push_back(std::move(*chosen));
+  }
+
+  /// False: it is no entry of this cycle, and what becomes of it is said.
+  bool nominate(Head& head, CycleEntry& e) {
     if (tree_.find_reservation(head.workload->id) != nullptr) {
       Outcome& o = outcomes_.emplace_back();
       o.kind = Outcome::Kind::drop;
       o.workload = std::move(head.workload);
       o.cluster_queue = head.cluster_queue;
-      return;
+      return false;
     }
     const NodeIndex queue = tree_.find_queue(head.cluster_queue);
-    if (!admissible(head, queue)) return;
+    if (!admissible(head, queue)) return false;
 
     const ScanState* scan = nullptr;
     if (!head.scan.entries.empty() && !outdated(head.scan, *head.workload, context_.cycle, tree_.queue(queue).generation, settings_)) {
       scan = &head.scan;
     }
-    CycleEntry& e = entries_.emplace_back();
     e.workload = std::move(head.workload);
     e.queue = queue;
     e.preemptor = settings_.prioritize_preemptors && head.preemptor;
@@ -94,6 +137,7 @@ class Cycle {
     const Without without(*this, e);
     nominator_.nominate(*e.workload, queue, scan, nullptr, e.assignment, e.targets);
     if (e.workload->sizing != nullptr) e.plan = nominator_.size(*e.workload, queue, head.alone, e.assignment, e.targets);
+    return true;
   }
 
   /// What the family of an Option holds that it takes over when it is admitted: that of the one which is admitted now, and what was kept
@@ -171,6 +215,69 @@ class Cycle {
 
   // ---- processing (§6.2) --------------------------------------------------------------------------------------------------
 
+  /// Of a family that is tried as one the next Option is tried when the one before it got nothing after all, because of those that had
+  /// their turn before.
+  void take_turn(CycleEntry& e) {
+    if (!e.for_family) return process(e);
+    const WorkloadId family = e.workload->option->parent;
+    std::vector<Head> siblings = std::move(e.siblings);
+    process(e);
+    for (Head& sibling : siblings) {
+      if (is_served(outcomes_.back())) break;
+      CycleEntry& next = later_.emplace_back();
+      next.follows = true;
+      if (!nominate(sibling, next)) continue;
+      if (projected_ && !may_get_something(next)) nominate_on_projected(next);
+      process(next);
+    }
+    if (is_served(outcomes_.back())) served_.push_back(family);
+  }
+
+  /// It gets quota, now or by what was begun for it, or waits for nothing but its turn.
+  [[nodiscard]] static bool is_served(const Outcome& o) {
+    return o.kind == Outcome::Kind::admit || o.kind == Outcome::Kind::migrate || keeps_its_turn(o.requeue_reason) ||
+           o.reason == reason::waiting_for_pods_ready;
+  }
+
+  void tell_siblings() {
+    for (Outcome& o : outcomes_) {
+      const OptionInfo* const option = o.workload->option.get();
+      o.sibling_served = option != nullptr && std::find(served_.begin(), served_.end(), option->parent) != served_.end();
+    }
+  }
+
+  /// On the state that the preemptions of the cycle so far will leave.
+  void nominate_on_projected(CycleEntry& e) {
+    swap_projected();
+    {
+      const Without without(*this, e);
+      nominator_.nominate(*e.workload, e.queue, nullptr, nullptr, e.assignment, e.targets);
+    }
+    swap_projected();
+    if (e.assignment.mode == AssignmentMode::fit) e.assignment.mode = AssignmentMode::deferred_fit;
+  }
+
+  /// CA-73
+  [[nodiscard]] static bool is_gated(const CycleEntry& e) {
+    return !e.targets.empty() && e.workload->option != nullptr && e.workload->option->gated;
+  }
+
+  [[nodiscard]] static bool may_get_something(const CycleEntry& e) {
+    return e.assignment.mode == AssignmentMode::fit || (e.assignment.mode == AssignmentMode::preempt && !e.targets.empty() && !is_gated(e));
+  }
+
+  /// It fits nowhere, or would have to preempt and may not, or there is nobody whom it could preempt.
+  void turn_down(CycleEntry& e) {
+    if (e.assignment.mode == AssignmentMode::no_fit) {
+      requeue(e, RequeueReason::no_fit, reason_symbol(e.assignment.no_fit_reason), assignment_message(*e.workload, e.assignment));
+    } else if (is_gated(e)) {
+      requeue(e, RequeueReason::preemption_gated, reason::admission_gated, gated).scan = {};
+    } else {
+      requeue(e, RequeueReason::preemption_no_candidates, reason::waiting_for_quota,
+              assignment_message(*e.workload, e.assignment) + left_alone_message(left_alone_by(e)));
+    }
+  }
+
   void process(CycleEntry& e) {
     if (gives_way(e)) {
       skip(e, made_room);
@@ -189,18 +296,12 @@ class Cycle {
     }
     switch (e.assignment.mode) {
       case AssignmentMode::no_fit:
-        requeue(e, RequeueReason::no_fit, reason_symbol(e.assignment.no_fit_reason), assignment_message(*e.workload, e.assignment));
-        return;
+        return turn_down(e);
       case AssignmentMode::preempt:
-        if (!e.targets.empty() && e.workload->option != nullptr && e.workload->option->gated) {  // CA-73
-          requeue(e, RequeueReason::preemption_gated, reason::admission_gated, gated).scan = {};
-          return;
-        }
+        if (is_gated(e)) return turn_down(e);
         if (!e.targets.empty()) break;
-        reserve_unreclaimable(e);
-        requeue(e, RequeueReason::preemption_no_candidates, reason::waiting_for_quota,
-                assignment_message(*e.workload, e.assignment) + left_alone_message(left_alone_by(e)));
-        return;
+        if (!e.follows) reserve_unreclaimable(e);  // a family keeps quota for one of its Options
+        return turn_down(e);
       case AssignmentMode::deferred_fit:
         charge(e, e.assignment.usage);
         requeue(e, RequeueReason::pending_preemption, reason::waiting_for_preempted_workloads,
@@ -280,9 +381,18 @@ class Cycle {
     // CA-46: both hold quota until its checks are done, so there has to be room for both.
     const std::vector<std::uint32_t> own = std::exchange(e.own, {});
     const bool both = fits(e);
+    const bool borrows = both && borrows_beside(e);
     e.own = own;
-    if (!both) requeue(e, RequeueReason::generic, reason::waiting_for_quota, no_longer_fits).scan = {};
-    return both;
+    if (!both || borrows) requeue(e, RequeueReason::generic, reason::waiting_for_quota, borrows ? both_borrow : no_longer_fits).scan = {};
+    return both && !borrows;
+  }
+
+  /// CA-146: would its queue borrow for it while the running one still holds what it has?
+  [[nodiscard]] bool borrows_beside(const CycleEntry& e) {
+    if (upgrade_limit(*e.workload, *tree_.queue(e.queue).config) != UpgradeFungibility::no_borrowing) return false;
+    const auto& usage = e.assignment.usage;
+    return std::any_of(usage.begin(), usage.end(),
+                       [&](const CellAmount& u) { return table_.lowest_subtree_that_fits(e.queue, u.cell, u.amount).level > 0; });
   }
 
   [[nodiscard]] bool overlaps(const CycleEntry& e) const {
@@ -570,6 +680,8 @@ class Cycle {
   FlavorAssigner assigner_;
   Nominator nominator_;
   std::vector<CycleEntry> entries_;
+  std::deque<CycleEntry> later_;    ///< Siblings that had their turn after one that stood for them; `taken_` points into it.
+  std::vector<WorkloadId> served_;  ///< Parents of families that were tried as one, and of which an Option gets something.
   std::vector<Outcome> outcomes_;
   std::vector<Target> issued_;                   ///< Victims of the preemptions issued in this cycle, and slices that were replaced.
   std::optional<QuotaTable> projected_;          ///< The state without them, from the first one on.

@@ -22,6 +22,9 @@ struct Head {
   ScanState scan;          ///< As kept by the queue.
   bool alone = false;      ///< No other workload of the tree is pending.
   bool preemptor = false;  ///< The queue's preemptor, and as it was when it became that (BA-196).
+  /// The Options of its family that follow it, the best first, where a family is tried as one: each has its turn in this cycle if those
+  /// before it got nothing (CA-142).
+  std::vector<Head> siblings = {};
 };
 
 /// What a cycle made of one head.
@@ -51,7 +54,8 @@ struct Outcome {
   std::vector<Victim> victims;      ///< Preemptions issued now (not the already evicted targets).
   bool preemption_skipped = false;  ///< Counts in admission_cycle_preemption_skips (BA-74).
   Recomputation recomputed = Recomputation::none;
-  std::uint32_t turn = 0;  ///< When it was its turn: those with a lower one knew nothing of it.
+  std::uint32_t turn = 0;       ///< When it was its turn: those with a lower one knew nothing of it.
+  bool sibling_served = false;  ///< Another Option of its family, which was tried with it, gets something: it may fare otherwise then.
 };
 
 /// A namespace as the cycle asks for it: nullptr when the Namespace object is unknown.
@@ -74,7 +78,7 @@ struct CycleContext {
 
 /// One scheduling cycle over one tree (base-admission §4 steps 2–5): nominates the heads, orders the entries, processes them one
 /// by one. Pure: `tree` is worked on as a scratch snapshot and is the same again on return (BA-127, BA-78). The result has one
-/// outcome for each head, in the order of processing; it does not depend on the order of `heads`.
+/// outcome for each head and sibling that was tried, in the order of processing; it does not depend on the order of `heads`.
 [[nodiscard]] std::vector<Outcome> run_cycle(QuotaTree& tree, std::vector<Head> heads, const CycleContext& context);
 
 }  // namespace hindsight::admission

@@ -10,6 +10,7 @@
 #include "admission/quota/fair_share.hpp"
 #include "admission/quota/quota_tree.hpp"
 #include "admission/scheduling/assignment.hpp"
+#include "admission/scheduling/cycle.hpp"
 #include "admission/scheduling/preemption.hpp"
 
 namespace hindsight::admission {
@@ -24,6 +25,9 @@ struct CycleEntry {
   SizingPlan plan;         ///< Sizes that the assignment is for; empty: those of the template.
   bool recomputed = false;
   std::vector<std::uint32_t> own;  ///< Entries of the tree that its family holds and that it takes over (Cycle::list_own).
+  bool for_family = false;         ///< It stands for all Options of its family that were offered (Head::siblings).
+  bool follows = false;            ///< It has its turn after a sibling that stood for the family.
+  std::vector<Head> siblings;      ///< Those that were not looked at yet.
 };
 
 /// The order in which the entries of a cycle are processed (base-admission §6.1). With fair sharing it depends on what processing has

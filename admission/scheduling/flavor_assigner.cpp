@@ -36,6 +36,11 @@ Symbol pods() {
 
 }  // namespace
 
+UpgradeFungibility upgrade_limit(const WorkloadInfo& workload, const QueueConfig& queue) {
+  const bool upgrade = workload.option != nullptr && workload.option->running != no_workload;
+  return upgrade ? queue.concurrent.upgrades : UpgradeFungibility::always;
+}
+
 bool is_preferred(FlavorMode a_mode, std::int32_t a_level, FlavorMode b_mode, std::int32_t b_level, FungibilityPreference preference) {
   if (a_mode == FlavorMode::no_fit) return false;
   if (b_mode == FlavorMode::no_fit) return true;
@@ -52,6 +57,7 @@ void FlavorAssigner::begin(const WorkloadInfo& workload, NodeIndex queue, const 
   scan_ = scan;
   pin_ = pin;
   simulations_.clear();
+  upgrades_ = upgrade_limit(workload, *queue_->config);
   implied_ = placer_ != nullptr && placer_->implies(*queue_);
   replaced_ = nullptr;
   if (const auto entry = tree_.entry_of(workload.replaces); entry != FlatIndex::none && tree_.entry(entry).queue == queue) {
@@ -380,8 +386,28 @@ bool FlavorAssigner::flavor_matches(const QuotaTree::Group& group, std::size_t f
   return true;
 }
 
+/// What is possible, less what the queue does not allow to an upgrade (CA-146).
 FlavorAssigner::Fitness FlavorAssigner::fitness(const QuotaTree::Group& group, std::size_t flavor, const Wanted& wanted,
                                                 std::span<const CellAmount> used, Scan& out, NoFitReason& reason) {
+  const Fitness found = possible(group, flavor, wanted, used, out, reason);
+  if (upgrades_ == UpgradeFungibility::always || found.mode == FlavorMode::no_fit) return found;
+  const auto rule_out = [&](Finding::Kind why) {
+    out.findings.push_back({why, group.resources[wanted.position], group.flavors[flavor]});
+    reason = std::max(reason, NoFitReason::waiting_for_quota);
+    return Fitness{FlavorMode::no_fit, found.level};
+  };
+  const bool preempts = found.mode == FlavorMode::preempt || found.mode == FlavorMode::reclaim;
+  if (upgrades_ == UpgradeFungibility::no_preemption) return preempts ? rule_out(Finding::Kind::upgrade_preempts) : found;
+  if (found.level == 0) return found;
+  // Who waits for quota of its own queue to get free waits on, and keeps none of the cohort's from others.
+  const CellIndex cell = group.cell(flavor, wanted.position);
+  const bool may_fit = add(used_of(used, cell), wanted.amount) <= table_.cell(queue_node_, cell).subtree;
+  if (found.mode == FlavorMode::no_candidates && may_fit) return {found.mode, 0};
+  return rule_out(Finding::Kind::upgrade_borrows);
+}
+
+FlavorAssigner::Fitness FlavorAssigner::possible(const QuotaTree::Group& group, std::size_t flavor, const Wanted& wanted,
+                                                 std::span<const CellAmount> used, Scan& out, NoFitReason& reason) {
   const CellIndex cell = group.cell(flavor, wanted.position);
   const QuotaCell& q = table_.cell(queue_node_, cell);
   const Amount earlier = used_of(used, cell);

@@ -32,6 +32,9 @@ class FlavorLookup {
   std::vector<std::optional<const FlavorConfig*>> found_;
 };
 
+/// What the queue allows to the workload, which may be an upgrade: an Option that is tried while another one is admitted (CA-146).
+[[nodiscard]] UpgradeFungibility upgrade_limit(const WorkloadInfo& workload, const QueueConfig& queue);
+
 /// Is (mode, level) `a` preferred to `b` (§5.5)?
 [[nodiscard]] bool is_preferred(FlavorMode a_mode, std::int32_t a_level, FlavorMode b_mode, std::int32_t b_level,
                                 FungibilityPreference preference);
@@ -84,6 +87,8 @@ class FlavorAssigner {
   [[nodiscard]] bool flavor_matches(const QuotaTree::Group& group, std::size_t flavor, std::span<const std::uint32_t> members, Scan& out);
   [[nodiscard]] Fitness fitness(const QuotaTree::Group& group, std::size_t flavor, const Wanted& wanted, std::span<const CellAmount> used,
                                 Scan& out, NoFitReason& reason);
+  [[nodiscard]] Fitness possible(const QuotaTree::Group& group, std::size_t flavor, const Wanted& wanted, std::span<const CellAmount> used,
+                                 Scan& out, NoFitReason& reason);
   [[nodiscard]] Fitness simulate(CellIndex cell, Amount amount);
   [[nodiscard]] bool try_next(const Fitness& fitness) const;
   [[nodiscard]] std::size_t first_flavor(Symbol pod_set, Symbol resource) const;
@@ -111,6 +116,7 @@ class FlavorAssigner {
   /// What the workload replaces, when it is a slice whose predecessor holds quota here: it is charged the difference (EJ-32), and gets the
   /// same flavors (EJ-35).
   const Reservation* replaced_ = nullptr;
+  UpgradeFungibility upgrades_ = UpgradeFungibility::always;  ///< What rules of the queue for upgrades ask of the workload (CA-146).
   std::vector<Simulation> simulations_;
 
   // Scratch, kept for its memory.

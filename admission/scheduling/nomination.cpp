@@ -30,7 +30,26 @@ void Nominator::nominate(const WorkloadInfo& workload, NodeIndex queue, const Sc
   assigner_.begin(workload, queue, scan, pin);
   assign(workload, queue, {}, assignment);
   if (!workable(workload, queue, assignment, targets) && settings_.partial_admission) reduce(workload, queue, assignment, targets);
+  if (!targets.empty() && upgrade_limit(workload, *tree_.queue(queue).config) == UpgradeFungibility::no_preemption)
+    rule_out(assignment, targets);
   reserve_places(workload, queue, assignment, targets);
+}
+
+/// CA-146: the flavors would do, but others would have to leave their places.
+void Nominator::rule_out(Assignment& assignment, std::vector<Target>& targets) {
+  targets.clear();
+  assignment.mode = AssignmentMode::no_fit;
+  assignment.no_fit_reason = NoFitReason::waiting_for_quota;
+  assignment.placement.reset();
+  for (PodSetAssignment& p : assignment.pod_sets) {
+    if (p.mode != AssignmentMode::preempt) continue;
+    p.mode = AssignmentMode::no_fit;
+    for (const ResourceChoice& c : p.choices) {
+      const auto told = [&](const Finding& f) { return f.kind == Finding::Kind::upgrade_preempts && f.flavor == c.flavor; };
+      if (std::none_of(p.findings.begin(), p.findings.end(), told))
+        p.findings.push_back({Finding::Kind::upgrade_preempts, c.resource, c.flavor});
+    }
+  }
 }
 
 void Nominator::assign(const WorkloadInfo& workload, NodeIndex queue, std::span<const std::int32_t> counts, Assignment& out) {

@@ -35,6 +35,7 @@ class Nominator {
 
  private:
   void assign(const WorkloadInfo& workload, NodeIndex queue, std::span<const std::int32_t> counts, Assignment& out);
+  static void rule_out(Assignment& assignment, std::vector<Target>& targets);
   void reserve_places(const WorkloadInfo& workload, NodeIndex queue, Assignment& assignment, const std::vector<Target>& targets);
   [[nodiscard]] bool workable(const WorkloadInfo& workload, NodeIndex queue, const Assignment& assignment, std::vector<Target>& targets);
   [[nodiscard]] std::vector<Target> targets_for(const WorkloadInfo& workload, NodeIndex queue, const Assignment& assignment);

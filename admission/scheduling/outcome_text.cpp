@@ -121,6 +121,12 @@ std::string text_of(const Finding& f) {
       return *f.text;
     case Finding::Kind::not_allowed:
       return joined("skipping flavor ", flavor, " due to WorkloadAllowedResourceFlavorAnnotation annotation");
+    case Finding::Kind::upgrade_borrows:
+      return joined("flavor ", flavor, " has room only by borrowing ", resource,
+                    ", which upgradeFungibility NoBorrowing rules out while another Option is admitted");
+    case Finding::Kind::upgrade_preempts:
+      return joined("flavor ", flavor, " has room only by preemption",
+                    ", which upgradeFungibility NoPreemption rules out while another Option is admitted");
   }
   return {};
 }

@@ -21,7 +21,7 @@ HINDSIGHT_STATE(FlavorQuotas, flavor, quotas)
 HINDSIGHT_STATE(ResourceGroup, resources, flavors)
 HINDSIGHT_STATE(CheckRule, name, on_flavors)
 HINDSIGHT_STATE(OptionConfig, name, create_delay_seconds, delete_delay_seconds, flavors)
-HINDSIGHT_STATE_OF_KINDS(ConcurrentAdmission, (enabled, kueue_form, on_success, target, options), (), (specs), ())
+HINDSIGHT_STATE_OF_KINDS(ConcurrentAdmission, (enabled, kueue_form, on_success, target, options, upgrades), (), (specs), ())
 HINDSIGHT_STATE(QueueConfig, name, cohort, groups, strategy, has_namespace_selector, namespace_selector, selector_since, when_can_borrow,
                 when_can_preempt, preference, within_cluster_queue, reclaim_within_cohort, borrow_within_cohort, max_priority_threshold,
                 checks, stop_policy, stop_policy_set, fair_weight_nano, admission_mode, deleting, concurrent)

@@ -91,6 +91,14 @@ List<ExplicitOptionFacts> read_explicit_options(const Node& parent, std::string_
   });
 }
 
+UpgradeFungibility read_upgrades(const Node& holder) {
+  return holder.choice<UpgradeFungibility>("upgradeFungibility",
+                                           {{"Always", UpgradeFungibility::always},
+                                            {"NoPreemption", UpgradeFungibility::no_preemption},
+                                            {"NoBorrowing", UpgradeFungibility::no_borrowing}},
+                                           UpgradeFungibility::always);
+}
+
 ConcurrentAdmissionFacts read_seed_form(const Node& form) {
   ConcurrentAdmissionFacts out;
   out.enabled = true;
@@ -106,6 +114,7 @@ ConcurrentAdmissionFacts read_seed_form(const Node& form) {
     out.target_flavor = config.required_text("targetResourceFlavor", limits::name);
   }
   out.options = read_explicit_options(form, "explicitOptions", "deleteDelaySeconds");
+  out.upgrades = read_upgrades(form);
   return out;
 }
 
@@ -122,6 +131,7 @@ ConcurrentAdmissionFacts read_kueue_form(const Node& form) {
   out.target_flavor = constraints.text("lastAcceptableFlavorName", limits::name);
   if (!out.target_flavor.empty()) out.on_success = OnSuccess::remove_below_target;
   out.options = read_explicit_options(constraints, "explicitVariants", "maxDeleteDelaySeconds");
+  out.upgrades = read_upgrades(constraints);
   return out;
 }
 

@@ -295,6 +295,25 @@ TEST(ConfigFileTest, ConcurrentAdmissionIsOffUnlessSwitchedOn) {
     EXPECT_FALSE(events::read_settings(R"({"hindsight":{"preemptionRightTimeout":)" + std::string(bad) + "}}").has_value()) << bad;
 }
 
+// CA-142, CA-143: the gate is off by default and needs the feature itself; so is the setting, which has no effect without the gate.
+TEST(ConfigFileTest, StrictFifoHasAGateOfItsOwn) {
+  EXPECT_FALSE(settings("").strict_families);
+  EXPECT_FALSE(settings("").upgrades_block);
+  EXPECT_FALSE(settings("featureGates: {ConcurrentAdmission: true}\n").strict_families);
+  const std::string on = "featureGates: {ConcurrentAdmission: true, ConcurrentAdmissionStrictFIFO: true}\n";
+  EXPECT_TRUE(settings(on).strict_families);
+  EXPECT_FALSE(settings(on).upgrades_block);
+  const std::string blocking = on + "hindsight: {upgradesBlockStrictFIFO: true}\n";
+  EXPECT_TRUE(settings(blocking).upgrades_block);
+  EXPECT_TRUE(good(blocking).warnings.empty());
+  const auto told = good("featureGates: {ConcurrentAdmission: true}\nhindsight: {upgradesBlockStrictFIFO: true}\n").warnings;
+  EXPECT_NE(std::find(told.begin(), told.end(),
+                      "hindsight.upgradesBlockStrictFIFO has no effect: the feature gate ConcurrentAdmissionStrictFIFO is off"),
+            told.end());
+  for (const char* bad : {"0", "\"true\"", "null"})
+    EXPECT_FALSE(events::read_settings(R"({"hindsight":{"upgradesBlockStrictFIFO":)" + std::string(bad) + "}}").has_value()) << bad;
+}
+
 // Who makes jobs as parts of other jobs: only the webhooks ask, so it is no part of what decisions follow from.
 TEST(ConfigFileTest, ControllersAreThoseOfTheFileOrTheUsualOnes) {
   const auto usual = good("").controllers;
@@ -585,6 +604,8 @@ constexpr FieldCase field_cases[] = {
     {"hindsight: {preemptionRightTimeout: 5m}", "hindsight: {preemptionRightTimeout: never}", "hindsight.preemptionRightTimeout",
      "at least 0"},
     {"featureGates: {ConcurrentAdmission: true}", "featureGates: {ConcurrentAdmission: 'true'}", "featureGates.ConcurrentAdmission",
+     "true or false"},
+    {"hindsight: {upgradesBlockStrictFIFO: true}", "hindsight: {upgradesBlockStrictFIFO: yes please}", "hindsight.upgradesBlockStrictFIFO",
      "true or false"},
     {"hindsight: {}", "hindsight: {reactivationBath: 1s}", "hindsight.reactivationBath", "reactivationBatch"},
 };

@@ -515,6 +515,17 @@ TEST(FamilyStory, AFamilyWaitsOnceAndOneThatRunsDoesNot) {
   EXPECT_EQ(queue["pending"][0]["workload"], "default/" + s.name_of("second"));
   EXPECT_EQ(queue["pendingWorkloads"], 2);
   EXPECT_EQ(queue["concurrentAdmission"]["onSuccess"], "RemoveLower");
+  EXPECT_EQ(queue["concurrentAdmission"]["upgradeFungibility"], "Always");
+}
+
+// CA-146: the description of a queue says what an upgrade may do.
+TEST(FamilyStory, TheQueueSaysWhatAnUpgradeMayDo) {
+  for (const std::string value : {"Always", "NoPreemption", "NoBorrowing"}) {
+    Story s(Steps({{"res", 4}}, "{onSuccess: RemoveLower, upgradeFungibility: " + value + "}").job("j").text());
+    const auto& state = s.played.state(s.played.end());
+    const auto queue = describe_cluster_queue(state, *state.domain().catalog()->queue(Symbol("cq")));
+    EXPECT_EQ(queue["concurrentAdmission"]["upgradeFungibility"], value);
+  }
 }
 
 TEST(FamilyStory, OptionsAreMarkedInTables) {

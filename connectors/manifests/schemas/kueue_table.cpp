@@ -62,6 +62,7 @@ std::string_view kueue_table() {
         allowedResourceFlavors!  set<dns> min=1 max=64
       removeBelowTargetConfig
         targetResourceFlavor!  dns
+      upgradeFungibility  enum=Always|NoPreemption|NoBorrowing
     concurrentAdmissionPolicy
       migration!
         mode!             enum=TryPreferredFlavors|RetainFirstAdmission
@@ -71,6 +72,7 @@ std::string_view kueue_table() {
             name!         label
             createDelaySeconds, maxDeleteDelaySeconds  int32 min=0
             allowedResourceFlavors!  set<dns> min=1 max=64
+          upgradeFungibility  enum=Always|NoPreemption|NoBorrowing
     fairSharing           @FairSharing
     flavorFungibility     object default={}
       preference          enum=BorrowingOverPreemption|PreemptionOverBorrowing

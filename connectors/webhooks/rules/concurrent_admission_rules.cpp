@@ -66,6 +66,7 @@ struct Policy {
   std::string on_success;
   std::string target;  ///< With RemoveBelowTarget.
   std::vector<ExplicitOption> options;
+  std::string upgrades;  ///< upgradeFungibility.
   friend bool operator==(const Policy&, const Policy&) = default;
 };
 
@@ -79,17 +80,24 @@ std::vector<ExplicitOption> read_options(const OptionList& list) {
   return out;
 }
 
+/// An absent field says what its default says.
+std::string upgrades_of(const Json& holder) {
+  const auto said = text(holder, "upgradeFungibility");
+  return said.empty() ? "Always" : std::string(said);
+}
+
 Policy policy_of_seed(const Json& spec) {
   const Json& form = member(spec, "concurrentAdmission");
   return {std::string(text(form, "onSuccess")), std::string(text(member(form, "removeBelowTargetConfig"), "targetResourceFlavor")),
-          read_options(options_of_seed(spec))};
+          read_options(options_of_seed(spec)), upgrades_of(form)};
 }
 
 Policy policy_of_kueue(const Json& spec) {
   const Json& migration = member(spec, "concurrentAdmissionPolicy", "migration");
-  if (text(migration, "mode") == "RetainFirstAdmission") return {"RemoveOther", "", {}};
-  const std::string target(text(member(migration, "constraints"), "lastAcceptableFlavorName"));
-  return {target.empty() ? "RemoveLower" : "RemoveBelowTarget", target, read_options(options_of_kueue(spec))};
+  if (text(migration, "mode") == "RetainFirstAdmission") return {"RemoveOther", "", {}, "Always"};
+  const Json& constraints = member(migration, "constraints");
+  const std::string target(text(constraints, "lastAcceptableFlavorName"));
+  return {target.empty() ? "RemoveLower" : "RemoveBelowTarget", target, read_options(options_of_kueue(spec)), upgrades_of(constraints)};
 }
 
 void check_is_flavor(const std::string& field, const Json& name, const std::vector<std::string>& flavors, Findings& findings) {
@@ -99,9 +107,10 @@ void check_is_flavor(const std::string& field, const Json& name, const std::vect
   findings.invalid(field, name, "must be one of the flavors defined in the ClusterQueue: [" + all + "]");
 }
 
-void check_shape(const Json& spec, std::size_t most, Findings& findings) {
+void check_shape(const Json& spec, const Surroundings& around, Findings& findings) {
+  const std::size_t most = around.max_options();
   const std::string cannot = "cannot have more than " + std::to_string(most) + " ";
-  if (text(spec, "queueingStrategy") == "StrictFIFO")
+  if (text(spec, "queueingStrategy") == "StrictFIFO" && !around.gate("ConcurrentAdmissionStrictFIFO"))
     findings.invalid("spec.queueingStrategy", member(spec, "queueingStrategy"),
                      "StrictFIFO queueing strategy cannot be used when ConcurrentAdmissionPolicy is defined");
   bool explicit_ones = false;
@@ -180,7 +189,7 @@ void check_concurrent_admission(const Json& spec, const Surroundings& around, Fi
   const Json& seed = member(spec, "concurrentAdmission");
   const Json& kueue = member(spec, "concurrentAdmissionPolicy");
   if ((seed.is_null() && kueue.is_null()) || !around.gate("ConcurrentAdmission")) return;
-  check_shape(spec, around.max_options(), findings);
+  check_shape(spec, around, findings);
   check_flavors(spec, findings);
   if (seed.is_null() || kueue.is_null() || policy_of_seed(spec) == policy_of_kueue(spec)) return;
   findings.invalid(seed_form, seed, "must say the same as spec.concurrentAdmissionPolicy");
@@ -190,6 +199,9 @@ void check_concurrent_admission(const Json& spec, const Surroundings& around, Fi
 std::vector<std::string> concurrent_admission_warnings(const Json& spec, const Surroundings& around) {
   std::vector<std::string> out;
   if (!around.gate("ConcurrentAdmission")) return out;
+  if (const Json& form = member(spec, "concurrentAdmission"); text(form, "onSuccess") == "RemoveOther" && upgrades_of(form) != "Always")
+    out.push_back(std::string(seed_form) +
+                  ".upgradeFungibility: has no effect with onSuccess RemoveOther: no option is tried after an admission");
   for (const auto& list : {options_of_seed(spec), options_of_kueue(spec)}) warn_of(list, spec, out);
   return out;
 }

@@ -94,6 +94,41 @@ TEST(PendingLanesOrder, GroupsAreVisitedAsTheyWouldLead) {
   }
 }
 
+// CA-142: one by one, in the order in which they would lead if each was taken out after its turn.
+TEST(PendingLanesOrder, ElementsOfTheFirstLaneAreVisitedInTheirOrder) {
+  std::mt19937 random(11);
+  const auto pick = [&](std::uint32_t below) { return static_cast<std::uint32_t>(random() % below); };
+  for (int round = 0; round < 200; ++round) {
+    PendingLanes<Element>::Lane lane, other;
+    PendingLanes<Element> heap;
+    std::deque<Element> all;
+    for (std::uint32_t i = 0, count = pick(60); i < count; ++i) {
+      all.push_back({"w" + std::to_string(i), pick(5), Time::from_seconds(pick(3)), pick(8)});
+      Element& e = all.back();
+      if (pick(4) == 0)
+        heap.push_parked(lane, e.hash, e, e.rank());
+      else
+        heap.push(lane, e.hash, e, e.rank());
+    }
+    heap.weigh(other, 1);
+    Element behind{"behind", 9, Time::from_seconds(0), 1};
+    heap.push(other, behind.hash, behind, behind.rank());
+    std::vector<std::string> visited, led;
+    const std::size_t enough = 1 + pick(30);
+    const bool any = &heap.first() == &lane;
+    heap.visit_first_lane([&](const Element& e) {
+      visited.push_back(e.uid);
+      return visited.size() < enough;
+    });
+    while (any && &heap.first() == &lane && led.size() < enough) {
+      Element& e = heap.top();
+      led.push_back(e.uid);
+      heap.erase(lane, e);
+    }
+    EXPECT_EQ(visited, any ? led : std::vector<std::string>{"behind"});
+  }
+}
+
 // BA-55
 TEST_F(PendingLanesTest, AGroupIsParkedAndWokenAsOne) {
   add("a", 9, 1);

@@ -163,6 +163,26 @@ TEST(ObserveClusterQueue, ReadsThePolicyOfEitherForm) {
   }
 }
 
+// CA-146
+TEST(ObserveClusterQueue, ReadsWhatAnUpgradeMayDo) {
+  Arena arena;
+  const std::pair<std::string, UpgradeFungibility> values[] = {
+      {"{}", UpgradeFungibility::always},
+      {R"({"upgradeFungibility":""})", UpgradeFungibility::always},
+      {R"({"upgradeFungibility":"Always"})", UpgradeFungibility::always},
+      {R"({"upgradeFungibility":"NoPreemption"})", UpgradeFungibility::no_preemption},
+      {R"({"upgradeFungibility":"NoBorrowing"})", UpgradeFungibility::no_borrowing}};
+  for (const auto& [form, upgrades] : values) {
+    const std::string seed = form == "{}" ? R"({"onSuccess":"RemoveLower"})" : R"({"onSuccess":"RemoveLower",)" + form.substr(1);
+    EXPECT_EQ(concurrent_facts(R"("concurrentAdmission":)" + seed, arena).upgrades, upgrades) << seed;
+    EXPECT_EQ(
+        concurrent_facts(R"("concurrentAdmissionPolicy":{"migration":{"mode":"TryPreferredFlavors","constraints":)" + form + "}}", arena)
+            .upgrades,
+        upgrades)
+        << form;
+  }
+}
+
 // CA-4, CA-9, CA-28
 TEST(ObserveClusterQueue, ReadsExplicitOptionsOfEitherForm) {
   Arena arena;

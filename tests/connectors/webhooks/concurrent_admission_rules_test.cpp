@@ -72,6 +72,58 @@ TEST_F(ConcurrentAdmissionRules, NotWithStrictFifo) {
   }
 }
 
+// CA-142: with its gate the same queue is taken.
+TEST_F(ConcurrentAdmissionRules, WithStrictFifoWhereItsGateIsOn) {
+  for (const char* form : {lower, retain}) {
+    Json strict = queue({{"a"}}, form);
+    strict["spec"]["queueingStrategy"] = "StrictFIFO";
+    EXPECT_NE(refused(strict), "") << "it is off by default";
+    around.gates["ConcurrentAdmissionStrictFIFO"] = true;
+    EXPECT_EQ(refused(strict), "");
+    around.gates["ConcurrentAdmissionStrictFIFO"] = false;
+    EXPECT_NE(refused(strict), "");
+    around.gates.erase("ConcurrentAdmissionStrictFIFO");
+  }
+}
+
+// CA-146: both forms know the field, and say the same of it or are refused; an absent field says Always.
+TEST_F(ConcurrentAdmissionRules, WhatAnUpgradeMayDo) {
+  const auto both = [](const char* seed, const char* kueue_constraints) {
+    Json out = queue({{"a", "b"}}, lower);
+    out["spec"]["concurrentAdmission"].update(Json::parse(seed));
+    out["spec"]["concurrentAdmissionPolicy"] = {
+        {"migration", {{"mode", "TryPreferredFlavors"}, {"constraints", Json::parse(kueue_constraints)}}}};
+    return out;
+  };
+  const std::vector<std::pair<const char*, const char*>> values{{"{}", "Always"},
+                                                                {R"({"upgradeFungibility":"Always"})", "Always"},
+                                                                {R"({"upgradeFungibility":"NoPreemption"})", "NoPreemption"},
+                                                                {R"({"upgradeFungibility":"NoBorrowing"})", "NoBorrowing"}};
+  for (const auto& [seed, one] : values)
+    for (const auto& [kueue, other] : values) {
+      const std::string message = refused(both(seed, kueue));
+      EXPECT_EQ(message.empty(), std::string_view(one) == other) << seed << kueue << message;
+    }
+  const std::string tail = R"(.upgradeFungibility: Unsupported value: "Never": supported values: "Always", "NoPreemption", "NoBorrowing")";
+  EXPECT_EQ(refused(queue({{"a"}}, R"({"concurrentAdmission":{"onSuccess":"RemoveLower","upgradeFungibility":"Never"}})")),
+            "spec.concurrentAdmission" + tail);
+  EXPECT_EQ(
+      refused(queue(
+          {{"a"}},
+          R"({"concurrentAdmissionPolicy":{"migration":{"mode":"TryPreferredFlavors","constraints":{"upgradeFungibility":"Never"}}}})")),
+      "spec.concurrentAdmissionPolicy.migration.constraints" + tail);
+
+  using Warnings = std::vector<std::string>;
+  const auto other = [](const char* value) {
+    return queue({{"a"}},
+                 (R"({"concurrentAdmission":{"onSuccess":"RemoveOther","upgradeFungibility":")" + std::string(value) + "\"}}").c_str());
+  };
+  EXPECT_EQ(warnings(other("Always")), Warnings{});
+  EXPECT_EQ(warnings(other("NoBorrowing")),
+            Warnings{"spec.concurrentAdmission.upgradeFungibility: has no effect with onSuccess RemoveOther: "
+                     "no option is tried after an admission"});
+}
+
 // 8691 V2
 TEST_F(ConcurrentAdmissionRules, OneGroupUnlessOptionsAreExplicit) {
   const auto message = [](int groups) {

@@ -169,8 +169,8 @@ TEST(Conversion, loses_nothing_on_the_way_there_and_back) {
 // 8691 V12: v1beta1 does not know Kueue's policy, nor gates; what it does not know comes back after a change made in it.
 TEST(Conversion, keeps_concurrent_admission) {
   const Json queue = of(v1beta2, "ClusterQueue", R"({"spec":{"concurrentAdmissionPolicy":{"migration":{"mode":"TryPreferredFlavors",
-      "constraints":{"lastAcceptableFlavorName":"a","explicitVariants":[{"name":"v","allowedResourceFlavors":["a"],"maxDeleteDelaySeconds":5}]}}},
-      "concurrentAdmission":{"onSuccess":"RemoveBelowTarget","removeBelowTargetConfig":{"targetResourceFlavor":"a"},
+      "constraints":{"lastAcceptableFlavorName":"a","upgradeFungibility":"NoBorrowing","explicitVariants":[{"name":"v","allowedResourceFlavors":["a"],"maxDeleteDelaySeconds":5}]}}},
+      "concurrentAdmission":{"onSuccess":"RemoveBelowTarget","upgradeFungibility":"NoBorrowing","removeBelowTargetConfig":{"targetResourceFlavor":"a"},
       "explicitOptions":[{"name":"v","allowedResourceFlavors":["a"],"deleteDelaySeconds":5}]}}})");
   Json older = converted(queue, v1beta1);
   EXPECT_FALSE(older["spec"].contains("concurrentAdmissionPolicy"));
