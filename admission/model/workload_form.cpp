@@ -204,10 +204,10 @@ bool asks_nothing(const WorkloadInfo& info, const WorkloadState& replaced) {
 namespace {
 
 /// Whether it waits out a back-off, and until when one lasts that has an end. That of a family stands on its Parent (CA-55).
-std::pair<bool, Time> back_off(const WorkloadState& w, const WorkloadState& spec) {
+std::pair<bool, Time> back_off(const WorkloadState& w, const OptionPlace* place) {
   bool closed = false;
-  Time until;
-  for (const WorkloadState* one : {&w, &spec}) {
+  Time until = place == nullptr ? Time::never() : place->not_before;
+  for (const WorkloadState* one : {&w, place == nullptr ? &w : place->parent}) {
     if (const auto* r = one->find(ConditionType::requeued)) closed = closed || r->is_false();
     if (one->has_requeue_state && (!until.is_set() || until < one->requeue_at)) until = one->requeue_at;
   }
@@ -220,7 +220,7 @@ bool is_told(const WorkloadInfo& told, const WorkloadState& w, const Catalog& ca
   const WorkloadState& spec = *place.parent;
   return told.option != nullptr && *told.option == place.info && (told.allowed == place.allowed || *told.allowed == *place.allowed) &&
          told.local_queue == spec.queue_name && told.priority == spec.effective_priority(catalog.settings) &&
-         told.queue_time == spec.queue_time(catalog.settings) && std::pair(told.requeued_false, told.requeue_at) == back_off(w, spec);
+         told.queue_time == spec.queue_time(catalog.settings) && std::pair(told.requeued_false, told.requeue_at) == back_off(w, &place);
 }
 
 std::vector<ResourceRequest> countable_requests(const std::vector<ResourceRequest>& requests, const Settings& settings, bool covers_pods) {
@@ -327,7 +327,7 @@ std::shared_ptr<const WorkloadInfo> make_info(const WorkloadState& w, const Cata
     info->failed_checks |= c.state == CheckState::retry || c.state == CheckState::rejected;
     if (c.state == CheckState::ready) info->ready_checks.push_back(c.name);
   }
-  std::tie(info->requeued_false, info->requeue_at) = back_off(w, spec);
+  std::tie(info->requeued_false, info->requeue_at) = back_off(w, place);
   if (const auto* q = w.find(ConditionType::quota_reserved)) {
     if (q->is_true()) {
       info->reserved_at = q->last_transition;

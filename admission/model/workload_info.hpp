@@ -61,6 +61,7 @@ struct OptionInfo {
   std::uint32_t rank = 0;           ///< Among the Options of the family; 0: the best.
   /// The Option that is admitted and that it would take the place of; what that one holds does not stand in its way (CA-51).
   WorkloadId running = no_workload;
+  CompactText running_uid, running_name;  ///< Of the same; it may hold quota in another tree.
   bool held = false;   ///< Quota is kept for the family, under the number of the Parent (CA-59).
   bool next = false;   ///< It is kept for this one, which is the next head of its queue (CA-35).
   bool gated = false;  ///< It must not preempt (CA-73).

@@ -675,6 +675,11 @@ void add_family(StateHash& h, const FamilyState& f) {
     h.add(r.since);
   }
   add_names(h, f.foreign);
+  if (f.migrated_at.is_set() || f.paused_until.is_set()) {
+    h.add(f.migrated_at);
+    h.add(f.undone);
+    h.add(f.paused_until);
+  }
   for (const auto& o : f.options) {
     h.add(std::string_view(o.name));
     h.add(o.phase);

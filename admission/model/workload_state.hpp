@@ -140,6 +140,10 @@ struct FamilyState {
   std::vector<RequestedOption> requested;
   std::vector<Symbol> foreign;  ///< Options whose name is that of somebody else's object; they have the hashed one (8691 §2.7).
   std::vector<OptionStatus> options;
+  // What was gained by a move and lost again soon is not tried again at once (8691 §6).
+  Time migrated_at;         ///< When it moved last in this cycle; never: it has not.
+  std::int32_t undone = 0;  ///< How many moves in a row came to nothing within `undone_within`.
+  Time paused_until;        ///< No move is tried before.
 };
 
 /// Parts of a Workload that this program writes, each of which may await the confirmation that the API server shows it.
@@ -299,6 +303,7 @@ struct OptionPlace {
   const WorkloadState* parent = nullptr;
   std::shared_ptr<const std::vector<Symbol>> allowed;
   OptionInfo info;
+  Time not_before;  ///< It is not tried before; never: it may be at any time.
 };
 /// The scheduler's form of a pending or reserving Workload. `replaced`: the slice that holds quota and that it is to replace. `place`: null
 /// where it is no Option.

@@ -577,9 +577,8 @@ void CohortTree::propose(const Outcome& o, const Context& c, Proposal& p, std::o
     return;
   }
   if (o.kind == Outcome::Kind::migrate) {
-    const WorkloadInfo& running = *tree_->find_reservation(w.option->running)->reservation->workload;
     WorkloadEvicted gone;
-    gone.workload = ref(running, a);
+    gone.workload = {a.copy(w.option->running_uid), w.namespace_.text(), a.copy(w.option->running_name)};
     gone.reason = "FlavorMigration";
     gone.message = p.message(migrated_message(w.uid));
     p.events.emplace_back(gone);

@@ -59,7 +59,8 @@ HINDSIGHT_STATE(FamilyFacts, option_of, parent_name, option_made, parent_marked,
 HINDSIGHT_STATE(OptionState, rejected, cause, message, gate_open, gate_since, passed_over)
 HINDSIGHT_STATE(RequestedOption, name, option, flavors, active, message, refused, since)
 HINDSIGHT_STATE(OptionStatus, name, flavors, phase, message, last_transition)
-HINDSIGHT_STATE(FamilyState, cycle_start, first_admitted, holds_itself, shown, migrating_to, hold, requested, foreign, options)
+HINDSIGHT_STATE(FamilyState, cycle_start, first_admitted, holds_itself, shown, migrating_to, hold, requested, foreign, options, migrated_at,
+                undone, paused_until)
 HINDSIGHT_STATE_OF_KINDS(WorkloadState,
                          (namespace_, name, uid, owner_uid, created, resource_version, generation, deleting, in_use_finalizer, job_made,
                           queue_name, pod_sets, priority, priority_class_kind, priority_class, active, max_exec_seconds, admission_gated_by,

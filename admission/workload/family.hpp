@@ -42,6 +42,11 @@ enum class FamilyRole : std::uint8_t {
   refused,  ///< It would be a Parent, but such a Workload cannot be one (CA-95).
 };
 
+/// A move that a family begins anew within this time of has come to nothing (8691 §6).
+inline constexpr Duration move_undone_within = Duration::seconds(600);
+/// How long the next move waits then, at first and at most; it doubles with each.
+inline constexpr Duration first_pause_of_moves = Duration::seconds(60), last_pause_of_moves = Duration::seconds(3600);
+
 /// Families whose Parents name the same owner; more of them are not formed. Each step looks at all of them.
 inline constexpr std::size_t families_of_one_owner_max = 256;
 

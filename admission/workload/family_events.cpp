@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "admission/workload/workload_parent.hpp"
+#include "vocabulary/saturated.hpp"
 
 namespace hindsight::admission {
 
@@ -53,6 +54,25 @@ void WorkloadParent::take_over(WorkloadState& to, const WorkloadState& from) {
   }
 }
 
+namespace {
+
+/// A family that begins anew soon after it moved gained nothing by the move, and its job was restarted for it: the next one waits, twice as
+/// long each time.
+void note_undone_move(FamilyState& f, Time now) {
+  if (f.migrated_at.is_set() && now < f.migrated_at + move_undone_within) {
+    std::int64_t seconds = first_pause_of_moves.micros / 1'000'000;
+    for (std::int32_t i = 0; i < f.undone && seconds < last_pause_of_moves.micros / 1'000'000; ++i) seconds *= 2;
+    f.paused_until = now + std::min(Duration::seconds(seconds), last_pause_of_moves);
+    f.undone = saturated_add(f.undone, 1);
+  } else if (f.paused_until.is_set() && now >= f.paused_until + move_undone_within) {
+    f.undone = 0;
+    f.paused_until = Time::never();
+  }
+  f.migrated_at = Time::never();
+}
+
+}  // namespace
+
 /// True: the event was about a family, and is done.
 bool WorkloadParent::apply_family(const Event& e, std::size_t index, const Context& c) {
   WorkloadState& w = workloads_[index];
@@ -89,6 +109,7 @@ bool WorkloadParent::apply_family(const Event& e, std::size_t index, const Conte
     w.await(Section::options);
   } else if (std::holds_alternative<FamilyReset>(e)) {
     if (!w.family) return true;
+    note_undone_move(*w.family, c.now);
     w.family->cycle_start = c.now;
     w.family->first_admitted = Time::never();
     w.family->migrating_to = CompactText();
@@ -147,6 +168,7 @@ bool WorkloadParent::apply_family(const Event& e, std::size_t index, const Conte
     const WorkloadState* option = find(shown->option.uid);
     if (!w.family || w.finished() || option == nullptr || !option->reserved() || !option->admitted()) return true;
     show_admission(w, *option, c);
+    if (w.family->paused_until > c.now) options_of(w, [&](WorkloadState& o) { o.resolve_since = c.sequence; });  // they say so
   } else if (const auto* started = std::get_if<MigrationStarted>(&e)) {
     WorkloadState* parent = find(started->parent.uid);
     if (parent == nullptr || !parent->family) return true;
@@ -182,6 +204,7 @@ void WorkloadParent::show_admission(WorkloadState& parent, const WorkloadState& 
   family.shown = option.uid;
   family.holds_itself = false;
   if (!anew) return;
+  if (family.migrating_to == option.uid) family.migrated_at = c.now;
   family.migrating_to = CompactText();
   family.hold.reset();
   if (!family.first_admitted.is_set()) family.first_admitted = c.now;

@@ -130,8 +130,12 @@ OptionPlace WorkloadParent::option_place(const Family& f, std::size_t rank) cons
   out.info.next = out.info.held && chosen;
   out.info.gated = !option_state(w).gate_open || (w.family_facts && w.family_facts->closed_gate);
   out.info.waits = is_stopping(f);
-  if (f.running != Family::none && f.members[rank] != f.running && !workloads_[f.running].evicted())
+  if (f.running != Family::none && f.members[rank] != f.running && !workloads_[f.running].evicted()) {
     out.info.running = workloads_[f.running].id;
+    out.info.running_uid = workloads_[f.running].uid;
+    out.info.running_name = workloads_[f.running].name;
+    out.not_before = parent.family->paused_until;
+  }
   return out;
 }
 

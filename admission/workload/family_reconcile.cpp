@@ -95,7 +95,8 @@ bool WorkloadParent::reconcile_families(const Context& c, Proposal& p) const {
 /// Its Parent is about to be one, as where a log begins beside families that are there.
 bool WorkloadParent::is_awaited(const WorkloadState& option, const Catalog& catalog) const {
   return std::any_of(workloads_.begin(), workloads_.end(), [&](const WorkloadState& w) {
-    return w.uid == option.option_of() && w.namespace_ == option.namespace_ && role_of(position_of(w), catalog) == FamilyRole::parent;
+    return w.uid == option.option_of() && w.namespace_ == option.namespace_ && !w.deleting && !w.removal_pending &&
+           role_of(position_of(w), catalog) == FamilyRole::parent;
   });
 }
 
@@ -210,8 +211,9 @@ bool WorkloadParent::follow_eviction(const Family& f, Proposal& p) const {
 bool WorkloadParent::admit_ready(const Family& f, const Context& c, Proposal& p) const {
   const WorkloadState& parent = workloads_[f.parent];
   const WorkloadState* running = f.running == Family::none ? nullptr : &workloads_[f.running];
-  if (is_stopping(f)) return false;
-  if (running != nullptr) {
+  const bool goes = running != nullptr && !running->evicted() && !(parent.reserved() && parent.evicted());
+  const bool unwritten = !parent.reserved() && parent.waits_for(Section::admission);  // see is_stopping
+  if (goes && !unwritten) {
     const bool shown = parent.family->shown == running->uid && parent.reserved() && parent.admission && running->admission &&
                        parent.admission->pod_sets == running->admission->pod_sets &&
                        parent.admission->cluster_queue == running->admission->cluster_queue;
@@ -221,6 +223,7 @@ bool WorkloadParent::admit_ready(const Family& f, const Context& c, Proposal& p)
       return true;
     }
   }
+  if (is_stopping(f)) return false;
   for (std::size_t rank = 0; rank < f.members.size(); ++rank) {
     if (f.members[rank] == Family::none || f.members[rank] == f.running) continue;
     const WorkloadState& w = workloads_[f.members[rank]];
@@ -477,14 +480,18 @@ void WorkloadParent::give_right(const Family& f, const Context& c, Proposal& p) 
   const auto change = [&](const WorkloadState& w, bool open, bool unused) {
     p.events.emplace_back(PreemptionGateChanged{ref(w, *p.arena), ref(parent, *p.arena), open, unused});
   };
+  // An upgrade that may not preempt has no use for the right (CA-146).
+  const bool upgrades_only = f.running != Family::none && !workloads_[f.running].evicted();
+  const bool may_not = upgrades_only && f.queue->concurrent.upgrades == UpgradeFungibility::no_preemption;
   for (const std::size_t member : f.members) {
     if (member == Family::none || !option_state(workloads_[member]).gate_open) continue;
     const WorkloadState& w = workloads_[member];
-    if (w.finished() || !w.active || w.admitted()) return change(w, false, false);
+    if (w.finished() || !w.active || w.admitted() || (may_not && !w.reserved())) return change(w, false, false);
     const bool over = time_limit.micros > 0 && !w.reserved() && c.now >= w.option->gate_since + time_limit;
     if (over) change(w, false, true);
     return;  // it has the right
   }
+  if (may_not) return;
   std::size_t first = Family::none;
   std::size_t second = Family::none;  // had its time, and is asked again when nobody else is
   for (std::size_t rank = 0; rank < f.members.size(); ++rank) {

@@ -48,7 +48,8 @@ std::string option_object_name(const WorkloadState& parent, const OptionSpec& sp
 
 namespace {
 
-/// The flavors of the slice that it is to replace, as long as that one holds quota: a job grows where it runs (CA-95). Empty: there is none.
+/// The flavors of the slice that it is to replace, as long as that one holds quota: a job grows where it runs (CA-95). Empty: there is
+/// none.
 std::vector<Symbol> pinned_to(std::span<const WorkloadState> all, const WorkloadState& slice) {
   if (!slice.elastic || slice.replacement_for.empty() || slice.admitted()) return {};
   for (const auto& other : all)

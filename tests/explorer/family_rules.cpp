@@ -4,6 +4,7 @@
 
 #include "admission/domain/domain.hpp"
 #include "admission/model/option_name.hpp"
+#include "admission/model/slices.hpp"
 #include "admission/queue/cluster_queue.hpp"
 #include "tests/explorer/holdings.hpp"
 
@@ -53,9 +54,11 @@ struct Wanted {
 };
 
 /// By rank (CA-3, CA-4, CA-8, CA-31).
-std::vector<Wanted> wanted_options(const QueueConfig& queue, const WorkloadState& parent, const Catalog& catalog) {
+std::vector<Wanted> wanted_options(const QueueConfig& queue, const WorkloadState& parent, const std::vector<Symbol>& pinned,
+                                   const Catalog& catalog) {
   std::vector<Wanted> out;
   const auto allowed = [&](const Symbol& flavor) {
+    if (!pinned.empty() && std::ranges::find(pinned, flavor) == pinned.end()) return false;
     if (!parent.family_facts || !parent.family_facts->constrained) return true;
     return std::ranges::find(parent.family_facts->allowed, flavor) != parent.family_facts->allowed.end();
   };
@@ -88,6 +91,16 @@ bool keeps(const QueueConfig& queue, const std::vector<Wanted>& options, std::si
   return options[rank].positions <= positions_of(queue, {queue.concurrent.target});
 }
 
+/// A slice that is to replace one that runs is tried where that one runs (CA-95). Empty: anywhere.
+std::vector<Symbol> pinned_to(const WorkloadParent& entity, const WorkloadState& slice) {
+  if (!slice.elastic || slice.admitted()) return {};
+  for (const auto& other : entity.workloads())
+    if (admission::is_slice(other) && admission::is_live(other) && other.reserved() && !slice.replacement_for.empty() &&
+        admission::names(slice, other))
+      return assigned_to(other);
+  return {};
+}
+
 /// A family as it is to be by its queue.
 struct Family {
   const WorkloadState* parent = nullptr;
@@ -104,7 +117,7 @@ Family family_of(const WorkloadParent& entity, const WorkloadState& parent, cons
   Family f;
   f.parent = &parent;
   if (const auto* local = catalog.local_queue(parent.namespace_, parent.queue_name)) f.queue = catalog.queue(local->cluster_queue);
-  if (f.queue != nullptr && f.queue->concurrent.enabled) f.options = wanted_options(*f.queue, parent, catalog);
+  if (f.queue != nullptr && f.queue->concurrent.enabled) f.options = wanted_options(*f.queue, parent, pinned_to(entity, parent), catalog);
   f.members.resize(f.options.size());
   for (const auto& w : entity.workloads()) {
     if (parent_of(entity, w) != &parent) continue;
@@ -211,6 +224,7 @@ Symbol family_queue_of(const WorkloadParent& entity, const WorkloadState& w, con
   if (!entity.admission_gate(*parent, catalog).empty()) return {};
   if (catalog.local_queue(parent->namespace_, parent->queue_name)->stop_policy != StopPolicy::none) return {};
   if (w.waits_for(admission::Section::admission)) return {};  // what it had is not written as gone
+  if (entity.withheld(static_cast<std::size_t>(parent - entity.workloads().data()), state.domain().context())) return {};  // CA-95
   const auto rank = static_cast<std::size_t>(at - f.members.begin());
   for (std::size_t better = 0; better < rank; ++better)
     if (f.members[better] == nullptr && is_on_its_way(f, better)) return {};
@@ -452,7 +466,8 @@ std::string FamilyRules::check_rest(const StateView& state) {
     const bool shows = parent.reserved() && parent.admitted() && !parent.evicted();
     if (shows && !family.holds_itself && (f.admitted == nullptr || f.admitted->uid != family.shown))
       return who + "it is admitted, and shows no Option that is";
-    if (f.admitted != nullptr && !f.admitted->evicted() && !shows)
+    const bool unwritten = !parent.reserved() && parent.waits_for(admission::Section::admission);  // that it had another admission ended
+    if (f.admitted != nullptr && !f.admitted->evicted() && !shows && !unwritten)
       return who + name_of(*f.admitted) + " is admitted, and its Parent is not";
     if (f.admitted != nullptr && f.admitted->evicted() && parent.reserved() && !parent.evicted())
       return who + name_of(*f.admitted) + " is evicted, and its Parent is not (CA-61)";

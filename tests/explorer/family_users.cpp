@@ -368,7 +368,8 @@ bool FamilyUsers::end_stops() {
       return true;
     }
   for (auto& [uid, w] : server_.workloads)
-    if (w.job_uid.empty() && (w.option_of.empty() || !w.gated) && !w.status.is_true(ConditionType::finished) && end_eviction(w)) return true;
+    if (w.job_uid.empty() && (w.option_of.empty() || !w.gated) && !w.status.is_true(ConditionType::finished) && end_eviction(w))
+      return true;
   return false;
 }
 
