@@ -371,9 +371,10 @@ bool WorkloadState::observe(const WorkloadObserved& o, std::uint64_t sequence) {
     if (std::none_of(o.conditions.begin(), o.conditions.end(), [&](const ConditionFacts& c) { return c.type == type; }))
       unconfirmed &= ~bit(type);
   }
-  // What was decided after it wins: that there is no reservation is not written, and a write that was thought refused shows one.
+  // What was decided after it wins: that there is no reservation is not written, and a write that was thought refused shows one. Of others
+  // than Options a record goes on to mean what it meant before there were any.
   const auto* reserved_now = find(ConditionType::quota_reserved);
-  if (o.has_admission && !admission && waits_for(ConditionType::quota_reserved) && reserved_now != nullptr && reserved_now->is_false())
+  if (is_made_as_option() && o.has_admission && !admission && waits_for(ConditionType::quota_reserved) && reserved_now != nullptr && reserved_now->is_false())
     await(Section::admission);
   const bool admission_same = o.has_admission == admission.has_value() && (!o.has_admission || same(*admission, o));
   if (admission_same) {

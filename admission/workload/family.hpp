@@ -58,7 +58,7 @@ class FamilyTable {
   void forget() { known_ = false; }
 
   /// Position of the Parent of an Option, if it is one; of a Parent its own; Family::none: it belongs to no family.
-  [[nodiscard]] std::size_t parent_of(std::span<const WorkloadState> all, std::size_t index) { return find(all, index).family.parent; }
+  [[nodiscard]] std::size_t parent_of(std::span<const WorkloadState> all, std::size_t index);
   /// `parent`: position of a Parent. What is returned is of the state as it is now, and holds until the next call.
   [[nodiscard]] const Family& family(std::span<const WorkloadState> all, std::size_t parent, const Context& c);
   [[nodiscard]] std::size_t size(std::span<const WorkloadState> all);
@@ -71,12 +71,12 @@ class FamilyTable {
     std::vector<Symbol> pinned;    ///< Flavors of the slice that the Parent is to replace.
     bool resolved = false;
   };
-  Entry& find(std::span<const WorkloadState> all, std::size_t index);
   void find_all(std::span<const WorkloadState> all);
   static void tell_members_apart(Entry& entry, std::span<const WorkloadState> all, const Context& c);
 
   bool known_ = false;
-  std::vector<Entry> entries_;           ///< The first one is that of those who belong to none.
+  static constexpr std::uint32_t no_family = ~std::uint32_t{0};
+  std::vector<Entry> entries_;
   std::vector<std::uint32_t> entry_of_;  ///< Parallel to the Workloads.
 };
 

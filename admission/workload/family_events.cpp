@@ -168,7 +168,6 @@ bool WorkloadParent::apply_family(const Event& e, std::size_t index, const Conte
     const WorkloadState* option = find(shown->option.uid);
     if (!w.family || w.finished() || option == nullptr || !option->reserved() || !option->admitted()) return true;
     show_admission(w, *option, c);
-    if (w.family->paused_until > c.now) options_of(w, [&](WorkloadState& o) { o.resolve_since = c.sequence; });  // they say so
   } else if (const auto* started = std::get_if<MigrationStarted>(&e)) {
     WorkloadState* parent = find(started->parent.uid);
     if (parent == nullptr || !parent->family) return true;

@@ -111,7 +111,7 @@ bool WorkloadParent::option_may_wait(const Family& f, std::size_t rank, const Co
   return !held_back(f, rank).has_value();
 }
 
-OptionPlace WorkloadParent::option_place(const Family& f, std::size_t rank) const {
+OptionPlace WorkloadParent::option_place(const Family& f, std::size_t rank, const Context& c) const {
   const WorkloadState& parent = workloads_[f.parent];
   const WorkloadState& w = workloads_[f.members[rank]];
   OptionPlace out;
@@ -134,7 +134,7 @@ OptionPlace WorkloadParent::option_place(const Family& f, std::size_t rank) cons
     out.info.running = workloads_[f.running].id;
     out.info.running_uid = workloads_[f.running].uid;
     out.info.running_name = workloads_[f.running].name;
-    out.not_before = parent.family->paused_until;
+    if (parent.family->paused_until > c.now) out.not_before = parent.family->paused_until;
   }
   return out;
 }

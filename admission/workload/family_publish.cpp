@@ -76,7 +76,7 @@ void WorkloadParent::publish_family(std::size_t parent, const Context& c, Outbox
     const Placement& at = placements_[member];
     Publish how;
     if (at.kind != Placement::Kind::none) {
-      const OptionPlace place = option_place(f, rank);
+      const OptionPlace place = option_place(f, rank, c);
       const bool beside = at.kind == Placement::Kind::reserving && counts_beside(f, rank);
       how.touched = beside != at.beside || !is_told(*at.info, workloads_[member], *c.catalog, place) ||
                     (workloads_[member].elastic && !is_told_as_slice(member, place, chain, c));

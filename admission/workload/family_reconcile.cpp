@@ -129,6 +129,7 @@ void WorkloadParent::reconcile_family(const Family& f, const Context& c, Proposa
   keep_members(f, c, p);
   if (said()) return;
   give_right(f, c, p);
+  tell_pause(f, c, p);
   tell_why_it_waits(f, p);
   mirror_to_running(f, p);
 }
@@ -516,6 +517,26 @@ void WorkloadParent::give_right(const Family& f, const Context& c, Proposal& p) 
 
 // ---- what the Parent shows, and what it says for all --------------------------------------------------------------------------
 
+/// Why better Options rest after a move that came to nothing, and that they are tried again.
+void WorkloadParent::tell_pause(const Family& f, const Context& c, Proposal& p) const {
+  constexpr std::string_view rests = "Moving to this variant is not tried before ";
+  for (std::size_t rank = 0; rank < f.members.size() && !p.full(); ++rank) {
+    const std::size_t member = f.members[rank];
+    if (member == Family::none || placements_[member].kind != Placement::Kind::pending) continue;
+    const Time until = option_place(f, rank, c).not_before;
+    const auto* now = workloads_[member].find(ConditionType::quota_reserved);
+    const std::string_view told = now == nullptr ? std::string_view() : std::string_view(now->message);
+    std::string message;
+    if (until.is_set())
+      message = std::string(rests) + format_rfc3339(until) + ", for what the last move gained was lost within 10 minutes";
+    else if (told.starts_with(rests))
+      message = "Workload is pending evaluation in the scheduling queue";
+    if (message.empty() || told == message) continue;
+    p.events.emplace_back(ConditionChanged{ref(workloads_[member], *p.arena), ConditionType::quota_reserved, ConditionStatus::false_,
+                                           "PendingEvaluation", p.message(message), false});
+  }
+}
+
 /// CA-106
 void WorkloadParent::tell_why_it_waits(const Family& f, Proposal& p) const {
   const WorkloadState& parent = workloads_[f.parent];
@@ -595,6 +616,7 @@ Time WorkloadParent::family_due(const Family& f, const Context& c) const {
   const auto consider = [&](Time t) {
     if (t > c.now && (!due.is_set() || t < due)) due = t;
   };
+  if (f.running != Family::none) consider(family.paused_until);
   for (std::size_t rank = 0; rank < f.members.size(); ++rank) {
     const OptionSpec& spec = f.specs[rank];
     const std::size_t member = f.members[rank];

@@ -60,8 +60,10 @@ std::vector<Symbol> pinned_to(std::span<const WorkloadState> all, const Workload
 }  // namespace
 
 void FamilyTable::find_all(std::span<const WorkloadState> all) {
-  entries_.assign(1, {});
-  entry_of_.assign(all.size(), 0);
+  known_ = true;
+  entries_.clear();
+  entry_of_.assign(all.size(), no_family);
+  entries_.reserve(static_cast<std::size_t>(std::count_if(all.begin(), all.end(), [](const auto& w) { return w.family.has_value(); })));
   std::unordered_map<std::string_view, std::uint32_t> by_uid;
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (!all[i].family) continue;
@@ -76,17 +78,16 @@ void FamilyTable::find_all(std::span<const WorkloadState> all) {
     entry_of_[i] = it->second;
     entries_[it->second].family.options.push_back(i);
   }
-  known_ = true;
 }
 
-FamilyTable::Entry& FamilyTable::find(std::span<const WorkloadState> all, std::size_t index) {
+std::size_t FamilyTable::parent_of(std::span<const WorkloadState> all, std::size_t index) {
   if (!known_ || entry_of_.size() != all.size()) find_all(all);
-  return entries_[entry_of_[index]];
+  return entry_of_[index] == no_family ? Family::none : entries_[entry_of_[index]].family.parent;
 }
 
 std::size_t FamilyTable::size(std::span<const WorkloadState> all) {
   if (!known_ || entry_of_.size() != all.size()) find_all(all);
-  return entries_.size() - 1;
+  return entries_.size();
 }
 
 void FamilyTable::tell_members_apart(Entry& entry, std::span<const WorkloadState> all, const Context& c) {
@@ -119,7 +120,8 @@ void FamilyTable::tell_members_apart(Entry& entry, std::span<const WorkloadState
 }
 
 const Family& FamilyTable::family(std::span<const WorkloadState> all, std::size_t parent, const Context& c) {
-  Entry& entry = find(all, parent);
+  if (!known_ || entry_of_.size() != all.size()) find_all(all);
+  Entry& entry = entries_[entry_of_[parent]];
   Family& f = entry.family;
   const Symbol queue = cluster_queue_of(all[f.parent], *c.catalog);
   f.queue = c.catalog->queue(queue);

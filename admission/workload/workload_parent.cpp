@@ -519,11 +519,19 @@ void WorkloadParent::apply_quarantine(const msg::Quarantined& m, const Context& 
   publish_all({.repush = true}, c, out);
 }
 
+/// For one more Workload. A family has five of half a kilobyte, and there are tens of thousands of families: no room is kept beside them.
+void WorkloadParent::make_room() {
+  const std::size_t more = workloads_.size() + 1 + workloads_.size() / 4;
+  if (workloads_.size() == workloads_.capacity()) workloads_.reserve(workloads_.size() < 16 ? workloads_.size() + 1 : more);
+  if (placements_.size() == placements_.capacity()) placements_.reserve(workloads_.capacity());
+}
+
 void WorkloadParent::apply_workload(const WorkloadObserved& o, WorkloadId id, const Context& c, Outbox& out) {
   std::size_t index = 0;
   while (index < workloads_.size() && workloads_[index].id != id) ++index;
   const bool first = index == workloads_.size();
   if (first) {
+    make_room();
     workloads_.emplace_back();
     workloads_.back().id = id;
     placements_.emplace_back();
@@ -596,6 +604,7 @@ void WorkloadParent::disown_foreign(const Context& c, Outbox& out) {
 
 void WorkloadParent::adopt_workload(WorkloadState workload, const Context& c, Outbox& out) {
   forget_families();
+  make_room();
   workloads_.push_back(std::move(workload));
   placements_.emplace_back();
   publish(workloads_.size() - 1, {.repush = true, .force = false, .touched = true}, c, out);
@@ -703,7 +712,7 @@ void WorkloadParent::publish(std::size_t index, Publish how, const Context& c, O
   if (moved || how.touched || how.repush || how.force || at.admitted != w.admitted()) {
     const WorkloadState* replaced = replaced_by(index, c, known.chain);
     std::optional<OptionPlace> place;
-    if (rank != Family::none) place = option_place(*family, rank);
+    if (rank != Family::none) place = option_place(*family, rank, c);
     if (role == FamilyRole::option && rank == Family::none) {  // none of its Options any more, but what it holds is the family's
       const WorkloadState& parent = workloads_[family->parent];
       place.emplace();

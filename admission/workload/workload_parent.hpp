@@ -145,6 +145,7 @@ class WorkloadParent final : public Entity {
   void read_whole(const JobObserved& o);
   void apply_quarantine(const msg::Quarantined& m, const Context& c, Outbox& out);
   void apply_workload(const WorkloadObserved& o, WorkloadId id, const Context& c, Outbox& out);
+  void make_room();
   void apply_pod(const PodObserved& o, Outbox& out);
   void apply_pod_gone(std::string_view uid, Outbox& out);
   void hand_over_pods(const msg::HandOverPods& m, Outbox& out);
@@ -223,7 +224,7 @@ class WorkloadParent final : public Entity {
   [[nodiscard]] std::optional<HeldBack> held_back(const Family& f, std::size_t rank) const;
   [[nodiscard]] bool is_on_its_way(const Family& f, std::size_t rank, const Settings& settings) const;
   [[nodiscard]] bool option_may_wait(const Family& f, std::size_t rank, const Context& c) const;
-  [[nodiscard]] OptionPlace option_place(const Family& f, std::size_t rank) const;
+  [[nodiscard]] OptionPlace option_place(const Family& f, std::size_t rank, const Context& c) const;
   [[nodiscard]] bool counts_beside(const Family& f, std::size_t rank) const;
   [[nodiscard]] std::shared_ptr<const Reservation> hold_of(const Family& f, const Catalog& catalog) const;
   /// Whose family a message is about.
@@ -265,6 +266,7 @@ class WorkloadParent final : public Entity {
   [[nodiscard]] Wanted wanted_of(const Family& f, std::size_t rank, Time now) const;
   [[nodiscard]] std::string text_of(const Wanted& wanted, const Family& f, std::size_t rank) const;
   void give_right(const Family& f, const Context& c, Proposal& p) const;
+  void tell_pause(const Family& f, const Context& c, Proposal& p) const;
   void tell_why_it_waits(const Family& f, Proposal& p) const;
   void mirror_to_running(const Family& f, Proposal& p) const;
   void reconcile_parent(std::size_t index, const Context& c, Proposal& p) const;

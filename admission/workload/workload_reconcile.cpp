@@ -491,10 +491,6 @@ bool WorkloadParent::resolve_pending(const WorkloadState& w, const Placement& at
   } else if (const auto held = held_back_now(w, c)) {
     reason = held->reason;
     message = held->message;
-  } else if (at.info != nullptr && at.info->option != nullptr && at.info->option->running != no_workload && at.info->requeue_at > c.now) {
-    reason = "PendingEvaluation";
-    message = "Moving to this variant is not tried before " + format_rfc3339(at.info->requeue_at) +
-              ", for what the last move gained was lost within 10 minutes";
   } else if (lq == nullptr) {
     reason = "Misconfigured";
     message = "LocalQueue " + lq_name + " doesn't exist";

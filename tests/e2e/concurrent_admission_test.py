@@ -503,20 +503,27 @@ class ConcurrentAdmissionTest(Fixture):
         self.kubectl("annotate", "job", "held", SCHEDULING + "-")
         self.until_row("held", res="P", od="A")
 
-    def test_13_elastic_jobs_are_refused(self):
-        """CA-95: by the webhook, and one that is there already by its condition."""
-        elastic = [job(name, "elastic", annotations={"kueue.x-k8s.io/elastic-job": "true"}) for name in ("before", "after")]
-        self.apply(*queue("elastic", {"res": 0}), elastic[0])
-        self.until(lambda: self.condition("before")["reason"] == "ExceedsMaxQuota", "it waits")
-        self.patch(QUEUES, "elastic", {"spec": policy("RemoveLower")})
-        self.until(lambda: self.condition("before")["reason"] == "Misconfigured", "it is refused")
-        self.assertEqual(self.condition("before")["message"], "elastic jobs are not supported with concurrent admission")
-        self.assertEqual(self.family("before").options, {})
+    def test_13_elastic_jobs_grow_where_they_run(self):
+        """CA-95, EJ-45, EJ-55: the new slice is a family on the flavor of the old one, and takes its place at once."""
+        elastic = job("grows", "elastic", cpu="1", annotations={"kueue.x-k8s.io/elastic-job": "true"})
+        elastic["spec"].pop("completions", None)
+        self.apply(*queue("elastic", {"res": 0, "od": 4}, **policy("RemoveLower")), elastic)
+        self.until_usage("elastic", od=1)
 
-        def refused():
-            said = self.kubectl("create", "-f", "-", input=json.dumps(elastic[1]), check=False)
-            self.assertIn('elastic job is not supported in ClusterQueue "elastic", which has concurrent admission', said)
-        eventually(refused)
+        def resize(pods):
+            self.kubectl("patch", "job", "grows", "--type=merge", "-p", json.dumps({"spec": {"parallelism": pods}}))
+
+        def slices():
+            return sorted((is_true(w, "Finished"), w["spec"]["podSets"][0]["count"]) for w in self.items(WORKLOADS)
+                          if any((o["kind"], o["name"]) == ("Job", "grows") for o in w["metadata"].get("ownerReferences", [])))
+        resize(3)
+        self.until(lambda: slices() == [(False, 3), (True, 1)], "the new slice runs, the old one has ended")
+        self.until_usage("elastic", od=3)
+        resize(2)
+        self.until_usage("elastic", od=2)
+        self.assertEqual(slices(), [(False, 2), (True, 1)], "it is made smaller in place")
+        self.patch(QUEUES, "elastic", {"spec": {"resourceGroups": groups(res=4, od=4)}})
+        self.until_usage("elastic", res=2)
 
     def test_14_priority_and_queue_reach_the_options(self):
         """CA-122, CA-123."""
