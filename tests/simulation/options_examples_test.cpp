@@ -432,24 +432,6 @@ TEST(OptionExamples, E9NobodyPreemptsBeforeABetterOneWasLookedAt) {
   EXPECT_FALSE(m.suspended("vs"));
 }
 
-/// Names of those that a cycle looked at, in their order, from a second on; each once.
-Lines looked_at(const Played& p, std::int64_t from) {
-  Lines out;
-  const auto note = [&](Text name) {
-    const std::string plain = p.end().plain(std::string(name));
-    if (std::find(out.begin(), out.end(), plain) == out.end()) out.push_back(plain);
-  };
-  each_record(*p.log, [&](const RecordView& record) {
-    const auto* d = std::get_if<Decisions>(&record.body);
-    if (d == nullptr || record.envelope.time < connectors::simulated::virtual_start + Duration::seconds(from)) return;
-    for (const Event& e : d->events) {
-      if (const auto* r = std::get_if<EntryRequeued>(&e)) note(r->workload.name);
-      if (const auto* r = std::get_if<QuotaReserved>(&e)) note(r->workload.name);
-    }
-  });
-  return out;
-}
-
 // CA-33, CA-34, CA-36, CA-38
 TEST(OptionExamples, E10FamiliesStandInLineAsBlocks) {
   for (int shift = 0; shift < 6; ++shift) {  // other uids each time
