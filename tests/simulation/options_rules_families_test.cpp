@@ -58,7 +58,7 @@ TEST(FamilyRules, AParentIsMarkedBeforeItsFirstOptionExists) {
   expect_sound(p);
 }
 
-// CA-2: for twenty seconds the Parent is not marked, and for another twenty it has no Options; there is room for it all the time
+// CA-2, CA-144: for twenty seconds the Parent is not marked, and for another twenty it has no Options; there is room for it all the time
 TEST(FamilyRules, AParentWithoutOptionsIsNotInTheQueue) {
   Story s(remove_lower, {{"res", 4}, {"spot", 4}});
   s.job("j");
@@ -98,7 +98,7 @@ TEST(FamilyRules, AParentWithoutOptionsIsNotInTheQueue) {
   for (const auto& name : tried) EXPECT_NE(name.find("-option-"), std::string::npos) << name;
 }
 
-// CA-3: in the order of the queue, and whether or not it could ever fit
+// CA-3, CA-144: in the order of the queue, and whether or not it could ever fit
 TEST(FamilyRules, EachFlavorGetsAnOption) {
   Story s(remove_lower, {{"z", 0}, {"m", 1}, {"a", 8}, {"b", 8}});
   s.pinned("j", "b", "4");
@@ -118,7 +118,7 @@ TEST(FamilyRules, EachFlavorGetsAnOption) {
   expect_sound(p);
 }
 
-// CA-4: exactly those that are written down, and nothing outside of them
+// CA-4, CA-144: exactly those that are written down, and nothing outside of them
 TEST(FamilyRules, ExplicitOptionsAreAllThereIs) {
   Story s(
       "concurrentAdmission: {onSuccess: RemoveLower, explicitOptions: [{name: large, allowedResourceFlavors: [b, a]}, {name: small, "

@@ -129,7 +129,7 @@ TEST(LifeRules, RetentionIsAboutParents) {
   EXPECT_EQ(p.at(305).all("Workload").size(), 0U);
 }
 
-// CA-114: a new flavor is for all families: those that wait use it at once, those that run by their policy
+// CA-114, CA-144: a new flavor is for all families: those that wait use it at once, those that run by their policy
 TEST(LifeRules, ANewFlavorIsForAllFamilies) {
   Story s(remove_lower, {{"res", 0}, {"od", 4}});
   s.flavor("new").job("runs").at(1).runs("runs").job("waits").at(10).quota({{"res", 0}, {"od", 4}, {"new", 4}}).at(20);
@@ -149,7 +149,7 @@ TEST(LifeRules, ANewFlavorIsForAllFamilies) {
   expect_sound(q);
 }
 
-// CA-115: of a flavor that nobody runs on only the Option goes; it is told, and nobody is stopped
+// CA-115, CA-144: of a flavor that nobody runs on only the Option goes; it is told, and nobody is stopped
 TEST(LifeRules, AFlavorThatNobodyUsesGoesQuietly) {
   Story s(remove_lower, {{"res", 4}, {"od", 4}, {"spot", 0}},
           "admissionChecksStrategy: {admissionChecks: [{name: cap, onFlavors: [res]}]}");
@@ -271,14 +271,8 @@ TEST(LifeRules, TheFlavorsOfAnExplicitOptionChange) {
   for (const bool keeps : {true, false}) {
     Story s("", {{"res", 0}, {"od", 4}, {"spot", 0}});
     s.queue("cq", explicit_options({option("best", "res"), option("rest", "'od', 'spot'")}), {group({{"res", 0}, {"od", 4}, {"spot", 0}})});
-    s.job("j")
-        .at(1)
-        .runs("j")
-        .at(10)
-        .policy(explicit_options({option("best", "res"), option("rest", keeps ? "od" : "spot")}))
-        .at(20)
-        .stops("j");
-    if (keeps) s.runs("j");
+    s.job("j").at(1).runs("j").at(10).policy(explicit_options({option("best", "res"), option("rest", keeps ? "od" : "spot")})).at(20);
+    if (!keeps) s.stops("j");
     s.at(21);
     const auto p = s.play();
     EXPECT_EQ(p.at(1).row("j"), "P/A");

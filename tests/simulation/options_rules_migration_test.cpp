@@ -100,7 +100,7 @@ TEST(MigrationRules, OfTwoThatAreReadyAtOnceTheBetterOneIsAdmitted) {
   }
 }
 
-// CA-44: the steps of a migration in their order; the better Option holds nothing as long as the other one does
+// CA-44, CA-144: the steps of a migration in their order; the better Option holds nothing as long as the other one does
 TEST(MigrationRules, TheStepsOfAMigration) {
   Story s = moving();
   s.at(104).at(105).stops("j").at(106);

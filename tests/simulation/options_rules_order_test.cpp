@@ -73,10 +73,10 @@ TEST(OrderRules, AnOptionThatIsMadeLateStandsBesideItsSibling) {
     Story s(remove_lower, {{"res", 0}, {"spot", 0}}, on_hold);
     s.job("f1").at(2).job("f2", "5").at(4).job("f3", "6").at(20).patch("Job", "f1", "{metadata: {labels: {seen: again}}}");
     s.at(60).patch("ClusterQueue", "cq", "{spec: {stopPolicy: None}}").at(61);
-    const std::string name = s.name_of("f1") + "-option-" + late;
     MortalPlane plane(s.scenario(), s.configuration());
     plane.on_write = [&](const connectors::Write& write, Time now) -> std::optional<connectors::WriteAnswer> {
-      if (write.verb != connectors::Write::Verb::create || write.body.find(name) == std::string::npos ||
+      if (write.verb != connectors::Write::Verb::create || write.body.find("\"job-f1-") == std::string::npos ||
+          write.body.find("-option-" + late + "\"") == std::string::npos ||
           now > connectors::simulated::virtual_start + Duration::seconds(10))
         return std::nullopt;
       return connectors::WriteAnswer{500, R"({"kind":"Status","code":500,"reason":"InternalError","message":"not now"})", 0};
@@ -128,8 +128,8 @@ TEST(OrderRules, AFamilyThatPreemptedStaysTogetherAtTheHead) {
   expect_sound(p);
 }
 
-// CA-36, CA-37: an Option that does not fit stands in nobody's way, neither of its sibling, which asks for the same, nor of others, and is
-// tried again when there is more
+// CA-36, CA-37, CA-144: an Option that does not fit stands in nobody's way, neither of its sibling, which asks for the same, nor of others,
+// and is tried again when there is more
 TEST(OrderRules, WhatDoesNotFitIsSetAside) {
   Story s(remove_lower, {{"res", 0}, {"od", 0}, {"spot", 4}});
   s.job("wide", "5").at(1).job("same").at(2).job("also").at(3).at(100).finish("same").at(200).quota({{"res", 5}, {"od", 0}, {"spot", 4}});

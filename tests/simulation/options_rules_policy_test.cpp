@@ -28,8 +28,8 @@ std::string expected_row(const std::string& policy, std::size_t admitted, std::s
   return out;
 }
 
-// CA-20, CA-21, CA-22, CA-27: the whole table. With the target below the admitted one nothing between them goes on, and with the target
-// above it nothing below it does.
+// CA-20, CA-21, CA-22, CA-27, CA-144: the whole table. With the target below the admitted one nothing between them goes on, and with the
+// target above it nothing below it does.
 TEST(PolicyRules, TheTable) {
   struct Case {
     std::string name, policy;

@@ -38,7 +38,7 @@ Lines gates(const Played& p) {
   return out;
 }
 
-// CA-70, CA-72, CA-73: of three that have to preempt the best one does, and the others are told why they do not
+// CA-70, CA-72, CA-73, CA-144: of three that have to preempt the best one does, and the others are told why they do not
 TEST(PreemptionRules, OneOfAFamilyPreempts) {
   Story s = full_of_victims(remove_other, {"z", "m", "a"});
   s.at(10).job("j", "1", mid).at(100);

@@ -369,13 +369,13 @@ inline void expect_sound(const Played& p) {
     }
 }
 
-/// A LocalQueue "lq" on a ClusterQueue "cq", whose flavors are those of `quotas`; each job has one pod set.
+/// A LocalQueue "lq" on a ClusterQueue "cq", whose flavors are those of `quotas` (none: the queue is made later); each job has one pod set.
 class Story {
  public:
   /// `more`: further fields of the ClusterQueue's spec.
   explicit Story(const std::string& policy, const Quotas& quotas, const std::string& more = "") {
     for (const auto& [name, amount] : quotas) flavor(name);
-    queue("cq", policy, {group(quotas)}, more);
+    if (!quotas.empty()) queue("cq", policy, {group(quotas)}, more);
     local_queue("lq", "cq");
     priority_class("low", -10).priority_class("high", 1000);
   }
