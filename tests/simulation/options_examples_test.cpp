@@ -20,7 +20,7 @@ Story first_migration(const std::string& policy) {
   return s;
 }
 
-// CA-20, CA-44, CA-47, CA-52, CA-59, CA-100, CA-101
+// CA-20, CA-44, CA-52, CA-59, CA-100, CA-101
 TEST(OptionExamples, E1AJobMovesToEachBetterFlavorThatGetsFree) {
   for (const char* policy : {remove_lower, try_preferred}) {
     Story s = first_migration(policy);
@@ -335,7 +335,7 @@ Story two_victims(bool with_check) {
   return s;
 }
 
-// CA-24, CA-70, CA-71, CA-72, CA-73, CA-76
+// CA-70, CA-71, CA-72, CA-73
 TEST(OptionExamples, E9OnlyOneOfAFamilyPreempts) {
   constexpr const char* gated = "Workload requires preemption, but it's gated";
   for (const bool becomes_ready : {true, false}) {
@@ -610,7 +610,7 @@ TEST(OptionExamples, E14OffAndOnAndFinishedAndDeleted) {
   }
 }
 
-// CA-78, CA-131, CA-132, CA-133
+// CA-131, CA-132, CA-133
 TEST(OptionExamples, E15AMigrationSurvivesEveryCrash) {
   Story s = first_migration(remove_lower);
   MortalPlane whole(s.scenario(), s.configuration());

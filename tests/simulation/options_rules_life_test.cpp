@@ -296,6 +296,30 @@ TEST(LifeRules, AnotherPolicyIsAppliedAtOnce) {
   expect_sound(p);
 }
 
+// CA-120: the feature is switched on: who waits becomes a Parent, and what is reserved already is handed to the Option of its flavor with
+// the states of its checks, without a record in which it is in use twice or not at all
+TEST(LifeRules, AReservationIsHandedToTheOptionOfItsFlavor) {
+  Story s("", {{"a", 4}, {"b", 4}}, "admissionChecksStrategy: {admissionChecks: [{name: one}, {name: two}]}");
+  s.check("one").check("two").job("holds").at(1).job("also").at(2).job("waits").at(5);
+  const auto states = [](const char* one, const char* two) {
+    const std::string at = ", message: m, lastTransitionTime: '2026-01-01T00:00:05Z'}";
+    return std::string("{status: {admissionChecks: [{name: one, state: ") + one + at + ", {name: two, state: " + two + at + "]}}";
+  };
+  s.patch_parent("holds", states("Ready", "Pending"), true).at(10).policy(remove_lower).at(11);
+  s.at(20).patch_option("holds", "a", states("Ready", "Ready"), true).at(21).runs("holds").at(30);
+  const auto p = s.play();
+  EXPECT_EQ(p.at(5).usage(), "a 4, b 4");
+  EXPECT_EQ(p.at(11).row("holds"), "R/P");
+  EXPECT_EQ(p.at(11).row("also"), "P/R");
+  EXPECT_EQ(p.at(11).row("waits"), "P/P");
+  EXPECT_EQ(p.at(11).checks(p.at(11).option("holds", "a")), "one Ready, two Pending");
+  EXPECT_EQ(p.charged_between(2, 19), Lines{}) << "the same at every record";
+  EXPECT_EQ(p.count("EvictedDueTo"), 0U);
+  EXPECT_EQ(p.at(21).row("holds"), "A/D");
+  EXPECT_FALSE(p.at(21).suspended("holds"));
+  expect_sound(p);
+}
+
 // CA-121: on hold nothing is reserved or moved, what was only reserved is given back, the job runs on, and time goes on
 TEST(LifeRules, AQueueOnHoldMovesNobody) {
   for (const bool local : {false, true}) {
