@@ -274,7 +274,7 @@ TEST(KnownDefects, AMigrationIsNotCalledAPreemption) {
   const auto p = s.play();
   EXPECT_EQ(p.at(10).verdict(p.at(10).option("j", "od"), "Evicted"), "True/FlavorMigration");
   EXPECT_EQ(p.at(10).verdict(p.at(10).option("j", "od"), "Preempted"), "");
-  EXPECT_EQ(p.count("Preempted"), 0U);
+  EXPECT_EQ(p.count("EvictedDueToPreempted") + p.count(" Preempted: ") + decided<WorkloadPreempted>(p), 0U);
   EXPECT_EQ(lines_with(metrics_of(p), {"kueue_preempted_workloads_total"}), Lines{});
 }
 

@@ -133,7 +133,7 @@ TEST(PolicyRules, ADeactivatedOptionKeepsNothing) {
   s.at(100).pinned("h", "b", "4", high).at(105).stops("j").at(110);
   const auto p = s.play();
   EXPECT_EQ(p.at(10).row("j"), "R/R");
-  EXPECT_EQ(p.at(10).checks(p.at(10).option("j", "a")), "one Ready");
+  EXPECT_EQ(p.at(10).checks(p.at(10).option("j", "a")), "one Ready, two Pending");
   const Json& off = p.at(20).option("j", "a");
   EXPECT_EQ(p.at(20).row("j"), "D/A");
   EXPECT_EQ(p.at(20).usage(), "b 4");
@@ -209,7 +209,7 @@ TEST(PolicyRules, ADeleteDelayCountsFromTheFirstAdmission) {
       "spot, allowedResourceFlavors: [spot]}]}",
       {{"best", 0}, {"res", 0}, {"od", 0}, {"spot", 4}});
   s.at(10).job("j").at(11).runs("j").at(60).quota({{"best", 0}, {"res", 0}, {"od", 4}, {"spot", 4}}).at(65).stops("j").at(66).runs("j");
-  s.at(109)
+  s.at(107)
       .at(111)
       .quota({{"best", 4}, {"res", 4}, {"od", 4}, {"spot", 4}})
       .at(200)
@@ -218,7 +218,7 @@ TEST(PolicyRules, ADeleteDelayCountsFromTheFirstAdmission) {
   const auto p = s.play();
   EXPECT_EQ(p.at(10).row("j"), "D/P/P/A");
   EXPECT_EQ(p.at(65).row("j"), "D/P/A/D");
-  EXPECT_EQ(p.at(109).row("j"), "D/P/A/D");
+  EXPECT_EQ(p.at(107).row("j"), "D/P/A/D");
   EXPECT_EQ(p.at(111).row("j"), "D/D/A/D") << "a hundred seconds after the first admission, and not after the second";
   EXPECT_EQ(p.told("j-option-res DeactivatedVariant"),
             Lines{"Workload j-option-res DeactivatedVariant: Variant Workload deactivated due to deleteDelaySeconds (100s) elapsed"});
@@ -234,13 +234,13 @@ TEST(PolicyRules, AnOptionGoesOnOnlyWhenNothingIsAgainstIt) {
       "concurrentAdmission: {onSuccess: RemoveOther, explicitOptions: [{name: res, createDelaySeconds: 100, allowedResourceFlavors: "
       "[res]}, {name: od, allowedResourceFlavors: [od]}]}",
       {{"res", 0}, {"od", 0}});
-  s.job("j").at(50).patch_parent("j", "{spec: {active: false}}").at(101).at(150).patch_parent("j", "{spec: {active: true}}").at(249);
+  s.job("j").at(50).patch_parent("j", "{spec: {active: false}}").at(101).at(150).patch_parent("j", "{spec: {active: true}}").at(247);
   s.at(251).at(300).quota({{"res", 0}, {"od", 4}}).at(310).policy("concurrentAdmission: {onSuccess: RemoveLower}");
   const auto p = s.play();
   EXPECT_EQ(p.at(0).row("j"), "D/P");
   EXPECT_EQ(p.at(101).row("j"), "D/D") << "the delay is over, and the Parent is not active";
   EXPECT_EQ(p.at(150).row("j"), "D/P");
-  EXPECT_EQ(p.at(249).row("j"), "D/P") << "it began anew";
+  EXPECT_EQ(p.at(247).row("j"), "D/P") << "it began anew";
   EXPECT_EQ(p.at(251).row("j"), "P/P");
   EXPECT_EQ(p.at(300).row("j"), "D/A");
   EXPECT_EQ(p.at(310).row("j"), "P/A") << "its delay is over, so nothing else is in its way";
@@ -253,11 +253,11 @@ TEST(PolicyRules, ADelayThatIsOverStaysOver) {
       "concurrentAdmission: {onSuccess: RemoveOther, explicitOptions: [{name: res, createDelaySeconds: 100, allowedResourceFlavors: "
       "[res]}, {name: od, allowedResourceFlavors: [od]}]}",
       {{"res", 0}, {"od", 4}});
-  s.job("j").at(1).runs("j").at(50).policy("concurrentAdmission: {onSuccess: RemoveLower}").at(99).at(101);
+  s.job("j").at(1).runs("j").at(50).policy("concurrentAdmission: {onSuccess: RemoveLower}").at(97).at(101);
   const auto p = s.play();
   EXPECT_EQ(p.at(1).row("j"), "D/A");
   EXPECT_EQ(p.at(50).row("j"), "D/A") << "the policy would keep it, its delay is not over";
-  EXPECT_EQ(p.at(99).row("j"), "D/A");
+  EXPECT_EQ(p.at(97).row("j"), "D/A");
   EXPECT_EQ(p.at(101).row("j"), "P/A");
   expect_sound(p);
 }
