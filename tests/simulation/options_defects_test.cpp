@@ -508,16 +508,21 @@ TEST(KnownDefects, TheScanDoesNotGoOnBehindTheOnlyAllowedFlavor) {
   EXPECT_EQ(p.at(21).usage(), "f1 4");
 }
 
-// CA-72: the better Option of the second family has no condition of its own, because a record of the first one speaks for it
+// CA-72: the better Options of the later families have no verdict of their own, because a record of the first one speaks for them
 TEST(KnownDefects, AnOptionThatIsParkedByAnotherOnesVerdictDoesNotBlockTheRightToPreempt) {
   Story s(remove_other, {{"big", 0}, {"a", 3}}, preempts);
   s.priority_class("mid", 100);
-  for (int i = 0; i < 3; ++i) s.pinned("v" + std::to_string(i), "a", "1", low);
+  for (int i = 0; i < 3; ++i) {
+    s.priority_class("p" + std::to_string(i), -20 + i);
+    s.pinned("v" + std::to_string(i), "a", "1", "kueue.x-k8s.io/priority-class: p" + std::to_string(i));
+  }
   s.at(1).runs("v0").runs("v1").runs("v2").at(10);
   for (int i = 0; i < 3; ++i) s.job("j" + std::to_string(i), "1", mid);
-  s.at(20).stops("v0").stops("v1").stops("v2").at(21);
+  for (int i = 0; i < 3; ++i) s.at(20 + 10 * i).stops("v" + std::to_string(i));
+  s.at(50);
   const auto p = s.play();
-  for (int i = 0; i < 3; ++i) EXPECT_EQ(p.at(21).row("j" + std::to_string(i)), "D/A") << i;
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(p.at(50).row("j" + std::to_string(i)), "D/A") << i;
+  expect_sound(p);
 }
 
 // 8691 §2.7: a Parent whose name has no dash to cut it at

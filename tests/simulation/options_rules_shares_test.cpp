@@ -151,7 +151,7 @@ std::string topology_job(const std::string& name) {
 // CA-93: the Option is placed among the nodes of its own flavor, and its Parent shows the same places
 TEST(ShareRules, APlacementIsTheOptionsAndShownByTheParent) {
   Story s = on_topologies(remove_lower, false);
-  s.apply(topology_job("j")).apply(topology_job("k")).apply(topology_job("l"));
+  s.apply(topology_job("j")).at(1).apply(topology_job("k")).at(2).apply(topology_job("l"));
   const auto p = s.play();
   const auto nodes = [&](const Json& w) {
     const Json admission = w["status"].value("admission", Json::object());
@@ -172,7 +172,7 @@ TEST(ShareRules, APlacementIsTheOptionsAndShownByTheParent) {
   }
   EXPECT_EQ(used, (std::set<std::string>{"res1", "res2"})) << "each has a node of its own";
   EXPECT_EQ(p.end().row("l"), "P/A");
-  EXPECT_EQ(nodes(p.end().parent("l")).size(), 1U);
+  ASSERT_EQ(nodes(p.end().parent("l")).size(), 1U);
   EXPECT_TRUE(nodes(p.end().parent("l")).begin()->starts_with("od"));
   expect_sound(p);
 }
