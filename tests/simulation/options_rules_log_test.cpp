@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "admission/state/snapshot.hpp"
+#include "admission/state/state_walk.hpp"
 #include "tests/simulation/mortal_plane.hpp"
 #include "tests/simulation/options_story.hpp"
 
@@ -46,6 +47,7 @@ TEST(LogRules, EveryTransitionIsRecordedAndFollowsAgain) {
   EXPECT_GE(decided<FamilyDissolved>(p), 1U);
   std::size_t fired = 0;
   std::vector<std::vector<std::byte>> snapshots;
+
   admission::LoopDriver driver(&events::read_settings);
   each_record(*p.log, [&](const RecordView& record) {
     ASSERT_TRUE(driver.apply(record).has_value());
@@ -55,6 +57,7 @@ TEST(LogRules, EveryTransitionIsRecordedAndFollowsAgain) {
   });
   EXPECT_GE(fired, 1U) << "a delay";
   const std::uint64_t wanted = driver.state_hash();
+  const std::uint64_t whole = admission::whole_hash(driver.entities());
   EXPECT_EQ(wanted, p.result.state_hash);
   for (std::size_t from = 0; from < snapshots.size(); from += 7) {
     admission::LoopDriver later(&events::read_settings);
@@ -65,7 +68,7 @@ TEST(LogRules, EveryTransitionIsRecordedAndFollowsAgain) {
       ASSERT_TRUE(later.apply(record).has_value()) << from;
     });
     EXPECT_EQ(later.state_hash(), wanted) << "from the snapshot after record " << from;
-    EXPECT_EQ(admission::SnapshotCodec::write(later), snapshots.back()) << from;
+    EXPECT_EQ(admission::whole_hash(later.entities()), whole) << "every field, from the snapshot after record " << from;
   }
   expect_sound(p);
 }
@@ -96,44 +99,30 @@ TEST(LogRules, NoRecordShowsHalfAMove) {
   expect_sound(p);
 }
 
-// CA-132: a process that folds the log, and is shown again all that it knows, writes nothing
+// CA-132: a process that folds the log, and is shown again all that it knows, changes no object
 TEST(LogRules, AReplayWritesNothing) {
   Story s = eventful();
-  const std::size_t steps = 16;
-  for (std::size_t step = 3; step < steps; ++step) {
-    std::map<std::string, std::string> before, after;
-    const auto versions = [](connectors::simulated::SimulatedCluster& cluster) {
-      std::map<std::string, std::string> out;
-      for (const char* kind : {"Workload", "Job", "ClusterQueue", "LocalQueue"})
-        for (const auto& [key, o] : cluster.store().of_kind(kind))
-          out[std::string(kind) + " " + o->name] = o->metadata().value("resourceVersion", "");
-      return out;
-    };
-    Story alone = s;
-    MortalPlane plane(alone.scenario(), alone.configuration(), {.step = step});
-    plane.on_step = [&](std::size_t done) {
-      if (done == step) before = versions(plane.cluster());
-    };
-    int writes = 0;
-    bool reborn = false, stepped = false;
-    plane.on_death = [&] { reborn = true; };
-    plane.on_write = [&](const connectors::Write& write, Time) -> std::optional<connectors::WriteAnswer> {
-      if (reborn && !stepped && write.type->kind != "Event") {
-        ++writes;
-        after = versions(plane.cluster());
-      }
-      return std::nullopt;
-    };
+  for (std::size_t step = 1; step < 15; ++step) {
+    MortalPlane plane(s.scenario(), s.configuration(), {.step = step});
+    Lines changed;
+    bool reborn = false, timer = false;  // a timer that was due meanwhile is something new
     plane.on_record = [&](const RecordView& record) {
-      // The next step of the story changes something; from then on writes follow from that.
-      if (reborn && std::holds_alternative<Decisions>(record.body)) stepped = true;
+      const auto* o = std::get_if<Observation>(&record.body);
+      timer = timer || (reborn && o != nullptr && std::holds_alternative<TimerFired>(*o));
     };
+    plane.on_death = [&] { reborn = true; };
+    plane.cluster().observe([&](const connectors::simulated::ObjectChange& change) {
+      // It is back a microsecond before the next step, so that nothing of what changes then is the story's.
+      const bool between = plane.cluster().now().micros % 1'000'000 == 999'999;
+      const auto& kind = change.object->kind->type->kind;
+      if (reborn && !timer && between && (kind == "Workload" || kind == "Job"))
+        changed.push_back(std::string(kind) + " " + change.object->name);
+    });
     plane.play();
     EXPECT_TRUE(plane.died()) << step;
-    EXPECT_EQ(writes, 0) << "killed after step " << step;
+    EXPECT_EQ(changed, Lines{}) << "killed after step " << step;
     EXPECT_EQ(plane.notices, Lines{}) << step;
-    const Moment m(plane.cluster());
-    EXPECT_EQ(m.options("j"), Lines{}) << step;
+    EXPECT_EQ(Moment(plane.cluster()).options("j"), Lines{}) << step;
   }
 }
 
@@ -160,15 +149,20 @@ TEST(LogRules, FewWritesMakeAFamily) {
   s.at(1).job("a").at(2).job("b").at(10);
   MortalPlane plane(s.scenario(), s.configuration());
   std::map<std::string, int> writes;
-  plane.on_write = [&](const connectors::Write& write, Time) -> std::optional<connectors::WriteAnswer> {
-    if (write.type->kind == "Workload" && write.verb != connectors::Write::Verb::create) ++writes[write.name];
-    return std::nullopt;
-  };
+  std::set<std::string> admitted;
+  plane.cluster().observe([&](const connectors::simulated::ObjectChange& change) {
+    if (change.object->kind->type->kind != "Workload" || change.type != connectors::WatchEvent::Type::modified) return;
+    const std::string& name = change.object->name;
+    if (admitted.contains(name)) return;
+    ++writes[name];
+    const Moment m(plane.cluster());
+    if (m.verdict(m.object("Workload", name), "Admitted") == "True/Admitted") admitted.insert(name);
+  });
   plane.play();
   const Moment m(plane.cluster());
   EXPECT_EQ(m.row("a") + " " + m.row("b"), "P/P/A P/P/A");
   EXPECT_EQ(m.all("Workload").size(), 8U) << "four for each job";
-  EXPECT_GE(writes.size(), 8U);
+  EXPECT_EQ(writes.size(), 8U);
   for (const auto& [name, count] : writes) EXPECT_LE(count, name.find("-option-") == std::string::npos ? 3 : 2) << m.plain(name);
 }
 

@@ -218,6 +218,7 @@ TEST(ShareRules, GatesHoldAllOptions) {
            "{restartPolicy: Never, containers: [{name: c, image: i, resources: {requests: {cpu: '4'}}}]}}}}";
   };
   Story s(remove_lower, {{"res", 4}, {"od", 4}}, "admissionChecksStrategy: {admissionChecks: [{name: cap, onFlavors: [res]}]}");
+  s.configure(R"({"featureGates": {"ConcurrentAdmission": true, "SchedulingGatedBy": true}})");
   s.check("cap").apply(gated("a", "kueue.x-k8s.io/admission-gated-by")).apply(gated("b", "kueue.x-k8s.io/scheduling-gated-by"));
   s.at(10).quota({{"res", 8}, {"od", 4}}).at(20).patch("Job", "a", "{metadata: {annotations: {kueue.x-k8s.io/admission-gated-by: null}}}");
   s.at(30).patch("Job", "b", "{metadata: {annotations: {kueue.x-k8s.io/scheduling-gated-by: null}}}").at(31);
