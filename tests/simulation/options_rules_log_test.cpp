@@ -105,17 +105,14 @@ TEST(LogRules, AReplayWritesNothing) {
   for (std::size_t step = 1; step < 15; ++step) {
     MortalPlane plane(s.scenario(), s.configuration(), {.step = step});
     Lines changed;
-    bool reborn = false, timer = false;  // a timer that was due meanwhile is something new
-    plane.on_record = [&](const RecordView& record) {
-      const auto* o = std::get_if<Observation>(&record.body);
-      timer = timer || (reborn && o != nullptr && std::holds_alternative<TimerFired>(*o));
-    };
+    bool reborn = false, decides = false;  // what was due meanwhile is something new
+    plane.on_record = [&](const RecordView& record) { decides = decides || (reborn && std::holds_alternative<Decisions>(record.body)); };
     plane.on_death = [&] { reborn = true; };
     plane.cluster().observe([&](const connectors::simulated::ObjectChange& change) {
       // It is back a microsecond before the next step, so that nothing of what changes then is the story's.
       const bool between = plane.cluster().now().micros % 1'000'000 == 999'999;
       const auto& kind = change.object->kind->type->kind;
-      if (reborn && !timer && between && (kind == "Workload" || kind == "Job"))
+      if (reborn && !decides && between && (kind == "Workload" || kind == "Job"))
         changed.push_back(std::string(kind) + " " + change.object->name);
     });
     plane.play();
