@@ -200,5 +200,20 @@ TEST(OrderRules, WhatWasAssignedCountsNotWhatWasAllowed) {
   }
 }
 
+// CA-153: an Option that may be assigned something better was assigned the same flavor; when its check is ready nobody is moved for it
+TEST(OrderRules, NobodyIsMovedToTheFlavorThatItHas) {
+  Story s(explicit_options({option("any", "'res', 'od'"), option("only", "od")}), {{"res", 0}, {"od", 8}},
+          "admissionChecksStrategy: {admissionChecks: [{name: cap}]}");
+  s.check("cap").job("j").at(10).checked("j", "only", "cap", "Ready").at(11).runs("j").at(20).checked("j", "any", "cap", "Ready").at(30);
+  const auto p = s.play();
+  EXPECT_EQ(p.at(0).usage(), "od 8");
+  EXPECT_EQ(p.at(11).row("j").substr(2), "A");
+  EXPECT_EQ(p.at(30).row("j").substr(2), "A");
+  EXPECT_FALSE(p.at(30).suspended("j"));
+  EXPECT_EQ(decided<MigrationStarted>(p), 0U);
+  EXPECT_EQ(p.count("Job j Stopped"), 0U);
+  expect_sound(p);
+}
+
 }  // namespace
 }  // namespace hindsight::simulation
