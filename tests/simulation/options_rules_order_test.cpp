@@ -96,6 +96,29 @@ TEST(OrderRules, AnOptionThatIsMadeLateStandsBesideItsSibling) {
   }
 }
 
+// CA-33, CA-34: there is room on both flavors, and the better Option cannot be made for ten seconds: the other one does not go before it
+TEST(OrderRules, TheBetterOptionComesFirstAlsoWhenItIsMadeLast) {
+  Story s(remove_lower, {{"res", 4}, {"spot", 4}});
+  s.job("j").at(5).at(15).patch("Job", "j", "{metadata: {labels: {seen: again}}}").at(60);
+  MortalPlane plane(s.scenario(), s.configuration());
+  plane.on_write = [&](const connectors::Write& write, Time now) -> std::optional<connectors::WriteAnswer> {
+    if (write.verb != connectors::Write::Verb::create || write.body.find("-option-res\"") == std::string::npos ||
+        now > connectors::simulated::virtual_start + Duration::seconds(10))
+      return std::nullopt;
+    return connectors::WriteAnswer{500, R"({"kind":"Status","code":500,"reason":"InternalError","message":"not now"})", 0};
+  };
+  Lines reserved;
+  plane.on_record = [&](const RecordView& record) {
+    if (const auto* d = std::get_if<Decisions>(&record.body))
+      for (const Event& e : d->events)
+        if (const auto* q = std::get_if<QuotaReserved>(&e))
+          reserved.push_back(Moment(plane.cluster()).plain(std::string(q->workload.name)));
+  };
+  plane.play();
+  EXPECT_EQ(reserved, Lines{"j-option-res"});
+  EXPECT_EQ(Moment(plane.cluster()).row("j"), "A/D");
+}
+
 // CA-34: a family whose pods did not get ready in time goes to the end of the queue as a whole
 TEST(OrderRules, AFamilyThatWasPutBackIsPutBackAsAWhole) {
   Story s(remove_lower, {{"res", 4}, {"spot", 0}});
