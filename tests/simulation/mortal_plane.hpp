@@ -31,6 +31,7 @@ namespace hindsight::simulation {
 struct Death {
   std::uint64_t record = 0;   ///< As soon as the log has so many records; 0: never.
   bool after_writes = false;  ///< Only when what followed from the record was written to the cluster, and before any of that is in the log.
+  std::size_t step = 0;       ///< Also when so many steps have been played; its successor comes just before the next one. 0: never.
 };
 
 class MortalPlane final : private connectors::Cluster {
@@ -49,6 +50,8 @@ class MortalPlane final : private connectors::Cluster {
 
   std::function<void()> on_death;                    ///< The cluster is as it was left.
   std::function<void(const RecordView&)> on_record;  ///< After it was applied.
+  std::function<void(std::size_t)> on_step;          ///< After so many steps were played.
+  std::string configuration_of_successor;            ///< What it observes when it begins; empty: nothing new.
   /// What the API server answers in place of taking the write; nothing: it takes it, or refuses it by its own rules.
   std::function<std::optional<connectors::WriteAnswer>(const connectors::Write&, Time)> on_write;
 
@@ -56,6 +59,11 @@ class MortalPlane final : private connectors::Cluster {
   void play() {
     run_until(now_);
     while (const auto at = player_.next_step()) {
+      if (death_.step != 0 && player_.steps_done() == death_.step) {
+        if (*at - Duration{1} > now_) now_ = *at - Duration{1};
+        world_.advance_to(now_);
+        be_born();
+      }
       if (*at > now_) run_until(*at - Duration{1});
       if (*at > now_) now_ = *at;
       auto step_refused = player_.run_step();
@@ -63,6 +71,7 @@ class MortalPlane final : private connectors::Cluster {
       for (const auto& r : *step_refused) refused.push_back(r.verb + " " + r.kind + " " + r.name + ": " + r.message);
       const auto next = player_.next_step();
       settle(Duration::seconds(1), next ? *next : Time::never());
+      if (on_step) on_step(player_.steps_done());
     }
   }
 
@@ -133,6 +142,7 @@ class MortalPlane final : private connectors::Cluster {
     append({"default", driver_->domain().sequence() + 1, driver_->domain().epoch() + 1, now_, 0},
            EpochStarted{"mortal", "test", admission::rules_version});
     if (!configuration_.empty() && driver_->domain().catalog()->settings_json.empty()) emit(ConfigurationObserved{configuration_});
+    if (life_ > 1 && !configuration_of_successor.empty()) emit(ConfigurationObserved{configuration_of_successor});
     cluster().watch(connectors::watched_resource_types, [this, life = life_](const connectors::WatchEvent& event) {
       if (life != life_ || event.type == connectors::WatchEvent::Type::synced) return;
       mirror_->on_watch(event);

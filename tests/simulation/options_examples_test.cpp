@@ -20,7 +20,7 @@ Story first_migration(const std::string& policy) {
   return s;
 }
 
-// CA-20, CA-44, CA-47, CA-52, CA-59, CA-100, CA-101
+// CA-20, CA-44, CA-52, CA-59, CA-100, CA-101
 TEST(OptionExamples, E1AJobMovesToEachBetterFlavorThatGetsFree) {
   for (const char* policy : {remove_lower, try_preferred}) {
     Story s = first_migration(policy);
@@ -335,7 +335,7 @@ Story two_victims(bool with_check) {
   return s;
 }
 
-// CA-24, CA-70, CA-71, CA-72, CA-73, CA-76
+// CA-70, CA-71, CA-72, CA-73
 TEST(OptionExamples, E9OnlyOneOfAFamilyPreempts) {
   constexpr const char* gated = "Workload requires preemption, but it's gated";
   for (const bool becomes_ready : {true, false}) {
@@ -430,24 +430,6 @@ TEST(OptionExamples, E9NobodyPreemptsBeforeABetterOneWasLookedAt) {
   const Moment m(plane.cluster());
   EXPECT_EQ(m.options("j"), (Lines{"j-option-res", "j-option-spot"}));
   EXPECT_FALSE(m.suspended("vs"));
-}
-
-/// Names of those that a cycle looked at, in their order, from a second on; each once.
-Lines looked_at(const Played& p, std::int64_t from) {
-  Lines out;
-  const auto note = [&](Text name) {
-    const std::string plain = p.end().plain(std::string(name));
-    if (std::find(out.begin(), out.end(), plain) == out.end()) out.push_back(plain);
-  };
-  each_record(*p.log, [&](const RecordView& record) {
-    const auto* d = std::get_if<Decisions>(&record.body);
-    if (d == nullptr || record.envelope.time < connectors::simulated::virtual_start + Duration::seconds(from)) return;
-    for (const Event& e : d->events) {
-      if (const auto* r = std::get_if<EntryRequeued>(&e)) note(r->workload.name);
-      if (const auto* r = std::get_if<QuotaReserved>(&e)) note(r->workload.name);
-    }
-  });
-  return out;
 }
 
 // CA-33, CA-34, CA-36, CA-38
@@ -628,7 +610,7 @@ TEST(OptionExamples, E14OffAndOnAndFinishedAndDeleted) {
   }
 }
 
-// CA-78, CA-131, CA-132, CA-133
+// CA-131, CA-132, CA-133
 TEST(OptionExamples, E15AMigrationSurvivesEveryCrash) {
   Story s = first_migration(remove_lower);
   MortalPlane whole(s.scenario(), s.configuration());

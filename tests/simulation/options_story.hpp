@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <stdexcept>
@@ -22,6 +23,7 @@
 #include "connectors/manifests/manifest_reader.hpp"
 #include "events/memory_log.hpp"
 #include "events/settings.hpp"
+#include "projections/metrics.hpp"
 #include "simulation/run_scenario.hpp"
 #include "tests/simulation/log_records.hpp"
 
@@ -58,7 +60,7 @@ class Moment {
  public:
   Moment() = default;
   explicit Moment(const connectors::simulated::SimulatedCluster& cluster) {
-    for (const char* kind : {"Job", "Workload", "ClusterQueue"})
+    for (const char* kind : {"Job", "Workload", "ClusterQueue", "LocalQueue"})
       for (const auto& [key, o] : cluster.store().of_kind(kind)) objects_[kind].push_back(o->object);
   }
 
@@ -161,11 +163,29 @@ class Moment {
     return out;
   }
   /// "pending 1, reserving 0, admitted 1"
-  [[nodiscard]] std::string counters(const std::string& queue = "cq") const {
-    const Json status = object("ClusterQueue", queue).value("status", Json::object());
+  [[nodiscard]] std::string counters(const std::string& queue = "cq", const std::string& kind = "ClusterQueue") const {
+    const Json status = object(kind, queue).value("status", Json::object());
     return "pending " + std::to_string(status.value("pendingWorkloads", 0)) + ", reserving " +
            std::to_string(status.value("reservingWorkloads", 0)) + ", admitted " + std::to_string(status.value("admittedWorkloads", 0));
   }
+  /// "Preempted 1", "VariantEvicted/FlavorMigration 2": what a Workload says of its evictions.
+  [[nodiscard]] Lines evictions(const Json& workload) const {
+    Lines out;
+    for (const auto& e :
+         workload.value("status", Json::object()).value("schedulingStats", Json::object()).value("evictions", Json::array())) {
+      const std::string cause = e.value("underlyingCause", "");
+      out.push_back(e["reason"].get<std::string>() + (cause.empty() ? "" : "/" + cause) + " " + std::to_string(e["count"].get<int>()));
+    }
+    return out;
+  }
+  /// "cap Pending, slow Ready": the checks of a Workload in their order.
+  [[nodiscard]] std::string checks(const Json& workload) const {
+    std::string out;
+    for (const auto& c : workload.value("status", Json::object()).value("admissionChecks", Json::array()))
+      out += (out.empty() ? "" : ", ") + c["name"].get<std::string>() + " " + c["state"].get<std::string>();
+    return out;
+  }
+  [[nodiscard]] bool active(const Json& workload) const { return workload["spec"].value("active", true); }
   [[nodiscard]] bool suspended(const std::string& job) const { return object("Job", job)["spec"]["suspend"].get<bool>(); }
   /// "Open", "Closed" (also if only the spec names the gate), or empty: it has no such gate.
   [[nodiscard]] std::string gate(const Json& option) const {
@@ -241,7 +261,7 @@ struct Played {
   ScenarioResult result;
   std::vector<std::pair<int, Moment>> moments;  ///< After each step.
   std::vector<Told> events;
-  std::vector<Told> charges;  ///< What "cq" is charged (see `charged`), each time that it changed.
+  std::map<std::string, std::vector<Told>> charges;  ///< What each queue is charged (see `charged`), each time that it changed.
   Lines conflicts;
   std::shared_ptr<events::MemoryLog> log = std::make_shared<events::MemoryLog>();
 
@@ -252,10 +272,12 @@ struct Played {
     return it->second;
   }
   [[nodiscard]] const Moment& end() const { return moments.back().second; }
-  /// Each state of the charges of "cq" within these seconds.
-  [[nodiscard]] Lines charged_between(double from, double to) const {
+  /// Each state of the charges of a queue within these seconds.
+  [[nodiscard]] Lines charged_between(double from, double to, const std::string& queue = "cq") const {
     Lines out;
-    for (const auto& c : charges)
+    const auto it = charges.find(queue);
+    if (it == charges.end()) return out;
+    for (const auto& c : it->second)
       if (c.at >= from && c.at <= to) out.push_back(c.text);
     return out;
   }
@@ -268,6 +290,63 @@ struct Played {
   }
   [[nodiscard]] std::size_t count(const std::string& part, double from = 0, double to = 1e9) const { return told(part, from, to).size(); }
 };
+
+/// Calls `f` with each event that was decided from a second on, and its second.
+template <class F>
+void each_decided(const Played& p, F&& f, double from = 0) {
+  each_record(*p.log, [&](const RecordView& record) {
+    const double at = static_cast<double>((record.envelope.time - connectors::simulated::virtual_start).micros) / 1'000'000;
+    const auto* d = std::get_if<Decisions>(&record.body);
+    if (d == nullptr || at < from) return;
+    for (const Event& e : d->events) f(e, at);
+  });
+}
+/// How many events of a type were decided.
+template <class E>
+std::size_t decided(const Played& p, double from = 0, double to = 1e9) {
+  std::size_t out = 0;
+  each_decided(
+      p, [&](const Event& e, double at) { out += std::holds_alternative<E>(e) && at < to + 1 ? 1 : 0; }, from);
+  return out;
+}
+/// Names of those that a cycle looked at, in their order, from a second on; each once.
+inline Lines looked_at(const Played& p, double from) {
+  Lines out;
+  const auto note = [&](Text name) {
+    const std::string plain = p.end().plain(std::string(name));
+    if (std::find(out.begin(), out.end(), plain) == out.end()) out.push_back(plain);
+  };
+  each_decided(
+      p,
+      [&](const Event& e, double) {
+        if (const auto* r = std::get_if<EntryRequeued>(&e)) note(r->workload.name);
+        if (const auto* r = std::get_if<QuotaReserved>(&e)) note(r->workload.name);
+      },
+      from);
+  return out;
+}
+/// The metrics of a process that saw the whole story.
+inline std::string metrics_of(const Played& p) {
+  admission::LoopDriver driver(&events::read_settings);
+  projections::Metrics metrics({});
+  each_record(*p.log, [&](const RecordView& record) {
+    if (const auto applied = driver.apply(record); !applied) throw std::runtime_error(applied.error().message);
+    metrics.record(record, driver);
+  });
+  return metrics.text(driver);
+}
+/// Lines of metrics that have each of these parts.
+inline Lines lines_with(const std::string& metrics, const Lines& parts) {
+  Lines out;
+  for (std::size_t at = 0; at < metrics.size();) {
+    const auto end = std::min(metrics.find('\n', at), metrics.size());
+    const std::string line = metrics.substr(at, end - at);
+    at = end + 1;
+    if (std::all_of(parts.begin(), parts.end(), [&](const std::string& part) { return line.find(part) != std::string::npos; }))
+      out.push_back(line);
+  }
+  return out;
+}
 
 /// Nothing went wrong: no two siblings were admitted in any record, at each step usage equals what is held, no rule went in circles, and
 /// the log folds to the state that the story ended with.
@@ -290,19 +369,24 @@ inline void expect_sound(const Played& p) {
     }
 }
 
-/// A LocalQueue "lq" on a ClusterQueue "cq", whose flavors are those of `quotas`; each job has one pod set.
+/// A LocalQueue "lq" on a ClusterQueue "cq", whose flavors are those of `quotas` (none: the queue is made later); each job has one pod set.
 class Story {
  public:
   /// `more`: further fields of the ClusterQueue's spec.
   explicit Story(const std::string& policy, const Quotas& quotas, const std::string& more = "") {
     for (const auto& [name, amount] : quotas) flavor(name);
-    queue("cq", policy, {group(quotas)}, more);
+    if (!quotas.empty()) queue("cq", policy, {group(quotas)}, more);
     local_queue("lq", "cq");
     priority_class("low", -10).priority_class("high", 1000);
   }
 
   Story& at(int second) {
     steps_.emplace_back().at = second;
+    return *this;
+  }
+  /// Jobs and Workloads that follow wait in this LocalQueue.
+  Story& in(const std::string& local_queue) {
+    local_queue_ = local_queue;
     return *this;
   }
   Story& flavor(const std::string& name) {
@@ -312,6 +396,7 @@ class Story {
   Story& queue(const std::string& name, const std::string& policy, const Lines& groups, const std::string& more = "") {
     std::string list;
     for (const auto& g : groups) list += (list.empty() ? "" : ", ") + g;
+    if (std::find(queues_.begin(), queues_.end(), name) == queues_.end()) queues_.push_back(name);
     return apply("{apiVersion: kueue.x-k8s.io/v1beta2, kind: ClusterQueue, metadata: {name: " + name + "}, spec: {namespaceSelector: {}" +
                  (policy.empty() ? "" : ", " + policy) + (more.empty() ? "" : ", " + more) + ", resourceGroups: [" + list + "]}}");
   }
@@ -327,7 +412,7 @@ class Story {
   Story& job(const std::string& name, const std::string& requests = "4", const std::string& labels = "", const std::string& pod = "") {
     const std::string asks = requests.find(':') == std::string::npos ? "cpu: '" + requests + "'" : requests;
     return apply("{apiVersion: batch/v1, kind: Job, metadata: {name: " + name +
-                 ", namespace: default, labels: {kueue.x-k8s.io/queue-name: lq" + (labels.empty() ? "" : ", " + labels) +
+                 ", namespace: default, labels: {kueue.x-k8s.io/queue-name: " + local_queue_ + (labels.empty() ? "" : ", " + labels) +
                  "}}, spec: {suspend: true, parallelism: 1, completions: 1, template: {spec: {" + (pod.empty() ? "" : pod + ", ") +
                  "restartPolicy: Never, containers: [{name: c, image: i, resources: {requests: {" + asks + "}, limits: {" + asks +
                  "}}}]}}}}");
@@ -335,6 +420,15 @@ class Story {
   /// A job whose pod only goes to nodes of this flavor.
   Story& pinned(const std::string& name, const std::string& flavor, const std::string& cpu, const std::string& labels = "") {
     return job(name, cpu, labels, "nodeSelector: {flavor: " + flavor + "}");
+  }
+  /// A Workload that no job owns. `metadata` and `spec`: further fields in flow style.
+  Story& bare(const std::string& name, int count = 1, const std::string& cpu = "4", const std::string& spec = "",
+              const std::string& metadata = "") {
+    return apply("{apiVersion: kueue.x-k8s.io/v1beta2, kind: Workload, metadata: {name: " + name + ", namespace: default" +
+                 (metadata.empty() ? "" : ", " + metadata) + "}, spec: {queueName: " + local_queue_ + (spec.empty() ? "" : ", " + spec) +
+                 ", podSets: [{name: main, count: " + std::to_string(count) +
+                 ", template: {spec: {restartPolicy: Never, containers: [{name: c, image: i, resources: {requests: {cpu: '" + cpu +
+                 "'}}}]}}}]}}");
   }
   Story& apply(const std::string& manifest) {
     steps_.back().apply.push_back(manifest);
@@ -411,6 +505,8 @@ class Story {
     }
     return name;
   }
+  /// Who looks on from the start.
+  std::function<void(connectors::simulated::SimulatedCluster&)> on_start;
 
   [[nodiscard]] std::string text() const {
     std::string out =
@@ -437,15 +533,21 @@ class Story {
     options.webhooks = true;
     options.log = out.log.get();
     const connectors::simulated::SimulatedCluster* cluster = nullptr;
-    options.on_start = [&cluster](connectors::simulated::SimulatedCluster& c) { cluster = &c; };
+    options.on_start = [&cluster, this](connectors::simulated::SimulatedCluster& c) {
+      cluster = &c;
+      if (on_start) on_start(c);
+    };
     options.on_step = [&](std::size_t step, std::size_t) { out.moments.emplace_back(steps_[step - 1].at, Moment(*cluster)); };
     std::vector<Told> events;
     options.on_record = [&](const RecordView& record, const Engine& engine) {
       const double at = static_cast<double>((record.envelope.time - connectors::simulated::virtual_start).micros) / 1'000'000;
       for (const auto& e : connectors::record_events(record, engine.driver()))
         events.push_back({at, (e.is_warning ? "!" : "") + std::string(e.type->kind) + " " + e.name + " " + e.reason + ": " + e.message});
-      if (auto now = charged(engine.driver(), "cq"); out.charges.empty() || out.charges.back().text != now)
-        out.charges.push_back({at, std::move(now)});
+      for (const auto& name : queues_) {
+        auto& charges = out.charges[name];
+        if (auto now = charged(engine.driver(), name); charges.empty() || charges.back().text != now)
+          charges.push_back({at, std::move(now)});
+      }
       if (auto conflict = family_conflict(engine.driver()); !conflict.empty()) out.conflicts.push_back(std::move(conflict));
     };
     auto result = run_scenario(scenario(), options);
@@ -464,6 +566,8 @@ class Story {
     Lines apply, patch, finish, remove;
   };
   std::vector<Step> steps_{1};
+  Lines queues_;
+  std::string local_queue_ = "lq";
   std::map<std::string, std::string> names_;
   std::string configuration_ = R"({"featureGates": {"ConcurrentAdmission": true}})";
 };
