@@ -140,6 +140,7 @@ struct WorkloadReviseIntent {
   std::string job_uid, job_kind, job_group, job_name;
   bool pod_sets = false;
   std::vector<std::pair<std::string, std::int32_t>> counts;  ///< The pod sets take these counts; empty: they stay as they are.
+  std::vector<std::string> flavors;                          ///< Of an Option: those that it may be assigned; empty: they stay as they are.
   std::string queue_name;
   std::int32_t priority = 0;
   PriorityClassKind priority_class_kind = PriorityClassKind::none;

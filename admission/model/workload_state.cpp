@@ -374,7 +374,8 @@ bool WorkloadState::observe(const WorkloadObserved& o, std::uint64_t sequence) {
   // What was decided after it wins: that there is no reservation is not written, and a write that was thought refused shows one. Of others
   // than Options a record goes on to mean what it meant before there were any.
   const auto* reserved_now = find(ConditionType::quota_reserved);
-  if (is_made_as_option() && o.has_admission && !admission && waits_for(ConditionType::quota_reserved) && reserved_now != nullptr && reserved_now->is_false())
+  if (is_made_as_option() && o.has_admission && !admission && waits_for(ConditionType::quota_reserved) && reserved_now != nullptr &&
+      reserved_now->is_false())
     await(Section::admission);
   const bool admission_same = o.has_admission == admission.has_value() && (!o.has_admission || same(*admission, o));
   if (admission_same) {
@@ -478,6 +479,7 @@ bool WorkloadState::observe_family(const WorkloadObserved& o) {
       seen.closed_gate = seen.closed_gate || !g.open;
   }
   seen.option_made = gate != nullptr;
+  const bool seen_as_option = seen.option_made && !seen.option_of.empty();
   const bool known = family_facts.has_value();
   const bool same = known ? *family_facts == seen : seen == FamilyFacts{};
   const bool marked_by_us = known && waits_for(Section::parent_markers) && seen.parent_marked != family_facts->parent_marked;
@@ -486,6 +488,7 @@ bool WorkloadState::observe_family(const WorkloadObserved& o) {
       family_facts.reset();
     else
       family_facts = std::move(seen);
+    revision_pending = revision_pending && !seen_as_option;  // its flavors may have to be set back once more
   }
   const auto confirm = [this](Section s, bool shown) {
     if (shown)
@@ -493,7 +496,9 @@ bool WorkloadState::observe_family(const WorkloadObserved& o) {
     else
       await(s);
   };
-  if (family || waits_for(Section::parent_markers)) confirm(Section::parent_markers, o.parent_marked == family.has_value());
+  // of an Option the markers of a Parent are taken away (CA-11)
+  if (family || waits_for(Section::parent_markers) || (seen_as_option && o.parent_marked))
+    confirm(Section::parent_markers, o.parent_marked == family.has_value());
   if (family) {
     const auto shown = [](const OptionStatus& a, const OptionStatusFacts& b) {
       return a.name == b.name && a.phase == b.phase && a.message == b.message && a.flavors == own_names(b.flavors);
@@ -611,12 +616,12 @@ void WorkloadState::evict(Symbol reason, Symbol cause, std::string_view message,
     changed = true;
   }
   if (changed) await(Section::checks);
-  set_unhealthy({});        // TAS-106
+  set_unhealthy({});                                                                                                     // TAS-106
   if (const auto* blocked = find(ConditionType::blocked_on_preemption_gates); blocked != nullptr && blocked->is_true())  // CA-64
     decide_condition(ConditionType::blocked_on_preemption_gates, ConditionStatus::false_, reason, message, now);
   if (!reserved() || is_made_as_option()) return;  // evicted while pending: no statistics (§8.2); nor of Options (CA-65)
-  const auto it = std::find_if(evictions.begin(), evictions.end(),
-                               [&](const EvictionStat& e) { return e.reason == counted_as && e.cause == cause; });
+  const auto it =
+      std::find_if(evictions.begin(), evictions.end(), [&](const EvictionStat& e) { return e.reason == counted_as && e.cause == cause; });
   if (it == evictions.end())
     evictions.push_back({counted_as, cause, 1});
   else
@@ -652,6 +657,7 @@ void add_option(StateHash& h, const OptionState& o) {
   h.add(o.cause);
   h.add(std::string_view(o.message));
   h.add(o.gate_since);
+  if (o.anew) h.add(std::string_view("anew"));
 }
 
 void add_family(StateHash& h, const FamilyState& f) {

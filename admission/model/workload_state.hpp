@@ -107,6 +107,7 @@ struct OptionState {
   bool gate_open = false;                 ///< It has the right to preempt (CA-73).
   Time gate_since;                        ///< When that changed last; never: it has never had it.
   bool passed_over = false;               ///< It had the right for its time and made nothing of it (CA-74).
+  bool anew = false;                      ///< Its family began anew, and it has not been switched since: its start delay counts again.
 };
 
 /// An Option that was asked for and has not been seen.

@@ -56,7 +56,7 @@ HINDSIGHT_STATE(PodSetUpdate, pod_set, node_selector, tolerations)
 HINDSIGHT_STATE(CheckStatus, name, state, last_transition, message, requeue_after_seconds, retry_count, pod_set_updates, updates)
 HINDSIGHT_STATE(EvictionStat, reason, cause, count)
 HINDSIGHT_STATE(FamilyFacts, option_of, parent_name, option_made, parent_marked, constrained, allowed, closed_gate)
-HINDSIGHT_STATE(OptionState, rejected, cause, message, gate_open, gate_since, passed_over)
+HINDSIGHT_STATE(OptionState, rejected, cause, message, gate_open, gate_since, passed_over, anew)
 HINDSIGHT_STATE(RequestedOption, name, option, flavors, active, message, refused, since)
 HINDSIGHT_STATE(OptionStatus, name, flavors, phase, message, last_transition)
 HINDSIGHT_STATE(FamilyState, cycle_start, first_admitted, holds_itself, shown, migrating_to, hold, requested, foreign, options, migrated_at,

@@ -115,7 +115,8 @@ bool WorkloadParent::apply_family(const Event& e, std::size_t index, const Conte
     w.family->migrating_to = CompactText();
     w.family->hold.reset();
     options_of(w, [&](WorkloadState& o) {
-      if (!o.option) return;
+      if (!o.option) o.option.emplace();
+      o.option->anew = true;
       o.option->passed_over = false;
       o.option->rejected = o.option->rejected && o.reserved() && o.admitted();  // it begins anew because of that (CA-85)
       // while the Parent is inactive, that stays the reason
@@ -135,6 +136,7 @@ bool WorkloadParent::apply_family(const Event& e, std::size_t index, const Conte
     if (w.finished()) return true;
     if (!w.option) w.option.emplace();
     w.option->cause = switched->cause;
+    w.option->anew = false;
     w.option->message = std::string(switched->message);
     if (switched->cause == OptionCause::rejected) w.option->rejected = true;
     if (w.active != switched->active) {
@@ -150,7 +152,7 @@ bool WorkloadParent::apply_family(const Event& e, std::size_t index, const Conte
       w.decide_condition(ConditionType::admitted, ConditionStatus::false_, no_reservation, "The workload has no reservation", c.now);
     }
     // CA-48: whatever it was evicted for, it may be tried again at once.
-    if (const auto* requeued = w.find(ConditionType::requeued); w.active && requeued != nullptr && requeued->is_false())
+    if (const auto* requeued = w.find(ConditionType::requeued); w.active && requeued != nullptr)
       w.decide_condition(ConditionType::requeued, ConditionStatus::true_, Symbol("Reactivated"), "The workload was reactivated", c.now);
   } else if (const auto* adopted = std::get_if<OptionAdopted>(&e)) {
     WorkloadState* from = find(adopted->from.uid);
@@ -159,9 +161,11 @@ bool WorkloadParent::apply_family(const Event& e, std::size_t index, const Conte
     if (!w.option) w.option.emplace();
     take_over(w, *from);
     parent->family->shown = w.uid;
-    if (from == parent)
+    if (from == parent) {
       parent->family->holds_itself = false;
-    else
+      // It shows an admission only (CA-40). What waits for its checks is the Option's alone.
+      if (!w.admitted()) from->clear_reservation(Symbol("PendingEvaluation"), "An Option has taken over its reservation", c.now);
+    } else
       from->clear_reservation(Symbol("PendingEvaluation"), "Another Option has taken its place", c.now);
     from->last_decision = c.sequence;
   } else if (const auto* shown = std::get_if<OptionAdmitted>(&e)) {
@@ -221,6 +225,10 @@ void WorkloadParent::follow_event(const Event& e, std::size_t index) {
     const std::size_t parent = family_parent_of(w);
     if (parent != Family::none && (w.admitted() || workloads_[parent].family->migrating_to == w.uid))
       workloads_[parent].family->hold.reset();
+  }
+  if (w.family && w.finished()) {  // CA-54: nobody moves any more
+    w.family->hold.reset();
+    w.family->migrating_to = CompactText();
   }
   // CA-64: an eviction closes the gate.
   if (std::holds_alternative<WorkloadEvicted>(e) || std::holds_alternative<WorkloadPreempted>(e)) {

@@ -53,6 +53,15 @@ bool WorkloadParent::always_waits_for_checks(const Family& f, std::size_t rank) 
   });
 }
 
+/// Who is admitted: while a job moves, the Option that it moves to.
+WorkloadParent::First WorkloadParent::first_of(const Family& f) const {
+  if (f.running != Family::none && !workloads_[f.running].evicted()) return {f.running, &f.running_on};
+  const CompactText& target = workloads_[f.parent].family->migrating_to;
+  for (std::size_t rank = 0; rank < f.members.size() && !target.empty(); ++rank)
+    if (f.members[rank] != Family::none && workloads_[f.members[rank]].uid == target) return {f.members[rank], &f.specs[rank].positions};
+  return {};  // who is on its way out is none
+}
+
 /// Why an Option that is active may not be tried now, in the words of its condition; nothing: it may (CA-26, CA-50, CA-67).
 std::optional<WorkloadParent::HeldBack> WorkloadParent::held_back(const Family& f, std::size_t rank) const {
   const WorkloadState& parent = workloads_[f.parent];
@@ -64,8 +73,9 @@ std::optional<WorkloadParent::HeldBack> WorkloadParent::held_back(const Family& 
     return HeldBack{"WaitingForPreemptedWorkloads",
                     migrates ? "Pending the migration of 1 workload(s)" : "Waiting for the evicted job to stop"};
   }
-  if (f.running == Family::none) return std::nullopt;
-  switch (standing_of(*f.queue, f.specs, rank, f.running_on)) {
+  const First first = first_of(f);
+  if (first.member == Family::none || first.member == f.members[rank]) return std::nullopt;
+  switch (standing_of(*f.queue, f.specs, rank, *first.flavors)) {
     case OptionStanding::upgrade:
       return std::nullopt;
     case OptionStanding::below_target:
@@ -127,7 +137,7 @@ OptionPlace WorkloadParent::option_place(const Family& f, std::size_t rank, cons
   for (std::size_t r = 0; r < f.members.size(); ++r)
     if (f.members[r] != Family::none && workloads_[f.members[r]].uid == parent.family->migrating_to) target = r;
   out.info.held = parent.family->hold.has_value() && !is_stopping(f) && (chosen || (rank < target && !always_waits_for_checks(f, rank)));
-  out.info.next = out.info.held && chosen;
+  out.info.next = out.info.held;  // the better ones come first among themselves, and the chosen one is the last of them
   out.info.gated = !option_state(w).gate_open || (w.family_facts && w.family_facts->closed_gate);
   out.info.waits = is_stopping(f);
   if (f.running != Family::none && f.members[rank] != f.running && !workloads_[f.running].evicted()) {

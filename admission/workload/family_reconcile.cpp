@@ -130,7 +130,7 @@ void WorkloadParent::reconcile_family(const Family& f, const Context& c, Proposa
   if (said()) return;
   give_right(f, c, p);
   tell_pause(f, c, p);
-  tell_why_it_waits(f, p);
+  tell_why_it_waits(f, c, p);
   mirror_to_running(f, p);
 }
 
@@ -293,26 +293,19 @@ WorkloadParent::Wanted WorkloadParent::wanted_of(const Family& f, std::size_t ra
   if (!parent.active) return {false, OptionCause::parent_inactive};
   if (member != Family::none && option_state(workloads_[member]).rejected) return {false, OptionCause::rejected};
   if (member != Family::none && member == f.running) return {true, OptionCause::none};  // CA-27
-  if (spec.create_delay_seconds > 0 && now < family.cycle_start + Duration::seconds(spec.create_delay_seconds))
+  // a delay that is over stays over, however long it is made afterwards (CA-118)
+  const bool started = member != Family::none && workloads_[member].active && !option_state(workloads_[member]).anew;
+  if (spec.create_delay_seconds > 0 && !started && now < family.cycle_start + Duration::seconds(spec.create_delay_seconds))
     return {false, OptionCause::create_delay};
 
-  // While a job moves, the Option that it moves to counts as the one that is admitted.
-  std::size_t first = f.running;
-  const FlavorPositions* on_flavors = &f.running_on;
-  if (first == Family::none || workloads_[first].evicted()) {
-    std::size_t target = Family::none;
-    for (std::size_t r = 0; r < f.members.size() && !family.migrating_to.empty(); ++r)
-      if (f.members[r] != Family::none && workloads_[f.members[r]].uid == family.migrating_to) target = r;
-    if (target == rank) return {true, OptionCause::none};
-    first = Family::none;  // it is on its way out, and the family begins anew
-    if (target != Family::none) {
-      first = f.members[target];
-      on_flavors = &f.specs[target].positions;
-    }
-  }
+  const First one = first_of(f);
+  if (one.member != Family::none && member == one.member) return {true, OptionCause::none};
+  const std::size_t first = one.member;
   if (first == Family::none) return {true, spec.create_delay_seconds > 0 ? OptionCause::create_delay : OptionCause::policy};
-  const OptionStanding standing = standing_of(*f.queue, f.specs, rank, *on_flavors);
-  if (standing != OptionStanding::upgrade) return {false, OptionCause::policy, standing, first};
+  const OptionStanding standing = standing_of(*f.queue, f.specs, rank, *one.flavors);
+  // CA-44: the policy applies when the other one is admitted
+  const bool yet = first == f.running || member == Family::none || !workloads_[member].active;
+  if (standing != OptionStanding::upgrade) return {!yet, yet ? OptionCause::policy : OptionCause::none, standing, first};
   if (spec.delete_delay_seconds && family.first_admitted.is_set() &&
       now >= family.first_admitted + Duration::seconds(*spec.delete_delay_seconds))
     return {false, OptionCause::delete_delay, standing, first};
@@ -433,6 +426,21 @@ void WorkloadParent::keep_members(const Family& f, const Context& c, Proposal& p
     e.parent = ref(parent, *p.arena);
     p.events.emplace_back(e);
   }
+  if (const std::size_t rank = f.rank_of(f.running); f.running != Family::none && rank != Family::none && !p.full()) {  // CA-118
+    const WorkloadState& w = workloads_[f.running];
+    const auto& allowed = f.specs[rank].flavors;
+    const auto assigned = flavors_of(*w.admission);
+    const auto gone = std::find_if(assigned.begin(), assigned.end(), [&](const Symbol& flavor) {
+      return std::find(allowed.begin(), allowed.end(), flavor) == allowed.end();
+    });
+    if (gone != assigned.end() && !w.evicted()) {
+      WorkloadEvicted e;
+      e.workload = ref(w, *p.arena);
+      e.reason = "ConcurrentAdmission";
+      e.message = p.message("Flavor \"" + std::string(gone->text()) + "\" is no longer one of this variant");
+      p.events.emplace_back(e);
+    }
+  }
   for (const std::size_t member : f.members) {  // nothing ends an Option but its Parent's end: somebody else wrote that
     if (member == Family::none || p.full()) continue;
     const WorkloadState& w = workloads_[member];
@@ -506,8 +514,11 @@ void WorkloadParent::give_right(const Family& f, const Context& c, Proposal& p) 
     if (!w.active || w.finished() || w.reserved()) continue;
     if (placements_[member].kind != Placement::Kind::pending) continue;  // it is not to be tried now
     if (w.is_true(ConditionType::blocked_on_preemption_gates)) {
-      auto& place = option_state(w).passed_over ? second : first;
-      if (place == Family::none) place = member;
+      if (!option_state(w).passed_over) {
+        if (first == Family::none) first = member;
+      } else if (second == Family::none || option_state(w).gate_since < option_state(workloads_[second]).gate_since) {
+        second = member;  // whose turn is the longest ago
+      }
     } else if (!is_evaluated(w)) {
       return;  // each says first what it needs: a better one needs the right more, and a worse one may fit without
     }
@@ -538,10 +549,12 @@ void WorkloadParent::tell_pause(const Family& f, const Context& c, Proposal& p) 
 }
 
 /// CA-106
-void WorkloadParent::tell_why_it_waits(const Family& f, Proposal& p) const {
+void WorkloadParent::tell_why_it_waits(const Family& f, const Context& c, Proposal& p) const {
   const WorkloadState& parent = workloads_[f.parent];
   if (parent.reserved() || !parent.active || parent.finished()) return;
   if (!parent.family->migrating_to.empty()) return;  // it is about to be admitted again
+  // what keeps the Parent itself from waiting, it says by itself (reconcile_parent)
+  if (!admission_gate(parent, *c.catalog).empty() || c.catalog->local_queue(parent.namespace_, parent.queue_name) == nullptr) return;
   std::string_view reason;
   std::string message;
   for (std::size_t rank = 0; rank < f.members.size(); ++rank) {
@@ -568,14 +581,19 @@ void WorkloadParent::tell_why_it_waits(const Family& f, Proposal& p) const {
 /// What is known of the job goes to the Option that it runs on (CA-55, CA-57), and what its user changed to all of them (CA-122, CA-123).
 void WorkloadParent::mirror_to_running(const Family& f, Proposal& p) const {
   const WorkloadState& parent = workloads_[f.parent];
-  for (const std::size_t member : f.members) {
+  for (std::size_t rank = 0; rank < f.members.size(); ++rank) {
+    const std::size_t member = f.members[rank];
     if (member == Family::none || p.full()) continue;
     const WorkloadState& w = workloads_[member];
     if (w.finished() || w.deleting || w.removal_pending || w.revision_pending) continue;
     const bool smaller = parent.elastic && !std::equal(w.pod_sets.begin(), w.pod_sets.end(), parent.pod_sets.begin(), parent.pod_sets.end(),
                                                        [](const PodSetSpec& a, const PodSetSpec& b) { return a.count == b.count; });
-    if (smaller || w.queue_name != parent.queue_name || w.priority != parent.priority || w.priority_class != parent.priority_class ||
-        w.priority_class_kind != parent.priority_class_kind) {
+    const auto& flavors = f.specs[rank].flavors;
+    const auto& allowed = w.family_facts->allowed;
+    const bool restricted = w.family_facts->constrained &&
+                            std::is_permutation(allowed.begin(), allowed.end(), flavors.begin(), flavors.end());  // CA-11, CA-118
+    if (!restricted || smaller || w.queue_name != parent.queue_name || w.priority != parent.priority ||
+        w.priority_class != parent.priority_class || w.priority_class_kind != parent.priority_class_kind) {
       WorkloadRevised e;
       e.workload = ref(w, *p.arena);
       e.queue_name = parent.queue_name.text();

@@ -10,7 +10,8 @@ namespace hindsight::admission {
 
 bool WorkloadParent::sliced(const Context& c) const {
   if (!c.catalog->settings.elastic_jobs || workloads_.size() < 2) return false;
-  return std::count_if(workloads_.begin(), workloads_.end(), [](const WorkloadState& w) { return w.elastic && is_live(w) && is_slice(w); }) > 1;
+  return std::count_if(workloads_.begin(), workloads_.end(),
+                       [](const WorkloadState& w) { return w.elastic && is_live(w) && is_slice(w); }) > 1;
 }
 
 std::optional<SliceChain> WorkloadParent::chain_of(const Context& c) const {

@@ -52,12 +52,13 @@ bool WorkloadParent::reconcile_slices(const Context& c, Proposal& p) const {
   end_slices(chain, p);  // before anything else is decided (EJ-23)
   if (said()) return true;
   if (chain.current == SliceChain::none) {
-    const bool going = std::any_of(workloads_.begin(), workloads_.end(), [](const WorkloadState& w) { return is_slice(w) && !w.finished(); });
+    const bool going =
+        std::any_of(workloads_.begin(), workloads_.end(), [](const WorkloadState& w) { return is_slice(w) && !w.finished(); });
     if (!going && j.suspended && !j.active && !j.stopping && j.requested_since == 0) request_workload(nullptr, c, p);  // EJ-7
     return said();
   }
-  const bool same =
-      std::all_of(workloads_.begin(), workloads_.end(), [&](const WorkloadState& w) { return !is_live(w) || !is_slice(w) || same_templates(w); });
+  const bool same = std::all_of(workloads_.begin(), workloads_.end(),
+                                [&](const WorkloadState& w) { return !is_live(w) || !is_slice(w) || same_templates(w); });
   if (!same) {
     replace_templates(chain, c, p);  // EJ-14, EJ-15
     return said();

@@ -115,7 +115,7 @@ const std::vector<CheckStatus>& WorkloadParent::checks_behind(const WorkloadStat
 }
 
 /// Options that are to be made, and those that are to follow their Parent.
-void WorkloadParent::collect_family_intents(std::vector<Intent>& out) const {
+void WorkloadParent::collect_family_intents(const Context& c, std::vector<Intent>& out) const {
   for (const auto& w : workloads_) {
     if (w.family && !w.deleting && !w.finished()) {
       for (const auto& r : w.family->requested) {
@@ -142,6 +142,9 @@ void WorkloadParent::collect_family_intents(std::vector<Intent>& out) const {
     i.priority_class_kind = spec.priority_class_kind;
     i.priority_class = spec.priority_class.text();
     if (spec.max_exec_seconds > 0) i.max_exec_seconds = spec.max_exec_seconds;
+    const Family& f = family_of(parent, c);
+    if (const std::size_t rank = f.rank_of(position_of(w)); rank != Family::none)
+      for (const Symbol& flavor : f.specs[rank].flavors) i.flavors.emplace_back(flavor.text());
     if (spec.elastic)
       for (const auto& pod_set : spec.pod_sets) i.counts.emplace_back(pod_set.name.text(), pod_set.count);
     i.decision_sequence = w.last_decision;
@@ -174,7 +177,7 @@ void WorkloadParent::collect_intents(const Context& c, bool all, std::vector<Int
     }
     if (due) out.push_back(std::move(i));
   }
-  collect_family_intents(out);
+  collect_family_intents(c, out);
   if (!job_) {  // the class of a Workload without a job changed its value (BA-150)
     for (const auto& w : workloads_) {
       if (!w.revision_pending || w.finished() || w.deleting || w.is_made_as_option()) continue;

@@ -656,7 +656,7 @@ void WorkloadParent::publish(std::size_t index, Publish how, const Context& c, O
     if (family == nullptr) family = &family_of(family_parent_of(w), c);
     rank = family->rank_of(index);
   }
-  if (role == FamilyRole::parent && w.family && w.family->hold) return publish_hold(index, c, out);
+  if (role == FamilyRole::parent && w.family && w.family->hold && !w.finished()) return publish_hold(index, c, out);
   bool holds = w.reserved() && w.active && !w.finished();  // deactivation frees quota at once (D4)
   if (role == FamilyRole::parent) {
     holds = holds && (!w.family || w.family->holds_itself);  // of an admission that it merely shows an Option holds the quota

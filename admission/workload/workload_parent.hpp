@@ -221,6 +221,11 @@ class WorkloadParent final : public Entity {
   }
   [[nodiscard]] bool is_stopping(const Family& f) const;
   [[nodiscard]] static bool always_waits_for_checks(const Family& f, std::size_t rank);
+  struct First {
+    std::size_t member = Family::none;
+    const FlavorPositions* flavors = nullptr;
+  };
+  [[nodiscard]] First first_of(const Family& f) const;
   [[nodiscard]] std::optional<HeldBack> held_back(const Family& f, std::size_t rank) const;
   [[nodiscard]] bool is_on_its_way(const Family& f, std::size_t rank, const Settings& settings) const;
   [[nodiscard]] bool option_may_wait(const Family& f, std::size_t rank, const Context& c) const;
@@ -267,7 +272,7 @@ class WorkloadParent final : public Entity {
   [[nodiscard]] std::string text_of(const Wanted& wanted, const Family& f, std::size_t rank) const;
   void give_right(const Family& f, const Context& c, Proposal& p) const;
   void tell_pause(const Family& f, const Context& c, Proposal& p) const;
-  void tell_why_it_waits(const Family& f, Proposal& p) const;
+  void tell_why_it_waits(const Family& f, const Context& c, Proposal& p) const;
   void mirror_to_running(const Family& f, Proposal& p) const;
   void reconcile_parent(std::size_t index, const Context& c, Proposal& p) const;
   [[nodiscard]] bool reconcile_option(std::size_t index, const Context& c, Proposal& p) const;
@@ -329,7 +334,7 @@ class WorkloadParent final : public Entity {
   bool place_pods_of(const WorkloadState& w, const PodSetSpec& pod_set, const PodSetReservation& assigned, Proposal& p) const;
   [[nodiscard]] PodState* find_pod(std::string_view uid);
   [[nodiscard]] const std::vector<CheckStatus>& checks_behind(const WorkloadState& w) const;
-  void collect_family_intents(std::vector<Intent>& out) const;
+  void collect_family_intents(const Context& c, std::vector<Intent>& out) const;
   void collect_pod_intents(const Context& c, bool all, std::vector<Intent>& out);
   void replace_slice(const WorkloadState& w, const WorkloadState& holder, const Context& c, Proposal& p) const;
   void reconcile_workload(std::size_t index, const Context& c, Proposal& p) const;

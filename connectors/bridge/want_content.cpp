@@ -65,8 +65,8 @@ struct Content {
              i.slice_name, i.replaces_uid, i.counts);
   }
   void operator()(const admission::WorkloadReviseIntent& i) const {
-    hash.all(i.job_uid, i.pod_sets, i.counts, i.queue_name, i.priority, i.priority_class_kind, i.priority_class, i.max_exec_seconds,
-             i.resource_bounds, i.admission_gated_by);
+    hash.all(i.job_uid, i.pod_sets, i.counts, i.flavors, i.queue_name, i.priority, i.priority_class_kind, i.priority_class,
+             i.max_exec_seconds, i.resource_bounds, i.admission_gated_by);
   }
   void operator()(const admission::JobIntent& i) const {
     hash.all(i.run, i.remove, i.workload, i.workload_uid, i.cluster_queue, i.local_queue, i.slice_name, i.pod_sets, i.sizes);

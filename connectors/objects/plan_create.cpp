@@ -90,12 +90,16 @@ Json option_labels(const Json& parent) {
   return out;
 }
 
+std::string joined_flavors(const std::vector<std::string>& flavors) {
+  std::string out;
+  for (const auto& flavor : flavors) out.append(out.empty() ? "" : ",").append(flavor);
+  return out;
+}
+
 Json option_annotations(const OptionCreateIntent& intent, const Json& parent) {
   Json out = object_or_empty(object_or_empty(parent, "metadata"), "annotations");
   for (const auto key : {keys::parent_annotation, keys::resource_plan}) out.erase(std::string(key));
-  std::string flavors;
-  for (const auto& flavor : intent.flavors) flavors.append(flavors.empty() ? "" : ",").append(flavor);
-  out[std::string(keys::allowed_flavors)] = std::move(flavors);
+  out[std::string(keys::allowed_flavors)] = joined_flavors(intent.flavors);
   return out;
 }
 
@@ -267,6 +271,12 @@ Result<std::vector<Write>> plan_revise(const WorkloadReviseIntent& intent, const
   put(wanted, "maximumExecutionTimeSeconds", intent.max_exec_seconds ? Json(*intent.max_exec_seconds) : Json());
 
   Json body = Json::object();
+  if (!intent.flavors.empty()) {
+    wanted["admissionConstraints"]["allowedResourceFlavors"] = intent.flavors;
+    const std::string key(keys::allowed_flavors), flavors = joined_flavors(intent.flavors);
+    if (text_member(object_or_empty(object_or_empty(workload, "metadata"), "annotations"), key) != flavors)
+      body["metadata"]["annotations"][key] = flavors;
+  }
   if (auto difference = merge_difference(spec, wanted); !difference.empty()) body["spec"] = std::move(difference);
   if (const auto& gate = intent.admission_gated_by) {
     const std::string key(keys::admission_gated_by);

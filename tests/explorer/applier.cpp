@@ -235,6 +235,7 @@ bool Applier::write(ApiServer& server, const WorkloadReviseIntent& i) {
     }
   }
   set_counts(w.pod_sets, i.counts);
+  if (!i.flavors.empty()) w.allowed = i.flavors;
   w.queue = i.queue_name;
   w.priority = i.priority;
   w.priority_class_kind = i.priority_class_kind;

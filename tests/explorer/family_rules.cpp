@@ -154,6 +154,10 @@ bool always_waits_for_checks(const QueueConfig& queue, const Wanted& option) {
 bool may_be_tried(const Family& f, std::size_t rank) {
   if (f.parent->family->holds_itself && f.parent->reserved()) return false;
   if (f.stopping) return always_waits_for_checks(*f.queue, f.options[rank]);
+  if (f.admitted == nullptr)  // CA-44, CA-53: the one that it moves to counts as admitted
+    for (std::size_t target = 0; target < f.members.size(); ++target)
+      if (f.members[target] != nullptr && f.members[target]->uid == f.parent->family->migrating_to)
+        return rank == target || keeps(*f.queue, f.options, rank, f.options[target].positions);
   if (f.admitted != nullptr) return keeps(*f.queue, f.options, rank, f.admitted_on);
   // CA-53: the job is to go on on the Option that it moves to, or on a better one.
   for (std::size_t target = 0; target < f.options.size(); ++target)
