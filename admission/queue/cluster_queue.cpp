@@ -122,7 +122,7 @@ void ClusterQueue::enqueue(const msg::Enqueue& m, Address parent, const Context&
   } else {
     park_alone(p, was_parked_by_record);
   }
-  if (info->option != nullptr && info->option->next && p.in_heap()) {
+  if (info->option != nullptr && info->option->next && p.in_heap() && !better_sibling_is_next(*info->option)) {
     sticky_ = &p;
     sticky_generation_ = info->generation;
   }
@@ -131,6 +131,24 @@ void ClusterQueue::enqueue(const msg::Enqueue& m, Address parent, const Context&
       out.send(queue_address(name_), parent, msg::ParkedByRecord{info->id, record->second});
   refresh_counters(c);
   tell_heap_state(out);
+}
+
+/// Of a family that moves the Options that may have what is kept go one after another, the best first (CA-53).
+bool ClusterQueue::better_sibling_is_next(const OptionInfo& option) const {
+  const OptionInfo* first = sticky_ == nullptr || !sticky_->in_heap() ? nullptr : sticky_->info->option.get();
+  return first != nullptr && first->next && first->parent == option.parent && first->rank < option.rank;
+}
+
+void ClusterQueue::give_next_its_turn(const Pending& tried) {
+  const OptionInfo* option = tried.info->option.get();
+  if (sticky_ != &tried || tried.in_heap() || option == nullptr || !option->next) return;
+  for (auto& [id, p] : pending_) {  // this is seldom: somebody better than the one that a job moves to was tried in vain
+    const OptionInfo* other = p.info->option.get();
+    if (other == nullptr || !other->next || other->parent != option->parent || !p.in_heap()) continue;
+    if (sticky_ != &tried && sticky_->info->option->rank < other->rank) continue;
+    sticky_ = &p;
+    sticky_generation_ = p.info->generation;
+  }
 }
 
 void ClusterQueue::dequeue(WorkloadId id, bool quiet, const Context& c, Outbox& out) {
@@ -243,6 +261,7 @@ void ClusterQueue::requeued(const EntryRequeued& e, WorkloadId id, const Context
       park_equals(p.info->equivalence_hash, Symbol(e.reason), c, out);
     }
   }
+  give_next_its_turn(p);
   tell_heap_state(out);
 }
 

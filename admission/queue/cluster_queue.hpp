@@ -141,6 +141,8 @@ class ClusterQueue final : public Entity {
   void offer_more(const msg::OfferMore& m, Address to, const Context& c, Outbox& out) const;
   [[nodiscard]] const Pending* head(const Context& c) const;
   [[nodiscard]] msg::HeadOffered offered(const Pending& p, const Context& c) const;
+  [[nodiscard]] bool better_sibling_is_next(const OptionInfo& option) const;
+  void give_next_its_turn(const Pending& tried);
   [[nodiscard]] bool holds_up_queue(const OptionInfo& option, const Settings& settings) const;
   void join(const msg::JoinTree& m, const Context& c, Outbox& out);
 

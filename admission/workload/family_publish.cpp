@@ -181,10 +181,6 @@ void WorkloadParent::show_options(const Family& f, const Context& c) {
            std::string_view(before.message) == one.message(room);
   };
   if (std::equal(now.begin(), now.end(), told.begin(), told.end(), is_same)) return;
-  // of Options that were just made there is nothing to say yet: the Parent is written once less (CA-152)
-  if (told.empty() && std::all_of(now.begin(), now.end(),
-                                  [&](const ShownOption& one) { return one.phase == OptionPhase::pending && one.message(room).empty(); }))
-    return;
   std::vector<OptionStatus> list;
   for (const auto& one : now) {
     OptionStatus entry{one.w->name, *one.flavors, one.phase, std::string(one.message(room)), c.now};

@@ -135,9 +135,18 @@ bool WorkloadParent::reconcile_job(const Context& c, Proposal& p) const {
   }
   if (p.events.size() != before) return true;
   if (j.finished) {
-    for (const auto& w : workloads_)
-      if (!w.finished() && !w.removal_pending && w.option_of().empty() && !p.full())
-        p.events.emplace_back(WorkloadFinished{ref(w, *p.arena), j.succeeded ? "Succeeded" : "Failed", p.message(j.finish_message)});
+    for (std::size_t i = 0; i < workloads_.size(); ++i) {
+      const WorkloadState& w = workloads_[i];
+      if (w.finished() || w.removal_pending || !w.option_of().empty() || p.full()) continue;
+      const auto finish = [&](const WorkloadState& one) {
+        p.events.emplace_back(WorkloadFinished{ref(one, *p.arena), j.succeeded ? "Succeeded" : "Failed", p.message(j.finish_message)});
+      };
+      finish(w);
+      if (!w.family) continue;
+      for (const std::size_t option : family_of(i, c).options)  // with it, so that all quota is free at once (CA-54, CA-110)
+        if (!workloads_[option].finished() && !workloads_[option].deleting && !workloads_[option].removal_pending)
+          finish(workloads_[option]);
+    }
     return p.events.size() != before;
   }
   if (!j.quarantined.empty()) return false;  // what it has now is not known: nothing follows from it
@@ -216,7 +225,7 @@ bool WorkloadParent::reconcile_job(const Context& c, Proposal& p) const {
     if (!same) p.events.emplace_back(ReclaimableChanged{ref(w, *p.arena), p.arena->copy(wanted)});
   }
 
-  if (settings.pods_ready_enabled) follow_readiness(w, j.pods_ready, p);
+  if (settings.pods_ready_enabled) follow_readiness(w, j.pods_ready, c, p);
   return p.events.size() != before;
 }
 
@@ -247,8 +256,10 @@ void WorkloadParent::request_workload(const WorkloadState* replaces, const Conte
 }
 
 /// §8.4, BA-138. `ready`: all pods of the Workload are; nothing: that is not known, and what is shown stays.
-void WorkloadParent::follow_readiness(const WorkloadState& w, std::optional<bool> ready, Proposal& p) const {
+void WorkloadParent::follow_readiness(const WorkloadState& w, std::optional<bool> ready, const Context& c, Proposal& p) const {
   const Condition* now = w.find(ConditionType::pods_ready);
+  // a Parent says so first when it is admitted: it is written once less (CA-152)
+  if (now == nullptr && !w.reserved() && (w.family || wants_family(w, *c.catalog))) return;
   const bool running = w.admitted() && !w.evicted();
   if (running && now != nullptr && !ready) return;
   ConditionStatus status = ConditionStatus::false_;

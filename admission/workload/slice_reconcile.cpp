@@ -214,7 +214,7 @@ void WorkloadParent::follow_job(const WorkloadState& w, const SliceChain& chain,
     for (const auto& s : w.pod_sets) pods += s.count;
     ready = j.ready_pods < 0 ? std::nullopt : std::optional<bool>(j.ready_pods >= pods);
   }
-  follow_readiness(w, ready, p);
+  follow_readiness(w, ready, c, p);
 }
 
 /// EJ-100

@@ -703,7 +703,9 @@ void WorkloadParent::publish(std::size_t index, Publish how, const Context& c, O
   if (at.kind == Kind::pending && kind == Kind::none && (w.finished() || !w.active)) request_reactivation(w, c, out);
 
   if (kind == Kind::none) {
+    const bool not_ready = at.not_ready;  // of a Parent, too, the domain knows it
     at = Placement{};
+    at.not_ready = not_ready;
     tell_places_of(w, out);
     if (how.touched && w.reserved()) out.send(self_, queue_address(w.admission->cluster_queue), msg::CountersDue{});
     return;

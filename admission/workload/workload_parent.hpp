@@ -301,7 +301,7 @@ class WorkloadParent final : public Entity {
   void follow_job(const WorkloadState& w, const SliceChain& chain, const Context& c, Proposal& p) const;
   void forget_slices(const Context& c, Proposal& p) const;
   void request_workload(const WorkloadState* replaces, const Context& c, Proposal& p) const;
-  void follow_readiness(const WorkloadState& w, std::optional<bool> ready, Proposal& p) const;
+  void follow_readiness(const WorkloadState& w, std::optional<bool> ready, const Context& c, Proposal& p) const;
   /// The slice whose size caps how many pods run (EJ-69); null: none.
   [[nodiscard]] const WorkloadState* active_slice() const;
   void reconcile_pods(Proposal& p) const;

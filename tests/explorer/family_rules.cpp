@@ -204,7 +204,8 @@ std::optional<bool> wanted_active(const Family& f, std::size_t rank, Time now) {
   if (w.option && w.option->rejected) return false;
   if (&w == f.admitted) return true;
   const Wanted& option = f.options[rank];
-  if (option.create_delay > 0 && now < family.cycle_start + Duration::seconds(option.create_delay)) return false;
+  const bool started = w.active && !(w.option && w.option->anew);  // CA-118: what is over stays over
+  if (option.create_delay > 0 && !started && now < family.cycle_start + Duration::seconds(option.create_delay)) return false;
   if (f.admitted == nullptr) return true;
   if (!keeps(*f.queue, f.options, rank, f.admitted_on)) return false;
   const bool late =
