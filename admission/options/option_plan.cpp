@@ -1,6 +1,7 @@
 #include "admission/options/option_plan.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 namespace hindsight::admission {
 namespace {
@@ -59,6 +60,13 @@ std::vector<OptionSpec> option_specs(const QueueConfig& queue, const std::vector
 std::shared_ptr<const std::vector<OptionSpec>> shared_option_specs(const QueueConfig& queue, const std::vector<Symbol>* allowed) {
   if (allowed == nullptr && queue.concurrent.specs != nullptr) return queue.concurrent.specs;
   return std::make_shared<const std::vector<OptionSpec>>(option_specs(queue, allowed));
+}
+
+bool is_surely_better(const FlavorPositions& a, const FlavorPositions& b) {
+  FlavorPositions only_a, only_b;
+  std::set_difference(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(only_a));
+  std::set_difference(b.begin(), b.end(), a.begin(), a.end(), std::back_inserter(only_b));
+  return !only_a.empty() && !only_b.empty() && only_a.back() < only_b.front();
 }
 
 OptionStanding standing_of(const QueueConfig& queue, std::span<const OptionSpec> specs, std::size_t rank, const FlavorPositions& admitted) {

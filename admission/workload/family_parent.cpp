@@ -77,7 +77,10 @@ std::optional<WorkloadParent::HeldBack> WorkloadParent::held_back(const Family& 
   if (first.member == Family::none || first.member == f.members[rank]) return std::nullopt;
   switch (standing_of(*f.queue, f.specs, rank, *first.flavors)) {
     case OptionStanding::upgrade:
-      return std::nullopt;
+      // While the job moves, only who is better than its aim in any case may take its place (CA-53): one of several flavors could be
+      // assigned a worse one, and the job would move again and again.
+      if (first.member == f.running || is_surely_better(f.specs[rank].positions, *first.flavors)) return std::nullopt;
+      break;
     case OptionStanding::below_target:
       return HeldBack{"PendingEvaluation", "Target flavor is below LastAcceptableFlavorName"};
     case OptionStanding::lower:
@@ -136,7 +139,8 @@ OptionPlace WorkloadParent::option_place(const Family& f, std::size_t rank, cons
   std::size_t target = Family::none;
   for (std::size_t r = 0; r < f.members.size(); ++r)
     if (f.members[r] != Family::none && workloads_[f.members[r]].uid == parent.family->migrating_to) target = r;
-  out.info.held = parent.family->hold.has_value() && !is_stopping(f) && (chosen || (rank < target && !always_waits_for_checks(f, rank)));
+  const bool better = target != Family::none && rank < target && is_surely_better(f.specs[rank].positions, f.specs[target].positions);
+  out.info.held = parent.family->hold.has_value() && !is_stopping(f) && (chosen || (better && !always_waits_for_checks(f, rank)));
   out.info.next = out.info.held;  // the better ones come first among themselves, and the chosen one is the last of them
   out.info.gated = !option_state(w).gate_open || (w.family_facts && w.family_facts->closed_gate);
   out.info.waits = is_stopping(f);

@@ -114,6 +114,14 @@ const std::vector<CheckStatus>& WorkloadParent::checks_behind(const WorkloadStat
   return w.checks;
 }
 
+/// Is the admission of the Option that a Parent shows in the API server? The job starts after that, so that nobody sees it run without.
+bool WorkloadParent::is_admission_written(const WorkloadState& w) const {
+  if (!w.family || w.family->holds_itself) return true;
+  return std::none_of(workloads_.begin(), workloads_.end(), [&](const WorkloadState& option) {
+    return option.is_made_as_option() && option.uid == w.family->shown && option.waits_for(Section::admission);
+  });
+}
+
 /// Options that are to be made, and those that are to follow their Parent.
 void WorkloadParent::collect_family_intents(const Context& c, std::vector<Intent>& out) const {
   for (const auto& w : workloads_) {
@@ -264,7 +272,8 @@ void WorkloadParent::collect_intents(const Context& c, bool all, std::vector<Int
   const bool run = running != nullptr && !j.stopping;                     // a stop in progress comes to its end first
   const bool settle = j.suspended && j.start_left != 0;                   // else nothing is wanted of a job that waits
   const bool holds = !readable && run;                                    // what would be started is not what got quota; what runs, runs on
-  if (ours && !holds && (settle || (!undecided && j.suspended == run))) {
+  const bool early = run && !is_admission_written(*running);
+  if (ours && !holds && !early && (settle || (!undecided && j.suspended == run))) {
     JobIntent i = job_intent();
     i.run = run;
     i.settles = settle ? j.start_left : 0;

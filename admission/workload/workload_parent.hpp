@@ -334,6 +334,7 @@ class WorkloadParent final : public Entity {
   bool place_pods_of(const WorkloadState& w, const PodSetSpec& pod_set, const PodSetReservation& assigned, Proposal& p) const;
   [[nodiscard]] PodState* find_pod(std::string_view uid);
   [[nodiscard]] const std::vector<CheckStatus>& checks_behind(const WorkloadState& w) const;
+  [[nodiscard]] bool is_admission_written(const WorkloadState& w) const;
   void collect_family_intents(const Context& c, std::vector<Intent>& out) const;
   void collect_pod_intents(const Context& c, bool all, std::vector<Intent>& out);
   void replace_slice(const WorkloadState& w, const WorkloadState& holder, const Context& c, Proposal& p) const;

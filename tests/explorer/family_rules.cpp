@@ -5,6 +5,7 @@
 #include "admission/domain/domain.hpp"
 #include "admission/model/option_name.hpp"
 #include "admission/model/slices.hpp"
+#include "admission/options/option_plan.hpp"
 #include "admission/queue/cluster_queue.hpp"
 #include "tests/explorer/holdings.hpp"
 
@@ -17,7 +18,7 @@ using admission::StateView;
 using admission::WorkloadParent;
 using admission::WorkloadState;
 
-using Positions = std::vector<std::size_t>;
+using Positions = admission::FlavorPositions;
 
 std::string name_of(const WorkloadState& w) { return "Workload " + std::string(w.name) + " (" + std::string(w.uid) + ")"; }
 
@@ -33,7 +34,7 @@ Positions positions_of(const QueueConfig& queue, const std::vector<Symbol>& flav
   Positions out;
   const auto all = flavors_of(queue);
   for (std::size_t i = 0; i < all.size(); ++i)
-    if (std::ranges::find(flavors, all[i]) != flavors.end()) out.push_back(i);
+    if (std::ranges::find(flavors, all[i]) != flavors.end()) out.push_back(static_cast<std::uint32_t>(i));
   return out;
 }
 
@@ -157,7 +158,8 @@ bool may_be_tried(const Family& f, std::size_t rank) {
   if (f.admitted == nullptr)  // CA-44, CA-53: the one that it moves to counts as admitted
     for (std::size_t target = 0; target < f.members.size(); ++target)
       if (f.members[target] != nullptr && f.members[target]->uid == f.parent->family->migrating_to)
-        return rank == target || keeps(*f.queue, f.options, rank, f.options[target].positions);
+        return rank == target || (keeps(*f.queue, f.options, rank, f.options[target].positions) &&
+                                  admission::is_surely_better(f.options[rank].positions, f.options[target].positions));
   if (f.admitted != nullptr) return keeps(*f.queue, f.options, rank, f.admitted_on);
   // CA-53: the job is to go on on the Option that it moves to, or on a better one.
   for (std::size_t target = 0; target < f.options.size(); ++target)
