@@ -242,6 +242,11 @@ class Churn:
         self.start()
         self.witness.away.append((begin, time.monotonic()))
 
+    def start_anew(self, gate):
+        begin = time.monotonic()
+        self.set_gate(gate)
+        self.witness.away.append((begin, time.monotonic()))
+
     # ---- all of it
 
     def churn(self):
@@ -253,7 +258,7 @@ class Churn:
         self.rng.shuffle(order)
         at = collections.Counter(self.rng.randrange(steps // 10, steps) for _ in range(args.kills))
         feature = {steps * 4 // 10: lambda: self.switch_feature(False), steps * 5 // 10: lambda: self.switch_feature(True),
-                   steps * 6 // 10: lambda: self.set_gate(False), steps * 7 // 10: lambda: self.set_gate(True)}
+                   steps * 6 // 10: lambda: self.start_anew(False), steps * 7 // 10: lambda: self.start_anew(True)}
         for step in range(steps):
             self.check_processes()
             if self.checks.failure:
