@@ -32,10 +32,17 @@ class Api:
         self.host = urllib.parse.urlsplit(cluster["server"]).netloc
         self.context = ssl.create_default_context(cadata=base64.b64decode(cluster["certificate-authority-data"]).decode())
         self.token = config["users"][0]["user"]["token"]
-        self.mine = threading.local()
+        self.mine, self.connections = threading.local(), []
 
-    def connect(self, seconds=REQUEST_SECONDS_MAX):
-        return http.client.HTTPSConnection(self.host, timeout=seconds, context=self.context)
+    def connect(self):
+        connection = http.client.HTTPSConnection(self.host, timeout=REQUEST_SECONDS_MAX, context=self.context)
+        self.connections.append(connection)
+        return connection
+
+    def close(self):
+        """Of all threads, which have nothing to ask any more."""
+        for connection in self.connections:
+            connection.close()
 
     def headers(self, kind="application/json"):
         return {"Authorization": "Bearer " + self.token, "Content-Type": kind, "Accept": "application/json"}

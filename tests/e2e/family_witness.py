@@ -144,7 +144,7 @@ class Witness:
         self.newest = {}  # uid → what was seen last
         self.objects = {}  # uid of a Workload → all of it
         self.moving = set()  # uids of Parents whose job moves
-        self.wanted, self.reached = None, threading.Event()
+        self.wanted, self.reached, self.where = None, threading.Event(), None
         self.listeners = []
         self.watches = [Watch(api, plural, self.see) for plural in ("jobs", "workloads")]
         for w in self.watches:
@@ -157,6 +157,7 @@ class Witness:
     def end(self):
         for w in self.watches:
             w.ending.set()
+        self.api.close()
 
     def see(self, plural, kind, o):
         gone = kind == "DELETED"
@@ -183,32 +184,33 @@ class Witness:
             parent = next((w for w in self.newest.values() if isinstance(w, WorkloadSeen) and w.owner == now.uid), None)
             if parent and parent.uid in self.moving:
                 if now.suspended and not before.suspended:
-                    self.step("suspended")
+                    self.step("suspended", parent.uid)
                 elif before.suspended and not now.suspended:
                     self.moving.discard(parent.uid)
             return
         if now.owner_kind == "Workload":
             if now.evicted == "FlavorMigration" and before.evicted is None:
                 self.moving.add(now.owner)
-                self.step("evicted")
+                self.step("evicted", now.owner)
             elif now.admitted and not before.admitted and now.owner in self.moving:
-                self.step("admitted")
+                self.step("admitted", now.owner)
         elif now.uid in self.moving:
             if now.evicted and not before.evicted:
-                self.step("told")
+                self.step("told", now.uid)
             elif before.reserved and not now.reserved:
-                self.step("cleared")
+                self.step("cleared", now.uid)
             elif now.admitted and not before.admitted:
-                self.step("shown")
+                self.step("shown", now.uid)
 
-    def step(self, name):
-        if name == self.wanted:
+    def step(self, name, parent):
+        if name == self.wanted and not self.reached.is_set() and parent in self.objects:
+            self.where = self.objects[parent]["spec"]["queueName"]
             self.reached.set()
 
     def want(self, step):
-        """`reached` is set when some migration gets there."""
+        """`reached` is set when some migration gets there, and `where` is its LocalQueue."""
         with self.lock:
-            self.wanted = step
+            self.wanted, self.where = step, None
             self.reached.clear()
 
     # ---- judging
@@ -264,8 +266,9 @@ class FamilyLog:
     """What the log says of families, against what was seen of their jobs. `families`: uid of an Option → uid of its Parent; `job_of`: uid of a Parent
     → uid of its job."""
 
-    KINDS = ("EpochStarted", "FamilyDissolved", "FamilyReset", "MigrationStarted", "OptionAdmitted", "OptionAdopted", "WorkloadEvicted", "WorkloadPreempted",
-             "WorkloadFinished", "ReservationCleared", "QuotaReserved", "WorkloadAdmitted", "JobStopped", "JobObserved", "ObjectDeleted", "ObjectQuarantined")
+    KINDS = ("EpochStarted", "FamilyFormed", "FamilyDissolved", "FamilyReset", "OptionRequested", "OptionSwitched", "OptionAdopted", "OptionAdmitted",
+             "MigrationStarted", "PreemptionGateChanged", "WorkloadEvicted", "WorkloadPreempted", "WorkloadFinished", "ReservationCleared", "QuotaReserved",
+             "WorkloadAdmitted", "JobStopped", "JobObserved", "ObjectDeleted")
 
     def __init__(self, families, job_of):
         self.families, self.job_of = families, job_of
@@ -409,6 +412,7 @@ class FamilyLog:
                 ends[m.end or "under way"] += 1
                 if m.end != "admitted" or not m.last_version:
                     continue
+                ends["judged by the turns of their jobs"] += 1
                 seen = [turn for version, turn in turns.get(job, []) if m.version < version <= m.last_version]
                 if seen[:2] == ["start", "stop"]:
                     seen = seen[1:]  # its start was under way when the migration was decided
