@@ -70,6 +70,8 @@ class Churn:
     """Mixed into a test case, which has `args` (families, kills, minutes, invariants), `hindsight`, `kubeconfig`, `logs()`: [(words of a log, domain or None)],
     `kill(queue)`, `start()`, `check_processes()` and `set_gate(on)`."""
 
+    steps_to_kill = STEPS[1:]  # "decided" is heard of when its first write is seen
+
     def begin(self, seed):
         self.rng = random.Random(seed)
         self.api = Api(self.kubeconfig)
@@ -219,8 +221,7 @@ class Churn:
             self.movers += 1
             self.api.create("jobs", families.job(f"mover-{self.movers}", q, "1", LONG, self.rng.choice([0, 0.5, 2]), **{"kueue.x-k8s.io/priority-class": "high"}))
             deadline = time.monotonic() + 30
-            while q not in [where for where, _, _ in self.movable()] and time.monotonic() < deadline:
-                self.check_processes()
+            while q not in [where for where, _, _ in self.movable()] and not self.witness.reached.is_set() and time.monotonic() < deadline:
                 time.sleep(0.2)
         where = self.movable()
         if where:
@@ -230,27 +231,38 @@ class Churn:
 
     def kill_once(self, step):
         """`step`: the one of a migration that is waited for; None: any moment."""
-        if step is None:
-            time.sleep(self.rng.uniform(0, 0.5))
-            reached = "any moment"
-        else:
-            self.witness.want(step)
-            tries = 0
-            while not self.witness.reached.is_set() and tries < TRIES_MAX:
-                self.provoke(anew=tries > 0)
-                self.witness.reached.wait(STEP_SECONDS_MAX)
-                tries += 1
-            reached = step if self.witness.reached.is_set() else "not reached"
-            time.sleep(self.rng.choice([0, 0, self.rng.uniform(0, 0.1)]))
-        begin = time.monotonic()
-        self.kill(self.witness.where if step else None)
-        self.kills[reached] += 1
-        self.say(f"kill: {reached}")
-        if self.rng.random() < 0.5:  # not of a kind that asks a webhook, which is away
-            self.act("delete_job", "finish_job", "delete_option")
-        time.sleep(self.rng.uniform(0, 1))
-        self.start()
-        self.witness.away.append((begin, time.monotonic()))
+        self.witness.want(step)
+        found = []
+        killer = threading.Thread(target=self.strike, args=(step, self.rng.choice([0, 0, self.rng.uniform(0, 0.1)]), self.rng.uniform(0, 1), found))
+        killer.start()
+        tries = 0
+        while step and killer.is_alive() and tries < TRIES_MAX:
+            self.provoke(anew=tries > 0)
+            killer.join(STEP_SECONDS_MAX)
+            tries += 1
+        self.witness.reached.set()
+        killer.join()
+        if found:
+            raise RuntimeError("the kill has failed") from found[0]
+
+    def strike(self, step, delay, pause, found):
+        """In a thread of its own, so that nothing is between the step and the kill."""
+        try:
+            if step:
+                self.witness.reached.wait()
+            time.sleep(delay)
+            begin = time.monotonic()
+            self.kill(self.witness.where)
+            reached = "any moment" if step is None else step if self.witness.where else "not reached"
+            self.kills[reached] += 1
+            self.say(f"kill: {reached}")
+            if pause < 0.5:  # not of a kind that asks a webhook, which is away
+                self.act("delete_job", "finish_job", "delete_option")
+            time.sleep(pause)
+            self.start()
+            self.witness.away.append((begin, time.monotonic()))
+        except BaseException as failure:
+            found.append(failure)
 
     def say(self, what):
         print(f"{time.monotonic() - self.began:6.1f} s: {what}", flush=True)
@@ -266,8 +278,8 @@ class Churn:
         args = self.args
         steps = 2 * args.families
         deadline = time.monotonic() + 60 * args.minutes
-        # Every step of a migration in turn, and every fifth kill anywhere; "decided" is heard of when its first write is seen.
-        order = [None if i % 5 == 4 else STEPS[1:][i % len(STEPS[1:])] for i in range(args.kills)]
+        # Every step of a migration in turn, and every fifth kill anywhere.
+        order = [None if i % 5 == 4 else self.steps_to_kill[i % len(self.steps_to_kill)] for i in range(args.kills)]
         self.rng.shuffle(order)
         at = collections.Counter(self.rng.randrange(steps // 10, steps) for _ in range(args.kills))
         feature = {steps * 4 // 10: lambda: self.switch_feature(False), steps * 5 // 10: lambda: self.switch_feature(True),

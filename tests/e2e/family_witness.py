@@ -257,8 +257,8 @@ class Witness:
 
 
 class Move:
-    def __init__(self, offset, to, version, ran):
-        self.offset, self.to, self.version, self.ran = offset, to, version, ran
+    def __init__(self, domain, offset, to, version, ran):
+        self.domain, self.offset, self.to, self.version, self.ran = domain, offset, to, version, ran
         self.step, self.end, self.end_offset, self.last_version = "decided", None, None, None
 
 
@@ -306,7 +306,7 @@ class FamilyLog:
         kind, body, domain = r["kind"], r["body"], r["domain"]
         if kind == "EpochStarted":
             if self.epochs[domain]:
-                under_way = [m.step for p in self.moves for m in [self.open_move(p) or self.starting_move(p)] if m]
+                under_way = [m.step for p in self.moves for m in [self.open_move(p) or self.starting_move(p)] if m and m.domain == domain]
                 self.takeovers.append((r["offset"], domain, sorted(under_way, key=STEPS.index)))
             self.epochs[domain] = max(self.epochs[domain], r["epoch"])
         elif kind == "JobObserved":
@@ -321,7 +321,7 @@ class FamilyLog:
         elif kind == "Decisions" and r["epoch"] >= self.epochs[domain]:  # else somebody else had taken over
             for e in body["events"]:
                 self.counts[e["event"]] += 1
-                self.take_event(r["offset"], e)
+                self.take_event(domain, r["offset"], e)
 
     def take_job(self, offset, job):
         uid = job["meta"]["uid"]
@@ -346,7 +346,7 @@ class FamilyLog:
         if m and how != "admitted":
             m.last_version = 0  # nobody will say when it was started
 
-    def take_event(self, offset, e):
+    def take_event(self, domain, offset, e):
         what, uid = e["event"], e.get("workload", {}).get("uid")
         if what == "MigrationStarted":
             parent = e["parent"]["uid"]
@@ -356,7 +356,7 @@ class FamilyLog:
                 return
             self.close(parent, "superseded", offset)
             version, suspended = self.running.get(self.job_of.get(parent), (0, True))
-            self.moves[parent].append(Move(offset, uid, version, not suspended))
+            self.moves[parent].append(Move(domain, offset, uid, version, not suspended))
         elif what in ("WorkloadEvicted", "WorkloadPreempted"):
             if uid in self.job_of:
                 self.evictions[self.job_of[uid]] += 1
