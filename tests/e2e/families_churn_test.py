@@ -63,6 +63,6 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("hindsight")
     parser.add_argument("invariants")
-    family_churn.add_options(parser, 30, 5, 0.5)
+    family_churn.add_options(parser, 30, 5, 0.3)
     jobs_test.ARGS, rest = parser.parse_known_args()
     unittest.main(argv=[sys.argv[0]] + rest, verbosity=2)

@@ -219,7 +219,8 @@ class Churn:
             self.quota[q] = {"res": 0, "od": 0, "spot": 40}
             self.configure(q)
             self.movers += 1
-            self.api.create("jobs", families.job(f"mover-{self.movers}", q, "1", LONG, self.rng.choice([0, 0.5, 2]), **{"kueue.x-k8s.io/priority-class": "high"}))
+            mover = families.job(f"mover-{self.movers}", q, "1", LONG, self.rng.choice([0, 0.5, 2]), **{"kueue.x-k8s.io/priority-class": "high"})
+            self.api.create("jobs", mover)
             deadline = time.monotonic() + 30
             while q not in [where for where, _, _ in self.movable()] and not self.witness.reached.is_set() and time.monotonic() < deadline:
                 time.sleep(0.2)
@@ -281,7 +282,9 @@ class Churn:
         # Every step of a migration in turn, and every fifth kill anywhere.
         order = [None if i % 5 == 4 else self.steps_to_kill[i % len(self.steps_to_kill)] for i in range(args.kills)]
         self.rng.shuffle(order)
-        at = collections.Counter(self.rng.randrange(steps // 10, steps) for _ in range(args.kills))
+        # None while there are no families, for nothing would move.
+        with_families = [s for s in range(steps // 10, steps) if not (4 <= s * 10 // steps < 5 or 6 <= s * 10 // steps < 7)]
+        at = collections.Counter(self.rng.choice(with_families) for _ in range(args.kills))
         feature = {steps * 4 // 10: lambda: self.switch_feature(False), steps * 5 // 10: lambda: self.switch_feature(True),
                    steps * 6 // 10: lambda: self.start_anew(False), steps * 7 // 10: lambda: self.start_anew(True)}
         for step in range(steps):
@@ -424,7 +427,8 @@ class Churn:
         print(f"{self.made} families; {dict(self.done)}; checks answered: {dict(self.checks.answers)}")
         print(f"kills waited for: {dict(self.kills)}")
         print(f"{len(told.takeovers)} starts after the first, {len(inside)} of them inside a migration, at {dict(collections.Counter(s for one in inside for s in one))}")
-        print(f"migrations: {dict(ends)}; decided: { {k: n for k, n in sorted(told.counts.items()) if k.startswith(('Family', 'Option', 'Migration', 'Preemption', 'WorkloadEvicted', 'WorkloadPreempted'))} }")
+        of_families = ("Family", "Option", "Migration", "Preemption", "WorkloadEvicted", "WorkloadPreempted")
+        print(f"migrations: {dict(ends)}; decided: { {k: n for k, n in sorted(told.counts.items()) if k.startswith(of_families)} }")
         print(f"{judge.versions} versions; longest spans: { {k: round(v, 1) for k, v in longest.items()} }; starts before the admission was seen: {len(judge.early)} "
               f"{judge.early[:5]}; an evicted Option beside the next one: {len(judge.overlaps)} {judge.overlaps[:5]}", flush=True)
         self.assertEqual(told.findings, [])

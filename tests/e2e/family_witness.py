@@ -151,7 +151,7 @@ class Witness:
             w.start()
         for w in self.watches:
             w.ready.wait()
-        self.horizons = collections.deque()
+        self.horizons, self.judged_at = collections.deque(), time.monotonic()
         self.away = []  # when Hindsight was killed and when it was started again
 
     def end(self):
@@ -227,7 +227,7 @@ class Witness:
         self.horizons.append((time.monotonic(), int(self.api.request("GET", PATHS["jobs"] + "?limit=1")["metadata"]["resourceVersion"])))
         up_to = 0
         while self.horizons and self.horizons[0][0] < time.monotonic() - self.lag_seconds:
-            up_to = self.horizons.popleft()[1]
+            self.judged_at, up_to = self.horizons.popleft()
         with self.lock:
             rest = self.all[self.taken:]
             due = sorted((v for v in rest if v.number <= up_to), key=lambda v: v.number)
@@ -237,10 +237,10 @@ class Witness:
             self.taken += len(due)
         for v in due:
             self.judge.take(v)
-        self.rule(self.judge, seconds)
+        self.rule(self.judge, seconds, self.judged_at)
 
-    def rule(self, judge, seconds):
-        found = judge.findings + judge.lasting(self.away, seconds, time.monotonic())
+    def rule(self, judge, seconds, now):
+        found = judge.findings + judge.lasting(self.away, seconds, now)
         if found:
             raise RuntimeError("\n".join(found[:20]))  # no assertion: nothing to be waited for
 
@@ -252,7 +252,7 @@ class Witness:
         for v in every:
             judge.take(v)
         self.judge = judge
-        self.rule(judge, seconds)
+        self.rule(judge, seconds, time.monotonic())
         return judge
 
 
