@@ -140,7 +140,8 @@ class Churn:
         for _ in range(min(count, self.args.families - self.made)):
             rng, name = self.rng, f"f-{self.made:03}"
             self.made += 1
-            o = families.job(name, rng.choice(list(COHORTS)), str(rng.choice([1, 1, 2, 3])), rng.choice([rng.randint(2, 10), rng.randint(2, 10), LONG]), rng.choice([0, 0, 0.5, 2]),
+            seconds = rng.choice([rng.randint(2, 10), rng.randint(2, 10), LONG])
+            o = families.job(name, rng.choice(list(COHORTS)), str(rng.choice([1, 1, 2, 3])), seconds, rng.choice([0, 0, 0.5, 2]),
                              **{"kueue.x-k8s.io/priority-class": rng.choice(["low", "low", "low", "high"])})
             self.api.create("jobs", o)
 

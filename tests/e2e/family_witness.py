@@ -279,6 +279,7 @@ class FamilyLog:
         self.running = {}  # uid of a job → (version, suspended) as the log saw it last
         self.evictions = collections.Counter()  # uid of a job → how often there was a reason to stop it
         self.admitted = collections.defaultdict(set)  # uid of a Parent → Options that are
+        self.alone = set()  # Workloads of jobs that are admitted themselves, since they are no Parents
         self.gone = set()
         self.epochs = collections.defaultdict(int)  # domain → the one that counts
         self.takeovers = []  # (offset, domain, steps of the migrations that were under way)
@@ -371,7 +372,7 @@ class FamilyLog:
             m = self.open_move(uid)
             if m:
                 m.step = "cleared"
-            self.admitted[self.families.get(uid)].discard(uid)
+            self.forget(uid)
         elif what == "OptionAdmitted":
             m = self.open_move(uid)
             if m:
@@ -379,21 +380,32 @@ class FamilyLog:
                 self.close(uid, "admitted", offset)
         elif what in ("FamilyReset", "FamilyDissolved"):
             self.close(uid, {"FamilyReset": "reset", "FamilyDissolved": "dissolved"}[what], offset)
-            if what == "FamilyDissolved":
-                self.admitted[uid].clear()
+            if what == "FamilyDissolved" and self.admitted.pop(uid, None):
+                self.alone.add(uid)
         elif what == "WorkloadFinished":
             self.gone.add(uid)
-            self.admitted[self.families.get(uid)].discard(uid)
+            self.forget(uid)
             self.close(uid, "finished", offset)
         elif what == "OptionAdopted":
-            self.admitted[self.families.get(uid)].discard(e["from"]["uid"])
-            self.admit(offset, uid)
+            if self.forget(e["from"]["uid"]):  # else it held a reservation
+                self.admit(offset, uid)
         elif what == "WorkloadAdmitted" or (what == "QuotaReserved" and e.get("admitted")):
             self.admit(offset, uid)
 
+    def forget(self, uid):
+        """True: it was admitted."""
+        options = self.admitted[self.families.get(uid)]
+        was = uid in options or uid in self.alone
+        options.discard(uid)
+        self.alone.discard(uid)
+        return was
+
     def admit(self, offset, uid):
         parent = self.families.get(uid)
-        if parent is None or uid in self.gone:
+        if uid in self.gone:
+            return
+        if parent is None:
+            self.alone.add(uid)
             return
         m = self.open_move(parent)
         if m and uid == m.to:
