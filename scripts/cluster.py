@@ -2,7 +2,7 @@
 """Runs a real Kubernetes control plane on 127.0.0.1, with KWOK in place of machines.
 
     cluster.py up [--dir D] [--nodes N] [--no-kwok] [--no-controller-manager] [--no-scheduler] [--feature-gates X] [--runtime-config X]
-                  [--endpoint-routing] [--audit] [--emulated-version V] [--admission-plugins X] [--no-admission-plugins X]
+                  [--endpoint-routing] [--audit] [--audit-writes] [--emulated-version V] [--admission-plugins X] [--no-admission-plugins X]
     cluster.py down [--dir D] [--keep]      stop everything; --keep leaves the data for the next up
     cluster.py status [--dir D] [-o json]   what runs where; status 1 if a part is down
     cluster.py stop|start COMPONENT [--dir D]
@@ -251,7 +251,9 @@ class Cluster:
                 file,
             )
         with self.private_file("audit.json") as file:
-            policy = {"apiVersion": "audit.k8s.io/v1", "kind": "Policy", "omitStages": ["RequestReceived"], "rules": [{"level": "Metadata"}]}
+            groups = [{"group": "kueue.x-k8s.io"}, {"group": "batch"}]
+            bodies = [{"level": "Request", "verbs": ["create", "update", "patch"], "resources": groups}] if options.get("audit_writes") else []
+            policy = {"apiVersion": "audit.k8s.io/v1", "kind": "Policy", "omitStages": ["RequestReceived"], "rules": [*bodies, {"level": "Metadata"}]}
             json.dump(policy, file)
         # Last: a cluster.json says that all other files are complete.
         with self.private_file("cluster.json") as file:
@@ -360,7 +362,8 @@ class Cluster:
                 *([f"--runtime-config={options['runtime_config']}"] if options["runtime_config"] else []),
                 *(["--enable-aggregator-routing=true"] if options.get("endpoint_routing") else []),
                 # Written before the answer goes out, so that who has the answer finds it there.
-                *([f"--audit-policy-file={self.dir / 'audit.json'}", f"--audit-log-path={self.audit_log}", "--audit-log-mode=blocking-strict"] if options.get("audit") else []),
+                *([f"--audit-policy-file={self.dir / 'audit.json'}", f"--audit-log-path={self.audit_log}", "--audit-log-mode=blocking-strict"]
+                  if options.get("audit") or options.get("audit_writes") else []),
                 *([f"--enable-admission-plugins={options['admission_plugins']}"] if options.get("admission_plugins") else []),
                 *emulated,
                 *gates,
@@ -523,7 +526,7 @@ def require_settings(cluster):
 
 def command_up(cluster, arguments):
     defaults = {"nodes": 4, "node_lease_seconds": None, "kwok": True, "controller-manager": True, "scheduler": True, "feature_gates": "", "runtime_config": "",
-                "endpoint_routing": False, "audit": False, "emulated_version": "", "admission_plugins": "", "no_admission_plugins": ""}
+                "endpoint_routing": False, "audit": False, "audit_writes": False, "emulated_version": "", "admission_plugins": "", "no_admission_plugins": ""}
     given = {key: getattr(arguments, key.replace("-", "_")) for key in defaults if getattr(arguments, key.replace("-", "_")) is not None}
     if cluster.settings is not None:
         for key, value in given.items():
@@ -634,6 +637,7 @@ def parse():
     routing = "the API server reaches Services (webhooks, aggregated APIs) by their EndpointSlices; nobody here stands behind the service network"
     up.add_argument("--endpoint-routing", action="store_true", default=None, help=routing)
     up.add_argument("--audit", action="store_true", default=None, help="the API server writes who asked for what, and why it was allowed, to logs/audit.log")
+    up.add_argument("--audit-writes", action="store_true", default=None, help="as --audit, with what was written of Jobs and of objects of the Kueue API")
     up.add_argument("--admission-plugins", default=None, help="for the API server, beside those that are on by default: A,B")
     up.add_argument("--no-admission-plugins", default=None, help="of the API server, some that are on by default: A,B")
     up.add_argument("--emulated-version", default=None, help="all Kubernetes components behave as an older version, as 1.34")

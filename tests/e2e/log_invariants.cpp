@@ -1,7 +1,7 @@
 // Folds a log record by record and checks after each one what must hold at every moment: no quota is exceeded, and what a queue counts is
 // what its Workloads hold; a job that runs holds quota; and whenever pods of an elastic job were released, no more of them run than their
-// slice was granted; whoever gets places on hosts finds room there. Prints the first violation and exits with 1. BA-36, BA-41, BA-46,
-// BA-131, EJ-69
+// slice was granted; whoever gets places on hosts finds room there; of a family one Option is admitted, and what is kept for a migration is in
+// use. Prints the first violation and exits with 1. BA-36, BA-41, BA-46, BA-131, EJ-69, CA-43, CA-59, CA-131
 //
 // usage: log_invariants LOG [DOMAIN]
 
@@ -20,6 +20,7 @@
 #include "replay/moment.hpp"
 #include "replay/past.hpp"
 #include "runtime/log_location.hpp"
+#include "tests/explorer/holdings.hpp"
 
 using namespace hindsight;
 
@@ -46,13 +47,17 @@ bool holds(const admission::StateView& state, std::uint64_t offset, bool rearran
     const auto* p = state.parent(i);
     if (p == nullptr) continue;
     int admitted = 0;
+    const auto hold = [&](Symbol queue, Symbol flavor, Symbol resource, Amount amount) {
+      held[{std::string(queue.text()), std::string(flavor.text()) + "/" + std::string(resource.text())}] += amount;
+    };
     for (const auto& w : p->workloads()) {
-      if (!w.reserved() || w.finished() || !w.active) continue;
-      ++admitted;
+      if (w.family && w.family->hold)
+        for (const auto& [cell, amount] : explorer::kept_for_migration(*p, w))
+          hold(w.family->hold->cluster_queue, cell.first, cell.second, amount);
+      if (!explorer::holds_quota(*p, w, catalog)) continue;
+      admitted += explorer::part_of(*p, w) != explorer::Part::option || w.admitted() ? 1 : 0;  // Options may race for their checks (CA-40)
       const auto reservation = admission::make_reservation(w, nullptr);  // less what its pods gave back
-      for (const auto& charge : reservation->charges)
-        held[{std::string(w.admission->cluster_queue.text()),
-              std::string(charge.flavor.text()) + "/" + std::string(charge.resource.text())}] += charge.amount;
+      for (const auto& charge : reservation->charges) hold(w.admission->cluster_queue, charge.flavor, charge.resource, charge.amount);
     }
     if (admitted > 1) {
       std::printf("record %llu: a job holds quota twice\n", static_cast<unsigned long long>(offset));
