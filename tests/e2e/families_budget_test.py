@@ -16,7 +16,9 @@ from steps import eventually
 USER = "hindsight"
 OPTIONS = ("res", "od", "spot", "gpu")
 CREATED_MAX = 1 + len(OPTIONS)
-STATUS_WRITES_MAX = 8  # of a family that is admitted at once and finishes
+# Of a family that is admitted at once and finishes. 8 are aimed at; CA-110 and CA-126 ask for two of each Option that is not admitted
+# (docs/deviations.md, CA-152), so that more than these must not be.
+STATUS_WRITES_MAX = 16
 PARENT_WRITES_MAX, OPTION_WRITES_MAX = 3, 2  # until it is admitted, creation left out
 
 Write = collections.namedtuple("Write", "at verb resource name body status")
