@@ -14,12 +14,10 @@ namespace hindsight::admission {
 /// 2: a cycle that parks all its heads goes on with the next ones, in further rounds (CohortTree); the gate
 ///    UnadmittedWorkloadsExplicitStatus is obeyed (BA-211).
 /// 3: pods that run on a host whose node came back keep it, in place of the one that was found meanwhile (TAS-96).
-/// 4: how many pods a slice gives back follows its job when its new size has been seen, so that it never holds more than before (EJ-63).
-inline constexpr std::uint32_t rules_version = 4;
+inline constexpr std::uint32_t rules_version = 3;
 /// Epochs that decide by earlier rules go on to do so when they are judged.
 inline constexpr std::uint32_t rules_with_rounds = 2;
 inline constexpr std::uint32_t rules_with_explicit_status = 2;
 inline constexpr std::uint32_t rules_with_hosts_taken_back = 3;
-inline constexpr std::uint32_t rules_with_sizes_first = 4;
 
 }  // namespace hindsight::admission
