@@ -616,7 +616,8 @@ void WorkloadState::evict(Symbol reason, Symbol cause, std::string_view message,
     changed = true;
   }
   if (changed) await(Section::checks);
-  set_unhealthy({});                                                                                                     // TAS-106
+  set_unhealthy({});  // TAS-106
+
   if (const auto* blocked = find(ConditionType::blocked_on_preemption_gates); blocked != nullptr && blocked->is_true())  // CA-64
     decide_condition(ConditionType::blocked_on_preemption_gates, ConditionStatus::false_, reason, message, now);
   if (!reserved() || is_made_as_option()) return;  // evicted while pending: no statistics (§8.2); nor of Options (CA-65)

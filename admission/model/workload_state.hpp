@@ -143,7 +143,7 @@ struct FamilyState {
   std::vector<OptionStatus> options;
   // What was gained by a move and lost again soon is not tried again at once (8691 §6).
   Time migrated_at;         ///< When it moved last in this cycle; never: it has not.
-  std::int32_t undone = 0;  ///< How many moves in a row came to nothing within `undone_within`.
+  std::int32_t undone = 0;  ///< How many moves in a row came to nothing (move_undone_within).
   Time paused_until;        ///< No move is tried before.
 };
 

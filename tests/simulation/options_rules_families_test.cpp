@@ -386,5 +386,31 @@ TEST(FamilyRules, AConstrainedOptionSaysWhichFlavorsItSkipped) {
   EXPECT_NE(said.find("skipping flavor spot due to WorkloadAllowedResourceFlavorAnnotation annotation"), std::string::npos) << said;
 }
 
+// Of Workloads that name one owner 256 become Parents. One more waits and says why, and takes the place of one that goes.
+TEST(FamilyRules, AnOwnerHasABoundedNumberOfFamilies) {
+  constexpr int most = 256;
+  Story s(remove_lower, {{"a", 0}});
+  for (int i = 0; i <= most; ++i)
+    s.apply(
+        "{apiVersion: kueue.x-k8s.io/v1beta2, kind: Workload, metadata: {name: w" + std::to_string(i) +
+        ", namespace: default, ownerReferences: [{apiVersion: example.com/v1, kind: Thing, name: t, uid: some-thing, controller: true}]}, "
+        "spec: {queueName: lq, podSets: [{name: main, count: 1, template: {spec: {restartPolicy: Never, containers: [{name: c, image: "
+        "i, resources: {requests: {cpu: '1'}}}]}}}]}}");
+  const auto parents = [](const Moment& m) {
+    int out = 0;
+    for (const auto& w : m.all("Workload"))
+      out += w["metadata"].value("annotations", Json::object()).contains("kueue.x-k8s.io/parent-option");
+    return out;
+  };
+  s.at(10).remove("Workload", "w0").at(20);
+  const auto p = s.play();
+  EXPECT_EQ(parents(p.at(0)), most);
+  const std::string last = "w" + std::to_string(most);
+  EXPECT_EQ(p.at(0).condition(p.at(0).object("Workload", last), "QuotaReserved"),
+            "False/Misconfigured: more than 256 Workloads of one owner are not supported with concurrent admission");
+  EXPECT_EQ(parents(p.at(20)), most) << "the next one is a Parent now";
+  EXPECT_TRUE(p.at(20).object("Workload", last)["metadata"]["annotations"].contains("kueue.x-k8s.io/parent-option"));
+}
+
 }  // namespace
 }  // namespace hindsight::simulation
