@@ -98,7 +98,7 @@ void WorkloadParent::evict_chain(const SliceChain& chain, Proposal& p) const {
 
 /// What an end of the one of two slices means for the other. `waiting`: it holds quota for the slice that is to come.
 void WorkloadParent::evict_waiting(const WorkloadState& waiting, const WorkloadState& holder, Proposal& p) const {
-  if (waiting.admitted()) return;  // it has taken the place
+  if (waiting.admitted() && !is_slice(waiting)) return;  // the Option has taken the place
   const Condition* evicted = waiting.find(ConditionType::evicted);
   const bool preempted = evicted != nullptr && evicted->is_true() && evicted->reason.text() == "Preempted";
   if (preempted && !holder.evicted()) {
