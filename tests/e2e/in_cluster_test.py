@@ -314,8 +314,10 @@ class InClusterTest(unittest.TestCase):
         trust.verify_mode = ssl.CERT_NONE
         owners = [None] + [{"apiVersion": f"{group}/{version}", "kind": kind, "name": "nobody", "uid": "u", "controller": True}
                            for group, version, kind, _ in (("batch", "v1", "Job", "jobs"), ("v1", "", "Node", "nodes"), *GUESTS)]
-        for owner in owners:
+        for owner, queue in [(None, None)] + [(owner, "wide") for owner in owners]:  # one without a queue gets that of its namespace, if there is one
             asked = self.labelled("asked", "wide", annotations={"kueue.x-k8s.io/elastic-job": "true"})
+            if not queue:
+                del asked["metadata"]["labels"]["kueue.x-k8s.io/queue-name"]
             if owner:
                 asked["metadata"]["ownerReferences"] = [owner]
             for path in ("/mutate-batch-v1-job", "/validate-batch-v1-job"):

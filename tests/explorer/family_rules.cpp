@@ -22,19 +22,23 @@ using Positions = admission::FlavorPositions;
 
 std::string name_of(const WorkloadState& w) { return "Workload " + std::string(w.name) + " (" + std::string(w.uid) + ")"; }
 
-std::vector<Symbol> flavors_of(const QueueConfig& queue) {
-  std::vector<Symbol> out;
+/// Calls `f` with each flavor of the queue, in its order.
+template <class F>
+void each_flavor(const QueueConfig& queue, F&& f) {
   for (const auto& group : queue.groups)
-    for (const auto& flavor : group.flavors) out.push_back(flavor.flavor);
-  return out;
+    for (const auto& flavor : group.flavors) f(flavor.flavor);
 }
+
+bool is_among(const Symbol& flavor, const std::vector<Symbol>& flavors) { return std::ranges::find(flavors, flavor) != flavors.end(); }
 
 /// Ascending; flavors that the queue does not have have no place (CA-31).
 Positions positions_of(const QueueConfig& queue, const std::vector<Symbol>& flavors) {
   Positions out;
-  const auto all = flavors_of(queue);
-  for (std::size_t i = 0; i < all.size(); ++i)
-    if (std::ranges::find(flavors, all[i]) != flavors.end()) out.push_back(static_cast<std::uint32_t>(i));
+  std::uint32_t position = 0;
+  each_flavor(queue, [&](const Symbol& flavor) {
+    if (is_among(flavor, flavors)) out.push_back(position);
+    ++position;
+  });
   return out;
 }
 
@@ -59,25 +63,24 @@ std::vector<Wanted> wanted_options(const QueueConfig& queue, const WorkloadState
                                    const Catalog& catalog) {
   std::vector<Wanted> out;
   const auto allowed = [&](const Symbol& flavor) {
-    if (!pinned.empty() && std::ranges::find(pinned, flavor) == pinned.end()) return false;
-    if (!parent.family_facts || !parent.family_facts->constrained) return true;
-    return std::ranges::find(parent.family_facts->allowed, flavor) != parent.family_facts->allowed.end();
+    if (!pinned.empty() && !is_among(flavor, pinned)) return false;
+    return !parent.family_facts || !parent.family_facts->constrained || is_among(flavor, parent.family_facts->allowed);
   };
   const auto limit = catalog.settings.short_workload_names ? admission::short_option_name_limit : admission::option_name_limit;
   const auto add = [&](const Symbol& name, const std::vector<Symbol>& flavors, std::int32_t create, std::optional<std::int32_t> destroy) {
-    const auto& foreign = parent.family->foreign;
-    Wanted w{admission::option_name(parent.name, parent.uid, name.text(), limit, std::ranges::find(foreign, name) != foreign.end()),
-             {},
-             {},
-             create,
-             destroy};
-    for (const Symbol& flavor : flavors_of(queue))
-      if (allowed(flavor) && std::ranges::find(flavors, flavor) != flavors.end()) w.flavors.push_back(flavor);
+    Wanted w;
+    each_flavor(queue, [&](const Symbol& flavor) {
+      if (allowed(flavor) && is_among(flavor, flavors)) w.flavors.push_back(flavor);
+    });
+    if (w.flavors.empty()) return;
+    w.name = admission::option_name(parent.name, parent.uid, name.text(), limit, is_among(name, parent.family->foreign));
     w.positions = positions_of(queue, w.flavors);
-    if (!w.flavors.empty()) out.push_back(std::move(w));
+    w.create_delay = create;
+    w.delete_delay = destroy;
+    out.push_back(std::move(w));
   };
   if (queue.concurrent.options.empty())
-    for (const Symbol& flavor : flavors_of(queue)) add(flavor, {flavor}, 0, std::nullopt);
+    each_flavor(queue, [&](const Symbol& flavor) { add(flavor, {flavor}, 0, std::nullopt); });
   for (const auto& o : queue.concurrent.options) add(o.name, o.flavors, o.create_delay_seconds, o.delete_delay_seconds);
   std::ranges::stable_sort(out, {}, &Wanted::positions);
   return out;
@@ -88,7 +91,7 @@ bool keeps(const QueueConfig& queue, const std::vector<Wanted>& options, std::si
   if (queue.concurrent.on_success == OnSuccess::remove_other || options[rank].positions >= admitted) return false;
   if (queue.concurrent.on_success == OnSuccess::remove_lower) return true;
   for (std::size_t i = options.size(); i-- > 0;)  // CA-32
-    if (std::ranges::find(options[i].flavors, queue.concurrent.target) != options[i].flavors.end()) return rank <= i;
+    if (is_among(queue.concurrent.target, options[i].flavors)) return rank <= i;
   return options[rank].positions <= positions_of(queue, {queue.concurrent.target});
 }
 
@@ -146,7 +149,7 @@ Family family_of(const WorkloadParent& entity, const WorkloadState& parent, cons
 bool always_waits_for_checks(const QueueConfig& queue, const Wanted& option) {
   return std::ranges::all_of(option.flavors, [&](const Symbol& flavor) {
     return std::ranges::any_of(queue.checks, [&](const auto& rule) {
-      return rule.on_flavors.empty() || std::ranges::find(rule.on_flavors, flavor) != rule.on_flavors.end();
+      return rule.on_flavors.empty() || is_among(flavor, rule.on_flavors);
     });
   });
 }
@@ -217,25 +220,35 @@ std::optional<bool> wanted_active(const Family& f, std::size_t rank, Time now) {
 
 const Symbol migration("FlavorMigration");
 
-}  // namespace
-
-Symbol family_queue_of(const WorkloadParent& entity, const WorkloadState& w, const StateView& state) {
-  const WorkloadState* parent = parent_of(entity, w);
-  if (parent == nullptr) return {};
+/// The queue in which the Option of this rank is to wait; empty: it is to wait in none.
+Symbol queue_of_option(const WorkloadParent& entity, const Family& f, std::size_t rank, const StateView& state) {
+  const WorkloadState& w = *f.members[rank];
+  const WorkloadState& parent = *f.parent;
   const Catalog& catalog = *state.domain().catalog();
-  const Family f = family_of(entity, *parent, catalog);
-  const auto at = std::ranges::find(f.members, &w);
-  if (f.queue == nullptr || at == f.members.end()) return {};
-  if (!goes_on(w) || !w.active || w.reserved() || !goes_on(*parent) || !parent->active) return {};
+  if (!goes_on(w) || !w.active || w.reserved() || !goes_on(parent) || !parent.active) return {};
   if (entity.job() && (entity.job()->on_hold || entity.job()->finished || !entity.job()->quarantined.empty())) return {};
-  if (!entity.admission_gate(*parent, catalog).empty()) return {};
-  if (catalog.local_queue(parent->namespace_, parent->queue_name)->stop_policy != StopPolicy::none) return {};
+  if (!entity.admission_gate(parent, catalog).empty()) return {};
+  if (catalog.local_queue(parent.namespace_, parent.queue_name)->stop_policy != StopPolicy::none) return {};
   if (w.waits_for(admission::Section::admission)) return {};  // what it had is not written as gone
-  if (entity.withheld(static_cast<std::size_t>(parent - entity.workloads().data()), state.domain().context())) return {};  // CA-95
-  const auto rank = static_cast<std::size_t>(at - f.members.begin());
+  if (entity.withheld(static_cast<std::size_t>(&parent - entity.workloads().data()), state.domain().context())) return {};  // CA-95
   for (std::size_t better = 0; better < rank; ++better)
     if (f.members[better] == nullptr && is_on_its_way(f, better)) return {};
   return may_be_tried(f, rank) ? f.queue->name : Symbol();
+}
+
+}  // namespace
+
+std::vector<Symbol> family_queues_of(const WorkloadParent& entity, const StateView& state) {
+  std::vector<Symbol> out(entity.workloads().size());
+  for (const auto& parent : entity.workloads()) {
+    if (!parent.family) continue;
+    const Family f = family_of(entity, parent, *state.domain().catalog());
+    if (f.queue == nullptr) continue;
+    for (std::size_t rank = 0; rank < f.members.size(); ++rank)
+      if (f.members[rank] != nullptr)
+        out[static_cast<std::size_t>(f.members[rank] - entity.workloads().data())] = queue_of_option(entity, f, rank, state);
+  }
+  return out;
 }
 
 // ---- every record -------------------------------------------------------------------------------------------------------------
@@ -486,7 +499,7 @@ std::string FamilyRules::check_rest(const StateView& state) {
     for (std::size_t rank = 0; rank < f.members.size(); ++rank) {
       const auto* w = f.members[rank];
       if (w == nullptr && is_on_its_way(f, rank)) return {};
-      if (w == nullptr || family_queue_of(entity, *w, state).empty()) continue;
+      if (w == nullptr || queue_of_option(entity, f, rank, state).empty()) continue;
       const auto* reason = w->find(ConditionType::quota_reserved);
       if (w->is_true(ConditionType::blocked_on_preemption_gates))
         blocked = w;

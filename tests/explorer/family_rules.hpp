@@ -15,9 +15,9 @@
 
 namespace hindsight::explorer {
 
-/// The queue that a member of a family is to wait in; empty: it is to wait in none. A Parent waits in none (CA-2).
-[[nodiscard]] Symbol family_queue_of(const admission::WorkloadParent& entity, const admission::WorkloadState& w,
-                                     const admission::StateView& state);
+/// For each Workload of the entity, by its position, the queue in which it is to wait as a member of a family; empty: in none. A Parent waits
+/// in none (CA-2).
+[[nodiscard]] std::vector<Symbol> family_queues_of(const admission::WorkloadParent& entity, const admission::StateView& state);
 
 /// What is promised of families of concurrent admission (8691 CA-43, CA-130 to CA-133), reckoned from the configuration of queues, the
 /// objects and the events alone. That usage is what is held, and who waits where, Invariants and SliceRules look at.

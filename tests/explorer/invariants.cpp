@@ -40,6 +40,7 @@ Books expected_books(const StateView& state) {
   for (std::uint32_t i = 0; i < state.domain().parent_count(); ++i) {
     const auto* parent = state.parent(i);
     if (parent == nullptr) continue;
+    const auto family_queues = family_queues_of(*parent, state);
     for (std::size_t n = 0; n < parent->workloads().size(); ++n) {
       const auto& w = parent->workloads()[n];
       const auto* replaced = parent->replaced_by(n, state.domain().context());
@@ -48,7 +49,7 @@ Books expected_books(const StateView& state) {
         b.reserving[q].insert(w.uid.text());
         for (const auto& [cell, amount] : kept_for_migration(*parent, w)) b.usage[q][cell] += amount;
       }
-      if (const Symbol q = family_queue_of(*parent, w, state); !q.empty()) b.pending[q].insert(w.uid.text());
+      if (const Symbol& q = family_queues[n]; !q.empty()) b.pending[q].insert(w.uid.text());
       if (holds_quota(*parent, w, catalog)) {
         const Symbol q = w.admission->cluster_queue;
         b.reserving[q].insert(w.uid.text());
