@@ -230,9 +230,17 @@ bool WorkloadParent::admit_ready(const Family& f, const Context& c, Proposal& p)
     const WorkloadState& w = workloads_[f.members[rank]];
     const bool ready = w.reserved() && !w.admitted() && !w.evicted() && w.active && !w.finished() && w.checks_ready() && !w.lacks_places();
     if (!ready || !lists_its_checks(w, c)) continue;
-    if (const First first = first_of(f); first.member != Family::none && first.member != f.members[rank] &&
-                                         standing_of(*f.queue, f.specs, rank, *first.flavors) != OptionStanding::upgrade)
-      continue;  // the job moves to a better one
+    if (const First first = first_of(f); first.member != Family::none && first.member != f.members[rank]) {
+      if (standing_of(*f.queue, f.specs, rank, *first.flavors) != OptionStanding::upgrade) continue;  // the job moves to a better one
+      // Of several flavors it may have been assigned one that is no better (CA-153).
+      const Admission* destination = nullptr;
+      if (const WorkloadState& next = workloads_[first.member]; next.reserved())
+        destination = &*next.admission;
+      else if (parent.family->hold)
+        destination = &*parent.family->hold;
+      if (destination != nullptr && positions_of(*f.queue, flavors_of(*w.admission)) >= positions_of(*f.queue, flavors_of(*destination)))
+        continue;
+    }
     if (running == nullptr) {
       p.events.emplace_back(WorkloadAdmitted{ref(w, *p.arena)});
       p.events.emplace_back(OptionAdmitted{ref(parent, *p.arena), ref(w, *p.arena)});
