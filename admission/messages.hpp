@@ -152,6 +152,7 @@ struct EventApplied {
   const Event* event;
   WorkloadId id;            ///< Of the Workload that the event names, if any.
   bool life_cycle = false;  ///< It stands in a step of life-cycle rules.
+  bool more = false;        ///< The next event of the record is for the same entity.
 };
 struct WriteRefusedSeen {
   const WriteRefused* refused;

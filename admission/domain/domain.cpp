@@ -121,7 +121,7 @@ void Domain::route(const Decisions& d, Outbox& out) {
   } else if (d.step == StepKind::timers) {
     seen_cycles_.clear();
   }
-  for (const Event& e : d.events) route_event(e, d.step == StepKind::life_cycle, out);
+  route_events(d, out);
 }
 
 namespace {
@@ -149,22 +149,37 @@ struct NamedWorkload {
 
 }  // namespace
 
-void Domain::route_event(const Event& e, bool life_cycle, Outbox& out) {
+void Domain::route_events(const Decisions& d, Outbox& out) {
+  std::optional<RoutedEvent> last;
+  const auto send_last = [&](bool more) {
+    last->message.more = more;
+    out.send(domain_address, {EntityKind::workload_parent, last->parent}, last->message);
+  };
+  for (const Event& e : d.events) {
+    const auto next = route_event(e, d.step == StepKind::life_cycle, out);
+    if (!next) continue;
+    if (last) send_last(last->parent == next->parent);
+    last = next;
+  }
+  if (last) send_last(false);
+}
+
+/// Whom the event is for; nothing: no entity of Workloads.
+std::optional<Domain::RoutedEvent> Domain::route_event(const Event& e, bool life_cycle, Outbox& out) {
   if (const auto* r = std::get_if<TreeReactivated>(&e)) {
     reactivations_.erase(Symbol(r->root));
     const Symbol root = catalog_->tree_of(Symbol(r->root));  // in a log from before trees could share hosts it has another name
     for (const Symbol& queue : catalog_->members(root)) out.send(domain_address, queue_address(queue), msg::Reactivate{});
     mark_tree(root);
-    return;
+    return std::nullopt;
   }
   if (const JobRef* job = std::visit(OnlyJob{}, e); job != nullptr) {
     const std::uint32_t parent = registry_.find_parent(job->uid);
-    if (parent != Registry::none) out.send(domain_address, {EntityKind::workload_parent, parent}, msg::EventApplied{&e, 0, life_cycle});
-    return;
+    if (parent == Registry::none) return std::nullopt;
+    return RoutedEvent{parent, {&e, 0, life_cycle}};
   }
   const auto entry = registry_.find_workload(std::visit(NamedWorkload{}, e));
-  if (!entry) return;  // its object has gone meanwhile
-  out.send(domain_address, {EntityKind::workload_parent, entry.parent}, msg::EventApplied{&e, entry.id, life_cycle});
+  if (!entry) return std::nullopt;  // its object has gone meanwhile
   if (const auto* q = std::get_if<QuotaReserved>(&e))
     place_workload(entry.id, Catalog::LocalQueueKey(workload_places_[entry.id].member), Symbol(q->cluster_queue));
   if (const auto* r = std::get_if<EntryRequeued>(&e)) {
@@ -177,6 +192,7 @@ void Domain::route_event(const Event& e, bool life_cycle, Outbox& out) {
   } else if (std::holds_alternative<WorkloadEvicted>(e) || std::holds_alternative<WorkloadFinished>(e)) {
     if (repeated_.forget(std::visit(NamedWorkload{}, e))) mark_trees();
   }
+  return RoutedEvent{entry.parent, {&e, entry.id, life_cycle}};
 }
 
 // ---- registry -----------------------------------------------------------------------------------------------------------------

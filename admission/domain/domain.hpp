@@ -208,7 +208,12 @@ class Domain {
   void count(const Envelope& envelope);
   void route(const Observation& o, Outbox& out);
   void route(const Decisions& d, Outbox& out);
-  void route_event(const Event& e, bool life_cycle, Outbox& out);
+  struct RoutedEvent {
+    std::uint32_t parent;
+    msg::EventApplied message;
+  };
+  void route_events(const Decisions& d, Outbox& out);
+  [[nodiscard]] std::optional<RoutedEvent> route_event(const Event& e, bool life_cycle, Outbox& out);
 
   void apply(const ResourceFlavorObserved& o, Outbox& out);
   void apply(const ClusterQueueObserved& o, Outbox& out);

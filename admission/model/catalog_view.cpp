@@ -300,8 +300,8 @@ bool matches(const std::vector<OwnedRequirement>& selector, const std::vector<st
 
 // ---- Catalog ------------------------------------------------------------------------------------------------------------
 
-const LocalQueueConfig* Catalog::local_queue(Symbol namespace_, Symbol name) const {
-  const auto it = local_queues.find({namespace_, name});
+const LocalQueueConfig* Catalog::local_queue(const Symbol& namespace_, const Symbol& name) const {
+  const auto it = local_queues.find(LocalQueueKeyView(namespace_, name));
   return it == local_queues.end() ? nullptr : &it->second;
 }
 

@@ -51,10 +51,20 @@ class Catalog {
  public:
   template <class T>
   using Table = std::map<Symbol, std::shared_ptr<const T>, ByText>;
-  using LocalQueueKey = std::pair<Symbol, Symbol>;  ///< namespace, name
+  using LocalQueueKey = std::pair<Symbol, Symbol>;                    ///< namespace, name
+  using LocalQueueKeyView = std::pair<const Symbol&, const Symbol&>;  ///< For look-ups: nobody counts the names.
   struct LocalQueueKeyHash {
-    std::size_t operator()(const LocalQueueKey& k) const noexcept {
+    using is_transparent = void;
+    template <class Key>
+    std::size_t operator()(const Key& k) const noexcept {
       return (static_cast<std::size_t>(k.first.id()) << 32 | k.second.id()) * 0x9E3779B97F4A7C15ULL >> 7;
+    }
+  };
+  struct LocalQueueKeyEqual {
+    using is_transparent = void;
+    template <class A, class B>
+    bool operator()(const A& a, const B& b) const noexcept {
+      return a.first == b.first && a.second == b.second;
     }
   };
 
@@ -68,7 +78,7 @@ class Catalog {
   std::map<Symbol, std::vector<std::string>, ByText> topologies;
   std::map<Symbol, PriorityClassConfig, ByText> workload_priority_classes;
   std::map<Symbol, PriorityClassConfig, ByText> pod_priority_classes;
-  std::unordered_map<LocalQueueKey, LocalQueueConfig, LocalQueueKeyHash>
+  std::unordered_map<LocalQueueKey, LocalQueueConfig, LocalQueueKeyHash, LocalQueueKeyEqual>
       local_queues;  ///< Changed by put_local_queue and erase_local_queue only.
 
   // ---- derived; `refresh_activity` and the `refresh_roots` functions keep them ------------------------------------
@@ -88,11 +98,11 @@ class Catalog {
   void erase_cohort(Symbol name);
   void put_local_queue(const LocalQueueConfig& config);
   void erase_local_queue(Symbol namespace_, Symbol name);
-  [[nodiscard]] const QueueConfig* queue(Symbol name) const {
+  [[nodiscard]] const QueueConfig* queue(const Symbol& name) const {
     const auto it = queue_index_.find(name);
     return it == queue_index_.end() ? nullptr : it->second;
   }
-  [[nodiscard]] const LocalQueueConfig* local_queue(Symbol namespace_, Symbol name) const;
+  [[nodiscard]] const LocalQueueConfig* local_queue(const Symbol& namespace_, const Symbol& name) const;
   [[nodiscard]] const FlavorConfig* flavor(Symbol name) const;
   [[nodiscard]] bool queue_active(Symbol name) const;
   [[nodiscard]] Symbol root_of(Symbol queue) const;

@@ -84,7 +84,7 @@ class FamilyTable {
 [[nodiscard]] std::string option_object_name(const WorkloadState& parent, const OptionSpec& spec, const Settings& settings);
 
 /// The ClusterQueue that the Workload is queued in by its LocalQueue; empty: there is no such LocalQueue.
-[[nodiscard]] Symbol cluster_queue_of(const WorkloadState& w, const Catalog& catalog);
+[[nodiscard]] const Symbol& cluster_queue_of(const WorkloadState& w, const Catalog& catalog);
 
 /// Is it as much an Option of this Parent as its owner reference says? It asks for the same, or whoever made it wants quota for something
 /// else (CA-10).

@@ -116,7 +116,14 @@ void WorkloadParent::reconcile_family(const Family& f, const Context& c, Proposa
   const auto said = [&] { return p.events.size() != before; };
   if (parent.removal_pending) return;
   if (parent.finished() || parent.deleting) return end_family(f, p);
-  if (follow_eviction(f, p) || admit_ready(f, c, p)) return;
+  if (follow_eviction(f, p)) return;
+  if (show_running(f, c, p)) {
+    // In the same step the others are switched off, for most families have nothing else to come: it is the job that is waited for.
+    const bool settled = parent.family->migrating_to.empty() && !parent.family->holds_itself && !parent.elastic && f.queue != nullptr;
+    if (settled && wants_family(parent, *c.catalog)) keep_members(f, c, p);
+    return;
+  }
+  if (admit_ready(f, c, p)) return;
   if (f.queue != nullptr && !wants_family(parent, *c.catalog)) {  // CA-120, CA-125
     const bool running = f.running != Family::none && !workloads_[f.running].evicted();
     if (is_stopping(f)) return;  // it is on its way out: what it holds is free before it stands alone
@@ -208,22 +215,26 @@ bool WorkloadParent::follow_eviction(const Family& f, Proposal& p) const {
   return p.events.size() != before;
 }
 
-/// CA-41 to CA-45, CA-81: the best Option whose checks are done is admitted; where another one runs, that one goes first.
-bool WorkloadParent::admit_ready(const Family& f, const Context& c, Proposal& p) const {
+/// CA-42: the Parent shows the admission of the Option that the job runs on. True: it did not yet.
+bool WorkloadParent::show_running(const Family& f, const Context& c, Proposal& p) const {
   const WorkloadState& parent = workloads_[f.parent];
   const WorkloadState* running = f.running == Family::none ? nullptr : &workloads_[f.running];
   const bool goes = running != nullptr && !running->evicted() && !(parent.reserved() && parent.evicted());
   const bool unwritten = !parent.reserved() && parent.waits_for(Section::admission);  // see is_stopping
-  if (goes && !unwritten) {
-    const bool shown = parent.family->shown == running->uid && parent.reserved() && parent.admission && running->admission &&
-                       parent.admission->pod_sets == running->admission->pod_sets &&
-                       parent.admission->cluster_queue == running->admission->cluster_queue;
-    if (!shown) {
-      p.events.emplace_back(OptionAdmitted{ref(parent, *p.arena), ref(*running, *p.arena)});
-      replace_slice(parent, *running, c, p);
-      return true;
-    }
-  }
+  if (!goes || unwritten) return false;
+  const bool shown = parent.family->shown == running->uid && parent.reserved() && parent.admission && running->admission &&
+                     parent.admission->pod_sets == running->admission->pod_sets &&
+                     parent.admission->cluster_queue == running->admission->cluster_queue;
+  if (shown) return false;
+  p.events.emplace_back(OptionAdmitted{ref(parent, *p.arena), ref(*running, *p.arena)});
+  replace_slice(parent, *running, c, p);
+  return true;
+}
+
+/// CA-41 to CA-45, CA-81: the best Option whose checks are done is admitted; where another one runs, that one goes first.
+bool WorkloadParent::admit_ready(const Family& f, const Context& c, Proposal& p) const {
+  const WorkloadState& parent = workloads_[f.parent];
+  const WorkloadState* running = f.running == Family::none ? nullptr : &workloads_[f.running];
   if (is_stopping(f)) return false;
   for (std::size_t rank = 0; rank < f.members.size(); ++rank) {
     if (f.members[rank] == Family::none || f.members[rank] == f.running) continue;

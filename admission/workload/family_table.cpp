@@ -17,6 +17,23 @@ std::vector<Symbol> assigned_flavors(const Admission& admission) {
   return out;
 }
 
+bool is_assigned(const Admission& admission, const Symbol& flavor) {
+  for (const auto& p : admission.pod_sets)
+    for (const auto& choice : p.flavors)
+      if (choice.second == flavor) return true;
+  return false;
+}
+
+/// The places of the assigned flavors in the queue, ascending.
+void add_positions(const QueueConfig& queue, const Admission& admission, FlavorPositions& out) {
+  std::uint32_t position = 0;
+  for (const auto& group : queue.groups)
+    for (const auto& flavor : group.flavors) {
+      if (is_assigned(admission, flavor.flavor)) out.push_back(position);
+      ++position;
+    }
+}
+
 }  // namespace
 
 bool asks_for_the_same(const WorkloadState& option, const WorkloadState& parent) {
@@ -34,9 +51,10 @@ const OptionState& option_state(const WorkloadState& w) {
   return w.option ? *w.option : nothing;
 }
 
-Symbol cluster_queue_of(const WorkloadState& w, const Catalog& catalog) {
+const Symbol& cluster_queue_of(const WorkloadState& w, const Catalog& catalog) {
+  static const Symbol none;
   const auto* lq = catalog.local_queue(w.namespace_, w.queue_name);
-  return lq == nullptr ? Symbol() : lq->cluster_queue;
+  return lq == nullptr ? none : lq->cluster_queue;
 }
 
 std::string option_object_name(const WorkloadState& parent, const OptionSpec& spec, const Settings& settings) {
@@ -123,10 +141,10 @@ const Family& FamilyTable::family(std::span<const WorkloadState> all, std::size_
   if (!known_ || entry_of_.size() != all.size()) find_all(all);
   Entry& entry = entries_[entry_of_[parent]];
   Family& f = entry.family;
-  const Symbol queue = cluster_queue_of(all[f.parent], *c.catalog);
-  f.queue = c.catalog->queue(queue);
+  const Symbol& queue = cluster_queue_of(all[f.parent], *c.catalog);
   auto pinned = pinned_to(all, all[f.parent]);
   if (!entry.resolved || entry.queue != queue || entry.configured != c.configured || entry.pinned != pinned) {
+    f.queue = c.catalog->queue(queue);
     entry.pinned = std::move(pinned);
     tell_members_apart(entry, all, c);
     entry.queue = queue;
@@ -142,7 +160,7 @@ const Family& FamilyTable::family(std::span<const WorkloadState> all, std::size_
     f.running = i;
   }
   f.running_on.clear();
-  if (f.running != Family::none && f.queue != nullptr) f.running_on = positions_of(*f.queue, assigned_flavors(*all[f.running].admission));
+  if (f.running != Family::none && f.queue != nullptr) add_positions(*f.queue, *all[f.running].admission, f.running_on);
   return f;
 }
 

@@ -198,7 +198,9 @@ void WorkloadParent::receive(Message& message, const Context& c, Outbox& out) {
   const std::optional<WorkloadId> one = told_of_one(message);
   concerned.all = !one.has_value();
   if (one) concerned.before = family_key_of(*one);
+  bool more = false;  // what follows for the family is told once for all events of a record
   if (const auto* m = std::get_if<msg::EventApplied>(&message.payload)) {
+    more = m->more && has_families();
     if (m->life_cycle)
       repeats_.applied(*m->event, c.sequence, c.configured);
     else
@@ -336,7 +338,12 @@ void WorkloadParent::receive(Message& message, const Context& c, Outbox& out) {
     refuse(message, "WorkloadParent");
   }
   note_start(c);
+  if (more) {
+    families_untold_ = true;
+    return;
+  }
   publish_again(c, out);
+  concerned.all = std::exchange(families_untold_, false) || concerned.all;
   if (one) concerned.now = family_key_of(*one);
   publish_families(concerned, c, out);
   announce_due(c, out);

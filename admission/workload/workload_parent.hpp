@@ -259,6 +259,7 @@ class WorkloadParent final : public Entity {
   [[nodiscard]] bool drained(const Family& f) const;
   [[nodiscard]] bool follow_eviction(const Family& f, Proposal& p) const;
   [[nodiscard]] bool follow_migration(const Family& f, Proposal& p) const;
+  [[nodiscard]] bool show_running(const Family& f, const Context& c, Proposal& p) const;
   [[nodiscard]] bool admit_ready(const Family& f, const Context& c, Proposal& p) const;
   [[nodiscard]] bool lists_its_checks(const WorkloadState& w, const Context& c) const;
   void keep_members(const Family& f, const Context& c, Proposal& p) const;
@@ -419,6 +420,7 @@ class WorkloadParent final : public Entity {
   bool watched_ = false;        ///< Other jobs descend from this one.
   bool weighed_ = false;        ///< The domain wants to know how large the job is.
   bool told_runs_ = false;
+  bool families_untold_ = false;  ///< Of a record that goes on; see EventApplied::more.
   mutable std::unique_ptr<FamilyTable> family_table_;  ///< Null: nobody has asked for one.
 };
 

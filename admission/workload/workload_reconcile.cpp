@@ -234,6 +234,7 @@ bool WorkloadParent::reconcile_option(std::size_t index, const Context& c, Propo
 
 /// The checks that a Workload has to list. Of an Option without quota those that all of its flavors ask for (CA-80).
 std::vector<Symbol> WorkloadParent::checks_of(const WorkloadState& w, const QueueConfig& queue, const Context& c) const {
+  if (queue.checks.empty()) return {};
   if (w.admission) return required_checks(queue, &w.admission->pod_sets);
   const std::size_t parent = family_parent_of(w);
   if (parent == Family::none) return required_checks(queue, nullptr);
