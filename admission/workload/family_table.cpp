@@ -143,6 +143,15 @@ const Family& FamilyTable::family(std::span<const WorkloadState> all, std::size_
   }
   f.running_on.clear();
   if (f.running != Family::none && f.queue != nullptr) f.running_on = positions_of(*f.queue, assigned_flavors(*all[f.running].admission));
+  f.target = Family::none;
+  f.target_on.clear();
+  const FamilyState& family = *all[parent].family;
+  for (std::size_t rank = 0; rank < f.members.size() && !family.migrating_to.empty(); ++rank) {
+    if (f.members[rank] == Family::none || all[f.members[rank]].uid != family.migrating_to) continue;
+    f.target = f.members[rank];
+    const auto& admission = family.hold ? family.hold : all[f.target].admission;
+    f.target_on = admission ? positions_of(*f.queue, assigned_flavors(*admission)) : f.specs[rank].positions;
+  }
   return f;
 }
 
