@@ -1,7 +1,6 @@
 #include "admission/options/option_plan.hpp"
 
 #include <algorithm>
-#include <iterator>
 
 namespace hindsight::admission {
 namespace {
@@ -62,11 +61,18 @@ std::shared_ptr<const std::vector<OptionSpec>> shared_option_specs(const QueueCo
   return std::make_shared<const std::vector<OptionSpec>>(option_specs(queue, allowed));
 }
 
-bool is_surely_better(const FlavorPositions& a, const FlavorPositions& b) {
-  FlavorPositions only_a, only_b;
-  std::set_difference(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(only_a));
-  std::set_difference(b.begin(), b.end(), a.begin(), a.end(), std::back_inserter(only_b));
-  return !only_a.empty() && !only_b.empty() && only_a.back() < only_b.front();
+bool is_surely_better(const QueueConfig& queue, const FlavorPositions& option, const FlavorPositions& assigned) {
+  // The worst that it can be assigned is the last flavor of each group that is asked for: any other choice begins with a smaller place.
+  FlavorPositions worst;
+  std::uint32_t begin = 0;
+  for (const auto& group : queue.groups) {
+    const auto end = begin + static_cast<std::uint32_t>(group.flavors.size());
+    const auto is_here = [&](std::uint32_t position) { return position >= begin && position < end; };
+    const auto last = std::find_if(option.rbegin(), option.rend(), is_here);
+    if (last != option.rend() && std::any_of(assigned.begin(), assigned.end(), is_here)) worst.push_back(*last);
+    begin = end;
+  }
+  return worst < assigned;
 }
 
 OptionStanding standing_of(const QueueConfig& queue, std::span<const OptionSpec> specs, std::size_t rank, const FlavorPositions& admitted) {

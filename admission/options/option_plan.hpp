@@ -47,7 +47,7 @@ enum class OptionStanding : std::uint8_t {
 [[nodiscard]] OptionStanding standing_of(const QueueConfig& queue, std::span<const OptionSpec> specs, std::size_t rank,
                                          const FlavorPositions& admitted);
 
-/// Is an Option with the places `a` better than one with `b`, whichever of its flavors it is assigned? What both have does not count.
-[[nodiscard]] bool is_surely_better(const FlavorPositions& a, const FlavorPositions& b);
+/// Is an Option with the places `option` better than what another one was assigned, whichever of its flavors it is assigned itself?
+[[nodiscard]] bool is_surely_better(const QueueConfig& queue, const FlavorPositions& option, const FlavorPositions& assigned);
 
 }  // namespace hindsight::admission

@@ -24,6 +24,8 @@ struct Family {
   std::vector<std::size_t> options;    ///< Both, in the order of the list.
   std::size_t running = none;          ///< The one that is admitted (A of the specification), also while it is on its way out.
   FlavorPositions running_on;          ///< The flavors that it was assigned.
+  std::size_t target = none;           ///< The member that a migration leads to.
+  FlavorPositions target_on;           ///< The flavors that are kept for it, or that it was assigned.
   std::shared_ptr<const std::vector<OptionSpec>> plan;
 
   [[nodiscard]] std::size_t rank_of(std::size_t index) const {

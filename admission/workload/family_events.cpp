@@ -226,10 +226,6 @@ void WorkloadParent::follow_event(const Event& e, std::size_t index) {
     if (parent != Family::none && (w.admitted() || workloads_[parent].family->migrating_to == w.uid))
       workloads_[parent].family->hold.reset();
   }
-  if (w.family && w.finished()) {  // CA-54: nobody moves any more
-    w.family->hold.reset();
-    w.family->migrating_to = CompactText();
-  }
   // CA-64: an eviction closes the gate.
   if (std::holds_alternative<WorkloadEvicted>(e) || std::holds_alternative<WorkloadPreempted>(e)) {
     if (!w.option || !w.evicted() || !w.option->gate_open) return;

@@ -56,10 +56,7 @@ bool WorkloadParent::always_waits_for_checks(const Family& f, std::size_t rank) 
 /// Who is admitted: while a job moves, the Option that it moves to.
 WorkloadParent::First WorkloadParent::first_of(const Family& f) const {
   if (f.running != Family::none && !workloads_[f.running].evicted()) return {f.running, &f.running_on};
-  const CompactText& target = workloads_[f.parent].family->migrating_to;
-  for (std::size_t rank = 0; rank < f.members.size() && !target.empty(); ++rank)
-    if (f.members[rank] != Family::none && workloads_[f.members[rank]].uid == target) return {f.members[rank], &f.specs[rank].positions};
-  return {};  // who is on its way out is none
+  return {f.target, &f.target_on};  // who is on its way out is none
 }
 
 /// Why an Option that is active may not be tried now, in the words of its condition; nothing: it may (CA-26, CA-50, CA-67).
@@ -78,8 +75,8 @@ std::optional<WorkloadParent::HeldBack> WorkloadParent::held_back(const Family& 
   switch (standing_of(*f.queue, f.specs, rank, *first.flavors)) {
     case OptionStanding::upgrade:
       // While the job moves, only who is better than its aim in any case may take its place (CA-53): one of several flavors could be
-      // assigned a worse one, and the job would move again and again.
-      if (first.member == f.running || is_surely_better(f.specs[rank].positions, *first.flavors)) return std::nullopt;
+      // assigned a worse one, as the one that the job comes from was, and the job would move again and again.
+      if (first.member == f.running || is_surely_better(*f.queue, f.specs[rank].positions, *first.flavors)) return std::nullopt;
       break;
     case OptionStanding::below_target:
       return HeldBack{"PendingEvaluation", "Target flavor is below LastAcceptableFlavorName"};
@@ -135,11 +132,9 @@ OptionPlace WorkloadParent::option_place(const Family& f, std::size_t rank, cons
   out.info.parent = parent.id;
   out.info.rank = static_cast<std::uint32_t>(rank);
   // What is kept is for the Option that was chosen, and for a better one that is admitted in its stead (CA-53).
-  const bool chosen = parent.family->migrating_to == w.uid;
-  std::size_t target = Family::none;
-  for (std::size_t r = 0; r < f.members.size(); ++r)
-    if (f.members[r] != Family::none && workloads_[f.members[r]].uid == parent.family->migrating_to) target = r;
-  const bool better = target != Family::none && rank < target && is_surely_better(f.specs[rank].positions, f.specs[target].positions);
+  const bool chosen = f.target == f.members[rank];
+  const bool better =
+      f.target != Family::none && rank < f.rank_of(f.target) && is_surely_better(*f.queue, f.specs[rank].positions, f.target_on);
   out.info.held = parent.family->hold.has_value() && !is_stopping(f) && (chosen || (better && !always_waits_for_checks(f, rank)));
   out.info.next = out.info.held;  // the better ones come first among themselves, and the chosen one is the last of them
   out.info.gated = !option_state(w).gate_open || (w.family_facts && w.family_facts->closed_gate);

@@ -61,6 +61,10 @@ bool WorkloadParent::is_told_as_slice(std::size_t option, const OptionPlace& pla
 
 void WorkloadParent::publish_family(std::size_t parent, const Context& c, Outbox& out) {
   if (!workloads_[parent].reserved()) workloads_[parent].family->holds_itself = false;  // what it had of its own is over
+  if (workloads_[parent].finished()) {  // CA-54: nobody moves any more, whether an event says so or somebody else wrote it
+    workloads_[parent].family->hold.reset();
+    workloads_[parent].family->migrating_to = CompactText();
+  }
   publish(parent, {}, c, out);
   const Family& f = family_of(parent, c);
   for (const std::size_t stranger : f.strangers) {

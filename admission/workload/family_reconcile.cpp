@@ -241,17 +241,10 @@ bool WorkloadParent::admit_ready(const Family& f, const Context& c, Proposal& p)
     const WorkloadState& w = workloads_[f.members[rank]];
     const bool ready = w.reserved() && !w.admitted() && !w.evicted() && w.active && !w.finished() && w.checks_ready() && !w.lacks_places();
     if (!ready || !lists_its_checks(w, c)) continue;
-    if (const First first = first_of(f); first.member != Family::none && first.member != f.members[rank]) {
-      if (standing_of(*f.queue, f.specs, rank, *first.flavors) != OptionStanding::upgrade) continue;  // the job moves to a better one
-      // Of several flavors it may have been assigned one that is no better (CA-153).
-      const Admission* destination = nullptr;
-      if (const WorkloadState& next = workloads_[first.member]; next.reserved())
-        destination = &*next.admission;
-      else if (parent.family->hold)
-        destination = &*parent.family->hold;
-      if (destination != nullptr && positions_of(*f.queue, flavors_of(*w.admission)) >= positions_of(*f.queue, flavors_of(*destination)))
-        continue;
-    }
+    if (const First first = first_of(f); first.member != Family::none && first.member != f.members[rank] &&
+                                         (standing_of(*f.queue, f.specs, rank, *first.flavors) != OptionStanding::upgrade ||
+                                          positions_of(*f.queue, flavors_of(*w.admission)) >= *first.flavors))
+      continue;  // what runs, or what the job moves to, is no worse (CA-153)
     if (running == nullptr) {
       p.events.emplace_back(WorkloadAdmitted{ref(w, *p.arena)});
       p.events.emplace_back(OptionAdmitted{ref(parent, *p.arena), ref(w, *p.arena)});
@@ -259,8 +252,6 @@ bool WorkloadParent::admit_ready(const Family& f, const Context& c, Proposal& p)
       return true;
     }
     if (withheld(f.parent, c)) continue;  // a job that grows does so where it runs (CA-95)
-    if (standing_of(*f.queue, f.specs, rank, f.running_on) != OptionStanding::upgrade) continue;
-    if (positions_of(*f.queue, flavors_of(*w.admission)) >= f.running_on) continue;  // CA-153
     WorkloadEvicted gone;
     gone.workload = ref(*running, *p.arena);
     gone.reason = migration;
@@ -282,9 +273,7 @@ bool WorkloadParent::follow_migration(const Family& f, Proposal& p) const {
   const WorkloadState& parent = workloads_[f.parent];
   const FamilyState& family = *parent.family;
   if (family.migrating_to.empty()) return false;
-  const WorkloadState* target = nullptr;
-  for (const std::size_t member : f.members)
-    if (member != Family::none && workloads_[member].uid == family.migrating_to) target = &workloads_[member];
+  const WorkloadState* target = f.target == Family::none ? nullptr : &workloads_[f.target];
   std::string_view why;
   if (target == nullptr || !target->active || target->finished()) {
     why = "The Option that the job was to move to is gone";

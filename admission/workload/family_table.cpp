@@ -161,6 +161,17 @@ const Family& FamilyTable::family(std::span<const WorkloadState> all, std::size_
   }
   f.running_on.clear();
   if (f.running != Family::none && f.queue != nullptr) add_positions(*f.queue, *all[f.running].admission, f.running_on);
+  f.target = Family::none;
+  f.target_on.clear();
+  const FamilyState& family = *all[f.parent].family;
+  for (std::size_t rank = 0; rank < f.members.size() && !family.migrating_to.empty(); ++rank) {
+    if (f.members[rank] == Family::none || all[f.members[rank]].uid != family.migrating_to) continue;
+    f.target = f.members[rank];
+    if (const auto& admission = family.hold ? family.hold : all[f.target].admission; admission)
+      add_positions(*f.queue, *admission, f.target_on);
+    else
+      f.target_on = f.specs[rank].positions;
+  }
   return f;
 }
 

@@ -42,12 +42,14 @@ Positions positions_of(const QueueConfig& queue, const std::vector<Symbol>& flav
   return out;
 }
 
-std::vector<Symbol> assigned_to(const WorkloadState& w) {
+std::vector<Symbol> flavors_of(const admission::Admission& admission) {
   std::vector<Symbol> out;
-  for (const auto& p : w.admission->pod_sets)
+  for (const auto& p : admission.pod_sets)
     for (const auto& [resource, flavor] : p.flavors) out.push_back(flavor);
   return out;
 }
+
+std::vector<Symbol> assigned_to(const WorkloadState& w) { return flavors_of(*w.admission); }
 
 /// An Option that a Parent is to have.
 struct Wanted {
@@ -93,6 +95,21 @@ bool keeps(const QueueConfig& queue, const std::vector<Wanted>& options, std::si
   for (std::size_t i = options.size(); i-- > 0;)  // CA-32
     if (is_among(queue.concurrent.target, options[i].flavors)) return rank <= i;
   return options[rank].positions <= positions_of(queue, {queue.concurrent.target});
+}
+
+/// Is an Option with these flavors better than what another one was assigned, whichever of them it is assigned (CA-53, CA-153)?
+bool is_always_better(const QueueConfig& queue, const std::vector<Symbol>& flavors, const std::vector<Symbol>& assigned) {
+  std::vector<Symbol> worst;
+  for (const auto& group : queue.groups) {
+    const Symbol* last = nullptr;
+    bool asked_for = false;
+    for (const auto& flavor : group.flavors) {
+      if (is_among(flavor.flavor, flavors)) last = &flavor.flavor;
+      asked_for = asked_for || is_among(flavor.flavor, assigned);
+    }
+    if (asked_for && last != nullptr) worst.push_back(*last);
+  }
+  return positions_of(queue, worst) < positions_of(queue, assigned);
 }
 
 /// A slice that is to replace one that runs is tried where that one runs (CA-95). Empty: anywhere.
@@ -158,16 +175,16 @@ bool always_waits_for_checks(const QueueConfig& queue, const Wanted& option) {
 bool may_be_tried(const Family& f, std::size_t rank) {
   if (f.parent->family->holds_itself && f.parent->reserved()) return false;
   if (f.stopping) return always_waits_for_checks(*f.queue, f.options[rank]);
-  if (f.admitted == nullptr)  // CA-44, CA-53: the one that it moves to counts as admitted
-    for (std::size_t target = 0; target < f.members.size(); ++target)
-      if (f.members[target] != nullptr && f.members[target]->uid == f.parent->family->migrating_to)
-        return rank == target || (keeps(*f.queue, f.options, rank, f.options[target].positions) &&
-                                  admission::is_surely_better(f.options[rank].positions, f.options[target].positions));
   if (f.admitted != nullptr) return keeps(*f.queue, f.options, rank, f.admitted_on);
-  // CA-53: the job is to go on on the Option that it moves to, or on a better one.
-  for (std::size_t target = 0; target < f.options.size(); ++target)
-    if (f.members[target] != nullptr && f.members[target]->uid == f.parent->family->migrating_to)
-      return rank == target || keeps(*f.queue, f.options, rank, f.options[target].positions);
+  // CA-44, CA-53: the one that the job moves to counts as admitted on what is kept for it, and only who is better in any case comes before.
+  for (std::size_t target = 0; target < f.members.size(); ++target) {
+    const WorkloadState* w = f.members[target];
+    if (w == nullptr || w->uid != f.parent->family->migrating_to) continue;
+    const auto& kept = f.parent->family->hold ? f.parent->family->hold : w->admission;
+    const std::vector<Symbol> flavors = kept ? flavors_of(*kept) : f.options[target].flavors;
+    return rank == target || (keeps(*f.queue, f.options, rank, positions_of(*f.queue, flavors)) &&
+                              is_always_better(*f.queue, f.options[rank].flavors, flavors));
+  }
   return true;
 }
 

@@ -430,6 +430,12 @@ void FamilyUsers::make_everything_possible() {
       w.queue = "local-0";
       server_.publish(w);
     }
+  for (auto& [uid, w] : server_.workloads)  // at the head of a StrictFIFO queue it would hold up the others for ever
+    if (!w.gated && !w.allowed.empty()) {
+      w.allowed.clear();
+      ++w.generation;
+      server_.publish(w);
+    }
   publish_settings(!random_.chance(15));
 }
 
