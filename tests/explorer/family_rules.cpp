@@ -549,6 +549,12 @@ std::string written(const WorkloadState& w, const ApiServer& server) {
   return std::ranges::equal(options, shown.status.options, same) ? "" : "does not show its Options";
 }
 
+/// May the job run by what this Workload, or Parent, shows?
+bool lets_run(const WorkloadParent& entity, const WorkloadState& w) {
+  if (!admission::is_slice(w) || !w.reserved() || !w.admitted() || w.evicted() || !w.active || w.finished()) return false;
+  return !w.family || w.family->holds_itself || admitted_option(entity, w) != nullptr;
+}
+
 }  // namespace
 
 std::string FamilyRules::check_quiet(const StateView& state, const ApiServer& server) {
@@ -580,8 +586,8 @@ std::string FamilyRules::check_quiet(const StateView& state, const ApiServer& se
     const auto& job = entity.job();
     if (!job || !job->managed || job->queue_name.empty() || !parent.option_of().empty()) return {};
     const bool runs = !job->suspended;
-    const bool admitted = parent.reserved() && parent.admitted() && !parent.evicted() && parent.active &&
-                          (f.admitted != nullptr || parent.family->holds_itself);
+    // While a slice of an elastic job waits, the job runs by the one that it is to replace (EJ-154).
+    const bool admitted = std::ranges::any_of(entity.workloads(), [&](const WorkloadState& w) { return lets_run(entity, w); });
     ++(runs ? figures_.running : figures_.stopped);
     if (runs != admitted)
       return who + (runs ? "its job runs, and nothing of it is admitted" : "its job does not run, though it is admitted");

@@ -107,6 +107,8 @@ void QueueRules::after(const StateView& state, const RecordView& record) {
   }
   const auto* d = std::get_if<Decisions>(&record.body);
   if (d == nullptr || record.envelope.epoch < state.domain().epoch()) return;
+  // One decision is made upon the other: what knows less than the last one is that one, written again. It is no second try.
+  if (d->base < std::exchange(decided_, record.envelope.sequence)) return;
   for (const Event& e : d->events)
     if (const auto* r = std::get_if<TreeReactivated>(&e)) {
       unsettled_.erase(Symbol(r->root));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <set>
@@ -38,6 +39,7 @@ class QueueRules {
   /// Workloads (uids) whose last try ended with flavors left to try, and those whose last try therefore began behind the first flavor: they
   /// are parked without having been held against the flavors before it, as Kueue does (§5.2, BA-90).
   std::set<std::string, std::less<>> unfinished_, resumed_;
+  std::uint64_t decided_ = 0;  ///< Sequence of the last decision.
   std::size_t looked_at_ = 0;
 };
 

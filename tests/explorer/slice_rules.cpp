@@ -163,6 +163,12 @@ const WorkloadState& newest(const std::vector<const WorkloadState*>& slices) {
   });
 }
 
+/// EJ-23: of two that are admitted one has been ended.
+std::string check_admitted(const WorkloadParent& parent) {
+  const auto admitted = std::ranges::count_if(unfinished_slices(parent), [](const auto* w) { return w->reserved() && w->admitted(); });
+  return admitted > 1 ? name_of(parent) + ": " + std::to_string(admitted) + " slices stay admitted" : "";
+}
+
 bool is_going(const WorkloadState& w) { return w.reserved() && (w.evicted() || !w.active); }
 
 /// Counts of slice and job, pod set by pod set; nothing: they do not have the same pod sets.
@@ -302,6 +308,7 @@ std::string SliceRules::check_rest(const StateView& state, const std::function<b
   for (std::uint32_t i = 0; i < state.domain().parent_count(); ++i) {
     const auto* parent = state.parent(i);
     if (parent == nullptr) continue;
+    if (auto finding = check_admitted(*parent); !finding.empty()) return finding;
     if (auto finding = check_size(*parent, figures_); !finding.empty()) return finding;
     if (auto finding = check_waiting(state, *parent, settled, figures_); !finding.empty()) return finding;
   }
