@@ -6,7 +6,8 @@ namespace hindsight::admission {
 
 /// Version of the rules by which this build decides, written at the start of every epoch (EpochStarted::rules): decisions on record are
 /// judged by the rules that made them, or not at all (replay/verify.hpp). It rises with each change after which the same state may lead to
-/// another decision, and the list below says what changed. What folding does with a record never changes (design rule 1).
+/// another decision, and the list below says what changed. What folding does with a record never changes (design rule 1): where it has to
+/// do something else, it does so from the first epoch with the new number on.
 ///
 /// 0: written before there was a number.
 /// 1: a preemptor is entitled to its nominal quota as soon as its own victims bring it back to that (BA-122); whoever waits keeps its
@@ -14,10 +15,14 @@ namespace hindsight::admission {
 /// 2: a cycle that parks all its heads goes on with the next ones, in further rounds (CohortTree); the gate
 ///    UnadmittedWorkloadsExplicitStatus is obeyed (BA-211).
 /// 3: pods that run on a host whose node came back keep it, in place of the one that was found meanwhile (TAS-96).
-inline constexpr std::uint32_t rules_version = 3;
+/// 4: how many pods a slice gives back follows its job when its new size has been seen, so that it never holds more than before (EJ-63); a
+///    Workload whose failed checks are taken back is tried again at once.
+inline constexpr std::uint32_t rules_version = 4;
 /// Epochs that decide by earlier rules go on to do so when they are judged.
 inline constexpr std::uint32_t rules_with_rounds = 2;
 inline constexpr std::uint32_t rules_with_explicit_status = 2;
 inline constexpr std::uint32_t rules_with_hosts_taken_back = 3;
+inline constexpr std::uint32_t rules_with_sizes_first = 4;
+inline constexpr std::uint32_t rules_with_checks_taken_back = 4;
 
 }  // namespace hindsight::admission

@@ -85,7 +85,7 @@ HINDSIGHT_STATE(WorkloadParent::Image, job, workloads, pods, repeats)
 HINDSIGHT_STATE_OF_KINDS(WorkloadParent, (job_, workloads_, pods_, repeats_), (self_),
                          (placements_, announced_due_, told_places_, told_lingering_, child_, ancestor_runs_, beyond_, watched_, weighed_,
                           told_runs_),
-                         (told_next_, told_of_slice_, hash_, pods_settled_, family_table_))
+                         (told_next_, told_of_slice_, hash_, pods_settled_, families_untold_, family_table_))
 
 // ---- queues -----------------------------------------------------------------------------------------------------------------------
 

@@ -20,6 +20,17 @@ void WorkloadParent::meet_option(WorkloadState& w) {
     w.option->message = it->message;
   }
   asked.erase(it);
+  if (asked.empty()) asked = {};  // as long as it waits nothing else is asked for
+}
+
+/// Of tens of thousands of families the Options name their Parents: in the same memory.
+void WorkloadParent::share_names(WorkloadState& option) const {
+  if (!option.is_made_as_option()) return;
+  for (const auto& parent : workloads_) {
+    if (parent.uid != option.family_facts->option_of) continue;
+    option.family_facts->option_of = parent.uid;
+    if (parent.name == option.family_facts->parent_name) option.family_facts->parent_name = parent.name;
+  }
 }
 
 /// An Option could not be made. Where somebody else's object has its name it gets the other one (CA-6); else the same is asked for again

@@ -159,7 +159,8 @@ void WorkloadParent::end_family(const Family& f, Proposal& p) const {
 /// The job has stopped, or whoever made a Workload without a job has given its reservation back.
 bool WorkloadParent::drained(const Family& f) const {
   const WorkloadState& parent = workloads_[f.parent];
-  return job_ ? at_rest() || job_->finished : !parent.reserved();
+  const bool of_job = job_ && parent.option_of().empty();  // else it only names one of the job's Workloads as its owner
+  return of_job ? at_rest() || job_->finished : !parent.reserved();
 }
 
 /// CA-44, CA-60, CA-61: what an eviction of the one means for the other, and that both give back what they hold once the job has stopped.

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "admission/model/slices.hpp"
+#include "admission/rules.hpp"
 #include "admission/scheduling/outcome_text.hpp"
 #include "admission/workload/workload_parent.hpp"
 
@@ -186,7 +187,8 @@ void WorkloadParent::follow_job(const WorkloadState& w, const SliceChain& chain,
     }
   }
 
-  if (settings.reclaimable_pods) {  // EJ-60, EJ-62, EJ-156: each slice by its own count
+  const bool resizing = w.revision_pending && c.rules >= rules_with_sizes_first;
+  if (settings.reclaimable_pods && !resizing) {  // EJ-60, EJ-62, EJ-156: each slice by its own count
     std::vector<PodSetCount> wanted;
     for (const auto& s : w.pod_sets) {
       std::int32_t count = 0;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "admission/rules.hpp"
 #include "admission/scheduling/sizing.hpp"
 
 namespace hindsight::admission {
@@ -570,6 +571,7 @@ void WorkloadParent::apply_workload(const WorkloadObserved& o, WorkloadId id, co
   const bool same_facts = said_of_families && w.family_facts ? *said_of_families == *w.family_facts
                                                              : said_of_families.has_value() == w.family_facts.has_value();
   if (first || !same_facts || asked_for != w.pod_sets) forget_families();
+  if (!same_facts) share_names(w);
   if (first) meet_option(w);
   if (was_quarantined) w.resolve_since = c.sequence;
   if (news) {
@@ -577,7 +579,8 @@ void WorkloadParent::apply_workload(const WorkloadObserved& o, WorkloadId id, co
     out.send(self_, domain_address, msg::WorldChanged{});
   }
   // a LimitRange or RuntimeClass changed (§3.7), or the job its size (EJ-16)
-  const bool judged_anew = w.is_made_as_option() && had_failed_checks && !has_failed_checks(w);
+  const bool asks_again = w.is_made_as_option() || c.rules >= rules_with_checks_taken_back;
+  const bool judged_anew = asks_again && had_failed_checks && !has_failed_checks(w);
   const bool repush = first || judged_anew || gate(w) != before || requests_hash(w) != old_requests || counts_hash(w) != old_counts;
   publish(index, {.repush = repush, .force = false, .touched = true}, c, out);
 

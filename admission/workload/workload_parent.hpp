@@ -202,6 +202,7 @@ class WorkloadParent final : public Entity {
     return std::any_of(workloads_.begin(), workloads_.end(), [](const WorkloadState& w) { return w.option_of().empty(); });
   }
   void meet_option(WorkloadState& w);
+  void share_names(WorkloadState& option) const;
   [[nodiscard]] static bool refuse_option(WorkloadState& w, const WriteRefused& refused);
   [[nodiscard]] static bool wants_family(const WorkloadState& w, const Catalog& catalog);
   [[nodiscard]] FamilyRole role_of(std::size_t index, const Catalog& catalog) const;

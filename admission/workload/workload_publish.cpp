@@ -110,8 +110,8 @@ void WorkloadParent::publish(std::size_t index, Publish how, const Context& c, O
     }
     auto info = make_info(w, *c.catalog, job_ ? job_->uid : w.owner_uid, replaced, place ? &*place : nullptr);
     at.held.reset();
-    // the time before which no move is tried has come, or is another one
-    how.repush = how.repush || (place && at.kind == Kind::pending && at.info != nullptr && at.info->requeue_at != info->requeue_at);
+    // what keeps an Option from being tried, or where it stands, has changed with something else of its family
+    how.repush = how.repush || (place && at.kind == Kind::pending && at.info != nullptr && !is_told(*at.info, w, *c.catalog, *place));
     if (kind == Kind::pending) {
       at.record_reason = Symbol();  // the queue answers if there is one
       out.send(self_, queue_address(queue), msg::Enqueue{info, moved || how.repush, how.force});

@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "admission/state/snapshot.hpp"
+#include "admission/state/state_walk.hpp"
 
 namespace hindsight::admission::testing {
 
@@ -16,7 +17,10 @@ namespace hindsight::admission::testing {
   LoopDriver copy(std::move(reader));
   copy.entities().domain().bound_as(at_rest.domain());
   if (auto ok = SnapshotCodec::read(SnapshotCodec::write(at_rest), copy); !ok) return ok.error().message;
-  if (copy.state_hash() != at_rest.state_hash()) return "a snapshot of the state is of another state";
+  if (copy.state_hash() != at_rest.state_hash()) {
+    const auto d = first_difference(copy.entities(), at_rest.entities());
+    return "a snapshot of the state is of another state" + (d ? "; " + d->field + ": " + d->one + " against " + d->other : "");
+  }
   const Domain& domain = copy.domain();
   const auto end = static_cast<std::uint32_t>(domain.entries());  // no number of a parent is as high
   for (std::uint32_t index = 0; index < end; ++index)

@@ -120,6 +120,13 @@ std::unique_ptr<LoopDriver> Explorer::new_driver(bool shuffled) {
   return driver;
 }
 
+/// Who is another one in a copy that was read from a snapshot of this moment.
+std::string Explorer::differs_in_copy() {
+  auto copy = new_driver(false);
+  if (auto ok = admission::SnapshotCodec::read(admission::SnapshotCodec::write(*leader_), *copy); !ok) return " " + ok.error().message;
+  return difference(*copy, *leader_) + first_field(*copy, *leader_);
+}
+
 std::unique_ptr<LoopDriver> Explorer::folded(bool shuffled) {
   auto driver = new_driver(shuffled);
   for (const auto& r : history_.records())
@@ -222,7 +229,8 @@ void Explorer::decide() {
     const Time due = leader_->domain().next_due();
     if (++rests_ % 16 == 0 && (!due.is_set() || due > leader_->domain().now()))
       if (auto finding = admission::testing::decided_afresh(*leader_, read_settings); !finding.empty())
-        fail(finding + "; due " + format_rfc3339_micro(due) + " at " + format_rfc3339_micro(leader_->domain().now()));
+        fail(finding + "; due " + format_rfc3339_micro(due) + " at " + format_rfc3339_micro(leader_->domain().now()) + ", differs:" +
+             differs_in_copy());
     if (look_)
       if (auto finding = look_(*leader_); !finding.empty()) fail(finding);
     return;

@@ -90,6 +90,7 @@ class Explorer {
   void calm();
   void bring_to_rest();
   [[nodiscard]] std::unique_ptr<admission::LoopDriver> new_driver(bool shuffled);
+  [[nodiscard]] std::string differs_in_copy();
   [[nodiscard]] std::unique_ptr<admission::LoopDriver> folded(bool shuffled);
   [[nodiscard]] admission::DeliveryOrder shuffled_order();
   [[noreturn]] void fail(const std::string& what) const { throw Failure{what}; }

@@ -46,7 +46,7 @@ TEST_P(FamilyHistories, BreakNoInvariant) {
     EXPECT_EQ(finding, "");
     return;
   }
-  constexpr std::uint64_t seeds_of_the_suite = as_much_as<std::uint64_t>(2'000, 60);
+  constexpr std::uint64_t seeds_of_the_suite = as_much_as<std::uint64_t>(8'000, 60);
   const std::uint64_t seeds = (number("HINDSIGHT_SEEDS", seeds_of_the_suite) + parts - 1) / parts;
   const std::uint64_t first = number("HINDSIGHT_FIRST_SEED", 1) + GetParam() * seeds;
   const std::uint64_t failures_max = number("HINDSIGHT_FAILURES", 5);

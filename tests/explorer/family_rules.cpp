@@ -81,8 +81,7 @@ std::vector<Wanted> wanted_options(const QueueConfig& queue, const WorkloadState
     w.delete_delay = destroy;
     out.push_back(std::move(w));
   };
-  if (queue.concurrent.options.empty())
-    each_flavor(queue, [&](const Symbol& flavor) { add(flavor, {flavor}, 0, std::nullopt); });
+  if (queue.concurrent.options.empty()) each_flavor(queue, [&](const Symbol& flavor) { add(flavor, {flavor}, 0, std::nullopt); });
   for (const auto& o : queue.concurrent.options) add(o.name, o.flavors, o.create_delay_seconds, o.delete_delay_seconds);
   std::ranges::stable_sort(out, {}, &Wanted::positions);
   return out;
@@ -165,9 +164,8 @@ Family family_of(const WorkloadParent& entity, const WorkloadState& parent, cons
 /// Whatever of its flavors an Option is assigned, it has to wait for a check.
 bool always_waits_for_checks(const QueueConfig& queue, const Wanted& option) {
   return std::ranges::all_of(option.flavors, [&](const Symbol& flavor) {
-    return std::ranges::any_of(queue.checks, [&](const auto& rule) {
-      return rule.on_flavors.empty() || is_among(flavor, rule.on_flavors);
-    });
+    return std::ranges::any_of(queue.checks,
+                               [&](const auto& rule) { return rule.on_flavors.empty() || is_among(flavor, rule.on_flavors); });
   });
 }
 
@@ -478,8 +476,9 @@ std::string FamilyRules::check_rest(const StateView& state) {
     for (const auto* stranger : f.strangers)
       if (goes_on(*stranger) && stranger != f.admitted) return who + name_of(*stranger) + " is none of its Options any more, and stays";
     if (f.admitted != nullptr && std::ranges::find(f.members, f.admitted) == f.members.end() && !f.admitted->evicted()) {
-      const bool heir_comes = std::ranges::any_of(
-          f.options, [&](const Wanted& o) { return f.admitted->family_facts && o.flavors == f.admitted->family_facts->allowed; });
+      const bool heir_comes = std::ranges::any_of(f.options, [&](const Wanted& o) {
+        return f.admitted->family_facts && std::ranges::is_permutation(o.flavors, f.admitted->family_facts->allowed);
+      });
       if (!heir_comes) return who + name_of(*f.admitted) + " is admitted, none of its Options any more, and not evicted (CA-115)";
     }
     if (family.hold && family.migrating_to.empty()) return who + "quota is kept for no migration";

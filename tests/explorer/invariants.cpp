@@ -1,6 +1,7 @@
 #include "tests/explorer/invariants.hpp"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 #include <vector>
@@ -29,14 +30,48 @@ bool admissible(const WorkloadState& w, const WorkloadParent& parent, const Cata
   return lq != nullptr && lq->stop_policy == StopPolicy::none && catalog.queue(lq->cluster_queue) != nullptr;
 }
 
+/// Who waits in the queues, who holds quota there, and how much of it. It is compared after every record, so it is kept flat: names by
+/// their numbers, uids where they stand.
 struct Books {
-  std::map<Symbol, std::multiset<std::string>, ByText> pending, reserving;
-  std::map<Symbol, Amounts, ByText> usage;
+  using Standing = std::pair<std::uint32_t, std::string_view>;  ///< queue, uid
+  struct Use {
+    std::array<std::uint32_t, 3> of{};  ///< queue, flavor, resource
+    Amount amount = 0;
+    friend bool operator==(const Use&, const Use&) = default;
+  };
+  std::vector<Standing> pending, reserving;
+  std::vector<Use> usage;
+
+  void add(const Symbol& queue, const Symbol& flavor, const Symbol& resource, Amount amount) {
+    usage.push_back({{queue.id(), flavor.id(), resource.id()}, amount});
+  }
+  /// Sorted, amounts of one cell added up, zero amounts left out: two that say the same are equal.
+  void settle() {
+    std::ranges::sort(pending);
+    std::ranges::sort(reserving);
+    std::ranges::sort(usage, {}, &Use::of);
+    std::vector<Use> sums;
+    for (const Use& u : usage) {
+      if (sums.empty() || sums.back().of != u.of)
+        sums.push_back(u);
+      else
+        sums.back().amount += u.amount;
+    }
+    std::erase_if(sums, [](const Use& u) { return u.amount == 0; });
+    usage = std::move(sums);
+  }
 };
 
+/// Of the queues that there are, by the states of the Workloads.
 Books expected_books(const StateView& state) {
   Books b;
   const Catalog& catalog = *state.domain().catalog();
+  const auto stands = [&](std::vector<Books::Standing>& list, const Symbol& queue, const WorkloadState& w) {
+    if (catalog.queue(queue) != nullptr) list.emplace_back(queue.id(), w.uid.view());
+  };
+  const auto uses = [&](const Symbol& queue, const Symbol& flavor, const Symbol& resource, Amount amount) {
+    if (catalog.queue(queue) != nullptr) b.add(queue, flavor, resource, amount);
+  };
   for (std::uint32_t i = 0; i < state.domain().parent_count(); ++i) {
     const auto* parent = state.parent(i);
     if (parent == nullptr) continue;
@@ -45,89 +80,110 @@ Books expected_books(const StateView& state) {
       const auto& w = parent->workloads()[n];
       const auto* replaced = parent->replaced_by(n, state.domain().context());
       if (w.family && w.family->hold) {
-        const Symbol q = w.family->hold->cluster_queue;
-        b.reserving[q].insert(w.uid.text());
-        for (const auto& [cell, amount] : kept_for_migration(*parent, w)) b.usage[q][cell] += amount;
+        const Symbol& q = w.family->hold->cluster_queue;
+        stands(b.reserving, q, w);
+        for (const auto& [cell, amount] : kept_for_migration(*parent, w)) uses(q, cell.first, cell.second, amount);
       }
-      if (const Symbol& q = family_queues[n]; !q.empty()) b.pending[q].insert(w.uid.text());
+      if (const Symbol& q = family_queues[n]; !q.empty()) stands(b.pending, q, w);
       if (holds_quota(*parent, w, catalog)) {
-        const Symbol q = w.admission->cluster_queue;
-        b.reserving[q].insert(w.uid.text());
+        const Symbol& q = w.admission->cluster_queue;
+        stands(b.reserving, q, w);
         const auto reservation = admission::make_reservation(w, admission::make_info(w, catalog, {}, replaced), replaced);
-        for (const auto& charge : reservation->charges) b.usage[q][{charge.flavor, charge.resource}] += charge.amount;
+        for (const auto& charge : reservation->charges) uses(q, charge.flavor, charge.resource, charge.amount);
       } else if (part_of(*parent, w) == Part::plain && !wants_options(w, catalog) && admissible(w, *parent, catalog) &&
                  !parent->withheld(n, state.domain().context())) {
-        b.pending[catalog.local_queue(w.namespace_, w.queue_name)->cluster_queue].insert(w.uid.text());
+        stands(b.pending, catalog.local_queue(w.namespace_, w.queue_name)->cluster_queue, w);
       }
     }
   }
+  b.settle();
   return b;
 }
 
-Amounts nonzero(Amounts amounts) {
-  std::erase_if(amounts, [](const auto& one) { return one.second == 0; });
-  return amounts;
+/// As the queues have it.
+Books books_of_queues(const StateView& state) {
+  Books b;
+  for (const auto& [name, config] : state.domain().catalog()->queues) {
+    const ClusterQueue* q = state.queue(name);
+    if (q == nullptr) continue;
+    for (const auto& w : q->waiting()) b.pending.emplace_back(name.id(), w.workload->uid.view());
+    for (const auto& r : q->reservations()) {
+      b.reserving.emplace_back(name.id(), r->workload->uid.view());
+      for (const auto& charge : r->charges) b.add(name, charge.flavor, charge.resource, charge.amount);
+    }
+  }
+  b.settle();
+  return b;
 }
 
-std::string list(const std::multiset<std::string>& uids) {
+std::string list(const std::vector<Books::Standing>& standing, const Symbol& queue) {
   std::string out = "{";
-  for (const auto& u : uids) out += (out.size() > 1 ? ", " : "") + u;
+  for (const auto& [q, uid] : standing)
+    if (q == queue.id()) out += (out.size() > 1 ? ", " : "") + std::string(uid);
   return out + "}";
 }
 
-std::string check_books(const StateView& state) {
-  const Books books = expected_books(state);
-  std::set<std::string> seen;
-  for (const auto& [name, config] : state.domain().catalog()->queues) {
-    const ClusterQueue* q = state.queue(name);
-    const std::string text(name.text());
-    if (q == nullptr) return "ClusterQueue " + text + " is observed but has no entity";
-    std::multiset<std::string> pending, reserving;
-    Amounts usage;
-    for (const auto& w : q->waiting()) pending.insert(w.workload->uid.text());
-    for (const auto& r : q->reservations()) {
-      reserving.insert(r->workload->uid.text());
-      for (const auto& charge : r->charges) usage[{charge.flavor, charge.resource}] += charge.amount;
-    }
-    for (const auto* uids : {&pending, &reserving})
-      for (const auto& uid : *uids)
-        if (!seen.insert(uid).second) return "Workload " + uid + " stands twice in the queues, the second time in " + text;
-    const auto expected = [&, queue = name](const auto& table) {
-      const auto it = table.find(queue);
-      return it == table.end() ? std::multiset<std::string>{} : it->second;
-    };
-    if (pending != expected(books.pending))
-      return "ClusterQueue " + text + ": pending " + list(pending) + ", by their states " + list(expected(books.pending));
-    if (reserving != expected(books.reserving))
-      return "ClusterQueue " + text + ": reserving " + list(reserving) + ", by their states " + list(expected(books.reserving));
-    const auto it = books.usage.find(name);
-    if (nonzero(usage) != (it == books.usage.end() ? Amounts{} : nonzero(it->second)))
-      return "ClusterQueue " + text + ": its charges differ from what the Workloads' states say";
+/// In words, for the first queue of which the two say different things; empty: there is none.
+std::string difference(const Books& shown, const Books& expected, const Catalog& catalog) {
+  if (shown.pending == expected.pending && shown.reserving == expected.reserving && shown.usage == expected.usage) return {};
+  for (const auto& [name, config] : catalog.queues) {
+    const std::string text = "ClusterQueue " + std::string(name.text());
+    const auto differ = [&, queue = name](const auto& a, const auto& b) { return list(a, queue) != list(b, queue); };
+    if (differ(shown.pending, expected.pending))
+      return text + ": pending " + list(shown.pending, name) + ", by their states " + list(expected.pending, name);
+    if (differ(shown.reserving, expected.reserving))
+      return text + ": reserving " + list(shown.reserving, name) + ", by their states " + list(expected.reserving, name);
+  }
+  return "the charges of the ClusterQueues differ from what the Workloads' states say";
+}
 
-    const Symbol root = state.domain().catalog()->root_of(name);
+std::string check_books(const StateView& state) {
+  const Catalog& catalog = *state.domain().catalog();
+  for (const auto& [name, config] : catalog.queues)
+    if (state.queue(name) == nullptr) return "ClusterQueue " + std::string(name.text()) + " is observed but has no entity";
+  const Books shown = books_of_queues(state);
+  std::vector<std::string_view> uids;
+  for (const auto* standing : {&shown.pending, &shown.reserving})
+    for (const auto& one : *standing) uids.push_back(one.second);
+  std::ranges::sort(uids);
+  if (const auto twice = std::ranges::adjacent_find(uids); twice != uids.end())
+    return "Workload " + std::string(*twice) + " stands twice in the queues";
+  if (auto finding = difference(shown, expected_books(state), catalog); !finding.empty()) return finding;
+
+  for (const auto& [name, config] : catalog.queues) {
+    const Symbol root = catalog.root_of(name);
     if (root.empty()) continue;  // below a circle of cohorts: no tree
+    const std::string_view text = name.text();
     const auto* tree = state.tree(root);
     if (tree == nullptr || tree->quota() == nullptr)
-      return "ClusterQueue " + text + ": its tree " + std::string(root.text()) + " is not built";
-    std::multiset<std::string> in_tree;
+      return "ClusterQueue " + std::string(text) + ": its tree " + std::string(root.text()) + " is not built";
+    std::vector<Books::Standing> in_tree, reserving;
     for (const auto id : tree->quota()->reservations_of(name))
-      in_tree.insert(tree->quota()->find_reservation(id)->reservation->workload->uid.text());
-    if (in_tree != reserving) return "ClusterQueue " + text + ": reserving " + list(reserving) + ", in its tree " + list(in_tree);
-    for (const auto& [pair, amount] : usage)
-      if (const Amount charged = tree->quota()->usage(name, pair.first, pair.second); charged != amount)
-        return "ClusterQueue " + text + ": uses " + std::to_string(amount) + " " + std::string(pair.second.text()) + " of " +
-               std::string(pair.first.text()) + ", its tree says " + std::to_string(charged);
+      in_tree.emplace_back(name.id(), tree->quota()->find_reservation(id)->reservation->workload->uid.view());
+    std::ranges::sort(in_tree);
+    for (const auto& one : shown.reserving)
+      if (one.first == name.id()) reserving.push_back(one);
+    if (in_tree != reserving)
+      return "ClusterQueue " + std::string(text) + ": reserving " + list(reserving, name) + ", in its tree " + list(in_tree, name);
+    for (const auto& use : shown.usage) {
+      if (use.of[0] != name.id()) continue;
+      const Symbol flavor = Symbol::from_id(use.of[1]), resource = Symbol::from_id(use.of[2]);
+      if (const Amount charged = tree->quota()->usage(name, flavor, resource); charged != use.amount)
+        return "ClusterQueue " + std::string(text) + ": uses " + std::to_string(use.amount) + " " + std::string(resource.text()) + " of " +
+               std::string(flavor.text()) + ", its tree says " + std::to_string(charged);
+    }
   }
   return {};
 }
 
 /// Every (flavor, resource) that any queue or cohort of the catalog names.
-std::set<std::pair<Symbol, Symbol>, ByNames> all_pairs(const Catalog& catalog) {
-  std::set<std::pair<Symbol, Symbol>, ByNames> out;
+std::vector<std::pair<Symbol, Symbol>> all_pairs(const Catalog& catalog) {
+  std::vector<std::pair<Symbol, Symbol>> out;
   const auto take = [&](const auto& config) {
     for (const auto& g : config.groups)
       for (const auto& f : g.flavors)
-        for (const Symbol& r : g.resources) out.emplace(f.flavor, r);
+        for (const Symbol& r : g.resources)
+          if (std::ranges::find(out, std::pair(f.flavor, r)) == out.end()) out.emplace_back(f.flavor, r);
   };
   for (const auto& [name, q] : catalog.queues) take(*q);
   for (const auto& [name, c] : catalog.cohorts) take(*c);
@@ -239,7 +295,7 @@ std::string Invariants::check(const StateView& state, const RecordView& record) 
 
   const Catalog& catalog = *state.domain().catalog();
   const auto* decisions = std::get_if<Decisions>(&record.body);
-  std::map<Cell, Amount> over, usage, leaving;
+  std::vector<Cell> cells;
   std::set<Symbol, ByText> roots;
   for (const auto& [queue, root] : catalog.roots)
     if (!root.empty()) roots.insert(root);
@@ -247,36 +303,37 @@ std::string Invariants::check(const StateView& state, const RecordView& record) 
   for (const Symbol& root : roots) {
     const auto& tree = *state.tree(root)->quota();
     for (const auto& [flavor, resource] : pairs) {
-      const auto note = [&, flavor = flavor, resource = resource](std::string_view kind, Symbol node,
-                                                                  const admission::QuotaTree::Figures& f) {
-        const Cell cell =
-            std::string(kind) + " " + std::string(node.text()) + ", " + std::string(flavor.text()) + ", " + std::string(resource.text());
-        over[cell] = std::max<Amount>(0, subtract(f.usage, std::max<Amount>(0, f.potential)));
-        usage[cell] = f.usage;
-        if (over[cell] != 0 && decisions != nullptr) leaving[cell] = held_by_victims(state, *decisions, flavor, resource);
+      const auto note = [&, flavor = flavor, resource = resource](bool cohort, const Symbol& node, const admission::QuotaTree::Figures& f) {
+        const Amount over = std::max<Amount>(0, subtract(f.usage, std::max<Amount>(0, f.potential)));
+        cells.push_back({{cohort ? 1U : 0U, node.id(), flavor.id(), resource.id()}, f.usage, over});
       };
-      for (const Symbol& q : tree.queue_names()) note("ClusterQueue", q, tree.queue_figures(q, flavor, resource));
-      for (const Symbol& c : tree.cohort_names()) note("Cohort", c, tree.cohort_figures(c, flavor, resource));
+      for (const Symbol& q : tree.queue_names()) note(false, q, tree.queue_figures(q, flavor, resource));
+      for (const Symbol& c : tree.cohort_names()) note(true, c, tree.cohort_figures(c, flavor, resource));
     }
   }
+  std::ranges::sort(cells, {}, &Cell::of);
+  static const Cell nothing;
+  const auto before = [&](const Cell& cell) -> const Cell& {
+    const auto it = std::ranges::lower_bound(cells_, cell.of, {}, &Cell::of);
+    return it == cells_.end() || it->of != cell.of ? nothing : *it;
+  };
 
   std::string finding;
   if (decisions == nullptr) {
-    bool raised = over != over_ || is_configuration(record);
-    for (const auto& [cell, amount] : usage) {
-      const auto before = usage_.find(cell);
-      raised |= amount > (before == usage_.end() ? 0 : before->second);
-    }
-    if (raised) changed_ = record.envelope.sequence;
+    const auto raised = [&](const Cell& cell) { return cell.usage > before(cell).usage || cell.over != before(cell).over; };
+    const bool same_cells = std::ranges::equal(cells, cells_, {}, &Cell::of, &Cell::of);
+    if (!same_cells || is_configuration(record) || std::ranges::any_of(cells, raised)) changed_ = record.envelope.sequence;
   } else if (decisions->base >= changed_) {
-    for (const auto& [cell, amount] : over) {
-      const auto before = over_.find(cell);
-      if (amount > (before == over_.end() ? 0 : before->second) + leaving[cell])
-        finding = cell + ": a decision took usage " + std::to_string(amount) + " beyond the maximum";
+    for (const Cell& cell : cells) {
+      if (cell.over <= before(cell).over) continue;
+      const auto name = [&](std::size_t i) { return Symbol::from_id(cell.of[i]); };
+      if (cell.over <= before(cell).over + held_by_victims(state, *decisions, name(2), name(3))) continue;
+      finding = std::string(cell.of[0] == 1 ? "Cohort " : "ClusterQueue ") + std::string(name(1).text()) + ", " +
+                std::string(name(2).text()) + ", " + std::string(name(3).text()) + ": a decision took usage " + std::to_string(cell.over) +
+                " beyond the maximum";
     }
   }
-  over_ = std::move(over);
-  usage_ = std::move(usage);
+  cells_ = std::move(cells);
   return finding;
 }
 

@@ -1,9 +1,9 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
-#include <map>
-#include <optional>
 #include <string>
+#include <vector>
 
 #include "admission/domain/state_view.hpp"
 #include "vocabulary/record.hpp"
@@ -18,9 +18,13 @@ class Invariants {
   [[nodiscard]] std::string check(const admission::StateView& state, const RecordView& record);
 
  private:
-  using Cell = std::string;      ///< tree/node/flavor/resource
-  std::map<Cell, Amount> over_;  ///< By how much usage exceeds what the node can have at most.
-  std::map<Cell, Amount> usage_;
+  /// A flavor and resource of a ClusterQueue or Cohort.
+  struct Cell {
+    std::array<std::uint32_t, 4> of{};  ///< 1: of a Cohort; numbers of the names of the node, flavor and resource.
+    Amount usage = 0;
+    Amount over = 0;  ///< By how much usage exceeds what the node can have at most.
+  };
+  std::vector<Cell> cells_;    ///< Sorted by `of`.
   std::uint64_t changed_ = 0;  ///< Last record that was no decision and changed quota, or put usage up.
 };
 
