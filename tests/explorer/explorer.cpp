@@ -229,8 +229,8 @@ void Explorer::decide() {
     const Time due = leader_->domain().next_due();
     if (++rests_ % 16 == 0 && (!due.is_set() || due > leader_->domain().now()))
       if (auto finding = admission::testing::decided_afresh(*leader_, read_settings); !finding.empty())
-        fail(finding + "; due " + format_rfc3339_micro(due) + " at " + format_rfc3339_micro(leader_->domain().now()) + ", differs:" +
-             differs_in_copy());
+        fail(finding + "; due " + format_rfc3339_micro(due) + " at " + format_rfc3339_micro(leader_->domain().now()) +
+             ", differs:" + differs_in_copy());
     if (look_)
       if (auto finding = look_(*leader_); !finding.empty()) fail(finding);
     return;
