@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "admission/rules.hpp"
 #include "tests/admission/entities/queue_world.hpp"
 
 namespace hindsight::admission::testing {
@@ -295,6 +296,46 @@ TEST_F(Circle, ACohortThatIsDeletedEndsIt) {
   w.observe(ObjectDeleted{ObjectKind::cohort, {}, "y", "uid"});
   (void)pass(1);
   for (const std::string q : {"in", "below"}) EXPECT_TRUE(reserved("new-" + q)) << q;
+}
+
+/// One whose check is answered after its quota was given back.
+class FailedCheck : public QueueWorld {
+ protected:
+  void say(CheckState state) {
+    auto o = w.seen_as("late");
+    auto checks = w.arena().make<CheckFacts>(1);
+    checks[0].name = "k";
+    checks[0].state = state;
+    checks[0].last_transition = w.now;
+    o.checks = checks;
+    w.observe(o);
+  }
+  void is_answered_late() {
+    w.check("k");
+    set_up({{.name = "a", .cpu = 4'000, .check = "k"}});
+    w.observe(w.workload("late", "l-a", 1'000));
+    say(CheckState::retry);
+    (void)pass(1);
+    ASSERT_TRUE(parked("a", "late"));
+    ASSERT_EQ(w.pending("late"), "PendingEvaluation: The workload has failed admission checks");
+  }
+};
+
+// BA-64: the answer is taken back, and nothing else happens
+TEST_F(FailedCheck, ThatIsTakenBackIsNews) {
+  is_answered_late();
+  say(CheckState::pending);
+  (void)w.settle();
+  EXPECT_TRUE(w.state("late").reserved());
+}
+
+// BA-64: a log of an earlier release means what it meant
+TEST_F(FailedCheck, WasNoNewsByEarlierRules) {
+  w.observe_epoch(rules_with_checks_taken_back - 1);
+  is_answered_late();
+  say(CheckState::pending);
+  (void)w.settle();
+  EXPECT_TRUE(parked("a", "late"));
 }
 
 }  // namespace
