@@ -148,6 +148,20 @@ OptionPlace WorkloadParent::option_place(const Family& f, std::size_t rank, cons
   return out;
 }
 
+/// It is none of the Options any more, or its family has no queue now. What it holds is the family's all the same.
+OptionPlace WorkloadParent::place_of_stranger(const Family& f, const WorkloadState& w) const {
+  const WorkloadState& parent = workloads_[f.parent];
+  OptionPlace out;
+  out.parent = &parent;
+  out.allowed = std::make_shared<const std::vector<Symbol>>(w.family_facts->allowed);
+  out.info.family = parent.uid;
+  out.info.parent_name = parent.name;
+  out.info.parent = parent.id;
+  out.info.rank = static_cast<std::uint32_t>(f.specs.size());
+  out.info.gated = true;
+  return out;
+}
+
 /// Of what a family holds one reservation counts in shares: that of the Option which is admitted, else of the best one (CA-92).
 bool WorkloadParent::counts_beside(const Family& f, std::size_t rank) const {
   if (f.running != Family::none) return f.running != f.members[rank];

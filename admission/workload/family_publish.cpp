@@ -70,7 +70,9 @@ void WorkloadParent::publish_family(std::size_t parent, const Context& c, Outbox
   for (const std::size_t stranger : f.strangers) {
     const Placement& at = placements_[stranger];
     if (at.kind == Placement::Kind::none && !workloads_[stranger].reserved()) continue;  // as above
-    publish(stranger, {.touched = at.info != nullptr && at.beside != (f.running != stranger)}, c, out, {&f});
+    const bool told = at.info == nullptr || (at.beside == (f.running != stranger) && is_told(*at.info, workloads_[stranger], *c.catalog,
+                                                                                             place_of_stranger(f, workloads_[stranger])));
+    publish(stranger, {.touched = !told}, c, out, {&f});
   }
   const auto chain = workloads_[parent].elastic ? chain_of(c) : std::nullopt;
   const Known known{&f, &chain};

@@ -231,6 +231,7 @@ class WorkloadParent final : public Entity {
   [[nodiscard]] bool is_on_its_way(const Family& f, std::size_t rank, const Settings& settings) const;
   [[nodiscard]] bool option_may_wait(const Family& f, std::size_t rank, const Context& c) const;
   [[nodiscard]] OptionPlace option_place(const Family& f, std::size_t rank, const Context& c) const;
+  [[nodiscard]] OptionPlace place_of_stranger(const Family& f, const WorkloadState& w) const;
   [[nodiscard]] bool counts_beside(const Family& f, std::size_t rank) const;
   [[nodiscard]] std::shared_ptr<const Reservation> hold_of(const Family& f, const Catalog& catalog) const;
   /// Whose family a message is about.
@@ -421,7 +422,7 @@ class WorkloadParent final : public Entity {
   bool watched_ = false;        ///< Other jobs descend from this one.
   bool weighed_ = false;        ///< The domain wants to know how large the job is.
   bool told_runs_ = false;
-  bool families_untold_ = false;  ///< Of a record that goes on; see EventApplied::more.
+  bool families_untold_ = false;                       ///< Of a record that goes on; see EventApplied::more.
   mutable std::unique_ptr<FamilyTable> family_table_;  ///< Null: nobody has asked for one.
 };
 

@@ -97,17 +97,7 @@ void WorkloadParent::publish(std::size_t index, Publish how, const Context& c, O
     const WorkloadState* replaced = replaced_by(index, c, known.chain);
     std::optional<OptionPlace> place;
     if (rank != Family::none) place = option_place(*family, rank, c);
-    if (role == FamilyRole::option && rank == Family::none) {  // none of its Options any more, but what it holds is the family's
-      const WorkloadState& parent = workloads_[family->parent];
-      place.emplace();
-      place->parent = &parent;
-      place->allowed = std::make_shared<const std::vector<Symbol>>(w.family_facts->allowed);
-      place->info.family = parent.uid;
-      place->info.parent_name = parent.name;
-      place->info.parent = parent.id;
-      place->info.rank = static_cast<std::uint32_t>(family->specs.size());
-      place->info.gated = true;
-    }
+    if (role == FamilyRole::option && rank == Family::none) place = place_of_stranger(*family, w);
     auto info = make_info(w, *c.catalog, job_ ? job_->uid : w.owner_uid, replaced, place ? &*place : nullptr);
     at.held.reset();
     // what keeps an Option from being tried, or where it stands, has changed with something else of its family

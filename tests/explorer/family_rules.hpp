@@ -15,8 +15,8 @@
 
 namespace hindsight::explorer {
 
-/// For each Workload of the entity, by its position, the queue in which it is to wait as a member of a family; empty: in none. A Parent waits
-/// in none (CA-2).
+/// For each Workload of the entity, by its position, the queue in which it is to wait as a member of a family; empty: in none. A Parent
+/// waits in none (CA-2).
 [[nodiscard]] std::vector<Symbol> family_queues_of(const admission::WorkloadParent& entity, const admission::StateView& state);
 
 /// What is promised of families of concurrent admission (8691 CA-43, CA-130 to CA-133), reckoned from the configuration of queues, the
