@@ -6,8 +6,8 @@ namespace hindsight::admission {
 
 /// Version of the rules by which this build decides, written at the start of every epoch (EpochStarted::rules): decisions on record are
 /// judged by the rules that made them, or not at all (replay/verify.hpp). It rises with each change after which the same state may lead to
-/// another decision, and the list below says what changed. What folding does with a record never changes (design rule 1): where it has to
-/// do something else, it does so from the first epoch with the new number on.
+/// another decision, and the list below says what changed. What folding does with a record of an earlier epoch never changes (design rule
+/// 1).
 ///
 /// 0: written before there was a number.
 /// 1: a preemptor is entitled to its nominal quota as soon as its own victims bring it back to that (BA-122); whoever waits keeps its
@@ -16,7 +16,9 @@ namespace hindsight::admission {
 ///    UnadmittedWorkloadsExplicitStatus is obeyed (BA-211).
 /// 3: pods that run on a host whose node came back keep it, in place of the one that was found meanwhile (TAS-96).
 /// 4: how many pods a slice gives back follows its job when its new size has been seen, so that it never holds more than before (EJ-63); a
-///    Workload whose failed checks are taken back is tried again at once.
+///    Workload whose failed checks are taken back is tried again at once (this one is folded so, from the first epoch by these rules on); a
+///    family switches its other Options off in the step that shows its admission (CA-42), and moves only to what is better in any case
+///    (CA-53, CA-153).
 inline constexpr std::uint32_t rules_version = 4;
 /// Epochs that decide by earlier rules go on to do so when they are judged.
 inline constexpr std::uint32_t rules_with_rounds = 2;

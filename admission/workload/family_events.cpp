@@ -30,6 +30,7 @@ void WorkloadParent::share_names(WorkloadState& option) const {
     if (parent.uid != option.family_facts->option_of) continue;
     option.family_facts->option_of = parent.uid;
     if (parent.name == option.family_facts->parent_name) option.family_facts->parent_name = parent.name;
+    return;
   }
 }
 
