@@ -82,6 +82,11 @@ class FamilyTable {
   std::vector<std::uint32_t> entry_of_;  ///< Parallel to the Workloads.
 };
 
+/// The flavors that were assigned, each once.
+[[nodiscard]] std::vector<Symbol> assigned_flavors(const Admission& admission);
+/// Makes `out` their places in the queue, ascending; it keeps its memory, for this is asked with every message.
+void find_positions(const QueueConfig& queue, const Admission& admission, FlavorPositions& out);
+
 /// Name of the object that is made for an Option (8691 §2.7).
 [[nodiscard]] std::string option_object_name(const WorkloadState& parent, const OptionSpec& spec, const Settings& settings);
 

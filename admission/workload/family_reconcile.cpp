@@ -49,13 +49,6 @@ bool is_evaluated(const WorkloadState& w) {
   return now != nullptr && (now->is_true() || now->reason.text() != "PendingEvaluation");
 }
 
-std::vector<Symbol> flavors_of(const Admission& admission) {
-  std::vector<Symbol> out;
-  for (const auto& p : admission.pod_sets)
-    for (const auto& [resource, flavor] : p.flavors) out.push_back(flavor);
-  return out;
-}
-
 bool is_one_of(Symbol reason, std::initializer_list<std::string_view> texts) {
   return std::find(texts.begin(), texts.end(), reason.text()) != texts.end();
 }
@@ -118,7 +111,7 @@ void WorkloadParent::reconcile_family(const Family& f, const Context& c, Proposa
   if (parent.finished() || parent.deleting) return end_family(f, p);
   if (follow_eviction(f, p)) return;
   if (show_running(f, c, p)) {
-    // In the same step the others are switched off, for most families have nothing else to come: it is the job that is waited for.
+    // The others are switched off in the same step: most families have nothing else to decide, and the record is read once.
     const bool settled = parent.family->migrating_to.empty() && !parent.family->holds_itself && !parent.elastic && f.queue != nullptr;
     if (settled && wants_family(parent, *c.catalog)) keep_members(f, c, p);
     return;
@@ -237,15 +230,17 @@ bool WorkloadParent::admit_ready(const Family& f, const Context& c, Proposal& p)
   const WorkloadState& parent = workloads_[f.parent];
   const WorkloadState* running = f.running == Family::none ? nullptr : &workloads_[f.running];
   if (is_stopping(f)) return false;
+  FlavorPositions assigned;
   for (std::size_t rank = 0; rank < f.members.size(); ++rank) {
     if (f.members[rank] == Family::none || f.members[rank] == f.running) continue;
     const WorkloadState& w = workloads_[f.members[rank]];
     const bool ready = w.reserved() && !w.admitted() && !w.evicted() && w.active && !w.finished() && w.checks_ready() && !w.lacks_places();
     if (!ready || !lists_its_checks(w, c)) continue;
-    if (const First first = first_of(f); first.member != Family::none && first.member != f.members[rank] &&
-                                         (standing_of(*f.queue, f.specs, rank, *first.flavors) != OptionStanding::upgrade ||
-                                          positions_of(*f.queue, flavors_of(*w.admission)) >= *first.flavors))
-      continue;  // what runs, or what the job moves to, is no worse (CA-153)
+    if (const First first = first_of(f); first.member != Family::none && first.member != f.members[rank]) {
+      find_positions(*f.queue, *w.admission, assigned);
+      if (standing_of(*f.queue, f.specs, rank, *first.flavors) != OptionStanding::upgrade || assigned >= *first.flavors)
+        continue;  // what runs, or what the job moves to, is no worse (CA-153)
+    }
     if (running == nullptr) {
       p.events.emplace_back(WorkloadAdmitted{ref(w, *p.arena)});
       p.events.emplace_back(OptionAdmitted{ref(parent, *p.arena), ref(w, *p.arena)});
@@ -441,7 +436,7 @@ void WorkloadParent::keep_members(const Family& f, const Context& c, Proposal& p
   if (const std::size_t rank = f.rank_of(f.running); f.running != Family::none && rank != Family::none && !p.full()) {  // CA-118
     const WorkloadState& w = workloads_[f.running];
     const auto& allowed = f.specs[rank].flavors;
-    const auto assigned = flavors_of(*w.admission);
+    const auto assigned = assigned_flavors(*w.admission);
     const auto gone = std::find_if(assigned.begin(), assigned.end(), [&](const Symbol& flavor) {
       return std::find(allowed.begin(), allowed.end(), flavor) == allowed.end();
     });

@@ -9,6 +9,15 @@
 namespace hindsight::admission {
 namespace {
 
+bool is_assigned(const Admission& admission, const Symbol& flavor) {
+  for (const auto& p : admission.pod_sets)
+    for (const auto& choice : p.flavors)
+      if (choice.second == flavor) return true;
+  return false;
+}
+
+}  // namespace
+
 std::vector<Symbol> assigned_flavors(const Admission& admission) {
   std::vector<Symbol> out;
   for (const auto& p : admission.pod_sets)
@@ -17,15 +26,8 @@ std::vector<Symbol> assigned_flavors(const Admission& admission) {
   return out;
 }
 
-bool is_assigned(const Admission& admission, const Symbol& flavor) {
-  for (const auto& p : admission.pod_sets)
-    for (const auto& choice : p.flavors)
-      if (choice.second == flavor) return true;
-  return false;
-}
-
-/// The places of the assigned flavors in the queue, ascending.
-void add_positions(const QueueConfig& queue, const Admission& admission, FlavorPositions& out) {
+void find_positions(const QueueConfig& queue, const Admission& admission, FlavorPositions& out) {
+  out.clear();
   std::uint32_t position = 0;
   for (const auto& group : queue.groups)
     for (const auto& flavor : group.flavors) {
@@ -33,8 +35,6 @@ void add_positions(const QueueConfig& queue, const Admission& admission, FlavorP
       ++position;
     }
 }
-
-}  // namespace
 
 bool asks_for_the_same(const WorkloadState& option, const WorkloadState& parent) {
   // A slice that runs is made smaller in place, and its Option follows (CA-95).
@@ -160,7 +160,7 @@ const Family& FamilyTable::family(std::span<const WorkloadState> all, std::size_
     f.running = i;
   }
   f.running_on.clear();
-  if (f.running != Family::none && f.queue != nullptr) add_positions(*f.queue, *all[f.running].admission, f.running_on);
+  if (f.running != Family::none && f.queue != nullptr) find_positions(*f.queue, *all[f.running].admission, f.running_on);
   f.target = Family::none;
   f.target_on.clear();
   const FamilyState& family = *all[f.parent].family;
@@ -168,7 +168,7 @@ const Family& FamilyTable::family(std::span<const WorkloadState> all, std::size_
     if (f.members[rank] == Family::none || all[f.members[rank]].uid != family.migrating_to) continue;
     f.target = f.members[rank];
     if (const auto& admission = family.hold ? family.hold : all[f.target].admission; admission)
-      add_positions(*f.queue, *admission, f.target_on);
+      find_positions(*f.queue, *admission, f.target_on);
     else
       f.target_on = f.specs[rank].positions;
   }
