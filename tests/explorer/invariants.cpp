@@ -134,7 +134,24 @@ std::string difference(const Books& shown, const Books& expected, const Catalog&
     if (differ(shown.reserving, expected.reserving))
       return text + ": reserving " + list(shown.reserving, name) + ", by their states " + list(expected.reserving, name);
   }
-  return "the charges of the ClusterQueues differ from what the Workloads' states say";
+  const auto [mine, other] = std::ranges::mismatch(shown.usage, expected.usage);
+  const auto& of = (mine == shown.usage.end() || (other != expected.usage.end() && other->of < mine->of) ? other : mine)->of;
+  return "ClusterQueue " + std::string(Symbol::from_id(of[0]).text()) + ": its charges of " + std::string(Symbol::from_id(of[1]).text()) +
+         " differ from what the Workloads' states say";
+}
+
+/// Every (flavor, resource) that any queue or cohort of the catalog names.
+std::vector<std::pair<Symbol, Symbol>> all_pairs(const Catalog& catalog) {
+  std::vector<std::pair<Symbol, Symbol>> out;
+  const auto take = [&](const auto& config) {
+    for (const auto& g : config.groups)
+      for (const auto& f : g.flavors)
+        for (const Symbol& r : g.resources)
+          if (std::ranges::find(out, std::pair(f.flavor, r)) == out.end()) out.emplace_back(f.flavor, r);
+  };
+  for (const auto& [name, q] : catalog.queues) take(*q);
+  for (const auto& [name, c] : catalog.cohorts) take(*c);
+  return out;
 }
 
 std::string check_books(const StateView& state) {
@@ -150,6 +167,7 @@ std::string check_books(const StateView& state) {
     return "Workload " + std::string(*twice) + " stands twice in the queues";
   if (auto finding = difference(shown, expected_books(state), catalog); !finding.empty()) return finding;
 
+  const auto pairs = all_pairs(catalog);
   for (const auto& [name, config] : catalog.queues) {
     const Symbol root = catalog.root_of(name);
     if (root.empty()) continue;  // below a circle of cohorts: no tree
@@ -165,29 +183,23 @@ std::string check_books(const StateView& state) {
       if (one.first == name.id()) reserving.push_back(one);
     if (in_tree != reserving)
       return "ClusterQueue " + std::string(text) + ": reserving " + list(reserving, name) + ", in its tree " + list(in_tree, name);
+    const auto finding = [&, queue = name](const Symbol& flavor, const Symbol& resource, Amount amount) -> std::string {
+      const Amount charged = tree->quota()->usage(queue, flavor, resource);
+      if (charged == amount) return {};
+      return "ClusterQueue " + std::string(text) + ": uses " + std::to_string(amount) + " " + std::string(resource.text()) + " of " +
+             std::string(flavor.text()) + ", its tree says " + std::to_string(charged);
+    };
+    std::vector<std::pair<Symbol, Symbol>> unused = pairs;
     for (const auto& use : shown.usage) {
       if (use.of[0] != name.id()) continue;
       const Symbol flavor = Symbol::from_id(use.of[1]), resource = Symbol::from_id(use.of[2]);
-      if (const Amount charged = tree->quota()->usage(name, flavor, resource); charged != use.amount)
-        return "ClusterQueue " + std::string(text) + ": uses " + std::to_string(use.amount) + " " + std::string(resource.text()) + " of " +
-               std::string(flavor.text()) + ", its tree says " + std::to_string(charged);
+      if (auto found = finding(flavor, resource, use.amount); !found.empty()) return found;
+      std::erase(unused, std::pair(flavor, resource));
     }
+    for (const auto& [flavor, resource] : unused)
+      if (auto found = finding(flavor, resource, 0); !found.empty()) return found;
   }
   return {};
-}
-
-/// Every (flavor, resource) that any queue or cohort of the catalog names.
-std::vector<std::pair<Symbol, Symbol>> all_pairs(const Catalog& catalog) {
-  std::vector<std::pair<Symbol, Symbol>> out;
-  const auto take = [&](const auto& config) {
-    for (const auto& g : config.groups)
-      for (const auto& f : g.flavors)
-        for (const Symbol& r : g.resources)
-          if (std::ranges::find(out, std::pair(f.flavor, r)) == out.end()) out.emplace_back(f.flavor, r);
-  };
-  for (const auto& [name, q] : catalog.queues) take(*q);
-  for (const auto& [name, c] : catalog.cohorts) take(*c);
-  return out;
 }
 
 /// EJ-19, EJ-23, EJ-55: at most two unfinished slices of a job, one of them admitted at most; what both hold is never the sum of the two.
