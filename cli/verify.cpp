@@ -48,6 +48,7 @@ Json document(const VerifyReport& r, double seconds) {
            {"decisions", r.decisions},
            {"staleDecisions", r.stale_decisions},
            {"repeatedDecisions", r.repeated_decisions},
+           {"decisionsBegunBefore", r.begun_before},
            {"decisionsByOtherRules", r.other_rules},
            {"otherRules", r.rules},
            {"rules", admission::rules_version},
@@ -84,6 +85,7 @@ void print_text(const Session& session, const VerifyReport& r, double seconds) {
               << with_commas(r.decisions) << " decisions made again";
   if (r.stale_decisions > 0) session.out << " (" << r.stale_decisions << " without effect passed over)";
   if (r.repeated_decisions > 0) session.out << " (" << r.repeated_decisions << " only repeat what was decided before)";
+  if (r.begun_before > 0) session.out << " (" << r.begun_before << " begun before that snapshot not made again)";
   if (r.other_rules > 0) {
     session.out << ", " << with_commas(r.other_rules) << " decisions by rules";
     const char* before = " ";

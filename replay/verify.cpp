@@ -44,6 +44,7 @@ class Verifier {
     } else if (auto ok = start_from_beginning(); !ok) {
       return tl::unexpected(ok.error());
     }
+    begins_at_ = driver_->domain().sequence();
     to_check_ = snapshots_.upper_bound(report_.from);
     walk();
     report_.state_hash = driver_->state_hash();
@@ -155,7 +156,10 @@ class Verifier {
 
   void note(const events::StoredRecord& stored, const Decisions& recorded, const Judgement& found) {
     if (computed_at_ != stored.offset) {
-      report_.undecidable.push_back(stored.offset);
+      if (recorded.base < begins_at_)
+        ++report_.begun_before;
+      else
+        report_.undecidable.push_back(stored.offset);
       return;
     }
     ++report_.decisions;
@@ -222,6 +226,7 @@ class Verifier {
   std::map<Position, SnapshotMeta>::const_iterator to_check_;
   Position last_ = 0;
   std::unique_ptr<LoopDriver> driver_;
+  std::uint64_t begins_at_ = 0;  ///< Sequence of the domain's last record in the state that it started from.
   events::RecordReader reader_;
   std::string release_;
   std::optional<Domain::Step> computed_;

@@ -44,6 +44,9 @@ struct VerifyReport {
   /// Decisions by other rules than those of this build (admission/rules.hpp) that these would not lead to: not judged.
   std::uint64_t other_rules = 0;
   std::set<std::uint32_t> rules;  ///< That those were made by.
+  /// Decisions whose base lies before the snapshot that it started from: it holds what came after the base too, so that nothing is left to
+  /// decide them again from. Those that were being made while the records before the snapshot came; no fault.
+  std::uint64_t begun_before = 0;
   std::uint64_t passed_over = 0;  ///< Records that were set aside: without effect, not compared.
   std::uint64_t snapshots = 0;    ///< Compared.
   std::uint64_t state_hash = 0;   ///< After `to`.
@@ -51,7 +54,7 @@ struct VerifyReport {
   std::vector<DecisionMismatch> mismatches;  ///< The first `mismatches_max` of them.
   std::vector<SnapshotMismatch> snapshot_mismatches;
   std::vector<SnapshotMismatch> unread_snapshots;  ///< Of another version: no fault.
-  /// Decisions whose base had been left behind before they came (nothing that this software writes).
+  /// Other decisions whose base had been left behind before they came (nothing that this software writes).
   std::vector<Position> undecidable;
   std::optional<Error> damage;  ///< Why it ended early; names the offset.
 

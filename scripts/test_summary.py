@@ -3,9 +3,10 @@
 
     test_summary.py [--filtered] SUITE=JUNIT_XML=GTEST_JSON_FOLDER...
 
-Counts test cases, not ctest entries: a GoogleTest entry by its JSON report, a script by its last line "N passed, N failed" or by what
-Python's unittest prints, any other entry as one. An entry that failed although no case of it did (a crash, a leak, a time-out) counts as one failure. The last line printed is
-"N passed, N failed"; the status is 0 only if something passed and nothing failed (with --filtered a suite may be empty, not all of them).
+Counts test cases, not ctest entries: a GoogleTest entry by its JSON report, a script by its last line "N passed, N failed" (its lines
+"FAILED: ..." say what failed) or by what Python's unittest prints, any other entry as one. An entry that failed although no case of it did
+(a crash, a leak, a time-out) counts as one failure. The last line printed is "N passed, N failed"; the status is 0 only if something
+passed and nothing failed (with --filtered a suite may be empty, not all of them).
 """
 
 import json
@@ -15,6 +16,8 @@ import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 COUNT_LINE = re.compile(r"^(\d+) passed, (\d+) failed$", re.MULTILINE)
+FAILED_CHECK = re.compile(r"^FAILED: (.+)$", re.MULTILINE)
+LONGEST_CHECK = 400  # characters of what a failed check says
 UNITTEST_RAN = re.compile(r"^Ran (\d+) tests? in ", re.MULTILINE)
 UNITTEST_RESULT = re.compile(r"^(?:OK|FAILED)(?: \((.*)\))?$", re.MULTILINE)
 
@@ -41,7 +44,9 @@ def script_counts(name, output):
     """Passed, skipped and names of failures that a script printed; None if it printed no counts."""
     lines = COUNT_LINE.findall(output)
     if lines:
-        return int(lines[-1][0]), 0, [f"{name} ({lines[-1][1]} checks)"] * int(lines[-1][1])
+        failures = int(lines[-1][1])
+        checks = [check[:LONGEST_CHECK] for check in FAILED_CHECK.findall(output)[:failures]]
+        return int(lines[-1][0]), 0, [f"{name}: {check}" for check in checks + ["?"] * (failures - len(checks))]
     ran, result = UNITTEST_RAN.findall(output), UNITTEST_RESULT.findall(output)
     if ran and result:
         numbers = {key: int(value) for key, value in re.findall(r"(\w+)=(\d+)", result[-1])}

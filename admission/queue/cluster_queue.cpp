@@ -7,6 +7,11 @@
 #include "admission/scheduling/requeue.hpp"
 
 namespace hindsight::admission {
+namespace {
+
+bool uses_nothing(const QueueCounters::Cell& cell) { return cell.reserved == 0 && cell.used == 0; }
+
+}  // namespace
 
 void ClusterQueue::receive(Message& message, const Context& c, Outbox& out) {
   hash_ = 0;
@@ -319,6 +324,10 @@ void ClusterQueue::count_usage(const Holding& h, std::int64_t sign) {
       if (it == cells.end()) it = cells.insert(cells.end(), {charge.flavor, charge.resource, 0, 0});
       it->reserved += sign * charge.amount;
       if (h.admitted) it->used += sign * charge.amount;
+      if (uses_nothing(*it)) {  // as after a restart, when only what is held is counted
+        *it = cells.back();
+        cells.pop_back();
+      }
     }
   }
   if (fair_ && h.admitted)
@@ -630,6 +639,7 @@ void ClusterQueue::restore(const Image& image, const Context& c, Outbox& out) {
   records_.clear();
   for (const auto& r : image.records) records_[r.hash] = r.reason;
   published_ = image.published;
+  std::erase_if(published_.cells, uses_nothing);  // a snapshot of an earlier build has cells that were used once
   refreshed_at_ = 0;
   for (auto& [id, p] : pending_)
     if (p.by_record()) {

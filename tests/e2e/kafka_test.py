@@ -25,7 +25,8 @@ def check(what, good, found=""):
         passed += 1
     else:
         failed += 1
-        print(f"FAILED: {what}: found {found}", flush=True)
+        words = " ".join(str(found).split())  # one line, which the sum of all suites repeats
+        print(f"FAILED: {what}: found {words}", flush=True)
 
 
 def hindsight(*arguments, timeout=300):

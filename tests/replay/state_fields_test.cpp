@@ -79,7 +79,10 @@ class Places {
     } else if constexpr (requires { typename M::mapped_type; }) {
       table(name, m);
     } else if constexpr (requires { m.emplace_back(); }) {
-      place(name, [&] { m.emplace_back(); });
+      place(name, [&] {
+        m.emplace_back();
+        if constexpr (requires { m.back().reserved; }) m.back().reserved = 1;  // a cell that uses nothing is none
+      });
       for (auto& x : m) inside(x);
     } else if constexpr (!std::is_pointer_v<M>) {
       inside(m);

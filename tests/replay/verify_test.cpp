@@ -52,6 +52,32 @@ TEST(Verify, StartsFromASnapshotWhenAsked) {
   EXPECT_EQ(verify(log, "default", {.from_snapshot = snapshots[0].position - 1}).value().from, snapshots[1].position);
 }
 
+// A log may be trimmed between a decision and the state that it was made at: nothing is left then to make it again from.
+TEST(Verify, ADecisionThatWasBegunBeforeTheSnapshotIsNoFault) {
+  events::MemoryLog log;
+  LogWorld w(log);
+  w.set_up({{.name = "team-a", .quotas = {{.nominal = 4000}}}});
+  w.submit({.name = "first"});
+  const auto begun = w.driver().decide();
+  ASSERT_TRUE(begun);
+  w.submit({.name = "meanwhile"});
+  w.snapshot();
+  const Position cut = w.position();
+  w.decide(*begun, w.driver().domain().epoch());
+  w.settle();
+  w.flush();
+  const auto whole = verify(log, "default").value();
+  EXPECT_TRUE(whole.clean());
+  EXPECT_EQ(whole.begun_before, 0U);
+  const auto report = verify(log, "default", {.from_snapshot = cut}).value();
+  EXPECT_TRUE(report.clean());
+  EXPECT_EQ(report.from, cut);
+  EXPECT_EQ(report.begun_before, 1U);
+  const auto before = verify(log, "default", {.to = cut}).value();
+  EXPECT_EQ(before.decisions + 1 + report.decisions, whole.decisions);
+  EXPECT_EQ(report.state_hash, whole.state_hash);
+}
+
 TEST(Verify, EndsWhereItIsToldTo) {
   events::MemoryLog log;
   LogWorld w(log);
@@ -251,6 +277,8 @@ TEST(Verify, DamageEndsItWithTheOffset) {
 
 std::string first_finding(const VerifyReport& report) {
   if (report.damage) return report.damage->message;
+  if (!report.snapshot_mismatches.empty())
+    return "snapshot " + std::to_string(report.snapshot_mismatches[0].position) + " " + report.snapshot_mismatches[0].what;
   if (report.mismatches.empty()) return std::to_string(report.undecidable.size()) + " undecidable";
   const auto& m = report.mismatches[0];
   return "record " + std::to_string(m.offset) + " with base " + std::to_string(m.base) + ", event " + std::to_string(m.difference.event) +
@@ -277,11 +305,27 @@ std::string_view json_of(std::string_view settings) {
   return "{}";
 }
 
+/// Snapshots of the state after every record that the domain has.
+std::vector<EncodedSnapshot> snapshots_everywhere(const Log& log) {
+  std::vector<EncodedSnapshot> out;
+  const auto driver = new_driver();
+  events::RecordBatch batch;
+  events::RecordReader reader;
+  for (Position p = 1;; p += batch.size()) {
+    EXPECT_TRUE(log.read(p, {}, batch));
+    if (batch.empty()) return out;
+    for (const auto& stored : batch) {
+      EXPECT_TRUE(apply_record(*driver, **reader.read(stored.bytes)));
+      out.push_back(encode_state(driver->entities(), "default", stored.offset, "1.0"));
+    }
+  }
+}
+
 // BA-154 and the design's rules 1 to 4, on random histories: crashes, late and repeated decisions, repeated observations
 TEST(Verify, RandomHistoriesAreClean) {
   const char* wanted = std::getenv("HINDSIGHT_SEEDS");
   const int seeds = wanted == nullptr ? 40 : static_cast<int>(std::strtol(wanted, nullptr, 10));
-  std::uint64_t decisions = 0, stale = 0;
+  std::uint64_t decisions = 0, stale = 0, begun_before = 0;
   for (int seed = 1; seed <= seeds; ++seed) {
     explorer::Explorer e(static_cast<std::uint64_t>(seed) + 770'000, false);
     ASSERT_EQ(e.run(), "") << "seed " << seed;
@@ -299,7 +343,22 @@ TEST(Verify, RandomHistoriesAreClean) {
     ASSERT_TRUE(report.clean()) << "seed " << seed << ": " << first_finding(report);
     decisions += report.decisions;
     stale += report.stale_decisions;
+    if (seed > 3) continue;
+    const auto snapshots = snapshots_everywhere(log);
+    for (std::size_t i = 0; i < snapshots.size(); ++i) {
+      // The first is begun from, the others are compared with what it leads to.
+      for (std::size_t at = i; at < snapshots.size(); at = at + 1 + (at - i) * 7)
+        ASSERT_TRUE(log.put_snapshot(snapshots[at].meta, snapshots[at].bytes));
+      const Position from = snapshots[i].meta.position;
+      const auto rest = verify(log, "default", {.from_snapshot = from}).value();
+      ASSERT_EQ(rest.from, from);
+      ASSERT_TRUE(rest.clean()) << "seed " << seed << " from " << from << ": " << first_finding(rest);
+      ASSERT_EQ(rest.state_hash, report.state_hash) << "seed " << seed << " from " << from;
+      begun_before += rest.begun_before;
+      for (const auto& meta : log.snapshots().value()) ASSERT_TRUE(log.drop_snapshot(meta.position, "default"));
+    }
   }
+  EXPECT_GT(begun_before, 0U);
   EXPECT_GT(decisions, static_cast<std::uint64_t>(seeds) * 10);
   EXPECT_GT(stale, 0U);
 }

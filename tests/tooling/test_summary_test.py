@@ -59,6 +59,14 @@ class Summary(unittest.TestCase):
         status, lines = self.run_on({"crd": ("fail", "40 passed, 1 failed\n")})
         self.assertEqual((status, lines[-1]), (1, "40 passed, 1 failed"))
 
+    def test_what_a_script_says_of_its_failed_checks_is_repeated(self):
+        output = "FAILED: the copy is clean: found False\nnoise\nFAILED: " + "x" * 5000 + "\n7 passed, 3 failed\n"
+        status, lines = self.run_on({"crd": ("fail", output)})
+        self.assertEqual((status, lines[-1]), (1, "7 passed, 3 failed"))
+        self.assertIn("FAILED unit: crd: the copy is clean: found False", lines)
+        self.assertIn("FAILED unit: crd: " + "x" * 400, lines)
+        self.assertIn("FAILED unit: crd: ?", lines)
+
     def test_python_unittest_output_is_counted(self):
         status, lines = self.run_on({"py": ("run", "...\nRan 7 tests in 0.01s\n\nOK (skipped=2)\n")})
         self.assertEqual((status, lines[-1]), (0, "5 passed, 0 failed"))
