@@ -9,6 +9,7 @@
 #include "connectors/simulated/scenario_player.hpp"
 #include "projections/tables.hpp"
 #include "runtime/complain.hpp"
+#include "runtime/configuration.hpp"
 #include "runtime/log_location.hpp"
 #include "runtime/release.hpp"
 #include "simulation/run_scenario.hpp"
@@ -22,10 +23,12 @@ using runtime::release;
 
 struct SimulateOptions {
   std::vector<std::string> files;
-  std::string output = "table", log;
+  std::string output = "table", log, config, feature_gates;
 };
 
 Result<int> simulate(const Session& session, const SimulateOptions& o) {
+  auto configuration = runtime::run_configuration(o.config, o.feature_gates);
+  if (!configuration) return complain_of_file(session.err, configuration.error());
   auto input = connectors::manifests::read_input(o.files);
   if (!input) return complain_of_file(session.err, input.error());
   auto scenarios = std::move(input->scenarios);
@@ -44,6 +47,7 @@ Result<int> simulate(const Session& session, const SimulateOptions& o) {
 
   for (auto& scenario : scenarios) {
     simulation::ScenarioOptions options;
+    if (!o.config.empty() || !o.feature_gates.empty()) options.configuration = configuration->json;
     options.states = o.output == "states";
     options.to_the_end = o.output != "states";
     options.log = log.get();
@@ -89,6 +93,10 @@ void add_simulate(CLI::App& app, Session& session) {
       ->check(CLI::IsMember({"table", "json", "states"}))
       ->capture_default_str();
   command->add_option("--log", o->log, "Keep the log of the run: sqlite:FILE, a new file");
+  command->add_option("--config", o->config, "Configuration, as of 'hindsight run'; what a scenario says itself comes on top")
+      ->type_name("FILE");
+  command->add_option("--feature-gates", o->feature_gates, "A=true,B=false; not together with featureGates in the file")
+      ->type_name("GATES");
   command->footer(
       "Jobs run for annotation hindsight.dev/run-seconds, those of manifests without one to the end; objects arrive at "
       "hindsight.dev/arrive-seconds.\nExample: hindsight simulate "

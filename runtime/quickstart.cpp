@@ -58,12 +58,25 @@ struct Cast {
   }
 };
 
+/// The one that is played; manifests are one, too.
+Result<connectors::manifests::Scenario> scenario_in(connectors::manifests::Input input) {
+  const std::size_t scenarios = input.scenarios.size();
+  if (scenarios == 0) return connectors::simulated::scenario_of(std::move(input.manifests), "quickstart");
+  if (scenarios == 1 && input.manifests.empty()) return std::move(input.scenarios.front());
+  return fail(ErrorKind::invalid, "--quickstart: found " + std::to_string(scenarios) + (scenarios == 1 ? " scenario" : " scenarios") +
+                                      (input.manifests.empty() ? "" : " and manifests") + "; allowed: one scenario, or manifests");
+}
+
 }  // namespace
 
 Result<void> run_quickstart(events::Log& log, connectors::manifests::Input input, const QuickstartOptions& options, std::ostream& out,
                             std::ostream& err, const std::stop_token& stop) {
   Voice voice(out), complaints(err);
-  simulation::SimulatedWorld world;
+  auto scenario = scenario_in(std::move(input));
+  if (!scenario) return tl::unexpected(scenario.error());
+  const auto configuration = simulation::configuration_of(*scenario, options.configuration);
+  if (!configuration) return tl::unexpected(configuration.error());
+  simulation::SimulatedWorld world(simulation::cluster_options_of(*configuration), {.every_job = scenario->runs_every_job});
   auto& cluster = world.simulated();
   const Time start = cluster.now();
   const auto clock = std::make_shared<actors::VirtualClock>(start);
@@ -105,7 +118,7 @@ Result<void> run_quickstart(events::Log& log, connectors::manifests::Input input
   bridge_options.notice = notice;
   connectors::Bridge bridge(
       cluster, mirror, [&](const Observation& o) { node.observe_and_wait(o); }, std::move(bridge_options));
-  if (!options.configuration.empty()) node.observe_and_wait(ConfigurationObserved{options.configuration});
+  if (!configuration->empty()) node.observe_and_wait(ConfigurationObserved{*configuration});
   node.observe_and_wait(MirrorSynced{});
   cluster.watch(connectors::watched_resource_types, [&](const connectors::WatchEvent& event) {
     if (event.type == connectors::WatchEvent::Type::synced) return;
@@ -125,9 +138,7 @@ Result<void> run_quickstart(events::Log& log, connectors::manifests::Input input
       bridge.want(std::move(now));
     }
   };
-  connectors::simulated::ScenarioPlayer player(cluster, input.scenarios.empty()
-                                                            ? connectors::simulated::scenario_of(std::move(input.manifests), "quickstart")
-                                                            : std::move(input.scenarios.front()));
+  connectors::simulated::ScenarioPlayer player(cluster, std::move(*scenario));
   while (!stop.stop_requested()) {
     if (auto ok = settle(); !ok) return ok;
     Time next = node.status().next_due;

@@ -11,22 +11,6 @@ namespace {
 
 using connectors::Json;
 
-/// The configuration that the scenario runs under, as canonical JSON.
-Result<std::string> configuration_of(const connectors::manifests::Scenario& scenario, const std::string& base) {
-  Json config = Json::object();
-  if (!base.empty()) {
-    config = Json::parse(base, nullptr, false);
-    if (!config.is_object()) return fail(ErrorKind::invalid, "configuration: not a JSON object");
-  }
-  if (scenario.config.is_object()) config.update(scenario.config, true);
-  if (scenario.feature_gates.is_object()) config["featureGates"].update(scenario.feature_gates);
-  if (config.empty()) return std::string();
-  std::string text = config.dump();
-  if (auto settings = events::read_settings(text); !settings)
-    return fail(settings.error().kind, scenario.source + ": " + settings.error().message);
-  return text;
-}
-
 /// See ScenarioOptions::to_the_end.
 Result<void> play_to_the_end(Engine& engine, const SimulatedWorld& world, Duration limit) {
   constexpr Duration idle = Duration::seconds(24 * 3600);
@@ -48,11 +32,17 @@ connectors::TemplateMutability mutability_of(const connectors::simulated::JobRul
   return rules.level == JobApiLevel::v1_36_2 ? TemplateMutability::suspended : TemplateMutability::suspended_condition;
 }
 
-/// `configuration` was judged before.
 connectors::simulated::ClusterOptions cluster_options(const std::string& configuration, const ScenarioOptions& options) {
-  connectors::simulated::ClusterOptions out;
+  auto out = cluster_options_of(configuration);
   out.webhooks = options.webhooks;
   out.jobs = options.job_rules;
+  return out;
+}
+
+}  // namespace
+
+connectors::simulated::ClusterOptions cluster_options_of(const std::string& configuration) {
+  connectors::simulated::ClusterOptions out;
   if (configuration.empty()) return out;
   const Json document = Json::parse(configuration);
   if (const auto own = document.find("hindsight"); own != document.end()) out.max_options = own->value("maxOptions", out.max_options);
@@ -62,7 +52,20 @@ connectors::simulated::ClusterOptions cluster_options(const std::string& configu
   return out;
 }
 
-}  // namespace
+Result<std::string> configuration_of(const connectors::manifests::Scenario& scenario, const std::string& base) {
+  Json config = Json::object();
+  if (!base.empty()) {
+    config = Json::parse(base, nullptr, false);
+    if (!config.is_object()) return fail(ErrorKind::invalid, "configuration: not a JSON object");
+  }
+  if (scenario.config.is_object()) config.update(scenario.config, true);
+  if (scenario.feature_gates.is_object()) config["featureGates"].update(scenario.feature_gates);
+  if (config.empty()) return std::string();
+  std::string text = config.dump();
+  if (auto settings = events::read_settings(text); !settings)
+    return fail(settings.error().kind, scenario.source + ": " + settings.error().message);
+  return text;
+}
 
 Result<ScenarioResult> run_scenario(connectors::manifests::Scenario scenario, const ScenarioOptions& options) {
   auto configuration = configuration_of(scenario, options.configuration);

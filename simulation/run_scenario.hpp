@@ -33,6 +33,13 @@ class SimulatedWorld final : public World {
   connectors::simulated::JobSimulator jobs_;
 };
 
+/// What a scenario runs under, as JSON: its own fields on top of those of `base`, the JSON of a configuration; empty: the defaults. Errors:
+/// invalid (fields that are not settings).
+[[nodiscard]] Result<std::string> configuration_of(const connectors::manifests::Scenario& scenario, const std::string& base);
+
+/// What the simulated API server takes from a configuration that was judged before: feature gates and limits.
+[[nodiscard]] connectors::simulated::ClusterOptions cluster_options_of(const std::string& configuration);
+
 struct ScenarioOptions {
   std::string configuration;  ///< JSON of a configuration file; the scenario's own fields come on top.
   bool webhooks = false;      ///< The admission webhooks default and judge what comes in, with the feature gates of the configuration.

@@ -418,6 +418,46 @@ TEST_F(Run, TheQuickStartEndsByItselfAndItsHintsWorkAsPrinted) {
   expect_hints_to_work(by_name, elsewhere, with_us, "hindsight");
 }
 
+/// Workloads of a log that are Options, with --at that moment.
+std::size_t options_at(const std::string& log, const std::string& at) {
+  std::size_t out = 0;
+  const Json list = json_of(on(log, {"get", "workloads", "-A", "--at", at}));
+  for (const auto& w : list["items"]) out += w["metadata"]["name"].get<std::string>().find("-option-") != std::string::npos ? 1 : 0;
+  return out;
+}
+
+// A scenario says what it is played under, wherever it is played.
+TEST_F(Run, TheQuickStartPlaysAScenarioUnderItsOwnFeatureGates) {
+  const std::string scenario = "examples/concurrent-admission";
+  ASSERT_EQ(hindsight({"run", "--quickstart", scenario, "--log", "sqlite:" + log_}).status, 0);
+  EXPECT_GT(options_at(log_, "2026-01-01T00:00:10Z"), 10U);
+  const Outcome both = hindsight({"run", "--quickstart", scenario, "examples/quickstart", "--log", "sqlite:" + folder_.file("both.db")});
+  EXPECT_NE(both.status, 0);
+  EXPECT_NE(both.err.find("--quickstart: found 1 scenario and manifests; allowed: one scenario, or manifests"), std::string::npos)
+      << both.err;
+}
+
+TEST_F(Run, ManifestsAreSimulatedUnderTheFeatureGatesThatAreAskedFor) {
+  std::string world = small_world;
+  world.replace(world.find("namespaceSelector: {}"), 21, "namespaceSelector: {}\n  concurrentAdmission: {onSuccess: RemoveLower}");
+  const std::string file = write(folder_.file("world.yaml"), world + job("j", "1"));
+  for (const bool on : {false, true}) {
+    const std::string log = folder_.file(on ? "on.db" : "off.db");
+    Words words{"simulate", file, "--log", "sqlite:" + log};
+    if (on) words.insert(words.end(), {"--feature-gates", "ConcurrentAdmission=true"});
+    text_of(words);
+    EXPECT_EQ(options_at(log, "2026-01-01T00:00:10Z"), on ? 1U : 0U);
+  }
+  const std::string config =
+      write(folder_.file("config.yaml"),
+            "apiVersion: config.kueue.x-k8s.io/v1beta2\nkind: Configuration\nfeatureGates: {ConcurrentAdmission: true}\n");
+  text_of({"simulate", file, "--config", config, "--log", "sqlite:" + log_});
+  EXPECT_EQ(options_at(log_, "2026-01-01T00:00:10Z"), 1U);
+  const Outcome unknown = hindsight({"simulate", file, "--feature-gates", "ConcurrentAdmision=true"});
+  EXPECT_EQ(unknown.status, 2);
+  EXPECT_NE(unknown.err.find("ConcurrentAdmision"), std::string::npos) << unknown.err;
+}
+
 TEST_F(Run, TheQuickStartTakesAConfigurationThatReplaysKnow) {
   const std::string config = write(
       folder_.file("config.yaml"),

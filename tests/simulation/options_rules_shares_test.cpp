@@ -141,11 +141,14 @@ Story on_topologies(const std::string& policy, bool small, const std::string& mo
   s.queue("cq", policy, {group({{"res", 8}, {"od", 8}})}, more);
   return s;
 }
-std::string topology_job(const std::string& name) {
-  return "{apiVersion: batch/v1, kind: Job, metadata: {name: " + name +
-         ", namespace: default, labels: {kueue.x-k8s.io/queue-name: lq}}, spec: {suspend: true, parallelism: 1, completions: 1, template: "
-         "{metadata: {annotations: {kueue.x-k8s.io/podset-required-topology: kubernetes.io/hostname}}, spec: {restartPolicy: Never, "
-         "containers: [{name: c, image: i, resources: {requests: {cpu: '4'}}}]}}}}";
+std::string topology_job(const std::string& name, const std::string& cpu = "4", const std::string& labels = "",
+                         const std::string& pool = "") {
+  return "{apiVersion: batch/v1, kind: Job, metadata: {name: " + name + ", namespace: default, labels: {kueue.x-k8s.io/queue-name: lq" +
+         labels +
+         "}}, spec: {suspend: true, parallelism: 1, completions: 1, template: "
+         "{metadata: {annotations: {kueue.x-k8s.io/podset-required-topology: kubernetes.io/hostname}}, spec: {restartPolicy: Never, " +
+         (pool.empty() ? "" : "nodeSelector: {pool: " + pool + "}, ") + "containers: [{name: c, image: i, resources: {requests: {cpu: '" +
+         cpu + "'}}}]}}}}";
 }
 
 // CA-93: the Option is placed among the nodes of its own flavor, and its Parent shows the same places
@@ -186,6 +189,31 @@ TEST(ShareRules, AnOptionThatCannotBePlacedIsSetAside) {
   EXPECT_EQ(p.at(10).usage(), "od 4");
   EXPECT_EQ(p.at(10).verdict(p.at(10).option("j", "res"), "QuotaReserved"), "False/TopologyPlacementFailed");
   expect_sound(p);
+}
+
+// CA-146, CA-94: the better flavor has quota enough, but on its nodes there is room only in the place of others
+TEST(ShareRules, AnUpgradeThatMayNotPreemptTakesNobodysPlace) {
+  for (const bool may : {true, false}) {
+    Story s = on_topologies(
+        std::string("concurrentAdmission: {onSuccess: RemoveLower, upgradeFungibility: ") + (may ? "Always" : "NoPreemption") + "}", false,
+        "preemption: {withinClusterQueue: LowerPriority}");
+    s.priority_class("low", -10).quota({{"res", 16}, {"od", 4}});
+    for (const char* other : {"low-1", "low-2"}) s.apply(topology_job(other, "3", ", kueue.x-k8s.io/priority-class: low", "res"));
+    s.at(1).runs("low-1").runs("low-2").at(2).apply(topology_job("j")).at(3).runs("j").at(20);
+    if (!may) s.at(21).finish("low-1").at(22).stops("j").at(23);
+    const auto p = s.play();
+    EXPECT_EQ(p.at(3).row("j"), "P/A");
+    int evicted = 0;
+    for (const char* other : {"low-1", "low-2"})
+      evicted += p.at(20).verdict(p.at(20).option(other, "res"), "Evicted") == "True/Preempted" ? 1 : 0;
+    EXPECT_EQ(evicted, may ? 1 : 0);
+    if (may) continue;
+    EXPECT_NE(p.at(20).why("j", "res").find("flavor res has room only by preemption, which upgradeFungibility NoPreemption rules out"),
+              std::string::npos)
+        << p.at(20).why("j", "res");
+    EXPECT_EQ(p.at(23).row("j"), "A/D") << "it moves to the node that is free";
+    expect_sound(p);
+  }
 }
 
 // CA-93: its node fails, and the Parent follows where its Option goes

@@ -124,6 +124,34 @@ TEST_F(ElasticJobs, AScaleDownKeepsTheQuotaOfPodsThatStillRun) {
   EXPECT_EQ(find("slice-1")->reclaimable[0].second, 2);
 }
 
+// EJ-62, EJ-63: a slice becomes smaller twice, with all its pods still to run: its quota follows the size that the API server shows. By
+// earlier rules the difference was given back before that size was seen, and a log of that time is judged so
+TEST_F(ElasticJobs, WhatIsGivenBackWaitsForTheSizeThatWasSeen) {
+  const auto to_run = [&](std::int32_t pods) {
+    auto out = arena.make<PodSetCount>(1);
+    out[0] = {"worker", pods};
+    return out;
+  };
+  start({{"worker", 5}});
+  for (const bool earlier : {true, false}) {
+    w.observe_epoch(earlier ? rules_with_sizes_first - 1 : rules_version);
+    const std::int32_t from = earlier ? 4 : 2;
+    job({{"worker", from}}, false, 7, to_run(from));
+    (void)w.settle();
+    slice("slice-1", {{"worker", from}});
+    (void)w.settle();
+    ASSERT_EQ(used(), from * 1'000);
+    job({{"worker", from - 1}}, false, 7, to_run(from - 1));
+    (void)w.settle();
+    std::vector<Amount> held{used()};
+    slice("slice-1", {{"worker", from - 1}});
+    held.push_back(used());
+    (void)w.settle();
+    held.push_back(used());
+    EXPECT_EQ(held, (earlier ? std::vector<Amount>{3'000, 3'000, 3'000} : std::vector<Amount>{2'000, 1'000, 1'000})) << earlier;
+  }
+}
+
 // EJ-17, EJ-18, EJ-31, EJ-32, EJ-33: S7; unchanged pod sets are not counted twice (#9322), and a mixed change is charged exactly (#9329)
 TEST_F(ElasticJobs, OfSeveralPodSetsOnlyTheDifferenceCounts) {
   start({{"worker", 2}, {"coordinator", 1, 2'000}});
