@@ -355,7 +355,8 @@ TEST(Verify, RandomHistoriesAreClean) {
       ASSERT_TRUE(rest.clean()) << "seed " << seed << " from " << from << ": " << first_finding(rest);
       ASSERT_EQ(rest.state_hash, report.state_hash) << "seed " << seed << " from " << from;
       begun_before += rest.begun_before;
-      for (const auto& meta : log.snapshots().value()) ASSERT_TRUE(log.drop_snapshot(meta.position, "default"));
+      const auto kept = log.snapshots().value();
+      for (const auto& meta : kept) ASSERT_TRUE(log.drop_snapshot(meta.position, "default"));
     }
   }
   EXPECT_GT(begun_before, 0U);
