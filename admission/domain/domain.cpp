@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "admission/rules.hpp"
 #include "vocabulary/record_order.hpp"
 
 namespace hindsight::admission {
@@ -114,12 +115,9 @@ void Domain::route(const Decisions& d, Outbox& out) {
   if (d.step == StepKind::cycle) {
     ++cycles_;
     life_cycle_steps_ = 0;
-    Step s;
-    s.kind = d.step;
-    s.events.assign(d.events.begin(), d.events.end());
-    seen_cycles_.push_back(fingerprint(s));
+    for (const std::uint64_t f : fingerprints({d.events.begin(), d.events.end()})) seen_cycles_.push_back(f);
   } else if (d.step == StepKind::timers) {
-    seen_cycles_.clear();
+    something_new();
   }
   route_events(d, out);
 }
@@ -188,7 +186,7 @@ std::optional<Domain::RoutedEvent> Domain::route_event(const Event& e, bool life
     repeated_.note(p->preemptor.uid, p->workload.uid, sequence_, static_cast<std::uint32_t>(catalog_->settings.repeated_preemptions));
   } else if (std::holds_alternative<PreemptionGateChanged>(e) || std::holds_alternative<FamilyReset>(e) ||
              std::holds_alternative<OptionSwitched>(e) || std::holds_alternative<OptionAdmitted>(e)) {
-    seen_cycles_.clear();  // another Option may do now what the last one was not allowed to
+    something_new();  // another Option may do now what the last one was not allowed to
   } else if (std::holds_alternative<WorkloadEvicted>(e) || std::holds_alternative<WorkloadFinished>(e)) {
     if (repeated_.forget(std::visit(NamedWorkload{}, e))) mark_trees();
   }
@@ -292,9 +290,16 @@ void Domain::mark_all() {
   mark_trees();
 }
 
-/// Somebody changed the world: what led nowhere may lead somewhere now (D10, D13).
-void Domain::news() {
+/// What led nowhere may lead somewhere now (D10).
+void Domain::something_new() {
   seen_cycles_.clear();
+  for (const Symbol& root : std::exchange(resting_trees_, {}))
+    if (!catalog_->members(root).empty()) mark_tree(root);
+}
+
+/// Somebody changed the world (D10, D13).
+void Domain::news() {
+  something_new();
   if (repeated_.news(sequence_, static_cast<std::uint32_t>(catalog_->settings.repeated_preemptions))) mark_trees();
 }
 
@@ -343,7 +348,7 @@ void Domain::receive(Message& message, Outbox& out) {
     if (m2->not_ready) {
       not_ready_.insert(m2->id);
     } else if (not_ready_.erase(m2->id) != 0 && not_ready_.empty()) {  // whoever waited for this may be admitted now (BA-76)
-      seen_cycles_.clear();
+      something_new();
       mark_trees();
     }
   } else if (const auto* m3 = std::get_if<msg::Runs>(&message.payload)) {
@@ -358,7 +363,7 @@ void Domain::receive(Message& message, Outbox& out) {
     if (message.from.kind == EntityKind::workload_parent)
       news();
     else
-      seen_cycles_.clear();  // a queue sampled its usage: time went by, no more
+      something_new();  // a queue sampled its usage: time went by, no more
   } else if (std::holds_alternative<msg::Retired>(message.payload)) {
     const std::uint32_t parent = message.from.index;
     if (!registry_.has_parent(parent)) return;
@@ -501,6 +506,7 @@ bool Domain::ask_trees(Outbox& out) {
 }
 
 Domain::Step Domain::take_decisions() {
+  if (step_.kind == StepKind::cycle && rules_ >= rules_with_rest_by_tree) rest_where_nothing_is_new();
   if (admitting_.size() > 1) {
     // BA-76: one admission at a time, and the first in the order of entries goes first; nobody else gets quota in this cycle
     const auto first =
@@ -552,20 +558,57 @@ void Domain::fill_step() {
   }
 }
 
-/// The first trees whose cycle is not the same as one before: that one again, without news in between, would lead nowhere (D10). Trees that
-/// are left stay dirty, and are asked again.
+/// A tree that would do again what it did before, without news in between, would lead nowhere (D10): it rests until there are some. Each by
+/// itself, before any of them is heard: whether the others were asked along with it must not show, because no record tells of a question.
+void Domain::rest_where_nothing_is_new() {
+  const auto is_seen = [this](std::uint64_t f) { return std::find(seen_cycles_.begin(), seen_cycles_.end(), f) != seen_cycles_.end(); };
+  for (auto it = answers_.begin(); it != answers_.end();) {
+    if (!std::ranges::all_of(fingerprints(it->second.proposal.events), is_seen)) {
+      ++it;
+      continue;
+    }
+    const Symbol root(it->first);
+    is_dirty_tree_[root.id()] = false;
+    std::erase(dirty_trees_, root);
+    if (std::find(resting_trees_.begin(), resting_trees_.end(), root) == resting_trees_.end()) resting_trees_.push_back(root);
+    admitting_.erase(it->first);
+    it = answers_.erase(it);
+  }
+}
+
+/// The first trees whose cycle is not the same as one before (D10). Trees that are left stay dirty, and are asked again. By earlier rules
+/// all of them together are compared.
 void Domain::take_cycle() {
   while (!answers_.empty()) {
     fill_step();
-    if (std::find(seen_cycles_.begin(), seen_cycles_.end(), fingerprint(step_)) == seen_cycles_.end()) return;
+    if (rules_ >= rules_with_rest_by_tree) return;
+    const auto f = fingerprints(step_.events);
+    if (std::find(seen_cycles_.begin(), seen_cycles_.end(), f.front()) == seen_cycles_.end()) return;
     step_.events.clear();
   }
   forget_dirty_trees();  // at rest until something changes; what does change marks its tree again
 }
 
-std::uint64_t Domain::fingerprint(const Step& step) {
-  StateHash h;
-  for (const Event& e : step.events) {
+/// The tree whose cycle decided this; empty: it cannot be told any more.
+Symbol Domain::tree_of(const Event& event) const {
+  if (const auto* r = std::get_if<EntryRequeued>(&event)) return catalog_->root_of(Symbol(r->cluster_queue));
+  if (const auto* q = std::get_if<QuotaReserved>(&event)) return catalog_->root_of(Symbol(q->cluster_queue));
+  const auto entry = registry_.find_workload(std::visit(NamedWorkload{}, event));
+  if (!entry || entry.id >= workload_places_.size()) return {};
+  const WorkloadPlace& place = workload_places_[entry.id];
+  if (!place.holder.empty()) return catalog_->root_of(place.holder);
+  const auto* queue = catalog_->local_queue(place.member.first, place.member.second);
+  return queue == nullptr ? Symbol() : catalog_->root_of(queue->cluster_queue);
+}
+
+/// What the events of a cycle come to, tree by tree, in the order of the first ones; by earlier rules, of all in one.
+std::vector<std::uint64_t> Domain::fingerprints(std::span<const Event> events) const {
+  std::vector<std::pair<Symbol, StateHash>> of_trees;
+  for (const Event& e : events) {
+    const Symbol tree = rules_ >= rules_with_rest_by_tree ? tree_of(e) : Symbol();
+    auto it = std::find_if(of_trees.begin(), of_trees.end(), [&](const auto& x) { return x.first == tree; });
+    if (it == of_trees.end()) it = of_trees.insert(of_trees.end(), {tree, StateHash()});
+    StateHash& h = it->second;
     h.add(static_cast<std::uint64_t>(e.index()));
     h.add(std::visit(NamedWorkload{}, e));
     if (const auto* r = std::get_if<EntryRequeued>(&e)) {
@@ -583,7 +626,10 @@ std::uint64_t Domain::fingerprint(const Step& step) {
       }
     }
   }
-  return h.value();
+  std::vector<std::uint64_t> out;
+  for (const auto& [tree, h] : of_trees) out.push_back(h.value());
+  if (out.empty()) out.push_back(StateHash().value());
+  return out;
 }
 
 std::size_t Domain::entries() const {

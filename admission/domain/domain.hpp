@@ -283,7 +283,10 @@ class Domain {
   void mark_namespace(const Symbol& namespace_);
   void news();
   void forget_dirty_trees();
-  [[nodiscard]] static std::uint64_t fingerprint(const Step& step);
+  void something_new();
+  [[nodiscard]] std::vector<std::uint64_t> fingerprints(std::span<const Event> events) const;
+  [[nodiscard]] Symbol tree_of(const Event& event) const;
+  void rest_where_nothing_is_new();
   void answered(std::string key, std::uint32_t parent, Proposal proposal);
   void fill_step();
   void take_cycle();
@@ -411,7 +414,8 @@ class Domain {
   std::vector<std::uint32_t> restored_dirty_;  ///< While a snapshot is being read.
   std::vector<bool> is_dirty_;
   std::vector<Symbol> dirty_trees_;
-  std::vector<bool> is_dirty_tree_;  ///< By number of the root's symbol.
+  std::vector<bool> is_dirty_tree_;    ///< By number of the root's symbol.
+  std::vector<Symbol> resting_trees_;  ///< Clean, although they would propose something: it was seen, and there is no news.
   std::uint32_t waiting_for_ = 0;
   std::uint64_t parents_asked_ = 0;
   std::size_t step_bytes_ = limits::step.size();

@@ -89,7 +89,7 @@ void Domain::apply(const ClusterQueueObserved& o, Outbox& out) {
   };
   const bool checks_changed = !created && rules(*old) != rules(*config);
   const bool families_changed = !created && (old->concurrent.enabled || config->concurrent.enabled);
-  seen_cycles_.clear();
+  something_new();
   if (old != nullptr) users_changed(*old);
   Catalog& catalog = edit();
   catalog.put_queue(config);
@@ -116,7 +116,7 @@ void Domain::apply(const CohortObserved& o, Outbox& out) {
   const Symbol name = config->name;
   const auto it = catalog_->cohorts.find(name);
   if (it != catalog_->cohorts.end() && content_hash(*it->second) == content_hash(*config)) return;
-  seen_cycles_.clear();
+  something_new();
   Catalog& catalog = edit();
   // the trees that it lends to, before and after, may have no queue below it
   std::set<Symbol, ByText> roots{catalog.topmost(name)};
@@ -152,7 +152,7 @@ void Domain::apply(const ResourceFlavorObserved& o, Outbox& out) {
   const Symbol name = config->name;
   const auto* old = catalog_->flavor(name);
   if (old != nullptr && content_hash(*old) == content_hash(*config)) return;
-  seen_cycles_.clear();
+  something_new();
   const bool existed = old != nullptr;
   places_have_changed();
   edit().flavors[name] = std::move(config);
@@ -173,7 +173,7 @@ void Domain::apply(const AdmissionCheckObserved& o, Outbox& out) {
   const Symbol name(o.meta.name);
   const auto it = catalog_->checks.find(name);
   if (it != catalog_->checks.end() && it->second->controller == o.controller_name && it->second->active == o.active) return;
-  seen_cycles_.clear();
+  something_new();
   edit().checks[name] = std::make_shared<const CheckConfig>(CheckConfig{name, std::string(o.controller_name), o.active});
   refresh_activity_of(
       [&](const QueueConfig& q) {
@@ -189,7 +189,7 @@ void Domain::apply(const TopologyObserved& o, Outbox& out) {
   for (const Text l : o.levels) levels.emplace_back(l);
   const auto it = catalog_->topologies.find(name);
   if (it != catalog_->topologies.end() && it->second == levels) return;
-  seen_cycles_.clear();
+  something_new();
   places_have_changed();
   edit().topologies[name] = std::move(levels);
   refresh_activity_of(
@@ -230,7 +230,7 @@ void Domain::apply(const LocalQueueObserved& o, Outbox& out) {
   const bool same_rules = !created && old->cluster_queue == config.cluster_queue && old->stop_policy == config.stop_policy &&
                           old->stop_policy_set == config.stop_policy_set && old->fair_weight_nano == config.fair_weight_nano;
   if (same_rules && old->labels == config.labels) return;
-  seen_cycles_.clear();
+  something_new();
   const bool resumed = !created && old->stop_policy != StopPolicy::none && config.stop_policy == StopPolicy::none;
   edit(Concerns::marked).put_local_queue(config);
   if (same_rules) return;  // labels are for who reads metrics: nothing is decided by them
@@ -256,7 +256,7 @@ void Domain::apply(const WorkloadPriorityClassObserved& o, Outbox& out) {
   const Symbol name(o.meta.name);
   const auto it = catalog_->workload_priority_classes.find(name);
   if (it != catalog_->workload_priority_classes.end() && it->second.value == o.value) return;
-  seen_cycles_.clear();
+  something_new();
   edit().workload_priority_classes[name] = {o.value, false};
   for (std::uint32_t parent = 0; parent < registry_.parents_end(); ++parent)
     mark_dirty(parent);  // BA-150; a job without its class waits for it
@@ -265,7 +265,7 @@ void Domain::apply(const WorkloadPriorityClassObserved& o, Outbox& out) {
 
 void Domain::apply(const PriorityClassObserved& o, Outbox& out) {
   (void)out;
-  seen_cycles_.clear();
+  something_new();
   edit().pod_priority_classes[Symbol(o.meta.name)] = {o.value, o.global_default};
 }
 
@@ -278,7 +278,7 @@ void Domain::apply(const NamespaceObserved& o, Outbox& out) {
     if (it->second->labels == labelled.labels) return;
     labelled.labels_since = sequence_;
   }
-  seen_cycles_.clear();
+  something_new();
   std::vector<Symbol> before;
   for (const auto& [queue, qc] : catalog_->queues)
     if (catalog_->namespace_matches(*qc, name)) before.push_back(queue);
@@ -428,7 +428,7 @@ bool Domain::refresh_use(const Symbol& name) {
 
 /// When less is used than before, whoever waits is tried (TAS-28).
 void Domain::use_changed(const Symbol& name) {
-  seen_cycles_.clear();
+  something_new();
   if (refresh_use(name)) nodes_changed(*nodes_.at(name));
 }
 
@@ -472,7 +472,7 @@ void Domain::places_have_changed() { node_changes_ = {++nodes_version_, {}}; }
 /// Trees whose flavors can select the node have something to try.
 void Domain::nodes_changed(const NodeConfig& node) {
   node_has_changed(node.name);
-  seen_cycles_.clear();
+  something_new();
   for (const auto& [name, tree] : catalog_->trees_of_topologies()) {
     if (!carries(node, catalog_->flavor(name)->node_labels)) continue;
     mark_tree(tree);
@@ -484,7 +484,7 @@ void Domain::apply(const ConfigurationObserved& o, Outbox& out) {
   if (catalog_->settings_json == o.json) return;
   auto settings = read_settings_(o.json);
   if (!settings) return;  // the connector refuses a bad file before it is written; an unreadable one changes nothing
-  seen_cycles_.clear();
+  something_new();
   Catalog& catalog = edit();
   const bool other_places =
       catalog.settings.topologies != settings->topologies || catalog.settings.compact_topologies != settings->compact_topologies;
@@ -588,7 +588,7 @@ void Domain::apply(const ObjectDeleted& o, Outbox& out) {
     case ObjectKind::cluster_queue:
       forget_held(o.kind, o.name);
       if (const auto* config = catalog_->queue(name); config != nullptr) {
-        seen_cycles_.clear();
+        something_new();
         users_changed(*config);
         const Symbol root = catalog_->root_of(name);
         Catalog& catalog = edit();
@@ -602,7 +602,7 @@ void Domain::apply(const ObjectDeleted& o, Outbox& out) {
       break;
     case ObjectKind::cohort:
       if (catalog_->cohorts.contains(name)) {
-        seen_cycles_.clear();
+        something_new();
         Catalog& catalog = edit();
         std::set<Symbol, ByText> roots{catalog.topmost(name)};
         catalog.erase_cohort(name);
@@ -610,7 +610,7 @@ void Domain::apply(const ObjectDeleted& o, Outbox& out) {
       }
       break;
     case ObjectKind::local_queue:
-      seen_cycles_.clear();
+      something_new();
       consumed_.erase({Symbol(o.namespace_), name});
       if (const auto* lq = catalog_->local_queue(Symbol(o.namespace_), name))
         out.send(domain_address, queue_address(lq->cluster_queue), msg::ConsumedSeen{{Symbol(o.namespace_), name}, {}, Time::never()});
@@ -619,7 +619,7 @@ void Domain::apply(const ObjectDeleted& o, Outbox& out) {
       break;
     case ObjectKind::resource_flavor:
       forget_held(o.kind, o.name);
-      seen_cycles_.clear();
+      something_new();
       places_have_changed();
       if (const auto* flavor = catalog_->flavor(name); flavor != nullptr && !flavor->topology.empty()) {
         const Symbol topology = flavor->topology;
@@ -640,7 +640,7 @@ void Domain::apply(const ObjectDeleted& o, Outbox& out) {
       break;
     case ObjectKind::admission_check:
       forget_held(o.kind, o.name);
-      seen_cycles_.clear();
+      something_new();
       edit().checks.erase(name);
       refresh_activity_of(
           [&](const QueueConfig& q) {
@@ -650,7 +650,7 @@ void Domain::apply(const ObjectDeleted& o, Outbox& out) {
       break;
     case ObjectKind::topology:
       forget_held(o.kind, o.name);
-      seen_cycles_.clear();
+      something_new();
       places_have_changed();
       edit().topologies.erase(name);
       refresh_activity_of([](const QueueConfig&) { return true; }, false, out);
@@ -708,7 +708,7 @@ void Domain::apply(const WriteRefused& o, Outbox& out) {
       out.send(domain_address, {EntityKind::workload_parent, it->second.keeper}, msg::WriteRefusedSeen{&o, 0});
   } else if (const auto w = registry_.find_workload(o.uid)) {
     out.send(domain_address, {EntityKind::workload_parent, w.parent}, msg::WriteRefusedSeen{&o, w.id});
-    seen_cycles_.clear();
+    something_new();
   }
 }
 

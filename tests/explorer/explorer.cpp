@@ -211,10 +211,14 @@ void Explorer::tick() {
 void Explorer::decide() {
   if (in_flight_ || at_rest_) return;
   auto mine = leader_->decide();
-  auto other = follower_->decide();
-  if (mine.has_value() != other.has_value() || (mine && !same_step(*mine, *other)))
-    fail("another order of delivery decides otherwise: " + (mine ? describe(*mine) : "nothing") + " against " +
-         (other ? describe(*other) : "nothing"));
+  // Who replays the log asks where something was decided, and a question that came to nothing left no record: the follower hears few of
+  // those.
+  if (mine || rests_ % 4 == 0) {
+    auto other = follower_->decide();
+    if (mine.has_value() != other.has_value() || (mine && !same_step(*mine, *other)))
+      fail("another order of delivery, or fewer questions, decide otherwise: " + (mine ? describe(*mine) : "nothing") + " against " +
+           (other ? describe(*other) : "nothing"));
+  }
   if (!mine) {
     at_rest_ = true;
     if (!leader_->domain().synced()) return;
