@@ -73,6 +73,25 @@ TEST(LogRules, EveryTransitionIsRecordedAndFollowsAgain) {
   expect_sound(p);
 }
 
+// CA-130, BA-154: an Option that was tried in vain shows that it is active, is tried once more with the same outcome, and rests; no record
+// tells of that. What another tree decides next must not depend on it
+TEST(LogRules, WhoRestsDoesNotShowInTheNextCycle) {
+  Story s(remove_other, {{"res", 4}, {"od", 4}}, "preemption: {withinClusterQueue: LowerPriority}");
+  s.queue("other", "", {group({{"res", 8}})}).local_queue("beside", "other");
+  s.pinned("h", "res", "4", high).at(1).runs("h").at(2).job("j").at(3).runs("j").at(10).policy(remove_lower).at(20);
+  for (const int second : {20, 21, 30})
+    s.at(second).apply(
+        "{apiVersion: batch/v1, kind: Job, metadata: {name: k-" + std::to_string(second) +
+        ", namespace: default, labels: {kueue.x-k8s.io/queue-name: beside}}, spec: {suspend: true, template: {spec: {restartPolicy: "
+        "Never, containers: [{name: c, image: i, resources: {requests: {cpu: '1'}}}]}}}}");
+  const auto p = s.at(40).play();
+  EXPECT_EQ(p.at(3).row("j"), "D/A");
+  EXPECT_EQ(p.at(20).row("j"), "P/A");
+  EXPECT_GE(decided<EntryRequeued>(p), 1U);
+  EXPECT_EQ(p.at(40).reserved("other"), (Quotas{{"res", 3}}));
+  expect_sound(p);
+}
+
 // CA-131: at no record are two siblings admitted, and at none is quota lost or counted twice: what the queue is charged at each of them
 TEST(LogRules, NoRecordShowsHalfAMove) {
   Story s(remove_lower, {{"res", 0}, {"od", 0}, {"spot", 4}});

@@ -24,6 +24,7 @@
 #include "events/memory_log.hpp"
 #include "events/settings.hpp"
 #include "projections/metrics.hpp"
+#include "replay/verify.hpp"
 #include "simulation/run_scenario.hpp"
 #include "tests/simulation/log_records.hpp"
 
@@ -356,6 +357,12 @@ inline void expect_sound(const Played& p) {
   EXPECT_EQ(p.result.notices, Lines{});
   EXPECT_EQ(p.result.repeated_steps, 0U);
   EXPECT_EQ(folded_hash(*p.log), p.result.state_hash) << "the fold of the log";
+  const auto verified = replay::verify(*p.log, "default");
+  ASSERT_TRUE(verified.has_value()) << verified.error().message;
+  EXPECT_TRUE(verified->clean()) << "decided again, by who asks only where something was decided: "
+                                 << (verified->mismatches.empty() ? std::string("no mismatch")
+                                                                  : "record " + std::to_string(verified->mismatches[0].offset) + ": " +
+                                                                        verified->mismatches[0].difference.computed);
   for (const auto& [second, moment] : p.moments)
     for (const auto& q : moment.all("ClusterQueue")) {
       const std::string name = q["metadata"]["name"];
