@@ -19,8 +19,8 @@ namespace hindsight::admission {
 ///    Workload whose failed checks are taken back is tried again at once (this one is folded so, from the first epoch by these rules on); a
 ///    family switches its other Options off in the step that shows its admission (CA-42), and moves only to what is better in any case
 ///    (CA-53, CA-153).
-/// 5: a tree that would do again what it did before rests, whatever other trees do at the time (D10); a Parent shows its Options when all of
-///    the first ones have been made (CA-100). Both are folded so, from the first epoch by these rules on.
+/// 5: a tree that would do again what it did before rests, whatever other trees do at the time (D10). This is folded so, from the first epoch
+///    by these rules on.
 inline constexpr std::uint32_t rules_version = 5;
 /// Epochs that decide by earlier rules go on to do so when they are judged.
 inline constexpr std::uint32_t rules_with_rounds = 2;
@@ -28,7 +28,6 @@ inline constexpr std::uint32_t rules_with_explicit_status = 2;
 inline constexpr std::uint32_t rules_with_hosts_taken_back = 3;
 inline constexpr std::uint32_t rules_with_sizes_first = 4;
 inline constexpr std::uint32_t rules_with_checks_taken_back = 4;
-inline constexpr std::uint32_t rules_with_options_shown_together = 5;
 inline constexpr std::uint32_t rules_with_rest_by_tree = 5;
 
 }  // namespace hindsight::admission
