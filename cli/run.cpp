@@ -22,15 +22,13 @@ using runtime::complain_of_file;
 using runtime::is_kafka;
 using runtime::RunOptions;
 
-int quickstart(const Session& session, const RunOptions& o, connectors::manifests::Input input,
-               const operations::Configuration& configuration, events::Log& log, const std::stop_token& stop) {
+int quickstart(const Session& session, const RunOptions& o, runtime::Play play, events::Log& log, const std::stop_token& stop) {
   runtime::QuickstartOptions q;
   q.log_file = o.log.starts_with("sqlite:") ? o.log.substr(7) : o.log;
   q.program = runtime::call_name();
   q.keep = o.keep;
-  if (!o.config.empty() || !o.feature_gates.empty()) q.configuration = configuration.json;
   q.colour = session.colour;
-  if (auto ok = runtime::run_quickstart(log, std::move(input), q, session.out, session.err, stop); !ok)
+  if (auto ok = runtime::run_quickstart(log, std::move(play), q, session.out, session.err, stop); !ok)
     return complain(session.err, ok.error());
   return 0;
 }
@@ -90,6 +88,8 @@ int run(const Session& session, const RunOptions& o) {
   operations::Signals signals;
   auto input = connectors::manifests::read_input(o.quickstart);  // before there is a log: what cannot be read leaves none behind
   if (!input) return complain_of_file(err, input.error());
+  auto play = runtime::play_of(std::move(*input), o.config.empty() && o.feature_gates.empty() ? std::string() : configuration->json);
+  if (!play) return complain_of_file(err, play.error());
   RunOptions with_log = o;
   if (o.log.empty()) {  // each quick start begins a log of its own, in place of the last one's
     std::error_code ignored;
@@ -103,7 +103,7 @@ int run(const Session& session, const RunOptions& o) {
   if (const auto last = (*log)->last(); !last || *last != 0)
     return complain(err, {ErrorKind::conflict,
                           "--log: " + with_log.log + " has records already; allowed with --quickstart: a new file, or empty topics"});
-  return quickstart(session, with_log, std::move(*input), *configuration, **log, signals.stop_token());
+  return quickstart(session, with_log, std::move(*play), **log, signals.stop_token());
 }
 
 }  // namespace

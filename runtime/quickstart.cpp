@@ -69,14 +69,18 @@ Result<connectors::manifests::Scenario> scenario_in(connectors::manifests::Input
 
 }  // namespace
 
-Result<void> run_quickstart(events::Log& log, connectors::manifests::Input input, const QuickstartOptions& options, std::ostream& out,
-                            std::ostream& err, const std::stop_token& stop) {
-  Voice voice(out), complaints(err);
+Result<Play> play_of(connectors::manifests::Input input, const std::string& configuration) {
   auto scenario = scenario_in(std::move(input));
   if (!scenario) return tl::unexpected(scenario.error());
-  const auto configuration = simulation::configuration_of(*scenario, options.configuration);
-  if (!configuration) return tl::unexpected(configuration.error());
-  simulation::SimulatedWorld world(simulation::cluster_options_of(*configuration), {.every_job = scenario->runs_every_job});
+  auto under = simulation::configuration_of(*scenario, configuration);
+  if (!under) return tl::unexpected(under.error());
+  return Play{std::move(*scenario), std::move(*under)};
+}
+
+Result<void> run_quickstart(events::Log& log, Play play, const QuickstartOptions& options, std::ostream& out, std::ostream& err,
+                            const std::stop_token& stop) {
+  Voice voice(out), complaints(err);
+  simulation::SimulatedWorld world(simulation::cluster_options_of(play.configuration), {.every_job = play.scenario.runs_every_job});
   auto& cluster = world.simulated();
   const Time start = cluster.now();
   const auto clock = std::make_shared<actors::VirtualClock>(start);
@@ -118,7 +122,7 @@ Result<void> run_quickstart(events::Log& log, connectors::manifests::Input input
   bridge_options.notice = notice;
   connectors::Bridge bridge(
       cluster, mirror, [&](const Observation& o) { node.observe_and_wait(o); }, std::move(bridge_options));
-  if (!configuration->empty()) node.observe_and_wait(ConfigurationObserved{*configuration});
+  if (!play.configuration.empty()) node.observe_and_wait(ConfigurationObserved{play.configuration});
   node.observe_and_wait(MirrorSynced{});
   cluster.watch(connectors::watched_resource_types, [&](const connectors::WatchEvent& event) {
     if (event.type == connectors::WatchEvent::Type::synced) return;
@@ -138,7 +142,7 @@ Result<void> run_quickstart(events::Log& log, connectors::manifests::Input input
       bridge.want(std::move(now));
     }
   };
-  connectors::simulated::ScenarioPlayer player(cluster, std::move(*scenario));
+  connectors::simulated::ScenarioPlayer player(cluster, std::move(play.scenario));
   while (!stop.stop_requested()) {
     if (auto ok = settle(); !ok) return ok;
     Time next = node.status().next_due;

@@ -293,6 +293,8 @@ void Domain::mark_all() {
 /// What led nowhere may lead somewhere now (D10).
 void Domain::something_new() {
   seen_cycles_.clear();
+  seen_index_.clear();
+  seen_indexed_ = 0;
   for (const Symbol& root : std::exchange(resting_trees_, {}))
     if (!catalog_->members(root).empty()) mark_tree(root);
 }
@@ -561,19 +563,26 @@ void Domain::fill_step() {
 /// A tree that would do again what it did before, without news in between, would lead nowhere (D10): it rests until there are some. Each by
 /// itself, before any of them is heard: whether the others were asked along with it must not show, because no record tells of a question.
 void Domain::rest_where_nothing_is_new() {
-  const auto is_seen = [this](std::uint64_t f) { return std::find(seen_cycles_.begin(), seen_cycles_.end(), f) != seen_cycles_.end(); };
+  const std::size_t asked = answers_.size();
   for (auto it = answers_.begin(); it != answers_.end();) {
-    if (!std::ranges::all_of(fingerprints(it->second.proposal.events), is_seen)) {
+    const auto events = fingerprints(it->second.proposal.events);
+    if (!std::ranges::all_of(events, [this](std::uint64_t f) { return was_seen(f); })) {
       ++it;
       continue;
     }
     const Symbol root(it->first);
     is_dirty_tree_[root.id()] = false;
-    std::erase(dirty_trees_, root);
-    if (std::find(resting_trees_.begin(), resting_trees_.end(), root) == resting_trees_.end()) resting_trees_.push_back(root);
+    resting_trees_.insert(root);
     admitting_.erase(it->first);
     it = answers_.erase(it);
   }
+  if (answers_.size() != asked) std::erase_if(dirty_trees_, [this](const Symbol& root) { return !is_dirty_tree_[root.id()]; });
+}
+
+/// Looked up, and not searched for: without news there is one for every tree that was in a cycle, and one for each of its cycles.
+bool Domain::was_seen(std::uint64_t fingerprint) {
+  while (seen_indexed_ < seen_cycles_.size()) seen_index_.insert(seen_cycles_[seen_indexed_++]);
+  return seen_index_.contains(fingerprint);
 }
 
 /// The first trees whose cycle is not the same as one before (D10). Trees that are left stay dirty, and are asked again. By earlier rules
@@ -583,7 +592,7 @@ void Domain::take_cycle() {
     fill_step();
     if (rules_ >= rules_with_rest_by_tree) return;
     const auto f = fingerprints(step_.events);
-    if (std::find(seen_cycles_.begin(), seen_cycles_.end(), f.front()) == seen_cycles_.end()) return;
+    if (!was_seen(f.front())) return;
     step_.events.clear();
   }
   forget_dirty_trees();  // at rest until something changes; what does change marks its tree again

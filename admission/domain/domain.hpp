@@ -286,6 +286,7 @@ class Domain {
   void something_new();
   [[nodiscard]] std::vector<std::uint64_t> fingerprints(std::span<const Event> events) const;
   [[nodiscard]] Symbol tree_of(const Event& event) const;
+  [[nodiscard]] bool was_seen(std::uint64_t fingerprint);
   void rest_where_nothing_is_new();
   void answered(std::string key, std::uint32_t parent, Proposal proposal);
   void fill_step();
@@ -414,8 +415,10 @@ class Domain {
   std::vector<std::uint32_t> restored_dirty_;  ///< While a snapshot is being read.
   std::vector<bool> is_dirty_;
   std::vector<Symbol> dirty_trees_;
-  std::vector<bool> is_dirty_tree_;    ///< By number of the root's symbol.
-  std::vector<Symbol> resting_trees_;  ///< Clean, although they would propose something: it was seen, and there is no news.
+  std::vector<bool> is_dirty_tree_;               ///< By number of the root's symbol.
+  std::set<Symbol, ByText> resting_trees_;        ///< Clean, although they would propose something: it was seen, and there is no news.
+  std::unordered_set<std::uint64_t> seen_index_;  ///< The first `seen_indexed_` of `seen_cycles_`, which grow with every tree's cycle.
+  std::size_t seen_indexed_ = 0;
   std::uint32_t waiting_for_ = 0;
   std::uint64_t parents_asked_ = 0;
   std::size_t step_bytes_ = limits::step.size();
