@@ -21,7 +21,10 @@ namespace hindsight::admission {
 ///    (CA-53, CA-153).
 /// 5: a tree that would do again what it did before rests, whatever other trees do at the time (D10). This is folded so, from the first epoch
 ///    by these rules on.
-inline constexpr std::uint32_t rules_version = 5;
+/// 6: a life-cycle step that was decided before something happened to its Workload parent does not count among those that were made since
+///    (RepeatedSteps); a Parent shows its Options when all of the first ones have been made (CA-100), and asks for none that somebody made
+///    meanwhile. This is folded so, from the first epoch by these rules on.
+inline constexpr std::uint32_t rules_version = 6;
 /// Epochs that decide by earlier rules go on to do so when they are judged.
 inline constexpr std::uint32_t rules_with_rounds = 2;
 inline constexpr std::uint32_t rules_with_explicit_status = 2;
@@ -29,5 +32,7 @@ inline constexpr std::uint32_t rules_with_hosts_taken_back = 3;
 inline constexpr std::uint32_t rules_with_sizes_first = 4;
 inline constexpr std::uint32_t rules_with_checks_taken_back = 4;
 inline constexpr std::uint32_t rules_with_rest_by_tree = 5;
+inline constexpr std::uint32_t rules_with_steps_by_base = 6;
+inline constexpr std::uint32_t rules_with_options_shown_together = 6;
 
 }  // namespace hindsight::admission

@@ -43,10 +43,12 @@ endfunction()
 # Makes the GoogleTest executable tests/test_<name> and registers it with ctest as <name>: one entry for the whole executable, because a
 # process for each test case costs more than most cases do. The cases are counted from the report that each entry leaves in
 # test-results/. SHARDS cuts a long executable into n entries that run side by side. OWN_MAIN: the sources define main(). PLAIN: runs
-# without sanitizers even where the same run has it under AddressSanitizer, because it is too slow there to do all that it does.
+# without sanitizers even where the same run has it under AddressSanitizer, because it is too slow there to do all that it does;
+# with the allocator of the executables.
 # UNSANITIZED: runs without sanitizers only, because it measures or limits memory, which they need themselves. OPTIMIZED: what the test does
 # itself takes long, so it is optimized in sanitized builds too. SIMULATED: it plays long histories in one thread, and the search for uses of a
-# stack frame after its function returned, a third of the time, is left to the shorter tests of the same code.
+# stack frame after its function returned, a third of the time, is left to the shorter tests of the same code; of each piece of memory only
+# one caller is remembered.
 #
 # Labels that ./dev test knows: actors (also run under ThreadSanitizer), e2e (needs a real API server or broker; not run under
 # sanitizers), slow (only with --full).
@@ -70,6 +72,9 @@ function(hindsight_test name)
   if(NOT arg_OWN_MAIN)
     target_link_libraries(${target} PRIVATE GTest::gtest_main)
   endif()
+  if(arg_PLAIN)
+    hindsight_use_allocator(${target})
+  endif()
 
   if(arg_UNSANITIZED AND HINDSIGHT_SANITIZE)
     set_target_properties(${target} PROPERTIES EXCLUDE_FROM_ALL ON)
@@ -87,7 +92,7 @@ function(hindsight_test name)
     set(entry "${name}")
     set(environment "")
     if(arg_SIMULATED)
-      set(environment "ASAN_OPTIONS=${HINDSIGHT_ASAN_OPTIONS}:detect_stack_use_after_return=0")
+      set(environment "ASAN_OPTIONS=${HINDSIGHT_ASAN_OPTIONS}:detect_stack_use_after_return=0:malloc_context_size=1")
     endif()
     if(arg_SHARDS GREATER 1)
       set(entry "${name}.${shard}")

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "admission/rules.hpp"
 #include "admission/workload/workload_parent.hpp"
 #include "vocabulary/saturated.hpp"
 
@@ -142,6 +143,9 @@ bool WorkloadParent::apply_family(const Event& e, std::size_t index, const Conte
     if (!w.family) return true;
     auto& list = w.family->requested;
     std::erase_if(list, [&](const RequestedOption& r) { return r.name == requested->name; });
+    const auto is_it = [&](std::size_t member) { return member != Family::none && workloads_[member].name == requested->name; };
+    if (c.rules >= rules_with_options_shown_together && std::ranges::any_of(family_of(index, c).members, is_it))
+      return true;  // somebody made it while this was decided
     list.push_back({CompactText(requested->name), Symbol(requested->option), own_names(requested->flavors), requested->active,
                     std::string(requested->message), false, c.sequence});
   } else if (const auto* switched = std::get_if<OptionSwitched>(&e)) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "admission/rules.hpp"
 #include "admission/workload/workload_parent.hpp"
 
 namespace hindsight::admission {
@@ -170,6 +171,14 @@ void WorkloadParent::show_options(const Family& f, const Context& c) {
   static const std::vector<Symbol> none;
   WorkloadState& parent = workloads_[f.parent];
   auto& told = parent.family->options;
+  // While the first ones are being made, and none is admitted, the list would be written again for each of them.
+  const auto is_coming = [&](const RequestedOption& o) {
+    const auto is_it = [&](std::size_t member) { return member != Family::none && workloads_[member].name == o.name; };
+    return !o.refused && std::ranges::none_of(f.members, is_it);
+  };
+  if (told.empty() && f.running == Family::none && c.rules >= rules_with_options_shown_together &&
+      std::ranges::any_of(parent.family->requested, is_coming))
+    return;
   std::vector<ShownOption> now;
   now.reserve(f.members.size() + 1);
   for (std::size_t rank = 0; rank < f.members.size(); ++rank) {

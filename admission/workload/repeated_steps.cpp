@@ -40,8 +40,14 @@ std::uint64_t events_hash(const std::vector<Event>& events) {
   return hash;
 }
 
-void RepeatedSteps::applied(const Event& event, std::uint64_t sequence, std::uint64_t configured) {
-  if (configured > last_) forget();
+void RepeatedSteps::forget(std::uint64_t sequence) {
+  steps_.clear();
+  if (sequence != 0) last_ = sequence;
+}
+
+void RepeatedSteps::applied(const Event& event, std::uint64_t sequence, std::uint64_t base, std::uint64_t configured) {
+  if (configured > last_) steps_.clear();
+  if (steps_.empty() && base < std::max(last_, configured)) return;
   if (sequence != last_ || steps_.empty()) {
     if (!steps_.empty() && std::find(steps_.begin(), steps_.end() - 1, steps_.back()) != steps_.end() - 1) steps_.pop_back();
     if (steps_.size() < steps_max) steps_.push_back(0);

@@ -27,18 +27,19 @@ class RepeatedSteps {
   /// However different they are, no parent needs so many steps without anything happening.
   static constexpr std::size_t steps_max = 128;
 
-  /// An event of a recorded life-cycle step, in order. `sequence`: of its record. `configured`: sequence of the record that changed the
-  /// configuration last.
-  void applied(const Event& event, std::uint64_t sequence, std::uint64_t configured);
-  /// Something happened.
-  void forget() { steps_.clear(); }
+  /// An event of a recorded life-cycle step, in order. `sequence`: of its record. `base`: of the state that it was decided on. `configured`:
+  /// sequence of the record that changed the configuration last. A step that was decided before what happened last says nothing about what
+  /// followed from that, and is not kept.
+  void applied(const Event& event, std::uint64_t sequence, std::uint64_t base, std::uint64_t configured);
+  /// Something happened. `sequence`: of that record; 0: by rules that do not ask on what a step was decided (rules.hpp).
+  void forget(std::uint64_t sequence);
   /// Would this step be one that was recorded before?
   [[nodiscard]] bool repeats(const std::vector<Event>& events, std::uint64_t configured) const;
 
   friend struct StateFields<RepeatedSteps>;
 
  private:
-  std::uint64_t last_ = 0;            ///< Sequence of the record that the last of them stands in.
+  std::uint64_t last_ = 0;            ///< Sequence of the record that the last of them stands in; without any, of what happened last.
   std::vector<std::uint64_t> steps_;  ///< Each once, but for the last one.
 };
 

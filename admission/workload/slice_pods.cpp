@@ -41,7 +41,7 @@ PodState* WorkloadParent::find_pod(std::string_view uid) {
   return it == pods_.end() || it->uid != uid ? nullptr : &*it;
 }
 
-void WorkloadParent::apply_pod(const PodObserved& o, Outbox& out) {
+void WorkloadParent::apply_pod(const PodObserved& o, const Context& c, Outbox& out) {
   PodState* pod = find_pod(o.meta.uid);
   if (pod == nullptr) {
     PodState fresh;
@@ -76,7 +76,7 @@ void WorkloadParent::apply_pod(const PodObserved& o, Outbox& out) {
   if (!told_lingering_.empty() || lingers(*pod)) tell_lingering(out);  // of ten thousand that run nothing has to be said
   if (o.ended || o.terminating) pod->failing = false;
   if (before && !does_what_it_was_told(*before, *pod)) pods_settled_ = false;
-  repeats_.forget();
+  something_happened(c);
   out.send(self_, domain_address, msg::WorldChanged{});
 }
 
@@ -135,17 +135,17 @@ void WorkloadParent::follow_survivors(const Context& c, Outbox& out) {
   }
 }
 
-void WorkloadParent::apply_pod_gone(std::string_view uid, Outbox& out) {
+void WorkloadParent::apply_pod_gone(std::string_view uid, const Context& c, Outbox& out) {
   const auto it = place_of(pods_, uid);
   if (it == pods_.end() || it->uid != uid) return;
   pods_.erase(it);
   if (!told_lingering_.empty()) tell_lingering(out);
-  repeats_.forget();
+  something_happened(c);
   out.send(self_, domain_address, msg::WorldChanged{});
   retire_if_empty(out);
 }
 
-void WorkloadParent::hand_over_pods(const msg::HandOverPods& m, Outbox& out) {
+void WorkloadParent::hand_over_pods(const msg::HandOverPods& m, const Context& c, Outbox& out) {
   std::vector<PodState> leaving;
   const std::set<std::string_view> uids(m.uids.begin(), m.uids.end());
   std::erase_if(pods_, [&](PodState& pod) {
@@ -155,12 +155,12 @@ void WorkloadParent::hand_over_pods(const msg::HandOverPods& m, Outbox& out) {
   });
   if (leaving.empty()) return;
   tell_lingering(out);
-  repeats_.forget();
+  something_happened(c);
   out.send(self_, {EntityKind::workload_parent, m.to}, msg::PodsHandedOver{std::move(leaving)});
   retire_if_empty(out);
 }
 
-void WorkloadParent::take_over_pods(std::vector<PodState> pods, Outbox& out) {
+void WorkloadParent::take_over_pods(std::vector<PodState> pods, const Context& c, Outbox& out) {
   for (auto& pod : pods) {
     if (find_pod(pod.uid) != nullptr) continue;
     if (pod.released || pod.failing || !pod.place->empty()) told_next_.push_back(pod.uid);
@@ -168,7 +168,7 @@ void WorkloadParent::take_over_pods(std::vector<PodState> pods, Outbox& out) {
     pods_.insert(place, std::move(pod));
   }
   tell_lingering(out);
-  repeats_.forget();
+  something_happened(c);
   out.send(self_, domain_address, msg::WorldChanged{});
 }
 

@@ -203,9 +203,9 @@ void WorkloadParent::receive(Message& message, const Context& c, Outbox& out) {
   if (const auto* m = std::get_if<msg::EventApplied>(&message.payload)) {
     more = m->more && has_families();
     if (m->life_cycle)
-      repeats_.applied(*m->event, c.sequence, c.configured);
+      repeats_.applied(*m->event, c.sequence, c.rules >= rules_with_steps_by_base ? c.decided_base : c.sequence, c.configured);
     else
-      repeats_.forget();
+      something_happened(c);
     apply_event(*m->event, m->id, c, out);
   } else if (const auto* m1 = std::get_if<msg::WorkloadSeen>(&message.payload)) {
     apply_workload(*m1->workload, m1->id, c, out);
@@ -214,17 +214,17 @@ void WorkloadParent::receive(Message& message, const Context& c, Outbox& out) {
   } else if (const auto* set_aside = std::get_if<msg::Quarantined>(&message.payload)) {
     apply_quarantine(*set_aside, c, out);
   } else if (std::holds_alternative<msg::HostChanged>(message.payload)) {
-    repeats_.forget();
+    something_happened(c);
   } else if (const auto* seen = std::get_if<msg::PodSeen>(&message.payload)) {
-    apply_pod(*seen->pod, out);
+    apply_pod(*seen->pod, c, out);
     return follow_survivors(c, out);
   } else if (const auto* gone = std::get_if<msg::PodGone>(&message.payload)) {
-    apply_pod_gone(gone->uid, out);
+    apply_pod_gone(gone->uid, c, out);
     return follow_survivors(c, out);
   } else if (const auto* away = std::get_if<msg::HandOverPods>(&message.payload)) {
-    return hand_over_pods(*away, out);
+    return hand_over_pods(*away, c, out);
   } else if (auto* here = std::get_if<msg::PodsHandedOver>(&message.payload)) {
-    return take_over_pods(std::move(here->pods), out);
+    return take_over_pods(std::move(here->pods), c, out);
   } else if (std::holds_alternative<msg::Reconcile>(message.payload)) {
     Proposal p;
     p.most = c.step_bytes;
@@ -237,7 +237,7 @@ void WorkloadParent::receive(Message& message, const Context& c, Outbox& out) {
     out.send(self_, message.from, msg::Proposed{std::move(p)});
     return;
   } else if (const auto* m3 = std::get_if<msg::Refresh>(&message.payload)) {
-    repeats_.forget();  // a snapshot that is being read restores it afterwards
+    something_happened(c);  // a snapshot that is being read restores it afterwards
     const auto chain = chain_of(c);
     for (std::size_t i = 0; i < workloads_.size(); ++i) {
       if (m3->resolve) workloads_[i].resolve_since = c.sequence;
@@ -249,7 +249,7 @@ void WorkloadParent::receive(Message& message, const Context& c, Outbox& out) {
     if (!pods_.empty()) tell_lingering(out);  // of a job that has gone nothing else speaks
   } else if (const auto* d = std::get_if<msg::Descends>(&message.payload)) {
     if (!job_) return;
-    if (child_ != d->child || ancestor_runs_ != d->runs || beyond_ != d->beyond) repeats_.forget();
+    if (child_ != d->child || ancestor_runs_ != d->runs || beyond_ != d->beyond) something_happened(c);
     child_ = d->child;
     ancestor_runs_ = d->runs;
     beyond_ = d->beyond;
@@ -274,7 +274,7 @@ void WorkloadParent::receive(Message& message, const Context& c, Outbox& out) {
       if (workloads_[i].id == m4->id) placements_[i].record_reason = m4->reason;
     return;
   } else if (const auto* m5 = std::get_if<msg::WorkloadGone>(&message.payload)) {
-    repeats_.forget();
+    something_happened(c);
     for (std::size_t i = 0; i < workloads_.size(); ++i)
       if (workloads_[i].id == m5->id) {
         (void)undo_replacement(workloads_[i], c, out);
@@ -284,7 +284,7 @@ void WorkloadParent::receive(Message& message, const Context& c, Outbox& out) {
     out.send(self_, domain_address, msg::WorldChanged{});
     retire_if_empty(out);
   } else if (std::holds_alternative<msg::JobGone>(message.payload)) {
-    repeats_.forget();
+    something_happened(c);
     job_.reset();
     // Those that still run use their nodes until they have ended.
     std::erase_if(pods_, [](const PodState& pod) { return !pod.placed || pod.node.empty() || pod.ended; });
@@ -295,7 +295,7 @@ void WorkloadParent::receive(Message& message, const Context& c, Outbox& out) {
     out.send(self_, domain_address, msg::WorldChanged{});
     retire_if_empty(out);
   } else if (const auto* m6 = std::get_if<msg::WriteRefusedSeen>(&message.payload)) {
-    repeats_.forget();
+    something_happened(c);
     if (m6->refused->kind == ObjectKind::job) {
       if (job_) job_->removal_pending = false;
       if (job_ && m6->refused->http_status == 0) job_->start_error = m6->refused->message;
@@ -418,9 +418,13 @@ void WorkloadParent::retire_if_empty(Outbox& out) {
   told_next_.clear();
   told_of_slice_.clear();
   announced_due_ = Time::never();
-  repeats_.forget();
+  repeats_.forget(0);
   child_ = ancestor_runs_ = beyond_ = watched_ = weighed_ = told_runs_ = false;
   out.send(self_, domain_address, msg::Retired{});
+}
+
+void WorkloadParent::something_happened(const Context& c) {
+  repeats_.forget(c.rules >= rules_with_steps_by_base ? c.sequence : 0);
 }
 
 // ---- applying observations ------------------------------------------------------------------------------------------------
@@ -466,7 +470,7 @@ void WorkloadParent::apply_job(const JobObserved& o, Text quarantined, const Con
   if (first) disown_foreign(c, out);
   const bool news = first || j.outside_hash() != before;
   if (news) out.send(self_, domain_address, msg::WorldChanged{});
-  if (first || j.observed_hash() != observed) repeats_.forget();
+  if (first || j.observed_hash() != observed) something_happened(c);
   publish_all({}, c, out);
 }
 
@@ -512,7 +516,7 @@ void WorkloadParent::apply_quarantine(const msg::Quarantined& m, const Context& 
       if (noted) w.resolve_since = c.sequence;
     }
   if (!noted) return;
-  repeats_.forget();
+  something_happened(c);
   out.send(self_, domain_address, msg::WorldChanged{});
   publish_all({.repush = true}, c, out);
 }
@@ -575,7 +579,7 @@ void WorkloadParent::apply_workload(const WorkloadObserved& o, WorkloadId id, co
   if (first) meet_option(w);
   if (was_quarantined) w.resolve_since = c.sequence;
   if (news) {
-    repeats_.forget();
+    something_happened(c);
     out.send(self_, domain_address, msg::WorldChanged{});
   }
   // a LimitRange or RuntimeClass changed (§3.7), or the job its size (EJ-16)

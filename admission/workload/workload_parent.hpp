@@ -146,10 +146,10 @@ class WorkloadParent final : public Entity {
   void apply_quarantine(const msg::Quarantined& m, const Context& c, Outbox& out);
   void apply_workload(const WorkloadObserved& o, WorkloadId id, const Context& c, Outbox& out);
   void make_room();
-  void apply_pod(const PodObserved& o, Outbox& out);
-  void apply_pod_gone(std::string_view uid, Outbox& out);
-  void hand_over_pods(const msg::HandOverPods& m, Outbox& out);
-  void take_over_pods(std::vector<PodState> pods, Outbox& out);
+  void apply_pod(const PodObserved& o, const Context& c, Outbox& out);
+  void apply_pod_gone(std::string_view uid, const Context& c, Outbox& out);
+  void hand_over_pods(const msg::HandOverPods& m, const Context& c, Outbox& out);
+  void take_over_pods(std::vector<PodState> pods, const Context& c, Outbox& out);
   void apply_released(const PodsReleased& e, const Context& c);
   void apply_placed(const PodsPlaced& e, const Context& c);
   void apply_gate(const GateChanged& e);
@@ -394,6 +394,8 @@ class WorkloadParent final : public Entity {
   void note_sizes();
   /// Once nothing is left of it. Its number is given out again, so whoever comes next must find nothing of it.
   void retire_if_empty(Outbox& out);
+  /// That did not follow from what was decided: it may be decided again (RepeatedSteps).
+  void something_happened(const Context& c);
   void note_refused_start(const WriteRefused& refused);
   [[nodiscard]] bool reconcile_sizing(const WorkloadState& w, const Context& c, Proposal& p) const;
   /// The same pod sets with the same templates, whatever their counts.

@@ -173,7 +173,7 @@ void Explorer::record(const HistoryRecord& r) {
   if (families())
     if (auto finding = family_rules_.before(*leader_, r.view); !finding.empty()) fail(finding);
   const bool decides = std::holds_alternative<Decisions>(r.view.body);
-  const auto starts = reserved_starts();
+  const auto starts = decides ? reserved_starts() : std::vector<std::string>();
   for (auto* driver : {leader_.get(), follower_.get()})
     if (auto ok = driver->apply(r.view); !ok) fail(ok.error().message);
   if (decides && !std::ranges::includes(reserved_starts(), starts)) fail("a decision took the quota of a job that is being started");

@@ -112,17 +112,29 @@ void QueueRules::after(const StateView& state, const RecordView& record) {
   for (const Event& e : d->events)
     if (const auto* r = std::get_if<TreeReactivated>(&e)) {
       unsettled_.erase(Symbol(r->root));
+      std::erase_if(resumed_equals_, [&](const auto& one) { return catalog.root_of(one.first) == Symbol(r->root); });
     } else if (const auto* q = std::get_if<EntryRequeued>(&e)) {
       const std::string uid(q->workload.uid);
-      if (unfinished_.erase(uid) != 0) {
+      const Symbol name(q->cluster_queue);
+      const auto* queue = state.queue(name);
+      const auto waiting = queue == nullptr ? std::vector<admission::ClusterQueue::Waiting>() : queue->waiting();
+      const bool resumed = unfinished_.erase(uid) != 0;
+      if (resumed) {
         resumed_.insert(uid);
         // Its equals were parked with it, by what is true of its last flavors (BA-56).
-        if (const auto* queue = q->bulk_parked == 0 ? nullptr : state.queue(Symbol(q->cluster_queue)); queue != nullptr)
-          for (const auto& w : queue->waiting())
-            if (w.parked) resumed_.insert(std::string(w.workload->uid));
+        for (const auto& w : waiting)
+          if (q->bulk_parked != 0 && w.parked) resumed_.insert(std::string(w.workload->uid));
       } else {
         resumed_.erase(uid);
       }
+      if (q->requeue_reason == RequeueReason::no_fit || q->requeue_reason == RequeueReason::preemption_no_candidates)
+        for (const auto& w : waiting) {
+          if (w.workload->uid != uid) continue;
+          if (resumed)
+            resumed_equals_.emplace(name, w.workload->equivalence_hash);
+          else
+            resumed_equals_.erase({name, w.workload->equivalence_hash});
+        }
       const bool left = std::any_of(q->progress.begin(), q->progress.end(), [](const ScanProgress& p) { return p.flavor_index != -1; });
       if (left) unfinished_.insert(uid);
     }
@@ -145,7 +157,7 @@ std::string QueueRules::check_rest(const StateView& state) {
     if (!catalog.queue_active(name) || tree == nullptr || tree->quota() == nullptr || queue == nullptr) continue;
     for (const auto& w : queue->waiting()) {
       if (!w.parked || !gate_open(*w.workload, state.domain().now()) || w.workload->failed_checks) continue;
-      if (resumed_.contains(w.workload->uid)) continue;
+      if (resumed_.contains(w.workload->uid) || resumed_equals_.contains({name, w.workload->equivalence_hash})) continue;
       if (w.workload->pending_reason.text() == "PendingEvaluation") continue;  // its checks had failed when it was looked at
       ++looked_at_;
       admission::QuotaTree copy = *tree->quota();

@@ -33,12 +33,19 @@ class QueueRules {
       return a.first != b.first ? ByText{}(a.first, b.first) : ByText{}(a.second, b.second);
     }
   };
+  struct ByQueue {
+    bool operator()(const std::pair<Symbol, std::uint64_t>& a, const std::pair<Symbol, std::uint64_t>& b) const {
+      return a.second != b.second ? a.second < b.second : ByText{}(a.first, b.first);
+    }
+  };
   /// Trees in which something changed that wakes nobody (§3.7: queues and cohorts that go, stopped LocalQueues) since they were woken last.
   std::set<Symbol, ByText> unsettled_;
   std::set<std::pair<Symbol, Symbol>, BySymbols> missing_;  ///< LocalQueues that went: namespace and name.
   /// Workloads (uids) whose last try ended with flavors left to try, and those whose last try therefore began behind the first flavor: they
   /// are parked without having been held against the flavors before it, as Kueue does (§5.2, BA-90).
   std::set<std::string, std::less<>> unfinished_, resumed_;
+  /// Queues and equivalence hashes of those: what is pushed with one of them later is parked beside them.
+  std::set<std::pair<Symbol, std::uint64_t>, ByQueue> resumed_equals_;
   std::uint64_t decided_ = 0;  ///< Sequence of the last decision.
   std::size_t looked_at_ = 0;
 };

@@ -26,27 +26,47 @@ TEST(RepeatedSteps, KnowsAStepThatWasRecorded) {
   const std::vector<Event> one{condition("u", "a")};
   const std::vector<Event> two{condition("u", "a"), condition("u", "b")};
   EXPECT_FALSE(steps.repeats(one, 0));
-  steps.applied(one[0], 7, 0);
+  steps.applied(one[0], 7, 6, 0);
   EXPECT_TRUE(steps.repeats(one, 0));
   EXPECT_FALSE(steps.repeats(two, 0)) << "a step is all of its events";
-  for (const auto& event : two) steps.applied(event, 8, 0);
+  for (const auto& event : two) steps.applied(event, 8, 7, 0);
   EXPECT_TRUE(steps.repeats(one, 0));
   EXPECT_TRUE(steps.repeats(two, 0));
   EXPECT_FALSE(steps.repeats({two[1], two[0]}, 0)) << "in their order";
-  steps.forget();
+  steps.forget(9);
   EXPECT_FALSE(steps.repeats(one, 0));
 }
 
 TEST(RepeatedSteps, ForgetsWithAnotherConfiguration) {
   RepeatedSteps steps;
   const std::vector<Event> one{condition("u", "a")};
-  steps.applied(one[0], 7, 3);
+  steps.applied(one[0], 7, 6, 3);
   EXPECT_TRUE(steps.repeats(one, 7));
   EXPECT_FALSE(steps.repeats(one, 8)) << "the configuration changed after it";
   const std::vector<Event> other{condition("u", "b")};
-  steps.applied(other[0], 9, 8);
+  steps.applied(other[0], 9, 8, 8);
   EXPECT_FALSE(steps.repeats(one, 8));
   EXPECT_TRUE(steps.repeats(other, 8));
+}
+
+/// A step that was decided before the last news leads back to nothing: after them the same one may be right.
+TEST(RepeatedSteps, LeavesOutWhatWasDecidedBeforeTheNews) {
+  RepeatedSteps steps;
+  const std::vector<Event> late{condition("u", "a"), condition("u", "b")};
+  steps.forget(5);
+  for (const auto& event : late) steps.applied(event, 7, 4, 0);
+  EXPECT_FALSE(steps.repeats(late, 0)) << "decided on record 4, and something happened in record 5";
+  const std::vector<Event> next{condition("u", "c")};
+  steps.applied(next[0], 8, 7, 0);
+  EXPECT_TRUE(steps.repeats(next, 0));
+  for (const auto& event : late) steps.applied(event, 9, 8, 0);
+  EXPECT_TRUE(steps.repeats(late, 0));
+
+  steps.forget(10);
+  steps.applied(next[0], 13, 11, 12);
+  EXPECT_FALSE(steps.repeats(next, 12)) << "the configuration changed in record 12";
+  steps.applied(next[0], 14, 13, 12);
+  EXPECT_TRUE(steps.repeats(next, 12));
 }
 
 /// However the steps differ, they end, and what is remembered of them does not grow.
@@ -57,7 +77,7 @@ TEST(RepeatedSteps, EndsEndlessVariety) {
     const std::vector<Event> next{
         RequeueStateChanged{{"u", "default", "w"}, true, static_cast<std::int32_t>(sequence), Time::from_seconds(1)}};
     if (steps.repeats(next, 0)) break;
-    steps.applied(next[0], sequence + 1, 0);
+    steps.applied(next[0], sequence + 1, sequence, 0);
   }
   EXPECT_EQ(sequence, RepeatedSteps::steps_max);
 }
