@@ -94,6 +94,7 @@ Result<Settings> read_settings(Text text) {
 Explorer::Explorer(std::uint64_t seed, bool cycles_hurry, Kind kind)
     : cycles_hurry_(cycles_hurry),
       kind_(kind),
+      long_(kind == Kind::families && seed % 4 == 0),
       random_(seed),
       order_(seed ^ 0x5DEECE66DULL),
       users_(kind == Kind::families ? std::make_unique<FamilyUsers>(server_, random_) : std::make_unique<Users>(server_, random_)),
@@ -421,7 +422,7 @@ std::string Explorer::run() {
     const auto told_first = random_.below(20);
     for (std::size_t i = 0; i < told_first; ++i) observe();
     record(history_.append(OwnedObservation{nullptr, MirrorSynced{}}, server_.now, epoch_));
-    const auto actions = (100 + random_.below(200)) * (families() ? 2 : 1);
+    const auto actions = (100 + random_.below(200)) * (long_ ? 2 : 1);
     for (std::size_t i = 0; i < actions; ++i) one_action(true);
     append_decision();
     calm();
