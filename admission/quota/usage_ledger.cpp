@@ -9,7 +9,7 @@ namespace {
 
 __extension__ typedef unsigned __int128 Wide;
 
-constexpr Wide one = Wide{1} << 64;
+constexpr Wide unit_fraction = Wide{1} << 64;
 
 constexpr std::uint64_t square_root(Wide n) {
   Wide root = 0;
@@ -27,7 +27,7 @@ constexpr std::uint64_t square_root(Wide n) {
 /// 0.5^(2⁻¹), 0.5^(2⁻²), ... in units of 2⁻⁶⁴.
 constexpr std::array<std::uint64_t, 64> halving_roots = [] {
   std::array<std::uint64_t, 64> out{};
-  Wide value = one >> 1;
+  Wide value = unit_fraction >> 1;
   for (auto& root : out) {
     root = square_root(value << 64);
     value = root;
@@ -42,22 +42,22 @@ Fraction decay(Duration elapsed, Duration half_life) {
   const auto whole = static_cast<std::uint64_t>(elapsed.micros) / static_cast<std::uint64_t>(half_life.micros);
   if (whole >= 64) return {WideAmount{1} << 64};
   Wide rest = static_cast<std::uint64_t>(elapsed.micros) % static_cast<std::uint64_t>(half_life.micros);
-  Wide kept = one >> whole;
+  Wide kept = unit_fraction >> whole;
   for (std::size_t i = 0; i < halving_roots.size() && rest != 0; ++i) {  // the binary digits of the exponent's fraction
     rest *= 2;
     if (rest < static_cast<std::uint64_t>(half_life.micros)) continue;
     rest -= static_cast<std::uint64_t>(half_life.micros);
     kept = kept * halving_roots[i] >> 64;
   }
-  return {static_cast<WideAmount>(one - kept)};
+  return {static_cast<WideAmount>(unit_fraction - kept)};
 }
 
 NanoAmount scale(NanoAmount amount, Fraction factor) {
   if (amount <= 0) return 0;
   const auto a = static_cast<Wide>(amount);
   const auto f = static_cast<Wide>(factor.of_2_64);
-  if (f == one) return amount;
-  return static_cast<NanoAmount>((a >> 64) * f + ((a & (one - 1)) * f >> 64));
+  if (f == unit_fraction) return amount;
+  return static_cast<NanoAmount>((a >> 64) * f + ((a & (unit_fraction - 1)) * f >> 64));
 }
 
 NanoAmount to_nano(Amount amount, Symbol resource) {

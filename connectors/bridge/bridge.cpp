@@ -161,6 +161,9 @@ void Bridge::take_deleted(const WatchEvent& event) {
   if (!o) return options_.notice(o.error().message);
   const auto& gone = std::get<ObjectDeleted>(*o);
   const std::string uid(gone.uid);
+  // Somebody deleted what we made before a watch showed it: whoever asked for it has to hear that it was there, and asks again.
+  if (gone.kind == ObjectKind::workload && made_.erase(object_key(types::workload, gone.namespace_, gone.name)) != 0)
+    observe_one(*event.resource, event.object);
   if (gone.kind == ObjectKind::pod) usage_.forget(uid);
   if (gone.kind == ObjectKind::node) usage_.forget_node(gone.name);
   const bool was_set_aside = set_aside_.erase(uid) != 0;
@@ -218,6 +221,7 @@ void Bridge::observe_one(const ResourceType& type, std::string_view text) {
   const bool back = !set_aside_.empty() && set_aside_.erase(std::string(uid_of(*o))) != 0;
   if (is_news(*o) || back) tell(*o);
   if (const auto* w = std::get_if<WorkloadObserved>(&*o)) {
+    if (!made_.empty()) made_.erase(object_key(types::workload, w->meta.namespace_, w->meta.name));
     note_pending(*w);
     if (w->owner_kind == types::workload.kind) {  // an Option, of which no job knows (CA-12)
       wake_want(option_key(w->owner_uid, w->meta.name));
@@ -542,6 +546,8 @@ void Bridge::send(const std::string& key, Want& want, Plan plan) {
   ++(plan.only_tells ? reports_in_flight_ : others_in_flight_);
   if (plan.only_tells) others_since_report_ = 0;
   Write write = std::move(plan.writes.front());
+  if (write.verb == Write::Verb::create && write.type->kind == types::workload.kind)
+    made_.insert(object_key(*write.type, write.namespace_, write.name));
   Sent sent{.version = want.version,
             .wanted = want.content,
             .type = write.type,
@@ -602,6 +608,7 @@ void Bridge::answered(const std::string& key, const Sent& sent, WriteAnswer answ
   const bool ok = status >= 200 && status < 300;
   auto it = wants_.find(key);
   const bool forgotten = it == wants_.end() || it->second.forgotten;
+  if (!ok && verb == Write::Verb::create && !made_.empty()) made_.erase(object_key(*sent.type, sent.namespace_, sent.name));
   if (ok && verb != Write::Verb::delete_) {
     if (!sent.workload_uid.empty() && !forgotten && mirror_.find_by_uid(sent.workload_uid) != nullptr)
       if (const auto written = parse_object(answer.body)) own_versions_[sent.workload_uid] = version_of(*written);

@@ -102,7 +102,7 @@ class Bridge {
   [[nodiscard]] std::size_t entries() const {
     return wants_.size() + busy_.size() + own_versions_.size() + departing_.size() + reports_.size() + refusals_.size() +
            keys_by_uid_.size() + counts_by_owner_.size() + clusters_of_jobs_.size() + pending_.size() + passes_.size() + told_.size() +
-           set_aside_.size() + usage_.entries();
+           set_aside_.size() + made_.size() + usage_.entries();
   }
   [[nodiscard]] std::uint64_t writes() const { return writes_; }
   [[nodiscard]] std::uint64_t conflicts() const { return conflicts_; }
@@ -270,6 +270,8 @@ class Bridge {
   std::string last_pass_;                                ///< Namespace that had the last turn.
   bool reading_again_ = false;                           ///< The next piece is on its way (BridgeOptions::later).
   std::unordered_map<std::string, std::uint64_t> told_;  ///< Uid of a queue, node or pod → hash of what was told of it, but its version.
+  /// Keys of Workloads that we made, or are about to, and that the watch has not shown.
+  std::unordered_set<std::string> made_;
   std::unordered_map<std::string, SetAside> set_aside_;  ///< By uid.
   QuarantineStage stage_ = QuarantineStage::plan;        ///< What is being done for a want.
   events::Encoder encoder_;

@@ -4,6 +4,7 @@
 #include <deque>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -204,6 +205,7 @@ class ApiServer {
 
   std::map<std::string, std::deque<OwnedObservation>> waiting_;  ///< By object.
   std::deque<OwnedObservation> told_;                            ///< The last ones.
+  std::set<std::string, std::less<>> met_;                       ///< Uids of Workloads of which something was told.
   std::deque<OwnedObservation> again_;                           ///< To be told once more.
   [[nodiscard]] std::string config_uid(const std::string& key, const std::string& name) const;
   [[nodiscard]] ObjectMeta config_meta(Arena& a, const std::string& key, const std::string& namespace_, const std::string& name);

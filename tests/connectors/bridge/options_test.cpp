@@ -69,6 +69,25 @@ TEST_F(OptionsOfAParent, AreMadeFromIt) {
   EXPECT_EQ(refusals_seen_, 0);
 }
 
+// CA-7: what somebody deletes before a watch has shown it was there all the same, or it would never be asked for again
+TEST_F(OptionsOfAParent, AreToldWhenTheyGoBeforeTheyAreSeen) {
+  add(types::workload, parent("3"));
+  bridge_.want({wanted("res"), wanted("od"), wanted("spot")});
+  answer(201, option("p-option-res", "5"));
+  answer(201, option("p-option-od", "6"));
+  answer(500);
+  add(types::workload, option("p-option-od", "6"));
+  seen_.clear();
+  remove(types::workload, option("p-option-od", "8"));
+  EXPECT_TRUE(seen_.empty()) << "it had been told";
+  remove(types::workload, option("p-option-res", "9"));
+  ASSERT_EQ(seen_.size(), 1U);
+  EXPECT_EQ(seen_[0].name, "p-option-res");
+  remove(types::workload, option("p-option-res", "9"));
+  remove(types::workload, option("p-option-spot", "9"));
+  EXPECT_EQ(seen_.size(), 1U) << "nor is what others made and deleted";
+}
+
 // CA-1: first it is marked
 TEST_F(OptionsOfAParent, WaitForItsMarkers) {
   bridge_.want({wanted("res")});
