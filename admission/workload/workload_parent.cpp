@@ -423,9 +423,7 @@ void WorkloadParent::retire_if_empty(Outbox& out) {
   out.send(self_, domain_address, msg::Retired{});
 }
 
-void WorkloadParent::something_happened(const Context& c) {
-  repeats_.forget(c.rules >= rules_with_steps_by_base ? c.sequence : 0);
-}
+void WorkloadParent::something_happened(const Context& c) { repeats_.forget(c.rules >= rules_with_steps_by_base ? c.sequence : 0); }
 
 // ---- applying observations ------------------------------------------------------------------------------------------------
 

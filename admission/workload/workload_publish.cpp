@@ -104,7 +104,8 @@ void WorkloadParent::publish(std::size_t index, Publish how, const Context& c, O
     // what keeps an Option from being tried, or where it stands, has changed with something else of its family
     how.repush = how.repush || (place && at.kind == Kind::pending && at.info != nullptr && !is_told(*at.info, w, *c.catalog, *place));
     if (kind == Kind::pending) {
-      if (c.rules >= rules_with_options_shown_together) at.beside = false;  // that is of what holds quota
+      // Beside another one stands what holds quota.
+      if (c.rules >= rules_with_options_shown_together) at.beside = false;
       at.record_reason = Symbol();  // the queue answers if there is one
       out.send(self_, queue_address(queue), msg::Enqueue{info, moved || how.repush, how.force});
     } else {
