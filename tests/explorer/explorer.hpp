@@ -46,7 +46,7 @@ class Explorer {
   /// `cycles_hurry`: see `bound`.
   Explorer(std::uint64_t seed, bool cycles_hurry, Kind kind = Kind::jobs);
 
-  /// Twice as much happens in it. Of families every fourth history is so long anyway: most of what goes wrong shows in the shorter ones.
+  /// Twice as much happens in it. Of families two of five histories are so long anyway.
   void take_long() { long_ = true; }
 
   /// Empty: every check held. Otherwise what was wrong, and after which record.
