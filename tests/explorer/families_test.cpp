@@ -72,7 +72,7 @@ TEST_P(FamilyHistories, BreakNoInvariant) {
 
 // CA-100, CA-130: histories that mistakes of these rules were found with
 TEST(PinnedFamilyHistories, ThatFoundSomething) {
-  for (const std::uint64_t seed : {12, 785, 1'775, 7'466, 10'163, 13'876}) {
+  for (const std::uint64_t seed : {12, 785, 875, 1'775, 7'466, 10'163, 13'876}) {
     Explorer explorer(seed, Explorer::Kind::families);
     explorer.take_long();
     EXPECT_EQ(explorer.run(), "") << "repeat with: HINDSIGHT_LONG=1 HINDSIGHT_SEED=" << seed << " "

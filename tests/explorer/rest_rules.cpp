@@ -158,6 +158,8 @@ std::string QueueRules::check_rest(const StateView& state) {
     for (const auto& w : queue->waiting()) {
       if (!w.parked || !gate_open(*w.workload, state.domain().now()) || w.workload->failed_checks) continue;
       if (resumed_.contains(w.workload->uid) || resumed_equals_.contains({name, w.workload->equivalence_hash})) continue;
+      // Its back-off ended while the job still stops. When it has stopped the Option is told to its queue anew, and is tried.
+      if (w.workload->option != nullptr && w.workload->option->waits && w.workload->requeue_at.is_set()) continue;
       if (w.workload->pending_reason.text() == "PendingEvaluation") continue;  // its checks had failed when it was looked at
       ++looked_at_;
       admission::QuotaTree copy = *tree->quota();
