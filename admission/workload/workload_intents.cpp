@@ -114,12 +114,18 @@ const std::vector<CheckStatus>& WorkloadParent::checks_behind(const WorkloadStat
   return w.checks;
 }
 
-/// Is the admission of the Option that a Parent shows in the API server? The job starts after that, so that nobody sees it run without.
+/// Does the API server show that a family is admitted: the Option that its Parent names, or a Workload that was a Parent until now? The job
+/// starts after that, so that nobody sees it run without.
 bool WorkloadParent::is_admission_written(const WorkloadState& w) const {
-  if (!w.family || w.family->holds_itself) return true;
-  return std::none_of(workloads_.begin(), workloads_.end(), [&](const WorkloadState& option) {
-    return option.is_made_as_option() && option.uid == w.family->shown && option.waits_for(Section::admission);
-  });
+  const auto shows = [](const WorkloadState& holder) {
+    return holder.admitted() && !holder.waits_for(Section::admission) && !holder.waits_for(ConditionType::admitted);
+  };
+  const auto is_its_option = [&](const WorkloadState& other) { return other.is_made_as_option() && other.option_of() == w.uid; };
+  if (w.family && !w.family->holds_itself)
+    return std::ranges::any_of(workloads_,
+                               [&](const auto& other) { return is_its_option(other) && other.uid == w.family->shown && shows(other); });
+  const bool was_parent = w.waits_for(Section::parent_markers) || std::ranges::any_of(workloads_, is_its_option);
+  return !was_parent || (shows(w) && !w.waits_for(Section::parent_markers));
 }
 
 /// Options that are to be made, and those that are to follow their Parent.

@@ -430,9 +430,9 @@ class Churn:
         print(f"{len(told.takeovers)} starts after the first, {len(inside)} of them inside a migration, at {dict(collections.Counter(s for one in inside for s in one))}")
         of_families = ("Family", "Option", "Migration", "Preemption", "WorkloadEvicted", "WorkloadPreempted")
         print(f"migrations: {dict(ends)}; decided: { {k: n for k, n in sorted(told.counts.items()) if k.startswith(of_families)} }")
-        print(f"{judge.versions} versions; longest spans: { {k: round(v, 1) for k, v in longest.items()} }; starts before the admission was seen: {len(judge.early)} "
-              f"{judge.early[:5]}; an evicted Option beside the next one: {len(judge.overlaps)} {judge.overlaps[:5]}", flush=True)
+        print(f"{judge.versions} versions; longest spans: { {k: round(v, 1) for k, v in longest.items()} }; an evicted Option beside the next one: {len(judge.overlaps)} {judge.overlaps[:5]}", flush=True)
         self.assertEqual(told.findings, [])
+        self.assertEqual(judge.early, [], "a job starts when the admission of its Option is written")
         self.assertGreater(ends["admitted"], 0, "something has moved")
         if self.args.kills:
             self.assertGreaterEqual(2 * len(inside), self.args.kills, "half of the kills are inside a migration")

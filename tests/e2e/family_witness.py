@@ -68,7 +68,7 @@ class Judge:
                 self.jobs[v.object.uid] = v.object
             if before and before.suspended != v.object.suspended:
                 self.turns[v.object.uid].append((v.number, "stop" if v.object.suspended else "start"))
-                if not v.object.suspended and not self.is_supported(v.object.uid):
+                if not v.object.suspended and self.is_family(v.object.uid) and not self.is_supported(v.object.uid):
                     self.early.append((v.number, v.object.name))
             self.look_at_job(v, v.object.uid, v.object.name)
             return
@@ -90,6 +90,10 @@ class Judge:
             for option in self.options_of.get(w.uid, {}).values():
                 self.during(v, "an Option without a Parent", option.uid, option.name, v.gone)
             self.look_at_job(v, w.owner, before.name if before else w.name)
+
+    def is_family(self, job):
+        """A job without one has a Workload as any other, and its start is written beside that one's admission."""
+        return any(w.parent or self.options_of.get(w.uid) for w in self.workloads_of.get(job, {}).values())
 
     def is_supported(self, job):
         """An Option of its family is admitted, or its Workload, if that is no Parent."""

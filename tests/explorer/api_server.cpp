@@ -389,14 +389,17 @@ std::optional<OwnedObservation> ApiServer::watch(Random& random, bool faults) {
   std::advance(it, static_cast<std::ptrdiff_t>(random.below(waiting_.size())));
   auto& versions = it->second;
   // A deletion is never skipped: what comes after it is another object, with another uid or content.
-  // Nor is a Workload whose deletion follows, if nothing was told of it: the bridge tells what it made before it tells that it is gone.
+  // Nor is a Workload that the bridge made, if nothing was told of it and its deletion follows: the bridge tells of it before it tells that
+  // it is gone. What others make may come and go unseen.
   const auto must_be_told = [&] {
     const auto* w = std::get_if<WorkloadObserved>(&versions.front().observation);
     return std::holds_alternative<ObjectDeleted>(versions.front().observation) ||
-           (w != nullptr && std::holds_alternative<ObjectDeleted>(versions[1].observation) && !met_.contains(w->meta.uid));
+           (w != nullptr && std::holds_alternative<ObjectDeleted>(versions[1].observation) && unseen_.contains(w->meta.uid));
   };
   while (faults && versions.size() > 1 && !must_be_told() && random.chance(20)) versions.pop_front();
-  if (const auto* w = std::get_if<WorkloadObserved>(&versions.front().observation)) met_.emplace(w->meta.uid);
+  if (const auto* w = std::get_if<WorkloadObserved>(&versions.front().observation); w != nullptr) {
+    if (const auto seen = unseen_.find(w->meta.uid); seen != unseen_.end()) unseen_.erase(seen);
+  }
   OwnedObservation o = std::move(versions.front());
   versions.pop_front();
   if (versions.empty()) waiting_.erase(it);

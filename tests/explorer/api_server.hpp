@@ -165,6 +165,11 @@ class ApiServer {
 
   void publish(Job& job, std::uint64_t start_settled = 0);
   void publish(Workload& workload);
+  /// A Workload that an intent made.
+  void publish_made(Workload& workload) {
+    unseen_.insert(workload.uid);
+    publish(workload);
+  }
   void publish_queue(const std::string& name);
   void publish_cohort(const std::string& name);
   void publish_local_queue(const std::string& name);
@@ -205,8 +210,8 @@ class ApiServer {
 
   std::map<std::string, std::deque<OwnedObservation>> waiting_;  ///< By object.
   std::deque<OwnedObservation> told_;                            ///< The last ones.
-  std::set<std::string, std::less<>> met_;                       ///< Uids of Workloads of which something was told.
-  std::deque<OwnedObservation> again_;                           ///< To be told once more.
+  std::set<std::string, std::less<>> unseen_;  ///< Uids of Workloads that were made by intents, of which nothing was told yet.
+  std::deque<OwnedObservation> again_;         ///< To be told once more.
   [[nodiscard]] std::string config_uid(const std::string& key, const std::string& name) const;
   [[nodiscard]] ObjectMeta config_meta(Arena& a, const std::string& key, const std::string& namespace_, const std::string& name);
   void config_gone(const std::string& key, ObjectKind kind, const std::string& namespace_, const std::string& name);

@@ -186,7 +186,7 @@ bool Applier::write(ApiServer& server, const OptionCreateIntent& i) {
   w.elastic = from.elastic;
   w.replacement_for = from.replacement_for;
   w.slice_name = from.slice_name;
-  server.publish(server.workloads[w.uid] = w);
+  server.publish_made(server.workloads[w.uid] = w);
   return true;
 }
 
@@ -218,7 +218,7 @@ bool Applier::write(ApiServer& server, const WorkloadCreateIntent& i) {
   w.priority_class = i.priority_class;
   w.max_exec_seconds = i.max_exec_seconds.value_or(0);
   auto& stored_workload = server.workloads[w.uid] = w;
-  server.publish(stored_workload);
+  server.publish_made(stored_workload);
   return true;
 }
 

@@ -188,9 +188,15 @@ void Explorer::record(const HistoryRecord& r) {
   if (texts_every_ != 0 && history_.records().size() % texts_every_ == 0)
     texts_.add(std::string_view(state_text(leader_->entities(), admission::StateDepth::outcomes)));
   if (auto finding = pairs_.see(r.view); !finding.empty()) fail(finding);
-  applier_.take(leader_->collect_intents());
+  want(leader_->collect_intents());
   follower_->forget_touched();
   if (families() && random_.chance(2)) snapshots_.push_back({history_.records().size(), admission::SnapshotCodec::write(*leader_)});
+}
+
+void Explorer::want(std::vector<admission::Intent> intents) {
+  if (families())
+    if (auto finding = family_rules_.check_starts(*leader_, intents, server_); !finding.empty()) fail(finding);
+  applier_.take(std::move(intents));
 }
 
 // ---- actions ------------------------------------------------------------------------------------------------------------------------
@@ -257,7 +263,7 @@ void Explorer::append_decision() {
 void Explorer::take_over(std::uint64_t epoch) {
   epoch_ = epoch;
   record(history_.start_epoch(server_.now, epoch));
-  applier_.take(leader_->all_intents());
+  want(leader_->all_intents());
 }
 
 void Explorer::crash() {

@@ -81,6 +81,8 @@ class Explorer {
   void one_action(bool faults);
   void observe();
   [[nodiscard]] std::vector<std::string> reserved_starts() const;
+  /// What the leader wants of the world, for the applier.
+  void want(std::vector<admission::Intent> intents);
   void record(const HistoryRecord& r);
   void decide();
   void append_decision();

@@ -25,7 +25,7 @@ using Figures = FamilyRules::Figures;
 void add(Figures& all, const Figures& one) {
   for (const auto figure : {&Figures::formed, &Figures::dissolved, &Figures::resets, &Figures::admissions, &Figures::migrations,
                             &Figures::kept, &Figures::adoptions, &Figures::rights, &Figures::preemptions, &Figures::rejections,
-                            &Figures::compared, &Figures::running, &Figures::stopped})
+                            &Figures::compared, &Figures::running, &Figures::stopped, &Figures::starts})
     all.*figure += one.*figure;
 }
 
@@ -66,8 +66,9 @@ TEST_P(FamilyHistories, BreakNoInvariant) {
               static_cast<unsigned long long>(steps), all.formed, all.dissolved, all.resets, all.admissions, all.adoptions, all.rejections);
   std::printf(
       "%zu migrations to what had quota, %zu to what it was kept for; %zu rights, %zu preemptions; at rest %zu families, %zu jobs run, %zu "
-      "do not\n",
-      all.migrations, all.kept, all.rights, all.preemptions, all.compared, all.running, all.stopped);
+      "do not; %zu starts\n",
+      all.migrations, all.kept, all.rights, all.preemptions, all.compared, all.running, all.stopped, all.starts);
+  EXPECT_TRUE(number("HINDSIGHT_SEEDS", seeds_of_the_suite) < 50 || all.starts > 0);
 }
 
 // CA-100, CA-130: histories that mistakes of these rules were found with

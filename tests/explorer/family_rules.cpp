@@ -594,4 +594,22 @@ std::string FamilyRules::check_quiet(const StateView& state, const ApiServer& se
   });
 }
 
+std::string FamilyRules::check_starts(const StateView& state, const std::vector<admission::Intent>& intents, const ApiServer& server) {
+  for (const auto& intent : intents) {
+    const auto* job = std::get_if<admission::JobIntent>(&intent);
+    if (job == nullptr || !job->run) continue;
+    const auto index = state.domain().find_parent(job->workload_uid);
+    if (!index) continue;
+    const auto workloads = state.parent(*index)->workloads();
+    const auto parent = std::ranges::find(workloads, job->workload_uid, [](const auto& w) { return w.uid.text(); });
+    if (parent == workloads.end() || !parent->family || parent->family->holds_itself) continue;
+    const auto shown = server.workloads.find(std::string(parent->family->shown.text()));
+    if (shown == server.workloads.end() || !server.is_told(ApiServer::key_of(shown->second))) continue;  // somebody was faster
+    ++figures_.starts;
+    if (!shown->second.status.is_true(ConditionType::admitted))
+      return "job " + job->name + " is to start, and " + shown->second.name + " is not shown as admitted";
+  }
+  return {};
+}
+
 }  // namespace hindsight::explorer

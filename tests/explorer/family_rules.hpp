@@ -32,10 +32,14 @@ class FamilyRules {
   /// When besides all is told and written, and no pods are left of jobs that were stopped.
   [[nodiscard]] std::string check_quiet(const admission::StateView& state, const ApiServer& server);
 
+  /// Of what is wanted: a job starts when the API server shows the admission of one of its Options.
+  [[nodiscard]] std::string check_starts(const admission::StateView& state, const std::vector<admission::Intent>& intents,
+                                         const ApiServer& server);
+
   /// How often there was something to look at.
   struct Figures {
     std::size_t formed = 0, dissolved = 0, resets = 0, admissions = 0, migrations = 0, kept = 0, adoptions = 0, rights = 0, preemptions = 0,
-                rejections = 0, compared = 0, running = 0, stopped = 0;
+                rejections = 0, compared = 0, running = 0, stopped = 0, starts = 0;
   };
   [[nodiscard]] const Figures& figures() const { return figures_; }
 

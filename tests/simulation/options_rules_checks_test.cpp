@@ -1,6 +1,9 @@
 // Admission checks of Options (8691 §3.7).
 
+#include <algorithm>
+#include <map>
 #include <set>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -41,6 +44,38 @@ TEST(CheckRules, TheFirstWithAllChecksReadyWins) {
   EXPECT_TRUE(p.at(10).suspended("j"));
   EXPECT_EQ(p.at(21).row("j"), "D/A");
   EXPECT_EQ(p.at(21).usage(), "b 4");
+  expect_sound(p);
+}
+
+// CA-43, CA-81: with checks and without, nobody sees a job run whose family does not show an admitted Option
+TEST(CheckRules, AJobStartsWhenTheAdmissionOfItsOptionIsWritten) {
+  Story s(remove_lower, {{"a", 4}, {"b", 4}}, checks("{name: cap, onFlavors: [a]}"));
+  std::map<std::string, bool> admitted, suspended;  // of the Options, of the job
+  int starts = 0, early = 0;
+  s.on_start = [&](connectors::simulated::SimulatedCluster& cluster) {
+    admitted.clear();  // a story is played anew for each check that somebody answers
+    suspended.clear();
+    starts = early = 0;
+    cluster.observe([&](const connectors::simulated::ObjectChange& change) {
+      const auto& object = change.object->object;
+      if (change.object->kind->type->kind == "Workload") {
+        for (const auto& c : object.value("status", Json::object()).value("conditions", Json::array()))
+          if (c["type"] == "Admitted")
+            admitted[change.object->name] = c["status"] == "True" && change.object->name.find("-option-") != std::string::npos;
+      } else if (change.object->kind->type->kind == "Job") {
+        const bool was = std::exchange(suspended[change.object->name], object["spec"].value("suspend", false));
+        if (!was || suspended[change.object->name]) return;
+        ++starts;
+        if (std::ranges::none_of(admitted, [](const auto& one) { return one.second; })) ++early;
+      }
+    });
+  };
+  s.check("cap").job("j").at(1).runs("j").at(10).checked("j", "a", "cap", "Ready").at(11).stops("j").at(12).runs("j").at(20);
+  const auto p = s.play();
+  EXPECT_EQ(p.at(1).row("j"), "R/A");
+  EXPECT_EQ(p.at(20).row("j"), "A/D");
+  EXPECT_EQ(starts, 2);
+  EXPECT_EQ(early, 0);
   expect_sound(p);
 }
 
