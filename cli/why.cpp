@@ -40,10 +40,14 @@ Result<int> why(const Session& session, const WhyOptions& o) {
 
   const auto at = projections::find_workload(journey->state(), *target);
   std::optional<projections::Why> explanation;
-  if (at)
-    explanation = projections::explain(journey->state(), *at, trail);
-  else
+  if (at) {
+    // Only who waits has remedies, and they need a copy.
+    const bool waits = !at->workload->finished() && (!at->workload->reserved() || at->workload->evicted());
+    const auto stage = waits ? std::optional(projections::Stage::of(journey->past->driver())) : std::nullopt;
+    explanation = projections::explain(journey->state(), *at, trail, stage ? &*stage : nullptr);
+  } else {
     explanation = projections::explain_gate(journey->state(), *target);
+  }
   if (!explanation && !at) explanation = projections::explain_quarantine(journey->state(), *target);
   if (!explanation) {
     Error error = at.error();

@@ -43,6 +43,13 @@ std::string joined(const std::vector<std::string>& parts, std::string_view separ
   return out;
 }
 
+std::string first_names(const std::vector<std::string>& names) {
+  constexpr std::size_t named_max = 3;
+  if (names.size() <= named_max + 1) return joined(names);
+  const std::vector<std::string> first(names.begin(), names.begin() + named_max);
+  return joined(first) + " and " + std::to_string(names.size() - named_max) + " more";
+}
+
 std::string joined(const std::vector<Symbol>& parts, std::string_view separator) {
   std::string out;
   for (std::size_t i = 0; i < parts.size(); ++i) {

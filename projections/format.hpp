@@ -24,6 +24,8 @@ namespace hindsight::projections {
 [[nodiscard]] std::string weight_text(std::int64_t nano);
 [[nodiscard]] std::string joined(const std::vector<std::string>& parts, std::string_view separator = ", ");
 [[nodiscard]] std::string joined(const std::vector<Symbol>& parts, std::string_view separator = ", ");
+/// "a, b, c and 4 more": so that a list that is cut says how much is left out.
+[[nodiscard]] std::string first_names(const std::vector<std::string>& names);
 [[nodiscard]] inline std::string text(Symbol s) { return std::string(s.text()); }
 /// "namespace/name", or the name alone.
 [[nodiscard]] std::string full_name(std::string_view namespace_, std::string_view name);

@@ -18,13 +18,14 @@ using Kind = TrailFact::Kind;
 class Explanation {
  public:
   /// `nested`: of an Option, in the explanation of its Parent, which says what concerns the whole family.
-  Explanation(const StateView& state, const WorkloadAt& at, const Trail& trail, bool nested = false)
+  Explanation(const StateView& state, const WorkloadAt& at, const Trail& trail, const Stage* stage, bool nested = false)
       : state_(state),
         catalog_(*state.domain().catalog()),
         parent_(*at.parent),
         w_(*at.workload),
         at_(at),
         trail_(trail),
+        stage_(stage),
         family_(parent_of(at)),
         nested_(nested) {
     if (w_.family || family_ != nullptr) lanes_ = lanes_of(state_, {at.parent, family_ == nullptr ? at.workload : family_});
@@ -152,7 +153,7 @@ class Explanation {
     next_fact();
     for (const auto& lane : lanes_) {
       if (lane.workload != nullptr) {
-        out_.options.push_back(Explanation(state_, {&parent_, lane.workload}, trail_, true).make());
+        out_.options.push_back(Explanation(state_, {&parent_, lane.workload}, trail_, stage_, true).make());
         continue;
       }
       Why& one = out_.options.emplace_back();
@@ -599,6 +600,8 @@ class Explanation {
     out_.preemption = preemption_facts(state_, *info, p.queue, out_.trials);
     out_.remedies = find_remedies(state_, *info, p.queue, out_.trials);
     for (auto& remedy : find_place_remedies(state_, *info, p.queue, out_.places)) out_.remedies.push_back(std::move(remedy));
+    if (stage_ != nullptr)
+      out_.remedies = play_remedies(state_, *stage_, *info, p.queue, out_.trials, std::move(out_.remedies), out_.facts);
   }
 
   const StateView& state_;
@@ -607,6 +610,7 @@ class Explanation {
   const WorkloadState& w_;
   const WorkloadAt& at_;
   const Trail& trail_;
+  const Stage* stage_;           ///< Null: remedies are not played.
   const WorkloadState* family_;  ///< The Parent of an Option; null: it is none.
   bool nested_;
   std::vector<OptionLane> lanes_;  ///< Of its family.
@@ -615,8 +619,8 @@ class Explanation {
 
 }  // namespace
 
-Why explain(const StateView& state, const WorkloadAt& at, const Trail& trail) {
-  Why out = Explanation(state, at, trail).make();
+Why explain(const StateView& state, const WorkloadAt& at, const Trail& trail, const Stage* stage) {
+  Why out = Explanation(state, at, trail, stage).make();
   const auto sort = [](Why& why) {
     std::stable_sort(why.events.begin(), why.events.end(), [](const auto& a, const auto& b) { return a.offset < b.offset; });
   };

@@ -7,6 +7,7 @@
 #include "projections/json.hpp"
 #include "projections/lookup.hpp"
 #include "projections/phase.hpp"
+#include "projections/play.hpp"
 #include "projections/queue_place.hpp"
 #include "projections/quota_report.hpp"
 #include "projections/trail.hpp"
@@ -53,9 +54,28 @@ struct PairUsers {
   std::vector<Holder> own, others;  ///< Largest first, the first few.
 };
 
+/// What comes of a change when all that follows from it is decided, with everybody who waits (play.hpp). Names: "namespace/name".
+struct Consequences {
+  std::vector<std::string> before;   ///< Who is given quota before the workload.
+  std::vector<std::string> after;    ///< And who with it or after it.
+  std::vector<std::string> evicted;  ///< Who loses quota.
+};
+
 /// A change that lets the workload in; tried on a copy of quota and places.
 struct Remedy {
-  enum class Kind { fits_now, free, raise_nominal, raise_borrowing_limit, raise_cohort, free_places, fewer_pods, looser_level, more_nodes };
+  enum class Kind {
+    fits_now,
+    free,
+    raise_nominal,
+    raise_borrowing_limit,
+    raise_cohort,
+    free_places,
+    fewer_pods,
+    looser_level,
+    more_nodes,
+    resume,  ///< Its ClusterQueue is not stopped any more.
+    leave    ///< Those of `ending`, who wait, are there no more.
+  };
   struct Step {
     Symbol flavor, resource;
     Amount amount = 0;        ///< To be freed, or to be added.
@@ -64,10 +84,12 @@ struct Remedy {
   Kind kind = Kind::free;
   std::string object;  ///< "ClusterQueue a", "Cohort c"; empty for `free`.
   std::vector<Step> steps;
-  std::vector<Holder> ending;  ///< free, free_places: it would fit if these ended.
+  std::vector<Holder> ending;  ///< free, free_places, leave: it would fit if these ended.
   std::string pod_set;         ///< fewer_pods, looser_level.
   std::string from, to;        ///< fewer_pods: how many; looser_level: what is asked for; more_nodes: a node like `from`, in domain `to`.
   std::int32_t nodes = 0;      ///< more_nodes: so many.
+  /// It was played, and the workload was given quota. Nothing: it was tried for the workload alone, as if nobody else waited.
+  std::optional<Consequences> played = std::nullopt;
 };
 
 /// The smallest set of facts that says why a workload is where it is.
@@ -95,8 +117,9 @@ struct Why {
   std::vector<Why> options;  ///< Of a Parent (8691), in the order of `lanes_of`.
 };
 
-/// Why it is pending, admitted, evicted, finished... `trail` has seen the records up to this state.
-[[nodiscard]] Why explain(const StateView& state, const WorkloadAt& at, const Trail& trail);
+/// Why it is pending, admitted, evicted, finished... `trail` has seen the records up to this state. `snapshot`: what SnapshotCodec::write
+/// makes of this state; with it every remedy is played, and only those are told that let the workload in.
+[[nodiscard]] Why explain(const StateView& state, const WorkloadAt& at, const Trail& trail, const Stage* stage = nullptr);
 
 [[nodiscard]] std::string to_text(const Why& why);
 [[nodiscard]] Json to_json(const Why& why);
@@ -122,6 +145,11 @@ struct Why {
 /// What would let it in, smallest first.
 [[nodiscard]] std::vector<Remedy> find_remedies(const StateView& state, const admission::WorkloadInfo& workload, Symbol cluster_queue,
                                                 const std::vector<FlavorTrial>& trials);
+/// Those of the remedies that let the workload in when they are played, with others that do where the first ones do not, because somebody
+/// else takes what they free. `facts` is told what stands in the way of one that fits.
+[[nodiscard]] std::vector<Remedy> play_remedies(const StateView& state, const Stage& stage, const admission::WorkloadInfo& workload,
+                                                Symbol cluster_queue, const std::vector<FlavorTrial>& trials, std::vector<Remedy> remedies,
+                                                std::vector<std::string>& facts);
 [[nodiscard]] std::string remedy_text(const Remedy& remedy);
 
 }  // namespace hindsight::projections

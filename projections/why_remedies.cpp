@@ -313,6 +313,13 @@ std::string remedy_text(const Remedy& r) {
       return "if there " +
              std::string(r.nodes == 1 ? "was one more empty node like " : "were " + std::to_string(r.nodes) + " more empty nodes like ") +
              r.from + " in " + r.to;
+    case Remedy::Kind::resume:
+      return "if " + r.object + " were not stopped (stopPolicy None)";
+    case Remedy::Kind::leave: {
+      std::vector<std::string> names;
+      for (const auto& h : r.ending) names.push_back(full_name(h.namespace_, h.name));
+      return "if " + joined(names) + " did not wait before it";
+    }
   }
   return {};
 }

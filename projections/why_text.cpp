@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "projections/families.hpp"
 #include "projections/format.hpp"
@@ -77,6 +78,10 @@ const char* kind_name(Remedy::Kind k) {
       return "looserLevel";
     case Remedy::Kind::more_nodes:
       return "moreNodes";
+    case Remedy::Kind::resume:
+      return "resume";
+    case Remedy::Kind::leave:
+      return "leave";
   }
   return "";
 }
@@ -177,6 +182,28 @@ void write_users(const std::vector<PairUsers>& users, std::string& out) {
   }
 }
 
+/// What else would come of it.
+std::string played_text(const Consequences& p) {
+  std::string out;
+  if (!p.before.empty()) out += ", after " + first_names(p.before);
+  if (!p.after.empty()) out += "; " + first_names(p.after) + " would be given quota too";
+  if (!p.evicted.empty()) out += "; " + first_names(p.evicted) + " would be evicted";
+  return out;
+}
+
+void write_remedies(const std::vector<Remedy>& remedies, std::string& out) {
+  const auto list = [&](bool played, const char* title) {
+    bool first = true;
+    for (const auto& r : remedies) {
+      if (r.played.has_value() != played) continue;
+      if (std::exchange(first, false)) out += title;
+      add_line("  " + remedy_text(r) + (r.played ? played_text(*r.played) : std::string()), out);
+    }
+  };
+  list(true, "It would be given quota (each was played on a copy of the state, with everybody who waits):\n");
+  list(false, "It would be given quota if nobody else waited (tried on a copy of quota and places):\n");
+}
+
 Json place_json(const QueuePlace& p) {
   Json out{{"clusterQueue", p.queue.text()}, {"position", p.position}, {"positionInLocalQueue", p.local_position},
            {"waiting", p.waiting},           {"parked", p.parked},     {"preempting", p.sticky}};
@@ -239,6 +266,7 @@ Json remedy_json(const Remedy& r) {
     out["from"] = r.from;
     out["to"] = r.to;
   }
+  if (r.played) out["played"] = {{"before", r.played->before}, {"after", r.played->after}, {"evicted", r.played->evicted}};
   out["text"] = remedy_text(r);
   return out;
 }
@@ -270,10 +298,7 @@ std::string to_text(const Why& why) {
     out += "Preemption:\n";
     for (const auto& p : why.preemption) add_line("  " + p, out);
   }
-  if (!why.remedies.empty()) {
-    out += "It would be given quota (tried on a copy of quota and places):\n";
-    for (const auto& r : why.remedies) add_line("  " + remedy_text(r), out);
-  }
+  write_remedies(why.remedies, out);
   if (!why.options.empty()) out += "Options, the best first:\n";
   for (const auto& option : why.options) add_indented(to_text(option), out);
   return out;

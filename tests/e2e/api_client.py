@@ -145,6 +145,9 @@ class Watch(threading.Thread):
             connection.request("GET", f"{PATHS[self.plural]}?watch=1&allowWatchBookmarks=true&timeoutSeconds=3600&resourceVersion={version}",
                                headers=self.api.headers())
             answer = connection.getresponse()
+            if answer.status == 429:  # where a definition changes, the server begins anew with its objects and says so
+                time.sleep(min(5.0, float(answer.getheader("Retry-After") or 1)))
+                return version
             if answer.status != 200:
                 raise Refused("WATCH", self.plural, answer.status, answer.read().decode())
             while not self.ending.is_set():

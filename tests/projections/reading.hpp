@@ -31,7 +31,8 @@ class Reading : public ::testing::Test {
       if (batch.empty()) break;
       for (const auto& stored : batch) trail.add(stored.offset, **reader.read(stored.bytes));
     }
-    return explain(w.driver(), find_workload(w.driver(), t).value(), trail);
+    const Stage stage = Stage::of(w.driver());
+    return explain(w.driver(), find_workload(w.driver(), t).value(), trail, &stage);
   }
 
   std::vector<HistoryEntry> history(const std::string& target) {

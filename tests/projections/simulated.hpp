@@ -118,7 +118,8 @@ class Played {
       if (p <= position) trail.add(p, r);
     });
     const auto& then = state(position);
-    return explain(then, find_workload(then, t).value(), trail);
+    const Stage stage = Stage::of(past_->driver());
+    return explain(then, find_workload(then, t).value(), trail, &stage);
   }
 
   /// "12 observed Job default/train: created …"

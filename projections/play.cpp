@@ -1,0 +1,214 @@
+#include "projections/play.hpp"
+
+#include <algorithm>
+#include <set>
+#include <stdexcept>
+#include <utility>
+
+#include "admission/domain/domain.hpp"
+#include "admission/state/snapshot.hpp"
+#include "admission/workload/workload_parent.hpp"
+#include "events/settings.hpp"
+#include "projections/format.hpp"
+#include "projections/lookup.hpp"
+#include "projections/observed_again.hpp"
+
+namespace hindsight::projections {
+namespace {
+
+using namespace admission;
+
+constexpr int steps_max = 1'000;  // of decisions; a play that needs more is given up
+/// Timers within this are those that a change sets: who was parked is tried again a second later (base-admission §3.7).
+constexpr Duration settles_within = Duration::seconds(2);
+
+std::string full(const WorkloadRef& w) { return full_name(w.namespace_, w.name); }
+
+/// Who is to give its quota back; null: nobody.
+const WorkloadRef* evicted_in(const Event& event) {
+  if (const auto* e = std::get_if<WorkloadEvicted>(&event)) return &e->workload;
+  if (const auto* e = std::get_if<WorkloadPreempted>(&event)) return &e->workload;
+  return nullptr;
+}
+
+WorkloadRef ref_of(const WorkloadState& w, Arena& arena) {
+  return {arena.copy(w.uid.text()), arena.copy(w.namespace_.text()), arena.copy(std::string_view(w.name))};
+}
+
+void edit_groups(List<ResourceGroupFacts> groups, const std::vector<QuotaEdit>& edits, Symbol node, bool is_cohort, Arena& arena,
+                 List<ResourceGroupFacts>& out) {
+  auto edited = arena.make<ResourceGroupFacts>(groups.size());
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    auto flavors = arena.make<FlavorQuotasFacts>(groups[g].flavors.size());
+    for (std::size_t f = 0; f < flavors.size(); ++f) {
+      const auto& from = groups[g].flavors[f];
+      auto quotas = arena.make<QuotaFacts>(from.resources.size());
+      for (std::size_t r = 0; r < quotas.size(); ++r) {
+        quotas[r] = from.resources[r];
+        for (const auto& e : edits) {
+          if (e.node != node || e.is_cohort != is_cohort || e.flavor.text() != from.flavor || e.resource.text() != quotas[r].resource)
+            continue;
+          if (e.nominal) quotas[r].nominal = *e.nominal;
+          if (e.borrowing_limit) quotas[r].borrowing_limit = e.borrowing_limit;
+        }
+      }
+      flavors[f] = {from.flavor, quotas};
+    }
+    edited[g] = {groups[g].covered_resources, flavors};
+  }
+  out = edited;
+}
+
+}  // namespace
+
+Stage Stage::of(const LoopDriver& state) {
+  return {SnapshotCodec::write(state), [](Text json) { return events::read_settings(json); }};
+}
+
+Play::Play(const Stage& stage) : driver_(stage.read_settings) {
+  if (auto ok = SnapshotCodec::read(stage.snapshot, driver_); !ok)
+    throw std::runtime_error("a play of what is no snapshot: " + ok.error().message);
+  now_ = driver_.domain().now();
+}
+
+void Play::append(Body body) {
+  const Domain& domain = driver_.domain();
+  RecordView r;
+  r.envelope.domain = "play";
+  r.envelope.sequence = domain.sequence() + 1;
+  r.envelope.epoch = domain.epoch();
+  r.envelope.time = now_;
+  r.body = std::move(body);
+  if (auto ok = driver_.apply(r); !ok) throw std::runtime_error("a play came to an end: " + ok.error().message);
+}
+
+void Play::change(const std::vector<QuotaEdit>& edits) {
+  const auto& catalog = *driver_.domain().catalog();
+  std::set<std::pair<bool, std::string>> nodes;
+  for (const auto& e : edits) nodes.emplace(e.is_cohort, e.node.text());
+  for (const auto& [is_cohort, text] : nodes) {
+    const Symbol name(text);
+    if (is_cohort) {
+      const auto config = catalog.cohorts.find(name);
+      if (config == catalog.cohorts.end()) continue;
+      auto o = observed_again(*config->second, arena_);
+      edit_groups(o.resource_groups, edits, name, true, arena_, o.resource_groups);
+      append(Observation{o});
+    } else if (const auto* config = catalog.queue(name); config != nullptr) {
+      auto o = observed_again(*config, arena_);
+      edit_groups(o.resource_groups, edits, name, false, arena_, o.resource_groups);
+      append(Observation{o});
+    }
+  }
+}
+
+void Play::resume(Symbol cluster_queue) {
+  const auto* config = driver_.domain().catalog()->queue(cluster_queue);
+  if (config == nullptr) return;
+  auto o = observed_again(*config, arena_);
+  o.stop_policy = StopPolicy::none;
+  append(Observation{o});
+}
+
+void Play::end(std::string_view workload_uid) {
+  const WorkloadAt at = find_by_uid(driver_, workload_uid);
+  if (at.workload == nullptr) return;
+  struct Object {
+    std::string namespace_, name, uid;
+  };
+  std::vector<Object> all;
+  for (const auto& w : at.parent->workloads())
+    all.push_back({std::string(w.namespace_.text()), std::string(w.name), std::string(w.uid.text())});
+  if (const auto& job = at.parent->job())
+    append(Observation{ObjectDeleted{ObjectKind::job, arena_.copy(job->namespace_.text()), arena_.copy(std::string_view(job->name)),
+                                     arena_.copy(job->uid.text())}});
+  for (const auto& w : all)
+    append(Observation{ObjectDeleted{ObjectKind::workload, arena_.copy(w.namespace_), arena_.copy(w.name), arena_.copy(w.uid)}});
+}
+
+const WorkloadState* Play::find(std::string_view uid) const { return find_by_uid(driver_, uid).workload; }
+
+/// Its job has stopped, or who made it took its reservation back.
+void Play::clear(const WorkloadState& w, std::vector<Event>& events) {
+  ReservationCleared e;
+  e.workload = ref_of(w, arena_);
+  const Condition* evicted = w.find(ConditionType::evicted);
+  e.reason = "PendingEvaluation";
+  e.writes_requeued = true;
+  e.requeued = evicted == nullptr || evicted->reason.text() == "Preempted" || evicted->reason.text() == "NodeFailures";
+  e.requeued_reason = evicted == nullptr ? Text("Preempted") : arena_.copy(evicted->reason.text());
+  events.emplace_back(e);
+}
+
+/// What the world does about a step: jobs stop whose Workloads were evicted, and pods of those that were admitted are ready.
+void Play::answer(const Decisions& step) {
+  const bool blocks = driver_.domain().catalog()->settings.block_admission;
+  std::vector<Event> events;
+  for (const Event& event : step.events) {
+    if (const auto* e = evicted_in(event)) {
+      const WorkloadAt at = find_by_uid(driver_, e->uid);
+      if (at.workload == nullptr || !at.workload->evicted()) continue;
+      if (at.workload->is_made_as_option()) continue;  // its Parent stops, or it holds quota without a job
+      if (at.workload->reserved()) clear(*at.workload, events);
+      if (at.workload->family)
+        for (const auto& option : at.parent->workloads())
+          if (option.is_made_as_option() && option.option_of() == at.workload->uid && option.evicted() && option.reserved())
+            clear(option, events);
+    }
+    const auto ready = [&](const WorkloadRef& w) {
+      const WorkloadState* admitted = blocks ? find(w.uid) : nullptr;
+      if (admitted == nullptr || !admitted->admitted()) return;
+      events.emplace_back(ConditionChanged{w, ConditionType::pods_ready, ConditionStatus::true_, "Started", "", false});
+    };
+    if (const auto* e = std::get_if<QuotaReserved>(&event)) ready(e->workload);
+    if (const auto* e = std::get_if<WorkloadAdmitted>(&event)) ready(e->workload);
+  }
+  if (!events.empty()) append(Decisions{driver_.domain().sequence(), StepKind::life_cycle, events});
+}
+
+void Play::note(const Decisions& step, std::string_view uid, Outcome& out) const {
+  for (const Event& event : step.events) {
+    if (const auto* e = evicted_in(event)) {
+      if (e->uid == uid) out.starts = false;
+      out.evicted.push_back(full(*e));
+    }
+    const auto* e = std::get_if<QuotaReserved>(&event);
+    if (e == nullptr) continue;
+    if (e->workload.uid == uid) {
+      out.starts = true;
+      continue;
+    }
+    Start start{std::string(e->workload.namespace_), std::string(e->workload.name), std::string(e->workload.uid), {}, {}};
+    if (const auto* w = find(e->workload.uid); w != nullptr && w->is_made_as_option()) start.family = w->option_of();
+    for (const auto& p : e->assignments)
+      for (const auto& choice : p.flavors)
+        for (const auto& used : p.usage)
+          if (used.resource == choice.resource) start.amounts.push_back({{Symbol(choice.flavor), Symbol(choice.resource)}, used.amount});
+    (out.starts ? out.after : out.before).push_back(std::move(start));
+  }
+}
+
+Play::Outcome Play::run(std::string_view workload_uid) {
+  Outcome out;
+  const WorkloadState* w = find(workload_uid);
+  Time until = now_ + settles_within;
+  if (w != nullptr && w->has_requeue_state && w->requeue_at.is_set() && w->requeue_at > now_) until = w->requeue_at + settles_within;
+  for (int steps = 0; steps < steps_max; ++steps) {
+    auto step = driver_.decide();
+    if (step) {
+      const Decisions decided{step->base, step->kind, step->events};
+      append(decided);
+      note(decided, workload_uid, out);
+      answer(decided);
+      continue;
+    }
+    const Time due = driver_.domain().next_due();
+    if (!due.is_set() || due > until) return out;
+    now_ = std::max(now_, due);
+    append(Observation{TimerFired{}});
+  }
+  out.at_rest = false;
+  return out;
+}
+
+}  // namespace hindsight::projections
