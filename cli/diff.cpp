@@ -126,6 +126,7 @@ void add_diff(CLI::App& app, Session& session) {
   c->add_flag("--summary", o->summary, "Only which objects changed");
   add_output(*c, o->format, {"text", "json", "yaml"});
   add_past_options(*c, o->past, false);
+  add_time_zone(*c);
 }
 
 }  // namespace hindsight::cli

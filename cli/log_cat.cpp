@@ -101,6 +101,7 @@ void add_log_cat(CLI::App& log, Session& session) {
   c->add_flag("-f,--follow", o->follow, "Go on with what a live writer adds, until Ctrl-C")->excludes(to);
   add_output(*c, o->format, {"text", "json"});
   add_past_options(*c, o->past, false);
+  add_time_zone(*c);
 }
 
 }  // namespace hindsight::cli

@@ -100,6 +100,7 @@ void add_log_trim(CLI::App& log, Session& session) {
       ->required()
       ->check(is_moment())
       ->type_name("MOMENT");
+  add_time_zone(*c);
   c->add_flag("--dry-run", o->dry_run, "Only say what would be done");
   add_output(*c, o->format, {"text", "json", "yaml"});
   c->add_option("--log", o->log, log_help)->required()->envname("HINDSIGHT_LOG")->type_name("LOG");

@@ -1,8 +1,12 @@
 #include "cli/past_options.hpp"
-#include "cli/log_options.hpp"
 
+#include <cstdlib>
+#include <ctime>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
+#include "cli/log_options.hpp"
 #include "cli/progress.hpp"
 #include "runtime/log_location.hpp"
 
@@ -18,6 +22,27 @@ CLI::Validator is_moment() {
           "MOMENT"};
 }
 
+void add_time_zone(CLI::App& command) {
+  command
+      .add_option_function<std::string>(
+          "--tz",
+          [](const std::string& zone) {
+            setenv("TZ", zone.c_str(), 1);
+            tzset();
+          },
+          "Time zone of moments that name none, as Europe/Berlin; without it that of the machine")
+      ->check(CLI::Validator(
+          [](std::string& zone) {
+            const bool relative = !zone.empty() && zone.front() != '/' && zone.find("..") == std::string::npos;
+            std::error_code ignored;
+            if (relative && (zone == "UTC" || std::filesystem::is_regular_file("/usr/share/zoneinfo/" + zone, ignored)))
+              return std::string();
+            return "found \"" + zone +
+                   "\" for a time zone; allowed: UTC, and the names of the machine's time zone database, as Europe/Berlin";
+          },
+          "ZONE"));
+}
+
 void add_past_options(CLI::App& command, PastOptions& options, bool with_at) {
   command.add_option("--log", options.log, log_help)->required()->envname("HINDSIGHT_LOG")->type_name("LOG");
   add_log_config(command, options.log_config);
@@ -26,6 +51,7 @@ void add_past_options(CLI::App& command, PastOptions& options, bool with_at) {
     command.add_option("--at", options.at, "The state after this position, at this time, or this long before the end (-5m)")
         ->check(is_moment())
         ->default_str("latest");
+    add_time_zone(command);
   }
 }
 

@@ -21,6 +21,9 @@ struct PastOptions {
 /// Adds --log and --domain, and --at where one moment is looked at.
 void add_past_options(CLI::App& command, PastOptions& options, bool with_at);
 
+/// Adds --tz, the time zone of moments without one.
+void add_time_zone(CLI::App& command);
+
 /// Refuses what is no moment, as wrong usage.
 [[nodiscard]] CLI::Validator is_moment();
 

@@ -143,6 +143,7 @@ void add_verify(CLI::App& app, Session& session) {
   c->add_option("--to", o->to, "End after this moment")->check(is_moment())->default_str("latest");
   add_output(*c, o->format, {"text", "json", "yaml"});
   add_past_options(*c, o->past, false);
+  add_time_zone(*c);
 }
 
 }  // namespace hindsight::cli

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <string>
 #include <string_view>
 
@@ -14,14 +15,19 @@ using events::Position;
 
 /// A point in the past as people name it.
 struct Moment {
-  enum class Kind { latest, position, time, ago };
+  enum class Kind { latest, position, time, ago, local, clock };
   Kind kind = Kind::latest;
   Position position = 0;  ///< kind position: the state after this record; 0: before the first.
   Time time;              ///< kind time: the state after all records up to and including this time.
   Duration ago;           ///< kind ago: this long before the time of the last record.
+  /// kind local: midnight of this day in the time zone of the process, and `of_day` after it. kind clock: the newest moment of the log at
+  /// which a clock there showed `of_day`.
+  std::chrono::year_month_day day;
+  Duration of_day;
 };
 
-/// Reads "latest", a position ("120"), a time ("2026-01-01T00:00:10Z") or a duration back from the end ("-5m").
+/// Reads "latest" or "now", a position ("120"), a time ("2026-01-01T00:00:10Z"), one of the time zone of the process ("2026-01-06 14:03",
+/// "2026-01-06", "14:03") or a duration back from the end ("-5m", "-1d12h", "-2w").
 [[nodiscard]] Result<Moment> parse_moment(std::string_view text);
 
 /// The position in this log that a moment means. Errors: not_found (beyond the end, or before the first record that is kept), and those of

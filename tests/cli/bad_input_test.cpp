@@ -79,7 +79,7 @@ TEST_F(BadUse, EachMistakeNamesWhatWasFoundAndWhatIsAllowed) {
 }
 
 TEST_F(BadUse, WhatIsNotInTheLogIsAFailure) {
-  expect_error(hindsight(on(small, {"get", "wl", "--at", "9999"})), 1, {"position 9999 lies behind the end of log", small});
+  expect_error(hindsight(on(small, {"get", "wl", "--at", "9999"})), 1, {"position 9999 is past the end of log", small});
   expect_error(hindsight(on(small, {"get", "wl", "--at", "2020-01-01T00:00:00Z"})), 1, {"2020-01-01T00:00:00"});
   expect_error(hindsight(on(small, {"get", "wl", "nobody"})), 1, {"workloads \"nobody\" not found"});
   expect_error(hindsight(on(small, {"get", "wl", "--domain", "x"})), 1, {"has no domain \"x\"; it has: default"});

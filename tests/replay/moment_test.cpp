@@ -4,6 +4,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <ctime>
+#include <optional>
+#include <string>
+
 #include "events/memory_log.hpp"
 #include "tests/replay/worlds.hpp"
 
@@ -22,7 +27,30 @@ TEST(Moment, IsReadInAllItsForms) {
 }
 
 TEST(Moment, WhatIsNoMomentIsRefusedWithWhatIsAllowed) {
-  for (const char* text : {"", "yesterday", "-", "-5", "5m", "12x", "99999999999999999999", "2026-13-01T00:00:00Z", "2026-01-01"}) {
+  for (const char* text : {"",
+                           "yesterday",
+                           "-",
+                           "-5",
+                           "5m",
+                           "12x",
+                           "99999999999999999999",
+                           "2026-13-01T00:00:00Z",
+                           "2026-1-1",
+                           "2026-02-30",
+                           "2026-01-01 24:00",
+                           "2026-01-01 1:00",
+                           "2026-01-01_10:00",
+                           "1969-12-31",
+                           "14:60",
+                           "25:00",
+                           "14:03:60",
+                           "14:03Z",
+                           "-1x",
+                           "-d",
+                           "-5d5w",
+                           "-999999999999999999999d",
+                           "-100001w",
+                           "-1d-1h"}) {
     const auto m = parse_moment(text);
     ASSERT_FALSE(m) << text;
     EXPECT_EQ(m.error().kind, ErrorKind::invalid);
@@ -30,6 +58,43 @@ TEST(Moment, WhatIsNoMomentIsRefusedWithWhatIsAllowed) {
     EXPECT_NE(m.error().message.find("a position (120)"), std::string::npos);
   }
 }
+
+TEST(Moment, IsReadAsPeopleTypeIt) {
+  EXPECT_EQ(parse_moment("now")->kind, Moment::Kind::latest);
+  EXPECT_EQ(parse_moment("-1d")->ago, Duration::seconds(86'400));
+  EXPECT_EQ(parse_moment("-2w1d1h30m")->ago, Duration::seconds(15 * 86'400 + 5'400));
+  EXPECT_EQ(parse_moment("14:03")->of_day, Duration::seconds(14 * 3600 + 180));
+  EXPECT_EQ(parse_moment("14:03:10")->kind, Moment::Kind::clock);
+  for (const char* text : {"2026-01-06 14:03", "2026-01-06T14:03:00"}) {
+    const auto m = parse_moment(text);
+    ASSERT_TRUE(m) << text;
+    EXPECT_EQ(m->kind, Moment::Kind::local);
+    EXPECT_EQ(m->of_day, Duration::seconds(14 * 3600 + 180));
+  }
+  EXPECT_EQ(parse_moment("2026-01-06")->of_day, Duration{});
+}
+
+/// The time zone of the process while it lives.
+class Zone {
+ public:
+  explicit Zone(const char* name) {
+    if (const char* old = std::getenv("TZ")) before_ = old;
+    set(name);
+  }
+  Zone(const Zone&) = delete;
+  Zone& operator=(const Zone&) = delete;
+  ~Zone() { set(before_ ? before_->c_str() : nullptr); }
+
+ private:
+  static void set(const char* name) {
+    if (name == nullptr)
+      unsetenv("TZ");
+    else
+      setenv("TZ", name, 1);
+    tzset();
+  }
+  std::optional<std::string> before_;
+};
 
 class Resolving : public ::testing::Test {
  protected:
@@ -59,8 +124,25 @@ TEST_F(Resolving, ATimeMeansAllRecordsUpToIt) {
   EXPECT_EQ(at("-20s"), 1U);
 }
 
+TEST_F(Resolving, ATimeWithoutAZoneIsThatOfThePlace) {
+  {
+    const Zone zone("UTC");
+    EXPECT_EQ(at("2026-01-01 00:00:10"), 2U);
+    EXPECT_EQ(at("2026-01-01"), 1U);
+    EXPECT_EQ(at("00:00:19"), 2U);
+    EXPECT_EQ(at("00:00"), 1U);
+  }
+  // Three hours east without a zone file: midnight there is 21:00 of the day before.
+  const Zone zone("EAST-3");
+  EXPECT_EQ(at("2026-01-01 03:00:10"), 2U);
+  EXPECT_EQ(at("03:00:20"), 4U);
+  EXPECT_NE(why_not("2026-01-01 00:00:10").find("begins at 2026-01-01T00:00:00"), std::string::npos);
+  // The clock has not shown it yet today.
+  EXPECT_NE(why_not("03:00:21").find("after 2025-12-31T00:00:21"), std::string::npos) << why_not("03:00:21");
+}
+
 TEST_F(Resolving, WhatLiesOutsideTheLogIsNamed) {
-  EXPECT_EQ(why_not("5"), "position 5 lies behind the end of log memory, which is 4");
+  EXPECT_EQ(why_not("5"), "position 5 is past the end of log memory, which is 4");
   EXPECT_EQ(why_not("2025-12-31T23:59:59Z"), "log memory begins at 2026-01-01T00:00:00.000000Z, after 2025-12-31T23:59:59.000000Z");
   EXPECT_EQ(why_not("-21s"), "log memory begins at 2026-01-01T00:00:00.000000Z, after 2025-12-31T23:59:59.000000Z");
 }
