@@ -17,6 +17,7 @@
 #include "admission/workload/workload_parent.hpp"
 #include "projections/why.hpp"
 #include "tests/explorer/explorer.hpp"
+#include "tests/support/sanitized.hpp"
 
 namespace hindsight::projections {
 namespace {
@@ -280,7 +281,7 @@ class Remedies {
 TEST(WhyProperty, EveryRemedyLetsTheWorkloadInAndNothingSmallerDoes) {
   const std::uint64_t only = number("HINDSIGHT_SEED", 0);
   const std::uint64_t first = only != 0 ? only : 1;
-  const std::uint64_t seeds = only != 0 ? 1 : number("HINDSIGHT_WHY_SEEDS", 1'000);
+  const std::uint64_t seeds = only != 0 ? 1 : number("HINDSIGHT_WHY_SEEDS", as_much_as<std::uint64_t>(1'000, 60));
   constexpr std::uint64_t alone_max = 120;
   Remedies remedies;
   for (std::uint64_t seed = first; seed < first + seeds; ++seed) {
