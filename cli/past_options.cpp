@@ -1,8 +1,11 @@
 #include "cli/past_options.hpp"
 
+#include <array>
 #include <cstdlib>
 #include <ctime>
 #include <filesystem>
+#include <fstream>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -22,6 +25,22 @@ CLI::Validator is_moment() {
           "MOMENT"};
 }
 
+namespace {
+
+/// A file of the machine's database that holds a zone; others there are lists of zones. What is none, libc would take for UTC.
+bool is_time_zone(const std::string& name) {
+  if (name == "UTC") return true;
+  if (name.empty() || name.front() == '/' || name.find("..") != std::string::npos) return false;
+  const std::string path = "/usr/share/zoneinfo/" + name;
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(path, ignored)) return false;
+  std::array<char, 4> begin{};
+  std::ifstream(path, std::ios::binary).read(begin.data(), begin.size());
+  return std::string_view(begin.data(), begin.size()) == "TZif";
+}
+
+}  // namespace
+
 void add_time_zone(CLI::App& command) {
   command
       .add_option_function<std::string>(
@@ -33,10 +52,7 @@ void add_time_zone(CLI::App& command) {
           "Time zone of moments that name none, as Europe/Berlin; without it that of the machine")
       ->check(CLI::Validator(
           [](std::string& zone) {
-            const bool relative = !zone.empty() && zone.front() != '/' && zone.find("..") == std::string::npos;
-            std::error_code ignored;
-            if (relative && (zone == "UTC" || std::filesystem::is_regular_file("/usr/share/zoneinfo/" + zone, ignored)))
-              return std::string();
+            if (is_time_zone(zone)) return std::string();
             return "found \"" + zone +
                    "\" for a time zone; allowed: UTC, and the names of the machine's time zone database, as Europe/Berlin";
           },

@@ -35,9 +35,10 @@ WorkloadRef ref_of(const WorkloadState& w, Arena& arena) {
   return {arena.copy(w.uid.text()), arena.copy(w.namespace_.text()), arena.copy(std::string_view(w.name))};
 }
 
-void edit_groups(List<ResourceGroupFacts> groups, const std::vector<QuotaEdit>& edits, Symbol node, bool is_cohort, Arena& arena,
-                 List<ResourceGroupFacts>& out) {
-  auto edited = arena.make<ResourceGroupFacts>(groups.size());
+/// The limits of one node as they are, but for the edits.
+List<ResourceGroupFacts> edited(List<ResourceGroupFacts> groups, const std::vector<QuotaEdit>& edits, Symbol node, bool is_cohort,
+                                Arena& arena) {
+  auto out = arena.make<ResourceGroupFacts>(groups.size());
   for (std::size_t g = 0; g < groups.size(); ++g) {
     auto flavors = arena.make<FlavorQuotasFacts>(groups[g].flavors.size());
     for (std::size_t f = 0; f < flavors.size(); ++f) {
@@ -54,9 +55,9 @@ void edit_groups(List<ResourceGroupFacts> groups, const std::vector<QuotaEdit>& 
       }
       flavors[f] = {from.flavor, quotas};
     }
-    edited[g] = {groups[g].covered_resources, flavors};
+    out[g] = {groups[g].covered_resources, flavors};
   }
-  out = edited;
+  return out;
 }
 
 }  // namespace
@@ -92,11 +93,11 @@ void Play::change(const std::vector<QuotaEdit>& edits) {
       const auto config = catalog.cohorts.find(name);
       if (config == catalog.cohorts.end()) continue;
       auto o = observed_again(*config->second, arena_);
-      edit_groups(o.resource_groups, edits, name, true, arena_, o.resource_groups);
+      o.resource_groups = edited(o.resource_groups, edits, name, true, arena_);
       append(Observation{o});
     } else if (const auto* config = catalog.queue(name); config != nullptr) {
       auto o = observed_again(*config, arena_);
-      edit_groups(o.resource_groups, edits, name, false, arena_, o.resource_groups);
+      o.resource_groups = edited(o.resource_groups, edits, name, false, arena_);
       append(Observation{o});
     }
   }

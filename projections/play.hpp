@@ -16,6 +16,8 @@ namespace hindsight::projections {
 struct Stage {
   std::vector<std::byte> snapshot;
   admission::Domain::SettingsReader read_settings;
+  /// Of all who ask on this stage, an explanation of a family and all of its Options for instance.
+  mutable int played = 0;
 
   /// The state of a log.
   [[nodiscard]] static Stage of(const admission::LoopDriver& state);

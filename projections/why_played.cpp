@@ -18,7 +18,7 @@ using admission::WorkloadInfo;
 using Cure = Remedy::Kind;
 using Pair = std::pair<std::string, std::string>;  // flavor and resource
 
-// For one workload; what was not played by then is not told. A play copies the whole state: of a large one there are fewer.
+// For one explanation; what was not played by then is not told. A play copies the whole state: of a large one there are fewer.
 constexpr int plays_max = 60, plays_min = 6;
 constexpr std::uint32_t parents_played_max = 200'000;
 
@@ -32,13 +32,19 @@ class Player {
 
   /// Nothing: as many were played as may be, or one came to no rest.
   [[nodiscard]] std::optional<Play::Outcome> play(const Remedy& r) {
-    if (++plays_ > budget_) return std::nullopt;
+    if (++stage_.played > budget_) {
+      gave_up_ = true;
+      return std::nullopt;
+    }
     Play world(stage_);
     if (!r.steps.empty() && r.kind != Cure::free) world.change(edits_of(r));
     if (r.kind == Cure::resume) world.resume(queue_);
     for (const auto& h : r.ending) world.end(h.uid);
     auto out = world.run(workload_.uid.text());
-    if (!out.at_rest) return std::nullopt;
+    if (!out.at_rest) {
+      gave_up_ = true;
+      return std::nullopt;
+    }
     const auto drop_family = [&](std::vector<Play::Start>& all) { std::erase_if(all, [&](const auto& s) { return is_sibling(s); }); };
     drop_family(out.before);
     drop_family(out.after);
@@ -61,6 +67,9 @@ class Player {
     return std::nullopt;
   }
 
+  /// A change was not played to its end, so that nobody knows what comes of it.
+  [[nodiscard]] bool gave_up() const { return gave_up_; }
+
   [[nodiscard]] static std::vector<std::string> names(const std::vector<Play::Start>& starts) {
     std::vector<std::string> out;
     for (const auto& s : starts) {
@@ -69,6 +78,8 @@ class Player {
     }
     return out;
   }
+
+  [[nodiscard]] static Consequences consequences(const Play::Outcome& o) { return {names(o.before), names(o.after), o.evicted}; }
 
  private:
   [[nodiscard]] bool is_sibling(const Play::Start& s) const {
@@ -88,8 +99,6 @@ class Player {
   }
 
   using Amounts = std::map<Pair, Amount>;
-
-  [[nodiscard]] static Consequences consequences(const Play::Outcome& o) { return {names(o.before), names(o.after), o.evicted}; }
 
   [[nodiscard]] static Pair pair_of(const Remedy::Step& s) { return {std::string(s.flavor.text()), std::string(s.resource.text())}; }
 
@@ -198,11 +207,11 @@ class Player {
     return any;
   }
 
+  bool gave_up_ = false;
   const StateView& state_;
   const Stage& stage_;
   const WorkloadInfo& workload_;
   Symbol queue_;
-  int plays_ = 0;
   int budget_ =
       std::clamp(static_cast<int>(parents_played_max / std::max<std::uint32_t>(1, state_.domain().parent_count())), plays_min, plays_max);
 };
@@ -213,13 +222,10 @@ bool can_be_played(const Remedy& r) { return r.kind != Cure::fewer_pods && r.kin
 std::vector<Remedy> more_for_all(const std::vector<FlavorTrial>& trials, Symbol queue) {
   Remedy raise{Cure::raise_nominal, "ClusterQueue " + std::string(queue.text()), {}, {}};
   Remedy free{Cure::free, {}, {}, {}};
-  std::set<std::pair<std::string, Symbol>, decltype([](const auto& a, const auto& b) {
-             return std::pair(std::string_view(a.first), a.second.text()) < std::pair(std::string_view(b.first), b.second.text());
-           })>
-      served;
+  std::set<Pair> served;  // pod set and resource
   for (const auto& t : trials) {
     if (t.verdict != FlavorTrial::Verdict::fits && t.verdict != FlavorTrial::Verdict::fits_borrowing) continue;
-    if (!served.emplace(t.pod_set, t.resource).second) continue;
+    if (!served.emplace(t.pod_set, t.resource.text()).second) continue;
     const auto same = [&](const Remedy::Step& s) { return s.flavor == t.flavor && s.resource == t.resource; };
     if (std::any_of(raise.steps.begin(), raise.steps.end(), same)) continue;
     raise.steps.push_back({t.flavor, t.resource, 0, t.quota.nominal, t.quota.nominal});
@@ -228,8 +234,12 @@ std::vector<Remedy> more_for_all(const std::vector<FlavorTrial>& trials, Symbol 
   return {std::move(free), std::move(raise)};
 }
 
-/// Steps that ask for nothing more are none.
-void drop_empty_steps(Remedy& r) {
+/// Steps that ask for nothing more are none. Whom ends were added for, it is they that are promised: nobody tried the amounts.
+void drop_empty_steps(Remedy& r, bool more_end) {
+  if (more_end) {
+    r.steps.clear();
+    for (auto& h : r.ending) h.amount = 0;
+  }
   std::erase_if(r.steps, [](const Remedy::Step& s) { return s.amount == 0; });
 }
 
@@ -244,7 +254,7 @@ std::vector<Remedy> play_remedies(const StateView& state, const Stage& stage, co
   std::vector<Remedy> out;
   const auto tell = [&](const Remedy& r) {
     if (auto found = player.lets_in(r)) {
-      drop_empty_steps(*found);
+      drop_empty_steps(*found, found->kind == Cure::free && found->ending.size() > r.ending.size());
       out.push_back(std::move(*found));
     }
   };
@@ -263,7 +273,8 @@ std::vector<Remedy> play_remedies(const StateView& state, const Stage& stage, co
     const auto outcome = player.play(r);
     if (!outcome) continue;
     if (outcome->starts) {
-      tell(r);
+      r.played = Player::consequences(*outcome);
+      out.push_back(std::move(r));
       continue;
     }
     if (outcome->before.empty()) {
@@ -283,6 +294,8 @@ std::vector<Remedy> play_remedies(const StateView& state, const Stage& stage, co
     }
     tell(leave);
   }
+  if (player.gave_up())
+    facts.emplace_back("not every change was played to its end, because so much follows from it: there may be others that let it in");
   return out;
 }
 

@@ -287,6 +287,7 @@ std::string remedy_text(const Remedy& r) {
       for (const auto& s : r.steps) parts.push_back(amount_text(s.amount, s.resource) + " of " + pair_text(s));
       std::vector<std::string> names;
       for (const auto& h : r.ending) names.push_back(full_name(h.namespace_, h.name));
+      if (parts.empty()) return "if " + joined(names) + " ended";
       return "if " + joined(parts, " and ") + " got free, for instance by the end of " + joined(names);
     }
     case Remedy::Kind::raise_nominal:

@@ -175,7 +175,8 @@ Result<Position> resolve(const Log& log, const Moment& moment) {
       if (*last == 0) return Position{0};
       const auto end = time_of(log, *last);
       if (!end) return tl::unexpected(end.error());
-      return up_to(log, moment.kind == Moment::Kind::ago ? *end - moment.ago : last_shown(moment.of_day, *end), *last);
+      if (moment.kind == Moment::Kind::clock) return up_to(log, last_shown(moment.of_day, *end), *last);
+      return up_to(log, std::max(*end - moment.ago, Time::from_seconds(0)), *last);
     }
   }
   return *last;

@@ -81,6 +81,10 @@ TEST_F(BadUse, EachMistakeNamesWhatWasFoundAndWhatIsAllowed) {
 TEST_F(BadUse, WhatIsNotInTheLogIsAFailure) {
   expect_error(hindsight(on(small, {"get", "wl", "--at", "9999"})), 1, {"position 9999 is past the end of log", small});
   expect_error(hindsight(on(small, {"get", "wl", "--at", "2020-01-01T00:00:00Z"})), 1, {"2020-01-01T00:00:00"});
+  expect_error(hindsight(on(small, {"get", "wl", "--at", "-100000w"})), 1, {"begins at", "after 1970-01-01T00:00:00"});
+  for (const char* zone : {"", "Mars", "zone.tab", "../zoneinfo/UTC", "/etc/localtime"})
+    expect_error(hindsight(on(small, {"get", "wl", "--at", "2030-01-01", "--tz", zone})), 2, {"--tz", "for a time zone", "allowed: UTC"});
+  EXPECT_EQ(hindsight(on(small, {"get", "wl", "--at", "2030-01-01 14:03", "--tz", "UTC"})).status, 0);
   expect_error(hindsight(on(small, {"get", "wl", "nobody"})), 1, {"workloads \"nobody\" not found"});
   expect_error(hindsight(on(small, {"get", "wl", "--domain", "x"})), 1, {"has no domain \"x\"; it has: default"});
 }
