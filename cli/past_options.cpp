@@ -60,7 +60,7 @@ void add_time_zone(CLI::App& command) {
 }
 
 void add_past_options(CLI::App& command, PastOptions& options, bool with_at) {
-  command.add_option("--log", options.log, log_help)->required()->envname("HINDSIGHT_LOG")->type_name("LOG");
+  add_log_option(command, options.log);
   add_log_config(command, options.log_config);
   command.add_option("--domain", options.domain, "The admission domain; needed if the log has several")->type_name("NAME");
   if (with_at) {
@@ -72,7 +72,9 @@ void add_past_options(CLI::App& command, PastOptions& options, bool with_at) {
 }
 
 Result<std::unique_ptr<events::Log>> open_for_reading(const std::string& location, const std::string& log_config) {
-  return open_log(location, {.read_only = true, .kafka_config = log_config});
+  const auto named = named_log(location);
+  if (!named) return tl::unexpected(named.error());
+  return open_log(*named, {.read_only = true, .kafka_config = log_config});
 }
 
 Result<void> fold(replay::Past& past, replay::Position to) {
@@ -91,13 +93,14 @@ Result<Journey> travel(const Session& session, const PastOptions& options) {
   if (!domain) return tl::unexpected(domain.error());
   const auto moment = replay::parse_moment(options.at);
   if (!moment) return tl::unexpected(moment.error());
-  const auto position = replay::resolve(*out.log, *moment);
-  if (!position) return tl::unexpected(position.error());
+  const auto place = replay::locate(*out.log, *moment);
+  if (!place) return tl::unexpected(place.error());
   ProgressBar bar(session, "folding");
   out.past = std::make_unique<replay::Past>(*out.log, *domain, replay::PastOptions{.progress = bar.callback()});
-  const auto folded = fold(*out.past, *position);
+  const auto folded = fold(*out.past, place->position);
   bar.clear();
   if (!folded) return tl::unexpected(folded.error());
+  out.past->driver().look_at(place->time);
   for (const auto& notice : out.past->notices()) session.warn(notice);
   return out;
 }

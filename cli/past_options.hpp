@@ -13,7 +13,7 @@ namespace hindsight::cli {
 
 /// Options of every command that reads a log.
 struct PastOptions {
-  std::string log, log_config;
+  std::string log, log_config;  ///< `log` is empty when none was named.
   std::string domain;
   std::string at = "latest";
 };
@@ -27,7 +27,7 @@ void add_time_zone(CLI::App& command);
 /// Refuses what is no moment, as wrong usage.
 [[nodiscard]] CLI::Validator is_moment();
 
-/// Opens what --log names; works beside a live writer and on a copy. Errors: see open_log.
+/// Opens what --log names (see named_log); works beside a live writer and on a copy. Errors: those of named_log and open_log.
 [[nodiscard]] Result<std::unique_ptr<events::Log>> open_for_reading(const std::string& location, const std::string& log_config);
 [[nodiscard]] inline Result<std::unique_ptr<events::Log>> open_for_reading(const PastOptions& options) {
   return open_for_reading(options.log, options.log_config);

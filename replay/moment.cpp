@@ -156,30 +156,35 @@ Result<Moment> parse_moment(std::string_view text) {
                   "2026-01-01, 14:03), a duration back (-5m, -1d), now, latest");
 }
 
-Result<Position> resolve(const Log& log, const Moment& moment) {
+Result<Located> locate(const Log& log, const Moment& moment) {
   const auto last = log.last();
   if (!last) return tl::unexpected(last.error());
+  const auto at_time = [&](Time time) { return up_to(log, time, *last).map([&](Position position) { return Located{position, time}; }); };
   switch (moment.kind) {
     case Moment::Kind::latest:
-      return *last;
+      return Located{.position = *last};
     case Moment::Kind::position:
-      if (moment.position <= *last) return moment.position;
+      if (moment.position <= *last) return Located{.position = moment.position};
       return fail(ErrorKind::not_found, "position " + std::to_string(moment.position) + " is past the end of " + where(log) +
                                             ", which is " + std::to_string(*last));
     case Moment::Kind::time:
-      return up_to(log, moment.time, *last);
+      return at_time(moment.time);
     case Moment::Kind::local:
-      return up_to(log, local_time(moment.day, moment.of_day), *last);
+      return at_time(local_time(moment.day, moment.of_day));
     case Moment::Kind::ago:
     case Moment::Kind::clock: {
-      if (*last == 0) return Position{0};
+      if (*last == 0) return Located{};
       const auto end = time_of(log, *last);
       if (!end) return tl::unexpected(end.error());
-      if (moment.kind == Moment::Kind::clock) return up_to(log, last_shown(moment.of_day, *end), *last);
-      return up_to(log, std::max(*end - moment.ago, Time::from_seconds(0)), *last);
+      if (moment.kind == Moment::Kind::clock) return at_time(last_shown(moment.of_day, *end));
+      return at_time(std::max(*end - moment.ago, Time::from_seconds(0)));
     }
   }
-  return *last;
+  return Located{.position = *last};
+}
+
+Result<Position> resolve(const Log& log, const Moment& moment) {
+  return locate(log, moment).map([](const Located& located) { return located.position; });
 }
 
 Result<std::string> choose_domain(const Log& log, std::string_view wanted) {

@@ -34,6 +34,14 @@ struct Moment {
 /// the log.
 [[nodiscard]] Result<Position> resolve(const Log& log, const Moment& moment);
 
+/// Where a moment lies in a log.
+struct Located {
+  Position position = 0;
+  Time time;  ///< To which ages count: the time that was asked for. Never: a position, or the end; then it is that of the record.
+};
+/// The same with the time. Errors: as above.
+[[nodiscard]] Result<Located> locate(const Log& log, const Moment& moment);
+
 /// The domain to look at: `wanted`, or the only one that the log has; "default" in an empty log. Errors: not_found (there is no such
 /// domain), invalid (the log has several and none was named); both name the domains that there are.
 [[nodiscard]] Result<std::string> choose_domain(const Log& log, std::string_view wanted);

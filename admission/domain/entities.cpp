@@ -200,6 +200,12 @@ std::vector<Intent> Entities::collect_intents() {
   return out;
 }
 
+std::vector<Intent> Entities::intents_of(std::uint32_t parent) {
+  std::vector<Intent> out;
+  if (parent < parents_.size() && parents_[parent]) parents_[parent]->collect_intents(domain_.context(), true, out);
+  return out;
+}
+
 std::vector<Intent> Entities::all_intents() {
   forget_touched();
   std::vector<Intent> out;

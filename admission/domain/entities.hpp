@@ -44,10 +44,15 @@ class Entities final : public StateView {
   /// The same for all entities (after a restart).
   [[nodiscard]] std::vector<Intent> all_intents();
   void forget_touched();
+  /// Numbers of the parents that were touched since then.
+  [[nodiscard]] const std::vector<std::uint32_t>& touched_parents() const { return touched_parents_; }
+  /// What one parent wants of the world now, whether it was touched or not.
+  [[nodiscard]] std::vector<Intent> intents_of(std::uint32_t parent);
 
   // ---- reading ----------------------------------------------------------------------------------------------------------------
 
   [[nodiscard]] const Domain& domain() const override { return domain_; }
+  [[nodiscard]] Time now() const override { return domain_.now(); }
   [[nodiscard]] const WorkloadParent* parent(std::uint32_t index) const override {
     return index < parents_.size() ? parents_[index].get() : nullptr;
   }

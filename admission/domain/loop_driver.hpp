@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
@@ -32,7 +33,11 @@ class LoopDriver final : public StateView {
   [[nodiscard]] std::vector<Intent> all_intents() { return entities_.all_intents(); }
   void forget_touched() { entities_.forget_touched(); }
 
+  /// From now on `now` is this moment, unless a record is later. It changes no state; never: it is the time of the last record.
+  void look_at(Time moment) { looked_at_ = moment; }
+
   [[nodiscard]] const Domain& domain() const override { return entities_.domain(); }
+  [[nodiscard]] Time now() const override { return std::max(entities_.now(), looked_at_); }
   [[nodiscard]] const WorkloadParent* parent(std::uint32_t index) const override { return entities_.parent(index); }
   [[nodiscard]] const ClusterQueue* queue(Symbol name) const override { return entities_.queue(name); }
   [[nodiscard]] const CohortTree* tree(Symbol root) const override { return entities_.tree(root); }
@@ -46,6 +51,7 @@ class LoopDriver final : public StateView {
   Entities entities_;
   Order order_;
   std::vector<std::string> circling_;
+  Time looked_at_;
 };
 
 }  // namespace hindsight::admission

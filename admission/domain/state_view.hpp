@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "vocabulary/symbol.hpp"
+#include "vocabulary/time.hpp"
 
 namespace hindsight::admission {
 
@@ -21,6 +22,9 @@ class StateView {
   virtual ~StateView() = default;
 
   [[nodiscard]] virtual const Domain& domain() const = 0;
+  /// The moment that is looked at, to which ages count: the time of the last record, or a later one that was asked for. Decisions know
+  /// the time of the last record only.
+  [[nodiscard]] virtual Time now() const = 0;
   /// By number, 0 … domain().parent_count() − 1; null where none lives. One that is `empty()` waits for its number to be reused.
   [[nodiscard]] virtual const WorkloadParent* parent(std::uint32_t index) const = 0;
   [[nodiscard]] virtual const ClusterQueue* queue(Symbol name) const = 0;

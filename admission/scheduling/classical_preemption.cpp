@@ -57,9 +57,15 @@ bool Preemption::walk(const std::vector<Cursor>& list, bool allow_borrowing, std
     std::pop_heap(heap_.begin(), heap_.end(), worse);
     Cursor& c = heap_.back();
     if (exhausted(c, allow_borrowing)) {
+      if (steps_ != nullptr)
+        steps_->push_back({.kind = PreemptionStep::Kind::exhausted,
+                           .entry = holder(c).entry,
+                           .queue = c.queue,
+                           .unusable = allow_borrowing && unusable_while_borrowing(c)});
       heap_.pop_back();
       continue;
     }
+    if (steps_ != nullptr) steps_->push_back({.kind = PreemptionStep::Kind::taken, .entry = holder(c).entry, .queue = c.queue});
     remove(c);
     targets.push_back({holder(c).entry, c.queue, classical_reason(c)});
     if (fits(allow_borrowing)) return true;
@@ -74,6 +80,7 @@ bool Preemption::walk(const std::vector<Cursor>& list, bool allow_borrowing, std
 }
 
 void Preemption::classical_run(bool allow_borrowing, std::vector<Target>& targets) {
+  if (steps_ != nullptr) steps_->push_back({.kind = PreemptionStep::Kind::begins, .borrowing = allow_borrowing});
   const QuotaTable::Mark mark = table_.mark();
   bool found = false;
   for (const auto* list : {&hierarchy_, &priority_, &same_queue_}) found = found || walk(list->evicted, allow_borrowing, targets);

@@ -58,6 +58,7 @@ class FairSearch {
   using Cursor = Preemption::Cursor;
   using Spot = Preemption::Spot;
   static constexpr std::uint32_t none = Preemption::no_spot;
+  static constexpr auto last_strategy = Settings::FairStrategy::less_than_initial_share;
 
   // ---- the part of the tree that has candidates -------------------------------------------------------------------------
 
@@ -173,10 +174,21 @@ class FairSearch {
     return fits;
   }
 
+  [[nodiscard]] Settings::FairStrategy strategy() const {
+    return settings_.fair_strategies.empty() ? Settings::FairStrategy::less_than_or_equal_to_final_share
+                                             : settings_.fair_strategies.front();
+  }
   [[nodiscard]] bool passes(const Share& preemptor_new, const Share& target_old, const Share& target_new) const {
-    using enum Settings::FairStrategy;
-    const auto strategy = settings_.fair_strategies.empty() ? less_than_or_equal_to_final_share : settings_.fair_strategies.front();
-    return strategy == less_than_or_equal_to_final_share ? compare(preemptor_new, target_new) <= 0 : compare(preemptor_new, target_old) < 0;
+    return strategy() == Settings::FairStrategy::less_than_or_equal_to_final_share ? compare(preemptor_new, target_new) <= 0
+                                                                                   : compare(preemptor_new, target_old) < 0;
+  }
+
+  void note(bool taken, const Cursor& c, std::optional<PreemptionStep::Shares> shares = {}) const {
+    if (preemption_.steps_ == nullptr) return;
+    preemption_.steps_->push_back({.kind = taken ? PreemptionStep::Kind::taken : PreemptionStep::Kind::spared,
+                                   .entry = preemption_.holder(c).entry,
+                                   .queue = c.queue,
+                                   .shares = std::move(shares)});
   }
 
   static void keep_for_retry(Spot& queue, const Cursor& c) {
@@ -190,6 +202,7 @@ class FairSearch {
       const bool entitled = settings_.fair_sharing_preempt_within_nominal && table_.within_nominal(preemptor_.queue, preemptor_.need);
       if (own || entitled) {
         const Cursor c = pop(*queue);
+        note(true, c);
         preemption_.remove(c);
         if (take(c, own ? VictimReason::in_cluster_queue : VictimReason::in_cohort_reclamation)) return true;
         continue;
@@ -198,6 +211,7 @@ class FairSearch {
       const Share preemptor_new = share_of(tree_, s.preemptor);
       const Share target_old = share(at(s.target));
       if (preemptor_new.infinite() && !target_old.infinite()) {
+        note(false, queue->candidates, PreemptionStep::Shares{s.preemptor, s.target, preemptor_new, target_old, {}, strategy()});
         keep_for_retry(*queue, queue->candidates);
         queue->candidates = {};
         continue;
@@ -206,7 +220,10 @@ class FairSearch {
         const Cursor c = pop(*queue);
         const QuotaTable::Mark mark = table_.mark();
         preemption_.remove(c);
-        if (!passes(preemptor_new, target_old, share_of(tree_, s.target))) {
+        const Share target_new = share_of(tree_, s.target);
+        const bool may_go = passes(preemptor_new, target_old, target_new);
+        note(may_go, c, PreemptionStep::Shares{s.preemptor, s.target, preemptor_new, target_old, target_new, strategy()});
+        if (!may_go) {
           table_.rollback(mark);
           keep_for_retry(*queue, c);
           continue;
@@ -226,8 +243,18 @@ class FairSearch {
     }
     while (Spot* queue = next_queue()) {
       const Sides s = sides(queue->node);
-      if (compare(share_of(tree_, s.preemptor), share(at(s.target))) < 0) {
-        const Cursor c = queue->candidates;
+      const Cursor c = queue->candidates;
+      const Share preemptor_new = share_of(tree_, s.preemptor);
+      const Share target_old = share(at(s.target));
+      const bool may_go = compare(preemptor_new, target_old) < 0;
+      if (preemption_.steps_ != nullptr) {
+        const QuotaTable::Mark mark = table_.mark();
+        preemption_.remove(c);
+        const Share target_new = share_of(tree_, s.target);
+        table_.rollback(mark);
+        note(may_go, c, PreemptionStep::Shares{s.preemptor, s.target, preemptor_new, target_old, target_new, last_strategy});
+      }
+      if (may_go) {
         preemption_.remove(c);
         if (take(c, VictimReason::in_cohort_fair_sharing)) return true;
       }

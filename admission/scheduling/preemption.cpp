@@ -115,6 +115,7 @@ void Preemption::fill_back(bool allow_borrowing, std::vector<Target>& targets) {
     move_pods(targets[i].entry, 1);
     const std::uint32_t entry = targets[i].entry;
     if (fits(allow_borrowing)) {
+      if (steps_ != nullptr) steps_->push_back({.kind = PreemptionStep::Kind::put_back, .entry = entry, .queue = targets[i].queue});
       targets[i] = targets.back();  // D6: the last takes its slot
       targets.pop_back();
     } else {

@@ -29,6 +29,31 @@ struct Target {
   VictimReason reason = VictimReason::in_cluster_queue;
 };
 
+/// What a search looked at, step by step, for who explains it (Preemption::follow). Nothing is decided by it.
+struct PreemptionStep {
+  enum class Kind : std::uint8_t {
+    begins,     ///< A run of the classical search (§7.4); it has no entry.
+    taken,      ///< The candidate is gone on trial.
+    spared,     ///< Fair sharing: the shares speak against it.
+    exhausted,  ///< Classical: neither this candidate nor those of its queue behind it in this run.
+    put_back    ///< There is room without taking it.
+  };
+  /// Two shares below the lowest cohort that both queues are in (BA-123).
+  struct Shares {
+    NodeIndex preemptor = no_node, target = no_node;  ///< Whose they are.
+    Share preemptor_new;                              ///< With what it asks for.
+    Share target_old;                                 ///< Without the victims before this one.
+    std::optional<Share> target_new;  ///< And without this one; nothing: the whole queue is spared, because the other share is infinite.
+    Settings::FairStrategy strategy = Settings::FairStrategy::less_than_or_equal_to_final_share;
+  };
+  Kind kind = Kind::taken;
+  std::uint32_t entry = 0;  ///< QuotaTree::entry.
+  NodeIndex queue = no_node;
+  bool borrowing = true;  ///< begins: may the preemptor borrow in this run?
+  bool unusable = false;  ///< exhausted: by borrowWithinCohort; else its queue or a cohort above is within its nominal quota by then.
+  std::optional<Shares> shares;  ///< Nothing: none were compared.
+};
+
 /// Who wants room, and for what.
 struct Preemptor {
   const WorkloadInfo* workload = nullptr;
@@ -52,6 +77,8 @@ class Preemption {
 
   /// The targets in the order of the search (D6); empty: there is no way.
   [[nodiscard]] std::vector<Target> find_targets(const Preemptor& preemptor);
+  /// From now on every step is written there as well; null: nowhere.
+  void follow(std::vector<PreemptionStep>* steps) { steps_ = steps; }
 
  private:
   /// Where a search stands in the ranked holders of one queue.
@@ -124,6 +151,7 @@ class Preemption {
   Time now_;
   const RepeatedPreemptions* repeated_;
   const PodPlacer* placer_;
+  std::vector<PreemptionStep>* steps_ = nullptr;
 
   // The search under way, and its scratch.
   const Preemptor* preemptor_ = nullptr;

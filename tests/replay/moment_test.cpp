@@ -124,6 +124,19 @@ TEST_F(Resolving, ATimeMeansAllRecordsUpToIt) {
   EXPECT_EQ(at("-20s"), 1U);
 }
 
+TEST_F(Resolving, AgesCountToTheTimeThatWasAskedFor) {
+  const auto found = [&](std::string_view text) { return locate(log, *parse_moment(text)).value(); };
+  const auto between = *parse_rfc3339("2026-01-01T00:00:15Z");  // records 2 and 3 are at seconds 10 and 20
+  EXPECT_EQ(found("2026-01-01T00:00:15Z").position, 2U);
+  EXPECT_EQ(found("2026-01-01T00:00:15Z").time, between);
+  EXPECT_EQ(found("-5s").position, 2U);
+  EXPECT_EQ(found("-5s").time, between);
+  EXPECT_EQ(found("2026-01-01T00:00:30Z").time, between + Duration::seconds(15)) << "after the last record";
+  EXPECT_EQ(found("2").position, 2U);
+  EXPECT_FALSE(found("2").time.is_set());
+  EXPECT_FALSE(found("latest").time.is_set());
+}
+
 TEST_F(Resolving, ATimeWithoutAZoneIsThatOfThePlace) {
   {
     const Zone zone("UTC");
