@@ -1,9 +1,16 @@
+#include <algorithm>
+#include <array>
+#include <iostream>
+#include <iterator>
 #include <memory>
 #include <ostream>
+#include <string>
+#include <vector>
 
 #include "cli/commands.hpp"
 #include "cli/output.hpp"
 #include "cli/progress.hpp"
+#include "cli/simulate_load.hpp"
 #include "connectors/json/json_value.hpp"
 #include "connectors/manifests/manifest_reader.hpp"
 #include "connectors/simulated/scenario_player.hpp"
@@ -24,13 +31,52 @@ using runtime::release;
 struct SimulateOptions {
   std::vector<std::string> files;
   std::string output = "table", log, config, feature_gates;
+  LoadOptions load;
 };
+
+/// All of standard input. Errors: invalid (it is longer than a file may be), io.
+Result<std::string> standard_input() {
+  const std::size_t most = connectors::manifests::ReadLimits().bytes;
+  std::string out;
+  std::array<char, 65536> buffer{};
+  while (std::cin.read(buffer.data(), buffer.size()), std::cin.gcount() > 0) {
+    out.append(buffer.data(), static_cast<std::size_t>(std::cin.gcount()));
+    if (out.size() > most)
+      return fail(ErrorKind::invalid, "standard input: is longer than " + std::to_string(most) + " bytes, allowed: at most so many");
+  }
+  if (std::cin.bad()) return fail(ErrorKind::io, "standard input: cannot be read");
+  return out;
+}
+
+/// What the files hold, in their order; "-" is standard input.
+Result<connectors::manifests::Input> read_files(const std::vector<std::string>& files) {
+  if (std::count(files.begin(), files.end(), "-") > 1)
+    return fail(ErrorKind::invalid, "files: found - twice; allowed: standard input once");
+  connectors::manifests::Input out;
+  for (const auto& file : files) {
+    Result<connectors::manifests::Input> input = connectors::manifests::Input();
+    if (file == "-") {
+      const auto text = standard_input();
+      if (!text) return tl::unexpected(text.error());
+      input = connectors::manifests::read_text(*text, "standard input");
+    } else {
+      input = connectors::manifests::read_input({file});
+    }
+    if (!input) return input;
+    std::move(input->manifests.begin(), input->manifests.end(), std::back_inserter(out.manifests));
+    std::move(input->scenarios.begin(), input->scenarios.end(), std::back_inserter(out.scenarios));
+  }
+  return out;
+}
 
 Result<int> simulate(const Session& session, const SimulateOptions& o) {
   auto configuration = runtime::run_configuration(o.config, o.feature_gates);
   if (!configuration) return complain_of_file(session.err, configuration.error());
-  auto input = connectors::manifests::read_input(o.files);
+  auto input = read_files(o.files);
   if (!input) return complain_of_file(session.err, input.error());
+  const auto notices = add_load(o.load, *input);
+  if (!notices) return complain_of_file(session.err, notices.error());
+  for (const auto& notice : *notices) session.warn(notice);
   auto scenarios = std::move(input->scenarios);
   if (!input->manifests.empty()) scenarios.push_back(connectors::simulated::scenario_of(std::move(input->manifests), "manifests"));
   if (scenarios.empty()) return fail(ErrorKind::invalid, "nothing to simulate: no manifests and no scenarios in the files given");
@@ -87,7 +133,7 @@ Result<int> simulate(const Session& session, const SimulateOptions& o) {
 void add_simulate(CLI::App& app, Session& session) {
   auto o = std::make_shared<SimulateOptions>();
   auto* command = app.add_subcommand("simulate", "Scenarios or plain manifests in virtual time, without a cluster");
-  command->add_option("files", o->files, "Scenarios, manifests, or folders of them")->required();
+  command->add_option("files", o->files, "Scenarios, manifests, or folders of them; - for standard input")->required();
   command
       ->add_option("-o,--output", o->output, "table: queues and Workloads at the end; json: a summary; states: the state after each step")
       ->check(CLI::IsMember({"table", "json", "states"}))
@@ -97,10 +143,11 @@ void add_simulate(CLI::App& app, Session& session) {
       ->type_name("FILE");
   command->add_option("--feature-gates", o->feature_gates, "A=true,B=false; not together with featureGates in the file")
       ->type_name("GATES");
+  add_load_options(*command, o->load);
   command->footer(
       "Jobs run for annotation hindsight.dev/run-seconds, those of manifests without one to the end; objects arrive at "
       "hindsight.dev/arrive-seconds.\nExample: hindsight simulate "
-      "examples/quickstart --log sqlite:sim.db");
+      "examples/quickstart --log sqlite:sim.db\n         cat queues.yaml jobs.yaml | hindsight simulate -");
   command->callback([o, &session] { session.action = [o, &session] { return simulate(session, *o); }; });
 }
 

@@ -2,6 +2,7 @@
 
 #include <condition_variable>
 #include <cstdio>
+#include <deque>
 #include <map>
 #include <mutex>
 #include <ostream>
@@ -10,12 +11,14 @@
 #include "connectors/bridge/memory_mirror.hpp"
 #include "connectors/objects/resource_types.hpp"
 #include "connectors/simulated/scenario_player.hpp"
+#include "events/record.hpp"
 #include "events/settings.hpp"
 #include "projections/tables.hpp"
 #include "runtime/call_name.hpp"
 #include "runtime/node_snapshots.hpp"
 #include "runtime/story.hpp"
 #include "simulation/run_scenario.hpp"
+#include "simulation/topology_requests.hpp"
 #include "vocabulary/printable.hpp"
 
 namespace hindsight::runtime {
@@ -58,6 +61,47 @@ struct Cast {
   }
 };
 
+/// What the cluster shows, kept until the node is at rest and then given to it at once. Handed over one by one, observations would be
+/// decided upon wherever the node's threads happen to be, and no two runs would have the same log.
+class GatheredNews {
+ public:
+  void take(const Observation& o) {
+    RecordView r;
+    r.envelope.domain = "quickstart";  // which domain it is for the node says
+    r.body = o;
+    const auto bytes = encoder_.encode(r);
+    kept_.emplace_back(bytes.begin(), bytes.end());
+  }
+
+  /// Gives what was gathered, and waits until the node has decided all that follows from it.
+  Result<void> give(actors::Node& node) {
+    while (!kept_.empty()) {
+      std::vector<Observation> share;
+      std::size_t bytes = 0;
+      for (const auto& one : kept_) {
+        if (share.size() == share_records || (!share.empty() && bytes + one.size() > share_bytes)) break;
+        if (readers_.size() == share.size()) readers_.emplace_back();
+        const auto read = readers_[share.size()].read(one);
+        if (!read) return tl::unexpected(read.error());
+        share.push_back(std::get<Observation>((*read)->body));
+        bytes += one.size();
+      }
+      if (node.observe(share) == actors::Credit::stopped) break;  // why, waiting tells
+      for (std::size_t i = 0; i < share.size(); ++i) kept_.pop_front();
+      if (auto ok = node.wait_until_rest(); !ok) return ok;
+    }
+    return node.wait_until_rest();
+  }
+
+ private:
+  // So much comes back from a log in one piece (actors/tail.hpp), so that no decision falls in the middle of it.
+  static constexpr std::size_t share_records = 512, share_bytes = std::size_t{1} << 20;
+
+  events::Encoder encoder_;
+  std::deque<std::vector<std::byte>> kept_;
+  std::deque<events::RecordReader> readers_;  ///< One for each observation of a share: what it read lasts until it reads again.
+};
+
 /// The one that is played; manifests are one, too.
 Result<connectors::manifests::Scenario> scenario_in(connectors::manifests::Input input) {
   const std::size_t scenarios = input.scenarios.size();
@@ -80,7 +124,10 @@ Result<Play> play_of(connectors::manifests::Input input, const std::string& conf
 Result<void> run_quickstart(events::Log& log, Play play, const QuickstartOptions& options, std::ostream& out, std::ostream& err,
                             const std::stop_token& stop) {
   Voice voice(out), complaints(err);
-  simulation::SimulatedWorld world(simulation::cluster_options_of(play.configuration), {.every_job = play.scenario.runs_every_job});
+  auto world_options = simulation::cluster_options_of(play.configuration, play.scenario.defaults_jobs);
+  std::vector<std::string> warnings;
+  if (play.scenario.defaults_jobs) warnings = simulation::topology_notices(play.scenario, world_options.gates);
+  simulation::SimulatedWorld world(std::move(world_options), {.every_job = play.scenario.runs_every_job});
   auto& cluster = world.simulated();
   const Time start = cluster.now();
   const auto clock = std::make_shared<actors::VirtualClock>(start);
@@ -109,6 +156,7 @@ Result<void> run_quickstart(events::Log& log, Play play, const QuickstartOptions
     }
   };
   const auto notice = [&](const std::string& text) { complaints.say("hindsight: " + printable(text) + "\n"); };
+  for (const auto& warning : warnings) notice(warning);
   node_options.on_notice = notice;
   node_options.on_failure = [](const Error&) {};  // shows when it is waited for
   NodeSnapshots snapshots(log, notice);
@@ -120,10 +168,11 @@ Result<void> run_quickstart(events::Log& log, Play play, const QuickstartOptions
   connectors::MemoryMirror mirror;
   connectors::BridgeOptions bridge_options;
   bridge_options.notice = notice;
+  GatheredNews news;
   connectors::Bridge bridge(
-      cluster, mirror, [&](const Observation& o) { node.observe_and_wait(o); }, std::move(bridge_options));
-  if (!play.configuration.empty()) node.observe_and_wait(ConfigurationObserved{play.configuration});
-  node.observe_and_wait(MirrorSynced{});
+      cluster, mirror, [&](const Observation& o) { news.take(o); }, std::move(bridge_options));
+  if (!play.configuration.empty()) news.take(ConfigurationObserved{play.configuration});
+  news.take(MirrorSynced{});
   cluster.watch(connectors::watched_resource_types, [&](const connectors::WatchEvent& event) {
     if (event.type == connectors::WatchEvent::Type::synced) return;
     mirror.on_watch(event);
@@ -132,7 +181,7 @@ Result<void> run_quickstart(events::Log& log, Play play, const QuickstartOptions
 
   const auto settle = [&]() -> Result<void> {  // all that this moment entails
     for (;;) {
-      if (auto ok = node.wait_until_rest(); !ok) return ok;
+      if (auto ok = news.give(node); !ok) return ok;
       std::vector<admission::Intent> now;
       {
         const std::lock_guard lock(mutex);

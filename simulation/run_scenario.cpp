@@ -2,9 +2,11 @@
 
 #include <algorithm>
 
+#include "admission/model/catalog_view.hpp"
 #include "connectors/objects/resource_types.hpp"
 #include "connectors/simulated/scenario_player.hpp"
 #include "events/settings.hpp"
+#include "simulation/topology_requests.hpp"
 
 namespace hindsight::simulation {
 namespace {
@@ -32,17 +34,37 @@ connectors::TemplateMutability mutability_of(const connectors::simulated::JobRul
   return rules.level == JobApiLevel::v1_36_2 ? TemplateMutability::suspended : TemplateMutability::suspended_condition;
 }
 
-connectors::simulated::ClusterOptions cluster_options(const std::string& configuration, const ScenarioOptions& options) {
-  auto out = cluster_options_of(configuration);
+connectors::simulated::ClusterOptions cluster_options(const std::string& configuration, bool defaults_jobs,
+                                                      const ScenarioOptions& options) {
+  auto out = cluster_options_of(configuration, defaults_jobs);
   out.webhooks = options.webhooks;
   out.jobs = options.job_rules;
   return out;
 }
 
+/// Which jobs come suspended (BA-169, BA-172). A namespace that nobody labelled has the label with its name.
+connectors::simulated::JobDefaults job_defaults_of(const std::string& configuration) {
+  admission::Settings settings;
+  if (auto read = events::read_settings(configuration.empty() ? "{}" : configuration); read) settings = std::move(*read);
+  connectors::simulated::JobDefaults out;
+  out.on = true;
+  out.without_queue_name = settings.manage_jobs_without_queue_name;
+  out.manages_namespace = [selector = std::move(settings.managed_jobs_namespaces)](std::string_view name, const Json& labels) {
+    std::vector<std::pair<Symbol, std::string>> given;
+    if (labels.is_object())
+      for (const auto& [key, value] : labels.items())
+        if (value.is_string()) given.emplace_back(Symbol(key), value.get<std::string>());
+    if (given.empty()) given.emplace_back(Symbol("kubernetes.io/metadata.name"), std::string(name));
+    return admission::matches(selector, given);
+  };
+  return out;
+}
+
 }  // namespace
 
-connectors::simulated::ClusterOptions cluster_options_of(const std::string& configuration) {
+connectors::simulated::ClusterOptions cluster_options_of(const std::string& configuration, bool defaults_jobs) {
   connectors::simulated::ClusterOptions out;
+  if (defaults_jobs) out.job_defaults = job_defaults_of(configuration);
   if (configuration.empty()) return out;
   const Json document = Json::parse(configuration);
   if (const auto own = document.find("hindsight"); own != document.end()) out.max_options = own->value("maxOptions", out.max_options);
@@ -74,7 +96,9 @@ Result<ScenarioResult> run_scenario(connectors::manifests::Scenario scenario, co
   ScenarioResult out;
   auto jobs = options.jobs;
   jobs.every_job |= scenario.runs_every_job;
-  out.world = std::make_unique<SimulatedWorld>(cluster_options(*configuration, options), jobs);
+  auto world_options = cluster_options(*configuration, scenario.defaults_jobs, options);
+  if (scenario.defaults_jobs) out.notices = topology_notices(scenario, world_options.gates);
+  out.world = std::make_unique<SimulatedWorld>(std::move(world_options), jobs);
   auto& cluster = out.world->simulated();
   out.start = cluster.now();
   EngineOptions engine_options;
@@ -115,7 +139,7 @@ Result<ScenarioResult> run_scenario(connectors::manifests::Scenario scenario, co
     if (auto ok = play_to_the_end(engine, *out.world, options.limit); !ok) return tl::unexpected(ok.error());
   if (auto ok = engine.flush(); !ok) return tl::unexpected(ok.error());
   out.states = Json{{"case", name}, {"states", std::move(states)}};
-  out.notices = engine.notices();
+  out.notices.insert(out.notices.end(), engine.notices().begin(), engine.notices().end());
   out.records = engine.records();
   out.decisions = engine.decisions();
   out.repeated_steps = engine.repeated_steps();

@@ -37,8 +37,9 @@ class SimulatedWorld final : public World {
 /// invalid (fields that are not settings).
 [[nodiscard]] Result<std::string> configuration_of(const connectors::manifests::Scenario& scenario, const std::string& base);
 
-/// What the simulated API server takes from a configuration that was judged before: feature gates and limits.
-[[nodiscard]] connectors::simulated::ClusterOptions cluster_options_of(const std::string& configuration);
+/// What the simulated API server takes from a configuration that was judged before: feature gates and limits, and with `defaults_jobs`
+/// (Scenario::defaults_jobs) which jobs are managed.
+[[nodiscard]] connectors::simulated::ClusterOptions cluster_options_of(const std::string& configuration, bool defaults_jobs);
 
 struct ScenarioOptions {
   std::string configuration;  ///< JSON of a configuration file; the scenario's own fields come on top.

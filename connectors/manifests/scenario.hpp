@@ -58,6 +58,9 @@ struct Scenario {
   /// Pods of every job that is started run and are ready, also of those without hindsight.dev/run-seconds, which have no end. False: what
   /// becomes of those stands in the steps.
   bool runs_every_job = false;
+  /// Jobs come suspended where the mutating webhook of a cluster would see to that, also where their manifests leave that out. False: a
+  /// manifest is taken as it is written.
+  bool defaults_jobs = false;
 };
 
 }  // namespace hindsight::connectors::manifests

@@ -77,6 +77,11 @@ Json parts_status(const StoredObject& job_set, std::string_view state) {
   return list;
 }
 
+/// How many pods of a Job have succeeded when all have.
+std::int64_t succeeding_pods(const StoredObject& job) {
+  return number(job.spec(), "completions").value_or(number(job.spec(), "parallelism").value_or(1));
+}
+
 bool started(const StoredObject& job) {
   if (!is_job_set(job)) return !text(job.status(), "startTime").empty();
   const Json& parts = member(job.status(), "replicatedJobsStatus");
@@ -114,7 +119,11 @@ std::size_t JobSimulator::run_due() {
     if (!job || job->uid != run.uid) continue;
     ending_ = moment.second;
     for (auto& patch : ending_patches(*job, false, cluster_.now(), "CompletionsReached")) {
-      if (is_job_set(*job)) patch["status"]["replicatedJobsStatus"] = parts_status(*job, "succeeded");
+      // Also in the write that announces the end, or for a moment it would look as if pods were missing.
+      if (is_job_set(*job))
+        patch["status"]["replicatedJobsStatus"] = parts_status(*job, "succeeded");
+      else
+        patch["status"]["succeeded"] = succeeding_pods(*job);
       cluster_.merge_patch(run.kind, run.namespace_, run.name, Part::status, patch);
     }
     ending_ = 0;

@@ -163,6 +163,7 @@ manifests::Scenario scenario_of(std::vector<manifests::Manifest> manifests, std:
   scenario.name = std::move(name);
   scenario.source = scenario.name;
   scenario.runs_every_job = true;
+  scenario.defaults_jobs = true;
   for (auto& [at, objects] : moments) {
     std::stable_sort(objects.begin(), objects.end(), [](const auto& a, const auto& b) { return a.kind < b.kind; });
     manifests::ScenarioStep step;

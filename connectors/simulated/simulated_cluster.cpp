@@ -103,7 +103,9 @@ Reply SimulatedCluster::create(Json object, std::string_view user) {
   for (const char* field : {"uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "generation", "managedFields",
                             "selfLink", "resourceVersion"})
     metadata.erase(field);
-  if (options_.webhooks) webhooks::apply_webhook_defaults(kind, object, StoreSurroundings(store_, options_), user);
+  if (const StoreSurroundings around(store_, options_);
+      options_.webhooks || (options_.job_defaults.on && around.manages_kind(kind.type->kind, kind.type->group)))
+    webhooks::apply_webhook_defaults(kind, object, around, user);
 
   std::vector<Problem> problems;
   manifests::check(*kind.schema, object, "", manifests::UnknownFields::ignored, problems);

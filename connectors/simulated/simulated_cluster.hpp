@@ -22,12 +22,22 @@ inline constexpr Time virtual_start = Time::from_seconds(1'767'225'600);  // 202
 /// The account of all controllers of jobs; whoever writes without a name is a user.
 inline constexpr std::string_view simulated_controller = "system:serviceaccount:kube-system:job-controller";
 
+/// The part of the mutating webhook that keeps jobs from starting before they are admitted: a job of any kind that is known here and that
+/// is managed comes suspended, with what else it is given (BA-169). Nothing is refused, and other kinds stay as they were written.
+struct JobDefaults {
+  bool on = false;
+  bool without_queue_name = false;  ///< manageJobsWithoutQueueName.
+  /// managedJobsNamespaceSelector, asked with the name and the labels of a namespace; empty: all namespaces are managed.
+  std::function<bool(std::string_view name, const Json& labels)> manages_namespace;
+};
+
 struct ClusterOptions {
   Time start = virtual_start;
   std::uint64_t seed = 1;                                      ///< Of the uids.
   bool webhooks = false;                                       ///< The control plane's admission webhooks default and judge too.
   webhooks::GateValues gates;                                  ///< Of the webhooks, where they are not as by default.
   std::size_t max_options = webhooks::max_options_by_default;  ///< Of the webhooks.
+  JobDefaults job_defaults;                                    ///< What becomes of jobs that come, where `webhooks` is off.
   JobRules jobs;                                               ///< Of which release the API server is, as far as Jobs go.
   bool collect_garbage = true;                                 ///< What all owners of an object are gone for goes too.
 };

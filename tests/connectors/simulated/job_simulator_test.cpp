@@ -180,6 +180,33 @@ TEST(JobSimulator, runs_the_parts_of_a_job_set) {
   EXPECT_EQ(stored->status()["replicatedJobsStatus"][0]["succeeded"], 2);
 }
 
+// What announces the end of a Job says already that its pods have succeeded: nobody who looks between the two writes misses one.
+TEST(JobSimulator, no_pod_is_missing_while_a_job_ends) {
+  for (const bool counted : {true, false}) {
+    SimulatedCluster cluster = fresh();
+    JobSimulator jobs(cluster);
+    Json job = test::job("j", ten_seconds);
+    job["spec"]["parallelism"] = 3;
+    if (counted)
+      job["spec"]["completions"] = 3;
+    else
+      job["spec"].erase("completions");
+    ASSERT_TRUE(cluster.create(job).accepted());
+    ASSERT_TRUE(suspend(cluster, false).accepted());
+    // As others read it: an observer would see the object as it is later.
+    std::vector<std::int64_t> well;
+    cluster.watch({cluster.find("Job", "default", "j")->kind->type}, [&](const WatchEvent& event) {
+      if (event.type != WatchEvent::Type::modified) return;
+      const Json status = member(Json::parse(event.object), "status");
+      well.push_back(number(status, "ready").value_or(0) + number(status, "succeeded").value_or(0));
+    });
+    cluster.set_time(jobs.next_due());
+    ASSERT_EQ(jobs.run_due(), 1U);
+    EXPECT_EQ(well, (std::vector<std::int64_t>{3, 3}));
+    EXPECT_TRUE(condition_is(cluster.find("Job", "default", "j")->status(), "Complete"));
+  }
+}
+
 TEST(JobSimulator, ends_jobs_in_the_order_of_time_and_creation) {
   SimulatedCluster cluster = fresh();
   JobSimulator jobs(cluster);

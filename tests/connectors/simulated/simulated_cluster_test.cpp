@@ -283,6 +283,40 @@ TEST(Webhooks, suspend_jobs_that_have_a_queue) {
   EXPECT_EQ(cluster.find("Job", "default", "free")->spec()["suspend"], false);
 }
 
+// BA-169, BA-172: jobs alone, and nothing is refused
+TEST(JobDefaults, suspend_managed_jobs_and_change_nothing_else) {
+  ClusterOptions options;
+  options.job_defaults.on = true;
+  options.job_defaults.manages_namespace = [](std::string_view name, const Json& labels) {
+    return name != "default" || labels["kubernetes.io/metadata.name"] == "default";
+  };
+  SimulatedCluster cluster = fresh(options);
+  Json running = test::job("queued");
+  running["spec"].erase("suspend");
+  ASSERT_TRUE(cluster.create(running).accepted());
+  EXPECT_EQ(cluster.find("Job", "default", "queued")->spec()["suspend"], true);
+  Json free = test::job("free");
+  free["spec"]["suspend"] = false;
+  free["metadata"].erase("labels");
+  ASSERT_TRUE(cluster.create(free).accepted());
+  EXPECT_EQ(cluster.find("Job", "default", "free")->spec()["suspend"], false);
+  Json ray = test::object("ray.io/v1", "RayCluster", "r", {{"headGroupSpec", Json::object()}});
+  ray["metadata"]["labels"]["kueue.x-k8s.io/queue-name"] = "lq";
+  ASSERT_TRUE(cluster.create(ray).accepted());
+  EXPECT_EQ(cluster.find("RayCluster", "default", "r")->spec()["suspend"], true);
+  ASSERT_TRUE(cluster.create(kueue("ResourceFlavor", "f")).accepted());
+  EXPECT_FALSE(cluster.find("ResourceFlavor", "", "f")->metadata().contains("finalizers"));
+
+  options.job_defaults.without_queue_name = true;
+  SimulatedCluster all = fresh(options);
+  ASSERT_TRUE(all.create(free).accepted());
+  EXPECT_EQ(all.find("Job", "default", "free")->spec()["suspend"], true);
+  options.job_defaults.manages_namespace = [](std::string_view, const Json&) { return false; };
+  SimulatedCluster none = fresh(options);
+  ASSERT_TRUE(none.create(running).accepted());
+  EXPECT_EQ(none.find("Job", "default", "queued")->spec()["suspend"], false);
+}
+
 // BA-23, BA-24
 TEST(Webhooks, give_jobs_the_defaults_of_their_namespace) {
   ClusterOptions options;
