@@ -9,6 +9,7 @@
 #include "projections/describe.hpp"
 #include "projections/families.hpp"
 #include "projections/format.hpp"
+#include "projections/queue_members.hpp"
 #include "projections/quota_report.hpp"
 
 namespace hindsight::projections {
@@ -16,37 +17,39 @@ namespace {
 
 using events::api_name;
 
-constexpr std::size_t shown_max = 100;  // of those who hold or wait; `get` lists them all
+constexpr std::size_t shown_max = 100;  // of those who hold or wait; -o json has them all, and the text says how many it leaves out
 
-Json quota(const std::vector<QuotaLine>& lines) {
+/// `own`: a column for what is the object's own, beside what is of all below it.
+Json quota(const std::vector<SubtreeQuota>& lines, bool own) {
   Json out = Json::array();
   for (const auto& l : lines) {
     const auto amount = [&](Amount a) { return amount_text(a, l.resource); };
-    Json one{{"flavor", text(l.flavor)}, {"resource", text(l.resource)}, {"nominal", amount(l.nominal)}};
+    Json one{{"flavor", text(l.flavor)}, {"resource", text(l.resource)}};
+    if (own) one["own"] = amount(l.own);
+    one["nominal"] = amount(l.nominal);
     one["borrowingLimit"] = l.borrowing_limit ? amount(*l.borrowing_limit) : "-";
     one["lendingLimit"] = l.lending_limit ? amount(*l.lending_limit) : "-";
-    one["used"] = amount(l.figures.usage);
-    one["borrowed"] = amount(l.figures.borrowed);
-    one["available"] = amount(std::max<Amount>(0, l.figures.available));
-    one["maximum"] = amount(l.figures.potential);
+    one["used"] = amount(l.used);
+    one["borrowed"] = amount(l.borrowed);
+    one["available"] = amount(l.available);
+    one["maximum"] = amount(l.maximum);
     out.push_back(std::move(one));
   }
   return out;
 }
 
-/// Those who hold quota, in the order of their uids' names; `wanted` says which.
-Json holding(const admission::ClusterQueue& queue, const auto& wanted) {
-  std::vector<const admission::Reservation*> list;
-  const auto all = queue.reservations();
-  for (const auto& r : all)
-    if (wanted(*r->workload)) list.push_back(r.get());
-  std::sort(list.begin(), list.end(), [](const auto* a, const auto* b) {
-    return std::pair(a->workload->namespace_.text(), std::string_view(a->workload->name)) <
-           std::pair(b->workload->namespace_.text(), std::string_view(b->workload->name));
-  });
+/// The last line of a list that is cut: how many are left out, and how much.
+Json left_out(std::size_t n, const std::string& amounts) {
+  return {{"workload", "and " + std::to_string(n) + " more" + (amounts.empty() ? "" : " (" + amounts + ")")}};
+}
+
+Json holding(const std::vector<std::shared_ptr<const admission::Reservation>>& list) {
   Json out = Json::array();
-  for (const auto* r : list) {
-    if (out.size() == shown_max) break;
+  for (const auto& r : list) {
+    if (out.size() == shown_max) {
+      out.push_back(left_out(list.size() - shown_max, charged_from(list, shown_max)));
+      break;
+    }
     std::vector<std::string> uses;
     for (const auto& c : r->charges) uses.push_back(text(c.flavor) + "/" + text(c.resource) + " " + amount_text(c.amount, c.resource));
     out.push_back({{"workload", full_name(r->workload->namespace_.text(), r->workload->name)},
@@ -59,18 +62,15 @@ Json holding(const admission::ClusterQueue& queue, const auto& wanted) {
   return out;
 }
 
-/// Of a family its Parent, where the first of its Options waits; not if its job runs.
-Json waiting(const StateView& state, const admission::ClusterQueue& queue, const auto& wanted) {
+Json pending(const StateView& state, const std::vector<InLine>& line) {
   Json out = Json::array();
-  std::size_t position = 0;
-  for (const auto& x : waiting_once(state, queue)) {
-    const auto& w = *x.workload;
-    if (!wanted(w)) {
-      ++position;
-      continue;
+  for (const auto& [position, x] : line) {
+    if (out.size() == shown_max) {
+      out.push_back(left_out(line.size() - shown_max, asked_from(line, shown_max)));
+      break;
     }
-    if (out.size() == shown_max) break;
-    out.push_back({{"position", position++},
+    const auto& w = *x.workload;
+    out.push_back({{"position", position},
                    {"workload", family_name(w)},
                    {"priority", w.priority},
                    {"queuedAt", format_rfc3339(w.queue_time)},
@@ -116,6 +116,18 @@ std::string selector_text(const admission::QueueConfig& q) {
   return joined(parts);
 }
 
+/// A line for each pair: what the cohort above has is the sum of these and of its own.
+void add_member(Json& out, Symbol name, const std::vector<SubtreeQuota>& lines) {
+  if (lines.empty()) out.push_back({{"name", text(name)}});
+  for (const auto& l : lines)
+    out.push_back({{"name", text(name)},
+                   {"flavor", text(l.flavor)},
+                   {"resource", text(l.resource)},
+                   {"nominal", amount_text(l.nominal, l.resource)},
+                   {"used", amount_text(l.used, l.resource)},
+                   {"borrowed", amount_text(l.borrowed, l.resource)}});
+}
+
 }  // namespace
 
 Json describe_cluster_queue(const StateView& state, const admission::QueueConfig& q) {
@@ -139,11 +151,10 @@ Json describe_cluster_queue(const StateView& state, const admission::QueueConfig
     out["admissionChecks"].push_back({{"name", text(c.name)}, {"onFlavors", c.on_flavors.empty() ? "all" : joined(c.on_flavors)}});
   if (q.fair_weight_nano != 1'000'000'000) out["fairSharingWeight"] = weight_text(q.fair_weight_nano);
   put_status(out, status);
-  out["quota"] = quota(quota_of_queue(state, q.name));
+  out["quota"] = quota(subtree_of_queue(state, q.name), false);
   if (const auto* queue = state.queue(q.name)) {
-    const auto all = [](const admission::WorkloadInfo&) { return true; };
-    out["holdingQuota"] = holding(*queue, all);
-    out["pending"] = waiting(state, *queue, all);
+    out["holdingQuota"] = holding(holders_in(*queue));
+    out["pending"] = pending(state, waiting_in(state, *queue));
   }
   return out;
 }
@@ -153,9 +164,8 @@ Json describe_local_queue(const StateView& state, const admission::LocalQueueCon
   if (q.stop_policy != StopPolicy::none) out["stopPolicy"] = api_name(q.stop_policy);
   put_status(out, admission::local_queue_status(state, q));
   if (const auto* queue = state.queue(q.cluster_queue)) {
-    const auto own = [&](const admission::WorkloadInfo& w) { return w.namespace_ == q.namespace_ && w.local_queue == q.name; };
-    out["holdingQuota"] = holding(*queue, own);
-    out["pending"] = waiting(state, *queue, own);
+    out["holdingQuota"] = holding(holders_in(*queue, &q));
+    out["pending"] = pending(state, waiting_in(state, *queue, &q));
   }
   return out;
 }
@@ -170,22 +180,12 @@ Json describe_cohort(const StateView& state, Symbol cohort) {
     out["fairSharingWeight"] = weight_text(it->second->fair_weight_nano);
   if (const auto* tree = tree_of_cohort(state, cohort); tree != nullptr && catalog.settings.fair_sharing)
     out["weightedShare"] = tree->cohort_weighted_share(cohort);
-  out["quota"] = quota(quota_of_cohort(state, cohort));
+  const auto lines = subtree_of_cohort(state, cohort);
+  out["quota"] = quota(lines, std::any_of(lines.begin(), lines.end(), [](const SubtreeQuota& l) { return l.own != 0; }));
   out["cohorts"] = Json::array();
-  for (const auto& [name, config] : catalog.cohorts)
-    if (config->parent == cohort) out["cohorts"].push_back(text(name));
+  for (const Symbol& name : cohorts_in(state, cohort)) add_member(out["cohorts"], name, subtree_of_cohort(state, name));
   out["clusterQueues"] = Json::array();
-  for (const auto& [name, config] : catalog.queues) {
-    if (config->cohort != cohort) continue;
-    for (const auto& l : quota_of_queue(state, name)) {
-      out["clusterQueues"].push_back({{"name", text(name)},
-                                      {"flavor", text(l.flavor)},
-                                      {"resource", text(l.resource)},
-                                      {"nominal", amount_text(l.nominal, l.resource)},
-                                      {"used", amount_text(l.figures.usage, l.resource)},
-                                      {"borrowed", amount_text(l.figures.borrowed, l.resource)}});
-    }
-  }
+  for (const Symbol& name : queues_in(state, cohort)) add_member(out["clusterQueues"], name, subtree_of_queue(state, name));
   return out;
 }
 
@@ -196,14 +196,12 @@ Json describe_resource_flavor(const StateView& state, const admission::FlavorCon
   for (const auto& t : f.tolerations) out["tolerations"].push_back((t.key.empty() ? "*" : t.key) + (t.exists ? " exists" : "=" + t.value));
   if (!f.topology.empty()) out["topology"] = text(f.topology);
   out["quota"] = Json::array();
-  for (const auto& [name, config] : state.domain().catalog()->queues) {
-    for (const auto& l : quota_of_queue(state, name)) {
-      if (l.flavor != f.name) continue;
-      out["quota"].push_back({{"clusterQueue", text(name)},
-                              {"resource", text(l.resource)},
-                              {"nominal", amount_text(l.nominal, l.resource)},
-                              {"used", amount_text(l.figures.usage, l.resource)}});
-    }
+  for (const auto& share : shares_of_flavor(state, f.name)) {
+    Json one{{share.is_cohort ? "cohort" : "clusterQueue", text(share.name)},
+             {"resource", text(share.resource)},
+             {"nominal", amount_text(share.nominal, share.resource)}};
+    if (!share.is_cohort) one["used"] = amount_text(share.used, share.resource);
+    out["quota"].push_back(std::move(one));
   }
   return out;
 }

@@ -121,7 +121,7 @@ Json family_of(const StateView& state, const WorkloadState& parent, const std::v
     if (lane.may_preempt)
       out["rightToPreempt"] =
           lane.name + " since " + format_rfc3339(lane.workload->option->gate_since) +
-          (lane.right_until.is_set() ? ", until " + moment(lane.right_until, state.domain().now()) + " unless it gets quota" : "");
+          (lane.right_until.is_set() ? ", until " + moment(lane.right_until, state.now()) + " unless it gets quota" : "");
     if (!lane.target) continue;
     out["migration"] = (running == nullptr || running == &lane ? "" : "from " + running->name + " ") + "to " + lane.name +
                        (running == nullptr || running == &lane ? ", which is tried next" : ", as soon as the job has stopped");
@@ -154,7 +154,7 @@ Json options_of(const std::vector<OptionLane>& lanes, Time now) {
 
 Json describe_workload(const StateView& state, const WorkloadAt& at) {
   const WorkloadState& w = *at.workload;
-  const Time now = state.domain().now();
+  const Time now = state.now();
   const auto& settings = state.domain().catalog()->settings;
   Json out{{"name", w.name}, {"namespace", text(w.namespace_)}, {"uid", w.uid}};
   out["created"] = (w.created.is_set() ? format_rfc3339(w.created) + " (" + age(w.created, now) + " ago)" : std::string("unknown"));

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "admission/domain/domain.hpp"
+#include "events/decision_fields.hpp"
 #include "projections/families.hpp"
 #include "projections/format.hpp"
 #include "vocabulary/ascii.hpp"
@@ -57,7 +58,7 @@ Table gates_table(const StateView& state, const Filter& filter) {
     row.emplace_back(gated.value);
     row.emplace_back(gated.contract == GateContract::scheduling ? "scheduling" : "admission");
     row.emplace_back(gated.since.is_set() ? format_rfc3339(gated.since) : std::string());
-    row.emplace_back(gated.since.is_set() ? age(gated.since, state.domain().now()) : std::string());
+    row.emplace_back(gated.since.is_set() ? age(gated.since, state.now()) : std::string());
   }
   return t;
 }
@@ -65,6 +66,7 @@ Table gates_table(const StateView& state, const Filter& filter) {
 Json to_json(const GatedObject& gated) {
   Json out{{"kind", gated.kind},
            {"metadata", {{"name", gated.name}, {"namespace", gated.namespace_}}},
+           {"contract", events::api_name(gated.contract)},
            {"annotation", annotation_of(gated.contract)},
            {"gatedBy", gated.value}};
   if (gated.since.is_set()) out["since"] = format_rfc3339(gated.since);

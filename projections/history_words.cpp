@@ -231,7 +231,12 @@ std::string places(std::size_t n, Domain domain) {
     for (const auto value : path) part += (part.empty() ? "" : "/") + std::string(value);
     parts.push_back(part + ": " + std::to_string(pods));
   }
-  if (n > domains_shown) parts.push_back("and " + std::to_string(n - domains_shown) + " more");
+  if (n > domains_shown) {
+    std::int64_t left = 0;
+    for (std::size_t i = domains_shown; i < n; ++i) left += domain(i).second;
+    parts.push_back("and " + std::to_string(n - domains_shown) + " more (" +
+                    counted(static_cast<std::size_t>(std::max<std::int64_t>(0, left)), "pod") + ")");
+  }
   return joined(parts);
 }
 

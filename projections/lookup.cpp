@@ -18,24 +18,6 @@ std::string lower(std::string_view text) {
   return out;
 }
 
-/// The kind that a prefix means; empty: it is a namespace.
-std::string kind_of(std::string_view prefix) {
-  const std::string p = lower(prefix);
-  static constexpr std::array<std::string_view, 7> workload{
-      "workload", "workloads", "wl", "kwl", "kueueworkload", "kueueworkloads", "workload.kueue.x-k8s.io"};
-  static constexpr std::array<std::string_view, 4> job{"job", "jobs", "job.batch", "jobs.batch"};
-  static constexpr std::array<std::string_view, 3> job_set{"jobset", "jobsets", "jobset.jobset.x-k8s.io"};
-  static constexpr std::array<std::string_view, 3> ray_cluster{"raycluster", "rayclusters", "raycluster.ray.io"};
-  static constexpr std::array<std::string_view, 3> ray_job{"rayjob", "rayjobs", "rayjob.ray.io"};
-  const auto in = [&](const auto& names) { return std::find(names.begin(), names.end(), p) != names.end(); };
-  if (in(workload)) return "Workload";
-  if (in(job)) return "job";
-  if (in(job_set)) return "jobset";
-  if (in(ray_cluster)) return "raycluster";
-  if (in(ray_job)) return "rayjob";
-  return {};
-}
-
 /// Edits between two words, given up above `limit`.
 std::size_t distance(std::string_view a, std::string_view b, std::size_t limit) {
   if (a.size() > b.size()) std::swap(a, b);
@@ -56,6 +38,23 @@ std::size_t distance(std::string_view a, std::string_view b, std::size_t limit) 
 
 }  // namespace
 
+std::string target_kind(std::string_view word) {
+  const std::string p = lower(word);
+  static constexpr std::array<std::string_view, 8> workload{
+      "workload", "workloads", "wl", "kwl", "kueueworkload", "kueueworkloads", "workload.kueue.x-k8s.io", "workloads.kueue.x-k8s.io"};
+  static constexpr std::array<std::string_view, 4> job{"job", "jobs", "job.batch", "jobs.batch"};
+  static constexpr std::array<std::string_view, 4> job_set{"jobset", "jobsets", "jobset.jobset.x-k8s.io", "jobsets.jobset.x-k8s.io"};
+  static constexpr std::array<std::string_view, 4> ray_cluster{"raycluster", "rayclusters", "raycluster.ray.io", "rayclusters.ray.io"};
+  static constexpr std::array<std::string_view, 4> ray_job{"rayjob", "rayjobs", "rayjob.ray.io", "rayjobs.ray.io"};
+  const auto in = [&](const auto& names) { return std::find(names.begin(), names.end(), p) != names.end(); };
+  if (in(workload)) return "Workload";
+  if (in(job)) return "job";
+  if (in(job_set)) return "jobset";
+  if (in(ray_cluster)) return "raycluster";
+  if (in(ray_job)) return "rayjob";
+  return {};
+}
+
 std::string Target::text() const { return kind + " " + full_name(namespace_, name); }
 
 Result<Target> parse_target(std::string_view text, std::string_view default_namespace) {
@@ -68,12 +67,14 @@ Result<Target> parse_target(std::string_view text, std::string_view default_name
   }
   const auto wrong = [&] {
     return fail(ErrorKind::invalid,
-                "found \"" + std::string(text) + "\" for a workload; allowed: NAME, NAMESPACE/NAME, job/NAME, job/NAMESPACE/NAME");
+                "found \"" + std::string(text) +
+                    "\" for a workload; allowed: NAME, NAMESPACE/NAME, KIND/NAME, KIND/NAMESPACE/NAME, where KIND is workload, "
+                    "job, jobset, raycluster or rayjob");
   };
   if (parts.size() > 3 || std::any_of(parts.begin(), parts.end(), [](const auto& p) { return p.empty(); })) return wrong();
   Target out{"Workload", std::string(default_namespace), parts.back()};
   if (parts.size() == 1) return out;
-  const std::string kind = kind_of(parts[0]);
+  const std::string kind = target_kind(parts[0]);
   if (parts.size() == 3) {
     if (kind.empty()) return wrong();
     out.kind = kind;

@@ -24,6 +24,10 @@ struct Target {
   [[nodiscard]] std::string text() const;
 };
 
+/// The kind that a word means, as `Target` has it, by any name that kubectl takes for it, short or with its group; empty: it is none that
+/// has Workloads.
+[[nodiscard]] std::string target_kind(std::string_view word);
+
 /// Reads "NAME", "NAMESPACE/NAME", "workload/NAME", "job/NAME", "jobset/NAME", and "KIND/NAMESPACE/NAME". Errors: invalid.
 [[nodiscard]] Result<Target> parse_target(std::string_view text, std::string_view default_namespace);
 

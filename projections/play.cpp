@@ -103,6 +103,17 @@ void Play::change(const std::vector<QuotaEdit>& edits) {
   }
 }
 
+void Play::change(Symbol cluster_queue, const PolicyEdit& policy) {
+  const auto* config = driver_.domain().catalog()->queue(cluster_queue);
+  if (config == nullptr) return;
+  auto o = observed_again(*config, arena_);
+  if (policy.within_cluster_queue) o.within_cluster_queue = *policy.within_cluster_queue;
+  if (policy.reclaim_within_cohort) o.reclaim_within_cohort = *policy.reclaim_within_cohort;
+  if (policy.borrow_within_cohort) o.borrow_within_cohort = *policy.borrow_within_cohort;
+  if (policy.max_priority_threshold) o.max_priority_threshold = policy.max_priority_threshold;
+  append(Observation{o});
+}
+
 void Play::resume(Symbol cluster_queue) {
   const auto* config = driver_.domain().catalog()->queue(cluster_queue);
   if (config == nullptr) return;

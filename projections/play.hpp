@@ -34,6 +34,8 @@ class Play {
 
   /// Limits become others; those that are not named stay.
   void change(const std::vector<QuotaEdit>& edits);
+  /// Its Workloads may preempt others.
+  void change(Symbol cluster_queue, const PolicyEdit& policy);
   /// The ClusterQueue is not stopped any more.
   void resume(Symbol cluster_queue);
   /// The job of this Workload ends, with all that belongs to it.

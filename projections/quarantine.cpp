@@ -36,7 +36,7 @@ Table quarantined_table(const StateView& state, const Filter& filter) {
     row.emplace_back(object.resource_version == 0 ? std::string() : std::to_string(object.resource_version));
     row.emplace_back(std::string(events::api_name(object.stage)));
     row.emplace_back(object.since.is_set() ? format_rfc3339(object.since) : std::string());
-    row.emplace_back(object.since.is_set() ? age(object.since, state.domain().now()) : std::string());
+    row.emplace_back(object.since.is_set() ? age(object.since, state.now()) : std::string());
     row.emplace_back(object.reason);
   }
   return t;

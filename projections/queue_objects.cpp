@@ -1,10 +1,14 @@
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "admission/domain/domain.hpp"
 #include "admission/domain/queue_status.hpp"
+#include "admission/queue/cluster_queue.hpp"
 #include "events/decision_fields.hpp"
+#include "projections/families.hpp"
 #include "projections/format.hpp"
 #include "projections/objects.hpp"
+#include "projections/queue_members.hpp"
 #include "projections/quota_report.hpp"
 
 namespace hindsight::projections {
@@ -27,9 +31,9 @@ Json groups_json(const std::vector<ResourceGroup>& groups) {
       Json flavor{{"name", text(f.flavor)}, {"resources", Json::array()}};
       for (std::size_t i = 0; i < g.resources.size() && i < f.quotas.size(); ++i) {
         const auto& q = f.quotas[i];
-        Json quota{{"name", text(g.resources[i])}, {"nominalQuota", amount_text(q.nominal, g.resources[i])}};
-        if (q.borrowing_limit) quota["borrowingLimit"] = amount_text(*q.borrowing_limit, g.resources[i]);
-        if (q.lending_limit) quota["lendingLimit"] = amount_text(*q.lending_limit, g.resources[i]);
+        Json quota{{"name", text(g.resources[i])}, {"nominalQuota", format_amount(q.nominal, g.resources[i].text())}};
+        if (q.borrowing_limit) quota["borrowingLimit"] = format_amount(*q.borrowing_limit, g.resources[i].text());
+        if (q.lending_limit) quota["lendingLimit"] = format_amount(*q.lending_limit, g.resources[i].text());
         flavor["resources"].push_back(std::move(quota));
       }
       one["flavors"].push_back(std::move(flavor));
@@ -117,9 +121,73 @@ Json status_json(const QueueStatusIntent& s) {
   return out;
 }
 
+// ---- status.hindsight ---------------------------------------------------------------------------------------------------------------
+
+/// An amount without end is left out.
+void put_quantity(Json& out, const char* key, Amount amount, Symbol resource) {
+  if (amount != unlimited) out[key] = format_amount(amount, resource.text());
+}
+
+Json subtree_json(const std::vector<SubtreeQuota>& lines, bool own) {
+  Json out = Json::array();
+  for (const auto& l : lines) {
+    Json one{{"flavor", text(l.flavor)}, {"resource", text(l.resource)}};
+    if (own) put_quantity(one, "own", l.own, l.resource);
+    put_quantity(one, "nominal", l.nominal, l.resource);
+    put_quantity(one, "used", l.used, l.resource);
+    put_quantity(one, "borrowed", l.borrowed, l.resource);
+    put_quantity(one, "available", l.available, l.resource);
+    put_quantity(one, "maximum", l.maximum, l.resource);
+    put_quantity(one, "guaranteed", l.guaranteed, l.resource);
+    put_quantity(one, "lendable", l.lendable(), l.resource);
+    put_quantity(one, "borrowable", l.borrowable(), l.resource);
+    out.push_back(std::move(one));
+  }
+  return out;
+}
+
+Json reservations_json(const std::vector<std::shared_ptr<const admission::Reservation>>& holders) {
+  Json out = Json::array();
+  for (const auto& r : holders) {
+    const auto& w = *r->workload;
+    Json one{{"namespace", text(w.namespace_)}, {"name", w.name}, {"uid", w.uid}, {"priority", w.priority}, {"uses", Json::array()}};
+    for (const auto& c : r->charges) {
+      one["uses"].push_back({{"flavor", text(c.flavor)}, {"resource", text(c.resource)}});
+      put_quantity(one["uses"].back(), "amount", c.amount, c.resource);
+    }
+    if (w.evicted) one["evicted"] = true;
+    if (r->hold) one["keptForMigration"] = true;
+    if (w.option != nullptr && !r->hold) one["optionOf"] = w.option->parent_name;
+    out.push_back(std::move(one));
+  }
+  return out;
+}
+
+Json pending_json(const StateView& state, const std::vector<InLine>& line) {
+  Json out = Json::array();
+  for (const auto& [position, x] : line) {
+    const auto& w = *x.workload;
+    Json one{{"position", position}, {"namespace", text(w.namespace_)}, {"name", w.option == nullptr ? w.name : w.option->parent_name}};
+    if (w.option != nullptr) one["option"] = w.name;
+    one["priority"] = w.priority;
+    if (w.queue_time.is_set()) one["queuedAt"] = format_rfc3339(w.queue_time);
+    one["parked"] = x.parked;
+    if (!w.pending_reason.empty()) one["reason"] = text(w.pending_reason);
+    if (family_holds_quota(state, w)) one["familyHoldsQuota"] = true;
+    out.push_back(std::move(one));
+  }
+  return out;
+}
+
+Json names_json(const std::vector<Symbol>& names) {
+  Json out = Json::array();
+  for (const Symbol& name : names) out.push_back(text(name));
+  return out;
+}
+
 }  // namespace
 
-Json cluster_queue_object(const StateView& state, const admission::QueueConfig& q) {
+Json cluster_queue_object(const StateView& state, const admission::QueueConfig& q, Detail detail) {
   Json out = head("ClusterQueue", q.name);
   Json spec = Json::object();
   if (!q.cohort.empty()) spec["cohortName"] = text(q.cohort);
@@ -143,16 +211,31 @@ Json cluster_queue_object(const StateView& state, const admission::QueueConfig& 
   if (q.admission_mode != AdmissionMode::unset) spec["admissionScope"] = {{"admissionMode", api_name(q.admission_mode)}};
   out["spec"] = std::move(spec);
   out["status"] = status_json(admission::cluster_queue_status(state, q.name));
+  Json& more = out["status"]["hindsight"];
+  if (q.deleting) more["deleting"] = true;
+  auto path = cohorts_above(state, q.name);
+  std::reverse(path.begin(), path.end());
+  more["cohortPath"] = names_json(path);
+  more["quota"] = subtree_json(subtree_of_queue(state, q.name), false);
+  if (const auto* queue = state.queue(q.name); queue != nullptr && detail == Detail::whole) {
+    more["holders"] = reservations_json(holders_in(*queue));
+    more["pending"] = pending_json(state, waiting_in(state, *queue));
+  }
   return out;
 }
 
-Json local_queue_object(const StateView& state, const admission::LocalQueueConfig& q) {
+Json local_queue_object(const StateView& state, const admission::LocalQueueConfig& q, Detail detail) {
   Json out = head("LocalQueue", q.name);
   out["metadata"]["namespace"] = text(q.namespace_);
+  for (const auto& [key, value] : q.labels) out["metadata"]["labels"][text(key)] = value;
   out["spec"] = {{"clusterQueue", text(q.cluster_queue)}};
   if (q.stop_policy_set || q.stop_policy != StopPolicy::none) out["spec"]["stopPolicy"] = api_name(q.stop_policy);
   put_weight(out["spec"], q.fair_weight_nano);
   out["status"] = status_json(admission::local_queue_status(state, q));
+  if (const auto* queue = state.queue(q.cluster_queue); queue != nullptr && detail == Detail::whole) {
+    out["status"]["hindsight"]["holders"] = reservations_json(holders_in(*queue, &q));
+    out["status"]["hindsight"]["pending"] = pending_json(state, waiting_in(state, *queue, &q));
+  }
   return out;
 }
 
@@ -169,6 +252,10 @@ Json cohort_object(const StateView& state, Symbol cohort) {
   if (const auto* tree = tree_of_cohort(state, cohort); tree != nullptr && catalog.settings.fair_sharing) {
     out["status"] = {{"fairSharing", {{"weightedShare", tree->cohort_weighted_share(cohort)}}}};
   }
+  Json& more = out["status"]["hindsight"];
+  more["quota"] = subtree_json(subtree_of_cohort(state, cohort), true);
+  more["cohorts"] = names_json(cohorts_in(state, cohort));
+  more["clusterQueues"] = names_json(queues_in(state, cohort));
   return out;
 }
 
@@ -176,17 +263,35 @@ Json resource_flavor_object(const admission::FlavorConfig& f) {
   Json out = head("ResourceFlavor", f.name);
   Json spec = Json::object();
   for (const auto& [key, value] : f.node_labels) spec["nodeLabels"][text(key)] = value;
-  for (const auto& t : f.taints) spec["nodeTaints"].push_back({{"key", t.key}, {"value", t.value}, {"effect", api_name(t.effect)}});
+  for (const auto& t : f.taints) {
+    Json one{{"key", t.key}};
+    if (!t.value.empty()) one["value"] = t.value;
+    one["effect"] = api_name(t.effect);
+    spec["nodeTaints"].push_back(std::move(one));
+  }
   for (const auto& t : f.tolerations) {
     Json one = Json::object();
     if (!t.key.empty()) one["key"] = t.key;
     one["operator"] = t.exists ? "Exists" : "Equal";
     if (!t.exists) one["value"] = t.value;
     if (t.effect != TaintEffect::unspecified) one["effect"] = api_name(t.effect);
+    if (t.seconds) one["tolerationSeconds"] = *t.seconds;
     spec["tolerations"].push_back(std::move(one));
   }
   if (!f.topology.empty()) spec["topologyName"] = text(f.topology);
   out["spec"] = std::move(spec);
+  return out;
+}
+
+Json resource_flavor_object(const StateView& state, const admission::FlavorConfig& f) {
+  Json out = resource_flavor_object(f);
+  Json quota = Json::array();
+  for (const auto& share : shares_of_flavor(state, f.name)) {
+    quota.push_back({{share.is_cohort ? "cohort" : "clusterQueue", text(share.name)}, {"resource", text(share.resource)}});
+    put_quantity(quota.back(), "nominal", share.nominal, share.resource);
+    if (!share.is_cohort) put_quantity(quota.back(), "used", share.used, share.resource);
+  }
+  out["status"] = {{"hindsight", {{"quota", std::move(quota)}}}};
   return out;
 }
 

@@ -23,6 +23,58 @@ void add_configured(const std::vector<admission::ResourceGroup>& groups, std::ve
       }
 }
 
+/// What stands below a node and what the node itself has, added up (base-admission §2.1).
+void add_up_below(SubtreeQuota& line, const QuotaTree& tree, admission::NodeIndex node) {
+  const auto cell = tree.find_cell(line.flavor, line.resource);
+  if (node == admission::no_node || cell == admission::no_cell) return;
+  const auto& table = tree.table();
+  const auto figures = tree.figures(node, cell);
+  Amount unlent = 0, unused = 0;  // what descendants keep from the node, and what of it is free
+  Amount used = table.node(node).is_queue ? figures.usage : 0;
+  for (auto n = node + 1; n < table.node(node).end; ++n) {
+    const auto& below = table.cell(n, cell);
+    unlent = add(unlent, below.local);
+    unused = add(unused, std::max<Amount>(0, subtract(below.local, below.usage)));
+    if (table.node(n).is_queue) used = add(used, below.usage);
+  }
+  line.nominal = add(figures.subtree, unlent);
+  line.used = used;
+  line.borrowed = figures.borrowed;
+  line.available = std::max<Amount>(0, add(figures.available, unused));
+  line.maximum = add(figures.potential, unlent);
+  line.guaranteed = table.has_parent(node) ? add(figures.local, unlent) : line.nominal;  // above a root is nobody to lend to
+}
+
+std::vector<SubtreeQuota> subtree_of(const std::vector<admission::ResourceGroup>* groups, const QuotaTree* tree,
+                                     admission::NodeIndex node) {
+  std::vector<QuotaLine> configured;
+  if (groups != nullptr) add_configured(*groups, configured);
+  std::vector<SubtreeQuota> out;
+  for (const auto& line : configured)
+    out.push_back({.flavor = line.flavor,
+                   .resource = line.resource,
+                   .own = line.nominal,
+                   .borrowing_limit = line.borrowing_limit,
+                   .lending_limit = line.lending_limit,
+                   .nominal = line.nominal,
+                   .maximum = line.nominal,
+                   .guaranteed = line.nominal});
+  if (tree == nullptr || node == admission::no_node) return out;
+  for (auto& line : out) add_up_below(line, *tree, node);
+  for (const auto cell : tree->table().cells_of(node)) {
+    const auto& column = tree->table().columns()[cell];
+    SubtreeQuota line{.flavor = column.flavor, .resource = column.resource};
+    if (std::any_of(out.begin(), out.end(),
+                    [&](const SubtreeQuota& known) { return known.flavor == line.flavor && known.resource == line.resource; }))
+      continue;
+    add_up_below(line, *tree, node);
+    // A pair that nobody has quota of stays in the tree when the last one who used it has gone; and what a queue has no quota of is none
+    // of its business unless it uses it.
+    if (line.used != 0 || (!tree->table().node(node).is_queue && line.maximum != 0)) out.push_back(line);
+  }
+  return out;
+}
+
 Symbol parent_of(const Catalog& catalog, Symbol cohort) {
   const auto it = catalog.cohorts.find(cohort);
   return it == catalog.cohorts.end() ? Symbol() : it->second->parent;
@@ -76,6 +128,36 @@ std::vector<QuotaLine> quota_of_cohort(const StateView& state, Symbol cohort) {
   return out;
 }
 
+std::vector<SubtreeQuota> subtree_of_queue(const StateView& state, Symbol cluster_queue) {
+  const auto* config = state.domain().catalog()->queue(cluster_queue);
+  if (config == nullptr) return {};
+  const auto* tree = tree_of(state, cluster_queue);
+  return subtree_of(&config->groups, tree, tree == nullptr ? admission::no_node : tree->find_queue(cluster_queue));
+}
+
+std::vector<SubtreeQuota> subtree_of_cohort(const StateView& state, Symbol cohort) {
+  const Catalog& catalog = *state.domain().catalog();
+  const auto it = catalog.cohorts.find(cohort);
+  const auto* tree = tree_of_cohort(state, cohort);
+  return subtree_of(it == catalog.cohorts.end() ? nullptr : &it->second->groups, tree,
+                    tree == nullptr ? admission::no_node : tree->find_cohort(cohort));
+}
+
+std::vector<FlavorShare> shares_of_flavor(const StateView& state, Symbol flavor) {
+  const Catalog& catalog = *state.domain().catalog();
+  std::vector<FlavorShare> out;
+  for (const auto& [name, config] : catalog.queues)
+    for (const auto& l : subtree_of_queue(state, name))
+      if (l.flavor == flavor) out.push_back({.name = name, .resource = l.resource, .nominal = l.own, .used = l.used});
+  for (const auto& [name, config] : catalog.cohorts) {
+    std::vector<QuotaLine> own;
+    add_configured(config->groups, own);
+    for (const auto& l : own)
+      if (l.flavor == flavor) out.push_back({.is_cohort = true, .name = name, .resource = l.resource, .nominal = l.nominal});
+  }
+  return out;
+}
+
 std::vector<Holder> holders_of(const StateView& state, const std::vector<Symbol>& queues, Symbol flavor, Symbol resource) {
   std::vector<Holder> out;
   for (const Symbol& name : queues) {
@@ -116,6 +198,20 @@ std::vector<Symbol> cohorts_above(const StateView& state, Symbol cluster_queue) 
     if (std::find(out.begin(), out.end(), at) != out.end()) break;
     out.push_back(at);
   }
+  return out;
+}
+
+std::vector<Symbol> queues_in(const StateView& state, Symbol cohort) {
+  std::vector<Symbol> out;
+  for (const auto& [name, config] : state.domain().catalog()->queues)
+    if (config->cohort == cohort) out.push_back(name);
+  return out;
+}
+
+std::vector<Symbol> cohorts_in(const StateView& state, Symbol cohort) {
+  std::vector<Symbol> out;
+  for (const auto& [name, config] : state.domain().catalog()->cohorts)
+    if (config->parent == cohort) out.push_back(name);
   return out;
 }
 

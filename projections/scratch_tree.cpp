@@ -38,6 +38,37 @@ std::shared_ptr<const Config> edited(const std::shared_ptr<const Config>& config
   return copy ? copy : config;
 }
 
+std::shared_ptr<const QueueConfig> edited(const std::shared_ptr<const QueueConfig>& config, const PolicyEdit* policy) {
+  if (policy == nullptr) return config;
+  auto copy = std::make_shared<QueueConfig>(*config);
+  if (policy->within_cluster_queue) copy->within_cluster_queue = *policy->within_cluster_queue;
+  if (policy->reclaim_within_cohort) copy->reclaim_within_cohort = *policy->reclaim_within_cohort;
+  if (policy->borrow_within_cohort) copy->borrow_within_cohort = *policy->borrow_within_cohort;
+  if (policy->max_priority_threshold) copy->max_priority_threshold = policy->max_priority_threshold;
+  return copy;
+}
+
+/// With admission fair sharing: how the LocalQueues of a queue compare as victims are chosen (base-admission §7.2).
+void weigh_as(const QuotaTree& original, Symbol queue, QuotaTree& copy) {
+  const NodeIndex node = original.find_queue(queue);
+  if (node == no_node) return;
+  const auto& from = original.queue(node);
+  std::vector<QuotaTree::LocalUsage> usage;
+  for (std::size_t i = 0; i < from.local_names.size(); ++i) usage.emplace_back(from.local_names[i], from.local_usage[i]);
+  copy.weigh_local_queues(queue, usage, true);
+}
+
+/// Steps of all runs of a search become those of the run that counts.
+void keep_last_run(std::vector<PreemptionStep>& steps, bool found) {
+  const auto begins = [&](const PreemptionStep& s) { return s.kind == PreemptionStep::Kind::begins && (found || s.borrowing); };
+  const auto last = std::find_if(steps.rbegin(), steps.rend(), begins);
+  if (last == steps.rend()) return;  // fair sharing
+  steps.erase(steps.begin(), last.base());
+  const auto next =
+      std::find_if(steps.begin(), steps.end(), [](const PreemptionStep& s) { return s.kind == PreemptionStep::Kind::begins; });
+  steps.erase(next, steps.end());
+}
+
 /// How far the scan of a waiting workload got at its last try, if that still counts at the next one.
 ScanState kept_scan(const StateView& state, Symbol cluster_queue, const WorkloadInfo& workload) {
   const auto* queue = state.queue(cluster_queue);
@@ -83,19 +114,21 @@ ScratchTree::ScratchTree(const StateView& state, Symbol cluster_queue, QuotaTree
     : state_(&state), cluster_queue_(cluster_queue), tree_(std::move(tree)) {}
 
 std::optional<ScratchTree> ScratchTree::of(const StateView& state, Symbol cluster_queue, const std::vector<QuotaEdit>& edits,
-                                           const Nodes* nodes) {
+                                           const Nodes* nodes, const PolicyEdit* policy) {
   const Catalog& catalog = *state.domain().catalog();
   const auto* original = tree_of(state, cluster_queue);
   if (catalog.queue(cluster_queue) == nullptr || original == nullptr) return std::nullopt;
   std::vector<QuotaTree::Member> members;
   for (const Symbol& name : catalog.members(catalog.root_of(cluster_queue))) {  // also those that share hosts with it, and no quota
-    members.push_back({edited(catalog.queues.at(name), false, edits), catalog.queue_active(name)});
+    auto config = edited(catalog.queues.at(name), false, edits);
+    members.push_back({name == cluster_queue ? edited(config, policy) : std::move(config), catalog.queue_active(name)});
   }
   std::vector<std::shared_ptr<const CohortConfig>> cohorts;
   for (const Symbol& name : original->cohort_names())
     if (const auto it = catalog.cohorts.find(name); it != catalog.cohorts.end()) cohorts.push_back(edited(it->second, true, edits));
   ScratchTree out(state, cluster_queue, QuotaTree::build(members, cohorts));
   for (const auto& m : members) {
+    weigh_as(*original, m.config->name, out.tree_);
     const auto* queue = state.queue(m.config->name);
     if (queue == nullptr) continue;
     for (auto& r : queue->reservations()) {
@@ -232,6 +265,51 @@ std::vector<Holder> ScratchTree::victims_of(const WorkloadInfo& workload) {
     const auto& w = *tree_.entry(target.entry).reservation->workload;
     out.push_back({std::string(w.namespace_.text()), w.name.text(), w.uid.text(), tree_.name(target.queue), w.priority, 0, w.evicted});
   }
+  return out;
+}
+
+void ScratchTree::follow_search(const WorkloadInfo& workload, const Assignment* placed, Search& out) {
+  const Catalog& catalog = *state_->domain().catalog();
+  const NodeIndex queue = tree_.find_queue(cluster_queue_);
+  std::optional<PodPlacer> places;
+  if (placed != nullptr) places.emplace(placer());
+  Preemption preemption(tree_, catalog.settings, state_->domain().now(), state_->domain().context().repeated, places ? &*places : nullptr);
+  preemption.follow(&out.steps);
+  out.targets = preemption.find_targets({&workload, queue, out.requests, out.need, placed});
+  keep_last_run(out.steps, !out.targets.empty());
+  auto& table = tree_.table();
+  for (const CellIndex c : out.need) out.freed.push_back(subtract(0, table.available(queue, c)));
+  const auto mark = table.mark();
+  for (const auto& s : out.steps)
+    if (s.kind == PreemptionStep::Kind::taken) table.remove(s.queue, tree_.entry(s.entry).cells);
+  for (std::size_t i = 0; i < out.need.size(); ++i) out.freed[i] = add(out.freed[i], table.available(queue, out.need[i]));
+  table.rollback(mark);
+}
+
+ScratchTree::Search ScratchTree::search_for(const WorkloadInfo& workload, std::vector<CellAmount> requests, std::vector<CellIndex> need) {
+  Search out{std::move(requests), std::move(need), {}, {}, {}};
+  const auto own = take_own(workload);
+  follow_search(workload, nullptr, out);
+  put_back(own);
+  return out;
+}
+
+std::optional<ScratchTree::Search> ScratchTree::search(const WorkloadInfo& workload) {
+  const auto own = take_own(workload);
+  const Nomination found = nominate_here(workload);
+  std::optional<Search> out;
+  if (found.mode == AssignmentMode::preempt && !found.targets.empty()) {
+    out.emplace();
+    out->requests = found.assignment.usage;
+    for (const auto& p : found.assignment.pod_sets)
+      for (const auto& c : p.choices)
+        if (api_mode(c.mode) == AssignmentMode::preempt && std::find(out->need.begin(), out->need.end(), c.cell) == out->need.end())
+          out->need.push_back(c.cell);
+    const bool concerns_places = room_ && placer().concerns(found.assignment);
+    follow_search(workload, concerns_places ? &found.assignment : nullptr, *out);
+    out->targets = found.targets;
+  }
+  put_back(own);
   return out;
 }
 

@@ -49,6 +49,12 @@ std::string pairs_text(const std::vector<std::pair<Symbol, std::string>>& pairs)
   return joined(parts, ",");
 }
 
+/// "default/cpu 3/4"
+std::string used_text(const SubtreeQuota& line) {
+  return text(line.flavor) + "/" + text(line.resource) + " " + amount_text(line.used, line.resource) + "/" +
+         amount_text(line.nominal, line.resource);
+}
+
 template <class Map>
 void rows_by_name(const Map& map, const Filter& filter, const auto& row) {
   for (const auto& [name, config] : map)
@@ -98,7 +104,7 @@ Table workloads_table(const StateView& state, const Filter& filter) {
   t.columns.push_back({"STATUS"});
   t.columns.push_back({"FLAVORS", true});
   t.columns.push_back({"JOB", true});
-  const Time now = state.domain().now();
+  const Time now = state.now();
   const auto selected = select_workloads(state, filter);
   // Options stand beside their Parent, which tells what becomes of the job. Their names say so; -o wide says whose they are.
   const bool options = std::any_of(selected.begin(), selected.end(), [](const WorkloadAt& at) { return at.workload->is_made_as_option(); });
@@ -126,10 +132,9 @@ Table workloads_table(const StateView& state, const Filter& filter) {
 
 std::string usage_text(const StateView& state, Symbol cluster_queue) {
   std::vector<std::string> parts;
-  for (const auto& line : quota_of_queue(state, cluster_queue)) {
-    std::string part = std::string(line.flavor.text()) + "/" + std::string(line.resource.text()) + " " +
-                       amount_text(line.figures.usage, line.resource) + "/" + amount_text(line.nominal, line.resource);
-    if (line.figures.borrowed > 0) part += " +" + amount_text(line.figures.borrowed, line.resource) + " borrowed";
+  for (const auto& line : subtree_of_queue(state, cluster_queue)) {
+    std::string part = used_text(line);
+    if (line.borrowed > 0) part += " +" + amount_text(line.borrowed, line.resource) + " borrowed";
     parts.push_back(std::move(part));
   }
   return joined(parts);
@@ -185,17 +190,11 @@ Table cohorts_table(const StateView& state, const Filter& filter) {
   for (const Symbol& name : all_cohorts(state)) {
     if (!filter.wants_name(name.text())) continue;
     const auto it = catalog.cohorts.find(name);
-    const auto queues =
-        std::count_if(catalog.queues.begin(), catalog.queues.end(), [&](const auto& q) { return q.second->cohort == name; });
-    const auto cohorts =
-        std::count_if(catalog.cohorts.begin(), catalog.cohorts.end(), [&](const auto& c) { return c.second->parent == name; });
     std::vector<std::string> usage;
-    for (const auto& line : quota_of_cohort(state, name)) {
-      usage.push_back(std::string(line.flavor.text()) + "/" + std::string(line.resource.text()) + " " +
-                      amount_text(line.figures.usage, line.resource) + "/" + amount_text(line.figures.subtree, line.resource));
-    }
+    for (const auto& line : subtree_of_cohort(state, name)) usage.push_back(used_text(line));
     t.rows.push_back({std::string(name.text()), it == catalog.cohorts.end() ? std::string() : std::string(it->second->parent.text()),
-                      std::to_string(queues), std::to_string(cohorts), it == catalog.cohorts.end() ? "False" : "True", joined(usage)});
+                      std::to_string(queues_in(state, name).size()), std::to_string(cohorts_in(state, name).size()),
+                      it == catalog.cohorts.end() ? "False" : "True", joined(usage)});
   }
   return t;
 }

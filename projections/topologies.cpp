@@ -45,6 +45,24 @@ NodeShare::Amounts own(const std::vector<std::pair<Symbol, Amount>>& list) {
   return out;
 }
 
+/// What there is, who has it and what is free, as values.
+Json node_share_json(const NodeShare& share) {
+  NodeShare::Amounts free;
+  for (const auto& [resource, all] : share.allocatable)
+    free[resource] = resource == "pods" ? subtract(share.free(resource), share.pods) : share.free(resource);
+  Json out{{"usedByOthers", amounts(share.others)}, {"placed", amounts(share.placed)}, {"free", amounts(free)}, {"podsPlaced", share.pods}};
+  out["workloads"] = Json::array();
+  for (const auto& [name, pods] : share.whose) {
+    const auto slash = name.find('/');
+    Json one = Json::object();
+    if (slash != std::string::npos) one["namespace"] = name.substr(0, slash);
+    one["name"] = slash == std::string::npos ? name : name.substr(slash + 1);
+    one["pods"] = pods;
+    out["workloads"].push_back(std::move(one));
+  }
+  return out;
+}
+
 std::string status_of(const NodeConfig& node) {
   std::string out = node.ready ? "Ready" : node.silent ? "Unknown" : "NotReady";
   if (node.unschedulable) out += ",SchedulingDisabled";
@@ -159,17 +177,28 @@ Json node_object(const NodeConfig& node, const NodeShare& share) {
   for (const auto& [key, value] : node.labels.all()) labels[std::string(key.text())] = std::string(std::string_view(value));
   Json out{{"apiVersion", "v1"},
            {"kind", "Node"},
-           {"metadata", {{"name", node.name.text()}, {"labels", std::move(labels)}}},
+           {"metadata", {{"name", node.name.text()}, {"uid", node.uid}, {"labels", std::move(labels)}}},
            {"spec", Json::object()},
            {"status", {{"allocatable", amounts(share.allocatable)}}}};
   if (node.unschedulable) out["spec"]["unschedulable"] = true;
-  for (const auto& t : node.taints)
-    out["spec"]["taints"].push_back({{"key", t.key}, {"value", t.value}, {"effect", events::api_name(t.effect)}});
+  if (node.uid.empty()) out["metadata"].erase("uid");
+  if (node.version != 0) out["metadata"]["resourceVersion"] = std::to_string(node.version);
+  for (const auto& t : node.taints) {
+    Json one{{"key", t.key}};
+    if (!t.value.empty()) one["value"] = t.value;
+    one["effect"] = events::api_name(t.effect);
+    out["spec"]["taints"].push_back(std::move(one));
+  }
   if (!node.silent) out["status"]["conditions"] = Json::array({{{"type", "Ready"}, {"status", node.ready ? "True" : "False"}}});
-  NodeShare::Amounts free;
-  for (const auto& [resource, all] : share.allocatable) free[resource] = share.free(resource);
-  out["usage"] = {{"byOthers", amounts(share.others)}, {"placed", amounts(share.placed)}, {"free", amounts(free)}, {"pods", share.pods}};
-  for (const auto& [name, pods] : share.whose) out["usage"]["workloads"].push_back({{"name", name}, {"pods", pods}});
+  Json& more = out["status"]["hindsight"];
+  more = node_share_json(share);
+  if (!node.ready && node.not_ready_since.is_set()) more["notReadySince"] = format_rfc3339(node.not_ready_since);
+  return out;
+}
+
+Json node_object(const StateView& state, const NodeConfig& node, const NodeShare& share) {
+  Json out = node_object(node, share);
+  out["status"]["hindsight"]["flavors"] = flavors_of(state, node);
   return out;
 }
 
@@ -202,8 +231,35 @@ Json topology_object(Symbol name, const std::vector<std::string>& levels) {
 
 namespace {
 
-/// How large a gang finds room at each level, and how scattered the room is.
-Json gangs(admission::topology::TopologyRoom& room, std::uint32_t flavor, const admission::topology::PodRequest& pod) {
+/// A domain of a topology in one flavor, with all below it.
+struct DomainSum {
+  NodeShare share;
+  std::int64_t nodes = 0, without_places = 0;
+};
+using DomainSums = std::map<std::vector<std::string>, DomainSum>;  // by path: a parent comes before its children
+
+/// How many nodes take part in the flavor, and what their domains have.
+std::pair<std::int64_t, DomainSums> domains_of(const StateView& state, const admission::FlavorConfig& flavor,
+                                               const std::vector<std::string>& levels, const std::map<std::string, NodeShare>& shares) {
+  std::pair<std::int64_t, DomainSums> out{0, {}};
+  for (const auto& [node_name, node] : state.domain().nodes()) {
+    if (!takes_part(state, *node, flavor)) continue;
+    const NodeShare& share = shares.at(std::string(node_name.text()));
+    ++out.first;
+    std::vector<std::string> path;
+    for (const auto& level : levels) {
+      path.emplace_back(node->label(Symbol(level)));
+      DomainSum& sum = out.second[path];
+      sum.share.add(share);
+      ++sum.nodes;
+      if (share.pods == 0) ++sum.without_places;
+    }
+  }
+  return out;
+}
+
+/// How large a gang finds room at each level, and how scattered the room is. `values`: numbers alone, for programs.
+Json gangs(admission::topology::TopologyRoom& room, std::uint32_t flavor, const admission::topology::PodRequest& pod, bool values) {
   Json out = Json::array();
   for (const LevelRoom& level : gang_room(room, flavor, pod)) {
     Json one{{"level", level.level},
@@ -212,14 +268,45 @@ Json gangs(admission::topology::TopologyRoom& room, std::uint32_t flavor, const 
              {"pods", level.pods},
              {"largestGang", level.largest}};
     if (!level.where.empty()) one["in"] = level.where;
-    const std::int64_t share = level.pods == 0 ? 0 : 100 * level.in_used / level.pods;
-    one["inUsedDomains"] = std::to_string(level.in_used) + " (" + std::to_string(share) + " %)";
+    if (values) {
+      one["podsInUsedDomains"] = level.in_used;
+    } else {
+      const std::int64_t share = level.pods == 0 ? 0 : 100 * level.in_used / level.pods;
+      one["inUsedDomains"] = std::to_string(level.in_used) + " (" + std::to_string(share) + " %)";
+    }
     out.push_back(std::move(one));
   }
   return out;
 }
 
 }  // namespace
+
+Json topology_object(const StateView& state, Symbol name, const std::vector<std::string>& levels,
+                     const std::optional<admission::topology::PodRequest>& pod) {
+  const auto shares = node_shares(state);
+  auto room = whole_room(state);
+  Json flavors = Json::array();
+  for (const auto& [flavor_name, flavor] : state.domain().catalog()->flavors) {
+    if (flavor->topology != name) continue;
+    const auto [nodes, domains] = domains_of(state, *flavor, levels, shares);
+    Json one{{"name", flavor_name.text()}, {"nodes", nodes}, {"domains", Json::array()}};
+    for (const auto& [path, sum] : domains) {
+      Json domain{{"values", path}, {"nodes", sum.nodes}, {"nodesWithoutPlaces", sum.without_places}};
+      domain["allocatable"] = amounts(sum.share.allocatable);
+      domain.update(node_share_json(sum.share));
+      one["domains"].push_back(std::move(domain));
+    }
+    if (const auto number = room ? room->find(flavor_name) : std::nullopt; number && nodes != 0) {
+      const auto measure = pod ? *pod : measuring_pod(*room, *number);
+      for (const auto& [resource, amount] : measure) one["gangPod"][std::string(resource.text())] = format_amount(amount, resource.text());
+      one["gangs"] = gangs(*room, *number, measure, true);
+    }
+    flavors.push_back(std::move(one));
+  }
+  Json out = topology_object(name, levels);
+  out["status"] = {{"hindsight", {{"flavors", std::move(flavors)}}}};
+  return out;
+}
 
 Json describe_topology(const StateView& state, Symbol name, const std::vector<std::string>& levels,
                        const std::optional<admission::topology::PodRequest>& pod) {
@@ -228,30 +315,12 @@ Json describe_topology(const StateView& state, Symbol name, const std::vector<st
   Json out{{"name", name.text()}, {"levels", levels}, {"flavors", Json::array()}};
   for (const auto& [flavor_name, flavor] : state.domain().catalog()->flavors) {
     if (flavor->topology != name) continue;
-    struct Sum {
-      NodeShare share;
-      std::int64_t nodes = 0, empty = 0;
-    };
-    std::map<std::vector<std::string>, Sum> domains;  // by path: a parent comes before its children
-    std::int64_t nodes = 0;
-    for (const auto& [node_name, node] : state.domain().nodes()) {
-      if (!takes_part(state, *node, *flavor)) continue;
-      const NodeShare& share = shares.at(std::string(node_name.text()));
-      ++nodes;
-      std::vector<std::string> path;
-      for (const auto& level : levels) {
-        path.emplace_back(node->label(Symbol(level)));
-        Sum& sum = domains[path];
-        sum.share.add(share);
-        ++sum.nodes;
-        if (share.pods == 0) ++sum.empty;
-      }
-    }
+    const auto [nodes, domains] = domains_of(state, *flavor, levels, shares);
     Json rows = Json::array();
     for (const auto& [path, sum] : domains) {
       Json row{{"domain", std::string(2 * (path.size() - 1), ' ') + path.back()},
                {"nodes", sum.nodes},
-               {"withoutPlaces", sum.empty},
+               {"withoutPlaces", sum.without_places},
                {"podsPlaced", sum.share.pods},
                {"free", free_text(sum.share)}};
       if (path.size() == levels.size()) row["workloads"] = whose_text(sum.share);
@@ -261,7 +330,7 @@ Json describe_topology(const StateView& state, Symbol name, const std::vector<st
     if (const auto number = room ? room->find(flavor_name) : std::nullopt; number && nodes != 0) {
       const auto measure = pod ? *pod : measuring_pod(*room, *number);
       one["gangsOfPodsWith"] = words_of(measure);
-      one["gangs"] = gangs(*room, *number, measure);
+      one["gangs"] = gangs(*room, *number, measure, false);
     }
     one["domains"] = std::move(rows);
     out["flavors"].push_back(std::move(one));

@@ -35,9 +35,15 @@ struct NodeShare {
 
 [[nodiscard]] Table nodes_table(const StateView& state, const Filter& filter);
 [[nodiscard]] Json node_object(const admission::NodeConfig& node, const NodeShare& share);
+/// With the flavors whose pods may stand there.
+[[nodiscard]] Json node_object(const StateView& state, const admission::NodeConfig& node, const NodeShare& share);
 
 [[nodiscard]] Table topologies_table(const StateView& state, const Filter& filter);
 [[nodiscard]] Json topology_object(Symbol name, const std::vector<std::string>& levels);
+/// With its domains by flavor and what is free of them, and how large a gang finds room. `pod`: what one takes of each resource; without
+/// it one is chosen.
+[[nodiscard]] Json topology_object(const StateView& state, Symbol name, const std::vector<std::string>& levels,
+                                   const std::optional<admission::topology::PodRequest>& pod = {});
 
 /// The domains of a topology as a tree, by flavor: how many nodes take part, what is free, whose pods are there.
 [[nodiscard]] Json describe_topology(const StateView& state, Symbol name, const std::vector<std::string>& levels,

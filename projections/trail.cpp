@@ -1,6 +1,9 @@
 #include "projections/trail.hpp"
 
+#include <algorithm>
+
 #include "projections/format.hpp"
+#include "vocabulary/record_order.hpp"
 
 namespace hindsight::projections {
 namespace {
@@ -52,15 +55,31 @@ struct Collect {
 
 }  // namespace
 
+/// As the domain does; where the log begins later than the domain, the first record does not follow on another.
+bool Trail::counts(const RecordView& record) {
+  const Envelope& e = record.envelope;
+  if (record_order(sequence_, epoch_, e.sequence, e.epoch) == RecordOrder::passed_over) return false;
+  sequence_ = e.sequence == numbered_by_reader ? sequence_ + 1 : e.sequence;
+  epoch_ = std::max(epoch_, e.epoch);
+  const auto* d = std::get_if<Decisions>(&record.body);
+  if (d == nullptr || d->base == 0) return true;
+  if (d->base <= decided_base_) return false;  // an append that was repeated
+  decided_base_ = d->base;
+  return true;
+}
+
 void Trail::add(std::uint64_t offset, const RecordView& record) {
-  if (!mentions_.concerns(record)) return;
+  if (!counts(record)) return;
+  const bool concerns = mentions_.concerns(record);
+  lives_.add(offset, record, mentions_, concerns);
+  if (!concerns) return;
   const auto* d = std::get_if<Decisions>(&record.body);
   if (d == nullptr) return;
   for (const Event& e : d->events) {
     if (!mentions_.concerns(e)) continue;
     TrailFact blank;
     blank.offset = offset;
-    blank.sequence = record.envelope.sequence;
+    blank.sequence = sequence_;
     blank.time = record.envelope.time;
     std::visit(Collect{std::move(blank), mentions_, facts_}, e);
   }

@@ -1,9 +1,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "projections/life.hpp"
 #include "projections/mentions.hpp"
 
 namespace hindsight::projections {
@@ -23,7 +26,8 @@ struct TrailFact {
 };
 
 /// Gathers what `why` needs to know of the past: give it every record of the domain up to the moment that is asked about. From records
-/// alone; whether a decision took effect is for the state to say.
+/// alone; whether a decision took effect is for the state to say. Records that no reader counts (vocabulary/record_order.hpp) are left out;
+/// those that were set aside are not to be given to it.
 class Trail {
  public:
   explicit Trail(Target target) : mentions_(std::move(target)) {}
@@ -32,12 +36,18 @@ class Trail {
   [[nodiscard]] const std::vector<TrailFact>& facts() const { return facts_; }
   /// The newest of a kind about this Workload; null: none.
   [[nodiscard]] const TrailFact* last(TrailFact::Kind kind, std::string_view workload_uid) const;
+  /// The whole time of a Workload of this name, what goes on counted to `until`; nothing: it was never seen.
+  [[nodiscard]] std::optional<Life> life(std::string_view workload_uid, Time until) const { return lives_.of(workload_uid, until); }
   /// Any object of the name was seen.
   [[nodiscard]] bool met() const { return mentions_.met(); }
   [[nodiscard]] bool is_mine(std::string_view workload_uid) const { return mentions_.knows_workload(workload_uid); }
 
  private:
+  [[nodiscard]] bool counts(const RecordView& record);
+
   Mentions mentions_;
+  Lives lives_;
+  std::uint64_t sequence_ = 0, epoch_ = 0, decided_base_ = 0;  ///< Of the last record that counted, and of the last decision.
   std::vector<TrailFact> facts_;
 };
 

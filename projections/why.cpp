@@ -348,6 +348,8 @@ class Explanation {
     if (condition_preempted != nullptr && condition_preempted->is_true() && preempted != nullptr) {
       out_.headline = "It was preempted by " + preempted->other + " of ClusterQueue " + preempted->other_queue + ": " + preempted->reason;
       event(*preempted, "preempted by " + preempted->other + ": " + preempted->reason);
+      fact("why it and not another: ask why of workload/" + preempted->other + " at " + std::to_string(preempted->offset - 1) +
+           ", right before that decision");
     } else {
       out_.headline = "It was evicted: " + out_.reason;
       if (const auto* f = trail_.last(Kind::evicted, w_.uid)) event(*f, "evicted: " + f->reason);
@@ -598,6 +600,9 @@ class Explanation {
     out_.places = try_places(state_, *info, p.queue);
     out_.users = users_of(state_, *info, out_.trials, p.queue);
     out_.preemption = preemption_facts(state_, *info, p.queue, out_.trials);
+    out_.preempting = explain_preemption(state_, *info, p.queue, out_.trials);
+    for (auto& line : preemption_lines(out_.preempting, *catalog_.queue(p.queue), info->priority))
+      out_.preemption.push_back(std::move(line));
     out_.remedies = find_remedies(state_, *info, p.queue, out_.trials);
     for (auto& remedy : find_place_remedies(state_, *info, p.queue, out_.places)) out_.remedies.push_back(std::move(remedy));
     if (stage_ != nullptr)
@@ -626,6 +631,8 @@ Why explain(const StateView& state, const WorkloadAt& at, const Trail& trail, co
   };
   sort(out);
   for (auto& option : out.options) sort(option);
+  auto life = trail.life(at.workload->uid, state.now());
+  if (life && (out.phase == Phase::finished || life->was_admitted())) out.life = std::move(life);
   return out;
 }
 

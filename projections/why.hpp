@@ -5,12 +5,14 @@
 #include <vector>
 
 #include "projections/json.hpp"
+#include "projections/life.hpp"
 #include "projections/lookup.hpp"
 #include "projections/phase.hpp"
 #include "projections/play.hpp"
 #include "projections/queue_place.hpp"
 #include "projections/quota_report.hpp"
 #include "projections/trail.hpp"
+#include "projections/why_preemption.hpp"
 
 namespace hindsight::projections {
 
@@ -73,8 +75,9 @@ struct Remedy {
     fewer_pods,
     looser_level,
     more_nodes,
-    resume,  ///< Its ClusterQueue is not stopped any more.
-    leave    ///< Those of `ending`, who wait, are there no more.
+    resume,        ///< Its ClusterQueue is not stopped any more.
+    leave,         ///< Those of `ending`, who wait, are there no more.
+    change_policy  ///< Its ClusterQueue may preempt others.
   };
   struct Step {
     Symbol flavor, resource;
@@ -90,6 +93,7 @@ struct Remedy {
   std::int32_t nodes = 0;      ///< more_nodes: so many.
   /// It was played, and the workload was given quota. Nothing: it was tried for the workload alone, as if nobody else waited.
   std::optional<Consequences> played = std::nullopt;
+  PolicyChange policy = {};  ///< change_policy.
 };
 
 /// The smallest set of facts that says why a workload is where it is.
@@ -113,8 +117,10 @@ struct Why {
   std::vector<PlaceTrial> places;
   std::vector<PairUsers> users;
   std::vector<std::string> preemption;  ///< Why it does not simply preempt, or whom it would.
+  PreemptionReport preempting;          ///< The same for each flavor, with amounts, shares and victims; `preemption` ends with its lines.
   std::vector<Remedy> remedies;
   std::vector<Why> options;  ///< Of a Parent (8691), in the order of `lanes_of`.
+  std::optional<Life> life;  ///< Of one that was admitted, or has finished; not of the Options of a Parent.
 };
 
 /// Why it is pending, admitted, evicted, finished... `trail` has seen the records up to this state. `snapshot`: what SnapshotCodec::write

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <span>
 
 #include "admission/domain/domain.hpp"
 #include "admission/queue/cluster_queue.hpp"
@@ -39,6 +40,7 @@ class Player {
     Play world(stage_);
     if (!r.steps.empty() && r.kind != Cure::free) world.change(edits_of(r));
     if (r.kind == Cure::resume) world.resume(queue_);
+    if (r.kind == Cure::change_policy) world.change(queue_, r.policy.edit);
     for (const auto& h : r.ending) world.end(h.uid);
     auto out = world.run(workload_.uid.text());
     if (!out.at_rest) {
@@ -102,7 +104,7 @@ class Player {
 
   [[nodiscard]] static Pair pair_of(const Remedy::Step& s) { return {std::string(s.flavor.text()), std::string(s.resource.text())}; }
 
-  [[nodiscard]] static Amounts amounts_of(const std::vector<Play::Start>& starts) {
+  [[nodiscard]] static Amounts amounts_of(std::span<const Play::Start> starts) {
     Amounts out;
     for (const auto& s : starts)
       for (const auto& [pair, amount] : s.amounts) {
@@ -179,7 +181,7 @@ class Player {
       }
       for (std::size_t i = 0; i < std::min(outcome.before.size(), singles_max); ++i) {  // one may have found room elsewhere
         Remedy less = enough;
-        if (weaken(less, least, amounts_of({outcome.before[i]}))) (void)keep_if_enough(std::move(less));
+        if (weaken(less, least, amounts_of(std::span(&outcome.before[i], 1)))) (void)keep_if_enough(std::move(less));
       }
       return enough;
     }
@@ -293,6 +295,11 @@ std::vector<Remedy> play_remedies(const StateView& state, const Stage& stage, co
       leave.ending.push_back(std::move(h));
     }
     tell(leave);
+  }
+  for (auto& change : find_policy_changes(state, workload, queue)) {
+    Remedy r{Cure::change_policy, "ClusterQueue " + std::string(queue.text()), {}, {}};
+    r.policy = std::move(change);
+    tell(r);
   }
   if (player.gave_up())
     facts.emplace_back("not every change was played to its end, because so much follows from it: there may be others that let it in");

@@ -186,8 +186,7 @@ std::string policy_fact(std::string_view field, PreemptionPolicy policy, const C
            (one ? " that holds what it needs has priority " : " that hold what it needs have priority ") + std::to_string(c.lowest) +
            (one ? "" : " or more") + ", and its own is " + std::to_string(w.priority);
   }
-  return head + ": " + std::to_string(c.allowed) + " of " + counted(c.holders, "workload") + " " + std::string(where) +
-         " could be preempted";
+  return head + ": it allows " + std::to_string(c.allowed) + " of " + counted(c.holders, "workload") + " " + std::string(where);
 }
 
 }  // namespace

@@ -321,6 +321,9 @@ std::string remedy_text(const Remedy& r) {
       for (const auto& h : r.ending) names.push_back(full_name(h.namespace_, h.name));
       return "if " + joined(names) + " did not wait before it";
     }
+    case Remedy::Kind::change_policy:
+      for (const auto& s : r.policy.settings) parts.push_back(s.setting + " were " + s.to + " instead of " + s.from);
+      return "if in " + r.object + " " + joined(parts, " and ");
   }
   return {};
 }

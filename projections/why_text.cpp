@@ -82,6 +82,8 @@ const char* kind_name(Remedy::Kind k) {
       return "resume";
     case Remedy::Kind::leave:
       return "leave";
+    case Remedy::Kind::change_policy:
+      return "changePreemptionPolicy";
   }
   return "";
 }
@@ -266,6 +268,7 @@ Json remedy_json(const Remedy& r) {
     out["from"] = r.from;
     out["to"] = r.to;
   }
+  for (const auto& s : r.policy.settings) out["settings"].push_back({{"setting", s.setting}, {"from", s.from}, {"to", s.to}});
   if (r.played) out["played"] = {{"before", r.played->before}, {"after", r.played->after}, {"evicted", r.played->evicted}};
   out["text"] = remedy_text(r);
   return out;
@@ -290,6 +293,8 @@ std::string to_text(const Why& why) {
     for (const auto& e : why.events) t.rows.push_back({std::to_string(e.offset), format_rfc3339_micro(e.time), e.text});
     out += "Decisions:\n" + render(t, {.indent = "  "});
   }
+  if (why.life)
+    for (const auto& line : life_lines(*why.life)) add_line(line, out);
   if (why.place) write_place(*why.place, out);
   if (!why.trials.empty()) write_trials(why.trials, out);
   if (!why.places.empty()) write_places(why.places, out);
@@ -317,6 +322,7 @@ Json to_json(const Why& why) {
   out["decisions"] = Json::array();
   for (const auto& e : why.events)
     out["decisions"].push_back({{"offset", e.offset}, {"time", format_rfc3339_micro(e.time)}, {"text", e.text}});
+  if (why.life) out["life"] = to_json(*why.life);
   for (const auto& option : why.options) out["options"].push_back(to_json(option));
   if (why.phase != Phase::pending || !why.options.empty()) return out;
   if (why.place) out["queue"] = place_json(*why.place);
@@ -333,7 +339,8 @@ Json to_json(const Why& why) {
                             {"own", holders_json(u.own, u.resource)},
                             {"others", holders_json(u.others, u.resource)}});
   }
-  out["preemption"] = why.preemption;
+  out["preemption"] = to_json(why.preempting);
+  out["preemption"]["text"] = why.preemption;
   out["remedies"] = Json::array();
   for (const auto& r : why.remedies) out["remedies"].push_back(remedy_json(r));
   return out;

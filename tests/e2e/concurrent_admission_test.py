@@ -171,7 +171,7 @@ class ConcurrentAdmissionTest(Fixture):
             time.sleep(0.5)
 
     def history(self, name):
-        return run(jobs_test.ARGS.hindsight, "history", "job/" + name, "-n", "default", "--log", self.log)
+        return run(jobs_test.ARGS.hindsight, "history", "job/" + name, "--full", "-n", "default", "--log", self.log)
 
     # ---- doing
 

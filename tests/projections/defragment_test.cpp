@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "admission/domain/domain.hpp"
@@ -121,6 +122,24 @@ TEST_F(Defragment, WhoNeedsNoneGetsNone) {
       whole.error().message,
       "no moves leave one more domain of level block without anybody: of 1 domain that were tried, each has somebody for whom there is "
       "no room where others stand already");
+}
+
+// Of a node and of a topology as objects: what there is is what is used, placed and free.
+TEST_F(Defragment, NodesAndTopologiesAreWholeObjects) {
+  const auto& node = *state().domain().nodes().at(Symbol("n0"));
+  EXPECT_EQ(
+      node_object(state(), node, node_shares(state()).at("n0")).dump(),
+      R"({"apiVersion":"v1","kind":"Node","metadata":{"name":"n0","labels":{"block":"b1","kubernetes.io/hostname":"n0","pool":"t","rack":"r0"}},"spec":{},"status":{"allocatable":{"cpu":"4","pods":"110"},"conditions":[{"type":"Ready","status":"True"}],"hindsight":{"usedByOthers":{},"placed":{"cpu":"2"},"free":{"cpu":"2","pods":"108"},"podsPlaced":2,"workloads":[{"namespace":"default","name":"small-a","pods":2}],"flavors":["default"]}}})");
+  const Json whole = topology_object(state(), racks, {"block", "rack", "kubernetes.io/hostname"});
+  EXPECT_EQ(whole["spec"].dump(), R"({"levels":[{"nodeLabel":"block"},{"nodeLabel":"rack"},{"nodeLabel":"kubernetes.io/hostname"}]})");
+  const Json& flavor = whole["status"]["hindsight"]["flavors"][0];
+  EXPECT_EQ(flavor["nodes"], 6);
+  ASSERT_EQ(flavor["domains"].size(), 10U) << "a block, three racks, six hosts";
+  EXPECT_EQ(flavor["domains"][0]["values"], Json::array({"b1"}));
+  EXPECT_EQ(flavor["domains"][0]["free"]["cpu"], "17500m");
+  std::map<std::size_t, int> pods;  // by how deep the domain is
+  for (const auto& domain : flavor["domains"]) pods[domain["values"].size()] += domain["podsPlaced"].get<int>();
+  EXPECT_EQ(pods, (std::map<std::size_t, int>{{1, 5}, {2, 5}, {3, 5}}));
 }
 
 // A gang of any pod: how many of them one domain has room for.

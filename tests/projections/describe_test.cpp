@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "admission/domain/domain.hpp"
+#include "projections/objects.hpp"
 #include "projections/text_tree.hpp"
 #include "tests/projections/reading.hpp"
 
@@ -68,6 +69,50 @@ TEST_F(Describe, ACohortHasItsMembersAndAFlavorItsQueues) {
   EXPECT_EQ(f["quota"][0]["clusterQueue"], "team-a");
   const auto l = describe_local_queue(w.driver(), *w.driver().domain().catalog()->local_queue(Symbol("default"), Symbol("lq")));
   EXPECT_EQ(l["pending"].size(), 2U);
+}
+
+class DescribeTree : public Reading {};
+
+// BA-29: figures of a cohort are those of all below it, and add up from the lines of its members
+TEST_F(DescribeTree, ACohortIsTheSumOfItsMembers) {
+  w.cohort("root", "", {});
+  w.cohort("mid", "root", {{.nominal = 1000}});
+  w.set_up({{.name = "a", .cohort = "mid", .quotas = {{.nominal = 4000, .lending_limit = 1000}}},
+            {.name = "b", .cohort = "mid", .quotas = {{.nominal = 2000}}},
+            {.name = "c", .cohort = "root", .quotas = {{.nominal = 4000}}}});
+  w.submit({.name = "in-a", .cpu = 2000});
+  w.submit({.name = "in-b", .queue = "lq-b", .cpu = 3000});
+  w.settle();
+  const auto mid = describe_cohort(w.driver(), Symbol("mid"));
+  EXPECT_EQ(
+      mid["quota"].dump(),
+      R"([{"flavor":"default","resource":"cpu","own":"1","nominal":"7","borrowingLimit":"-","lendingLimit":"-","used":"5","borrowed":"0","available":"6","maximum":"11"}])");
+  EXPECT_EQ(
+      mid["clusterQueues"].dump(),
+      R"([{"name":"a","flavor":"default","resource":"cpu","nominal":"4","used":"2","borrowed":"0"},{"name":"b","flavor":"default","resource":"cpu","nominal":"2","used":"3","borrowed":"1"}])");
+  const auto root = describe_cohort(w.driver(), Symbol("root"));
+  EXPECT_EQ(root["cohorts"].dump(), R"([{"name":"mid","flavor":"default","resource":"cpu","nominal":"7","used":"5","borrowed":"0"}])");
+  EXPECT_EQ(
+      root["quota"].dump(),
+      R"([{"flavor":"default","resource":"cpu","nominal":"11","borrowingLimit":"-","lendingLimit":"-","used":"5","borrowed":"0","available":"6","maximum":"11"}])");
+  const auto flavor = describe_resource_flavor(w.driver(), *w.driver().domain().catalog()->flavor(Symbol("default")));
+  EXPECT_EQ(flavor["quota"].back().dump(), R"({"cohort":"mid","resource":"cpu","nominal":"1"})");
+}
+
+// Text stops at 100 lines and says how much is left; objects have all.
+TEST_F(DescribeTree, AListThatIsCutSaysHowMuchIsLeftOut) {
+  w.set_up({{.name = "cq", .quotas = {{.nominal = 1030}}}});
+  for (int i = 0; i < 206; ++i) w.submit({.name = "w" + std::to_string(1000 + i), .cpu = 10});
+  w.settle();
+  const auto& queue = *w.driver().domain().catalog()->queue(Symbol("cq"));
+  const auto d = describe_cluster_queue(w.driver(), queue);
+  ASSERT_EQ(d["holdingQuota"].size(), 101U);
+  EXPECT_EQ(d["holdingQuota"].back()["workload"], "and 3 more (default/cpu 30m)");
+  ASSERT_EQ(d["pending"].size(), 101U);
+  EXPECT_EQ(d["pending"].back()["workload"], "and 3 more (cpu 30m)");
+  const auto whole = cluster_queue_object(w.driver(), queue, Detail::whole)["status"]["hindsight"];
+  EXPECT_EQ(whole["holders"].size(), 103U);
+  EXPECT_EQ(whole["pending"].size(), 103U);
 }
 
 }  // namespace

@@ -64,7 +64,9 @@ TEST_F(GatesOf, AreListedWithWhatHoldsThemAndSinceWhen) {
   ASSERT_EQ(table.rows.size(), 1U);
   EXPECT_EQ(table.rows[0][2].text, "example.com/g");
   EXPECT_EQ(table.rows[0][3].text, "scheduling");
-  EXPECT_EQ(to_json(gated[1])["annotation"], "kueue.x-k8s.io/scheduling-gated-by");
+  EXPECT_EQ(
+      to_json(gated[1]).dump(),
+      R"({"kind":"Job","metadata":{"name":"prep","namespace":"default"},"contract":"Scheduling","annotation":"kueue.x-k8s.io/scheduling-gated-by","gatedBy":"example.com/g","since":"2026-01-01T00:00:02Z"})");
   EXPECT_TRUE(gated_objects(state, {.namespace_ = "elsewhere"}).empty());
 
   const auto why = explain_gate(state, {"job", "default", "prep"});

@@ -88,8 +88,6 @@ TEST_F(Resize, IsTheStoryOfAJobWithSeveralWorkloads) {
                    "decided Workload SLICE2: to follow its job: main x4, queue lq, priority 0",
                    "observed Workload SLICE2: pod sets: main x4 (cpu 1 each)",
                    "observed Job default/train: no pod is active",
-                   "observed Job default/train: pods are not ready",
-                   "observed Job default/train: all pods are ready",
                    "observed Job default/train: succeeded",
                    "decided Workload SLICE2: finished: Succeeded"}));
   // The history of one slice names the other where the two meet, and no decision is said to have been without effect.

@@ -35,6 +35,22 @@ TEST_F(Tables, WorkloadsWithTheirPrinterColumns) {
             "late   lq-team-b                 False                 2s           0   Pending/WaitingForQuota\n");
 }
 
+TEST_F(Tables, AgesCountToTheMomentThatIsLookedAt) {
+  fill();
+  const auto ages = [&] {
+    std::vector<std::string> out;
+    const auto t = workloads_table(w.driver(), {.namespace_ = "default"});
+    for (const auto& row : t.rows) out.push_back(row[5].text);
+    return out;
+  };
+  using Ages = std::vector<std::string>;
+  EXPECT_EQ(ages(), (Ages{"92s", "2s", "2s"}));
+  w.driver().look_at(w.now + Duration::seconds(60));
+  EXPECT_EQ(ages(), (Ages{"2m32s", "62s", "62s"}));
+  w.driver().look_at(w.now - Duration::seconds(60));
+  EXPECT_EQ(ages(), (Ages{"92s", "2s", "2s"})) << "the last record is later";
+}
+
 TEST_F(Tables, AllNamespacesGetAColumnOfTheirOwn) {
   fill();
   const auto t = workloads_table(w.driver(), {});
@@ -88,6 +104,22 @@ TEST_F(Tables, TheOtherKinds) {
   EXPECT_EQ(render(admission_checks_table(w.driver(), {})),
             "NAME   CONTROLLER          ACTIVE\n"
             "prov   example.com/check   False\n");
+}
+
+// BA-29: of the 4 of queue a 3 are lent to nobody; they count for its cohorts all the same
+TEST_F(Tables, CohortsHaveWhatIsOfAllBelowThem) {
+  w.cohort("root", "", {});
+  w.cohort("mid", "root", {{.nominal = 1000}});
+  w.set_up({{.name = "a", .cohort = "mid", .quotas = {{.nominal = 4000, .lending_limit = 1000}}},
+            {.name = "b", .cohort = "mid", .quotas = {{.nominal = 2000}}},
+            {.name = "c", .cohort = "root", .quotas = {{.nominal = 4000}}}});
+  w.submit({.name = "in-a", .cpu = 2000});
+  w.submit({.name = "in-b", .queue = "lq-b", .cpu = 3000});
+  w.settle();
+  EXPECT_EQ(render(cohorts_table(w.driver(), {}), {.wide = true}),
+            "NAME   PARENT   CLUSTERQUEUES   COHORTS   EXISTS   USAGE\n"
+            "mid    root                 2         0   True     default/cpu 5/7\n"
+            "root                        1         1   True     default/cpu 5/11\n");
 }
 
 }  // namespace

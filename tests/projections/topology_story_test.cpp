@@ -33,7 +33,15 @@ class TopologyStory : public ::testing::Test {
     std::map<std::string, int> out;
     const Json assignment = object(job, second)["status"]["admission"]["podSetAssignments"][0]["topologyAssignment"];
     EXPECT_EQ(assignment["levels"], Json::array({"kubernetes.io/hostname"}));
-    for (const auto& domain : assignment["domains"]) out[domain["values"][0].get<std::string>().substr(0, 5)] += domain["count"].get<int>();
+    for (const auto& slice : assignment["slices"]) {
+      const auto one_of = [](const Json& values, std::size_t i) {
+        return values.contains("universal")      ? values["universal"]
+               : values["individual"].is_array() ? values["individual"][i]
+                                                 : values["individual"]["roots"][i];
+      };
+      for (std::size_t i = 0; i < slice["domainCount"].get<std::size_t>(); ++i)
+        out[one_of(slice["valuesPerLevel"][0], i).get<std::string>().substr(0, 5)] += one_of(slice["podCounts"], i).get<int>();
+    }
     return out;
   }
   static std::string pending(const std::string& job, int second) {

@@ -70,6 +70,11 @@ class Copy {
     o.reclaim_within_cohort = q.reclaim_within_cohort;
     o.borrow_within_cohort = q.borrow_within_cohort;
     o.max_priority_threshold = q.max_priority_threshold;
+    const PolicyEdit& policy = remedy.policy.edit;
+    if (policy.within_cluster_queue) o.within_cluster_queue = *policy.within_cluster_queue;
+    if (policy.reclaim_within_cohort) o.reclaim_within_cohort = *policy.reclaim_within_cohort;
+    if (policy.borrow_within_cohort) o.borrow_within_cohort = *policy.borrow_within_cohort;
+    if (policy.max_priority_threshold) o.max_priority_threshold = policy.max_priority_threshold;
     auto checks = arena_.make<AdmissionCheckRule>(q.checks.size());
     for (std::size_t i = 0; i < checks.size(); ++i) checks[i].name = q.checks[i].name.text();
     o.admission_checks = checks;
@@ -213,7 +218,7 @@ class Remedies {
       for (const auto& h : r.ending)
         if (const auto parent = state.domain().find_parent(h.uid))
           for (const auto& w : state.parent(*parent)->workloads()) copy.remove(w.uid);
-      if (!r.steps.empty() && r.kind != Remedy::Kind::free) copy.raise(r, false);
+      if ((!r.steps.empty() && r.kind != Remedy::Kind::free) || r.kind == Remedy::Kind::change_policy) copy.raise(r, false);
       copy.live();
       return copy.reserved(info.uid);
     };
