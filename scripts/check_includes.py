@@ -3,7 +3,7 @@
 
     check_includes.py [--root DIR]
 
-    vocabulary <- admission, schemas <- events <- {actors, projections, connectors, replay, routing} <- operations <- runtime <- cli
+    vocabulary <- admission, schemas <- events <- {actors, projections, connectors, replay, routing} <- whatif <- operations <- runtime <- cli
 
 Rules, for every C++ file outside tests/ and bench/ (where anything of ours may be included):
   direction   "folder/file.hpp" may come only from the folders in MAY_INCLUDE
@@ -23,7 +23,7 @@ import re
 import sys
 from pathlib import Path
 
-CODE_FOLDERS = ["vocabulary", "admission", "schemas", "events", "actors", "projections", "connectors", "replay", "routing", "simulation", "operations", "runtime", "cli"]
+CODE_FOLDERS = ["vocabulary", "admission", "schemas", "events", "actors", "projections", "connectors", "replay", "whatif", "routing", "simulation", "operations", "runtime", "cli"]
 FREE_FOLDERS = ["tests", "bench"]
 NOT_OURS = ["build", "node_modules", "__pycache__"]
 
@@ -36,6 +36,7 @@ MAY_INCLUDE = {
     "projections": {"vocabulary", "admission", "events", "projections"},
     "connectors": {"vocabulary", "admission", "events", "connectors"},
     "replay": {"vocabulary", "admission", "schemas", "events", "replay"},
+    "whatif": {"vocabulary", "admission", "events", "replay", "projections", "whatif"},
     "routing": {"vocabulary", "admission", "events", "routing"},
     "simulation": {"vocabulary", "admission", "events", "connectors", "simulation"},
     "operations": set(CODE_FOLDERS) - {"runtime", "cli"},

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "admission/domain/state_view.hpp"
+#include "vocabulary/amount.hpp"
+#include "vocabulary/arena.hpp"
+#include "vocabulary/observations.hpp"
+#include "vocabulary/result.hpp"
+
+namespace hindsight::whatif {
+
+/// Another nominal quota: "clusterqueue/a:cpu=40", "clusterqueue/a:spot/cpu=+40", "cohort/c:nvidia.com/gpu=-8".
+struct QuotaChange {
+  bool is_cohort = false;
+  std::string node, flavor, resource;  ///< `flavor` empty: the only one with this resource.
+  enum class How : std::uint8_t { set, add, subtract } how = How::set;
+  Amount amount = 0;
+
+  [[nodiscard]] Amount applied_to(Amount nominal) const;
+  [[nodiscard]] bool concerns(std::string_view flavor_name, std::string_view resource_name) const {
+    return (flavor.empty() || flavor == flavor_name) && resource == resource_name;
+  }
+};
+
+/// What is otherwise than on record, from the moment on.
+struct Changes {
+  std::vector<QuotaChange> quotas;
+  std::vector<std::string> dropped;                  ///< Jobs and Workloads that never came: "job/team-a/train", "workload/team-a/w".
+  std::vector<std::vector<std::byte>> observations;  ///< Encoded records of objects as they are instead, or beside.
+
+  [[nodiscard]] bool empty() const { return quotas.empty() && dropped.empty() && observations.empty(); }
+};
+
+/// Reads what `--set` takes. Errors: invalid, with what was found and what is allowed.
+[[nodiscard]] Result<QuotaChange> parse_quota_change(std::string_view text);
+
+/// Whether this change finds its queue and quota in the state. Errors: not_found (the message names what there is), invalid (there are
+/// several flavors with the resource).
+[[nodiscard]] Result<void> check(const QuotaChange& change, const admission::StateView& state);
+
+/// The limits with the changes that concern this node; the lists live in `arena` where anything changes.
+[[nodiscard]] List<ResourceGroupFacts> changed(List<ResourceGroupFacts> groups, const std::vector<QuotaChange>& changes, bool is_cohort,
+                                               std::string_view node, Arena& arena);
+
+}  // namespace hindsight::whatif

@@ -1,0 +1,134 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "admission/domain/domain.hpp"
+#include "events/log.hpp"
+#include "events/record.hpp"
+#include "replay/lookahead.hpp"
+#include "replay/past.hpp"
+#include "whatif/changes.hpp"
+#include "whatif/course.hpp"
+#include "whatif/responses.hpp"
+#include "whatif/world.hpp"
+
+namespace hindsight::whatif {
+
+using events::Position;
+
+struct PlayOptions {
+  Position from = 0;   ///< The state after this record is where it begins.
+  Position until = 0;  ///< What is on record behind this one is not played.
+  /// Without changes too, every answer of the world comes from the model: how far that is from what was says how much a forecast is worth.
+  bool model_all = false;
+  /// After the last record that is played it goes on until nothing is due any more, but at most for so long.
+  Duration beyond;
+  /// Where the records go: all of the domain up to `from`, then those that were played; null: nowhere. It must be empty.
+  events::Log* out = nullptr;
+  /// Called once, with the state at `from`, before anything is changed.
+  std::function<void(const admission::LoopDriver&)> on_begin;
+  /// Called for every record that was played, after it was applied.
+  std::function<void(const RecordView&, const admission::LoopDriver&)> on_record;
+  std::function<void(Position done, Position total)> progress;
+};
+
+struct PlayReport {
+  std::uint64_t records = 0, decisions = 0;  ///< That were played.
+  std::uint64_t recorded = 0, same = 0;      ///< Of decisions on record that the world answers: all, and those that were made again.
+  std::uint64_t others = 0;                  ///< Decisions of that kind that are not on record.
+  std::size_t modelled = 0;                  ///< Jobs and Workloads for which the model answered, at the end.
+  std::vector<std::string> left;             ///< Whose decisions became others, and when: the first of them.
+  std::vector<std::string> contested;        ///< Changes on record that were not carried out, because what they change is another one.
+  std::vector<std::string> notices;          ///< What a reader of the result should know.
+  std::set<std::string> estimated, endless, silent_checks;  ///< See World.
+  Time begin, end;
+  std::uint64_t state_hash = 0;
+};
+
+/// Plays a domain of a log on from a moment, with changes.
+///
+/// Inputs come as recorded: arrivals, edits and deletions by users, configuration, nodes, foreign pods, and pauses without a decider.
+/// Answers of the world come as recorded as long as the decisions about that object are those on record (Course); from then on the world is
+/// modelled for it (World). Decisions are made anew: where the record made one, and, once anything is otherwise, whenever there is
+/// something to decide.
+class Player {
+ public:
+  Player(const events::Log& log, std::string domain, const Responses& responses, Changes changes, PlayOptions options);
+
+  /// Errors: not_found and invalid (a change that finds nothing), corrupt, io, unsupported (the result cannot be kept).
+  [[nodiscard]] Result<PlayReport> play();
+  [[nodiscard]] const admission::LoopDriver& driver() const { return past_.driver(); }
+
+ private:
+  struct Followed {
+    Course course;
+    std::optional<UserPart> user;  ///< As its last observation on record has it.
+    bool finished = false;         ///< On record.
+    bool dropped = false;
+    std::optional<Time> differing;  ///< Its place in `differing_`.
+  };
+
+  [[nodiscard]] Result<void> begin();
+  [[nodiscard]] Result<void> copy_before();
+  void make_changes();
+  [[nodiscard]] Result<void> walk();
+  void go_beyond();
+  [[nodiscard]] bool play_due_before(Time t);
+  void decide_to_rest();
+  bool decide_once();
+  bool append_pending();
+  void see(const RecordView& r);
+  void see(const Observation& o, const RecordView& r);
+  void see_decisions(const Decisions& d);
+  [[nodiscard]] std::string subject_of(const Observation& o);
+  [[nodiscard]] std::string subject_of(const Event& e) const;
+  [[nodiscard]] std::string subject_of_uid(std::string_view uid) const;
+  void follow(const std::string& subject, const Observation& o, const RecordView& r);
+  void follow_modelled(const std::string& subject, Followed& followed, const Observation& o);
+  void leave(const std::string& subject, bool differs = true);
+  void note_course(const std::string& subject);
+  [[nodiscard]] bool is_dropped(const Observation& o) const;
+  [[nodiscard]] Observation adapted(const Observation& o);
+  void append(Body body, std::uint64_t epoch, std::uint64_t cause);
+  void tell(const Observation& o) { append(o, 0, 0); }
+  void note_running(const RecordView& r);
+  [[nodiscard]] std::uint64_t own_sequence(std::uint64_t recorded) const;
+  [[nodiscard]] Result<void> flush();
+
+  const events::Log& log_;
+  const std::string domain_;
+  const Responses& responses_;
+  const Changes changes_;
+  const PlayOptions options_;
+  replay::Past past_;
+  std::unique_ptr<World> world_;
+  PlayReport report_;
+
+  /// Decided where the record decided, to be recorded where the record has its decision: observations may come between.
+  std::optional<admission::Domain::Step> pending_;
+  bool otherwise_ = false;  ///< Something is not as it was.
+  bool paused_ = false;     ///< Nobody decided at that time.
+  Time now_;
+  std::uint64_t recorded_sequence_ = 0, recorded_epoch_ = 0;
+  std::map<std::uint64_t, std::uint64_t> sequences_;  ///< Recorded → own, where the distance changes.
+  std::map<std::string, Followed, std::less<>> followed_;
+  std::set<std::pair<Time, std::string>> differing_;            ///< Whose course differs, since when.
+  std::map<std::string, std::string, std::less<>> belongs_to_;  ///< Uid of a Workload, pod or child → uid of what it belongs to.
+  std::map<std::string, Time, std::less<>> running_since_;      ///< Jobs that run, by uid.
+  std::set<std::pair<ObjectKind, std::string>> replaced_;       ///< Objects that a change brought: "namespace/name".
+  Arena arena_;
+  events::Encoder encoder_;
+  events::RecordReader reader_;
+  events::RecordBatch unwritten_;
+  std::optional<Error> error_;
+};
+
+}  // namespace hindsight::whatif
