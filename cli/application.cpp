@@ -9,6 +9,7 @@
 #include <ostream>
 #include <sstream>
 
+#include "cli/candidates.hpp"
 #include "cli/commands.hpp"
 #include "cli/remote/pass_through.hpp"
 #include "projections/format.hpp"
@@ -106,7 +107,9 @@ std::unique_ptr<CLI::App> make_application(Session& session) {
   auto app = std::make_unique<CLI::App>("Batch admission control for Kubernetes that never forgets", session.program);
   app->require_subcommand(1);
   app->footer(
-      "Every command explains itself: hindsight COMMAND --help.\nThe log can also be named by the environment variable HINDSIGHT_LOG.");
+      "Every command explains itself: hindsight COMMAND --help, or hindsight help COMMAND.\nThe log can also be named by the environment "
+      "variable HINDSIGHT_LOG; without either it is hindsight.db in the current folder.");
+  app->set_version_flag("--version", version_line(), "The release, as 'hindsight version' tells it");
   app->set_help_all_flag("--help-all", "Help on all commands");
   add_run(*app, session);
   add_simulate(*app, session);
@@ -114,9 +117,16 @@ std::unique_ptr<CLI::App> make_application(Session& session) {
   add_describe(*app, session);
   add_history(*app, session);
   add_why(*app, session);
+  add_top(*app, session);
   add_plan(*app, session);
   add_diff(*app, session);
   add_verify(*app, session);
+  add_what_if(*app, session);
+  add_eta(*app, session);
+  add_export(*app, session);
+  add_debug(*app, session);
+  add_bisect(*app, session);
+  add_blame(*app, session);
   add_replay(*app, session);
   add_nodes(*app, session);
   add_log(*app, session);
@@ -126,6 +136,7 @@ std::unique_ptr<CLI::App> make_application(Session& session) {
   add_pass_through_commands(*app, session);
   add_version(*app, session);
   add_completion(*app, session);
+  add_help(*app, session);
   restore(*app);
   if (session.program != "hindsight") name_as(*app, session.program);
   return app;
@@ -138,6 +149,8 @@ int run_application(Session& session, std::vector<std::string> arguments) {
     return exit_failure;
   }
   const auto app = make_application(session);
+  if (!arguments.empty() && arguments.front() == complete_word)
+    return print_candidates(session, *app, {arguments.begin() + 1, arguments.end()});
   for (auto& a : arguments)
     if (is_duration_back(a)) a = back_prefix + a;
   const std::vector<std::string> as_given = arguments;

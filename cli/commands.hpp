@@ -1,6 +1,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <string>
 
 #include "cli/session.hpp"
 
@@ -12,14 +13,25 @@ void add_get(CLI::App& app, Session& session);
 void add_describe(CLI::App& app, Session& session);
 void add_history(CLI::App& app, Session& session);
 void add_why(CLI::App& app, Session& session);
+void add_top(CLI::App& app, Session& session);
 void add_plan(CLI::App& app, Session& session);  ///< plan defrag.
 void add_diff(CLI::App& app, Session& session);
 void add_verify(CLI::App& app, Session& session);
+void add_what_if(CLI::App& app, Session& session);
+void add_eta(CLI::App& app, Session& session);
+void add_export(CLI::App& app, Session& session);
+void add_debug(CLI::App& app, Session& session);
+void add_bisect(CLI::App& app, Session& session);
+void add_blame(CLI::App& app, Session& session);
 void add_nodes(CLI::App& app, Session& session);
 void add_replay(CLI::App& app, Session& session);
 void add_log(CLI::App& app, Session& session);  ///< log cat, stats, check, init, copy.
 void add_version(CLI::App& app, Session& session);
 void add_completion(CLI::App& app, Session& session);
+void add_help(CLI::App& app, Session& session);
+
+/// What `hindsight version` and `hindsight --version` print, without a line feed.
+[[nodiscard]] std::string version_line();
 
 // What acts on the present, if this build has it (run.cpp, simulate.cpp).
 void add_run(CLI::App& app, Session& session);

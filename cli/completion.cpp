@@ -1,91 +1,90 @@
-#include <algorithm>
 #include <memory>
 #include <ostream>
+#include <string>
 
+#include "cli/candidates.hpp"
 #include "cli/commands.hpp"
-#include "cli/kinds.hpp"
 
 namespace hindsight::cli {
 namespace {
 
-/// What may follow a command: its sub-commands, else its options; and for `get` and `describe` the kinds.
-struct Choices {
-  std::string path;  ///< "get", "log cat"; empty: the program itself.
-  std::vector<std::string> words;
-};
+// The scripts know nothing themselves: they ask the program for what may follow (candidates.hpp), which knows its commands and options, and
+// the names in the log.
 
-std::vector<std::string> option_words(const CLI::App& app) {
-  std::vector<std::string> out;
-  for (const auto* option : app.get_options()) {
-    for (const auto& name : option->get_lnames()) out.push_back("--" + name);
-    for (const auto& name : option->get_snames()) out.push_back("-" + name);
-  }
-  std::sort(out.begin(), out.end());
-  return out;
+constexpr const char* bash_script = R"(# bash completion for hindsight; source <(hindsight completion bash)
+_hindsight() {
+  local line
+  COMPREPLY=()
+  while IFS= read -r line; do
+    case "$line" in
+      :files)
+        compopt -o filenames 2>/dev/null
+        while IFS= read -r line; do COMPREPLY+=("$line"); done < <(compgen -f -- "${COMP_WORDS[COMP_CWORD]}")
+        return
+        ;;
+      :*) ;;
+      */ | *=) compopt -o nospace 2>/dev/null; COMPREPLY+=("$line") ;;
+      *) COMPREPLY+=("$line") ;;
+    esac
+  done < <("${COMP_WORDS[0]/#\~/$HOME}" __complete "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
 }
+complete -F _hindsight hindsight
+)";
 
-void collect(const CLI::App& app, const std::string& path, std::vector<Choices>& out) {
-  Choices here{path, {}};
-  for (const auto* sub : app.get_subcommands([](const CLI::App*) { return true; })) {
-    here.words.push_back(sub->get_name());
-    collect(*sub, path.empty() ? sub->get_name() : path + " " + sub->get_name(), out);
-  }
-  if (path == "get" || path == "describe")
-    for (const auto& kind : known_kinds()) here.words.emplace_back(kind.plural);
-  if (path == "completion") here.words = {"bash", "zsh"};
-  const auto options = option_words(app);
-  here.words.insert(here.words.end(), options.begin(), options.end());
-  out.push_back(std::move(here));
+constexpr const char* zsh_script = R"(#compdef hindsight
+# zsh completion for hindsight; hindsight completion zsh > a file _hindsight in one of the folders of fpath
+_hindsight() {
+  local line
+  local -a found open
+  while IFS= read -r line; do
+    case "$line" in
+      :files) _files; return ;;
+      :*) ;;
+      */ | *=) open+=("$line") ;;
+      *) found+=("$line") ;;
+    esac
+  done < <("${(Q)words[1]}" __complete "${(@)words[2,CURRENT]}" 2>/dev/null)
+  compadd -a found
+  compadd -S '' -a open
 }
+if [ "$funcstack[1]" = "_hindsight" ]; then
+  _hindsight "$@"
+else
+  compdef _hindsight hindsight
+fi
+)";
 
-std::string words_of(const Choices& c) {
-  std::string out;
-  for (const auto& w : c.words) out += (out.empty() ? "" : " ") + w;
-  return out;
-}
-
-/// Files for --log, else the words of the longest path of commands that the line has.
-std::string bash_script(const CLI::App& app) {
-  std::vector<Choices> all;
-  collect(app, "", all);
-  std::string out =
-      "# bash completion for hindsight; source <(hindsight completion bash)\n"
-      "_hindsight() {\n"
-      "  local word=\"${COMP_WORDS[COMP_CWORD]}\" before=\"${COMP_WORDS[COMP_CWORD-1]}\" path=\"\" words=\"\" i\n"
-      "  if [[ \"$before\" == --log || \"$before\" == --kubeconfig || \"$before\" == --config ]]; then\n"
-      "    COMPREPLY=($(compgen -f -- \"$word\"))\n"
-      "    return\n"
-      "  fi\n"
-      "  for ((i = 1; i < COMP_CWORD; i++)); do\n"
-      "    case \"${path:+$path }${COMP_WORDS[i]}\" in\n";
-  for (const auto& c : all)
-    if (!c.path.empty()) out += "      \"" + c.path + "\") path=\"" + c.path + "\" ;;\n";
-  out +=
-      "    esac\n"
-      "  done\n"
-      "  case \"$path\" in\n";
-  for (const auto& c : all) out += "    \"" + c.path + "\") words=\"" + words_of(c) + "\" ;;\n";
-  out +=
-      "  esac\n"
-      "  COMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n"
-      "}\n"
-      "complete -o default -F _hindsight hindsight\n";
-  return out;
-}
+constexpr const char* fish_script = R"(# fish completion for hindsight; hindsight completion fish | source
+function __hindsight_complete
+    set -l words (commandline -opc)
+    set -l last (commandline -ct)
+    set -l program $words[1]
+    set -e words[1]
+    set -l found ($program __complete $words "$last" 2>/dev/null)
+    if contains -- :files $found
+        __fish_complete_path "$last"
+    else
+        for line in $found
+            string match -q -- ':*' $line; or echo $line
+        end
+    end
+end
+complete -c hindsight -f -a '(__hindsight_complete)'
+)";
 
 }  // namespace
 
 void add_completion(CLI::App& app, Session& session) {
   const auto shell = std::make_shared<std::string>();
-  auto* c = add_command(app, session, "completion", "Print a script that completes commands and options in a shell",
+  auto* c = add_command(app, session, "completion", "Print a script that completes commands, options, their values and names in a shell",
                         "  source <(hindsight completion bash)\n"
-                        "  hindsight completion zsh > ~/.zsh/completions/_hindsight",
-                        [shell, &app, &session]() -> Result<int> {
-                          if (*shell == "zsh") session.out << "#compdef hindsight\nautoload -U +X bashcompinit && bashcompinit\n";
-                          session.out << bash_script(app);
+                        "  hindsight completion zsh > ~/.zsh/completions/_hindsight\n"
+                        "  hindsight completion fish > ~/.config/fish/completions/hindsight.fish",
+                        [shell, &session]() -> Result<int> {
+                          session.out << (*shell == "zsh" ? zsh_script : *shell == "fish" ? fish_script : bash_script);
                           return exit_ok;
                         });
-  c->add_option("shell", *shell, "bash or zsh")->required()->check(CLI::IsMember({"bash", "zsh"}));
+  c->add_option("shell", *shell, "bash, zsh or fish")->required()->check(CLI::IsMember({"bash", "zsh", "fish"}));
 }
 
 }  // namespace hindsight::cli

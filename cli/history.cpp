@@ -9,7 +9,7 @@
 #include "cli/past_options.hpp"
 #include "cli/progress.hpp"
 #include "events/record.hpp"
-#include "projections/history.hpp"
+#include "projections/history_short.hpp"
 #include "projections/table.hpp"
 #include "replay/scan.hpp"
 
@@ -17,11 +17,13 @@ namespace hindsight::cli {
 namespace {
 
 using projections::HistoryEntry;
+using projections::ShortEntry;
 using replay::Position;
 
 struct HistoryOptions {
   PastOptions past;
   std::string workload, namespace_ = "default", format;
+  bool full = false;
 };
 
 /// The first and the last record that name the workload; (0, 0): none does.
@@ -44,10 +46,19 @@ Result<std::pair<Position, Position>> span_of(const Session& session, const even
   return out;
 }
 
-void print_text(const Session& session, const std::vector<HistoryEntry>& entries) {
+/// Each as it is.
+std::vector<ShortEntry> in_full(const std::vector<HistoryEntry>& entries) {
+  std::vector<ShortEntry> out;
+  out.reserve(entries.size());
+  for (const auto& e : entries) out.push_back({e, 1, e.offset, e.time});
+  return out;
+}
+
+void print_text(const Session& session, const std::vector<ShortEntry>& entries) {
   projections::Table table;
   table.columns = {{"OFFSET", false, true}, {"TIME"}, {"CAUSE"}, {"OBJECT"}, {"WHAT"}};
-  for (const auto& e : entries) {
+  for (const auto& line : entries) {
+    const HistoryEntry& e = line.entry;
     const std::string cause = e.decided      ? "decided at " + std::to_string(e.cause)
                               : e.cause != 0 ? "after " + std::to_string(e.cause)
                                              : "observed";
@@ -55,7 +66,7 @@ void print_text(const Session& session, const std::vector<HistoryEntry>& entries
                           format_rfc3339_micro(e.time),
                           cause,
                           e.object,
-                          {e.text, e.void_ ? projections::Tone::faint : projections::Tone::plain}});
+                          {projections::short_text(line), e.void_ ? projections::Tone::faint : projections::Tone::plain}});
   }
   session.out << projections::render(table, {.colour = session.colour});
 }
@@ -92,10 +103,14 @@ Result<int> history(const Session& session, const HistoryOptions& o) {
   bar.clear();
 
   if (o.format == "text") {
-    print_text(session, story.entries());
+    print_text(session, o.full ? in_full(story.entries()) : projections::condensed(story.entries()));
   } else {
     Json list = Json::array();
-    for (const auto& e : story.entries()) list.push_back(projections::to_json(e));
+    if (o.full) {
+      for (const auto& e : story.entries()) list.push_back(projections::to_json(e));
+    } else {
+      for (const auto& e : projections::condensed(story.entries())) list.push_back(projections::to_json(e));
+    }
     print_document(session, list, o.format);
   }
   return exit_ok;
@@ -112,6 +127,7 @@ void add_history(CLI::App& app, Session& session) {
                         [o, &session] { return history(session, *o); });
   c->add_option("workload", o->workload, "NAME, NAMESPACE/NAME, job/NAME, job/NAMESPACE/NAME")->required();
   c->add_option("-n,--namespace", o->namespace_, "The namespace")->default_str("default");
+  c->add_flag("--full", o->full, "Every try of a workload that waits on a line of its own; without it those that came out alike are one");
   add_output(*c, o->format, {"text", "json", "yaml"});
   add_past_options(*c, o->past, true);
 }

@@ -63,7 +63,7 @@ void add_log_check(CLI::App& log, Session& session) {
                         "  hindsight log check -o json --log copy.db",
                         [o, &session] { return check(session, *o); });
   add_output(*c, o->format, {"text", "json", "yaml"});
-  c->add_option("--log", o->log, log_help)->required()->envname("HINDSIGHT_LOG")->type_name("LOG");
+  add_log_option(*c, o->log);
   add_log_config(*c, o->log_config);
 }
 

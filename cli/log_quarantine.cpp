@@ -45,10 +45,12 @@ Time now() {
 }
 
 Result<int> quarantine(const Session& session, const QuarantineCommand& o) {
-  if (!is_kafka(o.log)) {  // to open it for writing would make it
-    if (const auto there = open_log(o.log, {.read_only = true}); !there) return tl::unexpected(there.error());
+  const auto named = named_log(o.log);
+  if (!named) return tl::unexpected(named.error());
+  if (!is_kafka(*named)) {  // to open it for writing would make it
+    if (const auto there = open_log(*named, {.read_only = true}); !there) return tl::unexpected(there.error());
   }
-  const auto log = open_log(o.log, {.read_only = o.dry_run, .kafka_config = o.log_config});
+  const auto log = open_log(*named, {.read_only = o.dry_run, .kafka_config = o.log_config});
   if (!log) return tl::unexpected(log.error());
   ProgressBar bar(session, "reading");
   const auto report = replay::quarantine(**log, {.record = o.record,
@@ -106,7 +108,7 @@ void add_log_quarantine(CLI::App& log, Session& session) {
   c->add_flag("--force", o->force, "Also a record with which somebody has decided since: 'hindsight verify' will not be clean any more");
   c->add_flag("--dry-run", o->dry_run, "Only say what would be done");
   add_output(*c, o->format, {"text", "json", "yaml"});
-  c->add_option("--log", o->log, log_help)->required()->envname("HINDSIGHT_LOG")->type_name("LOG");
+  add_log_option(*c, o->log);
   add_log_config(*c, o->log_config);
 }
 

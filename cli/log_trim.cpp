@@ -45,7 +45,9 @@ Result<int> trim(const Session& session, const TrimOptions& o) {
   if (!moment) return tl::unexpected(moment.error());
   if (moment->kind == replay::Moment::Kind::latest)
     return fail(ErrorKind::invalid, "--before: found latest; allowed: a position, a time, a duration back from the last record (-720h)");
-  const auto partitions = partitions_of(o.log, {.read_only = true, .kafka_config = o.log_config});
+  const auto named = named_log(o.log);
+  if (!named) return tl::unexpected(named.error());
+  const auto partitions = partitions_of(*named, {.read_only = true, .kafka_config = o.log_config});
   if (!partitions) return tl::unexpected(partitions.error());
   if (moment->kind == replay::Moment::Kind::position && partitions->size() > 1)
     return fail(ErrorKind::invalid, "--before: found position " + o.before + " for a log with " + std::to_string(partitions->size()) +
@@ -103,7 +105,7 @@ void add_log_trim(CLI::App& log, Session& session) {
   add_time_zone(*c);
   c->add_flag("--dry-run", o->dry_run, "Only say what would be done");
   add_output(*c, o->format, {"text", "json", "yaml"});
-  c->add_option("--log", o->log, log_help)->required()->envname("HINDSIGHT_LOG")->type_name("LOG");
+  add_log_option(*c, o->log);
   add_log_config(*c, o->log_config);
 }
 

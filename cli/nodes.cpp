@@ -103,7 +103,9 @@ projections::Table table(const std::vector<DomainFacts>& all) {
 
 Result<int> nodes(const Session& session, const NodesOptions& o) {
   const LogAccess access{.read_only = true, .kafka_config = o.log_config};
-  const auto partitions = partitions_of(o.log, access);
+  const auto named = named_log(o.log);
+  if (!named) return tl::unexpected(named.error());
+  const auto partitions = partitions_of(*named, access);
   if (!partitions) return tl::unexpected(partitions.error());
   std::vector<DomainFacts> all;
   ProgressBar bar(session, "folding");
@@ -111,13 +113,13 @@ Result<int> nodes(const Session& session, const NodesOptions& o) {
     const auto log = open_log((*partitions)[i], access);
     if (!log) return tl::unexpected(log.error());
     std::size_t number = i;
-    if (partitions->size() == 1 && is_kafka(o.log))
+    if (partitions->size() == 1 && is_kafka(*named))
       if (const auto location = events::kafka::parse_location((*partitions)[i])) number = static_cast<std::size_t>(location->partition);
     if (auto ok = look_at(**log, number, o, bar, all); !ok) return tl::unexpected(ok.error());
   }
   bar.clear();
   if (!o.domain.empty() && all.empty())
-    return fail(ErrorKind::not_found, "--domain: found \"" + o.domain + "\", which " + o.log + " does not have");
+    return fail(ErrorKind::not_found, "--domain: found \"" + o.domain + "\", which " + *named + " does not have");
   if (o.format == "table") {
     session.out << projections::render(table(all));
   } else {
@@ -137,10 +139,7 @@ void add_nodes(CLI::App& app, Session& session) {
                   "  hindsight nodes -o json --log hindsight.db",
                   [o, &session] { return nodes(session, *o); });
   add_output(*c, o->format, {"table", "json", "yaml"});
-  c->add_option("--log", o->log, "The log: sqlite:FILE, FILE, or kafka:HOST:PORT[,...][/PREFIX][?partition=N]; without N all partitions")
-      ->required()
-      ->envname("HINDSIGHT_LOG")
-      ->type_name("LOG");
+  add_log_option(*c, o->log, "The log: sqlite:FILE, FILE, or kafka:HOST:PORT[,...][/PREFIX][?partition=N]; without N all partitions");
   add_log_config(*c, o->log_config);
   c->add_option("--domain", o->domain, "Only this admission domain")->type_name("NAME");
 }

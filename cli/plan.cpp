@@ -39,7 +39,7 @@ Result<int> defrag(const Session& session, const DefragOptions& o) {
   const auto plan = plan_for(journey->state(), o);
   if (!plan) return tl::unexpected(plan.error());
   if (o.format == "text") {
-    session.out << "At " << moment_text(journey->position(), journey->state().domain().now()) << "\n" << projections::to_text(*plan);
+    session.out << "At " << moment_text(journey->position(), journey->state().now()) << "\n" << projections::to_text(*plan);
   } else {
     print_document(session, projections::to_json(*plan), o.format);
   }

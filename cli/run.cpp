@@ -33,11 +33,13 @@ int quickstart(const Session& session, const RunOptions& o, runtime::Play play, 
   return 0;
 }
 
-int run(const Session& session, const RunOptions& o) {
+int run(const Session& session, const RunOptions& o, const CLI::App& command) {
   std::ostream& err = session.err;
+  if (!o.quickstart.empty())
+    if (const auto refused = refused_with_quickstart(command)) return complain(err, {ErrorKind::invalid, *refused});
   if (is_kafka(o.log) && o.durability != "fsync")
     return complain(err, {ErrorKind::invalid, "--durability: is for files; on Kafka the topic's min.insync.replicas decides"});
-  if ((is_kafka(o.log) || !o.quickstart.empty()) && !o.log_limit.empty())
+  if (is_kafka(o.log) && !o.log_limit.empty())
     return complain(
         err, {ErrorKind::invalid, "--log-limit: is for the file of a control plane; the settings of a topic say how large it may become"});
   if (!is_kafka(o.log) && !o.snapshot_folder.empty())
@@ -51,8 +53,6 @@ int run(const Session& session, const RunOptions& o) {
   if (o.role != "all" && !is_kafka(o.log))
     return complain(err, {ErrorKind::invalid, "--role " + o.role + ": --log is " + (o.log.empty() ? std::string("not given") : o.log) +
                                                   "; allowed: kafka:HOST:PORT[,...][/PREFIX], a log that several processes can write to"});
-  if (o.role != "all" && !o.quickstart.empty())
-    return complain(err, {ErrorKind::invalid, "--role " + o.role + ": not with --quickstart, which does everything in one process"});
   if (o.domains == "trees" && o.role == "all")
     return complain(
         err, {ErrorKind::invalid,
@@ -113,7 +113,8 @@ void add_run(CLI::App& app, Session& session) {
   auto* command = app.add_subcommand("run", "The control plane: on a cluster until it is stopped, or on the simulated one");
   add_run_options(*command, *o);
   command->footer("Example: hindsight run --kubeconfig build/cluster/kubeconfig --log sqlite:hindsight.db");
-  command->callback([o, &session] { session.action = [o, &session]() -> Result<int> { return run(session, *o); }; });
+  command->callback(
+      [o, command, &session] { session.action = [o, command, &session]() -> Result<int> { return run(session, *o, *command); }; });
 }
 
 }  // namespace hindsight::cli

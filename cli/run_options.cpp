@@ -1,9 +1,16 @@
 #include "cli/run_options.hpp"
 
+#include <algorithm>
+#include <array>
+#include <string_view>
+
 #include "cli/log_options.hpp"
 
 namespace hindsight::cli {
 namespace {
+
+/// What the quick start reads; whoever adds an option to it adds its name here.
+constexpr std::array<std::string_view, 7> of_quickstart{"quickstart", "keep", "log", "log-config", "config", "feature-gates", "log-level"};
 
 using runtime::ListenerRunOptions;
 using runtime::RunOptions;
@@ -58,8 +65,9 @@ void add_visibility_options(CLI::App& command, VisibilityRunOptions& options) {
 }  // namespace
 
 void add_run_options(CLI::App& command, RunOptions& o) {
-  command.add_option("--quickstart", o.quickstart, "Run on the simulated cluster, fed with these manifests (files or folders)");
-  command.add_flag("--keep", o.keep, "With --quickstart: stay until interrupted");
+  auto* quickstart =
+      command.add_option("--quickstart", o.quickstart, "Run on the simulated cluster, fed with these manifests (files or folders)");
+  command.add_flag("--keep", o.keep, "With --quickstart: stay until interrupted")->needs(quickstart);
   command.add_option("--kubeconfig", o.kubeconfig, "Which cluster; else KUBECONFIG, the service account, ~/.kube/config");
   command.add_option("--context", o.context, "Context of the kubeconfig");
   command.add_option("--log", o.log,
@@ -166,6 +174,19 @@ void add_run_options(CLI::App& command, RunOptions& o) {
       ->needs(webhooks);
   add_visibility_options(command, o.visibility);
   command.add_option("--log-level", o.log_level, "trace, debug, info, warning, error, critical or off")->capture_default_str();
+}
+
+std::optional<std::string> refused_with_quickstart(const CLI::App& command) {
+  std::string allowed;
+  for (const auto name : of_quickstart)
+    if (name != "quickstart") allowed += (allowed.empty() ? "--" : ", --") + std::string(name);
+  for (const auto* option : command.get_options()) {
+    const auto& names = option->get_lnames();
+    if (option->count() == 0 || names.empty()) continue;
+    if (std::find(of_quickstart.begin(), of_quickstart.end(), names.front()) != of_quickstart.end()) continue;
+    return "--" + names.front() + ": not with --quickstart, which runs on a simulated cluster in this process; allowed with it: " + allowed;
+  }
+  return std::nullopt;
 }
 
 }  // namespace hindsight::cli

@@ -14,6 +14,11 @@ namespace hindsight::cli {
 using runtime::build_facts;
 using runtime::release;
 
+std::string version_line() {
+  return "hindsight " + std::string(release) + " (records of schema " + std::to_string(events::schema_version) + ", snapshots of version " +
+         std::to_string(admission::snapshot_version) + ")";
+}
+
 void add_version(CLI::App& app, Session& session) {
   const auto format = std::make_shared<std::string>();
   auto* c = add_command(app, session, "version", "The release, and the versions of records and snapshots that it reads",
@@ -29,8 +34,7 @@ void add_version(CLI::App& app, Session& session) {
                                          {"compiler", built.at("compiler")},
                                          {"platform", built.at("platform")}};
                           if (*format == "text") {
-                            session.out << "hindsight " << release << " (records of schema " << events::schema_version
-                                        << ", snapshots of version " << admission::snapshot_version << ")\n";
+                            session.out << version_line() << "\n";
                           } else {
                             print_document(session, out, *format);
                           }

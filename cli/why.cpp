@@ -10,6 +10,7 @@
 #include "cli/output.hpp"
 #include "cli/past_options.hpp"
 #include "cli/progress.hpp"
+#include "cli/why_queue.hpp"
 #include "projections/gates.hpp"
 #include "projections/quarantine.hpp"
 #include "replay/scan.hpp"
@@ -23,15 +24,20 @@ struct WhyOptions {
 };
 
 Result<int> why(const Session& session, const WhyOptions& o) {
+  const auto queue = projections::parse_queue_target(o.workload, o.namespace_);
+  if (!queue) return tl::unexpected(queue.error());
+  if (*queue) return print_queue_reasons(session, o.past, **queue, o.format);
   const auto target = projections::parse_target(o.workload, o.namespace_);
   if (!target) return tl::unexpected(target.error());
   const auto journey = travel(session, o.past);
   if (!journey) return tl::unexpected(journey.error());
 
+  const auto set_aside = journey->log->quarantined();
+  if (!set_aside) return tl::unexpected(set_aside.error());
   projections::Trail trail(*target);
   ProgressBar bar(session, "reading");
   const auto see = [&](const events::StoredRecord& stored, const RecordView& record) {
-    trail.add(stored.offset, record);
+    if (replay::find_quarantined(*set_aside, stored) == nullptr) trail.add(stored.offset, record);
     return true;
   };
   if (auto ok = replay::scan(*journey->log, journey->past->domain_name(), 1, journey->position(), see, bar.callback()); !ok)
@@ -56,9 +62,9 @@ Result<int> why(const Session& session, const WhyOptions& o) {
     return tl::unexpected(std::move(error));
   }
   if (o.format == "text") {
-    session.out << "At " << moment_text(journey->position(), journey->state().domain().now()) << "\n" << projections::to_text(*explanation);
+    session.out << "At " << moment_text(journey->position(), journey->state().now()) << "\n" << projections::to_text(*explanation);
   } else {
-    Json out{{"position", journey->position()}, {"time", format_rfc3339_micro(journey->state().domain().now())}};
+    Json out{{"position", journey->position()}, {"time", format_rfc3339_micro(journey->state().now())}};
     out.update(projections::to_json(*explanation));
     print_document(session, out, o.format);
   }
@@ -70,11 +76,15 @@ Result<int> why(const Session& session, const WhyOptions& o) {
 void add_why(CLI::App& app, Session& session) {
   const auto o = std::make_shared<WhyOptions>();
   auto* c = add_command(app, session, "why",
-                        "Why a workload waits, was admitted, evicted or preempted, and what would let it in, now or at any past moment",
+                        "Why a workload waits, was admitted, evicted or preempted, and what would let it in; or what a queue lacks and who "
+                        "uses it; now or at any past moment",
                         "  hindsight why job/train --log hindsight.db\n"
+                        "  hindsight why clusterqueue/team-a --log hindsight.db\n"
                         "  hindsight why team-a/job-train-1f2e3 --at 2026-01-01T00:00:10Z -o json --log hindsight.db",
                         [o, &session] { return why(session, *o); });
-  c->add_option("workload", o->workload, "NAME, NAMESPACE/NAME, job/NAME, job/NAMESPACE/NAME")->required();
+  c->add_option("workload", o->workload,
+                "NAME, NAMESPACE/NAME, job/NAME, job/NAMESPACE/NAME; or clusterqueue/NAME, cohort/NAME, localqueue/NAMESPACE/NAME")
+      ->required();
   c->add_option("-n,--namespace", o->namespace_, "The namespace")->default_str("default");
   add_output(*c, o->format, {"text", "json", "yaml"});
   add_past_options(*c, o->past, true);

@@ -17,6 +17,15 @@ bool starts_option(const std::vector<std::string>& arguments, std::string_view n
                      [&](const std::string& a) { return a == name || a.starts_with(std::string(name) + "="); });
 }
 
+/// "cq/team-a" as "clusterqueues.kueue.x-k8s.io/team-a"; what is no kind of ours stays as it is.
+std::string with_group(const std::string& text) {
+  const auto slash = text.find('/');
+  const auto* known = find_kind(text.substr(0, slash));
+  if (known == nullptr) return text;
+  const std::string group(known->group);
+  return std::string(known->plural) + (group.empty() ? "" : "." + group) + (slash == std::string::npos ? "" : text.substr(slash));
+}
+
 /// A command whose words are all for kubectl.
 CLI::App* add_pass_through(CLI::App& parent, Session& session, const std::string& name, const std::string& description,
                            const std::vector<std::string>& before) {
@@ -35,11 +44,13 @@ CLI::App* add_pass_through(CLI::App& parent, Session& session, const std::string
 std::vector<std::string> kubectl_words(const std::vector<std::string>& arguments) {
   std::vector<std::string> out = arguments;
   if (out.size() < 2) return out;
-  std::string& kind = out[1];
-  const auto slash = kind.find('/');
-  const auto* known = find_kind(kind.substr(0, slash));
-  if (known == nullptr) return out;
-  kind = std::string(known->plural) + ".kueue.x-k8s.io" + (slash == std::string::npos ? std::string() : kind.substr(slash));
+  std::string with_groups;  // "cq,lq" are two
+  for (std::size_t at = 0; at <= out[1].size();) {
+    const auto comma = std::min(out[1].find(',', at), out[1].size());
+    with_groups += (at == 0 ? "" : ",") + with_group(out[1].substr(at, comma - at));
+    at = comma + 1;
+  }
+  out[1] = std::move(with_groups);
   return out;
 }
 

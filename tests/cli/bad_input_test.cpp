@@ -28,12 +28,12 @@ TEST_F(BadUse, EachMistakeNamesWhatWasFoundAndWhatIsAllowed) {
   const std::vector<std::pair<Words, Words>> mistakes{
       {{}, {"A subcommand is required", "hindsight --help"}},
       {{"bogus"}, {"found command \"bogus\"; allowed: run, simulate, get"}},
-      {{"gett"}, {"found command \"gett\", did you mean get?"}},
+      {{"gett"}, {"found command \"gett\", did you mean get, eta?"}},
       {{"log", "cta"}, {"found command \"cta\", did you mean cat?; allowed: cat, stats, check", "hindsight log --help"}},
       {{"get"}, {"kind is required"}},
-      {{"get", "workloads"}, {"--log is required"}},
       {on(small, {"get", "pods"}), {"kind: found kind \"pods\"; allowed: workloads, clusterqueues"}},
-      {on(small, {"get", "wl", "-o", "xml"}), {"--output: xml not in {table,wide,json,yaml,name}"}},
+      {on(small, {"get", "wl", "-o", "xml"}),
+       {"--output: xml not in {table,wide,json,yaml,name,jsonpath=TEMPLATE,custom-columns=HEADING:PATH}"}},
       {on(small, {"get", "wl", "--frob"}), {"--frob"}},
       {on(small, {"get", "wl", "--at", "yesterday"}), {"--at: found \"yesterday\" for a moment; allowed: a position (120), a time"}},
       {on(small, {"diff", "never"}), {"found \"never\" for a moment"}},
@@ -71,7 +71,7 @@ TEST_F(BadUse, EachMistakeNamesWhatWasFoundAndWhatIsAllowed) {
       {{"run", "--role", "connector", "--domains", "trees", "--log", "kafka:h:1", "--domain", "a/b"},
        {"--domain: found \"a/b\"; allowed with --domains trees: a name without \"/\""}},
       {{"run", "--max-in-flight", "0"}, {"--max-in-flight: Value 0 not in range 1 to 10000"}},
-      {{"completion", "fish"}, {"shell: fish not in {bash,zsh}"}}};
+      {{"completion", "powershell"}, {"shell: powershell not in {bash,zsh,fish}"}}};
   for (const auto& [words, parts] : mistakes) {
     SCOPED_TRACE(::testing::PrintToString(words));
     expect_error(hindsight(words), 2, parts);

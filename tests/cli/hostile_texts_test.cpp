@@ -247,8 +247,15 @@ class HostileTexts : public ::testing::Test {
     };
     std::map<std::string, std::vector<Words>> out;
     for (const char* kind : {"workloads", "clusterqueues", "localqueues", "cohorts", "resourceflavors", "workloadpriorityclasses",
-                             "admissionchecks", "gates", "quarantined", "topologies", "namespaces"})
+                             "admissionchecks", "gates", "quarantined", "topologies", "events", "namespaces"})
       out["get"].push_back(on_log({"get", kind}));
+    out["get"].push_back(on_log({"get", "cq,lq,wl"}));
+    out["get"].push_back(on_log({"get", "wl/" + named("waits"), "job/" + named("job")}));
+    out["get"].push_back(on_log({"get", "wl", "--field-selector", hostile}));
+    out["get"].push_back(on_log({"get", "lq", "-l", hostile}));
+    out["get"].push_back(on_log({"get", "wl", "--sort-by", hostile}));
+    out["get"].push_back(on_log({"get", "events", "--for", "workload/" + named("waits")}));
+    out["get"].push_back(on_log({"get", "events", "--for", hostile}));
     out["get"].push_back(on_log({"get", "clusterqueues", named("absent")}));
     for (const auto& [kind, name] : std::vector<std::pair<std::string, std::string>>{{"workload", named("waits")},
                                                                                      {"workload", named("huge")},
@@ -265,8 +272,31 @@ class HostileTexts : public ::testing::Test {
       out["history"].push_back(on_log({"history", name}));
       out["why"].push_back(on_log({"why", name}));
     }
+    for (const auto& name :
+         {"clusterqueue/" + named("queue"), "cohort/" + named("cohort"), "localqueue/" + named("lq"), "cq/" + named("absent")})
+      out["why"].push_back(on_log({"why", name}));
+    for (const char* kind : {"clusterqueues", "cohorts", "localqueues", "flavors"}) {
+      out["top"].push_back(on_log({"top", kind}));
+      out["top"].push_back(on_log({"top", kind, "--since", "1"}));
+    }
+    out["top"].push_back(on_log({"top", "--reasons"}));
+    out["top"].push_back(on_log({"top", hostile}));
     out["plan defrag"] = {on_log({"plan", "defrag", "--topology", named("absent")}),
                           on_log({"plan", "defrag", "--topology", named("absent"), "--for", named("waits")})};
+    out["bisect"] = {on_log({"bisect", "event QuotaReserved"}), on_log({"bisect", "workload/default/" + hostile}),
+                     on_log({"bisect", hostile}), on_log({"bisect", "event QuotaReserved of '" + hostile + "'"})};
+    out["blame"] = {on_log({"blame", "clusterqueue/cq", "--limit", "0"}), on_log({"blame", "workload/default/" + hostile + ":.status"}),
+                    on_log({"blame", hostile}), on_log({"blame", "clusterqueue/cq:" + hostile})};
+    out["debug"] = {on_log({"debug", "--at", "1", "-e", "step 9", "-e", "workloads", "-e", "record", "-e", "print clusterqueue/cq"}),
+                    on_log({"debug", "-e", "break event QuotaReserved of '" + hostile + "'", "-e", "run", "-e", "break"}),
+                    on_log({"debug", "-e", hostile}), on_log({"debug", "-e", "why " + hostile})};
+    out["export"] = {on_log({"export"}), on_log({"export", "--format", "jsonl"}), on_log({"export", "--format", "trace"}),
+                     on_log({"export", "--format", hostile})};
+    out["eta"] = {on_log({"eta", "job/" + hostile}), on_log({"eta", hostile, "--futures", "10", "--horizon", "1m"}),
+                  on_log({"eta", hostile, "--horizon", hostile})};
+    out["what-if"] = {on_log({"what-if", "--from", "1", "--rows", "0"}), on_log({"what-if", "--from", "1", "--model-all", "-o", "yaml"}),
+                      on_log({"what-if", "--from", hostile}), on_log({"what-if", "--from", "1", "--set", hostile}),
+                      on_log({"what-if", "--from", "1", "--drop", hostile})};
     out["diff"] = {on_log({"diff", "1", "latest"}), on_log({"diff", "latest", "3"}), on_log({"diff", "1", hostile})};
     out["verify"] = {on_log({"verify"}), {"verify", "--log", "sqlite:" + folder->file(named("absent"))}};
     out["replay"] = {on_log({"replay"}), on_log({"replay", "--domain", named("absent")})};
@@ -293,6 +323,7 @@ class HostileTexts : public ::testing::Test {
     out["run"].push_back({"run", "--role", "node", "--log", "kafka:" + hostile});
     out["version"] = {{"version"}};
     out["completion"] = {{"completion", "bash"}};
+    out["help"] = {{"help", hostile}, {"help", "get", hostile}, {"help", "log", "cat"}};
     for (const char* kind : {"clusterqueue", "localqueue", "workload", "resourceflavor"}) {
       out[std::string("list ") + kind] = {on_cluster({"list", kind})};
     }
@@ -409,6 +440,23 @@ TEST_F(HostileTexts, DocumentsHoldTheTextsAsTheyAre) {
   std::set<std::string> names;
   for (const auto& item : list["items"]) names.insert(item["metadata"]["name"]);
   EXPECT_TRUE(names.contains(named("queue")));
+}
+
+// What is picked out of objects is shown as they are in tables, and no shell gets a name that it would take for more than a word.
+TEST_F(HostileTexts, PathsColumnsAndCompletionsAreHarmless) {
+  for (const char* kind : {"workloads", "clusterqueues", "events"})
+    for (const char* format : {"jsonpath={range .items[*]}{.metadata.name}{\"\\n\"}{end}", "jsonpath={.items[*].metadata}",
+                               "custom-columns=N:.metadata.name,ALL:.metadata"}) {
+      const Printed done = print({"get", kind, "-o", format, "--log", log}, false);
+      EXPECT_EQ(done.status, 0) << done.err;
+      expect_harmless(done.out, std::string(kind) + " " + format);
+      EXPECT_NE(done.out.find("evil"), std::string::npos) << done.out;
+    }
+  const Printed offered = print({"__complete", "get", "workloads", "--log", log, ""}, false);
+  EXPECT_EQ(offered.status, 0);
+  expect_harmless(offered.out, "__complete");
+  EXPECT_NE(offered.out.find("told\n"), std::string::npos) << offered.out;
+  EXPECT_EQ(offered.out.find("evil"), std::string::npos) << offered.out;
 }
 
 // A record that nobody can read is told with what is known of it all the same: the name of its domain, and why.

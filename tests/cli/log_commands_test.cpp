@@ -69,7 +69,7 @@ TEST_F(LogCommands, GetNarrowsByQueueAndStatus) {
 TEST_F(LogCommands, EveryKindOfMomentIsUnderstood) {
   const Json then = json_of(on(small, {"replay", "--at", "2026-01-01T00:00:20Z"}));
   const std::string position = std::to_string(then["position"].get<int>());
-  const auto at = [&](const std::string& moment) { return text_of(on(small, {"get", "wl", "--at", moment})); };
+  const auto at = [&](const std::string& moment) { return json_of(on(small, {"get", "wl", "--at", moment})); };
   EXPECT_EQ(at(position), at("2026-01-01T00:00:20Z"));
   EXPECT_NE(at(position), at("latest"));
   const Json last = json_of(on(small, {"replay"}));
@@ -91,11 +91,11 @@ TEST_F(LogCommands, DescribeTellsAllOfEachKind) {
   const auto workload = text_of(on(quick, {"describe", "workload", "job/train-1", "-n", "team-a", "--at", "2026-01-01T00:00:05Z"}));
   EXPECT_NE(workload.find("Status:"), std::string::npos);
   EXPECT_NE(workload.find("standard"), std::string::npos) << workload;
-  EXPECT_EQ(json_of(on(quick, {"describe", "workload", "job/team-a/train-1"}))["status"], "Finished/Succeeded");
-  EXPECT_EQ(json_of(on(quick, {"describe", "clusterqueue", "team-b"}))["cohort"], "research");
+  EXPECT_EQ(json_of(on(quick, {"describe", "workload", "job/team-a/train-1"}))["status"]["hindsight"]["phase"], "Finished");
+  EXPECT_EQ(json_of(on(quick, {"describe", "clusterqueue", "team-b"}))["spec"]["cohortName"], "research");
   std::set<std::string> members;
   const Json research = json_of(on(quick, {"describe", "cohort", "research"}));
-  for (const auto& line : research["clusterQueues"]) members.insert(line["name"]);
+  for (const auto& name : research["status"]["hindsight"]["clusterQueues"]) members.insert(name);
   EXPECT_EQ(members, (std::set<std::string>{"team-a", "team-b"}));
   EXPECT_NE(text_of(on(quick, {"describe", "flavor", "standard"})).find("team-a"), std::string::npos);
   EXPECT_NE(text_of(on(quick, {"describe", "lq", "jobs", "-n", "team-a", "-o", "yaml"})).find("team-a"), std::string::npos);
@@ -118,6 +118,14 @@ TEST_F(LogCommands, HistoryHasEachRecordOfOneJobInOrder) {
   const Json until = json_of(on(small, {"history", "job/waiter", "--at", "2026-01-01T00:00:20Z"}));
   ASSERT_LT(until.size(), entries.size());
   for (std::size_t i = 0; i < until.size(); ++i) EXPECT_EQ(until[i], entries[i]);
+  // what is tried again and again is one line, or one each
+  const Json brief = json_of(on(small, {"history", "job/huge"})), full = json_of(on(small, {"history", "job/huge", "--full"}));
+  EXPECT_EQ(brief.back()["times"], 3);
+  EXPECT_EQ(brief.back()["lastOffset"], full.back()["offset"]);
+  EXPECT_GT(full.size(), brief.size());
+  EXPECT_FALSE(full.back().contains("times"));
+  EXPECT_NE(text_of(on(small, {"history", "job/huge"})).find("   3 times, last at "), std::string::npos);
+  EXPECT_EQ(lines(text_of(on(small, {"history", "job/huge", "--full"}))), full.size() + 1);
   expect_error(hindsight(on(small, {"history", "nobody"})), 1, {"Workload default/nobody is nowhere in log"});
 }
 
@@ -127,7 +135,12 @@ TEST_F(LogCommands, WhyAnswersForEveryMoment) {
   EXPECT_EQ(then["reason"], "WaitingForQuota");
   EXPECT_EQ(then["quota"][0]["blockedBy"], "nominalQuota of ClusterQueue cq");
   EXPECT_EQ(json_of(on(small, {"why", "job/waiter", "--at", "2026-01-01T00:01:05Z"}))["phase"], "Admitted");
-  EXPECT_EQ(json_of(on(small, {"why", "job/waiter"}))["phase"], "Finished");
+  const Json ended = json_of(on(small, {"why", "job/waiter"}));
+  EXPECT_EQ(ended["phase"], "Finished");
+  EXPECT_EQ(ended["life"]["waitedMicros"], 50'100'000);
+  EXPECT_EQ(ended["life"]["ranMicros"], 30'000'000);
+  EXPECT_EQ(ended["life"]["lostMicros"], 0);
+  EXPECT_FALSE(then.contains("life"));
   EXPECT_NE(text_of(on(small, {"why", "job/huge"})).find("nominalQuota of cpu in flavor default were 40 instead of 4"), std::string::npos);
   // its job is there, its Workload is not yet
   const Json history = json_of(on(small, {"history", "job/holder"}));

@@ -124,6 +124,16 @@ TEST(Reference, ReadmeShowsWhatIsPrinted) {
   expect_up_to_date("README.md", page, now);
 }
 
+TEST(Reference, TutorialShowsWhatIsPrinted) {
+  const FolderWithExamples folder;
+  const std::string page = contents("docs/tutorial.md");
+  std::set<std::string> described;
+  std::map<std::string, int> examples;
+  const std::string now = refreshed(page, {}, folder.path().string(), described, examples);
+  EXPECT_EQ(examples[""], 5);
+  expect_up_to_date("docs/tutorial.md", page, now);
+}
+
 TEST(Reference, SaysWhatEveryCommandDoes) {
   std::ostringstream nowhere;
   cli::Session session{nowhere, nowhere};

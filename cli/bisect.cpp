@@ -1,0 +1,160 @@
+#include <algorithm>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <ostream>
+
+#include "admission/domain/domain.hpp"
+#include "cli/commands.hpp"
+#include "cli/condition.hpp"
+#include "cli/output.hpp"
+#include "cli/past_options.hpp"
+#include "cli/progress.hpp"
+#include "events/json.hpp"
+#include "replay/moment.hpp"
+#include "vocabulary/printable.hpp"
+
+namespace hindsight::cli {
+namespace {
+
+struct BisectOptions {
+  PastOptions past;
+  std::string condition, from, until = "latest", format;
+};
+
+struct BlameOptions {
+  PastOptions past;
+  std::string value, format;
+  std::size_t limit = 1;
+};
+
+constexpr replay::Position stretch = 1024;
+
+/// A record of a log, as it is told.
+struct Told {
+  replay::Position position = 0;
+  Time time;
+  std::string record;
+  std::vector<std::pair<std::string, std::string>> values;  ///< As they are behind it.
+  std::string before;
+};
+
+Json to_json(const Told& t) {
+  Json values = Json::object();
+  for (const auto& [name, value] : t.values) values[name] = value;
+  return {{"position", t.position}, {"time", format_rfc3339_micro(t.time)}, {"record", t.record}, {"values", values}};
+}
+
+Result<replay::Position> position_of(const events::Log& log, const std::string& text) {
+  const auto moment = replay::parse_moment(text);
+  if (!moment) return tl::unexpected(moment.error());
+  return replay::resolve(log, *moment);
+}
+
+Result<int> bisect(const Session& session, const BisectOptions& o) {
+  const auto condition = Condition::parse(o.condition);
+  if (!condition) return fail(condition.error().kind, "the condition: " + condition.error().message);
+  const auto log = open_for_reading(o.past);
+  if (!log) return tl::unexpected(log.error());
+  const auto domain = replay::choose_domain(**log, o.past.domain);
+  if (!domain) return tl::unexpected(domain.error());
+  const auto until = position_of(**log, o.until);
+  if (!until) return tl::unexpected(until.error());
+  ProgressBar bar(session, "folding");
+  replay::Past past(**log, *domain, {.progress = bar.callback()});
+  if (!o.from.empty()) {
+    const auto from = position_of(**log, o.from);
+    if (!from) return tl::unexpected(from.error());
+    if (*from > 0)
+      if (auto ok = fold(past, *from - 1); !ok) return tl::unexpected(ok.error());
+  }
+  std::optional<Told> found;
+  past.look_on({}, [&](replay::Position at, const RecordView& record) {
+    if (found || !condition->holds(past.driver(), record)) return;
+    found = Told{at, record.envelope.time, events::to_text(record), condition->values(past.driver()), {}};
+  });
+  while (!found && past.position() < *until)
+    if (auto ok = past.fold_to(std::min(*until, past.position() + stretch)); !ok) return tl::unexpected(ok.error());
+  bar.clear();
+  if (!found) {
+    session.warn("it holds behind no record up to " + std::to_string(*until));
+    return exit_failure;
+  }
+  if (o.format != "text") {
+    print_document(session, to_json(*found), o.format);
+    return exit_ok;
+  }
+  session.out << "First at " << moment_text(found->position, found->time) << "\n  " << printable(found->record) << "\n";
+  for (const auto& [name, value] : found->values) session.out << "  " << printable(name) << " is " << printable(value) << "\n";
+  return exit_ok;
+}
+
+Result<int> blame(const Session& session, const BlameOptions& o) {
+  const auto value = ObjectValue::parse(o.value);
+  if (!value) return tl::unexpected(value.error());
+  const auto log = open_for_reading(o.past);
+  if (!log) return tl::unexpected(log.error());
+  const auto domain = replay::choose_domain(**log, o.past.domain);
+  if (!domain) return tl::unexpected(domain.error());
+  const auto until = position_of(**log, o.past.at);
+  if (!until) return tl::unexpected(until.error());
+  ProgressBar bar(session, "folding");
+  replay::Past past(**log, *domain, {.use_snapshots = false, .progress = bar.callback()});
+  std::vector<Told> changes;  // the newest last
+  std::string now = "(nothing)";
+  past.look_on({}, [&](replay::Position at, const RecordView& record) {
+    std::string then = value->text_in(past.driver());
+    if (then == now) return;
+    changes.push_back({at, record.envelope.time, events::to_text(record), {{value->text(), then}}, std::exchange(now, then)});
+    if (o.limit != 0 && changes.size() > o.limit) changes.erase(changes.begin());
+  });
+  if (auto ok = past.fold_to(*until); !ok) return tl::unexpected(ok.error());
+  bar.clear();
+  if (changes.empty()) return fail(ErrorKind::not_found, value->text() + " is not there, and never was up to " + std::to_string(*until));
+  if (o.format != "text") {
+    Json list = Json::array();
+    for (const auto& c : changes) {
+      Json j = to_json(c);
+      j["before"] = c.before;
+      list.push_back(std::move(j));
+    }
+    print_document(session, list, o.format);
+    return exit_ok;
+  }
+  for (const auto& c : changes)
+    session.out << "At " << moment_text(c.position, c.time) << " " << printable(value->text()) << " became "
+                << printable(c.values.front().second) << ", from " << printable(c.before) << "\n  " << printable(c.record) << "\n";
+  return exit_ok;
+}
+
+}  // namespace
+
+void add_bisect(CLI::App& app, Session& session) {
+  const auto o = std::make_shared<BisectOptions>();
+  auto* c = add_command(app, session, "bisect", "The first record behind which a condition holds",
+                        "  hindsight bisect 'clusterqueue/team-a:.status.pendingWorkloads > 10'\n"
+                        "  hindsight bisect --from -1d 'event WorkloadPreempted of team-a/job-train-1f2e3'",
+                        [o, &session] { return bisect(session, *o); });
+  c->add_option("condition", o->condition,
+                "event KIND [of NAME], or KIND/NAME[:.path [OP VALUE]] with OP one of == != < <= > >=; joined by and, or, not, ( )")
+      ->required();
+  c->add_option("--from", o->from, "Look from this moment on")->check(is_moment())->default_str("the beginning");
+  c->add_option("--until", o->until, "Look up to this moment")->check(is_moment())->default_str("latest");
+  add_time_zone(*c);
+  add_output(*c, o->format, {"text", "json", "yaml"});
+  add_past_options(*c, o->past, false);
+}
+
+void add_blame(CLI::App& app, Session& session) {
+  const auto o = std::make_shared<BlameOptions>();
+  auto* c = add_command(app, session, "blame", "Which record changed a value of an object last",
+                        "  hindsight blame clusterqueue/team-a:.status.pendingWorkloads\n"
+                        "  hindsight blame workload/team-a/job-train-1f2e3:.status.admission --at -1h --limit 5",
+                        [o, &session] { return blame(session, *o); });
+  c->add_option("value", o->value, "KIND/NAME:.path, as 'get -o json' shows the object; KIND/NAME: any of its values")->required();
+  c->add_option("--limit", o->limit, "So many of the last changes; 0: all")->capture_default_str();
+  add_output(*c, o->format, {"text", "json", "yaml"});
+  add_past_options(*c, o->past, true);
+}
+
+}  // namespace hindsight::cli

@@ -1,0 +1,188 @@
+#include <fstream>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <ostream>
+
+#include "admission/domain/domain.hpp"
+#include "cli/commands.hpp"
+#include "cli/output.hpp"
+#include "cli/past_options.hpp"
+#include "cli/progress.hpp"
+#include "projections/tracks.hpp"
+#include "replay/moment.hpp"
+
+namespace hindsight::cli {
+namespace {
+
+using projections::Phase;
+using projections::TrackSpan;
+
+struct ExportOptions {
+  PastOptions past;
+  std::string from, until = "latest", format = "csv", file;
+};
+
+std::string_view phase_text(Phase phase) {
+  switch (phase) {
+    case Phase::pending:
+      return "waiting";
+    case Phase::quota_reserved:
+      return "reserved";
+    case Phase::admitted:
+      return "admitted";
+    case Phase::evicted:
+      return "evicted";
+    case Phase::finished:
+      return "finished";
+    case Phase::inactive:
+      return "inactive";
+  }
+  return "";
+}
+
+/// A field of RFC 4180: in quotes where it has to be. What a spreadsheet would take for a formula begins with an apostrophe.
+std::string csv_field(std::string text) {
+  if (!text.empty() && std::string_view("=+-@\t\r").find(text.front()) != std::string_view::npos) text.insert(text.begin(), '\'');
+  if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
+  std::string out = "\"";
+  for (const char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return out + "\"";
+}
+
+Json span_json(const TrackSpan& s) {
+  Json out{{"namespace", s.namespace_}, {"workload", s.name}, {"phase", phase_text(s.phase)}};
+  const auto put = [&](const char* key, const std::string& value) {
+    if (!value.empty()) out[key] = value;
+  };
+  put("job", s.job);
+  put("clusterQueue", s.cluster_queue);
+  put("chain", s.chain);
+  put("reason", s.reason);
+  out["priority"] = s.priority;
+  out["begin"] = format_rfc3339_micro(s.begin);
+  out["end"] = format_rfc3339_micro(s.end);
+  out["seconds"] = static_cast<double>((s.end - s.begin).micros) / 1e6;
+  if (s.open) out["open"] = true;
+  return out;
+}
+
+/// Writes stretches as they come.
+class Writer {
+ public:
+  Writer(std::ostream& out, std::string format) : out_(out), format_(std::move(format)) {
+    if (format_ == "csv") out_ << "namespace,workload,job,cluster_queue,chain,priority,phase,reason,begin,end,seconds,open\n";
+    if (format_ == "trace") out_ << "[";
+  }
+
+  void write(const TrackSpan& s) {
+    if (format_ == "jsonl") {
+      out_ << to_json_text(span_json(s)) << "\n";
+    } else if (format_ == "csv") {
+      out_ << csv_field(s.namespace_) << ',' << csv_field(s.name) << ',' << csv_field(s.job) << ',' << csv_field(s.cluster_queue) << ','
+           << csv_field(s.chain) << ',' << s.priority << ',' << phase_text(s.phase) << ',' << csv_field(s.reason) << ','
+           << format_rfc3339_micro(s.begin) << ',' << format_rfc3339_micro(s.end) << ','
+           << Json(static_cast<double>((s.end - s.begin).micros) / 1e6).dump() << ',' << (s.open ? "true" : "false") << "\n";
+    } else {
+      trace(s);
+    }
+  }
+
+  void finish() {
+    if (format_ == "trace") out_ << "\n]\n";
+  }
+
+ private:
+  /// Trace Event Format, as Chrome and Perfetto read it: a ClusterQueue is a process, a Workload (of a chain: its origin) a thread.
+  void trace(const TrackSpan& s) {
+    const auto [queue, new_queue] = queues_.try_emplace(s.cluster_queue, queues_.size() + 1);
+    if (new_queue)
+      event({{"ph", "M"},
+             {"name", "process_name"},
+             {"pid", queue->second},
+             {"args", {{"name", s.cluster_queue.empty() ? "(no queue)" : s.cluster_queue}}}});
+    const std::string track = s.namespace_ + "/" + (s.chain.empty() ? s.name : s.chain);
+    const auto [thread, new_thread] = threads_.try_emplace({queue->second, track}, threads_.size() + 1);
+    if (new_thread)
+      event({{"ph", "M"}, {"name", "thread_name"}, {"pid", queue->second}, {"tid", thread->second}, {"args", {{"name", track}}}});
+    event({{"ph", "X"},
+           {"name", phase_text(s.phase)},
+           {"cat", "workload"},
+           {"pid", queue->second},
+           {"tid", thread->second},
+           {"ts", s.begin.micros},
+           {"dur", (s.end - s.begin).micros},
+           {"args", span_json(s)}});
+  }
+
+  void event(const Json& e) {
+    out_ << (first_ ? "\n" : ",\n") << to_json_text(e);
+    first_ = false;
+  }
+
+  std::ostream& out_;
+  std::string format_;
+  bool first_ = true;
+  std::map<std::string, std::size_t> queues_;
+  std::map<std::pair<std::size_t, std::string>, std::size_t> threads_;
+};
+
+Result<int> run_export(const Session& session, const ExportOptions& o) {
+  const auto log = open_for_reading(o.past);
+  if (!log) return tl::unexpected(log.error());
+  const auto domain = replay::choose_domain(**log, o.past.domain);
+  if (!domain) return tl::unexpected(domain.error());
+  const auto position = [&](const std::string& text) -> Result<replay::Position> {
+    const auto moment = replay::parse_moment(text);
+    if (!moment) return tl::unexpected(moment.error());
+    return replay::resolve(**log, *moment);
+  };
+  const auto until = position(o.until);
+  if (!until) return tl::unexpected(until.error());
+  ProgressBar bar(session, "folding");
+  replay::Past past(**log, *domain, {.progress = bar.callback()});
+  if (!o.from.empty()) {
+    const auto from = position(o.from);
+    if (!from) return tl::unexpected(from.error());
+    if (*from > *until)
+      return fail(ErrorKind::invalid, "--from: found " + o.from + ", which is behind --until " + o.until + "; allowed: a moment before it");
+    if (auto ok = fold(past, *from); !ok) return tl::unexpected(ok.error());
+  }
+  std::ofstream file;
+  if (!o.file.empty()) {
+    file.open(o.file, std::ios::binary | std::ios::trunc);
+    if (!file) return fail(ErrorKind::io, "--file: " + o.file + " cannot be written");
+  }
+  std::ostream& out = o.file.empty() ? session.out : file;
+  Writer writer(out, o.format);
+  projections::Tracks tracks([&](const TrackSpan& s) { writer.write(s); });
+  tracks.begin(past.driver());
+  past.look_on({}, [&](replay::Position, const RecordView& r) { tracks.see(r, past.driver()); });
+  if (auto ok = past.fold_to(*until); !ok) return tl::unexpected(ok.error());
+  tracks.end(past.driver().domain().now());
+  writer.finish();
+  bar.clear();
+  out.flush();
+  if (!out)
+    return fail(ErrorKind::io, o.file.empty() ? "standard output cannot be written" : "--file: " + o.file + " could not be written whole");
+  return exit_ok;
+}
+
+}  // namespace
+
+void add_export(CLI::App& app, Session& session) {
+  const auto o = std::make_shared<ExportOptions>();
+  auto* c = add_command(app, session, "export", "How long every workload waited, ran and was evicted, for spreadsheets and trace viewers",
+                        "  hindsight export > workloads.csv\n  hindsight export --from -1d --format trace --file trace.json",
+                        [o, &session] { return run_export(session, *o); });
+  c->add_option("--from", o->from, "From this moment on")->check(is_moment())->default_str("the beginning");
+  c->add_option("--until", o->until, "Up to this moment")->check(is_moment())->default_str("latest");
+  add_time_zone(*c);
+  c->add_option("--format", o->format, "csv; jsonl: JSON, one stretch a line; trace: Trace Event Format, for Perfetto and Chrome")
+      ->check(CLI::IsMember({"csv", "jsonl", "trace"}))
+      ->capture_default_str();
+  c->add_option("--file", o->file, "Write to this file, in place of standard output")->type_name("FILE");
+  add_past_options(*c, o->past, false);
+}
+
+}  // namespace hindsight::cli

@@ -1,0 +1,129 @@
+// The debugger goes where it is told, forth and back, and says what is there.
+
+#include "cli/debugger.hpp"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "events/sqlite_log.hpp"
+#include "tests/events/temporary_folder.hpp"
+#include "tests/projections/simulated.hpp"
+
+namespace hindsight::cli {
+namespace {
+
+using projections::Played;
+
+class DebuggerTest : public ::testing::Test {
+ protected:
+  DebuggerTest()
+      : played_(projections::basics +
+                projections::queue_text({.name = "cq", .cpu = "1", .more = "  preemption: {withinClusterQueue: LowerPriority}\n"}) +
+                projections::job_text({.name = "victim", .runs = 100}) +
+                projections::job_text({.name = "urgent", .arrives = 30, .runs = 50, .priority_class = "high"})),
+        path_(folder_.file("log.db")) {
+    auto log = events::SqliteLog::open(path_, {}).value();
+    events::RecordBatch batch;
+    for (events::Position at = 1;; at += batch.size()) {
+      EXPECT_TRUE(played_.log.read(at, {}, batch));
+      if (batch.empty()) break;
+      EXPECT_TRUE(log->append(batch.views(), std::nullopt));
+    }
+  }
+
+  Debugger at(const std::string& moment) {
+    PastOptions options;
+    options.log = path_;
+    options.at = moment;
+    auto journey = travel(session_, options);
+    EXPECT_TRUE(journey) << journey.error().message;
+    return {session_, std::move(*journey)};
+  }
+
+  /// What it says to that.
+  std::string said(Debugger& d, const std::string& line) {
+    out_.str("");
+    const auto went_on = d.run(line);
+    EXPECT_TRUE(went_on) << line << ": " << went_on.error().message;
+    return out_.str();
+  }
+  std::string refused(Debugger& d, const std::string& line) {
+    const auto went_on = d.run(line);
+    EXPECT_FALSE(went_on) << line;
+    return went_on ? std::string() : went_on.error().message;
+  }
+
+  Played played_;
+  test::TemporaryFolder folder_;
+  std::string path_;
+  std::ostringstream out_, err_;
+  Session session_{.out = out_, .err = err_};
+};
+
+TEST_F(DebuggerTest, StepsForthAndBackByRecordAndByDecision) {
+  auto d = at("1");
+  EXPECT_TRUE(said(d, "step").starts_with("At 2, ")) << out_.str();
+  EXPECT_TRUE(said(d, "s 3").starts_with("At 5, "));
+  EXPECT_TRUE(said(d, "back 2").starts_with("At 3, "));
+  EXPECT_NE(said(d, "back 9").find("The log begins here."), std::string::npos);
+  const auto reserved = std::to_string(played_.first<QuotaReserved>());
+  (void)said(d, "goto " + reserved);
+  (void)said(d, "back");
+  EXPECT_TRUE(said(d, "next").starts_with("At " + reserved + ", ")) << out_.str();
+  (void)said(d, "step");
+  EXPECT_TRUE(said(d, "previous").starts_with("At " + reserved + ", ")) << out_.str();
+  EXPECT_NE(said(d, "step 100000").find("The log ends here."), std::string::npos);
+}
+
+TEST_F(DebuggerTest, RunsToBreakpointsAndReversesToThem) {
+  auto d = at("0");
+  EXPECT_EQ(said(d, "break event WorkloadPreempted"), "1  event WorkloadPreempted\n");
+  const std::string place = "At " + std::to_string(played_.first<WorkloadPreempted>()) + ", ";
+  EXPECT_TRUE(said(d, "run").starts_with("Breakpoint: event WorkloadPreempted\n" + place)) << out_.str();
+  EXPECT_NE(said(d, "run").find("The log ends here."), std::string::npos);
+  EXPECT_TRUE(said(d, "reverse").starts_with("Breakpoint: event WorkloadPreempted\n" + place)) << out_.str();
+  EXPECT_NE(said(d, "reverse").find("The log begins here."), std::string::npos);
+  (void)said(d, "delete 1");
+  EXPECT_EQ(said(d, "break"), "");
+}
+
+TEST_F(DebuggerTest, TellsWhenAWatchedValueChanges) {
+  auto d = at("0");
+  EXPECT_EQ(said(d, "watch clusterqueue/cq:.status.pendingWorkloads"), "clusterqueue/cq:.status.pendingWorkloads is (nothing)\n");
+  (void)said(d, "break clusterqueue/cq:.status.pendingWorkloads > 0");
+  EXPECT_NE(said(d, "run").find("clusterqueue/cq:.status.pendingWorkloads: (nothing) became 1"), std::string::npos) << out_.str();
+  EXPECT_EQ(said(d, "print clusterqueue/cq:.status.pendingWorkloads"), "1\n");
+  EXPECT_NE(said(d, "queues").find("cq"), std::string::npos);
+  EXPECT_NE(said(d, "record").find("\"kind\""), std::string::npos);
+  EXPECT_EQ(said(d, "print clusterqueue/none"), "(nothing)\n");
+}
+
+TEST_F(DebuggerTest, AnswersWhyWhereItStands) {
+  auto d = at("0");
+  (void)said(d, "break event WorkloadPreempted");
+  (void)said(d, "run");
+  EXPECT_NE(said(d, "why job/victim").find("preempted by default/"), std::string::npos) << out_.str();
+}
+
+TEST_F(DebuggerTest, RefusesWhatMeansNothingAndStandsWhereItStood) {
+  auto d = at("5");
+  EXPECT_NE(refused(d, "fly").find("found the command \"fly\"; allowed"), std::string::npos);
+  EXPECT_NE(refused(d, "step -1").find("allowed: a whole number"), std::string::npos);
+  EXPECT_NE(refused(d, "step 99999999999999999999").find("allowed: a whole number"), std::string::npos);
+  EXPECT_NE(refused(d, "step 0").find("found 0"), std::string::npos);
+  EXPECT_NE(refused(d, "goto yesterday").find("goto: "), std::string::npos);
+  EXPECT_NE(refused(d, "goto 999999").find("past the end"), std::string::npos);
+  EXPECT_NE(refused(d, "break nonsense").find("break: "), std::string::npos);
+  EXPECT_NE(refused(d, "delete 7").find("delete: "), std::string::npos);
+  EXPECT_NE(refused(d, "why job/none").find("why: "), std::string::npos);
+  EXPECT_TRUE(said(d, "where").starts_with("At 5, "));
+  for (std::size_t i = 0; i < Debugger::breakpoints_max; ++i) (void)said(d, "break event JobStopped");
+  EXPECT_NE(refused(d, "break event JobStopped").find("allowed: no more"), std::string::npos);
+  EXPECT_EQ(said(d, "  # a remark"), "");
+  EXPECT_FALSE(d.run("quit").value());
+}
+
+}  // namespace
+}  // namespace hindsight::cli
