@@ -11,6 +11,7 @@
 #include "cli/progress.hpp"
 #include "projections/tracks.hpp"
 #include "replay/moment.hpp"
+#include "vocabulary/printable.hpp"
 
 namespace hindsight::cli {
 namespace {
@@ -42,7 +43,8 @@ std::string_view phase_text(Phase phase) {
 }
 
 /// A field of RFC 4180: in quotes where it has to be. What a spreadsheet would take for a formula begins with an apostrophe.
-std::string csv_field(std::string text) {
+std::string csv_field(const std::string& value) {
+  std::string text(printable(value));
   if (!text.empty() && std::string_view("=+-@\t\r").find(text.front()) != std::string_view::npos) text.insert(text.begin(), '\'');
   if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
   std::string out = "\"";

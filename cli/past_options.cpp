@@ -99,6 +99,7 @@ Result<Journey> travel(const Session& session, const PastOptions& options) {
   out.past = std::make_unique<replay::Past>(*out.log, *domain, replay::PastOptions{.progress = bar.callback()});
   const auto folded = fold(*out.past, place->position);
   bar.clear();
+  out.past->tell_progress({});  // the bar ends here, and the past does not
   if (!folded) return tl::unexpected(folded.error());
   out.past->driver().look_at(place->time);
   for (const auto& notice : out.past->notices()) session.warn(notice);

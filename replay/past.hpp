@@ -52,6 +52,9 @@ class Past {
   /// Sees those that were set aside (RecordQuarantined), which the others do not see: they have no effect.
   void look_on_passed_over(std::function<void(const events::StoredRecord& record)> see) { passed_over_ = std::move(see); }
 
+  /// Who is told how far a fold has come from now on; empty: nobody.
+  void tell_progress(Progress progress) { options_.progress = std::move(progress); }
+
   [[nodiscard]] Position position() const { return position_; }
   [[nodiscard]] const std::string& domain_name() const { return domain_; }
   [[nodiscard]] LoopDriver& driver() { return *driver_; }

@@ -130,7 +130,7 @@ TEST(Eta, HoldsInEightOfTenCasesWhatItSaysOfEightOfTenFutures) {
     if (!at_arrival || at_arrival->workload->reserved()) continue;
     if (c.start - past.driver().domain().now() < Duration::seconds(2)) continue;  // it did not wait
     const auto stage = projections::Stage::of(past.driver());
-    const auto e = estimate(stage, responses, arrivals, at_arrival->workload->uid.text(), 40, Duration::seconds(86'400));
+    const auto e = estimate(stage, responses, arrivals, at_arrival->workload->uid.text(), 20, Duration::seconds(86'400));
     ++asked;
     if (e.early && c.start >= *e.early - Duration::seconds(1) && (!e.late || c.start <= *e.late + Duration::seconds(1))) ++held;
   }
