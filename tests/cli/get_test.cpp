@@ -32,7 +32,8 @@ std::size_t times_in(const std::string& text, const std::string& part) {
 
 /// The Workload of a job of the small world.
 std::string workload_of(const std::string& log, const std::string& job_name) {
-  for (const auto& item : json_of(on(log, {"get", "wl"}))["items"]) {
+  const auto all = json_of(on(log, {"get", "wl"}));
+  for (const auto& item : all["items"]) {
     const std::string name = item["metadata"]["name"];
     if (name.starts_with("job-" + job_name + "-")) return name;
   }
@@ -99,7 +100,8 @@ TEST_F(Asking, SeveralKindsAtOnce) {
   EXPECT_EQ(times_in(both, "\n\n"), 1U) << both;
   EXPECT_EQ(text_of(on(small, {"get", "cq,lq", "-o", "name"})), "clusterqueue.kueue.x-k8s.io/cq\nlocalqueue.kueue.x-k8s.io/lq\n");
   std::vector<std::string> kinds;
-  for (const auto& item : json_of(on(small, {"get", "lq,cq"}))["items"]) kinds.push_back(item["kind"]);
+  const auto listed = json_of(on(small, {"get", "lq,cq"}));
+  for (const auto& item : listed["items"]) kinds.push_back(item["kind"]);
   EXPECT_EQ(kinds, (std::vector<std::string>{"LocalQueue", "ClusterQueue"}));
 }
 
@@ -181,7 +183,8 @@ TEST_F(Asking, PathsAndColumnsPrintWhatIsAskedFor) {
   const std::string waiter = workload_of(small, "waiter");
   EXPECT_EQ(text_of(on(small, {"get", "wl", waiter, "-o", "jsonpath={.spec.queueName}"})), "lq");
   std::string expected;
-  for (const auto& item : json_of(on(small, {"get", "wl"}))["items"]) expected += item["metadata"]["name"].get<std::string>() + "\n";
+  const auto every = json_of(on(small, {"get", "wl"}));
+  for (const auto& item : every["items"]) expected += item["metadata"]["name"].get<std::string>() + "\n";
   EXPECT_EQ(text_of(on(small, {"get", "wl", "-o", "jsonpath={range .items[*]}{.metadata.name}{\"\\n\"}{end}"})), expected);
   EXPECT_EQ(text_of(on(small, {"get", "wl", "-o", "jsonpath={.items[?(@.metadata.name==\"" + waiter + "\")].spec.queueName}"})), "lq");
   EXPECT_EQ(text_of(on(small, {"get", "wl/" + waiter, "-o", "custom-columns=NAME:.metadata.name,QUEUE:.spec.queueName,X:.nothing"})),
