@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <deque>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -100,13 +101,13 @@ Result<int> blame(const Session& session, const BlameOptions& o) {
   if (!until) return tl::unexpected(until.error());
   ProgressBar bar(session, "folding");
   replay::Past past(**log, *domain, {.use_snapshots = false, .progress = bar.callback()});
-  std::vector<Told> changes;  // the newest last
+  std::deque<Told> changes;  // the newest last
   std::string now = "(nothing)";
   past.look_on({}, [&](replay::Position at, const RecordView& record) {
     std::string then = value->text_in(past.driver());
     if (then == now) return;
     changes.push_back({at, record.envelope.time, events::to_text(record), {{value->text(), then}}, std::exchange(now, then)});
-    if (o.limit != 0 && changes.size() > o.limit) changes.erase(changes.begin());
+    if (o.limit != 0 && changes.size() > o.limit) changes.pop_front();
   });
   if (auto ok = past.fold_to(*until); !ok) return tl::unexpected(ok.error());
   bar.clear();

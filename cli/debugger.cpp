@@ -1,6 +1,7 @@
 #include "cli/debugger.hpp"
 
 #include <algorithm>
+#include <deque>
 #include <nlohmann/json.hpp>
 #include <ostream>
 
@@ -140,7 +141,7 @@ Result<void> Debugger::back(std::size_t times, Until until) {
     return {};
   }
   // Where a condition is asked, states are needed, from the beginning; else it is enough to read.
-  std::vector<std::pair<replay::Position, std::string>> places;
+  std::deque<std::pair<replay::Position, std::string>> places;
   if (until == Until::breakpoint) {
     replay::Past scout(*journey_.log, journey_.past->domain_name(), {.use_snapshots = false});
     scout.look_on({}, [&](replay::Position at, const RecordView& record) {
@@ -153,7 +154,7 @@ Result<void> Debugger::back(std::size_t times, Until until) {
                                [&](const events::StoredRecord& stored, const RecordView& record) {
                                  if (until == Until::any || std::holds_alternative<Decisions>(record.body)) {
                                    places.emplace_back(stored.offset, "");
-                                   if (places.size() > times) places.erase(places.begin());
+                                   if (places.size() > times) places.pop_front();
                                  }
                                  return true;
                                });

@@ -8,6 +8,8 @@
 namespace hindsight::whatif {
 namespace {
 
+/// A record that spans less says nothing of how jobs arrive.
+constexpr Duration stretch_min = Duration::seconds(1);
 constexpr Duration day = Duration::seconds(24 * 3600), stretch_max = Duration::seconds(3600);
 
 }  // namespace
@@ -31,7 +33,7 @@ void Arrivals::see(const RecordView& record) {
 }
 
 Arrivals::Stretch Arrivals::draw(Time from, std::uint64_t number) const {
-  if (!first_.is_set() || last_ <= first_) return {};
+  if (!first_.is_set() || last_ - first_ < stretch_min) return {};
   const Duration span = last_ - first_;
   Stretch out;
   out.length = std::min(span, stretch_max);

@@ -23,7 +23,8 @@ class Arrivals {
     std::vector<std::byte> record;  ///< Its first observation, encoded.
   };
   /// Arrivals of a stretch of the past that is drawn by `number`, moved so that the stretch begins at `from`, and how long it is. Where the
-  /// record spans more than two days the stretch is of the same hour of the day. Nothing is known: an empty stretch of no length.
+  /// record spans more than two days the stretch is of the same hour of the day. Nothing is known, or the record spans less than a
+  /// second: an empty stretch of no length.
   struct Stretch {
     std::vector<std::pair<Time, const Arrival*>> arrivals;
     Duration length;

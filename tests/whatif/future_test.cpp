@@ -70,6 +70,21 @@ TEST(Eta, IsUnknownWhereNothingEverEnded) {
   EXPECT_FALSE(e.median);
 }
 
+TEST(Eta, ARecordOfAMomentSaysNothingOfArrivals) {
+  Arrivals arrivals;
+  for (std::int64_t i = 0; i < 3; ++i) {
+    RecordView r;
+    r.envelope.time = Time{1'000'000 + i};
+    const std::string uid = "uid" + std::to_string(i);
+    JobObserved job;
+    job.meta.uid = uid;
+    r.body = Observation{job};
+    arrivals.see(r);
+  }
+  EXPECT_EQ(arrivals.draw(Time{1'000'002}, 7).length, Duration{});
+  EXPECT_TRUE(arrivals.draw(Time{1'000'002}, 7).arrivals.empty());
+}
+
 /// Deterministic, the same on every machine.
 class Numbers {
  public:
