@@ -4,6 +4,7 @@
 #include <variant>
 
 #include "projections/format.hpp"
+#include "projections/wait_reasons.hpp"
 #include "vocabulary/text.hpp"
 
 namespace hindsight::projections {
@@ -15,23 +16,6 @@ using SpanKind = LifeSpan::Kind;
 constexpr std::size_t life_names_max = 10;
 /// What says more than how it was made: API servers tell creation in whole seconds, and a watch needs a moment.
 constexpr Duration unseen_min = Duration::seconds(1);
-
-/// The flavors and resources that a message of the scheduler says are short: "insufficient unused quota for cpu in flavor spot, 4 more
-/// needed".
-std::vector<std::pair<std::string, std::string>> lacking_pairs(std::string_view message) {
-  constexpr std::string_view quota = "quota for ", in_flavor = " in flavor ";
-  std::vector<std::pair<std::string, std::string>> out;
-  for (std::size_t at = message.find(quota); at != std::string_view::npos; at = message.find(quota, at)) {
-    at += quota.size();
-    const std::size_t flavor = message.find(in_flavor, at);
-    if (flavor == std::string_view::npos) break;
-    const std::size_t from = flavor + in_flavor.size(), end = std::min(message.find(',', from), message.size());
-    std::pair<std::string, std::string> pair(message.substr(from, end - from), message.substr(at, flavor - at));
-    if (std::find(out.begin(), out.end(), pair) == out.end()) out.push_back(std::move(pair));
-    at = from;
-  }
-  return out;
-}
 
 std::string pair_words(const std::vector<std::pair<std::string, std::string>>& pairs) {
   std::vector<std::string> parts;
@@ -51,7 +35,7 @@ LifeSpan span_of_kind(SpanKind kind, std::string reason, std::string words) {
 LifeSpan lack_of_quota(const Condition& c) {
   const std::string_view message = c.message.value();
   const bool too_much = c.reason.text() == "ExceedsMaxQuota";
-  auto lacks = lacking_pairs(message);
+  auto lacks = short_pairs(message);
   std::string words = too_much ? "for more quota than there ever is" : "for quota";
   if (!lacks.empty())
     words += (too_much ? ", " : " of ") + pair_words(lacks);
@@ -106,7 +90,7 @@ LifeSpan wait_of(const admission::WorkloadState& w, Time now) {
     return lack_of_quota(*c);
   if (reason == "WaitingForPreemptedWorkloads") {
     LifeSpan out = span_of_kind(SpanKind::victims, std::string(reason), "for those that it preempted to stop");
-    out.lacks = lacking_pairs(c->message.value());
+    out.lacks = short_pairs(c->message.value());
     return out;
   }
   if (reason == "WaitingForPodsReady")

@@ -71,22 +71,6 @@ Lined lined_up(const StateView& state, const admission::QueueConfig& config, con
   return out;
 }
 
-/// The pairs of flavor and resource of which a message of the scheduler says that they are short: "insufficient unused quota for cpu in
-/// flavor default, 1 more needed".
-std::vector<std::pair<std::string, std::string>> short_pairs(std::string_view message) {
-  static constexpr std::string_view insufficient = "insufficient ", quota = "quota for ", in_flavor = " in flavor ";
-  std::vector<std::pair<std::string, std::string>> out;
-  for (std::size_t at = message.find(insufficient); at != std::string_view::npos; at = message.find(insufficient, at + 1)) {
-    const std::size_t resource = message.find(quota, at), flavor = message.find(in_flavor, at), end = message.find(',', at);
-    if (resource == std::string_view::npos || flavor == std::string_view::npos || end == std::string_view::npos || end < flavor) continue;
-    const std::size_t from = resource + quota.size(), flavor_from = flavor + in_flavor.size();
-    if (flavor < from) continue;
-    std::pair<std::string, std::string> pair(message.substr(flavor_from, end - flavor_from), message.substr(from, flavor - from));
-    if (std::find(out.begin(), out.end(), pair) == out.end()) out.push_back(std::move(pair));
-  }
-  return out;
-}
-
 /// Reasons of which the message tells what is short.
 bool tells_what_is_short(std::string_view reason) {
   static constexpr std::array<std::string_view, 5> reasons{"WaitingForQuota", "ExceedsMaxQuota", "NoMatchingFlavor",
@@ -241,6 +225,20 @@ std::int64_t milliseconds(Time since, Time now) { return since.is_set() && now.i
 bool waits_longer(Time a, Time b) { return a.is_set() && (!b.is_set() || a < b); }
 
 }  // namespace
+
+std::vector<std::pair<std::string, std::string>> short_pairs(std::string_view message) {
+  static constexpr std::string_view insufficient = "insufficient ", quota = "quota for ", in_flavor = " in flavor ";
+  std::vector<std::pair<std::string, std::string>> out;
+  for (std::size_t at = message.find(insufficient); at != std::string_view::npos; at = message.find(insufficient, at + 1)) {
+    const std::size_t resource = message.find(quota, at), flavor = message.find(in_flavor, at), end = message.find(',', at);
+    if (resource == std::string_view::npos || flavor == std::string_view::npos || end == std::string_view::npos || end < flavor) continue;
+    const std::size_t from = resource + quota.size(), flavor_from = flavor + in_flavor.size();
+    if (flavor < from) continue;
+    std::pair<std::string, std::string> pair(message.substr(flavor_from, end - flavor_from), message.substr(from, flavor - from));
+    if (std::find(out.begin(), out.end(), pair) == out.end()) out.push_back(std::move(pair));
+  }
+  return out;
+}
 
 std::string text_of(const WaitReason& reason) { return reason.detail.empty() ? reason.reason : reason.reason + " (" + reason.detail + ")"; }
 

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -68,5 +69,9 @@ struct ReasonCount {
 [[nodiscard]] Json reasons_json(const Waiters& waiters, const std::vector<ReasonCount>& counts, Time now, bool by_queue);
 /// {"total": 14, "pending": 11, "quotaReserved": 2, "inactive": 1}
 [[nodiscard]] Json waiting_json(const Waiters& waiters, const std::function<bool(const Waiter&)>& wanted);
+
+/// The pairs of flavor and resource of which a message of the scheduler says that they are short: "insufficient unused quota for cpu in
+/// flavor default, 1 more needed".
+[[nodiscard]] std::vector<std::pair<std::string, std::string>> short_pairs(std::string_view message);
 
 }  // namespace hindsight::projections
