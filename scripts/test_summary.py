@@ -18,8 +18,16 @@ from pathlib import Path
 COUNT_LINE = re.compile(r"^(\d+) passed, (\d+) failed$", re.MULTILINE)
 FAILED_CHECK = re.compile(r"^FAILED: (.+)$", re.MULTILINE)
 LONGEST_CHECK = 400  # characters of what a failed check says
+LONGEST_REASON = 1200  # characters of the first failure of a GoogleTest case
 UNITTEST_RAN = re.compile(r"^Ran (\d+) tests? in ", re.MULTILINE)
 UNITTEST_RESULT = re.compile(r"^(?:OK|FAILED)(?: \((.*)\))?$", re.MULTILINE)
+
+
+def reason(failures):
+    """What the first failure of a case says, shortened and indented: where only the end of a log is kept, this is what is seen of it."""
+    text = failures[0].get("failure", "")
+    text = text if len(text) <= LONGEST_REASON else text[:LONGEST_REASON] + " ..."
+    return "".join(f"\n    {line}" for line in text.splitlines() if line.strip())
 
 
 def gtest_counts(report):
@@ -32,7 +40,7 @@ def gtest_counts(report):
     for suite in document["testsuites"]:
         for case in suite["testsuite"]:
             if case.get("failures"):
-                failed.append(f"{suite['name']}.{case['name']}")
+                failed.append(f"{suite['name']}.{case['name']}" + reason(case["failures"]))
             elif case.get("result") == "SKIPPED":
                 skipped += 1
             elif case.get("status") == "RUN":

@@ -107,11 +107,27 @@ struct FolderWithExamples : TemporaryFolder {
   FolderWithExamples() { std::filesystem::create_directory_symlink(std::filesystem::absolute("examples"), path() / "examples"); }
 };
 
+/// Where two pages part: below which command, and the lines from there on. Pages are long, and a comparison of both whole hides it.
+std::string where_they_part(const std::string& page, const std::string& now) {
+  std::istringstream a(page), b(now);
+  std::string of_page, of_now, command;
+  for (;;) {
+    const bool in_page = static_cast<bool>(std::getline(a, of_page)), in_now = static_cast<bool>(std::getline(b, of_now));
+    if (!in_page || !in_now || of_page != of_now) break;
+    if (of_page.starts_with("    $ ")) command = of_page.substr(6);
+  }
+  std::string text = "below '" + command + "' stands\n";
+  for (int i = 0; i < 4; ++i, std::getline(a, of_page)) text += "- " + of_page + "\n";
+  text += "and is printed\n";
+  for (int i = 0; i < 4; ++i, std::getline(b, of_now)) text += "+ " + of_now + "\n";
+  return text;
+}
+
 void expect_up_to_date(const std::string& file, const std::string& page, const std::string& now) {
   if (std::getenv("HINDSIGHT_WRITE_DOCS") != nullptr)
     write(file, now);
   else
-    EXPECT_EQ(page, now) << "HINDSIGHT_WRITE_DOCS=1 writes " << file << " anew";
+    EXPECT_TRUE(page == now) << file << ": " << where_they_part(page, now) << "HINDSIGHT_WRITE_DOCS=1 writes it anew";
 }
 
 TEST(Reference, ReadmeShowsWhatIsPrinted) {
