@@ -82,6 +82,7 @@ struct Context {
   std::uint64_t configured = 0;                   ///< Sequence of the record that changed the catalog last, but for its LocalQueues.
   std::size_t step_bytes = limits::step.size();   ///< See Proposal::most.
   std::size_t part_leaves = 4'096;                ///< Of a topology that is counted in parts, at least; it does not show in what comes out.
+  DecisionTrace* trace = nullptr;                 ///< Where it is noted how decisions come about; null: nowhere.
 };
 
 /// Events that an entity proposes, with the memory of their strings.

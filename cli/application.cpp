@@ -11,6 +11,7 @@
 
 #include "cli/candidates.hpp"
 #include "cli/commands.hpp"
+#include "cli/option_checks.hpp"
 #include "cli/remote/pass_through.hpp"
 #include "projections/format.hpp"
 #include "projections/lookup.hpp"
@@ -117,13 +118,16 @@ std::unique_ptr<CLI::App> make_application(Session& session) {
   add_describe(*app, session);
   add_history(*app, session);
   add_why(*app, session);
+  add_how(*app, session);
   add_top(*app, session);
   add_plan(*app, session);
   add_diff(*app, session);
   add_verify(*app, session);
+  add_audit(*app, session);
   add_what_if(*app, session);
   add_eta(*app, session);
   add_export(*app, session);
+  add_evidence(*app, session);
   add_debug(*app, session);
   add_bisect(*app, session);
   add_blame(*app, session);
@@ -137,6 +141,7 @@ std::unique_ptr<CLI::App> make_application(Session& session) {
   add_version(*app, session);
   add_completion(*app, session);
   add_help(*app, session);
+  refuse_empty_values(*app);
   restore(*app);
   if (session.program != "hindsight") name_as(*app, session.program);
   return app;

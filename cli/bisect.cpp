@@ -8,9 +8,11 @@
 #include "admission/domain/domain.hpp"
 #include "cli/commands.hpp"
 #include "cli/condition.hpp"
+#include "cli/option_checks.hpp"
 #include "cli/output.hpp"
 #include "cli/past_options.hpp"
 #include "cli/progress.hpp"
+#include "cli/remembered_values.hpp"
 #include "events/json.hpp"
 #include "replay/moment.hpp"
 #include "vocabulary/printable.hpp"
@@ -46,12 +48,6 @@ Json to_json(const Told& t) {
   return {{"position", t.position}, {"time", format_rfc3339_micro(t.time)}, {"record", t.record}, {"values", values}};
 }
 
-Result<replay::Position> position_of(const events::Log& log, const std::string& text) {
-  const auto moment = replay::parse_moment(text);
-  if (!moment) return tl::unexpected(moment.error());
-  return replay::resolve(log, *moment);
-}
-
 Result<int> bisect(const Session& session, const BisectOptions& o) {
   const auto condition = Condition::parse(o.condition);
   if (!condition) return fail(condition.error().kind, "the condition: " + condition.error().message);
@@ -59,26 +55,35 @@ Result<int> bisect(const Session& session, const BisectOptions& o) {
   if (!log) return tl::unexpected(log.error());
   const auto domain = replay::choose_domain(**log, o.past.domain);
   if (!domain) return tl::unexpected(domain.error());
-  const auto until = position_of(**log, o.until);
+  const auto until = replay::resolve(**log, o.until);
   if (!until) return tl::unexpected(until.error());
   ProgressBar bar(session, "folding");
   replay::Past past(**log, *domain, {.progress = bar.callback()});
-  if (!o.from.empty()) {
-    const auto from = position_of(**log, o.from);
+  if (o.from.empty()) {
+    if (auto ok = fold_to_beginning(session, **log, past); !ok) return tl::unexpected(ok.error());
+  } else {
+    const auto from = replay::first_record(**log, o.from);
     if (!from) return tl::unexpected(from.error());
-    if (*from > 0)
-      if (auto ok = fold(past, *from - 1); !ok) return tl::unexpected(ok.error());
+    if (*from > *until + 1)
+      return fail(ErrorKind::invalid, "--from: found " + o.from + " (record " + std::to_string(*from) + "), which is behind --until " +
+                                          o.until + " (record " + std::to_string(*until) + "); allowed: a moment before it");
+    if (auto ok = fold(past, *from - 1); !ok) return tl::unexpected(ok.error());
   }
   std::optional<Told> found;
+  RememberedValues remembered;
   past.look_on({}, [&](replay::Position at, const RecordView& record) {
-    if (found || !condition->holds(past.driver(), record)) return;
+    if (found) return;
+    remembered.behind(past, record);
+    if (!condition->holds(past.driver(), record, &remembered)) return;
     found = Told{at, record.envelope.time, events::to_text(record), condition->values(past.driver()), {}};
   });
   while (!found && past.position() < *until)
-    if (auto ok = past.fold_to(std::min(*until, past.position() + stretch)); !ok) return tl::unexpected(ok.error());
+    if (auto ok = fold_on(past, std::min(*until, past.position() + stretch)); !ok) return tl::unexpected(ok.error());
   bar.clear();
+  tell_notices(session, past);
   if (!found) {
     session.warn("it holds behind no record up to " + std::to_string(*until));
+    for (const auto& pair : condition->incomparable(past.driver())) session.warn(pair);
     return exit_failure;
   }
   if (o.format != "text") {
@@ -97,20 +102,33 @@ Result<int> blame(const Session& session, const BlameOptions& o) {
   if (!log) return tl::unexpected(log.error());
   const auto domain = replay::choose_domain(**log, o.past.domain);
   if (!domain) return tl::unexpected(domain.error());
-  const auto until = position_of(**log, o.past.at);
+  const auto until = replay::resolve(**log, o.past.at);
   if (!until) return tl::unexpected(until.error());
   ProgressBar bar(session, "folding");
-  replay::Past past(**log, *domain, {.use_snapshots = false, .progress = bar.callback()});
+  replay::Past past(**log, *domain, {.progress = bar.callback()});
+  if (auto ok = fold_to_beginning(session, **log, past); !ok) return tl::unexpected(ok.error());
+  const replay::Position begin = past.position();
+  if (*until < begin)
+    return fail(ErrorKind::not_found, "--at: found " + o.past.at + " (record " + std::to_string(*until) + "), allowed: from record " +
+                                          std::to_string(begin) + " on, behind which log " + std::string((*log)->name()) + " begins");
   std::deque<Told> changes;  // the newest last
-  std::string now = "(nothing)";
+  const std::string at_the_beginning = value->text_in(past.driver());
+  std::string now = at_the_beginning;
+  RememberedValues remembered;
   past.look_on({}, [&](replay::Position at, const RecordView& record) {
-    std::string then = value->text_in(past.driver());
+    remembered.behind(past, record);
+    if (remembered.knows(*value)) return;
+    std::string then = ObjectValue::text_of(remembered.of(*value, past.driver()));
     if (then == now) return;
     changes.push_back({at, record.envelope.time, events::to_text(record), {{value->text(), then}}, std::exchange(now, then)});
     if (o.limit != 0 && changes.size() > o.limit) changes.pop_front();
   });
-  if (auto ok = past.fold_to(*until); !ok) return tl::unexpected(ok.error());
+  if (auto ok = fold_on(past, *until); !ok) return tl::unexpected(ok.error());
   bar.clear();
+  tell_notices(session, past);
+  if (changes.empty() && at_the_beginning != nothing_there)
+    return fail(ErrorKind::not_found, value->text() + " did not change from record " + std::to_string(begin + 1) + " to " +
+                                          std::to_string(*until) + ": it is " + at_the_beginning);
   if (changes.empty()) return fail(ErrorKind::not_found, value->text() + " is not there, and never was up to " + std::to_string(*until));
   if (o.format != "text") {
     Json list = Json::array();
@@ -153,7 +171,7 @@ void add_blame(CLI::App& app, Session& session) {
                         "  hindsight blame workload/team-a/job-train-1f2e3:.status.admission --at -1h --limit 5",
                         [o, &session] { return blame(session, *o); });
   c->add_option("value", o->value, "KIND/NAME:.path, as 'get -o json' shows the object; KIND/NAME: any of its values")->required();
-  c->add_option("--limit", o->limit, "So many of the last changes; 0: all")->capture_default_str();
+  c->add_option("--limit", o->limit, "So many of the last changes; 0: all")->check(whole_number())->capture_default_str();
   add_output(*c, o->format, {"text", "json", "yaml"});
   add_past_options(*c, o->past, true);
 }

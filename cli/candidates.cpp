@@ -296,7 +296,7 @@ class Completion {
       for (const auto kind : all_kinds()) all_.push_back(before + std::string(kind));
     } else if (is({"--at", "--from", "--to", "--before", "--since"})) {
       add({"latest", "-5m", "-1h", "-1d"}, before);
-    } else if (is({"--object"}) || (is({"--for"}) && line_.path == "plan defrag")) {
+    } else if (is({"--object"}) || (is({"--for"}) && (line_.path == "plan defrag" || line_.path == "evidence"))) {
       from_state([&](const auto& at) { return workloads_and_jobs(at, line_.namespace_); }, before);
     } else if (is({"--for"}) && line_.path == "get") {
       from_state([&](const auto& at) { return names_of_kind(at, "workloads", line_.namespace_); }, before + "workload/");
@@ -315,6 +315,13 @@ class Completion {
     if (path == "why" || path == "history" || path == "eta") {
       if (line_.arguments.empty()) from_state([&](const auto& at) { return workloads_and_jobs(at, line_.namespace_); });
       if (line_.arguments.empty() && path == "why") of_kind("clusterqueues", "clusterqueue/");
+      return;
+    }
+    if (path == "how") {
+      if (line_.arguments.empty()) return add({"latest"});
+      if (line_.arguments.size() > 1) return;
+      from_state([&](const auto& at) { return workloads_and_jobs(at, line_.namespace_); });
+      of_kind("clusterqueues", "clusterqueue/");
       return;
     }
     if (path == "top") return add({"clusterqueues", "cohorts", "localqueues", "resourceflavors"});

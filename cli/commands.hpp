@@ -13,13 +13,16 @@ void add_get(CLI::App& app, Session& session);
 void add_describe(CLI::App& app, Session& session);
 void add_history(CLI::App& app, Session& session);
 void add_why(CLI::App& app, Session& session);
+void add_how(CLI::App& app, Session& session);
 void add_top(CLI::App& app, Session& session);
 void add_plan(CLI::App& app, Session& session);  ///< plan defrag.
 void add_diff(CLI::App& app, Session& session);
 void add_verify(CLI::App& app, Session& session);
+void add_audit(CLI::App& app, Session& session);
 void add_what_if(CLI::App& app, Session& session);
 void add_eta(CLI::App& app, Session& session);
 void add_export(CLI::App& app, Session& session);
+void add_evidence(CLI::App& app, Session& session);  ///< A file about one workload.
 void add_debug(CLI::App& app, Session& session);
 void add_bisect(CLI::App& app, Session& session);
 void add_blame(CLI::App& app, Session& session);
@@ -52,5 +55,6 @@ void add_log_init(CLI::App& log, Session& session);
 void add_log_copy(CLI::App& log, Session& session);
 void add_log_trim(CLI::App& log, Session& session);
 void add_log_quarantine(CLI::App& log, Session& session);
+void add_log_key(CLI::App& log, Session& session);
 
 }  // namespace hindsight::cli

@@ -6,21 +6,15 @@
 #include <utility>
 
 #include "admission/domain/domain.hpp"
-#include "cli/json_path.hpp"
+#include "cli/condition_parts.hpp"
 #include "cli/listing.hpp"
 #include "cli/log_filter.hpp"
-#include "cli/naming.hpp"
+#include "cli/remembered_values.hpp"
 #include "projections/lookup.hpp"
 #include "projections/objects.hpp"
 #include "vocabulary/amount.hpp"
 
 namespace hindsight::cli {
-
-struct ObjectValue::Parts {
-  const KnownKind* kind = nullptr;
-  WantedName name;
-  std::optional<JsonPath> path;
-};
 
 struct Condition::Node {
   enum class Kind { both, either, negation, event, value } kind = Kind::value;
@@ -167,7 +161,7 @@ class Parser {
       out.filter.kinds.push_back(tokens_[next_++].text);
       if (is("of")) {
         ++next_;
-        if (next_ >= tokens_.size()) return wrong("allowed behind of: NAME or NAMESPACE/NAME");
+        if (next_ >= tokens_.size() || tokens_[next_].text.empty()) return wrong("allowed behind of: NAME or NAMESPACE/NAME");
         out.filter.objects.push_back(tokens_[next_++].text);
       }
       return std::make_shared<const Node>(std::move(out));
@@ -201,14 +195,23 @@ std::string plain(const Json& value) {
   return value.is_string() ? value.get<std::string>() : value.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-bool compares(const Json& value, const std::string& op, const std::string& operand) {
+/// Less than 0, 0, more than 0; nothing: they are of different types, and neither is less.
+std::optional<int> order_of(const Json& value, const std::string& operand) {
   const std::string text = plain(value);
-  int order = 0;
   NanoAmount a = 0, b = 0;
-  if (!value.is_boolean() && read_number(text, a) && read_number(operand, b))
-    order = a < b ? -1 : a > b ? 1 : 0;
-  else
-    order = text < operand ? -1 : text > operand ? 1 : 0;
+  const bool scalar = value.is_number() || value.is_string();
+  const bool number = scalar && read_number(text, a), other_number = read_number(operand, b);
+  if (number && other_number) return a < b ? -1 : a > b ? 1 : 0;
+  if (!scalar || number != other_number) return std::nullopt;
+  return text < operand ? -1 : text > operand ? 1 : 0;
+}
+
+bool is_order(const std::string& op) { return op == "<" || op == "<=" || op == ">" || op == ">="; }
+
+bool compares(const Json& value, const std::string& op, const std::string& operand) {
+  const auto found = order_of(value, operand);
+  if (!found && is_order(op)) return false;
+  const int order = found ? *found : plain(value) == operand ? 0 : 1;
   if (op == "==") return order == 0;
   if (op == "!=") return order != 0;
   if (op == "<") return order < 0;
@@ -217,9 +220,9 @@ bool compares(const Json& value, const std::string& op, const std::string& opera
   return order >= 0;
 }
 
-bool node_holds(const Condition::Node& n, const admission::StateView& state, const RecordView& record) {
+bool node_holds(const Condition::Node& n, const admission::StateView& state, const RecordView& record, RememberedValues* remembered) {
   using Kind = Condition::Node::Kind;
-  const auto part_holds = [&](const auto& part) { return node_holds(*part, state, record); };
+  const auto part_holds = [&](const auto& part) { return node_holds(*part, state, record, remembered); };
   switch (n.kind) {
     case Kind::both:
       return std::ranges::all_of(n.parts, part_holds);
@@ -232,9 +235,22 @@ bool node_holds(const Condition::Node& n, const admission::StateView& state, con
     case Kind::value:
       break;
   }
-  const auto values = n.object->in(state);
+  std::vector<Json> asked;
+  if (remembered == nullptr) asked = n.object->in(state);
+  const auto& values = remembered == nullptr ? asked : remembered->of(*n.object, state);
   if (n.comparison.empty()) return !values.empty();
   return std::ranges::any_of(values, [&](const Json& v) { return compares(v, n.comparison, n.operand); });
+}
+
+void add_incomparable(const Condition::Node& n, const admission::StateView& state, std::vector<std::string>& out) {
+  for (const auto& part : n.parts) add_incomparable(*part, state, out);
+  if (!n.object || !is_order(n.comparison)) return;
+  for (const Json& value : n.object->in(state))
+    if (!order_of(value, n.operand)) {
+      const std::string shown = plain(value);
+      out.push_back(n.object->text() + " is " + (value.is_structured() ? std::string(value.is_array() ? "a list" : "an object") : shown) +
+                    ", which is neither less nor more than " + n.operand);
+    }
 }
 
 void add_values(const Condition::Node& n, const admission::StateView& state, std::vector<std::pair<std::string, std::string>>& out) {
@@ -243,9 +259,11 @@ void add_values(const Condition::Node& n, const admission::StateView& state, std
 }
 
 /// The one object, as cheaply as its kind allows.
-std::optional<Json> find_object(const ObjectValue::Parts& p, const admission::StateView& state) {
+std::optional<Json> find_object(const ObjectValue::Parts& p, const admission::StateView& state, const admission::WorkloadParent*& parent) {
+  parent = nullptr;
   if (p.kind->plural == "workloads") {
     const auto at = projections::find_workload(state, target_of(p.name, "default"));
+    if (at) parent = at->parent;
     return at ? std::optional(projections::workload_object(state, *at)) : std::nullopt;
   }
   if (p.kind->plural == "clusterqueues") {
@@ -283,21 +301,28 @@ Result<ObjectValue> ObjectValue::parse(std::string_view text) {
   return out;
 }
 
-std::vector<Json> ObjectValue::in(const admission::StateView& state) const {
-  const auto object = find_object(*parts_, state);
+std::vector<Json> ObjectValue::Parts::in(const admission::StateView& state, const admission::WorkloadParent*& parent) const {
+  const auto object = find_object(*this, state, parent);
   if (!object) return {};
-  if (!parts_->path) return {*object};
+  if (!path) return {*object};
   std::vector<Json> out;
-  if (const auto values = parts_->path->values(*object))
+  if (const auto values = path->values(*object))
     for (const Json* v : *values) out.push_back(*v);
   return out;
 }
 
-std::string ObjectValue::text_in(const admission::StateView& state) const {
-  std::string out;
-  for (const Json& v : in(state)) out += (out.empty() ? "" : ", ") + value_text(v);
-  return out.empty() ? "(nothing)" : out;
+std::vector<Json> ObjectValue::in(const admission::StateView& state) const {
+  const admission::WorkloadParent* parent = nullptr;
+  return parts_->in(state, parent);
 }
+
+std::string ObjectValue::text_of(const std::vector<Json>& values) {
+  std::string out;
+  for (const Json& v : values) out += (out.empty() ? "" : ", ") + value_text(v);
+  return out.empty() ? std::string(nothing_there) : out;
+}
+
+std::string ObjectValue::text_in(const admission::StateView& state) const { return text_of(in(state)); }
 
 Result<Condition> Condition::parse(std::string_view text) {
   if (text.size() > text_max)
@@ -310,7 +335,15 @@ Result<Condition> Condition::parse(std::string_view text) {
   return Condition(std::move(*root));
 }
 
-bool Condition::holds(const admission::StateView& state, const RecordView& record) const { return node_holds(*root_, state, record); }
+bool Condition::holds(const admission::StateView& state, const RecordView& record, RememberedValues* remembered) const {
+  return node_holds(*root_, state, record, remembered);
+}
+
+std::vector<std::string> Condition::incomparable(const admission::StateView& state) const {
+  std::vector<std::string> out;
+  add_incomparable(*root_, state, out);
+  return out;
+}
 
 std::vector<std::pair<std::string, std::string>> Condition::values(const admission::StateView& state) const {
   std::vector<std::pair<std::string, std::string>> out;

@@ -12,6 +12,8 @@
 
 namespace hindsight::cli {
 
+class RememberedValues;
+
 /// A question to a moment of a log: to the record that was folded last, and to the state behind it.
 ///
 ///     event WorkloadPreempted                                  the record is one of this kind, or decides an event of it
@@ -21,15 +23,21 @@ namespace hindsight::cli {
 ///     clusterqueue/team-a                                      the object is there
 ///
 /// joined by `and`, `or`, `not` and parentheses. Values compare by ==, !=, <, <=, >, >=: as numbers where both are numbers or quantities
-/// (500m, 16Gi), else as texts; where a path finds several values, one is enough. A text with blanks stands in quotes.
+/// (500m, 16Gi), as texts where neither is; where only one is, and of true, false, objects and lists, none is less or more. Where a path
+/// finds several values, one is enough. A text with blanks stands in quotes.
 class Condition {
  public:
   /// Errors: invalid, with the place, what was found and what is allowed. At most `text_max` bytes, and parentheses `nesting_max` deep.
   [[nodiscard]] static Result<Condition> parse(std::string_view text);
 
-  [[nodiscard]] bool holds(const admission::StateView& state, const RecordView& record) const;
+  /// `remembered`: whose values are known already; null: none.
+  [[nodiscard]] bool holds(const admission::StateView& state, const RecordView& record, RememberedValues* remembered = nullptr) const;
   /// Values that it compares, for who watches them: "clusterqueue/team-a:.status.pendingWorkloads" and what it is now.
   [[nodiscard]] std::vector<std::pair<std::string, std::string>> values(const admission::StateView& state) const;
+
+  /// Pairs that < and the like never hold for, because one of them is a number and the other is none: "clusterqueue/cq:.metadata.name is
+  /// cq, which is neither less nor more than 5". Of the values as they are in this state.
+  [[nodiscard]] std::vector<std::string> incomparable(const admission::StateView& state) const;
 
   static constexpr std::size_t text_max = 4096;
   static constexpr int nesting_max = 32;
@@ -41,6 +49,9 @@ class Condition {
   std::shared_ptr<const Node> root_;
 };
 
+/// What is shown of a value that is not there.
+inline constexpr std::string_view nothing_there = "(nothing)";
+
 /// A value of an object: "clusterqueue/team-a:.status.pendingWorkloads"; without a path the object whole.
 class ObjectValue {
  public:
@@ -49,11 +60,15 @@ class ObjectValue {
 
   /// All that the path finds; empty: the object or the value is not there.
   [[nodiscard]] std::vector<Json> in(const admission::StateView& state) const;
-  /// The same on one line; "(nothing)" where there is none.
+  /// The same on one line; `nothing_there` where there is none.
   [[nodiscard]] std::string text_in(const admission::StateView& state) const;
   [[nodiscard]] const std::string& text() const { return text_; }
 
+  /// `values` as one line.
+  [[nodiscard]] static std::string text_of(const std::vector<Json>& values);
+
   struct Parts;
+  [[nodiscard]] const std::shared_ptr<const Parts>& parts() const { return parts_; }
 
  private:
   std::string text_;

@@ -19,6 +19,17 @@ struct DebugOptions {
 
 constexpr std::size_t line_max = std::size_t{1} << 16;
 
+/// False: the input has ended. Of a line that is too long no more is read than shows it.
+bool next_line(std::istream& in, std::string& line) {
+  line.clear();
+  for (int c = in.get(); c != std::istream::traits_type::eof(); c = in.get()) {
+    if (c == '\n') return true;
+    line.push_back(static_cast<char>(c));
+    if (line.size() > line_max) return true;
+  }
+  return !line.empty();
+}
+
 Result<int> debug(const Session& session, const DebugOptions& o) {
   auto journey = travel(session, o.past);
   if (!journey) return tl::unexpected(journey.error());
@@ -38,10 +49,9 @@ Result<int> debug(const Session& session, const DebugOptions& o) {
   std::string line;
   for (;;) {
     if (people) session.out << printable(debugger.prompt()) << std::flush;
-    if (!std::getline(std::cin, line)) return exit_ok;
+    if (!next_line(std::cin, line)) return exit_ok;
     if (line.size() > line_max)
-      return fail(ErrorKind::invalid,
-                  "found a command of " + std::to_string(line.size()) + " bytes; allowed: at most " + std::to_string(line_max));
+      return fail(ErrorKind::invalid, "found a command of more than " + std::to_string(line_max) + " bytes; allowed: at most so many");
     const auto went_on = debugger.run(line);
     if (!went_on && !people) return tl::unexpected(went_on.error());
     if (!went_on) session.out << "error: " << printable(went_on.error().message) << "\n";

@@ -1,19 +1,23 @@
 #include "cli/debugger.hpp"
 
 #include <algorithm>
+#include <array>
 #include <deque>
 #include <nlohmann/json.hpp>
 #include <ostream>
 
 #include "admission/domain/domain.hpp"
+#include "cli/how.hpp"
 #include "cli/json_path.hpp"
 #include "cli/log_filter.hpp"
+#include "cli/remembered_values.hpp"
 #include "events/json.hpp"
 #include "projections/gates.hpp"
 #include "projections/tables.hpp"
 #include "projections/why.hpp"
 #include "replay/moment.hpp"
 #include "replay/scan.hpp"
+#include "replay/snapshots.hpp"
 #include "vocabulary/printable.hpp"
 
 namespace hindsight::cli {
@@ -34,6 +38,7 @@ constexpr std::string_view help_text =
     "record             the record here, as JSON\n"
     "queues, workloads  the state here\n"
     "why NAME           why a workload waits, or what became of it\n"
+    "how [N] [WHO]      how the decision here came about, N workloads in detail; WHO: a workload, or clusterqueue/NAME\n"
     "where              where it stands\n"
     "help, quit\n";
 
@@ -53,9 +58,14 @@ constexpr replay::Position records_at_once = 256;
 
 }  // namespace
 
-Debugger::Debugger(const Session& session, Journey journey) : session_(session), journey_(std::move(journey)) {
-  if (const auto first = journey_.log->beginning(journey_.past->domain_name())) begin_ = *first;
-  journey_.past->look_on({}, [this](replay::Position at, const RecordView& record) { note(at, record); });
+Debugger::Debugger(const Session& session, Journey journey)
+    : session_(session), journey_(std::move(journey)), behind_(*journey_.log, journey_.past->domain_name()) {
+  if (const auto first = journey_.log->beginning(journey_.past->domain_name()); first || first.error().kind != ErrorKind::not_found) {
+    begin_ = first.value_or(0);
+  } else if (const auto snapshots = replay::snapshots_of(*journey_.log, journey_.past->domain_name()); snapshots && !snapshots->empty()) {
+    begin_ = snapshots->back().position;  // its records before that are forgotten
+  }
+  look_on();
   // The record that led here was folded before anybody looked on.
   const replay::Position here = journey_.position();
   (void)replay::scan(*journey_.log, journey_.past->domain_name(), here > records_at_once ? here - records_at_once : 1, here,
@@ -63,6 +73,10 @@ Debugger::Debugger(const Session& session, Journey journey) : session_(session),
                        note(stored.offset, record);
                        return true;
                      });
+}
+
+void Debugger::look_on() {
+  journey_.past->look_on({}, [this](replay::Position at, const RecordView& record) { note(at, record); });
 }
 
 void Debugger::note(replay::Position at, const RecordView& record) {
@@ -78,9 +92,9 @@ void Debugger::print_place() const {
 
 Result<replay::Position> Debugger::end() const { return journey_.log->last(); }
 
-bool Debugger::stops(const admission::StateView& state, const RecordView& record, std::string& why) const {
+bool Debugger::stops(const admission::StateView& state, const RecordView& record, RememberedValues& remembered, std::string& why) const {
   for (const auto& [text, condition] : breakpoints_)
-    if (condition.holds(state, record)) {
+    if (condition.holds(state, record, &remembered)) {
       why = text;
       return true;
     }
@@ -89,8 +103,15 @@ bool Debugger::stops(const admission::StateView& state, const RecordView& record
 
 Result<void> Debugger::go_to(replay::Position position) {
   here_.reset();
+  if (position < journey_.position()) {
+    (void)behind_.go_to(journey_.past, position);  // what is wrong the fold says
+    look_on();
+  }
   if (auto ok = fold(*journey_.past, position); !ok) return ok;
   if (here_ && here_->position == position) return {};
+  const auto first = journey_.log->first();
+  if (!first) return tl::unexpected(first.error());
+  if (position < *first) return {};  // behind a record that is not kept any more
   // A jump to a snapshot showed nobody the record.
   return replay::scan(*journey_.log, journey_.past->domain_name(), position, position,
                       [&](const events::StoredRecord& stored, const RecordView& record) {
@@ -119,18 +140,73 @@ Result<void> Debugger::forth(std::size_t times, Until until) {
     if (found == 0) session_.out << "The log ends here.\n";
     return fold(past, found == 0 ? *last : found);
   }
+  RememberedValues remembered;
   past.look_on({}, [&](replay::Position at, const RecordView& record) {
     if (found != 0) return;
     note(at, record);
-    if (stops(past.driver(), record, stopped_by_)) found = at;
+    remembered.behind(past, record);
+    if (stops(past.driver(), record, remembered, stopped_by_)) found = at;
   });
   Result<void> ok;
-  while (ok && found == 0 && past.position() < *last) ok = past.fold_to(std::min(*last, past.position() + records_at_once));
-  past.look_on({}, [this](replay::Position at, const RecordView& record) { note(at, record); });
+  while (ok && found == 0 && past.position() < *last) ok = fold_on(past, std::min(*last, past.position() + records_at_once));
+  look_on();
   if (!ok) return ok;
   if (found != 0) return past.position() == found ? Result<void>() : go_to(found);  // it has gone a little too far
   session_.out << "The log ends here.\n";
   return {};
+}
+
+/// The last so many records before this one that count, in their order; fewer where there are no more. They are read backwards in pieces:
+/// who goes back a little in a long log waits a little.
+Result<std::vector<std::pair<replay::Position, std::string>>> Debugger::last_places(std::size_t times, Until until) const {
+  std::vector<std::pair<replay::Position, std::string>> out;  // the last first
+  replay::Position piece = records_at_once;
+  for (replay::Position end = journey_.position(); end > begin_ + 1 && out.size() < times; piece *= 4) {
+    const replay::Position from = end - begin_ > piece + 1 ? end - piece : begin_ + 1;
+    std::deque<replay::Position> here;
+    if (auto ok = replay::scan(*journey_.log, journey_.past->domain_name(), from, end - 1,
+                               [&](const events::StoredRecord& stored, const RecordView& record) {
+                                 if (until == Until::any || std::holds_alternative<Decisions>(record.body)) here.push_back(stored.offset);
+                                 if (here.size() > times - out.size()) here.pop_front();
+                                 return true;
+                               });
+        !ok)
+      return tl::unexpected(ok.error());
+    for (auto it = here.rbegin(); it != here.rend() && out.size() < times; ++it) out.emplace_back(*it, "");
+    end = from;
+  }
+  std::ranges::reverse(out);
+  return out;
+}
+
+/// The last record before this one behind which a breakpoint holds, with what held; nothing where there is none. Conditions are asked of
+/// states, so each stretch is folded from the snapshot at its beginning, the last one first.
+Result<std::vector<std::pair<replay::Position, std::string>>> Debugger::last_stop() const {
+  const replay::Position here = journey_.position();
+  std::vector<replay::Position> begins{begin_};
+  if (const auto snapshots = replay::snapshots_of(*journey_.log, journey_.past->domain_name()))
+    for (auto it = snapshots->rbegin(); it != snapshots->rend(); ++it)
+      if (it->position > begins.back() && it->position + 1 < here) begins.push_back(it->position);
+  std::vector<std::pair<replay::Position, std::string>> out;
+  for (replay::Position end = here; out.empty() && !begins.empty();) {
+    const replay::Position from = begins.back();
+    begins.pop_back();
+    replay::Past scout(*journey_.log, journey_.past->domain_name());
+    if (from == begin_) {
+      if (auto ok = fold_to_beginning(*journey_.log, scout); !ok) return tl::unexpected(ok.error());
+    } else if (!scout.go_to(from) || scout.started_from() != from) {
+      continue;  // it cannot be read: its stretch is part of the one before
+    }
+    RememberedValues remembered;
+    scout.look_on({}, [&](replay::Position at, const RecordView& record) {
+      std::string why;
+      remembered.behind(scout, record);
+      if (at < end && stops(scout.driver(), record, remembered, why)) out.assign(1, {at, why});
+    });
+    if (auto ok = fold_on(scout, end - 1); !ok) return tl::unexpected(ok.error());
+    end = from + 1;
+  }
+  return out;
 }
 
 Result<void> Debugger::back(std::size_t times, Until until) {
@@ -140,27 +216,9 @@ Result<void> Debugger::back(std::size_t times, Until until) {
     session_.out << "Nothing is before this.\n";
     return {};
   }
-  // Where a condition is asked, states are needed, from the beginning; else it is enough to read.
-  std::deque<std::pair<replay::Position, std::string>> places;
-  if (until == Until::breakpoint) {
-    replay::Past scout(*journey_.log, journey_.past->domain_name(), {.use_snapshots = false});
-    scout.look_on({}, [&](replay::Position at, const RecordView& record) {
-      std::string why;
-      if (at < here && stops(scout.driver(), record, why)) places.assign(1, {at, why});
-    });
-    if (auto ok = scout.fold_to(here - 1); !ok) return ok;
-  } else {
-    if (auto ok = replay::scan(*journey_.log, journey_.past->domain_name(), begin_ + 1, here - 1,
-                               [&](const events::StoredRecord& stored, const RecordView& record) {
-                                 if (until == Until::any || std::holds_alternative<Decisions>(record.body)) {
-                                   places.emplace_back(stored.offset, "");
-                                   if (places.size() > times) places.pop_front();
-                                 }
-                                 return true;
-                               });
-        !ok)
-      return ok;
-  }
+  const auto found = until == Until::breakpoint ? last_stop() : last_places(times, until);
+  if (!found) return tl::unexpected(found.error());
+  const auto& places = *found;
   const bool enough = until == Until::breakpoint ? !places.empty() : places.size() >= times;
   const replay::Position target = enough ? places.front().first : begin_;
   if (enough)
@@ -205,6 +263,10 @@ Result<bool> Debugger::run(std::string_view line) {
     if (!times) return fail(times.error().kind, command + ": " + times.error().message);
     return moved(on ? forth(*times, until) : back(*times, until));
   };
+  constexpr std::array<std::string_view, 12> alone{"run",   "r",      "reverse", "help", "h", "?",
+                                                   "where", "record", "queues",  "quit", "q", "exit"};
+  if (!rest.empty() && (command == "workloads" || std::ranges::find(alone, command) != alone.end()))
+    return fail(ErrorKind::invalid, command + ": found \"" + rest + "\"; allowed: nothing behind it");
   if (command == "step" || command == "s") return move(true, Until::any);
   if (command == "back" || command == "b") return move(false, Until::any);
   if (command == "next" || command == "n") return move(true, Until::decision);
@@ -212,9 +274,7 @@ Result<bool> Debugger::run(std::string_view line) {
   if (command == "run" || command == "r") return moved(forth(1, Until::breakpoint));
   if (command == "reverse") return moved(back(1, Until::breakpoint));
   if (command == "goto") {
-    const auto moment = replay::parse_moment(rest);
-    if (!moment) return fail(moment.error().kind, "goto: " + moment.error().message);
-    const auto position = replay::resolve(*journey_.log, *moment);
+    const auto position = replay::resolve(*journey_.log, rest);
     if (!position) return fail(ErrorKind::invalid, "goto: " + position.error().message);
     stopped_by_.clear();
     return moved(go_to(*position));
@@ -236,6 +296,7 @@ Result<bool> Debugger::question(const std::string& command, const std::string& r
     }
     auto condition = Condition::parse(rest);
     if (!condition) return fail(condition.error().kind, "break: " + condition.error().message);
+    for (const auto& pair : condition->incomparable(state)) session_.warn(pair);
     if (breakpoints_.size() == breakpoints_max)
       return fail(ErrorKind::invalid,
                   "break: there are " + std::to_string(breakpoints_max) + " breakpoints; allowed: no more. 'delete N' takes one away");
@@ -267,7 +328,7 @@ Result<bool> Debugger::question(const std::string& command, const std::string& r
     if (!value) return fail(value.error().kind, "print: " + value.error().message);
     const auto found = value->in(state);
     for (const Json& v : found) session_.out << (v.is_structured() ? to_json_text(v, 2) : value_text(v)) << "\n";
-    if (found.empty()) session_.out << "(nothing)\n";
+    if (found.empty()) session_.out << nothing_there << "\n";
   } else if (command == "record") {
     return replay::scan(*journey_.log, journey_.past->domain_name(), journey_.position(), journey_.position(),
                         [&](const events::StoredRecord&, const RecordView& record) {
@@ -279,6 +340,13 @@ Result<bool> Debugger::question(const std::string& command, const std::string& r
     const projections::TableStyle style{.colour = session_.colour};
     session_.out << projections::render(
         command == "queues" ? projections::cluster_queues_table(state, {}) : projections::workloads_table(state, {}), style);
+  } else if (command == "how") {
+    const auto options = read_how(state, rest);
+    if (!options) return fail(ErrorKind::invalid, "how: " + options.error().message);
+    const auto again = replay::decide_again(*journey_.log, journey_.past->domain_name(), journey_.position(), trace_for(options->filter));
+    if (!again)
+      return fail(again.error().kind == ErrorKind::not_found ? ErrorKind::invalid : again.error().kind, "how: " + again.error().message);
+    session_.out << how_text(*again, *options);
   } else if (command == "why") {
     const auto target = projections::parse_target(rest, "default");
     if (!target) return fail(target.error().kind, "why: " + target.error().message);
@@ -292,7 +360,7 @@ Result<bool> Debugger::question(const std::string& command, const std::string& r
       return tl::unexpected(ok.error());
     const auto at = projections::find_workload(state, *target);
     if (!at) return fail(ErrorKind::invalid, "why: " + at.error().message);
-    const auto stage = projections::Stage::of(journey_.past->driver());
+    const auto stage = projections::Stage::of_tree(journey_.past->driver(), *at);
     session_.out << projections::to_text(projections::explain(state, *at, trail, &stage));
   } else {
     return fail(ErrorKind::invalid, "found the command \"" + command + "\"; allowed: those that 'help' tells");

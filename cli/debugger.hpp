@@ -9,6 +9,7 @@
 #include "cli/condition.hpp"
 #include "cli/past_options.hpp"
 #include "cli/session.hpp"
+#include "replay/state_behind.hpp"
 
 namespace hindsight::cli {
 
@@ -48,12 +49,18 @@ class Debugger {
   [[nodiscard]] Result<void> go_to(replay::Position position);
   [[nodiscard]] Result<replay::Position> end() const;
   void note(replay::Position at, const RecordView& record);
-  [[nodiscard]] bool stops(const admission::StateView& state, const RecordView& record, std::string& why) const;
+  [[nodiscard]] bool stops(const admission::StateView& state, const RecordView& record, RememberedValues& remembered,
+                           std::string& why) const;
   void print_changes();
   [[nodiscard]] Result<bool> question(const std::string& command, const std::string& rest);
 
+  [[nodiscard]] Result<std::vector<std::pair<replay::Position, std::string>>> last_places(std::size_t times, Until until) const;
+  [[nodiscard]] Result<std::vector<std::pair<replay::Position, std::string>>> last_stop() const;
+  void look_on();
+
   const Session& session_;
   Journey journey_;
+  replay::StateBehind behind_;  ///< After the journey, whose log it reads.
   replay::Position begin_ = 0;
   std::optional<Seen> here_;  ///< Nothing: before the first record.
   std::vector<std::pair<std::string, Condition>> breakpoints_;

@@ -31,7 +31,7 @@ struct Side {
 };
 
 Result<Side> look(replay::Past& past, const events::Log& log, const std::string& moment) {
-  const auto position = replay::resolve(log, replay::parse_moment(moment).value());
+  const auto position = replay::resolve(log, moment);
   if (!position) return tl::unexpected(position.error());
   if (auto ok = fold(past, *position); !ok) return tl::unexpected(ok.error());
   return Side{*position, past.driver().domain().now(), past.driver().state_hash(), replay::picture_of(past.driver())};
@@ -104,6 +104,7 @@ Result<int> diff(const Session& session, const DiffOptions& o) {
   const auto after = look(past, **log, o.after);
   if (!after) return tl::unexpected(after.error());
   bar.clear();
+  tell_notices(session, past);
   const auto changes = replay::diff(before->picture, after->picture);
   if (o.format == "text") {
     print_text(session, changes, o.summary);

@@ -45,6 +45,7 @@ Result<int> eta(const Session& session, const EtaOptions& o) {
                                         "; allowed: one that waits. 'hindsight why' tells about the others");
 
   whatif::Responses responses;
+  responses.remember_gone(false);
   whatif::Arrivals arrivals;
   {
     ProgressBar bar(session, "remembering");

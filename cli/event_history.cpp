@@ -6,6 +6,7 @@
 
 #include "admission/domain/domain.hpp"
 #include "cli/kinds.hpp"
+#include "cli/past_options.hpp"
 #include "connectors/event_recorder/decision_events.hpp"
 #include "connectors/objects/resource_types.hpp"
 #include "projections/format.hpp"
@@ -76,7 +77,7 @@ Result<void> EventHistory::begin_behind(replay::Position from) {
 
 Result<void> EventHistory::go_on(replay::Position to) {
   if (to > past_.position())
-    if (auto ok = past_.fold_to(to); !ok) return ok;
+    if (auto ok = fold_on(past_, to); !ok) return ok;
   // What is counted and waits for the end of its window counts as well: nobody has to wait for it here.
   const Time end = past_.driver().domain().now();
   if (end.is_set())

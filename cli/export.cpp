@@ -134,17 +134,18 @@ Result<int> run_export(const Session& session, const ExportOptions& o) {
   if (!log) return tl::unexpected(log.error());
   const auto domain = replay::choose_domain(**log, o.past.domain);
   if (!domain) return tl::unexpected(domain.error());
-  const auto position = [&](const std::string& text) -> Result<replay::Position> {
-    const auto moment = replay::parse_moment(text);
-    if (!moment) return tl::unexpected(moment.error());
-    return replay::resolve(**log, *moment);
-  };
-  const auto until = position(o.until);
+  const auto until = replay::resolve(**log, o.until);
   if (!until) return tl::unexpected(until.error());
   ProgressBar bar(session, "folding");
   replay::Past past(**log, *domain, {.progress = bar.callback()});
-  if (!o.from.empty()) {
-    const auto from = position(o.from);
+  if (o.from.empty()) {
+    if (auto ok = fold_to_beginning(session, **log, past); !ok) return tl::unexpected(ok.error());
+    if (past.position() > *until)
+      return fail(ErrorKind::not_found, "--until: found " + o.until + ", which is before record " + std::to_string(past.position()) +
+                                            ", behind which log " + std::string((*log)->name()) +
+                                            " begins; allowed: a moment from there on");
+  } else {
+    const auto from = replay::resolve(**log, o.from);
     if (!from) return tl::unexpected(from.error());
     if (*from > *until)
       return fail(ErrorKind::invalid, "--from: found " + o.from + ", which is behind --until " + o.until + "; allowed: a moment before it");
@@ -160,13 +161,14 @@ Result<int> run_export(const Session& session, const ExportOptions& o) {
   projections::Tracks tracks([&](const TrackSpan& s) { writer.write(s); });
   tracks.begin(past.driver());
   past.look_on({}, [&](replay::Position, const RecordView& r) { tracks.see(r, past.driver()); });
-  if (auto ok = past.fold_to(*until); !ok) return tl::unexpected(ok.error());
+  if (auto ok = fold_on(past, *until); !ok) return tl::unexpected(ok.error());
   tracks.end(past.driver().domain().now());
   writer.finish();
   bar.clear();
+  tell_notices(session, past);
   out.flush();
-  if (!out)
-    return fail(ErrorKind::io, o.file.empty() ? "standard output cannot be written" : "--file: " + o.file + " could not be written whole");
+  // Of standard output the application says what is wrong, and says nothing where its reader has only gone.
+  if (!out && !o.file.empty()) return fail(ErrorKind::io, "--file: " + o.file + " could not be written whole");
   return exit_ok;
 }
 

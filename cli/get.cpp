@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <ostream>
@@ -12,6 +11,7 @@
 #include "cli/get_request.hpp"
 #include "cli/listing.hpp"
 #include "cli/progress.hpp"
+#include "cli/watched.hpp"
 #include "projections/format.hpp"
 #include "projections/lookup.hpp"
 #include "projections/objects.hpp"
@@ -41,11 +41,8 @@ bool is_events(const WantedKind& wanted) { return wanted.kind->plural == "events
 /// Behind which position the events begin that count.
 Result<Position> events_from(const events::Log& log, const std::string& since) {
   if (since.empty()) return Position{0};
-  const auto moment = replay::parse_moment(since);
-  if (!moment) return tl::unexpected(moment.error());
-  if (moment->kind == replay::Moment::Kind::position) return moment->position == 0 ? 0 : moment->position - 1;
-  if (moment->kind != replay::Moment::Kind::time) return replay::resolve(log, *moment);
-  return log.seek(moment->time).map([](Position first) { return first - 1; });
+  if (since == "now" || since == "latest") return log.last();  // none of those that are there
+  return replay::first_record(log, since).map([](Position first) { return first - 1; });
 }
 
 Result<GetView> open_view(const Session& session, const GetOptions& o, const GetRequest& request) {
@@ -65,9 +62,7 @@ Result<GetView> open_view(const Session& session, const GetOptions& o, const Get
     auto chosen = replay::choose_domain(out.log(), o.past.domain);
     if (!chosen) return tl::unexpected(chosen.error());
     domain = std::move(*chosen);
-    const auto moment = replay::parse_moment(o.past.at);
-    if (!moment) return tl::unexpected(moment.error());
-    const auto to = o.watch ? out.log().last() : replay::resolve(out.log(), *moment);
+    const auto to = o.watch ? out.log().last() : replay::resolve(out.log(), o.past.at);
     if (!to) return tl::unexpected(to.error());
     out.position = *to;
   }
@@ -75,7 +70,7 @@ Result<GetView> open_view(const Session& session, const GetOptions& o, const Get
   if (state && o.watch) {
     out.journey.past = std::make_unique<replay::Past>(out.log(), domain, replay::PastOptions{.progress = out.bar->callback()});
     if (auto ok = fold(*out.journey.past, out.position); !ok) return tl::unexpected(ok.error());
-    for (const auto& notice : out.journey.past->notices()) session.warn(notice);
+    tell_notices(session, *out.journey.past);
   }
   if (std::any_of(request.wanted.begin(), request.wanted.end(), is_events)) {
     const auto from = events_from(out.log(), o.since);
@@ -305,44 +300,32 @@ Result<std::vector<Found>> find_everything(const GetView& view, const GetOptions
   return out;
 }
 
-/// What is compared to tell whether an object has to be printed again: all that is printed of it but its age.
-std::string shown_text(const Found& found, std::size_t i, const GetRequest& request) {
-  if (!request.prints_tables()) return found.listing.objects[i].dump(-1, ' ', false, Json::error_handler_t::replace);
-  std::string out;
-  const auto& table = found.listing.table;
-  for (std::size_t c = 0; c < table.columns.size(); ++c)
-    if (table.columns[c].heading != "AGE" && (request.form == Form::wide || !table.columns[c].wide))
-      out += table.rows[i][c].text + std::string(1, '\0');
-  return out;
-}
-
-/// Leaves in `all` what is new or different since it was printed last.
-void leave_changed(std::vector<Found>& all, const GetRequest& request, std::map<std::string, std::string>& printed) {
-  std::map<std::string, std::string> now;
-  for (auto& found : all) {
-    std::vector<std::size_t> changed;
-    for (std::size_t i = 0; i < found.listing.objects.size(); ++i) {
-      const Json& object = found.listing.objects[i];
-      const std::string key = std::string(found.kind->plural) + "/" + object.value("kind", std::string()) + "/" + full_name_in(object);
-      std::string text = shown_text(found, i, request);
-      const auto before = printed.find(key);
-      if (before == printed.end() || before->second != text) changed.push_back(i);
-      now[key] = std::move(text);
-    }
-    found.listing.choose(changed);
-  }
-  printed = std::move(now);
+/// Before each object stands what happened to it (--output-watch-events).
+void name_events(Found& found, const std::vector<Watched::Event>& events) {
+  auto& table = found.listing.table;
+  if (!table.rows.empty()) table.columns.insert(table.columns.begin(), {"EVENT"});
+  for (std::size_t i = 0; i < table.rows.size(); ++i) table.rows[i].insert(table.rows[i].begin(), std::string(name_of(events[i])));
+  for (std::size_t i = 0; i < found.listing.objects.size(); ++i)
+    found.listing.objects[i] = Json{{"type", name_of(events[i])}, {"object", std::move(found.listing.objects[i])}};
 }
 
 Result<int> keep_watching(const Session& session, const GetOptions& o, const GetRequest& request, GetView view) {
-  std::map<std::string, std::string> printed;
+  Watched watched(request.prints_tables(), request.form == Form::wide);
+  bool headings = true;  // they stand above the first objects, whenever these come
   for (bool first = true;; first = false) {
     auto all = find_everything(view, o, request);
     if (!all) return tl::unexpected(all.error());
     if (first)
       if (auto ok = find_missing(*all); !ok) return tl::unexpected(ok.error());
-    leave_changed(*all, request, printed);
-    if (auto ok = print_found(session, o, request, *all, first); !ok) return tl::unexpected(ok.error());
+    bool any = false;
+    for (auto& found : *all) {
+      const auto events = watched.next(*found.kind, found.listing, found.kind->plural == "events");
+      any = any || !events.empty();
+      if (o.watch_events) name_events(found, events);
+    }
+    if (first || any)
+      if (auto ok = print_found(session, o, request, *all, headings); !ok) return tl::unexpected(ok.error());
+    headings = headings && !any;
     session.out.flush();
     for (Position end = view.position; end == view.position;) {
       if (!session.out.good()) return exit_ok;

@@ -122,6 +122,10 @@ void add_get_options(CLI::App& command, GetOptions& o) {
       ->type_name("JSONPATH");
   command.add_flag("--no-headers", o.no_headings, "No line with headings");
   auto* watch = command.add_flag("-w,--watch", o.watch, "Go on with what changes as the log grows, until Ctrl-C");
+  command
+      .add_flag("--output-watch-events", o.watch_events,
+                "With --watch: say of each object whether it was ADDED, MODIFIED or DELETED; as JSON and YAML it is the object of an event")
+      ->needs(watch);
   o.format = "table";
   command.add_option("-o,--output", o.format, "How to print")->check(CLI::Validator(known_form, output_forms))->default_str(o.format);
   add_past_options(command, o.past, true);
@@ -141,6 +145,8 @@ Result<GetRequest> read_get_request(const GetOptions& o) {
                          only_for(out.wanted, !o.for_object.empty(), "--for", {"events"}),
                          only_for(out.wanted, !o.since.empty(), "--since", {"events"}), read_form(o.format, out), read_selection(o, out)})
     if (!ok) return tl::unexpected(ok.error());
+  if (o.watch_events && out.form == GetRequest::Form::name)
+    return fail(ErrorKind::invalid, "--output-watch-events: found with -o name, which has no place for it; allowed: with any other form");
   for (const auto& text : o.phases)
     for (const auto& [name, phase] : phase_names())
       if (name == text) out.phases.insert(phase);

@@ -24,7 +24,7 @@ struct GetOptions {
   std::string namespace_ = "default";
   bool all_namespaces = false;
   bool no_headings = false;
-  bool watch = false;
+  bool watch = false, watch_events = false;
   std::string cluster_queue, local_queue, format, labels, fields, sort_by, for_object, since;
   std::vector<std::string> phases;
 };

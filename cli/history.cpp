@@ -78,7 +78,7 @@ Result<int> history(const Session& session, const HistoryOptions& o) {
   if (!log) return tl::unexpected(log.error());
   const auto domain = replay::choose_domain(**log, o.past.domain);
   if (!domain) return tl::unexpected(domain.error());
-  const auto to = replay::resolve(**log, replay::parse_moment(o.past.at).value());
+  const auto to = replay::resolve(**log, o.past.at);
   if (!to) return tl::unexpected(to.error());
   const auto span = span_of(session, **log, *domain, *to, *target);
   if (!span) return tl::unexpected(span.error());
@@ -99,8 +99,9 @@ Result<int> history(const Session& session, const HistoryOptions& o) {
     reader.number(past.driver().domain().sequence());
     story.passed_over(stored.offset, **record);
   });
-  if (auto ok = past.fold_to(span->second); !ok) return tl::unexpected(ok.error());
+  if (auto ok = fold_on(past, span->second); !ok) return tl::unexpected(ok.error());
   bar.clear();
+  tell_notices(session, past);
 
   if (o.format == "text") {
     print_text(session, o.full ? in_full(story.entries()) : projections::condensed(story.entries()));

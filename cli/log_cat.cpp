@@ -6,6 +6,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/log_filter.hpp"
+#include "cli/option_checks.hpp"
 #include "cli/output.hpp"
 #include "cli/past_options.hpp"
 #include "events/json.hpp"
@@ -23,20 +24,16 @@ struct CatOptions {
   bool follow = false;
 };
 
-Result<events::Position> first_position(const events::Log& log, const std::string& text) {
-  const auto moment = replay::parse_moment(text).value();
-  // a time as a beginning means the first record at or after it, not the state at it
-  if (moment.kind == replay::Moment::Kind::time) return log.seek(moment.time);
-  return replay::resolve(log, moment);
-}
-
 Result<int> cat(const Session& session, const CatOptions& o) {
   const auto log = open_for_reading(o.past);
   if (!log) return tl::unexpected(log.error());
-  const auto from = o.from == "1" ? (*log)->first() : first_position(**log, o.from);
+  const auto from = replay::first_record(**log, o.from);
   if (!from) return tl::unexpected(from.error());
-  const auto to = o.follow ? (*log)->last() : replay::resolve(**log, replay::parse_moment(o.to).value());
+  const auto to = o.follow ? (*log)->last() : replay::resolve(**log, o.to);
   if (!to) return tl::unexpected(to.error());
+  if (*from > *to + 1)
+    return fail(ErrorKind::invalid, "--from: found " + o.from + " (record " + std::to_string(*from) + "), which is behind --to " + o.to +
+                                        " (record " + std::to_string(*to) + "); allowed: a moment before it");
   std::string domain = o.past.domain;
   if (!domain.empty()) {
     const auto known = replay::choose_domain(**log, domain);
@@ -97,7 +94,7 @@ void add_log_cat(CLI::App& log, Session& session) {
       ->type_name("KIND");
   c->add_option("--object", o->filter.objects, "Only records that name this object: NAME, NAMESPACE/NAME or uid; may be repeated")
       ->type_name("NAME");
-  c->add_option("--limit", o->limit, "No more than so many; 0: all")->default_str("0");
+  c->add_option("--limit", o->limit, "No more than so many; 0: all")->check(whole_number())->default_str("0");
   c->add_flag("-f,--follow", o->follow, "Go on with what a live writer adds, until Ctrl-C")->excludes(to);
   add_output(*c, o->format, {"text", "json"});
   add_past_options(*c, o->past, false);

@@ -27,6 +27,8 @@ LogAccess access(const std::string& location, const CopyOptions& o, bool read_on
   return {.read_only = read_only, .kafka_config = is_kafka(location) ? o.log_config : std::string()};
 }
 
+std::string checkpoints_text(std::uint64_t n) { return n == 0 ? std::string() : ", " + with_commas(n) + " checkpoints copied"; }
+
 Result<int> copy(const Session& session, const CopyOptions& o) {
   if (!o.log_config.empty() && !is_kafka(o.from) && !is_kafka(o.to))
     return fail(ErrorKind::invalid, "--log-config: is for logs on Kafka; found " + o.from + " and " + o.to);
@@ -40,8 +42,8 @@ Result<int> copy(const Session& session, const CopyOptions& o) {
   if (!report) return tl::unexpected(report.error());
   if (o.format == "text") {
     session.out << with_commas(report->copied) << " records copied, " << with_commas(report->found) << " were there, "
-                << with_commas(report->snapshots) << " snapshots copied; " << printable((*to)->name()) << " ends at " << report->last
-                << ", hash " << hex(report->hash) << "\n";
+                << with_commas(report->snapshots) << " snapshots copied" << checkpoints_text(report->checkpoints) << "; "
+                << printable((*to)->name()) << " ends at " << report->last << ", hash " << hex(report->hash) << "\n";
     if (report->passed_over > 0)
       session.out << with_commas(report->passed_over)
                   << " records of replaced writers left out; positions behind the first of them are lower in the copy, "
@@ -56,6 +58,7 @@ Result<int> copy(const Session& session, const CopyOptions& o) {
                       {"passedOver", report->passed_over},
                       {"snapshots", report->snapshots},
                       {"snapshotsLeft", report->snapshots_left},
+                      {"checkpoints", report->checkpoints},
                       {"last", report->last},
                       {"hash", hex(report->hash)}},
                  o.format);

@@ -8,6 +8,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/log_options.hpp"
+#include "cli/option_checks.hpp"
 #include "cli/output.hpp"
 #include "cli/progress.hpp"
 #include "replay/quarantine.hpp"
@@ -103,7 +104,10 @@ void add_log_quarantine(CLI::App& log, Session& session) {
                         "  hindsight log quarantine 4711 --why 'issue 12: a flavor without a name' --log hindsight.db\n"
                         "  hindsight log quarantine 4711 --dry-run --log 'kafka:a:9093/team-x?partition=3'",
                         [o, &session] { return quarantine(session, *o); });
-  c->add_option("record", o->record, "Its position, as the message of the node and 'log cat' tell it")->required()->type_name("RECORD");
+  c->add_option("record", o->record, "Its position, as the message of the node and 'log cat' tell it")
+      ->required()
+      ->check(whole_number(1))
+      ->type_name("RECORD");
   c->add_option("--why", o->reason, "For whoever reads the log later")->type_name("TEXT")->capture_default_str();
   c->add_flag("--force", o->force, "Also a record with which somebody has decided since: 'hindsight verify' will not be clean any more");
   c->add_flag("--dry-run", o->dry_run, "Only say what would be done");

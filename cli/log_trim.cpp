@@ -82,7 +82,8 @@ Result<int> trim(const Session& session, const TrimOptions& o) {
                     {"first", report->first},
                     {"domains", report->domains},
                     {"snapshotsMade", report->snapshots_made},
-                    {"snapshotsDropped", report->snapshots_dropped}});
+                    {"snapshotsDropped", report->snapshots_dropped},
+                    {"checkpointsDropped", report->checkpoints_dropped}});
   }
   if (o.format != "text") print_document(session, list, o.format);
   return exit_ok;

@@ -11,6 +11,7 @@
 
 #include "cli/log_options.hpp"
 #include "cli/progress.hpp"
+#include "replay/snapshots.hpp"
 #include "runtime/log_location.hpp"
 
 namespace hindsight::cli {
@@ -77,11 +78,37 @@ Result<std::unique_ptr<events::Log>> open_for_reading(const std::string& locatio
   return open_log(*named, {.read_only = true, .kafka_config = log_config});
 }
 
-Result<void> fold(replay::Past& past, replay::Position to) {
-  auto done = past.go_to(to);
+namespace {
+
+Result<void> with_what_is_usable(Result<void> done, const replay::Past& past) {
   if (!done && past.position() > 0)
     done.error().message += " (what is before stays usable, up to position " + std::to_string(past.position()) + ")";
   return done;
+}
+
+}  // namespace
+
+Result<void> fold(replay::Past& past, replay::Position to) { return with_what_is_usable(past.go_to(to), past); }
+
+Result<void> fold_on(replay::Past& past, replay::Position to) { return with_what_is_usable(past.fold_to(to), past); }
+
+Result<void> fold_to_beginning(const events::Log& log, replay::Past& past) {
+  const auto beginning = log.beginning(past.domain_name());
+  if (beginning) return fold(past, *beginning);
+  if (beginning.error().kind != ErrorKind::not_found) return tl::unexpected(beginning.error());
+  const auto snapshots = replay::snapshots_of(log, past.domain_name());  // the newest first
+  if (!snapshots) return tl::unexpected(snapshots.error());
+  for (auto it = snapshots->rbegin(); it != snapshots->rend(); ++it)
+    if (past.go_to(it->position)) return {};  // one that cannot be read leaves a notice
+  return tl::unexpected(beginning.error());
+}
+
+Result<void> fold_to_beginning(const Session& session, const events::Log& log, replay::Past& past) {
+  if (auto ok = fold_to_beginning(log, past); !ok) return ok;
+  if (past.started_from() > 0)
+    session.warn("the beginning of log " + std::string(log.name()) + " is not kept any more: what is told begins behind record " +
+                 std::to_string(past.started_from()));
+  return {};
 }
 
 Result<Journey> travel(const Session& session, const PastOptions& options) {
@@ -102,8 +129,12 @@ Result<Journey> travel(const Session& session, const PastOptions& options) {
   out.past->tell_progress({});  // the bar ends here, and the past does not
   if (!folded) return tl::unexpected(folded.error());
   out.past->driver().look_at(place->time);
-  for (const auto& notice : out.past->notices()) session.warn(notice);
+  tell_notices(session, *out.past);
   return out;
+}
+
+void tell_notices(const Session& session, const replay::Past& past) {
+  for (const auto& notice : past.notices()) session.warn(notice);
 }
 
 std::string moment_text(replay::Position position, Time time) {

@@ -44,8 +44,19 @@ struct Journey {
 
 /// Errors of a fold say up to where the log stays usable.
 [[nodiscard]] Result<void> fold(replay::Past& past, replay::Position to);
+/// The same record by record, for who looks on (Past::fold_to).
+[[nodiscard]] Result<void> fold_on(replay::Past& past, replay::Position to);
+
+/// Brings the past to the earliest moment that the log can still give: before its first record, or at the oldest readable snapshot where its
+/// beginning was forgotten. Errors: not_found (there is none), and those of a fold.
+[[nodiscard]] Result<void> fold_to_beginning(const events::Log& log, replay::Past& past);
+/// The same for a command that tells everything from the beginning on: warns where that is not the beginning of the domain.
+[[nodiscard]] Result<void> fold_to_beginning(const Session& session, const events::Log& log, replay::Past& past);
 
 [[nodiscard]] Result<Journey> travel(const Session& session, const PastOptions& options);
+
+/// Warns of what a fold has met: snapshots that cannot be used, rules that are newer than this build.
+void tell_notices(const Session& session, const replay::Past& past);
 
 /// A time as people want it, to microseconds where it has some.
 [[nodiscard]] std::string moment_text(replay::Position position, Time time);

@@ -24,7 +24,7 @@ Result<int> replay_log(const Session& session, const ReplayCommand& o) {
   if (!log) return tl::unexpected(log.error());
   const auto domain = replay::choose_domain(**log, o.past.domain);
   if (!domain) return tl::unexpected(domain.error());
-  const auto position = replay::resolve(**log, replay::parse_moment(o.past.at).value());
+  const auto position = replay::resolve(**log, o.past.at);
   if (!position) return tl::unexpected(position.error());
   ProgressBar bar(session, "folding");
   const Stopwatch watch;
@@ -32,7 +32,7 @@ Result<int> replay_log(const Session& session, const ReplayCommand& o) {
   if (auto ok = fold(past, *position); !ok) return tl::unexpected(ok.error());
   bar.clear();
   const double seconds = watch.seconds();
-  for (const auto& notice : past.notices()) session.warn(notice);
+  tell_notices(session, past);
   const auto& domain_state = past.driver().domain();
   const auto& entities = past.driver().entities();
   if (o.format == "text") {

@@ -6,6 +6,7 @@
 #include "operations/logging.hpp"
 #include "operations/signals.hpp"
 #include "runtime/call_name.hpp"
+#include "runtime/chain_keeper.hpp"
 #include "runtime/complain.hpp"
 #include "runtime/configuration.hpp"
 #include "runtime/control_plane.hpp"
@@ -37,6 +38,8 @@ int run(const Session& session, const RunOptions& o, const CLI::App& command) {
   std::ostream& err = session.err;
   if (!o.quickstart.empty())
     if (const auto refused = refused_with_quickstart(command)) return complain(err, {ErrorKind::invalid, *refused});
+  if (o.quickstart.empty())
+    if (const auto refused = refused_with_role(command, o.role)) return complain(err, {ErrorKind::invalid, *refused});
   if (is_kafka(o.log) && o.durability != "fsync")
     return complain(err, {ErrorKind::invalid, "--durability: is for files; on Kafka the topic's min.insync.replicas decides"});
   if (is_kafka(o.log) && !o.log_limit.empty())
@@ -64,6 +67,11 @@ int run(const Session& session, const RunOptions& o, const CLI::App& command) {
                                       "\"; allowed with --domains trees: a name without \"/\", which begins the names of its domains"});
   const auto keep_history = runtime::history_to_keep(o);
   if (!keep_history) return complain(err, keep_history.error());
+  if (!o.checkpoint_key.empty() && o.role == "connector")
+    return complain(err,
+                    {ErrorKind::invalid, "--checkpoint-key: --role is connector; allowed: all, node: who decides also stores checkpoints"});
+  auto key = runtime::checkpoint_key(o.checkpoint_key);
+  if (!key) return complain(err, key.error());
   if (o.role == "node") {
     operations::Signals signals([](const char* name) { operations::log(LogLevel::info, "told to stop", {{"signal", name}}); });
     return runtime::run_decider({.log = o.log,
@@ -76,6 +84,7 @@ int run(const Session& session, const RunOptions& o, const CLI::App& command) {
                                  .session_timeout_seconds = o.session_timeout,
                                  .standby = o.standby,
                                  .keep_history = *keep_history,
+                                 .checkpoint_key = std::move(*key),
                                  .identity = runtime::identity()},
                                 signals, err);
   }
@@ -83,7 +92,7 @@ int run(const Session& session, const RunOptions& o, const CLI::App& command) {
     RunOptions on_cluster = o;
     if (on_cluster.log.empty()) on_cluster.log = "sqlite:hindsight.db";
     operations::Signals signals([](const char* name) { operations::log(LogLevel::info, "told to stop", {{"signal", name}}); });
-    return runtime::run_control_plane(on_cluster, *keep_history, *configuration, signals, err);
+    return runtime::run_control_plane(on_cluster, *keep_history, std::move(*key), *configuration, signals, err);
   }
   operations::Signals signals;
   auto input = connectors::manifests::read_input(o.quickstart);  // before there is a log: what cannot be read leaves none behind

@@ -5,12 +5,23 @@
 #include <string_view>
 
 #include "cli/log_options.hpp"
+#include "cli/option_checks.hpp"
 
 namespace hindsight::cli {
 namespace {
 
 /// What the quick start reads; whoever adds an option to it adds its name here.
 constexpr std::array<std::string_view, 7> of_quickstart{"quickstart", "keep", "log", "log-config", "config", "feature-gates", "log-level"};
+
+/// What a process reads that only decides; it is on no cluster. --metrics has a message of its own.
+constexpr std::array<std::string_view, 17> of_node{
+    "role",          "log",           "log-config",      "log-level",       "http",
+    "probe-address", "metrics",       "metrics-address", "metrics-service", "metrics-cert-dir",
+    "snapshot-dir",  "keep-history",  "group",           "member",          "session-timeout",
+    "standby",       "checkpoint-key"};
+
+/// What only such a process reads.
+constexpr std::array<std::string_view, 4> only_of_node{"group", "member", "session-timeout", "standby"};
 
 using runtime::ListenerRunOptions;
 using runtime::RunOptions;
@@ -119,6 +130,12 @@ void add_run_options(CLI::App& command, RunOptions& o) {
                   "that every later moment can be reached as before. Without it all is kept")
       ->type_name("DURATION");
   command
+      .add_option(
+          "--checkpoint-key", o.checkpoint_key,
+          "Sign the checkpoints of the log, by which 'hindsight audit' finds what was changed, with this Ed25519 key in PEM ('hindsight "
+          "log key' makes one). Without it they are stored unsigned")
+      ->type_name("FILE");
+  command
       .add_option("--log-limit", o.log_limit,
                   "How large the log's file may become, as 8Gi: beyond it nothing is decided until there is room, as on a full disk. "
                   "Without it the disk is the limit")
@@ -136,10 +153,12 @@ void add_run_options(CLI::App& command, RunOptions& o) {
       ->check(CLI::Range(1, 10000))
       ->capture_default_str();
   command.add_option("--connect-timeout", o.connect_timeout, "Seconds to wait for the API server at the start; 0: for ever")
+      ->check(whole_number(0, 86'400))
       ->capture_default_str();
-  command.add_option("--lease-namespace", o.lease_namespace,
-                     "Namespace of the lease that lets one of several copies act; else that of the configuration, by default kueue-system");
-  command.add_flag("--no-lease", o.no_lease, "Act without a lease; for a single copy only");
+  auto* lease = command.add_option(
+      "--lease-namespace", o.lease_namespace,
+      "Namespace of the lease that lets one of several copies act; else that of the configuration, by default kueue-system");
+  command.add_flag("--no-lease", o.no_lease, "Act without a lease; for a single copy only")->excludes(lease);
   auto* webhooks =
       command.add_flag("--webhooks", o.webhooks,
                        "Serve the admission and conversion webhooks over TLS, and register them; the cluster needs deploy/webhooks.yaml");
@@ -159,34 +178,64 @@ void add_run_options(CLI::App& command, RunOptions& o) {
       ->needs(webhooks);
   command.add_option("--webhook-cert-lifetime", o.webhook_cert_lifetime, "Life of certificates made here; renewed with a third left")
       ->type_name("DURATION")
-      ->capture_default_str();
-  command
-      .add_option(
-          "--webhook-client-ca", o.webhook_client_ca,
-          "Answer reviews only for callers whose certificate the authorities in this file (PEM) have signed: the API server's, which "
-          "its --admission-control-config-file gives it. Conversions, for which it has none, are answered to all")
-      ->type_name("FILE")
+      ->capture_default_str()
       ->needs(webhooks);
+  auto* authorities =
+      command
+          .add_option(
+              "--webhook-client-ca", o.webhook_client_ca,
+              "Answer reviews only for callers whose certificate the authorities in this file (PEM) have signed: the API server's, which "
+              "its --admission-control-config-file gives it. Conversions, for which it has none, are answered to all")
+          ->type_name("FILE")
+          ->needs(webhooks);
   command
       .add_option("--webhook-client-name", o.webhook_client_names,
                   "With --webhook-client-ca: the common name of that certificate; several may be given, without one any will do")
       ->type_name("NAME")
-      ->needs(webhooks);
+      ->needs(authorities);
   add_visibility_options(command, o.visibility);
   command.add_option("--log-level", o.log_level, "trace, debug, info, warning, error, critical or off")->capture_default_str();
 }
 
-std::optional<std::string> refused_with_quickstart(const CLI::App& command) {
-  std::string allowed;
-  for (const auto name : of_quickstart)
-    if (name != "quickstart") allowed += (allowed.empty() ? "--" : ", --") + std::string(name);
+namespace {
+
+/// The first option that was given and is (or is not) among these.
+template <class Names>
+std::optional<std::string> given(const CLI::App& command, const Names& names, bool among) {
   for (const auto* option : command.get_options()) {
-    const auto& names = option->get_lnames();
-    if (option->count() == 0 || names.empty()) continue;
-    if (std::find(of_quickstart.begin(), of_quickstart.end(), names.front()) != of_quickstart.end()) continue;
-    return "--" + names.front() + ": not with --quickstart, which runs on a simulated cluster in this process; allowed with it: " + allowed;
+    const auto& all = option->get_lnames();
+    if (option->count() == 0 || all.empty()) continue;
+    if ((std::find(names.begin(), names.end(), all.front()) != names.end()) == among) return all.front();
   }
   return std::nullopt;
+}
+
+template <class Names>
+std::string listed_but(const Names& names, std::string_view one) {
+  std::string out;
+  for (const auto name : names)
+    if (name != one) out += (out.empty() ? "--" : ", --") + std::string(name);
+  return out;
+}
+
+}  // namespace
+
+std::optional<std::string> refused_with_quickstart(const CLI::App& command) {
+  const auto other = given(command, of_quickstart, false);
+  if (!other) return std::nullopt;
+  return "--" + *other + ": not with --quickstart, which runs on a simulated cluster in this process; allowed with it: " +
+         listed_but(of_quickstart, "quickstart");
+}
+
+std::optional<std::string> refused_with_role(const CLI::App& command, const std::string& role) {
+  if (role == "node") {
+    const auto other = given(command, of_node, false);
+    if (!other) return std::nullopt;
+    return "--" + *other + ": not with --role node, which decides and is on no cluster; allowed with it: " + listed_but(of_node, "role");
+  }
+  const auto of_nodes = given(command, only_of_node, true);
+  if (!of_nodes) return std::nullopt;
+  return "--" + *of_nodes + ": --role is " + role + "; allowed: node, which shares partitions with others";
 }
 
 }  // namespace hindsight::cli

@@ -15,4 +15,7 @@ void add_run_options(CLI::App& command, runtime::RunOptions& options);
 /// well. The text names both options and says what is allowed.
 [[nodiscard]] std::optional<std::string> refused_with_quickstart(const CLI::App& command);
 
+/// The same of what was given and the role does not read.
+[[nodiscard]] std::optional<std::string> refused_with_role(const CLI::App& command, const std::string& role);
+
 }  // namespace hindsight::cli

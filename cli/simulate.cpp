@@ -2,6 +2,7 @@
 #include <array>
 #include <iostream>
 #include <iterator>
+#include <limits>
 #include <memory>
 #include <ostream>
 #include <string>
@@ -94,6 +95,9 @@ Result<int> simulate(const Session& session, const SimulateOptions& o) {
   for (auto& scenario : scenarios) {
     simulation::ScenarioOptions options;
     if (!o.config.empty() || !o.feature_gates.empty()) options.configuration = configuration->json;
+    // Of a large load nobody reads before the end how much each job still lacks; a story that somebody wrote down is shown with every
+    // write.
+    if (!o.load.generate.empty() || !o.load.trace.empty()) options.message_interval = Duration{std::numeric_limits<std::int64_t>::max()};
     options.states = o.output == "states";
     options.to_the_end = o.output != "states";
     options.log = log.get();

@@ -82,13 +82,15 @@ Result<Top> top_over(const Session& session, const TopOptions& o, TopKind kind, 
   if (end->position < journey.position() || later)
     return fail(ErrorKind::invalid, "--since: found \"" + o.since + "\", which is position " + span.from +
                                         "; allowed: a moment that is not after that of --at, position " + std::to_string(end->position));
+  const std::size_t started_with_notices = past.notices().size();  // these have been told
   projections::TopOverTime watch(kind, journey.state());
   ProgressBar bar(session, "folding");
   past.look_on([&](replay::Position, const RecordView& r) { watch.before(r, past.driver()); },
                [&](replay::Position, const RecordView& r) { watch.after(r, past.driver()); });
-  if (auto ok = past.fold_to(end->position); !ok) return tl::unexpected(ok.error());
+  if (auto ok = fold_on(past, end->position); !ok) return tl::unexpected(ok.error());
   past.look_on({}, {});
   bar.clear();
+  if (started_with_notices != past.notices().size()) tell_notices(session, past);
   past.driver().look_at(end->time);
   span.to = moment_text(journey.position(), journey.state().now());
   return watch.finish(journey.state(), order);
@@ -145,16 +147,21 @@ void add_top(CLI::App& app, Session& session) {
                   "  hindsight top localqueues --since -1d --sort-by wait --log hindsight.db\n"
                   "  hindsight top --reasons --log hindsight.db",
                   [o, &session] { return top(session, *o); });
-  c->add_option("kind", o->kind, "clusterqueues, cohorts, localqueues, flavors")->default_str("clusterqueues")->check(is_top_kind());
+  auto* kind =
+      c->add_option("kind", o->kind, "clusterqueues, cohorts, localqueues, flavors")->default_str("clusterqueues")->check(is_top_kind());
   auto* since = c->add_option("--since,--from", o->since, "Not of a moment, but of the span from here to that of --at")->check(is_moment());
   std::vector<std::string> orders;
   for (const auto& [name, order] : top_orders()) orders.push_back(name);
-  c->add_option("--sort-by", o->order,
-                "The largest first by use (of the flavor and resource that is used most), wait (the longest now, in a span the 95th "
-                "percentile) or pending; or by name")
-      ->check(CLI::IsMember(orders))
-      ->default_str("use");
-  c->add_flag("--reasons", o->reasons, "Only how many wait for which reason, in each ClusterQueue")->excludes(since);
+  auto* sort =
+      c->add_option("--sort-by", o->order,
+                    "The largest first by use (of the flavor and resource that is used most), wait (the longest now, in a span the 95th "
+                    "percentile) or pending; or by name")
+          ->check(CLI::IsMember(orders))
+          ->default_str("use");
+  c->add_flag("--reasons", o->reasons, "Only how many wait for which reason, in each ClusterQueue")
+      ->excludes(since)
+      ->excludes(kind)
+      ->excludes(sort);
   add_output(*c, o->format, {"text", "json", "yaml"});
   add_past_options(*c, o->past, true);
 }

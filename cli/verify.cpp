@@ -104,11 +104,11 @@ Result<int> verify(const Session& session, const VerifyCommand& o) {
   const auto domain = replay::choose_domain(**log, o.past.domain);
   if (!domain) return tl::unexpected(domain.error());
   replay::VerifyOptions options;
-  const auto to = replay::resolve(**log, replay::parse_moment(o.to).value());
+  const auto to = replay::resolve(**log, o.to);
   if (!to) return tl::unexpected(to.error());
   options.to = *to;
   if (!o.from_snapshot.empty()) {
-    const auto from = replay::resolve(**log, replay::parse_moment(o.from_snapshot).value());
+    const auto from = replay::resolve(**log, o.from_snapshot);
     if (!from) return tl::unexpected(from.error());
     options.from_snapshot = *from;
   }

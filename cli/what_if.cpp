@@ -5,6 +5,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/log_options.hpp"
+#include "cli/option_checks.hpp"
 #include "cli/output.hpp"
 #include "cli/past_options.hpp"
 #include "cli/progress.hpp"
@@ -13,6 +14,7 @@
 #include "connectors/objects/observe.hpp"
 #include "events/record.hpp"
 #include "projections/lookup.hpp"
+#include "projections/mentions.hpp"
 #include "replay/moment.hpp"
 #include "replay/past.hpp"
 #include "replay/scan.hpp"
@@ -27,13 +29,14 @@ namespace {
 
 struct WhatIfOptions {
   PastOptions past;
-  std::string from, until = "latest", format, result, beyond, config, feature_gates;
-  std::vector<std::string> sets, files, drops;
-  bool model_all = false, compare = false;
+  std::string from, until = "latest", format, result, beyond, config, feature_gates, rules = "recorded", progress = "lose";
+  std::vector<std::string> sets, nodes, files, drops;
+  bool model_all = false, compare = false, rows_given = false;
   std::size_t rows = 20;
 };
 
 constexpr std::size_t shown_max = 5;  // of each kind of notice
+constexpr std::size_t manifests_max = 100'000;
 
 /// An object of a manifest as the API server would give it: with a uid that follows from its name, and a job suspended.
 std::vector<std::byte> as_record(const Observation& o) {
@@ -49,6 +52,9 @@ Result<std::vector<std::vector<std::byte>>> read_manifests(const std::vector<std
   if (!input) return tl::unexpected(input.error());
   if (!input->scenarios.empty())
     return fail(ErrorKind::invalid, "-f: found the scenario " + input->scenarios.front().name + "; allowed: manifests");
+  if (input->manifests.size() > manifests_max)
+    return fail(ErrorKind::invalid,
+                "-f: found " + with_commas(input->manifests.size()) + " objects; allowed: at most " + with_commas(manifests_max));
   std::vector<std::vector<std::byte>> out;
   for (auto& m : input->manifests) {
     auto& meta = m.object["metadata"];
@@ -69,6 +75,22 @@ Result<std::vector<std::vector<std::byte>>> read_manifests(const std::vector<std
   return out;
 }
 
+/// What --drop names, and whether the log knows it.
+struct Dropped {
+  std::string text;
+  projections::Mentions mentions;
+};
+
+Result<std::vector<Dropped>> dropped_of(const WhatIfOptions& o) {
+  std::vector<Dropped> out;
+  for (const auto& text : o.drops) {
+    const auto target = projections::parse_target(text, "default");
+    if (!target) return fail(target.error().kind, "--drop: " + target.error().message);
+    out.push_back({text, projections::Mentions(*target)});
+  }
+  return out;
+}
+
 Result<whatif::Changes> changes_of(const WhatIfOptions& o, Time at, whatif::Responses& responses) {
   whatif::Changes out;
   for (const auto& text : o.sets) {
@@ -76,6 +98,12 @@ Result<whatif::Changes> changes_of(const WhatIfOptions& o, Time at, whatif::Resp
     if (!change) return fail(change.error().kind, "--set: " + change.error().message);
     out.quotas.push_back(*change);
   }
+  for (const auto& text : o.nodes) {
+    auto change = whatif::parse_node_change(text);
+    if (!change) return fail(change.error().kind, "--add-nodes: " + change.error().message);
+    out.nodes.push_back(std::move(*change));
+  }
+  out.current_rules = o.rules == "current";
   for (const auto& text : o.drops) {
     const auto target = projections::parse_target(text, "default");
     if (!target) return fail(target.error().kind, "--drop: " + target.error().message);
@@ -110,23 +138,24 @@ Result<int> what_if(const Session& session, const WhatIfOptions& o) {
   if (!log) return tl::unexpected(log.error());
   const auto domain = replay::choose_domain(**log, o.past.domain);
   if (!domain) return tl::unexpected(domain.error());
-  const auto position = [&](const std::string& text) -> Result<replay::Position> {
-    const auto moment = replay::parse_moment(text);
-    if (!moment) return tl::unexpected(moment.error());
-    return replay::resolve(**log, *moment);
-  };
-  const auto from = position(o.from), until = position(o.until);
+  const auto from = replay::resolve(**log, o.from), until = replay::resolve(**log, o.until);
   if (!from) return tl::unexpected(from.error());
   if (!until) return tl::unexpected(until.error());
+  if (o.rows_given && o.format != "text")
+    return fail(ErrorKind::invalid, "--rows: found with -o " + o.format + ", which shows all; allowed: with -o text");
   if (*from > *until)
     return fail(ErrorKind::invalid, "--from: found " + o.from + " (record " + std::to_string(*from) + "), which is behind --until " +
                                         o.until + " (record " + std::to_string(*until) + "); allowed: a moment before it");
 
-  whatif::Responses responses;
+  auto dropped = dropped_of(o);
+  if (!dropped) return tl::unexpected(dropped.error());
+  whatif::Responses responses(o.progress == "keep" ? whatif::Progress::kept : whatif::Progress::lost);
   {
     ProgressBar bar(session, "remembering");
-    const auto see = [&](const events::StoredRecord&, const RecordView& record) {
+    const auto see = [&](const events::StoredRecord& stored, const RecordView& record) {
+      responses.remember_gone(stored.offset > *from);
       responses.see(record);
+      for (auto& one : *dropped) (void)one.mentions.concerns(record);
       return true;
     };
     const auto last = (*log)->last();
@@ -134,19 +163,24 @@ Result<int> what_if(const Session& session, const WhatIfOptions& o) {
     if (auto ok = replay::scan(**log, *domain, 1, *last, see, bar.callback()); !ok) return tl::unexpected(ok.error());
   }
 
+  for (const auto& one : *dropped)
+    if (!one.mentions.met())
+      return fail(ErrorKind::not_found, "--drop: found \"" + one.text + "\"; allowed: a job or Workload that is in log " +
+                                            std::string((*log)->name()) + ", which has none of this name");
+
   whatif::Ledger was;
   Time begin, end;
   {
     ProgressBar bar(session, "what was");
     replay::Past past(**log, *domain, {.progress = bar.callback()});
-    if (auto ok = past.go_to(*from); !ok) return tl::unexpected(ok.error());
+    if (auto ok = fold(past, *from); !ok) return tl::unexpected(ok.error());
     begin = past.driver().domain().now();
     was.begin(past.driver());
     past.look_on({}, [&](replay::Position, const RecordView& r) { was.see(r, past.driver()); });
-    if (auto ok = past.fold_to(*until); !ok) return tl::unexpected(ok.error());
+    if (auto ok = fold_on(past, *until); !ok) return tl::unexpected(ok.error());
     end = past.driver().domain().now();
     was.end(end);
-    for (const auto& notice : past.notices()) session.warn(notice);
+    tell_notices(session, past);
   }
 
   auto changes = changes_of(o, begin, responses);
@@ -183,7 +217,8 @@ Result<int> what_if(const Session& session, const WhatIfOptions& o) {
   tell(session, "no run of any job is on record, so these never end", report->endless);
   tell(session, "run times taken from other jobs, because no complete run of their own is on record", report->estimated);
   tell(session, "admission checks that never answered on record, and do not here", report->silent_checks);
-  tell(session, "changes on record that were not carried out", {report->contested.begin(), report->contested.end()});
+  tell(session, "jobs with so many pods that their places are kept by assignments alone", report->without_pods);
+  tell(session, "changes on record that met another state here", {report->contested.begin(), report->contested.end()});
 
   if (o.compare) {
     const std::uint64_t not_made = report->recorded - report->same;
@@ -200,6 +235,8 @@ Result<int> what_if(const Session& session, const WhatIfOptions& o) {
     out["records"] = report->records;
     out["decisions"] = {{"made", report->decisions}, {"recordedThatTheWorldAnswers", report->recorded}, {"ofThoseMadeAgain", report->same}};
     out["modelled"] = report->modelled;
+    out["contested"] = Json::array();
+    for (const auto& text : report->contested) out["contested"].push_back(printable(text));
     out["stateHash"] = hex(report->state_hash);
     print_document(session, out, o.format);
     return exit_ok;
@@ -231,13 +268,23 @@ void add_what_if(CLI::App& app, Session& session) {
        "--set", o->sets,
        "Another nominal quota: clusterqueue/NAME:[FLAVOR/]RESOURCE=AMOUNT, =+AMOUNT, =-AMOUNT, or cohort/NAME:...; may be repeated")
       ->type_name("CHANGE");
+  c->add_option("--add-nodes", o->nodes,
+                "So many more nodes like one that is there at that moment, or in a manifest: COUNTxNODE, as 4xnode-7; may be repeated")
+      ->type_name("NODES");
   c->add_option("-f,--filename", o->files, "Manifests of objects that are there instead or beside; files or folders")->type_name("FILE");
   c->add_option("--drop", o->drops, "A job or Workload that never came, as job/NAMESPACE/NAME; may be repeated")->type_name("NAME");
   c->add_option("--config", o->config, "Another configuration, as of 'hindsight run'")->type_name("FILE");
   c->add_option("--feature-gates", o->feature_gates, "A=true,B=false; not together with featureGates in the file")->type_name("GATES");
+  c->add_option("--rules", o->rules, "By which rules is decided: those of each epoch on record, or those of this build from the moment on")
+      ->check(CLI::IsMember({"recorded", "current"}))
+      ->capture_default_str();
+  c->add_option("--progress", o->progress,
+                "What an eviction does to the work of a job: lose, the next run starts from zero; or keep, it goes on where it stood")
+      ->check(CLI::IsMember({"lose", "keep"}))
+      ->capture_default_str();
   c->add_flag("--model-all", o->model_all,
               "Every answer of the world comes from the model, also of whoever fares as it was: how far a forecast is off");
-  c->add_flag(
+  auto* compare = c->add_flag(
       "--compare", o->compare,
       "Without changes: list whose decisions differ from those on record, and end with 1 if there are any; a gate for another release");
   c->add_option(
@@ -246,8 +293,13 @@ void add_what_if(CLI::App& app, Session& session) {
       ->type_name("DURATION");
   c->add_option("--result", o->result, "Keep what would have happened as a log of its own, which all commands read: an empty one")
       ->type_name("LOG");
-  c->add_option("--rows", o->rows, "How many of those that differ are shown; 0: all")->capture_default_str();
+  c->add_option("--rows", o->rows, "How many of those that differ are shown; 0: all")
+      ->check(whole_number())
+      ->each([o](const std::string&) { o->rows_given = true; })
+      ->capture_default_str()
+      ->excludes(compare);
   add_output(*c, o->format, {"text", "json", "yaml"});
+  compare->excludes(c->get_option("--output"));
   add_past_options(*c, o->past, false);
 }
 

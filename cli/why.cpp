@@ -14,6 +14,7 @@
 #include "projections/gates.hpp"
 #include "projections/quarantine.hpp"
 #include "replay/scan.hpp"
+#include "vocabulary/printable.hpp"
 
 namespace hindsight::cli {
 namespace {
@@ -22,6 +23,36 @@ struct WhyOptions {
   PastOptions past;
   std::string workload, namespace_ = "default", format;
 };
+
+std::string moment_line(const Journey& journey) { return "At " + moment_text(journey.position(), journey.state().now()) + "\n"; }
+
+/// Only who waits has remedies, and they need a copy.
+std::optional<projections::Stage> stage_for(const Journey& journey, const projections::WorkloadAt& at) {
+  const bool waits = !at.workload->finished() && (!at.workload->reserved() || at.workload->evicted() || at.workload->family);
+  if (!waits) return std::nullopt;
+  return projections::Stage::of_tree(journey.past->driver(), at);
+}
+
+/// For somebody who sits before it: first the facts, then each remedy when it was played.
+void show_as_it_comes(const Session& session, const Journey& journey, const projections::WorkloadAt& at, const projections::Trail& trail) {
+  session.out << moment_line(journey);
+  const projections::Why* of = nullptr;
+  std::optional<bool> played;
+  projections::WhyListener listener;
+  listener.facts = [&](const projections::Why& facts) { session.out << projections::to_text(facts) << std::flush; };
+  listener.remedy = [&](const projections::Why& whose, const projections::Remedy& remedy) {
+    if (of != &whose || played != remedy.played.has_value()) {
+      if (!whose.flavors.empty()) session.out << printable(whose.object) << ":\n";
+      session.out << projections::remedies_title(remedy.played.has_value()) << "\n";
+    }
+    of = &whose;
+    played = remedy.played.has_value();
+    session.out << "  " << projections::remedy_line(remedy) << "\n" << std::flush;
+  };
+  listener.further_fact = [&](const projections::Why&, const std::string& fact) { session.out << "- " << printable(fact) << "\n"; };
+  const auto stage = stage_for(journey, at);
+  (void)projections::explain(journey.state(), at, trail, stage ? &*stage : nullptr, listener);
+}
 
 Result<int> why(const Session& session, const WhyOptions& o) {
   const auto queue = projections::parse_queue_target(o.workload, o.namespace_);
@@ -44,27 +75,32 @@ Result<int> why(const Session& session, const WhyOptions& o) {
     return tl::unexpected(ok.error());
   bar.clear();
 
-  const auto at = projections::find_workload(journey->state(), *target);
+  const auto& state = journey->state();
+  const auto at = projections::find_workload(state, *target);
+  const bool text = o.format == "text";
+  if (at && text && session.out_is_terminal) {
+    show_as_it_comes(session, *journey, *at, trail);
+    return exit_ok;
+  }
   std::optional<projections::Why> explanation;
   if (at) {
-    // Only who waits has remedies, and they need a copy.
-    const bool waits = !at->workload->finished() && (!at->workload->reserved() || at->workload->evicted());
-    const auto stage = waits ? std::optional(projections::Stage::of(journey->past->driver())) : std::nullopt;
-    explanation = projections::explain(journey->state(), *at, trail, stage ? &*stage : nullptr);
+    const auto stage = stage_for(*journey, *at);
+    explanation = projections::explain(state, *at, trail, stage ? &*stage : nullptr);
   } else {
-    explanation = projections::explain_gate(journey->state(), *target);
+    explanation = projections::explain_gate(state, *target);
   }
-  if (!explanation && !at) explanation = projections::explain_quarantine(journey->state(), *target);
+  if (!explanation && !at) explanation = projections::explain_quarantine(state, *target);
+  if (!explanation && !at && at.error().kind == ErrorKind::not_found) explanation = projections::explain_gone(state, trail);
   if (!explanation) {
     Error error = at.error();
     if (trail.met() && error.kind == ErrorKind::not_found)
       error.message += " at " + std::to_string(journey->position()) + "; 'hindsight history' tells when it was there";
     return tl::unexpected(std::move(error));
   }
-  if (o.format == "text") {
-    session.out << "At " << moment_text(journey->position(), journey->state().now()) << "\n" << projections::to_text(*explanation);
+  if (text) {
+    session.out << moment_line(*journey) << projections::to_text(*explanation);
   } else {
-    Json out{{"position", journey->position()}, {"time", format_rfc3339_micro(journey->state().now())}};
+    Json out{{"position", journey->position()}, {"time", format_rfc3339_micro(state.now())}};
     out.update(projections::to_json(*explanation));
     print_document(session, out, o.format);
   }

@@ -327,6 +327,28 @@ Result<void> KafkaLog::drop_snapshot(Position position, std::string_view domain)
   return snapshots_.drop(position, domain);
 }
 
+Result<void> KafkaLog::put_checkpoint(const evidence::Checkpoint& checkpoint, std::span<const DomainTail> standing) {
+  if (options_.read_only) return error(ErrorKind::denied, "was opened read-only");
+  if (auto good = evidence::check_form(checkpoint); !good) return error(good.error().kind, good.error().message);
+  if (checkpoint.position > known_last_) {
+    auto end = last();
+    if (!end) return tl::unexpected(end.error());
+    if (checkpoint.position > *end)
+      return error(ErrorKind::invalid,
+                   "checkpoint at position " + std::to_string(checkpoint.position) + ", but the last record is " + std::to_string(*end));
+  }
+  return snapshots_.put_checkpoint(checkpoint, {checkpoint.position, {standing.begin(), standing.end()}, {}});
+}
+
+Result<std::vector<evidence::Checkpoint>> KafkaLog::checkpoints() const { return snapshots_.checkpoints(); }
+
+Result<std::optional<DomainsAt>> KafkaLog::checkpoint_standing() const { return snapshots_.checkpoint_standing(); }
+
+Result<void> KafkaLog::drop_checkpoint(Position position) {
+  if (options_.read_only) return error(ErrorKind::denied, "was opened read-only");
+  return snapshots_.drop_checkpoint(position);
+}
+
 /// The note comes first: if this process dies in between, nothing is missing that the note calls missing.
 Result<void> KafkaLog::forget(const DomainsAt& cut) {
   if (options_.read_only) return error(ErrorKind::denied, "was opened read-only");

@@ -61,6 +61,10 @@ class KafkaLog final : public Log {
   [[nodiscard]] Result<std::vector<SnapshotMeta>> snapshots() const override;
   [[nodiscard]] Result<StoredSnapshot> snapshot(Position position, std::string_view domain) const override;
   [[nodiscard]] Result<void> drop_snapshot(Position position, std::string_view domain) override;
+  [[nodiscard]] Result<void> put_checkpoint(const evidence::Checkpoint& checkpoint, std::span<const DomainTail> standing) override;
+  [[nodiscard]] Result<std::vector<evidence::Checkpoint>> checkpoints() const override;
+  [[nodiscard]] Result<std::optional<DomainsAt>> checkpoint_standing() const override;
+  [[nodiscard]] Result<void> drop_checkpoint(Position position) override;
   [[nodiscard]] Result<void> forget(const DomainsAt& cut) override;
   [[nodiscard]] Result<CheckReport> check(const CheckProgress& progress = {}) override;
 

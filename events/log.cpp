@@ -41,6 +41,12 @@ Result<Position> Log::beginning(std::string_view domain) const {
   return *begin - 1;
 }
 
+Result<void> Log::put_checkpoint(const evidence::Checkpoint& /*checkpoint*/, std::span<const DomainTail> /*standing*/) {
+  return fail(ErrorKind::unsupported, "log " + std::string(name()) + " keeps no checkpoints");
+}
+
+Result<void> Log::drop_checkpoint(Position /*position*/) { return {}; }
+
 Result<void> Log::forget(const DomainsAt& /*cut*/) {
   return fail(ErrorKind::unsupported, "log " + std::string(name()) + " keeps every record");
 }

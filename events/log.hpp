@@ -12,6 +12,7 @@
 #include "events/check_report.hpp"
 #include "events/quarantine.hpp"
 #include "events/record_batch.hpp"
+#include "evidence/checkpoint.hpp"
 #include "vocabulary/result.hpp"
 #include "vocabulary/time.hpp"
 
@@ -160,6 +161,23 @@ class Log {
 
   /// Forgets a snapshot; one that does not exist is no error.
   [[nodiscard]] virtual Result<void> drop_snapshot(Position position, std::string_view domain) = 0;
+
+  // ---- checkpoints of the chain (events/chain.hpp) ----
+
+  /// Keeps a checkpoint, in place of an older one at the same position. `standing`: how the domains stood there, so that who goes on from the
+  /// newest checkpoint need not read what is before it. Errors: invalid (it is beyond the log, or not of a form that there can be), denied,
+  /// io.
+  [[nodiscard]] virtual Result<void> put_checkpoint(const evidence::Checkpoint& checkpoint, std::span<const DomainTail> standing);
+
+  /// All of them, oldest position first. Errors: corrupt (one is not of a form that there can be; the message names it), io.
+  [[nodiscard]] virtual Result<std::vector<evidence::Checkpoint>> checkpoints() const { return std::vector<evidence::Checkpoint>(); }
+
+  /// How the domains stood at the checkpoint that was put last; nothing: it is not known. Without domains in a log where every record
+  /// counts, for then nobody need know.
+  [[nodiscard]] virtual Result<std::optional<DomainsAt>> checkpoint_standing() const { return std::optional<DomainsAt>(); }
+
+  /// Forgets a checkpoint; one that does not exist is no error.
+  [[nodiscard]] virtual Result<void> drop_checkpoint(Position position);
 
   // ---- forgetting ----
 

@@ -151,6 +151,10 @@ Result<CheckReport> walk(const Log& log, RecordChecker checker, const CheckProgr
     ++report.snapshots;
     check_snapshot(log, meta, *last, report.findings);
   }
+  if (const auto checkpoints = log.checkpoints(); !checkpoints) {
+    if (checkpoints.error().kind != ErrorKind::corrupt) return tl::unexpected(checkpoints.error());
+    report.findings.push_back({0, checkpoints.error().message});
+  }
   if (report.findings.size() > findings_max) {
     report.findings.resize(findings_max);
     report.complete = false;

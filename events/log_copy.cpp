@@ -44,7 +44,8 @@ class Source {
                                               std::string(record.domain) + "\" before sequence " + std::to_string(record.sequence) +
                                               " are missing");
         case RecordOrder::passed_over:
-          if (passed_over_++ == 0) first_passed_over_ = read_;
+          ++passed_over_;
+          left_out_.push_back(read_);
           continue;
         case RecordOrder::next:
           break;
@@ -57,7 +58,11 @@ class Source {
   [[nodiscard]] Position read() const { return read_; }
   [[nodiscard]] std::uint64_t passed_over() const { return passed_over_; }
   /// Positions before it are those of the copy too.
-  [[nodiscard]] Position first_passed_over() const { return first_passed_over_ == 0 ? last_ + 1 : first_passed_over_; }
+  [[nodiscard]] Position first_passed_over() const { return left_out_.empty() ? last_ + 1 : left_out_.front(); }
+  /// Where what stands at this position of the log stands in the copy.
+  [[nodiscard]] Position in_copy(Position position) const {
+    return position - static_cast<Position>(std::ranges::upper_bound(left_out_, position) - left_out_.begin());
+  }
 
  private:
   const Log& log_;
@@ -67,7 +72,7 @@ class Source {
   Position read_;
   DomainTails tails_;
   std::uint64_t passed_over_ = 0;
-  Position first_passed_over_ = 0;
+  std::vector<Position> left_out_;
 };
 
 bool equal(const StoredRecord& a, const StoredRecord& b) {
@@ -86,7 +91,7 @@ class Copy {
     last_ = *last;
     if (auto ok = agree(*begin); !ok) return tl::unexpected(ok.error());
     Source source(from_, *begin, last_);
-    for (auto step : {&Copy::pass_over_forgotten, &Copy::compare_beginning, &Copy::copy_rest, &Copy::compare_hashes, &Copy::copy_snapshots})
+    for (auto step : {&Copy::pass_over_forgotten, &Copy::compare_beginning, &Copy::copy_rest, &Copy::compare_hashes, &Copy::copy_snapshots, &Copy::copy_checkpoints})
       if (auto ok = (this->*step)(source); !ok) return tl::unexpected(ok.error());
     report_.passed_over = source.passed_over();
     return report_;
@@ -213,6 +218,28 @@ class Copy {
       if (!stored) return tl::unexpected(stored.error());
       if (auto ok = to_.put_snapshot(meta, stored->bytes); !ok) return ok;
       ++report_.snapshots;
+    }
+    return {};
+  }
+
+  /// The chain goes over the records that count, so its heads are those of the copy too, at other positions where records were left out.
+  Result<void> copy_checkpoints(Source& source) {
+    const auto ours = from_.checkpoints();
+    if (!ours) return tl::unexpected(ours.error());
+    if (ours->empty()) return {};
+    const auto theirs = to_.checkpoints();
+    if (!theirs) return tl::unexpected(theirs.error());
+    const auto standing = from_.checkpoint_standing();
+    if (!standing) return tl::unexpected(standing.error());
+    for (auto checkpoint : *ours) {
+      const bool newest = *standing && (*standing)->position == checkpoint.position;
+      if (checkpoint.position < common_ || checkpoint.position > last_) continue;
+      checkpoint.position = source.in_copy(checkpoint.position);
+      const auto at = std::ranges::lower_bound(*theirs, checkpoint.position, {}, &evidence::Checkpoint::position);
+      const bool there = at != theirs->end() && at->position == checkpoint.position;
+      if (there && (*at == checkpoint || at->is_signed())) continue;
+      if (auto ok = to_.put_checkpoint(checkpoint, newest ? std::span((*standing)->tails) : std::span<const DomainTail>()); !ok) return ok;
+      ++report_.checkpoints;
     }
     return {};
   }

@@ -15,6 +15,7 @@ struct CopyReport {
   std::uint64_t snapshots = 0;    ///< Snapshots that were added.
   std::uint64_t snapshots_left =
       0;                   ///< Snapshots that do not fit the copy: behind a record that was left out, or before what it begins with.
+  std::uint64_t checkpoints = 0;  ///< Of the chain that were added (events/chain.hpp).
   Position last = 0;       ///< Of the copy.
   std::uint64_t hash = 0;  ///< Over all records, the same for both logs.
 };

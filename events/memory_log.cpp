@@ -38,6 +38,8 @@ void MemoryLog::truncate(Position last) {
     tails_.take(stored);
   }
   std::erase_if(snapshots_, [last](const auto& entry) { return entry.first.first > last; });
+  std::erase_if(checkpoints_, [last](const auto& entry) { return entry.first > last; });
+  if (standing_ && standing_->position > last) standing_.reset();
 }
 
 EncodedRecord MemoryLog::view(const Entry& entry) { return {entry.domain, entry.sequence, entry.epoch, entry.time, entry.bytes}; }
@@ -161,6 +163,37 @@ Result<StoredSnapshot> MemoryLog::snapshot(Position position, std::string_view d
 Result<void> MemoryLog::drop_snapshot(Position position, std::string_view domain) {
   const std::lock_guard lock(mutex_);
   snapshots_.erase({position, std::string(domain)});
+  return {};
+}
+
+Result<void> MemoryLog::put_checkpoint(const evidence::Checkpoint& checkpoint, std::span<const DomainTail> standing) {
+  const std::lock_guard lock(mutex_);
+  if (checkpoint.position > entries_.size())
+    return fail(ErrorKind::invalid, "log " + name_ + ": checkpoint at position " + std::to_string(checkpoint.position) +
+                                        ", but the last record is " + std::to_string(entries_.size()));
+  if (auto good = evidence::check_form(checkpoint); !good)
+    return fail(good.error().kind, "log " + name_ + ": " + good.error().message);
+  checkpoints_.insert_or_assign(checkpoint.position, checkpoint);
+  if (!standing.empty() && (!standing_ || standing_->position <= checkpoint.position))
+    standing_ = DomainsAt{checkpoint.position, {standing.begin(), standing.end()}, {}};
+  return {};
+}
+
+Result<std::vector<evidence::Checkpoint>> MemoryLog::checkpoints() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<evidence::Checkpoint> out;
+  for (const auto& [position, checkpoint] : checkpoints_) out.push_back(checkpoint);
+  return out;
+}
+
+Result<std::optional<DomainsAt>> MemoryLog::checkpoint_standing() const {
+  const std::lock_guard lock(mutex_);
+  return standing_;
+}
+
+Result<void> MemoryLog::drop_checkpoint(Position position) {
+  const std::lock_guard lock(mutex_);
+  checkpoints_.erase(position);
   return {};
 }
 

@@ -54,6 +54,10 @@ class MemoryLog final : public Log {
   [[nodiscard]] Result<std::vector<SnapshotMeta>> snapshots() const override;
   [[nodiscard]] Result<StoredSnapshot> snapshot(Position position, std::string_view domain) const override;
   [[nodiscard]] Result<void> drop_snapshot(Position position, std::string_view domain) override;
+  [[nodiscard]] Result<void> put_checkpoint(const evidence::Checkpoint& checkpoint, std::span<const DomainTail> standing) override;
+  [[nodiscard]] Result<std::vector<evidence::Checkpoint>> checkpoints() const override;
+  [[nodiscard]] Result<std::optional<DomainsAt>> checkpoint_standing() const override;
+  [[nodiscard]] Result<void> drop_checkpoint(Position position) override;
 
  private:
   struct Entry {
@@ -75,6 +79,8 @@ class MemoryLog final : public Log {
   std::vector<Entry> entries_;
   DomainTails tails_;
   std::map<std::pair<Position, std::string>, StoredSnapshot> snapshots_;  ///< By position and domain.
+  std::map<Position, evidence::Checkpoint> checkpoints_;
+  std::optional<DomainsAt> standing_;  ///< Where the newest checkpoint was put.
   std::function<AppendFault(std::span<const EncodedRecord>)> hook_;
   bool away_ = false;
 };

@@ -320,6 +320,8 @@ class Reader {
         duration(x, "hindsight.preemptionRightTimeout", settings_.preemption_right_timeout, false);
       else if (key == "maxOptions")
         max_options(x);
+      else if (key == "messageInterval")
+        message_interval(x);
       else if (key == "repeatedPreemptions")
         integer(x, "hindsight.repeatedPreemptions", settings_.repeated_preemptions);
       else if (key == "topologyProfile")
@@ -328,7 +330,8 @@ class Reader {
         boolean(x, "hindsight.upgradesBlockStrictFIFO", settings_.upgrades_block);
       else if (key != "controllers" && key != "topologyMetrics")  // the webhooks' and the gauges', and no part of any decision
         complain("hindsight." + key, "unknown field",
-                 "controllers, maxOptions, preemptedWorkloadSliceHistory, preemptionRightTimeout, reactivationBatch, repeatedPreemptions, "
+                 "controllers, maxOptions, messageInterval, preemptedWorkloadSliceHistory, preemptionRightTimeout, reactivationBatch, "
+                 "repeatedPreemptions, "
                  "topologyMetrics, topologyProfile, upgradesBlockStrictFIFO");
     }
   }
@@ -342,6 +345,13 @@ class Reader {
   void max_options(const json& v) {
     if (!v.is_number_integer() || v.get<std::int64_t>() < 1 || v.get<std::int64_t>() > 64)
       complain("hindsight.maxOptions", "found " + v.dump(), "a whole number from 1 to 64");
+  }
+
+  /// The bridge's.
+  void message_interval(const json& v) {
+    if (v.is_string())
+      if (const auto d = parse_duration(v.get<std::string>()); d && *d <= message_interval_max) return;
+    complain("hindsight.messageInterval", "found " + v.dump(), "a duration from \"0s\" to \"10m\"");
   }
 
   void slice_history(const json& v) {

@@ -125,6 +125,19 @@ Result<void> SqliteLog::drop_snapshot(Position position, std::string_view domain
   return snapshots_->drop(position, domain);
 }
 
+/// A file holds no record that does not count, so how the domains stood says nothing that anybody needs.
+Result<void> SqliteLog::put_checkpoint(const evidence::Checkpoint& checkpoint, std::span<const DomainTail> /*standing*/) {
+  if (!writer_) return read_only();
+  const std::lock_guard turn(writing_);
+  return writer_->put_checkpoint(checkpoint);
+}
+
+Result<void> SqliteLog::drop_checkpoint(Position position) {
+  if (!writer_) return read_only();
+  const std::lock_guard turn(writing_);
+  return writer_->drop_checkpoint(position);
+}
+
 Result<void> SqliteLog::forget(const DomainsAt& cut) {
   if (!writer_) return read_only();
   {
@@ -214,6 +227,18 @@ Result<std::vector<QuarantinedRecord>> SqliteLog::quarantined() const {
 Result<std::vector<SnapshotMeta>> SqliteLog::snapshots() const {
   const std::lock_guard lock(reading_);
   return reader_.snapshots();
+}
+
+Result<std::vector<evidence::Checkpoint>> SqliteLog::checkpoints() const {
+  const std::lock_guard lock(reading_);
+  return reader_.checkpoints();
+}
+
+Result<std::optional<DomainsAt>> SqliteLog::checkpoint_standing() const {
+  const auto list = checkpoints();
+  if (!list) return tl::unexpected(list.error());
+  if (list->empty()) return std::optional<DomainsAt>();
+  return std::optional(DomainsAt{list->back().position, {}, {}});
 }
 
 Result<StoredSnapshot> SqliteLog::snapshot(Position position, std::string_view domain) const {

@@ -57,6 +57,10 @@ class SqliteLog final : public Log {
   [[nodiscard]] Result<std::vector<SnapshotMeta>> snapshots() const override;
   [[nodiscard]] Result<StoredSnapshot> snapshot(Position position, std::string_view domain) const override;
   [[nodiscard]] Result<void> drop_snapshot(Position position, std::string_view domain) override;
+  [[nodiscard]] Result<void> put_checkpoint(const evidence::Checkpoint& checkpoint, std::span<const DomainTail> standing) override;
+  [[nodiscard]] Result<std::vector<evidence::Checkpoint>> checkpoints() const override;
+  [[nodiscard]] Result<std::optional<DomainsAt>> checkpoint_standing() const override;
+  [[nodiscard]] Result<void> drop_checkpoint(Position position) override;
   [[nodiscard]] Result<void> forget(const DomainsAt& cut) override;
   [[nodiscard]] Result<void> begin_behind(const DomainsAt& cut, std::span<const QuarantinedRecord> quarantined) override;
   [[nodiscard]] Result<std::optional<LogSpace>> space() const override;

@@ -186,6 +186,8 @@ class Reader {
     out.health_address = address_of(root.at("health").at("healthProbeBindAddress"));
     if (own != root.end()) out.topology_metrics = own->value("topologyMetrics", 0);
     if (own != root.end()) out.max_options = own->value("maxOptions", out.max_options);
+    if (own != root.end() && own->contains("messageInterval"))
+      out.message_interval = parse_duration(own->at("messageInterval").get_ref<const std::string&>()).value();
     out.cluster_queue_resource_metrics = metrics.at("enableClusterQueueResources").get<bool>();
     const Json& local_queues = metrics.at("localQueueMetrics");
     out.local_queue_metrics = local_queues.at("enable").get<bool>() && out.gate("LocalQueueMetrics");

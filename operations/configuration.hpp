@@ -52,6 +52,9 @@ struct Configuration {
   std::vector<std::string> controllers;  ///< Accounts that make jobs as parts of other jobs (hindsight.controllers).
   std::size_t max_options = 16;          ///< hindsight.maxOptions: how many a ClusterQueue may ask for (8691 V3).
 
+  /// hindsight.messageInterval: see connectors::BridgeOptions::message_interval.
+  Duration message_interval = Duration::seconds(10);
+
   std::optional<ListenAddress> metrics_address;  ///< Nothing: no metrics.
   std::optional<ListenAddress> health_address;   ///< Nothing: no probes.
   bool cluster_queue_resource_metrics = false;

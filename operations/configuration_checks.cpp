@@ -11,6 +11,7 @@
 
 #include "connectors/jobs/integrations.hpp"
 #include "connectors/manifests/syntax.hpp"
+#include "events/settings.hpp"
 #include "operations/configuration_schema.hpp"
 #include "operations/label_selector.hpp"
 #include "operations/listen_address.hpp"
@@ -83,6 +84,7 @@ class Judge {
     resources();
     duration("objectRetentionPolicies.workloads.afterFinished", Least::zero);
     duration("objectRetentionPolicies.workloads.afterDeactivatedByKueue", Least::zero);
+    message_interval();
     duration("hindsight.preemptionRightTimeout", Least::zero);
     duration("hindsight.reactivationBatch", Least::zero);
   }
@@ -117,6 +119,12 @@ class Judge {
         least == Least::zero ? "must be a duration of at least 0 such as \"30s\" or \"5m\""
                              : "must be a duration above 0 such as \"30s\" or \"5m\"");
     return std::nullopt;
+  }
+
+  void message_interval() {
+    static constexpr const char* path = "hindsight.messageInterval";
+    if (const auto read = duration(path, Least::zero); read && *read > events::message_interval_max)
+      add(ProblemKind::invalid, path, *at(path), "must be at most \"10m\"");
   }
 
   void address(const std::string& path) {

@@ -114,6 +114,7 @@ constexpr std::string_view table_text = R"(
   hindsight
     controllers           set<string>
     maxOptions            int32 min=1 max=64
+    messageInterval       string
     preemptedWorkloadSliceHistory int32 min=0
     preemptionRightTimeout  string
     reactivationBatch     string

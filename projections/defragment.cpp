@@ -47,7 +47,7 @@ bool movable(const Reservation& r) {
 }
 
 /// A queue through which the flavors of the topology are seen; empty: none uses them.
-Symbol queue_over(const Catalog& catalog, Symbol topology) {
+Symbol queue_over(const Catalog& catalog, const Symbol& topology) {
   for (const auto& [name, config] : catalog.queues)
     for (const auto& g : config->groups)
       for (const auto& f : g.flavors)
@@ -130,7 +130,7 @@ class Attempt {
 };
 
 /// Domains of a level of the topology's flavors in which somebody stands who could move, those with the fewest pods first.
-std::vector<Spot> spots_of(Attempt& attempt, Symbol topology, std::size_t level) {
+std::vector<Spot> spots_of(Attempt& attempt, const Symbol& topology, std::size_t level) {
   std::map<WorkloadId, const Reservation*> reservations;
   for (const auto& [queue, r] : attempt.scratch().reservations()) reservations[r->workload->id] = r.get();
   std::vector<Spot> out;
@@ -195,7 +195,7 @@ Gains gains(Attempt& before, Attempt& after, std::uint32_t flavor) {
 
 }  // namespace
 
-Result<DefragmentationPlan> make_a_domain_free(const StateView& state, Symbol topology, const std::string& level) {
+Result<DefragmentationPlan> make_a_domain_free(const StateView& state, const Symbol& topology, const std::string& level) {
   const auto& catalog = *state.domain().catalog();
   const auto found = catalog.topologies.find(topology);
   const auto& levels = found->second;

@@ -31,7 +31,7 @@ struct DefragmentationPlan {
 [[nodiscard]] Result<DefragmentationPlan> make_room_for(const StateView& state, Symbol topology, const WorkloadAt& waiting);
 /// One more domain of a level (empty: the one above the lowest) that nobody stands in. Errors: there is no such level, or no such domain
 /// can be had by moving.
-[[nodiscard]] Result<DefragmentationPlan> make_a_domain_free(const StateView& state, Symbol topology, const std::string& level);
+[[nodiscard]] Result<DefragmentationPlan> make_a_domain_free(const StateView& state, const Symbol& topology, const std::string& level);
 
 [[nodiscard]] std::string to_text(const DefragmentationPlan& plan);
 [[nodiscard]] Json to_json(const DefragmentationPlan& plan);

@@ -14,7 +14,7 @@ namespace hindsight::projections {
 [[nodiscard]] Json describe_cluster_queue(const StateView& state, const admission::QueueConfig& queue);
 [[nodiscard]] Json describe_local_queue(const StateView& state, const admission::LocalQueueConfig& queue);
 /// Members and figures; `cohort` may be one that is only named by its members.
-[[nodiscard]] Json describe_cohort(const StateView& state, Symbol cohort);
+[[nodiscard]] Json describe_cohort(const StateView& state, const Symbol& cohort);
 /// Labels and taints, and which queues have quota of it.
 [[nodiscard]] Json describe_resource_flavor(const StateView& state, const admission::FlavorConfig& flavor);
 

@@ -117,7 +117,7 @@ std::string selector_text(const admission::QueueConfig& q) {
 }
 
 /// A line for each pair: what the cohort above has is the sum of these and of its own.
-void add_member(Json& out, Symbol name, const std::vector<SubtreeQuota>& lines) {
+void add_member(Json& out, const Symbol& name, const std::vector<SubtreeQuota>& lines) {
   if (lines.empty()) out.push_back({{"name", text(name)}});
   for (const auto& l : lines)
     out.push_back({{"name", text(name)},
@@ -170,7 +170,7 @@ Json describe_local_queue(const StateView& state, const admission::LocalQueueCon
   return out;
 }
 
-Json describe_cohort(const StateView& state, Symbol cohort) {
+Json describe_cohort(const StateView& state, const Symbol& cohort) {
   const auto& catalog = *state.domain().catalog();
   Json out{{"name", text(cohort)}};
   const auto it = catalog.cohorts.find(cohort);

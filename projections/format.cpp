@@ -21,7 +21,7 @@ std::string human_duration(Duration d) {
 
 std::string age(Time since, Time now) { return since.is_set() && now.is_set() ? human_duration(now - since) : "<unknown>"; }
 
-std::string amount_text(Amount amount, Symbol resource) {
+std::string amount_text(Amount amount, const Symbol& resource) {
   return amount == unlimited ? "unlimited" : format_amount(amount, resource.text());
 }
 

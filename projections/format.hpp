@@ -19,7 +19,7 @@ namespace hindsight::projections {
 /// The time between two moments as an age; "<unknown>" if one is not set.
 [[nodiscard]] std::string age(Time since, Time now);
 /// A quantity of the resource; "unlimited" for a quota without end.
-[[nodiscard]] std::string amount_text(Amount amount, Symbol resource);
+[[nodiscard]] std::string amount_text(Amount amount, const Symbol& resource);
 /// A fair sharing weight, kept in 10⁻⁹: "1", "0.5".
 [[nodiscard]] std::string weight_text(std::int64_t nano);
 [[nodiscard]] std::string joined(const std::vector<std::string>& parts, std::string_view separator = ", ");

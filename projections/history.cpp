@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "admission/domain/domain.hpp"
+#include "admission/queue/cluster_queue.hpp"
 #include "events/decision_fields.hpp"
 #include "events/json.hpp"
 #include "projections/families.hpp"
@@ -88,7 +89,7 @@ void History::before(const RecordView& record, const StateView& state) {
   places_.clear();
   if (!may_move_) return;
   for (const auto& uid : mentions_.workloads())
-    if (const WorkloadAt at = find_by_uid(state, uid); at.workload != nullptr) places_.emplace(uid, place_of(state, at));
+    if (const WorkloadAt at = find_by_uid(state, uid); at.workload != nullptr) places_.emplace(uid, standing_of(state, *at.workload));
 }
 
 void History::after(std::uint64_t offset, const RecordView& record, const StateView& state) {
@@ -262,10 +263,17 @@ void History::decided(const Decisions& d, const Known& now) {
 }
 
 /// What records about others did to its place in the queue.
-void History::moved(const std::string& uid, const std::optional<QueuePlace>& before, const StateView& state) {
+std::optional<History::Standing> History::standing_of(const StateView& state, const WorkloadState& w) {
+  const Symbol name = queue_of(state, w);
+  const auto* queue = name.empty() ? nullptr : state.queue(name);
+  const auto parked = queue == nullptr ? std::nullopt : queue->parked(w.id);
+  return parked ? std::optional(Standing{name, *parked}) : std::nullopt;
+}
+
+void History::moved(const std::string& uid, const std::optional<Standing>& before, const StateView& state) {
   const WorkloadAt at = find_by_uid(state, uid);
   if (at.workload == nullptr) return;
-  const auto now = place_of(state, at);
+  const auto now = standing_of(state, *at.workload);
   const std::string object = object_of(*at.workload);
   if (before && !now && !at.workload->reserved()) return say(object, "leftQueue", "taken out of ClusterQueue " + text(before->queue));
   if (!before && now) return say(object, "enteredQueue", "queued in ClusterQueue " + text(now->queue));
@@ -274,9 +282,9 @@ void History::moved(const std::string& uid, const std::optional<QueuePlace>& bef
     return say(object, "enteredQueue", "queued in ClusterQueue " + text(now->queue) + " instead of " + text(before->queue));
   if (before->parked && !now->parked)
     return say(object, "woken", "back in line: something changed in the cohort tree of " + text(now->queue));
-  if (!before->parked && now->parked && !now->equal_to.empty()) {
-    say(object, "parked", "parked together with " + now->equal_to + ", which is equal: " + now->record_reason);
-  }
+  if (before->parked || !now->parked) return;
+  if (const auto place = place_of(state, at); place && !place->equal_to.empty())
+    say(object, "parked", "parked together with " + place->equal_to + ", which is equal: " + place->record_reason);
 }
 
 Json to_json(const HistoryEntry& e) {

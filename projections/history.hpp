@@ -54,7 +54,13 @@ class History {
   void compare_jobs(const Known& now);
   void compare_workloads(const WorkloadState* before, const WorkloadState* now, const StateView& state);
   void decided(const Decisions& d, const Known& now);
-  void moved(const std::string& uid, const std::optional<QueuePlace>& before, const StateView& state);
+  /// Whether it waits somewhere. Its place among the others is more than what is asked after each record of a long wait.
+  struct Standing {
+    Symbol queue;
+    bool parked = false;
+  };
+  [[nodiscard]] static std::optional<Standing> standing_of(const StateView& state, const WorkloadState& w);
+  void moved(const std::string& uid, const std::optional<Standing>& before, const StateView& state);
   void say(std::string object, std::string kind, std::string text, bool is_void = false);
 
   Mentions mentions_;
@@ -62,7 +68,7 @@ class History {
   bool concerned_ = false;
   bool may_move_ = false;  ///< The record may change its place in the queue without naming it.
   Known was_;
-  std::map<std::string, std::optional<QueuePlace>> places_;  ///< Of the Workloads that live, by uid.
+  std::map<std::string, std::optional<Standing>> places_;  ///< Of the Workloads that live, by uid.
   HistoryEntry blank_;
   std::vector<HistoryEntry> entries_;
 };

@@ -64,16 +64,6 @@ void add_shape(const PodShape& shape, PodSetFacts& out, Arena& arena) {
   });
 }
 
-void add_topology(const TopologyRequest& request, PodSetFacts& out, Arena& arena) {
-  out.topology_requested = true;
-  out.required_topology = arena.copy(request.required.value_or(""));
-  out.preferred_topology = arena.copy(request.preferred.value_or(""));
-  out.unconstrained_topology = request.unconstrained;
-  out.topology_layers = each_again<TopologyLayerFacts>(request.slices, arena, [&](const TopologyRequest::Layer& l) {
-    return TopologyLayerFacts{arena.copy(l.level), l.size};
-  });
-}
-
 PodSetFacts pod_set_again(const PodSetSpec& p, Arena& arena) {
   PodSetFacts out;
   out.name = arena.copy(p.name.text());
@@ -91,7 +81,7 @@ PodSetFacts pod_set_again(const PodSetSpec& p, Arena& arena) {
   out.limit_range_error = arena.copy(std::string_view(p.limit_range_error));
   out.sized = containers_again(p.sized, arena);
   out.bare_hash = p.bare_hash;
-  if (p.topology) add_topology(*p.topology, out, arena);
+  if (p.topology) show_topology(*p.topology, out, arena);
   out.topology_ranked = p.ranked;
   out.topology_groups = p.groups;
   return out;
@@ -170,6 +160,16 @@ void add_family(const WorkloadState& w, WorkloadObserved& out, Arena& arena) {
 }
 
 }  // namespace
+
+void show_topology(const TopologyRequest& request, PodSetFacts& out, Arena& arena) {
+  out.topology_requested = true;
+  out.required_topology = arena.copy(request.required.value_or(""));
+  out.preferred_topology = arena.copy(request.preferred.value_or(""));
+  out.unconstrained_topology = request.unconstrained;
+  out.topology_layers = each_again<TopologyLayerFacts>(request.slices, arena, [&](const TopologyRequest::Layer& l) {
+    return TopologyLayerFacts{arena.copy(l.level), l.size};
+  });
+}
 
 List<PodSetFacts> observed_again(const std::vector<PodSetSpec>& pod_sets, Arena& arena) {
   return each_again<PodSetFacts>(pod_sets, arena, [&](const PodSetSpec& p) { return pod_set_again(p, arena); });

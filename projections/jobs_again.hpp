@@ -15,5 +15,7 @@ namespace hindsight::projections {
 [[nodiscard]] JobObserved observed_again(const admission::JobState& job, Arena& arena);
 [[nodiscard]] WorkloadObserved observed_again(const admission::WorkloadState& workload, Arena& arena);
 [[nodiscard]] List<PodSetFacts> observed_again(const std::vector<admission::PodSetSpec>& pod_sets, Arena& arena);
+/// The pod set asks for this of topologies, and for nothing else.
+void show_topology(const admission::TopologyRequest& request, PodSetFacts& pod_set, Arena& arena);
 
 }  // namespace hindsight::projections

@@ -101,8 +101,35 @@ std::vector<WorkloadAt> all_workloads(const StateView& state) {
   return out;
 }
 
+namespace {
+
+bool is_of_kind(const Boxed<admission::JobState>& job, const Target& target) {
+  return job && job->namespace_.text() == target.namespace_ && lower(job->kind.text()) == target.kind;
+}
+
+bool is_named(const Boxed<admission::JobState>& job, const Target& target) {
+  return job && job->name == target.name && is_of_kind(job, target);
+}
+
+/// Of the others that could have been meant.
+std::vector<std::string> names_beside(const StateView& state, const Target& target) {
+  std::vector<std::string> out;
+  for (std::uint32_t i = 0; i < state.domain().parent_count(); ++i) {
+    const auto* parent = state.parent(i);
+    if (parent == nullptr) continue;
+    if (target.is_workload()) {
+      for (const auto& w : parent->workloads())
+        if (w.namespace_.text() == target.namespace_) out.emplace_back(w.name.text());
+    } else if (is_of_kind(parent->job(), target)) {
+      out.emplace_back(parent->job()->name.text());
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
 Result<WorkloadAt> find_workload(const StateView& state, const Target& target) {
-  std::vector<std::string> names;
   for (std::uint32_t i = 0; i < state.domain().parent_count(); ++i) {
     const auto* parent = state.parent(i);
     if (parent == nullptr) continue;
@@ -110,16 +137,11 @@ Result<WorkloadAt> find_workload(const StateView& state, const Target& target) {
       for (const auto& w : parent->workloads()) {
         if (w.namespace_.text() != target.namespace_) continue;
         if (w.name == target.name) return WorkloadAt{parent, &w};
-        names.push_back(w.name.text());
       }
       continue;
     }
     const auto& job = parent->job();
-    if (!job || job->namespace_.text() != target.namespace_ || lower(job->kind.text()) != target.kind) continue;
-    if (job->name != target.name) {
-      names.push_back(job->name.text());
-      continue;
-    }
+    if (!is_named(job, target)) continue;
     const auto& all = parent->workloads();
     if (all.empty()) {
       std::string why;
@@ -136,7 +158,7 @@ Result<WorkloadAt> find_workload(const StateView& state, const Target& target) {
         std::find_if(all.rbegin(), all.rend(), [](const WorkloadState& w) { return !w.finished() && !w.is_made_as_option(); });
     return WorkloadAt{parent, live != all.rend() ? &*live : own != all.rend() ? &*own : &all.back()};
   }
-  return fail(ErrorKind::not_found, target.text() + " not found" + did_you_mean(target.name, names));
+  return fail(ErrorKind::not_found, target.text() + " not found" + did_you_mean(target.name, names_beside(state, target)));
 }
 
 WorkloadAt find_by_uid(const StateView& state, std::string_view uid) {

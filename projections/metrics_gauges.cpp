@@ -29,7 +29,7 @@ using namespace admission;
 using Labels = std::map<std::string, std::string>;
 
 /// CPU in cores, everything else in its unit; no limit is +Inf.
-double value_of(Amount a, Symbol resource) {
+double value_of(Amount a, const Symbol& resource) {
   if (a == unlimited) return std::numeric_limits<double>::infinity();
   return resource.text() == "cpu" ? static_cast<double>(a) / 1000 : static_cast<double>(a);
 }
@@ -312,7 +312,7 @@ class Gauges {
         ledger->usage(*catalog_.settings.admission_fair_sharing, config.fair_weight_nano));
   }
 
-  void cohort(Symbol name) {
+  void cohort(const Symbol& name) {
     const auto it = catalog_.cohorts.find(name);
     const Symbol parent = it == catalog_.cohorts.end() ? Symbol() : it->second->parent;
     const auto* tree = tree_of_cohort(state_, name);
@@ -350,7 +350,7 @@ class Gauges {
 
 }  // namespace
 
-bool selects(const MetricsOptions& options, const StateView& state, Symbol namespace_, Symbol local_queue) {
+bool selects(const MetricsOptions& options, const StateView& state, const Symbol& namespace_, const Symbol& local_queue) {
   if (!options.local_queues) return false;
   if (options.local_queue_selector.empty()) return true;
   const auto* config = state.domain().catalog()->local_queue(namespace_, local_queue);

@@ -43,7 +43,8 @@ struct DomainMetrics {
 [[nodiscard]] std::string label_of(const prometheus::ClientMetric& metric, std::string_view name);
 
 /// Are metrics of this LocalQueue wanted (BA-187)? One that is not there matches a selector that asks for nothing.
-[[nodiscard]] bool selects(const MetricsOptions& options, const admission::StateView& state, Symbol namespace_, Symbol local_queue);
+[[nodiscard]] bool selects(const MetricsOptions& options, const admission::StateView& state, const Symbol& namespace_,
+                           const Symbol& local_queue);
 
 /// All gauges of a state, ready to be serialised.
 [[nodiscard]] std::vector<MetricGroup> gauges_of(const admission::StateView& state, const MetricsOptions& options);

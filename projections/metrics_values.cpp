@@ -15,7 +15,7 @@ namespace hindsight::projections {
 namespace {
 
 using prometheus::ClientMetric;
-using LabelList = std::vector<ClientMetric::Label>;
+using ClientLabels = std::vector<ClientMetric::Label>;
 using ObjectName = std::tuple<Across, std::string, std::string>;  ///< With its namespace, if it has one.
 
 ObjectName object_of(const ClientMetric& metric, Across across) {
@@ -45,7 +45,7 @@ struct MetricsValues::Families {
     std::string help;
     prometheus::MetricType type = prometheus::MetricType::Untyped;
     Across across = Across::sum;
-    std::map<LabelList, ClientMetric> samples;  ///< Unless they describe objects.
+    std::map<ClientLabels, ClientMetric> samples;  ///< Unless they describe objects.
   };
   /// What one domain says of an object.
   struct Description {

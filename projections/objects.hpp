@@ -20,7 +20,7 @@ enum class Detail {
 [[nodiscard]] Json cluster_queue_object(const StateView& state, const admission::QueueConfig& queue, Detail detail = Detail::own);
 [[nodiscard]] Json local_queue_object(const StateView& state, const admission::LocalQueueConfig& queue, Detail detail = Detail::own);
 /// `cohort`: may be one that is only named by its members; then it has no spec.
-[[nodiscard]] Json cohort_object(const StateView& state, Symbol cohort);
+[[nodiscard]] Json cohort_object(const StateView& state, const Symbol& cohort);
 [[nodiscard]] Json resource_flavor_object(const admission::FlavorConfig& flavor);
 /// With the queues and cohorts that have quota of it.
 [[nodiscard]] Json resource_flavor_object(const StateView& state, const admission::FlavorConfig& flavor);

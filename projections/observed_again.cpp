@@ -84,4 +84,39 @@ CohortObserved observed_again(const CohortConfig& cohort, Arena& arena) {
   return out;
 }
 
+LocalQueueObserved observed_again(const LocalQueueConfig& queue, Arena& arena) {
+  LocalQueueObserved out;
+  out.meta.namespace_ = arena.copy(queue.namespace_.text());
+  out.meta.name = arena.copy(queue.name.text());
+  out.cluster_queue = arena.copy(queue.cluster_queue.text());
+  out.stop_policy = queue.stop_policy;
+  out.stop_policy_set = queue.stop_policy_set;
+  out.fair_weight_nano = queue.fair_weight_nano;
+  out.labels = list_of<Pair>(queue.labels, arena, [&](const auto& label) {
+    return Pair{arena.copy(label.first.text()), arena.copy(label.second)};
+  });
+  return out;
+}
+
+NodeObserved observed_as(const NodeConfig& like, Text name, Arena& arena) {
+  NodeObserved out;
+  out.meta.name = out.meta.uid = name;
+  out.meta.resource_version = 1;
+  static const Symbol hostname("kubernetes.io/hostname");
+  const auto labels = like.labels.all();
+  out.labels = list_of<Pair>(labels, arena, [&](const auto& label) {
+    return Pair{arena.copy(label.first.text()), label.first == hostname ? name : arena.copy(std::string_view(label.second))};
+  });
+  out.taints = list_of<Taint>(like.taints, arena, [&](const OwnedTaint& t) {
+    return Taint{arena.copy(t.key), arena.copy(t.value), t.effect};
+  });
+  out.allocatable = list_of<ResourceAmount>(like.allocatable.value(), arena, [&](const auto& a) {
+    return ResourceAmount{arena.copy(a.first.text()), a.second};
+  });
+  out.ready = like.ready;
+  out.unschedulable = like.unschedulable;
+  out.silent = like.silent;
+  return out;
+}
+
 }  // namespace hindsight::projections

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "admission/model/catalog.hpp"
+#include "admission/model/catalog_view.hpp"
 #include "vocabulary/arena.hpp"
 #include "vocabulary/observations.hpp"
 
@@ -10,5 +10,9 @@ namespace hindsight::projections {
 /// `to_config` of the result is the configuration again.
 [[nodiscard]] ClusterQueueObserved observed_again(const admission::QueueConfig& queue, Arena& arena);
 [[nodiscard]] CohortObserved observed_again(const admission::CohortConfig& cohort, Arena& arena);
+/// Without the status of its consumed resources.
+[[nodiscard]] LocalQueueObserved observed_again(const admission::LocalQueueConfig& queue, Arena& arena);
+/// A node like this one, of another name and with nothing on it. `name` lives as long as `arena`.
+[[nodiscard]] NodeObserved observed_as(const admission::NodeConfig& like, Text name, Arena& arena);
 
 }  // namespace hindsight::projections

@@ -10,7 +10,7 @@
 #include "admission/workload/workload_parent.hpp"
 #include "events/settings.hpp"
 #include "projections/format.hpp"
-#include "projections/lookup.hpp"
+#include "projections/jobs_again.hpp"
 #include "projections/observed_again.hpp"
 
 namespace hindsight::projections {
@@ -36,7 +36,7 @@ WorkloadRef ref_of(const WorkloadState& w, Arena& arena) {
 }
 
 /// The limits of one node as they are, but for the edits.
-List<ResourceGroupFacts> edited(List<ResourceGroupFacts> groups, const std::vector<QuotaEdit>& edits, Symbol node, bool is_cohort,
+List<ResourceGroupFacts> edited(List<ResourceGroupFacts> groups, const std::vector<QuotaEdit>& edits, const Symbol& node, bool is_cohort,
                                 Arena& arena) {
   auto out = arena.make<ResourceGroupFacts>(groups.size());
   for (std::size_t g = 0; g < groups.size(); ++g) {
@@ -64,6 +64,12 @@ List<ResourceGroupFacts> edited(List<ResourceGroupFacts> groups, const std::vect
 
 Stage Stage::of(const LoopDriver& state) {
   return {SnapshotCodec::write(state), [](Text json) { return events::read_settings(json); }};
+}
+
+Stage Stage::of_tree(const LoopDriver& state, const WorkloadAt& at) {
+  const auto parent = state.domain().find_parent(at.workload->uid);
+  if (!parent) return of(state);
+  return {SnapshotCodec::write_tree(state.entities(), *parent), [](Text json) { return events::read_settings(json); }};
 }
 
 Play::Play(const Stage& stage) : driver_(stage.read_settings) {
@@ -103,7 +109,7 @@ void Play::change(const std::vector<QuotaEdit>& edits) {
   }
 }
 
-void Play::change(Symbol cluster_queue, const PolicyEdit& policy) {
+void Play::change(const Symbol& cluster_queue, const PolicyEdit& policy) {
   const auto* config = driver_.domain().catalog()->queue(cluster_queue);
   if (config == nullptr) return;
   auto o = observed_again(*config, arena_);
@@ -114,12 +120,102 @@ void Play::change(Symbol cluster_queue, const PolicyEdit& policy) {
   append(Observation{o});
 }
 
-void Play::resume(Symbol cluster_queue) {
+void Play::resume(const Symbol& cluster_queue) {
   const auto* config = driver_.domain().catalog()->queue(cluster_queue);
   if (config == nullptr) return;
   auto o = observed_again(*config, arena_);
   o.stop_policy = StopPolicy::none;
   append(Observation{o});
+}
+
+void Play::resume(const Symbol& namespace_, const Symbol& local_queue) {
+  const auto* config = driver_.domain().catalog()->local_queue(namespace_, local_queue);
+  if (config == nullptr) return;
+  auto o = observed_again(*config, arena_);
+  o.stop_policy = StopPolicy::none;
+  append(Observation{o});
+}
+
+void Play::add_nodes(const NodeConfig& like, std::int32_t count) {
+  const Nodes& nodes = driver_.domain().nodes();
+  int number = 0;
+  for (std::int32_t i = 0; i < count; ++i) {
+    std::string name;
+    do {
+      name = "one-more-" + std::to_string(++number);
+    } while (nodes.contains(Symbol(name)));
+    append(Observation{observed_as(like, arena_.copy(name), arena_)});
+  }
+}
+
+/// Name of a WorkloadPriorityClass of this value.
+Text Play::class_of(std::int32_t priority) {
+  const auto& classes = driver_.domain().catalog()->workload_priority_classes;
+  for (const auto& [name, config] : classes)
+    if (config.value == priority) return arena_.copy(name.text());
+  std::string name = "priority-" + std::to_string(priority);
+  while (classes.contains(Symbol(name))) name += "-more";
+  WorkloadPriorityClassObserved made;
+  made.meta.name = arena_.copy(name);
+  made.value = priority;
+  append(Observation{made});
+  return made.meta.name;
+}
+
+namespace {
+
+/// The pod sets with what is asked for instead.
+List<PodSetFacts> edited(List<PodSetFacts> pod_sets, const AskEdit& ask, bool with_min_count, Arena& arena) {
+  auto out = arena.make<PodSetFacts>(pod_sets.size());
+  Text group;
+  for (const auto& p : pod_sets)
+    if (p.name == ask.pod_set) group = p.pod_set_group;
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    out[i] = pod_sets[i];
+    const bool same = out[i].name == ask.pod_set;
+    if (same && ask.count) {
+      out[i].count = *ask.count;
+      if (out[i].min_count && *out[i].min_count > *ask.count) out[i].min_count = *ask.count;
+    }
+    if (same && ask.min_count && with_min_count) out[i].min_count = *ask.min_count;
+    if (!ask.topology || !(same || (!group.empty() && out[i].pod_set_group == group))) continue;
+    show_topology(*ask.topology, out[i], arena);
+  }
+  return out;
+}
+
+}  // namespace
+
+void Play::change(std::string_view workload_uid, const AskEdit& ask) {
+  const WorkloadAt at = find_by_uid(driver_, workload_uid);
+  if (at.workload == nullptr) return;
+  const Text priority_class = ask.priority ? class_of(*ask.priority) : Text();
+  // All is written down before any of it is told: what is told changes the Workloads.
+  std::vector<Observation> told;
+  const std::string family = at.workload->is_made_as_option() ? std::string(std::string_view(at.workload->option_of())) : std::string();
+  for (const auto& w : at.parent->workloads()) {
+    const bool mine = &w == at.workload || (!family.empty() && (w.uid == family || std::string_view(w.option_of()) == family));
+    if (!mine || w.finished()) continue;
+    WorkloadObserved o = observed_again(w, arena_);
+    ++o.meta.resource_version;
+    ++o.meta.generation;
+    o.pod_sets = edited(o.pod_sets, ask, !w.is_made_as_option(), arena_);
+    if (ask.priority) {
+      o.priority = *ask.priority;
+      o.priority_class_kind = PriorityClassKind::workload_priority_class;
+      o.priority_class = priority_class;
+    }
+    told.emplace_back(o);
+  }
+  if (const auto& job = at.parent->job()) {
+    JobObserved o = observed_again(*job, arena_);
+    ++o.meta.resource_version;
+    ++o.meta.generation;
+    o.pod_sets = edited(o.pod_sets, ask, true, arena_);
+    if (ask.priority) o.priority_class = priority_class;
+    told.emplace_back(o);
+  }
+  for (const auto& o : told) append(o);
 }
 
 void Play::end(std::string_view workload_uid) {
@@ -147,9 +243,39 @@ void Play::clear(const WorkloadState& w, std::vector<Event>& events) {
   const Condition* evicted = w.find(ConditionType::evicted);
   e.reason = "PendingEvaluation";
   e.writes_requeued = true;
-  e.requeued = evicted == nullptr || evicted->reason.text() == "Preempted" || evicted->reason.text() == "NodeFailures";
-  e.requeued_reason = evicted == nullptr ? Text("Preempted") : arena_.copy(evicted->reason.text());
+  const std::string_view why = evicted == nullptr ? std::string_view("Preempted") : evicted->reason.text();
+  e.requeued = why == "Preempted" || why == "NodeFailures" || why == "VariantEvicted" || why == "ConcurrentAdmission";
+  e.requeued_reason = arena_.copy(why);
   events.emplace_back(e);
+}
+
+/// The job of a family stops when its Parent is evicted, so that it can move to another Option; and what the family gave back is written,
+/// which the next one waits for.
+void Play::answer_families(const Decisions& step) {
+  std::set<std::string> seen;
+  for (const Event& event : step.events) {
+    const auto* cleared = std::get_if<ReservationCleared>(&event);
+    const auto* evicted = evicted_in(event);
+    const WorkloadAt at = cleared != nullptr   ? find_by_uid(driver_, cleared->workload.uid)
+                          : evicted != nullptr ? find_by_uid(driver_, evicted->uid)
+                                               : WorkloadAt();
+    if (at.workload == nullptr || !(at.workload->family || at.workload->is_made_as_option())) continue;
+    if (cleared != nullptr) {
+      WorkloadObserved written = observed_again(*at.workload, arena_);
+      ++written.meta.resource_version;
+      append(Observation{written});
+      continue;
+    }
+    const auto& job = at.parent->job();
+    const bool stops = job && at.workload->family && at.workload->evicted() && !at.parent->at_rest();
+    if (!stops || !seen.emplace(std::string_view(job->uid)).second) continue;
+    JobObserved o = observed_again(*job, arena_);
+    ++o.meta.resource_version;
+    o.suspended = true;
+    o.active = o.pods_ready = o.stopping = false;
+    o.start_settled = job->start_left;
+    append(Observation{o});
+  }
 }
 
 /// What the world does about a step: jobs stop whose Workloads were evicted, and pods of those that were admitted are ready.
@@ -160,7 +286,8 @@ void Play::answer(const Decisions& step) {
     if (const auto* e = evicted_in(event)) {
       const WorkloadAt at = find_by_uid(driver_, e->uid);
       if (at.workload == nullptr || !at.workload->evicted()) continue;
-      if (at.workload->is_made_as_option()) continue;  // its Parent stops, or it holds quota without a job
+      if (at.workload->is_made_as_option()) continue;         // its Parent stops, or it holds quota without a job
+      if (at.workload->family && at.parent->job()) continue;  // it gives back what it holds when its job has stopped
       if (at.workload->reserved()) clear(*at.workload, events);
       if (at.workload->family)
         for (const auto& option : at.parent->workloads())
@@ -176,13 +303,25 @@ void Play::answer(const Decisions& step) {
     if (const auto* e = std::get_if<WorkloadAdmitted>(&event)) ready(e->workload);
   }
   if (!events.empty()) append(Decisions{driver_.domain().sequence(), StepKind::life_cycle, events});
+  answer_families(step);
+}
+
+/// An Option and its Parent, or two Options: the job moves from one to the other, and nobody loses anything.
+bool Play::are_one_family(std::string_view a, std::string_view b) const {
+  const auto family_of = [this](std::string_view uid) -> std::string_view {
+    const auto* w = find(uid);
+    if (w == nullptr) return {};
+    return w->is_made_as_option() ? std::string_view(w->option_of()) : w->family ? std::string_view(w->uid) : std::string_view();
+  };
+  const std::string_view family = family_of(a);
+  return a != b && !family.empty() && family == family_of(b);
 }
 
 void Play::note(const Decisions& step, std::string_view uid, Outcome& out) const {
   for (const Event& event : step.events) {
     if (const auto* e = evicted_in(event)) {
       if (e->uid == uid) out.starts = false;
-      out.evicted.push_back(full(*e));
+      if (!are_one_family(e->uid, uid)) out.evicted.push_back(full(*e));
     }
     const auto* e = std::get_if<QuotaReserved>(&event);
     if (e == nullptr) continue;

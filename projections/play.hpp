@@ -1,12 +1,15 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "admission/domain/loop_driver.hpp"
+#include "projections/lookup.hpp"
 #include "projections/scratch_tree.hpp"
 #include "vocabulary/arena.hpp"
 
@@ -21,6 +24,17 @@ struct Stage {
 
   /// The state of a log.
   [[nodiscard]] static Stage of(const admission::LoopDriver& state);
+  /// Of it the trees of cohorts that concern a Workload: what comes of a change is the same for it, and a play copies no more than these.
+  /// Where the trees of a state depend on each other it is the whole state. The Workload is one of this state.
+  [[nodiscard]] static Stage of_tree(const admission::LoopDriver& state, const WorkloadAt& at);
+};
+
+/// What a Workload might ask for instead, and its job with it; what has no value stays.
+struct AskEdit {
+  std::string pod_set;  ///< Of this one: `count`, `min_count` and `topology`.
+  std::optional<std::int32_t> count, min_count;
+  std::optional<admission::TopologyRequest> topology;  ///< Also of the pod sets of its group.
+  std::optional<std::int32_t> priority;                ///< That of a WorkloadPriorityClass, which is made where there is none.
 };
 
 /// What would come of a change: a copy of the state in which the change is made and everything is decided that follows, with everybody who
@@ -35,9 +49,15 @@ class Play {
   /// Limits become others; those that are not named stay.
   void change(const std::vector<QuotaEdit>& edits);
   /// Its Workloads may preempt others.
-  void change(Symbol cluster_queue, const PolicyEdit& policy);
+  void change(const Symbol& cluster_queue, const PolicyEdit& policy);
+  /// The Workload asks for something else, with all of its family, as if somebody had changed its job.
+  void change(std::string_view workload_uid, const AskEdit& ask);
   /// The ClusterQueue is not stopped any more.
-  void resume(Symbol cluster_queue);
+  void resume(const Symbol& cluster_queue);
+  /// Nor is the LocalQueue.
+  void resume(const Symbol& namespace_, const Symbol& local_queue);
+  /// There are so many more nodes like this one, with nothing on them.
+  void add_nodes(const admission::NodeConfig& like, std::int32_t count);
   /// The job of this Workload ends, with all that belongs to it.
   void end(std::string_view workload_uid);
 
@@ -62,7 +82,10 @@ class Play {
   void answer(const Decisions& step);
   void note(const Decisions& step, std::string_view uid, Outcome& out) const;
   [[nodiscard]] const admission::WorkloadState* find(std::string_view uid) const;
+  [[nodiscard]] bool are_one_family(std::string_view a, std::string_view b) const;
   void clear(const admission::WorkloadState& w, std::vector<Event>& events);
+  void answer_families(const Decisions& step);
+  [[nodiscard]] Text class_of(std::int32_t priority);
 
   admission::LoopDriver driver_;
   Arena arena_;

@@ -124,7 +124,7 @@ Json status_json(const QueueStatusIntent& s) {
 // ---- status.hindsight ---------------------------------------------------------------------------------------------------------------
 
 /// An amount without end is left out.
-void put_quantity(Json& out, const char* key, Amount amount, Symbol resource) {
+void put_quantity(Json& out, const char* key, Amount amount, const Symbol& resource) {
   if (amount != unlimited) out[key] = format_amount(amount, resource.text());
 }
 
@@ -239,7 +239,7 @@ Json local_queue_object(const StateView& state, const admission::LocalQueueConfi
   return out;
 }
 
-Json cohort_object(const StateView& state, Symbol cohort) {
+Json cohort_object(const StateView& state, const Symbol& cohort) {
   Json out = head("Cohort", cohort);
   const auto& catalog = *state.domain().catalog();
   if (const auto it = catalog.cohorts.find(cohort); it != catalog.cohorts.end()) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <string_view>
 
 #include "admission/domain/domain.hpp"
 #include "projections/families.hpp"
@@ -53,16 +54,21 @@ std::optional<QueuePlace> place_of(const StateView& state, const WorkloadAt& at)
   for (const auto& x : waiting)
     if (!out.sticky && !x.parked && x.workload->uid == image.sticky_uid && may_go_first(*x.workload))
       out.served_first = full_name(x.workload->namespace_.text(), x.workload->name);
-  const auto entry = std::find_if(image.entries.begin(), image.entries.end(), [&](const auto& e) { return e.uid == w.uid; });
-  if (entry != image.entries.end() && entry->by_record) {
+  const auto entry_of = [&](std::string_view uid) {  // they are sorted by uid
+    const auto it = std::lower_bound(image.entries.begin(), image.entries.end(), uid,
+                                     [](const auto& e, std::string_view wanted) { return e.uid.view() < wanted; });
+    return it != image.entries.end() && it->uid == uid ? &*it : nullptr;
+  };
+  const auto* entry = entry_of(w.uid);
+  if (entry != nullptr && entry->by_record) {
     const std::uint64_t hash = mine->workload->equivalence_hash;
     for (const auto& r : image.records)
       if (r.hash == hash) out.record_reason = r.reason.text();
     out.equal_to = "another workload";
     for (const auto& other : waiting) {
       if (other.workload->equivalence_hash != hash || !other.parked) continue;
-      const auto e = std::find_if(image.entries.begin(), image.entries.end(), [&](const auto& x) { return x.uid == other.workload->uid; });
-      if (e != image.entries.end() && !e->by_record) out.equal_to = full_name(other.workload->namespace_.text(), other.workload->name);
+      const auto* e = entry_of(other.workload->uid);
+      if (e != nullptr && !e->by_record) out.equal_to = full_name(other.workload->namespace_.text(), other.workload->name);
     }
   }
   out.ahead.assign(waiting.begin(), mine);

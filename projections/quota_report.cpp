@@ -75,7 +75,7 @@ std::vector<SubtreeQuota> subtree_of(const std::vector<admission::ResourceGroup>
   return out;
 }
 
-Symbol parent_of(const Catalog& catalog, Symbol cohort) {
+Symbol parent_of(const Catalog& catalog, const Symbol& cohort) {
   const auto it = catalog.cohorts.find(cohort);
   return it == catalog.cohorts.end() ? Symbol() : it->second->parent;
 }
@@ -88,7 +88,7 @@ const QuotaTree* tree_of(const StateView& state, Symbol cluster_queue) {
   return tree == nullptr ? nullptr : tree->quota();
 }
 
-const QuotaTree* tree_of_cohort(const StateView& state, Symbol cohort) {
+const QuotaTree* tree_of_cohort(const StateView& state, const Symbol& cohort) {
   const Catalog& catalog = *state.domain().catalog();
   std::set<Symbol, ByText> seen;
   Symbol root = cohort;
@@ -101,7 +101,7 @@ const QuotaTree* tree_of_cohort(const StateView& state, Symbol cohort) {
   return tree->quota();
 }
 
-std::vector<QuotaLine> quota_of_queue(const StateView& state, Symbol cluster_queue) {
+std::vector<QuotaLine> quota_of_queue(const StateView& state, const Symbol& cluster_queue) {
   std::vector<QuotaLine> out;
   const auto* config = state.domain().catalog()->queue(cluster_queue);
   if (config == nullptr) return out;
@@ -111,7 +111,7 @@ std::vector<QuotaLine> quota_of_queue(const StateView& state, Symbol cluster_que
   return out;
 }
 
-std::vector<QuotaLine> quota_of_cohort(const StateView& state, Symbol cohort) {
+std::vector<QuotaLine> quota_of_cohort(const StateView& state, const Symbol& cohort) {
   std::vector<QuotaLine> out;
   const Catalog& catalog = *state.domain().catalog();
   if (const auto it = catalog.cohorts.find(cohort); it != catalog.cohorts.end()) add_configured(it->second->groups, out);
@@ -128,14 +128,14 @@ std::vector<QuotaLine> quota_of_cohort(const StateView& state, Symbol cohort) {
   return out;
 }
 
-std::vector<SubtreeQuota> subtree_of_queue(const StateView& state, Symbol cluster_queue) {
+std::vector<SubtreeQuota> subtree_of_queue(const StateView& state, const Symbol& cluster_queue) {
   const auto* config = state.domain().catalog()->queue(cluster_queue);
   if (config == nullptr) return {};
   const auto* tree = tree_of(state, cluster_queue);
   return subtree_of(&config->groups, tree, tree == nullptr ? admission::no_node : tree->find_queue(cluster_queue));
 }
 
-std::vector<SubtreeQuota> subtree_of_cohort(const StateView& state, Symbol cohort) {
+std::vector<SubtreeQuota> subtree_of_cohort(const StateView& state, const Symbol& cohort) {
   const Catalog& catalog = *state.domain().catalog();
   const auto it = catalog.cohorts.find(cohort);
   const auto* tree = tree_of_cohort(state, cohort);
@@ -143,7 +143,7 @@ std::vector<SubtreeQuota> subtree_of_cohort(const StateView& state, Symbol cohor
                     tree == nullptr ? admission::no_node : tree->find_cohort(cohort));
 }
 
-std::vector<FlavorShare> shares_of_flavor(const StateView& state, Symbol flavor) {
+std::vector<FlavorShare> shares_of_flavor(const StateView& state, const Symbol& flavor) {
   const Catalog& catalog = *state.domain().catalog();
   std::vector<FlavorShare> out;
   for (const auto& [name, config] : catalog.queues)
@@ -158,7 +158,7 @@ std::vector<FlavorShare> shares_of_flavor(const StateView& state, Symbol flavor)
   return out;
 }
 
-std::vector<Holder> holders_of(const StateView& state, const std::vector<Symbol>& queues, Symbol flavor, Symbol resource) {
+std::vector<Holder> holders_of(const StateView& state, const std::vector<Symbol>& queues, const Symbol& flavor, const Symbol& resource) {
   std::vector<Holder> out;
   for (const Symbol& name : queues) {
     const auto* queue = state.queue(name);
@@ -179,7 +179,7 @@ std::vector<Holder> holders_of(const StateView& state, const std::vector<Symbol>
   return out;
 }
 
-std::vector<Symbol> queues_of_tree(const StateView& state, Symbol cluster_queue) {
+std::vector<Symbol> queues_of_tree(const StateView& state, const Symbol& cluster_queue) {
   const Catalog& catalog = *state.domain().catalog();
   const Symbol root = catalog.root_of(cluster_queue);
   if (root.empty()) return {cluster_queue};
@@ -190,7 +190,7 @@ std::vector<Symbol> queues_of_tree(const StateView& state, Symbol cluster_queue)
   return out;
 }
 
-std::vector<Symbol> cohorts_above(const StateView& state, Symbol cluster_queue) {
+std::vector<Symbol> cohorts_above(const StateView& state, const Symbol& cluster_queue) {
   const Catalog& catalog = *state.domain().catalog();
   std::vector<Symbol> out;
   const auto* config = catalog.queue(cluster_queue);
@@ -201,14 +201,28 @@ std::vector<Symbol> cohorts_above(const StateView& state, Symbol cluster_queue) 
   return out;
 }
 
-std::vector<Symbol> queues_in(const StateView& state, Symbol cohort) {
+std::vector<Symbol> cohort_cycle(const StateView& state, const Symbol& cohort) {
+  const Catalog& catalog = *state.domain().catalog();
+  std::vector<Symbol> way;
+  for (Symbol at = cohort; !at.empty(); at = parent_of(catalog, at)) {
+    if (const auto seen = std::find(way.begin(), way.end(), at); seen != way.end()) {
+      std::vector<Symbol> out(seen, way.end());
+      out.push_back(at);
+      return out;
+    }
+    way.push_back(at);
+  }
+  return {};
+}
+
+std::vector<Symbol> queues_in(const StateView& state, const Symbol& cohort) {
   std::vector<Symbol> out;
   for (const auto& [name, config] : state.domain().catalog()->queues)
     if (config->cohort == cohort) out.push_back(name);
   return out;
 }
 
-std::vector<Symbol> cohorts_in(const StateView& state, Symbol cohort) {
+std::vector<Symbol> cohorts_in(const StateView& state, const Symbol& cohort) {
   std::vector<Symbol> out;
   for (const auto& [name, config] : state.domain().catalog()->cohorts)
     if (config->parent == cohort) out.push_back(name);

@@ -21,9 +21,9 @@ struct QuotaLine {
 };
 
 /// In the order of resource groups and their flavors.
-[[nodiscard]] std::vector<QuotaLine> quota_of_queue(const StateView& state, Symbol cluster_queue);
+[[nodiscard]] std::vector<QuotaLine> quota_of_queue(const StateView& state, const Symbol& cluster_queue);
 /// Own pairs first, then those that only its members have.
-[[nodiscard]] std::vector<QuotaLine> quota_of_cohort(const StateView& state, Symbol cohort);
+[[nodiscard]] std::vector<QuotaLine> quota_of_cohort(const StateView& state, const Symbol& cohort);
 
 /// What a ClusterQueue has of one flavor and resource, or a Cohort with everything below it. What the quota tree keeps of a cohort leaves
 /// out what its members do not lend; here that is counted, so that the figures of a cohort are the sums over its members: `nominal` of its
@@ -46,9 +46,9 @@ struct SubtreeQuota {
 };
 
 /// In the order of resource groups and their flavors, then what it uses without having quota of it (any more).
-[[nodiscard]] std::vector<SubtreeQuota> subtree_of_queue(const StateView& state, Symbol cluster_queue);
+[[nodiscard]] std::vector<SubtreeQuota> subtree_of_queue(const StateView& state, const Symbol& cluster_queue);
 /// Own pairs first, then those that only its members have. While there is no tree (below a cycle of cohorts): own quota alone.
-[[nodiscard]] std::vector<SubtreeQuota> subtree_of_cohort(const StateView& state, Symbol cohort);
+[[nodiscard]] std::vector<SubtreeQuota> subtree_of_cohort(const StateView& state, const Symbol& cohort);
 
 /// Who has quota of a flavor, or uses it: what stands there adds up to all that there is of it.
 struct FlavorShare {
@@ -58,7 +58,7 @@ struct FlavorShare {
   Amount used = 0;     ///< Of a ClusterQueue.
 };
 /// ClusterQueues by name, then Cohorts with quota of their own.
-[[nodiscard]] std::vector<FlavorShare> shares_of_flavor(const StateView& state, Symbol flavor);
+[[nodiscard]] std::vector<FlavorShare> shares_of_flavor(const StateView& state, const Symbol& flavor);
 
 /// A workload that is charged for a pair.
 struct Holder {
@@ -72,19 +72,22 @@ struct Holder {
 };
 
 /// Who holds a pair in these queues; largest amount first, then by name.
-[[nodiscard]] std::vector<Holder> holders_of(const StateView& state, const std::vector<Symbol>& queues, Symbol flavor, Symbol resource);
+[[nodiscard]] std::vector<Holder> holders_of(const StateView& state, const std::vector<Symbol>& queues, const Symbol& flavor,
+                                             const Symbol& resource);
 
 /// The tree that a queue belongs to; null: none is built (below a cycle of cohorts).
 [[nodiscard]] const admission::QuotaTree* tree_of(const StateView& state, Symbol cluster_queue);
 /// The tree in which a cohort stands.
-[[nodiscard]] const admission::QuotaTree* tree_of_cohort(const StateView& state, Symbol cohort);
+[[nodiscard]] const admission::QuotaTree* tree_of_cohort(const StateView& state, const Symbol& cohort);
 /// All ClusterQueues of the tree of this queue, by name; it alone if it has no cohort.
-[[nodiscard]] std::vector<Symbol> queues_of_tree(const StateView& state, Symbol cluster_queue);
+[[nodiscard]] std::vector<Symbol> queues_of_tree(const StateView& state, const Symbol& cluster_queue);
 /// The cohorts above a queue, nearest first; ends where a cycle begins.
-[[nodiscard]] std::vector<Symbol> cohorts_above(const StateView& state, Symbol cluster_queue);
+[[nodiscard]] std::vector<Symbol> cohorts_above(const StateView& state, const Symbol& cluster_queue);
+/// The circle that the chain of parents of this cohort runs into, its first one again at the end; empty: the chain ends.
+[[nodiscard]] std::vector<Symbol> cohort_cycle(const StateView& state, const Symbol& cohort);
 /// The ClusterQueues that name this cohort, and the Cohorts whose parent it is; by name.
-[[nodiscard]] std::vector<Symbol> queues_in(const StateView& state, Symbol cohort);
-[[nodiscard]] std::vector<Symbol> cohorts_in(const StateView& state, Symbol cohort);
+[[nodiscard]] std::vector<Symbol> queues_in(const StateView& state, const Symbol& cohort);
+[[nodiscard]] std::vector<Symbol> cohorts_in(const StateView& state, const Symbol& cohort);
 /// All cohorts: those that exist and those that are only named, by name.
 [[nodiscard]] std::vector<Symbol> all_cohorts(const StateView& state);
 

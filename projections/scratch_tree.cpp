@@ -49,7 +49,7 @@ std::shared_ptr<const QueueConfig> edited(const std::shared_ptr<const QueueConfi
 }
 
 /// With admission fair sharing: how the LocalQueues of a queue compare as victims are chosen (base-admission §7.2).
-void weigh_as(const QuotaTree& original, Symbol queue, QuotaTree& copy) {
+void weigh_as(const QuotaTree& original, const Symbol& queue, QuotaTree& copy) {
   const NodeIndex node = original.find_queue(queue);
   if (node == no_node) return;
   const auto& from = original.queue(node);
@@ -86,7 +86,9 @@ ScanState kept_scan(const StateView& state, Symbol cluster_queue, const Workload
 
 bool holds_beside(const QueueConfig& queue, const WorkloadInfo& option, Symbol flavor) {
   if (option.option == nullptr || option.option->running == no_workload) return false;
-  const auto has = [](const std::vector<Symbol>& list, Symbol one) { return std::find(list.begin(), list.end(), one) != list.end(); };
+  const auto has = [](const std::vector<Symbol>& list, const Symbol& one) {
+    return std::find(list.begin(), list.end(), one) != list.end();
+  };
   const auto asks_for_checks = [&](Symbol f) {
     return std::any_of(queue.checks.begin(), queue.checks.end(), [&](const CheckRule& rule) {
       return (rule.on_flavors.empty() || has(rule.on_flavors, f)) && !has(option.ready_checks, rule.name);
@@ -113,7 +115,7 @@ struct ScratchTree::Nomination {
 ScratchTree::ScratchTree(const StateView& state, Symbol cluster_queue, QuotaTree tree)
     : state_(&state), cluster_queue_(cluster_queue), tree_(std::move(tree)) {}
 
-std::optional<ScratchTree> ScratchTree::of(const StateView& state, Symbol cluster_queue, const std::vector<QuotaEdit>& edits,
+std::optional<ScratchTree> ScratchTree::of(const StateView& state, const Symbol& cluster_queue, const std::vector<QuotaEdit>& edits,
                                            const Nodes* nodes, const PolicyEdit* policy) {
   const Catalog& catalog = *state.domain().catalog();
   const auto* original = tree_of(state, cluster_queue);
@@ -208,7 +210,8 @@ bool ScratchTree::is_admitted_at_once(const WorkloadInfo& workload, const Assign
   }
   const auto required = required_checks(*tree_.queue(tree_.find_queue(cluster_queue_)).config, &assigned);
   const auto& ready = workload.ready_checks;
-  return std::all_of(required.begin(), required.end(), [&](Symbol c) { return std::find(ready.begin(), ready.end(), c) != ready.end(); });
+  return std::all_of(required.begin(), required.end(),
+                     [&](const Symbol& c) { return std::find(ready.begin(), ready.end(), c) != ready.end(); });
 }
 
 bool ScratchTree::fits(const WorkloadInfo& workload) {

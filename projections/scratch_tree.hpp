@@ -38,8 +38,9 @@ class ScratchTree {
  public:
   /// Nothing: there is no such queue, or it belongs to no tree. `edits` are limits as they might be, `nodes` the nodes (null: those that
   /// there are), `policy` a change of whom the queue may preempt (null: none).
-  [[nodiscard]] static std::optional<ScratchTree> of(const StateView& state, Symbol cluster_queue, const std::vector<QuotaEdit>& edits = {},
-                                                     const admission::Nodes* nodes = nullptr, const PolicyEdit* policy = nullptr);
+  [[nodiscard]] static std::optional<ScratchTree> of(const StateView& state, const Symbol& cluster_queue,
+                                                     const std::vector<QuotaEdit>& edits = {}, const admission::Nodes* nodes = nullptr,
+                                                     const PolicyEdit* policy = nullptr);
 
   /// Would the workload be given quota now, without preempting anybody, at the first try or as its scan of the flavors goes on?
   [[nodiscard]] bool fits(const admission::WorkloadInfo& workload);

@@ -130,7 +130,7 @@ Table workloads_table(const StateView& state, const Filter& filter) {
   return t;
 }
 
-std::string usage_text(const StateView& state, Symbol cluster_queue) {
+std::string usage_text(const StateView& state, const Symbol& cluster_queue) {
   std::vector<std::string> parts;
   for (const auto& line : subtree_of_queue(state, cluster_queue)) {
     std::string part = used_text(line);
@@ -150,7 +150,7 @@ Table cluster_queues_table(const StateView& state, const Filter& filter) {
                {"ADMITTED WORKLOADS", true, true},
                {"ACTIVE", true},
                {"USAGE", true}};
-  rows_by_name(state.domain().catalog()->queues, filter, [&](Symbol name, const auto& config) {
+  rows_by_name(state.domain().catalog()->queues, filter, [&](const Symbol& name, const auto& config) {
     const auto status = admission::cluster_queue_status(state, name);
     t.rows.push_back({std::string(name.text()), std::string(config->cohort.text()), std::string(api_name(config->strategy)),
                       std::to_string(status.pending), std::to_string(status.reserving), std::to_string(status.admitted),
@@ -202,7 +202,7 @@ Table cohorts_table(const StateView& state, const Filter& filter) {
 Table resource_flavors_table(const StateView& state, const Filter& filter) {
   Table t;
   t.columns = {{"NAME"}, {"NODE LABELS"}, {"TAINTS", true}, {"TOPOLOGY", true}};
-  rows_by_name(state.domain().catalog()->flavors, filter, [&](Symbol name, const auto& config) {
+  rows_by_name(state.domain().catalog()->flavors, filter, [&](const Symbol& name, const auto& config) {
     std::vector<std::string> taints;
     for (const auto& taint : config->taints) taints.push_back(taint.key + "=" + taint.value + ":" + std::string(api_name(taint.effect)));
     t.rows.push_back(
@@ -214,7 +214,7 @@ Table resource_flavors_table(const StateView& state, const Filter& filter) {
 Table admission_checks_table(const StateView& state, const Filter& filter) {
   Table t;
   t.columns = {{"NAME"}, {"CONTROLLER"}, {"ACTIVE"}};
-  rows_by_name(state.domain().catalog()->checks, filter, [&](Symbol name, const auto& config) {
+  rows_by_name(state.domain().catalog()->checks, filter, [&](const Symbol& name, const auto& config) {
     t.rows.push_back({std::string(name.text()), config->controller, config->active ? Cell("True", Tone::good) : Cell("False", Tone::bad)});
   });
   return t;
@@ -223,7 +223,7 @@ Table admission_checks_table(const StateView& state, const Filter& filter) {
 Table priority_classes_table(const StateView& state, const Filter& filter) {
   Table t;
   t.columns = {{"NAME"}, {"VALUE", false, true}};
-  rows_by_name(state.domain().catalog()->workload_priority_classes, filter, [&](Symbol name, const auto& config) {
+  rows_by_name(state.domain().catalog()->workload_priority_classes, filter, [&](const Symbol& name, const auto& config) {
     t.rows.push_back({std::string(name.text()), std::to_string(config.value)});
   });
   return t;

@@ -38,6 +38,6 @@ struct Filter {
 [[nodiscard]] Table priority_classes_table(const StateView& state, const Filter& filter);
 
 /// "default/cpu 3/4, +1 borrowed": usage of nominal quota by flavor and resource.
-[[nodiscard]] std::string usage_text(const StateView& state, Symbol cluster_queue);
+[[nodiscard]] std::string usage_text(const StateView& state, const Symbol& cluster_queue);
 
 }  // namespace hindsight::projections

@@ -85,7 +85,7 @@ std::vector<std::string> flavors_of(const StateView& state, const NodeConfig& no
 }
 
 /// What one pod of a pod set takes of its node.
-admission::topology::PodRequest request_of(const admission::WorkloadState& w, Symbol pod_set) {
+admission::topology::PodRequest request_of(const admission::WorkloadState& w, const Symbol& pod_set) {
   for (const auto& s : w.pod_sets.value()) {
     if (s.name != pod_set) continue;
     admission::topology::PodRequest out;
@@ -220,7 +220,7 @@ Table topologies_table(const StateView& state, const Filter& filter) {
   return t;
 }
 
-Json topology_object(Symbol name, const std::vector<std::string>& levels) {
+Json topology_object(const Symbol& name, const std::vector<std::string>& levels) {
   Json list = Json::array();
   for (const auto& level : levels) list.push_back({{"nodeLabel", level}});
   return {{"apiVersion", "kueue.x-k8s.io/v1beta2"},
@@ -281,7 +281,7 @@ Json gangs(admission::topology::TopologyRoom& room, std::uint32_t flavor, const 
 
 }  // namespace
 
-Json topology_object(const StateView& state, Symbol name, const std::vector<std::string>& levels,
+Json topology_object(const StateView& state, const Symbol& name, const std::vector<std::string>& levels,
                      const std::optional<admission::topology::PodRequest>& pod) {
   const auto shares = node_shares(state);
   auto room = whole_room(state);
@@ -308,7 +308,7 @@ Json topology_object(const StateView& state, Symbol name, const std::vector<std:
   return out;
 }
 
-Json describe_topology(const StateView& state, Symbol name, const std::vector<std::string>& levels,
+Json describe_topology(const StateView& state, const Symbol& name, const std::vector<std::string>& levels,
                        const std::optional<admission::topology::PodRequest>& pod) {
   const auto shares = node_shares(state);
   auto room = whole_room(state);

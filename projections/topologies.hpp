@@ -39,14 +39,14 @@ struct NodeShare {
 [[nodiscard]] Json node_object(const StateView& state, const admission::NodeConfig& node, const NodeShare& share);
 
 [[nodiscard]] Table topologies_table(const StateView& state, const Filter& filter);
-[[nodiscard]] Json topology_object(Symbol name, const std::vector<std::string>& levels);
+[[nodiscard]] Json topology_object(const Symbol& name, const std::vector<std::string>& levels);
 /// With its domains by flavor and what is free of them, and how large a gang finds room. `pod`: what one takes of each resource; without
 /// it one is chosen.
-[[nodiscard]] Json topology_object(const StateView& state, Symbol name, const std::vector<std::string>& levels,
+[[nodiscard]] Json topology_object(const StateView& state, const Symbol& name, const std::vector<std::string>& levels,
                                    const std::optional<admission::topology::PodRequest>& pod = {});
 
 /// The domains of a topology as a tree, by flavor: how many nodes take part, what is free, whose pods are there.
-[[nodiscard]] Json describe_topology(const StateView& state, Symbol name, const std::vector<std::string>& levels,
+[[nodiscard]] Json describe_topology(const StateView& state, const Symbol& name, const std::vector<std::string>& levels,
                                      const std::optional<admission::topology::PodRequest>& pod = {});
 /// One node: what is free of it, and whose pods stand there.
 [[nodiscard]] Json describe_node(const StateView& state, const admission::NodeConfig& node);

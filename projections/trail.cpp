@@ -73,6 +73,7 @@ void Trail::add(std::uint64_t offset, const RecordView& record) {
   const bool concerns = mentions_.concerns(record);
   lives_.add(offset, record, mentions_, concerns);
   if (!concerns) return;
+  if (const auto* o = std::get_if<Observation>(&record.body)) note_end(offset, record.envelope.time, *o);
   const auto* d = std::get_if<Decisions>(&record.body);
   if (d == nullptr) return;
   for (const Event& e : d->events) {
@@ -83,6 +84,17 @@ void Trail::add(std::uint64_t offset, const RecordView& record) {
     blank.time = record.envelope.time;
     std::visit(Collect{std::move(blank), mentions_, facts_}, e);
   }
+}
+
+void Trail::note_end(std::uint64_t offset, Time time, const Observation& o) {
+  if (const auto* w = std::get_if<WorkloadObserved>(&o); w != nullptr && w->owner_kind != "Workload") {
+    names_.insert_or_assign(std::string(w->meta.uid), std::pair(std::string(w->meta.namespace_), std::string(w->meta.name)));
+    std::erase_if(ends_, [&](const TrailEnd& end) { return end.uid == w->meta.uid; });
+  }
+  const auto* d = std::get_if<ObjectDeleted>(&o);
+  if (d == nullptr || d->kind != ObjectKind::workload) return;
+  const auto known = names_.extract(std::string(d->uid));
+  if (known) ends_.push_back({known.key(), known.mapped().first, known.mapped().second, offset, time, std::string(d->departed_to)});
 }
 
 const TrailFact* Trail::last(TrailFact::Kind kind, std::string_view workload_uid) const {

@@ -1,9 +1,12 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "projections/life.hpp"
@@ -25,6 +28,14 @@ struct TrailFact {
   std::int32_t borrowing_level = 0;
 };
 
+/// The end of an object of a Workload, or that it went to another domain.
+struct TrailEnd {
+  std::string uid, namespace_, name;
+  std::uint64_t offset = 0;
+  Time time;
+  std::string departed_to;  ///< The domain that it concerns from then on; empty: it is gone.
+};
+
 /// Gathers what `why` needs to know of the past: give it every record of the domain up to the moment that is asked about. From records
 /// alone; whether a decision took effect is for the state to say. Records that no reader counts (vocabulary/record_order.hpp) are left out;
 /// those that were set aside are not to be given to it.
@@ -40,15 +51,20 @@ class Trail {
   [[nodiscard]] std::optional<Life> life(std::string_view workload_uid, Time until) const { return lives_.of(workload_uid, until); }
   /// Any object of the name was seen.
   [[nodiscard]] bool met() const { return mentions_.met(); }
+  /// The Workload that ended last, Options and what came back again left out; null: none did.
+  [[nodiscard]] const TrailEnd* last_end() const { return ends_.empty() ? nullptr : &ends_.back(); }
   [[nodiscard]] bool is_mine(std::string_view workload_uid) const { return mentions_.knows_workload(workload_uid); }
 
  private:
   [[nodiscard]] bool counts(const RecordView& record);
+  void note_end(std::uint64_t offset, Time time, const Observation& o);
 
   Mentions mentions_;
   Lives lives_;
   std::uint64_t sequence_ = 0, epoch_ = 0, decided_base_ = 0;  ///< Of the last record that counted, and of the last decision.
   std::vector<TrailFact> facts_;
+  std::map<std::string, std::pair<std::string, std::string>, std::less<>> names_;  ///< Uid of a Workload that is there → its name.
+  std::vector<TrailEnd> ends_;
 };
 
 }  // namespace hindsight::projections

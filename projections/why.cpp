@@ -14,20 +14,30 @@ using namespace admission;
 using events::api_name;
 using Kind = TrailFact::Kind;
 
+constexpr std::size_t the_whole = static_cast<std::size_t>(-1);
+
+/// Remedies that are still to be looked for, when all facts are told.
+struct Quest {
+  std::size_t option = the_whole;            ///< In whose explanation they belong: that of this Option, or the whole one.
+  std::shared_ptr<const WorkloadInfo> info;  ///< As its queue has it; null: its LocalQueue is stopped, and it stands in none.
+  Symbol queue;
+};
+
 /// Builds the explanation of one workload piece by piece.
 class Explanation {
  public:
-  /// `nested`: of an Option, in the explanation of its Parent, which says what concerns the whole family.
-  Explanation(const StateView& state, const WorkloadAt& at, const Trail& trail, const Stage* stage, bool nested = false)
+  /// `option`: number of an Option in the explanation of its Parent, which says what concerns the whole family.
+  Explanation(const StateView& state, const WorkloadAt& at, const Trail& trail, std::vector<Quest>& quests, std::size_t option = the_whole)
       : state_(state),
         catalog_(*state.domain().catalog()),
         parent_(*at.parent),
         w_(*at.workload),
         at_(at),
         trail_(trail),
-        stage_(stage),
+        quests_(quests),
         family_(parent_of(at)),
-        nested_(nested) {
+        option_(option),
+        nested_(option != the_whole) {
     if (w_.family || family_ != nullptr) lanes_ = lanes_of(state_, {at.parent, family_ == nullptr ? at.workload : family_});
   }
 
@@ -153,7 +163,7 @@ class Explanation {
     next_fact();
     for (const auto& lane : lanes_) {
       if (lane.workload != nullptr) {
-        out_.options.push_back(Explanation(state_, {&parent_, lane.workload}, trail_, stage_, true).make());
+        out_.options.push_back(Explanation(state_, {&parent_, lane.workload}, trail_, quests_, out_.options.size()).make());
         continue;
       }
       Why& one = out_.options.emplace_back();
@@ -388,7 +398,11 @@ class Explanation {
     slice_facts();
     blockers();
     out_.place = place_of(state_, at_);
-    if (!out_.place) return;
+    if (!out_.place) {
+      const auto* lq = catalog_.local_queue(w_.namespace_, w_.queue_name);
+      if (!nested_ && lq != nullptr && lq->stop_policy != StopPolicy::none) quests_.push_back({option_, nullptr, lq->cluster_queue});
+      return;
+    }
     queue_facts(*out_.place);
     if (out_.reason == "WaitingForPreemptedWorkloads") victims();
     if (out_.reason == "WaitingForPodsReady") not_ready();
@@ -494,7 +508,7 @@ class Explanation {
     }
   }
 
-  void cluster_queue_blockers(Symbol name) {
+  void cluster_queue_blockers(const Symbol& name) {
     const auto* queue = catalog_.queue(name);
     if (queue == nullptr) {
       std::vector<std::string> names;
@@ -503,7 +517,9 @@ class Explanation {
     }
     if (const auto a = catalog_.activity.find(name); a != catalog_.activity.end() && !a->second.active) {
       fact("ClusterQueue " + text(name) + " is not active, " + a->second.reason + ": " + a->second.message);
-      cohort_cycle(queue->cohort);
+      // the reason of an inactive queue does not say so (base-admission §2.1)
+      if (const auto cycle = cohort_cycle(state_, queue->cohort); !cycle.empty())
+        fact("its cohorts form a cycle: " + joined(cycle, " -> "));
     }
     if (catalog_.namespace_matches(*queue, w_.namespace_)) return;
     const auto it = catalog_.namespaces.find(w_.namespace_);
@@ -516,21 +532,6 @@ class Explanation {
     fact("the namespaceSelector of ClusterQueue " + text(name) + " does not match namespace " + text(w_.namespace_) + ": it asks for " +
          (queue->has_namespace_selector ? joined(wanted) : std::string("no namespace at all")) + "; the labels are " +
          (labels.empty() ? "none" : joined(labels)));
-  }
-
-  /// The reason of an inactive queue does not say so (base-admission §2.1).
-  void cohort_cycle(Symbol cohort) {
-    std::vector<Symbol> way;
-    for (Symbol at = cohort; !at.empty();) {
-      if (const auto seen = std::find(way.begin(), way.end(), at); seen != way.end()) {
-        std::vector<Symbol> cycle(seen, way.end());
-        cycle.push_back(at);
-        return fact("its cohorts form a cycle: " + joined(cycle, " -> "));
-      }
-      way.push_back(at);
-      const auto config = catalog_.cohorts.find(at);
-      at = config == catalog_.cohorts.end() ? Symbol() : config->second->parent;
-    }
   }
 
   /// Who holds up a StrictFIFO queue, and with it this Workload; null: nobody. Where families are tried as one, siblings do not, nor do
@@ -603,10 +604,7 @@ class Explanation {
     out_.preempting = explain_preemption(state_, *info, p.queue, out_.trials);
     for (auto& line : preemption_lines(out_.preempting, *catalog_.queue(p.queue), info->priority))
       out_.preemption.push_back(std::move(line));
-    out_.remedies = find_remedies(state_, *info, p.queue, out_.trials);
-    for (auto& remedy : find_place_remedies(state_, *info, p.queue, out_.places)) out_.remedies.push_back(std::move(remedy));
-    if (stage_ != nullptr)
-      out_.remedies = play_remedies(state_, *stage_, *info, p.queue, out_.trials, std::move(out_.remedies), out_.facts);
+    quests_.push_back({option_, info, p.queue});
   }
 
   const StateView& state_;
@@ -615,17 +613,17 @@ class Explanation {
   const WorkloadState& w_;
   const WorkloadAt& at_;
   const Trail& trail_;
-  const Stage* stage_;           ///< Null: remedies are not played.
+  std::vector<Quest>& quests_;
   const WorkloadState* family_;  ///< The Parent of an Option; null: it is none.
+  std::size_t option_;
   bool nested_;
   std::vector<OptionLane> lanes_;  ///< Of its family.
   Why out_;
 };
 
-}  // namespace
-
-Why explain(const StateView& state, const WorkloadAt& at, const Trail& trail, const Stage* stage) {
-  Why out = Explanation(state, at, trail, stage).make();
+/// `quests`: is told for whom remedies are to be looked for.
+Why facts_of(const StateView& state, const WorkloadAt& at, const Trail& trail, std::vector<Quest>& quests) {
+  Why out = Explanation(state, at, trail, quests).make();
   const auto sort = [](Why& why) {
     std::stable_sort(why.events.begin(), why.events.end(), [](const auto& a, const auto& b) { return a.offset < b.offset; });
   };
@@ -633,6 +631,49 @@ Why explain(const StateView& state, const WorkloadAt& at, const Trail& trail, co
   for (auto& option : out.options) sort(option);
   auto life = trail.life(at.workload->uid, state.now());
   if (life && (out.phase == Phase::finished || life->was_admitted())) out.life = std::move(life);
+  return out;
+}
+
+void look_for_remedies(const StateView& state, const WorkloadState& w, const Stage* stage, const Quest& quest, Why& out,
+                       const WhyListener& listener) {
+  const auto tell = [&](const Remedy& r) {
+    if (listener.remedy) listener.remedy(out, r);
+  };
+  if (quest.info == nullptr) {
+    auto resumed = stage == nullptr ? std::nullopt : play_resumed(state, *stage, w);
+    if (!resumed) return;
+    tell(*resumed);
+    out.remedies.push_back(std::move(*resumed));
+    return;
+  }
+  const WorkloadInfo& info = *quest.info;
+  auto remedies = find_remedies(state, info, quest.queue, out.trials);
+  for (auto& remedy : find_place_remedies(state, info, quest.queue, out.places)) remedies.push_back(std::move(remedy));
+  if (stage == nullptr) {
+    for (auto& remedy : find_asks(state, info, quest.queue)) remedies.push_back(std::move(remedy));
+    std::for_each(remedies.begin(), remedies.end(), tell);
+    out.remedies = std::move(remedies);
+    return;
+  }
+  const std::size_t known = out.facts.size();
+  out.remedies = play_remedies(state, *stage, info, quest.queue, out.trials, std::move(remedies), out.facts, tell);
+  if (listener.further_fact)
+    for (std::size_t i = known; i < out.facts.size(); ++i) listener.further_fact(out, out.facts[i]);
+}
+
+}  // namespace
+
+Why explain_facts(const StateView& state, const WorkloadAt& at, const Trail& trail) {
+  std::vector<Quest> quests;
+  return facts_of(state, at, trail, quests);
+}
+
+Why explain(const StateView& state, const WorkloadAt& at, const Trail& trail, const Stage* stage, const WhyListener& listener) {
+  std::vector<Quest> quests;
+  Why out = facts_of(state, at, trail, quests);
+  if (listener.facts) listener.facts(out);
+  for (const Quest& quest : quests)
+    look_for_remedies(state, *at.workload, stage, quest, quest.option == the_whole ? out : out.options[quest.option], listener);
   return out;
 }
 

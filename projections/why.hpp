@@ -1,7 +1,10 @@
 #pragma once
 
+#include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "projections/json.hpp"
@@ -53,7 +56,8 @@ struct PlaceTrial {
 struct PairUsers {
   Symbol flavor, resource;
   Amount own_total = 0, tree_total = 0;
-  std::vector<Holder> own, others;  ///< Largest first, the first few.
+  std::vector<Holder> own, others;                    ///< Largest first, the first few.
+  std::size_t own_left_out = 0, others_left_out = 0;  ///< So many more hold some of it.
 };
 
 /// What comes of a change when all that follows from it is decided, with everybody who waits (play.hpp). Names: "namespace/name".
@@ -75,9 +79,11 @@ struct Remedy {
     fewer_pods,
     looser_level,
     more_nodes,
-    resume,        ///< Its ClusterQueue is not stopped any more.
-    leave,         ///< Those of `ending`, who wait, are there no more.
-    change_policy  ///< Its ClusterQueue may preempt others.
+    resume,         ///< Its ClusterQueue or LocalQueue is not stopped any more.
+    leave,          ///< Those of `ending`, who wait, are there no more.
+    change_policy,  ///< Its ClusterQueue may preempt others.
+    min_count,      ///< It may start with fewer pods than it asks for (BA-49).
+    priority        ///< It has a higher one.
   };
   struct Step {
     Symbol flavor, resource;
@@ -85,15 +91,19 @@ struct Remedy {
     Amount from = 0, to = 0;  ///< Of the limit.
   };
   Kind kind = Kind::free;
-  std::string object;  ///< "ClusterQueue a", "Cohort c"; empty for `free`.
+  /// "ClusterQueue a", "Cohort c", "LocalQueue default/q"; priority: "WorkloadPriorityClass high", one that is high enough; else empty.
+  std::string object;
   std::vector<Step> steps;
   std::vector<Holder> ending;  ///< free, free_places, leave: it would fit if these ended.
-  std::string pod_set;         ///< fewer_pods, looser_level.
-  std::string from, to;        ///< fewer_pods: how many; looser_level: what is asked for; more_nodes: a node like `from`, in domain `to`.
-  std::int32_t nodes = 0;      ///< more_nodes: so many.
+  std::string pod_set;         ///< fewer_pods, min_count, looser_level.
+  /// fewer_pods, min_count: how many; looser_level: what is asked for; priority: which; more_nodes: a node like `from`, in domain `to`.
+  std::string from, to;
+  std::int32_t nodes = 0;  ///< more_nodes: so many.
   /// It was played, and the workload was given quota. Nothing: it was tried for the workload alone, as if nobody else waited.
   std::optional<Consequences> played = std::nullopt;
   PolicyChange policy = {};  ///< change_policy.
+  AskEdit ask = {};          ///< fewer_pods, min_count, looser_level, priority: what it asks for then.
+  std::int32_t unit = 1;     ///< fewer_pods: that many are placed together, so that only multiples of it make sense.
 };
 
 /// The smallest set of facts that says why a workload is where it is.
@@ -102,6 +112,7 @@ struct Why {
   std::string job;              ///< "Job/train"; empty: none.
   std::vector<Symbol> flavors;  ///< Of an Option (8691): that it may be assigned.
   Phase phase = Phase::pending;
+  bool deleted = false;            ///< Its object is gone: there is no phase.
   std::string headline;            ///< One sentence.
   std::string reason, message;     ///< Of the condition that says so.
   Time since;                      ///< Of that condition.
@@ -120,42 +131,65 @@ struct Why {
   PreemptionReport preempting;          ///< The same for each flavor, with amounts, shares and victims; `preemption` ends with its lines.
   std::vector<Remedy> remedies;
   std::vector<Why> options;  ///< Of a Parent (8691), in the order of `lanes_of`.
-  std::optional<Life> life;  ///< Of one that was admitted, or has finished; not of the Options of a Parent.
+  std::optional<Life> life;  ///< Of one that was admitted, has finished or is gone; not of the Options of a Parent.
 };
 
-/// Why it is pending, admitted, evicted, finished... `trail` has seen the records up to this state. `snapshot`: what SnapshotCodec::write
-/// makes of this state; with it every remedy is played, and only those are told that let the workload in.
-[[nodiscard]] Why explain(const StateView& state, const WorkloadAt& at, const Trail& trail, const Stage* stage = nullptr);
+/// Who is told of an explanation while it is being made. All that is told stands in the end in the explanation as well.
+struct WhyListener {
+  std::function<void(const Why& facts)> facts;                                  ///< Once, before a remedy is looked for.
+  std::function<void(const Why& whose, const Remedy& remedy)> remedy;           ///< Of an Option its own explanation.
+  std::function<void(const Why& whose, const std::string& fact)> further_fact;  ///< What looking for remedies has shown.
+};
+
+/// Why it is pending, admitted, evicted, finished... `trail` has seen the records up to this state. `stage`: of this state, whole or the
+/// trees that concern the Workload; with it every remedy is played, and only those are told that let the workload in.
+[[nodiscard]] Why explain(const StateView& state, const WorkloadAt& at, const Trail& trail, const Stage* stage = nullptr,
+                          const WhyListener& listener = {});
+/// The same without looking for remedies.
+[[nodiscard]] Why explain_facts(const StateView& state, const WorkloadAt& at, const Trail& trail);
+/// What became of a Workload of the target that is gone; nothing: the records know of none.
+[[nodiscard]] std::optional<Why> explain_gone(const StateView& state, const Trail& trail);
 
 [[nodiscard]] std::string to_text(const Why& why);
 [[nodiscard]] Json to_json(const Why& why);
+/// What stands above the remedies in a text, and one of them without a line break; `played`: with stage, or without.
+[[nodiscard]] std::string_view remedies_title(bool played);
+[[nodiscard]] std::string remedy_line(const Remedy& remedy);
 
 // ---- parts ------------------------------------------------------------------------------------------------------------------------
 
 /// Every flavor of its ClusterQueue for every pod set and resource, in the order in which they are tried; of an Option those that it may be
 /// assigned, with what its family holds and it takes over as free (8691).
-[[nodiscard]] std::vector<FlavorTrial> try_flavors(const StateView& state, const admission::WorkloadInfo& workload, Symbol cluster_queue);
+[[nodiscard]] std::vector<FlavorTrial> try_flavors(const StateView& state, const admission::WorkloadInfo& workload,
+                                                   const Symbol& cluster_queue);
 /// Resources that no group of the queue covers, though they are asked for.
 [[nodiscard]] std::vector<Symbol> uncovered_resources(const StateView& state, const admission::WorkloadInfo& workload,
-                                                      Symbol cluster_queue);
+                                                      const Symbol& cluster_queue);
 /// Who holds the pairs on which it is short.
 [[nodiscard]] std::vector<PairUsers> users_of(const StateView& state, const admission::WorkloadInfo& workload,
-                                              const std::vector<FlavorTrial>& trials, Symbol cluster_queue);
+                                              const std::vector<FlavorTrial>& trials, const Symbol& cluster_queue);
 [[nodiscard]] std::vector<std::string> preemption_facts(const StateView& state, const admission::WorkloadInfo& workload,
-                                                        Symbol cluster_queue, const std::vector<FlavorTrial>& trials);
+                                                        const Symbol& cluster_queue, const std::vector<FlavorTrial>& trials);
 /// Each flavor with a topology that a pod set may use, in the order in which they are tried.
-[[nodiscard]] std::vector<PlaceTrial> try_places(const StateView& state, const admission::WorkloadInfo& workload, Symbol cluster_queue);
+[[nodiscard]] std::vector<PlaceTrial> try_places(const StateView& state, const admission::WorkloadInfo& workload,
+                                                 const Symbol& cluster_queue);
 /// What would give it places, where it is these that are missing and not quota.
 [[nodiscard]] std::vector<Remedy> find_place_remedies(const StateView& state, const admission::WorkloadInfo& workload, Symbol cluster_queue,
                                                       const std::vector<PlaceTrial>& places);
 /// What would let it in, smallest first.
-[[nodiscard]] std::vector<Remedy> find_remedies(const StateView& state, const admission::WorkloadInfo& workload, Symbol cluster_queue,
-                                                const std::vector<FlavorTrial>& trials);
+[[nodiscard]] std::vector<Remedy> find_remedies(const StateView& state, const admission::WorkloadInfo& workload,
+                                                const Symbol& cluster_queue, const std::vector<FlavorTrial>& trials);
+/// What else it could ask for so that it would fit by quota and places: fewer pods, or fewer to start with. Nothing where it fits.
+[[nodiscard]] std::vector<Remedy> find_asks(const StateView& state, const admission::WorkloadInfo& workload, const Symbol& cluster_queue);
 /// Those of the remedies that let the workload in when they are played, with others that do where the first ones do not, because somebody
-/// else takes what they free. `facts` is told what stands in the way of one that fits.
+/// else takes what they free; then what it could ask for instead, and which priority would do. `facts` is told what stands in the way of
+/// one that fits. `tell`: each one as soon as it is known.
 [[nodiscard]] std::vector<Remedy> play_remedies(const StateView& state, const Stage& stage, const admission::WorkloadInfo& workload,
-                                                Symbol cluster_queue, const std::vector<FlavorTrial>& trials, std::vector<Remedy> remedies,
-                                                std::vector<std::string>& facts);
+                                                const Symbol& cluster_queue, const std::vector<FlavorTrial>& trials,
+                                                std::vector<Remedy> remedies, std::vector<std::string>& facts,
+                                                const std::function<void(const Remedy&)>& tell = {});
+/// Of one whose LocalQueue is stopped, so that it stands in no line: that it is not, and its ClusterQueue neither; nothing: it would wait.
+[[nodiscard]] std::optional<Remedy> play_resumed(const StateView& state, const Stage& stage, const WorkloadState& workload);
 [[nodiscard]] std::string remedy_text(const Remedy& remedy);
 
 }  // namespace hindsight::projections

@@ -20,7 +20,7 @@ using topology::TopologyRoom;
 
 constexpr std::size_t examples_max = 3;
 constexpr std::size_t place_holders_max = 200;  // more are not tried out one by one
-constexpr std::int32_t nodes_max = 16;
+constexpr std::int32_t nodes_max = 64;
 
 /// Pods that are placed together, as PodPlacer sees them: the workers, and maybe one that leads them.
 struct Group {
@@ -120,10 +120,7 @@ class PlaceRemedies {
     if (auto remedy = free_places(*scratch)) out_.push_back(std::move(*remedy));
     for (const PlaceTrial& p : places_) {
       if (p.fits) continue;
-      if (tried_.insert({p.pod_set, 0}).second) {
-        fewer_pods(*scratch, p);
-        looser_level(*scratch, p);
-      }
+      if (tried_.insert(p.pod_set).second) looser_level(*scratch, p);
       more_nodes(*scratch, p);
     }
     return std::move(out_);
@@ -190,39 +187,9 @@ class PlaceRemedies {
     return out;
   }
 
-  template <class Change>
-  [[nodiscard]] static WorkloadInfo changed(const WorkloadInfo& workload, const std::string& pod_set, const Change& change) {
-    WorkloadInfo out = workload;
-    out.pod_sets.change([&](std::vector<PodSetInfo>& pod_sets) {
-      for (auto& p : pod_sets)
-        if (p.name.text() == pod_set) change(p);
-    });
-    return out;
-  }
   [[nodiscard]] const PodSetInfo& info_of(const std::string& pod_set) const {
     return *std::find_if(workload_.pod_sets.begin(), workload_.pod_sets.end(),
                          [&](const PodSetInfo& p) { return p.name.text() == pod_set; });
-  }
-
-  /// The most pods that find places.
-  void fewer_pods(ScratchTree& scratch, const PlaceTrial& p) {
-    const PodSetInfo& info = info_of(p.pod_set);
-    const std::int32_t unit =
-        info.topology && !info.topology->slices.empty() ? std::max(1, info.topology->slices.front().size.value_or(1)) : 1;
-    const auto fits = [&](std::int32_t units) {
-      return units > 0 && scratch.fits(changed(workload_, p.pod_set, [&](PodSetInfo& s) { s.count = units * unit; }));
-    };
-    std::int32_t low = 0, high = info.count / unit;  // `low` fits or is 0, `high` does not
-    while (high - low > 1) {
-      const std::int32_t middle = low + (high - low) / 2;
-      (fits(middle) ? low : high) = middle;
-    }
-    if (low == 0) return;
-    Remedy out{Remedy::Kind::fewer_pods, {}, {}, {}};
-    out.pod_set = p.pod_set;
-    out.from = std::to_string(info.count);
-    out.to = std::to_string(low * unit);
-    out_.push_back(std::move(out));
   }
 
   /// The lowest level above the one that is required that would do, else the same one as a wish.
@@ -245,6 +212,7 @@ class PlaceRemedies {
       out.pod_set = p.pod_set;
       out.from = "required " + *info.topology->required;
       out.to = to;
+      out.ask = {.pod_set = p.pod_set, .topology = request};
       out_.push_back(std::move(out));
       return true;
     };
@@ -281,23 +249,33 @@ class PlaceRemedies {
       home = home_of(flavor, leaf);
     }
     if (like == nullptr) return;
-    Nodes nodes = *state_.domain().context().nodes;
-    for (std::int32_t n = 1; n <= nodes_max; ++n) {
-      auto another = std::make_shared<NodeConfig>(*like);
-      const std::string name = "one-more-" + std::to_string(n);
-      another->name = Symbol(name);
-      another->used = {};
-      another->labels.hostname = another->name;
-      nodes[another->name] = std::move(another);
+    const auto enough = [&](std::int32_t count) {
+      Nodes nodes = *state_.domain().context().nodes;
+      for (std::int32_t n = 1; n <= count; ++n) {
+        auto another = std::make_shared<NodeConfig>(*like);
+        const std::string name = "one-more-" + std::to_string(n);
+        another->name = Symbol(name);
+        another->used = {};
+        another->labels.hostname = another->name;
+        nodes[another->name] = std::move(another);
+      }
       auto with = ScratchTree::of(state_, queue_, {}, &nodes);
-      if (!with || !with->fits(workload_)) continue;
-      Remedy out{Remedy::Kind::more_nodes, {}, {}, {}};
-      out.nodes = n;
-      out.from = like->name.text();
-      out.to = home;
-      out_.push_back(std::move(out));
-      return;
+      return with && with->fits(workload_);
+    };
+    std::int32_t low = 0, high = 1;  // `low` is too few
+    while (!enough(high)) {
+      if (high == nodes_max) return;
+      low = std::exchange(high, std::min(2 * high, nodes_max));
     }
+    while (high - low > 1) {
+      const std::int32_t middle = low + (high - low) / 2;
+      (enough(middle) ? high : low) = middle;
+    }
+    Remedy out{Remedy::Kind::more_nodes, {}, {}, {}};
+    out.nodes = high;
+    out.from = like->name.text();
+    out.to = home;
+    out_.push_back(std::move(out));
   }
   /// The domain above a host.
   static std::string home_of(const TopologyRoom::Flavor& flavor, topology::DomainIndex leaf) {
@@ -315,13 +293,13 @@ class PlaceRemedies {
   const WorkloadInfo& workload_;
   Symbol queue_;
   const std::vector<PlaceTrial>& places_;
-  std::set<std::pair<std::string, int>> tried_;
+  std::set<std::string> tried_;  ///< Pod sets of which levels were.
   std::vector<Remedy> out_;
 };
 
 }  // namespace
 
-std::vector<PlaceTrial> try_places(const StateView& state, const WorkloadInfo& workload, Symbol cluster_queue) {
+std::vector<PlaceTrial> try_places(const StateView& state, const WorkloadInfo& workload, const Symbol& cluster_queue) {
   std::vector<PlaceTrial> out;
   const Catalog& catalog = *state.domain().catalog();
   const auto* config = catalog.queue(cluster_queue);
@@ -332,7 +310,7 @@ std::vector<PlaceTrial> try_places(const StateView& state, const WorkloadInfo& w
   const PodPlacer placer = scratch->placer();
   auto without = workload.option == nullptr ? std::nullopt : ScratchTree::of(state, cluster_queue);
   if (without) without->free_for(workload);
-  const auto may_have = [&](Symbol flavor) {
+  const auto may_have = [&](const Symbol& flavor) {
     const auto& allowed = workload.allowed;
     return allowed == nullptr || std::find(allowed->begin(), allowed->end(), flavor) != allowed->end();
   };

@@ -1,14 +1,17 @@
 // Remedies are promises: each is played on a copy of the state with everybody who waits, and only what lets the workload in is told.
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <set>
 #include <span>
+#include <utility>
 
 #include "admission/domain/domain.hpp"
 #include "admission/queue/cluster_queue.hpp"
 #include "projections/format.hpp"
 #include "projections/play.hpp"
+#include "projections/quota_report.hpp"
 #include "projections/why.hpp"
 
 namespace hindsight::projections {
@@ -19,12 +22,21 @@ using admission::WorkloadInfo;
 using Cure = Remedy::Kind;
 using Pair = std::pair<std::string, std::string>;  // flavor and resource
 
-// For one explanation; what was not played by then is not told. A play copies the whole state: of a large one there are fewer.
-constexpr int plays_max = 60, plays_min = 6;
-constexpr std::uint32_t parents_played_max = 200'000;
+// For one explanation; what was not played by then is not told. A play copies its stage: of a large one there are fewer.
+constexpr int plays_max = 150, plays_min = 6;
+constexpr std::size_t bytes_copied_max = 200'000'000;
+constexpr int plays_kept_back = 3;  // for fewer pods and another priority, whatever was used before
 
 constexpr std::size_t singles_max = 8;  // of so many others it is tried whether they found room elsewhere
 constexpr int stronger_max = 10;        // a remedy is made larger so many times, by what others took of it
+constexpr int tightenings_max = 24;     // so many plays find out who need not end
+constexpr int taken_slowly = 1;         // so many times by just that, then by more
+constexpr std::int32_t more_nodes_max = 64;
+
+/// How many plays an explanation of this stage may have.
+int plays_of(const Stage& stage) {
+  return std::clamp(static_cast<int>(bytes_copied_max / std::max<std::size_t>(1, stage.snapshot.size())), plays_min, plays_max);
+}
 
 class Player {
  public:
@@ -33,13 +45,18 @@ class Player {
 
   /// Nothing: as many were played as may be, or one came to no rest.
   [[nodiscard]] std::optional<Play::Outcome> play(const Remedy& r) {
-    if (++stage_.played > budget_) {
+    if (stage_.played >= budget_) {
       gave_up_ = true;
       return std::nullopt;
     }
+    ++stage_.played;
     Play world(stage_);
     if (!r.steps.empty() && r.kind != Cure::free) world.change(edits_of(r));
     if (r.kind == Cure::resume) world.resume(queue_);
+    if (r.kind == Cure::more_nodes)
+      if (const auto like = state_.domain().nodes().find(Symbol(r.from)); like != state_.domain().nodes().end() && like->second)
+        world.add_nodes(*like->second, r.nodes);
+    if (asks(r)) world.change(workload_.uid.text(), r.ask);
     if (r.kind == Cure::change_policy) world.change(queue_, r.policy.edit);
     for (const auto& h : r.ending) world.end(h.uid);
     auto out = world.run(workload_.uid.text());
@@ -55,6 +72,8 @@ class Player {
 
   /// Told as it is, if it lets the workload in; else a larger one that does; nothing: none was found.
   [[nodiscard]] std::optional<Remedy> lets_in(const Remedy& least) {
+    if (least.kind == Cure::fewer_pods) return fewer_pods(least);
+    if (least.kind == Cure::more_nodes) return more_nodes(least);
     Remedy r = least;
     for (int i = 0; i <= stronger_max; ++i) {
       const auto outcome = play(r);
@@ -63,11 +82,41 @@ class Player {
         r.played = consequences(*outcome);
         return i == 0 ? r : tightened(least, std::move(r), *outcome);
       }
-      const auto more = amounts_of(outcome->before);
-      if (!strengthen(r, more.empty() ? demand_ahead(r) : more)) return std::nullopt;
+      auto more = amounts_of(outcome->before);
+      const bool slow = i < (r.kind == Cure::free ? taken_slowly + 1 : taken_slowly);
+      if (!more.empty() && !slow) {  // what is too much is taken back (`tightened`)
+        if (r.kind != Cure::free)
+          for (auto& [pair, amount] : more) amount = multiply(amount, 4);
+        for (const auto& [pair, amount] : demand_ahead(r)) more[pair] = std::max(more[pair], amount);
+      }
+      if (more.empty() && tries_in_order()) more = demand_ahead(r);
+      if (!strengthen(r, more)) return std::nullopt;
     }
     return std::nullopt;
   }
+
+  /// The lowest priority with which it is given quota, and a class that has it or more; nothing: no priority helps.
+  [[nodiscard]] std::optional<Remedy> higher_priority() {
+    const std::vector<std::int32_t> wanted = higher_priorities();
+    if (wanted.empty()) return std::nullopt;
+    auto best = with_priority(wanted.back());
+    for (std::size_t low = 0, high = wanted.size() - 1; best && low < high;) {  // `high` is enough
+      const std::size_t middle = low + (high - low) / 2;
+      if (auto enough = with_priority(wanted[middle])) {
+        best = std::move(enough);
+        high = middle;
+      } else if (gave_up_) {
+        break;
+      } else {
+        low = middle + 1;
+      }
+    }
+    if (best) name_class(*best);
+    return best;
+  }
+
+  /// From now on the plays that were kept back for what is asked last may be used, too.
+  void use_reserve() { budget_ += std::exchange(reserve_, 0); }
 
   /// A change was not played to its end, so that nobody knows what comes of it.
   [[nodiscard]] bool gave_up() const { return gave_up_; }
@@ -100,6 +149,119 @@ class Player {
     return out;
   }
 
+  [[nodiscard]] static bool asks(const Remedy& r) {
+    return r.kind == Cure::fewer_pods || r.kind == Cure::min_count || r.kind == Cure::looser_level || r.kind == Cure::priority;
+  }
+
+  /// Nothing: it does not let the workload in, as far as is known.
+  [[nodiscard]] std::optional<Remedy> as_it_is(Remedy r) {
+    const auto outcome = play(r);
+    if (!outcome || !outcome->starts) return std::nullopt;
+    r.played = consequences(*outcome);
+    return r;
+  }
+
+  /// The most pods with which it is given quota.
+  [[nodiscard]] std::optional<Remedy> fewer_pods(const Remedy& most) {
+    const std::int32_t unit = std::max(1, most.unit);
+    const auto with = [&](std::int32_t units) {
+      Remedy r = most;
+      r.ask.count = units * unit;
+      r.to = std::to_string(units * unit);
+      return as_it_is(std::move(r));
+    };
+    if (auto enough = as_it_is(most)) return enough;
+    std::optional<Remedy> best;
+    for (std::int32_t low = 0, high = most.ask.count.value_or(0) / unit; high - low > 1 && !gave_up_;) {  // `high` is too many
+      const std::int32_t middle = low + (high - low) / 2;
+      if (auto enough = with(middle)) {
+        best = std::move(enough);
+        low = middle;
+      } else {
+        high = middle;
+      }
+    }
+    return best;
+  }
+
+  /// The fewest nodes with which it is given quota and places.
+  [[nodiscard]] std::optional<Remedy> more_nodes(const Remedy& fewest) {
+    const auto with = [&](std::int32_t nodes) {
+      Remedy r = fewest;
+      r.nodes = nodes;
+      return as_it_is(std::move(r));
+    };
+    std::int32_t low = fewest.nodes - 1, high = fewest.nodes;  // `low` is too few
+    std::optional<Remedy> best = with(high);
+    while (!best && !gave_up_ && high < more_nodes_max) {
+      low = high;
+      high = std::min(2 * high, more_nodes_max);
+      best = with(high);
+    }
+    while (best && high - low > 1 && !gave_up_) {
+      const std::int32_t middle = low + (high - low) / 2;
+      if (auto enough = with(middle)) {
+        best = std::move(enough);
+        high = middle;
+      } else {
+        low = middle;
+      }
+    }
+    return best;
+  }
+
+  /// What its own would have to be so that it goes before others, or may preempt them: ascending.
+  [[nodiscard]] std::vector<std::int32_t> higher_priorities() const {
+    std::set<std::int64_t> of_others;
+    for (const Symbol& name : queues_of_tree(state_, queue_)) {
+      const auto* queue = state_.queue(name);
+      if (queue == nullptr) continue;
+      for (const auto& x : queue->waiting()) of_others.insert(x.workload->priority);
+      for (const auto& r : queue->reservations()) of_others.insert(r->workload->priority);
+    }
+    std::set<std::int32_t> out;
+    for (const std::int64_t other : of_others)
+      for (const std::int64_t wanted : {other, other + 1}) {
+        const std::int64_t own = wanted - boost();
+        if (wanted > workload_.priority && own >= std::numeric_limits<std::int32_t>::min() &&
+            own <= std::numeric_limits<std::int32_t>::max())
+          out.insert(static_cast<std::int32_t>(own));
+      }
+    return {out.begin(), out.end()};
+  }
+
+  /// What is added to its priority.
+  [[nodiscard]] std::int64_t boost() const {
+    const auto* w = find_by_uid(state_, workload_.uid.text()).workload;
+    return w == nullptr ? 0 : workload_.priority - w->priority.value_or(0);
+  }
+
+  [[nodiscard]] std::optional<Remedy> with_priority(std::int32_t priority) {
+    Remedy r{Cure::priority, {}, {}, {}};
+    r.from = std::to_string(workload_.priority - boost());
+    r.to = std::to_string(priority);
+    r.ask.priority = priority;
+    return as_it_is(std::move(r));
+  }
+
+  /// The lowest class that is high enough; that of a higher priority is played as well.
+  void name_class(Remedy& r) {
+    const Symbol* name = nullptr;
+    std::int32_t value = 0;
+    for (const auto& [other, config] : state_.domain().catalog()->workload_priority_classes) {
+      if (config.value < *r.ask.priority || (name != nullptr && config.value >= value)) continue;
+      name = &other;
+      value = config.value;
+    }
+    if (name == nullptr) return;
+    if (value != *r.ask.priority) {
+      auto with_class = with_priority(value);
+      if (!with_class) return;
+      r = std::move(*with_class);
+    }
+    r.object = "WorkloadPriorityClass " + std::string(name->text());
+  }
+
   using Amounts = std::map<Pair, Amount>;
 
   [[nodiscard]] static Pair pair_of(const Remedy::Step& s) { return {std::string(s.flavor.text()), std::string(s.resource.text())}; }
@@ -114,12 +276,16 @@ class Player {
     return out;
   }
 
-  /// What those ask for who stand before it in a queue that tries nobody out of order.
+  [[nodiscard]] bool tries_in_order() const {
+    const auto* config = state_.domain().catalog()->queue(queue_);
+    return config != nullptr && config->strategy == QueueingStrategy::strict_fifo;
+  }
+
+  /// What those ask for who stand before it in its queue.
   [[nodiscard]] Amounts demand_ahead(const Remedy& r) const {
     Amounts out;
-    const auto* config = state_.domain().catalog()->queue(queue_);
     const auto* queue = state_.queue(queue_);
-    if (config == nullptr || queue == nullptr || config->strategy != QueueingStrategy::strict_fifo) return out;
+    if (queue == nullptr) return out;
     for (const auto& x : queue->waiting()) {
       if (x.workload->uid == workload_.uid) break;
       for (const auto& p : *x.workload->pod_sets)
@@ -185,11 +351,19 @@ class Player {
       }
       return enough;
     }
-    for (std::size_t i = enough.ending.size(); i-- > least.ending.size();) {
-      Remedy smaller = enough;
-      smaller.ending.erase(smaller.ending.begin() + static_cast<std::ptrdiff_t>(i));
-      (void)keep_if_enough(std::move(smaller));
-    }
+    // Of many, groups of them first, so that a few plays are enough.
+    int tries = tightenings_max;
+    const std::size_t added = enough.ending.size() - least.ending.size();
+    for (std::size_t group = added > singles_max ? added / 2 : 1; group > 0; group /= 2)
+      for (std::size_t end = enough.ending.size(); end > least.ending.size();) {
+        if (--tries < 0) return enough;
+        const std::size_t from = end - std::min(group, end - least.ending.size());
+        Remedy smaller = enough;
+        const auto first = smaller.ending.begin();
+        smaller.ending.erase(first + static_cast<std::ptrdiff_t>(from), first + static_cast<std::ptrdiff_t>(end));
+        (void)keep_if_enough(std::move(smaller));
+        end = from;
+      }
     return enough;
   }
 
@@ -214,14 +388,12 @@ class Player {
   const Stage& stage_;
   const WorkloadInfo& workload_;
   Symbol queue_;
-  int budget_ =
-      std::clamp(static_cast<int>(parents_played_max / std::max<std::uint32_t>(1, state_.domain().parent_count())), plays_min, plays_max);
+  int reserve_ = plays_kept_back;
+  int budget_ = plays_of(stage_) - reserve_;  ///< Of all plays on this stage.
 };
 
-bool can_be_played(const Remedy& r) { return r.kind != Cure::fewer_pods && r.kind != Cure::looser_level && r.kind != Cure::more_nodes; }
-
 /// It fits, and others are given what it would be: of the flavor that it would take, so much more that it is enough for all of them.
-std::vector<Remedy> more_for_all(const std::vector<FlavorTrial>& trials, Symbol queue) {
+std::vector<Remedy> more_for_all(const std::vector<FlavorTrial>& trials, const Symbol& queue) {
   Remedy raise{Cure::raise_nominal, "ClusterQueue " + std::string(queue.text()), {}, {}};
   Remedy free{Cure::free, {}, {}, {}};
   std::set<Pair> served;  // pod set and resource
@@ -245,38 +417,56 @@ void drop_empty_steps(Remedy& r, bool more_end) {
   std::erase_if(r.steps, [](const Remedy::Step& s) { return s.amount == 0; });
 }
 
+/// Those who go first are there no more.
+Remedy without(const std::vector<Play::Start>& before, const Symbol& queue) {
+  Remedy out{Cure::leave, {}, {}, {}};
+  for (const auto& s : before) {
+    Holder h;
+    h.namespace_ = s.namespace_;
+    h.name = s.name;
+    h.uid = s.uid;
+    h.queue = queue;
+    out.ending.push_back(std::move(h));
+  }
+  return out;
+}
+
 }  // namespace
 
-std::vector<Remedy> play_remedies(const StateView& state, const Stage& stage, const WorkloadInfo& workload, Symbol queue,
-                                  const std::vector<FlavorTrial>& trials, std::vector<Remedy> remedies, std::vector<std::string>& facts) {
-  if (!state.domain().synced()) return remedies;  // nothing is decided in this state
-  // An upgrade waits for the running job to stop, which a play cannot have it do.
-  if (workload.option != nullptr && workload.option->running != no_workload) return remedies;
-  Player player(state, stage, workload, queue);
+std::vector<Remedy> play_remedies(const StateView& state, const Stage& stage, const WorkloadInfo& workload, const Symbol& queue,
+                                  const std::vector<FlavorTrial>& trials, std::vector<Remedy> remedies, std::vector<std::string>& facts,
+                                  const std::function<void(const Remedy&)>& tell) {
   std::vector<Remedy> out;
-  const auto tell = [&](const Remedy& r) {
-    if (auto found = player.lets_in(r)) {
-      drop_empty_steps(*found, found->kind == Cure::free && found->ending.size() > r.ending.size());
-      out.push_back(std::move(*found));
-    }
+  const auto add = [&](Remedy r) {
+    if (tell) tell(r);
+    out.push_back(std::move(r));
+  };
+  if (!state.domain().synced()) {  // nothing is decided in this state
+    for (auto& r : remedies) add(std::move(r));
+    return out;
+  }
+  Player player(state, stage, workload, queue);
+  bool fits = false;
+  const auto add_if_in = [&](const Remedy& r) {
+    auto found = player.lets_in(r);
+    if (!found) return;
+    drop_empty_steps(*found, found->kind == Cure::free && found->ending.size() > r.ending.size());
+    add(std::move(*found));
   };
   const auto* config = state.domain().catalog()->queue(queue);
   if (config != nullptr && config->stop_policy != StopPolicy::none)
-    tell({Cure::resume, "ClusterQueue " + std::string(queue.text()), {}, {}});
+    add_if_in({Cure::resume, "ClusterQueue " + std::string(queue.text()), {}, {}});
   for (auto& r : remedies) {
-    if (!can_be_played(r)) {
-      out.push_back(std::move(r));
-      continue;
-    }
     if (r.kind != Cure::fits_now) {
-      tell(r);
+      add_if_in(r);
       continue;
     }
     const auto outcome = player.play(r);
     if (!outcome) continue;
     if (outcome->starts) {
+      fits = true;
       r.played = Player::consequences(*outcome);
-      out.push_back(std::move(r));
+      add(std::move(r));
       continue;
     }
     if (outcome->before.empty()) {
@@ -284,25 +474,39 @@ std::vector<Remedy> play_remedies(const StateView& state, const Stage& stage, co
       continue;
     }
     facts.push_back("there is room for it, and others are given it first: " + first_names(Player::names(outcome->before)));
-    for (const auto& larger : more_for_all(trials, queue)) tell(larger);
-    Remedy leave{Cure::leave, {}, {}, {}};
-    for (const auto& s : outcome->before) {
-      Holder h;
-      h.namespace_ = s.namespace_;
-      h.name = s.name;
-      h.uid = s.uid;
-      h.queue = queue;
-      leave.ending.push_back(std::move(h));
-    }
-    tell(leave);
+    for (const auto& larger : more_for_all(trials, queue)) add_if_in(larger);
+    add_if_in(without(outcome->before, queue));
   }
   for (auto& change : find_policy_changes(state, workload, queue)) {
     Remedy r{Cure::change_policy, "ClusterQueue " + std::string(queue.text()), {}, {}};
     r.policy = std::move(change);
-    tell(r);
+    add_if_in(r);
+  }
+  player.use_reserve();
+  if (!fits) {
+    for (const auto& ask : find_asks(state, workload, queue)) add_if_in(ask);
+    if (auto higher = player.higher_priority()) add(std::move(*higher));
   }
   if (player.gave_up())
     facts.emplace_back("not every change was played to its end, because so much follows from it: there may be others that let it in");
+  return out;
+}
+
+std::optional<Remedy> play_resumed(const StateView& state, const Stage& stage, const WorkloadState& w) {
+  const auto& catalog = *state.domain().catalog();
+  const auto* local = catalog.local_queue(w.namespace_, w.queue_name);
+  if (local == nullptr || !state.domain().synced()) return std::nullopt;
+  const auto* config = catalog.queue(local->cluster_queue);
+  const bool both = config != nullptr && config->stop_policy != StopPolicy::none;
+  ++stage.played;
+  Play world(stage);
+  world.resume(w.namespace_, w.queue_name);
+  if (both) world.resume(local->cluster_queue);
+  const auto outcome = world.run(w.uid.text());
+  if (!outcome.at_rest || !outcome.starts) return std::nullopt;
+  Remedy out{Cure::resume, "LocalQueue " + full_name(w.namespace_.text(), w.queue_name.text()), {}, {}};
+  if (both) out.object += " and ClusterQueue " + std::string(local->cluster_queue.text());
+  out.played = Player::consequences(outcome);
   return out;
 }
 

@@ -58,7 +58,7 @@ class PreemptionStory {
   // ---- one flavor -----------------------------------------------------------------------------------------------------------------
 
   /// Nothing: it can never have what it asks for there.
-  std::optional<FlavorPreemption> look_at(Symbol flavor) {
+  std::optional<FlavorPreemption> look_at(const Symbol& flavor) {
     FlavorPreemption out;
     out.flavor = flavor;
     std::vector<CellAmount> requests;
@@ -131,7 +131,7 @@ class PreemptionStory {
     }
   }
 
-  void add_to_group(SparedBy by, NodeIndex n, const QuotaTree::Holder& h, Symbol limit, const std::vector<Amount>& amounts,
+  void add_to_group(SparedBy by, NodeIndex n, const QuotaTree::Holder& h, const Symbol& limit, const std::vector<Amount>& amounts,
                     FlavorPreemption& out) const {
     auto group = std::find_if(out.spared.begin(), out.spared.end(), [&](const SparedGroup& g) { return g.by == by; });
     if (group == out.spared.end()) {
@@ -345,7 +345,7 @@ class PreemptionStory {
 
 }  // namespace
 
-PreemptionReport explain_preemption(const StateView& state, const WorkloadInfo& w, Symbol cluster_queue,
+PreemptionReport explain_preemption(const StateView& state, const WorkloadInfo& w, const Symbol& cluster_queue,
                                     const std::vector<FlavorTrial>& trials) {
   const bool any_short =
       std::any_of(trials.begin(), trials.end(), [](const FlavorTrial& t) { return t.verdict == FlavorTrial::Verdict::short_now; });

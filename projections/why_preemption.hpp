@@ -97,8 +97,8 @@ struct PreemptionReport {
 };
 
 /// By the rules of the scheduler, on a copy of the quota as it stands. `trials`: what try_flavors says.
-[[nodiscard]] PreemptionReport explain_preemption(const StateView& state, const admission::WorkloadInfo& workload, Symbol cluster_queue,
-                                                  const std::vector<FlavorTrial>& trials);
+[[nodiscard]] PreemptionReport explain_preemption(const StateView& state, const admission::WorkloadInfo& workload,
+                                                  const Symbol& cluster_queue, const std::vector<FlavorTrial>& trials);
 /// One line for each thing that is to be said; subordinate lines begin with two blanks.
 [[nodiscard]] std::vector<std::string> preemption_lines(const PreemptionReport& report, const admission::QueueConfig& queue,
                                                         std::int64_t priority);

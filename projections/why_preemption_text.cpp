@@ -1,12 +1,11 @@
 // What why_preemption.cpp found, for people and as JSON.
 
-#include <array>
-#include <cstdio>
 #include <nlohmann/json.hpp>
 
 #include "admission/model/catalog.hpp"
 #include "events/decision_fields.hpp"
 #include "projections/format.hpp"
+#include "projections/share_words.hpp"
 #include "projections/why_preemption.hpp"
 
 namespace hindsight::projections {
@@ -124,20 +123,11 @@ std::string flavor_words(const FlavorPreemption& f) {
          (differs && !f.enough ? resource_words(freed) + " would come free by that, " : std::string()) + needs;
 }
 
-std::string share_words(const Share& s, bool exact) {
-  if (s.infinite()) return "infinite";
-  if (!exact) return std::to_string(s.rounded());
-  std::array<char, 400> digits{};  // of the largest double
-  std::snprintf(digits.data(), digits.size(), "%.3f", s.value());
-  return digits.data();
-}
-
 std::string comparison_words(const ShareComparison& c) {
   const bool initial = c.strategy == "LessThanInitialShare";
   const Share& against = initial || !c.other_after ? c.other_before : *c.other_after;
   // As the status has it, rounded up, unless this would hide a difference that decides.
-  const auto order = compare(c.preemptor_after, against);
-  const bool exact = order != 0 && c.preemptor_after.rounded() == against.rounded();
+  const bool exact = differ_when_exact(c.preemptor_after, against);
   const auto words = [&](const Share& s) { return share_words(s, exact); };
   std::string out = c.strategy + ", " + c.candidate;
   if (c.workloads > 1) out += " and " + std::to_string(c.workloads - 1) + " more of ClusterQueue " + text(c.queue);

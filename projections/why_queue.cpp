@@ -229,22 +229,12 @@ class QueueExplanation {
       fact("ClusterQueue " + text(config.name) + " is not active, " + a->second.reason + ": " + a->second.message);
     if (config.stop_policy != StopPolicy::none)
       fact("stopPolicy of ClusterQueue " + text(config.name) + " is " + std::string(api_name(config.stop_policy)));
-    cohort_cycle(config.cohort);
+    tell_cycle(config.cohort);
   }
 
   /// The reason of an inactive queue does not say so (base-admission §2.1).
-  void cohort_cycle(const Symbol& cohort) {
-    std::vector<Symbol> way;
-    for (Symbol at = cohort; !at.empty();) {
-      if (const auto seen = std::find(way.begin(), way.end(), at); seen != way.end()) {
-        std::vector<Symbol> cycle(seen, way.end());
-        cycle.push_back(at);
-        return fact("its cohorts form a cycle: " + joined(cycle, " -> "));
-      }
-      way.push_back(at);
-      const auto config = catalog_.cohorts.find(at);
-      at = config == catalog_.cohorts.end() ? Symbol() : config->second->parent;
-    }
+  void tell_cycle(const Symbol& cohort) {
+    if (const auto cycle = cohort_cycle(state_, cohort); !cycle.empty()) fact("its cohorts form a cycle: " + joined(cycle, " -> "));
   }
 
   void local_queues_of(const QueueConfig& config) {

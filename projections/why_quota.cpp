@@ -51,11 +51,11 @@ std::string blocks_now(const QuotaTree& tree, NodeIndex n, CellIndex c) {
   }
 }
 
-bool may_have(const WorkloadInfo& w, Symbol flavor) {
+bool may_have(const WorkloadInfo& w, const Symbol& flavor) {
   return w.allowed == nullptr || std::find(w.allowed->begin(), w.allowed->end(), flavor) != w.allowed->end();
 }
 
-std::string mismatch_of(const Catalog& catalog, const WorkloadInfo& w, Symbol flavor, const PodSetInfo& pod_set) {
+std::string mismatch_of(const Catalog& catalog, const WorkloadInfo& w, const Symbol& flavor, const PodSetInfo& pod_set) {
   if (!may_have(w, flavor)) return "the workload may only be assigned " + (w.allowed->empty() ? "none" : joined(*w.allowed));
   const auto* config = catalog.flavor(flavor);
   if (config == nullptr) return "ResourceFlavor " + std::string(flavor.text()) + " does not exist";
@@ -69,13 +69,13 @@ std::string mismatch_of(const Catalog& catalog, const WorkloadInfo& w, Symbol fl
   return "node selector or affinity does not match its labels " + joined(labels);
 }
 
-QuotaLine line_of(const std::vector<QuotaLine>& lines, Symbol flavor, Symbol resource) {
+QuotaLine line_of(const std::vector<QuotaLine>& lines, const Symbol& flavor, const Symbol& resource) {
   for (const auto& l : lines)
     if (l.flavor == flavor && l.resource == resource) return l;
   return {flavor, resource, 0, {}, {}, {}};
 }
 
-const ResourceGroup* group_with(const QueueConfig& queue, Symbol resource) {
+const ResourceGroup* group_with(const QueueConfig& queue, const Symbol& resource) {
   for (const auto& g : queue.groups)
     if (std::find(g.resources.begin(), g.resources.end(), resource) != g.resources.end()) return &g;
   return nullptr;
@@ -88,7 +88,7 @@ struct Held {
 };
 
 /// Nothing: it replaces none, or that one has no flavor for the resource.
-std::optional<Held> held_by_replaced(const QuotaTree* tree, const WorkloadInfo& w, Symbol pod_set, Symbol resource) {
+std::optional<Held> held_by_replaced(const QuotaTree* tree, const WorkloadInfo& w, const Symbol& pod_set, const Symbol& resource) {
   if (tree == nullptr || w.replaces == no_workload) return std::nullopt;
   const auto entry = tree->entry_of(w.replaces);
   if (entry == FlatIndex::none) return std::nullopt;
@@ -105,7 +105,7 @@ std::optional<Held> held_by_replaced(const QuotaTree* tree, const WorkloadInfo& 
 }
 
 /// What a pod set asks for beyond what it replaces.
-Amount asked_by(const QuotaTree* tree, const WorkloadInfo& w, const PodSetInfo& pod_set, Symbol resource) {
+Amount asked_by(const QuotaTree* tree, const WorkloadInfo& w, const PodSetInfo& pod_set, const Symbol& resource) {
   Amount total = 0;
   for (const auto& r : pod_set.requests)
     if (r.resource == resource) total = add(total, multiply(r.amount, pod_set.count));
@@ -191,7 +191,7 @@ std::string policy_fact(std::string_view field, PreemptionPolicy policy, const C
 
 }  // namespace
 
-std::vector<FlavorTrial> try_flavors(const StateView& state, const WorkloadInfo& w, Symbol cluster_queue) {
+std::vector<FlavorTrial> try_flavors(const StateView& state, const WorkloadInfo& w, const Symbol& cluster_queue) {
   std::vector<FlavorTrial> out;
   const Catalog& catalog = *state.domain().catalog();
   const auto* queue = catalog.queue(cluster_queue);
@@ -233,7 +233,7 @@ std::vector<FlavorTrial> try_flavors(const StateView& state, const WorkloadInfo&
   return out;
 }
 
-std::vector<Symbol> uncovered_resources(const StateView& state, const WorkloadInfo& w, Symbol cluster_queue) {
+std::vector<Symbol> uncovered_resources(const StateView& state, const WorkloadInfo& w, const Symbol& cluster_queue) {
   std::vector<Symbol> out;
   const Catalog& catalog = *state.domain().catalog();
   const auto* queue = catalog.queue(cluster_queue);
@@ -247,14 +247,16 @@ std::vector<Symbol> uncovered_resources(const StateView& state, const WorkloadIn
 }
 
 std::vector<PairUsers> users_of(const StateView& state, const WorkloadInfo& w, const std::vector<FlavorTrial>& trials,
-                                Symbol cluster_queue) {
+                                const Symbol& cluster_queue) {
   std::vector<PairUsers> out;
   auto others = queues_of_tree(state, cluster_queue);
   std::erase(others, cluster_queue);
   for (const auto& t : trials) {
     if (t.missing == 0 || t.verdict == Verdict::no_match) continue;
     if (std::any_of(out.begin(), out.end(), [&](const PairUsers& u) { return u.flavor == t.flavor && u.resource == t.resource; })) continue;
-    PairUsers u{t.flavor, t.resource, 0, 0, {}, {}};
+    PairUsers u;
+    u.flavor = t.flavor;
+    u.resource = t.resource;
     u.own = holders_of(state, {cluster_queue}, t.flavor, t.resource);
     u.others = holders_of(state, others, t.flavor, t.resource);
     if (w.option != nullptr)  // its own family is not in its way
@@ -262,14 +264,19 @@ std::vector<PairUsers> users_of(const StateView& state, const WorkloadInfo& w, c
     for (const auto& h : u.own) u.own_total = add(u.own_total, h.amount);
     u.tree_total = u.own_total;
     for (const auto& h : u.others) u.tree_total = add(u.tree_total, h.amount);
-    u.own.resize(std::min(u.own.size(), users_max));
-    u.others.resize(std::min(u.others.size(), users_max));
+    const auto keep_first = [](std::vector<Holder>& holders, std::size_t& left_out) {
+      const std::size_t shown = std::min(holders.size(), users_max);
+      left_out = holders.size() - shown;
+      holders.resize(shown);
+    };
+    keep_first(u.own, u.own_left_out);
+    keep_first(u.others, u.others_left_out);
     if (u.tree_total > 0) out.push_back(std::move(u));
   }
   return out;
 }
 
-std::vector<std::string> preemption_facts(const StateView& state, const WorkloadInfo& w, Symbol cluster_queue,
+std::vector<std::string> preemption_facts(const StateView& state, const WorkloadInfo& w, const Symbol& cluster_queue,
                                           const std::vector<FlavorTrial>& trials) {
   std::vector<std::string> out;
   const auto* queue = state.domain().catalog()->queue(cluster_queue);

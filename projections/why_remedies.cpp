@@ -259,11 +259,19 @@ void add_remedies(const StateView& state, const Trials& trials, Symbol queue, co
   }
 }
 
+/// All of a few; of many the first ones, and how many more.
+std::string names_of(const std::vector<Holder>& holders) {
+  constexpr std::size_t all_of = 10;
+  std::vector<std::string> names;
+  for (const auto& h : holders) names.push_back(full_name(h.namespace_, h.name));
+  return names.size() <= all_of ? joined(names) : first_names(names);
+}
+
 std::string pair_text(const Remedy::Step& s) { return std::string(s.resource.text()) + " in flavor " + std::string(s.flavor.text()); }
 
 }  // namespace
 
-std::vector<Remedy> find_remedies(const StateView& state, const WorkloadInfo& workload, Symbol cluster_queue,
+std::vector<Remedy> find_remedies(const StateView& state, const WorkloadInfo& workload, const Symbol& cluster_queue,
                                   const std::vector<FlavorTrial>& trials) {
   std::vector<Remedy> out;
   const Trials tries(state, workload, cluster_queue);
@@ -285,10 +293,8 @@ std::string remedy_text(const Remedy& r) {
       return "it fits now: it only has to be tried";
     case Remedy::Kind::free: {
       for (const auto& s : r.steps) parts.push_back(amount_text(s.amount, s.resource) + " of " + pair_text(s));
-      std::vector<std::string> names;
-      for (const auto& h : r.ending) names.push_back(full_name(h.namespace_, h.name));
-      if (parts.empty()) return "if " + joined(names) + " ended";
-      return "if " + joined(parts, " and ") + " got free, for instance by the end of " + joined(names);
+      if (parts.empty()) return "if " + names_of(r.ending) + " ended";
+      return "if " + joined(parts, " and ") + " got free, for instance by the end of " + names_of(r.ending);
     }
     case Remedy::Kind::raise_nominal:
     case Remedy::Kind::raise_cohort:
@@ -301,11 +307,8 @@ std::string remedy_text(const Remedy& r) {
         parts.push_back("borrowingLimit of " + pair_text(s) + " were " + amount_text(s.to, s.resource) + " instead of " +
                         amount_text(s.from, s.resource));
       return "if in " + r.object + " the " + joined(parts, " and ");
-    case Remedy::Kind::free_places: {
-      std::vector<std::string> names;
-      for (const auto& h : r.ending) names.push_back(full_name(h.namespace_, h.name));
-      return "if places got free, for instance by the end of " + joined(names);
-    }
+    case Remedy::Kind::free_places:
+      return "if places got free, for instance by the end of " + names_of(r.ending);
     case Remedy::Kind::fewer_pods:
       return "if pod set " + r.pod_set + " had " + r.to + (r.to == "1" ? " pod instead of " : " pods instead of ") + r.from;
     case Remedy::Kind::looser_level:
@@ -316,11 +319,14 @@ std::string remedy_text(const Remedy& r) {
              r.from + " in " + r.to;
     case Remedy::Kind::resume:
       return "if " + r.object + " were not stopped (stopPolicy None)";
-    case Remedy::Kind::leave: {
-      std::vector<std::string> names;
-      for (const auto& h : r.ending) names.push_back(full_name(h.namespace_, h.name));
-      return "if " + joined(names) + " did not wait before it";
-    }
+    case Remedy::Kind::leave:
+      return "if " + names_of(r.ending) + " did not wait before it";
+    case Remedy::Kind::min_count:
+      return "if pod set " + r.pod_set + " could start with " + r.to + (r.to == "1" ? " pod" : " pods") + " (minCount " + r.to +
+             " instead of " + r.from + ")";
+    case Remedy::Kind::priority:
+      return "if its priority were " + r.to + " instead of " + r.from +
+             (r.object.empty() ? std::string(", which no WorkloadPriorityClass has") : ", as with " + r.object);
     case Remedy::Kind::change_policy:
       for (const auto& s : r.policy.settings) parts.push_back(s.setting + " were " + s.to + " instead of " + s.from);
       return "if in " + r.object + " " + joined(parts, " and ");

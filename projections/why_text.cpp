@@ -84,6 +84,10 @@ const char* kind_name(Remedy::Kind k) {
       return "leave";
     case Remedy::Kind::change_policy:
       return "changePreemptionPolicy";
+    case Remedy::Kind::min_count:
+      return "minCount";
+    case Remedy::Kind::priority:
+      return "priority";
   }
   return "";
 }
@@ -128,6 +132,9 @@ void write_trials(const std::vector<FlavorTrial>& trials, std::string& out) {
   out += "Quota, in the order in which flavors are tried:\n" + render(t, {.indent = "  "});
 }
 
+/// Of how many nodes no name is told.
+std::int64_t left_out(const PlaceTrial::Exclusion& e) { return e.nodes - static_cast<std::int64_t>(e.examples.size()); }
+
 void write_places(const std::vector<PlaceTrial>& places, std::string& out) {
   out += "Places, for each pod set by itself:\n";
   for (const auto& p : places) {
@@ -142,7 +149,7 @@ void write_places(const std::vector<PlaceTrial>& places, std::string& out) {
     add_line(line + (p.fits_empty ? "; it would fit if nobody else stood there" : "; it would not fit if it were empty either"), out);
     for (const auto& e : p.exclusions) {
       std::string names = joined(e.examples, ", ");
-      if (static_cast<std::size_t>(e.nodes) > e.examples.size()) names += ", ...";
+      if (const auto more = left_out(e); more > 0) names += " and " + std::to_string(more) + " more";
       add_line("    " + std::to_string(e.nodes) + (e.nodes == 1 ? " node has" : " nodes have") + " no room for one: " + e.reason + " (" +
                    names + ")",
                out);
@@ -157,14 +164,15 @@ Json place_trial_json(const PlaceTrial& p) {
   out["message"] = p.message;
   if (!p.nearest.empty()) out["nearest"] = {{"domain", p.nearest}, {"fit", p.fit}};
   out["excluded"] = Json::array();
-  for (const auto& e : p.exclusions) out["excluded"].push_back({{"reason", e.reason}, {"nodes", e.nodes}, {"examples", e.examples}});
+  for (const auto& e : p.exclusions)
+    out["excluded"].push_back({{"reason", e.reason}, {"nodes", e.nodes}, {"examples", e.examples}, {"examplesLeftOut", left_out(e)}});
   return out;
 }
 
 void write_users(const std::vector<PairUsers>& users, std::string& out) {
   out += "Who uses it:\n";
   for (const auto& u : users) {
-    const auto list = [&](const std::vector<Holder>& holders, bool with_queue) {
+    const auto list = [&](const std::vector<Holder>& holders, std::size_t left_out, bool with_queue) {
       std::vector<std::string> parts;
       for (const auto& h : holders) {
         parts.push_back(full_name(h.namespace_, h.name) + " " + amount_text(h.amount, u.resource) + " (" +
@@ -173,14 +181,15 @@ void write_users(const std::vector<PairUsers>& users, std::string& out) {
                          : h.evicted ? ", evicted)"
                                      : ")"));
       }
-      return joined(parts);
+      return joined(parts) + (left_out == 0 ? std::string() : " and " + std::to_string(left_out) + " more with no more than that");
     };
     const std::string pair = "  " + std::string(u.flavor.text()) + "/" + std::string(u.resource.text());
-    if (!u.own.empty()) add_line(pair + ", " + amount_text(u.own_total, u.resource) + " in its ClusterQueue: " + list(u.own, false), out);
+    if (!u.own.empty())
+      add_line(pair + ", " + amount_text(u.own_total, u.resource) + " in its ClusterQueue: " + list(u.own, u.own_left_out, false), out);
     if (!u.others.empty())
-      add_line(
-          pair + ", " + amount_text(subtract(u.tree_total, u.own_total), u.resource) + " elsewhere in the cohort: " + list(u.others, true),
-          out);
+      add_line(pair + ", " + amount_text(subtract(u.tree_total, u.own_total), u.resource) +
+                   " elsewhere in the cohort: " + list(u.others, u.others_left_out, true),
+               out);
   }
 }
 
@@ -194,16 +203,16 @@ std::string played_text(const Consequences& p) {
 }
 
 void write_remedies(const std::vector<Remedy>& remedies, std::string& out) {
-  const auto list = [&](bool played, const char* title) {
+  const auto list = [&](bool played) {
     bool first = true;
     for (const auto& r : remedies) {
       if (r.played.has_value() != played) continue;
-      if (std::exchange(first, false)) out += title;
-      add_line("  " + remedy_text(r) + (r.played ? played_text(*r.played) : std::string()), out);
+      if (std::exchange(first, false)) add_line(std::string(remedies_title(played)), out);
+      add_line("  " + remedy_line(r), out);
     }
   };
-  list(true, "It would be given quota (each was played on a copy of the state, with everybody who waits):\n");
-  list(false, "It would be given quota if nobody else waited (tried on a copy of quota and places):\n");
+  list(true);
+  list(false);
 }
 
 Json place_json(const QueuePlace& p) {
@@ -235,7 +244,7 @@ Json trial_json(const FlavorTrial& t) {
   return out;
 }
 
-Json holders_json(const std::vector<Holder>& holders, Symbol resource) {
+Json holders_json(const std::vector<Holder>& holders, const Symbol& resource) {
   Json out = Json::array();
   for (const auto& h : holders) {
     Json one{{"workload", full_name(h.namespace_, h.name)}, {"clusterQueue", h.queue.text()}, {"priority", h.priority}};
@@ -274,14 +283,23 @@ Json remedy_json(const Remedy& r) {
   return out;
 }
 
+std::string_view phase_text(const Why& why) { return why.deleted ? "Deleted" : name_of(why.phase); }
+
 }  // namespace
+
+std::string_view remedies_title(bool played) {
+  return played ? "It would be given quota (each was played on a copy of the state, with everybody who waits):"
+                : "It would be given quota if nobody else waited (tried on a copy of quota and places):";
+}
+
+std::string remedy_line(const Remedy& r) { return printable(remedy_text(r) + (r.played ? played_text(*r.played) : std::string())); }
 
 std::string to_text(const Why& why) {
   std::string out;
   std::vector<std::string> of;
   if (!why.job.empty()) of.push_back(why.job);
   if (!why.flavors.empty()) of.push_back(flavors_words(why.flavors));
-  add_line(why.object + (of.empty() ? "" : " (" + joined(of) + ")") + ": " + std::string(name_of(why.phase)), out);
+  add_line(why.object + (of.empty() ? "" : " (" + joined(of) + ")") + ": " + std::string(phase_text(why)), out);
   add_line(why.headline, out);
   // Of a family that waits the message is those of its Options, which stand below.
   if (!why.message.empty() && (why.options.empty() || why.phase != Phase::pending)) add_line("  " + why.message, out);
@@ -313,7 +331,7 @@ Json to_json(const Why& why) {
   Json out{{"object", why.object}};
   if (!why.job.empty()) out["job"] = why.job;
   for (const Symbol& flavor : why.flavors) out["flavors"].push_back(flavor.text());
-  out["phase"] = name_of(why.phase);
+  out["phase"] = phase_text(why);
   out["headline"] = why.headline;
   out["reason"] = why.reason;
   out["message"] = why.message;
@@ -324,7 +342,7 @@ Json to_json(const Why& why) {
     out["decisions"].push_back({{"offset", e.offset}, {"time", format_rfc3339_micro(e.time)}, {"text", e.text}});
   if (why.life) out["life"] = to_json(*why.life);
   for (const auto& option : why.options) out["options"].push_back(to_json(option));
-  if (why.phase != Phase::pending || !why.options.empty()) return out;
+  if (why.deleted || why.phase != Phase::pending || !why.options.empty()) return out;
   if (why.place) out["queue"] = place_json(*why.place);
   out["quota"] = Json::array();
   for (const auto& t : why.trials) out["quota"].push_back(trial_json(t));
@@ -337,7 +355,9 @@ Json to_json(const Why& why) {
                             {"inQueue", amount_text(u.own_total, u.resource)},
                             {"inCohort", amount_text(u.tree_total, u.resource)},
                             {"own", holders_json(u.own, u.resource)},
-                            {"others", holders_json(u.others, u.resource)}});
+                            {"ownLeftOut", u.own_left_out},
+                            {"others", holders_json(u.others, u.resource)},
+                            {"othersLeftOut", u.others_left_out}});
   }
   out["preemption"] = to_json(why.preempting);
   out["preemption"]["text"] = why.preemption;

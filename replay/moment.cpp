@@ -127,6 +127,22 @@ Time last_shown(Duration of_day, Time end) {
   return time <= end ? time : local_time(std::chrono::sys_days(today) - std::chrono::days(1), of_day);
 }
 
+/// The time that a moment asks for which is neither a position nor the end; never: an empty log has none so long before its end.
+Result<Time> asked_time(const Log& log, const Moment& moment, Position last) {
+  const Time zero = Time::from_seconds(0);  // what is before it in the time zone of the process is before every log
+  if (moment.kind == Moment::Kind::time) return moment.time;
+  if (moment.kind == Moment::Kind::local) return std::max(local_time(moment.day, moment.of_day), zero);
+  if (last == 0) return Time::never();
+  const auto end = time_of(log, last);
+  if (!end) return tl::unexpected(end.error());
+  return std::max(moment.kind == Moment::Kind::clock ? last_shown(moment.of_day, *end) : *end - moment.ago, zero);
+}
+
+tl::unexpected<Error> past_the_end(const Log& log, Position position, Position last) {
+  return fail(ErrorKind::not_found,
+              "position " + std::to_string(position) + " is past the end of " + where(log) + ", which is " + std::to_string(last));
+}
+
 std::string listed(const std::vector<DomainTail>& domains) {
   std::string out;
   for (const auto& d : domains) out += (out.empty() ? "" : ", ") + d.domain;
@@ -159,32 +175,42 @@ Result<Moment> parse_moment(std::string_view text) {
 Result<Located> locate(const Log& log, const Moment& moment) {
   const auto last = log.last();
   if (!last) return tl::unexpected(last.error());
-  const auto at_time = [&](Time time) { return up_to(log, time, *last).map([&](Position position) { return Located{position, time}; }); };
-  switch (moment.kind) {
-    case Moment::Kind::latest:
-      return Located{.position = *last};
-    case Moment::Kind::position:
-      if (moment.position <= *last) return Located{.position = moment.position};
-      return fail(ErrorKind::not_found, "position " + std::to_string(moment.position) + " is past the end of " + where(log) +
-                                            ", which is " + std::to_string(*last));
-    case Moment::Kind::time:
-      return at_time(moment.time);
-    case Moment::Kind::local:
-      return at_time(local_time(moment.day, moment.of_day));
-    case Moment::Kind::ago:
-    case Moment::Kind::clock: {
-      if (*last == 0) return Located{};
-      const auto end = time_of(log, *last);
-      if (!end) return tl::unexpected(end.error());
-      if (moment.kind == Moment::Kind::clock) return at_time(last_shown(moment.of_day, *end));
-      return at_time(std::max(*end - moment.ago, Time::from_seconds(0)));
-    }
+  if (moment.kind == Moment::Kind::latest) return Located{.position = *last};
+  if (moment.kind == Moment::Kind::position) {
+    if (moment.position <= *last) return Located{.position = moment.position};
+    return past_the_end(log, moment.position, *last);
   }
-  return Located{.position = *last};
+  const auto time = asked_time(log, moment, *last);
+  if (!time) return tl::unexpected(time.error());
+  if (!time->is_set()) return Located{};
+  return up_to(log, *time, *last).map([&](Position position) { return Located{position, *time}; });
 }
 
 Result<Position> resolve(const Log& log, const Moment& moment) {
   return locate(log, moment).map([](const Located& located) { return located.position; });
+}
+
+Result<Position> resolve(const Log& log, std::string_view text) {
+  const auto moment = parse_moment(text);
+  if (!moment) return tl::unexpected(moment.error());
+  return resolve(log, *moment);
+}
+
+Result<Position> first_record(const Log& log, std::string_view text) {
+  const auto moment = parse_moment(text);
+  if (!moment) return tl::unexpected(moment.error());
+  const auto last = log.last();
+  if (!last) return last;
+  const auto first = log.first();
+  if (!first) return first;
+  if (moment->kind == Moment::Kind::latest) return std::max(*last, *first);
+  if (moment->kind == Moment::Kind::position) {
+    if (moment->position > *last + 1) return past_the_end(log, moment->position, *last);
+    return std::max(moment->position, *first);
+  }
+  const auto time = asked_time(log, *moment, *last);
+  if (!time) return tl::unexpected(time.error());
+  return time->is_set() ? log.seek(*time) : Result<Position>(*first);
 }
 
 Result<std::string> choose_domain(const Log& log, std::string_view wanted) {

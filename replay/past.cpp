@@ -4,6 +4,7 @@
 #include <exception>
 #include <utility>
 
+#include "admission/rules.hpp"
 #include "events/settings.hpp"
 #include "replay/snapshots.hpp"
 
@@ -102,6 +103,7 @@ Result<void> Past::jump(Position target) {
       driver_ = std::move(fresh);
       driver_->forget_touched();
       position_ = started_from_ = meta.position;
+      note_newer_rules();
       return {};
     }
   }
@@ -160,6 +162,16 @@ Result<bool> Past::fold_batch(const events::RecordBatch& batch, Position target)
   return true;
 }
 
+/// The fold itself may have changed with them (admission/rules.hpp), and nothing in the records would say so.
+void Past::note_newer_rules() {
+  if (told_of_rules_ || driver_->domain().rules() <= admission::rules_version) return;
+  told_of_rules_ = true;
+  notices_.push_back("log " + std::string(log_.name()) + ": a later release has decided by rules " +
+                     std::to_string(driver_->domain().rules()) + " since about record " + std::to_string(position_ + 1) +
+                     "; this build knows rules up to " + std::to_string(admission::rules_version) +
+                     ", and what it shows of later moments may not be what was");
+}
+
 Result<void> Past::fold_one(const events::StoredRecord& stored) {
   auto& domain = driver_->entities().domain();
   if (const Envelope envelope{stored.domain, stored.sequence, stored.epoch, stored.time, 0}; domain.passes_over(envelope)) {
@@ -174,6 +186,7 @@ Result<void> Past::fold_one(const events::StoredRecord& stored) {
   if (auto ok = apply_record(*driver_, **record); !ok) return at_record(log_, stored.offset, ok.error());
   reader_.number(domain.sequence());
   ++folded_;
+  note_newer_rules();
   if (after_) after_(stored.offset, **record);
   return {};
 }

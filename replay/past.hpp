@@ -64,7 +64,7 @@ class Past {
   [[nodiscard]] std::uint64_t folded() const { return folded_; }
   /// Position of the snapshot that the present state started from; 0: from the beginning.
   [[nodiscard]] Position started_from() const { return started_from_; }
-  /// Snapshots that could not be used, and why.
+  /// Snapshots that could not be used, and why; and that a later release has decided by rules that this build does not know.
   [[nodiscard]] const std::vector<std::string>& notices() const { return notices_; }
 
  private:
@@ -73,6 +73,7 @@ class Past {
   [[nodiscard]] Result<void> fold_one(const events::StoredRecord& stored);
   [[nodiscard]] Result<bool> fold_batch(const events::RecordBatch& batch, Position target);
   [[nodiscard]] Result<bool> ask_for_quarantined();
+  void note_newer_rules();
   [[nodiscard]] std::unique_ptr<LoopDriver> driver_that_passes() const;
 
   const Log& log_;
@@ -88,6 +89,7 @@ class Past {
   Position started_from_ = 0;
   std::uint64_t folded_ = 0;
   std::vector<std::string> notices_;
+  bool told_of_rules_ = false;
 };
 
 /// Applies it; what an entity throws is an error (corrupt), and the driver is of no use any more.

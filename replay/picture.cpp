@@ -15,15 +15,15 @@ using namespace admission;
 using events::api_name;
 using FieldTexts = Picture::FieldTexts;
 
-std::string text(Symbol s) { return std::string(s.text()); }
-std::string amount(Amount a, Symbol resource) { return a == unlimited ? "unlimited" : format_amount(a, resource.text()); }
+std::string text(const Symbol& s) { return std::string(s.text()); }
+std::string amount(Amount a, const Symbol& resource) { return a == unlimited ? "unlimited" : format_amount(a, resource.text()); }
 
 void put(FieldTexts& out, std::string field, std::string value) {
   if (!value.empty()) out.emplace(std::move(field), std::move(value));
 }
 void put(FieldTexts& out, std::string field, const char* value) { put(out, std::move(field), std::string(value)); }
 void put(FieldTexts& out, std::string field, const CompactText& value) { put(out, std::move(field), value.text()); }
-void put(FieldTexts& out, std::string field, Symbol value) { put(out, std::move(field), text(value)); }
+void put(FieldTexts& out, std::string field, const Symbol& value) { put(out, std::move(field), text(value)); }
 void put_number(FieldTexts& out, std::string field, std::int64_t value) { out.emplace(std::move(field), std::to_string(value)); }
 /// Only what is true is said.
 void put_flag(FieldTexts& out, std::string field, bool value) {

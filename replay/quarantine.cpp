@@ -55,7 +55,9 @@ class Operation {
     const auto first = log_.first();
     if (!first) return tl::unexpected(first.error());
     if (options_.record < *first || options_.record > last_)
-      return refuse(ErrorKind::not_found, "it is not in the log; allowed: " + std::to_string(*first) + " to " + std::to_string(last_));
+      return refuse(ErrorKind::not_found,
+                    "it is not in the log; allowed: " + (last_ < *first ? std::string("none, for the log is empty")
+                                                                        : std::to_string(*first) + " to " + std::to_string(last_)));
     const auto cut = log_.trimmed();
     if (!cut) return tl::unexpected(cut.error());
     if (*cut)

@@ -1,6 +1,7 @@
 #include "replay/snapshots.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <set>
 #include <utility>
 
@@ -79,12 +80,27 @@ Result<void> SnapshotWriter::store(const EncodedSnapshot& snapshot) {
   last_position_ = snapshot.meta.position;
   last_time_ = snapshot.meta.time;
   if (auto ok = log_.put_snapshot(snapshot.meta, snapshot.bytes); !ok) return ok;
-  return forget_old();
+  return forget_old(snapshot.bytes.size());
 }
 
-Result<void> SnapshotWriter::forget_old() {
-  const auto all = snapshots_of(log_, domain_);
+/// So many records for each snapshot that all of this `size`, of this domain and the others, take at most half of the log. A power of two,
+/// so that stretches lie in each other: another size would else cut all of them elsewhere, and cost snapshots that had room.
+std::uint64_t SnapshotWriter::stretch(std::size_t size, const std::vector<SnapshotMeta>& of_all_domains) const {
+  if (policy_.spacing == 0 || size == 0) return policy_.spacing;
+  const auto space = log_.space();
+  if (!space || !*space || (*space)->nearly_full()) return policy_.spacing;
+  std::set<std::string> domains;
+  for (const auto& meta : of_all_domains) domains.insert(meta.domain);
+  const std::uint64_t room = (*space)->used / 2 / std::max<std::uint64_t>(1, domains.size());
+  const std::uint64_t allowed = room / size;
+  return allowed == 0 ? policy_.spacing : std::min(policy_.spacing, std::bit_ceil(last_position_ / allowed + 1));
+}
+
+Result<void> SnapshotWriter::forget_old(std::size_t size) {
+  auto all = log_.snapshots();
   if (!all) return tl::unexpected(all.error());
+  const std::uint64_t each = stretch(size, *all);
+  std::erase_if(*all, [&](const SnapshotMeta& meta) { return !meta.domain.empty() && meta.domain != domain_; });
   std::set<std::uint64_t> stretches;
   const std::size_t old = all->size() > policy_.newest ? all->size() - policy_.newest : 0;
   if (old == 0) return {};
@@ -93,7 +109,7 @@ Result<void> SnapshotWriter::forget_old() {
   auto it = all->rbegin();
   if (*first > 1) ++it;  // the records before it are gone: from the oldest every moment up to the next one is reached
   for (; it < all->rbegin() + static_cast<std::ptrdiff_t>(old); ++it) {
-    if (policy_.spacing != 0 && stretches.insert(it->position / policy_.spacing).second) continue;
+    if (each != 0 && stretches.insert(it->position / each).second) continue;
     if (auto ok = log_.drop_snapshot(it->position, it->domain); !ok) return ok;
   }
   return {};

@@ -19,10 +19,12 @@ using events::SnapshotMeta;
 
 /// When snapshots are due, and which of them stay.
 struct SnapshotPolicy {
-  std::uint64_t records = 100'000;             ///< Due after this many records; 0: records alone make none due.
+  std::uint64_t records = 50'000;              ///< Due after this many records; 0: records alone make none due.
   Duration interval = Duration::seconds(600);  ///< Due after this much time if there was any record; 0: time alone makes none due.
   std::size_t newest = 3;                      ///< As many of the newest stay in any case.
-  std::uint64_t spacing = 1'000'000;           ///< Of the older ones, the first in each stretch of so many records stays; 0: none.
+  /// Of the older ones, the first in each stretch of so many records stays; 0: none. Where the log says how much room it takes, the stretches are
+  /// shorter, as long as the snapshots take no more of it than the records: most moments are then a short fold away.
+  std::uint64_t spacing = 1'000'000;
 };
 
 /// A snapshot on its way into a log.
@@ -61,7 +63,8 @@ class SnapshotWriter {
   [[nodiscard]] Result<void> store(const EncodedSnapshot& snapshot);
 
  private:
-  [[nodiscard]] Result<void> forget_old();
+  [[nodiscard]] Result<void> forget_old(std::size_t size);
+  [[nodiscard]] std::uint64_t stretch(std::size_t size, const std::vector<SnapshotMeta>& of_all_domains) const;
 
   Log& log_;
   const std::string domain_;

@@ -1,8 +1,10 @@
 #include "replay/trim.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <vector>
 
+#include "events/chain.hpp"
 #include "replay/owners.hpp"
 #include "replay/snapshots.hpp"
 
@@ -13,6 +15,25 @@ bool has_snapshot(const std::vector<SnapshotMeta>& list, Position position, cons
   return std::ranges::any_of(list, [&](const SnapshotMeta& meta) { return meta.position == position && meta.domain == domain; });
 }
 
+/// When it is by the clock of the machine, for what is stored beside the records.
+Time by_the_clock() {
+  return Time{std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::system_clock::now().time_since_epoch()).count()};
+}
+
+/// Without the records before the cut nothing leads to these.
+Result<std::size_t> drop_checkpoints(Log& log, Position position, bool only_tell) {
+  const auto checkpoints = log.checkpoints();
+  if (!checkpoints) return tl::unexpected(checkpoints.error());
+  std::size_t dropped = 0;
+  for (const auto& checkpoint : *checkpoints) {
+    if (checkpoint.position >= position) break;
+    ++dropped;
+    if (only_tell) continue;
+    if (auto ok = log.drop_checkpoint(checkpoint.position); !ok) return tl::unexpected(ok.error());
+  }
+  return dropped;
+}
+
 /// The records that lead on from these are gone.
 Result<TrimReport> drop_before(Log& log, Position position, const std::vector<SnapshotMeta>& list, bool only_tell, TrimReport report) {
   for (const auto& meta : list) {
@@ -21,6 +42,9 @@ Result<TrimReport> drop_before(Log& log, Position position, const std::vector<Sn
     if (only_tell) continue;
     if (auto ok = log.drop_snapshot(meta.position, meta.domain); !ok) return tl::unexpected(ok.error());
   }
+  const auto checkpoints = drop_checkpoints(log, position, only_tell);
+  if (!checkpoints) return tl::unexpected(checkpoints.error());
+  report.checkpoints_dropped = *checkpoints;
   if (only_tell) return report;
   if (auto ok = log.give_back(); !ok) return tl::unexpected(ok.error());
   return report;
@@ -68,6 +92,12 @@ Result<TrimReport> trim(Log& log, Position upto, std::string_view release, bool 
     const auto owners = find_owners(log, upto, [&](Position position) { return goes_on = !progress || progress("", position); });
     if (!owners) return tl::unexpected(owners.error());
     if (!goes_on) {
+      report.complete = false;
+      return report;
+    }
+    const auto kept = events::keep_head_at(log, upto, by_the_clock(), release, [&](Position p) { return !progress || progress("", p); });
+    if (!kept) return tl::unexpected(kept.error());
+    if (!*kept) {
       report.complete = false;
       return report;
     }

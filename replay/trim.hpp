@@ -17,6 +17,7 @@ struct TrimReport {
   std::uint64_t records = 0;  ///< That are forgotten.
   std::size_t domains = 0;    ///< That had begun by then.
   std::size_t snapshots_made = 0, snapshots_dropped = 0;
+  std::size_t checkpoints_dropped = 0;  ///< Of the chain, before the one that is kept of the place of the cut (events/chain.hpp).
   bool complete = true;  ///< False: it was told to end before anything was forgotten.
 };
 
@@ -25,7 +26,8 @@ struct TrimReport {
 using TrimProgress = std::function<bool(const std::string& domain, Position position)>;
 
 /// Has a log forget its records up to `upto`: first every domain that has begun by then gets a snapshot there, so that every later moment
-/// can be reached as before; then the records go, then the older snapshots. May be done beside live nodes, and again after it was
+/// can be reached as before, and the head of the chain there is stored, so that it goes on from there; then the records go, then the older
+/// snapshots and checkpoints. May be done beside live nodes, and again after it was
 /// interrupted anywhere. `only_tell`: nothing is changed. Errors: those of folding, unsupported (the log keeps everything), denied, io.
 [[nodiscard]] Result<TrimReport> trim(Log& log, Position upto, std::string_view release, bool only_tell, const TrimProgress& progress = {});
 

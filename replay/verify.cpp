@@ -7,6 +7,7 @@
 
 #include "admission/rules.hpp"
 #include "admission/state/state_walk.hpp"
+#include "replay/judgement.hpp"
 #include "replay/lookahead.hpp"
 #include "replay/snapshots.hpp"
 
@@ -41,6 +42,11 @@ class Verifier {
     driver_->entities().domain().pass_over(set_aside_);
     if (options_.from_snapshot) {
       start_from_snapshot(*options_.from_snapshot);
+      if (report_.from == 0) {  // no snapshot is so old: from the beginning, where there is one
+        const auto beginning = log_.beginning(domain_);
+        if (!beginning) return tl::unexpected(beginning.error());
+        report_.from = report_.to = *beginning;
+      }
     } else if (auto ok = start_from_beginning(); !ok) {
       return tl::unexpected(ok.error());
     }
@@ -120,7 +126,9 @@ class Verifier {
     if (started != nullptr && driver_->domain().counts((*record)->envelope)) release_ = started->release;
     const std::uint64_t stale = driver_->domain().stale_decisions();
     const auto* decisions = std::get_if<Decisions>(&(*record)->body);
-    const auto found = decisions != nullptr && computed_at_ == stored.offset ? judge(*decisions) : Judgement{};
+    const auto found = decisions != nullptr && computed_at_ == stored.offset
+                           ? judge(*driver_, *decisions, std::exchange(computed_, std::nullopt))
+                           : Judgement{};
     if (auto ok = apply_record(*driver_, **record); !ok) {
       report_.damage = at_record(log_, stored.offset, ok.error()).value();
       return false;
@@ -133,25 +141,6 @@ class Verifier {
     else
       note(stored, *decisions, found);
     return true;
-  }
-
-  struct Judgement {
-    std::optional<StepDifference> difference;
-    bool repeats = false;  ///< There is one, and it only is that a build that did not look for circles recorded a step once more.
-  };
-
-  /// Before it is applied.
-  Judgement judge(const Decisions& recorded) {
-    const Domain::Step nothing;
-    const auto step = std::exchange(computed_, std::nullopt).value_or(nothing);
-    Judgement out{first_difference(recorded, Decisions{step.base, step.kind, step.events})};
-    if (!out.difference || recorded.step != StepKind::life_cycle) return out;
-    const auto remaining = driver_->without_repeats(recorded);
-    if (remaining.size() == recorded.events.size()) return out;
-    const bool nothing_new = remaining.empty() && step.kind != StepKind::life_cycle;
-    out.repeats =
-        nothing_new || !first_difference(Decisions{recorded.base, recorded.step, remaining}, Decisions{step.base, step.kind, step.events});
-    return out;
   }
 
   void note(const events::StoredRecord& stored, const Decisions& recorded, const Judgement& found) {

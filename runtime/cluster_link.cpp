@@ -51,7 +51,7 @@ class ClusterLink::StoreMirror final : public connectors::Mirror {
 };
 
 ClusterLink::ClusterLink(connectors::kubernetes::KubernetesCluster& cluster, std::function<void(const std::string&)> notice,
-                         connectors::PlanSettings plans, bool topologies)
+                         connectors::PlanSettings plans, bool topologies, Duration message_interval)
     : cluster_(cluster),
       notice_(std::move(notice)),
       topologies_(topologies),
@@ -62,6 +62,11 @@ ClusterLink::ClusterLink(connectors::kubernetes::KubernetesCluster& cluster, std
   options.synced_kinds = topologies ? connectors::watched_resource_types : connectors::watched_without_nodes;
   options.gathers_usage = topologies;
   options.notice = notice_;
+  options.message_interval = message_interval;
+  options.now = [] {  // a clock that nobody sets
+    const auto since = std::chrono::steady_clock::now().time_since_epoch();
+    return Time{std::chrono::duration_cast<std::chrono::microseconds>(since).count()};
+  };
   options.departed = [this] {
     if (domains_ != nullptr && !stopping_) domains_->departed();
   };

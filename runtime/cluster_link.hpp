@@ -18,9 +18,10 @@ namespace hindsight::runtime {
 /// cannot take more; then the watches are paused, so that a flood slows the mirror and not the memory.
 class ClusterLink {
  public:
-  /// `topologies`: nodes and all pods are watched, because decisions depend on what is free of nodes.
+  /// `topologies`: nodes and all pods are watched, because decisions depend on what is free of nodes. `message_interval`: see
+  /// BridgeOptions; it is looked at once a second.
   ClusterLink(connectors::kubernetes::KubernetesCluster& cluster, std::function<void(const std::string&)> notice,
-              connectors::PlanSettings plans, bool topologies);
+              connectors::PlanSettings plans, bool topologies, Duration message_interval);
   ~ClusterLink();
 
   /// Starts to watch; when all lists are complete, has the domains compare, and lets them decide. `configuration`: JSON for

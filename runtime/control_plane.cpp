@@ -14,6 +14,7 @@
 #include "operations/http_server.hpp"
 #include "operations/logging.hpp"
 #include "runtime/build_facts.hpp"
+#include "runtime/chain_keeper.hpp"
 #include "runtime/cluster_surroundings.hpp"
 #include "runtime/complain.hpp"
 #include "runtime/configuration.hpp"
@@ -63,10 +64,11 @@ void warn(const std::string& text) { operations::log(LogLevel::warning, text); }
 /// The parts of it in the order in which they are made; what is made later uses what was made before, and is gone before it.
 class ControlPlane {
  public:
-  ControlPlane(const RunOptions& o, std::optional<Duration> keep_history, const operations::Configuration& configuration,
-               const std::stop_token& stop)
+  ControlPlane(const RunOptions& o, std::optional<Duration> keep_history, std::shared_ptr<const evidence::SigningKey> checkpoint_key,
+               const operations::Configuration& configuration, const std::stop_token& stop)
       : o_(o),
         keep_history_(keep_history),
+        checkpoint_key_(std::move(checkpoint_key)),
         configuration_(configuration),
         stop_(stop),
         elects_(configuration.leader_elect && !o.no_lease),
@@ -105,6 +107,7 @@ class ControlPlane {
 
   const RunOptions& o_;
   const std::optional<Duration> keep_history_;
+  const std::shared_ptr<const evidence::SigningKey> checkpoint_key_;
   const operations::Configuration& configuration_;
   const std::stop_token stop_;
   const bool elects_, trees_;
@@ -125,6 +128,7 @@ class ControlPlane {
   std::unique_ptr<events::Log> log_;  ///< Of all that happens, unless every tree has a domain.
   std::unique_ptr<SpaceWatch> space_;
   std::unique_ptr<HistoryKeeper> history_;
+  std::unique_ptr<ChainKeeper> chain_;
   std::unique_ptr<ClusterDomains> domains_;
   Running running_;
   std::unique_ptr<connectors::EventSender> events_;
@@ -228,7 +232,8 @@ Result<void> ControlPlane::start_deciding() {
   plans.partial_admission = configuration_.gate("PartialAdmission");
   plans.topologies = configuration_.gate("TopologyAwareScheduling");
   plans.label_keys_to_copy = configuration_.label_keys_to_copy;
-  link_ = std::make_unique<ClusterLink>(*cluster_, &warn, std::move(plans), configuration_.gate("TopologyAwareScheduling"));
+  link_ = std::make_unique<ClusterLink>(*cluster_, &warn, std::move(plans), configuration_.gate("TopologyAwareScheduling"),
+                                        configuration_.message_interval);
   events_ = std::make_unique<connectors::EventSender>([this](connectors::Write write, std::function<void(connectors::WriteAnswer)> done) {
     cluster_->submit_best_effort(std::move(write), std::move(done));
   });
@@ -268,6 +273,10 @@ Result<void> ControlPlane::open_log_and_decide(actors::NodeOptions node, project
                                       .release = release,
                                       .on_notice = [](const std::string& text) { operations::log(LogLevel::info, text); },
                                       .now = [clock = clock_] { return clock->now(); }});
+  if (o_.role != "connector")
+    chain_ = std::make_unique<ChainKeeper>(
+        *log_, ChainKeeper::Options{
+                   .release = release, .key = checkpoint_key_, .now = [clock = clock_] { return clock->now(); }, .on_notice = &warn});
   return {};
 }
 
@@ -318,6 +327,7 @@ bool ControlPlane::stop_all() {
   cluster_->resign();
   cluster_->stop();
   const bool well = !domains_ || stop_domains();
+  chain_.reset();  // covers what was decided last
   if (link_) link_->stop();
   domains_.reset();
   link_.reset();
@@ -358,8 +368,9 @@ Result<std::optional<Duration>> history_to_keep(const RunOptions& o) {
 }
 
 int run_control_plane(const RunOptions& options, const std::optional<Duration>& keep_history,
-                      const operations::Configuration& configuration, operations::Signals& signals, std::ostream& err) {
-  return ControlPlane(options, keep_history, configuration, signals.stop_token()).run(err);
+                      std::shared_ptr<const evidence::SigningKey> checkpoint_key, const operations::Configuration& configuration,
+                      operations::Signals& signals, std::ostream& err) {
+  return ControlPlane(options, keep_history, std::move(checkpoint_key), configuration, signals.stop_token()).run(err);
 }
 
 }  // namespace hindsight::runtime

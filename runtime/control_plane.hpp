@@ -1,9 +1,11 @@
 #pragma once
 
 #include <iosfwd>
+#include <memory>
 #include <optional>
 #include <string>
 
+#include "evidence/keys.hpp"
 #include "operations/configuration.hpp"
 #include "operations/signals.hpp"
 #include "runtime/run_options.hpp"
@@ -21,6 +23,7 @@ namespace hindsight::runtime {
 /// The control plane of a real cluster in this process: mirrors it into the log, decides (--role all), and carries out what was decided, as
 /// long as it leads and until it is told to stop. The exit code; `err` gets the reason of a failure.
 [[nodiscard]] int run_control_plane(const RunOptions& options, const std::optional<Duration>& keep_history,
+                                    std::shared_ptr<const evidence::SigningKey> checkpoint_key,
                                     const operations::Configuration& configuration, operations::Signals& signals, std::ostream& err);
 
 }  // namespace hindsight::runtime

@@ -130,7 +130,8 @@ int run_decider(const DeciderRunOptions& o, operations::Signals& signals, std::o
                         .standby = std::move(followed),
                         .on_notice = [](const std::string& text) { operations::log(LogLevel::info, text); },
                         .quarantine_command = quarantine_command(o.log_config),
-                        .keep_history = o.keep_history});
+                        .keep_history = o.keep_history,
+                        .checkpoint_key = o.checkpoint_key});
   operations::raise_descriptor_limit();
   auto probes = serve_probes(*probe_address, health_of(owner, *clock));
   if (!probes) return complain(err, probes.error());

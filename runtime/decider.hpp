@@ -1,9 +1,11 @@
 #pragma once
 
 #include <iosfwd>
+#include <memory>
 #include <optional>
 #include <string>
 
+#include "evidence/keys.hpp"
 #include "operations/signals.hpp"
 #include "runtime/listeners.hpp"
 #include "vocabulary/time.hpp"
@@ -21,7 +23,8 @@ struct DeciderRunOptions {
   unsigned session_timeout_seconds = 6;
   bool standby = false;                  ///< Follow the partitions of other nodes, to decide at once when they become this one's.
   std::optional<Duration> keep_history;  ///< Nothing: all is kept.
-  std::string identity;                  ///< Of this process, in the log.
+  std::shared_ptr<const evidence::SigningKey> checkpoint_key;  ///< None: checkpoints are not signed.
+  std::string identity;                                        ///< Of this process, in the log.
 };
 
 /// Shares the partitions of a log with other nodes and decides for the domains in its own, until it is told to stop. The exit code; `err`

@@ -88,6 +88,16 @@ void PartitionOwner::take(std::int32_t number, Partition& partition) {
     options_.on_notice("partition " + std::to_string(number) + ", which was followed, is this node's now");
     for (auto& [domain, decider] : partition.deciders) decider.node->claim();
   }
+  if (!partition.chain || partition.stance != Stance::decides) {
+    const auto notice = [tell = options_.on_notice, number](const std::string& text) {
+      tell("partition " + std::to_string(number) + ": " + text);
+    };
+    partition.chain =
+        std::make_unique<ChainKeeper>(*partition.log, ChainKeeper::Options{.release = options_.release,
+                                                                           .key = options_.checkpoint_key,
+                                                                           .now = [clock = options_.clock] { return clock->now(); },
+                                                                           .on_notice = notice});
+  }
   if (options_.keep_history && (!partition.history || partition.stance != Stance::decides)) {
     const auto notice = [tell = options_.on_notice, number](const std::string& text) {
       tell("partition " + std::to_string(number) + ": " + text);
@@ -112,6 +122,7 @@ std::vector<PartitionOwner::Partition> PartitionOwner::part_with(const std::vect
     if (std::ranges::binary_search(wanted, number)) continue;
     const bool follow = std::ranges::find(followed, number) != followed.end();
     if (partition.stance == Stance::decides) {
+      if (partition.chain) partition.chain->end();
       if (partition.history) partition.history->end();  // a snapshot that it is just storing holds up nobody
       const std::lock_guard lock(mutex_);
       partition.stance = Stance::lingers;

@@ -13,6 +13,7 @@
 
 #include "actors/node.hpp"
 #include "events/log.hpp"
+#include "runtime/chain_keeper.hpp"
 #include "runtime/history_keeper.hpp"
 #include "runtime/node_snapshots.hpp"
 #include "vocabulary/result.hpp"
@@ -44,6 +45,7 @@ class PartitionOwner {
     std::function<std::string(std::string_view log, events::Position)> quarantine_command = {};  ///< Of each node.
     replay::SnapshotPolicy snapshots = {};                                                       ///< Of each domain.
     std::optional<Duration> keep_history;  ///< What is older is forgotten in partitions that are decided here; nothing: all is kept.
+    std::shared_ptr<const evidence::SigningKey> checkpoint_key = {};  ///< Signs the checkpoints of partitions that are decided here.
   };
   explicit PartitionOwner(Options options);
   /// Stops all; what was decided is written.
@@ -88,6 +90,7 @@ class PartitionOwner {
     std::unique_ptr<events::Log> log;
     Stance stance = Stance::decides;
     std::unique_ptr<HistoryKeeper> history;  ///< While it is ours, if anything is to be forgotten.
+    std::unique_ptr<ChainKeeper> chain;      ///< While it is ours.
     std::map<std::string, Decider> deciders;
     std::map<std::string, std::chrono::steady_clock::time_point> held_back;  ///< Until when.
     std::chrono::steady_clock::time_point lingers_until;

@@ -13,7 +13,7 @@ namespace hindsight::runtime {
 struct RunOptions {
   std::vector<std::string> quickstart;
   bool keep = false, in_cluster = false, no_lease = false;
-  std::string kubeconfig, context, log, log_config, log_limit, snapshot_folder, keep_history,
+  std::string kubeconfig, context, log, log_config, log_limit, snapshot_folder, keep_history, checkpoint_key,
       durability = "fsync", http = "127.0.0.1:0", log_level = "info", lease_namespace, config, feature_gates;
   std::size_t max_in_flight = 64;
   unsigned connect_timeout = 60;

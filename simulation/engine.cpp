@@ -19,6 +19,8 @@ Engine::Engine(World& world, EngineOptions options)
     bridge.plans.topologies = settings->topologies;
   }
   bridge.notice = [this](const std::string& text) { notices_.push_back(text); };
+  bridge.message_interval = options_.message_interval;
+  bridge.now = [this] { return now_; };
   bridge_ = std::make_unique<connectors::Bridge>(
       world_.cluster(), mirror_, [this](const Observation& o) { emit(o); }, std::move(bridge));
 }
@@ -130,7 +132,7 @@ void Engine::plan_retries() {
 
 Time Engine::next_due() const {
   Time due = driver_.domain().next_due();
-  for (const Time t : {world_.next_event(), retry_at_})
+  for (const Time t : {world_.next_event(), retry_at_, bridge_->next_postponed()})
     if (t.is_set() && (!due.is_set() || t < due)) due = t;
   return due;
 }
@@ -140,6 +142,7 @@ void Engine::pass_to(Time t) {
   world_.advance_to(now_);
   const Time timer = driver_.domain().next_due();
   if (timer.is_set() && timer <= now_) emit(TimerFired{});
+  bridge_->write_postponed();
   if (retry_at_.is_set() && retry_at_ <= now_) {
     retry_at_ = Time::never();
     for (std::uint32_t i = 0; i < retries_; ++i) bridge_->retry();
@@ -158,6 +161,14 @@ Result<void> Engine::run_until(Time until) {
     now_ = until;
     world_.advance_to(now_);
   }
+  return {};
+}
+
+Result<void> Engine::write_postponed() {
+  if (bridge_->postponed() == 0) return {};
+  bridge_->write_postponed(true);
+  come_to_rest();
+  if (error_) return tl::unexpected(*error_);
   return {};
 }
 

@@ -35,6 +35,8 @@ struct EngineOptions {
   std::string release = "dev";
   /// When the world's API server lets the template of a stopped job be restored.
   connectors::TemplateMutability template_mutability = connectors::TemplateMutability::suspended;
+  /// See BridgeOptions::message_interval.
+  Duration message_interval;
   std::function<void(const RecordView&)> on_record;  ///< Called for every record after it was applied.
   /// Between two events of the outside a domain comes to rest after a few steps per object; this many mean that it does not.
   std::uint64_t steps_max = 2'000'000;
@@ -55,6 +57,9 @@ class Engine {
   /// Carries out all that is due now and what follows until no event and no timer is left within `calm`, but not
   /// beyond `until` (exclusive; never: no bound).
   [[nodiscard]] Result<void> settle(Duration calm, Time until);
+
+  /// Writes what was postponed, and carries out what that entails; time does not go on.
+  [[nodiscard]] Result<void> write_postponed();
 
   /// Sets the clock to the moment of a step from outside, before its writes come; nothing that is due at that moment happens yet.
   void step_to(Time t) {

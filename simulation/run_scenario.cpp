@@ -42,6 +42,16 @@ connectors::simulated::ClusterOptions cluster_options(const std::string& configu
   return out;
 }
 
+/// hindsight.messageInterval of a configuration that was judged before; nothing: it says none.
+std::optional<Duration> message_interval_of(const std::string& configuration) {
+  if (configuration.empty()) return std::nullopt;
+  const Json document = Json::parse(configuration);
+  const Json& own = connectors::object_or_empty(document, "hindsight");
+  if (!own.contains("messageInterval")) return std::nullopt;
+  const auto interval = parse_duration(connectors::text_member(own, "messageInterval"));
+  return interval ? std::optional(*interval) : std::nullopt;
+}
+
 /// Which jobs come suspended (BA-169, BA-172). A namespace that nobody labelled has the label with its name.
 connectors::simulated::JobDefaults job_defaults_of(const std::string& configuration) {
   admission::Settings settings;
@@ -102,6 +112,7 @@ Result<ScenarioResult> run_scenario(connectors::manifests::Scenario scenario, co
   auto& cluster = out.world->simulated();
   out.start = cluster.now();
   EngineOptions engine_options;
+  engine_options.message_interval = message_interval_of(*configuration).value_or(options.message_interval);
   engine_options.configuration = std::move(*configuration);
   engine_options.log = options.log;
   engine_options.release = options.release;
@@ -137,6 +148,7 @@ Result<ScenarioResult> run_scenario(connectors::manifests::Scenario scenario, co
   }
   if (options.to_the_end)
     if (auto ok = play_to_the_end(engine, *out.world, options.limit); !ok) return tl::unexpected(ok.error());
+  if (auto ok = engine.write_postponed(); !ok) return tl::unexpected(ok.error());
   if (auto ok = engine.flush(); !ok) return tl::unexpected(ok.error());
   out.states = Json{{"case", name}, {"states", std::move(states)}};
   out.notices.insert(out.notices.end(), engine.notices().begin(), engine.notices().end());

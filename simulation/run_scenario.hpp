@@ -47,6 +47,9 @@ struct ScenarioOptions {
   connectors::simulated::JobRules job_rules;        ///< Of which release the API server is.
   connectors::simulated::JobSimulatorOptions jobs;  ///< How its Job controller behaves.
   bool states = false;                              ///< Record a state after each step.
+  /// See BridgeOptions::message_interval; hindsight.messageInterval of the configuration takes its place. 0: messages are written as often
+  /// as they change, as Kueue does.
+  Duration message_interval;
   /// After the last step go on until nothing is due any more, or what is due goes round in circles: no job runs towards an end, and none
   /// has come to one for a day. At most `limit` of virtual time.
   bool to_the_end = false;

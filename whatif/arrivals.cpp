@@ -20,13 +20,23 @@ void Arrivals::see(const RecordView& record) {
   last_ = std::max(last_, now);
   const auto* o = std::get_if<Observation>(&record.body);
   if (o == nullptr) return;
+  if (const auto* gone = std::get_if<ObjectDeleted>(o)) {
+    if (const auto it = seen_.find(gone->uid); it != seen_.end()) seen_.erase(it);  // no other object ever gets its uid
+    return;
+  }
   const ObjectMeta* meta = nullptr;
-  if (const auto* job = std::get_if<JobObserved>(o); job != nullptr && job->owner_uid.empty() && job->managed) meta = &job->meta;
-  if (const auto* w = std::get_if<WorkloadObserved>(o); w != nullptr && w->owner_uid.empty()) meta = &w->meta;
+  Responses::Form form;
+  if (const auto* job = std::get_if<JobObserved>(o); job != nullptr && job->owner_uid.empty() && job->managed) {
+    meta = &job->meta;
+    form = Responses::form_of(*job);
+  } else if (const auto* w = std::get_if<WorkloadObserved>(o); w != nullptr && w->owner_uid.empty()) {
+    meta = &w->meta;
+    form = Responses::form_of(*w);
+  }
   if (meta == nullptr || !seen_.emplace(meta->uid).second) return;
   const bool was_there = meta->created.is_set() && meta->created + Duration::seconds(60) < first_;
   if (was_there) return;  // it came before the record began
-  arrivals_.push_back({now, std::string(meta->uid), events::encode(record)});
+  arrivals_.push_back({now, form, events::encode(record)});
   if (arrivals_.size() <= kept_max) return;
   arrivals_.pop_front();
   first_ = std::max(first_, arrivals_.front().at);

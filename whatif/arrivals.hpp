@@ -9,6 +9,7 @@
 
 #include "vocabulary/record.hpp"
 #include "vocabulary/time.hpp"
+#include "whatif/responses.hpp"
 
 namespace hindsight::whatif {
 
@@ -19,7 +20,7 @@ class Arrivals {
 
   struct Arrival {
     Time at;
-    std::string uid;
+    Responses::Form form;
     std::vector<std::byte> record;  ///< Its first observation, encoded.
   };
   /// Arrivals of a stretch of the past that is drawn by `number`, moved so that the stretch begins at `from`, and how long it is. Where the
@@ -35,7 +36,7 @@ class Arrivals {
 
  private:
   std::deque<Arrival> arrivals_;
-  std::set<std::string, std::less<>> seen_;
+  std::set<std::string, std::less<>> seen_;  ///< Uids of objects that are there.
   Time first_, last_;
 };
 

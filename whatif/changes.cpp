@@ -1,9 +1,13 @@
 #include "whatif/changes.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <set>
+#include <variant>
 
 #include "admission/domain/domain.hpp"
+#include "events/record.hpp"
+#include "projections/observed_again.hpp"
 
 namespace hindsight::whatif {
 namespace {
@@ -16,9 +20,15 @@ tl::unexpected<Error> refused(std::string_view text) {
   return fail(ErrorKind::invalid, "found \"" + std::string(text) + "\"; allowed: " + std::string(form));
 }
 
+constexpr std::size_t named_max = 20;  // of what there is, in a message
+
 std::string joined(const std::set<std::string>& names) {
   std::string out;
-  for (const auto& n : names) out += (out.empty() ? "" : ", ") + n;
+  std::size_t n = 0;
+  for (const auto& name : names) {
+    if (n++ == named_max) return out + " and " + std::to_string(names.size() - named_max) + " more";
+    out += (out.empty() ? "" : ", ") + name;
+  }
   return out;
 }
 
@@ -48,6 +58,7 @@ Result<QuotaChange> parse_quota_change(std::string_view text) {
     const bool another = resource.find('/', first + 1) != std::string_view::npos;
     const bool domain = resource.substr(0, first).find('.') != std::string_view::npos;
     if (another || !domain) {
+      if (first == 0) return refused(text);
       out.flavor = resource.substr(0, first);
       resource.remove_prefix(first + 1);
     }
@@ -63,6 +74,10 @@ Result<QuotaChange> parse_quota_change(std::string_view text) {
   if (!parsed)
     return fail(ErrorKind::invalid, "found \"" + std::string(amount) + "\" for an amount of " + out.resource +
                                         "; allowed: a quantity, as 40, 500m or 16Gi, with + or - before it for so much more or less");
+  if (*parsed == unlimited && amount != std::to_string(unlimited))  // that very number means no limit (BA-35)
+    return fail(ErrorKind::invalid, "found \"" + std::string(amount) + "\" for an amount of " + out.resource +
+                                        ", which is more than can be counted; allowed: at most " + std::to_string(unlimited) +
+                                        " units, cpu in thousandths");
   out.amount = *parsed;
   return out;
 }
@@ -84,7 +99,8 @@ Result<void> check(const QuotaChange& change, const StateView& state) {
     }
   }
   if (groups == nullptr)
-    return fail(ErrorKind::not_found, "there is no " + kind + " \"" + change.node + "\" at that moment; there are: " + joined(names));
+    return fail(ErrorKind::not_found, "there is no " + kind + " \"" + change.node +
+                                          "\" at that moment; there are: " + (names.empty() ? std::string("none") : joined(names)));
   std::set<std::string> found, all;
   for (const auto& g : *groups)
     for (const auto& f : g.flavors)
@@ -99,6 +115,63 @@ Result<void> check(const QuotaChange& change, const StateView& state) {
     return fail(ErrorKind::invalid, kind + " " + change.node + " has quota of " + change.resource +
                                         " in several flavors; allowed, one change for each: " + joined(found));
   return {};
+}
+
+Result<NodeChange> parse_node_change(std::string_view text) {
+  const auto wrong = [&] {
+    return fail(ErrorKind::invalid, "found \"" + std::string(text) + "\"; allowed: COUNTxNODE, as 4xnode-7, with at most " +
+                                        std::to_string(NodeChange::count_max) + " nodes");
+  };
+  NodeChange out;
+  const auto x = text.find('x');
+  if (x == std::string_view::npos || x + 1 == text.size()) return wrong();
+  const auto [end, error] = std::from_chars(text.data(), text.data() + x, out.count);
+  if (error != std::errc() || end != text.data() + x || out.count == 0 || out.count > NodeChange::count_max) return wrong();
+  out.like = text.substr(x + 1);
+  return out;
+}
+
+Result<void> check(const std::vector<NodeChange>& changes, const std::vector<std::vector<std::byte>>& observations,
+                   const StateView& state) {
+  if (changes.empty()) return {};
+  std::set<std::string> names;
+  for (const auto& [name, node] : state.domain().nodes()) names.emplace(name.text());
+  events::RecordReader reader;
+  for (const auto& bytes : observations) {
+    const auto read = reader.read(bytes);
+    const auto* o = read ? std::get_if<Observation>(&(*read)->body) : nullptr;
+    if (const auto* node = o == nullptr ? nullptr : std::get_if<NodeObserved>(o)) names.emplace(node->meta.name);
+  }
+  std::size_t together = 0;
+  for (const NodeChange& c : changes) {
+    together += c.count;
+    if (names.contains(c.like)) continue;
+    if (names.empty())
+      return fail(ErrorKind::not_found,
+                  "the log knows of no nodes at that moment, so \"" + c.like +
+                      "\" is none; nodes are counted where a flavor names a topology; allowed without them: more quota "
+                      "(--set clusterqueue/NAME:RESOURCE=+AMOUNT), or nodes with their Topology and flavor in manifests (-f)");
+    return fail(ErrorKind::not_found, "there is no node \"" + c.like + "\" at that moment; there are: " + joined(names));
+  }
+  if (together > NodeChange::count_max)
+    return fail(ErrorKind::invalid,
+                "found " + std::to_string(together) + " more nodes together; allowed: at most " + std::to_string(NodeChange::count_max));
+  return {};
+}
+
+NodeObserved new_node(const NodeConfig& like, Text name, Arena& arena) {
+  NodeObserved out = projections::observed_as(like, name, arena);
+  out.ready = true;
+  out.unschedulable = out.silent = false;
+  // What says of the other that nothing can run there just now.
+  const auto passing = [](const hindsight::Taint& t) { return t.key.starts_with("node.kubernetes.io/"); };
+  const auto kept = static_cast<std::size_t>(std::ranges::count_if(out.taints, [&](const auto& t) { return !passing(t); }));
+  auto taints = arena.make<hindsight::Taint>(kept);
+  std::size_t n = 0;
+  for (const auto& t : out.taints)
+    if (!passing(t)) taints[n++] = t;
+  out.taints = taints;
+  return out;
 }
 
 List<ResourceGroupFacts> changed(List<ResourceGroupFacts> groups, const std::vector<QuotaChange>& changes, bool is_cohort,

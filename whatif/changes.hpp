@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "admission/domain/state_view.hpp"
+#include "admission/model/catalog.hpp"
 #include "vocabulary/amount.hpp"
 #include "vocabulary/arena.hpp"
 #include "vocabulary/observations.hpp"
@@ -27,17 +28,40 @@ struct QuotaChange {
   }
 };
 
+/// More nodes like one that is there: "4xnode-7".
+struct NodeChange {
+  std::size_t count = 0;
+  std::string like;
+
+  static constexpr std::size_t count_max = 10'000;  ///< Of one change, and of all together.
+};
+
 /// What is otherwise than on record, from the moment on.
 struct Changes {
   std::vector<QuotaChange> quotas;
+  std::vector<NodeChange> nodes;
   std::vector<std::string> dropped;                  ///< Jobs and Workloads that never came: "job/team-a/train", "workload/team-a/w".
   std::vector<std::vector<std::byte>> observations;  ///< Encoded records of objects as they are instead, or beside.
 
-  [[nodiscard]] bool empty() const { return quotas.empty() && dropped.empty() && observations.empty(); }
+  bool current_rules = false;  ///< Decisions are made by the rules of this build, whatever those on record were made by.
+
+  /// Nothing happens that did not.
+  [[nodiscard]] bool empty() const { return quotas.empty() && nodes.empty() && dropped.empty() && observations.empty(); }
 };
 
 /// Reads what `--set` takes. Errors: invalid, with what was found and what is allowed.
 [[nodiscard]] Result<QuotaChange> parse_quota_change(std::string_view text);
+
+/// Reads what `--add-nodes` takes: COUNTxNODE. Errors: invalid, with what was found and what is allowed.
+[[nodiscard]] Result<NodeChange> parse_node_change(std::string_view text);
+
+/// Whether these find their nodes, in the state or among the objects that are brought. Errors: not_found (the message names what there
+/// is), invalid (they are too many).
+[[nodiscard]] Result<void> check(const std::vector<NodeChange>& changes, const std::vector<std::vector<std::byte>>& observations,
+                                 const admission::StateView& state);
+
+/// A new node like this one: ready, open for pods, and with nothing on it. The name lives as long as `arena`.
+[[nodiscard]] NodeObserved new_node(const admission::NodeConfig& like, Text name, Arena& arena);
 
 /// Whether this change finds its queue and quota in the state. Errors: not_found (the message names what there is), invalid (there are
 /// several flavors with the resource).

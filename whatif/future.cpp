@@ -12,6 +12,7 @@
 #include "projections/lookup.hpp"
 #include "replay/past.hpp"
 #include "vocabulary/state_hash.hpp"
+#include "whatif/subject.hpp"
 
 namespace hindsight::whatif {
 
@@ -21,9 +22,11 @@ namespace {
 
 constexpr int decisions_max = 100'000;
 
-std::string_view subject_of(const WorkloadParent& parent) {
-  if (parent.job()) return parent.job()->uid;
-  return parent.workloads().empty() ? std::string_view() : std::string_view(parent.workloads().front().uid);
+/// Nothing of it runs, waits, or is decided any more.
+bool has_ended(const WorkloadParent& parent) {
+  if (parent.empty() || !parent.pods().empty()) return false;
+  if (parent.job() && !parent.job()->finished) return false;
+  return std::ranges::all_of(parent.workloads(), [](const WorkloadState& w) { return w.finished(); });
 }
 
 }  // namespace
@@ -46,7 +49,7 @@ Future::Future(const projections::Stage& stage, const Responses& responses, cons
       driver_, responses_, [this](const Observation& o) { tell(o); }, run_time);
   for (std::uint32_t i = 0; i < driver_.domain().parent_count(); ++i) {
     const auto* parent = driver_.parent(i);
-    if (parent == nullptr || parent->empty()) continue;
+    if (parent == nullptr || parent->empty() || has_ended(*parent)) continue;
     const std::string subject(subject_of(*parent));
     if (subject.empty() || parent->is_part_of_what_runs()) continue;
     const Duration running = responses_.running_for(subject);
@@ -69,17 +72,12 @@ void Future::append(Body body) {
   r.envelope = {"future", driver_.domain().sequence() + 1, driver_.domain().epoch(), now_, 0};
   r.body = std::move(body);
   if (auto ok = replay::apply_record(driver_, r); !ok) throw std::runtime_error("a future came to an end: " + ok.error().message);
-  const auto touched = driver_.entities().touched_parents();
-  driver_.forget_touched();
-  for (const std::uint32_t index : touched) {
-    const auto* parent = driver_.parent(index);
-    if (parent == nullptr || parent->empty()) continue;
-    const std::string subject(subject_of(*parent));
+  each_touched(driver_, [&](const std::string& subject) {
     if (world_->answers_for(subject))
       world_->look_at(subject);
     else if (like_.contains(subject))
       world_->take_over(subject, Time::never());
-  }
+  });
 }
 
 void Future::decide_to_rest() {
@@ -108,7 +106,7 @@ void Future::arrive(const Arrivals::Arrival& arrival) {
   const auto* o = read ? std::get_if<Observation>(&(*read)->body) : nullptr;
   if (o == nullptr) return;
   const std::string name = "future-" + std::to_string(++arrived_), uid = "future/" + name;
-  like_.emplace(uid, arrival.uid);
+  like_.emplace(uid, arrival.form);
   const auto renamed = [&](ObjectMeta& meta) {
     meta.name = name;
     meta.uid = uid;
@@ -181,16 +179,35 @@ std::optional<Time> Future::start_of(std::string_view workload_uid, Duration hor
   return std::nullopt;
 }
 
+projections::Stage without_ended(const projections::Stage& stage) {
+  LoopDriver driver(stage.read_settings);
+  if (auto ok = SnapshotCodec::read(stage.snapshot, driver); !ok)
+    throw std::runtime_error("a future of what is no snapshot: " + ok.error().message);
+  for (std::uint32_t i = 0; i < driver.domain().parent_count(); ++i) {
+    const auto* parent = driver.parent(i);
+    if (parent == nullptr || !has_ended(*parent)) continue;
+    Arena arena;
+    for (const ObjectDeleted& gone : objects_of(*parent, arena)) {
+      RecordView r;
+      r.envelope = {"future", driver.domain().sequence() + 1, driver.domain().epoch(), driver.domain().now(), 0};
+      r.body = Observation{gone};
+      if (auto ok = replay::apply_record(driver, r); !ok) throw std::runtime_error("a future came to an end: " + ok.error().message);
+    }
+  }
+  return projections::Stage::of(driver);
+}
+
 Estimate estimate(const projections::Stage& stage, const Responses& responses, const Arrivals& arrivals, std::string_view workload_uid,
                   std::size_t futures, Duration horizon, const std::function<void(std::size_t, std::size_t)>& progress) {
   Estimate out;
   out.futures = futures;
   std::vector<Time> starts;
+  const projections::Stage begin = without_ended(stage);
   const std::uint64_t records_max =
       std::max<std::uint64_t>(records_of_a_future_min, records_of_all_futures / std::max<std::size_t>(1, futures));
   for (std::size_t i = 0; i < futures; ++i) {
     if (progress) progress(i, futures);
-    Future future(stage, responses, arrivals, i + 1);
+    Future future(begin, responses, arrivals, i + 1);
     if (const auto start = future.start_of(workload_uid, horizon, records_max)) starts.push_back(*start);
     out.cut += future.is_cut() ? 1 : 0;
   }

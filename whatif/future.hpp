@@ -42,8 +42,8 @@ class Future {
   admission::LoopDriver driver_;
   std::unique_ptr<World> world_;
   std::multimap<Time, const Arrivals::Arrival*> coming_;
-  std::map<std::string, std::string, std::less<>> like_;  ///< Uid of who arrived here → of whom it is a copy.
-  std::map<std::string, Known, std::less<>> run_times_;   ///< That were drawn.
+  std::map<std::string, Responses::Form, std::less<>> like_;  ///< Uid of who arrived here → what it is a copy of.
+  std::map<std::string, Known, std::less<>> run_times_;       ///< That were drawn.
   Time now_, planned_to_;
   std::uint64_t number_, arrived_ = 0, records_ = 0;
   bool cut_ = false;
@@ -58,6 +58,9 @@ struct Estimate {
   std::size_t cut = 0;                      ///< So many were given up because of the number of their records; they count as later.
   std::optional<Time> early, median, late;  ///< The 10th, 50th and 90th percentile; nothing: beyond the horizon.
 };
+/// The same state without jobs and Workloads that have ended: they decide nothing any more, and are often most of it.
+[[nodiscard]] projections::Stage without_ended(const projections::Stage& stage);
+
 [[nodiscard]] Estimate estimate(const projections::Stage& stage, const Responses& responses, const Arrivals& arrivals,
                                 std::string_view workload_uid, std::size_t futures, Duration horizon,
                                 const std::function<void(std::size_t done, std::size_t total)>& progress = {});

@@ -6,10 +6,12 @@
 #include <variant>
 
 #include "admission/domain/domain.hpp"
+#include "admission/rules.hpp"
 #include "admission/workload/workload_parent.hpp"
-#include "projections/observed_again.hpp"
 #include "replay/scan.hpp"
 #include "vocabulary/record_order.hpp"
+#include "whatif/object_key.hpp"
+#include "whatif/subject.hpp"
 
 namespace hindsight::whatif {
 
@@ -21,37 +23,9 @@ namespace {
 constexpr Duration deciding_within = Duration::millis(100);
 /// Of decisions at one moment; more mean that the state does not come to rest.
 constexpr int steps_max = 1'000'000;
-constexpr std::size_t contested_max = 1'000, batch_bytes = std::size_t{4} << 20;
+constexpr std::size_t left_max = 1'000, batch_bytes = std::size_t{4} << 20;
 
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return out;
-}
-
-std::string text_of(Symbol s) { return std::string(s.text()); }
-
-std::string full(const ObjectMeta& meta) { return std::string(meta.namespace_) + "/" + std::string(meta.name); }
-
-/// Kind and name of an object that `-f` may bring.
-std::optional<std::pair<ObjectKind, std::string>> key_of(const Observation& o) {
-  const auto keyed = [](ObjectKind kind, const ObjectMeta& meta) { return std::optional(std::pair(kind, full(meta))); };
-  if (const auto* x = std::get_if<ResourceFlavorObserved>(&o)) return keyed(ObjectKind::resource_flavor, x->meta);
-  if (const auto* x = std::get_if<ClusterQueueObserved>(&o)) return keyed(ObjectKind::cluster_queue, x->meta);
-  if (const auto* x = std::get_if<CohortObserved>(&o)) return keyed(ObjectKind::cohort, x->meta);
-  if (const auto* x = std::get_if<LocalQueueObserved>(&o)) return keyed(ObjectKind::local_queue, x->meta);
-  if (const auto* x = std::get_if<WorkloadPriorityClassObserved>(&o)) return keyed(ObjectKind::workload_priority_class, x->meta);
-  if (const auto* x = std::get_if<PriorityClassObserved>(&o)) return keyed(ObjectKind::priority_class, x->meta);
-  if (const auto* x = std::get_if<NamespaceObserved>(&o)) return keyed(ObjectKind::namespace_, x->meta);
-  if (const auto* x = std::get_if<AdmissionCheckObserved>(&o)) return keyed(ObjectKind::admission_check, x->meta);
-  if (const auto* x = std::get_if<TopologyObserved>(&o)) return keyed(ObjectKind::topology, x->meta);
-  if (const auto* x = std::get_if<NodeObserved>(&o)) return keyed(ObjectKind::node, x->meta);
-  if (const auto* x = std::get_if<JobObserved>(&o)) return keyed(ObjectKind::job, x->meta);
-  if (const auto* x = std::get_if<WorkloadObserved>(&o)) return keyed(ObjectKind::workload, x->meta);
-  if (const auto* x = std::get_if<ObjectDeleted>(&o)) return std::pair(x->kind, std::string(x->namespace_) + "/" + std::string(x->name));
-  return std::nullopt;
-}
+std::string symbol_text(const Symbol& s) { return std::string(s.text()); }
 
 bool is_of_a_job(ObjectKind kind) { return kind == ObjectKind::job || kind == ObjectKind::workload || kind == ObjectKind::pod; }
 
@@ -77,6 +51,7 @@ Result<PlayReport> Player::play() {
   report_.estimated = world_->estimated();
   report_.endless = world_->endless();
   report_.silent_checks = world_->silent_checks();
+  report_.without_pods = world_->without_pods();
   report_.state_hash = past_.driver().state_hash();
   return report_;
 }
@@ -85,6 +60,7 @@ Result<void> Player::begin() {
   if (auto ok = past_.go_to(options_.from); !ok) return ok;
   for (const auto& q : changes_.quotas)
     if (auto ok = check(q, past_.driver()); !ok) return ok;
+  if (auto ok = check(changes_.nodes, changes_.observations, past_.driver()); !ok) return ok;
   if (options_.out != nullptr)
     if (auto ok = copy_before(); !ok) return ok;
   Domain& domain = past_.driver().entities().domain();
@@ -94,6 +70,7 @@ Result<void> Player::begin() {
   recorded_epoch_ = domain.epoch();
   world_ = std::make_unique<World>(past_.driver(), responses_, [this](const Observation& o) { tell(o); });
   otherwise_ = !changes_.empty() || options_.model_all;
+  note_users();
   past_.driver().forget_touched();
   if (options_.on_begin) options_.on_begin(past_.driver());
   return {};
@@ -138,7 +115,7 @@ void Player::append(Body body, std::uint64_t epoch, std::uint64_t cause) {
   if (error_) return;
   LoopDriver& driver = past_.driver();
   RecordView r;
-  r.envelope = {domain_, driver.domain().sequence() + 1, epoch != 0 ? epoch : driver.domain().epoch(), now_, cause};
+  r.envelope = {domain_, driver.domain().sequence() + 1, epoch != 0 ? epoch + own_epochs_ : driver.domain().epoch(), now_, cause};
   r.body = std::move(body);
   // What was made here lives in arenas that may be used again while it is applied: it is read back as everybody else would.
   const auto encoded = encoder_.encode(r);
@@ -173,16 +150,9 @@ void Player::append(Body body, std::uint64_t epoch, std::uint64_t cause) {
       note_course(subject);
     }
   }
-  const auto touched = driver.entities().touched_parents();
-  driver.forget_touched();
-  for (const std::uint32_t index : touched) {
-    const auto* parent = driver.parent(index);
-    if (parent == nullptr || parent->empty()) continue;
-    const std::string subject = parent->job()                 ? parent->job()->uid.text()
-                                : parent->workloads().empty() ? ""
-                                                              : parent->workloads().front().uid.text();
+  each_touched(driver, [&](const std::string& subject) {
     if (world_->answers_for(subject)) world_->look_at(subject);
-  }
+  });
   if (options_.on_record) options_.on_record(**read, driver);
 }
 
@@ -214,69 +184,6 @@ bool Player::decide_once() {
 void Player::decide_to_rest() {
   if (paused_) return;
   for (int steps = 0; steps < steps_max && decide_once(); ++steps) {}
-}
-
-// ---- the changes ------------------------------------------------------------------------------------------------------------------
-
-void Player::make_changes() {
-  const LoopDriver& driver = past_.driver();
-  for (const auto& wanted : changes_.dropped) {
-    std::vector<std::string> gone;
-    for (std::uint32_t i = 0; i < driver.domain().parent_count(); ++i) {
-      const auto* parent = driver.parent(i);
-      if (parent == nullptr || parent->empty()) continue;
-      if (const auto& job = parent->job()) {
-        if (wanted == lower(job->kind.text()) + "/" + std::string(job->namespace_.text()) + "/" + job->name.text())
-          gone.push_back(job->uid.text());
-      } else {
-        for (const auto& w : parent->workloads())
-          if (wanted == "workload/" + std::string(w.namespace_.text()) + "/" + w.name.text()) gone.push_back(w.uid.text());
-      }
-    }
-    for (const auto& uid : gone) {
-      followed_[uid].dropped = true;
-      world_->remove(uid);
-    }
-  }
-  std::set<std::pair<bool, std::string>> nodes;
-  for (const auto& q : changes_.quotas) nodes.emplace(q.is_cohort, q.node);
-  for (const auto& [is_cohort, name] : nodes) {
-    arena_.clear();
-    const Catalog& catalog = *driver.domain().catalog();
-    if (is_cohort) {
-      auto o = projections::observed_again(*catalog.cohorts.at(Symbol(name)), arena_);
-      tell(adapted(Observation{o}));
-    } else {
-      auto o = projections::observed_again(*catalog.queue(Symbol(name)), arena_);
-      tell(adapted(Observation{o}));
-    }
-  }
-  events::RecordReader reader;
-  for (const auto& bytes : changes_.observations) {
-    const auto read = reader.read(bytes);
-    const auto* o = read ? std::get_if<Observation>(&(*read)->body) : nullptr;
-    if (o == nullptr) continue;
-    if (const auto key = key_of(*o)) replaced_.insert(*key);
-    const Observation copy = *o;
-    tell(copy);
-    const std::string subject = subject_of(copy);
-    if (!subject.empty()) world_->take_over(subject, Time::never());
-  }
-}
-
-/// A configuration as recorded, but for the limits that are otherwise.
-Observation Player::adapted(const Observation& o) {
-  if (const auto* queue = std::get_if<ClusterQueueObserved>(&o)) {
-    auto out = *queue;
-    out.resource_groups = changed(out.resource_groups, changes_.quotas, false, out.meta.name, arena_);
-    return Observation{out};
-  }
-  if (const auto* cohort = std::get_if<CohortObserved>(&o)) {
-    auto out = *cohort;
-    out.resource_groups = changed(out.resource_groups, changes_.quotas, true, out.meta.name, arena_);
-    return Observation{out};
-  }
-  return o;
 }
 
 // ---- the record -------------------------------------------------------------------------------------------------------------------
@@ -369,9 +276,7 @@ void Player::go_beyond() {
   for (std::uint32_t i = 0; i < past_.driver().domain().parent_count(); ++i) {
     const auto* parent = past_.driver().parent(i);
     if (parent == nullptr || parent->empty()) continue;
-    const std::string subject = parent->job()                 ? parent->job()->uid.text()
-                                : parent->workloads().empty() ? ""
-                                                              : parent->workloads().front().uid.text();
+    const std::string subject(whatif::subject_of(*parent));
     if (!subject.empty() && !belongs_to_.contains(subject) && !world_->answers_for(subject)) rest.push_back(subject);
   }
   for (const auto& subject : rest) leave(subject, false);
@@ -392,17 +297,24 @@ void Player::see(const RecordView& r) {
     see_decisions(*d);
   } else if (const auto* o = std::get_if<Observation>(&r.body)) {
     see(*o, r);
-  } else {
-    append(r.body, r.envelope.epoch, 0);  // another epoch
+  } else if (const auto* started = std::get_if<EpochStarted>(&r.body)) {
+    EpochStarted epoch = *started;
+    if (changes_.current_rules) epoch.rules = rules_version;
+    append(epoch, r.envelope.epoch, 0);
   }
 }
 
 void Player::see_decisions(const Decisions& d) {
   for (const Event& e : d.events) {
+    if (const auto* off = std::get_if<WorkloadDeactivated>(&e)) {  // by us: no user's edit when it is seen
+      auto& workloads = followed_[subject_of(e)].workloads;
+      if (const auto it = workloads.find(off->workload.uid); it != workloads.end()) it->second.active = false;
+    }
     const auto essence = essence_of(e);
     if (!essence) continue;
     ++report_.recorded;
     const std::string subject = subject_of(e);
+    if (std::holds_alternative<QuotaReserved>(e) && !subject.empty()) followed_[subject].may_be_started = true;
     if (subject.empty() || world_->answers_for(subject)) continue;
     Followed& followed = followed_[subject];
     if (followed.dropped) continue;
@@ -425,19 +337,11 @@ void Player::see(const Observation& o, const RecordView& r) {
   }
   if (!subject.empty()) return follow(subject, o, r);
   if (key && replaced_.contains(*key)) {
-    if (report_.contested.size() < contested_max)
-      report_.contested.push_back(format_rfc3339(r.envelope.time) + " a change of " + key->second + ", which is another one here");
+    if (key->first != configuration_key().first) contest("a change of " + key->second + ", which is another one here: not carried out");
     return;
   }
   arena_.clear();
   append(adapted(o), r.envelope.epoch, own_sequence(r.envelope.cause));
-}
-
-bool Player::is_dropped(const Observation& o) const {
-  const auto names = [&](const std::string& name) { return std::ranges::find(changes_.dropped, name) != changes_.dropped.end(); };
-  if (const auto* job = std::get_if<JobObserved>(&o)) return names(lower(job->kind) + "/" + full(job->meta));
-  if (const auto* w = std::get_if<WorkloadObserved>(&o)) return names("workload/" + full(w->meta));
-  return false;
 }
 
 /// Uid of the job or Workload that it is about, and for which the world answers; empty: it is about none.
@@ -465,8 +369,8 @@ std::string Player::subject_of_uid(std::string_view uid) const {
   }
   if (const auto index = past_.driver().domain().find_parent(at)) {
     const auto* parent = past_.driver().parent(*index);
-    if (parent != nullptr && parent->job()) return parent->job()->uid.text();
-    if (parent != nullptr && !parent->workloads().empty()) return parent->workloads().front().uid.text();
+    if (const std::string_view subject = parent == nullptr ? std::string_view() : whatif::subject_of(*parent); !subject.empty())
+      return std::string(subject);
   }
   return at;
 }
@@ -483,52 +387,6 @@ std::string Player::subject_of(const Event& e) const {
       e);
 }
 
-void Player::follow(const std::string& subject, const Observation& o, const RecordView& r) {
-  Followed& followed = followed_[subject];
-  if (followed.dropped) return;
-  if (!world_->answers_for(subject) &&
-      (options_.model_all || followed.course.has_left(now_) || (followed.course.differs() && otherwise_))) {
-    const bool known = past_.driver().domain().find_parent(subject).has_value();
-    if (known) leave(subject, !options_.model_all);  // of one that is not there yet, this is its arrival
-  }
-  if (world_->answers_for(subject)) return follow_modelled(subject, followed, o);
-  if (const auto* job = std::get_if<JobObserved>(&o); job != nullptr && job->meta.uid == subject) {
-    followed.user = user_part_of(*job);
-    followed.finished = job->finished;
-    auto copy = *job;
-    copy.start_settled = own_sequence(job->start_settled);
-    append(Observation{copy}, r.envelope.epoch, own_sequence(r.envelope.cause));
-    return;
-  }
-  if (const auto* refused = std::get_if<WriteRefused>(&o)) {
-    auto copy = *refused;
-    copy.decision_sequence = own_sequence(refused->decision_sequence);
-    append(Observation{copy}, r.envelope.epoch, own_sequence(r.envelope.cause));
-    return;
-  }
-  append(o, r.envelope.epoch, own_sequence(r.envelope.cause));
-}
-
-/// Of what is on record about one for whom the model answers, its user's doings are carried out.
-void Player::follow_modelled(const std::string& subject, Followed& followed, const Observation& o) {
-  if (const auto* job = std::get_if<JobObserved>(&o); job != nullptr && job->meta.uid == subject) {
-    auto user = user_part_of(*job);
-    const bool edited = followed.user && user != *followed.user;
-    followed.user = std::move(user);
-    followed.finished = job->finished;
-    if (edited) world_->edit(subject, *followed.user);
-  } else if (const auto* gone = std::get_if<ObjectDeleted>(&o); gone != nullptr && gone->uid == subject) {
-    const auto index = past_.driver().domain().find_parent(subject);
-    const auto* parent = index ? past_.driver().parent(*index) : nullptr;
-    const bool over = parent != nullptr && parent->job() && parent->job()->finished;
-    if (!followed.finished || over)
-      world_->remove(subject);
-    else if (report_.contested.size() < contested_max)
-      report_.contested.push_back(format_rfc3339(now_) + " the deletion of " + std::string(gone->namespace_) + "/" +
-                                  std::string(gone->name) + " after its end, to which it has not come here");
-  }
-}
-
 void Player::note_course(const std::string& subject) {
   Followed& followed = followed_[subject];
   if (followed.differing) differing_.erase({*followed.differing, subject});
@@ -541,14 +399,14 @@ void Player::note_course(const std::string& subject) {
 /// From now on the model answers for it.
 void Player::leave(const std::string& subject, bool differs) {
   otherwise_ = true;
-  if (const auto index = past_.driver().domain().find_parent(subject); index && differs && report_.left.size() < contested_max) {
+  if (const auto index = past_.driver().domain().find_parent(subject); index && differs && report_.left.size() < left_max) {
     const auto* parent = past_.driver().parent(*index);
     const auto& workloads = parent->workloads();
     std::string name = subject;
     if (parent->job())
-      name = text_of(parent->job()->kind) + " " + text_of(parent->job()->namespace_) + "/" + parent->job()->name.text();
+      name = symbol_text(parent->job()->kind) + " " + symbol_text(parent->job()->namespace_) + "/" + parent->job()->name.text();
     else if (!workloads.empty())
-      name = "Workload " + text_of(workloads.front().namespace_) + "/" + workloads.front().name.text();
+      name = "Workload " + symbol_text(workloads.front().namespace_) + "/" + workloads.front().name.text();
     report_.left.push_back(format_rfc3339_micro(now_) + " " + name);
   }
   if (Followed& followed = followed_[subject]; followed.differing) {

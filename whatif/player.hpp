@@ -46,9 +46,11 @@ struct PlayReport {
   std::uint64_t others = 0;                  ///< Decisions of that kind that are not on record.
   std::size_t modelled = 0;                  ///< Jobs and Workloads for which the model answered, at the end.
   std::vector<std::string> left;             ///< Whose decisions became others, and when: the first of them.
-  std::vector<std::string> contested;        ///< Changes on record that were not carried out, because what they change is another one.
-  std::vector<std::string> notices;          ///< What a reader of the result should know.
-  std::set<std::string> estimated, endless, silent_checks;  ///< See World.
+  /// Changes on record whose object was another one by then, or in another state, and what came of each: when, what, and whether it was
+  /// carried out.
+  std::vector<std::string> contested;
+  std::vector<std::string> notices;                                       ///< What a reader of the result should know.
+  std::set<std::string> estimated, endless, silent_checks, without_pods;  ///< See World.
   Time begin, end;
   std::uint64_t state_hash = 0;
 };
@@ -70,8 +72,10 @@ class Player {
  private:
   struct Followed {
     Course course;
-    std::optional<UserPart> user;  ///< As its last observation on record has it.
-    bool finished = false;         ///< On record.
+    std::optional<UserPart> user;  ///< Of its job, as the last observation on record has it.
+    bool may_be_started = false;   ///< On record, since its form was seen: what is seen now may be that of its admission.
+    std::map<std::string, UserPart, std::less<>> workloads;  ///< Of its Workloads, by uid on record.
+    bool finished = false;                                   ///< On record.
     bool dropped = false;
     std::optional<Time> differing;  ///< Its place in `differing_`.
   };
@@ -79,6 +83,10 @@ class Player {
   [[nodiscard]] Result<void> begin();
   [[nodiscard]] Result<void> copy_before();
   void make_changes();
+  void drop();
+  void change_quotas();
+  void bring_objects();
+  void add_nodes();
   [[nodiscard]] Result<void> walk();
   void go_beyond();
   [[nodiscard]] bool play_due_before(Time t);
@@ -92,7 +100,12 @@ class Player {
   [[nodiscard]] std::string subject_of(const Event& e) const;
   [[nodiscard]] std::string subject_of_uid(std::string_view uid) const;
   void follow(const std::string& subject, const Observation& o, const RecordView& r);
-  void follow_modelled(const std::string& subject, Followed& followed, const Observation& o);
+  void follow_modelled(const std::string& subject, const Observation& o);
+  void follow_user(const std::string& subject, Followed& followed, const JobObserved& o);
+  void follow_user(const std::string& subject, Followed& followed, const WorkloadObserved& o);
+  void note_users();
+  void contest(const std::string& what, Standing then, const Edited& edited);
+  void contest(const std::string& text);
   void leave(const std::string& subject, bool differs = true);
   void note_course(const std::string& subject);
   [[nodiscard]] bool is_dropped(const Observation& o) const;
@@ -118,6 +131,7 @@ class Player {
   bool paused_ = false;     ///< Nobody decided at that time.
   Time now_;
   std::uint64_t recorded_sequence_ = 0, recorded_epoch_ = 0;
+  std::uint64_t own_epochs_ = 0;                      ///< Begun here: epochs on record come by so much later.
   std::map<std::uint64_t, std::uint64_t> sequences_;  ///< Recorded → own, where the distance changes.
   std::map<std::string, Followed, std::less<>> followed_;
   std::set<std::pair<Time, std::string>> differing_;            ///< Whose course differs, since when.

@@ -8,6 +8,7 @@
 #include "admission/domain/domain.hpp"
 #include "admission/workload/workload_parent.hpp"
 #include "projections/jobs_again.hpp"
+#include "whatif/subject.hpp"
 
 namespace hindsight::whatif {
 
@@ -33,13 +34,6 @@ const WorkloadState* by_name(const WorkloadParent& parent, std::string_view name
   return nullptr;
 }
 
-/// The Workload by which it runs, or is to run: the one that is admitted and no Option.
-const WorkloadState* admitted_of(const WorkloadParent& parent) {
-  for (const auto& w : parent.workloads())
-    if (w.admitted() && !w.finished() && !w.is_made_as_option()) return &w;
-  return nullptr;
-}
-
 template <class Counts>
 List<PodSetFacts> with_counts(List<PodSetFacts> from, const Counts& counts, Arena& arena) {
   auto out = arena.make<PodSetFacts>(from.size());
@@ -53,19 +47,6 @@ List<PodSetFacts> with_counts(List<PodSetFacts> from, const Counts& counts, Aren
 
 }  // namespace
 
-UserPart user_part_of(const JobObserved& o) {
-  UserPart out{std::string(o.queue_name),
-               std::string(o.priority_class),
-               std::string(o.admission_gated_by),
-               std::string(o.scheduling_gated_by),
-               o.max_exec_seconds.value_or(0),
-               {},
-               o.on_hold};
-  if (o.elastic)
-    for (const auto& p : o.pod_sets) out.counts.emplace_back(p.name, p.count);
-  return out;
-}
-
 std::optional<World::Parent> World::find(std::string_view subject) const {
   const auto index = driver_.domain().find_parent(subject);
   if (!index) return std::nullopt;
@@ -75,7 +56,16 @@ std::optional<World::Parent> World::find(std::string_view subject) const {
 }
 
 void World::take_over(const std::string& subject, Time running_since) {
-  subjects_[subject].running_since = running_since;
+  Subject& mine = subjects_[subject];
+  mine.running_since = running_since;
+  const Time now = driver_.domain().now();
+  // A run that goes on here may have ended on record just now.
+  if (responses_.progress() == Progress::kept)
+    mine.done = responses_.done_before(subject, running_since.is_set() ? running_since : now);
+  for (const auto& child : responses_.children_of(subject)) {
+    if (driver_.domain().find_parent(child.uid)) mine.brought.push_back(child.uid);
+    if (running_since.is_set() && running_since + child.after <= now) ++mine.children_come;
+  }
   look_at(subject);
 }
 
@@ -104,13 +94,16 @@ void World::look_at(std::string_view uid) {
     return;
   }
   const Time now = driver_.domain().now();
-  bool writes = false, starts = false, stops = false;
+  bool writes = false, starts = false, stops = false, pods = false;
   for (const Intent& intent : driver_.entities().intents_of(at->index)) {
     if (const auto* job = std::get_if<JobIntent>(&intent)) {
       starts = job->run;
       stops = !job->run;
-    } else if (!std::holds_alternative<PodReleaseIntent>(intent) && !std::holds_alternative<PodFailIntent>(intent) &&
-               !std::holds_alternative<WorkloadAdoptIntent>(intent)) {
+    } else if (const auto* release = std::get_if<PodReleaseIntent>(&intent)) {
+      pods = pods || release->topology_gate;
+    } else if (std::holds_alternative<PodFailIntent>(intent)) {
+      pods = true;
+    } else if (!std::holds_alternative<WorkloadAdoptIntent>(intent)) {
       writes = true;
     }
   }
@@ -118,6 +111,7 @@ void World::look_at(std::string_view uid) {
   plan(it->first, subject, Task::write, due(writes, write_time));
   plan(it->first, subject, Task::start, due(starts, responses_.until_start()));
   plan(it->first, subject, Task::stop, due(stops, responses_.until_stop()));
+  plan(it->first, subject, Task::pods, due(pods, write_time));
   plan_run(it->first, subject, *at->parent);
   plan_checks(it->first, subject, *at->parent);
 }
@@ -137,12 +131,15 @@ void World::plan_run(const std::string& uid, Subject& subject, const WorkloadPar
         std::ranges::any_of(parent.workloads(), [](const WorkloadState& w) { return w.evicted() && w.reserved() && !w.finished(); });
   plan(uid, subject, Task::clear, holds_in_vain ? std::optional(now + responses_.until_stop()) : std::nullopt);
   if (!runs) {
+    if (subject.running_since.is_set() && responses_.progress() == Progress::kept)
+      subject.done = Duration{subject.done.micros + (now - subject.running_since).micros};
     subject.running_since = Time::never();
-    plan(uid, subject, Task::ready, std::nullopt);
-    plan(uid, subject, Task::end, std::nullopt);
+    subject.children_come = 0;
+    for (const Task task : {Task::child, Task::ready, Task::end}) plan(uid, subject, task, std::nullopt);
     return;
   }
   if (!subject.running_since.is_set()) subject.running_since = now;
+  plan_child(uid, subject);
   const auto ready = responses_.until_ready(uid);
   plan(uid, subject, Task::ready, !is_ready && ready ? std::optional(subject.running_since + *ready) : std::nullopt);
   const auto run_time = run_time_(uid);
@@ -150,7 +147,7 @@ void World::plan_run(const std::string& uid, Subject& subject, const WorkloadPar
     endless_.insert(uid);
   else if (!run_time->own)
     estimated_.insert(uid);
-  plan(uid, subject, Task::end, run_time ? std::optional(subject.running_since + run_time->time) : std::nullopt);
+  plan(uid, subject, Task::end, run_time ? std::optional(subject.running_since - subject.done + run_time->time) : std::nullopt);
 }
 
 void World::plan_checks(const std::string& uid, Subject& subject, const WorkloadParent& parent) {
@@ -196,6 +193,12 @@ void World::say_next() {
         break;
       case Task::stop:
         start_or_stop(uid, false);
+        break;
+      case Task::pods:
+        release_pods(uid);
+        break;
+      case Task::child:
+        bring_child(uid);
         break;
       case Task::ready:
         be_ready(uid);
@@ -381,13 +384,20 @@ void World::start_or_stop(const std::string& uid, bool run) {
     if (i == nullptr || i->run != run) continue;
     if (i->remove) return remove(uid);
     std::vector<std::pair<std::string, std::int32_t>> counts;
+    const auto* stopped_by = run ? nullptr : by_uid(*at->parent, i->workload_uid);
     if (run) {
       for (const auto& p : i->pod_sets) counts.emplace_back(p.name, p.count);
-    } else if (const auto* w = by_uid(*at->parent, i->workload_uid)) {
-      for (const auto& p : w->pod_sets.value()) counts.emplace_back(p.name.text(), p.count);
+    } else if (stopped_by != nullptr) {
+      for (const auto& p : stopped_by->pod_sets.value()) counts.emplace_back(p.name.text(), p.count);
+    }
+    if (!run) {
+      take_pods(uid);
+      take_children(uid, subjects_.at(uid));
     }
     tell_job(*at->parent, [&](JobObserved& o) {
       if (!o.elastic) o.pod_sets = with_counts(o.pod_sets, counts, arena_);
+      // A stop gives containers back the sizes that they had (MR-55).
+      if (!run && !i->sizes.empty() && stopped_by != nullptr) o.pod_sets = observed_again(stopped_by->pod_sets.value(), arena_);
       if (o.suspended == run) ++o.meta.generation;
       o.suspended = !run;
       o.active = run;
@@ -399,6 +409,7 @@ void World::start_or_stop(const std::string& uid, bool run) {
       o.remaining = {};
       o.start_settled = i->settles;
     });
+    if (run) make_pods(uid);
     return;
   }
 }
@@ -432,6 +443,8 @@ void World::end(const std::string& uid) {
       o.active = false;
       o.finish_message = arena_.copy(end.message);
     });
+    take_pods(uid);
+    take_children(uid, subjects_.at(uid));
     return;
   }
   const auto* w = admitted_of(*at->parent);
@@ -482,38 +495,6 @@ void World::answer_checks(const std::string& uid) {
     tell_(Observation{shown(answered, *at->parent)});
     return;
   }
-}
-
-void World::edit(const std::string& subject, const UserPart& wanted) {
-  const auto at = find(subject);
-  if (!at || !at->parent->job() || at->parent->job()->finished) return;
-  arena_.clear();
-  tell_job(*at->parent, [&](JobObserved& o) {
-    ++o.meta.generation;
-    o.queue_name = arena_.copy(wanted.queue_name);
-    o.priority_class = arena_.copy(wanted.priority_class);
-    o.admission_gated_by = arena_.copy(wanted.admission_gated_by);
-    o.scheduling_gated_by = arena_.copy(wanted.scheduling_gated_by);
-    o.max_exec_seconds = wanted.max_exec_seconds > 0 ? std::optional(wanted.max_exec_seconds) : std::nullopt;
-    o.on_hold = wanted.on_hold;
-    o.pod_sets = with_counts(o.pod_sets, wanted.counts, arena_);
-  });
-  look_at(subject);
-}
-
-void World::remove(const std::string& subject) {
-  const auto at = find(subject);
-  if (!at) return;
-  Arena arena;  // of its own: it may be called while the other is in use
-  std::vector<ObjectDeleted> gone;
-  const auto add = [&](ObjectKind kind, std::string_view namespace_, std::string_view name, std::string_view uid) {
-    gone.push_back({kind, arena.copy(namespace_), arena.copy(name), arena.copy(uid), {}});
-  };
-  if (const auto& job = at->parent->job()) add(ObjectKind::job, job->namespace_.text(), job->name, job->uid);
-  for (const auto& p : at->parent->pods()) add(ObjectKind::pod, {}, p.name, p.uid);
-  for (const auto& w : at->parent->workloads()) add(ObjectKind::workload, w.namespace_.text(), w.name, w.uid);
-  for (const auto& o : gone) tell_(Observation{o});
-  look_at(subject);
 }
 
 }  // namespace hindsight::whatif

@@ -11,25 +11,17 @@
 
 #include "admission/domain/loop_driver.hpp"
 #include "vocabulary/arena.hpp"
+#include "whatif/edits.hpp"
 #include "whatif/responses.hpp"
 
 namespace hindsight::whatif {
 
-/// What of a job its user decides: changes of it on record are carried out also where the rest of the job's life is another one.
-struct UserPart {
-  std::string queue_name, priority_class, admission_gated_by, scheduling_gated_by;
-  std::int32_t max_exec_seconds = 0;
-  std::vector<std::pair<std::string, std::int32_t>> counts;  ///< Of an elastic job; of others admission may change them.
-  bool on_hold = false;
-  friend bool operator==(const UserPart&, const UserPart&) = default;
-};
-[[nodiscard]] UserPart user_part_of(const JobObserved& o);
-
 /// The world as it answers those whose decisions are not those on record: it writes what the state wants, starts and stops jobs, lets them
 /// get ready and come to their ends, and speaks for admission checks, after the times that `Responses` knows. All that it says is an
-/// observation, of facts that follow from the state; it keeps nothing but what is due when.
+/// observation, of facts that follow from the state; it keeps nothing but what is due when, and how far runs have come.
 ///
-/// It has no pods: places in topologies are kept by assignments alone.
+/// Pods are made where a topology needs them: of a job that starts with places, at most `pods_of_a_job_max`, which wait at their gate until
+/// each has its place.
 class World {
  public:
   /// `tell`: takes an observation into the state at once.
@@ -52,8 +44,10 @@ class World {
   /// Says the first of what is due by now.
   void say_next();
 
-  /// Its user changed it.
-  void edit(const std::string& subject, const UserPart& wanted);
+  /// Its user changed it, as far as the API server takes it. `recorded`: how its object looked on record afterwards.
+  Edited edit(const std::string& subject, const UserPart& before, const UserPart& wanted, const JobObserved& recorded);
+  /// The same of a Workload that belongs to it, or is it.
+  Edited edit(const std::string& subject, const UserPart& before, const UserPart& wanted, const WorkloadObserved& recorded);
   /// It was deleted, with all that belongs to it.
   void remove(const std::string& subject);
 
@@ -64,12 +58,20 @@ class World {
   [[nodiscard]] const std::set<std::string>& endless() const { return endless_; }
   /// Checks that wait for an answer that was never given on record: "CHECK of NAMESPACE/WORKLOAD".
   [[nodiscard]] const std::set<std::string>& silent_checks() const { return silent_checks_; }
+  /// Jobs with so many pods that they were not made: "NAMESPACE/JOB".
+  [[nodiscard]] const std::set<std::string>& without_pods() const { return without_pods_; }
+
+  static constexpr std::int64_t pods_of_a_job_max = 1'000;
 
  private:
-  enum class Task : std::uint8_t { write, start, stop, ready, check, clear, end };
+  enum class Task : std::uint8_t { write, start, stop, pods, child, ready, check, clear, end };
   struct Subject {
     std::map<Task, Time> due;
     Time running_since;
+    Duration done;                                                 ///< In earlier runs, where progress is kept.
+    std::size_t children_come = 0;                                 ///< Of those that it brought on record, in this run.
+    std::vector<std::string> brought;                              ///< Uids of children that are there.
+    int runs = 0;                                                  ///< That the world began.
     std::map<std::string, std::pair<Time, std::size_t>> attempts;  ///< Of a Workload, by uid: its reservation, and how many it had before.
   };
   struct Parent {
@@ -80,6 +82,13 @@ class World {
   [[nodiscard]] std::optional<Parent> find(std::string_view subject) const;
   void plan(const std::string& uid, Subject& subject, Task task, std::optional<Time> when);
   void plan_run(const std::string& uid, Subject& subject, const admission::WorkloadParent& parent);
+  void plan_child(const std::string& uid, Subject& subject);
+  void bring_child(const std::string& uid);
+  void take_children(const std::string& uid, Subject& subject);
+  void make_pods(const std::string& uid);
+  void tell_pod(const Parent& at, const admission::PodState& pod, std::string_view workload);
+  void release_pods(const std::string& uid);
+  void take_pods(const std::string& uid);
   void plan_checks(const std::string& uid, Subject& subject, const admission::WorkloadParent& parent);
   void write_all(const std::string& uid);
   void write(const admission::WorkloadIntent& intent, const Parent& at);
@@ -103,7 +112,7 @@ class World {
   std::map<std::string, Subject, std::less<>> subjects_;
   std::set<std::pair<Time, std::pair<std::string, Task>>> agenda_;
   std::map<std::string, int> names_;  ///< How many Workloads it made of each name.
-  std::set<std::string> estimated_, endless_, silent_checks_;
+  std::set<std::string> estimated_, endless_, silent_checks_, without_pods_;
 };
 
 }  // namespace hindsight::whatif

@@ -269,15 +269,15 @@ class Domain {
   void refresh_activity_of(const std::function<bool(const QueueConfig&)>& concerned, bool reactivate_all, Outbox& out);
   void place_workload(WorkloadId id, Catalog::LocalQueueKey member, Symbol holder);
   [[nodiscard]] std::vector<std::uint32_t> parents_of(const std::unordered_set<WorkloadId>& workloads) const;
-  void refresh_members(Symbol namespace_, Symbol local_queue, msg::Refresh how, Outbox& out);
-  void refresh_queue_members(Symbol cluster_queue, msg::Refresh how, Outbox& out);
+  void refresh_members(const Symbol& namespace_, const Symbol& local_queue, msg::Refresh how, Outbox& out);
+  void refresh_queue_members(const Symbol& cluster_queue, msg::Refresh how, Outbox& out);
   void refresh_all(msg::Refresh how, Outbox& out);
   void request_reactivation(Symbol cluster_queue);
-  void request_root(Symbol root);
+  void request_root(const Symbol& root);
   std::uint32_t parent_of(std::string_view key);
   void know(std::uint32_t parent);
   void mark_dirty(std::uint32_t parent);
-  void mark_tree(Symbol root);
+  void mark_tree(const Symbol& root);
   void mark_trees();
   void mark_all();
   void mark_namespace(const Symbol& namespace_);
@@ -315,7 +315,7 @@ class Domain {
   void relink_below(const std::string& uid, Outbox& out);
   void relink_all(Outbox& out);
   void see_consumed(const LocalQueueObserved& o, Outbox& out);
-  void sampling_due(Symbol queue, Time due);
+  void sampling_due(const Symbol& queue, Time due);
   void tell_descendants(std::uint32_t ancestor, bool runs, Outbox& out);
   [[nodiscard]] bool cycle_is_overdue() const { return life_cycle_steps_ >= life_cycle_steps_max_; }
   [[nodiscard]] std::span<const StepKind> kinds_in_order() const;

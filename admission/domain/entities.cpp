@@ -91,7 +91,9 @@ void Entities::deliver(Message& m, Outbox& out, bool applying) {
   if (m.to.kind == EntityKind::domain) {
     domain_.receive(m, out);
   } else if (auto* entity = receiver(m, applying)) {
-    entity->receive(m, domain_.context(), out);
+    Context context = domain_.context();
+    context.trace = trace_;
+    entity->receive(m, context, out);
   }
 }
 

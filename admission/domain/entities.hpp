@@ -34,6 +34,8 @@ class Entities final : public StateView {
   void sweep() { closed_.clear(); }
   /// Delivers what is in the outbox and all that follows from it, on this thread.
   void deliver_all(Outbox& out, bool applying, const DeliveryOrder& order = {});
+  /// Where entities note from now on how they come to what they propose; null: nowhere.
+  void follow(DecisionTrace* trace) { trace_ = trace; }
 
   [[nodiscard]] Domain& domain() { return domain_; }
 
@@ -46,6 +48,8 @@ class Entities final : public StateView {
   void forget_touched();
   /// Numbers of the parents that were touched since then.
   [[nodiscard]] const std::vector<std::uint32_t>& touched_parents() const { return touched_parents_; }
+  /// The same of ClusterQueues, also of those that are there no more.
+  [[nodiscard]] const std::vector<Symbol>& touched_queues() const { return touched_queues_; }
   /// What one parent wants of the world now, whether it was touched or not.
   [[nodiscard]] std::vector<Intent> intents_of(std::uint32_t parent);
 
@@ -85,6 +89,7 @@ class Entities final : public StateView {
   std::vector<Symbol> touched_queues_;
   std::vector<bool> queue_touched_;  ///< By number of the symbol.
   std::vector<Message> wave_;        ///< Empty between steps; keeps its memory.
+  DecisionTrace* trace_ = nullptr;
 };
 
 }  // namespace hindsight::admission

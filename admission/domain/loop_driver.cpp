@@ -3,6 +3,7 @@
 #include <limits>
 #include <map>
 
+#include "admission/scheduling/decision_trace.hpp"
 #include "vocabulary/text.hpp"
 
 namespace hindsight::admission {
@@ -24,6 +25,18 @@ bool says_what_is_so(const WorkloadParent& parent, const Event& event) {
   return false;
 }
 
+/// As long as it lives, entities note what they do.
+class Following {
+ public:
+  Following(Entities& entities, DecisionTrace* trace) : entities_(entities) { entities_.follow(trace); }
+  ~Following() { entities_.follow(nullptr); }
+  Following(const Following&) = delete;
+  Following& operator=(const Following&) = delete;
+
+ private:
+  Entities& entities_;
+};
+
 }  // namespace
 
 Result<void> LoopDriver::apply(const RecordView& record) {
@@ -34,12 +47,15 @@ Result<void> LoopDriver::apply(const RecordView& record) {
   return {};
 }
 
-std::optional<Domain::Step> LoopDriver::decide() {
+std::optional<Domain::Step> LoopDriver::decide(DecisionTrace* trace) {
+  const Following following(entities_, trace);
   Outbox out;
   circling_.clear();
   while (entities_.domain().start_deciding(out)) {
+    if (trace != nullptr) trace->step_begins();
     entities_.deliver_all(out, false, order_);
     auto step = entities_.domain().take_decisions();
+    if (trace != nullptr) trace->step_ends(step.arenas);
     circling_.insert(circling_.end(), step.circling.begin(), step.circling.end());
     if (!step.events.empty()) return step;
   }

@@ -20,8 +20,9 @@ class LoopDriver final : public StateView {
   /// Folds one record and delivers everything that follows.
   [[nodiscard]] Result<void> apply(const RecordView& record);
 
-  /// The next step that the state calls for, or nothing when it is at rest. Changes no state.
-  [[nodiscard]] std::optional<Domain::Step> decide();
+  /// The next step that the state calls for, or nothing when it is at rest. Changes no state. `trace`: where it is noted how the step came
+  /// about; it changes nothing of it.
+  [[nodiscard]] std::optional<Domain::Step> decide(DecisionTrace* trace = nullptr);
   /// Keys of those of whom `decide` left out something the last time, because it would only repeat what was recorded (Domain::Step).
   [[nodiscard]] const std::vector<std::string>& circling() const { return circling_; }
   /// What remains of a life-cycle step without what only repeats: an earlier step since anything happened to its parent (RepeatedSteps),

@@ -61,7 +61,7 @@ std::optional<QueueStatusIntent> changed_queue_status(const StateView& state, co
   return std::nullopt;
 }
 
-QueueStatusIntent cluster_queue_status(const StateView& state, Symbol name) {
+QueueStatusIntent cluster_queue_status(const StateView& state, const Symbol& name) {
   QueueStatusIntent i;
   i.name = name.text();
   const Catalog& catalog = *state.domain().catalog();

@@ -11,7 +11,7 @@ namespace hindsight::admission {
 
 /// The status that a ClusterQueue shall show (base-api §2.2); in its message also that it was set aside. For an unknown queue only the name
 /// is set.
-[[nodiscard]] QueueStatusIntent cluster_queue_status(const StateView& state, Symbol name);
+[[nodiscard]] QueueStatusIntent cluster_queue_status(const StateView& state, const Symbol& name);
 
 /// The status that a LocalQueue shall show (base-api §2.4, §6.5); in its message also that it was set aside.
 [[nodiscard]] QueueStatusIntent local_queue_status(const StateView& state, const LocalQueueConfig& lq);

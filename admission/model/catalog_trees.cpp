@@ -84,11 +84,13 @@ void Catalog::derive() {
 
 // ---- what follows -------------------------------------------------------------------------------------------------------------
 
-Symbol Catalog::root_of(Symbol queue) const { return look_up(roots, queue); }
+Symbol Catalog::root_of(const Symbol& queue) const { return look_up(roots, queue); }
 
-const Catalog::Names& Catalog::members(Symbol root) const { return look_up(members_, root); }
+const Catalog::Names& Catalog::members(const Symbol& root) const { return look_up(members_, root); }
 
-const Catalog::LocalQueueKeys& Catalog::local_queues_of(Symbol cluster_queue) const { return look_up(local_queues_of_, cluster_queue); }
+const Catalog::LocalQueueKeys& Catalog::local_queues_of(const Symbol& cluster_queue) const {
+  return look_up(local_queues_of_, cluster_queue);
+}
 
 Symbol Catalog::topmost(Symbol cohort) const {
   for (std::size_t steps = 0; steps <= cohorts.size(); ++steps) {  // more steps than there are cohorts: a circle
@@ -118,7 +120,7 @@ std::vector<Catalog::Root> Catalog::refresh_roots() {
   return out;
 }
 
-Symbol Catalog::tree_of(Symbol cohort_root) const {
+Symbol Catalog::tree_of(const Symbol& cohort_root) const {
   const auto it = shared_.find(cohort_root);
   return it == shared_.end() ? cohort_root : it->second;
 }
@@ -188,7 +190,7 @@ std::vector<Catalog::Root> Catalog::refresh_shared_hosts() {
   return out;
 }
 
-std::vector<Symbol> Catalog::below(Symbol cohort) const {
+std::vector<Symbol> Catalog::below(const Symbol& cohort) const {
   std::vector<Symbol> out{cohort};  // each has one parent, so none comes twice but the first, in a circle
   for (std::size_t i = 0; i < out.size(); ++i)
     for (const Symbol& child : look_up(cohorts_in_, out[i]))

@@ -305,28 +305,28 @@ const LocalQueueConfig* Catalog::local_queue(const Symbol& namespace_, const Sym
   return it == local_queues.end() ? nullptr : &it->second;
 }
 
-const FlavorConfig* Catalog::flavor(Symbol name) const {
+const FlavorConfig* Catalog::flavor(const Symbol& name) const {
   const auto it = flavors.find(name);
   return it == flavors.end() ? nullptr : it->second.get();
 }
 
-bool Catalog::queue_active(Symbol name) const {
+bool Catalog::queue_active(const Symbol& name) const {
   const auto it = activity.find(name);
   return it != activity.end() && it->second.active;
 }
 
-bool Catalog::namespace_matches(const QueueConfig& queue, Symbol namespace_) const {
+bool Catalog::namespace_matches(const QueueConfig& queue, const Symbol& namespace_) const {
   if (!queue.has_namespace_selector) return false;
   const auto it = namespaces.find(namespace_);
   return it != namespaces.end() && matches(queue.namespace_selector, it->second->labels);
 }
 
-std::uint64_t Catalog::match_since(const QueueConfig& queue, Symbol namespace_) const {
+std::uint64_t Catalog::match_since(const QueueConfig& queue, const Symbol& namespace_) const {
   const auto it = namespaces.find(namespace_);
   return std::max(queue.selector_since, it == namespaces.end() ? 0 : it->second->labels_since);
 }
 
-bool Catalog::manages_jobs_in(Symbol namespace_) const {
+bool Catalog::manages_jobs_in(const Symbol& namespace_) const {
   static const Symbol name_label("kubernetes.io/metadata.name");
   const auto it = namespaces.find(namespace_);
   if (it != namespaces.end()) return matches(settings.managed_jobs_namespaces, it->second->labels);

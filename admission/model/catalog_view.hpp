@@ -103,27 +103,27 @@ class Catalog {
     return it == queue_index_.end() ? nullptr : it->second;
   }
   [[nodiscard]] const LocalQueueConfig* local_queue(const Symbol& namespace_, const Symbol& name) const;
-  [[nodiscard]] const FlavorConfig* flavor(Symbol name) const;
-  [[nodiscard]] bool queue_active(Symbol name) const;
-  [[nodiscard]] Symbol root_of(Symbol queue) const;
+  [[nodiscard]] const FlavorConfig* flavor(const Symbol& name) const;
+  [[nodiscard]] bool queue_active(const Symbol& name) const;
+  [[nodiscard]] Symbol root_of(const Symbol& queue) const;
   /// The queues of a tree, by name.
-  [[nodiscard]] const Names& members(Symbol root) const;
+  [[nodiscard]] const Names& members(const Symbol& root) const;
   /// Where the chain of parents of a queue ends: the topmost cohort, or the queue itself; empty: on or below a cycle.
   [[nodiscard]] Symbol cohort_root(const QueueConfig& queue) const { return queue.cohort.empty() ? queue.name : topmost(queue.cohort); }
   /// The tree that decides for what is below such an end.
-  [[nodiscard]] Symbol tree_of(Symbol cohort_root) const;
+  [[nodiscard]] Symbol tree_of(const Symbol& cohort_root) const;
   /// The topmost cohort above this one, itself included; empty: on or below a cycle.
   [[nodiscard]] Symbol topmost(Symbol cohort) const;
   /// This cohort and all whose chain of parents goes through it, whether there are objects of that name or not; no order.
-  [[nodiscard]] std::vector<Symbol> below(Symbol cohort) const;
+  [[nodiscard]] std::vector<Symbol> below(const Symbol& cohort) const;
   /// The LocalQueues that feed a ClusterQueue, which need not exist.
-  [[nodiscard]] const LocalQueueKeys& local_queues_of(Symbol cluster_queue) const;
+  [[nodiscard]] const LocalQueueKeys& local_queues_of(const Symbol& cluster_queue) const;
   /// Does the namespace exist, and do its labels match the queue's selector (BA-152)?
-  [[nodiscard]] bool namespace_matches(const QueueConfig& queue, Symbol namespace_) const;
+  [[nodiscard]] bool namespace_matches(const QueueConfig& queue, const Symbol& namespace_) const;
   /// Sequence of the change since which it matches or does not: whoever was looked at before keeps its reason (BA-208).
-  [[nodiscard]] std::uint64_t match_since(const QueueConfig& queue, Symbol namespace_) const;
+  [[nodiscard]] std::uint64_t match_since(const QueueConfig& queue, const Symbol& namespace_) const;
   /// Are jobs of this namespace looked after (managedJobsNamespaceSelector, BA-172)? One that was not seen has the label with its name.
-  [[nodiscard]] bool manages_jobs_in(Symbol namespace_) const;
+  [[nodiscard]] bool manages_jobs_in(const Symbol& namespace_) const;
 
   void refresh_activity(const QueueConfig& queue);
   /// A queue whose place in the forest was looked at; `before` is empty for one that had none.

@@ -32,8 +32,8 @@ Symbol hostname_key() {
   return key;
 }
 
-auto place_in(LabelList& labels, Symbol key) {
-  return std::lower_bound(labels.begin(), labels.end(), key, [](const auto& l, Symbol k) { return ByText{}(l.first, k); });
+auto place_in(LabelList& labels, const Symbol& key) {
+  return std::lower_bound(labels.begin(), labels.end(), key, [](const auto& l, const Symbol& k) { return ByText{}(l.first, k); });
 }
 
 }  // namespace
@@ -54,7 +54,7 @@ bool NodeLabels::has(Symbol key) const {
   return std::any_of(others->begin(), others->end(), [&](const auto& l) { return l.first == key; });
 }
 
-std::string_view NodeLabels::at(Symbol key) const {
+std::string_view NodeLabels::at(const Symbol& key) const {
   if (key == hostname_key() && !hostname.empty()) return hostname.text();
   for (const auto& [k, value] : others.value())
     if (k == key) return value;

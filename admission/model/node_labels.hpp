@@ -34,7 +34,7 @@ struct NodeLabels {
 
   [[nodiscard]] bool has(Symbol key) const;
   /// Empty also where there is none.
-  [[nodiscard]] std::string_view at(Symbol key) const;
+  [[nodiscard]] std::string_view at(const Symbol& key) const;
   [[nodiscard]] LabelList all() const;
   void set(Symbol key, std::string_view value);
   void erase(Symbol key);

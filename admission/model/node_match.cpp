@@ -14,7 +14,7 @@ bool tolerates(const OwnedToleration& t, const OwnedTaint& taint) {
   return t.exists || t.value == taint.value;
 }
 
-const std::string* label(const FlavorConfig& flavor, Symbol key) {
+const std::string* label(const FlavorConfig& flavor, const Symbol& key) {
   for (const auto& [k, v] : flavor.node_labels)
     if (k == key) return &v;
   return nullptr;

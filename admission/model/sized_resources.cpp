@@ -14,14 +14,14 @@ const PlannedSize* find(const SizingPlan& plan, Symbol pod_set, const std::strin
   return it == plan.end() ? nullptr : &*it;
 }
 
-Amount amount_of(const SizedPart& part, Symbol resource) {
+Amount amount_of(const SizedPart& part, const Symbol& resource) {
   for (const auto& a : part.amounts)
     if (a.resource == resource) return a.value();
   return 0;
 }
 
 /// What one pod asks for: the containers that run together, or the init step that asks for most (base-admission §1.3).
-Amount pod_amount(std::span<const SizedPart> containers, Symbol resource) {
+Amount pod_amount(std::span<const SizedPart> containers, const Symbol& resource) {
   Amount total = 0, sidecars = 0, steps = 0;
   for (const auto& part : containers) {
     const Amount amount = amount_of(part, resource);
@@ -43,7 +43,7 @@ Amount pod_amount(std::span<const SizedPart> containers, Symbol resource) {
 
 }  // namespace
 
-std::vector<SizedPart> with_sizes(std::vector<SizedPart> containers, const SizingPlan& plan, Symbol pod_set) {
+std::vector<SizedPart> with_sizes(std::vector<SizedPart> containers, const SizingPlan& plan, const Symbol& pod_set) {
   for (auto& part : containers)
     for (auto& a : part.amounts) {
       const auto* p = find(plan, pod_set, part.container, a.resource);

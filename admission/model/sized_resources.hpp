@@ -63,7 +63,7 @@ struct SizingInfo {
                                                           const SizingPlan& sizes, Symbol pod_set);
 
 /// The containers with the sizes that a plan gives them: what a job that was started with it shows (MR-55).
-[[nodiscard]] std::vector<SizedPart> with_sizes(std::vector<SizedPart> containers, const SizingPlan& plan, Symbol pod_set);
+[[nodiscard]] std::vector<SizedPart> with_sizes(std::vector<SizedPart> containers, const SizingPlan& plan, const Symbol& pod_set);
 
 /// Hash of what containers ask for.
 [[nodiscard]] std::uint64_t sizes_hash(std::span<const SizedPart> containers);

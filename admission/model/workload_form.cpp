@@ -17,7 +17,7 @@ std::vector<ResourceRequest> adjusted(const std::vector<ResourceRequest>& reques
     if (!excluded) kept.push_back(r);
   }
   std::vector<ResourceRequest> out;
-  const auto add_to = [&](Symbol resource, Amount amount) {
+  const auto add_to = [&](const Symbol& resource, Amount amount) {
     for (auto& o : out)
       if (o.resource == resource) {
         o.amount = add(o.amount, amount);
@@ -353,7 +353,7 @@ Amount share_of(Amount total, std::int32_t count, std::int32_t n) {
   return n == count ? total : static_cast<Amount>(static_cast<WideAmount>(total) / count * n);
 }
 
-Symbol flavor_of(const PodSetReservation& p, Symbol resource) {
+Symbol flavor_of(const PodSetReservation& p, const Symbol& resource) {
   for (const auto& [res, f] : p.flavors)
     if (res == resource) return f;
   return {};
@@ -413,7 +413,7 @@ std::shared_ptr<const Reservation> make_reservation(const WorkloadState& w, std:
   const auto find = [&](Symbol flavor, Symbol resource) {
     return std::find_if(r->charges.begin(), r->charges.end(), [&](const auto& c) { return c.flavor == flavor && c.resource == resource; });
   };
-  each_charge(w, [&](Symbol flavor, Symbol resource, Amount amount) {
+  each_charge(w, [&](const Symbol& flavor, const Symbol& resource, Amount amount) {
     const auto it = find(flavor, resource);
     if (it == r->charges.end())
       r->charges.push_back({flavor, resource, amount});

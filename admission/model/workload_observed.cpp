@@ -14,7 +14,7 @@ bool same(const Condition& mine, const ConditionFacts& seen) {
 }
 
 bool same(const TopologyAssignment& mine, const PodSetAssignmentFacts& seen) {
-  const auto is = [](Symbol a, Text b) { return a.text() == b; };
+  const auto is = [](const Symbol& a, Text b) { return a.text() == b; };
   if (mine.size() != seen.topology.size() ||
       !std::equal(mine.levels.begin(), mine.levels.end(), seen.topology_levels.begin(), seen.topology_levels.end(), is))
     return false;

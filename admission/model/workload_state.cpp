@@ -17,7 +17,7 @@ const Symbol reason_no_reservation("NoReservation");
 
 // ---- reading ------------------------------------------------------------------------------------------------------------
 
-std::int32_t WorkloadState::reclaimable_of(Symbol pod_set) const {
+std::int32_t WorkloadState::reclaimable_of(const Symbol& pod_set) const {
   for (const auto& [p, n] : reclaimable)
     if (p == pod_set) return n;
   return 0;

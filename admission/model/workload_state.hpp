@@ -246,7 +246,7 @@ class WorkloadState {
   [[nodiscard]] bool admitted() const { return is_true(ConditionType::admitted); }
   [[nodiscard]] bool waits_for(ConditionType t) const { return (unconfirmed >> static_cast<unsigned>(t) & 1U) != 0; }
   [[nodiscard]] bool waits_for(Section s) const { return (unconfirmed >> static_cast<unsigned>(s) & 1U) != 0; }
-  [[nodiscard]] std::int32_t reclaimable_of(Symbol pod_set) const;
+  [[nodiscard]] std::int32_t reclaimable_of(const Symbol& pod_set) const;
   /// Uid of the Workload that controls it; empty: none does.
   [[nodiscard]] std::string_view option_of() const { return family_facts ? std::string_view(family_facts->option_of) : std::string_view(); }
   /// We made it as an Option of another Workload (8691 §2.6).

@@ -361,7 +361,7 @@ void ClusterQueue::forget_idle(const Catalog::LocalQueueKey& key, const Context&
   out.send(queue_address(name_), tree_, msg::LocalUsage{name_, local_usage(), true});  // the tree forgets them now
 }
 
-QueueCounters ClusterQueue::local_counters(Symbol namespace_, Symbol local_queue) const {
+QueueCounters ClusterQueue::local_counters(const Symbol& namespace_, const Symbol& local_queue) const {
   const auto it = local_.find({namespace_, local_queue});
   return it == local_.end() ? QueueCounters{} : it->second.counters;
 }
@@ -536,6 +536,11 @@ std::vector<ClusterQueue::Waiting> ClusterQueue::waiting() const {
   std::vector<Waiting> out;
   for (const Pending* p : all) out.push_back({p->info, !p->in_heap()});
   return out;
+}
+
+std::optional<bool> ClusterQueue::parked(WorkloadId id) const {
+  const auto it = pending_.find(id);
+  return it == pending_.end() ? std::nullopt : std::optional(!it->second.in_heap());
 }
 
 std::vector<std::shared_ptr<const Reservation>> ClusterQueue::reservations() const {

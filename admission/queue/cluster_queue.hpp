@@ -6,6 +6,7 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -38,15 +39,17 @@ class ClusterQueue final : public Entity {
   [[nodiscard]] Symbol name() const { return name_; }
   [[nodiscard]] const QueueCounters& counters() const { return published_; }
   /// Of one LocalQueue that feeds this queue; always up to date.
-  [[nodiscard]] QueueCounters local_counters(Symbol namespace_, Symbol local_queue) const;
+  [[nodiscard]] QueueCounters local_counters(const Symbol& namespace_, const Symbol& local_queue) const;
   /// What one LocalQueue has used, with admission fair sharing; null without.
-  [[nodiscard]] const UsageLedger* ledger(Symbol namespace_, Symbol local_queue) const;
+  [[nodiscard]] const UsageLedger* ledger(const Symbol& namespace_, const Symbol& local_queue) const;
   /// Pending workloads in queue order: the heap, the inadmissible set (BA-192).
   struct Waiting {
     std::shared_ptr<const WorkloadInfo> workload;
     bool parked = false;
   };
   [[nodiscard]] std::vector<Waiting> waiting() const;
+  /// Whether a Workload that waits here is parked, without a look at the others; nothing: it does not wait here.
+  [[nodiscard]] std::optional<bool> parked(WorkloadId id) const;
   [[nodiscard]] std::vector<std::shared_ptr<const Reservation>> reservations() const;
   [[nodiscard]] bool holds_quota() const { return !holding_.empty(); }  ///< Some workload reserves in it.
   /// Computed once for all that happened to it since the last time.

@@ -8,6 +8,7 @@
 
 #include "admission/model/workload_state.hpp"
 #include "admission/rules.hpp"
+#include "admission/scheduling/decision_trace.hpp"
 #include "admission/scheduling/node_repair.hpp"
 #include "admission/scheduling/outcome_text.hpp"
 #include "admission/scheduling/pod_placer.hpp"
@@ -34,7 +35,7 @@ void CohortTree::receive(Message& message, const Context& c, Outbox& out) {
       if (take_next_heads())
         decide(c, out);
       else
-        finish(out);
+        finish(c, out);
     }
   } else if (std::holds_alternative<msg::LeavesCounted>(message.payload)) {
     if (--answers_missing_ == 0) {
@@ -107,7 +108,7 @@ void CohortTree::receive(Message& message, const Context& c, Outbox& out) {
 // What a queue says after it joined counts for the tree that is to be built, also when that tree's own order to build comes later. What
 // it said before it joined, or after it left for another tree, counts no more: a queue joins with all that it holds.
 
-msg::Joined* CohortTree::joining(Symbol queue) {
+msg::Joined* CohortTree::joining(const Symbol& queue) {
   const auto it = members_.find(queue);
   return it == members_.end() ? nullptr : &it->second;
 }
@@ -209,9 +210,11 @@ void CohortTree::run_cycle(const msg::RunCycle& m, const Context& c, Outbox& out
   said_.clear();
   turns_ = 0;
   answers_missing_ = 0;
-  if (tree_ && !blocked_ && run_second_passes(c)) return finish(out);
+  if (c.trace != nullptr) c.trace->tree_begins(root_, blocked_);
+  if (tree_ && !blocked_ && run_second_passes(c)) return finish(c, out);
   if (tree_) answers_missing_ = static_cast<std::uint32_t>(ready_.size());
   if (answers_missing_ == 0) {
+    if (c.trace != nullptr) c.trace->tree_ends(root_, nullptr, 0, {});
     out.send(tree_address(root_), domain_address, msg::Proposed{});
     return;
   }
@@ -248,7 +251,7 @@ CycleContext make_cycle_context(const Context& c, std::uint64_t cycle) {
   out.repeated = c.repeated;
   out.checks = &c.catalog->checks;
   out.flavor = [catalog = c.catalog](Symbol name) { return catalog->flavor(name); };
-  out.namespace_labels = [catalog = c.catalog](Symbol name) -> const NamespaceLabels* {
+  out.namespace_labels = [catalog = c.catalog](const Symbol& name) -> const NamespaceLabels* {
     const auto it = catalog->namespaces.find(name);
     return it == catalog->namespaces.end() ? nullptr : &it->second->labels;
   };
@@ -340,10 +343,8 @@ bool CohortTree::run_second_passes(const Context& c) {
   proposal_.most = c.step_bytes;
   for (const auto& r : waiting) {
     if (proposal_.full()) break;
-    if (r->unhealthy_nodes.empty())
-      find_places(*r, placer);
-    else
-      replace_nodes(*r, placer, settings);
+    const std::string why_not = r->unhealthy_nodes.empty() ? find_places(*r, placer) : replace_nodes(*r, placer, settings);
+    if (c.trace != nullptr) c.trace->second_pass(root_, *r->workload, !r->unhealthy_nodes.empty(), why_not);
   }
   for (const auto& r : waiting) room_->reserve(*r);  // until the step is applied
   return !proposal_.events.empty();
@@ -359,7 +360,7 @@ void CohortTree::take_places(const Reservation& reservation, const std::vector<P
 }
 
 /// TAS-98, TAS-99.
-void CohortTree::replace_nodes(const Reservation& r, const PodPlacer& placer, const Settings& settings) {
+std::string CohortTree::replace_nodes(const Reservation& r, const PodPlacer& placer, const Settings& settings) {
   Arena& a = *proposal_.arena;
   const auto& queue = tree_->queue(tree_->find_reservation(r.workload->id)->queue);
   const auto replaced = replace_failed_nodes(r, queue, placer, settings);
@@ -375,10 +376,11 @@ void CohortTree::replace_nodes(const Reservation& r, const PodPlacer& placer, co
     e.message = proposal_.message(replaced.error());
     proposal_.events.emplace_back(e);
   }
+  return replaced ? std::string() : replaced.error();
 }
 
 /// TAS-91, TAS-92.
-void CohortTree::find_places(const Reservation& r, const PodPlacer& placer) {
+std::string CohortTree::find_places(const Reservation& r, const PodPlacer& placer) {
   Arena& a = *proposal_.arena;
   const auto placed = place_delayed(r, tree_->queue(tree_->find_reservation(r.workload->id)->queue), placer);
   if (placed) {
@@ -387,6 +389,7 @@ void CohortTree::find_places(const Reservation& r, const PodPlacer& placer) {
   } else {
     proposal_.events.emplace_back(SecondPassFailed{ref(*r.workload, a), proposal_.message(placed.error()), r.second_passes + 1});
   }
+  return placed ? std::string() : placed.error();
 }
 
 /// More than a step takes is decided in several cycles. Those whose turn came first stay, for they were judged without the others, and the
@@ -416,9 +419,9 @@ void CohortTree::decide(const Context& c, Outbox& out) {
 
 void CohortTree::decide_counted(const Context& c, Outbox& out) {
   do {
-    if (!run_round(c)) return finish(out);
+    if (!run_round(c)) return finish(c, out);
     if (ask_for_more(out)) return;
-    if (!take_next_heads()) return finish(out);
+    if (!take_next_heads()) return finish(c, out);
   } while (!count_in_parts(c, out));
 }
 
@@ -484,6 +487,8 @@ bool CohortTree::run_round(const Context& c) {
   auto context = make_cycle_context(c, cycle_);
   context.admitted_not_ready |= blocked_;
   context.room = room_ ? &*room_ : nullptr;
+  if (c.trace != nullptr) c.trace->round_begins(root_);
+  context.trace = c.trace;
   const auto outcomes = admission::run_cycle(*tree_, std::move(heads), context);
 
   proposal_.most = c.step_bytes;
@@ -494,12 +499,14 @@ bool CohortTree::run_round(const Context& c) {
     s.end = proposal_.events.size();
     s.bytes = proposal_.bytes() - s.bytes;
     const bool speaks = s.first != s.end;
+    if (c.trace != nullptr) c.trace->proposed(o, {proposal_.events.begin() + static_cast<std::ptrdiff_t>(s.first), proposal_.events.end()});
     if (speaks) said_.push_back(std::move(s));
     Offer& offer = offers_.at(o.cluster_queue);
     offer.parked = parks_group(o, offer_of(o));
     parked |= offer.parked;
     else_too |= speaks && !offer.parked;
   }
+  if (c.trace != nullptr) c.trace->round_ends();
   turns_ += static_cast<std::uint32_t>(outcomes.size());
   return c.rules >= rules_with_rounds && parked && !else_too && turns_ < heads_of_a_cycle && !proposal_.full();
 }
@@ -530,9 +537,14 @@ bool CohortTree::take_next_heads() {
   return !offers_.empty();
 }
 
-void CohortTree::finish(Outbox& out) {
+void CohortTree::finish(const Context& c, Outbox& out) {
+  const std::size_t all = said_.size();
   if (proposal_.full() && !said_.empty()) keep_first(proposal_, said_);
   (void)proposal_.bytes();
+  if (c.trace != nullptr) {
+    const auto last = std::max_element(said_.begin(), said_.end(), [](const Said& a, const Said& b) { return a.turn < b.turn; });
+    c.trace->tree_ends(root_, proposal_.arena, proposal_.events.size(), said_.size() < all ? std::optional(last->turn) : std::nullopt);
+  }
   std::optional<msg::EntryRank> admits;
   for (Said& s : said_)
     if (!admits) admits = std::move(s.admits);
@@ -565,7 +577,7 @@ void CohortTree::propose(const Outcome& o, const Context& c, Proposal& p, std::o
     e.admitted =
         std::none_of(o.assignment.begin(), o.assignment.end(), [](const auto& one) { return one.delayed == DelayedTopology::pending; }) &&
         std::all_of(required.begin(), required.end(),
-                    [&](Symbol k) { return std::find(w.ready_checks.begin(), w.ready_checks.end(), k) != w.ready_checks.end(); });
+                    [&](const Symbol& k) { return std::find(w.ready_checks.begin(), w.ready_checks.end(), k) != w.ready_checks.end(); });
     const auto entry = tree_->entry_of(w.replaces);
     const bool replaces = entry != FlatIndex::none && tree_->entry(entry).queue == tree_->find_queue(o.cluster_queue);
     if (replaces) e.replaces = ref(*tree_->entry(entry).reservation->workload, a);

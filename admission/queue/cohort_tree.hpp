@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <string>
 #include <vector>
 
 #include "admission/messages.hpp"
@@ -38,15 +39,16 @@ class CohortTree final : public Entity {
   void build(const Context& c);
   void refresh_room(const Context& c);
   [[nodiscard]] bool follow_nodes(std::uint64_t known, const Context& c);
-  [[nodiscard]] msg::Joined* joining(Symbol queue);
+  [[nodiscard]] msg::Joined* joining(const Symbol& queue);
   [[nodiscard]] bool is_member(Symbol queue) const;
   static void forget(std::vector<std::shared_ptr<const Reservation>>& reservations, WorkloadId id);
   void run_cycle(const msg::RunCycle& m, const Context& c, Outbox& out);
   void note_second_pass(const Reservation& reservation);
   void announce_second_pass(const Context& c, Outbox& out);
   [[nodiscard]] bool run_second_passes(const Context& c);
-  void replace_nodes(const Reservation& reservation, const PodPlacer& placer, const Settings& settings);
-  void find_places(const Reservation& reservation, const PodPlacer& placer);
+  /// Both say why there are none; empty: there are.
+  std::string replace_nodes(const Reservation& reservation, const PodPlacer& placer, const Settings& settings);
+  std::string find_places(const Reservation& reservation, const PodPlacer& placer);
   void take_places(const Reservation& reservation, const std::vector<PodSetReservation>& changed);
   /// What one outcome says in the proposal of its cycle.
   struct Said {
@@ -74,7 +76,7 @@ class CohortTree final : public Entity {
   [[nodiscard]] bool run_round(const Context& c);
   [[nodiscard]] bool ask_for_more(Outbox& out);
   [[nodiscard]] bool take_next_heads();
-  void finish(Outbox& out);
+  void finish(const Context& c, Outbox& out);
   [[nodiscard]] const msg::HeadOffered& offer_of(const Outcome& o) const;
   void propose(const Outcome& o, const Context& c, Proposal& p, std::optional<msg::EntryRank>& admits) const;
   static void keep_first(Proposal& p, std::vector<Said>& said);

@@ -149,7 +149,7 @@ bool ClusterQueue::served_before(const Pending& a, const Pending& b) const {
   return rank(a).before(rank(b));
 }
 
-const UsageLedger* ClusterQueue::ledger(Symbol namespace_, Symbol local_queue) const {
+const UsageLedger* ClusterQueue::ledger(const Symbol& namespace_, const Symbol& local_queue) const {
   if (!fair_) return nullptr;
   const auto it = local_.find({namespace_, local_queue});
   return it == local_.end() ? nullptr : &it->second.ledger;

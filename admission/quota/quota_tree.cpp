@@ -121,9 +121,9 @@ std::vector<QuotaTable::Node> QuotaTree::lay_out_nodes() {
   queue_of_.clear();
   queue_nodes_.clear();
   cohort_nodes_.clear();
-  const auto add_queue = [&](Symbol name, NodeIndex parent) {
+  const auto add_queue = [&](const Symbol& name, NodeIndex parent) {
     const auto at = std::lower_bound(members_.begin(), members_.end(), name,
-                                     [](const Member& m, Symbol wanted) { return ByText{}(m.config->name, wanted); });
+                                     [](const Member& m, const Symbol& wanted) { return ByText{}(m.config->name, wanted); });
     const auto member = static_cast<std::uint32_t>(at - members_.begin());
     const auto node = static_cast<NodeIndex>(nodes.size());
     nodes.push_back({parent, node + 1, 0, true, at->active});
@@ -132,7 +132,7 @@ std::vector<QuotaTable::Node> QuotaTree::lay_out_nodes() {
     queues_[member].node = node;
     queue_nodes_.set(name.id(), node);
   };
-  const auto add_cohort = [&](auto& self, Symbol name, NodeIndex parent) -> void {
+  const auto add_cohort = [&](auto& self, const Symbol& name, NodeIndex parent) -> void {
     const auto node = static_cast<NodeIndex>(nodes.size());
     nodes.push_back({parent, node + 1, 0, false, true});
     names_.push_back(name);
@@ -364,8 +364,8 @@ void QuotaTree::weigh_local_queues(Symbol cluster_queue, std::span<const LocalUs
 
 // ---------------------------------------------------------------- questions
 
-NodeIndex QuotaTree::find_queue(Symbol cluster_queue) const { return queue_nodes_.find(cluster_queue.id()); }
-NodeIndex QuotaTree::find_cohort(Symbol cohort) const { return cohort_nodes_.find(cohort.id()); }
+NodeIndex QuotaTree::find_queue(const Symbol& cluster_queue) const { return queue_nodes_.find(cluster_queue.id()); }
+NodeIndex QuotaTree::find_cohort(const Symbol& cohort) const { return cohort_nodes_.find(cohort.id()); }
 CellIndex QuotaTree::find_cell(Symbol flavor, Symbol resource) const { return cell_of_.find(key(flavor, resource)); }
 
 QuotaTree::Figures QuotaTree::figures(NodeIndex node, CellIndex cell) const {
@@ -383,7 +383,7 @@ QuotaTree::Figures QuotaTree::cohort_figures(Symbol cohort, Symbol flavor, Symbo
   return figures(find_cohort(cohort), find_cell(flavor, resource));
 }
 
-Amount QuotaTree::usage(Symbol node, Symbol flavor, Symbol resource) const {
+Amount QuotaTree::usage(const Symbol& node, Symbol flavor, Symbol resource) const {
   const NodeIndex n = find_queue(node);
   return figures(n == no_node ? find_cohort(node) : n, find_cell(flavor, resource)).usage;
 }

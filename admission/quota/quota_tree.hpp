@@ -105,7 +105,7 @@ class QuotaTree {
   [[nodiscard]] Figures cohort_figures(Symbol cohort, Symbol flavor, Symbol resource) const;
   [[nodiscard]] Figures figures(NodeIndex node, CellIndex cell) const;
   /// `node` is the name of a queue or, if there is none of that name, of a cohort.
-  [[nodiscard]] Amount usage(Symbol node, Symbol flavor, Symbol resource) const;
+  [[nodiscard]] Amount usage(const Symbol& node, Symbol flavor, Symbol resource) const;
   /// ClusterQueues and cohorts in the order of the tree: a cohort, then its child cohorts by name, then its queues by name.
   [[nodiscard]] std::vector<Symbol> queue_names() const;
   [[nodiscard]] std::vector<Symbol> cohort_names() const;
@@ -123,8 +123,8 @@ class QuotaTree {
   /// "/root/…/queue" (§7.6).
   [[nodiscard]] std::string path(NodeIndex n) const;
   [[nodiscard]] double fair_weight(NodeIndex n) const { return weights_[n]; }
-  [[nodiscard]] NodeIndex find_queue(Symbol cluster_queue) const;
-  [[nodiscard]] NodeIndex find_cohort(Symbol cohort) const;
+  [[nodiscard]] NodeIndex find_queue(const Symbol& cluster_queue) const;
+  [[nodiscard]] NodeIndex find_cohort(const Symbol& cohort) const;
   [[nodiscard]] CellIndex find_cell(Symbol flavor, Symbol resource) const;
   /// Only for nodes that are queues.
   [[nodiscard]] const Queue& queue(NodeIndex n) const { return queues_[queue_of_[n]]; }

@@ -60,14 +60,14 @@ NanoAmount scale(NanoAmount amount, Fraction factor) {
   return static_cast<NanoAmount>((a >> 64) * f + ((a & (unit_fraction - 1)) * f >> 64));
 }
 
-NanoAmount to_nano(Amount amount, Symbol resource) {
+NanoAmount to_nano(Amount amount, const Symbol& resource) {
   static const Symbol cpu("cpu");
   return static_cast<NanoAmount>(amount) * (resource == cpu ? 1'000'000 : 1'000'000'000);
 }
 
 // ---- several resources ----------------------------------------------------------------------------------------------------------
 
-NanoAmount UsageVector::of(Symbol resource) const {
+NanoAmount UsageVector::of(const Symbol& resource) const {
   for (const auto& p : parts_)
     if (p.resource == resource) return p.amount;
   return 0;
@@ -77,7 +77,7 @@ void UsageVector::add(Symbol resource, NanoAmount amount) {
   if (amount == 0) return;
   auto it = std::find_if(parts_.begin(), parts_.end(), [&](const Part& p) { return p.resource == resource; });
   if (it == parts_.end()) {
-    it = std::lower_bound(parts_.begin(), parts_.end(), resource, [](const Part& p, Symbol r) { return ByText{}(p.resource, r); });
+    it = std::lower_bound(parts_.begin(), parts_.end(), resource, [](const Part& p, const Symbol& r) { return ByText{}(p.resource, r); });
     it = parts_.insert(it, {resource, 0});
   }
   it->amount += amount;

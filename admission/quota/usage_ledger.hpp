@@ -27,7 +27,7 @@ struct Fraction {
 [[nodiscard]] NanoAmount scale(NanoAmount amount, Fraction factor);
 
 /// An amount in the unit of its resource (milli-cores for cpu, else whole units) as 10⁻⁹ of a core, byte or piece.
-[[nodiscard]] NanoAmount to_nano(Amount amount, Symbol resource);
+[[nodiscard]] NanoAmount to_nano(Amount amount, const Symbol& resource);
 
 /// Amounts of several resources; sorted by resource text, without those that are 0.
 class UsageVector {
@@ -40,7 +40,7 @@ class UsageVector {
   [[nodiscard]] const std::vector<Part>& parts() const { return parts_; }
   [[nodiscard]] bool empty() const { return parts_.empty(); }
   void clear() { parts_.clear(); }
-  [[nodiscard]] NanoAmount of(Symbol resource) const;
+  [[nodiscard]] NanoAmount of(const Symbol& resource) const;
   void add(Symbol resource, NanoAmount amount);  ///< May be negative; the sum must not be.
   void add(const UsageVector& other, int sign = 1);
   void scale_by(Fraction factor);

@@ -7,14 +7,19 @@
 namespace hindsight::admission {
 
 void Preemption::list_cohort() {
-  if (config_->reclaim_within_cohort == PreemptionPolicy::never) return;
+  if (config_->reclaim_within_cohort == PreemptionPolicy::never) {
+    if (table_.has_parent(preemptor_->queue)) note_queue_passed(table_.parent(preemptor_->queue), PreemptionStep::Passed::reclaim_never);
+    return;
+  }
   rest_.assign(preemptor_->requests.begin(), preemptor_->requests.end());
   bool advantage = table_.fits_in_quota(preemptor_->queue, rest_);
   NodeIndex visited = preemptor_->queue;
   for (NodeIndex ancestor = table_.parent(visited); ancestor != no_node; ancestor = table_.parent(ancestor)) {
     for (NodeIndex n = ancestor + 1; n < table_.node(ancestor).end;) {
       const QuotaTable::Node& node = table_.node(n);
-      if (n == visited || (node.is_queue && !node.active) || table_.within_nominal(n, preemptor_->need)) {
+      const bool inactive = node.is_queue && !node.active;
+      if (n == visited || inactive || table_.within_nominal(n, preemptor_->need)) {
+        if (n != visited) note_queue_passed(n, inactive ? PreemptionStep::Passed::queue_inactive : PreemptionStep::Passed::within_nominal);
         n = node.end;
         continue;
       }
@@ -96,7 +101,10 @@ void Preemption::classical_run(bool allow_borrowing, std::vector<Target>& target
 
 std::vector<Target> Preemption::classical_targets() {
   list_cohort();
-  if (config_->within_cluster_queue != PreemptionPolicy::never) list_candidates(preemptor_->queue, no_node, false, same_queue_);
+  if (config_->within_cluster_queue != PreemptionPolicy::never)
+    list_candidates(preemptor_->queue, no_node, false, same_queue_);
+  else
+    note_queue_passed(preemptor_->queue, PreemptionStep::Passed::within_never);
 
   std::vector<Target> targets;
   const bool cohort_has_none = hierarchy_.empty() && priority_.empty();

@@ -7,7 +7,9 @@
 #include <utility>
 
 #include "admission/model/catalog_view.hpp"
+#include "admission/scheduling/assigned.hpp"
 #include "admission/scheduling/assignment.hpp"
+#include "admission/scheduling/decision_trace.hpp"
 #include "admission/scheduling/entry_order.hpp"
 #include "admission/scheduling/flavor_assigner.hpp"
 #include "admission/scheduling/nomination.hpp"
@@ -42,7 +44,13 @@ class Cycle {
         preemption_(tree, settings_, context.now, context.repeated, placer()),
         assigner_(tree, settings_, flavors_, preemption_, placer()),
         nominator_(tree, settings_, assigner_, preemption_, placer()),
-        not_ready_(context.admitted_not_ready) {}
+        trace_(context.trace),
+        not_ready_(context.admitted_not_ready) {
+    if (trace_ == nullptr) return;
+    preemption_.follow(trace_->steps(), true);
+    assigner_.follow(trace_);
+    nominator_.follow(trace_);
+  }
 
   std::vector<Outcome> run(std::vector<Head> heads) {
     outcomes_.reserve(heads.size());
@@ -52,13 +60,18 @@ class Cycle {
     const QuotaTable::Mark start = table_.mark();
     EntryOrder order(tree_, settings_, entries_);
     const std::size_t rejected = outcomes_.size();
-    while (const auto next = order.next()) take_turn(entries_[*next]);
+    while (const auto next = order.next()) {
+      if (trace_ != nullptr) trace_->turn(entries_[*next].traced, order.standing(), tree_);
+      take_turn(entries_[*next]);
+    }
     table_.rollback(start);
     for (const auto* holding : taken_) Room::take(context_.room->free(), *holding, -1);
     for (const Target& t : issued_) holder(t).removed = false;
 
     for (std::size_t i = 0; i < outcomes_.size(); ++i) outcomes_[i].turn = static_cast<std::uint32_t>(i);
     if (!served_.empty()) tell_siblings();
+    if (trace_ != nullptr)
+      for (std::size_t i = 0; i < outcomes_.size(); ++i) trace_->came_to(traced_[i], outcomes_[i], tree_);
 
     // Those that were not nominated come last, in an order that does not depend on that of the heads.
     const auto processed = outcomes_.begin() + static_cast<std::ptrdiff_t>(rejected);
@@ -108,6 +121,7 @@ class Cycle {
       in_vain.erase(waits);
     }
     for (CycleEntry& e : in_vain) turn_down(e);
+    if (trace_ != nullptr) trace_->stands_for_family(chosen->traced);
     chosen->for_family = true;
     chosen->siblings.assign(std::make_move_iterator(siblings.begin() + static_cast<std::ptrdiff_t>(looked_at)),
                             std::make_move_iterator(siblings.end()));
@@ -116,11 +130,13 @@ class Cycle {
 
   /// False: it is no entry of this cycle, and what becomes of it is said.
   bool nominate(Head& head, CycleEntry& e) {
+    if (trace_ != nullptr) e.traced = entered_ = trace_->enter(head, e.follows);
     if (tree_.find_reservation(head.workload->id) != nullptr) {
       Outcome& o = outcomes_.emplace_back();
       o.kind = Outcome::Kind::drop;
       o.workload = std::move(head.workload);
       o.cluster_queue = head.cluster_queue;
+      note_outcome(entered_);
       return false;
     }
     const NodeIndex queue = tree_.find_queue(head.cluster_queue);
@@ -135,8 +151,10 @@ class Cycle {
     e.preemptor = settings_.prioritize_preemptors && head.preemptor;
     list_own(e);
     const Without without(*this, e);
+    if (trace_ != nullptr) trace_->nomination_begins(e.traced, TracedNomination::On::present);
     nominator_.nominate(*e.workload, queue, scan, nullptr, e.assignment, e.targets);
     if (e.workload->sizing != nullptr) e.plan = nominator_.size(*e.workload, queue, head.alone, e.assignment, e.targets);
+    if (trace_ != nullptr) trace_->nomination_ends(e.assignment, e.targets.size());
     return true;
   }
 
@@ -204,10 +222,11 @@ class Cycle {
     o.reason = why;
     o.message = condition_message(std::move(message));
     o.scan = std::move(head.scan);
+    note_outcome(entered_);
     return false;
   }
 
-  const NamespaceLabels* namespace_labels(Symbol name) {
+  const NamespaceLabels* namespace_labels(const Symbol& name) {
     for (const auto& [known, labels] : namespaces_)
       if (known == name) return labels;
     return namespaces_.emplace_back(name, context_.namespace_labels(name)).second;
@@ -251,7 +270,9 @@ class Cycle {
     swap_projected();
     {
       const Without without(*this, e);
+      if (trace_ != nullptr) trace_->nomination_begins(e.traced, TracedNomination::On::projected);
       nominator_.nominate(*e.workload, e.queue, nullptr, nullptr, e.assignment, e.targets);
+      if (trace_ != nullptr) trace_->nomination_ends(e.assignment, e.targets.size());
     }
     swap_projected();
     if (e.assignment.mode == AssignmentMode::fit) e.assignment.mode = AssignmentMode::deferred_fit;
@@ -322,7 +343,8 @@ class Cycle {
       return;
     }
     const OptionInfo* const option = e.workload->option.get();
-    if (option != nullptr && option->running != no_workload && !improves(e)) {
+    if (option != nullptr && option->running != no_workload &&
+        !improves(e.assignment, tree_.queue(e.queue), tree_.find_reservation(option->running))) {
       requeue(e, RequeueReason::generic, reason::waiting_for_quota, no_better).scan = {};
       return;
     }
@@ -346,29 +368,6 @@ class Cycle {
     } else {
       admit(e);
     }
-  }
-
-  /// CA-153: an Option of several flavors may be better than the one that is admitted, and fit only on a flavor that is not.
-  [[nodiscard]] bool improves(const CycleEntry& e) const {
-    const auto* running = tree_.find_reservation(e.workload->option->running);
-    if (running == nullptr) return true;
-    std::vector<std::size_t> now, then;
-    std::size_t position = 0;
-    for (const QuotaTree::Group& group : tree_.queue(e.queue).groups)
-      for (const Symbol& flavor : group.flavors) {
-        const auto is_this = [&](const auto& choice) { return choice.second == flavor; };
-        const auto& held = running->reservation->pod_sets;
-        if (std::any_of(held.begin(), held.end(),
-                        [&](const PodSetReservation& p) { return std::any_of(p.flavors.begin(), p.flavors.end(), is_this); }))
-          now.push_back(position);
-        const auto& asked = e.assignment.pod_sets;
-        if (std::any_of(asked.begin(), asked.end(), [&](const PodSetAssignment& p) {
-              return std::any_of(p.choices.begin(), p.choices.end(), [&](const ResourceChoice& c) { return c.flavor == flavor; });
-            }))
-          then.push_back(position);
-        ++position;
-      }
-    return then < now;
   }
 
   /// An Option that gets quota while its family has another one running, or stopping.
@@ -396,6 +395,9 @@ class Cycle {
   }
 
   [[nodiscard]] bool overlaps(const CycleEntry& e) const {
+    if (trace_ != nullptr && projected_)
+      for (const Target& t : e.targets)
+        if (holder(t).removed) trace_->shares_victim(e.traced, *tree_.entry(t.entry).reservation->workload);
     return projected_ && std::any_of(e.targets.begin(), e.targets.end(), [&](const Target& t) { return holder(t).removed; });
   }
 
@@ -410,10 +412,12 @@ class Cycle {
   /// for long: one that is admitted stands in no later cycle, and one that fits no more lets the others pass.
   [[nodiscard]] bool gives_way(const CycleEntry& e) const {
     if (context_.repeated == nullptr || !context_.repeated->any()) return false;
-    return std::any_of(entries_.begin(), entries_.end(), [&](const CycleEntry& other) {
+    const auto first = std::find_if(entries_.begin(), entries_.end(), [&](const CycleEntry& other) {
       const bool waits = other.workload != nullptr && other.workload != e.workload;  // what was processed has given its workload away
       return waits && other.assignment.mode == AssignmentMode::fit && context_.repeated->leaves_alone(other.workload->uid, e.workload->uid);
     });
+    if (trace_ != nullptr && first != entries_.end()) trace_->gives_way(e.traced, *first->workload);
+    return first != entries_.end();
   }
 
   [[nodiscard]] QuotaTree::Holder& holder(std::uint32_t entry) const {
@@ -449,6 +453,7 @@ class Cycle {
     }
     const std::span<const CellAmount> usage = e.own.empty() ? asked : std::span<const CellAmount>(more);
     table_.add(e.queue, usage);
+    if (trace_ != nullptr) trace_->charges(e.traced, table_, usage);
     if (projected_) projected_->add(e.queue, usage);
     if (!is_placed(e)) return;
     Room::take(context_.room->free(), e.assignment.placement->holding);
@@ -477,16 +482,18 @@ class Cycle {
   /// On the state that earlier preemptions of the cycle will leave, on the flavors first nominated (BA-73).
   void recompute(CycleEntry& e) {
     swap_projected();
-    nominate_again(e);
+    nominate_again(e, TracedNomination::On::projected);
     swap_projected();
     if (e.assignment.mode == AssignmentMode::fit) e.assignment.mode = AssignmentMode::deferred_fit;
   }
 
-  void nominate_again(CycleEntry& e) {
+  void nominate_again(CycleEntry& e, TracedNomination::On on) {
     Assignment again;
     std::vector<Target> targets;
     const Without without(*this, e);
+    if (trace_ != nullptr) trace_->nomination_begins(e.traced, on);
     nominator_.nominate(*e.workload, e.queue, nullptr, &e.assignment, again, targets);
+    if (trace_ != nullptr) trace_->nomination_ends(again, targets.size());
     e.assignment = std::move(again);
     e.targets = std::move(targets);
   }
@@ -501,7 +508,7 @@ class Cycle {
     if (!settings_.place_again) return false;
     const bool waits = e.assignment.mode != AssignmentMode::fit && projected_.has_value();
     if (waits) swap_projected();
-    nominate_again(e);
+    nominate_again(e, TracedNomination::On::other_places);
     if (waits) swap_projected();
     if (waits && e.assignment.mode == AssignmentMode::fit) e.assignment.mode = AssignmentMode::deferred_fit;
     return e.assignment.mode != AssignmentMode::no_fit && (e.assignment.mode != AssignmentMode::preempt || !e.targets.empty());
@@ -539,10 +546,12 @@ class Cycle {
     for (const Target& t : e.targets) state.remove(t.queue, tree_.entry(t.entry).cells);
     for (const std::uint32_t entry : e.own) state.remove(tree_.entry(entry).queue, tree_.entry(entry).cells);
     const auto& usage = e.assignment.usage;
-    const bool result =
-        std::all_of(usage.begin(), usage.end(), [&](const CellAmount& u) { return u.amount <= state.offered(e.queue, u.cell); });
+    const auto lacking =
+        std::find_if(usage.begin(), usage.end(), [&](const CellAmount& u) { return u.amount > state.offered(e.queue, u.cell); });
+    if (trace_ != nullptr && lacking != usage.end())
+      trace_->lacks(e.traced, state.columns()[lacking->cell], lacking->amount, state.offered(e.queue, lacking->cell));
     state.rollback(mark);
-    return result;
+    return lacking == usage.end();
   }
 
   /// Keeps others from taking what this entry waits for, unless its queue can always get it back (BA-72, BA-196).
@@ -594,49 +603,22 @@ class Cycle {
     o.scan = {};
   }
 
-  void assign(const CycleEntry& e, Outcome& o) const {
-    o.assignment.resize(o.workload->pod_sets.size());
-    for (const PodSetAssignment& p : e.assignment.pod_sets) {
-      PodSetReservation& r = o.assignment[p.pod_set];
-      r.pod_set = o.workload->pod_sets[p.pod_set].name;
-      r.count = p.count;
-      r.flavors.reserve(p.choices.size());
-      r.usage.reserve(p.choices.size());
-      for (const ResourceChoice& c : p.choices) {
-        r.flavors.emplace_back(c.resource, c.flavor);
-        r.usage.emplace_back(c.resource, c.amount);
-      }
-      const auto by_resource = [](const auto& a, const auto& b) { return ByText{}(a.first, b.first); };
-      std::sort(r.flavors.begin(), r.flavors.end(), by_resource);
-      std::sort(r.usage.begin(), r.usage.end(), by_resource);
-      if (p.delayed && p.count > 0) r.delayed = DelayedTopology::pending;
-    }
-    if (e.assignment.placement)
-      for (const auto& placed : e.assignment.placement->pod_sets)
-        o.assignment[e.assignment.pod_sets[placed.position].pod_set].topology = context_.room->assignment(placed.flavor, placed.pods);
-  }
+  void assign(const CycleEntry& e, Outcome& o) const { o.assignment = reservation_of(*o.workload, e.assignment, context_.room); }
 
-  /// Are all checks that the assigned flavors require Ready? Then it is admitted with its reservation (§6.2 step 10).
   [[nodiscard]] bool admitted_at_once(const CycleEntry& e) const {
-    const auto assigned = [&](Symbol flavor) {
-      return std::any_of(e.assignment.pod_sets.begin(), e.assignment.pod_sets.end(), [&](const PodSetAssignment& p) {
-        return std::any_of(p.choices.begin(), p.choices.end(), [&](const ResourceChoice& c) { return c.flavor == flavor; });
-      });
-    };
-    if (std::any_of(e.assignment.pod_sets.begin(), e.assignment.pod_sets.end(), [](const auto& p) { return p.delayed && p.count > 0; }))
-      return false;
-    const auto& checks = tree_.queue(e.queue).config->checks;
-    const auto& ready = e.workload->ready_checks;
-    return std::all_of(checks.begin(), checks.end(), [&](const CheckRule& check) {
-      const bool required = check.on_flavors.empty() || std::any_of(check.on_flavors.begin(), check.on_flavors.end(), assigned);
-      return !required || std::find(ready.begin(), ready.end(), check.name) != ready.end();
-    });
+    return needs_no_checks(*e.workload, e.assignment, *tree_.queue(e.queue).config);
   }
 
   // ---- outcomes -------------------------------------------------------------------------------------------------------------
 
+  /// Whose outcome the last one is.
+  void note_outcome(std::uint32_t traced) {
+    if (trace_ != nullptr) traced_.push_back(traced);
+  }
+
   Outcome& outcome(CycleEntry& e) {
     Outcome& o = outcomes_.emplace_back();
+    note_outcome(e.traced);
     o.workload = std::move(e.workload);
     o.cluster_queue = tree_.name(e.queue);
     o.borrowing_level = e.assignment.level;
@@ -688,7 +670,10 @@ class Cycle {
   Room::State projected_room_;                   ///< Likewise; empty as long as there is no `projected_`.
   std::vector<const topology::Holding*> taken_;  ///< Of the room, so far.
   std::vector<std::pair<Symbol, const NamespaceLabels*>> namespaces_;
-  bool not_ready_ = false;  ///< Some admitted workload is not PodsReady.
+  DecisionTrace* trace_;               ///< Null: nobody follows.
+  std::uint32_t entered_ = 0;          ///< The number there of whom was entered last,
+  std::vector<std::uint32_t> traced_;  ///< and of those whose outcomes are known, as `outcomes_`.
+  bool not_ready_ = false;             ///< Some admitted workload is not PodsReady.
 };
 
 }  // namespace

@@ -15,6 +15,8 @@
 
 namespace hindsight::admission {
 
+class DecisionTrace;
+
 /// A workload that a ClusterQueue offers to this cycle.
 struct Head {
   std::shared_ptr<const WorkloadInfo> workload;
@@ -71,6 +73,7 @@ struct CycleContext {
   topology::TopologyRoom* room = nullptr;               ///< Of the flavors that have topologies; the same again on return. Null: none has.
   const Catalog::Table<CheckConfig>* checks = nullptr;  ///< Null: there are none.
   const RepeatedPreemptions* repeated = nullptr;        ///< Whom preemptors leave alone (D13); null: nobody.
+  DecisionTrace* trace = nullptr;                       ///< Where it is noted how the outcomes came about; null: nowhere.
   /// nullptr: there is no such ResourceFlavor. Asked at most once for each flavor and cycle.
   std::function<const FlavorConfig*(Symbol)> flavor;
   std::function<const NamespaceLabels*(Symbol)> namespace_labels;

@@ -28,6 +28,30 @@ struct CycleEntry {
   bool for_family = false;         ///< It stands for all Options of its family that were offered (Head::siblings).
   bool follows = false;            ///< It has its turn after a sibling that stood for the family.
   std::vector<Head> siblings;      ///< Those that were not looked at yet.
+  std::uint32_t traced = 0;        ///< Its number in the DecisionTrace, if there is one.
+};
+
+/// By what one entry goes before another (§6.1).
+enum class OrderedBy : std::uint8_t { nothing, preemptor, level, borrowing, share, priority, time, queue, uid };
+
+/// Why it is an entry's turn, for who explains it.
+struct EntryStanding {
+  static constexpr std::uint32_t none = ~std::uint32_t{0};
+  /// Fair sharing: one round of the tournament, among the children of one cohort.
+  struct Round {
+    NodeIndex node = no_node;  ///< That won.
+    Share share;               ///< Its share, with the entry.
+    bool borrows = false;
+    std::size_t others = 0;  ///< How many it won against.
+    // The best of these.
+    NodeIndex next_node = no_node;
+    std::uint32_t next_entry = none;
+    Share next_share;
+    OrderedBy by = OrderedBy::nothing;  ///< Why it goes before that one.
+  };
+  std::vector<Round> rounds;          ///< Fair sharing: from the queue upwards.
+  std::uint32_t next_entry = none;    ///< Without fair sharing: the entry whose turn is next; none: it is the last.
+  OrderedBy by = OrderedBy::nothing;  ///< Why it goes before that one.
 };
 
 /// The order in which the entries of a cycle are processed (base-admission §6.1). With fair sharing it depends on what processing has
@@ -39,9 +63,11 @@ class EntryOrder {
 
   /// Position of the entry to process now; nullopt: all are done.
   [[nodiscard]] std::optional<std::size_t> next();
+  /// Of the entry that was handed out last.
+  [[nodiscard]] EntryStanding standing() const;
 
  private:
-  static constexpr std::uint32_t none = ~std::uint32_t{0};
+  static constexpr std::uint32_t none = EntryStanding::none;
   /// How the winner of a node's subtree competes against the node's siblings.
   struct Bid {
     std::uint32_t entry = none;
@@ -49,8 +75,14 @@ class EntryOrder {
     Share share;           ///< Of the node, with the entry.
   };
 
-  [[nodiscard]] bool ahead(const CycleEntry& a, const CycleEntry& b) const;
-  [[nodiscard]] bool ahead(const Bid& a, const Bid& b) const;
+  /// Does the first of two go before the second, and by what?
+  struct Lead {
+    bool ahead = false;
+    OrderedBy by = OrderedBy::nothing;
+  };
+  [[nodiscard]] Lead equal_shares(const CycleEntry& a, const CycleEntry& b) const;
+  [[nodiscard]] Lead classical(const CycleEntry& a, const CycleEntry& b) const;
+  [[nodiscard]] Lead contest(const Bid& a, const Bid& b) const;
   void sort();
   void queue_up(std::uint32_t entry);
   void make_bid(NodeIndex n);

@@ -111,7 +111,10 @@ class FairSearch {
         Spot& s = spots_[i];
         if (s.pruned) continue;
         const bool is_queue = table_.node(s.node).is_queue;
-        if ((is_queue && !has_candidates(s)) || (!share(s).borrowing && !holds_preemptor(s.node))) {
+        if (is_queue && !has_candidates(s)) {
+          s.pruned = true;
+        } else if (!share(s).borrowing && !holds_preemptor(s.node)) {
+          preemption_.note_queue_passed(s.node, PreemptionStep::Passed::not_borrowing);
           s.pruned = true;
         } else if (!is_queue) {
           if (best_cohort == nullptr || compare(share(s), share(*best_cohort)) > 0) best_cohort = &s;
@@ -276,6 +279,9 @@ class FairSearch {
 std::vector<Target> Preemption::fair_targets() {
   FairSearch search(*this);
   const bool own = config_->within_cluster_queue != PreemptionPolicy::never;
+  if (!own) note_queue_passed(preemptor_->queue, PreemptionStep::Passed::within_never);
+  if (config_->reclaim_within_cohort == PreemptionPolicy::never && table_.has_parent(preemptor_->queue))
+    note_queue_passed(table_.parent(preemptor_->queue), PreemptionStep::Passed::reclaim_never);
   if (config_->reclaim_within_cohort == PreemptionPolicy::never || !table_.has_parent(preemptor_->queue)) {
     if (own) search.offer(preemptor_->queue);
     return search.run();
@@ -284,8 +290,18 @@ std::vector<Target> Preemption::fair_targets() {
   while (table_.has_parent(root)) root = table_.parent(root);
   for (NodeIndex n = root; n < table_.node(root).end; ++n) {
     const QuotaTable::Node& node = table_.node(n);
-    if (!node.is_queue || !node.active) continue;
-    if (n == preemptor_->queue ? own : !table_.within_nominal(n, preemptor_->need)) search.offer(n);
+    if (!node.is_queue) continue;
+    if (!node.active) {
+      note_queue_passed(n, PreemptionStep::Passed::queue_inactive);
+      continue;
+    }
+    if (n == preemptor_->queue) {
+      if (own) search.offer(n);
+    } else if (!table_.within_nominal(n, preemptor_->need)) {
+      search.offer(n);
+    } else {
+      note_queue_passed(n, PreemptionStep::Passed::within_nominal);
+    }
   }
   return search.run();
 }

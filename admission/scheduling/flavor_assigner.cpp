@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "admission/model/node_match.hpp"
+#include "admission/scheduling/decision_trace.hpp"
 
 namespace hindsight::admission {
 namespace {
@@ -108,7 +109,7 @@ void FlavorAssigner::each_unit(Visit visit) {
 
 void FlavorAssigner::collect_requests(std::span<const std::uint32_t> members, std::span<const std::int32_t> counts) {
   requests_.clear();
-  const auto request = [&](Symbol resource, Amount amount) {
+  const auto request = [&](const Symbol& resource, Amount amount) {
     for (auto& [name, sum] : requests_) {
       if (name != resource) continue;
       sum = add(sum, amount);
@@ -130,7 +131,7 @@ void FlavorAssigner::collect_requests(std::span<const std::uint32_t> members, st
     for (const std::uint32_t i : members) amount = subtract(amount, held(workload_->pod_sets[i].name, resource));
 }
 
-Amount FlavorAssigner::held(Symbol pod_set, Symbol resource) const {
+Amount FlavorAssigner::held(const Symbol& pod_set, const Symbol& resource) const {
   for (const PodSetReservation& p : replaced_->effective) {
     if (p.pod_set != pod_set) continue;
     for (const auto& [name, amount] : p.usage)
@@ -195,6 +196,7 @@ bool FlavorAssigner::assign_group(std::span<const std::uint32_t> members, std::s
   if (!unavailable.empty()) {
     failed = true;
     findings.push_back({Finding::Kind::resource_unavailable, unavailable, {}});
+    if (trace_ != nullptr) trace_->unavailable(names_of(members), findings.back());
   }
 
   for (std::size_t g = 0; g < queue_->groups.size() && !failed; ++g) {
@@ -265,15 +267,21 @@ void FlavorAssigner::scan_flavors(const QuotaTree::Group& group, std::span<const
     return allowed == nullptr || std::find(allowed->begin(), allowed->end(), flavor) != allowed->end();
   };
   std::size_t last = group.flavors.size();  // the last flavor that was looked at; none yet
-  for (std::size_t f = first_flavor(workload_->pod_sets[members.front()].name, first_resource); f < group.flavors.size(); ++f) {
+  const std::size_t first = first_flavor(workload_->pod_sets[members.front()].name, first_resource);
+  if (trace_ != nullptr)
+    trace_->scan_begins(names_of(members), first == 0 || first > group.flavors.size() ? Symbol() : group.flavors[first - 1]);
+  for (std::size_t f = first; f < group.flavors.size(); ++f) {
+    const std::size_t found = out.findings.size();
     if (!is_allowed(group.flavors[f])) {
       out.findings.push_back({Finding::Kind::not_allowed, first_resource, group.flavors[f]});
       blame(NoFitReason::no_matching_flavor);
+      if (trace_ != nullptr) note_flavor(group.flavors[f], found, out, nullptr, used);
       continue;
     }
     last = f;
     if (pin_ != nullptr && !pinned(members, first_resource, group.flavors[f])) {
       out.findings.push_back({Finding::Kind::not_nominated, first_resource, group.flavors[f]});
+      if (trace_ != nullptr) note_flavor(group.flavors[f], found, out, nullptr, used);
       continue;
     }
     if (replaced_ != nullptr) {
@@ -283,11 +291,13 @@ void FlavorAssigner::scan_flavors(const QuotaTree::Group& group, std::span<const
         finding.original = original;
         out.findings.push_back(finding);
         blame(NoFitReason::no_matching_flavor);
+        if (trace_ != nullptr) note_flavor(group.flavors[f], found, out, nullptr, used);
         continue;
       }
     }
     if (!flavor_matches(group, f, members, out)) {
       blame(NoFitReason::no_matching_flavor);
+      if (trace_ != nullptr) note_flavor(group.flavors[f], found, out, nullptr, used);
       continue;
     }
 
@@ -302,24 +312,22 @@ void FlavorAssigner::scan_flavors(const QuotaTree::Group& group, std::span<const
     }
     if (flavor.mode == FlavorMode::no_fit) blame(reason);
 
+    bool better = false, end = false;
     if (!settings_.flavor_fungibility) {
-      if (flavor.mode > best.mode) {
-        out.best = current_;
-        best = flavor;
-        if (best.mode == FlavorMode::fit) break;
-      }
-      continue;
+      better = flavor.mode > best.mode;
+      end = better && flavor.mode == FlavorMode::fit;
+    } else {
+      end = !try_next(flavor);
+      better = end || is_preferred(flavor.mode, flavor.level, best.mode, best.level, preference);
     }
-    if (!try_next(flavor)) {
-      out.best = current_;
-      best = flavor;
-      break;
-    }
-    if (is_preferred(flavor.mode, flavor.level, best.mode, best.level, preference)) {
+    if (better) {
       out.best = current_;
       best = flavor;
     }
+    if (trace_ != nullptr) note_flavor(group.flavors[f], found, out, &flavor, used, better, end);
+    if (end) break;
   }
+  if (trace_ != nullptr) trace_->scan_ends(out.best.empty() ? Symbol() : out.best.front().flavor);
   // CA-98: behind the last one that is allowed there is nothing to go on with.
   const bool at_end =
       replaced_ != nullptr || std::none_of(group.flavors.begin() + static_cast<std::ptrdiff_t>(std::min(last + 1, group.flavors.size())),
@@ -447,8 +455,10 @@ FlavorAssigner::Fitness FlavorAssigner::simulate(CellIndex cell, Amount amount) 
   const std::array need{cell};
   const std::vector<Target>* targets = simulated(cell, amount);
   if (targets == nullptr) {
-    simulations_.push_back({cell, amount, preemption_.find_targets({workload_, queue_node_, requests, need})});
+    const Preemptor preemptor{workload_, queue_node_, requests, need};
+    simulations_.push_back({cell, amount, preemption_.find_targets(preemptor)});
     targets = &simulations_.back().targets;
+    if (trace_ != nullptr) trace_->search(tree_, preemptor, *targets);
   }
   if (targets->empty()) return {FlavorMode::no_candidates, table_.lowest_subtree_that_fits(queue_node_, cell, amount).level};
 
@@ -476,14 +486,38 @@ bool FlavorAssigner::try_next(const Fitness& fitness) const {
   return fitness.level > 0 && config.when_can_borrow == FungibilityPolicy::try_next_flavor;
 }
 
-std::size_t FlavorAssigner::first_flavor(Symbol pod_set, Symbol resource) const {
+std::vector<Symbol> FlavorAssigner::names_of(std::span<const std::uint32_t> members) const {
+  std::vector<Symbol> out;
+  for (const std::uint32_t i : members) out.push_back(workload_->pod_sets[i].name);
+  return out;
+}
+
+void FlavorAssigner::note_flavor(const Symbol& name, std::size_t found_from, const Scan& scan, const Fitness* fitness,
+                                 std::span<const CellAmount> used, bool better, bool last) {
+  using Verdict = TracedFlavor::Verdict;
+  const std::span<const Finding> findings = std::span(scan.findings).subspan(found_from);
+  if (fitness == nullptr) return trace_->flavor(name, Verdict::ruled_out, FlavorMode::no_fit, 0, {}, findings);
+  std::vector<TracedResource> resources;
+  for (const ResourceChoice& c : current_)
+    resources.push_back({c.resource,
+                         add(used_of(used, c.cell), c.amount),
+                         table_.offered(queue_node_, c.cell),
+                         table_.cell(queue_node_, c.cell).potential,
+                         c.mode,
+                         c.level,
+                         {}});
+  const Verdict verdict = last ? Verdict::taken : better ? Verdict::better : Verdict::worse;
+  trace_->flavor(name, verdict, fitness->mode, fitness->level, resources, findings);
+}
+
+std::size_t FlavorAssigner::first_flavor(const Symbol& pod_set, const Symbol& resource) const {
   if (scan_ == nullptr || !settings_.flavor_fungibility) return 0;
   for (const auto& e : scan_->entries)
     if (e.pod_set == pod_set && e.resource == resource) return static_cast<std::size_t>(e.flavor_index) + 1;
   return 0;
 }
 
-bool FlavorAssigner::pinned(std::span<const std::uint32_t> members, Symbol resource, Symbol flavor) const {
+bool FlavorAssigner::pinned(std::span<const std::uint32_t> members, const Symbol& resource, const Symbol& flavor) const {
   for (const PodSetAssignment& p : pin_->pod_sets) {
     if (std::find(members.begin(), members.end(), p.pod_set) == members.end()) continue;
     for (const ResourceChoice& c : p.choices)

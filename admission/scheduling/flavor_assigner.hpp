@@ -14,6 +14,8 @@
 
 namespace hindsight::admission {
 
+class DecisionTrace;
+
 /// The ResourceFlavors of a cycle, looked up once each.
 class FlavorLookup {
  public:
@@ -54,6 +56,9 @@ class FlavorAssigner {
   /// `counts`: pods of each pod set; empty: all of them.
   void assign(std::span<const std::int32_t> counts, Assignment& out);
 
+  /// Where it is noted which flavors were tried; null: nowhere.
+  void follow(DecisionTrace* trace) { trace_ = trace; }
+
   /// Victims that a simulation of exactly this demand found already; nullptr: there was none.
   [[nodiscard]] const std::vector<Target>* simulated(CellIndex cell, Amount amount) const;
 
@@ -91,14 +96,20 @@ class FlavorAssigner {
                                  Scan& out, NoFitReason& reason);
   [[nodiscard]] Fitness simulate(CellIndex cell, Amount amount);
   [[nodiscard]] bool try_next(const Fitness& fitness) const;
-  [[nodiscard]] std::size_t first_flavor(Symbol pod_set, Symbol resource) const;
+  [[nodiscard]] std::size_t first_flavor(const Symbol& pod_set, const Symbol& resource) const;
   // a slice that replaces another
-  [[nodiscard]] Amount held(Symbol pod_set, Symbol resource) const;
+  [[nodiscard]] Amount held(const Symbol& pod_set, const Symbol& resource) const;
   [[nodiscard]] Symbol original_flavor(const QuotaTree::Group& group, std::span<const std::uint32_t> members) const;
   void credit(std::span<const std::uint32_t> members, std::span<const std::int32_t> counts);
   void count_difference(CellIndex cell, Amount amount);
 
-  [[nodiscard]] bool pinned(std::span<const std::uint32_t> members, Symbol resource, Symbol flavor) const;
+  // for who explains it
+  [[nodiscard]] std::vector<Symbol> names_of(std::span<const std::uint32_t> members) const;
+  /// `found_from`: where the findings about it begin; `fitness`: null: it was ruled out before its quota was looked at.
+  void note_flavor(const Symbol& name, std::size_t found_from, const Scan& scan, const Fitness* fitness, std::span<const CellAmount> used,
+                   bool better = false, bool last = false);
+
+  [[nodiscard]] bool pinned(std::span<const std::uint32_t> members, const Symbol& resource, const Symbol& flavor) const;
 
   QuotaTree& tree_;
   QuotaTable& table_;
@@ -106,6 +117,7 @@ class FlavorAssigner {
   FlavorLookup& flavors_;
   Preemption& preemption_;
   const PodPlacer* placer_;
+  DecisionTrace* trace_ = nullptr;
 
   const WorkloadInfo* workload_ = nullptr;
   NodeIndex queue_node_ = no_node;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "admission/scheduling/decision_trace.hpp"
 #include "admission/scheduling/sizing.hpp"
 
 namespace hindsight::admission {
@@ -28,7 +29,7 @@ ScanState unfinished_scan(const WorkloadInfo& workload, const Assignment& assign
 void Nominator::nominate(const WorkloadInfo& workload, NodeIndex queue, const ScanState* scan, const Assignment* pin,
                          Assignment& assignment, std::vector<Target>& targets) {
   assigner_.begin(workload, queue, scan, pin);
-  assign(workload, queue, {}, assignment);
+  assign(workload, queue, {}, Sizes::own, assignment);
   if (!workable(workload, queue, assignment, targets) && settings_.partial_admission) reduce(workload, queue, assignment, targets);
   if (!targets.empty() && upgrade_limit(workload, *tree_.queue(queue).config) == UpgradeFungibility::no_preemption)
     rule_out(assignment, targets);
@@ -52,9 +53,13 @@ void Nominator::rule_out(Assignment& assignment, std::vector<Target>& targets) {
   }
 }
 
-void Nominator::assign(const WorkloadInfo& workload, NodeIndex queue, std::span<const std::int32_t> counts, Assignment& out) {
+void Nominator::assign(const WorkloadInfo& workload, NodeIndex queue, std::span<const std::int32_t> counts, Sizes sizes, Assignment& out) {
+  using With = TracedAttempt::With;
+  if (trace_ != nullptr)
+    trace_->attempt_begins(workload, counts, sizes == Sizes::other ? With::other_sizes : counts.empty() ? With::all : With::fewer_pods);
   assigner_.assign(counts, out);
   if (placer_ != nullptr) placer_->settle(workload, tree_.queue(queue), out);
+  if (trace_ != nullptr) trace_->attempt_ends(workload, out, placer_ == nullptr ? nullptr : &placer_->room());
 }
 
 /// The places that one who has to wait for others will have (2724 §3.13 step 5): nobody behind it is to take them. Without victims it
@@ -89,7 +94,10 @@ std::vector<Target> Nominator::targets_for(const WorkloadInfo& workload, NodeInd
     // The simulation of the only pair asked the same question.
     if (const auto* known = assigner_.simulated(assignment.usage.front().cell, assignment.usage.front().amount)) return *known;
   }
-  return preemption_.find_targets({&workload, queue, assignment.usage, need_, placed ? &assignment : nullptr});
+  const Preemptor preemptor{&workload, queue, assignment.usage, need_, placed ? &assignment : nullptr};
+  auto targets = preemption_.find_targets(preemptor);
+  if (trace_ != nullptr) trace_->search(tree_, preemptor, targets);
+  return targets;
 }
 
 SizingPlan Nominator::size(const WorkloadInfo& workload, NodeIndex queue, bool alone, Assignment& assignment,
@@ -99,7 +107,7 @@ SizingPlan Nominator::size(const WorkloadInfo& workload, NodeIndex queue, bool a
   Assignment probe;
   const auto ask = [&](const WorkloadInfo& sized) {
     assigner_.begin(sized, queue, nullptr, nullptr);
-    assign(sized, queue, {}, probe);
+    assign(sized, queue, {}, Sizes::other, probe);
     return probe.mode == AssignmentMode::fit;
   };
   SizeSearch search(workload, settings_);
@@ -129,7 +137,7 @@ void Nominator::reduce(const WorkloadInfo& workload, NodeIndex queue, Assignment
     const std::int64_t i = low + (high - low) / 2;
     for (std::size_t p = 0; p < pod_sets.size(); ++p)
       counts[p] = pod_sets[p].count - static_cast<std::int32_t>(delta(pod_sets[p]) * i / total);
-    assign(workload, queue, counts, probe);
+    assign(workload, queue, counts, Sizes::own, probe);
     if (workable(workload, queue, probe, probe_targets)) {
       any = true;
       std::swap(found, probe);

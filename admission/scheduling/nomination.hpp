@@ -24,6 +24,9 @@ class Nominator {
   Nominator(QuotaTree& tree, const Settings& settings, FlavorAssigner& assigner, Preemption& preemption, const PodPlacer* placer = nullptr)
       : tree_(tree), settings_(settings), assigner_(assigner), preemption_(preemption), placer_(placer) {}
 
+  /// Where it is noted what was tried; null: nowhere.
+  void follow(DecisionTrace* trace) { trace_ = trace; }
+
   /// `scan` and `pin`: see FlavorAssigner::begin. `targets` stays empty unless the mode is preempt and victims suffice.
   void nominate(const WorkloadInfo& workload, NodeIndex queue, const ScanState* scan, const Assignment* pin, Assignment& assignment,
                 std::vector<Target>& targets);
@@ -34,7 +37,8 @@ class Nominator {
                                 std::vector<Target>& targets);
 
  private:
-  void assign(const WorkloadInfo& workload, NodeIndex queue, std::span<const std::int32_t> counts, Assignment& out);
+  enum class Sizes : std::uint8_t { own, other };
+  void assign(const WorkloadInfo& workload, NodeIndex queue, std::span<const std::int32_t> counts, Sizes sizes, Assignment& out);
   static void rule_out(Assignment& assignment, std::vector<Target>& targets);
   void reserve_places(const WorkloadInfo& workload, NodeIndex queue, Assignment& assignment, const std::vector<Target>& targets);
   [[nodiscard]] bool workable(const WorkloadInfo& workload, NodeIndex queue, const Assignment& assignment, std::vector<Target>& targets);
@@ -46,6 +50,7 @@ class Nominator {
   FlavorAssigner& assigner_;
   Preemption& preemption_;
   const PodPlacer* placer_;
+  DecisionTrace* trace_ = nullptr;
   std::vector<CellIndex> need_;
 };
 

@@ -116,7 +116,7 @@ namespace {
 using Stay = std::vector<std::pair<topology::DomainIndex, std::int32_t>>;
 
 /// Of one pod set, in the order of the assignment; error: a domain that is not there now.
-tl::expected<Stay, std::string> stay_of(const Reservation& replaced, Symbol pod_set, const TopologyRoom::Flavor& flavor) {
+tl::expected<Stay, std::string> stay_of(const Reservation& replaced, const Symbol& pod_set, const TopologyRoom::Flavor& flavor) {
   Stay out;
   for (const PodSetReservation& p : replaced.effective.empty() ? replaced.pod_sets : replaced.effective) {
     if (p.pod_set != pod_set) continue;

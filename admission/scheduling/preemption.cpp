@@ -69,7 +69,18 @@ bool Preemption::is_of_family(const QuotaTree::Holder& holder) const {
   return other != nullptr && other->parent == family_->parent;
 }
 
+/// Of one that the policy would accept. `none`: it is a candidate.
+PreemptionStep::Passed Preemption::passed_for(const QuotaTree::Holder& h) const {
+  using enum PreemptionStep::Passed;
+  if (h.removed) return gone;
+  if (h.entry == own_slice_) return replaced_slice;
+  if (!uses_need(h)) return other_resources;
+  if (is_left_alone(h)) return left_alone;
+  return is_of_family(h) ? family : none;
+}
+
 bool Preemption::settle(Cursor& c) const {
+  using Passed = PreemptionStep::Passed;
   const PreemptionPolicy policy = c.common_ancestor == no_node ? config_->within_cluster_queue : config_->reclaim_within_cohort;
   const std::int64_t priority = preemptor_->workload->priority;
   const auto& holders = tree_.queue(c.queue).holders;
@@ -77,12 +88,21 @@ bool Preemption::settle(Cursor& c) const {
     const QuotaTree::Holder& h = holders[c.position];
     if (policy != PreemptionPolicy::any) {
       if (h.priority > priority || (h.priority == priority && policy == PreemptionPolicy::lower_priority)) {
-        if (h.evicted || !tree_.queue(c.queue).local_usage.empty()) continue;
+        if (h.evicted || !tree_.queue(c.queue).local_usage.empty()) {
+          note_passed(c, Passed::priority);
+          continue;
+        }
+        note_passed(c, Passed::priority, c.end - c.position - 1);
         break;  // behind the evicted ones priorities ascend: there is nothing more
       }
-      if (h.priority == priority && preemptor_->workload->queue_time >= h.queue_time) continue;
+      if (h.priority == priority && preemptor_->workload->queue_time >= h.queue_time) {
+        note_passed(c, Passed::not_newer);
+        continue;
+      }
     }
-    if (!h.removed && h.entry != own_slice_ && uses_need(h) && !is_left_alone(h) && !is_of_family(h)) return true;
+    const Passed why = passed_for(h);
+    if (why == Passed::none) return true;
+    note_passed(c, why);
   }
   return false;
 }

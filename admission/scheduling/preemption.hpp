@@ -32,11 +32,29 @@ struct Target {
 /// What a search looked at, step by step, for who explains it (Preemption::follow). Nothing is decided by it.
 struct PreemptionStep {
   enum class Kind : std::uint8_t {
-    begins,     ///< A run of the classical search (§7.4); it has no entry.
-    taken,      ///< The candidate is gone on trial.
-    spared,     ///< Fair sharing: the shares speak against it.
-    exhausted,  ///< Classical: neither this candidate nor those of its queue behind it in this run.
-    put_back    ///< There is room without taking it.
+    begins,       ///< A run of the classical search (§7.4); it has no entry.
+    taken,        ///< The candidate is gone on trial.
+    spared,       ///< Fair sharing: the shares speak against it.
+    exhausted,    ///< Classical: neither this candidate nor those of its queue behind it in this run.
+    put_back,     ///< There is room without taking it.
+    passed_over,  ///< It is no candidate, and neither are `more` behind it, for `passed`. Noted where that is asked for (follow).
+    queue_passed  ///< Nobody in this queue or cohort is a candidate, for `passed`; it has no entry. Likewise.
+  };
+  /// Why somebody who holds quota is no candidate (§7.2).
+  enum class Passed : std::uint8_t {
+    none,
+    reclaim_never,    ///< reclaimWithinCohort is Never.
+    within_never,     ///< withinClusterQueue is Never.
+    queue_inactive,   ///< Its ClusterQueue takes no part in scheduling.
+    within_nominal,   ///< The queue or cohort holds no more than its nominal quota of what is needed.
+    not_borrowing,    ///< Fair sharing: the queue or cohort borrows nothing, by the time when its share is looked at.
+    priority,         ///< Its priority, by the policy of the preemptor's queue.
+    not_newer,        ///< It has the same priority, and the preemptor waits no longer.
+    other_resources,  ///< It holds nothing of what is needed.
+    gone,             ///< It goes already, for another one of this cycle.
+    replaced_slice,   ///< It is what the preemptor replaces (EJ-39).
+    family,           ///< It belongs to the preemptor's family (CA-76).
+    left_alone        ///< It was preempted again and again (D13).
   };
   /// Two shares below the lowest cohort that both queues are in (BA-123).
   struct Shares {
@@ -52,6 +70,8 @@ struct PreemptionStep {
   bool borrowing = true;  ///< begins: may the preemptor borrow in this run?
   bool unusable = false;  ///< exhausted: by borrowWithinCohort; else its queue or a cohort above is within its nominal quota by then.
   std::optional<Shares> shares;  ///< Nothing: none were compared.
+  Passed passed = Passed::none;  ///< passed_over, queue_passed.
+  std::uint32_t more = 0;        ///< passed_over: so many behind it, for the same reason.
 };
 
 /// Who wants room, and for what.
@@ -77,8 +97,11 @@ class Preemption {
 
   /// The targets in the order of the search (D6); empty: there is no way.
   [[nodiscard]] std::vector<Target> find_targets(const Preemptor& preemptor);
-  /// From now on every step is written there as well; null: nowhere.
-  void follow(std::vector<PreemptionStep>* steps) { steps_ = steps; }
+  /// From now on every step is written there as well; null: nowhere. `passed_over`: also who is no candidate, and why.
+  void follow(std::vector<PreemptionStep>* steps, bool passed_over = false) {
+    steps_ = steps;
+    passed_ = passed_over ? steps : nullptr;
+  }
 
  private:
   /// Where a search stands in the ranked holders of one queue.
@@ -108,6 +131,15 @@ class Preemption {
   [[nodiscard]] bool uses_need(const QuotaTree::Holder& holder) const;
   [[nodiscard]] bool is_left_alone(const QuotaTree::Holder& holder) const;
   [[nodiscard]] bool is_of_family(const QuotaTree::Holder& holder) const;
+  [[nodiscard]] PreemptionStep::Passed passed_for(const QuotaTree::Holder& holder) const;
+  void note_passed(const Cursor& c, PreemptionStep::Passed why, std::uint32_t more = 0) const {
+    if (passed_ != nullptr)
+      passed_->push_back(
+          {.kind = PreemptionStep::Kind::passed_over, .entry = holder(c).entry, .queue = c.queue, .passed = why, .more = more});
+  }
+  void note_queue_passed(NodeIndex n, PreemptionStep::Passed why) const {
+    if (passed_ != nullptr) passed_->push_back({.kind = PreemptionStep::Kind::queue_passed, .queue = n, .passed = why});
+  }
   void list_candidates(NodeIndex queue, NodeIndex common_ancestor, bool advantage, CandidateList& list);
   [[nodiscard]] bool fits(bool allow_borrowing) const;
   [[nodiscard]] bool has_places() const;
@@ -152,6 +184,7 @@ class Preemption {
   const RepeatedPreemptions* repeated_;
   const PodPlacer* placer_;
   std::vector<PreemptionStep>* steps_ = nullptr;
+  std::vector<PreemptionStep>* passed_ = nullptr;  ///< `steps_`, or null.
 
   // The search under way, and its scratch.
   const Preemptor* preemptor_ = nullptr;

@@ -137,19 +137,23 @@ std::vector<std::byte> SnapshotCodec::write(const Entities& entities) {
   a(live);
   for (std::uint32_t i = 0; i < entities.parents_.size(); ++i) {
     const auto& p = entities.parents_[i];
-    if (!p || p->empty()) continue;
-    a(i);
-    auto image = p->image();
-    archive(a, image);
+    if (p && !p->empty()) write_parent(a, i, p->image());
   }
   a(static_cast<std::uint64_t>(entities.queues_.size()));
-  for (const auto& [id, q] : entities.queues_) {
-    Symbol name = q->name();
-    a(name);
-    auto image = q->image();
-    archive(a, image);
-  }
+  for (const auto& [id, q] : entities.queues_) write_queue(a, *q);
   return a.take();
+}
+
+void SnapshotCodec::write_parent(ArchiveWriter& a, std::uint32_t index, WorkloadParent::Image image) {
+  a(index);
+  archive(a, image);
+}
+
+void SnapshotCodec::write_queue(ArchiveWriter& a, const ClusterQueue& queue) {
+  Symbol name = queue.name();
+  a(name);
+  auto image = queue.image();
+  archive(a, image);
 }
 
 Result<void> SnapshotCodec::read(std::span<const std::byte> bytes, Entities& entities) {

@@ -19,6 +19,15 @@ class SnapshotCodec {
  public:
   [[nodiscard]] static std::vector<std::byte> write(const Entities& entities);
   [[nodiscard]] static std::vector<std::byte> write(const LoopDriver& driver) { return write(driver.entities()); }
+  /// The same of a part: the trees of cohorts in which the Workloads of this parent wait or hold quota, with all whose Workloads do in the
+  /// same trees, and with the jobs above and below them. What is decided of the part is what is decided of it in the whole, where trees are
+  /// apart; else this is the whole. Rows have other numbers, and it is as large as the part, but for Cohorts, flavors and nodes, of which
+  /// it has all. Which versions of the configuration were seen is not in it, so that nothing that is told of that is late; and no jobs
+  /// without Workloads are, unless they belong to others that are.
+  [[nodiscard]] static std::vector<std::byte> write_tree(const Entities& entities, std::uint32_t parent);
+  /// Nothing that is decided in one tree of cohorts depends on another: no admission waits for pods of others (BA-76), and each tree rests
+  /// by itself (rules_with_rest_by_tree).
+  [[nodiscard]] static bool trees_are_apart(const Domain& domain);
   /// Fills fresh entities. Errors: corrupt (bytes end early, or what they say does not hold together), unsupported (another snapshot
   /// version).
   [[nodiscard]] static Result<void> read(std::span<const std::byte> bytes, Entities& entities);
@@ -33,6 +42,9 @@ class SnapshotCodec {
   static void settle(Domain& domain);
 
  private:
+  class TreePart;
+  static void write_parent(ArchiveWriter& a, std::uint32_t index, WorkloadParent::Image image);
+  static void write_queue(ArchiveWriter& a, const ClusterQueue& queue);
   [[nodiscard]] static bool holds_together(const Domain& domain);
 };
 

@@ -71,7 +71,8 @@ PodRequest request_of(const PodSetInfo& pod_set) {
   PodRequest out;
   for (const auto& r : pod_set.pod_requests.empty() ? pod_set.requests : pod_set.pod_requests)
     if (r.resource != pods_resource) out.emplace_back(r.resource, r.amount);
-  const auto at = std::lower_bound(out.begin(), out.end(), pods_resource, [](const auto& r, Symbol s) { return ByText{}(r.first, s); });
+  const auto at =
+      std::lower_bound(out.begin(), out.end(), pods_resource, [](const auto& r, const Symbol& s) { return ByText{}(r.first, s); });
   out.insert(at, {pods_resource, 1});
   return out;
 }
@@ -218,7 +219,7 @@ void TopologyRoom::filter_again(std::uint32_t number, DomainIndex leaf, const No
   }
 }
 
-std::optional<std::uint32_t> TopologyRoom::find(Symbol flavor) const {
+std::optional<std::uint32_t> TopologyRoom::find(const Symbol& flavor) const {
   for (std::uint32_t i = 0; i < flavors_.size(); ++i)
     if (flavors_[i].name == flavor) return i;
   return {};

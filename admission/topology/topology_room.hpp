@@ -72,7 +72,7 @@ class TopologyRoom {
   [[nodiscard]] bool follow(const Symbol& name, const std::shared_ptr<const NodeConfig>& node);
 
   [[nodiscard]] bool empty() const { return flavors_.empty(); }
-  [[nodiscard]] std::optional<std::uint32_t> find(Symbol flavor) const;
+  [[nodiscard]] std::optional<std::uint32_t> find(const Symbol& flavor) const;
   [[nodiscard]] std::uint32_t size() const { return static_cast<std::uint32_t>(flavors_.size()); }
   [[nodiscard]] const Flavor& flavor(std::uint32_t number) const { return flavors_[number]; }
 

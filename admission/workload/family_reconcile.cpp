@@ -49,7 +49,7 @@ bool is_evaluated(const WorkloadState& w) {
   return now != nullptr && (now->is_true() || now->reason.text() != "PendingEvaluation");
 }
 
-bool is_one_of(Symbol reason, std::initializer_list<std::string_view> texts) {
+bool is_one_of(const Symbol& reason, std::initializer_list<std::string_view> texts) {
   return std::find(texts.begin(), texts.end(), reason.text()) != texts.end();
 }
 

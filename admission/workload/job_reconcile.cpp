@@ -17,7 +17,7 @@ JobRef ref(const JobState& j, Arena& a) { return {a.copy(j.uid), j.kind.text(), 
 
 JobRef WorkloadParent::job_ref(Arena& arena) const { return ref(*job_, arena); }
 
-WorkloadRevised WorkloadParent::revision(const WorkloadState& w, Symbol queue, const Priority& priority, Arena& arena) const {
+WorkloadRevised WorkloadParent::revision(const WorkloadState& w, const Symbol& queue, const Priority& priority, Arena& arena) const {
   WorkloadRevised e;
   e.workload = ref(w, arena);
   e.job = job_ref(arena);

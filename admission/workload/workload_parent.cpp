@@ -630,7 +630,7 @@ void WorkloadParent::remove_workload(std::size_t index, const Context& c, Outbox
 }
 
 /// `freed`: the ClusterQueue whose quota it held until now; its LocalQueue may lead elsewhere (BA-199).
-void WorkloadParent::request_reactivation(const WorkloadState& w, const Context& c, Outbox& out, Symbol freed) const {
+void WorkloadParent::request_reactivation(const WorkloadState& w, const Context& c, Outbox& out, const Symbol& freed) const {
   const auto* lq = c.catalog->local_queue(w.namespace_, w.queue_name);
   if (lq == nullptr || lq->stop_policy != StopPolicy::none) return;  // D12
   out.send(self_, domain_address, msg::ReactivateTreeOf{lq->cluster_queue});

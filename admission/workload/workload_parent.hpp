@@ -173,7 +173,7 @@ class WorkloadParent final : public Entity {
   void follow_survivors(const Context& c, Outbox& out);
   void publish_again(const Context& c, Outbox& out);
   void announce_due(const Context& c, Outbox& out);
-  void request_reactivation(const WorkloadState& w, const Context& c, Outbox& out, Symbol freed = {}) const;
+  void request_reactivation(const WorkloadState& w, const Context& c, Outbox& out, const Symbol& freed = {}) const;
 
   // slices of an elastic job (slice_parent.cpp)
   /// Do Workloads of this parent stand for each other as slices?
@@ -376,7 +376,7 @@ class WorkloadParent final : public Entity {
   [[nodiscard]] static Time job_retained_until(const WorkloadState& w, const Settings& settings);
   [[nodiscard]] JobRef job_ref(Arena& arena) const;
   /// The Workload shall stand in this queue and carry the priority and the limit of time of its job.
-  [[nodiscard]] WorkloadRevised revision(const WorkloadState& w, Symbol queue, const Priority& priority, Arena& arena) const;
+  [[nodiscard]] WorkloadRevised revision(const WorkloadState& w, const Symbol& queue, const Priority& priority, Arena& arena) const;
   [[nodiscard]] List<PodSetCount> job_counts(Arena& arena) const;
   [[nodiscard]] JobIntent job_intent() const;
   [[nodiscard]] static PodSetStart start_of(const PodSetReservation& assigned, const Catalog& catalog);

@@ -64,7 +64,7 @@ bool is_shielded(const WorkloadState& w, const Catalog& catalog) {
   return cq == nullptr || cq->deleting;
 }
 
-bool is_any(Symbol reason, std::initializer_list<std::string_view> texts) {
+bool is_any(const Symbol& reason, std::initializer_list<std::string_view> texts) {
   return std::find(texts.begin(), texts.end(), reason.text()) != texts.end();
 }
 
@@ -269,7 +269,7 @@ bool WorkloadParent::sync_checks(const WorkloadState& w, const Context& c, Propo
   if (cq == nullptr) return false;
   const auto required = checks_of(w, *cq, c);
   const bool same = std::equal(w.checks.begin(), w.checks.end(), required.begin(), required.end(),
-                               [](const CheckStatus& k, Symbol n) { return k.name == n; });
+                               [](const CheckStatus& k, const Symbol& n) { return k.name == n; });
   if (same) return false;
   auto list = p.arena->make<CheckFacts>(required.size());
   for (std::size_t i = 0; i < required.size(); ++i) {

@@ -175,6 +175,7 @@ void Bridge::take_deleted(const WatchEvent& event) {
   counts_by_owner_.erase(owner_key(gone.namespace_, uid));
   told_.erase(uid);
   own_versions_.erase(uid);
+  pace_.forget(uid);
   forget_refusals(uid);
   if (const auto it = keys_by_uid_.find(uid); it != keys_by_uid_.end()) {
     const auto keys = it->second;
@@ -295,6 +296,7 @@ void Bridge::forget_want(const std::string& key) {
 
 /// Nothing is left of it, so that what tenants make and delete leaves nothing behind.
 void Bridge::drop_want(Wants::iterator want) {
+  end_postponement(want->first, want->second);
   look_no_more(want->second.intent, want->first);
   wants_.erase(want);
 }
@@ -438,6 +440,7 @@ void Bridge::want(std::vector<Intent> intents) {
 
 void Bridge::forget(std::string_view uid) {
   own_versions_.erase(std::string(uid));  // of another domain now
+  pace_.forget(std::string(uid));
   const auto it = keys_by_uid_.find(std::string(uid));
   if (it == keys_by_uid_.end()) return;
   const auto keys = it->second;
@@ -466,12 +469,14 @@ void Bridge::retry() {
   read_again();
   std::vector<std::string> keys;
   for (auto& [key, w] : wants_)
-    if (!w.in_flight && !w.queued) {
+    if (!w.in_flight && !w.queued && !w.postponed_until.is_set()) {
       w.waiting = false;
       keys.push_back(key);
     }
   for (const auto& key : keys)
     if (wants_.contains(key)) advance(key);
+  write_postponed();
+  if (paces_messages()) pace_.forget_old(options_.now());
   if (synced_) drop_absent(absent_retries_max);
   others_since_report_ = options_.writes_for_each_report;
   send_reports();
@@ -491,6 +496,8 @@ void Bridge::go_on(const std::string& key) {
   const auto it = wants_.find(key);
   if (it == wants_.end() || it->second.in_flight || it->second.waiting) return;
   Want& w = it->second;
+  if (stays_postponed(w)) return;
+  end_postponement(key, w);
   if (backs_off(key) || is_held_back(w.intent)) {
     w.waiting = true;
     return;
@@ -520,6 +527,7 @@ void Bridge::go_on(const std::string& key) {
     if (settles != 0) reobserve_job(settled_in, settled_job, settles);  // last: what is told may change what is wanted
     return;
   }
+  if (p.rewords && postpone(key, w)) return;
   if (p.only_tells && reports_wait()) {
     if (!std::exchange(w.queued, true)) reports_.push_back(key);
     return;
@@ -557,9 +565,11 @@ void Bridge::send(const std::string& key, Want& want, Plan plan) {
             .seen = mirror_.find(*write.type, write.namespace_, write.name),
             .only_tells = plan.only_tells,
             .checks = plan.check.has_value(),
-            .workload_uid = {}};
+            .workload_uid = {},
+            .leaves_waiting = false};
   const auto* workload = std::get_if<WorkloadIntent>(&want.intent);
   if (workload != nullptr && (write.subresource == "status" || !workload->set_active)) sent.workload_uid = workload->uid;
+  sent.leaves_waiting = workload != nullptr && write.subresource == "status" && leaves_waiting(*workload);
   busy_.try_emplace(object_key(*sent.type, sent.namespace_, sent.name));
   const std::string object = object_key(*sent.type, sent.namespace_, sent.name);
   const bool only_tells = sent.only_tells;
@@ -610,8 +620,10 @@ void Bridge::answered(const std::string& key, const Sent& sent, WriteAnswer answ
   const bool forgotten = it == wants_.end() || it->second.forgotten;
   if (!ok && verb == Write::Verb::create && !made_.empty()) made_.erase(object_key(*sent.type, sent.namespace_, sent.name));
   if (ok && verb != Write::Verb::delete_) {
-    if (!sent.workload_uid.empty() && !forgotten && mirror_.find_by_uid(sent.workload_uid) != nullptr)
+    if (!sent.workload_uid.empty() && !forgotten && mirror_.find_by_uid(sent.workload_uid) != nullptr) {
       if (const auto written = parse_object(answer.body)) own_versions_[sent.workload_uid] = version_of(*written);
+      if (sent.leaves_waiting && paces_messages()) pace_.written(sent.workload_uid, options_.now());
+    }
     mirror_.offer(*sent.type, std::move(answer.body));
   }
   if (departing_.erase(key) != 0) {

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include "admission/model/intents.hpp"
+#include "connectors/bridge/message_pace.hpp"
 #include "connectors/bridge/node_usage.hpp"
 #include "connectors/cluster.hpp"
 #include "connectors/jobs/job_integration.hpp"
@@ -47,6 +49,11 @@ struct BridgeOptions {
   std::size_t reports_in_flight_max = 2;
   /// While other writes are under way, one of these goes after so many of those; and one after each call of `retry`.
   std::size_t writes_for_each_report = 16;
+  /// A write that changes nothing but the message that says why a Workload waits comes at least so long after the last write to its status;
+  /// until then it is postponed, and of several messages the last is written (bridge_postponed.cpp). 0: each is written, as Kueue does.
+  Duration message_interval;
+  /// Tells the time, for `message_interval`; empty: nothing is postponed.
+  std::function<Time()> now;
   /// Something that a person should know: an object that cannot be read, a write that was refused.
   std::function<void(const std::string&)> notice = [](const std::string&) {};
   /// No write is under way any more of an object that departed, and what these writes made was emitted.
@@ -87,6 +94,10 @@ class Bridge {
   [[nodiscard]] bool departing() const { return !departing_.empty(); }
   /// Tries again what waits after a conflict, a failure or a refusal; called about once a second.
   void retry();
+  /// Writes the messages that were postponed and may be written by now, or all of them; `retry` does the former, too.
+  void write_postponed(bool all = false);
+  /// When the next of them may be written; never: none is postponed.
+  [[nodiscard]] Time next_postponed() const { return postponed_.empty() ? Time::never() : postponed_.begin()->first; }
   /// Tells what pods use of nodes, as far as it has changed; to be called about every tenth of a second with `gathers_usage`.
   void tell_usage();
   /// There is something to tell.
@@ -96,13 +107,15 @@ class Bridge {
   /// Gives up what is wanted of objects that the mirror has not had at so many calls in a row; `retry` calls it, with many.
   void drop_absent(std::uint32_t retries);
 
-  /// Intents that the world does not show yet.
-  [[nodiscard]] std::size_t outstanding() const { return wants_.size(); }
+  /// Intents that the world does not show yet, but for messages that are postponed.
+  [[nodiscard]] std::size_t outstanding() const { return wants_.size() - postponed_.size(); }
+  /// Workloads of which a newer message is to be written when its time has come.
+  [[nodiscard]] std::size_t postponed() const { return postponed_.size(); }
   /// Entries of all tables that grow with the objects of the cluster.
   [[nodiscard]] std::size_t entries() const {
     return wants_.size() + busy_.size() + own_versions_.size() + departing_.size() + reports_.size() + refusals_.size() +
            keys_by_uid_.size() + counts_by_owner_.size() + clusters_of_jobs_.size() + pending_.size() + passes_.size() + told_.size() +
-           set_aside_.size() + made_.size() + usage_.entries();
+           set_aside_.size() + made_.size() + usage_.entries() + postponed_.size() + pace_.size();
   }
   [[nodiscard]] std::uint64_t writes() const { return writes_; }
   [[nodiscard]] std::uint64_t conflicts() const { return conflicts_; }
@@ -121,6 +134,11 @@ class Bridge {
     bool forgotten = false;     ///< It is only there for the answer to come.
     bool checked = false;       ///< Plan::check has been answered.
     std::uint32_t absent = 0;   ///< At so many retries in a row the mirror did not have the object.
+    /// It only rewords why its Workload waits, and is in postponed_; never: it is not postponed. What it was found to be, it is as long as
+    /// the object and all that is wanted beside messages are the same.
+    Time postponed_until = Time::never();
+    std::uint64_t postponed_beside = 0;               ///< hash_beside_messages
+    std::weak_ptr<const std::string> postponed_over;  ///< The object's text.
   };
   using Wants = std::map<std::string, Want>;
   /// What the API server refused for good, or took without becoming what is wanted, is still wanted as long as the state says so: it is
@@ -156,6 +174,7 @@ class Bridge {
     std::optional<Error> error;
     bool not_yet = false;     ///< What it needs is not in the mirror.
     bool only_tells = false;  ///< See BridgeOptions::reports_in_flight_max.
+    bool rewords = false;     ///< See BridgeOptions::message_interval.
     /// Only where nothing else is to be written: changes nothing, and is taken only if the mirror has the newest of the object. Comes
     /// before it is said that no start is under way.
     std::optional<Write> check;
@@ -172,8 +191,9 @@ class Bridge {
     std::string namespace_, name;
     Mirror::ObjectText seen;  ///< The mirror's text of the object when the write was made.
     bool only_tells = false;
-    bool checks = false;       ///< It is Plan::check.
-    std::string workload_uid;  ///< Of the Workload whose own intent was written, on the condition that nobody else had; else empty.
+    bool checks = false;          ///< It is Plan::check.
+    std::string workload_uid;     ///< Of the Workload whose own intent was written, on the condition that nobody else had; else empty.
+    bool leaves_waiting = false;  ///< The status of this Workload was written, and it waits.
   };
 
   /// An object about which something failed: until it is seen in another version, or read another way, it is not tried again.
@@ -223,6 +243,10 @@ class Bridge {
   [[nodiscard]] bool overtaken(const admission::WorkloadIntent& intent, std::uint64_t version) const;
   [[nodiscard]] bool reports_wait() const;
   void send_reports();
+  [[nodiscard]] bool paces_messages() const { return options_.message_interval.micros > 0 && options_.now != nullptr; }
+  [[nodiscard]] bool stays_postponed(const Want& want) const;
+  [[nodiscard]] bool postpone(const std::string& key, Want& want);
+  void end_postponement(const std::string& key, Want& want);
   void refused(const std::string& key, int status, std::string_view why);
   Refusal& back_off(const std::string& key, const admission::Intent& intent, std::uint64_t wanted);
   [[nodiscard]] bool backs_off(const std::string& key) const;
@@ -254,6 +278,8 @@ class Bridge {
   std::unordered_map<std::string, std::uint64_t> own_versions_;
   std::unordered_set<std::string> departing_;  ///< Keys of wants that were forgotten with a write under way.
   std::deque<std::string> reports_;            ///< Keys of wants whose write waits for its turn.
+  MessagePace pace_{options_.message_interval};
+  std::set<std::pair<Time, std::string>> postponed_;  ///< By Want::postponed_until; keys of these wants.
   std::size_t reports_in_flight_ = 0, others_in_flight_ = 0;
   std::size_t others_since_report_ = 0;                                    ///< Other writes that were answered since a report was sent.
   std::map<std::string, Refusal> refusals_;                                ///< By key of the want.

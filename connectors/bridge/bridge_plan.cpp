@@ -46,6 +46,7 @@ struct Bridge::Planner {
     Plan out;
     out.writes = plan_workload(i, *raw);
     out.only_tells = only_tells(i, *raw);
+    out.rewords = out.only_tells && out.writes.size() == 1 && only_rewords(out.writes.front(), *raw);
     return out;
   }
   Plan operator()(const WorkloadCreateIntent& c) const {

@@ -4,6 +4,7 @@
 #include <variant>
 
 #include "connectors/bridge/want_names.hpp"
+#include "connectors/objects/plan.hpp"
 #include "vocabulary/state_hash.hpp"
 
 namespace hindsight::connectors {
@@ -13,6 +14,8 @@ namespace {
 /// wishes for is another.
 class ContentHash {
  public:
+  ContentHash() = default;
+  explicit ContentHash(bool beside_messages) : beside_messages_(beside_messages) {}
   template <class... T>
   void all(const T&... parts) {
     (one(parts), ...);
@@ -38,7 +41,13 @@ class ContentHash {
     hash_.add(static_cast<std::uint64_t>(list.size()));
     for (const auto& part : list) one(part);
   }
-  void one(const admission::WantedCondition& c) { all(c.type, c.status, c.reason, c.message); }
+  void one(const admission::WantedCondition& c) {
+    all(c.type, c.status, c.reason);
+    if (beside_messages_) all(c.last_transition.micros);
+    const bool passed_over =
+        beside_messages_ && c.type == ConditionType::quota_reserved && c.status == ConditionStatus::false_ && is_told_each_cycle(c.reason);
+    if (!passed_over) all(c.message);
+  }
   void one(const admission::WantedAssignment& a) { all(a.pod_set, a.count, a.flavors, a.usage); }
   void one(const admission::WantedCheck& k) { all(k.name, k.state, k.message, k.requeue_after_seconds, k.retry_count, k.pod_set_updates); }
   void one(const admission::WantedSize& s) { all(s.pod_set, s.container, s.resource, s.original, s.amount); }
@@ -50,6 +59,7 @@ class ContentHash {
   void one(const admission::QueueStatusIntent::Usage& u) { all(u.flavor, u.resources); }
 
   StateHash hash_;
+  bool beside_messages_ = false;
 };
 
 struct Content {
@@ -84,6 +94,12 @@ struct Content {
 };
 
 }  // namespace
+
+std::uint64_t hash_beside_messages(const admission::WorkloadIntent& intent) {
+  ContentHash hash(true);
+  Content{hash}(intent);
+  return hash.value();
+}
 
 std::uint64_t content_hash(const admission::Intent& intent) {
   ContentHash hash;

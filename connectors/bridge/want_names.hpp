@@ -25,6 +25,10 @@ namespace hindsight::connectors {
 /// Of the first of these; nullptr: the intent names no object by uid.
 [[nodiscard]] const ResourceType* type_of(const admission::Intent& intent);
 
+/// Of a Workload's intent, but for the message that each cycle may change (see is_told_each_cycle), and with the moments of its
+/// conditions.
+[[nodiscard]] std::uint64_t hash_beside_messages(const admission::WorkloadIntent& intent);
+
 /// Hash of what the intent asks for; not of when that was decided, nor by which decision.
 [[nodiscard]] std::uint64_t content_hash(const admission::Intent& intent);
 

@@ -30,6 +30,12 @@ struct PlanSettings {
 /// their controllers too: they stay as they are where the intent decides nothing about them. So do preemption gates that it does not name.
 [[nodiscard]] std::vector<Write> plan_workload(const admission::WorkloadIntent& intent, const Json& workload);
 
+/// Is it a reason for which a Workload without quota is tried again and again, so that its message says something else in each cycle?
+[[nodiscard]] bool is_told_each_cycle(std::string_view reason);
+/// Does this write to the Workload's status change nothing but what cycles say: the message of a condition QuotaReserved with such a
+/// reason, and amounts in the messages of pending Options?
+[[nodiscard]] bool only_rewords(const Write& write, const Json& workload);
+
 /// Is the Workload marked as a Parent, in both ways (8691 §2.6)?
 [[nodiscard]] bool has_parent_markers(const Json& workload);
 /// Is it marked, or not, as the intent wants it?

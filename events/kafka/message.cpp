@@ -19,6 +19,7 @@ constexpr std::array<char, 8> snapshot_magic{'H', 'S', 'L', 'G', 'S', 'N', 'A', 
 constexpr std::array<char, 8> domain_snapshot_magic{'H', 'S', 'L', 'G', 'S', 'N', 'A', '2'};
 constexpr std::array<char, 8> tails_magic{'H', 'S', 'L', 'G', 'T', 'A', 'I', '1'};
 constexpr std::array<char, 8> owners_magic{'H', 'S', 'L', 'G', 'T', 'A', 'I', '2'};
+constexpr std::array<char, 8> checkpoint_magic{'H', 'S', 'L', 'G', 'C', 'H', 'K', '1'};
 constexpr std::array<char, 8> quarantined_magic{'H', 'S', 'L', 'G', 'Q', 'U', 'A', '1'};
 
 /// A message of another version of this format, or none of ours?
@@ -243,6 +244,36 @@ Result<std::vector<QuarantinedRecord>> read_quarantined(std::span<const std::byt
   return out;
 }
 
+// ---- checkpoints ----------------------------------------------------------------------------------------------------------
+
+std::vector<std::byte> write_checkpoint(const evidence::Checkpoint& c) {
+  Packer out(checkpoint_magic);
+  out.number(c.position).number(c.head.begin).number(c.head.records);
+  out.text({reinterpret_cast<const char*>(c.head.hash.data()), c.head.hash.size()});
+  return out.number(static_cast<std::uint64_t>(c.time.micros)).text(c.release).text(c.key).text(c.signature).finish();
+}
+
+Result<evidence::Checkpoint> read_checkpoint(std::span<const std::byte> value) {
+  Unpacker in(value);
+  if (auto ok = in.open(checkpoint_magic); !ok) return tl::unexpected(ok.error());
+  evidence::Checkpoint out;
+  out.position = in.number();
+  out.head.begin = in.number();
+  out.head.records = in.number();
+  const std::string hash = in.text();
+  out.time = Time{static_cast<std::int64_t>(in.number())};
+  out.release = in.text();
+  out.key = in.text();
+  out.signature = in.text();
+  if (!in.sound() || hash.size() != out.head.hash.size())
+    return fail(ErrorKind::corrupt, "the message about a checkpoint is too short or too long");
+  std::memcpy(out.head.hash.data(), hash.data(), hash.size());
+  if (!is_position(out.position))
+    return fail(ErrorKind::corrupt, "the message about a checkpoint names position " + std::to_string(out.position) + ", which no log has");
+  if (auto ok = evidence::check_form(out); !ok) return fail(ErrorKind::corrupt, ok.error().message);
+  return out;
+}
+
 // ---- keys -----------------------------------------------------------------------------------------------------------------
 
 std::string snapshot_key(Position position, std::string_view domain) {
@@ -262,6 +293,18 @@ std::optional<std::pair<Position, std::string>> read_snapshot_key(std::string_vi
   if (key.empty()) return out;
   if (!key.starts_with('/') || key.size() == 1) return std::nullopt;
   out.second = key.substr(1);
+  return out;
+}
+
+std::string checkpoint_key(Position position) { return "checkpoint/" + padded(position); }
+
+std::optional<Position> read_checkpoint_key(std::string_view key) {
+  constexpr std::string_view prefix = "checkpoint/";
+  if (!key.starts_with(prefix)) return std::nullopt;
+  key.remove_prefix(prefix.size());
+  Position out = 0;
+  const auto [end, error] = std::from_chars(key.data(), key.data() + key.size(), out);
+  if (error != std::errc{} || end != key.data() + key.size()) return std::nullopt;
   return out;
 }
 

@@ -51,10 +51,19 @@ struct SnapshotEntry {
 [[nodiscard]] std::vector<std::byte> write_quarantined(std::span<const QuarantinedRecord> records);
 [[nodiscard]] Result<std::vector<QuarantinedRecord>> read_quarantined(std::span<const std::byte> value);
 
+/// A checkpoint of the chain, without the key of its message.
+[[nodiscard]] std::vector<std::byte> write_checkpoint(const evidence::Checkpoint& checkpoint);
+[[nodiscard]] Result<evidence::Checkpoint> read_checkpoint(std::span<const std::byte> value);
+
 inline constexpr std::string_view quarantined_key = "quarantined";
 inline constexpr std::string_view tails_key = "tails";
 /// Where the log was trimmed, with the domains that had begun by then, in the form of tails.
 inline constexpr std::string_view trimmed_key = "trimmed";
+/// How the domains stood at the newest checkpoint of the chain, in the form of tails.
+inline constexpr std::string_view standing_key = "checkpoint-domains";
+/// "checkpoint/00000000000000000042".
+[[nodiscard]] std::string checkpoint_key(Position position);
+[[nodiscard]] std::optional<Position> read_checkpoint_key(std::string_view key);
 /// "snapshot/00000000000000000042/DOMAIN"; of no domain in particular without the last part.
 [[nodiscard]] std::string snapshot_key(Position position, std::string_view domain);
 [[nodiscard]] std::optional<std::pair<Position, std::string>> read_snapshot_key(std::string_view key);

@@ -45,6 +45,8 @@ Result<void> SnapshotStore::refresh() {
     entries_.clear();
     tails_.reset();
     trimmed_.reset();
+    standing_.reset();
+    checkpoints_.clear();
     quarantined_ = {};
     if (auto ok = reader.start(static_cast<std::int64_t>(extent->first) - 1); !ok) return ok;
   }
@@ -64,7 +66,7 @@ Result<void> SnapshotStore::refresh() {
 
 /// What cannot be read of the index counts as not there: a snapshot only saves time.
 void SnapshotStore::take(const RawMessage& message) {
-  for (auto& [key, entry] : {std::pair(tails_key, &tails_), std::pair(trimmed_key, &trimmed_)}) {
+  for (auto& [key, entry] : {std::pair(tails_key, &tails_), std::pair(trimmed_key, &trimmed_), std::pair(standing_key, &standing_)}) {
     if (message.key != key) continue;
     entry->reset();
     if (auto tails = read_tails(message.value)) *entry = std::move(*tails);
@@ -74,12 +76,25 @@ void SnapshotStore::take(const RawMessage& message) {
     quarantined_ = read_quarantined(message.value);
     return;
   }
+  if (const auto position = read_checkpoint_key(message.key)) return take_checkpoint(*position, message);
   const auto key = read_snapshot_key(message.key);
   if (!key) return;
   entries_.erase(*key);
   if (message.tombstone) return;
   auto entry = read_snapshot_entry(message.value);
   if (entry && key->first == entry->meta.position && key->second == entry->meta.domain) entries_[*key] = std::move(*entry);
+}
+
+/// One that cannot be read is told: what a checkpoint proves would be gone without a word.
+void SnapshotStore::take_checkpoint(Position position, const RawMessage& message) {
+  checkpoints_.erase(position);
+  if (message.tombstone) return;
+  auto read = read_checkpoint(message.value);
+  if (read && read->position != position)
+    read = fail(ErrorKind::corrupt, "the message about a checkpoint names position " + std::to_string(read->position));
+  if (!read) read = fail(read.error().kind, "the checkpoint at position " + std::to_string(position) + ": " + read.error().message);
+  checkpoints_.emplace(position, std::move(read));
+  if (checkpoints_.size() > evidence::checkpoints_max) checkpoints_.erase(checkpoints_.begin());
 }
 
 Result<std::vector<SnapshotMeta>> SnapshotStore::list() {
@@ -225,6 +240,42 @@ Result<void> SnapshotStore::add_quarantined(std::span<const QuarantinedRecord> r
   all->erase(std::unique(all->begin(), all->end()), all->end());
   const std::lock_guard lock(mutex_);
   return tell(quarantined_key, write_quarantined(*all));
+}
+
+// ---- checkpoints ----------------------------------------------------------------------------------------------------------
+
+/// How the domains stood comes last: it counts only beside the checkpoint at its position.
+Result<void> SnapshotStore::put_checkpoint(const evidence::Checkpoint& checkpoint, const DomainsAt& standing) {
+  const std::lock_guard lock(mutex_);
+  if (auto ok = refresh(); !ok) return ok;
+  if (auto ok = tell(checkpoint_key(checkpoint.position), write_checkpoint(checkpoint)); !ok) return ok;
+  if (standing.tails.empty() || (standing_ && standing_->position > standing.position)) return {};
+  return tell(standing_key, write_tails(standing));
+}
+
+Result<void> SnapshotStore::drop_checkpoint(Position position) {
+  const std::lock_guard lock(mutex_);
+  if (auto ok = refresh(); !ok) return ok;
+  if (!checkpoints_.contains(position)) return {};
+  return tell(checkpoint_key(position), {});
+}
+
+Result<std::vector<evidence::Checkpoint>> SnapshotStore::checkpoints() {
+  const std::lock_guard lock(mutex_);
+  if (auto ok = refresh(); !ok) return tl::unexpected(ok.error());
+  std::vector<evidence::Checkpoint> out;
+  for (const auto& [position, checkpoint] : checkpoints_) {
+    if (!checkpoint)
+      return fail(checkpoint.error().kind, "log " + access_.location.text() + ": " + checkpoint.error().message);
+    out.push_back(*checkpoint);
+  }
+  return out;
+}
+
+Result<std::optional<DomainsAt>> SnapshotStore::checkpoint_standing() {
+  const std::lock_guard lock(mutex_);
+  if (auto ok = refresh(); !ok) return tl::unexpected(ok.error());
+  return standing_;
 }
 
 }  // namespace hindsight::events::kafka

@@ -44,9 +44,17 @@ class SnapshotStore {
   /// Sorted. Errors: also corrupt (what is noted of them cannot be read: to fold without it would lead elsewhere).
   [[nodiscard]] Result<std::vector<QuarantinedRecord>> quarantined();
 
+  /// Checkpoints of the chain, which stand beside the snapshots. `standing`: none where it is empty, or of an older checkpoint.
+  [[nodiscard]] Result<void> put_checkpoint(const evidence::Checkpoint& checkpoint, const DomainsAt& standing);
+  [[nodiscard]] Result<void> drop_checkpoint(Position position);
+  /// Oldest position first. Errors: also corrupt (what was told of one cannot be read).
+  [[nodiscard]] Result<std::vector<evidence::Checkpoint>> checkpoints();
+  [[nodiscard]] Result<std::optional<DomainsAt>> checkpoint_standing();
+
  private:
   [[nodiscard]] Result<void> refresh();
   void take(const RawMessage& message);
+  void take_checkpoint(Position position, const RawMessage& message);
   [[nodiscard]] Result<void> drop_parts(const SnapshotEntry& entry);
   [[nodiscard]] Result<void> tell(std::string_view key, std::span<const std::byte> value);
   [[nodiscard]] Result<Reader*> bodies();
@@ -59,7 +67,8 @@ class SnapshotStore {
   std::unique_ptr<Reader> index_reader_, body_reader_;
   Producer index_producer_, body_producer_;
   std::map<std::pair<Position, std::string>, SnapshotEntry> entries_;  ///< By position and domain.
-  std::optional<DomainsAt> tails_, trimmed_;
+  std::optional<DomainsAt> tails_, trimmed_, standing_;
+  std::map<Position, Result<evidence::Checkpoint>> checkpoints_;
   Result<std::vector<QuarantinedRecord>> quarantined_;
   std::optional<SnapshotCopies> copies_;
 };

@@ -14,7 +14,8 @@ class Walk {
   Walk(sqlite::Reader& reader, const CheckProgress& progress) : reader_(reader), progress_(progress) {}
 
   Result<CheckReport> run() {
-    for (auto step : {&Walk::check_pages, &Walk::check_records, &Walk::check_tails, &Walk::check_marks, &Walk::check_snapshots}) {
+    for (auto step : {&Walk::check_pages, &Walk::check_records, &Walk::check_tails, &Walk::check_marks, &Walk::check_snapshots,
+                      &Walk::check_checkpoints}) {
       if (auto done = (this->*step)(); !done) return tl::unexpected(done.error());
       if (!report_.complete) break;
     }
@@ -154,6 +155,12 @@ class Walk {
     for (const auto& mark : marks_) {
       if (!std::binary_search(stored->begin(), stored->end(), mark)) find(mark.first, "time mark is missing or wrong");
     }
+    return {};
+  }
+
+  /// Whether they can be read; whether the records lead to them is for an audit to say (replay/audit.hpp).
+  Result<void> check_checkpoints() {
+    if (const auto list = reader_.checkpoints(); !list) find(0, list.error().message);
     return {};
   }
 

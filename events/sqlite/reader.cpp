@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "events/checksum.hpp"
+#include "events/sqlite/checkpoint_table.hpp"
 #include "events/sqlite/cut.hpp"
 #include "events/sqlite/layout.hpp"
 #include "events/sqlite/quarantine_table.hpp"
@@ -68,6 +69,8 @@ Result<void> Reader::prepare() {
   };
   for (const auto& [statement, sql] : statements) {
     auto prepared = database_.prepare(sql);
+    if (!prepared && prepared.error().message.starts_with("no such "))
+      return fail(ErrorKind::corrupt, "log " + path_ + ": a part of the file is missing or damaged: " + prepared.error().message);
     if (!prepared) return failure(prepared.error());
     *statement = std::move(*prepared);
   }
@@ -245,6 +248,12 @@ Result<std::vector<SnapshotMeta>> Reader::snapshots() {
   const auto table = snapshot_table();
   if (!table) return tl::unexpected(table.error());
   auto list = list_snapshots(database_, *table);
+  if (!list) return failure(list.error());
+  return list;
+}
+
+Result<std::vector<evidence::Checkpoint>> Reader::checkpoints() {
+  auto list = read_checkpoints(database_);
   if (!list) return failure(list.error());
   return list;
 }

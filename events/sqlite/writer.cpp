@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "events/checksum.hpp"
+#include "events/sqlite/checkpoint_table.hpp"
 #include "events/sqlite/cut.hpp"
 #include "events/sqlite/layout.hpp"
 #include "events/sqlite/quarantine_table.hpp"
@@ -279,6 +280,30 @@ Result<void> Writer::in_transaction(const std::function<Result<void>()>& work) {
   note(done.error());
   database_.roll_back();
   return failure(done.error());
+}
+
+Result<void> Writer::put_checkpoint(const evidence::Checkpoint& checkpoint) {
+  if (checkpoint.position > last_)
+    return fail(ErrorKind::invalid, "log " + path_ + ": checkpoint at position " + std::to_string(checkpoint.position) +
+                                        ", but the last record is " + std::to_string(last_));
+  if (auto good = evidence::check_form(checkpoint); !good) return failure(good.error());
+  const auto there = has_checkpoint_table(database_);
+  if (!there) return failure(there.error());
+  if (!*there)
+    if (auto made = in_transaction([&] { return make_checkpoint_table(database_); }); !made) return made;
+  auto insert = put_checkpoint_row(database_, checkpoint);
+  if (!insert) return failure(insert.error());
+  // No append waits for a sync of it: one that power is lost over is computed again.
+  return run_alone(*insert, Sync::with_the_next);
+}
+
+Result<void> Writer::drop_checkpoint(Position position) {
+  const auto there = has_checkpoint_table(database_);
+  if (!there) return failure(there.error());
+  if (!*there) return {};
+  auto remove = drop_checkpoint_row(database_, position);
+  if (!remove) return failure(remove.error());
+  return run_alone(*remove, Sync::with_the_next);
 }
 
 // ---- what stands beside the records ---------------------------------------------------------------------------------------

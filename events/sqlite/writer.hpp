@@ -52,6 +52,10 @@ class Writer {
   /// As Log::begin_behind.
   [[nodiscard]] Result<void> begin_behind(const DomainsAt& cut, std::span<const QuarantinedRecord> quarantined);
 
+  /// As in Log.
+  [[nodiscard]] Result<void> put_checkpoint(const evidence::Checkpoint& checkpoint);
+  [[nodiscard]] Result<void> drop_checkpoint(Position position);
+
   [[nodiscard]] Position last() const { return last_; }
   [[nodiscard]] std::vector<DomainTail> domains() const { return tails_.list(); }
   [[nodiscard]] Durability durability() const { return durability_; }

@@ -38,6 +38,10 @@ TEST_F(BadUse, EachMistakeNamesWhatWasFoundAndWhatIsAllowed) {
       {on(small, {"get", "wl", "--at", "yesterday"}), {"--at: found \"yesterday\" for a moment; allowed: a position (120), a time"}},
       {on(small, {"diff", "never"}), {"found \"never\" for a moment"}},
       {on(small, {"why", "a/b/c"}), {"found \"a/b/c\" for a workload; allowed: NAME, NAMESPACE/NAME"}},
+      {on(small, {"how", "1"}), {"record 1 is no decision; the decision behind it is record"}},
+      {on(small, {"how", "yesterday"}), {"found \"yesterday\" for a moment; allowed: a position (120), a time"}},
+      {on(small, {"how", "latest", "cohort/co"}), {"found \"cohort/co\" for whom to tell of; allowed: NAME, NAMESPACE/NAME"}},
+      {on(small, {"how", "latest", "--heads", "0"}), {"--heads: found \"0\"; allowed: a whole number, 1 to 10000"}},
       {{"get", "wl", "--log", "postgres:x"}, {"--log: found postgres:x; allowed: sqlite:FILE"}},
       {{"get", "wl", "--log", "kafka:x"}, {"--log: Kafka log: a broker is \"x\"; allowed: HOST:PORT"}},
       {{"get", "wl", "--log", "kafka:x:1/a b"}, {"the prefix of the topics is \"a b\"; allowed: "}},
@@ -354,14 +358,18 @@ TEST_F(BadLogs, OutputThatCannotBeWrittenIsAFailure) {
 
 // Where the signal for that is ignored, as it is for children of many programs.
 TEST_F(BadLogs, AReaderThatHasEnoughIsNoError) {
-  const std::string status = own_.file("status");
-  const std::string program = std::string(HINDSIGHT_BINARY) + " log cat --log " + quick + " 2> " + own_.file("err");
-  // The reader has gone before the first byte is written.
-  const std::string command =
-      "{ trap '' PIPE; sleep 0.2; " + program + "; echo $? > " + status + "; } | true; while [ ! -s " + status + " ]; do sleep 0.05; done";
-  ASSERT_EQ(std::system(command.c_str()), 0);
-  EXPECT_EQ(contents(own_.file("err")), "");
-  EXPECT_EQ(contents(status), "1\n");
+  for (const std::string what :
+       {"log cat", "export", "export -o trace", "get workloads -A -o json", "get events -A", "history job/team-a/sweep-1"}) {
+    const std::string status = own_.file("status");
+    const std::string program = std::string(HINDSIGHT_BINARY) + " " + what + " --log " + quick + " 2> " + own_.file("err");
+    // The reader has gone before the first byte is written.
+    const std::string command = "{ trap '' PIPE; sleep 0.2; " + program + "; echo $? > " + status + "; } | true; while [ ! -s " + status +
+                                " ]; do sleep 0.05; done";
+    ASSERT_EQ(std::system(command.c_str()), 0);
+    EXPECT_EQ(contents(own_.file("err")), "") << what;
+    EXPECT_EQ(contents(status), "1\n") << what;
+    std::filesystem::remove(status);
+  }
 }
 
 TEST_F(BadLogs, ALogThatHasRecordsIsNotWrittenOver) {

@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "events/sqlite_log.hpp"
+#include "replay/snapshots.hpp"
 #include "tests/events/temporary_folder.hpp"
 #include "tests/projections/simulated.hpp"
 
@@ -62,6 +63,32 @@ class DebuggerTest : public ::testing::Test {
   Session session_{.out = out_, .err = err_};
 };
 
+// What lies before is looked for from snapshots, the last one first; one that cannot be read makes no difference.
+TEST_F(DebuggerTest, GoesBackTheSameWayWithSnapshotsAndWithout) {
+  const auto walk = [&] {
+    std::string all;
+    for (const char* stop : {"event QuotaReserved", "event WorkloadPreempted", "clusterqueue/cq:.status.pendingWorkloads > 0"}) {
+      auto d = at("now");
+      all += said(d, std::string("break ") + stop);
+      for (int i = 0; i < 6; ++i) all += said(d, "reverse");
+      all += said(d, "goto 30") + said(d, "back 3") + said(d, "previous 2") + said(d, "back") + said(d, "step") + said(d, "back 2");
+      all += said(d, "print clusterqueue/cq:.status");
+    }
+    return all;
+  };
+  const std::string without = walk();
+  auto log = events::SqliteLog::open(path_, {}).value();
+  replay::Past past(*log, "default");
+  for (events::Position at = 5; at < log->last().value(); at += 7) {
+    ASSERT_TRUE(past.go_to(at));
+    auto snapshot = replay::encode_state(past.driver().entities(), "default", at, "test");
+    if (at % 3 == 0) snapshot.bytes[snapshot.bytes.size() / 2] ^= std::byte{1};
+    ASSERT_TRUE(log->put_snapshot(snapshot.meta, snapshot.bytes));
+  }
+  log.reset();
+  EXPECT_EQ(walk(), without);
+}
+
 TEST_F(DebuggerTest, StepsForthAndBackByRecordAndByDecision) {
   auto d = at("1");
   EXPECT_TRUE(said(d, "step").starts_with("At 2, ")) << out_.str();
@@ -105,6 +132,29 @@ TEST_F(DebuggerTest, AnswersWhyWhereItStands) {
   (void)said(d, "break event WorkloadPreempted");
   (void)said(d, "run");
   EXPECT_NE(said(d, "why job/victim").find("preempted by default/"), std::string::npos) << out_.str();
+}
+
+TEST_F(DebuggerTest, TellsHowTheDecisionHereCameAbout) {
+  auto d = at(std::to_string(played_.first<WorkloadPreempted>()));
+  const std::string whole = said(d, "how");
+  EXPECT_TRUE(whole.starts_with("Decision " + std::to_string(played_.first<WorkloadPreempted>()) + " at ")) << whole;
+  EXPECT_NE(whole.find("Made again, it comes out as recorded."), std::string::npos);
+  EXPECT_NE(whole.find("taken (InClusterQueue)"), std::string::npos) << whole;
+  EXPECT_NE(said(d, "how 1 job/urgent").find("taken (InClusterQueue)"), std::string::npos) << out_.str();
+  EXPECT_NE(said(d, "how job/victim").find("taken (InClusterQueue)"), std::string::npos) << "it is told who took it: " << out_.str();
+  EXPECT_NE(said(d, "how clusterqueue/cq").find("taken (InClusterQueue)"), std::string::npos);
+  EXPECT_NE(said(d, "how clusterqueue/none").find("Nobody whom this decision looked at"), std::string::npos);
+  EXPECT_TRUE(said(d, "where").starts_with("At " + std::to_string(played_.first<WorkloadPreempted>()))) << "it stands where it stood";
+  EXPECT_NE(refused(d, "how 0").find("how: found 0 for how many heads"), std::string::npos);
+  EXPECT_NE(refused(d, "how 99999999999999999999999").find("allowed: 1 to 10000"), std::string::npos);
+  EXPECT_NE(refused(d, "how cohort/co").find("allowed: NAME, NAMESPACE/NAME"), std::string::npos);
+  EXPECT_NE(refused(d, "how a/b/c/d").find("allowed: NAME, NAMESPACE/NAME"), std::string::npos);
+  EXPECT_NE(refused(d, "how job/none").find("how: job default/none not found"), std::string::npos);
+  EXPECT_NE(refused(d, "how 3 job/urgent more").find("found \"more\""), std::string::npos);
+  (void)said(d, "goto 1");
+  EXPECT_NE(refused(d, "how").find("record 1 is no decision; the decision behind it is record"), std::string::npos);
+  (void)said(d, "goto 0");
+  EXPECT_NE(refused(d, "how").find("found record 0"), std::string::npos);
 }
 
 TEST_F(DebuggerTest, RefusesWhatMeansNothingAndStandsWhereItStood) {

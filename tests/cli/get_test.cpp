@@ -8,7 +8,9 @@
 #include <filesystem>
 #include <set>
 #include <sstream>
+#include <thread>
 
+#include "events/record.hpp"
 #include "events/sqlite_log.hpp"
 #include "tests/cli/worlds.hpp"
 
@@ -314,6 +316,52 @@ TEST_F(Asking, WatchingGoesOnAsTheLogGrows) {
   }
 }
 
+/// An object that was deleted is printed once more, in its last form; with --output-watch-events that is said.
+TEST_F(Asking, WatchingTellsWhatWasDeleted) {
+  const TemporaryFolder own;
+  const std::string live = own.file("live.db"), huge = workload_of(small, "huge"), waiter = workload_of(small, "waiter");
+  const auto last = json_of(on(small, {"replay"}))["position"].get<events::Position>();
+  const Json object = json_of(on(small, {"get", "wl/" + huge}));
+  const std::string uid = object["metadata"]["uid"];
+  const auto writer = events::SqliteLog::open(live).value();
+  add_part(small, *writer, 1, last);
+  Program table(on(live, {"get", "wl", "-w"}));
+  Program events(on(live, {"get", "wl", "-w", "--output-watch-events"}));
+  Program documents(
+      on(live, {"get", "wl/" + huge, "-w", "--output-watch-events", "-o", R"(jsonpath={.type} {.object.metadata.name}{"\n"})"}));
+  Program columns(on(live, {"get", "wl", "-w", "--output-watch-events", "-o", "custom-columns=T:.type,N:.object.metadata.name"}));
+  EXPECT_TRUE(table.wait_for(huge)) << table.said();
+  EXPECT_TRUE(events.wait_for("ADDED   " + huge)) << events.said();
+  EXPECT_TRUE(documents.wait_for("ADDED " + huge + "\n")) << documents.said();
+  EXPECT_TRUE(columns.wait_for("ADDED   " + huge)) << columns.said();
+  EXPECT_EQ(times_in(events.said(), "EVENT "), 1U) << events.said();
+
+  ObjectDeleted deleted;
+  deleted.kind = ObjectKind::workload;
+  deleted.namespace_ = "default";
+  deleted.name = huge;
+  deleted.uid = uid;
+  RecordView record;
+  record.envelope = {"default", last + 1, 1, Time::from_seconds(1'800'000'000), 0};
+  record.body = Observation(deleted);
+  const auto bytes = events::encode(record);
+  const events::EncodedRecord encoded{"default", last + 1, 1, Time::from_seconds(1'800'000'000), bytes};
+  ASSERT_TRUE(writer->append({&encoded, 1}, std::nullopt));
+
+  EXPECT_TRUE(events.wait_for("DELETED   " + huge)) << events.said();
+  EXPECT_TRUE(documents.wait_for("DELETED " + huge + "\n")) << documents.said();
+  EXPECT_TRUE(columns.wait_for("DELETED   " + huge)) << columns.said();
+  for (int i = 0; i < 1200 && times_in(table.said(), huge) < 2; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  EXPECT_EQ(times_in(table.said(), huge), 2U) << table.said();
+  EXPECT_EQ(times_in(table.said(), waiter), 1U) << table.said();
+  EXPECT_EQ(times_in(events.said(), "EVENT "), 1U) << events.said();
+  for (Program* program : {&table, &events, &documents, &columns}) {
+    program->signal(SIGTERM);
+    EXPECT_NE(program->wait().status, 1);
+  }
+  expect_error(hindsight(on(small, {"get", "wl", "--output-watch-events"})), 2, {"--output-watch-events requires --watch"});
+}
+
 // ---- the log in the folder, and help
 
 TEST_F(Asking, TheLogOfTheFolderIsTheOneThatIsMeant) {
@@ -367,7 +415,6 @@ TEST_F(Asking, TheQuickStartRefusesWhatItDoesNotDo) {
                               {"--lease-namespace", "n"},
                               {"--no-lease"},
                               {"--webhooks"},
-                              {"--webhook-cert-lifetime", "24h"},
                               {"--visibility"}}) {
     Words words{"run", "--quickstart", "examples/quickstart", "--log", "sqlite:" + own.file("never.db")};
     words.insert(words.end(), option.begin(), option.end());

@@ -290,15 +290,30 @@ class HostileTexts : public ::testing::Test {
     out["debug"] = {on_log({"debug", "--at", "1", "-e", "step 9", "-e", "workloads", "-e", "record", "-e", "print clusterqueue/cq"}),
                     on_log({"debug", "-e", "break event QuotaReserved of '" + hostile + "'", "-e", "run", "-e", "break"}),
                     on_log({"debug", "-e", hostile}), on_log({"debug", "-e", "why " + hostile})};
+    out["how"] = {on_log({"how"}), on_log({"how", "latest", "-o", "json"}), on_log({"how", "latest", hostile}), on_log({"how", hostile}),
+                  on_log({"how", "latest", "clusterqueue/" + hostile})};
     out["export"] = {on_log({"export"}), on_log({"export", "--format", "jsonl"}), on_log({"export", "--format", "trace"}),
                      on_log({"export", "--format", hostile})};
+    for (const auto& name : {named("waits"), named("gated"), "job/" + named("job"), named("absent")})
+      out["evidence"].push_back(on_log({"evidence", "--for", name, "--force", "-o", folder->file("evidence.tar.gz")}));
+    out["evidence"].push_back(on_log({"evidence", "--for", named("runs"), "-o", folder->file(named("absent")) + "/" + hostile}));
     out["eta"] = {on_log({"eta", "job/" + hostile}), on_log({"eta", hostile, "--futures", "10", "--horizon", "1m"}),
                   on_log({"eta", hostile, "--horizon", hostile})};
-    out["what-if"] = {on_log({"what-if", "--from", "1", "--rows", "0"}), on_log({"what-if", "--from", "1", "--model-all", "-o", "yaml"}),
-                      on_log({"what-if", "--from", hostile}), on_log({"what-if", "--from", "1", "--set", hostile}),
-                      on_log({"what-if", "--from", "1", "--drop", hostile})};
+    out["what-if"] = {on_log({"what-if", "--from", "1", "--rows", "0"}),
+                      on_log({"what-if", "--from", "1", "--model-all", "-o", "yaml"}),
+                      on_log({"what-if", "--from", hostile}),
+                      on_log({"what-if", "--from", "1", "--set", hostile}),
+                      on_log({"what-if", "--from", "1", "--drop", hostile}),
+                      on_log({"what-if", "--from", "1", "--add-nodes", "2x" + hostile})};
     out["diff"] = {on_log({"diff", "1", "latest"}), on_log({"diff", "latest", "3"}), on_log({"diff", "1", hostile})};
     out["verify"] = {on_log({"verify"}), {"verify", "--log", "sqlite:" + folder->file(named("absent"))}};
+    out["audit"] = {on_log({"audit"}),
+                    on_log({"audit", "-o", "json"}),
+                    on_log({"audit", "--domain", named("absent")}),
+                    on_log({"audit", "--known", hostile}),
+                    on_log({"audit", "--public-key", manifests}),
+                    on_log({"audit", "--public-key", folder->file(named("absent"))}),
+                    {"audit", "--log", "sqlite:" + folder->file(named("absent"))}};
     out["replay"] = {on_log({"replay"}), on_log({"replay", "--domain", named("absent")})};
     out["nodes"] = {on_log({"nodes"}), on_log({"nodes", "--domain", named("absent")})};
     out["log cat"] = {on_log({"log", "cat"}), on_log({"log", "cat", "--kind", named("absent")})};
@@ -311,6 +326,7 @@ class HostileTexts : public ::testing::Test {
                         {"log", "check", "--log", "sqlite:" + folder->file(named("absent"))}};
     out["log copy"] = {{"log", "copy", log, "sqlite:" + folder->file("copy.db")},
                        {"log", "copy", log, "sqlite:" + folder->file(named("copy"))}};
+    out["log key"] = {{"log", "key", folder->file(named("key"))}, {"log", "key", folder->file(named("absent") + "/key")}};
     out["log init"] = {{"log", "init", "--log", "kafka:" + hostile}};
     out["log trim"] = {on_log({"log", "trim", "--dry-run", "--before", "5"}), on_log({"log", "trim", "--before", hostile})};
     for (const auto& file :
@@ -320,6 +336,7 @@ class HostileTexts : public ::testing::Test {
     }
     out["run"].push_back({"run", "--config", folder->file("config.yaml"), "--log", new_log});
     out["run"].push_back({"run", "--kubeconfig", kubeconfig, "--context", hostile, "--log", new_log});
+    out["run"].push_back({"run", "--checkpoint-key", folder->file(named("absent")), "--log", new_log});
     out["run"].push_back({"run", "--role", "node", "--log", "kafka:" + hostile});
     out["version"] = {{"version"}};
     out["completion"] = {{"completion", "bash"}};

@@ -150,6 +150,26 @@ TEST(Reference, TutorialShowsWhatIsPrinted) {
   expect_up_to_date("docs/tutorial.md", page, now);
 }
 
+TEST(Reference, DebuggerPageShowsWhatIsPrinted) {
+  const FolderWithExamples folder;
+  const std::string page = contents("docs/debugger.md");
+  std::set<std::string> described;
+  std::map<std::string, int> examples;
+  const std::string now = refreshed(page, {}, folder.path().string(), described, examples);
+  EXPECT_EQ(examples[""], 5);
+  expect_up_to_date("docs/debugger.md", page, now);
+}
+
+TEST(Reference, EvidencePageShowsWhatIsPrinted) {
+  const FolderWithExamples folder;
+  const std::string page = contents("docs/evidence.md");
+  std::set<std::string> described;
+  std::map<std::string, int> examples;
+  const std::string now = refreshed(page, {}, folder.path().string(), described, examples);
+  EXPECT_EQ(examples[""], 5);
+  expect_up_to_date("docs/evidence.md", page, now);
+}
+
 TEST(Reference, SaysWhatEveryCommandDoes) {
   std::ostringstream nowhere;
   cli::Session session{nowhere, nowhere};

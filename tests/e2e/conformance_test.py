@@ -14,6 +14,7 @@ import yaml
 
 import jobs_test
 from jobs_test import ROOT, Cluster, Controller, eventually, run
+from what_if_again import plays_again
 
 CONFORMANCE = os.path.join(ROOT, "tests", "conformance")
 FAMILIES = ("quota", "fair", "life", "elastic", "tas")
@@ -111,6 +112,7 @@ class Stage:
             status = controller.stop()
         assert status == 0, f"SIGTERM ends it with status 0; found {status}"
         assert "sound" in run(ARGS.hindsight, "verify", "--log", log)
+        plays_again(ARGS.hindsight, log)
 
     def assert_ready(self, controller):
         self.assert_runs(controller)

@@ -12,6 +12,7 @@ import argparse, glob, json, os, random, shutil, sys, tempfile, time, unittest
 import jobs_test
 from jobs_test import ROOT, Cluster, Controller, queue
 from steps import CommandFailed, eventually, run
+from what_if_again import plays_again
 
 ELASTIC = "kueue.x-k8s.io/elastic-job"
 STALL_SECONDS_MAX = 300  # without any Job or Workload finishing
@@ -67,6 +68,7 @@ class ElasticSoak(unittest.TestCase):
             self.soak()
             print(run(jobs_test.ARGS.hindsight, "verify", "--log", self.log), flush=True)
             print(run(jobs_test.ARGS.invariants, self.log), flush=True)
+            plays_again(jobs_test.ARGS.hindsight, self.log)
             self.must_have_happened()
         except BaseException:
             self.tell()

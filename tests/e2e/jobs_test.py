@@ -13,6 +13,7 @@ import argparse, contextlib, glob, json, os, random, shutil, signal, subprocess,
 
 import steps
 from steps import ROOT, CommandFailed, run
+from what_if_again import plays_again
 
 ARGS = None
 
@@ -175,6 +176,7 @@ class JobsTest(unittest.TestCase):
             self.assertEqual((q["status"].get("pendingWorkloads", 0), q["status"].get("reservingWorkloads", 0)), (0, 0), q["metadata"]["name"])
         print(run(ARGS.hindsight, "verify", "--log", log), flush=True)
         print(run(ARGS.invariants, log), flush=True)
+        plays_again(ARGS.hindsight, log)
 
     def goes_on_with_little_history(self, log, controller, names):
         """The same log, of which only the last seconds are kept from now on, and kills on the way."""

@@ -16,6 +16,7 @@ import jobs_test
 from jobs_test import Cluster, eventually, job, queue
 from proxy import Proxy
 from steps import ROOT, Program, run
+from what_if_again import plays_again
 
 ARGS = None
 
@@ -111,6 +112,7 @@ class NodesTest(unittest.TestCase):
         print(json.dumps(verified), flush=True)
         self.assertTrue(verified["clean"])
         print(run(ARGS.invariants, self.log), flush=True)
+        plays_again(ARGS.hindsight, self.log)
         checked = json.loads(run(ARGS.hindsight, "log", "check", "--log", self.log, "-o", "json"))
         self.assertEqual(checked["findings"], [])
         # Whoever decided, they did so one after another, each in epochs of its own.

@@ -13,6 +13,7 @@ import argparse, glob, json, os, shutil, sys, tempfile, unittest
 import jobs_test
 from jobs_test import ROOT, Cluster, Controller
 from steps import CommandFailed, eventually, free_port, run
+from what_if_again import plays_again
 
 MUTABLE = ("MutablePodResourcesForSuspendedJobs", "MutableSchedulingDirectivesForSuspendedJobs")
 GATES = "featureGates: {AdjustResourcesOnAdmission: true, SchedulingGatedBy: true}\n"
@@ -162,6 +163,7 @@ class Fixture(unittest.TestCase):
 
     def verify(self):
         run(jobs_test.ARGS.hindsight, "verify", "--log", self.log)
+        plays_again(jobs_test.ARGS.hindsight, self.log)
 
 
 class WithGates(Fixture):

@@ -14,6 +14,7 @@ import argparse, collections, json, os, random, re, sys, time, unittest, urllib.
 import jobs_test, nodes_test
 from jobs_test import eventually, job
 from steps import ROOT, Program, run
+from what_if_again import plays_again
 
 ARGS = None
 LONG_RUN = 20  # kills
@@ -156,6 +157,7 @@ class TreesTest(nodes_test.NodesTest):
             print(d["domain"], run(ARGS.invariants, where, d["domain"]).strip(), flush=True)
             verified = json.loads(run(ARGS.hindsight, "verify", "--log", where, "--domain", d["domain"], "-o", "json"))
             self.assertTrue(verified["clean"], verified)
+            plays_again(ARGS.hindsight, where, "--domain", d["domain"])
             for w in json.loads(run(ARGS.hindsight, "get", "workloads", "-A", "--log", where, "--domain", d["domain"], "-o", "json"))["items"]:
                 name = w["metadata"]["name"]
                 self.assertNotIn(name, workloads, f"{name} is in two domains")

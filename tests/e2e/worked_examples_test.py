@@ -12,6 +12,7 @@ import argparse, glob, hashlib, http.client, json, os, re, shutil, sys, tempfile
 import jobs_test
 from jobs_test import ROOT, Cluster
 from steps import WAIT_SECONDS_MAX, Program, eventually, free_port, run
+from what_if_again import plays_again
 
 sys.path.insert(0, os.path.join(ROOT, "tests", "deploy"))
 import api_server  # noqa: E402
@@ -691,6 +692,7 @@ class WorkedExamples(unittest.TestCase):
         self.assertEqual(self.usage("s2"), "10")
         self.assertEqual(self.program.stop(), 0)
         run(jobs_test.ARGS.hindsight, "verify", "--log", self.log)
+        plays_again(jobs_test.ARGS.hindsight, self.log)
 
 
 if __name__ == "__main__":

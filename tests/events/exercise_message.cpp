@@ -101,7 +101,14 @@ bool exercise_message(MessageKind kind, std::string_view key, std::span<const st
       return exercise_entry<events::DomainsAt>(
           value, sealed, [](std::span<const std::byte> v) { return events::kafka::read_tails(v); },
           [](const auto& entry) { return events::kafka::write_tails(entry); });
+    case MessageKind::checkpoint:
+      return exercise_entry<evidence::Checkpoint>(
+          value, sealed, [](std::span<const std::byte> v) { return events::kafka::read_checkpoint(v); },
+          [](const auto& entry) { return events::kafka::write_checkpoint(entry); });
     case MessageKind::key: {
+      if (const auto position = events::kafka::read_checkpoint_key(key);
+          position && events::kafka::read_checkpoint_key(events::kafka::checkpoint_key(*position)) != position)
+        broken("a key of a checkpoint is not what was read");
       const auto read = events::kafka::read_snapshot_key(key);
       if (!read) return false;
       const auto again = events::kafka::read_snapshot_key(events::kafka::snapshot_key(read->first, read->second));

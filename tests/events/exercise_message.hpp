@@ -9,7 +9,7 @@
 
 namespace hindsight::test {
 
-enum class MessageKind { record, snapshot, tails, key };
+enum class MessageKind { record, snapshot, tails, key, checkpoint };
 
 /// A message of this kind as somebody has put it into a topic. `sealed`: head and checksum are put right first, as a writer with a grudge
 /// would do; of a record `value` is the body then. True: it was read.

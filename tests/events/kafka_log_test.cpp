@@ -14,9 +14,13 @@
 #include <random>
 #include <thread>
 
+#include "events/chain.hpp"
 #include "events/kafka/message.hpp"
+#include "events/kafka/producer.hpp"
 #include "events/kafka/snapshot_store.hpp"
 #include "events/kafka/topics.hpp"
+#include "events/log_copy.hpp"
+#include "events/sqlite_log.hpp"
 #include "tests/cli/within_seconds.hpp"
 #include "tests/events/kafka_broker.hpp"
 #include "tests/events/log_contract.hpp"
@@ -234,6 +238,88 @@ TEST_F(KafkaLogTest, refuses_topics_that_would_lose_records_and_says_why) {
               std::string::npos)
         << made.error().message;
   }
+}
+
+/// The chain goes over what counts: a record of a writer that was replaced is no part of it, and a copy in a file has the same chain.
+TEST_F(KafkaLogTest, has_the_chain_of_its_copy_whatever_replaced_writers_leave_behind) {
+  const auto key = evidence::SigningKey::make().value();
+  const auto chain_to_the_end = [](const events::Log& log, const events::ChainStart& start) {
+    events::ChainWalk walk(log, start);
+    EXPECT_TRUE(walk.to(log.last().value()));
+    return walk.head();
+  };
+  {
+    const auto log = open(location_);
+    ASSERT_TRUE(log->append(Records().add("a", 1, 1).add("b", 1, 1).add("a", 2, 2).list(), 0));
+    // What a writer sends that does not know that epoch 2 has begun.
+    const auto late = Records().add("a", 3, 1);
+    const auto records = late.list();
+    const events::kafka::Access access{location_, {}};
+    events::kafka::LastWords words;
+    events::kafka::Producer producer(access, words, location_.record_topic(), location_.partition);
+    const events::kafka::Outgoing message{records[0].domain, events::kafka::record_head_bytes + records[0].bytes.size(), 1,
+                                          [&](std::byte* out) { events::kafka::write_record(records[0], out); }};
+    ASSERT_TRUE(producer.send({&message, 1}).error);
+    EXPECT_EQ(log->wait_beyond(3, Duration::seconds(60)).value(), 4u);
+    ASSERT_TRUE(log->append(Records().add("a", 3, 2).list(), 4));
+    events::ChainWalk walk(*log, events::chain_start(*log).value());
+    ASSERT_TRUE(walk.to(5));
+    EXPECT_EQ(walk.head().records, 4u);
+    EXPECT_EQ(walk.passed_over(), 1u);
+    ASSERT_TRUE(events::store_checkpoint(*log, walk, Time{1'795'788'000'000'000}, "0.1.0", &key));
+    ASSERT_TRUE(log->append(Records().add("b", 2, 1).list(), 5));
+  }
+  // Another process takes it up at the checkpoint, and knows there that "a" is in epoch 2.
+  const auto log = open(location_, {.read_only = true});
+  const auto start = events::chain_resume(*log, &key.public_key()).value();
+  EXPECT_EQ(start.at.position, 5u);
+  EXPECT_EQ(start.at.tails, (std::vector<events::DomainTail>{{"a", 3, 2, 5}, {"b", 1, 1, 2}}));
+  const auto head = chain_to_the_end(*log, start);
+  EXPECT_EQ(head, chain_to_the_end(*log, events::chain_start(*log).value()));
+  const TemporaryFolder folder;
+  const auto copy = events::SqliteLog::open(folder.file("copy.db")).value();
+  const auto report = events::copy_log(*log, *copy);
+  ASSERT_TRUE(report.has_value()) << report.error().message;
+  EXPECT_EQ(report->checkpoints, 1u);
+  EXPECT_EQ(chain_to_the_end(*copy, events::chain_start(*copy).value()), head);
+  const auto carried = copy->checkpoints().value();
+  ASSERT_EQ(carried.size(), 1u);
+  EXPECT_EQ(carried[0].position, 4u);
+  EXPECT_TRUE(key.public_key().verifies(carried[0]));
+}
+
+TEST_F(KafkaLogTest, goes_on_with_its_chain_behind_a_cut) {
+  const auto log = open(location_);
+  ASSERT_TRUE(log->append(Records::run("a", 1, 20).list(), 0));
+  events::ChainWalk whole(*log, events::chain_start(*log).value());
+  ASSERT_TRUE(whole.to(20));
+  ASSERT_TRUE(events::keep_head_at(*log, 12, Time{1}, "0.1.0", {}).value());
+  ASSERT_TRUE(log->forget({12, {{"a", 12, 1, 12}}}));
+  const auto reader = open(location_, {.read_only = true});
+  const auto start = events::chain_start(*reader).value();
+  EXPECT_EQ(start.from, events::ChainStart::From::cut);
+  events::ChainWalk rest(*reader, start);
+  ASSERT_TRUE(rest.to(20));
+  EXPECT_EQ(rest.head(), whole.head());
+}
+
+/// A message that cannot be read is told: a checkpoint that was made unreadable would else be one that never was.
+TEST_F(KafkaLogTest, tells_of_a_checkpoint_that_cannot_be_read) {
+  const auto log = open(location_);
+  ASSERT_TRUE(log->append(Records::run("a", 1, 3).list(), 0));
+  const events::kafka::Access access{location_, {}};
+  events::kafka::LastWords words;
+  events::kafka::Producer producer(access, words, location_.snapshot_topic(), location_.index_partition());
+  const std::string name = events::kafka::checkpoint_key(3);
+  const events::kafka::Outgoing message{name, 5, 0, [](std::byte* out) { std::fill_n(out, 5, std::byte{7}); }};
+  ASSERT_TRUE(producer.send({&message, 1}).error);
+  const auto list = log->checkpoints();
+  ASSERT_FALSE(list.has_value());
+  EXPECT_EQ(list.error().kind, ErrorKind::corrupt);
+  EXPECT_NE(list.error().message.find("the checkpoint at position 3: the message is none of this log"), std::string::npos)
+      << list.error().message;
+  ASSERT_TRUE(log->drop_checkpoint(3));
+  EXPECT_TRUE(log->checkpoints().value().empty());
 }
 
 TEST_F(KafkaLogTest, forgets_its_beginning_and_knows_whose_it_was) {

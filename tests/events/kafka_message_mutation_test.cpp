@@ -11,6 +11,7 @@
 
 #include "events/kafka/message.hpp"
 #include "events/record.hpp"
+#include "evidence/keys.hpp"
 #include "tests/events/exercise_message.hpp"
 #include "tests/events/random_records.hpp"
 
@@ -63,6 +64,41 @@ SnapshotEntry entry(const std::string& text) {
 }
 
 events::DomainsAt tails(const std::string& text) { return {42, {{text, 40, 2, 41}, {"b", 1, 1, 1}}, {{text, 2, Time{3}, text, text}}}; }
+
+evidence::Checkpoint checkpoint(bool is_signed) {
+  evidence::Checkpoint out{.position = 42, .head = evidence::genesis(), .time = Time{5}, .release = "0.1.0", .key = {}, .signature = {}};
+  out.head.records = 40;
+  if (is_signed) {
+    EXPECT_TRUE(evidence::SigningKey::make()->sign(out));
+  }
+  return out;
+}
+
+TEST(KafkaMessages, CheckpointsComeBackAndThoseThatWereChangedAreReadOrRefused) {
+  for (const bool is_signed : {false, true}) {
+    const auto good = events::kafka::write_checkpoint(checkpoint(is_signed));
+    EXPECT_TRUE(exercise_message(MessageKind::checkpoint, "", good, false));
+    std::mt19937_64 random(15);
+    std::size_t refused = 0;
+    for (const bool sealed : {false, true})
+      for (int i = 0; i < 2'000; ++i) {
+        auto mutant = sealed ? copy_of(unsealed(good)) : good;
+        mutate(mutant, random);
+        refused += exercise_message(MessageKind::checkpoint, "", mutant, sealed) ? 0 : 1;
+      }
+    EXPECT_GT(refused, 2'000U);
+  }
+  auto odd = checkpoint(false);
+  odd.release = "two words";
+  EXPECT_EQ(events::kafka::read_checkpoint(events::kafka::write_checkpoint(odd)).error().kind, ErrorKind::corrupt);
+  odd = checkpoint(false);
+  odd.position = events::Position{1} << 62;
+  EXPECT_EQ(events::kafka::read_checkpoint(events::kafka::write_checkpoint(odd)).error().kind, ErrorKind::corrupt);
+  EXPECT_EQ(events::kafka::checkpoint_key(42), "checkpoint/00000000000000000042");
+  EXPECT_EQ(events::kafka::read_checkpoint_key("checkpoint/00000000000000000042"), 42U);
+  for (const char* bad : {"checkpoint/", "checkpoint/x", "checkpoint/1x", "checkpoint", "checkpoint/-1", "checkpoint/99999999999999999999"})
+    EXPECT_FALSE(events::kafka::read_checkpoint_key(bad)) << bad;
+}
 
 TEST(KafkaMessages, TextsOfAllLengthsComeBack) {
   for (const auto n : lengths) {

@@ -7,12 +7,14 @@
 #include <atomic>
 #include <chrono>
 #include <latch>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "events/chain.hpp"
 #include "events/quarantine.hpp"
 #include "events/record.hpp"
 #include "tests/events/log_records.hpp"
@@ -275,6 +277,61 @@ TYPED_TEST_P(LogContract, says_of_a_record_twice_that_it_is_set_aside) {
   EXPECT_EQ(this->log_->quarantined().value(), (std::vector<events::QuarantinedRecord>{{"a", 2, 2}}));
 }
 
+/// Checkpoints of the chain over the records (events/chain.hpp).
+TYPED_TEST_P(LogContract, keeps_checkpoints_oldest_first) {
+  events::Log& log = *this->log_;
+  EXPECT_TRUE(log.checkpoints().value().empty());
+  this->append(Records::run("a", 1, 4));
+  this->append(Records().add("b", 1, 3).add("a", 5));
+  const auto key = evidence::SigningKey::make().value();
+  std::map<events::Position, evidence::Checkpoint> stored;
+  const auto store = [&](events::Position position, const evidence::SigningKey* with) {
+    events::ChainWalk walk(log, events::chain_start(log).value());
+    ASSERT_TRUE(walk.to(position));
+    const auto done = events::store_checkpoint(log, walk, Time{1'795'788'000'000'000}, "0.1.0", with);
+    ASSERT_TRUE(done.has_value()) << done.error().message;
+    stored[position] = *done;
+  };
+  store(6, &key);
+  store(2, nullptr);
+  store(4, nullptr);
+  store(4, &key);  // in place of the one before
+  const auto list = log.checkpoints().value();
+  ASSERT_EQ(list.size(), 3u);
+  EXPECT_EQ(list[0], stored[2]);
+  EXPECT_EQ(list[1], stored[4]);
+  EXPECT_EQ(list[2], stored[6]);
+  EXPECT_TRUE(key.public_key().verifies(list[1]));
+  EXPECT_TRUE(key.public_key().verifies(list[2]));
+  EXPECT_TRUE(log.drop_checkpoint(4));
+  EXPECT_TRUE(log.drop_checkpoint(3));
+  EXPECT_EQ(log.checkpoints().value().size(), 2u);
+  // Whoever goes on from the newest one comes to the same chain.
+  this->append(Records().add("b", 2, 3).add("a", 6));
+  const auto start = events::chain_resume(log, &key.public_key()).value();
+  EXPECT_EQ(start.at.position, 6u);
+  events::ChainWalk resumed(log, start), whole(log, events::chain_start(log).value());
+  ASSERT_TRUE(resumed.to(8));
+  ASSERT_TRUE(whole.to(8));
+  EXPECT_EQ(resumed.head(), whole.head());
+  EXPECT_EQ(whole.head().records, 8u);
+}
+
+TYPED_TEST_P(LogContract, refuses_checkpoints_that_there_cannot_be) {
+  this->append(Records::run("a", 1, 3));
+  evidence::Checkpoint c{.position = 4, .head = {0, 4, {}}, .time = Time{1}, .release = "0.1.0", .key = {}, .signature = {}};
+  const auto beyond = this->log_->put_checkpoint(c, {});
+  ASSERT_FALSE(beyond);
+  EXPECT_EQ(beyond.error().kind, ErrorKind::invalid);
+  EXPECT_NE(beyond.error().message.find("checkpoint at position 4, but the last record is 3"), std::string::npos) << beyond.error().message;
+  c.position = 3;
+  c.release = "two words";
+  const auto odd = this->log_->put_checkpoint(c, {});
+  ASSERT_FALSE(odd);
+  EXPECT_EQ(odd.error().kind, ErrorKind::invalid);
+  EXPECT_TRUE(this->log_->checkpoints().value().empty());
+}
+
 REGISTER_TYPED_TEST_SUITE_P(LogContract, gives_back_what_was_appended_in_one_order, refuses_a_wrong_expected_position_and_names_both,
                             refuses_sequences_that_do_not_count_on, refuses_an_epoch_that_falls, refuses_empty_records,
                             keeps_to_the_limits_of_a_read, seeks_the_first_record_at_or_after_a_time, seeks_in_a_long_log,
@@ -282,6 +339,7 @@ REGISTER_TYPED_TEST_SUITE_P(LogContract, gives_back_what_was_appended_in_one_ord
                             takes_batches_without_waiting_in_the_order_of_the_calls, keeps_the_order_of_a_caller_who_waits_now_and_then,
                             fails_one_of_many_callers_without_harm_to_the_others, keeps_snapshots_newest_first,
                             keeps_snapshots_of_several_domains, knows_which_records_were_set_aside,
-                            says_of_a_record_twice_that_it_is_set_aside);
+                            says_of_a_record_twice_that_it_is_set_aside, keeps_checkpoints_oldest_first,
+                            refuses_checkpoints_that_there_cannot_be);
 
 }  // namespace hindsight::test

@@ -42,6 +42,13 @@ class LogHandle final : public events::Log {
   [[nodiscard]] Result<void> drop_snapshot(events::Position position, std::string_view domain) override {
     return log_->drop_snapshot(position, domain);
   }
+  [[nodiscard]] Result<void> put_checkpoint(const evidence::Checkpoint& checkpoint,
+                                            std::span<const events::DomainTail> standing) override {
+    return log_->put_checkpoint(checkpoint, standing);
+  }
+  [[nodiscard]] Result<std::vector<evidence::Checkpoint>> checkpoints() const override { return log_->checkpoints(); }
+  [[nodiscard]] Result<std::optional<events::DomainsAt>> checkpoint_standing() const override { return log_->checkpoint_standing(); }
+  [[nodiscard]] Result<void> drop_checkpoint(events::Position position) override { return log_->drop_checkpoint(position); }
 
  private:
   const std::shared_ptr<events::Log> log_;

@@ -3,10 +3,12 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <random>
 
 #include <csignal>
 #include <latch>
@@ -64,7 +66,8 @@ SnapshotMeta snapshot_meta(std::uint64_t hash) { return {1, 1, Time{5}, events::
 
 std::vector<std::byte> snapshot_bytes(std::uint64_t hash) {
   std::vector<std::byte> state(700'000);
-  for (std::size_t i = 0; i < state.size(); ++i) state[i] = static_cast<std::byte>((i * (hash + 3)) >> 8);
+  std::mt19937_64 random(hash);  // or it would be compressed, and fill fewer parts
+  for (auto& byte : state) byte = static_cast<std::byte>(random());
   const events::DomainState domain{"domain", 1, 1, hash, state};
   return events::encode_snapshot(snapshot_meta(hash), 1, std::span(&domain, 1));
 }

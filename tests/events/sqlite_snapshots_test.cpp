@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <random>
+
 #include <atomic>
 #include <filesystem>
 #include <functional>
@@ -33,8 +35,10 @@ std::unique_ptr<SqliteLog> open(const std::string& path, events::SqliteLogOption
 
 /// Some bytes that differ from place to place and from seed to seed.
 Bytes some_bytes(std::size_t size, std::uint64_t seed) {
+  // What can be compressed would be, and fill fewer parts.
   Bytes out(size);
-  for (std::size_t i = 0; i < size; ++i) out[i] = static_cast<std::byte>(((i + 1) * (2 * seed + 0x9E3779B97F4A7C15ULL)) >> 40);
+  std::mt19937_64 random(seed);
+  for (auto& byte : out) byte = static_cast<std::byte>(random());
   return out;
 }
 

@@ -288,7 +288,16 @@ TEST(ConfigFileTest, ConcurrentAdmissionIsOffUnlessSwitchedOn) {
                         "hindsight." + std::string(field) + " has no effect: the feature gate ConcurrentAdmission is off"),
               told.end())
         << field;
+  // How often messages are written is the bridge's, and no part of any decision.
+  EXPECT_EQ(good("").message_interval, Duration::seconds(10));
+  EXPECT_EQ(good("hindsight: {messageInterval: 0s}\n").message_interval, Duration{0});
+  EXPECT_EQ(good("hindsight: {messageInterval: 10m}\n").message_interval, Duration::seconds(600));
+  EXPECT_TRUE(events::read_settings(R"({"hindsight":{"messageInterval":"0s"}})").has_value());
+  EXPECT_TRUE(events::read_settings(R"({"hindsight":{"messageInterval":"10m"}})").has_value());
+
   // A scenario's own configuration is judged by nobody else.
+  for (const char* bad : {"\"10m1s\"", "\"-1s\"", "\"5\"", "10", "\"\"", "null", "9223372036854775807"})
+    EXPECT_FALSE(events::read_settings(R"({"hindsight":{"messageInterval":)" + std::string(bad) + "}}").has_value()) << bad;
   for (const char* bad : {"0", "65", "-1", "1.5", "\"2\"", "true"})
     EXPECT_FALSE(events::read_settings(R"({"hindsight":{"maxOptions":)" + std::string(bad) + "}}").has_value()) << bad;
   for (const char* bad : {"\"-1s\"", "\"5\"", "300", "\"never\"", "\"\""})
@@ -597,6 +606,10 @@ constexpr FieldCase field_cases[] = {
     {"hindsight: {maxOptions: 1}", "hindsight: {maxOptions: 0}", "hindsight.maxOptions", "equal to 1"},
     {"hindsight: {maxOptions: 64}", "hindsight: {maxOptions: 65}", "hindsight.maxOptions", "equal to 64"},
     {"hindsight: {maxOptions: 16}", "hindsight: {maxOptions: many}", "hindsight.maxOptions", "whole number"},
+    {"hindsight: {messageInterval: 0s}", "hindsight: {messageInterval: -1s}", "hindsight.messageInterval", "at least 0"},
+    {"hindsight: {messageInterval: 10m}", "hindsight: {messageInterval: 10m1s}", "hindsight.messageInterval", "at most \"10m\""},
+    {"hindsight: {messageInterval: 250ms}", "hindsight: {messageInterval: 10}", "hindsight.messageInterval", "must be a string"},
+    {"hindsight: {messageInterval: 1m30s}", "hindsight: {messageInterval: ''}", "hindsight.messageInterval", "at least 0"},
     {"hindsight: {preemptionRightTimeout: 0s}", "hindsight: {preemptionRightTimeout: -1s}", "hindsight.preemptionRightTimeout",
      "at least 0"},
     {"hindsight: {preemptionRightTimeout: 1h}", "hindsight: {preemptionRightTimeout: 5}", "hindsight.preemptionRightTimeout",

@@ -75,14 +75,7 @@ class DescribeTree : public Reading {};
 
 // BA-29: figures of a cohort are those of all below it, and add up from the lines of its members
 TEST_F(DescribeTree, ACohortIsTheSumOfItsMembers) {
-  w.cohort("root", "", {});
-  w.cohort("mid", "root", {{.nominal = 1000}});
-  w.set_up({{.name = "a", .cohort = "mid", .quotas = {{.nominal = 4000, .lending_limit = 1000}}},
-            {.name = "b", .cohort = "mid", .quotas = {{.nominal = 2000}}},
-            {.name = "c", .cohort = "root", .quotas = {{.nominal = 4000}}}});
-  w.submit({.name = "in-a", .cpu = 2000});
-  w.submit({.name = "in-b", .queue = "lq-b", .cpu = 3000});
-  w.settle();
+  cohorts_in_a_tree();
   const auto mid = describe_cohort(w.driver(), Symbol("mid"));
   EXPECT_EQ(
       mid["quota"].dump(),

@@ -461,6 +461,26 @@ TEST(FamilyStory, WhatTheFamilyHoldsIsNotInTheWayOfAnUpgrade) {
     for (const auto& h : u.own) EXPECT_EQ(h.name.find(s.name_of("j")), std::string::npos) << to_text(why);
 }
 
+// CA-44: with as much quota as is told the job moves, and what it leaves is not said to be evicted
+TEST(FamilyStory, WhatAnUpgradeWouldTakeIsPlayed) {
+  const auto story = [](int res) {
+    Steps steps({{"res", 0}, {"od", 4}});
+    steps.job("j").at(10).runs("j").at(20).quota({{"res", res}, {"od", 4}});
+    if (res == 4) steps.at(25).runs("j", false).at(30).runs("j");
+    return steps.at(40).check("another").text();
+  };
+  Story s(story(3));
+  const auto why = s.why(40);
+  ASSERT_EQ(why.options.size(), 2U);
+  ASSERT_EQ(why.options[0].remedies.size(), 1U) << to_text(why);
+  const Remedy& raise = why.options[0].remedies[0];
+  EXPECT_EQ(remedy_text(raise), "if in ClusterQueue cq the nominalQuota of cpu in flavor res were 4 instead of 3");
+  ASSERT_TRUE(raise.played.has_value());
+  EXPECT_TRUE(raise.played->evicted.empty()) << raise.played->evicted[0];
+  Story moved(story(4));
+  EXPECT_EQ(moved.plain(moved.why(40).headline), "It is admitted in ClusterQueue cq by its Option J-option-res, flavor res");
+}
+
 // CA-46: with checks it holds its quota beside the one that runs until they are done, and needs room for that
 TEST(FamilyStory, AnUpgradeWithChecksNeedsRoomBesideWhatRuns) {
   Story s(shared_flavor_story("admissionChecksStrategy: {admissionChecks: [{name: slow, onFlavors: [res]}]}, "));

@@ -120,14 +120,7 @@ TEST_F(Objects, QueuesAndCohortsAreWhole) {
 
 // What a cohort keeps for itself and what it may borrow is of all below it.
 TEST_F(Objects, ACohortInATreeHasItsSubtree) {
-  w.cohort("root", "", {});
-  w.cohort("mid", "root", {{.nominal = 1000}});
-  w.set_up({{.name = "a", .cohort = "mid", .quotas = {{.nominal = 4000, .lending_limit = 1000}}},
-            {.name = "b", .cohort = "mid", .quotas = {{.nominal = 2000}}},
-            {.name = "c", .cohort = "root", .quotas = {{.nominal = 4000}}}});
-  w.submit({.name = "in-a", .cpu = 2000});
-  w.submit({.name = "in-b", .queue = "lq-b", .cpu = 3000});
-  w.settle();
+  cohorts_in_a_tree();
   EXPECT_EQ(lines_of(cohort_object(w.driver(), Symbol("mid"))), lines_of(R"({
     "apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "Cohort", "metadata": {"name": "mid"},
     "spec": {"parentName": "root", "resourceGroups": [{"coveredResources": ["cpu"], "flavors": [

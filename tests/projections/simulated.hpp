@@ -118,9 +118,12 @@ class Played {
       if (p <= position) trail.add(p, r);
     });
     const auto& then = state(position);
-    const Stage stage = Stage::of(past_->driver());
-    return explain(then, find_workload(then, t).value(), trail, &stage);
+    const auto at = find_workload(then, t).value();
+    const Stage stage = Stage::of_tree(past_->driver(), at);
+    return explain(then, at, trail, &stage);
   }
+  /// Of the state that was looked at last.
+  [[nodiscard]] const admission::LoopDriver& driver() const { return past_->driver(); }
 
   /// "12 observed Job default/train: created …"
   std::vector<std::string> story(const std::string& target) {

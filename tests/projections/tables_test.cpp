@@ -108,14 +108,7 @@ TEST_F(Tables, TheOtherKinds) {
 
 // BA-29: of the 4 of queue a 3 are lent to nobody; they count for its cohorts all the same
 TEST_F(Tables, CohortsHaveWhatIsOfAllBelowThem) {
-  w.cohort("root", "", {});
-  w.cohort("mid", "root", {{.nominal = 1000}});
-  w.set_up({{.name = "a", .cohort = "mid", .quotas = {{.nominal = 4000, .lending_limit = 1000}}},
-            {.name = "b", .cohort = "mid", .quotas = {{.nominal = 2000}}},
-            {.name = "c", .cohort = "root", .quotas = {{.nominal = 4000}}}});
-  w.submit({.name = "in-a", .cpu = 2000});
-  w.submit({.name = "in-b", .queue = "lq-b", .cpu = 3000});
-  w.settle();
+  cohorts_in_a_tree();
   EXPECT_EQ(render(cohorts_table(w.driver(), {}), {.wide = true}),
             "NAME   PARENT   CLUSTERQUEUES   COHORTS   EXISTS   USAGE\n"
             "mid    root                 2         0   True     default/cpu 5/7\n"

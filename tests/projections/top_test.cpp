@@ -11,22 +11,6 @@ namespace {
 
 class TopOf : public Reading {
  protected:
-  /// "a" has room for nobody more because "b" borrows from it.
-  void two_queues() {
-    w.set_up(
-        {{.name = "a", .cohort = "all", .quotas = {{.nominal = 4'000}}}, {.name = "b", .cohort = "all", .quotas = {{.nominal = 2'000}}}});
-    w.submit({.name = "runs", .cpu = 3'000});
-    w.submit({.name = "lent", .queue = "lq-b", .cpu = 3'000});
-    w.settle();
-    w.tick(Duration::seconds(10));
-    w.submit({.name = "waits", .cpu = 2'000});
-    w.settle();
-    w.tick(Duration::seconds(1));
-    w.submit({.name = "huge", .cpu = 90'000});
-    w.settle();
-    w.tick(Duration::seconds(4));
-    w.settle();
-  }
   std::string text(TopKind kind, TopOrder order = TopOrder::use) { return to_text(top_of(w.driver(), kind, order), false, 10); }
   /// Only the table.
   std::string table(TopKind kind, TopOrder order = TopOrder::use) {

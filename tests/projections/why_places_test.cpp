@@ -124,6 +124,40 @@ TEST_F(WhyPlaces, HowManyNodesWouldDo) {
   EXPECT_TRUE(w.state("wants").reserved()) << w.places("wants");
 }
 
+/// With everybody who waits: what is told then was played.
+Why played_why(Fleet& f, const std::string& name) {
+  const auto target = parse_target(name, "default").value();
+  const auto at = find_workload(f.driver(), target).value();
+  const Stage stage = Stage::of_tree(f.driver(), at);
+  return explain(f.driver(), at, Trail(target), &stage);
+}
+
+TEST_F(WhyPlaces, AllOfItIsPlayed) {
+  const Why played = played_why(w, "wants");
+  for (const auto kind : {Remedy::Kind::free_places, Remedy::Kind::fewer_pods, Remedy::Kind::looser_level, Remedy::Kind::more_nodes}) {
+    const Remedy* r = remedy(played, kind);
+    ASSERT_NE(r, nullptr) << to_text(played);
+    EXPECT_TRUE(r->played.has_value());
+    EXPECT_EQ(remedy_text(*r), remedy_text(*remedy(told, kind)));
+  }
+  EXPECT_EQ(to_text(played).find("if nobody else waited"), std::string::npos);
+}
+
+// Another one waits for the same, and goes first: one node is not enough for both.
+TEST_F(WhyPlaces, NodesForThoseWhoGoFirst) {
+  w.observe(w.gang("first", 2, 4'000, one_rack, 9));
+  (void)w.settle();
+  const Why played = played_why(w, "wants");
+  const Remedy* nodes = remedy(played, Remedy::Kind::more_nodes);
+  ASSERT_NE(nodes, nullptr) << to_text(played);
+  ASSERT_TRUE(nodes->played.has_value());
+  for (int i = 0; i < nodes->nodes; ++i) w.node("m" + std::to_string(i), {.rack = "r1"});
+  (void)w.settle();
+  (void)w.pass();
+  EXPECT_TRUE(w.state("wants").reserved()) << nodes->nodes << ": " << w.places("wants");
+  EXPECT_EQ(w.state("first").reserved(), !nodes->played->before.empty() || !nodes->played->after.empty());
+}
+
 // Where quota is missing nothing is said of places that would help.
 TEST(WhyPlacesAndQuota, MissingQuotaIsToldFirst) {
   Fleet w;

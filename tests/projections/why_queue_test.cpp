@@ -14,21 +14,7 @@ using Kind = QueueTarget::Kind;
 
 class WhyQueue : public Reading {
  protected:
-  void two_queues(PreemptionPolicy reclaim = PreemptionPolicy::never) {
-    w.set_up({{.name = "a", .cohort = "all", .quotas = {{.nominal = 4'000}}, .reclaim = reclaim},
-              {.name = "b", .cohort = "all", .quotas = {{.nominal = 2'000}}}});
-    w.submit({.name = "runs", .cpu = 3'000});
-    w.submit({.name = "lent", .queue = "lq-b", .cpu = 3'000, .priority = 7});
-    w.settle();
-    w.tick(Duration::seconds(10));
-    w.submit({.name = "waits", .cpu = 2'000});
-    w.settle();
-    w.tick(Duration::seconds(1));
-    w.submit({.name = "huge", .cpu = 90'000});
-    w.settle();
-    w.tick(Duration::seconds(4));
-    w.settle();
-  }
+  void two_queues(PreemptionPolicy reclaim = PreemptionPolicy::never) { Reading::two_queues(reclaim, 7); }
   QueueWhy why_queue(Kind kind, const std::string& name, const std::string& namespace_ = {}) {
     auto out = explain_queue(w.driver(), {kind, namespace_, name});
     EXPECT_TRUE(out) << (out ? "" : out.error().message);

@@ -5,7 +5,9 @@
 #include <gtest/gtest.h>
 
 #include "events/memory_log.hpp"
+#include "events/sqlite_log.hpp"
 #include "replay/past.hpp"
+#include "tests/events/temporary_folder.hpp"
 #include "tests/replay/worlds.hpp"
 
 namespace hindsight::replay {
@@ -68,6 +70,30 @@ TEST(SnapshotWriter, KeepsTheNewestAndOneOfEachStretch) {
     }
   }
   EXPECT_EQ(positions(log), (std::vector<Position>{60, 55, 40, 20, 5}));
+}
+
+// Where a log says how much room it takes, as many stay as take no more of it than the records do.
+TEST(SnapshotWriter, KeepsAsManyAsTakeNoMoreRoomThanTheRecords) {
+  const hindsight::test::TemporaryFolder folder;
+  const auto log = events::SqliteLog::open(folder.file("l.db"), {.durability = events::Durability::off}).value();
+  LogWorld w(*log);
+  SnapshotWriter writer(*log, "default", {.records = 10, .interval = {}, .newest = 1, .spacing = 1'000'000});
+  std::uint64_t bytes = 0;
+  while (w.position() < 3'000) {
+    w.tick(Duration::seconds(1));
+    w.flush();
+    if (!writer.due(w.position(), w.now)) continue;
+    const auto snapshot = encode_state(w.driver().entities(), "default", w.position(), "1.0");
+    bytes = snapshot.bytes.size();
+    ASSERT_TRUE(writer.store(snapshot));
+  }
+  const auto kept = positions(*log);
+  EXPECT_LE(kept.size() * bytes, log->space().value()->used / 2);
+  ASSERT_GE(kept.size(), 20U);
+  // They lie evenly: no moment is much farther from one than others.
+  Position widest = 0;
+  for (std::size_t i = 1; i < kept.size(); ++i) widest = std::max(widest, kept[i - 1] - kept[i]);
+  EXPECT_LE(widest, 4 * 3'000 / kept.size());
 }
 
 TEST(LoadState, GivesBackWhatWasWritten) {

@@ -37,10 +37,11 @@ struct Death {
 class MortalPlane final : private connectors::Cluster {
  public:
   explicit MortalPlane(connectors::manifests::Scenario scenario, std::string configuration = {}, Death death = {},
-                       connectors::simulated::JobSimulatorOptions jobs = {})
+                       connectors::simulated::JobSimulatorOptions jobs = {}, Duration message_interval = {})
       : world_({}, jobs),
         configuration_(std::move(configuration)),
         death_(death),
+        message_interval_(message_interval),
         player_(world_.simulated(), std::move(scenario)),
         now_(world_.simulated().now()) {
     be_born();
@@ -136,6 +137,8 @@ class MortalPlane final : private connectors::Cluster {
     mirror_ = std::make_unique<connectors::MemoryMirror>();
     connectors::BridgeOptions options;
     options.notice = [this](const std::string& text) { notices.push_back(text); };
+    options.message_interval = message_interval_;
+    options.now = [this] { return now_; };
     connectors::Cluster& written_to = *this;
     bridge_ = std::make_unique<connectors::Bridge>(
         written_to, *mirror_, [this](const Observation& o) { emit(o); }, std::move(options));
@@ -232,7 +235,7 @@ class MortalPlane final : private connectors::Cluster {
 
   [[nodiscard]] Time next_due() const {
     Time due = driver_->domain().next_due();
-    for (const Time t : {world_.next_event(), retry_at_})
+    for (const Time t : {world_.next_event(), retry_at_, bridge_->next_postponed()})
       if (t.is_set() && (!due.is_set() || t < due)) due = t;
     return due;
   }
@@ -242,6 +245,7 @@ class MortalPlane final : private connectors::Cluster {
     world_.advance_to(now_);
     const Time timer = driver_->domain().next_due();
     if (timer.is_set() && timer <= now_) emit(TimerFired{});
+    bridge_->write_postponed();
     if (retry_at_.is_set() && retry_at_ <= now_) {
       retry_at_ = Time::never();
       for (std::uint32_t i = 0; i < retries_; ++i) bridge_->retry();
@@ -273,6 +277,7 @@ class MortalPlane final : private connectors::Cluster {
   SimulatedWorld world_;
   const std::string configuration_;
   const Death death_;
+  const Duration message_interval_;
   connectors::simulated::ScenarioPlayer player_;
   Time now_;
   std::vector<std::vector<std::byte>> log_;

@@ -579,4 +579,11 @@ class Story {
   std::string configuration_ = R"({"featureGates": {"ConcurrentAdmission": true}})";
 };
 
+/// E1 up to the admission on od.
+inline Story first_migration(const std::string& policy) {
+  Story s(policy, {{"res", 0}, {"od", 0}, {"spot", 8}});
+  s.job("j").at(1).runs("j").at(3600).quota({{"res", 0}, {"od", 4}, {"spot", 8}}).at(3605).stops("j").at(3606).runs("j");
+  return s;
+}
+
 }  // namespace hindsight::simulation

@@ -10,6 +10,7 @@
 
 #include "replay/scan.hpp"
 #include "tests/projections/simulated.hpp"
+#include "tests/support/sanitized.hpp"
 
 namespace hindsight::whatif {
 namespace {
@@ -102,7 +103,8 @@ TEST(Eta, HoldsInEightOfTenCasesWhatItSaysOfEightOfTenFutures) {
   Numbers random;
   std::string text = basics + queue_text({.name = "cq", .cpu = "4"});
   int at = 0;
-  constexpr int jobs = 1100;
+  // With AddressSanitizer so many that all that is done is done; how often it holds is told from all of them.
+  constexpr int jobs = as_much_as(1100, 300), cases_asked = as_much_as(500, 40);
   for (int i = 0; i < jobs; ++i) {
     at += random.exponential(28);
     text += job_text({.name = "j" + std::to_string(i), .arrives = at, .runs = random.exponential(100)});
@@ -139,7 +141,7 @@ TEST(Eta, HoldsInEightOfTenCasesWhatItSaysOfEightOfTenFutures) {
   });
   int asked = 0, held = 0;
   for (const Case& c : in_order) {
-    if (std::stoi(c.job.substr(1)) < 150 || asked == 500) continue;
+    if (std::stoi(c.job.substr(1)) < 150 || asked == cases_asked) continue;
     ASSERT_TRUE(past.fold_to(c.at + 1));
     const auto at_arrival = projections::find_workload(past.driver(), projections::parse_target("job/" + c.job, "default").value());
     if (!at_arrival || at_arrival->workload->reserved()) continue;
@@ -149,10 +151,9 @@ TEST(Eta, HoldsInEightOfTenCasesWhatItSaysOfEightOfTenFutures) {
     ++asked;
     if (e.early && c.start >= *e.early - Duration::seconds(1) && (!e.late || c.start <= *e.late + Duration::seconds(1))) ++held;
   }
-  std::cout << held << " of " << asked << " held\n";
-  EXPECT_EQ(asked, 500);
-  EXPECT_GE(held * 100, asked * 75);
-  EXPECT_LE(held * 100, asked * 85);
+  EXPECT_EQ(asked, cases_asked);
+  EXPECT_GE(held * 100, asked * as_much_as(75, 60)) << held << " of " << asked << " held";
+  EXPECT_LE(held * 100, asked * as_much_as(85, 99)) << held << " of " << asked << " held";
 }
 
 }  // namespace

@@ -7,13 +7,9 @@
 #include <filesystem>
 #include <string>
 
-#include "events/memory_log.hpp"
 #include "events/sqlite_log.hpp"
-#include "replay/scan.hpp"
-#include "replay/verify.hpp"
 #include "tests/events/temporary_folder.hpp"
-#include "tests/projections/simulated.hpp"
-#include "whatif/comparison.hpp"
+#include "tests/whatif/played_on.hpp"
 
 namespace hindsight::whatif {
 namespace {
@@ -22,57 +18,6 @@ using projections::basics;
 using projections::job_text;
 using projections::Played;
 using projections::queue_text;
-
-/// A log played on, with what was and what would be.
-struct Case {
-  events::MemoryLog result;
-  PlayReport report;
-  Comparison comparison;
-
-  Case(const events::Log& log, events::Position from, const Changes& changes, bool model_all = false, Duration beyond = {}) {
-    Responses responses;
-    const auto last = log.last().value();
-    EXPECT_TRUE(replay::scan(log, "default", 1, last, [&](const auto&, const RecordView& r) {
-      responses.see(r);
-      return true;
-    }));
-    Ledger was, would_be;
-    replay::Past past(log, "default");
-    EXPECT_TRUE(past.go_to(from));
-    was.begin(past.driver());
-    past.look_on({}, [&](events::Position, const RecordView& r) { was.see(r, past.driver()); });
-    EXPECT_TRUE(past.fold_to(last));
-    state_then = past.driver().state_hash();
-    PlayOptions options{.from = from, .until = last, .model_all = model_all, .beyond = beyond, .out = &result};
-    options.on_begin = [&](const admission::LoopDriver& d) { would_be.begin(d); };
-    options.on_record = [&](const RecordView& r, const admission::LoopDriver& d) { would_be.see(r, d); };
-    Player player(log, "default", responses, changes, options);
-    const auto played = player.play();
-    EXPECT_TRUE(played) << played.error().message;
-    if (!played) return;
-    report = *played;
-    would_be.end(report.end);
-    comparison = compare(std::move(was), std::move(would_be));
-  }
-
-  std::uint64_t state_then = 0;
-
-  [[nodiscard]] const Fate& was(const std::string& job) const { return of(comparison.was, job); }
-  [[nodiscard]] const Fate& would_be(const std::string& job) const { return of(comparison.would_be, job); }
-  [[nodiscard]] bool verifies() const {
-    const auto verified = replay::verify(result, "default");
-    if (!verified) return false;
-    for (const auto& m : verified->mismatches) ADD_FAILURE() << "record " << m.offset << " does not follow";
-    return verified->clean();
-  }
-
- private:
-  static const Fate& of(const Ledger& ledger, const std::string& job) {
-    for (const auto& [key, fate] : ledger.fates())
-      if (fate.job == "Job/" + job) return fate;
-    throw std::runtime_error("no Workload of job " + job);
-  }
-};
 
 TEST(WhatIf, WithoutAChangeMakesTheVeryDecisionsOnRecordOnEveryKeptLog) {
   int logs = 0;
@@ -86,7 +31,7 @@ TEST(WhatIf, WithoutAChangeMakesTheVeryDecisionsOnRecordOnEveryKeptLog) {
     ASSERT_TRUE(log) << log.error().message;
     const auto last = (*log)->last().value();
     for (const events::Position from : {events::Position{1}, last / 3, last / 2, last - 5}) {
-      const Case c(**log, from, {});
+      const PlayedOn c(**log, from, {});
       EXPECT_EQ(c.report.same, c.report.recorded) << entry.path() << " from " << from;
       EXPECT_EQ(c.report.modelled, 0U) << entry.path() << " from " << from;
       EXPECT_EQ(c.report.state_hash, c.state_then) << entry.path() << " from " << from;
@@ -104,7 +49,7 @@ TEST(WhatIf, WithMoreQuotaAJobStartsWhenItComesAndEndsAfterItsRunTime) {
   const Played p(two_jobs);
   Changes changes;
   changes.quotas.push_back(*parse_quota_change("cq/cq:cpu=2"));
-  const Case c(p.log, p.at(5), changes);
+  const PlayedOn c(p.log, p.at(5), changes);
   // it waited for the end of the first, and now does not
   EXPECT_GE((c.was("second").started - c.was("second").came).micros, Duration::seconds(85).micros);
   EXPECT_LT((c.would_be("second").started - c.would_be("second").came).micros, Duration::seconds(2).micros);
@@ -121,7 +66,7 @@ TEST(WhatIf, WithLessQuotaAJobWaitsForTheEndOfTheOther) {
                  job_text({.name = "second", .arrives = 10, .runs = 100}));
   Changes changes;
   changes.quotas.push_back(*parse_quota_change("cq/cq:cpu=-1"));
-  const Case c(p.log, p.at(5), changes, false, Duration::seconds(600));
+  const PlayedOn c(p.log, p.at(5), changes, false, Duration::seconds(600));
   EXPECT_LT((c.was("second").started - c.was("second").came).micros, Duration::seconds(2).micros);
   const Duration waited = c.would_be("second").started - c.would_be("second").came;
   EXPECT_NEAR(static_cast<double>(waited.micros) / 1e6, 90, 3);
@@ -136,7 +81,7 @@ TEST(WhatIf, WithoutThePreemptorNobodyIsPreempted) {
   {
     Changes changes;
     changes.dropped.emplace_back("job/default/urgent");
-    const Case c(p.log, p.at(5), changes);
+    const PlayedOn c(p.log, p.at(5), changes);
     EXPECT_EQ(c.was("victim").preempted, 1);
     EXPECT_NEAR(static_cast<double>(c.was("victim").lost.micros) / 1e6, 30, 2);
     EXPECT_EQ(c.would_be("victim").preempted, 0);
@@ -147,7 +92,7 @@ TEST(WhatIf, WithoutThePreemptorNobodyIsPreempted) {
   {  // dropped after it came, it goes, and its victim starts again at once
     Changes changes;
     changes.dropped.emplace_back("job/default/urgent");
-    const Case c(p.log, p.at(40), changes);
+    const PlayedOn c(p.log, p.at(40), changes);
     EXPECT_LT((c.would_be("victim").ended - c.comparison.would_be.begun()).micros, Duration::seconds(104).micros);
     EXPECT_TRUE(c.verifies());
   }
@@ -159,7 +104,7 @@ TEST(WhatIf, OfAJobThatNeverPreemptsBecauseThereIsRoomTheVictimRunsToItsEnd) {
                  job_text({.name = "urgent", .arrives = 30, .runs = 50, .priority_class = "high"}));
   Changes changes;
   changes.quotas.push_back(*parse_quota_change("cq/cq:cpu=+1"));
-  const Case c(p.log, p.at(5), changes);
+  const PlayedOn c(p.log, p.at(5), changes);
   EXPECT_EQ(c.would_be("victim").preempted, 0);
   EXPECT_NEAR(static_cast<double>((c.would_be("victim").ended - c.would_be("victim").started).micros) / 1e6, 100, 2);
   EXPECT_LT((c.would_be("urgent").started - c.would_be("urgent").came).micros, Duration::seconds(2).micros);
@@ -168,7 +113,7 @@ TEST(WhatIf, OfAJobThatNeverPreemptsBecauseThereIsRoomTheVictimRunsToItsEnd) {
 
 TEST(WhatIf, WithEveryAnswerModelledTheQuickStartComesOutAlmostAsItWas) {
   const Played p(std::vector<std::string>{"examples/quickstart"});
-  const Case c(p.log, p.at(0), {}, true);
+  const PlayedOn c(p.log, p.at(0), {}, true);
   const auto was = c.comparison.was.waits(), would_be = c.comparison.would_be.waits();
   EXPECT_EQ(was.at("").workloads, would_be.at("").workloads);
   EXPECT_EQ(was.at("").started, would_be.at("").started);
@@ -188,7 +133,7 @@ TEST(WhatIf, TheComparisonSaysWhoStartsWhen) {
   const Played p(two_jobs);
   Changes changes;
   changes.quotas.push_back(*parse_quota_change("cq/cq:cpu=2"));
-  const Case c(p.log, p.at(5), changes);
+  const PlayedOn c(p.log, p.at(5), changes);
   const std::string text = to_text(c.comparison, {});
   EXPECT_NE(text.find("Whose start, end or evictions differ, 1 workload:"), std::string::npos) << text;
   EXPECT_NE(text.find("Waiting, from "), std::string::npos) << text;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "admission/scheduling/decision_trace.hpp"
 #include "admission/scheduling/entry_order.hpp"
 #include "tests/admission/scheduling/random_world.hpp"
 
@@ -171,6 +172,58 @@ TEST(CycleProperty, IsPureAndNeverAdmitsTooMuch) {
   EXPECT_GT(statistics.deferred, 10);
   EXPECT_GT(statistics.waiting, 1'000);
   EXPECT_GT(statistics.partial, 100);
+}
+
+/// Victims that a search found, less those that were on their way out already; sorted.
+std::vector<std::string> victims_found(const TracedSearch& s) {
+  std::vector<std::string> out;
+  for (const auto& c : s.candidates.list)
+    if (c.victim && !c.evicted) out.push_back(c.workload);
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+/// A trace changes nothing, has an entry for every head, and says what came out of each.
+void check_trace(std::uint32_t seed) {
+  Case c = random_case(seed);
+  World& w = c.world;
+  const std::vector<Outcome> outcomes = run_cycle(w.tree, c.heads, w.context());
+  DecisionTrace trace;
+  const Symbol root("root");
+  trace.tree_begins(root, false);
+  trace.round_begins(root);
+  CycleContext context = w.context();
+  context.trace = &trace;
+  ASSERT_EQ(text(run_cycle(w.tree, c.heads, context)), text(outcomes));
+  trace.round_ends();
+  ASSERT_FALSE(trace.is_cut());
+  const auto& entries = trace.trees().front().rounds.front().entries;
+  ASSERT_EQ(entries.size(), outcomes.size());
+  for (const Outcome& o : outcomes) {
+    const TracedEntry& e = entries.at(o.turn);
+    ASSERT_EQ(e.uid, std::string_view(o.workload->uid));
+    ASSERT_EQ(e.kind, o.kind);
+    ASSERT_EQ(e.message, o.message);
+    std::vector<std::string> told;
+    for (const auto& v : e.victims.list) told.push_back(v.first);
+    ASSERT_EQ(told.size(), o.victims.size());
+    if (o.kind == Outcome::Kind::admit) {
+      ASSERT_EQ(e.nominations.back().mode, AssignmentMode::fit);
+    }
+    if (told.empty()) continue;
+    std::sort(told.begin(), told.end());
+    const auto& attempts = e.nominations.back().attempts.list;
+    ASSERT_TRUE(std::any_of(attempts.begin(), attempts.end(), [&](const TracedAttempt& a) {
+      return std::any_of(a.searches.list.begin(), a.searches.list.end(), [&](const TracedSearch& s) { return victims_found(s) == told; });
+    })) << e.workload;
+  }
+}
+
+TEST(CycleProperty, IsTheSameWhenItIsFollowed) {
+  for (std::uint32_t seed = 1; seed <= 5'000; ++seed) {
+    check_trace(seed);
+    if (HasFatalFailure()) FAIL() << "seed " << seed;
+  }
 }
 
 /// §6.1 word for word: for every choice all shares are computed anew.

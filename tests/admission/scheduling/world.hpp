@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "admission/scheduling/cycle.hpp"
+#include "admission/scheduling/decision_trace.hpp"
 #include "tests/admission/scheduling/builders.hpp"
 
 namespace hindsight::admission::testing {
@@ -137,10 +138,14 @@ class World {
     return c;
   }
 
-  /// Runs a cycle over the heads offered since the last one and checks that it left the tree as it was (BA-127).
+  /// Runs a cycle over the heads offered since the last one and checks that it left the tree as it was (BA-127), and that it comes to the
+  /// same when it is followed.
   std::vector<Outcome>& cycle() {
     const std::uint64_t before = tree.hash();
+    const auto offered = heads;
     outcomes = run_cycle(tree, std::move(heads), context());
+    EXPECT_EQ(tree.hash(), before);
+    expect_same_when_followed(offered);
     EXPECT_EQ(tree.hash(), before);
     heads.clear();
     ++cycle_number;
@@ -193,6 +198,36 @@ class World {
   }
 
  private:
+  /// Every outcome has its entry in the trace, and both say the same.
+  void expect_same_when_followed(const std::vector<Head>& offered) {
+    DecisionTrace trace;
+    const Symbol root("followed");
+    trace.tree_begins(root, false);
+    trace.round_begins(root);
+    CycleContext followed = context();
+    followed.trace = &trace;
+    const auto again = run_cycle(tree, offered, followed);
+    trace.round_ends();
+    ASSERT_EQ(again.size(), outcomes.size());
+    const auto& round = trace.trees().front().rounds.front();
+    ASSERT_EQ(round.entries.size(), outcomes.size());
+    ASSERT_EQ(round.heads, outcomes.size());
+    for (std::size_t i = 0; i < again.size(); ++i) {
+      const Outcome& o = outcomes[i];
+      EXPECT_EQ(again[i].workload, o.workload);
+      EXPECT_EQ(again[i].kind, o.kind);
+      EXPECT_EQ(again[i].requeue_reason, o.requeue_reason);
+      EXPECT_EQ(again[i].message, o.message);
+      EXPECT_EQ(again[i].turn, o.turn);
+      EXPECT_EQ(again[i].victims.size(), o.victims.size());
+      const TracedEntry& e = round.entries.at(o.turn);
+      EXPECT_EQ(e.uid, std::string_view(o.workload->uid));
+      EXPECT_EQ(e.kind, o.kind);
+      EXPECT_EQ(e.message, o.message);
+      EXPECT_EQ(e.victims.list.size(), o.victims.size());
+    }
+  }
+
   WorkloadId next_id_ = 1;
   std::map<WorkloadId, std::string> names_;
 };

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <string>
+
+#include "events/own_file.hpp"
+#include "vocabulary/result.hpp"
+
+namespace hindsight::casefile {
+
+/// A file that comes into being whole or not at all: it is written beside, 0600, under a name that nobody can know before, and renamed at
+/// the end. What was begun and not finished is removed.
+class OutputFile {
+ public:
+  /// `replace`: a regular file of this name may be there. Errors: conflict (it is there), invalid (what is there is no regular file),
+  /// io.
+  [[nodiscard]] static Result<OutputFile> create(std::string path, bool replace);
+
+  OutputFile(OutputFile&& other) noexcept;
+  OutputFile& operator=(OutputFile&&) = delete;
+  ~OutputFile();
+
+  [[nodiscard]] int descriptor() const { return file_.get(); }
+  /// Errors: conflict (somebody else made a file of this name meanwhile), io.
+  [[nodiscard]] Result<void> finish();
+
+ private:
+  OutputFile() = default;
+  std::string path_, fresh_;  ///< `fresh_` is empty once it has its name.
+  bool replace_ = false;
+  events::Descriptor file_;
+};
+
+/// A folder of this process alone, under $TMPDIR or /tmp, removed with everything in it at the end.
+class TemporaryFolder {
+ public:
+  /// Errors: io.
+  [[nodiscard]] static Result<TemporaryFolder> create();
+  TemporaryFolder(TemporaryFolder&& other) noexcept;
+  TemporaryFolder& operator=(TemporaryFolder&&) = delete;
+  ~TemporaryFolder();
+
+  [[nodiscard]] std::string file(const std::string& name) const { return path_ + "/" + name; }
+
+ private:
+  TemporaryFolder() = default;
+  std::string path_;
+};
+
+}  // namespace hindsight::casefile
