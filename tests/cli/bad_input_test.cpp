@@ -359,7 +359,7 @@ TEST_F(BadLogs, OutputThatCannotBeWrittenIsAFailure) {
 // Where the signal for that is ignored, as it is for children of many programs.
 TEST_F(BadLogs, AReaderThatHasEnoughIsNoError) {
   for (const std::string what :
-       {"log cat", "export", "export -o trace", "get workloads -A -o json", "get events -A", "history job/team-a/sweep-1"}) {
+       {"log cat", "export", "export --format trace", "get workloads -A -o json", "get events -A", "history job/team-a/sweep-1"}) {
     const std::string status = own_.file("status");
     const std::string program = std::string(HINDSIGHT_BINARY) + " " + what + " --log " + quick + " 2> " + own_.file("err");
     // The reader has gone before the first byte is written.
