@@ -47,8 +47,8 @@ struct Journey {
 /// The same record by record, for who looks on (Past::fold_to).
 [[nodiscard]] Result<void> fold_on(replay::Past& past, replay::Position to);
 
-/// Brings the past to the earliest moment that the log can still give: before its first record, or at the oldest readable snapshot where its
-/// beginning was forgotten. Errors: not_found (there is none), and those of a fold.
+/// Brings the past to the earliest moment that the log can still give: before its first record, or at the oldest readable snapshot where
+/// its beginning was forgotten. Errors: not_found (there is none), and those of a fold.
 [[nodiscard]] Result<void> fold_to_beginning(const events::Log& log, replay::Past& past);
 /// The same for a command that tells everything from the beginning on: warns where that is not the beginning of the domain.
 [[nodiscard]] Result<void> fold_to_beginning(const Session& session, const events::Log& log, replay::Past& past);

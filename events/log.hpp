@@ -164,9 +164,9 @@ class Log {
 
   // ---- checkpoints of the chain (events/chain.hpp) ----
 
-  /// Keeps a checkpoint, in place of an older one at the same position. `standing`: how the domains stood there, so that who goes on from the
-  /// newest checkpoint need not read what is before it. Errors: invalid (it is beyond the log, or not of a form that there can be), denied,
-  /// io.
+  /// Keeps a checkpoint, in place of an older one at the same position. `standing`: how the domains stood there, so that who goes on from
+  /// the newest checkpoint need not read what is before it. Errors: invalid (it is beyond the log, or not of a form that there can be),
+  /// denied, io.
   [[nodiscard]] virtual Result<void> put_checkpoint(const evidence::Checkpoint& checkpoint, std::span<const DomainTail> standing);
 
   /// All of them, oldest position first. Errors: corrupt (one is not of a form that there can be; the message names it), io.

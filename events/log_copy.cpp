@@ -91,7 +91,8 @@ class Copy {
     last_ = *last;
     if (auto ok = agree(*begin); !ok) return tl::unexpected(ok.error());
     Source source(from_, *begin, last_);
-    for (auto step : {&Copy::pass_over_forgotten, &Copy::compare_beginning, &Copy::copy_rest, &Copy::compare_hashes, &Copy::copy_snapshots, &Copy::copy_checkpoints})
+    for (auto step : {&Copy::pass_over_forgotten, &Copy::compare_beginning, &Copy::copy_rest, &Copy::compare_hashes, &Copy::copy_snapshots,
+                      &Copy::copy_checkpoints})
       if (auto ok = (this->*step)(source); !ok) return tl::unexpected(ok.error());
     report_.passed_over = source.passed_over();
     return report_;

@@ -14,10 +14,10 @@ struct CopyReport {
   std::uint64_t passed_over = 0;  ///< Records of the source that do not count and were left out.
   std::uint64_t snapshots = 0;    ///< Snapshots that were added.
   std::uint64_t snapshots_left =
-      0;                   ///< Snapshots that do not fit the copy: behind a record that was left out, or before what it begins with.
+      0;                          ///< Snapshots that do not fit the copy: behind a record that was left out, or before what it begins with.
   std::uint64_t checkpoints = 0;  ///< Of the chain that were added (events/chain.hpp).
-  Position last = 0;       ///< Of the copy.
-  std::uint64_t hash = 0;  ///< Over all records, the same for both logs.
+  Position last = 0;              ///< Of the copy.
+  std::uint64_t hash = 0;         ///< Over all records, the same for both logs.
 };
 
 /// Called with how many records were walked and how many there are, in each of the two passes.

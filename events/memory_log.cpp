@@ -171,8 +171,7 @@ Result<void> MemoryLog::put_checkpoint(const evidence::Checkpoint& checkpoint, s
   if (checkpoint.position > entries_.size())
     return fail(ErrorKind::invalid, "log " + name_ + ": checkpoint at position " + std::to_string(checkpoint.position) +
                                         ", but the last record is " + std::to_string(entries_.size()));
-  if (auto good = evidence::check_form(checkpoint); !good)
-    return fail(good.error().kind, "log " + name_ + ": " + good.error().message);
+  if (auto good = evidence::check_form(checkpoint); !good) return fail(good.error().kind, "log " + name_ + ": " + good.error().message);
   checkpoints_.insert_or_assign(checkpoint.position, checkpoint);
   if (!standing.empty() && (!standing_ || standing_->position <= checkpoint.position))
     standing_ = DomainsAt{checkpoint.position, {standing.begin(), standing.end()}, {}};

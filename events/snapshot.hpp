@@ -15,8 +15,8 @@ namespace hindsight::events {
 /// Version of schemas/snapshot.fbs that this build writes, and the newest that it reads.
 inline constexpr std::uint32_t snapshot_schema_version = 2;
 
-/// The largest state of one domain that is read from a compressed snapshot, in bytes; also at most 64 MiB and 256 times the compressed ones.
-/// One that claims to be larger is not used.
+/// The largest state of one domain that is read from a compressed snapshot, in bytes; also at most 64 MiB and 256 times the compressed
+/// ones. One that claims to be larger is not used.
 inline constexpr std::uint64_t snapshot_state_max = std::uint64_t{16} << 30;
 
 /// The state of one domain at the position of a snapshot.
@@ -28,8 +28,8 @@ struct DomainState {
   std::span<const std::byte> state;  ///< In a form of the fold's own; starts at a multiple of 16 when read.
 };
 
-/// The bytes of a snapshot, for Log::put_snapshot; states are compressed (zstd) where that makes them smaller. `state_version` is that of the form of the states. `meta.schema_version` is
-/// not looked at: what is written is snapshot_schema_version.
+/// The bytes of a snapshot, for Log::put_snapshot; states are compressed (zstd) where that makes them smaller. `state_version` is that of
+/// the form of the states. `meta.schema_version` is not looked at: what is written is snapshot_schema_version.
 [[nodiscard]] std::vector<std::byte> encode_snapshot(const SnapshotMeta& meta, std::uint32_t state_version,
                                                      std::span<const DomainState> domains);
 

@@ -37,8 +37,9 @@ struct Moment {
 /// The same of a moment as people type it. Errors: also those of parse_moment.
 [[nodiscard]] Result<Position> resolve(const Log& log, std::string_view text);
 
-/// The first record at or after a moment, for whoever reads on from there; one behind the last record if there is none. A position means its
-/// record, and the end the last one. Errors: invalid (it is no moment), not_found (a position behind the next record), those of the log.
+/// The first record at or after a moment, for whoever reads on from there; one behind the last record if there is none. A position means
+/// its record, and the end the last one. Errors: invalid (it is no moment), not_found (a position behind the next record), those of the
+/// log.
 [[nodiscard]] Result<Position> first_record(const Log& log, std::string_view text);
 
 /// Where a moment lies in a log.

@@ -22,8 +22,8 @@ struct SnapshotPolicy {
   std::uint64_t records = 50'000;              ///< Due after this many records; 0: records alone make none due.
   Duration interval = Duration::seconds(600);  ///< Due after this much time if there was any record; 0: time alone makes none due.
   std::size_t newest = 3;                      ///< As many of the newest stay in any case.
-  /// Of the older ones, the first in each stretch of so many records stays; 0: none. Where the log says how much room it takes, the stretches are
-  /// shorter, as long as the snapshots take no more of it than the records: most moments are then a short fold away.
+  /// Of the older ones, the first in each stretch of so many records stays; 0: none. Where the log says how much room it takes, the
+  /// stretches are shorter, as long as the snapshots take no more of it than the records: most moments are then a short fold away.
   std::uint64_t spacing = 1'000'000;
 };
 

@@ -18,7 +18,7 @@ struct TrimReport {
   std::size_t domains = 0;    ///< That had begun by then.
   std::size_t snapshots_made = 0, snapshots_dropped = 0;
   std::size_t checkpoints_dropped = 0;  ///< Of the chain, before the one that is kept of the place of the cut (events/chain.hpp).
-  bool complete = true;  ///< False: it was told to end before anything was forgotten.
+  bool complete = true;                 ///< False: it was told to end before anything was forgotten.
 };
 
 /// Called now and then, while the state of a domain is being folded, or all records before the cut are looked through (then without a

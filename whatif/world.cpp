@@ -60,8 +60,7 @@ void World::take_over(const std::string& subject, Time running_since) {
   mine.running_since = running_since;
   const Time now = driver_.domain().now();
   // A run that goes on here may have ended on record just now.
-  if (responses_.progress() == Progress::kept)
-    mine.done = responses_.done_before(subject, running_since.is_set() ? running_since : now);
+  if (responses_.progress() == Progress::kept) mine.done = responses_.done_before(subject, running_since.is_set() ? running_since : now);
   for (const auto& child : responses_.children_of(subject)) {
     if (driver_.domain().find_parent(child.uid)) mine.brought.push_back(child.uid);
     if (running_since.is_set() && running_since + child.after <= now) ++mine.children_come;

@@ -265,8 +265,7 @@ Result<std::vector<evidence::Checkpoint>> SnapshotStore::checkpoints() {
   if (auto ok = refresh(); !ok) return tl::unexpected(ok.error());
   std::vector<evidence::Checkpoint> out;
   for (const auto& [position, checkpoint] : checkpoints_) {
-    if (!checkpoint)
-      return fail(checkpoint.error().kind, "log " + access_.location.text() + ": " + checkpoint.error().message);
+    if (!checkpoint) return fail(checkpoint.error().kind, "log " + access_.location.text() + ": " + checkpoint.error().message);
     out.push_back(*checkpoint);
   }
   return out;

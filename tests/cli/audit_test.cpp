@@ -149,7 +149,8 @@ TEST_F(AuditCommand, WrongUseIsToldWithWhatIsAllowed) {
     expect_error(hindsight(on(log_, {"audit", "--known", bad})), 2, {"allowed: RECORDS:HASH"});
   expect_error(hindsight(on(log_, {"audit", "--domain", "nobody"})), 1, {"nobody"});
   expect_error(hindsight({"run", "--checkpoint-key", text, "--log", own_.file("new.db")}), 2, {"--checkpoint-key: key " + text});
-  expect_error(hindsight({"run", "--checkpoint-key", key_, "--role", "connector", "--log", "kafka:127.0.0.1:1"}), 2, {"--checkpoint-key: --role is connector"});
+  expect_error(hindsight({"run", "--checkpoint-key", key_, "--role", "connector", "--log", "kafka:127.0.0.1:1"}), 2,
+               {"--checkpoint-key: --role is connector"});
   expect_error(hindsight({"run", "--quickstart", "examples/quickstart", "--checkpoint-key", key_}), 2,
                {"--checkpoint-key: not with --quickstart"});
 }

@@ -21,7 +21,8 @@ extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size < 2) return 0;
   const std::size_t key = std::min<std::size_t>(data[1], size - 2);
-  hindsight::test::exercise_message(static_cast<hindsight::test::MessageKind>((data[0] & 8) != 0 ? 4 : data[0] % 4), {reinterpret_cast<const char*>(data + 2), key},
+  hindsight::test::exercise_message(static_cast<hindsight::test::MessageKind>((data[0] & 8) != 0 ? 4 : data[0] % 4),
+                                    {reinterpret_cast<const char*>(data + 2), key},
                                     std::as_bytes(std::span(data + 2 + key, size - 2 - key)), (data[0] & 4) != 0);
   return 0;
 }

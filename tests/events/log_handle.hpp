@@ -42,8 +42,7 @@ class LogHandle final : public events::Log {
   [[nodiscard]] Result<void> drop_snapshot(events::Position position, std::string_view domain) override {
     return log_->drop_snapshot(position, domain);
   }
-  [[nodiscard]] Result<void> put_checkpoint(const evidence::Checkpoint& checkpoint,
-                                            std::span<const events::DomainTail> standing) override {
+  [[nodiscard]] Result<void> put_checkpoint(const evidence::Checkpoint& checkpoint, std::span<const events::DomainTail> standing) override {
     return log_->put_checkpoint(checkpoint, standing);
   }
   [[nodiscard]] Result<std::vector<evidence::Checkpoint>> checkpoints() const override { return log_->checkpoints(); }
