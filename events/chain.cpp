@@ -1,7 +1,10 @@
 #include "events/chain.hpp"
 
 #include <algorithm>
+#include <set>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace hindsight::events {
@@ -139,6 +142,28 @@ Result<evidence::Checkpoint> store_checkpoint(Log& log, const ChainWalk& walk, T
     if (auto ok = key->sign(out); !ok) return tl::unexpected(ok.error());
   if (auto ok = log.put_checkpoint(out, walk.standing()); !ok) return tl::unexpected(ok.error());
   return out;
+}
+
+Result<std::size_t> thin_checkpoints(Log& log, std::size_t newest, Position stretch) {
+  const auto all = log.checkpoints();
+  if (!all) return tl::unexpected(all.error());
+  if (all->size() <= newest) return 0;
+  const auto first = log.first();
+  if (!first) return tl::unexpected(first.error());
+  const auto old = std::span(*all).first(all->size() - newest);
+  std::set<Position> signed_in;
+  for (const Checkpoint& c : old)
+    if (c.is_signed()) signed_in.insert(c.position / stretch);
+  std::set<std::pair<Position, std::string_view>> kept;
+  std::size_t dropped = 0;
+  for (const Checkpoint& c : old) {
+    if (c.position < *first) continue;  // at the cut: what the chain goes on from
+    const Position where = c.position / stretch;
+    if ((c.is_signed() || !signed_in.contains(where)) && kept.emplace(where, c.key).second) continue;
+    if (auto ok = log.drop_checkpoint(c.position); !ok) return tl::unexpected(ok.error());
+    ++dropped;
+  }
+  return dropped;
 }
 
 Result<bool> keep_head_at(Log& log, Position position, Time now, std::string_view release, const std::function<bool(Position)>& go_on) {

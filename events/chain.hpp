@@ -89,6 +89,11 @@ class ChainWalk {
 [[nodiscard]] Result<evidence::Checkpoint> store_checkpoint(Log& log, const ChainWalk& walk, Time now, std::string_view release,
                                                             const evidence::SigningKey* key);
 
+/// Forgets checkpoints that prove nothing that others do not: of those before the `newest`, the first of each key in each `stretch` of
+/// records stays, unsigned ones only where none is signed, and the head at a cut always. So a log holds one for each stretch, however
+/// often they are stored, and evidence finds one near. Returns how many went. Errors: those of the log.
+[[nodiscard]] Result<std::size_t> thin_checkpoints(Log& log, std::size_t newest = 1'000, Position stretch = 100'000);
+
 /// Makes sure that the log keeps the head of its chain at this position, so that records up to it can be forgotten. `go_on` is asked now
 /// and then; false ends it, and nothing is stored: what is returned then is false. Errors: those of the log.
 [[nodiscard]] Result<bool> keep_head_at(Log& log, Position position, Time now, std::string_view release,

@@ -1,5 +1,7 @@
 #include "replay/state_behind.hpp"
 
+#include <new>
+#include <system_error>
 #include <utility>
 
 namespace hindsight::replay {
@@ -34,13 +36,21 @@ Result<void> StateBehind::go_to(std::unique_ptr<Past>& here, Position target) {
 void StateBehind::make(Position target, std::unique_ptr<Past> done_with) {
   if (made_.valid()) made_.wait();
   at_ = target > distance ? target - distance : 0;
-  made_ = std::async(std::launch::async, [this, done_with = std::move(done_with)]() mutable {
+  auto work = [this, done_with = std::move(done_with)]() mutable -> std::unique_ptr<Past> {
     done_with.reset();
-    auto past = std::make_unique<Past>(log_, domain_);
-    const auto there = past->go_to(at_, [this] { return !end_; });
-    if (!there || !*there) past.reset();
-    return past;
-  });
+    try {
+      auto past = std::make_unique<Past>(log_, domain_);
+      const auto there = past->go_to(at_, [this] { return !end_; });
+      return there && *there ? std::move(past) : nullptr;
+    } catch (const std::bad_alloc&) {
+      return nullptr;  // there is no room for another state
+    }
+  };
+  try {
+    made_ = std::async(std::launch::async, std::move(work));
+  } catch (const std::system_error&) {
+    made_ = {};  // no thread can be made: each way is as long as without it
+  }
 }
 
 }  // namespace hindsight::replay

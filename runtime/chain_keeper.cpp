@@ -92,6 +92,9 @@ Result<void> ChainKeeper::store() {
   if (!stored) return tl::unexpected(stored.error());
   stored_ = walk_->position();
   stored_at_ = std::chrono::steady_clock::now();
+  if (until_thinned_-- > 0) return {};
+  until_thinned_ = 100;
+  if (auto thinned = events::thin_checkpoints(log_); !thinned) return tl::unexpected(thinned.error());
   return {};
 }
 

@@ -45,9 +45,10 @@ class ChainKeeper {
 
   events::Log& log_;
   const Options options_;
-  std::optional<events::ChainWalk> walk_;  ///< Of the thread, as the next two.
+  std::optional<events::ChainWalk> walk_;  ///< Of the thread, as the next three.
   events::Position stored_ = 0;
   std::chrono::steady_clock::time_point stored_at_;
+  int until_thinned_ = 0;  ///< So many more are stored before old ones are looked at.
   std::jthread thread_;
 };
 

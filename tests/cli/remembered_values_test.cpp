@@ -14,6 +14,7 @@
 #include "projections/lookup.hpp"
 #include "replay/past.hpp"
 #include "tests/events/temporary_folder.hpp"
+#include "tests/replay/kept_logs.hpp"
 #include "tests/replay/log_world.hpp"
 
 namespace hindsight::cli {
@@ -83,15 +84,7 @@ TEST_P(RememberedInKeptLog, AreWhatAskingGives) {
   EXPECT_LT(asked, records * values.size());
 }
 
-INSTANTIATE_TEST_SUITE_P(Files, RememberedInKeptLog,
-                         ::testing::Values("2026-11-elastic.db", "2026-11-fair-sharing.db", "2026-11-gates-and-sizes.db",
-                                           "2026-11-life-cycle.db", "2026-11-quickstart.db", "2026-11-topology.db"),
-                         [](const auto& test) {
-                           std::string name = test.param;
-                           for (char& c : name)
-                             if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '_';
-                           return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(Files, RememberedInKeptLog, hindsight::testing::kept_logs(), hindsight::testing::test_name_of);
 
 TEST(RememberedValues, AreNotAskedForWhereOthersChange) {
   events::MemoryLog log;

@@ -150,6 +150,35 @@ TEST_F(ChainOfLogs, AnUnsignedCheckpointTakesNoSignedOnesPlace) {
   EXPECT_EQ(log->checkpoints().value(), std::vector<Checkpoint>{first});
 }
 
+TEST_F(ChainOfLogs, KeepsOneCheckpointOfEachKeyInAStretchAndTheNewestAll) {
+  const auto one = evidence::SigningKey::make().value(), other = evidence::SigningKey::make().value();
+  const auto log = open("log.db");
+  Records records;
+  for (std::uint64_t i = 1; i <= 60; ++i) records.add("a", i);
+  ASSERT_TRUE(log->append(records.list(), 0));
+  // in stretches of ten: 0 unsigned only, 1 both keys and unsigned, 2 one key; the newest are 40 and 50
+  for (const Position at : {2, 4, 6, 12, 19}) store_at(*log, at);
+  for (const Position at : {13, 15, 21, 24, 50}) store_at(*log, at, &one);
+  for (const Position at : {14, 16, 40}) store_at(*log, at, &other);
+  const auto positions = [&] {
+    std::vector<Position> out;
+    const auto all = log->checkpoints().value();
+    for (const auto& c : all) out.push_back(c.position);
+    return out;
+  };
+  EXPECT_EQ(thin_checkpoints(*log, 100, 10).value(), 0U);
+  EXPECT_EQ(thin_checkpoints(*log, 2, 10).value(), 7U);
+  EXPECT_EQ(positions(), (std::vector<Position>{2, 13, 14, 21, 40, 50}));
+  EXPECT_EQ(thin_checkpoints(*log, 2, 10).value(), 0U) << "what stays once stays";
+  // The head at a cut is what the chain goes on from.
+  ASSERT_TRUE(keep_head_at(*log, 3, noon, "0.1.0", {}).value());
+  ASSERT_TRUE(log->forget({3, {{"a", 3, 1, 3}}, {}}));
+  EXPECT_EQ(thin_checkpoints(*log, 1, 1'000).value(), 2U);
+  const auto kept = positions();
+  EXPECT_TRUE(std::ranges::find(kept, 3U) != kept.end());
+  EXPECT_EQ(chain_start(*log)->from, ChainStart::From::cut);
+}
+
 TEST_F(ChainOfLogs, GoesOnFromTheHeadAtTheCut) {
   const auto log = open("log.db");
   ASSERT_TRUE(log->append(Records::run("a", 1, 3'000).list(), 0));

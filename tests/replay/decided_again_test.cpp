@@ -15,6 +15,7 @@
 #include "replay/snapshots.hpp"
 #include "replay/trim.hpp"
 #include "tests/events/temporary_folder.hpp"
+#include "tests/replay/kept_logs.hpp"
 #include "tests/replay/log_world.hpp"
 
 namespace hindsight::replay {
@@ -118,15 +119,7 @@ TEST_P(KeptLogAgain, EveryDecisionComesOutAsRecordedAndIsExplained) {
   EXPECT_GT(cycles, 0U);
 }
 
-INSTANTIATE_TEST_SUITE_P(Files, KeptLogAgain,
-                         ::testing::Values("2026-11-elastic.db", "2026-11-fair-sharing.db", "2026-11-gates-and-sizes.db",
-                                           "2026-11-life-cycle.db", "2026-11-quickstart.db", "2026-11-topology.db"),
-                         [](const auto& test) {
-                           std::string name = test.param;
-                           for (char& c : name)
-                             if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '_';
-                           return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(Files, KeptLogAgain, hindsight::testing::kept_logs(), hindsight::testing::test_name_of);
 
 TEST(KeptLogAgainFiles, AreAllThereAre) {
   std::size_t files = 0;

@@ -77,6 +77,27 @@ TEST_F(ChainKeeperTest, StoresACheckpointAfterSoManyRecordsAndAtTheEnd) {
   EXPECT_FALSE(log.checkpoints()->front().is_signed());
 }
 
+// However long a log is written, its checkpoints do not pile up.
+TEST_F(ChainKeeperTest, ForgetsOldCheckpointsThatProveNothingMore) {
+  events::MemoryLog log;
+  ASSERT_TRUE(log.append(Records::run("a", 1, 1'500).list(), 0));
+  auto often = options();
+  often.records = 1;
+  {
+    const ChainKeeper keeper(log, often);
+    EXPECT_TRUE(within_seconds(60, [&] {
+      const auto all = positions(log);
+      return !all.empty() && all.back() == 1'500;
+    }));
+  }
+  const auto kept = positions(log);
+  EXPECT_EQ(kept.front(), 1U);
+  EXPECT_GE(kept.size(), 1'001U);
+  EXPECT_LE(kept.size(), 1'102U);
+  expect_right(log);
+  EXPECT_TRUE(notices().empty());
+}
+
 TEST_F(ChainKeeperTest, StoresOneAfterSomeTimeIfThereWasAnyRecord) {
   events::MemoryLog log;
   ASSERT_TRUE(log.append(Records::run("a", 1, 7).list(), 0));
