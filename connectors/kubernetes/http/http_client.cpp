@@ -456,7 +456,7 @@ void HttpClient::note_health(const Transfer& transfer, const HttpAnswer& answer)
     health_.answered(answer.status, Loop::Clock::now());
   } else if ((answer.failure == Failure::connection || answer.failure == Failure::timeout) && !transfer.succeeded) {
     // A stream that breaks after it began says nothing about whether a new connection can be made.
-    health_.not_answered(answer.error, Loop::Clock::now());
+    health_.not_answered(answer.error);
   }
 }
 

@@ -29,7 +29,7 @@ void ServerHealth::begin_to_settle(Clock::time_point now) {
 
 void ServerHealth::answered(int status, Clock::time_point now) {
   if (!std::exchange(reachable_, true)) {
-    if (now - away_since_ >= settling_.outage_min) begin_to_settle(now);
+    begin_to_settle(now);
     on_notice_({Notice::Kind::reachable, nullptr, "the API server " + server_ + " answers again"});
   }
   const bool refused = status == 401;
@@ -41,9 +41,8 @@ void ServerHealth::answered(int status, Clock::time_point now) {
                                     ": found status 401 Unauthorized, allowed: valid credentials"});
 }
 
-void ServerHealth::not_answered(const std::string& why, Clock::time_point now) {
+void ServerHealth::not_answered(const std::string& why) {
   if (!std::exchange(reachable_, false)) return;
-  away_since_ = now;
   on_notice_({Notice::Kind::unreachable, nullptr, "cannot reach the API server " + why + "; trying again"});
 }
 

@@ -16,7 +16,6 @@ class ServerHealth {
 
   struct Settling {
     std::chrono::milliseconds time = std::chrono::seconds(15);  ///< So long after its return an API server is not believed when it refuses.
-    std::chrono::milliseconds outage_min = std::chrono::seconds(1);  ///< What was away for less has not been restarted: a connection broke.
   };
 
   /// `server` and `user` are for messages.
@@ -25,13 +24,14 @@ class ServerHealth {
   /// A whole answer came.
   void answered(int status, Clock::time_point now);
   /// None came. `why` is for people.
-  void not_answered(const std::string& why, Clock::time_point now);
+  void not_answered(const std::string& why);
   /// There are no credentials that a request could carry.
   void no_credentials(const std::string& why);
 
   /// Whether the server has come back only just now. An API server that starts serves before it knows its users, roles and kinds, so that
-  /// 401, 403 and "no such resource" mean nothing yet. Of a server that comes and goes this is true for a quarter of the time at most: what
-  /// it refuses would otherwise never be believed.
+  /// 401, 403 and "no such resource" mean nothing yet. However short it was away for us, it may have been restarted: our first request that
+  /// failed may have been sent when the restart was nearly over. Of a server that comes and goes this is true for a quarter of the time at
+  /// most: what it refuses would otherwise never be believed.
   [[nodiscard]] bool is_settling(Clock::time_point now) const { return reachable_ && now < settles_until_; }
 
  private:
@@ -44,7 +44,6 @@ class ServerHealth {
 
   bool reachable_ = true;
   bool accepted_ = true;
-  Clock::time_point away_since_{};
   Clock::time_point settles_until_{};
   /// Time that may still be granted for settling: so much is there at first, a quarter of the time that passes is added, and never is there
   /// more.

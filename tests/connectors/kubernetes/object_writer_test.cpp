@@ -76,7 +76,6 @@ class ObjectWriterTest : public ::testing::Test {
     options.max_in_flight = max_in_flight;
     options.backoff = {std::chrono::milliseconds(1), std::chrono::milliseconds(20)};
     options.random = [] { return 0.5; };
-    options.http.settling.outage_min = std::chrono::milliseconds(0);  // What goes away here comes back at once.
     options.http.settling.time = settle_time;
     auto connected = KubernetesCluster::connect(connection, std::move(options));
     ASSERT_TRUE(connected) << connected.error().message;

@@ -23,8 +23,8 @@ class ServerHealthTest : public ::testing::Test {
 
 TEST_F(ServerHealthTest, TellsEachChangeOnce) {
   health.answered(200, at(0));
-  health.not_answered("gone", at(1));
-  health.not_answered("gone", at(2));
+  health.not_answered("gone");
+  health.not_answered("gone");
   health.answered(200, at(3));
   health.answered(200, at(30));
   health.answered(401, at(31));
@@ -35,7 +35,7 @@ TEST_F(ServerHealthTest, TellsEachChangeOnce) {
 
 TEST_F(ServerHealthTest, AServerThatComesBackSettlesForAWhile) {
   EXPECT_FALSE(health.is_settling(at(0)));
-  health.not_answered("gone", at(0));
+  health.not_answered("gone");
   EXPECT_FALSE(health.is_settling(at(1)));
   health.answered(403, at(5));
   EXPECT_TRUE(health.is_settling(at(5)));
@@ -48,11 +48,13 @@ TEST_F(ServerHealthTest, AServerThatComesBackSettlesForAWhile) {
   EXPECT_EQ(told.back(), Kind::credentials_refused);
 }
 
-TEST_F(ServerHealthTest, AConnectionThatBreaksIsNoRestart) {
-  health.not_answered("broken", at(0));
-  health.answered(401, at(0.9));
-  EXPECT_FALSE(health.is_settling(at(0.9)));
-  EXPECT_EQ(told, (std::vector{Kind::unreachable, Kind::reachable, Kind::credentials_refused}));
+TEST_F(ServerHealthTest, ARestartOfWhichOnlyTheEndWasSeenIsARestart) {
+  health.not_answered("refused");
+  health.answered(401, at(0.1));
+  EXPECT_TRUE(health.is_settling(at(0.1)));
+  EXPECT_EQ(told, (std::vector{Kind::unreachable, Kind::reachable}));
+  health.answered(401, at(15.2));
+  EXPECT_EQ(told.back(), Kind::credentials_refused);
 }
 
 TEST_F(ServerHealthTest, AServerThatComesAndGoesSettlesForAQuarterOfTheTime) {
@@ -60,7 +62,7 @@ TEST_F(ServerHealthTest, AServerThatComesAndGoesSettlesForAQuarterOfTheTime) {
   int settling = 0;
   constexpr int day = 24 * 3600;
   for (int second = 0; second < day; second += 3) {
-    health.not_answered("gone", at(second));
+    health.not_answered("gone");
     health.answered(401, at(second + 2));
     if (health.is_settling(at(second + 2))) settling += 3;
   }
@@ -72,12 +74,12 @@ TEST_F(ServerHealthTest, AServerThatComesAndGoesSettlesForAQuarterOfTheTime) {
 
 TEST_F(ServerHealthTest, AQuietWeekBuysNoMoreThanFourSettlings) {
   constexpr double week = 7 * 24 * 3600;
-  health.not_answered("gone", at(0));
+  health.not_answered("gone");
   health.answered(200, at(2));
   double begin = week;
   int settled = 0;
   for (int i = 0; i < 20; ++i, begin += 2) {
-    health.not_answered("gone", at(begin));
+    health.not_answered("gone");
     health.answered(200, at(begin + 1));
     settled += health.is_settling(at(begin + 1)) ? 1 : 0;
   }
