@@ -117,10 +117,13 @@ void ClusterLink::watch(const connectors::ResourceType& type) {
       options);
 }
 
-/// Ten times a second what pods use is told; what waits for a retry has its turn once.
+/// Ten times a second what pods use is told, and what was postponed is written if it is due; what waits for a retry has its turn once.
 void ClusterLink::tick(unsigned round) {
   if (usage_waits_.exchange(false)) tasks_.post([this] { bridge_->tell_usage(); });
-  if (round % ticks_of_a_retry != 0) return;
+  if (round % ticks_of_a_retry != 0) {
+    tasks_.post([this] { bridge_->write_postponed(); });
+    return;
+  }
   tasks_.post([this] {
     go_on_watching();
     bridge_->retry();

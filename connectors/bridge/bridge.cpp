@@ -527,7 +527,7 @@ void Bridge::go_on(const std::string& key) {
     if (settles != 0) reobserve_job(settled_in, settled_job, settles);  // last: what is told may change what is wanted
     return;
   }
-  if (p.rewords && postpone(key, w)) return;
+  if ((p.rewords || p.opens) && postpone(key, w, p.opens)) return;
   if (p.only_tells && reports_wait()) {
     if (!std::exchange(w.queued, true)) reports_.push_back(key);
     return;

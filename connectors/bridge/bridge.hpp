@@ -52,6 +52,9 @@ struct BridgeOptions {
   /// A write that changes nothing but the message that says why a Workload waits comes at least so long after the last write to its status;
   /// until then it is postponed, and of several messages the last is written (bridge_postponed.cpp). 0: each is written, as Kueue does.
   Duration message_interval;
+  /// Where messages are postponed, the first status of a Workload that waits is, too, for so long after it was wanted: an admission that
+  /// comes meanwhile is one write with it. Somebody who reads the status of one that waits does not notice.
+  Duration opening_time = Duration::millis(100);
   /// Tells the time, for `message_interval`; empty: nothing is postponed.
   std::function<Time()> now;
   /// Something that a person should know: an object that cannot be read, a write that was refused.
@@ -139,6 +142,7 @@ class Bridge {
     Time postponed_until = Time::never();
     std::uint64_t postponed_beside = 0;               ///< hash_beside_messages
     std::weak_ptr<const std::string> postponed_over;  ///< The object's text.
+    Time opens_at = Time::never();  ///< When the first status is written, whatever it says then; never: none was wanted yet.
   };
   using Wants = std::map<std::string, Want>;
   /// What the API server refused for good, or took without becoming what is wanted, is still wanted as long as the state says so: it is
@@ -175,6 +179,7 @@ class Bridge {
     bool not_yet = false;     ///< What it needs is not in the mirror.
     bool only_tells = false;  ///< See BridgeOptions::reports_in_flight_max.
     bool rewords = false;     ///< See BridgeOptions::message_interval.
+    bool opens = false;       ///< The first that the status of a waiting Workload says; see BridgeOptions::opening_time.
     /// Only where nothing else is to be written: changes nothing, and is taken only if the mirror has the newest of the object. Comes
     /// before it is said that no start is under way.
     std::optional<Write> check;
@@ -245,7 +250,7 @@ class Bridge {
   void send_reports();
   [[nodiscard]] bool paces_messages() const { return options_.message_interval.micros > 0 && options_.now != nullptr; }
   [[nodiscard]] bool stays_postponed(const Want& want) const;
-  [[nodiscard]] bool postpone(const std::string& key, Want& want);
+  [[nodiscard]] bool postpone(const std::string& key, Want& want, bool opens);
   void end_postponement(const std::string& key, Want& want);
   void refused(const std::string& key, int status, std::string_view why);
   Refusal& back_off(const std::string& key, const admission::Intent& intent, std::uint64_t wanted);

@@ -46,7 +46,9 @@ struct Bridge::Planner {
     Plan out;
     out.writes = plan_workload(i, *raw);
     out.only_tells = only_tells(i, *raw);
-    out.rewords = out.only_tells && out.writes.size() == 1 && only_rewords(out.writes.front(), *raw);
+    const bool one = out.only_tells && out.writes.size() == 1 && out.writes.front().subresource == "status";
+    out.opens = one && list_or_empty(object_or_empty(*raw, "status"), "conditions").empty();
+    out.rewords = one && only_rewords(out.writes.front(), *raw);
     return out;
   }
   Plan operator()(const WorkloadCreateIntent& c) const {

@@ -25,6 +25,11 @@ class PostponedMessages : public BridgeTest {
   explicit PostponedMessages(Duration interval = Duration::seconds(10)) : PostponedMessages(interval, std::make_shared<Time>()) {}
 
   void at(std::int64_t second) { *clock_ = Time::from_seconds(second); }
+  /// Without a look at what waits for a retry.
+  void milliseconds_pass(int n) {
+    *clock_ = *clock_ + Duration::millis(n);
+    bridge_.write_postponed();
+  }
   void seconds_pass(int n) {
     for (int i = 0; i < n; ++i) {
       *clock_ = *clock_ + Duration::seconds(1);
@@ -49,6 +54,7 @@ class PostponedMessages : public BridgeTest {
     objects_[name] = Json::parse(workload(name, std::to_string(++version_), asks_nothing));
     add(types::workload, objects_[name].dump());
     bridge_.want({lacks(name, message)});
+    bridge_.write_postponed(true);
     ASSERT_EQ(sent_.size(), 1U);
     ASSERT_EQ(take(), message);
     ASSERT_TRUE(sent_.empty());
@@ -354,6 +360,41 @@ TEST_F(PostponedMessages, AllOfThemAreWrittenWhereNobodyWaitsAnyLonger) {
   EXPECT_EQ(bridge_.postponed(), 0U);
 }
 
+// BA-84: the first status of a Workload that is admitted at once is its admission.
+TEST_F(PostponedMessages, AnAdmissionThatComesAtOnceIsOneWriteWithTheFirstStatus) {
+  objects_["a"] = Json::parse(workload("a", std::to_string(++version_), asks_nothing));
+  add(types::workload, objects_["a"].dump());
+  bridge_.want({lacks("a", "waits to start")});
+  EXPECT_TRUE(sent_.empty());
+  EXPECT_EQ(bridge_.outstanding(), 0U);
+  milliseconds_pass(99);
+  EXPECT_TRUE(sent_.empty());
+  bridge_.want({admission_of("a")});
+  ASSERT_EQ(sent_.size(), 1U);
+  EXPECT_NE(sent_[0].write.body.find("QuotaReserved"), std::string::npos);
+  EXPECT_NE(sent_[0].write.body.find("\"cq\""), std::string::npos) << sent_[0].write.body;
+  take();
+  seconds_pass(60);
+  EXPECT_TRUE(sent_.empty());
+}
+
+// What is wanted meanwhile does not put it off: it comes when its time has come, and says the newest.
+TEST_F(PostponedMessages, TheFirstStatusComesInTimeWhateverFollows) {
+  objects_["a"] = Json::parse(workload("a", std::to_string(++version_), asks_nothing));
+  add(types::workload, objects_["a"].dump());
+  bridge_.want({lacks("a", "lacks 0")});
+  for (int i = 1; i < 10; ++i) {
+    milliseconds_pass(10);
+    auto intent = lacks("a", "lacks " + std::to_string(i));
+    intent.conditions[0].reason = i % 2 != 0 ? "WaitingForQuota" : "Misconfigured";
+    bridge_.want({intent});
+    EXPECT_TRUE(sent_.empty()) << i;
+  }
+  milliseconds_pass(10);
+  EXPECT_EQ(take(), "lacks 9");
+  EXPECT_EQ(bridge_.postponed(), 0U);
+}
+
 // hindsight.messageInterval: 0s, as Kueue
 TEST_F(MessagesAsTheyCome, EachOfThemIsWritten) {
   waits_with("a", "lacks 0");
@@ -373,6 +414,7 @@ TEST_F(PostponedMessages, AnOptionThatStillWaitsIsNoNews) {
   parent.options = {{"a-1", {"f"}, OptionPhase::pending, "lacks 1", Time::from_seconds(1)},
                     {"a-2", {"g"}, OptionPhase::pending, "lacks 2", Time::from_seconds(1)}};
   bridge_.want({parent});
+  milliseconds_pass(100);
   take();
   ASSERT_TRUE(sent_.empty());
   parent.options[1].message = "lacks 3";
