@@ -6,11 +6,10 @@
 
 #include "admission/domain/domain.hpp"
 #include "events/record.hpp"
+#include "projections/explain_target.hpp"
 #include "projections/format.hpp"
-#include "projections/gates.hpp"
 #include "projections/history.hpp"
 #include "projections/mentions.hpp"
-#include "projections/quarantine.hpp"
 #include "projections/queue_place.hpp"
 #include "projections/trail.hpp"
 #include "replay/past.hpp"
@@ -235,15 +234,19 @@ class Gathering {
     for (; next_moment_ < moments_.size() && moments_[next_moment_].position <= position; ++next_moment_) {
       Answer& answer = moments_[next_moment_];
       answer.time = past.driver().now();
-      answer.why = explain_target(past.driver(), question_.target, trail_, {});
-      if (answer.why) account_.decisions.push_back(std::move(answer));
+      auto why = projections::explain_target(past.driver(), question_.target, trail_);
+      if (!why) continue;
+      answer.why = std::move(*why);
+      account_.decisions.push_back(std::move(answer));
     }
   }
 
   Answer answer_here(replay::Past& past, Position position) {
     Answer out{position, past.driver().now(), {}, {}};
-    out.why = explain_target(past.driver(), question_.target, trail_,
-                             [&](const projections::WorkloadAt& at) { return projections::Stage::of_tree(past.driver(), at); });
+    auto why = projections::explain_target(past.driver(), question_.target, trail_, [&](const projections::WorkloadAt& there) {
+      return projections::Stage::of_tree(past.driver(), there);
+    });
+    if (why) out.why = std::move(*why);
     const auto at = projections::find_workload(past.driver(), question_.target);
     if (at) uid_ = at->workload->uid.text();
     return out;
@@ -288,21 +291,6 @@ class Gathering {
 };
 
 }  // namespace
-
-std::optional<projections::Why> explain_target(const admission::StateView& state, const Target& target, const Trail& trail,
-                                               const StageMaker& stage) {
-  const auto at = projections::find_workload(state, target);
-  if (!at) {
-    auto out = projections::explain_gate(state, target);
-    if (!out) out = projections::explain_quarantine(state, target);
-    if (!out && at.error().kind == ErrorKind::not_found) out = projections::explain_gone(state, trail);
-    return out;
-  }
-  // Only who waits has remedies, and they need a copy.
-  const bool waits = !at->workload->finished() && (!at->workload->reserved() || at->workload->evicted() || at->workload->family);
-  const auto copy = waits && stage ? std::optional(stage(*at)) : std::nullopt;
-  return projections::explain(state, *at, trail, copy ? &*copy : nullptr);
-}
 
 Result<Account> gather(const events::Log& log, const Question& question, const GatherProgress& progress) {
   return Gathering(log, question, progress).run();

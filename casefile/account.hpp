@@ -69,12 +69,4 @@ using GatherProgress = std::function<void(Position done, Position total)>;
 /// Reads the log several times. Errors: not_found (nothing in the log up to the moment is about it), and those of the log and of folds.
 [[nodiscard]] Result<Account> gather(const events::Log& log, const Question& question, const GatherProgress& progress = {});
 
-/// Makes the stage on which remedies of a Workload that waits are played.
-using StageMaker = std::function<projections::Stage(const projections::WorkloadAt&)>;
-
-/// The answer of `hindsight why`: of a state, and of all records up to it. Without `stage` no remedies are played. Nothing: it is not
-/// there, and never was.
-[[nodiscard]] std::optional<projections::Why> explain_target(const admission::StateView& state, const projections::Target& target,
-                                                             const projections::Trail& trail, const StageMaker& stage);
-
 }  // namespace hindsight::casefile

@@ -114,6 +114,7 @@ std::unique_ptr<CLI::App> make_application(Session& session) {
   app->set_help_all_flag("--help-all", "Help on all commands");
   add_run(*app, session);
   add_simulate(*app, session);
+  add_ui(*app, session);
   add_get(*app, session);
   add_describe(*app, session);
   add_history(*app, session);

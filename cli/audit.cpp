@@ -55,8 +55,9 @@ CLI::Validator is_known_head() {
           "HEAD"};
 }
 
-Result<replay::AuditOptions> options_of(const AuditCommand& o, const events::Log& log) {
-  replay::AuditOptions out{.decisions = !o.chain_only};
+/// `has_domain`: the one whose decisions are to be made again is in this log, or none was named.
+Result<replay::AuditOptions> options_of(const AuditCommand& o, const events::Log& log, bool has_domain) {
+  replay::AuditOptions out{.decisions = !o.chain_only && has_domain};
   const auto to = replay::resolve(log, replay::parse_moment(o.to).value());
   if (!to) return tl::unexpected(to.error());
   if (o.to != "latest") out.to = *to;
@@ -66,7 +67,7 @@ Result<replay::AuditOptions> options_of(const AuditCommand& o, const events::Log
     out.keys.push_back(std::move(*key));
   }
   for (const auto& text : o.known) out.known.push_back(parse_known(text).value());
-  if (o.past.domain.empty()) return out;
+  if (o.past.domain.empty() || !has_domain) return out;
   const auto domain = replay::choose_domain(log, o.past.domain);
   if (!domain) return tl::unexpected(domain.error());
   out.domains.push_back(*domain);
@@ -132,12 +133,100 @@ Result<std::optional<evidence::Checkpoint>> add_checkpoint(events::Log& log, con
   return std::optional(std::move(*stored));
 }
 
-Result<std::unique_ptr<events::Log>> open_for(const AuditCommand& o) {
-  auto log = open_for_reading(o.past);  // also before it is opened for writing, which would make a file
+Result<std::unique_ptr<events::Log>> open_for(const AuditCommand& o, const std::string& location) {
+  auto log = open_for_reading(location, o.past.log_config);  // also before it is opened for writing, which would make a file
   if (!log || !o.checkpoint) return log;
-  const auto named = named_log(o.past.log);
-  if (!named) return tl::unexpected(named.error());
-  return runtime::open_log(*named, {.kafka_config = o.past.log_config});
+  return runtime::open_log(location, {.kafka_config = o.past.log_config});
+}
+
+/// Of one partition.
+struct Audited {
+  std::string location;
+  replay::AuditReport report;
+  std::optional<evidence::Checkpoint> added;
+  double seconds = 0;
+};
+
+/// As long as a checkpoint cannot be read, nothing is compared with the others: it is said how it goes.
+Error with_remedy(Error error, const events::Log& log, const std::string& location) {
+  if (error.kind != ErrorKind::corrupt) return error;
+  const auto unreadable = log.unreadable_checkpoints();
+  if (unreadable && !unreadable->empty())
+    error.message += "; keep a copy of the log, then remove it with 'hindsight log checkpoints --drop " +
+                     std::to_string(unreadable->front().position) + " --log " + location + "'";
+  return error;
+}
+
+Result<Audited> audit_one(const Session& session, const AuditCommand& o, const std::string& location, bool has_domain) {
+  const auto log = open_for(o, location);
+  if (!log) return tl::unexpected(log.error());
+  auto options = options_of(o, **log, has_domain);
+  if (!options) return tl::unexpected(options.error());
+  ProgressBar bar(session, "checking");
+  options->progress = [&](const std::string&, std::uint64_t done, std::uint64_t total) { bar.show(done, total); };
+  const Stopwatch watch;
+  auto report = replay::audit(**log, *options);
+  bar.clear();
+  if (!report) return tl::unexpected(with_remedy(report.error(), **log, location));
+  auto added = add_checkpoint(**log, *report, o);
+  if (!added) return tl::unexpected(added.error());
+  return Audited{location, std::move(*report), std::move(*added), watch.seconds()};
+}
+
+/// What is asked of one partition alone and cannot be meant of several. Empty: nothing is.
+std::string of_one_partition(const AuditCommand& o, std::size_t partitions) {
+  const auto refused = [&](const std::string& found) {
+    return found + " for a log with " + std::to_string(partitions) + " partitions; allowed: --log with ?partition=N";
+  };
+  if (!o.known.empty()) return refused("--known: found the head of one chain");
+  if (replay::parse_moment(o.to).value().kind == replay::Moment::Kind::position) return refused("--to: found position " + o.to);
+  return {};
+}
+
+/// Which of the partitions has the domain; with none named, all have what is asked. Errors: not_found (none has it).
+Result<std::vector<bool>> partitions_with(const AuditCommand& o, const std::vector<std::string>& partitions) {
+  std::vector<bool> out(partitions.size(), true);
+  if (o.past.domain.empty() || partitions.size() == 1) return out;
+  for (std::size_t i = 0; i < partitions.size(); ++i) {
+    const auto log = open_for_reading(partitions[i], o.past.log_config);
+    if (!log) return tl::unexpected(log.error());
+    const auto domains = (*log)->domains();
+    if (!domains) return tl::unexpected(domains.error());
+    out[i] = std::ranges::any_of(*domains, [&](const auto& tail) { return tail.domain == o.past.domain; });
+  }
+  if (std::ranges::find(out, true) == out.end())
+    return fail(ErrorKind::not_found,
+                "--domain: found \"" + o.past.domain + "\", which is in none of the " + std::to_string(partitions.size()) + " partitions");
+  return out;
+}
+
+void print(const Session& session, const AuditCommand& o, const std::vector<Audited>& all, std::size_t partitions) {
+  const auto document = [&](const Audited& one) { return audit_document(one.report, !o.public_keys.empty(), one.added, one.seconds); };
+  if (partitions == 1) {
+    if (all.empty()) return;
+    if (o.format == "text")
+      print_text(session, all.front().report, o, all.front().added);
+    else
+      print_document(session, document(all.front()), o.format);
+    return;
+  }
+  const auto sound = static_cast<std::size_t>(std::ranges::count_if(all, [](const Audited& one) { return one.report.sound(); }));
+  if (o.format == "text") {
+    for (const auto& one : all) {
+      session.out << "log " << printable(one.location) << "\n";
+      print_text(session, one.report, o, one.added);
+      session.out << "\n";
+    }
+    session.out << (sound == partitions ? "sound: " : "NOT SOUND: ") << sound << " of " << partitions << " partitions\n";
+    return;
+  }
+  Json list = Json::array();
+  for (const auto& one : all) {
+    Json entry{{"log", printable(one.location)}};
+    entry.update(document(one));
+    list.push_back(std::move(entry));
+  }
+  print_document(session, Json{{"sound", sound == partitions}, {"partitions", std::move(list)}}, o.format);
 }
 
 Result<int> audit(const Session& session, const AuditCommand& o, const CLI::App& command) {
@@ -149,31 +238,29 @@ Result<int> audit(const Session& session, const AuditCommand& o, const CLI::App&
     if (const auto wrong = found_beside(command, {"domain"}, "--chain-only", "it without, where decisions are made again"); !wrong.empty())
       return fail(ErrorKind::invalid, wrong);
   if (!o.checkpoint && !o.key.empty()) return fail(ErrorKind::invalid, "--key: found without --checkpoint; allowed: with it");
-  const auto log = open_for(o);
-  if (!log) return tl::unexpected(log.error());
-  auto options = options_of(o, **log);
-  if (!options) return tl::unexpected(options.error());
-  std::string doing;
-  std::unique_ptr<ProgressBar> bar;
-  options->progress = [&](const std::string& what, std::uint64_t done, std::uint64_t total) {
-    if (!bar || what != doing) {
-      bar.reset();
-      bar = std::make_unique<ProgressBar>(session, printable(what));
-      doing = what;
-    }
-    bar->show(done, total);
-  };
-  const Stopwatch watch;
-  const auto report = replay::audit(**log, *options);
-  bar.reset();
-  if (!report) return tl::unexpected(report.error());
-  const auto added = add_checkpoint(**log, *report, o);
-  if (!added) return tl::unexpected(added.error());
-  if (o.format == "text")
-    print_text(session, *report, o, *added);
-  else
-    print_document(session, audit_document(*report, !o.public_keys.empty(), *added, watch.seconds()), o.format);
-  return report->sound() ? exit_ok : exit_failure;
+  const auto named = named_log(o.past.log);
+  if (!named) return tl::unexpected(named.error());
+  const auto partitions = runtime::partitions_of(*named, {.read_only = true, .kafka_config = o.past.log_config});
+  if (!partitions) return tl::unexpected(partitions.error());
+  if (partitions->size() > 1)
+    if (const auto wrong = of_one_partition(o, partitions->size()); !wrong.empty()) return fail(ErrorKind::invalid, wrong);
+  const auto has_domain = partitions_with(o, *partitions);
+  if (!has_domain) return tl::unexpected(has_domain.error());
+  // What is wrong with one says nothing of the others: they are audited all the same.
+  std::vector<Audited> all;
+  std::optional<Error> failed;
+  for (std::size_t i = 0; i < partitions->size(); ++i) {
+    auto one = audit_one(session, o, (*partitions)[i], (*has_domain)[i]);
+    if (one)
+      all.push_back(std::move(*one));
+    else if (!failed)
+      failed = one.error();
+    else
+      session.warn(one.error().message);
+  }
+  print(session, o, all, partitions->size());
+  if (failed) return tl::unexpected(*failed);
+  return std::ranges::all_of(all, [](const Audited& one) { return one.report.sound(); }) ? exit_ok : exit_failure;
 }
 
 }  // namespace
@@ -203,7 +290,7 @@ void add_audit(CLI::App& app, Session& session) {
   c->add_option("--key", o->key, "With --checkpoint: sign it with this Ed25519 key in PEM ('hindsight log key' makes one)")
       ->type_name("FILE");
   add_output(*c, o->format, {"text", "json", "yaml"});
-  add_log_option(*c, o->past.log);
+  add_log_option(*c, o->past.log, "The log: sqlite:FILE, FILE, or kafka:HOST:PORT[,...][/PREFIX][?partition=N]; without N all partitions");
   add_log_config(*c, o->past.log_config);
   c->add_option("--domain", o->past.domain, "Make the decisions of this domain again; without it those of all")->type_name("NAME");
   add_time_zone(*c);

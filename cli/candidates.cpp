@@ -16,13 +16,13 @@
 
 #include "admission/domain/domain.hpp"
 #include "cli/kinds.hpp"
-#include "cli/log_filter.hpp"
 #include "cli/log_options.hpp"
 #include "cli/naming.hpp"
 #include "cli/past_options.hpp"
 #include "cli/selectors.hpp"
 #include "projections/lookup.hpp"
 #include "projections/quota_report.hpp"
+#include "projections/record_filter.hpp"
 #include "projections/tables.hpp"
 
 namespace hindsight::cli {
@@ -293,7 +293,7 @@ class Completion {
       if (const auto domains = log_->log()->domains())
         for (const auto& tail : *domains) all_.push_back(before + tail.domain);
     } else if (is({"--kind"})) {
-      for (const auto kind : all_kinds()) all_.push_back(before + std::string(kind));
+      for (const auto kind : projections::all_kinds()) all_.push_back(before + std::string(kind));
     } else if (is({"--at", "--from", "--to", "--before", "--since"})) {
       add({"latest", "-5m", "-1h", "-1d"}, before);
     } else if (is({"--object"}) || (is({"--for"}) && (line_.path == "plan defrag" || line_.path == "evidence"))) {

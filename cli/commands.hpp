@@ -38,6 +38,7 @@ void add_help(CLI::App& app, Session& session);
 
 // What acts on the present, if this build has it (run.cpp, simulate.cpp).
 void add_run(CLI::App& app, Session& session);
+void add_ui(CLI::App& app, Session& session);  ///< The page.
 void add_simulate(CLI::App& app, Session& session);
 
 // What asks and changes a cluster (cli/remote/).
@@ -56,5 +57,6 @@ void add_log_copy(CLI::App& log, Session& session);
 void add_log_trim(CLI::App& log, Session& session);
 void add_log_quarantine(CLI::App& log, Session& session);
 void add_log_key(CLI::App& log, Session& session);
+void add_log_checkpoints(CLI::App& log, Session& session);
 
 }  // namespace hindsight::cli

@@ -8,10 +8,10 @@
 #include "admission/domain/domain.hpp"
 #include "cli/condition_parts.hpp"
 #include "cli/listing.hpp"
-#include "cli/log_filter.hpp"
 #include "cli/remembered_values.hpp"
 #include "projections/lookup.hpp"
 #include "projections/objects.hpp"
+#include "projections/record_filter.hpp"
 #include "vocabulary/amount.hpp"
 
 namespace hindsight::cli {
@@ -19,7 +19,7 @@ namespace hindsight::cli {
 struct Condition::Node {
   enum class Kind { both, either, negation, event, value } kind = Kind::value;
   std::vector<std::shared_ptr<const Node>> parts;
-  RecordFilter filter;  ///< Of an event.
+  projections::RecordFilter filter;  ///< Of an event.
   std::optional<ObjectValue> object;
   std::string comparison, operand;  ///< Empty: it is enough that it is there.
 };
@@ -152,7 +152,7 @@ class Parser {
     if (is("event")) {
       ++next_;
       out.kind = Node::Kind::event;
-      const auto known = all_kinds();
+      const auto known = projections::all_kinds();
       if (next_ >= tokens_.size() || std::ranges::find(known, tokens_[next_].text) == known.end()) {
         std::string names;
         for (const auto k : known) names += (names.empty() ? "" : ", ") + std::string(k);

@@ -9,7 +9,6 @@
 #include "admission/domain/domain.hpp"
 #include "cli/how.hpp"
 #include "cli/json_path.hpp"
-#include "cli/log_filter.hpp"
 #include "cli/remembered_values.hpp"
 #include "events/json.hpp"
 #include "projections/gates.hpp"
@@ -66,6 +65,7 @@ Debugger::Debugger(const Session& session, Journey journey)
     begin_ = snapshots->back().position;  // its records before that are forgotten
   }
   look_on();
+  behind_.prepare(journey_.position());  // for the first step back
   // The record that led here was folded before anybody looked on.
   const replay::Position here = journey_.position();
   (void)replay::scan(*journey_.log, journey_.past->domain_name(), here > records_at_once ? here - records_at_once : 1, here,
@@ -106,6 +106,8 @@ Result<void> Debugger::go_to(replay::Position position) {
   if (position < journey_.position()) {
     (void)behind_.go_to(journey_.past, position);  // what is wrong the fold says
     look_on();
+  } else {
+    behind_.prepare(position);
   }
   if (auto ok = fold(*journey_.past, position); !ok) return ok;
   if (here_ && here_->position == position) return {};
@@ -138,7 +140,9 @@ Result<void> Debugger::forth(std::size_t times, Until until) {
         !ok)
       return ok;
     if (found == 0) session_.out << "The log ends here.\n";
-    return fold(past, found == 0 ? *last : found);
+    const replay::Position target = found == 0 ? *last : found;
+    behind_.prepare(target);
+    return fold(past, target);
   }
   RememberedValues remembered;
   past.look_on({}, [&](replay::Position at, const RecordView& record) {
@@ -151,6 +155,7 @@ Result<void> Debugger::forth(std::size_t times, Until until) {
   while (ok && found == 0 && past.position() < *last) ok = fold_on(past, std::min(*last, past.position() + records_at_once));
   look_on();
   if (!ok) return ok;
+  behind_.prepare(past.position());
   if (found != 0) return past.position() == found ? Result<void>() : go_to(found);  // it has gone a little too far
   session_.out << "The log ends here.\n";
   return {};

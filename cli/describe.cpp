@@ -141,7 +141,9 @@ void add_describe(CLI::App& app, Session& session) {
        "Workload of a job")
       ->required();
   c->add_option("name", o->words, "Its name, where KIND does not have it: NAME, NAMESPACE/NAME, of a workload also job/NAME");
-  c->add_option("-n,--namespace", o->namespace_, "The namespace")->default_str("default");
+  const auto* one = c->add_option("-n,--namespace", o->namespace_, "The namespace")->default_str("default");
+  c->get_option("kind")->check(in_namespace_of(one));
+  c->get_option("name")->check(in_namespace_of(one));
   c->add_option("--pod", o->pod, "Of a topology: what a pod takes whose gangs are to find room, as in nvidia.com/gpu=8,cpu=32");
   add_output(*c, o->format, {"text", "json", "yaml"});
   add_past_options(*c, o->past, true);

@@ -5,6 +5,7 @@
 
 #include "admission/domain/domain.hpp"
 #include "cli/commands.hpp"
+#include "cli/naming.hpp"
 #include "cli/output.hpp"
 #include "cli/past_options.hpp"
 #include "cli/progress.hpp"
@@ -104,7 +105,8 @@ void add_eta(CLI::App& app, Session& session) {
                   "  hindsight eta job/train\n  hindsight eta team-a/job-train-1f2e3 --at -1d --futures 400",
                   [o, &session] { return eta(session, *o); });
   c->add_option("workload", o->workload, "NAME, NAMESPACE/NAME, job/NAME, job/NAMESPACE/NAME")->required();
-  c->add_option("-n,--namespace", o->namespace_, "The namespace")->default_str("default");
+  const auto* one = c->add_option("-n,--namespace", o->namespace_, "The namespace")->default_str("default");
+  c->get_option("workload")->check(in_namespace_of(one));
   c->add_option("--futures", o->futures, "How many are played; more give a finer answer")
       ->check(CLI::Range(10, 10'000))
       ->capture_default_str();

@@ -7,8 +7,10 @@
 #include "casefile/make.hpp"
 #include "casefile/output_file.hpp"
 #include "cli/commands.hpp"
+#include "cli/naming.hpp"
 #include "cli/past_options.hpp"
 #include "cli/progress.hpp"
+#include "operations/signals.hpp"
 #include "projections/format.hpp"
 #include "projections/why_queue.hpp"
 #include "replay/moment.hpp"
@@ -68,6 +70,11 @@ Result<int> evidence(const Session& session, const EvidenceOptions& o) {
   if (!log) return tl::unexpected(log.error());
   const auto request = request_of(o, **log);
   if (!request) return tl::unexpected(request.error());
+  // Whoever gives up waiting finds no half of a file.
+  const operations::Signals signals([](const char*) {
+    casefile::remove_unfinished();
+    ::_exit(operations::interrupted_status);
+  });
   std::optional<casefile::OutputFile> file;
   if (!to_stdout) {
     auto created = casefile::OutputFile::create(o.file, o.force);
@@ -97,7 +104,8 @@ void add_evidence(CLI::App& app, Session& session) {
       "  hindsight evidence --for job/team-a/train --at 2026-01-01T00:00:10Z --with-log -o train.tar.gz --log hindsight.db",
       [o, &session] { return evidence(session, *o); });
   c->add_option("--for", o->workload, "NAME, NAMESPACE/NAME, job/NAME, job/NAMESPACE/NAME")->required()->type_name("WORKLOAD");
-  c->add_option("-n,--namespace", o->namespace_, "The namespace")->default_str("default");
+  const auto* one = c->add_option("-n,--namespace", o->namespace_, "The namespace")->default_str("default");
+  c->get_option("--for")->check(in_namespace_of(one));
   c->add_option("-o,--output", o->file, "The file to write, FILE.tar.gz; -: standard output, if that is no terminal")
       ->required()
       ->type_name("FILE");

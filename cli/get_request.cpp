@@ -106,6 +106,7 @@ void add_get_options(CLI::App& command, GetOptions& o) {
       ->required();
   command.add_option("name", o.names, "Only these: NAME, NAMESPACE/NAME");
   auto* one = command.add_option("-n,--namespace", o.namespace_, "The namespace")->default_str("default");
+  for (const char* names : {"kind", "name"}) command.get_option(names)->check(in_namespace_of(one));
   command.add_flag("-A,--all-namespaces", o.all_namespaces, "All namespaces")->excludes(one);
   command.add_option("-l,--selector", o.labels, "Only LocalQueues or nodes with these labels: KEY=VALUE, KEY in (A,B), !KEY")
       ->type_name("SELECTOR");
@@ -116,7 +117,7 @@ void add_get_options(CLI::App& command, GetOptions& o) {
   std::vector<std::string> phases;
   for (const auto& [name, phase] : phase_names()) phases.push_back(name);
   command.add_option("--status", o.phases, "Only workloads that stand so; may be repeated")->check(CLI::IsMember(phases));
-  command.add_option("--for", o.for_object, "Only events about this object")->type_name("KIND/NAME");
+  command.add_option("--for", o.for_object, "Only events about this object")->check(in_namespace_of(one))->type_name("KIND/NAME");
   command.add_option("--since", o.since, "Only events from here on, and counted from here")->check(is_moment());
   command.add_option("--sort-by", o.sort_by, "In the order of a field, as a JSONPath: .metadata.name, .spec.priority")
       ->type_name("JSONPATH");

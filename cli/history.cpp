@@ -5,6 +5,7 @@
 #include <set>
 
 #include "cli/commands.hpp"
+#include "cli/naming.hpp"
 #include "cli/output.hpp"
 #include "cli/past_options.hpp"
 #include "cli/progress.hpp"
@@ -127,7 +128,8 @@ void add_history(CLI::App& app, Session& session) {
                         "  hindsight history team-a/job-train-1f2e3 -o json --log hindsight.db",
                         [o, &session] { return history(session, *o); });
   c->add_option("workload", o->workload, "NAME, NAMESPACE/NAME, job/NAME, job/NAMESPACE/NAME")->required();
-  c->add_option("-n,--namespace", o->namespace_, "The namespace")->default_str("default");
+  const auto* one = c->add_option("-n,--namespace", o->namespace_, "The namespace")->default_str("default");
+  c->get_option("workload")->check(in_namespace_of(one));
   c->add_flag("--full", o->full, "Every try of a workload that waits on a line of its own; without it those that came out alike are one");
   add_output(*c, o->format, {"text", "json", "yaml"});
   add_past_options(*c, o->past, true);

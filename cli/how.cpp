@@ -8,13 +8,12 @@
 #include <sstream>
 
 #include "admission/domain/domain.hpp"
-#include "admission/rules.hpp"
 #include "cli/commands.hpp"
+#include "cli/naming.hpp"
 #include "cli/option_checks.hpp"
 #include "cli/output.hpp"
 #include "cli/past_options.hpp"
 #include "cli/progress.hpp"
-#include "events/decision_fields.hpp"
 #include "projections/format.hpp"
 #include "projections/lookup.hpp"
 #include "projections/why_queue.hpp"
@@ -43,17 +42,10 @@ projections::Decided decided(const replay::DecidedAgain& again) {
   out.base_record = again.base_record;
   out.kind = again.kind;
   if (again.step) out.events = again.step->events;
+  out.recorded_events = again.events;
   out.full = again.bytes >= limits::step.size();
   out.trace = &again.trace;
   return out;
-}
-
-/// Why it may come out otherwise than it did.
-std::string why_otherwise(const replay::DecidedAgain& again) {
-  if (again.rules != admission::rules_version)
-    return "Its epoch decided by rules " + std::to_string(again.rules) + ", and this build decides by rules " +
-           std::to_string(admission::rules_version) + ".";
-  return "Its epoch decided by the rules of this build, so one of the two is wrong; 'hindsight verify' looks at the whole log.";
 }
 
 struct HowCommand {
@@ -137,16 +129,6 @@ Result<void> add_to_filter(const admission::StateView& state, std::string_view w
   return {};
 }
 
-admission::DecisionTrace trace_for(const HowFilter& filter) {
-  if (!filter.is_set()) return admission::DecisionTrace();
-  return admission::DecisionTrace([filter](const admission::WorkloadInfo& w, const Symbol& queue) {
-    if (!filter.cluster_queue.empty()) return queue.text() == filter.cluster_queue;
-    const std::string_view namespace_ = w.namespace_.text();
-    return projections::full_name(namespace_, w.name) == filter.workload ||
-           (w.option != nullptr && projections::full_name(namespace_, w.option->parent_name) == filter.workload);
-  });
-}
-
 std::string how_text(const replay::DecidedAgain& again, const HowOptions& options) {
   if (again.as_recorded()) return projections::how_text(decided(again), options);
   const auto& difference = *again.judgement.difference;
@@ -157,28 +139,15 @@ std::string how_text(const replay::DecidedAgain& again, const HowOptions& option
                                         : "event " + std::to_string(difference.event) + ", " + difference.event_kind)
       << ", " << printable(difference.field) << ": recorded " << printable(difference.recorded) << ", made again "
       << printable(difference.computed) << "\n"
-      << why_otherwise(again) << "\n";
+      << projections::why_otherwise(decided(again)) << "\n";
   return std::move(out).str();
 }
 
 Json how_json(const replay::DecidedAgain& again, const HowFilter& filter) {
   if (again.as_recorded()) return projections::how_json(decided(again), filter);
   const auto& difference = *again.judgement.difference;
-  return {{"position", again.position},
-          {"time", format_rfc3339_micro(again.time)},
-          {"epoch", again.epoch},
-          {"rules", again.rules},
-          {"base", {{"position", again.base}, {"record", again.base_record}}},
-          {"step", events::api_name(again.kind)},
-          {"events", again.events},
-          {"asRecorded", false},
-          {"difference",
-           {{"event", difference.event},
-            {"eventKind", difference.event_kind},
-            {"field", difference.field},
-            {"recorded", difference.recorded},
-            {"madeAgain", difference.computed}}},
-          {"because", why_otherwise(again)}};
+  return projections::how_otherwise_json(decided(again), projections::MadeOtherwise{difference.event, difference.event_kind, difference.field,
+                                                                          difference.recorded, difference.computed});
 }
 
 Result<HowOptions> read_how(const admission::StateView& state, std::string_view words) {
@@ -213,7 +182,8 @@ void add_how(CLI::App& app, Session& session) {
       ->check(is_moment())
       ->default_str("latest");
   c->add_option("who", o->who, "Only who is meant: NAME, NAMESPACE/NAME, job/NAME, job/NAMESPACE/NAME, or clusterqueue/NAME");
-  c->add_option("-n,--namespace", o->namespace_, "The namespace")->default_str("default");
+  const auto* one = c->add_option("-n,--namespace", o->namespace_, "The namespace")->default_str("default");
+  c->get_option("who")->check(in_namespace_of(one));
   c->add_option("--heads", o->heads, "So many workloads are told in detail")->check(whole_number(1, how_heads_max))->capture_default_str();
   add_output(*c, o->format, {"text", "json", "yaml"});
   add_time_zone(*c);

@@ -16,9 +16,6 @@ namespace hindsight::cli {
 [[nodiscard]] Result<void> add_to_filter(const admission::StateView& state, std::string_view word, std::string_view default_namespace,
                                          projections::HowFilter& filter);
 
-/// A trace with room for those whom the filter means.
-[[nodiscard]] admission::DecisionTrace trace_for(const projections::HowFilter& filter);
-
 /// How the decision came about; where it does not come out as recorded, that, and no trace.
 [[nodiscard]] std::string how_text(const replay::DecidedAgain& again, const projections::HowOptions& options);
 [[nodiscard]] projections::Json how_json(const replay::DecidedAgain& again, const projections::HowFilter& filter);

@@ -3,7 +3,7 @@
 namespace hindsight::cli {
 
 void add_log(CLI::App& app, Session& session) {
-  auto* log = app.add_subcommand("log", "The records themselves: print, count, check, copy, trim, quarantine, keys");
+  auto* log = app.add_subcommand("log", "The records themselves: print, count, check, copy, trim, quarantine, keys, checkpoints");
   log->require_subcommand(1);
   add_log_cat(*log, session);
   add_log_stats(*log, session);
@@ -13,6 +13,7 @@ void add_log(CLI::App& app, Session& session) {
   add_log_trim(*log, session);
   add_log_quarantine(*log, session);
   add_log_key(*log, session);
+  add_log_checkpoints(*log, session);
 }
 
 }  // namespace hindsight::cli

@@ -5,11 +5,11 @@
 #include <ostream>
 
 #include "cli/commands.hpp"
-#include "cli/log_filter.hpp"
 #include "cli/option_checks.hpp"
 #include "cli/output.hpp"
 #include "cli/past_options.hpp"
 #include "events/json.hpp"
+#include "projections/record_filter.hpp"
 #include "replay/scan.hpp"
 #include "vocabulary/printable.hpp"
 
@@ -19,7 +19,7 @@ namespace {
 struct CatOptions {
   PastOptions past;
   std::string from = "1", to = "latest", format;
-  RecordFilter filter;
+  projections::RecordFilter filter;
   std::uint64_t limit = 0;
   bool follow = false;
 };
@@ -88,7 +88,7 @@ void add_log_cat(CLI::App& log, Session& session) {
   c->add_option("--from", o->from, "First record: a position, a time, or a duration back (-5m)")->check(is_moment())->default_str("1");
   auto* to = c->add_option("--to", o->to, "Last record")->check(is_moment())->default_str("latest");
   std::vector<std::string> kinds;
-  for (const auto kind : all_kinds()) kinds.emplace_back(kind);
+  for (const auto kind : projections::all_kinds()) kinds.emplace_back(kind);
   c->add_option("--kind", o->filter.kinds, "Only records of this kind, or decisions with an event of it; may be repeated")
       ->check(CLI::IsMember(kinds))
       ->type_name("KIND");

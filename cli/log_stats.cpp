@@ -4,11 +4,11 @@
 #include <ostream>
 
 #include "cli/commands.hpp"
-#include "cli/log_filter.hpp"
 #include "cli/output.hpp"
 #include "cli/past_options.hpp"
 #include "cli/progress.hpp"
 #include "events/decision_fields.hpp"
+#include "projections/record_filter.hpp"
 #include "projections/text_tree.hpp"
 #include "replay/scan.hpp"
 #include "replay/snapshots.hpp"
@@ -45,7 +45,7 @@ struct Statistics {
   void see(const events::StoredRecord& stored, const RecordView& record) {
     all.records += 1;
     all.bytes += stored.bytes.size();
-    Count& count = kinds[std::string(kind_of(record))];
+    Count& count = kinds[std::string(projections::kind_of(record))];
     count.records += 1;
     count.bytes += stored.bytes.size();
     if (!first.is_set() || stored.time < first) first = stored.time;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "vocabulary/printable.hpp"
+
 namespace hindsight::cli {
 namespace {
 
@@ -74,7 +76,26 @@ Result<std::pair<const KnownKind*, WantedName>> read_whole_name(const std::strin
   return std::pair(kind, std::move(*name));
 }
 
+/// The namespace that a name carries, whatever kind it stands behind; empty: it carries none, or is wrong.
+std::string own_namespace(const std::string& word) {
+  const auto parts = split_at(word, '/');
+  if (parts.size() == 3) return parts[1];
+  const bool of_kind = parts.size() == 2 && (find_kind(parts[0]) != nullptr || !projections::target_kind(parts[0]).empty());
+  return parts.size() == 2 && !of_kind ? parts[0] : std::string();
+}
+
 }  // namespace
+
+CLI::Validator in_namespace_of(const CLI::Option* namespace_option) {
+  return {[namespace_option](std::string& word) {
+            if (namespace_option->count() == 0) return std::string();
+            const std::string own = own_namespace(word), given = namespace_option->results().back();
+            if (own.empty() || own == given) return std::string();
+            return "-n: found " + printable(given) + ", but " + printable(word) + " names namespace " + printable(own) +
+                   "; allowed: one of them, or the same in both";
+          },
+          ""};
+}
 
 Result<std::vector<WantedKind>> read_wanted(const std::vector<std::string>& words) {
   std::vector<WantedKind> out;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <CLI/CLI.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -29,6 +30,10 @@ struct WantedKind {
 
 /// Reads what one object is called, as read_wanted does. Errors: invalid, also where no name or several are given.
 [[nodiscard]] Result<WantedKind> read_one_wanted(const std::vector<std::string>& words);
+
+/// Refuses a name that carries a namespace of its own, as b/x or job/b/x, where the option -n was given and says another one. The option
+/// must live as long as the command.
+[[nodiscard]] CLI::Validator in_namespace_of(const CLI::Option* namespace_option);
 
 /// The Workload or job that is meant.
 [[nodiscard]] projections::Target target_of(const WantedName& name, const std::string& default_namespace);

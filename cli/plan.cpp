@@ -4,6 +4,7 @@
 
 #include "admission/domain/domain.hpp"
 #include "cli/commands.hpp"
+#include "cli/naming.hpp"
 #include "cli/output.hpp"
 #include "cli/past_options.hpp"
 #include "projections/defragment.hpp"
@@ -61,7 +62,8 @@ void add_plan(CLI::App& app, Session& session) {
   auto* waiting =
       c->add_option("--for", o->waiting, "A workload that waits: NAME, NAMESPACE/NAME, job/NAME; without it a domain is made free");
   c->add_option("--level", o->level, "Make a domain of this level free; without it one of the level above the lowest")->excludes(waiting);
-  c->add_option("-n,--namespace", o->namespace_, "The namespace")->default_str("default")->needs(waiting);
+  auto* one = c->add_option("-n,--namespace", o->namespace_, "The namespace")->default_str("default")->needs(waiting);
+  waiting->check(in_namespace_of(one));
   add_output(*c, o->format, {"text", "json", "yaml"});
   add_past_options(*c, o->past, true);
 }

@@ -24,6 +24,7 @@ constexpr std::array<std::string_view, 17> of_node{
 constexpr std::array<std::string_view, 4> only_of_node{"group", "member", "session-timeout", "standby"};
 
 using runtime::ListenerRunOptions;
+using runtime::PageRunOptions;
 using runtime::RunOptions;
 using runtime::VisibilityRunOptions;
 
@@ -71,6 +72,28 @@ void add_visibility_options(CLI::App& command, VisibilityRunOptions& options) {
                   "internalCertManagement is not enabled, tls.crt, tls.key and ca.crt are read from it")
       ->type_name("DIR")
       ->needs(serve);
+}
+
+void add_page_options(CLI::App& command, PageRunOptions& options) {
+  auto* address =
+      command
+          .add_option("--ui", options.address,
+                      "Serve the page of the log here, as 'hindsight ui' does: on a loopback address to whoever gets there, on others "
+                      "over TLS to callers whose token the API server knows")
+          ->type_name("ADDRESS");
+  command.add_option("--ui-host-name", options.host_names, "A name by which browsers call it, beside localhost; several may be given")
+      ->type_name("NAME")
+      ->needs(address);
+  command
+      .add_option(
+          "--ui-cert-dir", options.cert_folder,
+          "Read its certificate from this folder (tls.crt, tls.key), again and again; else one is made that lasts as long as the process")
+      ->type_name("DIR")
+      ->needs(address);
+  command.add_option("--ui-states", options.states, "How many past states it holds at the same time, each as large as that which decides")
+      ->check(whole_number(1, 64))
+      ->capture_default_str()
+      ->needs(address);
 }
 
 }  // namespace
@@ -194,6 +217,7 @@ void add_run_options(CLI::App& command, RunOptions& o) {
       ->type_name("NAME")
       ->needs(authorities);
   add_visibility_options(command, o.visibility);
+  add_page_options(command, o.page);
   command.add_option("--log-level", o.log_level, "trace, debug, info, warning, error, critical or off")->capture_default_str();
 }
 

@@ -1,7 +1,12 @@
 #include <algorithm>
+#include <functional>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <ostream>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "cli/commands.hpp"
 #include "cli/log_options.hpp"
@@ -9,10 +14,7 @@
 #include "cli/output.hpp"
 #include "cli/past_options.hpp"
 #include "cli/progress.hpp"
-#include "connectors/json/json_value.hpp"
 #include "connectors/manifests/manifest_reader.hpp"
-#include "connectors/objects/observe.hpp"
-#include "events/record.hpp"
 #include "projections/lookup.hpp"
 #include "projections/mentions.hpp"
 #include "replay/moment.hpp"
@@ -20,8 +22,11 @@
 #include "replay/scan.hpp"
 #include "runtime/configuration.hpp"
 #include "runtime/log_location.hpp"
+#include "runtime/what_if_objects.hpp"
 #include "vocabulary/printable.hpp"
 #include "whatif/comparison.hpp"
+#include "whatif/document.hpp"
+#include "whatif/many_player.hpp"
 #include "whatif/player.hpp"
 
 namespace hindsight::cli {
@@ -36,44 +41,6 @@ struct WhatIfOptions {
 };
 
 constexpr std::size_t shown_max = 5;  // of each kind of notice
-constexpr std::size_t manifests_max = 100'000;
-
-/// An object of a manifest as the API server would give it: with a uid that follows from its name, and a job suspended.
-std::vector<std::byte> as_record(const Observation& o) {
-  RecordView r;
-  r.envelope.domain = "what-if";
-  r.envelope.sequence = 1;
-  r.body = o;
-  return events::encode(r);
-}
-
-Result<std::vector<std::vector<std::byte>>> read_manifests(const std::vector<std::string>& files, Time at, whatif::Responses& responses) {
-  auto input = connectors::manifests::read_input(files);
-  if (!input) return tl::unexpected(input.error());
-  if (!input->scenarios.empty())
-    return fail(ErrorKind::invalid, "-f: found the scenario " + input->scenarios.front().name + "; allowed: manifests");
-  if (input->manifests.size() > manifests_max)
-    return fail(ErrorKind::invalid,
-                "-f: found " + with_commas(input->manifests.size()) + " objects; allowed: at most " + with_commas(manifests_max));
-  std::vector<std::vector<std::byte>> out;
-  for (auto& m : input->manifests) {
-    auto& meta = m.object["metadata"];
-    const std::string name = meta.value("namespace", "") + "/" + meta.value("name", "");
-    meta["uid"] = "what-if/" + std::string(m.kind->type->kind) + "/" + name;
-    meta["creationTimestamp"] = format_rfc3339(at);
-    meta["generation"] = 1;
-    for (const auto* kind : {"Job", "JobSet", "RayJob", "RayCluster"})
-      if (m.kind->type->kind == kind) m.object["spec"]["suspend"] = true;  // as the webhook of a cluster does
-    const auto run = connectors::manifests::seconds_annotation(m.object, connectors::manifests::run_seconds_annotation);
-    if (!run) return fail(run.error().kind, m.source + ": " + run.error().message);
-    if (*run) responses.set_run_time(meta["uid"].get<std::string>(), **run);
-    Arena arena;
-    const auto observed = connectors::observe_text(*m.kind->type, m.object.dump(), arena);
-    if (!observed) return fail(observed.error().kind, m.source + ": " + observed.error().message);
-    out.push_back(as_record(*observed));
-  }
-  return out;
-}
 
 /// What --drop names, and whether the log knows it.
 struct Dropped {
@@ -110,14 +77,16 @@ Result<whatif::Changes> changes_of(const WhatIfOptions& o, Time at, whatif::Resp
     out.dropped.push_back((target->is_workload() ? "workload" : target->kind) + "/" + target->namespace_ + "/" + target->name);
   }
   if (!o.files.empty()) {
-    auto objects = read_manifests(o.files, at, responses);
+    auto input = connectors::manifests::read_input(o.files);
+    if (!input) return tl::unexpected(input.error());
+    auto objects = runtime::what_if_objects(std::move(*input), "-f", at, responses);
     if (!objects) return tl::unexpected(objects.error());
     out.observations = std::move(*objects);
   }
   if (!o.config.empty() || !o.feature_gates.empty()) {
     const auto configuration = runtime::run_configuration(o.config, o.feature_gates);
     if (!configuration) return tl::unexpected(configuration.error());
-    out.observations.insert(out.observations.begin(), as_record(Observation{ConfigurationObserved{configuration->json}}));
+    out.observations.insert(out.observations.begin(), runtime::what_if_record(Observation{ConfigurationObserved{configuration->json}}));
   }
   return out;
 }
@@ -133,11 +102,133 @@ void tell(const Session& session, const std::string& what, const std::set<std::s
   session.warn(text + (names.size() > shown_max ? ", …)" : ")"));
 }
 
+/// The domains that are played: the one that was named, or all of the log.
+Result<std::vector<std::string>> domains_of(const events::Log& log, const std::string& wanted) {
+  const auto all = log.domains();
+  if (!all) return tl::unexpected(all.error());
+  if (!wanted.empty() || all->size() < 2) {
+    const auto one = replay::choose_domain(log, wanted);
+    if (!one) return tl::unexpected(one.error());
+    return std::vector<std::string>{*one};
+  }
+  std::vector<std::string> out;
+  for (const auto& tail : *all) out.push_back(tail.domain);
+  return out;
+}
+
+/// What became of everybody, in each of several domains.
+class Ledgers {
+ public:
+  explicit Ledgers(std::vector<std::string> domains) : domains_(std::move(domains)) {}
+
+  whatif::Ledger& operator[](std::string_view domain) {
+    const auto it = ledgers_.find(domain);
+    return it != ledgers_.end() ? it->second : ledgers_.try_emplace(std::string(domain)).first->second;
+  }
+  /// All as one, up to `end`. The domains of one cluster begin with its name; what other clusters have may be called the same.
+  [[nodiscard]] whatif::Ledger together(Time end) && {
+    const auto cluster_of = [](const std::string& domain) { return domain.substr(0, domain.find('/')); };
+    const bool several = std::ranges::any_of(domains_, [&](const auto& d) { return cluster_of(d) != cluster_of(domains_.front()); });
+    whatif::Ledger out;
+    for (auto& [domain, ledger] : ledgers_) {
+      ledger.end(end);
+      out.absorb(std::move(ledger), several ? cluster_of(domain) + ":" : std::string());
+    }
+    return out;
+  }
+
+ private:
+  std::vector<std::string> domains_;
+  std::map<std::string, whatif::Ledger, std::less<>> ledgers_;
+};
+
+/// What was, from one moment to another.
+struct Was {
+  whatif::Ledger ledger;
+  Time begin, end;
+};
+
+Result<Was> what_was(const Session& session, const events::Log& log, const std::vector<std::string>& domains, replay::Position from,
+                     replay::Position until) {
+  Was out;
+  Ledgers ledgers(domains);
+  ProgressBar bar(session, "what was");
+  for (const auto& domain : domains) {
+    replay::Past past(log, domain, {.progress = bar.callback()});
+    if (auto ok = fold(past, from); !ok) return tl::unexpected(ok.error());
+    out.begin = std::max(out.begin, past.driver().domain().now());
+    whatif::Ledger& ledger = ledgers[domain];
+    ledger.begin(past.driver(), domain);
+    past.look_on({}, [&](replay::Position, const RecordView& r) { ledger.see(r, past.driver()); });
+    if (auto ok = fold_on(past, until); !ok) return tl::unexpected(ok.error());
+    out.end = std::max(out.end, past.driver().domain().now());
+    tell_notices(session, past);
+  }
+  out.ledger = std::move(ledgers).together(out.end);
+  return out;
+}
+
+/// Shows the whole log to those who learn from it, also what is behind the moment.
+Result<void> remember(const Session& session, const events::Log& log, const std::vector<std::string>& domains, replay::Position from,
+                      whatif::Responses& responses, std::vector<Dropped>& dropped) {
+  ProgressBar bar(session, "remembering");
+  const auto see = [&](const events::StoredRecord& stored, const RecordView& record) {
+    responses.remember_gone(stored.offset > from);
+    responses.see(record);
+    for (auto& one : dropped) (void)one.mentions.concerns(record);
+    return true;
+  };
+  const auto last = log.last();
+  if (!last) return tl::unexpected(last.error());
+  const std::string domain = domains.size() == 1 ? domains.front() : std::string();  // empty: all
+  if (auto ok = replay::scan(log, domain, 1, *last, see, bar.callback()); !ok) return ok;
+  for (const auto& one : dropped)
+    if (!one.mentions.met())
+      return fail(ErrorKind::not_found, "--drop: found \"" + one.text + "\"; allowed: a job or Workload that is in log " +
+                                            std::string(log.name()) + ", which has none of this name");
+  return {};
+}
+
+/// What a reader of the result should know.
+void tell_of(const Session& session, const whatif::PlayReport& report) {
+  tell(session, "no run of any job is on record, so these never end", report.endless);
+  tell(session, "run times taken from other jobs, because no complete run of their own is on record", report.estimated);
+  tell(session, "admission checks that never answered on record, and do not here", report.silent_checks);
+  tell(session, "jobs with so many pods that their places are kept by assignments alone", report.without_pods);
+  tell(session, "changes on record that met another state here", {report.contested.begin(), report.contested.end()});
+}
+
+/// The answer of --compare.
+int print_compared(const Session& session, const whatif::PlayReport& report) {
+  const std::uint64_t not_made = report.recorded - report.same;
+  for (const auto& who : report.left) session.out << printable(who) << "\n";
+  session.out << "Of " << with_commas(report.recorded) << " events on record that the world answered, " << with_commas(not_made)
+              << " do not happen again, and " << with_commas(report.others) << " others do\n";
+  return not_made == 0 && report.others == 0 && report.left.empty() ? exit_ok : exit_failure;
+}
+
+std::string headline(replay::Position from, Time begin, const std::vector<whatif::DomainReport>& reports,
+                     const whatif::PlayReport& report) {
+  const std::string fared = report.modelled == 0 ? "all jobs and Workloads fare as on record"
+                                                 : "the world was modelled for " + std::to_string(report.modelled) +
+                                                       " jobs and Workloads, and is as on record for all others";
+  return "From " + moment_text(from, begin) + " to " + format_rfc3339_micro(report.end) + ": " + with_commas(report.records) +
+         " records, " + with_commas(report.decisions) + " decisions" +
+         (reports.size() > 1 ? " in " + std::to_string(reports.size()) + " domains" : std::string()) + "; " + fared + "\n\n";
+}
+
+Result<Duration> beyond_of(const WhatIfOptions& o, Duration played) {
+  if (o.beyond.empty()) return o.until != "latest" && o.until != "now" ? Duration{} : played;
+  auto beyond = parse_duration(o.beyond);
+  if (!beyond) return fail(ErrorKind::invalid, "--beyond: " + beyond.error().message);
+  return *beyond;
+}
+
 Result<int> what_if(const Session& session, const WhatIfOptions& o) {
   auto log = open_for_reading(o.past);
   if (!log) return tl::unexpected(log.error());
-  const auto domain = replay::choose_domain(**log, o.past.domain);
-  if (!domain) return tl::unexpected(domain.error());
+  const auto domains = domains_of(**log, o.past.domain);
+  if (!domains) return tl::unexpected(domains.error());
   const auto from = replay::resolve(**log, o.from), until = replay::resolve(**log, o.until);
   if (!from) return tl::unexpected(from.error());
   if (!until) return tl::unexpected(until.error());
@@ -150,53 +241,19 @@ Result<int> what_if(const Session& session, const WhatIfOptions& o) {
   auto dropped = dropped_of(o);
   if (!dropped) return tl::unexpected(dropped.error());
   whatif::Responses responses(o.progress == "keep" ? whatif::Progress::kept : whatif::Progress::lost);
-  {
-    ProgressBar bar(session, "remembering");
-    const auto see = [&](const events::StoredRecord& stored, const RecordView& record) {
-      responses.remember_gone(stored.offset > *from);
-      responses.see(record);
-      for (auto& one : *dropped) (void)one.mentions.concerns(record);
-      return true;
-    };
-    const auto last = (*log)->last();
-    if (!last) return tl::unexpected(last.error());
-    if (auto ok = replay::scan(**log, *domain, 1, *last, see, bar.callback()); !ok) return tl::unexpected(ok.error());
-  }
+  if (auto ok = remember(session, **log, *domains, *from, responses, *dropped); !ok) return tl::unexpected(ok.error());
+  auto was = what_was(session, **log, *domains, *from, *until);
+  if (!was) return tl::unexpected(was.error());
 
-  for (const auto& one : *dropped)
-    if (!one.mentions.met())
-      return fail(ErrorKind::not_found, "--drop: found \"" + one.text + "\"; allowed: a job or Workload that is in log " +
-                                            std::string((*log)->name()) + ", which has none of this name");
-
-  whatif::Ledger was;
-  Time begin, end;
-  {
-    ProgressBar bar(session, "what was");
-    replay::Past past(**log, *domain, {.progress = bar.callback()});
-    if (auto ok = fold(past, *from); !ok) return tl::unexpected(ok.error());
-    begin = past.driver().domain().now();
-    was.begin(past.driver());
-    past.look_on({}, [&](replay::Position, const RecordView& r) { was.see(r, past.driver()); });
-    if (auto ok = fold_on(past, *until); !ok) return tl::unexpected(ok.error());
-    end = past.driver().domain().now();
-    was.end(end);
-    tell_notices(session, past);
-  }
-
-  auto changes = changes_of(o, begin, responses);
+  const auto changes = changes_of(o, was->begin, responses);
   if (!changes) return tl::unexpected(changes.error());
   if (o.compare && (!changes->empty() || o.model_all))
     return fail(ErrorKind::invalid,
                 "--compare: found with a change or --model-all; allowed: alone, for it tells what differs although nothing was changed");
 
-  whatif::PlayOptions options{.from = *from, .until = *until, .model_all = o.model_all, .beyond = end - begin};
-  if (!o.beyond.empty()) {
-    const auto beyond = parse_duration(o.beyond);
-    if (!beyond) return fail(ErrorKind::invalid, "--beyond: " + beyond.error().message);
-    options.beyond = *beyond;
-  } else if (o.until != "latest" && o.until != "now") {
-    options.beyond = {};
-  }
+  const auto beyond = beyond_of(o, was->end - was->begin);
+  if (!beyond) return tl::unexpected(beyond.error());
+  whatif::ManyOptions options{.from = *from, .until = *until, .model_all = o.model_all, .beyond = *beyond};
   std::unique_ptr<events::Log> result;
   if (!o.result.empty()) {
     auto opened = runtime::open_log(o.result, {.durability = events::Durability::normal});
@@ -204,50 +261,24 @@ Result<int> what_if(const Session& session, const WhatIfOptions& o) {
     result = std::move(*opened);
     options.out = result.get();
   }
-  whatif::Ledger would_be;
-  options.on_begin = [&](const admission::LoopDriver& driver) { would_be.begin(driver); };
-  options.on_record = [&](const RecordView& r, const admission::LoopDriver& driver) { would_be.see(r, driver); };
+  Ledgers ledgers(*domains);
+  options.on_begin = [&](const std::string& domain, const admission::LoopDriver& driver) { ledgers[domain].begin(driver, domain); };
+  options.on_record = [&](const RecordView& r, const admission::LoopDriver& driver) { ledgers[r.envelope.domain].see(r, driver); };
   ProgressBar bar(session, "what if");
   options.progress = bar.callback();
-  whatif::Player player(**log, *domain, responses, std::move(*changes), options);
-  const auto report = player.play();
+  whatif::ManyPlayer player(**log, *domains, responses, options);
+  const auto reports = player.play(*changes);
   bar.clear();
-  if (!report) return tl::unexpected(report.error());
-  would_be.end(report->end);
-  tell(session, "no run of any job is on record, so these never end", report->endless);
-  tell(session, "run times taken from other jobs, because no complete run of their own is on record", report->estimated);
-  tell(session, "admission checks that never answered on record, and do not here", report->silent_checks);
-  tell(session, "jobs with so many pods that their places are kept by assignments alone", report->without_pods);
-  tell(session, "changes on record that met another state here", {report->contested.begin(), report->contested.end()});
-
-  if (o.compare) {
-    const std::uint64_t not_made = report->recorded - report->same;
-    for (const auto& who : report->left) session.out << printable(who) << "\n";
-    session.out << "Of " << with_commas(report->recorded) << " events on record that the world answered, " << with_commas(not_made)
-                << " do not happen again, and " << with_commas(report->others) << " others do\n";
-    return not_made == 0 && report->others == 0 && report->left.empty() ? exit_ok : exit_failure;
-  }
-  const auto comparison = whatif::compare(std::move(was), std::move(would_be));
+  if (!reports) return tl::unexpected(reports.error());
+  const whatif::PlayReport report = whatif::together(*reports);
+  tell_of(session, report);
+  if (o.compare) return print_compared(session, report);
+  const auto comparison = whatif::compare(std::move(was->ledger), std::move(ledgers).together(report.end));
   if (o.format != "text") {
-    Json out = to_json(comparison);
-    out["from"] = *from;
-    out["until"] = *until;
-    out["records"] = report->records;
-    out["decisions"] = {{"made", report->decisions}, {"recordedThatTheWorldAnswers", report->recorded}, {"ofThoseMadeAgain", report->same}};
-    out["modelled"] = report->modelled;
-    out["contested"] = Json::array();
-    for (const auto& text : report->contested) out["contested"].push_back(printable(text));
-    out["stateHash"] = hex(report->state_hash);
-    print_document(session, out, o.format);
+    print_document(session, to_json(comparison, *reports, *from, *until), o.format);
     return exit_ok;
   }
-  session.out << "From " << moment_text(*from, begin) << " to " << format_rfc3339_micro(report->end) << ": " << with_commas(report->records)
-              << " records, " << with_commas(report->decisions) << " decisions; "
-              << (report->modelled == 0 ? "all jobs and Workloads fare as on record"
-                                        : "the world was modelled for " + std::to_string(report->modelled) + " jobs and Workloads" +
-                                              ", and is as on record for all others")
-              << "\n\n"
-              << to_text(comparison, {.rows = o.rows, .colour = session.colour});
+  session.out << headline(*from, was->begin, *reports, report) << to_text(comparison, {.rows = o.rows, .colour = session.colour});
   if (result != nullptr) session.out << "\nThe result is the log " << result->name() << "\n";
   return exit_ok;
 }
@@ -301,6 +332,7 @@ void add_what_if(CLI::App& app, Session& session) {
   add_output(*c, o->format, {"text", "json", "yaml"});
   compare->excludes(c->get_option("--output"));
   add_past_options(*c, o->past, false);
+  c->get_option("--domain")->description("Play this admission domain alone; without it all domains of the log are played as one world");
 }
 
 }  // namespace hindsight::cli

@@ -1,5 +1,3 @@
-#include "projections/why.hpp"
-
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -7,12 +5,13 @@
 
 #include "admission/domain/domain.hpp"
 #include "cli/commands.hpp"
+#include "cli/naming.hpp"
 #include "cli/output.hpp"
 #include "cli/past_options.hpp"
 #include "cli/progress.hpp"
 #include "cli/why_queue.hpp"
-#include "projections/gates.hpp"
-#include "projections/quarantine.hpp"
+#include "projections/explain_target.hpp"
+#include "projections/why.hpp"
 #include "replay/scan.hpp"
 #include "vocabulary/printable.hpp"
 
@@ -26,33 +25,33 @@ struct WhyOptions {
 
 std::string moment_line(const Journey& journey) { return "At " + moment_text(journey.position(), journey.state().now()) + "\n"; }
 
-/// Only who waits has remedies, and they need a copy.
-std::optional<projections::Stage> stage_for(const Journey& journey, const projections::WorkloadAt& at) {
-  const bool waits = !at.workload->finished() && (!at.workload->reserved() || at.workload->evicted() || at.workload->family);
-  if (!waits) return std::nullopt;
-  return projections::Stage::of_tree(journey.past->driver(), at);
-}
-
 /// For somebody who sits before it: first the facts, then each remedy when it was played.
-void show_as_it_comes(const Session& session, const Journey& journey, const projections::WorkloadAt& at, const projections::Trail& trail) {
-  session.out << moment_line(journey);
-  const projections::Why* of = nullptr;
-  std::optional<bool> played;
-  projections::WhyListener listener;
-  listener.facts = [&](const projections::Why& facts) { session.out << projections::to_text(facts) << std::flush; };
-  listener.remedy = [&](const projections::Why& whose, const projections::Remedy& remedy) {
-    if (of != &whose || played != remedy.played.has_value()) {
-      if (!whose.flavors.empty()) session.out << printable(whose.object) << ":\n";
-      session.out << projections::remedies_title(remedy.played.has_value()) << "\n";
+class ShownAsItComes {
+ public:
+  ShownAsItComes(const Session& session, const Journey& journey) : session_(session), journey_(journey) {}
+
+  [[nodiscard]] projections::WhyListener listener() {
+    return {[this](const projections::Why& facts) { session_.out << moment_line(journey_) << projections::to_text(facts) << std::flush; },
+            [this](const projections::Why& whose, const projections::Remedy& remedy) { show(whose, remedy); },
+            [this](const projections::Why&, const std::string& fact) { session_.out << "- " << printable(fact) << "\n"; }};
+  }
+
+ private:
+  void show(const projections::Why& whose, const projections::Remedy& remedy) {
+    if (of_ != &whose || played_ != remedy.played.has_value()) {
+      if (!whose.flavors.empty()) session_.out << printable(whose.object) << ":\n";
+      session_.out << projections::remedies_title(remedy.played.has_value()) << "\n";
     }
-    of = &whose;
-    played = remedy.played.has_value();
-    session.out << "  " << projections::remedy_line(remedy) << "\n" << std::flush;
-  };
-  listener.further_fact = [&](const projections::Why&, const std::string& fact) { session.out << "- " << printable(fact) << "\n"; };
-  const auto stage = stage_for(journey, at);
-  (void)projections::explain(journey.state(), at, trail, stage ? &*stage : nullptr, listener);
-}
+    of_ = &whose;
+    played_ = remedy.played.has_value();
+    session_.out << "  " << projections::remedy_line(remedy) << "\n" << std::flush;
+  }
+
+  const Session& session_;
+  const Journey& journey_;
+  const projections::Why* of_ = nullptr;
+  std::optional<bool> played_;
+};
 
 Result<int> why(const Session& session, const WhyOptions& o) {
   const auto queue = projections::parse_queue_target(o.workload, o.namespace_);
@@ -76,27 +75,18 @@ Result<int> why(const Session& session, const WhyOptions& o) {
   bar.clear();
 
   const auto& state = journey->state();
-  const auto at = projections::find_workload(state, *target);
-  const bool text = o.format == "text";
-  if (at && text && session.out_is_terminal) {
-    show_as_it_comes(session, *journey, *at, trail);
-    return exit_ok;
-  }
-  std::optional<projections::Why> explanation;
-  if (at) {
-    const auto stage = stage_for(*journey, *at);
-    explanation = projections::explain(state, *at, trail, stage ? &*stage : nullptr);
-  } else {
-    explanation = projections::explain_gate(state, *target);
-  }
-  if (!explanation && !at) explanation = projections::explain_quarantine(state, *target);
-  if (!explanation && !at && at.error().kind == ErrorKind::not_found) explanation = projections::explain_gone(state, trail);
+  const bool text = o.format == "text", as_it_comes = text && session.out_is_terminal;
+  ShownAsItComes shown(session, *journey);
+  const auto explanation = projections::explain_target(
+      state, *target, trail, [&](const projections::WorkloadAt& at) { return projections::Stage::of_tree(journey->past->driver(), at); },
+      as_it_comes ? shown.listener() : projections::WhyListener{});
   if (!explanation) {
-    Error error = at.error();
+    Error error = explanation.error();
     if (trail.met() && error.kind == ErrorKind::not_found)
       error.message += " at " + std::to_string(journey->position()) + "; 'hindsight history' tells when it was there";
     return tl::unexpected(std::move(error));
   }
+  if (as_it_comes) return exit_ok;
   if (text) {
     session.out << moment_line(*journey) << projections::to_text(*explanation);
   } else {
@@ -121,7 +111,8 @@ void add_why(CLI::App& app, Session& session) {
   c->add_option("workload", o->workload,
                 "NAME, NAMESPACE/NAME, job/NAME, job/NAMESPACE/NAME; or clusterqueue/NAME, cohort/NAME, localqueue/NAMESPACE/NAME")
       ->required();
-  c->add_option("-n,--namespace", o->namespace_, "The namespace")->default_str("default");
+  const auto* one = c->add_option("-n,--namespace", o->namespace_, "The namespace")->default_str("default");
+  c->get_option("workload")->check(in_namespace_of(one));
   add_output(*c, o->format, {"text", "json", "yaml"});
   add_past_options(*c, o->past, true);
 }

@@ -54,14 +54,15 @@ Result<ChainStart> start_of(const Log& log, const std::vector<Checkpoint>& check
 
 }  // namespace
 
-ChainWalk::ChainWalk(const Log& log, const ChainStart& start, ReadLimits limits)
-    : log_(log), chain_(start.head), position_(start.at.position), limits_(limits) {
+ChainWalk::ChainWalk(const Log& log, const ChainStart& start, ReadLimits limits) : ChainWalk(reads_of(log), start) { limits_ = limits; }
+
+ChainWalk::ChainWalk(ReadRecords read, const ChainStart& start) : read_(std::move(read)), chain_(start.head), position_(start.at.position) {
   for (const auto& tail : start.at.tails) tails_.set(tail);
 }
 
 Result<void> ChainWalk::to(Position upto, const ChainVisitor& visit) {
   while (position_ < upto) {
-    if (auto ok = log_.read(position_ + 1, limits_, batch_); !ok) return ok;
+    if (auto ok = read_(position_ + 1, limits_, batch_); !ok) return ok;
     if (batch_.empty()) return {};
     for (const auto& record : batch_) {
       if (record.offset > upto) return {};

@@ -8,6 +8,7 @@
 
 #include "events/domain_tails.hpp"
 #include "events/log.hpp"
+#include "events/shared_reads.hpp"
 #include "evidence/chain.hpp"
 #include "evidence/checkpoint.hpp"
 #include "evidence/keys.hpp"
@@ -53,6 +54,8 @@ class ChainWalk {
  public:
   /// `limits`: of each read; small ones let others who read the log have their turns.
   ChainWalk(const Log& log, const ChainStart& start, ReadLimits limits = {.records = 2000, .bytes = std::size_t{8} << 20});
+  /// Reads what somebody else reads as well.
+  ChainWalk(ReadRecords read, const ChainStart& start);
 
   /// Goes on to this record, or to the end of the log. Errors: those of Log::read; what was walked before the error counts.
   [[nodiscard]] Result<void> to(Position upto, const ChainVisitor& visit = {});
@@ -64,12 +67,12 @@ class ChainWalk {
   [[nodiscard]] std::vector<DomainTail> standing() const { return tails_.list(); }
 
  private:
-  const Log& log_;
+  ReadRecords read_;
   evidence::Chain chain_;
   DomainTails tails_;
   RecordBatch batch_;
   Position position_;
-  const ReadLimits limits_;
+  ReadLimits limits_;
   std::uint64_t passed_over_ = 0;
 };
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 
 #include "vocabulary/record.hpp"
@@ -13,5 +14,8 @@ namespace hindsight::events {
 
 /// The record as one line for people: sequence, epoch, time, domain, and what it says.
 [[nodiscard]] std::string to_text(const RecordView& record);
+/// What the record says, without its envelope, on one line of at most so many bytes. Of a decision with more to say the first events are
+/// told, and how many more there are.
+[[nodiscard]] std::string to_line(const RecordView& record, std::size_t bytes_max);
 
 }  // namespace hindsight::events

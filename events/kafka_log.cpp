@@ -342,6 +342,8 @@ Result<void> KafkaLog::put_checkpoint(const evidence::Checkpoint& checkpoint, st
 
 Result<std::vector<evidence::Checkpoint>> KafkaLog::checkpoints() const { return snapshots_.checkpoints(); }
 
+Result<std::vector<UnreadableCheckpoint>> KafkaLog::unreadable_checkpoints() const { return snapshots_.unreadable_checkpoints(); }
+
 Result<std::optional<DomainsAt>> KafkaLog::checkpoint_standing() const { return snapshots_.checkpoint_standing(); }
 
 Result<void> KafkaLog::drop_checkpoint(Position position) {

@@ -63,6 +63,7 @@ class KafkaLog final : public Log {
   [[nodiscard]] Result<void> drop_snapshot(Position position, std::string_view domain) override;
   [[nodiscard]] Result<void> put_checkpoint(const evidence::Checkpoint& checkpoint, std::span<const DomainTail> standing) override;
   [[nodiscard]] Result<std::vector<evidence::Checkpoint>> checkpoints() const override;
+  [[nodiscard]] Result<std::vector<UnreadableCheckpoint>> unreadable_checkpoints() const override;
   [[nodiscard]] Result<std::optional<DomainsAt>> checkpoint_standing() const override;
   [[nodiscard]] Result<void> drop_checkpoint(Position position) override;
   [[nodiscard]] Result<void> forget(const DomainsAt& cut) override;

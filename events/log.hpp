@@ -84,6 +84,12 @@ struct LogSpace {
   [[nodiscard]] std::string text() const;
 };
 
+/// A checkpoint of which nothing can be proved.
+struct UnreadableCheckpoint {
+  Position position = 0;
+  std::string why;
+};
+
 /// Called once with what `append` would return; from any thread. It must not wait for another append.
 using AppendDone = std::function<void(Result<Position>)>;
 
@@ -202,6 +208,11 @@ class Log {
   /// Walks over everything that is in it. Reads on behind damage. `progress` is called now and then; when it returns false the walk ends
   /// early, with what was found so far.
   [[nodiscard]] virtual Result<CheckReport> check(const CheckProgress& progress = {});
+
+  /// Checkpoints that cannot be read, for which `checkpoints` fails: where, and why; by position. `drop_checkpoint` takes them, too.
+  [[nodiscard]] virtual Result<std::vector<UnreadableCheckpoint>> unreadable_checkpoints() const {
+    return std::vector<UnreadableCheckpoint>();
+  }
 };
 
 }  // namespace hindsight::events

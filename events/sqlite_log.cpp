@@ -234,6 +234,11 @@ Result<std::vector<evidence::Checkpoint>> SqliteLog::checkpoints() const {
   return reader_.checkpoints();
 }
 
+Result<std::vector<UnreadableCheckpoint>> SqliteLog::unreadable_checkpoints() const {
+  const std::lock_guard lock(reading_);
+  return reader_.unreadable_checkpoints();
+}
+
 Result<std::optional<DomainsAt>> SqliteLog::checkpoint_standing() const {
   const auto list = checkpoints();
   if (!list) return tl::unexpected(list.error());

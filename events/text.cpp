@@ -1,7 +1,10 @@
+#include <algorithm>
+#include <limits>
 #include <string>
 
 #include "events/decision_fields.hpp"
 #include "events/json.hpp"
+#include "vocabulary/text.hpp"
 
 namespace hindsight::events {
 namespace {
@@ -88,15 +91,17 @@ std::string describe(const T& e) {
   return out;
 }
 
-std::string describe_body(const Observation& observation) {
+std::string describe_body(const Observation& observation, std::size_t /*bytes_max*/) {
   return std::visit([](const auto& o) { return describe(o); }, observation);
 }
-std::string describe_body(const EpochStarted& started) { return describe(started); }
-std::string describe_body(const Decisions& decisions) {
+std::string describe_body(const EpochStarted& started, std::size_t /*bytes_max*/) { return describe(started); }
+/// Events are told until they take `bytes_max`.
+std::string describe_body(const Decisions& decisions, std::size_t bytes_max) {
   std::string out = "Decisions " + std::string(api_name(decisions.step)) + " on " + std::to_string(decisions.base) + ":";
   for (std::size_t i = 0; i < decisions.events.size(); ++i) {
-    out += i == 0 ? " " : "; ";
-    out += std::visit([](const auto& e) { return describe(e); }, decisions.events[i]);
+    std::string event = std::visit([](const auto& e) { return describe(e); }, decisions.events[i]);
+    if (i > 0 && out.size() + event.size() > bytes_max) return out + "; and " + std::to_string(decisions.events.size() - i) + " more";
+    out += (i == 0 ? " " : "; ") + event;
   }
   if (decisions.events.empty()) out += " nothing";
   return out;
@@ -116,9 +121,16 @@ std::string to_text(const RecordView& record) {
   const Envelope& e = record.envelope;
   std::string out =
       std::to_string(e.sequence) + "  epoch " + std::to_string(e.epoch) + "  " + moment(e.time) + "  " + std::string(e.domain) + "  ";
-  out += std::visit([](const auto& body) { return describe_body(body); }, record.body);
+  out += std::visit([](const auto& body) { return describe_body(body, std::numeric_limits<std::size_t>::max()); }, record.body);
   if (e.cause != 0) out += "  because of " + std::to_string(e.cause);
   return on_one_line(std::move(out));
+}
+
+std::string to_line(const RecordView& record, std::size_t bytes_max) {
+  constexpr std::size_t for_the_rest = 32;  // " and 12345 more"
+  const std::size_t for_events = bytes_max > for_the_rest ? bytes_max - for_the_rest : 0;
+  const std::string out = std::visit([&](const auto& body) { return describe_body(body, for_events); }, record.body);
+  return on_one_line(cut_message(out, std::max<std::size_t>(bytes_max, 4)));
 }
 
 }  // namespace hindsight::events

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -10,6 +11,8 @@
 #include <vector>
 
 namespace hindsight::operations {
+
+class EventStream;
 
 /// Who counts as one caller where callers have shares of something: an address, or of IPv6 the network (/64) that one machine may have for
 /// itself and choose addresses from.
@@ -25,9 +28,13 @@ struct HttpRequest {
   std::string peer;     ///< IP address of the client.
   std::string client;   ///< Common name of the certificate that it showed and that is good; empty: none (TlsIdentity::ask_clients).
   bool proven = false;  ///< Whoever has this connection is no stranger: it showed that certificate, or got a good answer over it before.
+  std::shared_ptr<const std::atomic<bool>> left;  ///< See is_over().
 
   /// From this machine, or through "kubectl port-forward".
   [[nodiscard]] bool is_from_loopback() const;
+  /// The client has closed its end of the connection, or the server stops: nobody is known to wait for the answer any more. It is looked at
+  /// several times a second while a handler is at work.
+  [[nodiscard]] bool is_over() const { return left && left->load(std::memory_order_relaxed); }
   /// Empty: not given. `name`: in lower case.
   [[nodiscard]] std::string_view header(const std::string& name) const {
     const auto it = headers.find(name);
@@ -46,6 +53,8 @@ struct HttpResponse {
   std::string body;
   std::vector<std::pair<std::string, std::string>> headers;
   std::shared_ptr<const std::string> shared_body;  ///< In place of `body`, where many are sent the same.
+  std::shared_ptr<EventStream>
+      events;  ///< In place of a body: what comes is sent as it comes (content type text/event-stream), up to its end.
 
   [[nodiscard]] std::string_view content() const { return shared_body ? std::string_view(*shared_body) : std::string_view(body); }
 };

@@ -84,6 +84,7 @@ std::optional<int> HttpConnection::rank(Clock::time_point now) const {
     case Phase::lingering:
       return 0;
     case Phase::idle:
+    case Phase::streaming:  // whoever reads it comes again
       return 2;
     case Phase::handshake:
     case Phase::head:
@@ -121,6 +122,7 @@ std::optional<int> HttpConnection::request_rank() const {
     case Phase::idle:
     case Phase::telling:
     case Phase::answering:
+    case Phase::streaming:
     case Phase::lingering:
     case Phase::closed:
       return std::nullopt;
@@ -159,16 +161,6 @@ void HttpConnection::step_again() {
   });
 }
 
-template <class F>
-void HttpConnection::guarded(F f) {
-  try {
-    f();
-  } catch (const std::exception& e) {
-    if (shared_.may_tell()) log(LogLevel::warning, "an HTTP connection was given up", {{"error", e.what()}});
-    close();
-  }
-}
-
 void HttpConnection::step() {
   guarded([this] {
     switch (phase_) {
@@ -180,6 +172,7 @@ void HttpConnection::step() {
         return read();
       case Phase::telling:
       case Phase::answering:
+      case Phase::streaming:
         return write();
       case Phase::lingering:
         return drain();
@@ -228,8 +221,10 @@ void HttpConnection::end_of_input() {
 void HttpConnection::close() {
   if (phase_ == Phase::closed) return;
   if (phase_ == Phase::handling) (void)withdraw();
+  if (left_) left_->store(true, std::memory_order_relaxed);
   phase_ = Phase::closed;
   leave_lane();
+  leave_stream();
   forget_answer();
   transport_.reset();
   boost::system::error_code ignored;
@@ -241,6 +236,7 @@ void HttpConnection::close() {
 
 /// Ends the connection so that the client can read what was said last: a socket that is closed while bytes wait in it takes that back.
 void HttpConnection::linger() {
+  leave_stream();
   transport_.reset();
   ::shutdown(socket_.native_handle(), SHUT_WR);
   std::string().swap(in_);
@@ -261,6 +257,7 @@ void HttpConnection::drain() {
 
 void HttpConnection::look_at_clock(Clock::time_point now) {
   if (answer_lost_.load()) return close();
+  if (phase_ == Phase::handling && left_ && has_left()) left_->store(true, std::memory_order_relaxed);
   if (now >= deadline_) guarded([this] { time_is_over(); });
 }
 
@@ -280,6 +277,8 @@ void HttpConnection::time_is_over() {
     case Phase::telling:
       shared_.timed_out.fetch_add(1, std::memory_order_relaxed);
       return close();
+    case Phase::streaming:
+      return show_life();
     case Phase::parked:
       return turn_away();
     case Phase::head:
@@ -294,6 +293,7 @@ void HttpConnection::time_is_over() {
 }
 
 void HttpConnection::stop() {
+  if (phase_ == Phase::handling && left_) left_->store(true, std::memory_order_relaxed);
   if (phase_ != Phase::handling && phase_ != Phase::answering) close();
 }
 
@@ -509,6 +509,8 @@ void HttpConnection::dispatch() {
   handed_over_ = held_by(request_.body);
   enter(Phase::handling, seconds(shared_.options.wait_seconds));
   begun_.store(false);
+  left_ = std::make_shared<std::atomic<bool>>(false);
+  request_.left = left_;
   auto request = std::make_shared<HttpRequest>(std::move(request_));
   HttpJob job;
   job.peer = peer_;
@@ -581,8 +583,11 @@ std::string HttpConnection::head_of(const HttpResponse& response) const {
     head.append(name).append(": ").append(one_line(value)).append("\r\n");
   };
   add("Content-Type", response.content_type);
-  add("Content-Length", std::to_string(response.content().size()));
-  add("Cache-Control", "no-store");
+  // A client knows of these two that they have no body; a length would be taken for that of the answer which it has already.
+  const bool never_has_body = response.status == 204 || response.status == 304;
+  if (!events_ && !never_has_body) add("Content-Length", std::to_string(response.content().size()));
+  const auto says_itself = [](const auto& field) { return field.first == "Cache-Control"; };
+  if (std::ranges::none_of(response.headers, says_itself)) add("Cache-Control", "no-store");
   add("X-Content-Type-Options", "nosniff");
   for (const auto& [name, value] : response.headers) add(one_line(name), value);
   if (last_) add("Connection", "close");
@@ -593,7 +598,13 @@ void HttpConnection::answer(HttpResponse response, bool last) {
   leave_lane();
   shared_.requests.fetch_add(1, std::memory_order_relaxed);
   ++served_;
-  last_ = last || shared_.stopping || served_ >= shared_.options.requests_per_connection_max;
+  left_ = nullptr;
+  if (response.events && (head_only_ || shared_.stopping || !claim_stream())) {
+    refuse_stream(response);
+  }
+  events_ = std::move(response.events);
+  // Its end is that of the connection.
+  last_ = last || events_ || shared_.stopping || served_ >= shared_.options.requests_per_connection_max;
   const std::size_t memory = response.shared_body ? 0 : response.body.size();
   if (shared_.answer_memory + memory > shared_.options.answer_memory_max && memory > small_answer) {
     shared_.make_answer_room();
@@ -610,6 +621,7 @@ void HttpConnection::answer(HttpResponse response, bool last) {
   if (last_) std::string().swap(in_);  // nobody will look at what is left
   forget_request();
   out_ = head_of(response);
+  if (events_) return begin_stream();
   answer_ = std::move(response);
   if (!head_only_ && answer_.content().size() <= small_answer) out_.append(answer_.content());
   if (head_only_ || answer_.content().size() <= small_answer) answer_ = {};
@@ -639,6 +651,7 @@ void HttpConnection::written() {
     enter(Phase::body, seconds(shared_.options.body_seconds));
     return read_on();
   }
+  if (phase_ == Phase::streaming) return take_events();
   forget_answer();
   if (last_ || shared_.stopping) return linger();
   enter(Phase::idle, seconds(shared_.options.idle_seconds));

@@ -6,6 +6,8 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <exception>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -18,6 +20,7 @@
 #include "operations/http_server.hpp"
 #include "operations/http_workers.hpp"
 #include "operations/large_lane.hpp"
+#include "operations/logging.hpp"
 #include "operations/request_memory.hpp"
 #include "operations/transport.hpp"
 
@@ -37,14 +40,15 @@ struct HttpShared {
   std::array<char, 64 * 1024> scratch{};  ///< What was read last, until the connection has taken it.
   std::size_t answer_memory = 0;          ///< Of answers that are being taken.
   bool stopping = false;
-  std::function<void(std::uint64_t id)> forget;  ///< A connection is over. It does not throw.
+  std::map<std::string, std::size_t> streams_of_peers;  ///< Of those that have any.
+  std::function<void(std::uint64_t id)> forget;         ///< A connection is over. It does not throw.
   std::function<void()> make_answer_room, make_request_room;
 
   /// Whether something that went wrong is told: once a second, so that callers cannot fill the log. From any thread.
   [[nodiscard]] bool may_tell();
 
   std::atomic<std::uint64_t> requests{0}, refused{0}, failed{0}, rejected{0}, evicted{0}, timed_out{0}, received{0};
-  std::atomic<std::size_t> connections{0}, strangers{0}, large{0};
+  std::atomic<std::size_t> connections{0}, strangers{0}, large{0}, streams{0};
 
  private:
   std::atomic<std::int64_t> told_{0};
@@ -95,7 +99,8 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
  private:
   /// handshake, head, body: bytes of the client are waited for, from its first one to its last. idle: the same between two requests.
   /// parked: a large request waits for its place. handling: a thread has it, or will. telling: it is told to go on with its body.
-  enum class Phase : std::uint8_t { handshake, idle, head, body, parked, handling, telling, answering, lingering, closed };
+  /// streaming: it is sent events as they come.
+  enum class Phase : std::uint8_t { handshake, idle, head, body, parked, handling, telling, answering, streaming, lingering, closed };
 
   void enter(Phase phase, std::chrono::milliseconds time);
   void time_is_over();
@@ -138,6 +143,16 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   [[nodiscard]] std::string head_of(const HttpResponse& response) const;
   void write();
   void written();
+  [[nodiscard]] bool has_left();
+
+  [[nodiscard]] bool claim_stream();
+  void refuse_stream(HttpResponse& response) const;
+  void begin_stream();
+  void take_events();
+  void show_life();
+  void watch_for_end();
+  void look_for_end();
+  void leave_stream();
   void forget_answer();
 
   boost::asio::ip::tcp::socket socket_;
@@ -160,14 +175,15 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   HttpRequest request_;
   const HttpHandler* handler_ = nullptr;
   const HttpBodyLimits* body_limits_ = nullptr;
-  HttpWorkers* workers_ = nullptr;         ///< Whose threads handle it.
-  std::atomic<bool> begun_ = false;        ///< One of them has begun.
-  std::atomic<bool> answer_lost_ = false;  ///< One of them had no memory for an answer.
-  bool head_only_ = false;                 ///< HEAD.
-  std::size_t weight_ = 0;                 ///< What the request takes, beyond its bytes.
-  std::size_t handed_over_ = 0;            ///< Bytes of the body that the thread has, or will.
-  std::size_t request_memory_ = 0;         ///< As it was counted last.
-  bool large_ = false;                     ///< It has its place among the large ones.
+  HttpWorkers* workers_ = nullptr;           ///< Whose threads handle it.
+  std::atomic<bool> begun_ = false;          ///< One of them has begun.
+  std::atomic<bool> answer_lost_ = false;    ///< One of them had no memory for an answer.
+  std::shared_ptr<std::atomic<bool>> left_;  ///< What the request that they have knows of the client (HttpRequest::is_over).
+  bool head_only_ = false;                   ///< HEAD.
+  std::size_t weight_ = 0;                   ///< What the request takes, beyond its bytes.
+  std::size_t handed_over_ = 0;              ///< Bytes of the body that the thread has, or will.
+  std::size_t request_memory_ = 0;           ///< As it was counted last.
+  bool large_ = false;                       ///< It has its place among the large ones.
 
   std::string out_;  ///< To be sent first, then the rest of the answer.
   HttpResponse answer_;
@@ -175,6 +191,20 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   std::size_t answer_memory_ = 0;
   std::size_t drained_ = 0;
   bool last_ = false;  ///< Nothing follows the answer.
+
+  std::shared_ptr<EventStream> events_;  ///< Null: the answer is none of these.
+  bool claimed_ = false;                 ///< It counts among the streams.
+  bool watching_ = false;                ///< The end of the client is waited for.
 };
+
+template <class F>
+void HttpConnection::guarded(F f) {
+  try {
+    f();
+  } catch (const std::exception& e) {
+    if (shared_.may_tell()) log(LogLevel::warning, "an HTTP connection was given up", {{"error", e.what()}});
+    close();
+  }
+}
 
 }  // namespace hindsight::operations

@@ -113,6 +113,7 @@ class HttpServer::Implementation {
             .connections = value(shared_.connections),
             .strangers = value(shared_.strangers),
             .large = value(shared_.large),
+            .streams = value(shared_.streams),
             .request_memory = shared_.memory.held(),
             .request_memory_peak = shared_.memory.peak()};
   }

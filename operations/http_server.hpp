@@ -32,6 +32,10 @@ struct HttpServerOptions {
   std::uint32_t response_seconds = 10;  ///< A whole answer must have been taken.
   std::uint32_t idle_seconds = 30;      ///< An open connection may be silent for so long after an answer.
 
+  /// Answers that are streams of events at the same time, in all and of one peer; of more, the last gets 503.
+  std::size_t streams_max = 64, streams_per_peer_max = 32;
+  std::uint32_t heartbeat_seconds = 15;  ///< After so long without an event an empty line says that the connection is alive.
+
   std::size_t head_bytes_max = 16 * 1024;
   std::size_t body_bytes_max = 64 * 1024;
   /// A request that takes more memory than this, its body and what the route says of it, is a large one. So many large ones are read and
@@ -61,6 +65,7 @@ struct HttpServerStatistics {
   std::size_t connections = 0;          ///< Open now.
   std::size_t strangers = 0;            ///< Of those: not proven.
   std::size_t large = 0;                ///< Large requests that are in progress now.
+  std::size_t streams = 0;              ///< Answers that are streams of events, now.
   std::size_t request_memory = 0;       ///< What the others hold now,
   std::size_t request_memory_peak = 0;  ///< and the most that it ever was.
 };
@@ -69,8 +74,8 @@ struct HttpServerStatistics {
 /// than a place in a table; requests that have come whole go to a few threads that handle them, by turns of the peers. It listens on the
 /// loopback address unless told otherwise.
 ///
-/// No encoded bodies (415), no transfer encoding but chunked, no byte ranges. Two servers share nothing: what happens to one does not
-/// hold up another.
+/// No encoded bodies (415), no transfer encoding but chunked, no byte ranges. A stream of events takes a connection and no thread. Two
+/// servers share nothing: what happens to one does not hold up another.
 class HttpServer {
  public:
   /// Listens, and answers from then on. Errors: unavailable, when the address cannot be had; names it and why.

@@ -2,6 +2,8 @@
 
 #include <charconv>
 
+#include <arpa/inet.h>
+
 #include "vocabulary/text.hpp"
 
 namespace hindsight::operations {
@@ -29,6 +31,12 @@ Result<ListenAddress> parse_listen_address(std::string_view text) {
   }
   address.host = host;
   return address;
+}
+
+bool is_loopback(const ListenAddress& address) {
+  if (address.host == "localhost" || address.host == "::1") return true;
+  in_addr parsed{};  // a name may begin with 127. and lead anywhere
+  return ::inet_pton(AF_INET, address.host.c_str(), &parsed) == 1 && (ntohl(parsed.s_addr) >> 24U) == 127;
 }
 
 std::string to_string(const ListenAddress& address) {

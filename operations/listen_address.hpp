@@ -19,6 +19,9 @@ struct ListenAddress {
 /// "127.0.0.1:8080", "[::1]:8080", "localhost:0", ":8081" (all addresses). Errors: invalid, with what was found and what is allowed.
 [[nodiscard]] Result<ListenAddress> parse_listen_address(std::string_view text);
 
+/// Only this machine can reach it, as far as its text says: localhost, 127.0.0.0/8, ::1.
+[[nodiscard]] bool is_loopback(const ListenAddress& address);
+
 /// As parse_listen_address() takes it.
 [[nodiscard]] std::string to_string(const ListenAddress& address);
 

@@ -187,15 +187,18 @@ std::shared_ptr<const Reservation> hold_of(const StateView& state, const Workloa
 }
 
 std::vector<ClusterQueue::Waiting> waiting_once(const StateView& state, const ClusterQueue& queue) {
-  auto out = queue.waiting();
+  return waiting_once(state, queue.waiting());
+}
+
+std::vector<ClusterQueue::Waiting> waiting_once(const StateView& state, std::vector<ClusterQueue::Waiting> all) {
   std::set<WorkloadId> seen;  // families
-  std::erase_if(out, [&](const ClusterQueue::Waiting& x) {
+  std::erase_if(all, [&](const ClusterQueue::Waiting& x) {
     const OptionInfo* option = x.workload->option.get();
     if (option == nullptr) return false;
     const bool first = seen.insert(option->parent).second;
     return !first || job_runs(find_by_uid(state, option->family));
   });
-  return out;
+  return all;
 }
 
 bool family_holds_quota(const StateView& state, const WorkloadInfo& workload) {

@@ -47,6 +47,9 @@ struct OptionLane {
 
 /// Who waits in a queue, in its order, with a family once, by the first of its Options; and not if its job runs on another one (CA-105).
 [[nodiscard]] std::vector<admission::ClusterQueue::Waiting> waiting_once(const StateView& state, const admission::ClusterQueue& queue);
+/// The same of what the queue has said already: `all` is its `waiting()`.
+[[nodiscard]] std::vector<admission::ClusterQueue::Waiting> waiting_once(const StateView& state,
+                                                                         std::vector<admission::ClusterQueue::Waiting> all);
 /// Does an Option of the family of this one hold quota? Then the family counts as reserving and not as pending (CA-103).
 [[nodiscard]] bool family_holds_quota(const StateView& state, const admission::WorkloadInfo& workload);
 

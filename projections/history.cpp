@@ -283,8 +283,8 @@ void History::moved(const std::string& uid, const std::optional<Standing>& befor
   if (before->parked && !now->parked)
     return say(object, "woken", "back in line: something changed in the cohort tree of " + text(now->queue));
   if (before->parked || !now->parked) return;
-  if (const auto place = place_of(state, at); place && !place->equal_to.empty())
-    say(object, "parked", "parked together with " + place->equal_to + ", which is equal: " + place->record_reason);
+  if (const auto with = parked_with(*state.queue(now->queue), at.workload->id))
+    say(object, "parked", "parked together with " + with->name + ", which is equal: " + with->reason);
 }
 
 Json to_json(const HistoryEntry& e) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "admission/rules.hpp"
 #include "projections/format.hpp"
 
 namespace hindsight::projections {
@@ -22,6 +23,23 @@ bool HowFilter::matches(const TracedEntry& e) const {
     return std::any_of(n.attempts.list.begin(), n.attempts.list.end(),
                        [&](const TracedAttempt& a) { return std::any_of(a.searches.list.begin(), a.searches.list.end(), looks_at_it); });
   });
+}
+
+DecisionTrace trace_for(const HowFilter& filter) {
+  if (!filter.is_set()) return DecisionTrace();
+  return DecisionTrace([filter](const WorkloadInfo& w, const Symbol& queue) {
+    if (!filter.cluster_queue.empty()) return queue.text() == filter.cluster_queue;
+    const std::string_view namespace_ = w.namespace_.text();
+    return full_name(namespace_, w.name) == filter.workload ||
+           (w.option != nullptr && full_name(namespace_, w.option->parent_name) == filter.workload);
+  });
+}
+
+std::string why_otherwise(const Decided& decided) {
+  if (decided.rules != rules_version)
+    return "Its epoch decided by rules " + std::to_string(decided.rules) + ", and this build decides by rules " +
+           std::to_string(rules_version) + ".";
+  return "Its epoch decided by the rules of this build, so one of the two is wrong; 'hindsight verify' looks at the whole log.";
 }
 
 std::string_view name_of(FlavorMode mode) {

@@ -23,7 +23,8 @@ struct Decided {
   std::string_view base_record;  ///< The same as text.
   StepKind kind = StepKind::unspecified;
   std::span<const Event> events;
-  bool full = false;  ///< It says as much as a step may; others may have been left to the next one.
+  std::size_t recorded_events = 0;  ///< How many are on record, also where it was made otherwise.
+  bool full = false;                ///< It says as much as a step may; others may have been left to the next one.
   const admission::DecisionTrace* trace = nullptr;
 };
 
@@ -43,6 +44,20 @@ struct HowOptions {
   std::size_t lines = 50;       ///< Of any other list of heads, trees or events.
   std::size_t candidates = 20;  ///< Of each search for victims.
 };
+
+/// A trace with room for those whom the filter means.
+[[nodiscard]] admission::DecisionTrace trace_for(const HowFilter& filter);
+
+/// What a decision that was made again does not have in common with the record.
+struct MadeOtherwise {
+  std::size_t event = 0;
+  std::string_view event_kind;  ///< Empty: it is the step itself.
+  std::string_view field, recorded, made_again;
+};
+/// Why it may come out otherwise than it did: a sentence.
+[[nodiscard]] std::string why_otherwise(const Decided& decided);
+/// That, and no trace, for it is not the trace of what is on record.
+[[nodiscard]] Json how_otherwise_json(const Decided& decided, const MadeOtherwise& difference);
 
 /// How a decision came about: which heads were looked at and in which order, what was tried for each, and what became of it. Lists are cut,
 /// and say how much is left out.

@@ -235,6 +235,24 @@ Json tree_json(const Decided& d, const TracedTree& t, const HowFilter& filter) {
 }  // namespace
 }  // namespace how_in_json
 
+Json how_otherwise_json(const Decided& d, const MadeOtherwise& difference) {
+  return {{"position", d.position},
+          {"time", format_rfc3339_micro(d.time)},
+          {"epoch", d.epoch},
+          {"rules", d.rules},
+          {"base", {{"position", d.base}, {"record", d.base_record}}},
+          {"step", events::api_name(d.kind)},
+          {"events", d.recorded_events},
+          {"asRecorded", false},
+          {"difference",
+           {{"event", difference.event},
+            {"eventKind", difference.event_kind},
+            {"field", difference.field},
+            {"recorded", difference.recorded},
+            {"madeAgain", difference.made_again}}},
+          {"because", why_otherwise(d)}};
+}
+
 Json how_json(const Decided& d, const HowFilter& filter) {
   Json out{{"position", d.position},
            {"time", format_rfc3339_micro(d.time)},

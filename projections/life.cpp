@@ -323,6 +323,10 @@ void Lives::add(std::uint64_t offset, const RecordView& record, const Mentions& 
   granted(*d, mentions);
 }
 
+void Lives::know_local_queue(std::string_view namespace_, std::string_view name, std::string_view cluster_queue) {
+  local_queues_[full_name(namespace_, name)] = cluster_queue;
+}
+
 void Lives::observed(std::uint64_t offset, const Observation& o, const Mentions& mentions) {
   if (const auto* q = std::get_if<LocalQueueObserved>(&o)) {
     local_queues_[full_name(q->meta.namespace_, q->meta.name)] = q->cluster_queue;

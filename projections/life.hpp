@@ -84,6 +84,8 @@ class Lives {
  public:
   /// `concerns`: what `mentions` said of the record.
   void add(std::uint64_t offset, const RecordView& record, const Mentions& mentions, bool concerns);
+  /// A LocalQueue that was there before the first record that is given.
+  void know_local_queue(std::string_view namespace_, std::string_view name, std::string_view cluster_queue);
 
   /// Nothing: it was never seen. What goes on counts to `until`.
   [[nodiscard]] std::optional<Life> of(std::string_view workload_uid, Time until) const;
@@ -127,6 +129,10 @@ class Lives {
 /// As Go writes durations, with hours as the largest unit: "0s", "0.25s", "1m5s", "26h0m3.5s". Exact.
 [[nodiscard]] std::string exact_duration(Duration d);
 
+/// One stretch for people: "waited for quota of default/cpu", "ran", "stopped after it was evicted".
+[[nodiscard]] std::string span_text(const LifeSpan& span);
+/// "turn", "quota", "running", ...: as documents name it.
+[[nodiscard]] std::string_view name_of(LifeSpan::Kind kind);
 /// A few lines for people, the first without indentation.
 [[nodiscard]] std::vector<std::string> life_lines(const Life& life);
 /// Durations in microseconds.

@@ -101,7 +101,25 @@ void write_runs(const Life& life, std::vector<std::string>& out) {
     out.push_back("    " + exact_duration(rest) + " by " + std::to_string(life.losses.size() - life_losses_max) + " more");
 }
 
-const char* kind_in_json(LifeSpan::Kind kind) {
+Json span_in_json(const LifeSpan& span) {
+  Json out{{"kind", name_of(span.kind)},
+           {"from", format_rfc3339_micro(span.from)},
+           {"to", format_rfc3339_micro(span.to)},
+           {"micros", (span.to - span.from).micros}};
+  if (span.offset != 0) out["offset"] = span.offset;
+  if (!span.reason.empty()) out["reason"] = span.reason;
+  if (!span.words.empty()) out["text"] = span.words;
+  for (const auto& [flavor, resource] : span.lacks) out["lacks"].push_back({{"flavor", flavor}, {"resource", resource}});
+  if (!span.checks.empty()) out["checks"] = span.checks;
+  if (span.others == 0) return out;
+  const bool victims = span.kind == LifeSpan::Kind::victims;
+  out[victims ? "preempted" : "othersGivenQuota"] = {{"times", span.others}, {"first", span.names}};
+  return out;
+}
+
+}  // namespace
+
+std::string_view name_of(LifeSpan::Kind kind) {
   switch (kind) {
     case LifeSpan::Kind::unknown:
       return "unknown";
@@ -129,23 +147,18 @@ const char* kind_in_json(LifeSpan::Kind kind) {
   return "";
 }
 
-Json span_in_json(const LifeSpan& span) {
-  Json out{{"kind", kind_in_json(span.kind)},
-           {"from", format_rfc3339_micro(span.from)},
-           {"to", format_rfc3339_micro(span.to)},
-           {"micros", (span.to - span.from).micros}};
-  if (span.offset != 0) out["offset"] = span.offset;
-  if (!span.reason.empty()) out["reason"] = span.reason;
-  if (!span.words.empty()) out["text"] = span.words;
-  for (const auto& [flavor, resource] : span.lacks) out["lacks"].push_back({{"flavor", flavor}, {"resource", resource}});
-  if (!span.checks.empty()) out["checks"] = span.checks;
-  if (span.others == 0) return out;
-  const bool victims = span.kind == LifeSpan::Kind::victims;
-  out[victims ? "preempted" : "othersGivenQuota"] = {{"times", span.others}, {"first", span.names}};
-  return out;
+std::string span_text(const LifeSpan& span) {
+  switch (span.kind) {
+    case LifeSpan::Kind::unknown:
+      return "was out of sight of this log";
+    case LifeSpan::Kind::running:
+      return "ran";
+    case LifeSpan::Kind::stopping:
+      return "stopped after it was evicted";
+    default:
+      return "waited " + span.words;
+  }
 }
-
-}  // namespace
 
 Duration Life::waited() const {
   return spent(*this, [](const LifeSpan& span) { return span.is_wait(); });

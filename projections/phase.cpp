@@ -1,5 +1,7 @@
 #include "projections/phase.hpp"
 
+#include "projections/wait_reasons.hpp"
+
 namespace hindsight::projections {
 
 using admission::WorkloadState;
@@ -69,6 +71,27 @@ std::string reason_of(const WorkloadState& w) {
     }
   }
   return {};
+}
+
+Time phase_since(const WorkloadState& w) {
+  const auto of = [&](ConditionType type) {
+    const auto* c = w.find(type);
+    return c == nullptr ? Time::never() : c->last_transition;
+  };
+  switch (phase_of(w)) {
+    case Phase::pending:
+      return waits_since(w);
+    case Phase::quota_reserved:
+      return of(ConditionType::quota_reserved);
+    case Phase::admitted:
+      return of(ConditionType::admitted);
+    case Phase::evicted:
+    case Phase::inactive:
+      return of(ConditionType::evicted);
+    case Phase::finished:
+      return of(ConditionType::finished);
+  }
+  return Time::never();
 }
 
 }  // namespace hindsight::projections

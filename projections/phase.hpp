@@ -23,5 +23,7 @@ enum class Phase {
 [[nodiscard]] Tone tone_of(Phase phase);
 /// The reason that goes with the phase: of QuotaReserved=False while pending, of the eviction, of the end; empty: none yet.
 [[nodiscard]] std::string reason_of(const admission::WorkloadState& w);
+/// Since when it stands in its phase; never: not known. Of one that waits: `waits_since` (wait_reasons.hpp).
+[[nodiscard]] Time phase_since(const admission::WorkloadState& w);
 
 }  // namespace hindsight::projections

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "admission/domain/domain.hpp"
+#include "admission/scheduling/requeue.hpp"
 #include "admission/state/snapshot.hpp"
 #include "admission/workload/workload_parent.hpp"
 #include "events/settings.hpp"
@@ -66,16 +67,62 @@ Stage Stage::of(const LoopDriver& state) {
   return {SnapshotCodec::write(state), [](Text json) { return events::read_settings(json); }};
 }
 
-Stage Stage::of_tree(const LoopDriver& state, const WorkloadAt& at) {
+Stage Stage::of_tree(const LoopDriver& state, const WorkloadAt& at, std::size_t kept) {
   const auto parent = state.domain().find_parent(at.workload->uid);
-  if (!parent) return of(state);
-  return {SnapshotCodec::write_tree(state.entities(), *parent), [](Text json) { return events::read_settings(json); }};
+  if (!parent || !SnapshotCodec::trees_are_apart(state.domain())) return of(state);
+  Stage out{{}, [](Text json) { return events::read_settings(json); }};
+  out.copies = std::make_shared<TreeCopies>(state, *parent, kept);
+  return out;
 }
 
-Play::Play(const Stage& stage) : driver_(stage.read_settings) {
-  if (auto ok = SnapshotCodec::read(stage.snapshot, driver_); !ok)
+TreeCopies::TreeCopies(const LoopDriver& state, std::uint32_t parent, std::size_t kept) : state_(state), parent_(parent) {
+  thinning_.kept = std::max<std::size_t>(1, kept);
+}
+
+const ThinnedTree& TreeCopies::thinned() {
+  if (thinned_.bytes.empty()) thinned_ = SnapshotCodec::write_thinned(state_.entities(), parent_, thinning_);
+  return thinned_;
+}
+
+const std::vector<std::byte>& TreeCopies::whole() {
+  if (thinned().left_out == 0) return thinned_.bytes;
+  if (whole_.empty()) whole_ = SnapshotCodec::write_tree(state_.entities(), parent_);
+  return whole_;
+}
+
+void TreeCopies::keep_more(const std::set<WaitingKind>& kinds) {
+  constexpr std::size_t times = 8;
+  for (const auto& kind : kinds) {
+    auto& kept = thinning_.kept_of.try_emplace(kind, thinning_.kept).first->second;
+    kept *= times;
+  }
+  thinned_ = {};
+}
+
+std::span<const std::byte> Play::bytes_of(const Stage& stage, bool whole) {
+  if (!stage.copies) return stage.snapshot;
+  return whole ? stage.copies->whole() : stage.copies->thinned().bytes;
+}
+
+Play::Play(const Stage& stage, bool whole) : driver_(stage.read_settings) {
+  if (auto ok = SnapshotCodec::read(bytes_of(stage, whole), driver_); !ok)
     throw std::runtime_error("a play of what is no snapshot: " + ok.error().message);
   now_ = driver_.domain().now();
+  if (stage.copies && !whole && stage.copies->thinned().left_out != 0) guards_ = &stage.copies->thinned().guards;
+}
+
+Play::Outcome play_out(const Stage& stage, std::string_view workload_uid, const std::function<void(Play&)>& make) {
+  constexpr int larger_copies = 2;  // then all are in it
+  ++stage.played;
+  for (int i = 0;; ++i) {
+    const bool whole = i > larger_copies;
+    stage.copied += Play::bytes_of(stage, whole).size();
+    Play world(stage, whole);
+    make(world);
+    auto out = world.run(workload_uid);
+    if (world.reached().empty()) return out;
+    if (i < larger_copies) stage.copies->keep_more(world.reached());
+  }
 }
 
 void Play::append(Body body) {
@@ -227,11 +274,30 @@ void Play::end(std::string_view workload_uid) {
   std::vector<Object> all;
   for (const auto& w : at.parent->workloads())
     all.push_back({std::string(w.namespace_.text()), std::string(w.name), std::string(w.uid.text())});
+  for (const auto& w : all) reach(w.uid);
   if (const auto& job = at.parent->job())
     append(Observation{ObjectDeleted{ObjectKind::job, arena_.copy(job->namespace_.text()), arena_.copy(std::string_view(job->name)),
                                      arena_.copy(job->uid.text())}});
   for (const auto& w : all)
     append(Observation{ObjectDeleted{ObjectKind::workload, arena_.copy(w.namespace_), arena_.copy(w.name), arena_.copy(w.uid)}});
+}
+
+/// This one is not before others any more, if it was.
+void Play::reach(std::string_view uid) {
+  if (guards_ == nullptr) return;
+  if (const auto it = guards_->find(uid); it != guards_->end()) reached_.insert(it->second);
+}
+
+/// Those who were left out are looked at when the one before them is given quota, or is parked without those that are equal to it.
+void Play::guard(const Event& event) {
+  if (guards_ == nullptr) return;
+  if (const auto* reserved = std::get_if<QuotaReserved>(&event)) return reach(reserved->workload.uid);
+  const auto* requeued = std::get_if<EntryRequeued>(&event);
+  if (requeued == nullptr || requeued->to_heap) return;
+  const auto* queue = driver_.domain().catalog()->queue(Symbol(requeued->cluster_queue));
+  const bool with_equals =
+      fits_nowhere(requeued->requeue_reason) && queue != nullptr && queue->strategy == QueueingStrategy::best_effort_fifo;
+  if (!with_equals) reach(requeued->workload.uid);
 }
 
 const WorkloadState* Play::find(std::string_view uid) const { return find_by_uid(driver_, uid).workload; }
@@ -317,6 +383,22 @@ bool Play::are_one_family(std::string_view a, std::string_view b) const {
   return a != b && !family.empty() && family == family_of(b);
 }
 
+bool Play::is_it_or_its_option(std::string_view uid, std::string_view asked) const {
+  if (uid == asked) return true;
+  const auto* w = find(uid);
+  return w != nullptr && w->is_made_as_option() && std::string_view(w->option_of()) == asked;
+}
+
+/// Does the Workload hold quota, or, of a Parent, one of its Options? Who is about to move to another one does, too.
+bool Play::keeps_quota(std::string_view asked) const {
+  const WorkloadAt at = find_by_uid(driver_, asked);
+  if (at.workload == nullptr) return false;
+  const auto& all = at.parent->workloads();
+  return std::any_of(all.begin(), all.end(), [&](const WorkloadState& w) {
+    return is_it_or_its_option(std::string_view(w.uid), asked) && w.reserved() && !w.evicted() && !w.finished();
+  });
+}
+
 void Play::note(const Decisions& step, std::string_view uid, Outcome& out) const {
   for (const Event& event : step.events) {
     if (const auto* e = evicted_in(event)) {
@@ -325,12 +407,12 @@ void Play::note(const Decisions& step, std::string_view uid, Outcome& out) const
     }
     const auto* e = std::get_if<QuotaReserved>(&event);
     if (e == nullptr) continue;
-    if (e->workload.uid == uid) {
+    if (is_it_or_its_option(e->workload.uid, uid)) {
       out.starts = true;
       continue;
     }
-    Start start{std::string(e->workload.namespace_), std::string(e->workload.name), std::string(e->workload.uid), {}, {}};
-    if (const auto* w = find(e->workload.uid); w != nullptr && w->is_made_as_option()) start.family = w->option_of();
+    if (are_one_family(e->workload.uid, uid)) continue;
+    Start start{std::string(e->workload.namespace_), std::string(e->workload.name), std::string(e->workload.uid), {}};
     for (const auto& p : e->assignments)
       for (const auto& choice : p.flavors)
         for (const auto& used : p.usage)
@@ -342,6 +424,7 @@ void Play::note(const Decisions& step, std::string_view uid, Outcome& out) const
 Play::Outcome Play::run(std::string_view workload_uid) {
   Outcome out;
   const WorkloadState* w = find(workload_uid);
+  const bool is_parent = w != nullptr && w->family.has_value();
   Time until = now_ + settles_within;
   if (w != nullptr && w->has_requeue_state && w->requeue_at.is_set() && w->requeue_at > now_) until = w->requeue_at + settles_within;
   for (int steps = 0; steps < steps_max; ++steps) {
@@ -349,12 +432,16 @@ Play::Outcome Play::run(std::string_view workload_uid) {
     if (step) {
       const Decisions decided{step->base, step->kind, step->events};
       append(decided);
+      for (const Event& event : decided.events) guard(event);
       note(decided, workload_uid, out);
       answer(decided);
       continue;
     }
     const Time due = driver_.domain().next_due();
-    if (!due.is_set() || due > until) return out;
+    if (!due.is_set() || due > until) {
+      if (is_parent) out.starts = out.starts && keeps_quota(workload_uid);
+      return out;
+    }
     now_ = std::max(now_, due);
     append(Observation{TimerFired{}});
   }

@@ -58,6 +58,15 @@ std::vector<InLine> waiting_in(const StateView& state, const admission::ClusterQ
   return out;
 }
 
+std::vector<InLine> waiting_in(const StateView& state, std::vector<admission::ClusterQueue::Waiting> all) {
+  std::vector<InLine> out;
+  for (auto& x : waiting_once(state, std::move(all))) {
+    const std::size_t position = out.size();
+    out.push_back({position, std::move(x)});
+  }
+  return out;
+}
+
 std::string charged_from(const std::vector<std::shared_ptr<const Reservation>>& holders, std::size_t first) {
   NamedSums sums;
   for (std::size_t i = first; i < holders.size(); ++i)

@@ -24,6 +24,8 @@ struct InLine {
 /// In order. A family stands there once, by the first of its Options; not if its job runs.
 [[nodiscard]] std::vector<InLine> waiting_in(const StateView& state, const admission::ClusterQueue& queue,
                                              const admission::LocalQueueConfig* only = nullptr);
+/// All of them, of what the queue has said already: `all` is its `waiting()`.
+[[nodiscard]] std::vector<InLine> waiting_in(const StateView& state, std::vector<admission::ClusterQueue::Waiting> all);
 
 /// What reservations are charged in all: "default/cpu 46, default/memory 92Gi"; from the one at `first` on.
 [[nodiscard]] std::string charged_from(const std::vector<std::shared_ptr<const admission::Reservation>>& holders, std::size_t first);

@@ -15,6 +15,13 @@ Symbol queue_of(const StateView& state, const WorkloadState& w) {
   return lq == nullptr ? Symbol() : lq->cluster_queue;
 }
 
+std::optional<ParkedWith> parked_with(const admission::ClusterQueue& queue, admission::WorkloadId id) {
+  const auto with = queue.parked_with(id);
+  if (!with) return std::nullopt;
+  return ParkedWith{with->tried == nullptr ? "another workload" : full_name(with->tried->namespace_.text(), with->tried->name),
+                    std::string(with->reason.text())};
+}
+
 std::optional<QueuePlace> place_of(const StateView& state, const WorkloadAt& at) {
   const WorkloadState& w = *at.workload;
   const Symbol name = queue_of(state, w);
@@ -43,33 +50,19 @@ std::optional<QueuePlace> place_of(const StateView& state, const WorkloadAt& at)
     if (x.workload->namespace_ == w.namespace_ && x.workload->local_queue == mine->workload->local_queue) ++out.local_position;
   }
   if (!listed) ++out.waiting;  // one whose job runs on another Option, and looks for a better place
-  const auto image = queue->image();
-  out.sticky = image.sticky_uid == w.uid;
+  const auto first = queue->first_served();
+  out.sticky = first != nullptr && first->uid == w.uid;
   // In a StrictFIFO queue nobody goes before the others, but for one that quota is kept for.
   const bool keeps = state.domain().catalog()->settings.strict_families;
   const auto may_go_first = [&](const admission::WorkloadInfo& x) {
     return config != nullptr &&
            (config->strategy == QueueingStrategy::best_effort_fifo || (keeps && x.option != nullptr && x.option->next));
   };
-  for (const auto& x : waiting)
-    if (!out.sticky && !x.parked && x.workload->uid == image.sticky_uid && may_go_first(*x.workload))
-      out.served_first = full_name(x.workload->namespace_.text(), x.workload->name);
-  const auto entry_of = [&](std::string_view uid) {  // they are sorted by uid
-    const auto it = std::lower_bound(image.entries.begin(), image.entries.end(), uid,
-                                     [](const auto& e, std::string_view wanted) { return e.uid.view() < wanted; });
-    return it != image.entries.end() && it->uid == uid ? &*it : nullptr;
-  };
-  const auto* entry = entry_of(w.uid);
-  if (entry != nullptr && entry->by_record) {
-    const std::uint64_t hash = mine->workload->equivalence_hash;
-    for (const auto& r : image.records)
-      if (r.hash == hash) out.record_reason = r.reason.text();
-    out.equal_to = "another workload";
-    for (const auto& other : waiting) {
-      if (other.workload->equivalence_hash != hash || !other.parked) continue;
-      const auto* e = entry_of(other.workload->uid);
-      if (e != nullptr && !e->by_record) out.equal_to = full_name(other.workload->namespace_.text(), other.workload->name);
-    }
+  if (first != nullptr && !out.sticky && !queue->parked(first->id).value_or(true) && may_go_first(*first))
+    out.served_first = full_name(first->namespace_.text(), first->name);
+  if (const auto with = parked_with(*queue, w.id)) {
+    out.equal_to = with->name;
+    out.record_reason = with->reason;
   }
   out.ahead.assign(waiting.begin(), mine);
   return out;

@@ -29,6 +29,13 @@ struct QueuePlace {
 /// Nothing: it does not wait in any queue.
 [[nodiscard]] std::optional<QueuePlace> place_of(const StateView& state, const WorkloadAt& at);
 
+/// Of one that is parked because an equal one failed (§3.6): the name of that one and why it failed, as in QueuePlace, without a look at
+/// the others that wait. Nothing: it is not parked for that.
+struct ParkedWith {
+  std::string name, reason;
+};
+[[nodiscard]] std::optional<ParkedWith> parked_with(const admission::ClusterQueue& queue, admission::WorkloadId id);
+
 /// The ClusterQueue that its LocalQueue leads to; empty: there is no such LocalQueue.
 [[nodiscard]] Symbol queue_of(const StateView& state, const WorkloadState& w);
 

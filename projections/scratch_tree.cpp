@@ -6,9 +6,11 @@
 #include "admission/queue/cluster_queue.hpp"
 #include "admission/scheduling/flavor_assigner.hpp"
 #include "admission/scheduling/nomination.hpp"
+#include "admission/scheduling/outcome_text.hpp"
 #include "admission/scheduling/pod_placer.hpp"
 #include "admission/scheduling/preemption.hpp"
 #include "admission/scheduling/second_pass.hpp"
+#include "vocabulary/text.hpp"
 
 namespace hindsight::projections {
 namespace {
@@ -69,17 +71,26 @@ void keep_last_run(std::vector<PreemptionStep>& steps, bool found) {
   steps.erase(next, steps.end());
 }
 
-/// How far the scan of a waiting workload got at its last try, if that still counts at the next one.
-ScanState kept_scan(const StateView& state, Symbol cluster_queue, const WorkloadInfo& workload) {
+/// How far the scan of a waiting workload got at its last try, whether that still counts or not.
+ScanState last_scan(const StateView& state, Symbol cluster_queue, const WorkloadInfo& workload) {
   const auto* queue = state.queue(cluster_queue);
   if (queue == nullptr) return {};
-  const auto context = state.domain().context();
-  for (auto& entry : queue->image().entries) {
-    if (entry.uid != workload.uid || entry.scan.entries.empty()) continue;
-    const std::uint64_t changed = entry.scan.generation + 1;  // whatever lets it in changes the tree
-    if (!outdated(entry.scan, workload, context.cycle + 1, changed, context.catalog->settings)) return std::move(entry.scan);
-  }
+  for (auto& entry : queue->image().entries)
+    if (entry.uid == workload.uid) return std::move(entry.scan);
   return {};
+}
+
+/// Does the next try go on from there?
+bool still_counts(const StateView& state, const ScanState& scan, const WorkloadInfo& workload) {
+  const auto context = state.domain().context();
+  const std::uint64_t changed = scan.generation + 1;  // whatever lets it in changes the tree
+  return !scan.entries.empty() && !outdated(scan, workload, context.cycle + 1, changed, context.catalog->settings);
+}
+
+/// The Workload shows that outcome. Who would be put back as it was is left there (D10), even if its scan started anew and would go on.
+bool shows_already(const WorkloadInfo& workload, const Assignment& assignment) {
+  const Symbol why = assignment.mode == AssignmentMode::no_fit ? reason_symbol(assignment.no_fit_reason) : reason::waiting_for_quota;
+  return workload.pending_reason == why && workload.pending_message == condition_message(assignment_message(workload, assignment));
 }
 
 }  // namespace
@@ -182,7 +193,8 @@ ScratchTree::Nomination ScratchTree::nominate_here(const WorkloadInfo& workload)
   Nomination out;
   // A scan that ended early goes on where it stopped in the next cycles, so that another pod set may find room (BA-54); one that has come
   // to its end starts anew. It may also go round without ever trying all flavors together (D11).
-  std::vector<ScanState> scans{kept_scan(*state_, cluster_queue_, workload)};
+  const ScanState last = last_scan(*state_, cluster_queue_, workload);
+  std::vector<ScanState> scans{still_counts(*state_, last, workload) ? last : ScanState()};
   for (;;) {
     Assignment assignment;
     const ScanState* scan = scans.back().entries.empty() ? nullptr : &scans.back();
@@ -192,7 +204,8 @@ ScratchTree::Nomination ScratchTree::nominate_here(const WorkloadInfo& workload)
     out.assignment = std::move(assignment);
     if (out.mode == AssignmentMode::fit || !out.targets.empty()) return out;
     const bool again = std::any_of(scans.begin(), scans.end(), [&](const ScanState& s) { return s.entries == next.entries; });
-    if (again) return out;
+    const bool as_it_was = scans.size() == 1 && next.entries == last.entries && shows_already(workload, out.assignment);
+    if (again || as_it_was) return out;
     scans.push_back(std::move(next));
   }
 }

@@ -43,6 +43,10 @@ class Trail {
  public:
   explicit Trail(Target target) : mentions_(std::move(target)) {}
   void add(std::uint64_t offset, const RecordView& record);
+  /// For whoever begins with a later record than the first: a LocalQueue that was there by then.
+  void know_local_queue(std::string_view namespace_, std::string_view name, std::string_view cluster_queue) {
+    lives_.know_local_queue(namespace_, name, cluster_queue);
+  }
 
   [[nodiscard]] const std::vector<TrailFact>& facts() const { return facts_; }
   /// The newest of a kind about this Workload; null: none.

@@ -7,6 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
+#include <utility>
 
 #include "admission/domain/domain.hpp"
 #include "admission/queue/cluster_queue.hpp"
@@ -37,28 +39,29 @@ struct Lined {
   std::unordered_map<std::uint64_t, std::string_view> tried;  ///< Message of one that was tried itself, by the same hash.
 };
 
-Lined lined_up(const StateView& state, const admission::QueueConfig& config, const ClusterQueue& queue) {
+using WorkloadIds = std::unordered_set<admission::WorkloadId>;
+
+/// `all`: what the queue says of who waits. `only`: these are looked up, or those whose Parents they are; null: anybody may be.
+Lined lined_up(const StateView& state, const admission::QueueConfig& config, const ClusterQueue& queue,
+               std::vector<ClusterQueue::Waiting> all, const WorkloadIds* only) {
   Lined out;
-  out.waiting = queue.waiting();
+  out.waiting = std::move(all);
+  std::unordered_set<std::uint64_t> failed;  // hashes of equal ones that failed
   for (const auto& x : out.waiting) {
     const WorkloadInfo& w = *x.workload;
-    out.standing.try_emplace(w.uid, Standing{&w, x.parked, false});
-    if (w.option != nullptr) out.standing.try_emplace(w.option->family, Standing{&w, x.parked, false});
+    if (only != nullptr && !only->contains(w.id) && (w.option == nullptr || !only->contains(w.option->parent))) continue;
+    const auto why = x.parked ? queue.failed_equal(w.id) : std::nullopt;
+    const Standing standing{&w, x.parked, why.has_value()};
+    out.standing.try_emplace(w.uid, standing);
+    if (w.option != nullptr) out.standing.try_emplace(w.option->family, standing);
+    if (!why) continue;
+    failed.insert(w.equivalence_hash);
+    if (!why->empty()) out.records.emplace(w.equivalence_hash, *why);
   }
-  const auto image = queue.image();
-  for (const auto& e : image.entries) {
-    const auto it = out.standing.find(e.uid);
-    if (!e.by_record || it == out.standing.end()) continue;
-    const auto* info = it->second.info;
-    it->second.by_record = true;
-    if (info->option == nullptr) continue;
-    if (const auto family = out.standing.find(info->option->family); family != out.standing.end() && family->second.info == info)
-      family->second.by_record = true;
-  }
-  for (const auto& r : image.records) out.records.emplace(r.hash, r.reason);
   for (const auto& x : out.waiting) {
     const WorkloadInfo& w = *x.workload;
-    if (!x.parked || w.equivalence_hash == 0 || out.standing.at(w.uid).by_record || out.tried.contains(w.equivalence_hash)) continue;
+    if (!x.parked || w.equivalence_hash == 0 || !failed.contains(w.equivalence_hash) || out.tried.contains(w.equivalence_hash)) continue;
+    if (queue.failed_equal(w.id)) continue;
     const WorkloadAt at = find_by_uid(state, w.uid);
     const auto* c = at.workload == nullptr ? nullptr : at.workload->find(ConditionType::quota_reserved);
     if (c != nullptr && !c->message.empty()) out.tried.emplace(w.equivalence_hash, c->message);
@@ -91,10 +94,7 @@ WaitReason short_of(std::string_view reason, std::string_view message) {
 /// Goes through all Workloads and says of each why it waits.
 class Gathering {
  public:
-  explicit Gathering(const StateView& state) : state_(state), catalog_(*state.domain().catalog()), now_(state.now()) {
-    for (const auto& [name, config] : catalog_.queues)
-      if (const auto* queue = state.queue(name)) lined_.emplace(name, lined_up(state, *config, *queue));
-  }
+  explicit Gathering(const StateView& state) : state_(state), catalog_(*state.domain().catalog()), now_(state.now()) {}
 
   Waiters gather() {
     for (std::uint32_t i = 0; i < state_.domain().parent_count(); ++i) {
@@ -104,8 +104,26 @@ class Gathering {
     }
     return std::move(out_);
   }
+  Waiters gather(std::span<const WorkloadAt> whom, const Symbol& cluster_queue, std::vector<ClusterQueue::Waiting> all) {
+    WorkloadIds ids;
+    for (const auto& at : whom) ids.insert(at.workload->id);
+    const auto* config = catalog_.queue(cluster_queue);
+    const auto* entity = config == nullptr ? nullptr : state_.queue(cluster_queue);
+    if (entity != nullptr) lined_.emplace(cluster_queue, lined_up(state_, *config, *entity, std::move(all), &ids));
+    for (const auto& at : whom) add(at);
+    return std::move(out_);
+  }
 
  private:
+  /// Null: there is no such queue.
+  const Lined* line_of(const Symbol& queue) {
+    if (const auto known = lined_.find(queue); known != lined_.end()) return &known->second;
+    const auto* config = catalog_.queue(queue);
+    const auto* entity = config == nullptr ? nullptr : state_.queue(queue);
+    if (entity == nullptr) return nullptr;
+    return &lined_.emplace(queue, lined_up(state_, *config, *entity, entity->waiting(), nullptr)).first->second;
+  }
+
   void add(const WorkloadAt& at) {
     const WorkloadState& w = *at.workload;
     const Phase phase = phase_of(w);
@@ -168,15 +186,15 @@ class Gathering {
   }
 
   std::size_t why_in_queue(const WorkloadState& w, const Symbol& queue) {
-    const auto lined = lined_.find(queue);
+    const Lined* lined = line_of(queue);
     const auto* c = w.find(ConditionType::quota_reserved);
     const std::string_view reason = c == nullptr ? std::string_view() : c->reason.text();
     const std::string_view message = c == nullptr ? std::string_view() : std::string_view(c->message);
     const Standing* mine = nullptr;
-    if (lined != lined_.end())
-      if (const auto it = lined->second.standing.find(w.uid); it != lined->second.standing.end()) mine = &it->second;
+    if (lined != nullptr)
+      if (const auto it = lined->standing.find(w.uid); it != lined->standing.end()) mine = &it->second;
     if (mine != nullptr) {
-      const Lined& line = lined->second;
+      const Lined& line = *lined;
       const auto* head = line.strict_head;
       const bool same_family =
           head != nullptr && head->option != nullptr && mine->info->option != nullptr && head->option->parent == mine->info->option->parent;
@@ -253,6 +271,11 @@ Time waits_since(const WorkloadState& w) {
 }
 
 Waiters waiters_of(const StateView& state) { return Gathering(state).gather(); }
+
+Waiters waiters_among(const StateView& state, std::span<const WorkloadAt> whom, const Symbol& cluster_queue,
+                      std::vector<ClusterQueue::Waiting> all) {
+  return Gathering(state).gather(whom, cluster_queue, std::move(all));
+}
 
 std::vector<ReasonCount> count_reasons(const Waiters& waiters, const std::function<bool(const Waiter&)>& wanted, bool by_queue) {
   std::unordered_map<Symbol, std::unordered_map<std::size_t, std::pair<ReasonCount, const Waiter*>>> counts;

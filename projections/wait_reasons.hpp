@@ -2,11 +2,13 @@
 
 #include <cstddef>
 #include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "admission/queue/cluster_queue.hpp"
 #include "projections/json.hpp"
 #include "projections/lookup.hpp"
 #include "projections/phase.hpp"
@@ -43,6 +45,9 @@ struct Waiters {
 
 /// Everybody who waits. It takes time linear in how many there are (and sorts each queue once).
 [[nodiscard]] Waiters waiters_of(const StateView& state);
+/// Of these those who wait, in their order. They are all of one ClusterQueue; `all` is its `waiting()`, as the caller has asked for it.
+[[nodiscard]] Waiters waiters_among(const StateView& state, std::span<const WorkloadAt> whom, const Symbol& cluster_queue,
+                                    std::vector<admission::ClusterQueue::Waiting> all);
 /// Since when a Workload has waited for quota; never: not known.
 [[nodiscard]] Time waits_since(const WorkloadState& w);
 

@@ -181,6 +181,7 @@ class Explanation {
       out_.headline = "It waits: none of its " + counted(lanes_.size(), "Option") + " is admitted";
     before_it_waited();
     blockers();
+    ask_for_return_of_queue();
   }
 
   void family_runs() {
@@ -399,8 +400,7 @@ class Explanation {
     blockers();
     out_.place = place_of(state_, at_);
     if (!out_.place) {
-      const auto* lq = catalog_.local_queue(w_.namespace_, w_.queue_name);
-      if (!nested_ && lq != nullptr && lq->stop_policy != StopPolicy::none) quests_.push_back({option_, nullptr, lq->cluster_queue});
+      if (!nested_) ask_for_return_of_queue();  // else it is asked for with the Parent
       return;
     }
     queue_facts(*out_.place);
@@ -410,6 +410,12 @@ class Explanation {
   }
 
   // ---- pending --------------------------------------------------------------------------------------------------------------------
+
+  /// Of one that stands in no line, because its LocalQueue is stopped.
+  void ask_for_return_of_queue() {
+    const auto* lq = catalog_.local_queue(w_.namespace_, w_.queue_name);
+    if (lq != nullptr && lq->stop_policy != StopPolicy::none) quests_.push_back({option_, nullptr, lq->cluster_queue});
+  }
 
   /// How it lost the quota that it once had.
   void before_it_waited() {

@@ -22,9 +22,10 @@ using admission::WorkloadInfo;
 using Cure = Remedy::Kind;
 using Pair = std::pair<std::string, std::string>;  // flavor and resource
 
-// For one explanation; what was not played by then is not told. A play copies its stage: of a large one there are fewer.
+// For one explanation; what was not played by then is not told. A play copies its stage: of a large one there are fewer. So many bytes
+// are copied and played with in half a second.
 constexpr int plays_max = 150, plays_min = 6;
-constexpr std::size_t bytes_copied_max = 200'000'000;
+constexpr std::size_t bytes_copied_max = 75'000'000;
 constexpr int plays_kept_back = 3;  // for fewer pods and another priority, whatever was used before
 
 constexpr std::size_t singles_max = 8;  // of so many others it is tried whether they found room elsewhere
@@ -33,11 +34,6 @@ constexpr int tightenings_max = 24;     // so many plays find out who need not e
 constexpr int taken_slowly = 1;         // so many times by just that, then by more
 constexpr std::int32_t more_nodes_max = 64;
 
-/// How many plays an explanation of this stage may have.
-int plays_of(const Stage& stage) {
-  return std::clamp(static_cast<int>(bytes_copied_max / std::max<std::size_t>(1, stage.snapshot.size())), plays_min, plays_max);
-}
-
 class Player {
  public:
   Player(const StateView& state, const Stage& stage, const WorkloadInfo& workload, Symbol queue)
@@ -45,12 +41,26 @@ class Player {
 
   /// Nothing: as many were played as may be, or one came to no rest.
   [[nodiscard]] std::optional<Play::Outcome> play(const Remedy& r) {
-    if (stage_.played >= budget_) {
+    if (!may_play()) {
       gave_up_ = true;
       return std::nullopt;
     }
-    ++stage_.played;
-    Play world(stage_);
+    auto out = play_out(stage_, workload_.uid.text(), [&](Play& world) { make(r, world); });
+    if (!out.at_rest) {
+      gave_up_ = true;
+      return std::nullopt;
+    }
+    return out;
+  }
+
+  [[nodiscard]] bool may_play() const {
+    const std::size_t bytes = stage_.bytes(), kept_back = static_cast<std::size_t>(reserve_) * bytes;
+    if (stage_.played >= plays_max - reserve_) return false;
+    return stage_.played < plays_min - reserve_ || stage_.copied + bytes + kept_back <= bytes_copied_max;
+  }
+
+  /// The change itself.
+  void make(const Remedy& r, Play& world) const {
     if (!r.steps.empty() && r.kind != Cure::free) world.change(edits_of(r));
     if (r.kind == Cure::resume) world.resume(queue_);
     if (r.kind == Cure::more_nodes)
@@ -59,15 +69,6 @@ class Player {
     if (asks(r)) world.change(workload_.uid.text(), r.ask);
     if (r.kind == Cure::change_policy) world.change(queue_, r.policy.edit);
     for (const auto& h : r.ending) world.end(h.uid);
-    auto out = world.run(workload_.uid.text());
-    if (!out.at_rest) {
-      gave_up_ = true;
-      return std::nullopt;
-    }
-    const auto drop_family = [&](std::vector<Play::Start>& all) { std::erase_if(all, [&](const auto& s) { return is_sibling(s); }); };
-    drop_family(out.before);
-    drop_family(out.after);
-    return out;
   }
 
   /// Told as it is, if it lets the workload in; else a larger one that does; nothing: none was found.
@@ -116,7 +117,7 @@ class Player {
   }
 
   /// From now on the plays that were kept back for what is asked last may be used, too.
-  void use_reserve() { budget_ += std::exchange(reserve_, 0); }
+  void use_reserve() { reserve_ = 0; }
 
   /// A change was not played to its end, so that nobody knows what comes of it.
   [[nodiscard]] bool gave_up() const { return gave_up_; }
@@ -133,10 +134,6 @@ class Player {
   [[nodiscard]] static Consequences consequences(const Play::Outcome& o) { return {names(o.before), names(o.after), o.evicted}; }
 
  private:
-  [[nodiscard]] bool is_sibling(const Play::Start& s) const {
-    return workload_.option != nullptr && (s.family == workload_.option->family || s.uid == workload_.option->family);
-  }
-
   [[nodiscard]] std::vector<QuotaEdit> edits_of(const Remedy& r) const {
     const bool cohort = r.kind == Cure::raise_cohort;
     const Symbol node(std::string_view(r.object).substr(r.object.find(' ') + 1));
@@ -388,8 +385,7 @@ class Player {
   const Stage& stage_;
   const WorkloadInfo& workload_;
   Symbol queue_;
-  int reserve_ = plays_kept_back;
-  int budget_ = plays_of(stage_) - reserve_;  ///< Of all plays on this stage.
+  int reserve_ = plays_kept_back;  ///< Of all plays on this stage.
 };
 
 /// It fits, and others are given what it would be: of the flavor that it would take, so much more that it is enough for all of them.
@@ -498,11 +494,10 @@ std::optional<Remedy> play_resumed(const StateView& state, const Stage& stage, c
   if (local == nullptr || !state.domain().synced()) return std::nullopt;
   const auto* config = catalog.queue(local->cluster_queue);
   const bool both = config != nullptr && config->stop_policy != StopPolicy::none;
-  ++stage.played;
-  Play world(stage);
-  world.resume(w.namespace_, w.queue_name);
-  if (both) world.resume(local->cluster_queue);
-  const auto outcome = world.run(w.uid.text());
+  const auto outcome = play_out(stage, w.uid.text(), [&](Play& world) {
+    world.resume(w.namespace_, w.queue_name);
+    if (both) world.resume(local->cluster_queue);
+  });
   if (!outcome.at_rest || !outcome.starts) return std::nullopt;
   Remedy out{Cure::resume, "LocalQueue " + full_name(w.namespace_.text(), w.queue_name.text()), {}, {}};
   if (both) out.object += " and ClusterQueue " + std::string(local->cluster_queue.text());

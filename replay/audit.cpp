@@ -1,7 +1,9 @@
 #include "replay/audit.hpp"
 
 #include <algorithm>
+#include <utility>
 
+#include "events/shared_reads.hpp"
 #include "replay/audit_chain.hpp"
 #include "replay/audit_epochs.hpp"
 
@@ -13,8 +15,13 @@ class Auditor {
   Auditor(const Log& log, const AuditOptions& options) : log_(log), options_(options) {}
 
   Result<AuditReport> run() {
-    for (auto step : {&Auditor::look, &Auditor::walk, &Auditor::decide_again})
+    for (auto step : {&Auditor::look, &Auditor::begin_decisions, &Auditor::walk})
       if (auto ok = (this->*step)(); !ok) return tl::unexpected(ok.error());
+    for (auto& [domain, verification] : verifications_) {
+      VerifyReport found = verification.finish();
+      judge(domain, found);
+      report_.decisions.emplace_back(domain, std::move(found));
+    }
     std::ranges::stable_sort(report_.failures, {}, &AuditFailure::position);
     return std::move(report_);
   }
@@ -41,21 +48,47 @@ class Auditor {
     return {};
   }
 
-  /// Chain and epochs.
+  /// Each domain whose decisions are made again; they are read along with the chain.
+  Result<void> begin_decisions() {
+    if (!options_.decisions) return {};
+    std::vector<std::string> domains = options_.domains;
+    if (domains.empty()) {
+      const auto tails = log_.domains();
+      if (!tails) return tl::unexpected(tails.error());
+      for (const auto& tail : *tails) domains.push_back(tail.domain);
+    }
+    for (auto& domain : domains) {
+      Verification one(log_, reads_.reader(), domain, {.from_snapshot = {}, .to = to_, .progress = {}});
+      if (auto ok = one.begin(); !ok) return ok;
+      verifications_.emplace_back(std::move(domain), std::move(one));
+    }
+    return {};
+  }
+
+  /// Chain, epochs and decisions side by side, so that the log is read once.
   Result<void> walk() {
     const auto cut = log_.trimmed();
     if (!cut) return tl::unexpected(cut.error());
     const auto owners = *cut && (*cut)->position == start_.at.position ? (*cut)->owners : std::vector<events::EpochOwner>();
     EpochAudit epochs(start_.at.tails, owners, report_);
     ChainAudit chain(start_, std::move(checkpoints_), options_, report_);
-    events::ChainWalk walk(log_, start_);
-    const Position begin = start_.at.position;
-    const auto walked = walk.to(to_, [&](const events::ChainedRecord& met) {
+    events::ChainWalk walk(reads_.reader(), start_);
+    const auto visit = [&](const events::ChainedRecord& met) {
       epochs.meet(met);
       chain.meet(met);
-      if (met.record.offset % 1024 == 0) tell("checking the chain", met.record.offset - begin, to_ - begin);
       return true;
-    });
+    };
+    const Position begin = start_.at.position;
+    Result<void> walked;
+    // Where the chain breaks off, what is behind it is still decided again.
+    for (Position at = std::min(begin, to_);;) {
+      if (options_.progress) options_.progress("checking", at - std::min(at, begin), to_ - std::min(to_, begin));
+      if (at >= to_) break;
+      at = to_ - at > stride ? at + stride : to_;
+      if (walked) walked = walk.to(at, visit);
+      for (auto& [domain, verification] : verifications_) verification.to(at);
+      reads_.forget_before(walked ? std::min(at, walk.position()) + 1 : at + 1);
+    }
     if (!walked && walked.error().kind != ErrorKind::corrupt && walked.error().kind != ErrorKind::unsupported)
       return tl::unexpected(walked.error());
     if (!walked) {
@@ -67,26 +100,7 @@ class Auditor {
     report_.head = walk.head();
     report_.last = walk.position();
     report_.passed_over = walk.passed_over();
-    return {};
-  }
-
-  Result<void> decide_again() {
-    if (!options_.decisions) return {};
-    std::vector<std::string> domains = options_.domains;
-    if (domains.empty()) {
-      const auto tails = log_.domains();
-      if (!tails) return tl::unexpected(tails.error());
-      for (const auto& tail : *tails) domains.push_back(tail.domain);
-    }
-    for (const auto& domain : domains) {
-      const std::string what = domains.size() == 1 ? std::string("deciding again") : "deciding again in " + domain;
-      const VerifyOptions options{
-          .from_snapshot = {}, .to = to_, .progress = [&](std::uint64_t done, std::uint64_t total) { tell(what, done, total); }};
-      auto found = verify(log_, domain, options);
-      if (!found) return tl::unexpected(found.error());
-      judge(domain, *found);
-      report_.decisions.emplace_back(domain, std::move(*found));
-    }
+    report_.read = reads_.read_from_log();
     return {};
   }
 
@@ -107,12 +121,13 @@ class Auditor {
     if (std::ranges::none_of(report_.failures, told)) add_failure(report_, found.to + 1, in + damage);
   }
 
-  void tell(const std::string& what, std::uint64_t done, std::uint64_t total) const {
-    if (options_.progress) options_.progress(what, done, total);
-  }
+  /// So far the chain goes before the domains follow: what is between them stays in memory.
+  static constexpr Position stride = 4096;
 
   const Log& log_;
   const AuditOptions& options_;
+  events::SharedReads reads_{log_};
+  std::vector<std::pair<std::string, Verification>> verifications_;  ///< By domain.
   std::vector<evidence::Checkpoint> checkpoints_;
   events::ChainStart start_;
   Position to_ = 0;

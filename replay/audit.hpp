@@ -75,6 +75,7 @@ struct AuditReport {
   evidence::Head start, head;     ///< Of the chain, before the first and behind the last record.
   Position chain_from = 0;        ///< The chain was computed behind this position.
   std::uint64_t passed_over = 0;  ///< Records that do not count.
+  std::uint64_t read = 0;         ///< Records that were read of the log.
   AuditedCheckpoints checkpoints;
   std::optional<AuditedUpTo> signed_up_to;  ///< By the newest checkpoint that one of the keys has signed and that the records lead to.
   std::optional<AuditedUpTo> stored_up_to;  ///< By the newest stored checkpoint that the records lead to, signed or not.
@@ -92,8 +93,9 @@ struct AuditReport {
 inline constexpr std::size_t audit_failures_max = 20;
 inline constexpr std::size_t audited_epochs_max = 10'000;
 
-/// Walks a log and recomputes the chain of its records, compares it with every checkpoint, checks signatures and epochs, and makes
-/// decisions again (replay/verify.hpp). Errors: those of the log's own tables; damaged records end up in the report.
+/// Walks a log once and recomputes the chain of its records, compares it with every checkpoint, checks signatures and epochs, and makes
+/// decisions again (replay/verify.hpp). Holds the states of all domains whose decisions it makes again. Errors: those of the log's own
+/// tables; damaged records end up in the report.
 [[nodiscard]] Result<AuditReport> audit(const Log& log, const AuditOptions& options = {});
 
 /// In plain words what an audit has proved, and what it has not; a sentence each.

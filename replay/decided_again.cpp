@@ -36,8 +36,8 @@ std::string neighbours(const Log& log, const std::string& domain, Position at) {
 
 class DecidingAgain {
  public:
-  DecidingAgain(const Log& log, const std::string& domain, Position at, Progress progress)
-      : log_(log), domain_(domain), at_(at), past_(log, domain, {.use_snapshots = true, .progress = std::move(progress)}) {}
+  DecidingAgain(const Log& log, const std::string& domain, Position at, Progress progress, const std::function<bool()>& go_on)
+      : log_(log), domain_(domain), at_(at), go_on_(go_on), past_(log, domain, {.use_snapshots = true, .progress = std::move(progress)}) {}
 
   Result<DecidedAgain> make(admission::DecisionTrace trace) {
     DecidedAgain out;
@@ -97,6 +97,7 @@ class DecidingAgain {
     if (!found) return tl::unexpected(found.error());
     if (*found == 0 || !is_there(*found)) {
       // Numbered by readers, or among records that do not count: the fold counts them.
+      if (ended_) return tl::unexpected(*error_);
       if (auto counted = find_counted(); !counted)
         return tl::unexpected(counted.error());
       else
@@ -111,11 +112,18 @@ class DecidingAgain {
   }
 
   [[nodiscard]] bool is_there(Position position) {
-    if (const auto ok = past_.go_to(position); !ok) {
-      error_ = ok.error();
-      return false;
-    }
+    const auto there = past_.go_to(position, [this] { return goes_on(); });
+    if (!there) error_ = there.error();
+    if (!there || !*there) return false;
     return past_.driver().domain().sequence() == base_;
+  }
+
+  /// Once it was told to end it does not go on again.
+  [[nodiscard]] bool goes_on() {
+    if (ended_ || !go_on_ || go_on_()) return !ended_;
+    ended_ = true;
+    error_ = Error{ErrorKind::unavailable, record_name(log_, at_) + ": it was not decided again, because nobody waits for that any more"};
+    return false;
   }
 
   [[nodiscard]] Result<void> not_kept() const {
@@ -154,7 +162,7 @@ class DecidingAgain {
     return error.kind == ErrorKind::not_found ? Result<Position>(0) : tl::unexpected(error);
   }
 
-  [[nodiscard]] Result<Position> find_counted() const {
+  [[nodiscard]] Result<Position> find_counted() {
     Past counting(log_, domain_);
     Position found = 0;
     const auto note = [&](Position position) {
@@ -162,7 +170,11 @@ class DecidingAgain {
     };
     counting.look_on({}, [&](Position position, const RecordView&) { note(position); });
     counting.look_on_passed_over([&](const events::StoredRecord& stored) { note(stored.offset); });
-    if (auto ok = counting.go_to(at_ - 1); !ok) return nowhere(ok.error());
+    const auto go_on = [this] { return goes_on(); };
+    if (auto there = counting.go_to(at_ - 1, go_on); !there)
+      return nowhere(there.error());
+    else if (!*there)
+      return tl::unexpected(*error_);
     if (found != 0 || counting.started_from() == 0) return found;
     // It lies before the snapshot that this began with.
     Past longer(log_, domain_, {.use_snapshots = false});
@@ -171,7 +183,10 @@ class DecidingAgain {
     };
     longer.look_on({}, [&](Position position, const RecordView&) { note_again(position); });
     longer.look_on_passed_over([&](const events::StoredRecord& stored) { note_again(stored.offset); });
-    if (auto ok = longer.go_to(at_ - 1); !ok) return nowhere(ok.error());
+    if (auto there = longer.go_to(at_ - 1, go_on); !there)
+      return nowhere(there.error());
+    else if (!*there)
+      return tl::unexpected(*error_);
     return found;
   }
 
@@ -193,6 +208,8 @@ class DecidingAgain {
   const Log& log_;
   const std::string& domain_;
   const Position at_;
+  const std::function<bool()>& go_on_;
+  bool ended_ = false;
   Past past_;
   events::RecordReader reader_;
   events::RecordBatch batch_;
@@ -203,9 +220,9 @@ class DecidingAgain {
 
 }  // namespace
 
-Result<DecidedAgain> decide_again(const Log& log, const std::string& domain, Position at, admission::DecisionTrace trace,
-                                  Progress progress) {
-  return DecidingAgain(log, domain, at, std::move(progress)).make(std::move(trace));
+Result<DecidedAgain> decide_again(const Log& log, const std::string& domain, Position at, admission::DecisionTrace trace, Progress progress,
+                                  const std::function<bool()>& go_on) {
+  return DecidingAgain(log, domain, at, std::move(progress), go_on).make(std::move(trace));
 }
 
 }  // namespace hindsight::replay

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -35,8 +36,9 @@ struct DecidedAgain {
 
 /// Makes the decision at `at` again. The log is only read; snapshots are used. Errors: invalid (the record is no decision, or one that no
 /// reader counts, or it was set aside; the message names the decisions next to it), not_found (it is behind the end, or it or its base is
-/// not kept any more), and those of a fold.
+/// not kept any more), unavailable (`go_on` said no), and those of a fold. `go_on` is asked now and then while it folds; empty: it goes on.
 [[nodiscard]] Result<DecidedAgain> decide_again(const Log& log, const std::string& domain, Position at,
-                                                admission::DecisionTrace trace = admission::DecisionTrace(), Progress progress = {});
+                                                admission::DecisionTrace trace = admission::DecisionTrace(), Progress progress = {},
+                                                const std::function<bool()>& go_on = {});
 
 }  // namespace hindsight::replay

@@ -14,7 +14,7 @@ constexpr std::size_t bytes_ahead_max = std::size_t{64} << 20;
 std::optional<events::StoredRecord> Lookahead::next() {
   for (;;) {
     if (!ahead_.empty() && ahead_.front()->given == ahead_.front()->batch.size()) {
-      bytes_ahead_ -= ahead_.front()->batch.bytes();
+      bytes_ahead_ -= ahead_.front()->bytes;
       ahead_.pop_front();
       continue;
     }
@@ -42,17 +42,27 @@ std::optional<ComingDecision> Lookahead::next_decision() {
 bool Lookahead::read_more() {
   if (at_end_) return false;
   auto ahead = std::make_unique<Ahead>();
-  if (auto ok = log_.read(read_to_ + 1, {}, ahead->batch); !ok) {
+  if (auto ok = read_(read_to_ + 1, {}, batch_); !ok) {
     error_ = ok.error();
     at_end_ = true;
     return false;
   }
-  if (ahead->batch.empty()) {
+  if (batch_.empty()) {
     at_end_ = true;
     return false;
   }
-  read_to_ = ahead->batch[ahead->batch.size() - 1].offset;
-  bytes_ahead_ += ahead->batch.bytes();
+  read_to_ = batch_[batch_.size() - 1].offset;
+  ahead->bytes = batch_.bytes();
+  bytes_ahead_ += ahead->bytes;
+  // Somebody may look ahead for each of many domains: only its own records stay in memory.
+  bool all_own = true;
+  for (const auto& record : batch_) all_own = all_own && record.domain == domain_;
+  if (all_own) {
+    std::swap(ahead->batch, batch_);
+  } else {
+    for (const auto& record : batch_)
+      if (record.domain == domain_) ahead->batch.add(record, record.offset);
+  }
   ahead_.push_back(std::move(ahead));
   return true;
 }

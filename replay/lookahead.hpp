@@ -10,6 +10,7 @@
 
 #include "events/log.hpp"
 #include "events/record.hpp"
+#include "events/shared_reads.hpp"
 #include "vocabulary/result.hpp"
 
 namespace hindsight::replay {
@@ -28,7 +29,11 @@ class Lookahead {
   /// passed over.
   Lookahead(const events::Log& log, std::string domain, events::Position from, std::uint64_t sequence, std::uint64_t epoch,
             std::uint64_t decided_base, std::set<std::uint64_t> set_aside = {})
-      : log_(log),
+      : Lookahead(events::reads_of(log), std::move(domain), from, sequence, epoch, decided_base, std::move(set_aside)) {}
+  /// Reads what somebody else reads as well.
+  Lookahead(events::ReadRecords read, std::string domain, events::Position from, std::uint64_t sequence, std::uint64_t epoch,
+            std::uint64_t decided_base, std::set<std::uint64_t> set_aside = {})
+      : read_(std::move(read)),
         domain_(std::move(domain)),
         read_to_(from),
         sequence_(sequence),
@@ -49,17 +54,19 @@ class Lookahead {
 
  private:
   struct Ahead {
-    events::RecordBatch batch;
-    std::size_t given = 0;    ///< Records that `next` gave.
-    std::size_t scanned = 0;  ///< Records in which decisions were looked for.
+    events::RecordBatch batch;  ///< Records of the domain, of all that were read.
+    std::size_t bytes = 0;      ///< Of all that were read.
+    std::size_t given = 0;      ///< Records that `next` gave.
+    std::size_t scanned = 0;    ///< Records in which decisions were looked for.
   };
 
   bool read_more();
   bool scan(Ahead& ahead);
 
-  const events::Log& log_;
+  events::ReadRecords read_;
   std::string domain_;
   events::RecordReader reader_;
+  events::RecordBatch batch_;  ///< Of all domains.
   std::deque<std::unique_ptr<Ahead>> ahead_;
   std::size_t bytes_ahead_ = 0;
   std::deque<ComingDecision> decisions_;

@@ -265,11 +265,15 @@ FieldTexts fields_of(const JobState& j) {
 }  // namespace
 
 Picture picture_of(const StateView& state) {
+  return picture_of(state, [](const WorkloadParent&) { return true; });
+}
+
+Picture picture_of(const StateView& state, const std::function<bool(const WorkloadParent&)>& wants) {
   Picture out;
   add_configuration(state, out);
   for (std::uint32_t i = 0; i < state.domain().parent_count(); ++i) {
     const auto* parent = state.parent(i);
-    if (parent == nullptr) continue;
+    if (parent == nullptr || !wants(*parent)) continue;
     if (const auto& job = parent->job()) out.objects[{text(job->kind), text(job->namespace_), job->name.text()}] = fields_of(*job);
     for (const auto& w : parent->workloads()) out.objects[{"Workload", text(w.namespace_), w.name.text()}] = fields_of(w);
   }

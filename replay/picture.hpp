@@ -1,6 +1,7 @@
 #pragma once
 
 #include <compare>
+#include <functional>
 #include <map>
 #include <string>
 
@@ -23,5 +24,8 @@ struct Picture {
 };
 
 [[nodiscard]] Picture picture_of(const admission::StateView& state);
+/// The same of the configuration and of those jobs and Workloads that are wanted: of a hundred thousand the texts take more room than the
+/// state itself.
+[[nodiscard]] Picture picture_of(const admission::StateView& state, const std::function<bool(const admission::WorkloadParent&)>& wants);
 
 }  // namespace hindsight::replay

@@ -24,11 +24,14 @@ std::string hex(std::uint64_t v) {
   return out;
 }
 
-class Verifier {
- public:
-  Verifier(const Log& log, std::string domain, const VerifyOptions& options) : log_(log), domain_(std::move(domain)), options_(options) {}
+}  // namespace
 
-  Result<VerifyReport> run() {
+class Verification::Verifier {
+ public:
+  Verifier(const Log& log, events::ReadRecords read, std::string domain, VerifyOptions options)
+      : log_(log), read_(std::move(read)), domain_(std::move(domain)), options_(std::move(options)) {}
+
+  Result<void> begin() {
     const auto last = log_.last();
     if (!last) return tl::unexpected(last.error());
     const auto snapshots = snapshots_of(log_, domain_);
@@ -52,7 +55,34 @@ class Verifier {
     }
     begins_at_ = driver_->domain().sequence();
     to_check_ = snapshots_.upper_bound(report_.from);
-    walk();
+    const auto& domain = driver_->domain();
+    records_.emplace(read_, domain_, report_.from, domain.sequence(), domain.epoch(), domain.context().decided_base, set_aside_);
+    return {};
+  }
+
+  void to(Position position) {
+    const Position upto = std::min(position, last_);
+    while (!report_.damage && report_.to < last_) {
+      if (options_.progress && report_.records % 1024 == 0) options_.progress(report_.to - report_.from, last_ - report_.from);
+      if (!next_) {
+        decide_if_due(*records_);
+        next_ = records_->next();
+      }
+      if (!next_ || next_->offset > upto) return;
+      const auto stored = *std::exchange(next_, std::nullopt);
+      check_snapshots_before(stored.offset);
+      if (!apply(stored)) return;
+      report_.to = stored.offset;
+    }
+  }
+
+  VerifyReport finish() {
+    to(last_);
+    if (!stopped_) {
+      if (!records_->error()) check_snapshots_before(last_ + 1);
+      if (records_->error() && report_.to < last_) report_.damage = records_->error();
+      if (options_.progress) options_.progress(last_ - report_.from, last_ - report_.from);
+    }
     report_.state_hash = driver_->state_hash();
     return std::move(report_);
   }
@@ -84,23 +114,6 @@ class Verifier {
     }
   }
 
-  void walk() {
-    const auto& domain = driver_->domain();
-    Lookahead records(log_, domain_, report_.from, domain.sequence(), domain.epoch(), domain.context().decided_base, set_aside_);
-    while (report_.to < last_) {
-      if (options_.progress && report_.records % 1024 == 0) options_.progress(report_.to - report_.from, last_ - report_.from);
-      decide_if_due(records);
-      const auto stored = records.next();
-      if (!stored || stored->offset > last_) break;
-      check_snapshots_before(stored->offset);
-      if (!apply(*stored)) return;
-      report_.to = stored->offset;
-    }
-    if (!records.error()) check_snapshots_before(last_ + 1);
-    if (records.error() && report_.to < last_) report_.damage = records.error();
-    if (options_.progress) options_.progress(last_ - report_.from, last_ - report_.from);
-  }
-
   /// Decides now if the next decision on record was made at this state.
   void decide_if_due(Lookahead& records) {
     const auto coming = records.next_decision();
@@ -119,8 +132,7 @@ class Verifier {
     }
     const auto record = reader_.read(stored.bytes);
     if (!record) {
-      report_.damage = at_record(log_, stored.offset, record.error()).value();
-      return false;
+      return damaged_at(stored.offset, record.error());
     }
     const auto* started = std::get_if<EpochStarted>(&(*record)->body);
     if (started != nullptr && driver_->domain().counts((*record)->envelope)) release_ = started->release;
@@ -130,8 +142,7 @@ class Verifier {
                            ? judge(*driver_, *decisions, std::exchange(computed_, std::nullopt))
                            : Judgement{};
     if (auto ok = apply_record(*driver_, **record); !ok) {
-      report_.damage = at_record(log_, stored.offset, ok.error()).value();
-      return false;
+      return damaged_at(stored.offset, ok.error());
     }
     driver_->forget_touched();
     ++report_.records;
@@ -141,6 +152,13 @@ class Verifier {
     else
       note(stored, *decisions, found);
     return true;
+  }
+
+  /// Nothing behind it can be judged.
+  bool damaged_at(Position offset, const Error& error) {
+    report_.damage = at_record(log_, offset, error).value();
+    stopped_ = true;
+    return false;
   }
 
   void note(const events::StoredRecord& stored, const Decisions& recorded, const Judgement& found) {
@@ -208,9 +226,13 @@ class Verifier {
   }
 
   const Log& log_;
+  const events::ReadRecords read_;
   const std::string domain_;
-  const VerifyOptions& options_;
-  std::set<std::uint64_t> set_aside_;  ///< Sequences of records that are passed over.
+  const VerifyOptions options_;
+  std::optional<Lookahead> records_;
+  std::optional<events::StoredRecord> next_;  ///< Read, and not applied yet.
+  bool stopped_ = false;                      ///< At a record that cannot be applied.
+  std::set<std::uint64_t> set_aside_;         ///< Sequences of records that are passed over.
   std::map<Position, SnapshotMeta> snapshots_;
   std::map<Position, SnapshotMeta>::const_iterator to_check_;
   Position last_ = 0;
@@ -223,10 +245,19 @@ class Verifier {
   VerifyReport report_;
 };
 
-}  // namespace
+Verification::Verification(const Log& log, events::ReadRecords read, std::string domain, VerifyOptions options)
+    : verifier_(std::make_unique<Verifier>(log, std::move(read), std::move(domain), std::move(options))) {}
+Verification::Verification(Verification&&) noexcept = default;
+Verification::~Verification() = default;
+
+Result<void> Verification::begin() { return verifier_->begin(); }
+void Verification::to(Position position) { verifier_->to(position); }
+VerifyReport Verification::finish() { return verifier_->finish(); }
 
 Result<VerifyReport> verify(const Log& log, const std::string& domain, const VerifyOptions& options) {
-  return Verifier(log, domain, options).run();
+  Verification verification(log, events::reads_of(log), domain, options);
+  if (auto ok = verification.begin(); !ok) return tl::unexpected(ok.error());
+  return verification.finish();
 }
 
 }  // namespace hindsight::replay

@@ -1,12 +1,14 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "events/log.hpp"
+#include "events/shared_reads.hpp"
 #include "replay/compare.hpp"
 #include "replay/past.hpp"
 #include "vocabulary/result.hpp"
@@ -64,6 +66,26 @@ struct VerifyReport {
 };
 
 inline constexpr std::size_t mismatches_max = 20;
+
+/// Folds a domain again and decides again, in steps, for whoever reads the log for other ends at the same time. See `verify`.
+class Verification {
+ public:
+  /// `read`: how its records are read. `log` and what `read` stands on must outlive it.
+  Verification(const Log& log, events::ReadRecords read, std::string domain, VerifyOptions options);
+  Verification(Verification&&) noexcept;
+  ~Verification();
+
+  /// Errors: those of reading the log's own tables.
+  [[nodiscard]] Result<void> begin();
+  /// Goes on to this record, or to the end, or to where the domain is damaged.
+  void to(Position position);
+  /// After all. Goes on to the end first, where it is not there.
+  [[nodiscard]] VerifyReport finish();
+
+ private:
+  class Verifier;
+  std::unique_ptr<Verifier> verifier_;
+};
 
 /// Folds a domain again and decides again: every recorded decision must be what its base leads to by the rules of this build, unless it
 /// was made by other ones, and every snapshot must be the state that the records lead to. What was recorded is applied in any case, so

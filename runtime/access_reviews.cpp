@@ -4,22 +4,13 @@
 
 #include <openssl/sha.h>
 
-#include "connectors/manifests/json_text.hpp"
-#include "connectors/manifests/json_views.hpp"
 #include "vocabulary/ascii.hpp"
 
 namespace hindsight::runtime {
 namespace {
 
-using connectors::manifests::flag;
-using connectors::manifests::Json;
-using connectors::manifests::member;
-using connectors::manifests::text;
 using operations::HttpRequest;
 using operations::HttpResponse;
-
-constexpr const char* token_reviews = "/apis/authentication.k8s.io/v1/tokenreviews";
-constexpr const char* access_reviews = "/apis/authorization.k8s.io/v1/subjectaccessreviews";
 
 std::string key_of(std::string_view token, const std::string& path) {
   const std::string all = path + '\0' + std::string(token);
@@ -32,18 +23,6 @@ HttpResponse later(int status, const std::string& message) {
   auto out = operations::http_error(status, message);
   out.headers.emplace_back("Retry-After", "1");
   return out;
-}
-
-/// What the API server made of an object that was posted to be reviewed.
-Result<Json> status_of(const connectors::kubernetes::HttpAnswer& answer, const char* what) {
-  if (answer.status != 200 && answer.status != 201)
-    return fail(
-        ErrorKind::unavailable,
-        std::string(what) + ": " + (answer.status == 0 ? "no answer of the API server" : "status " + std::to_string(answer.status)));
-  auto object = connectors::manifests::parse_json(answer.body);
-  if (!object || !member(*object, "status").is_object())
-    return fail(ErrorKind::unavailable, std::string(what) + ": no status in the answer");
-  return std::move((*object)["status"]);
 }
 
 }  // namespace
@@ -134,20 +113,12 @@ HttpResponse AccessReviews::judge(const HttpRequest& request) {
 }
 
 Result<AccessReviews::Verdict> AccessReviews::review(std::string_view token, const HttpRequest& request) const {
-  const Json asked = {{"apiVersion", "authentication.k8s.io/v1"}, {"kind", "TokenReview"}, {"spec", {{"token", std::string(token)}}}};
-  const auto who = status_of(ask_(token_reviews, asked.dump(-1, ' ', false, Json::error_handler_t::replace)), "TokenReview");
-  if (!who) return tl::unexpected(who.error());
-  if (!flag(*who, "authenticated")) return Verdict::nobody;
-  const Json& user = member(*who, "user");
-  Json spec = {{"nonResourceAttributes", {{"path", request.path}, {"verb", "get"}}},
-               {"user", std::string(text(user, "username"))},
-               {"uid", std::string(text(user, "uid"))}};
-  for (const char* more : {"groups", "extra"})
-    if (!member(user, more).is_null()) spec[more] = member(user, more);
-  const Json wanted = {{"apiVersion", "authorization.k8s.io/v1"}, {"kind", "SubjectAccessReview"}, {"spec", std::move(spec)}};
-  const auto may = status_of(ask_(access_reviews, wanted.dump(-1, ' ', false, Json::error_handler_t::replace)), "SubjectAccessReview");
+  const auto user = review_token(ask_, token);
+  if (!user) return tl::unexpected(user.error());
+  if (!*user) return Verdict::nobody;
+  const auto may = review_access(ask_, **user, {{"nonResourceAttributes", {{"path", request.path}, {"verb", "get"}}}});
   if (!may) return tl::unexpected(may.error());
-  return flag(*may, "allowed") && !flag(*may, "denied") ? Verdict::good : Verdict::forbidden;
+  return *may ? Verdict::good : Verdict::forbidden;
 }
 
 }  // namespace hindsight::runtime

@@ -8,9 +8,9 @@
 #include <string>
 #include <unordered_map>
 
-#include "connectors/kubernetes/http/http_client.hpp"
 #include "operations/caller_shares.hpp"
 #include "operations/http.hpp"
+#include "runtime/review_requests.hpp"
 #include "vocabulary/result.hpp"
 
 namespace hindsight::runtime {
@@ -29,8 +29,7 @@ struct AccessReviewLimits {
 /// and whether that user may (SubjectAccessReview of a non-resource URL), as controllers do for their metrics. Thread-safe.
 class AccessReviews {
  public:
-  /// Posts and waits for the answer; status 0: there was none.
-  using Ask = std::function<connectors::kubernetes::HttpAnswer(const std::string& path, const std::string& body)>;
+  using Ask = AskServer;
   using Now = std::function<std::chrono::steady_clock::time_point()>;
 
   explicit AccessReviews(Ask ask, AccessReviewLimits limits = {}, Now now = &std::chrono::steady_clock::now)

@@ -22,6 +22,7 @@
 #include "runtime/history_keeper.hpp"
 #include "runtime/log_location.hpp"
 #include "runtime/one_domain.hpp"
+#include "runtime/page_service.hpp"
 #include "runtime/release.hpp"
 #include "runtime/run_report.hpp"
 #include "runtime/trees.hpp"
@@ -99,6 +100,8 @@ class ControlPlane {
   int lead(std::ostream& err);
   Result<void> start_deciding();
   Result<void> open_log_and_decide(actors::NodeOptions node, projections::MetricsOptions metrics);
+  /// After the log is there, which it reads for itself.
+  Result<void> serve_page();
   [[nodiscard]] actors::NodeOptions node_options();
   [[nodiscard]] projections::MetricsOptions metrics_of_domains() const;
   /// False: something had failed.
@@ -119,6 +122,7 @@ class ControlPlane {
   WebhookOptions webhook_options_;
   VisibilityOptions visibility_options_;
   MetricsOptions metrics_options_;
+  PageServiceOptions page_options_;
   connectors::kubernetes::Connection connection_;
 
   const std::shared_ptr<actors::DayClock> clock_ = std::make_shared<actors::DayClock>();
@@ -135,6 +139,7 @@ class ControlPlane {
   std::unique_ptr<ClusterSurroundings> around_;
   std::unique_ptr<WebhookService> webhooks_;
   std::unique_ptr<VisibilityService> visibility_;
+  std::unique_ptr<PageService> page_;
   const RunReport report_{running_, leadership_, *clock_, elects_, trees_};
   HttpServerPtr probes_;
   std::unique_ptr<MetricsService> scraping_;
@@ -158,12 +163,23 @@ Result<void> ControlPlane::read_options() {
   if (auto ok = take(visibility_options(o_.visibility, configuration_), visibility_options_); !ok) return ok;
   if (auto ok = take(probe_address_of(o_.listeners), probe_address_); !ok) return ok;
   if (auto ok = take(metrics_options(o_.listeners, configuration_), metrics_options_); !ok) return ok;
+  page_options_ = {.asked = o_.page,
+                   .address_option = "--ui",
+                   .tls = configuration_.tls,
+                   .log = o_.log,
+                   .log_config = o_.log_config,
+                   .beside_decisions = true};
+  if (!o_.page.address.empty() && trees_)
+    return fail(ErrorKind::invalid,
+                "--ui: found with --domains trees, whose domains lie in many partitions; allowed: 'hindsight ui --log ...?partition=N'");
+  if (!o_.page.address.empty())
+    if (auto at = page_address(page_options_, true); !at) return tl::unexpected(at.error());
   return take(connectors::kubernetes::find_connection({o_.kubeconfig, o_.context}), connection_);
 }
 
 Result<void> ControlPlane::connect() {
   namespace k = connectors::kubernetes;
-  webhook_options_.now = visibility_options_.now = metrics_options_.now = [clock = clock_] { return clock->now(); };
+  webhook_options_.now = visibility_options_.now = metrics_options_.now = page_options_.now = [clock = clock_] { return clock->now(); };
   (void)clock_->on_step([](const actors::ClockStep& step) { warn(text_of(step)); });
   k::KubernetesClusterOptions options;
   options.http.on_date = [clock = clock_](Time date) { clock->hear(date); };
@@ -248,6 +264,13 @@ Result<void> ControlPlane::start_deciding() {
   running_.domains = domains_.get();
   running_.link = link_.get();
   link_->start(*domains_, configuration_.json);
+  return serve_page();
+}
+
+Result<void> ControlPlane::serve_page() {
+  if (o_.page.address.empty()) return {};
+  if (auto ok = take(PageService::start(page_options_, cluster_.get()), page_); !ok) return ok;
+  operations::log(LogLevel::info, "the page is served", {{"address", page_->url()}});
   return {};
 }
 
@@ -318,6 +341,7 @@ bool ControlPlane::stop_all() {
   if (scraping_) scraping_->stop();      // asks the domains and the cluster
   if (webhooks_) webhooks_->stop();      // asks the mirror and the cluster
   if (visibility_) visibility_->stop();  // asks the domains and the cluster
+  if (page_) page_->stop();              // asks the cluster
   running_.domains = nullptr;
   running_.link = nullptr;
   running_.space = nullptr;

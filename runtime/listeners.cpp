@@ -15,8 +15,6 @@ void tell(const char* what, const operations::ListenAddress& address) {
   operations::log(LogLevel::info, what, {{"address", operations::to_string(address)}});
 }
 
-bool is_loopback(const std::string& host) { return host == "localhost" || host == "::1" || host.starts_with("127."); }
-
 }  // namespace
 
 Result<std::optional<operations::ListenAddress>> probe_address_of(const ListenerRunOptions& options) {
@@ -65,7 +63,7 @@ Result<HttpServerPtr> serve_operations(const operations::ListenAddress& address,
   auto server = operations::HttpServer::start({.address = address}, std::move(routes));
   if (!server) return server;
   tell("HTTP listens", (*server)->address());
-  if (!is_loopback(address.host))
+  if (!operations::is_loopback(address))
     operations::log(LogLevel::warning,
                     "--http can be reached from other machines: /metrics there does not ask who the caller is; --metrics does",
                     {{"address", operations::to_string((*server)->address())}});

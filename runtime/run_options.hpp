@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "runtime/listeners.hpp"
+#include "runtime/page_run_options.hpp"
 #include "runtime/visibility_options.hpp"
 
 namespace hindsight::runtime {
@@ -25,6 +26,7 @@ struct RunOptions {
   std::vector<std::string> webhook_client_names;
   ListenerRunOptions listeners;
   VisibilityRunOptions visibility;
+  PageRunOptions page;
 };
 
 }  // namespace hindsight::runtime

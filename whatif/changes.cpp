@@ -20,19 +20,19 @@ tl::unexpected<Error> refused(std::string_view text) {
   return fail(ErrorKind::invalid, "found \"" + std::string(text) + "\"; allowed: " + std::string(form));
 }
 
-constexpr std::size_t named_max = 20;  // of what there is, in a message
+}  // namespace
 
-std::string joined(const std::set<std::string>& names) {
+std::string listed(const std::set<std::string>& names) {
+  constexpr std::size_t listed_max = 20;
+  if (names.empty()) return "none";
   std::string out;
   std::size_t n = 0;
   for (const auto& name : names) {
-    if (n++ == named_max) return out + " and " + std::to_string(names.size() - named_max) + " more";
+    if (n++ == listed_max) return out + " and " + std::to_string(names.size() - listed_max) + " more";
     out += (out.empty() ? "" : ", ") + name;
   }
   return out;
 }
-
-}  // namespace
 
 Amount QuotaChange::applied_to(Amount nominal) const {
   if (how == How::set) return amount;
@@ -99,8 +99,7 @@ Result<void> check(const QuotaChange& change, const StateView& state) {
     }
   }
   if (groups == nullptr)
-    return fail(ErrorKind::not_found, "there is no " + kind + " \"" + change.node +
-                                          "\" at that moment; there are: " + (names.empty() ? std::string("none") : joined(names)));
+    return fail(ErrorKind::not_found, "there is no " + kind + " \"" + change.node + "\" at that moment; there are: " + listed(names));
   std::set<std::string> found, all;
   for (const auto& g : *groups)
     for (const auto& f : g.flavors)
@@ -110,10 +109,10 @@ Result<void> check(const QuotaChange& change, const StateView& state) {
       }
   if (found.empty())
     return fail(ErrorKind::not_found, kind + " " + change.node + " has no quota of " + (change.flavor.empty() ? "" : change.flavor + "/") +
-                                          change.resource + "; it has: " + joined(all));
+                                          change.resource + "; it has: " + listed(all));
   if (found.size() > 1)
     return fail(ErrorKind::invalid, kind + " " + change.node + " has quota of " + change.resource +
-                                        " in several flavors; allowed, one change for each: " + joined(found));
+                                        " in several flavors; allowed, one change for each: " + listed(found));
   return {};
 }
 
@@ -151,7 +150,7 @@ Result<void> check(const std::vector<NodeChange>& changes, const std::vector<std
                   "the log knows of no nodes at that moment, so \"" + c.like +
                       "\" is none; nodes are counted where a flavor names a topology; allowed without them: more quota "
                       "(--set clusterqueue/NAME:RESOURCE=+AMOUNT), or nodes with their Topology and flavor in manifests (-f)");
-    return fail(ErrorKind::not_found, "there is no node \"" + c.like + "\" at that moment; there are: " + joined(names));
+    return fail(ErrorKind::not_found, "there is no node \"" + c.like + "\" at that moment; there are: " + listed(names));
   }
   if (together > NodeChange::count_max)
     return fail(ErrorKind::invalid,

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,6 +40,7 @@ struct NodeChange {
 /// What is otherwise than on record, from the moment on.
 struct Changes {
   std::vector<QuotaChange> quotas;
+  std::vector<QuotaChange> quotas_elsewhere;  ///< Of queues that another domain has at the moment: they hold if one comes to this domain.
   std::vector<NodeChange> nodes;
   std::vector<std::string> dropped;                  ///< Jobs and Workloads that never came: "job/team-a/train", "workload/team-a/w".
   std::vector<std::vector<std::byte>> observations;  ///< Encoded records of objects as they are instead, or beside.
@@ -48,6 +50,9 @@ struct Changes {
   /// Nothing happens that did not.
   [[nodiscard]] bool empty() const { return quotas.empty() && nodes.empty() && dropped.empty() && observations.empty(); }
 };
+
+/// "a, b", at most twenty and how many more; "none". For messages.
+[[nodiscard]] std::string listed(const std::set<std::string>& names);
 
 /// Reads what `--set` takes. Errors: invalid, with what was found and what is allowed.
 [[nodiscard]] Result<QuotaChange> parse_quota_change(std::string_view text);

@@ -96,8 +96,20 @@ std::string usage_text(const Comparison& c, const ComparisonStyle& style) {
   return projections::render(table, {.colour = style.colour});
 }
 
+/// Whether several domains decided, so that it must be said which.
+bool in_several_domains(const Comparison& c) {
+  const std::string* first = nullptr;
+  for (const Ledger* ledger : {&c.was, &c.would_be})
+    for (const auto& [key, fate] : ledger->fates()) {
+      if (first != nullptr && fate.domain != *first) return true;
+      first = &fate.domain;
+    }
+  return false;
+}
+
 Json fate_json(const Fate& f) {
   Json out = Json::object();
+  if (!f.domain.empty()) out["domain"] = f.domain;
   const auto time = [&](const char* name, Time t) {
     if (t.is_set()) out[name] = format_rfc3339_micro(t);
   };
@@ -178,6 +190,8 @@ std::string to_text(const Comparison& c, const ComparisonStyle& style) {
                      {"SHIFT", false, true},
                      {"EVICTIONS WAS", false, true},
                      {"WOULD BE", false, true}};
+    const bool named = in_several_domains(c);
+    if (named) table.columns.push_back({"DOMAIN"});
     std::size_t shown = 0;
     for (const auto& d : c.differences) {
       if (style.rows != 0 && shown == style.rows) break;
@@ -193,6 +207,7 @@ std::string to_text(const Comparison& c, const ComparisonStyle& style) {
                             {d.only_was || d.only_would_be ? "" : signed_text(d.shift), tone},
                             d.only_would_be ? "" : std::to_string(d.was.evicted),
                             d.only_was ? "" : std::to_string(d.would_be.evicted)});
+      if (named) table.rows.back().push_back(known.domain);
     }
     out += "Whose start, end or evictions differ, " + projections::counted(c.differences.size(), "workload") + ":\n" +
            projections::render(table, {.colour = style.colour});

@@ -63,7 +63,8 @@ UserPart user_part_of(const JobObserved& o) {
   out.resource_bounds = o.resource_bounds;
   out.max_exec_seconds = o.max_exec_seconds.value_or(0);
   out.on_hold = o.on_hold;
-  if (o.elastic)
+  const bool in_part = std::ranges::any_of(o.pod_sets, [](const PodSetFacts& p) { return p.min_count.has_value(); });
+  if (o.elastic || (!o.suspended && !o.stopping && !o.finished && !in_part))
     for (const auto& p : o.pod_sets) out.counts.emplace_back(p.name, p.count);
   return out;
 }
@@ -96,6 +97,10 @@ std::uint64_t form_of(List<PodSetFacts> pod_sets) {
   return std::max<std::uint64_t>(1, h.value());
 }
 
+bool edits_size(const UserPart& before, const UserPart& after) {
+  return !before.counts.empty() && !after.counts.empty() && before.counts != after.counts;
+}
+
 std::vector<EditedPart> edited_parts(const UserPart& before, const UserPart& after) {
   std::vector<EditedPart> out;
   const auto compare = [&](bool same, EditedPart part) {
@@ -112,7 +117,7 @@ std::vector<EditedPart> edited_parts(const UserPart& before, const UserPart& aft
   compare(before.max_exec_seconds == after.max_exec_seconds, EditedPart::time);
   compare(before.active == after.active, EditedPart::active);
   compare(before.on_hold == after.on_hold, EditedPart::hold);
-  compare(before.counts == after.counts, EditedPart::size);
+  compare(!edits_size(before, after), EditedPart::size);
   compare(before.form == 0 || after.form == 0 || before.form == after.form, EditedPart::form);
   return out;
 }
@@ -142,7 +147,10 @@ std::optional<std::string> refusal(EditedPart part, const UserPart& wanted, cons
     case EditedPart::bounds:
     case EditedPart::active:
     case EditedPart::hold:
+      break;
     case EditedPart::size:
+      if (!job.suspended && !job.elastic && std::ranges::any_of(job.pod_sets.value(), [](const PodSetSpec& p) { return p.min_count >= 0; }))
+        return "a job that may be admitted in part keeps its size while it runs";
       break;
   }
   return std::nullopt;

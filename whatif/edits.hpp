@@ -21,8 +21,10 @@ struct UserPart {
   std::optional<std::int32_t> priority;
   std::int32_t max_exec_seconds = 0, priority_boost = 0;
   bool on_hold = false, active = true;
-  std::vector<std::pair<std::string, std::int32_t>> counts;  ///< Of an elastic job; of others admission may change them.
-  std::uint64_t form = 0;                                    ///< Of its pod sets; 0: not known, for a start may have changed them.
+  /// Of an elastic job, and of another one while it is not suspended; empty: where admission may change them, of one that is admitted in
+  /// part for instance. From one to the next of these it was its user who changed them.
+  std::vector<std::pair<std::string, std::int32_t>> counts;
+  std::uint64_t form = 0;  ///< Of its pod sets; 0: not known, for a start may have changed them.
 };
 
 enum class EditedPart : std::uint8_t { queue, priority, boost, admission_gate, scheduling_gate, bounds, time, active, hold, size, form };
@@ -33,6 +35,8 @@ enum class EditedPart : std::uint8_t { queue, priority, boost, admission_gate, s
 [[nodiscard]] UserPart user_part_of(const WorkloadObserved& o);
 [[nodiscard]] std::uint64_t form_of(List<PodSetFacts> pod_sets);
 
+/// Whether a user gave the job another size from one observation to the next.
+[[nodiscard]] bool edits_size(const UserPart& before, const UserPart& after);
 [[nodiscard]] std::vector<EditedPart> edited_parts(const UserPart& before, const UserPart& after);
 
 /// Why the API server would not take this change of an object as it stands here; nothing: it takes it.

@@ -27,6 +27,19 @@ std::string_view queue_of(const StateView& state, const WorkloadState& w) {
   return lq == nullptr ? std::string_view() : lq->cluster_queue.text();
 }
 
+/// One that comes from another domain is in both; what is known of the one that went stays.
+void unite(Fate& fate, Fate&& other) {
+  if (!other.departed && fate.departed) std::swap(fate, other);  // now `other` is the one that went, where one did
+  fate.came = std::min(fate.came, other.came);
+  if (other.started.is_set() && (!fate.started.is_set() || other.started < fate.started)) fate.started = other.started;
+  if (!fate.ended.is_set()) fate.ended = other.ended;
+  if (fate.queue.empty()) fate.queue = std::move(other.queue);
+  if (fate.job.empty()) fate.job = std::move(other.job);
+  fate.preempted += other.preempted;
+  fate.evicted += other.evicted;
+  fate.lost.micros += other.lost.micros;
+}
+
 }  // namespace
 
 Duration Fate::waited(Time now) const {
@@ -34,7 +47,8 @@ Duration Fate::waited(Time now) const {
   return until > came ? until - came : Duration{};
 }
 
-void Ledger::begin(const StateView& state) {
+void Ledger::begin(const StateView& state, std::string_view domain) {
+  domain_ = domain;
   begin_ = end_ = state.domain().now();
   for (const auto& at : projections::all_workloads(state)) {
     const WorkloadState& w = *at.workload;
@@ -46,16 +60,36 @@ void Ledger::begin(const StateView& state) {
     fate->started = begin_;
     fate->admitted_since = w.find(ConditionType::admitted)->last_transition;
   }
-  for (const auto& at : projections::all_workloads(state)) {
-    const WorkloadState& w = *at.workload;
-    if (!w.reserved() || w.finished()) continue;
-    Held held{begin_, std::string(w.admission->cluster_queue.text()), {}};
-    for (const auto& p : w.admission->pod_sets)
-      for (const auto& [resource, flavor] : p.flavors)
-        for (const auto& [used, amount] : p.usage)
-          if (used == resource) held.amounts.push_back({{std::string(flavor.text()), std::string(resource.text())}, amount});
-    held_[w.uid.text()] = std::move(held);
+  for (const auto& at : projections::all_workloads(state))
+    if (at.workload->reserved() && !at.workload->finished()) hold(*at.workload, begin_);
+}
+
+void Ledger::hold(const WorkloadState& w, Time since) {
+  Held held{since, std::string(w.admission->cluster_queue.text()), {}};
+  for (const auto& p : w.admission->pod_sets)
+    for (const auto& [resource, flavor] : p.flavors)
+      for (const auto& [used, amount] : p.usage)
+        if (used == resource) held.amounts.push_back({{std::string(flavor.text()), std::string(resource.text())}, amount});
+  held_[w.uid.text()] = std::move(held);
+}
+
+void Ledger::absorb(Ledger other, std::string_view prefix) {
+  const auto named = [&](const std::string& name) { return prefix.empty() ? name : std::string(prefix) + name; };
+  begin_ = std::max(begin_, other.begin_);
+  end_ = std::max(end_, other.end_);
+  for (auto& [key, fate] : other.fates_) {
+    if (!fate.queue.empty()) fate.queue = named(fate.queue);
+    const auto it = fates_.find(named(key));
+    if (it == fates_.end())
+      fates_.emplace(named(key), std::move(fate));
+    else
+      unite(it->second, std::move(fate));
   }
+  for (auto& [uid, held] : other.held_) {
+    held.queue = named(held.queue);
+    held_.insert_or_assign(named(uid), std::move(held));
+  }
+  for (const auto& [what, amount] : other.usage_) usage_[{named(what[0]), what[1], what[2]}] += amount;
 }
 
 Fate* Ledger::fate_of(const StateView& state, std::string_view uid) {
@@ -71,6 +105,7 @@ Fate* Ledger::fate_of(const StateView& state, std::string_view uid) {
   auto [it, first] = fates_.try_emplace(key);
   if (first) {
     it->second.came = state.domain().now();
+    it->second.domain = domain_;
     it->second.queue = queue_of(state, *w);
     if (const auto& job = at.parent->job()) it->second.job = std::string(job->kind.text()) + "/" + job->name.text();
   }
@@ -86,6 +121,14 @@ void Ledger::give_back(std::string_view uid, Time now) {
   held_.erase(it);
 }
 
+/// It was given quota where nobody saw it: in another domain, from which it comes.
+void Ledger::arrived_with_quota(const WorkloadState& w, Fate* fate, Time now) {
+  hold(w, now);
+  if (fate == nullptr || !w.admitted()) return;
+  fate->admitted_since = std::max(begin_, w.find(ConditionType::admitted)->last_transition);
+  if (!fate->started.is_set()) fate->started = fate->admitted_since;
+}
+
 void Ledger::see(const RecordView& record, const StateView& state) {
   const Time now = end_ = std::max(end_, record.envelope.time);
   const auto ended = [&](std::string_view uid) {
@@ -99,13 +142,19 @@ void Ledger::see(const RecordView& record, const StateView& state) {
     if (const auto* w = std::get_if<WorkloadObserved>(o)) {
       const auto at = projections::find_by_uid(state, w->meta.uid);
       if (at.workload == nullptr || at.workload->is_made_as_option()) return;
-      if (fate_of(state, w->meta.uid) != nullptr && at.workload->finished()) ended(w->meta.uid);
-      if (!at.workload->reserved()) give_back(w->meta.uid, now);
+      const bool first = !names_.contains(w->meta.uid);
+      Fate* fate = fate_of(state, w->meta.uid);
+      if (fate != nullptr && at.workload->finished()) ended(w->meta.uid);
+      if (!at.workload->reserved())
+        give_back(w->meta.uid, now);
+      else if (first && !at.workload->finished())
+        arrived_with_quota(*at.workload, fate, now);
     } else if (const auto* gone = std::get_if<ObjectDeleted>(o); gone != nullptr && gone->kind == ObjectKind::workload) {
       give_back(gone->uid, now);
       if (const auto it = names_.find(gone->uid); it != names_.end()) {
         Fate& fate = fates_.at(it->second);
         if (!fate.ended.is_set()) fate.gone = true;
+        fate.departed = !gone->departed_to.empty();
         names_.erase(it);
       }
     }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "admission/domain/state_view.hpp"
+#include "admission/model/workload_state.hpp"
 #include "vocabulary/record.hpp"
 #include "vocabulary/time.hpp"
 
@@ -15,15 +16,17 @@ namespace hindsight::whatif {
 
 /// What became of one Workload from a moment on. Options count for their Parent.
 struct Fate {
-  std::string queue;  ///< ClusterQueue that gave it quota last, else the one that it waits in.
-  std::string job;    ///< "Job/train"; empty: it has none.
-  Time came;          ///< When it was made, or the moment from which on is counted.
-  Time started;       ///< When it was admitted first since then, or the moment itself, if it was admitted by then; never: not yet.
-  Time ended;         ///< Never: not yet.
+  std::string queue;   ///< ClusterQueue that gave it quota last, else the one that it waits in.
+  std::string job;     ///< "Job/train"; empty: it has none.
+  std::string domain;  ///< That decides about it, the last one where several did.
+  Time came;           ///< When it was made, or the moment from which on is counted.
+  Time started;        ///< When it was admitted first since then, or the moment itself, if it was admitted by then; never: not yet.
+  Time ended;          ///< Never: not yet.
   std::int32_t preempted = 0, evicted = 0;  ///< How often; preemptions count as evictions, too.
   Duration lost;                            ///< For which it was admitted in vain, because it was evicted in the end.
   Time admitted_since;                      ///< Never: it is not admitted now.
   bool gone = false;                        ///< Its object was deleted before it ended.
+  bool departed = false;                    ///< It went on in another domain; `gone` is true as well.
 
   /// How long it waited for its start, at most until `now`.
   [[nodiscard]] Duration waited(Time now) const;
@@ -41,10 +44,13 @@ struct Waits {
 class Ledger {
  public:
   /// `state`: as it stands at the moment.
-  void begin(const admission::StateView& state);
+  void begin(const admission::StateView& state, std::string_view domain = {});
   /// After it was applied.
   void see(const RecordView& record, const admission::StateView& state);
   void end(Time now) { end_ = now; }
+  /// Takes what another one saw meanwhile of another domain of the same log; one that went from one to the other has one fate. With
+  /// `prefix`, "prod:", before its names and those of its queues: of another cluster, where others may have the same.
+  void absorb(Ledger other, std::string_view prefix);
 
   [[nodiscard]] const std::map<std::string, Fate>& fates() const { return fates_; }  ///< By "namespace/name".
   [[nodiscard]] Time begun() const { return begin_; }
@@ -64,7 +70,10 @@ class Ledger {
   };
   [[nodiscard]] Fate* fate_of(const admission::StateView& state, std::string_view uid);
   void give_back(std::string_view uid, Time now);
+  void hold(const admission::WorkloadState& workload, Time since);
+  void arrived_with_quota(const admission::WorkloadState& workload, Fate* fate, Time now);
 
+  std::string domain_;
   Time begin_, end_;
   std::map<std::string, Fate> fates_;
   std::map<std::string, std::string, std::less<>> names_;  ///< Uid → key of its fate.

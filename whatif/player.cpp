@@ -1,6 +1,7 @@
 #include "whatif/player.hpp"
 
 #include <algorithm>
+#include <span>
 #include <tuple>
 #include <utility>
 #include <variant>
@@ -23,7 +24,7 @@ namespace {
 constexpr Duration deciding_within = Duration::millis(100);
 /// Of decisions at one moment; more mean that the state does not come to rest.
 constexpr int steps_max = 1'000'000;
-constexpr std::size_t left_max = 1'000, batch_bytes = std::size_t{4} << 20;
+constexpr std::size_t left_max = 1'000;
 
 std::string symbol_text(const Symbol& s) { return std::string(s.text()); }
 
@@ -40,12 +41,52 @@ Player::Player(const events::Log& log, std::string domain, const Responses& resp
       past_(log, domain_) {}
 
 Result<PlayReport> Player::play() {
-  if (auto ok = begin(); !ok) return tl::unexpected(ok.error());
+  if (auto ok = fold(); !ok) return tl::unexpected(ok.error());
+  if (auto ok = start(); !ok) return tl::unexpected(ok.error());
+  for (;;) {
+    const auto more = step();
+    if (!more) return tl::unexpected(more.error());
+    if (!*more) return finish();
+  }
+}
+
+Result<void> Player::start() {
+  if (auto ok = begin(); !ok) return ok;
   make_changes();
-  if (auto ok = walk(); !ok) return tl::unexpected(ok.error());
-  go_beyond();
+  if (!error_) look_ahead();
   if (error_) return tl::unexpected(*error_);
-  if (auto ok = flush(); !ok) return tl::unexpected(ok.error());
+  return {};
+}
+
+Result<void> Player::begin() {
+  for (const auto& q : changes_.quotas)
+    if (auto ok = check(q, past_.driver()); !ok) return ok;
+  if (auto ok = check(changes_.nodes, changes_.observations, past_.driver()); !ok) return ok;
+  if (options_.out != nullptr) {
+    result_.emplace(*options_.out);
+    if (auto ok = result_->copy(log_, std::span(&domain_, 1), options_.from); !ok) return ok;
+  }
+  Domain& domain = past_.driver().entities().domain();
+  domain.pass_over({});  // these are numbers of the record; from here on records have others
+  now_ = report_.begin = domain.now();
+  recorded_sequence_ = domain.sequence();
+  recorded_epoch_ = domain.epoch();
+  const auto quarantined = log_.quarantined();
+  if (!quarantined) return tl::unexpected(quarantined.error());
+  for (const auto& q : *quarantined)
+    if (q.domain == domain_) set_aside_.insert(q.sequence);
+  records_.emplace(log_, domain_, options_.from, recorded_sequence_, recorded_epoch_, domain.context().decided_base, set_aside_);
+  world_ = std::make_unique<World>(past_.driver(), responses_, [this](const Observation& o) { tell(o); });
+  otherwise_ = !changes_.empty() || options_.model_all;
+  note_users();
+  past_.driver().forget_touched();
+  if (options_.on_begin) options_.on_begin(past_.driver());
+  return {};
+}
+
+Result<PlayReport> Player::finish() {
+  if (result_)
+    if (auto ok = result_->flush(); !ok) return tl::unexpected(ok.error());
   report_.end = now_;
   report_.modelled = world_->size();
   report_.estimated = world_->estimated();
@@ -56,63 +97,16 @@ Result<PlayReport> Player::play() {
   return report_;
 }
 
-Result<void> Player::begin() {
-  if (auto ok = past_.go_to(options_.from); !ok) return ok;
-  for (const auto& q : changes_.quotas)
-    if (auto ok = check(q, past_.driver()); !ok) return ok;
-  if (auto ok = check(changes_.nodes, changes_.observations, past_.driver()); !ok) return ok;
-  if (options_.out != nullptr)
-    if (auto ok = copy_before(); !ok) return ok;
-  Domain& domain = past_.driver().entities().domain();
-  domain.pass_over({});  // these are numbers of the record; from here on records have others
-  now_ = report_.begin = domain.now();
-  recorded_sequence_ = domain.sequence();
-  recorded_epoch_ = domain.epoch();
-  world_ = std::make_unique<World>(past_.driver(), responses_, [this](const Observation& o) { tell(o); });
-  otherwise_ = !changes_.empty() || options_.model_all;
-  note_users();
-  past_.driver().forget_touched();
-  if (options_.on_begin) options_.on_begin(past_.driver());
-  return {};
-}
-
-/// The result begins with all that the record has up to the moment.
-Result<void> Player::copy_before() {
-  const auto trimmed = log_.trimmed();
-  if (!trimmed) return tl::unexpected(trimmed.error());
-  if (*trimmed)
-    return fail(ErrorKind::unsupported, "log " + std::string(log_.name()) +
-                                            " has forgotten its beginning, and the result would be a log without one; keep no result");
-  const auto last = options_.out->last();
-  if (!last) return tl::unexpected(last.error());
-  if (*last != 0)
-    return fail(ErrorKind::conflict, "log " + std::string(options_.out->name()) + " has records already; allowed: an empty one");
-  events::RecordBatch batch;
-  for (Position at = 1; at <= options_.from;) {
-    if (auto ok = log_.read(at, {}, batch); !ok) return ok;
-    if (batch.empty()) break;
-    for (const auto& stored : batch) {
-      at = stored.offset + 1;
-      if (stored.offset > options_.from) break;
-      if (stored.domain == domain_) unwritten_.add(stored);
-    }
-    if (auto ok = flush(); !ok) return ok;
-  }
-  return {};
-}
-
-Result<void> Player::flush() {
-  if (options_.out == nullptr || unwritten_.empty()) return {};
-  auto written = options_.out->append(unwritten_.views(), std::nullopt);
-  unwritten_.clear();
-  if (!written) return tl::unexpected(written.error());
-  return {};
-}
-
 // ---- records that it makes ------------------------------------------------------------------------------------------------------
 
+/// It was asked to end, now or before; then there is an error.
+bool Player::is_over() {
+  if (!error_ && options_.is_over && options_.is_over()) error_ = Error{ErrorKind::unavailable, "the play was ended before its end"};
+  return error_.has_value();
+}
+
 void Player::append(Body body, std::uint64_t epoch, std::uint64_t cause) {
-  if (error_) return;
+  if (is_over()) return;
   LoopDriver& driver = past_.driver();
   RecordView r;
   r.envelope = {domain_, driver.domain().sequence() + 1, epoch != 0 ? epoch + own_epochs_ : driver.domain().epoch(), now_, cause};
@@ -131,11 +125,11 @@ void Player::append(Body body, std::uint64_t epoch, std::uint64_t cause) {
     return;
   }
   ++report_.records;
-  if (options_.out != nullptr) {
-    unwritten_.add({domain_, r.envelope.sequence, r.envelope.epoch, now_, bytes});
-    if (unwritten_.bytes() > batch_bytes)
-      if (auto ok = flush(); !ok) error_ = ok.error();
-  }
+  const events::EncodedRecord made{domain_, r.envelope.sequence, r.envelope.epoch, now_, bytes};
+  if (result_)
+    if (auto ok = result_->add(made); !ok) error_ = ok.error();
+  if (options_.on_encoded)
+    if (auto ok = options_.on_encoded(made); !ok) error_ = ok.error();
   note_running(**read);
   if (const auto* d = std::get_if<Decisions>(&(*read)->body)) {
     ++report_.decisions;
@@ -188,90 +182,72 @@ void Player::decide_to_rest() {
 
 // ---- the record -------------------------------------------------------------------------------------------------------------------
 
-Result<void> Player::walk() {
-  const auto quarantined = log_.quarantined();
-  if (!quarantined) return tl::unexpected(quarantined.error());
-  std::set<std::uint64_t> set_aside;
-  for (const auto& q : *quarantined)
-    if (q.domain == domain_) set_aside.insert(q.sequence);
-  replay::Lookahead records(log_, domain_, options_.from, recorded_sequence_, recorded_epoch_,
-                            past_.driver().domain().context().decided_base, set_aside);
-  std::uint64_t decided_for = 0;  // sequence of the record that the last decision was made behind
-  bool any = false;
-  for (std::uint64_t n = 0; !error_; ++n) {
-    if (options_.progress && n % 1024 == 0) options_.progress(records.read_to() - options_.from, options_.until - options_.from);
-    if (const auto coming = records.next_decision();
-        coming && coming->base == recorded_sequence_ && (!any || decided_for != coming->base) && coming->offset <= options_.until) {
-      decided_for = coming->base;
-      any = true;
+/// Goes on to what comes next; nothing, when all was played.
+void Player::look_ahead() {
+  coming_.reset();
+  if (part_ == Part::record) {
+    if (next_record()) return;
+    if (error_) return;
+    part_ = Part::to_end;
+    paused_ = false;
+    if (options_.end && now_ < *options_.end) {
+      coming_ = Coming{*options_.end};
+      return;
+    }
+  }
+  if (part_ == Part::to_end) {
+    part_ = Part::beyond;
+    if (options_.beyond.micros > 0) {
+      leave_the_record();
+      coming_ = Coming{std::max(now_, options_.end.value_or(now_)) + options_.beyond};
+      return;
+    }
+  } else if (part_ == Part::beyond) {
+    decide_to_rest();
+  }
+  part_ = Part::over;
+}
+
+/// Reads the next record that counts. Where it stands decides when a decision is made: behind the record that the next one on record is
+/// based on.
+bool Player::next_record() {
+  for (; !error_; ++looked_at_) {
+    if (options_.progress && looked_at_ % 1024 == 0) options_.progress(records_->read_to() - options_.from, options_.until - options_.from);
+    if (const auto decision = records_->next_decision();
+        decision && decision->base == recorded_sequence_ && decided_for_ != decision->base && decision->offset <= options_.until) {
+      decided_for_ = decision->base;
       paused_ = false;
       (void)append_pending();
       pending_ = past_.driver().decide();
     }
-    const auto stored = records.next();
+    const auto stored = records_->next();
     if (!stored || stored->offset > options_.until) break;
     if (record_order(recorded_sequence_, recorded_epoch_, stored->sequence, stored->epoch) == RecordOrder::passed_over) continue;
     ++recorded_sequence_;
     recorded_epoch_ = std::max(recorded_epoch_, stored->epoch);
-    if (set_aside.contains(recorded_sequence_)) continue;
+    if (set_aside_.contains(recorded_sequence_)) continue;
     const auto record = reader_.read(stored->bytes);
-    if (!record) return replay::at_record(log_, stored->offset, record.error());
+    if (!record) {
+      error_ = replay::at_record(log_, stored->offset, record.error()).value();
+      return false;
+    }
     paused_ = std::holds_alternative<EpochStarted>((*record)->body);  // nobody decided between the record before it and this one
-    if (!play_due_before(stored->time)) continue;
-    paused_ = false;
-    now_ = std::max(now_, stored->time);
-    see(**record);
-    if (const std::uint64_t own = past_.driver().domain().sequence(); own != own_sequence(recorded_sequence_))
-      sequences_[recorded_sequence_] = own;
+    coming_ = Coming{stored->time, stored->offset, *record};
+    ++looked_at_;
+    return true;
   }
-  if (records.error() && records.read_to() < options_.until) return tl::unexpected(*records.error());
+  if (error_) return false;
+  if (records_->error() && records_->read_to() < options_.until) {
+    error_ = *records_->error();
+    return false;
+  }
   if (options_.progress) options_.progress(options_.until - options_.from, options_.until - options_.from);
-  return {};
-}
-
-/// What the model says, timers, and decisions for which there is time before `t`. False: an error.
-bool Player::play_due_before(Time t) {
-  while (!error_) {
-    const Time timer = otherwise_ ? past_.driver().domain().next_due() : Time::never();
-    Time next = world_->next_due();
-    const bool says = next.is_set() && (!timer.is_set() || next <= timer);
-    if (!says) next = timer;
-    // Nobody's recorded answers wait for a decision that does not come.
-    const bool leaves =
-        !differing_.empty() && otherwise_ && !paused_ && (!next.is_set() || differing_.begin()->first + Course::patience < next);
-    if (leaves) next = std::max(now_, differing_.begin()->first + Course::patience);
-    const bool before = next.is_set() && next < t;
-    if (otherwise_ && (before ? next : t) - now_ > deciding_within) {
-      const auto sequence = past_.driver().domain().sequence();
-      decide_to_rest();
-      if (past_.driver().domain().sequence() != sequence) continue;  // other things are due now
-    }
-    if (!before) return !error_;
-    now_ = std::max(now_, next);
-    if (leaves) {
-      const std::string subject = differing_.begin()->second;
-      differing_.erase(differing_.begin());
-      if (past_.driver().domain().find_parent(subject)) leave(subject);
-      continue;
-    }
-    if (says)
-      world_->say_next();
-    else
-      tell(Observation{TimerFired{}});
-    if (!says && past_.driver().domain().next_due() == timer) {  // it is decided about, not taken away by being told
-      const auto sequence = past_.driver().domain().sequence();
-      decide_to_rest();
-      if (past_.driver().domain().sequence() == sequence) return !error_;
-    }
-  }
   return false;
 }
 
-void Player::go_beyond() {
-  paused_ = false;
-  if (options_.beyond.micros <= 0 || error_) return;
-  const Time until = now_ + options_.beyond;
-  otherwise_ = true;  // nothing on record follows
+/// Nothing on record follows: from here on the model answers for everybody.
+void Player::leave_the_record() {
+  otherwise_ = true;
   std::vector<std::string> rest;
   for (std::uint32_t i = 0; i < past_.driver().domain().parent_count(); ++i) {
     const auto* parent = past_.driver().parent(i);
@@ -280,8 +256,80 @@ void Player::go_beyond() {
     if (!subject.empty() && !belongs_to_.contains(subject) && !world_->answers_for(subject)) rest.push_back(subject);
   }
   for (const auto& subject : rest) leave(subject, false);
-  (void)play_due_before(until);
+}
+
+Player::Due Player::next_due() const {
+  const bool vain = in_vain_ == past_.driver().domain().sequence();
+  const Time timer = otherwise_ && !vain ? past_.driver().domain().next_due() : Time::never();
+  Due due{world_->next_due()};
+  due.says = due.at.is_set() && (!timer.is_set() || due.at <= timer);
+  if (!due.says) due.at = timer;
+  if (differing_.empty() || !otherwise_ || paused_) return due;
+  // Nobody's recorded answers wait for a decision that does not come.
+  const Time patient_until = differing_.begin()->first + Course::patience;
+  due.leaves = !due.at.is_set() || patient_until < due.at;
+  if (due.leaves) due.at = std::max(now_, patient_until);
+  return due;
+}
+
+/// Whether there is time before `t` for decisions that were not looked for yet.
+bool Player::may_decide_before(Time t) const {
+  return otherwise_ && !paused_ && t - now_ > deciding_within && (pending_ || at_rest_ != past_.driver().domain().sequence());
+}
+
+std::optional<Player::Next> Player::next() const {
+  if (!coming_) return std::nullopt;
+  const Due due = next_due();
+  const bool before = due.at.is_set() && due.at < coming_->at;
+  const Time at = before ? due.at : coming_->at;
+  if (may_decide_before(at)) return Next{now_};
+  return Next{std::max(now_, at), before ? 0 : coming_->offset};
+}
+
+Result<bool> Player::step() {
+  if (!error_ && coming_ && !play_one_due_before(coming_->at) && !error_) {
+    const Coming reached = *coming_;
+    paused_ = false;
+    if (reached.record != nullptr) {
+      now_ = std::max(now_, reached.at);
+      see(*reached.record);
+      if (const std::uint64_t own = past_.driver().domain().sequence(); own != own_sequence(recorded_sequence_))
+        sequences_[recorded_sequence_] = own;
+    }
+    if (!error_) look_ahead();
+  }
+  if (error_) return tl::unexpected(*error_);
+  return coming_.has_value();
+}
+
+/// One thing that the model says, a timer, or decisions for which there is time before `t`. False: there is nothing more, or an error.
+bool Player::play_one_due_before(Time t) {
+  const Due due = next_due();
+  const bool before = due.at.is_set() && due.at < t;
+  if (may_decide_before(before ? due.at : t)) {
+    decide_to_rest();
+    at_rest_ = past_.driver().domain().sequence();
+    return !error_;  // other things may be due now
+  }
+  if (!before) return false;
+  now_ = std::max(now_, due.at);
+  if (due.leaves) {
+    const std::string subject = differing_.begin()->second;
+    differing_.erase(differing_.begin());
+    if (past_.driver().domain().find_parent(subject)) leave(subject);
+    return !error_;
+  }
+  if (due.says) {
+    world_->say_next();
+    return !error_;
+  }
+  tell(Observation{TimerFired{}});
+  if (past_.driver().domain().next_due() != due.at) return !error_;
+  // It is decided about, not taken away by being told.
+  const auto sequence = past_.driver().domain().sequence();
   decide_to_rest();
+  if (past_.driver().domain().sequence() == sequence) in_vain_ = sequence;
+  return !error_;
 }
 
 std::uint64_t Player::own_sequence(std::uint64_t recorded) const {
@@ -310,6 +358,7 @@ void Player::see_decisions(const Decisions& d) {
       auto& workloads = followed_[subject_of(e)].workloads;
       if (const auto it = workloads.find(off->workload.uid); it != workloads.end()) it->second.active = false;
     }
+    if (const auto* removed = std::get_if<WorkloadRemoved>(&e)) followed_[subject_of(e)].going.emplace(removed->workload.uid);
     const auto essence = essence_of(e);
     if (!essence) continue;
     ++report_.recorded;

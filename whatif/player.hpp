@@ -18,11 +18,19 @@
 #include "whatif/changes.hpp"
 #include "whatif/course.hpp"
 #include "whatif/responses.hpp"
+#include "whatif/result_log.hpp"
 #include "whatif/world.hpp"
 
 namespace hindsight::whatif {
 
 using events::Position;
+
+/// A job, or a Workload without one, that left a domain for another one when trees of cohorts changed, and for which the model answered.
+struct Departed {
+  std::string subject;                               ///< Its uid.
+  Time running_since;                                ///< Never: it does not run.
+  std::vector<std::vector<std::byte>> observations;  ///< What there was of it, encoded; empty: nothing any more.
+};
 
 struct PlayOptions {
   Position from = 0;   ///< The state after this record is where it begins.
@@ -33,11 +41,19 @@ struct PlayOptions {
   Duration beyond;
   /// Where the records go: all of the domain up to `from`, then those that were played; null: nowhere. It must be empty.
   events::Log* out = nullptr;
+  /// Of a domain that is played beside others: what is on record of them ends here, and so it is played up to here at least.
+  std::optional<Time> end;
+  /// Called for every record that was played, before `on_record`; an error ends the play.
+  std::function<Result<void>(const events::EncodedRecord&)> on_encoded;
+  /// Who tells another domain of one that goes there. Empty: it is gone.
+  std::function<void(const std::string& domain, Departed)> on_departed;
   /// Called once, with the state at `from`, before anything is changed.
   std::function<void(const admission::LoopDriver&)> on_begin;
   /// Called for every record that was played, after it was applied.
   std::function<void(const RecordView&, const admission::LoopDriver&)> on_record;
   std::function<void(Position done, Position total)> progress;
+  /// Asked before each record; true ends the play, with an error (unavailable). Empty: nobody ends it.
+  std::function<bool()> is_over;
 };
 
 struct PlayReport {
@@ -65,8 +81,32 @@ class Player {
  public:
   Player(const events::Log& log, std::string domain, const Responses& responses, Changes changes, PlayOptions options);
 
-  /// Errors: not_found and invalid (a change that finds nothing), corrupt, io, unsupported (the result cannot be kept).
+  /// Errors: not_found and invalid (a change that finds nothing), corrupt, io, unsupported (the result cannot be kept), unavailable (it was
+  /// ended by PlayOptions::is_over).
   [[nodiscard]] Result<PlayReport> play();
+
+  // In steps, for whoever plays several domains as one world: `fold`, perhaps `change`, `start`, then `step` while it says true, `finish`.
+
+  /// Brings the state to what it was at `from`. Errors: those of a fold.
+  [[nodiscard]] Result<void> fold() { return past_.go_to(options_.from); }
+  /// In place of the changes that it was made with.
+  void change(Changes changes) { changes_ = std::move(changes); }
+  /// Makes the changes. Errors: as above.
+  [[nodiscard]] Result<void> start();
+  /// What comes next: when, and as which record of the log; 0: it is none of these.
+  struct Next {
+    Time at;
+    Position record = 0;
+    friend auto operator<=>(const Next&, const Next&) = default;
+  };
+  /// Nothing: it is over.
+  [[nodiscard]] std::optional<Next> next() const;
+  /// Plays that; all records that it makes have that time. False: it was the last. Errors: corrupt, io, those of `on_encoded`.
+  [[nodiscard]] Result<bool> step();
+  /// This one comes here from another domain, and is as it was there.
+  void expect(Departed departed);
+  [[nodiscard]] Result<PlayReport> finish();
+
   [[nodiscard]] const admission::LoopDriver& driver() const { return past_.driver(); }
 
  private:
@@ -74,22 +114,40 @@ class Player {
     Course course;
     std::optional<UserPart> user;  ///< Of its job, as the last observation on record has it.
     bool may_be_started = false;   ///< On record, since its form was seen: what is seen now may be that of its admission.
+    bool stopping = false;         ///< A stop of its job was seen on record, whose end was not.
+    bool deleting = false;         ///< Its job is being deleted on record, and all that belongs to it.
     std::map<std::string, UserPart, std::less<>> workloads;  ///< Of its Workloads, by uid on record.
+    std::set<std::string, std::less<>> going;                ///< Of these, such as go by our decision, or whose deletion was seen.
     bool finished = false;                                   ///< On record.
     bool dropped = false;
     std::optional<Time> differing;  ///< Its place in `differing_`.
   };
 
+  /// What comes next on record, or as the end of a part of the play.
+  struct Coming {
+    Time at;
+    Position offset = 0;
+    const RecordView* record = nullptr;
+  };
+  enum class Part : std::uint8_t { record, to_end, beyond, over };
+  struct Due {
+    Time at;
+    bool says = false;    ///< The world does.
+    bool leaves = false;  ///< One whose course differs does not wait any longer for the decision on record.
+  };
+
   [[nodiscard]] Result<void> begin();
-  [[nodiscard]] Result<void> copy_before();
   void make_changes();
   void drop();
   void change_quotas();
   void bring_objects();
   void add_nodes();
-  [[nodiscard]] Result<void> walk();
-  void go_beyond();
-  [[nodiscard]] bool play_due_before(Time t);
+  void look_ahead();
+  [[nodiscard]] bool next_record();
+  void leave_the_record();
+  [[nodiscard]] Due next_due() const;
+  [[nodiscard]] bool may_decide_before(Time t) const;
+  [[nodiscard]] bool play_one_due_before(Time t);
   void decide_to_rest();
   bool decide_once();
   bool append_pending();
@@ -103,27 +161,41 @@ class Player {
   void follow_modelled(const std::string& subject, const Observation& o);
   void follow_user(const std::string& subject, Followed& followed, const JobObserved& o);
   void follow_user(const std::string& subject, Followed& followed, const WorkloadObserved& o);
+  void follow_deletion(const std::string& subject, std::string_view uid, std::string_view namespace_, std::string_view name);
+  static void forget_workload(Followed& followed, std::string_view uid);
   void note_users();
   void contest(const std::string& what, Standing then, const Edited& edited);
   void contest(const std::string& text);
   void leave(const std::string& subject, bool differs = true);
+  void depart(const std::string& subject, const std::string& domain);
+  void take_in(const std::string& subject);
   void note_course(const std::string& subject);
   [[nodiscard]] bool is_dropped(const Observation& o) const;
   [[nodiscard]] Observation adapted(const Observation& o);
+  [[nodiscard]] bool is_over();
   void append(Body body, std::uint64_t epoch, std::uint64_t cause);
   void tell(const Observation& o) { append(o, 0, 0); }
   void note_running(const RecordView& r);
   [[nodiscard]] std::uint64_t own_sequence(std::uint64_t recorded) const;
-  [[nodiscard]] Result<void> flush();
 
   const events::Log& log_;
   const std::string domain_;
   const Responses& responses_;
-  const Changes changes_;
+  Changes changes_;
   const PlayOptions options_;
   replay::Past past_;
   std::unique_ptr<World> world_;
+  std::optional<ResultLog> result_;
   PlayReport report_;
+
+  std::optional<replay::Lookahead> records_;
+  std::set<std::uint64_t> set_aside_;         ///< Sequences.
+  std::optional<Coming> coming_;              ///< Nothing: it is over.
+  Part part_ = Part::record;                  ///< Of which `coming_` is.
+  std::optional<std::uint64_t> decided_for_;  ///< Sequence of the record that the last decision was made behind.
+  std::uint64_t looked_at_ = 0;               ///< Records.
+  /// Sequences at which there was nothing to decide, and nothing to decide about the timer that is due.
+  std::optional<std::uint64_t> at_rest_, in_vain_;
 
   /// Decided where the record decided, to be recorded where the record has its decision: observations may come between.
   std::optional<admission::Domain::Step> pending_;
@@ -138,10 +210,10 @@ class Player {
   std::map<std::string, std::string, std::less<>> belongs_to_;  ///< Uid of a Workload, pod or child → uid of what it belongs to.
   std::map<std::string, Time, std::less<>> running_since_;      ///< Jobs that run, by uid.
   std::set<std::pair<ObjectKind, std::string>> replaced_;       ///< Objects that a change brought: "namespace/name".
+  std::map<std::string, Departed, std::less<>> arriving_;       ///< From other domains, by uid.
   Arena arena_;
   events::Encoder encoder_;
   events::RecordReader reader_;
-  events::RecordBatch unwritten_;
   std::optional<Error> error_;
 };
 

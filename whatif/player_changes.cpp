@@ -109,12 +109,14 @@ void Player::add_nodes() {
 Observation Player::adapted(const Observation& o) {
   if (const auto* queue = std::get_if<ClusterQueueObserved>(&o)) {
     auto out = *queue;
-    out.resource_groups = changed(out.resource_groups, changes_.quotas, false, out.meta.name, arena_);
+    for (const auto* quotas : {&changes_.quotas, &changes_.quotas_elsewhere})
+      out.resource_groups = changed(out.resource_groups, *quotas, false, out.meta.name, arena_);
     return Observation{out};
   }
   if (const auto* cohort = std::get_if<CohortObserved>(&o)) {
     auto out = *cohort;
-    out.resource_groups = changed(out.resource_groups, changes_.quotas, true, out.meta.name, arena_);
+    for (const auto* quotas : {&changes_.quotas, &changes_.quotas_elsewhere})
+      out.resource_groups = changed(out.resource_groups, *quotas, true, out.meta.name, arena_);
     return Observation{out};
   }
   return o;

@@ -62,7 +62,8 @@ void Responses::see(const RecordView& record) {
   if (const auto* o = std::get_if<Observation>(&record.body)) {
     if (const auto* job = std::get_if<JobObserved>(o)) see(*job, record);
     if (const auto* workload = std::get_if<WorkloadObserved>(o)) see(*workload, now);
-    if (const auto* deleted = std::get_if<ObjectDeleted>(o)) gone(deleted->uid, now);
+    // One that departed is in another domain of this log, where its life goes on.
+    if (const auto* deleted = std::get_if<ObjectDeleted>(o); deleted != nullptr && deleted->departed_to.empty()) gone(deleted->uid, now);
   } else if (const auto* d = std::get_if<Decisions>(&record.body)) {
     for (const Event& e : d->events) see(e, now);
   }

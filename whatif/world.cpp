@@ -8,6 +8,7 @@
 #include "admission/domain/domain.hpp"
 #include "admission/workload/workload_parent.hpp"
 #include "projections/jobs_again.hpp"
+#include "whatif/encoded.hpp"
 #include "whatif/subject.hpp"
 
 namespace hindsight::whatif {
@@ -66,6 +67,25 @@ void World::take_over(const std::string& subject, Time running_since) {
     if (running_since.is_set() && running_since + child.after <= now) ++mine.children_come;
   }
   look_at(subject);
+}
+
+Time World::running_since(std::string_view subject) const {
+  const auto it = subjects_.find(subject);
+  return it == subjects_.end() ? Time::never() : it->second.running_since;
+}
+
+std::vector<std::vector<std::byte>> World::shown(std::string_view subject) {
+  std::vector<std::vector<std::byte>> out;
+  const auto at = find(subject);
+  if (!at) return out;
+  arena_.clear();
+  if (const auto& job = at->parent->job()) {
+    JobObserved o = observed_again(*job, arena_);
+    o.start_settled = 0;  // that is a number of this domain
+    out.push_back(encoded(Observation{o}));
+  }
+  for (const auto& w : at->parent->workloads()) out.push_back(encoded(Observation{shown(w, *at->parent)}));
+  return out;
 }
 
 /// Nothing: it is not due any more. What is due already keeps its time.
@@ -387,7 +407,8 @@ void World::start_or_stop(const std::string& uid, bool run) {
     if (run) {
       for (const auto& p : i->pod_sets) counts.emplace_back(p.name, p.count);
     } else if (stopped_by != nullptr) {
-      for (const auto& p : stopped_by->pod_sets.value()) counts.emplace_back(p.name.text(), p.count);
+      for (const auto& p : stopped_by->pod_sets.value())
+        if (p.min_count >= 0) counts.emplace_back(p.name.text(), p.count);  // only of such a start has written a count (BA-177)
     }
     if (!run) {
       take_pods(uid);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -36,6 +37,10 @@ class World {
   /// From now on it answers for this job, or for this Workload without a job. `running_since`: if it runs.
   void take_over(const std::string& subject, Time running_since);
   [[nodiscard]] bool answers_for(std::string_view subject) const { return subjects_.contains(subject); }
+  /// Since when a run goes on of one that it answers for; never: none does.
+  [[nodiscard]] Time running_since(std::string_view subject) const;
+  /// What there is of it as its API server would show it, encoded: its job and its Workloads. Empty: it is not there.
+  [[nodiscard]] std::vector<std::vector<std::byte>> shown(std::string_view subject);
   /// Something about it may have changed.
   void look_at(std::string_view subject);
 
@@ -48,8 +53,10 @@ class World {
   Edited edit(const std::string& subject, const UserPart& before, const UserPart& wanted, const JobObserved& recorded);
   /// The same of a Workload that belongs to it, or is it.
   Edited edit(const std::string& subject, const UserPart& before, const UserPart& wanted, const WorkloadObserved& recorded);
-  /// It was deleted, with all that belongs to it.
-  void remove(const std::string& subject);
+  /// A user deleted a Workload of it; the job stays, and gets another one.
+  void remove_workload(const std::string& subject, std::string_view workload_uid);
+  /// It was deleted, with all that belongs to it; or it went to this domain.
+  void remove(const std::string& subject, std::string_view departed_to = {});
 
   /// Jobs and Workloads that it answers for.
   [[nodiscard]] std::size_t size() const { return subjects_.size(); }

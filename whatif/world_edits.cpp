@@ -89,7 +89,7 @@ Edited World::edit(const std::string& subject, const UserPart& before, const Use
             for (const auto& [name, count] : wanted.counts)
               if (p.name == name) p.count = count;
           });
-          o.workload_name = arena_.copy(recorded.workload_name);  // each size has a slice of its own name
+          if (o.elastic) o.workload_name = arena_.copy(recorded.workload_name);  // each size has a slice of its own name
           if (o.pods_ready && o.ready_pods >= 0) {
             o.ready_pods = 0;
             for (const auto& p : o.pod_sets) o.ready_pods += p.count;
@@ -157,12 +157,32 @@ Edited World::edit(const std::string& subject, const UserPart& before, const Use
   return out;
 }
 
-void World::remove(const std::string& subject) {
+void World::remove_workload(const std::string& subject, std::string_view workload_uid) {
+  const auto at = find(subject);
+  if (!at) return;
+  for (const auto& w : at->parent->workloads()) {
+    if (std::string_view(w.uid) != workload_uid || w.deleting) continue;
+    arena_.clear();
+    WorkloadObserved o = shown(w, *at->parent);
+    o.meta.deleting = true;
+    if (o.meta.in_use_finalizer)
+      tell_(Observation{o});  // it goes when its job has stopped
+    else
+      tell_(Observation{ObjectDeleted{ObjectKind::workload, o.meta.namespace_, o.meta.name, o.meta.uid, {}}});
+    look_at(subject);
+    return;
+  }
+}
+
+void World::remove(const std::string& subject, std::string_view departed_to) {
   const auto at = find(subject);
   if (!at) return;
   if (const auto it = subjects_.find(subject); it != subjects_.end()) take_children(subject, it->second);
   Arena arena;  // of its own: it may be called while the other is in use
-  for (const auto& o : objects_of(*at->parent, arena)) tell_(Observation{o});
+  for (auto o : objects_of(*at->parent, arena)) {
+    o.departed_to = departed_to;
+    tell_(Observation{o});
+  }
   look_at(subject);
 }
 

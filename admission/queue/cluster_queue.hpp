@@ -50,6 +50,22 @@ class ClusterQueue final : public Entity {
   [[nodiscard]] std::vector<Waiting> waiting() const;
   /// Whether a Workload that waits here is parked, without a look at the others; nothing: it does not wait here.
   [[nodiscard]] std::optional<bool> parked(WorkloadId id) const;
+  /// Of one that is parked because an equal one failed: why that one did, empty if that is not known any more. Nothing: it is not.
+  [[nodiscard]] std::optional<Symbol> failed_equal(WorkloadId id) const {
+    const auto it = pending_.find(id);
+    if (it == pending_.end() || !it->second.by_record()) return std::nullopt;
+    const auto record = records_.find(it->second.info->equivalence_hash);
+    return record == records_.end() ? Symbol() : record->second;
+  }
+  /// Likewise of one that is parked because an equal one failed (§3.6): why that one did, and who it was, unless it has gone (null).
+  /// Nothing: it is not parked for that.
+  struct ParkedWith {
+    Symbol reason;
+    std::shared_ptr<const WorkloadInfo> tried;
+  };
+  [[nodiscard]] std::optional<ParkedWith> parked_with(WorkloadId id) const;
+  /// The queue's preemptor (§3.5), or the Option that a job moves to; null: there is none.
+  [[nodiscard]] std::shared_ptr<const WorkloadInfo> first_served() const;
   [[nodiscard]] std::vector<std::shared_ptr<const Reservation>> reservations() const;
   [[nodiscard]] bool holds_quota() const { return !holding_.empty(); }  ///< Some workload reserves in it.
   /// Computed once for all that happened to it since the last time.

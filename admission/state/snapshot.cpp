@@ -140,7 +140,7 @@ std::vector<std::byte> SnapshotCodec::write(const Entities& entities) {
     if (p && !p->empty()) write_parent(a, i, p->image());
   }
   a(static_cast<std::uint64_t>(entities.queues_.size()));
-  for (const auto& [id, q] : entities.queues_) write_queue(a, *q);
+  for (const auto& [id, q] : entities.queues_) write_queue(a, q->name(), q->image());
   return a.take();
 }
 
@@ -149,10 +149,8 @@ void SnapshotCodec::write_parent(ArchiveWriter& a, std::uint32_t index, Workload
   archive(a, image);
 }
 
-void SnapshotCodec::write_queue(ArchiveWriter& a, const ClusterQueue& queue) {
-  Symbol name = queue.name();
+void SnapshotCodec::write_queue(ArchiveWriter& a, Symbol name, ClusterQueue::Image image) {
   a(name);
-  auto image = queue.image();
   archive(a, image);
 }
 

@@ -8,6 +8,7 @@
 
 #include "admission/domain/loop_driver.hpp"
 #include "admission/state/archive.hpp"
+#include "admission/state/thinning.hpp"
 
 namespace hindsight::admission {
 
@@ -25,6 +26,9 @@ class SnapshotCodec {
   /// it has all. Which versions of the configuration were seen is not in it, so that nothing that is told of that is late; and no jobs
   /// without Workloads are, unless they belong to others that are.
   [[nodiscard]] static std::vector<std::byte> write_tree(const Entities& entities, std::uint32_t parent);
+  /// The same without those who stand behind others like them in other queues than that of this parent, which play no part until one of
+  /// those is reached (ThinnedTree::guards).
+  [[nodiscard]] static ThinnedTree write_thinned(const Entities& entities, std::uint32_t parent, const Thinning& thinning);
   /// Nothing that is decided in one tree of cohorts depends on another: no admission waits for pods of others (BA-76), and each tree rests
   /// by itself (rules_with_rest_by_tree).
   [[nodiscard]] static bool trees_are_apart(const Domain& domain);
@@ -44,7 +48,7 @@ class SnapshotCodec {
  private:
   class TreePart;
   static void write_parent(ArchiveWriter& a, std::uint32_t index, WorkloadParent::Image image);
-  static void write_queue(ArchiveWriter& a, const ClusterQueue& queue);
+  static void write_queue(ArchiveWriter& a, Symbol name, ClusterQueue::Image image);
   [[nodiscard]] static bool holds_together(const Domain& domain);
 };
 

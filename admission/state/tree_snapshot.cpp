@@ -1,9 +1,12 @@
-// A snapshot of the trees of cohorts that concern one Workload parent (SnapshotCodec::write_tree).
+// A snapshot of the trees of cohorts that concern one Workload parent (SnapshotCodec::write_tree), and the same without those who wait
+// behind others like them (write_thinned).
 
 #include <algorithm>
 #include <map>
 #include <memory>
 #include <set>
+#include <string_view>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -44,6 +47,13 @@ class SnapshotCodec::TreePart {
     }
   }
 
+  /// Takes out those who stand behind others like them, but in the queues in which this parent waits.
+  void thin(const Thinning& thinning, std::uint32_t asked, ThinnedTree& out) {
+    const auto whole = queues_of(asked);
+    for (const Symbol& name : queues_)
+      if (const auto it = all_.queues_.find(name.id()); it != all_.queues_.end() && !whole.contains(name)) thin(*it->second, thinning, out);
+  }
+
   [[nodiscard]] std::vector<std::byte> write() {
     number_rows();
     const Domain part = domain();
@@ -65,7 +75,7 @@ class SnapshotCodec::TreePart {
     for (const Symbol& name : queues_)
       if (const auto it = all_.queues_.find(name.id()); it != all_.queues_.end()) queues.push_back(it->second.get());
     a(static_cast<std::uint64_t>(queues.size()));
-    for (const auto* q : queues) write_queue(a, *q);
+    for (const auto* q : queues) write_queue(a, q->name(), image_of(*q));
     return a.take();
   }
 
@@ -133,6 +143,72 @@ class SnapshotCodec::TreePart {
     for (const auto* below : {&d_.owned_, &d_.descendants_})
       if (const auto it = below->find(key); it != below->end())
         for (const std::uint32_t child : it->second) add_parent(child);
+  }
+
+  // ---- who may be left out of it ----------------------------------------------------------------------------------------------------
+
+  [[nodiscard]] std::set<Symbol, ByText> queues_of(std::uint32_t index) const {
+    std::set<Symbol, ByText> out;
+    if (const auto* parent = entity(index))
+      for (const auto& w : parent->workloads())
+        if (const auto* queue = catalog_.local_queue(w.namespace_, w.queue_name)) out.insert(queue->cluster_queue);
+    return out;
+  }
+
+  /// Nothing of it but what its kind says tells when it is tried, and what comes of that.
+  [[nodiscard]] static bool is_like_others(const WorkloadInfo& w) {
+    return w.equivalence_hash != 0 && w.option == nullptr && w.replaces == no_workload && !w.asks_nothing && !w.evicted &&
+           !w.failed_checks && !w.requeued_false && !w.requeue_at.is_set() && w.limits_error.empty();
+  }
+
+  /// Nobody waits for it, and nothing is to happen to it but that it is tried.
+  [[nodiscard]] bool only_waits(std::uint32_t index) const {
+    const auto* parent = entity(index);
+    if (parent == nullptr || parent->workloads().size() != 1 || !parent->pods().empty() || !parent->at_rest()) return false;
+    if (parent->job() && parent->job()->requested_since != 0) return false;
+    if (index < d_.is_dirty_.size() && d_.is_dirty_[index]) return false;
+    if (index < d_.due_of_.size() && d_.due_of_[index].is_set()) return false;
+    const std::string& key = d_.registry_.key(index);
+    return !d_.lineages_.contains(index) && !d_.pods_of_owners_.contains(index) && !d_.owned_.contains(key) &&
+           !d_.descendants_.contains(key);
+  }
+
+  void thin(const ClusterQueue& queue, const Thinning& thinning, ThinnedTree& out) {
+    struct Met {
+      std::size_t kept = 0;
+      const WorkloadInfo* last = nullptr;  ///< Of the kept ones.
+      bool parked = false;                 ///< That one is.
+    };
+    std::map<WaitingKind, Met> met;
+    const auto waiting = queue.waiting();
+    auto& image = images_.emplace(&queue, queue.image()).first->second;
+    const std::string_view first_served = image.sticky_uid.view();
+    const std::size_t left_out_before = out.left_out;
+    for (const auto& [info, parked] : waiting) {
+      if (!is_like_others(*info)) continue;
+      const WaitingKind kind{queue.name(), info->namespace_, info->local_queue, info->equivalence_hash};
+      Met& m = met[kind];
+      const auto more = thinning.kept_of.find(kind);
+      const std::size_t wanted = std::max<std::size_t>({1, thinning.kept, more == thinning.kept_of.end() ? 0 : more->second});
+      const std::uint32_t parent = d_.registry_.parent_of(info->id);
+      // One that is parked is woken by the same that wakes the one before it.
+      if (m.kept >= wanted && parked == m.parked && info->uid.view() != first_served && only_waits(parent) && parents_.erase(parent) != 0) {
+        out.guards.try_emplace(std::string(m.last->uid.view()), kind);
+        left_out_.insert(info->uid.view());
+        ++out.left_out;
+        continue;
+      }
+      ++m.kept;
+      m.last = info.get();
+      m.parked = parked;
+    }
+    if (out.left_out != left_out_before) std::erase_if(image.entries, [&](const auto& e) { return left_out_.contains(e.uid.view()); });
+  }
+
+  /// It is asked for once.
+  [[nodiscard]] ClusterQueue::Image image_of(const ClusterQueue& queue) {
+    const auto it = images_.find(&queue);
+    return it == images_.end() ? queue.image() : std::move(it->second);
   }
 
   // ---- the part -------------------------------------------------------------------------------------------------------------------
@@ -208,11 +284,25 @@ class SnapshotCodec::TreePart {
   std::vector<std::uint32_t> untold_;               ///< Of `parents_`: not followed yet.
   std::set<Symbol, ByText> queues_, roots_, namespaces_;
   Catalog::LocalQueueKeys local_queues_;
+  std::unordered_set<std::string_view> left_out_;              ///< By uid; the entities keep the texts.
+  std::map<const ClusterQueue*, ClusterQueue::Image> images_;  ///< Of queues in which others wait, without those who were left out.
 };
 
 std::vector<std::byte> SnapshotCodec::write_tree(const Entities& entities, std::uint32_t parent) {
   if (!trees_are_apart(entities.domain_) || !entities.domain_.registry_.has_parent(parent)) return write(entities);
   return TreePart(entities, parent).write();
+}
+
+ThinnedTree SnapshotCodec::write_thinned(const Entities& entities, std::uint32_t parent, const Thinning& thinning) {
+  ThinnedTree out;
+  if (!trees_are_apart(entities.domain_) || !entities.domain_.registry_.has_parent(parent)) {
+    out.bytes = write(entities);
+    return out;
+  }
+  TreePart part(entities, parent);
+  part.thin(thinning, parent, out);
+  out.bytes = part.write();
+  return out;
 }
 
 }  // namespace hindsight::admission

@@ -52,7 +52,7 @@ void why_with_plays(benchmark::State& run) {
     const auto why = projections::explain(state, *at, trail, &stage);
     plays = stage.played;
     remedies = static_cast<double>(why.remedies.size());
-    bytes = static_cast<double>(stage.snapshot.size());
+    bytes = static_cast<double>(stage.bytes());
   }
   run.counters["plays"] = plays;
   run.counters["remedies"] = remedies;

@@ -271,6 +271,15 @@ Result<std::vector<evidence::Checkpoint>> SnapshotStore::checkpoints() {
   return out;
 }
 
+Result<std::vector<UnreadableCheckpoint>> SnapshotStore::unreadable_checkpoints() {
+  const std::lock_guard lock(mutex_);
+  if (auto ok = refresh(); !ok) return tl::unexpected(ok.error());
+  std::vector<UnreadableCheckpoint> out;
+  for (const auto& [position, checkpoint] : checkpoints_)
+    if (!checkpoint) out.push_back({position, checkpoint.error().message});
+  return out;
+}
+
 Result<std::optional<DomainsAt>> SnapshotStore::checkpoint_standing() {
   const std::lock_guard lock(mutex_);
   if (auto ok = refresh(); !ok) return tl::unexpected(ok.error());

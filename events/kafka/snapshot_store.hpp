@@ -49,6 +49,7 @@ class SnapshotStore {
   [[nodiscard]] Result<void> drop_checkpoint(Position position);
   /// Oldest position first. Errors: also corrupt (what was told of one cannot be read).
   [[nodiscard]] Result<std::vector<evidence::Checkpoint>> checkpoints();
+  [[nodiscard]] Result<std::vector<UnreadableCheckpoint>> unreadable_checkpoints();
   [[nodiscard]] Result<std::optional<DomainsAt>> checkpoint_standing();
 
  private:

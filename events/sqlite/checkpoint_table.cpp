@@ -21,6 +21,9 @@ CREATE TABLE IF NOT EXISTS checkpoints (
 ) STRICT;
 )";
 
+constexpr const char* all_rows =
+    "SELECT position, chain_begin, records, hash, time_us, release, key, signature FROM checkpoints ORDER BY position";
+
 Result<evidence::Checkpoint> read_row(const Statement& row) {
   evidence::Checkpoint out;
   out.position = row.number(0);
@@ -76,8 +79,7 @@ Result<std::vector<evidence::Checkpoint>> read_checkpoints(Database& database) {
   const auto there = has_checkpoint_table(database);
   if (!there) return tl::unexpected(there.error());
   if (!*there) return out;
-  auto rows =
-      database.prepare("SELECT position, chain_begin, records, hash, time_us, release, key, signature FROM checkpoints ORDER BY position");
+  auto rows = database.prepare(all_rows);
   if (!rows) return tl::unexpected(rows.error());
   for (;;) {
     const auto row = rows->step();
@@ -89,6 +91,22 @@ Result<std::vector<evidence::Checkpoint>> read_checkpoints(Database& database) {
     auto checkpoint = read_row(*rows);
     if (!checkpoint) return tl::unexpected(checkpoint.error());
     out.push_back(std::move(*checkpoint));
+  }
+  return out;
+}
+
+Result<std::vector<UnreadableCheckpoint>> unreadable_checkpoints(Database& database) {
+  std::vector<UnreadableCheckpoint> out;
+  const auto there = has_checkpoint_table(database);
+  if (!there) return tl::unexpected(there.error());
+  if (!*there) return out;
+  auto rows = database.prepare(all_rows);
+  if (!rows) return tl::unexpected(rows.error());
+  while (out.size() < evidence::checkpoints_max) {
+    const auto row = rows->step();
+    if (!row) return tl::unexpected(row.error());
+    if (!*row) break;
+    if (const auto checkpoint = read_row(*rows); !checkpoint) out.push_back({rows->number(0), checkpoint.error().message});
   }
   return out;
 }

@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "events/log.hpp"
 #include "events/record_batch.hpp"
 #include "events/sqlite/database.hpp"
 #include "evidence/checkpoint.hpp"
@@ -21,5 +22,7 @@ namespace hindsight::events::sqlite {
 /// Oldest position first; none where there is no table. Errors: also corrupt (a row is of no form that there can be, or there are more than
 /// evidence::checkpoints_max).
 [[nodiscard]] Result<std::vector<evidence::Checkpoint>> read_checkpoints(Database& database);
+/// Those whose rows are of no form that there can be.
+[[nodiscard]] Result<std::vector<UnreadableCheckpoint>> unreadable_checkpoints(Database& database);
 
 }  // namespace hindsight::events::sqlite

@@ -258,6 +258,12 @@ Result<std::vector<evidence::Checkpoint>> Reader::checkpoints() {
   return list;
 }
 
+Result<std::vector<UnreadableCheckpoint>> Reader::unreadable_checkpoints() {
+  auto list = sqlite::unreadable_checkpoints(database_);
+  if (!list) return failure(list.error());
+  return list;
+}
+
 Result<std::optional<SnapshotRow>> Reader::snapshot_row(Position position, std::string_view domain) {
   const ReadTransaction view(database_);
   if (!view.begun()) return failure(view.begun().error());

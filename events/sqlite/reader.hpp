@@ -32,6 +32,7 @@ class Reader {
   [[nodiscard]] Result<std::optional<DomainsAt>> trimmed();
   [[nodiscard]] Result<std::vector<SnapshotMeta>> snapshots();
   [[nodiscard]] Result<std::vector<evidence::Checkpoint>> checkpoints();
+  [[nodiscard]] Result<std::vector<UnreadableCheckpoint>> unreadable_checkpoints();
   /// Uses the connection in short steps, each in a turn of its own, so that others can read between them; the caller has none. A snapshot
   /// that is dropped or replaced meanwhile is not found. `between` may be empty; it is called between two parts, without a turn.
   [[nodiscard]] Result<StoredSnapshot> snapshot(Position position, std::string_view domain, Turns& turns,

@@ -1,6 +1,7 @@
 // The parts of which files are made: archives, files that come into being whole, curves, texts.
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -87,6 +88,46 @@ TEST(EvidenceOutputFile, IsThereWholeOrNotAtAll) {
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().kind, ErrorKind::conflict);
   EXPECT_EQ(bytes_of(path), "theirs");
+}
+
+TEST(EvidenceOutputFile, LeavesNothingWhereItsProcessIsToldToEnd) {
+  const test::TemporaryFolder folder;
+  auto file = OutputFile::create(folder.file("out"), false);
+  ASSERT_TRUE(file);
+  auto beside = TemporaryFolder::create();
+  ASSERT_TRUE(beside) << beside.error().message;
+  std::ofstream(beside->file("large")) << "half";
+  remove_unfinished();
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
+  EXPECT_FALSE(std::filesystem::exists(beside->file("large")));
+}
+
+/// What a process leaves that was killed is removed by the next one, and nothing that is in use, or is anybody else's.
+TEST(EvidenceOutputFile, RemovesWhatAKilledProcessHasLeft) {
+  const test::TemporaryFolder folder;
+  const std::string path = folder.file("out.tar.gz");
+  const auto put = [&](const std::string& name) {
+    std::ofstream(folder.file(name)) << "half";
+    return folder.file(name);
+  };
+  const auto left = put("out.tar.gz.unfinished-aB3dE6"), used = put("out.tar.gz.unfinished-inUse1");
+  const auto backup = put("out.tar.gz.backup"), other = put("other.tar.gz.unfinished-aB3dE6"),
+             longer = put("out.tar.gz.unfinished-aB3dE67");
+  std::filesystem::create_directory(folder.file("out.tar.gz.unfinished-folder"));
+  std::filesystem::create_symlink(backup, folder.file("out.tar.gz.unfinished-aLink1"));
+  const events::Descriptor user(::open(used.c_str(), O_RDONLY | O_CLOEXEC));
+  ASSERT_EQ(::flock(user.get(), LOCK_EX | LOCK_NB), 0);
+  {
+    const auto file = OutputFile::create(path, false);
+    ASSERT_TRUE(file) << file.error().message;
+    EXPECT_FALSE(std::filesystem::exists(left));
+    const auto second = OutputFile::create(path, false);
+    ASSERT_TRUE(second) << "beside one that is being written";
+    EXPECT_EQ(std::ranges::distance(std::filesystem::directory_iterator(folder.path())), 8);
+  }
+  for (const auto& stays : {used, backup, other, longer, folder.file("out.tar.gz.unfinished-folder")})
+    EXPECT_TRUE(std::filesystem::exists(stays)) << stays;
+  EXPECT_TRUE(std::filesystem::is_symlink(folder.file("out.tar.gz.unfinished-aLink1")));
 }
 
 TEST(EvidenceSteps, KeepWhatChangesAndOfTooManyTheExtremes) {

@@ -116,6 +116,30 @@ TEST_F(AuditCommand, KeysAreMadeOnceAndForTheirOwnerOnly) {
   EXPECT_EQ(made["key"].get<std::string>().size(), 32U);
 }
 
+TEST_F(AuditCommand, ACheckpointThatCannotBeReadIsNamedAndRemoved) {
+  const Json stored = signed_checkpoint();
+  const std::string position = std::to_string(stored["position"].get<events::Position>());
+  EXPECT_NE(text_of(on(log_, {"log", "checkpoints"})).find(position + ": "), std::string::npos);
+  const Json listed = json_of(on(log_, {"log", "checkpoints"}));
+  ASSERT_EQ(listed.size(), 1U);
+  EXPECT_EQ(listed[0]["hash"], stored["hash"]);
+  EXPECT_EQ(listed[0]["key"], stored["key"]);
+  expect_error(hindsight(on(log_, {"log", "checkpoints", "--drop", position})), 1, {"can be read, and proves", "allowed: with --force"});
+  expect_error(hindsight(on(log_, {"log", "checkpoints", "--drop", "7"})), 1, {"there is no checkpoint at position 7"});
+  expect_error(hindsight(on(log_, {"log", "checkpoints", "--force"})), 2, {"--force: found without --drop"});
+
+  sql(log_, "UPDATE checkpoints SET hash = x'00'");
+  const Outcome bad = hindsight(on(log_, {"log", "checkpoints"}));
+  EXPECT_EQ(bad.status, 1);
+  EXPECT_NE(bad.out.find("'hindsight log checkpoints --drop " + position + "' removes it"), std::string::npos) << bad.out;
+  expect_error(hindsight(on(log_, {"audit"})), 1, {"hindsight log checkpoints --drop " + position});
+  expect_error(hindsight(on(log_, {"log", "checkpoints", "--drop", "7"})), 2, {"the checkpoint that cannot be read is at " + position});
+  EXPECT_NE(text_of(on(log_, {"log", "checkpoints", "--drop", position})).find("is removed; 0 checkpoints that cannot be read are left"),
+            std::string::npos);
+  EXPECT_EQ(json_of(on(log_, {"log", "checkpoints"})), Json::array());
+  EXPECT_EQ(hindsight(on(log_, {"audit"})).status, 0);
+}
+
 /// What docs/audit.md says that one can do with openssl.
 TEST_F(AuditCommand, OpensslAgrees) {
   ASSERT_EQ(std::system("openssl version > /dev/null 2>&1"), 0) << "openssl is needed, which ./dev installs";

@@ -93,6 +93,7 @@ std::map<std::string, std::vector<Call>> calls() {
   add("log copy", {log_word, new_word});
   add("log trim", {"--before", "5", "--dry-run"}, false);
   add("log quarantine", {"7", "--dry-run"}, false);
+  add("log checkpoints", {}, false);
   return out;
 }
 
@@ -103,11 +104,12 @@ std::vector<Words> writers(const std::string& manifests, const std::string& good
           {"what-if", "--from", "5", "--log", good, "--result", log_word},
           {"log", "copy", good, log_word},
           {"log", "trim", "--before", "5", "--log", log_word},
-          {"log", "quarantine", "7", "--force", "--log", log_word}};
+          {"log", "quarantine", "7", "--force", "--log", log_word},
+          {"log", "checkpoints", "--drop", "7", "--log", log_word}};
 }
 
-// What has --log and reads no file that was there before, or none at all.
-const std::set<std::string> of_writers{"run", "simulate", "log init"};
+// What has --log and reads no file that was there before, or none at all, or is there until it is told to end (tests/page/).
+const std::set<std::string> of_writers{"run", "simulate", "log init", "ui"};
 
 class EveryBadLog : public test::SmallLog {
  protected:

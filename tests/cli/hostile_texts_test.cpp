@@ -326,6 +326,10 @@ class HostileTexts : public ::testing::Test {
                         {"log", "check", "--log", "sqlite:" + folder->file(named("absent"))}};
     out["log copy"] = {{"log", "copy", log, "sqlite:" + folder->file("copy.db")},
                        {"log", "copy", log, "sqlite:" + folder->file(named("copy"))}};
+    out["log checkpoints"] = {on_log({"log", "checkpoints"}),
+                              on_log({"log", "checkpoints", "--drop", "7"}),
+                              on_log({"log", "checkpoints", "--drop", hostile}),
+                              {"log", "checkpoints", "--log", "sqlite:" + folder->file(named("absent"))}};
     out["log key"] = {{"log", "key", folder->file(named("key"))}, {"log", "key", folder->file(named("absent") + "/key")}};
     out["log init"] = {{"log", "init", "--log", "kafka:" + hostile}};
     out["log trim"] = {on_log({"log", "trim", "--dry-run", "--before", "5"}), on_log({"log", "trim", "--before", hostile})};

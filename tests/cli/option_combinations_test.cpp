@@ -29,7 +29,9 @@ const std::map<std::string, std::string> looked_at{
      "--session-timeout --standby --snapshot-dir --keep-history --log-limit --durability --http --probe-address --metrics "
      "--metrics-address --metrics-service --metrics-cert-dir --max-in-flight --connect-timeout --lease-namespace --no-lease --webhooks "
      "--webhook-address --webhook-url --webhook-cert-dir --webhook-cert-lifetime --webhook-client-ca --webhook-client-name --visibility "
-     "--visibility-address --visibility-service --visibility-cert-dir --log-level --checkpoint-key"},
+     "--visibility-address --visibility-service --visibility-cert-dir --log-level --checkpoint-key --ui --ui-host-name --ui-cert-dir "
+     "--ui-states"},
+    {"ui", "--listen --host-name --cert-dir --states --open --kubeconfig --context --log --log-config"},
     {"simulate",
      "files --output --log --config --feature-gates --generate --trace --trace-format --trace-queue --trace-priorities --namespace"},
     {"get",
@@ -61,7 +63,8 @@ const std::map<std::string, std::string> looked_at{
     {"log init", "--output --log --log-config"},
     {"log copy", "FROM TO --output --log-config"},
     {"log trim", "--before --tz --dry-run --output --log --log-config"},
-    {"log quarantine", "record --why --force --dry-run --output --log --log-config"}};
+    {"log quarantine", "record --why --force --dry-run --output --log --log-config"},
+    {"log checkpoints", "--drop --force --output --log --log-config"}};
 
 std::set<std::string> words_of(const std::string& text) {
   std::istringstream stream(text);
@@ -115,6 +118,18 @@ TEST_F(RefusedCombinations, WhatWouldBeIgnoredIsRefused) {
       {{"get", "wl", "--since", "1"}, "--since: found with workloads"},
       {{"get", "wl", "-l", "a=b"}, "--selector: found with workloads"},
       {{"get", "events", "--since", "62"}, "position 62 is past the end"},
+      // a name with a namespace of its own beside -n
+      {{"get", "wl", "b/x", "-n", "a"}, "-n: found a, but b/x names namespace b"},
+      {{"get", "wl/b/x", "-n", "a"}, "-n: found a, but wl/b/x names namespace b"},
+      {{"get", "events", "--for", "job/b/x", "-n", "a"}, "-n: found a, but job/b/x names namespace b"},
+      {{"describe", "job/b/x", "-n", "a"}, "-n: found a, but job/b/x names namespace b"},
+      {{"describe", "lq", "b/x", "-n", "a"}, "-n: found a, but b/x names namespace b"},
+      {{"history", "b/x", "-n", "a"}, "-n: found a, but b/x names namespace b"},
+      {{"why", "-n", "a", "localqueue/b/x"}, "-n: found a, but localqueue/b/x names namespace b"},
+      {{"how", "latest", "job/b/x", "-n", "a"}, "-n: found a, but job/b/x names namespace b"},
+      {{"eta", "b/x", "-n", "a"}, "-n: found a, but b/x names namespace b"},
+      {{"evidence", "--for", "b/x", "-n", "a", "-o", folder_.file("x.db")}, "-n: found a, but b/x names namespace b"},
+      {{"plan", "defrag", "--topology", "t", "--for", "job/b/x", "-n", "a"}, "-n: found a, but job/b/x names namespace b"},
       // describe, top, plan, what-if
       {{"describe", "cq", "cq", "--pod", "cpu=1"}, "--pod: found with clusterqueues"},
       {{"top", "--reasons", "--since", "1"}, "excludes"},
@@ -141,6 +156,8 @@ TEST_F(RefusedCombinations, WhatWouldBeIgnoredIsRefused) {
       {{"log", "copy", small_, folder_.file("x.db"), "--log-config", "f"}, "--log-config: is for logs on Kafka"},
       {{"log", "trim", "--before", "5", "--log-config", "f"}, "--log-config: is for logs on Kafka"},
       {{"log", "quarantine", "5", "--log-config", "f"}, "--log-config: is for logs on Kafka"},
+      {{"log", "checkpoints", "--drop", "5", "--log-config", "f"}, "--log-config: is for logs on Kafka"},
+      {{"log", "checkpoints", "--force"}, "--force: found without --drop"},
       {{"nodes", "--log-config", "f"}, "--log-config: is for logs on Kafka"},
       {{"log", "init"}, "allowed: a log on Kafka"},
       {{"audit", "--checkpoint", "--to", "5"}, "--to: found with --checkpoint"},
@@ -151,6 +168,12 @@ TEST_F(RefusedCombinations, WhatWouldBeIgnoredIsRefused) {
       {{"simulate", manifests_, "--trace-queue", "user"}, "found without --trace"},
       {{"simulate", manifests_, "--trace-priorities"}, "found without --trace"},
       {{"simulate", manifests_, "-n", "a"}, "-n: found without --generate and --trace"},
+      // ui
+      {{"ui", "--listen", "127.0.0.1:0", "--kubeconfig", "f"}, "--kubeconfig: found with --listen 127.0.0.1:0"},
+      {{"ui", "--listen", "127.0.0.1:0", "--cert-dir", "d"}, "--cert-dir: found with --listen 127.0.0.1:0"},
+      {{"ui", "--listen", "127.0.0.1:0", "--states", "0"}, "allowed: a whole number, 1 to 64"},
+      {{"ui", "--listen", "127.0.0.1:0", "--log-config", "f"}, "--log-config: is for logs on Kafka"},
+      {{"ui", "--listen", "nowhere"}, "--listen: address: found \"nowhere\""},
       // run
       {{"run", "--keep"}, "--keep requires --quickstart"},
       {{"run", "--group", "g"}, "--group: --role is all; allowed: node"},
@@ -163,6 +186,8 @@ TEST_F(RefusedCombinations, WhatWouldBeIgnoredIsRefused) {
       {{"run", "--webhooks", "--webhook-client-name", "n"}, "--webhook-client-name requires --webhook-client-ca"},
       {{"run", "--metrics-address", ":1"}, "--metrics-address requires --metrics"},
       {{"run", "--visibility-address", ":1"}, "--visibility-address requires --visibility"},
+      {{"run", "--ui-states", "2"}, "--ui-states requires --ui"},
+      {{"run", "--role", "node", "--log", kafka, "--ui", "127.0.0.1:0"}, "--ui: not with --role node"},
       {{"run", "--snapshot-dir", "d"}, "--snapshot-dir: is for a log on Kafka"},
       {{"run", "--log", kafka, "--durability", "off"}, "--durability: is for files"},
       {{"run", "--log", kafka, "--log-limit", "1Gi"}, "--log-limit: is for the file of a control plane"},

@@ -274,8 +274,13 @@ TEST_F(ChainOfLogs, ADamagedRowIsNamed) {
     const auto list = open("log.db", true)->checkpoints();
     EXPECT_FALSE(list);
     EXPECT_EQ(list.error().kind, ErrorKind::corrupt);
+    const auto unreadable = open("log.db", true)->unreadable_checkpoints().value();
+    EXPECT_EQ(unreadable.size(), 1U);
+    EXPECT_EQ(unreadable.at(0).position, 4U);
+    EXPECT_NE(list.error().message.find(unreadable.at(0).why), std::string::npos);
     return list.error().message;
   };
+  EXPECT_TRUE(open("log.db", true)->unreadable_checkpoints()->empty());
   EXPECT_NE(why("UPDATE checkpoints SET hash = x'00'").find("checkpoint at position 4 is damaged: its hash has 1 bytes; allowed: 32"),
             std::string::npos);
   const auto report = open("log.db", true)->check().value();  // the made-up bytes of the records are found as well

@@ -318,7 +318,11 @@ TEST_F(KafkaLogTest, tells_of_a_checkpoint_that_cannot_be_read) {
   EXPECT_EQ(list.error().kind, ErrorKind::corrupt);
   EXPECT_NE(list.error().message.find("the checkpoint at position 3: the message is none of this log"), std::string::npos)
       << list.error().message;
+  const auto unreadable = log->unreadable_checkpoints().value();
+  ASSERT_EQ(unreadable.size(), 1U);
+  EXPECT_EQ(unreadable[0].position, 3U);
   ASSERT_TRUE(log->drop_checkpoint(3));
+  EXPECT_TRUE(log->unreadable_checkpoints().value().empty());
   EXPECT_TRUE(log->checkpoints().value().empty());
 }
 

@@ -78,6 +78,15 @@ std::string RawClient::read_answer(bool has_body) {
   return answer;
 }
 
+std::string RawClient::read_until(std::string_view end) {
+  std::size_t at = std::string::npos;
+  while ((at = received_.find(end)) == std::string::npos)
+    if (!read_more()) return {};
+  std::string out = received_.substr(0, at + end.size());
+  received_.erase(0, at + end.size());
+  return out;
+}
+
 Answer request(std::uint16_t port, std::string_view method, std::string_view target, std::string_view body, std::chrono::seconds patience) {
   RawClient client(port, patience);
   std::string text = std::string(method) + " " + std::string(target) + " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n";

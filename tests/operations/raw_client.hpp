@@ -24,6 +24,8 @@ class RawClient {
   std::string read_all();
   /// One answer with a Content-Length: its head and body. Empty: the connection ended before.
   std::string read_answer(bool has_body = true);
+  /// Everything up to this text and with it, of an answer that does not end. Empty: the connection ended before.
+  std::string read_until(std::string_view end);
 
  private:
   [[nodiscard]] bool connect_to(std::uint16_t port, const std::string& from) const;

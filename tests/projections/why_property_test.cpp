@@ -211,7 +211,7 @@ class Remedies {
   void begin_history() { looked_at_ = 0; }
   /// Also what is found before it is played: as if nobody else waited.
   bool alone = true;
-  std::size_t tried = 0, tried_in_vain = 0, played = 0, after_others = 0, passed_over = 0, parts = 0, asked = 0;
+  std::size_t tried = 0, tried_in_vain = 0, played = 0, after_others = 0, passed_over = 0, parts = 0, thinned = 0, larger = 0, asked = 0;
 
  private:
   std::string check(const LoopDriver& state, const admission::WorkloadInfo& info, Symbol queue) {
@@ -265,12 +265,14 @@ class Remedies {
     return {};
   }
 
-  /// Whether the whole state is copied or the trees that concern it: the same lets it in, after the same others, and as much is said.
+  /// Whether the whole state is copied or the trees that concern it, without those who stand behind others like them: the same lets it in,
+  /// after the same others, and as much is said.
   std::string compare_with_tree(const LoopDriver& state, const admission::WorkloadInfo& info, Symbol queue,
                                 const std::vector<FlavorTrial>& trials, const std::vector<Remedy>& remedies,
                                 const std::vector<Remedy>& by_whole, const std::vector<std::string>& facts_by_whole) {
-    Stage stage = Stage::of_tree(state, find_by_uid(state, info.uid.text()));
+    Stage stage = Stage::of_tree(state, find_by_uid(state, info.uid.text()), 1 + parts % 2);
     stage.read_settings = explorer::read_settings;
+    if (stage.copies && stage.copies->thinned().left_out != 0) ++thinned;
     if (admission::SnapshotCodec::trees_are_apart(state.domain())) ++parts;
     // Of others only those of the same tree: timers of other trees fire in the whole state meanwhile, whatever is changed here.
     std::set<std::string> in_tree;
@@ -293,6 +295,7 @@ class Remedies {
     std::vector<std::string> facts;
     const auto by_tree = words(play_remedies(state, stage, info, queue, trials, remedies, facts));
     const auto wanted = words(by_whole);
+    if (stage.copies && stage.copies->grown()) ++larger;
     if (by_tree == wanted && facts == facts_by_whole) return {};
     std::string out = "Workload " + info.uid + ": by the tree alone another answer;";
     for (const auto& line : wanted) out += "\n  whole: " + line;
@@ -355,7 +358,7 @@ TEST(WhyProperty, EveryRemedyLetsTheWorkloadInAndNothingSmallerDoes) {
   const std::uint64_t only = number("HINDSIGHT_SEED", 0);
   const std::uint64_t first = only != 0 ? only : 1;
   const std::uint64_t seeds = only != 0 ? 1 : number("HINDSIGHT_WHY_SEEDS", as_much_as<std::uint64_t>(1'000, 60));
-  constexpr std::uint64_t alone_max = 120;
+  constexpr std::uint64_t alone_max = 350;
   Remedies remedies;
   for (std::uint64_t seed = first; seed < first + seeds; ++seed) {
     explorer::Explorer history(seed);
@@ -371,9 +374,9 @@ TEST(WhyProperty, EveryRemedyLetsTheWorkloadInAndNothingSmallerDoes) {
     EXPECT_GT(remedies.tried, 100U);
     EXPECT_GT(remedies.tried_in_vain, 100U);
     std::printf(
-        "%zu remedies played among all, %zu of them after others; %zu fit and are passed over; %zu answers also by trees alone; %zu ask "
-        "for fewer pods\n",
-        remedies.played, remedies.after_others, remedies.passed_over, remedies.parts, remedies.asked);
+        "%zu remedies played among all, %zu of them after others; %zu fit and are passed over; %zu answers also by trees alone, %zu of "
+        "them without some who wait, %zu of which had to be asked for; %zu ask for fewer pods\n",
+        remedies.played, remedies.after_others, remedies.passed_over, remedies.parts, remedies.thinned, remedies.larger, remedies.asked);
     EXPECT_GT(remedies.parts, 100U);
     EXPECT_GT(remedies.asked, 10U);
     EXPECT_GT(remedies.played, 100U);

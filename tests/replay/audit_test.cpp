@@ -56,6 +56,35 @@ TEST(Audit, MakesDecisionsAgainAndNamesEpochs) {
   EXPECT_NE(sentences(proved(r)).find("Every decision was made by the writer whose epoch had begun last"), std::string::npos);
 }
 
+/// Chain, epochs and the decisions of all domains are judged in one pass.
+TEST(Audit, ReadsTheLogOnceHoweverManyDomainsItHas) {
+  events::MemoryLog one, three;
+  LogWorld w(one);
+  two_teams(w, false);
+  events::RecordReader reader;
+  events::RecordBatch batch;
+  const Position last = one.last().value();
+  for (Position p = 1; p <= last; ++p) {
+    ASSERT_TRUE(one.read(p, {.records = 1}, batch));
+    for (const char* domain : {"a", "b", "c"}) {
+      RecordView record = **reader.read(batch[0].bytes);
+      record.envelope.domain = domain;
+      const auto bytes = events::encode(record);
+      three.slip_in({domain, record.envelope.sequence, record.envelope.epoch, record.envelope.time, bytes});  // late ones among them
+    }
+  }
+  const auto alone = audit(one).value();
+  const auto r = audit(three).value();
+  EXPECT_TRUE(r.sound()) << r.failures[0].what;
+  EXPECT_EQ(r.read, three.last().value());
+  ASSERT_EQ(r.decisions.size(), 3U);
+  for (const auto& [domain, report] : r.decisions) {
+    EXPECT_EQ(report.decisions, alone.decisions[0].second.decisions) << domain;
+    EXPECT_EQ(report.state_hash, alone.decisions[0].second.state_hash) << domain;
+  }
+  EXPECT_EQ(audit(three, {.decisions = false}).value().read, three.last().value());
+}
+
 TEST(Audit, TellsOfWritersThatWereFenced) {
   events::MemoryLog log;
   LogWorld w(log);

@@ -41,6 +41,43 @@ TEST(StateBehind, GivesThePastWhereverOneGoes) {
   }
 }
 
+TEST(StateBehind, TheFirstStepBackIsShort) {
+  events::MemoryLog log;
+  LogWorld w(log);
+  two_teams(w, true);
+  const Position last = w.position();
+  {
+    StateBehind behind(log, "default");
+    auto here = std::make_unique<Past>(log, "default");
+    ASSERT_TRUE(behind.go_to(here, last - 2));  // forth
+    ASSERT_TRUE(behind.go_to(here, last - 3));
+    EXPECT_EQ(behind.short_ways(), 1U);
+    EXPECT_EQ(here->driver().state_hash(), w.hashes()[last - 3]);
+  }
+  {  // somebody who has come there by himself
+    StateBehind behind(log, "default");
+    auto here = std::make_unique<Past>(log, "default");
+    ASSERT_TRUE(here->go_to(last));
+    behind.prepare(last);
+    ASSERT_TRUE(behind.go_to(here, last - 1));
+    EXPECT_EQ(behind.short_ways(), 1U);
+    EXPECT_EQ(here->driver().state_hash(), w.hashes()[last - 1]);
+  }
+}
+
+TEST(StateBehind, WhatNobodyGoesBackToIsGivenUp) {
+  events::MemoryLog log;
+  LogWorld w(log);
+  two_teams(w, false);
+  StateBehind behind(log, "default");
+  for (Position p = 1; p <= w.position(); ++p) behind.prepare(p);
+  auto here = std::make_unique<Past>(log, "default");
+  ASSERT_TRUE(here->go_to(w.position()));
+  behind.prepare(w.position() + 100 * StateBehind::distance);  // nobody can come there
+  ASSERT_TRUE(behind.go_to(here, 5));
+  EXPECT_EQ(here->driver().state_hash(), w.hashes()[5]);
+}
+
 TEST(StateBehind, SaysWhatIsWrongAndGoesOn) {
   events::MemoryLog log;
   LogWorld w(log);

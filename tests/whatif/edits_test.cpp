@@ -173,6 +173,65 @@ TEST(EditsOfUsers, OfAWorkloadWithoutAJobAreCarriedOutWhereItWaitsAndToldWhereIt
   }
 }
 
+/// Job "second" in four pods one after the other, or as many at a time as `parallelism` says.
+std::string resized_scenario(const std::string& cpu) {
+  std::string text = edited_scenario(cpu, patch_of_second("{spec: {parallelism: 2}}"));
+  const std::string of_second = "name: second";
+  const auto spec = text.find("suspend: true", text.find(of_second));
+  // Lines of an item are indented by six, and members of its spec by two more.
+  text.insert(spec, "parallelism: 1\n        completions: 4\n        ");
+  return text;
+}
+
+TEST(EditsOfUsers, OfTheSizeOfAJobThatRunsAreCarriedOut) {
+  // It is stopped, asks for twice as much, and waits for the other's end, on record and in the model.
+  const Played p(resized_scenario("2"));
+  const PlayedOn c(p.log, p.at(5), {}, true, Duration::seconds(600));
+  EXPECT_GT((c.was("second").ended - c.was("second").came).micros, Duration::seconds(150).micros);
+  EXPECT_NEAR(static_cast<double>((c.would_be("second").ended - c.was("second").ended).micros) / 1e6, 0, 5);
+  EXPECT_TRUE(c.report.contested.empty()) << c.report.contested.front();
+  EXPECT_TRUE(c.verifies());
+}
+
+TEST(EditsOfUsers, OfTheSizeOfAJobThatRanAreToldWhereItWaits) {
+  const Played p(resized_scenario("2"));
+  const PlayedOn c = with_cpu(p, "1");
+  ASSERT_EQ(c.report.contested.size(), 1U);
+  EXPECT_NE(c.report.contested.front().find("Job default/second, which ran and waits here: size: carried out"), std::string::npos)
+      << c.report.contested.front();
+  EXPECT_FALSE(c.would_be("second").started.is_set()) << "two pods are more than the quota";
+  EXPECT_TRUE(c.verifies());
+}
+
+TEST(EditsOfUsers, OfTheSizeOfAJobThatMayRunInPartAreRefusedWhileItRuns) {
+  admission::JobState job;
+  std::vector<admission::PodSetSpec> pod_sets(1);
+  pod_sets.front().min_count = 1;
+  job.pod_sets = pod_sets;
+  EXPECT_TRUE(refusal(EditedPart::size, {}, job));
+  job.suspended = true;
+  EXPECT_FALSE(refusal(EditedPart::size, {}, job));
+  pod_sets.front().min_count = -1;
+  job.pod_sets = pod_sets;
+  job.suspended = false;
+  EXPECT_FALSE(refusal(EditedPart::size, {}, job));
+}
+
+TEST(EditsOfUsers, ADeletedWorkloadIsDeletedHereTooAndItsJobGetsAnotherOne) {
+  std::string name;
+  {
+    Played p(edited_scenario("1", ""));
+    const auto target = projections::parse_target("job/second", "default").value();
+    name = projections::find_workload(p.state(p.at(20)), target).value().workload->name.text();
+  }
+  // On record it waits when somebody deletes its Workload; here it runs, is stopped, and starts again.
+  const Played p(edited_scenario("1", "  - at: 50s\n    delete:\n    - {kind: Workload, namespace: default, name: " + name + "}\n"));
+  const PlayedOn c = with_cpu(p, "2");
+  EXPECT_NEAR(static_cast<double>((c.would_be("second").started - c.would_be("second").came).micros) / 1e6, 0, 2);
+  EXPECT_NEAR(static_cast<double>((c.would_be("second").ended - c.would_be("second").started).micros) / 1e6, 140, 5);
+  EXPECT_TRUE(c.verifies());
+}
+
 TEST(EditsOfUsers, GatesCanOnlyBeRemoved) {
   admission::JobState job;
   job.admission_gated_by = "a.com/one,a.com/two";

@@ -1,0 +1,299 @@
+#include "page/server/past_states.hpp"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "operations/logging.hpp"
+#include "page/server/quiet_thread.hpp"
+#include "replay/snapshots.hpp"
+#include "vocabulary/thread_name.hpp"
+
+namespace hindsight::page {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+/// So many records are folded rather than a state made anew.
+constexpr replay::Position near_by = 4 * PastStates::window;
+/// Nobody came back to a state for so long: another may take its place, although it is only a guess that it will be needed.
+constexpr seconds idle_time{5};
+/// The newest state follows the log for so long after somebody looked.
+constexpr seconds interest{120};
+constexpr milliseconds follow_pause{500};
+constexpr milliseconds look_again_after{50};
+
+/// Where a state at `at` would start that is made anew; 0: from the beginning, or the log does not say, which the fold then tells.
+replay::Position newest_snapshot(const PastSource& source, replay::Position at) {
+  const auto all = replay::snapshots_of(source.log(), source.domain());
+  if (!all) return 0;
+  for (const auto& one : *all)
+    if (one.position <= at) return one.position;
+  return 0;
+}
+
+}  // namespace
+
+PastStates::PastStates(PastStatesOptions options) : options_(std::move(options)), thread_([this] { work(); }) {}
+
+PastStates::~PastStates() {
+  {
+    const std::lock_guard lock(mutex_);
+    ending_ = true;
+  }
+  changed_.notify_all();
+  thread_.join();
+}
+
+std::shared_ptr<PastSource> PastStates::source(std::shared_ptr<const events::Log> log, std::string domain) const {
+  return std::make_shared<PastSource>(std::move(log), std::move(domain), memory_);
+}
+
+Result<Json> PastStates::look(const SourcePtr& source, Position at, const std::function<bool()>& is_over, const Use& use) {
+  const auto held = hold(source, at, is_over);
+  const auto too_late = [&] {
+    return fail(ErrorKind::unavailable, "the state after record " + std::to_string(at) +
+                                            " is not there yet; ask again: what has been folded on the way to it is kept");
+  };
+  if (!held) return too_late();
+  const auto before = held->slot().past->folded();
+  const auto there = go(*held, at, [&] { return !is_over(); });
+  if (!there) return tl::unexpected(there.error());
+  {
+    const std::lock_guard lock(mutex_);
+    ++statistics_.looks;
+    const auto now = held->slot().past->folded();
+    statistics_.folded += now - before;
+    looked_ = Clock::now();
+    wish_.emplace(source, at);
+  }
+  if (!*there) return too_late();
+  return use(source->log(), *held->slot().past);
+}
+
+// ---- who gets which state ---------------------------------------------------------------------------------------------------------
+
+std::optional<PastStates::Held> PastStates::hold(const SourcePtr& source, Position at, const std::function<bool()>& is_over) {
+  const Position snapshot = newest_snapshot(*source, at);
+  std::unique_lock lock(mutex_);
+  ++waiting_;
+  Slot* slot = nullptr;
+  while ((slot = choose(source, at, snapshot)) == nullptr && !is_over()) changed_.wait_for(lock, look_again_after);
+  --waiting_;
+  if (slot == nullptr) return std::nullopt;
+  take(*slot, source, at);
+  return Held(*this, *slot);
+}
+
+/// `snapshot`: where a new one would start from. Null: it is better to wait, or there is nothing else. The mutex is held.
+PastStates::Slot* PastStates::choose(const SourcePtr& source, Position at, Position snapshot) {
+  Slot *nearest = nullptr, *nearest_busy = nullptr;
+  for (const auto& one : slots_) {
+    if (one->of != source || one->at > at || one->forgotten) continue;
+    Slot*& best = one->busy ? nearest_busy : nearest;
+    if (best == nullptr || one->at > best->at) best = one.get();
+  }
+  if (nearest != nullptr && at - nearest->at <= near_by) return nearest;
+  if (nearest_busy != nullptr && at - nearest_busy->at <= near_by) return nullptr;
+  // Somebody may be where the nearest is; it goes on from there only where another one would have a long way.
+  const Position anew = at - snapshot + window;
+  const bool nearest_is_shorter = nearest != nullptr && at - nearest->at < anew;
+  if (nearest_is_shorter && anew > 4 * near_by) return nearest;
+  if (Slot* fresh = new_slot()) return fresh;
+  if (nearest_is_shorter) return nearest;
+  return to_replace(false);
+}
+
+/// Null: there are as many as may be. The mutex is held.
+PastStates::Slot* PastStates::new_slot() {
+  if (slots_.size() >= std::max<std::size_t>(1, options_.states_max)) return nullptr;
+  slots_.push_back(std::make_unique<Slot>());
+  return slots_.back().get();
+}
+
+/// Of its source, and of several at the same place the first. The mutex is held.
+bool PastStates::is_newest(const Slot& slot) const {
+  return std::none_of(slots_.begin(), slots_.end(), [&](const auto& one) {
+    return one.get() != &slot && one->of == slot.of && (one->at > slot.at || (one->at == slot.at && one.get() < &slot));
+  });
+}
+
+/// Another one is a little behind it. The mutex is held.
+bool PastStates::is_redundant(const Slot& slot) const {
+  return std::any_of(slots_.begin(), slots_.end(), [&](const auto& one) {
+    return one.get() != &slot && one->of == slot.of && one->at <= slot.at && slot.at - one->at <= near_by &&
+           (one->at < slot.at || one.get() < &slot);
+  });
+}
+
+/// The state that is missed least: what the present is looked at with goes last, and what another one is near to goes first; else the one
+/// that was not used for longest. The mutex is held.
+PastStates::Slot* PastStates::to_replace(bool only_idle) {
+  const auto now = Clock::now();
+  Slot* least = nullptr;
+  std::pair<int, Clock::time_point> least_key;
+  for (const auto& one : slots_) {
+    if (one->busy) continue;
+    const bool newest = one->of && is_newest(*one), redundant = one->of && is_redundant(*one);
+    if (only_idle && (newest || (!redundant && one->of && now - one->used < idle_time))) continue;
+    const std::pair key{!one->of ? 0 : newest ? 3 : redundant ? 1 : 2, one->used};
+    if (least != nullptr && !(key < least_key)) continue;
+    least = one.get();
+    least_key = key;
+  }
+  return least;
+}
+
+/// The mutex is held.
+void PastStates::take(Slot& slot, const SourcePtr& source, Position at) {
+  slot.busy = true;
+  slot.at = at;
+  slot.used = Clock::now();
+  if (slot.of == source && slot.past) return;
+  slot.of = source;
+  slot.past = nullptr;  // before there is another one
+  slot.past = std::make_unique<replay::Past>(source->log(), source->domain());
+}
+
+void PastStates::give_back(Slot& slot) {
+  std::unique_ptr<replay::Past> gone;  // ends after the lock does
+  SourcePtr of;
+  const std::lock_guard lock(mutex_);
+  slot.busy = false;
+  if (slot.forgotten || !slot.past) {
+    slot.forgotten = false;
+    gone = std::move(slot.past);
+    of = std::move(slot.of);
+    slot.at = 0;
+  } else {
+    slot.at = slot.past->position();
+  }
+  changed_.notify_all();
+}
+
+/// False: `go_on` said so. What cannot be folded leaves no state behind.
+Result<bool> PastStates::go(const Held& held, Position at, const std::function<bool()>& go_on) {
+  auto& past = held.slot().past;
+  if (past->position() == at && at != 0) return go_on();
+  auto there = past->go_to(at, go_on);
+  if (!there) past = nullptr;
+  return there;
+}
+
+void PastStates::forget(const SourcePtr& source) {
+  std::vector<std::unique_ptr<replay::Past>> gone;  // they end after the lock does
+  const std::lock_guard lock(mutex_);
+  for (const auto& one : slots_) {
+    if (one->of != source) continue;
+    if (one->busy) {
+      one->forgotten = true;
+      continue;
+    }
+    gone.push_back(std::move(one->past));
+    one->of = nullptr;
+    one->at = 0;
+  }
+  if (wish_ && wish_->first == source) wish_.reset();
+}
+
+PastStatesStatistics PastStates::statistics() const {
+  const std::lock_guard lock(mutex_);
+  auto out = statistics_;
+  out.states = static_cast<std::size_t>(std::count_if(slots_.begin(), slots_.end(), [](const auto& one) { return one->of != nullptr; }));
+  return out;
+}
+
+// ---- in advance -------------------------------------------------------------------------------------------------------------------
+
+void PastStates::work() {
+  name_this_thread("page-states");
+  if (options_.quiet) be_quiet();
+  std::unique_lock lock(mutex_);
+  while (!ending_) {
+    const auto wish = std::exchange(wish_, std::nullopt);
+    const bool interested = Clock::now() - looked_ < interest;
+    lock.unlock();
+    try {
+      if (wish) make_spare(wish->first, wish->second);
+      if (interested) follow_logs();
+    } catch (const std::exception& e) {  // no memory for another state: each way is as long as without it
+      operations::log(operations::LogLevel::debug, "no state was made in advance", {{"error", e.what()}});
+    }
+    lock.lock();
+    changed_.wait_for(lock, follow_pause, [this] { return ending_ || wish_; });
+  }
+}
+
+/// Brings the newest state of each log to its end, so that whoever looks at the present need not.
+void PastStates::follow_logs() {
+  std::vector<SourcePtr> sources;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& one : slots_)
+      if (one->of && std::find(sources.begin(), sources.end(), one->of) == sources.end()) sources.push_back(one->of);
+  }
+  for (const auto& source : sources) {
+    const auto last = source->log().last();
+    if (!last) continue;
+    std::optional<Held> held;
+    {
+      const std::lock_guard lock(mutex_);
+      const auto newest = std::find_if(slots_.begin(), slots_.end(), [&](const auto& one) { return one->of == source && is_newest(*one); });
+      if (newest == slots_.end() || (*newest)->busy || (*newest)->forgotten) continue;
+      // One at a past moment is where somebody looks; it does not run away from him.
+      const bool follows = source->is_present((*newest)->at) && (*newest)->at < *last;
+      source->see_end(*last);
+      if (!follows) continue;
+      const auto used = (*newest)->used;
+      take(**newest, source, *last);
+      (*newest)->used = used;
+      held.emplace(*this, **newest);
+    }
+    (void)go(*held, *last, [this] {
+      const std::lock_guard lock(mutex_);
+      return !ending_ && waiting_ == 0;
+    });
+  }
+}
+
+/// A state at the beginning of the window that lies before a moment, if there is room for one and none near enough.
+void PastStates::make_spare(const SourcePtr& source, Position looked_at) {
+  if (looked_at == 0 || options_.states_max < 3) return;
+  const Position target = (looked_at - 1) / window * window;
+  // Whoever follows the present goes on and on; once he steps back, there is one that is not far.
+  const Position near_enough = source->is_present(looked_at) ? looked_at - std::min(looked_at, near_by) : target;
+  const auto beginning = source->log().first();
+  if (!beginning || target < *beginning) return;
+  std::optional<Held> held;
+  {
+    const std::lock_guard lock(mutex_);
+    const bool there = std::any_of(slots_.begin(), slots_.end(),
+                                   [&](const auto& one) { return one->of == source && one->at >= near_enough && one->at < looked_at; });
+    if (there) return;
+    Slot* slot = new_slot();
+    if (slot == nullptr) slot = to_replace(true);
+    if (slot == nullptr) return;
+    take(*slot, source, target);
+    held.emplace(*this, *slot);
+  }
+  const auto made = go(*held, target, [this] {
+    const std::lock_guard lock(mutex_);
+    return !ending_;
+  });
+  if (!made || !*made) return;
+  remember(held->slot());
+  const std::lock_guard lock(mutex_);
+  ++statistics_.spares;
+}
+
+/// Keeps a snapshot of the state, by which the next one behind is there at once.
+void PastStates::remember(const Slot& slot) const {
+  auto& log = slot.of->log_to_remember();
+  const auto known = replay::snapshots_of(log, slot.of->domain());
+  if (!known || std::any_of(known->begin(), known->end(), [&](const auto& one) { return one.position == slot.at; })) return;
+  const auto snapshot = replay::encode_state(slot.past->driver().entities(), slot.of->domain(), slot.at, options_.release);
+  (void)log.put_snapshot(snapshot.meta, snapshot.bytes);
+}
+
+}  // namespace hindsight::page

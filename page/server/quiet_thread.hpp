@@ -1,0 +1,15 @@
+#pragma once
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+namespace hindsight::page {
+
+/// The calling thread gives way to those that decide: it gets about a tenth of the processor where they want it, and all of it where nobody
+/// does. On Linux a priority is that of a thread.
+inline void be_quiet() noexcept {
+  constexpr int behind_others = 10;
+  (void)::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), behind_others);
+}
+
+}  // namespace hindsight::page

@@ -1,0 +1,274 @@
+#include "page/timeline/index_reader.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <exception>
+#include <utility>
+#include <variant>
+
+#include "events/quarantine.hpp"
+#include "page/server/quiet_thread.hpp"
+#include "page/timeline/coarse_rows.hpp"
+#include "replay/snapshots.hpp"
+
+namespace hindsight::page {
+namespace {
+
+using timeline::Indexed;
+using timeline::RowMaker;
+using timeline::Series;
+
+/// As a log gives them in one read: a thirtieth of a second at most, as a rule.
+constexpr events::Position folded_at_once = 1024;
+constexpr std::chrono::milliseconds told_every{200};
+constexpr Duration retry_after = Duration::seconds(1);
+
+/// The width with which half as many rows as there may be hold so many records.
+std::uint64_t row_width_for(events::Position records, std::size_t rows_max) {
+  const std::uint64_t half = std::max<std::uint64_t>(1, rows_max / 2);
+  return std::bit_ceil(std::max<std::uint64_t>(1, (records + half - 1) / half));
+}
+
+/// What a log cannot give now it may give later. Everything else that a fold says is wrong stays wrong until somebody sets it aside.
+bool error_may_pass(const Error& error) {
+  return error.kind == ErrorKind::io || error.kind == ErrorKind::unavailable || error.kind == ErrorKind::denied;
+}
+
+}  // namespace
+
+TimelineIndex::Reader::Reader(const events::Log& log, std::string domain, TimelineOptions options)
+    : log_(log), domain_(std::move(domain)), options_(std::move(options)), thread_([this] { run(); }) {}
+
+TimelineIndex::Reader::~Reader() {
+  {
+    const std::lock_guard lock(mutex_);
+    stop_ = true;
+  }
+  wake_.notify_all();
+  thread_.join();
+}
+
+std::shared_ptr<const Indexed> TimelineIndex::Reader::now() const {
+  const std::lock_guard lock(mutex_);
+  return now_;
+}
+
+template <class Change>
+void TimelineIndex::Reader::publish(Change change) {
+  auto next = std::make_shared<Indexed>(*now());  // nobody else publishes
+  change(*next);
+  {
+    const std::lock_guard lock(mutex_);
+    now_ = std::move(next);
+  }
+  tell();
+}
+
+void TimelineIndex::Reader::tell() {
+  if (!options_.grew) return;
+  const auto known = now();
+  options_.grew(known->main->end, known->last);
+}
+
+bool TimelineIndex::Reader::pause(Duration time) {
+  std::unique_lock lock(mutex_);
+  wake_.wait_for(lock, std::chrono::microseconds(time.micros), [this] { return stop_.load() || wish_.has_value(); });
+  return !stop_;
+}
+
+void TimelineIndex::Reader::run() {
+  be_quiet();
+  while (goes_on()) {
+    try {
+      if (read_all() == End::stopped) return;
+    } catch (const std::exception& bug) {  // of the index: the page goes on without more of it
+      publish([&](Indexed& now) {
+        now.why_not_more = Error{ErrorKind::invalid, std::string("the index of the history ended: ") + bug.what()};
+      });
+      return;
+    }
+  }
+}
+
+/// Where the beginning is not kept, behind the oldest snapshot that can be read.
+Result<void> TimelineIndex::Reader::begin(replay::Past& past) const {
+  const auto beginning = log_.beginning(domain_);
+  if (beginning) return past.go_to(*beginning);
+  if (beginning.error().kind != ErrorKind::not_found) return tl::unexpected(beginning.error());
+  const auto snapshots = replay::snapshots_of(log_, domain_);
+  if (!snapshots) return tl::unexpected(snapshots.error());
+  for (auto it = snapshots->rbegin(); it != snapshots->rend() && goes_on(); ++it)
+    if (past.go_to(it->position)) return {};
+  return tl::unexpected(beginning.error());
+}
+
+TimelineIndex::Reader::End TimelineIndex::Reader::read_all() {
+  set_aside_changed_ = false;
+  replay::Past past(log_, domain_);
+  const auto known = events::passed_over(log_, domain_);
+  const auto last = log_.last();
+  Result<void> began = known && last ? begin(past) : tl::unexpected(known ? last.error() : known.error());
+  if (!began) {
+    publish([&](Indexed& now) { now.why_not_more = began.error(); });
+    (void)take_wish();  // nobody can carry it out
+    return pause(retry_after) ? End::begin_anew : End::stopped;
+  }
+  set_aside_ = *known;
+  const auto begin = past.position();
+  publish([&](Indexed& now) {  // what was known of another fold is shown until this one knows more
+    now.looked = true;
+    now.last = *last;
+    now.why_not_more.reset();
+    now.details.clear();
+    auto empty = std::make_shared<Series>();
+    empty->begin = empty->end = begin;
+    empty->width = row_width_for(*last - std::min(*last, begin), options_.rows_max);
+    if (now.main->end > begin) now.coarse = now.main;
+    now.main = std::move(empty);
+  });
+  if (*last > begin && *last - begin > options_.coarse_above && now()->coarse == nullptr) make_coarse(begin, *last);
+
+  RowMaker maker(begin, now()->main->width, options_.rows_max);
+  past.look_on([&](events::Position at, const RecordView& record) { maker.before(at, record, past.driver()); },
+               [&](events::Position at, const RecordView& record) {
+                 maker.after(at, record, past.driver());
+                 const auto* o = std::get_if<Observation>(&record.body);
+                 const auto* aside = o == nullptr ? nullptr : std::get_if<RecordQuarantined>(o);
+                 if (aside != nullptr && !set_aside_.contains(aside->sequence)) set_aside_changed_ = true;
+               });
+  return follow(past, maker);
+}
+
+void TimelineIndex::Reader::make_coarse(events::Position begin, events::Position end) {
+  // An error is one of the log, and the fold meets it as well.
+  (void)timeline::make_coarse_rows(
+      log_, domain_, {.begin = begin, .end = end},
+      [&](std::shared_ptr<const Series> rows) { publish([&](Indexed& now) { now.coarse = std::move(rows); }); },
+      [this] { return goes_on(); });
+}
+
+TimelineIndex::Reader::End TimelineIndex::Reader::follow(replay::Past& past, RowMaker& maker) {
+  auto told = Clock::now();
+  bool news = true;  // since it was told last
+  while (goes_on()) {
+    serve_wish();
+    const auto last = log_.last();
+    if (last && *last < past.position())  // it has lost records, and is another one now
+      return pause(retry_after) ? End::begin_anew : End::stopped;
+    auto folded = last ? Result<void>() : tl::unexpected(last.error());
+    if (last && past.position() < *last) {
+      folded = past.fold_to(std::min(*last, past.position() + folded_at_once));
+      news = true;
+    }
+    if (set_aside_changed_) return End::begin_anew;
+    if (!folded && !error_may_pass(folded.error())) return wait_behind(past, maker, folded.error());
+    if (!folded) {
+      publish([&](Indexed& now) { now.why_not_more = folded.error(); });
+      news = true;
+      if (!pause(retry_after)) return End::stopped;
+      continue;
+    }
+    const bool at_end = past.position() >= *last;
+    if (news && (at_end || Clock::now() - told >= told_every)) {
+      publish([&](Indexed& now) {
+        now.main = maker.series(past.position(), past.driver());
+        now.last = *last;
+        now.why_not_more.reset();
+        if (at_end) now.coarse.reset();
+      });
+      told = Clock::now();
+      news = false;
+    }
+    if (at_end && !pause(options_.pause)) return End::stopped;
+  }
+  return End::stopped;
+}
+
+/// After an error the state may be that of half a record: what is told of the last row comes from another fold.
+TimelineIndex::Reader::End TimelineIndex::Reader::wait_behind(const replay::Past& past, RowMaker& maker, const Error& error) {
+  replay::Past again(log_, domain_);
+  const auto there = again.go_to(past.position(), [this] { return goes_on(); });
+  const bool known = there && *there;
+  publish([&](Indexed& now) {
+    if (known) now.main = maker.series(past.position(), again.driver());
+    now.why_not_more = error;
+    if (const auto last = log_.last()) now.last = *last;
+  });
+  while (pause(retry_after)) {
+    serve_wish();
+    const auto first = log_.first();
+    if (first && *first > past.position() + 1) return End::begin_anew;  // what was wrong, or in the way, was forgotten
+    const auto last = log_.last();
+    if (last && *last < past.position()) return End::begin_anew;
+    const auto changed = others_set_aside();
+    if (changed && *changed) return End::begin_anew;
+  }
+  return End::stopped;
+}
+
+Result<bool> TimelineIndex::Reader::others_set_aside() const {
+  return events::passed_over(log_, domain_).map([this](const auto& list) { return list != set_aside_; });
+}
+
+bool TimelineIndex::Reader::wish(events::Position from, events::Position to) {
+  const Wish wish{from, to};
+  if (!plan(*now(), wish)) return false;
+  {
+    const std::lock_guard lock(mutex_);
+    if (refused_ == wish) return false;
+    wish_ = wish;
+  }
+  wake_.notify_all();
+  return true;
+}
+
+std::optional<TimelineIndex::Reader::Wish> TimelineIndex::Reader::take_wish() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(wish_, std::nullopt);
+}
+
+void TimelineIndex::Reader::serve_wish() {
+  if (const auto wish = take_wish()) make_detail(*wish);
+}
+
+/// A little more than was asked for, so that who moves on finds it. Nothing: it is there, or would be no better than what is.
+std::optional<TimelineIndex::Reader::Detail> TimelineIndex::Reader::plan(const Indexed& known, const Wish& wish) const {
+  const std::uint64_t length = wish.to - wish.from + 1;
+  if (length > options_.detail_records || known.detail_of(wish.from, wish.to) != nullptr) return std::nullopt;
+  const std::uint64_t step = std::max<std::uint64_t>(64, std::bit_floor(length) / 4);
+  Detail out;
+  const events::Position before = (wish.from - 1) / step * step, behind = (wish.to + 2 * step - 1) / step * step;
+  out.begin = std::max(known.main->begin, before - std::min(before, step));
+  out.end = std::max(wish.to, std::min(known.last, behind));
+  if (out.begin >= wish.from) return std::nullopt;  // its first records are not kept
+  out.width = std::bit_ceil((out.end - out.begin + options_.detail_rows - 1) / options_.detail_rows);
+  return out.width < known.main->width ? std::optional(out) : std::nullopt;
+}
+
+void TimelineIndex::Reader::make_detail(const Wish& wish) {
+  const auto detail = plan(*now(), wish);
+  if (!detail) return;
+  replay::Past past(log_, domain_);
+  auto there = past.go_to(detail->begin, [this] { return goes_on(); });
+  RowMaker maker(detail->begin, detail->width, 2 * options_.detail_rows);
+  maker.look_on(past);
+  while (there && *there && past.position() < detail->end) {
+    if (auto ok = past.fold_to(std::min(detail->end, past.position() + folded_at_once)); !ok) there = tl::unexpected(ok.error());
+    if (there) *there = goes_on();
+  }
+  if (!there) {  // the picture stays as it is
+    {
+      const std::lock_guard lock(mutex_);
+      refused_ = wish;
+    }
+    return tell();
+  }
+  if (!*there) return;
+  auto rows = maker.series(detail->end, past.driver());
+  publish([&](Indexed& now) {
+    if (now.details.size() >= details_max) now.details.erase(now.details.begin());
+    now.details.push_back(std::move(rows));
+  });
+}
+
+}  // namespace hindsight::page

@@ -1,0 +1,11 @@
+#pragma once
+
+#include "page/view.hpp"
+
+namespace hindsight::page {
+
+/// GET decisions/{position}?workload= : how the decision at this position came about, as `hindsight how -o json` tells it. `workload`:
+/// NAMESPACE/NAME or KIND/NAMESPACE/NAME, only what concerns this one. The decision is made once more, so the answer may take a while.
+[[nodiscard]] Result<Json> decision_view(const Look& look, const Parameters& parameters);
+
+}  // namespace hindsight::page

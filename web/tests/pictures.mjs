@@ -1,0 +1,67 @@
+// Takes a picture of every view, in both themes, at three widths: node tests/pictures.mjs [--out DIR] [--only WORD] [--width N] [--theme T]
+// Whoever changes a view looks at all of its pictures.
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { launch, open, realPage, settled, start, web } from './browser.mjs';
+
+const at = 250;
+/** Name, scene, address. */
+export const pictures = [
+  ['overview', 'story', '#/overview?at=250'],
+  ['overview-now', 'story', '#/overview?at=now'],
+  ['overview-large', 'large', '#/overview?at=now'],
+  ['workloads', 'story', `#/workloads?at=${at}&sel=Workload/team-a/job-sweep-2-02f93`],
+  ['workloads-large', 'large', '#/workloads?at=now&phase=Pending'],
+  ['workload', 'story', `#/workload/team-a/job-sweep-2-02f93?at=${at}&sel=Workload/team-a/job-sweep-2-02f93`],
+  ['workload-hostile', 'large', '#/workload/hostile/%3Cimg%20src%3Dx%20onerror%3Dalert(1)%3E?at=now&sel=Workload/hostile/x'],
+  ['records', 'story', `#/records?at=${at}`],
+  ['record', 'story', `#/records/125?at=${at}&filter=kind:Decisions`],
+  ['queues', 'story', `#/queues?at=${at}`],
+  ['queues-map', 'story', `#/queues?at=${at}&as=map&of=standard/cpu`],
+  ['queues-large', 'large', '#/queues?at=now'],
+  ['queues-map-large', 'large', '#/queues?at=now&as=map'],
+  ['queue', 'story', `#/queue/team-a?at=${at}&sel=ClusterQueue/team-a`],
+  ['queue-large', 'large', '#/queue/vision-batch?at=now'],
+  ['preemptions', 'story', '#/preemptions?at=now&open=71%20Workload/team-a/job-sweep-2-02f93'],
+  ['preemptions-large', 'large', '#/preemptions?at=now'],
+  ['topology', 'story', '#/topology?at=now'],
+  ['topology-gang', 'story', '#/topology/fleet?at=now&workload=research/job-pairs-960f3&pods=4&requests=example.com/gpu=4'],
+  ['topology-large', 'large', '#/topology/datacenter?at=now'],
+  ['compare', 'story', '#/compare?a=100&at=250'],
+  ['compare-branch', 'story', '#/compare?with=b1&at=250'],
+  ['whatif', 'story', '#/whatif?at=250'],
+  ['whatif-branch', 'story', '#/whatif/b1?at=250'],
+  ['fleet', 'story', '#/fleet?at=now'],
+  ['empty', 'empty', '#/workloads?at=now'],
+  ['sign-in', 'token', '#/overview'],
+];
+
+const word = (name, otherwise) => (process.argv.includes(name) ? process.argv[process.argv.indexOf(name) + 1] : otherwise);
+
+async function main() {
+  const out = word('--out', join(web, 'tests/shots'));
+  const only = word('--only', '');
+  mkdirSync(out, { recursive: true });
+  const browser = await launch();
+  const servers = new Map();
+  for (const theme of word('--theme', 'light,dark').split(',')) {
+    for (const width of word('--width', '1440,1024,400').split(',').map(Number)) {
+      for (const [name, scene, address] of pictures) {
+        if (only && !only.split(',').some((o) => name === o || name.startsWith(`${o}-`))) continue;
+        if (!realPage && !servers.has(scene)) servers.set(scene, await start(scene));
+        const tab = await open(browser, { width, height: width === 400 ? 800 : 900, theme });
+        // On a telephone the explanation is closed until one asks for it.
+        await tab.page.goto((realPage ?? servers.get(scene).url) + address);
+        if (scene === 'token') await tab.page.waitForSelector('.sign-in');
+        else await settled(tab.page).catch((error) => console.error(name, error.message));
+        await tab.page.screenshot({ path: join(out, `${name}-${width}-${theme}.png`) });
+        if (tab.errors.length) console.error(name, width, theme, tab.errors);
+        await tab.close();
+      }
+    }
+  }
+  await browser.close();
+  for (const server of servers.values()) await server.close();
+}
+
+if (process.argv[1]?.endsWith('pictures.mjs')) await main();
