@@ -82,6 +82,7 @@ class AttentionSearch {
 
  private:
   [[nodiscard]] bool may_name(const WorkloadState& w) const { return shown_(w.namespace_); }
+  [[nodiscard]] bool never_fits(const Waiter& x) const { return waiters_.reasons[x.reason].reason == "ExceedsMaxQuota"; }
 
   void add_example(Attention& item, const WaitingGroup& group) const {
     if (group.example != nullptr) item.objects.push_back(object_of_workload(*group.example->at.workload));
@@ -162,7 +163,7 @@ class AttentionSearch {
     // Many wait in one queue for one reason, so that names are looked up once for all of these.
     std::map<std::pair<std::uint32_t, std::size_t>, std::vector<WaitingGroup*>> known;
     for (const auto& x : waiters_.all) {
-      if (x.phase != Phase::pending || x.queue.empty()) continue;
+      if (x.phase != Phase::pending || x.queue.empty() || never_fits(x)) continue;
       const auto [it, fresh] = known.try_emplace({x.queue.id(), x.reason});
       if (fresh)
         for (const auto& [flavor, resource] : waiters_.reasons[x.reason].lacks)
@@ -200,7 +201,7 @@ class AttentionSearch {
   void those_that_never_fit() {
     std::map<Symbol, WaitingGroup, ByText> groups;
     for (const auto& x : waiters_.all)
-      if (x.phase == Phase::pending && waiters_.reasons[x.reason].reason == "ExceedsMaxQuota")
+      if (x.phase == Phase::pending && never_fits(x))
         groups[x.queue].add(x, x.since, may_name(*x.at.workload));
     for (const auto& [queue, group] : groups) {
       if (group.example == nullptr) continue;

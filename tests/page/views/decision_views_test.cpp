@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "admission/domain/domain.hpp"
+#include "events/memory_log.hpp"
 #include "page/views/compare.hpp"
 #include "replay/diff.hpp"
 #include "tests/page/views/decision_asking.hpp"
@@ -317,6 +318,19 @@ TEST_F(DecisionViews, TwoLooksCompareLikeTwoPositions) {
   const auto looks = compare_looks(a.look(), b.look(), Parameters({}, {}));
   ASSERT_TRUE(looks) << looks.error().message;
   EXPECT_EQ((*looks)["items"], b.ask("compare", {{"a", number(run->at(2))}, {"b", number(run->at(6))}})["items"]);
+}
+
+// `a` is what was, `b` is what would have been: here a branch in which nothing has happened.
+TEST_F(DecisionViews, ALookAtABranchComparesItWithTheLogItIsOf) {
+  const events::MemoryLog branch;
+  DecisionAsking asking(branch, 0, all_eyes);
+  asking.is_branch_of(run->log);
+  const Json told = asking.ask("compare", {{"a", number(run->at(6))}});
+  EXPECT_EQ(told["items"], DecisionAsking(run->log, 1, all_eyes).ask("compare", {{"a", number(run->at(6))}, {"b", "0"}})["items"]);
+  EXPECT_FALSE(told["items"].empty());
+  EXPECT_EQ(told["b"]["position"], 0);
+  EXPECT_EQ(asking.ask("compare")["a"]["position"], run->end());
+  EXPECT_FALSE(asking.refused(ErrorKind::invalid, "compare", {{"b", "1"}}).empty()) << "the branch ends before that";
 }
 
 TEST_F(DecisionViews, WrongParametersSayWhatIsAllowed) {
