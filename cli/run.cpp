@@ -1,4 +1,5 @@
 #include <filesystem>
+#include <memory>
 
 #include "cli/commands.hpp"
 #include "cli/run_options.hpp"
@@ -12,6 +13,7 @@
 #include "runtime/control_plane.hpp"
 #include "runtime/decider.hpp"
 #include "runtime/log_location.hpp"
+#include "runtime/page_service.hpp"
 #include "runtime/quickstart.hpp"
 
 namespace hindsight::cli {
@@ -29,6 +31,19 @@ int quickstart(const Session& session, const RunOptions& o, runtime::Play play, 
   q.program = runtime::call_name();
   q.keep = o.keep;
   q.colour = session.colour;
+  std::unique_ptr<runtime::PageService> page;
+  q.serve_page = [&]() -> Result<std::string> {
+    runtime::PageServiceOptions p{.asked = o.page, .address_option = "--ui", .log = o.log, .log_config = o.log_config};
+    if (o.page.address.empty()) p.asked.address = "127.0.0.1:8181";
+    auto started = runtime::PageService::start(p, nullptr);
+    if (!started && o.page.address.empty()) {  // somebody else is there
+      p.asked.address = "127.0.0.1:0";
+      started = runtime::PageService::start(p, nullptr);
+    }
+    if (!started) return tl::unexpected(started.error());
+    page = std::move(*started);
+    return page->url();
+  };
   if (auto ok = runtime::run_quickstart(log, std::move(play), q, session.out, session.err, stop); !ok)
     return complain(session.err, ok.error());
   return 0;

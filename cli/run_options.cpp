@@ -11,7 +11,7 @@ namespace hindsight::cli {
 namespace {
 
 /// What the quick start reads; whoever adds an option to it adds its name here.
-constexpr std::array<std::string_view, 7> of_quickstart{"quickstart", "keep", "log", "log-config", "config", "feature-gates", "log-level"};
+constexpr std::array<std::string_view, 8> of_quickstart{"quickstart", "keep", "ui", "log", "log-config", "config", "feature-gates", "log-level"};
 
 /// What a process reads that only decides; it is on no cluster. --metrics has a message of its own.
 constexpr std::array<std::string_view, 17> of_node{
@@ -101,7 +101,7 @@ void add_page_options(CLI::App& command, PageRunOptions& options) {
 void add_run_options(CLI::App& command, RunOptions& o) {
   auto* quickstart =
       command.add_option("--quickstart", o.quickstart, "Run on the simulated cluster, fed with these manifests (files or folders)");
-  command.add_flag("--keep", o.keep, "With --quickstart: stay until interrupted")->needs(quickstart);
+  command.add_flag("--keep", o.keep, "With --quickstart: stay until interrupted, and show the page of the log (--ui)")->needs(quickstart);
   command.add_option("--kubeconfig", o.kubeconfig, "Which cluster; else KUBECONFIG, the service account, ~/.kube/config");
   command.add_option("--context", o.context, "Context of the kubeconfig");
   command.add_option("--log", o.log,

@@ -30,10 +30,6 @@ struct UiOptions {
   bool open = false;
 };
 
-Time now_of_machine() {
-  return {std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::system_clock::now().time_since_epoch()).count()};
-}
-
 /// Shows the address in the browser of the desktop. Where there is none, the address stands on the terminal all the same.
 void open_browser(const Session& session, const std::string& url) {
   std::string program = "xdg-open", address = url;
@@ -71,7 +67,7 @@ void wait_for(const std::stop_token& stop) {
 }
 
 Result<int> ui(const Session& session, const UiOptions& o) {
-  runtime::PageServiceOptions page{.asked = o.page, .now = &now_of_machine, .log_config = o.log_config};
+  runtime::PageServiceOptions page{.asked = o.page, .log_config = o.log_config};
   const auto log = named_log(o.log);
   if (!log) return tl::unexpected(log.error());
   page.log = *log;

@@ -1,5 +1,6 @@
 #include "runtime/page_service.hpp"
 
+#include <chrono>
 #include <unistd.h>
 
 #include <array>
@@ -56,6 +57,10 @@ operations::SelfSignedWish wish_of(const operations::ListenAddress& address, con
   if (auto name = name_of_machine(); !name.empty()) out.names.push_back(std::move(name));
   out.names.emplace_back("localhost");
   return out;
+}
+
+Time now_of_machine() {
+  return {std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::system_clock::now().time_since_epoch()).count()};
 }
 
 }  // namespace
@@ -130,7 +135,7 @@ Result<std::unique_ptr<PageService>> PageService::start(const PageServiceOptions
   keeper.store = options.asked.cert_folder.empty() ? memory_store() : folder_store(options.asked.cert_folder);
   keeper.makes_certificates = options.asked.cert_folder.empty();
   keeper.folder = options.asked.cert_folder;
-  keeper.now = options.now;
+  keeper.now = options.now ? options.now : &now_of_machine;
   keeper.identity = out->identity_;
   keeper.spread = [](const std::string&) { return Result<void>(); };
   out->keeper_ = std::make_unique<CertificateKeeper>(std::move(keeper));

@@ -17,7 +17,7 @@ struct PageServiceOptions {
   PageRunOptions asked;
   std::string address_option = "--listen";  ///< For messages.
   operations::TlsSettings tls;
-  std::function<Time()> now;  ///< By which certificates are made and renewed.
+  std::function<Time()> now;  ///< By which certificates are made and renewed; empty: the clock of this machine.
   std::string log, log_config;
   bool beside_decisions = false;  ///< This process decides, too: the page gives way.
 };

@@ -226,10 +226,12 @@ Result<void> run_quickstart(events::Log& log, Play play, const QuickstartOptions
   std::snprintf(seconds, sizeof seconds, "%.0f", static_cast<double>((clock->now() - start).micros) / 1e6);
   voice.say("\n" + queues + "\n" + workloads + "\n");
   voice.say(std::to_string(records) + " records, " + std::to_string(status.decisions) + " decisions, " + seconds +
-            " s of virtual time. The log is " + printable(options.log_file) + ". Try:\n\n");
+            " s of virtual time. The log is " + printable(options.log_file) + ". Its page, in a browser:\n\n");
   const auto print = [&](const std::string& command) {
     voice.say("  " + printable(options.program + " " + command + " --log " + shell_word(options.log_file)) + "\n");
   };
+  print("ui --open");
+  voice.say("\nTry:\n\n");
   print("get workloads -A");
   print("get workloads -A --at " + format_rfc3339(start + Duration::seconds(15)));
   print("get clusterqueues --at " + std::to_string(status.position / 2));
@@ -242,6 +244,10 @@ Result<void> run_quickstart(events::Log& log, Play play, const QuickstartOptions
   print("verify");
   print("log stats");
   if (options.keep && !stop.stop_requested()) {
+    if (options.serve_page) {
+      const auto url = options.serve_page();
+      voice.say("\n" + (url ? "The page: " + *url : "There is no page: " + printable(url.error().message)) + "\n");
+    }
     voice.say("\nStaying until interrupted (--keep).\n");
     std::mutex m;
     std::condition_variable_any cv;

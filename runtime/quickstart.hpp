@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <iosfwd>
 #include <stop_token>
 #include <string>
@@ -15,6 +16,8 @@ struct QuickstartOptions {
   std::string log_file;  ///< For the commands that are printed at the end.
   std::string program;   ///< How the user calls us, as a word of the shell.
   bool keep = false;     ///< Stay until `stop` when everything has ended.
+  /// Called when it stays: serves the page of the log until this process ends, and says where.
+  std::function<Result<std::string>()> serve_page;
   bool colour = false;
 };
 

@@ -27,7 +27,7 @@ class BadUse : public Logs {};
 TEST_F(BadUse, EachMistakeNamesWhatWasFoundAndWhatIsAllowed) {
   const std::vector<std::pair<Words, Words>> mistakes{
       {{}, {"A subcommand is required", "hindsight --help"}},
-      {{"bogus"}, {"found command \"bogus\"; allowed: run, simulate, get"}},
+      {{"bogus"}, {"found command \"bogus\"; allowed: run, simulate, ui, get"}},
       {{"gett"}, {"found command \"gett\", did you mean get, eta?"}},
       {{"log", "cta"}, {"found command \"cta\", did you mean cat?; allowed: cat, stats, check", "hindsight log --help"}},
       {{"get"}, {"kind is required"}},

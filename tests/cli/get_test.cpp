@@ -419,7 +419,7 @@ TEST_F(Asking, TheQuickStartRefusesWhatItDoesNotDo) {
     Words words{"run", "--quickstart", "examples/quickstart", "--log", "sqlite:" + own.file("never.db")};
     words.insert(words.end(), option.begin(), option.end());
     expect_error(hindsight(words), 2,
-                 {option.front() + ": not with --quickstart", "allowed with it: --keep, --log, --log-config, --config"});
+                 {option.front() + ": not with --quickstart", "allowed with it: --keep, --ui, --log, --log-config, --config"});
     EXPECT_FALSE(std::filesystem::exists(own.file("never.db")));
   }
   expect_error(hindsight({"run", "--keep"}), 2, {"--keep requires --quickstart"});

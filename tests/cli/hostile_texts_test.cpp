@@ -394,8 +394,8 @@ class HostileTexts : public ::testing::Test {
   }
 };
 
-// What prints for kubectl, or for nobody.
-const std::set<std::string> elsewhere{"edit", "patch", "delete clusterqueue", "delete localqueue", "delete resourceflavor"};
+// What prints for kubectl, or for nobody, or shows texts in a browser (tests/page and web/tests have hostile ones).
+const std::set<std::string> elsewhere{"ui", "edit", "patch", "delete clusterqueue", "delete localqueue", "delete resourceflavor"};
 
 TEST_F(HostileTexts, EveryCommandIsTried) {
   std::ostringstream out, err;

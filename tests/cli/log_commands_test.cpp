@@ -308,7 +308,7 @@ TEST_F(LogCommands, CompletionIsAScriptThatBashTakes) {
   const std::string script = write(folder->file("completion"), text_of({"completion", "bash"}));
   const std::string probe = "source " + script +
                             "; COMP_WORDS=(" HINDSIGHT_BINARY
-                            " log ch); COMP_CWORD=2; _hindsight; [[ \"${COMPREPLY[*]}\" == check ]] && COMP_WORDS=(" HINDSIGHT_BINARY
+                            " log ch); COMP_CWORD=2; _hindsight; [[ \"${COMPREPLY[*]}\" == \"check checkpoints\" ]] && COMP_WORDS=(" HINDSIGHT_BINARY
                             " g); "
                             "COMP_CWORD=1; _hindsight; [[ \"${COMPREPLY[*]}\" == get ]] || exit 1";
   EXPECT_EQ(std::system(("bash -c '" + probe + "'").c_str()), 0);

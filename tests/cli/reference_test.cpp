@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -36,7 +37,11 @@ std::string options_text(const CLI::App& command) {
     std::string what = option->get_description();
     if (values != std::string::npos) what += ": one of " + type.substr(values + 2, type.size() - values - 3);
     if (values != std::string::npos) type.erase(values);
-    if (const auto last = type.find_last_of(':'); last != std::string::npos) type.erase(0, last + 1);
+    if (const auto last = type.find_last_of(':'); last != std::string::npos) {
+      // "TEXT:MOMENT" is called by what it means, "POSITION:1 or more" by what stands before its bounds.
+      const bool bounds = std::isdigit(static_cast<unsigned char>(type[std::min(last + 1, type.size() - 1)])) != 0;
+      bounds ? type.erase(last) : type.erase(0, last + 1);
+    }
     if (option->get_lnames() == std::vector<std::string>{"help"} || option->get_lnames() == std::vector<std::string>{"help-all"}) continue;
     const bool positional = option->nonpositional() == false;
     out += "| `" + in_cell(option->get_name(positional, !positional)) + (flag || positional ? "" : " " + type.substr(0, type.find(' '))) +

@@ -1,0 +1,119 @@
+#!/usr/bin/env python3
+"""The page in a real browser: every view over a real log, a log that grows, a server that goes away, and examples with hostile names.
+
+usage: page_test.py HINDSIGHT [--packages DIR]    --packages: a folder with node_modules of web/package-lock.json; default build/web/tree
+"""
+import argparse, contextlib, json, os, re, shutil, signal, sqlite3, subprocess, sys, tempfile, time, unittest, urllib.request
+
+from steps import ROOT, free_port, run
+
+ARGS = None
+# What the tests of web/ read; build folders and packages stay where they are.
+OF_WEB = ["package.json", "package-lock.json", "tsconfig.json", "build.mjs", "dev-server.mjs", "src", "tests"]
+
+
+class Page:
+    """A `hindsight ui` over one log."""
+
+    def __init__(self, log, address="127.0.0.1:0"):
+        self.process = subprocess.Popen([ARGS.hindsight, "ui", "--log", log, "--listen", address], stdout=subprocess.PIPE, text=True)
+        self.url = self.process.stdout.readline().strip()
+
+    def stop(self):
+        self.process.send_signal(signal.SIGTERM)
+        self.process.stdout.close()
+        return self.process.wait(timeout=60)
+
+    def get(self, path):
+        with urllib.request.urlopen(self.url + "api/v1/" + path, timeout=60) as answer:
+            return json.load(answer)
+
+
+class PageTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.mkdtemp(prefix="hindsight-e2e-")
+        cls.addClassCleanup(shutil.rmtree, cls.folder, ignore_errors=True)
+        cls.web = os.path.join(cls.folder, "web")
+        os.mkdir(cls.web)
+        for name in OF_WEB:
+            source = os.path.join(ROOT, "web", name)
+            (shutil.copytree if os.path.isdir(source) else shutil.copy)(source, os.path.join(cls.web, name))
+        os.symlink(os.path.join(ARGS.packages, "node_modules"), os.path.join(cls.web, "node_modules"))
+        cls.log = os.path.join(cls.folder, "story.db")
+        run(ARGS.hindsight, "simulate", os.path.join(ROOT, "examples", "quickstart"), "--log", "sqlite:" + cls.log)
+
+    def node(self, *files, page=None):
+        """Runs tests of web/; fails with what those that failed said."""
+        more = {"HINDSIGHT_PAGE": page} if page else {}
+        done = subprocess.run(["node", "--test", "--test-reporter=tap"] + [os.path.join("tests", f) for f in files], cwd=self.web,
+                              env={**os.environ, **more}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=900)
+        counts = dict(re.findall(r"^# (tests|pass|fail|skipped) (\d+)$", done.stdout, re.MULTILINE))
+        print(f"{' '.join(files)}: {counts}", flush=True)
+        failed = "".join(re.findall(r"^not ok .*?^  \.\.\.$", done.stdout, re.MULTILINE | re.DOTALL))
+        self.assertEqual(done.returncode, 0, failed or done.stdout[-4000:])
+        self.assertGreater(int(counts.get("pass", 0)), 0, done.stdout[-4000:])
+
+    def test_what_needs_no_browser(self):
+        self.node("pure.test.mjs", "draw.test.mjs", "views_words.test.mjs")
+
+    def test_every_view_over_a_real_log(self):
+        page = Page(self.log)
+        try:
+            self.node("page.test.mjs", "views.test.mjs", page=page.url)
+        finally:
+            self.assertEqual(page.stop(), 0)
+
+    def test_examples_large_hostile_and_empty(self):
+        self.node("scenes.test.mjs", "views.test.mjs")
+
+    def test_a_page_follows_a_log_that_grows_and_a_server_that_comes_back(self):
+        log = os.path.join(self.folder, "growing.db")
+        shutil.copy(self.log, log)
+        with contextlib.closing(sqlite3.connect(log)) as file:  # as it was after 200 records
+            file.execute("DELETE FROM records WHERE offset > 200")
+            file.execute("DELETE FROM time_marks WHERE offset > 200")
+            file.execute("UPDATE domains SET last_offset = 200, last_sequence = (SELECT sequence FROM records WHERE offset = 200)")
+            file.commit()
+        run(ARGS.hindsight, "verify", "--log", log)
+        port = free_port()
+        page = Page(log, f"127.0.0.1:{port}")
+        try:
+            watcher = subprocess.Popen(["node", os.path.join("tests", "follow.mjs"), page.url], cwd=self.web, stdin=subprocess.PIPE,
+                                       stdout=subprocess.PIPE, text=True)
+
+            def says(text):
+                line = watcher.stdout.readline().strip()
+                self.assertTrue(line.startswith(text), f"{line!r}, expected {text!r}")
+                return line
+
+            says("open 200")
+            run(ARGS.hindsight, "log", "copy", "sqlite:" + self.log, "sqlite:" + log)
+            says("at 362")
+            self.assertEqual(page.stop(), 0)
+            says("away")
+            page = Page(log, f"127.0.0.1:{port}")
+            says("back")
+            watcher.stdin.close()
+            self.assertEqual(watcher.wait(timeout=60), 0)
+            watcher.stdout.close()
+        finally:
+            page.stop()
+
+    def test_the_end_of_the_process_ends_open_pages(self):
+        page = Page(self.log)
+        self.assertEqual(page.get("log")["latest"]["position"], 362)
+        stream = urllib.request.urlopen(page.url + "api/v1/live", timeout=60)
+        self.assertTrue(stream.readline())
+        began = time.monotonic()
+        self.assertEqual(page.stop(), 0)
+        self.assertLess(time.monotonic() - began, 30, "a stream of events does not keep it")
+        stream.close()
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("hindsight")
+    parser.add_argument("--packages", default=os.path.join(ROOT, "build", "web", "tree"))
+    ARGS, rest = parser.parse_known_args()
+    unittest.main(argv=[sys.argv[0]] + rest, verbosity=2)
