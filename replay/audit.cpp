@@ -84,7 +84,7 @@ class Auditor {
     for (Position at = std::min(begin, to_);;) {
       if (options_.progress) options_.progress("checking", at - std::min(at, begin), to_ - std::min(to_, begin));
       if (at >= to_) break;
-      at = to_ - at > stride ? at + stride : to_;
+      at = to_ - at > stride ? std::clamp(first_behind(at), at + stride, to_) : to_;
       if (walked) walked = walk.to(at, visit);
       for (auto& [domain, verification] : verifications_) verification.to(at);
       reads_.forget_before(walked ? std::min(at, walk.position()) + 1 : at + 1);
@@ -119,6 +119,13 @@ class Auditor {
     const std::string& damage = found.damage->message;
     const auto told = [&](const AuditFailure& f) { return f.what == damage; };  // by the walk over the chain
     if (std::ranges::none_of(report_.failures, told)) add_failure(report_, found.to + 1, in + damage);
+  }
+
+  /// Where the next record is; the end, where it cannot be read. A damaged log may have one that is very far away.
+  Position first_behind(Position at) {
+    events::RecordBatch batch;
+    const auto read = reads_.read(at + 1, {}, batch);
+    return read && !batch.empty() ? batch[0].offset : to_;
   }
 
   /// So far the chain goes before the domains follow: what is between them stays in memory.

@@ -213,7 +213,7 @@ TEST_F(RefusedCombinations, ANodeRefusesWhatIsAboutACluster) {
       {"--kubeconfig", {"f"}},      {"--context", {"c"}},    {"--config", {"f"}},        {"--feature-gates", {"A=true"}},
       {"--domain", {"d"}},          {"--domains", {"one"}},  {"--max-in-flight", {"3"}}, {"--connect-timeout", {"1"}},
       {"--lease-namespace", {"n"}}, {"--no-lease", {}},      {"--webhooks", {}},         {"--visibility", {}},
-      {"--durability", {"fsync"}},  {"--log-limit", {"1Gi"}}};
+      {"--durability", {"fsync"}},  {"--log-limit", {"1Gi"}}, {"--ui", {"127.0.0.1:0"}}};
   for (const auto& [option, value] : about_a_cluster) {
     Words words{"run", "--role", "node", "--log", "kafka:127.0.0.1:1", "--log-level", "off", option};
     words.insert(words.end(), value.begin(), value.end());
