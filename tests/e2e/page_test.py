@@ -11,6 +11,9 @@ ARGS = None
 # What the tests of web/ read; build folders and packages stay where they are.
 OF_WEB = ["package.json", "package-lock.json", "tsconfig.json", "build.mjs", "dev-server.mjs", "src", "tests"]
 
+# Of which the documents have pictures.
+PICTURES = ["overview", "queues", "workload", "preemptions"]
+
 
 class Page:
     """A `hindsight ui` over one log."""
@@ -63,6 +66,23 @@ class PageTest(unittest.TestCase):
             self.node("page.test.mjs", "views.test.mjs", page=page.url)
         finally:
             self.assertEqual(page.stop(), 0)
+
+    # Those that the documents show: HINDSIGHT_WRITE_DOCS=1 writes docs/pictures anew. Whoever has changed a view looks at them.
+    def test_pictures_of_every_size_and_theme(self):
+        out = os.path.join(self.folder, "pictures")
+        page = Page(self.log)
+        try:
+            for widths, themes in ("1440", "light,dark"), ("1024,400", "light"):
+                run("node", os.path.join("tests", "pictures.mjs"), "--out", out, "--names", ",".join(PICTURES), "--width", widths, "--theme", themes,
+                    cwd=self.web, env={**os.environ, "HINDSIGHT_PAGE": page.url})
+        finally:
+            page.stop()
+        kept = os.path.join(ROOT, "docs", "pictures")
+        if os.environ.get("HINDSIGHT_WRITE_DOCS"):
+            shutil.rmtree(kept, ignore_errors=True)
+            shutil.copytree(out, kept)
+        self.assertEqual(sorted(os.listdir(out)), sorted(os.listdir(kept)), "HINDSIGHT_WRITE_DOCS=1 takes them anew")
+        self.assertEqual(len(os.listdir(out)), 4 * len(PICTURES))
 
     def test_examples_large_hostile_and_empty(self):
         self.node("scenes.test.mjs", "views.test.mjs")

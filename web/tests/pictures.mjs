@@ -1,4 +1,5 @@
-// Takes a picture of every view, in both themes, at three widths: node tests/pictures.mjs [--out DIR] [--only WORD] [--width N] [--theme T]
+// Takes a picture of every view, in both themes, at three widths: node tests/pictures.mjs [--out DIR] [--only WORD] [--names A,B] [--width N] [--theme T]
+// --only takes names that begin so, --names whole ones. Status 1: something was wider than the window, or the console had errors.
 // Whoever changes a view looks at all of its pictures.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -41,12 +42,15 @@ const word = (name, otherwise) => (process.argv.includes(name) ? process.argv[pr
 async function main() {
   const out = word('--out', join(web, 'tests/shots'));
   const only = word('--only', '');
+  const names = word('--names', '').split(',').filter(Boolean);
+  let wrong = 0;
   mkdirSync(out, { recursive: true });
   const browser = await launch();
   const servers = new Map();
   for (const theme of word('--theme', 'light,dark').split(',')) {
     for (const width of word('--width', '1440,1024,400').split(',').map(Number)) {
       for (const [name, scene, address] of pictures) {
+        if (names.length > 0 && !names.includes(name)) continue;
         if (only && !only.split(',').some((o) => name === o || name.startsWith(`${o}-`))) continue;
         if (!realPage && !servers.has(scene)) servers.set(scene, await start(scene));
         const tab = await open(browser, { width, height: width === 400 ? 800 : 900, theme });
@@ -55,13 +59,17 @@ async function main() {
         if (scene === 'token') await tab.page.waitForSelector('.sign-in');
         else await settled(tab.page).catch((error) => console.error(name, error.message));
         await tab.page.screenshot({ path: join(out, `${name}-${width}-${theme}.png`) });
+        const wide = await tab.page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+        if (wide > 0) console.error(name, width, theme, `${wide} pixels wider than the window`);
         if (tab.errors.length) console.error(name, width, theme, tab.errors);
+        if (wide > 0 || tab.errors.length) wrong = 1;
         await tab.close();
       }
     }
   }
   await browser.close();
   for (const server of servers.values()) await server.close();
+  process.exitCode = wrong;
 }
 
 if (process.argv[1]?.endsWith('pictures.mjs')) await main();
