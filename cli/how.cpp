@@ -14,6 +14,7 @@
 #include "cli/output.hpp"
 #include "cli/past_options.hpp"
 #include "cli/progress.hpp"
+#include "page/views/decisions.hpp"
 #include "projections/format.hpp"
 #include "projections/lookup.hpp"
 #include "projections/why_queue.hpp"
@@ -31,22 +32,6 @@ using projections::HowOptions;
 constexpr std::string_view rules_of_words =
     "allowed: NAME, NAMESPACE/NAME, KIND/NAME, KIND/NAMESPACE/NAME, where KIND is workload, job, jobset, raycluster or rayjob, or "
     "clusterqueue/NAME";
-
-projections::Decided decided(const replay::DecidedAgain& again) {
-  projections::Decided out;
-  out.position = again.position;
-  out.time = again.time;
-  out.epoch = again.epoch;
-  out.rules = again.rules;
-  out.base = again.base;
-  out.base_record = again.base_record;
-  out.kind = again.kind;
-  if (again.step) out.events = again.step->events;
-  out.recorded_events = again.events;
-  out.full = again.bytes >= limits::step.size();
-  out.trace = &again.trace;
-  return out;
-}
 
 struct HowCommand {
   PastOptions past;
@@ -130,7 +115,7 @@ Result<void> add_to_filter(const admission::StateView& state, std::string_view w
 }
 
 std::string how_text(const replay::DecidedAgain& again, const HowOptions& options) {
-  if (again.as_recorded()) return projections::how_text(decided(again), options);
+  if (again.as_recorded()) return projections::how_text(page::told_decision(again), options);
   const auto& difference = *again.judgement.difference;
   std::ostringstream out;
   out << "Decision " << again.position << " at " << format_rfc3339_micro(again.time) << ", made on record " << again.base << "\n  "
@@ -139,15 +124,16 @@ std::string how_text(const replay::DecidedAgain& again, const HowOptions& option
                                         : "event " + std::to_string(difference.event) + ", " + difference.event_kind)
       << ", " << printable(difference.field) << ": recorded " << printable(difference.recorded) << ", made again "
       << printable(difference.computed) << "\n"
-      << projections::why_otherwise(decided(again)) << "\n";
+      << projections::why_otherwise(page::told_decision(again)) << "\n";
   return std::move(out).str();
 }
 
 Json how_json(const replay::DecidedAgain& again, const HowFilter& filter) {
-  if (again.as_recorded()) return projections::how_json(decided(again), filter);
+  if (again.as_recorded()) return projections::how_json(page::told_decision(again), filter);
   const auto& difference = *again.judgement.difference;
-  return projections::how_otherwise_json(decided(again), projections::MadeOtherwise{difference.event, difference.event_kind, difference.field,
-                                                                          difference.recorded, difference.computed});
+  return projections::how_otherwise_json(
+      page::told_decision(again),
+      projections::MadeOtherwise{difference.event, difference.event_kind, difference.field, difference.recorded, difference.computed});
 }
 
 Result<HowOptions> read_how(const admission::StateView& state, std::string_view words) {

@@ -11,7 +11,8 @@ namespace hindsight::cli {
 namespace {
 
 /// What the quick start reads; whoever adds an option to it adds its name here.
-constexpr std::array<std::string_view, 8> of_quickstart{"quickstart", "keep", "ui", "log", "log-config", "config", "feature-gates", "log-level"};
+constexpr std::array<std::string_view, 8> of_quickstart{"quickstart", "keep",          "ui",       "log", "log-config",
+                                                        "config",     "feature-gates", "log-level"};
 
 /// What a process reads that only decides; it is on no cluster. --metrics has a message of its own.
 constexpr std::array<std::string_view, 17> of_node{

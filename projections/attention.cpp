@@ -201,8 +201,7 @@ class AttentionSearch {
   void those_that_never_fit() {
     std::map<Symbol, WaitingGroup, ByText> groups;
     for (const auto& x : waiters_.all)
-      if (x.phase == Phase::pending && never_fits(x))
-        groups[x.queue].add(x, x.since, may_name(*x.at.workload));
+      if (x.phase == Phase::pending && never_fits(x)) groups[x.queue].add(x, x.since, may_name(*x.at.workload));
     for (const auto& [queue, group] : groups) {
       if (group.example == nullptr) continue;
       Attention item{.kind = AttentionKind::never_fits,

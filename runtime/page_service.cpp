@@ -1,7 +1,7 @@
 #include "runtime/page_service.hpp"
 
-#include <chrono>
 #include <unistd.h>
+#include <chrono>
 
 #include <array>
 #include <cstdlib>
@@ -17,7 +17,6 @@
 
 namespace hindsight::runtime {
 namespace {
-
 
 /// Of a file each reader has a connection of its own; of Kafka they share one, which answers all of them.
 std::function<Result<std::shared_ptr<const events::Log>>()> readers_of(const std::string& log, const std::string& log_config) {

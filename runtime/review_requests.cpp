@@ -30,7 +30,8 @@ Result<nlohmann::json> reviewed(const AskServer& ask, const char* path, const nl
 }  // namespace
 
 Result<std::optional<nlohmann::json>> review_token(const AskServer& ask, std::string_view token) {
-  const nlohmann::json asked = {{"apiVersion", "authentication.k8s.io/v1"}, {"kind", "TokenReview"}, {"spec", {{"token", std::string(token)}}}};
+  const nlohmann::json asked = {
+      {"apiVersion", "authentication.k8s.io/v1"}, {"kind", "TokenReview"}, {"spec", {{"token", std::string(token)}}}};
   const auto who = reviewed(ask, token_reviews, asked, "TokenReview");
   if (!who) return tl::unexpected(who.error());
   if (!flag(*who, "authenticated")) return std::optional<nlohmann::json>();

@@ -13,9 +13,6 @@
 #include "vocabulary/printable.hpp"
 
 namespace hindsight::page {
-namespace {
-
-using projections::HowFilter;
 
 projections::Decided told_decision(const replay::DecidedAgain& again) {
   projections::Decided out;
@@ -32,6 +29,10 @@ projections::Decided told_decision(const replay::DecidedAgain& again) {
   out.trace = &again.trace;
   return out;
 }
+
+namespace {
+
+using projections::HowFilter;
 
 /// Whom to tell of. Of jobs the state that is looked from says which Workload they have; a Workload may have gone with this very decision.
 Result<HowFilter> filter_of(const Look& look, std::string_view word) {
@@ -65,8 +66,9 @@ Result<Json> decision_view(const Look& look, const Parameters& parameters) {
   if (!again) return tl::unexpected(again.error());
   if (again->as_recorded()) return projections::how_json(told_decision(*again), *filter);
   const auto& difference = *again->judgement.difference;
-  return projections::how_otherwise_json(told_decision(*again), projections::MadeOtherwise{difference.event, difference.event_kind, difference.field,
-                                                                                 difference.recorded, difference.computed});
+  return projections::how_otherwise_json(
+      told_decision(*again),
+      projections::MadeOtherwise{difference.event, difference.event_kind, difference.field, difference.recorded, difference.computed});
 }
 
 }  // namespace hindsight::page

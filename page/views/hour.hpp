@@ -11,8 +11,8 @@
 
 namespace hindsight::page {
 
-/// What happened in the hour before a moment, or since the log began if that is less, at the ends of `hour_points` equal stretches of it. Nothing where it is not known: before the
-/// log begins, or where finding out would take too long.
+/// What happened in the hour before a moment, or since the log began if that is less, at the ends of `hour_points` equal stretches of it.
+/// Nothing where it is not known: before the log begins, or where finding out would take too long.
 struct HourBefore {
   ViewCurve waiting;      ///< How many waited in ClusterQueues.
   ViewCurve oldest_wait;  ///< Of whoever waited longest, in milliseconds.

@@ -306,11 +306,12 @@ TEST_F(LogCommands, VersionNamesReleaseAndFormats) {
 
 TEST_F(LogCommands, CompletionIsAScriptThatBashTakes) {
   const std::string script = write(folder->file("completion"), text_of({"completion", "bash"}));
-  const std::string probe = "source " + script +
-                            "; COMP_WORDS=(" HINDSIGHT_BINARY
-                            " log ch); COMP_CWORD=2; _hindsight; [[ \"${COMPREPLY[*]}\" == \"check checkpoints\" ]] && COMP_WORDS=(" HINDSIGHT_BINARY
-                            " g); "
-                            "COMP_CWORD=1; _hindsight; [[ \"${COMPREPLY[*]}\" == get ]] || exit 1";
+  const std::string probe =
+      "source " + script +
+      "; COMP_WORDS=(" HINDSIGHT_BINARY
+      " log ch); COMP_CWORD=2; _hindsight; [[ \"${COMPREPLY[*]}\" == \"check checkpoints\" ]] && COMP_WORDS=(" HINDSIGHT_BINARY
+      " g); "
+      "COMP_CWORD=1; _hindsight; [[ \"${COMPREPLY[*]}\" == get ]] || exit 1";
   EXPECT_EQ(std::system(("bash -c '" + probe + "'").c_str()), 0);
   EXPECT_TRUE(text_of({"completion", "zsh"}).starts_with("#compdef hindsight\n"));
 }

@@ -210,9 +210,9 @@ TEST_F(RefusedCombinations, WhatWouldBeIgnoredIsRefused) {
 /// A node decides and is on no cluster: whatever is about one is refused, each option of `run` but those that it reads.
 TEST_F(RefusedCombinations, ANodeRefusesWhatIsAboutACluster) {
   const std::map<std::string, Words> about_a_cluster{
-      {"--kubeconfig", {"f"}},      {"--context", {"c"}},    {"--config", {"f"}},        {"--feature-gates", {"A=true"}},
-      {"--domain", {"d"}},          {"--domains", {"one"}},  {"--max-in-flight", {"3"}}, {"--connect-timeout", {"1"}},
-      {"--lease-namespace", {"n"}}, {"--no-lease", {}},      {"--webhooks", {}},         {"--visibility", {}},
+      {"--kubeconfig", {"f"}},      {"--context", {"c"}},     {"--config", {"f"}},        {"--feature-gates", {"A=true"}},
+      {"--domain", {"d"}},          {"--domains", {"one"}},   {"--max-in-flight", {"3"}}, {"--connect-timeout", {"1"}},
+      {"--lease-namespace", {"n"}}, {"--no-lease", {}},       {"--webhooks", {}},         {"--visibility", {}},
       {"--durability", {"fsync"}},  {"--log-limit", {"1Gi"}}, {"--ui", {"127.0.0.1:0"}}};
   for (const auto& [option, value] : about_a_cluster) {
     Words words{"run", "--role", "node", "--log", "kafka:127.0.0.1:1", "--log-level", "off", option};

@@ -478,7 +478,8 @@ TEST_F(StateViews, WhatNeedsAttentionIsToldInASentence) {
   w.settle();
   auto told = attention();
   ASSERT_TRUE(told.contains("neverFits"));
-  EXPECT_EQ(told["neverFits"]["sentence"].get<std::string>().find("1 workload of ClusterQueue a cannot start with the quota that it has: "), 0U)
+  EXPECT_EQ(told["neverFits"]["sentence"].get<std::string>().find("1 workload of ClusterQueue a cannot start with the quota that it has: "),
+            0U)
       << told["neverFits"]["sentence"];
   EXPECT_NE(told["neverFits"]["sentence"].get<std::string>().find("huge asks for more quota than there ever is"), std::string::npos)
       << told["neverFits"]["sentence"];
