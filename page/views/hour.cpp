@@ -90,6 +90,16 @@ class HourWatch {
   std::size_t point_ = 0, evicted_before_ = 0;
 };
 
+/// Behind which record a fold up to `from` begins: that of the newest snapshot before it, or the first of the log.
+Result<Position> nearest_state(const Look& look, Position from, Position first) {
+  const auto snapshots = look.log.snapshots();
+  if (!snapshots) return tl::unexpected(snapshots.error());
+  Position out = first;
+  for (const auto& s : *snapshots)
+    if (s.domain == look.past.domain_name() && s.position < from) out = std::max(out, s.position);
+  return out;
+}
+
 }  // namespace
 
 HourBefore unknown_hour(Time begin, Time now) {
@@ -114,7 +124,9 @@ Result<HourBefore> fold_hour(const Look& look, const Symbol& flavor, const Symbo
     if (auto ok = replay::scan(look.log, look.past.domain_name(), from, look.position(), note_time); !ok) return tl::unexpected(ok.error());
   }
   HourBefore unknown = unknown_hour(begin, now);
-  if (look.position() + 1 - from > records_max || look.past.driver().domain().parent_count() > hour_parents_max) return unknown;
+  const auto folded_from = nearest_state(look, from, *first);
+  if (!folded_from) return tl::unexpected(folded_from.error());
+  if (look.position() + 1 - *folded_from > records_max || look.past.driver().domain().parent_count() > hour_parents_max) return unknown;
 
   const auto turn = ExtraState::wait(look.is_over);
   if (!turn) return tl::unexpected(turn.error());

@@ -29,10 +29,10 @@ using HourSource = std::function<Result<HourBefore>(const Look& look, const Symb
 /// All of it unknown, on the right axis: from `begin` to `now`, an hour at most and a second at least.
 [[nodiscard]] HourBefore unknown_hour(Time begin, Time now);
 
-inline constexpr Position hour_records_max = 50'000;
-/// Tells it by a fold of that hour on a state of its own. Beyond `records_max` records in it or `hour_parents_max` jobs nothing is known:
-/// whoever has an index of the log offers another source (indexed_hour.hpp). Errors: those of the log and of folds; unavailable (nobody
-/// waits).
+inline constexpr Position hour_records_max = 20'000;
+/// Tells it by a fold of that hour on a state of its own. Where that takes more than `records_max` records, those from the newest snapshot
+/// before it included, or where there are more than `hour_parents_max` jobs, nothing is known: whoever has an index of the log offers
+/// another source (indexed_hour.hpp). Errors: those of the log and of folds; unavailable (nobody waits).
 [[nodiscard]] Result<HourBefore> fold_hour(const Look& look, const Symbol& flavor, const Symbol& resource, Position records_max);
 [[nodiscard]] inline Result<HourBefore> fold_hour(const Look& look, const Symbol& flavor, const Symbol& resource) {
   return fold_hour(look, flavor, resource, hour_records_max);

@@ -13,8 +13,8 @@ namespace hindsight::page {
 /// The index of the history that a look is at; null: there is none, as of a branch.
 using IndexOfLook = std::function<std::shared_ptr<const TimelineIndex>(const Look& look)>;
 
-/// Tells the hour before from the index where it has read as far as the look, and the hour has more than `indexed_hour_records_min`
-/// records: of these a fold tells more, since the index does not know the oldest wait, and "used" is of the pair that was used most at each
+/// Tells the hour before from the index where it has read as far as the look, and a fold of the hour takes more than
+/// `indexed_hour_records_min` records: of fewer a fold tells more, since the index does not know the oldest wait, and "used" is of the pair that was used most at each
 /// time.
 [[nodiscard]] HourSource indexed_hour(IndexOfLook index_of);
 inline constexpr Position indexed_hour_records_min = 5'000;

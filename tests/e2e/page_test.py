@@ -58,6 +58,7 @@ class PageTest(unittest.TestCase):
         self.assertGreater(int(counts.get("pass", 0)), 0, done.stdout[-4000:])
 
     def test_what_needs_no_browser(self):
+        run("node", "build.mjs", "--check", cwd=self.web)
         self.node("pure.test.mjs", "draw.test.mjs", "views_words.test.mjs")
 
     def test_every_view_over_a_real_log(self):

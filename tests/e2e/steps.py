@@ -30,12 +30,12 @@ def run(*words, check=True, timeout=COMMAND_SECONDS_MAX, **more):
 
 
 def eventually(look, seconds=WAIT_SECONDS_MAX):
-    """Calls `look` until it does not fail; after so many seconds its failure is ours."""
+    """Calls `look` until it does not fail, or miss a part that an object has not got yet; after so many seconds its failure is ours."""
     deadline = time.monotonic() + seconds
     while True:
         try:
             return look()
-        except AssertionError:
+        except (AssertionError, KeyError):
             if time.monotonic() > deadline:
                 raise
         time.sleep(0.5)
