@@ -195,6 +195,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   std::shared_ptr<EventStream> events_;  ///< Null: the answer is none of these.
   bool claimed_ = false;                 ///< It counts among the streams.
   bool watching_ = false;                ///< The end of the client is waited for.
+  std::size_t said_in_stream_ = 0;       ///< Bytes that the client sent while it was sent events.
 };
 
 template <class F>

@@ -16,9 +16,9 @@ using std::chrono::seconds;
 
 /// A comment among events.
 constexpr const char* heartbeat = ":\n\n";
-/// A client has nothing to say while it is sent events. So many pieces of 64 KiB, which may lie there since before, are passed over at a
-/// time.
-constexpr int pieces_in_stream_max = 4;
+/// A client has nothing to say while it is sent events. So many bytes, which may lie there since before, are passed over in all, however
+/// slowly they come.
+constexpr std::size_t said_in_stream_max = std::size_t{256} << 10;
 
 }  // namespace
 
@@ -112,9 +112,10 @@ void HttpConnection::watch_for_end() {
 }
 
 void HttpConnection::look_for_end() {
-  for (int i = 0; i < pieces_in_stream_max; ++i) {
+  while (said_in_stream_ <= said_in_stream_max) {
     const Moved moved = transport_->receive(shared_.scratch.data(), shared_.scratch.size());
     if (moved.bytes == 0) return moved.wait_for == 0 ? close() : watch_for_end();
+    said_in_stream_ += moved.bytes;
   }
   close();
 }
