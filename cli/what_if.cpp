@@ -26,6 +26,7 @@
 #include "vocabulary/printable.hpp"
 #include "whatif/comparison.hpp"
 #include "whatif/document.hpp"
+#include "whatif/encoded.hpp"
 #include "whatif/many_player.hpp"
 #include "whatif/player.hpp"
 
@@ -86,7 +87,7 @@ Result<whatif::Changes> changes_of(const WhatIfOptions& o, Time at, whatif::Resp
   if (!o.config.empty() || !o.feature_gates.empty()) {
     const auto configuration = runtime::run_configuration(o.config, o.feature_gates);
     if (!configuration) return tl::unexpected(configuration.error());
-    out.observations.insert(out.observations.begin(), runtime::what_if_record(Observation{ConfigurationObserved{configuration->json}}));
+    out.observations.insert(out.observations.begin(), whatif::encoded(Observation{ConfigurationObserved{configuration->json}}));
   }
   return out;
 }

@@ -129,7 +129,7 @@ Result<std::unique_ptr<PageService>> PageService::start(const PageServiceOptions
   if (open_to_all) return out;
   CertificateKeeperOptions keeper;
   keeper.what = "page";
-  keeper.registered = "the page is served";
+  keeper.registered = "the page has its certificate";
   keeper.wish = wish;
   keeper.store = options.asked.cert_folder.empty() ? memory_store() : folder_store(options.asked.cert_folder);
   keeper.makes_certificates = options.asked.cert_folder.empty();

@@ -4,7 +4,7 @@
 
 #include "connectors/json/json_value.hpp"
 #include "connectors/objects/observe.hpp"
-#include "events/record.hpp"
+#include "whatif/encoded.hpp"
 
 namespace hindsight::runtime {
 namespace {
@@ -12,14 +12,6 @@ namespace {
 constexpr std::size_t manifests_max = 100'000;
 
 }  // namespace
-
-std::vector<std::byte> what_if_record(const Observation& observation) {
-  RecordView record;
-  record.envelope.domain = "what-if";
-  record.envelope.sequence = 1;
-  record.body = observation;
-  return events::encode(record);
-}
 
 Result<std::vector<std::vector<std::byte>>> what_if_objects(connectors::manifests::Input input, const std::string& what, Time at,
                                                             whatif::Responses& responses) {
@@ -43,7 +35,7 @@ Result<std::vector<std::vector<std::byte>>> what_if_objects(connectors::manifest
     Arena arena;
     const auto observed = connectors::observe_text(*m.kind->type, m.object.dump(), arena);
     if (!observed) return fail(observed.error().kind, m.source + ": " + observed.error().message);
-    out.push_back(what_if_record(*observed));
+    out.push_back(whatif::encoded(*observed));
   }
   return out;
 }

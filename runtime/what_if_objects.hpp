@@ -5,15 +5,11 @@
 #include <vector>
 
 #include "connectors/manifests/manifest_reader.hpp"
-#include "vocabulary/observations.hpp"
 #include "vocabulary/result.hpp"
 #include "vocabulary/time.hpp"
 #include "whatif/responses.hpp"
 
 namespace hindsight::runtime {
-
-/// An observation encoded as whatif::Changes take it.
-[[nodiscard]] std::vector<std::byte> what_if_record(const Observation& observation);
 
 /// Objects of manifests as an API server would give them at that moment, for whatif::Changes: each with a uid that follows from its name,
 /// and jobs suspended. How long the annotation says that a job runs goes to `responses`. `what`: what stands in errors for where the

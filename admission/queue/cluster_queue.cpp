@@ -544,14 +544,13 @@ std::optional<bool> ClusterQueue::parked(WorkloadId id) const {
 }
 
 std::optional<ClusterQueue::ParkedWith> ClusterQueue::parked_with(WorkloadId id) const {
-  const auto it = pending_.find(id);
-  if (it == pending_.end() || !it->second.by_record()) return std::nullopt;
-  const std::uint64_t hash = it->second.info->equivalence_hash;
+  const auto reason = failed_equal(id);
+  if (!reason) return std::nullopt;
+  const std::uint64_t hash = pending_.find(id)->second.info->equivalence_hash;
   const Pending* tried = nullptr;  // of several the last one that is served
   for (const Pending* p : alone_)
     if (p->info->equivalence_hash == hash && !p->by_record() && (tried == nullptr || served_before(*tried, *p))) tried = p;
-  const auto record = records_.find(hash);
-  return ParkedWith{record == records_.end() ? Symbol() : record->second, tried == nullptr ? nullptr : tried->info};
+  return ParkedWith{*reason, tried == nullptr ? nullptr : tried->info};
 }
 
 std::shared_ptr<const WorkloadInfo> ClusterQueue::first_served() const { return sticky_ == nullptr ? nullptr : sticky_->info; }
