@@ -24,7 +24,9 @@ namespace hindsight::admission {
 /// 6: a life-cycle step that was decided before something happened to its Workload parent does not count among those that were made since
 ///    (RepeatedSteps); a Parent shows its Options when all of the first ones have been made (CA-100), and asks for none that somebody made
 ///    meanwhile. This is folded so, from the first epoch by these rules on.
-inline constexpr std::uint32_t rules_version = 6;
+/// 7: a head whose scan starts anew is told so, also if it comes to what the one before it came to: its next flavors are tried in the next
+///    cycle (BA-54, BA-90).
+inline constexpr std::uint32_t rules_version = 7;
 /// Epochs that decide by earlier rules go on to do so when they are judged.
 inline constexpr std::uint32_t rules_with_rounds = 2;
 inline constexpr std::uint32_t rules_with_explicit_status = 2;
@@ -34,5 +36,6 @@ inline constexpr std::uint32_t rules_with_checks_taken_back = 4;
 inline constexpr std::uint32_t rules_with_rest_by_tree = 5;
 inline constexpr std::uint32_t rules_with_steps_by_base = 6;
 inline constexpr std::uint32_t rules_with_options_shown_together = 6;
+inline constexpr std::uint32_t rules_with_scans_begun_anew = 7;
 
 }  // namespace hindsight::admission

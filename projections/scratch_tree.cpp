@@ -4,6 +4,7 @@
 
 #include "admission/domain/domain.hpp"
 #include "admission/queue/cluster_queue.hpp"
+#include "admission/rules.hpp"
 #include "admission/scheduling/flavor_assigner.hpp"
 #include "admission/scheduling/nomination.hpp"
 #include "admission/scheduling/outcome_text.hpp"
@@ -87,7 +88,8 @@ bool still_counts(const StateView& state, const ScanState& scan, const WorkloadI
   return !scan.entries.empty() && !outdated(scan, workload, context.cycle + 1, changed, context.catalog->settings);
 }
 
-/// The Workload shows that outcome. Who would be put back as it was is left there (D10), even if its scan started anew and would go on.
+/// The Workload shows that outcome. By rules before 7, who would be put back as it was is left there (D10), even if its scan started anew
+/// and would go on.
 bool shows_already(const WorkloadInfo& workload, const Assignment& assignment) {
   const Symbol why = assignment.mode == AssignmentMode::no_fit ? reason_symbol(assignment.no_fit_reason) : reason::waiting_for_quota;
   return workload.pending_reason == why && workload.pending_message == condition_message(assignment_message(workload, assignment));
@@ -204,7 +206,8 @@ ScratchTree::Nomination ScratchTree::nominate_here(const WorkloadInfo& workload)
     out.assignment = std::move(assignment);
     if (out.mode == AssignmentMode::fit || !out.targets.empty()) return out;
     const bool again = std::any_of(scans.begin(), scans.end(), [&](const ScanState& s) { return s.entries == next.entries; });
-    const bool as_it_was = scans.size() == 1 && next.entries == last.entries && shows_already(workload, out.assignment);
+    const bool left_there = state_->domain().rules() < admission::rules_with_scans_begun_anew;
+    const bool as_it_was = left_there && scans.size() == 1 && next.entries == last.entries && shows_already(workload, out.assignment);
     if (again || as_it_was) return out;
     scans.push_back(std::move(next));
   }

@@ -636,7 +636,8 @@ void CohortTree::propose(const Outcome& o, const Context& c, Proposal& p, std::o
   // a head that would be put back as it was is no event: the cycle is at rest for it (D10)
   const bool same_status = !e.write_status || (w.pending_reason == o.reason && w.pending_message == o.message);
   const bool becomes_sticky = keeps_its_turn(o.requeue_reason) && !offer.sticky;
-  if (e.to_heap && same_status && !becomes_sticky && o.victims.empty() && o.scan.entries == offer.head.scan.entries) return;
+  const bool same_scan = o.scan.entries == offer.head.scan.entries && !(o.scan_began_anew && c.rules >= rules_with_scans_begun_anew);
+  if (e.to_heap && same_status && !becomes_sticky && o.victims.empty() && same_scan) return;
   p.events.emplace_back(e);
 }
 

@@ -142,10 +142,9 @@ class Cycle {
     const NodeIndex queue = tree_.find_queue(head.cluster_queue);
     if (!admissible(head, queue)) return false;
 
-    const ScanState* scan = nullptr;
-    if (!head.scan.entries.empty() && !outdated(head.scan, *head.workload, context_.cycle, tree_.queue(queue).generation, settings_)) {
-      scan = &head.scan;
-    }
+    const bool began = !head.scan.entries.empty();
+    e.scan_began_anew = began && outdated(head.scan, *head.workload, context_.cycle, tree_.queue(queue).generation, settings_);
+    const ScanState* scan = began && !e.scan_began_anew ? &head.scan : nullptr;
     e.workload = std::move(head.workload);
     e.queue = queue;
     e.preemptor = settings_.prioritize_preemptors && head.preemptor;
@@ -635,6 +634,7 @@ class Cycle {
     o.reason = why;
     o.message = condition_message(std::move(message));
     o.scan = scan_of(*o.workload, e);
+    o.scan_began_anew = e.scan_began_anew;
     return o;
   }
 

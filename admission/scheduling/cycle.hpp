@@ -53,6 +53,7 @@ struct Outcome {
   Symbol reason;
   std::string message;
   ScanState scan;                   ///< To keep from now on; empty entries: forget.
+  bool scan_began_anew = false;     ///< It is not the continuation of what was kept.
   std::vector<Victim> victims;      ///< Preemptions issued now (not the already evicted targets).
   bool preemption_skipped = false;  ///< Counts in admission_cycle_preemption_skips (BA-74).
   Recomputation recomputed = Recomputation::none;

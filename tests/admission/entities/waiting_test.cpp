@@ -320,6 +320,43 @@ TEST_F(Waiting, WhoStoppedInTheMidstOfTheFlavorsReturnsToTheHeap) {
   EXPECT_TRUE(parked("a", "w"));
 }
 
+/// What becomes of a scan that stopped in the midst of the flavors and is of no use any more, by these rules.
+class ScanBegunAnew : public QueueWorld {
+ protected:
+  Lines story(std::uint32_t rules) {
+    w.observe_epoch(rules);
+    w.namespace_("default");
+    for (const char* f : {"f1", "f2"}) w.flavor(f);
+    w.observe(flavored("a", {{"f1", 4'000}, {"f2", 9'000}}));
+    w.local_queue("l-a", "a");
+    begin();
+    w.observe(workload_of("busy", "l-a", {{"main", 1, 5'000}}));
+    (void)w.settle();
+    w.observe(workload_of("w", "l-a", {{"one", 1, 2'000}, {"two", 1, 10'000}}));  // the second pod set fits nowhere
+    EXPECT_EQ(one_cycle(), Lines{"w"});
+    EXPECT_EQ(scan_of("a", "w").size(), 1U);
+    for (const char* name : {"first", "second"}) {  // they have their turn before it
+      auto ahead = workload_of(name, "l-a", {{"main", 1, 1'000}});
+      ahead.priority = 10;
+      w.observe(ahead);
+      EXPECT_EQ(one_cycle(), Lines{});
+    }
+    remove("busy");  // the scan is not the last cycle's, and there is more room now
+    Lines out;
+    settle([&](const Domain::Step& step) {
+      for (const Event& e : step.events)
+        if (const auto* r = std::get_if<EntryRequeued>(&e)) out.emplace_back(r->to_heap ? "heap" : "parked");
+    });
+    EXPECT_EQ(parked("a", "w"), !out.empty());
+    return out;
+  }
+};
+
+// BA-54, BA-90: it comes to what it came to before, and goes on from there
+TEST_F(ScanBegunAnew, GoesOnAlsoIfItComesToTheSame) { EXPECT_EQ(story(rules_version), (Lines{"heap", "parked"})); }
+
+TEST_F(ScanBegunAnew, IsLeftThereByEarlierRules) { EXPECT_EQ(story(rules_with_scans_begun_anew - 1), Lines{}); }
+
 /// S6 with a third flavor: "w" was nominated for f1, and "b" took it in the same cycle.
 class StoppedScan : public QueueWorld {
  protected:
