@@ -85,7 +85,10 @@ def build(web, work, node, npm):
         packages = hashlib.sha256((tree / "package-lock.json").read_bytes()).hexdigest()
         installed = work / "packages-of"
         if not installed.is_file() or installed.read_text(encoding="utf-8") != packages:
-            run([npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund"], tree)
+            if npm:
+                run([npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund"], tree)
+            else:
+                run([sys.executable, str(Path(__file__).resolve().with_name("npm_packages.py")), str(tree)], tree)
             installed.write_text(packages, encoding="utf-8")
         fresh = work / "dist.new"
         shutil.rmtree(fresh, ignore_errors=True)
@@ -156,7 +159,7 @@ def main():
     parser.add_argument("--work", type=Path)
     parser.add_argument("--dist", type=Path)
     parser.add_argument("--node", default="node")
-    parser.add_argument("--npm", default="npm")
+    parser.add_argument("--npm", default="", help="Nothing: npm_packages.py takes its place.")
     options = parser.parse_args()
     if options.dist is None and (options.web is None or options.work is None):
         fail("found neither --dist nor --web with --work; allowed: one of both")
