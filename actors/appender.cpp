@@ -135,9 +135,16 @@ void Appender::begin(const End& end, std::uint64_t epoch, const EpochStarted* st
 }
 
 bool Appender::decide(const admission::Domain::Step& step) {
+  return put_own(Body{Decisions{step.base, step.kind, step.events}}, step.base);
+}
+
+bool Appender::note(const DecisionsNoted& note) { return put_own(Body{note}, note.base); }
+
+/// Of the sequencer, and written in its epoch or not at all.
+bool Appender::put_own(const Body& body, std::uint64_t base) {
   const std::lock_guard lock(mutex_);
   if (!open_) return false;
-  in_flight_bytes_ += put(queue_, Kind::decision, Body{Decisions{step.base, step.kind, step.events}}, step.base, clock_.now());
+  in_flight_bytes_ += put(queue_, Kind::decision, body, base, clock_.now());
   ++in_flight_records_;
   write_by_.reset();
   wake_.notify_one();

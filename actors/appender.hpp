@@ -78,6 +78,8 @@ class Appender {
   void open(const End& end, std::chrono::milliseconds pause);
   /// One step, decided in the epoch that it was opened with. False: it is closed; the step is lost.
   [[nodiscard]] bool decide(const admission::Domain::Step& step);
+  /// What would be decided; lost likewise.
+  [[nodiscard]] bool note(const DecisionsNoted& note);
   /// This record, and with it everything before, was read back and applied.
   void applied(events::StoredRecord record);
   /// Closes, drops decisions, and waits for the append that is under way.
@@ -111,6 +113,7 @@ class Appender {
   std::size_t put(Queue& queue, Kind kind, const Body& body, std::uint64_t cause, Time time);
   std::size_t put_again(Queue& queue, const events::StoredRecord& record);
   void begin(const End& end, std::uint64_t epoch, const EpochStarted* started, std::chrono::milliseconds pause);
+  [[nodiscard]] bool put_own(const Body& body, std::uint64_t base);
   void came_back(const Written& written);
   void keep_observations(Queue& from, Queue& to);
   void write(std::unique_lock<std::mutex>& lock);

@@ -64,6 +64,8 @@ Result<std::unique_ptr<Node>> Node::start(events::Log& log, NodeOptions options)
   if (options.domain.empty()) return fail(ErrorKind::invalid, "node: domain is empty; allowed: a name");
   if (!options.settings_reader) return fail(ErrorKind::invalid, "node: settings_reader is missing");
   if (!options.clock) return fail(ErrorKind::invalid, "node: clock is missing");
+  if (options.observes && options.role != Role::whole)
+    return fail(ErrorKind::invalid, "node: observes is set for a part of a node; allowed: for a whole one");
   return std::unique_ptr<Node>(new Node(std::make_unique<Impl>(log, std::move(options))));
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "actors/appender.hpp"
+#include "actors/attempt_times.hpp"
 #include "actors/day_clock.hpp"
 #include "admission/domain/entities.hpp"
 #include "admission/model/intents.hpp"
@@ -28,6 +29,11 @@ struct NodeOptions {
   std::string domain = "default";
   Role role = Role::whole;
   std::string writer = "hindsight";  ///< Host and process, for EpochStarted.
+  /// Another controller decides. This node follows what that one makes of the world, notes what it would decide itself (DecisionsNoted),
+  /// and tells no intents. For role `whole` only.
+  bool observes = false;
+  /// The log may be one that a node wrote which decided, where this one observes, or the other way round.
+  bool switches_mode = false;
   std::string release = "dev";
   admission::Domain::SettingsReader settings_reader;
   std::shared_ptr<Clock> clock = std::make_shared<DayClock>();
@@ -90,6 +96,7 @@ struct NodeStatus {
   bool at_rest = false;         ///< Nothing is under way and nothing left to decide.
   std::uint64_t decisions = 0;  ///< Steps decided and read back by this node.
   std::uint64_t stale_decisions = 0;
+  std::uint64_t notes = 0;  ///< Records of what would be decided, read back by this node.
   /// How often a job or Workload would have decided what it had decided before, with nothing having happened to it since. Nothing of that
   /// is recorded.
   std::uint64_t repeated_steps = 0;
@@ -100,6 +107,8 @@ struct NodeStatus {
   std::size_t shells = 0;
   std::uint64_t rounds = 0;
   Time next_due;
+  AttemptTimes attempts;      ///< Of the cycles that this node recorded.
+  Duration behind;            ///< How long ago it had last applied all that was in the log.
   Duration ahead;             ///< The log's time less that of the clock; negative: behind it (actors/log_clock.hpp).
   std::string waits_for_log;  ///< Why the log takes no records just now: it is full, or out of reach; empty: it does.
   std::string error;          ///< Why it stopped by itself; empty: it runs, or was stopped.

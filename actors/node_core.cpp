@@ -154,6 +154,7 @@ NodeStatus NodeCore::status() const {
   s.observations = load.taken;
   s.in_flight_records = load.records;
   s.in_flight_bytes = load.bytes;
+  s.behind = tail->behind();
   s.ahead = clock->ahead();
   s.at_rest = rests_ && *rests_ == load.taken;
   return s;

@@ -10,6 +10,7 @@
 
 #include "actors/defaults.hpp"
 #include "actors/delivery.hpp"
+#include "actors/log_mode.hpp"
 #include "admission/rules.hpp"
 #include "events/quarantine.hpp"
 
@@ -40,6 +41,7 @@ Sequencer::Sequencer(caf::scheduled_actor* self, std::shared_ptr<NodeCore> core)
 void Sequencer::begin() {
   const NodeOptions& options = core_->options;
   core_->deciding = false;
+  if (options.observes) onlooker_ = std::make_unique<Onlooker>(options.settings_reader, options.domain);
   auto set_aside = events::passed_over(core_->log, options.domain);
   if (!set_aside && set_aside.error().kind == ErrorKind::unavailable) {
     tell_that_it_waits("the log cannot be reached, nothing is decided until it can: " + set_aside.error().message);
@@ -76,6 +78,7 @@ void Sequencer::follow_to_the_end() {
   core_->report([](NodeStatus& s) { s.caught_up = s.standing_by = false; });
   in_flight_.reset();
   nothing_to_decide_ = false;
+  if (onlooker_ && own_epoch_ != 0) onlooker_->begin_anew();
   core_->appender->close();
   target_.reset();
   find_the_end();
@@ -95,6 +98,7 @@ void Sequencer::find_the_end() {
 }
 
 void Sequencer::look_again() {
+  look_comes_ = false;
   if (phase_ == Phase::standing_by && core_->may_claim())
     follow_to_the_end();
   else if (phase_ == Phase::following && !target_)
@@ -137,16 +141,24 @@ void Sequencer::stand_by() {
 }
 
 void Sequencer::claim() {
+  if (auto ok = check_mode(); !ok) return give_up(ok.error());
   phase_ = Phase::claiming;
   own_epoch_ = std::max(domain().epoch(), core_->claimed_epoch.load()) + 1;
   core_->claimed_epoch = own_epoch_;
   told_all_ = false;
   core_->clock->begin(time_of_log());
   core_->appender->open({domain().sequence(), position_, domain().now()}, own_epoch_,
-                        {core_->options.writer, core_->options.release, admission::rules_version}, pause_);
+                        {core_->options.writer, core_->options.release, admission::rules_version, core_->options.observes}, pause_);
   core_->tell_ahead();
   pause_ = std::chrono::milliseconds(0);
   core_->report([](NodeStatus& s) { ++s.epochs_begun; });
+}
+
+/// The log of a node that decides and that of one that only looks on are no good for each other (actors/log_mode.hpp).
+Result<void> Sequencer::check_mode() {
+  const NodeOptions& options = core_->options;
+  if (options.role != Role::whole || options.switches_mode) return {};
+  return check_log_mode(core_->log, domain(), options.domain, options.observes);
 }
 
 void Sequencer::append_failed(const Error& error) {
@@ -274,6 +286,11 @@ bool Sequencer::next_record() {
       return false;
     }
     const bool counts = domain().counts((*read)->envelope);
+    if (onlooker_ && counts && may_decide() && domain().synced() && onlooker_->must_look_before(**read, engine_->entities())) {
+      look();
+      if (phase_ == Phase::ended) return false;
+      core_->deciding = false;
+    }
     if (auto ok = apply(**read); !ok) {
       // A record that was folded has been set aside since: the domain is built again without it.
       if (ok.error().kind == ErrorKind::conflict) throw std::runtime_error(ok.error().message);
@@ -299,7 +316,16 @@ void Sequencer::record_applied() {
   applying_ = nullptr;
   const Envelope& e = record.envelope;
   core_->appender->applied(stored_);
-  if (const auto* d = std::get_if<Decisions>(&record.body)) {
+  const auto* note = std::get_if<DecisionsNoted>(&record.body);
+  if (onlooker_ && note == nullptr) onlooker_->world_changed();
+  if (note != nullptr) {
+    if (phase_ != Phase::leading) {
+      if (onlooker_) onlooker_->read(*note);
+    } else if (e.epoch == own_epoch_) {
+      append_succeeded();
+      core_->report([](NodeStatus& s) { ++s.notes; });
+    }
+  } else if (const auto* d = std::get_if<Decisions>(&record.body)) {
     if (in_flight_ && e.epoch == own_epoch_ && d->base == *in_flight_) {
       in_flight_.reset();
       append_succeeded();
@@ -357,7 +383,7 @@ void Sequencer::batch_applied() {
     s.stale_decisions = domain().stale_decisions();
     s.shells = engine_->shells();
     s.rounds = engine_->rounds();
-    s.next_due = domain().next_due();
+    s.next_due = next_due();
   });
   core_->clock->reached(domain().now(), false);
   if (core_->options.on_batch)
@@ -370,6 +396,14 @@ void Sequencer::tell(const char* what, const std::function<void()>& call) {
   } catch (const std::exception& bug) {
     core_->notice(std::string(what) + " failed at record " + std::to_string(position_) + ": " + bug.what());
   }
+}
+
+/// How long it took to decide a cycle, from the question to all answers.
+void Sequencer::measure(const admission::Domain::Step& step) {
+  if (step.kind != StepKind::cycle) return;
+  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - asked_at_;
+  const bool success = std::ranges::any_of(step.events, [](const Event& e) { return std::holds_alternative<QuotaReserved>(e); });
+  core_->report([&](NodeStatus& s) { (success ? s.attempts.success : s.attempts.inadmissible).add(taken.count()); });
 }
 
 void Sequencer::tell_circles(const admission::Domain::Step& step) {
@@ -392,6 +426,7 @@ void Sequencer::tell_circles(const admission::Domain::Step& step) {
 void Sequencer::tell_intents() {
   if (phase_ == Phase::standing_by) engine_->entities().forget_touched();  // all is told when it has the domain
   if (!acts() || !core_->decisions_allowed()) return;
+  if (onlooker_) return engine_->entities().forget_touched();
   if (core_->options.role == Role::connector && !domain().synced()) return;
   if (!core_->options.on_intents) return engine_->entities().forget_touched();
   std::vector<admission::Intent> intents;
@@ -412,8 +447,13 @@ bool Sequencer::ask() {
   if (!acts() || draining_ || in_flight_ || nothing_to_decide_) return false;
   if (!told_all_) tell_intents();
   core_->deciding = true;
+  if (onlooker_) {
+    look_on();
+    return false;
+  }
   if (phase_ == Phase::leading && core_->decisions_allowed() && engine_->ask()) {
     asking_ = true;
+    asked_at_ = std::chrono::steady_clock::now();
     return true;
   }
   nothing_to_decide_ = true;
@@ -426,13 +466,45 @@ void Sequencer::answered() {
   const auto step = engine_->answer();
   tell_circles(step);
   if (step.events.empty() || phase_ != Phase::leading) return;  // ask for the next kind
+  measure(step);
   in_flight_ = step.base;
   // When it is closed its failure is on the way here, and all is asked again in the next epoch.
   (void)core_->appender->decide(step);
 }
 
+/// When there is a reason to look and it may be, it does; when it may not be yet, it comes back.
+void Sequencer::look_on() {
+  if (may_decide() && domain().synced() && onlooker_->has_reason()) {
+    if (const auto pause = onlooker_->pause(); pause > pause.zero()) {
+      core_->timekeeper->wait_for(next_due(), domain().now());
+      if (std::exchange(look_comes_, true)) return;
+      caf::delayed_anon_send(caf::actor_cast<SequencerActor>(self_),
+                             std::chrono::duration_cast<std::chrono::milliseconds>(pause) + std::chrono::milliseconds(1), look_atom::value);
+      return;
+    }
+    look();
+    if (phase_ == Phase::ended) return;
+  }
+  nothing_to_decide_ = true;
+  at_rest();
+}
+
+/// Notes what is new in what would be decided now.
+void Sequencer::look() {
+  core_->deciding = true;
+  const auto notes = onlooker_->look(engine_->entities());
+  if (!notes)
+    return give_up({notes.error().kind, "domain " + core_->options.domain + ": what would be decided cannot be found at record " +
+                                            std::to_string(position_) + ": " + notes.error().message});
+  // When it is closed its failure is on the way here, and all is noted again in the next epoch.
+  for (const auto& note : *notes) (void)core_->appender->note(note);
+}
+
+/// Who decides nothing leaves undone what is overdue.
+Time Sequencer::next_due() { return onlooker_ ? domain().next_due_after(domain().now()) : domain().next_due(); }
+
 void Sequencer::at_rest() {
-  const Time due = phase_ == Phase::leading ? domain().next_due() : Time::never();
+  const Time due = phase_ == Phase::leading ? next_due() : Time::never();
   core_->timekeeper->wait_for(due, domain().now());
   core_->report([&](NodeStatus& s) { s.next_due = due; });
   const auto load = core_->appender->load();

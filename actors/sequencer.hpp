@@ -8,6 +8,7 @@
 #include <string>
 
 #include "actors/node_core.hpp"
+#include "actors/onlooker.hpp"
 #include "actors/step_engine.hpp"
 #include "events/record.hpp"
 
@@ -45,6 +46,12 @@ class Sequencer {
   void batch_applied();
   [[nodiscard]] bool ask();
   void answered();
+  [[nodiscard]] bool may_decide() const { return phase_ == Phase::leading && core_->decisions_allowed(); }
+  /// Of a node that only looks on, in place of asking. Nothing is under way afterwards.
+  void look_on();
+  void look();
+  [[nodiscard]] Time next_due();
+  [[nodiscard]] Result<void> check_mode();
   void at_rest();
   void follow_to_the_end();
   void find_the_end();
@@ -57,6 +64,7 @@ class Sequencer {
   /// Work that changes the world may be done.
   [[nodiscard]] bool acts() const { return phase_ == Phase::leading || phase_ == Phase::observing; }
   void tell_intents();
+  void measure(const admission::Domain::Step& step);
   void tell_circles(const admission::Domain::Step& step);
   /// Calls who looks on; what they throw is their own matter.
   void tell(const char* what, const std::function<void()>& call);
@@ -89,11 +97,14 @@ class Sequencer {
     events::RecordReader reader;
   };
   std::shared_ptr<Reading> reading_ = std::make_shared<Reading>();
-  const RecordView* applying_ = nullptr;    ///< The record whose step is under way.
-  events::StoredRecord stored_;             ///< The same as it stands in the log.
-  bool asking_ = false;                     ///< A question is under way.
-  bool nothing_to_decide_ = false;          ///< Since the last record.
-  std::optional<std::uint64_t> in_flight_;  ///< Base of the decision that was not read back yet.
+  const RecordView* applying_ = nullptr;            ///< The record whose step is under way.
+  events::StoredRecord stored_;                     ///< The same as it stands in the log.
+  bool asking_ = false;                             ///< A question is under way,
+  std::chrono::steady_clock::time_point asked_at_;  ///< since then.
+  bool nothing_to_decide_ = false;                  ///< Since the last record.
+  std::optional<std::uint64_t> in_flight_;          ///< Base of the decision that was not read back yet.
+  std::unique_ptr<Onlooker> onlooker_;              ///< Of a node that decides nothing; else null.
+  bool look_comes_ = false;                         ///< It comes back for its next look.
   std::deque<JobPtr> jobs_;
   std::set<std::string> told_circles_;  ///< Uids of jobs and Workloads of which it was said that they only repeat themselves.
 };

@@ -33,6 +33,7 @@ void Tail::follow(events::Position position, Deliver deliver) {
   position_ = position;
   deliver_ = std::move(deliver);
   handed_over_ = 0;
+  last_of_batches_.clear();
   ++follows_;
   changed_.notify_all();
 }
@@ -40,7 +41,28 @@ void Tail::follow(events::Position position, Deliver deliver) {
 void Tail::taken() {
   const std::lock_guard lock(mutex_);
   if (handed_over_ != 0) --handed_over_;
+  if (!last_of_batches_.empty()) {
+    if (end_ && last_of_batches_.front() >= end_->position) reached_at_ = std::exchange(end_, std::nullopt)->seen_at;
+    last_of_batches_.pop_front();
+  }
   changed_.notify_all();
+}
+
+Duration Tail::behind() const {
+  const std::lock_guard lock(mutex_);
+  return {std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - reached_at_).count()};
+}
+
+/// One end is looked out for at a time: a log that grows all the time has no other that could be reached.
+void Tail::ends_at(events::Position position) {
+  const std::lock_guard lock(mutex_);
+  const auto now = std::chrono::steady_clock::now();
+  if (position <= position_ && handed_over_ == 0) {
+    reached_at_ = now;
+    end_.reset();
+  } else if (!end_) {
+    end_ = End{position, now};
+  }
 }
 
 void Tail::run(const std::stop_token& stop) {
@@ -59,7 +81,9 @@ void Tail::run(const std::stop_token& stop) {
     // To wait first costs nothing where there is something, and to read where there is nothing would cost a question to the brokers.
     auto read = std::make_shared<RecordsRead>();
     Result<void> result;
-    if (const auto grown = log_.wait_beyond(from, wait_max); !grown)
+    const auto grown = log_.wait_beyond(from, wait_max);
+    if (grown) ends_at(*grown);
+    if (!grown)
       result = tl::unexpected(grown.error());
     else if (*grown <= from)
       continue;
@@ -78,6 +102,7 @@ void Tail::run(const std::stop_token& stop) {
       if (follows != follows_ || !deliver_) continue;  // somebody else wants other records
       position_ = read->batch[read->batch.size() - 1].offset;
       ++handed_over_;
+      last_of_batches_.push_back(position_);
       deliver = deliver_;
       delivering_ = true;
     }

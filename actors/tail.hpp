@@ -1,14 +1,18 @@
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <thread>
 
 #include "events/log.hpp"
+#include "vocabulary/time.hpp"
 
 namespace hindsight::actors {
 
@@ -38,22 +42,34 @@ class Tail {
   void follow(events::Position position, Deliver deliver);
   /// A batch was worked through.
   void taken();
+  /// How long ago everything was taken that was in the log at that time. Grows while it cannot be read.
+  [[nodiscard]] Duration behind() const;
   /// Ends the thread.
   void stop();
 
  private:
   void run(const std::stop_token& stop);
+  void ends_at(events::Position position);
   [[nodiscard]] bool pause_after(const Error& error, unsigned& failures, const std::stop_token& stop);
 
   const events::Log& log_;
   const Failed failed_;
   const Options options_;
 
-  std::mutex mutex_;
+  /// The log ended here at this time.
+  struct End {
+    events::Position position = 0;
+    std::chrono::steady_clock::time_point seen_at;
+  };
+
+  mutable std::mutex mutex_;
   std::condition_variable changed_;
-  events::Position position_ = 0;  ///< Of the last record handed over.
-  std::uint64_t follows_ = 0;      ///< Counts calls of follow().
-  std::size_t handed_over_ = 0;    ///< Batches not taken yet.
+  events::Position position_ = 0;                                                        ///< Of the last record handed over.
+  std::uint64_t follows_ = 0;                                                            ///< Counts calls of follow().
+  std::size_t handed_over_ = 0;                                                          ///< Batches not taken yet.
+  std::deque<events::Position> last_of_batches_;                                         ///< Of these.
+  std::optional<End> end_;                                                               ///< The one that is to be reached next.
+  std::chrono::steady_clock::time_point reached_at_ = std::chrono::steady_clock::now();  ///< When the last one was seen that was reached.
   Deliver deliver_;
   bool delivering_ = false;  ///< A copy of it is being called.
   std::jthread thread_;

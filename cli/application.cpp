@@ -123,6 +123,7 @@ std::unique_ptr<CLI::App> make_application(Session& session) {
   add_top(*app, session);
   add_plan(*app, session);
   add_diff(*app, session);
+  add_compare_kueue(*app, session);
   add_verify(*app, session);
   add_audit(*app, session);
   add_what_if(*app, session);
@@ -135,10 +136,12 @@ std::unique_ptr<CLI::App> make_application(Session& session) {
   add_replay(*app, session);
   add_nodes(*app, session);
   add_log(*app, session);
+  add_migrate(*app, session);
   add_list(*app, session);
   add_create(*app, session);
   add_stop_and_resume(*app, session);
   add_pass_through_commands(*app, session);
+  add_doctor(*app, session);
   add_version(*app, session);
   add_completion(*app, session);
   add_help(*app, session);

@@ -17,6 +17,7 @@ void add_how(CLI::App& app, Session& session);
 void add_top(CLI::App& app, Session& session);
 void add_plan(CLI::App& app, Session& session);  ///< plan defrag.
 void add_diff(CLI::App& app, Session& session);
+void add_compare_kueue(CLI::App& app, Session& session);
 void add_verify(CLI::App& app, Session& session);
 void add_audit(CLI::App& app, Session& session);
 void add_what_if(CLI::App& app, Session& session);
@@ -39,11 +40,13 @@ void add_help(CLI::App& app, Session& session);
 // What acts on the present, if this build has it (run.cpp, simulate.cpp).
 void add_run(CLI::App& app, Session& session);
 void add_ui(CLI::App& app, Session& session);  ///< The page.
+void add_doctor(CLI::App& app, Session& session);
 void add_simulate(CLI::App& app, Session& session);
 
 // What asks and changes a cluster (cli/remote/).
 void add_create(CLI::App& app, Session& session);
 void add_list(CLI::App& app, Session& session);
+void add_migrate(CLI::App& app, Session& session);  ///< migrate check (cli/migrate/).
 void add_stop_and_resume(CLI::App& app, Session& session);
 void add_pass_through_commands(CLI::App& app, Session& session);  ///< edit, patch, delete.
 void add_delete_workload(CLI::App& parent, Session& session);

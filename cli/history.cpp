@@ -61,6 +61,7 @@ void print_text(const Session& session, const std::vector<ShortEntry>& entries) 
   for (const auto& line : entries) {
     const HistoryEntry& e = line.entry;
     const std::string cause = e.decided      ? "decided at " + std::to_string(e.cause)
+                              : e.noted      ? "noted at " + std::to_string(e.cause)
                               : e.cause != 0 ? "after " + std::to_string(e.cause)
                                              : "observed";
     table.rows.push_back({std::to_string(e.offset),

@@ -33,7 +33,8 @@ int quickstart(const Session& session, const RunOptions& o, runtime::Play play, 
   q.colour = session.colour;
   std::unique_ptr<runtime::PageService> page;
   q.serve_page = [&]() -> Result<std::string> {
-    runtime::PageServiceOptions p{.asked = o.page, .address_option = "--ui", .log = o.log, .log_config = o.log_config};
+    runtime::PageServiceOptions p{
+        .asked = o.page, .address_option = "--ui", .memory_option = "--ui-memory", .log = o.log, .log_config = o.log_config};
     if (o.page.address.empty()) p.asked.address = "127.0.0.1:8181";
     auto started = runtime::PageService::start(p, nullptr);
     if (!started && o.page.address.empty()) {  // somebody else is there
@@ -55,6 +56,11 @@ int run(const Session& session, const RunOptions& o, const CLI::App& command) {
     if (const auto refused = refused_with_quickstart(command)) return complain(err, {ErrorKind::invalid, *refused});
   if (o.quickstart.empty())
     if (const auto refused = refused_with_role(command, o.role)) return complain(err, {ErrorKind::invalid, *refused});
+  if (o.observe) {
+    if (const auto refused = refused_with_observe(command, o.role)) return complain(err, {ErrorKind::invalid, *refused});
+    if (is_kafka(o.log))
+      return complain(err, {ErrorKind::invalid, "--log: found " + o.log + " with --observe; allowed: sqlite:FILE, a log of its own"});
+  }
   if (is_kafka(o.log) && o.durability != "fsync")
     return complain(err, {ErrorKind::invalid, "--durability: is for files; on Kafka the topic's min.insync.replicas decides"});
   if (is_kafka(o.log) && !o.log_limit.empty())

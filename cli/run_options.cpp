@@ -24,6 +24,23 @@ constexpr std::array<std::string_view, 17> of_node{
 /// What only such a process reads.
 constexpr std::array<std::string_view, 4> only_of_node{"group", "member", "session-timeout", "standby"};
 
+/// What writes to a cluster, or decides who may.
+constexpr std::array<std::string_view, 15> not_of_observer{"webhooks",
+                                                           "webhook-address",
+                                                           "webhook-url",
+                                                           "webhook-cert-dir",
+                                                           "webhook-cert-lifetime",
+                                                           "webhook-client-ca",
+                                                           "webhook-client-name",
+                                                           "visibility",
+                                                           "visibility-address",
+                                                           "visibility-service",
+                                                           "visibility-cert-dir",
+                                                           "lease-namespace",
+                                                           "no-lease",
+                                                           "domains",
+                                                           "snapshot-dir"};
+
 using runtime::ListenerRunOptions;
 using runtime::PageRunOptions;
 using runtime::RunOptions;
@@ -94,6 +111,20 @@ void add_page_options(CLI::App& command, PageRunOptions& options) {
   command.add_option("--ui-states", options.states, "How many past states it holds at the same time, each as large as that which decides")
       ->check(whole_number(1, 64))
       ->capture_default_str()
+      ->needs(address);
+  command
+      .add_option("--ui-memory", options.memory,
+                  "About how much memory it uses for past states, snapshots and answers together, beside one state: fewer states than "
+                  "--ui-states are held where they would take more")
+      ->type_name("SIZE")
+      ->capture_default_str()
+      ->needs(address);
+  command
+      .add_option(
+          "--ui-cache-dir", options.cache_folder,
+          "Keep the index of the history here, so that the next start need not read the log again; else beside a log in a file, and "
+          "of other logs in the cache of this user")
+      ->type_name("DIR")
       ->needs(address);
 }
 
@@ -183,6 +214,13 @@ void add_run_options(CLI::App& command, RunOptions& o) {
       "--lease-namespace", o.lease_namespace,
       "Namespace of the lease that lets one of several copies act; else that of the configuration, by default kueue-system");
   command.add_flag("--no-lease", o.no_lease, "Act without a lease; for a single copy only")->excludes(lease);
+  command.add_flag(
+      "--observe", o.observe,
+      "Only look on beside another controller, as Kueue: write nothing to the cluster, take no lease, and note in the log what "
+      "would be decided ('hindsight compare-kueue' tells where the two differ)");
+  command.add_flag(
+      "--switch-mode", o.switch_mode,
+      "Go on in a log of the other mode: with --observe in one of a run that decided, without it in one of a run with --observe");
   auto* webhooks =
       command.add_flag("--webhooks", o.webhooks,
                        "Serve the admission and conversion webhooks over TLS, and register them; the cluster needs deploy/webhooks.yaml");
@@ -250,6 +288,15 @@ std::optional<std::string> refused_with_quickstart(const CLI::App& command) {
   if (!other) return std::nullopt;
   return "--" + *other + ": not with --quickstart, which runs on a simulated cluster in this process; allowed with it: " +
          listed_but(of_quickstart, "quickstart");
+}
+
+std::optional<std::string> refused_with_observe(const CLI::App& command, const std::string& role) {
+  if (role != "all") return "--role " + role + ": not with --observe; allowed: all, because one process looks on and has a log of its own";
+  const auto other = given(command, not_of_observer, true);
+  if (!other) return std::nullopt;
+  return "--" + *other +
+         ": not with --observe, which writes nothing to the cluster, takes no lease and has one domain in a file; allowed: "
+         "--http, --metrics, --ui and what says where the cluster and the log are";
 }
 
 std::optional<std::string> refused_with_role(const CLI::App& command, const std::string& role) {

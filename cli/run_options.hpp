@@ -18,4 +18,7 @@ void add_run_options(CLI::App& command, runtime::RunOptions& options);
 /// The same of what was given and the role does not read.
 [[nodiscard]] std::optional<std::string> refused_with_role(const CLI::App& command, const std::string& role);
 
+/// The same of what has no meaning for a run that only looks on (--observe).
+[[nodiscard]] std::optional<std::string> refused_with_observe(const CLI::App& command, const std::string& role);
+
 }  // namespace hindsight::cli

@@ -117,6 +117,17 @@ void add_ui(CLI::App& app, Session& session) {
                 "moments wait less for each other")
       ->check(whole_number(1, 64))
       ->capture_default_str();
+  c->add_option(
+       "--memory", o->page.memory,
+       "About how much memory it uses for past states, snapshots and answers together, beside one state: fewer states than --states are "
+       "held where they would take more")
+      ->type_name("SIZE")
+      ->capture_default_str();
+  c->add_option(
+       "--cache-dir", o->page.cache_folder,
+       "Keep the index of the history here, so that the next start need not read the log again; else beside a log in a file, and of "
+       "other logs in the cache of this user")
+      ->type_name("DIR");
   c->add_flag("--open", o->open, "Open it in the browser of this desktop");
   c->add_option("--kubeconfig", o->kubeconfig, "The cluster that says who asks; else KUBECONFIG, the service account, ~/.kube/config")
       ->type_name("FILE");

@@ -52,6 +52,8 @@ Json document(const VerifyReport& r, double seconds) {
            {"decisionsByOtherRules", r.other_rules},
            {"otherRules", r.rules},
            {"rules", admission::rules_version},
+           {"notes", r.notes},
+           {"notesJudged", r.judged_notes},
            {"setAside", r.passed_over},
            {"snapshots", r.snapshots},
            {"mismatchedDecisions", r.mismatched_decisions},
@@ -92,6 +94,8 @@ void print_text(const Session& session, const VerifyReport& r, double seconds) {
     for (const auto rules : r.rules) session.out << std::exchange(before, ", ") << rules;
     session.out << " not judged (this build decides otherwise, by rules " << admission::rules_version << ")";
   }
+  if (r.notes > 0)
+    session.out << ", " << with_commas(r.notes) << " notes of what would be decided (" << with_commas(r.judged_notes) << " found again)";
   if (r.passed_over > 0) session.out << ", " << r.passed_over << " records set aside";
   session.out << ", " << r.snapshots << " snapshots compared, state " << hex(r.state_hash) << " at " << r.to;
   if (seconds > 1) session.out << ", " << with_commas(static_cast<std::uint64_t>(static_cast<double>(r.records) / seconds)) << " records/s";

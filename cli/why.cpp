@@ -11,6 +11,7 @@
 #include "cli/progress.hpp"
 #include "cli/why_queue.hpp"
 #include "projections/explain_target.hpp"
+#include "projections/noted.hpp"
 #include "projections/why.hpp"
 #include "replay/scan.hpp"
 #include "vocabulary/printable.hpp"
@@ -65,9 +66,12 @@ Result<int> why(const Session& session, const WhyOptions& o) {
   const auto set_aside = journey->log->quarantined();
   if (!set_aside) return tl::unexpected(set_aside.error());
   projections::Trail trail(*target);
+  projections::Noted noted(*target);
   ProgressBar bar(session, "reading");
   const auto see = [&](const events::StoredRecord& stored, const RecordView& record) {
-    if (replay::find_quarantined(*set_aside, stored) == nullptr) trail.add(stored.offset, record);
+    if (replay::find_quarantined(*set_aside, stored) != nullptr) return true;
+    trail.add(stored.offset, record);
+    noted.add(stored.offset, record);
     return true;
   };
   if (auto ok = replay::scan(*journey->log, journey->past->domain_name(), 1, journey->position(), see, bar.callback()); !ok)
@@ -86,12 +90,16 @@ Result<int> why(const Session& session, const WhyOptions& o) {
       error.message += " at " + std::to_string(journey->position()) + "; 'hindsight history' tells when it was there";
     return tl::unexpected(std::move(error));
   }
-  if (as_it_comes) return exit_ok;
+  if (as_it_comes) {
+    session.out << projections::to_text(noted);
+    return exit_ok;
+  }
   if (text) {
-    session.out << moment_line(*journey) << projections::to_text(*explanation);
+    session.out << moment_line(*journey) << projections::to_text(*explanation) << projections::to_text(noted);
   } else {
     Json out{{"position", journey->position()}, {"time", format_rfc3339_micro(state.now())}};
     out.update(projections::to_json(*explanation));
+    if (!noted.lines().empty()) out["noted"] = projections::to_json(noted);
     print_document(session, out, o.format);
   }
   return exit_ok;

@@ -139,9 +139,9 @@ KindAndBody describe(const Observation& observation) {
 
 KindAndBody describe(const EpochStarted& started) { return {Fields<EpochStarted>::table, object(started)}; }
 
-KindAndBody describe(const Decisions& decisions) {
+Json events_json(List<Event> list) {
   Json events = Json::array();
-  for (const auto& event : decisions.events) {
+  for (const auto& event : list) {
     Json& out = events.emplace_back(Json::object());
     std::visit(
         [&]<class T>(const T& e) {
@@ -150,7 +150,16 @@ KindAndBody describe(const Decisions& decisions) {
         },
         event);
   }
-  return {"Decisions", Json{{"base", decisions.base}, {"step", api_name(decisions.step)}, {"events", std::move(events)}}};
+  return events;
+}
+
+KindAndBody describe(const Decisions& decisions) {
+  return {"Decisions", Json{{"base", decisions.base}, {"step", api_name(decisions.step)}, {"events", events_json(decisions.events)}}};
+}
+
+KindAndBody describe(const DecisionsNoted& noted) {
+  return {"DecisionsNoted",
+          Json{{"base", noted.base}, {"rules", noted.rules}, {"events", events_json(noted.events)}, {"withdrawn", list(noted.withdrawn)}}};
 }
 
 }  // namespace

@@ -152,6 +152,14 @@ constexpr std::array<Decoder::BodyReader, 256> Decoder::body_readers = [] {
   out[static_cast<std::size_t>(wire::Body::EpochStarted)] = [](Decoder& d, const void* w, Body& body) {
     d.read_table(*static_cast<const wire::EpochStarted*>(w), body.emplace<EpochStarted>());
   };
+  out[static_cast<std::size_t>(wire::Body::DecisionsNoted)] = [](Decoder& d, const void* w, Body& body) {
+    const auto& table = *static_cast<const wire::DecisionsNoted*>(w);
+    auto& noted = body.emplace<DecisionsNoted>();
+    noted.base = table.base();
+    noted.rules = table.rules();
+    d.read_events(table.events(), noted.events);
+    d.read_field(table.withdrawn(), noted.withdrawn);
+  };
   return out;
 }();
 

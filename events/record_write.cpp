@@ -74,8 +74,29 @@ class Encoder::Writer {
 
   Offset write_body(const Decisions& decisions, wire::Body& tag) {
     tag = wire::Body::Decisions;
+    const Offset events = write_events(decisions.events);
+    wire::DecisionsBuilder out(builder_);
+    out.add_base(decisions.base);
+    out.add_events(events);
+    out.add_step(static_cast<wire::StepKind>(decisions.step));
+    return out.Finish().o;
+  }
+
+  Offset write_body(const DecisionsNoted& noted, wire::Body& tag) {
+    tag = wire::Body::DecisionsNoted;
+    const Offset events = write_events(noted.events);
+    const Offset withdrawn = child(noted.withdrawn);
+    wire::DecisionsNotedBuilder out(builder_);
+    out.add_base(noted.base);
+    out.add_withdrawn(withdrawn);
+    out.add_events(events);
+    out.add_rules(noted.rules);
+    return out.Finish().o;
+  }
+
+  Offset write_events(List<Event> list) {
     const std::size_t base = scratch_.size();
-    for (const Event& event : decisions.events) {
+    for (const Event& event : list) {
       wire::Event event_tag = wire::Event::NONE;
       const Offset body = std::visit(
           [&]<class T>(const T& e) {
@@ -85,12 +106,7 @@ class Encoder::Writer {
           event);
       scratch_.push_back(wire::CreateDecision(builder_, event_tag, body).o);
     }
-    const Offset events = vector_since(base);
-    wire::DecisionsBuilder out(builder_);
-    out.add_base(decisions.base);
-    out.add_events(events);
-    out.add_step(static_cast<wire::StepKind>(decisions.step));
-    return out.Finish().o;
+    return vector_since(base);
   }
 
   template <Registered T>

@@ -83,8 +83,9 @@ static_assert(All<Event>::agree());
 static_assert(agrees<EpochStarted>());
 static_assert(Enumerators<StepKind>::agrees<wire::StepKind>());
 
-// The unions name every alternative and nothing else: NONE, observations, Decisions, EpochStarted; NONE, events.
-static_assert(sizeof(wire::EnumValuesBody()) / sizeof(wire::Body) == std::variant_size_v<Observation> + 3);
+// The unions name every alternative and nothing else: NONE, observations, Decisions, EpochStarted, DecisionsNoted; NONE, events.
+static_assert(sizeof(wire::EnumValuesBody()) / sizeof(wire::Body) == std::variant_size_v<Observation> + 4);
+static_assert(std::variant_size_v<Body> == 4);
 static_assert(sizeof(wire::EnumValuesEvent()) / sizeof(wire::Event) == std::variant_size_v<Event> + 1);
 
 }  // namespace

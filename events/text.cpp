@@ -95,15 +95,34 @@ std::string describe_body(const Observation& observation, std::size_t /*bytes_ma
   return std::visit([](const auto& o) { return describe(o); }, observation);
 }
 std::string describe_body(const EpochStarted& started, std::size_t /*bytes_max*/) { return describe(started); }
-/// Events are told until they take `bytes_max`.
-std::string describe_body(const Decisions& decisions, std::size_t bytes_max) {
-  std::string out = "Decisions " + std::string(api_name(decisions.step)) + " on " + std::to_string(decisions.base) + ":";
-  for (std::size_t i = 0; i < decisions.events.size(); ++i) {
-    std::string event = std::visit([](const auto& e) { return describe(e); }, decisions.events[i]);
-    if (i > 0 && out.size() + event.size() > bytes_max) return out + "; and " + std::to_string(decisions.events.size() - i) + " more";
+/// Events are told until they take `bytes_max`; false: there were more.
+bool add_events(std::string& out, List<Event> events, std::size_t bytes_max) {
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    std::string event = std::visit([](const auto& e) { return describe(e); }, events[i]);
+    if (i > 0 && out.size() + event.size() > bytes_max) {
+      out += "; and " + std::to_string(events.size() - i) + " more";
+      return false;
+    }
     out += (i == 0 ? " " : "; ") + event;
   }
+  return true;
+}
+std::string describe_body(const Decisions& decisions, std::size_t bytes_max) {
+  std::string out = "Decisions " + std::string(api_name(decisions.step)) + " on " + std::to_string(decisions.base) + ":";
+  if (!add_events(out, decisions.events, bytes_max)) return out;
   if (decisions.events.empty()) out += " nothing";
+  return out;
+}
+/// What was not decided is not to be taken for what was.
+std::string describe_body(const DecisionsNoted& noted, std::size_t bytes_max) {
+  std::string out = "DecisionsNoted on " + std::to_string(noted.base) + ", would have:";
+  if (!add_events(out, noted.events, bytes_max)) return out;
+  for (std::size_t i = 0; i < noted.withdrawn.size(); ++i) {
+    const std::string name = full_name(noted.withdrawn[i].namespace_, noted.withdrawn[i].name);
+    if (i > 0 && out.size() + name.size() > bytes_max) return out + ", and " + std::to_string(noted.withdrawn.size() - i) + " more";
+    out += (i > 0 ? ", " : noted.events.empty() ? " no more admitted " : "; no more admitted ") + name;
+  }
+  if (noted.events.empty() && noted.withdrawn.empty()) out += " nothing";
   return out;
 }
 

@@ -21,6 +21,8 @@ struct FeatureGate {
   bool enabled = false;    ///< Unless told otherwise. A stable gate cannot be told otherwise.
   std::string_view needs;  ///< Cannot be switched on while this one is off; empty: none.
   std::string_view needs_also;
+  std::string_view what;  ///< What it does while it is on.
+  bool of_kueue = true;   ///< Kueue has a gate of this name.
 };
 
 /// All that are known, by name.

@@ -17,8 +17,9 @@ using std::chrono::seconds;
 /// Who has kept us waiting for longer is slow.
 constexpr seconds patience{1};
 /// A client gets so long to read why it was refused before the connection is cut, and may send so much meanwhile.
-constexpr milliseconds linger_time{1000};
-constexpr std::size_t linger_bytes_max = 1024 * 1024;
+constexpr milliseconds linger_time{3000};
+/// A client that sends a body of a few MiB before it reads anything gets to read why it was refused; a longer one is cut off.
+constexpr std::size_t linger_bytes_max = std::size_t{16} * 1024 * 1024;
 /// Others have their turn after so many bytes of one answer.
 constexpr std::size_t write_bytes_at_once = 1024 * 1024;
 /// Short answers go out with their heads, in one piece.

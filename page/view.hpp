@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,6 +12,10 @@
 #include "projections/json.hpp"
 #include "replay/past.hpp"
 #include "vocabulary/result.hpp"
+
+namespace hindsight::page::timeline {
+class ObjectIndex;
+}
 
 namespace hindsight::page {
 
@@ -60,6 +65,8 @@ struct Look {
   const std::function<bool()>& is_over;
   /// Of a look at a branch: the log that it is a branch of.
   const events::Log* trunk = nullptr;
+  /// Where in the log records about an object may be, as far as somebody has read it; null: nobody has.
+  std::shared_ptr<const timeline::ObjectIndex> objects = nullptr;
 
   [[nodiscard]] Position position() const { return past.position(); }
 };

@@ -108,6 +108,11 @@ void History::after(std::uint64_t offset, const RecordView& record, const StateV
     blank_.cause = d->base;
     decided(*d, now);
   }
+  if (const auto* n = std::get_if<DecisionsNoted>(&record.body)) {
+    blank_.noted = true;
+    blank_.cause = n->base;
+    noted(*n);
+  }
 }
 
 void History::passed_over(std::uint64_t offset, const RecordView& record) {
@@ -262,6 +267,22 @@ void History::decided(const Decisions& d, const Known& now) {
   }
 }
 
+/// It changed nothing, so there are no states to compare.
+void History::noted(const DecisionsNoted& note) {
+  for (const Event& e : note.events) {
+    if (!mentions_.concerns(e)) continue;
+    const auto* p = std::get_if<WorkloadPreempted>(&e);
+    const auto* r = std::get_if<SliceReplaced>(&e);
+    const bool as_preemptor = p != nullptr && !mentions_.knows_workload(p->workload.uid);
+    const bool as_replacement = r != nullptr && !mentions_.knows_workload(r->workload.uid);
+    const auto words = words_for(e, as_preemptor || as_replacement);
+    const WorkloadRef about = as_preemptor ? p->preemptor : as_replacement ? r->replacement : subject(e);
+    say(about.name.empty() ? std::string() : "Workload " + full_name(about.namespace_, about.name), "noted", "would have: " + words.text);
+  }
+  for (const WorkloadRef& w : note.withdrawn)
+    if (mentions_.knows_workload(w.uid)) say("Workload " + full_name(w.namespace_, w.name), "noted", "would not have admitted it any more");
+}
+
 /// What records about others did to its place in the queue.
 std::optional<History::Standing> History::standing_of(const StateView& state, const WorkloadState& w) {
   const Symbol name = queue_of(state, w);
@@ -290,8 +311,8 @@ void History::moved(const std::string& uid, const std::optional<Standing>& befor
 Json to_json(const HistoryEntry& e) {
   Json out{{"offset", e.offset}, {"sequence", e.sequence}, {"epoch", e.epoch}};
   if (e.time.is_set()) out["time"] = format_rfc3339_micro(e.time);
-  out["source"] = e.decided ? "decided" : "observed";
-  if (e.cause != 0) out[e.decided ? "base" : "cause"] = e.cause;
+  out["source"] = e.decided ? "decided" : e.noted ? "noted" : "observed";
+  if (e.cause != 0) out[e.decided || e.noted ? "base" : "cause"] = e.cause;
   out["object"] = e.object;
   out["kind"] = e.kind;
   out["text"] = e.text;

@@ -25,6 +25,7 @@ struct HistoryEntry {
   std::string kind;         ///< In one word, for programs: "created", "quotaReserved", "preempted", ...
   std::string text;         ///< For people.
   bool void_ = false;       ///< A decision without effect, because the object had moved on.
+  bool noted = false;       ///< Only a note of what would be decided, at the base in `cause`.
 };
 
 /// The history of one workload and its job: what each record changed, told by comparing the states before and after. Feed it every record
@@ -54,6 +55,7 @@ class History {
   void compare_jobs(const Known& now);
   void compare_workloads(const WorkloadState* before, const WorkloadState* now, const StateView& state);
   void decided(const Decisions& d, const Known& now);
+  void noted(const DecisionsNoted& note);
   /// Whether it waits somewhere. Its place among the others is more than what is asked after each record of a long wait.
   struct Standing {
     Symbol queue;

@@ -398,6 +398,26 @@ void Lives::granted(const Decisions& d, const Mentions& mentions) {
   }
 }
 
+std::vector<Lives::WaitsIn> Lives::waits_in() const {
+  std::vector<WaitsIn> out;
+  for (const auto& uid : open_) {
+    const One& one = all_.find(uid)->second;
+    if (one.spans.empty() || !lets_others_by(one.spans.back())) continue;
+    const auto queue = local_queues_.find(full_name(one.w.namespace_.text(), one.w.queue_name.text()));
+    if (queue != local_queues_.end()) out.push_back({queue->second, one.spans.back().names.size() < life_names_max});
+  }
+  return out;
+}
+
+void Lives::pass_by(std::string_view cluster_queue, std::uint64_t count) {
+  for (const auto& uid : open_) {
+    One& one = all_.find(uid)->second;
+    if (one.spans.empty() || !lets_others_by(one.spans.back())) continue;
+    const auto queue = local_queues_.find(full_name(one.w.namespace_.text(), one.w.queue_name.text()));
+    if (queue != local_queues_.end() && queue->second == cluster_queue) one.spans.back().others += count;
+  }
+}
+
 // ---- accounts -------------------------------------------------------------------------------------------------------------------------
 
 Lives::One* Lives::find(std::string_view uid) {

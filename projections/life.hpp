@@ -87,6 +87,19 @@ class Lives {
   /// A LocalQueue that was there before the first record that is given.
   void know_local_queue(std::string_view namespace_, std::string_view name, std::string_view cluster_queue);
 
+  // For whoever leaves records out that are about none of these.
+
+  /// A ClusterQueue in which somebody of these waits, and lets others by.
+  struct WaitsIn {
+    std::string cluster_queue;
+    bool names_wanted = false;  ///< Of those whom he lets by, more names would be told.
+  };
+  [[nodiscard]] std::vector<WaitsIn> waits_in() const;
+  /// So many others were given quota there, in records that are left out; their names are not told.
+  void pass_by(std::string_view cluster_queue, std::uint64_t count);
+  /// The last record that was left out was at this time, or before.
+  void leave_out_to(Time now) { now_ = std::max(now_, now); }
+
   /// Nothing: it was never seen. What goes on counts to `until`.
   [[nodiscard]] std::optional<Life> of(std::string_view workload_uid, Time until) const;
 

@@ -79,6 +79,9 @@ bool Mentions::concerns(const Event& event) const {
 
 bool Mentions::concerns(const RecordView& record) {
   if (const auto* o = std::get_if<Observation>(&record.body)) return concerns(*o);
+  if (const auto* n = std::get_if<DecisionsNoted>(&record.body))
+    return std::any_of(n->events.begin(), n->events.end(), [&](const Event& e) { return concerns(e); }) ||
+           std::any_of(n->withdrawn.begin(), n->withdrawn.end(), [&](const WorkloadRef& w) { return knows_workload(w.uid); });
   const auto* d = std::get_if<Decisions>(&record.body);
   return d != nullptr && std::any_of(d->events.begin(), d->events.end(), [&](const Event& e) { return concerns(e); });
 }

@@ -22,6 +22,9 @@ class Mentions {
   [[nodiscard]] bool knows_job(std::string_view uid) const { return job_uids_.contains(uid); }
   /// All Workload objects that were seen, by uid.
   [[nodiscard]] const std::set<std::string, std::less<>>& workloads() const { return workload_uids_; }
+  /// All jobs that were seen, by uid.
+  [[nodiscard]] const std::set<std::string, std::less<>>& jobs() const { return job_uids_; }
+  [[nodiscard]] const Target& target() const { return target_; }
   [[nodiscard]] const std::string& latest_job() const { return latest_job_; }
   /// Any object of this name was seen.
   [[nodiscard]] bool met() const { return !workload_uids_.empty() || !job_uids_.empty(); }

@@ -17,6 +17,7 @@
 #include "events/decision_fields.hpp"
 #include "projections/families.hpp"
 #include "projections/format.hpp"
+#include "projections/metric_table.hpp"
 #include "projections/metrics_gauges.hpp"
 #include "projections/queue_place.hpp"
 #include "projections/quota_report.hpp"
@@ -49,13 +50,6 @@ void append_families(std::vector<prometheus::MetricFamily>& families, std::vecto
 }
 
 double seconds(Duration d) { return static_cast<double>(d.micros) / 1e6; }
-
-/// Since when it waits for quota: its creation, or when it was requeued last; a family since it began anew (CA-104).
-Time queued_since(const WorkloadState& w) {
-  if (w.family) return w.family->cycle_start;
-  const auto* requeued = w.find(ConditionType::requeued);
-  return requeued == nullptr ? w.created : requeued->last_transition;
-}
 
 /// The flavors of an admission, as a label: "spot", "spot,cpu".
 std::string flavors_label(const admission::Admission& admission) {
@@ -96,23 +90,24 @@ struct Metrics::Counters {
       }
   }
 
-  void count(const char* name, const char* help, Labels labels) {
+  void count(MetricName name, Labels labels) {
     labels["replica_role"] = replica_role;
-    prometheus::BuildCounter().Name(std::string("kueue_") + name).Help(help).Register(registry).Add(labels).Increment();
+    prometheus::BuildCounter().Name(name.text()).Help(name.help()).Register(registry).Add(labels).Increment();
   }
-  void measure(const char* name, const char* help, Labels labels, double value, const Histogram::BucketBoundaries& bounds) {
+  void measure(MetricName name, Labels labels, double value, const Histogram::BucketBoundaries& bounds) {
     labels["replica_role"] = replica_role;
-    prometheus::BuildHistogram().Name(std::string("kueue_") + name).Help(help).Register(registry).Add(labels, bounds).Observe(value);
+    prometheus::BuildHistogram().Name(name.text()).Help(name.help()).Register(registry).Add(labels, bounds).Observe(value);
   }
 
   /// Of each ClusterQueue that ever had such an entry.
   [[nodiscard]] std::vector<prometheus::MetricFamily> skipped() const {
     if (skips.empty()) return {};
+    constexpr MetricName name("kueue_admission_cycle_preemption_skips");
     prometheus::Registry out;
     for (const auto& [queue, n] : skips)
       prometheus::BuildGauge()
-          .Name("kueue_admission_cycle_preemption_skips")
-          .Help("Entries of the last cycle that would have preempted, had no earlier one been in the way")
+          .Name(name.text())
+          .Help(name.help())
           .Register(out)
           .Add({{"cluster_queue", queue}, {"replica_role", replica_role}})
           .Set(n);
@@ -137,16 +132,15 @@ struct Metrics::Counters {
       forget_local_queue({std::string(gone->namespace_), std::string(gone->name)});
     }
   }
-  void count_local(const LocalQueueName& queue, const std::string& name, const char* help, Labels labels) {
-    count(name.c_str(), help, labels);
+  void count_local(const LocalQueueName& queue, MetricName name, Labels labels) {
+    count(name, labels);
     labels["replica_role"] = replica_role;
-    local_counters[queue].emplace("kueue_" + name, std::move(labels));
+    local_counters[queue].emplace(name.text(), std::move(labels));
   }
-  void measure_local(const LocalQueueName& queue, const std::string& name, const char* help, Labels labels, double value,
-                     const Histogram::BucketBoundaries& bounds) {
-    measure(name.c_str(), help, labels, value, bounds);
+  void measure_local(const LocalQueueName& queue, MetricName name, Labels labels, double value, const Histogram::BucketBoundaries& bounds) {
+    measure(name, labels, value, bounds);
     labels["replica_role"] = replica_role;
-    local_histograms[queue].emplace("kueue_" + name, std::move(labels));
+    local_histograms[queue].emplace(name.text(), std::move(labels));
   }
   void forget_job(Text uid) {
     if (const auto it = jobs_without_workload.find(uid); it != jobs_without_workload.end()) jobs_without_workload.erase(it);
@@ -165,8 +159,9 @@ struct Metrics::Counters {
     void operator()(const QuotaReserved& e) {
       const auto* w = changed_now(e.workload, ConditionType::quota_reserved, true);
       if (w == nullptr || !w->reserved() || is_option(e.workload)) return;
-      count_both("quota_reserved_workloads_total", "Workloads that got quota", *w);
-      measure_both("quota_reserved_wait_time_seconds", "From queueing to the reservation of quota", *w, now_ - queued_since(*w), 14, 14);
+      count_both({"kueue_quota_reserved_workloads_total", "kueue_local_queue_quota_reserved_workloads_total"}, *w);
+      measure_both({"kueue_quota_reserved_wait_time_seconds", "kueue_local_queue_quota_reserved_wait_time_seconds"}, *w,
+                   now_ - queued_since(*w), 14, 14);
       if (e.admitted) admitted(*w);
     }
     void operator()(const WorkloadAdmitted& e) {
@@ -178,8 +173,9 @@ struct Metrics::Counters {
       if (w == nullptr || !w->family || !w->admission) return;
       const auto left = c_.migrations.extract(w->uid.text());
       if (!left.empty() || w->family->first_admitted != now_) return migrated(*w, left.empty() ? flavors_left(*w) : left.mapped());
-      count_both("quota_reserved_workloads_total", "Workloads that got quota", *w);
-      measure_both("quota_reserved_wait_time_seconds", "From queueing to the reservation of quota", *w, now_ - queued_since(*w), 14, 14);
+      count_both({"kueue_quota_reserved_workloads_total", "kueue_local_queue_quota_reserved_workloads_total"}, *w);
+      measure_both({"kueue_quota_reserved_wait_time_seconds", "kueue_local_queue_quota_reserved_wait_time_seconds"}, *w,
+                   now_ - queued_since(*w), 14, 14);
       admitted(*w);
     }
     void operator()(const MigrationStarted& e) {
@@ -195,15 +191,14 @@ struct Metrics::Counters {
       const WorkloadAt at = find_by_uid(state_, e.workload.uid);
       if (!e.open || at.workload == nullptr || !at.workload->option || !concurrent_admission()) return;
       if (at.workload->option->gate_open && at.workload->option->gate_since == now_)
-        c_.count("concurrent_admission_preemption_right_grants_total", "How often an Option was given the right of its family to preempt",
-                 {{"cluster_queue", queue_name(*at.workload)}});
+        c_.count("kueue_concurrent_admission_preemption_right_grants_total", {{"cluster_queue", queue_name(*at.workload)}});
     }
     void operator()(const WorkloadPreempted& e) {
       const auto* w = changed_now(e.workload, ConditionType::evicted, true);
       if (w == nullptr || (w->family && !w->family->holds_itself)) return;  // what was kept for a migration was taken
       const bool option = is_option(e.workload);
       if (option && !w->admitted()) return;  // its job does not run on it: nothing happens to the family (CA-62)
-      c_.count("preempted_workloads_total", "Preemptions by the ClusterQueue that preempts",
+      c_.count("kueue_preempted_workloads_total",
                {{"preempting_cluster_queue", std::string(e.preemptor_cluster_queue)}, {"reason", std::string(e.reason)}});
       if (!option) evicted(*w, "Preempted", "");
     }
@@ -219,29 +214,29 @@ struct Metrics::Counters {
       const auto* w = changed_now(e.workload, ConditionType::quota_reserved, false);
       const auto* eviction = w == nullptr ? nullptr : w->find(ConditionType::evicted);
       if (eviction == nullptr || !eviction->is_true() || is_option(e.workload)) return;
-      c_.measure("workload_eviction_latency_seconds", "From the eviction to the release of quota",
-                 {{"cluster_queue", queue_name(*w)}, {"reason", reason_behind(*w, *eviction)}}, seconds(now_ - eviction->last_transition),
-                 exponential(14));
+      c_.measure("kueue_workload_eviction_latency_seconds", {{"cluster_queue", queue_name(*w)}, {"reason", reason_behind(*w, *eviction)}},
+                 seconds(now_ - eviction->last_transition), exponential(14));
     }
     void operator()(const WorkloadFinished& e) {
       c_.forget_migration(e.workload.uid);
       const auto* w = changed_now(e.workload, ConditionType::finished, true);
       if (w == nullptr || is_option(e.workload)) return;
-      count_both("finished_workloads_total", "Workloads that finished", *w);
+      count_both({"kueue_finished_workloads_total", "kueue_local_queue_finished_workloads_total"}, *w);
       const auto* admitted = w->find(ConditionType::admitted);
       if (admitted != nullptr && admitted->is_true()) {
-        measure_both("execution_time_seconds", "From admission to the end", *w, now_ - admitted->last_transition, 16, 16);
+        measure_both({"kueue_execution_time_seconds", "kueue_local_queue_execution_time_seconds"}, *w, now_ - admitted->last_transition, 16,
+                     16);
       }
     }
     void operator()(const SliceReplaced& e) {
       if (const auto* w = changed_now(e.workload, ConditionType::finished, true))
-        c_.count("replaced_workload_slices_total", "Slices of elastic jobs that another replaced", {{"cluster_queue", queue_name(*w)}});
+        c_.count("kueue_replaced_workload_slices_total", {{"cluster_queue", queue_name(*w)}});
     }
     void operator()(const WorkloadRequested& e) {
       const auto job = c_.jobs_without_workload.find(e.job.uid);
       if (job == c_.jobs_without_workload.end()) return;
-      c_.measure("workload_creation_latency_seconds", "From the creation of a job to that of its Workload",
-                 {{"job_kind", std::string(e.job.kind)}}, seconds(now_ - job->second), doubling(0.01, 11));
+      c_.measure("kueue_workload_creation_latency_seconds", {{"job_kind", std::string(e.job.kind)}}, seconds(now_ - job->second),
+                 doubling(0.01, 11));
       c_.jobs_without_workload.erase(job);
     }
     void operator()(const PodsReleased& e) { gates_removed(e.workload, e.pods.size(), "kueue.x-k8s.io/elastic-job"); }
@@ -251,21 +246,21 @@ struct Metrics::Counters {
       const auto* admitted = at.workload == nullptr ? nullptr : at.workload->find(ConditionType::admitted);
       if (admitted == nullptr || !admitted->is_true()) return;
       for (std::size_t i = 0; i < pods; ++i)
-        c_.measure("pod_scheduling_gate_removal_seconds", "From admission to the removal of the scheduling gate of a pod",
+        c_.measure("kueue_pod_scheduling_gate_removal_seconds",
                    {{"name", gate}, {"cluster_queue", queue_name(*at.workload)}, {"is_group", "false"}},
                    seconds(now_ - admitted->last_transition), exponential(14));
     }
     void operator()(const GateChanged& e) {
       if (e.change != GateChange::cleared) return;
       const bool of_job = e.contract == GateContract::scheduling;
-      c_.measure("gated_time_seconds", "From the observation of a gate annotation to its end",
+      c_.measure("kueue_gated_time_seconds",
                  {{"contract", of_job ? "scheduling" : "admission"}, {"kind", of_job ? std::string(e.job.kind) : "Workload"}},
                  seconds(now_ - e.since), exponential(16));
     }
     void operator()(const EntryRequeued& e) {
       if (e.preemption_skipped) ++c_.skips[std::string(e.cluster_queue)];
       if (e.recomputed != Recomputation::none)
-        c_.count("preemption_target_recomputations_total", "Entries whose victims were chosen anew within a cycle",
+        c_.count("kueue_preemption_target_recomputations_total",
                  {{"cluster_queue", std::string(e.cluster_queue)}, {"result", std::string(events::api_name(e.recomputed))}});
     }
     void operator()(const ConditionChanged& e) {
@@ -275,9 +270,9 @@ struct Metrics::Counters {
       if (admitted == nullptr || !admitted->is_true() || is_option(e.workload)) return;
       // Of a family that moved nobody waited since it was queued.
       if (!w->family || w->family->first_admitted.floor_seconds() == admitted->last_transition.floor_seconds())
-        measure_both("ready_wait_time_seconds", "From queueing to all pods ready", *w, now_ - queued_since(*w), 14, 14);
-      measure_both("admitted_until_ready_wait_time_seconds", "From admission to all pods ready", *w, now_ - admitted->last_transition, 14,
-                   14);
+        measure_both({"kueue_ready_wait_time_seconds", "kueue_local_queue_ready_wait_time_seconds"}, *w, now_ - queued_since(*w), 14, 14);
+      measure_both({"kueue_admitted_until_ready_wait_time_seconds", "kueue_local_queue_admitted_until_ready_wait_time_seconds"}, *w,
+                   now_ - admitted->last_transition, 14, 14);
     }
     template <class E>
     void operator()(const E&) {}
@@ -315,7 +310,7 @@ struct Metrics::Counters {
     /// CA-104: that is no second admission.
     void migrated(const WorkloadState& w, const std::string& from) {
       if (!concurrent_admission()) return;
-      c_.count("concurrent_admission_migrations_total", "Jobs that moved to a better Option",
+      c_.count("kueue_concurrent_admission_migrations_total",
                {{"cluster_queue", queue_name(w)}, {"from_flavor", from}, {"to_flavor", flavors_label(*w.admission)}});
     }
     [[nodiscard]] std::string queue_name(const WorkloadState& w) const {
@@ -337,49 +332,49 @@ struct Metrics::Counters {
       return LocalQueueName(w.namespace_.text(), w.queue_name.text());
     }
 
-    void count_both(const char* name, const char* help, const WorkloadState& w) {
-      c_.count(name, help, {{"cluster_queue", queue_name(w)}, {"priority_class", class_of(w)}});
-      if (const auto queue = local_queue_of(w)) c_.count_local(*queue, std::string("local_queue_") + name, help, local_labels(w));
+    void count_both(MetricPair names, const WorkloadState& w) {
+      c_.count(names.cluster_queue, {{"cluster_queue", queue_name(w)}, {"priority_class", class_of(w)}});
+      if (const auto queue = local_queue_of(w)) c_.count_local(*queue, names.local_queue, local_labels(w));
     }
-    void measure_both(const char* name, const char* help, const WorkloadState& w, Duration d, std::size_t bounds,
-                      std::size_t local_bounds) {
-      c_.measure(name, help, {{"cluster_queue", queue_name(w)}, {"priority_class", class_of(w)}}, seconds(d), exponential(bounds));
+    void measure_both(MetricPair names, const WorkloadState& w, Duration d, std::size_t bounds, std::size_t local_bounds) {
+      c_.measure(names.cluster_queue, {{"cluster_queue", queue_name(w)}, {"priority_class", class_of(w)}}, seconds(d), exponential(bounds));
       if (const auto queue = local_queue_of(w))
-        c_.measure_local(*queue, std::string("local_queue_") + name, help, local_labels(w), seconds(d), exponential(local_bounds));
+        c_.measure_local(*queue, names.local_queue, local_labels(w), seconds(d), exponential(local_bounds));
     }
     void admitted(const WorkloadState& w) {
-      count_both("admitted_workloads_total", "Workloads that were admitted", w);
-      measure_both("admission_wait_time_seconds", "From queueing to admission", w, now_ - queued_since(w), 16, 14);
+      count_both({"kueue_admitted_workloads_total", "kueue_local_queue_admitted_workloads_total"}, w);
+      measure_both({"kueue_admission_wait_time_seconds", "kueue_local_queue_admission_wait_time_seconds"}, w, now_ - queued_since(w), 16,
+                   14);
       const WorkloadState* option = shown_option(w);
       const WorkloadState& checked = option == nullptr ? w : *option;  // CA-42
       const auto* reserved = checked.find(ConditionType::quota_reserved);
       if (!checked.checks.empty() && reserved != nullptr) {
-        measure_both("admission_checks_wait_time_seconds", "From the reservation of quota to admission", w,
+        measure_both({"kueue_admission_checks_wait_time_seconds", "kueue_local_queue_admission_checks_wait_time_seconds"}, w,
                      now_ - reserved->last_transition, 14, 14);
       }
       for (const Symbol& cohort : cohorts_above(state_, w.admission ? w.admission->cluster_queue : Symbol())) {
-        c_.count("cohort_subtree_admitted_workloads_total", "Workloads that were admitted below the cohort",
+        c_.count("kueue_cohort_subtree_admitted_workloads_total",
                  {{"cohort", std::string(cohort.text())}, {"priority_class", class_of(w)}});
       }
     }
     void evicted(const WorkloadState& w, const std::string& reason, const std::string& cause) {
       const Labels labels{
           {"cluster_queue", queue_name(w)}, {"reason", reason}, {"underlying_cause", cause}, {"priority_class", class_of(w)}};
-      c_.count("evicted_workloads_total", "Evictions", labels);
+      c_.count("kueue_evicted_workloads_total", labels);
       std::int32_t times = 0;  // for this reason and cause, this time included
       const std::string full = reason == "Deactivated" && !cause.empty() ? "DeactivatedDueTo" + cause : reason;
       for (const auto& e : w.evictions)
         if (e.reason.text() == full && e.cause.text() == cause) times = e.count;
-      if (times == 1) c_.count("evicted_workloads_once_total", "Workloads that were evicted at least once", labels);
+      if (times == 1) c_.count("kueue_evicted_workloads_once_total", labels);
       if (const auto queue = local_queue_of(w)) {
         Labels local = local_labels(w);
         local["reason"] = reason;
         local["underlying_cause"] = cause;
-        c_.count_local(*queue, "local_queue_evicted_workloads_total", "Evictions", std::move(local));
+        c_.count_local(*queue, "kueue_local_queue_evicted_workloads_total", std::move(local));
       }
       const auto* ready = w.find(ConditionType::pods_ready);
       if (ready != nullptr && ready->is_true()) {
-        c_.measure("pods_ready_to_evicted_time_seconds", "From all pods ready to the eviction",
+        c_.measure("kueue_pods_ready_to_evicted_time_seconds",
                    {{"cluster_queue", queue_name(w)}, {"reason", reason}, {"underlying_cause", cause}},
                    seconds(now_ - ready->last_transition), exponential(14));
       }
@@ -414,16 +409,8 @@ void Metrics::record(const RecordView& record, const StateView& after) {
     std::visit(counting, e);
   }
   if (decisions->step == StepKind::cycle) {
-    counters_->count("admission_attempts_total", "Scheduling cycles", {{"result", admitted_any ? "success" : "inadmissible"}});
+    counters_->count("kueue_admission_attempts_total", {{"result", admitted_any ? "success" : "inadmissible"}});
   }
-}
-
-void Metrics::observe_attempt(Duration taken, bool admitted_any) {
-  static const Histogram::BucketBoundaries bounds{0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025,
-                                                  0.05,   0.1,     0.25,   0.5,   1,      2.5,   5,    10};
-  const std::lock_guard lock(counters_->mutex);
-  counters_->measure("admission_attempt_duration_seconds", "How long a scheduling cycle took",
-                     {{"result", admitted_any ? "success" : "inadmissible"}}, seconds(taken), bounds);
 }
 
 std::string Metrics::text(const StateView& state) const {

@@ -35,8 +35,6 @@ class Metrics {
 
   /// Counts what a record decided; to be told of every record of the domain, in order. `after`: the state with the record applied.
   void record(const RecordView& record, const admission::StateView& after);
-  /// How long a scheduling cycle took on the wall clock, which no record knows.
-  void observe_attempt(Duration taken, bool admitted_any);
   void set_replica_role(const std::string& role);
 
   [[nodiscard]] std::string text(const admission::StateView& state) const;

@@ -18,6 +18,7 @@
 #include "projections/gang_room.hpp"
 #include "projections/gates.hpp"
 #include "projections/lookup.hpp"
+#include "projections/metric_table.hpp"
 #include "projections/phase.hpp"
 #include "projections/queue_place.hpp"
 #include "projections/quota_report.hpp"
@@ -64,9 +65,9 @@ class Gauges {
   }
 
  private:
-  void set(const char* name, const char* help, Labels labels, double value) {
+  void set(MetricName name, Labels labels, double value) {
     labels["replica_role"] = options_.replica_role;
-    prometheus::BuildGauge().Name(name).Help(help).Register(registries_[across_]).Add(labels).Set(value);
+    prometheus::BuildGauge().Name(name.text()).Help(name.help()).Register(registries_[across_]).Add(labels).Set(value);
   }
 
   /// SG-71: by contract and kind, not by value, which has no bound.
@@ -74,17 +75,14 @@ class Gauges {
     std::map<std::pair<std::string, std::string>, double> counts;
     for (const auto& gated : gated_objects(state_))
       ++counts[{gated.contract == GateContract::scheduling ? "scheduling" : "admission", gated.kind}];
-    for (const auto& [key, n] : counts)
-      set("kueue_gated_jobs", "Jobs and Workloads that a gate annotation holds back", {{"contract", key.first}, {"kind", key.second}}, n);
+    for (const auto& [key, n] : counts) set("kueue_gated_jobs", {{"contract", key.first}, {"kind", key.second}}, n);
   }
 
   void quarantined() {
     std::map<std::string, double> counts;
     for (const auto& [uid, q] : state_.domain().quarantined()) ++counts[q.api_kind];
-    for (const auto& [kind, n] : counts)
-      set("hindsight_quarantined_objects", "Objects that were set aside because they cannot be read or written", {{"kind", kind}}, n);
-    if (const auto n = state_.domain().passed_over().size(); n > 0)
-      set("hindsight_quarantined_records", "Records of the log that were set aside and have no effect", {}, static_cast<double>(n));
+    for (const auto& [kind, n] : counts) set("hindsight_quarantined_objects", {{"kind", kind}}, n);
+    if (const auto n = state_.domain().passed_over().size(); n > 0) set("hindsight_quarantined_records", {}, static_cast<double>(n));
   }
 
   /// TAS-125: of the levels that are asked for, and of so many domains of a flavor, the upper levels first.
@@ -103,33 +101,26 @@ class Gauges {
         for (const auto& [resource, amounts] : d.amounts) {
           const Labels labels{
               {"flavor", text(room->flavor(f).name)}, {"level", d.level}, {"domain", d.domain}, {"resource", text(resource)}};
-          set("hindsight_topology_capacity", "What the nodes of a domain of a topology offer, without what pods of others use", labels,
-              value_of(amounts.first, resource));
-          set("hindsight_topology_free", "What of it no Workload has", labels, value_of(amounts.second, resource));
+          set("hindsight_topology_capacity", labels, value_of(amounts.first, resource));
+          set("hindsight_topology_free", labels, value_of(amounts.second, resource));
         }
       }
     }
   }
 
   void process() {
-    prometheus::BuildGauge()
-        .Name("kueue_build_info")
-        .Help("The release, and what it was built from")
-        .Register(registries_[across_])
-        .Add(options_.build)
-        .Set(1);
+    constexpr MetricName name("kueue_build_info");
+    prometheus::BuildGauge().Name(name.text()).Help(name.help()).Register(registries_[across_]).Add(options_.build).Set(1);
   }
 
   void position() {
-    set("hindsight_sequence", "Sequence of the record applied last", {}, static_cast<double>(state_.domain().sequence()));
-    set("hindsight_epoch", "The epoch of the domain", {}, static_cast<double>(state_.domain().epoch()));
+    set("hindsight_sequence", {}, static_cast<double>(state_.domain().sequence()));
+    set("hindsight_epoch", {}, static_cast<double>(state_.domain().epoch()));
   }
 
   void oddities() {
-    set("hindsight_stale_decisions", "Decisions of replaced writers that were ignored", {},
-        static_cast<double>(state_.domain().stale_decisions()));
-    set("hindsight_repeated_preemptions", "Pairs of Workloads of which one preempts the other no more, because it came back each time", {},
-        static_cast<double>(state_.domain().repeated_preemptions().left_alone_count()));
+    set("hindsight_stale_decisions", {}, static_cast<double>(state_.domain().stale_decisions()));
+    set("hindsight_repeated_preemptions", {}, static_cast<double>(state_.domain().repeated_preemptions().left_alone_count()));
   }
 
   /// One walk over all Workloads: those that finished, and those that wait and why.
@@ -162,22 +153,19 @@ class Gauges {
     for (const auto& [queue, phases] : options)
       for (const auto phase : {OptionPhase::pending, OptionPhase::admitted, OptionPhase::deactivated, OptionPhase::finished}) {
         const auto n = phases.find(phase);
-        set("kueue_concurrent_admission_options", "Options of families, by the state that their Parents show",
-            {{"cluster_queue", queue}, {"state", std::string(events::api_name(phase))}}, n == phases.end() ? 0 : n->second);
+        set("kueue_concurrent_admission_options", {{"cluster_queue", queue}, {"state", std::string(events::api_name(phase))}},
+            n == phases.end() ? 0 : n->second);
       }
-    for (const auto& [queue, n] : finished)
-      set("kueue_finished_workloads", "Workloads that have finished and still exist", {{"cluster_queue", queue}}, n);
+    for (const auto& [queue, n] : finished) set("kueue_finished_workloads", {{"cluster_queue", queue}}, n);
     for (const auto& [k, n] : unadmitted) {
-      set("kueue_unadmitted_workloads", "Workloads that are not admitted, by why",
-          {{"cluster_queue", k[0]}, {"reason", k[1]}, {"underlying_cause", k[2]}}, n);
+      set("kueue_unadmitted_workloads", {{"cluster_queue", k[0]}, {"reason", k[1]}, {"underlying_cause", k[2]}}, n);
     }
     if (!options_.local_queues) return;
     for (const auto& [k, n] : finished_local) {
-      set("kueue_local_queue_finished_workloads", "Workloads that have finished and still exist",
-          {{"name", k.first}, {"namespace", k.second}}, n);
+      set("kueue_local_queue_finished_workloads", {{"name", k.first}, {"namespace", k.second}}, n);
     }
     for (const auto& [k, n] : unadmitted_local) {
-      set("kueue_local_queue_unadmitted_workloads", "Workloads that are not admitted, by why",
+      set("kueue_local_queue_unadmitted_workloads",
           {{"name", k[0]}, {"namespace", k[1]}, {"cluster_queue", k[2]}, {"reason", k[3]}, {"underlying_cause", k[4]}}, n);
     }
   }
@@ -195,35 +183,40 @@ class Gauges {
     const auto* queue = state_.queue(config.name);
     if (queue == nullptr) return;
     double active = 0, parked = 0;
+    Time oldest;
     std::set<std::uint64_t> active_hashes, parked_hashes;
     for (const auto& w : counted_as_pending(*queue)) {
+      const WorkloadAt at = find_by_uid(state_, w.workload->uid.text());
+      const WorkloadState* counted = parent_of(at) != nullptr ? parent_of(at) : at.workload;
+      if (counted != nullptr)
+        if (const Time since = queued_since(*counted); !oldest.is_set() || since < oldest) oldest = since;
       if (w.workload->equivalence_hash != 0) (w.parked ? parked_hashes : active_hashes).insert(w.workload->equivalence_hash);
       ++(w.parked ? parked : active);
       auto& local = pending_[{w.workload->namespace_, w.workload->local_queue}];
       ++(w.parked ? local.second : local.first);
     }
-    set("kueue_pending_workloads", "Pending workloads", {{"cluster_queue", name}, {"status", "active"}}, active);
-    set("kueue_pending_workloads", "Pending workloads", {{"cluster_queue", name}, {"status", "inadmissible"}}, parked);
+    set("kueue_pending_workloads", {{"cluster_queue", name}, {"status", "active"}}, active);
+    set("kueue_pending_workloads", {{"cluster_queue", name}, {"status", "inadmissible"}}, parked);
+    if (oldest.is_set())
+      set("hindsight_oldest_pending_timestamp_seconds", {{"cluster_queue", name}}, static_cast<double>(oldest.micros) / 1e6);
     if (catalog_.settings.scheduling_equivalence_hashing) {
-      set("kueue_pending_scheduling_hashes", "Kinds of pending workloads that are equal for scheduling",
-          {{"cluster_queue", name}, {"status", "active"}}, static_cast<double>(active_hashes.size()));
-      set("kueue_pending_scheduling_hashes", "Kinds of pending workloads that are equal for scheduling",
-          {{"cluster_queue", name}, {"status", "inadmissible"}}, static_cast<double>(parked_hashes.size()));
+      set("kueue_pending_scheduling_hashes", {{"cluster_queue", name}, {"status", "active"}}, static_cast<double>(active_hashes.size()));
+      set("kueue_pending_scheduling_hashes", {{"cluster_queue", name}, {"status", "inadmissible"}},
+          static_cast<double>(parked_hashes.size()));
     }
     const auto& counters = queue->counters();
-    set("kueue_reserving_active_workloads", "Workloads that hold quota", {{"cluster_queue", name}}, counters.reserving);
-    set("kueue_admitted_active_workloads", "Admitted workloads that have not finished", {{"cluster_queue", name}}, counters.admitted);
+    set("kueue_reserving_active_workloads", {{"cluster_queue", name}}, counters.reserving);
+    set("kueue_admitted_active_workloads", {{"cluster_queue", name}}, counters.admitted);
     const bool is_active = catalog_.queue_active(config.name);
     const char* status = config.deleting ? "terminating" : is_active ? "active" : "pending";
     for (const char* s : {"pending", "active", "terminating"}) {
-      set("kueue_cluster_queue_status", "1 for the status that the ClusterQueue has", {{"cluster_queue", name}, {"status", s}},
-          std::string_view(s) == status ? 1 : 0);
+      set("kueue_cluster_queue_status", {{"cluster_queue", name}, {"status", s}}, std::string_view(s) == status ? 1 : 0);
     }
     const Symbol root = catalog_.cohort_root(config);
-    set("kueue_cluster_queue_info", "Where the ClusterQueue stands",
+    set("kueue_cluster_queue_info",
         {{"cluster_queue", name}, {"parent_cohort", text(config.cohort)}, {"root_cohort", config.cohort.empty() ? "" : text(root)}}, 1);
     if (const auto* tree = tree_of(state_, config.name); tree != nullptr && catalog_.settings.fair_sharing) {
-      set("kueue_cluster_queue_weighted_share", "Dominant resource share", {{"cluster_queue", name}, {"cohort", text(config.cohort)}},
+      set("kueue_cluster_queue_weighted_share", {{"cluster_queue", name}, {"cohort", text(config.cohort)}},
           static_cast<double>(tree->weighted_share(config.name)));
     }
     if (options_.cluster_queue_resources) resources(config, counters);
@@ -243,11 +236,11 @@ class Gauges {
             reserved = cell.reserved;
             used = cell.used;
           }
-          set("kueue_cluster_queue_resource_reservation", "Quota reserved", labels, value_of(reserved, r));
-          set("kueue_cluster_queue_resource_usage", "Quota used by admitted workloads", labels, value_of(used, r));
-          set("kueue_cluster_queue_nominal_quota", "Nominal quota", labels, value_of(q.nominal, r));
-          set("kueue_cluster_queue_borrowing_limit", "Borrowing limit", labels, value_of(q.borrowing_limit.value_or(unlimited), r));
-          set("kueue_cluster_queue_lending_limit", "Lending limit", labels, value_of(q.lending_limit.value_or(unlimited), r));
+          set("kueue_cluster_queue_resource_reservation", labels, value_of(reserved, r));
+          set("kueue_cluster_queue_resource_usage", labels, value_of(used, r));
+          set("kueue_cluster_queue_nominal_quota", labels, value_of(q.nominal, r));
+          set("kueue_cluster_queue_borrowing_limit", labels, value_of(q.borrowing_limit.value_or(unlimited), r));
+          set("kueue_cluster_queue_lending_limit", labels, value_of(q.lending_limit.value_or(unlimited), r));
         }
     std::map<std::string, std::pair<Symbol, Amount>> pending;
     if (const auto* queue = state_.queue(config.name)) {
@@ -259,8 +252,8 @@ class Gauges {
           }
     }
     for (const auto& [name, sum] : pending) {
-      set("kueue_cluster_queue_resource_pending", "What pending workloads ask for",
-          {{"cluster_queue", text(config.name)}, {"resource", name}}, value_of(sum.second, sum.first));
+      set("kueue_cluster_queue_resource_pending", {{"cluster_queue", text(config.name)}, {"resource", name}},
+          value_of(sum.second, sum.first));
     }
   }
 
@@ -273,14 +266,13 @@ class Gauges {
       return out;
     };
     const auto pending = pending_[{config.namespace_, config.name}];
-    set("kueue_local_queue_pending_workloads", "Pending workloads", with("status", "active"), pending.first);
-    set("kueue_local_queue_pending_workloads", "Pending workloads", with("status", "inadmissible"), pending.second);
-    set("kueue_local_queue_reserving_active_workloads", "Workloads that hold quota", labels, status.reserving);
-    set("kueue_local_queue_admitted_active_workloads", "Admitted workloads that have not finished", labels, status.admitted);
+    set("kueue_local_queue_pending_workloads", with("status", "active"), pending.first);
+    set("kueue_local_queue_pending_workloads", with("status", "inadmissible"), pending.second);
+    set("kueue_local_queue_reserving_active_workloads", labels, status.reserving);
+    set("kueue_local_queue_admitted_active_workloads", labels, status.admitted);
     local_resources(config, labels);
     for (const char* s : {"True", "False", "Unknown"}) {
-      set("kueue_local_queue_status", "1 for the status that the LocalQueue has", with("active", s),
-          std::string_view(s) == (status.active ? "True" : "False") ? 1 : 0);
+      set("kueue_local_queue_status", with("active", s), std::string_view(s) == (status.active ? "True" : "False") ? 1 : 0);
     }
   }
 
@@ -301,14 +293,14 @@ class Gauges {
           Labels all = labels;
           all["flavor"] = text(f.flavor);
           all["resource"] = text(r);
-          set("kueue_local_queue_resource_reservation", "Quota reserved", all, value_of(reserved, r));
-          set("kueue_local_queue_resource_usage", "Quota used by admitted workloads", all, value_of(used, r));
+          set("kueue_local_queue_resource_reservation", all, value_of(reserved, r));
+          set("kueue_local_queue_resource_usage", all, value_of(used, r));
         }
     const auto* ledger = queue->ledger(config.namespace_, config.name);
     if (ledger == nullptr || !catalog_.settings.admission_fair_sharing) return;
     Labels all = labels;
     all["cluster_queue"] = text(config.cluster_queue);
-    set("kueue_local_queue_admission_fair_sharing_usage", "What admission fair sharing compares LocalQueues by", all,
+    set("kueue_local_queue_admission_fair_sharing_usage", all,
         ledger->usage(*catalog_.settings.admission_fair_sharing, config.fair_weight_nano));
   }
 
@@ -324,20 +316,16 @@ class Gauges {
       if (const auto* q = state_.queue(queue)) admitted += q->counters().admitted;
       root = catalog_.cohort_root(*config);
     }
-    set("kueue_cohort_info", "Where the cohort stands",
-        {{"cohort", text(name)}, {"parent_cohort", text(parent)}, {"root_cohort", text(root)}}, 1);
-    set("kueue_cohort_subtree_admitted_active_workloads", "Admitted workloads below the cohort", {{"cohort", text(name)}}, admitted);
+    set("kueue_cohort_info", {{"cohort", text(name)}, {"parent_cohort", text(parent)}, {"root_cohort", text(root)}}, 1);
+    set("kueue_cohort_subtree_admitted_active_workloads", {{"cohort", text(name)}}, admitted);
     if (tree == nullptr) return;
     for (const auto& line : quota_of_cohort(state_, name)) {
       const Labels labels{{"cohort", text(name)}, {"flavor", text(line.flavor)}, {"resource", text(line.resource)}};
-      set("kueue_cohort_subtree_quota", "Quota of the cohort and of what its members lend", labels,
-          value_of(line.figures.subtree, line.resource));
-      set("kueue_cohort_subtree_resource_reservations", "Quota of the cohort that is reserved", labels,
-          value_of(line.figures.usage, line.resource));
+      set("kueue_cohort_subtree_quota", labels, value_of(line.figures.subtree, line.resource));
+      set("kueue_cohort_subtree_resource_reservations", labels, value_of(line.figures.usage, line.resource));
     }
     if (catalog_.settings.fair_sharing)
-      set("kueue_cohort_weighted_share", "Dominant resource share", {{"cohort", text(name)}},
-          static_cast<double>(tree->cohort_weighted_share(name)));
+      set("kueue_cohort_weighted_share", {{"cohort", text(name)}}, static_cast<double>(tree->cohort_weighted_share(name)));
   }
 
   const StateView& state_;
@@ -355,6 +343,12 @@ bool selects(const MetricsOptions& options, const StateView& state, const Symbol
   if (options.local_queue_selector.empty()) return true;
   const auto* config = state.domain().catalog()->local_queue(namespace_, local_queue);
   return config != nullptr && matches(options.local_queue_selector, config->labels);
+}
+
+Time queued_since(const WorkloadState& w) {
+  if (w.family) return w.family->cycle_start;
+  const auto* requeued = w.find(ConditionType::requeued);
+  return requeued == nullptr ? w.created : requeued->last_transition;
 }
 
 std::vector<MetricGroup> gauges_of(const StateView& state, const MetricsOptions& options) { return Gauges(state, options).collect(); }

@@ -46,6 +46,9 @@ struct DomainMetrics {
 [[nodiscard]] bool selects(const MetricsOptions& options, const admission::StateView& state, const Symbol& namespace_,
                            const Symbol& local_queue);
 
+/// Since when it waits for quota: its creation, or when it was requeued last; a family since it began anew (CA-104).
+[[nodiscard]] Time queued_since(const admission::WorkloadState& w);
+
 /// All gauges of a state, ready to be serialised.
 [[nodiscard]] std::vector<MetricGroup> gauges_of(const admission::StateView& state, const MetricsOptions& options);
 

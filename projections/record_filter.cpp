@@ -44,18 +44,27 @@ bool names(const T& e, const std::string& wanted) {
   return out;
 }
 
+/// Decided, or noted as what would be.
+List<Event> events_in(const RecordView& record) {
+  if (const auto* d = std::get_if<Decisions>(&record.body)) return d->events;
+  if (const auto* n = std::get_if<DecisionsNoted>(&record.body)) return n->events;
+  return {};
+}
+
 bool names_object(const RecordView& record, const std::string& wanted) {
   if (const auto* o = std::get_if<Observation>(&record.body)) return std::visit([&](const auto& x) { return names(x, wanted); }, *o);
-  const auto* d = std::get_if<Decisions>(&record.body);
-  return d != nullptr && std::any_of(d->events.begin(), d->events.end(),
-                                     [&](const Event& e) { return std::visit([&](const auto& x) { return names(x, wanted); }, e); });
+  if (const auto* n = std::get_if<DecisionsNoted>(&record.body))
+    for (const WorkloadRef& w : n->withdrawn)
+      if (is_object(wanted, w.namespace_, w.name, w.uid)) return true;
+  const auto list = events_in(record);
+  return std::any_of(list.begin(), list.end(),
+                     [&](const Event& e) { return std::visit([&](const auto& x) { return names(x, wanted); }, e); });
 }
 
 bool has_event(const RecordView& record, const std::string& wanted) {
-  const auto* d = std::get_if<Decisions>(&record.body);
-  return d != nullptr && std::any_of(d->events.begin(), d->events.end(), [&](const Event& e) {
-           return std::visit([&]<class T>(const T&) { return Fields<T>::table == wanted; }, e);
-         });
+  const auto list = events_in(record);
+  return std::any_of(list.begin(), list.end(),
+                     [&](const Event& e) { return std::visit([&]<class T>(const T&) { return Fields<T>::table == wanted; }, e); });
 }
 
 bool has_kind(const RecordView& record, const std::string& wanted) { return kind_of(record) == wanted || has_event(record, wanted); }
@@ -82,6 +91,7 @@ Result<void> check_value(std::string_view word, std::string_view value, const st
 
 std::string_view kind_of(const RecordView& record) {
   if (const auto* o = std::get_if<Observation>(&record.body)) return std::visit([]<class T>(const T&) { return Fields<T>::table; }, *o);
+  if (std::holds_alternative<DecisionsNoted>(record.body)) return "DecisionsNoted";
   return std::holds_alternative<Decisions>(record.body) ? std::string_view("Decisions") : Fields<EpochStarted>::table;
 }
 
@@ -91,11 +101,13 @@ std::vector<std::string_view> all_kinds() {
   out.emplace_back("Decisions");
   names_of<Event>(out, std::make_index_sequence<std::variant_size_v<Event>>{});
   out.push_back(Fields<EpochStarted>::table);
+  out.emplace_back("DecisionsNoted");
   return out;
 }
 
 std::string_view source_of(const RecordView& record) {
   if (std::holds_alternative<Observation>(record.body)) return "observed";
+  if (std::holds_alternative<DecisionsNoted>(record.body)) return "noted";
   return std::holds_alternative<Decisions>(record.body) ? "decided" : "log";
 }
 
@@ -139,7 +151,7 @@ Result<RecordFilter> parse_record_filter(std::string_view words) {
       if (auto ok = check_value(word, value, names_of_events()); !ok) return tl::unexpected(ok.error());
       out.events.push_back(value);
     } else if (name == "source") {
-      if (auto ok = check_value(word, value, {"observed", "decided", "log"}); !ok) return tl::unexpected(ok.error());
+      if (auto ok = check_value(word, value, {"observed", "decided", "noted", "log"}); !ok) return tl::unexpected(ok.error());
       out.sources.push_back(value);
     } else if (name == "object") {
       out.objects.push_back(value);

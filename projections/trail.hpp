@@ -48,6 +48,17 @@ class Trail {
     lives_.know_local_queue(namespace_, name, cluster_queue);
   }
 
+  /// For whoever leaves records out that are about none of these (`mentions`, `waits_in`): how the domain stands behind them.
+  void leave_out(std::uint64_t sequence, std::uint64_t epoch, std::uint64_t decided_base, Time now) {
+    sequence_ = std::max(sequence_, sequence);
+    epoch_ = std::max(epoch_, epoch);
+    decided_base_ = std::max(decided_base_, decided_base);
+    lives_.leave_out_to(now);
+  }
+  void pass_by(std::string_view cluster_queue, std::uint64_t count) { lives_.pass_by(cluster_queue, count); }
+  [[nodiscard]] std::vector<Lives::WaitsIn> waits_in() const { return lives_.waits_in(); }
+  [[nodiscard]] const Mentions& mentions() const { return mentions_; }
+
   [[nodiscard]] const std::vector<TrailFact>& facts() const { return facts_; }
   /// The newest of a kind about this Workload; null: none.
   [[nodiscard]] const TrailFact* last(TrailFact::Kind kind, std::string_view workload_uid) const;

@@ -39,6 +39,11 @@ std::optional<ComingDecision> Lookahead::next_decision() {
   }
 }
 
+bool Lookahead::has_note_on(std::uint64_t sequence) {
+  note_bases_.erase(note_bases_.begin(), note_bases_.lower_bound(sequence));
+  return !note_bases_.empty() && *note_bases_.begin() == sequence;
+}
+
 bool Lookahead::read_more() {
   if (at_end_) return false;
   auto ahead = std::make_unique<Ahead>();
@@ -80,6 +85,7 @@ bool Lookahead::scan(Ahead& ahead) {
     if (set_aside_.contains(sequence_)) continue;
     const auto record = reader_.read(stored.bytes);
     if (!record) continue;  // who applies it will say so
+    if (const auto* note = std::get_if<DecisionsNoted>(&(*record)->body)) note_bases_.insert(note->base);
     const auto* decisions = std::get_if<Decisions>(&(*record)->body);
     if (decisions == nullptr || (decisions->base != 0 && decisions->base <= decided_base_)) continue;
     decided_base_ = std::max(decided_base_, decisions->base);

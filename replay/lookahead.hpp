@@ -47,6 +47,10 @@ class Lookahead {
   /// The next decision that counts (not of an older epoch, no repetition), as far as it comes within 64 MiB of records.
   [[nodiscard]] std::optional<ComingDecision> next_decision();
 
+  /// Does a note (DecisionsNoted) say what would be decided at this sequence, as far as `next_decision` has looked ahead? Sequences rise
+  /// from call to call.
+  [[nodiscard]] bool has_note_on(std::uint64_t sequence);
+
   /// Why reading ended before the end of the log. Errors are met while looking ahead; records before them still come.
   [[nodiscard]] const std::optional<Error>& error() const { return error_; }
   /// Offset of the first record that was not read.
@@ -70,6 +74,7 @@ class Lookahead {
   std::deque<std::unique_ptr<Ahead>> ahead_;
   std::size_t bytes_ahead_ = 0;
   std::deque<ComingDecision> decisions_;
+  std::set<std::uint64_t> note_bases_;
   events::Position read_to_;
   std::uint64_t sequence_;
   std::uint64_t epoch_;

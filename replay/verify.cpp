@@ -7,6 +7,9 @@
 
 #include "admission/rules.hpp"
 #include "admission/state/state_walk.hpp"
+#include "events/json.hpp"
+#include "events/proposals.hpp"
+#include "events/settings.hpp"
 #include "replay/judgement.hpp"
 #include "replay/lookahead.hpp"
 #include "replay/snapshots.hpp"
@@ -66,6 +69,7 @@ class Verification::Verifier {
       if (options_.progress && report_.records % 1024 == 0) options_.progress(report_.to - report_.from, last_ - report_.from);
       if (!next_) {
         decide_if_due(*records_);
+        try_if_noted(*records_);
         next_ = records_->next();
       }
       if (!next_ || next_->offset > upto) return;
@@ -122,6 +126,38 @@ class Verification::Verifier {
     computed_at_ = coming->offset;
   }
 
+  /// Finds out what would be decided, if a note says so of this state. A look takes as long as thousands of records.
+  void try_if_noted(Lookahead& records) {
+    constexpr std::uint64_t all_of = 200, one_of = 64;
+    const std::uint64_t sequence = driver_->domain().sequence();
+    if (!records.has_note_on(sequence) || tried_.contains(sequence)) return;
+    if (++noted_states_ > all_of && noted_states_ % one_of != 0) return;
+    tried_.erase(tried_.begin(), tried_.lower_bound(sequence > kept_tries ? sequence - kept_tries : 0));
+    const auto trial = events::try_out(
+        driver_->entities(), [](Text json) { return events::read_settings(json); }, domain_);
+    if (!trial) return;  // who decided it could not have either; the note stays unjudged
+    auto& meanings = tried_[sequence];
+    for (const auto& step : trial->steps)
+      for (const Event& e : std::get<Decisions>(step->view().body).events) meanings.insert(events::meaning_of(e));
+  }
+
+  void judge_note(const events::StoredRecord& stored, const DecisionsNoted& note) {
+    ++report_.notes;
+    const auto tried = tried_.find(note.base);
+    if (tried == tried_.end() || note.rules != admission::rules_version) return;
+    ++report_.judged_notes;
+    for (std::size_t i = 0; i < note.events.size(); ++i) {
+      if (tried->second.contains(events::meaning_of(note.events[i]))) continue;
+      ++report_.mismatched_decisions;
+      if (report_.mismatches.size() >= mismatches_max) return;
+      const RecordView alone{{}, DecisionsNoted{note.base, note.rules, note.events.subspan(i, 1), {}}};
+      constexpr std::size_t told_max = 300;
+      report_.mismatches.push_back(
+          {stored.offset, note.base, stored.epoch, release_, {i, "note", "event", events::to_line(alone, told_max), "nothing like it"}});
+      return;
+    }
+  }
+
   bool apply(const events::StoredRecord& stored) {
     auto& domain = driver_->entities().domain();
     if (const Envelope envelope{stored.domain, stored.sequence, stored.epoch, stored.time, 0}; domain.passes_over(envelope)) {
@@ -146,6 +182,7 @@ class Verification::Verifier {
     }
     driver_->forget_touched();
     ++report_.records;
+    if (const auto* noted = std::get_if<DecisionsNoted>(&(*record)->body)) judge_note(stored, *noted);
     if (decisions == nullptr) return true;
     if (driver_->domain().stale_decisions() != stale)
       ++report_.stale_decisions;
@@ -240,6 +277,10 @@ class Verification::Verifier {
   std::uint64_t begins_at_ = 0;  ///< Sequence of the domain's last record in the state that it started from.
   events::RecordReader reader_;
   std::string release_;
+  /// By sequence: what would be decided there. A note comes soon after its base.
+  std::map<std::uint64_t, std::set<std::uint64_t>> tried_;
+  static constexpr std::uint64_t kept_tries = 100'000;
+  std::uint64_t noted_states_ = 0;
   std::optional<Domain::Step> computed_;
   Position computed_at_ = 0;
   VerifyReport report_;

@@ -49,9 +49,11 @@ struct VerifyReport {
   /// Decisions whose base lies before the snapshot that it started from: it holds what came after the base too, so that nothing is left to
   /// decide them again from. Those that were being made while the records before the snapshot came; no fault.
   std::uint64_t begun_before = 0;
-  std::uint64_t passed_over = 0;  ///< Records that were set aside: without effect, not compared.
-  std::uint64_t snapshots = 0;    ///< Compared.
-  std::uint64_t state_hash = 0;   ///< After `to`.
+  std::uint64_t notes = 0;         ///< Records of what would be decided (DecisionsNoted).
+  std::uint64_t judged_notes = 0;  ///< Those of which that was found again, or not: a mismatch. Of many only some are, for it takes long.
+  std::uint64_t passed_over = 0;   ///< Records that were set aside: without effect, not compared.
+  std::uint64_t snapshots = 0;     ///< Compared.
+  std::uint64_t state_hash = 0;    ///< After `to`.
   std::uint64_t mismatched_decisions = 0;
   std::vector<DecisionMismatch> mismatches;  ///< The first `mismatches_max` of them.
   std::vector<SnapshotMismatch> snapshot_mismatches;

@@ -37,6 +37,11 @@ operations::HealthCondition CertificateKeeper::condition() const {
   return {options_.what, good_, detail_};
 }
 
+Time CertificateKeeper::until() const {
+  const std::lock_guard lock(mutex_);
+  return until_;
+}
+
 void CertificateKeeper::keep(const std::stop_token& stop) {
   name_this_thread("certificates");
   std::string failure;
@@ -77,7 +82,15 @@ Result<operations::SelfSigned> CertificateKeeper::present_certificates() {
 Result<void> CertificateKeeper::look_after_all(const std::stop_token& stop) {
   auto certificates = present_certificates();
   if (!certificates) return tl::unexpected(certificates.error());
-  const auto show = [&] { return options_.identity->use(certificates->serving.certificate, certificates->serving.key); };
+  const auto show = [&] {
+    auto shown = options_.identity->use(certificates->serving.certificate, certificates->serving.key);
+    if (shown) {
+      const auto facts = operations::read_certificate(certificates->serving.certificate);
+      const std::lock_guard lock(mutex_);
+      until_ = facts ? facts->not_after : Time::never();
+    }
+    return shown;
+  };
   const bool first = shown_.serving.certificate.empty();
   if (first)
     if (auto shown = show(); !shown) return shown;

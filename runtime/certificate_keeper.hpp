@@ -40,6 +40,8 @@ class CertificateKeeper {
   void stop();
   /// Good when a certificate is shown that the API server was told to trust.
   [[nodiscard]] operations::HealthCondition condition() const;
+  /// When the certificate that is shown ends; never: none is shown.
+  [[nodiscard]] Time until() const;
 
  private:
   void keep(const std::stop_token& stop);
@@ -55,6 +57,7 @@ class CertificateKeeper {
   std::condition_variable_any changed_;
   std::string detail_ = "no certificate yet";
   bool good_ = false;
+  Time until_;
   std::jthread thread_;
 };
 

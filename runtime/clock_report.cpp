@@ -15,10 +15,6 @@ std::string side(Duration d) { return seconds({d.micros < 0 ? -d.micros : d.micr
 
 bool far(Duration d) { return d > actors::DayClock::step_min || d < Duration{-actors::DayClock::step_min.micros}; }
 
-void add(std::string& out, const char* name, const char* kind, const std::string& value) {
-  out += std::string("# TYPE ") + name + " " + kind + "\n" + name + " " + value + "\n";
-}
-
 }  // namespace
 
 operations::HealthCondition ClockReport::condition() const {
@@ -30,13 +26,12 @@ operations::HealthCondition ClockReport::condition() const {
   return {"clock", true, detail.empty() ? "as it should be" : detail};
 }
 
-std::string ClockReport::metrics() const {
-  std::string out;
-  add(out, "hindsight_clock_steps_total", "counter", std::to_string(clocks.steps));
-  add(out, "hindsight_clock_machine_offset_seconds", "gauge", seconds(clocks.machine));
-  if (clocks.api_server) add(out, "hindsight_clock_api_server_offset_seconds", "gauge", seconds(*clocks.api_server));
-  add(out, "hindsight_log_clock_ahead_seconds", "gauge", seconds(ahead));
-  return out;
+void ClockReport::add_metrics(MetricsText& out) const {
+  const auto in_seconds = [](Duration d) { return static_cast<double>(d.micros) / 1e6; };
+  out.add("hindsight_clock_steps_total", clocks.steps);
+  out.add_seconds("hindsight_clock_machine_offset_seconds", in_seconds(clocks.machine));
+  if (clocks.api_server) out.add_seconds("hindsight_clock_api_server_offset_seconds", in_seconds(*clocks.api_server));
+  out.add_seconds("hindsight_log_clock_ahead_seconds", in_seconds(ahead));
 }
 
 std::string text_of(const actors::ClockStep& step) {

@@ -4,6 +4,7 @@
 
 #include "actors/day_clock.hpp"
 #include "operations/health.hpp"
+#include "runtime/metrics_text.hpp"
 
 namespace hindsight::runtime {
 
@@ -16,8 +17,7 @@ struct ClockReport {
   /// For /readyz. It always holds: work goes on by a clock that was set as well as by any other, and nobody is served better by a copy that
   /// counts as unready. The detail says what is wrong.
   [[nodiscard]] operations::HealthCondition condition() const;
-  /// In the Prometheus text format.
-  [[nodiscard]] std::string metrics() const;
+  void add_metrics(MetricsText& out) const;
 };
 
 /// For the log of the process.

@@ -2,12 +2,14 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "actors/node.hpp"
 #include "admission/domain/state_view.hpp"
 #include "connectors/bridge/bridge.hpp"
+#include "runtime/node_snapshots.hpp"
 #include "vocabulary/observations.hpp"
 #include "vocabulary/result.hpp"
 
@@ -37,6 +39,7 @@ class ClusterDomains {
     std::string domain;
     std::int32_t partition = 0;
     actors::NodeStatus node;
+    std::optional<NodeSnapshots::Standing> snapshots;  ///< Nothing: it writes none.
   };
   [[nodiscard]] virtual std::vector<Status> status() const = 0;
   /// Calls back with the state of each domain, one after another; that one stands still meanwhile. False: not of all of them, because the

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <stdexcept>
 
 #include "connectors/jobs/template_mutability.hpp"
 #include "connectors/json/keys.hpp"
@@ -25,8 +26,11 @@ constexpr unsigned ticks_of_a_retry = 10;
 /// Answers come on the client's thread; the bridge wants them on its own.
 class ClusterLink::PostingCluster final : public connectors::Cluster {
  public:
-  PostingCluster(connectors::Cluster& cluster, TaskQueue& tasks) : cluster_(cluster), tasks_(tasks) {}
+  PostingCluster(connectors::Cluster& cluster, TaskQueue& tasks, bool reads_only)
+      : cluster_(cluster), tasks_(tasks), reads_only_(reads_only) {}
   void submit(connectors::Write write, std::function<void(connectors::WriteAnswer)> done) override {
+    // Nobody wants anything of a cluster that is only looked at. Were there a way that is not known, it would end here.
+    if (reads_only_) throw std::logic_error("a write to a cluster that is only observed");
     cluster_.submit(std::move(write), [this, done = std::move(done)](connectors::WriteAnswer answer) {
       tasks_.post([done, answer = std::move(answer)]() mutable { done(std::move(answer)); });
     });
@@ -35,6 +39,7 @@ class ClusterLink::PostingCluster final : public connectors::Cluster {
  private:
   connectors::Cluster& cluster_;
   TaskQueue& tasks_;
+  const bool reads_only_;
 };
 
 class ClusterLink::StoreMirror final : public connectors::Mirror {
@@ -51,12 +56,12 @@ class ClusterLink::StoreMirror final : public connectors::Mirror {
 };
 
 ClusterLink::ClusterLink(connectors::kubernetes::KubernetesCluster& cluster, std::function<void(const std::string&)> notice,
-                         connectors::PlanSettings plans, bool topologies, Duration message_interval)
+                         connectors::PlanSettings plans, bool topologies, Duration message_interval, bool reads_only)
     : cluster_(cluster),
       notice_(std::move(notice)),
       topologies_(topologies),
       mirror_(std::make_unique<StoreMirror>(cluster.mirror())),
-      posting_(std::make_unique<PostingCluster>(cluster, tasks_)) {
+      posting_(std::make_unique<PostingCluster>(cluster, tasks_, reads_only)) {
   connectors::BridgeOptions options;
   options.plans = std::move(plans);
   options.synced_kinds = topologies ? connectors::watched_resource_types : connectors::watched_without_nodes;

@@ -19,9 +19,9 @@ namespace hindsight::runtime {
 class ClusterLink {
  public:
   /// `topologies`: nodes and all pods are watched, because decisions depend on what is free of nodes. `message_interval`: see
-  /// BridgeOptions; it is looked at once a second.
+  /// BridgeOptions; it is looked at once a second. `reads_only`: nothing is ever written, whoever asks for it.
   ClusterLink(connectors::kubernetes::KubernetesCluster& cluster, std::function<void(const std::string&)> notice,
-              connectors::PlanSettings plans, bool topologies, Duration message_interval);
+              connectors::PlanSettings plans, bool topologies, Duration message_interval, bool reads_only = false);
   ~ClusterLink();
 
   /// Starts to watch; when all lists are complete, has the domains compare, and lets them decide. `configuration`: JSON for

@@ -72,7 +72,7 @@ class ControlPlane {
         checkpoint_key_(std::move(checkpoint_key)),
         configuration_(configuration),
         stop_(stop),
-        elects_(configuration.leader_elect && !o.no_lease),
+        elects_(configuration.leader_elect && !o.no_lease && !o.observe),
         trees_(o.domains == "trees") {}
 
   int run(std::ostream& err) {
@@ -165,6 +165,7 @@ Result<void> ControlPlane::read_options() {
   if (auto ok = take(metrics_options(o_.listeners, configuration_), metrics_options_); !ok) return ok;
   page_options_ = {.asked = o_.page,
                    .address_option = "--ui",
+                   .memory_option = "--ui-memory",
                    .tls = configuration_.tls,
                    .log = o_.log,
                    .log_config = o_.log_config,
@@ -186,6 +187,7 @@ Result<void> ControlPlane::connect() {
   options.max_in_flight = o_.max_in_flight;
   options.on_notice = [](const k::Notice& n) { warn(n.message); };
   if (auto ok = take(k::KubernetesCluster::connect(connection_, std::move(options)), cluster_); !ok) return ok;
+  running_.cluster = cluster_.get();
   operations::log(LogLevel::info, "starting", {{"server", connection_.server}, {"release", release}});
   elect();
   around_ = std::make_unique<ClusterSurroundings>(*cluster_, configuration_, [this] {
@@ -249,7 +251,7 @@ Result<void> ControlPlane::start_deciding() {
   plans.topologies = configuration_.gate("TopologyAwareScheduling");
   plans.label_keys_to_copy = configuration_.label_keys_to_copy;
   link_ = std::make_unique<ClusterLink>(*cluster_, &warn, std::move(plans), configuration_.gate("TopologyAwareScheduling"),
-                                        configuration_.message_interval);
+                                        configuration_.message_interval, o_.observe);
   events_ = std::make_unique<connectors::EventSender>([this](connectors::Write write, std::function<void(connectors::WriteAnswer)> done) {
     cluster_->submit_best_effort(std::move(write), std::move(done));
   });
@@ -285,7 +287,7 @@ Result<void> ControlPlane::open_log_and_decide(actors::NodeOptions node, project
   running_.space = space_.get();
   LiveProjectionsOptions look_on;
   look_on.metrics = std::move(metrics);
-  look_on.events = events_.get();
+  look_on.events = o_.observe ? nullptr : events_.get();
   look_on.on_notice = &warn;
   auto started =
       OneDomain::start(*log_, std::move(node), std::move(look_on), [this](std::function<void()> work) { link_->post(std::move(work)); });
@@ -312,18 +314,23 @@ actors::NodeOptions ControlPlane::node_options() {
   out.clock = clock_;
   out.settings_reader = [](Text json) { return events::read_settings(json); };
   out.decide_from_start = false;
-  out.on_intents = [this](std::vector<admission::Intent> intents) { link_->want(std::move(intents)); };
+  out.observes = o_.observe;
+  out.switches_mode = o_.switch_mode;
+  if (!o_.observe) out.on_intents = [this](std::vector<admission::Intent> intents) { link_->want(std::move(intents)); };
   out.on_notice = &warn;
   out.on_failure = [this](const Error&) { leadership_.fail(); };
   out.quarantine_command = quarantine_command(o_.log_config);
-  out.on_lead = [](std::uint64_t epoch, events::Position position) {
-    operations::log(LogLevel::info, "the domain runs", {{"position", std::to_string(position)}, {"epoch", std::to_string(epoch)}});
+  out.on_lead = [observes = o_.observe](std::uint64_t epoch, events::Position position) {
+    operations::log(LogLevel::info, observes ? "the domain is observed, nothing is written to the cluster" : "the domain runs",
+                    {{"position", std::to_string(position)}, {"epoch", std::to_string(epoch)}});
   };
   return out;
 }
 
 projections::MetricsOptions ControlPlane::metrics_of_domains() const {
-  return {.replica_role = elects_ ? "leader" : "standalone",
+  return {.replica_role = o_.observe ? "observer"
+                          : elects_  ? "leader"
+                                     : "standalone",
           .build = build_facts(),
           .cluster_queue_resources = configuration_.cluster_queue_resource_metrics,
           .topology_levels = configuration_.topology_metrics,
@@ -342,6 +349,7 @@ bool ControlPlane::stop_all() {
   if (webhooks_) webhooks_->stop();      // asks the mirror and the cluster
   if (visibility_) visibility_->stop();  // asks the domains and the cluster
   if (page_) page_->stop();              // asks the cluster
+  running_.cluster = nullptr;
   running_.domains = nullptr;
   running_.link = nullptr;
   running_.space = nullptr;

@@ -12,6 +12,7 @@
 #include "runtime/clock_report.hpp"
 #include "runtime/complain.hpp"
 #include "runtime/log_location.hpp"
+#include "runtime/node_metrics.hpp"
 #include "runtime/partition_owner.hpp"
 #include "runtime/release.hpp"
 
@@ -66,20 +67,15 @@ operations::HealthSources health_of(const PartitionOwner& owner, const actors::D
         clocks().condition()};
   };
   out.metrics = [&owner, clocks] {
-    std::string body;
-    const auto family = [&](const char* name, const char* kind, auto value) {
-      body += std::string("# TYPE ") + name + " " + kind + "\n";
-      for (const auto& d : owner.domains())
-        body += std::string(name) + "{partition=\"" + std::to_string(d.partition) + "\",domain=\"" + d.name + "\"} " +
-                std::to_string(value(d.status)) + "\n";
-    };
-    family("hindsight_log_position", "gauge", [](const auto& s) { return s.position; });
-    family("hindsight_epoch", "gauge", [](const auto& s) { return s.epoch; });
-    family("hindsight_decisions_total", "counter", [](const auto& s) { return s.decisions; });
-    family("hindsight_domain_restarts_total", "counter", [](const auto& s) { return s.restarts; });
-    family("hindsight_repeated_steps_total", "counter", [](const auto& s) { return s.repeated_steps; });
-    body += clocks().metrics();
-    return body;
+    MetricsText told;
+    std::vector<NodeFigures> nodes;
+    for (const auto& d : owner.domains()) nodes.push_back({labels_of_domain(d.partition, d.name), d.status, d.snapshots});
+    add_node_metrics(told, nodes, {.replica_role = "leader"});
+    const auto standing = owner.standing();
+    const auto followed = owner.standby();
+    add_fleet_metrics(told, {standing.wanted.size(), standing.open.size(), followed.domains, followed.ready});
+    clocks().add_metrics(told);
+    return told.text();
   };
   return out;
 }

@@ -121,7 +121,8 @@ void ManyDomains::held(Symbol domain, const std::vector<routing::ObjectKey>& obj
 std::vector<ClusterDomains::Status> ManyDomains::status() const {
   const std::lock_guard lock(mutex_);
   std::vector<Status> out;
-  for (const auto& [name, running] : running_) out.push_back({std::string(name.text()), running.partition, running.node->status()});
+  for (const auto& [name, running] : running_)
+    out.push_back({std::string(name.text()), running.partition, running.node->status(), std::nullopt});
   return out;
 }
 

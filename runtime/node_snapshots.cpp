@@ -26,7 +26,10 @@ void NodeSnapshots::attach(actors::NodeOptions& options) {
   };
   if (options.role == actors::Role::connector) return;  // those who decide write them
   writer_.emplace(log_, options.domain, policy_);
-  if (auto ok = writer_->open(); !ok) notice_("the snapshots cannot be listed: " + ok.error().message);
+  if (auto list = writer_->open(); !list)
+    notice_("the snapshots cannot be listed: " + list.error().message);
+  else
+    know(*list);
   options.on_lead = [this, next = options.on_lead](std::uint64_t epoch, events::Position position) {
     leads_ = true;
     if (next) next(epoch, position);
@@ -58,6 +61,7 @@ void NodeSnapshots::make(const std::stop_token& stop, const std::string& domain,
 }
 
 void NodeSnapshots::put_off(events::Position position, const std::string& why) {
+  ++failures_;
   not_before_ = position + (policy_.records == 0 ? records_after_failure : policy_.records);
   notice_("a snapshot at position " + std::to_string(position) + " was not stored: " + why);
 }
@@ -66,13 +70,25 @@ Result<void> NodeSnapshots::fold_and_store(const std::stop_token& stop, const st
                                            Moment moment) {
   const auto list = writer_->open();
   if (!list) return tl::unexpected(list.error());
+  know(*list);
   const auto position = moment.position;
   if (!writer_->due(position, moment.now)) return {};
   replay::Past past(log_, domain);
   const auto there = past.go_to(position, [&] { return !stop.stop_requested(); });
   if (!there) return tl::unexpected(there.error());
   if (!*there) return {};
-  return writer_->store(replay::encode_state(past.driver().entities(), domain, position, release));
+  auto stored = writer_->store(replay::encode_state(past.driver().entities(), domain, position, release));
+  if (stored) newest_ = position;
+  return stored;
+}
+
+void NodeSnapshots::know(const std::vector<replay::SnapshotMeta>& list) {
+  if (!list.empty()) newest_ = list.front().position;
+}
+
+std::optional<NodeSnapshots::Standing> NodeSnapshots::standing() const {
+  if (!writer_) return std::nullopt;
+  return Standing{newest_, failures_};
 }
 
 }  // namespace hindsight::runtime

@@ -19,7 +19,7 @@ class OneDomain final : public ClusterDomains {
 
   void observe(const Observation& o) override;
   void synced(const connectors::Mirror& mirror, std::function<void()> done) override;
-  [[nodiscard]] std::vector<Status> status() const override { return {{domain_, 0, node_->status()}}; }
+  [[nodiscard]] std::vector<Status> status() const override { return {{domain_, 0, node_->status(), snapshots_->standing()}}; }
   bool look(const std::function<void(const admission::StateView&)>& reader) const override { return projections_->look(reader); }
   [[nodiscard]] std::string metrics_text() const override { return projections_->metrics_text(); }
   void stop_telling() override { projections_.reset(); }

@@ -12,6 +12,8 @@ struct PageRunOptions {
   std::string cert_folder;              ///< Has tls.crt and tls.key, read again and again; empty: a certificate is made.
   std::vector<std::string> host_names;  ///< By which browsers call it.
   std::size_t states = 4;
+  std::string memory = "200Mi";  ///< Of what it keeps in memory beside one state, about.
+  std::string cache_folder;      ///< For the indexes of histories; empty: beside the log, and of other logs where this machine has a place.
 };
 
 }  // namespace hindsight::runtime

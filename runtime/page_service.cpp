@@ -14,6 +14,8 @@
 #include "runtime/log_location.hpp"
 #include "runtime/release.hpp"
 #include "runtime/what_if_objects.hpp"
+#include "vocabulary/amount.hpp"
+#include "vocabulary/printable.hpp"
 
 namespace hindsight::runtime {
 namespace {
@@ -37,16 +39,30 @@ std::string name_of_machine() {
   return ::gethostname(name.data(), name.size() - 1) == 0 ? std::string(name.data()) : std::string();
 }
 
-/// Of this user alone, where the machine has a place for such things.
-std::string folder_of_branches() {
+/// Of this user alone, where the machine has a place for such things; empty: it has none.
+std::string folder_of_user(const char* name) {
   namespace fs = std::filesystem;
-  for (const auto& [variable, below] :
-       {std::pair("XDG_CACHE_HOME", "hindsight/branches"), std::pair("HOME", ".cache/hindsight/branches")}) {
+  for (const auto& [variable, below] : {std::pair("XDG_CACHE_HOME", "hindsight"), std::pair("HOME", ".cache/hindsight")}) {
     const char* folder = std::getenv(variable);
-    if (folder != nullptr && *folder != '\0' && ::access(folder, W_OK) == 0) return (fs::path(folder) / below).string();
+    if (folder != nullptr && *folder != '\0' && ::access(folder, W_OK) == 0) return (fs::path(folder) / below / name).string();
   }
+  return {};
+}
+
+std::string folder_of_branches() {
+  if (auto folder = folder_of_user("branches"); !folder.empty()) return folder;
   std::error_code ignored;
-  return (fs::temp_directory_path(ignored) / ("hindsight-branches-" + std::to_string(::getuid()))).string();
+  return (std::filesystem::temp_directory_path(ignored) / ("hindsight-branches-" + std::to_string(::getuid()))).string();
+}
+
+/// What --ui-memory says, in bytes, shared out among what the page keeps. Errors: invalid.
+Result<std::uint64_t> memory_of(const PageServiceOptions& options) {
+  const auto bytes = parse_quantity(options.asked.memory, "memory");
+  constexpr Amount least = Amount{32} << 20, most = Amount{1} << 40;
+  if (!bytes || *bytes < least || *bytes > most)
+    return fail(ErrorKind::invalid, options.memory_option + ": found \"" + printable(options.asked.memory) +
+                                        "\"; allowed: a quantity of bytes as 200Mi, from 32Mi to 1Ti");
+  return static_cast<std::uint64_t>(*bytes);
 }
 
 operations::SelfSignedWish wish_of(const operations::ListenAddress& address, const std::vector<std::string>& host_names) {
@@ -83,6 +99,7 @@ page::Reviews page_reviews(AskServer ask) {
 }
 
 Result<operations::ListenAddress> page_address(const PageServiceOptions& options, bool has_cluster) {
+  if (const auto memory = memory_of(options); !memory) return tl::unexpected(memory.error());
   const auto address = operations::parse_listen_address(options.asked.address);
   if (!address) return fail(ErrorKind::invalid, options.address_option + ": " + address.error().message);
   if (!has_cluster && !operations::is_loopback(*address))
@@ -105,6 +122,15 @@ Result<std::unique_ptr<PageService>> PageService::start(const PageServiceOptions
   page.server.host_names = options.asked.host_names;
   page.server.release = page.server.states.release = release;
   page.server.states.states_max = options.asked.states;
+  const auto memory = memory_of(options);
+  if (!memory) return tl::unexpected(memory.error());
+  page.server.states.states_bytes_max = static_cast<std::size_t>(*memory / 2);
+  page.server.states.snapshots_bytes_max = static_cast<std::size_t>(*memory / 4);
+  page.server.answers_bytes_max = static_cast<std::size_t>(*memory / 16);
+  page.objects_bytes_max = static_cast<std::size_t>(*memory / 8);
+  page.kept = {.wanted = true,
+               .folder = options.asked.cache_folder.empty() ? folder_of_user("indexes") : options.asked.cache_folder,
+               .always_in_folder = !options.asked.cache_folder.empty()};
   page.server.states.quiet = options.beside_decisions;
   if (options.beside_decisions) page.server.threads = 3;
   page.branches = [quiet = options.beside_decisions](std::shared_ptr<const events::Log> log, std::function<void(const std::string&)> tell) {

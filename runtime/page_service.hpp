@@ -16,6 +16,7 @@ namespace hindsight::runtime {
 struct PageServiceOptions {
   PageRunOptions asked;
   std::string address_option = "--listen";  ///< For messages.
+  std::string memory_option = "--memory";   ///< Likewise.
   operations::TlsSettings tls;
   std::function<Time()> now;  ///< By which certificates are made and renewed; empty: the clock of this machine.
   std::string log, log_config;

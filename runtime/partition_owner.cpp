@@ -229,7 +229,7 @@ std::vector<PartitionOwner::Domain> PartitionOwner::domains() const {
   for (const auto& [number, partition] : partitions_) {
     if (partition.stance == Stance::stands_by) continue;
     for (const auto& [name, decider] : partition.deciders)
-      if (decider.node) out.push_back({number, name, decider.node->status()});
+      if (decider.node) out.push_back({number, name, decider.node->status(), decider.snapshots->standing()});
   }
   return out;
 }

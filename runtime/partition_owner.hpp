@@ -61,6 +61,7 @@ class PartitionOwner {
     std::int32_t partition = 0;
     std::string name;
     actors::NodeStatus status;
+    std::optional<NodeSnapshots::Standing> snapshots;
   };
   /// Those that it decides for, is about to, or did until another node begins; not those that it only follows.
   [[nodiscard]] std::vector<Domain> domains() const;

@@ -21,6 +21,7 @@ struct RunOptions {
   std::string role = "all", domain = "default", domains = "one", group, member;
   unsigned session_timeout = 6;
   bool standby = false;
+  bool observe = false, switch_mode = false;
   bool webhooks = false;
   std::string webhook_address, webhook_url, webhook_cert_dir, webhook_cert_lifetime = "8760h", webhook_client_ca;
   std::vector<std::string> webhook_client_names;

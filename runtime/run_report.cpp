@@ -1,27 +1,44 @@
 #include "runtime/run_report.hpp"
 
 #include <algorithm>
+#include <vector>
+
+#include "runtime/metrics_text.hpp"
+#include "runtime/node_metrics.hpp"
 
 namespace hindsight::runtime {
 namespace {
 
 using operations::HealthCondition;
 
-/// The figures of each of many domains.
-std::string domain_metrics(const std::vector<ClusterDomains::Status>& domains) {
-  std::string body;
-  const auto family = [&](const char* name, const char* kind, auto value) {
-    body += std::string("# TYPE ") + name + " " + kind + "\n";
-    for (const auto& d : domains)
-      body += std::string(name) + "{partition=\"" + std::to_string(d.partition) + "\",domain=\"" + d.domain + "\"} " +
-              std::to_string(value(d.node)) + "\n";
+/// What the client of the API server counts; kinds by their name as `kubectl api-resources` has it.
+void add_cluster_metrics(MetricsText& out, const connectors::kubernetes::KubernetesClusterStatistics& seen) {
+  out.add("hindsight_api_server_reachable", seen.reachable ? 1 : 0);
+  out.add("hindsight_api_answers_total", seen.http.answers);
+  out.add("hindsight_api_connection_errors_total", seen.http.connection_errors);
+  out.add("hindsight_api_requests_in_flight", seen.http.in_flight);
+  out.add("hindsight_api_requests_waiting", seen.http.waiting);
+  out.add("hindsight_api_write_retries_total", seen.writer.retries);
+  out.add("hindsight_api_writes_refused_total", seen.writer.refused);
+  const auto each = [&](projections::MetricName name, auto value) {
+    for (const auto& kind : seen.kinds) {
+      const auto& type = *kind.type;
+      const std::string resource = std::string(type.plural) + (type.group.empty() ? "" : "." + std::string(type.group));
+      out.add(name, value(kind), {{"resource", resource}});
+    }
   };
-  family("hindsight_log_position", "gauge", [](const auto& s) { return s.position; });
-  family("hindsight_epoch", "gauge", [](const auto& s) { return s.epoch; });
-  family("hindsight_inbox", "gauge", [](const auto& s) { return s.in_flight_records; });
-  family("hindsight_domain_restarts_total", "counter", [](const auto& s) { return s.restarts; });
-  family("hindsight_repeated_steps_total", "counter", [](const auto& s) { return s.repeated_steps; });
-  return body;
+  each("hindsight_mirror_objects", [](const auto& k) { return k.objects; });
+  each("hindsight_watch_failing", [](const auto& k) { return k.failing ? 1 : 0; });
+  each("hindsight_watch_failures_total", [](const auto& k) { return k.reflector.failures; });
+}
+
+/// Since 1970, of what is served now.
+void add_certificates(MetricsText& out, const WebhookService* webhooks, const VisibilityService* visibility) {
+  const auto add = [&](const char* use, Time until) {
+    if (until.is_set()) out.add("hindsight_certificate_expiry_timestamp_seconds", until.floor_seconds(), {{"use", use}});
+  };
+  if (visibility != nullptr) add("visibility", visibility->certificate_until());
+  if (webhooks != nullptr) add("webhooks", webhooks->certificate_until());
 }
 
 }  // namespace
@@ -69,33 +86,28 @@ std::vector<HealthCondition> RunReport::ready() const {
 std::string RunReport::metrics() const {
   const auto* link = running_.link.load();
   const auto* d = running_.domains.load();
-  std::string body = d == nullptr ? std::string() : d->metrics_text();
-  const bool folded = !body.empty();
-  const auto add = [&](const char* name, const char* kind, std::uint64_t v) {
-    body += std::string("# TYPE ") + name + " " + kind + "\n" + name + " " + std::to_string(v) + "\n";
-  };
-  if (const auto all = domains(); trees_) {
-    body += domain_metrics(all);
-  } else if (!all.empty()) {
-    const auto& s = all.front().node;
-    add("hindsight_log_position", "gauge", s.position);
-    if (!folded) add("hindsight_epoch", "gauge", s.epoch);  // else it is there: a family may stand in an answer once
-    add("hindsight_decisions_total", "counter", s.decisions);
-    add("hindsight_inbox", "gauge", s.in_flight_records);
-    add("hindsight_domain_restarts_total", "counter", s.restarts);
-    add("hindsight_repeated_steps_total", "counter", s.repeated_steps);
-  }
-  body += clocks().metrics();
+  const std::string folded = d == nullptr ? std::string() : d->metrics_text();
+  MetricsText out;
+  std::vector<NodeFigures> nodes;
+  for (const auto& one : domains())
+    nodes.push_back({trees_ ? labels_of_domain(one.partition, one.domain) : MetricsText::Labels(), one.node, one.snapshots});
+  // With one domain the epoch is told by its state as soon as that is folded.
+  if (!nodes.empty()) add_node_metrics(out, nodes, {.epoch = trees_ || folded.empty(), .replica_role = elects_ ? "leader" : "standalone"});
+  clocks().add_metrics(out);
   if (const auto* space = running_.space.load())
-    if (const auto seen = space->latest()) body += space_metrics(*seen);
+    if (const auto seen = space->latest()) add_space_metrics(out, *seen);
+  out.add("hindsight_leader", leadership_.leads() ? 1 : 0);
   if (link != nullptr) {
     const auto f = link->figures();
-    add("hindsight_writes_total", "counter", f.writes);
-    add("hindsight_write_conflicts_total", "counter", f.conflicts);
-    add("hindsight_intents_outstanding", "gauge", f.outstanding);
-    add("hindsight_watch_events_waiting", "gauge", f.queued);
+    out.add("hindsight_mirror_synced", link->synced() ? 1 : 0);
+    out.add("hindsight_writes_total", f.writes);
+    out.add("hindsight_write_conflicts_total", f.conflicts);
+    out.add("hindsight_intents_outstanding", f.outstanding);
+    out.add("hindsight_watch_events_waiting", f.queued);
   }
-  return body;
+  if (auto* cluster = running_.cluster.load()) add_cluster_metrics(out, cluster->statistics());
+  add_certificates(out, running_.webhooks.load(), running_.visibility.load());
+  return folded + out.text();
 }
 
 std::vector<ClusterDomains::Status> RunReport::domains() const {

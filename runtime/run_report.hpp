@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "actors/day_clock.hpp"
+#include "connectors/kubernetes/kubernetes_cluster.hpp"
 #include "operations/health.hpp"
 #include "runtime/clock_report.hpp"
 #include "runtime/cluster_domains.hpp"
@@ -19,6 +20,7 @@ namespace hindsight::runtime {
 /// The parts of a control plane that run now, for listeners that answer before all of them do, and after. Null: that one does not run, or
 /// is not asked for. Whoever stops a part takes it out first, and stops the listeners before that.
 struct Running {
+  std::atomic<connectors::kubernetes::KubernetesCluster*> cluster = nullptr;
   std::atomic<ClusterLink*> link = nullptr;
   std::atomic<ClusterDomains*> domains = nullptr;
   std::atomic<SpaceWatch*> space = nullptr;

@@ -69,17 +69,12 @@ std::optional<operations::HealthCondition> SpaceWatch::condition() const {
 
 // ---- telling --------------------------------------------------------------------------------------------------------------------------
 
-std::string space_metrics(const events::LogSpace& space) {
-  std::string out;
-  const auto add = [&](const char* name, std::uint64_t value) {
-    out += std::string("# TYPE ") + name + " gauge\n" + name + " " + std::to_string(value) + "\n";
-  };
-  add("hindsight_log_used_bytes", space.used);
-  add("hindsight_log_files_bytes", space.files);
-  if (space.limit != 0) add("hindsight_log_limit_bytes", space.limit);
-  if (space.disk != 0) add("hindsight_log_disk_free_bytes", space.disk_free);
-  add("hindsight_log_full", space.full() ? 1 : 0);
-  return out;
+void add_space_metrics(MetricsText& out, const events::LogSpace& space) {
+  out.add("hindsight_log_used_bytes", space.used);
+  out.add("hindsight_log_files_bytes", space.files);
+  if (space.limit != 0) out.add("hindsight_log_limit_bytes", space.limit);
+  if (space.disk != 0) out.add("hindsight_log_disk_free_bytes", space.disk_free);
+  out.add("hindsight_log_full", space.full() ? 1 : 0);
 }
 
 Result<std::uint64_t> parse_log_limit(const std::string& text) {

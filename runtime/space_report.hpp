@@ -10,6 +10,7 @@
 
 #include "events/log.hpp"
 #include "operations/health.hpp"
+#include "runtime/metrics_text.hpp"
 
 namespace hindsight::runtime {
 
@@ -52,7 +53,7 @@ class SpaceWatch {
 };
 
 /// In the Prometheus text format.
-[[nodiscard]] std::string space_metrics(const events::LogSpace& space);
+void add_space_metrics(MetricsText& out, const events::LogSpace& space);
 
 /// The value of --log-limit, a quantity as Kubernetes writes it, in bytes; 0: none was given. Errors: invalid.
 [[nodiscard]] Result<std::uint64_t> parse_log_limit(const std::string& text);

@@ -36,6 +36,8 @@ class VisibilityService {
   [[nodiscard]] const operations::ListenAddress& address() const { return server_->address(); }
   /// Good when a certificate is shown that the API server was told to trust.
   [[nodiscard]] operations::HealthCondition condition() const { return keeper_->condition(); }
+  /// When its certificate ends; never: it shows none.
+  [[nodiscard]] Time certificate_until() const { return keeper_->until(); }
 
  private:
   VisibilityService(connectors::kubernetes::KubernetesCluster& cluster, StateReader state, const operations::TlsSettings& tls);

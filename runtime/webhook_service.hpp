@@ -51,6 +51,8 @@ class WebhookService {
   [[nodiscard]] const operations::ListenAddress& address() const { return server_->address(); }
   /// Good when a certificate is shown that the API server was told to trust.
   [[nodiscard]] operations::HealthCondition condition() const { return keeper_->condition(); }
+  /// When its certificate ends; never: it shows none.
+  [[nodiscard]] Time certificate_until() const { return keeper_->until(); }
 
  private:
   WebhookService(connectors::kubernetes::KubernetesCluster& cluster, WebhookOptions options);

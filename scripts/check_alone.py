@@ -17,7 +17,7 @@ import zlib
 from concurrent.futures import ThreadPoolExecutor
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-FOLDERS = ("vocabulary", "evidence", "admission", "events", "schemas", "projections", "connectors", "actors", "replay", "whatif", "casefile", "routing", "simulation", "runtime", "operations", "page", "cli", "tests", "bench")
+FOLDERS = ("vocabulary", "evidence", "admission", "events", "schemas", "projections", "connectors", "actors", "replay", "whatif", "casefile", "routing", "simulation", "runtime", "doctor", "operations", "page", "cli", "tests", "bench")
 COMMITS = 30
 FILES_MAX = 60  # of those that nobody named
 

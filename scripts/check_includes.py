@@ -3,7 +3,7 @@
 
     check_includes.py [--root DIR]
 
-    vocabulary <- evidence, admission, schemas <- events <- {actors, projections, connectors, replay, routing} <- {whatif, casefile} <- operations <- page <- runtime <- cli
+    vocabulary <- evidence, admission, schemas <- events <- {actors, projections, connectors, replay, routing} <- {whatif, casefile} <- operations <- page <- runtime <- doctor <- cli
 
 Rules, for every C++ file outside tests/ and bench/ (where anything of ours may be included):
   direction   "folder/file.hpp" may come only from the folders in MAY_INCLUDE
@@ -23,7 +23,7 @@ import re
 import sys
 from pathlib import Path
 
-CODE_FOLDERS = ["vocabulary", "evidence", "admission", "schemas", "events", "actors", "projections", "connectors", "replay", "whatif", "casefile", "routing", "simulation", "operations", "page", "runtime", "cli"]
+CODE_FOLDERS = ["vocabulary", "evidence", "admission", "schemas", "events", "actors", "projections", "connectors", "replay", "whatif", "casefile", "routing", "simulation", "operations", "page", "runtime", "doctor", "cli"]
 FREE_FOLDERS = ["tests", "bench"]
 NOT_OURS = ["build", "node_modules", "__pycache__"]
 
@@ -41,9 +41,10 @@ MAY_INCLUDE = {
     "casefile": {"vocabulary", "evidence", "admission", "events", "replay", "projections", "casefile"},
     "routing": {"vocabulary", "admission", "events", "routing"},
     "simulation": {"vocabulary", "admission", "events", "connectors", "simulation"},
-    "operations": set(CODE_FOLDERS) - {"page", "runtime", "cli"},
+    "operations": set(CODE_FOLDERS) - {"page", "runtime", "doctor", "cli"},
     "page": {"vocabulary", "evidence", "admission", "schemas", "events", "replay", "projections", "whatif", "operations", "page"},
-    "runtime": set(CODE_FOLDERS) - {"cli"},
+    "runtime": set(CODE_FOLDERS) - {"doctor", "cli"},
+    "doctor": set(CODE_FOLDERS) - {"cli"},
     "cli": set(CODE_FOLDERS),
 }
 

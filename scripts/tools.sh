@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds the real components that tests run against (etcd, Kubernetes, KWOK) from the Go modules under tools/, and fetches Kafka.
 #
-#   scripts/tools.sh build [etcd|kwok|kubernetes|jobset|kafka]...   build what is absent (default: all but kafka, which needs Maven)
+#   scripts/tools.sh build [etcd|kwok|kubernetes|jobset|helm|kafka]...   build what is absent (default: all but helm and kafka)
 #   scripts/tools.sh path NAME                                print where the binary or manifest lies; status 1 if it is not built
 #
 # Of JobSet it is the CRD alone: jobset-crd.yaml; of Kafka a folder of jars: kafka. All of it lies in ${XDG_CACHE_HOME:-~/.cache}/hindsight/tools/<folder>-<hash>/bin. The hash covers go.mod, go.sum and the linker flags, so
@@ -21,10 +21,11 @@ folder_of() {
   case "$1" in
     etcd) echo etcd ;;
     kwok) echo kwok ;;
+    helm) echo helm ;;
     kube-apiserver | kube-controller-manager | kube-scheduler | kubectl) echo kubernetes ;;
     jobset-crd.yaml) echo jobset ;;
     kafka) echo kafka ;;
-    *) fail "unknown name '$1'; allowed: etcd, kwok, kube-apiserver, kube-controller-manager, kube-scheduler, kubectl, jobset-crd.yaml, kafka" ;;
+    *) fail "unknown name '$1'; allowed: etcd, kwok, kube-apiserver, kube-controller-manager, kube-scheduler, kubectl, jobset-crd.yaml, helm, kafka" ;;
   esac
 }
 
@@ -32,9 +33,10 @@ packages_of() {
   case "$1" in
     etcd) echo go.etcd.io/etcd/server/v3 ;;
     kwok) echo sigs.k8s.io/kwok/cmd/kwok ;;
+    helm) echo helm.sh/helm/v4/cmd/helm ;;
     kubernetes) echo k8s.io/kubernetes/cmd/{kube-apiserver,kube-controller-manager,kube-scheduler,kubectl} ;;
     jobset | kafka) ;;
-    *) fail "unknown tool folder '$1'; allowed: etcd, kwok, kubernetes, jobset, kafka" ;;
+    *) fail "unknown tool folder '$1'; allowed: etcd, kwok, kubernetes, jobset, helm, kafka" ;;
   esac
 }
 
@@ -59,6 +61,7 @@ linker_flags_of() {
       local p=k8s.io/component-base/version
       echo "-s -w -X $p.gitVersion=v$version -X $p.gitMajor=$major -X $p.gitMinor=$minor -X $p.gitTreeState=clean"
       ;;
+    helm) echo "-s -w -X helm.sh/helm/v4/internal/version.version=v$(version_in helm helm.sh/helm/v4)" ;;
     *) echo "-s -w" ;;
   esac
 }
@@ -197,5 +200,5 @@ case "${1:-}" in
     [[ -e "$binary" ]] || fail "$2 is not built; run scripts/tools.sh build"
     echo "$binary"
     ;;
-  *) fail "usage: scripts/tools.sh build [etcd|kwok|kubernetes|jobset]... | path NAME" ;;
+  *) fail "usage: scripts/tools.sh build [etcd|kwok|kubernetes|jobset|helm|kafka]... | path NAME" ;;
 esac

@@ -63,7 +63,7 @@ struct WorkloadRevised {
 struct WorkloadRemoved {
   WorkloadRef workload;
   Text message;
-  JobRef job;  ///< With a uid: this job shall be deleted, and the Workload goes with it (BA-148).
+  JobRef job;               ///< With a uid: this job shall be deleted, and the Workload goes with it (BA-148).
   WorkloadRef parent = {};  ///< With a uid: it is an Option of this Parent (CA-115).
 };
 
@@ -371,8 +371,8 @@ struct OptionSwitched {
   Text message;
 };
 
-/// What `from` holds is the Option's from here on: its Parent's that has become one (CA-120), or that of an Option which it takes the place of
-/// (CA-118).
+/// What `from` holds is the Option's from here on: its Parent's that has become one (CA-120), or that of an Option which it takes the place
+/// of (CA-118).
 struct OptionAdopted {
   WorkloadRef workload;
   WorkloadRef parent;
@@ -410,13 +410,12 @@ struct TreeReactivated {
   Text root;  ///< Root cohort, or the ClusterQueue without one.
 };
 
-using Event =
-    std::variant<WorkloadRequested, WorkloadRevised, WorkloadRemoved, JobStopped, QuotaReserved, EntryRequeued, WorkloadPreempted,
-                 WorkloadEvicted, ReservationCleared, WorkloadAdmitted, WorkloadFinished, ConditionChanged, WorkloadDeactivated,
-                 ChecksChanged, RequeueStateChanged, ReclaimableChanged, ExecutionTimeReset, TreeReactivated, SliceReplaced, PodsReleased,
-                 GateChanged, SizingBarred, PodsPlaced, NodesUnhealthy, TopologyReassigned, PodsFailed, TopologyAssigned, SecondPassFailed,
-                 FamilyFormed, FamilyDissolved, FamilyReset, OptionRequested, OptionSwitched, OptionAdopted, OptionAdmitted,
-                 MigrationStarted, PreemptionGateChanged>;
+using Event = std::variant<WorkloadRequested, WorkloadRevised, WorkloadRemoved, JobStopped, QuotaReserved, EntryRequeued, WorkloadPreempted,
+                           WorkloadEvicted, ReservationCleared, WorkloadAdmitted, WorkloadFinished, ConditionChanged, WorkloadDeactivated,
+                           ChecksChanged, RequeueStateChanged, ReclaimableChanged, ExecutionTimeReset, TreeReactivated, SliceReplaced,
+                           PodsReleased, GateChanged, SizingBarred, PodsPlaced, NodesUnhealthy, TopologyReassigned, PodsFailed,
+                           TopologyAssigned, SecondPassFailed, FamilyFormed, FamilyDissolved, FamilyReset, OptionRequested, OptionSwitched,
+                           OptionAdopted, OptionAdmitted, MigrationStarted, PreemptionGateChanged>;
 
 enum class StepKind : std::uint8_t { unspecified = 0, life_cycle = 1, timers = 2, cycle = 3 };
 
@@ -425,6 +424,15 @@ struct Decisions {
   std::uint64_t base = 0;  ///< Sequence of the last record that was applied when this was decided.
   StepKind step = StepKind::unspecified;
   List<Event> events;
+};
+
+/// What would be decided, if this process and not another one decided (`run --observe`): a note, which changes no state. It has what is
+/// new in that, and nothing that the notes before it say already.
+struct DecisionsNoted {
+  std::uint64_t base = 0;       ///< Sequence of the last record that was applied when this was found.
+  std::uint32_t rules = 0;      ///< Version of the rules by which it was.
+  List<Event> events;           ///< Of all steps that the state at `base` leads to, one after another, if nobody else does anything.
+  List<WorkloadRef> withdrawn;  ///< Would get quota by an earlier note, have not got it, and would not get it any more.
 };
 
 }  // namespace hindsight

@@ -599,6 +599,7 @@ struct EpochStarted {
   Text writer;              ///< Host and process, for people.
   Text release;             ///< Version of the software that decides in this epoch.
   std::uint32_t rules = 0;  ///< Version of the rules that it decides by (admission/rules.hpp); 0: from before they had one.
+  bool observes = false;    ///< In this epoch nothing is decided: what would be is noted (DecisionsNoted).
 };
 
 using Observation =

@@ -19,7 +19,7 @@ struct Envelope {
 };
 
 /// Everything that may stand in the log.
-using Body = std::variant<Observation, Decisions, EpochStarted>;
+using Body = std::variant<Observation, Decisions, EpochStarted, DecisionsNoted>;
 
 /// A record in plain form: views into whatever buffer and arena its owner keeps.
 struct RecordView {

@@ -382,6 +382,19 @@ Time Domain::next_due() const {
   return due;
 }
 
+Time Domain::next_due_after(Time t) const {
+  Time due;
+  const auto consider = [&](Time at) {
+    if (at.is_set() && at > t && (!due.is_set() || at < due)) due = at;
+  };
+  const auto later = std::ranges::upper_bound(due_, t, {}, [](const auto& entry) { return entry.first; });
+  if (later != due_.end()) consider(later->first);
+  for (const auto& [root, at] : reactivations_) consider(at);
+  for (const auto& [root, at] : second_passes_) consider(at);
+  if (!sampling_.empty()) consider(std::max(sampling_.begin()->first, now_ + Duration{1}));
+  return due;
+}
+
 void Domain::sampling_due(const Symbol& queue, Time due) {
   if (const auto known = sampling_of_.find(queue.id()); known != sampling_of_.end()) {
     sampling_.erase({known->second, queue.id()});

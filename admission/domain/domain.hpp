@@ -126,6 +126,8 @@ class Domain {
   [[nodiscard]] bool took_decision() const { return took_decision_; }
   /// When a TimerFired is wanted next; never: no timer.
   [[nodiscard]] Time next_due() const;
+  /// The same of what is due later than `t`: for who decides nothing, so that what is overdue stays so.
+  [[nodiscard]] Time next_due_after(Time t) const;
   /// When the parked workloads of a tree are tried again (§3.7); never: nobody asked for it.
   [[nodiscard]] Time reactivation_due(Symbol root) const {
     const auto it = reactivations_.find(root);

@@ -179,12 +179,14 @@ void KubernetesCluster::stop() {
 KubernetesClusterStatistics KubernetesCluster::statistics() {
   KubernetesClusterStatistics out;
   loop_.run([&] {
+    out.reachable = http_->is_reachable();
     out.http = http_->statistics();
     out.writer = writer_->statistics();
     out.best_effort_dropped = best_effort_dropped_;
     out.best_effort_failed = best_effort_failed_;
     for (const auto& reflector : reflectors_) {
-      out.kinds.push_back({&reflector->type(), reflector->is_synced(), mirror_.count(reflector->type()), reflector->statistics()});
+      out.kinds.push_back(
+          {&reflector->type(), reflector->is_synced(), reflector->is_failing(), mirror_.count(reflector->type()), reflector->statistics()});
     }
   });
   return out;

@@ -30,9 +30,11 @@ struct KubernetesClusterStatistics {
   struct Kind {
     const ResourceType* type = nullptr;
     bool synced = false;
+    bool failing = false;  ///< The last list or watch failed.
     std::size_t objects = 0;
     ReflectorStatistics reflector;
   };
+  bool reachable = true;  ///< The last request got an answer.
   HttpStatistics http;
   WriterStatistics writer;
   std::uint64_t best_effort_dropped = 0;

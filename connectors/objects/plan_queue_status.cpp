@@ -1,5 +1,6 @@
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -8,6 +9,7 @@
 #include "connectors/objects/plan.hpp"
 #include "connectors/objects/resource_types.hpp"
 #include "connectors/objects/write_parts.hpp"
+#include "vocabulary/time.hpp"
 
 namespace hindsight::connectors {
 namespace {
@@ -59,6 +61,15 @@ void put_usage(Json& status, std::string_view key, const std::vector<Usage>& usa
 
 bool is_active(std::string_view type) { return type == "Active"; }
 
+/// When the queue became what it is: a condition whose status stays keeps its time, as conditions of the API do. A log that began later
+/// than the queue, after another controller or in place of an older log, knows only since when it has seen it so.
+Time active_since(const Json& status, std::string_view value, Time seen_since) {
+  for (const auto& condition : list_or_empty(status, "conditions"))
+    if (is_active(text_member(condition, "type")) && text_member(condition, "status") == value)
+      return parse_rfc3339(text_member(condition, "lastTransitionTime")).value_or(seen_since);
+  return seen_since;
+}
+
 }  // namespace
 
 std::optional<Write> plan_queue_status(const admission::QueueStatusIntent& intent, const Json& queue) {
@@ -70,9 +81,10 @@ std::optional<Write> plan_queue_status(const admission::QueueStatusIntent& inten
   wanted["admittedWorkloads"] = intent.admitted;
   put_usage(wanted, "flavorsReservation", intent.reservation, intent.local);
   put_usage(wanted, "flavorsUsage", intent.usage, intent.local);
+  const std::string_view active = intent.active ? "True" : "False";
+  const Time since = active_since(status, active, intent.active_since);
   wanted["conditions"] =
-      merged_conditions(list_or_empty(status, "conditions"),
-                        {{"Active", intent.active ? "True" : "False", intent.active_reason, intent.active_message, intent.active_since}},
+      merged_conditions(list_or_empty(status, "conditions"), {{"Active", active, intent.active_reason, intent.active_message, since}},
                         is_active, generation_of(queue));
   if (intent.weighted_share) {
     wanted["fairSharing"]["weightedShare"] = *intent.weighted_share;

@@ -10,6 +10,7 @@
 
 #include "operations/logging.hpp"
 #include "page/server/log_routes.hpp"
+#include "page/timeline/index_file.hpp"
 #include "page/timeline/steps.hpp"
 #include "page/timeline/timeline_answer.hpp"
 #include "page/timeline/timeline_index.hpp"
@@ -32,7 +33,13 @@ std::vector<ViewRoute> with_steps(std::vector<ViewRoute> out) {
 /// The indexes of the domains that somebody looks at, made when he first does.
 class Page::Timelines {
  public:
-  Timelines(std::shared_ptr<const events::Log> log, std::shared_ptr<LiveEvents> live) : log_(std::move(log)), live_(std::move(live)) {}
+  Timelines(std::shared_ptr<const events::Log> log, std::shared_ptr<LiveEvents> live, KeptIndexes kept, std::string release,
+            std::size_t objects_bytes_max)
+      : log_(std::move(log)),
+        live_(std::move(live)),
+        kept_(std::move(kept)),
+        release_(std::move(release)),
+        objects_bytes_max_(objects_bytes_max) {}
 
   [[nodiscard]] ApiRoute route() {
     return {.path = "timeline",
@@ -46,9 +53,10 @@ class Page::Timelines {
                 }()};
   }
   /// Of the domain that somebody looks at; null: there is none, as of a branch, whose log is another one.
-  [[nodiscard]] std::shared_ptr<const TimelineIndex> of_look(const Look& look) {
-    if (look.log.name() != log_->name()) return nullptr;
-    const auto index = index_of(look.past.domain_name());
+  [[nodiscard]] std::shared_ptr<const TimelineIndex> of_look(const Look& look) { return of_domain(look.log, look.past.domain_name()); }
+  [[nodiscard]] std::shared_ptr<const TimelineIndex> of_domain(const events::Log& log, const std::string& domain) {
+    if (log.name() != log_->name()) return nullptr;
+    const auto index = index_of(domain);
     return index ? *index : nullptr;
   }
   /// For the only domain that there is, before anybody asks.
@@ -89,11 +97,18 @@ class Page::Timelines {
       const Json said{{"scannedTo", scanned_to}, {"of", of}, {"domain", domain}};
       live->tell("index", said.dump(-1, ' ', false, Json::error_handler_t::replace), true, false);
     };
+    if (kept_.wanted) options.keep_in = timeline::index_file_path(log_->name(), domain, kept_.folder, kept_.always_in_folder);
+    options.release = release_;
+    options.objects_bytes_max = objects_bytes_max_;
+    options.notice = [](const std::string& text) { operations::log(operations::LogLevel::warning, text); };
     return indexes_[domain] = TimelineIndex::start(*log_, domain, std::move(options));
   }
 
   const std::shared_ptr<const events::Log> log_;
   const std::shared_ptr<LiveEvents> live_;
+  const KeptIndexes kept_;
+  const std::string release_;
+  const std::size_t objects_bytes_max_;
   std::mutex mutex_;  ///< Guards all below.
   std::map<std::string, std::shared_ptr<TimelineIndex>> indexes_;
   bool stopped_ = false;
@@ -112,12 +127,16 @@ Result<std::unique_ptr<Page>> Page::start(PageOptions options) {
   }
   page->log_ = readers[0];
   page->live_ = std::make_shared<LiveEvents>(readers[2]);
-  page->timelines_ = std::make_shared<Timelines>(readers[1], page->live_);
+  page->timelines_ = std::make_shared<Timelines>(readers[1], page->live_, options.kept, options.server.release, options.objects_bytes_max);
   auto& server = options.server;
   if (server.views.empty()) {
     const auto index_of = [timelines = page->timelines_](const Look& look) { return timelines->of_look(look); };
     server.views = with_steps(views_with(indexed_hour(index_of)));
   }
+  server.objects_of = [timelines = page->timelines_](const events::Log& log, const std::string& domain) {
+    const auto index = timelines->of_domain(log, domain);
+    return index ? index->objects() : nullptr;
+  };
   std::optional<BranchService> branches;
   if (options.branches) {
     auto made =

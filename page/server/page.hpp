@@ -16,6 +16,13 @@ struct BranchService {
   std::shared_ptr<void> held;  ///< Who answers them; gone after the server, and before the log.
 };
 
+/// Where the indexes of histories are kept for the next process (page/timeline/index_file.hpp).
+struct KeptIndexes {
+  bool wanted = false;
+  std::string folder;             ///< For logs that lie in no file; empty: theirs are not kept.
+  bool always_in_folder = false;  ///< Those of files, too.
+};
+
 struct PageOptions {
   /// One more reader of the log that is shown. Some logs answer one question after the other, and who draws a picture of the whole history
   /// must not hold up who looks at a moment.
@@ -24,7 +31,9 @@ struct PageOptions {
   /// there without them, and the process's log says why.
   std::function<Result<BranchService>(std::shared_ptr<const events::Log> log, std::function<void(const std::string& branch_json)> tell)>
       branches;
-  bool live = false;         ///< As LogFacts.
+  bool live = false;  ///< As LogFacts.
+  KeptIndexes kept;
+  std::size_t objects_bytes_max = std::size_t{25} << 20;  ///< Of the index by object, of each domain.
   PageServerOptions server;  ///< `views` are all there are where it has none; routes are added to those that it has.
 };
 

@@ -287,8 +287,14 @@ Result<ApiAnswer> PageServer::Implementation::look(const ApiEntry& entry, const 
   const auto looked = states_.look(source, at, is_over, [&](const events::Log& log, const replay::Past& past) -> Result<Json> {
     // Another one may have asked the same while this one waited for the state.
     if (!question.empty() && (out = memory_.find(question))) return Json();
-    const auto said =
-        entry.view->view({log, past, audience, is_over, parameters.text("branch").empty() ? nullptr : log_.get()}, parameters);
+    const bool of_branch = !parameters.text("branch").empty();
+    const Look from_here{.log = log,
+                         .past = past,
+                         .audience = audience,
+                         .is_over = is_over,
+                         .trunk = of_branch ? log_.get() : nullptr,
+                         .objects = of_branch || !options_.objects_of ? nullptr : options_.objects_of(log, past.domain_name())};
+    const auto said = entry.view->view(from_here, parameters);
     if (!said) return said;
     auto written = write_answer(*said, options_.answer_bytes_max);
     if (!written) return tl::unexpected(written.error());

@@ -33,6 +33,8 @@ struct PageServerOptions {
   std::vector<ViewRoute> views;
   std::vector<ApiRoute> routes;
   BranchLogs branch_logs;  ///< Empty: there are no branches.
+  /// Where records about an object may be in a log and domain; empty, or null: nobody has read it.
+  std::function<std::shared_ptr<const timeline::ObjectIndex>(const events::Log& log, const std::string& domain)> objects_of;
 
   unsigned threads = 6;
   std::chrono::milliseconds answer_time{20'000};  ///< Then a view is told that it is over.

@@ -6,6 +6,7 @@
 
 #include "operations/logging.hpp"
 #include "page/server/quiet_thread.hpp"
+#include "page/server/state_bytes.hpp"
 #include "replay/snapshots.hpp"
 #include "vocabulary/thread_name.hpp"
 
@@ -23,6 +24,8 @@ constexpr seconds idle_time{5};
 constexpr seconds interest{120};
 constexpr milliseconds follow_pause{500};
 constexpr milliseconds look_again_after{50};
+/// A state is as large as before until it has folded so many more records.
+constexpr std::uint64_t measured_after = 2'000;
 
 /// Where a state at `at` would start that is made anew; 0: from the beginning, or the log does not say, which the fold then tells.
 replay::Position newest_snapshot(const PastSource& source, replay::Position at) {
@@ -100,13 +103,33 @@ PastStates::Slot* PastStates::choose(const SourcePtr& source, Position at, Posit
   const Position anew = at - snapshot + window;
   const bool nearest_is_shorter = nearest != nullptr && at - nearest->at < anew;
   if (nearest_is_shorter && anew > 4 * near_by) return nearest;
-  if (Slot* fresh = new_slot()) return fresh;
+  if (Slot* fresh = new_slot(source)) return fresh;
   if (nearest_is_shorter) return nearest;
-  return to_replace(false);
+  return to_replace(source, false);
+}
+
+/// About what all states take. The mutex is held.
+std::size_t PastStates::bytes_of_all() const {
+  std::size_t out = 0;
+  for (const auto& one : slots_) out += one->bytes;
+  return out;
+}
+
+/// Another state of a source is about as large as its largest. The mutex is held.
+bool PastStates::has_room(const SourcePtr& source) const {
+  std::size_t another = 0, all = 0;
+  for (const auto& one : slots_) {
+    all += one->bytes;
+    if (one->of == source) another = std::max(another, one->bytes);
+  }
+  return all == 0 || all + another <= options_.states_bytes_max;
 }
 
 /// Null: there are as many as may be. The mutex is held.
-PastStates::Slot* PastStates::new_slot() {
+PastStates::Slot* PastStates::new_slot(const SourcePtr& source) {
+  if (!has_room(source)) return nullptr;
+  if (const auto empty = std::ranges::find_if(slots_, [](const auto& one) { return !one->busy && !one->of; }); empty != slots_.end())
+    return empty->get();
   if (slots_.size() >= std::max<std::size_t>(1, options_.states_max)) return nullptr;
   slots_.push_back(std::make_unique<Slot>());
   return slots_.back().get();
@@ -129,12 +152,13 @@ bool PastStates::is_redundant(const Slot& slot) const {
 
 /// The state that is missed least: what the present is looked at with goes last, and what another one is near to goes first; else the one
 /// that was not used for longest. The mutex is held.
-PastStates::Slot* PastStates::to_replace(bool only_idle) {
+PastStates::Slot* PastStates::to_replace(const SourcePtr& source, bool only_idle) {
+  const bool room = has_room(source);  // else an empty one is no help
   const auto now = Clock::now();
   Slot* least = nullptr;
   std::pair<int, Clock::time_point> least_key;
   for (const auto& one : slots_) {
-    if (one->busy) continue;
+    if (one->busy || (!one->of && !room)) continue;
     const bool newest = one->of && is_newest(*one), redundant = one->of && is_redundant(*one);
     if (only_idle && (newest || (!redundant && one->of && now - one->used < idle_time))) continue;
     const std::pair key{!one->of ? 0 : newest ? 3 : redundant ? 1 : 2, one->used};
@@ -153,23 +177,48 @@ void PastStates::take(Slot& slot, const SourcePtr& source, Position at) {
   if (slot.of == source && slot.past) return;
   slot.of = source;
   slot.past = nullptr;  // before there is another one
+  slot.bytes = 0;
+  slot.measured_at = 0;
   slot.past = std::make_unique<replay::Past>(source->log(), source->domain());
 }
 
 void PastStates::give_back(Slot& slot) {
-  std::unique_ptr<replay::Past> gone;  // ends after the lock does
+  std::vector<std::unique_ptr<replay::Past>> gone;  // they end after the lock does
   SourcePtr of;
+  std::size_t bytes = 0;
+  const bool grew = slot.past && (slot.measured_at == 0 || slot.past->folded() - slot.measured_at > measured_after);
+  if (grew) bytes = estimated_bytes(slot.past->driver());
   const std::lock_guard lock(mutex_);
   slot.busy = false;
   if (slot.forgotten || !slot.past) {
     slot.forgotten = false;
-    gone = std::move(slot.past);
+    gone.push_back(std::move(slot.past));
     of = std::move(slot.of);
     slot.at = 0;
+    slot.bytes = 0;
   } else {
     slot.at = slot.past->position();
+    if (grew) {
+      slot.bytes = bytes;
+      slot.measured_at = std::max<std::uint64_t>(1, slot.past->folded());
+    }
+    let_go_of_too_many(gone);
   }
   changed_.notify_all();
+}
+
+/// The state that is missed least goes, as long as all together take too much. The last one stays. The mutex is held.
+void PastStates::let_go_of_too_many(std::vector<std::unique_ptr<replay::Past>>& gone) {
+  while (bytes_of_all() > options_.states_bytes_max) {
+    const auto full = std::ranges::count_if(slots_, [](const auto& one) { return one->of != nullptr; });
+    if (full < 2) return;
+    Slot* least = to_replace(nullptr, false);
+    if (least == nullptr || !least->of) return;
+    gone.push_back(std::move(least->past));
+    least->of = nullptr;
+    least->at = 0;
+    least->bytes = 0;
+  }
 }
 
 /// False: `go_on` said so. What cannot be folded leaves no state behind.
@@ -193,6 +242,7 @@ void PastStates::forget(const SourcePtr& source) {
     gone.push_back(std::move(one->past));
     one->of = nullptr;
     one->at = 0;
+    one->bytes = 0;
   }
   if (wish_ && wish_->first == source) wish_.reset();
 }
@@ -200,6 +250,7 @@ void PastStates::forget(const SourcePtr& source) {
 PastStatesStatistics PastStates::statistics() const {
   const std::lock_guard lock(mutex_);
   auto out = statistics_;
+  out.bytes = bytes_of_all();
   out.states = static_cast<std::size_t>(std::count_if(slots_.begin(), slots_.end(), [](const auto& one) { return one->of != nullptr; }));
   return out;
 }
@@ -271,8 +322,8 @@ void PastStates::make_spare(const SourcePtr& source, Position looked_at) {
     const bool there = std::any_of(slots_.begin(), slots_.end(),
                                    [&](const auto& one) { return one->of == source && one->at >= near_enough && one->at < looked_at; });
     if (there) return;
-    Slot* slot = new_slot();
-    if (slot == nullptr) slot = to_replace(true);
+    Slot* slot = new_slot(source);
+    if (slot == nullptr) slot = to_replace(source, true);
     if (slot == nullptr) return;
     take(*slot, source, target);
     held.emplace(*this, *slot);

@@ -20,7 +20,10 @@
 namespace hindsight::page {
 
 struct PastStatesOptions {
-  std::size_t states_max = 4;                                       ///< At least 1. What most of the memory of a page goes to.
+  std::size_t states_max = 4;  ///< At least 1.
+  /// Of all states together, as far as can be estimated (state_bytes.hpp): where another one would take more, one goes. A single state may
+  /// take more.
+  std::size_t states_bytes_max = std::size_t{128} * 1024 * 1024;
   std::size_t snapshots_bytes_max = std::size_t{96} * 1024 * 1024;  ///< Of snapshots in memory.
   std::string release;                                              ///< Whose snapshots they are.
   bool quiet = false;  ///< The states are made behind the back of somebody who decides in this process.
@@ -50,6 +53,7 @@ struct PastStatesStatistics {
   std::uint64_t folded = 0;  ///< Records, for those looks.
   std::uint64_t spares = 0;  ///< States that were made in advance.
   std::size_t states = 0;    ///< There are now.
+  std::size_t bytes = 0;     ///< About what they take.
 };
 
 /// States at several moments for several people, a bounded number of them. Who asks for a moment gets the nearest state at or before it
@@ -89,6 +93,8 @@ class PastStates {
     std::unique_ptr<replay::Past> past;  ///< Of whoever holds the slot, while it is busy.
     Position at = 0;                     ///< Where it stands; while it is busy, where it will.
     Clock::time_point used;
+    std::size_t bytes = 0;          ///< About what it takes.
+    std::uint64_t measured_at = 0;  ///< Records that it had folded then.
     bool busy = false;
     bool forgotten = false;
   };
@@ -112,8 +118,11 @@ class PastStates {
 
   [[nodiscard]] std::optional<Held> hold(const SourcePtr& source, Position at, const std::function<bool()>& is_over);
   [[nodiscard]] Slot* choose(const SourcePtr& source, Position at, Position snapshot);
-  [[nodiscard]] Slot* to_replace(bool only_idle);
-  [[nodiscard]] Slot* new_slot();
+  [[nodiscard]] Slot* to_replace(const SourcePtr& source, bool only_idle);
+  void let_go_of_too_many(std::vector<std::unique_ptr<replay::Past>>& gone);
+  [[nodiscard]] bool has_room(const SourcePtr& source) const;
+  [[nodiscard]] std::size_t bytes_of_all() const;
+  [[nodiscard]] Slot* new_slot(const SourcePtr& source);
   void take(Slot& slot, const SourcePtr& source, Position at);
   void give_back(Slot& slot);
   [[nodiscard]] bool is_newest(const Slot& slot) const;

@@ -8,6 +8,7 @@
 
 #include "events/record.hpp"
 #include "events/record_kind.hpp"
+#include "page/timeline/longest_wait.hpp"
 #include "page/timeline/usage_sampler.hpp"
 #include "replay/past.hpp"
 #include "replay/snapshots.hpp"
@@ -109,6 +110,8 @@ Result<void> make_coarse_rows(const events::Log& log, const std::string& domain,
     const auto row = std::ranges::lower_bound(rows, meta.position, {}, &Row::last);
     if (row == rows.end()) continue;
     sampler.sample(past.driver(), *row);
+    const Time since = longest_wait_of(past.driver());
+    row->waits_since = since.is_set() ? since.micros : no_waiter;
     tell();
   }
   return {};

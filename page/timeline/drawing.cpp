@@ -73,6 +73,12 @@ Json value_or_null(const Row* row, std::int64_t Row::*member) {
   return row == nullptr || row->*member == not_known ? Json() : Json(row->*member);
 }
 
+/// In milliseconds at a time, of whoever waits longest.
+Json wait_or_null(const Row* row, std::int64_t at) {
+  if (row == nullptr || row->waits_since == not_known) return {};
+  return row->waits_since == no_waiter ? 0 : std::max<std::int64_t>(0, (at - row->waits_since) / 1'000);
+}
+
 /// In thousandths of the unit that people see: those are what amounts of cpu count.
 std::int64_t milli_units(Amount amount, const std::string& resource) { return resource == "cpu" ? amount : multiply(amount, 1000); }
 
@@ -275,6 +281,9 @@ Json draw_curve(const Indexed& indexed, CurveKind kind, Time from, Time to, std:
         break;
       case CurveKind::used:
         value.push_back(known ? value_or_null(before, &Row::used) : Json());
+        break;
+      case CurveKind::oldest_wait:
+        value.push_back(known ? wait_or_null(before, end) : Json());
         break;
       case CurveKind::admitted:
       case CurveKind::evicted:

@@ -31,10 +31,11 @@ inline constexpr std::size_t marks_max = 400;
 [[nodiscard]] Json draw(const Indexed& indexed, const PlaceInLog& from, const PlaceInLog& to, std::size_t columns);
 
 enum class CurveKind : std::uint8_t {
-  waiting,   ///< How many wait.
-  running,   ///< How many are admitted.
-  used,      ///< Per mille of nominal, of the pair that is used most.
-  admitted,  ///< How often in the stretch that ends at the point, as the two below.
+  waiting,      ///< How many wait.
+  running,      ///< How many are admitted.
+  used,         ///< Per mille of nominal, of the pair that is used most.
+  oldest_wait,  ///< Of whoever waits longest for quota, in milliseconds.
+  admitted,     ///< How often in the stretch that ends at the point, as the two below.
   evicted,
   decisions,
 };

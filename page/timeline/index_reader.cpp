@@ -3,10 +3,14 @@
 #include <algorithm>
 #include <bit>
 #include <exception>
+#include <memory>
+#include <numeric>
+#include <string>
 #include <utility>
 #include <variant>
 
 #include "events/quarantine.hpp"
+#include "events/record.hpp"
 #include "page/server/quiet_thread.hpp"
 #include "page/timeline/coarse_rows.hpp"
 #include "replay/snapshots.hpp"
@@ -22,6 +26,7 @@ using timeline::Series;
 constexpr events::Position folded_at_once = 1024;
 constexpr std::chrono::milliseconds told_every{200};
 constexpr Duration retry_after = Duration::seconds(1);
+constexpr std::chrono::minutes kept_every{10};
 
 /// The width with which half as many rows as there may be hold so many records.
 std::uint64_t row_width_for(events::Position records, std::size_t rows_max) {
@@ -107,6 +112,8 @@ TimelineIndex::Reader::End TimelineIndex::Reader::read_all() {
   replay::Past past(log_, domain_);
   const auto known = events::passed_over(log_, domain_);
   const auto last = log_.last();
+  if (known && last)
+    if (const auto kept = take_kept(*known, *last)) return go_on_from(*kept, *last);
   Result<void> began = known && last ? begin(past) : tl::unexpected(known ? last.error() : known.error());
   if (!began) {
     publish([&](Indexed& now) { now.why_not_more = began.error(); });
@@ -114,6 +121,7 @@ TimelineIndex::Reader::End TimelineIndex::Reader::read_all() {
     return pause(retry_after) ? End::begin_anew : End::stopped;
   }
   set_aside_ = *known;
+  kept_to_ = 0;
   const auto begin = past.position();
   publish([&](Indexed& now) {  // what was known of another fold is shown until this one knows more
     now.looked = true;
@@ -125,18 +133,86 @@ TimelineIndex::Reader::End TimelineIndex::Reader::read_all() {
     empty->width = row_width_for(*last - std::min(*last, begin), options_.rows_max);
     if (now.main->end > begin) now.coarse = now.main;
     now.main = std::move(empty);
+    now.objects.reset();
   });
   if (*last > begin && *last - begin > options_.coarse_above && now()->coarse == nullptr) make_coarse(begin, *last);
 
-  RowMaker maker(begin, now()->main->width, options_.rows_max);
-  past.look_on([&](events::Position at, const RecordView& record) { maker.before(at, record, past.driver()); },
-               [&](events::Position at, const RecordView& record) {
-                 maker.after(at, record, past.driver());
-                 const auto* o = std::get_if<Observation>(&record.body);
-                 const auto* aside = o == nullptr ? nullptr : std::get_if<RecordQuarantined>(o);
-                 if (aside != nullptr && !set_aside_.contains(aside->sequence)) set_aside_changed_ = true;
-               });
-  return follow(past, maker);
+  RowMaker rows(begin, now()->main->width, options_.rows_max);
+  rows.begin(past.driver());
+  timeline::ObjectIndexMaker objects(begin, options_.objects_bytes_max);
+  const Fold fold{past, rows, objects};
+  look_on(fold);
+  return follow(fold);
+}
+
+/// What a file keeps of this history, asked for once; where it is of no use, somebody is told why, and all is read anew.
+std::optional<timeline::KeptIndex> TimelineIndex::Reader::take_kept(const std::set<std::uint64_t>& set_aside, events::Position last) {
+  if (options_.keep_in.empty() || std::exchange(asked_for_kept_, true)) return std::nullopt;
+  auto kept = timeline::read_index_file(options_.keep_in, log_, domain_, options_.release);
+  if (!kept) {
+    notice(kept.error().message + "; the history is read anew");
+    return std::nullopt;
+  }
+  if (!*kept || (*kept)->end() > last) return std::nullopt;
+  if ((*kept)->passed_over != set_aside) {
+    notice(options_.keep_in + ": records were set aside since it was written; the history is read anew");
+    return std::nullopt;
+  }
+  const auto rows = std::accumulate((*kept)->rows->blocks.begin(), (*kept)->rows->blocks.end(), std::size_t{0},
+                                    [](std::size_t n, const auto& block) { return n + block->size(); });
+  if (rows > options_.rows_max + 1) {
+    notice(options_.keep_in + ": found " + std::to_string(rows) + " rows; allowed: " + std::to_string(options_.rows_max) +
+           "; the history is read anew");
+    return std::nullopt;
+  }
+  return std::move(*kept);
+}
+
+/// As long as there is nothing behind what was kept, no state is needed.
+TimelineIndex::Reader::End TimelineIndex::Reader::go_on_from(const timeline::KeptIndex& kept, events::Position last) {
+  set_aside_ = kept.passed_over;
+  kept_to_ = kept.end();
+  kept_at_ = Clock::now();
+  publish([&](Indexed& now) {
+    now.looked = true;
+    now.last = last;
+    now.main = kept.rows;
+    now.objects = kept.objects;
+  });
+  while (true) {
+    serve_wish();
+    const auto end = log_.last();
+    if (end && *end > kept.end()) break;
+    if (end && *end < kept.end()) return pause(retry_after) ? End::begin_anew : End::stopped;
+    if (!pause(end ? options_.pause : retry_after)) return End::stopped;
+  }
+  replay::Past past(log_, domain_);
+  const auto there = past.go_to(kept.end(), [this] { return goes_on(); });
+  if (!there) {
+    notice("the state where the index of the history goes on cannot be had: " + there.error().message + "; the history is read anew");
+    return End::begin_anew;
+  }
+  if (!*there) return End::stopped;
+  RowMaker rows(*kept.rows, options_.rows_max);
+  rows.begin(past.driver());
+  timeline::ObjectIndexMaker objects(*kept.objects, kept.open, options_.objects_bytes_max);
+  const Fold fold{past, rows, objects};
+  look_on(fold);
+  return follow(fold);
+}
+
+void TimelineIndex::Reader::look_on(const Fold& fold) {
+  fold.past.look_on([fold](events::Position at, const RecordView& record) { fold.rows.before(at, record, fold.past.driver()); },
+                    [this, fold](events::Position at, const RecordView& record) {
+                      fold.rows.after(at, record, fold.past.driver());
+                      fold.objects.add(at, record);
+                      const auto* o = std::get_if<Observation>(&record.body);
+                      const auto* aside = o == nullptr ? nullptr : std::get_if<RecordQuarantined>(o);
+                      if (aside != nullptr && !set_aside_.contains(aside->sequence)) set_aside_changed_ = true;
+                    });
+  fold.past.look_on_passed_over([fold, reader = std::make_shared<events::RecordReader>()](const events::StoredRecord& stored) {
+    if (const auto record = reader->read(stored.bytes)) fold.objects.add_without_effect(stored.offset, **record);
+  });
 }
 
 void TimelineIndex::Reader::make_coarse(events::Position begin, events::Position end) {
@@ -147,7 +223,8 @@ void TimelineIndex::Reader::make_coarse(events::Position begin, events::Position
       [this] { return goes_on(); });
 }
 
-TimelineIndex::Reader::End TimelineIndex::Reader::follow(replay::Past& past, RowMaker& maker) {
+TimelineIndex::Reader::End TimelineIndex::Reader::follow(const Fold& fold) {
+  auto& past = fold.past;
   auto told = Clock::now();
   bool news = true;  // since it was told last
   while (goes_on()) {
@@ -158,10 +235,11 @@ TimelineIndex::Reader::End TimelineIndex::Reader::follow(replay::Past& past, Row
     auto folded = last ? Result<void>() : tl::unexpected(last.error());
     if (last && past.position() < *last) {
       folded = past.fold_to(std::min(*last, past.position() + folded_at_once));
+      if (folded) fold.objects.reach(past.position());
       news = true;
     }
     if (set_aside_changed_) return End::begin_anew;
-    if (!folded && !error_may_pass(folded.error())) return wait_behind(past, maker, folded.error());
+    if (!folded && !error_may_pass(folded.error())) return wait_behind(fold, folded.error());
     if (!folded) {
       publish([&](Indexed& now) { now.why_not_more = folded.error(); });
       news = true;
@@ -171,7 +249,8 @@ TimelineIndex::Reader::End TimelineIndex::Reader::follow(replay::Past& past, Row
     const bool at_end = past.position() >= *last;
     if (news && (at_end || Clock::now() - told >= told_every)) {
       publish([&](Indexed& now) {
-        now.main = maker.series(past.position(), past.driver());
+        now.main = fold.rows.series(past.position(), past.driver());
+        now.objects = fold.objects.index();
         now.last = *last;
         now.why_not_more.reset();
         if (at_end) now.coarse.reset();
@@ -179,18 +258,36 @@ TimelineIndex::Reader::End TimelineIndex::Reader::follow(replay::Past& past, Row
       told = Clock::now();
       news = false;
     }
-    if (at_end && !pause(options_.pause)) return End::stopped;
+    if (at_end && (kept_to_ == 0 || Clock::now() - kept_at_ >= kept_every)) keep(fold);
+    if (at_end && !pause(options_.pause)) break;
   }
+  keep(fold);
   return End::stopped;
 }
 
+/// Writes what is known into the file, if that spares the next process enough.
+void TimelineIndex::Reader::keep(const Fold& fold) {
+  const auto end = fold.past.position();
+  if (options_.keep_in.empty() || cannot_keep_ || end < kept_to_ || end - std::max(kept_to_, now()->main->begin) < options_.keep_above)
+    return;
+  if (const auto space = log_.space(); space && *space && (*space)->nearly_full()) return;
+  timeline::KeptIndex kept{fold.rows.series(end, fold.past.driver()), fold.objects.index(), fold.objects.open(), set_aside_};
+  kept_at_ = Clock::now();
+  if (const auto written = timeline::write_index_file(options_.keep_in, log_, domain_, options_.release, kept); !written) {
+    cannot_keep_ = true;
+    return notice("the index of the history is not kept, and is made anew by every start: " + written.error().message);
+  }
+  kept_to_ = end;
+}
+
 /// After an error the state may be that of half a record: what is told of the last row comes from another fold.
-TimelineIndex::Reader::End TimelineIndex::Reader::wait_behind(const replay::Past& past, RowMaker& maker, const Error& error) {
+TimelineIndex::Reader::End TimelineIndex::Reader::wait_behind(const Fold& fold, const Error& error) {
+  const auto& past = fold.past;
   replay::Past again(log_, domain_);
   const auto there = again.go_to(past.position(), [this] { return goes_on(); });
   const bool known = there && *there;
   publish([&](Indexed& now) {
-    if (known) now.main = maker.series(past.position(), again.driver());
+    if (known) now.main = fold.rows.series(past.position(), again.driver());
     now.why_not_more = error;
     if (const auto last = log_.last()) now.last = *last;
   });

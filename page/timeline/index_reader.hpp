@@ -10,7 +10,9 @@
 #include <string>
 #include <thread>
 
+#include "page/timeline/index_file.hpp"
 #include "page/timeline/indexed.hpp"
+#include "page/timeline/object_index.hpp"
 #include "page/timeline/row_maker.hpp"
 #include "page/timeline/timeline_index.hpp"
 #include "replay/past.hpp"
@@ -42,6 +44,12 @@ class TimelineIndex::Reader {
     events::Position begin = 0, end = 0;
     std::uint64_t width = 1;
   };
+  /// A fold, and what it makes.
+  struct Fold {
+    replay::Past& past;
+    timeline::RowMaker& rows;
+    timeline::ObjectIndexMaker& objects;
+  };
   /// Why a fold ends.
   enum class End { stopped, begin_anew };
 
@@ -50,8 +58,15 @@ class TimelineIndex::Reader {
   void run();
   [[nodiscard]] Result<void> begin(replay::Past& past) const;
   [[nodiscard]] End read_all();
-  [[nodiscard]] End follow(replay::Past& past, timeline::RowMaker& maker);
-  [[nodiscard]] End wait_behind(const replay::Past& past, timeline::RowMaker& maker, const Error& error);
+  [[nodiscard]] std::optional<timeline::KeptIndex> take_kept(const std::set<std::uint64_t>& set_aside, events::Position last);
+  [[nodiscard]] End go_on_from(const timeline::KeptIndex& kept, events::Position last);
+  void look_on(const Fold& fold);
+  [[nodiscard]] End follow(const Fold& fold);
+  [[nodiscard]] End wait_behind(const Fold& fold, const Error& error);
+  void keep(const Fold& fold);
+  void notice(const std::string& text) const {
+    if (options_.notice) options_.notice(text);
+  }
   [[nodiscard]] Result<bool> others_set_aside() const;
   void make_coarse(events::Position begin, events::Position end);
   [[nodiscard]] std::optional<Detail> plan(const timeline::Indexed& known, const Wish& wish) const;
@@ -70,6 +85,10 @@ class TimelineIndex::Reader {
   const TimelineOptions options_;
   std::set<std::uint64_t> set_aside_;  ///< As the fold knows them.
   bool set_aside_changed_ = false;     ///< A record said so of one that this fold has counted.
+  bool asked_for_kept_ = false;        ///< The file was looked at, and is not again.
+  bool cannot_keep_ = false;           ///< It could not be written.
+  events::Position kept_to_ = 0;       ///< As far as the file goes.
+  Clock::time_point kept_at_;
 
   mutable std::mutex mutex_;
   std::condition_variable wake_;

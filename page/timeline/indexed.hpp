@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "page/timeline/object_index.hpp"
 #include "page/timeline/rows.hpp"
 #include "vocabulary/result.hpp"
 
@@ -14,6 +15,8 @@ struct Indexed {
   std::shared_ptr<const Series> main = std::make_shared<const Series>();
   /// Of the whole history from samples: counts are estimates, and few rows have a state. Counts only behind the end of `main`.
   std::shared_ptr<const Series> coarse;
+  /// Where records about an object may be; null: nothing is known of that yet.
+  std::shared_ptr<const ObjectIndex> objects;
   /// Stretches with narrower rows.
   std::vector<std::shared_ptr<const Series>> details;
   bool looked = false;                ///< At the log.

@@ -131,6 +131,12 @@ void ObjectFilter::note_workload(Text name) {
   if (workloads_.size() < workloads_max) workloads_.emplace(name);
 }
 
+std::vector<Token> ObjectFilter::tokens() const {
+  std::vector<Token> out{name_token(object_.namespace_, object_.name)};
+  for (const auto& workload : workloads_) out.push_back(name_token(object_.namespace_, workload));
+  return out;
+}
+
 bool ObjectFilter::matches(const RecordView& record) {
   if (const auto* o = std::get_if<Observation>(&record.body)) return std::visit([this](const auto& x) { return is_about(x, *this); }, *o);
   const auto* decisions = std::get_if<Decisions>(&record.body);

@@ -3,8 +3,10 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "admission/domain/state_view.hpp"
+#include "page/timeline/object_tokens.hpp"
 #include "vocabulary/record.hpp"
 #include "vocabulary/result.hpp"
 
@@ -25,6 +27,8 @@ class ObjectFilter {
   ObjectFilter(ObjectName object, const admission::StateView& state);
 
   [[nodiscard]] bool matches(const RecordView& record);
+  /// What stands in each record that matches, as far as its Workloads are known.
+  [[nodiscard]] std::vector<Token> tokens() const;
 
   [[nodiscard]] const ObjectName& object() const { return object_; }
   /// Is it this one, or a Workload of this job?

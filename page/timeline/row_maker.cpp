@@ -60,7 +60,26 @@ std::string quarantine_words(const ObjectQuarantined& e) {
 
 RowMaker::RowMaker(Position begin, std::uint64_t width, std::size_t rows_max) : begin_(begin), width_(width), rows_max_(rows_max) {}
 
+RowMaker::RowMaker(const Series& made, std::size_t rows_max) : RowMaker(made.begin, made.width, rows_max) {
+  sampler_.know(made.pairs);
+  silences_ = made.silences;
+  decider_seen_ = made.decider_seen;
+  for (const auto& block : made.blocks)
+    for (const Row& row : *block) {
+      open_.push_back(row);
+      if (open_.size() == block_rows) blocks_.push_back(std::make_shared<const Block>(std::exchange(open_, Block())));
+    }
+  if (open_.empty() && !blocks_.empty()) {
+    open_ = *blocks_.back();
+    blocks_.pop_back();
+  }
+  if (open_.empty()) return;
+  row_ = std::move(open_.back());  // more may come into it
+  open_.pop_back();
+}
+
 void RowMaker::look_on(replay::Past& past) {
+  begin(past.driver());
   past.look_on([this, &past](Position at, const RecordView& record) { before(at, record, past.driver()); },
                [this, &past](Position at, const RecordView& record) { after(at, record, past.driver()); });
 }
@@ -75,6 +94,7 @@ void RowMaker::after(Position at, const RecordView& record, const StateView& sta
   if (row_.last == 0) row_.first = at;
   row_.last = at;
   row_.time = state.domain().now();
+  waits_.after(record, state);
   if (!counts_) return;
   note_owner(record, state);
   if (const auto* decisions = std::get_if<Decisions>(&record.body)) {
@@ -134,8 +154,14 @@ void RowMaker::mark(MarkKind kind, Position at, std::string text) {
     add_mark(row_.marks, {kind, 1, at, row_.time, cut_message(printable(valid_utf8(text)), mark_text_max)});
 }
 
+void RowMaker::sample(const StateView& state, Row& row) {
+  sampler_.sample(state, row);
+  const Time since = waits_.since(state);
+  row.waits_since = since.is_set() ? since.micros : no_waiter;
+}
+
 void RowMaker::close(const StateView& state, Position next) {
-  sampler_.sample(state, row_);
+  sample(state, row_);
   open_.push_back(std::exchange(row_, Row()));
   if (blocks_.size() * block_rows + open_.size() > rows_max_) widen(next);
   if (open_.size() >= block_rows) {
@@ -175,11 +201,12 @@ std::shared_ptr<const Series> RowMaker::series(Position end, const StateView& st
   Block last = open_;
   if (row_.last != 0) {
     last.push_back(row_);
-    sampler_.sample(state, last.back());
+    sample(state, last.back());
   }
   if (!last.empty()) out->blocks.push_back(std::make_shared<const Block>(std::move(last)));
   out->pairs = sampler_.pairs();
   out->silences = silences_;
+  out->decider_seen = decider_seen_;
   out->begin = begin_;
   out->end = end;
   out->width = width_;

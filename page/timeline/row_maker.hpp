@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "page/timeline/longest_wait.hpp"
 #include "page/timeline/rows.hpp"
 #include "page/timeline/usage_sampler.hpp"
 #include "replay/past.hpp"
@@ -19,8 +20,13 @@ class RowMaker {
   /// Begins behind a position. `width`: a power of two. `rows_max`: where there are more rows, two and two become one, and the width is
   /// twice as much.
   RowMaker(Position begin, std::uint64_t width, std::size_t rows_max);
+  /// Goes on where a series ended that was made before.
+  RowMaker(const Series& made, std::size_t rows_max);
 
-  /// Sees what is folded from now on; it has to stay where it is as long as the past is folded.
+  /// The state that the first record comes to.
+  void begin(const StateView& state) { waits_.begin(state); }
+
+  /// Begins with the state of a past, and sees what is folded from now on; it has to stay where it is as long as the past is folded.
   void look_on(replay::Past& past);
 
   void before(Position at, const RecordView& record, const StateView& state);
@@ -34,6 +40,7 @@ class RowMaker {
   static constexpr std::size_t silences_max = 2000;
 
   [[nodiscard]] std::uint64_t number(Position at) const { return (at - 1) / width_; }
+  void sample(const StateView& state, Row& row);
   void close(const StateView& state, Position next);
   void widen(Position next);
   void count(const Decisions& decisions, Position at);
@@ -44,6 +51,7 @@ class RowMaker {
   std::uint64_t width_;
   const std::size_t rows_max_;
   UsageSampler sampler_;
+  LongestWait waits_;
   std::vector<std::shared_ptr<const Block>> blocks_;  ///< Full ones.
   Block open_;                                        ///< Rows behind these.
   Row row_;                                           ///< In progress; `last` 0: nothing is in it.

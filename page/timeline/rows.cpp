@@ -23,6 +23,7 @@ void append(Row& row, Row next) {
   row.waiting = next.waiting;
   row.running = next.running;
   row.used = next.used;
+  row.waits_since = next.waits_since;
   row.pairs = std::move(next.pairs);
 }
 

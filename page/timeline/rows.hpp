@@ -38,6 +38,8 @@ struct PairUse {
 };
 
 inline constexpr std::int64_t not_known = -1;
+/// Of `Row::waits_since`: nobody waits.
+inline constexpr std::int64_t no_waiter = -2;
 
 /// A few records that follow each other: what happened in them, and the state behind the last.
 struct Row {
@@ -51,7 +53,9 @@ struct Row {
   std::int64_t waiting = not_known;  ///< In ClusterQueues, as their statuses count.
   std::int64_t running = not_known;  ///< Admitted, likewise.
   std::int64_t used = not_known;     ///< Per mille of nominal, of the pair that is used most; not known: nothing has a quota.
-  std::vector<PairUse> pairs;        ///< In the order of the series; those that appeared later are missing.
+  /// Since when whoever waits longest for quota does, in microseconds of time, or no_waiter.
+  std::int64_t waits_since = not_known;
+  std::vector<PairUse> pairs;  ///< In the order of the series; those that appeared later are missing.
 
   [[nodiscard]] bool has_state() const { return waiting != not_known; }
 };
@@ -68,6 +72,7 @@ struct Series {
   std::vector<std::shared_ptr<const Block>> blocks;
   std::vector<PairName> pairs;
   std::vector<Silence> silences;
+  Time decider_seen;        ///< Time of the last record of an owner of the domain; never: none was seen.
   Position begin = 0;       ///< Behind which the first row begins.
   Position end = 0;         ///< All records up to here are in it.
   std::uint64_t width = 1;  ///< Records of the log that a row stands for, at most.

@@ -11,6 +11,7 @@
 #include "events/record.hpp"
 #include "events/record_kind.hpp"
 #include "page/timeline/object_filter.hpp"
+#include "page/timeline/object_index.hpp"
 #include "page/timeline/told_line.hpp"
 #include "page/views/record_lines.hpp"
 #include "page/views/sight.hpp"
@@ -116,6 +117,11 @@ class StepSearch {
   Result<void> forward(Position from, Position last) {
     scanned_to_ = asked_.from;
     while (from <= last && found_ < asked_.times && may_go_on()) {
+      if (asked_.object && look_.objects != nullptr) {
+        from = look_.objects->next_with(asked_.object->tokens(), from, last);
+        scanned_to_ = std::min(last, from - 1);
+        if (from > last) return {};
+      }
       if (auto ok = look_.log.read(from, {}, batch_); !ok) return ok;
       if (batch_.empty()) return {};
       for (const auto& stored : batch_) {
@@ -136,6 +142,11 @@ class StepSearch {
     scanned_to_ = before;
     Position length = piece_first;
     while (before > first && found_ < asked_.times && may_go_on()) {
+      if (asked_.object && look_.objects != nullptr) {
+        before = look_.objects->none_down_to(asked_.object->tokens(), before, first);
+        scanned_to_ = before;
+        if (before <= first) return {};
+      }
       const Position from = before - first > length ? before - length : first;
       std::deque<Position> here;
       for (Position at = from; at < before;) {

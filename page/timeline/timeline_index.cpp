@@ -75,6 +75,8 @@ Result<events::Position> TimelineIndex::position_at(Time time) const {
   return reader_->log().seek(time + Duration{1}).map([](events::Position behind) { return behind == 0 ? behind : behind - 1; });
 }
 
+std::shared_ptr<const timeline::ObjectIndex> TimelineIndex::objects() const { return reader_->now()->objects; }
+
 events::Position TimelineIndex::scanned_to() const { return reader_->now()->main->end; }
 
 bool TimelineIndex::complete() const { return reader_->now()->complete(); }
@@ -93,6 +95,7 @@ std::size_t TimelineIndex::memory() const {
   add(known->main.get());
   add(known->coarse.get());
   for (const auto& detail : known->details) add(detail.get());
+  if (known->objects != nullptr) out += known->objects->bytes();
   return out;
 }
 

@@ -24,6 +24,15 @@ struct TimelineOptions {
   /// Who asks for no more records than this gets narrower rows, as soon as they are made; as many rows, at most, as `detail_rows`.
   std::uint64_t detail_records = 65'536;
   std::size_t detail_rows = 4096;
+  /// Of the index by object; of a longer history it gets coarser. 10,000,000 records take about 30 MB.
+  std::size_t objects_bytes_max = std::size_t{48} << 20;
+  /// Where what was read is kept for the next process (index_file.hpp); empty: nowhere. Nothing is kept of fewer records than `keep_above`,
+  /// which are read in a moment.
+  std::string keep_in;
+  std::uint64_t keep_above = 50'000;
+  std::string release;  ///< Of this software: what another one kept is not used.
+  /// Told what became of a file that is of no use, and that none can be written. From the thread of the index.
+  std::function<void(const std::string&)> notice;
   /// How often the end of the log is looked at, and how often `grew` is called at most.
   Duration pause = Duration::millis(100);
   /// Called from the thread of the index when it knows more: up to which record it has read, of how many. It must not take long, and not
@@ -39,7 +48,8 @@ struct TimelineRange {
 };
 
 /// The whole history of one domain at a glance: how much waits, runs and is used, and what happened, at each moment. A thread that
-/// gives way to others folds the log once from its beginning (300,000 records a second), and goes on with what is added. Whoever asks never
+/// gives way to others folds the log once from its beginning (300,000 records a second), or from where a file ends that an earlier process
+/// left, and goes on with what is added. Whoever asks never
 /// waits for it: they get what is known so far, of a long log at first a picture from samples. It keeps a state of its own while it lives.
 ///
 /// A record that nobody can read is where the index ends, and its answers say so; it goes on when the record is set aside. When a record
@@ -50,7 +60,7 @@ class TimelineIndex {
  public:
   /// `log` has to live longer. An unknown domain is an empty one.
   [[nodiscard]] static std::unique_ptr<TimelineIndex> start(const events::Log& log, std::string domain, TimelineOptions options = {});
-  /// Waits for the thread: a tenth of a second, or as long as it takes to read a snapshot.
+  /// Waits for the thread: a tenth of a second, or as long as it takes to read a snapshot or to write the file.
   ~TimelineIndex();
   TimelineIndex(const TimelineIndex&) = delete;
   TimelineIndex& operator=(const TimelineIndex&) = delete;
@@ -66,6 +76,8 @@ class TimelineIndex {
   /// The last record at or before a time; before the first: the position behind which the log begins. Errors: those of the log.
   [[nodiscard]] Result<events::Position> position_at(Time time) const;
 
+  /// Where records about an object may be; null: not known yet.
+  [[nodiscard]] std::shared_ptr<const timeline::ObjectIndex> objects() const;
   /// Up to which record everything is known exactly.
   [[nodiscard]] events::Position scanned_to() const;
   /// Whether that is all that the log held when somebody looked.

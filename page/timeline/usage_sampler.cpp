@@ -16,6 +16,10 @@ UsageSampler::Pair* UsageSampler::find(const Symbol& flavor, const Symbol& resou
   return &pairs_.emplace_back(Pair{flavor, resource});
 }
 
+void UsageSampler::know(const std::vector<PairName>& pairs) {
+  for (const auto& pair : pairs) (void)find(Symbol(pair.flavor), Symbol(pair.resource));
+}
+
 void UsageSampler::read_nominal(const StateView& state) {
   for (auto& pair : pairs_) pair.nominal = 0;
   const auto add_groups = [&](const std::vector<admission::ResourceGroup>& groups) {

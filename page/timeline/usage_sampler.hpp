@@ -20,6 +20,8 @@ class UsageSampler {
   static constexpr std::size_t told_max = 32;
   static constexpr std::size_t known_max = 4096;
 
+  /// Pairs that rows have numbers for already, in this order; before the first sample.
+  void know(const std::vector<PairName>& pairs);
   /// Writes the state into the row.
   void sample(const StateView& state, Row& row);
   /// Those that rows have numbers for.

@@ -30,6 +30,7 @@ HourSource indexed_hour(IndexOfLook index_of) {
     const Time now = look.past.driver().now(), from = std::max(now - hour_span, Time{0});
     HourBefore out = unknown_hour(from, now);
     out.waiting = curve_from(*index, CurveKind::waiting, out.waiting, from, now);
+    out.oldest_wait = curve_from(*index, CurveKind::oldest_wait, out.oldest_wait, from, now);
     out.used = curve_from(*index, CurveKind::used, out.used, from, now);
     out.evicted = curve_from(*index, CurveKind::evicted, out.evicted, from, now);
     std::int64_t evicted = 0;

@@ -14,8 +14,8 @@ namespace hindsight::page {
 using IndexOfLook = std::function<std::shared_ptr<const TimelineIndex>(const Look& look)>;
 
 /// Tells the hour before from the index where it has read as far as the look, and a fold of the hour takes more than
-/// `indexed_hour_records_min` records: of fewer a fold tells more, since the index does not know the oldest wait, and "used" is of the pair that was used most at each
-/// time.
+/// `indexed_hour_records_min` records: of fewer a fold tells more: the index knows what was so
+/// behind each of its rows and not between, and "used" is of the pair that was used most at each time.
 [[nodiscard]] HourSource indexed_hour(IndexOfLook index_of);
 inline constexpr Position indexed_hour_records_min = 5'000;
 

@@ -10,6 +10,7 @@
 
 #include "events/json.hpp"
 #include "events/record.hpp"
+#include "page/timeline/object_index.hpp"
 #include "page/views/record_lines.hpp"
 #include "projections/record_filter.hpp"
 #include "replay/past.hpp"
@@ -35,11 +36,22 @@ struct Found {
   std::optional<Position> next;
 };
 
+/// What stands in each record that a filter by objects lets by; empty: it may be any record.
+std::vector<timeline::Token> tokens_of_filter(const projections::RecordFilter& filter) {
+  std::vector<timeline::Token> out;
+  for (const auto& object : filter.objects) {
+    const auto slash = object.find('/');
+    if (slash == std::string::npos) return {};  // a name, in whatever namespace
+    out.push_back(timeline::name_token(object.substr(0, slash), object.substr(slash + 1)));
+  }
+  return out;
+}
+
 /// Records of a domain, a batch at a time, with what is to be told of each.
 class Lines {
  public:
   Lines(const Look& look, const projections::RecordFilter& filter, std::vector<events::QuarantinedRecord> set_aside)
-      : look_(look), filter_(filter), set_aside_(std::move(set_aside)) {}
+      : look_(look), filter_(filter), tokens_(tokens_of_filter(filter)), set_aside_(std::move(set_aside)) {}
 
   /// Lines of the records from `begin` to `end` that are wanted, in their order, at most `limit`; sets `begin` behind the last that was
   /// looked at. With an error those before it are there.
@@ -65,6 +77,14 @@ class Lines {
     return {};
   }
 
+  /// From here on, and back from here: where one may be that is wanted, as far as the index of the log tells.
+  [[nodiscard]] Position next_wanted(Position from, Position last) const {
+    return tokens_.empty() || look_.objects == nullptr ? from : look_.objects->next_with(tokens_, from, last);
+  }
+  [[nodiscard]] Position last_wanted(Position at, Position first) const {
+    return tokens_.empty() || look_.objects == nullptr ? at : look_.objects->none_down_to(tokens_, at + 1, first) - 1;
+  }
+
   /// How many records are best looked at together, if so many lines are wanted.
   [[nodiscard]] Position batch_for(std::size_t limit) const {
     return filter_.is_set() ? records_of_a_batch : std::min<Position>(records_of_a_batch, limit);
@@ -86,6 +106,7 @@ class Lines {
 
   const Look& look_;
   const projections::RecordFilter& filter_;
+  const std::vector<timeline::Token> tokens_;
   const std::vector<events::QuarantinedRecord> set_aside_;
   events::RecordBatch batch_;
   events::RecordReader reader_;
@@ -96,6 +117,8 @@ Result<Found> read_forward(const Look& look, Lines& lines, Position from, Positi
   std::vector<Json> found;
   Position at = from;
   while (at <= last && found.size() < limit && out.scanned < records_scan_max && !look.is_over()) {
+    at = lines.next_wanted(at, last);
+    if (at > last) break;
     const Position begin = at;
     const Position end = std::min({last, at + lines.batch_for(limit) - 1, at + (records_scan_max - out.scanned) - 1});
     if (auto ok = lines.read(at, end, limit, found); !ok) {
@@ -117,6 +140,8 @@ Result<Found> read_back(const Look& look, Lines& lines, Position from, Position 
   Position at = from;  // the next one to look at
   Position size_max = lines.batch_for(limit);
   while (at >= first && at != 0 && out.items.size() < limit && out.scanned < records_scan_max && !look.is_over()) {
+    at = lines.last_wanted(at, first);
+    if (at < first || at == 0) break;
     const Position size = std::min({size_max, at - first + 1, records_scan_max - out.scanned});
     std::vector<Json> found;
     Position reached = at - size + 1;

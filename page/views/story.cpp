@@ -1,17 +1,18 @@
 #include "page/views/story.hpp"
 
 #include <algorithm>
+#include <set>
 #include <string>
 #include <utility>
 #include <variant>
 
 #include "admission/domain/domain.hpp"
 #include "page/views/extra_state.hpp"
+#include "page/views/records_about.hpp"
 #include "page/views/refs.hpp"
 #include "projections/format.hpp"
 #include "projections/history_words.hpp"
 #include "projections/queue_place.hpp"
-#include "replay/scan.hpp"
 
 namespace hindsight::page {
 namespace {
@@ -27,25 +28,6 @@ constexpr std::uint64_t records_between_questions = 4'096;
 /// So many who stand in line are looked at for all points of a curve together.
 constexpr std::size_t places_looked_at_max = 300'000;
 
-/// Calls `see` with the records of the domain that count, in order. It returns false to end.
-Result<void> read_records(const Look& look, Position from, Position to,
-                          const std::function<bool(const events::StoredRecord&, const RecordView&)>& see) {
-  const auto set_aside = look.log.quarantined();
-  if (!set_aside) return tl::unexpected(set_aside.error());
-  std::uint64_t seen = 0;
-  bool over = false;
-  const auto read = replay::scan(look.log, look.past.domain_name(), from, to, [&](const auto& stored, const RecordView& record) {
-    if (++seen % records_between_questions == 0 && look.is_over()) {
-      over = true;
-      return false;
-    }
-    return replay::find_quarantined(*set_aside, stored) != nullptr || see(stored, record);
-  });
-  if (!read) return read;
-  if (over) return nobody_waits();
-  return {};
-}
-
 /// The decisions about a Workload, in the words of a history.
 class DecisionStory {
  public:
@@ -58,6 +40,7 @@ class DecisionStory {
     for (const Event& event : d->events)
       if (mentions_.concerns(event)) tell(stored, record.envelope, d->base, event);
   }
+  [[nodiscard]] const Mentions& mentions() const { return mentions_; }
   std::vector<HistoryEntry> entries;
 
  private:
@@ -150,6 +133,34 @@ Result<void> fold_story(const Look& look, const Target& target, Position from, P
   return {};
 }
 
+/// What a trail has to see: what is about its Workloads, who is given quota where one of them waits, as long as it is told by name, and
+/// where its LocalQueue leads.
+std::vector<timeline::Token> tokens_of_trail(const projections::Trail& trail) {
+  auto out = tokens_of(trail.mentions());
+  out.push_back(timeline::local_queues_token(trail.mentions().target().namespace_));
+  for (const auto& waits : trail.waits_in())
+    if (waits.names_wanted) out.push_back(timeline::grant_token(waits.cluster_queue));
+  return out;
+}
+
+void leave_out(projections::Trail& trail, const timeline::Segment& segment) {
+  std::set<std::string> queues;
+  for (const auto& waits : trail.waits_in()) queues.insert(waits.cluster_queue);
+  for (const auto& queue : queues) {
+    const auto token = timeline::grant_token(queue);
+    const auto at = std::ranges::lower_bound(segment.grants(), token, {}, &timeline::Grants::queue);
+    if (at != segment.grants().end() && at->queue == token) trail.pass_by(queue, at->count);
+  }
+  const auto& stand = segment.stand();
+  trail.leave_out(stand.sequence, stand.epoch, stand.decided_base, stand.now);
+}
+
+/// With an index of the log so much less is read that all of it can be searched.
+bool is_indexed(const Look& look, Position from, Position to) {
+  return look.objects != nullptr && look.objects->begin() < std::max<Position>(from, 1) + timeline::Segment::records &&
+         look.objects->end() + absent_records_max >= to;
+}
+
 }  // namespace
 
 Result<Position> begins_at(const Look& look, const projections::WorkloadAt& at) {
@@ -168,10 +179,14 @@ Result<projections::Trail> read_trail(const Look& look, const Target& target, Po
   projections::Trail trail(target);
   for (const auto& [key, queue] : look.past.driver().domain().catalog()->local_queues)
     trail.know_local_queue(key.first.text(), key.second.text(), queue.cluster_queue.text());
-  const auto read = read_records(look, from, look.position(), [&](const auto& stored, const RecordView& record) {
-    trail.add(stored.offset, record);
-    return true;
-  });
+  const auto read = read_records_about(look, from, look.position(),
+                                       {.wants = [&] { return tokens_of_trail(trail); },
+                                        .see =
+                                            [&](const auto& stored, const RecordView& record) {
+                                              trail.add(stored.offset, record);
+                                              return true;
+                                            },
+                                        .left_out = [&](const timeline::Segment& segment) { leave_out(trail, segment); }});
   if (!read) return tl::unexpected(read.error());
   return trail;
 }
@@ -179,6 +194,7 @@ Result<projections::Trail> read_trail(const Look& look, const Target& target, Po
 Result<Position> search_begins_at(const Look& look) {
   const auto first = look.log.first();
   if (!first) return first;
+  if (is_indexed(look, *first, look.position())) return *first;
   return std::max(*first, look.position() > absent_records_max ? look.position() - absent_records_max : Position{1});
 }
 
@@ -187,14 +203,18 @@ Result<std::optional<events::StoredRecord>> appears_at(const Look& look, const T
   if (!last) return tl::unexpected(last.error());
   std::optional<events::StoredRecord> out;
   Mentions mentions(target);
-  const Position to = std::min(*last, look.position() + absent_records_max);
-  const auto read = read_records(look, look.position() + 1, to, [&](const auto& stored, const RecordView& record) {
-    if (!mentions.concerns(record)) return true;
-    out = stored;
-    out->bytes = {};  // they live as long as the batch that they were read in
-    out->domain = {};
-    return false;
-  });
+  const bool all = is_indexed(look, look.position() + 1, *last);
+  const Position to = all ? *last : std::min(*last, look.position() + absent_records_max);
+  const auto read = read_records_about(look, look.position() + 1, to,
+                                       {.wants = [&] { return tokens_of(mentions); },
+                                        .see =
+                                            [&](const auto& stored, const RecordView& record) {
+                                              if (!mentions.concerns(record)) return true;
+                                              out = stored;
+                                              out->bytes = {};  // they live as long as the batch that they were read in
+                                              out->domain = {};
+                                              return false;
+                                            }});
   if (!read) return tl::unexpected(read.error());
   return out;
 }
@@ -213,10 +233,13 @@ Result<Story> read_story(const Look& look, const Target& target, std::string_vie
   }
   out.whole = false;
   DecisionStory story(target);
-  const auto read = read_records(look, from, look.position(), [&](const auto& stored, const RecordView& record) {
-    story.see(stored, record);
-    return true;
-  });
+  const auto read = read_records_about(look, from, look.position(),
+                                       {.wants = [&] { return tokens_of(story.mentions()); },
+                                        .see =
+                                            [&](const auto& stored, const RecordView& record) {
+                                              story.see(stored, record);
+                                              return true;
+                                            }});
   if (!read) return tl::unexpected(read.error());
   out.entries = std::move(story.entries);
   return out;

@@ -22,7 +22,7 @@ namespace hindsight::page {
 /// those of the log; unavailable (nobody waits).
 [[nodiscard]] Result<projections::Trail> read_trail(const Look& look, const projections::Target& target, Position from);
 
-/// So many records before and behind a look are searched for what is not there.
+/// So many records before and behind a look are searched for what is not there; with an index of the log all of them are.
 inline constexpr Position absent_records_max = 1'000'000;
 /// Where a search for one that is gone begins.
 [[nodiscard]] Result<Position> search_begins_at(const Look& look);

@@ -53,7 +53,7 @@ void put_story(Json& out, const Story& story, const std::string& own) {
     const auto& entry = line.entry;
     Json one{{"position", entry.offset}, {"time", format_rfc3339_micro(entry.time)}};
     one["text"] = entry.object.empty() || entry.object == own ? entry.text : entry.object + ": " + entry.text;
-    one["source"] = entry.decided ? "decided" : "observed";
+    one["source"] = entry.decided ? "decided" : entry.noted ? "noted" : "observed";
     one["kind"] = entry.kind;
     one["times"] = line.times;
     if (entry.decided && entry.cause != 0) one["base"] = entry.cause;
@@ -138,8 +138,10 @@ Result<Json> one_that_is_not_there(const Look& look, const Target& target) {
   const auto appears = appears_at(look, target);
   if (!appears) return tl::unexpected(appears.error());
   if (!*appears)
-    return fail(ErrorKind::not_found, printable(target.text()) + " is not there at position " + std::to_string(look.position()) +
-                                          ", and none of " + std::to_string(absent_records_max) + " records before and behind it names it");
+    return fail(ErrorKind::not_found,
+                printable(target.text()) + " is not there at position " + std::to_string(look.position()) +
+                    ", and no record that was searched before and behind it names it: all of the log where its index " + "is there, else " +
+                    std::to_string(absent_records_max) + " on either side");
   out["appears"] = place_json((*appears)->offset, (*appears)->time);
   return out;
 }

@@ -75,6 +75,12 @@ TEST_F(BadUse, EachMistakeNamesWhatWasFoundAndWhatIsAllowed) {
       {{"run", "--role", "connector", "--domains", "trees", "--log", "kafka:h:1", "--domain", "a/b"},
        {"--domain: found \"a/b\"; allowed with --domains trees: a name without \"/\""}},
       {{"run", "--max-in-flight", "0"}, {"--max-in-flight: Value 0 not in range 1 to 10000"}},
+      {{"doctor", "--only", "lag"}, {"--only: found \"lag\"; allowed: server, clocks, rights"}},
+      {{"doctor", "--print", "nothing"}, {"--print: found \"nothing\"; allowed: crds, crds/admissionchecks.kueue.x-k8s.io"}},
+      {{"doctor", "--as-controller", "x"}, {"--as-controller: found \"x\"; allowed: NAMESPACE/NAME"}},
+      {{"doctor", "--server", "h:1"}, {"--server: found \"h:1\"; allowed: http://HOST:PORT"}},
+      {{"doctor", "--log-limit", "much", "--log", "x.db"}, {"--log-limit: found \"much\""}},
+      {{"doctor", "--log-limit", "8Gi"}, {"--log-limit requires --log"}},
       {{"completion", "powershell"}, {"shell: powershell not in {bash,zsh,fish}"}}};
   for (const auto& [words, parts] : mistakes) {
     SCOPED_TRACE(::testing::PrintToString(words));

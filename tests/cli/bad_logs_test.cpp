@@ -72,6 +72,7 @@ std::map<std::string, std::vector<Call>> calls() {
   add("top", {"localqueues", "--since", "1"});
   add("plan defrag", {"--topology", "t"});
   add("diff", {"1", "latest"});
+  add("compare-kueue", {});
   add("verify", {});
   add("verify", {"--from-snapshot"});
   add("what-if", {"--from", "1"});
@@ -108,8 +109,9 @@ std::vector<Words> writers(const std::string& manifests, const std::string& good
           {"log", "checkpoints", "--drop", "7", "--log", log_word}};
 }
 
-// What has --log and reads no file that was there before, or none at all, or is there until it is told to end (tests/page/).
-const std::set<std::string> of_writers{"run", "simulate", "log init", "ui"};
+// What has --log and reads no file that was there before, or none at all, or is there until it is told to end (tests/page/), or tells of a
+// bad log as of all else that is wrong (tests/doctor/).
+const std::set<std::string> of_writers{"run", "simulate", "log init", "ui", "doctor"};
 
 class EveryBadLog : public test::SmallLog {
  protected:

@@ -121,6 +121,8 @@ TEST_F(BadQuestions, MomentsOutOfRangeAreTold) {
                                  {"bisect", "--until", moment, "event QuotaReserved"},
                                  {"export", "--from", moment},
                                  {"export", "--until", moment},
+                                 {"compare-kueue", "--from", moment},
+                                 {"compare-kueue", "--until", moment},
                                  {"what-if", "--from", moment},
                                  {"what-if", "--from", "1", "--until", moment},
                                  {"eta", "job/huge", "--futures", "10", "--horizon", "1m", "--at", moment},

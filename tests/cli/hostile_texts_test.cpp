@@ -306,6 +306,8 @@ class HostileTexts : public ::testing::Test {
                       on_log({"what-if", "--from", "1", "--drop", hostile}),
                       on_log({"what-if", "--from", "1", "--add-nodes", "2x" + hostile})};
     out["diff"] = {on_log({"diff", "1", "latest"}), on_log({"diff", "latest", "3"}), on_log({"diff", "1", hostile})};
+    out["compare-kueue"] = {on_log({"compare-kueue"}), on_log({"compare-kueue", "--domain", named("absent")}),
+                            on_log({"compare-kueue", "--tolerance", hostile})};
     out["verify"] = {on_log({"verify"}), {"verify", "--log", "sqlite:" + folder->file(named("absent"))}};
     out["audit"] = {on_log({"audit"}),
                     on_log({"audit", "-o", "json"}),
@@ -342,12 +344,22 @@ class HostileTexts : public ::testing::Test {
     out["run"].push_back({"run", "--kubeconfig", kubeconfig, "--context", hostile, "--log", new_log});
     out["run"].push_back({"run", "--checkpoint-key", folder->file(named("absent")), "--log", new_log});
     out["run"].push_back({"run", "--role", "node", "--log", "kafka:" + hostile});
+    out["doctor"] = {on_cluster({"doctor", "--timeout", "5"}),
+                     {"doctor", "--only", hostile},
+                     {"doctor", "--print", hostile},
+                     on_cluster({"doctor", "--as-controller", "team/" + hostile, "--only", "rights"}),
+                     {"doctor", "--only", "log,configuration", "--log", "sqlite:" + folder->file(named("absent")), "--config",
+                      folder->file("config.yaml")}};
     out["version"] = {{"version"}};
     out["completion"] = {{"completion", "bash"}};
     out["help"] = {{"help", hostile}, {"help", "get", hostile}, {"help", "log", "cat"}};
     for (const char* kind : {"clusterqueue", "localqueue", "workload", "resourceflavor"}) {
       out[std::string("list ") + kind] = {on_cluster({"list", kind})};
     }
+    out["migrate check"] = {on_cluster({"migrate", "check"}),
+                            {"migrate", "check", "-f", folder->file("scenario.yaml")},
+                            {"migrate", "check", "-f", folder->file(named("absent"))},
+                            {"migrate", "check", "-f", folder->file("world.yaml"), "--kueue-config", folder->file("config.yaml")}};
     out["list pods"] = {on_cluster({"list", "pods", "--for", "job/" + named("owner")})};
     out["create clusterqueue"] = {on_cluster({"create", "clusterqueue", "new"}), on_cluster({"create", "clusterqueue", hostile})};
     out["create localqueue"] = {on_cluster({"create", "localqueue", "new", "-c", "absent"}),

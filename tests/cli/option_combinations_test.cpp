@@ -26,12 +26,16 @@ using test::Words;
 const std::map<std::string, std::string> looked_at{
     {"run",
      "--quickstart --keep --kubeconfig --context --log --log-config --config --feature-gates --role --domain --domains --group --member "
-     "--session-timeout --standby --snapshot-dir --keep-history --log-limit --durability --http --probe-address --metrics "
+     "--session-timeout --standby --observe --switch-mode --snapshot-dir --keep-history --log-limit --durability --http --probe-address "
+     "--metrics "
      "--metrics-address --metrics-service --metrics-cert-dir --max-in-flight --connect-timeout --lease-namespace --no-lease --webhooks "
      "--webhook-address --webhook-url --webhook-cert-dir --webhook-cert-lifetime --webhook-client-ca --webhook-client-name --visibility "
      "--visibility-address --visibility-service --visibility-cert-dir --log-level --checkpoint-key --ui --ui-host-name --ui-cert-dir "
      "--ui-states"},
     {"ui", "--listen --host-name --cert-dir --states --open --kubeconfig --context --log --log-config"},
+    {"doctor",
+     "--kubeconfig --context --namespace --as-controller --own-rights --log --log-config --log-limit --config --feature-gates --server "
+     "--only --timeout --limit --print --output"},
     {"simulate",
      "files --output --log --config --feature-gates --generate --trace --trace-format --trace-queue --trace-priorities --namespace"},
     {"get",
@@ -44,6 +48,7 @@ const std::map<std::string, std::string> looked_at{
     {"top", "kind --since --sort-by --reasons --output --log --log-config --domain --at --tz"},
     {"plan defrag", "--topology --for --level --namespace --output --log --log-config --domain --at --tz"},
     {"diff", "before after --summary --output --log --log-config --domain --tz"},
+    {"compare-kueue", "--from --until --tolerance --all --limit --output --log --log-config --domain --tz"},
     {"verify", "--from-snapshot --to --output --log --log-config --domain --tz"},
     {"audit", "--public-key --known --to --chain-only --checkpoint --key --output --log --log-config --domain --tz"},
     {"evidence", "--for --namespace --output --force --with-log --at --log --log-config --domain --tz"},
@@ -130,6 +135,16 @@ TEST_F(RefusedCombinations, WhatWouldBeIgnoredIsRefused) {
       {{"eta", "b/x", "-n", "a"}, "-n: found a, but b/x names namespace b"},
       {{"evidence", "--for", "b/x", "-n", "a", "-o", folder_.file("x.db")}, "-n: found a, but b/x names namespace b"},
       {{"plan", "defrag", "--topology", "t", "--for", "job/b/x", "-n", "a"}, "-n: found a, but job/b/x names namespace b"},
+      // run --observe: what writes to a cluster, leads it, or needs a shared log
+      {{"run", "--observe", "--webhooks"}, "--webhooks: not with --observe"},
+      {{"run", "--observe", "--visibility"}, "--visibility: not with --observe"},
+      {{"run", "--observe", "--no-lease"}, "--no-lease: not with --observe"},
+      {{"run", "--observe", "--lease-namespace", "a"}, "--lease-namespace: not with --observe"},
+      {{"run", "--observe", "--domains", "one"}, "--domains: not with --observe"},
+      {{"run", "--observe", "--role", "connector", "--log", kafka}, "--role connector: not with --observe"},
+      {{"run", "--observe", "--role", "node", "--log", kafka}, "--observe: not with --role node"},
+      {{"run", "--observe", "--log", kafka}, "allowed: sqlite:FILE, a log of its own"},
+      {{"run", "--observe", "--quickstart", manifests_}, "--observe: not with --quickstart"},
       // describe, top, plan, what-if
       {{"describe", "cq", "cq", "--pod", "cpu=1"}, "--pod: found with clusterqueues"},
       {{"top", "--reasons", "--since", "1"}, "excludes"},
@@ -174,6 +189,11 @@ TEST_F(RefusedCombinations, WhatWouldBeIgnoredIsRefused) {
       {{"ui", "--listen", "127.0.0.1:0", "--states", "0"}, "allowed: a whole number, 1 to 64"},
       {{"ui", "--listen", "127.0.0.1:0", "--log-config", "f"}, "--log-config: is for logs on Kafka"},
       {{"ui", "--listen", "nowhere"}, "--listen: address: found \"nowhere\""},
+      // doctor
+      {{"doctor", "--print", "rbac", "--only", "log"}, "--only: found with --print; allowed: --print alone"},
+      {{"doctor", "--print", "rbac", "--server", "http://h:1"}, "--server: found with --print"},
+      {{"doctor", "--own-rights", "--as-controller", "a/b"}, "excludes"},
+      {{"doctor", "--timeout", "0"}, "allowed: a whole number, 1 to 600"},
       // run
       {{"run", "--keep"}, "--keep requires --quickstart"},
       {{"run", "--group", "g"}, "--group: --role is all; allowed: node"},

@@ -3,7 +3,7 @@
 
 usage: page_test.py HINDSIGHT [--packages DIR]    --packages: a folder with node_modules of web/package-lock.json; default build/web/tree
 """
-import argparse, contextlib, json, os, re, shutil, signal, sqlite3, subprocess, sys, tempfile, time, unittest, urllib.request
+import argparse, contextlib, http.server, json, os, re, shutil, signal, sqlite3, subprocess, sys, tempfile, threading, time, unittest, urllib.request
 
 from steps import ROOT, free_port, run
 
@@ -18,8 +18,8 @@ PICTURES = ["overview", "queues", "workload", "preemptions"]
 class Page:
     """A `hindsight ui` over one log."""
 
-    def __init__(self, log, address="127.0.0.1:0"):
-        self.process = subprocess.Popen([ARGS.hindsight, "ui", "--log", log, "--listen", address], stdout=subprocess.PIPE, text=True)
+    def __init__(self, log, address="127.0.0.1:0", *more):
+        self.process = subprocess.Popen([ARGS.hindsight, "ui", "--log", log, "--listen", address, *more], stdout=subprocess.PIPE, text=True)
         self.url = self.process.stdout.readline().strip()
 
     def stop(self):
@@ -30,6 +30,33 @@ class Page:
     def get(self, path):
         with urllib.request.urlopen(self.url + "api/v1/" + path, timeout=60) as answer:
             return json.load(answer)
+
+
+class Reviews(http.server.BaseHTTPRequestHandler):
+    """What the page asks an API server: whose a token is, and whether he may get Workloads. `ann` may in team-a, and nowhere else."""
+
+    protocol_version = "HTTP/1.1"
+    asked = []
+
+    def do_POST(self):
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        spec = body["spec"]
+        if self.path.endswith("/tokenreviews"):
+            known = spec["token"] == "token-of-ann"
+            status = {"authenticated": known, **({"user": {"username": "ann", "groups": ["system:authenticated"]}} if known else {})}
+        else:
+            wanted = spec["resourceAttributes"]
+            self.asked.append(wanted)
+            status = {"allowed": spec["user"] == "ann" and wanted.get("namespace") == "team-a" and wanted["verb"] == "get"}
+        answer = json.dumps({**body, "status": status}).encode()
+        self.send_response(201)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(answer)))
+        self.end_headers()
+        self.wfile.write(answer)
+
+    def log_message(self, *_):
+        pass
 
 
 class PageTest(unittest.TestCase):
@@ -46,9 +73,9 @@ class PageTest(unittest.TestCase):
         cls.log = os.path.join(cls.folder, "story.db")
         run(ARGS.hindsight, "simulate", os.path.join(ROOT, "examples", "quickstart"), "--log", "sqlite:" + cls.log)
 
-    def node(self, *files, page=None):
+    def node(self, *files, page=None, short=False):
         """Runs tests of web/; fails with what those that failed said."""
-        more = {"HINDSIGHT_PAGE": page} if page else {}
+        more = {**({"HINDSIGHT_PAGE": page} if page else {}), **({"HINDSIGHT_PAGE_SHORT": "1"} if short else {})}
         done = subprocess.run(["node", "--test", "--test-reporter=tap"] + [os.path.join("tests", f) for f in files], cwd=self.web,
                               env={**os.environ, **more}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=900)
         counts = dict(re.findall(r"^# (tests|pass|fail|skipped) (\d+)$", done.stdout, re.MULTILINE))
@@ -64,7 +91,7 @@ class PageTest(unittest.TestCase):
     def test_every_view_over_a_real_log(self):
         page = Page(self.log)
         try:
-            self.node("page.test.mjs", "views.test.mjs", page=page.url)
+            self.node("page.test.mjs", "views.test.mjs", "objects.test.mjs", page=page.url)
         finally:
             self.assertEqual(page.stop(), 0)
 
@@ -86,7 +113,7 @@ class PageTest(unittest.TestCase):
         self.assertEqual(len(os.listdir(out)), 4 * len(PICTURES))
 
     def test_examples_large_hostile_and_empty(self):
-        self.node("scenes.test.mjs", "views.test.mjs")
+        self.node("scenes.test.mjs", "views.test.mjs", "objects.test.mjs", short=True)
 
     def test_a_page_follows_a_log_that_grows_and_a_server_that_comes_back(self):
         log = os.path.join(self.folder, "growing.db")
@@ -120,6 +147,41 @@ class PageTest(unittest.TestCase):
             watcher.stdout.close()
         finally:
             page.stop()
+
+    # Issue 20: "what is shown by SubjectAccessReview ... a view of one namespace does not tell names of others".
+    def test_who_may_see_one_namespace_sees_no_name_of_another(self):
+        moments = [250, 141]
+        page = Page(self.log)
+        try:
+            rows = [row for at in moments for row in page.get(f"workloads?at={at}&limit=1000")["items"]]
+        finally:
+            page.stop()
+        named = lambda namespace: {r["name"] for r in rows if r["namespace"] == namespace} | {r["job"]["name"] for r in rows if r["namespace"] == namespace and "job" in r}
+        hidden = sorted(named("team-b") - named("team-a"))
+        told = {"names": hidden, "moments": moments,
+                "mine": next("team-a/" + r["name"] for r in rows if r["namespace"] == "team-a"),
+                "other": next("team-b/" + r["name"] for r in rows if r["namespace"] == "team-b")}
+        # What stands in the address is not told by the server, but typed.
+        told["names"] = [name for name in hidden if name not in told["other"]]
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Reviews)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        kubeconfig = os.path.join(self.folder, "reviews")
+        with open(kubeconfig, "w") as out:
+            json.dump({"apiVersion": "v1", "kind": "Config", "current-context": "c",
+                       "clusters": [{"name": "c", "cluster": {"server": f"http://127.0.0.1:{server.server_port}"}}],
+                       "users": [{"name": "u", "user": {"token": "of-the-page"}}], "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}]}, out)
+        page = Page(self.log, "0.0.0.0:0", "--kubeconfig", kubeconfig, "--host-name", "localhost")
+        try:
+            port = page.url.rstrip("/").rsplit(":", 1)[1]
+            done = subprocess.run(["node", os.path.join("tests", "restricted.mjs"), f"https://localhost:{port}/", "token-of-ann"], cwd=self.web,
+                                  input=json.dumps(told), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=300)
+            self.assertEqual(done.returncode, 0, done.stdout[-4000:])
+            print(done.stdout.strip(), flush=True)
+        finally:
+            self.assertEqual(page.stop(), 0)
+            server.shutdown()
+        self.assertTrue(any(a.get("namespace") == "team-b" for a in Reviews.asked), "it was asked about the other namespace")
+        self.assertTrue(all(a["resource"] == "workloads" and a["group"] == "kueue.x-k8s.io" for a in Reviews.asked))
 
     def test_the_end_of_the_process_ends_open_pages(self):
         page = Page(self.log)

@@ -133,6 +133,7 @@ TEST(Codec, agrees_with_the_schemas_on_every_default) {
     Body expected = test::default_body(kind++);
     if (tag == wire::Body::Decisions) expected = Decisions{};
     if (tag == wire::Body::EpochStarted) expected = EpochStarted{};
+    if (tag == wire::Body::DecisionsNoted) expected = DecisionsNoted{};
     EXPECT_TRUE(test::equal_bodies((*decoded)->view().body, expected)) << wire::EnumNameBody(tag);
   }
   EXPECT_EQ(kind, test::body_kinds);

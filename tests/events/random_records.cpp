@@ -107,13 +107,17 @@ struct Equal {
   bool operator()(const Decisions& a, const Decisions& b) const {
     return a.base == b.base && a.step == b.step && (*this)(a.events, b.events);
   }
+  bool operator()(const DecisionsNoted& a, const DecisionsNoted& b) const {
+    return a.base == b.base && a.rules == b.rules && (*this)(a.events, b.events) && (*this)(a.withdrawn, b.withdrawn);
+  }
 };
 }  // namespace
 
 Body default_body(std::size_t kind) {
   if (kind < std::variant_size_v<Observation>) return alternative<Observation>(kind);
   if (kind == std::variant_size_v<Observation>) return EpochStarted{};
-  return Decisions{};
+  if (kind == std::variant_size_v<Observation> + 1) return Decisions{};
+  return DecisionsNoted{};
 }
 
 Event default_event(std::size_t kind) { return alternative<Event>(kind); }
@@ -133,12 +137,19 @@ RecordView RandomRecords::record(std::size_t kind) & {
   } else if (auto* started = std::get_if<EpochStarted>(&out.body)) {
     filler.fill(*started);
   } else {
-    auto& decisions = std::get<Decisions>(out.body);
-    filler.fill(decisions.base);
-    filler.fill(decisions.step);
     auto events = arena_.make<Event>(filler.below(5));
     for (auto& one : events) one = event(filler.below(std::variant_size_v<Event>));
-    decisions.events = events;
+    if (auto* decisions = std::get_if<Decisions>(&out.body)) {
+      filler.fill(decisions->base);
+      filler.fill(decisions->step);
+      decisions->events = events;
+    } else {
+      auto& noted = std::get<DecisionsNoted>(out.body);
+      filler.fill(noted.base);
+      filler.fill(noted.rules);
+      noted.events = events;
+      filler.fill(noted.withdrawn);
+    }
   }
   return out;
 }

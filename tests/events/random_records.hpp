@@ -11,8 +11,8 @@
 
 namespace hindsight::test {
 
-/// How many kinds of body there are: the observations, then EpochStarted, then Decisions.
-inline constexpr std::size_t body_kinds = std::variant_size_v<Observation> + 2;
+/// How many kinds of body there are: the observations, then EpochStarted, Decisions, DecisionsNoted.
+inline constexpr std::size_t body_kinds = std::variant_size_v<Observation> + 3;
 
 /// A default-constructed body of a kind, below body_kinds.
 [[nodiscard]] Body default_body(std::size_t kind);

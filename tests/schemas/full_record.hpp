@@ -21,21 +21,27 @@ class FullRecords {
       std::visit([this](auto& o) { fill_table(o); }, *observation);
     } else if (auto* started = std::get_if<EpochStarted>(&out.body)) {
       fill_table(*started);
+    } else if (auto* noted = std::get_if<DecisionsNoted>(&out.body)) {
+      noted->events = every_event();
+      noted->base = number<std::uint64_t>();
+      noted->rules = number<std::uint32_t>();
+      fill("withdrawn", noted->withdrawn);
     } else {
-      out.body = decisions();
+      const auto events = every_event();
+      out.body = Decisions{number<std::uint64_t>(), StepKind::cycle, events};
     }
     return out;
   }
 
  private:
   /// Every kind of event, full.
-  Decisions decisions() {
+  List<Event> every_event() {
     auto events = arena_.make<Event>(std::variant_size_v<Event>);
     for (std::size_t i = 0; i < events.size(); ++i) {
       events[i] = default_event(i);
       std::visit([this](auto& e) { fill_table(e); }, events[i]);
     }
-    return {number<std::uint64_t>(), StepKind::cycle, events};
+    return events;
   }
 
   template <events::Registered T>

@@ -35,12 +35,13 @@ export async function start(scene, more = {}) {
 }
 
 /** A tab without any error in its console; `errors` collects what there is. */
-export async function open(browser, { width = 1440, height = 900, theme = 'light', touch = false } = {}) {
+export async function open(browser, { width = 1440, height = 900, theme = 'light', touch = false, anyCertificate = false } = {}) {
   const context = await browser.newContext({
     viewport: { width, height },
     colorScheme: theme,
     reducedMotion: 'reduce',
     hasTouch: touch,
+    ignoreHTTPSErrors: anyCertificate,
     permissions: [],
   });
   const page = await context.newPage();

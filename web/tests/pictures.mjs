@@ -33,6 +33,9 @@ export const pictures = [
   ['whatif', 'story', '#/whatif?at=250'],
   ['whatif-branch', 'story', '#/whatif/b1?at=250'],
   ['fleet', 'story', '#/fleet?at=now'],
+  ['objects', 'story', `#/objects/clusterqueues?at=${at}`],
+  ['object-localqueue', 'story', `#/object/localqueues/team-a/jobs?at=${at}`],
+  ['object-flavor', 'large', '#/object/resourceflavors/a100?at=now'],
   ['empty', 'empty', '#/workloads?at=now'],
   ['sign-in', 'token', '#/overview'],
 ];

@@ -39,7 +39,8 @@ test('an address that nobody understands is the overview, now', () => {
 test('each kind of object has a view', () => {
   assert.deepEqual(m.routeOf({ kind: 'Workload', namespace: 'a', name: 'b' }), { view: 'workload', parts: ['a', 'b'], query: {} });
   assert.deepEqual(m.routeOf({ kind: 'ClusterQueue', name: 'q' }).view, 'queue');
-  assert.deepEqual(m.routeOf({ kind: 'LocalQueue', namespace: 'a', name: 'jobs' }).query, { queue: 'a/jobs' });
+  assert.deepEqual(m.routeOf({ kind: 'LocalQueue', namespace: 'a', name: 'jobs' }), { view: 'object', parts: ['localqueues', 'a', 'jobs'], query: {} });
+  assert.deepEqual(m.routeOf({ kind: 'ResourceFlavor', name: 'spot' }).parts, ['resourceflavors', 'spot']);
   assert.deepEqual(m.routeOf({ kind: 'Node', name: 'n1' }).query, { filter: 'object:n1' });
 });
 

@@ -7,7 +7,8 @@ import { load } from './modules.mjs';
 const {
   storiesOf, shareTexts, quantityWords, faultOf, editSentence, manifestKinds, parseDropped, whatIfCommand, progressOf, outcomeOf, judged, headline, faultOfGang, matching, preemptionsCsv, queueNames,
   countHosts, domainRows, litBy, useOf, wouldGet, depthOf,
-} = await load('views/preemption_story.ts', 'views/whatif_words.ts', 'views/gang_words.ts', 'views/preemption_filter.ts', 'views/queue_names.ts', 'views/topology_domains.ts');
+  joinedPreemptions, conditionOf, labelsText, taintText, quotaText, quotaLines, usageLines,
+} = await load('views/preemption_story.ts', 'views/whatif_words.ts', 'views/gang_words.ts', 'views/preemption_filter.ts', 'views/queue_names.ts', 'views/topology_domains.ts', 'views/object_words.ts');
 const { answers } = JSON.parse(readFileSync(new URL('fixtures/views.json', import.meta.url)));
 
 test('a preemption tells who was taken, in the order they were looked at', () => {
@@ -159,4 +160,38 @@ test('domains are counted', () => {
   assert.equal(useOf({ used: [200, 700] }, 0), 200);
   assert.deepEqual([...wouldGet([{ path: ['a', 'b'], pods: 2 }, { path: ['a', 'c'], pods: 1 }])], [['a', 3], ['a\nb', 2], ['a\nc', 1]]);
   assert.deepEqual(queueNames(answers.cohorts.roots), ['team-a', 'team-b']);
+});
+
+test('answers about one stretch after the other are one, and of too many the oldest are left out', () => {
+  const item = (position) => ({ ...answers.preemptions.items[0], position });
+  const place = (position) => ({ position, time: '2026-01-01T00:00:00Z' });
+  const first = { from: place(1), to: place(10), items: [item(2), item(5)], leftOut: 1, hidden: 2, next: 11 };
+  const both = joinedPreemptions(first, { from: place(11), to: place(20), items: [item(12), item(15)], leftOut: 0, hidden: 1 }, 3);
+  assert.deepEqual(both.items.map((i) => i.position), [5, 12, 15]);
+  assert.deepEqual([both.leftOut, both.hidden, both.to.position, both.from.position, both.next], [2, 3, 20, 1, undefined]);
+  assert.equal(joinedPreemptions(first, { ...first, next: 21 }, 100).next, 21);
+});
+
+test('objects of any form are told in words', () => {
+  const queue = {
+    spec: { resourceGroups: [{ flavors: [{ name: 'spot', resources: [{ name: 'cpu', nominalQuota: '8', borrowingLimit: '4' }] }] }] },
+    status: {
+      conditions: [{ type: 'Active', status: 'False', reason: 'Stopped', message: 'is stopped' }],
+      flavorsReservation: [{ name: 'spot', resources: [{ name: 'cpu', total: '6', borrowed: '1' }] }],
+      flavorsUsage: [{ name: 'spot', resources: [{ name: 'cpu', total: '5' }] }],
+    },
+  };
+  assert.deepEqual(conditionOf(queue, 'Active'), { status: 'False', reason: 'Stopped', message: 'is stopped' });
+  assert.deepEqual(quotaLines(queue), [{ flavor: 'spot', resource: 'cpu', nominal: '8', borrowing: '4', lending: '' }]);
+  assert.deepEqual(usageLines(queue), [{ flavor: 'spot', resource: 'cpu', reserved: '6', used: '5', borrowed: '1' }]);
+  assert.equal(labelsText({ pool: 'a', empty: '' }), 'pool=a, empty');
+  assert.equal(taintText({ key: 'gpu', value: 'yes', effect: 'NoSchedule' }), 'gpu=yes:NoSchedule');
+  assert.equal(taintText({ operator: 'Exists' }), 'every key');
+  assert.equal(quotaText([{ flavor: 'a', resource: 'cpu', used: '1' }]), 'a/cpu 1 of unlimited');
+  for (const nothing of [undefined, null, 'x', 7, [], { spec: { resourceGroups: 'x' }, status: [] }]) {
+    assert.deepEqual(quotaLines(nothing), []);
+    assert.deepEqual(usageLines(nothing), []);
+    assert.equal(conditionOf(nothing, 'Active').status, '');
+    assert.equal(labelsText(nothing), typeof nothing === 'object' && nothing && !Array.isArray(nothing) ? labelsText(nothing) : '');
+  }
 });

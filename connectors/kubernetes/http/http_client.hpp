@@ -124,6 +124,7 @@ class HttpClient {
   void give_up_as_leader();
 
   /// See ServerHealth.
+  [[nodiscard]] bool is_reachable() const { return health_.is_reachable(); }
   [[nodiscard]] bool is_settling() const { return health_.is_settling(Loop::Clock::now()); }
   [[nodiscard]] std::chrono::milliseconds settle_time() const { return options_.settling.time; }
   [[nodiscard]] HttpStatistics statistics() const;

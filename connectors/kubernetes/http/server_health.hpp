@@ -28,6 +28,8 @@ class ServerHealth {
   /// There are no credentials that a request could carry.
   void no_credentials(const std::string& why);
 
+  /// Whether the last request got an answer, whatever it was.
+  [[nodiscard]] bool is_reachable() const { return reachable_; }
   /// Whether the server has come back only just now. An API server that starts serves before it knows its users, roles and kinds, so that
   /// 401, 403 and "no such resource" mean nothing yet. However short it was away for us, it may have been restarted: our first request that
   /// failed may have been sent when the restart was nearly over. Of a server that comes and goes this is true for a quarter of the time at

@@ -67,6 +67,11 @@ class Reflector {
 
   [[nodiscard]] const ResourceType& type() const { return type_; }
   [[nodiscard]] bool is_synced() const { return synced_; }
+  /// The last list or watch failed, and no later one has been of use so far. An optional kind that is not there is no failure.
+  [[nodiscard]] bool is_failing() const {
+    const bool absent = options_.is_optional && trouble_ == Notice::Kind::kind_absent;
+    return (failures_ != 0 || page_failures_ != 0) && !absent;
+  }
   [[nodiscard]] const ReflectorStatistics& statistics() const { return statistics_; }
 
  private:

@@ -108,5 +108,20 @@ TEST(PlanQueueStatus, ChangesTheActiveCondition) {
       "message":"Can't admit new workloads: is stopped.","lastTransitionTime":"2026-01-01T00:01:00Z","observedGeneration":2}])"));
 }
 
+// Issue 21, point 3: what another controller, or an older log, left is not written again because this log has seen it later.
+TEST(PlanQueueStatus, AConditionWhoseStatusStaysKeepsItsTime) {
+  auto object = queue(false);
+  settle(object, [](const Json& o) { return plan(intent(false), o); });
+  auto later = intent(false);
+  later.active_since = Time::from_seconds(1767225660);
+  EXPECT_TRUE(plan(later, object).empty());
+  later.active_message = "Can admit new workloads again";
+  EXPECT_EQ(settle(object, [&](const Json& o) { return plan(later, o); }), 1);
+  EXPECT_EQ(object["status"]["conditions"][0]["lastTransitionTime"], "2026-01-01T00:00:00Z");
+  object["status"]["conditions"][0]["lastTransitionTime"] = "yesterday";
+  EXPECT_EQ(settle(object, [&](const Json& o) { return plan(later, o); }), 1);
+  EXPECT_EQ(object["status"]["conditions"][0]["lastTransitionTime"], "2026-01-01T00:01:00Z");
+}
+
 }  // namespace
 }  // namespace hindsight::connectors

@@ -184,6 +184,19 @@ TEST_F(PageServerTest, WhatIsWrongIsSaidWithWhatIsAllowed) {
   EXPECT_EQ(json("/api/v1/overview")["position"], w.position());
 }
 
+// Issue 20: a client that sends all of its body before it reads anything gets to read why it was refused.
+TEST_F(PageServerTest, ABodyThatIsFarTooLongIsAnsweredAndNotCutOff) {
+  start();
+  const std::string body(8'000'000, 'x');
+  RawClient client(server->address().port);
+  ASSERT_TRUE(client.send("POST /api/v1/branches HTTP/1.1\r\nHost: localhost\r\nX-Hindsight-Page: 1\r\nContent-Length: " +
+                          std::to_string(body.size()) + "\r\n\r\n"));
+  EXPECT_TRUE(client.send(body)) << "the server does not close while the client sends";
+  const std::string answer = client.read_all();
+  EXPECT_TRUE(answer.starts_with("HTTP/1.1 413 ")) << answer.substr(0, 200);
+  EXPECT_NE(answer.find("body: found a longer one; allowed:"), std::string::npos) << answer.substr(0, 400);
+}
+
 TEST_F(PageServerTest, AnAnswerIsBounded) {
   options.answer_bytes_max = 1'000'000;
   start();

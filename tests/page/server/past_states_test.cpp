@@ -61,6 +61,30 @@ TEST_F(PastStatesTest, EachIsTheStateThatWas) {
   }
 }
 
+// Issue 20: memory is bounded by bytes, whatever the number of states.
+TEST_F(PastStatesTest, StatesAreBoundedByTheirBytes) {
+  const std::size_t one = [&] {
+    PastStates states({.states_max = 1, .release = "test"});
+    EXPECT_TRUE(hash_at(states, states.source(log, "default"), w.position()));
+    return states.statistics().bytes;
+  }();
+  ASSERT_GT(one, 0U);
+  PastStates all({.states_max = 4, .states_bytes_max = 100 * one, .release = "test"}),
+      two({.states_max = 4, .states_bytes_max = 2 * one + one / 2, .release = "test"}),
+      less_than_one({.states_max = 4, .states_bytes_max = one / 2, .release = "test"});
+  for (auto* states : {&all, &two, &less_than_one}) {
+    const auto source = states->source(log, "default");
+    std::mt19937 random(3);
+    std::uniform_int_distribution<Position> any(0, w.position());
+    for (int i = 0; i < 200; ++i) {
+      const Position p = any(random);
+      ASSERT_EQ(hash_at(*states, source, p), w.hashes()[p]) << p;
+    }
+  }
+  EXPECT_LE(two.statistics().bytes, 2 * one + one / 2);
+  EXPECT_EQ(less_than_one.statistics().states, 1U) << "one is there always";
+}
+
 TEST_F(PastStatesTest, ManyPeopleSeeWhatEachAskedFor) {
   PastStates states({.states_max = 3, .release = "test"});
   const auto source = states.source(log, "default");

@@ -119,7 +119,7 @@ TEST_F(RecordViews, WrongWordsSayWhatIsAllowed) {
   EXPECT_NE(message("kind:Decision").find("did you mean Decisions"), std::string::npos);
   EXPECT_NE(message("kind:Decision").find("EpochStarted"), std::string::npos) << "all that there are";
   EXPECT_NE(message("event:TimerFired").find("allowed: "), std::string::npos) << "that is no event of a decision";
-  EXPECT_NE(message("source:heard").find("observed, decided, log"), std::string::npos);
+  EXPECT_NE(message("source:heard").find("observed, decided, noted, log"), std::string::npos);
   EXPECT_NE(message("object:").find("object:NAME"), std::string::npos);
   EXPECT_FALSE(message(std::string(600, 'x')).empty());
   EXPECT_FALSE(message(std::string(5'000, ' ')).empty());

@@ -198,7 +198,7 @@ export interface StoryLine {
   position: number;
   time: string;
   text: string;
-  source: 'observed' | 'decided';
+  source: 'observed' | 'decided' | 'noted';
   kind: string;
   times: number;
   base?: number;
@@ -275,7 +275,7 @@ export interface Records {
 }
 export interface RecordLine extends Place {
   kind: string;
-  source: 'observed' | 'decided' | 'log';
+  source: 'observed' | 'decided' | 'noted' | 'log';
   object?: ObjectRef;
   text: string;
   base?: number; // position of the record that a decision was made on
@@ -286,6 +286,35 @@ export interface RecordLine extends Place {
 export interface RecordView extends RecordLine {
   fields?: unknown; // decoded, as `hindsight log cat -o json`; absent: it cannot be read, and was set aside. `eventsLeftOut` of very long ones
   followedBy: RecordLine[]; // decisions whose base is this record or lies right behind it; at most 20
+}
+
+// GET objects/{kind}?text=&limit=&offset=  kind: localqueues, clusterqueues, cohorts, resourceflavors, topologies, admissionchecks,
+// workloadpriorityclasses; by name
+export interface ConfigObjects extends Place {
+  items: ConfigObject[];
+  total: number; // that match
+  hidden: number; // LocalQueues in namespaces that the caller may not see
+}
+export interface ConfigObject {
+  ref: ObjectRef;
+  object: unknown; // as docs/objects.md says
+  usedBy: ObjectRef[]; // those that name it
+  usedByLeftOut: number;
+  workloads?: number; // of a WorkloadPriorityClass: how many have it
+}
+// GET objects/{kind}/{name}, objects/localqueues/{namespace}/{name}
+export interface OneConfigObject extends ConfigObject, Place {
+  nodes?: ConfigNode[]; // of a ResourceFlavor: that have its labels, at most 500
+  nodesLeftOut?: number;
+  nodesWatched?: boolean; // false: no node is on record, because nothing is placed by topology
+}
+export interface ConfigNode {
+  name: string;
+  ready: boolean;
+  unschedulable: boolean;
+  labels: Record<string, string>;
+  taints: { key: string; value: string; effect: string }[];
+  allocatable: { resource: string; amount: Amount }[];
 }
 
 // GET search?q=&limit=

@@ -184,6 +184,13 @@ function OfRecord() {
   );
 }
 
+const sourceWords: Record<RecordView['source'], string> = {
+  observed: 'Observed',
+  decided: 'Decided',
+  noted: 'Noted as what would be decided',
+  log: 'Written by the log',
+};
+
 function RecordCard({ record }: { record: RecordView }) {
   const [raw, setRaw] = useState(true);
   return (
@@ -195,7 +202,7 @@ function RecordCard({ record }: { record: RecordView }) {
         <bdi>{visible(record.text)}</bdi>
       </p>
       <p class="why-since">
-        {record.source === 'observed' ? 'Observed' : record.source === 'decided' ? 'Decided' : 'Written by the log'}{' '}
+        {sourceWords[record.source] ?? sourceWords.log}{' '}
         <When time={record.time} exact />
         {record.object && (
           <>

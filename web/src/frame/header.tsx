@@ -22,7 +22,7 @@ export function Header() {
       >
         <Icon path="M2.5 4.5h11M2.5 8h11M2.5 11.5h11" />
       </button>
-      <a class="brand" href={store.hrefOf({ view: 'overview', parts: [], query: {} })}>
+      <a class="brand" aria-label="Hindsight" href={store.hrefOf({ view: 'overview', parts: [], query: {} })}>
         <svg viewBox="0 0 32 32" width="20" height="20" aria-hidden="true">
           <path d="M3 24h26" stroke="currentColor" stroke-width="2.5" stroke-linecap="round" opacity=".4" />
           <path

@@ -87,7 +87,13 @@ export function routeOf(ref: ObjectRef): Route {
     case 'Cohort':
       return { view: 'queues', parts: [ref.name], query: {} };
     case 'LocalQueue':
-      return { view: 'workloads', parts: [], query: { queue: filterName } };
+      return { view: 'object', parts: ['localqueues', ref.namespace ?? '', ref.name], query: {} };
+    case 'ResourceFlavor':
+      return { view: 'object', parts: ['resourceflavors', ref.name], query: {} };
+    case 'AdmissionCheck':
+      return { view: 'object', parts: ['admissionchecks', ref.name], query: {} };
+    case 'WorkloadPriorityClass':
+      return { view: 'object', parts: ['workloadpriorityclasses', ref.name], query: {} };
     case 'Topology':
       return { view: 'topology', parts: [ref.name], query: {} };
     default:

@@ -1,5 +1,5 @@
 // Which preemptions somebody means, and these as a file. Pure.
-import type { ObjectRef, Preemption } from '../api/types.js';
+import type { ObjectRef, Preemption, Preemptions } from '../api/types.js';
 import { toCsv } from '../ui/csv.js';
 
 /** Those in whose names every word of the text occurs, and of this reason. */
@@ -12,6 +12,20 @@ export function matching(items: readonly Preemption[], text: string | undefined,
     const all = [...names, item.preemptorQueue, item.victimQueue].join('\n').toLowerCase();
     return words.every((word) => all.includes(word));
   });
+}
+
+/** An answer and the one about the stretch behind it, as one; of more than `most` the oldest are left out. */
+export function joinedPreemptions(before: Preemptions, behind: Preemptions, most: number): Preemptions {
+  const all = [...before.items, ...behind.items];
+  const { next: _, ...rest } = before;
+  return {
+    ...rest,
+    to: behind.to,
+    items: all.slice(Math.max(0, all.length - most)),
+    leftOut: before.leftOut + behind.leftOut + Math.max(0, all.length - most),
+    hidden: before.hidden + behind.hidden,
+    ...(behind.next === undefined ? {} : { next: behind.next }),
+  };
 }
 
 const fullName = (ref: ObjectRef): string => (ref.namespace ? `${ref.namespace}/${ref.name}` : ref.name);

@@ -1,5 +1,7 @@
 // Who made room for whom: arcs over time from the preemptor's ClusterQueue to the victim's, the same as a table, and one of them opened.
-import { useView } from '../api/client.js';
+import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import { get, Refusal, useView } from '../api/client.js';
 import type { ObjectRef, Preemption, Preemptions } from '../api/types.js';
 import { refText } from '../state/address.js';
 import { branchInfo, filter, goTo, log, place, route } from '../state/store.js';
@@ -12,7 +14,7 @@ import { Table, type Column } from '../ui/table.js';
 import { When } from '../ui/when.js';
 import { PreemptionArcs } from './preemption_arcs.js';
 import { PreemptionDetail } from './preemption_detail.js';
-import { matching, preemptionsCsv } from './preemption_filter.js';
+import { joinedPreemptions, matching, preemptionsCsv } from './preemption_filter.js';
 
 const atMost = 400;
 const readAtOnce = 500_000; // records; older ones are asked for one stretch at a time
@@ -52,12 +54,65 @@ export default function PreemptionsView() {
           forbidden: 'You may not see who was preempted. Ask who runs this log for the right to get Workloads.',
           broken: 'The preemptions could not be listed.',
         }}
-        isEmpty={(data) => data.items.length === 0}
+        isEmpty={(data) => data.items.length === 0 && data.next === undefined}
         skeleton={{ height: 320 }}
       >
-        {(data) => <Shown data={data} first={first} />}
+        {(data) => <Whole data={data} first={first} to={to ?? 0} />}
       </Seen>
     </div>
+  );
+}
+
+/** One answer reads so much of the log; what lies behind it is asked for, and joined to it as it comes. */
+function Whole({ data, first, to }: { data: Preemptions; first: number; to: number }) {
+  const rest = useSignal<{ of: Preemptions; whole: Preemptions; fault: string } | undefined>(undefined);
+  const turn = useSignal(0);
+  useEffect(() => {
+    let left = false;
+    const read = async (): Promise<void> => {
+      const known = rest.peek();
+      let whole = known?.of === data ? known.whole : data;
+      while (!left && whole.next !== undefined && whole.next <= to) {
+        const from = whole.next;
+        try {
+          whole = joinedPreemptions(whole, await get<Preemptions>('preemptions', { from, to, limit: atMost }), atMost);
+        } catch (error) {
+          if (!left) rest.value = { of: data, whole, fault: error instanceof Refusal ? error.message : String(error) };
+          return;
+        }
+        if (left) return;
+        const { next, ...told } = whole;
+        if (next !== undefined && next <= from) whole = told; // it came no further
+        rest.value = { of: data, whole, fault: '' };
+      }
+    };
+    void read();
+    return () => {
+      left = true;
+    };
+  }, [data, to, turn.value]);
+  const now = rest.value?.of === data ? rest.value : undefined;
+  const whole = now?.whole ?? data;
+  return (
+    <>
+      {whole.next !== undefined && whole.next <= to && (
+        <p class="nothing" role="status">
+          {now?.fault ? (
+            <>
+              What follows record {formatCount(whole.next - 1)} could not be read: {now.fault}{' '}
+              <button class="link" onClick={() => (turn.value += 1)}>Ask again</button>
+            </>
+          ) : (
+            <>Read up to record {formatCount(whole.next - 1)} of {formatCount(to)}; what follows is on its way.</>
+          )}
+        </p>
+      )}
+      {whole.items.length === 0 ? (
+        <Empty todo={whole.next === undefined ? 'Evictions for other reasons are among the records.' : 'What follows is on its way.'}>
+          {whole.next === undefined ? 'Nobody was preempted in this stretch of the log.' : 'Nobody was preempted in what was read so far.'}
+        </Empty>
+      ) : <Shown data={whole} first={first} />}
+    </>
   );
 }
 

@@ -13,6 +13,7 @@ import { Section, ViewHead } from '../ui/page.js';
 import { Empty, Seen } from '../ui/states.js';
 import { Table, type Column } from '../ui/table.js';
 import { When } from '../ui/when.js';
+import { QueueSettings } from './queue_settings.js';
 import { QueueWhy } from './queue_why.js';
 
 const firstRows = 200;
@@ -62,6 +63,7 @@ export default function QueueView() {
               </Seen>
               <Waiting queue={queue} more={() => (rows.value = Math.min(mostRows, rows.value + 400))} canMore={rows.value < mostRows} name={name} />
               <Users queue={queue} />
+              <QueueSettings of={queue.object} name={name} />
             </>
           )}
         </Seen>
@@ -205,7 +207,7 @@ function Users({ queue }: { queue: Queue }) {
 const userColumns: Column<QueueRow>[] = [
   { id: 'workload', title: 'Workload', grow: 3, width: 152, narrow: true, cell: (row) => <Ref to={row.workload} /> },
   { id: 'job', title: 'Job', grow: 2, width: 96, cell: (row) => (row.job ? <Ref to={row.job} namespaced={false} kind /> : <span class="nothing">–</span>) },
-  { id: 'localQueue', title: 'LocalQueue', grow: 1, width: 80, cell: (row) => <Name text={row.localQueue} /> },
+  { id: 'localQueue', title: 'LocalQueue', grow: 1, width: 80, cell: (row) => (row.localQueue ? <Ref to={{ kind: 'LocalQueue', namespace: row.workload.namespace ?? '', name: row.localQueue }} namespaced={false} /> : <span class="nothing">–</span>) },
   { id: 'priority', title: 'Priority', width: 60, align: 'right', cell: (row) => <span class="figure">{formatCount(row.priority)}</span> },
   { id: 'holds', title: 'Holds', grow: 2, width: 128, narrow: true, hint: 'All its pods together', cell: (row) => <Asks row={row} /> },
   { id: 'since', title: 'Since', width: 104, align: 'right', hint: 'Since it has reserved quota', cell: (row) => <Since row={row} what="holds quota" /> },

@@ -9,6 +9,7 @@ import { Segments, Select } from '../ui/controls.js';
 import { Name } from '../ui/name.js';
 import { ViewHead } from '../ui/page.js';
 import { Absent, Seen } from '../ui/states.js';
+import { CohortSettings } from './queue_settings.js';
 import { QueueMap } from './queues_map.js';
 import { QueueTree } from './queues_tree.js';
 
@@ -89,6 +90,7 @@ function Shown({ roots, root }: { roots: TreeNode[]; root: string | undefined })
             ]}
           />
           <QueueTree roots={shown} pair={chosen} oneScale={query['scale'] === 'one'} openLevels={nodes > 400 ? 1 : 99} />
+          {below?.kind === 'Cohort' && <CohortSettings name={below.name} />}
         </>
       )}
     </>

@@ -69,6 +69,7 @@ const columns: Column<RecordLine>[] = [
 const signs: Record<RecordLine['source'], { sign: string; word: string }> = {
   observed: { sign: '◇', word: 'observed' },
   decided: { sign: '◆', word: 'decided' },
+  noted: { sign: '◈', word: 'noted, not decided' },
   log: { sign: '○', word: 'written by the log' },
 };
 

@@ -75,7 +75,7 @@ export default function Workload() {
               {described?.spec?.queueName && (
                 <span>
                   <Kind of="LocalQueue" />
-                  <Name text={described.spec.queueName} short={48} />
+                  <Ref to={{ kind: 'LocalQueue', namespace, name: described.spec.queueName }} namespaced={false} />
                 </span>
               )}
               {known.effectivePriority !== undefined && <span>priority {formatCount(known.effectivePriority)}</span>}
@@ -265,8 +265,8 @@ function Story({
             <span class="story-when">
               <When time={line.time} position={line.position} exact />
             </span>
-            <span class={`story-source ${line.source}`} title={line.source === 'decided' ? 'Decided' : 'Observed'}>
-              <span aria-hidden="true">{line.source === 'decided' ? '◆' : '◇'}</span>
+            <span class={`story-source ${line.source}`} title={line.source === 'decided' ? 'Decided' : line.source === 'noted' ? 'Noted, not decided' : 'Observed'}>
+              <span aria-hidden="true">{line.source === 'decided' ? '◆' : line.source === 'noted' ? '◈' : '◇'}</span>
               <span class="unseen">{line.source}</span>
             </span>
             <span class="story-text">

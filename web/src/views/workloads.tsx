@@ -64,7 +64,7 @@ const columns: Column<FoldedRow>[] = [
     cell: ({ row }) =>
       row.clusterQueue ? <Ref to={{ kind: 'ClusterQueue', name: row.clusterQueue }} /> : <span class="reason">none</span>,
   },
-  { id: 'localQueue', title: 'LocalQueue', width: 128, cell: ({ row }) => <Name text={row.queue} /> },
+  { id: 'localQueue', title: 'LocalQueue', width: 128, cell: ({ row }) => (row.queue ? <Ref to={{ kind: 'LocalQueue', namespace: row.namespace, name: row.queue }} namespaced={false} /> : <span class="nothing">–</span>) },
   { id: 'priority', title: 'Priority', width: 64, align: 'right', sortable: true, cell: ({ row }) => row.priority },
   {
     id: 'asks',
