@@ -193,13 +193,6 @@ class Reader {
     out.local_queue_metrics = local_queues.at("enable").get<bool>() && out.gate("LocalQueueMetrics");
     if (const auto it = local_queues.find("localQueueSelector"); it != local_queues.end())
       out.local_queue_metrics_selector = read_label_selector(*it);
-    if (const auto labels = metrics.find("customLabels"); labels != metrics.end() && out.gate("CustomMetricLabels"))
-      for (const auto& label : *labels)
-        out.custom_metric_labels.push_back({.name = label.at("name").get<std::string>(),
-                                            .label_key = label.value("sourceLabelKey", ""),
-                                            .annotation_key = label.value("sourceAnnotationKey", ""),
-                                            .source_kind = label.at("sourceKind").get<std::string>(),
-                                            .tracked_values = texts_of(label, "trackedValues")});
 
     const Json& webhook = root.at("webhook");
     out.webhook_address = {webhook.value("host", ""), webhook.at("port").get<std::uint16_t>()};

@@ -17,14 +17,6 @@ namespace hindsight::operations {
 /// A label selector; all requirements must hold. See admission::matches().
 using LabelRequirements = std::vector<admission::OwnedRequirement>;
 
-/// A label or annotation of an object that becomes a label of metrics, "custom_<name>" (gate CustomMetricLabels).
-struct CustomMetricLabel {
-  std::string name;
-  std::string label_key, annotation_key;  ///< At most one is set; none: the label called `name`.
-  std::string source_kind;                ///< ClusterQueue, LocalQueue, Cohort or Workload.
-  std::vector<std::string> tracked_values;
-};
-
 /// The controller's configuration, complete with defaults (base-api §11, BA-27).
 struct Configuration {
   /// Everything as JSON of v1beta2, every default and every feature gate written out, members in order: equal configurations give equal
@@ -61,7 +53,6 @@ struct Configuration {
   int topology_metrics = 0;  ///< hindsight.topologyMetrics: levels of topologies that gauges are told of.
   bool local_queue_metrics = true;
   LabelRequirements local_queue_metrics_selector;  ///< Empty: all.
-  std::vector<CustomMetricLabel> custom_metric_labels;
 
   ListenAddress webhook_address{"", 9443};
   std::string webhook_certificates;        ///< Folder.

@@ -375,6 +375,8 @@ std::vector<std::string> configuration_warnings(const Json& configuration, const
     std::replace(field.begin(), field.end(), '/', '.');
     warnings.push_back(field + " has no effect: the feature gate " + gate + " is off");
   }
+  if (configuration.at("metrics").contains("customLabels") && gates.find("CustomMetricLabels")->second)
+    warnings.emplace_back("metrics.customLabels has no effect: no metric of this release carries labels of your own");
   if (configuration.at("resources").at("quotaCheckStrategy") == "IgnoreUndeclared" && !gates.find("QuotaCheckStrategy")->second)
     warnings.emplace_back("resources.quotaCheckStrategy has no effect: the feature gate QuotaCheckStrategy is off");
 

@@ -66,15 +66,22 @@ std::vector<HealthCondition> RunReport::ready() const {
   for (const auto& d : all)
     if (waits.empty()) waits = d.node.waits_for_log;
   const bool synced = link != nullptr && link->synced();
+  // Who waits for the lease has begun neither with the log nor with the cluster, and lacks nothing: were it not ready, no rolling update
+  // would come to its end, and no leader's node could be drained.
+  const bool stands_by = elects_ && !leadership_.leads() && all.empty() && link == nullptr;
   std::vector<HealthCondition> out{{"lease", true,
                                     !elects_              ? "not asked for"
                                     : leadership_.leads() ? "held"
                                                           : "standby"},
-                                   {"log", caught_up,
+                                   {"log", caught_up || stands_by,
                                     caught_up       ? "caught up"
+                                    : stands_by     ? "standby"
                                     : waits.empty() ? "behind"
                                                     : waits},
-                                   {"mirror", synced, synced ? "synced" : "not synced"},
+                                   {"mirror", synced || stands_by,
+                                    synced      ? "synced"
+                                    : stands_by ? "standby"
+                                                : "not synced"},
                                    clocks().condition()};
   if (const auto* space = running_.space.load())
     if (auto disk = space->condition()) out.push_back(std::move(*disk));

@@ -28,7 +28,7 @@ constexpr GateStanding standing_table[] = {
     {"CleanupProvisioningRequestsOnEviction", Standing::absent, "no ProvisioningRequests are made"},
     {"ConcurrentAdmission", Standing::same, ""},
     {"ConcurrentAdmissionStrictFIFO", Standing::same, ""},
-    {"CustomMetricLabels", Standing::same, ""},
+    {"CustomMetricLabels", Standing::absent, "metrics carry no labels of your own"},
     {"DeferRayServiceFinalizationForRedisCleanup", Standing::absent, "RayServices are not managed"},
     {"DisableWaitForPodsReady", Standing::same, ""},
     {"ElasticJobsViaWorkloadSlices", Standing::same, ""},

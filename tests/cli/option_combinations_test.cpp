@@ -31,8 +31,8 @@ const std::map<std::string, std::string> looked_at{
      "--metrics-address --metrics-service --metrics-cert-dir --max-in-flight --connect-timeout --lease-namespace --no-lease --webhooks "
      "--webhook-address --webhook-url --webhook-cert-dir --webhook-cert-lifetime --webhook-client-ca --webhook-client-name --visibility "
      "--visibility-address --visibility-service --visibility-cert-dir --log-level --checkpoint-key --ui --ui-host-name --ui-cert-dir "
-     "--ui-states"},
-    {"ui", "--listen --host-name --cert-dir --states --open --kubeconfig --context --log --log-config"},
+     "--ui-states --ui-memory --ui-cache-dir"},
+    {"ui", "--listen --host-name --cert-dir --states --memory --cache-dir --open --kubeconfig --context --log --log-config"},
     {"doctor",
      "--kubeconfig --context --namespace --as-controller --own-rights --log --log-config --log-limit --config --feature-gates --server "
      "--only --timeout --limit --print --output"},
@@ -188,6 +188,7 @@ TEST_F(RefusedCombinations, WhatWouldBeIgnoredIsRefused) {
       {{"ui", "--listen", "127.0.0.1:0", "--cert-dir", "d"}, "--cert-dir: found with --listen 127.0.0.1:0"},
       {{"ui", "--listen", "127.0.0.1:0", "--states", "0"}, "allowed: a whole number, 1 to 64"},
       {{"ui", "--listen", "127.0.0.1:0", "--log-config", "f"}, "--log-config: is for logs on Kafka"},
+      {{"ui", "--listen", "127.0.0.1:0", "--memory", "1"}, "allowed: a quantity of bytes as 200Mi, from 32Mi to 1Ti"},
       {{"ui", "--listen", "nowhere"}, "--listen: address: found \"nowhere\""},
       // doctor
       {{"doctor", "--print", "rbac", "--only", "log"}, "--only: found with --print; allowed: --print alone"},
@@ -207,6 +208,8 @@ TEST_F(RefusedCombinations, WhatWouldBeIgnoredIsRefused) {
       {{"run", "--metrics-address", ":1"}, "--metrics-address requires --metrics"},
       {{"run", "--visibility-address", ":1"}, "--visibility-address requires --visibility"},
       {{"run", "--ui-states", "2"}, "--ui-states requires --ui"},
+      {{"run", "--ui-memory", "1Gi"}, "--ui-memory requires --ui"},
+      {{"run", "--ui-cache-dir", "d"}, "--ui-cache-dir requires --ui"},
       {{"run", "--role", "node", "--log", kafka, "--ui", "127.0.0.1:0"}, "--ui: not with --role node"},
       {{"run", "--snapshot-dir", "d"}, "--snapshot-dir: is for a log on Kafka"},
       {{"run", "--log", kafka, "--durability", "off"}, "--durability: is for files"},
@@ -233,7 +236,8 @@ TEST_F(RefusedCombinations, ANodeRefusesWhatIsAboutACluster) {
       {"--kubeconfig", {"f"}},      {"--context", {"c"}},     {"--config", {"f"}},        {"--feature-gates", {"A=true"}},
       {"--domain", {"d"}},          {"--domains", {"one"}},   {"--max-in-flight", {"3"}}, {"--connect-timeout", {"1"}},
       {"--lease-namespace", {"n"}}, {"--no-lease", {}},       {"--webhooks", {}},         {"--visibility", {}},
-      {"--durability", {"fsync"}},  {"--log-limit", {"1Gi"}}, {"--ui", {"127.0.0.1:0"}}};
+      {"--durability", {"fsync"}},  {"--log-limit", {"1Gi"}}, {"--ui", {"127.0.0.1:0"}},  {"--observe", {}},
+      {"--switch-mode", {}}};
   for (const auto& [option, value] : about_a_cluster) {
     Words words{"run", "--role", "node", "--log", "kafka:127.0.0.1:1", "--log-level", "off", option};
     words.insert(words.end(), value.begin(), value.end());

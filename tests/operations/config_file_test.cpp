@@ -217,12 +217,10 @@ pprofBindAddress: ":8083"
                                                   "resources.quotaCheckStrategy has no effect: the feature gate QuotaCheckStrategy is off",
                                                   "integrations.frameworks: kubeflow.org/mpijob is not managed by this release"}));
   EXPECT_EQ(json::parse(c.json).at("resources").at("quotaCheckStrategy"), "BlockUndeclared");
-  EXPECT_TRUE(c.custom_metric_labels.empty());
   const auto on =
       good("metrics: {customLabels: [{name: team, sourceLabelKey: a/b, sourceKind: Cohort}]}\nfeatureGates: {CustomMetricLabels: true}\n");
-  ASSERT_EQ(on.custom_metric_labels.size(), 1U);
-  EXPECT_EQ(on.custom_metric_labels[0].label_key, "a/b");
-  EXPECT_EQ(on.custom_metric_labels[0].source_kind, "Cohort");
+  EXPECT_EQ(on.warnings,
+            (std::vector<std::string>{"metrics.customLabels has no effect: no metric of this release carries labels of your own"}));
 }
 
 TEST(ConfigFileTest, TypedPartsFollowTheFile) {
