@@ -77,7 +77,7 @@ class PageTest(unittest.TestCase):
         """Runs tests of web/; fails with what those that failed said."""
         more = {**({"HINDSIGHT_PAGE": page} if page else {}), **({"HINDSIGHT_PAGE_SHORT": "1"} if short else {})}
         done = subprocess.run(["node", "--test", "--test-reporter=tap"] + [os.path.join("tests", f) for f in files], cwd=self.web,
-                              env={**os.environ, **more}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=900)
+                              env={**os.environ, **more}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=1500)
         counts = dict(re.findall(r"^# (tests|pass|fail|skipped) (\d+)$", done.stdout, re.MULTILINE))
         print(f"{' '.join(files)}: {counts}", flush=True)
         failed = "".join(re.findall(r"^not ok .*?^  \.\.\.$", done.stdout, re.MULTILINE | re.DOTALL))

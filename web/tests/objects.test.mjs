@@ -162,12 +162,13 @@ test('hostile names in lists of objects are names, 2,000 of them draw few rows, 
 test('no violation of accessibility, in both themes and on a telephone', onlyExamples, async () => {
   const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
   const all = ['objects', 'objects/workloadpriorityclasses', 'object/localqueues/team-a/jobs', 'object/resourceflavors/standard', 'queue/team-a', 'queues/research'];
-  for (const [theme, width, addresses] of [['light', 1440, all], ['dark', 1440, all.slice(0, 3)], ['light', 400, all.slice(2, 5)]])
+  for (const [theme, width, addresses] of [['light', 1440, all], ['dark', 1440, all.slice(0, 2)], ['light', 400, all.slice(2, 4)]])
     for (const address of addresses) {
       const page = await at(`#/${address}?at=250`, { theme, width });
       await page.locator('.object-facts, .rows .row').first().waitFor();
       await page.evaluate(axe);
-      const found = await page.evaluate(() => window.axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'best-practice'] }));
+      const found = await page.evaluate(() => // the frame around it is looked at in page.test.mjs
+        window.axe.run(document.querySelector('main'), { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'best-practice'], resultTypes: ['violations'] }));
       assert.deepEqual(found.violations.map((v) => `${v.id}: ${v.nodes.map((n) => n.html.slice(0, 120)).join(' | ')}`), [], `${address} ${theme} ${width}`);
       assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= width, `${address} is wider than ${width}`);
       await tab.close();
