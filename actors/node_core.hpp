@@ -46,6 +46,7 @@ class NodeCore {
   const std::shared_ptr<LogClock> clock;  ///< Whose time the records get.
   const std::shared_ptr<std::atomic<std::size_t>> open_jobs = std::make_shared<std::atomic<std::size_t>>(0);
   std::atomic<std::uint64_t> claimed_epoch = 0;  ///< The newest that this node began or was about to begin.
+  std::atomic<bool> mode_checked = false;        ///< The log may be used in this mode (actors/log_mode.hpp).
 
   /// What the sequencer is at, for who has to say where it failed: the record that it applies, or, while it decides, the newest record of
   /// an object.

@@ -154,11 +154,14 @@ void Sequencer::claim() {
   core_->report([](NodeStatus& s) { ++s.epochs_begun; });
 }
 
-/// The log of a node that decides and that of one that only looks on are no good for each other (actors/log_mode.hpp).
+/// The log of a node that decides and that of one that only looks on are no good for each other (actors/log_mode.hpp). Looked at once: who
+/// claims a log to which another one writes must be quick, or never comes to be the next one in it.
 Result<void> Sequencer::check_mode() {
   const NodeOptions& options = core_->options;
-  if (options.role != Role::whole || options.switches_mode) return {};
-  return check_log_mode(core_->log, domain(), options.domain, options.observes);
+  if (options.role != Role::whole || options.switches_mode || core_->mode_checked) return {};
+  auto ok = check_log_mode(core_->log, domain(), options.domain, options.observes);
+  core_->mode_checked = ok.has_value();
+  return ok;
 }
 
 void Sequencer::append_failed(const Error& error) {
