@@ -24,7 +24,7 @@ struct CycleEntry {
   bool preemptor = false;  ///< Of its queue; see Head.
   SizingPlan plan;         ///< Sizes that the assignment is for; empty: those of the template.
   bool recomputed = false;
-  bool scan_began_anew = false;  ///< What the queue kept of its scan is of no use any more (outdated).
+  bool scan_began_anew = false;    ///< What the queue kept of its scan is of no use any more (outdated).
   std::vector<std::uint32_t> own;  ///< Entries of the tree that its family holds and that it takes over (Cycle::list_own).
   bool for_family = false;         ///< It stands for all Options of its family that were offered (Head::siblings).
   bool follows = false;            ///< It has its turn after a sibling that stood for the family.
