@@ -19,9 +19,8 @@ namespace hindsight::admission {
 ///    Workload whose failed checks are taken back is tried again at once (this one is folded so, from the first epoch by these rules on); a
 ///    family switches its other Options off in the step that shows its admission (CA-42), and moves only to what is better in any case
 ///    (CA-53, CA-153).
-/// 5: a tree that would do again what it did before rests, whatever other trees do at the time (D10). This is folded so, from the first
-/// epoch
-///    by these rules on.
+/// 5: a tree that would do again what it did before rests, whatever other trees do at the time (D10). This is folded so, from the
+///    first epoch by these rules on.
 /// 6: a life-cycle step that was decided before something happened to its Workload parent does not count among those that were made since
 ///    (RepeatedSteps); a Parent shows its Options when all of the first ones have been made (CA-100), and asks for none that somebody made
 ///    meanwhile. This is folded so, from the first epoch by these rules on.
