@@ -230,9 +230,9 @@ function Flavor({ data }: { data: OneConfigObject }) {
       <Section title={<>Its nodes <span class="figure">{formatCount(nodes.length + (data.nodesLeftOut ?? 0))}</span></>} note={labels ? 'those that have its labels' : undefined}>
         {nodes.length === 0 ? (
           data.nodesWatched ? (
-            <Empty todo="Nodes come with the labels above.">No node has these labels at this moment.</Empty>
+            <Empty todo="A node appears here when it has the labels above.">No node has these labels at this moment.</Empty>
           ) : (
-            <Empty todo="They are once a Topology is there.">Nodes are not on record: nothing in this log is placed by topology.</Empty>
+            <Empty todo="Nodes are recorded as soon as there is a Topology.">Nodes are not on record: nothing in this log is placed by topology.</Empty>
           )
         ) : (
           <>
