@@ -51,7 +51,7 @@ endfunction()
 # without sanitizers even where the same run has it under AddressSanitizer, because it is too slow there to do all that it does;
 # with the allocator of the executables.
 # UNSANITIZED: runs without sanitizers only, because it measures or limits memory, which they need themselves. OPTIMIZED: what the test does
-# itself takes long, so it is optimized in sanitized builds too. SIMULATED: it plays long histories in one thread, and the search for uses of a
+# itself takes long, so it is optimized where other tests are not. SIMULATED: it plays long histories in one thread, and the search for uses of a
 # stack frame after its function returned, a third of the time, is left to the shorter tests of the same code; of each piece of memory only
 # one caller is remembered.
 #
@@ -69,7 +69,7 @@ function(hindsight_test name)
   target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}")
   target_link_libraries(${target} PRIVATE ${arg_DEPS} GTest::gtest)
   target_compile_options(${target} PRIVATE ${HINDSIGHT_TEST_OPTIONS})
-  if(arg_OPTIMIZED)
+  if(arg_OPTIMIZED OR (arg_PLAIN AND NOT HINDSIGHT_SANITIZE))
     target_compile_options(${target} PRIVATE ${HINDSIGHT_OPTIMIZED_TEST_OPTIONS})
   else()
     hindsight_read_headers_once(${target})
@@ -89,7 +89,9 @@ function(hindsight_test name)
   hindsight_default(arg_TIMEOUT 300)
   hindsight_default(arg_SHARDS 1)
   set(labels "${arg_LABELS};gtest")
-  if(NOT arg_PLAIN AND NOT arg_UNSANITIZED AND NOT "e2e" IN_LIST arg_LABELS)
+  if(name IN_LIST HINDSIGHT_RULES_TESTS)
+    list(APPEND labels rules)
+  elseif(NOT arg_PLAIN AND NOT arg_UNSANITIZED AND NOT "e2e" IN_LIST arg_LABELS)
     list(APPEND labels sanitized)  # where suite asan runs too, suite unit leaves it out
   endif()
   if(name IN_LIST HINDSIGHT_QUICK_TESTS)
@@ -175,6 +177,7 @@ add_custom_target(hindsight_tests)
 add_custom_target(hindsight_tests_plain)
 add_custom_target(hindsight_tests_e2e)
 add_custom_target(hindsight_tests_asan)
+add_custom_target(hindsight_tests_asan_full)
 add_custom_target(hindsight_tests_tsan)
 add_custom_target(hindsight_tests_quick)
 add_custom_target(hindsight_benches)
@@ -280,7 +283,10 @@ function(hindsight_group_by_label target labels)
   if("e2e" IN_LIST labels)
     add_dependencies(hindsight_tests_e2e ${target})
   else()
-    add_dependencies(hindsight_tests_asan ${target})
+    add_dependencies(hindsight_tests_asan_full ${target})
+    if(NOT "rules" IN_LIST labels)
+      add_dependencies(hindsight_tests_asan ${target})
+    endif()
     if(NOT "sanitized" IN_LIST labels)
       add_dependencies(hindsight_tests_plain ${target})
     endif()

@@ -13,11 +13,13 @@ set(CMAKE_LINK_DEPENDS_NO_SHARED ON)
 # The release is built without line numbers, which cost a sixth of the first build; names of functions are there all the same, for
 # profiles. In the others -g1 keeps line numbers for stack traces at a fraction of the size of -g. The development build keeps asserts.
 set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
-set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O1 -g1")
+set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O1 -g1 -D_GLIBCXX_ASSERTIONS")
 # A sanitized build takes a third less time so. What tests spend most of their time in is optimized more (HINDSIGHT_HOT_OPTIONS).
 if(HINDSIGHT_SANITIZE AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-Og -g1")
-  set(HINDSIGHT_HOT_OPTIONS -O1)
+  if(HINDSIGHT_SANITIZE MATCHES "address")
+    set(HINDSIGHT_HOT_OPTIONS -O1)
+  endif()
 endif()
 
 # The main binary lies at the top of the build folder: build/release/hindsight.
@@ -73,12 +75,12 @@ if(HINDSIGHT_SANITIZE)
       set(HINDSIGHT_TEST_OPTIONS -fno-sanitize=vptr --param asan-instrumentation-with-call-threshold=0)
     endif()
   endif()
-  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    # Test files are most of a sanitized build; to optimize the little that each of them does takes longer than to do it. Their line numbers
-    # take a tenth of the time; a stack names the test all the same, and a failed expectation its line.
-    list(APPEND HINDSIGHT_TEST_OPTIONS -O0 -g0)
-    set(HINDSIGHT_OPTIMIZED_TEST_OPTIONS -O1 -Wno-array-bounds)
-  endif()
+endif()
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND NOT CMAKE_BUILD_TYPE STREQUAL "Release")
+  # Test files are most of such a build; to optimize the little that each of them does takes longer than to do it. Their line numbers take a
+  # tenth of the time; a stack names the test all the same, and a failed expectation its line.
+  list(APPEND HINDSIGHT_TEST_OPTIONS -O0 -g0)
+  set(HINDSIGHT_OPTIMIZED_TEST_OPTIONS -O1 -Wno-array-bounds)
 endif()
 if(HINDSIGHT_FUZZ)
   if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")

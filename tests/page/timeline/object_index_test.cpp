@@ -37,7 +37,7 @@ const std::function<bool()> never_over = [] { return false; };
 class ObjectIndexTest : public ::testing::Test {
  protected:
   ObjectIndexTest() {
-    history.live_to(as_much_as(12'000, 5'000));
+    history.live_to(as_much_as(12'000, 9'000));
     end = log.last().value();
     if (auto ok = past.go_to(end); !ok) throw std::runtime_error(ok.error().message);
     replay::Past fold(log, "default");
