@@ -32,6 +32,9 @@ struct NodeOptions {
   /// Another controller decides. This node follows what that one makes of the world, notes what it would decide itself (DecisionsNoted),
   /// and tells no intents. For role `whole` only.
   bool observes = false;
+  /// A node that observes may look without a pause, before it applies what the other controller decided, as often at once as takes so long,
+  /// and a fifth of the time over longer (actors/onlooker.hpp). Zero: never.
+  std::chrono::steady_clock::duration unpaced_looks_max = std::chrono::seconds(2);
   /// The log may be one that a node wrote which decided, where this one observes, or the other way round.
   bool switches_mode = false;
   std::string release = "dev";
@@ -97,6 +100,7 @@ struct NodeStatus {
   std::uint64_t decisions = 0;  ///< Steps decided and read back by this node.
   std::uint64_t stale_decisions = 0;
   std::uint64_t notes = 0;  ///< Records of what would be decided, read back by this node.
+  std::uint64_t looks = 0;  ///< How often it found out what would be decided.
   /// How often a job or Workload would have decided what it had decided before, with nothing having happened to it since. Nothing of that
   /// is recorded.
   std::uint64_t repeated_steps = 0;

@@ -13,25 +13,25 @@ namespace {
 /// Of a look's own time.
 constexpr int pause_factor = 4;
 
-bool says_evicted(const WorkloadObserved& w) {
-  return std::any_of(w.conditions.begin(), w.conditions.end(),
-                     [](const ConditionFacts& c) { return c.type == ConditionType::evicted && c.status == ConditionStatus::true_; });
-}
-
 }  // namespace
 
-bool Onlooker::must_look_before(const RecordView& record, const admission::StateView& state) const {
-  const auto* o = std::get_if<Observation>(&record.body);
-  const auto* w = o == nullptr ? nullptr : std::get_if<WorkloadObserved>(o);
-  if (w == nullptr || !changed_) return false;
-  const auto* known = events::find_workload(state, w->meta.uid);
-  if (known == nullptr || known->finished() || w->meta.resource_version <= known->resource_version) return false;
-  const bool admits = w->has_admission && !known->admission;
-  const bool takes = known->admission && (!w->has_admission || (says_evicted(*w) && !known->evicted()));
-  return (admits && !proposals_.would_admit(w->meta.uid)) || (takes && !proposals_.would_evict(w->meta.uid));
+std::optional<events::ForeignDecision> Onlooker::unforeseen(const RecordView& record, const admission::StateView& state) const {
+  auto decision = events::foreign_decision(record, state);
+  if (decision && proposals_.foresees(*decision)) decision.reset();
+  return decision;
 }
 
-Result<std::vector<DecisionsNoted>> Onlooker::look(const admission::Entities& state) {
+bool Onlooker::may_look_unpaced() const {
+  return changed_ && unpaced_max_ > unpaced_max_.zero() && unpaced_until_ - Clock::now() < (1 + pause_factor) * unpaced_max_;
+}
+
+std::optional<DecisionsNoted> Onlooker::would_not(const events::ForeignDecision& decision, const admission::Domain& domain) {
+  if (changed_ || !trial_.at_rest || proposals_.foresees(decision)) return std::nullopt;
+  would_not_ = decision.workload;
+  return DecisionsNoted{domain.sequence(), domain.rules(), {}, {}, {&would_not_, 1}};
+}
+
+Result<std::vector<DecisionsNoted>> Onlooker::look(const admission::Entities& state, bool unpaced) {
   const auto begin = Clock::now();
   auto trial = events::try_out(state, settings_reader_, domain_);
   if (!trial) return tl::unexpected(trial.error());
@@ -40,6 +40,7 @@ Result<std::vector<DecisionsNoted>> Onlooker::look(const admission::Entities& st
   changed_ = false;
   const auto end = Clock::now();
   not_before_ = end + pause_factor * (end - begin);
+  if (unpaced) unpaced_until_ = std::max(unpaced_until_, begin) + (1 + pause_factor) * (end - begin);
 
   std::vector<DecisionsNoted> notes;
   if (news_.empty()) return notes;

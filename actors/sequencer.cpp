@@ -41,7 +41,7 @@ Sequencer::Sequencer(caf::scheduled_actor* self, std::shared_ptr<NodeCore> core)
 void Sequencer::begin() {
   const NodeOptions& options = core_->options;
   core_->deciding = false;
-  if (options.observes) onlooker_ = std::make_unique<Onlooker>(options.settings_reader, options.domain);
+  if (options.observes) onlooker_ = std::make_unique<Onlooker>(options.settings_reader, options.domain, options.unpaced_looks_max);
   auto set_aside = events::passed_over(core_->log, options.domain);
   if (!set_aside && set_aside.error().kind == ErrorKind::unavailable) {
     tell_that_it_waits("the log cannot be reached, nothing is decided until it can: " + set_aside.error().message);
@@ -289,8 +289,8 @@ bool Sequencer::next_record() {
       return false;
     }
     const bool counts = domain().counts((*read)->envelope);
-    if (onlooker_ && counts && may_decide() && domain().synced() && onlooker_->must_look_before(**read, engine_->entities())) {
-      look();
+    if (onlooker_ && counts && may_decide() && domain().synced()) {
+      look_before(**read);
       if (phase_ == Phase::ended) return false;
       core_->deciding = false;
     }
@@ -485,17 +485,28 @@ void Sequencer::look_on() {
                              std::chrono::duration_cast<std::chrono::milliseconds>(pause) + std::chrono::milliseconds(1), look_atom::value);
       return;
     }
-    look();
+    look(false);
     if (phase_ == Phase::ended) return;
   }
   nothing_to_decide_ = true;
   at_rest();
 }
 
+/// What another controller decided is about to be applied: what would be decided is found before, where a look may be, and it is noted if
+/// that is not the same.
+void Sequencer::look_before(const RecordView& record) {
+  const auto decision = onlooker_->unforeseen(record, engine_->entities());
+  if (!decision) return;
+  if (onlooker_->may_look_unpaced()) look(true);
+  if (phase_ == Phase::ended) return;
+  if (const auto note = onlooker_->would_not(*decision, domain())) (void)core_->appender->note(*note);
+}
+
 /// Notes what is new in what would be decided now.
-void Sequencer::look() {
+void Sequencer::look(bool unpaced) {
   core_->deciding = true;
-  const auto notes = onlooker_->look(engine_->entities());
+  const auto notes = onlooker_->look(engine_->entities(), unpaced);
+  core_->report([](NodeStatus& s) { ++s.looks; });
   if (!notes)
     return give_up({notes.error().kind, "domain " + core_->options.domain + ": what would be decided cannot be found at record " +
                                             std::to_string(position_) + ": " + notes.error().message});

@@ -49,7 +49,8 @@ class Sequencer {
   [[nodiscard]] bool may_decide() const { return phase_ == Phase::leading && core_->decisions_allowed(); }
   /// Of a node that only looks on, in place of asking. Nothing is under way afterwards.
   void look_on();
-  void look();
+  void look(bool unpaced);
+  void look_before(const RecordView& record);
   [[nodiscard]] Time next_due();
   [[nodiscard]] Result<void> check_mode();
   void at_rest();

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <deque>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -13,6 +12,7 @@
 #include "cli/past_options.hpp"
 #include "cli/progress.hpp"
 #include "cli/remembered_values.hpp"
+#include "cli/value_changes.hpp"
 #include "events/json.hpp"
 #include "replay/moment.hpp"
 #include "vocabulary/printable.hpp"
@@ -39,7 +39,6 @@ struct Told {
   Time time;
   std::string record;
   std::vector<std::pair<std::string, std::string>> values;  ///< As they are behind it.
-  std::string before;
 };
 
 Json to_json(const Told& t) {
@@ -75,7 +74,7 @@ Result<int> bisect(const Session& session, const BisectOptions& o) {
     if (found) return;
     remembered.behind(past, record);
     if (!condition->holds(past.driver(), record, &remembered)) return;
-    found = Told{at, record.envelope.time, events::to_text(record), condition->values(past.driver()), {}};
+    found = Told{at, record.envelope.time, events::to_text(record), condition->values(past.driver())};
   });
   while (!found && past.position() < *until)
     if (auto ok = fold_on(past, std::min(*until, past.position() + stretch)); !ok) return tl::unexpected(ok.error());
@@ -105,44 +104,29 @@ Result<int> blame(const Session& session, const BlameOptions& o) {
   const auto until = replay::resolve(**log, o.past.at);
   if (!until) return tl::unexpected(until.error());
   ProgressBar bar(session, "folding");
-  replay::Past past(**log, *domain, {.progress = bar.callback()});
-  if (auto ok = fold_to_beginning(session, **log, past); !ok) return tl::unexpected(ok.error());
-  const replay::Position begin = past.position();
-  if (*until < begin)
-    return fail(ErrorKind::not_found, "--at: found " + o.past.at + " (record " + std::to_string(*until) + "), allowed: from record " +
-                                          std::to_string(begin) + " on, behind which log " + std::string((*log)->name()) + " begins");
-  std::deque<Told> changes;  // the newest last
-  const std::string at_the_beginning = value->text_in(past.driver());
-  std::string now = at_the_beginning;
-  RememberedValues remembered;
-  past.look_on({}, [&](replay::Position at, const RecordView& record) {
-    remembered.behind(past, record);
-    if (remembered.knows(*value)) return;
-    std::string then = ObjectValue::text_of(remembered.of(*value, past.driver()));
-    if (then == now) return;
-    changes.push_back({at, record.envelope.time, events::to_text(record), {{value->text(), then}}, std::exchange(now, then)});
-    if (o.limit != 0 && changes.size() > o.limit) changes.pop_front();
-  });
-  if (auto ok = fold_on(past, *until); !ok) return tl::unexpected(ok.error());
+  const auto found = changes_of(**log, *domain, *value, *until, o.limit, bar.callback());
   bar.clear();
-  tell_notices(session, past);
-  if (changes.empty() && at_the_beginning != nothing_there)
-    return fail(ErrorKind::not_found, value->text() + " did not change from record " + std::to_string(begin + 1) + " to " +
-                                          std::to_string(*until) + ": it is " + at_the_beginning);
-  if (changes.empty()) return fail(ErrorKind::not_found, value->text() + " is not there, and never was up to " + std::to_string(*until));
+  if (!found) {
+    if (found.error().kind != ErrorKind::not_found) return tl::unexpected(found.error());
+    return fail(ErrorKind::not_found, "--at: " + found.error().message);
+  }
+  for (const auto& notice : found->notices) session.warn(notice);
+  if (found->beginning_is_gone)
+    session.warn("the beginning of log " + std::string((*log)->name()) + " is not kept any more: what is told begins behind record " +
+                 std::to_string(found->begin));
+  const auto& changes = found->changes;
+  if (changes.empty()) return fail(ErrorKind::not_found, no_change(*value, *found, *until));
   if (o.format != "text") {
     Json list = Json::array();
     for (const auto& c : changes) {
-      Json j = to_json(c);
+      Json j = to_json(Told{c.position, c.time, c.record, {{value->text(), c.after}}});
       j["before"] = c.before;
       list.push_back(std::move(j));
     }
     print_document(session, list, o.format);
     return exit_ok;
   }
-  for (const auto& c : changes)
-    session.out << "At " << moment_text(c.position, c.time) << " " << printable(value->text()) << " became "
-                << printable(c.values.front().second) << ", from " << printable(c.before) << "\n  " << printable(c.record) << "\n";
+  for (const auto& c : changes) session.out << change_text(*value, c);
   return exit_ok;
 }
 
@@ -151,11 +135,14 @@ Result<int> blame(const Session& session, const BlameOptions& o) {
 void add_bisect(CLI::App& app, Session& session) {
   const auto o = std::make_shared<BisectOptions>();
   auto* c = add_command(app, session, "bisect", "The first record behind which a condition holds",
-                        "  hindsight bisect 'clusterqueue/team-a:.status.pendingWorkloads > 10'\n"
+                        "  hindsight bisect 'queue team-a pending>10'\n"
+                        "  hindsight bisect 'clusterqueue/team-a:.status.pendingWorkloads > 10 and not job/team-a/train'\n"
                         "  hindsight bisect --from -1d 'event WorkloadPreempted of team-a/job-train-1f2e3'",
                         [o, &session] { return bisect(session, *o); });
-  c->add_option("condition", o->condition,
-                "event KIND [of NAME], or KIND/NAME[:.path [OP VALUE]] with OP one of == != < <= > >=; joined by and, or, not, ( )")
+  c->add_option(
+       "condition", o->condition,
+       "event KIND [of NAME], workload NAME, job NAME, queue NAME FIELD [OP VALUE], KIND/NAME[.FIELD] [OP VALUE], or KIND/NAME[:.path] "
+       "[OP VALUE], with OP one of == != < <= > >=; joined by and, or, not, ( )")
       ->required();
   c->add_option("--from", o->from, "Look from this moment on")->check(is_moment())->default_str("the beginning");
   c->add_option("--until", o->until, "Look up to this moment")->check(is_moment())->default_str("latest");
@@ -167,10 +154,15 @@ void add_bisect(CLI::App& app, Session& session) {
 void add_blame(CLI::App& app, Session& session) {
   const auto o = std::make_shared<BlameOptions>();
   auto* c = add_command(app, session, "blame", "Which record changed a value of an object last",
+                        "  hindsight blame clusterqueue/team-a.usage.cpu\n"
                         "  hindsight blame clusterqueue/team-a:.status.pendingWorkloads\n"
                         "  hindsight blame workload/team-a/job-train-1f2e3:.status.admission --at -1h --limit 5",
                         [o, &session] { return blame(session, *o); });
-  c->add_option("value", o->value, "KIND/NAME:.path, as 'get -o json' shows the object; KIND/NAME: any of its values")->required();
+  c->add_option(
+       "value", o->value,
+       "KIND/NAME:.path, as 'get -o json' shows the object; KIND/NAME.FIELD, as .pending or .usage.cpu of a queue; KIND/NAME: any of "
+       "its values")
+      ->required();
   c->add_option("--limit", o->limit, "So many of the last changes; 0: all")->check(whole_number())->capture_default_str();
   add_output(*c, o->format, {"text", "json", "yaml"});
   add_past_options(*c, o->past, true);

@@ -73,6 +73,8 @@ void print_table(const Session& session, const Beside& beside) {
     if (const auto n = beside.count(verdict); n > 0) session.out << ", " << projections::name_of(verdict) << " " << with_commas(n);
   }
   session.out << "\n";
+  if (const auto n = beside.count(Verdict::not_looked); n > 0)
+    session.out << "of " << projections::counted(n, "matter") << " (NotLooked) nobody found out in time what Hindsight would have done\n";
 }
 
 Json document(const Beside& beside, Duration tolerance, replay::Position from, replay::Position until) {
@@ -152,7 +154,7 @@ void add_compare_kueue(CLI::App& app, Session& session) {
   c->add_option("--tolerance", o->tolerance, "The other controller may take so long for what counts as the same")
       ->type_name("DURATION")
       ->capture_default_str();
-  c->add_flag("--all", o->all, "Also what is the same, what both let wait, and what nobody saw");
+  c->add_flag("--all", o->all, "Also what is the same, what both let wait, and what nobody saw or looked at");
   c->add_option("--limit", o->limit, "Show no more than so many; all are counted")
       ->check(whole_number(1, 1'000'000))
       ->capture_default_str();

@@ -17,17 +17,18 @@
 namespace hindsight::cli {
 
 struct Condition::Node {
-  enum class Kind { both, either, negation, event, value } kind = Kind::value;
+  enum class Kind { both, either, negation, event, mention, value } kind = Kind::value;
   std::vector<std::shared_ptr<const Node>> parts;
-  projections::RecordFilter filter;  ///< Of an event.
-  std::optional<ObjectValue> object;
-  std::string comparison, operand;  ///< Empty: it is enough that it is there.
+  projections::RecordFilter filter;   ///< Of an event, and of who is mentioned.
+  std::optional<ObjectValue> object;  ///< mention: of a job the uid of its Workload.
+  std::string comparison, operand;    ///< Empty: it is enough that it is there.
 };
 
 namespace {
 
 constexpr std::string_view allowed_terms =
-    "event KIND [of NAME], KIND/NAME, KIND/NAME:.path, or KIND/NAME:.path followed by ==, !=, <, <=, >, >= and a value";
+    "event KIND [of NAME], workload NAME, job NAME, queue NAME FIELD, KIND/NAME, KIND/NAME.FIELD or KIND/NAME:.path; a value may be "
+    "followed by ==, !=, <, <=, >, >= and another one";
 
 struct Token {
   std::string text;
@@ -166,8 +167,13 @@ class Parser {
       }
       return std::make_shared<const Node>(std::move(out));
     }
-    auto object = ObjectValue::parse(tokens_[next_].text);
-    if (!object) return fail(object.error().kind, "at character " + std::to_string(tokens_[next_].at + 1) + ": " + object.error().message);
+    if (is("workload") || is("job")) return mention();
+    const bool in_queue = is("queue");
+    auto object = in_queue ? queue_field() : ObjectValue::parse(tokens_[next_].text);
+    if (!object) {
+      if (in_queue) return tl::unexpected(object.error());
+      return fail(object.error().kind, "at character " + std::to_string(tokens_[next_].at + 1) + ": " + object.error().message);
+    }
     ++next_;
     out.object = std::move(*object);
     if (next_ < tokens_.size() && !tokens_[next_].quoted && is_operator(tokens_[next_].text)) {
@@ -177,6 +183,45 @@ class Parser {
       out.operand = tokens_[next_++].text;
     }
     return std::make_shared<const Node>(std::move(out));
+  }
+
+  /// Is there a name here, and no operator?
+  [[nodiscard]] bool names() const {
+    return next_ < tokens_.size() && !tokens_[next_].text.empty() &&
+           (tokens_[next_].quoted || (!is_operator(tokens_[next_].text) && !is("(") && !is(")")));
+  }
+
+  /// "workload team-a/x", "job team-a/x": the record is about it.
+  Parsed mention() {
+    Node out;
+    out.kind = Node::Kind::mention;
+    const std::string word = tokens_[next_++].text;
+    if (!names()) return wrong("allowed behind " + word + ": NAME or NAMESPACE/NAME");
+    const auto target = projections::parse_target(word == "job" ? "job/" + tokens_[next_].text : tokens_[next_].text, "default");
+    if (!target) return fail(target.error().kind, "at character " + std::to_string(tokens_[next_].at + 1) + ": " + target.error().message);
+    ++next_;
+    const std::string name = target->namespace_ + "/" + target->name;
+    out.filter.objects.push_back(name);
+    if (!target->is_workload()) {
+      auto uid = ObjectValue::parse(target->kind + "/" + name + ":.metadata.uid");
+      if (!uid) return tl::unexpected(uid.error());
+      out.object = std::move(*uid);
+    }
+    return std::make_shared<const Node>(std::move(out));
+  }
+
+  /// "queue team-a pending" for "clusterqueue/team-a.pending".
+  Result<ObjectValue> queue_field() {
+    const auto place = [&] { return "at character " + std::to_string(next_ < tokens_.size() ? tokens_[next_].at + 1 : 0) + ": "; };
+    const KnownKind& kind = *find_kind("clusterqueue");
+    ++next_;
+    if (!names()) return wrong("allowed behind queue: NAME FIELD");
+    const std::string name = "clusterqueue/" + tokens_[next_++].text;
+    if (!names()) return wrong("allowed behind queue NAME: " + short_fields_of(kind));
+    auto out = ObjectValue::parse(name + "." + tokens_[next_].text);
+    if (!out) return fail(out.error().kind, place() + out.error().message);
+    if (!out->parts()->field) return wrong("allowed behind queue NAME: " + short_fields_of(kind));
+    return out;
   }
 
   std::vector<Token> tokens_;
@@ -220,8 +265,16 @@ bool compares(const Json& value, const std::string& op, const std::string& opera
   return order >= 0;
 }
 
+/// `asked` holds them where they are not remembered.
+const std::vector<Json>& values_now(const ObjectValue& value, const admission::StateView& state, RememberedValues* remembered,
+                                    std::vector<Json>& asked) {
+  if (remembered != nullptr) return remembered->of(value, state);
+  return asked = value.in(state);
+}
+
 bool node_holds(const Condition::Node& n, const admission::StateView& state, const RecordView& record, RememberedValues* remembered) {
   using Kind = Condition::Node::Kind;
+  std::vector<Json> asked;
   const auto part_holds = [&](const auto& part) { return node_holds(*part, state, record, remembered); };
   switch (n.kind) {
     case Kind::both:
@@ -232,19 +285,24 @@ bool node_holds(const Condition::Node& n, const admission::StateView& state, con
       return !part_holds(n.parts.front());
     case Kind::event:
       return n.filter.matches(record);
+    case Kind::mention: {
+      if (n.filter.matches(record)) return true;
+      if (!n.object) return false;
+      projections::RecordFilter workload;
+      for (const Json& uid : values_now(*n.object, state, remembered, asked)) workload.objects.push_back(uid.get<std::string>());
+      return !workload.objects.empty() && workload.matches(record);
+    }
     case Kind::value:
       break;
   }
-  std::vector<Json> asked;
-  if (remembered == nullptr) asked = n.object->in(state);
-  const auto& values = remembered == nullptr ? asked : remembered->of(*n.object, state);
+  const auto& values = values_now(*n.object, state, remembered, asked);
   if (n.comparison.empty()) return !values.empty();
   return std::ranges::any_of(values, [&](const Json& v) { return compares(v, n.comparison, n.operand); });
 }
 
 void add_incomparable(const Condition::Node& n, const admission::StateView& state, std::vector<std::string>& out) {
   for (const auto& part : n.parts) add_incomparable(*part, state, out);
-  if (!n.object || !is_order(n.comparison)) return;
+  if (n.kind != Condition::Node::Kind::value || !is_order(n.comparison)) return;
   for (const Json& value : n.object->in(state))
     if (!order_of(value, n.operand)) {
       const std::string shown = plain(value);
@@ -255,7 +313,7 @@ void add_incomparable(const Condition::Node& n, const admission::StateView& stat
 
 void add_values(const Condition::Node& n, const admission::StateView& state, std::vector<std::pair<std::string, std::string>>& out) {
   for (const auto& part : n.parts) add_values(*part, state, out);
-  if (n.object) out.emplace_back(n.object->text(), n.object->text_in(state));
+  if (n.kind == Condition::Node::Kind::value && n.object) out.emplace_back(n.object->text(), n.object->text_in(state));
 }
 
 /// The one object, as cheaply as its kind allows.
@@ -285,11 +343,12 @@ Result<ObjectValue> ObjectValue::parse(std::string_view text) {
   const std::string name(text.substr(0, colon));
   if (name.find('/') == std::string::npos)
     return fail(ErrorKind::invalid, "found \"" + std::string(text) + "\"; allowed: " + std::string(allowed_terms));
-  const auto wanted = read_one_wanted({name});
+  auto field = colon == std::string_view::npos ? read_short_value(name) : std::nullopt;
+  const auto wanted = read_one_wanted({field ? field->object : name});
   if (!wanted) return tl::unexpected(wanted.error());
   if (wanted->kind->plural == "events")
     return fail(ErrorKind::invalid, "found \"" + name + "\"; events stand in records: allowed: event KIND [of NAME]");
-  Parts parts{wanted->kind, wanted->names.front(), std::nullopt};
+  Parts parts{wanted->kind, wanted->names.front(), std::nullopt, std::move(field)};
   if (colon != std::string_view::npos) {
     auto path = JsonPath::parse_expression(text.substr(colon + 1));
     if (!path) return fail(path.error().kind, "in \"" + std::string(text) + "\": " + path.error().message);
@@ -304,6 +363,7 @@ Result<ObjectValue> ObjectValue::parse(std::string_view text) {
 std::vector<Json> ObjectValue::Parts::in(const admission::StateView& state, const admission::WorkloadParent*& parent) const {
   const auto object = find_object(*this, state, parent);
   if (!object) return {};
+  if (field) return field->in(*object);
   if (!path) return {*object};
   std::vector<Json> out;
   if (const auto values = path->values(*object))

@@ -18,7 +18,11 @@ class RememberedValues;
 ///
 ///     event WorkloadPreempted                                  the record is one of this kind, or decides an event of it
 ///     event QuotaReserved of team-a/job-train-1f2e3            and it names this object
+///     workload team-a/job-train-1f2e3                          the record is about it, or names it
+///     job team-a/train                                         the record is about the job or its Workload
 ///     clusterqueue/team-a:.status.pendingWorkloads > 10        a value of the object, as `get -o json` shows it
+///     clusterqueue/team-a.pending > 10                         the same by its short name (short_values.hpp)
+///     queue team-a pending > 10                                and once more
 ///     workload/team-a/job-x:.status.admission                  the object has this value
 ///     clusterqueue/team-a                                      the object is there
 ///
@@ -52,7 +56,7 @@ class Condition {
 /// What is shown of a value that is not there.
 inline constexpr std::string_view nothing_there = "(nothing)";
 
-/// A value of an object: "clusterqueue/team-a:.status.pendingWorkloads"; without a path the object whole.
+/// A value of an object: "clusterqueue/team-a:.status.pendingWorkloads", or "clusterqueue/team-a.pending"; without a path the object whole.
 class ObjectValue {
  public:
   /// Errors: invalid, with what is allowed.

@@ -6,6 +6,7 @@
 #include "cli/condition.hpp"
 #include "cli/json_path.hpp"
 #include "cli/naming.hpp"
+#include "cli/short_values.hpp"
 
 namespace hindsight::cli {
 
@@ -14,6 +15,7 @@ struct ObjectValue::Parts {
   const KnownKind* kind = nullptr;
   WantedName name;
   std::optional<JsonPath> path;
+  std::optional<ShortValue> field;  ///< In place of a path.
 
   /// ObjectValue::in. `parent`: of a Workload, who has it; null: it is not there.
   [[nodiscard]] std::vector<Json> in(const admission::StateView& state, const admission::WorkloadParent*& parent) const;

@@ -10,10 +10,13 @@
 #include "cli/how.hpp"
 #include "cli/json_path.hpp"
 #include "cli/remembered_values.hpp"
+#include "cli/value_changes.hpp"
 #include "events/json.hpp"
-#include "projections/gates.hpp"
+#include "projections/explain_target.hpp"
+#include "projections/noted.hpp"
 #include "projections/tables.hpp"
 #include "projections/why.hpp"
+#include "projections/why_queue.hpp"
 #include "replay/moment.hpp"
 #include "replay/scan.hpp"
 #include "replay/snapshots.hpp"
@@ -32,11 +35,13 @@ constexpr std::string_view help_text =
     "delete [N]         the Nth breakpoint goes; all without N\n"
     "run, r             on to the next record behind which a breakpoint holds, else to the end\n"
     "reverse            back to the last such record, else to the beginning\n"
-    "watch VALUE        tell when KIND/NAME:.path changes; 'watch' alone lists them\n"
-    "print VALUE        KIND/NAME:.path, or the object whole\n"
+    "watch VALUE        tell when KIND/NAME.FIELD or KIND/NAME:.path changes; 'watch' alone lists them\n"
+    "blame VALUE        which record changed it last, up to here\n"
+    "print VALUE        KIND/NAME.FIELD, KIND/NAME:.path, or the object whole\n"
     "record             the record here, as JSON\n"
-    "queues, workloads  the state here\n"
-    "why NAME           why a workload waits, or what became of it\n"
+    "queues, workloads  the state here; 'state' for both\n"
+    "show WHAT          from now on beside each record: queues, workloads, state, or nothing\n"
+    "why NAME           why a workload waits, or what became of it; or clusterqueue/NAME, cohort/NAME, localqueue/NAME\n"
     "how [N] [WHO]      how the decision here came about, N workloads in detail; WHO: a workload, or clusterqueue/NAME\n"
     "where              where it stands\n"
     "help, quit\n";
@@ -246,6 +251,70 @@ void Debugger::print_changes() {
       session_.out << "  " << printable(w.value.text()) << ": " << printable(w.last) << " became " << printable(now) << "\n";
     w.last = now;
   }
+  print_state(shows_queues_, shows_workloads_);
+}
+
+void Debugger::print_state(bool queues, bool workloads) const {
+  const projections::TableStyle style{.colour = session_.colour};
+  const auto& state = journey_.state();
+  if (queues) session_.out << projections::render(projections::cluster_queues_table(state, {}), style);
+  if (queues && workloads) session_.out << "\n";
+  if (workloads) session_.out << projections::render(projections::workloads_table(state, {}), style);
+}
+
+Result<void> Debugger::show(const std::string& what) {
+  const bool queues = what == "queues" || what == "state", workloads = what == "workloads" || what == "state";
+  if (!queues && !workloads && what != "nothing")
+    return fail(ErrorKind::invalid, "show: found \"" + what + "\"; allowed: queues, workloads, state, nothing");
+  shows_queues_ = queues;
+  shows_workloads_ = workloads;
+  print_state(queues, workloads);
+  return {};
+}
+
+/// Of whatever `hindsight why` answers.
+Result<void> Debugger::say_why(const std::string& name) const {
+  const auto& state = journey_.state();
+  const auto queue = projections::parse_queue_target(name, "default");
+  if (!queue) return tl::unexpected(queue.error());
+  if (*queue) {
+    const auto why = projections::explain_queue(state, **queue);
+    if (!why) return fail(ErrorKind::invalid, why.error().message);
+    session_.out << projections::to_text(*why, session_.colour);
+    return {};
+  }
+  const auto target = projections::parse_target(name, "default");
+  if (!target) return tl::unexpected(target.error());
+  projections::Trail trail(*target);
+  projections::Noted noted(*target);
+  const auto set_aside = journey_.log->quarantined();
+  if (!set_aside) return tl::unexpected(set_aside.error());
+  if (auto ok = replay::scan(*journey_.log, journey_.past->domain_name(), 1, journey_.position(),
+                             [&](const events::StoredRecord& stored, const RecordView& record) {
+                               if (replay::find_quarantined(*set_aside, stored) != nullptr) return true;
+                               trail.add(stored.offset, record);
+                               noted.add(stored.offset, record);
+                               return true;
+                             });
+      !ok)
+    return ok;
+  const auto why = projections::explain_target(
+      state, *target, trail, [&](const projections::WorkloadAt& at) { return projections::Stage::of_tree(journey_.past->driver(), at); });
+  if (!why) return fail(ErrorKind::invalid, why.error().message);
+  session_.out << projections::to_text(*why) << projections::to_text(noted);
+  return {};
+}
+
+Result<void> Debugger::say_who_changed(const std::string& text) const {
+  const auto value = ObjectValue::parse(text);
+  if (!value) return tl::unexpected(value.error());
+  const auto found = changes_of(*journey_.log, journey_.past->domain_name(), *value, journey_.position(), 1);
+  if (!found) return tl::unexpected(found.error());
+  if (found->changes.empty())
+    session_.out << printable(no_change(*value, *found, journey_.position())) << "\n";
+  else
+    session_.out << change_text(*value, found->changes.back());
+  return {};
 }
 
 Result<bool> Debugger::run(std::string_view line) {
@@ -270,7 +339,7 @@ Result<bool> Debugger::run(std::string_view line) {
   };
   constexpr std::array<std::string_view, 12> alone{"run",   "r",      "reverse", "help", "h", "?",
                                                    "where", "record", "queues",  "quit", "q", "exit"};
-  if (!rest.empty() && (command == "workloads" || std::ranges::find(alone, command) != alone.end()))
+  if (!rest.empty() && (command == "workloads" || command == "state" || std::ranges::find(alone, command) != alone.end()))
     return fail(ErrorKind::invalid, command + ": found \"" + rest + "\"; allowed: nothing behind it");
   if (command == "step" || command == "s") return move(true, Until::any);
   if (command == "back" || command == "b") return move(false, Until::any);
@@ -341,10 +410,8 @@ Result<bool> Debugger::question(const std::string& command, const std::string& r
                           return true;
                         })
         .map([] { return true; });
-  } else if (command == "queues" || command == "workloads") {
-    const projections::TableStyle style{.colour = session_.colour};
-    session_.out << projections::render(
-        command == "queues" ? projections::cluster_queues_table(state, {}) : projections::workloads_table(state, {}), style);
+  } else if (command == "queues" || command == "workloads" || command == "state") {
+    print_state(command != "workloads", command != "queues");
   } else if (command == "how") {
     const auto options = read_how(state, rest);
     if (!options) return fail(ErrorKind::invalid, "how: " + options.error().message);
@@ -353,20 +420,11 @@ Result<bool> Debugger::question(const std::string& command, const std::string& r
       return fail(again.error().kind == ErrorKind::not_found ? ErrorKind::invalid : again.error().kind, "how: " + again.error().message);
     session_.out << how_text(*again, *options);
   } else if (command == "why") {
-    const auto target = projections::parse_target(rest, "default");
-    if (!target) return fail(target.error().kind, "why: " + target.error().message);
-    projections::Trail trail(*target);
-    if (auto ok = replay::scan(*journey_.log, journey_.past->domain_name(), 1, journey_.position(),
-                               [&](const events::StoredRecord& stored, const RecordView& record) {
-                                 trail.add(stored.offset, record);
-                                 return true;
-                               });
-        !ok)
-      return tl::unexpected(ok.error());
-    const auto at = projections::find_workload(state, *target);
-    if (!at) return fail(ErrorKind::invalid, "why: " + at.error().message);
-    const auto stage = projections::Stage::of_tree(journey_.past->driver(), *at);
-    session_.out << projections::to_text(projections::explain(state, *at, trail, &stage));
+    if (auto ok = say_why(rest); !ok) return fail(ok.error().kind, "why: " + ok.error().message);
+  } else if (command == "blame") {
+    if (auto ok = say_who_changed(rest); !ok) return fail(ok.error().kind, "blame: " + ok.error().message);
+  } else if (command == "show") {
+    if (auto ok = show(rest); !ok) return tl::unexpected(ok.error());
   } else {
     return fail(ErrorKind::invalid, "found the command \"" + command + "\"; allowed: those that 'help' tells");
   }

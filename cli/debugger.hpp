@@ -52,6 +52,10 @@ class Debugger {
   [[nodiscard]] bool stops(const admission::StateView& state, const RecordView& record, RememberedValues& remembered,
                            std::string& why) const;
   void print_changes();
+  void print_state(bool queues, bool workloads) const;
+  [[nodiscard]] Result<void> show(const std::string& what);
+  [[nodiscard]] Result<void> say_why(const std::string& name) const;
+  [[nodiscard]] Result<void> say_who_changed(const std::string& value) const;
   [[nodiscard]] Result<bool> question(const std::string& command, const std::string& rest);
 
   [[nodiscard]] Result<std::vector<std::pair<replay::Position, std::string>>> last_places(std::size_t times, Until until) const;
@@ -65,6 +69,7 @@ class Debugger {
   std::optional<Seen> here_;  ///< Nothing: before the first record.
   std::vector<std::pair<std::string, Condition>> breakpoints_;
   std::vector<Watched> watched_;
+  bool shows_queues_ = false, shows_workloads_ = false;  ///< Beside the record, wherever it comes to stand.
   std::string stopped_by_;
 };
 

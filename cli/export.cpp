@@ -1,8 +1,11 @@
+#include <algorithm>
 #include <fstream>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <ostream>
+#include <set>
+#include <utility>
 
 #include "admission/domain/domain.hpp"
 #include "cli/commands.hpp"
@@ -90,31 +93,73 @@ class Writer {
     }
   }
 
+  /// A stretch begins: only the counters of a trace tell of that.
+  void opened(const TrackSpan& s) {
+    if (format_ == "trace") count(s, s.begin, +1);
+  }
+
   void finish() {
-    if (format_ == "trace") out_ << "\n]\n";
+    if (format_ != "trace") return;
+    tell_counts();
+    out_ << "\n]\n";
   }
 
  private:
-  /// Trace Event Format, as Chrome and Perfetto read it: a ClusterQueue is a process, a Workload (of a chain: its origin) a thread.
+  using Counts = std::map<Phase, std::int64_t>;
+
+  /// Number of the process that a ClusterQueue is.
+  std::size_t process_of(const std::string& queue) {
+    const auto [it, first] = queues_.try_emplace(queue, queues_.size() + 1);
+    if (first)
+      event({{"ph", "M"}, {"name", "process_name"}, {"pid", it->second}, {"args", {{"name", queue.empty() ? "(no queue)" : queue}}}});
+    return it->second;
+  }
+
+  /// Trace Event Format, as Chrome and Perfetto read it: a ClusterQueue is a process with a counter, a Workload a thread. Slices of a job
+  /// overlap, and stretches of one thread may not: each has a thread of its own, and those of a chain stand together.
   void trace(const TrackSpan& s) {
-    const auto [queue, new_queue] = queues_.try_emplace(s.cluster_queue, queues_.size() + 1);
-    if (new_queue)
+    const std::size_t queue = process_of(s.cluster_queue);
+    const std::string origin = s.namespace_ + "/" + (s.chain.empty() ? s.name : s.chain);
+    const auto [thread, new_thread] = threads_.try_emplace({queue, s.namespace_ + "/" + s.name}, threads_.size() + 1);
+    if (new_thread) {
+      auto& [place, members] = chains_.try_emplace({queue, origin}, chains_.size(), 0).first->second;
+      const std::string name = s.chain.empty() || s.chain == s.name ? origin : origin + " " + s.name;
+      event({{"ph", "M"}, {"name", "thread_name"}, {"pid", queue}, {"tid", thread->second}, {"args", {{"name", name}}}});
       event({{"ph", "M"},
-             {"name", "process_name"},
-             {"pid", queue->second},
-             {"args", {{"name", s.cluster_queue.empty() ? "(no queue)" : s.cluster_queue}}}});
-    const std::string track = s.namespace_ + "/" + (s.chain.empty() ? s.name : s.chain);
-    const auto [thread, new_thread] = threads_.try_emplace({queue->second, track}, threads_.size() + 1);
-    if (new_thread)
-      event({{"ph", "M"}, {"name", "thread_name"}, {"pid", queue->second}, {"tid", thread->second}, {"args", {{"name", track}}}});
+             {"name", "thread_sort_index"},
+             {"pid", queue},
+             {"tid", thread->second},
+             {"args", {{"sort_index", place * places_of_chain + std::min(members++, places_of_chain - 1)}}}});
+    }
     event({{"ph", "X"},
            {"name", phase_text(s.phase)},
            {"cat", "workload"},
-           {"pid", queue->second},
+           {"pid", queue},
            {"tid", thread->second},
            {"ts", s.begin.micros},
            {"dur", (s.end - s.begin).micros},
            {"args", span_json(s)}});
+    if (!s.open) count(s, s.end, -1);
+  }
+
+  /// How many stand in each phase is told once for each moment.
+  void count(const TrackSpan& s, Time when, std::int64_t change) {
+    if (when != counted_at_) tell_counts();
+    counted_at_ = when;
+    counts_[s.cluster_queue][s.phase] += change;
+    changed_.insert(s.cluster_queue);
+  }
+  void tell_counts() {
+    for (const auto& queue : changed_) {
+      const Counts& counts = counts_[queue];
+      Json args = Json::object();
+      for (const Phase phase : {Phase::pending, Phase::quota_reserved, Phase::admitted, Phase::evicted}) {
+        const auto it = counts.find(phase);
+        args[std::string(phase_text(phase))] = it == counts.end() ? 0 : it->second;
+      }
+      event({{"ph", "C"}, {"name", "workloads"}, {"pid", process_of(queue)}, {"ts", counted_at_.micros}, {"args", args}});
+    }
+    changed_.clear();
   }
 
   void event(const Json& e) {
@@ -125,8 +170,14 @@ class Writer {
   std::ostream& out_;
   std::string format_;
   bool first_ = true;
+  static constexpr std::int64_t places_of_chain = 1'000;
   std::map<std::string, std::size_t> queues_;
   std::map<std::pair<std::size_t, std::string>, std::size_t> threads_;
+  /// Of a chain of slices, or a Workload alone: its place among the others, and how many threads it has.
+  std::map<std::pair<std::size_t, std::string>, std::pair<std::int64_t, std::int64_t>> chains_;
+  std::map<std::string, Counts> counts_;  ///< By ClusterQueue.
+  std::set<std::string> changed_;         ///< Of these, since `counted_at_`.
+  Time counted_at_;
 };
 
 Result<int> run_export(const Session& session, const ExportOptions& o) {
@@ -158,7 +209,7 @@ Result<int> run_export(const Session& session, const ExportOptions& o) {
   }
   std::ostream& out = o.file.empty() ? session.out : file;
   Writer writer(out, o.format);
-  projections::Tracks tracks([&](const TrackSpan& s) { writer.write(s); });
+  projections::Tracks tracks([&](const TrackSpan& s) { writer.write(s); }, [&](const TrackSpan& s) { writer.opened(s); });
   tracks.begin(past.driver());
   past.look_on({}, [&](replay::Position, const RecordView& r) { tracks.see(r, past.driver()); });
   if (auto ok = fold_on(past, *until); !ok) return tl::unexpected(ok.error());

@@ -6,7 +6,7 @@
 namespace hindsight::cli {
 namespace {
 
-std::string key_of(const Json& object) {
+std::string watched_key(const Json& object) {
   std::string uid;
   if (const auto metadata = object.find("metadata"); metadata != object.end() && metadata->is_object())
     uid = metadata->value("uid", std::string());
@@ -60,7 +60,7 @@ std::vector<Watched::Event> Watched::next(const KnownKind& kind, Listing& listin
   std::vector<Event> events;
   for (std::size_t i = 0; i < listing.objects.size(); ++i) {
     Shown one{text_of(listing, i), table_ ? listing.table.rows[i] : std::vector<projections::Cell>(), listing.objects[i]};
-    std::string key = key_of(one.object);
+    std::string key = watched_key(one.object);
     while (now.contains(key)) key += '+';  // several rows may tell of one object
     const auto before = seen.shown.find(key);
     if (before == seen.shown.end() || before->second.text != one.text) {

@@ -24,6 +24,7 @@
 #include "runtime/log_location.hpp"
 #include "runtime/what_if_objects.hpp"
 #include "vocabulary/printable.hpp"
+#include "whatif/agreement.hpp"
 #include "whatif/comparison.hpp"
 #include "whatif/document.hpp"
 #include "whatif/encoded.hpp"
@@ -149,8 +150,9 @@ struct Was {
   Time begin, end;
 };
 
+/// `agreement`: where given, is shown all that is on record.
 Result<Was> what_was(const Session& session, const events::Log& log, const std::vector<std::string>& domains, replay::Position from,
-                     replay::Position until) {
+                     replay::Position until, whatif::Agreement* agreement) {
   Was out;
   Ledgers ledgers(domains);
   ProgressBar bar(session, "what was");
@@ -160,7 +162,10 @@ Result<Was> what_was(const Session& session, const events::Log& log, const std::
     out.begin = std::max(out.begin, past.driver().domain().now());
     whatif::Ledger& ledger = ledgers[domain];
     ledger.begin(past.driver(), domain);
-    past.look_on({}, [&](replay::Position, const RecordView& r) { ledger.see(r, past.driver()); });
+    past.look_on({}, [&](replay::Position position, const RecordView& r) {
+      ledger.see(r, past.driver());
+      if (agreement != nullptr) agreement->recorded(position, r);
+    });
     if (auto ok = fold_on(past, until); !ok) return tl::unexpected(ok.error());
     out.end = std::max(out.end, past.driver().domain().now());
     tell_notices(session, past);
@@ -192,20 +197,20 @@ Result<void> remember(const Session& session, const events::Log& log, const std:
 
 /// What a reader of the result should know.
 void tell_of(const Session& session, const whatif::PlayReport& report) {
-  tell(session, "no run of any job is on record, so these never end", report.endless);
-  tell(session, "run times taken from other jobs, because no complete run of their own is on record", report.estimated);
+  const std::string of_all = " (of " + with_commas(report.timed) + " whose runs were modelled)";
+  tell(session, "no run of any job is on record, so these never end" + of_all, report.endless);
+  tell(session, "run times taken from other jobs, because no complete run of their own is on record" + of_all, report.estimated);
   tell(session, "admission checks that never answered on record, and do not here", report.silent_checks);
   tell(session, "jobs with so many pods that their places are kept by assignments alone", report.without_pods);
   tell(session, "changes on record that met another state here", {report.contested.begin(), report.contested.end()});
 }
 
 /// The answer of --compare.
-int print_compared(const Session& session, const whatif::PlayReport& report) {
-  const std::uint64_t not_made = report.recorded - report.same;
-  for (const auto& who : report.left) session.out << printable(who) << "\n";
-  session.out << "Of " << with_commas(report.recorded) << " events on record that the world answered, " << with_commas(not_made)
-              << " do not happen again, and " << with_commas(report.others) << " others do\n";
-  return not_made == 0 && report.others == 0 && report.left.empty() ? exit_ok : exit_failure;
+Result<int> print_compared(const Session& session, const events::Log& log, const whatif::Agreement& agreement) {
+  const auto differences = agreement.differences(log);
+  if (!differences) return tl::unexpected(differences.error());
+  session.out << whatif::to_text(*differences, agreement.counts());
+  return differences->empty() ? exit_ok : exit_failure;
 }
 
 std::string headline(replay::Position from, Time begin, const std::vector<whatif::DomainReport>& reports,
@@ -219,6 +224,7 @@ std::string headline(replay::Position from, Time begin, const std::vector<whatif
 }
 
 Result<Duration> beyond_of(const WhatIfOptions& o, Duration played) {
+  if (o.compare) return Duration{};  // behind the record nothing is there to compare with
   if (o.beyond.empty()) return o.until != "latest" && o.until != "now" ? Duration{} : played;
   auto beyond = parse_duration(o.beyond);
   if (!beyond) return fail(ErrorKind::invalid, "--beyond: " + beyond.error().message);
@@ -243,7 +249,9 @@ Result<int> what_if(const Session& session, const WhatIfOptions& o) {
   if (!dropped) return tl::unexpected(dropped.error());
   whatif::Responses responses(o.progress == "keep" ? whatif::Progress::kept : whatif::Progress::lost);
   if (auto ok = remember(session, **log, *domains, *from, responses, *dropped); !ok) return tl::unexpected(ok.error());
-  auto was = what_was(session, **log, *domains, *from, *until);
+  whatif::Agreement agreement;
+  const bool agrees = o.compare || o.model_all;
+  auto was = what_was(session, **log, *domains, *from, *until, agrees ? &agreement : nullptr);
   if (!was) return tl::unexpected(was.error());
 
   const auto changes = changes_of(o, was->begin, responses);
@@ -252,7 +260,7 @@ Result<int> what_if(const Session& session, const WhatIfOptions& o) {
     return fail(ErrorKind::invalid,
                 "--compare: found with a change or --model-all; allowed: alone, for it tells what differs although nothing was changed");
 
-  const auto beyond = beyond_of(o, was->end - was->begin);
+  const auto beyond = beyond_of(o, was->ledger.begun().is_set() ? was->end - was->ledger.begun() : Duration{});
   if (!beyond) return tl::unexpected(beyond.error());
   whatif::ManyOptions options{.from = *from, .until = *until, .model_all = o.model_all, .beyond = *beyond};
   std::unique_ptr<events::Log> result;
@@ -264,7 +272,10 @@ Result<int> what_if(const Session& session, const WhatIfOptions& o) {
   }
   Ledgers ledgers(*domains);
   options.on_begin = [&](const std::string& domain, const admission::LoopDriver& driver) { ledgers[domain].begin(driver, domain); };
-  options.on_record = [&](const RecordView& r, const admission::LoopDriver& driver) { ledgers[r.envelope.domain].see(r, driver); };
+  options.on_record = [&](const RecordView& r, const admission::LoopDriver& driver) {
+    ledgers[r.envelope.domain].see(r, driver);
+    if (agrees) agreement.made(r, was->end + Duration::seconds(1));  // it may be late by so much, and is the same to people
+  };
   ProgressBar bar(session, "what if");
   options.progress = bar.callback();
   whatif::ManyPlayer player(**log, *domains, responses, options);
@@ -273,13 +284,16 @@ Result<int> what_if(const Session& session, const WhatIfOptions& o) {
   if (!reports) return tl::unexpected(reports.error());
   const whatif::PlayReport report = whatif::together(*reports);
   tell_of(session, report);
-  if (o.compare) return print_compared(session, report);
+  if (o.compare) return print_compared(session, **log, agreement);
   const auto comparison = whatif::compare(std::move(was->ledger), std::move(ledgers).together(report.end));
   if (o.format != "text") {
-    print_document(session, to_json(comparison, *reports, *from, *until), o.format);
+    Json document = to_json(comparison, *reports, *from, *until);
+    if (o.model_all) document["modelError"] = to_json(agreement.counts(), whatif::start_error_of(comparison));
+    print_document(session, document, o.format);
     return exit_ok;
   }
   session.out << headline(*from, was->begin, *reports, report) << to_text(comparison, {.rows = o.rows, .colour = session.colour});
+  if (o.model_all) session.out << "\n" << whatif::to_text(agreement.counts(), whatif::start_error_of(comparison));
   if (result != nullptr) session.out << "\nThe result is the log " << result->name() << "\n";
   return exit_ok;
 }
@@ -315,14 +329,16 @@ void add_what_if(CLI::App& app, Session& session) {
       ->check(CLI::IsMember({"lose", "keep"}))
       ->capture_default_str();
   c->add_flag("--model-all", o->model_all,
-              "Every answer of the world comes from the model, also of whoever fares as it was: how far a forecast is off");
+              "Every answer of the world comes from the model, also of whoever fares as it was; tells how far decisions and starts are "
+              "from those on record");
   auto* compare = c->add_flag(
       "--compare", o->compare,
-      "Without changes: list whose decisions differ from those on record, and end with 1 if there are any; a gate for another release");
+      "Without changes: list the decisions that differ from those on record, and end with 1 if there are any; a gate for another release");
   c->add_option(
        "--beyond", o->beyond,
        "How long to go on after the last record, while anything is due; by default as long as what was played, with --until not at all")
-      ->type_name("DURATION");
+      ->type_name("DURATION")
+      ->excludes(compare);
   c->add_option("--result", o->result, "Keep what would have happened as a log of its own, which all commands read: an empty one")
       ->type_name("LOG");
   c->add_option("--rows", o->rows, "How many of those that differ are shown; 0: all")

@@ -158,8 +158,11 @@ KindAndBody describe(const Decisions& decisions) {
 }
 
 KindAndBody describe(const DecisionsNoted& noted) {
-  return {"DecisionsNoted",
-          Json{{"base", noted.base}, {"rules", noted.rules}, {"events", events_json(noted.events)}, {"withdrawn", list(noted.withdrawn)}}};
+  return {"DecisionsNoted", Json{{"base", noted.base},
+                                 {"rules", noted.rules},
+                                 {"events", events_json(noted.events)},
+                                 {"withdrawn", list(noted.withdrawn)},
+                                 {"wouldNot", list(noted.would_not)}}};
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "events/proposals.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -57,6 +58,11 @@ constexpr std::size_t standing_max = 1'000'000;
 template <class E>
 constexpr bool takes_quota = std::is_same_v<E, WorkloadPreempted> || std::is_same_v<E, WorkloadEvicted>;
 
+bool says_evicted(const WorkloadObserved& w) {
+  return std::any_of(w.conditions.begin(), w.conditions.end(),
+                     [](const ConditionFacts& c) { return c.type == ConditionType::evicted && c.status == ConditionStatus::true_; });
+}
+
 }  // namespace
 
 std::uint64_t meaning_of(const Event& event) {
@@ -64,6 +70,42 @@ std::uint64_t meaning_of(const Event& event) {
   meaning.begin(event.index());
   std::visit([&](const auto& e) { meaning.add(e); }, event);
   return meaning.value();
+}
+
+std::uint64_t meaning_of_admission(Text cluster_queue, List<PodSetAssignmentFacts> assignments) {
+  std::vector<std::uint64_t> parts;
+  const auto add = [&](const PodSetAssignmentFacts& a, Text resource, Text flavor) {
+    StateHash one;
+    one.add(a.pod_set);
+    one.add(a.count);
+    one.add(resource);
+    one.add(flavor);
+    parts.push_back(one.value());
+  };
+  for (const PodSetAssignmentFacts& a : assignments) {
+    add(a, {}, {});
+    for (const FlavorChoice& f : a.flavors) add(a, f.resource, f.flavor);
+  }
+  std::sort(parts.begin(), parts.end());
+  StateHash all;
+  all.add(cluster_queue);
+  for (const std::uint64_t part : parts) all.add(part);
+  return std::max<std::uint64_t>(all.value(), 1);
+}
+
+std::optional<ForeignDecision> foreign_decision(const RecordView& record, const admission::StateView& state) {
+  const auto* o = std::get_if<Observation>(&record.body);
+  const auto* w = o == nullptr ? nullptr : std::get_if<WorkloadObserved>(o);
+  if (w == nullptr) return std::nullopt;
+  const auto* known = find_workload(state, w->meta.uid);
+  if (known == nullptr || known->finished() || w->meta.resource_version <= known->resource_version) return std::nullopt;
+  const WorkloadRef ref{w->meta.uid, w->meta.namespace_, w->meta.name};
+  if (!known->admission)
+    return w->has_admission ? std::optional(ForeignDecision{ref, meaning_of_admission(w->admission_cluster_queue, w->assignments)})
+                            : std::nullopt;
+  // That somebody who was evicted before gives its quota back is no decision.
+  const bool takes = !known->evicted() && (!w->has_admission || says_evicted(*w));
+  return takes ? std::optional(ForeignDecision{ref, 0}) : std::nullopt;
 }
 
 const admission::WorkloadState* find_workload(const admission::StateView& state, Text uid) {
@@ -80,7 +122,8 @@ void Proposals::stand(const Event& event) {
   std::visit(
       [this]<class E>(const E& e) {
         if constexpr (std::is_same_v<E, QuotaReserved>)
-          admits_.insert_or_assign(std::string(e.workload.uid), Name{std::string(e.workload.namespace_), std::string(e.workload.name)});
+          admits_.insert_or_assign(std::string(e.workload.uid), Admission{std::string(e.workload.namespace_), std::string(e.workload.name),
+                                                                          meaning_of_admission(e.cluster_queue, e.assignments)});
         if constexpr (takes_quota<E>) evicts_.emplace(e.workload.uid);
       },
       event);
@@ -110,10 +153,17 @@ Proposals::News Proposals::take(const Trial& trial, const admission::StateView& 
   for (const auto& uid : gone) {
     const auto* w = find_workload(state, uid);
     if (w == nullptr || w->reserved() || w->finished()) continue;  // it came about, or there is nothing left to decide
-    const Name& name = admitted_before[uid];
+    const Admission& name = admitted_before[uid];
     news.withdrawn.push_back({news.memory->copy(uid), news.memory->copy(name.namespace_), news.memory->copy(name.name)});
   }
   return news;
+}
+
+bool Proposals::foresees(const ForeignDecision& decision) const {
+  const std::string uid(decision.workload.uid);
+  if (decision.admission == 0) return evicts_.contains(uid);
+  const auto found = admits_.find(uid);
+  return found != admits_.end() && found->second.meaning == decision.admission;
 }
 
 /// Of a long history more is read than ever stood at one time: that something is noted once more does no harm.

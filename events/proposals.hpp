@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -16,6 +17,17 @@ namespace hindsight::events {
 /// What an event says, as a number: the same whenever the same would be decided about the same object. What changes from one look to the
 /// next without another decision, messages with amounts and moments, is left out.
 [[nodiscard]] std::uint64_t meaning_of(const Event& event);
+
+/// The same of an admission: this queue with these flavors and counts, in whatever order they stand. Never 0.
+[[nodiscard]] std::uint64_t meaning_of_admission(Text cluster_queue, List<PodSetAssignmentFacts> assignments);
+
+/// What an observation shows that another controller decided about a Workload.
+struct ForeignDecision {
+  WorkloadRef workload;         ///< Views into the record.
+  std::uint64_t admission = 0;  ///< It got its quota: `meaning_of_admission`. 0: it was evicted, or lost its quota.
+};
+/// What the record, which is not applied to the state yet, shows of such a decision; none: nothing.
+[[nodiscard]] std::optional<ForeignDecision> foreign_decision(const RecordView& record, const admission::StateView& state);
 
 /// What would be decided as things stand, and what of that has been noted: so that nothing is noted twice while it stands.
 class Proposals {
@@ -34,18 +46,19 @@ class Proposals {
   /// Nothing is known to be noted any more.
   void forget();
 
-  [[nodiscard]] bool would_admit(Text workload_uid) const { return admits_.contains(std::string(workload_uid)); }
-  [[nodiscard]] bool would_evict(Text workload_uid) const { return evicts_.contains(std::string(workload_uid)); }
+  /// Is the same among what stands?
+  [[nodiscard]] bool foresees(const ForeignDecision& decision) const;
 
  private:
-  struct Name {
+  struct Admission {
     std::string namespace_, name;
+    std::uint64_t meaning = 0;
   };
 
   void stand(const Event& event);
 
   std::unordered_set<std::uint64_t> standing_;
-  std::unordered_map<std::string, Name> admits_;  ///< By uid of the Workload.
+  std::unordered_map<std::string, Admission> admits_;  ///< By uid of the Workload.
   std::unordered_set<std::string> evicts_;
 };
 

@@ -159,6 +159,7 @@ constexpr std::array<Decoder::BodyReader, 256> Decoder::body_readers = [] {
     noted.rules = table.rules();
     d.read_events(table.events(), noted.events);
     d.read_field(table.withdrawn(), noted.withdrawn);
+    d.read_field(table.would_not(), noted.would_not);
   };
   return out;
 }();

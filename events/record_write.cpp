@@ -86,9 +86,11 @@ class Encoder::Writer {
     tag = wire::Body::DecisionsNoted;
     const Offset events = write_events(noted.events);
     const Offset withdrawn = child(noted.withdrawn);
+    const Offset would_not = child(noted.would_not);
     wire::DecisionsNotedBuilder out(builder_);
     out.add_base(noted.base);
     out.add_withdrawn(withdrawn);
+    out.add_would_not(would_not);
     out.add_events(events);
     out.add_rules(noted.rules);
     return out.Finish().o;

@@ -123,6 +123,11 @@ std::string describe_body(const DecisionsNoted& noted, std::size_t bytes_max) {
     out += (i > 0 ? ", " : noted.events.empty() ? " no more admitted " : "; no more admitted ") + name;
   }
   if (noted.events.empty() && noted.withdrawn.empty()) out += " nothing";
+  for (std::size_t i = 0; i < noted.would_not.size(); ++i) {
+    const std::string name = full_name(noted.would_not[i].namespace_, noted.would_not[i].name);
+    if (out.size() + name.size() > bytes_max) return out + ", and " + std::to_string(noted.would_not.size() - i) + " more";
+    out += (i > 0 ? ", " : "; and not what another controller did next with ") + name;
+  }
   return out;
 }
 

@@ -62,9 +62,9 @@ std::string pem_of(EVP_PKEY* key) {
 Time time_of(const ASN1_TIME* time) {
   // Days and seconds since 1970, without the zone of this machine.
   const std::unique_ptr<ASN1_TIME, decltype(&ASN1_STRING_free)> epoch(ASN1_TIME_set(nullptr, 0), ASN1_STRING_free);
-  int days = 0, seconds = 0;
-  if (ASN1_TIME_diff(&days, &seconds, epoch.get(), time) != 1) return Time::from_seconds(0);
-  return Time::from_seconds(std::int64_t{days} * 86'400 + seconds);
+  int days = 0, rest = 0;
+  if (ASN1_TIME_diff(&days, &rest, epoch.get(), time) != 1) return Time::from_seconds(0);
+  return Time::from_seconds(std::int64_t{days} * 86'400 + rest);
 }
 
 bool is_address(const std::string& name) {

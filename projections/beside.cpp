@@ -66,7 +66,7 @@ std::string name_list(const std::set<std::string>& names) { return joined(std::v
 std::string_view name_of(Verdict verdict) {
   constexpr std::array<std::string_view, verdicts> names{"Same",        "Earlier",       "OtherFlavors", "OtherVictims",
                                                          "OtherReason", "OnlyHindsight", "OnlyKueue",    "TakenBack",
-                                                         "Open",        "BothWait",      "Unseen"};
+                                                         "Open",        "BothWait",      "Unseen",       "NotLooked"};
   return names.at(static_cast<std::size_t>(verdict));
 }
 
@@ -179,6 +179,7 @@ void Beside::evicted(const std::string& uid, Course& course, const WorkloadState
     const auto* preempted = w.find(ConditionType::preempted);
     const std::string by = preemptor_in(preempted == nullptr ? std::string_view(condition->message) : std::string_view(preempted->message));
     if (Stretch* s = stretch_at(by, sequence_, false)) s->preempted.insert(course.name);
+    if (Stretch* s = stretch_at(uid, sequence_, true)) s->preempted_for = by;
     return;
   }
   if (Stretch* s = stretch_at(uid, sequence_, true); s != nullptr && !s->kueue) {
@@ -219,6 +220,15 @@ void Beside::note(std::uint64_t offset, const DecisionsNoted& n, const StateView
   }
   for (const WorkloadRef& w : n.withdrawn)
     if (Stretch* s = stretch_at(w.uid, n.base, false)) s->withdrawn = when.time;
+  for (const WorkloadRef& w : n.would_not) looked(w, n.base);
+}
+
+void Beside::looked(const WorkloadRef& w, std::uint64_t base) {
+  if (Stretch* s = stretch_at(w.uid, base, false)) s->looked = true;
+  Stretch* held = stretch_at(w.uid, base, true);
+  if (held == nullptr) return;
+  held->looked = true;
+  if (Stretch* s = stretch_at(held->preempted_for, base, false)) s->looked_at.insert(full_name(w));
 }
 
 void Beside::note_event(const Event& event, std::uint64_t base, const SideOfTwo& when, const StateView& state) {
@@ -280,6 +290,7 @@ void Beside::finish(const StateView& state) {
 }
 
 void Beside::judge(const Course& course, const Stretch& s) {
+  using enum Verdict;
   if (s.holds && !s.hindsight && !s.kueue) return;  // it kept its quota, and nobody would have had it otherwise
   Matter m;
   m.workload = course.name;
@@ -293,6 +304,7 @@ void Beside::judge(const Course& course, const Stretch& s) {
     judge_holding(m, s);
   else
     judge_waiting(m, s);
+  if (m.verdict == not_looked) m.why.push_back({"", "nobody found out what Hindsight would have done at that moment"});
   ++counts_[static_cast<std::size_t>(m.verdict)];
   if (!options_.keep_same && !is_difference(m.verdict)) return;
   if (matters_.size() >= options_.matters_max) {
@@ -317,22 +329,28 @@ void Beside::judge_waiting(Matter& m, const Stretch& s) const {
   if (m.kueue && m.hindsight) {
     m.difference = m.kueue->time - m.hindsight->time;
     const bool would_have_admitted = s.hindsight.has_value();
+    const bool all_looked_at = std::all_of(s.preempted.begin(), s.preempted.end(), [&](const std::string& victim) {
+      return s.would_preempt.contains(victim) || s.looked_at.contains(victim);
+    });
+    const Verdict about_victims = all_looked_at ? other_victims : not_looked;
     if (!would_have_admitted && s.would_preempt != s.preempted) {
-      m.verdict = other_victims;
+      m.verdict = about_victims;
     } else if (!would_have_admitted) {  // both made the same room, and only one has used it by now
-      m.verdict = m.difference > options_.tolerance ? only_kueue : same;
+      m.verdict = m.difference <= options_.tolerance ? same : s.looked ? only_kueue : not_looked;
     } else if (m.hindsight->assignments != m.kueue->assignments || m.hindsight->cluster_queue != m.kueue->cluster_queue) {
-      m.verdict = other_flavors;
+      m.verdict = s.looked ? other_flavors : not_looked;
     } else if (s.would_preempt != s.preempted) {
-      m.verdict = other_victims;
+      m.verdict = about_victims;
     } else {
       m.verdict = m.difference > options_.tolerance ? earlier : same;
     }
     if (m.verdict == earlier && m.difference <= other_batching_max)
       m.why.push_back({"BA-59", "quota that becomes free is given away here after 100 ms, and by Kueue after 1 s"});
   } else if (m.kueue) {
-    m.verdict = s.watched ? only_kueue : unseen;
-    if (!s.waits_for.empty()) {
+    m.verdict = !s.watched ? unseen : s.looked ? only_kueue : not_looked;
+    if (m.verdict == not_looked) {
+      // what an older look said is not about this moment
+    } else if (!s.waits_for.empty()) {
       m.why.push_back({"", "Hindsight would have let it wait: " + s.waits_for});
     } else {
       m.why.push_back({"", "others of its ClusterQueue or cohort would have gone first"});
@@ -358,7 +376,7 @@ void Beside::judge_holding(Matter& m, const Stretch& s) const {
     m.difference = m.kueue->time - m.hindsight->time;
     m.verdict = m.hindsight->reason != m.kueue->reason ? other_reason : m.difference > options_.tolerance ? earlier : same;
   } else if (m.kueue) {
-    m.verdict = s.watched ? only_kueue : unseen;
+    m.verdict = !s.watched ? unseen : s.looked ? only_kueue : not_looked;
   } else {
     const Duration lasted = (s.end == 0 ? now_ : s.ended) - m.hindsight->time;
     m.verdict = lasted > options_.tolerance ? only_hindsight : s.end != 0 ? taken_back : open;

@@ -31,8 +31,9 @@ enum class Verdict : std::uint8_t {
   open,            ///< Hindsight would, since less than the tolerance, when the time that is looked at ends.
   both_wait,       ///< Neither did anything.
   unseen,          ///< The other one did it before anybody looked on.
+  not_looked,      ///< The other one did it otherwise, and what Hindsight would have done at that moment was not found out.
 };
-inline constexpr std::size_t verdicts = 11;
+inline constexpr std::size_t verdicts = 12;
 /// "Same", "OnlyKueue".
 [[nodiscard]] std::string_view name_of(Verdict verdict);
 /// Is it a difference that somebody wants to understand?
@@ -100,8 +101,11 @@ class Beside {
     std::uint64_t begin = 0, end = 0;
     Time since, ended;
     bool watched = true;  ///< Somebody looked on when it ended.
+    bool looked = false;  ///< At the moment before the other one decided it Hindsight would not have, not in this way: a note says so.
     std::optional<SideOfTwo> hindsight, kueue;
     std::set<std::string> would_preempt, preempted;
+    std::set<std::string> looked_at;  ///< Of `preempted` those of whom a note says that Hindsight would not have.
+    std::string preempted_for;        ///< Uid of who got the quota.
     std::optional<SideOfTwo> first_preemption;
     Time withdrawn;
     std::string waits_for;  ///< Why Hindsight would let it wait.
@@ -124,6 +128,7 @@ class Beside {
   void open(Course& course, bool holds);
   void close(const std::string& uid, Course& course);
   void note(std::uint64_t offset, const DecisionsNoted& n, const StateView& state);
+  void looked(const WorkloadRef& w, std::uint64_t base);
   void note_event(const Event& event, std::uint64_t base, const SideOfTwo& when, const StateView& state);
   [[nodiscard]] Stretch* stretch_at(std::string_view uid, std::uint64_t sequence, bool holds);
   [[nodiscard]] MomentOf moment_of(std::uint64_t sequence) const;

@@ -281,6 +281,9 @@ void History::noted(const DecisionsNoted& note) {
   }
   for (const WorkloadRef& w : note.withdrawn)
     if (mentions_.knows_workload(w.uid)) say("Workload " + full_name(w.namespace_, w.name), "noted", "would not have admitted it any more");
+  for (const WorkloadRef& w : note.would_not)
+    if (mentions_.knows_workload(w.uid))
+      say("Workload " + full_name(w.namespace_, w.name), "noted", "would not have done what the other controller did next");
 }
 
 /// What records about others did to its place in the queue.

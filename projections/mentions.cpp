@@ -79,9 +79,11 @@ bool Mentions::concerns(const Event& event) const {
 
 bool Mentions::concerns(const RecordView& record) {
   if (const auto* o = std::get_if<Observation>(&record.body)) return concerns(*o);
-  if (const auto* n = std::get_if<DecisionsNoted>(&record.body))
+  if (const auto* n = std::get_if<DecisionsNoted>(&record.body)) {
+    const auto known = [&](const WorkloadRef& w) { return knows_workload(w.uid); };
     return std::any_of(n->events.begin(), n->events.end(), [&](const Event& e) { return concerns(e); }) ||
-           std::any_of(n->withdrawn.begin(), n->withdrawn.end(), [&](const WorkloadRef& w) { return knows_workload(w.uid); });
+           std::any_of(n->withdrawn.begin(), n->withdrawn.end(), known) || std::any_of(n->would_not.begin(), n->would_not.end(), known);
+  }
   const auto* d = std::get_if<Decisions>(&record.body);
   return d != nullptr && std::any_of(d->events.begin(), d->events.end(), [&](const Event& e) { return concerns(e); });
 }

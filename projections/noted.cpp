@@ -28,6 +28,8 @@ void Noted::add(std::uint64_t offset, const RecordView& record) {
   }
   for (const WorkloadRef& w : note->withdrawn)
     if (mentions_.knows_workload(w.uid)) say(offset, record, note->base, "not admitted any more");
+  for (const WorkloadRef& w : note->would_not)
+    if (mentions_.knows_workload(w.uid)) say(offset, record, note->base, "not done what the other controller did next");
 }
 
 std::string to_text(const Noted& noted) {

@@ -164,6 +164,7 @@ void Play::change(const Symbol& cluster_queue, const PolicyEdit& policy) {
   if (policy.reclaim_within_cohort) o.reclaim_within_cohort = *policy.reclaim_within_cohort;
   if (policy.borrow_within_cohort) o.borrow_within_cohort = *policy.borrow_within_cohort;
   if (policy.max_priority_threshold) o.max_priority_threshold = policy.max_priority_threshold;
+  if (policy.strategy) o.queueing_strategy = *policy.strategy;
   append(Observation{o});
 }
 

@@ -89,7 +89,7 @@ class Play {
 
   /// Limits become others; those that are not named stay.
   void change(const std::vector<QuotaEdit>& edits);
-  /// Its Workloads may preempt others.
+  /// Its Workloads may preempt others, or are taken in turn otherwise.
   void change(const Symbol& cluster_queue, const PolicyEdit& policy);
   /// The Workload asks for something else, with all of its family, as if somebody had changed its job.
   void change(std::string_view workload_uid, const AskEdit& ask);

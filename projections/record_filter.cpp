@@ -54,8 +54,9 @@ List<Event> events_in(const RecordView& record) {
 bool names_object(const RecordView& record, const std::string& wanted) {
   if (const auto* o = std::get_if<Observation>(&record.body)) return std::visit([&](const auto& x) { return names(x, wanted); }, *o);
   if (const auto* n = std::get_if<DecisionsNoted>(&record.body))
-    for (const WorkloadRef& w : n->withdrawn)
-      if (is_object(wanted, w.namespace_, w.name, w.uid)) return true;
+    for (const auto& list : {n->withdrawn, n->would_not})
+      for (const WorkloadRef& w : list)
+        if (is_object(wanted, w.namespace_, w.name, w.uid)) return true;
   const auto list = events_in(record);
   return std::any_of(list.begin(), list.end(),
                      [&](const Event& e) { return std::visit([&](const auto& x) { return names(x, wanted); }, e); });

@@ -23,10 +23,11 @@ struct QuotaEdit {
   std::optional<Amount> nominal, borrowing_limit;
 };
 
-/// A change of whom the Workloads of one ClusterQueue may preempt; what has no value stays.
+/// A change of whom the Workloads of one ClusterQueue may preempt, and of how it takes them in turn; what has no value stays.
 struct PolicyEdit {
   std::optional<PreemptionPolicy> within_cluster_queue, reclaim_within_cohort, borrow_within_cohort;
   std::optional<std::int32_t> max_priority_threshold;
+  std::optional<QueueingStrategy> strategy = std::nullopt;  ///< Of a ScratchTree, where nobody waits, nothing depends on it.
 };
 
 /// Would an Option that takes the place of another one hold quota of this flavor beside that one first, until its checks are done (8691

@@ -12,6 +12,7 @@
 #include "events/decision_fields.hpp"
 #include "projections/format.hpp"
 #include "projections/gang_room.hpp"
+#include "projections/left_out_nodes.hpp"
 
 namespace hindsight::projections {
 namespace {
@@ -81,6 +82,16 @@ std::vector<std::string> flavors_of(const StateView& state, const NodeConfig& no
   std::vector<std::string> out;
   for (const auto& [name, flavor] : state.domain().catalog()->flavors)
     if (!flavor->topology.empty() && takes_part(state, node, *flavor)) out.emplace_back(name.text());
+  return out;
+}
+
+/// For each flavor with a topology whose pods may not stand on the node, why: "gpu: no label rack".
+std::vector<std::string> left_out_of(const StateView& state, const NodeConfig& node) {
+  std::vector<std::string> out;
+  for (const auto& [name, flavor] : state.domain().catalog()->flavors) {
+    if (flavor->topology.empty()) continue;
+    if (const auto why = why_left_out(state, node, *flavor); !why.empty()) out.push_back(text(name) + ": " + why);
+  }
   return out;
 }
 
@@ -199,6 +210,7 @@ Json node_object(const NodeConfig& node, const NodeShare& share) {
 Json node_object(const StateView& state, const NodeConfig& node, const NodeShare& share) {
   Json out = node_object(node, share);
   out["status"]["hindsight"]["flavors"] = flavors_of(state, node);
+  if (const auto why = left_out_of(state, node); !why.empty()) out["status"]["hindsight"]["leftOutOf"] = why;
   return out;
 }
 
@@ -290,6 +302,7 @@ Json topology_object(const StateView& state, const Symbol& name, const std::vect
     if (flavor->topology != name) continue;
     const auto [nodes, domains] = domains_of(state, *flavor, levels, shares);
     Json one{{"name", flavor_name.text()}, {"nodes", nodes}, {"domains", Json::array()}};
+    if (const auto apart = left_out_nodes(state, *flavor); !apart.empty()) one["leftOut"] = to_json(apart);
     for (const auto& [path, sum] : domains) {
       Json domain{{"values", path}, {"nodes", sum.nodes}, {"nodesWithoutPlaces", sum.without_places}};
       domain["allocatable"] = amounts(sum.share.allocatable);
@@ -327,6 +340,11 @@ Json describe_topology(const StateView& state, const Symbol& name, const std::ve
       rows.push_back(std::move(row));
     }
     Json one{{"name", flavor_name.text()}, {"nodes", nodes}};
+    if (const auto apart = left_out_nodes(state, *flavor); !apart.empty()) {
+      std::vector<std::string> lines;
+      for (const NodeGroup& group : apart) lines.push_back(words_of(group));
+      one["leftOut"] = lines;
+    }
     if (const auto number = room ? room->find(flavor_name) : std::nullopt; number && nodes != 0) {
       const auto measure = pod ? *pod : measuring_pod(*room, *number);
       one["gangsOfPodsWith"] = words_of(measure);
@@ -341,6 +359,7 @@ Json describe_topology(const StateView& state, const Symbol& name, const std::ve
 Json describe_node(const StateView& state, const NodeConfig& node) {
   const NodeShare share = node_shares(state)[std::string(node.name.text())];
   Json out{{"name", node.name.text()}, {"status", status_of(node)}, {"flavors", flavors_of(state, node)}, {"taints", taints_of(node)}};
+  if (const auto why = left_out_of(state, node); !why.empty()) out["leftOutOf"] = why;
   if (!node.ready && node.not_ready_since.is_set()) out["notReadySince"] = format_rfc3339(node.not_ready_since);
   out["labels"] = Json::array();
   for (const auto& [key, value] : node.labels.all())

@@ -81,7 +81,8 @@ void Tracks::look_at(std::string_view uid, const StateView& state, Time now) {
   span.phase = phase;
   span.priority = w.effective_priority(state.domain().catalog()->settings);
   span.begin = now;
-  open_.emplace(std::string(uid), std::move(span));
+  const auto entered = open_.emplace(std::string(uid), std::move(span)).first;
+  if (opened_) opened_(entered->second);
 }
 
 void Tracks::end(Time now) {

@@ -29,7 +29,8 @@ struct TrackSpan {
 class Tracks {
  public:
   using Give = std::function<void(const TrackSpan&)>;
-  explicit Tracks(Give give) : give_(std::move(give)) {}
+  /// `opened`, where given, is called as one begins; its `end` is not known then.
+  explicit Tracks(Give give, Give opened = {}) : give_(std::move(give)), opened_(std::move(opened)) {}
 
   /// Those that stand there already begin now.
   void begin(const admission::StateView& state);
@@ -42,7 +43,7 @@ class Tracks {
   void look_at(std::string_view uid, const admission::StateView& state, Time now);
   void close(const std::string& uid, Time now);
 
-  Give give_;
+  Give give_, opened_;
   std::map<std::string, TrackSpan, std::less<>> open_;  ///< By uid.
 };
 

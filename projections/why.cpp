@@ -560,7 +560,7 @@ class Explanation {
       fact("it is parked: it is tried again when something changes in the tree of ClusterQueue " + text(p.queue));
     } else if (!p.served_first.empty()) {
       fact(p.served_first + ", for which room is made, goes before it");
-    } else if (p.ahead.empty() || p.sticky) {
+    } else if ((p.ahead.empty() || p.sticky) && catalog_.queue_active(p.queue)) {
       fact("it is the next of ClusterQueue " + text(p.queue) + " to be tried");
     }
     const auto* queue = catalog_.queue(p.queue);

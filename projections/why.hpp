@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "projections/json.hpp"
+#include "projections/left_out_nodes.hpp"
 #include "projections/life.hpp"
 #include "projections/lookup.hpp"
 #include "projections/phase.hpp"
@@ -34,22 +35,21 @@ struct FlavorTrial {
       blocked_by;  ///< The limit that it runs into: "nominalQuota of ClusterQueue a", "borrowingLimit of …", "capacity of Cohort c".
 };
 
-/// How the pods of one pod set could stand in one flavor with a topology, by themselves (2724).
+/// How the pods of one pod set could stand in one flavor with a topology, by themselves or beside pod sets before them (2724).
 struct PlaceTrial {
   std::string pod_set;
+  std::string leader;               ///< The pod set of its group whose pod leads; empty: there is none.
+  std::vector<std::string> beside;  ///< Pod sets that took their places first; empty: it was tried by itself.
   Symbol flavor, topology;
   bool fits = false;
   bool fits_empty = false;          ///< It would if no other Workload stood there.
   std::string message;              ///< Why not, in the words of the scheduler.
   std::string nearest;              ///< Path of the domain that comes nearest; empty: there is none.
   std::int32_t fit = 0, count = 0;  ///< So many pods find room there, of so many.
-  /// Nodes on which none of its pods can stand, by the first reason that is found.
-  struct Exclusion {
-    std::string reason;
-    std::int64_t nodes = 0;
-    std::vector<std::string> examples;  ///< A few, by name.
-  };
-  std::vector<Exclusion> exclusions;
+  using Exclusion = NodeGroup;
+  std::vector<Exclusion> exclusions;         ///< Nodes on which none of its pods can stand, by the first reason that is found.
+  std::vector<Exclusion> leader_exclusions;  ///< The same for its leader, where there is one and the misfit may be its.
+  std::vector<NodeGroup> left_out;           ///< Nodes of the flavor that give no places to anybody.
 };
 
 /// Who holds a pair that is short.
@@ -79,11 +79,12 @@ struct Remedy {
     fewer_pods,
     looser_level,
     more_nodes,
-    resume,         ///< Its ClusterQueue or LocalQueue is not stopped any more.
-    leave,          ///< Those of `ending`, who wait, are there no more.
-    change_policy,  ///< Its ClusterQueue may preempt others.
-    min_count,      ///< It may start with fewer pods than it asks for (BA-49).
-    priority        ///< It has a higher one.
+    resume,           ///< Its ClusterQueue or LocalQueue is not stopped any more.
+    leave,            ///< Those of `ending`, who wait, are there no more.
+    change_policy,    ///< Its ClusterQueue may preempt others.
+    change_strategy,  ///< Its ClusterQueue is no more StrictFIFO.
+    min_count,        ///< It may start with fewer pods than it asks for (BA-49).
+    priority          ///< It has a higher one.
   };
   struct Step {
     Symbol flavor, resource;
@@ -101,7 +102,7 @@ struct Remedy {
   std::int32_t nodes = 0;  ///< more_nodes: so many.
   /// It was played, and the workload was given quota. Nothing: it was tried for the workload alone, as if nobody else waited.
   std::optional<Consequences> played = std::nullopt;
-  PolicyChange policy = {};  ///< change_policy.
+  PolicyChange policy = {};  ///< change_policy, change_strategy.
   AskEdit ask = {};          ///< fewer_pods, min_count, looser_level, priority: what it asks for then.
   std::int32_t unit = 1;     ///< fewer_pods: that many are placed together, so that only multiples of it make sense.
 };

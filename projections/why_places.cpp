@@ -69,43 +69,109 @@ std::vector<PlaceTrial::Exclusion> exclusions(const TopologyRoom& room, std::uin
   return out;
 }
 
+/// What one group asks of a flavor, ready to be placed.
+struct Asked {
+  topology::PlacementRules rules;
+  topology::Gang gang;
+  std::shared_ptr<const TopologyRoom::Filter> workers, leader;
+};
+
+Result<Asked> asked_of(TopologyRoom& room, std::uint32_t number, const Group& group, bool implied, const Settings& settings) {
+  const auto rules = topology::rules_for(group.workers->topology.value_or(TopologyRequest{}), room.flavor(number).tree.levels(), implied,
+                                         profile_of(settings));
+  if (!rules) return tl::unexpected(rules.error());
+  Asked out{*rules, {group.workers->count, topology::request_of(*group.workers), {}}, room.filter(number, group.workers->shape), {}};
+  out.leader = out.workers;
+  if (group.leader != nullptr) {
+    out.gang.leader = topology::request_of(*group.leader);
+    out.leader = room.filter(number, group.leader->shape);
+  }
+  return out;
+}
+
 PlaceTrial try_group(TopologyRoom& room, std::uint32_t number, const Group& group, bool implied, const Settings& settings) {
   const auto& flavor = room.flavor(number);
   PlaceTrial out;
   out.pod_set = group.workers->name.text();
+  if (group.leader != nullptr) out.leader = group.leader->name.text();
   out.flavor = flavor.name;
   out.topology = flavor.topology;
   out.count = group.workers->count;
-  const auto rules =
-      topology::rules_for(group.workers->topology.value_or(TopologyRequest{}), flavor.tree.levels(), implied, profile_of(settings));
-  if (!rules) {
-    out.message = rules.error().message;
+  const auto asked = asked_of(room, number, group, implied, settings);
+  if (!asked) {
+    out.message = asked.error().message;
     return out;
   }
-  topology::Gang gang{group.workers->count, topology::request_of(*group.workers), {}};
-  const auto filter = room.filter(number, group.workers->shape);
-  auto leader_filter = filter;
-  if (group.leader != nullptr) {
-    gang.leader = topology::request_of(*group.leader);
-    leader_filter = room.filter(number, group.leader->shape);
-  }
-  const auto placed = room.place(room.free(), number, *rules, gang, filter, leader_filter);
+  const auto& rules = asked->rules;
+  const auto placed = room.place(room.free(), number, rules, asked->gang, asked->workers, asked->leader);
   out.fits = placed.has_value();
   if (placed) return out;
   const auto& misfit = placed.error();
-  out.fits_empty = room.place(room.unused(), number, *rules, gang, filter, leader_filter).has_value();
-  out.message = topology::text_of(misfit, flavor.topology.text(), flavor.tree, *rules, filter->reasons);
-  const std::int32_t unit = rules->layers.front().size;
+  out.fits_empty = room.place(room.unused(), number, rules, asked->gang, asked->workers, asked->leader).has_value();
+  auto reasons = asked->workers->reasons;
+  if (asked->leader != asked->workers)
+    for (const auto& [why, n] : asked->leader->reasons) reasons.emplace("leader's " + why, n);
+  out.message = topology::text_of(misfit, flavor.topology.text(), flavor.tree, rules, reasons);
+  const std::int32_t unit = rules.layers.front().size;
   out.fit = std::min(misfit.fit, misfit.wanted) * unit;
   // Of pods that may be spread over several domains no single one comes nearest.
-  if (misfit.nearest && rules->strict)
+  if (misfit.nearest && rules.strict)
     out.nearest =
         flavor.tree.levels()[misfit.nearest->first] + " " + path_text(flavor.tree.path(misfit.nearest->first, misfit.nearest->second));
   else if (misfit.nearest)
     out.nearest = "the whole topology";
-  out.exclusions = exclusions(room, number, room.free()[number].capacity(), *group.workers);
+  const auto& free = room.free()[number].capacity();
+  out.exclusions = exclusions(room, number, free, *group.workers);
+  if (group.leader != nullptr) out.leader_exclusions = exclusions(room, number, free, *group.leader);
   return out;
 }
+
+/// One after another, as a cycle places them: what is told of pod sets each of which finds places by itself, and not all of them together.
+class Together {
+ public:
+  Together(bool implied, const Settings& settings) : implied_(implied), settings_(settings) {}
+  Together(const Together&) = delete;
+  Together& operator=(const Together&) = delete;
+  ~Together() {
+    for (const auto& [room, holding] : taken_) take(*room, holding, -1);
+  }
+
+  /// Nothing: it finds places beside those before it, and has them now.
+  std::optional<PlaceTrial> add(TopologyRoom& room, std::uint32_t number, const Group& group) {
+    const auto asked = asked_of(room, number, group, implied_, settings_);
+    const auto placed = asked ? std::optional(room.place(room.free(), number, asked->rules, asked->gang, asked->workers, asked->leader,
+                                                         topology::Explain::no))
+                              : std::nullopt;
+    if (!placed || !*placed) {
+      PlaceTrial out = try_group(room, number, group, implied_, settings_);
+      out.beside = before_;
+      return out;
+    }
+    topology::Holding holding;
+    holding.requests.push_back(asked->gang.request);
+    for (const auto& [leaf, n] : (*placed)->pods) room.add_use(holding, {number, leaf, n, 0});
+    if ((*placed)->leader) {
+      holding.requests.push_back(*asked->gang.leader);
+      room.add_use(holding, {number, *(*placed)->leader, 1, 1});
+    }
+    take(room, holding, 1);
+    taken_.emplace_back(&room, std::move(holding));
+    before_.emplace_back(group.workers->name.text());
+    if (group.leader != nullptr) before_.emplace_back(group.leader->name.text());
+    return {};
+  }
+
+ private:
+  static void take(TopologyRoom& room, const topology::Holding& holding, int sign) {
+    TopologyRoom::take(room.free(), holding, sign);
+    TopologyRoom::take(room.unused(), holding, sign);
+  }
+
+  bool implied_;
+  const Settings& settings_;
+  std::vector<std::pair<TopologyRoom*, topology::Holding>> taken_;
+  std::vector<std::string> before_;
+};
 
 /// Tries changes of the workload, of who stands where and of the nodes on copies.
 class PlaceRemedies {
@@ -314,8 +380,16 @@ std::vector<PlaceTrial> try_places(const StateView& state, const WorkloadInfo& w
     const auto& allowed = workload.allowed;
     return allowed == nullptr || std::find(allowed->begin(), allowed->end(), flavor) != allowed->end();
   };
-  for (const Group& group : groups_of(workload)) {
+  struct Choice {
+    TopologyRoom* room;
+    std::uint32_t flavor;
+    std::size_t trial;
+  };
+  const auto groups = groups_of(workload);
+  std::vector<std::pair<const Group*, std::optional<Choice>>> chosen;  // the first flavor in which each finds places by itself
+  for (const Group& group : groups) {
     std::vector<Symbol> seen;
+    std::optional<Choice>& choice = chosen.emplace_back(&group, std::nullopt).second;
     for (const auto& g : config->groups)
       for (const auto& f : g.flavors) {
         const auto number = scratch->room()->find(f.flavor);
@@ -325,7 +399,18 @@ std::vector<PlaceTrial> try_places(const StateView& state, const WorkloadInfo& w
         seen.push_back(f.flavor);
         auto& tried = without && !holds_beside(*config, workload, f.flavor) ? without : scratch;
         out.push_back(try_group(*tried->room(), *number, group, implied, catalog.settings));
+        if (out.back().fits && !choice) choice = {tried->room(), *number, out.size() - 1};
+        if (!out.back().fits) out.back().left_out = left_out_nodes(state, *flavor);
       }
+  }
+  if (std::any_of(chosen.begin(), chosen.end(), [](const auto& c) { return !c.second; })) return out;
+  Together together(implied, catalog.settings);
+  for (const auto& [group, choice] : chosen) {
+    auto misfit = together.add(*choice->room, choice->flavor, *group);
+    if (!misfit) continue;
+    out[choice->trial] = std::move(*misfit);
+    out[choice->trial].left_out = left_out_nodes(state, *catalog.flavor(out[choice->trial].flavor));
+    break;  // those behind it depend on where it would stand
   }
   return out;
 }

@@ -9,6 +9,7 @@
 
 #include "admission/domain/domain.hpp"
 #include "admission/queue/cluster_queue.hpp"
+#include "events/observation_fields.hpp"
 #include "projections/format.hpp"
 #include "projections/play.hpp"
 #include "projections/quota_report.hpp"
@@ -26,6 +27,7 @@ using Pair = std::pair<std::string, std::string>;  // flavor and resource
 // are copied and played with in half a second.
 constexpr int plays_max = 150, plays_min = 6;
 constexpr std::size_t bytes_copied_max = 75'000'000;
+constexpr int few_plays = 40;       // with no more than these nobody goes slowly
 constexpr int plays_kept_back = 3;  // for fewer pods and another priority, whatever was used before
 
 constexpr std::size_t singles_max = 8;  // of so many others it is tried whether they found room elsewhere
@@ -33,6 +35,7 @@ constexpr int stronger_max = 10;        // a remedy is made larger so many times
 constexpr int tightenings_max = 24;     // so many plays find out who need not end
 constexpr int taken_slowly = 1;         // so many times by just that, then by more
 constexpr std::int32_t more_nodes_max = 64;
+constexpr int heads_max = 5;  // so many at the head of a StrictFIFO queue may have to go
 
 class Player {
  public:
@@ -59,6 +62,9 @@ class Player {
     return stage_.played < plays_min - reserve_ || stage_.copied + bytes + kept_back <= bytes_copied_max;
   }
 
+  /// A copy is so large that only a few plays are made. Those that promise most are made first, and by great steps.
+  [[nodiscard]] bool has_few_plays() const { return stage_.bytes() > bytes_copied_max / few_plays; }
+
   /// The change itself.
   void make(const Remedy& r, Play& world) const {
     if (!r.steps.empty() && r.kind != Cure::free) world.change(edits_of(r));
@@ -67,7 +73,7 @@ class Player {
       if (const auto like = state_.domain().nodes().find(Symbol(r.from)); like != state_.domain().nodes().end() && like->second)
         world.add_nodes(*like->second, r.nodes);
     if (asks(r)) world.change(workload_.uid.text(), r.ask);
-    if (r.kind == Cure::change_policy) world.change(queue_, r.policy.edit);
+    if (r.kind == Cure::change_policy || r.kind == Cure::change_strategy) world.change(queue_, r.policy.edit);
     for (const auto& h : r.ending) world.end(h.uid);
   }
 
@@ -84,7 +90,7 @@ class Player {
         return i == 0 ? r : tightened(least, std::move(r), *outcome);
       }
       auto more = amounts_of(outcome->before);
-      const bool slow = i < (r.kind == Cure::free ? taken_slowly + 1 : taken_slowly);
+      const bool slow = !has_few_plays() && i < (r.kind == Cure::free ? taken_slowly + 1 : taken_slowly);
       if (!more.empty() && !slow) {  // what is too much is taken back (`tightened`)
         if (r.kind != Cure::free)
           for (auto& [pair, amount] : more) amount = multiply(amount, 4);
@@ -92,6 +98,51 @@ class Player {
       }
       if (more.empty() && tries_in_order()) more = demand_ahead(r);
       if (!strengthen(r, more)) return std::nullopt;
+    }
+    return std::nullopt;
+  }
+
+  /// Somebody stands before it in a StrictFIFO queue, and is tried first.
+  [[nodiscard]] bool held_up() const { return tries_in_order() && first_ahead({}).has_value(); }
+
+  /// More quota, as much as those ask for who go before it, and it with them, beyond what is free; else by `lets_in`.
+  [[nodiscard]] std::optional<Remedy> enough_for_those_ahead(const Remedy& least, const std::vector<FlavorTrial>& trials) {
+    Remedy r = least;
+    const auto ahead = demand_ahead(r);
+    for (auto& step : r.steps) {
+      const auto it = ahead.find(pair_of(step));
+      Amount wanted = it == ahead.end() ? 0 : it->second, available = 0;
+      for (const auto& t : trials) {
+        if (t.flavor != step.flavor || t.resource != step.resource) continue;
+        wanted = add(wanted, t.requested);
+        available = std::max<Amount>(0, t.quota.figures.available);
+      }
+      step.amount = std::max<Amount>(0, subtract(wanted, available));
+      step.to = add(step.from, step.amount);
+    }
+    const auto outcome = play(r);
+    if (!outcome) return std::nullopt;
+    if (!outcome->starts) return lets_in(least);
+    r.played = consequences(*outcome);
+    return tightened(least, std::move(r), *outcome);
+  }
+
+  /// Those at the head of its StrictFIFO queue are there no more: as many, in their order, as hold it up.
+  [[nodiscard]] std::optional<Remedy> without_heads() {
+    Remedy r{Cure::leave, {}, {}, {}};
+    std::set<std::string> passed;  // who goes, or is given quota
+    for (int i = 0; i < heads_max; ++i) {
+      auto head = first_ahead(passed);
+      if (!head) return std::nullopt;
+      passed.insert(head->uid);
+      r.ending.push_back(std::move(*head));
+      const auto outcome = play(r);
+      if (!outcome) return std::nullopt;
+      if (outcome->starts) {
+        r.played = consequences(*outcome);
+        return r;
+      }
+      for (const auto& s : outcome->before) passed.insert(s.uid);
     }
     return std::nullopt;
   }
@@ -278,6 +329,26 @@ class Player {
     return config != nullptr && config->strategy == QueueingStrategy::strict_fifo;
   }
 
+  /// The first before it in its queue who is tried and none of these; nothing: nobody.
+  [[nodiscard]] std::optional<Holder> first_ahead(const std::set<std::string>& but) const {
+    const auto* queue = state_.queue(queue_);
+    if (queue == nullptr) return std::nullopt;
+    for (const auto& x : queue->waiting()) {
+      const auto& w = *x.workload;
+      if (w.uid == workload_.uid) break;
+      const bool sibling = w.option != nullptr && workload_.option != nullptr && w.option->family == workload_.option->family;
+      if (x.parked || sibling || but.contains(std::string(w.uid.text()))) continue;
+      Holder h;
+      h.namespace_ = w.namespace_.text();
+      h.name = w.name;
+      h.uid = w.uid.text();
+      h.queue = queue_;
+      h.priority = w.priority;
+      return h;
+    }
+    return std::nullopt;
+  }
+
   /// What those ask for who stand before it in its queue.
   [[nodiscard]] Amounts demand_ahead(const Remedy& r) const {
     Amounts out;
@@ -324,6 +395,15 @@ class Player {
     return any;
   }
 
+  [[nodiscard]] static bool is_less(const Remedy& a, const Remedy& b) {
+    bool any = false;
+    for (std::size_t i = 0; i < a.steps.size(); ++i) {
+      if (a.steps[i].to > b.steps[i].to) return false;
+      any = any || a.steps[i].to < b.steps[i].to;
+    }
+    return any;
+  }
+
   /// What was enough may have been more than that: no larger than for those who really went before it, and nobody ends in vain.
   [[nodiscard]] Remedy tightened(const Remedy& least, Remedy enough, const Play::Outcome& outcome) {
     const auto keep_if_enough = [&](Remedy r) {
@@ -336,13 +416,14 @@ class Player {
     if (enough.kind != Cure::free) {
       Remedy smaller = least;
       const auto taken = amounts_of(outcome.before);
-      if (!taken.empty() && strengthen(smaller, taken)) (void)keep_if_enough(std::move(smaller));
+      if (!taken.empty() && strengthen(smaller, taken) && is_less(smaller, enough)) (void)keep_if_enough(std::move(smaller));
       for (std::size_t i = 0; i < enough.steps.size() && enough.steps.size() > 1; ++i) {  // of one resource there may be enough anyway
         Remedy without = enough;
         without.steps[i] = least.steps[i];
         (void)keep_if_enough(std::move(without));
       }
-      for (std::size_t i = 0; i < std::min(outcome.before.size(), singles_max); ++i) {  // one may have found room elsewhere
+      const std::size_t singles = has_few_plays() ? 0 : std::min(outcome.before.size(), singles_max);
+      for (std::size_t i = 0; i < singles; ++i) {  // one may have found room elsewhere
         Remedy less = enough;
         if (weaken(less, least, amounts_of(std::span(&outcome.before[i], 1)))) (void)keep_if_enough(std::move(less));
       }
@@ -427,6 +508,15 @@ Remedy without(const std::vector<Play::Start>& before, const Symbol& queue) {
   return out;
 }
 
+/// The queue passes over those who find no room.
+Remedy not_in_order(const Symbol& queue) {
+  Remedy out{Cure::change_strategy, "ClusterQueue " + std::string(queue.text()), {}, {}};
+  out.policy.edit.strategy = QueueingStrategy::best_effort_fifo;
+  out.policy.settings.push_back({"queueingStrategy", std::string(events::api_name(QueueingStrategy::strict_fifo)),
+                                 std::string(events::api_name(QueueingStrategy::best_effort_fifo))});
+  return out;
+}
+
 }  // namespace
 
 std::vector<Remedy> play_remedies(const StateView& state, const Stage& stage, const WorkloadInfo& workload, const Symbol& queue,
@@ -443,15 +533,17 @@ std::vector<Remedy> play_remedies(const StateView& state, const Stage& stage, co
   }
   Player player(state, stage, workload, queue);
   bool fits = false;
-  const auto add_if_in = [&](const Remedy& r) {
-    auto found = player.lets_in(r);
+  const auto add_found = [&](const Remedy& least, std::optional<Remedy> found) {
     if (!found) return;
-    drop_empty_steps(*found, found->kind == Cure::free && found->ending.size() > r.ending.size());
+    drop_empty_steps(*found, found->kind == Cure::free && found->ending.size() > least.ending.size());
     add(std::move(*found));
   };
+  const auto add_if_in = [&](const Remedy& r) { add_found(r, player.lets_in(r)); };
   const auto* config = state.domain().catalog()->queue(queue);
   if (config != nullptr && config->stop_policy != StopPolicy::none)
     add_if_in({Cure::resume, "ClusterQueue " + std::string(queue.text()), {}, {}});
+  // How much quota would do takes two or three plays, who would have to end may take all that there are.
+  if (player.has_few_plays()) std::ranges::stable_partition(remedies, [](const Remedy& r) { return r.kind != Cure::free; });
   for (auto& r : remedies) {
     if (r.kind != Cure::fits_now) {
       add_if_in(r);
@@ -465,13 +557,19 @@ std::vector<Remedy> play_remedies(const StateView& state, const Stage& stage, co
       add(std::move(r));
       continue;
     }
+    const bool held_up = player.held_up(), active = state.domain().catalog()->queue_active(queue);
     if (outcome->before.empty()) {
       facts.emplace_back("there is room for it, and it is not tried as things are");
-      continue;
+      if (!held_up || !active) continue;
+      for (const auto& larger : more_for_all(trials, queue))
+        add_found(larger, larger.kind == Cure::free ? player.lets_in(larger) : player.enough_for_those_ahead(larger, trials));
+      if (auto gone = player.without_heads()) add(std::move(*gone));
+    } else {
+      facts.push_back("there is room for it, and others are given it first: " + first_names(Player::names(outcome->before)));
+      for (const auto& larger : more_for_all(trials, queue)) add_if_in(larger);
+      add_if_in(without(outcome->before, queue));
     }
-    facts.push_back("there is room for it, and others are given it first: " + first_names(Player::names(outcome->before)));
-    for (const auto& larger : more_for_all(trials, queue)) add_if_in(larger);
-    add_if_in(without(outcome->before, queue));
+    if (held_up && active) add_if_in(not_in_order(queue));
   }
   for (auto& change : find_policy_changes(state, workload, queue)) {
     Remedy r{Cure::change_policy, "ClusterQueue " + std::string(queue.text()), {}, {}};

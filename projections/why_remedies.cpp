@@ -328,6 +328,7 @@ std::string remedy_text(const Remedy& r) {
       return "if its priority were " + r.to + " instead of " + r.from +
              (r.object.empty() ? std::string(", which no WorkloadPriorityClass has") : ", as with " + r.object);
     case Remedy::Kind::change_policy:
+    case Remedy::Kind::change_strategy:
       for (const auto& s : r.policy.settings) parts.push_back(s.setting + " were " + s.to + " instead of " + s.from);
       return "if in " + r.object + " " + joined(parts, " and ");
   }

@@ -84,6 +84,8 @@ const char* kind_name(Remedy::Kind k) {
       return "leave";
     case Remedy::Kind::change_policy:
       return "changePreemptionPolicy";
+    case Remedy::Kind::change_strategy:
+      return "changeQueueingStrategy";
     case Remedy::Kind::min_count:
       return "minCount";
     case Remedy::Kind::priority:
@@ -132,28 +134,29 @@ void write_trials(const std::vector<FlavorTrial>& trials, std::string& out) {
   out += "Quota, in the order in which flavors are tried:\n" + render(t, {.indent = "  "});
 }
 
-/// Of how many nodes no name is told.
-std::int64_t left_out(const PlaceTrial::Exclusion& e) { return e.nodes - static_cast<std::int64_t>(e.examples.size()); }
-
 void write_places(const std::vector<PlaceTrial>& places, std::string& out) {
   out += "Places, for each pod set by itself:\n";
   for (const auto& p : places) {
     std::string line =
         "  " + p.pod_set + ", flavor " + std::string(p.flavor.text()) + ", topology " + std::string(p.topology.text()) + ": ";
+    if (!p.beside.empty()) line += "there is room for it by itself, but not beside " + joined(p.beside) + "; then ";
     if (p.fits) {
       add_line(line + "there is room for " + counted(static_cast<std::size_t>(p.count), "pod"), out);
       continue;
     }
     line += p.nearest.empty() ? p.message
                               : "nearest is " + p.nearest + ", with room for " + std::to_string(p.fit) + " of " + std::to_string(p.count);
+    if (!p.nearest.empty() && !p.leader.empty() && p.fit >= p.count) line += ", but not for the pod of " + p.leader + " as well";
     add_line(line + (p.fits_empty ? "; it would fit if nobody else stood there" : "; it would not fit if it were empty either"), out);
-    for (const auto& e : p.exclusions) {
-      std::string names = joined(e.examples, ", ");
-      if (const auto more = left_out(e); more > 0) names += " and " + std::to_string(more) + " more";
-      add_line("    " + std::to_string(e.nodes) + (e.nodes == 1 ? " node has" : " nodes have") + " no room for one: " + e.reason + " (" +
-                   names + ")",
-               out);
-    }
+    const auto write = [&](const std::vector<PlaceTrial::Exclusion>& exclusions, const std::string& whom) {
+      for (const auto& e : exclusions)
+        add_line("    " + std::to_string(e.nodes) + (e.nodes == 1 ? " node has" : " nodes have") + " no room for " + whom + ": " +
+                     e.reason + " (" + example_words(e) + ")",
+                 out);
+    };
+    write(p.exclusions, "one");
+    write(p.leader_exclusions, "the pod of " + p.leader);
+    for (const auto& group : p.left_out) add_line("    " + words_of(group), out);
   }
 }
 
@@ -162,10 +165,11 @@ Json place_trial_json(const PlaceTrial& p) {
   if (p.fits) return out;
   out["fitsEmpty"] = p.fits_empty;
   out["message"] = p.message;
+  if (!p.beside.empty()) out["beside"] = p.beside;
   if (!p.nearest.empty()) out["nearest"] = {{"domain", p.nearest}, {"fit", p.fit}};
-  out["excluded"] = Json::array();
-  for (const auto& e : p.exclusions)
-    out["excluded"].push_back({{"reason", e.reason}, {"nodes", e.nodes}, {"examples", e.examples}, {"examplesLeftOut", left_out(e)}});
+  out["excluded"] = to_json(p.exclusions);
+  if (!p.leader_exclusions.empty()) out["excludedForLeader"] = to_json(p.leader_exclusions);
+  if (!p.left_out.empty()) out["leftOut"] = to_json(p.left_out);
   return out;
 }
 

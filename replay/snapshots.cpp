@@ -2,15 +2,44 @@
 
 #include <algorithm>
 #include <bit>
+#include <future>
 #include <set>
+#include <system_error>
 #include <utility>
 
+#include "admission/domain/domain.hpp"
 #include "admission/state/snapshot.hpp"
+#include "admission/workload/workload_parent.hpp"
 #include "events/snapshot.hpp"
 
 namespace hindsight::replay {
 
 using admission::SnapshotCodec;
+
+namespace {
+
+constexpr std::uint32_t parents_by_two_threads = 10'000;
+
+/// The hash of a state that nobody else has yet. Each parent keeps its own once it is made: of many, another thread makes half of them.
+std::uint64_t hash_of_read(const admission::Entities& entities) {
+  const auto make = [&](std::uint32_t begin, std::uint32_t end) {
+    for (std::uint32_t i = begin; i < end; ++i)
+      if (const auto* parent = entities.parent(i); parent != nullptr && !parent->empty()) (void)parent->hash();
+  };
+  const std::uint32_t parents = entities.domain().parent_count();
+  if (parents >= parents_by_two_threads) {
+    try {
+      auto half = std::async(std::launch::async, make, parents / 2, parents);
+      make(0, parents / 2);
+      half.get();
+    } catch (const std::system_error&) {
+      // No thread can be made: this one does all.
+    }
+  }
+  return entities.state_hash();
+}
+
+}  // namespace
 
 EncodedSnapshot encode_state(const admission::Entities& entities, std::string_view domain, Position position, std::string_view release) {
   const auto state = SnapshotCodec::write(entities);
@@ -40,6 +69,12 @@ Result<void> load_state(const Log& log, const SnapshotMeta& meta, std::string_vi
   const auto decoded = events::decode_snapshot(std::move(stored->bytes));
   if (!decoded) return fail(decoded.error().kind, where + ": " + decoded.error().message);
   const events::Snapshot& snapshot = **decoded;
+  // Whoever went on behind such a state would leave records out, or wait for some that never come.
+  if (snapshot.meta().position != meta.position)
+    return fail(ErrorKind::corrupt, where + ": it holds the state at " + std::to_string(snapshot.meta().position));
+  const auto last = log.last();
+  if (!last) return tl::unexpected(last.error());
+  if (meta.position > *last) return fail(ErrorKind::corrupt, where + ": the log ends at " + std::to_string(*last));
   if (snapshot.state_version() != admission::snapshot_version) {
     return fail(ErrorKind::unsupported, where + ": found state version " + std::to_string(snapshot.state_version()) +
                                             "; allowed: " + std::to_string(admission::snapshot_version));
@@ -47,7 +82,7 @@ Result<void> load_state(const Log& log, const SnapshotMeta& meta, std::string_vi
   for (const auto& state : snapshot.domains()) {
     if (state.domain != domain) continue;
     if (auto ok = SnapshotCodec::read(state.state, entities); !ok) return fail(ok.error().kind, where + ": " + ok.error().message);
-    if (entities.state_hash() != state.state_hash || entities.domain().sequence() != state.sequence) {
+    if (hash_of_read(entities) != state.state_hash || entities.domain().sequence() != state.sequence) {
       return fail(ErrorKind::corrupt, where + ": the state that it holds does not have the hash that it names");
     }
     const auto set_aside = events::passed_over(log, domain);
@@ -80,6 +115,7 @@ Result<void> SnapshotWriter::store(const EncodedSnapshot& snapshot) {
   last_position_ = snapshot.meta.position;
   last_time_ = snapshot.meta.time;
   if (auto ok = log_.put_snapshot(snapshot.meta, snapshot.bytes); !ok) return ok;
+  last_size_ = snapshot.bytes.size();
   return forget_old(snapshot.bytes.size());
 }
 
@@ -94,6 +130,17 @@ std::uint64_t SnapshotWriter::stretch(std::size_t size, const std::vector<Snapsh
   const std::uint64_t room = (*space)->used / 2 / std::max<std::uint64_t>(1, domains.size());
   const std::uint64_t allowed = room / size;
   return allowed == 0 ? policy_.spacing : std::min(policy_.spacing, std::bit_ceil(last_position_ / allowed + 1));
+}
+
+Result<std::vector<Position>> SnapshotWriter::on_the_way(Position from, Position to) const {
+  std::vector<Position> out;
+  if (policy_.closest == 0 || policy_.spacing == 0 || last_size_ == 0 || from >= to) return out;
+  const auto all = log_.snapshots();
+  if (!all) return tl::unexpected(all.error());
+  std::uint64_t each = std::max(stretch(last_size_, *all), policy_.closest);
+  while ((to - from) / each > on_the_way_max) each *= 2;
+  for (Position p = (from / each + 1) * each; p < to; p += each) out.push_back(p);
+  return out;
 }
 
 Result<void> SnapshotWriter::forget_old(std::size_t size) {

@@ -25,6 +25,9 @@ struct SnapshotPolicy {
   /// Of the older ones, the first in each stretch of so many records stays; 0: none. Where the log says how much room it takes, the
   /// stretches are shorter, as long as the snapshots take no more of it than the records: most moments are then a short fold away.
   std::uint64_t spacing = 1'000'000;
+  /// Whoever folds to a snapshot that is due passes others on the way (`SnapshotWriter::on_the_way`). They stand at multiples of so many
+  /// records, or of more, where the log has less room; 0: none.
+  std::uint64_t closest = 8'192;
 };
 
 /// A snapshot on its way into a log.
@@ -61,6 +64,11 @@ class SnapshotWriter {
   /// `position`: of the last record that was read; `now`: the time of the last that was applied.
   [[nodiscard]] bool due(Position position, Time now);
   [[nodiscard]] Result<void> store(const EncodedSnapshot& snapshot);
+  /// Where snapshots are worth storing, by who folds from the one at `from` to one that is due at `to`, in order: so many that the log has
+  /// room for all like them, as far as it says so, and at most `on_the_way_max`. None before this writer has stored one, for then their
+  /// size is not known.
+  [[nodiscard]] Result<std::vector<Position>> on_the_way(Position from, Position to) const;
+  static constexpr std::uint64_t on_the_way_max = 64;
 
  private:
   [[nodiscard]] Result<void> forget_old(std::size_t size);
@@ -71,6 +79,7 @@ class SnapshotWriter {
   SnapshotPolicy policy_;
   Position last_position_ = 0;
   Time last_time_;
+  std::size_t last_size_ = 0;  ///< In bytes; 0: none was stored yet.
 };
 
 }  // namespace hindsight::replay

@@ -136,9 +136,19 @@ class Verification::Verifier {
     const auto trial = events::try_out(
         driver_->entities(), [](Text json) { return events::read_settings(json); }, domain_);
     if (!trial) return;  // who decided it could not have either; the note stays unjudged
-    auto& meanings = tried_[sequence];
+    Tried& tried = tried_[sequence];
     for (const auto& step : trial->steps)
-      for (const Event& e : std::get<Decisions>(step->view().body).events) meanings.insert(events::meaning_of(e));
+      for (const Event& e : std::get<Decisions>(step->view().body).events) tried.meanings.insert(events::meaning_of(e));
+    here_.forget();
+    (void)here_.take(*trial, *driver_);
+    here_at_ = trial->at_rest ? sequence : 0;
+  }
+
+  /// What another controller decided next is judged before it is applied: a note may say that it would not have been decided.
+  void meet_foreign_decision(const RecordView& record) {
+    if (here_at_ == 0 || here_at_ != driver_->domain().sequence()) return;
+    const auto decision = events::foreign_decision(record, *driver_);
+    if (decision && !here_.foresees(*decision)) tried_[here_at_].unforeseen = std::string(decision->workload.uid);
   }
 
   void judge_note(const events::StoredRecord& stored, const DecisionsNoted& note) {
@@ -147,15 +157,23 @@ class Verification::Verifier {
     if (tried == tried_.end() || note.rules != admission::rules_version) return;
     ++report_.judged_notes;
     for (std::size_t i = 0; i < note.events.size(); ++i) {
-      if (tried->second.contains(events::meaning_of(note.events[i]))) continue;
-      ++report_.mismatched_decisions;
-      if (report_.mismatches.size() >= mismatches_max) return;
-      const RecordView alone{{}, DecisionsNoted{note.base, note.rules, note.events.subspan(i, 1), {}}};
-      constexpr std::size_t told_max = 300;
-      report_.mismatches.push_back(
-          {stored.offset, note.base, stored.epoch, release_, {i, "note", "event", events::to_line(alone, told_max), "nothing like it"}});
-      return;
+      if (tried->second.meanings.contains(events::meaning_of(note.events[i]))) continue;
+      return mismatched_note(stored, {note.base, note.rules, note.events.subspan(i, 1), {}}, i, "event", "nothing like it");
     }
+    for (std::size_t i = 0; i < note.would_not.size(); ++i) {
+      if (tried->second.unforeseen == note.would_not[i].uid) continue;
+      return mismatched_note(stored, {note.base, note.rules, {}, {}, note.would_not.subspan(i, 1)}, i, "would_not",
+                             "the same as the other controller decided, or no decision of it");
+    }
+  }
+
+  void mismatched_note(const events::StoredRecord& stored, const DecisionsNoted& part, std::size_t index, const char* field,
+                       const char* found) {
+    ++report_.mismatched_decisions;
+    if (report_.mismatches.size() >= mismatches_max) return;
+    constexpr std::size_t told_max = 300;
+    report_.mismatches.push_back(
+        {stored.offset, part.base, stored.epoch, release_, {index, "note", field, events::to_line({{}, part}, told_max), found}});
   }
 
   bool apply(const events::StoredRecord& stored) {
@@ -177,6 +195,7 @@ class Verification::Verifier {
     const auto found = decisions != nullptr && computed_at_ == stored.offset
                            ? judge(*driver_, *decisions, std::exchange(computed_, std::nullopt))
                            : Judgement{};
+    if (here_at_ != 0 && driver_->domain().counts((*record)->envelope)) meet_foreign_decision(**record);
     if (auto ok = apply_record(*driver_, **record); !ok) {
       return damaged_at(stored.offset, ok.error());
     }
@@ -277,8 +296,14 @@ class Verification::Verifier {
   std::uint64_t begins_at_ = 0;  ///< Sequence of the domain's last record in the state that it started from.
   events::RecordReader reader_;
   std::string release_;
+  struct Tried {
+    std::set<std::uint64_t> meanings;  ///< Of what would be decided.
+    std::string unforeseen;            ///< Uid of the Workload about which another controller decided next, and otherwise; empty: none.
+  };
   /// By sequence: what would be decided there. A note comes soon after its base.
-  std::map<std::uint64_t, std::set<std::uint64_t>> tried_;
+  std::map<std::uint64_t, Tried> tried_;
+  events::Proposals here_;     ///< What would be decided at the present state, if it was tried and came to rest.
+  std::uint64_t here_at_ = 0;  ///< Its sequence.
   static constexpr std::uint64_t kept_tries = 100'000;
   std::uint64_t noted_states_ = 0;
   std::optional<Domain::Step> computed_;

@@ -2,7 +2,7 @@
 
 #include <filesystem>
 #include <fstream>
-#include <iterator>
+#include <string>
 
 #include "events/kafka/topics.hpp"
 #include "events/kafka_log.hpp"
@@ -10,6 +10,9 @@
 
 namespace hindsight::runtime {
 namespace {
+
+/// Settings with their certificates in PEM have some kilobytes.
+constexpr std::size_t kafka_config_bytes_max = std::size_t{1} << 20;
 
 constexpr const char* allowed = "; allowed: sqlite:FILE, a file's path, or kafka:HOST:PORT[,...][/PREFIX][?partition=N]";
 
@@ -28,9 +31,15 @@ bool is_kafka(const std::string& location) { return location.starts_with("kafka:
 
 Result<events::kafka::Settings> kafka_settings(const LogAccess& access) {
   if (access.kafka_config.empty()) return events::kafka::Settings();
-  std::ifstream file(access.kafka_config);
-  if (!file) return fail(ErrorKind::invalid, "--log-config: " + access.kafka_config + " cannot be read");
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  std::ifstream file(access.kafka_config, std::ios::binary);
+  // One byte beyond the limit shows that it is exceeded, also where the file has no end (a device).
+  std::string text(kafka_config_bytes_max + 1, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (!file.is_open() || file.bad()) return fail(ErrorKind::invalid, "--log-config: " + access.kafka_config + " cannot be read");
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  if (text.size() > kafka_config_bytes_max)
+    return fail(ErrorKind::invalid, "--log-config: " + access.kafka_config + ": it has more than " +
+                                        std::to_string(kafka_config_bytes_max) + " bytes; allowed: lines of KEY=VALUE");
   return events::kafka::parse_settings(text, "--log-config " + access.kafka_config);
 }
 

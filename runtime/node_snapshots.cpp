@@ -34,13 +34,13 @@ void NodeSnapshots::attach(actors::NodeOptions& options) {
     leads_ = true;
     if (next) next(epoch, position);
   };
-  options.on_batch = [this, domain = options.domain, release = options.release](const admission::Entities& /*entities*/,
+  options.on_batch = [this, domain = options.domain, version = options.release](const admission::Entities& /*entities*/,
                                                                                 events::Position position, Time now) {
     if (!leads_ || busy_ || position < not_before_ || !writer_->due(position, now)) return;
     busy_ = true;
     try {
       thread_ = std::jthread(
-          [this, domain, release, moment = Moment{position, now}](const std::stop_token& stop) { make(stop, domain, release, moment); });
+          [this, domain, version, moment = Moment{position, now}](const std::stop_token& stop) { make(stop, domain, version, moment); });
     } catch (const std::system_error& none) {  // there may be a thread later
       put_off(position, none.what());
       busy_ = false;
@@ -48,11 +48,11 @@ void NodeSnapshots::attach(actors::NodeOptions& options) {
   };
 }
 
-void NodeSnapshots::make(const std::stop_token& stop, const std::string& domain, const std::string& release, Moment moment) {
+void NodeSnapshots::make(const std::stop_token& stop, const std::string& domain, const std::string& version, Moment moment) {
   name_this_thread("snapshot");
   std::string why;
   try {
-    if (auto ok = fold_and_store(stop, domain, release, moment); !ok) why = ok.error().message;
+    if (auto ok = fold_and_store(stop, domain, version, moment); !ok) why = ok.error().message;
   } catch (const std::exception& bug) {  // in a state of its own: the node is none the worse
     why = bug.what();
   }
@@ -66,20 +66,25 @@ void NodeSnapshots::put_off(events::Position position, const std::string& why) {
   notice_("a snapshot at position " + std::to_string(position) + " was not stored: " + why);
 }
 
-Result<void> NodeSnapshots::fold_and_store(const std::stop_token& stop, const std::string& domain, const std::string& release,
+Result<void> NodeSnapshots::fold_and_store(const std::stop_token& stop, const std::string& domain, const std::string& version,
                                            Moment moment) {
   const auto list = writer_->open();
   if (!list) return tl::unexpected(list.error());
   know(*list);
   const auto position = moment.position;
   if (!writer_->due(position, moment.now)) return {};
+  auto positions = writer_->on_the_way(list->empty() ? 0 : list->front().position, position);
+  if (!positions) return tl::unexpected(positions.error());
+  positions->push_back(position);
   replay::Past past(log_, domain);
-  const auto there = past.go_to(position, [&] { return !stop.stop_requested(); });
-  if (!there) return tl::unexpected(there.error());
-  if (!*there) return {};
-  auto stored = writer_->store(replay::encode_state(past.driver().entities(), domain, position, release));
-  if (stored) newest_ = position;
-  return stored;
+  for (const auto at : *positions) {
+    const auto there = past.go_to(at, [&] { return !stop.stop_requested(); });
+    if (!there) return tl::unexpected(there.error());
+    if (!*there) return {};
+    if (auto ok = writer_->store(replay::encode_state(past.driver().entities(), domain, at, version)); !ok) return ok;
+    newest_ = at;
+  }
+  return {};
 }
 
 void NodeSnapshots::know(const std::vector<replay::SnapshotMeta>& list) {

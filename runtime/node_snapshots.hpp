@@ -41,11 +41,11 @@ class NodeSnapshots {
     events::Position position = 0;
     Time now;
   };
-  void make(const std::stop_token& stop, const std::string& domain, const std::string& release, Moment moment);
+  void make(const std::stop_token& stop, const std::string& domain, const std::string& version, Moment moment);
   void know(const std::vector<replay::SnapshotMeta>& list);
   void put_off(events::Position position, const std::string& why);
-  /// The state at that moment, stored, unless another node has stored one lately. Errors: those of the log and of the fold.
-  [[nodiscard]] Result<void> fold_and_store(const std::stop_token& stop, const std::string& domain, const std::string& release,
+  /// The state at that moment, and some that are passed on the way, stored, unless another node has stored one lately. Errors: those of the log and of the fold.
+  [[nodiscard]] Result<void> fold_and_store(const std::stop_token& stop, const std::string& domain, const std::string& version,
                                             Moment moment);
 
   events::Log& log_;

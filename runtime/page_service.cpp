@@ -10,6 +10,7 @@
 
 #include "connectors/manifests/json_text.hpp"
 #include "page/server/branch_routes.hpp"
+#include "page/server/quiet_turns.hpp"
 #include "runtime/cluster_requests.hpp"
 #include "runtime/log_location.hpp"
 #include "runtime/release.hpp"
@@ -132,11 +133,16 @@ Result<std::unique_ptr<PageService>> PageService::start(const PageServiceOptions
                .folder = options.asked.cache_folder.empty() ? folder_of_user("indexes") : options.asked.cache_folder,
                .always_in_folder = !options.asked.cache_folder.empty()};
   page.server.states.quiet = options.beside_decisions;
-  if (options.beside_decisions) page.server.threads = 3;
-  page.branches = [quiet = options.beside_decisions](std::shared_ptr<const events::Log> log, std::function<void(const std::string&)> tell) {
+  if (options.beside_decisions) {
+    page.server.threads = 3;
+    page.server.states.turns = std::make_shared<page::QuietTurns>(page::QuietTurns::all_cores_but_one());
+  }
+  page.branches = [quiet = options.beside_decisions, turns = page.server.states.turns](std::shared_ptr<const events::Log> log,
+                                                                                       std::function<void(const std::string&)> tell) {
     page::BranchesOptions branches;
     branches.folder = folder_of_branches();
     branches.quiet = quiet;
+    branches.turns = turns;
     branches.read_manifests = &what_if_objects_of_text;
     return page::branch_service(std::move(log), std::move(branches), std::move(tell));
   };

@@ -165,9 +165,12 @@ Result<void> WebhookService::learn_clients() {
   const auto& file = options_.client_authorities;
   if (file.empty()) return {};
   std::ifstream stream(file, std::ios::binary);
-  std::string text(client_authorities_bytes_max, '\0');
+  std::string text(client_authorities_bytes_max + 1, '\0');  // one more byte shows that there are too many
   stream.read(text.data(), static_cast<std::streamsize>(text.size()));
   text.resize(static_cast<std::size_t>(stream.gcount()));
+  if (text.size() > client_authorities_bytes_max)
+    return fail(ErrorKind::invalid, "--webhook-client-ca: " + file + ": it has more than " + std::to_string(client_authorities_bytes_max) +
+                                        " bytes; allowed: a file with certificates, PEM");
   if (text.empty())
     return fail(ErrorKind::not_found, "--webhook-client-ca: " + file + ": cannot be read; allowed: a file with certificates, PEM");
   if (auto asked = identity_->ask_clients(text); !asked)

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # Builds the real components that tests run against (etcd, Kubernetes, KWOK) from the Go modules under tools/, and fetches Kafka.
 #
-#   scripts/tools.sh build [etcd|kwok|kubernetes|jobset|helm|kafka]...   build what is absent (default: all but helm and kafka)
+#   scripts/tools.sh build [etcd|kwok|kubernetes|jobset|helm|kafka|kueue]...   build what is absent (default: all but helm, kafka and kueue)
 #   scripts/tools.sh path NAME                                print where the binary or manifest lies; status 1 if it is not built
 #
-# Of JobSet it is the CRD alone: jobset-crd.yaml; of Kafka a folder of jars: kafka. All of it lies in ${XDG_CACHE_HOME:-~/.cache}/hindsight/tools/<folder>-<hash>/bin. The hash covers go.mod, go.sum and the linker flags, so
+# Of JobSet it is the CRD alone: jobset-crd.yaml; of Kueue the manifests of its release: kueue-manifests.yaml; of Kafka a folder of jars: kafka. All of it lies in ${XDG_CACHE_HOME:-~/.cache}/hindsight/tools/<folder>-<hash>/bin. The hash covers go.mod, go.sum and the linker flags, so
 # a changed version is a new folder and every checkout of the repository shares what is built.
 set -euo pipefail
 
@@ -24,8 +24,9 @@ folder_of() {
     helm) echo helm ;;
     kube-apiserver | kube-controller-manager | kube-scheduler | kubectl) echo kubernetes ;;
     jobset-crd.yaml) echo jobset ;;
+    kueue-manifests.yaml) echo kueue ;;
     kafka) echo kafka ;;
-    *) fail "unknown name '$1'; allowed: etcd, kwok, kube-apiserver, kube-controller-manager, kube-scheduler, kubectl, jobset-crd.yaml, helm, kafka" ;;
+    *) fail "unknown name '$1'; allowed: etcd, kwok, kube-apiserver, kube-controller-manager, kube-scheduler, kubectl, jobset-crd.yaml, kueue-manifests.yaml, helm, kafka" ;;
   esac
 }
 
@@ -35,8 +36,8 @@ packages_of() {
     kwok) echo sigs.k8s.io/kwok/cmd/kwok ;;
     helm) echo helm.sh/helm/v4/cmd/helm ;;
     kubernetes) echo k8s.io/kubernetes/cmd/{kube-apiserver,kube-controller-manager,kube-scheduler,kubectl} ;;
-    jobset | kafka) ;;
-    *) fail "unknown tool folder '$1'; allowed: etcd, kwok, kubernetes, jobset, helm, kafka" ;;
+    jobset | kueue | kafka) ;;
+    *) fail "unknown tool folder '$1'; allowed: etcd, kwok, kubernetes, jobset, kueue, helm, kafka" ;;
   esac
 }
 
@@ -44,6 +45,7 @@ binaries_of() {
   case "$1" in
     kubernetes) echo kube-apiserver kube-controller-manager kube-scheduler kubectl ;;
     jobset) echo jobset-crd.yaml ;;
+    kueue) echo kueue-manifests.yaml ;;
     *) echo "$1" ;;
   esac
 }
@@ -129,12 +131,27 @@ find_go() {
   echo "$home/bin/go"
 }
 
+# Prints the folder of the one module that tools/$2 requires.
+module_of() {
+  local go="$1" folder="$2"
+  (cd "$root/tools/$folder" && GOTOOLCHAIN=local "$go" mod download "sigs.k8s.io/$folder")
+  (cd "$root/tools/$folder" && GOTOOLCHAIN=local GOFLAGS=-mod=readonly "$go" list -m -f '{{.Dir}}' "sigs.k8s.io/$folder")
+}
+
 copy_jobset_crd() {
   local go="$1" bin="$2" module
-  (cd "$root/tools/jobset" && GOTOOLCHAIN=local "$go" mod download sigs.k8s.io/jobset)
-  module="$(cd "$root/tools/jobset" && GOTOOLCHAIN=local GOFLAGS=-mod=readonly "$go" list -m -f '{{.Dir}}' sigs.k8s.io/jobset)"
+  module="$(module_of "$go" jobset)"
   install -m 644 "$module/config/components/crd/bases/jobset.x-k8s.io_jobsets.yaml" "$bin/.jobset-crd.yaml.new"
   mv "$bin/.jobset-crd.yaml.new" "$bin/jobset-crd.yaml"
+}
+
+# What `kubectl apply` gets of a release of Kueue: definitions, roles, webhooks, configuration and the Deployment, made by kubectl's kustomize.
+render_kueue_manifests() {
+  local go="$1" bin="$2" module
+  build kubernetes
+  module="$(module_of "$go" kueue)"
+  "$(bin_folder_of kubernetes)/kubectl" kustomize "$module/config/default" >"$bin/.kueue-manifests.yaml.new"
+  mv "$bin/.kueue-manifests.yaml.new" "$bin/kueue-manifests.yaml"
 }
 
 # Moved when complete, so that an interrupted download leaves no half folder.
@@ -159,6 +176,10 @@ build() {
   go="$(find_go)"
   if [[ "$folder" == jobset ]]; then
     copy_jobset_crd "$go" "$bin"
+    return
+  fi
+  if [[ "$folder" == kueue ]]; then
+    render_kueue_manifests "$go" "$bin"
     return
   fi
   for package in $(packages_of "$folder"); do
@@ -200,5 +221,5 @@ case "${1:-}" in
     [[ -e "$binary" ]] || fail "$2 is not built; run scripts/tools.sh build"
     echo "$binary"
     ;;
-  *) fail "usage: scripts/tools.sh build [etcd|kwok|kubernetes|jobset|helm|kafka]... | path NAME" ;;
+  *) fail "usage: scripts/tools.sh build [etcd|kwok|kubernetes|jobset|helm|kafka|kueue]... | path NAME" ;;
 esac

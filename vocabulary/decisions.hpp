@@ -433,6 +433,9 @@ struct DecisionsNoted {
   std::uint32_t rules = 0;      ///< Version of the rules by which it was.
   List<Event> events;           ///< Of all steps that the state at `base` leads to, one after another, if nobody else does anything.
   List<WorkloadRef> withdrawn;  ///< Would get quota by an earlier note, have not got it, and would not get it any more.
+  /// The record after `base` shows that another controller admitted or evicted these. Somebody looked before it was applied: at `base` they
+  /// would not have been, or not in this way. Of what nobody looked at nothing is said.
+  List<WorkloadRef> would_not = {};
 };
 
 }  // namespace hindsight

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
 #include <nlohmann/json.hpp>
+#include <string_view>
 #include <utility>
 
 #include "projections/format.hpp"
@@ -17,6 +19,7 @@ using projections::Table;
 
 constexpr Duration same_within = Duration::seconds(1);
 constexpr std::size_t plot_width = 60;
+constexpr std::size_t lives_shown = 10;
 
 Duration magnitude(Duration d) { return d.micros < 0 ? Duration{-d.micros} : d; }
 
@@ -39,6 +42,47 @@ std::string bars(const std::vector<std::size_t>& values, std::size_t top) {
   std::string out;
   for (const std::size_t v : values) out += blocks[v == 0 || top == 0 ? 0 : std::max<std::size_t>(1, v * 8 / top)];
   return out;
+}
+
+/// The life of one Workload as a line: a light block while it waits for its start, a full one from its start to its end.
+std::string life_line(const Fate& f, const Ledger& ledger, Time end) {
+  const Time begin = ledger.begun();
+  const Time gone = f.ended.is_set() ? f.ended : f.gone ? std::max(f.came, begin) : ledger.ended();
+  std::string out;
+  for (std::size_t i = 0; i < plot_width; ++i) {
+    const auto edge = [&](std::size_t n) {
+      const auto width = static_cast<std::int64_t>(plot_width);
+      const auto whole = (end - begin).micros;
+      return begin + Duration{whole / width * static_cast<std::int64_t>(n) + whole % width * static_cast<std::int64_t>(n) / width};
+    };
+    // What takes less than a column is seen in that where it begins.
+    const Time from = edge(i), to = edge(i + 1);
+    const bool last = i + 1 == plot_width;
+    const auto meets = [&](Time a, Time b) { return (a < to || last) && (b > from || (b == a && a >= from)); };
+    if (f.started.is_set() && meets(f.started, std::max(f.started, gone)))
+      out += "█";
+    else if (meets(f.came, f.started.is_set() ? f.started : std::max(f.came, gone)))
+      out += "░";
+    else
+      out += " ";
+  }
+  return out;
+}
+
+/// Who starts when, of the first of those that differ.
+std::string lives_text(const Comparison& c, Time end, const ComparisonStyle& style) {
+  const std::size_t n = std::min({c.differences.size(), style.rows == 0 ? c.differences.size() : style.rows, lives_shown});
+  if (n == 0 || end <= c.was.begun()) return {};
+  Table table;
+  table.columns = {{"WORKLOAD"}, {""}, {"LIFE"}};
+  for (std::size_t i = 0; i < n; ++i) {
+    const Difference& d = c.differences[i];
+    table.rows.push_back({d.key, "was", d.only_would_be ? "|not there" : "|" + life_line(d.was, c.was, end) + "|"});
+    table.rows.push_back({"", "would be", d.only_was ? "|not there" : "|" + life_line(d.would_be, c.would_be, end) + "|"});
+  }
+  return "\nWho starts when, " + (n < c.differences.size() ? "the first " + std::to_string(n) + " of these" : std::string("all of these")) +
+         ", from " + format_rfc3339(c.was.begun()) + " to " + format_rfc3339(end) + "; ░ waits, █ from start to end:\n" +
+         projections::render(table, {.colour = style.colour});
 }
 
 void add_wait_row(Table& table, const std::string& queue, const std::string& what, const Waits& w) {
@@ -76,14 +120,35 @@ std::string waits_text(const Comparison& c, const ComparisonStyle& style) {
   return projections::render(table, {.colour = style.colour});
 }
 
+/// Amount times hours: of cpu as cores, of bytes as GiB, of all else as it is counted.
+std::string hours_text(std::int64_t amount_seconds, std::string_view resource) {
+  const bool bytes = resource == "memory" || resource == "ephemeral-storage" || resource.starts_with("hugepages-");
+  constexpr double gibibyte = 1 << 30, seconds_of_hour = 3600;
+  const double unit = resource == "cpu" ? 1000 : bytes ? gibibyte : 1;
+  std::array<char, 40> text{};
+  std::snprintf(text.data(), text.size(), "%.3g%s", static_cast<double>(amount_seconds) / unit / seconds_of_hour,
+                bytes && amount_seconds != 0 ? "Gi" : "");
+  return text.data();
+}
+
 std::string usage_text(const Comparison& c, const ComparisonStyle& style) {
   const auto was = c.was.usage(), would_be = c.would_be.usage();
   std::map<std::vector<std::string>, std::pair<std::int64_t, std::int64_t>> both;
   for (const auto& [k, v] : was) both[k].first = v;
   for (const auto& [k, v] : would_be) both[k].second = v;
+  const auto lost = [](const Ledger& ledger, const std::vector<std::string>& key) {
+    const auto it = ledger.lost().find(key);
+    return hours_text(it == ledger.lost().end() ? 0 : it->second, key[2]);
+  };
   const std::int64_t seconds = std::max<std::int64_t>(1, (std::max(c.was.ended(), c.would_be.ended()) - c.was.begun()).micros / 1'000'000);
   Table table;
-  table.columns = {{"CLUSTERQUEUE"}, {"FLAVOR"}, {"RESOURCE"}, {"MEAN USE WAS", false, true}, {"WOULD BE", false, true}};
+  table.columns = {{"CLUSTERQUEUE"},
+                   {"FLAVOR"},
+                   {"RESOURCE"},
+                   {"MEAN USE WAS", false, true},
+                   {"WOULD BE", false, true},
+                   {"LOST HOURS WAS", false, true},
+                   {"WOULD BE", false, true}};
   const auto mean = [&](std::int64_t use, Symbol resource) {
     constexpr std::int64_t mebibyte = 1 << 20;
     const std::int64_t amount = use / seconds;
@@ -91,7 +156,8 @@ std::string usage_text(const Comparison& c, const ComparisonStyle& style) {
   };
   for (const auto& [key, use] : both) {
     const Symbol resource(key[2]);
-    table.rows.push_back({key[0], key[1], key[2], mean(use.first, resource), mean(use.second, resource)});
+    table.rows.push_back(
+        {key[0], key[1], key[2], mean(use.first, resource), mean(use.second, resource), lost(c.was, key), lost(c.would_be, key)});
   }
   return projections::render(table, {.colour = style.colour});
 }
@@ -138,8 +204,14 @@ Json history_json(const Ledger& ledger) {
                                                {"lostSeconds", seconds(w.lost)}};
   }
   Json usage = Json::array();
-  for (const auto& [key, v] : ledger.usage())
-    usage.push_back({{"clusterQueue", key[0]}, {"flavor", key[1]}, {"resource", key[2]}, {"amountSeconds", v}});
+  for (const auto& [key, v] : ledger.usage()) {
+    const auto lost = ledger.lost().find(key);
+    usage.push_back({{"clusterQueue", key[0]},
+                     {"flavor", key[1]},
+                     {"resource", key[2]},
+                     {"amountSeconds", v},
+                     {"lostAmountSeconds", lost == ledger.lost().end() ? 0 : lost->second}});
+  }
   return {{"begin", format_rfc3339_micro(ledger.begun())},
           {"end", format_rfc3339_micro(ledger.ended())},
           {"clusterQueues", queues},
@@ -214,6 +286,7 @@ std::string to_text(const Comparison& c, const ComparisonStyle& style) {
     if (shown < c.differences.size()) out += "and " + std::to_string(c.differences.size() - shown) + " more (--rows 0 shows all)\n";
   }
   const Time end = std::max(c.was.ended(), c.would_be.ended());
+  out += lives_text(c, end, style);
   const auto was = c.was.waiting(plot_width, end), would_be = c.would_be.waiting(plot_width, end);
   const std::size_t top = std::max(*std::ranges::max_element(was), *std::ranges::max_element(would_be));
   if (top > 0)

@@ -18,6 +18,7 @@ PlayReport together(const std::vector<DomainReport>& reports) {
     out.same += r.same;
     out.others += r.others;
     out.modelled += r.modelled;
+    out.timed += r.timed;
     put(out.left, r.left);
     put(out.contested, r.contested);
     put(out.notices, r.notices);

@@ -49,7 +49,9 @@ Duration Fate::waited(Time now) const {
 
 void Ledger::begin(const StateView& state, std::string_view domain) {
   domain_ = domain;
-  begin_ = end_ = state.domain().now();
+  end_ = state.domain().now();
+  begins_empty_ = state.domain().sequence() == 0;
+  begin_ = begins_empty_ ? Time::never() : end_;
   for (const auto& at : projections::all_workloads(state)) {
     const WorkloadState& w = *at.workload;
     if (w.finished() || w.is_made_as_option()) continue;
@@ -58,6 +60,7 @@ void Ledger::begin(const StateView& state, std::string_view domain) {
     fate->came = std::max(begin_, w.created);
     if (!w.admitted()) continue;
     fate->started = begin_;
+    fate->had_started = true;
     fate->admitted_since = w.find(ConditionType::admitted)->last_transition;
   }
   for (const auto& at : projections::all_workloads(state))
@@ -75,7 +78,15 @@ void Ledger::hold(const WorkloadState& w, Time since) {
 
 void Ledger::absorb(Ledger other, std::string_view prefix) {
   const auto named = [&](const std::string& name) { return prefix.empty() ? name : std::string(prefix) + name; };
-  begin_ = std::max(begin_, other.begin_);
+  // One that there was nothing of at the moment does not say when that was, unless that is all of them.
+  if (other.begin_.is_set()) {
+    const bool alike = begins_empty_ == other.begins_empty_, first = !begin_.is_set();
+    if (first || (begins_empty_ && !alike))
+      begin_ = other.begin_;
+    else if (alike)
+      begin_ = begins_empty_ ? std::min(begin_, other.begin_) : std::max(begin_, other.begin_);
+    begins_empty_ = other.begins_empty_ && (begins_empty_ || first);
+  }
   end_ = std::max(end_, other.end_);
   for (auto& [key, fate] : other.fates_) {
     if (!fate.queue.empty()) fate.queue = named(fate.queue);
@@ -90,6 +101,7 @@ void Ledger::absorb(Ledger other, std::string_view prefix) {
     held_.insert_or_assign(named(uid), std::move(held));
   }
   for (const auto& [what, amount] : other.usage_) usage_[{named(what[0]), what[1], what[2]}] += amount;
+  for (const auto& [what, amount] : other.lost_) lost_[{named(what[0]), what[1], what[2]}] += amount;
 }
 
 Fate* Ledger::fate_of(const StateView& state, std::string_view uid) {
@@ -130,6 +142,7 @@ void Ledger::arrived_with_quota(const WorkloadState& w, Fate* fate, Time now) {
 }
 
 void Ledger::see(const RecordView& record, const StateView& state) {
+  if (!begin_.is_set()) begin_ = record.envelope.time;
   const Time now = end_ = std::max(end_, record.envelope.time);
   const auto ended = [&](std::string_view uid) {
     give_back(uid, now);
@@ -174,7 +187,13 @@ void Ledger::see(const RecordView& record, const StateView& state) {
     if (fate == nullptr) return;
     ++fate->evicted;
     if (by_preemption) ++fate->preempted;
-    if (fate->admitted_since.is_set()) fate->lost = {fate->lost.micros + (now - fate->admitted_since).micros};
+    if (fate->admitted_since.is_set()) {
+      const Duration in_vain = now - fate->admitted_since;
+      fate->lost = {fate->lost.micros + in_vain.micros};
+      if (const auto held = held_.find(uid); held != held_.end())
+        for (const auto& [what, amount] : held->second.amounts)
+          lost_[{held->second.queue, what.first, what.second}] += amount_seconds(amount, in_vain);
+    }
     fate->admitted_since = Time::never();
   };
   for (const Event& e : d->events) {

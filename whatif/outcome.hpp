@@ -25,6 +25,7 @@ struct Fate {
   std::int32_t preempted = 0, evicted = 0;  ///< How often; preemptions count as evictions, too.
   Duration lost;                            ///< For which it was admitted in vain, because it was evicted in the end.
   Time admitted_since;                      ///< Never: it is not admitted now.
+  bool had_started = false;                 ///< It was admitted at the moment already.
   bool gone = false;                        ///< Its object was deleted before it ended.
   bool departed = false;                    ///< It went on in another domain; `gone` is true as well.
 
@@ -59,6 +60,8 @@ class Ledger {
   [[nodiscard]] std::map<std::string, Waits> waits() const;
   /// By (ClusterQueue, flavor, resource): amount times seconds, of what was reserved.
   [[nodiscard]] std::map<std::vector<std::string>, std::int64_t> usage() const;
+  /// The same of what was admitted in vain, because it was evicted in the end.
+  [[nodiscard]] const std::map<std::vector<std::string>, std::int64_t>& lost() const { return lost_; }
   /// How many waited for their start at `n` moments, evenly from the beginning to `until`.
   [[nodiscard]] std::vector<std::size_t> waiting(std::size_t n, Time until) const;
 
@@ -78,7 +81,8 @@ class Ledger {
   std::map<std::string, Fate> fates_;
   std::map<std::string, std::string, std::less<>> names_;  ///< Uid → key of its fate.
   std::map<std::string, Held, std::less<>> held_;          ///< By uid.
-  std::map<std::vector<std::string>, std::int64_t> usage_;
+  std::map<std::vector<std::string>, std::int64_t> usage_, lost_;
+  bool begins_empty_ = false;  ///< Nothing is known before its first record: it begins with that one.
 };
 
 }  // namespace hindsight::whatif

@@ -26,8 +26,6 @@ constexpr Duration deciding_within = Duration::millis(100);
 constexpr int steps_max = 1'000'000;
 constexpr std::size_t left_max = 1'000;
 
-std::string symbol_text(const Symbol& s) { return std::string(s.text()); }
-
 bool is_of_a_job(ObjectKind kind) { return kind == ObjectKind::job || kind == ObjectKind::workload || kind == ObjectKind::pod; }
 
 }  // namespace
@@ -88,7 +86,8 @@ Result<PlayReport> Player::finish() {
   if (result_)
     if (auto ok = result_->flush(); !ok) return tl::unexpected(ok.error());
   report_.end = now_;
-  report_.modelled = world_->size();
+  report_.modelled = modelled_.value_or(world_->size());
+  report_.timed = world_->timed();
   report_.estimated = world_->estimated();
   report_.endless = world_->endless();
   report_.silent_checks = world_->silent_checks();
@@ -248,6 +247,7 @@ bool Player::next_record() {
 /// Nothing on record follows: from here on the model answers for everybody.
 void Player::leave_the_record() {
   otherwise_ = true;
+  modelled_ = world_->size();
   std::vector<std::string> rest;
   for (std::uint32_t i = 0; i < past_.driver().domain().parent_count(); ++i) {
     const auto* parent = past_.driver().parent(i);
@@ -449,13 +449,8 @@ void Player::note_course(const std::string& subject) {
 void Player::leave(const std::string& subject, bool differs) {
   otherwise_ = true;
   if (const auto index = past_.driver().domain().find_parent(subject); index && differs && report_.left.size() < left_max) {
-    const auto* parent = past_.driver().parent(*index);
-    const auto& workloads = parent->workloads();
-    std::string name = subject;
-    if (parent->job())
-      name = symbol_text(parent->job()->kind) + " " + symbol_text(parent->job()->namespace_) + "/" + parent->job()->name.text();
-    else if (!workloads.empty())
-      name = "Workload " + symbol_text(workloads.front().namespace_) + "/" + workloads.front().name.text();
+    const std::string known = name_of_subject(*past_.driver().parent(*index));
+    const std::string& name = known.empty() ? subject : known;
     report_.left.push_back(format_rfc3339_micro(now_) + " " + name);
   }
   if (Followed& followed = followed_[subject]; followed.differing) {

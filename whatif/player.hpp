@@ -60,12 +60,13 @@ struct PlayReport {
   std::uint64_t records = 0, decisions = 0;  ///< That were played.
   std::uint64_t recorded = 0, same = 0;      ///< Of decisions on record that the world answers: all, and those that were made again.
   std::uint64_t others = 0;                  ///< Decisions of that kind that are not on record.
-  std::size_t modelled = 0;                  ///< Jobs and Workloads for which the model answered, at the end.
+  std::size_t modelled = 0;                  ///< Jobs and Workloads for which the model answered, where the record ended.
   std::vector<std::string> left;             ///< Whose decisions became others, and when: the first of them.
   /// Changes on record whose object was another one by then, or in another state, and what came of each: when, what, and whether it was
   /// carried out.
   std::vector<std::string> contested;
   std::vector<std::string> notices;                                       ///< What a reader of the result should know.
+  std::size_t timed = 0;                                                  ///< See World; `estimated` and `endless` are of these.
   std::set<std::string> estimated, endless, silent_checks, without_pods;  ///< See World.
   Time begin, end;
   std::uint64_t state_hash = 0;
@@ -199,8 +200,9 @@ class Player {
 
   /// Decided where the record decided, to be recorded where the record has its decision: observations may come between.
   std::optional<admission::Domain::Step> pending_;
-  bool otherwise_ = false;  ///< Something is not as it was.
-  bool paused_ = false;     ///< Nobody decided at that time.
+  bool otherwise_ = false;               ///< Something is not as it was.
+  std::optional<std::size_t> modelled_;  ///< Where the record ended; behind it the model answers for everybody.
+  bool paused_ = false;                  ///< Nobody decided at that time.
   Time now_;
   std::uint64_t recorded_sequence_ = 0, recorded_epoch_ = 0;
   std::uint64_t own_epochs_ = 0;                      ///< Begun here: epochs on record come by so much later.

@@ -9,6 +9,16 @@ std::string_view subject_of(const WorkloadParent& parent) {
   return parent.workloads().empty() ? std::string_view() : std::string_view(parent.workloads().front().uid);
 }
 
+std::string name_of_subject(const WorkloadParent& parent) {
+  const auto full = [](std::string_view kind, std::string_view namespace_, std::string_view name) {
+    return std::string(kind) + " " + std::string(namespace_) + "/" + std::string(name);
+  };
+  if (const auto& job = parent.job()) return full(job->kind.text(), job->namespace_.text(), job->name);
+  if (parent.workloads().empty()) return {};
+  const auto& w = parent.workloads().front();
+  return full("Workload", w.namespace_.text(), w.name);
+}
+
 const WorkloadState* admitted_of(const WorkloadParent& parent) {
   for (const auto& w : parent.workloads())
     if (w.admitted() && !w.finished() && !w.is_made_as_option()) return &w;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -12,6 +13,8 @@ namespace hindsight::whatif {
 
 /// By what the world knows a parent: the uid of its job, or of its Workload where it has none; empty: of neither anything is there.
 [[nodiscard]] std::string_view subject_of(const admission::WorkloadParent& parent);
+/// How people call it: "Job team-a/train", "Workload team-a/train"; empty: there is neither.
+[[nodiscard]] std::string name_of_subject(const admission::WorkloadParent& parent);
 
 /// Calls `f` with the subject of everybody whom records concerned since the last call.
 template <class F>

@@ -162,10 +162,11 @@ void World::plan_run(const std::string& uid, Subject& subject, const WorkloadPar
   const auto ready = responses_.until_ready(uid);
   plan(uid, subject, Task::ready, !is_ready && ready ? std::optional(subject.running_since + *ready) : std::nullopt);
   const auto run_time = run_time_(uid);
+  if (!std::exchange(subject.timed, true)) ++timed_;
   if (!run_time)
-    endless_.insert(uid);
+    endless_.insert(name_of_subject(parent));
   else if (!run_time->own)
-    estimated_.insert(uid);
+    estimated_.insert(name_of_subject(parent));
   plan(uid, subject, Task::end, run_time ? std::optional(subject.running_since - subject.done + run_time->time) : std::nullopt);
 }
 

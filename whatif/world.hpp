@@ -60,7 +60,9 @@ class World {
 
   /// Jobs and Workloads that it answers for.
   [[nodiscard]] std::size_t size() const { return subjects_.size(); }
-  /// Of those, such whose run time is not their own, and such that never end because no run of any job is on record.
+  /// How many it had run for a time that it knows or draws.
+  [[nodiscard]] std::size_t timed() const { return timed_; }
+  /// Of those, such whose run time is not their own, and such that never end because no run of any job is on record: "Job NAMESPACE/JOB".
   [[nodiscard]] const std::set<std::string>& estimated() const { return estimated_; }
   [[nodiscard]] const std::set<std::string>& endless() const { return endless_; }
   /// Checks that wait for an answer that was never given on record: "CHECK of NAMESPACE/WORKLOAD".
@@ -79,6 +81,7 @@ class World {
     std::size_t children_come = 0;                                 ///< Of those that it brought on record, in this run.
     std::vector<std::string> brought;                              ///< Uids of children that are there.
     int runs = 0;                                                  ///< That the world began.
+    bool timed = false;                                            ///< It is counted in `timed_`.
     std::map<std::string, std::pair<Time, std::size_t>> attempts;  ///< Of a Workload, by uid: its reservation, and how many it had before.
   };
   struct Parent {
@@ -119,6 +122,7 @@ class World {
   std::map<std::string, Subject, std::less<>> subjects_;
   std::set<std::pair<Time, std::pair<std::string, Task>>> agenda_;
   std::map<std::string, int> names_;  ///< How many Workloads it made of each name.
+  std::size_t timed_ = 0;
   std::set<std::string> estimated_, endless_, silent_checks_, without_pods_;
 };
 

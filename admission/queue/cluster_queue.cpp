@@ -1,6 +1,7 @@
 #include "admission/queue/cluster_queue.hpp"
 
 #include <algorithm>
+#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
@@ -633,7 +634,8 @@ ClusterQueue::Image ClusterQueue::image() const {
 
 void ClusterQueue::restore(const Image& image, const Context& c, Outbox& out) {
   hash_ = 0;
-  std::map<std::string_view, const Image::Entry*> by_uid;
+  std::unordered_map<std::string_view, const Image::Entry*> by_uid;
+  by_uid.reserve(image.entries.size());
   for (const auto& e : image.entries) by_uid[e.uid] = &e;
   for (auto& [id, p] : pending_) {
     const auto it = by_uid.find(p.info->uid);

@@ -73,21 +73,9 @@ class ArchiveReader {
   void operator()(WideAmount& v) {
     if (const auto* p = take(sizeof v)) std::memcpy(&v, p, sizeof v);
   }
-  void operator()(std::string& s) {
-    std::uint32_t n = 0;
-    (*this)(n);
-    if (const auto* p = take(n)) s.assign(reinterpret_cast<const char*>(p), n);
-  }
-  void operator()(CompactText& s) {
-    std::string t;
-    (*this)(t);
-    s = t;
-  }
-  void operator()(Symbol& s) {
-    std::string t;
-    (*this)(t);
-    s = Symbol(t);
-  }
+  void operator()(std::string& s) { s.assign(text()); }
+  void operator()(CompactText& s) { s = CompactText(text()); }
+  void operator()(Symbol& s) { s = Symbol(text()); }
   void operator()(Time& t) { (*this)(t.micros); }
   /// The number of elements that follow; bounded by what is left, so that a bad number cannot exhaust memory.
   [[nodiscard]] std::size_t count() {
@@ -102,6 +90,13 @@ class ArchiveReader {
   [[nodiscard]] bool at_end() const { return ok_ && in_.empty(); }
 
  private:
+  /// Where it was written; gone with the bytes that are read.
+  std::string_view text() {
+    std::uint32_t n = 0;
+    (*this)(n);
+    const auto* p = take(n);
+    return p == nullptr ? std::string_view() : std::string_view(reinterpret_cast<const char*>(p), n);
+  }
   const std::byte* take(std::size_t n) {
     if (!ok_ || n > in_.size()) {
       ok_ = false;

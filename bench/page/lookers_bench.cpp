@@ -24,6 +24,7 @@
 #include "events/sqlite_log.hpp"
 #include "page/server/past_states.hpp"
 #include "page/server/quiet_thread.hpp"
+#include "page/server/quiet_turns.hpp"
 #include "page/timeline/timeline_index.hpp"
 #include "page/view.hpp"
 
@@ -66,7 +67,7 @@ class Lookers {
       : log_(must(events::SqliteLog::open(path, {.read_only = true}))),
         index_log_(must(events::SqliteLog::open(path, {.read_only = true}))) {
     source_ = states_.source(log_, domain_);
-    index_ = page::TimelineIndex::start(*index_log_, domain_);
+    index_ = page::TimelineIndex::start(*index_log_, domain_, {.turns = turns_});
     for (std::size_t i = 0; i < people; ++i) threads_.emplace_back([this, i] { look(static_cast<unsigned>(i)); });
   }
   ~Lookers() {
@@ -110,7 +111,9 @@ class Lookers {
 
   const std::string domain_ = "default";
   std::shared_ptr<const events::Log> log_, index_log_;
-  page::PastStates states_{{.states_bytes_max = std::size_t{100} << 20, .snapshots_bytes_max = std::size_t{50} << 20, .quiet = true}};
+  const std::shared_ptr<page::QuietTurns> turns_ = std::make_shared<page::QuietTurns>(page::QuietTurns::all_cores_but_one());
+  page::PastStates states_{
+      {.states_bytes_max = std::size_t{100} << 20, .snapshots_bytes_max = std::size_t{50} << 20, .quiet = true, .turns = turns_}};
   std::shared_ptr<page::PastSource> source_;
   std::unique_ptr<page::TimelineIndex> index_;
   const LooksAtAll everybody_;

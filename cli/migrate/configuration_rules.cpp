@@ -112,7 +112,8 @@ std::span<const Rule> configuration_rules() { return configuration_table; }
 Configured look_at_configuration(const World& world, Findings& out) {
   Configured configured;
   operations::ConfigurationOptions options{.own_namespace = "kueue-system", .feature_gates = {}};
-  if (auto gates = feature_gates_of_process(world); !gates.empty()) options.feature_gates = std::move(gates);
+  // Earlier gates are refused as well; gate_rules tells of each what to do.
+  if (auto gates = gates_of_process(world).known; !gates.empty()) options.feature_gates = std::move(gates);
   auto read = world.configuration ? operations::read_configuration(world.configuration->text, world.configuration->source, options)
                                   : operations::default_configuration(options);
   const std::string source = world.configuration ? world.configuration->source : "configuration";
@@ -121,6 +122,8 @@ Configured look_at_configuration(const World& world, Findings& out) {
     std::istringstream lines(read.error().message);
     for (std::string line; std::getline(lines, line);) {
       const auto [field, problem] = field_and_problem(line);
+      constexpr std::string_view gates = "featureGates.";
+      if (field.starts_with(gates) && is_earlier_gate(std::string_view(field).substr(gates.size()))) continue;
       out.add(configuration_table[config_refused], source, field, problem);
     }
   } else {

@@ -26,8 +26,10 @@ constexpr Rule definition_table[] = {
      "Objects may still be stored in this version. Where nobody converts them, their fields keep their old names and are passed over.",
      "While Kueue runs, store them anew (kubectl get KIND -A -o json | kubectl replace -f -), then take the version out of "
      "status.storedVersions."},
-    {"converted-by-kueue", Severity::differs, "Clients that ask for v1beta1 are refused once Kueue is gone.",
-     "kubectl apply -f deploy/crds, which asks nobody, or run with --webhooks, which makes Hindsight the converter."},
+    {"converted-by-kueue", Severity::differs,
+     "Once Kueue is gone, clients that ask for v1beta1 are refused, and so is deploy/crds while Kueue's certificate is in spec.conversion.",
+     "Once Kueue is scaled down: kubectl patch crd NAME --type=json -p "
+     R"('[{"op":"add","path":"/spec/conversion","value":{"strategy":"None"}}]', then deploy/crds.)"},
     {"field-missing", Severity::differs, "The API server drops this field, which Hindsight writes, so it writes it again and again.",
      "kubectl apply -f deploy/crds"},
 };

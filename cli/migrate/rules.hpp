@@ -1,6 +1,9 @@
 #pragma once
 
 #include <span>
+#include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "cli/migrate/finding.hpp"
@@ -54,6 +57,22 @@ struct GateStanding {
 };
 /// One for each gate that operations/feature_gates knows; sorted by name.
 [[nodiscard]] std::span<const GateStanding> gate_standings();
+
+/// A name that released versions of Kueue take and `hindsight run` does not: a gate that was taken out since, or a group of gates.
+struct EarlierGate {
+  std::string_view name;
+  std::string_view instead;  ///< What there is here, a clause.
+};
+/// Sorted by name; none of them is known to operations/feature_gates.
+[[nodiscard]] std::span<const EarlierGate> earlier_gates();
+[[nodiscard]] bool is_earlier_gate(std::string_view name);
+
+/// The value of --feature-gates of Kueue's Deployment, in two parts.
+struct GatesOfProcess {
+  std::string known;  ///< "A=true,B=false", whatever is no earlier gate.
+  std::vector<std::pair<std::string, std::string>> earlier;
+};
+[[nodiscard]] GatesOfProcess gates_of_process(const World& world);
 
 /// What the API server or Kueue's process was told: the value of --feature-gates of Kueue's Deployment; empty: none.
 [[nodiscard]] std::string feature_gates_of_process(const World& world);

@@ -1,10 +1,10 @@
 #include "connectors/manifests/manifest_reader.hpp"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 #include <system_error>
 #include <utility>
 
@@ -148,10 +148,17 @@ Result<std::string> contents_of(const std::string& file, const ReadLimits& limit
                 file + ": is " + std::to_string(size) + " bytes long, allowed: at most " + std::to_string(limits.bytes) + " bytes");
   std::ifstream stream(file, std::ios::binary);
   if (!stream) return fail(ErrorKind::io, file + ": cannot be opened");
-  std::ostringstream text;
-  text << stream.rdbuf();
+  // What a pipe or a device holds is not known before it was read, and may have no end.
+  std::string text;
+  std::array<char, 65536> part{};
+  while (text.size() <= limits.bytes && stream) {
+    stream.read(part.data(), part.size());
+    text.append(part.data(), static_cast<std::size_t>(stream.gcount()));
+  }
   if (stream.bad()) return fail(ErrorKind::io, file + ": cannot be read");
-  return std::move(text).str();
+  if (text.size() > limits.bytes)
+    return fail(ErrorKind::invalid, file + ": has no end within " + std::to_string(limits.bytes) + " bytes, allowed: at most so many");
+  return text;
 }
 
 }  // namespace

@@ -141,17 +141,17 @@ class LogJudge {
       else if (kind == ErrorKind::denied)
         say(Severity::error, message, "the right to Describe and Read both topics, and to Write for who decides",
             "Have the rights given to the user of --log-config, with the tools of Kafka",
-            "kafka-acls.sh --bootstrap-server " + as_word(topics.brokers) + " --list --topic " + as_word(topics.record_topic));
+            tool("kafka-acls.sh", topics) + " --list --topic " + as_word(topics.record_topic));
       else
         say(Severity::error, message, "brokers that answer", "See whether they run, and whether --log names them as they call themselves",
-            "kafka-broker-api-versions.sh --bootstrap-server " + as_word(topics.brokers));
+            tool("kafka-broker-api-versions.sh", topics));
     }
     if (!topics.records) return;
     const auto& records = *topics.records;
     if (!records.settings) {
       say(Severity::note, "the settings of topic " + records.name + " could not be read", "the right to DescribeConfigs",
           "To have them looked at, give the user of --log-config this right",
-          "kafka-acls.sh --bootstrap-server " + as_word(topics.brokers) + " --list --topic " + as_word(records.name));
+          tool("kafka-acls.sh", topics) + " --list --topic " + as_word(records.name));
     } else {
       const auto setting = [&](const char* key) {
         const auto it = records.settings->find(key);
@@ -184,11 +184,16 @@ class LogJudge {
       say(Severity::warning,
           "topic " + records.name + " has " + counted(static_cast<std::size_t>(std::max(records.replicas, 0)), "replica", "replicas"),
           "3, on three brokers", "Assign its partitions to more brokers; as they are now",
-          "kafka-topics.sh --bootstrap-server " + as_word(topics.brokers) + " --describe --topic " + as_word(records.name));
+          tool("kafka-topics.sh", topics) + " --describe --topic " + as_word(records.name));
   }
 
-  [[nodiscard]] static std::string configure(const TopicsFacts& topics, const std::string& what) {
-    return "kafka-configs.sh --bootstrap-server " + as_word(topics.brokers) + " --alter --entity-type topics --entity-name " + what;
+  /// One of Kafka's own tools. Where the brokers want credentials it takes them from a file of Java's settings, which only people have.
+  [[nodiscard]] std::string tool(const char* name, const TopicsFacts& topics) const {
+    return std::string(name) + " --bootstrap-server " + as_word(topics.brokers) +
+           (options_.log_config.empty() ? "" : " --command-config CLIENT");
+  }
+  [[nodiscard]] std::string configure(const TopicsFacts& topics, const std::string& what) const {
+    return tool("kafka-configs.sh", topics) + " --alter --entity-type topics --entity-name " + what;
   }
 
   void judge_content() {

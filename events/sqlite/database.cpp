@@ -2,6 +2,8 @@
 
 #include <sqlite3.h>
 
+#include <initializer_list>
+
 namespace hindsight::events::sqlite {
 namespace {
 
@@ -32,6 +34,8 @@ ErrorKind kind_of(int code) {
 
 tl::unexpected<Error> failure(sqlite3* db, int code) {
   std::string message = sqlite3_errmsg(db);
+  if (message.starts_with("access to view"))
+    return fail(ErrorKind::corrupt, message + ": found a view in the place of a table; allowed: the tables of docs/log-format.md");
   const int extended = sqlite3_extended_errcode(db);
   message += " (SQLite code " + std::to_string(extended != SQLITE_OK ? extended : code);
   if (const int system = sqlite3_system_errno(db); system != 0 && kind_of(code) == ErrorKind::io) {
@@ -130,6 +134,10 @@ Result<Database> Database::open(const std::string& path, Mode mode) {
   Database out;
   out.raw_.reset(raw);
   if (code != SQLITE_OK) return failure(raw, code);
+  // Whoever made the file may have put a view in the place of a table, which never ends, or a trigger that removes what is written.
+  for (const int option : {SQLITE_DBCONFIG_ENABLE_VIEW, SQLITE_DBCONFIG_ENABLE_TRIGGER, SQLITE_DBCONFIG_TRUSTED_SCHEMA}) {
+    if (const int set = sqlite3_db_config(raw, option, 0, nullptr); set != SQLITE_OK) return failure(raw, set);
+  }
   sqlite3_busy_timeout(raw, busy_timeout_ms);
   return out;
 }

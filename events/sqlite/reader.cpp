@@ -33,7 +33,10 @@ bool has_unfinished_tail(const fs::path& path) {
 
 Result<Reader> Reader::open(const std::string& path) {
   std::error_code ignored;
-  if (!fs::exists(path, ignored)) return fail(ErrorKind::not_found, "log " + path + ": no such file");
+  const auto status = fs::status(path, ignored);
+  if (!fs::exists(status)) return fail(ErrorKind::not_found, "log " + path + ": no such file");
+  // To open a pipe would wait for somebody at its other end.
+  if (!fs::is_regular_file(status)) return fail(ErrorKind::invalid, "log " + path + ": is no regular file; allowed: one");
   const auto attempt = [&](Database::Mode mode) -> Result<Reader> {
     auto database = Database::open(path, mode);
     if (!database) return fail(database.error().kind, "log " + path + ": " + database.error().message);

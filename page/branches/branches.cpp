@@ -267,9 +267,14 @@ void Branches::run(const std::stop_token& stop) {
 void Branches::play(const std::shared_ptr<Branch>& branch, const std::stop_token& stop) {
   const auto deadline = std::chrono::steady_clock::now() + options_.time_max;
   auto told_at = std::chrono::steady_clock::now();
+  QuietTurns::Turn turn(options_.turns);
   BranchPlay how;
   how.read_manifests = options_.read_manifests;
-  how.is_over = [&] { return branch->cancelled || stop.stop_requested() || std::chrono::steady_clock::now() > deadline; };
+  const auto is_over = [&] { return branch->cancelled || stop.stop_requested() || std::chrono::steady_clock::now() > deadline; };
+  how.is_over = [&] {  // asked before each read of the log, on this thread
+    turn.pass_on();
+    return is_over();
+  };
   how.progress = [&](std::uint64_t done, std::uint64_t of) {
     branch->position = done;
     branch->of = of;
@@ -292,6 +297,7 @@ void Branches::play(const std::shared_ptr<Branch>& branch, const std::stop_token
         no_log = made.error();
     }
     how.out = log.get();
+    (void)turn.take(is_over);
     played = no_log ? Result<PlayedBranch>(tl::unexpected(*no_log)) : play_guarded(log_, branch->domain, branch->request, how);
   }
   events::Position latest = 0;

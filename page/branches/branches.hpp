@@ -17,6 +17,7 @@
 #include "events/log.hpp"
 #include "page/branches/branch_play.hpp"
 #include "page/branches/branches_folder.hpp"
+#include "page/server/quiet_turns.hpp"
 #include "projections/json.hpp"
 #include "vocabulary/result.hpp"
 
@@ -28,6 +29,7 @@ struct BranchesOptions {
   std::uint64_t bytes_max = std::uint64_t{2} << 30;  ///< Of the log of each.
   std::chrono::seconds time_max{600};                ///< For which one may be played.
   bool quiet = false;                                ///< Somebody decides in this process, and a branch gives way to him.
+  std::shared_ptr<QuietTurns> turns;                 ///< In which a branch is played then; null: without a pause.
   ReadManifests read_manifests;                      ///< Empty: manifests are refused.
   /// Told of a branch whenever its state changes, and of its progress now and then; from any thread, and it must not call back.
   std::function<void(const projections::Json& branch)> on_change;

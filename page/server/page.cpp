@@ -34,12 +34,13 @@ std::vector<ViewRoute> with_steps(std::vector<ViewRoute> out) {
 class Page::Timelines {
  public:
   Timelines(std::shared_ptr<const events::Log> log, std::shared_ptr<LiveEvents> live, KeptIndexes kept, std::string release,
-            std::size_t objects_bytes_max)
+            std::size_t objects_bytes_max, std::shared_ptr<QuietTurns> turns)
       : log_(std::move(log)),
         live_(std::move(live)),
         kept_(std::move(kept)),
         release_(std::move(release)),
-        objects_bytes_max_(objects_bytes_max) {}
+        objects_bytes_max_(objects_bytes_max),
+        turns_(std::move(turns)) {}
 
   [[nodiscard]] ApiRoute route() {
     return {.path = "timeline",
@@ -100,6 +101,7 @@ class Page::Timelines {
     if (kept_.wanted) options.keep_in = timeline::index_file_path(log_->name(), domain, kept_.folder, kept_.always_in_folder);
     options.release = release_;
     options.objects_bytes_max = objects_bytes_max_;
+    options.turns = turns_;
     options.notice = [](const std::string& text) { operations::log(operations::LogLevel::warning, text); };
     return indexes_[domain] = TimelineIndex::start(*log_, domain, std::move(options));
   }
@@ -109,6 +111,7 @@ class Page::Timelines {
   const KeptIndexes kept_;
   const std::string release_;
   const std::size_t objects_bytes_max_;
+  const std::shared_ptr<QuietTurns> turns_;
   std::mutex mutex_;  ///< Guards all below.
   std::map<std::string, std::shared_ptr<TimelineIndex>> indexes_;
   bool stopped_ = false;
@@ -127,7 +130,8 @@ Result<std::unique_ptr<Page>> Page::start(PageOptions options) {
   }
   page->log_ = readers[0];
   page->live_ = std::make_shared<LiveEvents>(readers[2]);
-  page->timelines_ = std::make_shared<Timelines>(readers[1], page->live_, options.kept, options.server.release, options.objects_bytes_max);
+  page->timelines_ = std::make_shared<Timelines>(readers[1], page->live_, options.kept, options.server.release, options.objects_bytes_max,
+                                                 options.server.states.turns);
   auto& server = options.server;
   if (server.views.empty()) {
     const auto index_of = [timelines = page->timelines_](const Look& look) { return timelines->of_look(look); };

@@ -54,14 +54,21 @@ std::shared_ptr<PastSource> PastStates::source(std::shared_ptr<const events::Log
 }
 
 Result<Json> PastStates::look(const SourcePtr& source, Position at, const std::function<bool()>& is_over, const Use& use) {
+  QuietTurns::Turn turn(options_.turns);  // whoever holds a state takes it, and nobody waits for a state who has it
   const auto held = hold(source, at, is_over);
   const auto too_late = [&] {
     return fail(ErrorKind::unavailable, "the state after record " + std::to_string(at) +
                                             " is not there yet; ask again: what has been folded on the way to it is kept");
   };
-  if (!held) return too_late();
+  if (!held || !turn.take(is_over)) return too_late();
   const auto before = held->slot().past->folded();
-  const auto there = go(*held, at, [&] { return !is_over(); });
+  const auto goes_on = [&] { return !is_over(); };
+  if (const auto stop = stop_on_the_way(held->slot(), at)) {
+    const auto here = go(*held, *stop, turn, goes_on);
+    if (!here) return tl::unexpected(here.error());
+    if (*here) remember(held->slot());
+  }
+  const auto there = go(*held, at, turn, goes_on);
   if (!there) return tl::unexpected(there.error());
   {
     const std::lock_guard lock(mutex_);
@@ -87,6 +94,18 @@ std::optional<PastStates::Held> PastStates::hold(const SourcePtr& source, Positi
   if (slot == nullptr) return std::nullopt;
   take(*slot, source, at);
   return Held(*this, *slot);
+}
+
+/// Where a long way to `at` passes a little behind it, and there is no room for a second state that stays there: a snapshot is remembered
+/// then, or the next step back is as long as the whole way. Whoever holds the slot asks.
+std::optional<PastStates::Position> PastStates::stop_on_the_way(const Slot& slot, Position at) const {
+  if (at == 0) return std::nullopt;
+  const Position behind = (at - 1) / window * window, stands = slot.past->position();
+  const Position from = std::max(stands <= at ? stands : 0, newest_snapshot(*slot.of, at));
+  if (behind < from + 2 * window) return std::nullopt;
+  const std::lock_guard lock(mutex_);
+  const bool others_stay = options_.states_max >= 3 && 2 * largest_ <= options_.states_bytes_max;
+  return others_stay ? std::nullopt : std::optional(behind);
 }
 
 /// `snapshot`: where a new one would start from. Null: it is better to wait, or there is nothing else. The mutex is held.
@@ -200,6 +219,7 @@ void PastStates::give_back(Slot& slot) {
     slot.at = slot.past->position();
     if (grew) {
       slot.bytes = bytes;
+      largest_ = std::max(largest_, bytes);
       slot.measured_at = std::max<std::uint64_t>(1, slot.past->folded());
     }
     let_go_of_too_many(gone);
@@ -222,10 +242,13 @@ void PastStates::let_go_of_too_many(std::vector<std::unique_ptr<replay::Past>>& 
 }
 
 /// False: `go_on` said so. What cannot be folded leaves no state behind.
-Result<bool> PastStates::go(const Held& held, Position at, const std::function<bool()>& go_on) {
+Result<bool> PastStates::go(const Held& held, Position at, QuietTurns::Turn& turn, const std::function<bool()>& go_on) {
   auto& past = held.slot().past;
   if (past->position() == at && at != 0) return go_on();
-  auto there = past->go_to(at, go_on);
+  auto there = past->go_to(at, [&] {
+    turn.pass_on();
+    return go_on();
+  });
   if (!there) past = nullptr;
   return there;
 }
@@ -287,6 +310,7 @@ void PastStates::follow_logs() {
   for (const auto& source : sources) {
     const auto last = source->log().last();
     if (!last) continue;
+    QuietTurns::Turn turn(options_.turns);
     std::optional<Held> held;
     {
       const std::lock_guard lock(mutex_);
@@ -301,10 +325,11 @@ void PastStates::follow_logs() {
       (*newest)->used = used;
       held.emplace(*this, **newest);
     }
-    (void)go(*held, *last, [this] {
+    const auto goes_on = [this] {
       const std::lock_guard lock(mutex_);
       return !ending_ && waiting_ == 0;
-    });
+    };
+    if (turn.take([&] { return !goes_on(); })) (void)go(*held, *last, turn, goes_on);
   }
 }
 
@@ -316,6 +341,7 @@ void PastStates::make_spare(const SourcePtr& source, Position looked_at) {
   const Position near_enough = source->is_present(looked_at) ? looked_at - std::min(looked_at, near_by) : target;
   const auto beginning = source->log().first();
   if (!beginning || target < *beginning) return;
+  QuietTurns::Turn turn(options_.turns);
   std::optional<Held> held;
   {
     const std::lock_guard lock(mutex_);
@@ -328,10 +354,12 @@ void PastStates::make_spare(const SourcePtr& source, Position looked_at) {
     take(*slot, source, target);
     held.emplace(*this, *slot);
   }
-  const auto made = go(*held, target, [this] {
+  const auto goes_on = [this] {
     const std::lock_guard lock(mutex_);
     return !ending_;
-  });
+  };
+  if (!turn.take([&] { return !goes_on(); })) return;
+  const auto made = go(*held, target, turn, goes_on);
   if (!made || !*made) return;
   remember(held->slot());
   const std::lock_guard lock(mutex_);
@@ -341,9 +369,10 @@ void PastStates::make_spare(const SourcePtr& source, Position looked_at) {
 /// Keeps a snapshot of the state, by which the next one behind is there at once.
 void PastStates::remember(const Slot& slot) const {
   auto& log = slot.of->log_to_remember();
+  const Position at = slot.past->position();
   const auto known = replay::snapshots_of(log, slot.of->domain());
-  if (!known || std::any_of(known->begin(), known->end(), [&](const auto& one) { return one.position == slot.at; })) return;
-  const auto snapshot = replay::encode_state(slot.past->driver().entities(), slot.of->domain(), slot.at, options_.release);
+  if (!known || std::any_of(known->begin(), known->end(), [&](const auto& one) { return one.position == at; })) return;
+  const auto snapshot = replay::encode_state(slot.past->driver().entities(), slot.of->domain(), at, options_.release);
   (void)log.put_snapshot(snapshot.meta, snapshot.bytes);
 }
 

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "page/server/own_snapshots.hpp"
+#include "page/server/quiet_turns.hpp"
 #include "page/view.hpp"
 
 namespace hindsight::page {
@@ -26,7 +27,8 @@ struct PastStatesOptions {
   std::size_t states_bytes_max = std::size_t{128} * 1024 * 1024;
   std::size_t snapshots_bytes_max = std::size_t{96} * 1024 * 1024;  ///< Of snapshots in memory.
   std::string release;                                              ///< Whose snapshots they are.
-  bool quiet = false;  ///< The states are made behind the back of somebody who decides in this process.
+  bool quiet = false;                 ///< The states are made behind the back of somebody who decides in this process.
+  std::shared_ptr<QuietTurns> turns;  ///< In which states are made and looked at; null: as they are asked for.
 };
 
 /// A domain of a log, as states are made of it.
@@ -117,6 +119,7 @@ class PastStates {
   };
 
   [[nodiscard]] std::optional<Held> hold(const SourcePtr& source, Position at, const std::function<bool()>& is_over);
+  [[nodiscard]] std::optional<Position> stop_on_the_way(const Slot& slot, Position at) const;
   [[nodiscard]] Slot* choose(const SourcePtr& source, Position at, Position snapshot);
   [[nodiscard]] Slot* to_replace(const SourcePtr& source, bool only_idle);
   void let_go_of_too_many(std::vector<std::unique_ptr<replay::Past>>& gone);
@@ -127,7 +130,7 @@ class PastStates {
   void give_back(Slot& slot);
   [[nodiscard]] bool is_newest(const Slot& slot) const;
   [[nodiscard]] bool is_redundant(const Slot& slot) const;
-  [[nodiscard]] static Result<bool> go(const Held& held, Position at, const std::function<bool()>& go_on);
+  [[nodiscard]] static Result<bool> go(const Held& held, Position at, QuietTurns::Turn& turn, const std::function<bool()>& go_on);
 
   void work();
   void follow_logs();
@@ -142,6 +145,7 @@ class PastStates {
   std::optional<std::pair<SourcePtr, Position>> wish_;  ///< Where somebody looked last: a state behind it may be needed soon.
   Clock::time_point looked_;
   std::size_t waiting_ = 0;
+  std::size_t largest_ = 0;  ///< About what the largest state has taken.
   PastStatesStatistics statistics_;
   bool ending_ = false;
   std::thread thread_;

@@ -76,13 +76,16 @@ void TimelineIndex::Reader::tell() {
 }
 
 bool TimelineIndex::Reader::pause(Duration time) {
+  turn_.give();
   std::unique_lock lock(mutex_);
   wake_.wait_for(lock, std::chrono::microseconds(time.micros), [this] { return stop_.load() || wish_.has_value(); });
-  return !stop_;
+  lock.unlock();
+  return turn_.take([this] { return stop_.load(); }) && !stop_;
 }
 
 void TimelineIndex::Reader::run() {
   be_quiet();
+  if (!turn_.take([this] { return stop_.load(); })) return;
   while (goes_on()) {
     try {
       if (read_all() == End::stopped) return;

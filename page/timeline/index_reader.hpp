@@ -10,6 +10,7 @@
 #include <string>
 #include <thread>
 
+#include "page/server/quiet_turns.hpp"
 #include "page/timeline/index_file.hpp"
 #include "page/timeline/indexed.hpp"
 #include "page/timeline/object_index.hpp"
@@ -75,7 +76,11 @@ class TimelineIndex::Reader {
   [[nodiscard]] std::optional<Wish> take_wish();
   /// False: it is to end.
   bool pause(Duration time);
-  [[nodiscard]] bool goes_on() const { return !stop_.load(std::memory_order_relaxed); }
+  /// On the thread of the index: others may go first, and whether it is to go on then.
+  [[nodiscard]] bool goes_on() const {
+    turn_.pass_on();
+    return !stop_.load(std::memory_order_relaxed);
+  }
   template <class Change>
   void publish(Change change);
   void tell();
@@ -83,11 +88,12 @@ class TimelineIndex::Reader {
   const events::Log& log_;
   const std::string domain_;
   const TimelineOptions options_;
-  std::set<std::uint64_t> set_aside_;  ///< As the fold knows them.
-  bool set_aside_changed_ = false;     ///< A record said so of one that this fold has counted.
-  bool asked_for_kept_ = false;        ///< The file was looked at, and is not again.
-  bool cannot_keep_ = false;           ///< It could not be written.
-  events::Position kept_to_ = 0;       ///< As far as the file goes.
+  mutable QuietTurns::Turn turn_{options_.turns};  ///< Of the thread.
+  std::set<std::uint64_t> set_aside_;              ///< As the fold knows them.
+  bool set_aside_changed_ = false;                 ///< A record said so of one that this fold has counted.
+  bool asked_for_kept_ = false;                    ///< The file was looked at, and is not again.
+  bool cannot_keep_ = false;                       ///< It could not be written.
+  events::Position kept_to_ = 0;                   ///< As far as the file goes.
   Clock::time_point kept_at_;
 
   mutable std::mutex mutex_;

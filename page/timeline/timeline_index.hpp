@@ -8,6 +8,7 @@
 #include <string>
 
 #include "events/log.hpp"
+#include "page/server/quiet_turns.hpp"
 #include "page/timeline/drawing.hpp"
 #include "projections/json.hpp"
 #include "vocabulary/result.hpp"
@@ -30,7 +31,8 @@ struct TimelineOptions {
   /// which are read in a moment.
   std::string keep_in;
   std::uint64_t keep_above = 50'000;
-  std::string release;  ///< Of this software: what another one kept is not used.
+  std::string release;                ///< Of this software: what another one kept is not used.
+  std::shared_ptr<QuietTurns> turns;  ///< In which the history is read; null: without a pause.
   /// Told what became of a file that is of no use, and that none can be written. From the thread of the index.
   std::function<void(const std::string&)> notice;
   /// How often the end of the log is looked at, and how often `grew` is called at most.

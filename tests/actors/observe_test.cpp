@@ -36,6 +36,13 @@ class Observing : public NodeFixture {
       for (const auto& w : std::get<DecisionsNoted>(r->view().body).withdrawn) out.emplace_back(w.name);
     return out;
   }
+  /// Names of the Workloads about which the other controller decided what would not have been decided, in the order of the notes.
+  [[nodiscard]] std::vector<std::string> would_not() const {
+    std::vector<std::string> out;
+    for (const auto& r : notes())
+      for (const auto& w : std::get<DecisionsNoted>(r->view().body).would_not) out.emplace_back(w.name);
+    return out;
+  }
   /// Sequence of the first observation that shows an admission.
   [[nodiscard]] std::uint64_t first_admission() const {
     for (const auto& r : records())
@@ -124,6 +131,89 @@ TEST_F(Observing, FindsOutWhatItWouldDecideBeforeItAppliesWhatTheOtherOneDecided
     const bool admits = !note.events.empty() && std::holds_alternative<QuotaReserved>(note.events[0]);
     EXPECT_TRUE(!admits || note.base < first_admission()) << note.base;
   }
+  expect_sound_log();
+}
+
+// A burst of what Hindsight would not have done. Of what was looked at a note says so; of what was not, nothing does, and who compares says
+// that nobody looked (tests/projections/beside_test.cpp).
+TEST_F(Observing, SaysOfWhatItWouldNotHaveDoneThatItLooked) {
+  start();
+  set_up_queue(1'000);
+  const auto first = facts.workload("first", "lq", 1'000, 10), second = facts.workload("second", "lq", 1'000, 0);
+  observe(first);
+  observe(second);
+  rest();
+  const auto runs = kueue.admitted(second, "cq", "default", facts.now);
+  observe(runs);
+  rest();
+  EXPECT_EQ(would_not(), std::vector<std::string>{"second"});
+  for (const auto& r : notes()) {
+    const auto& note = std::get<DecisionsNoted>(r->view().body);
+    if (!note.would_not.empty()) {
+      EXPECT_EQ(note.base + 1, first_admission()) << "the moment before it";
+      EXPECT_TRUE(note.events.empty());
+    }
+  }
+  const auto goes = kueue.evicted(runs, "PodsReadyTimeout", facts.now);
+  observe(goes);
+  rest();
+  EXPECT_EQ(would_not(), (std::vector<std::string>{"second", "second"})) << "an eviction is a decision as well";
+  observe(kueue.released(goes, facts.now));
+  rest();
+  EXPECT_EQ(would_not().size(), 2U) << "that it gives its quota back is none";
+  expect_sound_log();
+}
+
+TEST_F(Observing, AnotherFlavorIsNotWhatItWouldHaveDone) {
+  start();
+  set_up_queue(1'000);
+  const auto w = facts.workload("w", "lq", 1'000);
+  observe(w);
+  rest();
+  observe(kueue.admitted(w, "cq", "another", facts.now));
+  rest();
+  EXPECT_EQ(would_not(), std::vector<std::string>{"w"});
+  expect_sound_log();
+}
+
+// A look copies the state; a burst of decisions that no look has come to must not cost one each.
+TEST_F(Observing, ABurstOfWhatNobodyForesawCostsNoLookEachWhereTheyMayNot) {
+  options.unpaced_looks_max = {};
+  start();
+  set_up_queue(1'000);
+  rest();
+  constexpr int burst = 200;
+  std::vector<Observation> at_once;
+  for (int i = 0; i < burst; ++i) {
+    const auto w = facts.workload("w" + std::to_string(i), "lq", 1'000);
+    at_once.push_back(w);
+    at_once.push_back(kueue.admitted(w, "cq", "another", facts.now));
+  }
+  const auto looks_before = node->status().looks;
+  ASSERT_NE(node->observe(at_once), Credit::stopped);
+  rest();
+  EXPECT_EQ(admitted(), burst) << "its state follows all the same";
+  const auto looks = node->status().looks - looks_before;
+  EXPECT_LE(looks, burst / 2U) << "only those that have their pause";
+  EXPECT_LE(would_not().size(), looks) << "it claims nothing of what it did not look at";
+  expect_sound_log();
+}
+
+TEST_F(Observing, AsManyLooksWithoutAPauseAsThereIsTimeForAreMade) {
+  options.unpaced_looks_max = std::chrono::hours(1);
+  start();
+  set_up_queue(1'000);
+  rest();
+  constexpr int burst = 50;
+  std::vector<Observation> at_once;
+  for (int i = 0; i < burst; ++i) {
+    const auto w = facts.workload("w" + std::to_string(i), "lq", 1'000);
+    at_once.push_back(w);
+    at_once.push_back(kueue.admitted(w, "cq", "another", facts.now));
+  }
+  ASSERT_NE(node->observe(at_once), Credit::stopped);
+  rest();
+  EXPECT_EQ(would_not().size(), static_cast<std::size_t>(burst));
   expect_sound_log();
 }
 

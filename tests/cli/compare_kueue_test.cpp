@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <string>
 
 #include "admission/domain/loop_driver.hpp"
@@ -69,7 +70,10 @@ class LogOfNotes : public ::testing::Test {
     look();
     append(Observation(kueue.admitted(first, "cq", "default", now)));
     look();
+    const std::uint64_t before_third = driver.domain().sequence();
     append(Observation(kueue.admitted(third, "cq", "default", now)));
+    const WorkloadRef not_third[] = {{"uid-third", "default", "third"}};
+    append(DecisionsNoted{before_third, admission::rules_version, {}, {}, not_third});
     look();
     append(Observation(TimerFired{}));
   }
@@ -86,6 +90,30 @@ class LogOfNotes : public ::testing::Test {
     const Said said = say(words);
     EXPECT_EQ(said.status, 0) << said.err;
     return said.out;
+  }
+
+  /// Of a copy of the log with a note at its end that says so.
+  static void expect_found(const std::vector<Event>& said_events, const std::vector<WorkloadRef>& would_not) {
+    const std::string forged = folder->file("forged.db");
+    std::filesystem::copy_file(file, forged, std::filesystem::copy_options::overwrite_existing);
+    {
+      const auto log = events::SqliteLog::open(forged, {}).value();
+      const auto last = log->last().value();
+      events::RecordBatch batch;
+      ASSERT_TRUE(log->read(last, {}, batch));
+      const std::uint64_t sequence = batch[0].sequence;
+      const RecordView record{
+          {"default", sequence + 1, 1, batch[0].time, sequence},
+          DecisionsNoted{
+              sequence, admission::rules_version, {said_events.data(), said_events.size()}, {}, {would_not.data(), would_not.size()}}};
+      const auto bytes = events::encode(record);
+      const events::EncodedRecord encoded{"default", sequence + 1, 1, batch[0].time, bytes};
+      ASSERT_TRUE(log->append({&encoded, 1}, std::nullopt));
+    }
+    const Said said = say({"verify", "-o", "json", "--log", forged});
+    EXPECT_EQ(said.status, 1);
+    EXPECT_EQ(Json::parse(said.out)["mismatchedDecisions"], 1) << said.out;
+    std::filesystem::remove(forged);
   }
 
   static inline TemporaryFolder* folder = nullptr;
@@ -153,26 +181,27 @@ TEST_F(LogOfNotes, VerifyFindsTheNotesAgain) {
   EXPECT_NE(said_text({"verify"}).find("notes of what would be decided"), std::string::npos);
 }
 
+TEST_F(LogOfNotes, WhatNobodyLookedAtIsCountedAndNoDifference) {
+  std::istringstream lines(said_text({"log", "cat", "--kind", "DecisionsNoted", "-o", "json"}));
+  std::uint64_t would_not = 0;
+  for (std::string line; std::getline(lines, line);)
+    if (const Json record = Json::parse(line); !record["body"]["wouldNot"].empty()) would_not = record["offset"];
+  ASSERT_NE(would_not, 0U);
+  const Json report = said_json({"compare-kueue", "--tolerance", "25s", "--until", std::to_string(would_not - 1)});
+  EXPECT_EQ(report["sums"]["NotLooked"], 1);
+  EXPECT_EQ(report["sums"]["OnlyKueue"], 0);
+  const std::string table = said_text({"compare-kueue", "--until", std::to_string(would_not - 1)});
+  EXPECT_NE(table.find("of 1 matter (NotLooked) nobody found out"), std::string::npos) << table;
+  EXPECT_NE(said_text({"history", "third"}).find("would not have done what the other controller did next"), std::string::npos);
+}
+
+TEST_F(LogOfNotes, ANoteThatDeniesWhatNobodyDecidedIsFound) { expect_found({}, {{"uid-third", "default", "third"}}); }
+
 TEST_F(LogOfNotes, ANoteThatItsBaseDoesNotLeadToIsFound) {
-  const std::string forged = folder->file("forged.db");
-  std::filesystem::copy_file(file, forged);
-  const auto log = events::SqliteLog::open(forged, {}).value();
-  const auto last = log->last().value();
-  events::RecordBatch batch;
-  ASSERT_TRUE(log->read(last, {}, batch));
-  const std::uint64_t sequence = batch[0].sequence;
   QuotaReserved lie;
   lie.workload = {"uid-third", "default", "third"};
   lie.cluster_queue = "cq";
-  const Event events[] = {lie};
-  const RecordView record{{"default", sequence + 1, 1, batch[0].time, sequence},
-                          DecisionsNoted{sequence, admission::rules_version, events, {}}};
-  const auto bytes = events::encode(record);
-  const events::EncodedRecord encoded{"default", sequence + 1, 1, batch[0].time, bytes};
-  ASSERT_TRUE(log->append({&encoded, 1}, std::nullopt));
-  const Said said = say({"verify", "-o", "json", "--log", forged});
-  EXPECT_EQ(said.status, 1);
-  EXPECT_EQ(Json::parse(said.out)["mismatchedDecisions"], 1) << said.out;
+  expect_found({lie}, {});
 }
 
 }  // namespace

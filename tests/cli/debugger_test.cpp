@@ -56,6 +56,18 @@ class DebuggerTest : public ::testing::Test {
     return went_on ? std::string() : went_on.error().message;
   }
 
+  /// In the log; one in three cannot be read.
+  void keep_snapshots() {
+    auto log = events::SqliteLog::open(path_, {}).value();
+    replay::Past past(*log, "default");
+    for (events::Position at = 5; at < log->last().value(); at += 7) {
+      ASSERT_TRUE(past.go_to(at));
+      auto snapshot = replay::encode_state(past.driver().entities(), "default", at, "test");
+      if (at % 3 == 0) snapshot.bytes[snapshot.bytes.size() / 2] ^= std::byte{1};
+      ASSERT_TRUE(log->put_snapshot(snapshot.meta, snapshot.bytes));
+    }
+  }
+
   Played played_;
   test::TemporaryFolder folder_;
   std::string path_;
@@ -77,15 +89,7 @@ TEST_F(DebuggerTest, GoesBackTheSameWayWithSnapshotsAndWithout) {
     return all;
   };
   const std::string without = walk();
-  auto log = events::SqliteLog::open(path_, {}).value();
-  replay::Past past(*log, "default");
-  for (events::Position at = 5; at < log->last().value(); at += 7) {
-    ASSERT_TRUE(past.go_to(at));
-    auto snapshot = replay::encode_state(past.driver().entities(), "default", at, "test");
-    if (at % 3 == 0) snapshot.bytes[snapshot.bytes.size() / 2] ^= std::byte{1};
-    ASSERT_TRUE(log->put_snapshot(snapshot.meta, snapshot.bytes));
-  }
-  log.reset();
+  keep_snapshots();
   EXPECT_EQ(walk(), without);
 }
 
@@ -125,6 +129,75 @@ TEST_F(DebuggerTest, TellsWhenAWatchedValueChanges) {
   EXPECT_NE(said(d, "queues").find("cq"), std::string::npos);
   EXPECT_NE(said(d, "record").find("\"kind\""), std::string::npos);
   EXPECT_EQ(said(d, "print clusterqueue/none"), "(nothing)\n");
+}
+
+// Issue 19, section 2: watch a value and find who last changed it
+TEST_F(DebuggerTest, FindsWhoChangedAValueLast) {
+  const std::string name = "clusterqueue/cq.usage.cpu";
+  const auto blamed_everywhere = [&] {
+    std::vector<std::string> out;
+    for (events::Position p = 0; p <= played_.end(); p += 3) {
+      auto d = at(std::to_string(p));
+      out.push_back(said(d, "blame " + name));
+    }
+    return out;
+  };
+  const auto without = blamed_everywhere();
+  // By hand: the last record before which the value was another one.
+  const auto value = ObjectValue::parse(name).value();
+  std::vector<std::string> texts;
+  for (events::Position q = 0; q <= played_.end(); ++q) texts.push_back(value.text_in(played_.state(q)));
+  for (events::Position p = 0; p <= played_.end(); p += 3) {
+    events::Position last = 0;
+    for (events::Position q = 1; q <= p; ++q)
+      if (texts[q - 1] != texts[q]) last = q;
+    const std::string& told = without[p / 3];
+    if (last == 0)
+      EXPECT_EQ(told, name + " is not there, and never was up to " + std::to_string(p) + "\n");
+    else
+      EXPECT_TRUE(told.starts_with("At " + std::to_string(last) + ", ") &&
+                  told.find(name + " became " + texts[last] + ", from " + texts[last - 1] + "\n") != std::string::npos)
+          << "at " << p << ": " << told << " but " << last;
+  }
+  // Snapshots, of which one cannot be read, change nothing but how far back it is looked.
+  keep_snapshots();
+  EXPECT_EQ(blamed_everywhere(), without);
+  auto d = at("5");
+  EXPECT_NE(refused(d, "blame nonsense").find("blame: "), std::string::npos);
+  EXPECT_TRUE(said(d, "where").starts_with("At 5, "));
+}
+
+TEST_F(DebuggerTest, ShowsTheStateBesideTheRecord) {
+  auto d = at(std::to_string(played_.first<QuotaReserved>() - 1));
+  EXPECT_NE(said(d, "show queues").find("PENDING WORKLOADS"), std::string::npos) << out_.str();
+  EXPECT_NE(said(d, "step").find("PENDING WORKLOADS"), std::string::npos) << out_.str();
+  EXPECT_EQ(out_.str().find("RESERVED IN"), std::string::npos);
+  (void)said(d, "show state");
+  const std::string both = said(d, "back");
+  EXPECT_NE(both.find("PENDING WORKLOADS"), std::string::npos) << both;
+  EXPECT_NE(both.find("RESERVED IN"), std::string::npos) << both;
+  EXPECT_NE(both.find(said(d, "state")), std::string::npos) << both;
+  EXPECT_EQ(said(d, "show nothing"), "");
+  EXPECT_EQ(said(d, "step").find("RESERVED IN"), std::string::npos);
+  EXPECT_NE(refused(d, "show all").find("show: found \"all\"; allowed: queues, workloads, state, nothing"), std::string::npos);
+}
+
+TEST_F(DebuggerTest, StopsWhereARecordIsAboutSomebody) {
+  auto d = at("0");
+  (void)said(d, "break job default/urgent");
+  (void)said(d, "run");
+  const std::string place = said(d, "where");
+  EXPECT_NE(place.find("JobObserved default/urgent"), std::string::npos) << place;
+  (void)said(d, "delete");
+  EXPECT_EQ(said(d, "break queue cq pending>0"), "1  queue cq pending>0\n");
+  EXPECT_NE(said(d, "reverse").find("Breakpoint: queue cq pending>0"), std::string::npos) << out_.str();
+}
+
+TEST_F(DebuggerTest, AnswersWhyOfQueuesAndOfWhoIsGone) {
+  auto d = at(std::to_string(played_.end()));
+  EXPECT_NE(said(d, "why clusterqueue/cq").find("ClusterQueue cq"), std::string::npos) << out_.str();
+  EXPECT_NE(said(d, "why localqueue/lq-cq").find("LocalQueue default/lq-cq"), std::string::npos) << out_.str();
+  EXPECT_NE(refused(d, "why clusterqueue/none").find("why: "), std::string::npos);
 }
 
 TEST_F(DebuggerTest, AnswersWhyWhereItStands) {

@@ -401,6 +401,10 @@ TEST_F(KnownApiServer, IsTheOnlyOneWhoseReviewsAreAnswered) {
   EXPECT_TRUE(eventually([&] { return review(next).find("\"allowed\":true") != std::string::npos; }));
   EXPECT_EQ(review(known_).find("HTTP/1.1 200"), std::string::npos);
   EXPECT_TRUE(review(other).starts_with("HTTP/1.1 403 ")) << review(other);
+  // A file of which only the beginning would be taken is not taken.
+  write(folder_.file("client-ca.crt"), other.certificate + std::string(2'000'000, '\n') + next.certificate);
+  EXPECT_TRUE(program_->wait_for("it has more than 1048576 bytes")) << program_->said();
+  EXPECT_NE(review(next).find("\"allowed\":true"), std::string::npos) << review(next);
 }
 
 // Connections are the one thing that callers can make a process open. They leave enough for the log and for who asks how we are.

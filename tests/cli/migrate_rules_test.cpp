@@ -150,6 +150,8 @@ std::vector<RuleCase> cases() {
        "false", "MetricsForCohorts: false", "MetricsForCohorts: true"},
       {"gate-absent", deployment("0", "[--feature-gates=FailureRecoveryPolicy=true]"), "command line of Kueue",
        "--feature-gates FailureRecoveryPolicy", "true", "FailureRecoveryPolicy=true", "FailureRecoveryPolicy=false"},
+      {"gate-earlier", config_head + "featureGates: {LendingLimit: true}\n", "a configuration", "featureGates.LendingLimit", "true",
+       "LendingLimit", "PartialAdmission"},
       {"kind-of-workloads", workload("apiVersion: kubeflow.org/v2beta1, kind: MPIJob, name: m, uid: u-m"),
        "Workloads of MPIJob.kubeflow.org", "metadata.ownerReferences", "1 unfinished, 1 with quota, as default/w",
        "apiVersion: kubeflow.org/v2beta1, kind: MPIJob", "apiVersion: jobset.x-k8s.io/v1alpha2, kind: JobSet"},
@@ -316,6 +318,37 @@ TEST(MigrateGates, EveryKnownOneHasAStanding) {
     EXPECT_EQ(standings[i].instead.empty(), standings[i].standing == Standing::same || standings[i].standing == Standing::inner)
         << known[i].name;
   }
+}
+
+TEST(MigrateGates, AnEarlierOneIsNotKnownAnyMore) {
+  ASSERT_FALSE(earlier_gates().empty());
+  for (const auto& gate : earlier_gates()) {
+    EXPECT_EQ(operations::find_feature_gate(gate.name), nullptr) << gate.name;
+    EXPECT_FALSE(gate.instead.empty()) << gate.name;
+    EXPECT_TRUE(is_earlier_gate(gate.name));
+  }
+  EXPECT_FALSE(is_earlier_gate("PartialAdmission"));
+}
+
+// The command line of Kueue's alpha manifests, and a file of its release 0.17: each earlier gate is told once, and hides nothing else.
+TEST(MigrateGates, EarlierOnesHideNothingElse) {
+  const auto told_earlier = [](const Findings& findings) {
+    std::set<std::string> out;
+    for (const auto& finding : found_by("gate-earlier", findings)) out.insert(finding.field + "=" + finding.found);
+    return out;
+  };
+  const auto of_process = look_at_everything(
+      world_of(deployment("0", "['--feature-gates=AllAlpha=true, LendingLimit=false,FailureRecoveryPolicy=true']") + config_head, false));
+  EXPECT_EQ(told_earlier(of_process), (std::set<std::string>{"--feature-gates AllAlpha=true", "--feature-gates LendingLimit=false"}));
+  EXPECT_EQ(found_by("gate-absent", of_process).size(), 1U) << told(of_process);
+  EXPECT_TRUE(found_by("config-refused", of_process).empty()) << told(of_process);
+
+  const auto of_file =
+      look_at_everything(world_of(config_head + "featureGates: {ObjectRetentionPolicies: true, NoSuchGateAtAll: true}\n", false));
+  EXPECT_EQ(told_earlier(of_file), (std::set<std::string>{"featureGates.ObjectRetentionPolicies=true"}));
+  const auto refused = found_by("config-refused", of_file);
+  ASSERT_EQ(refused.size(), 1U) << told(of_file);
+  EXPECT_EQ(refused.front().field, "featureGates.NoSuchGateAtAll");
 }
 
 TEST(MigrateGates, OneThatIsTheSameIsAskedForByCodeAndNoOtherIs) {

@@ -52,6 +52,7 @@ Program::Program(const std::vector<std::string>& arguments, const ProgramOptions
     dup2(err[1], STDERR_FILENO);
     // What this process was given by its own maker would count against limits.
     (void)close_range(STDERR_FILENO + 1, ~0U, 0);
+    for (const int number : options.closed) close(number);
     if (options.file_size_max) {
       const rlimit limit{*options.file_size_max, *options.file_size_max};
       setrlimit(RLIMIT_FSIZE, &limit);

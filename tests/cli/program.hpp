@@ -22,6 +22,7 @@ struct ProgramOptions {
   std::string folder;                              ///< Where it runs; empty: where the test runs.
   /// RLIMIT_AS and the like: the soft limit, which may be raised again while it runs (prlimit).
   std::vector<std::pair<int, std::uint64_t>> limits;
+  std::vector<int> closed;       ///< Of standard input, output and errors those that it does not get.
   std::optional<unsigned> user;  ///< It runs as this user, which only root can arrange; limits that do not hold for root are set for it.
 };
 

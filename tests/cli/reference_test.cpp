@@ -165,7 +165,7 @@ TEST(Reference, DebuggerPageShowsWhatIsPrinted) {
   std::set<std::string> described;
   std::map<std::string, int> examples;
   const std::string now = refreshed(page, {}, folder.path().string(), described, examples);
-  EXPECT_EQ(examples[""], 5);
+  EXPECT_EQ(examples[""], 7);
   expect_up_to_date("docs/debugger.md", page, now);
 }
 

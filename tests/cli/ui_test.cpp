@@ -1,6 +1,9 @@
 // The page as a program: it prints its address, serves what lies in it beside a process that writes the log, and ends when it is told to.
 
+#include <unistd.h>
+
 #include <csignal>
+#include <filesystem>
 #include <regex>
 
 #include "tests/cli/worlds.hpp"
@@ -20,6 +23,18 @@ class Ui : public Logs {
   std::string live = own.file("live.db");
   Program writer;
 };
+
+// Whoever started it has closed standard input and errors: no connection and no file of the process gets those numbers, or what is told to
+// people would be written into it (issue 14: a hostile machine).
+TEST_F(Ui, StandardNumbersThatAreClosedAreNobodyElses) {
+  Program ui({"ui", "--listen", "127.0.0.1:0", "--log", live},
+             {.environment = {{"XDG_CACHE_HOME", own.path().string()}}, .closed = {STDIN_FILENO, STDERR_FILENO}});
+  ASSERT_TRUE(ui.wait_for("/\n")) << ui.said();
+  const std::filesystem::path open = "/proc/" + std::to_string(ui.id()) + "/fd";
+  for (const int number : {STDIN_FILENO, STDERR_FILENO}) EXPECT_EQ(std::filesystem::read_symlink(open / std::to_string(number)), "/");
+  ui.signal(SIGINT);
+  EXPECT_EQ(ui.wait().status, 0);
+}
 
 TEST_F(Ui, ServesThePageBesideTheWriterUntilItIsTold) {
   Program ui({"ui", "--listen", "127.0.0.1:0", "--log", live}, {.environment = {{"XDG_CACHE_HOME", own.path().string()}}});

@@ -39,6 +39,7 @@ REFUSED = [
     ({"page": {"hostNames": ["https://page.example.org"]}}, "page/hostNames/0", "does not match pattern"),
     ({"metrics": {"readers": [{"name": "prometheus"}]}}, "metrics/readers/0", "missing property 'namespace'"),
     ({"metrics": {"serviceMonitor": {"interval": "often"}}}, "metrics/serviceMonitor/interval", "does not match pattern"),
+    ({"metrics": {"rules": {"documents": "docs.example.org"}}}, "metrics/rules/documents", "does not match pattern"),
     ({"networkPolicy": {"apiServerCIDRs": ["192.0.2.10"]}}, "networkPolicy/apiServerCIDRs/0", "does not match pattern"),
     ({"topologySpread": {"whenUnsatisfiable": "Never"}}, "topologySpread/whenUnsatisfiable", "'DoNotSchedule'"),
     ({"logLevel": "verbose"}, "logLevel", "'debug'"),
@@ -112,6 +113,80 @@ def test_every_value_is_known_to_the_schema(helm):
     assert len(schema["properties"]) > 25
 
 
+# Values whose name stands in no template as it is written in values.yaml, because a template goes into what is around them: each is given another
+# value here, which has to come out.
+SCOPED = {
+    "image.repository": "registry.example.org/sought", "image.tag": "sought-tag", "image.digest": "sha256:" + "5" * 64, "log.kafka.prefix": "sought-prefix",
+    "metrics.serviceMonitor.interval": "37s", "metrics.serviceMonitor.labels": {"sought": "sought-monitor"}, "metrics.rules.enabled": True,
+    "metrics.rules.labels": {"sought": "sought-rules"}, "metrics.rules.documents": "https://sought.example.org", "metrics.dashboards.enabled": True,
+    "metrics.dashboards.labels": {"sought": "sought-dashboards"}, "networkPolicy.apiServerCIDRs": ["192.0.2.77/32"],
+    "networkPolicy.metricsNamespaceLabels": {"sought": "sought-metrics"}, "networkPolicy.pageNamespaceLabels": {"sought": "sought-page"},
+}
+# Maps of which the chart knows no keys.
+OPEN = ("configuration", "annotations", "labels", "Labels", "resources", "nodeSelector", "affinity", "settings")
+
+
+def leaves(values, path=()):
+    """Paths of what values.yaml sets, as tuples."""
+    if isinstance(values, dict) and values and not (path and path[-1].endswith(OPEN)):
+        for name, value in values.items():
+            yield from leaves(value, path + (name,))
+    else:
+        yield path
+
+
+def unexplained(lines):
+    """Names in values.yaml with no comment over them. A name that only holds others needs none; what is in an open map has that of the map."""
+    out, open_at = [], None
+    for before, line in zip(["", *lines], lines):
+        found = re.match(r"( *)([A-Za-z]\w*):(.*)", line)
+        if found is None:
+            continue
+        depth, name, rest = len(found[1]), found[2], found[3].strip()
+        if open_at is not None and depth > open_at:
+            continue
+        open_at = depth if name.endswith(OPEN) else None
+        if (rest or open_at is not None) and not before.strip().startswith("#"):
+            out.append(name)
+    return out
+
+
+def test_every_value_is_explained_and_used(helm):
+    """What somebody sets does something, and values.yaml says what."""
+    lines = (CHART / "values.yaml").read_text().splitlines()
+    same(unexplained(lines), [], "values without a comment over them")
+    same(unexplained(["a: 1", "# what", "b: {}", "labels:", "  c: 1"]), ["a", "labels"], "what the search finds")
+    templates = "".join(file.read_text() for file in sorted((CHART / "templates").iterdir()) if file.name != "NOTES.txt")
+    paths = [".".join(path) for path in leaves(yaml.safe_load("\n".join(lines)))]
+    assert len(paths) > 70, paths
+    unused = [path for path in paths if not re.search(r"(\$v|\.Values)\." + re.escape(path) + r"\b", templates)]
+    same(sorted(unused), sorted(SCOPED), "values that no template names in full")
+
+    def changes(paths):
+        out = {}
+        for path in paths:
+            change = SCOPED[path]
+            for name in reversed(path.split(".")):
+                change = {name: change}
+            out = merged(out, change)
+        return out
+    kafka, tag = "log.kafka.prefix", "image.tag"
+    in_full = [path for path in SCOPED if path not in (kafka, tag)]
+    for base, paths in ((profile("full"), in_full), (profile("kafka"), [kafka, tag])):
+        said = yaml.safe_dump(helm.render(merged(base, changes(paths))))
+        for path in paths:
+            value = SCOPED[path]
+            if value is True:
+                sought = "kind: PrometheusRule" if "rules" in path else "hindsight-dashboard"
+            elif isinstance(value, dict):
+                sought = next(iter(value.values()))
+            else:
+                sought = value[0] if isinstance(value, list) else value
+            assert sought in said, f"{path}: {sought} comes out nowhere"
+    without = yaml.safe_dump(helm.render(merged(profile("full"), {"metrics": {"rules": {"enabled": False}, "dashboards": {"enabled": False}}})))
+    assert "kind: PrometheusRule" not in without and "hindsight-dashboard" not in without
+
+
 def test_the_chart_is_of_the_release_that_is_built(helm):
     del helm
     version = re.search(r'release = "([0-9.]+)"', (ROOT / "runtime" / "release.hpp").read_text()).group(1)
@@ -136,6 +211,21 @@ def test_what_is_written_for_kustomize_is_fresh(helm):
     del helm
     done = subprocess.run([sys.executable, ROOT / "deploy" / "kustomize" / "generate.py", "--check"], capture_output=True, text=True, check=False)
     same((done.returncode, done.stderr), (0, ""))
+
+
+def test_alerts_link_their_runbooks_where_the_documents_are(helm):
+    """Without the value each names its section as a place in the repository, which tests/monitoring finds."""
+    def links(values):
+        objects = helm.render(merged({"metrics": {"rules": {"enabled": True}}}, values))
+        groups = next(o for o in objects if o["kind"] == "PrometheusRule")["spec"]["groups"]
+        return {r["alert"]: {k: v for k, v in r["annotations"].items() if k.startswith("runbook")} for g in groups for r in g["rules"]}
+
+    named = links({})
+    assert len(named) > 10, named
+    same(named, {alert: {"runbook": f"docs/runbooks.md#{alert.lower()}"} for alert in named})
+    for address in ("https://docs.example.org/hindsight", "https://docs.example.org/hindsight/"):
+        same(links({"metrics": {"rules": {"documents": address}}}),
+             {alert: {"runbook_url": f"https://docs.example.org/hindsight/runbooks/#{alert.lower()}"} for alert in named})
 
 
 def test_another_namespace_is_used_everywhere(helm):

@@ -108,6 +108,12 @@ TEST(LogCheck, Topics) {
   EXPECT_EQ(
       finding_with(outcome, Severity::error, "retention.ms is 604800000").command,
       "kafka-configs.sh --bootstrap-server b:9092 --alter --entity-type topics --entity-name hindsight.log --add-config retention.ms=-1");
+  Options secured;
+  secured.log_config = "way.conf";
+  EXPECT_NE(
+      finding_with(judge_log(facts, secured, {}), Severity::error, "retention.ms is 604800000").command.find(" --command-config CLIENT "),
+      std::string::npos)
+      << "Kafka's tools need credentials as well";
   finding_with(outcome, Severity::error, "min.insync.replicas is 1 with 3 replicas");
   finding_with(outcome, Severity::error, "unclean.leader.election.enable is true");
   records.replicas = 1;

@@ -92,6 +92,15 @@ class Site(unittest.TestCase):
                 if "pictures/" in (picture.get("src") or ""):
                     self.assertGreater(len(picture.get("alt") or ""), 10, f"{name}: {picture}")
 
+    def test_runbooks_have_the_addresses_to_which_alerts_link(self):
+        """deploy/monitoring/README.md and the chart's value metrics.rules.documents make runbooks/#ALERT of what the rules name."""
+        with open(os.path.join(ROOT, "deploy", "monitoring", "rules", "hindsight.yaml"), encoding="utf-8") as file:
+            named = re.findall(r"^ *runbook: docs/runbooks\.md#(\w+)$", file.read(), flags=re.MULTILINE)
+        self.assertGreater(len(named), 10)
+        page = dict(self.pages())[os.path.join("runbooks", "index.html")]
+        for anchor in named:
+            self.assertEqual(len(re.findall(rf'<h2 id="{anchor}"', page)), 1, anchor)
+
     def test_it_can_be_searched(self):
         with open(os.path.join(self.folder, "search", "search_index.json"), encoding="utf-8") as file:
             found = " ".join(entry["title"] for entry in json.load(file)["docs"])

@@ -16,13 +16,13 @@ import conformance_test
 import jobs_test
 from jobs_test import ROOT, Cluster, Controller, eventually, run
 from kueue_left import Loader, states_left
-from left_forms import ONLY_HERE, Forms
+from left_forms import MISSING_HERE, ONLY_HERE, Forms
 
 sys.path.insert(0, os.path.join(ROOT, "tests", "conformance", "tools"))
 import drive  # noqa: E402
 
-# Of each family a state in the middle, and one at the end.
-SAMPLE = ["quota-010-07", "fair-032-07", "life-010-09", "elastic-018-08", "tas-014-05", "life-046-16"]
+# Of each family a state in the middle; with those at the end they have whatever stands in any of the 55 (CheckTest).
+SAMPLE = ["life-046-08", "quota-018-09", "fair-002-07", "elastic-018-08", "tas-014-05", "fair-012-17", "life-036-15", "life-018-18", "tas-002-14", "life-002-16"]
 ARGS = None
 LATE_MAX = 5  # times that a state is waited for again
 
@@ -36,6 +36,22 @@ def chosen():
     if unknown:
         sys.exit(f"error: --states: found {', '.join(unknown)}; allowed: CASE-STEP of tests/adoption")
     return [every[n] for n in names]
+
+
+def marks_of(left):
+    """What makes one state another kind of state than others: what was decided about Workloads, how far jobs are, and what they are marked with."""
+    out = set()
+    for o in left["objects"]:
+        kind, status = o["kind"], o.get("status", {})
+        if kind not in ("Workload", "Job", "JobSet"):
+            continue
+        out |= {f"{kind}: {mark}" for part in ("labels", "annotations", "finalizers") for mark in o["metadata"].get(part) or () if "kueue" in mark}
+        out |= {f"{kind}: {part}.{field}" for part in ("spec", "status") for field in o.get(part) or ()}
+        out |= {f"{kind}: {c['type']} {c['status']} {c.get('reason') if kind == 'Workload' else ''}" for c in status.get("conditions", [])}
+        out |= {f"{kind}: check {check['state']}" for check in status.get("admissionChecks", [])}
+        out |= {f"{kind}: assigned {field}" for one in (status.get("admission") or {}).get("podSetAssignments", []) for field in one}
+        out |= {f"{kind}: {field} {o['spec'][field]}" for field in ("active", "suspend") if field in o["spec"]}
+    return out
 
 
 def name_of(left):
@@ -246,6 +262,15 @@ def demanded_of_status(write, old, new):
 
 
 class CheckTest(unittest.TestCase):
+    def test_the_sample_has_whatever_stands_in_any_state(self):
+        """So that the states that are taken over each time differ in kind, and not in numbers."""
+        every = states_left()
+        taken = set().union(*(marks_of(every[name]) for name in SAMPLE))
+        for name, left in every.items():
+            self.assertEqual(sorted(marks_of(left) - taken), [], name)
+        for family in ("quota", "fair", "life", "elastic", "tas"):
+            self.assertTrue(any(name.startswith(family) and every[name]["step"] < last_step_of(every[name]["case"]) for name in SAMPLE), family)
+
     def test_nothing_stands_in_the_way_of_what_kueue_left(self):
         """`hindsight migrate check` finds nothing in any of these states, from which the others of this file go on."""
         with tempfile.TemporaryDirectory(prefix="hindsight-e2e-") as folder:
@@ -258,21 +283,47 @@ class CheckTest(unittest.TestCase):
                 told = json.loads(run(ARGS.hindsight, "migrate", "check", "-f", file, "--kueue-config", config, "-o", "json"))
                 self.assertEqual(told["findings"], [], name)
 
+    def test_definitions_of_a_release_of_kueue_have_the_same_fields(self):
+        """But for those that left_forms and docs/migration.md name, in both directions; for the real definitions these are."""
+        run(os.path.join(ROOT, "scripts", "tools.sh"), "build", "kueue", timeout=900)
+        with open(run(os.path.join(ROOT, "scripts", "tools.sh"), "path", "kueue-manifests.yaml").strip(), encoding="utf-8") as file:
+            theirs = fields_of(yaml.load_all(file, yaml.CSafeLoader))
+        definitions = []
+        for name in glob.glob(os.path.join(ROOT, "deploy", "crds", "kueue*.yaml")):
+            with open(name, encoding="utf-8") as file:
+                definitions.append(yaml.load(file, yaml.CSafeLoader))
+        ours = fields_of(definitions)
+        self.assertEqual(sorted(theirs), sorted(ours))
+        only_here = {kind: sorted(topmost(set(ours[kind]) - set(theirs[kind]))) for kind in ours}
+        self.assertEqual({kind: paths for kind, paths in only_here.items() if paths}, {kind: sorted(paths) for kind, paths in ONLY_HERE.items()})
+        for kind, fields in theirs.items():
+            open_here = [path for path, is_open in ours[kind].items() if is_open]
+            missing = {p for p in set(fields) - set(ours[kind]) if not any(p.startswith((o + ".", o + "[]")) for o in open_here)}
+            self.assertEqual(sorted(missing), MISSING_HERE.get(kind, []), kind)
 
-    def test_fields_that_only_our_definitions_have_are_there(self):
-        """So that the list of left_forms does not outlive the definitions."""
-        schemas = {}
-        for file in glob.glob(os.path.join(ROOT, "deploy", "crds", "kueue*.yaml")):
-            with open(file, encoding="utf-8") as text:
-                spec = yaml.safe_load(text)["spec"]
-            schemas[spec["names"]["kind"]] = next(v for v in spec["versions"] if v["name"] == "v1beta2")["schema"]["openAPIV3Schema"]
-        for kind, paths in ONLY_HERE.items():
-            for path in paths:
-                at = schemas[kind]
-                for step in path.split("."):
-                    self.assertIn(step.removesuffix("[]"), at.get("properties", {}), f"{kind}: {path}")
-                    at = at["properties"][step.removesuffix("[]")]
-                    at = at["items"] if step.endswith("[]") else at
+
+def fields_of(definitions):
+    """Of v1beta2: {kind: {path: whether it keeps fields that it does not know}}."""
+    def walk(schema, path):
+        for name, inner in (schema.get("properties") or {}).items():
+            here = f"{path}.{name}" if path else name
+            yield here, bool(inner.get("x-kubernetes-preserve-unknown-fields"))
+            yield from walk(inner, here)
+        if isinstance(schema.get("items"), dict):
+            if schema["items"].get("x-kubernetes-preserve-unknown-fields"):
+                yield path, True
+            yield from walk(schema["items"], path + "[]")
+
+    out = {}
+    for o in definitions:
+        if o and o["kind"] == "CustomResourceDefinition":
+            version = next(v for v in o["spec"]["versions"] if v["name"] == "v1beta2")
+            out[o["spec"]["names"]["kind"]] = dict(walk(version["schema"]["openAPIV3Schema"], ""))
+    return out
+
+
+def topmost(paths):
+    return {p for p in paths if not any(p.startswith((other + ".", other + "[]")) for other in paths if other != p)}
 
 
 class AdoptionTest(unittest.TestCase):

@@ -4,10 +4,10 @@
 usage: doctor_test.py HINDSIGHT
 
 Issue 21, section 6. No kubelet runs here: what a pod would say stands in its status, where the test writes it, and EndpointSlices are written by
-hand. The commands run in a shell, with `hindsight` and `kubectl` in the PATH, as whoever reads them would run them. What no command can repair in
-a test, a clock and a disk that is slow, is judged by tests/doctor/.
+hand. The commands run in a shell, with `hindsight` and `kubectl` in the PATH, as whoever reads them would run them. Logs on Kafka are in
+doctor_kafka.py; what no command can repair in a test, a disk that is slow, is judged by tests/doctor/.
 """
-import argparse, base64, datetime, json, os, shutil, stat, subprocess, sys, tempfile, unittest
+import argparse, base64, datetime, glob, json, os, shutil, stat, subprocess, sys, tempfile, unittest
 
 import yaml
 
@@ -343,6 +343,31 @@ class DoctorTest(unittest.TestCase):
         self.assertEqual([(f["severity"], f["object"]) for f in found], [("error", "clock of hindsight-0_1_2")])
         self.hold_lease(NAMESPACE, "hindsight-0_1_2")
         self.assertEqual(self.examine("--only", "clocks")[0], 0)
+
+    def test_43_a_clock_that_is_wrong(self):
+        """The clock of this machine is that of libfaketime, which reads from a file how wrong it is. Nobody sets a machine's clock in a test, and
+        timedatectl needs a service manager: a stand-in is called as the finding's command calls it, and sets what the file says."""
+        library = next((path for path in glob.glob("/usr/lib/*/faketime/libfaketime.so.1")), None)
+        self.assertIsNotNone(library, "libfaketime.so.1 is not there; allowed: the package faketime, which ./dev installs")
+        clock, called = os.path.join(self.folder, "clock"), os.path.join(self.folder, "timedatectl.called")
+        stand_in = os.path.join(self.tools, "timedatectl")
+        with open(stand_in, "w", encoding="utf-8") as out:
+            out.write(f'#!/bin/sh\necho "$*" >>{called}\n[ "$1 $2" != "set-ntp true" ] || echo +0s >{clock}\n')
+        os.chmod(stand_in, 0o755)
+        self.addCleanup(os.unlink, stand_in)
+        wrong = {"LD_PRELOAD": library, "FAKETIME_TIMESTAMP_FILE": clock, "FAKETIME_NO_CACHE": "1", "FAKETIME_DONT_FAKE_MONOTONIC": "1"}
+        for off, severity, how in (("+120s", "error", "ahead of the API server's"), ("-10s", "warning", "behind the API server's")):
+            with open(clock, "w", encoding="utf-8") as out:
+                out.write(off + "\n")
+            status, document = self.examine("--only", "clocks", environment=wrong)
+            found = [f for f in document["findings"] if f["object"] == "clock of this machine"]
+            self.assertEqual([f["severity"] for f in found], [severity], json.dumps(document, indent=1))
+            self.assertIn(how, found[0]["found"])
+            self.assertEqual(status, 1 if severity == "error" else 0)
+            self.shell(found[0]["command"])
+            self.assertEqual(self.examine("--only", "clocks", environment=wrong), self.examine("--only", "clocks"), "it is as a clock that is right")
+        with open(called, encoding="utf-8") as text:
+            self.assertEqual(text.read().split("\n")[:2], ["set-ntp true", "timesync-status"])
 
     def test_50_pods(self):
         self.pod_says({"state": {"waiting": {"reason": "ImagePullBackOff", "message": "Back-off pulling image"}}})

@@ -28,6 +28,8 @@ JOBS_EACH = 10
 THREADS = 8
 LOG_BYTES_MAX = 64 * 1024
 CALM_SECONDS = 5
+# So many characters of one text fit into an object that etcd takes (1.5 MiB).
+GROWING = 1_450_000
 # What the API server refuses is tried again ever more rarely; an endless circle of writes comes dozens of times a second.
 WRITES_AT_REST_MAX = 10
 # A hundred kilobytes each: a tenth of them is as much to read.
@@ -262,6 +264,21 @@ class HostileTenantTest(unittest.TestCase):
             assert written_after - written <= WRITES_AT_REST_MAX, f"{written_after - written} writes within {CALM_SECONDS} s while nobody else writes"
         eventually(at_rest, 4 * WAIT_SECONDS_MAX)
         self.assertEqual(self.figure("hindsight_repeated_steps_total"), 0, "a rule decides in circles; the log of the process names the job")
+
+    def test_0_what_grows_on_its_way(self):
+        """The API server writes a "<" of a text as six bytes. An object of a megabyte and a half, as much as it stores, is nine then; no watch ends because of it."""
+        before = self.log_bytes()
+        self.good_jobs("grown")
+        grown = good_job(TENANT, "grown")
+        grown["spec"]["template"]["spec"]["containers"][0]["env"] = [{"name": "E", "value": "<" * GROWING}]
+        with Client(self.cluster, TENANT) as client:
+            self.assertIsNotNone(client.try_to("POST", path_of("Job"), grown), "the API server stores less than was thought")
+            for i in range(5):
+                note = {"metadata": {"annotations": {"note": str(i)}}}
+                self.assertIsNotNone(client.try_to("PATCH", path_of("Job", "grown"), note, "application/merge-patch+json"))
+            self.unharmed(6 + len(GOOD) * JOBS_EACH, before, "grown")
+            self.assertNotIn("broke", self.program.said())
+            client.try_to("DELETE", path_of("Job", "grown") + "?propagationPolicy=Background")
 
     def test_1_every_kind_of_object(self):
         before = self.log_bytes()

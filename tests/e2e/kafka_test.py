@@ -12,6 +12,8 @@ import time
 from datetime import datetime, timedelta
 from pathlib import Path
 
+from doctor_kafka import faults_and_their_repairs
+
 ROOT = Path(__file__).resolve().parent.parent.parent
 HINDSIGHT = sys.argv[1]
 BUILD = Path(os.environ.get("HINDSIGHT_BUILD_DIR", ROOT / "build"))
@@ -258,6 +260,7 @@ def main():
         trimmed(log, folder)
         forgets_by_itself(log)
         broker_restarts_under_a_quick_start(brokers, log, folder)
+        faults_and_their_repairs(HINDSIGHT, log, folder, check, kafka, brokers)
     finally:
         kafka(brokers, "down")
         shutil.rmtree(folder, ignore_errors=True)

@@ -10,13 +10,16 @@ import re
 ONLY_HERE = {
     "Workload": ["spec.admissionConstraints", "spec.workloadType", "spec.priorityClassName", "spec.priorityClassSource", "status.options",
                  "status.accumulatedPastExexcutionTimeSeconds", "status.admission.podSetAssignments[].topologyAssignment.domains"],
-    "ClusterQueue": ["spec.admissionChecks", "spec.cohort", "spec.concurrentAdmission", "status.fairSharing.admissionFairSharingStatus",
+    "ClusterQueue": ["spec.admissionChecks", "spec.cohort", "spec.concurrentAdmission", "status.fairSharing.admissionFairSharingStatus", "status.pendingWorkloadsStatus",
                      "spec.concurrentAdmissionPolicy.migration.constraints.explicitVariants",
                      "spec.concurrentAdmissionPolicy.migration.constraints.upgradeFungibility"],
     "Cohort": ["status.fairSharing.admissionFairSharingStatus"],
     "LocalQueue": ["status.flavorUsage", "status.flavors"],
     "AdmissionCheck": ["spec.retryDelayMinutes"],
+    "MultiKueueCluster": ["spec.clusterProfileRef", "spec.kubeConfig"],
 }
+# The other way round: what the API server drops of a Workload once our definitions are there.
+MISSING_HERE = {"Workload": [f"spec.podSets[].template.metadata.{field}" for field in ("finalizers", "name", "namespace")]}
 OURS = re.compile(r"(^|\.)hindsight\.dev(/|$)")
 # What a server or a clock gives, and sentences, which say the same thing in other words. Names of Workloads end in a hash of uids.
 GIVEN = ("apiVersion", "uid", "resourceVersion", "creationTimestamp", "generation", "managedFields", "message", "observedGeneration", "accumulatedPastExecutionTimeSeconds")

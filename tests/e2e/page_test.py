@@ -70,12 +70,14 @@ class PageTest(unittest.TestCase):
             source = os.path.join(ROOT, "web", name)
             (shutil.copytree if os.path.isdir(source) else shutil.copy)(source, os.path.join(cls.web, name))
         os.symlink(os.path.join(ARGS.packages, "node_modules"), os.path.join(cls.web, "node_modules"))
+        cls.dist = os.path.join(cls.folder, "dist")
+        run("node", "build.mjs", "--out", cls.dist, cwd=cls.web)  # once for all files of tests
         cls.log = os.path.join(cls.folder, "story.db")
         run(ARGS.hindsight, "simulate", os.path.join(ROOT, "examples", "quickstart"), "--log", "sqlite:" + cls.log)
 
     def node(self, *files, page=None, short=False):
         """Runs tests of web/; fails with what those that failed said."""
-        more = {**({"HINDSIGHT_PAGE": page} if page else {}), **({"HINDSIGHT_PAGE_SHORT": "1"} if short else {})}
+        more = {"HINDSIGHT_PAGE_DIST": self.dist, **({"HINDSIGHT_PAGE": page} if page else {}), **({"HINDSIGHT_PAGE_SHORT": "1"} if short else {})}
         done = subprocess.run(["node", "--test", "--test-reporter=tap"] + [os.path.join("tests", f) for f in files], cwd=self.web,
                               env={**os.environ, **more}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=1500)
         counts = dict(re.findall(r"^# (tests|pass|fail|skipped) (\d+)$", done.stdout, re.MULTILINE))

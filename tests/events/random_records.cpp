@@ -108,7 +108,8 @@ struct Equal {
     return a.base == b.base && a.step == b.step && (*this)(a.events, b.events);
   }
   bool operator()(const DecisionsNoted& a, const DecisionsNoted& b) const {
-    return a.base == b.base && a.rules == b.rules && (*this)(a.events, b.events) && (*this)(a.withdrawn, b.withdrawn);
+    return a.base == b.base && a.rules == b.rules && (*this)(a.events, b.events) && (*this)(a.withdrawn, b.withdrawn) &&
+           (*this)(a.would_not, b.would_not);
   }
 };
 }  // namespace
@@ -149,6 +150,7 @@ RecordView RandomRecords::record(std::size_t kind) & {
       filler.fill(noted.rules);
       noted.events = events;
       filler.fill(noted.withdrawn);
+      filler.fill(noted.would_not);
     }
   }
   return out;

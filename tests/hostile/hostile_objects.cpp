@@ -68,7 +68,8 @@ Json owner(std::string_view version, std::string_view kind, std::string_view nam
 const std::vector<HostileKind>& kinds() {
   static const std::vector<HostileKind> all = [] {
     std::vector<HostileKind> out;
-    for (const auto add : {add_texts, add_numbers, add_shapes, add_owners, add_workloads, add_changes, add_families}) add(out);
+    for (const auto add : {add_texts, add_numbers, add_shapes, add_owners, add_workloads, add_changes, add_families, add_disguises})
+      add(out);
     std::set<std::string> names;
     for (const auto& kind : out)
       if (!names.insert(kind.name).second) throw std::logic_error("two hostile kinds are called " + kind.name);

@@ -118,6 +118,7 @@ void add_owners(std::vector<HostileKind>& out);     ///< References to owners: f
 void add_workloads(std::vector<HostileKind>& out);  ///< Workloads, LocalQueues, pods and statuses.
 void add_changes(std::vector<HostileKind>& out);    ///< Objects that do not stay what they are.
 void add_families(std::vector<HostileKind>& out);   ///< Options, Parents and slices that are none.
+void add_disguises(std::vector<HostileKind>& out);  ///< Objects that say to be something else, and those of somebody else.
 void add_family_floods(std::vector<Flood>& out);
 
 }  // namespace hindsight::hostile

@@ -16,7 +16,7 @@ from monitoring import DEPLOY, ROOT, RULES, judge_names, metrics_of_page, names_
 HINDSIGHT = None
 SEVERITIES = {"critical", "warning", "info"}
 PARTS = ["What it means", "What it costs", "How to look", "What to do"]
-RUNBOOKS = "https://hindsight.dev/docs/runbooks/"
+RUNBOOK = "docs/runbooks.md"  # a file of the repository
 
 
 def sections():
@@ -75,8 +75,8 @@ class RulesTest(unittest.TestCase):
         for rule in rules():
             with self.subTest(rule["alert"]):
                 self.assertIn(rule["labels"]["severity"], SEVERITIES)
-                self.assertEqual(set(rule["annotations"]), {"summary", "description", "runbook_url"})
-                self.assertEqual(rule["annotations"]["runbook_url"], RUNBOOKS + "#" + rule["alert"].lower())
+                self.assertEqual(set(rule["annotations"]), {"summary", "description", "runbook"})
+                self.assertEqual(rule["annotations"]["runbook"], RUNBOOK + "#" + rule["alert"].lower())
                 self.assertLessEqual(len(rule["annotations"]["summary"]), 120)
 
     def test_each_has_a_runbook_and_each_runbook_an_alert(self):
@@ -86,6 +86,19 @@ class RulesTest(unittest.TestCase):
             with self.subTest(alert):
                 self.assertEqual(re.findall(r"^\*\*(.+?)\.\*\*", text, flags=re.MULTILINE), PARTS)
                 self.assertTrue(commands(text), "no command to look with")
+
+    def test_the_command_of_the_readme_makes_links_of_the_names(self):
+        """To the address that the site gives to each section: tests/documents/site_test.py finds them there."""
+        command = next(line for line in commands(read(DEPLOY, "README.md")) if line.startswith("sed "))
+        shutil.copytree(DEPLOY, os.path.join(self.folder, "monitoring"))
+        subprocess.run(["bash", "-c", command], cwd=os.path.join(self.folder, "monitoring"), check=True, timeout=60)
+        linked = os.path.join(self.folder, "monitoring", "rules", "hindsight.yaml")
+        self.assertIn(f"{len(rules())} rules found", promtool("check", "rules", linked))
+        for group in yaml.safe_load(read(linked))["groups"]:
+            for rule in group["rules"]:
+                self.assertEqual(rule["annotations"]["runbook_url"], "https://docs.example.org/hindsight/runbooks/#" + rule["alert"].lower())
+                self.assertNotIn("runbook", rule["annotations"])
+        self.assertEqual(yaml.safe_load(read(self.folder, "monitoring", "prometheus-rule.yaml"))["spec"], yaml.safe_load(read(linked)))
 
     def test_the_object_of_the_operator_has_the_same_rules(self):
         plain = yaml.safe_load(read(RULES))

@@ -5,7 +5,7 @@ usage: packages_test.py BUILD_DIR [unittest options]
 
 The commands of docs/installation.md are those that run here. Issue 21, section 1 (packages), and of section 7: from a package the first run takes seconds.
 """
-import argparse, gzip, json, os, re, shutil, signal, subprocess, sys, tarfile, tempfile, time, unittest
+import argparse, gzip, json, os, re, shutil, signal, stat, subprocess, sys, tarfile, tempfile, time, unittest
 from contextlib import ExitStack
 from pathlib import Path
 from unittest import mock
@@ -232,9 +232,22 @@ class Image(unittest.TestCase):
         # What it copies are the files of the archive.
         folder = FOLDER / "image-files"
         run(sys.executable, PACKAGING / "image.py", "--deb", made("*.deb"), "--root", folder)
-        here = {str(path.relative_to(folder)) for path in folder.rglob("*")}
-        self.assertEqual(here, set(self.entries))
+        here = {str(path.relative_to(folder)): path for path in folder.rglob("*")}
+        self.assertEqual(set(here), set(self.entries))
+        for path, file in here.items():
+            entry, found = self.entries[path], file.lstat()
+            if entry.issym():
+                self.assertEqual(os.readlink(file), entry.linkname, path)
+                continue
+            self.assertEqual((stat.S_ISDIR(found.st_mode), stat.S_IMODE(found.st_mode)), (entry.isdir(), entry.mode), path)
+            if entry.isfile():
+                self.assertEqual(found.st_size, entry.size, path)
+            if os.geteuid() == 0:
+                self.assertEqual((found.st_uid, found.st_gid), (entry.uid, entry.gid), f"{path}: COPY keeps its owner")
         shutil.rmtree(folder)
+        for name in ("title", "description", "licenses"):
+            name = f"org.opencontainers.image.{name}"
+            self.assertIn(f'{name}="{config["Labels"][name]}"', last)
 
     def test_holds_little_and_nothing_loose(self):
         for path, entry in self.entries.items():

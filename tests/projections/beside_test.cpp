@@ -59,6 +59,17 @@ class TwoControllers : public ::testing::Test {
                           {news.events.data(), news.events.size()},
                           {news.withdrawn.data(), news.withdrawn.size()}});
   }
+  /// What the node does before it applies what the other controller decided; `may_look`: there is time for it.
+  void decided(const WorkloadObserved& seen, bool may_look = true) {
+    const RecordView record{{}, Observation(seen)};
+    const auto decision = events::foreign_decision(record, driver_);
+    ASSERT_TRUE(decision);
+    if (may_look && !proposals.foresees(*decision)) look();
+    const bool otherwise = may_look && !proposals.foresees(*decision);
+    const std::uint64_t base = driver_.domain().sequence();
+    observe(seen);
+    if (otherwise) append(DecisionsNoted{base, driver_.domain().rules(), {}, {}, {&decision->workload, 1}});
+  }
   void compare(Duration tolerance = Duration::seconds(5)) {
     beside = std::make_unique<Beside>(BesideOptions{.tolerance = tolerance, .matters_max = 100, .keep_same = true});
     beside->begin(driver_);
@@ -121,7 +132,7 @@ TEST_F(TwoControllers, OtherFlavorsAreToldWithBoth) {
   const auto w = facts.workload("w", "lq", 1'000);
   observe(w);
   look();
-  observe(kueue.admitted(w, "cq", "another", now));
+  decided(kueue.admitted(w, "cq", "another", now));
   finish();
   EXPECT_EQ(verdict("w"), "OtherFlavors");
   EXPECT_EQ(matter("w").kueue->assignments, std::vector<std::string>{"main x1: cpu=another"});
@@ -135,7 +146,7 @@ TEST_F(TwoControllers, WhoIsAdmittedByOneAloneIsTold) {
   observe(second);
   look();
   wait(10);
-  observe(kueue.admitted(second, "cq", "default", now));
+  decided(kueue.admitted(second, "cq", "default", now));
   look();
   wait(10);
   finish();
@@ -183,7 +194,7 @@ TEST_F(TwoControllers, OtherVictimsAreFoundAndTheSameOnesAreNoDifference) {
   observe(high);
   look();  // it would preempt the lowest, a
   const auto b_goes = kueue.preempted(b_runs, "uid-high", now);
-  observe(b_goes);
+  decided(b_goes);
   look();
   observe(kueue.released(b_goes, now));
   look();
@@ -202,7 +213,7 @@ TEST_F(TwoControllers, AnEvictionByTheOtherOneAloneIsTold) {
   observe(runs);
   look();
   compare();
-  observe(kueue.evicted(runs, "PodsReadyTimeout", now));
+  decided(kueue.evicted(runs, "PodsReadyTimeout", now));
   look();
   wait(10);
   finish();
@@ -210,6 +221,62 @@ TEST_F(TwoControllers, AnEvictionByTheOtherOneAloneIsTold) {
   EXPECT_TRUE(found.eviction);
   EXPECT_EQ(name_of(found.verdict), "OnlyKueue");
   EXPECT_EQ(found.kueue->reason, "PodsReadyTimeout");
+}
+
+// The same histories, where nobody had the time to look before the other controller's decision was applied: what Hindsight would have done
+// then is not known, so the report names no difference, and counts what was not looked at.
+TEST_F(TwoControllers, WhatNobodyLookedAtIsNoDifferenceAndIsCounted) {
+  queue(1'000);
+  compare();
+  const auto first = facts.workload("first", "lq", 1'000, 10), second = facts.workload("second", "lq", 1'000, 0);
+  observe(first);
+  observe(second);
+  look();
+  wait(10);
+  decided(kueue.admitted(second, "cq", "default", now), false);
+  finish();
+  EXPECT_EQ(verdict("second"), "NotLooked");
+  ASSERT_EQ(matter("second").why.size(), 1U) << "what an older look said of it is not about this moment";
+  EXPECT_NE(matter("second").why[0].text.find("nobody found out"), std::string::npos);
+  EXPECT_EQ(beside->count(Verdict::only_kueue), 0U);
+  EXPECT_EQ(beside->count(Verdict::not_looked), 1U);
+}
+
+TEST_F(TwoControllers, OtherFlavorsAndEvictionsAndVictimsThatNobodyLookedAtAreNoDifferences) {
+  queue(3'000, PreemptionPolicy::lower_priority);
+  const auto a = facts.workload("a", "lq", 1'000, 0), b = facts.workload("b", "lq", 1'000, 1), c = facts.workload("c", "lq", 1'000, 2);
+  std::vector<WorkloadObserved> run;
+  for (const auto& w : {a, b, c}) {
+    observe(w);
+    run.push_back(kueue.admitted(w, "cq", "default", now));
+    observe(run.back());
+  }
+  look();
+  compare();
+  const auto high = facts.workload("high", "lq", 1'000, 10);
+  observe(high);
+  look();  // it would preempt the lowest, a
+  const auto b_goes = kueue.preempted(run[1], "uid-high", now);
+  decided(b_goes, false);
+  observe(kueue.released(b_goes, now));
+  decided(kueue.admitted(high, "cq", "default", now), false);
+  decided(kueue.evicted(run[2], "PodsReadyTimeout", now), false);
+  finish();
+  EXPECT_EQ(verdict("high"), "NotLooked");
+  EXPECT_EQ(verdict("c"), "NotLooked");
+  EXPECT_EQ(beside->differences(), 0U);
+  EXPECT_EQ(beside->count(Verdict::not_looked), 2U);
+}
+
+TEST_F(TwoControllers, AFlavorThatWasNotedBeforeOthersTookItIsNoDifference) {
+  queue(2'000);
+  compare();
+  const auto w = facts.workload("w", "lq", 1'000);
+  observe(w);
+  look();
+  decided(kueue.admitted(w, "cq", "another", now), false);
+  finish();
+  EXPECT_EQ(verdict("w"), "NotLooked");
 }
 
 // After a start the statuses tell what happened while nobody looked on.
@@ -236,7 +303,7 @@ TEST_F(TwoControllers, KeepsNoMoreThanItIsToldToAndCountsAll) {
     const auto w = facts.workload("w" + std::to_string(i), "lq", 1'000);
     observe(w);
     look();
-    observe(kueue.admitted(w, "cq", "another", now));
+    decided(kueue.admitted(w, "cq", "another", now));
   }
   finish();
   EXPECT_EQ(beside->matters().size(), 3U);

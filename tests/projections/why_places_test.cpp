@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "admission/domain/domain.hpp"
@@ -187,6 +188,110 @@ TEST(WhyPlacesAndQuota, ATopologyThatIsTooSmall) {
   (void)w.settle();
   (void)w.pass();
   EXPECT_TRUE(w.state("huge").reserved()) << nodes->nodes << ": " << w.places("huge");
+}
+
+/// A Workload of two pod sets, "first" and "second", that both want a rack.
+WorkloadObserved two_sets(Fleet& w, const std::string& name, std::int32_t first, std::int32_t second) {
+  auto out = w.gang(name, second, 2'000, one_rack);
+  auto sets = w.arena().make<PodSetFacts>(2);
+  sets[0] = sets[1] = out.pod_sets[0];
+  sets[0].name = "first";
+  sets[0].count = first;
+  sets[1].name = "second";
+  out.pod_sets = sets;
+  w.remember(out);
+  return out;
+}
+
+// Each pod set finds places by itself, and both together do not: it is told which one lacks what beside which, and what would help.
+TEST(WhyPlacesTogether, PodSetsThatStandInEachOthersWay) {
+  Fleet w;
+  w.set_up();
+  for (const char* n : {"n1", "n2"}) w.node(n, {.rack = "r1"});
+  w.observe(two_sets(w, "wants", 3, 2));
+  (void)w.settle();
+  ASSERT_FALSE(w.state("wants").reserved());
+  const Why told = why(w, "wants");
+  ASSERT_EQ(told.places.size(), 2U);
+  EXPECT_TRUE(told.places[0].fits);
+  const PlaceTrial& p = told.places[1];
+  EXPECT_FALSE(p.fits);
+  EXPECT_EQ(p.beside, std::vector<std::string>{"first"});
+  EXPECT_EQ(p.nearest, "rack b1/r1");
+  EXPECT_EQ(p.fit, 1);
+  EXPECT_EQ(p.exclusions.at(0).examples, std::vector<std::string>{"n1"});
+  const std::string text = to_text(told);
+  EXPECT_NE(text.find("second, flavor default, topology racks: there is room for it by itself, but not beside first; then nearest is rack "
+                      "b1/r1, with room for 1 of 2"),
+            std::string::npos)
+      << text;
+  const Remedy* nodes = remedy(told, Remedy::Kind::more_nodes);
+  ASSERT_NE(nodes, nullptr) << text;
+  EXPECT_EQ(nodes->nodes, 1);
+  w.node("n3", {.rack = "r1"});
+  (void)w.settle();
+  (void)w.pass();
+  EXPECT_TRUE(w.state("wants").reserved()) << w.places("wants");
+}
+
+// Looking changes nothing: who fits is told to fit, once more.
+TEST(WhyPlacesTogether, PodSetsThatFitTogether) {
+  Fleet w;
+  w.set_up();
+  for (const char* n : {"n1", "n2"}) w.node(n, {.rack = "r1"});
+  w.observe(two_sets(w, "has", 2, 1));
+  w.observe(w.gang("wants", 9, 1'000, one_rack));
+  (void)w.settle();
+  ASSERT_TRUE(w.state("has").reserved());
+  for (int i = 0; i < 2; ++i) {
+    const Why told = why(w, "wants");
+    ASSERT_EQ(told.places.size(), 1U);
+    EXPECT_EQ(told.places[0].fit, 2);
+    EXPECT_TRUE(told.places[0].beside.empty());
+  }
+}
+
+// TAS-58: what keeps a leader out is told beside what keeps its workers out.
+TEST(WhyPlacesTogether, ALeaderThatNoNodeTakes) {
+  Fleet w;
+  w.set_up();
+  for (const char* n : {"n1", "n2"}) w.node(n, {.rack = "r1"});
+  auto wants = two_sets(w, "wants", 1, 3);
+  auto sets = w.arena().make<PodSetFacts>(2);
+  std::copy(wants.pod_sets.begin(), wants.pod_sets.end(), sets.begin());
+  auto ssd = w.arena().make<Pair>(1);
+  ssd[0] = {"disk", "ssd"};
+  sets[0].node_selector = ssd;
+  sets[0].shape_hash += 1;
+  for (auto& s : sets) s.pod_set_group = "together";
+  wants.pod_sets = sets;
+  w.remember(wants);
+  w.observe(wants);
+  (void)w.settle();
+  const Why told = why(w, "wants");
+  ASSERT_EQ(told.places.size(), 1U);
+  const PlaceTrial& p = told.places[0];
+  EXPECT_EQ(p.pod_set, "second");
+  EXPECT_EQ(p.leader, "first");
+  ASSERT_EQ(p.leader_exclusions.size(), 1U);
+  EXPECT_EQ(p.leader_exclusions[0].reason, "nodeSelector");
+  EXPECT_EQ(p.leader_exclusions[0].nodes, 2);
+  EXPECT_NE(p.message.find("excluded: leader's nodeSelector: 2"), std::string::npos) << p.message;
+  const std::string text = to_text(told);
+  EXPECT_NE(text.find("with room for 3 of 3, but not for the pod of first as well"), std::string::npos) << text;
+  EXPECT_NE(text.find("2 nodes have no room for the pod of first: nodeSelector (n1, n2)"), std::string::npos) << text;
+}
+
+// TAS-17: nodes of the flavor that give places to nobody are told, with the reason.
+TEST_F(WhyPlaces, NodesThatGiveNoPlaces) {
+  EXPECT_TRUE(told.places.at(0).left_out.empty());
+  w.node("n5", {.rack = "r1", .unschedulable = true});
+  w.node("n6", {.rack = "r1", .ready = false});
+  w.node("n7", {.rack = "r1", .ready = false, .pool = "other"});
+  (void)w.settle();
+  const std::string text = to_text(why(w, "wants"));
+  EXPECT_NE(text.find("1 node gives no places: cordoned (n5)\n    1 node gives no places: not ready (n6)\n"), std::string::npos) << text;
+  EXPECT_EQ(text.find("n7"), std::string::npos) << "of another flavor";
 }
 
 }  // namespace

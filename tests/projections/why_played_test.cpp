@@ -72,6 +72,46 @@ TEST(WhyPlayed, InAStrictQueueTheHeadGoesFirst) {
   EXPECT_EQ(phase_of_second(two_wait("10", 60, "5", strict)), Phase::admitted);
 }
 
+// Issue 19, section 1: behind a head of a StrictFIFO queue that does not fit. There is room, and what keeps it out is the order.
+TEST(WhyPlayed, BehindAHeadThatFindsNoRoomThereAreFourWaysIn) {
+  const auto world = [](const std::string& quota, const std::string& strategy, bool head) {
+    return basics + queue_text({.name = "cq", .cpu = quota, .more = "  queueingStrategy: " + strategy + "\n"}) +
+           job_text({.name = "holder", .cpu = "1", .runs = 900}) +
+           (head ? job_text({.name = "first", .cpu = "5", .arrives = 10, .runs = 900}) : std::string()) +
+           job_text({.name = "between", .cpu = "1", .arrives = 11, .runs = 900}) +
+           job_text({.name = "second", .cpu = "1", .arrives = 12, .runs = 900});
+  };
+  Played run(world("4", "StrictFIFO", true));
+  const Why w = run.why("job/second", run.at(20));
+  ASSERT_EQ(w.phase, Phase::pending);
+  EXPECT_TRUE(says(w, "ClusterQueue cq is StrictFIFO: nothing is tried before default/job-first-")) << to_text(w);
+
+  const auto* raise = promised(w, Remedy::Kind::raise_nominal);
+  ASSERT_NE(raise, nullptr) << to_text(w);
+  EXPECT_EQ(raise->steps[0].to, 8'000) << "for all four";
+  ASSERT_TRUE(raise->played);
+  EXPECT_EQ(raise->played->before.size(), 2U);
+  EXPECT_EQ(phase_of_second(world("7", "StrictFIFO", true)), Phase::pending);
+  EXPECT_EQ(phase_of_second(world("8", "StrictFIFO", true)), Phase::admitted);
+
+  const auto* leave = promised(w, Remedy::Kind::leave);
+  ASSERT_NE(leave, nullptr) << to_text(w);
+  ASSERT_EQ(leave->ending.size(), 1U);
+  EXPECT_TRUE(leave->ending[0].name.starts_with("job-first-"));
+  ASSERT_EQ(leave->played->before.size(), 1U);
+  EXPECT_TRUE(leave->played->before[0].starts_with("default/job-between-"));
+  EXPECT_EQ(phase_of_second(world("4", "StrictFIFO", false)), Phase::admitted);
+
+  const auto* strategy = promised(w, Remedy::Kind::change_strategy);
+  ASSERT_NE(strategy, nullptr) << to_text(w);
+  EXPECT_EQ(remedy_text(*strategy), "if in ClusterQueue cq queueingStrategy were BestEffortFIFO instead of StrictFIFO");
+  EXPECT_EQ(phase_of_second(world("4", "BestEffortFIFO", true)), Phase::admitted);
+  EXPECT_NE(promised(w, Remedy::Kind::priority), nullptr) << to_text(w);
+  EXPECT_EQ(promised(w, Remedy::Kind::free), nullptr) << "the end of the holder is not enough for the first";
+  const auto json = to_json(w)["remedies"];
+  EXPECT_TRUE(std::any_of(json.begin(), json.end(), [](const auto& r) { return r["kind"] == "changeQueueingStrategy"; }));
+}
+
 TEST(WhyPlayed, ManyAreAhead) {
   const auto world = [](int quota) {
     std::string out =

@@ -77,6 +77,7 @@ class Copy {
     if (policy.reclaim_within_cohort) o.reclaim_within_cohort = *policy.reclaim_within_cohort;
     if (policy.borrow_within_cohort) o.borrow_within_cohort = *policy.borrow_within_cohort;
     if (policy.max_priority_threshold) o.max_priority_threshold = policy.max_priority_threshold;
+    if (policy.strategy) o.queueing_strategy = *policy.strategy;
     auto checks = arena_.make<AdmissionCheckRule>(q.checks.size());
     for (std::size_t i = 0; i < checks.size(); ++i) checks[i].name = q.checks[i].name.text();
     o.admission_checks = checks;
@@ -245,7 +246,9 @@ class Remedies {
       for (const auto& h : r.ending)
         if (const auto parent = state.domain().find_parent(h.uid))
           for (const auto& w : state.parent(*parent)->workloads()) copy.remove(w.uid);
-      if ((!r.steps.empty() && r.kind != Remedy::Kind::free) || r.kind == Remedy::Kind::change_policy) copy.raise(r, false);
+      if ((!r.steps.empty() && r.kind != Remedy::Kind::free) || r.kind == Remedy::Kind::change_policy ||
+          r.kind == Remedy::Kind::change_strategy)
+        copy.raise(r, false);
       if (r.ask.count || r.ask.min_count) copy.ask(info.uid.text(), r.ask);
       copy.live();
       return copy.reserved(info.uid);

@@ -7,6 +7,7 @@
 #include "events/memory_log.hpp"
 #include "events/sqlite_log.hpp"
 #include "replay/past.hpp"
+#include "tests/events/raw_sqlite.hpp"
 #include "tests/events/temporary_folder.hpp"
 #include "tests/replay/worlds.hpp"
 
@@ -96,6 +97,52 @@ TEST(SnapshotWriter, KeepsAsManyAsTakeNoMoreRoomThanTheRecords) {
   EXPECT_LE(widest, 4 * 3'000 / kept.size());
 }
 
+// Who folds to a snapshot that is due stores others on the way, as many as there is room for: then few moments are a long fold away
+// (issue 19, Speed).
+TEST(SnapshotWriter, PassesOthersOnTheWayWhereTheLogHasRoom) {
+  const hindsight::test::TemporaryFolder folder;
+  const auto log = events::SqliteLog::open(folder.file("l.db"), {.durability = events::Durability::off}).value();
+  LogWorld w(*log);
+  SnapshotWriter writer(*log, "default", {.records = 1'000, .interval = {}, .newest = 1, .closest = 16});
+  Position newest = 0;
+  std::size_t passed = 0;
+  std::uint64_t bytes = 0;
+  while (w.position() < 6'000) {
+    w.tick(Duration::seconds(1));
+    w.flush();
+    if (!writer.due(w.position(), w.now)) continue;
+    const auto between = writer.on_the_way(newest, w.position()).value();
+    EXPECT_TRUE(newest != 0 || between.empty());  // how large one is, is not known yet
+    EXPECT_LE(between.size(), SnapshotWriter::on_the_way_max);
+    Past past(*log, "default");
+    for (const Position at : between) {
+      EXPECT_GT(at, newest);
+      EXPECT_LT(at, w.position());
+      ASSERT_TRUE(past.go_to(at));
+      ASSERT_TRUE(writer.store(encode_state(past.driver().entities(), "default", at, "1.0")));
+      ++passed;
+    }
+    const auto snapshot = encode_state(w.driver().entities(), "default", w.position(), "1.0");
+    bytes = snapshot.bytes.size();
+    ASSERT_TRUE(writer.store(snapshot));
+    newest = w.position();
+  }
+  const auto kept = positions(*log);
+  EXPECT_GE(passed, 20U);
+  EXPECT_GE(kept.size(), 20U);  // six were due
+  EXPECT_LE(kept.size() * bytes, log->space().value()->used / 2);
+  const auto all = log->snapshots().value();
+  for (const auto& meta : all) {
+    auto fresh = new_driver();
+    EXPECT_TRUE(load_state(*log, meta, "default", fresh->entities())) << meta.position;
+    EXPECT_EQ(meta.state_hash, w.hashes()[meta.position]) << meta.position;
+  }
+  // And not where the policy says none.
+  SnapshotWriter none(*log, "default", {.records = 1'000, .interval = {}, .newest = 1, .closest = 0});
+  ASSERT_TRUE(none.store(encode_state(w.driver().entities(), "default", w.position(), "1.0")));
+  EXPECT_TRUE(none.on_the_way(0, w.position()).value().empty());
+}
+
 TEST(LoadState, GivesBackWhatWasWritten) {
   events::MemoryLog log;
   LogWorld w(log);
@@ -127,6 +174,47 @@ TEST(LoadState, SaysWhyASnapshotIsOfNoUse) {
   stored.bytes[stored.bytes.size() / 2] ^= std::byte{1};
   ASSERT_TRUE(log.put_snapshot(stored.meta, stored.bytes));
   EXPECT_EQ(why_not(newest, "default").kind, ErrorKind::corrupt);
+}
+
+// Whoever went on from there would leave records out, or wait for records that never come (issue 14: snapshots that do not belong).
+TEST(LoadState, TakesNoStateOfAnotherPlace) {
+  const hindsight::test::TemporaryFolder folder;
+  const std::string path = folder.file("l.db");
+  {
+    const auto log = events::SqliteLog::open(path, {.durability = events::Durability::off}).value();
+    LogWorld w(*log);
+    while (w.position() < 8) {
+      w.tick(Duration::seconds(1));
+      w.flush();
+    }
+    // The state at the end, under the name of an earlier record.
+    auto moved = encode_state(w.driver().entities(), "default", w.position(), "1.0");
+    moved.meta.position = 3;
+    ASSERT_TRUE(log->put_snapshot(moved.meta, moved.bytes));
+    auto fresh = new_driver();
+    const auto loaded = load_state(*log, moved.meta, "default", fresh->entities());
+    ASSERT_FALSE(loaded);
+    EXPECT_EQ(loaded.error().kind, ErrorKind::corrupt);
+    EXPECT_NE(loaded.error().message.find("it holds the state at " + std::to_string(w.position())), std::string::npos)
+        << loaded.error().message;
+    // A fold goes past it, and says so.
+    Past past(*log, "default");
+    ASSERT_TRUE(past.go_to(3));
+    EXPECT_EQ(past.driver().state_hash(), w.hashes()[3]);
+    const auto right = encode_state(w.driver().entities(), "default", w.position(), "1.0");
+    ASSERT_TRUE(log->put_snapshot(right.meta, right.bytes));
+  }
+  // The log lost its end, and the snapshot there stayed.
+  hindsight::test::RawSqlite(path).run("DELETE FROM records WHERE offset = (SELECT max(offset) FROM records)");
+  const auto log = events::SqliteLog::open(path, {.read_only = true}).value();
+  const auto newest = log->snapshots().value().front();
+  ASSERT_GT(newest.position, log->last().value());
+  auto fresh = new_driver();
+  const auto loaded = load_state(*log, newest, "default", fresh->entities());
+  ASSERT_FALSE(loaded);
+  EXPECT_EQ(loaded.error().kind, ErrorKind::corrupt);
+  EXPECT_NE(loaded.error().message.find("the log ends at " + std::to_string(newest.position - 1)), std::string::npos)
+      << loaded.error().message;
 }
 
 // Domains that share a log: each counts, finds and forgets its own, and two may have one at the same position.

@@ -52,5 +52,15 @@ TEST(WhenReachable, WhoIsToldToStopWaitsNoLonger) {
   EXPECT_EQ(a.made, 1);
 }
 
+// A file without an end is not read to its end.
+TEST(KafkaSettingsFile, HasABound) {
+  const auto settings = kafka_settings({.kafka_config = "/dev/zero"});
+  ASSERT_FALSE(settings);
+  EXPECT_EQ(settings.error().message, "--log-config: /dev/zero: it has more than 1048576 bytes; allowed: lines of KEY=VALUE");
+  const auto none = kafka_settings({.kafka_config = "/nowhere/at/all"});
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().message, "--log-config: /nowhere/at/all cannot be read");
+}
+
 }  // namespace
 }  // namespace hindsight::runtime

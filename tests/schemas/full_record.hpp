@@ -26,6 +26,7 @@ class FullRecords {
       noted->base = number<std::uint64_t>();
       noted->rules = number<std::uint32_t>();
       fill("withdrawn", noted->withdrawn);
+      fill("would_not", noted->would_not);
     } else {
       const auto events = every_event();
       out.body = Decisions{number<std::uint64_t>(), StepKind::cycle, events};

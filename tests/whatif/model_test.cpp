@@ -9,9 +9,11 @@
 #include <map>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 
 #include "simulation/generate.hpp"
 #include "tests/whatif/played_on.hpp"
+#include "whatif/agreement.hpp"
 #include "whatif/course.hpp"
 
 namespace hindsight::whatif {
@@ -43,54 +45,67 @@ std::string drawn(const std::string& description) {
   return out;
 }
 
-/// All events of a log that the world answers.
-std::map<std::uint64_t, int> answered(const events::Log& log) {
-  std::map<std::uint64_t, int> out;
-  EXPECT_TRUE(replay::scan(log, "default", 1, log.last().value(), [&](const auto&, const RecordView& r) {
-    if (const auto* d = std::get_if<Decisions>(&r.body))
-      for (const Event& e : d->events)
-        if (const auto essence = essence_of(e)) ++out[*essence];
-    return true;
-  }));
-  return out;
-}
-
-/// How many of all decisions that were made on record, or here, were made in both.
+/// What `hindsight what-if --model-all` prints of two logs: how many of all decisions that were made on record, or here, were made in both.
 double shared_decisions(const events::Log& was, const events::Log& would_be) {
-  const auto a = answered(was), b = answered(would_be);
-  int both = 0, all = 0;
+  Agreement agreement;
+  const auto each = [](const events::Log& log, auto f) {
+    EXPECT_TRUE(replay::scan(log, "default", 1, log.last().value(), [&](const events::StoredRecord& stored, const RecordView& r) {
+      f(stored.offset, r);
+      return true;
+    }));
+  };
+  each(was, [&](events::Position at, const RecordView& r) { agreement.recorded(at, r); });
+  each(would_be, [&](events::Position, const RecordView& r) { agreement.made(r, Time::from_seconds(4'000'000'000)); });
+  const Agreement::Counts counts = agreement.counts();
+  // Counted without times: the same decisions, however late.
+  const auto all = [&](const events::Log& log) {
+    std::map<std::uint64_t, std::uint64_t> out;
+    each(log, [&](events::Position, const RecordView& r) {
+      if (const auto* d = std::get_if<Decisions>(&r.body))
+        for (const Event& e : d->events)
+          if (const auto essence = essence_of(e)) ++out[*essence];
+    });
+    return out;
+  };
+  const auto a = all(was), b = all(would_be);
+  std::uint64_t recorded = 0, made = 0, both = 0;
   for (const auto& [essence, n] : a) {
-    const auto it = b.find(essence);
-    both += std::min(n, it == b.end() ? 0 : it->second);
-    all += std::max(n, it == b.end() ? 0 : it->second);
+    recorded += n;
+    if (const auto it = b.find(essence); it != b.end()) both += std::min(n, it->second);
   }
-  for (const auto& [essence, n] : b) all += a.contains(essence) ? 0 : n;
-  return all == 0 ? 1 : static_cast<double>(both) / all;
+  for (const auto& [essence, n] : b) made += n;
+  EXPECT_EQ(counts.recorded, recorded);
+  EXPECT_EQ(counts.made, made);
+  EXPECT_EQ(counts.same + counts.moved, both);
+  return counts.share();
 }
 
-struct ModelError {
-  double share_of_starts = 0;  ///< Of those that started on record or here: in both, within ten seconds.
-  double mean_seconds = 0;     ///< Between the two starts, of those that started in both.
-  std::size_t started = 0;
-};
-
-ModelError error_of(const PlayedOn& c) {
-  ModelError out;
-  std::size_t both = 0, close = 0, any = 0;
+/// Of those that started on record or here: in both, within ten seconds.
+double close_starts(const PlayedOn& c) {
+  std::size_t close = 0, any = 0;
   for (const auto& [key, was] : c.comparison.was.fates()) {
     const auto it = c.comparison.would_be.fates().find(key);
     const bool here = it != c.comparison.would_be.fates().end() && it->second.started.is_set();
     if (was.started.is_set() || here) ++any;
-    if (!was.started.is_set() || !here) continue;
-    ++both;
-    const double off = std::abs(static_cast<double>((it->second.started - was.started).micros)) / 1e6;
-    out.mean_seconds += off;
-    if (off <= 10) ++close;
+    if (was.started.is_set() && here && std::abs((it->second.started - was.started).micros) <= 10'000'000) ++close;
   }
-  out.started = both;
-  if (both > 0) out.mean_seconds /= static_cast<double>(both);
-  if (any > 0) out.share_of_starts = static_cast<double>(close) / static_cast<double>(any);
-  return out;
+  return any == 0 ? 0 : static_cast<double>(close) / static_cast<double>(any);
+}
+
+/// Work of preempted jobs, as it is told of queues, against that of each of them; all jobs that were evicted ask for 1 cpu.
+void expect_lost_cpu(const Ledger& ledger) {
+  std::int64_t milliseconds = 0, evictions = 0;
+  for (const auto& [key, fate] : ledger.fates()) {
+    milliseconds += fate.lost.micros / 1'000;
+    evictions += fate.evicted;
+  }
+  EXPECT_GT(milliseconds, 0);
+  std::int64_t lost = 0;
+  for (const auto& [what, amount] : ledger.lost()) {
+    EXPECT_EQ(what[2], "cpu");
+    lost += amount;  // thousandths of a cpu, times seconds
+  }
+  EXPECT_NEAR(static_cast<double>(lost), static_cast<double>(milliseconds), static_cast<double>(evictions + 1) * 2);
 }
 
 /// Every answer is modelled, from the beginning on. The log has an event `Seen`, which says that it is about what it is to be about.
@@ -100,10 +115,17 @@ void expect_close(const std::string& text, std::size_t started_min, double share
   const Played p(text, configuration);
   EXPECT_GT(p.first<Seen>(), 0U);
   const PlayedOn c(p.log, 1, {}, true, Duration::seconds(3600));
-  const ModelError e = error_of(c);
-  EXPECT_GE(e.started, started_min);
-  EXPECT_GE(e.share_of_starts, share_min) << to_text(c.comparison, {});
-  EXPECT_LE(e.mean_seconds, mean_max) << to_text(c.comparison, {});
+  const StartError e = start_error_of(c.comparison);
+  EXPECT_GE(e.both, started_min);
+  EXPECT_GE(close_starts(c), share_min) << to_text(c.comparison, {});
+  EXPECT_LE(static_cast<double>(e.mean.micros) / 1e6, mean_max) << to_text(c.comparison, {});
+  EXPECT_LE(e.mean, e.max);
+  EXPECT_LE(e.p95, e.max);
+  EXPECT_LE(e.only_recorded * 10, e.both);
+  if (std::is_same_v<Seen, WorkloadPreempted> && configuration.empty()) {
+    expect_lost_cpu(c.comparison.was);
+    expect_lost_cpu(c.comparison.would_be);
+  }
   EXPECT_GE(shared_decisions(p.log, c.result), share_min);
   EXPECT_TRUE(c.verifies());
   // And without a model everything is as it was.

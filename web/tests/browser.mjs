@@ -64,3 +64,15 @@ export async function settled(page) {
   });
   await page.waitForTimeout(150);
 }
+
+/** Another address in the same tab, as a link opens it: the page is not loaded anew. */
+export async function goOn(page, address) {
+  await page.evaluate((hash) => {
+    location.hash = hash;
+    return new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)));
+  }, address);
+  await settled(page);
+}
+
+/** What axe looks for where another theme was looked at already: the elements are the same, and only colours differ. */
+export const colours = { resultTypes: ['violations'], runOnly: { type: 'rule', values: ['color-contrast', 'link-in-text-block'] } };

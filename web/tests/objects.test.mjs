@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { after, afterEach, before, test } from 'node:test';
-import { launch, open, realPage, settled, start } from './browser.mjs';
+import { goOn, launch, open, realPage, settled, start } from './browser.mjs';
 import { hostileNames } from './fixtures/views_large.mjs';
 
 const onlyExamples = { skip: realPage ? 'needs the examples' : false };
@@ -139,10 +139,10 @@ test('what there is not yet, what is hidden, and what nobody finds, is said', on
 test('hostile names in lists of objects are names, 2,000 of them draw few rows, and hidden ones are counted', onlyExamples, async () => {
   const page = await at('#/objects/localqueues?at=now', { server: large });
   page.on('dialog', (dialog) => assert.fail(`a dialog: ${dialog.message()}`));
-  for (const kind of ['localqueues', 'clusterqueues', 'cohorts', 'resourceflavors', 'topologies', 'admissionchecks', 'workloadpriorityclasses']) {
-    await page.goto('about:blank'); // else the list before this one may still stand there
-    await page.goto(`${large.url}#/objects/${kind}?at=now`);
-    await page.locator('.rows .row .ref').first().waitFor();
+  const kinds = { localqueues: 'LocalQueues', clusterqueues: 'ClusterQueues', cohorts: 'Cohorts', resourceflavors: 'ResourceFlavors', topologies: 'Topologies', admissionchecks: 'AdmissionChecks', workloadpriorityclasses: 'Priority classes' };
+  for (const [kind, title] of Object.entries(kinds)) {
+    await goOn(page, `#/objects/${kind}?at=now`);
+    await page.getByRole('grid', { name: title, exact: true }).locator('.rows .row .ref').first().waitFor();
     await page.getByText(/17 are in namespaces you may not see/).first().waitFor();
     assert.ok((await page.locator('.rows .row').count()) < 80, kind);
     assert.equal(await page.locator('img, script:not([src]), iframe').count(), 0, kind);
@@ -152,7 +152,7 @@ test('hostile names in lists of objects are names, 2,000 of them draw few rows, 
     assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= 1440, kind);
   }
   for (const name of [hostileNames[0], hostileNames[3], hostileNames[6]]) {
-    await page.goto(`${large.url}#/object/resourceflavors/${encodeURIComponent(name)}?at=now`);
+    await goOn(page, `#/object/resourceflavors/${encodeURIComponent(name)}?at=now`);
     await page.locator('.object-facts').waitFor();
     assert.equal(await page.locator('img, script:not([src]), iframe').count(), 0);
     assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= 1440);
@@ -162,16 +162,18 @@ test('hostile names in lists of objects are names, 2,000 of them draw few rows, 
 test('no violation of accessibility, in both themes and on a telephone', onlyExamples, async () => {
   const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
   const all = ['objects', 'objects/workloadpriorityclasses', 'object/localqueues/team-a/jobs', 'object/resourceflavors/standard', 'queue/team-a', 'queues/research'];
-  for (const [theme, width, addresses] of [['light', 1440, all], ['dark', 1440, all.slice(0, 2)], ['light', 400, all.slice(2, 4)]])
+  for (const [theme, width, addresses] of [['light', 1440, all], ['dark', 1440, all.slice(0, 2)], ['light', 400, all.slice(2, 4)]]) {
+    const page = await at('#/overview?at=249', { theme, width });
+    await page.evaluate(axe);
     for (const address of addresses) {
-      const page = await at(`#/${address}?at=250`, { theme, width });
+      await goOn(page, `#/${address}?at=250`);
       await page.locator('.object-facts, .rows .row').first().waitFor();
-      await page.evaluate(axe);
       const found = await page.evaluate(() => // the frame around it is looked at in page.test.mjs
         window.axe.run(document.querySelector('main'), { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'best-practice'], resultTypes: ['violations'] }));
       assert.deepEqual(found.violations.map((v) => `${v.id}: ${v.nodes.map((n) => n.html.slice(0, 120)).join(' | ')}`), [], `${address} ${theme} ${width}`);
       assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= width, `${address} is wider than ${width}`);
-      await tab.close();
-      tab = undefined;
     }
+    await tab.close();
+    tab = undefined;
+  }
 });

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { after, afterEach, before, test } from 'node:test';
-import { launch, open, realPage, settled, start } from './browser.mjs';
+import { colours, goOn, launch, open, realPage, settled, start } from './browser.mjs';
 
 const sweep = 'Workload/team-a/job-sweep-2-02f93';
 let browser;
@@ -433,17 +433,16 @@ const mine = ['overview', 'workloads', 'workload/team-a/job-sweep-2-02f93', 'rec
 const others = ['queues', 'queue/team-a', 'preemptions', 'topology', 'compare', 'whatif', 'fleet'];
 
 test('at the width of a telephone nothing is cut off', async () => {
+  const page = await at('#/overview?at=249', { width: 400, height: 800 });
   for (const name of [...mine, ...others]) {
-    const page = await at(`#/${name}?at=250`, { width: 400, height: 800 });
+    await goOn(page, `#/${name}?at=250`);
     const wide = await page.evaluate(() => ({
       body: document.documentElement.scrollWidth,
       view: document.getElementById('view').scrollWidth,
       client: document.getElementById('view').clientWidth,
     }));
     assert.ok(wide.body <= 400 && wide.view <= wide.client + 1, `${name}: ${JSON.stringify(wide)}`);
-    await tab.close();
   }
-  tab = undefined;
 });
 
 test('a telephone reaches every view and the explanation', async () => {
@@ -460,11 +459,13 @@ test('axe finds nothing in any view, in both themes', async () => {
   const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
   const found = [];
   for (const theme of ['light', 'dark']) {
+    const page = await at(`#/overview?at=249&sel=${sweep}`, { theme });
+    // A script that is put in by the browser's own debugger is not held by the page's policy.
+    await page.evaluate(axe);
+    const looked = theme === 'light' ? { resultTypes: ['violations'] } : colours;
     for (const name of [...mine, ...others]) {
-      const page = await at(`#/${name}?at=250&sel=${sweep}`, { theme });
-      // A script that is put in by the browser's own debugger is not held by the page's policy.
-      await page.evaluate(axe);
-      const { violations } = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ['violations'] }));
+      await goOn(page, `#/${name}?at=250&sel=${sweep}`);
+      const { violations } = await page.evaluate((options) => globalThis.axe.run(document, options), looked);
       for (const v of violations)
         found.push(
           `${name} ${theme}: ${v.id}: ${v.nodes
@@ -472,10 +473,8 @@ test('axe finds nothing in any view, in both themes', async () => {
             .map((n) => `${n.target} ${n.failureSummary?.split('\n')[1]?.trim() ?? ''}`)
             .join(' | ')}`,
         );
-      await tab.close();
     }
-    const page = await at(`#/overview?at=250`, { theme });
-    await page.evaluate(axe);
+    await goOn(page, '#/overview?at=250');
     for (const key of ['/', '?']) {
       await page.keyboard.press(key);
       await page.locator('dialog[open]').waitFor();
@@ -484,7 +483,9 @@ test('axe finds nothing in any view, in both themes', async () => {
       );
       for (const v of violations) found.push(`dialog ${key} ${theme}: ${v.id}: ${v.nodes[0].target}`);
       await page.keyboard.press('Escape');
+      await page.locator('dialog[open]').waitFor({ state: 'hidden' }); // it would have the next key
     }
+    found.push(...tab.errors.map((error) => `console, ${theme}: ${error}`));
     await tab.close();
   }
   tab = undefined;

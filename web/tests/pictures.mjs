@@ -3,7 +3,7 @@
 // Whoever changes a view looks at all of its pictures.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { launch, open, realPage, settled, start, web } from './browser.mjs';
+import { goOn, launch, open, realPage, settled, start, web } from './browser.mjs';
 
 const at = 250;
 /** Name, scene, address. */
@@ -52,22 +52,30 @@ async function main() {
   const servers = new Map();
   for (const theme of word('--theme', 'light,dark').split(',')) {
     for (const width of word('--width', '1440,1024,400').split(',').map(Number)) {
+      let tab;
+      let shown;
       for (const [name, scene, address] of pictures) {
         if (names.length > 0 && !names.includes(name)) continue;
         if (only && !only.split(',').some((o) => name === o || name.startsWith(`${o}-`))) continue;
         if (!realPage && !servers.has(scene)) servers.set(scene, await start(scene));
-        const tab = await open(browser, { width, height: width === 400 ? 800 : 900, theme });
+        // One tab for the pictures of a scene: each is opened as by a link.
+        const known = tab !== undefined && (realPage !== undefined || shown === scene);
+        if (!known) {
+          await tab?.close();
+          tab = await open(browser, { width, height: width === 400 ? 800 : 900, theme });
+          await tab.page.goto((realPage ?? servers.get(scene).url) + address);
+          shown = scene;
+        }
         // On a telephone the explanation is closed until one asks for it.
-        await tab.page.goto((realPage ?? servers.get(scene).url) + address);
         if (scene === 'token') await tab.page.waitForSelector('.sign-in');
-        else await settled(tab.page).catch((error) => console.error(name, error.message));
+        else await (known ? goOn(tab.page, address) : settled(tab.page)).catch((error) => console.error(name, error.message));
         await tab.page.screenshot({ path: join(out, `${name}-${width}-${theme}.png`) });
         const wide = await tab.page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
         if (wide > 0) console.error(name, width, theme, `${wide} pixels wider than the window`);
         if (tab.errors.length) console.error(name, width, theme, tab.errors);
         if (wide > 0 || tab.errors.length) wrong = 1;
-        await tab.close();
       }
+      await tab?.close();
     }
   }
   await browser.close();

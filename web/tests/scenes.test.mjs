@@ -2,7 +2,7 @@
 // every view says when there is nothing, when it breaks and when it is forbidden. These are played by dev-server.mjs.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { dist, launch, open, settled, start } from './browser.mjs';
+import { dist, goOn, launch, open, settled, start } from './browser.mjs';
 import { weigh } from '../build.mjs';
 import { hostileNames } from './fixtures/views_large.mjs';
 
@@ -164,10 +164,11 @@ test('hostile names are names: nothing runs, nothing is marked up, all character
   await on('large', async (page, server) => {
     page.on('dialog', (dialog) => assert.fail(`a dialog: ${dialog.message()}`));
     let shown = 0;
+    await page.goto(`${server.url}#/overview?at=now`);
+    await settled(page);
     for (const name of hostileViews) {
       for (const hostile of [hostileNames[0], hostileNames[3]]) {
-        await page.goto(`${server.url}#/${name}?at=now&sel=Workload/hostile/${encodeURIComponent(hostile)}`);
-        await settled(page);
+        await goOn(page, `#/${name}?at=now&sel=Workload/hostile/${encodeURIComponent(hostile)}`);
         assert.equal(await page.locator('img, script:not([src]), iframe').count(), 0, name);
         const text = await page.evaluate(() => document.body.innerText);
         assert.doesNotMatch(text, /[\u202a-\u202e\u0007\u200b]/, `${name} shows a character that nobody sees`);

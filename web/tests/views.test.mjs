@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { after, afterEach, before, test } from 'node:test';
-import { launch, open, realPage, settled, start } from './browser.mjs';
+import { colours, goOn, launch, open, realPage, settled, start } from './browser.mjs';
 import { hostileNames } from './fixtures/views_large.mjs';
 
 const onlyExamples = { skip: realPage ? 'needs the examples' : false };
@@ -298,15 +298,16 @@ const withMoment = (address, at = '141') => `#/${address}${address.includes('?')
 test('each view says in its own words that nothing is there, that it is broken, and that it is forbidden', onlyExamples, async () => {
   const sentences = new Map();
   const collect = async (state, server) => {
+    const page = await at('#/overview?at=140', { server });
     for (const address of addresses) {
-      const page = await at(withMoment(address), { server });
+      await goOn(page, withMoment(address));
       const said = await page.locator(`.view .says-${state} p:first-child`).first().innerText({ timeout: 5000 });
       const key = `${state}: ${said}`;
       assert.ok(!sentences.has(key), `${address} and ${sentences.get(key)} say the same: ${said}`);
       sentences.set(key, address);
-      await tab.close();
-      tab = undefined;
     }
+    await tab.close();
+    tab = undefined;
   };
   await collect('empty', empty);
   story.failing = { error: { status: 500, message: 'A page of the log fails its checksum.', remedy: 'Run hindsight log check.' } };
@@ -317,9 +318,10 @@ test('each view says in its own words that nothing is there, that it is broken, 
 
 test('hostile names are text in every view', onlyExamples, async () => {
   const views = ['queues', 'queues?as=map', 'queue/vision-batch', 'preemptions', 'topology', 'topology/datacenter', 'compare?a=40', 'whatif', 'fleet', `queue/${encodeURIComponent(hostileNames[0])}`];
+  const page = await at('#/overview?at=now', { server: large });
+  page.on('dialog', (dialog) => assert.fail(`what a name says was run: ${dialog.message()}`));
   for (const address of views) {
-    const page = await at(withMoment(address, 'now'), { server: large });
-    page.on('dialog', () => assert.fail(`${address} runs what a name says`));
+    await goOn(page, withMoment(address, 'now'));
     if (address === 'preemptions') await openFirst(page, 'Preemptions, the newest first');
     if (address === 'whatif') await page.getByRole('button', { name: '+ Quota' }).click();
     await page.waitForTimeout(200);
@@ -332,25 +334,24 @@ test('hostile names are text in every view', onlyExamples, async () => {
       return found;
     });
     assert.deepEqual(loose, [], address);
-    await tab.close();
-    tab = undefined;
   }
 });
 
 test('no view is wider than its screen', onlyExamples, async () => {
   const wide = [];
   for (const width of [400, 1024, 1440]) {
+    const page = await at('#/overview?at=now', { server: large, width });
     for (const address of ['queues', 'queues?as=map', 'queue/vision-batch', 'preemptions', 'topology', 'topology/datacenter?pods=16&requests=cpu=1', 'compare?a=40', 'whatif', 'fleet']) {
-      const page = await at(withMoment(address, 'now'), { server: large, width });
+      await goOn(page, withMoment(address, 'now'));
       const over = await page.evaluate(() => {
         const main = document.querySelector('main');
         return Math.max(main.scrollWidth - main.clientWidth, document.documentElement.scrollWidth - innerWidth);
       });
       if (over > 1) wide.push(`${address} at ${width}: ${over} px`);
-      await tab.close();
     }
-    const page = await at('#/whatif/b1?at=141', { width });
-    if ((await page.evaluate(() => document.querySelector('main').scrollWidth - document.querySelector('main').clientWidth)) > 1) wide.push(`branch at ${width}`);
+    await tab.close();
+    const branch = await at('#/whatif/b1?at=141', { width });
+    if ((await branch.evaluate(() => document.querySelector('main').scrollWidth - document.querySelector('main').clientWidth)) > 1) wide.push(`branch at ${width}`);
     await tab.close();
   }
   tab = undefined;
@@ -365,8 +366,16 @@ test('axe finds nothing where the views are opened further', onlyExamples, async
     [story, 'compare?at=141&a=40'], [story, 'compare?at=141'], [story, 'whatif/b1?at=141'], [story, 'whatif?at=141'], [large, 'queues?at=now'], [large, 'preemptions?at=now'], [large, 'fleet?at=now'],
   ];
   for (const theme of ['light', 'dark']) {
-    for (const [server, address] of places) {
-      const page = await at(`#/${address}`, { server, theme });
+    const looked = theme === 'light' ? { resultTypes: ['violations'] } : colours;
+    let page;
+    for (const [i, [server, address]] of places.entries()) {
+      if (server === places[i - 1]?.[0]) {
+        await goOn(page, `#/${address}`);
+      } else {
+        await tab?.close();
+        page = await at(`#/${address}`, { server, theme });
+        await page.evaluate(axe);
+      }
       if (address.startsWith('preemptions')) {
         await openFirst(page, 'Preemptions, the newest first');
         await page.waitForTimeout(300);
@@ -374,12 +383,11 @@ test('axe finds nothing where the views are opened further', onlyExamples, async
       if (address.startsWith('whatif?')) for (const kind of ['Quota', 'Never came', 'Nodes', 'Manifest', 'Feature gates']) await page.getByRole('button', { name: `+ ${kind}` }).click();
       // From the last on: each that is open is no more among them.
       for (const toggle of (await page.locator('main details:not([open]) > summary').all()).reverse()) await toggle.click();
-      await page.evaluate(axe);
-      const { violations } = await page.evaluate(() => globalThis.axe.run(document.querySelector('main'), { resultTypes: ['violations'] }));
+      const { violations } = await page.evaluate((options) => globalThis.axe.run(document.querySelector('main'), options), looked);
       for (const v of violations) found.push(`${address} ${theme}: ${v.id}: ${v.nodes.slice(0, 3).map((n) => `${n.target} ${n.failureSummary?.split('\n')[1]?.trim() ?? ''}`).join(' | ')}`);
-      await tab.close();
     }
+    await tab.close();
+    tab = undefined;
   }
-  tab = undefined;
   assert.deepEqual(found, []);
 });

@@ -105,7 +105,14 @@ Result<Connection> find_connection(const ConnectionChoice& choice) {
   if (const std::string list = environment("KUBECONFIG"); !list.empty()) return read_files(split_paths(list), choice.context, true);
   const std::string host = environment("KUBERNETES_SERVICE_HOST");
   if (!host.empty() && choice.context.empty()) return in_cluster_connection(host, environment("KUBERNETES_SERVICE_PORT"));
-  return read_files({std::filesystem::path(environment("HOME")) / ".kube" / "config"}, choice.context, true);
+  // Without a home the path would be relative to the folder where we were started. Whoever may write there would say with which commands we
+  // prove who we are.
+  const std::filesystem::path home = environment("HOME");
+  if (!home.is_absolute()) {
+    return fail(ErrorKind::not_found, "kubeconfig: found HOME \"" + home.string() +
+                                          "\", which is no absolute path; allowed: --kubeconfig FILE, KUBECONFIG, ~/.kube/config or a pod");
+  }
+  return read_files({home / ".kube" / "config"}, choice.context, true);
 }
 
 }  // namespace hindsight::connectors::kubernetes

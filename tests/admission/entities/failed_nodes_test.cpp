@@ -352,5 +352,30 @@ TEST_F(PlacedPods, WithoutAnotherHostTheTimeForRecoveryDecides) {
   EXPECT_EQ(decided().substr(0, 24), "evicted PodsReadyTimeout");
 }
 
+// BA-212: who stood on a failed node is placed again before anybody is admitted, and evicted where there is no place: in one cycle, in this
+// order, and before whoever waits gets what is left.
+TEST(FailedNodesOfSeveral, AreReplacedThenEvictedThenOthersAreAdmitted) {
+  Fleet w;
+  w.set_up();
+  const Ask one_host{.required = host};
+  w.node("n1");
+  w.observe(w.gang("large", 1, 3'000, one_host, 5));
+  w.observe(w.gang("small", 1, 1'000, one_host));
+  (void)w.settle();
+  ASSERT_EQ(w.places("large") + " " + w.places("small"), "n1:1 n1:1");
+  w.node("n2", {.cores = 3});
+  (void)w.settle();
+  w.observe(w.gang("waits", 1, 3'000, one_host, 9));
+  w.node_gone("n1");
+  (void)w.settle();
+  (void)w.pass();
+  EXPECT_EQ(w.places("large"), "n2:1") << "though one of higher priority waits for the same host";
+  const auto* evicted = w.state("small").find(ConditionType::evicted);
+  ASSERT_NE(evicted, nullptr);
+  EXPECT_EQ(evicted->reason, Symbol("NodeFailures"));
+  EXPECT_EQ(w.state("large").find(ConditionType::evicted), nullptr);
+  EXPECT_FALSE(w.state("waits").reserved());
+}
+
 }  // namespace
 }  // namespace hindsight::admission::testing

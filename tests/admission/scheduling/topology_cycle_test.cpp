@@ -39,7 +39,7 @@ TEST(TopologyCycle, WithoutHostsAPathIsWritten) {
   EXPECT_EQ(w.placed("j"), "b1/r1:4 b1/r2:2");
 }
 
-// TAS-51, TAS-52: each pod set finds the flavors that are made for it.
+// TAS-51, TAS-52, BA-213: each pod set finds the flavors that are made for it, and a flavor that fails such a test matches nobody.
 TEST(TopologyCycle, FlavorsWithAndWithoutTopology) {
   TopologyWorld w({QueueSpec("q").cpu("plain", 20).cpu("f", 20)});
   w.fleet("f", "b/r/n1:8");
@@ -450,6 +450,17 @@ TEST_F(Cohort, WithoutAnotherPlaceItWaits) {
   EXPECT_EQ(w.placed("b1"), "node-2:1");
   w.pend(on_host("a2", "qa", 1, 8, 10)).pend(on_host("b2", "qb", 1, 8, 5)).cycle_with_room();
   EXPECT_EQ(w.placed("b2"), "WaitingForQuota: Workload no longer fits after processing another workload");
+}
+
+// TAS-114, BA-212, BA-213: who is placed again keeps to the flavors that were nominated, before anything is charged; that another flavor
+// would do makes it no worse a reason than that it has to wait.
+TEST(TopologyCycle, WhoIsPlacedAgainKeepsItsFlavor) {
+  TopologyWorld w({QueueSpec("qa", "co").cpu("f", 8), QueueSpec("qb", "co").cpu("f", 8).cpu("g", 8)}, {CohortSpec("co")});
+  w.fleet("f", "node-1:8", {host});
+  w.fleet("g", "node-2:8", {host});
+  w.pend(on_host("a1", "qa", 1, 8, 10)).pend(on_host("b1", "qb", 1, 8, 5)).cycle_with_room();
+  EXPECT_EQ(w.placed("a1"), "node-1:1");
+  EXPECT_EQ(w.placed("b1"), "WaitingForQuota: Workload no longer fits after processing another workload");
 }
 
 // TAS-115: reclaiming from another queue asks for a place as well.

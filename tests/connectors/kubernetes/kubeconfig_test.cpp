@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <filesystem>
 #include <random>
 
 #include "connectors/kubernetes/auth/base64.hpp"
@@ -211,6 +213,36 @@ TEST(KubeconfigFiles, ReadsTheListInTheEnvironmentAndSkipsMissingOnes) {
   ::unsetenv("KUBECONFIG");
   ASSERT_TRUE(connection) << connection.error().message;
   EXPECT_EQ(connection->user.token, "t");
+}
+
+// A service without HOME must not look below the folder that it was started in: whoever may write there would name a command, and it would
+// be run (issue 14: a hostile machine).
+TEST(KubeconfigFiles, WithoutAHomeNoneIsLookedFor) {
+  const TemporaryFolder folder;
+  std::filesystem::create_directory(folder / ".kube");
+  folder.write(".kube/config",
+               "{current-context: a, contexts: [{name: a, context: {cluster: c, user: u}}], users: [{name: u}],"
+               " clusters: [{name: c, cluster: {server: 'https://h'}}]}");
+  const auto started_in = std::filesystem::current_path();
+  const char* had = std::getenv("HOME");
+  const std::string home = had == nullptr ? "" : had;
+  ::unsetenv("KUBECONFIG");
+  std::filesystem::current_path(folder / "");
+  for (const char* value : {"", ".", "here"}) {
+    ::setenv("HOME", value, 1);
+    const auto found = find_connection({});
+    EXPECT_FALSE(found) << "HOME=" << value;
+    if (!found) {
+      EXPECT_NE(found.error().message.find("HOME \"" + std::string(value) + "\""), std::string::npos) << found.error().message;
+    }
+  }
+  ::setenv("HOME", (folder / "").c_str(), 1);
+  EXPECT_TRUE(find_connection({}));
+  std::filesystem::current_path(started_in);
+  if (had == nullptr)
+    ::unsetenv("HOME");
+  else
+    ::setenv("HOME", home.c_str(), 1);
 }
 
 TEST(InCluster, ReadsTheServiceAccount) {

@@ -135,6 +135,8 @@ TEST_F(Files, that_cannot_be_read_are_named) {
   ReadLimits limits;
   limits.bytes = 10;
   EXPECT_NE(read_input({folder_.string()}, limits).error().message.find("allowed: at most 10 bytes"), std::string::npos);
+  // What has no end is not read to its end.
+  EXPECT_EQ(read_input({"/dev/zero"}, limits).error().message, "/dev/zero: has no end within 10 bytes, allowed: at most so many");
 }
 
 }  // namespace

@@ -259,6 +259,26 @@ TEST_F(LongLog, AStepBackCostsAWindowAndNotTheWayFromTheBeginning) {
   }
 }
 
+// Issue 20: a step of the slider; the memory holds one state of a large cluster only, so that none can stay a little behind.
+TEST_F(LongLog, AStepBackCostsAWindowWhereThereIsRoomForOneStateOnly) {
+  for (const PastStatesOptions& options : {PastStatesOptions{.states_max = 1, .release = "test"},
+                                           PastStatesOptions{.states_max = 4, .states_bytes_max = 1, .release = "test"}}) {
+    PastStates states(options);
+    const auto source = states.source(log, "default");
+    Position p = w.position() - 10;
+    for (int i = 0; i < 6; ++i, --p) {
+      const auto before = states.statistics().folded;
+      const auto seen = states.look(
+          source, p, never, [](const events::Log&, const replay::Past& past) -> Result<Json> { return Json(past.driver().state_hash()); });
+      ASSERT_TRUE(seen);
+      EXPECT_EQ(seen->get<std::uint64_t>(), w.hashes()[p]);
+      if (i < 2) continue;
+      EXPECT_LE(states.statistics().folded - before, PastStates::window) << i;
+    }
+    EXPECT_EQ(states.statistics().states, 1U);
+  }
+}
+
 TEST_F(LongLog, SnapshotsInMemoryAreBounded) {
   const auto memory = std::make_shared<SnapshotMemory>(1000);
   LogWithOwnSnapshots a(log, memory), b(log, memory);
