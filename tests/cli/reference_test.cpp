@@ -145,7 +145,7 @@ TEST(Reference, ReadmeShowsWhatIsPrinted) {
   std::set<std::string> described;
   std::map<std::string, int> examples;
   const std::string now = refreshed(page, {}, folder.path().string(), described, examples);
-  EXPECT_EQ(examples[""], 2);
+  EXPECT_EQ(examples[""], 3);
   expect_up_to_date("README.md", page, now);
 }
 

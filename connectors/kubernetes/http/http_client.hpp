@@ -31,8 +31,9 @@ struct HttpRequest {
   /// urgent: at once, not counted against the cap, on a connection of its own (leases). background: only when no normal request waits
   /// (events).
   enum class Lane : std::uint8_t { urgent, normal, background };
-  /// An answer to a request about one object is far smaller: etcd holds none of more than 1.5 MiB.
-  static constexpr std::size_t default_body_bytes_max = std::size_t{16} << 20U;
+  /// An answer about one object is smaller, whatever a tenant wrote: the API server takes at most 3 MiB of it, and writes a byte of a text
+  /// ("<", a control character) as six at most.
+  static constexpr std::size_t default_body_bytes_max = std::size_t{24} << 20U;
 
   Method method = Method::get;
   Content content = Content::none;

@@ -5,6 +5,11 @@
 #include <string>
 
 namespace hindsight::connectors::kubernetes {
+namespace {
+
+constexpr std::size_t room_kept_max = std::size_t{1} << 20U;
+
+}  // namespace
 
 void WatchDecoder::feed(std::string_view bytes) {
   if (begin_ > 0) {
@@ -13,6 +18,8 @@ void WatchDecoder::feed(std::string_view bytes) {
     size_ -= begin_;
     begin_ = 0;
   }
+  // One long line is no reason to keep room for such lines for ever.
+  if (size_ == 0 && buffer_.size() > room_kept_max) std::vector<char>().swap(buffer_);
   const std::size_t needed = size_ + bytes.size() + ObjectReader::padding;
   if (buffer_.size() < needed) buffer_.resize(std::max(needed, buffer_.size() * 2));
   if (!bytes.empty()) std::memcpy(buffer_.data() + size_, bytes.data(), bytes.size());

@@ -13,9 +13,10 @@ namespace hindsight::connectors::kubernetes {
 /// Cuts the newline-delimited stream of a watch into events. Chunks may end anywhere. Not thread-safe.
 class WatchDecoder {
  public:
-  /// A line longer than `line_bytes_max` is refused: etcd holds no object of more than 1.5 MiB, and memory must have a bound.
+  /// A line longer than `line_bytes_max` is refused, because memory must have a bound. One object must not end the watch of all: the API
+  /// server takes at most 3 MiB of it, and writes a byte of a text ("<", a control character) as six at most.
   explicit WatchDecoder(std::size_t line_bytes_max = default_line_bytes_max) : line_bytes_max_(line_bytes_max) {}
-  static constexpr std::size_t default_line_bytes_max = std::size_t{8} << 20U;
+  static constexpr std::size_t default_line_bytes_max = std::size_t{24} << 20U;
 
   void feed(std::string_view bytes);
   /// The next complete event; nothing when more bytes are needed. Its views are valid until the next call. After an error the
@@ -23,6 +24,8 @@ class WatchDecoder {
   [[nodiscard]] Result<std::optional<WatchLine>> next();
   /// Bytes that were fed and not yet given out.
   [[nodiscard]] std::size_t pending() const { return size_ - begin_; }
+  /// What it has taken of memory for lines.
+  [[nodiscard]] std::size_t room() const { return buffer_.capacity(); }
   /// Forgets what is left of the stream before.
   void reset() { begin_ = size_ = scanned_ = 0; }
 

@@ -102,6 +102,27 @@ TEST(WatchDecoder, KeepsWhatIsNotCompleteUntilTheRestComes) {
   EXPECT_TRUE(decoder.next()->has_value());
 }
 
+// An object of 3 MiB, the most that the API server takes, of which it writes each byte as six: one tenant's object ends nobody's watch. The
+// memory for it is given back (issue 14: a hostile tenant).
+TEST(WatchDecoder, TakesTheLongestLineThatAnApiServerWrites) {
+  const std::string longest = line("MODIFIED", "grown", "7", 6 * (std::size_t{3} << 20U)) + line("ADDED", "next", "8");
+  WatchDecoder decoder;
+  std::string out;
+  for (std::size_t at = 0; at < longest.size(); at += 1 << 16) {
+    decoder.feed(std::string_view(longest).substr(at, 1 << 16));
+    for (;;) {
+      const auto event = decoder.next();
+      ASSERT_TRUE(event) << event.error().message;
+      if (!*event) break;
+      out += std::string((*event)->object.name) + " ";
+    }
+  }
+  EXPECT_EQ(out, "grown next ");
+  EXPECT_GT(decoder.room(), longest.size());
+  decoder.feed(line("ADDED", "small", "9"));
+  EXPECT_LT(decoder.room(), std::size_t{1} << 20U);
+}
+
 TEST(WatchDecoder, RefusesALineThatIsTooLongBeforeItIsComplete) {
   WatchDecoder decoder(1000);
   decoder.feed(line("ADDED", "a", "1", 500));
