@@ -44,7 +44,8 @@ class NodeSnapshots {
   void make(const std::stop_token& stop, const std::string& domain, const std::string& version, Moment moment);
   void know(const std::vector<replay::SnapshotMeta>& list);
   void put_off(events::Position position, const std::string& why);
-  /// The state at that moment, and some that are passed on the way, stored, unless another node has stored one lately. Errors: those of the log and of the fold.
+  /// The state at that moment, and some that are passed on the way, stored, unless another node has stored one lately. Errors: those of the
+  /// log and of the fold.
   [[nodiscard]] Result<void> fold_and_store(const std::stop_token& stop, const std::string& domain, const std::string& version,
                                             Moment moment);
 
