@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <variant>
 
+#include "projections/event_subject.hpp"
 #include "projections/format.hpp"
 #include "projections/wait_reasons.hpp"
 #include "vocabulary/text.hpp"
@@ -114,18 +115,6 @@ bool lets_others_by(const LifeSpan& span) { return span.kind == SpanKind::turn |
 
 void add_name(std::vector<std::string>& names, std::string name) {
   if (names.size() < life_names_max && std::find(names.begin(), names.end(), name) == names.end()) names.push_back(std::move(name));
-}
-
-/// Uid of the Workload that an event is about; empty: it is about something else.
-std::string_view subject_uid(const Event& event) {
-  return std::visit(
-      []<class E>(const E& e) -> std::string_view {
-        if constexpr (requires { e.workload.uid; })
-          return e.workload.uid;
-        else
-          return {};
-      },
-      event);
 }
 
 }  // namespace

@@ -6,7 +6,6 @@
 #include "vocabulary/ascii.hpp"
 
 namespace hindsight::projections {
-namespace {}  // namespace
 
 void Mentions::note_workload(std::string_view uid) {
   if (uid.empty()) return;

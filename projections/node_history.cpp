@@ -9,6 +9,7 @@
 #include "admission/workload/workload_parent.hpp"
 #include "events/decision_fields.hpp"
 #include "events/json.hpp"
+#include "projections/event_subject.hpp"
 #include "projections/format.hpp"
 #include "projections/history_words.hpp"
 #include "projections/left_out_nodes.hpp"
@@ -46,18 +47,6 @@ bool mentions_host(const Event& event, std::string_view host) {
   if (const auto* e = std::get_if<TopologyAssigned>(&event)) return stands_on(e->assignments, host);
   const auto* e = std::get_if<QuotaReserved>(&event);
   return e != nullptr && stands_on(e->assignments, host);
-}
-
-/// The Workload that an event is about; empty: none.
-std::string_view workload_of(const Event& event) {
-  return std::visit(
-      []<class E>(const E& e) -> std::string_view {
-        if constexpr (requires { e.workload.uid; })
-          return e.workload.uid;
-        else
-          return {};
-      },
-      event);
 }
 
 std::string status_words(const NodeConfig& n) {
@@ -199,7 +188,7 @@ void NodeHistory::after(std::uint64_t offset, const RecordView& record, const St
     blank_.cause = d->base;
     for (const Event& event : d->events) {
       decided(event);
-      const auto uid = workload_of(event);
+      const auto uid = subject_uid(event);
       if (!uid.empty() && (here_.contains(uid) || mentions_host(event, host_.text()))) compare_standing(uid, state, &event);
     }
   } else if (const auto* n = std::get_if<DecisionsNoted>(&record.body)) {
