@@ -562,7 +562,7 @@ void Bridge::send(const std::string& key, Want& want, Plan plan) {
             .verb = write.verb,
             .namespace_ = write.namespace_,
             .name = write.name,
-            .seen = mirror_.find(*write.type, write.namespace_, write.name),
+            .seen = hash_of_text(mirror_.find(*write.type, write.namespace_, write.name)),
             .only_tells = plan.only_tells,
             .checks = plan.check.has_value(),
             .workload_uid = {},
@@ -666,7 +666,7 @@ void Bridge::answered(const std::string& key, const Sent& sent, WriteAnswer answ
     }
     w.waiting = true;
     // What overtook the write may have been seen before its answer came; then nothing else would wake the want.
-    if (status == 409 && mirror_.find(*sent.type, sent.namespace_, sent.name) != sent.seen) wake_want(key);
+    if (status == 409 && hash_of_text(mirror_.find(*sent.type, sent.namespace_, sent.name)) != sent.seen) wake_want(key);
     return;
   }
   if (!newest && w.content != sent.wanted) {  // what is wanted by now has not been refused

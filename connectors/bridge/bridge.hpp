@@ -27,7 +27,8 @@
 
 namespace hindsight::connectors {
 
-/// The newest known text of each object, as the mirror keeps it.
+/// The newest known text of each object, as the mirror keeps it. As long as somebody holds a text, whoever looks up the same version of the
+/// object gets the same pointer; afterwards perhaps another one to the same text. A bridge that remembers many objects remembers hashes.
 class Mirror {
  public:
   using ObjectText = std::shared_ptr<const std::string>;
@@ -194,7 +195,7 @@ class Bridge {
     const ResourceType* type = nullptr;
     Write::Verb verb = Write::Verb::merge_patch;
     std::string namespace_, name;
-    Mirror::ObjectText seen;  ///< The mirror's text of the object when the write was made.
+    std::uint64_t seen = 0;  ///< Of the mirror's text of the object when the write was made: hash_of_text.
     bool only_tells = false;
     bool checks = false;          ///< It is Plan::check.
     std::string workload_uid;     ///< Of the Workload whose own intent was written, on the condition that nobody else had; else empty.
@@ -205,7 +206,7 @@ class Bridge {
   struct SetAside {
     QuarantineStage stage = QuarantineStage::read;
     std::string reason;
-    Mirror::ObjectText seen;  ///< With another stage than `read`: the text about which it failed.
+    std::uint64_t seen = 0;  ///< With another stage than `read`: hash_of_text of what it failed about.
     const ResourceType* type = nullptr;
     std::uint64_t told = 0;  ///< Hash of what was told, but for the version.
   };
@@ -261,6 +262,8 @@ class Bridge {
   [[nodiscard]] bool is_unwritten_reservation(const admission::Intent& intent) const;
   [[nodiscard]] Objects objects_of(const admission::Intent& intent) const;
   [[nodiscard]] static std::uint64_t hash_of(const Objects& objects);
+  /// Tells versions apart without holding a text, of which each can have megabytes; of null 0.
+  [[nodiscard]] static std::uint64_t hash_of_text(const Mirror::ObjectText& text);
   [[nodiscard]] static bool tells_only(const admission::Intent& intent, const Mirror::ObjectText& object);
   void wake(std::string_view uid);
   void wake_want(const std::string& key);

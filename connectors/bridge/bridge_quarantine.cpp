@@ -22,7 +22,7 @@ void Bridge::set_aside(const ResourceType& type, std::string_view text, Quaranti
   object.type = &type;
   object.stage = stage;
   object.reason = told->reason;
-  object.seen = stage == QuarantineStage::read ? nullptr : mirror_.find_by_uid(uid);
+  object.seen = stage == QuarantineStage::read ? 0 : hash_of_text(mirror_.find_by_uid(uid));
   auto without_version = *told;
   without_version.resource_version = 0;
   std::vector<JobObserved> outline(told->outline.begin(), told->outline.end());
@@ -58,7 +58,7 @@ void Bridge::tell_again(std::string_view uid) {
   const auto it = set_aside_.find(std::string(uid));
   if (it == set_aside_.end()) return;
   const auto text = mirror_.find_by_uid(uid);
-  if (it->second.stage == QuarantineStage::read || text != it->second.seen) {
+  if (it->second.stage == QuarantineStage::read || hash_of_text(text) != it->second.seen) {
     set_aside_.erase(it);
     return;
   }
@@ -89,7 +89,7 @@ bool Bridge::is_held_back(const Intent& intent) const {
   for (const auto& uid : looks_at(intent)) {
     const auto it = set_aside_.find(uid);
     if (it == set_aside_.end()) continue;
-    if (it->second.stage == QuarantineStage::read ? !ends : mirror_.find_by_uid(uid) == it->second.seen) return true;
+    if (it->second.stage == QuarantineStage::read ? !ends : hash_of_text(mirror_.find_by_uid(uid)) == it->second.seen) return true;
   }
   return false;
 }

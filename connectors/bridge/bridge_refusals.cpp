@@ -96,6 +96,8 @@ std::uint64_t Bridge::hash_of(const Objects& objects) {
   return hash.value();
 }
 
+std::uint64_t Bridge::hash_of_text(const Mirror::ObjectText& text) { return text == nullptr ? 0 : std::hash<std::string_view>{}(*text); }
+
 /// Is it for readers alone? Such a wish changes as often as what it tells of, and nothing waits for it.
 bool Bridge::tells_only(const Intent& intent, const Mirror::ObjectText& object) {
   const auto* workload = std::get_if<WorkloadIntent>(&intent);

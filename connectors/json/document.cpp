@@ -39,6 +39,42 @@ void Document::Return::operator()(simdjson::dom::parser* parser) const noexcept 
   }
 }
 
+namespace {
+
+/// Where the text of JSON ends that begins behind the quotation mark before `at`; npos: nowhere.
+std::size_t end_of_text(std::string_view json, std::size_t at) {
+  for (std::size_t quote = json.find('"', at); quote != std::string_view::npos; quote = json.find('"', quote + 1)) {
+    std::size_t escapes = 0;
+    while (quote - escapes > at && json[quote - escapes - 1] == '\\') ++escapes;
+    if (escapes % 2 == 0) return quote;
+  }
+  return std::string_view::npos;
+}
+
+/// Without its long texts. What is no JSON stays none.
+std::string without_long_texts(std::string_view json, std::size_t longest) {
+  std::string out;
+  std::size_t kept = 0;  // so much of it has been decided upon
+  for (std::size_t quote = json.find('"'); quote != std::string_view::npos;) {
+    const std::size_t end = end_of_text(json, quote + 1);
+    if (end == std::string_view::npos) break;
+    if (end - quote - 1 > longest) {
+      out += json.substr(kept, quote + 1 - kept);
+      kept = end;
+    }
+    quote = json.find('"', end + 1);
+  }
+  out += json.substr(kept);
+  return out;
+}
+
+}  // namespace
+
+Result<Document> Document::parse_outline(std::string_view text) {
+  if (text.size() <= outline_text_max) return parse_beyond_limits(text);
+  return parse_beyond_limits(without_long_texts(text, outline_text_max));
+}
+
 Document::Parser Document::take() {
   if (pool.count > 0 && pool.count <= pool_size) return Parser(pool.parsers[--pool.count]);
   Parser parser(new simdjson::dom::parser);

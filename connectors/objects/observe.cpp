@@ -114,7 +114,7 @@ std::optional<Identity> identify(simdjson::dom::element object) {
 
 std::optional<ObjectQuarantined> observe_quarantined(const ResourceType& type, std::string_view text, QuarantineStage stage,
                                                      std::string_view reason, Arena& arena) {
-  const auto document = Document::parse_beyond_limits(text);
+  const auto document = Document::parse_outline(text);
   if (!document) return std::nullopt;
   const auto root = document->root();
   const auto identity = identify(root);
@@ -164,7 +164,7 @@ Result<Observation> observe_deleted(const ResourceType& type, simdjson::dom::ele
 
 Result<Observation> observe_deleted_text(const ResourceType& type, std::string_view text, Arena& arena) {
   auto document = Document::parse(text);
-  if (!document) document = Document::parse_beyond_limits(text);
+  if (!document) document = Document::parse_outline(text);
   if (!document) return fail(document.error().kind, std::string(type.kind) + ": " + document.error().message);
   return observe_deleted(type, document->root(), arena);
 }

@@ -24,9 +24,7 @@ bool may_pass(const HttpAnswer& answer, bool is_first) {
 ListSteps::Step ListSteps::failed(const HttpAnswer& answer, bool is_first) {
   if (answer.status == 410) {
     tries_ = 0;
-    // Where larger ones could not be had before, the same size is tried again: the server may be faster now.
-    if (!was_halved_) size_ = std::min(std::max(size_max, first_size_), size_ * 2);
-    was_halved_ = false;
+    ask_for_more();
     return Step::anew;
   }
   if (!may_pass(answer, is_first)) {
@@ -41,6 +39,24 @@ ListSteps::Step ListSteps::failed(const HttpAnswer& answer, bool is_first) {
   if (asks_for_a_pause(answer) || ++tries_ < tries_of_page_max) return Step::again;
   tries_ = 0;
   return Step::anew;
+}
+
+/// Where larger pages could not be had before, the same size is tried again: the server may be faster now.
+void ListSteps::ask_for_more() {
+  if (!was_halved_) size_ = std::min(std::max(size_max, first_size_), size_ * 2);
+  was_halved_ = false;
+}
+
+std::string ListSteps::endless(std::size_t new_objects) {
+  ++pages_;
+  idle_pages_ = new_objects > 0 ? 0 : idle_pages_ + 1;
+  if (idle_pages_ > idle_pages_max) {
+    return "found " + std::to_string(idle_pages_) + " pages in a row with no object that stood on none before, and a token for more; " +
+           "allowed: at most " + std::to_string(idle_pages_max);
+  }
+  if (pages_ < pages_max) return {};
+  ask_for_more();
+  return "found " + std::to_string(pages_) + " pages, and a token for more; allowed: at most " + std::to_string(pages_max);
 }
 
 void ListSteps::complete() {

@@ -1,5 +1,6 @@
 #include "connectors/kubernetes/mirror/mirror_store.hpp"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -28,8 +29,8 @@ std::string key_of(std::string_view namespace_, std::string_view name) {
 constexpr std::size_t deleted_uids_max = 4096;
 
 /// Of all objects whose texts are not kept.
-const MirrorStore::Text& no_text() {
-  static const auto text = std::make_shared<const std::string>();
+const KeptText& no_text() {
+  static const KeptText text(std::make_shared<const std::string>());
   return text;
 }
 
@@ -41,7 +42,7 @@ struct MirrorStore::Entry {
   std::string uid;
   std::string observed_version;  ///< Empty: known only from an answer to a write.
   std::string text_version;      ///< Of `text`; may be later than what was observed.
-  Text text;                     ///< Empty when the kind keeps none.
+  KeptText text;                 ///< Empty when the kind keeps none.
   std::uint64_t list_number = 0;
 };
 
@@ -68,17 +69,43 @@ const MirrorStore::Kind* MirrorStore::find_kind(const ResourceType& type) const 
 
 MirrorStore::Text MirrorStore::find(const ResourceType& type, std::string_view namespace_, std::string_view name) const {
   const std::string key = key_of(namespace_, name);
-  const std::shared_lock lock(mutex_);
-  const Kind* kind = find_kind(type);
-  if (kind == nullptr) return nullptr;
-  const auto found = kind->entries.find(key);
-  return found == kind->entries.end() ? nullptr : found->second.text;
+  KeptText kept;
+  {
+    const std::shared_lock lock(mutex_);
+    const Kind* kind = find_kind(type);
+    if (kind == nullptr) return nullptr;
+    const auto found = kind->entries.find(key);
+    if (found == kind->entries.end()) return nullptr;
+    kept = found->second.text;
+  }
+  return give(kept);
 }
 
 MirrorStore::Text MirrorStore::find_by_uid(std::string_view uid) const {
-  const std::shared_lock lock(mutex_);
-  const auto found = entries_by_uid_.find(uid);
-  return found == entries_by_uid_.end() ? nullptr : found->second->text;
+  KeptText kept;
+  {
+    const std::shared_lock lock(mutex_);
+    const auto found = entries_by_uid_.find(uid);
+    if (found == entries_by_uid_.end()) return nullptr;
+    kept = found->second->text;
+  }
+  return give(kept);
+}
+
+/// One object is looked up several times while a write to it is worked out, and again when the write is answered.
+MirrorStore::Text MirrorStore::give(const KeptText& kept) const {
+  Text text = kept.get();
+  if (!kept.is_packed()) return text;
+  const std::lock_guard lock(recent_mutex_);
+  if (const auto known = std::find(recent_.begin(), recent_.end(), text); known != recent_.end()) recent_.erase(known);
+  recent_.push_back(text);
+  std::size_t bytes = 0;
+  for (const Text& recent : recent_) bytes += recent->size();
+  while (recent_.size() > 1 && bytes > recent_bytes_max) {
+    bytes -= recent_.front()->size();
+    recent_.pop_front();
+  }
+  return text;
 }
 
 std::size_t MirrorStore::count(const ResourceType& type) const {
@@ -93,17 +120,17 @@ std::size_t MirrorStore::text_bytes() const {
 }
 
 void MirrorStore::for_each(const ResourceType& type, const std::function<void(const Text&)>& visit) const {
-  std::vector<Text> texts;
+  std::vector<KeptText> texts;
   {
     const std::shared_lock lock(mutex_);
     const Kind* kind = find_kind(type);
     if (kind == nullptr || !kind->keep_text) return;
     texts.reserve(kind->entries.size());
     for (const auto& [key, entry] : kind->entries) {
-      if (entry.text && !entry.text->empty()) texts.push_back(entry.text);
+      if (!entry.text.is_empty()) texts.push_back(entry.text);
     }
   }
-  for (const Text& text : texts) visit(text);
+  for (const KeptText& text : texts) visit(text.get());
 }
 
 // ---------------------------------------------------------------- changes
@@ -120,11 +147,15 @@ MirrorStore::Kind& MirrorStore::open(const ResourceType& type, bool keep_text, s
   return *kinds_.back();
 }
 
-void MirrorStore::set_text(Kind& kind, Entry& entry, Text text) {
-  if (entry.text) text_bytes_ -= entry.text->size();
-  const bool kept = kind.keep_text && (text == nullptr || !kind.keeps || kind.keeps(*text));
-  entry.text = kept || text == nullptr ? std::move(text) : no_text();
-  if (entry.text) text_bytes_ += entry.text->size();
+/// Before the lock is taken: a long text takes its time.
+KeptText MirrorStore::kept_of(const Kind& kind, const Text& text) {
+  return kind.keep_text && (!kind.keeps || kind.keeps(*text)) ? KeptText(text) : no_text();
+}
+
+void MirrorStore::set_text(Entry& entry, KeptText text) {
+  text_bytes_ -= entry.text.bytes();
+  entry.text = std::move(text);
+  text_bytes_ += entry.text.bytes();
 }
 
 void MirrorStore::forget_uid(const Entry& entry) {
@@ -147,9 +178,14 @@ void MirrorStore::offer(const ResourceType& type, std::string object) {
     key = key_of(view->namespace_, view->name);
     copy_without_managed_fields(*view, *text);
   }
-  const std::unique_lock lock(mutex_);
-  auto* kind = const_cast<Kind*>(find_kind(type));  // Ours, not const in truth.
+  Kind* kind = nullptr;
+  {
+    const std::shared_lock lock(mutex_);
+    kind = const_cast<Kind*>(find_kind(type));  // Ours, not const in truth. It never goes.
+  }
   if (kind == nullptr || !kind->keep_text) return;
+  KeptText kept = kept_of(*kind, text);
+  const std::unique_lock lock(mutex_);
   if (deleted_uids_.contains(uid)) return;
   const auto [at, inserted] = kind->entries.try_emplace(std::move(key));
   Entry& entry = at->second;
@@ -160,7 +196,7 @@ void MirrorStore::offer(const ResourceType& type, std::string object) {
     return;
   }
   entry.text_version = std::move(version);
-  set_text(*kind, entry, std::move(text));
+  set_text(entry, std::move(kept));
 }
 
 void MirrorStore::begin_list(Kind& kind) {
@@ -173,17 +209,19 @@ MirrorStore::Observed MirrorStore::observe(Kind& kind, const ObjectView& object)
   copy_without_managed_fields(object, *copy);
   Observed out;
   out.text = std::move(copy);
+  KeptText kept = kept_of(kind, out.text);
 
   const std::unique_lock lock(mutex_);
   const auto [at, inserted] = kind.entries.try_emplace(key_of(object.namespace_, object.name));
   Entry& entry = at->second;
+  out.is_first_of_list = inserted || entry.list_number != kind.list_number;
   entry.list_number = kind.list_number;
   if (inserted) {
     out.change = Change::added;
   } else if (entry.uid != object.uid) {
     const bool was_observed = !entry.observed_version.empty();
     out.change = was_observed ? Change::replaced : Change::added;
-    if (was_observed) out.previous = last_text(kind, at->first, entry);
+    if (was_observed) out.previous = last_text(kind, at->first, entry).get();
     forget_uid(entry);
     entry.text_version.clear();
   } else if (entry.observed_version == object.resource_version && !object.resource_version.empty()) {
@@ -199,7 +237,7 @@ MirrorStore::Observed MirrorStore::observe(Kind& kind, const ObjectView& object)
   entry.observed_version = object.resource_version;
   if (entry.text_version.empty() || !is_later_version(entry.text_version, object.resource_version)) {
     entry.text_version = object.resource_version;
-    set_text(kind, entry, out.text);
+    set_text(entry, std::move(kept));
   }
   return out;
 }
@@ -216,13 +254,13 @@ void MirrorStore::remove(Kind& kind, const ObjectView& object) {
   const auto found = kind.entries.find(key_of(object.namespace_, object.name));
   // A late deletion of an earlier object of that name.
   if (found == kind.entries.end() || (found->second.uid != object.uid && !object.uid.empty())) return;
-  set_text(kind, found->second, nullptr);
+  set_text(found->second, {});
   forget_uid(found->second);
   kind.entries.erase(found);
 }
 
-std::vector<MirrorStore::Text> MirrorStore::end_list(Kind& kind, std::string_view list_version) {
-  std::vector<Text> vanished;
+std::vector<KeptText> MirrorStore::end_list(Kind& kind, std::string_view list_version) {
+  std::vector<KeptText> vanished;
   const std::unique_lock lock(mutex_);
   for (auto at = kind.entries.begin(); at != kind.entries.end();) {
     Entry& entry = at->second;
@@ -234,15 +272,15 @@ std::vector<MirrorStore::Text> MirrorStore::end_list(Kind& kind, std::string_vie
     }
     // Nobody was told of an object that is known only from our own write.
     if (!entry.observed_version.empty()) vanished.push_back(last_text(kind, at->first, entry));
-    set_text(kind, entry, nullptr);
+    set_text(entry, {});
     forget_uid(entry);
     at = kind.entries.erase(at);
   }
   return vanished;
 }
 
-MirrorStore::Text MirrorStore::last_text(const Kind& kind, const std::string& key, const Entry& entry) {
-  if (entry.text && !entry.text->empty()) return entry.text;
+KeptText MirrorStore::last_text(const Kind& kind, const std::string& key, const Entry& entry) {
+  if (!entry.text.is_empty()) return entry.text;
   const std::size_t slash = key.find('/');
   nlohmann::json object = {
       {"apiVersion", group_version(*kind.type)},
@@ -250,7 +288,7 @@ MirrorStore::Text MirrorStore::last_text(const Kind& kind, const std::string& ke
       {"metadata", {{"name", key.substr(slash + 1)}, {"uid", entry.uid}, {"resourceVersion", entry.observed_version}}},
   };
   if (slash > 0) object["metadata"]["namespace"] = key.substr(0, slash);
-  return std::make_shared<const std::string>(to_text(object));
+  return KeptText(std::make_shared<const std::string>(to_text(object)));
 }
 
 }  // namespace hindsight::connectors::kubernetes

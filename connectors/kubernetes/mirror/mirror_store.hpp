@@ -13,16 +13,18 @@
 #include <vector>
 
 #include "connectors/cluster.hpp"
+#include "connectors/kubernetes/mirror/kept_text.hpp"
 #include "connectors/kubernetes/mirror/object_reader.hpp"
 
 namespace hindsight::connectors::kubernetes {
 
 /// The newest known JSON text of each watched object, without metadata.managedFields. Objects from lists of built-in kinds
 /// lack apiVersion and kind, as the server leaves them out there. Fed by the reflectors; any thread may look things up. The
-/// texts are immutable and shared, so a reader holds no lock while it parses.
+/// texts are immutable and shared, so a reader holds no lock while it parses. Long ones are kept compressed (`KeptText`) and made anew for
+/// who looks them up; the last ones of these are kept for the next look.
 class MirrorStore {
  public:
-  using Text = std::shared_ptr<const std::string>;
+  using Text = KeptText::Text;
   class Kind;
 
   MirrorStore();
@@ -37,9 +39,9 @@ class MirrorStore {
   /// the known one are ignored, and so are kinds that are not watched. The sink still gets its event when the watch brings it.
   void offer(const ResourceType& type, std::string object);
   [[nodiscard]] std::size_t count(const ResourceType& type) const;
-  /// Bytes of all texts.
+  /// Bytes that all texts take, as they are kept.
   [[nodiscard]] std::size_t text_bytes() const;
-  /// Calls `visit` with each text of a kind, in no order; with none of a kind whose texts are not kept.
+  /// Calls `visit` with each text of a kind, in no order; with none of a kind whose texts are not kept. Of long texts one at a time exists.
   void for_each(const ResourceType& type, const std::function<void(const Text&)>& visit) const;
 
   // ---- for the reflector of a kind, one thread a kind
@@ -47,8 +49,9 @@ class MirrorStore {
   enum class Change : std::uint8_t { none, added, modified, replaced };
   struct Observed {
     Change change = Change::none;
-    Text text;      ///< What was observed.
-    Text previous;  ///< For replaced: the object of the same name that must have been deleted unseen.
+    Text text;                      ///< What was observed.
+    Text previous;                  ///< For replaced: the object of the same name that must have been deleted unseen.
+    bool is_first_of_list = false;  ///< Since begin_list no object of this name was observed.
   };
 
   /// `keep_text` false: only identities are kept, and empty texts; texts of deletions are then made of those. `keeps`: the same for each
@@ -59,14 +62,19 @@ class MirrorStore {
   void remove(Kind& kind, const ObjectView& object);
   /// Removes what was not observed since begin_list and returns the last text of each. `list_version`:
   /// of the list; what we wrote after it stays, unless it is empty.
-  [[nodiscard]] std::vector<Text> end_list(Kind& kind, std::string_view list_version);
+  [[nodiscard]] std::vector<KeptText> end_list(Kind& kind, std::string_view list_version);
+
+  /// Long texts that were looked up last stay in memory: so many bytes together, and the last one.
+  static constexpr std::size_t recent_bytes_max = std::size_t{32} << 20U;
 
  private:
   struct Entry;
+  [[nodiscard]] Text give(const KeptText& kept) const;
   void forget_uid(const Entry& entry);
-  void set_text(Kind& kind, Entry& entry, Text text);
+  [[nodiscard]] static KeptText kept_of(const Kind& kind, const Text& text);
+  void set_text(Entry& entry, KeptText text);
   [[nodiscard]] const Kind* find_kind(const ResourceType& type) const;
-  [[nodiscard]] static Text last_text(const Kind& kind, const std::string& key, const Entry& entry);
+  [[nodiscard]] static KeptText last_text(const Kind& kind, const std::string& key, const Entry& entry);
 
   mutable std::shared_mutex mutex_;
   std::vector<std::unique_ptr<Kind>> kinds_;                           ///< Guarded by mutex_, as all below.
@@ -74,6 +82,9 @@ class MirrorStore {
   std::unordered_set<std::string> deleted_uids_;                       ///< The last ones, so that a late answer to a write revives nothing.
   std::deque<std::string> deleted_uids_in_order_;
   std::size_t text_bytes_ = 0;
+
+  mutable std::mutex recent_mutex_;
+  mutable std::deque<Text> recent_;  ///< Guarded by recent_mutex_; the last is the newest.
 
   std::mutex reader_mutex_;
   ObjectReader reader_;  ///< Guarded by reader_mutex_.

@@ -18,6 +18,8 @@ static_assert(ObjectReader::padding >= simdjson::SIMDJSON_PADDING);
 
 /// A longer Status is only quoted: nobody needs one, and reading it would take its time.
 constexpr std::size_t status_bytes_max = std::size_t{256} << 10U;
+/// A reader keeps room for so long a text.
+constexpr std::size_t read_bytes_kept = std::size_t{1} << 20U;
 /// The characters of a longer text that is quoted in an error.
 constexpr std::size_t quoted_chars_max = 200;
 
@@ -150,6 +152,10 @@ struct ObjectReader::Parser {
 
 ObjectReader::ObjectReader() : parser_(std::make_unique<Parser>()) {}
 ObjectReader::~ObjectReader() = default;
+
+void ObjectReader::rest() {
+  if (parser_->parser.capacity() > read_bytes_kept || parser_->repaired.capacity() > read_bytes_kept) parser_ = std::make_unique<Parser>();
+}
 
 void copy_without_managed_fields(const ObjectView& object, std::string& out) {
   if (object.managed_fields.empty()) {

@@ -61,6 +61,8 @@ class ObjectReader {
   [[nodiscard]] Result<ObjectView> read_object(std::string_view padded_text);
   [[nodiscard]] Result<WatchLine> read_watch_line(std::string_view padded_text);
   [[nodiscard]] Result<ListPage> read_list_page(std::string_view padded_text);
+  /// What was read is of no use any more. Reading takes memory of four times a text, which is given back if it is much.
+  void rest();
 
  private:
   struct Parser;

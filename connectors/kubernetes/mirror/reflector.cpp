@@ -56,6 +56,7 @@ void Reflector::resume() {
 
 void Reflector::list() {
   store_.begin_list(kind_);
+  steps_.begin();
   continue_token_.clear();
   request_page();
 }
@@ -84,7 +85,7 @@ void Reflector::take_page(HttpAnswer answer) {
   if (!page || (!page->continue_token.empty() && page->continue_token == continue_token_)) {
     complain(Notice::Kind::list_refused,
              "cannot read the list of " + what() + ": " + (page ? "a page that leads back to itself" : page.error().message));
-    page_body_ = {};
+    forget_page();
     answer.status = 502;  // As if something between us and the server had spoiled it.
     page_failed(answer);
     return;
@@ -93,8 +94,16 @@ void Reflector::take_page(HttpAnswer answer) {
   steps_.came();
   page_ = *std::move(page);
   page_position_ = 0;
+  new_on_page_ = 0;
   phase_ = Phase::delivering;
   deliver_page();
+}
+
+/// A page can be many megabytes.
+void Reflector::forget_page() {
+  page_ = {};
+  page_body_ = {};
+  page_reader_.rest();
 }
 
 void Reflector::deliver_page() {
@@ -104,10 +113,14 @@ void Reflector::deliver_page() {
     if (phase_ != Phase::delivering) return;  // The sink stopped us.
   }
   if (!page_.continue_token.empty()) {
-    // The token lies in the body that the next page replaces.
-    continue_token_ = page_.continue_token;
-    page_ = {};
-    page_body_ = {};
+    continue_token_ = page_.continue_token;  // It lies in the body.
+    forget_page();
+    if (const std::string why = steps_.endless(new_on_page_); !why.empty()) {
+      ++statistics_.failures;
+      complain(Notice::Kind::list_refused, "cannot read the list of " + what() + " to its end: " + why + "; it begins anew after a pause");
+      retry_after_failure(0, &Reflector::list);
+      return;
+    }
     request_page();
     return;
   }
@@ -118,8 +131,7 @@ void Reflector::deliver_page() {
 void Reflector::end_list() {
   resource_version_ = page_.resource_version;
   vanished_ = store_.end_list(kind_, resource_version_);
-  page_ = {};
-  page_body_ = {};  // A page can be many megabytes.
+  forget_page();
   ++statistics_.lists;
   steps_.complete();
   absent_answers_ = 0;
@@ -135,9 +147,9 @@ void Reflector::end_list() {
 void Reflector::deliver_vanished() {
   while (!vanished_.empty()) {
     if (paused_) return;
-    const MirrorStore::Text text = std::move(vanished_.back());
+    const KeptText text = std::move(vanished_.back());
     vanished_.pop_back();
-    emit(WatchEvent::Type::deleted, *text);
+    emit(WatchEvent::Type::deleted, *text.get());
     if (phase_ != Phase::delivering) return;
   }
   if (paused_) return;
@@ -182,7 +194,7 @@ void Reflector::kind_absent() {
   phase_ = Phase::delivering;
   vanished_ = store_.end_list(kind_, {});
   // Few, and rarely any: not worth a pause.
-  for (const MirrorStore::Text& text : std::exchange(vanished_, {})) emit(WatchEvent::Type::deleted, *text);
+  for (const KeptText& text : std::exchange(vanished_, {})) emit(WatchEvent::Type::deleted, *text.get());
   if (options_.is_optional && phase_ == Phase::delivering) say_synced();
   if (phase_ == Phase::delivering) retry(Backoff::spread(options_.absent_retry, random_), &Reflector::list);
 }
@@ -349,6 +361,7 @@ void Reflector::emit(WatchEvent::Type event, std::string_view text) {
 
 void Reflector::emit_observed(const ObjectView& object) {
   const MirrorStore::Observed observed = store_.observe(kind_, object);
+  if (observed.is_first_of_list) ++new_on_page_;
   switch (observed.change) {
     case MirrorStore::Change::none:
       return;

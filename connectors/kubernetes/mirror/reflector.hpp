@@ -82,6 +82,7 @@ class Reflector {
   void take_page(HttpAnswer answer);
   void page_failed(const HttpAnswer& answer);
   void deliver_page();
+  void forget_page();
   void end_list();
   void deliver_vanished();
   void say_synced();
@@ -134,8 +135,9 @@ class Reflector {
   std::string page_body_;
   ListPage page_;
   std::size_t page_position_ = 0;
+  std::size_t new_on_page_ = 0;  ///< Objects of this page that stood on none before.
   ObjectReader page_reader_;
-  std::vector<MirrorStore::Text> vanished_;
+  std::vector<KeptText> vanished_;
 
   WatchDecoder decoder_;
   bool watch_gave_events_ = false;

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <deque>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -18,23 +19,30 @@ namespace {
 
 using Lines = std::vector<std::string>;
 
-/// Throws once, when the plan for this object is made.
+/// Throws once, when the plan for this object is made. Or makes texts anew for who looks them up, as the mirror of a cluster does with long
+/// ones.
 class TroubledMirror final : public Mirror {
  public:
   MemoryMirror mirror;
   mutable std::string trouble;
+  bool makes_anew = false;
 
   [[nodiscard]] ObjectText find(const ResourceType& type, std::string_view namespace_, std::string_view name) const override {
-    return mirror.find(type, namespace_, name);
+    return given(mirror.find(type, namespace_, name));
   }
   [[nodiscard]] ObjectText find_by_uid(std::string_view uid) const override {
     if (!trouble.empty() && uid == trouble) {
       trouble.clear();
       throw std::runtime_error("half of \xE4\xBD");
     }
-    return mirror.find_by_uid(uid);
+    return given(mirror.find_by_uid(uid));
   }
   void offer(const ResourceType& type, std::string object) override { mirror.offer(type, std::move(object)); }
+
+ private:
+  [[nodiscard]] ObjectText given(ObjectText text) const {
+    return makes_anew && text != nullptr ? std::make_shared<const std::string>(*text) : text;
+  }
 };
 
 class BridgeQuarantine : public ::testing::Test, private Cluster {
@@ -92,13 +100,17 @@ class BridgeQuarantine : public ::testing::Test, private Cluster {
   Lines notices_;
   std::deque<Sent> sent_;
   std::string no_write_to_;  ///< Writes to this name are not even sent.
+  int unsent_ = 0;           ///< How many these were.
   int untold_ = 0;           ///< So many observations cannot be told.
   TroubledMirror mirror_;
   Bridge bridge_{*this, mirror_, [this](const Observation& o) { note(o); }, options()};
 
  private:
   void submit(Write write, std::function<void(WriteAnswer)> done) override {
-    if (write.name == no_write_to_) throw std::runtime_error("it cannot be sent");
+    if (write.name == no_write_to_) {
+      ++unsent_;
+      throw std::runtime_error("it cannot be sent");
+    }
     sent_.push_back({std::move(write), std::move(done)});
   }
   BridgeOptions options() {
@@ -285,6 +297,33 @@ TEST_F(BridgeQuarantine, AWriteThatFailsConcernsOneObject) {
   no_write_to_.clear();
   change(types::job, job(3).dump());
   EXPECT_EQ(sent_.size(), 2U);
+}
+
+/// A text is another one when it says something else, and not when it lies elsewhere.
+TEST_F(BridgeQuarantine, AWriteThatFailsIsNotTriedAgainForTheSameTextMadeAnew) {
+  mirror_.makes_anew = true;
+  add(types::job, job(1).dump());
+  no_write_to_ = "j";
+  for (int i = 0; i < 3; ++i) {
+    bridge_.want({intent(false)});
+    bridge_.retry();
+  }
+  EXPECT_EQ(unsent_, 1);
+  EXPECT_EQ(told_, Lines{"Job j v1 write it cannot be sent"});
+  no_write_to_.clear();
+  change(types::job, job(3).dump());
+  EXPECT_EQ(sent_.size(), 1U);
+}
+
+TEST_F(BridgeQuarantine, AConflictIsNotAnsweredWithTheSameTextMadeAnew) {
+  mirror_.makes_anew = true;
+  add(types::job, job(1).dump());
+  bridge_.want({intent(false)});
+  ASSERT_EQ(sent_.size(), 1U);
+  answer(409);
+  EXPECT_TRUE(sent_.empty()) << "it would be the same write";
+  change(types::job, job(2).dump());
+  EXPECT_EQ(sent_.size(), 1U);
 }
 
 /// Whoever takes what is told may fail, too: then it is not the text of the object that is blamed.

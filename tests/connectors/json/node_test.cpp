@@ -187,6 +187,33 @@ TEST(Document, IsReadBeyondItsLimitsWhereThatIsAskedFor) {
   EXPECT_FALSE(Document::parse_beyond_limits(nested(1'000'000))) << "no API server brings that";
 }
 
+/// Most of what is too large is so by one text, which nobody needs who asks who an object is.
+TEST(Document, ItsOutlineIsReadWithoutItsLongTexts) {
+  const std::string most(Document::outline_text_max, 'x');
+  const std::string quotes = [] {
+    std::string out;
+    while (out.size() <= Document::outline_text_max) out += R"(\"\\\u003c)";
+    return out + R"(\\)";
+  }();
+  for (const std::string& longer : {most + "x", quotes}) {
+    const auto text =
+        R"({"a\"b":"c\\","long":")" + longer + R"(","list":[")" + longer + R"(","",")" + most + R"(",7],"metadata":{"name":"n\\\""}})";
+    const auto document = Document::parse_outline(text);
+    ASSERT_TRUE(document) << document.error().message;
+    const auto root = document->root();
+    EXPECT_EQ(std::string_view(root["a\"b"]), "c\\");
+    EXPECT_EQ(std::string_view(root["long"]), "");
+    EXPECT_EQ(std::string_view(root["list"].at(0)), "");
+    EXPECT_EQ(std::string_view(root["list"].at(2)), most);
+    EXPECT_EQ(std::int64_t(root["list"].at(3)), 7);
+    EXPECT_EQ(std::string_view(root["metadata"]["name"]), "n\\\"");
+    // What ends in the midst of something is no object.
+    for (const std::size_t end : {text.size() - 1, text.size() / 2, Document::outline_text_max + 100, Document::outline_text_max})
+      EXPECT_FALSE(Document::parse_outline(std::string_view(text).substr(0, end))) << end;
+  }
+  EXPECT_EQ(std::string_view(Document::parse_outline(R"({"name":"n"})")->root()["name"]), "n");
+}
+
 TEST(Document, RefusesWhatIsNotJson) {
   for (const auto* text : {"", "{", "{\"a\":}", "nope", "{\"a\":\"\xff\"}"}) {
     const auto document = Document::parse(text);

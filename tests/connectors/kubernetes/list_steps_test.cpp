@@ -34,6 +34,31 @@ TEST(ListSteps, TriesAPageAgainBeforeTheListBeginsAnew) {
   EXPECT_EQ(steps.size(), 500);
 }
 
+// A list that leads in a circle, or to empty pages for ever, would keep its kind from being watched for ever.
+TEST(ListSteps, PagesThatBringNothingNewHaveAnEnd) {
+  ListSteps steps(500);
+  for (int round = 0; round < 2; ++round) {
+    steps.begin();
+    for (std::size_t i = 0; i < ListSteps::idle_pages_max; ++i) EXPECT_EQ(steps.endless(0), "");
+    EXPECT_EQ(steps.endless(1), "") << "as long as something comes now and then";
+    for (std::size_t i = 0; i < ListSteps::idle_pages_max; ++i) EXPECT_EQ(steps.endless(0), "");
+    EXPECT_EQ(steps.endless(0),
+              "found 101 pages in a row with no object that stood on none before, and a token for more; allowed: at most 100");
+  }
+  EXPECT_EQ(steps.size(), 500);
+}
+
+TEST(ListSteps, PagesThatAlwaysBringSomethingHaveAnEndToo) {
+  ListSteps steps(500);
+  steps.begin();
+  std::size_t pages = 1;
+  while (steps.endless(1).empty()) ASSERT_LT(++pages, ListSteps::pages_max + 1);
+  EXPECT_EQ(pages, ListSteps::pages_max);
+  EXPECT_EQ(steps.size(), 1000) << "should it be a list of so many objects, it needs larger pages";
+  steps.begin();
+  EXPECT_EQ(steps.endless(1), "");
+}
+
 TEST(ListSteps, WhoAsksForAPauseIsAskedAgainAsLongAsTheTokenLives) {
   ListSteps steps(500);
   HttpAnswer overloaded = status(503);

@@ -87,9 +87,9 @@ TEST_F(MirrorStoreTest, AListTellsWhatVanished) {
   EXPECT_EQ(observe("d", "d", "12").change, Change::added);
   auto vanished = store.end_list(kind, "15");
   ASSERT_EQ(vanished.size(), 2U);
-  if (*vanished[0] > *vanished[1]) std::swap(vanished[0], vanished[1]);
-  EXPECT_EQ(*vanished[0], text_of("b", "b", "10"));
-  EXPECT_EQ(*vanished[1], text_of("c", "c", "10"));
+  if (*vanished[0].get() > *vanished[1].get()) std::swap(vanished[0], vanished[1]);
+  EXPECT_EQ(*vanished[0].get(), text_of("b", "b", "10"));
+  EXPECT_EQ(*vanished[1].get(), text_of("c", "c", "10"));
   EXPECT_EQ(store.count(config_map), 2U);
   EXPECT_EQ(store.find_by_uid("b"), nullptr);
 }
@@ -176,7 +176,7 @@ TEST(MirrorStoreWithoutTexts, StillKnowsWhoVanished) {
   store.begin_list(kind);
   const auto vanished = store.end_list(kind, "20");
   ASSERT_EQ(vanished.size(), 1U);
-  EXPECT_EQ(nlohmann::json::parse(*vanished[0]), nlohmann::json::parse(R"({"apiVersion":"kueue.x-k8s.io/v1beta2","kind":"Workload",
+  EXPECT_EQ(nlohmann::json::parse(*vanished[0].get()), nlohmann::json::parse(R"({"apiVersion":"kueue.x-k8s.io/v1beta2","kind":"Workload",
                                       "metadata":{"name":"a","namespace":"ns","uid":"1","resourceVersion":"10"}})"));
 }
 

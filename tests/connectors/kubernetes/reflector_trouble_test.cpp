@@ -121,6 +121,92 @@ TEST_F(ReflectorTroubleTest, APageThatNeverComesLetsTheListBeginAnewAfterAWhile)
   EXPECT_EQ(seen.lines().size(), 7U);  // Nothing is delivered twice.
 }
 
+/// A server whose first two lists have no end: `page` makes the n-th page of such a list. The third list is a good one.
+class EndlessServer {
+ public:
+  explicit EndlessServer(std::function<std::string(int)> page) : page_(std::move(page)) {}
+  void operator()(Exchange& exchange) const {
+    if (exchange.query.contains("watch")) {
+      exchange.begin_stream();
+      exchange.wait_for_end();
+      return;
+    }
+    int list = 0;
+    int number = 0;
+    pages.change([&](auto& lists) {
+      if (!exchange.query.contains("continue")) lists.push_back(0);
+      list = static_cast<int>(lists.size());
+      number = lists.back()++;
+    });
+    exchange.answer(200, list < 3 ? page_(number) : list_text({object_text("good", "u", 7)}, 10));
+  }
+
+  Watched<std::vector<int>> pages;  ///< Of each list: how many were asked for.
+
+ private:
+  std::function<std::string(int)> page_;
+};
+
+class ReflectorEndlessTest : public ReflectorTroubleTest {
+ protected:
+  void expect_that_it_ends(std::function<std::string(int)> page) {
+    const EndlessServer endless(std::move(page));
+    start(endless);
+    ASSERT_TRUE(seen.wait_for("synced"));
+    EXPECT_EQ(seen.lines()[seen.lines().size() - 2].substr(0, 4), "dele") << "what the bad lists had and the good one has not";
+    const auto pages = endless.pages.get();
+    ASSERT_EQ(pages.size(), 3U);
+    EXPECT_LE(pages[0], static_cast<int>(ListSteps::idle_pages_max) + 3);
+    EXPECT_LE(pages[1], static_cast<int>(ListSteps::idle_pages_max) + 3);
+    const auto told = notices.get();
+    ASSERT_FALSE(told.empty());
+    EXPECT_EQ(told[0].kind, Notice::Kind::list_refused);
+    EXPECT_NE(told[0].message.find("cannot read the list of configmaps/v1 to its end: found 101 pages in a row"), std::string::npos)
+        << told[0].message;
+    EXPECT_EQ(cluster->statistics().kinds[0].reflector.failures, 2U);
+    EXPECT_EQ(cluster->statistics().kinds[0].objects, 1U);
+  }
+};
+
+// Each token leads to the other one. "A page that leads back to itself" was noticed before, a circle of two was not.
+TEST_F(ReflectorEndlessTest, ATokenThatLeadsBackToAnEarlierOneHasAnEnd) {
+  expect_that_it_ends([](int number) {
+    return number % 2 == 0 ? list_text({object_text("a", "u1", 1)}, 10, "A") : list_text({object_text("b", "u2", 2)}, 10, "B");
+  });
+}
+
+TEST_F(ReflectorEndlessTest, EverNewTokensWithTheSameObjectsHaveAnEnd) {
+  expect_that_it_ends([](int number) {
+    return list_text({object_text("a", "u1", 1), object_text("b", "u2", 2)}, 10, "t" + std::to_string(number));
+  });
+}
+
+TEST_F(ReflectorEndlessTest, EverNewTokensWithoutObjectsHaveAnEnd) {
+  expect_that_it_ends([](int number) {
+    return list_text(number == 0 ? std::vector{object_text("a", "u1", 1)} : std::vector<std::string>{}, 10, "t" + std::to_string(number));
+  });
+}
+
+TEST_F(ReflectorTroubleTest, AFewPagesWithoutObjectsAreNoTrouble) {
+  // What the API allows where a selector leaves nothing of a page.
+  start([](Exchange& exchange) {
+    if (exchange.query.contains("watch")) {
+      exchange.begin_stream();
+      exchange.wait_for_end();
+      return;
+    }
+    const std::string token = exchange.query["continue"];
+    const int page = token.empty() ? 0 : std::stoi(token);
+    if (page < 50)
+      exchange.answer(200, list_text({}, 10, std::to_string(page + 1)));
+    else
+      exchange.answer(200, list_text({object_text("a", "u", 1)}, 10));
+  });
+  ASSERT_TRUE(seen.wait_for("synced"));
+  EXPECT_EQ(seen.lines(), (std::vector<std::string>{"added a/u@1", "synced"}));
+  EXPECT_TRUE(notices.get().empty());
+}
+
 TEST_F(ReflectorTroubleTest, RetryAfterHoldsForPagesAndWatches) {
   using Clock = std::chrono::steady_clock;
   const Watched<std::vector<Clock::time_point>> times;
