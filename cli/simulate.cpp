@@ -4,6 +4,7 @@
 #include <iterator>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -16,6 +17,8 @@
 #include "connectors/manifests/manifest_reader.hpp"
 #include "connectors/simulated/scenario_player.hpp"
 #include "projections/tables.hpp"
+#include "replay/past.hpp"
+#include "replay/snapshots.hpp"
 #include "runtime/complain.hpp"
 #include "runtime/configuration.hpp"
 #include "runtime/log_location.hpp"
@@ -70,6 +73,28 @@ Result<connectors::manifests::Input> read_files(const std::vector<std::string>& 
   return out;
 }
 
+/// Snapshots as a control plane makes them, by folding the log beside; but only records make one due, since virtual time passes at any
+/// speed. A log without them is only slower: the first that cannot be made is told, and no other is tried.
+class SimulatedSnapshots {
+ public:
+  explicit SimulatedSnapshots(events::Log& log) : past_(log, domain_), writer_(log, domain_, {.interval = {}}) {}
+
+  void pass(const Session& session, events::Position position) {
+    if (failed_ || !writer_.is_worth_it(position, Time{0})) return;
+    auto done = past_.fold_to(position);
+    if (done) done = writer_.store(replay::encode_state(past_.driver().entities(), domain_, position, release));
+    if (done) return;
+    failed_ = true;
+    session.warn("a snapshot at position " + std::to_string(position) + " was not stored: " + done.error().message);
+  }
+
+ private:
+  const std::string domain_ = simulation::EngineOptions().domain;
+  replay::Past past_;
+  replay::SnapshotWriter writer_;
+  bool failed_ = false;
+};
+
 Result<int> simulate(const Session& session, const SimulateOptions& o) {
   auto configuration = runtime::run_configuration(o.config, o.feature_gates);
   if (!configuration) return complain_of_file(session.err, configuration.error());
@@ -101,6 +126,8 @@ Result<int> simulate(const Session& session, const SimulateOptions& o) {
     options.states = o.output == "states";
     options.to_the_end = o.output != "states";
     options.log = log.get();
+    std::optional<SimulatedSnapshots> snapshots;
+    if (log) options.on_written = [&, &kept = snapshots.emplace(*log)](events::Position position) { kept.pass(session, position); };
     options.release = release;
     const std::string name = scenario.name;
     ProgressBar bar(session, name);

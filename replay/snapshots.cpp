@@ -110,6 +110,11 @@ bool SnapshotWriter::due(Position position, Time now) {
   return policy_.interval.micros > 0 && now - last_time_ >= policy_.interval;
 }
 
+bool SnapshotWriter::is_worth_it(Position position, Time now) {
+  if (due(position, now)) return true;
+  return each_ != 0 && position / each_ > last_position_ / each_;
+}
+
 Result<void> SnapshotWriter::store(const EncodedSnapshot& snapshot) {
   // noted in any case: a log that cannot take it now is not asked again for every record
   last_position_ = snapshot.meta.position;
@@ -147,6 +152,7 @@ Result<void> SnapshotWriter::forget_old(std::size_t size) {
   auto all = log_.snapshots();
   if (!all) return tl::unexpected(all.error());
   const std::uint64_t each = stretch(size, *all);
+  each_ = policy_.closest == 0 || each == 0 ? 0 : std::max(each, policy_.closest);
   std::erase_if(*all, [&](const SnapshotMeta& meta) { return !meta.domain.empty() && meta.domain != domain_; });
   std::set<std::uint64_t> stretches;
   const std::size_t old = all->size() > policy_.newest ? all->size() - policy_.newest : 0;

@@ -68,6 +68,9 @@ class SnapshotWriter {
   /// room for all like them, as far as it says so, and at most `on_the_way_max`. None before this writer has stored one, for then their
   /// size is not known.
   [[nodiscard]] Result<std::vector<Position>> on_the_way(Position from, Position to) const;
+  /// For who has the state of every position at hand, as one who writes the log alone: one is due, or a place that is worth it (as
+  /// `on_the_way`) was reached since the last.
+  [[nodiscard]] bool is_worth_it(Position position, Time now);
   static constexpr std::uint64_t on_the_way_max = 64;
 
  private:
@@ -80,6 +83,7 @@ class SnapshotWriter {
   Position last_position_ = 0;
   Time last_time_;
   std::size_t last_size_ = 0;  ///< In bytes; 0: none was stored yet.
+  std::uint64_t each_ = 0;     ///< Places that are worth it are multiples of this; 0: none are, as far as is known.
 };
 
 }  // namespace hindsight::replay

@@ -47,12 +47,6 @@ void Engine::append(const Envelope& envelope, const Body& body) {
   if (options_.log != nullptr) {
     const auto bytes = encoder_.encode(record);
     unwritten_.add({std::string(envelope.domain), envelope.sequence, envelope.epoch, envelope.time, bytes});
-    if (unwritten_.size() >= log_batch) {
-      if (auto ok = flush(); !ok) {
-        error_ = ok.error();
-        return;
-      }
-    }
   }
   if (auto ok = driver_.apply(record); !ok) {
     error_ = ok.error();
@@ -61,6 +55,8 @@ void Engine::append(const Envelope& envelope, const Body& body) {
   ++records_;
   if (std::holds_alternative<Decisions>(body)) ++decisions_;
   if (options_.on_record) options_.on_record(record);
+  if (unwritten_.size() < log_batch) return;
+  if (auto ok = flush(); !ok) error_ = ok.error();
 }
 
 Result<void> Engine::flush() {
@@ -68,6 +64,7 @@ Result<void> Engine::flush() {
   auto written = options_.log->append(unwritten_.views(), std::nullopt);
   unwritten_.clear();
   if (!written) return tl::unexpected(written.error());
+  if (options_.on_written) options_.on_written(*written);
   return {};
 }
 

@@ -38,6 +38,7 @@ struct EngineOptions {
   /// See BridgeOptions::message_interval.
   Duration message_interval;
   std::function<void(const RecordView&)> on_record;  ///< Called for every record after it was applied.
+  std::function<void(events::Position)> on_written;  ///< Called when the log has taken some: up to which position.
   /// Between two events of the outside a domain comes to rest after a few steps per object; this many mean that it does not.
   std::uint64_t steps_max = 2'000'000;
 };

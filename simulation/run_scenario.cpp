@@ -116,6 +116,7 @@ Result<ScenarioResult> run_scenario(connectors::manifests::Scenario scenario, co
   engine_options.configuration = std::move(*configuration);
   engine_options.log = options.log;
   engine_options.release = options.release;
+  engine_options.on_written = options.on_written;
   engine_options.template_mutability = mutability_of(options.job_rules);
   if (options.on_record) engine_options.on_record = [&options, &out](const RecordView& r) { options.on_record(r, *out.engine); };
   if (options.on_start) options.on_start(cluster);

@@ -60,6 +60,7 @@ struct ScenarioOptions {
   /// before the connector does.
   std::function<void(connectors::simulated::SimulatedCluster&)> on_start;
   std::function<void(const RecordView&, const Engine&)> on_record;
+  std::function<void(events::Position)> on_written;  ///< See EngineOptions::on_written.
   std::function<void(std::size_t step, std::size_t steps)> on_step;
 };
 

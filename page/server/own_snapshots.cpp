@@ -86,6 +86,10 @@ Result<std::vector<events::SnapshotMeta>> LogWithOwnSnapshots::snapshots() const
   const auto set_aside = log_->quarantined();
   if (!set_aside) return tl::unexpected(set_aside.error());
   if (quarantined_.exchange(set_aside->size()) != set_aside->size()) memory_->drop_all(this);
+  {
+    const std::lock_guard lock(mutex_);
+    if (!hidden_.empty()) std::erase_if(*all, [this](const auto& meta) { return hidden_.contains({meta.position, meta.domain}); });
+  }
   for (auto& own : memory_->of(this)) {
     const auto same = [&](const events::SnapshotMeta& m) { return m.position == own.position && m.domain == own.domain; };
     if (std::none_of(all->begin(), all->end(), same)) all->push_back(std::move(own));
@@ -97,6 +101,12 @@ Result<std::vector<events::SnapshotMeta>> LogWithOwnSnapshots::snapshots() const
 Result<events::StoredSnapshot> LogWithOwnSnapshots::snapshot(events::Position position, std::string_view domain) const {
   if (const auto own = memory_->find(this, position, domain)) return *own;
   return log_->snapshot(position, domain);
+}
+
+void LogWithOwnSnapshots::hide(events::Position position, std::string_view domain) {
+  memory_->drop(this, position, domain);
+  const std::lock_guard lock(mutex_);
+  hidden_.emplace(position, domain);
 }
 
 Result<void> LogWithOwnSnapshots::drop_snapshot(events::Position position, std::string_view domain) {

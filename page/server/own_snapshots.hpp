@@ -5,8 +5,11 @@
 #include <list>
 #include <memory>
 #include <mutex>
+#include <set>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "events/log.hpp"
@@ -58,6 +61,8 @@ class LogWithOwnSnapshots final : public events::Log {
   [[nodiscard]] Result<void> put_snapshot(const events::SnapshotMeta& meta, std::span<const std::byte> bytes) override;
   [[nodiscard]] Result<std::vector<events::SnapshotMeta>> snapshots() const override;
   [[nodiscard]] Result<events::StoredSnapshot> snapshot(events::Position position, std::string_view domain) const override;
+  /// One of the log that is of no use: nobody is told of it any more, and so nobody reads it again.
+  void hide(events::Position position, std::string_view domain);
   /// Forgets the one in memory.
   [[nodiscard]] Result<void> drop_snapshot(events::Position position, std::string_view domain) override;
 
@@ -88,7 +93,9 @@ class LogWithOwnSnapshots final : public events::Log {
   const std::shared_ptr<const events::Log> log_;
   const std::shared_ptr<SnapshotMemory> memory_;
   mutable std::atomic<std::size_t> quarantined_ =
-      0;  ///< Records that were set aside when those in memory were made: others make them wrong.
+      0;                      ///< Records that were set aside when those in memory were made: others make them wrong.
+  mutable std::mutex mutex_;  ///< Guards the next.
+  std::set<std::pair<events::Position, std::string>> hidden_;
 };
 
 }  // namespace hindsight::page

@@ -18,6 +18,8 @@ using std::chrono::seconds;
 
 /// So many records are folded rather than a state made anew.
 constexpr replay::Position near_by = 4 * PastStates::window;
+/// On a way of so many records, a third of a second, snapshots are remembered at most at so many places.
+constexpr replay::Position long_way = 100'000, stops_max = 4;
 /// Nobody came back to a state for so long: another may take its place, although it is only a guess that it will be needed.
 constexpr seconds idle_time{5};
 /// The newest state follows the log for so long after somebody looked.
@@ -63,10 +65,12 @@ Result<Json> PastStates::look(const SourcePtr& source, Position at, const std::f
   if (!held || !turn.take(is_over)) return too_late();
   const auto before = held->slot().past->folded();
   const auto goes_on = [&] { return !is_over(); };
-  if (const auto stop = stop_on_the_way(held->slot(), at)) {
-    const auto here = go(*held, *stop, turn, goes_on);
+  if (auto begun = begin(*held, at); !begun) return tl::unexpected(begun.error());
+  for (const auto stop : stops(held->slot(), at)) {
+    const auto here = go(*held, stop, turn, goes_on);
     if (!here) return tl::unexpected(here.error());
-    if (*here) remember(held->slot());
+    if (!*here) break;
+    remember(held->slot());
   }
   const auto there = go(*held, at, turn, goes_on);
   if (!there) return tl::unexpected(there.error());
@@ -96,16 +100,23 @@ std::optional<PastStates::Held> PastStates::hold(const SourcePtr& source, Positi
   return Held(*this, *slot);
 }
 
-/// Where a long way to `at` passes a little behind it, and there is no room for a second state that stays there: a snapshot is remembered
-/// then, or the next step back is as long as the whole way. Whoever holds the slot asks.
-std::optional<PastStates::Position> PastStates::stop_on_the_way(const Slot& slot, Position at) const {
-  if (at == 0) return std::nullopt;
-  const Position behind = (at - 1) / window * window, stands = slot.past->position();
-  const Position from = std::max(stands <= at ? stands : 0, newest_snapshot(*slot.of, at));
-  if (behind < from + 2 * window) return std::nullopt;
+/// Where snapshots are remembered on the way to `at`. On a long one some, so that it is not as long for who looks at another moment. And
+/// one a little behind `at`, if there is no room for a second state that stays there, or the next step back is as long as the whole way.
+/// Whoever holds the slot asks.
+std::vector<PastStates::Position> PastStates::stops(const Slot& slot, Position at) const {
+  std::vector<Position> out;
+  const Position from = slot.past->position();
+  if (at < from + 2 * window) return out;
+  const Position behind = (at - 1) / window * window;
+  if (at - from >= long_way) {
+    const Position each = ((at - from) / stops_max + window) / window * window;
+    for (Position stop = (from / each + 1) * each; stop + window <= behind; stop += each) out.push_back(stop);
+  }
   const std::lock_guard lock(mutex_);
-  const bool others_stay = options_.states_max >= 3 && 2 * largest_ <= options_.states_bytes_max;
-  return others_stay ? std::nullopt : std::optional(behind);
+  const bool known = largest_ != 0;  // else the first of all is on its way
+  const bool others_stay = known && options_.states_max >= 3 && counted(2 * largest_, largest_) <= options_.states_bytes_max;
+  if (!others_stay && behind >= from + 2 * window) out.push_back(behind);
+  return out;
 }
 
 /// `snapshot`: where a new one would start from. Null: it is better to wait, or there is nothing else. The mutex is held.
@@ -134,14 +145,18 @@ std::size_t PastStates::bytes_of_all() const {
   return out;
 }
 
+/// What `states_bytes_max` is for, of states that take `all`.
+std::size_t PastStates::counted(std::size_t all, std::size_t largest) const { return options_.quiet ? all : all - largest; }
+
 /// Another state of a source is about as large as its largest. The mutex is held.
 bool PastStates::has_room(const SourcePtr& source) const {
-  std::size_t another = 0, all = 0;
+  std::size_t another = 0, all = 0, largest = 0;
   for (const auto& one : slots_) {
     all += one->bytes;
+    largest = std::max(largest, one->bytes);
     if (one->of == source) another = std::max(another, one->bytes);
   }
-  return all == 0 || all + another <= options_.states_bytes_max;
+  return all == 0 || counted(all + another, largest) <= options_.states_bytes_max;
 }
 
 /// Null: there are as many as may be. The mutex is held.
@@ -229,7 +244,12 @@ void PastStates::give_back(Slot& slot) {
 
 /// The state that is missed least goes, as long as all together take too much. The last one stays. The mutex is held.
 void PastStates::let_go_of_too_many(std::vector<std::unique_ptr<replay::Past>>& gone) {
-  while (bytes_of_all() > options_.states_bytes_max) {
+  const auto too_much = [this] {
+    std::size_t largest = 0;
+    for (const auto& one : slots_) largest = std::max(largest, one->bytes);
+    return counted(bytes_of_all(), largest) > options_.states_bytes_max;
+  };
+  while (too_much()) {
     const auto full = std::ranges::count_if(slots_, [](const auto& one) { return one->of != nullptr; });
     if (full < 2) return;
     Slot* least = to_replace(nullptr, false);
@@ -251,6 +271,25 @@ Result<bool> PastStates::go(const Held& held, Position at, QuietTurns::Turn& tur
   });
   if (!there) past = nullptr;
   return there;
+}
+
+/// To where a long way to `at` begins: the newest snapshot that is of use, if one saves folding. Those that it has passed by are of another
+/// version, or damaged, and nobody reads them again. What cannot be folded leaves no state behind.
+Result<void> PastStates::begin(const Held& held, Position at) {
+  const Slot& slot = held.slot();
+  const Position here = slot.past->position() <= at ? slot.past->position() : 0;
+  if (at - here <= near_by) return {};
+  auto& log = slot.of->log_to_remember();
+  const auto listed = replay::snapshots_of(log, slot.of->domain());
+  const auto there = slot.past->go_to(at, [asked = false]() mutable { return !std::exchange(asked, true); });
+  if (!there) {
+    held.slot().past = nullptr;
+    return tl::unexpected(there.error());
+  }
+  if (!listed) return {};
+  for (const auto& one : *listed)
+    if (one.position <= at && one.position > std::max(here, slot.past->started_from())) log.hide(one.position, one.domain);
+  return {};
 }
 
 void PastStates::forget(const SourcePtr& source) {

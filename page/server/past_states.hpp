@@ -22,8 +22,8 @@ namespace hindsight::page {
 
 struct PastStatesOptions {
   std::size_t states_max = 4;  ///< At least 1.
-  /// Of all states together, as far as can be estimated (state_bytes.hpp): where another one would take more, one goes. A single state may
-  /// take more.
+  /// Of states, as far as can be estimated (state_bytes.hpp): where another one would take more, one goes. `quiet`: of all together, since
+  /// whoever decides has one of his own, but a single state may take more; else of those beside the largest, which has to be there.
   std::size_t states_bytes_max = std::size_t{128} * 1024 * 1024;
   std::size_t snapshots_bytes_max = std::size_t{96} * 1024 * 1024;  ///< Of snapshots in memory.
   std::string release;                                              ///< Whose snapshots they are.
@@ -119,12 +119,14 @@ class PastStates {
   };
 
   [[nodiscard]] std::optional<Held> hold(const SourcePtr& source, Position at, const std::function<bool()>& is_over);
-  [[nodiscard]] std::optional<Position> stop_on_the_way(const Slot& slot, Position at) const;
+  [[nodiscard]] static Result<void> begin(const Held& held, Position at);
+  [[nodiscard]] std::vector<Position> stops(const Slot& slot, Position at) const;
   [[nodiscard]] Slot* choose(const SourcePtr& source, Position at, Position snapshot);
   [[nodiscard]] Slot* to_replace(const SourcePtr& source, bool only_idle);
   void let_go_of_too_many(std::vector<std::unique_ptr<replay::Past>>& gone);
   [[nodiscard]] bool has_room(const SourcePtr& source) const;
   [[nodiscard]] std::size_t bytes_of_all() const;
+  [[nodiscard]] std::size_t counted(std::size_t all, std::size_t largest) const;
   [[nodiscard]] Slot* new_slot(const SourcePtr& source);
   void take(Slot& slot, const SourcePtr& source, Position at);
   void give_back(Slot& slot);

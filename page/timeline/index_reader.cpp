@@ -88,7 +88,8 @@ void TimelineIndex::Reader::run() {
   if (!turn_.take([this] { return stop_.load(); })) return;
   while (goes_on()) {
     try {
-      if (read_all() == End::stopped) return;
+      const auto rested = std::exchange(rested_, std::nullopt);
+      if ((rested ? go_on_from(*rested) : read_all()) == End::stopped) return;
     } catch (const std::exception& bug) {  // of the index: the page goes on without more of it
       publish([&](Indexed& now) {
         now.why_not_more = Error{ErrorKind::invalid, std::string("the index of the history ended: ") + bug.what()};
@@ -116,7 +117,18 @@ TimelineIndex::Reader::End TimelineIndex::Reader::read_all() {
   const auto known = events::passed_over(log_, domain_);
   const auto last = log_.last();
   if (known && last)
-    if (const auto kept = take_kept(*known, *last)) return go_on_from(*kept, *last);
+    if (const auto kept = take_kept(*known, *last)) {
+      set_aside_ = kept->passed_over;
+      kept_to_ = kept->end();
+      kept_at_ = Clock::now();
+      publish([&](Indexed& now) {
+        now.looked = true;
+        now.last = *last;
+        now.main = kept->rows;
+        now.objects = kept->objects;
+      });
+      return go_on_from(*kept);
+    }
   Result<void> began = known && last ? begin(past) : tl::unexpected(known ? last.error() : known.error());
   if (!began) {
     publish([&](Indexed& now) { now.why_not_more = began.error(); });
@@ -125,6 +137,7 @@ TimelineIndex::Reader::End TimelineIndex::Reader::read_all() {
   }
   set_aside_ = *known;
   kept_to_ = 0;
+  took_.reset();
   const auto begin = past.position();
   publish([&](Indexed& now) {  // what was known of another fold is shown until this one knows more
     now.looked = true;
@@ -172,25 +185,21 @@ std::optional<timeline::KeptIndex> TimelineIndex::Reader::take_kept(const std::s
 }
 
 /// As long as there is nothing behind what was kept, no state is needed.
-TimelineIndex::Reader::End TimelineIndex::Reader::go_on_from(const timeline::KeptIndex& kept, events::Position last) {
-  set_aside_ = kept.passed_over;
-  kept_to_ = kept.end();
-  kept_at_ = Clock::now();
-  publish([&](Indexed& now) {
-    now.looked = true;
-    now.last = last;
-    now.main = kept.rows;
-    now.objects = kept.objects;
-  });
+TimelineIndex::Reader::End TimelineIndex::Reader::go_on_from(const timeline::KeptIndex& kept) {
+  has_state_ = false;
   while (true) {
     serve_wish();
     const auto end = log_.last();
+    if (end.has_value() == now()->why_not_more.has_value())
+      publish([&](Indexed& now) { now.why_not_more = end ? std::nullopt : std::optional(end.error()); });
     if (end && *end > kept.end()) break;
     if (end && *end < kept.end()) return pause(retry_after) ? End::begin_anew : End::stopped;
     if (!pause(end ? options_.pause : retry_after)) return End::stopped;
   }
+  const auto began = Clock::now();
   replay::Past past(log_, domain_);
   const auto there = past.go_to(kept.end(), [this] { return goes_on(); });
+  took_ = std::max(took_.value_or(Clock::duration{}), Clock::now() - began);
   if (!there) {
     notice("the state where the index of the history goes on cannot be had: " + there.error().message + "; the history is read anew");
     return End::begin_anew;
@@ -228,8 +237,10 @@ void TimelineIndex::Reader::make_coarse(events::Position begin, events::Position
 
 TimelineIndex::Reader::End TimelineIndex::Reader::follow(const Fold& fold) {
   auto& past = fold.past;
-  auto told = Clock::now();
+  const auto began = Clock::now();
+  auto told = began;
   bool news = true;  // since it was told last
+  has_state_ = true;
   while (goes_on()) {
     serve_wish();
     const auto last = log_.last();
@@ -262,6 +273,15 @@ TimelineIndex::Reader::End TimelineIndex::Reader::follow(const Fold& fold) {
       news = false;
     }
     if (at_end && (kept_to_ == 0 || Clock::now() - kept_at_ >= kept_every)) keep(fold);
+    if (at_end) {
+      if (!took_) took_ = Clock::now() - began;
+      if (Clock::now() - told >= std::max<Clock::duration>(std::chrono::microseconds(options_.let_go_after.micros), 10 * *took_)) {
+        rested_ =
+            timeline::KeptIndex{fold.rows.series(past.position(), past.driver()), fold.objects.index(), fold.objects.open(), set_aside_};
+        keep(fold);
+        return End::rested;
+      }
+    }
     if (at_end && !pause(options_.pause)) break;
   }
   keep(fold);

@@ -31,6 +31,7 @@ class TimelineIndex::Reader {
   [[nodiscard]] const events::Log& log() const { return log_; }
   [[nodiscard]] const TimelineOptions& options() const { return options_; }
   [[nodiscard]] std::shared_ptr<const timeline::Indexed> now() const;
+  [[nodiscard]] bool has_state() const { return has_state_; }
   /// Narrower rows of these records would be good to have; the newest wish counts. False: there will be none that are narrower.
   [[nodiscard]] bool wish(events::Position from, events::Position to);
 
@@ -52,7 +53,7 @@ class TimelineIndex::Reader {
     timeline::ObjectIndexMaker& objects;
   };
   /// Why a fold ends.
-  enum class End { stopped, begin_anew };
+  enum class End { stopped, begin_anew, rested };
 
   static constexpr std::size_t details_max = 8;
 
@@ -60,7 +61,7 @@ class TimelineIndex::Reader {
   [[nodiscard]] Result<void> begin(replay::Past& past) const;
   [[nodiscard]] End read_all();
   [[nodiscard]] std::optional<timeline::KeptIndex> take_kept(const std::set<std::uint64_t>& set_aside, events::Position last);
-  [[nodiscard]] End go_on_from(const timeline::KeptIndex& kept, events::Position last);
+  [[nodiscard]] End go_on_from(const timeline::KeptIndex& kept);
   void look_on(const Fold& fold);
   [[nodiscard]] End follow(const Fold& fold);
   [[nodiscard]] End wait_behind(const Fold& fold, const Error& error);
@@ -95,6 +96,9 @@ class TimelineIndex::Reader {
   bool cannot_keep_ = false;                       ///< It could not be written.
   events::Position kept_to_ = 0;                   ///< As far as the file goes.
   Clock::time_point kept_at_;
+  std::optional<Clock::duration> took_;        ///< From the beginning to the end of the log; nothing: it has not been there yet.
+  std::optional<timeline::KeptIndex> rested_;  ///< Where the log came to rest, and the state was let go of.
+  std::atomic<bool> has_state_{false};
 
   mutable std::mutex mutex_;
   std::condition_variable wake_;

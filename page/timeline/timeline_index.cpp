@@ -79,6 +79,8 @@ std::shared_ptr<const timeline::ObjectIndex> TimelineIndex::objects() const { re
 
 events::Position TimelineIndex::scanned_to() const { return reader_->now()->main->end; }
 
+bool TimelineIndex::has_state() const { return reader_->has_state(); }
+
 bool TimelineIndex::complete() const { return reader_->now()->complete(); }
 
 std::size_t TimelineIndex::memory() const {

@@ -37,6 +37,9 @@ struct TimelineOptions {
   std::function<void(const std::string&)> notice;
   /// How often the end of the log is looked at, and how often `grew` is called at most.
   Duration pause = Duration::millis(100);
+  /// Of a log that has rested for so long, and ten times as long as it took to read, no state is kept: it is made again when the log goes
+  /// on.
+  Duration let_go_after = Duration::seconds(5);
   /// Called from the thread of the index when it knows more: up to which record it has read, of how many. It must not take long, and not
   /// destroy the index.
   std::function<void(events::Position scanned_to, events::Position of)> grew;
@@ -52,7 +55,8 @@ struct TimelineRange {
 /// The whole history of one domain at a glance: how much waits, runs and is used, and what happened, at each moment. A thread that
 /// gives way to others folds the log once from its beginning (300,000 records a second), or from where a file ends that an earlier process
 /// left, and goes on with what is added. Whoever asks never
-/// waits for it: they get what is known so far, of a long log at first a picture from samples. It keeps a state of its own while it lives.
+/// waits for it: they get what is known so far, of a long log at first a picture from samples. It keeps a state of its own while the log
+/// grows.
 ///
 /// A record that nobody can read is where the index ends, and its answers say so; it goes on when the record is set aside. When a record
 /// is set aside that was counted, the index is made anew. Of a log that forgets its beginning, what was read stays known until then.
@@ -84,6 +88,8 @@ class TimelineIndex {
   [[nodiscard]] events::Position scanned_to() const;
   /// Whether that is all that the log held when somebody looked.
   [[nodiscard]] bool complete() const;
+  /// Whether there is a state beside what is known.
+  [[nodiscard]] bool has_state() const;
   /// Bytes of what is kept, about; without the state.
   [[nodiscard]] std::size_t memory() const;
 

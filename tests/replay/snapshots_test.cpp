@@ -59,6 +59,26 @@ TEST(SnapshotWriter, CountsFromTheSnapshotsThatARestartFinds) {
   EXPECT_TRUE(writer.due(newest + 1000, w.now));
 }
 
+// Issue 20: who writes the log alone has the state at hand, and stores it where a node would on its way to one that is due.
+TEST(SnapshotWriter, ThoseOnTheWayAreWorthItOnceTheirSizeIsKnown) {
+  events::MemoryLog log;
+  LogWorld w(log);
+  SnapshotWriter writer(log, "default", {.records = 40, .interval = {}, .newest = 2, .spacing = 16, .closest = 8});
+  std::vector<Position> stored;
+  while (w.position() < 100) {
+    w.tick(Duration::seconds(1));
+    w.flush();
+    if (!writer.is_worth_it(w.position(), w.now)) continue;
+    stored.push_back(w.position());
+    ASSERT_TRUE(writer.store(encode_state(w.driver().entities(), "default", w.position(), "1.0")));
+  }
+  EXPECT_EQ(stored, (std::vector<Position>{40, 48, 64, 80, 96}));
+  SnapshotWriter none(log, "default", {.records = 40, .interval = {}, .closest = 0});
+  ASSERT_TRUE(none.store(encode_state(w.driver().entities(), "default", w.position(), "1.0")));
+  EXPECT_FALSE(none.is_worth_it(w.position() + 39, w.now)) << "none stand on the way";
+  EXPECT_TRUE(none.is_worth_it(w.position() + 40, w.now));
+}
+
 TEST(SnapshotWriter, KeepsTheNewestAndOneOfEachStretch) {
   events::MemoryLog log;
   LogWorld w(log);

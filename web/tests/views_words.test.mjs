@@ -7,8 +7,8 @@ import { load } from './modules.mjs';
 const {
   storiesOf, shareTexts, quantityWords, faultOf, editSentence, manifestKinds, parseDropped, whatIfCommand, progressOf, outcomeOf, judged, headline, faultOfGang, matching, preemptionsCsv, queueNames,
   countHosts, domainRows, litBy, useOf, wouldGet, depthOf,
-  joinedPreemptions, conditionOf, labelsText, taintText, quotaText, quotaLines, usageLines,
-} = await load('views/preemption_story.ts', 'views/whatif_words.ts', 'views/gang_words.ts', 'views/preemption_filter.ts', 'views/queue_names.ts', 'views/topology_domains.ts', 'views/object_words.ts');
+  joinedPreemptions, conditionOf, labelsText, taintText, quotaText, quotaLines, usageLines, lastTry, besideWords, nodesWords,
+} = await load('views/preemption_story.ts', 'views/whatif_words.ts', 'views/gang_words.ts', 'views/preemption_filter.ts', 'views/queue_names.ts', 'views/topology_domains.ts', 'views/object_words.ts', 'why/why_words.ts');
 const { answers } = JSON.parse(readFileSync(new URL('fixtures/views.json', import.meta.url)));
 
 test('a preemption tells who was taken, in the order they were looked at', () => {
@@ -194,4 +194,29 @@ test('objects of any form are told in words', () => {
     assert.equal(conditionOf(nothing, 'Active').status, '');
     assert.equal(labelsText(nothing), typeof nothing === 'object' && nothing && !Array.isArray(nothing) ? labelsText(nothing) : '');
   }
+});
+
+// Issue 20: an explanation of a topology has all that `hindsight why` prints.
+test('nodes without room are told by their reasons, those for the leader and those that give no places too', () => {
+  const lines = nodesWords({
+    excluded: [{ reason: 'cpu', nodes: 1, examples: ['n1'], examplesLeftOut: 0 }],
+    excludedForLeader: [{ reason: 'memory', nodes: 5, examples: ['n2', 'n3', 'n4'], examplesLeftOut: 2 }],
+    leftOut: [{ reason: 'it is not ready', nodes: 2, examples: ['n7', 'n8'] }],
+  });
+  assert.deepEqual(lines, [
+    '1 node has no room for a pod: cpu (n1)',
+    "5 nodes have no room for the leader's pod: memory (n2, n3, n4 and 2 more)",
+    '2 nodes give no places: it is not ready (n7, n8)',
+  ]);
+  assert.deepEqual(nodesWords({}), []);
+  assert.equal(besideWords(['launcher', 'worker']), 'There is room for it by itself, but not beside launcher, worker: ');
+  assert.equal(besideWords(undefined), '');
+});
+
+// Issue 20: "1 more needed" stood beside "2 are missing", since another Workload got quota in the same decision.
+test('a message is that of the last try, which is told', () => {
+  const decisions = [{ offset: 71, time: 'a', text: 'preempted by b' }, { offset: 238, time: 'b', text: 'tried: WaitingForQuota' }, { offset: 240, time: 'c', text: 'its quota was given back' }];
+  assert.equal(lastTry({ message: 'cpu, 1 more needed', decisions })?.offset, 238);
+  assert.equal(lastTry({ decisions }), undefined);
+  assert.equal(lastTry({ message: 'cpu, 1 more needed' }), undefined);
 });

@@ -5,11 +5,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <nlohmann/json.hpp>
 #include <random>
 #include <thread>
 
+#include "replay/snapshots.hpp"
 #include "tests/replay/worlds.hpp"
 
 namespace hindsight::page {
@@ -69,10 +71,12 @@ TEST_F(PastStatesTest, StatesAreBoundedByTheirBytes) {
     return states.statistics().bytes;
   }();
   ASSERT_GT(one, 0U);
+  // Beside who decides all count; else the largest does not.
   PastStates all({.states_max = 4, .states_bytes_max = 100 * one, .release = "test"}),
-      two({.states_max = 4, .states_bytes_max = 2 * one + one / 2, .release = "test"}),
-      less_than_one({.states_max = 4, .states_bytes_max = one / 2, .release = "test"});
-  for (auto* states : {&all, &two, &less_than_one}) {
+      two({.states_max = 4, .states_bytes_max = 2 * one + one / 2, .release = "test", .quiet = true}),
+      less_than_one({.states_max = 4, .states_bytes_max = one / 2, .release = "test"}),
+      one_more({.states_max = 4, .states_bytes_max = one + one / 2, .release = "test"});
+  for (auto* states : {&all, &two, &less_than_one, &one_more}) {
     const auto source = states->source(log, "default");
     std::mt19937 random(3);
     std::uniform_int_distribution<Position> any(0, w.position());
@@ -82,6 +86,8 @@ TEST_F(PastStatesTest, StatesAreBoundedByTheirBytes) {
     }
   }
   EXPECT_LE(two.statistics().bytes, 2 * one + one / 2);
+  EXPECT_LE(one_more.statistics().bytes, 2 * one + one / 2);
+  EXPECT_LE(one_more.statistics().states, 3U);
   EXPECT_EQ(less_than_one.statistics().states, 1U) << "one is there always";
 }
 
@@ -277,6 +283,51 @@ TEST_F(LongLog, AStepBackCostsAWindowWhereThereIsRoomForOneStateOnly) {
     }
     EXPECT_EQ(states.statistics().states, 1U);
   }
+}
+
+// Issue 20: after an upgrade the snapshots of a log may be of a version that nobody reads any more.
+TEST_F(LongLog, ASnapshotThatIsOfNoUseIsReadOnce) {
+  const Position there = 2 * PastStates::window + 7;
+  auto other = replay::encode_state(w.driver().entities(), "default", there, "test");  // its bytes are of another position
+  other.bytes = replay::encode_state(w.driver().entities(), "default", there + 1, "test").bytes;
+  ASSERT_TRUE(log->put_snapshot(other.meta, other.bytes));
+  w.tick(Duration::millis(1));
+  while (w.position() < 5 * PastStates::window) w.tick(Duration::millis(1));
+  w.flush();
+  PastStates states({.states_max = 1, .release = "test"});
+  const auto source = states.source(log, "default");
+  const auto lists = [&] {
+    const auto all = source->log().snapshots().value();
+    return std::ranges::any_of(all, [&](const auto& one) { return one.position == there; });
+  };
+  ASSERT_TRUE(lists());
+  const auto seen = states.look(source, w.position(), never, [](const events::Log&, const replay::Past& past) -> Result<Json> {
+    EXPECT_EQ(past.notices().size(), 1U);
+    return Json(past.driver().state_hash());
+  });
+  ASSERT_TRUE(seen) << seen.error().message;
+  EXPECT_EQ(seen->get<std::uint64_t>(), w.hashes()[w.position()]);
+  EXPECT_FALSE(lists());
+}
+
+// Issue 20: a log without snapshots. Who has folded a long way has left some, by which other moments are near.
+TEST_F(LongLog, ALongWayIsGoneOnce) {
+  while (w.position() < 24 * PastStates::window) w.tick(Duration::millis(1));
+  w.flush();
+  ASSERT_TRUE(log->snapshots()->empty());
+  PastStates states({.states_max = 1, .release = "test"});
+  const auto source = states.source(log, "default");
+  const auto look = [&](Position p) {
+    const auto before = states.statistics().folded;
+    const auto seen = states.look(
+        source, p, never, [](const events::Log&, const replay::Past& past) -> Result<Json> { return Json(past.driver().state_hash()); });
+    EXPECT_TRUE(seen && seen->get<std::uint64_t>() == w.hashes()[p]) << p;
+    return states.statistics().folded - before;
+  };
+  EXPECT_EQ(look(w.position()), w.position());
+  for (const Position p : {w.position() - 1, w.position() / 2, w.position() / 4 * 3, w.position() / 5})
+    EXPECT_LE(look(p), 8 * PastStates::window) << p;
+  EXPECT_TRUE(log->snapshots()->empty()) << "they are this process's own";
 }
 
 TEST_F(LongLog, SnapshotsInMemoryAreBounded) {

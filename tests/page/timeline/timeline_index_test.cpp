@@ -513,6 +513,29 @@ TEST(DamagedHistory, WaitsForALogThatIsAway) {
   ASSERT_TRUE(watched.until_at(log.last().value()));
 }
 
+// Issue 20: memory. Of a log that nobody writes any more no state is kept, and nothing is missing when it goes on all the same.
+TEST(RestingHistory, KeepsNoStateUntilItGoesOn) {
+  MemoryLog log;
+  BusyHistory history(log, 14);
+  history.live_to(300);
+  Watched watched(log, {.let_go_after = {}}), never(log, {.let_go_after = Duration::seconds(3'600)});
+  for (const Position length : {Position{450}, Position{600}}) {
+    ASSERT_TRUE(watched.until_at(log.last().value()));
+    ASSERT_TRUE(watched.until([&] { return !watched.index->has_state(); }));
+    history.live_to(length);
+    ASSERT_TRUE(watched.until_at(log.last().value()));
+  }
+  ASSERT_TRUE(never.until_at(log.last().value()));
+  EXPECT_TRUE(never.index->has_state());
+  EXPECT_EQ(watched.at(), never.at());
+  EXPECT_EQ(watched.index->objects()->bytes(), never.index->objects()->bytes());
+  ASSERT_TRUE(watched.until([&] { return !watched.index->has_state(); }));
+  log.be_away(true);
+  ASSERT_TRUE(watched.until([&] { return !watched.index->complete(); })) << "it is told of a log that is away";
+  log.be_away(false);
+  ASSERT_TRUE(watched.until_at(log.last().value()));
+}
+
 TEST(ForeignHistory, OfAnotherDomainIsNoPartOfIt) {
   MemoryLog log;
   testing::LogWorld other(log, "other");

@@ -27,14 +27,25 @@ export interface WhyWorkload {
     flavor?: string;
     topology?: string;
     message?: string;
+    fits?: boolean;
     fitsEmpty?: boolean;
+    beside?: string[]; // pod sets that took their places first
     nearest?: { domain: string; fit: number };
-    excluded?: { reason: string; nodes: number; examples?: string[] }[];
+    excluded?: WhyNodes[];
+    excludedForLeader?: WhyNodes[];
+    leftOut?: WhyNodes[]; // nodes of the flavor that give nobody places
   }[];
   users?: WhyUse[];
   preemption?: { text?: string[]; victims?: { workload: string }[] };
   remedies?: WhyRemedy[];
   options?: unknown[];
+}
+
+export interface WhyNodes {
+  reason: string;
+  nodes: number;
+  examples?: string[];
+  examplesLeftOut?: number;
 }
 
 export interface WhyTrial {

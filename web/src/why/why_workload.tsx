@@ -9,12 +9,14 @@ import { Name, Ref, workloadRef } from '../ui/name.js';
 import { Broken } from '../ui/states.js';
 import { When } from '../ui/when.js';
 import { Linked, workloadsIn } from './linked.js';
+import { besideWords, lastTry, nodesWords } from './why_words.js';
 import type { WhyHolder, WhyLife, WhyRemedy, WhyTrial, WhyUse, WhyWorkload } from './why_types.js';
 
 export function WhyOfWorkload({ why, of, wide }: { why: WhyWorkload; of: ObjectRef; wide?: boolean }) {
   const known = workloadsIn(why);
   const queue = why.queue;
   const blocked = (why.quota ?? []).filter((t) => t.verdict && !fits(t));
+  const tried = blocked.length > 0 ? lastTry(why) : undefined;
   return (
     <div class={`why${wide ? ' wide' : ''}`}>
       <p class="why-headline">
@@ -25,6 +27,11 @@ export function WhyOfWorkload({ why, of, wide }: { why: WhyWorkload; of: ObjectR
           <bdi>{visible(why.message)}</bdi>
         </p>
       )}
+      {tried && (
+        <p class="why-since">
+          said of its last try, <When time={tried.time} position={tried.offset} exact />
+        </p>
+      )}
       {why.since && (
         <p class="why-since">
           since <When time={why.since} exact /> (<When time={why.since} />)
@@ -33,7 +40,7 @@ export function WhyOfWorkload({ why, of, wide }: { why: WhyWorkload; of: ObjectR
       <List lines={why.facts} known={known} />
 
       {blocked.length > 0 && (
-        <Part title="What it lacks">
+        <Part title="What it lacks now">
           <ul class="why-list">
             {blocked.map((t, i) => (
               <li key={i}>
@@ -77,16 +84,16 @@ export function WhyOfWorkload({ why, of, wide }: { why: WhyWorkload; of: ObjectR
           <ul class="why-list">
             {why.places.map((p, i) => (
               <li key={i}>
-                <Linked text={p.message ?? ''} known={known} />
+                <Linked text={besideWords(p.beside) + (p.message ?? '')} known={known} />
                 {p.nearest && (
                   <>
                     {' '}
                     Nearest: <bdi>{visible(p.nearest.domain)}</bdi>, room for {plural(p.nearest.fit, 'pod')}.
                   </>
                 )}
-                {p.excluded?.map((e) => (
-                  <div key={e.reason} class="reason">
-                    {plural(e.nodes, 'node')} left out: <bdi>{visible(e.reason)}</bdi>
+                {nodesWords(p).map((line) => (
+                  <div key={line} class="reason">
+                    <bdi>{visible(line)}</bdi>
                   </div>
                 ))}
               </li>
