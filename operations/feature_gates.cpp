@@ -100,7 +100,7 @@ constexpr FeatureGate gates[] = {
     {"TLSOptions", stable, true, "", "", "The section tls of the configuration has an effect"},
     {"TopologyAwareScheduling", beta, true, "", "", "Flavors may name a Topology, and pods get their places in it"},
     {"UnadmittedWorkloadsExplicitStatus", beta, false, "", "", "A Workload that is parked because an equal one failed says in its status for what reason"},
-    {"UnadmittedWorkloadsObservability", beta, true, "", "", "The metrics of Workloads that are not admitted are served"},
+    {"UnadmittedWorkloadsObservability", beta, true, "", "", "Conditions and metrics tell for what reason a Workload is not admitted"},
     {"ValidateRayAndSparkJobUpdates", beta, true, "", "", "Webhooks judge changes of Ray and Spark jobs"},
     {"VectorizedResourceRequests", beta, true, "", "", "Requests are compared as vectors of numbers"},
     {"VisibilityOnDemand", beta, true, "", "", "The visibility API is served"},

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # Builds the real components that tests run against (etcd, Kubernetes, KWOK) from the Go modules under tools/, and fetches Kafka.
 #
-#   scripts/tools.sh build [etcd|kwok|kubernetes|jobset|helm|kafka|kueue]...   build what is absent (default: all but helm, kafka and kueue)
+#   scripts/tools.sh build [etcd|kwok|kubernetes|jobset|helm|kafka|kueue|kueue-manager]...   build what is absent (default: etcd, kubernetes, kwok and jobset)
 #   scripts/tools.sh path NAME                                print where the binary or manifest lies; status 1 if it is not built
 #
-# Of JobSet it is the CRD alone: jobset-crd.yaml; of Kueue the manifests of its release: kueue-manifests.yaml; of Kafka a folder of jars: kafka. All of it lies in ${XDG_CACHE_HOME:-~/.cache}/hindsight/tools/<folder>-<hash>/bin. The hash covers go.mod, go.sum and the linker flags, so
+# Of JobSet it is the CRD alone: jobset-crd.yaml; of Kueue the manifests of its release: kueue-manifests.yaml, and apart from them its controller: kueue-manager; of Kafka a folder of jars: kafka. All of it lies in ${XDG_CACHE_HOME:-~/.cache}/hindsight/tools/<folder>-<hash>/bin. The hash covers go.mod, go.sum and the linker flags, so
 # a changed version is a new folder and every checkout of the repository shares what is built.
 set -euo pipefail
 
@@ -25,8 +25,9 @@ folder_of() {
     kube-apiserver | kube-controller-manager | kube-scheduler | kubectl) echo kubernetes ;;
     jobset-crd.yaml) echo jobset ;;
     kueue-manifests.yaml) echo kueue ;;
+    kueue-manager) echo kueue-manager ;;
     kafka) echo kafka ;;
-    *) fail "unknown name '$1'; allowed: etcd, kwok, kube-apiserver, kube-controller-manager, kube-scheduler, kubectl, jobset-crd.yaml, kueue-manifests.yaml, helm, kafka" ;;
+    *) fail "unknown name '$1'; allowed: etcd, kwok, kube-apiserver, kube-controller-manager, kube-scheduler, kubectl, jobset-crd.yaml, kueue-manifests.yaml, kueue-manager, helm, kafka" ;;
   esac
 }
 
@@ -35,9 +36,10 @@ packages_of() {
     etcd) echo go.etcd.io/etcd/server/v3 ;;
     kwok) echo sigs.k8s.io/kwok/cmd/kwok ;;
     helm) echo helm.sh/helm/v4/cmd/helm ;;
+    kueue-manager) echo sigs.k8s.io/kueue/cmd/kueue ;;
     kubernetes) echo k8s.io/kubernetes/cmd/{kube-apiserver,kube-controller-manager,kube-scheduler,kubectl} ;;
     jobset | kueue | kafka) ;;
-    *) fail "unknown tool folder '$1'; allowed: etcd, kwok, kubernetes, jobset, kueue, helm, kafka" ;;
+    *) fail "unknown tool folder '$1'; allowed: etcd, kwok, kubernetes, jobset, kueue, kueue-manager, helm, kafka" ;;
   esac
 }
 
@@ -64,6 +66,7 @@ linker_flags_of() {
       echo "-s -w -X $p.gitVersion=v$version -X $p.gitMajor=$major -X $p.gitMinor=$minor -X $p.gitTreeState=clean"
       ;;
     helm) echo "-s -w -X helm.sh/helm/v4/internal/version.version=v$(version_in helm helm.sh/helm/v4)" ;;
+    kueue-manager) echo "-s -w -X sigs.k8s.io/kueue/pkg/version.GitVersion=v$(version_in kueue-manager sigs.k8s.io/kueue)" ;;
     *) echo "-s -w" ;;
   esac
 }
@@ -185,9 +188,10 @@ build() {
   for package in $(packages_of "$folder"); do
     name="${package##*/}"
     [[ "$package" == go.etcd.io/etcd/server/v3 ]] && name=etcd
+    [[ "$package" == sigs.k8s.io/kueue/cmd/kueue ]] && name=kueue-manager
     [[ -x "$bin/$name" ]] && continue
     start="$SECONDS"
-    say "building $name (Kubernetes' own take minutes on a cold cache)"
+    say "building $name (Kubernetes' own and Kueue's take minutes on a cold cache)"
     # Built aside and moved, so that an interrupted build leaves no half binary.
     # The compiler collects its garbage when the heap is five times as large, not twice, which saves a seventh of its time.
     (cd "$root/tools/$folder" && GOGC=400 GOTOOLCHAIN=local GOFLAGS="-mod=readonly -buildvcs=false -trimpath" CGO_ENABLED=0 \
@@ -221,5 +225,5 @@ case "${1:-}" in
     [[ -e "$binary" ]] || fail "$2 is not built; run scripts/tools.sh build"
     echo "$binary"
     ;;
-  *) fail "usage: scripts/tools.sh build [etcd|kwok|kubernetes|jobset|helm|kafka|kueue]... | path NAME" ;;
+  *) fail "usage: scripts/tools.sh build [etcd|kwok|kubernetes|jobset|helm|kafka|kueue|kueue-manager]... | path NAME" ;;
 esac

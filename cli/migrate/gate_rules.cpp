@@ -98,7 +98,7 @@ constexpr GateStanding standing_table[] = {
     {"TLSOptions", Standing::always_on, "the section tls holds"},
     {"TopologyAwareScheduling", Standing::same, ""},
     {"UnadmittedWorkloadsExplicitStatus", Standing::same, ""},
-    {"UnadmittedWorkloadsObservability", Standing::always_on, "the metrics of workloads that are not admitted are served"},
+    {"UnadmittedWorkloadsObservability", Standing::always_on, "conditions and metrics tell for what reason a workload is not admitted"},
     {"ValidateRayAndSparkJobUpdates", Standing::always_on, "webhooks judge changes of RayClusters and RayJobs"},
     {"VectorizedResourceRequests", Standing::inner, ""},
     {"VisibilityOnDemand", Standing::always_on, "--visibility serves the visibility API"},

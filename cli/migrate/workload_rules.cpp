@@ -1,5 +1,6 @@
 // Jobs and their Workloads in states in which a change of the controller shows.
 
+#include <algorithm>
 #include <map>
 #include <variant>
 #include <vector>
@@ -29,7 +30,8 @@ enum WorkloadRule {
   many_slices,
   slice_of_other_job,
   options_without_gate,
-  options_with_gate
+  options_with_gate,
+  reasons_of_waiting
 };
 
 constexpr Rule workload_table[] = {
@@ -51,6 +53,10 @@ constexpr Rule workload_table[] = {
      "The gate ConcurrentAdmission is off: Options are deleted, and their Parent becomes an ordinary Workload; what runs goes on.",
      "Switch the gate on in the configuration, or let these jobs end before the change."},
     {"options-with-gate", Severity::note, "The family is taken over with its Options.", ""},
+    {"reasons-of-waiting", Severity::differs,
+     "Why a Workload waits is told as with the gate UnadmittedWorkloadsObservability: QuotaReserved has a reason such as WaitingForQuota, "
+     "and there is a condition Admitted, False.",
+     "See that nobody counts on the reason Pending."},
 };
 
 constexpr std::string_view in_use = "kueue.x-k8s.io/resource-in-use";
@@ -132,6 +138,15 @@ void look_at_families(const Json& workload, bool gate, Findings& out) {
             option ? "metadata.ownerReferences" : "metadata.labels", option ? "Option of " + std::string(text(owner, "name")) : "Parent");
 }
 
+/// Kueue calls every wait Pending while the gate UnadmittedWorkloadsObservability is off.
+bool waits_for_no_told_reason(const Json& workload) {
+  const Json& conditions = member(workload, "status", "conditions");
+  if (is_finished(workload) || !conditions.is_array()) return false;
+  return std::any_of(conditions.begin(), conditions.end(), [](const Json& one) {
+    return text(one, "type") == "QuotaReserved" && text(one, "status") == "False" && text(one, "reason") == "Pending";
+  });
+}
+
 }  // namespace
 
 std::span<const Rule> workload_rules() { return workload_table; }
@@ -153,11 +168,15 @@ void look_at_workloads(const World& world, const Configured& configured, Finding
       if (annotation_of(*job, connectors::keys::elastic_job) == "true" && facts.workloads.size() > 2)
         out.add(workload_table[many_slices], name_of(*job), "", std::to_string(facts.workloads.size()) + " unfinished Workloads");
     }
+  std::size_t waiting = 0;
   for (const auto& [path, workload] : workloads) {
+    waiting += waits_for_no_told_reason(*workload) ? 1U : 0U;
     look_at_finalizers(*workload, out);
     look_at_slices(*workload, workloads, out);
     look_at_families(*workload, configured.gate("ConcurrentAdmission"), out);
   }
+  if (waiting > 0)
+    out.add(workload_table[reasons_of_waiting], "Workloads", "status.conditions", "Pending, " + std::to_string(waiting) + " of them");
 }
 
 }  // namespace hindsight::cli::migrate

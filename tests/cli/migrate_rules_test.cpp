@@ -205,6 +205,8 @@ std::vector<RuleCase> cases() {
        "kind: Job, name: parent"},
       {"options-with-gate", option + config_head + "featureGates: {ConcurrentAdmission: true}\n", "Workload default/w",
        "metadata.ownerReferences", "Option of parent", "ConcurrentAdmission: true", "ConcurrentAdmission: false"},
+      {"reasons-of-waiting", workload(of_job, in_use, requests, waiting), "Workloads", "status.conditions", "Pending, 1 of them",
+       "reason: Pending", "reason: WaitingForQuota"},
   };
 }
 

@@ -4,18 +4,19 @@
 usage: migration_test.py HINDSIGHT
 
 The cluster is one in which Kueue was installed: definitions, webhooks, roles, configuration and Deployment are the manifests of a release
-of Kueue, and the certificate that its process puts into definitions and webhooks is there. Kueue's process is not: nobody answers its
-webhooks, and the Workloads are made by Hindsight itself, whose objects have the forms of Kueue's (adoption_test.py compares them), and whose
-log is thrown away; so each process that starts finds a cluster with nothing but objects. It proves point 3 of issue 21.
+of Kueue, and the certificate that its process puts into definitions and webhooks is there. Kueue's process is not (that is in
+from_kueue_test.py): nobody answers its webhooks, and the Workloads are made by Hindsight itself, whose objects have the forms of Kueue's
+(adoption_test.py compares them), and whose log is thrown away; so each process that starts finds a cluster with nothing but objects. It
+proves point 3 of issue 21.
 """
-import argparse, base64, json, os, re, shutil, subprocess, sys, tempfile, time, unittest, urllib.request
+import argparse, base64, json, os, re, shutil, sys, tempfile, time, unittest, urllib.request
 
 import yaml
 
 import jobs_test
 from jobs_test import ROOT, Cluster, Controller, eventually, job, queue, run
+from migration_page import Reader, blocks
 
-PAGE = os.path.join(ROOT, "docs", "migration.md")
 ARGS = None
 
 CONVERTED = ("clusterqueues", "cohorts", "localqueues", "multikueueclusters", "workloads")  # by Kueue, as its release has it
@@ -35,28 +36,6 @@ def manifests():
     return objects
 
 
-def blocks():
-    """The blocks of the page with what stands right above each: [(marks, lines)]."""
-    with open(PAGE, encoding="utf-8") as file:
-        lines = file.read().splitlines()
-    out, marks, i = [], {}, 0
-    while i < len(lines):
-        mark = re.match(r"<!-- (run by|exit) (.*) -->$", lines[i])
-        if mark:
-            marks[mark.group(1)] = mark.group(2)
-        elif lines[i].startswith("    ") and not lines[i - 1].strip():
-            begin = i
-            while i < len(lines) and (lines[i].startswith("    ") or not lines[i].strip()):
-                i += 1
-            out.append((marks, [line[4:] for line in lines[begin:i] if line.strip()]))
-            marks = {}
-            continue
-        elif lines[i].strip():
-            marks = {}
-        i += 1
-    return out
-
-
 class MigrationTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -64,14 +43,7 @@ class MigrationTest(unittest.TestCase):
         cls.addClassCleanup(shutil.rmtree, cls.folder, ignore_errors=True)
         cls.cluster = Cluster(os.path.join(cls.folder, "cluster"), "--nodes", "2")
         cls.addClassCleanup(cls.cluster.down)
-        cls.place = os.path.join(cls.folder, "place")  # where the page's reader stands
-        programs = os.path.join(cls.folder, "bin")
-        for folder in (cls.place, programs):
-            os.makedirs(folder)
-        os.symlink(os.path.join(ROOT, "deploy"), os.path.join(cls.place, "deploy"))
-        os.symlink(os.path.abspath(ARGS.hindsight), os.path.join(programs, "hindsight"))
-        os.symlink(run(os.path.join(ROOT, "scripts", "tools.sh"), "path", "kubectl").strip(), os.path.join(programs, "kubectl"))
-        cls.environment = {**os.environ, "PATH": programs + ":" + os.environ["PATH"], "KUBECONFIG": cls.cluster.kubeconfig}
+        cls.reader = Reader(cls.folder, cls.cluster.kubeconfig, ARGS.hindsight)
         cls.running = None
         cls.addClassCleanup(lambda: cls.running and cls.running.stop())
 
@@ -80,13 +52,6 @@ class MigrationTest(unittest.TestCase):
 
     def get(self, kind, namespace="default"):
         return json.loads(self.cluster.kubectl("get", kind, "-n", namespace, "-o", "json"))["items"]
-
-    def play(self, marks, lines):
-        """One block in a shell, as a reader runs it. Returns what it printed."""
-        done = subprocess.run(["bash", "-euo", "pipefail", "-c", "\n".join(lines)], cwd=self.place, env=self.environment, text=True,
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=200)
-        self.assertEqual(done.returncode, int(marks.get("exit", 0)), "\n".join(lines) + "\n" + done.stdout)
-        return done.stdout
 
     def start(self, name, config):
         """A controller that has nothing but the objects."""
@@ -148,7 +113,7 @@ class MigrationTest(unittest.TestCase):
 
         eventually(at_rest)
         self.stop()
-        with open(os.path.join(self.place, "kueue-manifests.yaml"), "w", encoding="utf-8") as file:
+        with open(self.reader.file("kueue-manifests.yaml"), "w", encoding="utf-8") as file:
             yaml.dump_all(objects, file, yaml.CSafeDumper)
         self.apply_as_kueue_says([o for o in objects if o["kind"] in WEBHOOKS])
         self.put_certificates()
@@ -186,7 +151,7 @@ class MigrationTest(unittest.TestCase):
                 self.refused_without_kueue()
             elif "/spec/conversion" in text:
                 self.refused_beside_the_converter()
-            printed = self.play(marks, lines)
+            printed = self.reader.play(marks, lines)
             played += 1
             if "migrate check" in text and "exit" in marks:
                 self.judge_first_check(printed)
@@ -195,7 +160,7 @@ class MigrationTest(unittest.TestCase):
             elif "/spec/conversion" in text:
                 self.assertEqual(self.converters(), {})
             elif "deploy/hindsight.yaml" in text:
-                self.start("hindsight", os.path.join(self.place, "config.yaml"))
+                self.start("hindsight", self.reader.file("config.yaml"))
                 self.taken_over(before)
             elif "comm -23" in text:
                 self.assertNotIn("default/", printed)  # no job, and no pod of one

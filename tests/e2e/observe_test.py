@@ -3,10 +3,10 @@
 
 usage: observe_test.py HINDSIGHT [--cases NAME[,NAME...]]
 
-Kueue itself is not here. `StandIn` writes what Kueue wrote: it makes the Workloads of Jobs with Kueue's names, labels and owners, and puts
-into their statuses, step by step, what the recorded states of tests/conformance say that Kueue had made of them. Where the two decide alike
-the report must say so; differences that are made on purpose must be found. By the server's audit log the observing account has only sent
-get, list and watch, and nothing about leases. It proves the last sentence of point 2 of issue 21.
+Kueue itself is not here (it is in from_kueue_test.py). `StandIn` writes what Kueue wrote: it makes the Workloads of Jobs with Kueue's names,
+labels and owners, and puts into their statuses, step by step, what the recorded states of tests/conformance say that Kueue had made of them.
+Where the two decide alike the report must say so; differences that are made on purpose must be found. By the server's audit log the observing
+account has only sent get, list and watch, and nothing about leases. It proves the last sentence of point 2 of issue 21.
 """
 import argparse, copy, glob, json, os, shutil, subprocess, sys, tempfile, time, unittest
 
