@@ -118,6 +118,8 @@ struct Words {
     return {"nodesUnhealthy", "nodes failed: " + name_words(e.nodes)};
   }
   EventWords operator()(const TopologyReassigned& e) const {
+    if (e.given_up)
+      return {"reassigned", "it gives places up and keeps those of the pods that are left; it stands on " + place_words(e.assignments)};
     if (e.nodes.empty()) return {"reassigned", "its pods run on hosts that came back; it stands on " + place_words(e.assignments)};
     return {"reassigned", "its pods on " + name_words(e.nodes) + " get other places; it stands on " + place_words(e.assignments)};
   }

@@ -169,14 +169,14 @@ struct Lives::Fold {
   void operator()(const WorkloadPreempted& e) const {
     if (std::exchange(one.keeps_hold, false)) return;  // what was kept is taken, and nothing of what runs
     if (w().finished() || !w().reserved() || w().evicted()) return;
-    w().evict(Symbol("Preempted"), Symbol(), e.message, lives.now_);
+    w().evict(Symbol("Preempted"), Symbol(), e.message, lives.now_, Symbol("Preempted"), true);
     decide(ConditionType::preempted, ConditionStatus::true_, e.reason, e.message);
   }
   void operator()(const WorkloadEvicted& e) const {
     if (w().finished()) return;
     const bool deactivation = e.reason == "Deactivated";
     const std::string reason = deactivation && !e.cause.empty() ? "DeactivatedDueTo" + std::string(e.cause) : std::string(e.reason);
-    w().evict(Symbol(reason), Symbol(e.cause), e.message, lives.now_);
+    w().evict(Symbol(reason), Symbol(e.cause), e.message, lives.now_, Symbol(reason), w().reserved());
     if (deactivation) {
       w().remove_condition(ConditionType::deactivation_target);
       if (w().has_requeue_state) set_requeue(false, 0, Time::never());

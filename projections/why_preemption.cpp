@@ -189,9 +189,10 @@ class PreemptionStory {
     const auto of_queue = [&](const auto& s) { return s.queue == n; };
     if (is(Stepped::exhausted, [&](const auto& s) { return of_queue(s) && s.unusable; })) return by_borrowing(h);
     if (is(Stepped::exhausted, of_queue)) return SparedBy::nominal_by_then;
-    if (is(Stepped::spared, [&](const auto& s) { return s.entry == h.entry; })) return SparedBy::shares;
-    if (!looked.search.targets.empty()) return SparedBy::not_needed;
-    return is(Stepped::spared, of_queue) ? SparedBy::shares : SparedBy::nominal_by_then;
+    // The share of the preemptor is infinite: all that were left of the queue are spared by one step.
+    const auto with_its_queue = [&](const PreemptionStep& s) { return of_queue(s) && s.shares && !s.shares->target_new; };
+    if (is(Stepped::spared, [&](const auto& s) { return s.entry == h.entry || with_its_queue(s); })) return SparedBy::shares;
+    return looked.search.targets.empty() ? SparedBy::nominal_by_then : SparedBy::not_needed;
   }
 
   /// Of borrowWithinCohort, in the order in which the rules ask (§7.3).
@@ -323,6 +324,7 @@ class PreemptionStory {
     if (settings_.fair_sharing && a.queue != b.queue)
       return compare(share_of(tree_, a.queue), share_of(tree_, b.queue)) > 0 ? "its ClusterQueue has the larger share"
                                                                              : "the shares were such when its turn came";
+    if (settings_.fair_sharing && goes_before(b, a)) return "the first strategy spares the next one";
     if (first.evicted != second.evicted) return "it is evicted already";
     if (a.queue != b.queue && b.queue == node_) return "other ClusterQueues come before the preemptor's own";
     if (!tree_.better_victim(first, second, state_.domain().now())) return "its quota can be taken back without borrowing";

@@ -1,6 +1,7 @@
 // What `hindsight why` says would let a workload in is tried over random histories: on a copy of the whole domain, with the change made as
-// somebody would make it, and with everybody else who waits taken out of the way. HINDSIGHT_WHY_SEEDS: how many histories; HINDSIGHT_SEED:
-// only this one.
+// somebody would make it, and with everybody else who waits taken out of the way. What `-o json` says (remedies, victims, who is spared and
+// why, shares, sums) is held against plays and plain computations (why_answers.hpp). HINDSIGHT_WHY_SEEDS: how many histories;
+// HINDSIGHT_CROWDS: how many crowds; HINDSIGHT_SEED: only this one.
 
 #include <gtest/gtest.h>
 
@@ -19,6 +20,9 @@
 #include "projections/jobs_again.hpp"
 #include "projections/why.hpp"
 #include "tests/explorer/explorer.hpp"
+#include "tests/projections/copied_domain.hpp"
+#include "tests/projections/crowded_world.hpp"
+#include "tests/projections/why_answers.hpp"
 #include "tests/support/sanitized.hpp"
 
 namespace hindsight::projections {
@@ -30,164 +34,6 @@ std::uint64_t number(const char* variable, std::uint64_t otherwise) {
   const char* text = std::getenv(variable);
   return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
 }
-
-/// A copy of a domain that goes its own way.
-class Copy {
- public:
-  explicit Copy(std::span<const std::byte> snapshot) : driver_(explorer::read_settings) {
-    if (auto ok = admission::SnapshotCodec::read(snapshot, driver_.entities()); !ok) throw std::runtime_error(ok.error().message);
-    now_ = driver_.domain().now();
-  }
-
-  void remove(std::string_view uid, ObjectKind kind = ObjectKind::workload) {
-    append(Observation{ObjectDeleted{kind, "default", "", uid}});
-  }
-
-  /// Raises a limit: the object is seen with it. `again`: otherwise as before, but changed, so that its tree is woken once more.
-  void raise(const Remedy& remedy, bool again) {
-    const auto space = remedy.object.find(' ');
-    const Symbol name(std::string_view(remedy.object).substr(space + 1));
-    const auto& catalog = *driver_.domain().catalog();
-    if (remedy.kind == Remedy::Kind::raise_cohort) {
-      const auto& c = *catalog.cohorts.at(name);
-      CohortObserved o;
-      o.meta.name = name.text();
-      o.parent = c.parent.text();
-      o.resource_groups = groups(c.groups, remedy);
-      o.fair_weight_nano = c.fair_weight_nano + (again ? 1 : 0);
-      append(Observation{o});
-      return;
-    }
-    const auto& q = *catalog.queue(name);
-    ClusterQueueObserved o;
-    o.meta.name = name.text();
-    o.cohort = q.cohort.text();
-    o.resource_groups = groups(q.groups, remedy);
-    o.queueing_strategy = q.strategy;
-    o.has_namespace_selector = q.has_namespace_selector;
-    o.when_can_borrow = q.when_can_borrow;
-    o.when_can_preempt = q.when_can_preempt;
-    o.preference = q.preference;
-    o.within_cluster_queue = q.within_cluster_queue;
-    o.reclaim_within_cohort = q.reclaim_within_cohort;
-    o.borrow_within_cohort = q.borrow_within_cohort;
-    o.max_priority_threshold = q.max_priority_threshold;
-    const PolicyEdit& policy = remedy.policy.edit;
-    if (policy.within_cluster_queue) o.within_cluster_queue = *policy.within_cluster_queue;
-    if (policy.reclaim_within_cohort) o.reclaim_within_cohort = *policy.reclaim_within_cohort;
-    if (policy.borrow_within_cohort) o.borrow_within_cohort = *policy.borrow_within_cohort;
-    if (policy.max_priority_threshold) o.max_priority_threshold = policy.max_priority_threshold;
-    if (policy.strategy) o.queueing_strategy = *policy.strategy;
-    auto checks = arena_.make<AdmissionCheckRule>(q.checks.size());
-    for (std::size_t i = 0; i < checks.size(); ++i) checks[i].name = q.checks[i].name.text();
-    o.admission_checks = checks;
-    o.stop_policy = q.stop_policy;
-    o.stop_policy_set = q.stop_policy_set;
-    o.fair_weight_nano = q.fair_weight_nano + (again ? 1 : 0);
-    o.admission_mode = q.admission_mode;
-    append(Observation{o});
-  }
-
-  /// Somebody changes how many pods the job has, or may start with; its Workloads are revised in place.
-  void ask(std::string_view uid, const AskEdit& edit) {
-    const auto* parent = driver_.parent(driver_.domain().find_parent(uid).value());
-    const auto change = [&](auto o) {
-      auto sets = arena_.make<PodSetFacts>(o.pod_sets.size());
-      for (std::size_t i = 0; i < sets.size(); ++i) {
-        sets[i] = o.pod_sets[i];
-        if (sets[i].name != edit.pod_set) continue;
-        if (edit.count) sets[i].count = *edit.count;
-        if (edit.min_count) sets[i].min_count = *edit.min_count;
-        if (sets[i].min_count) sets[i].min_count = std::min(*sets[i].min_count, sets[i].count);
-      }
-      o.pod_sets = sets;
-      ++o.meta.resource_version;
-      ++o.meta.generation;
-      return Observation{o};
-    };
-    std::vector<Observation> told;
-    if (const auto& job = parent->job()) told.push_back(change(observed_again(*job, arena_)));
-    for (const auto& w : parent->workloads())
-      if (w.uid == uid) told.push_back(change(observed_again(w, arena_)));
-    for (auto& o : told) append(std::move(o));
-  }
-
-  /// Two seconds, and all that is decided in them.
-  void settle() {
-    now_ = now_ + Duration::seconds(2);
-    append(Observation{TimerFired{}});
-    decide();
-  }
-  /// The same, each timer at its moment.
-  void live() {
-    decide();
-    const Time until = now_ + Duration::seconds(2);
-    for (Time due = driver_.domain().next_due(); due.is_set() && due <= until; due = driver_.domain().next_due()) {
-      now_ = std::max(now_, due);
-      append(Observation{TimerFired{}});
-      decide();
-    }
-  }
-  void decide() {
-    for (int i = 0; i < 400; ++i) {
-      auto step = driver_.decide();
-      if (!step) return;
-      for (const Event& e : step->events) others_left = others_left || std::holds_alternative<ReservationCleared>(e);
-      append(Decisions{step->base, step->kind, step->events});
-    }
-  }
-
-  [[nodiscard]] bool reserved(std::string_view uid) const {
-    const auto parent = driver_.domain().find_parent(uid);
-    if (!parent) return false;
-    for (const auto& w : driver_.parent(*parent)->workloads())
-      if (w.uid == uid) return w.reserved();
-    return false;
-  }
-
- private:
-  List<ResourceGroupFacts> groups(const std::vector<admission::ResourceGroup>& groups, const Remedy& remedy) {
-    auto out = arena_.make<ResourceGroupFacts>(groups.size());
-    for (std::size_t g = 0; g < groups.size(); ++g) {
-      auto resources = arena_.make<Text>(groups[g].resources.size());
-      for (std::size_t r = 0; r < resources.size(); ++r) resources[r] = groups[g].resources[r].text();
-      auto flavors = arena_.make<FlavorQuotasFacts>(groups[g].flavors.size());
-      for (std::size_t f = 0; f < flavors.size(); ++f) {
-        const auto& from = groups[g].flavors[f];
-        auto quotas = arena_.make<QuotaFacts>(from.quotas.size());
-        for (std::size_t r = 0; r < quotas.size(); ++r) {
-          quotas[r] = {resources[r], from.quotas[r].nominal, from.quotas[r].borrowing_limit, from.quotas[r].lending_limit};
-          for (const auto& s : remedy.steps) {
-            if (s.flavor != from.flavor || s.resource != groups[g].resources[r]) continue;
-            (remedy.kind == Remedy::Kind::raise_borrowing_limit ? *(quotas[r].borrowing_limit = 0) : quotas[r].nominal) = s.to;
-          }
-        }
-        flavors[f] = {from.flavor.text(), quotas};
-      }
-      out[g] = {resources, flavors};
-    }
-    return out;
-  }
-
-  void append(Body body) {
-    RecordView r;
-    r.envelope.domain = "default";
-    r.envelope.sequence = driver_.domain().sequence() + 1;
-    r.envelope.epoch = driver_.domain().epoch();
-    r.envelope.time = now_;
-    r.body = std::move(body);
-    if (auto ok = driver_.apply(r); !ok) throw std::runtime_error(ok.error().message);
-  }
-
-  LoopDriver driver_;
-
- public:
-  bool others_left = false;  ///< Somebody was preempted or ran out of time, and gave quota back.
-
- private:
-  Time now_;
-  Arena arena_;
-};
 
 class Remedies {
  public:
@@ -242,7 +88,7 @@ class Remedies {
     const auto told = play_remedies(state, stage, info, queue, trials, remedies, facts);
     if (auto finding = compare_with_tree(state, info, queue, trials, remedies, told, facts); !finding.empty()) return finding;
     const auto comes_in = [&](const Remedy& r) {
-      Copy copy(snapshot);
+      CopiedDomain copy(snapshot);
       for (const auto& h : r.ending)
         if (const auto parent = state.domain().find_parent(h.uid))
           for (const auto& w : state.parent(*parent)->workloads()) copy.remove(w.uid);
@@ -329,7 +175,7 @@ class Remedies {
   /// `alone`: without anybody else leaving meanwhile, which would be another remedy.
   static bool lets_in(std::span<const std::byte> snapshot, const LoopDriver& state, const admission::WorkloadInfo& info, Symbol queue,
                       const Remedy& r, bool alone) {
-    Copy copy(snapshot);
+    CopiedDomain copy(snapshot);
     for (const auto& [name, config] : state.domain().catalog()->queues)
       if (const auto* holder = state.queue(name))
         for (const auto& other : holder->waiting())
@@ -363,17 +209,39 @@ TEST(WhyProperty, EveryRemedyLetsTheWorkloadInAndNothingSmallerDoes) {
   const std::uint64_t seeds = only != 0 ? 1 : number("HINDSIGHT_WHY_SEEDS", as_much_as<std::uint64_t>(1'000, 60));
   constexpr std::uint64_t alone_max = 350;
   Remedies remedies;
+  Answers answers;
   for (std::uint64_t seed = first; seed < first + seeds; ++seed) {
     explorer::Explorer history(seed);
     std::size_t rests = 0;
     remedies.begin_history();
+    answers.begin_history();
     remedies.alone = seed <= alone_max;
-    history.look_when_at_rest([&](const LoopDriver& state) { return rests++ % 4 == 0 ? remedies.check(state) : std::string(); });
+    history.look_when_at_rest([&](const LoopDriver& state) {
+      const std::size_t rest = rests++;
+      if (rest % 8 == 2) return answers.check(state);
+      return rest % 4 == 0 ? remedies.check(state) : std::string();
+    });
     const std::string finding = history.run();
     ASSERT_EQ(finding, "") << "repeat with: HINDSIGHT_SEED=" << seed << " " << ::testing::internal::GetArgvs().front()
                            << " --gtest_filter=WhyProperty.*";
   }
+  std::printf("answers: %s\n", answers.summary().c_str());
   if (only == 0) {
+    const auto& looked = answers.looked;
+    EXPECT_GT(looked.remedies, seeds);
+    EXPECT_GT(looked.evicting, seeds / 5);
+    EXPECT_GT(looked.priorities_in_vain, seeds / 5);
+    EXPECT_GT(looked.resumed_in_vain, seeds / 5);
+    EXPECT_GT(looked.policies_in_vain, seeds / 10);
+    EXPECT_GT(answers.figures.looked.cohort_sums, seeds);
+    if (seeds >= 1'000) {
+      EXPECT_GT(looked.victims_played, 5U);
+      EXPECT_GT(looked.policies_played, 0U);
+      EXPECT_GT(answers.figures.looked.deep, 100U);
+      for (const char* kind : {"changePreemptionPolicy", "priority", "resume", "resume of a LocalQueue", "fewerPods", "minCount", "free",
+                               "leave", "raiseNominalQuota", "raiseBorrowingLimit", "raiseCohortNominalQuota", "changeQueueingStrategy"})
+        EXPECT_GT(looked.kinds.count(kind) == 0 ? 0 : looked.kinds.at(kind), 5U) << kind;
+    }
     EXPECT_GT(remedies.tried, 100U);
     EXPECT_GT(remedies.tried_in_vain, 100U);
     std::printf(
@@ -385,6 +253,40 @@ TEST(WhyProperty, EveryRemedyLetsTheWorkloadInAndNothingSmallerDoes) {
     EXPECT_GT(remedies.played, 100U);
     EXPECT_GT(remedies.after_others, 10U);
   }
+}
+
+/// Where many hold quota and many wait: facts, figures, whom a Workload would preempt, and whose share is compared with whose.
+TEST(WhyProperty, InACrowdAllThatIsToldOfPreemptionIsSo) {
+  const std::uint64_t only = number("HINDSIGHT_SEED", 0);
+  const std::uint64_t first = only != 0 ? only : 1;
+  const std::uint64_t seeds = only != 0 ? 1 : number("HINDSIGHT_CROWDS", as_much_as<std::uint64_t>(300, 10));
+  Answers answers;
+  answers.with_remedies = false;
+  for (std::uint64_t seed = first; seed < first + seeds; ++seed) {
+    CrowdedWorld world(seed);
+    answers.begin_history();
+    for (int i = 0; i < 6; ++i)
+      ASSERT_EQ(answers.check(world.driver()), "") << "repeat with: HINDSIGHT_SEED=" << seed << ", --gtest_filter=WhyProperty.InACrowd*";
+  }
+  std::printf("answers: %s\n", answers.summary().c_str());
+  if (only != 0) return;
+  const auto& looked = answers.looked;
+  EXPECT_GT(looked.flavors, seeds * 10);
+  EXPECT_GT(looked.enough, seeds);
+  EXPECT_GT(looked.comparisons, seeds);
+  EXPECT_GT(looked.victims_played, seeds / 2);
+  EXPECT_GT(looked.reasons_ahead, seeds / 2);
+  EXPECT_GT(answers.figures.looked.cut_lists, seeds);
+  EXPECT_GT(answers.figures.looked.deep, seeds);
+  if (seeds < 200) return;
+  EXPECT_GT(looked.entitled, 50U);
+  EXPECT_GT(looked.must_borrow, 50U);
+  for (const char* by : {"withinClusterQueueNever", "withinClusterQueuePriority", "reclaimWithinCohortNever", "reclaimWithinCohortPriority",
+                         "clusterQueueInactive", "withinNominalQuota", "withinNominalQuotaByThen", "borrowWithinCohortNever",
+                         "borrowWithinCohortPriority", "borrowWithinCohortThreshold", "fairSharing", "notNeeded"})
+    EXPECT_GT(looked.spared_by.count(by), 0U) << by;
+  for (const char* reason : {"InClusterQueue", "InCohortReclamation", "InCohortFairSharing"})
+    EXPECT_GT(looked.reasons.count(reason), 0U) << reason;
 }
 
 }  // namespace
