@@ -26,7 +26,11 @@ namespace hindsight::admission {
 ///    meanwhile. This is folded so, from the first epoch by these rules on.
 /// 7: a head whose scan starts anew is told so, also if it comes to what the one before it came to: its next flavors are tried in the next
 ///    cycle (BA-54, BA-90).
-inline constexpr std::uint32_t rules_version = 7;
+/// 8: failed nodes of elastic jobs are replaced as those of others, and meanwhile no slice grows (EJ-112); what a slice that became smaller
+///    has given up is no place of its pods any more (EJ-113); a deactivation counts in
+///    status.schedulingStats with the reason Deactivated, whatever its cause, and also of a Workload that holds no quota (BA-205). The
+///    counts are folded so, from the first epoch by these rules on.
+inline constexpr std::uint32_t rules_version = 8;
 /// Epochs that decide by earlier rules go on to do so when they are judged.
 inline constexpr std::uint32_t rules_with_rounds = 2;
 inline constexpr std::uint32_t rules_with_explicit_status = 2;
@@ -37,5 +41,7 @@ inline constexpr std::uint32_t rules_with_rest_by_tree = 5;
 inline constexpr std::uint32_t rules_with_steps_by_base = 6;
 inline constexpr std::uint32_t rules_with_options_shown_together = 6;
 inline constexpr std::uint32_t rules_with_scans_begun_anew = 7;
+inline constexpr std::uint32_t rules_with_elastic_repairs = 8;
+inline constexpr std::uint32_t rules_with_deactivations_counted = 8;
 
 }  // namespace hindsight::admission

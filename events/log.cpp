@@ -14,6 +14,9 @@ std::string LogSpace::text() const {
     out += ", " + human_bytes(disk_free) + " of the disk free";
     if (disk_free < disk_reserve) out += ", where " + human_bytes(disk_reserve) + " are kept for a trim and a clean end";
   }
+  if (write_ahead > write_ahead_expected)
+    out +=
+        "; " + human_bytes(write_ahead) + " stand in the write-ahead log, which grows while another process keeps a read transaction open";
   return out;
 }
 

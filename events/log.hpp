@@ -76,6 +76,10 @@ struct LogSpace {
   std::uint64_t disk = 0;          ///< Size of the disk that it lies on; 0: not known.
   std::uint64_t disk_free = 0;     ///< Of that, what this process may use.
   std::uint64_t disk_reserve = 0;  ///< Of that, what records leave for trims and a clean end.
+  std::uint64_t write_ahead = 0;   ///< Of `files`, what stands in a write-ahead log and has not been moved yet.
+
+  /// A write-ahead log has a quarter of this, and becomes longer only while somebody keeps a read transaction open.
+  static constexpr std::uint64_t write_ahead_expected = std::uint64_t{256} << 20;
 
   [[nodiscard]] bool full() const { return (limit != 0 && used >= limit) || (disk != 0 && disk_free < disk_reserve); }
   /// Four fifths of the limit are used, or of the disk less than four times the reserve is free.

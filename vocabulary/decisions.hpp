@@ -266,11 +266,13 @@ struct NodesUnhealthy {
   List<Text> nodes;  ///< Values of the hostname label, sorted.
 };
 
-/// Other hosts take the place of those whose nodes failed (TAS-98), or hosts that came back the place of others.
+/// Other hosts take the place of those whose nodes failed (TAS-98), or hosts that came back the place of others; or a slice that became
+/// smaller gives places up (EJ-113).
 struct TopologyReassigned {
   WorkloadRef workload;
   List<Text> nodes;                         ///< Those that failed; none: its pods run on hosts that came back.
   List<PodSetAssignmentFacts> assignments;  ///< Of the pod sets that stood there.
+  bool given_up = false;                    ///< It keeps the places of the pods that are left.
 };
 
 /// The places of pod sets that have had their quota before (TAS-91).

@@ -181,8 +181,9 @@ class EventParts {
     all(workload, nodes);
   }
   void add(const TopologyReassigned& e) {
-    const auto& [workload, nodes, assignments] = e;
+    const auto& [workload, nodes, assignments, given_up] = e;
     all(workload, nodes, assignments);
+    if (given_up) all(given_up);  // events of before have the parts that they had
   }
   void add(const TopologyAssigned& e) {
     const auto& [workload, assignments] = e;

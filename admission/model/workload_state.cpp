@@ -135,7 +135,7 @@ void WorkloadState::reset_previous(Time now) {
   }
 }
 
-void WorkloadState::evict(Symbol reason, Symbol cause, std::string_view message, Time now, Symbol counted_as) {
+void WorkloadState::evict(Symbol reason, Symbol cause, std::string_view message, Time now, Symbol counted_as, bool counts) {
   decide_condition(ConditionType::evicted, ConditionStatus::true_, reason, message, now);
   bool changed = false;
   for (auto& c : checks) {
@@ -154,7 +154,7 @@ void WorkloadState::evict(Symbol reason, Symbol cause, std::string_view message,
 
   if (const auto* blocked = find(ConditionType::blocked_on_preemption_gates); blocked != nullptr && blocked->is_true())  // CA-64
     decide_condition(ConditionType::blocked_on_preemption_gates, ConditionStatus::false_, reason, message, now);
-  if (!reserved() || is_made_as_option()) return;  // evicted while pending: no statistics (§8.2); nor of Options (CA-65)
+  if (!counts || is_made_as_option()) return;  // those of an Option count on its Parent (CA-65)
   const auto it =
       std::find_if(evictions.begin(), evictions.end(), [&](const EvictionStat& e) { return e.reason == counted_as && e.cause == cause; });
   if (it == evictions.end())

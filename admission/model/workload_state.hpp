@@ -283,9 +283,8 @@ class WorkloadState {
   /// As if it had never been reserved, because that could not be written (BA-75). Other decisions still await their confirmation.
   void take_back_reservation();
   /// Everything that an eviction resets (§8.2).
-  void evict(Symbol reason, Symbol cause, std::string_view message, Time now) { evict(reason, cause, message, now, reason); }
-  /// `counted_as`: the reason in the statistics, where it is another one.
-  void evict(Symbol reason, Symbol cause, std::string_view message, Time now, Symbol counted_as);
+  /// `counted_as`: the reason in the statistics; `counts`: it stands there at all.
+  void evict(Symbol reason, Symbol cause, std::string_view message, Time now, Symbol counted_as, bool counts);
   /// A reservation clears what an earlier eviction left behind (§8.1, BA-128).
   void reset_previous(Time now);
 

@@ -343,7 +343,7 @@ bool CohortTree::run_second_passes(const Context& c) {
   proposal_.most = c.step_bytes;
   for (const auto& r : waiting) {
     if (proposal_.full()) break;
-    const std::string why_not = r->unhealthy_nodes.empty() ? find_places(*r, placer) : replace_nodes(*r, placer, settings);
+    const std::string why_not = r->unhealthy_nodes.empty() ? find_places(*r, placer, c) : replace_nodes(*r, placer, c);
     if (c.trace != nullptr) c.trace->second_pass(root_, *r->workload, !r->unhealthy_nodes.empty(), why_not);
   }
   for (const auto& r : waiting) room_->reserve(*r);  // until the step is applied
@@ -351,24 +351,29 @@ bool CohortTree::run_second_passes(const Context& c) {
 }
 
 /// Others of this step see it.
-void CohortTree::take_places(const Reservation& reservation, const std::vector<PodSetReservation>& changed) {
+void CohortTree::take_places(const Reservation& reservation, const std::vector<PodSetReservation>& changed, std::uint32_t rules) {
   Reservation now = reservation;
-  for (auto& p : now.pod_sets)
-    for (const auto& another : changed)
+  for (const auto& another : changed) {
+    for (auto& p : now.pod_sets)
       if (another.pod_set == p.pod_set) p = another;
+    if (rules < rules_with_elastic_repairs) continue;
+    for (auto& p : now.effective)
+      if (another.pod_set == p.pod_set) p.topology = another.topology;
+  }
   room_->reserve(now);
 }
 
 /// TAS-98, TAS-99.
-std::string CohortTree::replace_nodes(const Reservation& r, const PodPlacer& placer, const Settings& settings) {
+std::string CohortTree::replace_nodes(const Reservation& r, const PodPlacer& placer, const Context& c) {
+  const Settings& settings = c.catalog->settings;
   Arena& a = *proposal_.arena;
   const auto& queue = tree_->queue(tree_->find_reservation(r.workload->id)->queue);
   const auto replaced = replace_failed_nodes(r, queue, placer, settings);
   if (replaced) {
-    take_places(r, *replaced);
+    take_places(r, *replaced, c.rules);
     auto nodes = a.make<Text>(r.unhealthy_nodes.size());
     for (std::size_t i = 0; i < nodes.size(); ++i) nodes[i] = a.copy(r.unhealthy_nodes[i].text());
-    proposal_.events.emplace_back(TopologyReassigned{ref(*r.workload, a), nodes, view(*replaced, a)});
+    proposal_.events.emplace_back(TopologyReassigned{ref(*r.workload, a), nodes, view(*replaced, a), false});
   } else if (settings.replace_or_evict) {
     WorkloadEvicted e;
     e.workload = ref(*r.workload, a);
@@ -380,11 +385,11 @@ std::string CohortTree::replace_nodes(const Reservation& r, const PodPlacer& pla
 }
 
 /// TAS-91, TAS-92.
-std::string CohortTree::find_places(const Reservation& r, const PodPlacer& placer) {
+std::string CohortTree::find_places(const Reservation& r, const PodPlacer& placer, const Context& c) {
   Arena& a = *proposal_.arena;
   const auto placed = place_delayed(r, tree_->queue(tree_->find_reservation(r.workload->id)->queue), placer);
   if (placed) {
-    take_places(r, *placed);
+    take_places(r, *placed, c.rules);
     proposal_.events.emplace_back(TopologyAssigned{ref(*r.workload, a), view(*placed, a)});
   } else {
     proposal_.events.emplace_back(SecondPassFailed{ref(*r.workload, a), proposal_.message(placed.error()), r.second_passes + 1});

@@ -47,9 +47,9 @@ class CohortTree final : public Entity {
   void announce_second_pass(const Context& c, Outbox& out);
   [[nodiscard]] bool run_second_passes(const Context& c);
   /// Both say why there are none; empty: there are.
-  std::string replace_nodes(const Reservation& reservation, const PodPlacer& placer, const Settings& settings);
-  std::string find_places(const Reservation& reservation, const PodPlacer& placer);
-  void take_places(const Reservation& reservation, const std::vector<PodSetReservation>& changed);
+  std::string replace_nodes(const Reservation& reservation, const PodPlacer& placer, const Context& c);
+  std::string find_places(const Reservation& reservation, const PodPlacer& placer, const Context& c);
+  void take_places(const Reservation& reservation, const std::vector<PodSetReservation>& changed, std::uint32_t rules);
   /// What one outcome says in the proposal of its cycle.
   struct Said {
     std::uint32_t turn = 0;

@@ -27,6 +27,12 @@ std::optional<std::uint32_t> flavor_of(const PodSetReservation& p, const Topolog
   return {};
 }
 
+/// Of a slice that was made smaller only the pods that are left need places (EJ-113); null: it is none.
+PodSetReservation* effective_of(Reservation& r, const Symbol& pod_set) {
+  const auto it = std::find_if(r.effective.begin(), r.effective.end(), [&](const auto& p) { return p.pod_set == pod_set; });
+  return it == r.effective.end() ? nullptr : &*it;
+}
+
 /// The pods of all failed hosts count as those of one.
 struct Standing {
   std::vector<topology::AssignedLeaf> leaves;
@@ -70,7 +76,8 @@ tl::expected<std::vector<PodSetReservation>, std::string> replace_failed_nodes(c
     return result;
   };
   for (PodSetReservation& p : now.pod_sets) {
-    const Standing standing = standing_of(p, reservation);
+    PodSetReservation* const left = effective_of(now, p.pod_set);
+    const Standing standing = standing_of(left != nullptr ? *left : p, reservation);
     if (standing.failures == 0) continue;
     const auto& asked = reservation.workload->pod_sets.value();
     const auto info = std::find_if(asked.begin(), asked.end(), [&](const PodSetInfo& s) { return s.name == p.pod_set; });
@@ -100,6 +107,7 @@ tl::expected<std::vector<PodSetReservation>, std::string> replace_failed_nodes(c
       where.counts.push_back(leaf.pods);
     }
     p.topology = std::move(where);
+    if (left != nullptr) left->topology = p.topology;
     out.push_back(p);
     room.reserve(now);  // the next pod set sees it
   }

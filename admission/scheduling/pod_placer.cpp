@@ -261,6 +261,11 @@ tl::expected<void, PodPlacer::Refusal> PodPlacer::place_unit(const WorkloadInfo&
   const std::int32_t slice = rules.layers.front().size;
   Stay stay, leader_stays;
   if (replaced != nullptr) {
+    if (!replaced->unhealthy_nodes.empty()) {  // EJ-112
+      std::string nodes;
+      for (const Symbol& node : replaced->unhealthy_nodes) nodes.append(nodes.empty() ? "" : ", ").append(node.text());
+      return refuse("nodes of the slice that it replaces have failed, " + nodes + ": the resize waits until its pods have other places");
+    }
     const auto stays = [&](Symbol pod_set) { return stay_of(*replaced, pod_set, flavor); };
     const auto mine = stays(info.name);
     const auto leads = unit.leader < 0 ? tl::expected<Stay, std::string>(Stay{})

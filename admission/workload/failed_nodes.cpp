@@ -34,6 +34,24 @@ std::vector<OwnedToleration> tolerations_of(const WorkloadState& w, const PodSet
   return out;
 }
 
+/// The pod set, in these places.
+PodSetAssignmentFacts view(const PodSetReservation& assigned, const TopologyAssignment& where, Arena& a) {
+  PodSetAssignmentFacts out;
+  out.pod_set = a.copy(assigned.pod_set.text());
+  out.count = assigned.count;
+  const auto levels = a.make<Text>(where.levels.size());
+  for (std::size_t i = 0; i < levels.size(); ++i) levels[i] = a.copy(where.levels[i].text());
+  const auto domains = a.make<TopologyDomainFacts>(where.size());
+  for (std::size_t d = 0; d < where.size(); ++d) {
+    const auto values = a.make<Text>(levels.size());
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = a.copy(where.domain(d)[i].text());
+    domains[d] = {values, where.counts[d]};
+  }
+  out.topology_levels = levels;
+  out.topology = domains;
+  return out;
+}
+
 const Symbol* host_of(const PodState& pod) {
   for (const auto& [key, value] : pod.selector->entries)
     if (key == hostname()) return &value;
@@ -61,11 +79,11 @@ void WorkloadParent::tell_places(Outbox& out) {
 }
 
 /// Something happened to the Workload. Anybody can make thousands of them of one job, most of which have no places.
-void WorkloadParent::tell_places_of(const WorkloadState& w, Outbox& out) {
+void WorkloadParent::tell_places_of(const WorkloadState& w, const Context& c, Outbox& out) {
   const bool stands = w.admission && std::any_of(w.admission->pod_sets.begin(), w.admission->pod_sets.end(),
                                                  [](const PodSetReservation& p) { return is_by_host(p.topology); });
   if (stands || !told_places_.empty()) tell_places(out);
-  if (!pods_.empty() || !told_lingering_.empty()) tell_lingering(out);
+  if (!pods_.empty() || !told_lingering_.empty()) tell_lingering(c, out);
 }
 
 /// The pod uses a node, and no place of its Workload stands for it (TAS-37).
@@ -83,12 +101,77 @@ bool WorkloadParent::lingers(const PodState& pod) const {
   });
 }
 
+namespace {
+
+/// Places of elastic slices, of which each pod that is bound there takes one.
+class PlacesLeft {
+ public:
+  void add(const WorkloadState& w) {
+    for (const auto& assigned : w.admission->pod_sets)
+      if (!assigned.topology->empty())
+        left_.push_back({assigned.pod_set, topology::AssignedDomains(assigned.topology), assigned.topology->counts});
+  }
+  /// False: there is none left for it.
+  bool take(const PodState& pod) {
+    if (left_.empty()) return true;  // those of other jobs are not counted
+    for (Left& one : left_) {
+      if (one.pod_set != pod.pod_set) continue;
+      const auto d = one.domains.find(pod.selector);
+      if (d < 0 || one.counts[static_cast<std::size_t>(d)] == 0) continue;
+      --one.counts[static_cast<std::size_t>(d)];
+      return true;
+    }
+    return false;
+  }
+
+ private:
+  struct Left {
+    Symbol pod_set;
+    topology::AssignedDomains domains;
+    std::vector<std::int32_t> counts;
+  };
+  std::vector<Left> left_;
+};
+
+}  // namespace
+
+namespace {
+
+bool is_bound(const PodState& pod) { return pod.placed && !pod.node.empty() && !pod.ended; }
+bool has_places(const WorkloadState& w) { return w.elastic && w.reserved() && !w.finished() && w.active; }
+
+}  // namespace
+
+/// A slice that has become smaller may have fewer places on a host than pods that still run there.
+bool WorkloadParent::crowds(const PodState& pod, const Context& c) const {
+  if (c.rules < rules_with_elastic_repairs || !is_bound(pod)) return false;
+  return std::any_of(workloads_.begin(), workloads_.end(), [&](const WorkloadState& w) {
+    if (!has_places(w)) return false;
+    const auto assigned = std::find_if(w.admission->pod_sets.begin(), w.admission->pod_sets.end(),
+                                       [&](const PodSetReservation& p) { return p.pod_set == pod.pod_set; });
+    if (assigned == w.admission->pod_sets.end()) return false;
+    const TopologyAssignment& where = assigned->topology;
+    for (std::size_t i = 0; i < where.size(); ++i)
+      if (topology::selects(pod.selector, where, i))
+        return where.counts[i] < std::count_if(
+                                     pods_.begin(), pods_.end(),
+                                     [&](const PodState& another) {
+                                       return another.pod_set == pod.pod_set && is_bound(another) && another.selector == pod.selector;
+                                     });
+    return false;
+  });
+}
+
 /// Pods of an admission that is over go on using their nodes until they have ended, and so do pods of a node that was given up: others
 /// must not get what is not free yet (TAS-37).
-void WorkloadParent::tell_lingering(Outbox& out) {
+void WorkloadParent::tell_lingering(const Context& c, Outbox& out) {
   std::vector<std::pair<Symbol, PodAmounts>> now;
+  PlacesLeft left;
+  if (c.rules >= rules_with_elastic_repairs && !pods_.empty())
+    for (const auto& w : workloads_)
+      if (has_places(w)) left.add(w);
   for (const auto& pod : pods_) {
-    if (!lingers(pod)) continue;
+    if (!lingers(pod) && (!is_bound(pod) || left.take(pod))) continue;
     auto at = std::lower_bound(now.begin(), now.end(), pod.node, [](const auto& n, const Symbol& node) { return ByText{}(n.first, node); });
     if (at == now.end() || at->first != pod.node) at = now.insert(at, {pod.node, {}});
     add_amounts(at->second.amounts, pod.requests->amounts);
@@ -105,10 +188,23 @@ bool WorkloadParent::progresses_on(const WorkloadState& w, const Symbol& host, c
   });
 }
 
+bool WorkloadParent::may_move(const WorkloadState& w, const Context& c) {
+  const Settings& settings = c.catalog->settings;
+  if (!settings.topologies || !settings.replace_nodes) return false;
+  return !w.elastic || (c.rules >= rules_with_elastic_repairs && settings.elastic_topologies);  // EJ-112
+}
+
+/// Where its pods stand, or will: of a slice that was made smaller only what those that are left hold (EJ-113).
+const std::vector<PodSetReservation>& WorkloadParent::held_places(const WorkloadState& w) const {
+  const auto& held = placements_[static_cast<std::size_t>(&w - workloads_.data())].held;
+  return w.elastic && held != nullptr && !held->effective.empty() ? held->effective : w.admission->pod_sets;
+}
+
 template <class F>
-void WorkloadParent::each_doubtful_host(const WorkloadState& w, const Context& c, F&& f) const {
-  if (c.hosts == nullptr || c.hosts->doubtful.empty() || !w.admission) return;
-  for (const auto& assigned : w.admission->pod_sets) {
+void WorkloadParent::each_doubtful_host(const WorkloadState& w, const std::vector<PodSetReservation>& places, const Context& c,
+                                        F&& f) const {
+  if (c.hosts == nullptr || c.hosts->doubtful.empty()) return;
+  for (const auto& assigned : places) {
     const TopologyAssignment& assignment = assigned.topology;
     if (!is_by_host(assignment)) continue;
     std::optional<std::vector<OwnedToleration>> tolerations;
@@ -125,8 +221,8 @@ void WorkloadParent::each_doubtful_host(const WorkloadState& w, const Context& c
 /// TAS-96, TAS-109.
 bool WorkloadParent::follow_nodes(const WorkloadState& w, const Context& c, Proposal& p) const {
   std::vector<Symbol> failed;
-  if (c.catalog->settings.topologies && c.catalog->settings.replace_nodes && !w.elastic)  // EJ-112
-    each_doubtful_host(w, c, [&](const Symbol& host, const topology::NodeVerdict& verdict) {
+  if (may_move(w, c) && w.admission)
+    each_doubtful_host(w, held_places(w), c, [&](const Symbol& host, const topology::NodeVerdict& verdict) {
       if (verdict.failed) failed.push_back(host);
     });
   std::sort(failed.begin(), failed.end(), ByText{});
@@ -216,62 +312,100 @@ std::optional<TopologyAssignment> WorkloadParent::with_hosts_taken_back(const Wo
 /// A node that was gone, or failed, and is well again before its pods were ended: they run on, where they have no places any more, while
 /// others are kept for them in vain. So those are given up and theirs are their places again, as if they had not been replaced (TAS-96).
 bool WorkloadParent::take_hosts_back(const WorkloadState& w, const Context& c, Proposal& p) const {
-  const Settings& settings = c.catalog->settings;
-  if (c.rules < rules_with_hosts_taken_back || told_lingering_.empty() || !settings.topologies || !settings.replace_nodes) return false;
-  if (w.elastic || !w.unhealthy_nodes.empty()) return false;  // EJ-112; those have to be replaced first
+  if (c.rules < rules_with_hosts_taken_back || told_lingering_.empty() || !may_move(w, c)) return false;
+  if (!w.unhealthy_nodes.empty()) return false;  // those have to be replaced first
   std::vector<PodSetAssignmentFacts> changed;
   for (const auto& assigned : w.admission->pod_sets) {
     if (!is_by_host(assigned.topology)) continue;
     const auto now = with_hosts_taken_back(w, assigned, c);
     if (!now) continue;
-    PodSetAssignmentFacts& facts = changed.emplace_back();
-    facts.pod_set = p.arena->copy(assigned.pod_set.text());
-    facts.count = assigned.count;
-    const auto levels = p.arena->make<Text>(1);
-    levels[0] = p.arena->copy(hostname().text());
-    const auto hosts = p.arena->make<TopologyDomainFacts>(now->size());
-    for (std::size_t d = 0; d < now->size(); ++d) {
-      const auto values = p.arena->make<Text>(1);
-      values[0] = p.arena->copy(now->domain(d).back().text());
-      hosts[d] = {values, now->counts[d]};
-    }
-    facts.topology_levels = levels;
-    facts.topology = hosts;
+    changed.push_back(view(assigned, *now, *p.arena));
   }
   if (changed.empty()) return false;
-  p.events.emplace_back(TopologyReassigned{ref(w, *p.arena), {}, p.arena->copy(changed)});
+  p.events.emplace_back(TopologyReassigned{ref(w, *p.arena), {}, p.arena->copy(changed), false});
+  return true;
+}
+
+/// A slice that was made smaller has, once no more pods are left than it may have, the places of these and no others: somebody else may
+/// get what it gave up at any time, and then a pod that is made anew must not be sent there (EJ-113, EJ-114).
+bool WorkloadParent::give_places_up(const WorkloadState& w, const Context& c, Proposal& p) const {
+  if (!w.elastic || c.rules < rules_with_elastic_repairs || !w.unhealthy_nodes.empty()) return false;
+  const auto pods_in = [](const TopologyAssignment& where) {
+    return std::accumulate(where.counts.begin(), where.counts.end(), std::int64_t{0});
+  };
+  std::vector<PodSetAssignmentFacts> changed;
+  for (const auto& left : held_places(w)) {
+    const auto whole = std::find_if(w.admission->pod_sets.begin(), w.admission->pod_sets.end(),
+                                    [&](const PodSetReservation& one) { return one.pod_set == left.pod_set; });
+    if (whole == w.admission->pod_sets.end() || left.topology->empty()) continue;
+    if (pods_in(left.topology) <= left.count && pods_in(left.topology) < pods_in(whole->topology))
+      changed.push_back(view(*whole, left.topology, *p.arena));
+  }
+  if (changed.empty()) return false;
+  p.events.emplace_back(TopologyReassigned{ref(w, *p.arena), {}, p.arena->copy(changed), true});
   return true;
 }
 
 /// When the first of its nodes counts as failed, if nothing changes; never: none will.
 Time WorkloadParent::node_fails_at(const WorkloadState& w, const Context& c) const {
   Time out;
-  if (!c.catalog->settings.topologies || !c.catalog->settings.replace_nodes) return out;
-  each_doubtful_host(w, c, [&](const Symbol&, const topology::NodeVerdict& verdict) {
+  if (!c.catalog->settings.topologies || !c.catalog->settings.replace_nodes || !w.admission) return out;
+  each_doubtful_host(w, w.admission->pod_sets, c, [&](const Symbol&, const topology::NodeVerdict& verdict) {
     if (verdict.fails_at && (!out.is_set() || *verdict.fails_at < out)) out = *verdict.fails_at;
   });
   return out;
 }
 
+namespace {
+
+bool may_be_stuck(const PodState& pod) {
+  return pod.placed && !pod.topology_gated && pod.node.empty() && !pod.ended && !pod.terminating && !pod.failing;
+}
+
+}  // namespace
+
+/// A pod of an elastic job that selects a host which is no place of the slice: whether it is stuck may be a matter of the node.
+bool WorkloadParent::depends_on_a_node(const WorkloadState& w) const {
+  if (!w.elastic) return false;
+  const auto& places = held_places(w);
+  return std::any_of(pods_.begin(), pods_.end(), [&](const PodState& pod) {
+    if (!may_be_stuck(pod) || host_of(pod) == nullptr) return false;
+    return std::none_of(places.begin(), places.end(), [&](const auto& held) {
+      return held.pod_set == pod.pod_set && topology::AssignedDomains(held.topology).find(pod.selector) >= 0;
+    });
+  });
+}
+
 /// TAS-89, TAS-103: a pod that left its gate for a host that is not its Workload's any more, or has failed, and that no kubelet has taken.
-void WorkloadParent::fail_stuck_pods(Proposal& p) const {
-  const auto may_be_stuck = [](const PodState& pod) {
-    return pod.placed && !pod.topology_gated && pod.node.empty() && !pod.ended && !pod.terminating && !pod.failing;
-  };
+/// While an elastic job has more pods than it may have, its controller is about to delete some, which is no failure of theirs; so then the
+/// node must have failed.
+void WorkloadParent::fail_stuck_pods(const Context& c, Proposal& p) const {
   if (!job_ || std::none_of(pods_.begin(), pods_.end(), may_be_stuck)) return;
   const WorkloadState* w = active_slice();
-  if (w == nullptr || w->evicted() || w->elastic) return;  // pods of earlier slices stand where those had their places
+  if (w == nullptr || w->evicted() || (w->elastic && c.rules < rules_with_elastic_repairs)) return;
+  const auto has_failed = [&](const PodSetReservation& assigned, const Symbol& host) {
+    if (c.hosts == nullptr || !c.hosts->doubtful.contains(host)) return false;
+    const NodeConfig* const node = node_of(*c.nodes, *c.hosts, host);
+    return topology::judge(node, tolerations_of(*w, assigned, *c.catalog), progresses_on(*w, host, node), c.catalog->settings, c.now)
+        .failed;
+  };
   std::vector<PodRef> stuck;
   std::size_t bytes = 0;
-  for (const auto& assigned : w->admission->pod_sets) {
+  for (const auto& assigned : held_places(*w)) {
     if (!is_by_host(assigned.topology)) continue;
     const topology::AssignedDomains domains(assigned.topology);
+    const auto have_places = std::count_if(pods_.begin(), pods_.end(), [&](const PodState& pod) {
+      const bool has = !pod.topology_gated || !pod.place->empty();
+      return has && pod.pod_set == assigned.pod_set && is_pod_of(pod, *w) && !pod.ended && !pod.terminating && !pod.failing;
+    });
+    const bool some_are_deleted = w->elastic && have_places > assigned.count;
     for (const auto& pod : pods_) {
       if (!may_be_stuck(pod) || pod.pod_set != assigned.pod_set || !is_pod_of(pod, *w) || bytes >= p.most) continue;
       const Symbol* host = host_of(pod);
       if (host == nullptr) continue;  // it is nobody's place
       const bool failed = std::find(w->unhealthy_nodes.begin(), w->unhealthy_nodes.end(), *host) != w->unhealthy_nodes.end();
       if (!failed && domains.find(pod.selector) >= 0) continue;
+      if (some_are_deleted && !failed && !has_failed(assigned, *host)) continue;
       stuck.push_back({p.arena->copy(pod.uid), job_->namespace_.text(), p.arena->copy(pod.name), p.arena->copy(pod.pod_set.text())});
       bytes += pod.uid.size() + pod.name.size() + 100;
     }

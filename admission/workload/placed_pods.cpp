@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "admission/rules.hpp"
 #include "admission/topology/assigned_domains.hpp"
 #include "admission/topology/ungating.hpp"
 #include "admission/workload/workload_parent.hpp"
@@ -35,12 +36,12 @@ bool waits(const PodState& pod) { return pod.topology_gated && !pod.ended; }
 
 }  // namespace
 
-bool WorkloadParent::place_pods(Proposal& p) const {
+bool WorkloadParent::place_pods(const Context& c, Proposal& p) const {
   if (!job_ || std::none_of(pods_.begin(), pods_.end(), waits)) return true;
   const WorkloadState* w = active_slice();  // TAS-79
   if (w == nullptr) return true;
   bool all = true;
-  for (const auto& assigned : w->admission->pod_sets) {
+  for (const auto& assigned : c.rules >= rules_with_elastic_repairs ? held_places(*w) : w->admission->pod_sets) {
     if (p.full()) return false;
     const auto spec = std::find_if(w->pod_sets->begin(), w->pod_sets->end(), [&](const auto& s) { return s.name == assigned.pod_set; });
     if (spec != w->pod_sets->end() && !assigned.topology->empty()) all &= place_pods_of(*w, *spec, assigned, p);

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "admission/model/slices.hpp"
+#include "admission/rules.hpp"
 #include "admission/topology/assigned_domains.hpp"
 #include "admission/workload/workload_parent.hpp"
 
@@ -73,7 +74,7 @@ void WorkloadParent::apply_pod(const PodObserved& o, const Context& c, Outbox& o
   PodAmounts requests;
   for (const auto& [resource, amount] : o.requests) requests.amounts.emplace_back(Symbol(resource), amount);
   pod->requests = std::move(requests);
-  if (!told_lingering_.empty() || lingers(*pod)) tell_lingering(out);  // of ten thousand that run nothing has to be said
+  if (!told_lingering_.empty() || lingers(*pod) || crowds(*pod, c)) tell_lingering(c, out);  // of ten thousand that run nothing has to be said
   if (o.ended || o.terminating) pod->failing = false;
   if (before && !does_what_it_was_told(*before, *pod)) pods_settled_ = false;
   something_happened(c);
@@ -81,8 +82,10 @@ void WorkloadParent::apply_pod(const PodObserved& o, const Context& c, Outbox& o
 }
 
 /// A slice that was made smaller while it runs holds the places of the pods that remain, and no more (EJ-113, EJ-114). Which ones these are
-/// is known once the others have ended; places that no pod has yet are kept from the first on.
-std::shared_ptr<const Reservation> WorkloadParent::with_survivors(const WorkloadState& w, const Reservation& reservation) const {
+/// is known once the others have ended; places that no pod has yet are kept from the first on. Then they become its assignment
+/// (give_places_up), so that what it gave up stays given up.
+std::shared_ptr<const Reservation> WorkloadParent::with_survivors(const WorkloadState& w, const Reservation& reservation,
+                                                                  const Context& c) const {
   auto out = std::make_shared<Reservation>(reservation);
   for (PodSetReservation& p : out->effective) {
     const TopologyAssignment& all = p.topology;
@@ -94,7 +97,8 @@ std::shared_ptr<const Reservation> WorkloadParent::with_survivors(const Workload
     std::int64_t total = 0;
     for (const auto& pod : pods_) {
       if (pod.ended || pod.pod_set != p.pod_set || !is_pod_of(pod, w)) continue;
-      const auto d = domains.find(pod.selector);
+      const bool on_its_way = c.rules >= rules_with_elastic_repairs && pod.topology_gated;
+      const auto d = domains.find(on_its_way ? pod.place : pod.selector);
       if (d < 0 || kept[static_cast<std::size_t>(d)] == all.counts[static_cast<std::size_t>(d)]) continue;
       ++kept[static_cast<std::size_t>(d)];
       ++total;
@@ -126,7 +130,7 @@ void WorkloadParent::follow_survivors(const Context& c, Outbox& out) {
       return whole != held->pod_sets.end() && !whole->topology.empty() && p.count < whole->count;
     });
     if (!smaller) continue;
-    const auto now = with_survivors(workloads_[i], *make_reservation(workloads_[i], held->workload, replaced_by(i, c)));
+    const auto now = with_survivors(workloads_[i], *make_reservation(workloads_[i], held->workload, replaced_by(i, c)), c);
     const bool same = std::equal(now->effective.begin(), now->effective.end(), held->effective.begin(), held->effective.end(),
                                  [](const auto& a, const auto& b) { return a.topology == b.topology; });
     if (same) continue;
@@ -139,7 +143,7 @@ void WorkloadParent::apply_pod_gone(std::string_view uid, const Context& c, Outb
   const auto it = place_of(pods_, uid);
   if (it == pods_.end() || it->uid != uid) return;
   pods_.erase(it);
-  if (!told_lingering_.empty()) tell_lingering(out);
+  if (!told_lingering_.empty()) tell_lingering(c, out);
   something_happened(c);
   out.send(self_, domain_address, msg::WorldChanged{});
   retire_if_empty(out);
@@ -154,7 +158,7 @@ void WorkloadParent::hand_over_pods(const msg::HandOverPods& m, const Context& c
     return true;
   });
   if (leaving.empty()) return;
-  tell_lingering(out);
+  tell_lingering(c, out);
   something_happened(c);
   out.send(self_, {EntityKind::workload_parent, m.to}, msg::PodsHandedOver{std::move(leaving)});
   retire_if_empty(out);
@@ -167,7 +171,7 @@ void WorkloadParent::take_over_pods(std::vector<PodState> pods, const Context& c
     const auto place = place_of(pods_, pod.uid);
     pods_.insert(place, std::move(pod));
   }
-  tell_lingering(out);
+  tell_lingering(c, out);
   something_happened(c);
   out.send(self_, domain_address, msg::WorldChanged{});
 }
@@ -192,12 +196,12 @@ const WorkloadState* WorkloadParent::active_slice() const {
   return out;
 }
 
-void WorkloadParent::reconcile_pods(Proposal& p) const {
+void WorkloadParent::reconcile_pods(const Context& c, Proposal& p) const {
   if (pods_.empty()) return;
-  const auto say = [this](Proposal& what) {
+  const auto say = [&](Proposal& what) {
     release_pods(what);
-    if (what.events.empty()) fail_stuck_pods(what);
-    return what.events.empty() && place_pods(what);
+    if (what.events.empty()) fail_stuck_pods(c, what);
+    return what.events.empty() && place_pods(c, what);
   };
   if (pods_settled_) {
 #ifndef NDEBUG
@@ -209,7 +213,8 @@ void WorkloadParent::reconcile_pods(Proposal& p) const {
   }
   if (!say(p)) return;
   const WorkloadState* w = active_slice();
-  pods_settled_ = w == nullptr || w->unhealthy_nodes.empty();  // else some place that was given is none
+  // Else some place that was given is none, or may become none.
+  pods_settled_ = w == nullptr || (w->unhealthy_nodes.empty() && !depends_on_a_node(*w));
 }
 
 /// EJ-70 to EJ-75, EJ-79, EJ-80. Whatever the feature gate says: pods that were made gated must not stay so (EJ-6).

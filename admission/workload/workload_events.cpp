@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "admission/rules.hpp"
 #include "admission/scheduling/second_pass.hpp"
 #include "admission/workload/workload_parent.hpp"
 
@@ -51,7 +52,7 @@ struct ApplyEvent {
   }
   void operator()(const WorkloadPreempted& e) const {
     if (w.finished() || !w.reserved() || w.evicted()) return;
-    w.evict(preempted, Symbol(), e.message, c.now);
+    w.evict(preempted, Symbol(), e.message, c.now, preempted, true);
     w.decide_condition(ConditionType::preempted, ConditionStatus::true_, Symbol(e.reason), e.message, c.now);
   }
   void operator()(const WorkloadEvicted& e) const {
@@ -60,7 +61,9 @@ struct ApplyEvent {
     const Symbol reason = deactivation && !e.cause.empty() ? Symbol("DeactivatedDueTo" + std::string(e.cause)) : Symbol(e.reason);
     // CA-65: a family is evicted once, and that counts on its Parent, by what became of its Option.
     const bool follows = w.family && (e.reason == variant_evicted.text());
-    w.evict(reason, follows ? Symbol() : Symbol(e.cause), e.message, c.now, follows ? Symbol(e.cause) : reason);
+    const bool counts_all = deactivation && !follows && c.rules >= rules_with_deactivations_counted;
+    const Symbol counted_as = follows ? Symbol(e.cause) : counts_all ? Symbol(e.reason) : reason;
+    w.evict(reason, follows ? Symbol() : Symbol(e.cause), e.message, c.now, counted_as, counts_all || w.reserved());
     if (deactivation) {
       w.remove_condition(ConditionType::deactivation_target);
       if (w.has_requeue_state) {
@@ -263,7 +266,9 @@ void WorkloadParent::apply_event(const Event& e, WorkloadId id, const Context& c
     const auto* instead = assumed && w.elastic ? charged_against(*reserved) : nullptr;
     publish(i, {.repush = resized || gate(w) != before, .force = false, .touched = true, .assumed = assumed, .instead = instead}, c, out);
     if (assumed) end_elsewhere(w, c, out);
-    if (was_reserving && w.reclaimable != old_reclaimable) request_reactivation(w, c, out);
+    // Of an elastic job the resize that waited for the repair goes on (EJ-112).
+    const bool repaired = w.elastic && (std::holds_alternative<TopologyReassigned>(e) || std::holds_alternative<NodesUnhealthy>(e));
+    if ((was_reserving && w.reclaimable != old_reclaimable) || repaired) request_reactivation(w, c, out);
     return;
   }
 }

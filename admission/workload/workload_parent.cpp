@@ -246,7 +246,7 @@ void WorkloadParent::receive(Message& message, const Context& c, Outbox& out) {
       const bool pending = placements_[i].kind == Placement::Kind::pending;
       publish(i, {.repush = m3->force, .force = m3->force, .touched = pending || m3->reannounce}, c, out, {nullptr, &chain});
     }
-    if (!pods_.empty()) tell_lingering(out);  // of a job that has gone nothing else speaks
+    if (!pods_.empty()) tell_lingering(c, out);  // of a job that has gone nothing else speaks
   } else if (const auto* d = std::get_if<msg::Descends>(&message.payload)) {
     if (!job_) return;
     if (child_ != d->child || ancestor_runs_ != d->runs || beyond_ != d->beyond) something_happened(c);
@@ -288,7 +288,7 @@ void WorkloadParent::receive(Message& message, const Context& c, Outbox& out) {
     job_.reset();
     // Those that still run use their nodes until they have ended.
     std::erase_if(pods_, [](const PodState& pod) { return !pod.placed || pod.node.empty() || pod.ended; });
-    tell_lingering(out);
+    tell_lingering(c, out);
     child_ = beyond_ = weighed_ = false;
     tell_runs(out);
     publish_all({}, c, out);
@@ -625,7 +625,7 @@ void WorkloadParent::remove_workload(std::size_t index, const Context& c, Outbox
   workloads_.erase(workloads_.begin() + static_cast<std::ptrdiff_t>(index));
   placements_.erase(placements_.begin() + static_cast<std::ptrdiff_t>(index));
   tell_places(out);
-  tell_lingering(out);
+  tell_lingering(c, out);
   if (job_ && !has_own_workloads()) job_->by_itself = false;
 }
 

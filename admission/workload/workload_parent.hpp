@@ -169,7 +169,8 @@ class WorkloadParent final : public Entity {
   void publish(std::size_t index, Publish how, const Context& c, Outbox& out, const Known& known);
   void publish(std::size_t index, Publish how, const Context& c, Outbox& out) { publish(index, how, c, out, Known()); }
   void publish_all(Publish how, const Context& c, Outbox& out);
-  [[nodiscard]] std::shared_ptr<const Reservation> with_survivors(const WorkloadState& w, const Reservation& reservation) const;
+  [[nodiscard]] std::shared_ptr<const Reservation> with_survivors(const WorkloadState& w, const Reservation& reservation,
+                                                                  const Context& c) const;
   void follow_survivors(const Context& c, Outbox& out);
   void publish_again(const Context& c, Outbox& out);
   void announce_due(const Context& c, Outbox& out);
@@ -307,16 +308,18 @@ class WorkloadParent final : public Entity {
   void follow_readiness(const WorkloadState& w, std::optional<bool> ready, const Context& c, Proposal& p) const;
   /// The slice whose size caps how many pods run (EJ-69); null: none.
   [[nodiscard]] const WorkloadState* active_slice() const;
-  void reconcile_pods(Proposal& p) const;
+  void reconcile_pods(const Context& c, Proposal& p) const;
   void release_pods(Proposal& p) const;
   /// True: whoever waits has a place.
-  bool place_pods(Proposal& p) const;
+  bool place_pods(const Context& c, Proposal& p) const;
   void apply_failed(const PodsFailed& e, const Context& c);
-  void fail_stuck_pods(Proposal& p) const;
+  void fail_stuck_pods(const Context& c, Proposal& p) const;
+  [[nodiscard]] bool depends_on_a_node(const WorkloadState& w) const;
   // nodes that fail (failed_nodes.cpp)
   void tell_places(Outbox& out);
-  void tell_places_of(const WorkloadState& w, Outbox& out);
-  void tell_lingering(Outbox& out);
+  void tell_places_of(const WorkloadState& w, const Context& c, Outbox& out);
+  void tell_lingering(const Context& c, Outbox& out);
+  [[nodiscard]] bool crowds(const PodState& pod, const Context& c) const;
   [[nodiscard]] bool lingers(const PodState& pod) const;
   /// The pod is one of the Workload. Pods of an elastic job are told the slice that it was started with, and are of all that follow. Those
   /// of a family are told their Parent, and stand where its Option has places (CA-93).
@@ -327,12 +330,16 @@ class WorkloadParent final : public Entity {
   }
   [[nodiscard]] bool follow_nodes(const WorkloadState& w, const Context& c, Proposal& p) const;
   [[nodiscard]] bool take_hosts_back(const WorkloadState& w, const Context& c, Proposal& p) const;
+  [[nodiscard]] bool give_places_up(const WorkloadState& w, const Context& c, Proposal& p) const;
   [[nodiscard]] std::optional<TopologyAssignment> with_hosts_taken_back(const WorkloadState& w, const PodSetReservation& assigned,
                                                                         const Context& c) const;
   [[nodiscard]] bool progresses_on(const WorkloadState& w, const Symbol& host, const NodeConfig* node) const;
   /// Calls `f` with each host of the assignment of which something may be amiss, and what there is to say of it.
   template <class F>
-  void each_doubtful_host(const WorkloadState& w, const Context& c, F&& f) const;
+  void each_doubtful_host(const WorkloadState& w, const std::vector<PodSetReservation>& places, const Context& c, F&& f) const;
+  /// Are places found for its pods whose nodes fail?
+  [[nodiscard]] static bool may_move(const WorkloadState& w, const Context& c);
+  [[nodiscard]] const std::vector<PodSetReservation>& held_places(const WorkloadState& w) const;
   [[nodiscard]] Time node_fails_at(const WorkloadState& w, const Context& c) const;
   bool place_pods_of(const WorkloadState& w, const PodSetSpec& pod_set, const PodSetReservation& assigned, Proposal& p) const;
   [[nodiscard]] PodState* find_pod(std::string_view uid);

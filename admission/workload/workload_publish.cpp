@@ -89,7 +89,7 @@ void WorkloadParent::publish(std::size_t index, Publish how, const Context& c, O
     const bool not_ready = at.not_ready;  // of a Parent, too, the domain knows it
     at = Placement{};
     at.not_ready = not_ready;
-    tell_places_of(w, out);
+    tell_places_of(w, c, out);
     if (how.touched && w.reserved()) out.send(self_, queue_address(w.admission->cluster_queue), msg::CountersDue{});
     return;
   }
@@ -110,7 +110,7 @@ void WorkloadParent::publish(std::size_t index, Publish how, const Context& c, O
       out.send(self_, queue_address(queue), msg::Enqueue{info, moved || how.repush, how.force});
     } else {
       auto reservation = make_reservation(w, info, replaced);
-      if (w.elastic) at.held = reservation = with_survivors(w, *reservation);
+      if (w.elastic) at.held = reservation = with_survivors(w, *reservation, c);
       at.beside = rank != Family::none ? counts_beside(*family, rank) : role == FamilyRole::option ? family->running != index : false;
       if (at.beside) {
         auto beside = std::make_shared<Reservation>(*reservation);
@@ -130,7 +130,7 @@ void WorkloadParent::publish(std::size_t index, Publish how, const Context& c, O
   at.kind = kind;
   at.queue = queue;
   at.admitted = w.admitted();
-  tell_places_of(w, out);
+  tell_places_of(w, c, out);
 }
 
 }  // namespace hindsight::admission

@@ -81,7 +81,7 @@ void WorkloadParent::reconcile(const Context& c, Proposal& p) const {
   if (job_ && reconcile_job(c, p)) return;
   if (reconcile_families(c, p)) return;
   for (std::size_t i = 0; i < workloads_.size() && !p.full(); ++i) reconcile_workload(i, c, p);
-  if (p.events.empty()) reconcile_pods(p);
+  if (p.events.empty()) reconcile_pods(c, p);
 }
 
 void WorkloadParent::reconcile_workload(std::size_t index, const Context& c, Proposal& p) const {
@@ -229,7 +229,7 @@ bool WorkloadParent::reconcile_option(std::size_t index, const Context& c, Propo
     return true;
   }
   return follow_checks(w, c, p) || follow_stop_policies(w, c, p) ||
-         (w.admitted() && !is_shielded(w, *c.catalog) && (follow_nodes(w, c, p) || take_hosts_back(w, c, p)));
+         (w.admitted() && !is_shielded(w, *c.catalog) && (follow_nodes(w, c, p) || take_hosts_back(w, c, p) || give_places_up(w, c, p)));
 }
 
 /// The checks that a Workload has to list. Of an Option without quota those that all of its flavors ask for (CA-80).
@@ -327,7 +327,7 @@ bool WorkloadParent::reconcile_reserved(const WorkloadState& w, const Context& c
   }
   if (follow_checks(w, c, p) || follow_stop_policies(w, c, p)) return true;
   if (!w.admitted() || is_shielded(w, *c.catalog)) return false;
-  if (follow_nodes(w, c, p) || take_hosts_back(w, c, p)) return true;
+  if (follow_nodes(w, c, p) || take_hosts_back(w, c, p) || give_places_up(w, c, p)) return true;
   return watch_time(w, c, p);
 }
 

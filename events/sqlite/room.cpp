@@ -27,7 +27,8 @@ LogSpace Room::look(Database& database) {
   const std::uint64_t page = pragma(database, "PRAGMA page_size");
   const std::uint64_t pages = pragma(database, "PRAGMA page_count"), unused = pragma(database, "PRAGMA freelist_count");
   out.used = (pages - std::min(pages, unused)) * page;
-  out.files = size_of(path_) + size_of(path_ + "-wal");
+  out.write_ahead = size_of(path_ + "-wal");
+  out.files = size_of(path_) + out.write_ahead;
   out.limit = limit_;
   struct statvfs disk {};
   if (::statvfs(path_.c_str(), &disk) == 0) {

@@ -117,8 +117,6 @@ class Forms:
             return True  # Kueue keeps it on slices that were replaced until somebody looks at them; a finished Workload needs none
         if path.startswith("status.resourceRequests"):
             return True  # what was asked for, for people; Kueue works it out anew
-        if path.startswith("status.schedulingStats") and theirs["spec"].get("active") is False and "admission" not in theirs.get("status", {}):
-            return True  # Kueue counts a deactivation as an eviction also where no quota was held; here it is not counted
         # Kueue compares specs of pods. Of the rest of a template it keeps what the API server gives to a Job's, and in slices of a running
         # job what the start has put in; each start puts it in anew.
         return re.search(r"\.template\.metadata\.(labels|annotations)\.(kueue\.x-k8s\.io/|(batch\.kubernetes\.io/)?job-name$)", path) is not None

@@ -45,6 +45,7 @@ def cpu_of(pod_template):
 
 class Fixture(unittest.TestCase):
     options = ()
+    run_options = ()  # of Hindsight
     webhooks = True
 
     @classmethod
@@ -58,7 +59,7 @@ class Fixture(unittest.TestCase):
         config = os.path.join(cls.folder, "config.yaml")
         with open(config, "w", encoding="utf-8") as out:
             out.write(CONFIGURATION)
-        words = ["--config", config]
+        words = ["--config", config, *cls.run_options]
         if cls.webhooks:
             port = free_port()
             words += ["--webhooks", "--webhook-address", f"127.0.0.1:{port}", "--webhook-url", f"https://127.0.0.1:{port}"]

@@ -5,7 +5,7 @@ usage: topologies_test.py HINDSIGHT
 
 Sixteen nodes of 32 CPUs in two blocks of two racks of four. What is told is what the Pods do: which node each is bound to.
 TAS-18, TAS-19, TAS-25, TAS-26, TAS-28, TAS-29, TAS-77, TAS-79, TAS-80, TAS-81, TAS-84, TAS-85, TAS-90, TAS-91, TAS-96,
-TAS-98, TAS-99, TAS-100
+TAS-98, TAS-99, TAS-100, EJ-108, EJ-112
 """
 import argparse, collections, json, sys, unittest
 
@@ -39,6 +39,7 @@ def stranger(name, node, cpu):
 
 class TopologiesTest(Fixture):
     options = ("--nodes", "16")
+    run_options = ("--feature-gates", "ElasticJobsViaWorkloadSlicesWithTAS=true")
 
     @classmethod
     def setUpClass(cls):
@@ -246,6 +247,37 @@ class TopologiesTest(Fixture):
         self.assertEqual({p["metadata"]["uid"]: p["spec"]["nodeName"] for p in after}, {p["metadata"]["uid"]: p["spec"]["nodeName"] for p in before})
         told = run(jobs_test.ARGS.hindsight, "history", "job/train", "-n", "default", "--log", self.log)
         self.assertIn("its pods run on hosts that came back", told)
+
+    def test_5c_an_elastic_job_gets_another_node_and_grows(self):
+        """EJ-112, EJ-108: the pods that stand on nodes that are well stay there in both cases."""
+        job = gang("train", 4, 16, indexed=False, unconstrained_topology="true")
+        job["metadata"]["annotations"] = {"kueue.x-k8s.io/elastic-job": "true"}
+        job["spec"]["completions"] = 100
+        self.apply(job)
+        before = self.bound("train", 4)
+        failing = before[0]["spec"]["nodeName"]
+        self.kubectl("taint", "node", failing, "broken=yes:NoExecute")
+        self.addCleanup(self.kubectl, "taint", "node", failing, "broken-", check=False)
+
+        def elsewhere():
+            pods = self.pods("train")
+            self.assertEqual(len(pods), 4)
+            self.assertEqual([p["spec"].get("nodeName") for p in pods].count(None), 0)
+            self.assertNotIn(failing, {p["spec"]["nodeName"] for p in pods})
+            return pods
+        repaired = eventually(elsewhere)
+        where = lambda pods: {p["metadata"]["uid"]: p["spec"]["nodeName"] for p in pods}
+        stayed = {uid: node for uid, node in where(before).items() if node != failing}
+        self.assertEqual({uid: node for uid, node in where(repaired).items() if uid in stayed}, stayed, "the others were left alone")
+        self.patch("job", "train", {"spec": {"parallelism": 6}})
+        grown = self.bound("train", 6)
+        self.assertEqual({uid: node for uid, node in where(grown).items() if uid in where(repaired)}, where(repaired))
+        slices = sorted(self.workloads("train"), key=lambda w: w["metadata"]["creationTimestamp"])
+        self.assertEqual([any(c["type"] == "Finished" and c["status"] == "True" for c in w["status"]["conditions"]) for w in slices], [True, False])
+        self.assertEqual(sum(p["count"] for p in slices[-1]["status"]["admission"]["podSetAssignments"]), 6)
+        told = run(jobs_test.ARGS.hindsight, "history", "job/train", "-n", "default", "--log", self.log)
+        self.assertIn(f"nodes failed: {failing}", told)
+        self.assertNotIn("Evicted", told)
 
     def test_6_without_another_node_it_is_evicted_and_starts_again(self):
         """TAS-99: the rack has no other node for its pods; it comes back in another rack."""

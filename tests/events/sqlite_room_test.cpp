@@ -88,6 +88,28 @@ TEST_F(SqliteRoom, AnAlarmComesBeforeItIsFull) {
   EXPECT_TRUE(space.full());
 }
 
+// Somebody looks into the file with a tool of his own and goes for lunch. Nothing fails; what grows is told, with its cause, once it is
+// beyond what a log has otherwise (issue 14: a hostile machine).
+TEST_F(SqliteRoom, AReaderWhoHoldsOnMakesTheWriteAheadLogGrow) {
+  const auto log = open();
+  ASSERT_TRUE(append(*log, 10));
+  {
+    RawSqlite reader(path_);
+    reader.run("BEGIN");
+    EXPECT_EQ(reader.integer("SELECT count(*) FROM records"), 10);
+    for (int i = 0; i < 10; ++i) ASSERT_TRUE(append(*log, 400));
+    EXPECT_GT(log->space().value().value().write_ahead, std::uint64_t{32} << 20) << "what 16 MiB would have been moved at";
+    EXPECT_EQ(reader.integer("SELECT count(*) FROM records"), 10);
+  }
+  EXPECT_EQ(log->last().value(), 4'010U);
+  LogSpace space = log->space().value().value();
+  EXPECT_EQ(space.text().find("write-ahead"), std::string::npos) << space.text();
+  space.write_ahead = LogSpace::write_ahead_expected + 1;
+  EXPECT_NE(space.text().find("; 256.0 MiB stand in the write-ahead log, which grows while another process keeps a read transaction open"),
+            std::string::npos)
+      << space.text();
+}
+
 TEST_F(SqliteRoom, AFileGetsSmallerAfterATrimWhileRecordsAreAppended) {
   auto log = open();
   for (int i = 0; i < 40; ++i) ASSERT_TRUE(append(*log, 100));  // 40 MB

@@ -1,5 +1,6 @@
 // Elastic jobs on flavors with a topology, with gate ElasticJobsViaWorkloadSlicesWithTAS (77 §3.12): pods that run stay where they are.
 
+#include "admission/rules.hpp"
 #include "tests/admission/entities/placed_job.hpp"
 
 namespace hindsight::admission::testing {
@@ -116,6 +117,7 @@ TEST_F(ElasticPlaces, AShrunkSliceHoldsThePlacesOfItsSurvivors) {
 // EJ-111: while the node of a pod that runs is away the resize waits: the pod cannot move.
 TEST_F(ElasticPlaces, AResizeWaitsForANodeThatIsAway) {
   start_on_two_hosts();
+  run(2);
   w.node("n1", {.cores = 2, .ready = false});
   (void)w.settle();
   const auto name = grow(4, "wl");
@@ -128,6 +130,101 @@ TEST_F(ElasticPlaces, AResizeWaitsForANodeThatIsAway) {
   w.node("n1", {.cores = 2});
   (void)w.pass();
   EXPECT_EQ(w.places(name), "n1:1 n2:1 n3:2");
+}
+
+// EJ-112, TAS-96, TAS-98: the pods of a node that has failed get other places, and a resize goes on from there.
+TEST_F(ElasticPlaces, AFailedNodeIsReplaced) {
+  start_on_two_hosts();
+  run(2);
+  w.node_gone("n1");
+  EXPECT_EQ(decided(), "nodes n1 / reassigned n2:2");
+  const auto gone = [&] { w.observe(ObjectDeleted{ObjectKind::pod, "default", "p0", "pod-p0", {}}); };
+  gone();
+  pod("q0", {.index = 0});
+  EXPECT_EQ(placed(), "q0 n2");
+  const auto name = grow(4, "wl");
+  EXPECT_EQ(w.places(name), "n2:2 n3:2");
+  EXPECT_EQ(decided(), "");
+}
+
+// EJ-112: the same with the size of a job that asked for more while its node failed. The one that waits is tried again once it is repaired.
+TEST_F(ElasticPlaces, AResizeGoesOnAfterTheRepair) {
+  Settings settings;
+  settings.elastic_topologies = true;
+  settings.replace_or_evict = false;
+  w.configure(settings);
+  start_on_two_hosts();
+  run(2);
+  w.used("n2", 1);
+  w.used("n3", 2);
+  w.node_gone("n1");
+  EXPECT_EQ(decided(), "nodes n1") << "there is no room anywhere";
+  const auto name = grow(3, "wl");
+  ASSERT_FALSE(w.state(name).reserved());
+  EXPECT_NE(message(name).find("nodes of the slice that it replaces have failed, n1: the resize waits until its pods have other places"),
+            std::string::npos)
+      << message(name);
+  for (const char* node : {"n2", "n3"}) w.used(node, 0, 0);
+  EXPECT_EQ(decided(), "reassigned n2:2");
+  (void)w.pass();
+  EXPECT_EQ(w.places(name), "n2:2 n3:1");
+}
+
+// EJ-112: without a place for its pods it is evicted as any other.
+TEST_F(ElasticPlaces, WithoutOtherPlacesItIsEvicted) {
+  start_on_two_hosts();
+  run(2);
+  w.used("n2", 1);
+  w.used("n3", 2);
+  w.node_gone("n1");
+  EXPECT_EQ(decided(), "nodes n1 / evicted NodeFailures: Workload was evicted as there was no replacement for unhealthy node(s): n1");
+}
+
+// EJ-112, EJ-113: of a job that became smaller only the pods that are left need other places.
+TEST_F(ElasticPlaces, OnlySurvivorsNeedOtherPlaces) {
+  start_on_two_hosts();
+  run(2);
+  shrink("wl", 1);
+  pod("p0", {.index = 0, .gated = false, .on = "n1", .ended = true, .node = "n1"});
+  (void)w.pass();
+  w.used("n3", 2);
+  w.node_gone("n1");
+  EXPECT_EQ(decided(), "") << "nobody of it stands there any more";
+  w.node("n1", {.cores = 2});
+  w.used("n1", 1);  // room for one, and not for two
+  (void)w.settle();
+  w.node_gone("n2");
+  EXPECT_EQ(decided(), "nodes n2 / reassigned n1:1");
+  EXPECT_EQ(w.places("wl"), "n1:1");
+}
+
+// EJ-112, TAS-89, TAS-103: a pod that no kubelet took before its node failed can start nowhere. One that was sent where it has no place is
+// left alone while there are more pods than there may be, since the job's controller deletes some.
+TEST_F(ElasticPlaces, PodsThatCanStartNowhereFail) {
+  start_on_two_hosts();
+  run(2);
+  (void)grow(4, "wl");
+  job(4, false);
+  (void)w.settle();
+  for (const int i : {2, 3}) pod("p" + std::to_string(i), {.index = i});
+  ASSERT_EQ(placed(), "p2 n3 p3 n3");
+  w.node("n4", {.cores = 2});
+  pod("p2", {.index = 2, .gated = false, .on = "n3"});
+  pod("p9", {.index = -1, .gated = false, .on = "n4"});  // as if an earlier slice had had a place there
+  EXPECT_EQ(decided(), "");
+  w.node_gone("n3");
+  EXPECT_EQ(decided(), "nodes n3 / failed p2 / failed p9 / reassigned n1:1 n2:1 n4:2");
+}
+
+// By earlier rules nobody moved, and a log of that time is judged so.
+TEST_F(ElasticPlaces, ByEarlierRulesNodesAreNotReplaced) {
+  w.observe_epoch(rules_with_elastic_repairs - 1);
+  start_on_two_hosts();
+  run(2);
+  w.node_gone("n1");
+  EXPECT_EQ(decided(), "");
+  w.node("n1", {.cores = 2});
+  EXPECT_EQ(decided(), "");
 }
 
 // EJ-110, TAS-119: the leader keeps its domain.

@@ -247,6 +247,7 @@ TEST_F(LifeCycle, RetriesAreCountedInTheCheckAndByReason) {
   check_says(CheckState::rejected, "never");
   ASSERT_EQ(condition(ConditionType::evicted), "True DeactivatedDueToAdmissionCheck");
   ASSERT_EQ(state().evictions.size(), 2U);
+  EXPECT_EQ(state().evictions[1].reason.text(), "Deactivated") << "the cause stands beside it";
   EXPECT_EQ(state().evictions[1].cause.text(), "AdmissionCheck");
   EXPECT_EQ(state().evictions[1].count, 1);
 }

@@ -195,12 +195,27 @@ TEST_F(PendingReasons, APendingWorkloadThatIsDeactivated) {
   EXPECT_EQ(w.state("w").find(ConditionType::evicted)->message, "The workload is deactivated");
   EXPECT_EQ(condition("w", ConditionType::requeued), "");
   EXPECT_EQ(condition("w", ConditionType::admitted), "False NoReservation");
-  EXPECT_TRUE(w.state("w").evictions.empty()) << "nothing to count";
+  ASSERT_EQ(w.state("w").evictions.size(), 1U) << "it counts, as in Kueue";
+  EXPECT_EQ(w.state("w").evictions[0].reason.text(), "Deactivated");
+  EXPECT_EQ(w.state("w").evictions[0].cause.text(), "");
   EXPECT_EQ(waiting("q"), Lines{});
   set_active("w", true);
   (void)w.settle();
   EXPECT_EQ(condition("w", ConditionType::requeued), "") << "there was nothing that kept it out";
   EXPECT_EQ(waiting("q"), Lines{"w"});
+}
+
+// By earlier rules it did not count, and the state of a log of that time stays as it was.
+TEST_F(PendingReasons, ByEarlierRulesItDoesNotCount) {
+  w.observe_epoch(rules_with_deactivations_counted - 1);
+  set_up({{.name = "q", .cpu = 1'000}});
+  w.observe(w.workload("w", "l-q", 4'000));
+  (void)w.settle();
+  w.observe(w.seen_as("w"));
+  set_active("w", false);
+  (void)w.settle();
+  EXPECT_EQ(condition("w", ConditionType::evicted), "True Deactivated");
+  EXPECT_TRUE(w.state("w").evictions.empty());
 }
 
 // ---- when it is looked at anew --------------------------------------------------------------------------------------------------------
