@@ -18,11 +18,7 @@ from jobs_test import ROOT, Controller  # noqa: F401 (the fixture makes one)
 from steps import CommandFailed, eventually, run
 from suspended_jobs_test import Fixture
 
-suspended_jobs_test.CONFIGURATION = """apiVersion: config.kueue.x-k8s.io/v1beta2
-kind: Configuration
-namespace: hindsight-system
-featureGates: {ConcurrentAdmission: true, SchedulingGatedBy: true}
-"""
+GATES = {"ConcurrentAdmission": True, "SchedulingGatedBy": True}
 WORKLOADS, QUEUES, CHECKS = (kind + ".kueue.x-k8s.io" for kind in ("workloads", "clusterqueues", "admissionchecks"))
 API = "kueue.x-k8s.io/v1beta2"
 PARENT = "kueue.x-k8s.io/parent-option"
@@ -87,6 +83,7 @@ Family = collections.namedtuple("Family", "parent options")  # options: by what 
 
 
 class ConcurrentAdmissionTest(Fixture):
+    gates = GATES
     options = ("--nodes", "4")
 
     @classmethod

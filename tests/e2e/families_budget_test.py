@@ -37,6 +37,7 @@ def fields(body, path=""):
 
 
 class FamiliesBudgetTest(suspended_jobs_test.Fixture):
+    gates = families.GATES
     options = ("--nodes", "4", "--audit-writes")
 
     @classmethod

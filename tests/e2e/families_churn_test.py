@@ -17,10 +17,10 @@ import family_churn, jobs_test, suspended_jobs_test
 
 GATE = "featureGates: {ConcurrentAdmission: true}\n"
 HEAD = "apiVersion: config.kueue.x-k8s.io/v1beta2\nkind: Configuration\nnamespace: hindsight-system\n"
-suspended_jobs_test.CONFIGURATION = HEAD + GATE
 
 
 class FamiliesChurnTest(family_churn.Churn, suspended_jobs_test.Fixture):
+    gates = {"ConcurrentAdmission": True}
     options = ("--nodes", "8")
 
     def test_families_in_constant_change(self):

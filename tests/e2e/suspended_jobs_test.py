@@ -16,11 +16,11 @@ from steps import CommandFailed, eventually, free_port, run
 from what_if_again import plays_again
 
 MUTABLE = ("MutablePodResourcesForSuspendedJobs", "MutableSchedulingDirectivesForSuspendedJobs")
-GATES = "featureGates: {AdjustResourcesOnAdmission: true, SchedulingGatedBy: true}\n"
+GATES = {"AdjustResourcesOnAdmission": True, "SchedulingGatedBy": True}
 CONFIGURATION = """apiVersion: config.kueue.x-k8s.io/v1beta2
 kind: Configuration
 namespace: hindsight-system
-""" + GATES
+"""
 BOUNDS = {"hindsight.dev/resource-policy": "Shrink", "hindsight.dev/resource-bounds": json.dumps({"c": {"cpu": {"min": "1", "step": "1"}}})}
 SCHEDULING, ADMISSION = "kueue.x-k8s.io/scheduling-gated-by", "kueue.x-k8s.io/admission-gated-by"
 
@@ -45,7 +45,7 @@ def cpu_of(pod_template):
 
 class Fixture(unittest.TestCase):
     options = ()
-    run_options = ()  # of Hindsight
+    gates = GATES  # of Hindsight
     webhooks = True
 
     @classmethod
@@ -58,8 +58,8 @@ class Fixture(unittest.TestCase):
         cls.cluster.kubectl("apply", *[w for f in files for w in ("-f", f)])
         config = os.path.join(cls.folder, "config.yaml")
         with open(config, "w", encoding="utf-8") as out:
-            out.write(CONFIGURATION)
-        words = ["--config", config, *cls.run_options]
+            out.write(CONFIGURATION + f"featureGates: {json.dumps(cls.gates)}\n")
+        words = ["--config", config]
         if cls.webhooks:
             port = free_port()
             words += ["--webhooks", "--webhook-address", f"127.0.0.1:{port}", "--webhook-url", f"https://127.0.0.1:{port}"]

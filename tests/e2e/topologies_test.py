@@ -12,7 +12,7 @@ import argparse, collections, json, sys, unittest
 import jobs_test
 from jobs_test import Controller  # noqa: F401 (the fixture makes one)
 from steps import eventually, run
-from suspended_jobs_test import Fixture
+from suspended_jobs_test import GATES, Fixture
 
 BLOCK, RACK, HOST = "topology.hindsight.dev/block", "topology.hindsight.dev/rack", "kubernetes.io/hostname"
 GATE = "kueue.x-k8s.io/topology"
@@ -39,7 +39,7 @@ def stranger(name, node, cpu):
 
 class TopologiesTest(Fixture):
     options = ("--nodes", "16")
-    run_options = ("--feature-gates", "ElasticJobsViaWorkloadSlicesWithTAS=true")
+    gates = {**GATES, "ElasticJobsViaWorkloadSlicesWithTAS": True}
 
     @classmethod
     def setUpClass(cls):
