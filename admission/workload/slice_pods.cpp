@@ -74,7 +74,8 @@ void WorkloadParent::apply_pod(const PodObserved& o, const Context& c, Outbox& o
   PodAmounts requests;
   for (const auto& [resource, amount] : o.requests) requests.amounts.emplace_back(Symbol(resource), amount);
   pod->requests = std::move(requests);
-  if (!told_lingering_.empty() || lingers(*pod) || crowds(*pod, c)) tell_lingering(c, out);  // of ten thousand that run nothing has to be said
+  if (!told_lingering_.empty() || lingers(*pod) || crowds(*pod, c))
+    tell_lingering(c, out);  // of ten thousand that run nothing has to be said
   if (o.ended || o.terminating) pod->failing = false;
   if (before && !does_what_it_was_told(*before, *pod)) pods_settled_ = false;
   something_happened(c);
