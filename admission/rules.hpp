@@ -29,7 +29,7 @@ namespace hindsight::admission {
 /// 8: failed nodes of elastic jobs are replaced as those of others, and meanwhile no slice grows (EJ-112); what a slice that became smaller
 ///    has given up is no place of its pods any more (EJ-113); a deactivation counts in
 ///    status.schedulingStats with the reason Deactivated, whatever its cause, and also of a Workload that holds no quota (BA-205). The
-///    counts are folded so, from the first epoch by these rules on.
+///    counts, and what pods of elastic jobs hold, are folded so, from the first epoch by these rules on.
 inline constexpr std::uint32_t rules_version = 8;
 /// Epochs that decide by earlier rules go on to do so when they are judged.
 inline constexpr std::uint32_t rules_with_rounds = 2;

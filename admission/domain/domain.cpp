@@ -1,9 +1,11 @@
 #include "admission/domain/domain.hpp"
+#include "admission/rules.hpp"
 
 #include <algorithm>
 #include <utility>
 
 #include "admission/domain/event_subjects.hpp"
+#include "admission/rules.hpp"
 #include "vocabulary/record_order.hpp"
 
 namespace hindsight::admission {
@@ -51,7 +53,11 @@ Result<void> Domain::begin(const RecordView& record, Outbox& out) {
     took_decision_ = true;
     route(*d, out);
   } else if (const auto* started = std::get_if<EpochStarted>(&record.body)) {
+    const bool count_otherwise = (rules_ < rules_with_elastic_repairs) != (started->rules < rules_with_elastic_repairs);
     rules_ = started->rules;
+    if (count_otherwise)
+      for (std::uint32_t parent = 0; parent < registry_.parents_end(); ++parent)
+        if (registry_.has_parent(parent)) out.send(domain_address, {EntityKind::workload_parent, parent}, msg::HostChanged{});
     // Where connectors are processes of their own, they go on observing, and carry nothing out before they have listed everything.
     if (e.sequence != numbered_by_reader) listed_ = false;
     mark_all();  // what the epoch before decided but did not write is lost: everything is asked again

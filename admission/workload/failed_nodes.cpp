@@ -133,10 +133,6 @@ class PlacesLeft {
   std::vector<Left> left_;
 };
 
-}  // namespace
-
-namespace {
-
 bool is_bound(const PodState& pod) { return pod.placed && !pod.node.empty() && !pod.ended; }
 bool has_places(const WorkloadState& w) { return w.elastic && w.reserved() && !w.finished() && w.active; }
 
@@ -366,13 +362,15 @@ bool may_be_stuck(const PodState& pod) {
 
 /// A pod of an elastic job that selects a host which is no place of the slice: whether it is stuck may be a matter of the node.
 bool WorkloadParent::depends_on_a_node(const WorkloadState& w) const {
-  if (!w.elastic) return false;
+  if (!w.elastic || std::none_of(pods_.begin(), pods_.end(), may_be_stuck)) return false;
   const auto& places = held_places(w);
+  std::vector<topology::AssignedDomains> domains;
+  for (const auto& held : places) domains.emplace_back(held.topology);
   return std::any_of(pods_.begin(), pods_.end(), [&](const PodState& pod) {
     if (!may_be_stuck(pod) || host_of(pod) == nullptr) return false;
-    return std::none_of(places.begin(), places.end(), [&](const auto& held) {
-      return held.pod_set == pod.pod_set && topology::AssignedDomains(held.topology).find(pod.selector) >= 0;
-    });
+    for (std::size_t i = 0; i < places.size(); ++i)
+      if (places[i].pod_set == pod.pod_set && domains[i].find(pod.selector) >= 0) return false;
+    return true;
   });
 }
 
@@ -394,11 +392,11 @@ void WorkloadParent::fail_stuck_pods(const Context& c, Proposal& p) const {
   for (const auto& assigned : held_places(*w)) {
     if (!is_by_host(assigned.topology)) continue;
     const topology::AssignedDomains domains(assigned.topology);
-    const auto have_places = std::count_if(pods_.begin(), pods_.end(), [&](const PodState& pod) {
+    const auto has_place = [&](const PodState& pod) {
       const bool has = !pod.topology_gated || !pod.place->empty();
       return has && pod.pod_set == assigned.pod_set && is_pod_of(pod, *w) && !pod.ended && !pod.terminating && !pod.failing;
-    });
-    const bool some_are_deleted = w->elastic && have_places > assigned.count;
+    };
+    const bool some_are_deleted = w->elastic && std::count_if(pods_.begin(), pods_.end(), has_place) > assigned.count;
     for (const auto& pod : pods_) {
       if (!may_be_stuck(pod) || pod.pod_set != assigned.pod_set || !is_pod_of(pod, *w) || bytes >= p.most) continue;
       const Symbol* host = host_of(pod);

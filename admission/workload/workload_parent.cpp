@@ -215,6 +215,10 @@ void WorkloadParent::receive(Message& message, const Context& c, Outbox& out) {
     apply_quarantine(*set_aside, c, out);
   } else if (std::holds_alternative<msg::HostChanged>(message.payload)) {
     something_happened(c);
+    if (std::any_of(workloads_.begin(), workloads_.end(), [](const WorkloadState& w) { return w.elastic; })) {
+      tell_lingering(c, out);  // other rules may count its pods otherwise
+      follow_survivors(c, out);
+    }
   } else if (const auto* seen = std::get_if<msg::PodSeen>(&message.payload)) {
     apply_pod(*seen->pod, c, out);
     return follow_survivors(c, out);

@@ -1,6 +1,7 @@
 // Elastic jobs on flavors with a topology, with gate ElasticJobsViaWorkloadSlicesWithTAS (77 §3.12): pods that run stay where they are.
 
 #include "admission/rules.hpp"
+#include "admission/state/snapshot.hpp"
 #include "tests/admission/entities/placed_job.hpp"
 
 namespace hindsight::admission::testing {
@@ -214,6 +215,37 @@ TEST_F(ElasticPlaces, PodsThatCanStartNowhereFail) {
   EXPECT_EQ(decided(), "");
   w.node_gone("n3");
   EXPECT_EQ(decided(), "nodes n3 / failed p2 / failed p9 / reassigned n1:1 n2:1 n4:2");
+}
+
+// EJ-113, TAS-37: pods beyond the places that a slice has left on their host are counted until they have gone. By earlier rules they were
+// not; by these they are from the first epoch on, for who was there before it and for who reads the state afterwards.
+TEST_F(ElasticPlaces, PodsBeyondThePlacesOfTheirSliceAreCounted) {
+  w.observe_epoch(rules_with_elastic_repairs - 1);
+  w.used("n1", 1);
+  w.used("n3", 2);
+  start(3);
+  ASSERT_EQ(w.places("wl"), "n1:1 n2:2");
+  run(3);
+  shrink("wl", 1);
+  const auto name = grow(2, "wl");
+  ASSERT_EQ(w.places(name), "n1:1 n2:1") << "and three pods still run";
+  w.observe_epoch();
+  const auto bytes = SnapshotCodec::write(w.driver());
+  w.observe(w.gang("other", 1, 1'000, {.unconstrained = true}));
+  (void)w.pass();
+  EXPECT_EQ(w.places("other").substr(0, 15), "WaitingForQuota");
+  Fleet copy;
+  Settings settings;
+  settings.elastic_topologies = true;
+  copy.use(settings);
+  ASSERT_TRUE(SnapshotCodec::read(bytes, copy.driver()));
+  copy.now = w.now;
+  copy.observe(copy.gang("other", 1, 1'000, {.unconstrained = true}));
+  (void)copy.pass();
+  EXPECT_EQ(copy.places("other").substr(0, 15), "WaitingForQuota");
+  w.observe(ObjectDeleted{ObjectKind::pod, "default", "p2", "pod-p2", {}});
+  (void)w.pass();
+  EXPECT_EQ(w.places("other"), "n2:1");
 }
 
 // By earlier rules nobody moved, and a log of that time is judged so.
