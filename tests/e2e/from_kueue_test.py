@@ -9,7 +9,7 @@ second observer with another configuration must find some. Then the commands of 
 and goes on, and Kueue comes back and goes on with what Hindsight left. In neither direction a job, a pod or an admission changes, and
 Hindsight writes nothing at its takeover that no rule demands. It proves points 2 (its last sentence) and 3 of issue 21.
 """
-import argparse, json, os, re, shutil, sys, tempfile, time, unittest, urllib.request
+import argparse, json, os, re, shutil, sys, tempfile, time, unittest
 
 import yaml
 
@@ -19,6 +19,7 @@ from adoption_test import Write, demanded
 from jobs_test import ROOT, Cluster, Controller, eventually, run
 from migration_page import Reader, blocks
 from real_kueue import Kueue, account_kubeconfig, drive, tool
+from steps import is_ready
 
 API = "kueue.x-k8s.io/v1beta2"
 QUEUE = "kueue.x-k8s.io/queue-name"
@@ -291,7 +292,7 @@ class FromKueueTest(unittest.TestCase):
 
     def over(self, audit_from, before, objects):
         """Hindsight has taken over: nothing has changed, and each of its writes is demanded by a rule."""
-        eventually(self.ready)
+        eventually(lambda: is_ready(self.hindsight))
         self.stays(before)
         after = self.objects()
         rules = {}
@@ -345,17 +346,6 @@ class FromKueueTest(unittest.TestCase):
 
     def audit_size(self):
         return os.path.getsize(os.path.join(self.cluster.folder, "logs", "audit.log"))
-
-    def ready(self):
-        self.assertIsNone(self.hindsight.process.poll(), "it runs")
-        with open(self.hindsight.output, encoding="utf-8") as out:
-            address = re.search(r'"message":"HTTP listens","address":"([^"]+)"', out.read())
-        self.assertTrue(address, "it listens")
-        try:
-            with urllib.request.urlopen(f"http://{address.group(1)}/readyz", timeout=10):
-                pass
-        except OSError as error:  # among them every status but 200
-            raise AssertionError(f"/readyz: {error}") from error
 
     def hindsight_starts(self, name="log"):
         """With a log of its own, as the page says of each change."""
@@ -491,7 +481,7 @@ class FromKueueTest(unittest.TestCase):
                 self.reader.play(marks, lines)
         by_nobody = finished()
         self.hindsight_starts("second")
-        eventually(self.ready)
+        eventually(lambda: is_ready(self.hindsight))
         eventually(lambda: self.assertGreaterEqual(finished(), by_nobody + MANY // 3))
         self.hindsight.kill()
         by_hindsight = finished()

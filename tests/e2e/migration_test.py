@@ -9,13 +9,14 @@ from_kueue_test.py): nobody answers its webhooks, and the Workloads are made by 
 (adoption_test.py compares them), and whose log is thrown away; so each process that starts finds a cluster with nothing but objects. It
 proves point 3 of issue 21.
 """
-import argparse, base64, json, os, re, shutil, sys, tempfile, time, unittest, urllib.request
+import argparse, base64, json, os, shutil, sys, tempfile, time, unittest
 
 import yaml
 
 import jobs_test
 from jobs_test import ROOT, Cluster, Controller, eventually, job, queue, run
 from migration_page import Reader, blocks
+from steps import is_ready
 
 ARGS = None
 
@@ -190,20 +191,9 @@ class MigrationTest(unittest.TestCase):
         self.taken_over(before)
         self.stop()
 
-    def ready(self):
-        self.assertIsNone(self.running.process.poll(), "it runs")
-        with open(self.running.output, encoding="utf-8") as out:
-            address = re.search(r'"message":"HTTP listens","address":"([^"]+)"', out.read())
-        self.assertTrue(address, "it listens")
-        try:
-            with urllib.request.urlopen(f"http://{address.group(1)}/readyz", timeout=10):
-                pass
-        except OSError as error:  # among them every status but 200
-            raise AssertionError(f"/readyz: {error}") from error
-
     def taken_over(self, before):
         """It looks after everything: a job that somebody creates is judged. And nothing has changed."""
-        eventually(self.ready)
+        eventually(lambda: is_ready(self.running))
         probe = job("probe", "team", 1, 3600)
         probe["spec"]["template"]["spec"]["containers"][0]["resources"]["requests"]["cpu"] = "100"
         self.apply(probe)

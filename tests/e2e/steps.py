@@ -1,5 +1,5 @@
 """What every end-to-end test does: run a command, wait until something holds, find a free port."""
-import os, signal, subprocess, sys, time
+import os, re, signal, subprocess, sys, time, urllib.request
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(ROOT, "scripts"))
@@ -85,3 +85,16 @@ class Program:
         if not self.runs():
             raise RuntimeError(f"{self.name} has ended: {self.said()[-3000:]}")
         assert self.said().count(text) >= times, f"{text!r}: {self.said()[-3000:]}"
+
+
+def is_ready(program):
+    """A `hindsight run` with `process` and `output`: it runs, and says at /readyz that it is ready."""
+    assert program.process.poll() is None, "it has ended"
+    with open(program.output, encoding="utf-8") as out:
+        address = re.search(r'"message":"HTTP listens","address":"([^"]+)"', out.read())
+    assert address, "it does not listen yet"
+    try:
+        with urllib.request.urlopen(f"http://{address.group(1)}/readyz", timeout=10):
+            pass
+    except OSError as error:  # among them every status but 200
+        raise AssertionError(f"/readyz: {error}") from error

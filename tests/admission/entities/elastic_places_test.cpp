@@ -36,6 +36,16 @@ class ElasticPlaces : public PlacedPods {
     (void)w.pass();
     return name;
   }
+  /// Two pods run, and two more get places on the third host.
+  void grow_to_four() {
+    start_on_two_hosts();
+    run(2);
+    (void)grow(4, "wl");
+    job(4, false);
+    (void)w.settle();
+    for (const int i : {2, 3}) pod("p" + std::to_string(i), {.index = i});
+    ASSERT_EQ(placed(), "p2 n3 p3 n3");
+  }
   std::string message(const std::string& name) { return w.state(name).find(ConditionType::quota_reserved)->message; }
   /// The job asks for fewer, and its Workload says so.
   void shrink(const std::string& name, std::int32_t pods) {
@@ -202,13 +212,7 @@ TEST_F(ElasticPlaces, OnlySurvivorsNeedOtherPlaces) {
 // EJ-112, TAS-89, TAS-103: a pod that no kubelet took before its node failed can start nowhere. One that was sent where it has no place is
 // left alone while there are more pods than there may be, since the job's controller deletes some.
 TEST_F(ElasticPlaces, PodsThatCanStartNowhereFail) {
-  start_on_two_hosts();
-  run(2);
-  (void)grow(4, "wl");
-  job(4, false);
-  (void)w.settle();
-  for (const int i : {2, 3}) pod("p" + std::to_string(i), {.index = i});
-  ASSERT_EQ(placed(), "p2 n3 p3 n3");
+  grow_to_four();
   w.node("n4", {.cores = 2});
   pod("p2", {.index = 2, .gated = false, .on = "n3"});
   pod("p9", {.index = -1, .gated = false, .on = "n4"});  // as if an earlier slice had had a place there
@@ -278,13 +282,7 @@ TEST_F(ElasticPlaces, TheLeaderStays) {
 
 // EJ-115, TAS-120, EJ-145: pods that are more find the places that were added, by the name of the chain.
 TEST_F(ElasticPlaces, PodsThatAreMoreGetThePlacesThatAreMore) {
-  start_on_two_hosts();
-  run(2);
-  (void)grow(4, "wl");
-  job(4, false);
-  (void)w.settle();
-  for (const int i : {2, 3}) pod("p" + std::to_string(i), {.index = i});
-  EXPECT_EQ(placed(), "p2 n3 p3 n3");
+  grow_to_four();
   EXPECT_EQ(decided(), "");
 }
 
