@@ -21,6 +21,9 @@ install(CODE "
   # kubectl calls a program of this name for 'kubectl hindsight'.
   file(MAKE_DIRECTORY \"${package_made}/bin\")
   file(CREATE_LINK hindsight \"${package_made}/bin/kubectl-hindsight\" SYMBOLIC)
+  foreach(folder deploy examples)
+    file(CREATE_LINK ../../hindsight/\${folder} \"${package_made}/\${folder}\" SYMBOLIC)
+  endforeach()
 ")
 install(FILES "${package_made}/bin/kubectl-hindsight" DESTINATION bin)
 install(DIRECTORY "${package_made}/man/" DESTINATION share/man/man1 FILES_MATCHING PATTERN "*.1.gz")
@@ -28,6 +31,12 @@ install(FILES "${package_made}/completion/bash" DESTINATION share/bash-completio
 install(FILES "${package_made}/completion/zsh" DESTINATION share/zsh/vendor-completions RENAME _hindsight)
 install(FILES "${package_made}/completion/fish" DESTINATION share/fish/vendor_completions.d RENAME hindsight.fish)
 install(FILES "${package_made}/doc/changelog.gz" "${package_made}/doc/third-party.gz" "${package_scripts}/debian/copyright" DESTINATION share/doc/hindsight)
+# The documents, so that an alert's runbook and the remedy of a message can be read where the program is. What they refer to beside themselves
+# lies where it does in the sources.
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/docs" DESTINATION share/doc/hindsight)
+install(FILES "${PROJECT_SOURCE_DIR}/README.md" "${PROJECT_SOURCE_DIR}/ARCHITECTURE.md" "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION share/doc/hindsight)
+install(FILES "${PROJECT_SOURCE_DIR}/bench/RESULTS.md" DESTINATION share/doc/hindsight/bench)
+install(FILES "${package_made}/deploy" "${package_made}/examples" DESTINATION share/doc/hindsight)
 
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/examples/" DESTINATION share/hindsight/examples)
 # Manifests, chart and definitions; not what makes the image and the definitions.

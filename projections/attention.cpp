@@ -229,8 +229,8 @@ class AttentionSearch {
       }
     }
     for (const auto& [name, group] : all) {
-      const auto config =
-          std::find_if(catalog_.checks.begin(), catalog_.checks.end(), [&](const auto& c) { return c.first.text() == name; });
+      const auto is_it = [&sought = name](const auto& c) { return c.first.text() == sought; };
+      const auto config = std::find_if(catalog_.checks.begin(), catalog_.checks.end(), is_it);
       const bool works = config != catalog_.checks.end() && config->second->active;
       const auto it = hanging.find(name);
       if (works && it == hanging.end()) continue;

@@ -225,8 +225,9 @@ Table topologies_table(const StateView& state, const Filter& filter) {
     for (const auto& [flavor_name, flavor] : catalog.flavors)
       if (flavor->topology == name) flavors.emplace_back(flavor_name.text());
     for (const auto& [node_name, node] : state.domain().nodes())
-      nodes += std::any_of(catalog.flavors.begin(), catalog.flavors.end(),
-                           [&](const auto& f) { return f.second->topology == name && takes_part(state, *node, *f.second); });
+      nodes += std::any_of(catalog.flavors.begin(), catalog.flavors.end(), [&, &topology = name, &n = *node](const auto& f) {
+        return f.second->topology == topology && takes_part(state, n, *f.second);
+      });
     t.rows.push_back({std::string(name.text()), joined(levels, ","), joined(flavors, ","), std::to_string(nodes)});
   }
   return t;

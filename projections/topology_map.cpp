@@ -56,8 +56,9 @@ void TopologyMap::find_places(const StateView& state, const Symbol& name) {
   std::vector<Symbol> labels;
   for (const auto& level : levels_) labels.emplace_back(level);
   for (const auto& [node_name, node] : state.domain().nodes()) {
-    if (!std::all_of(labels.begin(), labels.end(), [&](const Symbol& label) { return node->has_label(label); })) continue;
-    const auto selects_it = [&](const FlavorConfig* f) { return carries(*node, f->node_labels); };
+    const auto has = [&n = *node](const Symbol& label) { return n.has_label(label); };
+    if (!std::all_of(labels.begin(), labels.end(), has)) continue;
+    const auto selects_it = [&n = *node](const FlavorConfig* f) { return carries(n, f->node_labels); };
     if (!flavors.empty() && std::none_of(flavors.begin(), flavors.end(), selects_it)) continue;
     places_.push_back({node.get(), static_cast<std::uint32_t>(values_.size()), node->ready && !node->unschedulable});
     for (const Symbol& label : labels) values_.emplace_back(node->label(label));

@@ -543,7 +543,7 @@ std::vector<Remedy> play_remedies(const StateView& state, const Stage& stage, co
   if (config != nullptr && config->stop_policy != StopPolicy::none)
     add_if_in({Cure::resume, "ClusterQueue " + std::string(queue.text()), {}, {}});
   // How much quota would do takes two or three plays, who would have to end may take all that there are.
-  if (player.has_few_plays()) std::ranges::stable_partition(remedies, [](const Remedy& r) { return r.kind != Cure::free; });
+  if (player.has_few_plays()) std::stable_partition(remedies.begin(), remedies.end(), [](const Remedy& r) { return r.kind != Cure::free; });
   for (auto& r : remedies) {
     if (r.kind != Cure::fits_now) {
       add_if_in(r);

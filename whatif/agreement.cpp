@@ -106,9 +106,10 @@ void Agreement::made(const RecordView& record, Time until) {
     const auto key = agreement_key(record, e);
     if (!key) continue;
     ++made_;
-    const auto [begin, end] = std::ranges::equal_range(recorded_, *key, {}, &Recorded::key);
-    const auto it = std::find_if(begin, end, [&](const Recorded& r) { return !r.met && distance(r.when, now) <= Course::patience; });
-    if (it != end) {
+    auto it = std::ranges::lower_bound(recorded_, *key, {}, &Recorded::key);
+    const auto is_like_it = [&] { return it != recorded_.end() && it->key == *key; };
+    while (is_like_it() && (it->met || distance(it->when, now) > Course::patience)) ++it;
+    if (is_like_it()) {
       it->met = true;
       ++same_;
     } else {

@@ -207,7 +207,7 @@ bool TopologyRoom::follow(std::uint32_t number, const Symbol& name, const std::s
 void TopologyRoom::filter_again(std::uint32_t number, DomainIndex leaf, const NodeConfig* before, const NodeConfig* after) {
   if (before != nullptr && after != nullptr && before->labels == after->labels && before->taints == after->taints) return;
   for (auto& [shape, filter] : filters_[number]) {
-    const auto why_not = [&](const NodeConfig* node) {
+    const auto why_not = [&, &shape = shape](const NodeConfig* node) {
       return node == nullptr ? std::string() : exclusion(*node, *shape, flavors_[number].tolerations);
     };
     if (const auto why = why_not(before); !why.empty())

@@ -181,9 +181,8 @@ class ConfigObjects {
     Json items = Json::array();
     std::size_t all = 0;
     for (const auto& [name, node] : state_.domain().nodes()) {
-      if (!std::ranges::all_of(labels,
-                               [&](const auto& label) { return node->has_label(label.first) && node->label(label.first) == label.second; }))
-        continue;
+      const auto has = [&n = *node](const auto& label) { return n.has_label(label.first) && n.label(label.first) == label.second; };
+      if (!std::ranges::all_of(labels, has)) continue;
       if (++all > object_nodes_max) continue;
       items.push_back(node_json(*node));
     }

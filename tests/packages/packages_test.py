@@ -174,6 +174,42 @@ class BillsOfMaterials(unittest.TestCase):
         return image.deb_files(made("*.deb"))[path][1]
 
 
+class Documents(unittest.TestCase):
+    """The documents lie in the package as they do in the sources, so that a message which names a page can be followed where the program is."""
+
+    BELOW = "usr/share/doc/hindsight"
+    # What documents name of the sources and no package has.
+    OF_THE_SOURCES = {"web/src/api/types.ts", "deploy/container/Dockerfile"}
+
+    @classmethod
+    def setUpClass(cls):
+        cls.files = image.deb_files(made("*.deb"))
+
+    def text(self, page):
+        return self.files[f"{self.BELOW}/{page}"][1].decode()
+
+    def is_there(self, path):
+        """Whether the package has a file or a folder of this path, also behind the links to deploy and examples."""
+        inside = re.sub(r"^(deploy|examples)(?=/|$)", r"../../hindsight/\1", path)
+        whole = os.path.normpath(f"{self.BELOW}/{inside}")
+        return whole in self.files or any(file.startswith(whole + "/") for file in self.files)
+
+    def test_the_runbook_of_every_alert_is_there(self):
+        rules = self.files["usr/share/hindsight/deploy/monitoring/rules/hindsight.yaml"][1].decode()
+        places = re.findall(r"runbook: (\S+)#(\S+)", rules)
+        self.assertGreater(len(places), 10)
+        for page, section in places:
+            self.assertIn(section, [heading.lower() for heading in re.findall(r"^## (.*)$", self.text(page), re.MULTILINE)], page)
+
+    def test_links_lead_somewhere(self):
+        pages = [path.removeprefix(self.BELOW + "/") for path in self.files if path.startswith(self.BELOW) and path.endswith(".md")]
+        self.assertGreater(len(pages), 30)
+        links = [(page, os.path.normpath(os.path.join(os.path.dirname(page), link)))
+                 for page in pages for link in re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", self.text(page))]
+        self.assertGreater(len(links), 100)
+        self.assertEqual([link for link in links if not self.is_there(link[1]) and link[1] not in self.OF_THE_SOURCES], [])
+
+
 class ManualPages(unittest.TestCase):
     def test_every_command_has_one(self):
         files = image.deb_files(made("*.deb"))

@@ -16,7 +16,7 @@
 namespace hindsight::projections {
 
 /// Whom a Workload would preempt for some amounts, and why the others are spared: base-admission §7.1 to §7.5 word for word, on names and
-/// plain sums. It knows nothing of topologies, of families and of how much LocalQueues have used.
+/// plain sums. It knows nothing of topologies and of families.
 class PlainPreemption {
  public:
   using Pair = PlainTree::Pair;
@@ -135,6 +135,7 @@ class PlainPreemption {
   [[nodiscard]] bool better(const Held* a, const Held* b) const {  // §7.2
     if (a->evicted != b->evicted) return a->evicted;
     if (is_own(*a) != is_own(*b)) return is_own(*b);
+    if (a->queue == b->queue && (PlainTree::used_more(*a, *b) || PlainTree::used_more(*b, *a))) return PlainTree::used_more(*a, *b);
     if (a->priority != b->priority) return a->priority < b->priority;
     if (reserved(*a) != reserved(*b)) return reserved(*a) > reserved(*b);
     return a->uid < b->uid;
@@ -175,6 +176,23 @@ class PlainPreemption {
     }
     return all;
   }
+  /// What LocalQueues have used is compared within a queue and not between queues, so three candidates can stand in a circle. Each queue's
+  /// are put in order, and of the first ones of all queues the best goes next (BA-103).
+  [[nodiscard]] List in_order(const List& all) const {
+    std::map<std::string, List> queues;
+    for (const auto& c : all) queues[c.held->queue].push_back(c);
+    const auto before = [this](const Candidate& a, const Candidate& b) { return better(a.held, b.held); };
+    for (auto& [name, list] : queues) std::sort(list.begin(), list.end(), before);
+    List out;
+    while (!queues.empty()) {
+      const auto next =
+          std::min_element(queues.begin(), queues.end(), [&](const auto& a, const auto& b) { return before(a.second[0], b.second[0]); });
+      out.push_back(next->second.front());
+      next->second.erase(next->second.begin());
+      if (next->second.empty()) queues.erase(next);
+    }
+    return out;
+  }
   void classical() {
     List hierarchy, priority, same;
     for (const auto& h : tree_.held)
@@ -201,12 +219,11 @@ class PlainPreemption {
       }
     }
     List sequence;
+    for (auto* list : {&hierarchy, &priority, &same}) *list = in_order(*list);
     for (const bool evicted : {true, false})
-      for (auto* list : {&hierarchy, &priority, &same}) {
-        std::sort(list->begin(), list->end(), [this](const Candidate& a, const Candidate& b) { return better(a.held, b.held); });
+      for (auto* list : {&hierarchy, &priority, &same})
         for (const auto& c : *list)
           if (c.held->evicted == evicted) sequence.push_back(c);
-      }
     const bool never = config_.borrow_within_cohort == PreemptionPolicy::never;
     const bool strictly_under =
         std::all_of(need_.begin(), need_.end(), [&](const Pair& p) { return tree_.usage(queue_, p) < tree_.subtree(queue_, p); });

@@ -56,6 +56,7 @@ class PlainTree {
   struct Held {
     std::string uid, name, queue;  ///< "namespace/name", "ClusterQueue a".
     std::string local_queue;
+    double local_used = 0;  ///< What the LocalQueue has used by its weight, with admission fair sharing (base-admission §10); else 0.
     admission::WorkloadId id = 0;
     Amounts amounts;
     std::int64_t priority = 0;
@@ -86,6 +87,7 @@ class PlainTree {
                std::string(w.namespace_.text()) + "/" + std::string(std::string_view(w.name)),
                key,
                std::string(w.local_queue.text()),
+               used_by_weight(catalog, *queue, w.namespace_, w.local_queue),
                w.id,
                {},
                w.priority,
@@ -107,6 +109,32 @@ class PlainTree {
 
   std::map<std::string, Node> nodes;
   std::vector<Held> held;
+
+  /// Σ weight of the resource · (consumed + penalty) / weight of the LocalQueue (BA-167).
+  static double used_by_weight(const admission::Catalog& catalog, const admission::ClusterQueue& queue, const Symbol& namespace_,
+                               const Symbol& local_queue) {
+    const auto* ledger = queue.ledger(namespace_, local_queue);
+    const auto& settings = catalog.settings.admission_fair_sharing;
+    if (ledger == nullptr || !settings) return 0;
+    const auto* config = catalog.local_queue(namespace_, local_queue);
+    const double weight = config == nullptr ? 1 : static_cast<double>(config->fair_weight_nano) / 1e9;
+    if (weight <= 0) return std::numeric_limits<double>::infinity();
+    std::map<std::string, double> used;
+    for (const auto* part : {&ledger->consumed(), &ledger->penalty()})
+      for (const auto& [resource, amount] : part->parts()) used[std::string(resource.text())] += static_cast<double>(amount) / 1e9;
+    double sum = 0;
+    for (const auto& [resource, amount] : used) {
+      const auto given = std::find_if(settings->resource_weights.begin(), settings->resource_weights.end(),
+                                      [&r = resource](const auto& one) { return one.first == Symbol(r); });
+      sum += amount * (given == settings->resource_weights.end() ? 1 : given->second);
+    }
+    return sum / weight;
+  }
+
+  /// Whether the LocalQueue of `a` has used more; sums of the same amounts in another order may differ in their last digit.
+  static bool used_more(const Held& a, const Held& b) {
+    return a.local_used > b.local_used && (std::isinf(a.local_used) || a.local_used - b.local_used > 1e-9 * a.local_used);
+  }
 
   [[nodiscard]] const Node& node(const std::string& n) const { return nodes.at(n); }
   [[nodiscard]] const std::string& parent(const std::string& n) const { return node(n).parent; }

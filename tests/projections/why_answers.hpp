@@ -162,14 +162,14 @@ class Answers {
     if (tree.nodes.contains(key)) {
       for (auto& finding : {figures.check_quota(told["quota"], tree, w, key), figures.check_users(told["users"], tree, key)})
         if (!finding.empty()) return finding;
-      if (!stopped && can_be_ordered(state, tree, key)) {
+      if (!stopped) {
         if (auto finding = check_preemption(state, told, tree, w, key); !finding.empty())
           return finding + "\n" + told["preemption"].dump(1);
       }
     }
     if (!stopped) {
-      const bool ordered = tree.nodes.contains(key) && can_be_ordered(state, tree, key);
-      if (auto finding = !ordered ? std::string() : check_victims(state, snapshot, told["preemption"]["victims"], tree, w, key);
+      if (auto finding =
+              !tree.nodes.contains(key) ? std::string() : check_victims(state, snapshot, told["preemption"]["victims"], tree, w, key);
           !finding.empty())
         return finding + "\n" + told["preemption"].dump(1);
       if (turn_ % 2 == 0 && with_remedies)
@@ -180,15 +180,6 @@ class Answers {
   }
 
   // ---- preemption, computed -------------------------------------------------------------------------------------------------------
-
-  /// With admission fair sharing victims of one queue are ordered by what their LocalQueues have used, which is not computed here.
-  static bool can_be_ordered(const admission::LoopDriver& state, const PlainTree& tree, const std::string& queue) {
-    if (!state.domain().catalog()->settings.admission_fair_sharing) return true;
-    std::map<std::string, std::set<std::string>> local_queues;
-    for (const auto& h : tree.held)
-      if (tree.root_of(h.queue) == tree.root_of(queue)) local_queues[h.queue].insert(h.local_queue);
-    return std::all_of(local_queues.begin(), local_queues.end(), [](const auto& one) { return one.second.size() == 1; });
-  }
 
   std::string check_preemption(const admission::LoopDriver& state, const Json& answer, const PlainTree& tree, const Info& w,
                                const std::string& queue) {
@@ -311,6 +302,18 @@ class Answers {
     bool starts = false;
     std::set<std::pair<std::string, std::string>> preempted;  ///< Whom it preempts, and why.
   };
+  /// With admission fair sharing, what LocalQueues have used decays while a play goes on, and who has used more may be another one then.
+  static bool same_order_of_usage(const PlainTree& before, const PlainTree& after) {
+    std::map<std::string, const PlainTree::Held*> then;
+    for (const auto& h : after.held) then[h.uid] = &h;
+    for (const auto& a : before.held)
+      for (const auto& b : before.held)
+        if (a.queue == b.queue && then.contains(a.uid) && then.contains(b.uid) &&
+            PlainTree::used_more(a, b) != PlainTree::used_more(*then[a.uid], *then[b.uid]))
+          return false;
+    return true;
+  }
+
   /// Without anybody else who waits, with a change of its queue. Nothing: something else happened meanwhile.
   static std::optional<Alone> play_alone(const admission::LoopDriver& state, std::span<const std::byte> snapshot, const Info& w,
                                          Symbol queue, const PolicyEdit& edit) {
@@ -337,6 +340,7 @@ class Answers {
       if (out.starts || !out.preempted.empty()) return out;
       if (!copy.evicted.empty() || copy.others_left) return std::nullopt;
       copy.settle();
+      if (!same_order_of_usage(PlainTree(state), PlainTree(copy.driver()))) return std::nullopt;
       for (const auto& p : copy.preempted)
         if (p.preemptor_uid == w.uid) out.preempted.emplace(p.name, p.reason);
       out.starts = copy.reserved(w.uid);
@@ -375,7 +379,7 @@ class Answers {
 
   static bool would_go_first(const PlainTree::Held& a, const PlainTree::Held& b) {
     if (a.evicted != b.evicted) return a.evicted;
-    if (a.local_queue != b.local_queue) return true;  // what these have used may decide
+    if (PlainTree::used_more(a, b) || PlainTree::used_more(b, a)) return PlainTree::used_more(a, b);
     if (a.priority != b.priority) return a.priority < b.priority;
     if (a.reserved_at != b.reserved_at) return !a.reserved_at.is_set() || (b.reserved_at.is_set() && a.reserved_at > b.reserved_at);
     return a.uid < b.uid;
@@ -404,9 +408,9 @@ class Answers {
                        : because == "its uid comes first"
                            ? a->priority == b->priority && a->reserved_at == b->reserved_at && a->uid < b->uid
                        : because == "other ClusterQueues come before the preemptor's own" ? a->queue != queue && b->queue == queue
-                       : because == "its ClusterQueue has the larger share"   ? tree.share(a->queue).compare(tree.share(b->queue)) > 0
-                       : because == "the shares were such when its turn came" ? a->queue != b->queue
-                       : because == "its LocalQueue has used more"            ? a->queue == b->queue && a->local_queue != b->local_queue
+                       : because == "its ClusterQueue has the larger share"         ? tree.share(a->queue).compare(tree.share(b->queue)) > 0
+                       : because == "the shares were such when its turn came"       ? a->queue != b->queue
+                       : because == "its LocalQueue has used more"                  ? a->queue == b->queue && PlainTree::used_more(*a, *b)
                        : because == "its quota can be taken back without borrowing" ? a->queue != queue && a->queue != b->queue
                        : because == "the first strategy spares the next one"        ? fair && a->queue == b->queue && would_go_first(*b, *a)
                                                                                     : false;
