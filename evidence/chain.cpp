@@ -43,7 +43,7 @@ std::optional<Digest> parse_digest(std::string_view text) {
   for (std::size_t i = 0; i < text.size(); ++i) {
     const auto value = digits.find(text[i]);
     if (value == std::string_view::npos) return std::nullopt;
-    out[i / 2] = static_cast<std::uint8_t>(out[i / 2] << 4 | value);
+    out[i / 2] = static_cast<std::uint8_t>(std::size_t{out[i / 2]} << 4 | value);
   }
   return out;
 }

@@ -73,6 +73,25 @@ test('time and record lead to each other, and neither leaves the log', () => {
     assert.ok(Math.abs(m.positionAt(columns, m.microsAt(columns, p)) - p) <= 1, `record ${p}`);
 });
 
+test('what was is told about by the column that a record falls into, and not where no column reaches', () => {
+  const timeline = {
+    time: [0, 10e6, 20e6],
+    position: [10, 400, 1000],
+    from: { position: 1, time: '2026-01-01T00:00:00Z' },
+    to: { position: 1000, time: '2026-01-01T00:00:30Z' },
+    scannedTo: 700,
+    waiting: [3, null, 12],
+    used: [500, 750, null],
+  };
+  assert.deepEqual(m.coarseAt(timeline, 1), { waiting: 3, usedPerMille: 500 });
+  assert.deepEqual(m.coarseAt(timeline, 10), { waiting: 3, usedPerMille: 500 });
+  assert.deepEqual(m.coarseAt(timeline, 11), { waiting: undefined, usedPerMille: 750 });
+  assert.deepEqual(m.coarseAt(timeline, 700), { waiting: 12, usedPerMille: undefined });
+  assert.equal(m.coarseAt(timeline, 701), undefined, 'the log is read only so far');
+  assert.equal(m.coarseAt(timeline, 0), undefined);
+  assert.equal(m.coarseAt({ ...timeline, scannedTo: 5000 }, 1001), undefined, 'the log has grown since');
+});
+
 test('a zoom keeps the time under the pointer and stays within the whole', () => {
   const whole = { from: 0, to: 1000 };
   const near = m.zoomed(whole, whole, 250, 0.5, 10);

@@ -226,6 +226,40 @@ test('a view that breaks says so and what to do, one that is forbidden too, and 
   }
 });
 
+test('while a state is read the strip tells about what was, at once', async () => {
+  await on('story', async (page, server) => {
+    await page.goto(`${server.url}#/overview?at=10`);
+    await settled(page);
+    const value = () => page.locator('.number-value').first().innerText();
+    assert.doesNotMatch(await value(), /≈/);
+    server.delay = 1500;
+    await page.evaluate(() => (location.hash = '#/overview?at=250'));
+    await page.waitForFunction(() => /^≈ \d+$/.test(document.querySelector('.number-value').textContent), undefined, { timeout: 1000 });
+    assert.ok(await page.locator('.number-note', { hasText: 'about, until the state is read' }).first().isVisible());
+    const columns = server.source.answer('timeline', { buckets: 480 });
+    const column = columns.position.findIndex((p) => p >= 250);
+    assert.equal(await value(), `≈ ${columns.waiting[column]}`);
+    await page.waitForFunction(() => !document.querySelector('.number-value').textContent.includes('≈'));
+    const exact = server.source.answer('overview', { at: 250 });
+    assert.equal(await value(), String(exact.waiting.count));
+    assert.equal(await page.locator('.number-note', { hasText: 'about' }).count(), 0);
+  });
+});
+
+test('before the first state is there the strip tells what it knows', async () => {
+  await on('story', async (page, server) => {
+    await page.goto(`${server.url}#/workloads?at=10`);
+    await settled(page);
+    server.delay = 1500;
+    await page.evaluate(() => (location.hash = '#/overview?at=250'));
+    await page.waitForFunction(() => /^≈ \d+$/.test(document.querySelector('.number-value')?.textContent), undefined, { timeout: 1000 });
+    assert.ok(await page.locator('#view .loading').isVisible());
+    await settled(page);
+    assert.equal(await page.locator('.number').count(), 4);
+    assert.doesNotMatch(await page.locator('.number-value').first().innerText(), /≈/);
+  });
+});
+
 test('while an answer is on its way its place is kept', async () => {
   await on('story', async (page, server) => {
     server.delay = 700;

@@ -4,7 +4,7 @@ import { addressOf, fetchJson } from '../api/client.js';
 import type { Timeline } from '../api/types.js';
 import { microsOf } from '../ui/format.js';
 import * as store from './store.js';
-import { microsAt, positionAt, rangeOf, type Range } from './timescale.js';
+import { coarseAt, microsAt, positionAt, rangeOf, type Range } from './timescale.js';
 
 const columnsAsked = 480;
 
@@ -23,6 +23,13 @@ export const placeMicros = computed(() => {
   if (time) return microsOf(time);
   const known = best(position);
   return known ? microsAt(known, position) : Number.NaN;
+});
+
+/** What the columns tell of the moment of the slider: it is there at once, while the state itself is on its way. */
+export const coarse = computed(() => {
+  const { position } = store.place.value;
+  const known = best(position);
+  return known && coarseAt(known, position);
 });
 
 function best(position: number): Timeline | undefined {

@@ -35,18 +35,37 @@ export function microsAt(columns: Columns, position: number): number {
   const { from, to } = rangeOf(columns);
   if (position <= columns.from.position) return from;
   if (position >= columns.to.position) return to;
+  const column = columnOf(columns, position);
+  const begin = columns.time[column] ?? from;
+  const end = columns.time[column + 1] ?? to;
+  const first = column > 0 ? (columns.position[column - 1] as number) : columns.from.position;
+  const last = columns.position[column] ?? columns.to.position;
+  return last > first ? begin + ((end - begin) * (position - first)) / (last - first) : end;
+}
+
+/** The column that a record falls into; the last one if it is behind all. */
+export function columnOf(columns: Columns, position: number): number {
   let low = 0;
-  let high = columns.position.length - 1;
+  let high = Math.max(0, columns.position.length - 1);
   while (low < high) {
     const middle = (low + high) >> 1;
     if ((columns.position[middle] as number) >= position) high = middle;
     else low = middle + 1;
   }
-  const begin = columns.time[low] ?? from;
-  const end = columns.time[low + 1] ?? to;
-  const first = low > 0 ? (columns.position[low - 1] as number) : columns.from.position;
-  const last = columns.position[low] ?? columns.to.position;
-  return last > first ? begin + ((end - begin) * (position - first)) / (last - first) : end;
+  return low;
+}
+
+/** What was, about: as the column has it in which a record falls. */
+export interface Coarse {
+  waiting: number | undefined;
+  usedPerMille: number | undefined;
+}
+
+/** Undefined where the columns do not reach, because the log is still read or goes on behind them. */
+export function coarseAt(timeline: Columns & Pick<Timeline, 'waiting' | 'used' | 'scannedTo'>, position: number): Coarse | undefined {
+  if (position < timeline.from.position || position > Math.min(timeline.to.position, timeline.scannedTo)) return undefined;
+  const column = columnOf(timeline, position);
+  return { waiting: timeline.waiting[column] ?? undefined, usedPerMille: timeline.used[column] ?? undefined };
 }
 
 /** The column a time falls into; 0 if it is before all. */

@@ -1,8 +1,11 @@
 // The four numbers that matter now, and what needs attention.
 import type { ComponentChildren } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
 import { useView } from '../api/client.js';
 import type { Attention, Curve, Overview as OverviewData } from '../api/types.js';
 import { hrefOf, log, place } from '../state/store.js';
+import { coarse } from '../state/timeline.js';
+import type { Coarse } from '../state/timescale.js';
 import { formatCount, formatDuration, formatDurationShort, formatPerMille, plural, visible } from '../ui/format.js';
 import { Ref } from '../ui/name.js';
 import { Section, ViewHead } from '../ui/page.js';
@@ -13,6 +16,8 @@ import { Linked } from '../why/linked.js';
 
 export default function Overview() {
   const overview = useView<OverviewData>('overview');
+  const waits = useLasting(overview.stale || overview.state === 'loading', coarseAfterMilliseconds);
+  const about = waits && overview.data?.position !== place.value.position ? coarse.value : undefined;
   return (
     <>
       <ViewHead
@@ -25,6 +30,7 @@ export default function Overview() {
           ) : undefined
         }
       />
+      {about && overview.data === undefined && <CoarseNumbers of={about} />}
       <Seen
         of={overview}
         skeleton={{ rows: 12 }}
@@ -41,13 +47,55 @@ export default function Overview() {
           broken: 'The overview could not be made.',
         }}
       >
-        {(data) => <Shown of={data} />}
+        {(data) => <Shown of={data} about={about} />}
       </Seen>
     </>
   );
 }
 
-function Shown({ of }: { of: OverviewData }) {
+/** Below this an answer comes without anybody having waited for it. */
+const coarseAfterMilliseconds = 30;
+
+/** Whether something has been so for so many milliseconds. */
+function useLasting(is: boolean, milliseconds: number): boolean {
+  const [lasts, setLasts] = useState(false);
+  useEffect(() => {
+    if (!is) {
+      setLasts(false);
+      return;
+    }
+    const timer = setTimeout(() => setLasts(true), milliseconds);
+    return () => clearTimeout(timer);
+  }, [is]);
+  return is && lasts;
+}
+
+const aboutNote = 'about, until the state is read';
+const aboutText = (value: number | undefined, format: (value: number) => string) => (value === undefined ? '…' : `≈ ${format(value)}`);
+
+/** The numbers as the strip has them, before the first state is there. */
+function CoarseNumbers({ of }: { of: Coarse }) {
+  return (
+    <div class="numbers seen stale" aria-busy>
+      {[
+        { title: 'Waiting', value: aboutText(of.waiting, formatCount) },
+        { title: 'Oldest wait', value: '…' },
+        { title: 'Used of nominal', value: aboutText(of.usedPerMille, formatPerMille) },
+        { title: 'Evicted', value: '…' },
+      ].map(({ title, value }) => (
+        <section class="number" aria-label={title} key={title}>
+          <h2>{title}</h2>
+          <p class="number-value">{value}</p>
+          <p class="number-note">{value === '…' ? 'the state is being read' : aboutNote}</p>
+          <div style={{ height: '40px' }} />
+        </section>
+      ))}
+    </div>
+  );
+}
+
+/** `about`: the answer is of another moment, and what the strip tells of this one. */
+function Shown({ of, about }: { of: OverviewData; about: Coarse | undefined }) {
   const oldest = of.oldestWait;
   const evicted = of.evicted.lastHour;
   return (
@@ -55,16 +103,16 @@ function Shown({ of }: { of: OverviewData }) {
       <div class="numbers">
         <NumberTile
           title="Waiting"
-          value={formatCount(of.waiting.count)}
-          note={of.waiting.count === 1 ? 'workload without quota' : 'workloads without quota'}
+          value={about ? aboutText(about.waiting, formatCount) : formatCount(of.waiting.count)}
+          note={about ? aboutNote : of.waiting.count === 1 ? 'workload without quota' : 'workloads without quota'}
           how="Workloads in phase Pending at this moment; the curve is the hour before it"
           href={hrefOf({ view: 'workloads', parts: [], query: { phase: 'Pending', sort: 'since' } })}
           curve={of.waiting.curve}
         />
         <NumberTile
           title="Oldest wait"
-          value={of.waiting.count === 0 ? '–' : formatDurationShort(oldest.milliseconds)}
-          note={oldest.workload ? <Ref to={oldest.workload} /> : of.waiting.count === 0 ? 'nobody waits' : 'in a namespace you may not see'}
+          value={about ? '…' : of.waiting.count === 0 ? '–' : formatDurationShort(oldest.milliseconds)}
+          note={about ? 'the state is being read' : oldest.workload ? <Ref to={oldest.workload} /> : of.waiting.count === 0 ? 'nobody waits' : 'in a namespace you may not see'}
           how={`The workload that has waited longest for quota has waited ${formatDuration(oldest.milliseconds)}`}
           {...(oldest.workload ? { href: hrefOf(oldest.workload) } : {})}
           curve={oldest.curve}
@@ -72,8 +120,8 @@ function Shown({ of }: { of: OverviewData }) {
         />
         <NumberTile
           title="Used of nominal"
-          value={of.used.resource ? formatPerMille(of.used.perMille) : '–'}
-          note={of.used.resource ? `${visible(of.used.resource)} of flavor ${visible(of.used.flavor)}` : 'no quota is set'}
+          value={about ? aboutText(about.usedPerMille, formatPerMille) : of.used.resource ? formatPerMille(of.used.perMille) : '–'}
+          note={about ? aboutNote : of.used.resource ? `${visible(of.used.resource)} of flavor ${visible(of.used.flavor)}` : 'no quota is set'}
           how="Of the flavor and resource that is used most, over all ClusterQueues"
           href={hrefOf({ view: 'queues', parts: [], query: {} })}
           curve={of.used.curve}
@@ -81,8 +129,8 @@ function Shown({ of }: { of: OverviewData }) {
         />
         <NumberTile
           title="Evicted"
-          value={evicted === null ? '–' : formatCount(evicted)}
-          note={evicted === null ? 'not counted yet: the log is being read' : 'in the last hour'}
+          value={about ? '…' : evicted === null ? '–' : formatCount(evicted)}
+          note={about ? 'the state is being read' : evicted === null ? 'not counted yet: the log is being read' : 'in the last hour'}
           how="Evictions by preemption and for all other reasons in the hour before the moment"
           href={hrefOf({ view: 'preemptions', parts: [], query: {} })}
           curve={of.evicted.curve}
