@@ -32,7 +32,7 @@ struct Limit {
 
 inline constexpr Limit object_text{"object", 3 * 1024 * 1024, Unit::bytes};
 inline constexpr Limit json_depth{"depth", 128, Unit::levels};
-inline constexpr Limit facts{"facts", 64 * 1024, Unit::bytes};
+inline constexpr Limit facts{"facts", 40 * 1024, Unit::bytes};
 inline constexpr Limit status{"status", 128 * 1024, Unit::bytes};
 
 // ---- texts --------------------------------------------------------------------------------------------------------------------------
@@ -47,7 +47,7 @@ inline constexpr Limit value{"value", 1024, Unit::bytes};
 inline constexpr Limit quantity{"quantity", 64, Unit::bytes};
 inline constexpr Limit gate_list{"gate-list", 4096, Unit::bytes};
 inline constexpr Limit flavor_list{"flavor-list", 16 * 1024, Unit::bytes};
-inline constexpr Limit json_annotation{"json-annotation", 16 * 1024, Unit::bytes};
+inline constexpr Limit json_annotation{"json-annotation", 10 * 1024, Unit::bytes};
 inline constexpr Limit reason{"reason", 1024, Unit::bytes};
 inline constexpr Limit message{"message", 32768, Unit::bytes};
 inline constexpr Limit pod_set_updates_text{"pod-set-updates", 64 * 1024, Unit::bytes};

@@ -289,7 +289,7 @@ TEST(Limits, are_told_to_who_writes_a_job) {
 
   Json deep = plain;
   deep["metadata"]["annotations"]["hindsight.dev/resource-bounds"] = std::string(10'000, '[') + std::string(10'000, ']');
-  EXPECT_NE(refusal(around, "CREATE", deep).find("found 20000 bytes, allowed: at most 16384 bytes"), std::string::npos)
+  EXPECT_NE(refusal(around, "CREATE", deep).find("found 20000 bytes, allowed: at most 10240 bytes"), std::string::npos)
       << refusal(around, "CREATE", deep);
 }
 
