@@ -81,7 +81,12 @@ class AttentionSearch {
   std::size_t left_out = 0;
 
  private:
-  [[nodiscard]] bool may_name(const WorkloadState& w) const { return shown_(w.namespace_); }
+  [[nodiscard]] bool may_name(const WorkloadState& w) {
+    const auto [it, fresh] = named_.try_emplace(w.namespace_.id());
+    if (fresh) it->second = shown_(w.namespace_);
+    return it->second;
+  }
+  [[nodiscard]] static std::uint64_t pair_of(std::uint32_t a, std::uint32_t b) { return std::uint64_t{a} << 32 | b; }
   [[nodiscard]] bool never_fits(const Waiter& x) const { return waiters_.reasons[x.reason].reason == "ExceedsMaxQuota"; }
 
   void add_example(Attention& item, const WaitingGroup& group) const {
@@ -89,13 +94,17 @@ class AttentionSearch {
   }
 
   void cluster_queues_that_cannot_admit() {
-    std::unordered_map<Symbol, WaitingGroup> waiting;
+    std::unordered_map<Symbol, WaitingGroup> stopped;
+    for (const auto& [name, config] : catalog_.queues)
+      if (const auto a = catalog_.activity.find(name); a != catalog_.activity.end() && !a->second.active) stopped.try_emplace(name);
+    if (stopped.empty()) return;
     for (const auto& x : waiters_.all)
-      if (x.phase == Phase::pending && !x.queue.empty()) waiting[x.queue].add(x, x.since, may_name(*x.at.workload));
+      if (x.phase == Phase::pending)
+        if (const auto it = stopped.find(x.queue); it != stopped.end()) it->second.add(x, x.since, may_name(*x.at.workload));
     for (const auto& [name, config] : catalog_.queues) {
+      if (!stopped.contains(name)) continue;
       const auto activity = catalog_.activity.find(name);
-      if (activity == catalog_.activity.end() || activity->second.active) continue;
-      const WaitingGroup group = waiting[name];
+      const WaitingGroup& group = stopped.at(name);
       Attention item{
           .kind = AttentionKind::queue_cannot_admit, .objects = {{"ClusterQueue", {}, text(name)}}, .workloads = group.workloads};
       item.sentence = "ClusterQueue " + text(name) + " is not active, " + activity->second.reason +
@@ -110,12 +119,16 @@ class AttentionSearch {
   /// LocalQueues that are stopped, or lead nowhere, while somebody waits in them.
   void local_queues_that_cannot_admit() {
     std::map<std::pair<std::string, std::string>, WaitingGroup> groups;
+    std::unordered_map<std::uint64_t, bool> known;  // by the numbers of namespace and name
     for (const auto& x : waiters_.all) {
       if (x.phase != Phase::pending) continue;
       const WorkloadState& w = *x.at.workload;
-      const auto* queue = catalog_.local_queue(w.namespace_, w.queue_name);
-      const bool well = queue != nullptr && queue->stop_policy == StopPolicy::none && catalog_.queue(queue->cluster_queue) != nullptr;
-      if (!well && !w.queue_name.empty()) groups[{text(w.namespace_), text(w.queue_name)}].add(x, x.since, may_name(w));
+      const auto [it, fresh] = known.try_emplace(pair_of(w.namespace_.id(), w.queue_name.id()));
+      if (fresh) {
+        const auto* queue = catalog_.local_queue(w.namespace_, w.queue_name);
+        it->second = queue != nullptr && queue->stop_policy == StopPolicy::none && catalog_.queue(queue->cluster_queue) != nullptr;
+      }
+      if (!it->second && !w.queue_name.empty()) groups[{text(w.namespace_), text(w.queue_name)}].add(x, x.since, may_name(w));
     }
     for (const auto& [key, group] : groups) {
       if (group.example == nullptr) {
@@ -161,10 +174,10 @@ class AttentionSearch {
     };
     std::map<Key, WaitingGroup> groups;
     // Many wait in one queue for one reason, so that names are looked up once for all of these.
-    std::map<std::pair<std::uint32_t, std::size_t>, std::vector<WaitingGroup*>> known;
+    std::unordered_map<std::uint64_t, std::vector<WaitingGroup*>> known;
     for (const auto& x : waiters_.all) {
       if (x.phase != Phase::pending || x.queue.empty() || never_fits(x)) continue;
-      const auto [it, fresh] = known.try_emplace({x.queue.id(), x.reason});
+      const auto [it, fresh] = known.try_emplace(pair_of(x.queue.id(), static_cast<std::uint32_t>(x.reason)));
       if (fresh)
         for (const auto& [flavor, resource] : waiters_.reasons[x.reason].lacks)
           it->second.push_back(&groups[{text(x.queue), flavor, resource}]);
@@ -353,6 +366,7 @@ class AttentionSearch {
   const Waiters& waiters_;
   const Shown& shown_;
   Time now_;
+  std::unordered_map<std::uint32_t, bool> named_;  ///< Whether objects of a namespace may be named, by its number.
   std::unordered_map<Symbol, TreeTop> cohorts_at_top_, queues_alone_;
   std::vector<Attention> out_;
 };

@@ -32,11 +32,11 @@ struct Standing {
 
 /// What a queue says of all who wait in it.
 struct Lined {
-  std::vector<ClusterQueue::Waiting> waiting;                 ///< Keeps alive what the others point to.
-  std::unordered_map<std::string_view, Standing> standing;    ///< By uid; an Option also by that of its Parent, the first one.
-  const WorkloadInfo* strict_head = nullptr;                  ///< Who holds up a StrictFIFO queue; null: nobody.
-  std::unordered_map<std::uint64_t, Symbol> records;          ///< Reasons of equal ones that failed, by hash.
-  std::unordered_map<std::uint64_t, std::string_view> tried;  ///< Message of one that was tried itself, by the same hash.
+  std::vector<ClusterQueue::Waiting> waiting;                    ///< Keeps alive what the others point to.
+  std::unordered_map<admission::WorkloadId, Standing> standing;  ///< An Option also by that of its Parent, the first one.
+  const WorkloadInfo* strict_head = nullptr;                     ///< Who holds up a StrictFIFO queue; null: nobody.
+  std::unordered_map<std::uint64_t, Symbol> records;             ///< Reasons of equal ones that failed, by hash.
+  std::unordered_map<std::uint64_t, std::string_view> tried;     ///< Message of one that was tried itself, by the same hash.
 };
 
 using WorkloadIds = std::unordered_set<admission::WorkloadId>;
@@ -47,13 +47,14 @@ Lined lined_up(const StateView& state, const admission::QueueConfig& config, con
   Lined out;
   out.waiting = std::move(all);
   std::unordered_set<std::uint64_t> failed;  // hashes of equal ones that failed
+  if (only == nullptr) out.standing.reserve(out.waiting.size());
   for (const auto& x : out.waiting) {
     const WorkloadInfo& w = *x.workload;
     if (only != nullptr && !only->contains(w.id) && (w.option == nullptr || !only->contains(w.option->parent))) continue;
     const auto why = x.parked ? queue.failed_equal(w.id) : std::nullopt;
     const Standing standing{&w, x.parked, why.has_value()};
-    out.standing.try_emplace(w.uid, standing);
-    if (w.option != nullptr) out.standing.try_emplace(w.option->family, standing);
+    out.standing.try_emplace(w.id, standing);
+    if (w.option != nullptr) out.standing.try_emplace(w.option->parent, standing);
     if (!why) continue;
     failed.insert(w.equivalence_hash);
     if (!why->empty()) out.records.emplace(w.equivalence_hash, *why);
@@ -129,9 +130,12 @@ class Gathering {
     const Phase phase = phase_of(w);
     if (phase != Phase::pending && phase != Phase::quota_reserved && phase != Phase::inactive) return;
     if (parent_of(at) != nullptr) return;  // its Parent stands for it
-    Waiter one{at, phase, w.admission && phase == Phase::quota_reserved ? w.admission->cluster_queue : queue_of(state_, w), waits_since(w),
-               0};
-    if (catalog_.queue(one.queue) == nullptr) one.queue = Symbol();
+    Waiter one{at, phase, Symbol(), waits_since(w), 0};
+    if (w.admission && phase == Phase::quota_reserved) {
+      if (catalog_.queue(w.admission->cluster_queue) != nullptr) one.queue = w.admission->cluster_queue;
+    } else {
+      one.queue = home_of(w).queue;
+    }
     if (phase == Phase::pending) {
       one.reason = why_pending(at);
     } else if (phase == Phase::inactive) {
@@ -154,6 +158,32 @@ class Gathering {
     return {tells ? reason : "WaitingForAdmission", {}, {}};
   }
 
+  /// A LocalQueue, looked up once for all who name it.
+  struct Home {
+    Symbol queue;  ///< The ClusterQueue that it leads to; empty: none that is there.
+    bool looked_at = false;
+    std::optional<std::size_t> refusal;  ///< Once looked at: why nobody of it is tried; a number of a reason.
+  };
+  Home& home_of(const WorkloadState& w) {
+    const auto [it, fresh] = homes_.try_emplace(std::uint64_t{w.namespace_.id()} << 32 | w.queue_name.id());
+    if (fresh)
+      if (const auto* queue = catalog_.queue(queue_of(state_, w)); queue != nullptr) it->second.queue = queue->name;
+    return it->second;
+  }
+  std::optional<std::size_t> refusal_of_all(const Symbol& namespace_, const Symbol& local_queue) {
+    const auto* lq = catalog_.local_queue(namespace_, local_queue);
+    const std::string lq_name = full_name(namespace_.text(), local_queue.text());
+    if (lq == nullptr) return number({"Misconfigured", "there is no LocalQueue " + lq_name, {}});
+    if (lq->stop_policy != StopPolicy::none) return number({"Suspended", "LocalQueue " + lq_name + " is stopped", {}});
+    const std::string cq_name = "ClusterQueue " + text(lq->cluster_queue);
+    const auto* cq = catalog_.queue(lq->cluster_queue);
+    if (cq == nullptr) return number({"Misconfigured", "there is no " + cq_name, {}});
+    if (const auto a = catalog_.activity.find(cq->name); a != catalog_.activity.end() && !a->second.active)
+      return number({"Suspended", cq_name + ": " + a->second.reason, {}});
+    if (!catalog_.namespace_matches(*cq, namespace_)) return number({"Misconfigured", "namespaceSelector of " + cq_name, {}});
+    return std::nullopt;
+  }
+
   /// What keeps it out of the queue or from being tried goes before what its condition said when it was tried (base-api §6.3, in that
   /// order).
   std::size_t why_pending(const WorkloadAt& at) {
@@ -162,16 +192,9 @@ class Gathering {
     if (w.deleting) return number({"Deleting", {}, {}});
     if (!w.quarantined.empty() || (job && !job->quarantined.empty())) return number({"Misconfigured", "set aside", {}});
     if (job && job->on_hold) return number({"OnHold", {}, {}});
-    const auto* lq = catalog_.local_queue(w.namespace_, w.queue_name);
-    const std::string lq_name = full_name(w.namespace_.text(), w.queue_name.text());
-    if (lq == nullptr) return number({"Misconfigured", "there is no LocalQueue " + lq_name, {}});
-    if (lq->stop_policy != StopPolicy::none) return number({"Suspended", "LocalQueue " + lq_name + " is stopped", {}});
-    const std::string cq_name = "ClusterQueue " + text(lq->cluster_queue);
-    const auto* cq = catalog_.queue(lq->cluster_queue);
-    if (cq == nullptr) return number({"Misconfigured", "there is no " + cq_name, {}});
-    if (const auto a = catalog_.activity.find(cq->name); a != catalog_.activity.end() && !a->second.active)
-      return number({"Suspended", cq_name + ": " + a->second.reason, {}});
-    if (!catalog_.namespace_matches(*cq, w.namespace_)) return number({"Misconfigured", "namespaceSelector of " + cq_name, {}});
+    Home& home = home_of(w);
+    if (!std::exchange(home.looked_at, true)) home.refusal = refusal_of_all(w.namespace_, w.queue_name);
+    if (home.refusal) return *home.refusal;
     const auto bad = [](const admission::PodSetSpec& p) { return !p.limits_error.empty() || !p.limit_range_error.empty(); };
     if (std::any_of(w.pod_sets.begin(), w.pod_sets.end(), bad)) return number({"Misconfigured", "limits of its pods", {}});
     if (const auto gate = at.parent->admission_gate(w, catalog_); !gate.empty()) return number({"AdmissionGated", std::string(gate), {}});
@@ -182,17 +205,17 @@ class Gathering {
     for (const auto& c : w.checks)
       if (c.state == CheckState::retry || c.state == CheckState::rejected) failed.push_back(text(c.name));
     if (!failed.empty()) return number({"UnsatisfiedAdmissionChecks", "check " + first_names(failed), {}});
-    return why_in_queue(w, lq->cluster_queue);
+    return why_in_queue(w, home.queue);
   }
 
   std::size_t why_in_queue(const WorkloadState& w, const Symbol& queue) {
     const Lined* lined = line_of(queue);
     const auto* c = w.find(ConditionType::quota_reserved);
-    const std::string_view reason = c == nullptr ? std::string_view() : c->reason.text();
+    const Symbol& reason = c == nullptr ? nothing_ : c->reason;
     const std::string_view message = c == nullptr ? std::string_view() : std::string_view(c->message);
     const Standing* mine = nullptr;
     if (lined != nullptr)
-      if (const auto it = lined->standing.find(w.uid); it != lined->standing.end()) mine = &it->second;
+      if (const auto it = lined->standing.find(w.id); it != lined->standing.end()) mine = &it->second;
     if (mine != nullptr) {
       const Lined& line = *lined;
       const auto* head = line.strict_head;
@@ -203,11 +226,11 @@ class Gathering {
       if (mine->by_record) {
         const auto record = line.records.find(mine->info->equivalence_hash);
         const auto tried = line.tried.find(mine->info->equivalence_hash);
-        const std::string_view why = record == line.records.end() ? reason : record->second.text();
+        const Symbol& why = record == line.records.end() ? reason : record->second;
         if (!why.empty()) return condition(why, tried == line.tried.end() ? message : tried->second);
       }
     }
-    return condition(reason.empty() ? std::string_view("PendingEvaluation") : reason, message);
+    return condition(reason.empty() ? not_tried_ : reason, message);
   }
 
   static std::string eviction_reason(const WorkloadState& w) {
@@ -216,10 +239,10 @@ class Gathering {
   }
 
   /// Many have the same message, so it is read once.
-  std::size_t condition(std::string_view reason, std::string_view message) {
-    auto& known = read_[Symbol(reason)];
+  std::size_t condition(const Symbol& reason, std::string_view message) {
+    auto& known = read_[reason];
     const auto it = known.find(message);
-    return it != known.end() ? it->second : known.emplace(message, number(short_of(reason, message))).first->second;
+    return it != known.end() ? it->second : known.emplace(message, number(short_of(reason.text(), message))).first->second;
   }
 
   std::size_t number(WaitReason reason) {
@@ -231,7 +254,9 @@ class Gathering {
   const StateView& state_;
   const Catalog& catalog_;
   Time now_;
+  const Symbol nothing_, not_tried_{"PendingEvaluation"};
   std::unordered_map<Symbol, Lined> lined_;
+  std::unordered_map<std::uint64_t, Home> homes_;  ///< By the numbers of namespace and name.
   std::unordered_map<Symbol, std::unordered_map<std::string_view, std::size_t>> read_;
   std::map<std::pair<std::string, std::string>, std::size_t> numbers_;
   Waiters out_;

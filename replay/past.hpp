@@ -29,7 +29,7 @@ struct PastOptions {
 };
 
 /// The state of one domain at any position of a log: time travel. Folding forward is cheap; going back starts again from a snapshot
-/// or from the beginning. Reads only; the log may grow meanwhile. Not thread-safe.
+/// or from the beginning, and so does a long way forward. Reads only; the log may grow meanwhile. Not thread-safe.
 class Past {
  public:
   /// Sees each record of the domain that is folded, before or after it is applied. The view dies with the call.
@@ -68,7 +68,9 @@ class Past {
   [[nodiscard]] const std::vector<std::string>& notices() const { return notices_; }
 
  private:
-  [[nodiscard]] Result<void> jump(Position target);
+  enum class Jump : std::uint8_t { where_it_saves, wherever_one_is };
+  [[nodiscard]] Result<void> jump(Position target, Jump which);
+  [[nodiscard]] bool passes_damage(const Error& error, Position target);
   [[nodiscard]] Result<void> begin_anew();
   [[nodiscard]] Result<void> fold_one(const events::StoredRecord& stored);
   [[nodiscard]] Result<bool> fold_batch(const events::RecordBatch& batch, Position target);

@@ -70,7 +70,7 @@ inline constexpr Limit unhealthy_nodes{"unhealthy-nodes", 8, Unit::elements};
 inline constexpr Limit node_selector{"node-selector", 256, Unit::elements};
 inline constexpr Limit affinity_terms{"affinity-terms", 256, Unit::elements};
 inline constexpr Limit requirements{"requirements", 256, Unit::elements};
-inline constexpr Limit requirement_values{"requirement-values", 4096, Unit::elements};
+inline constexpr Limit requirement_values{"requirement-values", 2048, Unit::elements};
 inline constexpr Limit tolerations{"tolerations", 256, Unit::elements};
 inline constexpr Limit gates{"gates", 64, Unit::elements};
 inline constexpr Limit scheduling_gates{"scheduling-gates", 64, Unit::elements};

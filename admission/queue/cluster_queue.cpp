@@ -531,11 +531,20 @@ void ClusterQueue::offer_more(const msg::OfferMore& m, Address to, const Context
 // ---- reading ----------------------------------------------------------------------------------------------------------------
 
 std::vector<ClusterQueue::Waiting> ClusterQueue::waiting() const {
-  std::vector<const Pending*> all;
-  for (const auto& [id, p] : pending_) all.push_back(&p);
-  std::sort(all.begin(), all.end(), [this](const Pending* a, const Pending* b) { return served_before(*a, *b); });
+  // Ranks beside each other: many wait, and each of them lies elsewhere.
+  struct Ranked {
+    double usage;
+    QueueRank rank;
+    const Pending* pending;
+    [[nodiscard]] bool before(const Ranked& o) const { return usage != o.usage ? usage < o.usage : rank.before(o.rank); }
+  };
+  std::vector<Ranked> all;
+  all.reserve(pending_.size());
+  for (const auto& [id, p] : pending_) all.push_back({fair_ ? p.local->lane.usage : 0, rank(p), &p});
+  std::sort(all.begin(), all.end(), [](const Ranked& a, const Ranked& b) { return a.before(b); });
   std::vector<Waiting> out;
-  for (const Pending* p : all) out.push_back({p->info, !p->in_heap()});
+  out.reserve(all.size());
+  for (const auto& one : all) out.push_back({one.pending->info, !one.pending->in_heap()});
   return out;
 }
 

@@ -58,6 +58,46 @@ TEST(Past, StartsFromTheNewestSnapshotAtOrBeforeTheTarget) {
   EXPECT_EQ(past.folded(), w.position() - snapshots[0].position + 2);
 }
 
+/// A state of many Workloads takes longer to load than the records up to it take to fold.
+TEST(Past, ASnapshotALittleAheadIsNotLoaded) {
+  events::MemoryLog log;
+  LogWorld w(log);
+  two_teams(w, true);
+  const auto snapshots = log.snapshots().value();
+  Past past(log, "default");
+  const Position before = snapshots[1].position, ahead = snapshots[0].position;
+  ASSERT_TRUE(past.go_to(before));
+  ASSERT_GT(past.driver().domain().parent_count(), 0U);
+  const Position near = std::min<Position>(ahead, before + 2 * past.driver().domain().parent_count());
+  ASSERT_TRUE(past.go_to(near));
+  EXPECT_EQ(past.started_from(), before);
+  EXPECT_EQ(past.folded(), near - before);
+  EXPECT_EQ(past.driver().state_hash(), w.hashes()[near]);
+}
+
+TEST(Past, DamageOnTheWayForwardIsPassedWhereASnapshotIsBehindIt) {
+  events::MemoryLog log;
+  LogWorld w(log);
+  two_teams(w, true);
+  const auto snapshots = log.snapshots().value();
+  const Position before = snapshots[1].position, behind = snapshots[0].position;
+  ASSERT_GT(behind, before + 1);
+  log.damage(before + 1);
+  for (const bool in_steps : {false, true}) {
+    Past past(log, "default");
+    ASSERT_TRUE(past.go_to(before));
+    const bool there = in_steps ? past.go_to(w.position(), [] { return true; }).value_or(false) : past.go_to(w.position()).has_value();
+    ASSERT_TRUE(there) << in_steps;
+    EXPECT_EQ(past.started_from(), behind);
+    EXPECT_EQ(past.driver().state_hash(), w.hashes().back());
+  }
+  Past past(log, "default");
+  ASSERT_TRUE(past.go_to(before));
+  const auto here = past.go_to(behind - 1);
+  ASSERT_FALSE(here);
+  EXPECT_EQ(here.error().kind, ErrorKind::corrupt);
+}
+
 TEST(Past, ASnapshotThatCannotBeUsedIsPassedOver) {
   events::MemoryLog log;
   LogWorld w(log);
