@@ -254,6 +254,8 @@ test('before the first state is there the strip tells what it knows', async () =
     await page.evaluate(() => (location.hash = '#/overview?at=250'));
     await page.waitForFunction(() => /^≈ \d+$/.test(document.querySelector('.number-value')?.textContent), undefined, { timeout: 1000 });
     assert.ok(await page.locator('#view .loading').isVisible());
+    const tops = await page.locator('.number').evaluateAll((all) => all.map((one) => one.getBoundingClientRect().top));
+    assert.equal(new Set(tops).size, 1, `the tiles stand where they will stand: ${tops}`);
     await settled(page);
     assert.equal(await page.locator('.number').count(), 4);
     assert.doesNotMatch(await page.locator('.number-value').first().innerText(), /≈/);

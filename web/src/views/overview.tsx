@@ -76,20 +76,22 @@ const aboutText = (value: number | undefined, format: (value: number) => string)
 /** The numbers as the strip has them, before the first state is there. */
 function CoarseNumbers({ of }: { of: Coarse }) {
   return (
-    <div class="numbers seen stale" aria-busy>
-      {[
-        { title: 'Waiting', value: aboutText(of.waiting, formatCount) },
-        { title: 'Oldest wait', value: '…' },
-        { title: 'Used of nominal', value: aboutText(of.usedPerMille, formatPerMille) },
-        { title: 'Evicted', value: '…' },
-      ].map(({ title, value }) => (
-        <section class="number" aria-label={title} key={title}>
-          <h2>{title}</h2>
-          <p class="number-value">{value}</p>
-          <p class="number-note">{value === '…' ? 'the state is being read' : aboutNote}</p>
-          <div style={{ height: '40px' }} />
-        </section>
-      ))}
+    <div class="seen stale" aria-busy>
+      <div class="numbers">
+        {[
+          { title: 'Waiting', value: aboutText(of.waiting, formatCount) },
+          { title: 'Oldest wait', value: '…' },
+          { title: 'Used of nominal', value: aboutText(of.usedPerMille, formatPerMille) },
+          { title: 'Evicted', value: '…' },
+        ].map(({ title, value }) => (
+          <section class="number" aria-label={title} key={title}>
+            <h2>{title}</h2>
+            <p class="number-value">{value}</p>
+            <p class="number-note">{value === '…' ? 'the state is being read' : aboutNote}</p>
+            <div style={{ height: '40px' }} />
+          </section>
+        ))}
+      </div>
     </div>
   );
 }
@@ -137,10 +139,10 @@ function Shown({ of, about }: { of: OverviewData; about: Coarse | undefined }) {
         />
       </div>
       <Phases of={of} />
-      <Section title="Needs attention" note={of.attention.length > 0 ? 'what matters most first' : undefined}>
+      <Section title="Needs attention" note={about ? 'of the moment before' : of.attention.length > 0 ? 'what matters most first' : undefined}>
         {of.attention.length === 0 ? (
           <Empty todo="Jobs that wait longer than is usual in their queue, queues that cannot admit, pairs that preempt each other, checks that hang and quota that nobody uses are listed here.">
-            Nothing needs attention at this moment.
+            {about ? 'The state is being read.' : 'Nothing needs attention at this moment.'}
           </Empty>
         ) : (
           <ul class="attention">
