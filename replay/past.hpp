@@ -29,7 +29,7 @@ struct PastOptions {
 };
 
 /// The state of one domain at any position of a log: time travel. Folding forward is cheap; going back starts again from a snapshot
-/// or from the beginning, and so does a long way forward. Reads only; the log may grow meanwhile. Not thread-safe.
+/// or from the beginning, and a long way forward from a snapshot that saves time. Reads only; the log may grow meanwhile. Not thread-safe.
 class Past {
  public:
   /// Sees each record of the domain that is folded, before or after it is applied. The view dies with the call.

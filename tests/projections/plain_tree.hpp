@@ -136,6 +136,17 @@ class PlainTree {
     return a.local_used > b.local_used && (std::isinf(a.local_used) || a.local_used - b.local_used > 1e-9 * a.local_used);
   }
 
+  /// With admission fair sharing, what LocalQueues have used decays while a play goes on, and who has used more may be another one then.
+  [[nodiscard]] bool same_order_of_usage(const PlainTree& after) const {
+    std::map<std::string, const Held*> then;
+    for (const auto& h : after.held) then[h.uid] = &h;
+    for (const auto& a : held)
+      for (const auto& b : held)
+        if (a.queue == b.queue && then.contains(a.uid) && then.contains(b.uid) && used_more(a, b) != used_more(*then[a.uid], *then[b.uid]))
+          return false;
+    return true;
+  }
+
   [[nodiscard]] const Node& node(const std::string& n) const { return nodes.at(n); }
   [[nodiscard]] const std::string& parent(const std::string& n) const { return node(n).parent; }
   [[nodiscard]] bool is_root(const std::string& n) const { return parent(n).empty(); }

@@ -302,18 +302,6 @@ class Answers {
     bool starts = false;
     std::set<std::pair<std::string, std::string>> preempted;  ///< Whom it preempts, and why.
   };
-  /// With admission fair sharing, what LocalQueues have used decays while a play goes on, and who has used more may be another one then.
-  static bool same_order_of_usage(const PlainTree& before, const PlainTree& after) {
-    std::map<std::string, const PlainTree::Held*> then;
-    for (const auto& h : after.held) then[h.uid] = &h;
-    for (const auto& a : before.held)
-      for (const auto& b : before.held)
-        if (a.queue == b.queue && then.contains(a.uid) && then.contains(b.uid) &&
-            PlainTree::used_more(a, b) != PlainTree::used_more(*then[a.uid], *then[b.uid]))
-          return false;
-    return true;
-  }
-
   /// Without anybody else who waits, with a change of its queue. Nothing: something else happened meanwhile.
   static std::optional<Alone> play_alone(const admission::LoopDriver& state, std::span<const std::byte> snapshot, const Info& w,
                                          Symbol queue, const PolicyEdit& edit) {
@@ -340,7 +328,7 @@ class Answers {
       if (out.starts || !out.preempted.empty()) return out;
       if (!copy.evicted.empty() || copy.others_left) return std::nullopt;
       copy.settle();
-      if (!same_order_of_usage(PlainTree(state), PlainTree(copy.driver()))) return std::nullopt;
+      if (!PlainTree(state).same_order_of_usage(PlainTree(copy.driver()))) return std::nullopt;
       for (const auto& p : copy.preempted)
         if (p.preemptor_uid == w.uid) out.preempted.emplace(p.name, p.reason);
       out.starts = copy.reserved(w.uid);
