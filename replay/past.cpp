@@ -106,6 +106,10 @@ Result<void> Past::jump(Position target, Jump which) {
     for (const auto& meta : *all) {
       if (meta.position > target) continue;
       if (meta.position <= here) break;
+      if (options_.one_at_a_time && position_ != 0) {
+        driver_ = driver_that_passes();
+        position_ = started_from_ = here = 0;
+      }
       auto fresh = driver_that_passes();
       if (const auto loaded = load_state(log_, meta, domain_, fresh->entities()); !loaded) {
         notices_.push_back(loaded.error().message);

@@ -25,6 +25,8 @@ using Progress = std::function<void(Position done, Position total)>;
 
 struct PastOptions {
   bool use_snapshots = true;
+  /// The state goes before another one is loaded: memory for one is enough. After an error it may be that of the beginning, then.
+  bool one_at_a_time = false;
   Progress progress;
 };
 

@@ -48,6 +48,7 @@ inline constexpr Limit quantity{"quantity", 64, Unit::bytes};
 inline constexpr Limit gate_list{"gate-list", 4096, Unit::bytes};
 inline constexpr Limit flavor_list{"flavor-list", 16 * 1024, Unit::bytes};
 inline constexpr Limit json_annotation{"json-annotation", 10 * 1024, Unit::bytes};
+inline constexpr Limit resource_plan{"resource-plan", 20 * 1024, Unit::bytes};  // half of facts, which count each plan (pod_template.cpp)
 inline constexpr Limit reason{"reason", 1024, Unit::bytes};
 inline constexpr Limit message{"message", 32768, Unit::bytes};
 inline constexpr Limit pod_set_updates_text{"pod-set-updates", 64 * 1024, Unit::bytes};
@@ -128,6 +129,7 @@ inline constexpr std::array all{object_text,
                                 gate_list,
                                 flavor_list,
                                 json_annotation,
+                                resource_plan,
                                 reason,
                                 message,
                                 pod_set_updates_text,

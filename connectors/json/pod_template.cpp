@@ -81,8 +81,14 @@ std::size_t facts_size(const PodSetFacts& p) {
   for (const auto& term : p.affinity_terms) size += term_size(term);
   for (const auto& preferred : p.preferred_terms) size += element + term_size(preferred.term);
   for (const auto& c : p.sized) {
-    size += element + c.name.size();
-    for (const auto& a : c.amounts) size += 4 * element + a.resource.size();
+    const auto size_of = [](const SizedAmount& a) { return 4 * element + a.resource.size(); };
+    const auto container = element + c.name.size();
+    size += container;
+    for (const auto& a : c.amounts) size += size_of(a);
+    // A plan says as much again of what it may change. So the annotation of a plan that is ours never goes beyond limits::resource_plan.
+    if (std::any_of(c.amounts.begin(), c.amounts.end(), [](const SizedAmount& a) { return a.step > 0; })) size += container;
+    for (const auto& a : c.amounts)
+      if (a.step > 0) size += size_of(a);
   }
   return size;
 }

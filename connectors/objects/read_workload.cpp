@@ -284,7 +284,7 @@ WorkloadObserved workload(const Node& object, const JobContext& context) {
   const auto status = object.object("status");
   read_spec(spec, context, bounds ? &*bounds : nullptr, out);
   check_pod_sets(object, out.pod_sets);
-  out.plan = read_resource_plan(meta.entry("annotations", keys::resource_plan, limits::json_annotation).value_or(Text{}), out.pod_sets,
+  out.plan = read_resource_plan(meta.entry("annotations", keys::resource_plan, limits::resource_plan).value_or(Text{}), out.pod_sets,
                                 object.reading().arena());
   read_status(status, out);
   read_family(meta, spec, status, out);

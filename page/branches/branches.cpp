@@ -9,6 +9,7 @@
 #include <random>
 #include <utility>
 
+#include "page/server/freed_memory.hpp"
 #include "page/server/quiet_thread.hpp"
 #include "vocabulary/printable.hpp"
 #include "vocabulary/text.hpp"
@@ -260,6 +261,7 @@ void Branches::run(const std::stop_token& stop) {
     }
     tell(next);
     play(next, stop);
+    return_freed_memory();
     tell(next);
   }
 }

@@ -1,10 +1,13 @@
 #include "page/server/past_states.hpp"
 
 #include <algorithm>
+#include <new>
 #include <nlohmann/json.hpp>
+#include <system_error>
 #include <utility>
 
 #include "operations/logging.hpp"
+#include "page/server/freed_memory.hpp"
 #include "page/server/quiet_thread.hpp"
 #include "page/server/state_bytes.hpp"
 #include "replay/snapshots.hpp"
@@ -63,38 +66,84 @@ Result<Json> PastStates::look(const SourcePtr& source, Position at, const std::f
                                             " is not there yet; ask again: what has been folded on the way to it is kept");
   };
   if (!held || !turn.take(is_over)) return too_late();
-  const auto before = held->slot().past->folded();
-  const auto goes_on = [&] { return !is_over(); };
-  if (auto begun = begin(*held, at); !begun) return tl::unexpected(begun.error());
-  for (const auto stop : stops(held->slot(), at)) {
-    const auto here = go(*held, stop, turn, goes_on);
-    if (!here) return tl::unexpected(here.error());
-    if (!*here) break;
-    remember(held->slot());
+  Slot& slot = held->slot();
+  Result<Json> out = Json();
+  slot.home.run([&] {
+    const auto before = slot.state().folded();
+    const auto there = go_and_remember(slot, at, turn, [&] { return !is_over(); });
+    if (!there) {
+      out = tl::unexpected(there.error());
+      return;
+    }
+    {
+      const std::lock_guard lock(mutex_);
+      ++statistics_.looks;
+      statistics_.folded += slot.past->folded() - before;
+      looked_ = Clock::now();
+      wish_.emplace(source, at);
+    }
+    out = *there ? use(source->log(), *slot.past) : too_late();
+  });
+  return out;
+}
+
+/// False: `go_on` said so. What cannot be folded leaves no state behind.
+Result<bool> PastStates::go_and_remember(Slot& slot, Position at, QuietTurns::Turn& turn, const std::function<bool()>& go_on) const {
+  if (auto begun = begin(slot, at); !begun) return tl::unexpected(begun.error());
+  for (const auto stop : stops(slot, at)) {
+    auto here = go(slot, stop, turn, go_on);
+    if (!here || !*here) return here;
+    remember(slot);
   }
-  const auto there = go(*held, at, turn, goes_on);
-  if (!there) return tl::unexpected(there.error());
-  {
-    const std::lock_guard lock(mutex_);
-    ++statistics_.looks;
-    const auto now = held->slot().past->folded();
-    statistics_.folded += now - before;
-    looked_ = Clock::now();
-    wish_.emplace(source, at);
-  }
-  if (!*there) return too_late();
-  return use(source->log(), *held->slot().past);
+  return go(slot, at, turn, go_on);
+}
+
+// ---- the state of a slot ----------------------------------------------------------------------------------------------------------
+
+PastStates::Slot::Slot(bool quiet)
+    : home([quiet] {
+        name_this_thread("page-state");
+        if (quiet) be_quiet();
+      }) {}
+
+replay::Past& PastStates::Slot::state() {
+  if (!past) past = std::make_unique<replay::Past>(of->log(), of->domain(), replay::PastOptions{.one_at_a_time = true});
+  return *past;
+}
+
+void PastStates::Slot::let_go() {
+  if (past) try {
+      auto gone = std::make_shared<std::pair<SourcePtr, std::unique_ptr<replay::Past>>>(of, nullptr);
+      gone->second = std::move(past);
+      home.post([gone = std::move(gone)]() mutable {
+        gone->second.reset();  // before its log
+        gone.reset();
+        return_freed_memory();
+      });
+    } catch (const std::bad_alloc&) {  // it goes here
+      past.reset();
+    }
+  of = nullptr;
+  at = 0;
+  bytes = 0;
+  measured_at = 0;
 }
 
 // ---- who gets which state ---------------------------------------------------------------------------------------------------------
 
 std::optional<PastStates::Held> PastStates::hold(const SourcePtr& source, Position at, const std::function<bool()>& is_over) {
+  struct Waiting {
+    explicit Waiting(std::size_t& number) : number_(++number) {}
+    ~Waiting() { --number_; }
+    std::size_t& number_;
+  };
   const Position snapshot = newest_snapshot(*source, at);
   std::unique_lock lock(mutex_);
-  ++waiting_;
   Slot* slot = nullptr;
-  while ((slot = choose(source, at, snapshot)) == nullptr && !is_over()) changed_.wait_for(lock, look_again_after);
-  --waiting_;
+  {
+    const Waiting waiting(waiting_);
+    while ((slot = choose(source, at, snapshot)) == nullptr && !is_over()) changed_.wait_for(lock, look_again_after);
+  }
   if (slot == nullptr) return std::nullopt;
   take(*slot, source, at);
   return Held(*this, *slot);
@@ -165,7 +214,11 @@ PastStates::Slot* PastStates::new_slot(const SourcePtr& source) {
   if (const auto empty = std::ranges::find_if(slots_, [](const auto& one) { return !one->busy && !one->of; }); empty != slots_.end())
     return empty->get();
   if (slots_.size() >= std::max<std::size_t>(1, options_.states_max)) return nullptr;
-  slots_.push_back(std::make_unique<Slot>());
+  try {
+    slots_.push_back(std::make_unique<Slot>(options_.quiet));
+  } catch (const std::system_error&) {  // no thread for another one
+    return nullptr;
+  }
   return slots_.back().get();
 }
 
@@ -208,17 +261,13 @@ void PastStates::take(Slot& slot, const SourcePtr& source, Position at) {
   slot.busy = true;
   slot.at = at;
   slot.used = Clock::now();
-  if (slot.of == source && slot.past) return;
+  if (slot.of == source) return;
+  slot.let_go();
   slot.of = source;
-  slot.past = nullptr;  // before there is another one
-  slot.bytes = 0;
-  slot.measured_at = 0;
-  slot.past = std::make_unique<replay::Past>(source->log(), source->domain());
+  slot.at = at;
 }
 
 void PastStates::give_back(Slot& slot) {
-  std::vector<std::unique_ptr<replay::Past>> gone;  // they end after the lock does
-  SourcePtr of;
   std::size_t bytes = 0;
   const bool grew = slot.past && (slot.measured_at == 0 || slot.past->folded() - slot.measured_at > measured_after);
   if (grew) bytes = estimated_bytes(slot.past->driver());
@@ -226,10 +275,7 @@ void PastStates::give_back(Slot& slot) {
   slot.busy = false;
   if (slot.forgotten || !slot.past) {
     slot.forgotten = false;
-    gone.push_back(std::move(slot.past));
-    of = std::move(slot.of);
-    slot.at = 0;
-    slot.bytes = 0;
+    slot.let_go();
   } else {
     slot.at = slot.past->position();
     if (grew) {
@@ -237,13 +283,13 @@ void PastStates::give_back(Slot& slot) {
       largest_ = std::max(largest_, bytes);
       slot.measured_at = std::max<std::uint64_t>(1, slot.past->folded());
     }
-    let_go_of_too_many(gone);
+    let_go_of_too_many();
   }
   changed_.notify_all();
 }
 
 /// The state that is missed least goes, as long as all together take too much. The last one stays. The mutex is held.
-void PastStates::let_go_of_too_many(std::vector<std::unique_ptr<replay::Past>>& gone) {
+void PastStates::let_go_of_too_many() {
   const auto too_much = [this] {
     std::size_t largest = 0;
     for (const auto& one : slots_) largest = std::max(largest, one->bytes);
@@ -254,57 +300,49 @@ void PastStates::let_go_of_too_many(std::vector<std::unique_ptr<replay::Past>>& 
     if (full < 2) return;
     Slot* least = to_replace(nullptr, false);
     if (least == nullptr || !least->of) return;
-    gone.push_back(std::move(least->past));
-    least->of = nullptr;
-    least->at = 0;
-    least->bytes = 0;
+    least->let_go();
   }
 }
 
-/// False: `go_on` said so. What cannot be folded leaves no state behind.
-Result<bool> PastStates::go(const Held& held, Position at, QuietTurns::Turn& turn, const std::function<bool()>& go_on) {
-  auto& past = held.slot().past;
-  if (past->position() == at && at != 0) return go_on();
-  auto there = past->go_to(at, [&] {
+/// On the slot's thread. False: `go_on` said so. What cannot be folded leaves no state behind.
+Result<bool> PastStates::go(Slot& slot, Position at, QuietTurns::Turn& turn, const std::function<bool()>& go_on) {
+  auto& past = slot.state();
+  if (past.position() == at && at != 0) return go_on();
+  auto there = past.go_to(at, [&] {
     turn.pass_on();
     return go_on();
   });
-  if (!there) past = nullptr;
+  if (!there) slot.past = nullptr;
   return there;
 }
 
 /// To where a long way to `at` begins: the newest snapshot that is of use, if one saves folding. Those that it has passed by are of another
 /// version, or damaged, and nobody reads them again. What cannot be folded leaves no state behind.
-Result<void> PastStates::begin(const Held& held, Position at) {
-  const Slot& slot = held.slot();
-  const Position here = slot.past->position() <= at ? slot.past->position() : 0;
+Result<void> PastStates::begin(Slot& slot, Position at) {
+  auto& past = slot.state();
+  const Position here = past.position() <= at ? past.position() : 0;
   if (at - here <= near_by) return {};
   auto& log = slot.of->log_to_remember();
   const auto listed = replay::snapshots_of(log, slot.of->domain());
-  const auto there = slot.past->go_to(at, [asked = false]() mutable { return !std::exchange(asked, true); });
+  const auto there = past.go_to(at, [asked = false]() mutable { return !std::exchange(asked, true); });
   if (!there) {
-    held.slot().past = nullptr;
+    slot.past = nullptr;
     return tl::unexpected(there.error());
   }
   if (!listed) return {};
   for (const auto& one : *listed)
-    if (one.position <= at && one.position > std::max(here, slot.past->started_from())) log.hide(one.position, one.domain);
+    if (one.position <= at && one.position > std::max(here, past.started_from())) log.hide(one.position, one.domain);
   return {};
 }
 
 void PastStates::forget(const SourcePtr& source) {
-  std::vector<std::unique_ptr<replay::Past>> gone;  // they end after the lock does
   const std::lock_guard lock(mutex_);
   for (const auto& one : slots_) {
     if (one->of != source) continue;
-    if (one->busy) {
+    if (one->busy)
       one->forgotten = true;
-      continue;
-    }
-    gone.push_back(std::move(one->past));
-    one->of = nullptr;
-    one->at = 0;
-    one->bytes = 0;
+    else
+      one->let_go();
   }
   if (wish_ && wish_->first == source) wish_.reset();
 }
@@ -368,7 +406,7 @@ void PastStates::follow_logs() {
       const std::lock_guard lock(mutex_);
       return !ending_ && waiting_ == 0;
     };
-    if (turn.take([&] { return !goes_on(); })) (void)go(*held, *last, turn, goes_on);
+    if (turn.take([&] { return !goes_on(); })) held->slot().home.run([&] { (void)go(held->slot(), *last, turn, goes_on); });
   }
 }
 
@@ -398,9 +436,13 @@ void PastStates::make_spare(const SourcePtr& source, Position looked_at) {
     return !ending_;
   };
   if (!turn.take([&] { return !goes_on(); })) return;
-  const auto made = go(*held, target, turn, goes_on);
-  if (!made || !*made) return;
-  remember(held->slot());
+  bool made = false;
+  held->slot().home.run([&] {
+    const auto there = go(held->slot(), target, turn, goes_on);
+    made = there && *there;
+    if (made) remember(held->slot());
+  });
+  if (!made) return;
   const std::lock_guard lock(mutex_);
   ++statistics_.spares;
 }

@@ -14,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "page/server/home_thread.hpp"
 #include "page/server/own_snapshots.hpp"
 #include "page/server/quiet_turns.hpp"
 #include "page/view.hpp"
@@ -91,8 +92,17 @@ class PastStates {
   using SourcePtr = std::shared_ptr<PastSource>;
 
   struct Slot {
+    explicit Slot(bool quiet);
+    ~Slot() { let_go(); }
+
+    /// The state, made if need be; on `home`.
+    [[nodiscard]] replay::Past& state();
+    /// Of the state, wherever it is.
+    void let_go();
+
+    HomeThread home;  ///< Where all is done with the state. It ends last.
     SourcePtr of;
-    std::unique_ptr<replay::Past> past;  ///< Of whoever holds the slot, while it is busy.
+    std::unique_ptr<replay::Past> past;  ///< Of whoever holds the slot, while it is busy. Null: it is not made yet.
     Position at = 0;                     ///< Where it stands; while it is busy, where it will.
     Clock::time_point used;
     std::size_t bytes = 0;          ///< About what it takes.
@@ -119,11 +129,12 @@ class PastStates {
   };
 
   [[nodiscard]] std::optional<Held> hold(const SourcePtr& source, Position at, const std::function<bool()>& is_over);
-  [[nodiscard]] static Result<void> begin(const Held& held, Position at);
+  [[nodiscard]] Result<bool> go_and_remember(Slot& slot, Position at, QuietTurns::Turn& turn, const std::function<bool()>& go_on) const;
+  [[nodiscard]] static Result<void> begin(Slot& slot, Position at);
   [[nodiscard]] std::vector<Position> stops(const Slot& slot, Position at) const;
   [[nodiscard]] Slot* choose(const SourcePtr& source, Position at, Position snapshot);
   [[nodiscard]] Slot* to_replace(const SourcePtr& source, bool only_idle);
-  void let_go_of_too_many(std::vector<std::unique_ptr<replay::Past>>& gone);
+  void let_go_of_too_many();
   [[nodiscard]] bool has_room(const SourcePtr& source) const;
   [[nodiscard]] std::size_t bytes_of_all() const;
   [[nodiscard]] std::size_t counted(std::size_t all, std::size_t largest) const;
@@ -132,7 +143,7 @@ class PastStates {
   void give_back(Slot& slot);
   [[nodiscard]] bool is_newest(const Slot& slot) const;
   [[nodiscard]] bool is_redundant(const Slot& slot) const;
-  [[nodiscard]] static Result<bool> go(const Held& held, Position at, QuietTurns::Turn& turn, const std::function<bool()>& go_on);
+  [[nodiscard]] static Result<bool> go(Slot& slot, Position at, QuietTurns::Turn& turn, const std::function<bool()>& go_on);
 
   void work();
   void follow_logs();

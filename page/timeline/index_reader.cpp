@@ -11,6 +11,7 @@
 
 #include "events/quarantine.hpp"
 #include "events/record.hpp"
+#include "page/server/freed_memory.hpp"
 #include "page/server/quiet_thread.hpp"
 #include "page/timeline/coarse_rows.hpp"
 #include "replay/snapshots.hpp"
@@ -96,6 +97,7 @@ void TimelineIndex::Reader::run() {
       });
       return;
     }
+    return_freed_memory();  // a state, as a rule
   }
 }
 
@@ -348,7 +350,10 @@ std::optional<TimelineIndex::Reader::Wish> TimelineIndex::Reader::take_wish() {
 }
 
 void TimelineIndex::Reader::serve_wish() {
-  if (const auto wish = take_wish()) make_detail(*wish);
+  const auto wish = take_wish();
+  if (!wish) return;
+  make_detail(*wish);
+  return_freed_memory();
 }
 
 /// A little more than was asked for, so that who moves on finds it. Nothing: it is there, or would be no better than what is.

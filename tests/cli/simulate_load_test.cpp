@@ -1,4 +1,5 @@
-// `hindsight simulate` with a load: what a waiting job lacks is not written each time, and nothing else is otherwise.
+// `hindsight simulate` with a load: what a waiting job lacks is not written each time, and nothing else is otherwise; a long log has
+// snapshots.
 
 #include <fstream>
 #include <sstream>
@@ -8,6 +9,9 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/application.hpp"
+#include "events/sqlite_log.hpp"
+#include "replay/past.hpp"
+#include "replay/snapshots.hpp"
 #include "tests/events/temporary_folder.hpp"
 
 namespace hindsight::cli {
@@ -70,6 +74,36 @@ TEST_F(SimulatedLoad, TellsWhatJobsLackWithTheNextChange) {
     return text.substr(0, text.rfind('\n'));
   };
   EXPECT_EQ(without_last_line(simulated("table")), without_last_line(simulated("table", {"--config", file("each.yaml")})));
+}
+
+/// Its snapshots are those of the states that records give: verify compares them, and a moment behind one starts there.
+TEST_F(SimulatedLoad, LeavesSnapshotsThatHold) {
+  write("long.yaml",
+        "seed: 3\ncount: 2900\narrival: {kind: fixed, every: 1s}\njobs:\n"
+        "- {name: k, weight: 1, runTime: {kind: fixed, value: 10s}, requests: {cpu: 1}, queues: [{namespace: default, queue: q}]}\n");
+  const auto log = file("long.db");
+  std::ostringstream out, err;
+  Session session{out, err};
+  ASSERT_EQ(run_application(session, {"simulate", file("queues.yaml"), "--generate", file("long.yaml"), "--log", log, "-o", "json"}), 0)
+      << err.str();
+  EXPECT_EQ(err.str().find("was not stored"), std::string::npos) << err.str();
+  const auto played = nlohmann::json::parse(out.str());
+  const auto records = played.at("records").get<std::uint64_t>();
+  ASSERT_GT(records, 50'000U);
+
+  const auto opened = events::SqliteLog::open(log, {.read_only = true});
+  ASSERT_TRUE(opened) << opened.error().message;
+  const auto snapshots = replay::snapshots_of(**opened, "default");
+  ASSERT_TRUE(snapshots) << snapshots.error().message;
+  ASSERT_FALSE(snapshots->empty());
+  replay::Past past(**opened, "default");
+  ASSERT_TRUE(past.go_to(records));
+  EXPECT_EQ(past.started_from(), snapshots->front().position);
+  EXPECT_TRUE(past.notices().empty()) << past.notices().front();
+
+  std::ostringstream verified;
+  Session verifying{verified, err};
+  EXPECT_EQ(run_application(verifying, {"verify", "--log", log}), 0) << verified.str() << err.str();
 }
 
 }  // namespace

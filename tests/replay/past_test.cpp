@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <random>
+
 #include "events/memory_log.hpp"
 #include "events/snapshot.hpp"
 #include "tests/replay/worlds.hpp"
@@ -112,6 +114,34 @@ TEST(Past, ASnapshotThatCannotBeUsedIsPassedOver) {
   EXPECT_EQ(past.driver().state_hash(), w.hashes().back());
   ASSERT_EQ(past.notices().size(), 1U);
   EXPECT_NE(past.notices()[0].find("snapshot at " + std::to_string(snapshots[0].position)), std::string::npos) << past.notices()[0];
+}
+
+/// Where there is memory for one state only; a snapshot that cannot be used is in the way.
+TEST(Past, AStateThatGoesBeforeTheNextIsLoadedIsNotMissed) {
+  events::MemoryLog log;
+  LogWorld w(log);
+  two_teams(w, true);
+  const auto snapshots = log.snapshots().value();
+  auto damaged = log.snapshot(snapshots[1].position, snapshots[1].domain).value();
+  damaged.bytes.resize(damaged.bytes.size() / 2);
+  ASSERT_TRUE(log.put_snapshot(damaged.meta, damaged.bytes));
+  Past past(log, "default", {.one_at_a_time = true});
+  std::mt19937 random(11);
+  std::uniform_int_distribution<Position> any(0, w.position());
+  for (int i = 0; i < 300; ++i) {
+    const Position p = any(random);
+    ASSERT_TRUE(past.go_to(p)) << p;
+    ASSERT_EQ(past.position(), p);
+    ASSERT_EQ(past.driver().state_hash(), w.hashes()[p]) << p;
+  }
+  EXPECT_FALSE(past.notices().empty());
+
+  // An error leaves a state that is the one of its position.
+  log.damage(snapshots[0].position + 1);
+  for (int i = 0; i < 100; ++i) {
+    (void)past.go_to(any(random));
+    ASSERT_EQ(past.driver().state_hash(), w.hashes()[past.position()]) << past.position();
+  }
 }
 
 TEST(Past, DamageIsNamedAndWhatIsBeforeStaysUsable) {

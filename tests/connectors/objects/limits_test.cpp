@@ -96,6 +96,8 @@ std::vector<Case> texts() {
        "spec.concurrentAdmission.removeBelowTargetConfig.targetResourceFlavor"},
       {limits::json_annotation, types::workload, "/metadata/annotations/hindsight.dev~1resource-bounds",
        [](std::size_t n) { return "[" + std::string(n - 2, ' ') + "]"; }, "metadata.annotations[hindsight.dev/resource-bounds]"},
+      {limits::resource_plan, types::workload, "/metadata/annotations/hindsight.dev~1resource-plan",
+       [](std::size_t n) { return "[" + std::string(n - 2, ' ') + "]"; }, "metadata.annotations[hindsight.dev/resource-plan]"},
       {limits::json_annotation, types::job, "/metadata/annotations/hindsight.dev~1resource-bounds",
        [](std::size_t n) { return "[" + std::string(n - 2, ' ') + "]"; }, "metadata.annotations[hindsight.dev/resource-bounds]"},
       {limits::json_annotation, types::job,
@@ -309,6 +311,60 @@ TEST(Limits, HoldForAllFactsTogether) {
   const auto beyond = with(limits::facts.size());
   EXPECT_NE(beyond.find("spec: found pod templates of which admission has to know "), std::string::npos) << beyond;
   EXPECT_NE(beyond.find("allowed: at most " + std::to_string(limits::facts.most) + " bytes"), std::string::npos) << beyond;
+}
+
+/// A Workload of which all may be sized: `resource` and a number in front of it, `resources` of them, in as many containers of each pod
+/// set.
+Json sized_workload(std::size_t pod_sets, std::size_t containers, std::size_t resources, const std::string& resource) {
+  Json object = sample(types::workload);
+  Json asked = Json::object(), bounds = Json::object(), pod_spec = Json::object();
+  for (std::size_t r = 0; r < resources; ++r) asked[std::string(r, 'x') + resource] = "1";
+  for (std::size_t c = 0; c < containers; ++c) {
+    const auto name = "c" + std::to_string(c);
+    pod_spec["containers"].push_back({{"name", name}, {"resources", {{"requests", asked}}}});
+    for (const auto& [r, amount] : asked.items()) bounds[name][r] = {{"step", "1"}};
+  }
+  object["spec"]["podSets"] = Json::array();
+  for (std::size_t p = 0; p < pod_sets; ++p)
+    object["spec"]["podSets"].push_back({{"name", "p" + std::to_string(p)}, {"count", 1}, {"template", {{"spec", pod_spec}}}});
+  object["metadata"]["annotations"] = {{"hindsight.dev/resource-policy", "Fit"}, {"hindsight.dev/resource-bounds", bounds.dump()}};
+  object.erase("status");
+  return object;
+}
+
+/// The longest plan of a Workload that is read: written, it is read again, and nothing of it is lost. MR-45
+TEST(Limits, APlanOfOursIsNeverBeyondThem) {
+  struct Shape {
+    std::size_t pod_sets, containers, resources;
+    std::string resource;
+  };
+  std::size_t longest = 0;
+  for (const auto& [pod_sets, containers, resources, resource] : {Shape{18, 1, 0, "cpu"}, Shape{18, 1, 0, "g"}, Shape{18, 0, 1, "cpu"},
+                                                                  Shape{1, 0, 1, "cpu"}, Shape{1, 0, 1, "example.com/a-resource"}}) {
+    const auto of_size = [&](std::size_t n) {
+      return sized_workload(pod_sets, containers == 0 ? n : containers, resources == 0 ? n : resources, resource);
+    };
+    std::size_t n = 1;
+    while (n < 500 && refusal(types::workload, of_size(n + 1).dump()).empty()) ++n;
+    Json object = of_size(n);
+    Arena arena;
+    const auto seen = observed<WorkloadObserved>(types::workload, object.dump(), arena);
+    admission::WorkloadIntent intent;
+    intent.uid = text_member(object["metadata"], "uid");
+    for (const auto& pod_set : seen.pod_sets)
+      for (const auto& container : pod_set.sized)
+        for (const auto& a : container.amounts)
+          intent.plan.push_back(
+              {std::string(pod_set.name), std::string(container.name), std::string(a.resource), 1, limits::total_amount.most - 1});
+    const auto writes = plan_workload(intent, object);
+    ASSERT_EQ(writes.size(), 1U);
+    object.merge_patch(Json::parse(writes[0].body));
+    longest = std::max(longest, text_member(object["metadata"]["annotations"], "hindsight.dev/resource-plan").size());
+    const auto again = observed<WorkloadObserved>(types::workload, object.dump(), arena);
+    EXPECT_EQ(again.plan.size(), intent.plan.size()) << pod_sets << " pod sets, " << n;
+  }
+  EXPECT_GT(longest, limits::json_annotation.size()) << "the longest tried is no trial";
+  EXPECT_LE(longest, limits::resource_plan.size());
 }
 
 Json condition_of(std::string_view type, std::string message) {

@@ -7,8 +7,10 @@
 
 #include <algorithm>
 #include <atomic>
+#include <mutex>
 #include <nlohmann/json.hpp>
 #include <random>
+#include <set>
 #include <thread>
 
 #include "replay/snapshots.hpp"
@@ -110,6 +112,35 @@ TEST_F(PastStatesTest, ManyPeopleSeeWhatEachAskedFor) {
   EXPECT_EQ(wrong, 0);
   EXPECT_LE(states.statistics().states, 3U);
   EXPECT_EQ(states.statistics().looks, 600U);
+}
+
+// Issue 20: memory. An allocator with heaps by thread would keep a state for each thread that ever made one.
+TEST_F(PastStatesTest, AStateIsMadeAndSeenOnAThreadOfItsOwn) {
+  for (const std::size_t most : {1U, 3U}) {
+    PastStates states({.states_max = most, .release = "test"});
+    const auto source = states.source(log, "default");
+    std::mutex mutex;
+    std::set<std::thread::id> views, callers;
+    const auto note = [&](std::set<std::thread::id>& where) {
+      const std::lock_guard lock(mutex);
+      where.insert(std::this_thread::get_id());
+    };
+    std::vector<std::thread> people;
+    for (unsigned person = 0; person < 6; ++person)
+      people.emplace_back([&, person] {
+        note(callers);
+        std::mt19937 random(person);
+        std::uniform_int_distribution<Position> any(1, w.position());
+        for (int i = 0; i < 20; ++i)
+          (void)states.look(source, any(random), never, [&](const events::Log&, const replay::Past&) -> Result<Json> {
+            note(views);
+            return Json();
+          });
+      });
+    for (auto& person : people) person.join();
+    EXPECT_LE(views.size(), most);
+    for (const auto& view : views) EXPECT_FALSE(callers.contains(view));
+  }
 }
 
 TEST_F(PastStatesTest, NobodyElseHasItMeanwhile) {
