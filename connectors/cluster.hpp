@@ -1,7 +1,9 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <string>
 #include <string_view>
 
@@ -51,6 +53,9 @@ class Cluster {
   virtual ~Cluster() = default;
   /// Sends a write; `done` is called once, from the cluster's own thread (inline in a simulated cluster).
   virtual void submit(Write write, std::function<void(WriteAnswer)> done) = 0;
+  /// How many writes it makes sense to have submitted without an answer; what goes beyond would wait for its turn, where nobody can decide
+  /// it anew. From any thread.
+  [[nodiscard]] virtual std::size_t writes_at_once() const { return std::numeric_limits<std::size_t>::max(); }
 };
 
 }  // namespace hindsight::connectors

@@ -63,6 +63,7 @@ inline constexpr MetricInfo metrics[] = {
     {"hindsight_api_requests_waiting", gauge, U::count, own, "", of_cluster, "Requests to the API server that wait to be sent"},
     {"hindsight_api_server_reachable", gauge, U::state, own, "", of_cluster, "Whether the API server answered the last request (1) or not (0)"},
     {"hindsight_api_write_retries_total", counter, U::count, own, "", of_cluster, "Writes that were sent once more"},
+    {"hindsight_api_writes_in_flight_limit", gauge, U::count, own, "", of_cluster, "Writes that are given to the API server at a time: as many as it does well with, at most --max-in-flight"},
     {"hindsight_api_writes_refused_total", counter, U::count, own, "", of_cluster, "Writes that the API server refused, without conflicts"},
     {"hindsight_certificate_expiry_timestamp_seconds", gauge, U::timestamp, own, "use", "`--webhooks`, `--visibility`", "When the certificate that is shown ends"},
     {"hindsight_clock_api_server_offset_seconds", gauge, U::seconds, own, "", "the API server told its time within the last hour", "The API server's clock less the time that counts"},

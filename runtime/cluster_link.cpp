@@ -35,6 +35,7 @@ class ClusterLink::PostingCluster final : public connectors::Cluster {
       tasks_.post([done, answer = std::move(answer)]() mutable { done(std::move(answer)); });
     });
   }
+  [[nodiscard]] std::size_t writes_at_once() const override { return cluster_.writes_at_once(); }
 
  private:
   connectors::Cluster& cluster_;
@@ -68,6 +69,7 @@ ClusterLink::ClusterLink(connectors::kubernetes::KubernetesCluster& cluster, std
   options.gathers_usage = topologies;
   options.notice = notice_;
   options.message_interval = message_interval;
+  options.spares_queue_statuses = true;
   options.now = [] {  // a clock that nobody sets
     const auto since = std::chrono::steady_clock::now().time_since_epoch();
     return Time{std::chrono::duration_cast<std::chrono::microseconds>(since).count()};

@@ -18,6 +18,7 @@ void add_cluster_metrics(MetricsText& out, const connectors::kubernetes::Kuberne
   out.add("hindsight_api_connection_errors_total", seen.http.connection_errors);
   out.add("hindsight_api_requests_in_flight", seen.http.in_flight);
   out.add("hindsight_api_requests_waiting", seen.http.waiting);
+  out.add("hindsight_api_writes_in_flight_limit", seen.http.writes_at_once);
   out.add("hindsight_api_write_retries_total", seen.writer.retries);
   out.add("hindsight_api_writes_refused_total", seen.writer.refused);
   const auto each = [&](projections::MetricName name, auto value) {

@@ -16,6 +16,7 @@
 
 #include "bench/elastic/gated_pods.hpp"
 #include "bench/live/controller_process.hpp"
+#include "bench/live/third_client.hpp"
 #include "tests/support/cluster_fixture.hpp"
 
 namespace hindsight::bench {
@@ -57,6 +58,9 @@ class Bench {
         "processor time\n",
         ours, our_seconds_, first_seconds_, cpu_seconds_);
     std::printf("ratio %.3f, target %.1f\n", ours / bare, settings_.gate == Gate::elastic ? 0.8 : 0.9);
+    std::printf(
+        "a third client's write %8.1f ms p50, %.1f p99 beside Hindsight; %.1f and %.1f beside the loop, %.1f and %.1f beside nobody\n",
+        beside_us_.p50_ms, beside_us_.p99_ms, beside_loop_.p50_ms, beside_loop_.p99_ms, idle_.p50_ms, idle_.p99_ms);
     return {};
   }
 
@@ -100,6 +104,9 @@ class Bench {
     if (settings_.gate == Gate::elastic)
       if (auto ok = create_pods_of_job(); !ok) return ok;
     loop_ = std::make_unique<kubernetes::bench::BareLoop>(*user, settings_.in_flight);
+    auto third = ThirdClient::start(*connection);
+    if (!third) return tl::unexpected(third.error());
+    third_ = *std::move(third);
     // From here on, so that what the measurement itself costs the server counts on both sides.
     watch_ = std::make_unique<GateWatch>(*client_);
     return {};
@@ -116,10 +123,12 @@ class Bench {
 
   Result<void> release_by_loop(const char* prefix) {
     const auto releases = pod_releases(prefix, half(), settings_.gate);
+    (void)third_->take();
     const auto begin = Clock::now();
     if (auto ok = send(releases); !ok) return ok;
     if (auto ok = see(prefix, half()); !ok) return ok;
     bare_seconds_ += seconds_since(begin);
+    beside_loop_ = third_->take();
     return {};
   }
 
@@ -137,8 +146,10 @@ class Bench {
       owner_.workload.erase(owner_.workload.find_last_not_of(" \n") + 1);
       if (auto ok = create_pods_of_job(); !ok) return ok;
     }
+    (void)third_->take();
     std::this_thread::sleep_for(std::chrono::seconds(3));  // Both have seen all pods, and nothing is going on.
     if (watch_->released(ungate_job) != 0) return tl::unexpected(failure("pods were released before the queue was opened"));
+    idle_ = third_->take();
     const double cpu_before = (*controller)->cpu_seconds();
     const auto begin = Clock::now();
     if (auto ok = kubectl({"patch", "clusterqueue", ungate_queue, "--type=merge", "-p", R"({"spec":{"stopPolicy":"None"}})"}, said); !ok)
@@ -147,6 +158,7 @@ class Bench {
     first_seconds_ = seconds_since(begin);
     if (auto ok = see(ungate_job, settings_.pods); !ok) return ok;
     our_seconds_ = seconds_since(begin);
+    beside_us_ = third_->take();
     cpu_seconds_ = (*controller)->cpu_seconds() - cpu_before;
     if (!(*controller)->stop()) return tl::unexpected(failure("Hindsight did not end with status 0; see " + folder_));
     return {};
@@ -158,6 +170,8 @@ class Bench {
   std::unique_ptr<kubernetes::KubernetesCluster> client_;
   std::unique_ptr<kubernetes::bench::BareLoop> loop_;
   std::unique_ptr<GateWatch> watch_;  ///< Called by the client's threads until it is stopped.
+  std::unique_ptr<ThirdClient> third_;
+  ThirdClient::Seen idle_, beside_loop_, beside_us_;
   PodOwner owner_;
   double bare_seconds_ = 0, our_seconds_ = 0, first_seconds_ = 0, cpu_seconds_ = 0;
 };

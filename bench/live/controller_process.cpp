@@ -70,16 +70,21 @@ double status_number(pid_t pid, const std::string& key) {
 }  // namespace
 
 Result<std::unique_ptr<ControllerProcess>> ControllerProcess::start(const std::string& program, const std::string& kubeconfig,
-                                                                    const std::string& folder) {
+                                                                    const std::string& folder, const std::vector<std::string>& more) {
   std::unique_ptr<ControllerProcess> process(new ControllerProcess);
   process->output_ = folder + "/hindsight.out";
   const std::string log = "sqlite:" + folder + "/hindsight.db";
+  std::vector<std::string> words{program, "run", "--kubeconfig", kubeconfig, "--log", log, "--no-lease"};
+  words.insert(words.end(), more.begin(), more.end());
+  std::vector<char*> arguments;
+  for (auto& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
   process->pid_ = ::fork();
   if (process->pid_ == 0) {
     const int out = ::open(process->output_.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0644);
     ::dup2(out, STDOUT_FILENO);
     ::dup2(out, STDERR_FILENO);
-    ::execl(program.c_str(), program.c_str(), "run", "--kubeconfig", kubeconfig.c_str(), "--log", log.c_str(), "--no-lease", nullptr);
+    ::execv(program.c_str(), arguments.data());
     ::_exit(127);
   }
   const auto deadline = std::chrono::steady_clock::now() + ready_wait_max;

@@ -14,9 +14,11 @@ namespace hindsight::bench {
 /// A `hindsight run` on a real cluster, with its log in a folder of its own; stopped at the end of this object's life.
 class ControllerProcess {
  public:
-  /// Starts it and waits until it is ready. What it says goes to `folder`/hindsight.out. Errors: unavailable, with the end of what it said.
+  /// Starts it, with `more` arguments, and waits until it is ready. What it says goes to `folder`/hindsight.out. Errors: unavailable, with
+  /// the end of what it said.
   [[nodiscard]] static Result<std::unique_ptr<ControllerProcess>> start(const std::string& program, const std::string& kubeconfig,
-                                                                        const std::string& folder);
+                                                                        const std::string& folder,
+                                                                        const std::vector<std::string>& more = {});
   ~ControllerProcess();
   ControllerProcess(const ControllerProcess&) = delete;
   ControllerProcess& operator=(const ControllerProcess&) = delete;

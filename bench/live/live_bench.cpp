@@ -9,13 +9,16 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <sstream>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "bench/live/bare_writes.hpp"
 #include "bench/live/controller_process.hpp"
 #include "bench/live/load_driver.hpp"
 #include "bench/live/objects.hpp"
+#include "bench/live/third_client.hpp"
 #include "tests/support/cluster_fixture.hpp"
 
 namespace hindsight::bench {
@@ -30,6 +33,9 @@ struct Settings {
   bool with_bare = true;
   bool with_load = true;
   bool check = false;
+  bool serial_owner = false;
+  std::string definitions = "deploy/crds";
+  std::vector<std::string> more;  ///< For `hindsight run`.
   std::string program = HINDSIGHT_PROGRAM;
   std::string keep;  ///< A folder for what Hindsight says and for its log.
 };
@@ -38,8 +44,11 @@ struct Live {
   LiveOutcome load;
   std::uint64_t writes = 0;     ///< Of all kinds, Kubernetes events left out.
   std::uint64_t conflicts = 0;  ///< Of Hindsight.
+  std::uint64_t answers = 0;    ///< To all its requests: writes, Kubernetes events, lists, the lease.
   double cpu_seconds = 0;
   double megabytes = 0;
+  double server_cpu_seconds = 0;
+  ThirdClient::Seen idle, busy;  ///< What the writes of somebody else take before the load, and beside it.
 };
 
 void say(const std::string& text) { std::fprintf(stderr, "live: %s\n", text.c_str()); }
@@ -48,11 +57,11 @@ Error failure(const std::string& message) { return {ErrorKind::unavailable, mess
 
 /// Runs `work` on an API server of its own that knows the kinds of Kueue: what one phase leaves behind must not slow the next.
 template <class T>
-Result<T> on_a_cluster(const std::function<Result<T>(hindsight::testing::LocalCluster&)>& work) {
+Result<T> on_a_cluster(const Settings& settings, const std::function<Result<T>(hindsight::testing::LocalCluster&)>& work) {
   hindsight::testing::LocalCluster cluster;
   if (!cluster.failure().empty()) return tl::unexpected(failure(cluster.failure()));
   std::string said;
-  if (!cluster.kubectl({"apply", "-f", "deploy/crds"}, &said) ||
+  if (!cluster.kubectl({"apply", "--server-side", "-f", settings.definitions}, &said) ||
       !cluster.kubectl({"wait", "--for=condition=Established", "crd", "--all", "--timeout=120s"}, &said))
     return tl::unexpected(failure("the definitions were not taken: " + said));
   return work(cluster);
@@ -60,7 +69,7 @@ Result<T> on_a_cluster(const std::function<Result<T>(hindsight::testing::LocalCl
 
 /// Seconds for all writes of the input.
 Result<double> run_bare_loop(const Generator& generator, const Settings& settings) {
-  return on_a_cluster<double>([&](hindsight::testing::LocalCluster& cluster) -> Result<double> {
+  return on_a_cluster<double>(settings, [&](hindsight::testing::LocalCluster& cluster) -> Result<double> {
     const auto connection = kubernetes::find_connection({cluster.kubeconfig(), ""});
     if (!connection) return tl::unexpected(connection.error());
     const auto lists = bare_writes(generator);
@@ -84,26 +93,63 @@ Result<void> apply_queues(hindsight::testing::LocalCluster& cluster, const Gener
   return {};
 }
 
+/// Of all processes of that name that this user runs: there is one.
+double cpu_seconds_of(const std::string& name) {
+  double ticks = 0;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    std::string comm;
+    if (!std::getline(std::ifstream(entry.path() / "comm"), comm) || comm != name) continue;
+    std::string stat;
+    std::getline(std::ifstream(entry.path() / "stat"), stat);
+    std::istringstream fields(stat.substr(stat.rfind(')') + 2));  // of proc(5), from the third on; the 14th and 15th are meant
+    std::string passed_over;
+    for (int i = 3; i < 14; ++i) fields >> passed_over;
+    double user = 0, system = 0;
+    fields >> user >> system;
+    ticks += user + system;
+  }
+  return ticks / static_cast<double>(::sysconf(_SC_CLK_TCK));
+}
+
 /// Everybody in one process but Hindsight and the API server.
 Result<Live> run_live(const Generator& generator, const Settings& settings, const std::string& folder) {
-  return on_a_cluster<Live>([&](hindsight::testing::LocalCluster& cluster) -> Result<Live> {
+  return on_a_cluster<Live>(settings, [&](hindsight::testing::LocalCluster& cluster) -> Result<Live> {
     if (auto applied = apply_queues(cluster, generator, folder); !applied) return tl::unexpected(applied.error());
-    auto controller = ControllerProcess::start(settings.program, cluster.kubeconfig(), folder);
+    auto controller = ControllerProcess::start(settings.program, cluster.kubeconfig(), folder, settings.more);
     if (!controller) return tl::unexpected(controller.error());
     const auto connection = kubernetes::find_connection({cluster.admin_kubeconfig(), ""});
     if (!connection) return tl::unexpected(connection.error());
-    auto client = kubernetes::KubernetesCluster::connect(*connection);
+    kubernetes::KubernetesClusterOptions of_owner;
+    of_owner.http.fixed_in_flight = true;
+    auto client = kubernetes::KubernetesCluster::connect(*connection, std::move(of_owner));
     if (!client) return tl::unexpected(client.error());
+    auto third = ThirdClient::start(*connection);
+    if (!third) return tl::unexpected(third.error());
+    std::this_thread::sleep_for(std::chrono::seconds(5));
+    (void)(*third)->take();  // the first ones, beside the start of everybody
+    std::this_thread::sleep_for(std::chrono::seconds(5));
+    const auto idle = (*third)->take();
+    const double server_before = cpu_seconds_of("kube-apiserver");
     say("Hindsight runs (pid " + std::to_string((*controller)->pid()) + ")");
 
-    LoadDriver driver(**client, generator, {.creations_in_flight = settings.in_flight, .stall_time = std::chrono::seconds(120)});
+    LoadDriver driver(
+        **client, generator,
+        {.creations_in_flight = settings.in_flight, .stall_time = std::chrono::seconds(120), .serial_owner = settings.serial_owner});
     auto load = driver.run();
+    const auto busy = (*third)->take();
+    const double server_after = cpu_seconds_of("kube-apiserver");
     (*client)->stop();
     if (!load) return tl::unexpected(load.error());
     std::this_thread::sleep_for(std::chrono::seconds(2));  // The figures are taken once a second.
-    Live live{.load = *load, .cpu_seconds = (*controller)->cpu_seconds(), .megabytes = (*controller)->megabytes_max()};
+    Live live{.load = *load,
+              .cpu_seconds = (*controller)->cpu_seconds(),
+              .megabytes = (*controller)->megabytes_max(),
+              .server_cpu_seconds = server_after - server_before,
+              .idle = idle,
+              .busy = busy};
     live.writes = (*controller)->metric("hindsight_writes_total").value_or(0);
     live.conflicts = (*controller)->metric("hindsight_write_conflicts_total").value_or(0);
+    live.answers = (*controller)->metric("hindsight_api_answers_total").value_or(0);
     if (!(*controller)->stop()) return tl::unexpected(failure("Hindsight did not end with status 0; see " + folder));
     return live;
   });
@@ -129,11 +175,15 @@ void report(const Generator& generator, const Live& live, double bare_before, do
       "writes of Hindsight    %8llu: %zu admissions, %zu evictions, %zu reasons of waiting, %zu that said nothing new, %lld others\n",
       static_cast<unsigned long long>(live.writes), writes.admissions, writes.evictions, writes.reasons, writes.repeated,
       static_cast<long long>(live.writes) - static_cast<long long>(writes.by_controller()));
-  std::printf("  for each admission   %8.2f; %llu conflicts\n", static_cast<double>(live.writes) / static_cast<double>(writes.admissions),
-              static_cast<unsigned long long>(live.conflicts));
+  std::printf("  for each admission   %8.2f; %llu conflicts; %llu requests with Kubernetes events and lists\n",
+              static_cast<double>(live.writes) / static_cast<double>(writes.admissions), static_cast<unsigned long long>(live.conflicts),
+              static_cast<unsigned long long>(live.answers));
   std::printf("writes of owners       %8zu: %zu created, %zu finished, %zu cleared; %zu conflicts\n",
               writes.created + writes.finished + writes.cleared, writes.created, writes.finished, writes.cleared, load.conflicts);
-  std::printf("Hindsight              %8.0f MB at most, %.1f s of processor time\n", live.megabytes, live.cpu_seconds);
+  std::printf("Hindsight              %8.0f MB at most, %.1f s of processor time; API server %.1f s\n", live.megabytes, live.cpu_seconds,
+              live.server_cpu_seconds);
+  std::printf("a third client's write %8.1f ms p50, %.1f p99 of %zu; before the load %.1f p50, %.1f p99\n", live.busy.p50_ms,
+              live.busy.p99_ms, live.busy.writes, live.idle.p50_ms, live.idle.p99_ms);
 }
 
 /// What must be true of every run, however fast.
@@ -195,6 +245,8 @@ Result<Settings> read_options(int argc, char** argv) {
       out.with_load = false;
     } else if (option == "--check") {
       out.check = true;
+    } else if (option == "--serial-owner") {
+      out.serial_owner = true;
     } else {
       const std::string value = i + 1 < argc ? argv[++i] : "";
       bool good = !value.empty();
@@ -211,14 +263,19 @@ Result<Settings> read_options(int argc, char** argv) {
         out.program = value;
       } else if (option == "--keep") {
         out.keep = value;
+      } else if (option == "--definitions") {
+        out.definitions = value;
+      } else if (option == "--run") {
+        out.more.push_back(value);
       } else {
         good = false;
       }
       if (!good)
-        return tl::unexpected(
-            Error{ErrorKind::invalid, "found " + std::string(option) + " " + value +
-                                          "; allowed: --input baseline|large-scale, --scale S and --in-flight N (above 0), "
-                                          "--hindsight FILE, --keep FOLDER, --no-bare, --bare-only, --check"});
+        return tl::unexpected(Error{ErrorKind::invalid,
+                                    "found " + std::string(option) + " " + value +
+                                        "; allowed: --input baseline|large-scale, --scale S and --in-flight N (above 0), "
+                                        "--hindsight FILE, --keep FOLDER, --definitions FOLDER, --run ARGUMENT (of 'hindsight run'; again "
+                                        "for each), --serial-owner, --no-bare, --bare-only, --check"});
     }
   }
   return out;

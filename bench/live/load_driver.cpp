@@ -128,21 +128,57 @@ void LoadDriver::start(std::uint32_t number) {
 }
 
 void LoadDriver::write_as_owner(std::uint32_t number) {
+  if (!options_.serial_owner) return send_as_owner(number);
+  Item& item = items_[number];
+  if (item.writing) return;
+  if (!std::exchange(item.queued, true)) (item.seen.evicted() ? evicted_ : others_).push_back(number);
+  write_next();
+}
+
+/// With serial_owner. What has become unnecessary meanwhile is passed over.
+void LoadDriver::write_next() {
+  while (!owner_writes_ && !over_ && !(evicted_.empty() && others_.empty())) {
+    auto& queue = evicted_.empty() ? others_ : evicted_;
+    const auto number = queue.front();
+    queue.pop_front();
+    Item& item = items_[number];
+    item.queued = false;
+    const bool is_to_be_cleared = item.seen.evicted() && item.seen.holds_quota();
+    const bool is_to_be_ended = !item.seen.evicted() && item.seen.admitted() && item.running && item.time_is_over;
+    if (!item.seen.finished() && (is_to_be_cleared || is_to_be_ended)) send_as_owner(number);
+  }
+}
+
+void LoadDriver::send_as_owner(std::uint32_t number) {
   Item& item = items_[number];
   if (item.writing) return;
   const auto text = cluster_.mirror().find(types::workload, load_namespace, name(number));
   if (text == nullptr) return;
   const Json workload = Json::parse(*text);
   const Json& conditions = connectors::list_or_empty(connectors::object_or_empty(workload, "status"), "conditions");
-  auto write = connectors::merge_patch_of(types::workload, workload, "status",
-                                          item.seen.evicted() ? cleared_status(conditions) : finished_status(conditions));
+  Write write;
+  if (options_.serial_owner && !item.seen.evicted()) {
+    write = {.verb = Write::Verb::apply_patch, .type = &types::workload, .namespace_ = load_namespace, .name = name(number)};
+    write.subresource = "status";
+    write.body = applied_end(workload).dump();
+  } else {
+    write = connectors::merge_patch_of(types::workload, workload, "status",
+                                       item.seen.evicted() ? cleared_status(conditions) : finished_status(conditions));
+  }
   write.field_manager = "owner";
   item.writing = true;
+  owner_writes_ = true;
   cluster_.submit(std::move(write), [this, number, text](const WriteAnswer& answer) { answered(number, text, answer); });
 }
 
 void LoadDriver::answered(std::uint32_t number, const connectors::kubernetes::MirrorStore::Text& over, const WriteAnswer& answer) {
   items_[number].writing = false;
+  owner_writes_ = false;
+  take_answer(number, over, answer);
+  if (options_.serial_owner) write_next();
+}
+
+void LoadDriver::take_answer(std::uint32_t number, const connectors::kubernetes::MirrorStore::Text& over, const WriteAnswer& answer) {
   if (over_) return;
   if (succeeded(answer)) {
     // On a busy server the watch may have brought what came of the write, and what came of that, before its answer.

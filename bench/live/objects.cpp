@@ -104,6 +104,14 @@ Json finished_status(const Json& conditions) {
   return {{"status", {{"conditions", std::move(all)}}}};
 }
 
+Json applied_end(const Json& workload) {
+  const Json& seen = workload.at("metadata");
+  return {{"apiVersion", workload.at("apiVersion")},
+          {"kind", workload.at("kind")},
+          {"metadata", {{"name", seen.at("name")}, {"namespace", seen.at("namespace")}, {"resourceVersion", seen.at("resourceVersion")}}},
+          {"status", {{"conditions", Json::array({condition("Finished", "True", "Succeeded", "The run time is over")})}}}};
+}
+
 Json cleared_status(const Json& conditions) {
   Json all = conditions;
   set_condition(all, condition("QuotaReserved", "False", "Pending", "The work has stopped"));

@@ -23,6 +23,8 @@ inline constexpr const char* load_namespace = "default";
 [[nodiscard]] connectors::Json admission_status(const Generator& generator, const Arrival& arrival);
 /// What the owner writes when the work is done.
 [[nodiscard]] connectors::Json finished_status(const connectors::Json& conditions);
+/// The same as a server-side apply, on the condition that the Workload is as it was seen.
+[[nodiscard]] connectors::Json applied_end(const connectors::Json& workload);
 /// What the owner writes when it has stopped the work of an evicted Workload.
 [[nodiscard]] connectors::Json cleared_status(const connectors::Json& conditions);
 

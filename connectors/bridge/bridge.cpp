@@ -327,7 +327,7 @@ void Bridge::drop_absent(std::uint32_t retries) {
   for (auto it = wants_.begin(); it != wants_.end();) {
     const auto want = it++;
     Want& w = want->second;
-    if (w.in_flight || w.queued || !is_absent(w.intent)) {
+    if (w.in_flight || w.queued || w.turn != Turn::none || !is_absent(w.intent)) {
       w.absent = 0;
     } else if (++w.absent > retries) {
       refusals_.erase(want->first);
@@ -469,7 +469,7 @@ void Bridge::retry() {
   read_again();
   std::vector<std::string> keys;
   for (auto& [key, w] : wants_)
-    if (!w.in_flight && !w.queued && !w.postponed_until.is_set()) {
+    if (!w.in_flight && !w.queued && w.turn == Turn::none && !w.postponed_until.is_set()) {
       w.waiting = false;
       keys.push_back(key);
     }
@@ -479,6 +479,8 @@ void Bridge::retry() {
   if (paces_messages()) pace_.forget_old(options_.now());
   if (synced_) drop_absent(absent_retries_max);
   others_since_report_ = options_.writes_for_each_report;
+  send_ready();
+  send_large();
   send_reports();
 }
 
@@ -502,10 +504,13 @@ void Bridge::go_on(const std::string& key) {
     w.waiting = true;
     return;
   }
+  if (w.turn == Turn::spared) return;
+  if (w.turn == Turn::large && !large_.has_room() && !gives_back(w.intent)) return;
   if (reports_wait() && surely_only_tells(w.intent, w.queued)) {
-    if (!std::exchange(w.queued, true)) reports_.push_back(key);
+    if (!std::exchange(w.queued, true)) reports_.push(namespace_of(w.intent), key);
     return;
   }
+  if (others_in_flight_ >= cluster_.writes_at_once()) return wait_for_turn(key, w);
   Plan p = plan(w.intent);
   if (p.error) return refused(key, p.error->kind == ErrorKind::conflict ? 409 : 0, p.error->message);
   if (p.not_yet) {
@@ -529,12 +534,21 @@ void Bridge::go_on(const std::string& key) {
   }
   if ((p.rewords || p.opens) && postpone(key, w, p.opens)) return;
   if (p.only_tells && reports_wait()) {
-    if (!std::exchange(w.queued, true)) reports_.push_back(key);
+    if (!std::exchange(w.queued, true)) reports_.push(namespace_of(w.intent), key);
     return;
   }
   const Write& next = p.writes.front();
   if (const auto busy = busy_.find(object_key(*next.type, next.namespace_, next.name)); busy != busy_.end()) {
     if (std::find(busy->second.begin(), busy->second.end(), key) == busy->second.end()) busy->second.push_back(key);
+    return;
+  }
+  if (LargeWrites::is_large(next.body.size()) && !large_.has_room()) {
+    if (std::exchange(w.turn, Turn::large) != Turn::large) large_.wait(next.namespace_, key);
+    return;
+  }
+  const bool is_spared = spares(w.intent);
+  if (is_spared && !budget_.has_one(options_.now(), statuses_.size())) {
+    if (std::exchange(w.turn, Turn::spared) != Turn::spared) statuses_.push(namespace_of(w.intent), key);
     return;
   }
   if (w.rounds >= rounds_max) {
@@ -545,6 +559,7 @@ void Bridge::go_on(const std::string& key) {
                            std::to_string(refusal.retries_to_wait) + " s");
   }
   stage_ = QuarantineStage::write;
+  if (is_spared) budget_.take();
   send(key, w, std::move(p));
 }
 
@@ -573,8 +588,11 @@ void Bridge::send(const std::string& key, Want& want, Plan plan) {
   busy_.try_emplace(object_key(*sent.type, sent.namespace_, sent.name));
   const std::string object = object_key(*sent.type, sent.namespace_, sent.name);
   const bool only_tells = sent.only_tells;
-  const auto answer_came = [this, alive = alive_, key, object, sent = std::move(sent)](WriteAnswer answer) {
+  const auto body = write.body.size();
+  large_.sent(body);
+  const auto answer_came = [this, alive = alive_, key, object, body, sent = std::move(sent)](WriteAnswer answer) {
     if (!*alive) return;
+    large_.answered(body);
     --(sent.only_tells ? reports_in_flight_ : others_in_flight_);
     if (!sent.only_tells) ++others_since_report_;
     const auto others = std::move(busy_.extract(object).mapped());
@@ -584,11 +602,14 @@ void Bridge::send(const std::string& key, Want& want, Plan plan) {
       failed(key, e.what());
     }
     for (const auto& other : others) advance(other);
+    send_ready();
+    send_large();
     send_reports();
   };
   try {
     cluster_.submit(std::move(write), answer_came);
   } catch (...) {  // it was not sent, and no answer comes
+    large_.answered(body);
     busy_.erase(object);
     --(only_tells ? reports_in_flight_ : others_in_flight_);
     throw;
@@ -603,12 +624,51 @@ bool Bridge::reports_wait() const {
 /// What waits for its turn is compared anew when it comes: much of it has become true or was overtaken.
 void Bridge::send_reports() {
   while (!reports_.empty() && !reports_wait()) {
-    const std::string key = std::move(reports_.front());
-    reports_.pop_front();
-    const auto it = wants_.find(key);
+    const auto key = reports_.pop();
+    const auto it = wants_.find(*key);
     if (it == wants_.end()) continue;
     it->second.queued = false;
-    advance(key);
+    advance(*key);
+  }
+}
+
+void Bridge::wait_for_turn(const std::string& key, Want& want) {
+  const auto turn = gives_back(want.intent) ? Turn::urgent : Turn::ready;
+  if (want.turn == Turn::urgent || (want.turn != Turn::none && turn != Turn::urgent)) return;
+  want.turn = turn;
+  (turn == Turn::urgent ? urgent_ : ready_).push(namespace_of(want.intent), key);
+}
+
+/// Of one that was in several places, or has gone and come again, the first turn is as good as the next.
+void Bridge::take_turn(const std::string& key) {
+  const auto it = wants_.find(key);
+  if (it == wants_.end()) return;
+  it->second.turn = Turn::none;
+  advance(key);
+}
+
+void Bridge::send_ready() {
+  while (others_in_flight_ < cluster_.writes_at_once()) {
+    const auto key = urgent_.empty() ? ready_.pop() : urgent_.pop();
+    if (!key) return;
+    take_turn(*key);
+  }
+}
+
+bool Bridge::spares(const Intent& intent) const {
+  return options_.spares_queue_statuses && options_.now && std::holds_alternative<QueueStatusIntent>(intent);
+}
+
+void Bridge::send_statuses() {
+  for (auto most = statuses_.size(); most > 0 && budget_.has_one(options_.now(), statuses_.size()); --most)
+    if (const auto key = statuses_.pop()) take_turn(*key);
+}
+
+void Bridge::send_large() {
+  while (others_in_flight_ < cluster_.writes_at_once()) {
+    const auto key = large_.next();
+    if (!key) return;
+    take_turn(*key);
   }
 }
 

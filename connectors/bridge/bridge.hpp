@@ -2,7 +2,6 @@
 
 #include <array>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -15,8 +14,11 @@
 #include <vector>
 
 #include "admission/model/intents.hpp"
+#include "connectors/bridge/large_writes.hpp"
 #include "connectors/bridge/message_pace.hpp"
+#include "connectors/bridge/namespace_turns.hpp"
 #include "connectors/bridge/node_usage.hpp"
+#include "connectors/bridge/status_budget.hpp"
 #include "connectors/cluster.hpp"
 #include "connectors/jobs/job_integration.hpp"
 #include "connectors/json/pod_defaults.hpp"
@@ -50,12 +52,16 @@ struct BridgeOptions {
   std::size_t reports_in_flight_max = 2;
   /// While other writes are under way, one of these goes after so many of those; and one after each call of `retry`.
   std::size_t writes_for_each_report = 16;
+  /// Of large bodies that are under way; others wait without one (large_writes.hpp).
+  std::size_t large_bodies_bytes_max = std::size_t{32} << 20;
   /// A write that changes nothing but the message that says why a Workload waits comes at least so long after the last write to its status;
   /// until then it is postponed, and of several messages the last is written (bridge_postponed.cpp). 0: each is written, as Kueue does.
   Duration message_interval;
   /// Where messages are postponed, the first status of a Workload that waits is, too, for so long after it was wanted: an admission that
   /// comes meanwhile is one write with it. Somebody who reads the status of one that waits does not notice.
   Duration opening_time = Duration::millis(100);
+  /// The status of a queue is written now and then only where many change (status_budget.hpp); needs `now`.
+  bool spares_queue_statuses = false;
   /// Tells the time, for `message_interval`; empty: nothing is postponed.
   std::function<Time()> now;
   /// Something that a person should know: an object that cannot be read, a write that was refused.
@@ -98,7 +104,8 @@ class Bridge {
   [[nodiscard]] bool departing() const { return !departing_.empty(); }
   /// Tries again what waits after a conflict, a failure or a refusal; called about once a second.
   void retry();
-  /// Writes the messages that were postponed and may be written by now, or all of them; `retry` does the former, too.
+  /// Writes the messages that were postponed and may be written by now, or all of them, and statuses of queues for which it is time;
+  /// `retry` does that too, without "all".
   void write_postponed(bool all = false);
   /// When the next of them may be written; never: none is postponed.
   [[nodiscard]] Time next_postponed() const { return postponed_.empty() ? Time::never() : postponed_.begin()->first; }
@@ -119,13 +126,22 @@ class Bridge {
   [[nodiscard]] std::size_t entries() const {
     return wants_.size() + busy_.size() + own_versions_.size() + departing_.size() + reports_.size() + refusals_.size() +
            keys_by_uid_.size() + counts_by_owner_.size() + clusters_of_jobs_.size() + pending_.size() + passes_.size() + told_.size() +
-           set_aside_.size() + made_.size() + usage_.entries() + postponed_.size() + pace_.size();
+           set_aside_.size() + made_.size() + usage_.entries() + postponed_.size() + pace_.size() + large_.size() + statuses_.size() +
+           urgent_.size() + ready_.size();
   }
   [[nodiscard]] std::uint64_t writes() const { return writes_; }
   [[nodiscard]] std::uint64_t conflicts() const { return conflicts_; }
   [[nodiscard]] bool synced() const { return synced_; }
 
  private:
+  /// Where a want waits until others were answered.
+  enum class Turn : std::uint8_t {
+    none,
+    ready,   ///< ready_: for one of the writes that the cluster takes at a time.
+    urgent,  ///< urgent_: the same, before all those.
+    large,   ///< large_: for room.
+    spared   ///< statuses_: for the budget of the statuses of queues.
+  };
   /// One object's newest intent.
   struct Want {
     admission::Intent intent;
@@ -135,6 +151,7 @@ class Bridge {
     std::uint64_t content = 0;  ///< Hash of what the intent asks for.
     std::uint32_t rounds = 0;   ///< Writes that were taken since something else was wanted; a guard against writing in circles.
     bool queued = false;        ///< In reports_.
+    Turn turn = Turn::none;     ///< Where it waits beside that.
     bool forgotten = false;     ///< It is only there for the answer to come.
     bool checked = false;       ///< Plan::check has been answered.
     std::uint32_t absent = 0;   ///< At so many retries in a row the mirror did not have the object.
@@ -249,6 +266,12 @@ class Bridge {
   [[nodiscard]] bool overtaken(const admission::WorkloadIntent& intent, std::uint64_t version) const;
   [[nodiscard]] bool reports_wait() const;
   void send_reports();
+  void wait_for_turn(const std::string& key, Want& want);
+  void send_ready();
+  void send_large();
+  void send_statuses();
+  [[nodiscard]] bool spares(const admission::Intent& intent) const;
+  void take_turn(const std::string& key);
   [[nodiscard]] bool paces_messages() const { return options_.message_interval.micros > 0 && options_.now != nullptr; }
   [[nodiscard]] bool stays_postponed(const Want& want) const;
   [[nodiscard]] bool postpone(const std::string& key, Want& want, bool opens);
@@ -285,7 +308,13 @@ class Bridge {
   /// Uids of Workloads → the version that our last write made of what its intent had seen, until an intent has seen that.
   std::unordered_map<std::string, std::uint64_t> own_versions_;
   std::unordered_set<std::string> departing_;  ///< Keys of wants that were forgotten with a write under way.
-  std::deque<std::string> reports_;            ///< Keys of wants whose write waits for its turn.
+  NamespaceTurns reports_;                     ///< Wants whose write only tells, and waits for its turn.
+  LargeWrites large_{options_.large_bodies_bytes_max};
+  /// Wants that wait for a write of the cluster, planned when their turn comes: much of what waits is overtaken. What gives quota back goes
+  /// first.
+  NamespaceTurns urgent_, ready_;
+  NamespaceTurns statuses_;  ///< Of queues, that wait for `budget_`.
+  StatusBudget budget_;
   MessagePace pace_{options_.message_interval};
   std::set<std::pair<Time, std::string>> postponed_;  ///< By Want::postponed_until; keys of these wants.
   std::size_t reports_in_flight_ = 0, others_in_flight_ = 0;

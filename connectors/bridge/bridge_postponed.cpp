@@ -47,6 +47,7 @@ void Bridge::end_postponement(const std::string& key, Want& want) {
 }
 
 void Bridge::write_postponed(bool all) {
+  send_statuses();
   if (postponed_.empty()) return;
   const Time now = options_.now();
   std::vector<std::string> due;

@@ -1,5 +1,6 @@
 #include "connectors/bridge/want_names.hpp"
 
+#include <algorithm>
 #include <variant>
 
 #include "connectors/bridge/intent_names.hpp"
@@ -53,6 +54,24 @@ std::vector<std::string> looks_at(const Intent& intent) {
     std::vector<std::string> operator()(const OptionCreateIntent& i) const { return {i.parent_uid}; }
   };
   return std::visit(Uids{}, intent);
+}
+
+std::string namespace_of(const Intent& intent) {
+  return std::visit(
+      [](const auto& i) -> std::string {
+        if constexpr (requires { i.namespace_; }) return i.namespace_;
+        return {};
+      },
+      intent);
+}
+
+bool gives_back(const Intent& intent) {
+  if (std::holds_alternative<admission::PodFailIntent>(intent)) return true;
+  if (const auto* job = std::get_if<admission::JobIntent>(&intent)) return !job->run;
+  const auto* workload = std::get_if<admission::WorkloadIntent>(&intent);
+  return workload != nullptr && workload->has_admission &&
+         std::any_of(workload->conditions.begin(), workload->conditions.end(),
+                     [](const auto& c) { return c.type == ConditionType::evicted && c.status == ConditionStatus::true_; });
 }
 
 const ResourceType* type_of(const Intent& intent) {

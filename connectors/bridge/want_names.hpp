@@ -22,6 +22,11 @@ namespace hindsight::connectors {
 /// Uids of the objects whose change can let the want go on.
 [[nodiscard]] std::vector<std::string> looks_at(const admission::Intent& intent);
 
+/// Empty: the intent is about something that is in none.
+[[nodiscard]] std::string namespace_of(const admission::Intent& intent);
+/// What it asks for ends something that holds quota: a job stops, a Workload is evicted, a pod fails.
+[[nodiscard]] bool gives_back(const admission::Intent& intent);
+
 /// Of the first of these; nullptr: the intent names no object by uid.
 [[nodiscard]] const ResourceType* type_of(const admission::Intent& intent);
 

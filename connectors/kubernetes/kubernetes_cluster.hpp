@@ -54,6 +54,11 @@ class KubernetesCluster final : public Cluster {
   /// See ObjectWriter for what is retried. Who takes part in an election writes only while it leads: http_status 0 comes when it does not,
   /// or not any more, and when this is stopped. Nothing is sent after the moment in which the lease is lost.
   void submit(Write write, std::function<void(WriteAnswer)> done) override;
+  /// Twice what is given to the server: the next ones are there when it answers. What the server is slow about, and what waits for another
+  /// try, takes nobody's place.
+  [[nodiscard]] std::size_t writes_at_once() const override {
+    return 2 * http_->writes_at_once() + http_->slow_writes() + writer_->backing_off();
+  }
   /// A write that gives way to all others, is not retried and may be dropped (Kubernetes events); for leaders only, as above. `done` may be
   /// empty; http_status 0: dropped, or not answered.
   void submit_best_effort(Write write, std::function<void(WriteAnswer)> done = {});

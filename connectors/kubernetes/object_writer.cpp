@@ -145,11 +145,16 @@ bool ObjectWriter::comes_too_early(Pending& pending, const HttpAnswer& answer) c
 
 void ObjectWriter::retry(const std::string& key, Pending& pending, std::chrono::milliseconds delay) {
   ++statistics_.retries;
-  pending.timer = http_.loop().after(delay, [this, &key] { send(key, queues_.at(key).front()); });
+  ++backing_off_;
+  pending.timer = http_.loop().after(delay, [this, &key] {
+    --backing_off_;
+    send(key, queues_.at(key).front());
+  });
 }
 
 void ObjectWriter::give_up() {
   ++generation_;
+  backing_off_ = 0;
   std::vector<Done> waiting;
   for (auto& [key, queue] : std::exchange(queues_, {})) {
     for (Pending& pending : queue) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -45,6 +47,8 @@ class ObjectWriter {
   /// The same, and takes no more.
   void stop();
   [[nodiscard]] const WriterStatistics& statistics() const { return statistics_; }
+  /// Writes that wait for another try. From any thread.
+  [[nodiscard]] std::size_t backing_off() const { return backing_off_.load(std::memory_order_relaxed); }
   /// Objects with a write that is not answered.
   [[nodiscard]] std::size_t busy_objects() const { return queues_.size(); }
 
@@ -70,6 +74,7 @@ class ObjectWriter {
   Backoff backoff_;
   Random random_;
   std::unordered_map<std::string, Queue> queues_;  ///< By kind, namespace and name.
+  std::atomic<std::size_t> backing_off_ = 0;
   bool stopped_ = false;
   std::uint64_t generation_ = 0;  ///< Of queues_: rises when all is given up.
   WriterStatistics statistics_;

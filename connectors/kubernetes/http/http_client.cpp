@@ -45,6 +45,7 @@ struct HttpClient::Transfer {
   std::shared_ptr<const HeaderLists> headers;
   std::uint64_t credential_number = 0;
   std::uint64_t authority_number = 0;
+  bool slow = false;        ///< A write that takes too long to count.
   bool retried = false;     ///< Once more with a new credential after 401.
   Loop::TimerId timer = 0;  ///< Of its time limit.
 
@@ -60,6 +61,11 @@ struct HttpClient::Transfer {
 
   [[nodiscard]] bool is_stream() const { return static_cast<bool>(on_bytes); }
   [[nodiscard]] bool counts() const { return !is_stream() && request.lane != Lane::urgent; }
+  [[nodiscard]] bool is_write() const { return counts() && request.method != HttpRequest::Method::get; }
+  [[nodiscard]] std::size_t lane() const {
+    if (!counts()) return 0;
+    return request.lane == Lane::background ? 3 : is_write() ? 2 : 1;
+  }
 
   static std::size_t on_write(char* data, std::size_t one, std::size_t size, void* self);
   static std::size_t on_header(char* data, std::size_t one, std::size_t size, void* self);
@@ -208,6 +214,7 @@ void HttpClient::stop() {
       fail(id, HttpAnswer::Failure::stopped, "the client has stopped");
     }
     in_flight_ = 0;
+    loop_.cancel(std::exchange(slow_timer_, 0));
     curl_.reset();
   });
   credentials_.stop();
@@ -247,7 +254,7 @@ HttpClient::RequestId HttpClient::enqueue(std::unique_ptr<Transfer> transfer) {
 void HttpClient::put_in_lane(RequestId id, bool first) {
   Transfer& transfer = *transfers_.at(id);
   if (blocked_) wait_for_credential(transfer);
-  auto& lane = lanes_[static_cast<std::size_t>(transfer.is_stream() ? Lane::urgent : transfer.request.lane)];
+  auto& lane = lanes_[transfer.lane()];
   if (first) {
     lane.push_front(id);
   } else {
@@ -271,7 +278,7 @@ void HttpClient::cancel(RequestId id) {
     return;
   }
   curl_->take_off_the_wire(transfer);
-  if (transfer.counts()) --in_flight_;
+  leave(transfer);
   transfers_.erase(found);
   pump_soon();
 }
@@ -306,11 +313,51 @@ void HttpClient::pump() {
   if (!have_credential(now)) return;
   for (std::size_t i = 0; i < lanes_.size(); ++i) {
     std::deque<RequestId>& lane = lanes_[i];
-    while (!lane.empty() && (i == 0 || in_flight_ < options_.max_in_flight)) {
+    while (!lane.empty() && may_set_out(i)) {
       const RequestId id = lane.front();
       lane.pop_front();
       if (transfers_.contains(id)) set_out(id);  // Else it was cancelled while it waited.
     }
+  }
+}
+
+bool HttpClient::may_set_out(std::size_t lane) const {
+  if (lane == 0) return true;
+  return in_flight_ < options_.max_in_flight && (lane == 1 || writes_in_flight_ < limit_.now());
+}
+
+/// It is not on the wire any more.
+void HttpClient::leave(Transfer& transfer) {
+  if (transfer.counts()) --in_flight_;
+  if (!transfer.is_write()) return;
+  if (std::exchange(transfer.slow, false))
+    --slow_writes_;
+  else
+    --writes_in_flight_;
+}
+
+Loop::Clock::duration HttpClient::patience() const {
+  const auto unhurried = limit_.unhurried();
+  return std::max<Loop::Clock::duration>(options_.write_patience, unhurried ? 4 * *unhurried : 2 * options_.write_patience);
+}
+
+void HttpClient::look_for_slow() {
+  slow_timer_ = 0;
+  const auto now = Loop::Clock::now();
+  while (!young_.empty()) {
+    const auto found = transfers_.find(young_.front());
+    if (found != transfers_.end() && found->second->easy != nullptr && !found->second->slow) {
+      Transfer& transfer = *found->second;
+      if (const auto left = transfer.sent_at + patience() - now; left.count() > 0) {
+        slow_timer_ = loop_.after(std::chrono::ceil<std::chrono::milliseconds>(left), [this] { look_for_slow(); });
+        break;
+      }
+      transfer.slow = true;
+      ++slow_writes_;
+      --writes_in_flight_;
+      pump_soon();
+    }
+    young_.pop_front();
   }
 }
 
@@ -347,12 +394,17 @@ bool HttpClient::launch(Transfer& transfer) {
   curl_easy_setopt(easy, CURLOPT_PRIVATE, &transfer);
   curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, transfer.error.data());
   if (transfer.counts()) ++in_flight_;
+  if (transfer.is_write()) limit_.sent(++writes_in_flight_, !lanes_[2].empty() || !lanes_[3].empty());
   loop_.cancel(std::exchange(transfer.timer, 0));
   if (transfer.request.time_limit.count() > 0) {
     transfer.timer = loop_.after(transfer.request.time_limit + grace, [this, id = transfer.id] { finish(id, CURLE_OPERATION_TIMEDOUT); });
   }
   transfer.channel = curl_->channel_for(transfer, now);
   transfer.sent_at = now;
+  if (transfer.is_write() && !options_.fixed_in_flight) {
+    young_.push_back(transfer.id);
+    if (slow_timer_ == 0) slow_timer_ = loop_.after(std::chrono::ceil<std::chrono::milliseconds>(patience()), [this] { look_for_slow(); });
+  }
   return transfer.channel->add(easy, now) == CURLM_OK;
 }
 
@@ -390,7 +442,7 @@ HttpAnswer HttpClient::take_answer(Transfer& transfer, int curl_code) {
                              !transfer.channel->has_heard_since(transfer.sent_at);
   if (code == CURLE_OPERATION_TIMEDOUT && heard_nothing) curl_->retire(Curl::kind_of(transfer));
   curl_->take_off_the_wire(transfer);
-  if (transfer.counts()) --in_flight_;
+  leave(transfer);
   statistics_.connections_opened += static_cast<std::uint64_t>(opened);
   if (transfer.cancelled) return answer;
   answer.failure = transfer.too_large ? HttpAnswer::Failure::too_large : failure_of(code);
@@ -399,6 +451,13 @@ HttpAnswer HttpClient::take_answer(Transfer& transfer, int curl_code) {
   switch (answer.failure) {
     case HttpAnswer::Failure::none:
       answer.status = static_cast<int>(status);
+      if (transfer.is_write()) {
+        if (status == 429 || status == 503)
+          limit_.refused(transfer.sent_at, Loop::Clock::now());
+        else
+          limit_.answered(transfer.sent_at, Loop::Clock::now());
+        writes_at_once_ = limit_.now();
+      }
       answer.retry_after_seconds = static_cast<int>(std::clamp<curl_off_t>(retry_after, 0, retry_after_max.count()));
       answer.body = std::move(transfer.body);
       ++statistics_.answers;
@@ -476,7 +535,7 @@ void HttpClient::give_up_as_leader() {
     Transfer& transfer = *found->second;
     if (transfer.easy != nullptr) {
       curl_->take_off_the_wire(transfer);
-      if (transfer.counts()) --in_flight_;
+      leave(transfer);
     }
     fail(id, HttpAnswer::Failure::not_leading, "given up: the lease is not ours any more");
   }
@@ -486,6 +545,7 @@ void HttpClient::give_up_as_leader() {
 HttpStatistics HttpClient::statistics() const {
   HttpStatistics out = statistics_;
   out.in_flight = in_flight_;
+  out.writes_at_once = limit_.now();
   for (const auto& [id, transfer] : transfers_) out.waiting += transfer->easy == nullptr ? 1 : 0;
   out.credential_loads = credentials_.loads();
   return out;

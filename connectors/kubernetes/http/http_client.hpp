@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -15,6 +16,7 @@
 #include "connectors/kubernetes/auth/authority.hpp"
 #include "connectors/kubernetes/auth/credential_keeper.hpp"
 #include "connectors/kubernetes/backoff.hpp"
+#include "connectors/kubernetes/http/in_flight_limit.hpp"
 #include "connectors/kubernetes/http/server_health.hpp"
 #include "connectors/kubernetes/loop.hpp"
 #include "connectors/kubernetes/notice.hpp"
@@ -67,7 +69,7 @@ struct HttpAnswer {
 /// What a receiver says about the bytes that follow.
 enum class Flow : std::uint8_t { more, pause };
 
-/// Counters since the start; all but the last two only grow.
+/// Counters since the start; all but the last three only grow.
 struct HttpStatistics {
   std::uint64_t answers = 0;            ///< Complete answers of any status.
   std::uint64_t connection_errors = 0;  ///< Requests that were sent and got no complete answer.
@@ -75,6 +77,7 @@ struct HttpStatistics {
   std::uint64_t connections_opened = 0;
   std::size_t in_flight = 0;
   std::size_t waiting = 0;
+  std::size_t writes_at_once = 0;  ///< As InFlightLimit has it now.
 };
 
 /// HTTP to one API server. Requests share one HTTP/2 connection (several connections if the server speaks only HTTP/1.1), urgent ones
@@ -87,6 +90,11 @@ class HttpClient {
  public:
   struct Options {
     std::size_t max_in_flight = 64;  ///< Requests of the normal and background lanes at the same time.
+    /// As many writes at a time as there may be requests; else no more than the server does well with (in_flight_limit.hpp).
+    bool fixed_in_flight = false;
+    /// A write that is not answered for so long, or for four times as long as one takes that is not hurried, does not count among them any
+    /// more: a webhook of one kind that hangs, say, is in nobody else's way.
+    std::chrono::milliseconds write_patience = std::chrono::seconds(1);
     std::chrono::milliseconds connect_time_limit = std::chrono::seconds(10);
     std::chrono::milliseconds exec_time_limit = std::chrono::seconds(60);
     std::chrono::milliseconds credential_retry = std::chrono::seconds(5);  ///< See CredentialKeeper::Options::retry.
@@ -129,6 +137,9 @@ class HttpClient {
   [[nodiscard]] bool is_settling() const { return health_.is_settling(Loop::Clock::now()); }
   [[nodiscard]] std::chrono::milliseconds settle_time() const { return options_.settling.time; }
   [[nodiscard]] HttpStatistics statistics() const;
+  /// Of normal and background writes, now; beside those that take too long. Both from any thread.
+  [[nodiscard]] std::size_t writes_at_once() const { return writes_at_once_.load(std::memory_order_relaxed); }
+  [[nodiscard]] std::size_t slow_writes() const { return slow_writes_.load(std::memory_order_relaxed); }
   [[nodiscard]] Loop& loop() { return loop_; }
   [[nodiscard]] const Connection& connection() const { return connection_; }
 
@@ -147,6 +158,10 @@ class HttpClient {
   bool have_credential(Loop::Clock::time_point now);
   void wait_for_credential(Transfer& transfer);
   void fail_waiting(const std::string& why);
+  [[nodiscard]] bool may_set_out(std::size_t lane) const;
+  void leave(Transfer& transfer);
+  [[nodiscard]] Loop::Clock::duration patience() const;
+  void look_for_slow();
   void set_out(RequestId id);
   bool launch(Transfer& transfer);
   void finish(RequestId id, int curl_code);
@@ -171,9 +186,16 @@ class HttpClient {
   std::function<bool()> fence_;
 
   std::unordered_map<RequestId, std::unique_ptr<Transfer>> transfers_;
-  std::array<std::deque<RequestId>, 3> lanes_;
+  /// Urgent ones, reads, writes, what is for the background.
+  std::array<std::deque<RequestId>, 4> lanes_;
   RequestId last_id_ = 0;
-  std::size_t in_flight_ = 0;  ///< Of the lanes that count.
+  std::size_t in_flight_ = 0;         ///< Of the lanes that count.
+  std::size_t writes_in_flight_ = 0;  ///< Of those, without slow ones.
+  std::atomic<std::size_t> slow_writes_ = 0;
+  std::deque<RequestId> young_;  ///< Writes that set out, in order; some have ended.
+  Loop::TimerId slow_timer_ = 0;
+  InFlightLimit limit_{{options_.max_in_flight, options_.fixed_in_flight}};
+  std::atomic<std::size_t> writes_at_once_ = limit_.now();
   bool pump_posted_ = false;
   bool stopped_ = false;
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <deque>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -77,12 +78,14 @@ class BridgeTest : public ::testing::Test, private Cluster {
   int synced_ = 0;
   std::vector<std::string> notices_;
   std::deque<Sent> sent_;
+  std::size_t at_once_ = std::numeric_limits<std::size_t>::max();
   BridgeOptions more_;
   MemoryMirror mirror_;
   Bridge bridge_{*this, mirror_, [this](const Observation& o) { note(o); }, options()};
 
  private:
   void submit(Write write, std::function<void(WriteAnswer)> done) override { sent_.push_back({std::move(write), std::move(done)}); }
+  [[nodiscard]] std::size_t writes_at_once() const override { return at_once_; }
   BridgeOptions options() {
     BridgeOptions out = more_;
     out.notice = [this](const std::string& text) { notices_.push_back(text); };

@@ -1,5 +1,7 @@
 // What the bridge observes and writes, with a mirror in memory and a cluster that keeps the writes for the test to answer.
 
+#include <algorithm>
+
 #include "tests/connectors/bridge/bridge_fixture.hpp"
 
 namespace hindsight::connectors {
@@ -469,16 +471,22 @@ TEST_F(BridgeTest, WhatOnlyTellsReadersGivesWay) {
   told["status"] = Json::parse(sent_[0].write.body)["status"];
   answer(200, told.dump());
   ASSERT_EQ(sent_.size(), 4U);
-  EXPECT_EQ(sent_[3].write.name, "d") << "that of c is not told any more";
-  EXPECT_EQ(said_in(sent_[3].write), "three") << "only the last is told";
+  EXPECT_EQ(sent_[3].write.type, &types::cluster_queue) << "what is in no namespace has its turn among the namespaces";
+  EXPECT_EQ(Json::parse(sent_[3].write.body)["status"]["pendingWorkloads"], 5);
   counts.pending = 4;
   bridge_.want({counts});
   answer(409);  // of b, which waits for the mirror now
-  ASSERT_EQ(sent_.size(), 3U) << "two admissions are under way, and one was told a reason since the last look at all";
+  ASSERT_EQ(sent_.size(), 3U) << "two admissions are under way, and one was told something since the last look at all";
   bridge_.retry();
   ASSERT_EQ(sent_.size(), 4U);
-  EXPECT_EQ(sent_[3].write.type, &types::cluster_queue);
-  EXPECT_EQ(Json::parse(sent_[3].write.body)["status"]["pendingWorkloads"], 4);
+  EXPECT_EQ(sent_[3].write.name, "d") << "that of c is not told any more";
+  EXPECT_EQ(said_in(sent_[3].write), "three") << "only the last is told";
+  for (int others = 0; others < 2; ++others) answer(409);  // of the admissions
+  answer(200, R"({"metadata":{"name":"cq","uid":"u","resourceVersion":"2"},"spec":{},"status":{"pendingWorkloads":5}})");
+  bridge_.retry();
+  const auto written = std::find_if(sent_.begin(), sent_.end(), [](const Sent& s) { return s.write.type == &types::cluster_queue; });
+  ASSERT_NE(written, sent_.end());
+  EXPECT_EQ(Json::parse(written->write.body)["status"]["pendingWorkloads"], 4);
 }
 
 // Of a busy server readers get a seventeenth of what is written, so that their share does not grow with its delay.

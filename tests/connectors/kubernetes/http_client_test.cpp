@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <memory>
+#include <thread>
 
 #include "tests/connectors/kubernetes/http_fixture.hpp"
 #include "tests/connectors/kubernetes/temporary_folder.hpp"
@@ -103,6 +105,76 @@ TEST_F(HttpClientTest, HoldsTheCapAndLetsUrgentRequestsPass) {
   const auto lines = server->requests();
   // Background requests are the last to set out.
   EXPECT_GE(std::find(lines.begin(), lines.end(), "GET /background") - lines.begin(), 19);
+}
+
+// Issue 16: writes follow what the server shows; reads do not wait for them.
+TEST_F(HttpClientTest, GivesTheServerFewWritesUntilItShowsThatItTakesMore) {
+  struct Count {
+    int now = 0;
+    int most = 0;
+  };
+  Watched<Count> writes;
+  start([this, writes](Exchange& exchange) {
+    if (exchange.path == "/write") {
+      writes.change([](Count& count) { count.most = std::max(count.most, ++count.now); });
+      (void)open.wait([](bool o) { return o; });
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));  // as long for many as for few
+      writes.change([](Count& count) { --count.now; });
+    }
+    exchange.answer(200, exchange.path);
+  });
+  HttpRequest write = get("/write");
+  write.method = HttpRequest::Method::patch;
+  write.content = HttpRequest::Content::merge_patch;
+  write.body = std::make_shared<const std::string>("{}");
+  for (int i = 0; i < 10; ++i) send(write);
+  ASSERT_TRUE(writes.wait([](const Count& count) { return count.now == 2; }));
+  for (int i = 0; i < 5; ++i) send(get("/read"));
+  ASSERT_TRUE(wait_for_answers(5));
+  EXPECT_EQ(answers.get()[0].body, "/read");
+  EXPECT_EQ(writes.get().most, 2);
+  EXPECT_EQ(http->writes_at_once(), 2U);
+  loop.run([&] { EXPECT_EQ(http->statistics().waiting, 8U); });
+  open.change([](bool& o) { o = true; });
+  ASSERT_TRUE(wait_for_answers(15));
+  for (int round = 0; round < 200 && http->writes_at_once() < 8; ++round) {
+    for (int i = 0; i < 64; ++i) send(write);
+    ASSERT_TRUE(wait_for_answers(15 + 64 * static_cast<std::size_t>(round + 1)));
+  }
+  EXPECT_GT(http->writes_at_once(), 2U);
+  loop.run([&] { EXPECT_EQ(http->statistics().in_flight, 0U); });
+}
+
+// Issue 16: what the server is slow about is in nobody else's way.
+TEST_F(HttpClientTest, WritesThatHangTakeNobodysPlace) {
+  HttpClient::Options options;
+  options.write_patience = std::chrono::milliseconds(30);
+  start(
+      [this](Exchange& exchange) {
+        if (exchange.path == "/hangs") (void)open.wait([](bool o) { return o; });
+        exchange.answer(200, exchange.path);
+      },
+      options);
+  const auto write = [](const std::string& path) {
+    HttpRequest out = get(path);
+    out.method = HttpRequest::Method::patch;
+    out.content = HttpRequest::Content::merge_patch;
+    out.body = std::make_shared<const std::string>("{}");
+    return out;
+  };
+  for (int i = 0; i < 6; ++i) send(write("/hangs"));
+  for (int i = 0; i < 20; ++i) send(write("/write"));
+  ASSERT_TRUE(wait_for_answers(20));
+  for (const auto& answer : answers.get()) EXPECT_EQ(answer.body, "/write");
+  EXPECT_EQ(http->slow_writes(), 6U);
+  const auto cancelled = send(write("/hangs"));
+  loop.run([&] { http->cancel(cancelled); });
+  open.change([](bool& o) { o = true; });
+  ASSERT_TRUE(wait_for_answers(26));
+  EXPECT_EQ(http->slow_writes(), 0U);
+  loop.run([&] { EXPECT_EQ(http->statistics().in_flight, 0U); });
+  for (int i = 0; i < 20; ++i) send(write("/write"));
+  ASSERT_TRUE(wait_for_answers(46));
 }
 
 TEST_F(HttpClientTest, CancelsWaitingAndRunningRequests) {

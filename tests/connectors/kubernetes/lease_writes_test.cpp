@@ -49,6 +49,7 @@ class LeaseAndWrites {
     Connection connection;
     connection.server = fake_.url();
     KubernetesClusterOptions options;
+    options.http.fixed_in_flight = true;
     options.backoff = {std::chrono::milliseconds(5), std::chrono::milliseconds(50)};
     return *KubernetesCluster::connect(connection, std::move(options));
   }

@@ -4,9 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "connectors/kubernetes/kubernetes_cluster.hpp"
 #include "tests/connectors/kubernetes/fake_api_server.hpp"
@@ -74,6 +76,7 @@ class ObjectWriterTest : public ::testing::Test {
     connection.description = "the test";
     KubernetesClusterOptions options;
     options.max_in_flight = max_in_flight;
+    options.http.fixed_in_flight = true;
     options.backoff = {std::chrono::milliseconds(1), std::chrono::milliseconds(20)};
     options.random = [] { return 0.5; };
     options.http.settling.time = settle_time;
@@ -123,6 +126,19 @@ TEST_F(ObjectWriterTest, HandsSuccessConflictAndRefusalToTheCaller) {
   EXPECT_EQ(statistics.conflicts, 1U);
   EXPECT_EQ(statistics.refused, 5U);
   EXPECT_EQ(statistics.retries, 0U);
+}
+
+// Issue 16: who decides how many writes to have under way is told of those that are not.
+TEST_F(ObjectWriterTest, WhatWaitsForAnotherTryTakesNobodysPlace) {
+  start([](Exchange& exchange) { exchange.answer(503, "", {"Retry-After: 30"}); });
+  const auto before = cluster->writes_at_once();
+  EXPECT_EQ(before, 128U);
+  for (int i = 0; i < 5; ++i) submit(write_of(Verb::merge_patch, config_map, "x" + std::to_string(i), "{}"));
+  for (int i = 0; i < 1000 && cluster->writes_at_once() < before + 5; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  EXPECT_EQ(cluster->writes_at_once(), before + 5);
+  cluster->stop();
+  EXPECT_EQ(answers.get().size(), 5U);
+  EXPECT_EQ(cluster->writes_at_once(), before);
 }
 
 TEST_F(ObjectWriterTest, KeepsTheOrderForEachObjectAndNeverHasTwoOfOneUnderWay) {
