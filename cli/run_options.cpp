@@ -204,7 +204,9 @@ void add_run_options(CLI::App& command, RunOptions& o) {
           "Where /healthz, /readyz, /metrics, /log-level listen, in plain text and for everybody who gets there; port 0: any free one")
       ->capture_default_str();
   add_listener_options(command, o.listeners);
-  command.add_option("--max-in-flight", o.max_in_flight, "Most requests to the API server at the same time. Of writes fewer where it does not get more done with more")
+  command
+      .add_option("--max-in-flight", o.max_in_flight,
+                  "Most requests to the API server at the same time; of writes fewer, where more would only wait for each other")
       ->check(CLI::Range(1, 10000))
       ->capture_default_str();
   command.add_option("--connect-timeout", o.connect_timeout, "Seconds to wait for the API server at the start; 0: for ever")
