@@ -111,22 +111,27 @@ replay::Past& PastStates::Slot::state() {
   return *past;
 }
 
-void PastStates::Slot::let_go() {
+PastStates::Ending PastStates::Slot::let_go() {
+  Ending ending;
   if (past) try {
       auto gone = std::make_shared<std::pair<SourcePtr, std::unique_ptr<replay::Past>>>(of, nullptr);
+      ending = std::make_shared<std::binary_semaphore>(0);
       gone->second = std::move(past);
-      home.post([gone = std::move(gone)]() mutable {
+      home.post([gone = std::move(gone), ending]() mutable {
         gone->second.reset();  // before its log
         gone.reset();
         return_freed_memory();
+        ending->release();
       });
     } catch (const std::bad_alloc&) {  // it goes here
       past.reset();
+      ending.reset();
     }
   of = nullptr;
   at = 0;
   bytes = 0;
   measured_at = 0;
+  return ending;
 }
 
 // ---- who gets which state ---------------------------------------------------------------------------------------------------------
@@ -262,7 +267,7 @@ void PastStates::take(Slot& slot, const SourcePtr& source, Position at) {
   slot.at = at;
   slot.used = Clock::now();
   if (slot.of == source) return;
-  slot.let_go();
+  (void)slot.let_go();
   slot.of = source;
   slot.at = at;
 }
@@ -271,25 +276,31 @@ void PastStates::give_back(Slot& slot) {
   std::size_t bytes = 0;
   const bool grew = slot.past && (slot.measured_at == 0 || slot.past->folded() - slot.measured_at > measured_after);
   if (grew) bytes = estimated_bytes(slot.past->driver());
-  const std::lock_guard lock(mutex_);
-  slot.busy = false;
-  if (slot.forgotten || !slot.past) {
-    slot.forgotten = false;
-    slot.let_go();
-  } else {
-    slot.at = slot.past->position();
-    if (grew) {
-      slot.bytes = bytes;
-      largest_ = std::max(largest_, bytes);
-      slot.measured_at = std::max<std::uint64_t>(1, slot.past->folded());
+  std::vector<Ending> endings;
+  {
+    const std::lock_guard lock(mutex_);
+    slot.busy = false;
+    if (slot.forgotten || !slot.past) {
+      slot.forgotten = false;
+      endings.push_back(slot.let_go());
+    } else {
+      slot.at = slot.past->position();
+      if (grew) {
+        slot.bytes = bytes;
+        largest_ = std::max(largest_, bytes);
+        slot.measured_at = std::max<std::uint64_t>(1, slot.past->folded());
+      }
+      let_go_of_too_many(endings);
     }
-    let_go_of_too_many();
+    changed_.notify_all();
   }
-  changed_.notify_all();
+  // Whoever holds a slot has a turn; their end takes its time of it, or it would be beside those that have one.
+  for (const auto& ending : endings)
+    if (ending) ending->acquire();
 }
 
 /// The state that is missed least goes, as long as all together take too much. The last one stays. The mutex is held.
-void PastStates::let_go_of_too_many() {
+void PastStates::let_go_of_too_many(std::vector<Ending>& endings) {
   const auto too_much = [this] {
     std::size_t largest = 0;
     for (const auto& one : slots_) largest = std::max(largest, one->bytes);
@@ -300,7 +311,7 @@ void PastStates::let_go_of_too_many() {
     if (full < 2) return;
     Slot* least = to_replace(nullptr, false);
     if (least == nullptr || !least->of) return;
-    least->let_go();
+    endings.push_back(least->let_go());
   }
 }
 
@@ -342,7 +353,7 @@ void PastStates::forget(const SourcePtr& source) {
     if (one->busy)
       one->forgotten = true;
     else
-      one->let_go();
+      (void)one->let_go();
   }
   if (wish_ && wish_->first == source) wish_.reset();
 }

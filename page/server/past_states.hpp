@@ -10,6 +10,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <semaphore>
 #include <string>
 #include <thread>
 #include <vector>
@@ -91,14 +92,16 @@ class PastStates {
   using Position = replay::Position;
   using SourcePtr = std::shared_ptr<PastSource>;
 
+  using Ending = std::shared_ptr<std::binary_semaphore>;
+
   struct Slot {
     explicit Slot(bool quiet);
-    ~Slot() { let_go(); }
+    ~Slot() { (void)let_go(); }
 
     /// The state, made if need be; on `home`.
     [[nodiscard]] replay::Past& state();
-    /// Of the state, wherever it is.
-    void let_go();
+    /// Of the state, which ends on `home`; released when it has. Null: there is none to wait for.
+    Ending let_go();
 
     HomeThread home;  ///< Where all is done with the state. It ends last.
     SourcePtr of;
@@ -134,7 +137,7 @@ class PastStates {
   [[nodiscard]] std::vector<Position> stops(const Slot& slot, Position at) const;
   [[nodiscard]] Slot* choose(const SourcePtr& source, Position at, Position snapshot);
   [[nodiscard]] Slot* to_replace(const SourcePtr& source, bool only_idle);
-  void let_go_of_too_many();
+  void let_go_of_too_many(std::vector<Ending>& endings);
   [[nodiscard]] bool has_room(const SourcePtr& source) const;
   [[nodiscard]] std::size_t bytes_of_all() const;
   [[nodiscard]] std::size_t counted(std::size_t all, std::size_t largest) const;
