@@ -10,6 +10,7 @@
 
 #include "admission/domain/loop_driver.hpp"
 #include "bench/actors/big_domain.hpp"
+#include "page/server/state_bytes.hpp"
 
 namespace hindsight::bench {
 namespace {
@@ -36,6 +37,8 @@ class Told {
       std::abort();
     }
   }
+  /// What the page takes it for, in bytes.
+  [[nodiscard]] std::size_t estimated() const { return page::estimated_bytes(driver_); }
 
  private:
   admission::LoopDriver driver_;
@@ -50,6 +53,7 @@ void pending_alike(benchmark::State& state) {
     const std::size_t before = resident();
     for (std::size_t i = 0; i < shape.workloads; ++i) told.apply(facts.workload(i));
     state.counters["bytes/workload"] = static_cast<double>(resident() - before) / static_cast<double>(shape.workloads);
+    state.counters["estimated"] = static_cast<double>(told.estimated()) / static_cast<double>(shape.workloads);
   }
 }
 
@@ -97,6 +101,7 @@ void pending_with_jobs(benchmark::State& state) {
       told.apply(w);
     }
     state.counters["bytes/workload"] = static_cast<double>(resident() - before) / static_cast<double>(shape.workloads);
+    state.counters["estimated"] = static_cast<double>(told.estimated()) / static_cast<double>(shape.workloads);
   }
 }
 

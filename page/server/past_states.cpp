@@ -251,7 +251,8 @@ PastStates::Slot* PastStates::to_replace(const SourcePtr& source, bool only_idle
   std::pair<int, Clock::time_point> least_key;
   for (const auto& one : slots_) {
     if (one->busy || (!one->of && !room)) continue;
-    const bool newest = one->of && is_newest(*one), redundant = one->of && is_redundant(*one);
+    // At a past moment the newest is as good as any: of who steps back it is where he was before.
+    const bool newest = one->of && is_newest(*one) && one->of->is_present(one->at), redundant = one->of && is_redundant(*one);
     if (only_idle && (newest || (!redundant && one->of && now - one->used < idle_time))) continue;
     const std::pair key{!one->of ? 0 : newest ? 3 : redundant ? 1 : 2, one->used};
     if (least != nullptr && !(key < least_key)) continue;

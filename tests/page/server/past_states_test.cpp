@@ -296,6 +296,36 @@ TEST_F(LongLog, AStepBackCostsAWindowAndNotTheWayFromTheBeginning) {
   }
 }
 
+// Issue 20: the state that he has left makes room for the next one behind him.
+TEST_F(LongLog, AStepBackCostsAWindowWhereThereIsRoomForTwoStates) {
+  const auto look = [&](PastStates& states, const std::shared_ptr<PastSource>& source, Position p) {
+    return states.look(source, p, never,
+                       [](const events::Log&, const replay::Past& past) -> Result<Json> { return Json(past.driver().state_hash()); });
+  };
+  PastStates one({.states_max = 1, .release = "test"});
+  ASSERT_TRUE(look(one, one.source(log, "default"), w.position()));
+  const auto bytes = one.statistics().bytes;
+  PastStates states({.states_max = 4, .states_bytes_max = bytes + bytes / 2, .release = "test"});
+  const auto source = states.source(log, "default");
+  const auto comes = [](const std::function<bool()>& what) {
+    for (int n = 0; n < 2000 && !what(); ++n) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    return what();
+  };
+  ASSERT_TRUE(look(states, source, w.position() - 9));
+  ASSERT_TRUE(comes([&] { return source->is_present(w.position()) && !source->is_present(w.position() - 1); })) << "it knows the present";
+  for (Position p = w.position() - 10, last = p - 6; p > last; --p) {
+    const auto made = states.statistics().spares, before = states.statistics().folded;
+    const auto seen = look(states, source, p);
+    ASSERT_TRUE(seen);
+    EXPECT_EQ(seen->get<std::uint64_t>(), w.hashes()[p]);
+    if (p < last + 6) {
+      EXPECT_LE(states.statistics().folded - before, PastStates::window) << p;
+    }
+    EXPECT_TRUE(comes([&] { return states.statistics().spares > made; })) << "the next one behind";
+    EXPECT_LE(states.statistics().states, 2U);
+  }
+}
+
 // Issue 20: a step of the slider; the memory holds one state of a large cluster only, so that none can stay a little behind.
 TEST_F(LongLog, AStepBackCostsAWindowWhereThereIsRoomForOneStateOnly) {
   for (const PastStatesOptions& options : {PastStatesOptions{.states_max = 1, .release = "test"},
