@@ -310,9 +310,8 @@ class Bridge {
   std::unordered_set<std::string> departing_;  ///< Keys of wants that were forgotten with a write under way.
   NamespaceTurns reports_;                     ///< Wants whose write only tells, and waits for its turn.
   LargeWrites large_{options_.large_bodies_bytes_max};
-  /// Wants that wait for a write of the cluster, planned when their turn comes: much of what waits is overtaken. What gives quota back goes
-  /// first.
-  NamespaceTurns urgent_, ready_;
+  NamespaceTurns urgent_, ready_;  ///< Wants that wait for a write of the cluster; what gives quota back goes first.
+  std::size_t urgent_in_a_row_ = 0;
   NamespaceTurns statuses_;  ///< Of queues, that wait for `budget_`.
   StatusBudget budget_;
   MessagePace pace_{options_.message_interval};

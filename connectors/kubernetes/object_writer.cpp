@@ -112,7 +112,8 @@ void ObjectWriter::take_answer(const std::string& key, HttpAnswer answer) {
       (is_server_error && first.server_errors < server_errors_max)) {
     const auto delay = wait_before_retry(backoff_, ++first.failures, answer.retry_after_seconds, random_);
     // What backs off for longer than the server settles would be the last to hear the truth.
-    retry(key, first, is_early ? std::min(delay, http_.settle_time() / 8) : delay);
+    const bool is_its_own = is_server_error || answer.failure == HttpAnswer::Failure::timeout;
+    retry(key, first, is_early ? std::min(delay, http_.settle_time() / 8) : delay, is_its_own ? failing_ : awaiting_server_);
     return;
   }
   ++statistics_.answered;
@@ -143,18 +144,18 @@ bool ObjectWriter::comes_too_early(Pending& pending, const HttpAnswer& answer) c
   return now - *pending.first_doubt < http_.settle_time();
 }
 
-void ObjectWriter::retry(const std::string& key, Pending& pending, std::chrono::milliseconds delay) {
+void ObjectWriter::retry(const std::string& key, Pending& pending, std::chrono::milliseconds delay, std::atomic<std::size_t>& waiting) {
   ++statistics_.retries;
-  ++backing_off_;
-  pending.timer = http_.loop().after(delay, [this, &key] {
-    --backing_off_;
+  ++waiting;
+  pending.timer = http_.loop().after(delay, [this, &key, &waiting] {
+    --waiting;
     send(key, queues_.at(key).front());
   });
 }
 
 void ObjectWriter::give_up() {
   ++generation_;
-  backing_off_ = 0;
+  failing_ = awaiting_server_ = 0;
   std::vector<Done> waiting;
   for (auto& [key, queue] : std::exchange(queues_, {})) {
     for (Pending& pending : queue) {

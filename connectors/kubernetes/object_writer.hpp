@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -47,8 +48,13 @@ class ObjectWriter {
   /// The same, and takes no more.
   void stop();
   [[nodiscard]] const WriterStatistics& statistics() const { return statistics_; }
-  /// Writes that wait for another try. From any thread.
-  [[nodiscard]] std::size_t backing_off() const { return backing_off_.load(std::memory_order_relaxed); }
+  /// Writes that wait for another try and keep nobody else from his. All whose own kind or object fails (500, 502, 504, no answer in
+  /// time: a webhook, say). Where the server serves nobody, more writes would only fail as well: of those that wait for it, a few, so that
+  /// one of them soon sees it come back. From any thread.
+  [[nodiscard]] std::size_t backing_off() const {
+    return failing_.load(std::memory_order_relaxed) + std::min(awaiting_server_max, awaiting_server_.load(std::memory_order_relaxed));
+  }
+  static constexpr std::size_t awaiting_server_max = 16;
   /// Objects with a write that is not answered.
   [[nodiscard]] std::size_t busy_objects() const { return queues_.size(); }
 
@@ -68,13 +74,13 @@ class ObjectWriter {
   void send(const std::string& key, Pending& pending);
   void take_answer(const std::string& key, HttpAnswer answer);
   [[nodiscard]] bool comes_too_early(Pending& pending, const HttpAnswer& answer) const;
-  void retry(const std::string& key, Pending& pending, std::chrono::milliseconds delay);
+  void retry(const std::string& key, Pending& pending, std::chrono::milliseconds delay, std::atomic<std::size_t>& waiting);
 
   HttpClient& http_;
   Backoff backoff_;
   Random random_;
-  std::unordered_map<std::string, Queue> queues_;  ///< By kind, namespace and name.
-  std::atomic<std::size_t> backing_off_ = 0;
+  std::unordered_map<std::string, Queue> queues_;               ///< By kind, namespace and name.
+  std::atomic<std::size_t> failing_ = 0, awaiting_server_ = 0;  ///< Of those that wait for another try.
   bool stopped_ = false;
   std::uint64_t generation_ = 0;  ///< Of queues_: rises when all is given up.
   WriterStatistics statistics_;

@@ -53,21 +53,14 @@ void InFlightLimit::judge(Clock::duration median, Clock::time_point now) {
     set(*back_, now);
     return back_.reset();
   }
-  const bool is_known = base_.has_value();
-  const bool is_too_much = is_known && 10 * median > 22 * *base_, is_little = is_known && 10 * median < 18 * *base_;
-  if (!is_known || now - measured_at_ >= measured_every) {
+  if (!base_ || now - measured_at_ >= measured_every) {
     back_ = limit_;
     return set(floor(), now);
   }
-  if (is_too_much) {
-    starting_ = false;
-    return set(std::max(floor(), std::min(limit_ - 1, limit_ * 7 / 8)), now);
-  }
-  if (!is_little) {
-    starting_ = false;
-    return set(limit_, now);
-  }
-  set(limit_ + (starting_ ? limit_ : std::max<std::size_t>(1, limit_ / 8)), now);
+  if (10 * median < 18 * *base_) return set(limit_ + (starting_ ? limit_ : std::max<std::size_t>(1, limit_ / 8)), now);
+  starting_ = false;
+  const bool is_too_much = 10 * median > 22 * *base_;
+  set(is_too_much ? std::max(floor(), std::min(limit_ - 1, limit_ * 7 / 8)) : limit_, now);
 }
 
 }  // namespace hindsight::connectors::kubernetes

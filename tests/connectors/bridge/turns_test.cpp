@@ -84,6 +84,17 @@ TEST_F(Turns, WhatGivesQuotaBackGoesFirst) {
   EXPECT_EQ(bridge_.outstanding(), 0U);
 }
 
+TEST_F(Turns, NobodyWhoStopsJobsAllTheTimeKeepsOthersFromStarting) {
+  for (int i = 0; i < 60; ++i) add_workload("stops" + std::to_string(i));
+  for (int i = 0; i < 3; ++i) add_workload("starts" + std::to_string(i));
+  for (int i = 0; i < 60; ++i) bridge_.want({evicted("stops" + std::to_string(i))});
+  for (int i = 0; i < 3; ++i) bridge_.want({admitted("starts" + std::to_string(i))});
+  const auto taken = take_all();
+  ASSERT_EQ(taken.size(), 63U);
+  EXPECT_LT(std::find(taken.begin(), taken.end(), "ns/starts0") - taken.begin(), 11);
+  EXPECT_LT(std::find(taken.begin(), taken.end(), "ns/starts2") - taken.begin(), 30);
+}
+
 TEST_F(Turns, NamespacesHaveTheirs) {
   std::vector<admission::Intent> wanted;
   for (int i = 0; i < 50; ++i) {
