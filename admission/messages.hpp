@@ -78,6 +78,7 @@ struct Context {
   std::uint64_t nodes_version = 0;                ///< Another one whenever nodes, topologies or flavors have changed.
   const NodeChanges* node_changes = nullptr;      ///< The last of these, as far as they concern one node each; null: not known.
   const RepeatedPreemptions* repeated = nullptr;  ///< Whom preemptors leave alone (D13); null: nobody.
+  const Claims* claims = nullptr;                 ///< For whom room may be kept (D14); null: for nobody.
   std::uint32_t rules = 0;                        ///< By which this epoch decides (rules.hpp).
   std::uint64_t configured = 0;                   ///< Sequence of the record that changed the catalog last, but for its LocalQueues.
   std::size_t step_bytes = limits::step.size();   ///< See Proposal::most.
@@ -352,6 +353,16 @@ struct MoreOffered {
   std::vector<HeadOffered> heads;
   bool all;
 };
+/// Tree → queue: who are the heads, one after another, when `head` and each of them has got quota? At most `count`.
+struct OfferNext {
+  WorkloadId head;
+  std::size_t count;
+};
+/// Queue → tree. Null: nobody, or the queue does not know.
+struct NextOffered {
+  Symbol queue;
+  std::shared_ptr<const Head> next;
+};
 /// Tree → topology domain: count your leaves for these questions, of which each has been divided. They stay as they are until all parts
 /// have answered.
 struct CountLeaves {
@@ -424,7 +435,7 @@ using Payload =
                  msg::Release, msg::CountersDue, msg::Notice, msg::ConsumedSeen, msg::SampleUsage, msg::LocalUsage, msg::SamplingDue,
                  msg::SecondPassDue, msg::Charge, msg::Discharge, msg::HeapState, msg::BuildTree, msg::JoinTree, msg::Joined,
                  msg::OpenQueue, msg::CloseQueue, msg::Requeued, msg::Reactivate, msg::ParkedByRecord, msg::Reconcile, msg::RunCycle,
-                 msg::OfferHead, std::unique_ptr<msg::HeadOffered>, msg::OfferMore, msg::MoreOffered, msg::CountLeaves, msg::LeavesCounted,
+                 msg::OfferHead, std::unique_ptr<msg::HeadOffered>, msg::OfferMore, msg::MoreOffered, msg::OfferNext, msg::NextOffered, msg::CountLeaves, msg::LeavesCounted,
                  msg::Proposed, msg::ReactivateTreeOf, msg::NextDue, msg::NotReady, msg::StandsOn, msg::Lingers, msg::Runs, msg::Sized,
                  msg::ReadSince, msg::Disowned, msg::WorldChanged, msg::Retired>;
 

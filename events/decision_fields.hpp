@@ -28,7 +28,7 @@ HINDSIGHT_RECORD(JobStopped, job, message)
 HINDSIGHT_RECORD(QuotaReserved, workload, cluster_queue, assignments, admitted, checks, checks_changed, borrowing_level, replaces, plan)
 HINDSIGHT_RECORD(ScanProgress, pod_set, resource, flavor_index)
 HINDSIGHT_RECORD(EntryRequeued, workload, cluster_queue, requeue_reason, to_heap, write_status, reason, message, progress, bulk_parked,
-                 scan_generation, preemption_skipped, recomputed)
+                 scan_generation, preemption_skipped, recomputed, claimant)
 HINDSIGHT_RECORD(WorkloadPreempted, workload, preemptor, preemptor_cluster_queue, reason, message)
 HINDSIGHT_RECORD(WorkloadEvicted, workload, reason, cause, message, has_requeue_state, requeue_count, requeue_at)
 HINDSIGHT_RECORD(ReservationCleared, workload, reason, message, writes_requeued, requeued, requeued_reason, requeued_message,

@@ -314,6 +314,8 @@ class Reader {
     for (const auto& [key, x] : v.items()) {
       if (key == "reactivationBatch")
         duration(x, "hindsight.reactivationBatch", settings_.reactivation_batch, false);
+      else if (key == "claimDuration")
+        duration(x, "hindsight.claimDuration", settings_.claim_duration, false);
       else if (key == "preemptedWorkloadSliceHistory")
         slice_history(x);
       else if (key == "preemptionRightTimeout")
@@ -330,7 +332,7 @@ class Reader {
         boolean(x, "hindsight.upgradesBlockStrictFIFO", settings_.upgrades_block);
       else if (key != "controllers" && key != "topologyMetrics")  // the webhooks' and the gauges', and no part of any decision
         complain("hindsight." + key, "unknown field",
-                 "controllers, maxOptions, messageInterval, preemptedWorkloadSliceHistory, preemptionRightTimeout, reactivationBatch, "
+                 "claimDuration, controllers, maxOptions, messageInterval, preemptedWorkloadSliceHistory, preemptionRightTimeout, reactivationBatch, "
                  "repeatedPreemptions, "
                  "topologyMetrics, topologyProfile, upgradesBlockStrictFIFO");
     }

@@ -85,6 +85,7 @@ class Judge {
     duration("objectRetentionPolicies.workloads.afterFinished", Least::zero);
     duration("objectRetentionPolicies.workloads.afterDeactivatedByKueue", Least::zero);
     message_interval();
+    duration("hindsight.claimDuration", Least::zero);
     duration("hindsight.preemptionRightTimeout", Least::zero);
     duration("hindsight.reactivationBatch", Least::zero);
   }

@@ -70,6 +70,7 @@ struct Words {
   EventWords operator()(const EntryRequeued& e) const {
     std::string text = "tried in " + std::string(e.cluster_queue) + in_brackets(e.reason, e.message);
     text += e.to_heap ? "; stays in line" : "; parked";
+    if (!e.claimant.uid.empty()) text += "; it has room, which is kept for " + full_name(e.claimant);
     if (e.bulk_parked > 0) text += ", with " + counted(e.bulk_parked, "equal workload");
     return {"tried", text, false};
   }

@@ -201,6 +201,7 @@ Json entry_json(const TracedEntry& e) {
   if (!e.shared_victims.list.empty())
     put_list(out, "victimsOfOthers", e.shared_victims, [](const std::string& name) { return Json(name); });
   put(out, "givesWayTo", e.gives_way_to);
+  put(out, "withheldFor", e.withheld_for);
   if (!e.victims.list.empty())
     put_list(out, "victims", e.victims, [](const auto& v) { return Json{{"workload", v.first}, {"reason", text(v.second)}}; });
   return out;

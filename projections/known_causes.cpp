@@ -38,9 +38,16 @@ bool leaves_somebody_alone(const StateView& state, const WorkloadState& w) {
 
 bool waits_as_option(const StateView&, const WorkloadState& w) { return w.family_facts && !w.family_facts->option_of.empty(); }
 
+/// Of whom claims were made is known, not on whom: so it is said of all that have lost their room to another one.
+bool may_be_withheld(const StateView& state, const WorkloadState& w) {
+  const auto* c = w.find(ConditionType::quota_reserved);
+  return !state.domain().claims().all().empty() && c != nullptr && std::string_view(c->message).starts_with("Workload no longer fits");
+}
+
 constexpr KnownCause causes[] = {
     {"D13", "it has preempted the same Workloads again and again, and Hindsight leaves them alone where Kueue goes on",
      leaves_somebody_alone},
+    {"D14", "Hindsight does not admit what the next cycle would preempt again", may_be_withheld},
     {"EJ-43", "Kueue parks a replacement of a slice by what an equal one came to; Hindsight tries each", is_slice},
     {"EJ-134", "Hindsight grants a larger slice whole or lets it wait", is_elastic},
     {"TAS-31", "the last check in Kueue's cycle does not count the pods that a node may have", is_placed},

@@ -125,6 +125,8 @@ struct EntryRequeued {
   std::uint64_t scan_generation = 0;  ///< Generation of the ClusterQueue that `progress` was recorded at (§2.3).
   bool preemption_skipped = false;    ///< It would have preempted, and an earlier entry was in the way (BA-74).
   Recomputation recomputed = Recomputation::none;
+  /// It had room, which is kept for this one, passed over before it, which would preempt it in the next cycle (D14). Mostly empty.
+  WorkloadRef claimant = {};
 };
 
 /// A victim was chosen: Evicted=True reason Preempted and Preempted=True reason `reason` (BA-116).

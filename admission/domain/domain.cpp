@@ -108,6 +108,7 @@ void Domain::route(const Observation& o, Outbox& out) {
   if (!quarantined_.empty() && !lift_quarantine(o)) return;
   edited_ = false;
   std::visit([&](const auto& x) { apply(x, out); }, o);
+  if (edited_) claims_.clear();
   if (edited_ && repeated_.clear()) mark_trees();  // other rules, another matter (D13)
 }
 
@@ -158,9 +159,12 @@ std::optional<Domain::RoutedEvent> Domain::route_event(const Event& e, bool life
   }
   const auto entry = registry_.find_workload(std::visit(NamedWorkload{}, e));
   if (!entry) return std::nullopt;  // its object has gone meanwhile
-  if (const auto* q = std::get_if<QuotaReserved>(&e))
+  if (const auto* q = std::get_if<QuotaReserved>(&e)) {
+    claims_.forget(q->workload.uid);
     place_workload(entry.id, Catalog::LocalQueueKey(workload_places_[entry.id].member), Symbol(q->cluster_queue));
+  }
   if (const auto* r = std::get_if<EntryRequeued>(&e)) {
+    if (!r->claimant.uid.empty()) claims_.note(r->claimant.uid, Symbol(r->cluster_queue), now_);
     mark_tree(catalog_->root_of(Symbol(r->cluster_queue)));  // its parent tells the queue, with what else it has to say
   } else if (const auto* p = std::get_if<WorkloadPreempted>(&e)) {
     repeated_.note(p->preemptor.uid, p->workload.uid, sequence_, static_cast<std::uint32_t>(catalog_->settings.repeated_preemptions));
@@ -168,6 +172,7 @@ std::optional<Domain::RoutedEvent> Domain::route_event(const Event& e, bool life
              std::holds_alternative<OptionSwitched>(e) || std::holds_alternative<OptionAdmitted>(e)) {
     something_new();  // another Option may do now what the last one was not allowed to
   } else if (std::holds_alternative<WorkloadEvicted>(e) || std::holds_alternative<WorkloadFinished>(e)) {
+    claims_.forget(std::visit(NamedWorkload{}, e));
     if (repeated_.forget(std::visit(NamedWorkload{}, e))) mark_trees();
   }
   return RoutedEvent{entry.parent, {&e, entry.id, life_cycle}};
@@ -282,6 +287,7 @@ void Domain::something_new() {
 /// Somebody changed the world (D10, D13).
 void Domain::news() {
   something_new();
+  claims_.news(now_, catalog_->settings.claim_duration);
   if (repeated_.news(sequence_, static_cast<std::uint32_t>(catalog_->settings.repeated_preemptions))) mark_trees();
 }
 
@@ -379,6 +385,8 @@ Time Domain::next_due() const {
     if (!due.is_set() || t < due) due = t;
   for (const auto& [root, t] : second_passes_)
     if (!due.is_set() || t < due) due = t;
+  const Time claim_ends = claims_.next_end(claims_asked_, catalog_->settings.claim_duration);
+  if (claim_ends.is_set() && (!due.is_set() || claim_ends < due)) due = claim_ends;
   if (!sampling_.empty()) {
     // Only a timer samples. When another record has moved the time beyond that, the next moment is due: a time that has passed wakes
     // nobody.
@@ -397,6 +405,7 @@ Time Domain::next_due_after(Time t) const {
   if (later != due_.end()) consider(later->first);
   for (const auto& [root, at] : reactivations_) consider(at);
   for (const auto& [root, at] : second_passes_) consider(at);
+  consider(claims_.next_end(std::max(t, claims_asked_), catalog_->settings.claim_duration));
   if (!sampling_.empty()) consider(std::max(sampling_.begin()->first, now_ + Duration{1}));
   return due;
 }
@@ -415,7 +424,7 @@ std::size_t Domain::entries() const {
   return members_.size() + holders_.size() + lineages_.size() + children_.size() + owned_.size() + descendants_.size() +
          running_ancestors_.size() + pods_.size() + pods_of_owners_.size() + held_.size() + not_ready_.size() + due_.size() +
          reactivations_.size() + consumed_.size() + sampling_.size() + sampling_of_.size() + job_kinds_.size() + workload_places_.size() +
-         repeated_.counts().size() + quarantined_.size() + quarantined_queues_.size() + catalog_->local_queues.size() +
+         repeated_.counts().size() + claims_.all().size() + quarantined_.size() + quarantined_queues_.size() + catalog_->local_queues.size() +
          catalog_->namespaces.size() + nodes_.size() + node_usage_.size() + hosts_.nodes.size() + hosts_.doubtful.size() +
          stands_on_.size() + standing_.size() + lingering_.size() + lingers_on_.size() + second_passes_.size();
 }
@@ -462,6 +471,7 @@ std::uint64_t Domain::hash() const {
   for (const auto f : seen_cycles_) h.add(f);
   seen_.add_to(h);
   repeated_.add_to(h);
+  claims_.add_to(h);
   std::uint64_t consumed = 0;  // a sum: the table has no order
   for (const auto& [key, seen] : consumed_) {
     StateHash one;

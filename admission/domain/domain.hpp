@@ -17,6 +17,8 @@
 #include "admission/domain/seen_versions.hpp"
 #include "admission/messages.hpp"
 #include "admission/model/state_field.hpp"
+#include "admission/rules.hpp"
+#include "admission/scheduling/claims.hpp"
 #include "admission/scheduling/repeated_preemptions.hpp"
 #include "admission/tables/registry.hpp"
 #include "vocabulary/record.hpp"
@@ -106,6 +108,7 @@ class Domain {
     c.nodes_version = nodes_version_;
     c.node_changes = &node_changes_;
     c.repeated = repeated_.any() ? &repeated_ : nullptr;
+    c.claims = rules_ >= rules_with_claims ? &claims_ : nullptr;
     c.rules = rules_;
     c.configured = configured_;
     c.step_bytes = step_bytes_;
@@ -135,6 +138,8 @@ class Domain {
   }
   /// Who keeps preempting whom, and who is left alone therefore (D13).
   [[nodiscard]] const RepeatedPreemptions& repeated_preemptions() const { return repeated_; }
+  /// For whom room is kept, or was a moment ago (D14).
+  [[nodiscard]] const Claims& claims() const { return claims_; }
   [[nodiscard]] Symbol root_of(Symbol queue) const { return catalog_->root_of(queue); }
   /// Index of the parent of a Workload or job, by uid.
   [[nodiscard]] std::optional<std::uint32_t> find_parent(std::string_view uid) const;
@@ -397,6 +402,7 @@ class Domain {
   std::vector<std::uint64_t> seen_cycles_;
   SeenVersions seen_;
   RepeatedPreemptions repeated_;
+  Claims claims_;
 
   // what was set aside
   std::map<std::string, Quarantined, std::less<>> quarantined_;
@@ -407,6 +413,7 @@ class Domain {
   std::vector<std::uint64_t> passed_over_;
 
   // deciding; caches, no state: what is clean proposes nothing
+  Time claims_asked_;                      ///< Trees were asked again for all claims that ended until then.
   std::size_t asked_kinds_ = 0;            ///< Of kinds_in_order, since the last record.
   bool took_decision_ = false;             ///< See took_decision.
   bool edited_ = false;                    ///< The record that is being applied changes the catalog.

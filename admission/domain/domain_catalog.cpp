@@ -381,6 +381,7 @@ void Domain::apply(const ObjectDeleted& o, Outbox& out) {
         out.send(domain_address, {EntityKind::workload_parent, w.parent}, msg::WorkloadGone{w.id});
         place_workload(w.id, {}, {});
         registry_.remove_workload(o.uid);
+        claims_.forget(o.uid);
         if (repeated_.forget(o.uid)) mark_trees();
       }
       break;

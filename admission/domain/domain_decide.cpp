@@ -91,6 +91,11 @@ bool Domain::ask_trees(Outbox& out) {
     mark_tree(it->first);
     it = second_passes_.erase(it);
   }
+  const Time asked = std::exchange(claims_asked_, now_);
+  for (const auto& [claimant, claim] : claims_.all()) {  // when one has ended, what was withheld for it has its turn
+    const Time end = claim.since + catalog_->settings.claim_duration;
+    if (end > asked && end <= now_) mark_tree(catalog_->root_of(claim.cluster_queue));
+  }
   for (const Symbol& root : dirty_trees_) {
     ++waiting_for_;
     out.send(domain_address, tree_address(root), msg::RunCycle{cycles_ + 1});
@@ -217,6 +222,7 @@ std::vector<std::uint64_t> Domain::fingerprints(std::span<const Event> events) c
       h.add(r->reason);
       h.add(r->message);
       for (const auto& x : r->progress) h.add(x.flavor_index);
+      if (!r->claimant.uid.empty()) h.add(r->claimant.uid);
     } else if (const auto* failed = std::get_if<SecondPassFailed>(&e)) {
       h.add(failed->attempt);
     } else if (const auto* q = std::get_if<QuotaReserved>(&e)) {

@@ -209,6 +209,7 @@ struct Settings {
   Duration reactivation_batch = Duration::millis(100);  ///< §3.7: requests within this span are carried out together (BA-59; Kueue: 1 s).
   /// How often one Workload may preempt the same other one without news from outside (D13; repeated_preemptions.hpp); 0: without limit.
   std::int32_t repeated_preemptions = 3;
+  Duration claim_duration = Duration::seconds(1);  ///< How long room is kept for one that was passed over (D14; claims.hpp); 0: not at all.
   bool compact_topologies = false;  ///< hindsight.topologyProfile: Compact, in place of Kueue's algorithm (topology/compact.hpp).
   // feature gates with their defaults (base-api §12)
   bool partial_admission = true;

@@ -125,8 +125,9 @@ class EventParts {
     all(workload, queue, assignments, admitted, checks, checks_changed, level, replaces, plan);
   }
   void add(const EntryRequeued& e) {
-    const auto& [workload, queue, why, to_heap, write_status, reason, message, progress, parked, generation, skipped, recomputed] = e;
-    all(workload, queue, why, to_heap, write_status, reason, message, progress, parked, generation, skipped, recomputed);
+    const auto& [workload, queue, why, to_heap, write_status, reason, message, progress, parked, generation, skipped, recomputed,
+                 claimant] = e;
+    all(workload, queue, why, to_heap, write_status, reason, message, progress, parked, generation, skipped, recomputed, claimant);
   }
   void add(const WorkloadPreempted& e) {
     const auto& [workload, preemptor, queue, reason, message] = e;

@@ -28,6 +28,8 @@ void ClusterQueue::receive(Message& message, const Context& c, Outbox& out) {
     offer(message.from, c, out);
   } else if (const auto* m4 = std::get_if<msg::OfferMore>(&message.payload)) {
     offer_more(*m4, message.from, c, out);
+  } else if (const auto* next = std::get_if<msg::OfferNext>(&message.payload)) {
+    offer_next(*next, message.from, c, out);
   } else if (const auto* m5 = std::get_if<msg::Requeued>(&message.payload)) {
     requeued(*m5->event, m5->id, c, out);
   } else if (std::holds_alternative<msg::Reactivate>(message.payload)) {
@@ -486,6 +488,7 @@ msg::HeadOffered ClusterQueue::offered(const Pending& p, const Context& c) const
   h.strict = c.catalog->queue(name_)->strategy == QueueingStrategy::strict_fifo;
   h.one_of_family = h.strict && p.info->option != nullptr && c.catalog->settings.strict_families;
   if (h.one_of_family) h.strict = holds_up_queue(*p.info->option, c.catalog->settings);
+  h.head.strict = h.strict;
   const bool has_equals = p.info->equivalence_hash != 0 && !h.one_of_family;
   h.equals = has_equals ? static_cast<std::uint32_t>(waiting_equals(p.info->equivalence_hash) - 1) : 0;
   return h;
@@ -526,6 +529,27 @@ void ClusterQueue::offer_more(const msg::OfferMore& m, Address to, const Context
     });
   }
   out.send(queue_address(name_), to, std::move(more));
+}
+
+/// With admission fair sharing the next one depends on what the first one gets.
+void ClusterQueue::offer_next(const msg::OfferNext& m, Address to, const Context& c, Outbox& out) const {
+  std::vector<Head> next;
+  const auto it = pending_.find(m.head);
+  if (it != pending_.end() && !fair_) {
+    const OptionInfo* const family = it->second.info->option.get();
+    heap_.visit_first_lane([&](const Pending& p) {
+      if (p.info->id == m.head) return true;
+      if (family != nullptr && p.info->option != nullptr && p.info->option->parent == family->parent) return true;
+      next.push_back(offered(p, c).head);
+      return next.size() < m.count;
+    });
+  }
+  std::shared_ptr<Head> chain;
+  for (; !next.empty(); next.pop_back()) {
+    next.back().next = std::move(chain);
+    chain = std::make_shared<Head>(std::move(next.back()));
+  }
+  out.send(queue_address(name_), to, msg::NextOffered{name_, std::move(chain)});
 }
 
 // ---- reading ----------------------------------------------------------------------------------------------------------------

@@ -157,6 +157,7 @@ class ClusterQueue final : public Entity {
   void requeued(const EntryRequeued& e, WorkloadId id, const Context& c, Outbox& out);
   void reactivate(const Context& c, Outbox& out);
   void offer(Address to, const Context& c, Outbox& out) const;
+  void offer_next(const msg::OfferNext& m, Address to, const Context& c, Outbox& out) const;
   void offer_more(const msg::OfferMore& m, Address to, const Context& c, Outbox& out) const;
   [[nodiscard]] const Pending* head(const Context& c) const;
   [[nodiscard]] msg::HeadOffered offered(const Pending& p, const Context& c) const;

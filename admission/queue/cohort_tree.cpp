@@ -9,6 +9,7 @@
 #include "admission/model/workload_state.hpp"
 #include "admission/rules.hpp"
 #include "admission/scheduling/decision_trace.hpp"
+#include "admission/scheduling/next_cycle.hpp"
 #include "admission/scheduling/node_repair.hpp"
 #include "admission/scheduling/outcome_text.hpp"
 #include "admission/scheduling/pod_placer.hpp"
@@ -37,6 +38,9 @@ void CohortTree::receive(Message& message, const Context& c, Outbox& out) {
       else
         finish(c, out);
     }
+  } else if (auto* next = std::get_if<msg::NextOffered>(&message.payload)) {
+    offers_.at(next->queue).head->head.next = std::move(next->next);
+    if (--answers_missing_ == 0 && goes_on(run_round(c, c.claims, c.trace), c, out) && !count_in_parts(c, out)) decide_counted(c, out);
   } else if (std::holds_alternative<msg::LeavesCounted>(message.payload)) {
     if (--answers_missing_ == 0) {
       take_counts();
@@ -423,11 +427,26 @@ void CohortTree::decide(const Context& c, Outbox& out) {
 }
 
 void CohortTree::decide_counted(const Context& c, Outbox& out) {
+  const bool looks_ahead = c.claims != nullptr && c.catalog->settings.claim_duration.micros > 0;
+  std::vector<Outcome> outcomes;
   do {
-    if (!run_round(c)) return finish(c, out);
-    if (ask_for_more(out)) return;
-    if (!take_next_heads()) return finish(c, out);
-  } while (!count_in_parts(c, out));
+    outcomes = run_round(c, nullptr, looks_ahead ? nullptr : c.trace);
+    if (looks_ahead && may_be_undone(*tree_, outcomes)) {
+      if (ask_for_next(outcomes, out)) return;
+      outcomes = run_round(c, c.claims, c.trace);
+    } else if (looks_ahead && c.trace != nullptr) {
+      outcomes = run_round(c, nullptr, c.trace);
+    }
+  } while (goes_on(outcomes, c, out) && !count_in_parts(c, out));
+}
+
+/// True: there is another round, of other heads. Else the cycle is over, or somebody has been asked.
+bool CohortTree::goes_on(const std::vector<Outcome>& outcomes, const Context& c, Outbox& out) {
+  const bool another = end_round(outcomes, c);
+  if (another && ask_for_more(out)) return false;
+  if (another && take_next_heads()) return true;
+  finish(c, out);
+  return false;
 }
 
 /// What heads will ask of a large topology for the first time is counted by its parts, before the round; true: it is under way. What is not
@@ -477,8 +496,7 @@ bool parks_group(const Outcome& o, const msg::HeadOffered& offer) {
 
 }  // namespace
 
-/// True: another round may follow, for all that came out of this one is that some heads are parked.
-bool CohortTree::run_round(const Context& c) {
+std::vector<Outcome> CohortTree::run_round(const Context& c, const Claims* claims, DecisionTrace* trace) {
   std::vector<Head> heads;
   heads.reserve(offers_.size());
   for (auto& [queue, offer] : offers_) {
@@ -492,10 +510,24 @@ bool CohortTree::run_round(const Context& c) {
   auto context = make_cycle_context(c, cycle_);
   context.admitted_not_ready |= blocked_;
   context.room = room_ ? &*room_ : nullptr;
-  if (c.trace != nullptr) c.trace->round_begins(root_);
-  context.trace = c.trace;
-  const auto outcomes = admission::run_cycle(*tree_, std::move(heads), context);
+  context.claims = claims;
+  context.trace = trace;
+  if (trace != nullptr) trace->round_begins(root_);
+  return admission::run_cycle(*tree_, std::move(heads), context);
+}
 
+/// Who is next in the queues that get something? False: nobody is asked.
+bool CohortTree::ask_for_next(const std::vector<Outcome>& outcomes, Outbox& out) {
+  for (const Outcome& o : outcomes) {
+    if (o.kind != Outcome::Kind::admit || offers_.at(o.cluster_queue).head->alone) continue;
+    ++answers_missing_;
+    out.send(tree_address(root_), queue_address(o.cluster_queue), msg::OfferNext{o.workload->id, cycles_ahead});
+  }
+  return answers_missing_ != 0;
+}
+
+/// True: another round may follow, for all that came out of this one is that some heads are parked.
+bool CohortTree::end_round(const std::vector<Outcome>& outcomes, const Context& c) {
   proposal_.most = c.step_bytes;
   bool parked = false, else_too = false;
   for (const auto& o : outcomes) {
@@ -636,13 +668,15 @@ void CohortTree::propose(const Outcome& o, const Context& c, Proposal& p, std::o
   e.scan_generation = offer.generation;
   e.preemption_skipped = o.preemption_skipped;
   e.recomputed = o.recomputed;
+  if (o.claimant != nullptr) e.claimant = ref(*o.claimant, a);
   if (!e.to_heap && fits_nowhere(o.requeue_reason) && !offer.strict) e.bulk_parked = offer.equals;
 
   // a head that would be put back as it was is no event: the cycle is at rest for it (D10)
   const bool same_status = !e.write_status || (w.pending_reason == o.reason && w.pending_message == o.message);
   const bool becomes_sticky = keeps_its_turn(o.requeue_reason) && !offer.sticky;
   const bool same_scan = o.scan.entries == offer.head.scan.entries && !(o.scan_began_anew && c.rules >= rules_with_scans_begun_anew);
-  if (e.to_heap && same_status && !becomes_sticky && o.victims.empty() && same_scan) return;
+  const bool claims_anew = o.claimant != nullptr && c.claims != nullptr && !c.claims->is_known(o.claimant->uid);
+  if (e.to_heap && same_status && !becomes_sticky && o.victims.empty() && same_scan && !claims_anew) return;
   p.events.emplace_back(e);
 }
 

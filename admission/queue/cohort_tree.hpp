@@ -73,7 +73,10 @@ class CohortTree final : public Entity {
   [[nodiscard]] bool count_in_parts(const Context& c, Outbox& out);
   void take_counts();
   void decide_counted(const Context& c, Outbox& out);
-  [[nodiscard]] bool run_round(const Context& c);
+  [[nodiscard]] std::vector<Outcome> run_round(const Context& c, const Claims* claims, DecisionTrace* trace);
+  [[nodiscard]] bool ask_for_next(const std::vector<Outcome>& outcomes, Outbox& out);
+  [[nodiscard]] bool goes_on(const std::vector<Outcome>& outcomes, const Context& c, Outbox& out);
+  [[nodiscard]] bool end_round(const std::vector<Outcome>& outcomes, const Context& c);
   [[nodiscard]] bool ask_for_more(Outbox& out);
   [[nodiscard]] bool take_next_heads();
   void finish(const Context& c, Outbox& out);

@@ -240,9 +240,38 @@ bool QuotaTree::learn_strays(Symbol cluster_queue, const Reservation& reservatio
 void QuotaTree::reserve(Symbol cluster_queue, std::shared_ptr<const Reservation> reservation) {
   if (find_queue(cluster_queue) == no_node)
     throw std::logic_error("reservation in a ClusterQueue that is not in the tree: " + std::string(cluster_queue.text()));
-  const WorkloadId id = reservation->workload->id;
-  release(id);  // of a former copy: counts as a removal (§2.3)
+  release(reservation->workload->id);  // of a former copy: counts as a removal (§2.3)
   learn_strays(cluster_queue, *reservation);
+  const std::uint32_t index = list(find_queue(cluster_queue), std::move(reservation));
+  const Entry& e = entries_[index];
+  for (const CellAmount& a : e.cells) table_.charge(e.queue, a.cell, a.amount);
+  if (e.reservation->uncounted) uncounted_.push_back(index);
+  if (table_.saturated()) recompute_usage();
+}
+
+bool QuotaTree::release(WorkloadId workload) {
+  const std::uint32_t index = entry_of_.find(workload);
+  if (index == FlatIndex::none) return false;
+  const Entry& e = entries_[index];
+  const bool was_saturated = table_.saturated();
+  for (const CellAmount& a : e.cells) table_.discharge(e.queue, a.cell, a.amount);
+  ++queue(e.queue).generation;
+  if (e.reservation->uncounted) std::erase(uncounted_, index);
+  strike(index);
+  if (was_saturated) recompute_usage();
+  return true;
+}
+
+void QuotaTree::admit_on_trial(NodeIndex queue, std::shared_ptr<const Reservation> reservation) {
+  (void)list(queue, std::move(reservation));
+}
+
+void QuotaTree::dismiss(WorkloadId workload) {
+  if (const std::uint32_t index = entry_of_.find(workload); index != FlatIndex::none) strike(index);
+}
+
+/// A new entry, which is charged nothing.
+std::uint32_t QuotaTree::list(NodeIndex queue, std::shared_ptr<const Reservation> reservation) {
   std::uint32_t index = 0;
   if (free_entries_.empty()) {
     index = static_cast<std::uint32_t>(entries_.size());
@@ -252,37 +281,26 @@ void QuotaTree::reserve(Symbol cluster_queue, std::shared_ptr<const Reservation>
     free_entries_.pop_back();
   }
   Entry& e = entries_[index];
+  entry_of_.set(reservation->workload->id, index);
   e.reservation = std::move(reservation);
-  e.queue = find_queue(cluster_queue);
+  e.queue = queue;
   place(index);
-  entry_of_.set(id, index);
-  for (const CellAmount& a : e.cells) table_.charge(e.queue, a.cell, a.amount);
-  if (e.reservation->uncounted) uncounted_.push_back(index);
-  if (table_.saturated()) recompute_usage();
+  return index;
 }
 
-bool QuotaTree::release(WorkloadId workload) {
-  const std::uint32_t index = entry_of_.find(workload);
-  if (index == FlatIndex::none) return false;
-  entry_of_.erase(workload);
+/// The entry is gone; what it is charged is another matter.
+void QuotaTree::strike(std::uint32_t index) {
   Entry& e = entries_[index];
-  const bool was_saturated = table_.saturated();
-  for (const CellAmount& a : e.cells) table_.discharge(e.queue, a.cell, a.amount);
-
+  entry_of_.erase(e.reservation->workload->id);
   Queue& q = queue(e.queue);
-  ++q.generation;
   q.holders[e.position] = q.holders.back();
   entries_[q.holders[e.position].entry].position = e.position;
   q.holders.pop_back();
   q.ranked_at = Time::never();
-
-  if (e.reservation->uncounted) std::erase(uncounted_, index);
   e.reservation.reset();
   e.cells.clear();
   e.queue = no_node;
   free_entries_.push_back(index);
-  if (was_saturated) recompute_usage();
-  return true;
 }
 
 bool QuotaTree::better_victim(const Holder& a, const Holder& b, Time now) const {

@@ -82,6 +82,11 @@ class QuotaTree {
   /// Takes a reservation away; the queue's generation increases (§2.3). False if there was none.
   bool release(WorkloadId workload);
   [[nodiscard]] const Entry* find_reservation(WorkloadId workload) const;
+  /// On trial, until `dismiss`: the workload, which holds nothing yet, counts among those that hold what the reservation says. The caller
+  /// charges it (QuotaTable::add). Only pairs of the queue's own configuration.
+  void admit_on_trial(NodeIndex queue, std::shared_ptr<const Reservation> reservation);
+  /// Takes it back; the generation stays.
+  void dismiss(WorkloadId workload);
   [[nodiscard]] std::uint64_t generation(Symbol cluster_queue) const;
   void set_generation(Symbol cluster_queue, std::uint64_t generation);
   /// With admission fair sharing: how the LocalQueues of a queue compare when victims are chosen among their workloads (§7.2).
@@ -154,6 +159,8 @@ class QuotaTree {
   [[nodiscard]] std::vector<QuotaTable::Node> lay_out_nodes();
   void fill_table(std::vector<QuotaTable::Node> nodes);
   void resolve(Queue& queue) const;
+  [[nodiscard]] std::uint32_t list(NodeIndex queue, std::shared_ptr<const Reservation> reservation);
+  void strike(std::uint32_t index);
   void place(std::uint32_t index);
   void recompute_usage();
   bool learn_strays(Symbol cluster_queue, const Reservation& reservation);

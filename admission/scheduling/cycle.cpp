@@ -12,6 +12,7 @@
 #include "admission/scheduling/decision_trace.hpp"
 #include "admission/scheduling/entry_order.hpp"
 #include "admission/scheduling/flavor_assigner.hpp"
+#include "admission/scheduling/next_cycle.hpp"
 #include "admission/scheduling/nomination.hpp"
 #include "admission/scheduling/outcome_text.hpp"
 #include "admission/scheduling/pod_placer.hpp"
@@ -350,6 +351,7 @@ class Cycle {
     const bool migrates = !preempts && option != nullptr && option->running != no_workload && admitted_at_once(e);
     if (!preempts && option != nullptr && !migrates && !may_reserve(e, *option)) return;
     const bool blocked = settings_.block_admission && not_ready_;
+    if (!preempts && !blocked && !migrates && is_withheld(e)) return;
     if (preempts)
       issue(e);
     else if (replaced != FlatIndex::none && !blocked)
@@ -642,6 +644,16 @@ class Cycle {
     return requeue(e, RequeueReason::failed_after_nomination, reason::waiting_for_quota, message);
   }
 
+  /// D14: the next cycle would evict it. It waits as if its room were taken.
+  [[nodiscard]] bool is_withheld(CycleEntry& e) {
+    if (context_.withheld == nullptr) return false;
+    const auto it = std::ranges::find(*context_.withheld, e.workload->id, &Withheld::workload);
+    if (it == context_.withheld->end()) return false;
+    if (trace_ != nullptr) trace_->withheld(e.traced, *it->claimant);
+    skip(e, no_longer_fits).claimant = it->claimant;
+    return true;
+  }
+
   /// Only unfinished scans are worth keeping: all else starts anew anyway.
   [[nodiscard]] ScanState scan_of(const WorkloadInfo& workload, const CycleEntry& e) const {
     ScanState scan = unfinished_scan(workload, e.assignment);
@@ -678,8 +690,27 @@ class Cycle {
 
 }  // namespace
 
+/// How often entries are withheld and the cycle is tried again: a cycle of thousands of heads is not to take seconds. What is undone all the
+/// same is undone.
+static std::size_t tries_of(std::size_t heads) { return std::clamp<std::size_t>(4'096 / heads, 1, 24); }
+
 std::vector<Outcome> run_cycle(QuotaTree& tree, std::vector<Head> heads, const CycleContext& context) {
-  return Cycle(tree, context).run(std::move(heads));
+  if (context.claims == nullptr || context.settings->claim_duration.micros <= 0 || heads.size() < 2)
+    return Cycle(tree, context).run(std::move(heads));
+  std::vector<Withheld> withheld;
+  CycleContext tried = context;
+  tried.trace = nullptr;
+  tried.withheld = &withheld;
+  auto outcomes = Cycle(tree, tried).run(heads);
+  for (std::size_t tries = tries_of(heads.size()); tries != 0 && may_be_undone(tree, outcomes); --tries) {
+    auto more = undone_by_next_cycles(tree, heads, outcomes, tried);
+    if (more.empty()) break;
+    std::ranges::move(more, std::back_inserter(withheld));
+    outcomes = Cycle(tree, tried).run(heads);
+  }
+  if (context.trace == nullptr) return outcomes;
+  tried.trace = context.trace;
+  return Cycle(tree, tried).run(std::move(heads));
 }
 
 }  // namespace hindsight::admission

@@ -10,6 +10,7 @@
 #include "admission/model/catalog_view.hpp"
 #include "admission/model/workload_info.hpp"
 #include "admission/quota/quota_tree.hpp"
+#include "admission/scheduling/claims.hpp"
 #include "admission/scheduling/repeated_preemptions.hpp"
 #include "admission/topology/topology_room.hpp"
 
@@ -24,6 +25,9 @@ struct Head {
   ScanState scan;          ///< As kept by the queue.
   bool alone = false;      ///< No other workload of the tree is pending.
   bool preemptor = false;  ///< The queue's preemptor, and as it was when it became that (BA-196).
+  bool strict = false;     ///< It stays the head whatever comes of it.
+  /// Who is the head of its queue when this one has got quota, for who looks ahead (next_cycle.hpp); null: nobody, or it is not known.
+  std::shared_ptr<const Head> next = {};
   /// The Options of its family that follow it, the best first, where a family is tried as one: each has its turn in this cycle if those
   /// before it got nothing (CA-142).
   std::vector<Head> siblings = {};
@@ -55,6 +59,8 @@ struct Outcome {
   ScanState scan;                   ///< To keep from now on; empty entries: forget.
   bool scan_began_anew = false;     ///< It is not the continuation of what was kept.
   std::vector<Victim> victims;      ///< Preemptions issued now (not the already evicted targets).
+  /// It had room, which is kept for this one, passed over before it, which would preempt it in the next cycle (D14).
+  std::shared_ptr<const WorkloadInfo> claimant;
   bool preemption_skipped = false;  ///< Counts in admission_cycle_preemption_skips (BA-74).
   Recomputation recomputed = Recomputation::none;
   std::uint32_t turn = 0;       ///< When it was its turn: those with a lower one knew nothing of it.
@@ -63,6 +69,12 @@ struct Outcome {
 
 /// A namespace as the cycle asks for it: nullptr when the Namespace object is unknown.
 using NamespaceLabels = std::vector<std::pair<Symbol, std::string>>;
+
+/// An entry that has room and gets none of it, because the next cycle would preempt it for the claimant (D14).
+struct Withheld {
+  WorkloadId workload = 0;
+  std::shared_ptr<const WorkloadInfo> claimant;
+};
 
 /// What the rules read beside the tree. Plain pointers into the immutable catalog of this cycle.
 struct CycleContext {
@@ -74,6 +86,8 @@ struct CycleContext {
   topology::TopologyRoom* room = nullptr;               ///< Of the flavors that have topologies; the same again on return. Null: none has.
   const Catalog::Table<CheckConfig>* checks = nullptr;  ///< Null: there are none.
   const RepeatedPreemptions* repeated = nullptr;        ///< Whom preemptors leave alone (D13); null: nobody.
+  const Claims* claims = nullptr;                       ///< For whom room may be kept (D14); null: for nobody.
+  const std::vector<Withheld>* withheld = nullptr;      ///< Those whose next cycle was played; null: none was.
   DecisionTrace* trace = nullptr;                       ///< Where it is noted how the outcomes came about; null: nowhere.
   /// nullptr: there is no such ResourceFlavor. Asked at most once for each flavor and cycle.
   std::function<const FlavorConfig*(Symbol)> flavor;
@@ -83,6 +97,7 @@ struct CycleContext {
 /// One scheduling cycle over one tree (base-admission §4 steps 2–5): nominates the heads, orders the entries, processes them one
 /// by one. Pure: `tree` is worked on as a scratch snapshot and is the same again on return (BA-127, BA-78). The result has one
 /// outcome for each head and sibling that was tried, in the order of processing; it does not depend on the order of `heads`.
+/// Where claims count, what the next cycle would undo is withheld (next_cycle.hpp).
 [[nodiscard]] std::vector<Outcome> run_cycle(QuotaTree& tree, std::vector<Head> heads, const CycleContext& context);
 
 }  // namespace hindsight::admission

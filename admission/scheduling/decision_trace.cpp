@@ -231,6 +231,10 @@ void DecisionTrace::gives_way(std::uint32_t number, const WorkloadInfo& to) {
   if (TracedEntry* e = entry(number)) e->gives_way_to = traced_name(to);
 }
 
+void DecisionTrace::withheld(std::uint32_t number, const WorkloadInfo& claimant) {
+  if (TracedEntry* e = entry(number)) e->withheld_for = traced_name(claimant);
+}
+
 void DecisionTrace::came_to(std::uint32_t number, const Outcome& o, const QuotaTree& tree) {
   TracedEntry* e = entry(number);
   if (e == nullptr) return;

@@ -187,6 +187,7 @@ struct TracedEntry {
   std::vector<TracedAmount> charged;            ///< What it took from those behind it.
   Cut<std::string> shared_victims;              ///< Of its victims those that go already for another one.
   std::string gives_way_to;                     ///< See RepeatedPreemptions.
+  std::string withheld_for;                     ///< See Claimants.
   Cut<std::pair<std::string, Symbol>> victims;  ///< Told now, with the reason.
   // ---- and of what the cycle says of it
   bool recorded = false;          ///< Some event tells it; else it is as it was before,
@@ -279,6 +280,7 @@ class DecisionTrace {
   void charges(std::uint32_t entry, const QuotaTable& table, std::span<const CellAmount> amounts);
   void shares_victim(std::uint32_t entry, const WorkloadInfo& victim);
   void gives_way(std::uint32_t entry, const WorkloadInfo& to);
+  void withheld(std::uint32_t entry, const WorkloadInfo& claimant);
   void came_to(std::uint32_t entry, const Outcome& outcome, const QuotaTree& tree);
 
   // ---- a nomination ---------------------------------------------------------------------------------------------------------------

@@ -115,6 +115,8 @@ HINDSIGHT_STATE_OF_KINDS(PodPlace, (namespace_), (owner, keeper), (), ())
 HINDSIGHT_STATE_OF_KINDS(WorkloadPlace, (member, holder), (), (version), ())
 HINDSIGHT_STATE(RepeatedPreemptions::Count, victim, in_a_row, in_all, last, left_alone)
 HINDSIGHT_STATE_OF_KINDS(RepeatedPreemptions, (counts_, news_), (), (left_alone_), ())
+HINDSIGHT_STATE(Claims::Claim, cluster_queue, since)
+HINDSIGHT_STATE(Claims, claims_)
 HINDSIGHT_STATE(SeenVersions::Key, kind, namespace_, name)
 HINDSIGHT_STATE(SeenVersions::Seen, uid, version, gone)
 HINDSIGHT_STATE_OF_KINDS(SeenVersions, (seen_), (), (gone_), ())
@@ -124,13 +126,13 @@ HINDSIGHT_STATE(Domain::Quarantined, kind, api_kind, namespace_, name, resource_
 HINDSIGHT_STATE_OF_KINDS(Domain,
                          (catalog_, nodes_, node_usage_, sequence_, epoch_, decided_base_, cycles_, stale_decisions_, resolved_base_,
                           life_cycle_steps_, rules_, now_, synced_, workload_places_, job_kinds_, lineages_, pods_, held_, listed_,
-                          reactivations_, consumed_, seen_cycles_, seen_, repeated_, quarantined_, passed_over_, configured_),
+                          reactivations_, consumed_, seen_cycles_, seen_, repeated_, claims_, quarantined_, passed_over_, configured_),
                          (registry_, tree_version_),
                          (members_, holders_, job_places_, children_, owned_, descendants_, pods_of_owners_, running_ancestors_, hosts_,
                           said_, lingering_, lingers_on_, stands_on_, standing_, not_ready_, due_, due_of_, sampling_, sampling_of_,
                           second_passes_, quarantined_queues_),
                          (read_settings_, shared_catalog_, catalog_hash_, nodes_hash_, nodes_hashed_, nodes_version_, node_changes_,
-                          held_changes_, quarantine_changes_, quarantined_queue_changes_, to_pass_over_, asked_kinds_, took_decision_,
+                          held_changes_, quarantine_changes_, quarantined_queue_changes_, to_pass_over_, claims_asked_, asked_kinds_, took_decision_,
                           edited_, catalog_changed_, restored_configured_, dirty_, restored_dirty_, is_dirty_, dirty_trees_, is_dirty_tree_,
                           resting_trees_, seen_index_, seen_indexed_, waiting_for_, parents_asked_, step_bytes_, part_leaves_,
                           life_cycle_steps_max_, circling_, answers_, answers_bytes_, admitting_, contenders_, step_))

@@ -23,7 +23,8 @@ struct WaitingKind {
   }
 };
 
-/// How many of each kind a copy has; who stands behind these is left out of it.
+/// How many of each kind a copy has, beside those behind them to which a cycle looks ahead (scheduling/next_cycle.hpp); who stands behind
+/// these is left out of it.
 struct Thinning {
   std::size_t kept = 2;
   std::map<WaitingKind, std::size_t> kept_of = {};  ///< Of these kinds so many, where that is more.

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "admission/rules.hpp"
+#include "admission/scheduling/next_cycle.hpp"
 #include "admission/state/archive.hpp"
 #include "admission/state/snapshot.hpp"
 #include "admission/state/state_fields.hpp"
@@ -176,8 +177,8 @@ class SnapshotCodec::TreePart {
   void thin(const ClusterQueue& queue, const Thinning& thinning, ThinnedTree& out) {
     struct Met {
       std::size_t kept = 0;
-      const WorkloadInfo* last = nullptr;  ///< Of the kept ones.
-      bool parked = false;                 ///< That one is.
+      const WorkloadInfo* guard = nullptr;  ///< Of the kept ones that behind which only those are that a cycle looks ahead to.
+      bool parked = false;                  ///< The last one is.
     };
     std::map<WaitingKind, Met> met;
     const auto waiting = queue.waiting();
@@ -192,14 +193,13 @@ class SnapshotCodec::TreePart {
       const std::size_t wanted = std::max<std::size_t>({1, thinning.kept, more == thinning.kept_of.end() ? 0 : more->second});
       const std::uint32_t parent = d_.registry_.parent_of(info->id);
       // One that is parked is woken by the same that wakes the one before it.
-      if (m.kept >= wanted && parked == m.parked && info->uid.view() != first_served && only_waits(parent) && parents_.erase(parent) != 0) {
-        out.guards.try_emplace(std::string(m.last->uid.view()), kind);
+      if (m.kept >= wanted + cycles_ahead && parked == m.parked && info->uid.view() != first_served && only_waits(parent) && parents_.erase(parent) != 0) {
+        out.guards.try_emplace(std::string(m.guard->uid.view()), kind);
         left_out_.insert(info->uid.view());
         ++out.left_out;
         continue;
       }
-      ++m.kept;
-      m.last = info.get();
+      if (++m.kept <= wanted) m.guard = info.get();
       m.parked = parked;
     }
     if (out.left_out != left_out_before) std::erase_if(image.entries, [&](const auto& e) { return left_out_.contains(e.uid.view()); });

@@ -4,11 +4,14 @@
 #include <array>
 #include <cstdio>
 #include <cstdlib>
+#include <deque>
+#include <optional>
 #include <queue>
 #include <string>
 #include <unordered_map>
 
 #include "admission/domain/loop_driver.hpp"
+#include "admission/rules.hpp"
 #include "bench/actors/big_domain.hpp"
 #include "vocabulary/arena.hpp"
 
@@ -21,13 +24,15 @@ constexpr std::string_view space = "default";
 
 class World {
  public:
-  World(const Generator& generator, Duration batch)
+  World(const Generator& generator, const Pace& pace)
       : generator_(generator),
         arrivals_(arrivals(generator)),
         state_(arrivals_.size()),
-        driver_([batch](Text) -> Result<admission::Settings> {
+        pace_(pace),
+        driver_([pace](Text) -> Result<admission::Settings> {
           admission::Settings s;
-          s.reactivation_batch = batch;
+          s.reactivation_batch = pace.batch;
+          s.claim_duration = pace.claim;
           s.balanced_placement = true;
           return s;
         }) {
@@ -42,17 +47,19 @@ class World {
     while (ended < arrivals_.size()) {
       Time t = next < arrivals_.size() ? origin + arrivals_[next].at : Time::never();
       if (!ends_.empty() && (!t.is_set() || ends_.top().at < t)) t = ends_.top().at;
+      if (write_ && (!t.is_set() || written_at_ < t)) t = written_at_;
       const Time due = driver_.domain().next_due();
       if (due.is_set() && due > now_ && (!t.is_set() || due < t)) t = due;
       if (!t.is_set()) give_up("nothing is left to happen, but not all Workloads have ended");
       pass_to(t);
       bool told = false;
-      for (; !ends_.empty() && ends_.top().at <= now_; ends_.pop()) {
-        const End& e = ends_.top();
-        if (state_[e.workload].admissions != e.admission) continue;  // evicted since
-        finish(e.workload);
-        ++ended;
-        told = true;
+      for (; !ends_.empty() && ends_.top().at <= now_; ends_.pop()) endings_.push_back(ends_.top());
+      while (!write_ || written_at_ <= now_) {
+        if (write_) {
+          ended += carry_out(*std::exchange(write_, std::nullopt));
+          told = true;
+        }
+        if (!take_next_write()) break;
       }
       for (; next < arrivals_.size() && origin + arrivals_[next].at <= now_; ++next) {
         tell(static_cast<std::uint32_t>(next));
@@ -90,6 +97,13 @@ class World {
     bool operator<(const End& other) const { return at > other.at; }  // the earliest on top
   };
 
+  /// Of the owner.
+  struct Write {
+    std::uint32_t workload = 0;
+    bool evicts = false;  ///< Else it ends.
+    std::uint32_t admission = 0;
+  };
+
   [[noreturn]] static void give_up(const std::string& why) {
     std::fprintf(stderr, "error: %s\n", why.c_str());
     std::abort();
@@ -115,6 +129,7 @@ class World {
   }
 
   void configure() {
+    apply(EpochStarted{"bench", "bench", admission::rules_version});
     apply(Observation{ConfigurationObserved{"{}"}});  // so that the settings are read
     ResourceFlavorObserved flavor;
     flavor.meta = meta("default-flavor", {});
@@ -242,6 +257,33 @@ class World {
     w.wait = now_ - (origin + arrivals_[i].at);
   }
 
+  /// One writer: what is evicted goes first, and of that nothing ends.
+  [[nodiscard]] bool take_next_write() {
+    while (!endings_.empty() && state_[endings_.front().workload].admissions != endings_.front().admission) endings_.pop_front();
+    if (!evicting_.empty()) {
+      write_ = {evicting_.front(), true};
+      evicting_.pop_front();
+    } else if (!endings_.empty()) {
+      write_ = {endings_.front().workload, false, endings_.front().admission};
+      endings_.pop_front();
+    } else {
+      return false;
+    }
+    written_at_ = now_ + pace_.write;
+    return true;
+  }
+
+  /// Returns how many have ended by that.
+  [[nodiscard]] std::size_t carry_out(const Write& w) {
+    if (w.evicts) {
+      complete_eviction(w.workload);
+    } else if (state_[w.workload].admissions == w.admission) {  // else evicted since
+      finish(w.workload);
+      return 1;
+    }
+    return 0;
+  }
+
   void stop(std::uint32_t i) {
     if (!state_[i].runs) return;
     state_[i].runs = false;
@@ -268,13 +310,20 @@ class World {
     observe(w, std::span(conditions).first(evicted ? 4 : 2));
   }
 
+  void begin_eviction(std::uint32_t i) {
+    stop(i);
+    ++state_[i].admissions;
+    ++outcome_.evictions;
+    echo(i, true);
+    if (pace_.write.micros == 0)
+      complete_eviction(i);
+    else
+      evicting_.push_back(i);
+  }
+
   /// Whoever made a Workload that no Job owns completes its eviction: the reservation goes.
   void complete_eviction(std::uint32_t i) {
     Workload& w = state_[i];
-    stop(i);
-    ++w.admissions;
-    ++outcome_.evictions;
-    echo(i, true);
     w.facts.has_admission = false;
     w.facts.assignments = {};
     w.facts.admission_cluster_queue = {};
@@ -301,7 +350,7 @@ class World {
         if (const auto* p = std::get_if<WorkloadPreempted>(&e)) evicted_.push_back(number_of(p->workload));
       }
       for (const auto i : reserved_) echo(i, false);
-      for (const auto i : evicted_) complete_eviction(i);
+      for (const auto i : evicted_) begin_eviction(i);
     }
   }
 
@@ -323,10 +372,15 @@ class World {
   const Generator& generator_;
   const std::vector<Arrival> arrivals_;
   std::vector<Workload> state_;
+  const Pace pace_;
   std::unordered_map<std::string_view, std::uint32_t> numbers_;  ///< By uid.
   admission::LoopDriver driver_;
   Arena arena_;
   std::priority_queue<End> ends_;
+  std::deque<End> endings_;  ///< Their time has come.
+  std::deque<std::uint32_t> evicting_;
+  std::optional<Write> write_;  ///< That the owner is at,
+  Time written_at_;             ///< until then.
   std::vector<std::uint32_t> reserved_, evicted_;  ///< By the step that was just applied.
   Outcome outcome_;
   Time now_ = origin;
@@ -337,6 +391,6 @@ class World {
 
 }  // namespace
 
-Outcome virtual_run(const Generator& generator, Duration batch) { return World(generator, batch).run(); }
+Outcome virtual_run(const Generator& generator, const Pace& pace) { return World(generator, pace).run(); }
 
 }  // namespace hindsight::bench

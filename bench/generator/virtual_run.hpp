@@ -4,9 +4,16 @@
 
 namespace hindsight::bench {
 
+struct Pace {
+  Duration batch;  ///< For how long wake-ups gather (BA-59).
+  Duration claim;  ///< How long a claim lasts (D14); 0: there are none.
+  Duration write;  ///< What a write of the owner takes (below); 0: nothing.
+};
+
 /// Plays the input under the loop driver, the real rules and records, in virtual time: what a decision wants is true at once. A Workload
-/// ends its run time after its last admission; of one that is evicted the reservation is cleared at the same moment. Every Workload is
-/// created with a time in whole seconds, as in Kubernetes. `batch`: for how long wake-ups gather (BA-59).
-[[nodiscard]] Outcome virtual_run(const Generator& generator, Duration batch);
+/// ends its run time after its last admission; of one that is evicted the reservation is cleared. These are writes of the Workloads' owner,
+/// which does one after the other, those for evicted ones first, as in Kueue's test. Every Workload is created with a time in whole
+/// seconds, as in Kubernetes.
+[[nodiscard]] Outcome virtual_run(const Generator& generator, const Pace& pace);
 
 }  // namespace hindsight::bench

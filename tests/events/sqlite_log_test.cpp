@@ -221,7 +221,7 @@ class SqliteLogCheck : public SqliteLogFile {
   /// A log of real records: `n` in two domains, and a snapshot of both.
   void fill(std::size_t n) {
     const auto log = open(path_);
-    RandomRecords random(1);
+    RandomRecords random(2);
     events::Encoder encoder;
     for (std::uint64_t i = 0; i < n; ++i) {
       RecordView record = random.record();

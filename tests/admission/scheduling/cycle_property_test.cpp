@@ -3,10 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdio>
+#include <map>
 #include <set>
 
 #include "admission/scheduling/decision_trace.hpp"
 #include "admission/scheduling/entry_order.hpp"
+#include "admission/scheduling/requeue.hpp"
 #include "tests/admission/scheduling/random_world.hpp"
 
 namespace hindsight::admission::testing {
@@ -28,6 +31,7 @@ Head random_head(Dice& dice, WorkloadId id, const QueueConfig& queue, const Rand
   w->queue_time = Time::from_seconds(dice.between(0, 20));
   w->equivalence_hash = 1;
   w->failed_checks = dice.one_in(40);
+  w->created = w->queue_time;
   std::vector<PodSetInfo> pod_sets(1 + dice.below(2));
   for (std::size_t p = 0; p < pod_sets.size(); ++p) {
     PodSetInfo& info = pod_sets[p];
@@ -172,6 +176,91 @@ TEST(CycleProperty, IsPureAndNeverAdmitsTooMuch) {
   EXPECT_GT(statistics.deferred, 10);
   EXPECT_GT(statistics.waiting, 1'000);
   EXPECT_GT(statistics.partial, 100);
+}
+
+/// As it is when everything that the cycle decided is true. Victims keep what they have until their jobs have stopped.
+void make_true(World& w, const std::vector<Outcome>& outcomes) {
+  for (const Outcome& o : outcomes)
+    for (const auto& v : o.victims) {
+      const QuotaTree::Entry& held = *w.tree.find_reservation(v.workload);
+      Reservation leaving = *held.reservation;
+      auto evicted = std::make_shared<WorkloadInfo>(*leaving.workload);
+      evicted->evicted = true;
+      leaving.workload = std::move(evicted);
+      w.tree.reserve(w.tree.name(held.queue), std::move(leaving));
+    }
+  w.outcomes = outcomes;
+  for (const Outcome& o : outcomes)
+    if (o.kind == Outcome::Kind::admit) w.apply(o.workload->name);
+}
+
+struct Undone {
+  int admissions = 0, withheld = 0, at_once = 0;
+};
+
+/// What a second cycle, which hears of nothing new, preempts of what the first one admitted, for an entry whose turn was before that.
+Undone undone_at_once(std::uint32_t seed, bool with_claims) {
+  Case c = random_case(seed);
+  World& w = c.world;
+  w.settings.block_admission = false;
+  w.claims_used = with_claims;
+  Dice dice(seed + 3);
+  for (Head& head : c.heads) {
+    if (!dice.one_in(4)) continue;  // it was here before
+    auto info = std::make_shared<WorkloadInfo>(*head.workload);
+    info->evicted = true;
+    info->reserved_at = Time::from_seconds(dice.between(20, 40));
+    info->queue_time = Time::from_seconds(dice.between(40, 60));
+    head.workload = std::move(info);
+  }
+  Undone out;
+  const std::uint64_t before = w.tree.hash();
+  const auto outcomes = run_cycle(w.tree, c.heads, w.context());
+  EXPECT_EQ(w.tree.hash(), before);
+  std::map<WorkloadId, std::uint32_t> admitted, waiting;  // and when it was their turn
+  std::vector<Head> again;
+  for (const Outcome& o : outcomes) {
+    if (o.claimant != nullptr) {
+      ++out.withheld;
+      EXPECT_EQ(o.kind, Outcome::Kind::requeue);
+      EXPECT_EQ(o.requeue_reason, RequeueReason::failed_after_nomination);
+      EXPECT_EQ(o.message, "Workload no longer fits after processing another workload");
+      w.claims.note(o.claimant->uid, o.cluster_queue, w.now);
+    }
+    if (o.kind == Outcome::Kind::admit) {
+      ++out.admissions;
+      admitted.emplace(o.workload->id, o.turn);
+    } else if (o.kind == Outcome::Kind::requeue && (!fits_nowhere(o.requeue_reason) || o.scan.unfinished())) {
+      waiting.emplace(o.workload->id, o.turn);
+      again.push_back({o.workload, o.cluster_queue, o.scan, false, keeps_its_turn(o.requeue_reason)});
+    }
+  }
+  make_true(w, outcomes);
+  ++w.cycle_number;
+  for (const Outcome& o : run_cycle(w.tree, std::move(again), w.context()))
+    for (const auto& v : o.victims)
+      if (const auto it = admitted.find(v.workload); it != admitted.end()) out.at_once += waiting.at(o.workload->id) < it->second;
+  return out;
+}
+
+// D14
+TEST(CycleProperty, NobodyIsAdmittedWhomAnEntryBeforeItPreemptsAtOnce) {
+  Undone with, without;
+  for (std::uint32_t seed = 1; seed <= 60'000; ++seed) {
+    for (Undone* sum : {&with, &without}) {
+      const Undone one = undone_at_once(seed, sum == &with);
+      sum->admissions += one.admissions;
+      sum->withheld += one.withheld;
+      sum->at_once += one.at_once;
+      if (sum == &with && one.at_once != 0) ADD_FAILURE() << "seed " << seed;
+    }
+  }
+  std::printf("%d %d %d; %d %d %d\n", with.admissions, with.withheld, with.at_once, without.admissions, without.withheld, without.at_once);
+  EXPECT_EQ(with.at_once, 0);
+  // The cases are no use unless they reach the rule.
+  EXPECT_EQ(without.withheld, 0);
+  EXPECT_GT(without.at_once, 20);
+  EXPECT_GT(with.withheld, 20);
 }
 
 /// Victims that a search found, less those that were on their way out already; sorted.

@@ -73,6 +73,8 @@ class World {
   std::map<Symbol, NamespaceLabels, ByText> namespaces{{Symbol("default"), {}}};
   bool admitted_not_ready = false;
   RepeatedPreemptions repeated;
+  Claims claims;
+  bool claims_used = true;  ///< Else as by the rules before there were claims.
   std::uint64_t cycle_number = 10;
   Time now = Time::from_seconds(1'000'000);
   QuotaTree tree;
@@ -127,6 +129,7 @@ class World {
     c.settings = &settings;
     c.admitted_not_ready = admitted_not_ready;
     c.repeated = &repeated;
+    c.claims = claims_used ? &claims : nullptr;
     c.flavor = [this](Symbol name) -> const FlavorConfig* {
       const auto f = flavors.find(name);
       return f == flavors.end() ? nullptr : f->second.get();
@@ -185,7 +188,11 @@ class World {
   void apply(std::string_view name) {
     const Outcome& o = of(name);
     Reservation r;
-    r.workload = o.workload;
+    auto info = std::make_shared<WorkloadInfo>(*o.workload);
+    info->evicted = false;
+    info->reserved_at = now;
+    info->queue_time = info->created;
+    r.workload = std::move(info);
     r.pod_sets = o.assignment;
     std::map<std::pair<Symbol, Symbol>, Amount, bool (*)(const std::pair<Symbol, Symbol>&, const std::pair<Symbol, Symbol>&)> sums(
         [](const auto& a, const auto& b) {
