@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <map>
 #include <set>
 
@@ -246,7 +245,7 @@ Undone undone_at_once(std::uint32_t seed, bool with_claims) {
 // D14
 TEST(CycleProperty, NobodyIsAdmittedWhomAnEntryBeforeItPreemptsAtOnce) {
   Undone with, without;
-  for (std::uint32_t seed = 1; seed <= 60'000; ++seed) {
+  for (std::uint32_t seed = 1; seed <= 30'000; ++seed) {
     for (Undone* sum : {&with, &without}) {
       const Undone one = undone_at_once(seed, sum == &with);
       sum->admissions += one.admissions;
@@ -255,12 +254,12 @@ TEST(CycleProperty, NobodyIsAdmittedWhomAnEntryBeforeItPreemptsAtOnce) {
       if (sum == &with && one.at_once != 0) ADD_FAILURE() << "seed " << seed;
     }
   }
-  std::printf("%d %d %d; %d %d %d\n", with.admissions, with.withheld, with.at_once, without.admissions, without.withheld, without.at_once);
   EXPECT_EQ(with.at_once, 0);
   // The cases are no use unless they reach the rule.
   EXPECT_EQ(without.withheld, 0);
-  EXPECT_GT(without.at_once, 20);
-  EXPECT_GT(with.withheld, 20);
+  EXPECT_GT(without.at_once, 10);
+  EXPECT_LT(with.withheld, 4 * without.at_once) << "what nobody would undo is not withheld for long";
+  EXPECT_GE(with.withheld, without.at_once);
 }
 
 /// Victims that a search found, less those that were on their way out already; sorted.
