@@ -435,9 +435,9 @@ using Payload =
                  msg::Release, msg::CountersDue, msg::Notice, msg::ConsumedSeen, msg::SampleUsage, msg::LocalUsage, msg::SamplingDue,
                  msg::SecondPassDue, msg::Charge, msg::Discharge, msg::HeapState, msg::BuildTree, msg::JoinTree, msg::Joined,
                  msg::OpenQueue, msg::CloseQueue, msg::Requeued, msg::Reactivate, msg::ParkedByRecord, msg::Reconcile, msg::RunCycle,
-                 msg::OfferHead, std::unique_ptr<msg::HeadOffered>, msg::OfferMore, msg::MoreOffered, msg::OfferNext, msg::NextOffered, msg::CountLeaves, msg::LeavesCounted,
-                 msg::Proposed, msg::ReactivateTreeOf, msg::NextDue, msg::NotReady, msg::StandsOn, msg::Lingers, msg::Runs, msg::Sized,
-                 msg::ReadSince, msg::Disowned, msg::WorldChanged, msg::Retired>;
+                 msg::OfferHead, std::unique_ptr<msg::HeadOffered>, msg::OfferMore, msg::MoreOffered, msg::OfferNext, msg::NextOffered,
+                 msg::CountLeaves, msg::LeavesCounted, msg::Proposed, msg::ReactivateTreeOf, msg::NextDue, msg::NotReady, msg::StandsOn,
+                 msg::Lingers, msg::Runs, msg::Sized, msg::ReadSince, msg::Disowned, msg::WorldChanged, msg::Retired>;
 
 struct Message {
   Address to;

@@ -332,7 +332,8 @@ class Reader {
         boolean(x, "hindsight.upgradesBlockStrictFIFO", settings_.upgrades_block);
       else if (key != "controllers" && key != "topologyMetrics")  // the webhooks' and the gauges', and no part of any decision
         complain("hindsight." + key, "unknown field",
-                 "claimDuration, controllers, maxOptions, messageInterval, preemptedWorkloadSliceHistory, preemptionRightTimeout, reactivationBatch, "
+                 "claimDuration, controllers, maxOptions, messageInterval, preemptedWorkloadSliceHistory, preemptionRightTimeout, "
+                 "reactivationBatch, "
                  "repeatedPreemptions, "
                  "topologyMetrics, topologyProfile, upgradesBlockStrictFIFO");
     }

@@ -425,7 +425,8 @@ class HowText {
   /// What happened between its nomination and its turn.
   void meanwhile(const TracedRoundOfHeads& round, const TracedEntry& e) {
     if (!e.gives_way_to.empty()) line(3, "it gives way to " + e.gives_way_to);
-    if (!e.withheld_for.empty()) line(3, "it has room, but " + e.withheld_for + ", passed over before it, would preempt it in the next cycle");
+    if (!e.withheld_for.empty())
+      line(3, "it has room, but " + e.withheld_for + ", passed over before it, would preempt it in the next cycle");
     if (!e.shared_victims.list.empty()) line(3, "of its victims these go already for another one: " + first_names(e.shared_victims.list));
     for (std::size_t i = 0; i < e.lacks.size(); ++i) {
       const TracedAmount& lack = e.lacks[i];

@@ -57,6 +57,7 @@ constexpr std::string_view of_deciding = "`--role all`, `node`";
 // clang-format off
 inline constexpr MetricInfo metrics[] = {
     // ---- of the process and its log ----------------------------------------------------------------------------------------------
+    {"hindsight_admissions_withheld_total", counter, U::count, own, "cluster_queue replica_role", "", "Entries that had room and were not admitted, because a next cycle would have preempted them"},
     {"hindsight_api_answers_total", counter, U::count, own, "", of_cluster, "Complete answers of the API server, of any status"},
     {"hindsight_api_connection_errors_total", counter, U::count, own, "", of_cluster, "Requests to the API server that got no complete answer"},
     {"hindsight_api_requests_in_flight", gauge, U::count, own, "", of_cluster, "Requests to the API server that wait for their answer"},

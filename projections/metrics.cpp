@@ -258,6 +258,7 @@ struct Metrics::Counters {
                  seconds(now_ - e.since), exponential(16));
     }
     void operator()(const EntryRequeued& e) {
+      if (!e.claimant.uid.empty()) c_.count("hindsight_admissions_withheld_total", {{"cluster_queue", std::string(e.cluster_queue)}});
       if (e.preemption_skipped) ++c_.skips[std::string(e.cluster_queue)];
       if (e.recomputed != Recomputation::none)
         c_.count("kueue_preemption_target_recomputations_total",

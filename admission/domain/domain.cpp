@@ -424,9 +424,9 @@ std::size_t Domain::entries() const {
   return members_.size() + holders_.size() + lineages_.size() + children_.size() + owned_.size() + descendants_.size() +
          running_ancestors_.size() + pods_.size() + pods_of_owners_.size() + held_.size() + not_ready_.size() + due_.size() +
          reactivations_.size() + consumed_.size() + sampling_.size() + sampling_of_.size() + job_kinds_.size() + workload_places_.size() +
-         repeated_.counts().size() + claims_.all().size() + quarantined_.size() + quarantined_queues_.size() + catalog_->local_queues.size() +
-         catalog_->namespaces.size() + nodes_.size() + node_usage_.size() + hosts_.nodes.size() + hosts_.doubtful.size() +
-         stands_on_.size() + standing_.size() + lingering_.size() + lingers_on_.size() + second_passes_.size();
+         repeated_.counts().size() + claims_.all().size() + quarantined_.size() + quarantined_queues_.size() +
+         catalog_->local_queues.size() + catalog_->namespaces.size() + nodes_.size() + node_usage_.size() + hosts_.nodes.size() +
+         hosts_.doubtful.size() + stands_on_.size() + standing_.size() + lingering_.size() + lingers_on_.size() + second_passes_.size();
 }
 
 std::uint64_t Domain::hash() const {

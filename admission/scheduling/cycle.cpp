@@ -690,8 +690,8 @@ class Cycle {
 
 }  // namespace
 
-/// How often entries are withheld and the cycle is tried again: a cycle of thousands of heads is not to take seconds. What is undone all the
-/// same is undone.
+/// How often entries are withheld and the cycle is tried again: a cycle of thousands of heads is not to take seconds. What is undone all
+/// the same is undone.
 static std::size_t tries_of(std::size_t heads) { return std::clamp<std::size_t>(4'096 / heads, 1, 24); }
 
 std::vector<Outcome> run_cycle(QuotaTree& tree, std::vector<Head> heads, const CycleContext& context) {

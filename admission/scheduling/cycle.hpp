@@ -56,9 +56,9 @@ struct Outcome {
   RequeueReason requeue_reason = RequeueReason::generic;
   Symbol reason;
   std::string message;
-  ScanState scan;                   ///< To keep from now on; empty entries: forget.
-  bool scan_began_anew = false;     ///< It is not the continuation of what was kept.
-  std::vector<Victim> victims;      ///< Preemptions issued now (not the already evicted targets).
+  ScanState scan;                ///< To keep from now on; empty entries: forget.
+  bool scan_began_anew = false;  ///< It is not the continuation of what was kept.
+  std::vector<Victim> victims;   ///< Preemptions issued now (not the already evicted targets).
   /// It had room, which is kept for this one, passed over before it, which would preempt it in the next cycle (D14).
   std::shared_ptr<const WorkloadInfo> claimant;
   bool preemption_skipped = false;  ///< Counts in admission_cycle_preemption_skips (BA-74).

@@ -193,9 +193,8 @@ std::vector<Withheld> undone_by_next_cycles(QuotaTree& tree, std::vector<Head> h
   const auto cause_of = [&](WorkloadId victim, const WorkloadInfo& preemptor) -> const Outcome* {
     if (const auto it = first.find(victim); it != first.end()) return it->second;
     const Symbol queue = tree.name(tree.find_reservation(victim)->queue);
-    const auto it = std::ranges::find_if(outcomes, [&](const Outcome& o) {
-      return o.kind == Outcome::Kind::admit && o.borrowing_level > 0 && o.cluster_queue == queue;
-    });
+    const auto it = std::ranges::find_if(
+        outcomes, [&](const Outcome& o) { return o.kind == Outcome::Kind::admit && o.borrowing_level > 0 && o.cluster_queue == queue; });
     if (it == outcomes.end()) return nullptr;
     const std::size_t with = victims_alone(preemptor);
     const WithoutOne without(tree, context.room, it->workload->id);

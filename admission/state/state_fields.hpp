@@ -132,7 +132,7 @@ HINDSIGHT_STATE_OF_KINDS(Domain,
                           said_, lingering_, lingers_on_, stands_on_, standing_, not_ready_, due_, due_of_, sampling_, sampling_of_,
                           second_passes_, quarantined_queues_),
                          (read_settings_, shared_catalog_, catalog_hash_, nodes_hash_, nodes_hashed_, nodes_version_, node_changes_,
-                          held_changes_, quarantine_changes_, quarantined_queue_changes_, to_pass_over_, claims_asked_, asked_kinds_, took_decision_,
-                          edited_, catalog_changed_, restored_configured_, dirty_, restored_dirty_, is_dirty_, dirty_trees_, is_dirty_tree_,
-                          resting_trees_, seen_index_, seen_indexed_, waiting_for_, parents_asked_, step_bytes_, part_leaves_,
-                          life_cycle_steps_max_, circling_, answers_, answers_bytes_, admitting_, contenders_, step_))
+                          held_changes_, quarantine_changes_, quarantined_queue_changes_, to_pass_over_, claims_asked_, asked_kinds_,
+                          took_decision_, edited_, catalog_changed_, restored_configured_, dirty_, restored_dirty_, is_dirty_, dirty_trees_,
+                          is_dirty_tree_, resting_trees_, seen_index_, seen_indexed_, waiting_for_, parents_asked_, step_bytes_,
+                          part_leaves_, life_cycle_steps_max_, circling_, answers_, answers_bytes_, admitting_, contenders_, step_))

@@ -193,7 +193,8 @@ class SnapshotCodec::TreePart {
       const std::size_t wanted = std::max<std::size_t>({1, thinning.kept, more == thinning.kept_of.end() ? 0 : more->second});
       const std::uint32_t parent = d_.registry_.parent_of(info->id);
       // One that is parked is woken by the same that wakes the one before it.
-      if (m.kept >= wanted + cycles_ahead && parked == m.parked && info->uid.view() != first_served && only_waits(parent) && parents_.erase(parent) != 0) {
+      if (m.kept >= wanted + cycles_ahead && parked == m.parked && info->uid.view() != first_served && only_waits(parent) &&
+          parents_.erase(parent) != 0) {
         out.guards.try_emplace(std::string(m.guard->uid.view()), kind);
         left_out_.insert(info->uid.view());
         ++out.left_out;

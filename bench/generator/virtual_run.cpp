@@ -379,8 +379,8 @@ class World {
   std::priority_queue<End> ends_;
   std::deque<End> endings_;  ///< Their time has come.
   std::deque<std::uint32_t> evicting_;
-  std::optional<Write> write_;  ///< That the owner is at,
-  Time written_at_;             ///< until then.
+  std::optional<Write> write_;                     ///< That the owner is at,
+  Time written_at_;                                ///< until then.
   std::vector<std::uint32_t> reserved_, evicted_;  ///< By the step that was just applied.
   Outcome outcome_;
   Time now_ = origin;

@@ -183,6 +183,7 @@ def preemption():
             [('60 * sum by (preempting_cluster_queue, reason) (rate(kueue_preempted_workloads_total{%h, preempting_cluster_queue=~"$cluster_queue"}[$__rate_interval]))', "{{preempting_cluster_queue}}, {{reason}}")], least=0)
     d.lines("Entries that were put off", "Of the last cycle: they would have preempted, had no earlier entry been in the way.", [("sum by (cluster_queue) (kueue_admission_cycle_preemption_skips{%q})", "{{cluster_queue}}")], least=0)
     d.lines("Victims chosen anew", "A minute, by what came of it.", [("60 * sum by (result) (rate(kueue_preemption_target_recomputations_total{%q}[$__rate_interval]))", "{{result}}")], least=0)
+    d.lines("Admissions withheld", "A minute: there was room, but the next cycle would have taken it back.", [("60 * sum by (cluster_queue) (rate(hindsight_admissions_withheld_total{%q}[$__rate_interval]))", "{{cluster_queue}}")], least=0)
     d.stat("Pairs left alone", "Of which one preempts the other no more, because it came back each time.", "max(hindsight_repeated_preemptions{%h})", thresholds=ODD_IF_ANY, width=6)
     d.stat("Steps that only repeat", "That were not recorded. Any is a mistake in a rule.", "sum(hindsight_repeated_steps_total{%h})", thresholds=ODD_IF_ANY, width=6)
     d.row("Evictions")

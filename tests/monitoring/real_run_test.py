@@ -36,6 +36,7 @@ featureGates: {SchedulingGatedBy: true}
 # Served by what does not run here: where a unit test asks for it.
 ELSEWHERE = {
     "tests/projections/metrics_story_test.cpp": [
+        "hindsight_admissions_withheld_total",
         "kueue_admission_cycle_preemption_skips", "kueue_preemption_target_recomputations_total", "kueue_pods_ready_to_evicted_time_seconds"],
     "tests/projections/family_story_test.cpp": [
         "kueue_concurrent_admission_migrations_total", "kueue_concurrent_admission_options", "kueue_concurrent_admission_preemption_right_grants_total"],

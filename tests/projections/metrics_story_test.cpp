@@ -153,6 +153,20 @@ void two_want_one_victim(Story& s, const char* configuration) {
   FAIL() << "no cycle";
 }
 
+/// "waits" has room, which the second workload of queue "a" would take back.
+void one_is_withheld(Story& s, const char* configuration) {
+  auto& w = s.w;
+  w.configure(configuration);
+  w.set_up({{.name = "a", .cohort = "all", .quotas = {{.nominal = 2'000}}, .reclaim = PreemptionPolicy::any},
+            {.name = "b", .cohort = "all", .quotas = {{.nominal = 2'000}}, .reclaim = PreemptionPolicy::any}});
+  w.submit({.name = "own", .queue = "lq-b", .cpu = 2'000});
+  w.settle();
+  w.submit({.name = "first", .cpu = 1'000});
+  w.submit({.name = "second", .cpu = 1'000});
+  w.submit({.name = "waits", .queue = "lq-b", .cpu = 1'000});
+  w.settle();
+}
+
 /// Queue "cq" in cohort "part" below "all" borrows one of nine cores.
 void one_borrows(Story& s, bool fair) {
   if (fair) s.w.configure(R"({"fairSharing": {"preemptionStrategies": ["LessThanOrEqualToFinalShare"]}})");
@@ -478,6 +492,20 @@ void expect_table(const Scrape& m) {
   }
 }
 
+// D14
+TEST(WithheldAdmissions, AreCountedByClusterQueue) {
+  const auto counted = [](const char* configuration, const std::string& queue) {
+    Story s;
+    one_is_withheld(s, configuration);
+    const auto samples = s.scrape().samples;
+    const auto it = samples.find("hindsight_admissions_withheld_total{cluster_queue=\"" + queue + "\",replica_role=\"standalone\"}");
+    return it == samples.end() ? -1 : it->second;
+  };
+  EXPECT_EQ(counted("{}", "b"), 1);
+  EXPECT_EQ(counted("{}", "a"), -1);
+  EXPECT_EQ(counted(R"({"hindsight": {"claimDuration": "0s"}})", "b"), -1);
+}
+
 // BA-185: each with its type, its labels and its buckets
 TEST(AllMetrics, HaveTheirTypesLabelsAndBuckets) {
   Scrape all("");
@@ -486,7 +514,7 @@ TEST(AllMetrics, HaveTheirTypesLabelsAndBuckets) {
     all.types.insert(m.types.begin(), m.types.end());
     all.samples.insert(m.samples.begin(), m.samples.end());
   };
-  Story life, overlap, recomputed, shares, usage;
+  Story life, overlap, recomputed, withheld, shares, usage;
   life_of_a_job(life);
   life.w.submit({.name = "waits", .cpu = 9'000});
   life.w.settle();
@@ -495,6 +523,8 @@ TEST(AllMetrics, HaveTheirTypesLabelsAndBuckets) {
   add(overlap);
   two_want_one_victim(recomputed, "{}");
   add(recomputed);
+  one_is_withheld(withheld, "{}");
+  add(withheld);
   one_borrows(shares, true);
   add(shares);
   one_has_consumed(usage);

@@ -148,7 +148,8 @@ Told random_life(std::uint32_t seed, std::uint32_t rules, bool fair) {
   return out;
 }
 
-// BA-47 ff., without claims (D14), which those rules did not have: rounds change how many cycles there are, and nothing that anybody is told
+// BA-47 ff., without claims (D14), which those rules did not have: rounds change how many cycles there are, and nothing that anybody is
+// told
 TEST(RoundsOfRandomLives, LeadWhereCyclesOfOneRoundLead) {
   std::size_t fewer = 0;
   for (std::uint32_t seed = 1; seed <= 400; ++seed) {

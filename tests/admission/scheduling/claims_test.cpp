@@ -80,6 +80,21 @@ TEST_F(PassedOver, KeepsTheRoomOfOneThatItWouldPreempt) {
   EXPECT_EQ(w.of("little").claimant->name, "claims");
 }
 
+TEST_F(PassedOver, IsNamedToWhoFollows) {
+  w.pend(Work("claims", "large").cpu(20)).pend(Work("little", "small").cpu(3));
+  DecisionTrace trace;
+  trace.tree_begins(Symbol("all"), false);
+  trace.round_begins(Symbol("all"));
+  CycleContext context = w.context();
+  context.trace = &trace;
+  (void)run_cycle(w.tree, w.heads, context);
+  trace.round_ends();
+  const auto& entries = trace.trees().front().rounds.front().entries;
+  ASSERT_EQ(entries.size(), 3U) << "the cycles that were played are not followed";
+  for (const TracedEntry& e : entries)
+    EXPECT_EQ(e.withheld_for, e.workload == "default/little" ? "default/claims" : "") << e.workload;
+}
+
 TEST_F(PassedOver, WouldPreemptItIndeed) {
   for (const bool withholds : {false, true}) {
     const Work claims = Work("claims", "large").cpu(20);
@@ -179,7 +194,8 @@ TEST_F(NextInItsQueue, HasNoneWhereItHasRoomAllTheSame) {
 
 // What one cycle may cost: with a head each, so many queues are passed over and so many borrow.
 TEST(Claims, OfManyQueuesAreFoundInABoundedTime) {
-  std::vector<QueueSpec> queues{QueueSpec("large", "all").cpu("f", 2'000).reclaim(PreemptionPolicy::any), QueueSpec("middle", "all").cpu("f", 1'000)};
+  std::vector<QueueSpec> queues{QueueSpec("large", "all").cpu("f", 2'000).reclaim(PreemptionPolicy::any),
+                                QueueSpec("middle", "all").cpu("f", 1'000)};
   for (int i = 0; i < 1'000; ++i) queues.push_back(QueueSpec("small-" + std::to_string(i), "all").cpu("f", 0));
   World w(queues);
   w.run(Work("old", "small-0").cpu(500).priority(-2).reserved(1));
