@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "admission/scheduling/requeue.hpp"
+#include "vocabulary/amount.hpp"
 
 namespace hindsight::admission {
 namespace {
@@ -47,7 +48,10 @@ class Afterwards {
     const NodeIndex queue = tree_.find_queue(o.cluster_queue);
     std::map<CellIndex, Amount> asked;
     for (const PodSetReservation& p : o.assignment)
-      for (std::size_t i = 0; i < p.usage.size(); ++i) asked[tree_.find_cell(p.flavors[i].second, p.usage[i].first)] += p.usage[i].second;
+      for (std::size_t i = 0; i < p.usage.size(); ++i) {
+        Amount& sum = asked[tree_.find_cell(p.flavors[i].second, p.usage[i].first)];
+        sum = add(sum, p.usage[i].second);
+      }
     take_over(o.workload->replaces, asked);
     if (const auto& option = o.workload->option) {
       take_over(option->running, asked);
@@ -71,7 +75,7 @@ class Afterwards {
     const std::uint32_t entry = tree_.entry_of(id);
     if (entry == FlatIndex::none) return;
     for (const CellAmount& held : tree_.entry(entry).cells)
-      if (const auto it = asked.find(held.cell); it != asked.end()) it->second -= held.amount;
+      if (const auto it = asked.find(held.cell); it != asked.end()) it->second = subtract(it->second, held.amount);
   }
 
   void evict(WorkloadId id) {
@@ -111,7 +115,9 @@ std::vector<Head> heads_of_next(const std::vector<Head>& heads, const std::vecto
   for (const Outcome& o : outcomes) came_to.emplace(o.workload->id, &o);
   std::vector<Head> out;
   for (const Head& head : heads) {
-    const Outcome& o = *came_to.at(head.workload->id);
+    const auto found = came_to.find(head.workload->id);
+    if (found == came_to.end()) continue;
+    const Outcome& o = *found->second;
     const auto served = [&](const Head& sibling) {
       const auto it = came_to.find(sibling.workload->id);
       return it != came_to.end() && it->second->kind == Outcome::Kind::admit;

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "tests/admission/scheduling/world.hpp"
+#include "tests/admission/scheduling/topology_world.hpp"
 
 namespace hindsight::admission::testing {
 namespace {
@@ -91,8 +91,7 @@ TEST_F(PassedOver, IsNamedToWhoFollows) {
   trace.round_ends();
   const auto& entries = trace.trees().front().rounds.front().entries;
   ASSERT_EQ(entries.size(), 3U) << "the cycles that were played are not followed";
-  for (const TracedEntry& e : entries)
-    EXPECT_EQ(e.withheld_for, e.workload == "default/little" ? "default/claims" : "") << e.workload;
+  for (const TracedEntry& e : entries) EXPECT_EQ(e.withheld_for, e.workload == "default/little" ? "default/claims" : "") << e.workload;
 }
 
 TEST_F(PassedOver, WouldPreemptItIndeed) {
@@ -190,6 +189,23 @@ TEST_F(NextInItsQueue, HasNoneWhereItHasRoomAllTheSame) {
   pend(-1);
   w.cycle();
   EXPECT_EQ(w.verdict("borrows"), "admit f");
+}
+
+// The room of a topology is tried with what is admitted, too, and is the same again afterwards.
+TEST(ClaimsOnATopology, AreThoseOfQuota) {
+  for (const bool claims : {false, true}) {
+    TopologyWorld w{{QueueSpec("large", "all").cpu("f", 20).reclaim(PreemptionPolicy::any), QueueSpec("middle", "all").cpu("f", 10),
+                     QueueSpec("small", "all").cpu("f", 0)}};
+    w.settings.claim_duration = claims ? second : Duration{};
+    w.fleet("f", "b/r/x1:10 b/r/x2:10 b/r/x3:10");
+    w.stand(gang("old", "small", 5).priority(-2).reserved(1), "x1:5");
+    w.pend(gang("first", "middle", 10).priority(100)).pend(gang("claims", "large", 20)).pend(gang("little", "small", 3));
+    w.cycle_with_room();
+    EXPECT_EQ(w.verdict("first"), "admit f");
+    EXPECT_EQ(w.verdict("claims"), "WaitingForQuota");
+    EXPECT_EQ(w.verdict("little"), claims ? "WaitingForQuota" : "admit f");
+    EXPECT_EQ(w.of("little").claimant != nullptr, claims);
+  }
 }
 
 // What one cycle may cost: with a head each, so many queues are passed over and so many borrow.
